@@ -1,0 +1,19 @@
+// Whole files: read, and write by rename so that nothing half-written is ever seen.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace aoe {
+
+/// Throws Error(`code`) that names the file and the cause ("No such file or directory", "is a directory").
+std::string read_file(const std::filesystem::path& path, ExitCode code);
+
+/// Writes beside `path` and renames. Throws Error(kOutput). `sync` makes it survive a power loss.
+void write_file_atomically(const std::filesystem::path& path, std::string_view bytes, bool sync = false);
+
+}  // namespace aoe

@@ -1,0 +1,79 @@
+// MurmurHash3 x64_128 and CRC-32C.
+#include "base/hash.h"
+
+#include <cstring>
+
+namespace aoe {
+namespace {
+
+constexpr std::uint64_t kC1 = 0x87c37b91114253d5ULL;
+constexpr std::uint64_t kC2 = 0x4cf5ad432745937fULL;
+
+std::uint64_t rotl(std::uint64_t x, int r) { return (x << r) | (x >> (64 - r)); }
+
+std::uint64_t final_mix(std::uint64_t k) {
+  k ^= k >> 33;
+  k *= 0xff51afd7ed558ccdULL;
+  k ^= k >> 33;
+  k *= 0xc4ceb9fe1a85ec53ULL;
+  return k ^ (k >> 33);
+}
+
+std::uint64_t mix1(std::uint64_t k) { return rotl(k * kC1, 31) * kC2; }
+std::uint64_t mix2(std::uint64_t k) { return rotl(k * kC2, 33) * kC1; }
+
+constexpr std::array<std::uint32_t, 256> make_crc_table() {
+  std::array<std::uint32_t, 256> table{};
+  for (std::uint32_t i = 0; i < 256; ++i) {
+    std::uint32_t c = i;
+    for (int bit = 0; bit < 8; ++bit) c = (c & 1) ? 0x82f63b78U ^ (c >> 1) : c >> 1;
+    table[i] = c;
+  }
+  return table;
+}
+constexpr auto kCrcTable = make_crc_table();
+
+}  // namespace
+
+Digest128 hash128(std::string_view bytes, std::uint32_t seed) {
+  std::uint64_t h1 = seed;
+  std::uint64_t h2 = seed;
+  const std::size_t blocks = bytes.size() / 16;
+  for (std::size_t i = 0; i < blocks; ++i) {
+    std::uint64_t k[2];
+    std::memcpy(k, bytes.data() + i * 16, 16);
+    h1 = (rotl(h1 ^ mix1(k[0]), 27) + h2) * 5 + 0x52dce729;
+    h2 = (rotl(h2 ^ mix2(k[1]), 31) + h1) * 5 + 0x38495ab5;
+  }
+  std::uint64_t tail[2] = {0, 0};
+  const std::size_t rest = bytes.size() % 16;
+  if (rest > 0) std::memcpy(tail, bytes.data() + blocks * 16, rest);
+  h1 ^= mix1(tail[0]);
+  h2 ^= mix2(tail[1]);
+  h1 ^= bytes.size();
+  h2 ^= bytes.size();
+  h1 += h2;
+  h2 += h1;
+  h1 = final_mix(h1);
+  h2 = final_mix(h2);
+  h1 += h2;
+  h2 += h1;
+  return {h1, h2};
+}
+
+std::uint32_t crc32c(const void* data, std::size_t size_bytes, std::uint32_t previous) {
+  const auto* p = static_cast<const unsigned char*>(data);
+  std::uint32_t c = ~previous;
+  for (std::size_t i = 0; i < size_bytes; ++i) c = kCrcTable[(c ^ p[i]) & 0xff] ^ (c >> 8);
+  return ~c;
+}
+
+std::string to_hex(const Digest128& digest) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (const std::uint64_t half : {digest.high, digest.low})
+    for (int shift = 60; shift >= 0; shift -= 4) text += kDigits[(half >> shift) & 15];
+  return text;
+}
+
+}  // namespace aoe

@@ -1,0 +1,62 @@
+// Sizes, texts and storage of tensors.
+#include "base/tensor.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "base/check.h"
+
+namespace aoe {
+
+std::int64_t element_count(const Shape& shape) {
+  std::int64_t count = 1;
+  for (const std::int64_t dim : shape) {
+    if (dim < 0) return kUnknownDim;
+    count *= dim;
+  }
+  return count;
+}
+
+bool is_static(const Shape& shape) { return element_count(shape) != kUnknownDim; }
+
+std::string to_string(const Shape& shape) {
+  if (shape.empty()) return "scalar";
+  std::string text;
+  for (const std::int64_t dim : shape) {
+    if (!text.empty()) text += 'x';
+    text += dim < 0 ? "?" : std::to_string(dim);
+  }
+  return text;
+}
+
+std::string to_string(const TensorDesc& desc) {
+  return std::string(name(desc.dtype)) + " " + to_string(desc.shape) + " " + std::string(name(desc.format));
+}
+
+std::size_t storage_bytes(const TensorDesc& desc) {
+  AOE_CHECK(is_static(desc.shape), "storage_bytes of " + to_string(desc));
+  std::int64_t count = element_count(desc.shape);
+  if (desc.format == Format::kNC1HWC0) {
+    AOE_CHECK(desc.shape.size() >= 2 && desc.c0 > 0, "NC1HWC0 needs channels and c0");
+    const std::int64_t channels = desc.shape[1];
+    if (channels > 0) count = count / channels * ((channels + desc.c0 - 1) / desc.c0 * desc.c0);
+  }
+  return static_cast<std::size_t>(count) * size_bytes(desc.dtype);
+}
+
+void Constant::Free::operator()(void* p) const { std::free(p); }
+
+Constant::Constant(TensorDesc desc) : desc_(std::move(desc)), size_bytes_(storage_bytes(desc_)) {
+  const std::size_t rounded = (size_bytes_ + 63) / 64 * 64 + 64;
+  bytes_.reset(std::aligned_alloc(64, rounded));
+  if (!bytes_) throw std::bad_alloc();
+  std::memset(bytes_.get(), 0, rounded);
+}
+
+Constant::Constant(TensorDesc desc, const void* bytes) : Constant(std::move(desc)) {
+  if (size_bytes_ > 0) std::memcpy(bytes_.get(), bytes, size_bytes_);
+}
+
+}  // namespace aoe

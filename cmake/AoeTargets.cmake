@@ -1,0 +1,56 @@
+# aoe_library(NAME SOURCES... HEADERS... PUBLIC... PRIVATE...): one folder, one library, alias aoe::NAME.
+# aoe_program(NAME SOURCES... LIBS...): a program in build/<preset>/bin.
+# aoe_family(TARGET DIR REGISTRY_TYPE PREFIX): compiles every DIR/*.cpp into TARGET and writes all_<dir>.inc, which
+#   calls register_<file stem>() of each file: adding a member of a family is adding a file.
+set(AOE_WARNINGS -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor)
+option(AOE_WERROR "Treat warnings as errors" OFF)
+
+function(aoe_target_defaults target)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
+  target_compile_options(${target} PRIVATE ${AOE_WARNINGS} $<$<BOOL:${AOE_WERROR}>:-Werror>)
+endfunction()
+
+function(aoe_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;HEADERS;PUBLIC;PRIVATE" ${ARGN})
+  add_library(aoe_${name} STATIC ${ARG_SOURCES})
+  add_library(aoe::${name} ALIAS aoe_${name})
+  aoe_target_defaults(aoe_${name})
+  target_sources(aoe_${name} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${ARG_HEADERS})
+  target_include_directories(aoe_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
+  target_link_libraries(aoe_${name} PUBLIC ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
+endfunction()
+
+function(aoe_program name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  aoe_target_defaults(${name})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE ${ARG_LIBS})
+endfunction()
+
+# aoe_family(TARGET aoe_x FOLDER sub REGISTRY aoe::x::Registry NAMESPACE aoe::x)
+function(aoe_family)
+  cmake_parse_arguments(ARG "" "TARGET;FOLDER;REGISTRY;NAMESPACE" "" ${ARGN})
+  file(GLOB members CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${ARG_FOLDER}/*.cpp)
+  list(SORT members)
+  set(declarations "")
+  set(calls "")
+  foreach(member IN LISTS members)
+    get_filename_component(stem ${member} NAME_WE)
+    string(APPEND declarations "void register_${stem}(${ARG_REGISTRY}& registry);\n")
+    string(APPEND calls "  register_${stem}(registry);\n")
+  endforeach()
+  set(include_dir ${CMAKE_CURRENT_BINARY_DIR}/family)
+  file(CONFIGURE OUTPUT ${include_dir}/all_${ARG_FOLDER}.inc CONTENT
+"// Generated from the files of ${ARG_FOLDER}/: one register_<stem>() each.
+namespace ${ARG_NAMESPACE} {
+${declarations}
+inline void register_all_${ARG_FOLDER}(${ARG_REGISTRY}& registry) {
+  (void)registry;
+${calls}}
+}
+")
+  target_sources(${ARG_TARGET} PRIVATE ${members})
+  target_include_directories(${ARG_TARGET} PRIVATE ${include_dir})
+endfunction()

@@ -1,0 +1,51 @@
+// The compiler: Graph + strategies -> om. Chooses an Impl, Format and Schedule for every node (bank strategy, else
+// heuristic default), Formats for the whole model with TransData where they differ, builds the kernels, plans memory.
+//
+//   graph::Graph g = graph::import_onnx("m.onnx", {});
+//   graph::run_passes(g, {});
+//   Compilation c = compile(g, {.soc = detect_soc(), .strategies = &bank});
+//   write_file_atomically("m.om", c.om.serialize());
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "bank/strategy.h"
+#include "compiler/impl.h"
+#include "compiler/soc.h"
+#include "graph/graph.h"
+#include "runtime/om.h"
+
+namespace aoe::compiler {
+
+struct CompileOptions {
+  Soc soc;
+  const bank::StrategySource* strategies = nullptr;   ///< nullptr: heuristic defaults only
+  int compile_threads = 1;
+  bool reuse_memory = true;                           ///< `--disable_reuse_memory` turns it off
+  /// Fixes the candidate of a node by name; used by the tuner to measure one. Wins over strategies.
+  std::map<std::string, Candidate> fixed;
+};
+
+/// How each node was compiled; also stored in the om's tuning section.
+struct NodeReport {
+  std::string node;
+  std::vector<std::string> op_types;
+  std::string repo_key;
+  std::string impl;
+  std::string format;
+  Schedule schedule;
+  bool bank_hit = false;
+};
+
+struct Compilation {
+  runtime::Om om;
+  std::vector<NodeReport> nodes;
+  int bank_hits() const;
+};
+
+/// Throws Error(kModel) naming the node when something cannot be compiled.
+Compilation compile(const graph::Graph& graph, const CompileOptions& options);
+
+}  // namespace aoe::compiler

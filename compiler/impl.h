@@ -1,0 +1,117 @@
+// Impl: an algorithm or library that can carry an op out. One file per Impl in compiler/impls/, found by its
+// `void register_<file stem>(ImplRegistry&)`; adding one touches no other file.
+//
+// An Impl is stateless and thread-safe. It answers five questions about a Task on a Soc: can you (and if not, why not),
+// in which Formats, with which Schedules, what does the cost model need to know, and: build it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bank/strategy.h"
+#include "base/result.h"
+#include "compiler/loopnest/loopnest.h"
+#include "compiler/soc.h"
+#include "compiler/task.h"
+
+namespace aoe::compiler {
+
+using bank::Schedule;
+
+/// One legal assignment of formats to all tensors of a task. `name` is the main format, the one the bank stores.
+/// Constant inputs keep Format::kND here: the Impl packs them itself (Kernel::constants).
+struct FormatChoice {
+  std::string name;                ///< "NC1HWC0", "NHWC", "NCHW", "ND"; unique within one Impl's answer
+  std::vector<Format> inputs;      ///< one per task input (kUndefined for absent ones)
+  std::vector<Format> outputs;
+};
+
+/// A Schedule axis and its legal values, e.g. {"ow_block", {7, 14, 28}}.
+struct ScheduleAxis {
+  std::string name;
+  std::vector<std::int64_t> values;
+};
+
+/// The space of Schedules: the product of the axes without what `is_legal` rejects.
+struct ScheduleSpace {
+  std::vector<ScheduleAxis> axes;
+  std::function<bool(const Schedule&)> is_legal;   ///< empty: everything is
+  Schedule heuristic;                              ///< the default: what an untuned compile uses; always legal
+};
+
+/// A constant the kernel reads, laid out by the Impl: packed weights, transformed filters, fused bias.
+struct PackedConstant {
+  std::size_t size_bytes = 0;
+  std::function<void(void* destination)> pack;     ///< writes size_bytes to 64-byte aligned memory; pure, thread-safe
+};
+
+enum class KernelKind { kJit, kOneDnn, kReference, kNone };
+
+/// What build() returns. Buffers of every jit stage, in ABI order: the task's present non-constant inputs, the outputs,
+/// `constants`, then the workspace if workspace_bytes > 0. All stages of a kernel declare all of these buffers.
+struct Kernel {
+  KernelKind kind = KernelKind::kReference;
+  std::vector<loopnest::Function> stages;   ///< kJit: run one after another, each spread over the threads
+  nlohmann::json params;                    ///< kOneDnn: read by runtime/onednn_kernel.h
+  std::vector<PackedConstant> constants;
+  std::size_t workspace_bytes = 0;          ///< shared by all threads, undefined contents
+};
+
+/// Numbers for the cost model; same names for all candidates of one Impl.
+using Features = std::vector<std::pair<std::string, double>>;
+
+class Impl {
+ public:
+  virtual ~Impl() = default;
+  virtual std::string_view name() const = 0;
+  /// Raise it when build() would give other code for the same Schedule: stored strategies of older versions then miss.
+  virtual int version() const { return 1; }
+  /// "No" says why with the value and the limit: "3 channels, needs at least 8".
+  virtual Result<void> supports(const Task& task, const Soc& soc) const = 0;
+  /// At least one when supported.
+  virtual std::vector<FormatChoice> formats(const Task& task, const Soc& soc) const = 0;
+  virtual ScheduleSpace space(const Task& task, const FormatChoice& format, const Soc& soc) const = 0;
+  virtual Features features(const Task& task, const FormatChoice& format, const Schedule& schedule,
+                            const Soc& soc) const = 0;
+  /// Expected time of the heuristic Schedule in nanoseconds, from flops and bytes: ranks Impls for untuned compiles.
+  virtual double estimate_ns(const Task& task, const FormatChoice& format, const Soc& soc) const = 0;
+  virtual Kernel build(const Task& task, const FormatChoice& format, const Schedule& schedule, const Soc& soc) const = 0;
+};
+
+class ImplRegistry {
+ public:
+  void add(std::unique_ptr<Impl> impl);
+  const Impl* find(std::string_view name) const;
+  /// Sorted by name.
+  std::vector<const Impl*> all() const;
+
+ private:
+  std::vector<std::unique_ptr<Impl>> impls_;
+};
+
+/// All Impls of compiler/impls/; built once, immutable.
+const ImplRegistry& impls();
+
+/// One point of the search space, and how it is named in logs and records.
+struct Candidate {
+  const Impl* impl = nullptr;
+  FormatChoice format;
+  Schedule schedule;
+};
+bank::Strategy strategy_of(const Candidate& candidate);
+/// The candidate a stored strategy stands for; "no" when the Impl is gone, has another version, or refuses the task.
+Result<Candidate> candidate_of(const bank::Strategy& strategy, const Task& task, const Soc& soc);
+
+/// Every (Impl, FormatChoice) that supports the task, each with its heuristic Schedule; logs refusals at debug level.
+std::vector<Candidate> default_candidates(const Task& task, const Soc& soc);
+
+/// The tensor description a kernel sees: `desc` stored in `format` on this Soc (sets c0).
+TensorDesc with_format(const TensorDesc& desc, Format format, const Soc& soc);
+
+}  // namespace aoe::compiler

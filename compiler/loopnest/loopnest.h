@@ -1,0 +1,227 @@
+// The loop-nest language: how generated Impls say what to compute, and in which order.
+//
+// A Function is loops over 64-bit indices around float32 vector statements. An Impl writes one with Builder, with its
+// Schedule's parameters already applied: tiles are loop bounds and steps, register blocks are C++ loops over Locals,
+// unrolling is a C++ loop that emits its body n times. codegen.h lowers any Function to machine code through LLVM; there
+// is one lowering for all operators. Nothing here knows LLVM.
+//
+//   Builder b("scale");
+//   Buffer x = b.buffer("x", Access::kRead), y = b.buffer("y", Access::kWrite);
+//   b.parallel(rows, [&](Int row) {
+//     b.loop("i", 0, cols, 16, [&](Int i) {
+//       Int active = min(Int(16), Int(cols) - i);                    // tail lanes are masked, never over-read
+//       b.store(y, row * cols + i, b.load(x, row * cols + i, 16, active) * splat(2.0f, 16), active);
+//     });
+//   });
+//   Function f = b.finish();
+//
+// Semantics: indices count elements, not bytes; Int division and modulo are for non-negative operands; floats are IEEE
+// binary32 without reassociation, but a*b+c written as fma() is one rounding; exp/log/tanh/erf are within 4 ulp or 1e-7
+// absolute, whichever is larger. Statements run in program order inside one parallel iteration; different iterations may run on
+// different threads in any order and must not write the same element.
+//
+// ABI of the machine code: void f(void* const* buffers, int64_t begin, int64_t end, void* scratch), noexcept: runs
+// parallel iterations [begin, end); `buffers` in the order of Builder::buffer() calls, `scratch` at least
+// Function::scratch_bytes, 64-byte aligned, private to the calling thread, undefined contents.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/data_type.h"
+
+namespace aoe::compiler::loopnest {
+
+// ---- expressions ----
+
+enum class Op {
+  // Int -> Int
+  kIntConst, kVar, kIntAdd, kIntSub, kIntMul, kIntDiv, kIntMod, kIntMin, kIntMax,
+  // Int, Int -> Bool (scalar condition)
+  kLess, kLessEqual, kEqual, kNotEqual, kAnd, kOr, kNot,
+  // float vectors
+  kFloatConst, kLocal, kLoad, kBroadcast, kIntToFloat,
+  kAdd, kSub, kMul, kDiv, kMin, kMax, kFma,
+  kNeg, kAbs, kSqrt, kExp, kLog, kTanh, kErf, kFloor, kRoundEven,
+  kReduceAdd, kReduceMax, kReduceMin,          // lanes -> 1 lane
+  kTransposeRow,                               // row `ivalue` of the n x n transpose of n args with n lanes each
+  // lane masks (type kMask)
+  kFloatLess, kFloatLessEqual, kFloatEqual, kActiveLanes, kSelect,
+};
+
+enum class Type { kInt, kBool, kFloat, kMask };
+
+struct ExprNode;
+using Expr = std::shared_ptr<const ExprNode>;
+
+struct ExprNode {
+  Op op;
+  Type type;
+  int lanes = 1;                ///< of kFloat and kMask
+  std::vector<Expr> args;       ///< kLoad: index[, active]
+  std::int64_t ivalue = 0;      ///< kIntConst; kTransposeRow: the row
+  float fvalue = 0;             ///< kFloatConst
+  int id = -1;                  ///< kVar: variable; kLocal: local; kLoad: buffer
+  std::int64_t stride = 1;      ///< kLoad: elements between lanes; 0 = one element for all lanes
+};
+
+/// A 64-bit index expression. Arithmetic on constants folds.
+struct Int {
+  Expr e;
+  Int(std::int64_t value);                              // NOLINT: implicit by design
+  Int(int value) : Int(std::int64_t{value}) {}          // NOLINT
+  explicit Int(Expr expr) : e(std::move(expr)) {}
+  std::optional<std::int64_t> constant() const;
+};
+Int operator+(Int a, Int b);
+Int operator-(Int a, Int b);
+Int operator*(Int a, Int b);
+Int operator/(Int a, Int b);
+Int operator%(Int a, Int b);
+Int min(Int a, Int b);
+Int max(Int a, Int b);
+
+/// A scalar condition on indices. Constants fold.
+struct Bool {
+  Expr e;
+  explicit Bool(Expr expr) : e(std::move(expr)) {}
+  std::optional<bool> constant() const;
+};
+Bool operator<(Int a, Int b);
+Bool operator<=(Int a, Int b);
+Bool operator==(Int a, Int b);
+Bool operator!=(Int a, Int b);
+Bool operator&&(Bool a, Bool b);
+Bool operator||(Bool a, Bool b);
+Bool operator!(Bool a);
+
+/// A float32 vector of `lanes()` lanes (1 = scalar). Operands must have equal lanes.
+struct Vec {
+  Expr e;
+  explicit Vec(Expr expr) : e(std::move(expr)) {}
+  int lanes() const { return e->lanes; }
+};
+Vec operator+(Vec a, Vec b);
+Vec operator-(Vec a, Vec b);
+Vec operator*(Vec a, Vec b);
+Vec operator/(Vec a, Vec b);
+Vec operator-(Vec a);
+Vec min(Vec a, Vec b);            ///< NaN in either gives NaN
+Vec max(Vec a, Vec b);
+Vec fma(Vec a, Vec b, Vec c);     ///< a * b + c in one rounding
+Vec abs(Vec a);
+Vec sqrt(Vec a);
+Vec exp(Vec a);
+Vec log(Vec a);
+Vec tanh(Vec a);
+Vec erf(Vec a);
+Vec floor(Vec a);
+Vec round_even(Vec a);
+Vec reduce_add(Vec a);            ///< 1 lane
+Vec reduce_max(Vec a);
+Vec reduce_min(Vec a);
+Vec splat(float value, int lanes);
+Vec broadcast(Vec scalar, int lanes);   ///< `scalar` has 1 lane
+Vec to_float(Int value);                ///< 1 lane
+/// Row `row` of the transpose of a square block: result[j] == rows[j][row]. rows.size() == lanes.
+Vec transpose_row(const std::vector<Vec>& rows, int row);
+
+/// A mask of lanes.
+struct Mask {
+  Expr e;
+  explicit Mask(Expr expr) : e(std::move(expr)) {}
+};
+Mask operator<(Vec a, Vec b);
+Mask operator<=(Vec a, Vec b);
+Mask operator==(Vec a, Vec b);
+Mask active_lanes(Int count, int lanes);   ///< lane i is on when i < count
+Vec select(Mask mask, Vec if_on, Vec if_off);
+
+// ---- statements ----
+
+struct StmtNode;
+using Stmt = std::shared_ptr<const StmtNode>;
+
+enum class StmtKind { kBlock, kLoop, kIf, kStore, kAssign, kPrefetch };
+
+struct StmtNode {
+  StmtKind kind;
+  std::vector<Stmt> body;        ///< kBlock, kLoop, kIf (then)
+  std::vector<Stmt> otherwise;   ///< kIf (else)
+  int id = -1;                   ///< kLoop: variable; kStore, kPrefetch: buffer; kAssign: local
+  std::vector<Expr> args;        ///< kLoop: begin, end; kIf: condition; kStore: index, value[, active]; kAssign: value;
+                                 ///< kPrefetch: index
+  std::int64_t step = 1;         ///< kLoop; kStore: stride between lanes (elements)
+};
+
+enum class Access { kRead, kWrite, kReadWrite };
+
+struct BufferDecl {
+  std::string name;
+  DataType dtype = DataType::kFloat;  ///< loads convert to float32, stores convert back (float16, bfloat16, int8, uint8, int32)
+  Access access = Access::kRead;
+  std::int64_t scratch_offset = -1;   ///< bytes into scratch; -1: a buffer of the ABI
+};
+
+struct Function {
+  std::string name;                       ///< the symbol; made unique by whoever links several
+  std::vector<BufferDecl> buffers;        ///< by buffer id; ABI buffers keep their declaration order
+  std::vector<std::string> variables;     ///< by variable id, for texts
+  std::vector<int> locals;                ///< lanes by local id
+  int parallel_variable = -1;
+  std::int64_t parallel_extent = 1;
+  std::int64_t scratch_bytes = 0;
+  Stmt body;
+};
+
+/// Stable text of a function, for golden tests, dumps, and as the key under which equal functions are compiled once
+/// (the name is not part of it).
+std::string to_text(const Function& function);
+
+struct Buffer {
+  int id;
+};
+struct Local {
+  int id;
+  int lanes;
+};
+
+/// Writes one Function. Bodies are lambdas run at once, so C++ loops around statements unroll them.
+class Builder {
+ public:
+  explicit Builder(std::string name);
+
+  Buffer buffer(std::string name, Access access, DataType dtype = DataType::kFloat);
+  Buffer scratch(std::string name, std::int64_t elements);  ///< float32, per thread, 64-byte aligned
+
+  /// The outermost loop, exactly once: iterations [0, extent) may run on different threads.
+  void parallel(std::int64_t extent, const std::function<void(Int)>& body);
+  /// Runs zero times when begin >= end. A loop whose trip count is a constant 1 is emitted without a loop.
+  void loop(std::string name, Int begin, Int end, std::int64_t step, const std::function<void(Int)>& body);
+  void if_(Bool condition, const std::function<void()>& then, const std::function<void()>& otherwise = {});
+
+  /// A mutable vector kept in a register.
+  Local local(Vec initial);
+  Vec get(Local local) const;
+  void assign(Local local, Vec value);
+
+  /// `active`: only lanes below it are read (the others are 0) or written. `stride`: elements between lanes, 0 = broadcast.
+  Vec load(Buffer buffer, Int index, int lanes, std::optional<Int> active = {}, std::int64_t stride = 1) const;
+  Vec load_broadcast(Buffer buffer, Int index, int lanes) const { return load(buffer, index, lanes, {}, 0); }
+  void store(Buffer buffer, Int index, Vec value, std::optional<Int> active = {}, std::int64_t stride = 1);
+  void prefetch(Buffer buffer, Int index);
+
+  Function finish();
+
+ private:
+  void emit(StmtNode node);
+  std::vector<Stmt> collect(const std::function<void()>& body);
+  Function function_;
+  std::vector<std::vector<Stmt>> open_blocks_;
+};
+
+}  // namespace aoe::compiler::loopnest

@@ -1,0 +1,31 @@
+// Soc: the hardware that code is generated for. Everything that knows the target sits behind it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace aoe::compiler {
+
+enum class Isa { kAvx2, kAvx512 };
+
+struct Soc {
+  std::string version;         ///< soc_version: "x86_64-znver5-2t" = architecture, core model, threads
+  Isa isa = Isa::kAvx2;
+  std::string llvm_cpu;        ///< "znver5", "sapphirerapids", "x86-64-v3"
+  std::string llvm_features;   ///< "+avx512f,+fma,..." exactly what the host has
+  int vector_lanes = 8;        ///< float32 lanes: 16 with AVX-512, 8 with AVX2; also c0 of NC1HWC0
+  int vector_registers = 16;   ///< 32 with AVX-512
+  int threads = 1;             ///< threads that kernels are tuned for and run with
+  std::int64_t l1d_bytes = 32 << 10;
+  std::int64_t l2_bytes = 1 << 20;
+  std::int64_t l3_bytes = 16 << 20;
+};
+
+/// The host's Soc for `threads` threads (0: all cores that this process may use). Throws Error(kOm) on a CPU without AVX2 and FMA.
+Soc detect_soc(int threads = 0);
+
+/// `auto` = the host. Otherwise a description from the configuration directory, `<dir>/<soc_version>.json`; the host's own version
+/// string is accepted without a file. Throws Error(kUsage) that lists what is known.
+Soc soc_from_version(const std::string& soc_version, const std::string& config_dir, int threads = 0);
+
+}  // namespace aoe::compiler

@@ -1,0 +1,44 @@
+// Task: one distinct piece of tuning work: an op with its epilogue, shapes, dtypes and attributes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bank/strategy.h"
+#include "base/tensor.h"
+#include "compiler/soc.h"
+#include "graph/graph.h"
+#include "reference/op.h"
+
+namespace aoe::compiler {
+
+struct TaskInput {
+  TensorDesc desc;        ///< logical; format kND. dtype kUndefined = absent
+  ConstantPtr constant;   ///< weights and parameters known at compile time; nullptr for activations
+  bool is_present() const { return desc.dtype != DataType::kUndefined; }
+};
+
+struct Task {
+  reference::OpCall op;
+  std::vector<TaskInput> inputs;
+  std::vector<TensorDesc> outputs;
+
+  const TensorDesc& in(std::size_t i) const { return inputs[i].desc; }
+  const TensorDesc& out(std::size_t i = 0) const { return outputs[i]; }
+  bool is_static() const;
+};
+
+Task task_of(const graph::Graph& graph, graph::NodeId node);
+
+/// The canonical identity. Values of constants enter only where they are parameters rather than weights: integers, and
+/// floats of a single element.
+bank::TaskKey key_of(const Task& task, const Soc& soc);
+
+/// Floating-point operations (a multiply-add counts two) and the bytes that must be moved at least once.
+double flops(const Task& task);
+double bytes_moved(const Task& task);
+
+/// A graph that holds just this task, fed by random inputs of fixed seed where constants are missing: what a worker compiles and measures.
+graph::Graph graph_of(const Task& task);
+
+}  // namespace aoe::compiler

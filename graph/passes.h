@@ -1,0 +1,47 @@
+// Graph passes: pure rewrites that keep the meaning. One file per pass in graph/passes/, one runner for all: it times
+// each pass into the recorder, checks the graph's invariants behind it, honours off-switches and notes "unchanged".
+#pragma once
+
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace aoe::graph {
+
+struct PassOptions {
+  std::set<std::string> disabled;  ///< names of passes not to run (`--fusion_switch_file`)
+  std::string dump_dir;            ///< write <n>_<pass>.txt after each pass when not empty
+};
+
+struct Pass {
+  std::string name;                    ///< "fold_constants", "fold_batch_norm", "fuse_epilogues", ...
+  int order = 0;                       ///< ascending; equal orders run by name
+  std::function<bool(Graph&)> run;     ///< returns whether anything changed
+};
+
+struct PassResult {
+  std::string name;
+  bool changed = false;
+};
+
+class PassRegistry {
+ public:
+  void add(Pass pass) { passes_.push_back(std::move(pass)); }
+  std::vector<Pass> in_order() const;
+
+ private:
+  std::vector<Pass> passes_;
+};
+
+const PassRegistry& passes();
+
+/// Runs all passes once, in order; ends with compact(). A broken invariant behind a pass is an InternalError naming it.
+std::vector<PassResult> run_passes(Graph& graph, const PassOptions& options);
+
+/// Fills in the descriptions of all values reachable from the inputs; used by the importer and after rewrites.
+void infer_shapes(Graph& graph);
+
+}  // namespace aoe::graph
