@@ -1,0 +1,107 @@
+// KnowledgeBank: the strategies and measurement records of one kind (op or graph) and one soc_version, in RocksDB.
+//
+//   KnowledgeBank bank(custom_bank_location(BankKind::kOp, soc, env).directory, {.soc_version = soc});
+//   if (auto set = bank.find(key)) use(set->strategies.front());
+//   bank.commit({.strategies = {{key, strategy}}, .records = {...}});
+//
+// Directory:
+//   BANK               marker: what this is, its layout, its soc_version
+//   lock               held (flock) only while a commit runs; names its holder
+//   db/                the live RocksDB; opened by nobody but the holder of the lock
+//   snapshot-<n>/      checkpoints, published by rename; readers open the newest and never wait
+// Column families: `strategy` (digest -> strategies), `record` (digest + sequence -> measurement), `meta` (schema). Values are CBOR.
+//
+// A bank that is not there yet is empty; its directory is made by the first commit. Many processes may read and commit
+// at once; a commit is one synced batch: all of it is there after it returns, or none. Thread-safe.
+// Errors: Error(kBank) with the directory: not a bank, damaged, written by a newer version, locked for longer than lock_wait.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bank/strategy.h"
+
+namespace aoe::bank {
+
+/// One measured candidate, winner or not. `status` is "ok" or why there is no time ("crashed", "wrong_result", ...).
+struct Record {
+  Strategy strategy;
+  std::string status = "ok";
+  std::string detail;          ///< cause in words when not ok
+  std::uint64_t seed = 0;
+};
+
+struct NewStrategy {
+  TaskKey key;
+  Strategy strategy;           ///< takes the place of the task's strategy of the same Format
+  /// Set when the new one beat the stored one side by side. Without it a stored strategy that is valid (same Impl version) and at
+  /// least as fast stays: another process may have won meanwhile.
+  bool replace = false;
+};
+
+struct NewRecord {
+  TaskKey key;
+  Record record;
+};
+
+struct Commit {
+  std::vector<NewStrategy> strategies;
+  std::vector<NewRecord> records;
+};
+
+enum class CommitOutcome { kAdded, kUpdated, kKept };
+
+struct BankEntry {
+  TaskKey key;
+  StrategySet set;
+};
+
+struct BankOptions {
+  std::string soc_version;                      ///< entries of other hardware are never served
+  bool read_only = false;                       ///< commit() is an error: the built-in bank
+  std::chrono::milliseconds lock_wait{30000};
+};
+
+class KnowledgeBank final : public StrategySource {
+ public:
+  KnowledgeBank(std::filesystem::path directory, BankOptions options);
+  ~KnowledgeBank() override;
+
+  std::optional<StrategySet> find(const TaskKey& key) const override;
+  std::string description() const override;
+
+  /// All entries, in the order of their digests.
+  std::vector<BankEntry> entries() const;
+  /// All measurements of one task, oldest first.
+  std::vector<Record> records(const TaskKey& key) const;
+  std::size_t record_count() const;
+
+  /// One outcome per element of `commit.strategies`, in order. Readers opened before see it after refresh().
+  std::vector<CommitOutcome> commit(const Commit& commit);
+  /// Turns to the newest snapshot.
+  void refresh();
+
+  const std::filesystem::path& directory() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Custom over built-in: the first source that knows a task answers. Does not own its sources.
+class LayeredSource final : public StrategySource {
+ public:
+  explicit LayeredSource(std::vector<const StrategySource*> sources) : sources_(std::move(sources)) {}
+  std::optional<StrategySet> find(const TaskKey& key) const override;
+  std::string description() const override;
+
+ private:
+  std::vector<const StrategySource*> sources_;
+};
+
+}  // namespace aoe::bank

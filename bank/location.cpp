@@ -1,0 +1,75 @@
+// The documented priority of bank paths.
+#include "bank/location.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <vector>
+
+#include "base/error.h"
+
+namespace aoe::bank {
+namespace fs = std::filesystem;
+namespace {
+
+std::optional<std::string> variable(const char* name) {
+  const char* value = std::getenv(name);
+  if (value == nullptr || *value == '\0') return std::nullopt;
+  return std::string(value);
+}
+
+fs::path below(const fs::path& root, BankKind kind, const std::string& soc_version) {
+  return root / (kind == BankKind::kOp ? "op" : "graph") / soc_version;
+}
+
+/// A root that a user named has to be there: a typing error must not silently start an empty bank.
+void require_usable(const std::string& root, const std::string& named_by) {
+  std::error_code status;
+  if (!fs::is_directory(root, status))
+    throw Error(ExitCode::kBank, named_by + " names a directory that does not exist", root,
+                "create it or correct " + named_by);
+  if (::access(root.c_str(), R_OK | W_OK | X_OK) != 0)
+    throw Error(ExitCode::kBank, named_by + " names a directory without rwx permission", root,
+                "grant the permission or choose another directory");
+}
+
+struct Root {
+  std::optional<std::string> path;
+  std::string named_by;
+  fs::path suffix;
+};
+
+}  // namespace
+
+BankEnvironment BankEnvironment::from_process(fs::path built_in_root) {
+  return {variable("TUNE_BANK_PATH"), variable("ASCEND_CACHE_PATH"), variable("HOME").value_or("."),
+          std::move(built_in_root)};
+}
+
+BankLocation custom_bank_location(BankKind kind, const std::string& soc_version,
+                                  const BankEnvironment& environment, const std::string& flag) {
+  const Root variable_root{environment.tune_bank_path, "TUNE_BANK_PATH", {}};
+  const Root flag_root{flag.empty() ? std::nullopt : std::optional(flag),
+                       kind == BankKind::kOp ? "--op_bank_path" : "--mdl_bank_path", {}};
+  const Root cache_root{environment.ascend_cache_path, "ASCEND_CACHE_PATH", "aoe_data"};
+  const std::vector<Root> order = kind == BankKind::kOp
+                                      ? std::vector<Root>{variable_root, flag_root, cache_root}
+                                      : std::vector<Root>{flag_root, variable_root, cache_root};
+  for (const Root& root : order) {
+    if (!root.path) continue;
+    require_usable(*root.path, root.named_by);
+    return {below(fs::absolute(*root.path) / root.suffix, kind, soc_version), root.named_by};
+  }
+  return {below(fs::path(environment.home) / "Ascend/latest/data/aoe/custom", kind, soc_version), "default"};
+}
+
+std::optional<BankLocation> built_in_bank_location(BankKind kind, const std::string& soc_version,
+                                                   const BankEnvironment& environment) {
+  if (environment.built_in_root.empty()) return std::nullopt;
+  const fs::path directory = below(environment.built_in_root, kind, soc_version);
+  std::error_code status;
+  if (!fs::is_directory(directory, status)) return std::nullopt;
+  return BankLocation{directory, "built-in"};
+}
+
+}  // namespace aoe::bank
