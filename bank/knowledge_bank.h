@@ -1,19 +1,22 @@
-// KnowledgeBank: the strategies and measurement records of one kind (op or graph) and one soc_version, in RocksDB.
+// KnowledgeBank: the strategies and measurement records of one kind (op or graph) and one
+// soc_version, in RocksDB.
 //
-//   KnowledgeBank bank(custom_bank_location(BankKind::kOp, soc, env).directory, {.soc_version = soc});
-//   if (auto set = bank.find(key)) use(set->strategies.front());
-//   bank.commit({.strategies = {{key, strategy}}, .records = {...}});
+//   KnowledgeBank bank(custom_bank_location(BankKind::kOp, soc, env).directory, {.soc_version =
+//   soc}); if (auto set = bank.find(key)) use(set->strategies.front()); bank.commit({.strategies =
+//   {{key, strategy}}, .records = {...}});
 //
 // Directory:
 //   BANK               marker: what this is, its layout, its soc_version
 //   lock               held (flock) only while a commit runs; names its holder
 //   db/                the live RocksDB; opened by nobody but the holder of the lock
 //   snapshot-<n>/      checkpoints, published by rename; readers open the newest and never wait
-// Column families: `strategy` (digest -> strategies), `record` (digest + sequence -> measurement), `meta` (schema). Values are CBOR.
+// Column families: `strategy` (digest -> strategies), `record` (digest + sequence -> measurement),
+// `meta` (schema). Values are CBOR.
 //
-// A bank that is not there yet is empty; its directory is made by the first commit. Many processes may read and commit
-// at once; a commit is one synced batch: all of it is there after it returns, or none. Thread-safe.
-// Errors: Error(kBank) with the directory: not a bank, damaged, written by a newer version, locked for longer than lock_wait.
+// A bank that is not there yet is empty; its directory is made by the first commit. Many processes
+// may read and commit at once; a commit is one synced batch: all of it is there after it returns,
+// or none. Thread-safe. Errors: Error(kBank) with the directory: not a bank, damaged, written by a
+// newer version, locked for longer than lock_wait.
 #pragma once
 
 #include <chrono>
@@ -28,19 +31,20 @@
 
 namespace aoe::bank {
 
-/// One measured candidate, winner or not. `status` is "ok" or why there is no time ("crashed", "wrong_result", ...).
+/// One measured candidate, winner or not. `status` is "ok" or why there is no time ("crashed",
+/// "wrong_result", ...).
 struct Record {
   Strategy strategy;
   std::string status = "ok";
-  std::string detail;          ///< cause in words when not ok
+  std::string detail;  ///< cause in words when not ok
   std::uint64_t seed = 0;
 };
 
 struct NewStrategy {
   TaskKey key;
-  Strategy strategy;           ///< takes the place of the task's strategy of the same Format
-  /// Set when the new one beat the stored one side by side. Without it a stored strategy that is valid (same Impl version) and at
-  /// least as fast stays: another process may have won meanwhile.
+  Strategy strategy;  ///< takes the place of the task's strategy of the same Format
+  /// Set when the new one beat the stored one side by side. Without it a stored strategy that is
+  /// valid (same Impl version) and at least as fast stays: another process may have won meanwhile.
   bool replace = false;
 };
 
@@ -62,8 +66,8 @@ struct BankEntry {
 };
 
 struct BankOptions {
-  std::string soc_version;                      ///< entries of other hardware are never served
-  bool read_only = false;                       ///< commit() is an error: the built-in bank
+  std::string soc_version;  ///< entries of other hardware are never served
+  bool read_only = false;   ///< commit() is an error: the built-in bank
   std::chrono::milliseconds lock_wait{30000};
 };
 
@@ -81,7 +85,8 @@ class KnowledgeBank final : public StrategySource {
   std::vector<Record> records(const TaskKey& key) const;
   std::size_t record_count() const;
 
-  /// One outcome per element of `commit.strategies`, in order. Readers opened before see it after refresh().
+  /// One outcome per element of `commit.strategies`, in order. Readers opened before see it after
+  /// refresh().
   std::vector<CommitOutcome> commit(const Commit& commit);
   /// Turns to the newest snapshot.
   void refresh();
@@ -96,7 +101,8 @@ class KnowledgeBank final : public StrategySource {
 /// Custom over built-in: the first source that knows a task answers. Does not own its sources.
 class LayeredSource final : public StrategySource {
  public:
-  explicit LayeredSource(std::vector<const StrategySource*> sources) : sources_(std::move(sources)) {}
+  explicit LayeredSource(std::vector<const StrategySource*> sources)
+      : sources_(std::move(sources)) {}
   std::optional<StrategySet> find(const TaskKey& key) const override;
   std::string description() const override;
 

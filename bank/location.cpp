@@ -50,7 +50,8 @@ BankLocation custom_bank_location(BankKind kind, const std::string& soc_version,
                                   const BankEnvironment& environment, const std::string& flag) {
   const Root variable_root{environment.tune_bank_path, "TUNE_BANK_PATH", {}};
   const Root flag_root{flag.empty() ? std::nullopt : std::optional(flag),
-                       kind == BankKind::kOp ? "--op_bank_path" : "--mdl_bank_path", {}};
+                       kind == BankKind::kOp ? "--op_bank_path" : "--mdl_bank_path",
+                       {}};
   const Root cache_root{environment.ascend_cache_path, "ASCEND_CACHE_PATH", "aoe_data"};
   const std::vector<Root> order = kind == BankKind::kOp
                                       ? std::vector<Root>{variable_root, flag_root, cache_root}
@@ -60,7 +61,8 @@ BankLocation custom_bank_location(BankKind kind, const std::string& soc_version,
     require_usable(*root.path, root.named_by);
     return {below(fs::absolute(*root.path) / root.suffix, kind, soc_version), root.named_by};
   }
-  return {below(fs::path(environment.home) / "Ascend/latest/data/aoe/custom", kind, soc_version), "default"};
+  return {below(fs::path(environment.home) / "Ascend/latest/data/aoe/custom", kind, soc_version),
+          "default"};
 }
 
 std::optional<BankLocation> built_in_bank_location(BankKind kind, const std::string& soc_version,

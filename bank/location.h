@@ -1,4 +1,5 @@
-// Where banks are: which directory wins, from the documented variables and flags. Reads no environment by itself.
+// Where banks are: which directory wins, from the documented variables and flags. Reads no
+// environment by itself.
 #pragma once
 
 #include <filesystem>
@@ -20,17 +21,19 @@ struct BankEnvironment {
 
 struct BankLocation {
   std::filesystem::path directory;
-  std::string chosen_by;      ///< "TUNE_BANK_PATH", "--op_bank_path", "ASCEND_CACHE_PATH", "default"
+  std::string chosen_by;  ///< "TUNE_BANK_PATH", "--op_bank_path", "ASCEND_CACHE_PATH", "default"
 };
 
-/// The custom bank. `flag` is --op_bank_path or --mdl_bank_path, empty when not given. Priority, high to low:
+/// The custom bank. `flag` is --op_bank_path or --mdl_bank_path, empty when not given. Priority,
+/// high to low:
 ///   op:    TUNE_BANK_PATH, flag, ASCEND_CACHE_PATH, default
 ///   graph: flag, TUNE_BANK_PATH, ASCEND_CACHE_PATH, default
-/// The directory is <root>/{op|graph}/<soc_version> with root = $TUNE_BANK_PATH, the flag, $ASCEND_CACHE_PATH/aoe_data or
-/// $HOME/Ascend/latest/data/aoe/custom. A root that was named explicitly must exist and be readable, writable and
-/// searchable, else Error(kBank); the default root is made on the first commit.
-BankLocation custom_bank_location(BankKind kind, const std::string& soc_version, const BankEnvironment& environment,
-                                  const std::string& flag = {});
+/// The directory is <root>/{op|graph}/<soc_version> with root = $TUNE_BANK_PATH, the flag,
+/// $ASCEND_CACHE_PATH/aoe_data or $HOME/Ascend/latest/data/aoe/custom. A root that was named
+/// explicitly must exist and be readable, writable and searchable, else Error(kBank); the default
+/// root is made on the first commit.
+BankLocation custom_bank_location(BankKind kind, const std::string& soc_version,
+                                  const BankEnvironment& environment, const std::string& flag = {});
 
 /// The bank that ships with the product; nullopt when there is none for this soc_version.
 std::optional<BankLocation> built_in_bank_location(BankKind kind, const std::string& soc_version,

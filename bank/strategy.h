@@ -1,4 +1,5 @@
-// Strategy values: what tuning found, without any database. The compiler asks a StrategySource; bank/ implements it.
+// Strategy values: what tuning found, without any database. The compiler asks a StrategySource;
+// bank/ implements it.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,9 @@ namespace aoe::bank {
 /// Named integer parameters of one Impl's loop nest; ordered, so that texts are stable.
 using Schedule = std::map<std::string, std::int64_t>;
 
-/// The identity of a task. `description` is canonical JSON text (op, attributes, epilogue, shapes, dtypes, which inputs
-/// are constant): equal tasks of any two models have equal texts. `soc_version` includes the thread count.
+/// The identity of a task. `description` is canonical JSON text (op, attributes, epilogue, shapes,
+/// dtypes, which inputs are constant): equal tasks of any two models have equal texts.
+/// `soc_version` includes the thread count.
 struct TaskKey {
   std::string description;
   std::string soc_version;
@@ -29,18 +31,20 @@ struct TaskKey {
 
 /// How a time was measured; stored with it, compared before it is trusted.
 struct Measurement {
-  double time_ns = 0;           ///< median
-  double default_time_ns = 0;   ///< the heuristic default, measured interleaved in the same paired run
-  std::string verdict;          ///< "faster", "same", "slower", "ambiguous" against the default
-  std::string policy;           ///< name and version of the measuring policy
+  double time_ns = 0;  ///< median
+  double default_time_ns =
+      0;                ///< the heuristic default, measured interleaved in the same paired run
+  std::string verdict;  ///< "faster", "same", "slower", "ambiguous" against the default
+  std::string policy;   ///< name and version of the measuring policy
   int threads = 0;
-  std::int64_t trials = 0;      ///< candidates measured for this task when it was won
-  std::string when_utc;         ///< ISO 8601
+  std::int64_t trials = 0;  ///< candidates measured for this task when it was won
+  std::string when_utc;     ///< ISO 8601
 };
 
-/// Format + Impl + Schedule. A task keeps at most one per Format, so that Formats can be chosen for the whole model.
+/// Format + Impl + Schedule. A task keeps at most one per Format, so that Formats can be chosen for
+/// the whole model.
 struct Strategy {
-  std::string format;           ///< name of the Impl's FormatChoice: "NCHW", "NHWC", "NC1HWC0", "ND"
+  std::string format;  ///< name of the Impl's FormatChoice: "NCHW", "NHWC", "NC1HWC0", "ND"
   std::string impl;
   int impl_version = 0;
   Schedule schedule;
@@ -57,9 +61,11 @@ struct StrategySet {
 class StrategySource {
  public:
   virtual ~StrategySource() = default;
-  /// std::nullopt is a miss. Entries of another Impl version, soc or policy are left out by the source.
+  /// std::nullopt is a miss. Entries of another Impl version, soc or policy are left out by the
+  /// source.
   virtual std::optional<StrategySet> find(const TaskKey& key) const = 0;
-  /// Where strategies come from, for the om's tuning section and logs: "custom bank <path>", "none".
+  /// Where strategies come from, for the om's tuning section and logs: "custom bank <path>",
+  /// "none".
   virtual std::string description() const = 0;
 };
 

@@ -1,0 +1,70 @@
+// flock with a bounded wait; the kernel frees it when the holder dies, however it dies.
+#include "bank/file_lock.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <string>
+#include <thread>
+
+#include "base/error.h"
+
+namespace aoe::bank {
+namespace {
+
+std::string holder_text() {
+  char host[256] = "unknown host";
+  ::gethostname(host, sizeof host - 1);
+  char when[32] = "";
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  std::strftime(when, sizeof when, "%FT%TZ", ::gmtime_r(&now, &utc));
+  return "process " + std::to_string(::getpid()) + " on " + host + " since " + when;
+}
+
+std::string read_holder(int fd) {
+  char text[512];
+  const ssize_t n = ::pread(fd, text, sizeof text, 0);
+  return n > 0 ? std::string(text, static_cast<std::size_t>(n)) : "an unnamed process";
+}
+
+}  // namespace
+
+FileLock::FileLock(const std::filesystem::path& path, std::chrono::milliseconds wait) {
+  fd_ = ::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0664);
+  if (fd_ < 0)
+    throw Error(ExitCode::kBank, std::string("cannot be opened: ") + std::strerror(errno),
+                path.string(), "the bank's directory must be writable");
+  const auto deadline = std::chrono::steady_clock::now() + wait;
+  while (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR) {
+      const std::string cause = std::strerror(errno);
+      ::close(fd_);
+      throw Error(ExitCode::kBank, "cannot be locked: " + cause, path.string(),
+                  "put the bank on a file system with locks");
+    }
+    if (std::chrono::steady_clock::now() >= deadline) {
+      const std::string holder = read_holder(fd_);
+      ::close(fd_);
+      throw Error(
+          ExitCode::kBank,
+          "bank is locked by " + holder + ", waited " + std::to_string(wait.count()) + " ms",
+          path.string(), "try again when that process has finished");
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  const std::string holder = holder_text();
+  if (::ftruncate(fd_, 0) != 0 || ::pwrite(fd_, holder.data(), holder.size(), 0) < 0) {
+    // The name is a courtesy to those who wait; the lock itself holds without it.
+  }
+}
+
+FileLock::~FileLock() {
+  ::close(fd_);
+}
+
+}  // namespace aoe::bank

@@ -1,0 +1,134 @@
+// RocksDB behind the bank. The only file that includes RocksDB.
+#include "bank/rocks_store.h"
+
+#include <rocksdb/db.h>
+#include <rocksdb/options.h>
+#include <rocksdb/utilities/checkpoint.h>
+
+#include <array>
+
+#include "base/error.h"
+
+namespace aoe::bank {
+namespace {
+
+constexpr std::array<const char*, 3> kFamilyNames = {"meta", "strategy", "record"};
+
+/// RocksDB's own log tells users nothing and would be a write into a read-only bank.
+class NoLog final : public rocksdb::Logger {
+ public:
+  using rocksdb::Logger::Logv;
+  void Logv(const char*, va_list) override {}
+};
+
+void check(const rocksdb::Status& status, const std::string& action,
+           const std::filesystem::path& directory) {
+  if (status.ok()) return;
+  const bool damaged = status.IsCorruption();
+  throw Error(
+      ExitCode::kBank,
+      (damaged ? "bank is damaged (" : "bank " + action + " failed (") + status.ToString() + ")",
+      directory.string(),
+      damaged ? "move it away and tune again, or restore a backup"
+              : "check permissions and free space");
+}
+
+rocksdb::DBOptions db_options() {
+  rocksdb::DBOptions options;
+  options.info_log = std::make_shared<NoLog>();
+  options.max_open_files = -1;  // a snapshot may be removed while open: keep all of its files open
+  options.keep_log_file_num = 1;
+  options.max_background_jobs = 1;
+  options.paranoid_checks = true;
+  return options;
+}
+
+std::vector<rocksdb::ColumnFamilyDescriptor> families() {
+  rocksdb::ColumnFamilyOptions options;
+  options.write_buffer_size = 4 << 20;  // a commit holds kilobytes; do not reserve more
+  std::vector<rocksdb::ColumnFamilyDescriptor> list = {
+      {rocksdb::kDefaultColumnFamilyName, options}};
+  for (const char* name : kFamilyNames) list.emplace_back(name, options);
+  return list;
+}
+
+}  // namespace
+
+struct RocksStore::State {
+  std::filesystem::path directory;
+  std::unique_ptr<rocksdb::DB> db;
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;  ///< default, then kFamilyNames
+
+  rocksdb::ColumnFamilyHandle* handle(Family family) const {
+    return handles.at(static_cast<std::size_t>(family) + 1);
+  }
+  ~State() {
+    for (rocksdb::ColumnFamilyHandle* each : handles) db->DestroyColumnFamilyHandle(each);
+  }
+};
+
+RocksStore::RocksStore(std::unique_ptr<State> state) : state_(std::move(state)) {
+}
+RocksStore::~RocksStore() = default;
+RocksStore::RocksStore(RocksStore&&) noexcept = default;
+
+RocksStore RocksStore::open_for_writing(const std::filesystem::path& directory) {
+  rocksdb::DBOptions options = db_options();
+  options.create_if_missing = true;
+  options.create_missing_column_families = true;
+  auto state = std::make_unique<State>();
+  state->directory = directory;
+  rocksdb::DB* db = nullptr;
+  check(rocksdb::DB::Open(options, directory.string(), families(), &state->handles, &db), "opening",
+        directory);
+  state->db.reset(db);
+  return RocksStore(std::move(state));
+}
+
+RocksStore RocksStore::open_snapshot(const std::filesystem::path& directory) {
+  auto state = std::make_unique<State>();
+  state->directory = directory;
+  rocksdb::DB* db = nullptr;
+  check(rocksdb::DB::OpenForReadOnly(db_options(), directory.string(), families(), &state->handles,
+                                     &db),
+        "opening", directory);
+  state->db.reset(db);
+  return RocksStore(std::move(state));
+}
+
+std::optional<std::string> RocksStore::get(Family family, const std::string& key) const {
+  std::string value;
+  const rocksdb::Status status = state_->db->Get({}, state_->handle(family), key, &value);
+  if (status.IsNotFound()) return std::nullopt;
+  check(status, "reading", state_->directory);
+  return value;
+}
+
+void RocksStore::scan(Family family, std::string_view prefix,
+                      const std::function<bool(std::string_view, std::string_view)>& visit) const {
+  const std::unique_ptr<rocksdb::Iterator> it(state_->db->NewIterator({}, state_->handle(family)));
+  const rocksdb::Slice start(prefix.data(), prefix.size());
+  for (it->Seek(start); it->Valid() && it->key().starts_with(start); it->Next()) {
+    if (!visit({it->key().data(), it->key().size()}, {it->value().data(), it->value().size()}))
+      break;
+  }
+  check(it->status(), "reading", state_->directory);
+}
+
+void RocksStore::write_synced(const std::vector<Put>& batch) {
+  rocksdb::WriteBatch writes;
+  for (const Put& put : batch)
+    check(writes.Put(state_->handle(put.family), put.key, put.value), "writing", state_->directory);
+  rocksdb::WriteOptions options;
+  options.sync = true;
+  check(state_->db->Write(options, &writes), "writing", state_->directory);
+}
+
+void RocksStore::checkpoint(const std::filesystem::path& target) const {
+  rocksdb::Checkpoint* raw = nullptr;
+  check(rocksdb::Checkpoint::Create(state_->db.get(), &raw), "snapshot", state_->directory);
+  const std::unique_ptr<rocksdb::Checkpoint> checkpoint(raw);
+  check(checkpoint->CreateCheckpoint(target.string()), "snapshot", target);
+}
+
+}  // namespace aoe::bank

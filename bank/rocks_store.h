@@ -1,0 +1,49 @@
+// RocksStore: one open RocksDB with the bank's column families, and the border at which
+// rocksdb::Status becomes Error. Only knowledge_bank.cpp uses it.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace aoe::bank {
+
+enum class Family { kMeta, kStrategy, kRecord };
+
+struct Put {
+  Family family;
+  std::string key;
+  std::string value;
+};
+
+class RocksStore {
+ public:
+  /// Creates the database and its families when missing. Throws Error(kBank).
+  static RocksStore open_for_writing(const std::filesystem::path& directory);
+  /// `directory` must be a snapshot: nobody writes it. Throws Error(kBank).
+  static RocksStore open_snapshot(const std::filesystem::path& directory);
+  ~RocksStore();
+  RocksStore(RocksStore&&) noexcept;
+
+  std::optional<std::string> get(Family family, const std::string& key) const;
+  /// Keys that start with `prefix`, ascending; `visit` returns false to stop.
+  void scan(Family family, std::string_view prefix,
+            const std::function<bool(std::string_view key, std::string_view value)>& visit) const;
+  /// One atomic batch, on disk when it returns.
+  void write_synced(const std::vector<Put>& batch);
+  /// Hard-linked copy at `target`, which must not exist.
+  void checkpoint(const std::filesystem::path& target) const;
+
+ private:
+  struct State;
+  explicit RocksStore(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace aoe::bank
