@@ -1,15 +1,20 @@
 // The recorder: the hot path of every measurement. No dependency at all, not even on base/.
 //
-// Each thread writes fixed-size binary events into its own single-producer ring; nothing locks, allocates or formats on
-// the way. Ticks are TSC ticks, calibrated against CLOCK_MONOTONIC once per process (to_ns()). One reader drains all
-// rings (drain()), during or after the run. When recording is off, an event costs one load and one branch.
+// Each thread writes fixed-size binary events into its own single-producer ring; nothing locks,
+// allocates or formats on the way. Ticks are TSC ticks, calibrated against CLOCK_MONOTONIC once per
+// process (to_ns()). One reader drains all rings (drain()), during or after the run. When recording
+// is off, an event costs one load and one branch.
 //
 //   profiler::start();
 //   { profiler::Span span(profiler::EventKind::kTask, name_id); kernel(); }
 //   for (const profiler::Event& e : profiler::drain()) ...
 //
-// Times are in TSC ticks until converted. A ring that is full drops the newest event and counts it (lost_events()).
+// Times are in TSC ticks until converted. A ring that is full (kRingEvents not yet drained) drops
+// the newest event and counts it (lost_events()). The first event of a thread is the exception: it
+// makes the thread's ring.
 #pragma once
+
+#include <x86intrin.h>
 
 #include <atomic>
 #include <cstdint>
@@ -17,49 +22,68 @@
 #include <string_view>
 #include <vector>
 
-#include <x86intrin.h>
-
 namespace aoe::profiler {
 
-enum class EventKind : std::uint16_t { kApi = 0, kTask = 1, kStep = 2, kStamp = 3, kMemory = 4, kCounter = 5, kPass = 6 };
+enum class EventKind : std::uint16_t {
+  kApi = 0,
+  kTask = 1,
+  kStep = 2,
+  kStamp = 3,
+  kMemory = 4,
+  kCounter = 5,
+  kPass = 6
+};
 
 /// 32 bytes, written once. begin == end for instants.
 struct Event {
   std::uint64_t begin_ticks;
   std::uint64_t end_ticks;
-  std::uint32_t name_id;   ///< from intern()
+  std::uint32_t name_id;  ///< from intern()
   EventKind kind;
-  std::uint16_t thread;    ///< dense index of the writing thread
-  std::uint64_t value;     ///< kind-specific: task index, bytes, counter
+  std::uint16_t thread;  ///< dense index of the writing thread; reused after it ended and its
+                         ///< events were drained
+  std::uint64_t value;   ///< kind-specific: task index, bytes, counter
 };
 static_assert(sizeof(Event) == 32);
 
-inline std::uint64_t now_ticks() { return __rdtsc(); }
-/// Ticks -> nanoseconds (durations).
+/// Events that each thread can record between two drains.
+inline constexpr std::uint64_t kRingEvents = 1 << 16;
+
+inline std::uint64_t now_ticks() {
+  return __rdtsc();
+}
+/// Ticks -> nanoseconds (durations). Within a few ppm; the first call may wait 20 ms for the
+/// calibration.
 double to_ns(std::uint64_t ticks);
 /// Ticks -> CLOCK_MONOTONIC nanoseconds (points in time).
 std::int64_t to_monotonic_ns(std::uint64_t ticks);
 
-/// Registers a name once and returns its id; takes a lock, so do it at load time, not on the hot path.
+/// Registers a name once and returns its id; takes a lock, so do it at load time, not on the hot
+/// path.
 std::uint32_t intern(std::string_view name);
-std::string name_of(std::uint32_t name_id);
+std::string name_of(std::uint32_t name_id);  ///< empty when unknown
 
 extern std::atomic<bool> recording;
-void start();
+void start();  ///< undrained events of an earlier recording are kept
 void stop();
-/// Moves all events recorded so far out of the rings, ordered by begin_ticks.
+/// Moves all events recorded so far out of the rings, ordered by begin_ticks. Thread-safe, also
+/// while others record.
 std::vector<Event> drain();
+/// Events dropped since the last start().
 std::uint64_t lost_events();
 
-/// Records one event of the calling thread; wait-free.
-void record(EventKind kind, std::uint32_t name_id, std::uint64_t begin_ticks, std::uint64_t end_ticks,
-            std::uint64_t value = 0);
+/// Records one event of the calling thread when recording is on; wait-free.
+void record(EventKind kind, std::uint32_t name_id, std::uint64_t begin_ticks,
+            std::uint64_t end_ticks, std::uint64_t value = 0);
 
 /// Records from construction to destruction when recording is on.
 class Span {
  public:
   Span(EventKind kind, std::uint32_t name_id, std::uint64_t value = 0)
-      : begin_(recording.load(std::memory_order_relaxed) ? now_ticks() : 0), value_(value), name_id_(name_id), kind_(kind) {}
+      : begin_(recording.load(std::memory_order_relaxed) ? now_ticks() : 0),
+        value_(value),
+        name_id_(name_id),
+        kind_(kind) {}
   ~Span() {
     if (begin_ != 0) record(kind_, name_id_, begin_, now_ticks(), value_);
   }
