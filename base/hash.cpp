@@ -1,6 +1,8 @@
 // MurmurHash3 x64_128 and CRC-32C.
 #include "base/hash.h"
 
+#include <nmmintrin.h>
+
 #include <cstring>
 
 namespace aoe {
@@ -33,6 +35,28 @@ constexpr std::array<std::uint32_t, 256> make_crc_table() {
 }
 constexpr auto kCrcTable = make_crc_table();
 
+/// `state` is the inverted checksum, here and below.
+std::uint32_t crc32c_by_table(const unsigned char* p, std::size_t size_bytes, std::uint32_t state) {
+  for (std::size_t i = 0; i < size_bytes; ++i)
+    state = kCrcTable[(state ^ p[i]) & 0xff] ^ (state >> 8);
+  return state;
+}
+
+/// 8 bytes an instruction, some 20 times the table: weights are hundreds of megabytes.
+__attribute__((target("sse4.2"))) std::uint32_t crc32c_by_sse42(const unsigned char* p,
+                                                                std::size_t size_bytes,
+                                                                std::uint32_t state) {
+  std::uint64_t wide = state;
+  for (; size_bytes >= 8; p += 8, size_bytes -= 8) {
+    std::uint64_t word;
+    std::memcpy(&word, p, 8);
+    wide = _mm_crc32_u64(wide, word);
+  }
+  state = static_cast<std::uint32_t>(wide);
+  for (; size_bytes > 0; ++p, --size_bytes) state = _mm_crc32_u8(state, *p);
+  return state;
+}
+
 }  // namespace
 
 Digest128 hash128(std::string_view bytes, std::uint32_t seed) {
@@ -62,10 +86,10 @@ Digest128 hash128(std::string_view bytes, std::uint32_t seed) {
 }
 
 std::uint32_t crc32c(const void* data, std::size_t size_bytes, std::uint32_t previous) {
+  static const bool has_sse42 = __builtin_cpu_supports("sse4.2");
   const auto* p = static_cast<const unsigned char*>(data);
-  std::uint32_t c = ~previous;
-  for (std::size_t i = 0; i < size_bytes; ++i) c = kCrcTable[(c ^ p[i]) & 0xff] ^ (c >> 8);
-  return ~c;
+  return has_sse42 ? ~crc32c_by_sse42(p, size_bytes, ~previous)
+                   : ~crc32c_by_table(p, size_bytes, ~previous);
 }
 
 std::string to_hex(const Digest128& digest) {

@@ -15,12 +15,13 @@
 namespace aoe::runtime {
 
 struct ExecutorOptions {
-  int threads = 0;   ///< 0: what the om was compiled for, or OMP_NUM_THREADS when set
+  int threads = 0;  ///< 0: what the om was compiled for, or OMP_NUM_THREADS when set
 };
 
 class Executor {
  public:
-  /// Throws Error(kOm) when the machine lacks the ISA, the code does not load or a primitive cannot be made.
+  /// Throws Error(kOm) when the machine lacks the ISA, the code does not load or a primitive cannot
+  /// be made.
   Executor(Om om, ExecutorOptions options);
   ~Executor();
   Executor(Executor&&) noexcept;
@@ -28,14 +29,17 @@ class Executor {
   const Om& om() const;
   std::size_t input_count() const;
   std::size_t output_count() const;
-  /// As the model declares them, dense ND. Output dimensions that only a run can tell are kUnknownDim.
+  /// As the model declares them, dense ND. Output dimensions that only a run can tell are
+  /// kUnknownDim.
   const OmTensor& input(std::size_t i) const;
   const OmTensor& output(std::size_t i) const;
   int threads() const;
 
-  /// Dense buffers in model order, any alignment. Outputs with unknown dimensions need data == nullptr: run() then
-  /// points them at memory of the Executor that is valid until the next run(), and sets their shape. Throws Error(kData) on a wrong
-  /// size and Error(kFailure) when an op refuses its values. With the recorder on, each step is one kTask event whose value is the step's index.
+  /// Dense buffers in model order, any alignment. Outputs with unknown dimensions need data ==
+  /// nullptr: run() then points them at memory of the Executor that is valid until the next run(),
+  /// and sets their shape. Throws Error(kData) on a wrong size and Error(kFailure) when an op
+  /// refuses its values. With the recorder on, each step is one kTask event whose value is the
+  /// step's index.
   void run(std::span<const Tensor> inputs, std::span<Tensor> outputs);
 
  private:

@@ -1,12 +1,12 @@
-// The om: an offline model, one file, mapped and not copied. Om is its content in memory; this header is the only place
-// that knows the bytes.
+// The om: an offline model, one file, mapped and not copied. Om is its content in memory; this
+// header is the only place that knows the bytes.
 //
 // File layout (little-endian; every section starts at a multiple of 4096):
-//   header   magic "AOEOM\0\0\1", format version, total size, section table {kind, offset, size, crc32c}, crc32c of the header
-//   graph    CBOR: name, soc_version, required ISA, threads, onednn version, tensors, steps, inputs, outputs
-//   weights  constants in the format their kernel reads, each 64-byte aligned
-//   code     an ELF shared object with the generated kernels; empty when there are none
-//   tuning   CBOR: which strategy each op got, and where from
+//   header   magic "AOEOM\0\0\1", format version, total size, section table {kind, offset, size,
+//   crc32c}, crc32c of the header graph    CBOR: name, soc_version, required ISA, threads, onednn
+//   version, tensors, steps, inputs, outputs weights  constants in the format their kernel reads,
+//   each 64-byte aligned code     an ELF shared object with the generated kernels; empty when there
+//   are none tuning   CBOR: which strategy each op got, and where from
 // A damaged, truncated or foreign file is refused with Error(kOm) before anything of it runs.
 #pragma once
 
@@ -34,7 +34,7 @@ enum class Place : int {
 
 struct OmTensor {
   std::string name;
-  TensorDesc desc;           ///< with its chosen format; packed constants are ND uint8
+  TensorDesc desc;  ///< with its chosen format; packed constants are ND uint8
   Place place = Place::kArena;
   std::uint64_t offset = 0;
 };
@@ -42,45 +42,47 @@ struct OmTensor {
 enum class StepKind : int { kJit, kOneDnn, kReference, kNone };
 
 struct OmStage {
-  std::string symbol;         ///< in the code section; ABI in compiler/loopnest/loopnest.h
-  std::int64_t extent = 1;    ///< parallel iterations
+  std::string symbol;       ///< in the code section; ABI in compiler/loopnest/loopnest.h
+  std::int64_t extent = 1;  ///< parallel iterations
 };
 
-/// One op of the model as it runs. `buffers` of jit and oneDNN steps: see Kernel in compiler/impl.h.
+/// One op of the model as it runs. `buffers` of jit and oneDNN steps: see Kernel in
+/// compiler/impl.h.
 struct OmStep {
-  std::string name;                        ///< node name
-  std::vector<std::string> op_types;       ///< IR types, anchor first
-  std::vector<std::string> origins;        ///< ONNX node names
+  std::string name;                   ///< node name
+  std::vector<std::string> op_types;  ///< IR types, anchor first
+  std::vector<std::string> origins;   ///< ONNX node names
   StepKind kind = StepKind::kReference;
-  reference::OpCall call;                  ///< kReference: what to run; otherwise for reports
-  std::vector<OmStage> stages;             ///< kJit
-  nlohmann::json params;                   ///< kOneDnn
-  std::vector<int> inputs;                 ///< tensor ids of the node's inputs, -1 = absent; constants included for kReference
-  std::vector<int> outputs;                ///< tensor ids, -1 = unused
-  std::vector<int> constants;              ///< tensor ids of packed constants
-  int workspace = -1;                      ///< tensor id
-  std::uint64_t scratch_bytes = 0;         ///< per thread, kJit
-  double flops = 0;                        ///< analytic
-  double bytes = 0;                        ///< analytic
+  reference::OpCall call;       ///< kReference: what to run; otherwise for reports
+  std::vector<OmStage> stages;  ///< kJit
+  nlohmann::json params;        ///< kOneDnn
+  std::vector<int>
+      inputs;  ///< tensor ids of the node's inputs, -1 = absent; constants included for kReference
+  std::vector<int> outputs;         ///< tensor ids, -1 = unused
+  std::vector<int> constants;       ///< tensor ids of packed constants
+  int workspace = -1;               ///< tensor id
+  std::uint64_t scratch_bytes = 0;  ///< per thread, kJit
+  double flops = 0;                 ///< analytic
+  double bytes = 0;                 ///< analytic
   const char* task_type() const { return kind == StepKind::kReference ? "AI_CPU" : "AI_CORE"; }
 };
 
 struct Om {
   std::string name;
   std::string soc_version;
-  std::string isa;                 ///< "avx2" or "avx512": the least a machine must have
+  std::string isa;  ///< "avx2" or "avx512": the least a machine must have
   int threads = 1;
   int c0 = 16;
   std::vector<OmTensor> tensors;
   std::vector<OmStep> steps;
-  std::vector<int> inputs;         ///< tensor ids
+  std::vector<int> inputs;  ///< tensor ids
   std::vector<int> outputs;
   std::uint64_t arena_bytes = 0;
-  std::string weights;             ///< filled when built; a loaded om keeps a view of the mapping instead
+  std::string weights;  ///< filled when built; a loaded om keeps a view of the mapping instead
   std::string code;
   nlohmann::json tuning;
 
-  std::string_view weights_view;   ///< set by load(): into the mapping
+  std::string_view weights_view;  ///< set by load(): into the mapping
   std::string_view code_view;
   std::shared_ptr<const void> mapping;  ///< keeps the views alive
 
@@ -88,7 +90,8 @@ struct Om {
   /// Maps and verifies. Throws Error(kOm).
   static Om load(const std::filesystem::path& path);
   /// Parses bytes that `owner` keeps alive; `where` names them in errors.
-  static Om parse(std::string_view bytes, std::shared_ptr<const void> owner, const std::string& where);
+  static Om parse(std::string_view bytes, std::shared_ptr<const void> owner,
+                  const std::string& where);
 };
 
 }  // namespace aoe::runtime

@@ -1,0 +1,15 @@
+// Which instruction sets generated code may ask of the machine, and whether this one has them.
+#pragma once
+
+#include <string>
+
+namespace aoe::runtime {
+
+/// `isa` as an om names it: "avx2" (AVX2, FMA, F16C) or "avx512" (these and AVX-512 F, CD, BW, DQ,
+/// VL: what every AVX-512 server core has). False for other words.
+bool host_supports(const std::string& isa);
+
+/// "avx512", "avx2", or "x86_64" when the host has neither.
+std::string best_host_isa();
+
+}  // namespace aoe::runtime

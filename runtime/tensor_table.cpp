@@ -1,0 +1,33 @@
+// Resolving places to addresses.
+#include "runtime/tensor_table.h"
+
+namespace aoe::runtime {
+
+TensorTable::TensorTable(const Om& om) : entries_(om.tensors.size()), arena_(om.arena_bytes) {
+  for (std::size_t id = 0; id < om.tensors.size(); ++id) {
+    const OmTensor& tensor = om.tensors[id];
+    Entry& entry = entries_[id];
+    entry.tensor.desc = tensor.desc;
+    entry.is_dynamic = tensor.place == Place::kDynamic;
+    if (tensor.place == Place::kArena) entry.tensor.data = arena_.at(tensor.offset);
+    if (tensor.place == Place::kWeight)  // Tensor serves readers and writers; nobody writes weights
+      entry.tensor.data = const_cast<char*>(om.weights_view.data() + tensor.offset);
+  }
+}
+
+void TensorTable::bind(int id, const Tensor& buffer) {
+  static std::byte nothing[64];  // an empty tensor is known and present, so it needs an address
+  Tensor& tensor = entries_[id].tensor;
+  tensor.desc.shape = buffer.desc.shape;
+  tensor.data = buffer.data != nullptr ? buffer.data : nothing;
+}
+
+void TensorTable::allocate(int id, const TensorDesc& desc) {
+  Entry& entry = entries_[id];
+  const std::size_t size_bytes = storage_bytes(desc);
+  if (entry.own.data() == nullptr || entry.own.size_bytes() < size_bytes)
+    entry.own = AlignedMemory(size_bytes);
+  entry.tensor = {desc, entry.own.data()};
+}
+
+}  // namespace aoe::runtime

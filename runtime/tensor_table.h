@@ -1,0 +1,39 @@
+// TensorTable: where each tensor of an om lies in this process, and how large it is where only a
+// run can tell.
+#pragma once
+
+#include <vector>
+
+#include "runtime/aligned_memory.h"
+#include "runtime/om.h"
+
+namespace aoe::runtime {
+
+class TensorTable {
+ public:
+  /// Allocates the arena. Weights stay in the mapping of `om`, which must outlive the table.
+  explicit TensorTable(const Om& om);
+
+  /// nullptr while an input, an output or a dynamic tensor is not bound.
+  void* address(int id) const { return entries_[id].tensor.data; }
+  /// With the actual shape where the om's is unknown. An absent tensor for id -1.
+  Tensor view(int id) const { return id < 0 ? Tensor{} : entries_[id].tensor; }
+  bool is_dynamic(int id) const { return entries_[id].is_dynamic; }
+
+  /// Points an input or output at a caller's buffer.
+  void bind(int id, const Tensor& buffer);
+  /// Gives a dynamic tensor its shape of this run, and memory of its own that lasts until the next
+  /// allocation for it.
+  void allocate(int id, const TensorDesc& desc);
+
+ private:
+  struct Entry {
+    Tensor tensor;
+    bool is_dynamic = false;
+    AlignedMemory own;  ///< of a dynamic tensor; kept between runs, only ever grows
+  };
+  std::vector<Entry> entries_;
+  AlignedMemory arena_;
+};
+
+}  // namespace aoe::runtime
