@@ -15,7 +15,9 @@
 //   });
 //   Function f = b.finish();
 //
-// Semantics: indices count elements, not bytes; Int division and modulo are for non-negative operands; floats are IEEE
+// Semantics: indices count elements, not bytes; distinct buffers never overlap; an expression is evaluated where the
+// statement that uses it stands (a load() used after a store sees the store; keep a value with local()). Int division and
+// modulo are for non-negative operands; floats are IEEE
 // binary32 without reassociation, but a*b+c written as fma() is one rounding; exp/log/tanh/erf are within 4 ulp or 1e-7
 // absolute, whichever is larger. Statements run in program order inside one parallel iteration; different iterations may run on
 // different threads in any order and must not write the same element.
@@ -41,6 +43,7 @@ namespace aoe::compiler::loopnest {
 enum class Op {
   // Int -> Int
   kIntConst, kVar, kIntAdd, kIntSub, kIntMul, kIntDiv, kIntMod, kIntMin, kIntMax,
+  kIntLoad,                                    // one element of an integer buffer that the function only reads
   // Int, Int -> Bool (scalar condition)
   kLess, kLessEqual, kEqual, kNotEqual, kAnd, kOr, kNot,
   // float vectors
@@ -62,10 +65,10 @@ struct ExprNode {
   Op op;
   Type type;
   int lanes = 1;                ///< of kFloat and kMask
-  std::vector<Expr> args;       ///< kLoad: index[, active]
+  std::vector<Expr> args = {};  ///< kLoad: index[, active]
   std::int64_t ivalue = 0;      ///< kIntConst; kTransposeRow: the row
   float fvalue = 0;             ///< kFloatConst
-  int id = -1;                  ///< kVar: variable; kLocal: local; kLoad: buffer
+  int id = -1;                  ///< kVar: variable; kLocal: local; kLoad, kIntLoad: buffer
   std::int64_t stride = 1;      ///< kLoad: elements between lanes; 0 = one element for all lanes
 };
 
@@ -150,10 +153,10 @@ enum class StmtKind { kBlock, kLoop, kIf, kStore, kAssign, kPrefetch };
 
 struct StmtNode {
   StmtKind kind;
-  std::vector<Stmt> body;        ///< kBlock, kLoop, kIf (then)
-  std::vector<Stmt> otherwise;   ///< kIf (else)
+  std::vector<Stmt> body = {};   ///< kBlock, kLoop, kIf (then)
+  std::vector<Stmt> otherwise = {};   ///< kIf (else)
   int id = -1;                   ///< kLoop: variable; kStore, kPrefetch: buffer; kAssign: local
-  std::vector<Expr> args;        ///< kLoop: begin, end; kIf: condition; kStore: index, value[, active]; kAssign: value;
+  std::vector<Expr> args = {};   ///< kLoop: begin, end; kIf: condition; kStore: index, value[, active]; kAssign: value;
                                  ///< kPrefetch: index
   std::int64_t step = 1;         ///< kLoop; kStore: stride between lanes (elements)
 };
@@ -214,6 +217,8 @@ class Builder {
   Vec load_broadcast(Buffer buffer, Int index, int lanes) const { return load(buffer, index, lanes, {}, 0); }
   void store(Buffer buffer, Int index, Vec value, std::optional<Int> active = {}, std::int64_t stride = 1);
   void prefetch(Buffer buffer, Int index);
+  /// One element of an integer buffer (int8, uint8, int32, int64, bool), which must be Access::kRead.
+  Int load_int(Buffer buffer, Int index) const;
 
   Function finish();
 
@@ -222,6 +227,12 @@ class Builder {
   std::vector<Stmt> collect(const std::function<void()>& body);
   Function function_;
   std::vector<std::vector<Stmt>> open_blocks_;
+  bool has_parallel_ = false;
 };
+
+/// Covers [0, extent) with vectors: a loop over full ones, then at most one tail. `active` is empty in full vectors and
+/// the constant number of remaining lanes in the tail, ready to be passed to load() and store().
+void vector_loop(Builder& builder, const std::string& name, std::int64_t extent, int lanes,
+                 const std::function<void(Int, std::optional<Int> active)>& body);
 
 }  // namespace aoe::compiler::loopnest

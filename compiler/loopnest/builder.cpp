@@ -1,0 +1,171 @@
+// Builder: turns calls into the statements of one Function.
+#include <utility>
+
+#include "base/check.h"
+#include "compiler/loopnest/loopnest.h"
+
+namespace aoe::compiler::loopnest {
+namespace {
+
+constexpr std::int64_t kScratchAlignmentBytes = 64;
+
+Int variable(int id) {
+  return Int(
+      std::make_shared<const ExprNode>(ExprNode{.op = Op::kVar, .type = Type::kInt, .id = id}));
+}
+
+StmtNode block(std::vector<Stmt> body) {
+  return {.kind = StmtKind::kBlock, .body = std::move(body)};
+}
+
+}  // namespace
+
+Builder::Builder(std::string name) {
+  function_.name = std::move(name);
+}
+
+Buffer Builder::buffer(std::string name, Access access, DataType dtype) {
+  function_.buffers.push_back({.name = std::move(name), .dtype = dtype, .access = access});
+  return {static_cast<int>(function_.buffers.size()) - 1};
+}
+
+Buffer Builder::scratch(std::string name, std::int64_t elements) {
+  function_.buffers.push_back({.name = std::move(name),
+                               .dtype = DataType::kFloat,
+                               .access = Access::kReadWrite,
+                               .scratch_offset = function_.scratch_bytes});
+  const std::int64_t bytes = elements * std::int64_t{sizeof(float)};
+  function_.scratch_bytes +=
+      (bytes + kScratchAlignmentBytes - 1) / kScratchAlignmentBytes * kScratchAlignmentBytes;
+  return {static_cast<int>(function_.buffers.size()) - 1};
+}
+
+void Builder::emit(StmtNode node) {
+  AOE_CHECK(!open_blocks_.empty(), function_.name + ": a statement outside parallel()");
+  open_blocks_.back().push_back(std::make_shared<const StmtNode>(std::move(node)));
+}
+
+std::vector<Stmt> Builder::collect(const std::function<void()>& body) {
+  open_blocks_.emplace_back();
+  if (body) body();
+  std::vector<Stmt> statements = std::move(open_blocks_.back());
+  open_blocks_.pop_back();
+  return statements;
+}
+
+void Builder::parallel(std::int64_t extent, const std::function<void(Int)>& body) {
+  AOE_CHECK(!has_parallel_, function_.name + ": a second parallel()");
+  AOE_CHECK(extent >= 0, function_.name + ": a parallel extent of " + std::to_string(extent));
+  has_parallel_ = true;
+  function_.parallel_variable = static_cast<int>(function_.variables.size());
+  function_.parallel_extent = extent;
+  function_.variables.push_back("p");
+  const Int index = extent == 1 ? Int(0) : variable(function_.parallel_variable);
+  function_.body = std::make_shared<const StmtNode>(block(collect([&] { body(index); })));
+}
+
+void Builder::loop(std::string name, Int begin, Int end, std::int64_t step,
+                   const std::function<void(Int)>& body) {
+  AOE_CHECK(step > 0, name + ": a loop step of " + std::to_string(step));
+  if (const auto trip = (end - begin).constant()) {
+    if (*trip <= 0) return;
+    if (*trip <= step) return body(begin);
+  }
+  const int id = static_cast<int>(function_.variables.size());
+  function_.variables.push_back(std::move(name));
+  std::vector<Stmt> statements = collect([&] { body(variable(id)); });
+  if (statements.empty()) return;
+  emit({.kind = StmtKind::kLoop,
+        .body = std::move(statements),
+        .id = id,
+        .args = {begin.e, end.e},
+        .step = step});
+}
+
+void Builder::if_(Bool condition, const std::function<void()>& then,
+                  const std::function<void()>& otherwise) {
+  if (const auto known = condition.constant()) {
+    if (*known) then();
+    if (!*known && otherwise) otherwise();
+    return;
+  }
+  std::vector<Stmt> on = collect(then), off = collect(otherwise);
+  if (on.empty() && off.empty()) return;
+  emit({.kind = StmtKind::kIf,
+        .body = std::move(on),
+        .otherwise = std::move(off),
+        .args = {condition.e}});
+}
+
+Local Builder::local(Vec initial) {
+  const Local fresh{static_cast<int>(function_.locals.size()), initial.lanes()};
+  function_.locals.push_back(fresh.lanes);
+  assign(fresh, initial);
+  return fresh;
+}
+
+Vec Builder::get(Local local) const {
+  return Vec(std::make_shared<const ExprNode>(
+      ExprNode{.op = Op::kLocal, .type = Type::kFloat, .lanes = local.lanes, .id = local.id}));
+}
+
+void Builder::assign(Local local, Vec value) {
+  AOE_CHECK(local.lanes == value.lanes(), function_.name + ": a local of " +
+                                              std::to_string(local.lanes) + " lanes assigned " +
+                                              std::to_string(value.lanes()));
+  emit({.kind = StmtKind::kAssign, .id = local.id, .args = {value.e}});
+}
+
+Vec Builder::load(Buffer buffer, Int index, int lanes, std::optional<Int> active,
+                  std::int64_t stride) const {
+  if (active && active->constant() && *active->constant() >= lanes) active.reset();
+  if (active && active->constant() && *active->constant() <= 0) return splat(0.0f, lanes);
+  std::vector<Expr> args = {index.e};
+  if (active) args.push_back(active->e);
+  return Vec(std::make_shared<const ExprNode>(ExprNode{.op = Op::kLoad,
+                                                       .type = Type::kFloat,
+                                                       .lanes = lanes,
+                                                       .args = std::move(args),
+                                                       .id = buffer.id,
+                                                       .stride = lanes == 1 ? 1 : stride}));
+}
+
+Int Builder::load_int(Buffer buffer, Int index) const {
+  const BufferDecl& decl = function_.buffers[static_cast<std::size_t>(buffer.id)];
+  AOE_CHECK(decl.access == Access::kRead, decl.name + ": load_int() of a buffer that is written");
+  return Int(std::make_shared<const ExprNode>(
+      ExprNode{.op = Op::kIntLoad, .type = Type::kInt, .args = {index.e}, .id = buffer.id}));
+}
+
+void Builder::store(Buffer buffer, Int index, Vec value, std::optional<Int> active,
+                    std::int64_t stride) {
+  const BufferDecl& decl = function_.buffers[static_cast<std::size_t>(buffer.id)];
+  AOE_CHECK(decl.access != Access::kRead, decl.name + ": a store to a buffer that is only read");
+  AOE_CHECK(stride != 0, decl.name + ": a store of all lanes to one element");
+  if (active && active->constant() && *active->constant() >= value.lanes()) active.reset();
+  if (active && active->constant() && *active->constant() <= 0) return;
+  std::vector<Expr> args = {index.e, value.e};
+  if (active) args.push_back(active->e);
+  emit({.kind = StmtKind::kStore,
+        .id = buffer.id,
+        .args = std::move(args),
+        .step = value.lanes() == 1 ? 1 : stride});
+}
+
+void Builder::prefetch(Buffer buffer, Int index) {
+  emit({.kind = StmtKind::kPrefetch, .id = buffer.id, .args = {index.e}});
+}
+
+Function Builder::finish() {
+  AOE_CHECK(has_parallel_, function_.name + ": finish() without parallel()");
+  return std::move(function_);
+}
+
+void vector_loop(Builder& builder, const std::string& name, std::int64_t extent, int lanes,
+                 const std::function<void(Int, std::optional<Int> active)>& body) {
+  const std::int64_t full = extent / lanes * lanes;
+  builder.loop(name, 0, full, lanes, [&](Int i) { body(i, {}); });
+  if (full < extent) body(Int(full), Int(extent - full));
+}
+
+}  // namespace aoe::compiler::loopnest

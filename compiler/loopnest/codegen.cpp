@@ -1,0 +1,80 @@
+// See codegen.h. One LLVM module per function, so that the bytes do not depend on how many threads
+// compile.
+#include "compiler/loopnest/codegen.h"
+
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <thread>
+#include <vector>
+
+#include "compiler/loopnest/elf_link.h"
+#include "compiler/loopnest/lower.h"
+#include "compiler/loopnest/target.h"
+
+namespace aoe::compiler::loopnest {
+namespace {
+
+/// A function as LLVM module, with the context that owns it.
+struct Lowered {
+  Lowered(const Function& function, const Soc& soc) { lower(function, soc, module); }
+  llvm::LLVMContext context;
+  llvm::Module module{"kernel", context};
+};
+
+std::string compile_object(const Function& function, const Soc& soc, llvm::TargetMachine& machine) {
+  Lowered lowered(function, soc);
+  optimise(lowered.module, machine);
+  return emit(lowered.module, machine, llvm::CodeGenFileType::ObjectFile);
+}
+
+}  // namespace
+
+std::string compile_shared_object(std::span<const Function> functions, const Soc& soc,
+                                  int threads) {
+  std::vector<std::string> objects(functions.size());
+  std::atomic<std::size_t> next = 0;
+  const auto workers = std::clamp<std::size_t>(static_cast<std::size_t>(threads), 1,
+                                               std::max<std::size_t>(functions.size(), 1));
+  std::vector<std::exception_ptr> failures(workers);
+  const auto work = [&](std::size_t worker) {
+    try {
+      const auto machine = make_target_machine(soc);
+      for (std::size_t i = next++; i < functions.size(); i = next++) {
+        objects[i] = compile_object(functions[i], soc, *machine);
+      }
+    } catch (...) {  // a thread's wall: rethrown by the caller's thread below
+      failures[worker] = std::current_exception();
+    }
+  };
+  {
+    std::vector<std::jthread> others;
+    for (std::size_t w = 1; w < workers; ++w) others.emplace_back(work, w);
+    work(0);
+  }
+  for (const std::exception_ptr& failure : failures) {
+    if (failure) std::rethrow_exception(failure);
+  }
+  return link_shared_object(objects);
+}
+
+std::string llvm_ir(const Function& function, const Soc& soc, bool optimised) {
+  Lowered lowered(function, soc);
+  if (optimised) optimise(lowered.module, *make_target_machine(soc));
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  lowered.module.print(stream, nullptr);
+  return text;
+}
+
+std::string assembly(const Function& function, const Soc& soc) {
+  Lowered lowered(function, soc);
+  const auto machine = make_target_machine(soc);
+  optimise(lowered.module, *machine);
+  return emit(lowered.module, *machine, llvm::CodeGenFileType::AssemblyFile);
+}
+
+}  // namespace aoe::compiler::loopnest

@@ -1,0 +1,83 @@
+// See elf_link.h. lld wants real paths: objects and result stand in a private directory for the
+// moment of the link.
+#include "compiler/loopnest/elf_link.h"
+
+#include <lld/Common/CommonLinkerContext.h>
+#include <lld/Common/Driver.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <mutex>
+#include <vector>
+
+#include "base/check.h"
+#include "base/error.h"
+#include "base/file.h"
+
+LLD_HAS_DRIVER(elf)
+
+namespace aoe::compiler::loopnest {
+namespace {
+
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory() {
+    const std::filesystem::path parent = std::filesystem::temp_directory_path();
+    std::string pattern = (parent / "aoe-link-XXXXXX").string();
+    if (mkdtemp(pattern.data()) == nullptr) {
+      throw Error(ExitCode::kOutput, std::strerror(errno), parent.string(),
+                  "set TMPDIR to a directory that can be written");
+    }
+    path_ = pattern;
+  }
+  ~TemporaryDirectory() {
+    std::error_code ignored;  // a leftover in the temporary directory harms nobody
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace
+
+std::string link_shared_object(std::span<const std::string> objects) {
+  const TemporaryDirectory directory;
+  const std::string output = directory.path() / "kernels.so";
+  std::vector<std::string> inputs;
+  for (const std::string& object : objects) {
+    inputs.push_back(directory.path() / (std::to_string(inputs.size()) + ".o"));
+    write_file_atomically(inputs.back(), object);
+  }
+  std::vector<const char*> args = {"ld.lld",
+                                   "-shared",
+                                   "--gc-sections",
+                                   "--no-undefined",
+                                   "--hash-style=gnu",
+                                   "--build-id=none",
+                                   "--threads=1",
+                                   "-z",
+                                   "max-page-size=4096",
+                                   "-z",
+                                   "noexecstack",
+                                   "-o",
+                                   output.c_str()};
+  for (const std::string& input : inputs) args.push_back(input.c_str());
+
+  static std::mutex one_link_at_a_time;
+  const std::scoped_lock lock(one_link_at_a_time);
+  std::string complaint;
+  llvm::raw_string_ostream stream(complaint);
+  const bool is_linked = lld::elf::link(args, stream, stream, false, false);
+  lld::CommonLinkerContext::destroy();
+  AOE_CHECK(is_linked, "lld refuses generated code: " + complaint);
+  return read_file(output, ExitCode::kOutput);
+}
+
+}  // namespace aoe::compiler::loopnest

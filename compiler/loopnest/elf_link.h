@@ -1,0 +1,14 @@
+// Links object files into one ELF shared object with lld, in process. Internal to codegen.
+#pragma once
+
+#include <span>
+#include <string>
+
+namespace aoe::compiler::loopnest {
+
+/// Thread-safe (one link at a time: lld keeps its state in globals). The result depends on no
+/// library; an unresolved symbol is an InternalError. Throws Error(kOutput) when the temporary
+/// directory cannot be written.
+std::string link_shared_object(std::span<const std::string> objects);
+
+}  // namespace aoe::compiler::loopnest

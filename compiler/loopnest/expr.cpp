@@ -1,0 +1,355 @@
+// Expressions of the loop-nest language: constants fold and index sums are normalised while they
+// are built.
+//
+// An index is kept as `base + constant` with the constant outermost, so that unrolled bodies share
+// one base and address their elements by displacement.
+#include <cmath>
+#include <utility>
+
+#include "base/check.h"
+#include "compiler/loopnest/loopnest.h"
+
+namespace aoe::compiler::loopnest {
+namespace {
+
+Expr make(ExprNode node) {
+  return std::make_shared<const ExprNode>(std::move(node));
+}
+
+Expr int_node(Op op, const Int& a, const Int& b) {
+  return make({.op = op, .type = Type::kInt, .args = {a.e, b.e}});
+}
+
+/// An index as base + offset; base is null when the index is a constant.
+struct Affine {
+  Expr base;
+  std::int64_t offset = 0;
+};
+
+Affine split(const Int& a) {
+  if (a.e->op == Op::kIntConst) return {nullptr, a.e->ivalue};
+  if (a.e->op == Op::kIntAdd && a.e->args[1]->op == Op::kIntConst) {
+    return {a.e->args[0], a.e->args[1]->ivalue};
+  }
+  return {a.e, 0};
+}
+
+Int join(const Expr& base, std::int64_t offset) {
+  if (!base) return offset;
+  if (offset == 0) return Int(base);
+  return Int(int_node(Op::kIntAdd, Int(base), Int(offset)));
+}
+
+/// The factor c of an expression y * c, else 0.
+std::int64_t constant_factor(const Expr& e) {
+  return e && e->op == Op::kIntMul && e->args[1]->op == Op::kIntConst ? e->args[1]->ivalue : 0;
+}
+
+/// -1, 0, +1 when the order of a and b is known at build time.
+std::optional<int> known_order(const Int& a, const Int& b) {
+  const Affine x = split(a), y = split(b);
+  if (x.base != y.base) return {};
+  return x.offset < y.offset ? -1 : x.offset > y.offset ? 1 : 0;
+}
+
+Bool bool_constant(bool value) {
+  return Bool(make({.op = Op::kIntConst, .type = Type::kBool, .ivalue = value}));
+}
+
+Bool compare(Op op, const Int& a, const Int& b) {
+  return Bool(make({.op = op, .type = Type::kBool, .args = {a.e, b.e}}));
+}
+
+bool is_float_constant(const Vec& a) {
+  return a.e->op == Op::kFloatConst;
+}
+
+Vec unary(Op op, const Vec& a) {
+  return Vec(make({.op = op, .type = Type::kFloat, .lanes = a.lanes(), .args = {a.e}}));
+}
+
+void check_lanes(const Expr& a, const Expr& b) {
+  AOE_CHECK(a->lanes == b->lanes, "operands of " + std::to_string(a->lanes) + " and " +
+                                      std::to_string(b->lanes) + " lanes");
+}
+
+template <typename Fold>
+Vec binary(Op op, const Vec& a, const Vec& b, Fold fold) {
+  check_lanes(a.e, b.e);
+  if (is_float_constant(a) && is_float_constant(b)) {
+    return splat(fold(a.e->fvalue, b.e->fvalue), a.lanes());
+  }
+  return Vec(make({.op = op, .type = Type::kFloat, .lanes = a.lanes(), .args = {a.e, b.e}}));
+}
+
+Vec reduction(Op op, const Vec& a) {
+  if (a.lanes() == 1) return a;
+  return Vec(make({.op = op, .type = Type::kFloat, .lanes = 1, .args = {a.e}}));
+}
+
+Mask compare_floats(Op op, const Vec& a, const Vec& b) {
+  check_lanes(a.e, b.e);
+  return Mask(make({.op = op, .type = Type::kMask, .lanes = a.lanes(), .args = {a.e, b.e}}));
+}
+
+float nan_min(float a, float b) {
+  return std::isnan(a) || b > a ? a : b;
+}
+float nan_max(float a, float b) {
+  return std::isnan(a) || b < a ? a : b;
+}
+
+}  // namespace
+
+// ---- indices ----
+
+Int::Int(std::int64_t value) : e(make({.op = Op::kIntConst, .type = Type::kInt, .ivalue = value})) {
+}
+
+std::optional<std::int64_t> Int::constant() const {
+  if (e->op == Op::kIntConst) return e->ivalue;
+  return {};
+}
+
+Int operator+(Int a, Int b) {
+  const Affine x = split(a), y = split(b);
+  if (!x.base || !y.base) return join(x.base ? x.base : y.base, x.offset + y.offset);
+  return join(int_node(Op::kIntAdd, Int(x.base), Int(y.base)), x.offset + y.offset);
+}
+
+Int operator-(Int a, Int b) {
+  const Affine x = split(a), y = split(b);
+  if (x.base == y.base) return x.offset - y.offset;
+  if (!y.base) return join(x.base, x.offset - y.offset);
+  const Int base = x.base ? Int(x.base) : Int(0);
+  return join(int_node(Op::kIntSub, base, Int(y.base)), x.offset - y.offset);
+}
+
+Int operator*(Int a, Int b) {
+  if (a.constant()) std::swap(a, b);
+  const auto factor = b.constant();
+  if (!factor) return Int(int_node(Op::kIntMul, a, b));
+  const Affine x = split(a);
+  if (!x.base || *factor == 0) return x.offset * *factor;
+  if (*factor == 1) return a;
+  if (const std::int64_t inner = constant_factor(x.base)) {
+    return join((Int(x.base->args[0]) * Int(inner * *factor)).e, x.offset * *factor);
+  }
+  return join(int_node(Op::kIntMul, Int(x.base), b), x.offset * *factor);
+}
+
+Int operator/(Int a, Int b) {
+  const auto divisor = b.constant();
+  AOE_CHECK(!divisor || *divisor > 0, "division by " + std::to_string(*divisor));
+  if (!divisor) return Int(int_node(Op::kIntDiv, a, b));
+  if (*divisor == 1) return a;
+  const Affine x = split(a);
+  if (!x.base && x.offset >= 0) return x.offset / *divisor;
+  const std::int64_t factor = constant_factor(x.base);
+  if (factor != 0 && factor % *divisor == 0 && x.offset >= 0) {  // (y * kd + r) / d = y * k + r / d
+    return Int(x.base->args[0]) * Int(factor / *divisor) + Int(x.offset / *divisor);
+  }
+  return Int(int_node(Op::kIntDiv, a, b));
+}
+
+Int operator%(Int a, Int b) {
+  const auto divisor = b.constant();
+  AOE_CHECK(!divisor || *divisor > 0, "modulo " + std::to_string(*divisor));
+  if (!divisor) return Int(int_node(Op::kIntMod, a, b));
+  const Affine x = split(a);
+  const bool base_vanishes = !x.base || constant_factor(x.base) % *divisor == 0;
+  const bool has_factor = !x.base || constant_factor(x.base) != 0;
+  if (*divisor == 1) return 0;
+  if (base_vanishes && has_factor && x.offset >= 0) return x.offset % *divisor;
+  return Int(int_node(Op::kIntMod, a, b));
+}
+
+Int min(Int a, Int b) {
+  if (const auto order = known_order(a, b)) return *order <= 0 ? a : b;
+  return Int(int_node(Op::kIntMin, a, b));
+}
+
+Int max(Int a, Int b) {
+  if (const auto order = known_order(a, b)) return *order >= 0 ? a : b;
+  return Int(int_node(Op::kIntMax, a, b));
+}
+
+// ---- conditions ----
+
+std::optional<bool> Bool::constant() const {
+  if (e->op == Op::kIntConst) return e->ivalue != 0;
+  return {};
+}
+
+Bool operator<(Int a, Int b) {
+  if (const auto order = known_order(a, b)) return bool_constant(*order < 0);
+  return compare(Op::kLess, a, b);
+}
+
+Bool operator<=(Int a, Int b) {
+  if (const auto order = known_order(a, b)) return bool_constant(*order <= 0);
+  return compare(Op::kLessEqual, a, b);
+}
+
+Bool operator==(Int a, Int b) {
+  if (const auto order = known_order(a, b)) return bool_constant(*order == 0);
+  return compare(Op::kEqual, a, b);
+}
+
+Bool operator!=(Int a, Int b) {
+  if (const auto order = known_order(a, b)) return bool_constant(*order != 0);
+  return compare(Op::kNotEqual, a, b);
+}
+
+Bool operator&&(Bool a, Bool b) {
+  if (a.constant()) return *a.constant() ? b : a;
+  if (b.constant()) return *b.constant() ? a : b;
+  return Bool(make({.op = Op::kAnd, .type = Type::kBool, .args = {a.e, b.e}}));
+}
+
+Bool operator||(Bool a, Bool b) {
+  if (a.constant()) return *a.constant() ? a : b;
+  if (b.constant()) return *b.constant() ? b : a;
+  return Bool(make({.op = Op::kOr, .type = Type::kBool, .args = {a.e, b.e}}));
+}
+
+Bool operator!(Bool a) {
+  if (a.constant()) return bool_constant(!*a.constant());
+  return Bool(make({.op = Op::kNot, .type = Type::kBool, .args = {a.e}}));
+}
+
+// ---- float vectors ----
+
+Vec splat(float value, int lanes) {
+  return Vec(make({.op = Op::kFloatConst, .type = Type::kFloat, .lanes = lanes, .fvalue = value}));
+}
+
+Vec operator+(Vec a, Vec b) {
+  return binary(Op::kAdd, a, b, [](float x, float y) { return x + y; });
+}
+
+Vec operator-(Vec a, Vec b) {
+  return binary(Op::kSub, a, b, [](float x, float y) { return x - y; });
+}
+
+Vec operator*(Vec a, Vec b) {
+  if (is_float_constant(b) && b.e->fvalue == 1.0f && a.lanes() == b.lanes()) return a;
+  if (is_float_constant(a) && a.e->fvalue == 1.0f && a.lanes() == b.lanes()) return b;
+  return binary(Op::kMul, a, b, [](float x, float y) { return x * y; });
+}
+
+Vec operator/(Vec a, Vec b) {
+  if (is_float_constant(b) && b.e->fvalue == 1.0f && a.lanes() == b.lanes()) return a;
+  return binary(Op::kDiv, a, b, [](float x, float y) { return x / y; });
+}
+
+Vec operator-(Vec a) {
+  return is_float_constant(a) ? splat(-a.e->fvalue, a.lanes()) : unary(Op::kNeg, a);
+}
+
+Vec min(Vec a, Vec b) {
+  return binary(Op::kMin, a, b, nan_min);
+}
+
+Vec max(Vec a, Vec b) {
+  return binary(Op::kMax, a, b, nan_max);
+}
+
+Vec fma(Vec a, Vec b, Vec c) {
+  check_lanes(a.e, b.e);
+  check_lanes(b.e, c.e);
+  return Vec(
+      make({.op = Op::kFma, .type = Type::kFloat, .lanes = a.lanes(), .args = {a.e, b.e, c.e}}));
+}
+
+Vec abs(Vec a) {
+  return unary(Op::kAbs, a);
+}
+Vec sqrt(Vec a) {
+  return unary(Op::kSqrt, a);
+}
+Vec exp(Vec a) {
+  return unary(Op::kExp, a);
+}
+Vec log(Vec a) {
+  return unary(Op::kLog, a);
+}
+Vec tanh(Vec a) {
+  return unary(Op::kTanh, a);
+}
+Vec erf(Vec a) {
+  return unary(Op::kErf, a);
+}
+Vec floor(Vec a) {
+  return unary(Op::kFloor, a);
+}
+Vec round_even(Vec a) {
+  return unary(Op::kRoundEven, a);
+}
+Vec reduce_add(Vec a) {
+  return reduction(Op::kReduceAdd, a);
+}
+Vec reduce_max(Vec a) {
+  return reduction(Op::kReduceMax, a);
+}
+Vec reduce_min(Vec a) {
+  return reduction(Op::kReduceMin, a);
+}
+
+Vec broadcast(Vec scalar, int lanes) {
+  AOE_CHECK(scalar.lanes() == 1, "broadcast of " + std::to_string(scalar.lanes()) + " lanes");
+  if (lanes == 1) return scalar;
+  if (is_float_constant(scalar)) return splat(scalar.e->fvalue, lanes);
+  return Vec(
+      make({.op = Op::kBroadcast, .type = Type::kFloat, .lanes = lanes, .args = {scalar.e}}));
+}
+
+Vec to_float(Int value) {
+  if (value.constant()) return splat(static_cast<float>(*value.constant()), 1);
+  return Vec(make({.op = Op::kIntToFloat, .type = Type::kFloat, .lanes = 1, .args = {value.e}}));
+}
+
+Vec transpose_row(const std::vector<Vec>& rows, int row) {
+  const int n = static_cast<int>(rows.size());
+  AOE_CHECK(n > 0 && row >= 0 && row < n,
+            "row " + std::to_string(row) + " of a transpose of " + std::to_string(n) + " rows");
+  std::vector<Expr> args;
+  for (const Vec& v : rows) {
+    AOE_CHECK(v.lanes() == n, "a transpose of " + std::to_string(n) + " rows of " +
+                                  std::to_string(v.lanes()) + " lanes");
+    args.push_back(v.e);
+  }
+  return Vec(make({.op = Op::kTransposeRow,
+                   .type = Type::kFloat,
+                   .lanes = n,
+                   .args = std::move(args),
+                   .ivalue = row}));
+}
+
+// ---- masks ----
+
+Mask operator<(Vec a, Vec b) {
+  return compare_floats(Op::kFloatLess, a, b);
+}
+Mask operator<=(Vec a, Vec b) {
+  return compare_floats(Op::kFloatLessEqual, a, b);
+}
+Mask operator==(Vec a, Vec b) {
+  return compare_floats(Op::kFloatEqual, a, b);
+}
+
+Mask active_lanes(Int count, int lanes) {
+  return Mask(
+      make({.op = Op::kActiveLanes, .type = Type::kMask, .lanes = lanes, .args = {count.e}}));
+}
+
+Vec select(Mask mask, Vec if_on, Vec if_off) {
+  check_lanes(mask.e, if_on.e);
+  check_lanes(if_on.e, if_off.e);
+  return Vec(make({.op = Op::kSelect,
+                   .type = Type::kFloat,
+                   .lanes = if_on.lanes(),
+                   .args = {mask.e, if_on.e, if_off.e}}));
+}
+
+}  // namespace aoe::compiler::loopnest

@@ -1,0 +1,363 @@
+// See lower.h: statements become blocks, expressions become values. Tested differentially against
+// the interpreter of tests/compiler/loopnest_eval.h.
+#include "compiler/loopnest/lower.h"
+
+#include <llvm/IR/Intrinsics.h>
+
+#include <unordered_map>
+
+#include "base/check.h"
+#include "compiler/loopnest/memory.h"
+#include "compiler/loopnest/vector_math.h"
+
+namespace aoe::compiler::loopnest {
+namespace {
+
+using llvm::BasicBlock;
+using llvm::Value;
+
+class Lowering {
+ public:
+  Lowering(const Function& source, llvm::Function* target)
+      : source_(source),
+        target_(target),
+        ir_(BasicBlock::Create(target->getContext(), "entry", target)),
+        memory_(ir_, source, target->getArg(0), target->getArg(3)) {}
+
+  void run() {
+    for (std::size_t i = 0; i < source_.locals.size(); ++i) {
+      llvm::Type* type = ir_.getFloatTy();
+      const auto lanes = static_cast<unsigned>(source_.locals[i]);
+      if (lanes > 1) type = llvm::FixedVectorType::get(type, lanes);
+      locals_.push_back(ir_.CreateAlloca(type));
+    }
+    known_locals_.resize(locals_.size());
+    loop(source_.parallel_variable, target_->getArg(1), target_->getArg(2), 1, true,
+         source_.body->body);
+    ir_.CreateRetVoid();
+  }
+
+ private:
+  // ---- statements ----
+
+  void statements(const std::vector<Stmt>& body) {
+    for (const Stmt& s : body) statement(*s);
+  }
+
+  void statement(const StmtNode& s) {
+    values_of_statement_.clear();
+    switch (s.kind) {
+      case StmtKind::kBlock:
+        return statements(s.body);
+      case StmtKind::kLoop: {
+        const Expr& begin = s.args[0];
+        const Expr& end = s.args[1];
+        const bool may_be_empty = !(Int(begin) < Int(end)).constant().value_or(false);
+        return loop(s.id, index(begin), index(end), s.step, may_be_empty, s.body);
+      }
+      case StmtKind::kIf:
+        return branch(s);
+      case StmtKind::kStore:
+        return memory_.store(place(s.id, s.args[0]), value(s.args[1]), s.step,
+                             s.args.size() > 2 ? index(s.args[2]) : nullptr);
+      case StmtKind::kAssign: {
+        Value* assigned = value(s.args[0]);
+        const auto id = static_cast<std::size_t>(s.id);
+        ir_.CreateStore(assigned, locals_[id]);
+        known_locals_[id] = assigned;
+        return;
+      }
+      case StmtKind::kPrefetch:
+        return memory_.prefetch(place(s.id, s.args[0]));
+    }
+  }
+
+  /// A counted loop with its test at the bottom, and one in front of it when it may run zero times.
+  void loop(int variable, Value* begin, Value* end, std::int64_t step, bool may_be_empty,
+            const std::vector<Stmt>& body) {
+    BasicBlock* before = ir_.GetInsertBlock();
+    BasicBlock* head = new_block("loop");
+    BasicBlock* after = new_block("after");
+    if (may_be_empty) {
+      ir_.CreateCondBr(ir_.CreateICmpSLT(begin, end), head, after);
+    } else {
+      ir_.CreateBr(head);
+    }
+    ir_.SetInsertPoint(head);
+    auto* counter = ir_.CreatePHI(ir_.getInt64Ty(), 2);
+    counter->addIncoming(begin, before);
+    variables_[variable] = counter;
+    in_scope([&] { statements(body); });
+    Value* next = ir_.CreateNSWAdd(counter, ir_.getInt64(static_cast<std::uint64_t>(step)));
+    counter->addIncoming(next, ir_.GetInsertBlock());
+    ir_.CreateCondBr(ir_.CreateICmpSLT(next, end), head, after);
+    ir_.SetInsertPoint(after);
+    forget_locals();
+  }
+
+  void branch(const StmtNode& s) {
+    BasicBlock* then = new_block("then");
+    BasicBlock* after = new_block("after");
+    BasicBlock* otherwise = s.otherwise.empty() ? after : new_block("else");
+    ir_.CreateCondBr(condition(s.args[0]), then, otherwise);
+    ir_.SetInsertPoint(then);
+    in_scope([&] { statements(s.body); });
+    ir_.CreateBr(after);
+    if (!s.otherwise.empty()) {
+      ir_.SetInsertPoint(otherwise);
+      in_scope([&] { statements(s.otherwise); });
+      ir_.CreateBr(after);
+    }
+    ir_.SetInsertPoint(after);
+    forget_locals();
+  }
+
+  BasicBlock* new_block(const char* name) {
+    return BasicBlock::Create(target_->getContext(), name, target_);
+  }
+
+  /// Index values made inside `body` do not dominate what follows it: they are forgotten at its
+  /// end.
+  template <typename Body>
+  void in_scope(Body body) {
+    const std::size_t mark = index_order_.size();
+    forget_locals();
+    body();
+    while (index_order_.size() > mark) {
+      indices_.erase(index_order_.back());
+      index_order_.pop_back();
+    }
+  }
+
+  void forget_locals() { std::fill(known_locals_.begin(), known_locals_.end(), nullptr); }
+
+  // ---- indices and conditions ----
+
+  Memory::Place place(int buffer, const Expr& e) {
+    if (e->op == Op::kIntConst) return {buffer, nullptr, e->ivalue};
+    if (e->op == Op::kIntAdd && e->args[1]->op == Op::kIntConst) {
+      return {buffer, index(e->args[0]), e->args[1]->ivalue};
+    }
+    return {buffer, index(e), 0};
+  }
+
+  Value* index(const Expr& e) {
+    if (e->op == Op::kIntConst) return ir_.getInt64(static_cast<std::uint64_t>(e->ivalue));
+    if (e->op == Op::kVar) return variables_.at(e->id);
+    if (const auto known = indices_.find(e.get()); known != indices_.end()) return known->second;
+    Value* made = make_index(*e);
+    indices_[e.get()] = made;
+    index_order_.push_back(e.get());
+    return made;
+  }
+
+  Value* make_index(const ExprNode& e) {
+    if (e.op == Op::kIntLoad) return memory_.load_int(place(e.id, e.args[0]));
+    Value* a = index(e.args[0]);
+    Value* b = index(e.args[1]);
+    switch (e.op) {
+      case Op::kIntAdd:
+        return ir_.CreateNSWAdd(a, b);
+      case Op::kIntSub:
+        return ir_.CreateNSWSub(a, b);
+      case Op::kIntMul:
+        return ir_.CreateNSWMul(a, b);
+      case Op::kIntDiv:
+        return ir_.CreateUDiv(a, b);
+      case Op::kIntMod:
+        return ir_.CreateURem(a, b);
+      case Op::kIntMin:
+        return ir_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, a, b);
+      case Op::kIntMax:
+        return ir_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, a, b);
+      default:
+        AOE_CHECK(false, "not an index expression");
+    }
+  }
+
+  Value* condition(const Expr& e) {
+    switch (e->op) {
+      case Op::kIntConst:
+        return ir_.getInt1(e->ivalue != 0);
+      case Op::kAnd:
+        return ir_.CreateAnd(condition(e->args[0]), condition(e->args[1]));
+      case Op::kOr:
+        return ir_.CreateOr(condition(e->args[0]), condition(e->args[1]));
+      case Op::kNot:
+        return ir_.CreateNot(condition(e->args[0]));
+      case Op::kLess:
+        return ir_.CreateICmpSLT(index(e->args[0]), index(e->args[1]));
+      case Op::kLessEqual:
+        return ir_.CreateICmpSLE(index(e->args[0]), index(e->args[1]));
+      case Op::kEqual:
+        return ir_.CreateICmpEQ(index(e->args[0]), index(e->args[1]));
+      case Op::kNotEqual:
+        return ir_.CreateICmpNE(index(e->args[0]), index(e->args[1]));
+      default:
+        AOE_CHECK(false, "not a condition");
+    }
+  }
+
+  // ---- vectors ----
+
+  /// Evaluated once per statement, however often the statement mentions it.
+  Value* value(const Expr& e) {
+    if (const auto known = values_of_statement_.find(e.get());
+        known != values_of_statement_.end()) {
+      return known->second;
+    }
+    Value* made = make_value(*e);
+    values_of_statement_[e.get()] = made;
+    return made;
+  }
+
+  Value* make_value(const ExprNode& e) {
+    switch (e.op) {
+      case Op::kFloatConst:
+        return splat_constant(e.fvalue, e.lanes);
+      case Op::kLocal:
+        return local(e.id);
+      case Op::kLoad:
+        return memory_.load(place(e.id, e.args[0]), e.lanes, e.stride,
+                            e.args.size() > 1 ? index(e.args[1]) : nullptr);
+      case Op::kIntToFloat:
+        return ir_.CreateSIToFP(index(e.args[0]), ir_.getFloatTy());
+      case Op::kActiveLanes:
+        return memory_.active_mask(index(e.args[0]), e.lanes);
+      case Op::kTransposeRow:
+        return emit_transpose_row(ir_, values(e.args), static_cast<int>(e.ivalue));
+      case Op::kFma:
+        return emit_fma(ir_, value(e.args[0]), value(e.args[1]), value(e.args[2]));
+      case Op::kSelect:
+        return ir_.CreateSelect(value(e.args[0]), value(e.args[1]), value(e.args[2]));
+      default:
+        return e.args.size() == 1 ? unary(e) : binary(e);
+    }
+  }
+
+  Value* unary(const ExprNode& e) {
+    Value* a = value(e.args[0]);
+    switch (e.op) {
+      case Op::kBroadcast:
+        return ir_.CreateVectorSplat(static_cast<unsigned>(e.lanes), a);
+      case Op::kNeg:
+        return ir_.CreateFNeg(a);
+      case Op::kAbs:
+        return ir_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, a);
+      case Op::kSqrt:
+        return ir_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, a);
+      case Op::kFloor:
+        return ir_.CreateUnaryIntrinsic(llvm::Intrinsic::floor, a);
+      case Op::kRoundEven:
+        return ir_.CreateUnaryIntrinsic(llvm::Intrinsic::roundeven, a);
+      case Op::kExp:
+        return emit_exp(ir_, a);
+      case Op::kLog:
+        return emit_log(ir_, a);
+      case Op::kTanh:
+        return emit_tanh(ir_, a);
+      case Op::kErf:
+        return emit_erf(ir_, a);
+      case Op::kReduceAdd:
+        return emit_reduction(ir_, a, [&](Value* x, Value* y) { return ir_.CreateFAdd(x, y); });
+      case Op::kReduceMax:
+        return emit_reduction(ir_, a, [&](Value* x, Value* y) { return emit_max(ir_, x, y); });
+      case Op::kReduceMin:
+        return emit_reduction(ir_, a, [&](Value* x, Value* y) { return emit_min(ir_, x, y); });
+      default:
+        AOE_CHECK(false, "not a unary vector operation");
+    }
+  }
+
+  Value* binary(const ExprNode& e) {
+    Value* a = value(e.args[0]);
+    Value* b = value(e.args[1]);
+    switch (e.op) {
+      case Op::kAdd:
+        return ir_.CreateFAdd(a, b);
+      case Op::kSub:
+        return ir_.CreateFSub(a, b);
+      case Op::kMul:
+        return ir_.CreateFMul(a, b);
+      case Op::kDiv:
+        return ir_.CreateFDiv(a, b);
+      case Op::kMin:
+        return emit_min(ir_, a, b);
+      case Op::kMax:
+        return emit_max(ir_, a, b);
+      case Op::kFloatLess:
+        return ir_.CreateFCmpOLT(a, b);
+      case Op::kFloatLessEqual:
+        return ir_.CreateFCmpOLE(a, b);
+      case Op::kFloatEqual:
+        return ir_.CreateFCmpOEQ(a, b);
+      default:
+        AOE_CHECK(false, "not a binary vector operation");
+    }
+  }
+
+  std::vector<Value*> values(const std::vector<Expr>& args) {
+    std::vector<Value*> made;
+    for (const Expr& a : args) made.push_back(value(a));
+    return made;
+  }
+
+  Value* local(int id) {
+    Value*& known = known_locals_[static_cast<std::size_t>(id)];
+    if (known == nullptr) {
+      auto* slot = locals_[static_cast<std::size_t>(id)];
+      known = ir_.CreateLoad(slot->getAllocatedType(), slot);
+    }
+    return known;
+  }
+
+  Value* splat_constant(float number, int lanes) {
+    llvm::Type* type = ir_.getFloatTy();
+    if (lanes > 1) type = llvm::FixedVectorType::get(type, static_cast<unsigned>(lanes));
+    return llvm::ConstantFP::get(type, llvm::APFloat(number));
+  }
+
+  const Function& source_;
+  llvm::Function* target_;
+  IrBuilder ir_;
+  Memory memory_;
+  std::unordered_map<int, Value*> variables_;
+  std::vector<llvm::AllocaInst*> locals_;
+  std::vector<Value*>
+      known_locals_;  ///< values of locals in the current block; null: read the alloca
+  std::unordered_map<const ExprNode*, Value*> indices_;  ///< valid in the current scope
+  std::vector<const ExprNode*> index_order_;
+  std::unordered_map<const ExprNode*, Value*> values_of_statement_;
+};
+
+void set_attributes(llvm::Function* function, const Soc& soc) {
+  function->setDoesNotThrow();
+  function->setDoesNotRecurse();
+  function->addFnAttr(llvm::Attribute::MustProgress);
+  function->addFnAttr("target-cpu", soc.llvm_cpu);
+  function->addFnAttr("target-features", soc.llvm_features);
+  const std::string width_bits = soc.isa == Isa::kAvx512 ? "512" : "256";
+  function->addFnAttr("prefer-vector-width", width_bits);
+  function->addFnAttr("min-legal-vector-width", width_bits);
+  function->addFnAttr("no-builtins");  // loops over memory must not become calls
+  function->addParamAttr(0, llvm::Attribute::NoAlias);
+  function->addParamAttr(0, llvm::Attribute::ReadOnly);
+  function->addParamAttr(3, llvm::Attribute::NoAlias);
+}
+
+}  // namespace
+
+llvm::Function* lower(const Function& function, const Soc& soc, llvm::Module& module) {
+  llvm::LLVMContext& context = module.getContext();
+  llvm::Type* pointer = llvm::PointerType::get(context, 0);
+  llvm::Type* index = llvm::Type::getInt64Ty(context);
+  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context),
+                                       {pointer, index, index, pointer}, false);
+  auto* target =
+      llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, function.name, module);
+  set_attributes(target, soc);
+  Lowering(function, target).run();
+  return target;
+}
+
+}  // namespace aoe::compiler::loopnest

@@ -1,0 +1,266 @@
+// to_text: the readable, stable form of a Function. Single entry point; tested by the golden texts
+// of loopnest_test.
+#include <charconv>
+#include <sstream>
+#include <unordered_map>
+
+#include "base/check.h"
+#include "compiler/loopnest/loopnest.h"
+
+namespace aoe::compiler::loopnest {
+namespace {
+
+struct Spelling {
+  const char* text;
+  int precedence;  ///< of an infix operator; 0: written as a call
+};
+
+Spelling spelling(Op op) {
+  switch (op) {
+    case Op::kIntAdd:
+    case Op::kAdd:
+      return {" + ", 4};
+    case Op::kIntSub:
+    case Op::kSub:
+      return {" - ", 4};
+    case Op::kIntMul:
+    case Op::kMul:
+      return {" * ", 5};
+    case Op::kIntDiv:
+    case Op::kDiv:
+      return {" / ", 5};
+    case Op::kIntMod:
+      return {" % ", 5};
+    case Op::kLess:
+    case Op::kFloatLess:
+      return {" < ", 3};
+    case Op::kLessEqual:
+    case Op::kFloatLessEqual:
+      return {" <= ", 3};
+    case Op::kEqual:
+    case Op::kFloatEqual:
+      return {" == ", 3};
+    case Op::kNotEqual:
+      return {" != ", 3};
+    case Op::kAnd:
+      return {" && ", 2};
+    case Op::kOr:
+      return {" || ", 1};
+    case Op::kNot:
+      return {"not", 0};
+    case Op::kIntMin:
+    case Op::kMin:
+      return {"min", 0};
+    case Op::kIntMax:
+    case Op::kMax:
+      return {"max", 0};
+    case Op::kBroadcast:
+      return {"broadcast", 0};
+    case Op::kIntToFloat:
+      return {"to_float", 0};
+    case Op::kFma:
+      return {"fma", 0};
+    case Op::kNeg:
+      return {"neg", 0};
+    case Op::kAbs:
+      return {"abs", 0};
+    case Op::kSqrt:
+      return {"sqrt", 0};
+    case Op::kExp:
+      return {"exp", 0};
+    case Op::kLog:
+      return {"log", 0};
+    case Op::kTanh:
+      return {"tanh", 0};
+    case Op::kErf:
+      return {"erf", 0};
+    case Op::kFloor:
+      return {"floor", 0};
+    case Op::kRoundEven:
+      return {"round_even", 0};
+    case Op::kReduceAdd:
+      return {"reduce_add", 0};
+    case Op::kReduceMax:
+      return {"reduce_max", 0};
+    case Op::kReduceMin:
+      return {"reduce_min", 0};
+    case Op::kTransposeRow:
+      return {"transpose_row", 0};
+    case Op::kActiveLanes:
+      return {"active_lanes", 0};
+    case Op::kSelect:
+      return {"select", 0};
+    case Op::kIntConst:
+    case Op::kVar:
+    case Op::kIntLoad:
+    case Op::kFloatConst:
+    case Op::kLocal:
+    case Op::kLoad:
+      break;  // written by Printer::leaf
+  }
+  AOE_CHECK(false, "no spelling");
+}
+
+bool is_leaf(const ExprNode& e) {
+  return e.op == Op::kIntConst || e.op == Op::kVar || e.op == Op::kFloatConst || e.op == Op::kLocal;
+}
+
+const char* access_name(Access access) {
+  return access == Access::kRead ? "read" : access == Access::kWrite ? "write" : "read_write";
+}
+
+std::string float_text(float value) {
+  char digits[32];
+  const auto end = std::to_chars(digits, digits + sizeof(digits), value).ptr;
+  return std::string(digits, end);
+}
+
+class Printer {
+ public:
+  explicit Printer(const Function& function) : function_(function) {}
+
+  std::string run() {
+    for (const BufferDecl& b : function_.buffers) {
+      out_ << "buffer " << b.name << ": " << name(b.dtype);
+      if (b.scratch_offset >= 0) {
+        out_ << " scratch at " << b.scratch_offset << "\n";
+      } else {
+        out_ << " " << access_name(b.access) << "\n";
+      }
+    }
+    if (function_.scratch_bytes > 0) out_ << "scratch " << function_.scratch_bytes << " bytes\n";
+    out_ << "parallel " << variable(function_.parallel_variable) << " in [0, "
+         << function_.parallel_extent << ")\n";
+    body(function_.body->body, 1);
+    return out_.str();
+  }
+
+ private:
+  std::string variable(int id) const {
+    return function_.variables[static_cast<std::size_t>(id)] + std::to_string(id);
+  }
+  const std::string& buffer(int id) const {
+    return function_.buffers[static_cast<std::size_t>(id)].name;
+  }
+
+  void body(const std::vector<Stmt>& statements, int depth) {
+    for (const Stmt& s : statements) statement(*s, depth);
+  }
+
+  void statement(const StmtNode& s, int depth) {
+    const std::string indent(static_cast<std::size_t>(depth) * 2, ' ');
+    name_shared(s, indent);
+    out_ << indent;
+    switch (s.kind) {
+      case StmtKind::kBlock:
+        out_ << "block\n";
+        body(s.body, depth + 1);
+        break;
+      case StmtKind::kLoop:
+        out_ << "for " << variable(s.id) << " in [" << expr(s.args[0]) << ", " << expr(s.args[1])
+             << ") step " << s.step << "\n";
+        body(s.body, depth + 1);
+        break;
+      case StmtKind::kIf:
+        out_ << "if " << expr(s.args[0]) << "\n";
+        body(s.body, depth + 1);
+        if (s.otherwise.empty()) break;
+        out_ << indent << "else\n";
+        body(s.otherwise, depth + 1);
+        break;
+      case StmtKind::kStore:
+        out_ << buffer(s.id) << "[" << expr(s.args[0]) << lanes_text(s.step, s.args, 2)
+             << "] = " << expr(s.args[1]) << "\n";
+        break;
+      case StmtKind::kAssign:
+        out_ << "%" << s.id << " = " << expr(s.args[0]) << "\n";
+        break;
+      case StmtKind::kPrefetch:
+        out_ << "prefetch " << buffer(s.id) << "[" << expr(s.args[0]) << "]\n";
+        break;
+    }
+  }
+
+  /// Writes every subexpression that the statement uses twice as a line of its own, so that texts
+  /// stay linear in size.
+  void name_shared(const StmtNode& s, const std::string& indent) {
+    names_.clear();
+    std::unordered_map<const ExprNode*, int> uses;
+    std::vector<const ExprNode*> operands_first;
+    for (const Expr& e : s.args) count_uses(e, uses, operands_first);
+    for (const ExprNode* e : operands_first) {
+      if (uses[e] == 1) continue;
+      const std::string fresh = "t" + std::to_string(names_.size());
+      out_ << indent << fresh << " = " << spell(*e, 0) << "\n";
+      names_[e] = fresh;
+    }
+  }
+
+  static void count_uses(const Expr& e, std::unordered_map<const ExprNode*, int>& uses,
+                         std::vector<const ExprNode*>& operands_first) {
+    if (is_leaf(*e) || ++uses[e.get()] > 1) return;
+    for (const Expr& a : e->args) count_uses(a, uses, operands_first);
+    operands_first.push_back(e.get());
+  }
+
+  std::string expr(const Expr& e, int outer = 0) {
+    if (const auto named = names_.find(e.get()); named != names_.end()) return named->second;
+    return spell(*e, outer);
+  }
+
+  std::string list(const std::vector<Expr>& args) {
+    std::string text;
+    for (const Expr& a : args) text += (text.empty() ? "" : ", ") + expr(a);
+    return text;
+  }
+
+  /// What follows the index in a load or store: ", stride 2", ", active n".
+  std::string lanes_text(std::int64_t stride, const std::vector<Expr>& args, std::size_t active) {
+    std::string text;
+    if (stride != 1) text += ", stride " + std::to_string(stride);
+    if (args.size() > active) text += ", active " + expr(args[active]);
+    return text;
+  }
+
+  std::string spell(const ExprNode& e, int outer) {
+    switch (e.op) {
+      case Op::kIntConst:
+        return e.type == Type::kBool ? (e.ivalue ? "true" : "false") : std::to_string(e.ivalue);
+      case Op::kVar:
+        return variable(e.id);
+      case Op::kLocal:
+        return "%" + std::to_string(e.id);
+      case Op::kFloatConst:
+        return float_text(e.fvalue) + (e.lanes > 1 ? "x" + std::to_string(e.lanes) : "");
+      case Op::kIntLoad:
+        return buffer(e.id) + "[" + expr(e.args[0]) + "]";
+      case Op::kLoad:
+        return buffer(e.id) + "[" + expr(e.args[0]) + lanes_text(e.stride, e.args, 1) + "]x" +
+               std::to_string(e.lanes);
+      default:
+        break;
+    }
+    const Spelling s = spelling(e.op);
+    if (s.precedence == 0) {
+      const std::string row = e.op == Op::kTransposeRow ? std::to_string(e.ivalue) + ", " : "";
+      const std::string lanes =
+          e.op == Op::kBroadcast || e.op == Op::kActiveLanes ? ", " + std::to_string(e.lanes) : "";
+      return std::string(s.text) + "(" + row + list(e.args) + lanes + ")";
+    }
+    const std::string text =
+        expr(e.args[0], s.precedence) + s.text + expr(e.args[1], s.precedence + 1);
+    return s.precedence < outer ? "(" + text + ")" : text;
+  }
+
+  const Function& function_;
+  std::ostringstream out_;
+  std::unordered_map<const ExprNode*, std::string> names_;
+};
+
+}  // namespace
+
+std::string to_text(const Function& function) {
+  return Printer(function).run();
+}
+
+}  // namespace aoe::compiler::loopnest

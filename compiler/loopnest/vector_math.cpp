@@ -1,0 +1,257 @@
+// See vector_math.h. The polynomials are Chebyshev fits made for these intervals; the error of each
+// is noted beside it.
+#include "compiler/loopnest/vector_math.h"
+
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/Intrinsics.h>
+
+#include <initializer_list>
+#include <limits>
+#include <numeric>
+
+namespace aoe::compiler::loopnest {
+namespace {
+
+using llvm::Type;
+using llvm::Value;
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kLn2High = 0x1.62e430p-1f;   // float32 nearest to ln 2 ...
+constexpr float kLn2Low = -0x1.05c610p-29f;  // ... and what it leaves
+constexpr float kLog2E = 1.44269504f;
+/// 1.5 * 2^23: adding it rounds to an integer, which then stands in the low bits of the sum.
+constexpr float kRoundingMagic = 12582912.0f;
+constexpr std::uint32_t kRoundingMagicBits = 0x4b400000u;
+constexpr int kMantissaBits = 23;
+constexpr int kExponentBias = 127;
+
+Value* constant(Value* like, double value) {
+  return llvm::ConstantFP::get(like->getType(), value);
+}
+
+Type* int_type(Value* like) {
+  Type* i32 = Type::getInt32Ty(like->getContext());
+  if (auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(like->getType())) {
+    return llvm::FixedVectorType::get(i32, vector->getNumElements());
+  }
+  return i32;
+}
+
+Value* int_constant(Value* like, std::uint32_t value) {
+  return llvm::ConstantInt::get(int_type(like), value);
+}
+
+/// coefficients[0] + x * (coefficients[1] + ...), by Horner's rule.
+Value* polynomial(IrBuilder& ir, Value* x, std::initializer_list<double> coefficients) {
+  const double* last = coefficients.end() - 1;
+  Value* sum = constant(x, *last);
+  while (last != coefficients.begin()) sum = emit_fma(ir, sum, x, constant(x, *--last));
+  return sum;
+}
+
+/// x = n * ln 2 + r with |r| <= ln 2 / 2, and e^r - 1 to 8e-9.
+struct ReducedExp {
+  Value* n;                ///< int32 lanes
+  Value* fraction_minus1;  ///< e^r - 1, accurate relative to r
+};
+
+ReducedExp reduce_exp(IrBuilder& ir, Value* x) {
+  Value* shifted = emit_fma(ir, x, constant(x, kLog2E), constant(x, kRoundingMagic));
+  Value* n = ir.CreateFSub(shifted, constant(x, kRoundingMagic));
+  Value* r = emit_fma(ir, n, constant(x, -kLn2High), x);
+  r = emit_fma(ir, n, constant(x, -kLn2Low), r);
+  Value* q =
+      polynomial(ir, r, {0.5, 0.166665766661, 0.041666554213, 0.00836323288368, 0.00139262508315});
+  Value* fraction_minus1 = emit_fma(ir, ir.CreateFMul(r, r), q, r);
+  Value* bits = ir.CreateBitCast(shifted, int_type(x));
+  return {ir.CreateSub(bits, int_constant(x, kRoundingMagicBits)), fraction_minus1};
+}
+
+/// 2^n for -126 <= n <= 127.
+Value* power_of_two(IrBuilder& ir, Value* n, Value* like) {
+  Value* biased = ir.CreateAdd(n, int_constant(like, kExponentBias));
+  return ir.CreateBitCast(ir.CreateShl(biased, kMantissaBits), like->getType());
+}
+
+/// e^x - 1 for |x| < 80, accurate near zero.
+Value* emit_expm1(IrBuilder& ir, Value* x) {
+  const ReducedExp e = reduce_exp(ir, x);
+  Value* scale = power_of_two(ir, e.n, x);
+  return emit_fma(ir, scale, e.fraction_minus1, ir.CreateFSub(scale, constant(x, 1)));
+}
+
+Value* shuffle(IrBuilder& ir, Value* a, Value* b, llvm::ArrayRef<int> lanes) {
+  return ir.CreateShuffleVector(a, b, lanes);
+}
+
+/// Interleaves units of `unit` lanes of a and b inside each group of four lanes, taking the low or
+/// the high half: unpcklps/unpckhps for unit 1, unpcklpd/unpckhpd for unit 2.
+Value* unpack(IrBuilder& ir, Value* a, Value* b, int lanes, int unit, bool high) {
+  llvm::SmallVector<int, 16> picks;
+  for (int group = 0; group < lanes; group += 4) {
+    for (int i = 0; i < 4; ++i) {
+      const int source = (i / unit) % 2 == 0 ? 0 : lanes;
+      const int lane = unit == 1 ? i / 2 : i % 2;
+      picks.push_back(source + group + (high ? 2 : 0) + lane);
+    }
+  }
+  return shuffle(ir, a, b, picks);
+}
+
+/// Groups of four lanes: group i of the result is group `group` of parts[i]. Halves the parts until
+/// one is left.
+Value* gather_group(IrBuilder& ir, std::vector<Value*> parts, int lanes, int group) {
+  while (parts.size() > 1) {
+    llvm::SmallVector<int, 16> picks;
+    for (int source : {0, lanes}) {
+      for (int g = group % 2; g < lanes / 4; g += 2) {
+        for (int i = 0; i < 4; ++i) picks.push_back(source + g * 4 + i);
+      }
+    }
+    std::vector<Value*> halved;
+    for (std::size_t i = 0; i < parts.size(); i += 2) {
+      halved.push_back(shuffle(ir, parts[i], parts[i + 1], picks));
+    }
+    parts = std::move(halved);
+    group /= 2;
+  }
+  return parts[0];
+}
+
+bool is_number_constant(Value* v) {
+  const auto* c = llvm::dyn_cast<llvm::Constant>(v);
+  if (c == nullptr) return false;
+  if (c->getType()->isVectorTy()) c = c->getSplatValue();
+  const auto* number = llvm::dyn_cast_or_null<llvm::ConstantFP>(c);
+  return number != nullptr && !number->isNaN();
+}
+
+/// vminps/vmaxps return their second operand when one is NaN: that is right when the first is a
+/// number.
+Value* emit_extreme(IrBuilder& ir, llvm::CmpInst::Predicate first_wins, Value* a, Value* b) {
+  if (is_number_constant(b)) std::swap(a, b);
+  Value* extreme = ir.CreateSelect(ir.CreateFCmp(first_wins, a, b), a, b);
+  if (is_number_constant(a)) return extreme;
+  return ir.CreateSelect(ir.CreateFCmpUNO(a, a), a, extreme);
+}
+
+}  // namespace
+
+Value* emit_fma(IrBuilder& ir, Value* a, Value* b, Value* c) {
+  return ir.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, b, c});
+}
+
+Value* emit_min(IrBuilder& ir, Value* a, Value* b) {
+  return emit_extreme(ir, llvm::CmpInst::FCMP_OLT, a, b);
+}
+
+Value* emit_max(IrBuilder& ir, Value* a, Value* b) {
+  return emit_extreme(ir, llvm::CmpInst::FCMP_OGT, a, b);
+}
+
+Value* emit_exp(IrBuilder& ir, Value* x) {
+  // Beyond these the result is +inf and 0; inside, n needs two factors, since 2^n may be denormal
+  // or overflow.
+  x = emit_min(ir, constant(x, 89.5), emit_max(ir, constant(x, -105), x));
+  const ReducedExp e = reduce_exp(ir, x);
+  Value* half = ir.CreateAShr(e.n, 1);
+  Value* first = power_of_two(ir, half, x);
+  Value* second = power_of_two(ir, ir.CreateSub(e.n, half), x);
+  Value* fraction = ir.CreateFAdd(e.fraction_minus1, constant(x, 1));
+  return ir.CreateFMul(ir.CreateFMul(fraction, first), second);
+}
+
+Value* emit_log(IrBuilder& ir, Value* x) {
+  Value* is_denormal = ir.CreateFCmpOLT(x, constant(x, 0x1p-126));
+  Value* normal = ir.CreateSelect(is_denormal, ir.CreateFMul(x, constant(x, 0x1p23)), x);
+  // x = m * 2^e with m in [sqrt(1/2), sqrt(2))
+  constexpr std::uint32_t kSqrtHalfBits = 0x3f3504f3u;
+  Value* bits = ir.CreateBitCast(normal, int_type(x));
+  Value* e = ir.CreateAShr(ir.CreateSub(bits, int_constant(x, kSqrtHalfBits)), kMantissaBits);
+  Value* m =
+      ir.CreateBitCast(ir.CreateSub(bits, ir.CreateShl(e, kMantissaBits)), normal->getType());
+  Value* exponent = ir.CreateSIToFP(e, x->getType());
+  exponent = ir.CreateFSub(
+      exponent, ir.CreateSelect(is_denormal, constant(x, kMantissaBits), constant(x, 0)));
+  // log(1 + f) = f + f^2 (f P(f) - 1/2), P to 2.9e-8
+  Value* f = ir.CreateFSub(m, constant(x, 1));
+  Value* p =
+      polynomial(ir, f,
+                 {0.3333333118, -0.24999996958, 0.200007157489, -0.166678023195, 0.142490576457,
+                  -0.124256873315, 0.116854199235, -0.114797338466, 0.0697161147145});
+  Value* tail = emit_fma(ir, f, p, constant(x, -0.5));
+  tail = emit_fma(ir, ir.CreateFMul(f, f), tail, ir.CreateFMul(exponent, constant(x, kLn2Low)));
+  Value* result = emit_fma(ir, exponent, constant(x, kLn2High), ir.CreateFAdd(f, tail));
+  result = ir.CreateSelect(ir.CreateFCmpOEQ(x, constant(x, kInfinity)), x, result);
+  result = ir.CreateSelect(ir.CreateFCmpOEQ(x, constant(x, 0)), constant(x, -kInfinity), result);
+  Value* nan = llvm::ConstantFP::getNaN(x->getType());
+  return ir.CreateSelect(ir.CreateFCmpULT(x, constant(x, 0)), nan, result);
+}
+
+Value* emit_tanh(IrBuilder& ir, Value* x) {
+  // tanh |x| = t / (t + 2) with t = e^(2|x|) - 1; beyond 10 it is 1 in float32
+  Value* magnitude = ir.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
+  Value* doubled = ir.CreateFAdd(magnitude, magnitude);
+  Value* t = emit_expm1(ir, emit_min(ir, constant(x, 20), doubled));
+  Value* result = ir.CreateFDiv(t, ir.CreateFAdd(t, constant(x, 2)));
+  return ir.CreateCopySign(result, x);
+}
+
+Value* emit_erf(IrBuilder& ir, Value* x) {
+  // erf a = 1 - e^(a Q(a)) with Q(a) = log(erfc a) / a on [0, 4], to 2.4e-8; beyond 4 it is 1 in
+  // float32
+  Value* magnitude = ir.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
+  Value* a = emit_min(ir, constant(x, 4), magnitude);
+  Value* q = polynomial(ir, a,
+                        {-1.1283791709, -0.636619567365, -0.102773360949, 0.0191213860316,
+                         0.000258150394793, -0.00182303072295, 0.000771879746349,
+                         -0.000188092176373, 2.8743581766e-5, -2.55876505984e-6, 1.01397727357e-7});
+  return ir.CreateCopySign(emit_expm1(ir, ir.CreateFMul(a, q)), x);
+}
+
+Value* emit_reduction(IrBuilder& ir, Value* x,
+                      const std::function<Value*(Value*, Value*)>& combine) {
+  auto* type = llvm::dyn_cast<llvm::FixedVectorType>(x->getType());
+  if (type == nullptr) return x;
+  unsigned lanes = type->getNumElements();
+  std::vector<Value*> odd;  // lanes that found no partner
+  while (lanes > 1) {
+    if (lanes % 2 == 1) odd.push_back(ir.CreateExtractElement(x, lanes - 1));
+    const int half = static_cast<int>(lanes / 2);
+    llvm::SmallVector<int, 16> low(static_cast<std::size_t>(half)), high(low.size());
+    std::iota(low.begin(), low.end(), 0);
+    std::iota(high.begin(), high.end(), half);
+    x = combine(shuffle(ir, x, x, low), shuffle(ir, x, x, high));
+    lanes /= 2;
+  }
+  Value* result = ir.CreateExtractElement(x, std::uint64_t{0});
+  for (Value* lane : odd) result = combine(result, lane);
+  return result;
+}
+
+Value* emit_transpose_row(IrBuilder& ir, const std::vector<Value*>& rows, int row) {
+  const int n = static_cast<int>(rows.size());
+  const auto at = [&](int i) { return rows[static_cast<std::size_t>(i)]; };
+  if (n == 1) return at(0);
+  if (n != 4 && n != 8 && n != 16) {
+    Value* result = llvm::PoisonValue::get(at(0)->getType());
+    for (int i = 0; i < n; ++i) {
+      result = ir.CreateInsertElement(result, ir.CreateExtractElement(at(i), row), i);
+    }
+    return result;
+  }
+  // Column c of every group of four lanes for four rows at a time, then group row / 4 of each.
+  // Written per row; common subexpression elimination leaves n log2(n) shuffles for the whole
+  // transpose.
+  const int column = row % 4;
+  std::vector<Value*> fours;
+  for (int i = 0; i < n; i += 4) {
+    Value* low = unpack(ir, at(i), at(i + 1), n, 1, column >= 2);
+    Value* high = unpack(ir, at(i + 2), at(i + 3), n, 1, column >= 2);
+    fours.push_back(unpack(ir, low, high, n, 2, column % 2 == 1));
+  }
+  return gather_group(ir, fours, n, row / 4);
+}
+
+}  // namespace aoe::compiler::loopnest

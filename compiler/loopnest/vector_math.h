@@ -1,0 +1,34 @@
+// Vector arithmetic that LLVM has no cheap form for, as inline instruction sequences:
+// NaN-propagating min and max, reductions over lanes, transposes, and polynomial exp, log, tanh and
+// erf. Internal to codegen.
+//
+// All functions take float or <n x float> values and append to the builder's block.
+#pragma once
+
+#include <llvm/IR/IRBuilder.h>
+
+#include <functional>
+#include <vector>
+
+namespace aoe::compiler::loopnest {
+
+using IrBuilder = llvm::IRBuilder<>;
+
+/// One vminps/vmaxps when an operand is a constant, three instructions otherwise.
+llvm::Value* emit_min(IrBuilder& ir, llvm::Value* a, llvm::Value* b);
+llvm::Value* emit_max(IrBuilder& ir, llvm::Value* a, llvm::Value* b);
+llvm::Value* emit_fma(IrBuilder& ir, llvm::Value* a, llvm::Value* b, llvm::Value* c);
+
+llvm::Value* emit_exp(IrBuilder& ir, llvm::Value* x);
+llvm::Value* emit_log(IrBuilder& ir, llvm::Value* x);
+llvm::Value* emit_tanh(IrBuilder& ir, llvm::Value* x);
+llvm::Value* emit_erf(IrBuilder& ir, llvm::Value* x);
+
+/// Combines the lanes pairwise into one float.
+llvm::Value* emit_reduction(IrBuilder& ir, llvm::Value* x,
+                            const std::function<llvm::Value*(llvm::Value*, llvm::Value*)>& combine);
+
+/// Row `row` of the transpose of a square block of rows.
+llvm::Value* emit_transpose_row(IrBuilder& ir, const std::vector<llvm::Value*>& rows, int row);
+
+}  // namespace aoe::compiler::loopnest
