@@ -1,4 +1,5 @@
-// Attrs: the attributes of an op, by ONNX attribute name, ordered so that texts and keys are stable.
+// Attrs: the attributes of an op, by ONNX attribute name, ordered so that texts and keys are
+// stable.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,8 @@
 
 namespace aoe::reference {
 
-using Attr = std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>, std::vector<float>,
-                          std::vector<std::string>, ConstantPtr>;
+using Attr = std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>,
+                          std::vector<float>, std::vector<std::string>, ConstantPtr>;
 
 class Attrs {
  public:
@@ -27,7 +28,8 @@ class Attrs {
   std::int64_t get_int(const std::string& name, std::int64_t fallback) const;
   float get_float(const std::string& name, float fallback) const;
   std::string get_string(const std::string& name, const std::string& fallback) const;
-  std::vector<std::int64_t> get_ints(const std::string& name, std::vector<std::int64_t> fallback = {}) const;
+  std::vector<std::int64_t> get_ints(const std::string& name,
+                                     std::vector<std::int64_t> fallback = {}) const;
   std::vector<float> get_floats(const std::string& name, std::vector<float> fallback = {}) const;
   ConstantPtr get_tensor(const std::string& name) const;  ///< nullptr when absent
 
@@ -37,7 +39,8 @@ class Attrs {
   std::map<std::string, Attr> values_;
 };
 
-/// Lossless, used by the om, the bank keys and the worker protocol. Tensors become {dtype, shape, base64-free CBOR binary}.
+/// Lossless, used by the om, the bank keys and the worker protocol. Tensors become {dtype, shape,
+/// base64-free CBOR binary}.
 nlohmann::json to_json(const Attrs& attrs);
 Attrs attrs_from_json(const nlohmann::json& json);
 

@@ -1,0 +1,37 @@
+// Axes: normalising and splitting.
+#include "reference/axes.h"
+
+#include <algorithm>
+
+#include "reference/fail.h"
+
+namespace aoe::reference {
+
+std::size_t normalize_axis(std::int64_t axis, std::size_t rank) {
+  const auto signed_rank = static_cast<std::int64_t>(rank);
+  if (axis < -signed_rank || axis >= signed_rank)
+    fail_model("axis " + std::to_string(axis) + " is outside a tensor of rank " +
+               std::to_string(rank));
+  return static_cast<std::size_t>(axis < 0 ? axis + signed_rank : axis);
+}
+
+std::vector<std::size_t> normalize_axes(const std::vector<std::int64_t>& axes, std::size_t rank) {
+  std::vector<std::size_t> result;
+  result.reserve(axes.size());
+  for (const std::int64_t axis : axes) result.push_back(normalize_axis(axis, rank));
+  std::sort(result.begin(), result.end());
+  const auto repeated = std::adjacent_find(result.begin(), result.end());
+  if (repeated != result.end()) fail_model("axis " + std::to_string(*repeated) + " is given twice");
+  return result;
+}
+
+AxisView view_axis(const Shape& shape, std::size_t axis) {
+  return {dim_product(shape, 0, axis), shape[axis], dim_product(shape, axis + 1, shape.size())};
+}
+
+std::int64_t dim_product(const Shape& shape, std::size_t begin, std::size_t end) {
+  return element_count(Shape(shape.begin() + static_cast<std::ptrdiff_t>(begin),
+                             shape.begin() + static_cast<std::ptrdiff_t>(end)));
+}
+
+}  // namespace aoe::reference

@@ -1,0 +1,28 @@
+// Axes: negative ones made positive and checked, and a shape seen as outer x axis x inner.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/tensor.h"
+
+namespace aoe::reference {
+
+/// In [0, rank); throws Error(kModel) when outside [-rank, rank).
+std::size_t normalize_axis(std::int64_t axis, std::size_t rank);
+
+/// Each normalised, ascending; throws Error(kModel) on a repeated axis.
+std::vector<std::size_t> normalize_axes(const std::vector<std::int64_t>& axes, std::size_t rank);
+
+/// A dense tensor as outer x dim x inner around one axis.
+struct AxisView {
+  std::int64_t outer = 1;
+  std::int64_t dim = 1;
+  std::int64_t inner = 1;
+};
+AxisView view_axis(const Shape& shape, std::size_t axis);
+
+/// Product of dims [begin, end); kUnknownDim if one of them is unknown.
+std::int64_t dim_product(const Shape& shape, std::size_t begin, std::size_t end);
+
+}  // namespace aoe::reference

@@ -1,0 +1,53 @@
+// Quantize: real numbers to 8- and 16-bit integers and back, as all quantised operators of ONNX do
+// it.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "reference/fail.h"
+#include "reference/widen.h"
+
+namespace aoe::reference {
+
+struct QuantRange {
+  double min = 0;
+  double max = 0;
+};
+
+inline QuantRange quant_range(DataType type) {
+  switch (type) {
+    case DataType::kUint8:
+      return {0, 255};
+    case DataType::kInt8:
+      return {-128, 127};
+    case DataType::kUint16:
+      return {0, 65535};
+    case DataType::kInt16:
+      return {-32768, 32767};
+    default:
+      fail_model("quantised type is " + std::string(name(type)) +
+                 ", needs uint8, int8, uint16 or int16");
+  }
+}
+
+/// `scaled` is value / scale: rounds half to even, shifts by the zero point and saturates.
+inline double quantize(double scaled, double zero_point, const QuantRange& range) {
+  return std::clamp(std::nearbyint(scaled) + zero_point, range.min, range.max);
+}
+
+/// The values of a zero point or scale input: one, or one per channel; a single `fallback` when it
+/// is absent.
+inline std::vector<double> quant_parameter(std::span<const Tensor> inputs, std::size_t index,
+                                           double fallback) {
+  if (index >= inputs.size() || !inputs[index].is_present()) return {fallback};
+  return to_doubles(inputs[index]);
+}
+
+/// Element `i` of a parameter that holds one value for all or one for each.
+inline double parameter_at(const std::vector<double>& parameter, std::int64_t i) {
+  return parameter.size() == 1 ? parameter.front() : parameter.at(static_cast<std::size_t>(i));
+}
+
+}  // namespace aoe::reference

@@ -1,0 +1,43 @@
+// Widening, written once per direction over all element types.
+#include "reference/widen.h"
+
+#include "base/check.h"
+#include "reference/typed.h"
+
+namespace aoe::reference {
+namespace {
+
+template <typename From>
+void write_from(std::span<const From> values, const Tensor& tensor) {
+  AOE_CHECK(static_cast<std::int64_t>(values.size()) == tensor.elements(),
+            std::to_string(values.size()) + " values for " + to_string(tensor.desc));
+  visit_type<AllTypes>(tensor.desc.dtype, [&]<typename T>() {
+    T* data = tensor.as<T>();
+    for (std::size_t i = 0; i < values.size(); ++i) data[i] = convert<T>(values[i]);
+  });
+}
+
+}  // namespace
+
+std::vector<double> to_doubles(const Tensor& tensor) {
+  return read_as<double>(tensor);
+}
+std::vector<std::int64_t> to_int64s(const Tensor& tensor) {
+  return read_as<std::int64_t>(tensor);
+}
+
+double to_double(const Tensor& tensor) {
+  return read_scalar<double>(tensor, "a scalar input");
+}
+std::int64_t to_int64(const Tensor& tensor) {
+  return read_scalar<std::int64_t>(tensor, "a scalar input");
+}
+
+void from_doubles(std::span<const double> values, const Tensor& tensor) {
+  write_from(values, tensor);
+}
+void from_int64s(std::span<const std::int64_t> values, const Tensor& tensor) {
+  write_from(values, tensor);
+}
+
+}  // namespace aoe::reference
