@@ -21,6 +21,11 @@ using ValueId = std::int32_t;
 using NodeId = std::int32_t;
 inline constexpr std::int32_t kNone = -1;  ///< absent optional input, or no producer
 
+/// The shape of a value of which not even the rank is known before the run (a Reshape to a computed shape, unless the
+/// model declares the result). Its dtype may be kUndefined then. Whatever reads it is inferred when the step runs.
+inline const Shape kUnknownRankShape = {-2};
+bool has_known_rank(const TensorDesc& desc);
+
 struct Value {
   std::string name;         ///< the ONNX name; unique
   TensorDesc desc;          ///< logical shape; format is ND until the compiler chooses one
