@@ -45,6 +45,32 @@ std::map<std::uint64_t, fs::path> snapshots(const fs::path& directory) {
   return found;
 }
 
+/// RocksDB takes a truncated MANIFEST for the trace of a crash and silently forgets what stood
+/// behind the cut; a snapshot is never cut by a crash. So a snapshot carries a list of its files:
+/// sizes, and checksums but for the .sst files, whose blocks RocksDB checks itself.
+json seal_of(const fs::path& snapshot) {
+  json files = json::object();
+  for (const fs::directory_entry& entry : fs::directory_iterator(snapshot)) {
+    const fs::path& path = entry.path();
+    if (path.filename() == "SEAL") continue;
+    json& file = files[path.filename().string()];
+    file["size"] = fs::file_size(path);
+    if (path.extension() != ".sst") {
+      const std::string bytes = read_file(path, ExitCode::kBank);
+      file["crc32c"] = crc32c(bytes.data(), bytes.size());
+    }
+  }
+  return files;
+}
+
+void check_seal(const fs::path& snapshot) {
+  const json seal = json::parse(read_file(snapshot / "SEAL", ExitCode::kBank), nullptr, false);
+  if (seal != seal_of(snapshot))
+    throw Error(ExitCode::kBank, "bank is damaged (files differ from the list in SEAL)",
+                snapshot.string(),
+                "move this snapshot away to fall back on the one before, or restore a backup");
+}
+
 /// Whether a bank is there. Throws when something else is.
 bool check_marker(const fs::path& directory, const std::string& soc_version) {
   std::error_code status;
@@ -208,11 +234,12 @@ void KnowledgeBank::refresh() {
       if (found.empty()) break;
       const fs::path& newest = found.rbegin()->second;
       try {
+        check_seal(newest);
         opened = std::make_shared<const RocksStore>(RocksStore::open_snapshot(newest));
         break;
-      } catch (const Error&) {
+      } catch (const std::exception&) {
         std::error_code status;
-        if (attempt >= 10 || fs::exists(newest / "CURRENT", status)) throw;
+        if (attempt >= 10 || fs::exists(newest, status)) throw;
       }
     }
   }
@@ -321,6 +348,7 @@ std::vector<CommitOutcome> KnowledgeBank::commit(const Commit& commit) {
     const fs::path temporary = directory / "snapshot.tmp";
     fs::remove_all(temporary, status);  // left behind by a process that died here
     db.checkpoint(temporary);
+    write_file_atomically(temporary / "SEAL", seal_of(temporary).dump(2) + "\n");
     fs::rename(temporary, directory / ("snapshot-" + std::to_string(next)), status);
     if (status)
       throw Error(ExitCode::kBank, "snapshot cannot be published: " + status.message(),

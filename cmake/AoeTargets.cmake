@@ -2,7 +2,8 @@
 # aoe_program(NAME SOURCES... LIBS...): a program in build/<preset>/bin.
 # aoe_family(TARGET DIR REGISTRY_TYPE PREFIX): compiles every DIR/*.cpp into TARGET and writes all_<dir>.inc, which
 #   calls register_<file stem>() of each file: adding a member of a family is adding a file.
-set(AOE_WARNINGS -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor)
+set(AOE_WARNINGS -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor
+  -Wno-missing-field-initializers)  # designated initialisers leave the rest at its defaults
 option(AOE_WERROR "Treat warnings as errors" OFF)
 
 function(aoe_target_defaults target)
