@@ -1,5 +1,5 @@
-// Lowers loop-nest Functions to machine code with LLVM and links them into one ELF shared object, in process.
-// The only header of the project behind which LLVM stands.
+// Lowers loop-nest Functions to machine code with LLVM and links them into one ELF shared object,
+// in process. The only header of the project behind which LLVM stands.
 #pragma once
 
 #include <span>
@@ -10,10 +10,12 @@
 
 namespace aoe::compiler::loopnest {
 
-/// Compiles all functions for the ISA of `soc` and returns the bytes of an ELF shared object that exports each Function
-/// under its name and needs no other library. Deterministic: equal input gives equal bytes. Uses up to `threads` threads. Throws
-/// InternalError if LLVM rejects a function (a bug of ours) . Thread-safe.
-std::string compile_shared_object(std::span<const Function> functions, const Soc& soc, int threads = 1);
+/// Compiles all functions for the ISA of `soc` and returns the bytes of an ELF shared object that
+/// exports each Function under its name and needs no other library. Deterministic: equal input
+/// gives equal bytes. Uses up to `threads` threads. Throws InternalError if LLVM rejects a function
+/// (a bug of ours) . Thread-safe.
+std::string compile_shared_object(std::span<const Function> functions, const Soc& soc,
+                                  int threads = 1);
 
 /// The textual LLVM IR, after optimisation when `optimised`; for dumps and tests.
 std::string llvm_ir(const Function& function, const Soc& soc, bool optimised);

@@ -1,30 +1,34 @@
 // The loop-nest language: how generated Impls say what to compute, and in which order.
 //
-// A Function is loops over 64-bit indices around float32 vector statements. An Impl writes one with Builder, with its
-// Schedule's parameters already applied: tiles are loop bounds and steps, register blocks are C++ loops over Locals,
-// unrolling is a C++ loop that emits its body n times. codegen.h lowers any Function to machine code through LLVM; there
-// is one lowering for all operators. Nothing here knows LLVM.
+// A Function is loops over 64-bit indices around float32 vector statements. An Impl writes one with
+// Builder, with its Schedule's parameters already applied: tiles are loop bounds and steps,
+// register blocks are C++ loops over Locals, unrolling is a C++ loop that emits its body n times.
+// codegen.h lowers any Function to machine code through LLVM; there is one lowering for all
+// operators. Nothing here knows LLVM.
 //
 //   Builder b("scale");
 //   Buffer x = b.buffer("x", Access::kRead), y = b.buffer("y", Access::kWrite);
 //   b.parallel(rows, [&](Int row) {
 //     b.loop("i", 0, cols, 16, [&](Int i) {
-//       Int active = min(Int(16), Int(cols) - i);                    // tail lanes are masked, never over-read
-//       b.store(y, row * cols + i, b.load(x, row * cols + i, 16, active) * splat(2.0f, 16), active);
+//       Int active = min(Int(16), Int(cols) - i);  // tail lanes are masked, never over-read
+//       Vec scaled = b.load(x, row * cols + i, 16, active) * splat(2.0f, 16);
+//       b.store(y, row * cols + i, scaled, active);
 //     });
 //   });
 //   Function f = b.finish();
 //
-// Semantics: indices count elements, not bytes; distinct buffers never overlap; an expression is evaluated where the
-// statement that uses it stands (a load() used after a store sees the store; keep a value with local()). Int division and
-// modulo are for non-negative operands; floats are IEEE
-// binary32 without reassociation, but a*b+c written as fma() is one rounding; exp/log/tanh/erf are within 4 ulp or 1e-7
-// absolute, whichever is larger. Statements run in program order inside one parallel iteration; different iterations may run on
-// different threads in any order and must not write the same element.
+// Semantics: indices count elements, not bytes; distinct buffers never overlap; an expression is
+// evaluated where the statement that uses it stands (a load() used after a store sees the store;
+// keep a value with local()). Int division and modulo are for non-negative operands; floats are
+// IEEE binary32 without reassociation, but a*b+c written as fma() is one rounding; exp/log/tanh/erf
+// are within 4 ulp or 1e-7 absolute, whichever is larger. Statements run in program order inside
+// one parallel iteration; different iterations may run on different threads in any order and must
+// not write the same element.
 //
-// ABI of the machine code: void f(void* const* buffers, int64_t begin, int64_t end, void* scratch), noexcept: runs
-// parallel iterations [begin, end); `buffers` in the order of Builder::buffer() calls, `scratch` at least
-// Function::scratch_bytes, 64-byte aligned, private to the calling thread, undefined contents.
+// ABI of the machine code: void f(void* const* buffers, int64_t begin, int64_t end, void* scratch),
+// noexcept: runs parallel iterations [begin, end); `buffers` in the order of Builder::buffer()
+// calls, `scratch` at least Function::scratch_bytes, 64-byte aligned, private to the calling
+// thread, undefined contents.
 #pragma once
 
 #include <cstdint>
@@ -40,6 +44,7 @@ namespace aoe::compiler::loopnest {
 
 // ---- expressions ----
 
+// clang-format off
 enum class Op {
   // Int -> Int
   kIntConst, kVar, kIntAdd, kIntSub, kIntMul, kIntDiv, kIntMod, kIntMin, kIntMax,
@@ -55,6 +60,7 @@ enum class Op {
   // lane masks (type kMask)
   kFloatLess, kFloatLessEqual, kFloatEqual, kActiveLanes, kSelect,
 };
+// clang-format on
 
 enum class Type { kInt, kBool, kFloat, kMask };
 
@@ -75,8 +81,8 @@ struct ExprNode {
 /// A 64-bit index expression. Arithmetic on constants folds.
 struct Int {
   Expr e;
-  Int(std::int64_t value);                              // NOLINT: implicit by design
-  Int(int value) : Int(std::int64_t{value}) {}          // NOLINT
+  Int(std::int64_t value);                      // NOLINT: implicit by design
+  Int(int value) : Int(std::int64_t{value}) {}  // NOLINT
   explicit Int(Expr expr) : e(std::move(expr)) {}
   std::optional<std::int64_t> constant() const;
 };
@@ -113,9 +119,9 @@ Vec operator-(Vec a, Vec b);
 Vec operator*(Vec a, Vec b);
 Vec operator/(Vec a, Vec b);
 Vec operator-(Vec a);
-Vec min(Vec a, Vec b);            ///< NaN in either gives NaN
+Vec min(Vec a, Vec b);  ///< NaN in either gives NaN
 Vec max(Vec a, Vec b);
-Vec fma(Vec a, Vec b, Vec c);     ///< a * b + c in one rounding
+Vec fma(Vec a, Vec b, Vec c);  ///< a * b + c in one rounding
 Vec abs(Vec a);
 Vec sqrt(Vec a);
 Vec exp(Vec a);
@@ -124,12 +130,12 @@ Vec tanh(Vec a);
 Vec erf(Vec a);
 Vec floor(Vec a);
 Vec round_even(Vec a);
-Vec reduce_add(Vec a);            ///< 1 lane
+Vec reduce_add(Vec a);  ///< 1 lane
 Vec reduce_max(Vec a);
 Vec reduce_min(Vec a);
 Vec splat(float value, int lanes);
-Vec broadcast(Vec scalar, int lanes);   ///< `scalar` has 1 lane
-Vec to_float(Int value);                ///< 1 lane
+Vec broadcast(Vec scalar, int lanes);  ///< `scalar` has 1 lane
+Vec to_float(Int value);               ///< 1 lane
 /// Row `row` of the transpose of a square block: result[j] == rows[j][row]. rows.size() == lanes.
 Vec transpose_row(const std::vector<Vec>& rows, int row);
 
@@ -141,7 +147,7 @@ struct Mask {
 Mask operator<(Vec a, Vec b);
 Mask operator<=(Vec a, Vec b);
 Mask operator==(Vec a, Vec b);
-Mask active_lanes(Int count, int lanes);   ///< lane i is on when i < count
+Mask active_lanes(Int count, int lanes);  ///< lane i is on when i < count
 Vec select(Mask mask, Vec if_on, Vec if_off);
 
 // ---- statements ----
@@ -153,36 +159,37 @@ enum class StmtKind { kBlock, kLoop, kIf, kStore, kAssign, kPrefetch };
 
 struct StmtNode {
   StmtKind kind;
-  std::vector<Stmt> body = {};   ///< kBlock, kLoop, kIf (then)
-  std::vector<Stmt> otherwise = {};   ///< kIf (else)
-  int id = -1;                   ///< kLoop: variable; kStore, kPrefetch: buffer; kAssign: local
-  std::vector<Expr> args = {};   ///< kLoop: begin, end; kIf: condition; kStore: index, value[, active]; kAssign: value;
-                                 ///< kPrefetch: index
-  std::int64_t step = 1;         ///< kLoop; kStore: stride between lanes (elements)
+  std::vector<Stmt> body = {};       ///< kBlock, kLoop, kIf (then)
+  std::vector<Stmt> otherwise = {};  ///< kIf (else)
+  int id = -1;                       ///< kLoop: variable; kStore, kPrefetch: buffer; kAssign: local
+  std::vector<Expr> args = {};       ///< kLoop: begin, end; kIf: condition; kStore: index, value[,
+                                     ///< active]; kAssign: value; kPrefetch: index
+  std::int64_t step = 1;             ///< kLoop; kStore: stride between lanes (elements)
 };
 
 enum class Access { kRead, kWrite, kReadWrite };
 
 struct BufferDecl {
   std::string name;
-  DataType dtype = DataType::kFloat;  ///< loads convert to float32, stores convert back (float16, bfloat16, int8, uint8, int32)
+  DataType dtype = DataType::kFloat;  ///< loads convert to float32, stores convert back (float16,
+                                      ///< bfloat16, int8, uint8, int32)
   Access access = Access::kRead;
-  std::int64_t scratch_offset = -1;   ///< bytes into scratch; -1: a buffer of the ABI
+  std::int64_t scratch_offset = -1;  ///< bytes into scratch; -1: a buffer of the ABI
 };
 
 struct Function {
-  std::string name;                       ///< the symbol; made unique by whoever links several
-  std::vector<BufferDecl> buffers;        ///< by buffer id; ABI buffers keep their declaration order
-  std::vector<std::string> variables;     ///< by variable id, for texts
-  std::vector<int> locals;                ///< lanes by local id
+  std::string name;                    ///< the symbol; made unique by whoever links several
+  std::vector<BufferDecl> buffers;     ///< by buffer id; ABI buffers keep their declaration order
+  std::vector<std::string> variables;  ///< by variable id, for texts
+  std::vector<int> locals;             ///< lanes by local id
   int parallel_variable = -1;
   std::int64_t parallel_extent = 1;
   std::int64_t scratch_bytes = 0;
   Stmt body;
 };
 
-/// Stable text of a function, for golden tests, dumps, and as the key under which equal functions are compiled once
-/// (the name is not part of it).
+/// Stable text of a function, for golden tests, dumps, and as the key under which equal functions
+/// are compiled once (the name is not part of it).
 std::string to_text(const Function& function);
 
 struct Buffer {
@@ -199,25 +206,35 @@ class Builder {
   explicit Builder(std::string name);
 
   Buffer buffer(std::string name, Access access, DataType dtype = DataType::kFloat);
-  Buffer scratch(std::string name, std::int64_t elements);  ///< float32, per thread, 64-byte aligned
+  Buffer scratch(std::string name,
+                 std::int64_t elements);  ///< float32, per thread, 64-byte aligned
 
   /// The outermost loop, exactly once: iterations [0, extent) may run on different threads.
   void parallel(std::int64_t extent, const std::function<void(Int)>& body);
-  /// Runs zero times when begin >= end. A loop whose trip count is a constant 1 is emitted without a loop.
-  void loop(std::string name, Int begin, Int end, std::int64_t step, const std::function<void(Int)>& body);
-  void if_(Bool condition, const std::function<void()>& then, const std::function<void()>& otherwise = {});
+  /// Runs zero times when begin >= end. A loop whose trip count is a constant 1 is emitted without
+  /// a loop.
+  void loop(std::string name, Int begin, Int end, std::int64_t step,
+            const std::function<void(Int)>& body);
+  void if_(Bool condition, const std::function<void()>& then,
+           const std::function<void()>& otherwise = {});
 
   /// A mutable vector kept in a register.
   Local local(Vec initial);
   Vec get(Local local) const;
   void assign(Local local, Vec value);
 
-  /// `active`: only lanes below it are read (the others are 0) or written. `stride`: elements between lanes, 0 = broadcast.
-  Vec load(Buffer buffer, Int index, int lanes, std::optional<Int> active = {}, std::int64_t stride = 1) const;
-  Vec load_broadcast(Buffer buffer, Int index, int lanes) const { return load(buffer, index, lanes, {}, 0); }
-  void store(Buffer buffer, Int index, Vec value, std::optional<Int> active = {}, std::int64_t stride = 1);
+  /// `active`: only lanes below it are read (the others are 0) or written. `stride`: elements
+  /// between lanes, 0 = broadcast.
+  Vec load(Buffer buffer, Int index, int lanes, std::optional<Int> active = {},
+           std::int64_t stride = 1) const;
+  Vec load_broadcast(Buffer buffer, Int index, int lanes) const {
+    return load(buffer, index, lanes, {}, 0);
+  }
+  void store(Buffer buffer, Int index, Vec value, std::optional<Int> active = {},
+             std::int64_t stride = 1);
   void prefetch(Buffer buffer, Int index);
-  /// One element of an integer buffer (int8, uint8, int32, int64, bool), which must be Access::kRead.
+  /// One element of an integer buffer (int8, uint8, int32, int64, bool), which must be
+  /// Access::kRead.
   Int load_int(Buffer buffer, Int index) const;
 
   Function finish();
@@ -230,8 +247,9 @@ class Builder {
   bool has_parallel_ = false;
 };
 
-/// Covers [0, extent) with vectors: a loop over full ones, then at most one tail. `active` is empty in full vectors and
-/// the constant number of remaining lanes in the tail, ready to be passed to load() and store().
+/// Covers [0, extent) with vectors: a loop over full ones, then at most one tail. `active` is empty
+/// in full vectors and the constant number of remaining lanes in the tail, ready to be passed to
+/// load() and store().
 void vector_loop(Builder& builder, const std::string& name, std::int64_t extent, int lanes,
                  const std::function<void(Int, std::optional<Int> active)>& body);
 

@@ -6,6 +6,7 @@
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/CommandLine.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/TargetParser/Triple.h>
@@ -50,6 +51,10 @@ std::unique_ptr<llvm::TargetMachine> make_target_machine(const Soc& soc) {
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86AsmPrinter();
     LLVMInitializeX86AsmParser();  // lld wants it
+    // Loop strength reduction gives every column of a register block its own pointer and spills
+    // them, where one base with displacements does. It has no switch but the command line's.
+    const char* const options[] = {"aoe", "-disable-lsr"};
+    llvm::cl::ParseCommandLineOptions(2, options);
   });
   std::string complaint;
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(kTriple, complaint);
