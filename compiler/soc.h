@@ -21,7 +21,7 @@ struct Soc {
   std::int64_t l3_bytes = 16 << 20;
 };
 
-/// The host's Soc for `threads` threads (0: all cores that this process may use). Throws Error(kOm) on a CPU without AVX2 and FMA.
+/// The host's Soc for `threads` threads (0: OMP_NUM_THREADS, else all cores that this process may use). Throws Error(kOm) on a CPU without AVX2 and FMA.
 Soc detect_soc(int threads = 0);
 
 /// `auto` = the host. Otherwise a description from the configuration directory, `<dir>/<soc_version>.json`; the host's own version

@@ -1,0 +1,116 @@
+// The registry of Impls and what one asks all of them.
+#include "compiler/impl.h"
+
+#include <algorithm>
+
+#include "all_impls.inc"
+#include "base/check.h"
+#include "base/log.h"
+
+namespace aoe::compiler {
+namespace {
+
+const FormatChoice* find_format(const std::vector<FormatChoice>& choices, const std::string& name) {
+  const auto found = std::find_if(choices.begin(), choices.end(),
+                                  [&](const FormatChoice& choice) { return choice.name == name; });
+  return found == choices.end() ? nullptr : &*found;
+}
+
+/// "No" when the stored Schedule is not a point of today's space.
+Result<void> check_schedule(const ScheduleSpace& space, const Schedule& schedule) {
+  for (const ScheduleAxis& axis : space.axes) {
+    const auto at = schedule.find(axis.name);
+    if (at == schedule.end()) return Unexpected("the stored Schedule lacks axis " + axis.name);
+    if (std::find(axis.values.begin(), axis.values.end(), at->second) == axis.values.end())
+      return Unexpected(axis.name + "=" + std::to_string(at->second) + " is no value of the axis");
+  }
+  if (schedule.size() != space.axes.size())
+    return Unexpected("the stored Schedule has " + std::to_string(schedule.size()) +
+                      " axes, the Impl has " + std::to_string(space.axes.size()));
+  if (space.is_legal && !space.is_legal(schedule))
+    return Unexpected("the stored Schedule is not legal");
+  return {};
+}
+
+}  // namespace
+
+void ImplRegistry::add(std::unique_ptr<Impl> impl) {
+  const auto at = std::lower_bound(
+      impls_.begin(), impls_.end(), impl->name(),
+      [](const std::unique_ptr<Impl>& each, std::string_view name) { return each->name() < name; });
+  AOE_CHECK(at == impls_.end() || (*at)->name() != impl->name(),
+            "two Impls are called " + std::string(impl->name()));
+  impls_.insert(at, std::move(impl));
+}
+
+const Impl* ImplRegistry::find(std::string_view name) const {
+  for (const auto& impl : impls_)
+    if (impl->name() == name) return impl.get();
+  return nullptr;
+}
+
+std::vector<const Impl*> ImplRegistry::all() const {
+  std::vector<const Impl*> all;
+  for (const auto& impl : impls_) all.push_back(impl.get());
+  return all;
+}
+
+const ImplRegistry& impls() {
+  static const ImplRegistry registry = [] {
+    ImplRegistry all;
+    register_all_impls(all);
+    return all;
+  }();
+  return registry;
+}
+
+bank::Strategy strategy_of(const Candidate& candidate) {
+  bank::Strategy strategy;
+  strategy.format = candidate.format.name;
+  strategy.impl = candidate.impl->name();
+  strategy.impl_version = candidate.impl->version();
+  strategy.schedule = candidate.schedule;
+  return strategy;
+}
+
+Result<Candidate> candidate_of(const bank::Strategy& strategy, const Task& task, const Soc& soc) {
+  const Impl* impl = impls().find(strategy.impl);
+  if (impl == nullptr) return Unexpected("there is no Impl " + strategy.impl);
+  if (impl->version() != strategy.impl_version)
+    return Unexpected(strategy.impl + " has version " + std::to_string(impl->version()) +
+                      ", the strategy is for version " + std::to_string(strategy.impl_version));
+  if (const Result<void> supported = impl->supports(task, soc); !supported)
+    return Unexpected(supported.error());
+  const std::vector<FormatChoice> choices = impl->formats(task, soc);
+  const FormatChoice* format = find_format(choices, strategy.format);
+  if (format == nullptr)
+    return Unexpected(strategy.impl + " has no Format " + strategy.format + " for this task");
+  const Result<void> legal = check_schedule(impl->space(task, *format, soc), strategy.schedule);
+  if (!legal) return Unexpected(legal.error());
+  return Candidate{impl, *format, strategy.schedule};
+}
+
+std::vector<Candidate> default_candidates(const Task& task, const Soc& soc) {
+  std::vector<Candidate> candidates;
+  for (const Impl* impl : impls().all()) {
+    if (const Result<void> supported = impl->supports(task, soc); !supported) {
+      logger("compiler")
+          ->debug("task={} impl={} refused: {}", task.op.type, impl->name(), supported.error());
+      continue;
+    }
+    for (FormatChoice& format : impl->formats(task, soc)) {
+      Schedule schedule = impl->space(task, format, soc).heuristic;
+      candidates.push_back({impl, std::move(format), std::move(schedule)});
+    }
+  }
+  return candidates;
+}
+
+TensorDesc with_format(const TensorDesc& desc, Format format, const Soc& soc) {
+  TensorDesc stored = desc;
+  stored.format = format;
+  stored.c0 = format == Format::kNC1HWC0 ? soc.vector_lanes : 0;
+  return stored;
+}
+
+}  // namespace aoe::compiler

@@ -1,0 +1,191 @@
+// Tasks: cut from a graph, named canonically, weighed, and turned back into a graph of one node.
+// Tested by tests/compiler/task_test.cpp.
+#include "compiler/task.h"
+
+#include <algorithm>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "base/check.h"
+
+namespace aoe::compiler {
+namespace {
+
+using nlohmann::json;
+
+/// Is the value part of what the op means (axes, shapes, exponents), rather than data that flows
+/// through it?
+bool is_parameter(const Constant& constant) {
+  const DataType type = constant.desc().dtype;
+  return is_integer(type) || type == DataType::kBool || element_count(constant.desc().shape) == 1;
+}
+
+/// Short values in full, long ones by their digest.
+json value_json(const Constant& constant) {
+  constexpr std::size_t kShortBytes = 128;
+  const std::string_view bytes(static_cast<const char*>(constant.data()), constant.size_bytes());
+  if (constant.size_bytes() > kShortBytes) return to_hex(hash128(bytes));
+  std::string digits;
+  constexpr char kDigits[] = "0123456789abcdef";
+  for (const char c : bytes) {
+    digits += kDigits[static_cast<unsigned char>(c) >> 4];
+    digits += kDigits[c & 15];
+  }
+  return digits;
+}
+
+json tensor_json(const TensorDesc& desc) {
+  if (desc.dtype == DataType::kUndefined) return nullptr;
+  return {{"dtype", name(desc.dtype)}, {"shape", desc.shape}};
+}
+
+json input_json(const TaskInput& input) {
+  json j = tensor_json(input.desc);
+  if (!input.constant) return j;
+  j["constant"] = true;
+  if (is_parameter(*input.constant)) j["value"] = value_json(*input.constant);
+  return j;
+}
+
+double elements(const TensorDesc& desc) {
+  return desc.dtype == DataType::kUndefined ? 0.0 : static_cast<double>(element_count(desc.shape));
+}
+
+/// Products summed up per output element, for ops that sum products.
+double products_per_output(const Task& task) {
+  const std::string& type = task.op.type;
+  if (type == "Conv2D" || type == "Conv1D" || type == "Conv3D")
+    return elements(task.in(1)) / std::max(1.0, static_cast<double>(task.in(1).shape[0]));
+  if (type == "MatMulV2" || type == "BatchMatMulV2") {
+    const Shape& left = task.in(0).shape;
+    return left.empty() ? 1.0 : static_cast<double>(left.back());
+  }
+  if (type == "Gemm") {
+    const bool is_transposed = task.op.attrs.get_int("transA", 0) != 0;
+    return static_cast<double>(task.in(0).shape[is_transposed ? 0 : 1]);
+  }
+  return 0.0;
+}
+
+/// One step of a recurrent network does gates * hidden * (input + hidden) products; the weights
+/// hold just that many.
+double recurrent_flops(const Task& task) {
+  const Shape& x = task.in(0).shape;
+  const double steps = static_cast<double>(x[0] * x[1]);
+  return 2.0 * steps * (elements(task.in(1)) + elements(task.in(2)));
+}
+
+double pooling_window(const Task& task) {
+  double window = 1;
+  for (const std::int64_t extent : task.op.attrs.get_ints("kernel_shape"))
+    window *= static_cast<double>(extent);
+  return window;
+}
+
+/// Arithmetic per output element of ops without products: one each, but for those that clearly do
+/// more.
+double simple_flops_per_output(const Task& task) {
+  const std::string& type = task.op.type;
+  if (type.find("Pool") != std::string::npos) return pooling_window(task);
+  if (type.find("Softmax") != std::string::npos) return 5.0;
+  if (type.find("Norm") != std::string::npos || type == "LRN") return 8.0;
+  return 1.0;
+}
+
+double anchor_flops(const Task& task) {
+  const std::string& type = task.op.type;
+  if (type == "FusedElementwise") return 0.0;
+  if (type == "Conv2DTranspose") {
+    const double out_channels_products =
+        elements(task.in(1)) / std::max(1.0, static_cast<double>(task.in(1).shape[0]));
+    return 2.0 * elements(task.in(0)) * out_channels_products;
+  }
+  if (type == "DynamicRNN" || type == "LSTM" || type == "GRU" || type == "RNN")
+    return recurrent_flops(task);
+  const double outputs = elements(task.out());
+  const double products = products_per_output(task);
+  if (products > 0) return 2.0 * products * outputs;
+  if (type.starts_with("Reduce")) return elements(task.in(0));
+  return simple_flops_per_output(task) * outputs;
+}
+
+}  // namespace
+
+bool Task::is_static() const {
+  const auto known = [](const TensorDesc& desc) {
+    return desc.dtype == DataType::kUndefined || aoe::is_static(desc.shape);
+  };
+  return std::all_of(inputs.begin(), inputs.end(),
+                     [&](const TaskInput& input) { return known(input.desc); }) &&
+         std::all_of(outputs.begin(), outputs.end(), known);
+}
+
+Task task_of(const graph::Graph& graph, graph::NodeId id) {
+  const graph::Node& node = graph.nodes[id];
+  Task task{.op = node.op};
+  for (const graph::ValueId input : node.inputs) {
+    if (input == graph::kNone) {
+      task.inputs.emplace_back();
+    } else {
+      task.inputs.push_back({graph.values[input].desc, graph.values[input].constant});
+    }
+  }
+  for (const graph::ValueId output : node.outputs)
+    task.outputs.push_back(output == graph::kNone ? TensorDesc{} : graph.values[output].desc);
+  return task;
+}
+
+bank::TaskKey key_of(const Task& task, const Soc& soc) {
+  json inputs = json::array(), outputs = json::array();
+  for (const TaskInput& input : task.inputs) inputs.push_back(input_json(input));
+  for (const TensorDesc& output : task.outputs) outputs.push_back(tensor_json(output));
+  const json description = {
+      {"op", reference::to_json(task.op)}, {"inputs", inputs}, {"outputs", outputs}};
+  return {description.dump(), soc.version};
+}
+
+double flops(const Task& task) {
+  if (!task.is_static()) return 0.0;
+  return anchor_flops(task) + static_cast<double>(task.op.epilogue.size()) * elements(task.out());
+}
+
+double bytes_moved(const Task& task) {
+  if (!task.is_static()) return 0.0;
+  double bytes = 0;
+  for (const TaskInput& input : task.inputs)
+    if (input.is_present()) bytes += static_cast<double>(storage_bytes(input.desc));
+  for (const TensorDesc& output : task.outputs)
+    if (output.dtype != DataType::kUndefined) bytes += static_cast<double>(storage_bytes(output));
+  return bytes;
+}
+
+graph::Graph graph_of(const Task& task) {
+  graph::Graph graph;
+  graph.name = "task";
+  graph::Node node{.name = task.op.type, .op = task.op, .origins = {task.op.type}};
+  for (std::size_t i = 0; i < task.inputs.size(); ++i) {
+    const TaskInput& input = task.inputs[i];
+    if (!input.is_present()) {
+      node.inputs.push_back(graph::kNone);
+      continue;
+    }
+    const graph::ValueId value =
+        graph.add_value("input" + std::to_string(i), input.desc, input.constant);
+    node.inputs.push_back(value);
+    if (!input.constant) graph.inputs.push_back(value);
+  }
+  for (std::size_t i = 0; i < task.outputs.size(); ++i) {
+    if (task.outputs[i].dtype == DataType::kUndefined) {
+      node.outputs.push_back(graph::kNone);
+      continue;
+    }
+    const graph::ValueId value = graph.add_value("output" + std::to_string(i), task.outputs[i]);
+    node.outputs.push_back(value);
+    graph.outputs.push_back(value);
+  }
+  AOE_CHECK(!graph.outputs.empty(), "a task without outputs: " + task.op.type);
+  graph.add_node(std::move(node));
+  return graph;
+}
+
+}  // namespace aoe::compiler
