@@ -2,6 +2,7 @@
 #include "reference/widen.h"
 
 #include "base/check.h"
+#include "reference/broadcast.h"
 #include "reference/typed.h"
 
 namespace aoe::reference {
@@ -24,6 +25,23 @@ std::vector<double> to_doubles(const Tensor& tensor) {
 }
 std::vector<std::int64_t> to_int64s(const Tensor& tensor) {
   return read_as<std::int64_t>(tensor);
+}
+
+std::vector<double> to_doubles(const Tensor& tensor, const Shape& shape) {
+  if (!broadcasts_to(tensor.desc.shape, shape)) {
+    fail_model("shape " + to_string(tensor.desc.shape) + " does not stretch to " +
+               to_string(shape));
+  }
+  const auto values = to_doubles(tensor);
+  std::vector<double> stretched;
+  stretched.reserve(static_cast<std::size_t>(element_count(shape)));
+  const std::array strides = {broadcast_strides(tensor.desc.shape, shape)};
+  for_each_row(shape, strides, [&](const auto& offsets, const auto& steps, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      stretched.push_back(values[static_cast<std::size_t>(offsets[0] + i * steps[0])]);
+    }
+  });
+  return stretched;
 }
 
 double to_double(const Tensor& tensor) {

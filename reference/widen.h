@@ -15,6 +15,8 @@ namespace aoe::reference {
 /// The elements of a dense tensor in row-major order. Bool reads as 0 and 1.
 std::vector<double> to_doubles(const Tensor& tensor);
 std::vector<std::int64_t> to_int64s(const Tensor& tensor);
+/// Stretched to `shape` as numpy broadcasts; Error(kModel) when it does not fit.
+std::vector<double> to_doubles(const Tensor& tensor, const Shape& shape);
 
 /// The only element of a tensor that must have one.
 double to_double(const Tensor& tensor);

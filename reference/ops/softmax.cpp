@@ -1,0 +1,108 @@
+// SoftmaxV2, LogSoftmaxV2, HardMax: along one axis since opset 13, over all axes from `axis` on
+// before.
+#include <algorithm>
+#include <cmath>
+
+#include "reference/axes.h"
+#include "reference/op.h"
+#include "reference/widen.h"
+
+namespace aoe::reference {
+namespace {
+
+constexpr int kSingleAxisVersion = 13;
+
+AxisView softmax_view(const Attrs& attrs, int version, const Shape& shape) {
+  if (version >= kSingleAxisVersion) {
+    return view_axis(shape, normalize_axis(attrs.get_int("axis", -1), shape.size()));
+  }
+  const std::int64_t axis = attrs.get_int("axis", 1);
+  // Flattening behind the last axis is legal: then every element stands alone.
+  const std::size_t split = axis == static_cast<std::int64_t>(shape.size())
+                                ? shape.size()
+                                : normalize_axis(axis, shape.size());
+  return {dim_product(shape, 0, split), dim_product(shape, split, shape.size()), 1};
+}
+
+std::vector<TensorDesc> infer_softmax(const InferContext& context) {
+  softmax_view(context.attrs, context.version, context.shape(0));
+  return {{.dtype = context.dtype(0), .shape = context.shape(0)}};
+}
+
+/// Calls transform(line) with the elements along the axis, for each line, and stores what it leaves
+/// there.
+template <typename Transform>
+void transform_lines(const OpContext& context, Transform transform) {
+  const AxisView view = softmax_view(context.attrs, context.version, context.inputs[0].desc.shape);
+  auto values = to_doubles(context.inputs[0]);
+  if (values.empty()) return;
+  std::vector<double> line(static_cast<std::size_t>(view.dim));
+  for (std::int64_t o = 0; o < view.outer; ++o) {
+    for (std::int64_t i = 0; i < view.inner; ++i) {
+      const auto at = [&](std::size_t k) {
+        return static_cast<std::size_t>((o * view.dim + static_cast<std::int64_t>(k)) * view.inner +
+                                        i);
+      };
+      for (std::size_t k = 0; k < line.size(); ++k) line[k] = values[at(k)];
+      transform(line);
+      for (std::size_t k = 0; k < line.size(); ++k) values[at(k)] = line[k];
+    }
+  }
+  from_doubles(values, context.outputs[0]);
+}
+
+/// Subtracts the largest, so that exp() cannot overflow, and returns the sum of exp().
+double shift_and_sum(std::vector<double>& line) {
+  const double largest = *std::max_element(line.begin(), line.end());
+  double sum = 0;
+  for (double& value : line) {
+    value -= largest;
+    sum += std::exp(value);
+  }
+  return sum;
+}
+
+void compute_softmax(const OpContext& context) {
+  transform_lines(context, [](std::vector<double>& line) {
+    const double sum = shift_and_sum(line);
+    for (double& value : line) value = std::exp(value) / sum;
+  });
+}
+
+void compute_log_softmax(const OpContext& context) {
+  transform_lines(context, [](std::vector<double>& line) {
+    const double log_sum = std::log(shift_and_sum(line));
+    for (double& value : line) value -= log_sum;
+  });
+}
+
+void compute_hardmax(const OpContext& context) {
+  transform_lines(context, [](std::vector<double>& line) {
+    const auto largest = std::max_element(line.begin(), line.end()) - line.begin();
+    std::fill(line.begin(), line.end(), 0);
+    line[static_cast<std::size_t>(largest)] = 1;
+  });
+}
+
+}  // namespace
+
+void register_softmax(OpRegistry& registry) {
+  const std::vector<int> versions = {1, kSingleAxisVersion};
+  registry.add({.type = "SoftmaxV2",
+                .onnx_type = "Softmax",
+                .versions = versions,
+                .infer = infer_softmax,
+                .compute = compute_softmax});
+  registry.add({.type = "LogSoftmaxV2",
+                .onnx_type = "LogSoftmax",
+                .versions = versions,
+                .infer = infer_softmax,
+                .compute = compute_log_softmax});
+  registry.add({.type = "HardMax",
+                .onnx_type = "Hardmax",
+                .versions = versions,
+                .infer = infer_softmax,
+                .compute = compute_hardmax});
+}
+
+}  // namespace aoe::reference
