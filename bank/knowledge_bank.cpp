@@ -263,7 +263,7 @@ std::optional<StrategySet> KnowledgeBank::find(const TaskKey& key) const {
   auto entry = entry_from(*bytes, state_->directory);
   // The digest finds, the text decides.
   if (!entry || entry->key.description != key.description ||
-      entry->key.soc_version != key.soc_version)
+      entry->key.soc_version != key.soc_version || entry->set.strategies.empty())
     return std::nullopt;
   return std::move(entry->set);
 }
@@ -277,7 +277,9 @@ std::vector<BankEntry> KnowledgeBank::entries() const {
   std::vector<BankEntry> list;
   if (const auto store = state_->current())
     store->scan(Family::kStrategy, "", [&](std::string_view, std::string_view value) {
-      if (auto entry = entry_from(value, state_->directory)) list.push_back(std::move(*entry));
+      auto entry = entry_from(value, state_->directory);
+      // A withdrawn task keeps an entry without strategies.
+      if (entry && !entry->set.strategies.empty()) list.push_back(std::move(*entry));
       return true;
     });
   return list;
@@ -318,6 +320,7 @@ std::vector<CommitOutcome> KnowledgeBank::commit(const Commit& commit) {
     RocksStore db = RocksStore::open_for_writing(directory / "db");
     std::vector<Put> batch = {{Family::kMeta, "schema", std::to_string(kSchema)}};
     std::map<std::string, BankEntry> touched;
+    for (const TaskKey& key : commit.withdrawn) touched[digest_bytes(key)] = BankEntry{key, {}};
     for (const NewStrategy& added : commit.strategies) {
       AOE_CHECK(added.key.soc_version == state_->options.soc_version,
                 "a strategy of other hardware");

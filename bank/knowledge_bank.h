@@ -56,6 +56,9 @@ struct NewRecord {
 struct Commit {
   std::vector<NewStrategy> strategies;
   std::vector<NewRecord> records;
+  /// Tasks that lose all their strategies, before those above are added: what won alone and did not
+  /// hold in the model. Their records stay.
+  std::vector<TaskKey> withdrawn = {};
 };
 
 enum class CommitOutcome { kAdded, kUpdated, kKept };

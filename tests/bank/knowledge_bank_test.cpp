@@ -94,6 +94,24 @@ TEST_F(Bank, StrategyOfOlderImplVersionGivesWay) {
   EXPECT_EQ(bank.commit({{{test_key(1), newer}}, {}}), std::vector{CommitOutcome::kUpdated});
 }
 
+TEST_F(Bank, WithdrawnTaskIsAMissKeepsItsRecordsAndCanWinAgain) {
+  KnowledgeBank bank = open();
+  bank.commit({{{test_key(1), test_strategy("ND", 10)}, {test_key(2), test_strategy("ND", 10)}},
+               {{test_key(1), {test_strategy("ND", 10)}}}});
+  bank.commit({.strategies = {}, .records = {}, .withdrawn = {test_key(1)}});
+  EXPECT_FALSE(bank.find(test_key(1)));
+  EXPECT_EQ(bank.entries().size(), 1U);
+  EXPECT_EQ(bank.records(test_key(1)).size(), 1U);
+  // In one commit the withdrawal comes first: the way back to an earlier strategy, though slower.
+  bank.commit({.strategies = {{test_key(2), test_strategy("ND", 12)}},
+               .records = {},
+               .withdrawn = {test_key(2)}});
+  EXPECT_EQ(bank.find(test_key(2))->strategies.front().measured.time_ns, 12);
+  EXPECT_EQ(bank.commit({{{test_key(1), test_strategy("ND", 11)}}, {}}),
+            std::vector{CommitOutcome::kAdded});
+  EXPECT_TRUE(bank.find(test_key(1)));
+}
+
 TEST_F(Bank, RecordsKeepTheirOrderPerTask) {
   KnowledgeBank bank = open();
   bank.commit({{},
