@@ -1,0 +1,121 @@
+// Parsing flags with Boost.Program_options, and the wall around a program.
+#include "tools/common/tool.h"
+
+#include <algorithm>
+#include <iostream>
+#include <new>
+#include <numeric>
+#include <vector>
+
+#include "base/check.h"
+#include "base/log.h"
+
+namespace aoe::tools {
+namespace {
+
+/// Levenshtein: single-letter changes from one word to the other.
+std::size_t edit_distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0]++;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t changed = diagonal + (a[i] != b[j] ? 1 : 0);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({changed, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+std::string advice_for_unknown(std::string given, const po::options_description& known) {
+  given.erase(0, given.find_first_not_of('-'));
+  std::string nearest;
+  std::size_t least =
+      given.size() / 2 + 1;  // more than half of the letters wrong is no typing error
+  for (const auto& option : known.options()) {
+    const std::size_t distance = edit_distance(given, option->long_name());
+    if (distance >= least) continue;
+    least = distance;
+    nearest = option->long_name();
+  }
+  return nearest.empty() ? "see --help" : "did you mean --" + nearest + "?";
+}
+
+po::variables_map parse(int argc, char** argv, const Tool& tool,
+                        const po::options_description& all_flags) {
+  namespace style = po::command_line_style;
+  constexpr int kStyle = style::allow_long | style::long_allow_adjacent | style::long_allow_next |
+                         style::allow_short | style::allow_dash_for_short | style::short_allow_next;
+  po::variables_map values;
+  try {
+    po::store(po::command_line_parser(argc, argv)
+                  .options(all_flags)
+                  .positional(tool.positional)
+                  .style(kStyle)
+                  .run(),
+              values);
+    if (!values.contains("help")) po::notify(values);
+  } catch (const po::unknown_option& e) {
+    const std::string flag = e.get_option_name().substr(0, e.get_option_name().find('='));
+    throw Error(ExitCode::kUsage, "unknown flag '" + flag + "'", {},
+                advice_for_unknown(flag, all_flags));
+  } catch (const po::too_many_positional_options_error&) {
+    throw Error(ExitCode::kUsage, "a word that is not a flag", {}, "see --help");
+  } catch (const po::error& e) {
+    throw Error(ExitCode::kUsage, e.what(), {}, "see --help");
+  }
+  return values;
+}
+
+void print_help(const Tool& tool, const po::options_description& all_flags) {
+  std::cout << "usage: " << tool.synopsis << "\n\n" << tool.summary << "\n\n" << all_flags;
+  if (!tool.examples.empty()) std::cout << "\nExamples:\n" << tool.examples;
+}
+
+ExitCode run(int argc, char** argv, const Tool& tool) {
+  po::options_description all_flags(tool.flags);
+  all_flags.add_options()("log",
+                          po::value<std::string>()->default_value("warning")->value_name("LEVEL"),
+                          "debug, info, warning, error or null (trace says everything)");
+  all_flags.add_options()("help,h", "this text");
+  const po::variables_map flags = parse(argc, argv, tool, all_flags);
+  if (flags.contains("help")) {
+    print_help(tool, all_flags);
+    return ExitCode::kSuccess;
+  }
+  if (const auto& level = flags["log"].as<std::string>(); !set_log_level(level))
+    throw Error(ExitCode::kUsage, "unknown level '" + level + "'", "--log", "see --help");
+  return tool.run(flags);
+}
+
+ExitCode complain(const Tool& tool, ExitCode code, const std::string& what) {
+  std::cerr << tool.name << ": error: " << what << std::endl;
+  return code;
+}
+
+/// The wall: nothing is thrown beyond it.
+ExitCode run_guarded(int argc, char** argv, const Tool& tool) {
+  try {
+    const ExitCode code = run(argc, argv, tool);
+    std::cout.flush();
+    if (!std::cout) throw Error(ExitCode::kOutput, "cannot be written", "standard output");
+    return code;
+  } catch (const Error& e) {
+    return complain(tool, e.code(), e.what());
+  } catch (const InternalError& e) {
+    return complain(tool, ExitCode::kInternal, e.what());
+  } catch (const std::bad_alloc&) {
+    return complain(tool, ExitCode::kFailure, "out of memory");
+  } catch (const std::exception& e) {
+    return complain(tool, ExitCode::kInternal, std::string("unexpected: ") + e.what());
+  }
+}
+
+}  // namespace
+
+int run_tool(int argc, char** argv, Tool tool) {
+  return static_cast<int>(run_guarded(argc, argv, tool));
+}
+
+}  // namespace aoe::tools
