@@ -1,0 +1,239 @@
+// See epilogue.h: one row per operator in emitters().
+#include "compiler/epilogue.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include "base/check.h"
+
+namespace aoe::compiler {
+namespace {
+
+using loopnest::Builder;
+using loopnest::splat;
+using loopnest::Vec;
+using reference::Attrs;
+using reference::EpilogueStep;
+using reference::Operand;
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+/// One step with its operands' values; absent operands are empty.
+struct StepValues {
+  const Attrs& attrs;
+  std::vector<std::optional<Vec>> operands;
+  int lanes;
+
+  Vec operator[](std::size_t i) const { return operands[i].value(); }
+  Vec constant(double value) const { return splat(static_cast<float>(value), lanes); }
+  Vec attribute(const char* name, float fallback) const {
+    return splat(attrs.get_float(name, fallback), lanes);
+  }
+};
+using Emit = Vec (*)(Builder&, const StepValues&);
+
+/// A value that is used several times: computed once, kept in a register.
+Vec keep(Builder& builder, const Vec& value) {
+  return builder.get(builder.local(value));
+}
+
+Vec sigmoid(const StepValues& s, const Vec& x) {
+  return s.constant(1) / (s.constant(1) + exp(-x));
+}
+
+Vec clamp(const Vec& x, const Vec& low, const Vec& high) {
+  return min(max(x, low), high);
+}
+
+/// e^x - 1 where x is negative, 0 elsewhere (NaN included: callers add or select x itself).
+Vec negative_expm1(const StepValues& s, const Vec& x) {
+  return exp(min(x, s.constant(0))) - s.constant(1);
+}
+
+Vec if_negative(const StepValues& s, const Vec& x, const Vec& then) {
+  return select(x < s.constant(0), then, x);
+}
+
+Vec emit_clip(Builder&, const StepValues& s) {
+  const auto bound = [&](std::size_t i, const char* attribute, float fallback) {
+    if (i < s.operands.size() && s.operands[i]) return *s.operands[i];
+    return s.attribute(attribute, fallback);  // bounds were attributes before opset 11
+  };
+  return clamp(s[0], bound(1, "min", -kInfinity), bound(2, "max", kInfinity));
+}
+
+Vec emit_gelu(Builder&, const StepValues& s) {
+  const Vec x = s[0];
+  if (s.attrs.get_string("approximate", "none") == "tanh") {
+    const Vec cubic = fma(s.constant(0.044715) * x * x, x, x);
+    const Vec inner = s.constant(std::sqrt(2 / M_PI)) * cubic;
+    return s.constant(0.5) * x * (s.constant(1) + tanh(inner));
+  }
+  return s.constant(0.5) * x * (s.constant(1) + erf(x * s.constant(std::sqrt(0.5))));
+}
+
+/// x tanh(log(1 + e^x)) = x n / (n + 2) with n = e^x (e^x + 2); beyond 20 the factor is 1.
+Vec emit_mish(Builder& builder, const StepValues& s) {
+  const Vec e = keep(builder, exp(min(s[0], s.constant(20))));
+  const Vec n = keep(builder, e * (e + s.constant(2)));
+  return s[0] * (n / (n + s.constant(2)));
+}
+
+/// Only exponents that need no logarithm: see is_simple_exponent(). supports_step() saw to a
+/// constant.
+Vec emit_pow(Builder&, const StepValues& s) {
+  const Vec x = s[0];
+  const float exponent = s[1].e->fvalue;
+  if (exponent == 0.0f) return s.constant(1);
+  if (exponent == 0.5f) return sqrt(x);
+  if (exponent == -0.5f) return s.constant(1) / sqrt(x);
+  if (exponent == -1.0f) return s.constant(1) / x;
+  Vec power = x;
+  for (int i = 1; i < static_cast<int>(exponent); ++i) power = power * x;
+  return power;
+}
+
+bool is_simple_exponent(float exponent) {
+  constexpr std::array kSimple = {0.0f, 0.5f, -0.5f, -1.0f, 1.0f, 2.0f, 3.0f, 4.0f};
+  return std::find(kSimple.begin(), kSimple.end(), exponent) != kSimple.end();
+}
+
+template <Vec (*Combine)(Vec, Vec)>
+Vec fold(Builder&, const StepValues& s) {
+  Vec sum = s[0];
+  for (std::size_t i = 1; i < s.operands.size(); ++i) sum = Combine(sum, s[i]);
+  return sum;
+}
+
+template <Vec (*Function)(Vec)>
+Vec apply(Builder&, const StepValues& s) {
+  return Function(s[0]);
+}
+
+Vec add(Vec a, Vec b) {
+  return a + b;
+}
+
+// clang-format off
+const std::map<std::string_view, Emit>& emitters() {
+  using S = const StepValues&;
+  static const std::map<std::string_view, Emit> table = {
+      {"Add", fold<add>},
+      {"AddN", fold<add>},
+      {"Sub", [](Builder&, S s) { return s[0] - s[1]; }},
+      {"Mul", [](Builder&, S s) { return s[0] * s[1]; }},
+      {"RealDiv", [](Builder&, S s) { return s[0] / s[1]; }},
+      {"Maximum", fold<loopnest::max>},
+      {"Minimum", fold<loopnest::min>},
+      {"Pow", emit_pow},
+      {"Neg", [](Builder&, S s) { return -s[0]; }},
+      {"Abs", apply<loopnest::abs>},
+      {"Sqrt", apply<loopnest::sqrt>},
+      {"Exp", apply<loopnest::exp>},
+      {"Log", apply<loopnest::log>},
+      {"Tanh", apply<loopnest::tanh>},
+      {"Erf", apply<loopnest::erf>},
+      {"Floor", apply<loopnest::floor>},
+      {"Ceil", [](Builder&, S s) { return -floor(-s[0]); }},
+      {"Rint", apply<loopnest::round_even>},
+      {"Reciprocal", [](Builder&, S s) { return s.constant(1) / s[0]; }},
+      {"Relu", [](Builder&, S s) { return max(s[0], s.constant(0)); }},
+      {"LeakyRelu", [](Builder&, S s) { return if_negative(s, s[0], s.attribute("alpha", 0.01f) * s[0]); }},
+      {"PRelu", [](Builder&, S s) { return if_negative(s, s[0], s[1] * s[0]); }},
+      {"ThresholdedRelu", [](Builder&, S s) { return select(s.attribute("alpha", 1) < s[0], s[0], s.constant(0)); }},
+      {"Clip", emit_clip},
+      {"Sigmoid", [](Builder&, S s) { return sigmoid(s, s[0]); }},
+      {"HardSigmoid", [](Builder&, S s) { return clamp(fma(s[0], s.attribute("alpha", 0.2f), s.attribute("beta", 0.5f)), s.constant(0), s.constant(1)); }},
+      {"HardSwish", [](Builder&, S s) { return s[0] * clamp(s[0] / s.constant(6) + s.constant(0.5), s.constant(0), s.constant(1)); }},
+      {"Elu", [](Builder&, S s) { return if_negative(s, s[0], s.attribute("alpha", 1) * negative_expm1(s, s[0])); }},
+      {"Selu", [](Builder&, S s) { return s.attribute("gamma", 1.0507009873554805f) * if_negative(s, s[0], s.attribute("alpha", 1.6732632423543772f) * negative_expm1(s, s[0])); }},
+      {"Softplus", [](Builder&, S s) { return max(s[0], s.constant(0)) + log(s.constant(1) + exp(-abs(s[0]))); }},
+      {"Softsign", [](Builder&, S s) { return s[0] / (s.constant(1) + abs(s[0])); }},
+      {"Mish", emit_mish},
+      {"Gelu", emit_gelu},
+  };
+  return table;
+}
+// clang-format on
+
+Result<void> supports_step(const Task& task, const EpilogueStep& step) {
+  if (!emitters().contains(step.type)) return Unexpected("no vector form of " + step.type);
+  for (const Operand& operand : step.operands) {
+    if (operand.kind != Operand::Kind::kInput) continue;
+    const TaskInput& input = task.inputs[static_cast<std::size_t>(operand.index)];
+    if (input.is_present() && input.desc.dtype != DataType::kFloat) {
+      return Unexpected(step.type + " of " + to_string(input.desc) + ", needs float32");
+    }
+  }
+  if (step.type != "Pow") return {};
+  const Operand& exponent = step.operands[1];
+  if (exponent.kind != Operand::Kind::kInput) return Unexpected("Pow of a computed exponent");
+  const auto value = scalar_constant(task.inputs[static_cast<std::size_t>(exponent.index)]);
+  if (!value) return Unexpected("Pow of an exponent that is not one constant");
+  if (!is_simple_exponent(*value)) return Unexpected("Pow of exponent " + std::to_string(*value));
+  return {};
+}
+
+Vec emit_steps(Builder& builder, const Task& task, const std::optional<Vec>& anchor, int lanes,
+               const LoadInput& load) {
+  std::map<int, Vec> inputs;
+  const auto input_value = [&](int i) -> std::optional<Vec> {
+    const TaskInput& input = task.inputs[static_cast<std::size_t>(i)];
+    if (!input.is_present()) return {};
+    if (const auto scalar = scalar_constant(input)) return splat(*scalar, lanes);
+    const auto known = inputs.find(i);
+    if (known != inputs.end()) return known->second;
+    return inputs.emplace(i, keep(builder, load(i))).first->second;
+  };
+  std::vector<Vec> steps;
+  for (const EpilogueStep& step : task.op.epilogue) {
+    StepValues values{.attrs = step.attrs, .operands = {}, .lanes = lanes};
+    for (const Operand& operand : step.operands) {
+      switch (operand.kind) {
+        case Operand::Kind::kAnchor:
+          values.operands.push_back(anchor);
+          break;
+        case Operand::Kind::kInput:
+          values.operands.push_back(input_value(operand.index));
+          break;
+        case Operand::Kind::kStep:
+          values.operands.push_back(steps.at(static_cast<std::size_t>(operand.index)));
+          break;
+      }
+    }
+    steps.push_back(keep(builder, emitters().at(step.type)(builder, values)));
+  }
+  return steps.back();
+}
+
+}  // namespace
+
+std::optional<float> scalar_constant(const TaskInput& input) {
+  if (!input.constant || input.desc.dtype != DataType::kFloat) return {};
+  if (element_count(input.desc.shape) != 1) return {};
+  return input.constant->view().as<float>()[0];
+}
+
+Result<void> supports_epilogue(const Task& task) {
+  for (const EpilogueStep& step : task.op.epilogue) {
+    if (auto supported = supports_step(task, step); !supported) return supported;
+  }
+  return {};
+}
+
+Vec emit_epilogue(Builder& builder, const Task& task, Vec anchor, const LoadInput& load) {
+  if (task.op.epilogue.empty()) return anchor;
+  return emit_steps(builder, task, keep(builder, anchor), anchor.lanes(), load);
+}
+
+Vec emit_elementwise(Builder& builder, const Task& task, int lanes, const LoadInput& load) {
+  AOE_CHECK(!task.op.epilogue.empty(), task.op.type + " has no steps");
+  return emit_steps(builder, task, {}, lanes, load);
+}
+
+}  // namespace aoe::compiler
