@@ -1,0 +1,279 @@
+// compare_onnxruntime: ONNX Runtime, the untuned om and the tuned om of each model, interleaved in
+// one run, and whether their outputs agree. Prints a Markdown table; the exit code is 1 when an
+// output differs by more than the limit.
+#include <algorithm>
+#include <boost/program_options.hpp>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <random>
+#include <thread>
+
+#include "bank/knowledge_bank.h"
+#include "bank/location.h"
+#include "base/check.h"
+#include "base/error.h"
+#include "benchmarks/onnxruntime_peer.h"
+#include "compiler/compiler.h"
+#include "graph/onnx_import.h"
+#include "graph/passes.h"
+#include "runtime/executor.h"
+
+namespace aoe::benchmarks {
+namespace {
+namespace fs = std::filesystem;
+namespace po = boost::program_options;
+
+struct Settings {
+  std::vector<std::string> models;
+  int threads = 2;
+  int rounds = 9;
+  double seconds = 0.25;
+  double limit = 1e-3;
+  fs::path server;
+};
+
+double median(std::vector<double> values) {
+  AOE_CHECK(!values.empty(), "median of nothing");
+  std::ranges::sort(values);
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : 0.5 * (values[half - 1] + values[half]);
+}
+
+ConstantPtr random_input(TensorDesc desc, unsigned seed) {
+  desc.format = Format::kND;
+  desc.c0 = 0;
+  auto value = std::make_shared<Constant>(desc);
+  std::mt19937 random(seed);
+  for (std::int64_t i = 0; i < element_count(desc.shape); ++i) {
+    void* data = value->mutable_data();
+    if (desc.dtype == DataType::kFloat)
+      static_cast<float*>(data)[i] = std::uniform_real_distribution<float>(0, 1)(random);
+    else if (desc.dtype == DataType::kInt64)
+      static_cast<std::int64_t*>(data)[i] =
+          static_cast<std::int64_t>(random() % 2);  // legal as an index into any table
+    else if (desc.dtype == DataType::kInt32)
+      static_cast<std::int32_t*>(data)[i] = static_cast<std::int32_t>(random() % 2);
+    else
+      throw Error(ExitCode::kData,
+                  "input of type " + std::string(name(desc.dtype)) + " is not supported here");
+  }
+  return value;
+}
+
+/// One om with its inputs and outputs bound.
+class Contender {
+ public:
+  Contender(const graph::Graph& graph, const compiler::Soc& soc,
+            const bank::StrategySource* strategies)
+      : compilation_(compiler::compile(graph, {.soc = soc, .strategies = strategies})),
+        executor_(runtime::Om::parse(serialize(), bytes_, graph.name), {.threads = soc.threads}) {
+    for (std::size_t i = 0; i < executor_.output_count(); ++i) {
+      TensorDesc desc = executor_.output(i).desc;
+      values_.push_back(std::make_shared<Constant>(desc));
+      outputs_.push_back({desc, values_.back()->mutable_data()});
+    }
+  }
+  std::vector<NamedTensor> random_inputs() const {
+    std::vector<NamedTensor> inputs;
+    for (std::size_t i = 0; i < executor_.input_count(); ++i)
+      inputs.push_back({executor_.input(i).name,
+                        random_input(executor_.input(i).desc, static_cast<unsigned>(i) + 1)});
+    return inputs;
+  }
+  void feed(const std::vector<NamedTensor>& inputs) {
+    for (const NamedTensor& input : inputs) inputs_.push_back(input.value->view());
+  }
+  std::vector<double> run(double seconds, int least) {
+    std::vector<double> times_ms;
+    const auto begin = std::chrono::steady_clock::now();
+    const auto elapsed = [](auto since) {
+      return std::chrono::duration<double>(std::chrono::steady_clock::now() - since).count();
+    };
+    while (static_cast<int>(times_ms.size()) < least || elapsed(begin) < seconds) {
+      const auto start = std::chrono::steady_clock::now();
+      executor_.run(inputs_, outputs_);
+      times_ms.push_back(elapsed(start) * 1e3);
+    }
+    return times_ms;
+  }
+  /// Largest difference to the peer's outputs, as a share of each output's range.
+  double difference(const std::vector<NamedTensor>& expected) {
+    executor_.run(inputs_, outputs_);
+    double worst = 0;
+    for (std::size_t o = 0; o < outputs_.size(); ++o) {
+      const Tensor theirs = expected.at(o).value->view();
+      if (theirs.desc.shape != outputs_[o].desc.shape || theirs.desc.dtype != DataType::kFloat)
+        return INFINITY;
+      const auto [low, high] =
+          std::minmax_element(theirs.as<float>(), theirs.as<float>() + theirs.elements());
+      const double range = std::max(static_cast<double>(*high) - *low, 1e-30);
+      for (std::int64_t i = 0; i < theirs.elements(); ++i) {
+        const double d =
+            std::abs(static_cast<double>(outputs_[o].as<float>()[i]) - theirs.as<float>()[i]) /
+            range;
+        if (!(d <= worst)) worst = d;  // NaN counts as the worst
+      }
+    }
+    return worst;
+  }
+  int bank_hits() const { return compilation_.bank_hits(); }
+
+ private:
+  std::string_view serialize() {
+    bytes_ = std::make_shared<std::string>(compilation_.om.serialize());
+    compilation_.om = {};
+    return *bytes_;
+  }
+  compiler::Compilation compilation_;
+  std::shared_ptr<std::string> bytes_;
+  runtime::Executor executor_;
+  std::vector<std::shared_ptr<Constant>> values_;
+  std::vector<Tensor> inputs_;
+  std::vector<Tensor> outputs_;
+};
+
+struct Row {
+  std::string model;
+  double peer_ms = 0, untuned_ms = 0, tuned_ms = 0;
+  double untuned_ratio = 0, tuned_ratio = 0;  ///< medians of the rounds' own ratios
+  double untuned_difference = 0, tuned_difference = 0;
+  int hits = 0;
+};
+
+/// ONNX Runtime's and our idle threads spin for some milliseconds after a run; let them sleep
+/// before the next one is timed.
+void let_threads_sleep() {
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+}
+
+Row compare(const std::string& path, const Settings& settings, const compiler::Soc& soc,
+            const bank::StrategySource& strategies, const fs::path& scratch) {
+  graph::Graph graph = graph::import_onnx(path, {});
+  graph::run_passes(graph, {});
+  Contender untuned(graph, soc, nullptr);
+  Contender tuned(graph, soc, &strategies);
+  OnnxRuntimePeer peer(settings.server, path, settings.threads);
+  const std::vector<NamedTensor> inputs = untuned.random_inputs();
+  untuned.feed(inputs);
+  tuned.feed(inputs);
+  peer.feed(inputs, scratch);
+
+  Row row{.model = fs::path(path).stem().string()};
+  const std::vector<NamedTensor> expected = peer.outputs(scratch);
+  row.untuned_difference = untuned.difference(expected);
+  row.tuned_difference = tuned.difference(expected);
+  row.hits = tuned.bank_hits();
+
+  std::vector<double> peer_ms, untuned_ms, tuned_ms, untuned_ratio, tuned_ratio;
+  for (int round = -1; round < settings.rounds; ++round) {
+    double ms[3] = {};
+    for (int turn = 0; turn < 3; ++turn) {
+      const int who = (turn + round + 1) % 3;  // no contender always runs first
+      let_threads_sleep();
+      ms[who] = median(who == 0   ? peer.run(settings.seconds, 3)
+                       : who == 1 ? untuned.run(settings.seconds, 3)
+                                  : tuned.run(settings.seconds, 3));
+    }
+    if (round < 0) continue;  // warm-up
+    peer_ms.push_back(ms[0]);
+    untuned_ms.push_back(ms[1]);
+    tuned_ms.push_back(ms[2]);
+    untuned_ratio.push_back(ms[0] / ms[1]);
+    tuned_ratio.push_back(ms[0] / ms[2]);
+  }
+  row.peer_ms = median(peer_ms);
+  row.untuned_ms = median(untuned_ms);
+  row.tuned_ms = median(tuned_ms);
+  row.untuned_ratio = median(untuned_ratio);
+  row.tuned_ratio = median(tuned_ratio);
+  return row;
+}
+
+void print_header(const compiler::Soc& soc) {
+  std::printf(
+      "soc %s, %d thread(s); ratio = ONNX Runtime ms / our ms; difference = largest, of the "
+      "output's range\n\n",
+      soc.version.c_str(), soc.threads);
+  std::printf(
+      "| model | ONNX Runtime ms | untuned om ms | tuned om ms | untuned ratio | tuned ratio | "
+      "bank hits | untuned difference | tuned difference |\n");
+  std::printf("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+}
+
+void print(const Row& row) {
+  std::printf("| %s | %.3f | %.3f | %.3f | %.2f | %.2f | %d | %.1e | %.1e |\n", row.model.c_str(),
+              row.peer_ms, row.untuned_ms, row.tuned_ms, row.untuned_ratio, row.tuned_ratio,
+              row.hits, row.untuned_difference, row.tuned_difference);
+  std::fflush(stdout);
+}
+
+int run(const Settings& settings) {
+  const compiler::Soc soc = compiler::detect_soc(settings.threads);
+  const auto location = bank::custom_bank_location(bank::BankKind::kOp, soc.version,
+                                                   bank::BankEnvironment::from_process());
+  const bank::KnowledgeBank strategies(location.directory,
+                                       {.soc_version = soc.version, .read_only = true});
+  const fs::path scratch =
+      fs::temp_directory_path() / ("aoe_compare_" + std::to_string(::getpid()));
+  fs::create_directories(scratch);
+  print_header(soc);
+  double log_untuned = 0, log_tuned = 0, least_tuned = INFINITY, worst = 0;
+  for (const std::string& model : settings.models) {
+    const Row row = compare(model, settings, soc, strategies, scratch);
+    print(row);
+    log_untuned += std::log(row.untuned_ratio);
+    log_tuned += std::log(row.tuned_ratio);
+    least_tuned = std::min(least_tuned, row.tuned_ratio);
+    worst = std::max({worst, row.untuned_difference, row.tuned_difference});
+  }
+  fs::remove_all(scratch);
+  const auto count = static_cast<double>(settings.models.size());
+  std::printf(
+      "\ngeometric mean: untuned %.3f, tuned %.3f; least tuned ratio %.3f; largest difference "
+      "%.1e\n",
+      std::exp(log_untuned / count), std::exp(log_tuned / count), least_tuned, worst);
+  if (worst <= settings.limit) return 0;
+  std::fprintf(stderr, "outputs differ by more than %.1e of their range\n", settings.limit);
+  return 1;
+}
+
+}  // namespace
+}  // namespace aoe::benchmarks
+
+int main(int argc, char** argv) {
+  using namespace aoe::benchmarks;
+  Settings settings;
+  settings.server = fs::path(AOE_BENCHMARKS_DIR) / "onnxruntime/server.js";
+  po::options_description options("compare_onnxruntime [options] MODEL.onnx ...");
+  options.add_options()("help,h", "this text")(
+      "threads", po::value(&settings.threads)->default_value(2), "threads of both")(
+      "rounds", po::value(&settings.rounds)->default_value(9),
+      "interleaved rounds; each times all three once")(
+      "seconds", po::value(&settings.seconds)->default_value(0.25), "least time of one turn")(
+      "limit", po::value(&settings.limit)->default_value(1e-3),
+      "largest difference, of the output's range")("model", po::value(&settings.models),
+                                                   "ONNX files");
+  try {
+    po::variables_map values;
+    po::store(po::command_line_parser(argc, argv)
+                  .options(options)
+                  .positional(po::positional_options_description().add("model", -1))
+                  .run(),
+              values);
+    po::notify(values);
+    if (values.contains("help") || settings.models.empty()) {
+      std::cout << options;
+      return values.contains("help") ? 0 : 2;
+    }
+    return run(settings);
+  } catch (const aoe::Error& e) {
+    std::cerr << "compare_onnxruntime: " << e.what() << '\n';
+    return static_cast<int>(e.code());
+  } catch (const std::exception& e) {
+    std::cerr << "compare_onnxruntime: " << e.what() << '\n';
+    return 2;
+  }
+}

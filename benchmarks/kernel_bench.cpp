@@ -1,0 +1,354 @@
+// kernel_bench: times generated kernels of single tasks on one thread and prints GFLOP/s and the share of the FMA peak.
+//
+//   kernel_bench [--impl=direct] [--format=NC1HWC0] [--schedule=oc_vectors=2,ow_block=14,...] [--search=N] [--check]
+//                TASK...
+//   TASK: "conv 1x64x56x56 64x64x3x3 s1 p1 d1 g1 bias add relu" or "matmul 128x768 768x3072 bias relu"
+//
+// Without --impl all Impls with generated code; --search times N random legal Schedules and prints the best.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <memory>
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "base/check.h"
+#include "compiler/impl.h"
+#include "compiler/loopnest/codegen.h"
+#include "tests/compiler/machine_code.h"
+
+namespace {
+
+using namespace aoe;
+using namespace aoe::compiler;
+using reference::EpilogueStep;
+using reference::Operand;
+
+struct Options {
+  std::string impl, format, schedule;
+  int search = 0;
+  bool check = false, avx2 = false, assembly = false;
+  std::vector<std::string> tasks;
+};
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::stringstream stream(text);
+  for (std::string part; std::getline(stream, part, separator);) {
+    if (!part.empty()) parts.push_back(part);
+  }
+  return parts;
+}
+
+Shape shape_of(const std::string& text) {
+  Shape shape;
+  for (const std::string& part : split(text, 'x')) shape.push_back(std::stoll(part));
+  return shape;
+}
+
+ConstantPtr random_constant(const Shape& shape, std::mt19937& random) {
+  auto constant = std::make_shared<Constant>(TensorDesc{.dtype = DataType::kFloat, .shape = shape});
+  std::uniform_real_distribution<float> values(-1, 1);
+  for (std::int64_t i = 0; i < element_count(shape); ++i) {
+    static_cast<float*>(constant->mutable_data())[i] = values(random);
+  }
+  return constant;
+}
+
+Task parse_task(const std::string& text) {
+  std::mt19937 random(1);
+  const std::vector<std::string> words = split(text, ' ');
+  AOE_CHECK(words.size() >= 3, "a task needs an op and two shapes: " + text);
+  const bool is_conv = words[0] == "conv";
+  Task task;
+  task.op.type = is_conv ? "Conv2D" : words[0] == "gemm" ? "Gemm" : "MatMulV2";
+  const auto add = [&](const Shape& shape, bool is_constant) {
+    task.inputs.push_back({.desc = {.dtype = DataType::kFloat, .shape = shape},
+                           .constant = is_constant ? random_constant(shape, random) : nullptr});
+    return static_cast<int>(task.inputs.size()) - 1;
+  };
+  add(shape_of(words[1]), false);
+  const bool is_activation = std::find(words.begin(), words.end(), "dynamic") != words.end();
+  const Shape weights = shape_of(words[2]);
+  add(weights, !is_activation);
+  std::int64_t stride = 1, pad = 0, dilation = 1, groups = 1;
+  std::vector<std::string> fused;
+  bool has_bias = false;
+  for (std::size_t i = 3; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (word == "dynamic") continue;
+    if (word == "bias") has_bias = true;
+    else if (word == "add" || word == "relu" || word == "sigmoid") fused.push_back(word);
+    else if (word[0] == 's') stride = std::stoll(word.substr(1));
+    else if (word[0] == 'p') pad = std::stoll(word.substr(1));
+    else if (word[0] == 'd') dilation = std::stoll(word.substr(1));
+    else if (word[0] == 'g') groups = std::stoll(word.substr(1));
+    else if (word == "transB") task.op.attrs.set("transB", std::int64_t{1});
+    else AOE_CHECK(false, "unknown word " + word);
+  }
+  if (is_conv) {
+    task.op.attrs.set("strides", std::vector<std::int64_t>{stride, stride});
+    task.op.attrs.set("pads", std::vector<std::int64_t>{pad, pad, pad, pad});
+    task.op.attrs.set("dilations", std::vector<std::int64_t>{dilation, dilation});
+    task.op.attrs.set("group", groups);
+  }
+  if (has_bias && task.op.type != "MatMulV2") add({is_conv ? weights[0] : weights.back()}, true);
+  task.op.anchor_inputs = static_cast<int>(task.inputs.size());
+  std::vector<Tensor> views;
+  for (const TaskInput& input : task.inputs) views.push_back({input.desc, nullptr});
+  task.outputs = {reference::infer(task.op, views, 1).front()};
+  for (const std::string& word : fused) {
+    const Operand left = task.op.epilogue.empty()
+                             ? Operand{}
+                             : Operand{.kind = Operand::Kind::kStep,
+                                       .index = static_cast<int>(task.op.epilogue.size()) - 1};
+    EpilogueStep step{.type = word == "add" ? "Add" : word == "relu" ? "Relu" : "Sigmoid",
+                      .version = word == "add" ? 7 : 6, .attrs = {}, .operands = {left}};
+    if (word == "add") {
+      step.operands.push_back({.kind = Operand::Kind::kInput, .index = add(task.out().shape, false)});
+    }
+    task.op.epilogue.push_back(step);
+  }
+  return task;
+}
+
+using Bytes = std::unique_ptr<void, decltype(&std::free)>;
+Bytes allocate(std::size_t size) {
+  Bytes bytes(std::aligned_alloc(4096, (size + 4095) / 4096 * 4096 + 4096), &std::free);
+  std::memset(bytes.get(), 0, size);
+  return bytes;
+}
+
+/// A kernel with all its buffers, ready to run on this thread.
+class Runner {
+ public:
+  Runner(const Task& task, const Candidate& candidate, const Soc& soc) : task_(task) {
+    Kernel kernel = candidate.impl->build(task, candidate.format, candidate.schedule, soc);
+    AOE_CHECK(kernel.kind == KernelKind::kJit, "not generated code");
+    const auto started = std::chrono::steady_clock::now();
+    for (std::size_t i = 0; i < kernel.stages.size(); ++i) {
+      kernel.stages[i].name += "_" + std::to_string(i);
+    }
+    code_ = std::make_unique<loopnest::MachineCode>(
+        loopnest::compile_shared_object(kernel.stages, soc));
+    compile_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - started).count();
+    std::mt19937 random(7);
+    std::uniform_real_distribution<float> values(-1, 1);
+    for (std::size_t i = 0; i < task.inputs.size(); ++i) {
+      if (task.inputs[i].constant) {
+        plain_.push_back(task.inputs[i].constant->view());
+        continue;
+      }
+      const TensorDesc plain = task.in(i);
+      keep_.push_back(allocate(storage_bytes(plain)));
+      plain_.push_back({plain, keep_.back().get()});
+      for (std::int64_t e = 0; e < element_count(plain.shape); ++e) plain_.back().as<float>()[e] = values(random);
+      const TensorDesc stored = with_format(plain, candidate.format.inputs[i], soc);
+      keep_.push_back(allocate(storage_bytes(stored)));
+      reference::convert_format(plain_.back(), {stored, keep_.back().get()});
+      buffers_.push_back(keep_.back().get());
+    }
+    const TensorDesc out = with_format(task.out(), candidate.format.outputs[0], soc);
+    keep_.push_back(allocate(storage_bytes(out)));
+    output_ = {out, keep_.back().get()};
+    std::memset(output_.data, 0xff, storage_bytes(out));
+    buffers_.push_back(output_.data);
+    for (const PackedConstant& constant : kernel.constants) {
+      keep_.push_back(allocate(constant.size_bytes));
+      constant.pack(keep_.back().get());
+      buffers_.push_back(keep_.back().get());
+    }
+    if (kernel.workspace_bytes > 0) {
+      keep_.push_back(allocate(kernel.workspace_bytes));
+      buffers_.push_back(keep_.back().get());
+    }
+    std::int64_t scratch = 64;
+    for (const loopnest::Function& stage : kernel.stages) {
+      functions_.push_back({code_->function(stage.name), stage.parallel_extent});
+      scratch = std::max(scratch, stage.scratch_bytes);
+    }
+    keep_.push_back(allocate(static_cast<std::size_t>(scratch)));
+    scratch_ = keep_.back().get();
+  }
+
+  void run() {
+    for (const auto& [function, extent] : functions_) function(buffers_.data(), 0, extent, scratch_);
+  }
+
+  double best_ns(double budget_ms) {
+    using Clock = std::chrono::steady_clock;
+    run();
+    double best = std::numeric_limits<double>::infinity(), total = 0;
+    for (int i = 0; i < 5 || total < budget_ms * 1e6; ++i) {
+      const auto start = Clock::now();
+      run();
+      const double ns = std::chrono::duration<double, std::nano>(Clock::now() - start).count();
+      best = std::min(best, ns);
+      total += ns;
+      if (total > 4 * budget_ms * 1e6) break;
+    }
+    return best;
+  }
+
+  /// Largest difference to the reference over the largest value; infinity when padding lanes are not zero.
+  double error() {
+    run();
+    const TensorDesc plain = task_.out();
+    const Bytes got = allocate(storage_bytes(plain)), want = allocate(storage_bytes(plain));
+    reference::convert_format(output_, {plain, got.get()});
+    const Tensor expected{plain, want.get()};
+    reference::run(task_.op, plain_, std::span(&expected, 1));
+    double difference = 0, scale = 1e-30;
+    for (std::int64_t i = 0; i < element_count(plain.shape); ++i) {
+      const double w = static_cast<float*>(want.get())[i], g = static_cast<float*>(got.get())[i];
+      difference = std::isnan(g) ? std::numeric_limits<double>::infinity() : std::max(difference, std::abs(g - w));
+      scale = std::max(scale, std::abs(w));
+    }
+    const Bytes again = allocate(storage_bytes(output_.desc));
+    reference::convert_format({plain, got.get()}, {output_.desc, again.get()});
+    if (std::memcmp(again.get(), output_.data, storage_bytes(output_.desc)) != 0) return INFINITY;
+    return difference / scale;
+  }
+
+  double compile_ms = 0;
+
+ private:
+  Task task_;
+  std::unique_ptr<loopnest::MachineCode> code_;
+  std::vector<Bytes> keep_;
+  std::vector<Tensor> plain_;
+  Tensor output_;
+  std::vector<void*> buffers_;
+  std::vector<std::pair<loopnest::KernelFunction, std::int64_t>> functions_;
+  void* scratch_ = nullptr;
+};
+
+/// GFLOP/s of independent fused multiply-adds: what this core can do right now.
+double measured_peak(const Soc& soc) {
+  loopnest::Builder b("peak");
+  const auto out = b.buffer("out", loopnest::Access::kReadWrite);
+  constexpr std::int64_t kSteps = 100000, kChains = 12;
+  b.parallel(1, [&](loopnest::Int) {
+    std::vector<loopnest::Local> sums;
+    for (int i = 0; i < kChains; ++i) sums.push_back(b.local(b.load(out, i * soc.vector_lanes, soc.vector_lanes)));
+    const auto x = b.local(b.load(out, 0, soc.vector_lanes));
+    b.loop("i", 0, kSteps, 1, [&](loopnest::Int) {
+      for (const auto& sum : sums) b.assign(sum, fma(b.get(sum), b.get(x), b.get(x)));
+    });
+    for (int i = 0; i < kChains; ++i) b.store(out, i * soc.vector_lanes, b.get(sums[static_cast<std::size_t>(i)]));
+  });
+  const loopnest::Function function = b.finish();
+  const loopnest::MachineCode code(loopnest::compile_shared_object(std::span(&function, 1), soc));
+  const Bytes buffer = allocate(4096);
+  void* buffers[] = {buffer.get()};
+  double best = 0;
+  for (int i = 0; i < 20; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    code.function("peak")(buffers, 0, 1, nullptr);
+    const double ns = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
+    best = std::max(best, 2.0 * soc.vector_lanes * kChains * kSteps / ns);
+  }
+  return best;
+}
+
+std::string text_of(const Schedule& schedule) {
+  std::string text;
+  for (const auto& [name, value] : schedule) text += (text.empty() ? "" : ",") + name + "=" + std::to_string(value);
+  return text;
+}
+
+struct Line {
+  double ns = 0;
+  Schedule schedule;
+};
+
+void bench(const Task& task, const Candidate& base, const Options& options, const Soc& soc, double peak) {
+  const ScheduleSpace space = base.impl->space(task, base.format, soc);
+  std::vector<Schedule> schedules = {base.schedule};
+  for (const std::string& part : split(options.schedule, ',')) {
+    const auto at = part.find('=');
+    schedules[0][part.substr(0, at)] = std::stoll(part.substr(at + 1));
+  }
+  std::mt19937 random(3);
+  for (int i = 0, tries = 0; i < options.search && tries < 100 * options.search; ++tries) {
+    Schedule sample;
+    for (const ScheduleAxis& axis : space.axes) sample[axis.name] = axis.values[random() % axis.values.size()];
+    if (space.is_legal && !space.is_legal(sample)) continue;
+    schedules.push_back(sample);
+    ++i;
+  }
+  std::vector<Line> lines;
+  for (std::size_t i = 0; i < schedules.size(); ++i) {
+    Candidate candidate = base;
+    candidate.schedule = schedules[i];
+    Runner runner(task, candidate, soc);
+    if (options.check) {
+      const double error = runner.error();
+      if (!(error < 1e-4)) std::printf("    WRONG by %g: %s\n", error, text_of(candidate.schedule).c_str());
+    }
+    lines.push_back({runner.best_ns(options.search != 0 ? 5 : 60), candidate.schedule});
+    if (i == 0) {
+      std::printf("  %-10s %-8s %10.1f us %8.1f GFLOP/s %5.1f%%  estimate %8.1f us compile %5.1f ms  %s\n",
+                  std::string(base.impl->name()).c_str(), base.format.name.c_str(), lines[0].ns / 1e3,
+                  flops(task) / lines[0].ns, 100 * flops(task) / lines[0].ns / peak,
+                  base.impl->estimate_ns(task, base.format, soc) / 1e3, runner.compile_ms,
+                  text_of(candidate.schedule).c_str());
+      std::fflush(stdout);
+    }
+  }
+  std::sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) { return a.ns < b.ns; });
+  for (std::size_t i = 0; options.search != 0 && i < std::min<std::size_t>(5, lines.size()); ++i) {
+    std::printf("      %10.1f us %5.1f%%  %s\n", lines[i].ns / 1e3,
+                100 * flops(task) / lines[i].ns / peak, text_of(lines[i].schedule).c_str());
+  }
+}
+
+Options parse_options(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    const auto value = [&](const std::string& flag) { return word.substr(flag.size()); };
+    if (word.starts_with("--impl=")) options.impl = value("--impl=");
+    else if (word.starts_with("--format=")) options.format = value("--format=");
+    else if (word.starts_with("--schedule=")) options.schedule = value("--schedule=");
+    else if (word.starts_with("--search=")) options.search = std::stoi(value("--search="));
+    else if (word == "--check") options.check = true;
+    else if (word == "--avx2") options.avx2 = true;
+    else options.tasks.push_back(word);
+  }
+  return options;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Options options = parse_options(argc, argv);
+  Soc soc = detect_soc(1);
+  if (options.avx2) {
+    soc.isa = Isa::kAvx2;
+    soc.llvm_cpu = "x86-64-v3";
+    soc.llvm_features = "";
+    soc.vector_lanes = 8;
+    soc.vector_registers = 16;
+  }
+  const double peak = measured_peak(soc);
+  std::printf("%s, %d lanes, one thread, peak %.0f GFLOP/s\n", soc.version.c_str(), soc.vector_lanes, peak);
+  for (const std::string& text : options.tasks) {
+    const Task task = parse_task(text);
+    std::printf("%s\n", text.c_str());
+    for (const Candidate& candidate : default_candidates(task, soc)) {
+      if (!options.impl.empty() && candidate.impl->name() != options.impl) continue;
+      if (!options.format.empty() && candidate.format.name != options.format) continue;
+      const std::string name(candidate.impl->name());
+      if (name == "reference" || name == "onednn") continue;
+      bench(task, candidate, options, soc, peak);
+    }
+  }
+}
