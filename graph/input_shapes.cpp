@@ -1,0 +1,150 @@
+// Reading --input_shape and applying it to a model's inputs.
+#include "graph/input_shapes.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/error.h"
+#include "graph/graph.h"
+#include "graph/onnx_import.h"
+
+namespace aoe::graph {
+namespace {
+
+[[noreturn]] void fail_text(const std::string& text, const std::string& what) {
+  throw Error(ExitCode::kUsage, what, "--input_shape=\"" + text + "\"",
+              "write it like --input_shape=\"data:1,3,224,224;mask:1,128\"");
+}
+
+Shape parse_dims(const std::string& text, const std::string& dims) {
+  Shape shape;
+  std::size_t begin = 0;
+  while (begin < dims.size()) {
+    const std::size_t end = std::min(dims.find(',', begin), dims.size());
+    const std::string dim = dims.substr(begin, end - begin);
+    std::int64_t value = 0;
+    const auto [stop, status] = std::from_chars(dim.data(), dim.data() + dim.size(), value);
+    if (status != std::errc{} || stop != dim.data() + dim.size())
+      fail_text(text, "'" + dim + "' is no dimension");
+    if (value < 0)
+      fail_text(text, "dimension " + dim + " is negative; compiling needs a definite size");
+    shape.push_back(value);
+    begin = end + 1;
+    if (end + 1 == dims.size()) fail_text(text, "a dimension is missing behind the last ','");
+  }
+  return shape;
+}
+
+/// "data:1,3,224,224" with the declaration's own numbers where it has them.
+std::string suggestion(const DeclaredInput& input) {
+  std::string text = input.name + ":";
+  Shape shape = has_known_rank(input.desc) ? input.desc.shape : Shape{1, 3, 224, 224};
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    const bool is_image_side = shape.size() == 4 && i >= 2;
+    if (shape[i] == kUnknownDim) shape[i] = i == 0 ? 1 : is_image_side ? 224 : 128;
+    text += (i > 0 ? "," : "") + std::to_string(shape[i]);
+  }
+  return text;
+}
+
+/// "(batch, 3, ?, ?)"
+std::string dims_text(const DeclaredInput& input) {
+  if (!has_known_rank(input.desc)) return "no shape";
+  std::string text;
+  for (std::size_t i = 0; i < input.desc.shape.size(); ++i) {
+    if (i > 0) text += ", ";
+    if (input.desc.shape[i] != kUnknownDim)
+      text += std::to_string(input.desc.shape[i]);
+    else
+      text += input.dim_names[i].empty() ? "?" : input.dim_names[i];
+  }
+  return "dimensions (" + text + ")";
+}
+
+void check_names(const std::vector<DeclaredInput>& inputs,
+                 const std::map<std::string, Shape>& given) {
+  for (const auto& [name, shape] : given) {
+    if (std::ranges::find(inputs, name, &DeclaredInput::name) != inputs.end()) continue;
+    std::string names;
+    for (const DeclaredInput& input : inputs) names += (names.empty() ? "" : ", ") + input.name;
+    throw Error(ExitCode::kUsage, "the model has no input '" + name + "'", "--input_shape",
+                "its inputs are: " + names);
+  }
+}
+
+void fail_contradiction(const DeclaredInput& input, const Shape& shape) {
+  throw Error(ExitCode::kModel,
+              "contradictory shapes: the model declares " + dims_text(input) +
+                  ", --input_shape gives " + to_string(shape),
+              "input '" + input.name + "'");
+}
+
+void apply(DeclaredInput& input, const Shape& shape, std::map<std::string, std::int64_t>& bound) {
+  if (!has_known_rank(input.desc)) {
+    input.desc.shape = shape;
+    input.dim_names.assign(shape.size(), "");
+    return;
+  }
+  if (input.desc.shape.size() != shape.size()) fail_contradiction(input, shape);
+  for (std::size_t i = 0; i < shape.size(); ++i)
+    if (input.desc.shape[i] != kUnknownDim && input.desc.shape[i] != shape[i])
+      fail_contradiction(input, shape);
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    const std::string& dim = input.dim_names[i];
+    if (dim.empty()) continue;
+    const auto [entry, is_new] = bound.emplace(dim, shape[i]);
+    if (!is_new && entry->second != shape[i])
+      throw Error(ExitCode::kModel,
+                  "contradictory shapes: dimension '" + dim + "' is " + std::to_string(shape[i]) +
+                      " here and " + std::to_string(entry->second) + " in another input",
+                  "input '" + input.name + "'");
+  }
+  input.desc.shape = shape;
+}
+
+void check_static(const std::vector<DeclaredInput>& inputs) {
+  std::string where, what, flag;
+  for (const DeclaredInput& input : inputs) {
+    if (is_static(input.desc.shape)) continue;
+    what += (what.empty() ? "" : ", ") + ("input '" + input.name + "' has " + dims_text(input));
+    flag += (flag.empty() ? "" : ";") + suggestion(input);
+  }
+  if (!what.empty())
+    throw Error(ExitCode::kModel, "dynamic dimensions need a definite size: " + what, "",
+                "give them, for example --input_shape=\"" + flag + "\"");
+}
+
+}  // namespace
+
+std::map<std::string, Shape> parse_input_shapes(const std::string& text) {
+  std::map<std::string, Shape> shapes;
+  std::size_t begin = 0;
+  while (begin < text.size()) {
+    const std::size_t end = std::min(text.find(';', begin), text.size());
+    const std::string entry = text.substr(begin, end - begin);
+    const std::size_t colon = entry.rfind(':');  // names may have colons, dimensions have none
+    if (colon == std::string::npos || colon == 0)
+      fail_text(text, "'" + entry + "' is not name:dimensions");
+    if (!shapes.emplace(entry.substr(0, colon), parse_dims(text, entry.substr(colon + 1))).second)
+      fail_text(text, "'" + entry.substr(0, colon) + "' is given twice");
+    begin = end + 1;
+  }
+  return shapes;
+}
+
+void resolve_input_shapes(std::vector<DeclaredInput>& inputs,
+                          const std::map<std::string, Shape>& given) {
+  check_names(inputs, given);
+  std::map<std::string, std::int64_t> bound;  // dimension name -> size
+  for (DeclaredInput& input : inputs)
+    if (const auto shape = given.find(input.name); shape != given.end())
+      apply(input, shape->second, bound);
+  for (DeclaredInput& input : inputs)
+    for (std::size_t i = 0; i < input.dim_names.size(); ++i)
+      if (const auto size = bound.find(input.dim_names[i]);
+          size != bound.end() && input.desc.shape[i] == kUnknownDim)
+        input.desc.shape[i] = size->second;
+  check_static(inputs);
+}
+
+}  // namespace aoe::graph

@@ -1,0 +1,25 @@
+// The static shapes of a model's inputs: what the model declares together with what --input_shape says.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/tensor.h"
+
+namespace aoe::graph {
+
+/// An input as the model declares it.
+struct DeclaredInput {
+  std::string name;
+  TensorDesc desc;  ///< unknown dimensions are kUnknownDim, a missing shape is kUnknownRankShape
+  std::vector<std::string>
+      dim_names;  ///< per dimension; empty where the model gives a number or nothing
+};
+
+/// Puts the given shapes in place; a dimension name bound by one input holds for all others. Throws Error(kUsage) when a
+/// given name is no input, Error(kModel) on contradictions and when a dimension stays unknown: with the flag to give.
+void resolve_input_shapes(std::vector<DeclaredInput>& inputs,
+                          const std::map<std::string, Shape>& given);
+
+}  // namespace aoe::graph

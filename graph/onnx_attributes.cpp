@@ -1,0 +1,111 @@
+// AttributeProto -> reference::Attrs, and what a Constant node says.
+#include <cstring>
+
+#include "base/error.h"
+#include "graph/onnx_proto.h"
+
+namespace aoe::graph {
+namespace {
+
+using Proto = onnx::AttributeProto;
+
+/// Models older than IR version 2 leave the type out; the field that is set tells it.
+Proto::AttributeType type_of(const Proto& attribute) {
+  if (attribute.type() != Proto::UNDEFINED) return attribute.type();
+  if (attribute.has_f()) return Proto::FLOAT;
+  if (attribute.has_i()) return Proto::INT;
+  if (attribute.has_s()) return Proto::STRING;
+  if (attribute.has_t()) return Proto::TENSOR;
+  if (attribute.has_g()) return Proto::GRAPH;
+  if (attribute.floats_size() > 0) return Proto::FLOATS;
+  if (attribute.strings_size() > 0) return Proto::STRINGS;
+  return Proto::INTS;
+}
+
+template <typename T, typename Field>
+ConstantPtr vector_constant(DataType dtype, const Field& field) {
+  auto constant = std::make_shared<Constant>(TensorDesc{.dtype = dtype, .shape = {field.size()}});
+  T* to = static_cast<T*>(constant->mutable_data());
+  for (const T value : field) *to++ = value;
+  return constant;
+}
+
+template <typename T>
+ConstantPtr scalar_constant(DataType dtype, T value) {
+  return std::make_shared<Constant>(TensorDesc{.dtype = dtype}, &value);
+}
+
+}  // namespace
+
+const Proto* resolve(const Proto& attribute, const CallAttributes& call) {
+  if (attribute.ref_attr_name().empty()) return &attribute;
+  const auto found = call.find(attribute.ref_attr_name());
+  return found == call.end() ? nullptr : found->second;
+}
+
+reference::Attrs read_attributes(const onnx::NodeProto& node, const CallAttributes& call,
+                                 const TensorReader& tensors) {
+  reference::Attrs attrs;
+  for (const Proto& own : node.attribute()) {
+    const Proto* attribute = resolve(own, call);
+    if (attribute == nullptr) continue;
+    const std::string& key = own.name();
+    switch (type_of(*attribute)) {
+      case Proto::FLOAT:
+        attrs.set(key, attribute->f());
+        break;
+      case Proto::INT:
+        attrs.set(key, static_cast<std::int64_t>(attribute->i()));
+        break;
+      case Proto::STRING:
+        attrs.set(key, attribute->s());
+        break;
+      case Proto::TENSOR:
+        attrs.set(key, tensors.read(attribute->t()));
+        break;
+      case Proto::SPARSE_TENSOR:
+        attrs.set(key, tensors.read(attribute->sparse_tensor()));
+        break;
+      case Proto::FLOATS:
+        attrs.set(key, std::vector<float>(attribute->floats().begin(), attribute->floats().end()));
+        break;
+      case Proto::INTS:
+        attrs.set(key,
+                  std::vector<std::int64_t>(attribute->ints().begin(), attribute->ints().end()));
+        break;
+      case Proto::STRINGS:
+        attrs.set(key, std::vector<std::string>(attribute->strings().begin(),
+                                                attribute->strings().end()));
+        break;
+      case Proto::GRAPH:
+        break;  // the importer deals with subgraphs
+      default:
+        throw Error(ExitCode::kModel, "attribute '" + key + "' is of a kind that is not supported",
+                    "node " + describe(node));
+    }
+  }
+  return attrs;
+}
+
+ConstantPtr read_constant_node(const onnx::NodeProto& node, const CallAttributes& call,
+                               const TensorReader& tensors) {
+  for (const Proto& own : node.attribute()) {
+    const Proto* value = resolve(own, call);
+    if (value == nullptr) continue;
+    if (own.name() == "value") return tensors.read(value->t());
+    if (own.name() == "sparse_value") return tensors.read(value->sparse_tensor());
+    if (own.name() == "value_float") return scalar_constant(DataType::kFloat, value->f());
+    if (own.name() == "value_int")
+      return scalar_constant<std::int64_t>(DataType::kInt64, value->i());
+    if (own.name() == "value_floats")
+      return vector_constant<float>(DataType::kFloat, value->floats());
+    if (own.name() == "value_ints")
+      return vector_constant<std::int64_t>(DataType::kInt64, value->ints());
+    if (own.name().starts_with("value_string"))
+      throw Error(ExitCode::kModel, "holds strings; only numbers and bools are supported",
+                  "node " + describe(node));
+  }
+  throw Error(ExitCode::kModel, "has no value", "node " + describe(node));
+}
+
+}  // namespace aoe::graph

@@ -1,0 +1,247 @@
+// Importing nodes: operators, constants, branches of If, calls of model-local functions.
+#include "graph/onnx_importer.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "graph/legacy_opset.h"
+
+namespace aoe::graph {
+namespace {
+
+/// Functions may call functions, but not themselves; a model that does is stopped here.
+constexpr int kDeepestCall = 64;
+
+/// "" is how ONNX spells its own domain, "ai.onnx" is how some exporters do.
+std::string canonical_domain(const std::string& domain) {
+  return domain == "ai.onnx" ? "" : domain;
+}
+
+std::map<std::string, int> opsets_of(
+    const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>& imports) {
+  std::map<std::string, int> opsets;
+  for (const auto& import : imports)
+    opsets[canonical_domain(import.domain())] = static_cast<int>(import.version());
+  return opsets;
+}
+
+bool has_subgraph(const onnx::NodeProto& proto) {
+  return std::ranges::any_of(proto.attribute(),
+                             [](const auto& a) { return a.has_g() || a.graphs_size() > 0; });
+}
+
+const onnx::GraphProto* subgraph(const onnx::NodeProto& proto, const std::string& name) {
+  for (const auto& attribute : proto.attribute())
+    if (attribute.name() == name && attribute.has_g()) return &attribute.g();
+  return nullptr;
+}
+
+[[noreturn]] void fail(const onnx::NodeProto& proto, const std::string& what) {
+  throw Error(ExitCode::kModel, what, "node " + describe(proto));
+}
+
+}  // namespace
+
+ValueId Importer::Scope::find(const std::string& name) const {
+  for (const Scope* scope = this; scope != nullptr; scope = scope->parent)
+    if (const auto found = scope->values.find(name); found != scope->values.end())
+      return found->second;
+  return kNone;
+}
+
+Importer::Importer(onnx::ModelProto& model, const std::filesystem::path& path,
+                   const ImportOptions& options)
+    : model_(model), path_(path), options_(options), tensors_(path.parent_path()) {
+  for (const onnx::FunctionProto& function : model.functions())
+    functions_[{canonical_domain(function.domain()), function.name()}] = &function;
+  for (const auto& info : model.graph().value_info())
+    declared_[info.name()] = read_declaration(info);
+  for (const auto& info : model.graph().output()) declared_[info.name()] = read_declaration(info);
+}
+
+Graph Importer::run() {
+  Scope scope;
+  scope.opsets = opsets_of(model_.opset_import());
+  graph_.name = model_.graph().name();
+  import_inputs(scope);
+  import_initializers(*model_.mutable_graph(), scope);
+  import_nodes(model_.graph().node(), scope);
+  if (!unsupported_.empty()) {
+    std::string list;
+    for (const std::string& entry : unsupported_) list += (list.empty() ? "" : ", ") + entry;
+    throw Error(ExitCode::kModel,
+                std::to_string(unsupported_.size()) + " unsupported operator" +
+                    (unsupported_.size() > 1 ? "s: " : ": ") + list,
+                "", "replace them, or export the model another way");
+  }
+  import_outputs(scope);
+  check_outputs();
+  if (!options_.out_nodes.empty()) keep_out_nodes();
+  return std::move(graph_);
+}
+
+void Importer::import_nodes(const Nodes& nodes, Scope& scope) {
+  const auto is_known = [&](const std::string& name) { return scope.find(name) != kNone; };
+  for (const int i : order_nodes(nodes, is_known)) import_node(nodes[i], scope);
+}
+
+void Importer::import_node(const onnx::NodeProto& proto, Scope& scope) {
+  const std::string domain = canonical_domain(proto.domain());
+  if (const auto function = functions_.find({domain, proto.op_type()});
+      function != functions_.end())
+    return import_call(proto, *function->second, scope);
+  if (domain.empty() && proto.op_type() == "Constant") return import_constant(proto, scope);
+  if (domain.empty() && proto.op_type() == "If") return import_branch(proto, scope);
+
+  int version = 0;
+  const reference::OpDef* def = find_operator(proto, scope, version);
+  if (def == nullptr) return bind_unknown_outputs(proto, scope);
+  Node node;
+  node.name = unique_node_name(proto, scope);
+  node.op = {
+      .type = def->type, .version = version, .attrs = read_attributes(proto, scope.call, tensors_)};
+  node.origins = {node.name};
+  for (const std::string& input : proto.input())
+    node.inputs.push_back(input.empty() ? kNone : scope.find(input));
+  while (!node.inputs.empty() && node.inputs.back() == kNone) node.inputs.pop_back();
+  if (scope.opsets[domain] < kOldestOpset && domain.empty())
+    upgrade_node(graph_, node, proto.op_type());
+  for (const std::string& output : proto.output())
+    node.outputs.push_back(output.empty() ? kNone : declare(output, scope));
+  inference_.infer_node(graph_.add_node(std::move(node)));
+}
+
+const reference::OpDef* Importer::find_operator(const onnx::NodeProto& proto, const Scope& scope,
+                                                int& version) {
+  const std::string domain = canonical_domain(proto.domain());
+  const reference::OpDef* def = reference::ops().find_onnx(domain, proto.op_type());
+  if (def == nullptr || has_subgraph(proto)) {
+    note_unsupported(proto, scope, "");
+    return nullptr;
+  }
+  const auto opset = scope.opsets.find(domain);
+  if (opset == scope.opsets.end())
+    fail(proto, "belongs to operator set '" + domain + "', which the model does not import");
+  // What upgrade_node() brings to the oldest opset we know is read as that.
+  const int reached = domain.empty() ? std::max(opset->second, kOldestOpset) : opset->second;
+  const auto above = std::ranges::upper_bound(def->versions, reached);
+  if (above == def->versions.begin()) {
+    note_unsupported(proto, scope, ", known from " + std::to_string(def->versions.front()));
+    return nullptr;
+  }
+  version = *(above - 1);
+  return def;
+}
+
+void Importer::note_unsupported(const onnx::NodeProto& proto, const Scope& scope,
+                                const std::string& why) {
+  const std::string domain = canonical_domain(proto.domain());
+  const auto opset = scope.opsets.find(domain);
+  const std::string version = opset == scope.opsets.end() ? "?" : std::to_string(opset->second);
+  const std::string name = describe(proto);
+  unsupported_.push_back("node " + name.substr(0, name.size() - 1) + ", opset " + version + why +
+                         ")");
+}
+
+/// Importing goes on behind an unsupported node, to find all of them.
+void Importer::bind_unknown_outputs(const onnx::NodeProto& proto, Scope& scope) {
+  for (const std::string& output : proto.output())
+    if (!output.empty())
+      scope.values[output] =
+          graph_.add_value(unique_value_name(output), {.shape = kUnknownRankShape});
+}
+
+void Importer::import_constant(const onnx::NodeProto& proto, Scope& scope) {
+  if (proto.output_size() != 1) fail(proto, "needs one output");
+  ConstantPtr constant = read_constant_node(proto, scope.call, tensors_);
+  const TensorDesc desc = constant->desc();
+  scope.values[proto.output(0)] = graph_.add_value(
+      unique_value_name(scope.prefix + proto.output(0)), desc, std::move(constant));
+}
+
+void Importer::import_branch(const onnx::NodeProto& proto, Scope& scope) {
+  const ValueId condition = proto.input_size() == 1 ? scope.find(proto.input(0)) : kNone;
+  const ConstantPtr value = condition == kNone ? nullptr : inference_.known_value(condition);
+  if (!value || value->desc().dtype != DataType::kBool || value->size_bytes() != 1) {
+    note_unsupported(proto, scope, ", its condition is known only when it runs");
+    return bind_unknown_outputs(proto, scope);
+  }
+  const bool is_true = *static_cast<const unsigned char*>(value->data()) != 0;
+  const onnx::GraphProto* branch = subgraph(proto, is_true ? "then_branch" : "else_branch");
+  if (branch == nullptr || branch->output_size() < proto.output_size())
+    fail(proto, "has no branch with its outputs");
+  Scope inner{.parent = &scope,
+              .prefix = scope.prefix,
+              .opsets = scope.opsets,
+              .call = scope.call,
+              .depth = scope.depth + 1};
+  if (inner.depth > kDeepestCall) fail(proto, "is nested too deeply");
+  onnx::GraphProto body = *branch;
+  import_initializers(body, inner);
+  import_nodes(body.node(), inner);
+  for (int i = 0; i < proto.output_size(); ++i) {
+    const ValueId result = inner.find(body.output(i).name());
+    if (result == kNone)
+      fail(proto, "has a branch whose output '" + body.output(i).name() + "' nothing produces");
+    if (!proto.output(i).empty()) scope.values[proto.output(i)] = result;
+  }
+}
+
+void Importer::import_call(const onnx::NodeProto& proto, const onnx::FunctionProto& function,
+                           Scope& scope) {
+  if (scope.depth >= kDeepestCall) fail(proto, "calls functions too deeply; does one call itself?");
+  Scope body;
+  body.prefix = unique_node_name(proto, scope) + "/";
+  body.opsets = opsets_of(function.opset_import());
+  if (body.opsets.empty()) body.opsets = scope.opsets;
+  body.depth = scope.depth + 1;
+  for (const auto& attribute : proto.attribute())
+    if (const onnx::AttributeProto* resolved = resolve(attribute, scope.call))
+      body.call[attribute.name()] = resolved;
+  for (int i = 0; i < function.input_size(); ++i) {
+    const bool is_given = i < proto.input_size() && !proto.input(i).empty();
+    if (is_given) body.values[function.input(i)] = scope.find(proto.input(i));
+  }
+  // An input that the call leaves out is no name in the body: its readers read "".
+  Nodes nodes = function.node();
+  for (onnx::NodeProto& node : nodes)
+    for (std::string& input : *node.mutable_input())
+      if (std::ranges::find(function.input(), input) != function.input().end() &&
+          !body.values.contains(input))
+        input.clear();
+  import_nodes(nodes, body);
+  for (int i = 0; i < proto.output_size(); ++i) {
+    if (proto.output(i).empty()) continue;
+    const ValueId result = i < function.output_size() ? body.find(function.output(i)) : kNone;
+    if (result == kNone)
+      fail(proto, "calls a function that does not produce its output " + std::to_string(i));
+    scope.values[proto.output(i)] = result;
+  }
+}
+
+ValueId Importer::declare(const std::string& name, Scope& scope) {
+  TensorDesc desc{.shape = kUnknownRankShape};
+  const bool is_main = scope.parent == nullptr && scope.prefix.empty();
+  if (const auto found = declared_.find(name); is_main && found != declared_.end())
+    desc = found->second;
+  const ValueId id = graph_.add_value(unique_value_name(scope.prefix + name), desc);
+  scope.values[name] = id;
+  return id;
+}
+
+std::string Importer::unique_value_name(const std::string& name) {
+  std::string unique = name;
+  for (int n = 2; !value_names_.insert(unique).second; ++n) unique = name + "_" + std::to_string(n);
+  return unique;
+}
+
+std::string Importer::unique_node_name(const onnx::NodeProto& proto, const Scope& scope) {
+  const std::string base = scope.prefix + (proto.name().empty() ? proto.op_type() : proto.name());
+  std::string unique = base;
+  if (proto.name().empty()) unique += "_" + std::to_string(made_up_[base]++);
+  while (!node_names_.insert(unique).second) unique = base + "_" + std::to_string(made_up_[base]++);
+  return unique;
+}
+
+}  // namespace aoe::graph

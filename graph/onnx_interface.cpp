@@ -1,0 +1,139 @@
+// Importing what a model shows to the outside: inputs, initializers, outputs.
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/error.h"
+#include "graph/input_shapes.h"
+#include "graph/onnx_importer.h"
+
+namespace aoe::graph {
+namespace {
+
+DeclaredInput declared_input(const onnx::ValueInfoProto& info) {
+  DeclaredInput input{.name = info.name(), .desc = read_declaration(info)};
+  if (input.desc.dtype == DataType::kUndefined)
+    throw Error(ExitCode::kModel, "has no element type", "input '" + info.name() + "'");
+  for (const auto& dim : info.type().tensor_type().shape().dim())
+    input.dim_names.push_back(dim.dim_param());
+  return input;
+}
+
+bool contradict(const TensorDesc& declared, const TensorDesc& inferred) {
+  if (declared.dtype != DataType::kUndefined && inferred.dtype != DataType::kUndefined &&
+      declared.dtype != inferred.dtype)
+    return true;
+  if (!has_known_rank(declared) || !has_known_rank(inferred)) return false;
+  if (declared.shape.size() != inferred.shape.size()) return true;
+  for (std::size_t i = 0; i < declared.shape.size(); ++i)
+    if (declared.shape[i] >= 0 && inferred.shape[i] >= 0 && declared.shape[i] != inferred.shape[i])
+      return true;
+  return false;
+}
+
+std::string desc_text(const TensorDesc& desc) {
+  return std::string(name(desc.dtype)) + " " + to_string(desc.shape);
+}
+
+}  // namespace
+
+void Importer::import_inputs(Scope& scope) {
+  // Up to IR version 3 every initializer is an input as well; only the others are given by the caller.
+  std::set<std::string> initialized;
+  for (const auto& tensor : model_.graph().initializer()) initialized.insert(tensor.name());
+  for (const auto& sparse : model_.graph().sparse_initializer())
+    initialized.insert(sparse.values().name());
+  std::vector<DeclaredInput> inputs;
+  for (const auto& info : model_.graph().input())
+    if (!initialized.contains(info.name())) inputs.push_back(declared_input(info));
+  resolve_input_shapes(inputs, options_.input_shapes);
+  for (const DeclaredInput& input : inputs) {
+    if (!value_names_.insert(input.name).second)
+      throw Error(ExitCode::kModel, "is declared twice", "input '" + input.name + "'");
+    const ValueId id = graph_.add_value(input.name, input.desc);
+    scope.values[input.name] = id;
+    graph_.inputs.push_back(id);
+  }
+}
+
+void Importer::import_initializers(onnx::GraphProto& graph, Scope& scope) {
+  const auto add = [&](const std::string& name, ConstantPtr constant) {
+    if (scope.values.contains(name))
+      throw Error(ExitCode::kModel, "is defined twice", "initializer '" + name + "'");
+    const TensorDesc desc = constant->desc();
+    scope.values[name] =
+        graph_.add_value(unique_value_name(scope.prefix + name), desc, std::move(constant));
+  };
+  for (onnx::TensorProto& tensor : *graph.mutable_initializer()) {
+    add(tensor.name(), tensors_.read(tensor));
+    tensor.clear_raw_data();  // large models should not be in memory twice
+  }
+  for (const auto& sparse : graph.sparse_initializer())
+    add(sparse.values().name(), tensors_.read(sparse));
+}
+
+ValueId Importer::through_identity(ValueId from, const std::string& name) {
+  const reference::OpDef* identity = reference::ops().find_onnx("", "Identity");
+  AOE_CHECK(identity != nullptr, "there is no Identity operator");
+  Node node;
+  std::string node_name = "Identity_" + name;
+  while (!node_names_.insert(node_name).second) node_name += "_";
+  node.name = node_name;
+  node.op = {.type = identity->type, .version = identity->versions.back()};
+  node.inputs = {from};
+  node.outputs = {graph_.add_value(unique_value_name(name), graph_.values[from].desc)};
+  const ValueId result = node.outputs[0];
+  inference_.infer_node(graph_.add_node(std::move(node)));
+  return result;
+}
+
+/// Every output becomes a value of its own, under its name and with a producer.
+void Importer::import_outputs(Scope& scope) {
+  for (const auto& info : model_.graph().output()) {
+    ValueId id = scope.find(info.name());
+    if (id == kNone)
+      throw Error(ExitCode::kModel, "is produced by no node", "output '" + info.name() + "'");
+    if (graph_.values[id].producer == kNone || graph_.is_output(id)) {
+      id = through_identity(id, info.name());
+    } else if (graph_.values[id].name != info.name()) {
+      graph_.values[id].name =
+          unique_value_name(info.name());  // it comes out of a branch or a function
+    }
+    graph_.outputs.push_back(id);
+  }
+}
+
+void Importer::check_outputs() const {
+  for (const ValueId id : graph_.outputs) {
+    const Value& value = graph_.values[id];
+    const auto declared = declared_.find(value.name);
+    if (declared != declared_.end() && contradict(declared->second, value.desc))
+      throw Error(ExitCode::kModel,
+                  "contradictory shapes: it is declared " + desc_text(declared->second) +
+                      " and computed as " + desc_text(value.desc),
+                  "output '" + value.name + "'");
+  }
+}
+
+void Importer::keep_out_nodes() {
+  graph_.outputs.clear();
+  for (const std::string& entry : options_.out_nodes) {
+    const std::size_t colon = entry.rfind(':');
+    const std::string node_name = entry.substr(0, colon);
+    const std::string index = colon == std::string::npos ? "" : entry.substr(colon + 1);
+    const auto node = std::ranges::find(graph_.nodes, node_name, &Node::name);
+    if (node == graph_.nodes.end())
+      throw Error(ExitCode::kUsage, "the model has no node '" + node_name + "'", "--out_nodes",
+                  "write it like --out_nodes=\"node_name:0\"");
+    const bool is_number =
+        !index.empty() && index.size() < 6 && std::ranges::all_of(index, ::isdigit);
+    const std::size_t i = is_number ? std::stoul(index) : node->outputs.size();
+    if (i >= node->outputs.size() || node->outputs[i] == kNone)
+      throw Error(ExitCode::kUsage, "node '" + node_name + "' has no output '" + index + "'",
+                  "--out_nodes", "it has " + std::to_string(node->outputs.size()));
+    if (graph_.is_output(node->outputs[i]))
+      throw Error(ExitCode::kUsage, "'" + entry + "' is given twice", "--out_nodes");
+    graph_.outputs.push_back(node->outputs[i]);
+  }
+}
+
+}  // namespace aoe::graph

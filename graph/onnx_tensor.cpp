@@ -1,0 +1,206 @@
+// TensorProto -> Constant: raw bytes, typed fields, external files, sparse tensors.
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <fstream>
+#include <optional>
+
+#include "base/error.h"
+#include "graph/onnx_proto.h"
+#include "reference/onnx_data_type.h"
+
+namespace aoe::graph {
+namespace fs = std::filesystem;
+namespace {
+
+[[noreturn]] void fail(const std::string& tensor, const std::string& what) {
+  throw Error(ExitCode::kModel, what, "tensor '" + tensor + "'");
+}
+
+/// dtype and shape, with every number checked: a damaged file must not make us allocate terabytes.
+TensorDesc desc_of(const onnx::TensorProto& tensor) {
+  TensorDesc desc;
+  try {
+    desc.dtype = reference::data_type_from_onnx(tensor.data_type());
+  } catch (const Error& error) {
+    fail(tensor.name(), error.what());
+  }
+  if (desc.dtype == DataType::kString)
+    fail(tensor.name(), "holds strings; only numbers and bools are supported");
+  desc.shape.assign(tensor.dims().begin(), tensor.dims().end());
+  std::int64_t bytes = static_cast<std::int64_t>(size_bytes(desc.dtype));
+  for (const std::int64_t dim : desc.shape) {
+    if (dim < 0) fail(tensor.name(), "has a negative dimension: " + std::to_string(dim));
+    if (__builtin_mul_overflow(bytes, std::max<std::int64_t>(dim, 1), &bytes))
+      fail(tensor.name(), "is larger than memory can be: " + to_string(desc.shape));
+  }
+  return desc;
+}
+
+void check_count(const onnx::TensorProto& tensor, const TensorDesc& desc, std::int64_t count) {
+  const std::int64_t expected = element_count(desc.shape);
+  if (count != expected)
+    fail(tensor.name(), "holds " + std::to_string(count) + " elements, its shape " +
+                            to_string(desc.shape) + " needs " + std::to_string(expected));
+}
+
+/// bool is stored as one byte that must be 0 or 1; files may hold others.
+void normalize_bools(Constant& constant) {
+  if (constant.desc().dtype != DataType::kBool) return;
+  auto* bytes = static_cast<unsigned char*>(constant.mutable_data());
+  for (std::size_t i = 0; i < constant.size_bytes(); ++i) bytes[i] = bytes[i] != 0;
+}
+
+std::shared_ptr<Constant> from_bytes(const onnx::TensorProto& tensor, const TensorDesc& desc,
+                                     const std::string& bytes) {
+  if (bytes.size() != storage_bytes(desc))
+    fail(tensor.name(), "holds " + std::to_string(bytes.size()) + " bytes, " +
+                            std::string(name(desc.dtype)) + " " + to_string(desc.shape) +
+                            " needs " + std::to_string(storage_bytes(desc)));
+  auto constant = std::make_shared<Constant>(desc, bytes.data());
+  normalize_bools(*constant);
+  return constant;
+}
+
+template <typename T, typename Field>
+std::shared_ptr<Constant> from_field(const onnx::TensorProto& tensor, const TensorDesc& desc,
+                                     const Field& field) {
+  check_count(tensor, desc, field.size());
+  auto constant = std::make_shared<Constant>(desc);
+  T* to = static_cast<T*>(constant->mutable_data());
+  for (const auto value : field) *to++ = static_cast<T>(value);
+  normalize_bools(*constant);
+  return constant;
+}
+
+std::shared_ptr<Constant> from_fields(const onnx::TensorProto& tensor, const TensorDesc& desc) {
+  switch (desc.dtype) {
+    case DataType::kFloat:
+      return from_field<float>(tensor, desc, tensor.float_data());
+    case DataType::kDouble:
+      return from_field<double>(tensor, desc, tensor.double_data());
+    case DataType::kInt64:
+      return from_field<std::int64_t>(tensor, desc, tensor.int64_data());
+    case DataType::kUint64:
+      return from_field<std::uint64_t>(tensor, desc, tensor.uint64_data());
+    case DataType::kUint32:
+      return from_field<std::uint32_t>(tensor, desc, tensor.uint64_data());
+    case DataType::kInt32:
+      return from_field<std::int32_t>(tensor, desc, tensor.int32_data());
+    case DataType::kInt16:
+      return from_field<std::int16_t>(tensor, desc, tensor.int32_data());
+    case DataType::kInt8:
+      return from_field<std::int8_t>(tensor, desc, tensor.int32_data());
+    case DataType::kBool:
+    case DataType::kUint8:
+      return from_field<std::uint8_t>(tensor, desc, tensor.int32_data());
+    case DataType::kUint16:
+    case DataType::kFloat16:  // 16 bits of an int32 each
+    case DataType::kBFloat16:
+      return from_field<std::uint16_t>(tensor, desc, tensor.int32_data());
+    default:
+      fail(tensor.name(), "has element type " + std::string(name(desc.dtype)));
+  }
+}
+
+struct ExternalPlace {
+  std::string location;
+  std::uint64_t offset = 0;
+  std::optional<std::uint64_t> length;
+};
+
+std::uint64_t parse_size(const onnx::TensorProto& tensor, const std::string& key,
+                         const std::string& text) {
+  std::uint64_t value = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (status != std::errc{} || end != text.data() + text.size())
+    fail(tensor.name(), "has external data with " + key + " '" + text + "'");
+  return value;
+}
+
+ExternalPlace place_of(const onnx::TensorProto& tensor) {
+  ExternalPlace place;
+  for (const auto& entry : tensor.external_data()) {
+    if (entry.key() == "location") place.location = entry.value();
+    if (entry.key() == "offset") place.offset = parse_size(tensor, "offset", entry.value());
+    if (entry.key() == "length") place.length = parse_size(tensor, "length", entry.value());
+  }
+  // A model is data from somewhere: it may name files beside itself, never others.
+  const fs::path path = fs::path(place.location).lexically_normal();
+  if (path.empty() || path.is_absolute() || *path.begin() == "..")
+    fail(tensor.name(),
+         "has external data at '" + place.location + "', which is not below the model's directory");
+  return place;
+}
+
+}  // namespace
+
+std::string TensorReader::external_bytes(const onnx::TensorProto& tensor,
+                                         std::size_t expected_bytes) const {
+  const ExternalPlace place = place_of(tensor);
+  const fs::path path = directory_ / place.location;
+  std::error_code status;
+  const std::uint64_t file_bytes = fs::file_size(path, status);
+  if (status)
+    fail(tensor.name(), "external data " + path.string() + " cannot be read: " + status.message());
+  if (place.length.value_or(expected_bytes) != expected_bytes)
+    fail(tensor.name(), "has " + std::to_string(*place.length) +
+                            " bytes of external data and needs " + std::to_string(expected_bytes));
+  if (place.offset > file_bytes || expected_bytes > file_bytes - place.offset)
+    fail(tensor.name(), "needs bytes " + std::to_string(place.offset) + " to " +
+                            std::to_string(place.offset + expected_bytes) + " of " + path.string() +
+                            ", which has " + std::to_string(file_bytes));
+  std::string bytes(expected_bytes, '\0');
+  std::ifstream in(path, std::ios::binary);
+  in.seekg(static_cast<std::streamoff>(place.offset));
+  in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  if (!in) fail(tensor.name(), "external data " + path.string() + " cannot be read");
+  return bytes;
+}
+
+ConstantPtr TensorReader::read(const onnx::TensorProto& tensor) const {
+  const TensorDesc desc = desc_of(tensor);
+  if (tensor.has_segment()) fail(tensor.name(), "is stored in segments, which is not supported");
+  if (tensor.data_location() == onnx::TensorProto::EXTERNAL)
+    return from_bytes(tensor, desc, external_bytes(tensor, storage_bytes(desc)));
+  if (tensor.has_raw_data()) return from_bytes(tensor, desc, tensor.raw_data());
+  return from_fields(tensor, desc);
+}
+
+ConstantPtr TensorReader::read(const onnx::SparseTensorProto& sparse) const {
+  const std::string& tensor = sparse.values().name();
+  const ConstantPtr values = read(sparse.values());
+  const ConstantPtr indices = read(sparse.indices());
+  TensorDesc desc{.dtype = values->desc().dtype,
+                  .shape = {sparse.dims().begin(), sparse.dims().end()}};
+  std::int64_t bytes = static_cast<std::int64_t>(size_bytes(desc.dtype));
+  for (const std::int64_t dim : desc.shape)
+    if (dim < 0 || __builtin_mul_overflow(bytes, std::max<std::int64_t>(dim, 1), &bytes))
+      fail(tensor, "has an impossible shape");
+  const std::int64_t count = element_count(values->desc().shape);
+  const std::int64_t rank = static_cast<std::int64_t>(desc.shape.size());
+  const bool is_linear = indices->desc().shape == Shape{count};
+  if (indices->desc().dtype != DataType::kInt64 ||
+      (!is_linear && indices->desc().shape != Shape{count, rank}))
+    fail(tensor,
+         "has indices " + to_string(indices->desc()) + " for " + std::to_string(count) + " values");
+
+  auto dense = std::make_shared<Constant>(desc);
+  const auto* index = static_cast<const std::int64_t*>(indices->data());
+  const std::size_t size = size_bytes(desc.dtype);
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::int64_t at = is_linear ? index[i] : 0;
+    bool is_inside = at >= 0 && at < element_count(desc.shape);
+    for (std::int64_t d = 0; !is_linear && d < rank; ++d) {
+      const std::int64_t coordinate = index[i * rank + d];
+      is_inside = is_inside && coordinate >= 0 && coordinate < desc.shape[d];
+      at = is_inside ? at * desc.shape[d] + coordinate : 0;
+    }
+    if (!is_inside) fail(tensor, "has an index outside of " + to_string(desc.shape));
+    std::memcpy(static_cast<char*>(dense->mutable_data()) + at * size,
+                static_cast<const char*>(values->data()) + i * size, size);
+  }
+  return dense;
+}
+
+}  // namespace aoe::graph

@@ -1,0 +1,127 @@
+// Shape inference over nodes and graphs.
+#include "graph/shape_inference.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/error.h"
+#include "graph/passes.h"
+
+namespace aoe::graph {
+namespace {
+
+/// Values are carried along up to this size: enough for shapes, axes and scales, too small to cost
+/// anything.
+constexpr std::size_t kMostKnownBytes = 16384;
+
+/// Ops whose result depends on the shape of their input only.
+bool reads_shape_only(const Node& node) {
+  return (node.op.type == "Shape" || node.op.type == "Size") && node.op.epilogue.empty();
+}
+
+TensorDesc merge(TensorDesc inferred, const TensorDesc& declared) {
+  if (declared.shape.size() == inferred.shape.size() && has_known_rank(declared)) {
+    for (std::size_t i = 0; i < inferred.shape.size(); ++i)
+      if (inferred.shape[i] == kUnknownDim) inferred.shape[i] = declared.shape[i];
+  }
+  inferred.format = declared.format;
+  inferred.c0 = declared.c0;
+  return inferred;
+}
+
+/// Runs `f`; its errors get the node's name.
+template <typename F>
+auto naming(const Node& node, F&& f) {
+  try {
+    return f();
+  } catch (const Error& error) {
+    throw Error(error.code(), error.what(), "node " + node.name);
+  }
+}
+
+}  // namespace
+
+ConstantPtr ShapeInference::known_value(ValueId id) const {
+  if (graph_.values[id].constant) return graph_.values[id].constant;
+  const auto found = known_.find(id);
+  return found == known_.end() ? nullptr : found->second;
+}
+
+std::vector<Tensor> ShapeInference::inputs_of(const Node& node) const {
+  std::vector<Tensor> inputs;
+  for (const ValueId id : node.inputs) {
+    if (id == kNone) {
+      inputs.emplace_back();
+    } else if (const ConstantPtr constant = known_value(id)) {
+      inputs.push_back(constant->view());
+    } else {
+      inputs.push_back({graph_.values[id].desc, nullptr});
+    }
+  }
+  return inputs;
+}
+
+void ShapeInference::infer_node(NodeId id) {
+  const Node& node = graph_.nodes[id];
+  const auto is_unknown = [&](ValueId input) {
+    if (input == kNone) return false;
+    const TensorDesc& desc = graph_.values[input].desc;
+    return desc.dtype == DataType::kUndefined || !has_known_rank(desc);
+  };
+  if (std::ranges::any_of(node.inputs, is_unknown)) return;  // the declarations stay
+  const std::vector<Tensor> inputs = inputs_of(node);
+  std::vector<TensorDesc> descs;
+  try {
+    descs = naming(node, [&] { return reference::infer(node.op, inputs, node.outputs.size()); });
+  } catch (const reference::Undetermined&) {
+    return;
+  }
+  AOE_CHECK(descs.size() == node.outputs.size(),
+            node.op.type + " infers another number of outputs");
+  for (std::size_t i = 0; i < descs.size(); ++i) {
+    if (node.outputs[i] == kNone) continue;
+    TensorDesc& desc = graph_.values[node.outputs[i]].desc;
+    desc = merge(std::move(descs[i]), desc);
+  }
+  learn_values(node, inputs);
+}
+
+void ShapeInference::learn_values(const Node& node, const std::vector<Tensor>& inputs) {
+  const auto values = naming(node, [&] { return evaluate(graph_, node, inputs, kMostKnownBytes); });
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (values[i]) known_[node.outputs[i]] = values[i];
+}
+
+std::vector<ConstantPtr> evaluate(const Graph& graph, const Node& node,
+                                  const std::vector<Tensor>& inputs, std::size_t most_bytes) {
+  const reference::OpDef* def = reference::ops().find(node.op.type);
+  if (def != nullptr && !def->is_deterministic) return {};
+  for (const Tensor& input : inputs) {
+    const bool is_known =
+        input.data != nullptr || (reads_shape_only(node) && is_static(input.desc.shape));
+    if (input.is_present() && !is_known) return {};
+  }
+  std::vector<std::shared_ptr<Constant>> results;
+  std::vector<Tensor> outputs;
+  std::size_t bytes = 0;
+  for (const ValueId id : node.outputs) {
+    results.push_back(nullptr);
+    outputs.emplace_back();
+    if (id == kNone) continue;
+    const TensorDesc& desc = graph.values[id].desc;
+    if (!is_static(desc.shape) || size_bytes(desc.dtype) == 0) return {};
+    bytes += storage_bytes(desc);
+    if (bytes > most_bytes) return {};
+    results.back() = std::make_shared<Constant>(desc);
+    outputs.back() = {desc, results.back()->mutable_data()};
+  }
+  reference::run(node.op, inputs, outputs);
+  return {results.begin(), results.end()};
+}
+
+void infer_shapes(Graph& graph) {
+  ShapeInference inference(graph);
+  for (const NodeId id : graph.topological_order()) inference.infer_node(id);
+}
+
+}  // namespace aoe::graph
