@@ -1,0 +1,58 @@
+// Products of dense matrices, and of stacks of them as numpy.matmul defines it.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "base/tensor.h"
+#include "reference/broadcast.h"
+#include "reference/strided.h"
+
+namespace aoe::reference {
+
+/// How two stacks of matrices multiply. Vectors are promoted to matrices; the added axis is dropped again in `output`.
+struct MatMulShape {
+  Shape a, b;    ///< promoted: at least two axes each
+  Shape batch;   ///< the common leading axes
+  Shape output;  ///< kUnknownDim where an input's is
+  std::int64_t m = 0, k = 0, n = 0;
+};
+
+/// Throws Error(kModel) when the shapes do not fit.
+MatMulShape matmul_shape(const Shape& a, const Shape& b);
+
+/// c (m x n) += a (m x k) * b (k x n). Rows of c are taken in small blocks, so that b is read once per block and not once
+/// per row; the inner loop walks a row of b.
+template <typename T>
+void multiply_add(const T* a, const T* b, T* c, std::int64_t m, std::int64_t k, std::int64_t n) {
+  constexpr std::int64_t kRowsPerBlock = 8;
+  for (std::int64_t begin = 0; begin < m; begin += kRowsPerBlock) {
+    const std::int64_t end = std::min(m, begin + kRowsPerBlock);
+    for (std::int64_t p = 0; p < k; ++p) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        const T factor = a[i * k + p];
+        for (std::int64_t j = 0; j < n; ++j) c[i * n + j] += factor * b[p * n + j];
+      }
+    }
+  }
+}
+
+template <typename T>
+std::vector<T> matmul(const MatMulShape& s, const std::vector<T>& a, const std::vector<T>& b) {
+  std::vector<T> c(static_cast<std::size_t>(element_count(s.batch) * s.m * s.n));
+  const Shape a_batch(s.a.begin(), s.a.end() - 2), b_batch(s.b.begin(), s.b.end() - 2);
+  const std::array strides = {broadcast_strides(a_batch, s.batch),
+                              broadcast_strides(b_batch, s.batch)};
+  T* next = c.data();
+  for_each_row(s.batch, strides, [&](const auto& offsets, const auto& steps, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i, next += s.m * s.n) {
+      multiply_add(a.data() + (offsets[0] + i * steps[0]) * s.m * s.k,
+                   b.data() + (offsets[1] + i * steps[1]) * s.k * s.n, next, s.m, s.k, s.n);
+    }
+  });
+  return c;
+}
+
+}  // namespace aoe::reference

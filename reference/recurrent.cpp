@@ -1,0 +1,223 @@
+// Walks sequences through a recurrent cell, in the layouts of ONNX's RNN, GRU and LSTM.
+#include "reference/recurrent.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "reference/fail.h"
+#include "reference/widen.h"
+
+namespace aoe::reference {
+namespace {
+
+enum Input : std::size_t { kX, kW, kR, kBias, kLengths, kInitialHidden, kInitialCell, kPeepholes };
+
+/// layout 0: X is steps x batch x input; layout 1: batch x steps x input.
+struct Layout {
+  std::int64_t steps = 0, batch = 0, input = 0, hidden = 0, directions = 1;
+  bool is_batch_first = false;
+
+  std::size_t x_at(std::int64_t step, std::int64_t b) const {
+    return static_cast<std::size_t>((is_batch_first ? b * steps + step : step * batch + b) * input);
+  }
+  std::size_t y_at(std::int64_t step, std::int64_t direction, std::int64_t b) const {
+    return static_cast<std::size_t>(is_batch_first
+                                        ? ((b * steps + step) * directions + direction) * hidden
+                                        : ((step * directions + direction) * batch + b) * hidden);
+  }
+  std::size_t state_at(std::int64_t direction, std::int64_t b) const {
+    return static_cast<std::size_t>(
+        (is_batch_first ? b * directions + direction : direction * batch + b) * hidden);
+  }
+  Shape y_shape() const {
+    return is_batch_first ? Shape{batch, steps, directions, hidden}
+                          : Shape{steps, directions, batch, hidden};
+  }
+  Shape state_shape() const {
+    return is_batch_first ? Shape{batch, directions, hidden} : Shape{directions, batch, hidden};
+  }
+};
+
+Layout layout_of(const Attrs& attrs, const Shape& x, const Shape& r) {
+  if (x.size() != 3 || r.size() != 3) {
+    fail_model("input " + to_string(x) + " with recurrence " + to_string(r) +
+               ": both need three axes");
+  }
+  const bool is_batch_first = attrs.get_int("layout", 0) != 0;
+  const std::string direction = attrs.get_string("direction", "forward");
+  if (direction != "forward" && direction != "reverse" && direction != "bidirectional") {
+    fail_model("direction is \"" + direction + "\", needs forward, reverse or bidirectional");
+  }
+  return {.steps = x[is_batch_first ? 1 : 0],
+          .batch = x[is_batch_first ? 0 : 1],
+          .input = x[2],
+          .hidden = r[2] != kUnknownDim ? r[2] : attrs.get_int("hidden_size", kUnknownDim),
+          .directions = direction == "bidirectional" ? 2 : 1,
+          .is_batch_first = is_batch_first};
+}
+
+/// The next of activation_alpha or activation_beta: they are consumed only by functions that have such a parameter.
+class Parameters {
+ public:
+  explicit Parameters(std::vector<float> values) : values_(std::move(values)) {}
+  double next(double fallback) { return next_ < values_.size() ? values_[next_++] : fallback; }
+
+ private:
+  std::vector<float> values_;
+  std::size_t next_ = 0;
+};
+
+Activation make_activation(std::string name, Parameters& alphas, Parameters& betas) {
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (name == "sigmoid") return [](double v) { return 1 / (1 + std::exp(-v)); };
+  if (name == "tanh") return [](double v) { return std::tanh(v); };
+  if (name == "relu") return [](double v) { return std::max(v, 0.0); };
+  if (name == "softsign") return [](double v) { return v / (1 + std::abs(v)); };
+  if (name == "softplus") {
+    return [](double v) { return std::max(v, 0.0) + std::log1p(std::exp(-std::abs(v))); };
+  }
+  if (name == "leakyrelu") {
+    return [a = alphas.next(0.01)](double v) { return v < 0 ? a * v : v; };
+  }
+  if (name == "thresholdedrelu") {
+    return [a = alphas.next(1)](double v) { return v > a ? v : 0; };
+  }
+  if (name == "elu") {
+    return [a = alphas.next(1)](double v) { return v < 0 ? a * std::expm1(v) : v; };
+  }
+  if (name == "affine") {
+    return [a = alphas.next(1), b = betas.next(0)](double v) { return a * v + b; };
+  }
+  if (name == "scaledtanh") {
+    return [a = alphas.next(1), b = betas.next(1)](double v) { return a * std::tanh(b * v); };
+  }
+  if (name == "hardsigmoid") {
+    return [a = alphas.next(0.2), b = betas.next(0.5)](double v) {
+      return std::clamp(a * v + b, 0.0, 1.0);
+    };
+  }
+  fail_model("activation \"" + name + "\" is unknown");
+}
+
+/// The functions of all directions, one direction's after the other's.
+std::vector<Activation> make_activations(const Attrs& attrs, const RecurrentKind& kind,
+                                         std::int64_t directions) {
+  std::vector<std::string> names;
+  if (attrs.has("activations")) {
+    names = std::get<std::vector<std::string>>(attrs.all().at("activations"));
+  }
+  const std::size_t needed = kind.default_activations.size() * static_cast<std::size_t>(directions);
+  while (names.size() < needed) {
+    names.push_back(kind.default_activations[names.size() % kind.default_activations.size()]);
+  }
+  Parameters alphas(attrs.get_floats("activation_alpha")),
+      betas(attrs.get_floats("activation_beta"));
+  std::vector<Activation> activations;
+  for (std::size_t i = 0; i < needed; ++i) {
+    activations.push_back(make_activation(names[i], alphas, betas));
+  }
+  return activations;
+}
+
+/// Values of an optional input, or zeros.
+std::vector<double> values_or_zeros(const OpContext& context, std::size_t input,
+                                    std::int64_t size) {
+  if (context.has_input(input)) return to_doubles(context.inputs[input]);
+  return std::vector<double>(static_cast<std::size_t>(size));
+}
+
+double dot(std::span<const double> a, std::span<const double> b) {
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+}
+
+}  // namespace
+
+double RecurrentDirection::input_sum(std::size_t gate, std::size_t unit,
+                                     std::span<const double> x) const {
+  const std::size_t row = gate * hidden_size + unit;
+  return dot(weights.subspan(row * input_size, input_size), x) + bias[row];
+}
+
+double RecurrentDirection::recurrent_sum(std::size_t gate, std::size_t unit,
+                                         std::span<const double> h) const {
+  const std::size_t row = gate * hidden_size + unit;
+  return dot(recurrence.subspan(row * hidden_size, hidden_size), h) + bias[bias.size() / 2 + row];
+}
+
+double RecurrentDirection::activate(std::size_t index, double value) const {
+  return activations[index](clip > 0 ? std::clamp(value, -clip, clip) : value);
+}
+
+std::vector<TensorDesc> infer_recurrent(const InferContext& context, const RecurrentKind& kind) {
+  const Layout layout = layout_of(context.attrs, context.shape(kX), context.shape(kR));
+  const DataType dtype = context.dtype(kX);
+  std::vector<TensorDesc> outputs = {{.dtype = dtype, .shape = layout.y_shape()},
+                                     {.dtype = dtype, .shape = layout.state_shape()}};
+  if (kind.has_cell_state) outputs.push_back({.dtype = dtype, .shape = layout.state_shape()});
+  return outputs;
+}
+
+void run_recurrent(const OpContext& context, const RecurrentKind& kind, const RecurrentCell& cell) {
+  const Shape& x_shape = context.inputs[kX].desc.shape;
+  const Layout layout = layout_of(context.attrs, x_shape, context.inputs[kR].desc.shape);
+  const auto gates = static_cast<std::int64_t>(kind.gates);
+  const std::int64_t w_size = gates * layout.hidden * layout.input;
+  const std::int64_t r_size = gates * layout.hidden * layout.hidden;
+  const std::int64_t b_size = 2 * gates * layout.hidden, p_size = 3 * layout.hidden;
+  const std::int64_t state_size = layout.directions * layout.batch * layout.hidden;
+  const auto x = to_doubles(context.inputs[kX]);
+  const auto w = to_doubles(context.inputs[kW]), r = to_doubles(context.inputs[kR]);
+  const auto bias = values_or_zeros(context, kBias, layout.directions * b_size);
+  const auto peepholes = values_or_zeros(context, kPeepholes, layout.directions * p_size);
+  auto hidden = values_or_zeros(context, kInitialHidden, state_size);
+  auto cells = values_or_zeros(context, kInitialCell, state_size);
+  const auto lengths =
+      context.has_input(kLengths)
+          ? to_int64s(context.inputs[kLengths])
+          : std::vector<std::int64_t>(static_cast<std::size_t>(layout.batch), layout.steps);
+  const auto activations = make_activations(context.attrs, kind, layout.directions);
+  const bool is_reverse = context.attrs.get_string("direction", "forward") == "reverse";
+  std::vector<double> y(static_cast<std::size_t>(layout.steps * state_size));
+
+  for (std::int64_t d = 0; d < layout.directions; ++d) {
+    const auto part = [d](const std::vector<double>& all, std::int64_t size) {
+      return std::span(all).subspan(static_cast<std::size_t>(d * size),
+                                    static_cast<std::size_t>(size));
+    };
+    const auto first = activations.begin() + d * std::ssize(kind.default_activations);
+    const RecurrentDirection direction{
+        .input_size = static_cast<std::size_t>(layout.input),
+        .hidden_size = static_cast<std::size_t>(layout.hidden),
+        .weights = part(w, w_size),
+        .recurrence = part(r, r_size),
+        .bias = part(bias, b_size),
+        .peepholes = part(peepholes, p_size),
+        .activations = {first, first + std::ssize(kind.default_activations)},
+        .clip = context.attrs.get_float("clip", 0)};
+    for (std::int64_t b = 0; b < layout.batch; ++b) {
+      const auto h = hidden.begin() + static_cast<std::ptrdiff_t>(layout.state_at(d, b));
+      const auto c = cells.begin() + static_cast<std::ptrdiff_t>(layout.state_at(d, b));
+      RecurrentState state{{h, h + layout.hidden}, {c, c + layout.hidden}};
+      const std::int64_t length = lengths.at(static_cast<std::size_t>(b));
+      if (length < 0 || length > layout.steps) {
+        fail_model("sequence length " + std::to_string(length) + " of " +
+                   std::to_string(layout.steps) + " steps");
+      }
+      for (std::int64_t t = 0; t < length; ++t) {
+        const std::int64_t step = is_reverse || d == 1 ? length - 1 - t : t;
+        cell(direction, std::span(x).subspan(layout.x_at(step, b), direction.input_size), state);
+        std::copy(state.hidden.begin(), state.hidden.end(),
+                  y.begin() + static_cast<std::ptrdiff_t>(layout.y_at(step, d, b)));
+      }
+      std::copy(state.hidden.begin(), state.hidden.end(), h);
+      std::copy(state.cell.begin(), state.cell.end(), c);
+    }
+  }
+  if (context.has_output(0)) from_doubles(y, context.outputs[0]);
+  if (context.has_output(1)) from_doubles(hidden, context.outputs[1]);
+  if (context.has_output(2)) from_doubles(cells, context.outputs[2]);
+}
+
+}  // namespace aoe::reference

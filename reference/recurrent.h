@@ -1,0 +1,52 @@
+// The frame of RNN, GRU and LSTM: layouts, directions, sequence lengths and activations. A cell is one function, called
+// once per direction, batch element and step.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "reference/op.h"
+
+namespace aoe::reference {
+
+using Activation = std::function<double(double)>;
+
+/// The parameters of one direction; bias and peepholes are zeros when the model has none.
+struct RecurrentDirection {
+  std::size_t input_size = 0;
+  std::size_t hidden_size = 0;
+  std::span<const double> weights;     ///< gates x hidden x input
+  std::span<const double> recurrence;  ///< gates x hidden x hidden
+  std::span<const double> bias;  ///< gates x hidden for the input, then as many for the recurrence
+  std::span<const double> peepholes;  ///< LSTM: input, output, forget x hidden
+  std::vector<Activation> activations;
+  double clip = 0;  ///< 0: none
+
+  /// Row `unit` of a gate's W x + Wb, and of its R h + Rb.
+  double input_sum(std::size_t gate, std::size_t unit, std::span<const double> x) const;
+  double recurrent_sum(std::size_t gate, std::size_t unit, std::span<const double> h) const;
+  /// Activation `index` of what `clip` leaves of the value.
+  double activate(std::size_t index, double value) const;
+};
+
+struct RecurrentState {
+  std::vector<double> hidden;
+  std::vector<double> cell;  ///< LSTM only
+};
+
+/// One step: reads x and the state, replaces the state.
+using RecurrentCell =
+    std::function<void(const RecurrentDirection&, std::span<const double> x, RecurrentState&)>;
+
+/// What tells RNN, GRU and LSTM apart for the frame.
+struct RecurrentKind {
+  std::size_t gates = 1;
+  std::vector<std::string> default_activations;
+  bool has_cell_state = false;
+};
+
+std::vector<TensorDesc> infer_recurrent(const InferContext& context, const RecurrentKind& kind);
+void run_recurrent(const OpContext& context, const RecurrentKind& kind, const RecurrentCell& cell);
+
+}  // namespace aoe::reference
