@@ -15,7 +15,10 @@ DataType common_dtype(const InferContext& ctx, std::size_t first) {
 
 std::vector<TensorDesc> infer_broadcast(const InferContext& ctx) {
   Shape shape = ctx.shape(0);
-  for (std::size_t i = 1; i < ctx.inputs.size(); ++i) shape = broadcast_shapes(shape, ctx.shape(i));
+  for (std::size_t i = 1; i < ctx.inputs.size(); ++i) {
+    if (!ctx.has_input(i)) fail_model("input " + std::to_string(i) + " is missing");
+    shape = broadcast_shapes(shape, ctx.shape(i));
+  }
   return {{.dtype = common_dtype(ctx), .shape = std::move(shape)}};
 }
 
