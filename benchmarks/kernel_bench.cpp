@@ -1,10 +1,14 @@
-// kernel_bench: times generated kernels of single tasks on one thread and prints GFLOP/s and the share of the FMA peak.
+// kernel_bench: times generated kernels of single tasks on one thread and prints GFLOP/s and the
+// share of the FMA peak.
 //
-//   kernel_bench [--impl=direct] [--format=NC1HWC0] [--schedule=oc_vectors=2,ow_block=14,...] [--search=N] [--check]
+//   kernel_bench [--impl=direct] [--format=NC1HWC0] [--schedule=oc_vectors=2,ow_block=14,...]
+//   [--search=N] [--check]
 //                TASK...
-//   TASK: "conv 1x64x56x56 64x64x3x3 s1 p1 d1 g1 bias add relu" or "matmul 128x768 768x3072 bias relu"
+//   TASK: "conv 1x64x56x56 64x64x3x3 s1 p1 d1 g1 bias add relu" or "matmul 128x768 768x3072 bias
+//   relu"
 //
-// Without --impl all Impls with generated code; --search times N random legal Schedules and prints the best.
+// Without --impl all Impls with generated code; --search times N random legal Schedules and prints
+// the best.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -22,7 +26,7 @@
 #include "base/check.h"
 #include "compiler/impl.h"
 #include "compiler/loopnest/codegen.h"
-#include "tests/compiler/machine_code.h"
+#include "runtime/jit_module.h"
 
 namespace {
 
@@ -84,14 +88,22 @@ Task parse_task(const std::string& text) {
   for (std::size_t i = 3; i < words.size(); ++i) {
     const std::string& word = words[i];
     if (word == "dynamic") continue;
-    if (word == "bias") has_bias = true;
-    else if (word == "add" || word == "relu" || word == "sigmoid") fused.push_back(word);
-    else if (word[0] == 's') stride = std::stoll(word.substr(1));
-    else if (word[0] == 'p') pad = std::stoll(word.substr(1));
-    else if (word[0] == 'd') dilation = std::stoll(word.substr(1));
-    else if (word[0] == 'g') groups = std::stoll(word.substr(1));
-    else if (word == "transB") task.op.attrs.set("transB", std::int64_t{1});
-    else AOE_CHECK(false, "unknown word " + word);
+    if (word == "bias")
+      has_bias = true;
+    else if (word == "add" || word == "relu" || word == "sigmoid")
+      fused.push_back(word);
+    else if (word[0] == 's')
+      stride = std::stoll(word.substr(1));
+    else if (word[0] == 'p')
+      pad = std::stoll(word.substr(1));
+    else if (word[0] == 'd')
+      dilation = std::stoll(word.substr(1));
+    else if (word[0] == 'g')
+      groups = std::stoll(word.substr(1));
+    else if (word == "transB")
+      task.op.attrs.set("transB", std::int64_t{1});
+    else
+      AOE_CHECK(false, "unknown word " + word);
   }
   if (is_conv) {
     task.op.attrs.set("strides", std::vector<std::int64_t>{stride, stride});
@@ -109,10 +121,15 @@ Task parse_task(const std::string& text) {
                              ? Operand{}
                              : Operand{.kind = Operand::Kind::kStep,
                                        .index = static_cast<int>(task.op.epilogue.size()) - 1};
-    EpilogueStep step{.type = word == "add" ? "Add" : word == "relu" ? "Relu" : "Sigmoid",
-                      .version = word == "add" ? 7 : 6, .attrs = {}, .operands = {left}};
+    EpilogueStep step{.type = word == "add"    ? "Add"
+                              : word == "relu" ? "Relu"
+                                               : "Sigmoid",
+                      .version = word == "add" ? 7 : 6,
+                      .attrs = {},
+                      .operands = {left}};
     if (word == "add") {
-      step.operands.push_back({.kind = Operand::Kind::kInput, .index = add(task.out().shape, false)});
+      step.operands.push_back(
+          {.kind = Operand::Kind::kInput, .index = add(task.out().shape, false)});
     }
     task.op.epilogue.push_back(step);
   }
@@ -136,9 +153,11 @@ class Runner {
     for (std::size_t i = 0; i < kernel.stages.size(); ++i) {
       kernel.stages[i].name += "_" + std::to_string(i);
     }
-    code_ = std::make_unique<loopnest::MachineCode>(
-        loopnest::compile_shared_object(kernel.stages, soc));
-    compile_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - started).count();
+    code_ = std::make_unique<runtime::JitModule>(
+        loopnest::compile_shared_object(kernel.stages, soc), task.op.type);
+    compile_ms =
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - started)
+            .count();
     std::mt19937 random(7);
     std::uniform_real_distribution<float> values(-1, 1);
     for (std::size_t i = 0; i < task.inputs.size(); ++i) {
@@ -149,7 +168,8 @@ class Runner {
       const TensorDesc plain = task.in(i);
       keep_.push_back(allocate(storage_bytes(plain)));
       plain_.push_back({plain, keep_.back().get()});
-      for (std::int64_t e = 0; e < element_count(plain.shape); ++e) plain_.back().as<float>()[e] = values(random);
+      for (std::int64_t e = 0; e < element_count(plain.shape); ++e)
+        plain_.back().as<float>()[e] = values(random);
       const TensorDesc stored = with_format(plain, candidate.format.inputs[i], soc);
       keep_.push_back(allocate(storage_bytes(stored)));
       reference::convert_format(plain_.back(), {stored, keep_.back().get()});
@@ -171,7 +191,7 @@ class Runner {
     }
     std::int64_t scratch = 64;
     for (const loopnest::Function& stage : kernel.stages) {
-      functions_.push_back({code_->function(stage.name), stage.parallel_extent});
+      functions_.push_back({code_->find(stage.name), stage.parallel_extent});
       scratch = std::max(scratch, stage.scratch_bytes);
     }
     keep_.push_back(allocate(static_cast<std::size_t>(scratch)));
@@ -179,7 +199,8 @@ class Runner {
   }
 
   void run() {
-    for (const auto& [function, extent] : functions_) function(buffers_.data(), 0, extent, scratch_);
+    for (const auto& [function, extent] : functions_)
+      function(buffers_.data(), 0, extent, scratch_);
   }
 
   double best_ns(double budget_ms) {
@@ -197,7 +218,8 @@ class Runner {
     return best;
   }
 
-  /// Largest difference to the reference over the largest value; infinity when padding lanes are not zero.
+  /// Largest difference to the reference over the largest value; infinity when padding lanes are
+  /// not zero.
   double error() {
     run();
     const TensorDesc plain = task_.out();
@@ -208,7 +230,8 @@ class Runner {
     double difference = 0, scale = 1e-30;
     for (std::int64_t i = 0; i < element_count(plain.shape); ++i) {
       const double w = static_cast<float*>(want.get())[i], g = static_cast<float*>(got.get())[i];
-      difference = std::isnan(g) ? std::numeric_limits<double>::infinity() : std::max(difference, std::abs(g - w));
+      difference = std::isnan(g) ? std::numeric_limits<double>::infinity()
+                                 : std::max(difference, std::abs(g - w));
       scale = std::max(scale, std::abs(w));
     }
     const Bytes again = allocate(storage_bytes(output_.desc));
@@ -221,12 +244,12 @@ class Runner {
 
  private:
   Task task_;
-  std::unique_ptr<loopnest::MachineCode> code_;
+  std::unique_ptr<runtime::JitModule> code_;
   std::vector<Bytes> keep_;
   std::vector<Tensor> plain_;
   Tensor output_;
   std::vector<void*> buffers_;
-  std::vector<std::pair<loopnest::KernelFunction, std::int64_t>> functions_;
+  std::vector<std::pair<runtime::StageFunction, std::int64_t>> functions_;
   void* scratch_ = nullptr;
 };
 
@@ -237,22 +260,25 @@ double measured_peak(const Soc& soc) {
   constexpr std::int64_t kSteps = 100000, kChains = 12;
   b.parallel(1, [&](loopnest::Int) {
     std::vector<loopnest::Local> sums;
-    for (int i = 0; i < kChains; ++i) sums.push_back(b.local(b.load(out, i * soc.vector_lanes, soc.vector_lanes)));
+    for (int i = 0; i < kChains; ++i)
+      sums.push_back(b.local(b.load(out, i * soc.vector_lanes, soc.vector_lanes)));
     const auto x = b.local(b.load(out, 0, soc.vector_lanes));
     b.loop("i", 0, kSteps, 1, [&](loopnest::Int) {
       for (const auto& sum : sums) b.assign(sum, fma(b.get(sum), b.get(x), b.get(x)));
     });
-    for (int i = 0; i < kChains; ++i) b.store(out, i * soc.vector_lanes, b.get(sums[static_cast<std::size_t>(i)]));
+    for (int i = 0; i < kChains; ++i)
+      b.store(out, i * soc.vector_lanes, b.get(sums[static_cast<std::size_t>(i)]));
   });
   const loopnest::Function function = b.finish();
-  const loopnest::MachineCode code(loopnest::compile_shared_object(std::span(&function, 1), soc));
+  const runtime::JitModule code(loopnest::compile_shared_object(std::span(&function, 1), soc), "peak");
   const Bytes buffer = allocate(4096);
   void* buffers[] = {buffer.get()};
   double best = 0;
   for (int i = 0; i < 20; ++i) {
     const auto start = std::chrono::steady_clock::now();
-    code.function("peak")(buffers, 0, 1, nullptr);
-    const double ns = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
+    code.find("peak")(buffers, 0, 1, nullptr);
+    const double ns =
+        std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
     best = std::max(best, 2.0 * soc.vector_lanes * kChains * kSteps / ns);
   }
   return best;
@@ -260,7 +286,8 @@ double measured_peak(const Soc& soc) {
 
 std::string text_of(const Schedule& schedule) {
   std::string text;
-  for (const auto& [name, value] : schedule) text += (text.empty() ? "" : ",") + name + "=" + std::to_string(value);
+  for (const auto& [name, value] : schedule)
+    text += (text.empty() ? "" : ",") + name + "=" + std::to_string(value);
   return text;
 }
 
@@ -269,7 +296,8 @@ struct Line {
   Schedule schedule;
 };
 
-void bench(const Task& task, const Candidate& base, const Options& options, const Soc& soc, double peak) {
+void bench(const Task& task, const Candidate& base, const Options& options, const Soc& soc,
+           double peak) {
   const ScheduleSpace space = base.impl->space(task, base.format, soc);
   std::vector<Schedule> schedules = {base.schedule};
   for (const std::string& part : split(options.schedule, ',')) {
@@ -279,7 +307,8 @@ void bench(const Task& task, const Candidate& base, const Options& options, cons
   std::mt19937 random(3);
   for (int i = 0, tries = 0; i < options.search && tries < 100 * options.search; ++tries) {
     Schedule sample;
-    for (const ScheduleAxis& axis : space.axes) sample[axis.name] = axis.values[random() % axis.values.size()];
+    for (const ScheduleAxis& axis : space.axes)
+      sample[axis.name] = axis.values[random() % axis.values.size()];
     if (space.is_legal && !space.is_legal(sample)) continue;
     schedules.push_back(sample);
     ++i;
@@ -291,15 +320,17 @@ void bench(const Task& task, const Candidate& base, const Options& options, cons
     Runner runner(task, candidate, soc);
     if (options.check) {
       const double error = runner.error();
-      if (!(error < 1e-4)) std::printf("    WRONG by %g: %s\n", error, text_of(candidate.schedule).c_str());
+      if (!(error < 1e-4))
+        std::printf("    WRONG by %g: %s\n", error, text_of(candidate.schedule).c_str());
     }
     lines.push_back({runner.best_ns(options.search != 0 ? 5 : 60), candidate.schedule});
     if (i == 0) {
-      std::printf("  %-10s %-8s %10.1f us %8.1f GFLOP/s %5.1f%%  estimate %8.1f us compile %5.1f ms  %s\n",
-                  std::string(base.impl->name()).c_str(), base.format.name.c_str(), lines[0].ns / 1e3,
-                  flops(task) / lines[0].ns, 100 * flops(task) / lines[0].ns / peak,
-                  base.impl->estimate_ns(task, base.format, soc) / 1e3, runner.compile_ms,
-                  text_of(candidate.schedule).c_str());
+      std::printf(
+          "  %-10s %-8s %10.1f us %8.1f GFLOP/s %5.1f%%  estimate %8.1f us compile %5.1f ms  %s\n",
+          std::string(base.impl->name()).c_str(), base.format.name.c_str(), lines[0].ns / 1e3,
+          flops(task) / lines[0].ns, 100 * flops(task) / lines[0].ns / peak,
+          base.impl->estimate_ns(task, base.format, soc) / 1e3, runner.compile_ms,
+          text_of(candidate.schedule).c_str());
       std::fflush(stdout);
     }
   }
@@ -315,13 +346,20 @@ Options parse_options(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     const auto value = [&](const std::string& flag) { return word.substr(flag.size()); };
-    if (word.starts_with("--impl=")) options.impl = value("--impl=");
-    else if (word.starts_with("--format=")) options.format = value("--format=");
-    else if (word.starts_with("--schedule=")) options.schedule = value("--schedule=");
-    else if (word.starts_with("--search=")) options.search = std::stoi(value("--search="));
-    else if (word == "--check") options.check = true;
-    else if (word == "--avx2") options.avx2 = true;
-    else options.tasks.push_back(word);
+    if (word.starts_with("--impl="))
+      options.impl = value("--impl=");
+    else if (word.starts_with("--format="))
+      options.format = value("--format=");
+    else if (word.starts_with("--schedule="))
+      options.schedule = value("--schedule=");
+    else if (word.starts_with("--search="))
+      options.search = std::stoi(value("--search="));
+    else if (word == "--check")
+      options.check = true;
+    else if (word == "--avx2")
+      options.avx2 = true;
+    else
+      options.tasks.push_back(word);
   }
   return options;
 }
@@ -339,7 +377,8 @@ int main(int argc, char** argv) {
     soc.vector_registers = 16;
   }
   const double peak = measured_peak(soc);
-  std::printf("%s, %d lanes, one thread, peak %.0f GFLOP/s\n", soc.version.c_str(), soc.vector_lanes, peak);
+  std::printf("%s, %d lanes, one thread, peak %.0f GFLOP/s\n", soc.version.c_str(),
+              soc.vector_lanes, peak);
   for (const std::string& text : options.tasks) {
     const Task task = parse_task(text);
     std::printf("%s\n", text.c_str());

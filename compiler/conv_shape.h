@@ -1,5 +1,6 @@
-// ConvShape: a 2-D convolution as plain numbers, read from a Task's shapes and attributes. What every convolution Impl
-// starts from, so that padding modes and defaults are understood in one place.
+// ConvShape: a 2-D convolution as plain numbers, read from a Task's shapes and attributes. What
+// every convolution Impl starts from, so that padding modes and defaults are understood in one
+// place.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +39,8 @@ struct ConvShape {
   double weight_elements() const;
 };
 
-/// Reads "Conv2D" or "Conv2DTranspose" with static shapes and two spatial dimensions; the reason why not otherwise.
+/// Reads "Conv2D" or "Conv2DTranspose" with static shapes and two spatial dimensions; the reason
+/// why not otherwise.
 Result<ConvShape> conv_shape(const Task& task);
 
 /// "64x56x56 -> 64x56x56, kernel 3x3, stride 1x1, groups 1" for logs and refusals.

@@ -1,0 +1,217 @@
+// direct: generated direct convolution, vectorised over output channels. Any kernel, stride,
+// dilation and group size. Strong where a library pads or repacks: few input channels, odd groups,
+// few pixels, fused epilogues. The nest: compiler/direct_nest.h. Tested like every Impl by
+// tests/compiler/impls_test.cpp.
+#include <algorithm>
+#include <limits>
+
+#include "compiler/direct_nest.h"
+#include "compiler/image_store.h"
+#include "compiler/roofline.h"
+
+namespace aoe::compiler {
+namespace {
+
+constexpr std::int64_t kMaxBodyFmas =
+    8192;  ///< written out per kernel: beyond, code leaves the instruction cache
+constexpr std::int64_t kGoodBodyFmas = 512;   ///< enough to hide the loop around it
+constexpr std::int64_t kMaxStemChannels = 8;  ///< NCHW input: one cache line per channel and tap
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+  return (a + b - 1) / b;
+}
+
+DirectPlan plan_of(const Task& task, const FormatChoice& format, const DirectTiling& tiling,
+                   const Soc& soc) {
+  ConvShape shape = conv_shape(task).value();
+  return DirectPlan(shape, format.inputs[0], format.outputs[0], soc.vector_lanes, tiling,
+                    is_flattenable(task));
+}
+
+/// Multiply-adds that the code of one plan spells out.
+std::int64_t body_fmas(const DirectPlan& plan) {
+  std::int64_t fmas = 0;
+  for (const RowGroup& group : plan.row_groups()) {
+    const bool is_unrolled =
+        std::any_of(group.rows.taps.begin(), group.rows.taps.end(),
+                    [&](const TapRange& t) { return t != group.rows.taps[0]; });
+    for (const AxisSegment& columns : group.columns) {
+      fmas += group.rows.size * columns.size * plan.tiling().oc_vectors * plan.tiling().ic_unroll *
+              plan.shape().kernel_width * (is_unrolled ? plan.shape().kernel_height : 1);
+    }
+  }
+  return fmas * std::min<std::int64_t>(plan.ic_tiles(), 3);
+}
+
+/// Block sizes that cut `extent` into equal parts as nearly as possible.
+std::vector<std::int64_t> even_blocks(std::int64_t extent, std::int64_t limit) {
+  std::vector<std::int64_t> blocks;
+  for (std::int64_t block = std::min(extent, limit); block >= 1; --block) {
+    const bool is_even = ceil_div(extent, ceil_div(extent, block)) == block;
+    if (is_even || block == limit) blocks.push_back(block);
+  }
+  std::reverse(blocks.begin(), blocks.end());
+  return blocks;
+}
+
+std::vector<std::int64_t> powers_of_two(std::int64_t below) {
+  std::vector<std::int64_t> values;
+  for (std::int64_t v = 1; v < below; v *= 2) values.push_back(v);
+  return values;
+}
+
+class Direct final : public Impl {
+ public:
+  std::string_view name() const override { return "direct"; }
+
+  Result<void> supports(const Task& task, const Soc&) const override {
+    const Result<ConvShape> shape = conv_shape(task);
+    if (!shape) return Unexpected(shape.error());
+    if (shape->is_transposed) return Unexpected("Conv2DTranspose is not a direct convolution");
+    for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
+      if (task.in(i).dtype != DataType::kFloat) {
+        return Unexpected("input " + std::to_string(i) + " is " + to_string(task.in(i)) +
+                          ", needs float32");
+      }
+    }
+    if (!task.inputs[1].constant) return Unexpected("weights are not constant");
+    if (shape->has_bias && !task.inputs[2].constant) return Unexpected("bias is not constant");
+    return supports_image_epilogue(task);
+  }
+
+  std::vector<FormatChoice> formats(const Task& task, const Soc&) const override {
+    std::vector<FormatChoice> choices = {
+        image_format(task, "NC1HWC0", Format::kNC1HWC0, Format::kNC1HWC0),
+        image_format(task, "NHWC", Format::kNHWC, Format::kNHWC)};
+    if (task.in(0).shape[1] <= kMaxStemChannels) {
+      choices.push_back(image_format(task, "NCHW", Format::kNCHW, Format::kNC1HWC0));
+    }
+    return choices;
+  }
+
+  ScheduleSpace space(const Task& task, const FormatChoice& format, const Soc& soc) const override {
+    const DirectPlan plan = plan_of(task, format, {}, soc);
+    const ConvShape& s = plan.shape();
+    const std::int64_t width = s.is_pointwise() ? s.out_pixels() : s.out_width;
+    ScheduleSpace space;
+    std::vector<std::int64_t> vectors;
+    for (const std::int64_t v : {1, 2, 3, 4, 6, 8}) {
+      if (v <= plan.out_vectors()) vectors.push_back(v);
+    }
+    std::vector<std::int64_t> rows;
+    for (std::int64_t r = 1; r <= std::min<std::int64_t>(4, s.out_height); ++r) rows.push_back(r);
+    std::vector<std::int64_t> channel_tiles = {0};
+    for (const std::int64_t c : {16, 32, 64, 128, 256, 512}) {
+      if (c < s.group_in_channels()) channel_tiles.push_back(c);
+    }
+    space.axes = {{"oc_vectors", vectors},
+                  {"oh_block", rows},
+                  {"ow_block", even_blocks(width, soc.vector_registers - 2)},
+                  {"ic_unroll", legal_ic_unrolls(s, format.inputs[0], soc.vector_lanes)},
+                  {"ic_block", channel_tiles},
+                  {"row_tile", powers_of_two(std::max(s.out_height, s.out_pixels() / 8) + 1)},
+                  {"pixels_outer", {0, 1}}};
+    space.is_legal = [=](const Schedule& schedule) {
+      return is_legal(plan_of(task, format, DirectTiling::from(schedule), soc), soc);
+    };
+    space.heuristic = heuristic(task, format, space, soc).schedule();
+    return space;
+  }
+
+  Features features(const Task& task, const FormatChoice& format, const Schedule& schedule,
+                    const Soc& soc) const override {
+    const DirectPlan plan = plan_of(task, format, DirectTiling::from(schedule), soc);
+    const ConvShape& s = plan.shape();
+    const DirectTiling& t = plan.tiling();
+    const DirectWork work = plan.work();
+    const double weight_tile =
+        4.0 * static_cast<double>(plan.chunks_per_tile() * t.ic_unroll * s.kernel_height *
+                                  s.kernel_width * plan.block_lanes());
+    const double input_tile =
+        4.0 * static_cast<double>(plan.chunks_per_tile() * t.ic_unroll) *
+        static_cast<double>((t.oh_block * s.stride_height + s.kernel_height) * s.in_width);
+    const double bytes = bytes_moved(task);
+    return {{"flops", flops(task)},
+            {"bytes", bytes},
+            {"intensity", flops(task) / bytes},
+            {"core_cycles", work.cycles},
+            {"lane_use", flops(task) / (2.0 * plan.lanes() * work.fmas)},
+            {"registers", static_cast<double>(plan.registers()) / soc.vector_registers},
+            {"accumulators", static_cast<double>(t.oc_vectors * t.oh_block * t.ow_block)},
+            {"weight_tile_per_l1", weight_tile / static_cast<double>(soc.l1d_bytes)},
+            {"weight_tile_per_l2", weight_tile / static_cast<double>(soc.l2_bytes)},
+            {"input_tile_per_l1", input_tile / static_cast<double>(soc.l1d_bytes)},
+            {"ic_tiles", static_cast<double>(plan.ic_tiles())},
+            {"row_tile", static_cast<double>(t.row_tile)},
+            {"pixels_outer", static_cast<double>(t.pixels_outer)},
+            {"body_fmas", static_cast<double>(body_fmas(plan))},
+            {"iterations", static_cast<double>(plan.parallel_extent())},
+            {"balance", parallel_balance(soc, plan.parallel_extent())}};
+  }
+
+  double estimate_ns(const Task& task, const FormatChoice& format, const Soc& soc) const override {
+    const Schedule schedule = space(task, format, soc).heuristic;
+    const DirectPlan plan = plan_of(task, format, DirectTiling::from(schedule), soc);
+    // The nest's two multiply-adds a cycle, less what loops, edges and cache misses cost.
+    constexpr double kEfficiency = 0.85;
+    const double compute =
+        compute_ns(soc, plan.work().cycles * 4.0 * soc.vector_lanes, kEfficiency) /
+        parallel_balance(soc, plan.parallel_extent());
+    return launch_ns(soc) + std::max(compute, memory_ns(soc, bytes_moved(task)));
+  }
+
+  Kernel build(const Task& task, const FormatChoice& format, const Schedule& schedule,
+               const Soc& soc) const override {
+    return build_direct(task, format, plan_of(task, format, DirectTiling::from(schedule), soc));
+  }
+
+ private:
+  static bool is_legal(const DirectPlan& plan, const Soc& soc) {
+    const DirectTiling& t = plan.tiling();
+    if (plan.registers() > soc.vector_registers) return false;
+    if (plan.is_flat() && t.oh_block != 1) return false;
+    if (t.row_tile > plan.row_blocks()) return false;
+    if (t.ic_block != 0 && (!plan.is_group_aligned() || t.ic_block % t.ic_unroll != 0))
+      return false;
+    return body_fmas(plan) <= kMaxBodyFmas;
+  }
+
+  /// The register block with the fewest cycles, then the largest unroll that stays small, then
+  /// tiles for the caches.
+  static DirectTiling heuristic(const Task& task, const FormatChoice& format,
+                                const ScheduleSpace& space, const Soc& soc) {
+    const auto values = [&](std::size_t axis) { return space.axes[axis].values; };
+    DirectTiling best;
+    double best_cycles = std::numeric_limits<double>::infinity();
+    for (const std::int64_t v : values(0)) {
+      for (const std::int64_t h : values(1)) {
+        for (const std::int64_t w : values(2)) {
+          DirectTiling t{.oc_vectors = v, .oh_block = h, .ow_block = w};
+          const DirectPlan plan = plan_of(task, format, t, soc);
+          if (!is_legal(plan, soc)) continue;
+          const double cycles = plan.work().cycles / parallel_balance(soc, plan.parallel_extent());
+          if (cycles < best_cycles * 0.999) {
+            best_cycles = cycles;
+            best = t;
+          }
+        }
+      }
+    }
+    for (const std::int64_t unroll : values(3)) {
+      DirectTiling t = best;
+      t.ic_unroll = unroll;
+      const std::int64_t body =
+          t.oc_vectors * t.oh_block * t.ow_block * unroll * conv_shape(task)->kernel_width;
+      if (body <= kGoodBodyFmas && is_legal(plan_of(task, format, t, soc), soc)) best = t;
+    }
+    return best;
+  }
+};
+
+}  // namespace
+
+void register_direct(ImplRegistry& registry) {
+  registry.add(std::make_unique<Direct>());
+}
+
+}  // namespace aoe::compiler

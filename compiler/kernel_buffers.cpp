@@ -1,0 +1,30 @@
+// Declares a kernel's buffers in ABI order.
+#include "compiler/kernel_buffers.h"
+
+namespace aoe::compiler {
+using loopnest::Access;
+
+KernelBuffers declare_buffers(loopnest::Builder& builder, const Task& task, std::size_t constants,
+                              bool has_workspace) {
+  KernelBuffers buffers;
+  for (std::size_t i = 0; i < task.inputs.size(); ++i) {
+    const TaskInput& input = task.inputs[i];
+    if (!input.is_present() || input.constant) {
+      buffers.inputs.push_back(std::nullopt);
+    } else {
+      buffers.inputs.push_back(
+          builder.buffer("input" + std::to_string(i), Access::kRead, input.desc.dtype));
+    }
+  }
+  for (std::size_t i = 0; i < task.outputs.size(); ++i) {
+    buffers.outputs.push_back(
+        builder.buffer("output" + std::to_string(i), Access::kReadWrite, task.outputs[i].dtype));
+  }
+  for (std::size_t i = 0; i < constants; ++i) {
+    buffers.constants.push_back(builder.buffer("constant" + std::to_string(i), Access::kRead));
+  }
+  if (has_workspace) buffers.workspace = builder.buffer("workspace", Access::kReadWrite);
+  return buffers;
+}
+
+}  // namespace aoe::compiler

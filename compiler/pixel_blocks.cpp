@@ -1,0 +1,35 @@
+// Groups output coordinates by which taps of their window lie inside the input.
+#include "compiler/pixel_blocks.h"
+
+#include <algorithm>
+
+namespace aoe::compiler {
+
+TapRange WindowAxis::taps(std::int64_t output) const {
+  const std::int64_t start = output * stride - pad_begin;
+  TapRange range;
+  range.begin = start >= 0 ? 0 : (-start + dilation - 1) / dilation;
+  // The number of taps at or before the last input element.
+  range.end = start > in - 1 ? 0 : (in - 1 - start) / dilation + 1;
+  range.begin = std::min(range.begin, kernel);
+  range.end = std::clamp<std::int64_t>(range.end, range.begin, kernel);
+  return range;
+}
+
+std::vector<AxisSegment> segments(const WindowAxis& axis, std::int64_t block) {
+  std::vector<AxisSegment> result;
+  for (std::int64_t first = 0; first < axis.out; first += block) {
+    AxisSegment segment{
+        .first = first, .size = std::min(block, axis.out - first), .count = 1, .taps = {}};
+    for (std::int64_t i = 0; i < segment.size; ++i) segment.taps.push_back(axis.taps(first + i));
+    if (!result.empty() && result.back().size == segment.size &&
+        result.back().taps == segment.taps) {
+      ++result.back().count;
+    } else {
+      result.push_back(std::move(segment));
+    }
+  }
+  return result;
+}
+
+}  // namespace aoe::compiler

@@ -1,0 +1,42 @@
+// The rough machine model: two FMA ports, three cache levels, memory.
+#include "compiler/roofline.h"
+
+#include <algorithm>
+
+namespace aoe::compiler {
+namespace {
+
+// Of a current server core under load. They only rank Impls against each other: what counts is
+// their proportion.
+constexpr double kCyclesPerNs = 4.0;
+constexpr double kFmaPorts = 2.0;
+constexpr double kL2BytesPerNs = 100.0;
+constexpr double kL3BytesPerNs = 40.0;
+constexpr double kMemoryBytesPerNs = 16.0;     // of one core
+constexpr double kMemoryBytesPerNsAll = 80.0;  // of all cores together
+
+}  // namespace
+
+double compute_ns(const Soc& soc, double flops, double efficiency) {
+  const double flops_per_ns = kCyclesPerNs * kFmaPorts * 2.0 * soc.vector_lanes * soc.threads;
+  return flops / (flops_per_ns * efficiency);
+}
+
+double memory_ns(const Soc& soc, double bytes) {
+  const double threads = soc.threads;
+  if (bytes <= static_cast<double>(soc.l2_bytes) * threads)
+    return bytes / (kL2BytesPerNs * threads);
+  if (bytes <= static_cast<double>(soc.l3_bytes)) return bytes / (kL3BytesPerNs * threads);
+  return bytes / std::min(kMemoryBytesPerNs * threads, kMemoryBytesPerNsAll);
+}
+
+double parallel_balance(const Soc& soc, std::int64_t iterations) {
+  const std::int64_t rounds = (iterations + soc.threads - 1) / soc.threads;
+  return static_cast<double>(iterations) / static_cast<double>(rounds * soc.threads);
+}
+
+double launch_ns(const Soc& soc) {
+  return soc.threads > 1 ? 2000.0 : 100.0;
+}
+
+}  // namespace aoe::compiler

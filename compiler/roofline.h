@@ -1,0 +1,24 @@
+// Rough times from flops and bytes, for ranking Impls before anything was measured.
+#pragma once
+
+#include <cstdint>
+
+#include "compiler/soc.h"
+
+namespace aoe::compiler {
+
+/// Nanoseconds of `flops` on all threads at `efficiency` (0..1] of the vector peak.
+double compute_ns(const Soc& soc, double flops, double efficiency);
+
+/// Nanoseconds to move `bytes` once by all threads, from the cache level that a working set of that
+/// size lives in.
+double memory_ns(const Soc& soc, double bytes);
+
+/// Share of the threads' time that is used when `iterations` equal pieces of work are spread over
+/// them: (0..1].
+double parallel_balance(const Soc& soc, std::int64_t iterations);
+
+/// Handing a stage to the threads and waiting for them.
+double launch_ns(const Soc& soc);
+
+}  // namespace aoe::compiler
