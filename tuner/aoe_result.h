@@ -1,0 +1,74 @@
+// The result file of a tuning run, aoe_result_opat_<timestamp>_pid<pid>.json: documented names,
+// counters and percentages. Written again, by rename, whenever something changes, so that it is
+// valid JSON at any moment.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace aoe::tuner {
+
+/// Units are strategies. The documented identities hold by construction: hit = update + reserved,
+/// total = add + hit + unsatisfied.
+struct RepoSummary {
+  int add = 0;          ///< not in the bank before, appended
+  int update = 0;       ///< in the bank before, replaced by a better one
+  int reserved = 0;     ///< in the bank before, unchanged
+  int unsatisfied = 0;  ///< not in the bank before, nothing better than the default found
+  int hit() const { return update + reserved; }
+  int total() const { return add + hit() + unsatisfied; }
+};
+
+/// What one tuning mode ("Format", "Schedule", "Impl") contributed.
+struct ModeGain {
+  std::string mode;
+  double before_us = 0;
+  double after_us = 0;
+  bool is_update = false;  ///< update_mode: of a strategy that was in the bank, or a new one
+};
+
+struct ModifiedOperator {
+  std::string op_name;
+  std::vector<std::string> op_types;  ///< one, or several of a fused operator
+  std::vector<ModeGain> gains;
+};
+
+enum class TuningState { kSuccessful, kFailed, kIncomplete };
+
+struct AoeResult {
+  std::string tuning_name;
+  std::optional<double> tuning_time_s;  ///< once the run has ended
+  // Additions to the documented fields of "basic".
+  std::string soc_version;
+  int threads = 0;
+  std::int64_t trials = 0;  ///< measurements made
+  std::string verdict;      ///< of the tuned model against the untuned one; absent when empty
+
+  bool has_tunable_operator = false;  ///< without one the section OPAT is absent
+  std::optional<double> baseline_ms;
+  std::optional<double> result_ms;  ///< once the tuned model was measured
+  TuningState state = TuningState::kIncomplete;
+  std::vector<ModifiedOperator> modified;
+  RepoSummary summary;
+  std::vector<std::string> failed_operators;
+};
+
+nlohmann::ordered_json to_json(const AoeResult& result);
+
+/// Throws Error(kOutput).
+void write_result(const AoeResult& result, const std::filesystem::path& path);
+
+/// "35.35%": (before - after) / after, cut off (not rounded) behind two decimals; "0.00%" when
+/// after is 0.
+std::string improvement_percent(double before, double after);
+
+/// "20250131235959123": local time with milliseconds, as file names carry it.
+std::string timestamp17(std::chrono::system_clock::time_point when);
+/// "aoe_result_opat_<timestamp>_pid<pid>.json"
+std::string result_file_name(const std::string& timestamp, int pid);
+
+}  // namespace aoe::tuner

@@ -1,0 +1,58 @@
+// Confirmation in place: the tuned model against the untuned one, op by op. What won alone but loses inside the model is demoted.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "bank/strategy.h"
+#include "compiler/compiler.h"
+#include "tuner/statistics.h"
+#include "tuner/task_list.h"
+
+namespace aoe::tuner {
+
+/// A source without some tasks: what the next round compiles with.
+class SourceWithout final : public bank::StrategySource {
+ public:
+  SourceWithout(const bank::StrategySource& source, const std::set<std::string>& descriptions)
+      : source_(source), without_(descriptions) {}
+  std::optional<bank::StrategySet> find(const bank::TaskKey& key) const override;
+  std::string description() const override { return source_.description(); }
+
+ private:
+  const bank::StrategySource& source_;
+  const std::set<std::string>& without_;
+};
+
+struct Confirmation {
+  double untuned_ns = 0;  ///< medians of the round that decided
+  double tuned_ns = 0;
+  Comparison comparison;
+  std::set<std::string>
+      demoted;     ///< descriptions of the tasks whose strategy the chosen om does not use
+  std::string om;  ///< the tuned model, serialized
+};
+
+/// Which tasks are slower in `tuned` than in `untuned`, all ops of a task together, by a paired verdict.
+std::set<std::string> slower_tasks(const ModelTiming& untuned, const ModelTiming& tuned,
+                                   const std::vector<TuningTask>& tasks, double margin);
+
+struct ConfirmInput {
+  const graph::Graph& graph;
+  compiler::CompileOptions compile;      ///< with the strategies to confirm
+  const std::vector<TuningTask>& tasks;  ///< that have a strategy
+  std::filesystem::path untuned_om;
+  std::filesystem::path scratch_directory;  ///< for the oms under test
+  const ConfirmPolicy& policy;
+  std::function<bool()> is_stopped;
+};
+
+/// Compiles, measures and demotes until nothing loses or the rounds are used up; the fastest of the rounds counts. "No": a
+/// model did not run, or the run was stopped.
+Result<Confirmation> confirm_in_model(const ConfirmInput& input, Measurer& measurer);
+
+}  // namespace aoe::tuner

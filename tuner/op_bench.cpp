@@ -1,0 +1,225 @@
+// Compiling, verifying and timing the candidates of one task.
+#include "tuner/op_bench.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <mutex>
+#include <numeric>
+#include <thread>
+
+#include "base/check.h"
+#include "base/error.h"
+#include "compiler/compiler.h"
+#include "reference/op.h"
+#include "tuner/random_tensor.h"
+#include "tuner/statistics.h"
+#include "tuner/timed_model.h"
+#include "tuner/verify.h"
+
+namespace aoe::tuner {
+using compiler::Task;
+using compiler::TaskInput;
+namespace {
+
+constexpr std::uint64_t kInputSeed = 20;
+
+/// Runs `work`; what it throws becomes a failed Timing. `fallback` names the stage it belongs to.
+template <typename Work>
+Timing guarded(Outcome fallback, Work&& work) {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    return Timing::failure(Outcome::kOutOfMemory, "memory limit of the worker reached");
+  } catch (const std::exception& e) {
+    return Timing::failure(fallback, e.what());
+  }
+}
+
+/// How many products an output element sums up, from the task's own arithmetic.
+double reduction_length_of(const Task& task) {
+  double outputs = 0;
+  for (const TensorDesc& output : task.outputs)
+    if (output.dtype != DataType::kUndefined)
+      outputs += static_cast<double>(element_count(output.shape));
+  return outputs > 0 ? std::max(1.0, compiler::flops(task) / (2 * outputs)) : 1.0;
+}
+
+}  // namespace
+
+runtime::Om build_op_om(const Task& task, const bank::Strategy& strategy,
+                        const compiler::Soc& soc) {
+  const Result<compiler::Candidate> candidate = compiler::candidate_of(strategy, task, soc);
+  if (!candidate) throw Error(ExitCode::kFailure, candidate.error());
+  const graph::Graph graph = compiler::graph_of(task);
+  AOE_CHECK(graph.nodes.size() == 1, "a task's graph has one node");
+  compiler::CompileOptions options;
+  options.soc = soc;
+  options.fixed[graph.nodes.front().name] = *candidate;
+  return std::move(compiler::compile(graph, options).om);
+}
+
+/// One candidate that compiled: its model, its weights' place and the state of the caches before
+/// each run.
+class OpBench::Prepared {
+ public:
+  Prepared(runtime::Om om, const OpBench& bench)
+      : bench_(bench), model_(std::move(om), bench.options_.soc.threads) {
+    model_.set_inputs(bench.reference_.get().inputs);
+  }
+
+  double run_ns() {
+    const std::string_view weights = model_.om().weights_view;
+    bench_.caches_.evict_weights(weights.data(), weights.size());
+    for (const ConstantPtr& input : model_.inputs())
+      CacheState::touch(input->data(), input->size_bytes());
+    model_.run();
+    return model_.op_ns();
+  }
+
+  /// Runs warm-ups and compares the output of the first.
+  Result<void> warm_up_and_verify() {
+    for (int i = 0; i < bench_.options_.policy.warmup_runs; ++i) {
+      run_ns();
+      if (i > 0) continue;
+      if (auto right = verify(); !right) return right;
+    }
+    return {};
+  }
+
+ private:
+  Result<void> verify() const {
+    const Reference& reference = bench_.reference_.get();
+    AOE_CHECK(model_.outputs().size() == reference.outputs.size(), "outputs of the om");
+    for (std::size_t i = 0; i < reference.outputs.size(); ++i) {
+      auto same =
+          compare(reference.outputs[i]->view(), model_.outputs()[i], reference.reduction_length);
+      if (!same) return Unexpected("output " + std::to_string(i) + ": " + same.error());
+    }
+    return {};
+  }
+
+  const OpBench& bench_;
+  TimedModel model_;
+};
+
+OpBench::OpBench(Task task, const BenchOptions& options, const CacheState& caches)
+    : task_(std::move(task)),
+      options_(options),
+      caches_(caches),
+      reference_(std::async(std::launch::async, [this] { return compute_reference(task_); })) {
+}
+
+OpBench::~OpBench() = default;
+
+OpBench::Reference OpBench::compute_reference(const Task& task) {
+  Reference reference;
+  reference.reduction_length = reduction_length_of(task);
+  std::vector<Tensor> inputs;
+  for (const TaskInput& input : task.inputs) {
+    if (!input.is_present()) {
+      inputs.emplace_back();
+    } else if (input.constant) {
+      inputs.push_back(input.constant->view());
+    } else {
+      reference.inputs.push_back(random_tensor(input.desc, kInputSeed + reference.inputs.size()));
+      inputs.push_back(reference.inputs.back()->view());
+    }
+  }
+  std::vector<Tensor> outputs;
+  for (const TensorDesc& desc : task.outputs) {
+    outputs.push_back({desc, nullptr});
+    if (desc.dtype == DataType::kUndefined) continue;
+    reference.outputs.push_back(std::make_unique<Constant>(desc));
+    outputs.back().data = reference.outputs.back()->mutable_data();
+  }
+  reference::run(task.op, inputs, outputs);
+  return reference;
+}
+
+void OpBench::compile(std::span<const bank::Strategy> strategies, const CompileWatch& watch) {
+  oms_.clear();
+  oms_.resize(strategies.size());
+  std::atomic<std::size_t> next{0};
+  std::mutex one_report_at_a_time;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < strategies.size(); i = next++) {
+      {
+        const std::scoped_lock lock(one_report_at_a_time);
+        watch.started(i);
+      }
+      const Timing result = guarded(Outcome::kCompileError, [&] {
+        oms_[i] = options_.build(task_, strategies[i], options_.soc);
+        return Timing{};
+      });
+      const std::scoped_lock lock(one_report_at_a_time);
+      watch.finished(i, result);
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    const int count = std::min(options_.compile_threads, static_cast<int>(strategies.size())) - 1;
+    for (int i = 0; i < count; ++i) threads.emplace_back(work);
+    work();
+  }
+  reference_.wait();
+}
+
+Timing OpBench::measure(std::size_t index, double best_ns) {
+  AOE_CHECK(index < oms_.size() && oms_[index], "a candidate that did not compile");
+  const MeasurePolicy& policy = options_.policy;
+  Timing timing = guarded(Outcome::kCrashed, [&] {
+    Prepared candidate(std::move(*oms_[index]), *this);
+    if (auto right = candidate.warm_up_and_verify(); !right)
+      return Timing::failure(Outcome::kWrongResult, right.error());
+    Timing result;
+    double total_ns = 0;
+    const auto enough = [&] {
+      const int count = static_cast<int>(result.samples_ns.size());
+      if (count >= policy.max_samples) return true;
+      return count >= policy.min_samples && total_ns >= policy.min_duration_ms * 1e6;
+    };
+    while (!enough()) {
+      result.samples_ns.push_back(candidate.run_ns());
+      total_ns += result.samples_ns.back();
+      if (static_cast<int>(result.samples_ns.size()) == policy.drop_after_samples &&
+          median(result.samples_ns) > policy.drop_ratio * best_ns) {
+        result.dropped = true;
+        break;
+      }
+    }
+    return result;
+  });
+  oms_[index].reset();
+  return timing;
+}
+
+std::vector<Timing> OpBench::race(const std::vector<std::size_t>& indices) {
+  const MeasurePolicy& policy = options_.policy;
+  std::vector<Timing> timings(indices.size());
+  std::vector<std::unique_ptr<Prepared>> racers(indices.size());
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    timings[i] = guarded(Outcome::kCrashed, [&] {
+      racers[i] = std::make_unique<Prepared>(std::move(*oms_[indices[i]]), *this);
+      if (auto right = racers[i]->warm_up_and_verify(); !right)
+        return Timing::failure(Outcome::kWrongResult, right.error());
+      return Timing{};
+    });
+    if (!timings[i].ok()) racers[i].reset();
+  }
+  double first_total_ns = 0;
+  for (int round = 0; round < policy.max_race_rounds; ++round) {
+    if (round >= policy.min_race_rounds && first_total_ns >= policy.race_duration_ms * 1e6) break;
+    // Each one starts a round in turn, so that none always runs in the same neighbour's wake.
+    for (std::size_t turn = 0; turn < racers.size(); ++turn) {
+      const std::size_t i = (turn + static_cast<std::size_t>(round)) % racers.size();
+      if (!racers[i]) continue;
+      const double ns = racers[i]->run_ns();
+      timings[i].samples_ns.push_back(ns);
+      if (i == 0) first_total_ns += ns;
+    }
+  }
+  return timings;
+}
+
+}  // namespace aoe::tuner

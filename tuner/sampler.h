@@ -1,0 +1,40 @@
+// Draws Schedules from a space: at random, near a good one, or the legal one nearest to a foreign
+// one.
+#pragma once
+
+#include <optional>
+#include <random>
+
+#include "compiler/impl.h"
+
+namespace aoe::tuner {
+
+using Random = std::mt19937_64;
+
+/// Number of points of the product of the axes, illegal ones included; stops counting at 2^62.
+double point_count(const compiler::ScheduleSpace& space);
+
+bool is_legal(const compiler::ScheduleSpace& space, const compiler::Schedule& schedule);
+
+/// A uniformly drawn legal Schedule; nullopt when many draws in a row were illegal, or the space
+/// has no axes.
+std::optional<compiler::Schedule> draw(const compiler::ScheduleSpace& space, Random& random);
+
+/// `parent` with one axis changed, mostly to a neighbouring value, sometimes with two. nullopt as
+/// in draw().
+std::optional<compiler::Schedule> mutate(const compiler::ScheduleSpace& space,
+                                         const compiler::Schedule& parent, Random& random);
+
+/// Each axis of `foreign` moved to the nearest value (by ratio) this space has; the heuristic's
+/// value where `foreign` lacks the axis. nullopt when the result is not legal. How a winner of
+/// another shape starts the search of this one.
+std::optional<compiler::Schedule> adapt(const compiler::ScheduleSpace& space,
+                                        const compiler::Schedule& foreign);
+
+/// "a=1,b=2": the identity of a Schedule in sets and logs.
+std::string to_text(const compiler::Schedule& schedule);
+/// "impl/format/a=1,b=2"
+std::string to_text(const compiler::Candidate& candidate);
+std::string to_text(const bank::Strategy& strategy);
+
+}  // namespace aoe::tuner

@@ -1,0 +1,29 @@
+// Statistics of noisy times: medians, paired verdicts.
+#pragma once
+
+#include <span>
+#include <string>
+
+namespace aoe::tuner {
+
+/// Middle of the sorted values, mean of the two middle ones for even counts; AOE_CHECKs that there
+/// is one.
+double median(std::span<const double> values);
+
+/// before / after of paired samples, by the median of the pairs' ratios with its confidence
+/// interval.
+struct Comparison {
+  double speedup = 1;  ///< > 1: `after` is faster
+  double low = 1;      ///< 95% confidence interval of the median ratio
+  double high = 1;
+  std::string verdict;  ///< "faster", "slower", "same", "ambiguous"
+};
+
+/// The interval comes from order statistics of the ratios (the sign test turned round): it assumes
+/// nothing about how the noise is distributed, and a few wild samples cannot move it. faster /
+/// slower: the whole interval is beyond 1 by more than `margin`; same: it lies within 1 +- margin;
+/// else ambiguous. Fewer than 6 pairs cannot carry a 95% statement: ambiguous.
+Comparison compare_pairs(std::span<const double> before, std::span<const double> after,
+                         double margin);
+
+}  // namespace aoe::tuner

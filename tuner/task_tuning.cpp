@@ -1,0 +1,318 @@
+// Search, race and decision for one task.
+#include "tuner/task_tuning.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <ctime>
+#include <map>
+#include <set>
+
+#include "base/check.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "tuner/attribution.h"
+#include "tuner/statistics.h"
+
+namespace aoe::tuner {
+using bank::Record;
+using bank::Strategy;
+using compiler::Candidate;
+namespace {
+
+std::string now_utc() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  ::gmtime_r(&now, &utc);
+  char text[24];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return text;
+}
+
+class TaskTuning {
+ public:
+  TaskTuning(const TaskTuningInput& input, Measurer& measurer, const TaskTuningContext& context)
+      : in_(input), task_(input.task), measurer_(measurer), context_(context) {}
+
+  TaskVerdict run() {
+    recall_records();
+    find_banked();
+    search_candidates();
+    TaskVerdict verdict;
+    verdict.measured = result_.measured;
+    if (result_.ended_by == "stopped") return verdict;
+    const Trial& by_default = result_.default_trial();
+    if (!by_default.timing.ok()) {
+      verdict.decision = Decision::kFailed;
+      verdict.cause = std::string(name(by_default.timing.outcome)) + ": " + by_default.timing.cause;
+      return verdict;
+    }
+    race();
+    decide(verdict);
+    return verdict;
+  }
+
+ private:
+  struct Racer {
+    Candidate candidate;
+    Timing timing;
+  };
+
+  // ---- search ----
+
+  void recall_records() {
+    for (const Record& record : in_.records) {
+      const bank::Measurement& m = record.strategy.measured;
+      if (m.policy != context_.policy_text || m.threads != context_.soc.threads) continue;
+      const auto outcome = outcome_from_name(record.status);
+      if (!outcome || *outcome == Outcome::kStopped) continue;
+      Timing timing = Timing::failure(*outcome, record.detail);
+      if (*outcome == Outcome::kOk) timing.samples_ns = {m.time_ns};
+      recalled_[to_text(record.strategy)] = std::move(timing);
+    }
+  }
+
+  void find_banked() {
+    if (!in_.banked || in_.banked->strategies.empty()) return;
+    const Result<Candidate> candidate =
+        compiler::candidate_of(in_.banked->strategies.front(), task_.task, context_.soc);
+    if (candidate)
+      banked_ = *candidate;
+    else
+      logger("tuner")->info("op={} banked strategy is no longer valid: {}", task_.nodes.front(),
+                            candidate.error());
+  }
+
+  void search_candidates() {
+    std::vector<Candidate> seeds;
+    if (banked_) seeds.push_back(*banked_);
+    seeds.insert(seeds.end(), in_.neighbours.begin(), in_.neighbours.end());
+    seeds.insert(seeds.end(), task_.heuristics.begin(), task_.heuristics.end());
+    const SearchTask what{.task = task_.task,
+                          .soc = context_.soc,
+                          .default_candidate = task_.default_candidate,
+                          .seeds = std::move(seeds),
+                          .recall = [this](const Candidate& c) { return recall(c); },
+                          .on_batch = [this](const SearchResult& so_far,
+                                             std::size_t added) { on_batch(so_far, added); }};
+    // The task decides the draws, not its place in the list: a search can be replayed alone.
+    Random random(context_.seed ^ hash64(task_.key.description));
+    result_ = search(what, measurer_, context_.policy.search, in_.limits, random);
+    logger("tuner")->debug("op={} trials={} ended_by={}", task_.nodes.front(),
+                           result_.trials.size(), result_.ended_by);
+  }
+
+  std::optional<Timing> recall(const Candidate& candidate) const {
+    const auto found = recalled_.find(to_text(candidate));
+    if (found == recalled_.end()) return std::nullopt;
+    return found->second;
+  }
+
+  void on_batch(const SearchResult& so_far, std::size_t added) {
+    std::vector<Record> records;
+    for (const Trial& trial : std::span(so_far.trials).last(added))
+      if (!trial.is_recalled)
+        records.push_back(
+            record_of(strategy_with_time(trial.candidate, trial.timing), trial.timing));
+    context_.keep_records(std::move(records));
+    context_.on_batch(so_far);
+  }
+
+  // ---- race ----
+
+  /// The default, what is banked, the fastest of the search and the fastest of every Format.
+  std::vector<Candidate> finalists() const {
+    std::vector<Candidate> list = {task_.default_candidate};
+    std::set<std::string> names = {to_text(task_.default_candidate)};
+    const auto add = [&](const Candidate& c) {
+      if (names.insert(to_text(c)).second) list.push_back(c);
+    };
+    if (banked_) add(*banked_);
+    std::set<std::string> formats;
+    int places = context_.policy.search.finalists;
+    for (const Trial* trial : result_.ranked()) {
+      const bool is_first_of_format = formats.insert(trial->candidate.format.name).second;
+      if (places-- > 0 || is_first_of_format) add(trial->candidate);
+    }
+    return list;
+  }
+
+  void race() {
+    const std::vector<Candidate> candidates = finalists();
+    if (candidates.size() == 1) return;
+    const std::vector<Timing> timings = measurer_.race(task_.task, candidates);
+    for (std::size_t i = 0; i < candidates.size(); ++i)
+      racers_.push_back({candidates[i], timings[i]});
+  }
+
+  const Racer* fastest_challenger() const {
+    const Racer* best = nullptr;
+    for (std::size_t i = 1; i < racers_.size(); ++i)
+      if (racers_[i].timing.ok() &&
+          (!best || racers_[i].timing.median_ns() < best->timing.median_ns()))
+        best = &racers_[i];
+    return best;
+  }
+
+  const Racer* banked_racer() const {
+    for (const Racer& racer : racers_)
+      if (banked_ && to_text(racer.candidate) == to_text(*banked_)) return &racer;
+    return nullptr;
+  }
+
+  Comparison compare(const Racer& before, const Racer& after) const {
+    return compare_pairs(before.timing.samples_ns, after.timing.samples_ns,
+                         context_.policy.confirm.min_gain);
+  }
+
+  // ---- decision ----
+
+  void decide(TaskVerdict& verdict) {
+    verdict.decision = banked_ ? Decision::kReserved : Decision::kUnsatisfied;
+    verdict.default_ns = result_.default_trial().timing.median_ns();
+    verdict.best_ns = verdict.default_ns;
+    if (racers_.empty()) return;
+    const Racer& by_default = racers_.front();
+    if (by_default.timing.outcome == Outcome::kStopped) {
+      verdict.decision = Decision::kStopped;
+      return;
+    }
+    for (const Racer& racer : racers_)
+      verdict.race_records.push_back(record_of(measured_strategy(racer), racer.timing));
+    const Racer* best = fastest_challenger();
+    if (!by_default.timing.ok() || best == nullptr) return;
+    verdict.default_ns = by_default.timing.median_ns();
+    const Comparison against_default = compare(by_default, *best);
+    logger("tuner")->debug(
+        "op={} winner={} default_us={:.2f} us={:.2f} verdict={} interval={:.3f}..{:.3f}",
+        task_.nodes.front(), to_text(best->candidate), verdict.default_ns / 1e3,
+        best->timing.median_ns() / 1e3, against_default.verdict, against_default.low,
+        against_default.high);
+    if (against_default.verdict != "faster") return;
+    const Racer* banked = banked_racer();
+    const bool bank_is_as_good = banked == best || (banked != nullptr && banked->timing.ok() &&
+                                                    compare(*banked, *best).verdict != "faster");
+    if (bank_is_as_good) return;
+    verdict.decision = banked_ ? Decision::kUpdate : Decision::kAdd;
+    verdict.winner = best->candidate;
+    verdict.best_ns = best->timing.median_ns();
+    verdict.strategies = strategies(*best);
+    verdict.gains = gains(*best, banked);
+  }
+
+  /// The winner, and the best of the other Formats.
+  std::vector<Strategy> strategies(const Racer& winner) const {
+    std::map<std::string, const Racer*> best_of;
+    for (const Racer& racer : racers_) {
+      if (!racer.timing.ok()) continue;
+      const Racer*& best = best_of[racer.candidate.format.name];
+      if (!best || racer.timing.median_ns() < best->timing.median_ns()) best = &racer;
+    }
+    std::vector<Strategy> list = {measured_strategy(winner)};
+    for (const auto& [format, racer] : best_of)
+      if (format != winner.candidate.format.name) list.push_back(measured_strategy(*racer));
+    return list;
+  }
+
+  Strategy measured_strategy(const Racer& racer) const {
+    Strategy strategy = strategy_with_time(racer.candidate, racer.timing);
+    if (!racer.timing.ok() || !racers_.front().timing.ok()) return strategy;
+    strategy.measured.default_time_ns = racers_.front().timing.median_ns();
+    strategy.measured.verdict = compare(racers_.front(), racer).verdict;
+    strategy.measured.trials = static_cast<std::int64_t>(result_.trials.size());
+    return strategy;
+  }
+
+  /// An update is told against what it replaces, a new strategy against the default.
+  std::vector<ModeGain> gains(const Racer& winner, const Racer* banked) const {
+    const bool is_update = banked != nullptr && banked->timing.ok();
+    const Racer& before = is_update ? *banked : racers_.front();
+    const Candidate& c = winner.candidate;
+    auto list = attribute_gain(result_, before.candidate, c, before.timing.median_ns(),
+                               winner.timing.median_ns(),
+                               c.impl->space(task_.task, c.format, context_.soc).heuristic);
+    for (ModeGain& gain : list) gain.is_update = banked_.has_value();
+    return list;
+  }
+
+  Strategy strategy_with_time(const Candidate& candidate, const Timing& timing) const {
+    Strategy strategy = compiler::strategy_of(candidate);
+    strategy.measured.time_ns = timing.ok() ? timing.median_ns() : 0;
+    strategy.measured.policy = context_.policy_text;
+    strategy.measured.threads = context_.soc.threads;
+    strategy.measured.when_utc = now_utc();
+    return strategy;
+  }
+
+  Record record_of(Strategy strategy, const Timing& timing) const {
+    return {.strategy = std::move(strategy),
+            .status = std::string(name(timing.outcome)),
+            .detail = timing.dropped ? "dropped after a few samples" : timing.cause,
+            .seed = context_.seed};
+  }
+
+  const TaskTuningInput& in_;
+  const TuningTask& task_;
+  Measurer& measurer_;
+  const TaskTuningContext& context_;
+  std::map<std::string, Timing> recalled_;
+  std::optional<Candidate> banked_;
+  SearchResult result_;
+  std::vector<Racer> racers_;  ///< the default first
+};
+
+/// How unlike two tasks' shapes are: the sum of the logarithms of their ratios; infinity for other
+/// ranks.
+double distance(const compiler::Task& a, const compiler::Task& b) {
+  double sum = 0;
+  const auto add = [&sum](const Shape& x, const Shape& y) {
+    if (x.size() != y.size()) {
+      sum = std::numeric_limits<double>::infinity();
+      return;
+    }
+    for (std::size_t i = 0; i < x.size(); ++i)
+      sum += std::abs(std::log2(static_cast<double>(x[i] + 1) / static_cast<double>(y[i] + 1)));
+  };
+  if (a.inputs.size() != b.inputs.size()) return std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < a.inputs.size(); ++i) add(a.in(i).shape, b.in(i).shape);
+  add(a.out().shape, b.out().shape);
+  return sum;
+}
+
+}  // namespace
+
+bool was_decided(const std::vector<Record>& records, const std::string& policy_text, int threads) {
+  return std::ranges::any_of(records, [&](const Record& record) {
+    const bank::Measurement& m = record.strategy.measured;
+    return !m.verdict.empty() && m.policy == policy_text && m.threads == threads;
+  });
+}
+
+TaskVerdict tune_task(const TaskTuningInput& input, Measurer& measurer,
+                      const TaskTuningContext& context) {
+  return TaskTuning(input, measurer, context).run();
+}
+
+std::vector<Candidate> seeds_from_neighbours(const TuningTask& task,
+                                             const std::vector<Winner>& winners,
+                                             const compiler::Soc& soc, std::size_t count) {
+  std::vector<const Winner*> near;
+  for (const Winner& winner : winners)
+    if (winner.task->op_types.front() == task.op_types.front()) near.push_back(&winner);
+  std::ranges::stable_sort(near, {},
+                           [&](const Winner* w) { return distance(w->task->task, task.task); });
+  std::vector<Candidate> seeds;
+  for (const Winner* winner : near) {
+    if (seeds.size() == count) break;
+    for (const Candidate& own : task.heuristics) {
+      if (own.impl != winner->candidate.impl || own.format.name != winner->candidate.format.name)
+        continue;
+      const auto schedule =
+          adapt(own.impl->space(task.task, own.format, soc), winner->candidate.schedule);
+      if (schedule) seeds.push_back({own.impl, own.format, *schedule});
+    }
+  }
+  return seeds;
+}
+
+}  // namespace aoe::tuner

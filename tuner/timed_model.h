@@ -1,0 +1,44 @@
+// One compiled om, ready to run and to be timed step by step. Used inside the worker process only.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/tensor.h"
+#include "runtime/executor.h"
+#include "runtime/om.h"
+
+namespace aoe::tuner {
+
+/// A TransData that the compiler put between two formats: no part of the op itself.
+bool is_conversion(const runtime::OmStep& step);
+
+class TimedModel {
+ public:
+  TimedModel(runtime::Om om, int threads);
+
+  /// Random inputs by seed.
+  void draw_inputs(std::uint64_t seed);
+  void set_inputs(std::vector<ConstantPtr> inputs);
+
+  /// Runs once; afterwards step_ns() and outputs() hold what this run gave.
+  void run();
+  const std::vector<double>& step_ns() const { return step_ns_; }  ///< by step of the om
+  double total_ns() const { return total_ns_; }                    ///< the whole run
+  double op_ns() const;                                            ///< all steps but conversions
+  const std::vector<Tensor>& outputs() const { return outputs_; }
+  const std::vector<ConstantPtr>& inputs() const { return inputs_; }
+  const runtime::Om& om() const { return executor_.om(); }
+
+ private:
+  runtime::Executor executor_;
+  std::vector<ConstantPtr> inputs_;
+  std::vector<Tensor> input_views_;
+  std::vector<std::unique_ptr<Constant>> output_buffers_;
+  std::vector<Tensor> outputs_;
+  std::vector<double> step_ns_;
+  double total_ns_ = 0;
+};
+
+}  // namespace aoe::tuner

@@ -1,0 +1,105 @@
+// The tuner: searches the best strategy of every task of a model by measuring, keeps the winners in
+// the knowledge bank, and compiles the tuned om.
+//
+//   Graph g = graph::import_onnx("m.onnx", {});  graph::run_passes(g, {});
+//   WorkerMeasurer measurer({.soc = soc, .policy = policy.measure});       // worker_measurer.h
+//   TuneOutcome outcome = tune_operators(g, bank, built_in, measurer, {.soc = soc, ...});
+//
+// tune_operators() is OPAT: Format, Schedule and Impl of each operator. Whatever it wins is in the
+// bank as soon as the task is done; the result file (aoe_result.h) is on disk from the first moment
+// and says "tuning incomplete" until the end. A process that is killed loses at most the task it
+// was working on.
+//
+// A program that tunes must be able to be its own worker: call run_if_worker() (worker.h) first
+// thing in main().
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "bank/knowledge_bank.h"
+#include "compiler/soc.h"
+#include "graph/graph.h"
+#include "tuner/aoe_result.h"
+#include "tuner/measurer.h"
+#include "tuner/policy.h"
+
+namespace aoe::tuner {
+
+/// What `--tune_ops_file` allows; both empty: everything. An op passes when it is in either set.
+struct OpFilter {
+  std::set<std::string> names;  ///< node names after fusion
+  std::set<std::string> types;  ///< IR types; a fused op that contains one passes
+};
+
+enum class Stage { kBaseline, kSearch, kConfirm, kDone };
+
+/// Told on each step; for progress displays.
+struct Progress {
+  Stage stage = Stage::kBaseline;
+  int tasks_done = 0;
+  int tasks_total = 0;
+  std::string op_name;  ///< the task at hand: its first op, "Conv2D+Relu", "1x64x56x56"
+  std::string op_type;
+  std::string shape;
+  double default_ns = 0;  ///< 0: not known yet
+  double best_ns = 0;
+  int trials = 0;  ///< of this task
+  double elapsed_s = 0;
+  double remaining_s = 0;  ///< estimate; 0: none yet
+};
+
+struct TuneOptions {
+  compiler::Soc soc;
+  Policy policy;
+  OpFilter filter;
+  bool repeat_tune = false;  ///< REPEAT_TUNE: tune what the bank already knows, too
+  bool reload = false;       ///< take measurements of an interrupted run from the bank's records
+  std::uint64_t seed = 1;
+  std::int64_t max_trials = 0;  ///< of the whole run; 0: no limit
+  int compile_threads = 1;
+  std::string tuning_name;  ///< in the result file
+  std::filesystem::path result_path;
+  std::filesystem::path work_directory;  ///< for the oms that are measured; exists
+  std::filesystem::path tuned_om_path;   ///< written at the end
+  std::stop_token stop;                  ///< ends the run soon, with what was won
+  std::function<void(const Progress&)> on_progress;
+};
+
+/// A task whose strategy is in the bank now; one line of the before/after table.
+struct TaskGain {
+  std::string op_name;
+  std::string op_type;
+  std::string shape;
+  int count = 1;         ///< how many ops of the model share it
+  std::string strategy;  ///< "direct NC1HWC0"
+  double before_ns = 0;
+  double after_ns = 0;
+};
+
+struct TuneOutcome {
+  TuningState state = TuningState::kIncomplete;
+  double baseline_ms = 0;  ///< medians of the paired measurement; 0 when it was not reached
+  double result_ms = 0;
+  std::string
+      verdict;  ///< of the tuned om against the untuned one: faster, same, slower, ambiguous
+  std::vector<TaskGain> gains;  ///< by gain in the whole model, largest first
+  std::vector<std::string> failed_ops;
+  int tasks = 0;
+  int bank_hits = 0;        ///< tasks that the bank knew before
+  std::int64_t trials = 0;  ///< measurements made
+  bool om_written = false;
+};
+
+/// Throws Error: kModel (the graph does not compile), kBank, kOutput, kFailure (the untuned model
+/// does not run).
+TuneOutcome tune_operators(const graph::Graph& graph, bank::KnowledgeBank& bank,
+                           const bank::StrategySource* built_in, Measurer& measurer,
+                           const TuneOptions& options);
+
+}  // namespace aoe::tuner

@@ -1,0 +1,22 @@
+// Messages between `aoe` and its worker process: CBOR behind a 64-bit length, over a stream socket.
+#pragma once
+
+#include <chrono>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <stop_token>
+
+namespace aoe::tuner {
+
+/// False when the other end is gone.
+bool send_message(int fd, const nlohmann::json& message);
+
+enum class ReceiveStatus { kMessage, kClosed, kTimeout, kStopped };
+
+/// Waits for one message. `stop` is looked at ten times a second. A message cut off by the death of
+/// its sender is kClosed.
+ReceiveStatus receive_message(int fd, nlohmann::json& message,
+                              std::optional<std::chrono::steady_clock::time_point> deadline = {},
+                              const std::stop_token& stop = {});
+
+}  // namespace aoe::tuner

@@ -1,0 +1,219 @@
+// Batches of candidates through a worker process, whatever happens to it.
+#include "tuner/worker_measurer.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/check.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "tuner/task_json.h"
+
+namespace aoe::tuner {
+using compiler::Candidate;
+using compiler::Task;
+using nlohmann::json;
+namespace {
+
+/// Each candidate compiled ahead holds its weights twice until it has run.
+constexpr std::size_t kCompileAheadBytes = std::size_t{1} << 30;
+/// Whole models get more time than single operators.
+constexpr double kModelTimeoutFactor = 20;
+
+std::uint64_t memory_limit_bytes(const MeasurePolicy& policy) {
+  if (policy.memory_limit_mb > 0) return static_cast<std::uint64_t>(policy.memory_limit_mb) << 20;
+  const auto pages = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES));
+  return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) / 2;
+}
+
+json finite_or_null(double value) {
+  return std::isfinite(value) ? json(value) : json(nullptr);
+}
+
+}  // namespace
+
+/// Of one batch: what failed, and whether the worker survived it.
+struct WorkerMeasurer::CompileResult {
+  std::vector<std::optional<Timing>> failures;  ///< by candidate
+  bool worker_lost = false;
+  Timing loss;                     ///< when it was
+  std::set<std::size_t> suspects;  ///< under compilation when it was
+};
+
+WorkerMeasurer::WorkerMeasurer(WorkerOptions options) : options_(std::move(options)) {
+  if (options_.policy.weights_in == WeightsIn::kAuto)
+    options_.policy.weights_in = WeightsIn::kMemory;
+}
+
+WorkerMeasurer::~WorkerMeasurer() = default;
+
+void WorkerMeasurer::set_weights_in(WeightsIn weights_in) {
+  AOE_CHECK(weights_in != WeightsIn::kAuto, "the place of weights is not decided");
+  if (options_.policy.weights_in == weights_in) return;
+  options_.policy.weights_in = weights_in;
+  worker_.reset();
+}
+
+void WorkerMeasurer::ensure_worker() {
+  if (worker_) return;
+  worker_ = std::make_unique<WorkerProcess>();
+  worker_task_.clear();
+  ++workers_started_;
+  worker_->send({{"do", "setup"},
+                 {"threads", options_.soc.threads},
+                 {"compile_threads", options_.compile_threads},
+                 {"policy", to_json(options_.policy)},
+                 {"memory_limit_bytes", memory_limit_bytes(options_.policy)}});
+}
+
+void WorkerMeasurer::ensure_task(const Task& task) {
+  ensure_worker();
+  const json message = to_json(task);
+  std::string bytes;
+  json::to_cbor(message, bytes);
+  std::string digest = to_hex(hash128(bytes));
+  if (digest == worker_task_) return;
+  worker_task_ = std::move(digest);
+  worker_->send({{"do", "task"}, {"task", message}});
+}
+
+Timing WorkerMeasurer::lose_worker(ReceiveStatus status, double timeout_s) {
+  Timing death = worker_->bury(status, std::chrono::duration<double>(timeout_s));
+  worker_.reset();
+  logger("tuner")->debug("worker lost: outcome={} cause={}", name(death.outcome), death.cause);
+  return death;
+}
+
+/// One request, one answer. Not ok: the worker is lost, and why.
+Timing WorkerMeasurer::ask(const json& request, double timeout_s, json& answer) {
+  worker_->send(request);
+  const ReceiveStatus status =
+      worker_->receive(answer, std::chrono::duration<double>(timeout_s), options_.stop);
+  if (status == ReceiveStatus::kMessage) return {};
+  return lose_worker(status, timeout_s);
+}
+
+WorkerMeasurer::CompileResult WorkerMeasurer::compile(const Task& task,
+                                                      std::span<const Candidate> candidates) {
+  ensure_task(task);
+  CompileResult result;
+  result.failures.resize(candidates.size());
+  json strategies = json::array();
+  for (const Candidate& candidate : candidates)
+    strategies.push_back(bank::to_json(compiler::strategy_of(candidate)));
+  worker_->send({{"do", "compile"}, {"strategies", std::move(strategies)}});
+  const double timeout_s = options_.policy.compile_timeout_s;
+  for (;;) {
+    json message;
+    const ReceiveStatus status =
+        worker_->receive(message, std::chrono::duration<double>(timeout_s), options_.stop);
+    if (status != ReceiveStatus::kMessage) {
+      result.loss = lose_worker(status, timeout_s);
+      result.worker_lost = true;
+      return result;
+    }
+    if (message.contains("started")) {
+      result.suspects.insert(message["started"].get<std::size_t>());
+    } else if (message.contains("finished")) {
+      const std::size_t index = message["finished"];
+      result.suspects.erase(index);
+      Timing timing = timing_from_json(message.at("timing"));
+      if (!timing.ok()) result.failures[index] = std::move(timing);
+    } else {
+      return result;
+    }
+  }
+}
+
+std::size_t WorkerMeasurer::compile_ahead(const Task& task) const {
+  // Packed weights may be several times their plain size (Winograd).
+  const std::size_t bytes = 8 * constant_bytes(task) + 1;
+  return std::clamp<std::size_t>(kCompileAheadBytes / bytes, 1, 64);
+}
+
+std::vector<Timing> WorkerMeasurer::measure(const Task& task, std::span<const Candidate> candidates,
+                                            double best_ns) {
+  std::vector<Timing> timings(candidates.size());
+  std::deque<std::size_t> pending;
+  for (std::size_t i = 0; i < candidates.size(); ++i) pending.push_back(i);
+  std::size_t ahead = compile_ahead(task);
+  while (!pending.empty()) {
+    if (options_.stop.stop_requested()) {
+      for (const std::size_t i : pending)
+        timings[i] = Timing::failure(Outcome::kStopped, "tuning was stopped");
+      break;
+    }
+    const std::size_t count = std::min(ahead, pending.size());
+    std::vector<Candidate> batch;
+    for (std::size_t k = 0; k < count; ++k) batch.push_back(candidates[pending[k]]);
+    const CompileResult compiled = compile(task, batch);
+    if (compiled.worker_lost && count > 1) {
+      ahead = 1;  // one of several did it: one by one shows which
+      continue;
+    }
+    if (compiled.worker_lost) {
+      timings[pending.front()] = compiled.loss;
+      pending.pop_front();
+      continue;
+    }
+    for (std::size_t k = 0; k < count; ++k) {
+      const std::size_t i = pending.front();
+      pending.pop_front();
+      if (compiled.failures[k]) {
+        timings[i] = *compiled.failures[k];
+        continue;
+      }
+      json answer;
+      timings[i] = ask({{"do", "measure"}, {"index", k}, {"best_ns", finite_or_null(best_ns)}},
+                       options_.policy.run_timeout_s, answer);
+      if (!timings[i].ok())
+        break;  // the rest of the batch died with the worker and is compiled again
+      timings[i] = timing_from_json(answer.at("timing"));
+      if (!timings[i].dropped) best_ns = std::min(best_ns, timings[i].median_ns());
+    }
+  }
+  return timings;
+}
+
+std::vector<Timing> WorkerMeasurer::race(const Task& task, std::span<const Candidate> candidates) {
+  const CompileResult compiled = compile(task, candidates);
+  if (compiled.worker_lost) return std::vector<Timing>(candidates.size(), compiled.loss);
+  std::vector<Timing> timings(candidates.size());
+  std::vector<std::size_t> racers;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (compiled.failures[i])
+      timings[i] = *compiled.failures[i];
+    else
+      racers.push_back(i);
+  }
+  json answer;
+  const double timeout_s = options_.policy.run_timeout_s * static_cast<double>(racers.size() + 1);
+  const Timing asked = ask({{"do", "race"}, {"indices", racers}}, timeout_s, answer);
+  for (std::size_t k = 0; k < racers.size(); ++k)
+    timings[racers[k]] = asked.ok() ? timing_from_json(answer.at("timings").at(k)) : asked;
+  return timings;
+}
+
+Result<std::vector<ModelTiming>> WorkerMeasurer::run_models(
+    std::span<const std::filesystem::path> oms) {
+  ensure_worker();
+  json paths = json::array();
+  for (const auto& path : oms) paths.push_back(path.string());
+  json answer;
+  const Timing asked = ask({{"do", "models"}, {"paths", std::move(paths)}},
+                           kModelTimeoutFactor * options_.policy.run_timeout_s, answer);
+  if (!asked.ok()) return Unexpected(fmt::format("{}: {}", name(asked.outcome), asked.cause));
+  if (answer.contains("error")) return Unexpected(answer["error"].get<std::string>());
+  std::vector<ModelTiming> timings;
+  for (const json& model : answer.at("models")) timings.push_back(model_timing_from_json(model));
+  return timings;
+}
+
+}  // namespace aoe::tuner
