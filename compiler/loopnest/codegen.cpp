@@ -35,6 +35,7 @@ std::string compile_object(const Function& function, const Soc& soc, llvm::Targe
 
 std::string compile_shared_object(std::span<const Function> functions, const Soc& soc,
                                   int threads) {
+  if (functions.empty()) return {};
   std::vector<std::string> objects(functions.size());
   std::atomic<std::size_t> next = 0;
   const auto workers = std::clamp<std::size_t>(static_cast<std::size_t>(threads), 1,

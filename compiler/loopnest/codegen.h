@@ -11,9 +11,9 @@
 namespace aoe::compiler::loopnest {
 
 /// Compiles all functions for the ISA of `soc` and returns the bytes of an ELF shared object that
-/// exports each Function under its name and needs no other library. Deterministic: equal input
-/// gives equal bytes. Uses up to `threads` threads. Throws InternalError if LLVM rejects a function
-/// (a bug of ours) . Thread-safe.
+/// exports each Function under its name and needs no other library; empty when there are none.
+/// Deterministic: equal functions give equal bytes, whatever `threads`, which says how many compile
+/// at a time. Throws InternalError if LLVM rejects a function (a bug of ours). Thread-safe.
 std::string compile_shared_object(std::span<const Function> functions, const Soc& soc,
                                   int threads = 1);
 

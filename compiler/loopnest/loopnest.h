@@ -130,7 +130,7 @@ Vec tanh(Vec a);
 Vec erf(Vec a);
 Vec floor(Vec a);
 Vec round_even(Vec a);
-Vec reduce_add(Vec a);  ///< 1 lane
+Vec reduce_add(Vec a);  ///< 1 lane; the two halves are added first
 Vec reduce_max(Vec a);
 Vec reduce_min(Vec a);
 Vec splat(float value, int lanes);

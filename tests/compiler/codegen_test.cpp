@@ -1,0 +1,347 @@
+// Machine code of loop nests: every construct of the language against the interpreter, memory borders, and what the shared
+// object promises.
+#include "compiler/loopnest/codegen.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "tests/compiler/guarded_buffer.h"
+#include "tests/compiler/loopnest_eval.h"
+#include "tests/compiler/machine_code.h"
+
+namespace aoe::compiler::loopnest {
+namespace {
+
+std::vector<float> random_floats(std::size_t count, unsigned seed = 1) {
+  std::mt19937 engine(seed);
+  std::uniform_real_distribution<float> uniform(-4.0f, 4.0f);
+  std::vector<float> values(count);
+  for (float& v : values) v = uniform(engine);
+  return values;
+}
+
+/// Runs a function of x (read), y (read and written) by machine code of every Soc and by the interpreter.
+void expect_agreement(const Function& function, const std::vector<float>& x, std::size_t y_count) {
+  std::vector<float> input = x, expected(y_count, -1.0f);
+  const EvalBuffer eval[] = {{input.data(), static_cast<std::int64_t>(x.size())},
+                             {expected.data(), static_cast<std::int64_t>(y_count)}};
+  evaluate(function, eval);
+  for (const Soc& soc : test_socs()) {
+    GuardedBuffer guarded(x.size() * sizeof(float));
+    std::memcpy(guarded.as(), x.data(), guarded.size_bytes());
+    GuardedBuffer output(y_count * sizeof(float));
+    std::fill_n(output.as(), y_count, -1.0f);
+    void* const buffers[] = {guarded.as(), output.as()};
+    compile_and_run(function, soc, buffers);
+    for (std::size_t i = 0; i < y_count; ++i) {
+      ASSERT_EQ(output.as()[i], expected[i]) << soc.version << " element " << i << " of\n"
+                                             << to_text(function);
+    }
+  }
+}
+
+struct Access2 {
+  int lanes;
+  std::int64_t stride;
+  int active;  ///< -1: all lanes
+
+  /// Elements from the lowest to the highest that the access touches.
+  std::int64_t reach() const { return ((active < 0 ? lanes : active) - 1) * std::abs(stride) + 1; }
+};
+
+std::vector<Access2> strided_cases() {
+  std::vector<Access2> cases;
+  for (const int lanes : {1, 8, 16, 5}) {
+    for (const std::int64_t stride : {0, 1, 2, 3, 4, 7, -1, -3}) {
+      for (const int active : {-1, 1, lanes / 2 + 1, lanes}) {
+        if (active <= lanes) cases.push_back({lanes, stride, active});
+      }
+    }
+  }
+  return cases;
+}
+
+/// y gets x through an access at `first` whose count of lanes comes from a variable: constants take another way through the
+/// code generator. copy(builder, x, y, count) emits it.
+template <typename Copy>
+Function strided_function(const Access2& access, Copy copy) {
+  Builder b("f");
+  const Buffer x = b.buffer("x", Access::kRead), y = b.buffer("y", Access::kReadWrite);
+  b.parallel(1, [&](Int) {
+    const int used = access.active;
+    b.loop("n", used, used + 2, 1, [&](Int n) {
+      copy(b, x, y, used < 0 ? std::optional<Int>() : std::optional<Int>(min(n, Int(used))));
+    });
+  });
+  return b.finish();
+}
+
+TEST(StridedAccess, LoadsWithoutReadingOutside) {
+  for (const Access2& access : strided_cases()) {
+    const std::int64_t first = access.stride < 0 ? access.reach() - 1 : 0;
+    const Function f = strided_function(access, [&](Builder& b, Buffer x, Buffer y, auto count) {
+      b.store(y, 0, b.load(x, first, access.lanes, count, access.stride));
+    });
+    expect_agreement(f, random_floats(static_cast<std::size_t>(access.reach())),
+                     static_cast<std::size_t>(access.lanes));
+  }
+}
+
+TEST(StridedAccess, StoresWithoutWritingOutside) {
+  for (const Access2& access : strided_cases()) {
+    if (access.stride == 0) continue;  // a store of all lanes to one element is refused
+    const std::int64_t first = access.stride < 0 ? access.reach() - 1 : 0;
+    const Function f = strided_function(access, [&](Builder& b, Buffer x, Buffer y, auto count) {
+      b.store(y, first, b.load(x, 0, access.lanes), count, access.stride);
+    });
+    expect_agreement(f, random_floats(static_cast<std::size_t>(access.lanes)),
+                     static_cast<std::size_t>(access.reach()));
+  }
+}
+
+TEST(MaskedAccess, TouchesNothingWhenNoLaneIsActive) {
+  for (const Soc& soc : test_socs()) {
+    Builder b("f");
+    const Buffer x = b.buffer("x", Access::kRead), y = b.buffer("y", Access::kWrite);
+    b.parallel(2, [&](Int p) {
+      const Int none = p * -5;  // 0 and -5 lanes
+      for (const int lanes : {1, soc.vector_lanes}) {
+        b.store(y, 0, b.load(x, 0, lanes, none), none);
+        b.store(y, 0, b.load(x, 0, lanes, none, 2), none, 2);
+        b.store(y, 0, b.load(x, 0, lanes, none, 0), none);
+      }
+    });
+    GuardedBuffer nothing(0);
+    void* const buffers[] = {nothing.as(), nothing.as()};
+    compile_and_run(b.finish(), soc, buffers);  // would crash on the guard page
+  }
+}
+
+TEST(Transpose, OfEverySize) {
+  for (const int n : {1, 2, 3, 4, 5, 8, 16}) {
+    Builder b("f");
+    const Buffer x = b.buffer("x", Access::kRead), y = b.buffer("y", Access::kReadWrite);
+    b.parallel(1, [&](Int) {
+      std::vector<Vec> rows;
+      for (int i = 0; i < n; ++i) rows.push_back(b.get(b.local(b.load(x, i * n, n))));
+      for (int i = 0; i < n; ++i) b.store(y, i * n, transpose_row(rows, i));
+    });
+    expect_agreement(b.finish(), random_floats(static_cast<std::size_t>(n * n)),
+                     static_cast<std::size_t>(n * n));
+  }
+}
+
+TEST(ControlFlow, LoopsThatMayBeEmptyAndBranches) {
+  Builder b("f");
+  const Buffer x = b.buffer("x", Access::kRead), y = b.buffer("y", Access::kReadWrite);
+  b.parallel(7, [&](Int p) {
+    const Local sum = b.local(splat(0.0f, 4));
+    b.loop("k", p, p * 2 % 7, 1, [&](Int k) {
+      b.assign(sum, b.get(sum) + b.load(x, k, 4));
+      b.if_(
+          k % 2 == Int(0) && !(k == Int(4)), [&] { b.assign(sum, b.get(sum) * splat(2.0f, 4)); },
+          [&] { b.assign(sum, -b.get(sum)); });
+    });
+    b.if_(Int(3) < p || p == Int(1),
+          [&] { b.assign(sum, b.get(sum) + broadcast(to_float(p * 3), 4)); });
+    b.store(y, p * 4, b.get(sum));
+  });
+  expect_agreement(b.finish(), random_floats(16), 28);
+}
+
+TEST(Locals, AreReadWhereTheStatementStands) {
+  Builder b("f");
+  const Buffer x = b.buffer("x", Access::kRead), y = b.buffer("y", Access::kReadWrite);
+  b.parallel(1, [&](Int) {
+    const Local a = b.local(b.load(x, 0, 4));
+    const Vec late = b.get(a) + splat(1.0f, 4);
+    b.assign(a, b.load(x, 4, 4));
+    b.store(y, 0, late);                 // sees the second value
+    const Vec stored = b.load(y, 0, 4);  // of the buffer, read twice: before and after the store
+    b.store(y, 4, stored);
+    b.store(y, 0, splat(9.0f, 4));
+    b.store(y, 8, stored);
+  });
+  expect_agreement(b.finish(), random_floats(8), 12);
+}
+
+TEST(Scratch, IsPrivateMemoryOfTheFunction) {
+  Builder b("f");
+  const Buffer x = b.buffer("x", Access::kRead);
+  const Buffer s = b.scratch("s", 5), t = b.scratch("t", 16);
+  const Buffer y = b.buffer("y", Access::kReadWrite);
+  b.parallel(3, [&](Int p) {
+    b.loop("i", 0, 5, 1, [&](Int i) { b.store(s, i, b.load(x, p * 5 + i, 1)); });
+    b.store(t, 0, b.load(x, p, 8) * splat(2.0f, 8));
+    b.loop("i", 0, 5, 1,
+           [&](Int i) { b.store(y, p * 5 + i, b.load(s, Int(4) - i, 1) + b.load(t, i, 1)); });
+  });
+  const Function function = b.finish();
+  EXPECT_EQ(function.scratch_bytes, 128);
+  expect_agreement(function, random_floats(15), 15);
+}
+
+TEST(ElementTypes, ConvertOnLoadAndStore) {
+  for (const Soc& soc : test_socs()) {
+    for (const DataType dtype : {DataType::kInt8, DataType::kUint8, DataType::kInt32}) {
+      constexpr int kCount = 24;
+      Builder b("f");
+      const Buffer x = b.buffer("x", Access::kRead, dtype);
+      const Buffer y = b.buffer("y", Access::kWrite), z = b.buffer("z", Access::kWrite, dtype);
+      b.parallel(1, [&](Int) {
+        vector_loop(b, "i", kCount, soc.vector_lanes, [&](Int i, std::optional<Int> active) {
+          const Vec v = b.load(x, i, soc.vector_lanes, active);
+          b.store(y, i, v, active);
+          b.store(z, i, v * splat(3.0f, soc.vector_lanes), active);
+        });
+      });
+      const Function f = b.finish();
+      std::vector<std::int32_t> x_bytes(kCount), z_machine(kCount), z_eval(kCount);
+      std::mt19937 engine(7);
+      for (auto& v : x_bytes) v = static_cast<std::int32_t>(engine());
+      std::vector<float> y_machine(kCount), y_eval(kCount);
+      void* const buffers[] = {x_bytes.data(), y_machine.data(), z_machine.data()};
+      compile_and_run(f, soc, buffers);
+      const EvalBuffer eval[] = {
+          {x_bytes.data(), kCount}, {y_eval.data(), kCount}, {z_eval.data(), kCount}};
+      evaluate(f, eval);
+      EXPECT_EQ(y_machine, y_eval) << name(dtype);
+      EXPECT_EQ(z_machine, z_eval) << name(dtype);
+    }
+  }
+}
+
+TEST(ElementTypes, HalfPrecisionRoundsToNearestEven) {
+  for (const Soc& soc : test_socs()) {
+    Builder b("f");
+    const Buffer x = b.buffer("x", Access::kRead);
+    const Buffer half = b.buffer("half", Access::kReadWrite, DataType::kFloat16);
+    const Buffer bf = b.buffer("bf", Access::kReadWrite, DataType::kBFloat16);
+    const Buffer y = b.buffer("y", Access::kWrite);
+    b.parallel(1, [&](Int) {
+      b.store(half, 0, b.load(x, 0, 8));
+      b.store(bf, 0, b.load(x, 0, 8));
+      b.store(y, 0, b.load(half, 0, 8));
+      b.store(y, 8, b.load(bf, 0, 8));
+    });
+    float in[8] = {1.0f, 65504.0f, 65520.0f, 0x1.002p0f, -2.5f, 0x1.01p0f, 1e30f, std::nanf("")};
+    std::uint16_t half_bits[8], bf_bits[8];
+    float out[16];
+    void* const buffers[] = {in, half_bits, bf_bits, out};
+    compile_and_run(b.finish(), soc, buffers);
+    EXPECT_EQ(half_bits[0], 0x3c00);
+    EXPECT_EQ(half_bits[1], 0x7bff);
+    EXPECT_EQ(half_bits[2], 0x7c00);  // halfway to beyond the largest: infinity
+    EXPECT_EQ(half_bits[3], 0x3c00);  // halfway: the even one
+    EXPECT_EQ(bf_bits[0], 0x3f80);
+    EXPECT_EQ(bf_bits[5], 0x3f80);  // halfway: the even one
+    EXPECT_EQ(out[4], -2.5f);
+    EXPECT_EQ(out[12], -2.5f);
+    EXPECT_TRUE(std::isnan(out[7]));
+    EXPECT_TRUE(std::isnan(out[15]));
+  }
+}
+
+TEST(LoadInt, IndexesRows) {
+  for (const Soc& soc : test_socs()) {
+    Builder b("f");
+    const Buffer ids = b.buffer("ids", Access::kRead, DataType::kInt64);
+    const Buffer table = b.buffer("table", Access::kRead), y = b.buffer("y", Access::kWrite);
+    b.parallel(3, [&](Int p) {
+      const Int row = (b.load_int(ids, p) + 5) % 5;
+      b.store(y, p * 4, b.load(table, row * 4, 4));
+    });
+    std::int64_t rows[] = {4, -1, 2};
+    std::vector<float> values(20), out(12);
+    std::iota(values.begin(), values.end(), 0.0f);
+    void* const buffers[] = {rows, values.data(), out.data()};
+    compile_and_run(b.finish(), soc, buffers);
+    EXPECT_EQ(out, (std::vector<float>{16, 17, 18, 19, 16, 17, 18, 19, 8, 9, 10, 11}));
+  }
+}
+
+Function scale(const std::string& name, float factor) {
+  Builder b(name);
+  const Buffer x = b.buffer("x", Access::kRead), y = b.buffer("y", Access::kWrite);
+  b.parallel(64, [&](Int p) { b.store(y, p * 8, b.load(x, p * 8, 8) * splat(factor, 8)); });
+  return b.finish();
+}
+
+TEST(SharedObject, ExportsEachFunctionAndRunsRanges) {
+  const std::vector<Function> functions = {scale("twice", 2.0f), scale("thrice", 3.0f)};
+  const MachineCode code(compile_shared_object(functions, test_socs().front()));
+  std::vector<float> x(512, 1.0f), y(512, 0.0f);
+  void* const buffers[] = {x.data(), y.data()};
+  code.function("twice")(buffers, 0, 10, nullptr);
+  code.function("thrice")(buffers, 10, 20, nullptr);
+  EXPECT_EQ(y[79], 2.0f);
+  EXPECT_EQ(y[80], 3.0f);
+  EXPECT_EQ(y[159], 3.0f);
+  EXPECT_EQ(y[160], 0.0f);
+}
+
+TEST(SharedObject, HasTheSameBytesWhateverTheThreads) {
+  std::vector<Function> functions;
+  for (int i = 0; i < 6; ++i)
+    functions.push_back(scale("f" + std::to_string(i), 1.0f + static_cast<float>(i)));
+  const std::string one = compile_shared_object(functions, test_socs().front(), 1);
+  EXPECT_EQ(one, compile_shared_object(functions, test_socs().front(), 4));
+  EXPECT_EQ(one, compile_shared_object(functions, test_socs().front(), 1));
+}
+
+TEST(SharedObject, OfNoFunctionsIsEmpty) {
+  EXPECT_EQ(compile_shared_object({}, test_socs().front()), "");
+}
+
+TEST(Dumps, ShowIrAndAssembly) {
+  const Function f = scale("twice", 2.0f);
+  EXPECT_NE(llvm_ir(f, test_socs().front(), false).find("define void @twice"), std::string::npos);
+  EXPECT_NE(assembly(f, test_socs().front()).find("twice:"), std::string::npos);
+}
+
+/// A loop that copies or clears must stay a loop: the shared object has no memcpy to call.
+TEST(SharedObject, NeedsNoLibrary) {
+  for (const Soc& soc : test_socs()) {
+    Builder b("copy");
+    const Buffer x = b.buffer("x", Access::kRead), y = b.buffer("y", Access::kWrite);
+    b.parallel(1, [&](Int) {
+      b.loop("i", 0, 4096, 1, [&](Int i) { b.store(y, i, b.load(x, i, 1)); });
+      b.loop("i", 0, 4096, 1, [&](Int i) { b.store(y, i + 4096, splat(0.0f, 1)); });
+      b.store(y, 0, tanh(b.load(x, 0, 1)) + erf(log(exp(floor(sqrt(b.load(x, 1, 1)))))));
+    });
+    EXPECT_EQ(assembly(b.finish(), soc).find("call"), std::string::npos);
+  }
+}
+
+/// The register block that convolutions live on: no accumulator may leave its register in the inner loop.
+TEST(RegisterBlock, OfFourteenByTwoDoesNotSpill) {
+  const Soc* soc = &test_socs().back();
+  if (soc->isa != Isa::kAvx512) GTEST_SKIP() << "needs 32 registers";
+  Builder b("block");
+  const Buffer x = b.buffer("x", Access::kRead), w = b.buffer("w", Access::kRead);
+  const Buffer y = b.buffer("y", Access::kWrite);
+  b.parallel(4, [&](Int p) {
+    std::vector<Local> sums;
+    for (int i = 0; i < 28; ++i) sums.push_back(b.local(splat(0.0f, 16)));
+    b.loop("k", 0, 256, 1, [&](Int k) {
+      const Local w0 = b.local(b.load(w, k * 32, 16)), w1 = b.local(b.load(w, k * 32 + 16, 16));
+      for (int i = 0; i < 14; ++i) {
+        const Vec column = b.load_broadcast(x, (p * 14 + i) * 256 + k, 16);
+        b.assign(sums[2 * i], fma(b.get(w0), column, b.get(sums[2 * i])));
+        b.assign(sums[2 * i + 1], fma(b.get(w1), column, b.get(sums[2 * i + 1])));
+      }
+    });
+    for (int i = 0; i < 28; ++i) b.store(y, p * 448 + i * 16, b.get(sums[i]));
+  });
+  const std::string text = assembly(b.finish(), *soc);
+  EXPECT_EQ(text.find("Spill"), std::string::npos) << text;
+  EXPECT_EQ(text.find("(%rsp)"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace aoe::compiler::loopnest

@@ -1,0 +1,70 @@
+// See machine_code.h.
+#include "tests/compiler/machine_code.h"
+
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include "base/check.h"
+#include "compiler/loopnest/codegen.h"
+
+namespace aoe::compiler::loopnest {
+
+MachineCode::MachineCode(const std::string& elf_bytes) {
+  const int file = memfd_create("kernels", MFD_CLOEXEC);
+  AOE_CHECK(file >= 0, "memfd_create failed");
+  const auto written = write(file, elf_bytes.data(), elf_bytes.size());
+  AOE_CHECK(written == static_cast<ssize_t>(elf_bytes.size()), "short write");
+  handle_ = dlopen(("/proc/self/fd/" + std::to_string(file)).c_str(), RTLD_NOW | RTLD_LOCAL);
+  const std::string why = handle_ == nullptr ? dlerror() : "";
+  close(file);
+  AOE_CHECK(handle_ != nullptr, why);
+}
+
+MachineCode::~MachineCode() {
+  dlclose(handle_);
+}
+
+KernelFunction MachineCode::function(const std::string& name) const {
+  void* symbol = dlsym(handle_, name.c_str());
+  AOE_CHECK(symbol != nullptr, name + " is not exported");
+  return reinterpret_cast<KernelFunction>(symbol);
+}
+
+std::span<const Soc> test_socs() {
+  static const std::vector<Soc> socs = [] {
+    std::vector<Soc> all = {{.version = "avx2",
+                             .isa = Isa::kAvx2,
+                             .llvm_cpu = "x86-64-v3",
+                             .llvm_features = "",
+                             .vector_lanes = 8,
+                             .vector_registers = 16}};
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
+      all.push_back({.version = "avx512",
+                     .isa = Isa::kAvx512,
+                     .llvm_cpu = "x86-64-v4",
+                     .llvm_features = "",
+                     .vector_lanes = 16,
+                     .vector_registers = 32});
+    }
+    return all;
+  }();
+  return socs;
+}
+
+void compile_and_run(const Function& function, const Soc& soc, std::span<void* const> buffers) {
+  const MachineCode code(compile_shared_object({&function, 1}, soc));
+  struct Free {
+    void operator()(void* p) const { std::free(p); }
+  };
+  const auto bytes = static_cast<std::size_t>(function.scratch_bytes);
+  const std::unique_ptr<void, Free> scratch(std::aligned_alloc(64, bytes == 0 ? 64 : bytes));
+  code.function(function.name)(buffers.data(), 0, function.parallel_extent, scratch.get());
+}
+
+}  // namespace aoe::compiler::loopnest

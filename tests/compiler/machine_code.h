@@ -1,0 +1,34 @@
+// MachineCode: loads the ELF shared object that compile_shared_object() returns into this process and finds its functions.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "compiler/loopnest/loopnest.h"
+#include "compiler/soc.h"
+
+namespace aoe::compiler::loopnest {
+
+using KernelFunction = void (*)(void* const* buffers, std::int64_t begin, std::int64_t end,
+                                void* scratch);
+
+class MachineCode {
+ public:
+  explicit MachineCode(const std::string& elf_bytes);
+  ~MachineCode();
+  MachineCode(const MachineCode&) = delete;
+  MachineCode& operator=(const MachineCode&) = delete;
+  KernelFunction function(const std::string& name) const;
+
+ private:
+  void* handle_ = nullptr;
+};
+
+/// The instruction sets that tests compile for and this machine can run: AVX2 always, AVX-512 where it is there.
+std::span<const Soc> test_socs();
+
+/// Compiles `function` alone and runs all its parallel iterations on this thread.
+void compile_and_run(const Function& function, const Soc& soc, std::span<void* const> buffers);
+
+}  // namespace aoe::compiler::loopnest

@@ -1,0 +1,150 @@
+// exp, log, tanh and erf of generated code against the C library in double precision, and the NaN rules of min and max.
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "tests/compiler/machine_code.h"
+
+namespace aoe::compiler::loopnest {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+std::vector<float> run_unary(Vec (*function)(Vec), const Soc& soc, std::vector<float> input) {
+  const auto count = static_cast<std::int64_t>(input.size());
+  Builder b("unary");
+  const Buffer x = b.buffer("x", Access::kRead), y = b.buffer("y", Access::kWrite);
+  b.parallel(1, [&](Int) {
+    vector_loop(b, "i", count, soc.vector_lanes, [&](Int i, std::optional<Int> active) {
+      b.store(y, i, function(b.load(x, i, soc.vector_lanes, active)), active);
+    });
+  });
+  std::vector<float> output(input.size());
+  void* const buffers[] = {input.data(), output.data()};
+  compile_and_run(b.finish(), soc, buffers);
+  return output;
+}
+
+/// Every 8191st float32 there is, both signs, denormals, infinities and NaNs among them, and the corners.
+std::vector<float> sample_floats() {
+  std::vector<float> samples = {0.0f,      -0.0f,     kInfinity, -kInfinity, kNan,    1.0f,
+                                -1.0f,     88.72283f, 88.72284f, -87.33655f, -103.9f, -104.1f,
+                                0x1p-126f, 0x1p-149f, 0.707f,    1.41421f,   4.0f,    10.0f};
+  for (std::uint64_t bits = 0; bits <= 0xffffffffu; bits += 8191) {
+    samples.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+  }
+  return samples;
+}
+
+struct Function {
+  const char* name;
+  Vec (*generated)(Vec);
+  double (*exact)(double);
+};
+
+const Function kFunctions[] = {
+    {"exp", loopnest::exp, std::exp},
+    {"log", loopnest::log, std::log},
+    {"tanh", loopnest::tanh, std::tanh},
+    {"erf", loopnest::erf, std::erf},
+};
+
+class Transcendental : public testing::TestWithParam<Function> {};
+
+TEST_P(Transcendental, IsWithinFourUlpOr1e7) {
+  const std::vector<float> input = sample_floats();
+  for (const Soc& soc : test_socs()) {
+    const std::vector<float> output = run_unary(GetParam().generated, soc, input);
+    for (std::size_t i = 0; i < input.size(); ++i) {
+      const double exact = GetParam().exact(input[i]);
+      const auto rounded = static_cast<float>(exact);
+      if (std::isnan(rounded)) {
+        ASSERT_TRUE(std::isnan(output[i])) << soc.version << " of " << input[i];
+        continue;
+      }
+      if (std::isinf(rounded)) {
+        ASSERT_EQ(output[i], rounded) << soc.version << " of " << input[i];
+        continue;
+      }
+      const float magnitude = std::max(std::fabs(rounded), std::numeric_limits<float>::min());
+      const double ulp = std::nextafter(magnitude, kInfinity) - magnitude;
+      const double tolerance = std::max(4 * ulp, 1e-7);
+      ASSERT_NEAR(output[i], exact, tolerance) << soc.version << " of " << input[i];
+    }
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Functions, Transcendental, testing::ValuesIn(kFunctions),
+                         [](const auto& each) { return std::string(each.param.name); });
+
+TEST(Transcendental, KeepsRelativePrecisionOfSmallExponentials) {
+  // Softmax divides such numbers by each other: 1e-7 absolute would not do.
+  for (const Soc& soc : test_socs()) {
+    std::vector<float> input;
+    for (float x = -87.0f; x < 0.0f; x += 0.37f) input.push_back(x);
+    const std::vector<float> output = run_unary(loopnest::exp, soc, input);
+    for (std::size_t i = 0; i < input.size(); ++i) {
+      const double exact = std::exp(static_cast<double>(input[i]));
+      EXPECT_NEAR(output[i] / exact, 1.0, 4 * 0x1p-23) << input[i];
+    }
+  }
+}
+
+TEST(Transcendental, KeepsRelativePrecisionNearZero) {
+  for (const Soc& soc : test_socs()) {
+    const std::vector<float> input = {1e-30f, -1e-20f, 1e-10f, 3e-5f, -1e-3f};
+    const auto tanhs = run_unary(loopnest::tanh, soc, input);
+    const auto erfs = run_unary(loopnest::erf, soc, input);
+    for (std::size_t i = 0; i < input.size(); ++i) {
+      EXPECT_NEAR(tanhs[i] / std::tanh(double{input[i]}), 1.0, 1e-6) << input[i];
+      EXPECT_NEAR(erfs[i] / std::erf(double{input[i]}), 1.0, 1e-6) << input[i];
+    }
+  }
+}
+
+struct Extreme {
+  const char* name;
+  Vec (*make)(Vec x);
+  float nan_free_of_2;  ///< the result for x = 2
+};
+const Extreme kExtremes[] = {
+    {"max_with_constant_right", [](Vec x) { return max(x, splat(1.0f, x.lanes())); }, 2.0f},
+    {"max_with_constant_left", [](Vec x) { return max(splat(1.0f, x.lanes()), x); }, 2.0f},
+    {"min_with_constant", [](Vec x) { return min(x, splat(1.0f, x.lanes())); }, 1.0f},
+    {"max_of_two", [](Vec x) { return max(x + x, x); }, 4.0f},
+    {"min_of_two_first_nan", [](Vec x) { return min(x, x * splat(0.0f, x.lanes())); }, 0.0f},
+    {"max_second_nan", [](Vec x) { return max(abs(x * splat(0.0f, x.lanes())), x); }, 2.0f},
+    {"reduce_max", [](Vec x) { return broadcast(reduce_max(x), x.lanes()); }, 2.0f},
+    {"reduce_min", [](Vec x) { return broadcast(reduce_min(x), x.lanes()); }, 2.0f},
+};
+
+TEST(MinMax, PropagateNan) {
+  for (const Soc& soc : test_socs()) {
+    const auto lanes = static_cast<std::size_t>(soc.vector_lanes);
+    for (const Extreme& extreme : kExtremes) {
+      const auto numbers = run_unary(extreme.make, soc, std::vector<float>(lanes, 2.0f));
+      const auto nans = run_unary(extreme.make, soc, std::vector<float>(lanes, kNan));
+      for (std::size_t i = 0; i < lanes; ++i) {
+        EXPECT_EQ(numbers[i], extreme.nan_free_of_2) << extreme.name;
+        EXPECT_TRUE(std::isnan(nans[i])) << extreme.name;
+      }
+    }
+  }
+}
+
+TEST(MinMax, OneNanLaneReachesTheReduction) {
+  for (const Soc& soc : test_socs()) {
+    for (int lane = 0; lane < soc.vector_lanes; ++lane) {
+      std::vector<float> input(static_cast<std::size_t>(soc.vector_lanes), 1.0f);
+      input[static_cast<std::size_t>(lane)] = kNan;
+      const auto make = [](Vec x) { return broadcast(reduce_max(x), x.lanes()); };
+      EXPECT_TRUE(std::isnan(run_unary(make, soc, input)[0])) << lane;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace aoe::compiler::loopnest
