@@ -1,0 +1,71 @@
+// Repeating elements: Expand (by broadcasting) and Tile (side by side).
+#include "reference/broadcast.h"
+#include "reference/op.h"
+#include "reference/strided.h"
+#include "reference/typed.h"
+
+namespace aoe::reference {
+namespace {
+
+std::vector<TensorDesc> infer_expand(const InferContext& ctx) {
+  if (ctx.has_value(1))
+    return {
+        {.dtype = ctx.dtype(0), .shape = broadcast_shapes(ctx.shape(0), read_ints(ctx.inputs[1]))}};
+  const std::int64_t rank = element_count(ctx.shape(1));
+  if (rank == kUnknownDim) throw Undetermined{};
+  Shape out = broadcast_shapes(ctx.shape(0), Shape(static_cast<std::size_t>(rank), kUnknownDim));
+  return {{.dtype = ctx.dtype(0), .shape = std::move(out)}};
+}
+
+void compute_expand(const OpContext& ctx) {
+  const Tensor& in = ctx.inputs[0];
+  const Shape& shape = ctx.outputs[0].desc.shape;
+  copy_strided(in.desc.dtype, shape, {in.data, 0, broadcast_strides(in.desc.shape, shape)},
+               {ctx.outputs[0].data, 0, dense_strides(shape)});
+}
+
+std::vector<TensorDesc> infer_tile(const InferContext& ctx) {
+  Shape out = ctx.shape(0);
+  if (!ctx.has_value(1)) return {{.dtype = ctx.dtype(0), .shape = Shape(out.size(), kUnknownDim)}};
+  const std::vector<std::int64_t> repeats = read_ints(ctx.inputs[1]);
+  if (repeats.size() != out.size())
+    fail_model(std::to_string(repeats.size()) + " repeats for a tensor of rank " +
+               std::to_string(out.size()));
+  for (std::size_t d = 0; d < out.size(); ++d) {
+    if (repeats[d] < 0) fail_model("a repeat is " + std::to_string(repeats[d]));
+    if (out[d] != kUnknownDim) out[d] *= repeats[d];
+  }
+  return {{.dtype = ctx.dtype(0), .shape = std::move(out)}};
+}
+
+/// Each dimension d becomes the pair (repeats, d): reading does not move along the first of them.
+void compute_tile(const OpContext& ctx) {
+  const Tensor& in = ctx.inputs[0];
+  const std::vector<std::int64_t> repeats = read_ints(ctx.inputs[1]);
+  const Strides own = dense_strides(in.desc.shape);
+  Shape shape;
+  Strides from;
+  for (std::size_t d = 0; d < own.size(); ++d) {
+    shape.insert(shape.end(), {repeats[d], in.desc.shape[d]});
+    from.insert(from.end(), {0, own[d]});
+  }
+  copy_strided(in.desc.dtype, shape, {in.data, 0, from},
+               {ctx.outputs[0].data, 0, dense_strides(shape)});
+}
+
+}  // namespace
+
+void register_expand(OpRegistry& registry) {
+  registry.add({.type = "Expand",
+                .onnx_type = "Expand",
+                .infer = infer_expand,
+                .compute = compute_expand,
+                .min_inputs = 2});
+  registry.add({.type = "Tile",
+                .onnx_type = "Tile",
+                .infer = infer_tile,
+                .compute = compute_tile,
+                .min_inputs = 2});
+}
+
+}  // namespace aoe::reference

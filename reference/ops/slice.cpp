@@ -1,0 +1,129 @@
+// Slice: every step-th element between start and end along some axes; attributes before opset 10, inputs since.
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+#include "reference/axes.h"
+#include "reference/op.h"
+#include "reference/strided.h"
+#include "reference/typed.h"
+
+namespace aoe::reference {
+namespace {
+
+struct Range {
+  std::int64_t start = 0;
+  std::int64_t step = 1;
+  std::int64_t count = 0;
+};
+
+/// Bounds count from the end when negative, and are cut to what the dimension has.
+Range resolve(std::int64_t dim, std::int64_t start, std::int64_t end, std::int64_t step) {
+  if (step == 0) fail_model("a step is 0");
+  if (start < 0) start += dim;
+  if (end < 0) end += dim;
+  if (step > 0) {
+    start = std::clamp<std::int64_t>(start, 0, dim);
+    end = std::clamp<std::int64_t>(end, 0, dim);
+    const std::int64_t span = std::max<std::int64_t>(end - start, 0);
+    return {start, step, span / step + (span % step != 0)};
+  }
+  if (dim == 0) return {0, step, 0};
+  start = std::clamp<std::int64_t>(start, 0, dim - 1);
+  end = std::clamp<std::int64_t>(end, -1, dim - 1);
+  const std::int64_t span = std::min<std::int64_t>(end - start, 0);
+  return {start, step, span / step + (span % step != 0)};
+}
+
+struct Bounds {
+  std::vector<std::int64_t> starts;
+  std::vector<std::int64_t> ends;
+  std::vector<std::int64_t> axes;
+  std::vector<std::int64_t> steps;
+};
+
+/// All known, or nothing.
+std::optional<Bounds> bounds_of(const Attrs& attrs, int version, std::span<const Tensor> inputs) {
+  Bounds bounds;
+  if (version < 10) {
+    bounds.starts = attrs.get_ints("starts");
+    bounds.ends = attrs.get_ints("ends");
+    bounds.axes = attrs.get_ints("axes");
+  } else {
+    std::vector<std::int64_t>* const lists[] = {&bounds.starts, &bounds.ends, &bounds.axes,
+                                                &bounds.steps};
+    for (std::size_t i = 1; i < std::min<std::size_t>(inputs.size(), 5); ++i) {
+      if (!inputs[i].is_present()) continue;
+      if (inputs[i].data == nullptr) return std::nullopt;
+      *lists[i - 1] = read_ints(inputs[i]);
+    }
+  }
+  const std::size_t count = bounds.starts.size();
+  if (bounds.axes.empty()) {
+    bounds.axes.resize(count);
+    std::iota(bounds.axes.begin(), bounds.axes.end(), 0);
+  }
+  if (bounds.steps.empty()) bounds.steps.assign(count, 1);
+  if (bounds.ends.size() != count || bounds.axes.size() != count || bounds.steps.size() != count)
+    fail_model("starts, ends, axes and steps differ in length");
+  return bounds;
+}
+
+/// One range per dimension; those that are not sliced are whole. Count is unknown where the dimension is.
+std::vector<Range> ranges_of(const Shape& shape, const Bounds& bounds) {
+  std::vector<Range> ranges;
+  for (const std::int64_t dim : shape) ranges.push_back({0, 1, dim});
+  for (std::size_t i = 0; i < bounds.axes.size(); ++i) {
+    const std::size_t axis = normalize_axis(bounds.axes[i], shape.size());
+    if (shape[axis] != kUnknownDim)
+      ranges[axis] = resolve(shape[axis], bounds.starts[i], bounds.ends[i], bounds.steps[i]);
+  }
+  return ranges;
+}
+
+/// The values of starts or ends are not known: only the axes that are certainly not sliced keep their size.
+Shape unknown_slice(const InferContext& ctx) {
+  Shape out = ctx.shape(0);
+  if (ctx.has_value(3)) {
+    for (const std::int64_t axis : read_ints(ctx.inputs[3]))
+      out[normalize_axis(axis, out.size())] = kUnknownDim;
+    return out;
+  }
+  const std::int64_t sliced = ctx.has_input(3) ? kUnknownDim : element_count(ctx.shape(1));
+  for (std::size_t d = 0; d < out.size(); ++d) {
+    if (sliced == kUnknownDim || static_cast<std::int64_t>(d) < sliced) out[d] = kUnknownDim;
+  }
+  return out;
+}
+
+std::vector<TensorDesc> infer_slice(const InferContext& ctx) {
+  const auto bounds = bounds_of(ctx.attrs, ctx.version, ctx.inputs);
+  if (!bounds) return {{.dtype = ctx.dtype(0), .shape = unknown_slice(ctx)}};
+  TensorDesc out{.dtype = ctx.dtype(0)};
+  for (const Range& range : ranges_of(ctx.shape(0), *bounds)) out.shape.push_back(range.count);
+  return {out};
+}
+
+void compute_slice(const OpContext& ctx) {
+  const Tensor& in = ctx.inputs[0];
+  const Tensor& out = ctx.outputs[0];
+  StridedView from{in.data, 0, dense_strides(in.desc.shape)};
+  const auto ranges = ranges_of(in.desc.shape, *bounds_of(ctx.attrs, ctx.version, ctx.inputs));
+  for (std::size_t d = 0; d < ranges.size(); ++d) {
+    from.offset += ranges[d].start * from.strides[d];
+    from.strides[d] *= ranges[d].step;
+  }
+  copy_strided(in.desc.dtype, out.desc.shape, from, {out.data, 0, dense_strides(out.desc.shape)});
+}
+
+}  // namespace
+
+void register_slice(OpRegistry& registry) {
+  registry.add({.type = "Slice",
+                .onnx_type = "Slice",
+                .versions = {1, 10},
+                .infer = infer_slice,
+                .compute = compute_slice});
+}
+
+}  // namespace aoe::reference
