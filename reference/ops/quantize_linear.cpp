@@ -1,0 +1,147 @@
+// Quantize, Dequantize, DynamicQuantizeLinear: real numbers to small integers and back, per tensor, per axis or per
+// block.
+#include <algorithm>
+#include <cmath>
+
+#include "reference/axes.h"
+#include "reference/fail.h"
+#include "reference/onnx_data_type.h"
+#include "reference/op.h"
+#include "reference/quantize.h"
+#include "reference/widen.h"
+
+namespace aoe::reference {
+namespace {
+
+/// A scale or zero point for every element of `x`: one for all, one per position of the axis, or one per block of them.
+std::vector<double> spread(const Attrs& attrs, const Tensor& parameter, const Shape& x) {
+  const Shape& shape = parameter.desc.shape;
+  const auto values = to_doubles(parameter);
+  if (values.size() == 1) {
+    return std::vector<double>(static_cast<std::size_t>(element_count(x)), values[0]);
+  }
+  const std::size_t axis = normalize_axis(attrs.get_int("axis", 1), x.size());
+  if (shape.size() == 1) {
+    Tensor along_axis = parameter;
+    if (shape[0] != x[axis]) {
+      fail_model(std::to_string(shape[0]) + " scales for " + std::to_string(x[axis]) +
+                 " positions of axis " + std::to_string(axis));
+    }
+    along_axis.desc.shape.resize(x.size() - axis, 1);
+    return to_doubles(along_axis, x);
+  }
+  const std::int64_t block = attrs.get_int("block_size", 0);
+  if (block < 1 || shape.size() != x.size()) {
+    fail_model("scales " + to_string(shape) + " for an input " + to_string(x));
+  }
+  const AxisView to = view_axis(x, axis), from = view_axis(shape, axis);
+  if (to.outer != from.outer || to.inner != from.inner ||
+      (to.dim + block - 1) / block != from.dim) {
+    fail_model("scales " + to_string(shape) + " for blocks of " + std::to_string(block) + " in " +
+               to_string(x));
+  }
+  std::vector<double> result;
+  for (std::int64_t o = 0; o < to.outer; ++o) {
+    for (std::int64_t k = 0; k < to.dim; ++k) {
+      for (std::int64_t i = 0; i < to.inner; ++i) {
+        result.push_back(
+            values[static_cast<std::size_t>((o * from.dim + k / block) * from.inner + i)]);
+      }
+    }
+  }
+  return result;
+}
+
+std::vector<TensorDesc> infer_quantize(const InferContext& context) {
+  DataType dtype = DataType::kUint8;
+  if (context.has_input(2)) {
+    dtype = context.dtype(2);
+  } else if (const auto number = context.attrs.get_int("output_dtype", 0); number != 0) {
+    dtype = data_type_from_onnx(number);
+  }
+  return {{.dtype = dtype, .shape = context.shape(0)}};
+}
+
+void compute_quantize(const OpContext& context) {
+  const Tensor &x = context.inputs[0], &y = context.outputs[0];
+  const QuantRange range = quant_range(y.desc.dtype);
+  const auto scale = spread(context.attrs, context.inputs[1], x.desc.shape);
+  auto values = to_doubles(x);
+  const auto zero = context.has_input(2) ? spread(context.attrs, context.inputs[2], x.desc.shape)
+                                         : std::vector<double>(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    // The quotient in float, as the definition has it: in double some ties would round the other way.
+    const float scaled = static_cast<float>(values[i]) / static_cast<float>(scale[i]);
+    values[i] = quantize(scaled, zero[i], range);
+  }
+  from_doubles(values, y);
+}
+
+std::vector<TensorDesc> infer_dequantize(const InferContext& context) {
+  return {{.dtype = context.dtype(1), .shape = context.shape(0)}};
+}
+
+void compute_dequantize(const OpContext& context) {
+  const Tensor& x = context.inputs[0];
+  const auto scale = spread(context.attrs, context.inputs[1], x.desc.shape);
+  auto values = to_doubles(x);
+  if (context.has_input(2)) {
+    const auto zero = spread(context.attrs, context.inputs[2], x.desc.shape);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] -= zero[i];
+  }
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] *= scale[i];
+  from_doubles(values, context.outputs[0]);
+}
+
+std::vector<TensorDesc> infer_dynamic_quantize(const InferContext& context) {
+  return {{.dtype = DataType::kUint8, .shape = context.shape(0)},
+          {.dtype = DataType::kFloat, .shape = {}},
+          {.dtype = DataType::kUint8, .shape = {}}};
+}
+
+/// The range is widened to hold zero, so that zero is exact.
+void compute_dynamic_quantize(const OpContext& context) {
+  auto values = to_doubles(context.inputs[0]);
+  float low = 0, high = 0;
+  for (double value : values) {
+    low = std::min(low, static_cast<float>(value));
+    high = std::max(high, static_cast<float>(value));
+  }
+  const QuantRange range = quant_range(DataType::kUint8);
+  const float scale = (high - low) / static_cast<float>(range.max);
+  // A tensor of zeros has no scale of its own; any will do.
+  const float divisor = scale == 0 ? 1 : scale;
+  const double zero_point =
+      std::nearbyint(std::clamp(static_cast<double>(-low / divisor), range.min, range.max));
+  for (double& value : values) {
+    value = quantize(static_cast<float>(value) / divisor, zero_point, range);
+  }
+  if (context.has_output(0)) from_doubles(values, context.outputs[0]);
+  if (context.has_output(1))
+    from_doubles(std::array{static_cast<double>(scale)}, context.outputs[1]);
+  if (context.has_output(2)) from_doubles(std::array{zero_point}, context.outputs[2]);
+}
+
+}  // namespace
+
+void register_quantize_linear(OpRegistry& registry) {
+  registry.add({.type = "Quantize",
+                .onnx_type = "QuantizeLinear",
+                .versions = {10},
+                .infer = infer_quantize,
+                .compute = compute_quantize,
+                .min_inputs = 2});
+  registry.add({.type = "Dequantize",
+                .onnx_type = "DequantizeLinear",
+                .versions = {10},
+                .infer = infer_dequantize,
+                .compute = compute_dequantize,
+                .min_inputs = 2});
+  registry.add({.type = "DynamicQuantizeLinear",
+                .onnx_type = "DynamicQuantizeLinear",
+                .versions = {11},
+                .infer = infer_dynamic_quantize,
+                .compute = compute_dynamic_quantize});
+}
+
+}  // namespace aoe::reference

@@ -1,0 +1,209 @@
+// Resize and Upsample: resampling by scales or to sizes, axis by axis.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "reference/axes.h"
+#include "reference/fail.h"
+#include "reference/op.h"
+#include "reference/resample.h"
+#include "reference/strided.h"
+#include "reference/widen.h"
+
+namespace aoe::reference {
+namespace {
+
+constexpr int kCoordinatesVersion =
+    11;  ///< Resize has roi, sizes and coordinate modes since; before it: X and scales
+constexpr int kScalesInputVersion = 9;  ///< Upsample's scales are an input since
+
+bool is_given(std::span<const Tensor> inputs, std::size_t i) {
+  return i < inputs.size() && inputs[i].is_present() && inputs[i].desc.shape != Shape{0};
+}
+
+/// The axes that roi, scales and sizes speak of.
+std::vector<std::size_t> resized_axes(const Attrs& attrs, std::size_t rank) {
+  std::vector<std::size_t> axes;
+  for (std::int64_t axis : attrs.get_ints("axes")) axes.push_back(normalize_axis(axis, rank));
+  if (axes.empty()) {
+    axes.resize(rank);
+    std::iota(axes.begin(), axes.end(), std::size_t{0});
+  }
+  return axes;
+}
+
+/// Output extent from a scale, in float as ONNX's own inference does it.
+std::int64_t scaled_extent(std::int64_t input, double scale) {
+  if (input == kUnknownDim) return kUnknownDim;
+  return static_cast<std::int64_t>(
+      std::floor(static_cast<float>(input) * static_cast<float>(scale)));
+}
+
+void check_count(const std::string& what, std::size_t count, std::size_t axes) {
+  if (count != axes) {
+    fail_model(std::to_string(count) + " " + what + " for " + std::to_string(axes) + " axes");
+  }
+}
+
+void apply_scales(const std::vector<double>& scales, const std::vector<std::size_t>& axes,
+                  std::vector<ResampleAxis>& result) {
+  check_count("scales", scales.size(), axes.size());
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    if (scales[i] <= 0) fail_model("scale " + std::to_string(scales[i]) + ", needs more than 0");
+    result[axes[i]].scale = scales[i];
+    result[axes[i]].output = scaled_extent(result[axes[i]].input, scales[i]);
+  }
+}
+
+/// The sizes that keep_aspect_ratio_policy makes of the wanted ones.
+void apply_sizes(const Attrs& attrs, const std::vector<std::int64_t>& sizes,
+                 const std::vector<std::size_t>& axes, std::vector<ResampleAxis>& result) {
+  check_count("sizes", sizes.size(), axes.size());
+  const std::string policy = attrs.get_string("keep_aspect_ratio_policy", "stretch");
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    ResampleAxis& axis = result[axes[i]];
+    axis.output = sizes[i];
+    axis.scale = static_cast<double>(axis.output) / static_cast<double>(axis.input);
+    ratios.push_back(axis.scale);
+  }
+  if (policy == "stretch") return;
+  if (policy != "not_larger" && policy != "not_smaller") {
+    fail_model("keep_aspect_ratio_policy \"" + policy + "\" is unknown");
+  }
+  const double common = policy == "not_larger" ? *std::min_element(ratios.begin(), ratios.end())
+                                               : *std::max_element(ratios.begin(), ratios.end());
+  for (std::size_t i : axes) {
+    result[i].scale = common;
+    result[i].output =
+        static_cast<std::int64_t>(std::round(common * static_cast<double>(result[i].input)));
+  }
+}
+
+/// Everything but the roi. Extents are kUnknownDim where values are not known yet.
+std::vector<ResampleAxis> resize_axes(const Attrs& attrs, int version,
+                                      std::span<const Tensor> inputs) {
+  const Shape& x = inputs[0].desc.shape;
+  const auto axes = resized_axes(attrs, x.size());
+  const std::size_t scales = version >= kCoordinatesVersion ? 2 : 1, sizes = 3;
+  std::vector<ResampleAxis> result;
+  for (std::int64_t dim : x) result.push_back({.input = dim, .output = dim});
+  const bool has_sizes = version >= kCoordinatesVersion && is_given(inputs, sizes);
+  if (!has_sizes && !is_given(inputs, scales)) fail_model("has neither scales nor sizes");
+  const Tensor& wanted = inputs[has_sizes ? sizes : scales];
+  if (wanted.data == nullptr) {
+    for (std::size_t axis : axes) result[axis].output = kUnknownDim;
+  } else if (has_sizes) {
+    const auto values = to_int64s(wanted);
+    apply_sizes(attrs, values, axes, result);
+    const bool is_stretch = attrs.get_string("keep_aspect_ratio_policy", "stretch") == "stretch";
+    for (std::size_t axis : axes) {
+      if (!is_stretch && !is_static(x)) result[axis].output = kUnknownDim;
+    }
+  } else {
+    apply_scales(to_doubles(wanted), axes, result);
+  }
+  return result;
+}
+
+ResampleMode resize_mode(const Attrs& attrs, int version) {
+  const std::string interpolation = attrs.get_string("mode", "nearest");
+  if (version < kCoordinatesVersion) {
+    return {.interpolation = interpolation, .coordinates = "asymmetric", .rounding = "simple"};
+  }
+  return {.interpolation = interpolation,
+          .coordinates = attrs.get_string("coordinate_transformation_mode", "half_pixel"),
+          .rounding = attrs.get_string("nearest_mode", "round_prefer_floor"),
+          .cubic_coefficient = attrs.get_float("cubic_coeff_a", -0.75F),
+          .excludes_outside = attrs.get_int("exclude_outside", 0) != 0,
+          .antialiases = attrs.get_int("antialias", 0) != 0};
+}
+
+std::vector<TensorDesc> output_desc(DataType dtype, const std::vector<ResampleAxis>& axes) {
+  Shape shape;
+  for (const ResampleAxis& axis : axes) shape.push_back(axis.output);
+  return {{.dtype = dtype, .shape = std::move(shape)}};
+}
+
+/// Resamples the axes that change, one after another; then points outside a crop get the extrapolation value.
+void compute_axes(const OpContext& context, const ResampleMode& mode,
+                  const std::vector<ResampleAxis>& axes) {
+  Shape shape = context.inputs[0].desc.shape;
+  auto values = to_doubles(context.inputs[0]);
+  const bool is_crop = mode.coordinates == "tf_crop_and_resize";
+  std::vector<std::vector<ResampledPosition>> tables;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    tables.push_back(resample_table(mode, axes[i]));
+    if (!is_crop && axes[i].scale == 1 && axes[i].input == axes[i].output) continue;
+    values = resample(values, shape, i, tables.back());
+    shape[i] = axes[i].output;
+  }
+  if (is_crop) {
+    const double outside = context.attrs.get_float("extrapolation_value", 0);
+    const Strides strides = dense_strides(shape);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+        const std::int64_t position = static_cast<std::int64_t>(i) / strides[axis] % shape[axis];
+        if (tables[axis][static_cast<std::size_t>(position)].is_outside) values[i] = outside;
+      }
+    }
+  }
+  from_doubles(values, context.outputs[0]);
+}
+
+std::vector<TensorDesc> infer_resize(const InferContext& context) {
+  return output_desc(context.dtype(0), resize_axes(context.attrs, context.version, context.inputs));
+}
+
+void compute_resize(const OpContext& context) {
+  const ResampleMode mode = resize_mode(context.attrs, context.version);
+  auto axes = resize_axes(context.attrs, context.version, context.inputs);
+  if (mode.coordinates == "tf_crop_and_resize") {
+    if (!is_given(context.inputs, 1)) fail_model("tf_crop_and_resize needs a roi");
+    const auto roi = to_doubles(context.inputs[1]);
+    const auto named = resized_axes(context.attrs, axes.size());
+    check_count("roi values", roi.size(), 2 * named.size());
+    for (std::size_t i = 0; i < named.size(); ++i) {
+      axes[named[i]].roi_begin = roi[i];
+      axes[named[i]].roi_end = roi[named.size() + i];
+    }
+  }
+  compute_axes(context, mode, axes);
+}
+
+std::vector<ResampleAxis> upsample_axes(const Attrs& attrs, int version,
+                                        std::span<const Tensor> inputs) {
+  if (version >= kScalesInputVersion) return resize_axes(attrs, version, inputs);
+  std::vector<ResampleAxis> result;
+  for (std::int64_t dim : inputs[0].desc.shape) result.push_back({.input = dim, .output = dim});
+  const auto scales = attrs.get_floats("scales");
+  apply_scales({scales.begin(), scales.end()}, resized_axes({}, result.size()), result);
+  return result;
+}
+
+std::vector<TensorDesc> infer_upsample(const InferContext& context) {
+  return output_desc(context.dtype(0),
+                     upsample_axes(context.attrs, context.version, context.inputs));
+}
+
+void compute_upsample(const OpContext& context) {
+  compute_axes(context, resize_mode(context.attrs, context.version),
+               upsample_axes(context.attrs, context.version, context.inputs));
+}
+
+}  // namespace
+
+void register_resize(OpRegistry& registry) {
+  registry.add({.type = "Resize",
+                .onnx_type = "Resize",
+                .versions = {10, kCoordinatesVersion},
+                .infer = infer_resize,
+                .compute = compute_resize});
+  registry.add({.type = "Upsample",
+                .onnx_type = "Upsample",
+                .versions = {7, kScalesInputVersion},
+                .infer = infer_upsample,
+                .compute = compute_upsample});
+}
+
+}  // namespace aoe::reference
