@@ -4,7 +4,7 @@
 #   calls register_<file stem>() of each file: adding a member of a family is adding a file.
 set(AOE_WARNINGS -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor
   -Wno-missing-field-initializers  # designated initialisers leave the rest at its defaults
-  -Wno-maybe-uninitialized)        # g++ 12 sees ghosts in std::variant and std::optional
+  -Wno-maybe-uninitialized -Wno-restrict)  # g++ 12 sees ghosts in std::variant and std::string
 option(AOE_WERROR "Treat warnings as errors" OFF)
 
 function(aoe_target_defaults target)

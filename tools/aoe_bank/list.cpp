@@ -1,0 +1,44 @@
+// aoe_bank list: one line per strategy.
+#include <cstdio>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "tools/aoe_bank/commands.h"
+
+namespace aoe::tools {
+using nlohmann::json;
+namespace {
+
+void print_json(const std::vector<bank::BankEntry>& entries) {
+  json list = json::array();
+  for (const bank::BankEntry& entry : entries)
+    list.push_back({{"repo_key", entry.key.repo_key()},
+                    {"soc_version", entry.key.soc_version},
+                    {"description", json::parse(entry.key.description)},
+                    {"strategies", to_json(entry.set)}});
+  std::cout << list.dump(2) << '\n';
+}
+
+void print_table(const std::vector<bank::BankEntry>& entries) {
+  std::printf("%-20s  %-28s  %-34s  %-8s  %-16s  %10s  %10s  %s\n", "repo_key", "op", "inputs",
+              "format", "impl", "time us", "default us", "won");
+  for (const bank::BankEntry& entry : entries)
+    for (const bank::Strategy& strategy : entry.set.strategies)
+      std::printf("%-20s  %-28s  %-34s  %-8s  %-16s  %10.2f  %10.2f  %s\n",
+                  entry.key.repo_key().c_str(), op_text(entry.key).c_str(),
+                  shape_text(entry.key).c_str(), strategy.format.c_str(), strategy.impl.c_str(),
+                  strategy.measured.time_ns / 1e3, strategy.measured.default_time_ns / 1e3,
+                  strategy.measured.when_utc.c_str());
+}
+
+}  // namespace
+
+void list_entries(const bank::KnowledgeBank& bank, const BankQuery& query) {
+  const std::vector<bank::BankEntry> entries = bank.entries();
+  if (query.json) return print_json(entries);
+  print_table(entries);
+  std::printf("%zu tasks, %zu measurements in %s\n", entries.size(), bank.record_count(),
+              bank.directory().c_str());
+}
+
+}  // namespace aoe::tools

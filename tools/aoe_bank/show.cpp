@@ -1,0 +1,69 @@
+// aoe_bank show: all that the bank knows of one task.
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "tools/aoe_bank/commands.h"
+
+namespace aoe::tools {
+using nlohmann::json;
+namespace {
+
+json record_json(const bank::Record& record) {
+  return {{"strategy", to_json(record.strategy)},
+          {"status", record.status},
+          {"detail", record.detail},
+          {"seed", record.seed}};
+}
+
+void print_strategy(const bank::Strategy& strategy) {
+  const bank::Measurement& m = strategy.measured;
+  std::printf("  %s / %s (version %d)\n    schedule  %s\n", strategy.format.c_str(),
+              strategy.impl.c_str(), strategy.impl_version,
+              schedule_text(strategy.schedule).c_str());
+  std::printf(
+      "    measured  %.2f us, default %.2f us, %s; %lld trials, %d threads, policy %s, %s\n",
+      m.time_ns / 1e3, m.default_time_ns / 1e3, m.verdict.c_str(), static_cast<long long>(m.trials),
+      m.threads, m.policy.c_str(), m.when_utc.c_str());
+}
+
+void print_record(const bank::Record& record) {
+  const bank::Strategy& s = record.strategy;
+  std::printf("  %-8s  %-16s  %10.2f us  %-12s  %s%s%s\n", s.format.c_str(), s.impl.c_str(),
+              s.measured.time_ns / 1e3, record.status.c_str(), schedule_text(s.schedule).c_str(),
+              record.detail.empty() ? "" : "  ", record.detail.c_str());
+}
+
+}  // namespace
+
+void show_entry(const bank::KnowledgeBank& bank, const BankQuery& query) {
+  const std::vector<bank::BankEntry> entries = bank.entries();
+  const auto found = std::ranges::find_if(
+      entries, [&](const bank::BankEntry& e) { return e.key.repo_key() == query.repo_key; });
+  if (found == entries.end())
+    throw Error(ExitCode::kUsage, "no task has the repo_key '" + query.repo_key + "'",
+                bank.directory().string(), "aoe_bank list shows those there are");
+  const std::vector<bank::Record> records =
+      query.records ? bank.records(found->key) : std::vector<bank::Record>{};
+  if (query.json) {
+    json all = {{"repo_key", query.repo_key},
+                {"soc_version", found->key.soc_version},
+                {"description", json::parse(found->key.description)},
+                {"strategies", to_json(found->set)}};
+    for (const bank::Record& record : records) all["records"].push_back(record_json(record));
+    std::cout << all.dump(2) << '\n';
+    return;
+  }
+  std::printf(
+      "repo_key     %s\nop           %s\ninputs       %s\nsoc_version  %s\ndescription  "
+      "%s\nstrategies, fastest first:\n",
+      query.repo_key.c_str(), op_text(found->key).c_str(), shape_text(found->key).c_str(),
+      found->key.soc_version.c_str(), found->key.description.c_str());
+  for (const bank::Strategy& strategy : found->set.strategies) print_strategy(strategy);
+  if (query.records) std::printf("measurements, oldest first:\n");
+  for (const bank::Record& record : records) print_record(record);
+}
+
+}  // namespace aoe::tools
