@@ -1,0 +1,145 @@
+// Tensors out of nothing but attributes and shapes: Constant, ConstantOfShape, Range, EyeLike.
+#include <algorithm>
+#include <cmath>
+
+#include "reference/arithmetic.h"
+#include "reference/onnx_data_type.h"
+#include "reference/op.h"
+#include "reference/strided.h"
+#include "reference/typed.h"
+
+namespace aoe::reference {
+namespace {
+
+template <typename T>
+ConstantPtr make_constant(Shape shape, const std::vector<T>& values) {
+  return std::make_shared<Constant>(
+      TensorDesc{.dtype = data_type_of<T>(), .shape = std::move(shape)}, values.data());
+}
+
+/// The value, whichever attribute holds it.
+ConstantPtr constant_of(const Attrs& attrs) {
+  if (ConstantPtr value = attrs.get_tensor("value")) return value;
+  if (attrs.has("value_float"))
+    return make_constant<float>({}, {attrs.get_float("value_float", 0)});
+  if (attrs.has("value_int"))
+    return make_constant<std::int64_t>({}, {attrs.get_int("value_int", 0)});
+  if (attrs.has("value_floats")) {
+    const std::vector<float> values = attrs.get_floats("value_floats");
+    return make_constant<float>({static_cast<std::int64_t>(values.size())}, values);
+  }
+  if (attrs.has("value_ints")) {
+    const std::vector<std::int64_t> values = attrs.get_ints("value_ints");
+    return make_constant<std::int64_t>({static_cast<std::int64_t>(values.size())}, values);
+  }
+  fail_model("has no value that is a dense tensor of numbers");
+}
+
+std::vector<TensorDesc> infer_constant(const InferContext& ctx) {
+  return {constant_of(ctx.attrs)->desc()};
+}
+
+void compute_constant(const OpContext& ctx) {
+  copy_dense(constant_of(ctx.attrs)->view(), ctx.outputs[0]);
+}
+
+std::vector<TensorDesc> infer_fill(const InferContext& ctx) {
+  const ConstantPtr value = ctx.attrs.get_tensor("value");
+  if (value && element_count(value->desc().shape) != 1)
+    fail_model("attribute 'value' has shape " + to_string(value->desc().shape) +
+               ", expected one element");
+  TensorDesc out{.dtype = value ? value->desc().dtype : DataType::kFloat};
+  if (ctx.has_value(0)) {
+    out.shape = read_ints(ctx.inputs[0]);
+    for (const std::int64_t dim : out.shape)
+      if (dim < 0) fail_model("dimension " + std::to_string(dim) + " is asked for");
+    return {out};
+  }
+  const std::int64_t rank = element_count(ctx.shape(0));
+  if (rank == kUnknownDim) throw Undetermined{};
+  out.shape.assign(static_cast<std::size_t>(rank), kUnknownDim);
+  return {out};
+}
+
+void compute_fill(const OpContext& ctx) {
+  const float zero = 0;
+  const ConstantPtr value = ctx.attrs.get_tensor("value");
+  fill(ctx.outputs[0], value ? value->data() : &zero);
+}
+
+template <typename C>
+std::int64_t range_count(C start, C limit, C delta) {
+  if (delta == 0) fail_model("delta is 0");
+  // In double, unsigned and 64-bit differences neither wrap nor overflow.
+  const double span = static_cast<double>(limit) - static_cast<double>(start);
+  return std::max<std::int64_t>(
+      static_cast<std::int64_t>(std::ceil(span / static_cast<double>(delta))), 0);
+}
+
+std::vector<TensorDesc> infer_range(const InferContext& ctx) {
+  TensorDesc out{.dtype = ctx.dtype(0), .shape = {kUnknownDim}};
+  if (!ctx.has_value(0) || !ctx.has_value(1) || !ctx.has_value(2)) return {out};
+  visit_type<NumericTypes>(out.dtype, [&]<typename T>() {
+    using C = ComputeType<T>;
+    out.shape[0] =
+        range_count(read_scalar<C>(ctx.inputs[0], "start"), read_scalar<C>(ctx.inputs[1], "limit"),
+                    read_scalar<C>(ctx.inputs[2], "delta"));
+  });
+  return {out};
+}
+
+void compute_range(const OpContext& ctx) {
+  visit_type<NumericTypes>(ctx.outputs[0].desc.dtype, [&]<typename T>() {
+    // In double the error does not grow with the count; integers need all their bits.
+    using C = std::conditional_t<kIsFloat<T>, double, T>;
+    const C start = read_scalar<C>(ctx.inputs[0], "start");
+    const C delta = read_scalar<C>(ctx.inputs[2], "delta");
+    T* out = ctx.outputs[0].as<T>();
+    const std::int64_t count = ctx.outputs[0].elements();
+    for (std::int64_t i = 0; i < count; ++i)
+      out[i] = convert<T>(add(start, multiply(static_cast<C>(i), delta)));
+  });
+}
+
+std::vector<TensorDesc> infer_eye(const InferContext& ctx) {
+  if (ctx.shape(0).size() != 2)
+    fail_model("the shape is " + to_string(ctx.shape(0)) + ", expected a matrix");
+  const bool has_dtype = ctx.attrs.has("dtype");
+  return {{.dtype = has_dtype ? data_type_from_onnx(ctx.attrs.get_int("dtype", 0)) : ctx.dtype(0),
+           .shape = ctx.shape(0)}};
+}
+
+void compute_eye(const OpContext& ctx) {
+  const Tensor& out = ctx.outputs[0];
+  const std::int64_t diagonal = ctx.attrs.get_int("k", 0);
+  const std::int64_t rows = out.desc.shape[0];
+  const std::int64_t columns = out.desc.shape[1];
+  visit_type<AllTypes>(out.desc.dtype, [&]<typename T>() {
+    for (std::int64_t r = 0; r < rows; ++r) {
+      for (std::int64_t c = 0; c < columns; ++c)
+        out.as<T>()[r * columns + c] = convert<T>(c - r == diagonal);
+    }
+  });
+}
+
+}  // namespace
+
+void register_constant(OpRegistry& registry) {
+  registry.add({.type = "Const",
+                .onnx_type = "Constant",
+                .infer = infer_constant,
+                .compute = compute_constant,
+                .min_inputs = 0});
+  registry.add({.type = "Fill",
+                .onnx_type = "ConstantOfShape",
+                .infer = infer_fill,
+                .compute = compute_fill});
+  registry.add({.type = "Range",
+                .onnx_type = "Range",
+                .infer = infer_range,
+                .compute = compute_range,
+                .min_inputs = 3});
+  registry.add({.type = "Eye", .onnx_type = "EyeLike", .infer = infer_eye, .compute = compute_eye});
+}
+
+}  // namespace aoe::reference

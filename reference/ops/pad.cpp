@@ -1,0 +1,154 @@
+// Pad: a border of a constant, or made of the tensor itself; negative pads cut off.
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "reference/axes.h"
+#include "reference/op.h"
+#include "reference/strided.h"
+#include "reference/typed.h"
+
+namespace aoe::reference {
+namespace {
+
+struct Border {
+  std::int64_t before = 0;
+  std::int64_t after = 0;
+};
+
+std::vector<std::size_t> padded_axes(int version, std::span<const Tensor> inputs,
+                                     std::size_t rank) {
+  std::vector<std::size_t> axes;
+  if (version >= 11 && inputs.size() > 3 && inputs[3].is_present()) {
+    for (const std::int64_t axis : read_ints(inputs[3])) axes.push_back(normalize_axis(axis, rank));
+  } else {
+    for (std::size_t d = 0; d < rank; ++d) axes.push_back(d);
+  }
+  return axes;
+}
+
+/// One per dimension; nullopt when they are an input whose values are not known.
+std::optional<std::vector<Border>> borders_of(const Attrs& attrs, int version,
+                                              std::span<const Tensor> inputs) {
+  const std::size_t rank = inputs[0].desc.shape.size();
+  std::vector<std::int64_t> pads = attrs.get_ints("pads");
+  if (version >= 11) {
+    if (inputs.size() < 2 || !inputs[1].is_present()) fail_model("input 'pads' is missing");
+    if (inputs[1].data == nullptr) return std::nullopt;
+    if (inputs.size() > 3 && inputs[3].is_present() && inputs[3].data == nullptr)
+      return std::nullopt;
+    pads = read_ints(inputs[1]);
+  }
+  const std::vector<std::size_t> axes = padded_axes(version, inputs, rank);
+  if (pads.size() != 2 * axes.size())
+    fail_model(std::to_string(pads.size()) + " pads for " + std::to_string(axes.size()) +
+               " dimensions");
+  std::vector<Border> borders(rank);
+  for (std::size_t i = 0; i < axes.size(); ++i) borders[axes[i]] = {pads[i], pads[axes.size() + i]};
+  return borders;
+}
+
+std::vector<TensorDesc> infer_pad(const InferContext& ctx) {
+  Shape out = ctx.shape(0);
+  const auto borders = borders_of(ctx.attrs, ctx.version, ctx.inputs);
+  for (std::size_t d = 0; d < out.size(); ++d) {
+    if (!borders) {
+      out[d] = kUnknownDim;
+    } else if (out[d] != kUnknownDim) {
+      out[d] += (*borders)[d].before + (*borders)[d].after;
+      if (out[d] < 0)
+        fail_model("pads cut more off dimension " + std::to_string(d) + " than it has");
+    }
+  }
+  return {{.dtype = ctx.dtype(0), .shape = std::move(out)}};
+}
+
+constexpr std::int64_t kOutside = -1;
+
+std::int64_t modulo(std::int64_t a, std::int64_t b) {
+  return (a % b + b) % b;
+}
+
+/// The index in a dimension of `dim` elements that stands at `position`, which may lie outside of it.
+std::int64_t source_index(const std::string& mode, std::int64_t position, std::int64_t dim) {
+  if (position >= 0 && position < dim) return position;
+  if (mode == "constant") return kOutside;
+  if (dim == 0) fail_model("mode '" + mode + "' has nothing to fill an empty dimension with");
+  if (mode == "edge") return std::clamp<std::int64_t>(position, 0, dim - 1);
+  if (mode == "wrap") return modulo(position, dim);
+  if (mode != "reflect") fail_model("mode '" + mode + "' is unknown");
+  if (dim == 1) return 0;
+  const std::int64_t there_and_back = modulo(position, 2 * (dim - 1));
+  return std::min(there_and_back, 2 * (dim - 1) - there_and_back);
+}
+
+/// For each output index along each dimension the offset of its source element, or kOutside.
+std::vector<std::vector<std::int64_t>> source_offsets(const std::string& mode, const Shape& in,
+                                                      const Shape& out,
+                                                      const std::vector<Border>& borders) {
+  const Strides strides = dense_strides(in);
+  std::vector<std::vector<std::int64_t>> tables(in.size());
+  for (std::size_t d = 0; d < in.size(); ++d) {
+    for (std::int64_t i = 0; i < out[d]; ++i) {
+      const std::int64_t index = source_index(mode, i - borders[d].before, in[d]);
+      tables[d].push_back(index == kOutside ? kOutside : index * strides[d]);
+    }
+  }
+  return tables;
+}
+
+template <typename Word>
+Word padding_word(const OpContext& ctx) {
+  std::uint64_t bytes = 0;
+  if (ctx.version >= 11) {
+    if (!ctx.has_input(2)) return 0;
+    if (ctx.inputs[2].desc.dtype != ctx.inputs[0].desc.dtype || ctx.inputs[2].elements() != 1)
+      fail_model("the constant is " + to_string(ctx.inputs[2].desc));
+    std::memcpy(&bytes, ctx.inputs[2].data, sizeof(Word));
+  } else {
+    visit_type<AllTypes>(ctx.inputs[0].desc.dtype, [&]<typename T>() {
+      const T value = convert<T>(ctx.attrs.get_float("value", 0));
+      std::memcpy(&bytes, &value, sizeof value);
+    });
+  }
+  return static_cast<Word>(bytes);
+}
+
+void compute_pad(const OpContext& ctx) {
+  const Shape& in = ctx.inputs[0].desc.shape;
+  const Shape& out = ctx.outputs[0].desc.shape;
+  if (in.empty()) return copy_dense(ctx.inputs[0], ctx.outputs[0]);
+  const auto borders = *borders_of(ctx.attrs, ctx.version, ctx.inputs);
+  const auto tables = source_offsets(ctx.attrs.get_string("mode", "constant"), in, out, borders);
+  const std::size_t last = out.size() - 1;
+  const std::int64_t rows = dim_product(out, 0, last);
+  visit_word(ctx.inputs[0].desc.dtype, [&]<typename Word>() {
+    const Word padding = padding_word<Word>(ctx);
+    const Word* x = ctx.inputs[0].as<Word>();
+    Word* y = ctx.outputs[0].as<Word>();
+    for (std::int64_t row = 0; row < rows; ++row, y += out[last]) {
+      std::int64_t start = 0;
+      bool is_outside = false;
+      std::int64_t rest = row;
+      for (std::size_t d = last; d-- > 0; rest /= out[d]) {
+        const std::int64_t offset = tables[d][static_cast<std::size_t>(rest % out[d])];
+        is_outside |= offset == kOutside;
+        start += offset;
+      }
+      for (std::size_t i = 0; i < tables[last].size(); ++i)
+        y[i] = is_outside || tables[last][i] == kOutside ? padding : x[start + tables[last][i]];
+    }
+  });
+}
+
+}  // namespace
+
+void register_pad(OpRegistry& registry) {
+  registry.add({.type = "PadV3",
+                .onnx_type = "Pad",
+                .versions = {1, 11},
+                .infer = infer_pad,
+                .compute = compute_pad});
+}
+
+}  // namespace aoe::reference
