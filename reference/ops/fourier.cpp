@@ -1,0 +1,211 @@
+// DFT and STFT: discrete Fourier transforms by their definition. Complex numbers are pairs along the last axis.
+#include <cmath>
+#include <complex>
+#include <numbers>
+
+#include "reference/axes.h"
+#include "reference/fail.h"
+#include "reference/op.h"
+#include "reference/widen.h"
+
+namespace aoe::reference {
+namespace {
+
+using Complex = std::complex<double>;
+
+constexpr int kAxisInputVersion = 20;  ///< DFT's axis is an input since
+
+/// Complex values of a real (last axis 1) or complex (last axis 2) signal, last axis dropped.
+std::vector<Complex> to_complex(const Tensor& tensor) {
+  const auto values = to_doubles(tensor);
+  const auto parts = static_cast<std::size_t>(tensor.desc.shape.back());
+  std::vector<Complex> result(values.size() / std::max<std::size_t>(parts, 1));
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    result[i] = parts == 2 ? Complex(values[2 * i], values[2 * i + 1]) : Complex(values[i], 0);
+  }
+  return result;
+}
+
+void from_complex(const std::vector<Complex>& values, const Tensor& tensor) {
+  std::vector<double> pairs;
+  pairs.reserve(2 * values.size());
+  for (const Complex& value : values) pairs.insert(pairs.end(), {value.real(), value.imag()});
+  from_doubles(pairs, tensor);
+}
+
+void check_parts(const Shape& shape) {
+  if (shape.size() < 2 || (shape.back() != 1 && shape.back() != 2 && shape.back() != kUnknownDim)) {
+    fail_model("input " + to_string(shape) +
+               ": its last axis must hold 1 (real) or 2 (complex) numbers");
+  }
+}
+
+/// exp(sign * 2 pi i k / n) for all k.
+std::vector<Complex> roots_of_unity(std::int64_t n, double sign) {
+  std::vector<Complex> roots;
+  for (std::int64_t k = 0; k < n; ++k) {
+    const double angle =
+        sign * 2 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(n);
+    roots.push_back(std::polar(1.0, angle));
+  }
+  return roots;
+}
+
+/// The first `bins` Fourier coefficients of a line as long as there are roots.
+std::vector<Complex> transform(const std::vector<Complex>& line, const std::vector<Complex>& roots,
+                               std::int64_t bins) {
+  std::vector<Complex> result(static_cast<std::size_t>(bins));
+  for (std::size_t k = 0; k < result.size(); ++k) {
+    std::size_t root = 0;
+    for (const Complex& value : line) {
+      result[k] += value * roots[root];
+      root = (root + k) % roots.size();
+    }
+  }
+  return result;
+}
+
+std::int64_t bins_of(std::int64_t length, bool is_onesided) {
+  if (length == kUnknownDim) return kUnknownDim;
+  return is_onesided ? length / 2 + 1 : length;
+}
+
+bool is_onesided(const Attrs& attrs, bool fallback) {
+  return attrs.get_int("onesided", fallback ? 1 : 0) != 0;
+}
+
+std::int64_t dft_axis(const Attrs& attrs, int version, std::span<const Tensor> inputs) {
+  if (version < kAxisInputVersion) return attrs.get_int("axis", 1);
+  return inputs.size() > 2 && inputs[2].is_present() ? to_int64(inputs[2]) : -2;
+}
+
+std::vector<TensorDesc> infer_dft(const InferContext& context) {
+  Shape shape = context.shape(0);
+  check_parts(shape);
+  shape.back() = 2;
+  const bool has_unknown_axis =
+      context.version >= kAxisInputVersion && context.has_input(2) && !context.has_value(2);
+  if (has_unknown_axis) {
+    std::fill(shape.begin(), shape.end() - 1, kUnknownDim);
+    return {{.dtype = context.dtype(0), .shape = std::move(shape)}};
+  }
+  const bool onesided = is_onesided(context.attrs, false);
+  if (onesided && context.attrs.get_int("inverse", 0) != 0) {
+    fail_model("inverse=1 with onesided=1 is not supported");
+  }
+  const std::size_t axis =
+      normalize_axis(dft_axis(context.attrs, context.version, context.inputs), shape.size());
+  std::int64_t length = shape[axis];
+  if (context.has_input(1))
+    length = context.has_value(1) ? to_int64(context.inputs[1]) : kUnknownDim;
+  shape[axis] = bins_of(length, onesided);
+  return {{.dtype = context.dtype(0), .shape = std::move(shape)}};
+}
+
+/// Lines shorter than the transform are continued with zeros, longer ones cut.
+void compute_dft(const OpContext& context) {
+  const Tensor &x = context.inputs[0], &y = context.outputs[0];
+  Shape shape = x.desc.shape;
+  const std::size_t axis =
+      normalize_axis(dft_axis(context.attrs, context.version, context.inputs), shape.size());
+  shape.pop_back();
+  const AxisView view = view_axis(shape, axis);
+  const std::int64_t length = context.has_input(1) ? to_int64(context.inputs[1]) : view.dim;
+  const std::int64_t bins = y.desc.shape[axis];
+  const bool is_inverse = context.attrs.get_int("inverse", 0) != 0;
+  const auto roots = roots_of_unity(length, is_inverse ? 1 : -1);
+  const double factor = is_inverse ? 1 / static_cast<double>(length) : 1;
+  const auto from = to_complex(x);
+  std::vector<Complex> to(static_cast<std::size_t>(view.outer * bins * view.inner));
+  for (std::int64_t o = 0; o < view.outer; ++o) {
+    for (std::int64_t i = 0; i < view.inner; ++i) {
+      std::vector<Complex> line(static_cast<std::size_t>(length));
+      for (std::int64_t k = 0; k < std::min(length, view.dim); ++k) {
+        line[static_cast<std::size_t>(k)] =
+            from[static_cast<std::size_t>((o * view.dim + k) * view.inner + i)];
+      }
+      const auto result = transform(line, roots, bins);
+      for (std::int64_t k = 0; k < bins; ++k) {
+        to[static_cast<std::size_t>((o * bins + k) * view.inner + i)] =
+            result[static_cast<std::size_t>(k)] * factor;
+      }
+    }
+  }
+  from_complex(to, y);
+}
+
+enum StftInput : std::size_t { kSignal, kFrameStep, kWindow, kFrameLength };
+
+/// kUnknownDim when it is only known at run time.
+std::int64_t frame_length(std::span<const Tensor> inputs) {
+  if (inputs.size() > kFrameLength && inputs[kFrameLength].is_present()) {
+    return inputs[kFrameLength].data != nullptr ? to_int64(inputs[kFrameLength]) : kUnknownDim;
+  }
+  if (inputs.size() > kWindow && inputs[kWindow].is_present())
+    return inputs[kWindow].desc.shape.at(0);
+  fail_model("has neither a window nor a frame_length");
+}
+
+std::vector<TensorDesc> infer_stft(const InferContext& context) {
+  const Shape& signal = context.shape(kSignal);
+  check_parts(signal);
+  if (signal.size() != 3)
+    fail_model("signal " + to_string(signal) + ", needs batch x length x 1 or 2");
+  const std::int64_t length = frame_length(context.inputs);
+  std::int64_t frames = kUnknownDim;
+  if (context.has_value(kFrameStep) && length != kUnknownDim && signal[1] != kUnknownDim) {
+    const std::int64_t step = to_int64(context.inputs[kFrameStep]);
+    if (step < 1 || length < 1 || length > signal[1]) {
+      fail_model("frames of " + std::to_string(length) + " in steps of " + std::to_string(step) +
+                 " over " + std::to_string(signal[1]) + " samples");
+    }
+    frames = (signal[1] - length) / step + 1;
+  }
+  const std::int64_t bins = bins_of(length, is_onesided(context.attrs, true));
+  return {{.dtype = context.dtype(kSignal), .shape = {signal[0], frames, bins, 2}}};
+}
+
+void compute_stft(const OpContext& context) {
+  const Shape &signal = context.inputs[kSignal].desc.shape, &y = context.outputs[0].desc.shape;
+  const std::int64_t length = frame_length(context.inputs),
+                     step = to_int64(context.inputs[kFrameStep]);
+  const auto window = context.has_input(kWindow)
+                          ? to_doubles(context.inputs[kWindow])
+                          : std::vector<double>(static_cast<std::size_t>(length), 1.0);
+  if (std::ssize(window) != length) {
+    fail_model("window of " + std::to_string(window.size()) + " for frames of " +
+               std::to_string(length));
+  }
+  const auto roots = roots_of_unity(length, -1);
+  const auto samples = to_complex(context.inputs[kSignal]);
+  std::vector<Complex> result;
+  for (std::int64_t b = 0; b < y[0]; ++b) {
+    for (std::int64_t f = 0; f < y[1]; ++f) {
+      std::vector<Complex> frame(window.size());
+      for (std::size_t i = 0; i < frame.size(); ++i) {
+        frame[i] = samples[static_cast<std::size_t>(b * signal[1] + f * step) + i] * window[i];
+      }
+      const auto spectrum = transform(frame, roots, y[2]);
+      result.insert(result.end(), spectrum.begin(), spectrum.end());
+    }
+  }
+  from_complex(result, context.outputs[0]);
+}
+
+}  // namespace
+
+void register_fourier(OpRegistry& registry) {
+  registry.add({.type = "DFT",
+                .onnx_type = "DFT",
+                .versions = {17, kAxisInputVersion},
+                .infer = infer_dft,
+                .compute = compute_dft});
+  registry.add({.type = "STFT",
+                .onnx_type = "STFT",
+                .versions = {17},
+                .infer = infer_stft,
+                .compute = compute_stft,
+                .min_inputs = 2});
+}
+
+}  // namespace aoe::reference

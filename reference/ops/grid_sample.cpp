@@ -1,0 +1,139 @@
+// GridSample: the input read at positions that a grid gives, in units of [-1, 1] across each spatial axis.
+#include <algorithm>
+#include <cmath>
+
+#include "reference/axes.h"
+#include "reference/fail.h"
+#include "reference/op.h"
+#include "reference/strided.h"
+#include "reference/widen.h"
+
+namespace aoe::reference {
+namespace {
+
+std::vector<TensorDesc> infer_grid_sample(const InferContext& context) {
+  const Shape &x = context.shape(0), &grid = context.shape(1);
+  if (x.size() < 3 || grid.size() != x.size() ||
+      (grid.back() != kUnknownDim && grid.back() != std::ssize(x) - 2)) {
+    fail_model("grid " + to_string(grid) + " for an input " + to_string(x));
+  }
+  Shape y = {x[0], x[1]};
+  y.insert(y.end(), grid.begin() + 1, grid.end() - 1);
+  return {{.dtype = context.dtype(0), .shape = std::move(y)}};
+}
+
+struct Tap {
+  std::int64_t position = 0;
+  double weight = 0;
+};
+
+struct Sampler {
+  std::string mode;     ///< nearest, bilinear or linear, bicubic or cubic
+  std::string padding;  ///< zeros, border, reflection
+  bool aligns_corners = false;
+
+  explicit Sampler(const Attrs& attrs)
+      : mode(attrs.get_string("mode", "bilinear")),
+        padding(attrs.get_string("padding_mode", "zeros")),
+        aligns_corners(attrs.get_int("align_corners", 0) != 0) {
+    if (padding != "zeros" && padding != "border" && padding != "reflection") {
+      fail_model("padding_mode \"" + padding + "\" is unknown");
+    }
+  }
+
+  /// The input positions that one coordinate in [-1, 1] reads along an axis of `size` elements.
+  std::vector<Tap> taps(double coordinate, std::int64_t size) const {
+    const auto n = static_cast<double>(size);
+    const double x =
+        aligns_corners ? (coordinate + 1) / 2 * (n - 1) : ((coordinate + 1) * n - 1) / 2;
+    std::vector<Tap> padded;
+    for (Tap tap : raw_taps(x)) {
+      const bool is_inside = tap.position >= 0 && tap.position < size;
+      if (!is_inside && padding == "zeros") continue;
+      if (!is_inside) tap.position = pad(tap.position, size);
+      padded.push_back(tap);
+    }
+    return padded;
+  }
+
+ private:
+  std::vector<Tap> raw_taps(double x) const {
+    const double floor = std::floor(x);
+    const double t = x - floor;
+    const auto first = static_cast<std::int64_t>(floor);
+    if (mode == "nearest") return {{static_cast<std::int64_t>(std::nearbyint(x)), 1.0}};
+    if (mode == "bilinear" || mode == "linear") return {{first, 1 - t}, {first + 1, t}};
+    if (mode != "bicubic" && mode != "cubic") fail_model("mode \"" + mode + "\" is unknown");
+    return {{first - 1, cubic(1 + t)},
+            {first, cubic(t)},
+            {first + 1, cubic(1 - t)},
+            {first + 2, cubic(2 - t)}};
+  }
+
+  /// Keys' kernel for 0 <= x <= 2 with the coefficient that ONNX fixes.
+  static double cubic(double x) {
+    constexpr double a = -0.75;
+    if (x <= 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
+    return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
+  }
+
+  /// Reflects about the centres of the outer elements when corners are aligned, about their outer edges when not.
+  std::int64_t pad(std::int64_t position, std::int64_t size) const {
+    if (padding == "border" || size == 1) return std::clamp<std::int64_t>(position, 0, size - 1);
+    const std::int64_t period = aligns_corners ? 2 * (size - 1) : 2 * size;
+    const std::int64_t wrapped = (position % period + period) % period;
+    return wrapped < size ? wrapped : (aligns_corners ? period - wrapped : period - 1 - wrapped);
+  }
+};
+
+/// The sum over the product of all axes' taps, the last axis innermost.
+double sample(const double* plane, const Shape& sizes, const std::vector<std::vector<Tap>>& taps,
+              std::size_t axis, std::int64_t offset) {
+  if (axis == sizes.size()) return plane[offset];
+  double sum = 0;
+  for (const Tap& tap : taps[axis]) {
+    sum += tap.weight * sample(plane, sizes, taps, axis + 1, offset * sizes[axis] + tap.position);
+  }
+  return sum;
+}
+
+void compute_grid_sample(const OpContext& context) {
+  const Shape& shape = context.inputs[0].desc.shape;
+  const Shape sizes(shape.begin() + 2, shape.end());
+  const Sampler sampler(context.attrs);
+  const auto x = to_doubles(context.inputs[0]);
+  const auto grid = to_doubles(context.inputs[1]);
+  const std::int64_t channels = shape[1], plane = element_count(sizes);
+  const Shape& y_shape = context.outputs[0].desc.shape;
+  const std::int64_t points = dim_product(y_shape, 2, y_shape.size());
+  std::vector<double> y(static_cast<std::size_t>(context.outputs[0].elements()));
+  std::vector<std::vector<Tap>> taps(sizes.size());
+  for (std::int64_t n = 0; n < shape[0]; ++n) {
+    for (std::int64_t p = 0; p < points; ++p) {
+      // The grid names the last axis first: x, y, z.
+      const double* coordinates = grid.data() + (n * points + p) * std::ssize(sizes);
+      for (std::size_t axis = 0; axis < sizes.size(); ++axis) {
+        taps[axis] = sampler.taps(coordinates[sizes.size() - 1 - axis], sizes[axis]);
+      }
+      for (std::int64_t c = 0; c < channels; ++c) {
+        const std::int64_t nc = n * channels + c;
+        y[static_cast<std::size_t>(nc * points + p)] =
+            sample(x.data() + nc * plane, sizes, taps, 0, 0);
+      }
+    }
+  }
+  from_doubles(y, context.outputs[0]);
+}
+
+}  // namespace
+
+void register_grid_sample(OpRegistry& registry) {
+  registry.add({.type = "GridSample",
+                .onnx_type = "GridSample",
+                .versions = {16},
+                .infer = infer_grid_sample,
+                .compute = compute_grid_sample,
+                .min_inputs = 2});
+}
+
+}  // namespace aoe::reference
