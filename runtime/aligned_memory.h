@@ -18,6 +18,8 @@ class AlignedMemory {
   void* data() const { return bytes_.get(); }
   std::byte* at(std::size_t offset) const { return static_cast<std::byte*>(data()) + offset; }
   std::size_t size_bytes() const { return size_bytes_; }
+  /// Hands the bytes over to a caller who ends them with std::free().
+  void* release() { return bytes_.release(); }
 
  private:
   struct Free {

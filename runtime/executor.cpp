@@ -116,7 +116,7 @@ struct Executor::State {
 Executor::State::State(Om model, const ExecutorOptions& options)
     : om(as_loaded(std::move(model))),
       threads(thread_count(options, om)),
-      tensors_(om),
+      tensors_(om, options.arena),
       buffers_(om.steps.size()),
       onednn_(om.steps.size()) {
   if (!host_supports(om.isa))

@@ -6,6 +6,7 @@
 // One Executor serves one caller at a time; several Executors (of one om, too) are independent.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <vector>
@@ -16,6 +17,8 @@ namespace aoe::runtime {
 
 struct ExecutorOptions {
   int threads = 0;  ///< 0: what the om was compiled for, or OMP_NUM_THREADS when set
+  /// Working memory that outlives the Executor, at least Om::arena_bytes; empty: the Executor allocates its own.
+  std::span<std::byte> arena;
 };
 
 class Executor {

@@ -1,15 +1,20 @@
 // Resolving places to addresses.
 #include "runtime/tensor_table.h"
 
+#include "base/check.h"
+
 namespace aoe::runtime {
 
-TensorTable::TensorTable(const Om& om) : entries_(om.tensors.size()), arena_(om.arena_bytes) {
+TensorTable::TensorTable(const Om& om, std::span<std::byte> arena) : entries_(om.tensors.size()) {
+  AOE_CHECK(arena.empty() || arena.size() >= om.arena_bytes, "the given arena is too small");
+  if (arena.empty()) own_arena_ = AlignedMemory(om.arena_bytes);
+  std::byte* const arena_begin = arena.empty() ? own_arena_.at(0) : arena.data();
   for (std::size_t id = 0; id < om.tensors.size(); ++id) {
     const OmTensor& tensor = om.tensors[id];
     Entry& entry = entries_[id];
     entry.tensor.desc = tensor.desc;
     entry.is_dynamic = tensor.place == Place::kDynamic;
-    if (tensor.place == Place::kArena) entry.tensor.data = arena_.at(tensor.offset);
+    if (tensor.place == Place::kArena) entry.tensor.data = arena_begin + tensor.offset;
     if (tensor.place == Place::kWeight)  // Tensor serves readers and writers; nobody writes weights
       entry.tensor.data = const_cast<char*>(om.weights_view.data() + tensor.offset);
   }

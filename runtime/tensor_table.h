@@ -2,6 +2,8 @@
 // run can tell.
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <vector>
 
 #include "runtime/aligned_memory.h"
@@ -11,8 +13,8 @@ namespace aoe::runtime {
 
 class TensorTable {
  public:
-  /// Allocates the arena. Weights stay in the mapping of `om`, which must outlive the table.
-  explicit TensorTable(const Om& om);
+  /// Uses `arena`, or allocates one when it is empty. Weights stay in the mapping of `om`, which must outlive the table.
+  TensorTable(const Om& om, std::span<std::byte> arena);
 
   /// nullptr while an input, an output or a dynamic tensor is not bound.
   void* address(int id) const { return entries_[id].tensor.data; }
@@ -33,7 +35,7 @@ class TensorTable {
     AlignedMemory own;  ///< of a dynamic tensor; kept between runs, only ever grows
   };
   std::vector<Entry> entries_;
-  AlignedMemory arena_;
+  AlignedMemory own_arena_;
 };
 
 }  // namespace aoe::runtime

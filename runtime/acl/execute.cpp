@@ -1,0 +1,116 @@
+// Running a model on datasets.
+#include <cstring>
+
+#include "runtime/acl/model.h"
+#include "runtime/acl/objects.h"
+#include "runtime/acl/process.h"
+#include "runtime/acl/wall.h"
+#include "runtime/aligned_memory.h"
+
+using namespace aoe::runtime::acl;
+
+namespace {
+
+using aoe::Tensor;
+using aoe::runtime::OmTensor;
+
+[[noreturn]] void mismatch(aclError code, const std::string& name, const std::string& what) {
+  throw AclFailure(code, "'" + name + "': " + what);
+}
+
+void require_count(const aclmdlDataset* dataset, size_t expected, aclError code, const char* what) {
+  require_pointer(dataset, what);
+  if (dataset->entries.size() != expected)
+    throw AclFailure(code, std::string(what) + " has " + std::to_string(dataset->entries.size()) +
+                               " buffers, the model has " + std::to_string(expected));
+}
+
+/// A view of the buffer as the tensor that the model declares; `given` replaces a declared shape with unknown dimensions.
+Tensor view_of(const aclDataBuffer& buffer, const OmTensor& declared, const aclTensorDesc* given,
+               aclError code) {
+  Tensor tensor{declared.desc, buffer.data};
+  if (!aoe::is_static(tensor.desc.shape)) {
+    if (given == nullptr || !aoe::is_static(given->desc.shape))
+      mismatch(code, declared.name,
+               "has unknown dimensions; aclmdlSetDatasetTensorDesc tells them");
+    tensor.desc.shape = given->desc.shape;
+  }
+  const size_t needed_bytes = storage_bytes(tensor.desc);
+  if (buffer.size_bytes < needed_bytes)
+    mismatch(code, declared.name,
+             "the buffer has " + std::to_string(buffer.size_bytes) + " bytes, the tensor " +
+                 std::to_string(needed_bytes));
+  return tensor;
+}
+
+/// Copies an output whose size was not known before into the caller's buffer, or into a new one.
+void hand_over(const Tensor& result, const std::string& name, aclDataBuffer& buffer) {
+  const size_t size_bytes = storage_bytes(result.desc);
+  if (buffer.data == nullptr) {
+    buffer = {aoe::runtime::AlignedMemory(size_bytes).release(), size_bytes};
+  } else if (buffer.size_bytes < size_bytes) {
+    mismatch(ACL_ERROR_MODEL_OUTPUT_NOT_MATCH, name,
+             "the buffer has " + std::to_string(buffer.size_bytes) + " bytes, the result " +
+                 std::to_string(size_bytes));
+  }
+  if (size_bytes > 0) std::memcpy(buffer.data, result.data, size_bytes);
+}
+
+void execute(Model& model, const aclmdlDataset* input, aclmdlDataset* output) {
+  const aoe::runtime::Executor& executor = model.executor;
+  require_count(input, executor.input_count(), ACL_ERROR_MODEL_INPUT_NOT_MATCH, "input");
+  require_count(output, executor.output_count(), ACL_ERROR_MODEL_OUTPUT_NOT_MATCH, "output");
+
+  std::vector<Tensor> inputs;
+  for (size_t i = 0; i < executor.input_count(); ++i) {
+    const auto& [buffer, desc] = input->entries[i];
+    inputs.push_back(
+        view_of(*buffer, executor.input(i), desc.get(), ACL_ERROR_MODEL_INPUT_NOT_MATCH));
+  }
+  std::vector<Tensor> outputs;
+  for (size_t i = 0; i < executor.output_count(); ++i) {
+    const OmTensor& declared = executor.output(i);
+    outputs.push_back(aoe::is_static(declared.desc.shape)
+                          ? view_of(*output->entries[i].buffer, declared, nullptr,
+                                    ACL_ERROR_MODEL_OUTPUT_NOT_MATCH)
+                          : Tensor{declared.desc, nullptr});
+  }
+
+  model.executor.run(inputs, outputs);
+
+  model.output_shapes.clear();
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    model.output_shapes.push_back(outputs[i].desc.shape);
+    const OmTensor& declared = executor.output(i);
+    if (aoe::is_static(declared.desc.shape)) continue;
+    hand_over(outputs[i], declared.name, *output->entries[i].buffer);
+    output->entries[i].desc = std::make_unique<aclTensorDesc>(aclTensorDesc{outputs[i].desc});
+  }
+}
+
+void execute(uint32_t model_id, const aclmdlDataset* input, aclmdlDataset* output,
+             aclrtStream stream) {
+  require_stream(stream);
+  const std::shared_ptr<Model> model = find_model(model_id);
+  const std::lock_guard lock(model->mutex);
+  execute(*model, input, output);
+}
+
+}  // namespace
+
+aclError aclmdlExecute(uint32_t modelId, const aclmdlDataset* input, aclmdlDataset* output) {
+  return guarded(__func__, [&] { execute(modelId, input, output, nullptr); });
+}
+
+aclError aclmdlExecuteAsync(uint32_t modelId, const aclmdlDataset* input, aclmdlDataset* output,
+                            aclrtStream stream) {
+  return guarded(__func__, [&] { execute(modelId, input, output, stream); });
+}
+
+aclError aclmdlExecuteV2(uint32_t modelId, const aclmdlDataset* input, aclmdlDataset* output,
+                         aclrtStream stream, const aclmdlExecConfigHandle* handle) {
+  return guarded(__func__, [&] {
+    require(handle == nullptr, ACL_ERROR_API_NOT_SUPPORT, "execution options are not supported");
+    execute(modelId, input, output, stream);
+  });
+}

@@ -1,0 +1,89 @@
+// aclInit, aclFinalize and the messages.
+#include <nlohmann/json.hpp>
+
+#include "acl/acl.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "runtime/acl/process.h"
+#include "runtime/acl/wall.h"
+
+namespace aoe::runtime::acl {
+namespace {
+
+std::uint64_t references = 0;  ///< initialized while > 0
+bool was_finalized = false;
+
+void read_config(const char* path) {
+  std::string text;
+  try {
+    text = read_file(path, ExitCode::kUsage);
+  } catch (const Error& e) {
+    throw AclFailure(ACL_ERROR_INVALID_FILE, e.what());
+  }
+  const nlohmann::json config = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!config.is_object())
+    throw AclFailure(ACL_ERROR_PARSE_FILE, std::string(path) + " is not a JSON object");
+  for (const auto& item : config.items())
+    logger("runtime")->warn("acl config key '{}' has no effect", item.key());
+}
+
+/// `process_mutex()` is held.
+void finalize() {
+  require(references > 0, was_finalized ? ACL_ERROR_REPEAT_FINALIZE : ACL_ERROR_UNINITIALIZE,
+          was_finalized ? "already finalized" : "aclInit was not called");
+  references = 0;
+  was_finalized = true;
+  unload_all_models();
+  destroy_all_contexts();
+}
+
+}  // namespace
+
+std::mutex& process_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+void require_initialized() {
+  const std::lock_guard lock(process_mutex());
+  require(references > 0, ACL_ERROR_UNINITIALIZE, "aclInit was not called");
+}
+
+}  // namespace aoe::runtime::acl
+
+using namespace aoe::runtime::acl;
+
+aclError aclInit(const char* configPath) {
+  return guarded(__func__, [&] {
+    const std::lock_guard lock(process_mutex());
+    if (references > 0) {
+      ++references;
+      throw AclFailure(ACL_ERROR_REPEAT_INITIALIZE, "already initialized");
+    }
+    if (configPath != nullptr) read_config(configPath);
+    references = 1;
+  });
+}
+
+aclError aclFinalize() {
+  return guarded(__func__, [&] {
+    const std::lock_guard lock(process_mutex());
+    finalize();
+  });
+}
+
+aclError aclFinalizeReference(uint64_t* refCount) {
+  return guarded(__func__, [&] {
+    const std::lock_guard lock(process_mutex());
+    if (references > 1)
+      --references;
+    else
+      finalize();
+    if (refCount != nullptr) *refCount = references;
+  });
+}
+
+const char* aclGetRecentErrMsg() {
+  return take_message();
+}

@@ -1,0 +1,24 @@
+// What the C API keeps for the whole process: whether it is initialized, and the order rules that follow from it.
+#pragma once
+
+#include <mutex>
+
+namespace aoe::runtime::acl {
+
+/// Guards everything below runtime/acl/ but executions, which have a lock for each model.
+std::mutex& process_mutex();
+
+/// Throws ACL_ERROR_UNINITIALIZE before aclInit() and after aclFinalize().
+void require_initialized();
+
+/// Throws ACL_ERROR_RT_CONTEXT_NULL when the calling thread has no context; implies require_initialized().
+void require_context();
+
+/// As above, and ACL_ERROR_RT_STREAM_CONTEXT when `stream` is neither NULL nor a stream of that context.
+void require_stream(const void* stream);
+
+/// Called when the API is finalized.
+void destroy_all_contexts();
+void unload_all_models();
+
+}  // namespace aoe::runtime::acl
