@@ -34,12 +34,13 @@ struct Value {
 };
 
 struct Node {
-  std::string name;                  ///< ONNX node name; made up as "<Type>_<n>" where the model has none; unique
+  std::string name;  ///< ONNX node name; made up as "<Type>_<n>" where the model has none; unique
   reference::OpCall op;
-  std::vector<ValueId> inputs;       ///< kNone = absent
-  std::vector<ValueId> outputs;      ///< kNone = nobody wants it
-  std::vector<std::string> origins;  ///< names of all ONNX nodes that were fused into this one, in order
-  bool is_dead = false;              ///< removed; skipped everywhere, dropped by compact()
+  std::vector<ValueId> inputs;   ///< kNone = absent
+  std::vector<ValueId> outputs;  ///< kNone = nobody wants it
+  std::vector<std::string>
+      origins;           ///< names of all ONNX nodes that were fused into this one, in order
+  bool is_dead = false;  ///< removed; skipped everywhere, dropped by compact()
 };
 
 class Graph {
@@ -47,7 +48,7 @@ class Graph {
   std::string name;
   std::vector<Value> values;
   std::vector<Node> nodes;
-  std::vector<ValueId> inputs;   ///< in the model's order, initializers excluded
+  std::vector<ValueId> inputs;  ///< in the model's order, initializers excluded
   std::vector<ValueId> outputs;
 
   ValueId add_value(std::string value_name, TensorDesc desc, ConstantPtr constant = nullptr);
@@ -55,7 +56,8 @@ class Graph {
   NodeId add_node(Node node);
   void remove_node(NodeId id);  ///< its outputs lose their producer
 
-  std::vector<NodeId> consumers(ValueId value) const;  ///< live nodes that read it, each once, ascending
+  std::vector<NodeId> consumers(
+      ValueId value) const;  ///< live nodes that read it, each once, ascending
   bool is_output(ValueId value) const;
   /// Every reader of `from` (graph outputs included) reads `to` instead.
   void replace_uses(ValueId from, ValueId to);

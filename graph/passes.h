@@ -17,9 +17,9 @@ struct PassOptions {
 };
 
 struct Pass {
-  std::string name;                    ///< "fold_constants", "fold_batch_norm", "fuse_epilogues", ...
-  int order = 0;                       ///< ascending; equal orders run by name
-  std::function<bool(Graph&)> run;     ///< returns whether anything changed
+  std::string name;                 ///< "fold_constants", "fold_batch_norm", "fuse_epilogues", ...
+  int order = 0;                    ///< ascending; equal orders run by name
+  std::function<bool(Graph&)> run;  ///< returns whether anything changed
 };
 
 struct PassResult {

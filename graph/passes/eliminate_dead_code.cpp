@@ -1,0 +1,42 @@
+// eliminate_dead_code: removes nodes that no graph output depends on, and marks outputs that nobody reads as unwanted.
+#include <algorithm>
+
+#include "graph/passes.h"
+
+namespace aoe::graph {
+namespace {
+
+bool run(Graph& graph) {
+  std::vector<bool> is_read(graph.values.size(), false);
+  for (const ValueId output : graph.outputs) is_read[output] = true;
+  std::vector<NodeId> order = graph.topological_order();
+  std::ranges::reverse(order);  // readers before producers: one walk finds everything
+  bool changed = false;
+  for (const NodeId id : order) {
+    Node& node = graph.nodes[id];
+    const auto is_wanted = [&](ValueId output) { return output != kNone && is_read[output]; };
+    if (std::ranges::none_of(node.outputs, is_wanted)) {
+      graph.remove_node(id);
+      changed = true;
+      continue;
+    }
+    for (const ValueId input : node.inputs)
+      if (input != kNone) is_read[input] = true;
+    for (ValueId& output : node.outputs) {
+      if (output == kNone || is_read[output]) continue;
+      graph.values[output].producer = kNone;
+      output = kNone;
+      changed = true;
+    }
+    while (node.outputs.back() == kNone) node.outputs.pop_back();
+  }
+  return changed;
+}
+
+}  // namespace
+
+void register_eliminate_dead_code(PassRegistry& registry) {
+  registry.add({.name = "eliminate_dead_code", .order = 20, .run = run});
+}
+
+}  // namespace aoe::graph

@@ -1,0 +1,59 @@
+// fold_constants: nodes that read constants only (or, like Shape, a static shape) become constants, computed by the
+// reference. Nodes that give out a graph output stay: every output has a producer.
+#include <algorithm>
+
+#include "graph/passes.h"
+#include "graph/shape_inference.h"
+
+namespace aoe::graph {
+namespace {
+
+/// A model may ask for a constant that is larger than itself: the weights of light models (ConstantOfShape) are to be
+/// folded, an Expand to terabytes is not. The largest layer of common models has 400 MB.
+constexpr std::size_t kMostFoldedBytes = std::size_t{1} << 30;
+
+bool is_shape_query(const Node& node) {
+  return node.op.type == "Shape" || node.op.type == "Size";
+}
+
+bool is_foldable(const Graph& graph, const Node& node) {
+  for (const ValueId output : node.outputs)
+    if (output != kNone && graph.is_output(output)) return false;
+  return is_shape_query(node) || std::ranges::all_of(node.inputs, [&](ValueId input) {
+           return input == kNone || graph.values[input].constant;
+         });
+}
+
+bool fold(Graph& graph, NodeId id) {
+  const Node& node = graph.nodes[id];
+  if (!is_foldable(graph, node)) return false;
+  std::vector<Tensor> inputs;
+  for (const ValueId input : node.inputs) {
+    if (input == kNone)
+      inputs.emplace_back();
+    else if (graph.values[input].constant)
+      inputs.push_back(graph.values[input].constant->view());
+    else
+      inputs.push_back({graph.values[input].desc, nullptr});
+  }
+  const std::vector<ConstantPtr> results = evaluate(graph, node, inputs, kMostFoldedBytes);
+  if (results.empty()) return false;
+  graph.remove_node(id);
+  for (std::size_t i = 0; i < results.size(); ++i)
+    if (results[i]) graph.values[graph.nodes[id].outputs[i]].constant = results[i];
+  return true;
+}
+
+bool run(Graph& graph) {
+  bool changed = false;
+  for (const NodeId id : graph.topological_order()) changed |= fold(graph, id);
+  return changed;
+}
+
+}  // namespace
+
+void register_fold_constants(PassRegistry& registry) {
+  registry.add({.name = "fold_constants", .order = 10, .run = run});
+}
+
+}  // namespace aoe::graph

@@ -1,0 +1,169 @@
+// remove_identities: takes out nodes that hand their input on unchanged, and writes all that only rename dimensions
+// (Squeeze, Unsqueeze, Flatten, a Transpose of dimensions of size 1, chains of them) as one Reshape to a constant shape.
+#include <algorithm>
+#include <numeric>
+
+#include "graph/passes.h"
+#include "graph/rewrite.h"
+
+namespace aoe::graph {
+namespace {
+
+bool keeps_desc(const Graph& graph, const Node& node) {
+  const TensorDesc& in = graph.values[node.inputs[0]].desc;
+  return in == graph.values[node.outputs[0]].desc && is_static(in.shape);
+}
+
+bool is_training(const Graph& graph, const Node& node) {
+  const ConstantPtr flag = constant_input(graph, node, 2);
+  return has_input(node, 2) && (!flag || *static_cast<const unsigned char*>(flag->data()) != 0);
+}
+
+bool is_copying_slice(const Graph& graph, const Node& node) {
+  if (!keeps_desc(graph, node)) return false;
+  if (!has_input(node, 4)) return true;
+  const ConstantPtr steps =
+      constant_input(graph, node, 4);  // a step of -1 keeps the shape and turns the data
+  return steps && std::ranges::all_of(to_ints(*steps), [](std::int64_t step) { return step > 0; });
+}
+
+/// x + 0, x - 0, x * 1, x / 1 with a scalar on the right, or on the left where order does not matter.
+bool is_neutral(const Graph& graph, const Node& node, std::size_t& kept) {
+  const bool is_sum = is_type(node, "Add") || is_type(node, "Sub");
+  const bool is_product = is_type(node, "Mul") || is_type(node, "Div");
+  if ((!is_sum && !is_product) || node.inputs.size() != 2) return false;
+  const bool commutes = is_type(node, "Add") || is_type(node, "Mul");
+  for (std::size_t scalar = commutes ? 0 : 1; scalar < 2; ++scalar) {
+    kept = 1 - scalar;
+    if (is_scalar(constant_input(graph, node, scalar), is_sum ? 0.0f : 1.0f) &&
+        graph.values[node.inputs[kept]].desc == graph.values[node.outputs[0]].desc)
+      return true;
+  }
+  return false;
+}
+
+/// Whether output 0 equals input `kept`.
+bool is_identity(const Graph& graph, const Node& node, std::size_t& kept) {
+  kept = 0;
+  if (node.outputs.size() != 1 || node.outputs[0] == kNone || !has_input(node, 0)) return false;
+  const std::string& type = node.op.type;
+  if (!node.op.epilogue.empty()) return false;
+  if (type == "Identity") return true;
+  if (type == "Dropout") return !is_training(graph, node);
+  if (type == "Cast" || type == "Reshape" || type == "Expand" || type == "Tile")
+    return keeps_desc(graph, node);
+  if (type == "Slice") return is_copying_slice(graph, node);
+  if (type == "Pad") {
+    std::vector<std::int64_t> pads;
+    return keeps_desc(graph, node) && ints_of(graph, node, "pads", 1, pads) &&
+           std::ranges::all_of(pads, [](std::int64_t pad) { return pad == 0; });
+  }
+  if (type == "ConcatV2" || type == "AddN" || type == "Maximum" || type == "Minimum" ||
+      type == "MeanN")
+    return node.inputs.size() == 1;
+  if (type == "SplitV") return keeps_desc(graph, node);
+  return is_neutral(graph, node, kept);
+}
+
+std::vector<std::int64_t> permutation_of(const Graph& graph, const Node& node) {
+  const std::size_t rank = shape_of(graph, node.inputs[0]).size();
+  std::vector<std::int64_t> reversed(rank);
+  std::iota(reversed.rbegin(), reversed.rend(), 0);
+  return node.op.attrs.get_ints("perm", reversed);
+}
+
+/// A Transpose that leaves all dimensions larger than 1 in their order moves no data.
+bool only_renames(const Graph& graph, const Node& node) {
+  const std::string& type = node.op.type;
+  if (type == "Squeeze" || type == "Unsqueeze" || type == "FlattenV2" || type == "Reshape")
+    return true;
+  if (type != "Transpose") return false;
+  const Shape& shape = shape_of(graph, node.inputs[0]);
+  std::vector<std::int64_t> order;
+  for (const std::int64_t axis : permutation_of(graph, node))
+    if (shape[axis] != 1) order.push_back(axis);
+  return std::ranges::is_sorted(order);
+}
+
+bool is_canonical_reshape(const Graph& graph, const Node& node) {
+  if (!is_type(node, "Reshape")) return false;
+  const ConstantPtr shape = constant_input(graph, node, 1);
+  return shape && to_ints(*shape) == shape_of(graph, node.outputs[0]);
+}
+
+bool to_reshape(Graph& graph, NodeId id) {
+  const Node& node = graph.nodes[id];
+  if (!node.op.epilogue.empty() || !has_input(node, 0) || node.outputs.size() != 1 ||
+      node.outputs[0] == kNone)
+    return false;
+  const Shape shape = shape_of(graph, node.outputs[0]);
+  if (!is_static(shape) || !is_static(shape_of(graph, node.inputs[0])) ||
+      !only_renames(graph, node) || is_canonical_reshape(graph, node))
+    return false;
+  reference::Attrs attrs;
+  if (std::ranges::find(shape, 0) != shape.end()) attrs.set("allowzero", std::int64_t{1});
+  const ValueId target = add_ints(graph, node.name + "_shape", shape);
+  Node& changed = graph.nodes[id];
+  changed.op = call_of("Reshape", std::move(attrs));
+  changed.inputs = {changed.inputs[0], target};
+  return true;
+}
+
+/// Reshape(Reshape(x)) reads x; Transpose(Transpose(x)) becomes one.
+bool skip_middle(Graph& graph, NodeId id) {
+  Node& node = graph.nodes[id];
+  if (is_canonical_reshape(graph, node)) {
+    const NodeId before = producer_of_type(graph, node.inputs[0], "Reshape");
+    if (before == kNone) return false;
+    node.inputs[0] = graph.nodes[before].inputs[0];
+    return true;
+  }
+  if (!is_type(node, "Transpose")) return false;
+  const NodeId before = producer_of_type(graph, node.inputs[0], "Transpose");
+  if (before == kNone) return false;
+  const auto first = permutation_of(graph, graph.nodes[before]);
+  auto both = permutation_of(graph, node);
+  for (std::int64_t& axis : both) axis = first[axis];
+  node.op.attrs.set("perm", both);
+  node.inputs[0] = graph.nodes[before].inputs[0];
+  return true;
+}
+
+/// What skip_middle() and bypass() leave behind without readers.
+void remove_if_unread(Graph& graph, NodeId id) {
+  const Node& node = graph.nodes[id];
+  if (node.is_dead) return;
+  for (const ValueId output : node.outputs)
+    if (output != kNone && (graph.is_output(output) || !graph.consumers(output).empty())) return;
+  graph.remove_node(id);
+}
+
+bool simplify(Graph& graph, NodeId id) {
+  bool changed = to_reshape(graph, id);
+  const NodeId before =
+      has_input(graph.nodes[id], 0) ? graph.values[graph.nodes[id].inputs[0]].producer : kNone;
+  if (skip_middle(graph, id)) {
+    remove_if_unread(graph, before);
+    changed = true;
+    to_reshape(graph, id);
+  }
+  std::size_t kept = 0;
+  if (is_identity(graph, graph.nodes[id], kept))
+    changed |= bypass(graph, id, graph.nodes[id].inputs[kept]);
+  return changed;
+}
+
+bool run(Graph& graph) {
+  bool changed = false;
+  for (const NodeId id : graph.topological_order())
+    if (!graph.nodes[id].is_dead) changed |= simplify(graph, id);
+  return changed;
+}
+
+}  // namespace
+
+void register_remove_identities(PassRegistry& registry) {
+  registry.add({.name = "remove_identities", .order = 30, .run = run});
+}
+
+}  // namespace aoe::graph

@@ -1,0 +1,152 @@
+// The moves that passes are made of.
+#include "graph/rewrite.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "base/check.h"
+
+namespace aoe::graph {
+
+bool is_type(const Node& node, std::string_view type) {
+  return !node.is_dead && node.op.type == type && node.op.epilogue.empty();
+}
+
+const Shape& shape_of(const Graph& graph, ValueId value) {
+  return graph.values[value].desc.shape;
+}
+
+DataType dtype_of(const Graph& graph, ValueId value) {
+  return graph.values[value].desc.dtype;
+}
+
+bool has_input(const Node& node, std::size_t i) {
+  return i < node.inputs.size() && node.inputs[i] != kNone;
+}
+
+ConstantPtr constant_input(const Graph& graph, const Node& node, std::size_t i) {
+  return has_input(node, i) ? graph.values[node.inputs[i]].constant : nullptr;
+}
+
+NodeId producer_of_type(const Graph& graph, ValueId value, std::string_view type) {
+  const NodeId producer = value == kNone ? kNone : graph.values[value].producer;
+  return producer != kNone && is_type(graph.nodes[producer], type) ? producer : kNone;
+}
+
+NodeId sole_consumer(const Graph& graph, ValueId value) {
+  const std::vector<NodeId> readers = graph.consumers(value);
+  return readers.size() == 1 && !graph.is_output(value) ? readers[0] : kNone;
+}
+
+bool is_scalar(const ConstantPtr& constant, float value) {
+  return constant && constant->desc().dtype == DataType::kFloat &&
+         element_count(constant->desc().shape) == 1 &&
+         *static_cast<const float*>(constant->data()) == value;
+}
+
+namespace {
+
+template <typename To, typename From>
+std::vector<To> converted(const Constant& constant) {
+  const auto* data = static_cast<const From*>(constant.data());
+  return {data, data + element_count(constant.desc().shape)};
+}
+
+std::string unique_value_name(const Graph& graph, const std::string& stem) {
+  const auto is_taken = [&](const std::string& name) {
+    return std::ranges::any_of(graph.values, [&](const Value& v) { return v.name == name; });
+  };
+  std::string name = stem;
+  for (int n = 2; is_taken(name); ++n) name = stem + "_" + std::to_string(n);
+  return name;
+}
+
+}  // namespace
+
+std::vector<double> to_doubles(const Constant& constant) {
+  const DataType dtype = constant.desc().dtype;
+  AOE_CHECK(dtype == DataType::kFloat || dtype == DataType::kDouble, to_string(constant.desc()));
+  return dtype == DataType::kFloat ? converted<double, float>(constant)
+                                   : converted<double, double>(constant);
+}
+
+std::vector<std::int64_t> to_ints(const Constant& constant) {
+  const DataType dtype = constant.desc().dtype;
+  AOE_CHECK(dtype == DataType::kInt64 || dtype == DataType::kInt32, to_string(constant.desc()));
+  return dtype == DataType::kInt64 ? converted<std::int64_t, std::int64_t>(constant)
+                                   : converted<std::int64_t, std::int32_t>(constant);
+}
+
+bool ints_of(const Graph& graph, const Node& node, const std::string& attribute, std::size_t input,
+             std::vector<std::int64_t>& ints) {
+  if (node.op.attrs.has(attribute)) {
+    ints = node.op.attrs.get_ints(attribute);
+    return true;
+  }
+  const ConstantPtr constant = constant_input(graph, node, input);
+  if (!constant) return false;
+  ints = to_ints(*constant);
+  return true;
+}
+
+reference::OpCall call_of(const std::string& type, reference::Attrs attrs) {
+  const reference::OpDef* def = reference::ops().find(type);
+  AOE_CHECK(def != nullptr, "there is no operator " + type);
+  return {.type = type, .version = def->versions.back(), .attrs = std::move(attrs)};
+}
+
+ValueId add_constant(Graph& graph, const std::string& stem, ConstantPtr constant) {
+  const TensorDesc desc = constant->desc();
+  return graph.add_value(unique_value_name(graph, stem), desc, std::move(constant));
+}
+
+ValueId add_ints(Graph& graph, const std::string& stem, const std::vector<std::int64_t>& ints) {
+  const TensorDesc desc{.dtype = DataType::kInt64,
+                        .shape = {static_cast<std::int64_t>(ints.size())}};
+  return add_constant(graph, stem, std::make_shared<Constant>(desc, ints.data()));
+}
+
+ValueId add_floats(Graph& graph, const std::string& stem, const Shape& shape,
+                   const std::vector<double>& values) {
+  const std::vector<float> floats(values.begin(), values.end());
+  const TensorDesc desc{.dtype = DataType::kFloat, .shape = shape};
+  AOE_CHECK(element_count(shape) == static_cast<std::int64_t>(values.size()), to_string(shape));
+  return add_constant(graph, stem, std::make_shared<Constant>(desc, floats.data()));
+}
+
+ValueId add_intermediate(Graph& graph, const std::string& stem, TensorDesc desc) {
+  return graph.add_value(unique_value_name(graph, stem), std::move(desc));
+}
+
+bool bypass(Graph& graph, NodeId id, ValueId replacement) {
+  const ValueId old = graph.nodes[id].outputs[0];
+  if (!graph.is_output(old)) {
+    graph.remove_node(id);
+    graph.replace_uses(old, replacement);
+    return true;
+  }
+  const NodeId producer = graph.values[replacement].producer;
+  if (producer == kNone || graph.is_output(replacement)) return false;
+  graph.remove_node(id);
+  graph.replace_uses(replacement, old);
+  std::ranges::replace(graph.nodes[producer].outputs, replacement, old);
+  graph.values[old].producer = producer;
+  graph.values[replacement].producer = kNone;
+  return true;
+}
+
+NodeId replace_nodes(Graph& graph, std::vector<NodeId> old, Node node) {
+  const auto add_origins = [&](const Node& from) {
+    for (const std::string& origin : from.origins)
+      if (std::ranges::find(node.origins, origin) == node.origins.end())
+        node.origins.push_back(origin);
+  };
+  if (node.name.empty()) node.name = graph.nodes[old[0]].name;
+  for (const NodeId id : old) {
+    add_origins(graph.nodes[id]);
+    graph.remove_node(id);
+  }
+  return graph.add_node(std::move(node));
+}
+
+}  // namespace aoe::graph

@@ -1,0 +1,52 @@
+// The moves that passes are made of: looking at a node's surroundings, and replacing nodes without losing names.
+// Internal to graph/.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace aoe::graph {
+
+// ---- looking ----
+
+bool is_type(const Node& node, std::string_view type);  ///< the type, and nothing fused behind it
+const Shape& shape_of(const Graph& graph, ValueId value);
+DataType dtype_of(const Graph& graph, ValueId value);
+/// The constant of the node's i-th input; nullptr when it is absent or computed.
+ConstantPtr constant_input(const Graph& graph, const Node& node, std::size_t i);
+bool has_input(const Node& node, std::size_t i);
+/// The producer if it is a live node of this type; kNone otherwise.
+NodeId producer_of_type(const Graph& graph, ValueId value, std::string_view type);
+/// The one node that reads the value; kNone when several do, none does, or the graph gives it out.
+NodeId sole_consumer(const Graph& graph, ValueId value);
+/// True for a float32 constant of one element with this value.
+bool is_scalar(const ConstantPtr& constant, float value);
+/// All elements as double (float32 and float64) or as int64 (int32 and int64).
+std::vector<double> to_doubles(const Constant& constant);
+std::vector<std::int64_t> to_ints(const Constant& constant);
+/// Integers that are an attribute in old opsets and a constant input in new ones; false when they are neither.
+bool ints_of(const Graph& graph, const Node& node, const std::string& attribute, std::size_t input,
+             std::vector<std::int64_t>& ints);
+
+// ---- changing ----
+
+/// A call of the newest version of an operator.
+reference::OpCall call_of(const std::string& type, reference::Attrs attrs = {});
+/// Values with a name of their own, derived from `stem`.
+ValueId add_constant(Graph& graph, const std::string& stem, ConstantPtr constant);
+ValueId add_ints(Graph& graph, const std::string& stem, const std::vector<std::int64_t>& ints);
+ValueId add_floats(Graph& graph, const std::string& stem, const Shape& shape,
+                   const std::vector<double>& values);
+ValueId add_intermediate(Graph& graph, const std::string& stem, TensorDesc desc);
+
+/// Takes a node out whose output 0 equals `replacement`. A graph output keeps its name: then the replacement's producer
+/// takes it over. False, with nothing changed, when that is not possible (an input given out directly, say).
+bool bypass(Graph& graph, NodeId id, ValueId replacement);
+/// Puts `node` in the place of `old` nodes: it takes over `outputs` from whichever of them produce these, gets the name of
+/// the first and the origins of all, in order.
+NodeId replace_nodes(Graph& graph, std::vector<NodeId> old, Node node);
+
+}  // namespace aoe::graph
