@@ -41,7 +41,7 @@ void register_identity(OpRegistry& registry) {
                 .compute = compute_identity});
   registry.add({.type = "Dropout",
                 .onnx_type = "Dropout",
-                .versions = {7, 10, 12},
+                .versions = {1, 10, 12},
                 .infer = infer_dropout,
                 .compute = compute_dropout});
 }
