@@ -1,0 +1,121 @@
+// Input tensors from files or a seeded generator; names of output files.
+#include "tools/aoe_run/tensors.h"
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <set>
+
+#include "base/error.h"
+#include "reference/float16.h"
+#include "runtime/npy.h"
+
+namespace aoe::tools {
+namespace {
+
+template <typename T, typename Draw>
+void fill(Constant& tensor, Draw&& draw) {
+  T* const values = static_cast<T*>(tensor.mutable_data());
+  const std::int64_t count = element_count(tensor.desc().shape);
+  for (std::int64_t i = 0; i < count; ++i) values[i] = static_cast<T>(draw());
+}
+
+/// Floats uniform in [0, 1); integers and bools 0 or 1, which is in range wherever a model takes them for indices.
+Constant random_tensor(TensorDesc desc, unsigned seed) {
+  for (std::int64_t& dim : desc.shape)
+    if (dim == kUnknownDim) dim = 1;
+  Constant tensor(desc);
+  std::mt19937 engine(seed);
+  const auto uniform = [&] { return static_cast<float>(engine() >> 8) * 0x1p-24f; };
+  const auto bit = [&] { return engine() >> 31; };
+  switch (desc.dtype) {
+    case DataType::kFloat:
+      fill<float>(tensor, uniform);
+      break;
+    case DataType::kDouble:
+      fill<double>(tensor, uniform);
+      break;
+    case DataType::kFloat16:
+      fill<reference::Float16>(tensor, uniform);
+      break;
+    case DataType::kBFloat16:
+      fill<reference::BFloat16>(tensor, uniform);
+      break;
+    default:
+      switch (size_bytes(desc.dtype)) {
+        case 1:
+          fill<std::uint8_t>(tensor, bit);
+          break;
+        case 2:
+          fill<std::uint16_t>(tensor, bit);
+          break;
+        case 4:
+          fill<std::uint32_t>(tensor, bit);
+          break;
+        default:
+          fill<std::uint64_t>(tensor, bit);
+      }
+  }
+  return tensor;
+}
+
+std::string names_of(const std::vector<Port>& ports) {
+  std::string names;
+  for (const Port& port : ports) names += (names.empty() ? "" : ", ") + port.name;
+  return names;
+}
+
+/// Input names may hold '=' themselves, so the longest name that fits is meant.
+std::size_t find_port(const std::vector<Port>& ports, const std::string& argument) {
+  std::size_t found = ports.size();
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    const bool is_better = found == ports.size() || ports[i].name.size() > ports[found].name.size();
+    if (argument.starts_with(ports[i].name + "=") && is_better) found = i;
+  }
+  if (found == ports.size())
+    throw Error(ExitCode::kUsage, "'" + argument + "' is not NAME=FILE with the name of an input",
+                "--input", "the model has: " + names_of(ports));
+  return found;
+}
+
+}  // namespace
+
+std::vector<Constant> make_inputs(const std::vector<Port>& ports,
+                                  const std::vector<std::string>& files) {
+  std::vector<std::string> file_of(ports.size());
+  for (const std::string& argument : files) {
+    const std::size_t port = find_port(ports, argument);
+    if (!file_of[port].empty())
+      throw Error(ExitCode::kUsage, "input '" + ports[port].name + "' is given twice", "--input");
+    file_of[port] = argument.substr(ports[port].name.size() + 1);
+    if (file_of[port].empty())
+      throw Error(ExitCode::kUsage, "input '" + ports[port].name + "' has no file", "--input");
+  }
+  std::vector<Constant> inputs;
+  for (std::size_t i = 0; i < ports.size(); ++i)
+    inputs.push_back(file_of[i].empty() ? random_tensor(ports[i].desc, static_cast<unsigned>(i))
+                                        : runtime::read_npy(file_of[i]));
+  return inputs;
+}
+
+std::vector<std::filesystem::path> output_paths(const std::vector<Port>& ports,
+                                                const std::filesystem::path& directory) {
+  std::error_code status;
+  std::filesystem::create_directories(directory, status);
+  if (status)
+    throw Error(ExitCode::kOutput, "cannot be made a directory: " + status.message(),
+                directory.string());
+  std::vector<std::filesystem::path> paths;
+  for (const Port& port : ports) {
+    std::string file = port.name;
+    std::replace_if(
+        file.begin(), file.end(), [](char c) { return c == '/' || c == ':'; }, '_');
+    paths.push_back(directory / (file + ".npy"));
+  }
+  if (std::set(paths.begin(), paths.end()).size() != paths.size())
+    throw Error(ExitCode::kOutput, "two outputs would be written to one file: " + names_of(ports),
+                directory.string());
+  return paths;
+}
+
+}  // namespace aoe::tools
