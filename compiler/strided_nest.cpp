@@ -1,0 +1,215 @@
+// See strided_nest.h.
+#include "compiler/strided_nest.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "compiler/roofline.h"
+
+namespace aoe::compiler {
+namespace {
+
+using loopnest::Builder;
+using loopnest::Int;
+
+constexpr std::int64_t kGoodElements = 4096;  ///< per parallel iteration: 16 KB, some 1000 cycles
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+  return (a + b - 1) / b;
+}
+
+std::int64_t row_blocks(const StridedNest& nest, const NestTiling& tiling) {
+  return ceil_div(nest.rows(), tiling.row_block);
+}
+
+std::int64_t inner_blocks(const StridedNest& nest, const NestTiling& tiling) {
+  return tiling.inner_block == 0 ? 1 : ceil_div(nest.inner(), tiling.inner_block);
+}
+
+/// Emits one parallel iteration.
+class Emitter {
+ public:
+  using Body = std::function<void(const NestPosition&)>;
+  Emitter(Builder& builder, const StridedNest& nest, const NestTiling& tiling, const Body& body)
+      : builder_(builder),
+        nest_(nest),
+        tiling_(tiling),
+        body_(body),
+        coordinates_(nest.extents.size(), 0) {}
+
+  void run(Int p) {
+    const std::size_t rank = nest_.extents.size();
+    const Int inner_block = p % inner_blocks(nest_, tiling_);
+    p = p / inner_blocks(nest_, tiling_);
+    const Int row_block = p % row_blocks(nest_, tiling_);
+    p = p / row_blocks(nest_, tiling_);
+    for (std::size_t d = rank < 2 ? 0 : rank - 2; d-- > 0;) {
+      coordinates_[d] = d == 0 ? p : p % nest_.extents[d];
+      p = p / nest_.extents[d];
+    }
+    const Int first = row_block * tiling_.row_block;
+    const Int last = nest_.rows() % tiling_.row_block == 0
+                         ? first + tiling_.row_block
+                         : min(first + tiling_.row_block, nest_.rows());
+    if (unrolls_rows()) {
+      const Int full_end = first + (last - first) / tiling_.unroll * tiling_.unroll;
+      builder_.loop("row", first, full_end, tiling_.unroll, [&](Int r) {
+        for (std::int64_t u = 0; u < tiling_.unroll; ++u) row(r + u, inner_block);
+      });
+      builder_.loop("row", full_end, last, 1, [&](Int r) { row(r, inner_block); });
+    } else {
+      builder_.loop("row", first, last, 1, [&](Int r) { row(r, inner_block); });
+    }
+  }
+
+ private:
+  std::int64_t step() const { return tiling_.lanes * (unrolls_rows() ? 1 : tiling_.unroll); }
+  bool unrolls_rows() const { return nest_.inner() < 2 * tiling_.lanes * tiling_.unroll; }
+
+  void row(Int r, Int inner_block) {
+    if (coordinates_.size() > 1) coordinates_[coordinates_.size() - 2] = r;
+    const std::int64_t lanes = tiling_.lanes, extent = nest_.inner();
+    const std::int64_t block = tiling_.inner_block == 0 ? extent : tiling_.inner_block;
+    const std::int64_t full = extent / lanes * lanes, unrolled = extent / step() * step();
+    const Int begin = inner_block * block;
+    const Int end = begin + block;
+    const Int unrolled_end = min(end, Int(unrolled)), full_end = min(end, Int(full));
+    builder_.loop("i", begin, unrolled_end, step(), [&](Int i) {
+      for (std::int64_t u = 0; u < step(); u += lanes) vector(i + u, {});
+    });
+    builder_.loop("i", max(begin, Int(unrolled)), full_end, lanes, [&](Int i) { vector(i, {}); });
+    if (full < extent) {
+      builder_.if_(Int(extent) <= end, [&] { vector(Int(full), Int(extent - full)); });
+    }
+  }
+
+  void vector(Int i, std::optional<Int> active) {
+    coordinates_.back() = i;
+    NestPosition at{.offsets = {}, .coordinates = coordinates_, .active = active};
+    for (const Shape& strides : nest_.strides) {
+      Int offset = 0;
+      for (std::size_t d = 0; d < strides.size(); ++d)
+        offset = offset + coordinates_[d] * strides[d];
+      at.offsets.push_back(offset);
+    }
+    body_(at);
+  }
+
+  Builder& builder_;
+  const StridedNest& nest_;
+  const NestTiling& tiling_;
+  const Body& body_;
+  std::vector<Int> coordinates_;
+};
+
+/// Values that halve down from the extent, the extent itself last.
+std::vector<std::int64_t> blocks_up_to(std::int64_t extent, std::int64_t least) {
+  std::vector<std::int64_t> values;
+  for (std::int64_t block = least; block < extent; block *= 4) values.push_back(block);
+  values.push_back(extent);
+  return values;
+}
+
+}  // namespace
+
+void StridedNest::collapse(std::size_t keep) {
+  Shape merged;
+  std::vector<Shape> merged_strides(strides.size());
+  const std::size_t rank = extents.size();
+  for (std::size_t d = 0; d < rank; ++d) {
+    const bool is_kept = d + keep >= rank;
+    if (extents[d] == 1 && !is_kept) continue;
+    const bool continues = !is_kept && !merged.empty() &&
+                           std::all_of(strides.begin(), strides.end(), [&](const Shape& s) {
+                             const auto operand = static_cast<std::size_t>(&s - strides.data());
+                             return merged_strides[operand].back() == s[d] * extents[d];
+                           });
+    if (continues) {
+      merged.back() *= extents[d];
+      for (std::size_t i = 0; i < strides.size(); ++i) merged_strides[i].back() = strides[i][d];
+    } else {
+      merged.push_back(extents[d]);
+      for (std::size_t i = 0; i < strides.size(); ++i) merged_strides[i].push_back(strides[i][d]);
+    }
+  }
+  if (merged.empty()) {
+    merged = {1};
+    for (Shape& s : merged_strides) s = {0};
+  }
+  extents = std::move(merged);
+  strides = std::move(merged_strides);
+}
+
+std::int64_t StridedNest::outer() const {
+  std::int64_t product = 1;
+  for (std::size_t d = 0; d + 2 < extents.size(); ++d) product *= extents[d];
+  return product;
+}
+
+std::int64_t StridedNest::rows() const {
+  return extents.size() < 2 ? 1 : extents[extents.size() - 2];
+}
+
+std::int64_t parallel_extent(const StridedNest& nest, const NestTiling& tiling) {
+  return nest.outer() * row_blocks(nest, tiling) * inner_blocks(nest, tiling);
+}
+
+void emit_nest(Builder& builder, const StridedNest& nest, const NestTiling& tiling, Int p,
+               const std::function<void(const NestPosition&)>& body) {
+  AOE_CHECK(tiling.inner_block % tiling.lanes == 0, "a block that cuts a vector");
+  Emitter(builder, nest, tiling, body).run(p);
+}
+
+ScheduleSpace nest_space(const StridedNest& nest, const Soc& soc) {
+  ScheduleSpace space;
+  std::vector<std::int64_t> inner = {0};
+  for (std::int64_t block = 16 * soc.vector_lanes; block < nest.inner(); block *= 4)
+    inner.push_back(block);
+  space.axes = {
+      {"row_block", blocks_up_to(nest.rows(), 1)}, {"inner_block", inner}, {"unroll", {1, 2, 4}}};
+  // The largest blocks of which every thread still gets four.
+  const std::int64_t wanted = std::int64_t{4} * soc.threads;
+  Schedule best = {
+      {"row_block", 1}, {"inner_block", inner.size() > 1 ? inner[1] : 0}, {"unroll", 2}};
+  std::int64_t best_elements = 0;
+  for (const std::int64_t row_block : space.axes[0].values) {
+    for (const std::int64_t inner_block : inner) {
+      const Schedule schedule = {
+          {"row_block", row_block}, {"inner_block", inner_block}, {"unroll", 2}};
+      const NestTiling tiling = nest_tiling(schedule, soc);
+      const std::int64_t elements =
+          row_block * (inner_block == 0 ? nest.inner() : std::min(inner_block, nest.inner()));
+      if (parallel_extent(nest, tiling) < wanted && elements > kGoodElements / 16) continue;
+      if (elements > best_elements && (elements <= 4 * kGoodElements || best_elements == 0)) {
+        best = schedule;
+        best_elements = elements;
+      }
+    }
+  }
+  space.heuristic = best;
+  return space;
+}
+
+NestTiling nest_tiling(const Schedule& schedule, const Soc& soc) {
+  return {.lanes = soc.vector_lanes,
+          .unroll = schedule.at("unroll"),
+          .row_block = schedule.at("row_block"),
+          .inner_block = schedule.at("inner_block")};
+}
+
+Features nest_features(const StridedNest& nest, const NestTiling& tiling, const Soc& soc) {
+  const std::int64_t iterations = parallel_extent(nest, tiling);
+  const auto elements = static_cast<double>(element_count(nest.extents));
+  const std::int64_t vectors = ceil_div(nest.inner(), tiling.lanes);
+  return {
+      {"elements", elements},
+      {"inner", static_cast<double>(nest.inner())},
+      {"lane_use", static_cast<double>(nest.inner()) / static_cast<double>(vectors * tiling.lanes)},
+      {"unroll", static_cast<double>(tiling.unroll)},
+      {"iterations", static_cast<double>(iterations)},
+      {"elements_per_iteration",
+       elements / static_cast<double>(std::max<std::int64_t>(1, iterations))},
+      {"balance", parallel_balance(soc, std::max<std::int64_t>(1, iterations))}};
+}
+
+}  // namespace aoe::compiler

@@ -1,0 +1,216 @@
+// See impl_check.h.
+#include "tests/compiler/impl_check.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <set>
+#include <sstream>
+
+#include "compiler/loopnest/codegen.h"
+#include "tests/compiler/guarded_buffer.h"
+#include "tests/compiler/machine_code.h"
+
+namespace aoe::compiler {
+namespace {
+
+constexpr std::size_t kConstantAlignmentBytes = 64;
+constexpr int kNanByte = 0xff;  ///< four of them are a NaN: what a kernel forgets to write is seen
+
+std::string to_text(const Schedule& schedule) {
+  std::ostringstream text;
+  for (const auto& [axis, value] : schedule) text << " " << axis << "=" << value;
+  return text.str();
+}
+
+Tensor stored(const Tensor& logical, Format format, const Soc& soc, GuardedBuffer& memory) {
+  const Tensor view{with_format(logical.desc, format, soc), memory.as<void>()};
+  reference::convert_format(logical, view);
+  return view;
+}
+
+std::size_t stored_bytes(const TensorDesc& desc, Format format, const Soc& soc) {
+  return storage_bytes(with_format(desc, format, soc));
+}
+
+std::vector<std::shared_ptr<Constant>> reference_outputs(const ShapeLine& line) {
+  std::vector<Tensor> inputs, outputs;
+  std::vector<std::shared_ptr<Constant>> values;
+  for (std::size_t i = 0; i < line.inputs.size(); ++i) {
+    inputs.push_back(line.inputs[i] ? line.inputs[i]->view() : Tensor{});
+  }
+  for (const TensorDesc& desc : line.task.outputs) {
+    values.push_back(std::make_shared<Constant>(desc));
+    outputs.push_back(values.back()->view());
+  }
+  reference::run(line.task.op, inputs, outputs);
+  return values;
+}
+
+/// The heuristic Schedule and up to `samples` different legal ones.
+std::vector<Schedule> schedules_of(const ScheduleSpace& space, int samples, std::mt19937& engine) {
+  std::set<Schedule> chosen = {space.heuristic};
+  for (int attempt = 0; attempt < samples * 8 && static_cast<int>(chosen.size()) <= samples;
+       ++attempt) {
+    Schedule schedule;
+    for (const ScheduleAxis& axis : space.axes) {
+      schedule[axis.name] = axis.values[engine() % axis.values.size()];
+    }
+    if (!space.is_legal || space.is_legal(schedule)) chosen.insert(schedule);
+  }
+  return {chosen.begin(), chosen.end()};
+}
+
+void check_space(const ScheduleSpace& space) {
+  EXPECT_EQ(space.heuristic.size(), space.axes.size());
+  for (const ScheduleAxis& axis : space.axes) {
+    const auto chosen = space.heuristic.find(axis.name);
+    ASSERT_NE(chosen, space.heuristic.end()) << axis.name;
+    EXPECT_EQ(std::count(axis.values.begin(), axis.values.end(), chosen->second), 1)
+        << axis.name << "=" << chosen->second;
+  }
+  EXPECT_TRUE(!space.is_legal || space.is_legal(space.heuristic));
+}
+
+/// A kernel with memory for everything it reads and writes.
+class KernelRun {
+ public:
+  KernelRun(const ShapeLine& line, const FormatChoice& format, const Kernel& kernel, const Soc& soc)
+      : line_(line), format_(format), kernel_(kernel), soc_(soc) {
+    const Task& task = line.task;
+    for (std::size_t i = 0; i < task.inputs.size(); ++i) {
+      if (!task.inputs[i].is_present() || task.inputs[i].constant) continue;
+      GuardedBuffer& memory = add(stored_bytes(task.in(i), format.inputs[i], soc));
+      stored(line.inputs[i]->view(), format.inputs[i], soc, memory);
+    }
+    first_output_ = memory_.size();
+    for (std::size_t i = 0; i < task.outputs.size(); ++i) {
+      add(stored_bytes(task.outputs[i], format.outputs[i], soc));
+    }
+    for (const PackedConstant& constant : kernel.constants) {
+      const std::size_t padded = (constant.size_bytes + kConstantAlignmentBytes - 1) /
+                                 kConstantAlignmentBytes * kConstantAlignmentBytes;
+      constant.pack(add(padded).as<void>());
+    }
+    if (kernel.workspace_bytes > 0) add(kernel.workspace_bytes);
+  }
+
+  void run(const loopnest::MachineCode& code) {
+    std::vector<void*> buffers;
+    for (const auto& memory : memory_) buffers.push_back(memory->as<void>());
+    for (const loopnest::Function& stage : kernel_.stages) {
+      const auto scratch_bytes = static_cast<std::size_t>(stage.scratch_bytes);
+      const GuardedBuffer scratch((scratch_bytes + 63) / 64 * 64);
+      std::memset(scratch.as<void>(), kNanByte, scratch.size_bytes());
+      const auto function = code.function(stage.name);
+      // The second half first: iterations may not depend on each other.
+      const std::int64_t middle = stage.parallel_extent / 2;
+      function(buffers.data(), middle, stage.parallel_extent, scratch.as<void>());
+      function(buffers.data(), 0, middle, scratch.as<void>());
+    }
+  }
+
+  void expect_output(std::size_t i, const Constant& expected) const {
+    const TensorDesc& desc = line_.task.outputs[i];
+    GuardedBuffer memory(stored_bytes(desc, format_.outputs[i], soc_));
+    const Tensor want = stored(expected.view(), format_.outputs[i], soc_, memory);
+    const GuardedBuffer& got = *memory_[first_output_ + i];
+    if (desc.dtype != DataType::kFloat) {
+      EXPECT_EQ(std::memcmp(got.as<void>(), want.data, got.size_bytes()), 0) << "output " << i;
+      return;
+    }
+    const std::size_t count = got.size_bytes() / sizeof(float);
+    double largest = 0;
+    for (std::size_t k = 0; k < count; ++k) {
+      if (std::isfinite(want.as<float>()[k]))
+        largest = std::max<double>(largest, std::fabs(want.as<float>()[k]));
+    }
+    for (std::size_t k = 0; k < count; ++k) {
+      const float a = got.as<float>()[k], b = want.as<float>()[k];
+      const bool is_same = a == b || (std::isnan(a) && std::isnan(b)) ||
+                           std::fabs(double{a} - double{b}) <= tolerance(line_.task, b, largest);
+      ASSERT_TRUE(is_same) << "output " << i << " element " << k << " of " << count << " in "
+                           << name(format_.outputs[i]) << ": " << a << ", expected " << b;
+    }
+  }
+
+ private:
+  GuardedBuffer& add(std::size_t size_bytes) {
+    memory_.push_back(std::make_unique<GuardedBuffer>(size_bytes));
+    std::memset(memory_.back()->as<void>(), kNanByte, size_bytes);
+    return *memory_.back();
+  }
+
+  const ShapeLine& line_;
+  const FormatChoice& format_;
+  const Kernel& kernel_;
+  const Soc& soc_;
+  std::vector<std::unique_ptr<GuardedBuffer>> memory_;  ///< in ABI order
+  std::size_t first_output_ = 0;
+};
+
+}  // namespace
+
+double tolerance(const Task& task, double expected, double largest) {
+  constexpr double kUlp = 0x1p-23;
+  double outputs = 0, inputs = 0;
+  for (const TensorDesc& output : task.outputs)
+    outputs += static_cast<double>(element_count(output.shape));
+  for (const TaskInput& input : task.inputs) {
+    if (input.is_present())
+      inputs = std::max(inputs, static_cast<double>(element_count(input.desc.shape)));
+  }
+  const double products = flops(task) / 2 / std::max(1.0, outputs);
+  const double length = std::max(products, inputs / std::max(1.0, outputs));
+  if (length <= 4) return 16 * kUlp * std::fabs(expected) + 1e-6;
+  return kUlp * (16 * std::fabs(expected) + 2 * std::sqrt(length) * largest) + 1e-6;
+}
+
+void check_impl(const Impl& impl, const ShapeLine& line, const Soc& soc,
+                const ImplCheckOptions& options) {
+  struct Trial {
+    FormatChoice format;
+    Schedule schedule;
+    Kernel kernel;
+  };
+  std::mt19937 engine(options.seed);
+  std::vector<Trial> trials;
+  std::vector<loopnest::Function> functions;
+  std::set<std::string> names;
+  for (const FormatChoice& format : impl.formats(line.task, soc)) {
+    EXPECT_TRUE(names.insert(format.name).second) << "two Formats " << format.name;
+    EXPECT_EQ(format.inputs.size(), line.task.inputs.size());
+    EXPECT_EQ(format.outputs.size(), line.task.outputs.size());
+    EXPECT_GT(impl.estimate_ns(line.task, format, soc), 0.0);
+    const ScheduleSpace space = impl.space(line.task, format, soc);
+    check_space(space);
+    for (const Schedule& schedule : schedules_of(space, options.sampled_schedules, engine)) {
+      Trial trial{format, schedule, impl.build(line.task, format, schedule, soc)};
+      if (trial.kernel.kind != KernelKind::kJit) return;
+      for (std::size_t i = 0; i < trial.kernel.stages.size(); ++i) {
+        trial.kernel.stages[i].name =
+            "kernel" + std::to_string(trials.size()) + "_" + std::to_string(i);
+        functions.push_back(trial.kernel.stages[i]);
+      }
+      trials.push_back(std::move(trial));
+    }
+  }
+  EXPECT_FALSE(trials.empty());
+  const loopnest::MachineCode code(loopnest::compile_shared_object(functions, soc, 2));
+  const auto expected = reference_outputs(line);
+  for (const Trial& trial : trials) {
+    SCOPED_TRACE("impl " + std::string(impl.name()) + " format " + trial.format.name + " schedule" +
+                 to_text(trial.schedule) + " soc " + soc.version + " seed " +
+                 std::to_string(options.seed) + " line " + line.text);
+    KernelRun run(line, trial.format, trial.kernel, soc);
+    run.run(code);
+    for (std::size_t i = 0; i < expected.size(); ++i) run.expect_output(i, *expected[i]);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+}  // namespace aoe::compiler

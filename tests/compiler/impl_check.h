@@ -1,0 +1,24 @@
+// Checks an Impl on a task: machine code of its heuristic Schedule and of sampled ones, in all its Formats, against the
+// reference implementation.
+#pragma once
+
+#include "compiler/impl.h"
+#include "tests/compiler/shape_line.h"
+
+namespace aoe::compiler {
+
+struct ImplCheckOptions {
+  int sampled_schedules = 3;  ///< besides the heuristic one, for each Format
+  unsigned seed = 1;
+};
+
+/// Reports through GoogleTest. Nothing outside the buffers may be touched: they end at guard pages. Kernels of kinds other
+/// than kJit are left to the tests of the runtime.
+void check_impl(const Impl& impl, const ShapeLine& line, const Soc& soc,
+                const ImplCheckOptions& options = {});
+
+/// How far an element may be from the reference: from float32's precision and the length of the reduction behind it.
+/// `largest` is the largest magnitude in the output.
+double tolerance(const Task& task, double expected, double largest);
+
+}  // namespace aoe::compiler
