@@ -198,8 +198,8 @@ std::vector<std::int64_t> legal_ic_unrolls(const ConvShape& shape, Format in, in
   const std::int64_t channels = shape.group_in_channels();
   std::vector<std::int64_t> unrolls;
   for (std::int64_t u = 1; u <= std::min<std::int64_t>(channels, 16); ++u) {
-    const bool stays_in_block =
-        in != Format::kNC1HWC0 || lanes % u == 0 || (shape.groups == 1 && channels == u);
+    const bool stays_in_block = in != Format::kNC1HWC0 || lanes % u == 0 ||
+                                (shape.groups == 1 && channels == u && u <= lanes);
     if (channels % u == 0 && stays_in_block) unrolls.push_back(u);
   }
   return unrolls;

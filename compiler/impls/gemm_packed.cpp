@@ -1,0 +1,196 @@
+// gemm_packed: generated matrix products, MatMulV2 and Gemm. A constant B is packed into panels that are read in order:
+// strong for matrix-vector products, few rows, batches of small matrices and fused epilogues.
+// The nest: compiler/gemm_nest.h. Tested like every Impl by tests/compiler/impls_test.cpp.
+#include <algorithm>
+#include <limits>
+
+#include "compiler/gemm_nest.h"
+#include "compiler/matrix_store.h"
+#include "compiler/roofline.h"
+
+namespace aoe::compiler {
+namespace {
+
+constexpr std::int64_t kMaxBodyFmas =
+    4096;  ///< written out per kernel: beyond, code leaves the instruction cache
+constexpr std::int64_t kGoodBodyFmas = 128;  ///< enough to hide the loop around it
+
+GemmPlan plan_of(const Task& task, const GemmTiling& tiling, const Soc& soc) {
+  return GemmPlan(matmul_shape(task).value(), task.inputs[1].constant != nullptr, soc.vector_lanes,
+                  tiling);
+}
+
+bool is_legal(const GemmPlan& plan, const Soc& soc) {
+  const GemmTiling& t = plan.tiling();
+  if (plan.registers() > soc.vector_registers) return false;
+  if (t.m_tile > plan.row_blocks() || t.n_tile > plan.panels()) return false;
+  if (t.k_block != 0 && t.k_block % t.k_unroll != 0) return false;
+  if (t.prefetch != 0 && !plan.is_packed()) return false;
+  return plan.body_fmas() <= kMaxBodyFmas;
+}
+
+std::vector<std::int64_t> powers_of_two(std::int64_t limit) {
+  std::vector<std::int64_t> values;
+  for (std::int64_t v = 1; v <= limit; v *= 2) values.push_back(v);
+  return values;
+}
+
+class GemmPacked final : public Impl {
+ public:
+  std::string_view name() const override { return "gemm_packed"; }
+
+  Result<void> supports(const Task& task, const Soc&) const override {
+    const Result<MatMulShape> shape = matmul_shape(task);
+    if (!shape) return Unexpected(shape.error());
+    for (std::size_t i = 0; i < 2; ++i) {
+      if (task.in(i).dtype != DataType::kFloat) {
+        return Unexpected("input " + std::to_string(i) + " is " + aoe::to_string(task.in(i)) +
+                          ", needs float32");
+      }
+    }
+    const bool is_b_constant = task.inputs[1].constant != nullptr;
+    if (!is_b_constant && shape->b.column != 1 && shape->n > 1) {
+      return Unexpected("transB of a factor that is not constant");
+    }
+    if (!is_b_constant && shape->alpha != 1.0f) {
+      return Unexpected("alpha is " + std::to_string(shape->alpha) +
+                        ", needs 1 when the second factor is not constant");
+    }
+    return supports_matrix_epilogue(task, *shape);
+  }
+
+  std::vector<FormatChoice> formats(const Task& task, const Soc&) const override {
+    FormatChoice choice{.name = "ND", .inputs = {}, .outputs = {Format::kND}};
+    for (const TaskInput& input : task.inputs) {
+      choice.inputs.push_back(input.is_present() ? Format::kND : Format::kUndefined);
+    }
+    return {choice};
+  }
+
+  ScheduleSpace space(const Task& task, const FormatChoice&, const Soc& soc) const override {
+    const GemmPlan plan = plan_of(task, {}, soc);
+    const MatMulShape& s = plan.shape();
+    ScheduleSpace space;
+    std::vector<std::int64_t> rows, vectors, k_blocks = {0}, prefetches = {0};
+    for (std::int64_t r = 1; r <= std::min<std::int64_t>(s.m, soc.vector_registers - 2); ++r) {
+      const std::int64_t blocks = (s.m + r - 1) / r;
+      if ((s.m + blocks - 1) / blocks == r || r == 14 || r == 28) rows.push_back(r);
+    }
+    for (const std::int64_t v : {1, 2, 3, 4, 6, 8, 12}) {
+      if (v == 1 || (v - 1) * soc.vector_lanes < s.n) vectors.push_back(v);
+    }
+    for (const std::int64_t k : {128, 256, 512, 1024, 2048}) {
+      if (k < s.k) k_blocks.push_back(k);
+    }
+    if (plan.is_packed() && s.m <= 8) prefetches = {0, 8, 16, 32};
+    space.axes = {{"m_block", rows},
+                  {"n_vectors", vectors},
+                  {"k_unroll", powers_of_two(std::min<std::int64_t>(16, s.k))},
+                  {"k_block", k_blocks},
+                  {"m_tile", powers_of_two(std::min<std::int64_t>(64, s.m))},
+                  {"n_tile", powers_of_two(std::min<std::int64_t>(64, plan.panels()))},
+                  {"rows_outer", {0, 1}},
+                  {"prefetch", prefetches}};
+    space.is_legal = [=](const Schedule& schedule) {
+      return is_legal(plan_of(task, GemmTiling::from(schedule), soc), soc);
+    };
+    space.heuristic = heuristic(task, space, soc).schedule();
+    return space;
+  }
+
+  Features features(const Task& task, const FormatChoice&, const Schedule& schedule,
+                    const Soc& soc) const override {
+    const GemmPlan plan = plan_of(task, GemmTiling::from(schedule), soc);
+    const GemmTiling& t = plan.tiling();
+    const auto k = static_cast<double>(plan.k_per_tile());
+    const double bytes = bytes_moved(task);
+    const double panel = 4.0 * k * static_cast<double>(plan.panel_columns() * t.n_tile);
+    const double rows = 4.0 * k * static_cast<double>(t.m_block * t.m_tile);
+    return {{"flops", flops(task)},
+            {"bytes", bytes},
+            {"intensity", flops(task) / bytes},
+            {"core_cycles", plan.core_cycles()},
+            {"lane_use", flops(task) / (4.0 * plan.lanes() * plan.core_cycles())},
+            {"registers", static_cast<double>(plan.registers()) / soc.vector_registers},
+            {"accumulators", static_cast<double>(t.m_block * t.n_vectors)},
+            {"panel_per_l1", panel / static_cast<double>(soc.l1d_bytes)},
+            {"panel_per_l2", panel / static_cast<double>(soc.l2_bytes)},
+            {"rows_per_l2", rows / static_cast<double>(soc.l2_bytes)},
+            {"k_tiles", static_cast<double>(plan.k_tiles())},
+            {"rows_outer", static_cast<double>(t.rows_outer)},
+            {"prefetch", static_cast<double>(t.prefetch)},
+            {"body_fmas", static_cast<double>(plan.body_fmas())},
+            {"iterations", static_cast<double>(plan.parallel_extent())},
+            {"balance", parallel_balance(soc, plan.parallel_extent())}};
+  }
+
+  double estimate_ns(const Task& task, const FormatChoice& format, const Soc& soc) const override {
+    const GemmTiling tiling = GemmTiling::from(space(task, format, soc).heuristic);
+    const GemmPlan plan = plan_of(task, tiling, soc);
+    constexpr double kEfficiency = 0.85;  // of the nest's two multiply-adds a cycle
+    const double compute =
+        compute_ns(soc, plan.core_cycles() * 4.0 * soc.vector_lanes, kEfficiency);
+    return launch_ns(soc) + std::max(compute, memory_ns(soc, bytes_moved(task))) /
+                                parallel_balance(soc, plan.parallel_extent());
+  }
+
+  Kernel build(const Task& task, const FormatChoice&, const Schedule& schedule,
+               const Soc& soc) const override {
+    return build_gemm(task, plan_of(task, GemmTiling::from(schedule), soc));
+  }
+
+ private:
+  /// The register block with the fewest cycles; then tiles that keep a panel and the rows it meets in L2.
+  static GemmTiling heuristic(const Task& task, const ScheduleSpace& space, const Soc& soc) {
+    GemmTiling best;
+    double best_cycles = std::numeric_limits<double>::infinity();
+    for (const std::int64_t m : space.axes[0].values) {
+      for (const std::int64_t v : space.axes[1].values) {
+        const GemmTiling t{.m_block = m, .n_vectors = v};
+        const GemmPlan plan = plan_of(task, t, soc);
+        if (!is_legal(plan, soc)) continue;
+        const double cycles = plan.core_cycles() / parallel_balance(soc, plan.parallel_extent());
+        if (cycles < best_cycles * 0.999) {
+          best_cycles = cycles;
+          best = t;
+        }
+      }
+    }
+    const auto try_tiling = [&](const GemmTiling& t) {
+      if (is_legal(plan_of(task, t, soc), soc)) best = t;
+    };
+    for (const std::int64_t unroll : space.axes[2].values) {
+      GemmTiling t = best;
+      t.k_unroll = unroll;
+      if (t.m_block * t.n_vectors * unroll <= kGoodBodyFmas) try_tiling(t);
+    }
+    const MatMulShape s = plan_of(task, best, soc).shape();
+    const std::int64_t panel_row_bytes = 4 * best.n_vectors * soc.vector_lanes;
+    if (s.m > best.m_block && s.k * panel_row_bytes > soc.l2_bytes / 4) {
+      GemmTiling t = best;
+      for (const std::int64_t k : space.axes[3].values) {
+        if (k != 0 && k * panel_row_bytes <= soc.l2_bytes / 4) t.k_block = k;
+      }
+      try_tiling(t);
+    }
+    // Rows in L2 while all panels pass, when A does not fit there as a whole.
+    const std::int64_t k = plan_of(task, best, soc).k_per_tile();
+    for (const std::int64_t tile : space.axes[4].values) {
+      GemmTiling t = best;
+      t.m_tile = tile;
+      t.rows_outer = 4 * s.m * s.k > soc.l2_bytes / 2 ? 1 : 0;
+      const GemmPlan plan = plan_of(task, t, soc);
+      const bool fits = 4 * tile * t.m_block * k <= soc.l2_bytes / 2;
+      if (fits && plan.parallel_extent() >= 4 * soc.threads) try_tiling(t);
+    }
+    return best;
+  }
+};
+
+}  // namespace
+
+void register_gemm_packed(ImplRegistry& registry) {
+  registry.add(std::make_unique<GemmPacked>());
+}
+
+}  // namespace aoe::compiler
