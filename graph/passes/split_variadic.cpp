@@ -1,0 +1,46 @@
+// split_variadic: Sum of several tensors becomes a chain of Add, so that every later stage knows one kind of addition.
+#include "graph/passes.h"
+#include "graph/rewrite.h"
+
+namespace aoe::graph {
+namespace {
+
+TensorDesc add_desc(const Graph& graph, ValueId a, ValueId b) {
+  const Tensor inputs[] = {{graph.values[a].desc, nullptr}, {graph.values[b].desc, nullptr}};
+  return reference::infer(call_of("Add"), inputs, 1)[0];
+}
+
+bool split(Graph& graph, NodeId id) {
+  const Node sum = graph.nodes[id];
+  if (!is_type(sum, "AddN") || sum.inputs.size() < 2) return false;
+  graph.remove_node(id);
+  ValueId total = sum.inputs[0];
+  for (std::size_t i = 1; i < sum.inputs.size(); ++i) {
+    const bool is_last = i + 1 == sum.inputs.size();
+    const std::string name = is_last ? sum.name : sum.name + "_" + std::to_string(i);
+    const ValueId output =
+        is_last ? sum.outputs[0]
+                : add_intermediate(graph, name, add_desc(graph, total, sum.inputs[i]));
+    graph.add_node({.name = name,
+                    .op = call_of("Add"),
+                    .inputs = {total, sum.inputs[i]},
+                    .outputs = {output},
+                    .origins = sum.origins});
+    total = output;
+  }
+  return true;
+}
+
+bool run(Graph& graph) {
+  bool changed = false;
+  for (const NodeId id : graph.topological_order()) changed |= split(graph, id);
+  return changed;
+}
+
+}  // namespace
+
+void register_split_variadic(PassRegistry& registry) {
+  registry.add({.name = "split_variadic", .order = 35, .run = run});
+}
+
+}  // namespace aoe::graph

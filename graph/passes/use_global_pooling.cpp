@@ -1,0 +1,77 @@
+// use_global_pooling: the ways to say "mean over height and width" (ReduceMean over the spatial axes, AveragePool whose
+// kernel is the whole image) become GlobalAveragePool.
+#include <algorithm>
+
+#include "graph/passes.h"
+#include "graph/rewrite.h"
+
+namespace aoe::graph {
+namespace {
+
+bool is_mean_over_image(const Graph& graph, const Node& node) {
+  if (!is_type(node, "ReduceMean")) return false;
+  const auto rank = static_cast<std::int64_t>(shape_of(graph, node.inputs[0]).size());
+  std::vector<std::int64_t> axes;
+  if (rank < 3 || !ints_of(graph, node, "axes", 1, axes)) return false;
+  for (std::int64_t& axis : axes)
+    if (axis < 0) axis += rank;
+  std::ranges::sort(axes);
+  std::vector<std::int64_t> spatial;
+  for (std::int64_t axis = 2; axis < rank; ++axis) spatial.push_back(axis);
+  return axes == spatial;
+}
+
+bool is_pool_over_image(const Graph& graph, const Node& node) {
+  if (!is_type(node, "AvgPoolV2")) return false;
+  const Shape& in = shape_of(graph, node.inputs[0]);
+  const auto pads = node.op.attrs.get_ints("pads");
+  return node.op.attrs.get_ints("kernel_shape") == Shape(in.begin() + 2, in.end()) &&
+         node.op.attrs.get_string("auto_pad", "NOTSET") == "NOTSET" &&
+         std::ranges::all_of(pads, [](std::int64_t p) { return p == 0; }) &&
+         !node.op.attrs.has("dilations");
+}
+
+bool replace(Graph& graph, NodeId id) {
+  const Node& node = graph.nodes[id];
+  if (!is_mean_over_image(graph, node) && !is_pool_over_image(graph, node)) return false;
+  if (!is_static(shape_of(graph, node.inputs[0]))) return false;
+  const std::string name = node.name;
+  const std::vector<std::string> origins = node.origins;
+  const ValueId input = node.inputs[0], output = node.outputs[0];
+  TensorDesc pooled = graph.values[input].desc;
+  std::fill(pooled.shape.begin() + 2, pooled.shape.end(), 1);
+  if (graph.values[output].desc == pooled) {
+    Node& changed = graph.nodes[id];
+    changed.op = call_of("GlobalAveragePool");
+    changed.inputs = {input};
+    return true;
+  }
+  graph.remove_node(id);  // keepdims=0: the pooled image without its height and width
+  const ValueId middle = add_intermediate(graph, name + "_pooled", pooled);
+  const ValueId shape = add_ints(graph, name + "_shape", shape_of(graph, output));
+  graph.add_node({.name = name,
+                  .op = call_of("GlobalAveragePool"),
+                  .inputs = {input},
+                  .outputs = {middle},
+                  .origins = origins});
+  graph.add_node({.name = name + "_reshape",
+                  .op = call_of("Reshape"),
+                  .inputs = {middle, shape},
+                  .outputs = {output},
+                  .origins = origins});
+  return true;
+}
+
+bool run(Graph& graph) {
+  bool changed = false;
+  for (const NodeId id : graph.topological_order()) changed |= replace(graph, id);
+  return changed;
+}
+
+}  // namespace
+
+void register_use_global_pooling(PassRegistry& registry) {
+  registry.add({.name = "use_global_pooling", .order = 50, .run = run});
+}
+
+}  // namespace aoe::graph
