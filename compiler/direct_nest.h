@@ -41,7 +41,7 @@ struct RowGroup {
 
 struct DirectWork {
   double fmas = 0;  ///< vector multiply-adds that the nest runs, waste of tails and groups included
-  double cycles = 0;  ///< on a core with two FMA and two load ports, everything in L1
+  double cycles = 0;  ///< see block_cycles.h
 };
 
 /// A convolution cut up for one tiling: all the arithmetic that the nest, the packing and the cost

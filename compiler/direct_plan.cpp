@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "compiler/block_cycles.h"
 #include "compiler/direct_nest.h"
 
 namespace aoe::compiler {
@@ -183,10 +184,8 @@ DirectWork DirectPlan::work() const {
       const double fmas = inputs * vectors;
       const double taps = static_cast<double>(column_axis().kernel) * row_taps /
                           static_cast<double>(group.rows.size);
-      const double loads = inputs + taps * vectors;
-      // Each accumulator waits four cycles for its previous addition.
       work.fmas += blocks * fmas;
-      work.cycles += blocks * std::max({fmas / 2, loads / 2, taps * 4});
+      work.cycles += blocks * block_cycles(fmas, inputs, taps * vectors, taps);
     }
   }
   work.fmas *= channels * static_cast<double>(shape_.batch);

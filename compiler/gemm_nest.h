@@ -51,7 +51,7 @@ class GemmPlan {
   std::int64_t parallel_extent() const;
   std::int64_t registers() const;
   std::int64_t body_fmas() const;  ///< multiply-adds that the code spells out
-  /// Core cycles on a core with two FMA and two load ports, everything in L1.
+  /// See block_cycles.h.
   double core_cycles() const;
 
  private:

@@ -1,6 +1,7 @@
 // The arithmetic of a matrix product's tiling.
 #include <algorithm>
 
+#include "compiler/block_cycles.h"
 #include "compiler/gemm_nest.h"
 
 namespace aoe::compiler {
@@ -91,9 +92,8 @@ double GemmPlan::core_cycles() const {
     for (const BlockRun& columns : block_runs(shape_.n, panel_columns())) {
       const auto m = static_cast<double>(rows.size);
       const auto vectors = static_cast<double>(ceil_div(columns.size, lanes_));
-      // Each accumulator waits four cycles for its previous addition.
       cycles += static_cast<double>(rows.count * columns.count) *
-                std::max({m * vectors / 2, (m + vectors) / 2, 4.0});
+                block_cycles(m * vectors, m, vectors, 1);
     }
   }
   return cycles * static_cast<double>(shape_.k * shape_.batch());
