@@ -125,8 +125,8 @@ struct EpilogueStep {
 struct OpCall {
   std::string type;
   int version = 1;
-  Attrs attrs;
-  std::vector<EpilogueStep> epilogue;
+  Attrs attrs = {};
+  std::vector<EpilogueStep> epilogue = {};
   int anchor_inputs = -1;  ///< -1: all of them
   bool operator==(const OpCall&) const = default;
 };
