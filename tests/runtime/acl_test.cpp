@@ -345,7 +345,7 @@ TEST_F(Acl, MemoryIsCheckedAndCopied) {
   void* memory = nullptr;
   EXPECT_EQ(aclrtMalloc(&memory, 0, ACL_MEM_MALLOC_HUGE_FIRST), ACL_ERROR_INVALID_PARAM);
   EXPECT_EQ(aclrtMalloc(nullptr, 8, ACL_MEM_MALLOC_HUGE_FIRST), ACL_ERROR_INVALID_PARAM);
-  EXPECT_EQ(aclrtMalloc(&memory, ~std::size_t{0} / 2, ACL_MEM_MALLOC_HUGE_FIRST),
+  EXPECT_EQ(aclrtMalloc(&memory, ~std::size_t{0}, ACL_MEM_MALLOC_HUGE_FIRST),
             ACL_ERROR_RT_MEMORY_ALLOCATION);
   ASSERT_EQ(aclrtMalloc(&memory, 100, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory) % 64, 0u);
