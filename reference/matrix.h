@@ -9,6 +9,7 @@
 #include "base/tensor.h"
 #include "reference/broadcast.h"
 #include "reference/strided.h"
+#include "reference/typed.h"
 
 namespace aoe::reference {
 
@@ -23,24 +24,38 @@ struct MatMulShape {
 /// Throws Error(kModel) when the shapes do not fit.
 MatMulShape matmul_shape(const Shape& a, const Shape& b);
 
-/// c (m x n) += a (m x k) * b (k x n). Rows of c are taken in small blocks, so that b is read once per block and not once
-/// per row; the inner loop walks a row of b.
-template <typename T>
-void multiply_add(const T* a, const T* b, T* c, std::int64_t m, std::int64_t k, std::int64_t n) {
+/// c (m x n) += a (m x k) * b (k x n). Rows of c are taken in small blocks, so that b is read once per block and not
+/// once per row; the inner loop walks a row of b. b may have any element type: weights are too large to widen a copy.
+template <typename T, typename B>
+void multiply_add(const T* a, const B* b, T* c, std::int64_t m, std::int64_t k, std::int64_t n) {
   constexpr std::int64_t kRowsPerBlock = 8;
   for (std::int64_t begin = 0; begin < m; begin += kRowsPerBlock) {
     const std::int64_t end = std::min(m, begin + kRowsPerBlock);
     for (std::int64_t p = 0; p < k; ++p) {
       for (std::int64_t i = begin; i < end; ++i) {
         const T factor = a[i * k + p];
-        for (std::int64_t j = 0; j < n; ++j) c[i * n + j] += factor * b[p * n + j];
+        for (std::int64_t j = 0; j < n; ++j) c[i * n + j] += factor * convert<T>(b[p * n + j]);
       }
     }
   }
 }
 
-template <typename T>
-std::vector<T> matmul(const MatMulShape& s, const std::vector<T>& a, const std::vector<T>& b) {
+/// The same with b stored transposed, n x k: sums along its rows.
+template <typename T, typename B>
+void multiply_add_transposed(const T* a, const B* b, T* c, std::int64_t m, std::int64_t k,
+                             std::int64_t n) {
+  for (std::int64_t j = 0; j < n; ++j) {
+    for (std::int64_t i = 0; i < m; ++i) {
+      T sum = 0;
+      for (std::int64_t p = 0; p < k; ++p) sum += a[i * k + p] * convert<T>(b[j * k + p]);
+      c[i * n + j] += sum;
+    }
+  }
+}
+
+/// All products of two stacks; `b` as large as its shape says.
+template <typename T, typename B>
+std::vector<T> matmul(const MatMulShape& s, const std::vector<T>& a, const B* b) {
   std::vector<T> c(static_cast<std::size_t>(element_count(s.batch) * s.m * s.n));
   const Shape a_batch(s.a.begin(), s.a.end() - 2), b_batch(s.b.begin(), s.b.end() - 2);
   const std::array strides = {broadcast_strides(a_batch, s.batch),
@@ -49,7 +64,7 @@ std::vector<T> matmul(const MatMulShape& s, const std::vector<T>& a, const std::
   for_each_row(s.batch, strides, [&](const auto& offsets, const auto& steps, std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i, next += s.m * s.n) {
       multiply_add(a.data() + (offsets[0] + i * steps[0]) * s.m * s.k,
-                   b.data() + (offsets[1] + i * steps[1]) * s.k * s.n, next, s.m, s.k, s.n);
+                   b + (offsets[1] + i * steps[1]) * s.k * s.n, next, s.m, s.k, s.n);
     }
   });
   return c;

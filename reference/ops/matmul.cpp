@@ -16,11 +16,13 @@ std::vector<TensorDesc> infer_matmul(const InferContext& context) {
 void compute_matmul(const OpContext& context) {
   const Tensor &a = context.inputs[0], &b = context.inputs[1], &c = context.outputs[0];
   const MatMulShape shape = matmul_shape(a.desc.shape, b.desc.shape);
-  if (is_integer(c.desc.dtype)) {
-    from_int64s(matmul(shape, to_int64s(a), to_int64s(b)), c);
-  } else {
-    from_doubles(matmul(shape, to_doubles(a), to_doubles(b)), c);
-  }
+  visit_type<NumericTypes>(b.desc.dtype, [&]<typename T>() {
+    if constexpr (kIsFloat<T>) {
+      from_doubles(matmul(shape, to_doubles(a), b.as<T>()), c);
+    } else {
+      from_int64s(matmul(shape, to_int64s(a), b.as<T>()), c);
+    }
+  });
 }
 
 /// One factor of Gemm: its shape after transposing.
@@ -42,11 +44,12 @@ std::vector<TensorDesc> infer_gemm(const InferContext& context) {
   return {{.dtype = context.dtype(0), .shape = output}};
 }
 
-std::vector<double> gemm_values(const Attrs& attrs, const std::string& transpose, const Tensor& x) {
-  auto values = to_doubles(x);
-  if (attrs.get_int(transpose, 0) == 0) return values;
-  const auto rows = static_cast<std::size_t>(x.desc.shape[0]);
-  const auto columns = static_cast<std::size_t>(x.desc.shape[1]);
+/// The left factor, m x k.
+std::vector<double> left_factor(const Attrs& attrs, const Tensor& a) {
+  auto values = to_doubles(a);
+  if (attrs.get_int("transA", 0) == 0) return values;
+  const auto rows = static_cast<std::size_t>(a.desc.shape[0]);
+  const auto columns = static_cast<std::size_t>(a.desc.shape[1]);
   std::vector<double> transposed(values.size());
   for (std::size_t i = 0; i < rows; ++i) {
     for (std::size_t j = 0; j < columns; ++j) transposed[j * rows + i] = values[i * columns + j];
@@ -56,11 +59,18 @@ std::vector<double> gemm_values(const Attrs& attrs, const std::string& transpose
 
 void compute_gemm(const OpContext& context) {
   const Tensor &a = context.inputs[0], &b = context.inputs[1], &y = context.outputs[0];
-  const double alpha = context.attrs.get_float("alpha", 1),
-               beta = context.attrs.get_float("beta", 1);
-  auto values =
-      matmul(gemm_shape(context.attrs, a.desc.shape, b.desc.shape),
-             gemm_values(context.attrs, "transA", a), gemm_values(context.attrs, "transB", b));
+  const double alpha = context.attrs.get_float("alpha", 1);
+  const double beta = context.attrs.get_float("beta", 1);
+  const MatMulShape s = gemm_shape(context.attrs, a.desc.shape, b.desc.shape);
+  const auto left = left_factor(context.attrs, a);
+  std::vector<double> values(static_cast<std::size_t>(y.elements()));
+  visit_type<NumericTypes>(b.desc.dtype, [&]<typename T>() {
+    if (context.attrs.get_int("transB", 0) != 0) {
+      multiply_add_transposed(left.data(), b.as<T>(), values.data(), s.m, s.k, s.n);
+    } else {
+      multiply_add(left.data(), b.as<T>(), values.data(), s.m, s.k, s.n);
+    }
+  });
   for (double& value : values) value *= alpha;
   if (context.has_input(2)) {
     const auto bias = to_doubles(context.inputs[2], y.desc.shape);
@@ -93,9 +103,9 @@ void compute_matmul_integer(const OpContext& context) {
   const Tensor &a = context.inputs[0], &b = context.inputs[1];
   const Tensor a_zero = context.has_input(2) ? per_row(context.inputs[2]) : Tensor{};
   const Tensor b_zero = context.has_input(3) ? context.inputs[3] : Tensor{};
-  from_doubles(
-      matmul(matmul_shape(a.desc.shape, b.desc.shape), centred(a, a_zero), centred(b, b_zero)),
-      context.outputs[0]);
+  const auto right = centred(b, b_zero);
+  from_doubles(matmul(matmul_shape(a.desc.shape, b.desc.shape), centred(a, a_zero), right.data()),
+               context.outputs[0]);
 }
 
 std::vector<TensorDesc> infer_qlinear_matmul(const InferContext& context) {
@@ -106,8 +116,9 @@ std::vector<TensorDesc> infer_qlinear_matmul(const InferContext& context) {
 void compute_qlinear_matmul(const OpContext& context) {
   const auto& inputs = context.inputs;
   const Tensor &a = inputs[0], &b = inputs[3], &y = context.outputs[0];
+  const auto right = centred(b, inputs[5]);
   auto values = matmul(matmul_shape(a.desc.shape, b.desc.shape), centred(a, per_row(inputs[2])),
-                       centred(b, inputs[5]));
+                       right.data());
   const auto a_scale = to_doubles(per_row(inputs[1]), y.desc.shape);
   const auto b_scale = to_doubles(inputs[4], y.desc.shape);
   const auto y_scale = to_doubles(per_row(inputs[6]), y.desc.shape);
