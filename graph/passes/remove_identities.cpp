@@ -27,6 +27,14 @@ bool is_copying_slice(const Graph& graph, const Node& node) {
   return steps && std::ranges::all_of(to_ints(*steps), [](std::int64_t step) { return step > 0; });
 }
 
+/// A pooling window of one element (adaptive pooling of an image that has the asked size already).
+bool is_copying_pool(const Graph& graph, const Node& node) {
+  const auto is_one = [](std::int64_t v) { return v == 1; };
+  return keeps_desc(graph, node) &&
+         std::ranges::all_of(node.op.attrs.get_ints("kernel_shape"), is_one) &&
+         std::ranges::all_of(node.op.attrs.get_ints("strides"), is_one);
+}
+
 /// x + 0, x - 0, x * 1, x / 1 with a scalar on the right, or on the left where order does not matter.
 bool is_neutral(const Graph& graph, const Node& node, std::size_t& kept) {
   const bool is_sum = is_type(node, "Add") || is_type(node, "Sub");
@@ -61,6 +69,7 @@ bool is_identity(const Graph& graph, const Node& node, std::size_t& kept) {
   if (type == "ConcatV2" || type == "AddN" || type == "Maximum" || type == "Minimum" ||
       type == "MeanN")
     return node.inputs.size() == 1;
+  if (type == "AvgPoolV2" || type == "MaxPoolV3") return is_copying_pool(graph, node);
   if (type == "SplitV") return keeps_desc(graph, node);
   return is_neutral(graph, node, kept);
 }

@@ -21,14 +21,20 @@ bool is_mean_over_image(const Graph& graph, const Node& node) {
   return axes == spatial;
 }
 
+/// One window that covers the whole image, whatever padding it reaches into.
 bool is_pool_over_image(const Graph& graph, const Node& node) {
-  if (!is_type(node, "AvgPoolV2")) return false;
+  if (!is_type(node, "AvgPoolV2") || node.op.attrs.has("dilations")) return false;
+  if (node.op.attrs.get_string("auto_pad", "NOTSET") != "NOTSET") return false;
   const Shape& in = shape_of(graph, node.inputs[0]);
-  const auto pads = node.op.attrs.get_ints("pads");
-  return node.op.attrs.get_ints("kernel_shape") == Shape(in.begin() + 2, in.end()) &&
-         node.op.attrs.get_string("auto_pad", "NOTSET") == "NOTSET" &&
-         std::ranges::all_of(pads, [](std::int64_t p) { return p == 0; }) &&
-         !node.op.attrs.has("dilations");
+  const Shape& out = shape_of(graph, node.outputs[0]);
+  const auto kernel = node.op.attrs.get_ints("kernel_shape");
+  const auto pads = node.op.attrs.get_ints("pads", Shape(2 * kernel.size(), 0));
+  const bool counts_padding = node.op.attrs.get_int("count_include_pad", 0) != 0;
+  for (std::size_t d = 0; d < kernel.size(); ++d) {
+    if (out[d + 2] != 1 || kernel[d] - pads[d] < in[d + 2]) return false;
+    if (counts_padding && (pads[d] != 0 || pads[d + kernel.size()] != 0)) return false;
+  }
+  return true;
 }
 
 bool replace(Graph& graph, NodeId id) {

@@ -1,0 +1,97 @@
+// make_model: writes well-known networks with random weights as ONNX files.
+#include <algorithm>
+#include <iostream>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "tools/common/tool.h"
+#include "tools/make_model/models.h"
+
+namespace aoe::tools {
+namespace {
+
+using make_model::Model;
+using make_model::ModelOptions;
+
+const Model& model_named(const std::string& name) {
+  const auto& models = make_model::models();
+  const auto found = std::ranges::find(models, name, &Model::name);
+  if (found != models.end()) return *found;
+  std::string known;
+  for (const Model& model : models) known += (known.empty() ? "" : ", ") + model.name;
+  throw Error(ExitCode::kUsage, name.empty() ? "no model given" : "unknown model '" + name + "'",
+              "", "models are: " + known);
+}
+
+void list_models() {
+  for (const Model& model : make_model::models()) {
+    std::cout << model.name << std::string(18 - model.name.size(), ' ') << model.summary
+              << " (opset " << model.opset << ")\n";
+  }
+}
+
+std::int64_t positive(const po::variables_map& flags, const std::string& name) {
+  const auto value = flags[name].as<std::int64_t>();
+  constexpr std::int64_t kMost = 100000;  // beyond that a typing error is likelier than a wish
+  if (value < 1 || value > kMost)
+    throw Error(ExitCode::kUsage, "is not between 1 and 100000",
+                "--" + name + "=" + std::to_string(value));
+  return value;
+}
+
+ExitCode run(const po::variables_map& flags) {
+  if (flags.contains("list")) {
+    list_models();
+    return ExitCode::kSuccess;
+  }
+  const Model& model = model_named(flags.contains("name") ? flags["name"].as<std::string>() : "");
+  if (!flags.contains("output"))
+    throw Error(ExitCode::kUsage, "is missing", "--output", "give a file: --output=M.onnx");
+  const ModelOptions options{.seed = flags["seed"].as<std::uint64_t>(),
+                             .batch = positive(flags, "batch"),
+                             .image = positive(flags, "image"),
+                             .sequence = positive(flags, "sequence"),
+                             .layers = flags.contains("layers") ? positive(flags, "layers") : 0,
+                             .is_small = flags.contains("small")};
+  make_model::OnnxWriter writer(model.name, {.opset = model.opset, .seed = options.seed});
+  model.write(writer, options);
+  const std::string path = flags["output"].as<std::string>();
+  const std::string bytes = writer.serialize();
+  write_file_atomically(path, bytes);
+  std::cout << path << ": " << model.name << ", opset " << model.opset << ", " << bytes.size()
+            << " bytes\n";
+  return ExitCode::kSuccess;
+}
+
+}  // namespace
+}  // namespace aoe::tools
+
+int main(int argc, char** argv) {
+  using namespace aoe::tools;
+  Tool tool{.name = "make_model",
+            .synopsis = "make_model NAME --output=M.onnx [flags]",
+            .summary =
+                "Writes a well-known network as an ONNX file: standard shapes, the node patterns "
+                "exporters write, and\n"
+                "random weights that depend on the seed alone. make_model --list names them.",
+            .examples =
+                "  make_model resnet50 --output=resnet50.onnx\n"
+                "  make_model bert-base --sequence=64 --layers=2 --output=bert.onnx\n"
+                "  make_model mobilenetv2 --small --image=64 --seed=7 --output=tiny.onnx\n"};
+  tool.flags.add_options()("name", po::value<std::string>()->value_name("NAME"), "which network")(
+      "output,o", po::value<std::string>()->value_name("FILE"), "the ONNX file to write")(
+      "seed", po::value<std::uint64_t>()->default_value(0)->value_name("N"),
+      "of the random weights")("batch",
+                               po::value<std::int64_t>()->default_value(1)->value_name("N"),
+                               "first dimension of all inputs")(
+      "image", po::value<std::int64_t>()->default_value(224)->value_name("N"),
+      "height and width of images")(
+      "sequence", po::value<std::int64_t>()->default_value(128)->value_name("N"),
+      "tokens of a text")("layers", po::value<std::int64_t>()->value_name("N"),
+                          "of transformers and LSTMs; the standard number if not given")(
+      "small", "few channels and blocks of the same kind: for tests")(
+      "list", "print the names of all networks");
+  tool.positional.add("name", 1);
+  tool.run = run;
+  return run_tool(argc, argv, std::move(tool));
+}

@@ -1,0 +1,41 @@
+// The models that make_model writes: one file each in models/, with `void register_<file stem>(ModelRegistry&)`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tools/make_model/onnx_writer.h"
+
+namespace aoe::make_model {
+
+struct ModelOptions {
+  std::uint64_t seed = 0;
+  std::int64_t batch = 1;
+  std::int64_t image = 224;     ///< height and width of image inputs
+  std::int64_t sequence = 128;  ///< tokens of text inputs
+  std::int64_t layers = 0;      ///< of transformers and LSTMs; 0 is the standard number
+  bool is_small = false;        ///< few channels and blocks of the same kind: for tests
+};
+
+struct Model {
+  std::string name;
+  std::string summary;
+  int opset = 13;
+  void (*write)(OnnxWriter&, const ModelOptions&) = nullptr;
+};
+
+class ModelRegistry {
+ public:
+  void add(Model model) { models_.push_back(std::move(model)); }
+  std::vector<Model> sorted() const;
+
+ private:
+  std::vector<Model> models_;
+};
+
+/// All models, sorted by name.
+const std::vector<Model>& models();
+
+}  // namespace aoe::make_model

@@ -1,0 +1,196 @@
+// Writing ModelProtos.
+#include "tools/make_model/onnx_writer.h"
+
+#include <onnx/onnx_pb.h>
+
+#include <cmath>
+
+#include "base/error.h"
+#include "reference/onnx_data_type.h"
+
+namespace aoe::make_model {
+namespace {
+
+/// SplitMix64: small, fast and the same everywhere, which <random>'s distributions are not.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+  /// In [0, 1), 24 bits: as fine as float32 is.
+  float next() {
+    state_ += 0x9E3779B97F4A7C15u;
+    std::uint64_t z = state_;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return static_cast<float>((z ^ (z >> 31)) >> 40) * 0x1p-24f;
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+void describe(onnx::ValueInfoProto& info, const std::string& name, const Shape& shape,
+              DataType dtype) {
+  info.set_name(name);
+  auto* tensor = info.mutable_type()->mutable_tensor_type();
+  tensor->set_elem_type(static_cast<int>(reference::onnx_number(dtype)));
+  tensor->mutable_shape();
+  for (const std::int64_t dim : shape) tensor->mutable_shape()->add_dim()->set_dim_value(dim);
+}
+
+template <typename T>
+void fill(onnx::TensorProto& tensor, const std::string& name, const Shape& shape, DataType dtype,
+          const std::vector<T>& values) {
+  tensor.set_name(name);
+  tensor.set_data_type(static_cast<int>(reference::onnx_number(dtype)));
+  for (const std::int64_t dim : shape) tensor.add_dims(dim);
+  tensor.set_raw_data(values.data(), values.size() * sizeof(T));
+}
+
+struct AttributeSetter {
+  onnx::AttributeProto& to;
+  void operator()(int v) const { to.set_type(onnx::AttributeProto::INT), to.set_i(v); }
+  void operator()(float v) const { to.set_type(onnx::AttributeProto::FLOAT), to.set_f(v); }
+  void operator()(const std::string& v) const {
+    to.set_type(onnx::AttributeProto::STRING), to.set_s(v);
+  }
+  void operator()(const std::vector<std::int64_t>& v) const {
+    to.set_type(onnx::AttributeProto::INTS);
+    for (const std::int64_t i : v) to.add_ints(i);
+  }
+  void operator()(const std::vector<std::string>& v) const {
+    to.set_type(onnx::AttributeProto::STRINGS);
+    for (const std::string& s : v) to.add_strings(s);
+  }
+};
+
+}  // namespace
+
+struct OnnxWriter::State {
+  onnx::ModelProto model;
+  Random random;
+};
+
+double he_deviation(std::int64_t fan_in) {
+  return std::sqrt(2.0 / static_cast<double>(fan_in));
+}
+
+OnnxWriter::OnnxWriter(const std::string& graph_name, WriterOptions options)
+    : state_(std::make_unique<State>(State{{}, Random(options.seed)})) {
+  constexpr std::int64_t kIrVersion =
+      8;  // the one that opsets 15 to 18 came with; older opsets are legal in it
+  state_->model.set_ir_version(kIrVersion);
+  state_->model.set_producer_name("make_model");
+  state_->model.add_opset_import()->set_version(options.opset);
+  state_->model.mutable_graph()->set_name(graph_name);
+}
+
+OnnxWriter::~OnnxWriter() = default;
+
+std::string OnnxWriter::input(const std::string& name, const Shape& shape, DataType dtype) {
+  describe(*state_->model.mutable_graph()->add_input(), name, shape, dtype);
+  return name;
+}
+
+std::string OnnxWriter::weight(const std::string& name, const Shape& shape, double deviation) {
+  const double half_width =
+      deviation * std::sqrt(3.0);  // of the uniform distribution with that deviation
+  return uniform(name, shape, -half_width, half_width);
+}
+
+std::string OnnxWriter::uniform(const std::string& name, const Shape& shape, double low,
+                                double high) {
+  std::vector<float> values(static_cast<std::size_t>(element_count(shape)));
+  const auto start = static_cast<float>(low), width = static_cast<float>(high - low);
+  for (float& value : values) value = start + width * state_->random.next();
+  return floats(name, shape, values);
+}
+
+std::string OnnxWriter::floats(const std::string& name, const Shape& shape,
+                               const std::vector<float>& values) {
+  fill(*state_->model.mutable_graph()->add_initializer(), name, shape, DataType::kFloat, values);
+  return name;
+}
+
+std::string OnnxWriter::ints(const std::string& name, const Shape& shape,
+                             const std::vector<std::int64_t>& values) {
+  fill(*state_->model.mutable_graph()->add_initializer(), name, shape, DataType::kInt64, values);
+  return name;
+}
+
+namespace {
+
+onnx::TensorProto& add_constant(onnx::GraphProto& graph, const std::string& node_name,
+                                const std::string& output) {
+  onnx::NodeProto& node = *graph.add_node();
+  node.set_name(node_name);
+  node.set_op_type("Constant");
+  node.add_output(output);
+  onnx::AttributeProto& value = *node.add_attribute();
+  value.set_name("value");
+  value.set_type(onnx::AttributeProto::TENSOR);
+  return *value.mutable_t();
+}
+
+}  // namespace
+
+std::string OnnxWriter::constant(const std::string& node_name,
+                                 const std::vector<std::int64_t>& values, bool is_scalar) {
+  const std::string output = node_name + "_output_0";
+  const Shape shape = is_scalar ? Shape{} : Shape{static_cast<std::int64_t>(values.size())};
+  fill(add_constant(*state_->model.mutable_graph(), node_name, output), "", shape, DataType::kInt64,
+       values);
+  return output;
+}
+
+std::string OnnxWriter::constant(const std::string& node_name, float value) {
+  const std::string output = node_name + "_output_0";
+  fill(add_constant(*state_->model.mutable_graph(), node_name, output), "", {}, DataType::kFloat,
+       std::vector<float>{value});
+  return output;
+}
+
+std::string OnnxWriter::node(const std::string& node_name, const std::string& type,
+                             const std::vector<std::string>& inputs, const Attributes& attributes) {
+  return node_with_outputs(node_name, type, inputs, 1, attributes)[0];
+}
+
+std::vector<std::string> OnnxWriter::node_with_outputs(const std::string& node_name,
+                                                       const std::string& type,
+                                                       const std::vector<std::string>& inputs,
+                                                       std::size_t outputs,
+                                                       const Attributes& attributes) {
+  onnx::NodeProto& node = *state_->model.mutable_graph()->add_node();
+  node.set_name(node_name);
+  node.set_op_type(type);
+  for (const std::string& name : inputs) node.add_input(name);
+  for (std::size_t i = 0; i < outputs; ++i)
+    node.add_output(node_name + "_output_" + std::to_string(i));
+  for (const auto& [name, value] : attributes) {
+    onnx::AttributeProto& attribute = *node.add_attribute();
+    attribute.set_name(name);
+    std::visit(AttributeSetter{attribute}, value);
+  }
+  return {node.output().begin(), node.output().end()};
+}
+
+void OnnxWriter::output(const std::string& value, const std::string& name, const Shape& shape) {
+  onnx::GraphProto& graph = *state_->model.mutable_graph();
+  for (onnx::NodeProto& node : *graph.mutable_node()) {
+    for (std::string& produced : *node.mutable_output())
+      if (produced == value) produced = name;
+    for (std::string& read : *node.mutable_input())
+      if (read == value) read = name;
+  }
+  describe(*graph.add_output(), name, shape, DataType::kFloat);
+}
+
+std::string OnnxWriter::serialize() const {
+  constexpr std::size_t kMostBytes =
+      (std::size_t{1} << 31) - 1;  // what protobuf can hold in one message
+  if (state_->model.ByteSizeLong() > kMostBytes)
+    throw Error(ExitCode::kUsage, "the model would be larger than the 2 GB of one ONNX file", "",
+                "ask for fewer layers or a smaller image");
+  return state_->model.SerializeAsString();
+}
+
+}  // namespace aoe::make_model
