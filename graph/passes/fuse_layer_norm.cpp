@@ -140,7 +140,7 @@ bool run(Graph& graph) {
 }  // namespace
 
 void register_fuse_layer_norm(PassRegistry& registry) {
-  registry.add({.name = "fuse_layer_norm", .order = 80, .run = run});
+  registry.add({.name = "fuse_layer_norm", .order = 45, .run = run});
 }
 
 }  // namespace aoe::graph

@@ -12,7 +12,7 @@ bool is_mean_over_image(const Graph& graph, const Node& node) {
   if (!is_type(node, "ReduceMean")) return false;
   const auto rank = static_cast<std::int64_t>(shape_of(graph, node.inputs[0]).size());
   std::vector<std::int64_t> axes;
-  if (rank < 3 || !ints_of(graph, node, "axes", 1, axes)) return false;
+  if (rank < 4 || !ints_of(graph, node, "axes", 1, axes)) return false;
   for (std::int64_t& axis : axes)
     if (axis < 0) axis += rank;
   std::ranges::sort(axes);
