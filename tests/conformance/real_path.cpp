@@ -1,0 +1,56 @@
+// Import, passes, compilation, om file, executor: nothing of it is a stand-in.
+#include "tests/conformance/real_path.h"
+
+#include "base/check.h"
+#include "base/file.h"
+#include "compiler/compiler.h"
+#include "graph/onnx_import.h"
+#include "graph/passes.h"
+#include "runtime/executor.h"
+#include "tests/temp_dir.h"
+
+namespace aoe::conformance {
+namespace {
+
+void compile_to(const std::filesystem::path& om, const std::filesystem::path& model) {
+  static const compiler::Soc soc = compiler::detect_soc(1);
+  compiler::CompileOptions options;
+  options.soc = soc;
+  graph::Graph graph = graph::import_onnx(model, {});
+  graph::run_passes(graph, {});
+  write_file_atomically(om, compiler::compile(graph, options).om.serialize());
+}
+
+}  // namespace
+
+std::vector<ConstantPtr> run_model(const std::filesystem::path& model,
+                                   std::span<const ConstantPtr> inputs) {
+  const tests::TempDir directory;
+  compile_to(directory / "model.om", model);
+  runtime::Executor executor(runtime::Om::load(directory / "model.om"), {});
+
+  AOE_CHECK(executor.input_count() == inputs.size(), std::to_string(executor.input_count()) +
+                                                         " inputs, the case has " +
+                                                         std::to_string(inputs.size()));
+  std::vector<Tensor> input_views, output_views;
+  for (const ConstantPtr& input : inputs) input_views.push_back(input->view());
+
+  std::vector<std::shared_ptr<Constant>>
+      buffers;  // of those outputs whose shape is known before the run
+  for (std::size_t i = 0; i < executor.output_count(); ++i) {
+    Tensor view{executor.output(i).desc, nullptr};
+    if (is_static(view.desc.shape)) {
+      buffers.push_back(std::make_shared<Constant>(view.desc));
+      view.data = buffers.back()->mutable_data();
+    }
+    output_views.push_back(view);
+  }
+  executor.run(input_views, output_views);
+
+  std::vector<ConstantPtr> outputs;
+  for (const Tensor& view : output_views)
+    outputs.push_back(std::make_shared<Constant>(view.desc, view.data));
+  return outputs;
+}
+
+}  // namespace aoe::conformance
