@@ -160,7 +160,8 @@ void emit_nest(Builder& builder, const StridedNest& nest, const NestTiling& tili
   Emitter(builder, nest, tiling, body).run(p);
 }
 
-ScheduleSpace nest_space(const StridedNest& nest, const Soc& soc) {
+ScheduleSpace nest_space(const StridedNest& nest, const Soc& soc, std::int64_t cost) {
+  const std::int64_t good_elements = std::max<std::int64_t>(1, kGoodElements / cost);
   ScheduleSpace space;
   std::vector<std::int64_t> inner = {0};
   for (std::int64_t block = 16 * soc.vector_lanes; block < nest.inner(); block *= 4)
@@ -179,8 +180,8 @@ ScheduleSpace nest_space(const StridedNest& nest, const Soc& soc) {
       const NestTiling tiling = nest_tiling(schedule, soc);
       const std::int64_t elements =
           row_block * (inner_block == 0 ? nest.inner() : std::min(inner_block, nest.inner()));
-      if (parallel_extent(nest, tiling) < wanted && elements > kGoodElements / 16) continue;
-      if (elements > best_elements && (elements <= 4 * kGoodElements || best_elements == 0)) {
+      if (parallel_extent(nest, tiling) < wanted && elements > good_elements / 16) continue;
+      if (elements > best_elements && (elements <= 4 * good_elements || best_elements == 0)) {
         best = schedule;
         best_elements = elements;
       }

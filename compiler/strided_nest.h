@@ -48,9 +48,9 @@ std::int64_t parallel_extent(const StridedNest& nest, const NestTiling& tiling);
 void emit_nest(loopnest::Builder& builder, const StridedNest& nest, const NestTiling& tiling,
                loopnest::Int p, const std::function<void(const NestPosition&)>& body);
 
-/// Axes "row_block", "inner_block" and "unroll", with a heuristic that gives every thread several iterations of a few
-/// thousand elements.
-ScheduleSpace nest_space(const StridedNest& nest, const Soc& soc);
+/// Axes "row_block", "inner_block" and "unroll", with a heuristic that gives every thread several
+/// iterations of a few thousand operations. `cost` counts the operations of one element.
+ScheduleSpace nest_space(const StridedNest& nest, const Soc& soc, std::int64_t cost = 1);
 NestTiling nest_tiling(const Schedule& schedule, const Soc& soc);
 /// For the cost model.
 Features nest_features(const StridedNest& nest, const NestTiling& tiling, const Soc& soc);

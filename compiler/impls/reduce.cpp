@@ -1,0 +1,290 @@
+// reduce: generated reductions over any axes, and global pooling. Lanes run along the innermost dimension: across results
+// where it is kept, along one result where it is reduced.
+#include <algorithm>
+#include <limits>
+
+#include "base/check.h"
+#include "compiler/broadcast_layout.h"
+#include "compiler/kernel_buffers.h"
+#include "compiler/plain_task.h"
+#include "compiler/strided_nest.h"
+#include "reference/axes.h"
+
+namespace aoe::compiler {
+namespace {
+
+using loopnest::Builder;
+using loopnest::Int;
+using loopnest::Local;
+using loopnest::splat;
+using loopnest::Vec;
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+/// What is accumulated, and what is made of it at the end.
+struct Reduction {
+  std::string_view type;
+  float start;            ///< changes nothing when combined
+  Vec (*prepare)(Vec x);  ///< of each element
+  Vec (*combine)(Vec sum, Vec x);
+  Vec (*combine_lanes)(Vec sum);
+  Vec (*finish)(Vec sum, float count);
+  bool keeps_zero;  ///< zeros give zero: padding lanes stay what they are
+};
+
+Vec same(Vec x) {
+  return x;
+}
+Vec add(Vec a, Vec b) {
+  return a + b;
+}
+Vec keep(Vec x, float) {
+  return x;
+}
+Vec mean(Vec x, float count) {
+  return x * splat(1.0f / count, x.lanes());
+}
+
+const Reduction kReductions[] = {
+    {"ReduceSum", 0, same, add, loopnest::reduce_add, keep, true},
+    {"ReduceMean", 0, same, add, loopnest::reduce_add, mean, true},
+    {"GlobalAveragePool", 0, same, add, loopnest::reduce_add, mean, true},
+    {"ReduceMax", -kInfinity, same, loopnest::max, loopnest::reduce_max, keep, true},
+    {"GlobalMaxPool", -kInfinity, same, loopnest::max, loopnest::reduce_max, keep, true},
+    {"ReduceMin", kInfinity, same, loopnest::min, loopnest::reduce_min, keep, true},
+    {"ReduceL1", 0, loopnest::abs, add, loopnest::reduce_add, keep, true},
+    {"ReduceSumSquare", 0, [](Vec x) { return x * x; }, add, loopnest::reduce_add, keep, true},
+    {"ReduceL2", 0, [](Vec x) { return x * x; }, add, loopnest::reduce_add,
+     [](Vec x, float) { return sqrt(x); }, true},
+    {"ReduceLogSum", 0, same, add, loopnest::reduce_add, [](Vec x, float) { return log(x); },
+     false},
+};
+
+const Reduction* reduction_of(const Task& task) {
+  const auto found = std::find_if(std::begin(kReductions), std::end(kReductions),
+                                  [&](const Reduction& r) { return r.type == task.op.type; });
+  return found == std::end(kReductions) ? nullptr : found;
+}
+
+/// The reduced axes, or why they are not known.
+Result<std::vector<std::size_t>> reduced_axes(const Task& task) {
+  const std::size_t rank = task.in(0).shape.size();
+  std::vector<std::int64_t> axes = task.op.attrs.get_ints("axes");
+  if (task.op.type.starts_with("Global")) {
+    for (std::size_t d = 2; d < rank; ++d) axes.push_back(static_cast<std::int64_t>(d));
+    return reference::normalize_axes(axes, rank);
+  }
+  if (task.inputs.size() > 1 && task.inputs[1].is_present()) {
+    if (!task.inputs[1].constant) return Unexpected("axes are not constant");
+    const auto* values = task.inputs[1].constant->view().as<std::int64_t>();
+    axes.assign(values, values + element_count(task.in(1).shape));
+  }
+  if (axes.empty() && task.op.attrs.get_int("noop_with_empty_axes", 0) != 0) {
+    return Unexpected("reduces nothing");
+  }
+  if (axes.empty()) {
+    for (std::size_t d = 0; d < rank; ++d) axes.push_back(static_cast<std::int64_t>(d));
+  }
+  return reference::normalize_axes(axes, rank);
+}
+
+struct Dimension {
+  std::int64_t extent, stride;
+};
+
+struct Plan {
+  StridedNest kept;                ///< operand 0: the output, 1: the input
+  std::vector<Dimension> reduced;  ///< of the input, innermost last
+  bool runs_along_result = false;  ///< lanes belong to one result
+  std::int64_t count = 1;          ///< elements behind one result
+};
+
+Plan plan_of(const Task& task, const FormatChoice& format, int c0) {
+  const Shape& in = task.in(0).shape;
+  const Format main = format.inputs[0];
+  Shape out = in;
+  const auto axes = *reduced_axes(task);
+  for (const std::size_t axis : axes) out[axis] = 1;
+  StridedNest all{.extents = iteration_extents(in, main, c0),
+                  .strides = {operand_strides(out, main, in, main, c0),
+                              operand_strides(in, main, in, main, c0)}};
+  all.collapse();
+  Plan plan{.kept = {.extents = {}, .strides = {{}, {}}}};
+  for (std::size_t d = 0; d < all.extents.size(); ++d) {
+    const std::int64_t extent = all.extents[d];
+    if (all.strides[0][d] == 0 && extent > 1) {
+      plan.reduced.push_back({extent, all.strides[1][d]});
+      plan.count *= extent;
+    } else {
+      plan.kept.extents.push_back(extent);
+      plan.kept.strides[0].push_back(all.strides[0][d]);
+      plan.kept.strides[1].push_back(all.strides[1][d]);
+    }
+    plan.runs_along_result = all.strides[0][d] == 0 && extent > 1;
+  }
+  plan.kept.collapse();
+  return plan;
+}
+
+/// Sums one result (or one per lane) up in several accumulators.
+class Accumulation {
+ public:
+  Accumulation(Builder& builder, const Plan& plan, const Reduction& reduction, int lanes,
+               std::int64_t accumulators)
+      : builder_(builder), plan_(plan), reduction_(reduction), lanes_(lanes) {
+    for (std::int64_t i = 0; i < accumulators; ++i) {
+      sums_.push_back(builder.local(splat(reduction.start, lanes)));
+    }
+  }
+
+  Vec run(loopnest::Buffer input, Int base, std::optional<Int> active) {
+    walk(0, base, [&](Int row) {
+      plan_.runs_along_result ? along(input, row) : across(input, row, active);
+    });
+    Vec sum = builder_.get(sums_[0]);
+    for (std::size_t i = 1; i < sums_.size(); ++i) {
+      sum = reduction_.combine(sum, builder_.get(sums_[i]));
+    }
+    if (plan_.runs_along_result) {
+      sum = reduction_.combine_lanes(builder_.get(builder_.local(sum)));
+    }
+    return reduction_.finish(sum, static_cast<float>(plan_.count));
+  }
+
+ private:
+  /// All reduced dimensions but the last.
+  void walk(std::size_t d, Int base, const std::function<void(Int)>& row) {
+    if (d + 1 >= plan_.reduced.size()) return row(base);
+    const Dimension& dimension = plan_.reduced[d];
+    builder_.loop("r", 0, dimension.extent, 1,
+                  [&](Int i) { walk(d + 1, base + i * dimension.stride, row); });
+  }
+
+  void accumulate(std::size_t sum, Vec x) {
+    const Vec prepared = reduction_.prepare(builder_.get(builder_.local(x)));
+    builder_.assign(sums_[sum], reduction_.combine(builder_.get(sums_[sum]), prepared));
+  }
+
+  /// Each lane its own result: the last reduced dimension is a loop.
+  void across(loopnest::Buffer input, Int row, std::optional<Int> active) {
+    const Dimension last = plan_.reduced.empty() ? Dimension{1, 0} : plan_.reduced.back();
+    const std::int64_t stride = plan_.kept.strides[1].back();
+    steps(last.extent, 1, [&](Int i, std::size_t sum) {
+      accumulate(sum, builder_.load(input, row + i * last.stride, lanes_, active, stride));
+    });
+  }
+
+  /// All lanes one result: the last reduced dimension runs through them.
+  void along(loopnest::Buffer input, Int row) {
+    const Dimension& last = plan_.reduced.back();
+    const std::int64_t full = last.extent / lanes_ * lanes_;
+    steps(full, lanes_, [&](Int i, std::size_t sum) {
+      accumulate(sum, builder_.load(input, row + i * last.stride, lanes_, {}, last.stride));
+    });
+    if (full == last.extent) return;
+    const Int rest = last.extent - full;
+    const Vec tail = builder_.load(input, row + full * last.stride, lanes_, rest, last.stride);
+    accumulate(0, select(active_lanes(rest, lanes_), tail, splat(reduction_.start, lanes_)));
+  }
+
+  /// [0, extent) in steps, dealt out to the accumulators.
+  void steps(std::int64_t extent, std::int64_t step,
+             const std::function<void(Int, std::size_t)>& body) {
+    const std::int64_t group = step * static_cast<std::int64_t>(sums_.size());
+    const std::int64_t grouped = extent / group * group;
+    builder_.loop("r", 0, grouped, group, [&](Int i) {
+      for (std::size_t k = 0; k < sums_.size(); ++k) {
+        body(i + static_cast<std::int64_t>(k) * step, k);
+      }
+    });
+    builder_.loop("r", grouped, extent, step, [&](Int i) { body(i, 0); });
+  }
+
+  Builder& builder_;
+  const Plan& plan_;
+  const Reduction& reduction_;
+  int lanes_;
+  std::vector<Local> sums_;
+};
+
+class Reduce final : public Impl {
+ public:
+  std::string_view name() const override { return "reduce"; }
+
+  Result<void> supports(const Task& task, const Soc&) const override {
+    if (reduction_of(task) == nullptr) return Unexpected("does not compute " + task.op.type);
+    if (auto plain = supports_plain(task, {task.op.type}); !plain) return plain;
+    if (element_count(task.in(0).shape) == 0) return Unexpected("the input is empty");
+    if (const auto axes = reduced_axes(task); !axes) return Unexpected(axes.error());
+    return {};
+  }
+
+  std::vector<FormatChoice> formats(const Task& task, const Soc&) const override {
+    std::vector<FormatChoice> choices = {plain_format(task, "ND", Format::kND)};
+    if (task.in(0).shape.size() != 4 || task.out().shape.size() != 4) return choices;
+    const auto axes = *reduced_axes(task);
+    const bool keeps_channels = std::find(axes.begin(), axes.end(), 1u) == axes.end();
+    if (keeps_channels && reduction_of(task)->keeps_zero) {
+      choices.push_back(plain_format(task, "NC1HWC0", Format::kNC1HWC0));
+    }
+    choices.push_back(plain_format(task, "NHWC", Format::kNHWC));
+    return choices;
+  }
+
+  ScheduleSpace space(const Task& task, const FormatChoice& format, const Soc& soc) const override {
+    const Plan plan = plan_of(task, format, soc.vector_lanes);
+    ScheduleSpace space = nest_space(plan.kept, soc, plan.count);
+    space.axes[2] = {"accumulators", {1, 2, 4, 8}};
+    space.heuristic.erase("unroll");
+    space.heuristic["accumulators"] = 4;
+    return space;
+  }
+
+  Features features(const Task& task, const FormatChoice& format, const Schedule& schedule,
+                    const Soc& soc) const override {
+    const Plan plan = plan_of(task, format, soc.vector_lanes);
+    Features features = nest_features(plan.kept, tiling_of(plan, schedule, soc), soc);
+    features.emplace_back("bytes", bytes_moved(task));
+    features.emplace_back("count", static_cast<double>(plan.count));
+    features.emplace_back("accumulators", static_cast<double>(schedule.at("accumulators")));
+    return features;
+  }
+
+  double estimate_ns(const Task& task, const FormatChoice&, const Soc& soc) const override {
+    return plain_estimate_ns(task, soc, 1);
+  }
+
+  Kernel build(const Task& task, const FormatChoice& format, const Schedule& schedule,
+               const Soc& soc) const override {
+    const Plan plan = plan_of(task, format, soc.vector_lanes);
+    const NestTiling tiling = tiling_of(plan, schedule, soc);
+    Builder builder("reduce");
+    const KernelBuffers buffers = declare_buffers(builder, task, 0, false);
+    builder.parallel(parallel_extent(plan.kept, tiling), [&](Int p) {
+      emit_nest(builder, plan.kept, tiling, p, [&](const NestPosition& at) {
+        Accumulation accumulation(builder, plan, *reduction_of(task), soc.vector_lanes,
+                                  schedule.at("accumulators"));
+        const Vec result = accumulation.run(*buffers.inputs[0], at.offsets[1], at.active);
+        builder.store(buffers.outputs[0], at.offsets[0], result, at.active);
+      });
+    });
+    Kernel kernel{.kind = KernelKind::kJit};
+    kernel.stages.push_back(builder.finish());
+    return kernel;
+  }
+
+ private:
+  static NestTiling tiling_of(const Plan& plan, const Schedule& schedule, const Soc& soc) {
+    return {.lanes = plan.runs_along_result ? 1 : soc.vector_lanes,
+            .row_block = schedule.at("row_block"),
+            .inner_block = schedule.at("inner_block")};
+  }
+};
+
+}  // namespace
+
+void register_reduce(ImplRegistry& registry) {
+  registry.add(std::make_unique<Reduce>());
+}
+
+}  // namespace aoe::compiler

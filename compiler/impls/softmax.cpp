@@ -1,0 +1,186 @@
+// softmax: generated SoftmaxV2 and LogSoftmaxV2. Along a contiguous axis one row at a time, three passes that stay in the
+// first-level cache; along another axis one lane per row.
+#include <algorithm>
+#include <limits>
+
+#include "compiler/kernel_buffers.h"
+#include "compiler/plain_task.h"
+#include "compiler/roofline.h"
+#include "compiler/row_loop.h"
+#include "compiler/strided_nest.h"
+#include "reference/axes.h"
+
+namespace aoe::compiler {
+namespace {
+
+using loopnest::broadcast;
+using loopnest::Buffer;
+using loopnest::Builder;
+using loopnest::Int;
+using loopnest::Local;
+using loopnest::Vec;
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr std::int64_t kExpCost = 20;   ///< vector operations
+constexpr int kSingleAxisVersion = 13;  ///< before, all axes from `axis` on were one
+
+reference::AxisView view_of(const Task& task) {
+  const Shape& shape = task.in(0).shape;
+  if (task.op.version >= kSingleAxisVersion) {
+    const std::int64_t axis = task.op.attrs.get_int("axis", -1);
+    return reference::view_axis(shape, reference::normalize_axis(axis, shape.size()));
+  }
+  const std::int64_t axis = task.op.attrs.get_int("axis", 1);
+  const std::size_t split = axis == static_cast<std::int64_t>(shape.size())
+                                ? shape.size()
+                                : reference::normalize_axis(axis, shape.size());
+  return {reference::dim_product(shape, 0, split),
+          reference::dim_product(shape, split, shape.size()), 1};
+}
+
+bool is_log(const Task& task) {
+  return task.op.type == "LogSoftmaxV2";
+}
+
+Vec add(Vec a, Vec b) {
+  return a + b;
+}
+
+/// One row of neighbouring elements.
+void emit_row(Builder& builder, const RowLoop& row, Buffer x, Buffer y, Int base, bool is_log) {
+  const auto load = [&](Buffer buffer, Int i, std::optional<Int> active) {
+    return builder.load(buffer, base + i, row.lanes, active);
+  };
+  const Vec largest =
+      row.reduce(builder, -kInfinity, loopnest::max, loopnest::reduce_max,
+                 [&](Int i, std::optional<Int> active) { return load(x, i, active); });
+  const Vec shift = broadcast(largest, row.lanes);
+  const Vec sum =
+      row.reduce(builder, 0, add, loopnest::reduce_add, [&](Int i, std::optional<Int> active) {
+        const Vec e = builder.get(builder.local(exp(load(x, i, active) - shift)));
+        if (!is_log) builder.store(y, base + i, e, active);
+        return e;
+      });
+  if (is_log) {
+    const Vec total = broadcast(builder.get(builder.local(largest + log(sum))), row.lanes);
+    row.for_each(builder, [&](Int i, std::optional<Int> active) {
+      builder.store(y, base + i, load(x, i, active) - total, active);
+    });
+    return;
+  }
+  const Vec one = loopnest::splat(1.0f, 1);
+  const Vec factor = broadcast(builder.get(builder.local(one / sum)), row.lanes);
+  row.for_each(builder, [&](Int i, std::optional<Int> active) {
+    builder.store(y, base + i, load(y, i, active) * factor, active);
+  });
+}
+
+/// One row per lane: element k of the rows lies `inner` further.
+void emit_column(Builder& builder, const reference::AxisView& view, int lanes, Buffer x, Buffer y,
+                 const NestPosition& at, bool is_log) {
+  const auto place = [&](Int k) { return at.offsets[0] + k * view.inner; };
+  const auto load = [&](Buffer buffer, Int k) {
+    return builder.load(buffer, place(k), lanes, at.active);
+  };
+  const auto for_each = [&](const std::function<void(Int)>& body) {
+    builder.loop("k", 0, view.dim, 1, body);
+  };
+  const Local largest = builder.local(loopnest::splat(-kInfinity, lanes));
+  for_each([&](Int k) { builder.assign(largest, max(builder.get(largest), load(x, k))); });
+  const Local sum = builder.local(loopnest::splat(0.0f, lanes));
+  for_each([&](Int k) {
+    const Vec e = builder.get(builder.local(exp(load(x, k) - builder.get(largest))));
+    if (!is_log) builder.store(y, place(k), e, at.active);
+    builder.assign(sum, builder.get(sum) + e);
+  });
+  if (is_log) {
+    builder.assign(sum, builder.get(largest) + log(builder.get(sum)));
+    for_each([&](Int k) { builder.store(y, place(k), load(x, k) - builder.get(sum), at.active); });
+    return;
+  }
+  builder.assign(sum, loopnest::splat(1.0f, lanes) / builder.get(sum));
+  for_each([&](Int k) { builder.store(y, place(k), load(y, k) * builder.get(sum), at.active); });
+}
+
+/// What is spread over the threads: rows, or lanes of rows.
+StridedNest nest_of(const reference::AxisView& view) {
+  if (view.inner == 1) return {.extents = {view.outer, 1}, .strides = {{view.dim, 0}}};
+  return {.extents = {view.outer, view.inner}, .strides = {{view.dim * view.inner, 1}}};
+}
+
+class Softmax final : public Impl {
+ public:
+  std::string_view name() const override { return "softmax"; }
+
+  Result<void> supports(const Task& task, const Soc&) const override {
+    if (auto plain = supports_plain(task, {"SoftmaxV2", "LogSoftmaxV2"}); !plain) return plain;
+    if (element_count(task.in(0).shape) == 0) return Unexpected("the input is empty");
+    return {};
+  }
+
+  std::vector<FormatChoice> formats(const Task& task, const Soc&) const override {
+    return {plain_format(task, "ND", Format::kND)};
+  }
+
+  ScheduleSpace space(const Task& task, const FormatChoice&, const Soc& soc) const override {
+    const reference::AxisView view = view_of(task);
+    ScheduleSpace space = nest_space(nest_of(view), soc, view.dim * kExpCost);
+    space.axes[2] = {"accumulators", {1, 2, 4, 8}};
+    space.heuristic.erase("unroll");
+    space.heuristic["accumulators"] = 4;
+    return space;
+  }
+
+  Features features(const Task& task, const FormatChoice&, const Schedule& schedule,
+                    const Soc& soc) const override {
+    const reference::AxisView view = view_of(task);
+    Features features = nest_features(nest_of(view), tiling_of(view, schedule, soc), soc);
+    features.emplace_back("bytes", bytes_moved(task));
+    features.emplace_back("dim", static_cast<double>(view.dim));
+    features.emplace_back("accumulators", static_cast<double>(schedule.at("accumulators")));
+    return features;
+  }
+
+  double estimate_ns(const Task& task, const FormatChoice&, const Soc& soc) const override {
+    return plain_estimate_ns(task, soc, kExpCost);
+  }
+
+  Kernel build(const Task& task, const FormatChoice&, const Schedule& schedule,
+               const Soc& soc) const override {
+    const reference::AxisView view = view_of(task);
+    const StridedNest nest = nest_of(view);
+    const NestTiling tiling = tiling_of(view, schedule, soc);
+    Builder builder("softmax");
+    const KernelBuffers buffers = declare_buffers(builder, task, 0, false);
+    const Buffer x = *buffers.inputs[0], y = buffers.outputs[0];
+    builder.parallel(parallel_extent(nest, tiling), [&](Int p) {
+      emit_nest(builder, nest, tiling, p, [&](const NestPosition& at) {
+        if (view.inner == 1) {
+          const RowLoop row{view.dim, soc.vector_lanes, schedule.at("accumulators")};
+          emit_row(builder, row, x, y, at.offsets[0], is_log(task));
+        } else {
+          emit_column(builder, view, tiling.lanes, x, y, at, is_log(task));
+        }
+      });
+    });
+    Kernel kernel{.kind = KernelKind::kJit};
+    kernel.stages.push_back(builder.finish());
+    return kernel;
+  }
+
+ private:
+  static NestTiling tiling_of(const reference::AxisView& view, const Schedule& schedule,
+                              const Soc& soc) {
+    return {.lanes = view.inner == 1 ? 1 : soc.vector_lanes,
+            .row_block = schedule.at("row_block"),
+            .inner_block = schedule.at("inner_block")};
+  }
+};
+
+}  // namespace
+
+void register_softmax(ImplRegistry& registry) {
+  registry.add(std::make_unique<Softmax>());
+}
+
+}  // namespace aoe::compiler

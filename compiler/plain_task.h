@@ -1,0 +1,20 @@
+// Plain tasks: float32, static, without an epilogue: what the generated memory-bound Impls take.
+#pragma once
+
+#include <initializer_list>
+#include <string_view>
+
+#include "compiler/impl.h"
+
+namespace aoe::compiler {
+
+/// One of `types`, with static shapes, float32 in input 0 and in the only output, and no epilogue.
+Result<void> supports_plain(const Task& task, std::initializer_list<std::string_view> types);
+
+/// Input 0 and the output in `format`, everything else in ND.
+FormatChoice plain_format(const Task& task, const std::string& name, Format format);
+
+/// Time of a kernel bound by memory or by `operations_per_input` vector operations on each input element.
+double plain_estimate_ns(const Task& task, const Soc& soc, double operations_per_input);
+
+}  // namespace aoe::compiler
