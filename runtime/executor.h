@@ -41,8 +41,8 @@ class Executor {
   /// Dense buffers in model order, any alignment. Outputs with unknown dimensions need data ==
   /// nullptr: run() then points them at memory of the Executor that is valid until the next run(),
   /// and sets their shape. Throws Error(kData) on a wrong size and Error(kFailure) when an op
-  /// refuses its values. With the recorder on, each step is one kTask event whose value is the
-  /// step's index.
+  /// refuses its values. With the recorder on, each step but the kNone ones is one kTask event
+  /// whose value is the step's index.
   void run(std::span<const Tensor> inputs, std::span<Tensor> outputs);
 
  private:

@@ -39,7 +39,12 @@ struct OmTensor {
   std::uint64_t offset = 0;
 };
 
-enum class StepKind : int { kJit, kOneDnn, kReference, kNone };
+enum class StepKind : int {
+  kJit,
+  kOneDnn,
+  kReference,
+  kNone,  ///< does nothing: its outputs already lie where its inputs do
+};
 
 struct OmStage {
   std::string symbol;       ///< in the code section; ABI in compiler/loopnest/loopnest.h
@@ -76,7 +81,8 @@ struct Om {
   std::vector<OmTensor> tensors;
   std::vector<OmStep> steps;
   std::vector<int> inputs;  ///< tensor ids
-  std::vector<int> outputs;
+  std::vector<int>
+      outputs;  ///< one that is not kOutput at its own index is copied to the caller at the end of a run
   std::uint64_t arena_bytes = 0;
   std::string weights;  ///< filled when built; a loaded om keeps a view of the mapping instead
   std::string code;
