@@ -29,6 +29,14 @@ AxisView view_axis(const Shape& shape, std::size_t axis) {
   return {dim_product(shape, 0, axis), shape[axis], dim_product(shape, axis + 1, shape.size())};
 }
 
+void check_vector(const Shape& shape, std::int64_t count, const std::string& what) {
+  const bool fits =
+      shape.size() == 1 && (shape[0] == count || shape[0] == kUnknownDim || count == kUnknownDim);
+  if (!fits) {
+    fail_model(what + " has shape " + to_string(shape) + ", needs " + to_string(Shape{count}));
+  }
+}
+
 std::int64_t dim_product(const Shape& shape, std::size_t begin, std::size_t end) {
   return element_count(Shape(shape.begin() + static_cast<std::ptrdiff_t>(begin),
                              shape.begin() + static_cast<std::ptrdiff_t>(end)));

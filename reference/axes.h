@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "base/tensor.h"
@@ -21,6 +22,9 @@ struct AxisView {
   std::int64_t inner = 1;
 };
 AxisView view_axis(const Shape& shape, std::size_t axis);
+
+/// Throws Error(kModel) unless a one-dimensional parameter named `what` has `count` elements; unknown ones pass.
+void check_vector(const Shape& shape, std::int64_t count, const std::string& what);
 
 /// Product of dims [begin, end); kUnknownDim if one of them is unknown.
 std::int64_t dim_product(const Shape& shape, std::size_t begin, std::size_t end);

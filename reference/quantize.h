@@ -47,7 +47,12 @@ inline std::vector<double> quant_parameter(std::span<const Tensor> inputs, std::
 
 /// Element `i` of a parameter that holds one value for all or one for each.
 inline double parameter_at(const std::vector<double>& parameter, std::int64_t i) {
-  return parameter.size() == 1 ? parameter.front() : parameter.at(static_cast<std::size_t>(i));
+  if (parameter.size() == 1) return parameter.front();
+  if (i >= std::ssize(parameter)) {
+    fail_model("only " + std::to_string(parameter.size()) +
+               " scales or zero points for its channels");
+  }
+  return parameter[static_cast<std::size_t>(i)];
 }
 
 }  // namespace aoe::reference

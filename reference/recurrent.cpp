@@ -57,6 +57,30 @@ Layout layout_of(const Attrs& attrs, const Shape& x, const Shape& r) {
           .is_batch_first = is_batch_first};
 }
 
+void check_shape(const InferContext& context, std::size_t input, const std::string& what,
+                 const Shape& needed) {
+  if (!context.has_input(input)) return;
+  const Shape& shape = context.shape(input);
+  bool fits = shape.size() == needed.size();
+  for (std::size_t i = 0; fits && i < shape.size(); ++i) {
+    fits = shape[i] == needed[i] || shape[i] < 0 || needed[i] < 0;  // unknown ones may still fit
+  }
+  if (!fits) fail_model(what + " has shape " + to_string(shape) + ", needs " + to_string(needed));
+}
+
+void check_shapes(const InferContext& context, const Layout& layout, std::int64_t gates) {
+  const std::int64_t hidden = layout.hidden, directions = layout.directions;
+  const std::int64_t rows = hidden == kUnknownDim ? kUnknownDim : gates * hidden;
+  check_shape(context, kW, "W", {directions, rows, layout.input});
+  check_shape(context, kR, "R", {directions, rows, hidden});
+  check_shape(context, kBias, "B", {directions, rows == kUnknownDim ? kUnknownDim : 2 * rows});
+  check_shape(context, kLengths, "sequence_lens", {layout.batch});
+  check_shape(context, kInitialHidden, "initial_h", layout.state_shape());
+  check_shape(context, kInitialCell, "initial_c", layout.state_shape());
+  const std::int64_t peepholes = hidden == kUnknownDim ? kUnknownDim : 3 * hidden;
+  check_shape(context, kPeepholes, "P", {directions, peepholes});
+}
+
 /// The next of activation_alpha or activation_beta: they are consumed only by functions that have such a parameter.
 class Parameters {
  public:
@@ -106,7 +130,9 @@ std::vector<Activation> make_activations(const Attrs& attrs, const RecurrentKind
                                          std::int64_t directions) {
   std::vector<std::string> names;
   if (attrs.has("activations")) {
-    names = std::get<std::vector<std::string>>(attrs.all().at("activations"));
+    const auto* given = std::get_if<std::vector<std::string>>(&attrs.all().at("activations"));
+    if (given == nullptr) fail_model("activations is not a list of names");
+    names = *given;
   }
   const std::size_t needed = kind.default_activations.size() * static_cast<std::size_t>(directions);
   while (names.size() < needed) {
@@ -152,6 +178,7 @@ double RecurrentDirection::activate(std::size_t index, double value) const {
 
 std::vector<TensorDesc> infer_recurrent(const InferContext& context, const RecurrentKind& kind) {
   const Layout layout = layout_of(context.attrs, context.shape(kX), context.shape(kR));
+  check_shapes(context, layout, static_cast<std::int64_t>(kind.gates));
   const DataType dtype = context.dtype(kX);
   std::vector<TensorDesc> outputs = {{.dtype = dtype, .shape = layout.y_shape()},
                                      {.dtype = dtype, .shape = layout.state_shape()}};

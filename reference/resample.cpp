@@ -49,14 +49,6 @@ double triangle(double x) {
   return std::max(0.0, 1 - std::abs(x));
 }
 
-/// Keys' cubic convolution kernel.
-double cubic(double x, double a) {
-  x = std::abs(x);
-  if (x <= 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
-  if (x < 2) return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
-  return 0;
-}
-
 /// Weights of all input positions within the kernel's reach around `x`. Antialiasing widens the kernel when shrinking.
 std::vector<ResampleTap> interpolate(const ResampleMode& mode, const ResampleAxis& axis, double x) {
   const bool is_cubic = mode.interpolation == "cubic";
@@ -67,7 +59,8 @@ std::vector<ResampleTap> interpolate(const ResampleMode& mode, const ResampleAxi
   const auto last = static_cast<std::int64_t>(std::ceil(x + reach));
   for (auto i = static_cast<std::int64_t>(std::floor(x - reach)); i <= last; ++i) {
     const double distance = (static_cast<double>(i) - x) * squeeze;
-    const double weight = is_cubic ? cubic(distance, mode.cubic_coefficient) : triangle(distance);
+    const double weight =
+        is_cubic ? cubic_weight(distance, mode.cubic_coefficient) : triangle(distance);
     const bool is_inside = i >= 0 && i < axis.input;
     if (weight == 0 || (mode.excludes_outside && !is_inside)) continue;
     taps.push_back({std::clamp<std::int64_t>(i, 0, axis.input - 1), weight});
@@ -78,6 +71,13 @@ std::vector<ResampleTap> interpolate(const ResampleMode& mode, const ResampleAxi
 }
 
 }  // namespace
+
+double cubic_weight(double x, double a) {
+  x = std::abs(x);
+  if (x <= 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
+  if (x < 2) return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
+  return 0;
+}
 
 std::vector<ResampledPosition> resample_table(const ResampleMode& mode, const ResampleAxis& axis) {
   if (mode.interpolation != "nearest" && mode.interpolation != "linear" &&

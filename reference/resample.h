@@ -38,6 +38,9 @@ struct ResampledPosition {
   bool is_outside = false;  ///< tf_crop_and_resize: gets the extrapolation value
 };
 
+/// Keys' cubic convolution kernel: the weight of an element `x` away; zero from 2 on. `a` is usually -0.75 or -0.5.
+double cubic_weight(double x, double a);
+
 /// One entry per output position. Throws Error(kModel) on an unknown word.
 std::vector<ResampledPosition> resample_table(const ResampleMode& mode, const ResampleAxis& axis);
 

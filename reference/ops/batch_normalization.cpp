@@ -19,6 +19,11 @@ AxisView channels_of(const Shape& x) {
 }
 
 std::vector<TensorDesc> infer_batch_norm(const InferContext& context) {
+  const std::int64_t channels = channels_of(context.shape(0)).dim;
+  const char* const names[] = {"the scale", "the bias", "the mean", "the variance"};
+  for (std::size_t i = 0; i < std::size(names); ++i) {
+    check_vector(context.shape(i + 1), channels, names[i]);
+  }
   std::vector<TensorDesc> outputs = {{.dtype = context.dtype(0), .shape = context.shape(0)}};
   for (std::size_t i = 1; i < context.output_count; ++i) {
     outputs.push_back({.dtype = context.dtype(3), .shape = context.shape(1)});

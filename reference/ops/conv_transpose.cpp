@@ -2,6 +2,7 @@
 // scatters its window.
 #include <algorithm>
 
+#include "reference/axes.h"
 #include "reference/fail.h"
 #include "reference/op.h"
 #include "reference/widen.h"
@@ -28,7 +29,9 @@ std::vector<TensorDesc> infer_conv_transpose(const InferContext& context) {
     fail_model(std::to_string(x[1]) + " input channels do not divide into " +
                std::to_string(groups) + " groups");
   }
-  Shape y = {x[0], weight[1] == kUnknownDim ? kUnknownDim : weight[1] * groups};
+  const std::int64_t channels = weight[1] == kUnknownDim ? kUnknownDim : weight[1] * groups;
+  if (context.has_input(2)) check_vector(context.shape(2), channels, "the bias");
+  Shape y = {x[0], channels};
   for (std::size_t i = window.axes.size() - window.rank; i < window.axes.size(); ++i) {
     y.push_back(window.axes[i].input);
   }

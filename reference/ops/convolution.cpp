@@ -3,6 +3,7 @@
 // it.
 #include <algorithm>
 
+#include "reference/axes.h"
 #include "reference/fail.h"
 #include "reference/op.h"
 #include "reference/quantize.h"
@@ -92,6 +93,7 @@ void for_each_with_channel(std::vector<double>& values, const Shape& shape, Visi
 }
 
 std::vector<TensorDesc> infer_conv(const InferContext& context) {
+  if (context.has_input(2)) check_vector(context.shape(2), context.shape(1).at(0), "the bias");
   return {{.dtype = context.dtype(0),
            .shape = output_shape(context.attrs, context.shape(0), context.shape(1))}};
 }
@@ -142,6 +144,7 @@ void compute_conv_integer(const OpContext& context) {
 }
 
 std::vector<TensorDesc> infer_qlinear_conv(const InferContext& context) {
+  if (context.has_input(8)) check_vector(context.shape(8), context.shape(3).at(0), "the bias");
   return {{.dtype = context.dtype(7),
            .shape = output_shape(context.attrs, context.shape(0), context.shape(3))}};
 }

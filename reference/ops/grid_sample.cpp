@@ -5,6 +5,7 @@
 #include "reference/axes.h"
 #include "reference/fail.h"
 #include "reference/op.h"
+#include "reference/resample.h"
 #include "reference/strided.h"
 #include "reference/widen.h"
 
@@ -64,17 +65,13 @@ struct Sampler {
     if (mode == "nearest") return {{static_cast<std::int64_t>(std::nearbyint(x)), 1.0}};
     if (mode == "bilinear" || mode == "linear") return {{first, 1 - t}, {first + 1, t}};
     if (mode != "bicubic" && mode != "cubic") fail_model("mode \"" + mode + "\" is unknown");
-    return {{first - 1, cubic(1 + t)},
-            {first, cubic(t)},
-            {first + 1, cubic(1 - t)},
-            {first + 2, cubic(2 - t)}};
-  }
-
-  /// Keys' kernel for 0 <= x <= 2 with the coefficient that ONNX fixes.
-  static double cubic(double x) {
-    constexpr double a = -0.75;
-    if (x <= 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
-    return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
+    const auto weight = [](double distance) {
+      return cubic_weight(distance, -0.75);
+    };  // fixed by ONNX
+    return {{first - 1, weight(1 + t)},
+            {first, weight(t)},
+            {first + 1, weight(1 - t)},
+            {first + 2, weight(2 - t)}};
   }
 
   /// Reflects about the centres of the outer elements when corners are aligned, about their outer edges when not.

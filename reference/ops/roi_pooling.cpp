@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "reference/axes.h"
 #include "reference/fail.h"
 #include "reference/op.h"
 #include "reference/widen.h"
@@ -12,8 +13,9 @@ namespace {
 
 constexpr int kHalfPixelVersion = 16;  ///< ROIAlign has coordinate_transformation_mode since
 
-Shape pooled_shape(const Shape& x, const Shape& rois, std::int64_t height, std::int64_t width) {
-  if (x.size() != 4 || rois.size() != 2) {
+Shape pooled_shape(const Shape& x, const Shape& rois, std::int64_t numbers_per_roi,
+                   std::int64_t height, std::int64_t width) {
+  if (x.size() != 4 || rois.size() != 2 || (rois[1] != numbers_per_roi && rois[1] != kUnknownDim)) {
     fail_model("input " + to_string(x) + " with regions " + to_string(rois));
   }
   if (height < 1 || width < 1) {
@@ -56,8 +58,9 @@ std::int64_t batch_index(std::int64_t index, std::int64_t batches) {
 }
 
 std::vector<TensorDesc> infer_roi_align(const InferContext& context) {
+  check_vector(context.shape(2), context.shape(1).at(0), "the image index");
   return {{.dtype = context.dtype(0),
-           .shape = pooled_shape(context.shape(0), context.shape(1),
+           .shape = pooled_shape(context.shape(0), context.shape(1), 4,
                                  context.attrs.get_int("output_height", 1),
                                  context.attrs.get_int("output_width", 1))}};
 }
@@ -124,7 +127,7 @@ std::vector<TensorDesc> infer_max_roi_pool(const InferContext& context) {
   if (pooled.size() != 2)
     fail_model("pooled_shape has " + std::to_string(pooled.size()) + " values, needs 2");
   return {{.dtype = context.dtype(0),
-           .shape = pooled_shape(context.shape(0), context.shape(1), pooled[0], pooled[1])}};
+           .shape = pooled_shape(context.shape(0), context.shape(1), 5, pooled[0], pooled[1])}};
 }
 
 /// The elements [begin, end) of an axis that bin `bin` of a region from `first` to `last` covers.
