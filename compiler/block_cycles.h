@@ -10,12 +10,13 @@ namespace aoe::compiler {
 /// come from L2, in `steps` dependent additions to each sum.
 ///
 /// Measured on a Zen 5 core: a 2x4 block whose four vectors stream from L2 stays at 48% of the peak, because L2 gives a
-/// 64-byte vector every two cycles; and of two blocks that both fit the ports, the one with fewer loads is faster.
+/// 64-byte vector every two cycles; and of two blocks that both fit the ports, the one that streams less is faster.
 inline double block_cycles(double fmas, double broadcasts, double streamed, double steps) {
-  constexpr double kFmaLatency = 4, kCyclesPerStreamedVector = 2, kLoadInterference = 0.05;
-  const double loads = broadcasts + streamed;
-  return std::max({fmas / 2, loads / 2, steps * kFmaLatency, streamed * kCyclesPerStreamedVector}) +
-         loads * kLoadInterference;
+  constexpr double kFmaLatency = 4, kCyclesPerStreamedVector = 2;
+  constexpr double kBroadcastInterference = 0.05, kStreamInterference = 0.25;
+  return std::max({fmas / 2, (broadcasts + streamed) / 2, steps * kFmaLatency,
+                   streamed * kCyclesPerStreamedVector}) +
+         broadcasts * kBroadcastInterference + streamed * kStreamInterference;
 }
 
 }  // namespace aoe::compiler

@@ -18,7 +18,8 @@ void pack_block(const float* weights, const DirectPlan& plan, std::int64_t oc_bl
       const std::int64_t chunk = (begin + ic) / unroll, i = (begin + ic) % unroll;
       const float* from = weights + (oc * s.group_in_channels() + ic) * taps;
       for (std::int64_t tap = 0; tap < taps; ++tap) {
-        to[((chunk * taps + tap) * unroll + i) * plan.block_lanes() + lane] = from[tap];
+        to[((tap * plan.max_chunks() + chunk) * unroll + i) * plan.block_lanes() + lane] =
+            from[tap];
       }
     }
   }

@@ -5,7 +5,7 @@
 
 namespace aoe::compiler {
 
-/// [oc_block][chunk of ic_unroll][kh][kw][i][oc_vectors * lanes]; zeros beyond the last channel and
+/// [oc_block][kh][kw][chunk of ic_unroll][i][oc_vectors * lanes]; zeros beyond the last channel and
 /// where a block of output channels reads a group that is not its own.
 PackedConstant pack_direct_weights(const Task& task, const DirectPlan& plan);
 

@@ -27,8 +27,8 @@ using bank::Schedule;
 /// One legal assignment of formats to all tensors of a task. `name` is the main format, the one the bank stores.
 /// Constant inputs keep Format::kND here: the Impl packs them itself (Kernel::constants).
 struct FormatChoice {
-  std::string name;                ///< "NC1HWC0", "NHWC", "NCHW", "ND"; unique within one Impl's answer
-  std::vector<Format> inputs;      ///< one per task input (kUndefined for absent ones)
+  std::string name;            ///< "NC1HWC0", "NHWC", "NCHW", "ND"; unique within one Impl's answer
+  std::vector<Format> inputs;  ///< one per task input (kUndefined for absent ones)
   std::vector<Format> outputs;
 };
 
@@ -41,14 +41,15 @@ struct ScheduleAxis {
 /// The space of Schedules: the product of the axes without what `is_legal` rejects.
 struct ScheduleSpace {
   std::vector<ScheduleAxis> axes;
-  std::function<bool(const Schedule&)> is_legal;   ///< empty: everything is
-  Schedule heuristic;                              ///< the default: what an untuned compile uses; always legal
+  std::function<bool(const Schedule&)> is_legal;  ///< empty: everything is
+  Schedule heuristic;  ///< the default: what an untuned compile uses; always legal
 };
 
 /// A constant the kernel reads, laid out by the Impl: packed weights, transformed filters, fused bias.
 struct PackedConstant {
   std::size_t size_bytes = 0;
-  std::function<void(void* destination)> pack;     ///< writes size_bytes to 64-byte aligned memory; pure, thread-safe
+  std::function<void(void* destination)>
+      pack;  ///< writes size_bytes to 64-byte aligned memory; pure, thread-safe
 };
 
 enum class KernelKind { kJit, kOneDnn, kReference, kNone };
@@ -57,10 +58,20 @@ enum class KernelKind { kJit, kOneDnn, kReference, kNone };
 /// `constants`, then the workspace if workspace_bytes > 0. All stages of a kernel declare all of these buffers.
 struct Kernel {
   KernelKind kind = KernelKind::kReference;
-  std::vector<loopnest::Function> stages;   ///< kJit: run one after another, each spread over the threads
-  nlohmann::json params;                    ///< kOneDnn: read by runtime/onednn_kernel.h
+  std::vector<loopnest::Function>
+      stages;             ///< kJit: run one after another, each spread over the threads
+  nlohmann::json params;  ///< kOneDnn: read by runtime/onednn_kernel.h
   std::vector<PackedConstant> constants;
-  std::size_t workspace_bytes = 0;          ///< shared by all threads, undefined contents
+  std::size_t workspace_bytes = 0;  ///< shared by all threads, undefined contents
+  /// The input that output 0 may take the place of when nobody needs it afterwards (the kernel copies it otherwise);
+  /// -1: none. Counted like the task's inputs.
+  int overwrites_input = -1;
+  /// kNone: how the tensors lie in each other, in bytes. Either all present outputs inside input 0, or all present
+  /// inputs inside output 0. The compiler copies what cannot be placed so.
+  struct Sharing {
+    bool inputs_in_output = false;
+    std::vector<std::uint64_t> offsets;  ///< by output, or by input
+  } sharing;
 };
 
 /// Numbers for the cost model; same names for all candidates of one Impl.
@@ -76,12 +87,15 @@ class Impl {
   virtual Result<void> supports(const Task& task, const Soc& soc) const = 0;
   /// At least one when supported.
   virtual std::vector<FormatChoice> formats(const Task& task, const Soc& soc) const = 0;
-  virtual ScheduleSpace space(const Task& task, const FormatChoice& format, const Soc& soc) const = 0;
+  virtual ScheduleSpace space(const Task& task, const FormatChoice& format,
+                              const Soc& soc) const = 0;
   virtual Features features(const Task& task, const FormatChoice& format, const Schedule& schedule,
                             const Soc& soc) const = 0;
   /// Expected time of the heuristic Schedule in nanoseconds, from flops and bytes: ranks Impls for untuned compiles.
-  virtual double estimate_ns(const Task& task, const FormatChoice& format, const Soc& soc) const = 0;
-  virtual Kernel build(const Task& task, const FormatChoice& format, const Schedule& schedule, const Soc& soc) const = 0;
+  virtual double estimate_ns(const Task& task, const FormatChoice& format,
+                             const Soc& soc) const = 0;
+  virtual Kernel build(const Task& task, const FormatChoice& format, const Schedule& schedule,
+                       const Soc& soc) const = 0;
 };
 
 class ImplRegistry {

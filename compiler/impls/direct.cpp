@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kMaxBodyFmas =
     8192;  ///< written out per kernel: beyond, code leaves the instruction cache
-constexpr std::int64_t kGoodBodyFmas = 256;   ///< enough to hide the loop around it
+constexpr std::int64_t kGoodBodyFmas = 128;   ///< enough to hide the loop around it
 constexpr std::int64_t kMaxStemChannels = 8;  ///< NCHW input: one cache line per channel and tap
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) {

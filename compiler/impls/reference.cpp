@@ -18,6 +18,7 @@ class Reference final : public Impl {
   Result<void> supports(const Task&, const Soc&) const override { return {}; }
 
   std::vector<FormatChoice> formats(const Task& task, const Soc&) const override {
+    if (task.op.type == "TransData") return conversions(task);
     FormatChoice choice{.name = "ND"};
     for (const TaskInput& input : task.inputs)
       choice.inputs.push_back(input.is_present() ? Format::kND : Format::kUndefined);
@@ -28,6 +29,19 @@ class Reference final : public Impl {
   }
 
   ScheduleSpace space(const Task&, const FormatChoice&, const Soc&) const override { return {}; }
+
+  /// The one op that reads and writes Formats other than ND.
+  static std::vector<FormatChoice> conversions(const Task& task) {
+    constexpr Format kImageFormats[] = {Format::kND, Format::kNHWC, Format::kNC1HWC0};
+    std::vector<FormatChoice> choices;
+    if (task.in(0).shape.size() < 3) return {{"ND", {Format::kND}, {Format::kND}}};
+    for (const Format from : kImageFormats)
+      for (const Format to : kImageFormats)
+        if (from != to)
+          choices.push_back(
+              {std::string(aoe::name(from)) + "_to_" + std::string(aoe::name(to)), {from}, {to}});
+    return choices;
+  }
 
   Features features(const Task& task, const FormatChoice&, const Schedule&,
                     const Soc&) const override {

@@ -1,0 +1,52 @@
+// compile(): lower, build, report.
+#include "compiler/compiler.h"
+
+#include <algorithm>
+
+#include "base/log.h"
+#include "compiler/lowering.h"
+#include "compiler/om_builder.h"
+
+namespace aoe::compiler {
+namespace {
+
+/// The om's tuning section: which strategy each op got, and where from.
+nlohmann::json tuning_section(const std::vector<NodeReport>& nodes, const CompileOptions& options) {
+  nlohmann::json ops = nlohmann::json::array();
+  for (const NodeReport& node : nodes)
+    ops.push_back({{"node", node.node},
+                   {"op_types", node.op_types},
+                   {"repo_key", node.repo_key},
+                   {"impl", node.impl},
+                   {"format", node.format},
+                   {"schedule", node.schedule},
+                   {"source", node.bank_hit                       ? "bank"
+                              : options.fixed.contains(node.node) ? "fixed"
+                                                                  : "default"}});
+  return {
+      {"strategies", options.strategies == nullptr ? "none" : options.strategies->description()},
+      {"nodes", ops}};
+}
+
+}  // namespace
+
+int Compilation::bank_hits() const {
+  return static_cast<int>(std::ranges::count_if(nodes, &NodeReport::bank_hit));
+}
+
+Compilation compile(const graph::Graph& graph, const CompileOptions& options) {
+  Lowered lowered = lower_graph(graph, options);
+  Compilation result{.om = build_om(graph.name, lowered, options),
+                     .nodes = std::move(lowered.reports)};
+  result.om.tuning = tuning_section(result.nodes, options);
+  logger("compiler")
+      ->info(
+          "model={} ops={} bank_hits={} strategies='{}' arena_bytes={} weight_bytes={} "
+          "code_bytes={}",
+          graph.name, result.nodes.size(), result.bank_hits(),
+          options.strategies == nullptr ? "none" : options.strategies->description(),
+          result.om.arena_bytes, result.om.weights.size(), result.om.code.size());
+  return result;
+}
+
+}  // namespace aoe::compiler

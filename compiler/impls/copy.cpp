@@ -1,0 +1,161 @@
+// copy: generated data movement: Transpose, TransData, ConcatV2, SplitV, Slice, PadV3, Expand, DepthToSpace, SpaceToDepth as copies of
+// strided regions (compiler/copy_regions.h), all in one kernel.
+#include <algorithm>
+
+#include "compiler/copy_regions.h"
+#include "compiler/kernel_buffers.h"
+#include "compiler/roofline.h"
+
+namespace aoe::compiler {
+namespace {
+
+using loopnest::Builder;
+using loopnest::Int;
+
+FormatChoice choice_of(const Task& task, const std::string& name, Format in, Format out) {
+  FormatChoice choice{.name = name, .inputs = {}, .outputs = {}};
+  const std::size_t moved = task.op.type == "ConcatV2" ? task.inputs.size() : 1;
+  for (std::size_t i = 0; i < task.inputs.size(); ++i) {
+    choice.inputs.push_back(!task.inputs[i].is_present()            ? Format::kUndefined
+                            : i < moved && !task.inputs[i].constant ? in
+                                                                    : Format::kND);
+  }
+  choice.outputs.assign(task.outputs.size(), out);
+  return choice;
+}
+
+std::vector<FormatChoice> possible_formats(const Task& task) {
+  if (task.op.type == "TransData") {
+    std::vector<FormatChoice> choices;
+    for (const Format in : {Format::kND, Format::kNHWC, Format::kNC1HWC0}) {
+      for (const Format out : {Format::kND, Format::kNHWC, Format::kNC1HWC0}) {
+        const std::string pair = std::string(name(in)) + "_" + std::string(name(out));
+        choices.push_back(choice_of(task, pair, in, out));
+      }
+    }
+    return choices;
+  }
+  std::vector<FormatChoice> choices = {choice_of(task, "ND", Format::kND, Format::kND)};
+  const auto is_image = [](const TensorDesc& desc) { return desc.shape.size() == 4; };
+  if (!is_image(task.in(0)) || !is_image(task.out())) return choices;
+  choices.push_back(choice_of(task, "NC1HWC0", Format::kNC1HWC0, Format::kNC1HWC0));
+  choices.push_back(choice_of(task, "NHWC", Format::kNHWC, Format::kNHWC));
+  return choices;
+}
+
+bool is_float(const TensorDesc& desc) {
+  return desc.dtype == DataType::kFloat;
+}
+
+class Copy final : public Impl {
+ public:
+  std::string_view name() const override { return "copy"; }
+
+  Result<void> supports(const Task& task, const Soc& soc) const override {
+    if (!task.is_static()) return Unexpected("shapes are not static");
+    if (!task.op.epilogue.empty()) return Unexpected("takes no epilogue");
+    if (task.inputs.empty() || !is_float(task.in(0))) return Unexpected("moves float32 only");
+    if (!std::all_of(task.outputs.begin(), task.outputs.end(), is_float)) {
+      return Unexpected("an output is not float32");
+    }
+    const auto is_moved_constant = [&](std::size_t i) {
+      return task.inputs[i].constant != nullptr;
+    };
+    const std::size_t moved = task.op.type == "ConcatV2" ? task.inputs.size() : 1;
+    for (std::size_t i = 0; i < moved; ++i) {
+      if (is_moved_constant(i)) return Unexpected("input " + std::to_string(i) + " is constant");
+    }
+    if (task.op.type == "TransData" && task.in(0).shape.size() < 2) {
+      return Unexpected("TransData of " + to_string(task.in(0).shape));
+    }
+    const auto regions =
+        copy_regions(task, choice_of(task, "ND", Format::kND, Format::kND), soc.vector_lanes);
+    return regions ? Result<void>() : Unexpected(regions.error());
+  }
+
+  std::vector<FormatChoice> formats(const Task& task, const Soc& soc) const override {
+    std::vector<FormatChoice> choices = possible_formats(task);
+    std::erase_if(choices, [&](const FormatChoice& choice) {
+      return !copy_regions(task, choice, soc.vector_lanes).has_value();
+    });
+    return choices;
+  }
+
+  ScheduleSpace space(const Task& task, const FormatChoice&, const Soc& soc) const override {
+    ScheduleSpace space;
+    space.axes = {{"block_elements", {256, 1024, 4096, 16384, 65536}}, {"unroll", {1, 4}}};
+    // Small enough that every thread gets four blocks, large enough to be worth their starting.
+    const std::int64_t share = element_count(task.out().shape) / (std::int64_t{4} * soc.threads);
+    std::int64_t block = 1024;
+    while (block * 4 <= std::min<std::int64_t>(share, 16384)) block *= 4;
+    space.heuristic = {{"block_elements", block}, {"unroll", 4}};
+    return space;
+  }
+
+  Features features(const Task& task, const FormatChoice& format, const Schedule& schedule,
+                    const Soc& soc) const override {
+    double iterations = 0, transposed = 0;
+    for (const CopyNest& nest : nests_of(task, format, schedule, soc)) {
+      iterations += static_cast<double>(nest.parallel_extent());
+      if (nest.is_transposing())
+        transposed += static_cast<double>(element_count(nest.region().extents));
+    }
+    return {{"bytes", bytes_moved(task)},
+            {"transposed_elements", transposed},
+            {"iterations", iterations},
+            {"balance", parallel_balance(
+                            soc, std::max<std::int64_t>(1, static_cast<std::int64_t>(iterations)))},
+            {"unroll", static_cast<double>(schedule.at("unroll"))}};
+  }
+
+  double estimate_ns(const Task& task, const FormatChoice&, const Soc& soc) const override {
+    return launch_ns(soc) + memory_ns(soc, bytes_moved(task));
+  }
+
+  Kernel build(const Task& task, const FormatChoice& format, const Schedule& schedule,
+               const Soc& soc) const override {
+    const std::vector<CopyNest> nests = nests_of(task, format, schedule, soc);
+    std::int64_t total = 0;
+    for (const CopyNest& nest : nests) total += nest.parallel_extent();
+    Builder builder("copy");
+    const KernelBuffers buffers = declare_buffers(builder, task, 0, false);
+    builder.parallel(total, [&](Int p) { emit_from(builder, nests, 0, buffers, p); });
+    Kernel kernel{.kind = KernelKind::kJit};
+    kernel.stages.push_back(builder.finish());
+    return kernel;
+  }
+
+ private:
+  static std::vector<CopyNest> nests_of(const Task& task, const FormatChoice& format,
+                                        const Schedule& schedule, const Soc& soc) {
+    const CopyTiling tiling{.lanes = soc.vector_lanes,
+                            .unroll = schedule.at("unroll"),
+                            .block_elements = schedule.at("block_elements")};
+    std::vector<CopyNest> nests;
+    const auto regions = copy_regions(task, format, soc.vector_lanes);
+    for (const CopyRegion& region : regions.value()) nests.emplace_back(region, tiling);
+    return nests;
+  }
+
+  /// The parallel iterations of all regions stand one behind the other.
+  static void emit_from(Builder& builder, const std::vector<CopyNest>& nests, std::size_t i,
+                        const KernelBuffers& buffers, Int p) {
+    if (i == nests.size()) return;
+    const CopyNest& nest = nests[i];
+    const auto emit_this = [&] {
+      const CopyRegion& region = nest.region();
+      nest.emit(builder, buffers.inputs[region.input], buffers.outputs[region.output], p);
+    };
+    if (i + 1 == nests.size()) return emit_this();
+    builder.if_(p < Int(nest.parallel_extent()), emit_this,
+                [&] { emit_from(builder, nests, i + 1, buffers, p - nest.parallel_extent()); });
+  }
+};
+
+}  // namespace
+
+void register_copy(ImplRegistry& registry) {
+  registry.add(std::make_unique<Copy>());
+}
+
+}  // namespace aoe::compiler

@@ -1,0 +1,186 @@
+// onednn, onednn_winograd: oneDNN's convolution and deconvolution primitives. Direct code runs near the FMA peak where
+// channels fill the vectors; Winograd does a 3x3 filter with 2.25 times fewer products.
+#include "compiler/conv_shape.h"
+#include "compiler/image_store.h"
+#include "compiler/onednn_params.h"
+
+namespace aoe::compiler {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kResidualAxis = "residual_in_place";
+
+/// ONNX weights: M, C/group, kh, kw; of a transposed convolution C, M/group, kh, kw.
+void add_weights(OneDnnDraft& draft, const ConvShape& s) {
+  const std::int64_t out = s.group_out_channels(), in = s.group_in_channels();
+  const std::int64_t h = s.kernel_height, w = s.kernel_width;
+  Shape dims = {s.groups, out, in, h, w};
+  Shape strides = s.is_transposed ? Shape{in * out * h * w, h * w, out * h * w, w, 1}
+                                  : Shape{out * in * h * w, in * h * w, h * w, w, 1};
+  if (s.groups == 1) {
+    dims.erase(dims.begin());
+    strides.erase(strides.begin());
+  }
+  draft.weights(1, dims, onednn_strided(dims, strides));
+}
+
+Result<OneDnnDraft> make_draft(const Task& task, const FormatChoice& format, const Soc& soc,
+                               bool is_winograd, bool is_residual_in_place) {
+  const ConvShape s = conv_shape(task).value();
+  OneDnnDraft draft(task, format, soc, s.is_transposed ? "deconvolution" : "convolution");
+  json& params = draft.params();
+  params["algorithm"] = s.is_transposed ? "deconvolution_direct"
+                        : is_winograd   ? "convolution_winograd"
+                                        : "convolution_direct";
+  draft.input("src", 0);
+  draft.output("dst");
+  add_weights(draft, s);
+  if (s.has_bias) {
+    params["bias"] = {{"dims", {s.out_channels}}, {"dtype", "f32"}, {"tag", "a"}};
+    draft.plain_constant("bias", 2);
+  }
+  params["strides"] = {s.stride_height, s.stride_width};
+  params["dilations"] = {s.dilation_height - 1, s.dilation_width - 1};  // oneDNN counts the gaps
+  params["padding_l"] = {s.pad_top, s.pad_left};
+  params["padding_r"] = {s.pad_bottom, s.pad_right};
+  if (Result<void> added = draft.add_epilogue(is_residual_in_place); !added)
+    return Unexpected(added.error());
+  return draft;
+}
+
+/// Products that are computed, with channels rounded up to whole blocks, over those that are asked for.
+double padding_waste(const ConvShape& s, const FormatChoice& format, const Soc& soc) {
+  if (s.is_depthwise() || format.outputs[0] != Format::kNC1HWC0) return 1.0;
+  const auto rounded = [&](std::int64_t channels) {
+    const std::int64_t lanes = soc.vector_lanes;
+    return static_cast<double>((channels + lanes - 1) / lanes * lanes) /
+           static_cast<double>(channels);
+  };
+  const bool is_stem = format.inputs[0] != Format::kNC1HWC0;
+  return rounded(s.group_out_channels()) * (is_stem ? 1.0 : rounded(s.group_in_channels()));
+}
+
+class OneDnnConvolution final : public Impl {
+ public:
+  explicit OneDnnConvolution(bool is_winograd) : is_winograd_(is_winograd) {}
+
+  std::string_view name() const override { return is_winograd_ ? "onednn_winograd" : "onednn"; }
+
+  Result<void> supports(const Task& task, const Soc& soc) const override {
+    const Result<ConvShape> shape = conv_shape(task);
+    if (!shape) return Unexpected(shape.error());
+    if (Result<void> general = supports_onednn(task, soc); !general) return general;
+    if (is_winograd_ && (shape->kernel_height != 3 || shape->kernel_width != 3))
+      return Unexpected("kernel " + std::to_string(shape->kernel_height) + "x" +
+                        std::to_string(shape->kernel_width) + ", Winograd is for 3x3");
+    if (is_winograd_ && shape->is_transposed) return Unexpected("Conv2DTranspose, no Winograd");
+    if (!task.inputs[1].constant) return Unexpected("weights are not constant");
+    if (shape->has_bias && !task.inputs[2].constant) return Unexpected("bias is not constant");
+    std::string reason;
+    for (const FormatChoice& choice : candidates(task)) {
+      const Result<void> possible = probe(task, choice, soc);
+      if (possible) return {};
+      reason = possible.error();
+    }
+    return Unexpected(reason);
+  }
+
+  std::vector<FormatChoice> formats(const Task& task, const Soc& soc) const override {
+    std::vector<FormatChoice> possible;
+    for (FormatChoice& choice : candidates(task))
+      if (probe(task, choice, soc)) possible.push_back(std::move(choice));
+    return possible;
+  }
+
+  /// How a residual is added is worth a try of both ways where both exist.
+  ScheduleSpace space(const Task& task, const FormatChoice& format, const Soc& soc) const override {
+    if (!has_residual(task)) return {};
+    std::vector<std::int64_t> values;
+    for (const bool in_place : {false, true})
+      if (probe(task, format, soc, in_place)) values.push_back(in_place);
+    // Channels-last code of oneDNN has no post-op that reads a second tensor and falls back to a slower one.
+    const bool prefers_in_place = format.outputs[0] == Format::kNHWC && values.back() == 1;
+    const std::int64_t best = prefers_in_place ? 1 : values.front();
+    return {.axes = {{kResidualAxis, values}}, .heuristic = {{kResidualAxis, best}}};
+  }
+
+  Features features(const Task& task, const FormatChoice& format, const Schedule& schedule,
+                    const Soc& soc) const override {
+    const double bytes = bytes_moved(task);
+    return {
+        {"flops", flops(task)},
+        {"bytes", bytes},
+        {"intensity", flops(task) / bytes},
+        {"padding_waste", padding_waste(conv_shape(task).value(), format, soc)},
+        {"in_place",
+         schedule.contains(kResidualAxis) ? static_cast<double>(schedule.at(kResidualAxis)) : 0.0}};
+  }
+
+  double estimate_ns(const Task& task, const FormatChoice& format, const Soc& soc) const override {
+    const ConvShape s = conv_shape(task).value();
+    return onednn_estimate_ns(task, soc, s.flops() * padding_waste(s, format, soc),
+                              efficiency(task, s, format, soc));
+  }
+
+  Kernel build(const Task& task, const FormatChoice& format, const Schedule& schedule,
+               const Soc& soc) const override {
+    const auto in_place = schedule.find(kResidualAxis);
+    const bool is_in_place = in_place != schedule.end() && in_place->second != 0;
+    return make_draft(task, format, soc, is_winograd_, is_in_place).value().finish();
+  }
+
+ private:
+  /// Before oneDNN is asked about them. A first layer reads the image as it comes and writes channel blocks.
+  static std::vector<FormatChoice> candidates(const Task& task) {
+    constexpr std::int64_t kMaxStemChannels = 4;
+    std::vector<FormatChoice> choices = {
+        image_format(task, "NC1HWC0", Format::kNC1HWC0, Format::kNC1HWC0),
+        image_format(task, "NHWC", Format::kNHWC, Format::kNHWC),
+        image_format(task, "ND", Format::kND, Format::kND)};
+    if (task.in(0).shape[1] <= kMaxStemChannels)
+      choices.push_back(image_format(task, "NCHW", Format::kNCHW, Format::kNC1HWC0));
+    return choices;
+  }
+
+  Result<void> probe(const Task& task, const FormatChoice& format, const Soc& soc,
+                     std::optional<bool> in_place = {}) const {
+    std::string reason;
+    for (const bool way : {false, true}) {
+      if (in_place && *in_place != way) continue;
+      const Result<OneDnnDraft> draft = make_draft(task, format, soc, is_winograd_, way);
+      const Result<runtime::OneDnnChoice> choice =
+          draft ? draft->probe() : Result<runtime::OneDnnChoice>(Unexpected(draft.error()));
+      if (choice) return {};
+      reason = choice.error();
+    }
+    return Unexpected(reason);
+  }
+
+  /// Shares of the peak as measured on a Zen 5 core; by the kind of code that oneDNN picks.
+  double efficiency(const Task& task, const ConvShape& s, const FormatChoice& format,
+                    const Soc& soc) const {
+    constexpr double kJit = 0.92, kDepthwise = 0.4, kGemm = 0.4, kGroupedGemm = 0.06;
+    constexpr double kWinograd = 1.45,
+                     kSmallWinograd = 0.9;  // of the products of the plain algorithm
+    if (is_winograd_)
+      return s.in_channels >= 64 && s.out_channels >= 64 ? kWinograd : kSmallWinograd;
+    const bool in_place = !probe(task, format, soc, false).has_value();
+    const Result<OneDnnDraft> draft = make_draft(task, format, soc, false, in_place);
+    const std::string implementation = draft->probe()->implementation;
+    if (implementation.find("gemm:") != std::string::npos)
+      return s.groups > 1 ? kGroupedGemm : kGemm;
+    return s.is_depthwise() ? kDepthwise : kJit;
+  }
+
+  bool is_winograd_;
+};
+
+}  // namespace
+
+void register_onednn_conv(ImplRegistry& registry) {
+  registry.add(std::make_unique<OneDnnConvolution>(false));
+  registry.add(std::make_unique<OneDnnConvolution>(true));
+}
+
+}  // namespace aoe::compiler

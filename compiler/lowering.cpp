@@ -1,0 +1,150 @@
+// From graph and options to steps: assign Formats, then walk the nodes and convert where a reader wants another Format.
+#include "compiler/lowering.h"
+
+#include <algorithm>
+
+#include "compiler/format_assignment.h"
+#include "compiler/node_options.h"
+
+namespace aoe::compiler {
+namespace {
+
+using graph::kNone;
+
+/// A conversion that moves no bytes still splits the kernels around it; prefer none.
+constexpr double kFreeConversionNs = 1;
+
+class Lowering {
+ public:
+  Lowering(const graph::Graph& graph, const CompileOptions& options)
+      : graph_(graph), options_(options), nodes_(node_options(graph, options)) {}
+
+  Lowered run() {
+    const std::vector<int> choice = choose();
+    for (std::size_t i = 0; i < graph_.inputs.size(); ++i) {
+      const int id = tensor_of(graph_.inputs[i], Format::kND);
+      lowered_.tensors[id].model_input = static_cast<int>(i);
+      lowered_.inputs.push_back(id);
+    }
+    for (std::size_t n = 0; n < nodes_.size(); ++n)
+      add_node(nodes_[n], nodes_[n].options[choice[n]]);
+    for (const graph::ValueId value : graph_.outputs)
+      lowered_.outputs.push_back(in_format(value, Format::kND));
+    return std::move(lowered_);
+  }
+
+ private:
+  bool is_constant(graph::ValueId value) const { return graph_.values[value].constant != nullptr; }
+
+  std::vector<int> choose() {
+    FormatProblem problem;
+    problem.value_count = static_cast<int>(graph_.values.size());
+    for (const NodeOptions& each : nodes_) {
+      const graph::Node& node = graph_.nodes[each.node];
+      FormatNode formats{{}, {}, {node.outputs.begin(), node.outputs.end()}};
+      for (const graph::ValueId value : node.inputs)
+        formats.inputs.push_back(value == kNone || is_constant(value) ? -1 : value);
+      for (const NodeOption& option : each.options)
+        formats.options.push_back(
+            {option.time_ns, option.candidate.format.inputs, option.candidate.format.outputs});
+      problem.nodes.push_back(std::move(formats));
+    }
+    for (const graph::ValueId value : graph_.outputs)
+      if (!is_constant(value)) problem.model_outputs.push_back(value);
+    problem.conversion_ns = [&](int value, Format from, Format to) {
+      return conversion_ns(value, from, to);
+    };
+    return assign_formats(problem);
+  }
+
+  double conversion_ns(int value, Format from, Format to) {
+    const TensorDesc& desc = graph_.values[value].desc;
+    if (!is_static(desc.shape)) return 0;
+    if (same_bytes(desc, from, to, options_.soc)) return kFreeConversionNs;
+    const auto [at, is_new] = conversion_times_.try_emplace({value, from, to}, 0.0);
+    if (is_new) at->second = conversion_option(desc, from, to, options_).time_ns;
+    return at->second;
+  }
+
+  /// The tensor that holds `value` in `format`; made when it is not there yet.
+  int tensor_of(graph::ValueId value, Format format) {
+    const auto [at, is_new] =
+        tensors_.try_emplace({value, dense(format)}, static_cast<int>(lowered_.tensors.size()));
+    if (is_new) {
+      const graph::Value& v = graph_.values[value];
+      lowered_.tensors.push_back(
+          {v.name, with_format(v.desc, dense(format), options_.soc), v.constant});
+      produced_.try_emplace(value, dense(format));
+    }
+    return at->second;
+  }
+
+  /// `value` in `format`, converted from the Format it was produced in if need be.
+  int in_format(graph::ValueId value, Format format) {
+    if (is_constant(value)) return tensor_of(value, Format::kND);
+    const Format have = produced_.at(value);
+    const bool is_there = tensors_.contains({value, dense(format)});
+    const int from = tensor_of(value, have);
+    if (is_there) return tensor_of(value, format);
+    const int to = tensor_of(value, format);
+    add_conversion(value, from, to);
+    return to;
+  }
+
+  void add_conversion(graph::ValueId value, int from, int to) {
+    const graph::Value& v = graph_.values[value];
+    const TensorDesc& a = lowered_.tensors[from].desc;
+    const TensorDesc& b = lowered_.tensors[to].desc;
+    lowered_.tensors[to].name += ":" + std::string(name(b.format));
+    LoweredStep step{
+        .name = v.name + ":" + std::string(name(a.format)) + "_to_" + std::string(name(b.format)),
+        .task = conversion_task(v.desc, b.format, options_.soc),
+        .inputs = {from},
+        .outputs = {to}};
+    if (same_bytes(v.desc, a.format, b.format, options_.soc))
+      step.candidate.format = {
+          "view", {a.format}, {b.format}};  // no Impl: the two tensors share their bytes
+    else
+      step.candidate = conversion_option(v.desc, a.format, b.format, options_).candidate;
+    lowered_.steps.push_back(std::move(step));
+  }
+
+  void add_node(NodeOptions& node_options, const NodeOption& option) {
+    const graph::Node& node = graph_.nodes[node_options.node];
+    const FormatChoice& format = option.candidate.format;
+    LoweredStep step{.name = node.name,
+                     .origins = node.origins,
+                     .task = std::move(node_options.task),
+                     .candidate = option.candidate};
+    for (std::size_t i = 0; i < node.inputs.size(); ++i)
+      step.inputs.push_back(node.inputs[i] == kNone ? -1
+                                                    : in_format(node.inputs[i], format.inputs[i]));
+    for (std::size_t i = 0; i < node.outputs.size(); ++i)
+      step.outputs.push_back(
+          node.outputs[i] == kNone ? -1 : tensor_of(node.outputs[i], format.outputs[i]));
+    lowered_.reports.push_back({.node = node.name,
+                                .op_types = reference::op_types(node.op),
+                                .repo_key = node_options.repo_key,
+                                .impl = std::string(option.candidate.impl->name()),
+                                .format = format.name,
+                                .schedule = option.candidate.schedule,
+                                .bank_hit = node_options.source == "bank"});
+    lowered_.steps.push_back(std::move(step));
+  }
+
+  const graph::Graph& graph_;
+  const CompileOptions& options_;
+  std::vector<NodeOptions> nodes_;
+  Lowered lowered_;
+  std::map<std::pair<graph::ValueId, Format>, int> tensors_;
+  std::map<graph::ValueId, Format> produced_;  ///< the Format a value was made in
+  std::map<std::tuple<int, Format, Format>, double> conversion_times_;
+};
+
+}  // namespace
+
+Lowered lower_graph(const graph::Graph& graph, const CompileOptions& options) {
+  return Lowering(graph, options).run();
+}
+
+}  // namespace aoe::compiler

@@ -1,0 +1,129 @@
+// Fixed, banked and default candidates of a node.
+#include "compiler/node_options.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "compiler/format_assignment.h"
+
+namespace aoe::compiler {
+namespace {
+
+/// Keeps the fastest option of each FormatChoice.
+void add_option(std::vector<NodeOption>& options, NodeOption added) {
+  const auto same = std::ranges::find_if(options, [&](const NodeOption& each) {
+    return each.candidate.format.inputs == added.candidate.format.inputs &&
+           each.candidate.format.outputs == added.candidate.format.outputs;
+  });
+  if (same == options.end())
+    options.push_back(std::move(added));
+  else if (added.time_ns < same->time_ns)
+    *same = std::move(added);
+}
+
+std::vector<NodeOption> from_bank(const Task& task, const bank::TaskKey& key,
+                                  const CompileOptions& options) {
+  std::vector<NodeOption> found;
+  const auto set = options.strategies == nullptr ? std::nullopt : options.strategies->find(key);
+  if (!set) return found;
+  for (const bank::Strategy& strategy : set->strategies) {
+    Result<Candidate> candidate = candidate_of(strategy, task, options.soc);
+    if (candidate)
+      add_option(found, {*candidate, strategy.measured.time_ns});
+    else
+      logger("compiler")
+          ->info("repo_key={} format={} strategy is not used: {}", key.repo_key(), strategy.format,
+                 candidate.error());
+  }
+  return found;
+}
+
+std::vector<NodeOption> from_defaults(const Task& task, const Soc& soc) {
+  std::vector<NodeOption> found;
+  if (task.is_static()) {
+    for (Candidate& candidate : default_candidates(task, soc)) {
+      const double time_ns = candidate.impl->estimate_ns(task, candidate.format, soc);
+      add_option(found, {std::move(candidate), time_ns});
+    }
+    return found;
+  }
+  const Impl* reference =
+      impls().find("reference");  // the only one that asks for sizes at run time
+  for (FormatChoice& format : reference->formats(task, soc))
+    found.push_back({{reference, std::move(format), {}}, 0});
+  return found;
+}
+
+}  // namespace
+
+std::vector<NodeOptions> node_options(const graph::Graph& graph, const CompileOptions& options) {
+  std::vector<NodeOptions> all;
+  for (const graph::NodeId id : graph.topological_order()) {
+    const graph::Node& node = graph.nodes[id];
+    NodeOptions choices{.node = id, .task = task_of(graph, id)};
+    const bank::TaskKey key = key_of(choices.task, options.soc);
+    choices.repo_key = key.repo_key();
+    if (const auto fixed = options.fixed.find(node.name); fixed != options.fixed.end()) {
+      choices.source = "fixed";
+      choices.options.push_back({fixed->second, 0});
+    } else if (choices.options = from_bank(choices.task, key, options); !choices.options.empty()) {
+      choices.source = "bank";
+    } else {
+      choices.source = "default";
+      choices.options = from_defaults(choices.task, options.soc);
+    }
+    if (choices.options.empty())
+      throw Error(ExitCode::kModel, "no implementation for op type " + node.op.type,
+                  "node '" + node.name + "'");
+    all.push_back(std::move(choices));
+  }
+  return all;
+}
+
+Task conversion_task(const TensorDesc& desc, Format to, const Soc& soc) {
+  const TensorDesc stored = with_format(desc, to, soc);
+  Task task;
+  task.op.type = "TransData";
+  task.op.attrs.set("dst_format", std::string(name(to)));
+  task.op.attrs.set("c0", std::int64_t{stored.c0});
+  TensorDesc logical = desc;
+  logical.format = Format::kND;
+  logical.c0 = 0;
+  task.inputs.push_back({logical, nullptr});
+  task.outputs.push_back(logical);
+  return task;
+}
+
+NodeOption conversion_option(const TensorDesc& desc, Format from, Format to,
+                             const CompileOptions& options) {
+  const Task task = conversion_task(desc, to, options.soc);
+  const auto fits = [&](const NodeOption& each) {
+    return dense(each.candidate.format.inputs.at(0)) == dense(from) &&
+           dense(each.candidate.format.outputs.at(0)) == dense(to);
+  };
+  for (auto list :
+       {from_bank(task, key_of(task, options.soc), options), from_defaults(task, options.soc)}) {
+    std::erase_if(list, [&](const NodeOption& each) { return !fits(each); });
+    if (!list.empty()) return *std::ranges::min_element(list, {}, &NodeOption::time_ns);
+  }
+  throw Error(ExitCode::kModel, "no implementation converts " + to_string(desc) + " from " +
+                                    std::string(name(from)) + " to " + std::string(name(to)));
+}
+
+bool same_bytes(const TensorDesc& desc, Format a, Format b, const Soc& soc) {
+  if (dense(a) == dense(b)) return true;
+  const auto is_dense_in_effect = [&](Format format) {
+    if (dense(format) == Format::kND) return true;
+    if (desc.shape.size() < 2) return false;
+    const std::int64_t pixels = std::accumulate(desc.shape.begin() + 2, desc.shape.end(),
+                                                std::int64_t{1}, std::multiplies<>());
+    if (format == Format::kNHWC) return pixels == 1 || desc.shape[1] == 1;
+    if (format == Format::kNC1HWC0) return pixels == 1 && desc.shape[1] % soc.vector_lanes == 0;
+    return false;
+  };
+  return is_dense_in_effect(a) && is_dense_in_effect(b);
+}
+
+}  // namespace aoe::compiler

@@ -1,0 +1,231 @@
+// Assembles an om. Equal loop nests are compiled once; constants are packed straight into the weights section.
+#include "compiler/om_builder.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <exception>
+#include <thread>
+
+#include "compiler/flat_copy.h"
+#include "compiler/loopnest/codegen.h"
+#include "compiler/placement.h"
+
+namespace aoe::compiler {
+namespace {
+
+using runtime::Om;
+using runtime::OmStep;
+using runtime::Place;
+using runtime::StepKind;
+
+StepKind step_kind(KernelKind kind) {
+  switch (kind) {
+    case KernelKind::kJit:
+      return StepKind::kJit;
+    case KernelKind::kOneDnn:
+      return StepKind::kOneDnn;
+    case KernelKind::kReference:
+      return StepKind::kReference;
+    case KernelKind::kNone:
+      return StepKind::kNone;
+  }
+  return StepKind::kReference;
+}
+
+/// The weights section: first sizes, then all packing at once, spread over threads.
+class Weights {
+ public:
+  std::uint64_t add(std::size_t size_bytes, std::function<void(void*)> pack) {
+    const std::uint64_t offset = (total_ + 63) / 64 * 64;
+    total_ = offset + size_bytes;
+    items_.push_back({offset, std::move(pack)});
+    return offset;
+  }
+  std::uint64_t add(const ConstantPtr& constant) {
+    const auto [at, is_new] = whole_.try_emplace(constant.get(), 0);
+    if (is_new)
+      at->second = add(constant->size_bytes(), [constant](void* to) {
+        std::memcpy(to, constant->data(), constant->size_bytes());
+      });
+    return at->second;
+  }
+  std::string pack(int threads) const {
+    std::string bytes(total_, '\0');
+    std::atomic<std::size_t> next = 0;
+    std::vector<std::exception_ptr> failures(std::max(1, threads));
+    {
+      std::vector<std::jthread> team;
+      for (std::exception_ptr& failure : failures)
+        team.emplace_back([&] {
+          try {
+            for (std::size_t i = next++; i < items_.size(); i = next++)
+              items_[i].pack(bytes.data() + items_[i].offset);
+          } catch (...) {  // a thread's wall; rethrown below
+            failure = std::current_exception();
+          }
+        });
+    }
+    for (const std::exception_ptr& failure : failures)
+      if (failure) std::rethrow_exception(failure);
+    return bytes;
+  }
+
+ private:
+  struct Item {
+    std::uint64_t offset;
+    std::function<void(void*)> pack;
+  };
+  std::uint64_t total_ = 0;
+  std::vector<Item> items_;
+  std::map<const Constant*, std::uint64_t> whole_;
+};
+
+class OmBuilder {
+ public:
+  OmBuilder(const std::string& name, const Lowered& lowered, const CompileOptions& options)
+      : lowered_(lowered), options_(options) {
+    om_.name = name;
+    om_.soc_version = options.soc.version;
+    om_.isa = options.soc.isa == Isa::kAvx512 ? "avx512" : "avx2";
+    om_.threads = options.soc.threads;
+    om_.c0 = options.soc.vector_lanes;
+  }
+
+  Om run() {
+    for (const LoweredStep& step : lowered_.steps) kernels_.push_back(build_kernel(step));
+    placement_ = place_tensors(lowered_, kernels_, options_.reuse_memory);
+    for (const int s : placement_.run_by_reference) kernels_[s] = {.kind = KernelKind::kReference};
+    add_tensors();
+    for (std::size_t s = 0; s < kernels_.size(); ++s) {
+      for (const Copy& copy : placement_.copies)
+        if (copy.step == static_cast<int>(s)) add_copy(copy);
+      add_step(s);
+    }
+    om_.inputs = lowered_.inputs;
+    om_.outputs = lowered_.outputs;
+    om_.arena_bytes = placement_.arena_bytes;
+    om_.weights = weights_.pack(options_.compile_threads);
+    om_.code = loopnest::compile_shared_object(functions_, options_.soc, options_.compile_threads);
+    return std::move(om_);
+  }
+
+ private:
+  Kernel build_kernel(const LoweredStep& step) const {
+    if (step.candidate.impl == nullptr)
+      return {.kind = KernelKind::kNone, .sharing = {.offsets = {0}}};
+    return step.candidate.impl->build(step.task, step.candidate.format, step.candidate.schedule,
+                                      options_.soc);
+  }
+
+  void add_tensors() {
+    std::vector<const LoweredTensor*> all;
+    for (const LoweredTensor& tensor : lowered_.tensors) all.push_back(&tensor);
+    for (const LoweredTensor& tensor : placement_.copy_targets) all.push_back(&tensor);
+    std::vector<bool> is_needed = constants_needed();
+    for (std::size_t id = 0; id < all.size(); ++id) {
+      runtime::OmTensor tensor{all[id]->name, all[id]->desc, placement_.places[id],
+                               placement_.offsets[id]};
+      if (all[id]->constant && is_needed[id]) {
+        tensor.offset = weights_.add(all[id]->constant);
+      } else if (all[id]->constant) {
+        // Packed by its kernels; nobody reads the original.
+        tensor.desc.shape = {0};
+      }
+      om_.tensors.push_back(std::move(tensor));
+    }
+  }
+
+  /// Constants that a reference step or the caller reads as they are.
+  std::vector<bool> constants_needed() const {
+    std::vector<bool> is_needed(lowered_.tensors.size(), false);
+    for (std::size_t s = 0; s < kernels_.size(); ++s)
+      if (kernels_[s].kind == KernelKind::kReference)
+        for (const int id : lowered_.steps[s].inputs)
+          if (id >= 0) is_needed[id] = true;
+    for (const int id : lowered_.outputs) is_needed[id] = true;
+    for (const Copy& copy : placement_.copies)
+      if (copy.from < static_cast<int>(is_needed.size())) is_needed[copy.from] = true;
+    return is_needed;
+  }
+
+  int add_tensor(std::string name, std::uint64_t size_bytes, Place place, std::uint64_t offset) {
+    const TensorDesc desc{DataType::kUint8, {static_cast<std::int64_t>(size_bytes)}, Format::kND};
+    om_.tensors.push_back({std::move(name), desc, place, offset});
+    return static_cast<int>(om_.tensors.size()) - 1;
+  }
+
+  void add_stages(const std::vector<loopnest::Function>& stages, OmStep& step) {
+    for (const loopnest::Function& function : stages) {
+      const std::string text = loopnest::to_text(function);
+      const auto [at, is_new] = symbols_.try_emplace(text, "k" + std::to_string(symbols_.size()));
+      if (is_new) {
+        functions_.push_back(function);
+        functions_.back().name = at->second;
+      }
+      step.stages.push_back({at->second, function.parallel_extent});
+      step.scratch_bytes =
+          std::max(step.scratch_bytes, static_cast<std::uint64_t>(function.scratch_bytes));
+    }
+  }
+
+  void add_copy(const Copy& copy) {
+    const TensorDesc& desc = om_.tensors[copy.from].desc;
+    OmStep step{.name = om_.tensors[copy.to].name,
+                .op_types = {"TransData"},
+                .kind = StepKind::kJit,
+                .inputs = {copy.from},
+                .outputs = {copy.to}};
+    step.call.type = "TransData";
+    step.bytes = 2.0 * static_cast<double>(storage_bytes(desc));
+    add_stages({flat_copy_function(storage_bytes(desc))}, step);
+    om_.steps.push_back(std::move(step));
+  }
+
+  void add_step(std::size_t s) {
+    const LoweredStep& lowered = lowered_.steps[s];
+    const Kernel& kernel = kernels_[s];
+    OmStep step{.name = lowered.name,
+                .op_types = reference::op_types(lowered.task.op),
+                .origins = lowered.origins,
+                .kind = step_kind(kernel.kind),
+                .call = lowered.task.op,
+                .params = kernel.params,
+                .outputs = lowered.outputs};
+    const bool reads_constants = kernel.kind == KernelKind::kReference;
+    for (const int id : lowered.inputs)
+      if (reads_constants || (id >= 0 && !lowered_.tensors[id].constant)) step.inputs.push_back(id);
+    for (std::size_t c = 0; c < kernel.constants.size(); ++c) {
+      const PackedConstant& constant = kernel.constants[c];
+      const std::uint64_t offset = weights_.add(constant.size_bytes, constant.pack);
+      step.constants.push_back(add_tensor(lowered.name + ":constant" + std::to_string(c),
+                                          constant.size_bytes, Place::kWeight, offset));
+    }
+    if (kernel.workspace_bytes > 0)
+      step.workspace = add_tensor(lowered.name + ":workspace", kernel.workspace_bytes,
+                                  Place::kArena, placement_.workspace_offsets[s]);
+    if (lowered.task.is_static()) {
+      step.flops = flops(lowered.task);
+      step.bytes = bytes_moved(lowered.task);
+    }
+    add_stages(kernel.stages, step);
+    om_.steps.push_back(std::move(step));
+  }
+
+  const Lowered& lowered_;
+  const CompileOptions& options_;
+  std::vector<Kernel> kernels_;
+  Placement placement_;
+  Weights weights_;
+  std::vector<loopnest::Function> functions_;
+  std::map<std::string, std::string> symbols_;  ///< text of a loop nest -> its symbol
+  Om om_;
+};
+
+}  // namespace
+
+Om build_om(const std::string& name, const Lowered& lowered, const CompileOptions& options) {
+  return OmBuilder(name, lowered, options).run();
+}
+
+}  // namespace aoe::compiler
