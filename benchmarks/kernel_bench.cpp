@@ -3,6 +3,7 @@
 //
 //   kernel_bench [--impl=direct] [--format=NC1HWC0] [--schedule=oc_vectors=2,ow_block=14,...]
 //   [--search=N] [--check]
+//                [--avx2] [--assembly]
 //                TASK...
 //   TASK: "conv 1x64x56x56 64x64x3x3 s1 p1 d1 g1 bias add relu" or "matmul 128x768 768x3072 bias
 //   relu"
@@ -317,6 +318,12 @@ void bench(const Task& task, const Candidate& base, const Options& options, cons
   for (std::size_t i = 0; i < schedules.size(); ++i) {
     Candidate candidate = base;
     candidate.schedule = schedules[i];
+    if (options.assembly) {
+      for (const loopnest::Function& stage :
+           candidate.impl->build(task, candidate.format, candidate.schedule, soc).stages) {
+        std::printf("%s", loopnest::assembly(stage, soc).c_str());
+      }
+    }
     Runner runner(task, candidate, soc);
     if (options.check) {
       const double error = runner.error();
@@ -356,6 +363,7 @@ Options parse_options(int argc, char** argv) {
       options.search = std::stoi(value("--search="));
     else if (word == "--check")
       options.check = true;
+    else if (word == "--assembly") options.assembly = true;
     else if (word == "--avx2")
       options.avx2 = true;
     else
@@ -386,7 +394,7 @@ int main(int argc, char** argv) {
       if (!options.impl.empty() && candidate.impl->name() != options.impl) continue;
       if (!options.format.empty() && candidate.format.name != options.format) continue;
       const std::string name(candidate.impl->name());
-      if (name == "reference" || name == "onednn") continue;
+      if (name == "reference" || name.starts_with("onednn")) continue;
       bench(task, candidate, options, soc, peak);
     }
   }
