@@ -47,7 +47,7 @@ void scale_weights(Graph& graph, NodeId anchor, const std::vector<double>& scale
   std::vector<double> weights = to_doubles(*old.constant);
   for (std::size_t i = 0; i < weights.size(); ++i)
     weights[i] *= scale[channel_of(node, shape, static_cast<std::int64_t>(i))];
-  const ValueId scaled = add_floats(graph, old.name, shape, weights);
+  const ValueId scaled = add_floats(graph, node.name + "_weight", shape, weights);
   graph.nodes[anchor].inputs[1] = scaled;
 }
 

@@ -9,6 +9,7 @@
 namespace aoe::graph {
 
 bool is_type(const Node& node, std::string_view type) {
+  AOE_CHECK(reference::ops().find(type) != nullptr, "there is no operator " + std::string(type));
   return !node.is_dead && node.op.type == type && node.op.epilogue.empty();
 }
 
@@ -146,7 +147,11 @@ NodeId replace_nodes(Graph& graph, std::vector<NodeId> old, Node node) {
     add_origins(graph.nodes[id]);
     graph.remove_node(id);
   }
-  return graph.add_node(std::move(node));
+  const NodeId id = old.back();
+  for (const ValueId output : node.outputs)
+    if (output != kNone) graph.values[output].producer = id;
+  graph.nodes[id] = std::move(node);
+  return id;
 }
 
 }  // namespace aoe::graph

@@ -45,8 +45,8 @@ ValueId add_intermediate(Graph& graph, const std::string& stem, TensorDesc desc)
 /// Takes a node out whose output 0 equals `replacement`. A graph output keeps its name: then the replacement's producer
 /// takes it over. False, with nothing changed, when that is not possible (an input given out directly, say).
 bool bypass(Graph& graph, NodeId id, ValueId replacement);
-/// Puts `node` in the place of `old` nodes: it takes over `outputs` from whichever of them produce these, gets the name of
-/// the first and the origins of all, in order.
+/// Puts `node` in the place of the `old` nodes: it gets the id of the last, the name of the first and the origins of
+/// all, in order, and produces `node.outputs`.
 NodeId replace_nodes(Graph& graph, std::vector<NodeId> old, Node node);
 
 }  // namespace aoe::graph

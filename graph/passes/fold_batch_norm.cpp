@@ -36,19 +36,16 @@ void split(Graph& graph, NodeId id, const ChannelAffine& affine) {
   const TensorDesc desc = graph.values[norm.outputs[0]].desc;
   Shape shape(std::max<std::size_t>(desc.shape.size(), 2) - 1, 1);  // C x 1 x 1, or C alone
   shape[0] = static_cast<std::int64_t>(affine.scale.size());
-  graph.remove_node(id);
   const ValueId scaled = add_intermediate(graph, norm.name + "_scaled", desc);
   graph.add_node(
-      {.name = norm.name,
+      {.name = norm.name + "_scaled",
        .op = call_of("Mul"),
        .inputs = {norm.inputs[0], add_floats(graph, norm.name + "_scale", shape, affine.scale)},
        .outputs = {scaled},
        .origins = norm.origins});
-  graph.add_node({.name = norm.name + "_shift",
-                  .op = call_of("Add"),
-                  .inputs = {scaled, add_floats(graph, norm.name + "_shift", shape, affine.shift)},
-                  .outputs = {norm.outputs[0]},
-                  .origins = norm.origins});
+  const ValueId shift = add_floats(graph, norm.name + "_shift", shape, affine.shift);
+  graph.nodes[id].op = call_of("Add");
+  graph.nodes[id].inputs = {scaled, shift};
 }
 
 bool run(Graph& graph) {

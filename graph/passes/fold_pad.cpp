@@ -49,7 +49,7 @@ bool takes_padding(const Node& node) {
 
 bool fold(Graph& graph, NodeId id) {
   const Node& pad = graph.nodes[id];
-  if (!is_type(pad, "Pad") || dtype_of(graph, pad.inputs[0]) != DataType::kFloat ||
+  if (!is_type(pad, "PadV3") || dtype_of(graph, pad.inputs[0]) != DataType::kFloat ||
       !pads_with_zero(graph, pad))
     return false;
   const std::vector<std::int64_t> added = full_pads(graph, pad);

@@ -95,7 +95,6 @@ bool run(Graph& graph) {
     const std::vector<NodeId> steps = Absorber(graph, position, *it).steps_behind(result);
     if (steps.empty()) continue;
     fuse_steps(graph, *it, steps);
-    position.push_back(position[*it]);
     changed = true;
   }
   return changed;

@@ -1,6 +1,7 @@
 // remove_identities: takes out nodes that hand their input on unchanged, and writes all that only rename dimensions
 // (Squeeze, Unsqueeze, Flatten, a Transpose of dimensions of size 1, chains of them) as one Reshape to a constant shape.
 #include <algorithm>
+#include <initializer_list>
 #include <numeric>
 
 #include "graph/passes.h"
@@ -25,6 +26,12 @@ bool is_copying_slice(const Graph& graph, const Node& node) {
   const ConstantPtr steps =
       constant_input(graph, node, 4);  // a step of -1 keeps the shape and turns the data
   return steps && std::ranges::all_of(to_ints(*steps), [](std::int64_t step) { return step > 0; });
+}
+
+bool is_copying_pad(const Graph& graph, const Node& node) {
+  std::vector<std::int64_t> pads;
+  return keeps_desc(graph, node) && ints_of(graph, node, "pads", 1, pads) &&
+         std::ranges::all_of(pads, [](std::int64_t pad) { return pad == 0; });
 }
 
 /// A pooling window of one element (adaptive pooling of an image that has the asked size already).
@@ -54,23 +61,16 @@ bool is_neutral(const Graph& graph, const Node& node, std::size_t& kept) {
 bool is_identity(const Graph& graph, const Node& node, std::size_t& kept) {
   kept = 0;
   if (node.outputs.size() != 1 || node.outputs[0] == kNone || !has_input(node, 0)) return false;
-  const std::string& type = node.op.type;
-  if (!node.op.epilogue.empty()) return false;
-  if (type == "Identity") return true;
-  if (type == "Dropout") return !is_training(graph, node);
-  if (type == "Cast" || type == "Reshape" || type == "Expand" || type == "Tile")
-    return keeps_desc(graph, node);
-  if (type == "Slice") return is_copying_slice(graph, node);
-  if (type == "Pad") {
-    std::vector<std::int64_t> pads;
-    return keeps_desc(graph, node) && ints_of(graph, node, "pads", 1, pads) &&
-           std::ranges::all_of(pads, [](std::int64_t pad) { return pad == 0; });
-  }
-  if (type == "ConcatV2" || type == "AddN" || type == "Maximum" || type == "Minimum" ||
-      type == "MeanN")
-    return node.inputs.size() == 1;
-  if (type == "AvgPoolV2" || type == "MaxPoolV3") return is_copying_pool(graph, node);
-  if (type == "SplitV") return keeps_desc(graph, node);
+  const auto is_any = [&](std::initializer_list<std::string_view> types) {
+    return std::ranges::any_of(types, [&](std::string_view type) { return is_type(node, type); });
+  };
+  if (is_type(node, "Identity")) return true;
+  if (is_type(node, "Dropout")) return !is_training(graph, node);
+  if (is_any({"Cast", "Reshape", "Expand", "Tile", "SplitV"})) return keeps_desc(graph, node);
+  if (is_type(node, "Slice")) return is_copying_slice(graph, node);
+  if (is_type(node, "PadV3")) return is_copying_pad(graph, node);
+  if (is_any({"AvgPoolV2", "MaxPoolV3"})) return is_copying_pool(graph, node);
+  if (is_any({"ConcatV2", "AddN", "Maximum", "Minimum", "MeanN"})) return node.inputs.size() == 1;
   return is_neutral(graph, node, kept);
 }
 
@@ -83,10 +83,9 @@ std::vector<std::int64_t> permutation_of(const Graph& graph, const Node& node) {
 
 /// A Transpose that leaves all dimensions larger than 1 in their order moves no data.
 bool only_renames(const Graph& graph, const Node& node) {
-  const std::string& type = node.op.type;
-  if (type == "Squeeze" || type == "Unsqueeze" || type == "FlattenV2" || type == "Reshape")
-    return true;
-  if (type != "Transpose") return false;
+  for (const char* type : {"Squeeze", "Unsqueeze", "FlattenV2", "Reshape"})
+    if (is_type(node, type)) return true;
+  if (!is_type(node, "Transpose")) return false;
   const Shape& shape = shape_of(graph, node.inputs[0]);
   std::vector<std::int64_t> order;
   for (const std::int64_t axis : permutation_of(graph, node))

@@ -11,23 +11,21 @@ TensorDesc add_desc(const Graph& graph, ValueId a, ValueId b) {
 }
 
 bool split(Graph& graph, NodeId id) {
+  if (!is_type(graph.nodes[id], "AddN") || graph.nodes[id].inputs.size() < 2) return false;
   const Node sum = graph.nodes[id];
-  if (!is_type(sum, "AddN") || sum.inputs.size() < 2) return false;
-  graph.remove_node(id);
   ValueId total = sum.inputs[0];
-  for (std::size_t i = 1; i < sum.inputs.size(); ++i) {
-    const bool is_last = i + 1 == sum.inputs.size();
-    const std::string name = is_last ? sum.name : sum.name + "_" + std::to_string(i);
-    const ValueId output =
-        is_last ? sum.outputs[0]
-                : add_intermediate(graph, name, add_desc(graph, total, sum.inputs[i]));
+  for (std::size_t i = 1; i + 1 < sum.inputs.size(); ++i) {
+    const std::string name = sum.name + "_" + std::to_string(i);
+    const ValueId part = add_intermediate(graph, name, add_desc(graph, total, sum.inputs[i]));
     graph.add_node({.name = name,
                     .op = call_of("Add"),
                     .inputs = {total, sum.inputs[i]},
-                    .outputs = {output},
+                    .outputs = {part},
                     .origins = sum.origins});
-    total = output;
+    total = part;
   }
+  graph.nodes[id].op = call_of("Add");
+  graph.nodes[id].inputs = {total, sum.inputs.back()};
   return true;
 }
 

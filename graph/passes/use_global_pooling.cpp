@@ -38,33 +38,27 @@ bool is_pool_over_image(const Graph& graph, const Node& node) {
 }
 
 bool replace(Graph& graph, NodeId id) {
-  const Node& node = graph.nodes[id];
+  const Node node = graph.nodes[id];
   if (!is_mean_over_image(graph, node) && !is_pool_over_image(graph, node)) return false;
   if (!is_static(shape_of(graph, node.inputs[0]))) return false;
-  const std::string name = node.name;
-  const std::vector<std::string> origins = node.origins;
-  const ValueId input = node.inputs[0], output = node.outputs[0];
-  TensorDesc pooled = graph.values[input].desc;
+  TensorDesc pooled = graph.values[node.inputs[0]].desc;
   std::fill(pooled.shape.begin() + 2, pooled.shape.end(), 1);
-  if (graph.values[output].desc == pooled) {
-    Node& changed = graph.nodes[id];
-    changed.op = call_of("GlobalAveragePool");
-    changed.inputs = {input};
+  if (graph.values[node.outputs[0]].desc == pooled) {
+    graph.nodes[id].op = call_of("GlobalAveragePool");
+    graph.nodes[id].inputs = {node.inputs[0]};
     return true;
   }
-  graph.remove_node(id);  // keepdims=0: the pooled image without its height and width
-  const ValueId middle = add_intermediate(graph, name + "_pooled", pooled);
-  const ValueId shape = add_ints(graph, name + "_shape", shape_of(graph, output));
+  // keepdims=0: the pooled image without its height and width
+  const std::string name = node.name + "_pooled";
+  const ValueId middle = add_intermediate(graph, name, pooled);
+  const ValueId shape = add_ints(graph, node.name + "_shape", shape_of(graph, node.outputs[0]));
   graph.add_node({.name = name,
                   .op = call_of("GlobalAveragePool"),
-                  .inputs = {input},
+                  .inputs = {node.inputs[0]},
                   .outputs = {middle},
-                  .origins = origins});
-  graph.add_node({.name = name + "_reshape",
-                  .op = call_of("Reshape"),
-                  .inputs = {middle, shape},
-                  .outputs = {output},
-                  .origins = origins});
+                  .origins = node.origins});
+  graph.nodes[id].op = call_of("Reshape");
+  graph.nodes[id].inputs = {middle, shape};
   return true;
 }
 

@@ -1,0 +1,208 @@
+// Bad models: one clear line each, and never a crash.
+#include <gtest/gtest.h>
+#include <onnx/onnx_pb.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "tests/graph/model_text.h"
+#include "tests/temp_dir.h"
+
+namespace aoe::tests {
+namespace {
+
+/// The message with the temporary directory taken out; "imports" when there is none.
+std::string import_message(const std::string& bytes, const graph::ImportOptions& options = {}) {
+  const TempDir directory;
+  write_file_atomically(directory / "m.onnx", bytes);
+  try {
+    graph::import_onnx(directory / "m.onnx", options);
+  } catch (const Error& error) {
+    std::string text = error.what();
+    const std::string prefix = directory.path().string() + "/";
+    for (std::size_t at = text.find(prefix); at != std::string::npos; at = text.find(prefix))
+      text.erase(at, prefix.size());
+    EXPECT_EQ(text.find('\n'), std::string::npos) << text;
+    return text;
+  }
+  return "imports";
+}
+
+onnx::ModelProto parse(const std::string& text, int opset = 13) {
+  onnx::ModelProto model;
+  model.ParseFromString(model_bytes(text, opset));
+  return model;
+}
+
+constexpr const char* kRelu = "g (float[2] x) => (float[2] y) { y = Relu (x) }";
+
+TEST(BadModel, MissingFileAndDirectory) {
+  const TempDir directory;
+  for (const auto& [path, what] : {std::pair{directory / "absent.onnx", "no such file"},
+                                   std::pair{directory.path(), "is a directory"}}) {
+    try {
+      graph::import_onnx(path, {});
+      ADD_FAILURE() << path << " is imported";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::kModel);
+      EXPECT_NE(std::string(error.what()).find(what), std::string::npos) << error.what();
+      EXPECT_EQ(error.where(), path.string());
+    }
+  }
+}
+
+TEST(BadModel, NoOnnx) {
+  EXPECT_EQ(import_message(""), "m.onnx: is empty; export the model again");
+  EXPECT_NE(import_message("this is not a protobuf message at all").find("is not an ONNX model"),
+            std::string::npos);
+  EXPECT_NE(import_message(std::string(1000, '\0')).find("is not an ONNX model"),
+            std::string::npos);
+}
+
+TEST(BadModel, TruncatedAnywhereIsRefusedOrHarmless) {
+  const std::string bytes = model_bytes(
+      "g (float[1,2,4,4] x) => (float[1,3,4,4] y) <float[3,2,1,1] w> { c = Conv (x, w) y = Relu "
+      "(c) }");
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    const std::string message = import_message(bytes.substr(0, size));
+    EXPECT_NE(message, "imports") << "first " << size << " of " << bytes.size() << " bytes";
+  }
+}
+
+TEST(BadModel, FlippedBytesNeverCrash) {
+  const std::string bytes = model_bytes(
+      "g (float[1,2,4,4] x) => (float[1,3,2,2] y) <float[3,2,1,1] w> "
+      "{ c = Conv (x, w) y = MaxPool <kernel_shape = [2,2], strides = [2,2]> (c) }");
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    for (const int flip : {0x01, 0x80, 0xff}) {
+      std::string damaged = bytes;
+      damaged[i] = static_cast<char>(damaged[i] ^ flip);
+      import_message(damaged);  // any answer will do
+    }
+  }
+}
+
+TEST(BadModel, AllUnsupportedOperatorsInOneMessage) {
+  EXPECT_EQ(import_message(model_bytes("g (float[2] x) => (float[2] y) { a = Frobnicate (x) b = "
+                                       "Relu (a) y = local.Twist (b) }")),
+            "m.onnx: 2 unsupported operators: node that produces 'a' (ONNX Frobnicate, opset 13), "
+            "node that produces "
+            "'y' (ONNX local.Twist, opset 1); replace them, or export the model another way");
+}
+
+TEST(BadModel, OperatorOlderThanItsFirstOpset) {
+  EXPECT_NE(
+      import_message(
+          model_bytes(
+              "g (float[2,3] x) => (float[2,3] y) <float[3] s> { y = LayerNormalization (x, s) }",
+              13))
+          .find("(ONNX LayerNormalization, opset 13, known from 17)"),
+      std::string::npos);
+}
+
+TEST(BadModel, BrokenWiring) {
+  EXPECT_EQ(import_message(model_bytes("g (float[2] x) => (float[2] y) { y = Add (x, z) }")),
+            "m.onnx: node that produces 'y' (ONNX Add): reads 'z', which is no input, no "
+            "initializer and no output of "
+            "another node");
+  EXPECT_EQ(
+      import_message(model_bytes("g (float[2] x) => (float[2] y) { y = Relu (x) y = Abs (x) }")),
+      "m.onnx: node that produces 'y' (ONNX Abs): produces 'y', which exists already");
+  EXPECT_EQ(import_message(model_bytes(
+                "g (float[2] x) => (float[2] y) { a = Add (x, b) b = Relu (a) y = Abs (b) }")),
+            "m.onnx: node that produces 'a' (ONNX Add): depends on its own output: the graph has a "
+            "cycle");
+  EXPECT_EQ(
+      import_message(model_bytes("g (float[2] x) => (float[2] y, float[2] z) { y = Relu (x) }")),
+      "m.onnx: output 'z': is produced by no node");
+}
+
+TEST(BadModel, ContradictoryShapes) {
+  const std::string message = import_message(
+      model_bytes("g (float[2,3] x) => (float[2,4] y) <float[3,5] w> { y = MatMul (x, w) }"));
+  EXPECT_EQ(message,
+            "m.onnx: output 'y': contradictory shapes: it is declared float32 2x4 and computed as "
+            "float32 2x5");
+  EXPECT_NE(
+      import_message(
+          model_bytes("g (float[2,3] x) => (float[2,5] y) <float[4,5] w> { y = MatMul (x, w) }"))
+          .find("node MatMul_0"),
+      std::string::npos);
+}
+
+TEST(BadModel, TypesThatAreNoTensorsOfNumbers) {
+  onnx::ModelProto model = parse(kRelu);
+  auto* type = model.mutable_graph()->mutable_input(0)->mutable_type();
+  type->mutable_sequence_type()->mutable_elem_type()->mutable_tensor_type()->set_elem_type(1);
+  EXPECT_EQ(import_message(model.SerializeAsString()),
+            "m.onnx: value 'x': is a sequence; only tensors of numbers and bools are supported");
+  type->mutable_tensor_type()->set_elem_type(onnx::TensorProto::STRING);
+  EXPECT_NE(import_message(model.SerializeAsString()).find("is a tensor of strings"),
+            std::string::npos);
+}
+
+TEST(BadModel, InitializersThatDoNotFitTheirShape) {
+  onnx::ModelProto model =
+      parse("g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> { y = Add (x, w) }");
+  onnx::TensorProto& tensor = *model.mutable_graph()->mutable_initializer(0);
+  tensor.clear_float_data();
+  tensor.set_raw_data(std::string(7, 'x'));
+  EXPECT_EQ(import_message(model.SerializeAsString()),
+            "m.onnx: tensor 'w': holds 7 bytes, float32 2 needs 8");
+  tensor.set_dims(0, std::int64_t{1} << 62);
+  EXPECT_NE(import_message(model.SerializeAsString()).find("is larger than memory can be"),
+            std::string::npos);
+  tensor.set_dims(0, -2);
+  EXPECT_NE(import_message(model.SerializeAsString()).find("has a negative dimension: -2"),
+            std::string::npos);
+  tensor.set_dims(0, 2);
+  tensor.set_data_type(onnx::TensorProto::STRING);
+  EXPECT_NE(import_message(model.SerializeAsString()).find("holds strings"), std::string::npos);
+}
+
+TEST(BadModel, ExternalDataStaysBesideTheModel) {
+  onnx::ModelProto model =
+      parse("g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> { y = Add (x, w) }");
+  onnx::TensorProto& tensor = *model.mutable_graph()->mutable_initializer(0);
+  tensor.clear_float_data();
+  tensor.set_data_location(onnx::TensorProto::EXTERNAL);
+  auto* location = tensor.add_external_data();
+  location->set_key("location");
+  for (const char* path : {"/etc/passwd", "../w.bin", "a/../../w.bin", ""}) {
+    location->set_value(path);
+    EXPECT_NE(import_message(model.SerializeAsString()).find("not below the model's directory"),
+              std::string::npos)
+        << path;
+  }
+  location->set_value("absent.bin");
+  EXPECT_NE(
+      import_message(model.SerializeAsString()).find("external data absent.bin cannot be read"),
+      std::string::npos);
+}
+
+TEST(BadModel, LoopsAreReportedAndUndecidedBranchesToo) {
+  EXPECT_NE(import_message(model_bytes("g (float[2] x, bool c) => (float[2] y) { y = If (c) <"
+                                       "then_branch = t () => (float[2] a) { a = Relu (x) },"
+                                       "else_branch = e () => (float[2] b) { b = Abs (x) }> }"))
+                .find("(ONNX If, opset 13, its condition is known only when it runs)"),
+            std::string::npos);
+}
+
+TEST(BadModel, FunctionsThatCallThemselves) {
+  EXPECT_NE(import_message(model_bytes("g (float[2] x) => (float[2] y) { y = local.f (x) }\n"
+                                       "<opset_import: [\"\" : 13, \"local\" : 1], domain: "
+                                       "\"local\"> f (a) => (b) { b = local.f (a) }"))
+                .find("calls functions too deeply"),
+            std::string::npos);
+}
+
+TEST(BadModel, OutNodesThatAreNotThere) {
+  const std::string bytes = model_bytes(kRelu);
+  EXPECT_EQ(
+      import_message(bytes, {.out_nodes = {"absent:0"}}),
+      "--out_nodes: the model has no node 'absent'; write it like --out_nodes=\"node_name:0\"");
+  EXPECT_EQ(import_message(bytes, {.out_nodes = {"Relu_0:1"}}),
+            "--out_nodes: node 'Relu_0' has no output '1'; it has 1");
+}
+
+}  // namespace
+}  // namespace aoe::tests

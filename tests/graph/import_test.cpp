@@ -1,0 +1,234 @@
+// What good models become.
+#include <gtest/gtest.h>
+#include <onnx/onnx_pb.h>
+
+#include <cstring>
+
+#include "base/file.h"
+#include "tests/graph/interpret.h"
+#include "tests/graph/model_text.h"
+#include "tests/temp_dir.h"
+
+namespace aoe::tests {
+namespace {
+
+using graph::Graph;
+
+onnx::ModelProto parse(const std::string& text, int opset = 13) {
+  onnx::ModelProto model;
+  model.ParseFromString(model_bytes(text, opset));
+  return model;
+}
+
+const graph::Value& value(const Graph& graph, const std::string& name) {
+  for (const graph::Value& value : graph.values)
+    if (value.name == name) return value;
+  throw std::logic_error("no value " + name);
+}
+
+std::vector<float> floats(const Constant& constant) {
+  const auto* data = static_cast<const float*>(constant.data());
+  return {data, data + element_count(constant.desc().shape)};
+}
+
+TEST(Import, MakesUpUniqueNames) {
+  const Graph graph = import_text("g (float[2] x) => (float[2] y) { a = Relu (x) y = Relu (a) }");
+  EXPECT_EQ(graph.to_text(),
+            "graph g\ninput x: float32 2\nRelu_0: Relu(x) -> a: float32 2\nRelu_1: Relu(a) -> y: "
+            "float32 2\noutput y\n");
+}
+
+TEST(Import, InitializersOfOldModelsAreNoInputs) {
+  onnx::ModelProto model = parse("g (float[2] x, float[2] w) => (float[2] y) { y = Add (x, w) }");
+  model.set_ir_version(3);
+  onnx::TensorProto& tensor = *model.mutable_graph()->add_initializer();
+  tensor.set_name("w");
+  tensor.set_data_type(1);
+  tensor.add_dims(2);
+  tensor.add_float_data(1);
+  tensor.add_float_data(2);
+  const Graph graph = import_bytes(model.SerializeAsString());
+  ASSERT_EQ(graph.inputs.size(), 1u);
+  EXPECT_EQ(floats(*value(graph, "w").constant), (std::vector<float>{1, 2}));
+}
+
+TEST(Import, ReadsEveryTypedField) {
+  struct Case {
+    onnx::TensorProto::DataType type;
+    void (*fill)(onnx::TensorProto&);
+    std::string bytes;
+  };
+  const auto from_int32 = [](onnx::TensorProto& t) {
+    t.add_int32_data(1), t.add_int32_data(0x3c00);
+  };
+  const auto from_uint64 = [](onnx::TensorProto& t) { t.add_uint64_data(1), t.add_uint64_data(2); };
+  const auto raw = [](auto a, auto b) {
+    std::string bytes(2 * sizeof a, '\0');
+    std::memcpy(bytes.data(), &a, sizeof a);
+    std::memcpy(bytes.data() + sizeof a, &b, sizeof b);
+    return bytes;
+  };
+  const Case cases[] = {
+      {onnx::TensorProto::INT16, from_int32, raw(std::int16_t{1}, std::int16_t{0x3c00})},
+      {onnx::TensorProto::UINT16, from_int32, raw(std::uint16_t{1}, std::uint16_t{0x3c00})},
+      {onnx::TensorProto::FLOAT16, from_int32, raw(std::uint16_t{1}, std::uint16_t{0x3c00})},
+      {onnx::TensorProto::BFLOAT16, from_int32, raw(std::uint16_t{1}, std::uint16_t{0x3c00})},
+      {onnx::TensorProto::INT32, from_int32, raw(std::int32_t{1}, std::int32_t{0x3c00})},
+      {onnx::TensorProto::UINT32, from_uint64, raw(std::uint32_t{1}, std::uint32_t{2})},
+      {onnx::TensorProto::UINT64, from_uint64, raw(std::uint64_t{1}, std::uint64_t{2})},
+      {onnx::TensorProto::INT8,
+       [](onnx::TensorProto& t) { t.add_int32_data(-1), t.add_int32_data(2); }, "\xff\x02"},
+      {onnx::TensorProto::UINT8,
+       [](onnx::TensorProto& t) { t.add_int32_data(255), t.add_int32_data(2); }, "\xff\x02"},
+      {onnx::TensorProto::BOOL,
+       [](onnx::TensorProto& t) { t.add_int32_data(7), t.add_int32_data(1); }, "\x01\x01"},
+      {onnx::TensorProto::DOUBLE,
+       [](onnx::TensorProto& t) { t.add_double_data(1), t.add_double_data(2); }, raw(1.0, 2.0)},
+      {onnx::TensorProto::INT64,
+       [](onnx::TensorProto& t) { t.add_int64_data(1), t.add_int64_data(2); },
+       raw(std::int64_t{1}, std::int64_t{2})},
+  };
+  for (const Case& c : cases) {
+    onnx::ModelProto model = parse("g (float[2] x) => (float[2] y) { y = Relu (x) }");
+    onnx::TensorProto& tensor = *model.mutable_graph()->add_initializer();
+    tensor.set_name("t");
+    tensor.set_data_type(c.type);
+    tensor.add_dims(2);
+    c.fill(tensor);
+    const Graph graph = import_bytes(model.SerializeAsString());
+    const ConstantPtr constant = value(graph, "t").constant;
+    EXPECT_EQ(std::string(static_cast<const char*>(constant->data()), constant->size_bytes()),
+              c.bytes)
+        << onnx::TensorProto::DataType_Name(c.type);
+  }
+}
+
+TEST(Import, ReadsExternalDataAtItsOffset) {
+  onnx::ModelProto model =
+      parse("g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> { y = Add (x, w) }");
+  onnx::TensorProto& tensor = *model.mutable_graph()->mutable_initializer(0);
+  tensor.clear_float_data();
+  tensor.set_data_location(onnx::TensorProto::EXTERNAL);
+  for (const auto& [key, text] :
+       {std::pair{"location", "data/w.bin"}, std::pair{"offset", "4"}, std::pair{"length", "8"}}) {
+    auto* entry = tensor.add_external_data();
+    entry->set_key(key);
+    entry->set_value(text);
+  }
+  const TempDir directory;
+  std::filesystem::create_directory(directory / "data");
+  const float stored[] = {7, 8, 9};
+  write_file_atomically(directory / "data/w.bin",
+                        {reinterpret_cast<const char*>(stored), sizeof stored});
+  write_file_atomically(directory / "m.onnx", model.SerializeAsString());
+  EXPECT_EQ(floats(*value(graph::import_onnx(directory / "m.onnx", {}), "w").constant),
+            (std::vector<float>{8, 9}));
+
+  write_file_atomically(directory / "data/w.bin",
+                        {reinterpret_cast<const char*>(stored), 8});  // cut short
+  try {
+    graph::import_onnx(directory / "m.onnx", {});
+    FAIL() << "bytes behind the end of the file are read";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("needs bytes 4 to 12"), std::string::npos)
+        << error.what();
+  }
+}
+
+TEST(Import, KeepsTheVersionThatTheOpsetReaches) {
+  const auto version = [](int opset) {
+    return import_text("g (float[2,3] x) => (float[2,3] y) { y = Softmax (x) }", opset)
+        .nodes[0]
+        .op.version;
+  };
+  EXPECT_EQ(version(12), version(11));
+  EXPECT_EQ(version(13), version(15));
+  EXPECT_NE(version(12), version(13));
+}
+
+TEST(Import, KnowsShapesThatTheModelComputes) {
+  const Graph graph = import_text(R"(g (float[2,3,4] x) => (float[2,12] y) {
+    s = Shape (x)
+    zero = Constant <value = int64 {0}> ()
+    n = Gather (s, zero)
+    axes = Constant <value = int64[1] {0}> ()
+    n1 = Unsqueeze (n, axes)
+    rest = Constant <value = int64[1] {-1}> ()
+    shape = Concat <axis = 0> (n1, rest)
+    y = Reshape (x, shape)
+  })");
+  EXPECT_EQ(graph.values[graph.outputs[0]].desc.shape, (Shape{2, 12}));
+}
+
+TEST(Import, TakesTheDeclarationWhereOnlyTheRunKnows) {
+  const Graph graph = import_text(
+      "g (float[6] x, int64[2] shape) => (float[2,3] y) { r = Reshape (x, shape) y = Relu (r) }");
+  EXPECT_EQ(value(graph, "r").desc.shape, (Shape{kUnknownDim, kUnknownDim}));
+  EXPECT_EQ(value(graph, "y").desc.shape, (Shape{2, 3}));
+}
+
+TEST(Import, TakesTheBranchThatAConstantConditionChooses) {
+  const char* const text = R"(g (float[1,2] x) => (float[2] y) {
+    s = Shape (x)
+    zero = Constant <value = int64 {0}> ()
+    n = Gather (s, zero)
+    one = Constant <value = int64 {1}> ()
+    is_one = Equal (n, one)
+    y = If (is_one) <
+      then_branch = t () => (float[2] a) { axes = Constant <value = int64[1] {0}> () a = Squeeze (x, axes) },
+      else_branch = e () => (float[1,2] b) { b = Identity (x) }>
+  })";
+  const Graph graph = import_text(text);
+  EXPECT_EQ(graph.values[graph.outputs[0]].name, "y");
+  EXPECT_EQ(graph.nodes[graph.values[graph.outputs[0]].producer].op.type, "Squeeze");
+}
+
+TEST(Import, InlinesFunctionsWithTheirAttributes) {
+  const Graph graph = import_text(
+      "g (float[2] x) => (float[2] y) { y = local.leaky <slope = 0.25> (x) }\n"
+      "<opset_import: [\"\" : 13], domain: \"local\"> leaky <slope> (a) => (c) "
+      "{ b = LeakyRelu <alpha : float = @slope> (a) c = Neg (b) }");
+  ASSERT_EQ(graph.nodes.size(), 2u);
+  EXPECT_EQ(graph.nodes[0].op.attrs.get_float("alpha", 0), 0.25f);
+  EXPECT_EQ(graph.values[graph.outputs[0]].name, "y");
+  const float x[] = {-4, 4};
+  const auto input =
+      std::make_shared<Constant>(TensorDesc{.dtype = DataType::kFloat, .shape = {2}}, x);
+  EXPECT_EQ(floats(*interpret(graph, {input})[0]), (std::vector<float>{1, -4}));
+}
+
+TEST(Import, GivesEveryOutputAProducerOfItsOwn) {
+  const Graph graph = import_text(
+      "g (float[2] x) => (float[2] x, float[2] w) <float[2] w = {1, 2}> { unused = Relu (x) }");
+  ASSERT_EQ(graph.outputs.size(), 2u);
+  for (const graph::ValueId output : graph.outputs)
+    EXPECT_NE(graph.values[output].producer, graph::kNone);
+}
+
+TEST(Import, BroadcastsAlongTheAxisOfOldOpsets) {
+  const Graph graph = import_text(
+      "g (float[1,2,2] x) => (float[1,2,2] y) <float[2] w = {10, 20}> { y = Add <broadcast = 1, "
+      "axis = 1> (x, w) }",
+      6);
+  const float x[] = {1, 2, 3, 4};
+  const auto input =
+      std::make_shared<Constant>(TensorDesc{.dtype = DataType::kFloat, .shape = {1, 2, 2}}, x);
+  EXPECT_EQ(floats(*interpret(graph, {input})[0]), (std::vector<float>{11, 12, 23, 24}));
+}
+
+TEST(Import, KeepsWhatOutNodesAskFor) {
+  const Graph graph = import_text("g (float[2] x) => (float[2] y) { a = Relu (x) y = Abs (a) }", 13,
+                                  {.out_nodes = {"Relu_0:0"}});
+  ASSERT_EQ(graph.outputs.size(), 1u);
+  EXPECT_EQ(graph.values[graph.outputs[0]].name, "a");
+}
+
+TEST(Import, ScalarsAndEmptyTensorsAreShapes) {
+  const Graph graph = import_text(
+      "g (float x, float[0,3] e) => (float y, float[0,3] z) { y = Relu (x) z = Relu (e) }");
+  EXPECT_EQ(graph.values[graph.outputs[0]].desc.shape, Shape{});
+  EXPECT_EQ(graph.values[graph.outputs[1]].desc.shape, (Shape{0, 3}));
+}
+
+}  // namespace
+}  // namespace aoe::tests

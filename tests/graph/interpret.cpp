@@ -1,0 +1,101 @@
+// A graph interpreter on top of the reference.
+#include "tests/graph/interpret.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <random>
+
+namespace aoe::tests {
+
+using graph::Graph;
+using graph::kNone;
+using graph::Node;
+using graph::ValueId;
+
+std::vector<ConstantPtr> interpret(const Graph& graph, const std::vector<ConstantPtr>& inputs) {
+  std::vector<ConstantPtr> values(graph.values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = graph.values[i].constant;
+  for (std::size_t i = 0; i < graph.inputs.size(); ++i) values[graph.inputs[i]] = inputs[i];
+  for (const graph::NodeId id : graph.topological_order()) {
+    const Node& node = graph.nodes[id];
+    std::vector<Tensor> operands;
+    for (const ValueId input : node.inputs)
+      operands.push_back(input == kNone ? Tensor{} : values[input]->view());
+    const auto descs = reference::infer(node.op, operands, node.outputs.size());
+    std::vector<Tensor> results;
+    for (std::size_t i = 0; i < descs.size(); ++i) {
+      if (node.outputs[i] == kNone) {
+        results.push_back({descs[i], nullptr});
+        continue;
+      }
+      auto result = std::make_shared<Constant>(descs[i]);
+      results.push_back({descs[i], result->mutable_data()});
+      values[node.outputs[i]] = std::move(result);
+    }
+    reference::run(node.op, operands, results);
+  }
+  std::vector<ConstantPtr> outputs;
+  for (const ValueId output : graph.outputs) outputs.push_back(values[output]);
+  return outputs;
+}
+
+std::vector<ConstantPtr> random_inputs(const Graph& graph, std::uint32_t seed) {
+  std::mt19937 random(seed);
+  std::vector<ConstantPtr> inputs;
+  for (const ValueId id : graph.inputs) {
+    const TensorDesc& desc = graph.values[id].desc;
+    auto input = std::make_shared<Constant>(desc);
+    for (std::int64_t i = 0; i < element_count(desc.shape); ++i) {
+      if (desc.dtype == DataType::kFloat)
+        static_cast<float*>(input->mutable_data())[i] =
+            static_cast<float>(random() % 4000) / 1000.0f - 2.0f;
+      else if (desc.dtype == DataType::kInt64)
+        static_cast<std::int64_t*>(input->mutable_data())[i] = random() % 2;
+      else if (desc.dtype == DataType::kBool)
+        static_cast<unsigned char*>(input->mutable_data())[i] = random() % 2;
+      else
+        ADD_FAILURE() << "no random values of " << to_string(desc);
+    }
+    inputs.push_back(std::move(input));
+  }
+  return inputs;
+}
+
+namespace {
+
+void expect_close(const Constant& expected, const Constant& actual, const std::string& what) {
+  ASSERT_EQ(to_string(expected.desc()), to_string(actual.desc())) << what;
+  if (expected.desc().dtype != DataType::kFloat) {
+    EXPECT_EQ(std::memcmp(expected.data(), actual.data(), expected.size_bytes()), 0) << what;
+    return;
+  }
+  const auto* e = static_cast<const float*>(expected.data());
+  const auto* a = static_cast<const float*>(actual.data());
+  const std::int64_t count = element_count(expected.desc().shape);
+  float range = 0;
+  for (std::int64_t i = 0; i < count; ++i)
+    if (std::isfinite(e[i])) range = std::max(range, std::abs(e[i]));
+  for (std::int64_t i = 0; i < count; ++i) {
+    const bool is_same = e[i] == a[i] || (std::isnan(e[i]) && std::isnan(a[i]));
+    ASSERT_TRUE(is_same || std::abs(e[i] - a[i]) <= 1e-5f * range)
+        << what << ", element " << i << ": expected " << e[i] << ", is " << a[i];
+  }
+}
+
+}  // namespace
+
+void expect_same_outputs(const Graph& before, const Graph& after, std::uint32_t seed) {
+  const std::vector<ConstantPtr> inputs = random_inputs(before, seed);
+  const auto expected = interpret(before, inputs);
+  const auto actual = interpret(after, inputs);
+  ASSERT_EQ(expected.size(), actual.size());
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    expect_close(
+        *expected[i], *actual[i],
+        "output " + before.values[before.outputs[i]].name + ", seed " + std::to_string(seed));
+}
+
+}  // namespace aoe::tests

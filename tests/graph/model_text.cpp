@@ -1,0 +1,61 @@
+// Parsing models from text.
+#include "tests/graph/model_text.h"
+
+#include <onnx/defs/parser.h>
+
+#include <random>
+#include <set>
+#include <stdexcept>
+
+#include "base/file.h"
+#include "tests/temp_dir.h"
+
+namespace aoe::tests {
+namespace {
+
+void add_random_initializers(onnx::GraphProto& graph) {
+  std::set<std::string> known;
+  for (const auto& node : graph.node()) known.insert(node.output().begin(), node.output().end());
+  for (const auto& tensor : graph.initializer()) known.insert(tensor.name());
+  std::mt19937 random(1);
+  for (const auto& info : graph.value_info()) {
+    if (known.contains(info.name())) continue;
+    onnx::TensorProto& tensor = *graph.add_initializer();
+    tensor.set_name(info.name());
+    tensor.set_data_type(onnx::TensorProto::FLOAT);
+    std::int64_t count = 1;
+    for (const auto& dim : info.type().tensor_type().shape().dim()) {
+      tensor.add_dims(dim.dim_value());
+      count *= dim.dim_value();
+    }
+    for (std::int64_t i = 0; i < count; ++i)  // in (0.5, 1.5): good as a variance or a divisor, too
+      tensor.add_float_data(0.5f + static_cast<float>(random() % 1000) / 1000.0f);
+  }
+}
+
+}  // namespace
+
+std::string model_bytes(const std::string& graph_text, int opset) {
+  const bool uses_local = graph_text.find("local") != std::string::npos;
+  const std::string text = "<ir_version: 8, opset_import: [\"\" : " + std::to_string(opset) +
+                           (uses_local ? ", \"local\" : 1" : "") + "]>\n" + graph_text;
+  onnx::ModelProto model;
+  onnx::OnnxParser parser(text.c_str());
+  const auto status = parser.Parse(model);
+  if (!status.IsOK()) throw std::logic_error(status.ErrorMessage());
+  add_random_initializers(*model.mutable_graph());
+  return model.SerializeAsString();
+}
+
+graph::Graph import_bytes(const std::string& bytes, const graph::ImportOptions& options) {
+  const TempDir directory;
+  write_file_atomically(directory / "m.onnx", bytes);
+  return graph::import_onnx(directory / "m.onnx", options);
+}
+
+graph::Graph import_text(const std::string& graph_text, int opset,
+                         const graph::ImportOptions& options) {
+  return import_bytes(model_bytes(graph_text, opset), options);
+}
+
+}  // namespace aoe::tests

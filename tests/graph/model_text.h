@@ -1,0 +1,28 @@
+// Models written as text, in the syntax of onnx/defs/parser.h:
+//
+//   g (float[1,3,8,8] x) => (float[1,4,8,8] y) <float[4,3,3,3] w> {
+//     c = Conv <pads = [1,1,1,1]> (x, w)
+//     y = Relu (c)
+//   }
+//
+// Declared values that nothing produces (w above) become initializers with random numbers of a fixed seed.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "graph/graph.h"
+#include "graph/onnx_import.h"
+
+namespace aoe::tests {
+
+/// The bytes of a model with this graph. Text behind the graph's last brace may define functions of
+/// the domain "local".
+std::string model_bytes(const std::string& graph_text, int opset = 13);
+
+/// Writes bytes to a fresh file and imports it.
+graph::Graph import_bytes(const std::string& bytes, const graph::ImportOptions& options = {});
+graph::Graph import_text(const std::string& graph_text, int opset = 13,
+                         const graph::ImportOptions& options = {});
+
+}  // namespace aoe::tests

@@ -1,0 +1,360 @@
+// Every pass on graphs made for it: the text it leaves (golden/<case>.txt) and the meaning it keeps.
+// AOE_UPDATE_GOLDEN=1 rewrites the golden files; review the difference.
+#include "graph/passes.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+
+#include "base/check.h"
+#include "base/file.h"
+#include "graph/rewrite.h"
+#include "graph/verify.h"
+#include "tests/graph/interpret.h"
+#include "tests/graph/model_text.h"
+#include "tests/temp_dir.h"
+
+namespace aoe::tests {
+namespace {
+
+using graph::Graph;
+using graph::Pass;
+
+struct Case {
+  const char* name;
+  const char* pass;
+  const char* model;
+  int opset = 13;
+};
+
+void PrintTo(const Case& c, std::ostream* out) {
+  *out << c.name;
+}
+
+const Case kCases[] = {
+    {"fold_constants_shapes", "fold_constants", R"(g (float[2,3,4] x) => (float[4,6] y) {
+       s = Shape (x)
+       i = Constant <value = int64 {2}> ()
+       last = Gather (s, i)
+       axes = Constant <value = int64[1] {0}> ()
+       d = Unsqueeze (last, axes)
+       rest = Constant <value = int64[1] {-1}> ()
+       shape = Concat <axis = 0> (d, rest)
+       y = Reshape (x, shape)
+     })"},
+    {"fold_constants_keeps_outputs", "fold_constants",
+     "g (float[2] x) => (float[2] y, float[3] z) <float[3] w = {1, 2, 3}> { y = Relu (x) a = Neg "
+     "(w) z = Neg (a) }"},
+    {"eliminate_dead_code", "eliminate_dead_code",
+     "g (float[2,4] x) => (float[2,2] b) { u = Relu (x) v = Neg (u) a, b = Split <axis = 1> (x) }"},
+    {"remove_identities", "remove_identities", R"(g (float[2,3] x) => (float[2,3] y) {
+       one = Constant <value = float {1}> ()
+       zero = Constant <value = float {0}> ()
+       a = Identity (x)
+       b = Dropout (a)
+       c = Mul (one, b)
+       d = Add (c, zero)
+       e = Cast <to = 1> (d)
+       f = Neg (e)
+       y = Identity (f)
+     })"},
+    {"remove_identities_keeps_reversal", "remove_identities",
+     R"(g (float[4] x) => (float[4] y, float[4] z) {
+       end = Constant <value = int64[1] {-100}> ()
+       last = Constant <value = int64[1] {3}> ()
+       axis = Constant <value = int64[1] {0}> ()
+       back = Constant <value = int64[1] {-1}> ()
+       a = Slice (x, last, end, axis, back)
+       y = Neg (a)
+       all = Constant <value = int64[1] {100}> ()
+       b = Slice (x, axis, all)
+       z = Neg (b)
+     })"},
+    {"remove_identities_reshapes", "remove_identities",
+     R"(g (float[1,3,1,4] x) => (float[12] y, float[1,1,4,3] z) {
+       axes = Constant <value = int64[1] {0}> ()
+       a = Squeeze (x, axes)
+       b = Flatten <axis = 0> (a)
+       shape = Constant <value = int64[1] {-1}> ()
+       c = Reshape (b, shape)
+       y = Neg (c)
+       t = Transpose <perm = [0,2,1,3]> (x)
+       u = Transpose <perm = [0,1,3,2]> (t)
+       z = Neg (u)
+     })"},
+    {"forward_slices", "forward_slices",
+     R"(g (float[2,3] x, float[2,2] u) => (float[2,3] y, float[2,2] z, float[2,2] v) {
+       a = Relu (x)
+       b = Relu (u)
+       c = Concat <axis = 1> (a, b)
+       first = Slice <axes = [1], starts = [0], ends = [3]> (c)
+       last = Slice <axes = [-1], starts = [-2], ends = [9]> (c)
+       across = Slice <axes = [1], starts = [2], ends = [4]> (c)
+       y = Neg (first)
+       z = Neg (last)
+       v = Neg (across)
+     })",
+     9},
+    {"move_relus", "move_relus",
+     R"(g (float[1,2,4,4] x) => (float[1,5,4,4] y, float[1,2,1,1] z) <float[3,2,1,1] w> {
+       a = Relu (x)
+       p = MaxPool <kernel_shape = [3,3], pads = [1,1,1,1]> (a)
+       c = Conv (x, w)
+       d = Concat <axis = 1> (p, c)
+       y = Relu (d)
+       q = GlobalAveragePool (p)
+       r = Relu (q)
+       z = Neg (r)
+     })"},
+    {"split_variadic", "split_variadic",
+     "g (float[2,3] a, float[3] b, float[2,1] c) => (float[2,3] y) { y = Sum (a, b, c) }"},
+    {"eliminate_common_subexpressions", "eliminate_common_subexpressions",
+     R"(g (float[2] x) => (float[2] y) {
+       two = Constant <value = float {2}> ()
+       zwei = Constant <value = float {2}> ()
+       a = Mul (x, two)
+       b = Mul (x, zwei)
+       y = Add (a, b)
+     })"},
+    {"fuse_layer_norm", "fuse_layer_norm",
+     R"(g (float[2,3,8] x) => (float[2,3,8] y) <float[8] gamma, float[8] beta> {
+       mean = ReduceMean <axes = [-1]> (x)
+       d = Sub (x, mean)
+       two = Constant <value = float {2}> ()
+       p = Pow (d, two)
+       v = ReduceMean <axes = [-1]> (p)
+       e = Constant <value = float {0.00001}> ()
+       s = Add (v, e)
+       r = Sqrt (s)
+       n = Div (d, r)
+       g1 = Mul (n, gamma)
+       y = Add (g1, beta)
+     })"},
+    {"fuse_layer_norm_without_parameters", "fuse_layer_norm",
+     R"(g (float[2,4,8] x) => (float[2,4,8] y) {
+       mean = ReduceMean <axes = [1,2]> (x)
+       d = Sub (x, mean)
+       p = Mul (d, d)
+       v = ReduceMean <axes = [1,2]> (p)
+       e = Constant <value = float {0.001}> ()
+       s = Add (e, v)
+       r = Sqrt (s)
+       y = Div (d, r)
+     })"},
+    {"fuse_layer_norm_not_when_seen", "fuse_layer_norm",
+     R"(g (float[3,8] x) => (float[3,8] y, float[3,1] v) {
+       mean = ReduceMean <axes = [-1]> (x)
+       d = Sub (x, mean)
+       p = Mul (d, d)
+       v = ReduceMean <axes = [-1]> (p)
+       e = Constant <value = float {0.001}> ()
+       s = Add (v, e)
+       r = Sqrt (s)
+       y = Div (d, r)
+     })"},
+    {"use_global_pooling", "use_global_pooling",
+     R"(g (float[1,2,4,4] x) => (float[1,2] a, float[1,2,1,1] b, float[1,2,1,1] c, float[1,1,1,2] d) {
+       a = ReduceMean <axes = [2,3], keepdims = 0> (x)
+       b = ReduceMean <axes = [-1,-2]> (x)
+       c = AveragePool <kernel_shape = [5,5], pads = [0,0,1,1]> (x)
+       t = Transpose <perm = [0,2,3,1]> (x)
+       d = ReduceMean <axes = [1,2]> (t)
+     })"},
+    {"fold_pad", "fold_pad",
+     R"(g (float[1,2,4,4] x) => (float[1,3,4,4] y, float[1,2,3,3] z) <float[3,2,3,3] w> {
+       pads = Constant <value = int64[8] {0,0,1,1,0,0,1,1}> ()
+       a = Pad (x, pads)
+       y = Conv <kernel_shape = [3,3]> (a, w)
+       b = Pad (x, pads)
+       z = AveragePool <kernel_shape = [2,2], strides = [2,2]> (b)
+     })"},
+    {"fold_pad_not_into_max", "fold_pad", R"(g (float[1,2,4,4] x) => (float[1,2,5,5] y) {
+       pads = Constant <value = int64[8] {0,0,1,1,0,0,1,1}> ()
+       a = Pad (x, pads)
+       y = MaxPool <kernel_shape = [2,2]> (a)
+     })"},
+    {"fold_batch_norm_conv", "fold_batch_norm",
+     R"(g (float[1,4,4,4] x) => (float[1,6,4,4] y) <float[6,2,1,1] w, float[6] s, float[6] b, float[6] m, float[6] v> {
+       c = Conv <group = 2> (x, w)
+       y = BatchNormalization (c, s, b, m, v)
+     })"},
+    {"fold_batch_norm_conv_transpose", "fold_batch_norm",
+     R"(g (float[1,4,3,3] x) => (float[1,6,6,6] y) <float[4,3,2,2] w, float[6] b0, float[6] s, float[6] b, float[6] m, float[6] v> {
+       c = ConvTranspose <group = 2, strides = [2,2], kernel_shape = [2,2]> (x, w, b0)
+       y = BatchNormalization (c, s, b, m, v)
+     })"},
+    {"fold_batch_norm_gemm", "fold_batch_norm",
+     R"(g (float[3,4] x) => (float[3,5] y) <float[5,4] w, float[5] c, float[5] s, float[5] b, float[5] m, float[5] v> {
+       g1 = Gemm <transB = 1, alpha = 0.5, beta = 2.0> (x, w, c)
+       y = BatchNormalization (g1, s, b, m, v)
+     })"},
+    {"fold_batch_norm_alone", "fold_batch_norm",
+     R"(g (float[1,3,2,2] x) => (float[1,3,2,2] y) <float[3] s, float[3] b, float[3] m, float[3] v> {
+       y = BatchNormalization (x, s, b, m, v)
+     })"},
+    {"fold_channel_scale", "fold_channel_scale",
+     R"(g (float[1,2,4,4] x) => (float[1,3,4,4] y) <float[3,2,1,1] w, float[3] b, float[3,1,1] s, float[1,3,1,1] t> {
+       two = Constant <value = float {2}> ()
+       c = Conv (x, w, b)
+       d = Mul (c, s)
+       e = Sub (t, d)
+       y = Div (e, two)
+     })"},
+    {"fold_channel_scale_matmul", "fold_channel_scale",
+     "g (float[2,3,4] x) => (float[2,3,5] y) <float[4,5] w, float[5] s, float[5] t> { a = MatMul "
+     "(x, w) b = Mul (a, s) y = Add (b, t) }"},
+    {"fold_channel_scale_not_per_pixel", "fold_channel_scale",
+     "g (float[1,2,1,3] x) => (float[1,3,1,3] y) <float[3,2,1,1] w, float[3] s> { c = Conv (x, w) "
+     "y = Mul (c, s) }"},
+    {"fuse_epilogues_residual", "fuse_epilogues",
+     R"(g (float[1,2,4,4] x) => (float[1,2,4,4] y) <float[2,2,1,1] v, float[2,2,1,1] w> {
+       two = Constant <value = float {2}> ()
+       a = Conv (x, v)
+       b = Relu (a)
+       c = Conv (b, w)
+       d = Add (c, b)
+       y = Clip (d, , two)
+     })"},
+    {"fuse_epilogues_silu", "fuse_epilogues",
+     R"(g (float[1,2,4,4] x) => (float[1,2,4,4] y) <float[2,2,1,1] w> {
+       a = Conv (x, w)
+       s = Sigmoid (a)
+       y = Mul (a, s)
+     })"},
+    {"fuse_epilogues_gelu", "fuse_epilogues",
+     R"(g (float[2,4] x) => (float[2,8] y) <float[4,8] w, float[8] b> {
+       root = Constant <value = float {1.4142135}> ()
+       one = Constant <value = float {1}> ()
+       half = Constant <value = float {0.5}> ()
+       a = MatMul (x, w)
+       h = Add (b, a)
+       d = Div (h, root)
+       e = Erf (d)
+       f = Add (e, one)
+       m = Mul (h, f)
+       y = Mul (m, half)
+     })"},
+    {"fuse_epilogues_two_anchors", "fuse_epilogues",
+     R"(g (float[1,2,4,4] x) => (float[1,2,4,4] y) <float[2,2,1,1] v, float[2,2,1,1] w> {
+       a = Conv (x, v)
+       b = Conv (x, w)
+       c = Add (a, b)
+       y = Relu (c)
+     })"},
+    {"fuse_epilogues_stops", "fuse_epilogues",
+     R"(g (float[1,2,4,4] x) => (float[1,2,4,4] y, float[1,2,4,4] b, float[3,2,4,4] z) <float[2,2,1,1] w, float[3,1,1,1] t> {
+       a = Conv (x, w)
+       b = Relu (a)
+       y = Neg (b)
+       c = Conv (x, w)
+       z = Mul (c, t)
+     })"},
+    {"fuse_elementwise", "fuse_elementwise",
+     R"(g (float[2,3] x, float[3] s) => (float[2,3] y, float[2,3] z) {
+       a = Mul (x, s)
+       b = Sigmoid (a)
+       c = Mul (a, b)
+       d = Abs (s)
+       y = Add (c, d)
+       e = Exp (x)
+       z = Neg (e)
+     })"},
+    {"fuse_elementwise_clip", "fuse_elementwise", R"(g (float[2,3] x) => (float[2,3] y) {
+       six = Constant <value = float {6}> ()
+       a = Neg (x)
+       y = Clip (a, , six)
+     })"},
+};
+
+const Pass& pass_named(const std::vector<Pass>& all, const std::string& name) {
+  const auto found = std::ranges::find(all, name, &Pass::name);
+  if (found == all.end()) throw std::logic_error("there is no pass " + name);
+  return *found;
+}
+
+class EachPass : public testing::TestWithParam<Case> {};
+
+TEST_P(EachPass, LeavesTheGoldenTextAndKeepsTheMeaning) {
+  const Case& c = GetParam();
+  const Graph before = import_text(c.model, c.opset);
+  Graph after = before;
+  const std::vector<Pass> all = graph::passes().in_order();
+  pass_named(all, c.pass).run(after);
+  graph::verify(after, c.pass);
+  after.compact();
+  const std::filesystem::path golden =
+      std::filesystem::path(AOE_TEST_DIR) / "golden" / (std::string(c.name) + ".txt");
+  if (std::getenv("AOE_UPDATE_GOLDEN") != nullptr) write_file_atomically(golden, after.to_text());
+  EXPECT_EQ(after.to_text(), read_file(golden, ExitCode::kData));
+  expect_same_outputs(before, after, 1);
+
+  Graph again = after;
+  EXPECT_FALSE(pass_named(all, c.pass).run(again)) << "a second run finds more to do";
+}
+
+std::string test_name(const testing::TestParamInfo<Case>& tested) {
+  return tested.param.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Passes, EachPass, testing::ValuesIn(kCases), test_name);
+
+TEST(Passes, AreTheseInThisOrder) {
+  std::vector<std::string> names;
+  for (const Pass& pass : graph::passes().in_order()) names.push_back(pass.name);
+  EXPECT_EQ(names, (std::vector<std::string>{
+                       "fold_constants", "eliminate_dead_code", "remove_identities",
+                       "forward_slices", "split_variadic", "eliminate_common_subexpressions",
+                       "fuse_layer_norm", "use_global_pooling", "fold_pad", "fold_batch_norm",
+                       "fold_channel_scale", "move_relus", "fuse_epilogues", "fuse_elementwise"}));
+}
+
+TEST(Passes, KeepOriginsInOrder) {
+  Graph graph = import_text(
+      R"(g (float[1,2,4,4] x) => (float[1,3,4,4] y)
+         <float[3,2,1,1] w, float[3] s, float[3] b, float[3] m, float[3] v> {
+        c = Conv (x, w)
+        n = BatchNormalization (c, s, b, m, v)
+        y = Relu (n)
+      })");
+  graph::run_passes(graph, {});
+  ASSERT_EQ(graph.nodes.size(), 1u);
+  EXPECT_EQ(graph.nodes[0].name, "Conv_0");
+  EXPECT_EQ(graph.nodes[0].origins,
+            (std::vector<std::string>{"Conv_0", "BatchNormalization_0", "Relu_0"}));
+}
+
+TEST(RunPasses, HonoursOffSwitches) {
+  const char* const model =
+      "g (float[2,4] x) => (float[2,8] y) <float[4,8] w> { a = MatMul (x, w) y = Relu (a) }";
+  Graph graph = import_text(model);
+  const auto results = graph::run_passes(graph, {.disabled = {"fuse_epilogues"}});
+  EXPECT_EQ(graph.nodes.size(), 2u);
+  EXPECT_EQ(std::ranges::find(results, "fuse_epilogues", &graph::PassResult::name), results.end());
+}
+
+TEST(RunPasses, DumpsTheGraphBehindEachPass) {
+  const TempDir directory;
+  Graph graph = import_text("g (float[2] x) => (float[2] y) { a = Neg (x) y = Relu (a) }");
+  const auto results = graph::run_passes(graph, {.dump_dir = directory.path().string()});
+  EXPECT_EQ(read_file(directory / "14_fuse_elementwise.txt", ExitCode::kData), graph.to_text());
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory.path()), {}),
+            std::ssize(results));
+}
+
+TEST(Verify, NamesThePassThatBrokeTheGraph) {
+  Graph graph = import_text("g (float[2] x) => (float[2] y) { a = Neg (x) y = Relu (a) }");
+  graph.values[graph.nodes[0].outputs[0]].desc.shape = {3};
+  try {
+    graph::verify(graph, "pass spoil");
+    FAIL() << "a wrong shape goes unnoticed";
+  } catch (const InternalError& error) {
+    EXPECT_NE(std::string(error.what()).find("behind pass spoil: a is float32 3"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace aoe::tests
