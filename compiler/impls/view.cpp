@@ -1,0 +1,52 @@
+// compiler/impls/view.cpp: ops that only rename dimensions: their output is their input's bytes.
+// Tested by tests/compiler/placement_test.cpp through whole models.
+#include <algorithm>
+
+#include "compiler/impl.h"
+
+namespace aoe::compiler {
+namespace {
+
+constexpr std::string_view kTypes[] = {"Reshape", "Squeeze", "Unsqueeze", "FlattenV2", "Identity"};
+constexpr double kNoTimeNs = 1;
+
+class View final : public Impl {
+ public:
+  std::string_view name() const override { return "view"; }
+
+  Result<void> supports(const Task& task, const Soc&) const override {
+    if (std::ranges::find(kTypes, task.op.type) == std::end(kTypes))
+      return Unexpected(task.op.type + " is no view");
+    if (!task.op.epilogue.empty()) return Unexpected("an epilogue computes, a view does not");
+    if (!task.is_static()) return Unexpected("the shape is known only at run time");
+    return {};
+  }
+
+  std::vector<FormatChoice> formats(const Task& task, const Soc&) const override {
+    FormatChoice choice{.name = "ND"};
+    for (const TaskInput& input : task.inputs)
+      choice.inputs.push_back(input.is_present() ? Format::kND : Format::kUndefined);
+    choice.outputs.assign(task.outputs.size(), Format::kND);
+    return {choice};
+  }
+
+  ScheduleSpace space(const Task&, const FormatChoice&, const Soc&) const override { return {}; }
+  Features features(const Task&, const FormatChoice&, const Schedule&, const Soc&) const override {
+    return {};
+  }
+  double estimate_ns(const Task&, const FormatChoice&, const Soc&) const override {
+    return kNoTimeNs;
+  }
+
+  Kernel build(const Task&, const FormatChoice&, const Schedule&, const Soc&) const override {
+    return {.kind = KernelKind::kNone, .sharing = {.inputs_in_output = false, .offsets = {0}}};
+  }
+};
+
+}  // namespace
+
+void register_view(ImplRegistry& registry) {
+  registry.add(std::make_unique<View>());
+}
+
+}  // namespace aoe::compiler
