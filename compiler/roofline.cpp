@@ -10,10 +10,10 @@ namespace {
 // their proportion.
 constexpr double kCyclesPerNs = 4.0;
 constexpr double kFmaPorts = 2.0;
-constexpr double kL2BytesPerNs = 100.0;
-constexpr double kL3BytesPerNs = 40.0;
-constexpr double kMemoryBytesPerNs = 16.0;     // of one core
-constexpr double kMemoryBytesPerNsAll = 80.0;  // of all cores together
+constexpr double kL2BytesPerNs = 150.0;
+constexpr double kL3BytesPerNs = 80.0;
+constexpr double kMemoryBytesPerNs = 16.0;      // of one core
+constexpr double kMemoryBytesPerNsAll = 100.0;  // of all cores together
 
 }  // namespace
 

@@ -110,7 +110,7 @@ class Depthwise final : public Impl {
   double estimate_ns(const Task& task, const FormatChoice& format, const Soc& soc) const override {
     const Schedule schedule = space(task, format, soc).heuristic;
     const DepthwisePlan plan = plan_of(task, format, DepthwiseTiling::from(schedule), soc);
-    constexpr double kEfficiency = 0.7;  // short inner loops: edges and block starts weigh more
+    constexpr double kEfficiency = 0.9;  // short inner loops: edges and block starts weigh more
     const double compute =
         compute_ns(soc, plan.core_cycles() * 4.0 * soc.vector_lanes, kEfficiency);
     return launch_ns(soc) + std::max(compute, memory_ns(soc, bytes_moved(task))) /
