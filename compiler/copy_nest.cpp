@@ -143,7 +143,6 @@ void CopyNest::emit_tiles(Builder& builder, Buffer from, Buffer to, Int p) const
     target = target + i * region_.to[d];
   }
   const auto tile = [&](Int row, std::int64_t rows, std::int64_t columns) {
-    const bool is_tail = rows < lanes;
     emit_tile(builder, from, to,
               {.from = source + row * region_.from[last],
                .to = target + row,
@@ -151,10 +150,7 @@ void CopyNest::emit_tiles(Builder& builder, Buffer from, Buffer to, Int p) const
                .to_row = region_.to[*crossing_],
                .rows = rows,
                .columns = columns,
-               .stored_lanes =
-                   is_tail && region_.padded_last > 0
-                       ? region_.padded_last % lanes == 0 ? lanes : region_.padded_last % lanes
-                       : rows},
+               .stored_lanes = region_.padded_last > 0 ? region_.padded_last : rows},
               lanes);
   };
   const std::int64_t full = height / lanes * lanes;

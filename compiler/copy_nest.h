@@ -16,8 +16,9 @@ struct CopyRegion {
   Shape extents;   ///< in the target's order: its last stride is 1
   Shape from, to;  ///< strides in elements; 0 in `from` repeats
   std::int64_t from_offset = 0, to_offset = 0;
-  std::int64_t padded_last =
-      0;  ///< >0: this many elements of the last dimension are written, zeros behind its extent
+  /// > 0: this many elements of the last dimension are written, zeros behind its extent; at most one
+  /// vector.
+  std::int64_t padded_last = 0;
   std::size_t input = 0, output = 0;  ///< of the task
   std::optional<float> fill;          ///< written instead of what an input holds
 };

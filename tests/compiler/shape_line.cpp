@@ -171,7 +171,9 @@ ShapeLine parse_shape_line(const std::string& text, unsigned seed) {
     const TaskInput& input = task.inputs[i];
     known.push_back({input.desc, input.constant ? line.inputs[i]->mutable_data() : nullptr});
   }
-  task.outputs = reference::infer(task.op, known, output_count);
+  // The Formats of a TransData are not the task's: a FormatChoice carries them.
+  task.outputs = task.op.type == "TransData" ? std::vector{task.in(0)}
+                                             : reference::infer(task.op, known, output_count);
   return line;
 }
 

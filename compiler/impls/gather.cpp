@@ -1,0 +1,101 @@
+// gather: generated GatherV2: rows of a table chosen by integer indices, as in embeddings. An index outside of the table is
+// taken modulo its size, so that nothing outside is read; the reference refuses it.
+#include <algorithm>
+
+#include "compiler/broadcast_layout.h"
+#include "compiler/kernel_buffers.h"
+#include "compiler/plain_task.h"
+#include "compiler/roofline.h"
+#include "compiler/strided_nest.h"
+#include "reference/axes.h"
+
+namespace aoe::compiler {
+namespace {
+
+using loopnest::Builder;
+using loopnest::Int;
+
+reference::AxisView view_of(const Task& task) {
+  const Shape& table = task.in(0).shape;
+  return reference::view_axis(
+      table, reference::normalize_axis(task.op.attrs.get_int("axis", 0), table.size()));
+}
+
+/// Over (outer, index, inner): operand 0 is the output, 1 the table without its axis, 2 the indices.
+StridedNest nest_of(const Task& task) {
+  const reference::AxisView view = view_of(task);
+  const std::int64_t indices = element_count(task.in(1).shape);
+  return {
+      .extents = {view.outer, indices, view.inner},
+      .strides = {{indices * view.inner, view.inner, 1}, {view.dim * view.inner, 0, 1}, {0, 1, 0}}};
+}
+
+class Gather final : public Impl {
+ public:
+  std::string_view name() const override { return "gather"; }
+
+  Result<void> supports(const Task& task, const Soc&) const override {
+    if (auto plain = supports_plain(task, {"GatherV2"}); !plain) return plain;
+    const DataType indices = task.in(1).dtype;
+    if (indices != DataType::kInt32 && indices != DataType::kInt64) {
+      return Unexpected("indices are " + to_string(task.in(1)));
+    }
+    if (task.inputs[1].constant) return Unexpected("indices are constant");
+    if (view_of(task).dim == 0) return Unexpected("the table is empty");
+    return {};
+  }
+
+  std::vector<FormatChoice> formats(const Task& task, const Soc&) const override {
+    return {plain_format(task, "ND", Format::kND)};
+  }
+
+  ScheduleSpace space(const Task& task, const FormatChoice&, const Soc& soc) const override {
+    return nest_space(nest_of(task), soc);
+  }
+
+  Features features(const Task& task, const FormatChoice&, const Schedule& schedule,
+                    const Soc& soc) const override {
+    return nest_features(nest_of(task), nest_tiling(schedule, soc), soc);
+  }
+
+  double estimate_ns(const Task& task, const FormatChoice&, const Soc& soc) const override {
+    constexpr double kReadAndWritten = 2 * sizeof(float);
+    const auto elements = static_cast<double>(element_count(task.out().shape));
+    return launch_ns(soc) + memory_ns(soc, kReadAndWritten * elements);
+  }
+
+  Kernel build(const Task& task, const FormatChoice&, const Schedule& schedule,
+               const Soc& soc) const override {
+    const StridedNest nest = nest_of(task);
+    const NestTiling tiling = nest_tiling(schedule, soc);
+    const reference::AxisView view = view_of(task);
+    Kernel kernel{.kind = KernelKind::kJit};
+    if (task.inputs[0].constant) {
+      kernel.constants.push_back(packed_in_format(task.inputs[0].constant, task.in(0).shape,
+                                                  Format::kND, soc.vector_lanes));
+    }
+    Builder builder("gather");
+    const KernelBuffers buffers = declare_buffers(builder, task, kernel.constants.size(), false);
+    const loopnest::Buffer table = buffers.inputs[0] ? *buffers.inputs[0] : buffers.constants[0];
+    builder.parallel(parallel_extent(nest, tiling), [&](Int p) {
+      emit_nest(builder, nest, tiling, p, [&](const NestPosition& at) {
+        // Negative indices count from the end.
+        const Int index =
+            (builder.load_int(*buffers.inputs[1], at.offsets[2]) + view.dim) % view.dim;
+        const Int from = at.offsets[1] + index * view.inner;
+        builder.store(buffers.outputs[0], at.offsets[0],
+                      builder.load(table, from, tiling.lanes, at.active), at.active);
+      });
+    });
+    kernel.stages.push_back(builder.finish());
+    return kernel;
+  }
+};
+
+}  // namespace
+
+void register_gather(ImplRegistry& registry) {
+  registry.add(std::make_unique<Gather>());
+}
+
+}  // namespace aoe::compiler

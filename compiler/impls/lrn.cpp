@@ -1,0 +1,223 @@
+// lrn: generated LRN: each element over a power of the squares of its neighbours across channels.
+//
+// In dense layout lanes run along pixels and a loop along channels. With the channels in lanes a pixel's channels are first copied
+// side by side into scratch memory, with zeros around them, so that neighbours are unaligned loads without bounds.
+#include <algorithm>
+
+#include "compiler/broadcast_layout.h"
+#include "compiler/image_layout.h"
+#include "compiler/kernel_buffers.h"
+#include "compiler/plain_task.h"
+#include "compiler/strided_nest.h"
+#include "reference/axes.h"
+
+namespace aoe::compiler {
+namespace {
+
+using loopnest::Buffer;
+using loopnest::Builder;
+using loopnest::Int;
+using loopnest::splat;
+using loopnest::Vec;
+
+constexpr std::int64_t kElementCost = 40;  ///< vector operations, the power included
+
+struct Lrn {
+  std::int64_t batch, channels, pixels;
+  std::int64_t before, after;  ///< neighbouring channels that count
+  float alpha_per_size, beta, bias;
+};
+
+Lrn lrn_of(const Task& task) {
+  const Shape& shape = task.in(0).shape;
+  const std::int64_t size = task.op.attrs.get_int("size", 1);
+  return {.batch = shape[0],
+          .channels = shape[1],
+          .pixels = reference::dim_product(shape, 2, shape.size()),
+          .before = (size - 1) / 2,
+          .after = size / 2,
+          .alpha_per_size = task.op.attrs.get_float("alpha", 1e-4f) / static_cast<float>(size),
+          .beta = task.op.attrs.get_float("beta", 0.75f),
+          .bias = task.op.attrs.get_float("bias", 1.0f)};
+}
+
+/// x / (bias + alpha * squares) ^ beta
+Vec normalised(Builder& builder, const Lrn& lrn, const Vec& x, const Vec& squares) {
+  const int lanes = x.lanes();
+  const Vec base = builder.get(
+      builder.local(fma(squares, splat(lrn.alpha_per_size, lanes), splat(lrn.bias, lanes))));
+  if (lrn.beta == 0.75f) {  // what every known model has
+    const Vec root = builder.get(builder.local(sqrt(base)));
+    return x / (root * sqrt(root));
+  }
+  return x * exp(splat(-lrn.beta, lanes) * log(base));
+}
+
+Vec sum_of_squares(Builder& builder, std::int64_t count, int lanes,
+                   const std::function<Vec(std::int64_t)>& neighbour) {
+  Vec sum = splat(0.0f, lanes);
+  for (std::int64_t k = 0; k < count; ++k) {
+    const Vec x = builder.get(builder.local(neighbour(k)));
+    sum = fma(x, x, sum);
+  }
+  return sum;
+}
+
+/// Channels [begin, end) of a plane's vector of pixels.
+void emit_dense(Builder& builder, const Lrn& lrn, Buffer x, Buffer y, const NestPosition& at,
+                int lanes) {
+  const auto load = [&](Int c) {
+    return builder.load(x, at.offsets[0] + c * lrn.pixels, lanes, at.active);
+  };
+  const auto channel = [&](Int c, std::int64_t before, std::int64_t after) {
+    const Vec squares = sum_of_squares(builder, before + 1 + after, lanes,
+                                       [&](std::int64_t k) { return load(c - before + k); });
+    builder.store(y, at.offsets[0] + c * lrn.pixels, normalised(builder, lrn, load(c), squares),
+                  at.active);
+  };
+  // The first and the last channels have fewer neighbours.
+  const std::int64_t first = std::min(lrn.before, lrn.channels);
+  const std::int64_t last = std::max(first, lrn.channels - lrn.after);
+  const auto border = [&](std::int64_t c) {
+    channel(c, std::min(c, lrn.before), std::min(lrn.channels - 1 - c, lrn.after));
+  };
+  for (std::int64_t c = 0; c < first; ++c) border(c);
+  builder.loop("c", first, last, 1, [&](Int c) { channel(c, lrn.before, lrn.after); });
+  for (std::int64_t c = last; c < lrn.channels; ++c) border(c);
+}
+
+std::int64_t row_elements(const Lrn& lrn, int lanes) {
+  return lrn.before + (lrn.channels + lanes - 1) / lanes * lanes + lrn.after;
+}
+
+/// All channels of one pixel that lies at `base` of the image.
+void emit_pixel(Builder& builder, const Lrn& lrn, const ImageLayout& layout, Buffer x, Buffer y,
+                Buffer row, Int base, int lanes) {
+  const bool is_blocked = layout.c0 != 0;
+  const auto for_each_vector =
+      [&](const std::function<void(Int c, Int place, std::optional<Int>)>& body) {
+        const std::int64_t extent =
+            is_blocked ? (lrn.channels + lanes - 1) / lanes * lanes : lrn.channels;
+        loopnest::vector_loop(builder, "c", extent, lanes, [&](Int c, std::optional<Int> active) {
+          body(c, base + (is_blocked ? c / lanes * layout.channel_block : c), active);
+        });
+      };
+  for_each_vector([&](Int c, Int place, std::optional<Int> active) {
+    builder.store(row, c + lrn.before, builder.load(x, place, lanes, active), active);
+  });
+  for_each_vector([&](Int c, Int place, std::optional<Int> active) {
+    const Vec squares =
+        sum_of_squares(builder, lrn.before + 1 + lrn.after, lanes,
+                       [&](std::int64_t k) { return builder.load(row, c + k, lanes, active); });
+    const Vec own = builder.load(row, c + lrn.before, lanes, active);
+    builder.store(y, place, normalised(builder, lrn, own, squares), active);
+  });
+}
+
+StridedNest dense_nest(const Lrn& lrn) {
+  return {.extents = {lrn.batch, lrn.pixels}, .strides = {{lrn.channels * lrn.pixels, 1}}};
+}
+
+bool is_dense(const FormatChoice& format) {
+  return format.inputs[0] == Format::kND;
+}
+
+class LrnImpl final : public Impl {
+ public:
+  std::string_view name() const override { return "lrn"; }
+
+  Result<void> supports(const Task& task, const Soc&) const override {
+    if (auto plain = supports_plain(task, {"LRN"}); !plain) return plain;
+    if (element_count(task.in(0).shape) == 0) return Unexpected("the input is empty");
+    constexpr std::int64_t kMostNeighbours = 64;  // they are written out
+    const std::int64_t size = task.op.attrs.get_int("size", 1);
+    if (size > kMostNeighbours) {
+      return Unexpected("size " + std::to_string(size) + ", at most " +
+                        std::to_string(kMostNeighbours));
+    }
+    return {};
+  }
+
+  std::vector<FormatChoice> formats(const Task& task, const Soc&) const override {
+    std::vector<FormatChoice> choices = {plain_format(task, "ND", Format::kND)};
+    if (task.in(0).shape.size() != 4) return choices;
+    choices.push_back(plain_format(task, "NC1HWC0", Format::kNC1HWC0));
+    choices.push_back(plain_format(task, "NHWC", Format::kNHWC));
+    return choices;
+  }
+
+  ScheduleSpace space(const Task& task, const FormatChoice& format, const Soc& soc) const override {
+    const Lrn lrn = lrn_of(task);
+    if (is_dense(format)) {
+      ScheduleSpace space = nest_space(dense_nest(lrn), soc, lrn.channels * kElementCost);
+      space.axes[2] = {"unroll", {1}};  // each vector brings a whole loop over channels
+      space.heuristic["unroll"] = 1;
+      return space;
+    }
+    ScheduleSpace space;
+    space.axes = {{"pixels", {1, 4, 16, 64}}};
+    space.heuristic = {{"pixels", 4}};
+    return space;
+  }
+
+  Features features(const Task& task, const FormatChoice& format, const Schedule& schedule,
+                    const Soc&) const override {
+    return {{"bytes", bytes_moved(task)},
+            {"is_dense", is_dense(format) ? 1.0 : 0.0},
+            {"block", static_cast<double>(is_dense(format) ? schedule.at("inner_block")
+                                                           : schedule.at("pixels"))}};
+  }
+
+  double estimate_ns(const Task& task, const FormatChoice&, const Soc& soc) const override {
+    return plain_estimate_ns(task, soc, kElementCost);
+  }
+
+  Kernel build(const Task& task, const FormatChoice& format, const Schedule& schedule,
+               const Soc& soc) const override {
+    const Lrn lrn = lrn_of(task);
+    Builder builder("lrn");
+    const KernelBuffers buffers = declare_buffers(builder, task, 0, false);
+    const Buffer x = *buffers.inputs[0], y = buffers.outputs[0];
+    const int lanes = soc.vector_lanes;
+    if (is_dense(format)) {
+      const StridedNest nest = dense_nest(lrn);
+      const NestTiling tiling = nest_tiling(schedule, soc);
+      builder.parallel(parallel_extent(nest, tiling), [&](Int p) {
+        emit_nest(builder, nest, tiling, p,
+                  [&](const NestPosition& at) { emit_dense(builder, lrn, x, y, at, lanes); });
+      });
+    } else {
+      emit_by_pixel(builder, task, format, lrn, x, y, lanes, schedule.at("pixels"));
+    }
+    Kernel kernel{.kind = KernelKind::kJit};
+    kernel.stages.push_back(builder.finish());
+    return kernel;
+  }
+
+ private:
+  static void emit_by_pixel(Builder& builder, const Task& task, const FormatChoice& format,
+                            const Lrn& lrn, Buffer x, Buffer y, int lanes, std::int64_t block) {
+    const ImageLayout layout = image_layout(task.in(0).shape, format.inputs[0], lanes);
+    const Buffer row = builder.scratch("row", row_elements(lrn, lanes));
+    const std::int64_t blocks = (lrn.pixels + block - 1) / block;
+    const std::int64_t pixel = format.inputs[0] == Format::kNHWC ? lrn.channels : lanes;
+    builder.parallel(lrn.batch * blocks, [&](Int p) {
+      loopnest::vector_loop(builder, "clear", row_elements(lrn, lanes), lanes,
+                            [&](Int i, std::optional<Int> active) {
+                              builder.store(row, i, splat(0.0f, lanes), active);
+                            });
+      const Int first = p % blocks * block;
+      builder.loop("pixel", first, min(first + block, lrn.pixels), 1, [&](Int i) {
+        emit_pixel(builder, lrn, layout, x, y, row, p / blocks * layout.batch + i * pixel, lanes);
+      });
+    });
+  }
+};
+
+}  // namespace
+
+void register_lrn(ImplRegistry& registry) {
+  registry.add(std::make_unique<LrnImpl>());
+}
+
+}  // namespace aoe::compiler

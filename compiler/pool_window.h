@@ -1,0 +1,35 @@
+// PoolWindow: the geometry of a two-dimensional pool, and which of a window's taps fall on the input.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "base/result.h"
+#include "compiler/task.h"
+#include "reference/window.h"
+
+namespace aoe::compiler {
+
+struct PoolWindow {
+  reference::Window window;
+  bool is_max = true;
+  bool counts_padding = false;  ///< averages divide by the taps in the explicit padding too
+
+  const reference::WindowAxis& height() const { return window.height(); }
+  const reference::WindowAxis& width() const { return window.width(); }
+};
+
+/// Of a MaxPoolV3 or AvgPoolV2 with two spatial axes (or one: the height is then 1).
+Result<PoolWindow> pool_window(const Task& task);
+
+struct TapRange {
+  std::int64_t begin = 0, end = 0;
+};
+/// Taps of window `o` that fall inside the input.
+TapRange taps_inside(const reference::WindowAxis& axis, std::int64_t o);
+/// How many taps of window `o` fall on the input or its explicit padding.
+std::int64_t padded_taps(const reference::WindowAxis& axis, std::int64_t o);
+/// The windows [first, second) that lie inside the input with all their taps; (n, n) when there are none.
+std::pair<std::int64_t, std::int64_t> interior_columns(const reference::WindowAxis& axis);
+
+}  // namespace aoe::compiler
