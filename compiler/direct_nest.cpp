@@ -180,25 +180,13 @@ class DirectNest {
       return;
     }
     for (std::int64_t kh = 0; kh < rows_.kernel; ++kh) {
-      write_tap_row(block, input, kh, inside(taps, kh));
+      write_tap_row(block, input, kh, outputs_with_tap(taps, kh));
     }
   }
 
-  /// Which outputs of a block have tap `tap`.
-  static std::vector<bool> inside(const std::vector<TapRange>& taps, std::int64_t tap) {
-    std::vector<bool> result;
-    for (const TapRange& range : taps) result.push_back(range.begin <= tap && tap < range.end);
-    return result;
-  }
-
   void write_tap_row(Block& block, Int input, Int kh, const std::vector<bool>& rows) {
-    for (std::int64_t kw = 0, end = 0; kw < columns_.kernel; kw = end) {
-      const std::vector<bool> columns = inside(block.column_segment.taps, kw);
-      for (end = kw + 1;
-           end < columns_.kernel && inside(block.column_segment.taps, end) == columns;) {
-        ++end;
-      }
-      builder_.loop("kw", kw, end, 1, [&](Int tap) {
+    for (const TapRun& run : tap_runs(block.column_segment.taps, columns_.kernel)) {
+      builder_.loop("kw", run.first, run.end, 1, [&](Int tap) {
         const Int at =
             input + kh * (rows_.dilation * in_.row) + tap * (columns_.dilation * in_.pixel);
         const Int weights = ((block.pass.oc_block * rows_.kernel + kh) * columns_.kernel + tap) *
@@ -207,7 +195,7 @@ class DirectNest {
           const Int channel =
               first_group(block.pass.oc_block) * s_.group_in_channels() + chunk * t_.ic_unroll;
           write_chunk(block, at + in_.channel_offset(channel), weights + chunk * chunk_weights(),
-                      rows, columns);
+                      rows, run.outputs);
         });
       });
     }

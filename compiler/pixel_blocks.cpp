@@ -32,4 +32,21 @@ std::vector<AxisSegment> segments(const WindowAxis& axis, std::int64_t block) {
   return result;
 }
 
+std::vector<bool> outputs_with_tap(const std::vector<TapRange>& taps, std::int64_t tap) {
+  std::vector<bool> result;
+  for (const TapRange& range : taps) result.push_back(range.begin <= tap && tap < range.end);
+  return result;
+}
+
+std::vector<TapRun> tap_runs(const std::vector<TapRange>& taps, std::int64_t kernel) {
+  std::vector<TapRun> runs;
+  for (std::int64_t tap = 0; tap < kernel; ++tap) {
+    std::vector<bool> outputs = outputs_with_tap(taps, tap);
+    if (runs.empty() || runs.back().outputs != outputs)
+      runs.push_back({tap, tap, std::move(outputs)});
+    runs.back().end = tap + 1;
+  }
+  return runs;
+}
+
 }  // namespace aoe::compiler

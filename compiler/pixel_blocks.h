@@ -40,4 +40,14 @@ struct AxisSegment {
 /// with equal taps joined.
 std::vector<AxisSegment> segments(const WindowAxis& axis, std::int64_t block);
 
+/// Which outputs of a block have tap `tap`.
+std::vector<bool> outputs_with_tap(const std::vector<TapRange>& taps, std::int64_t tap);
+
+/// Neighbouring taps [first, end) that the same outputs of a block have, so that one loop can run over them.
+struct TapRun {
+  std::int64_t first = 0, end = 0;
+  std::vector<bool> outputs;
+};
+std::vector<TapRun> tap_runs(const std::vector<TapRange>& taps, std::int64_t kernel);
+
 }  // namespace aoe::compiler

@@ -30,14 +30,15 @@ DirectPlan plan_of(const Task& task, const FormatChoice& format, const DirectTil
 
 /// Multiply-adds that the code of one plan spells out.
 std::int64_t body_fmas(const DirectPlan& plan) {
+  const std::int64_t per_pixel = plan.tiling().oc_vectors * plan.tiling().ic_unroll;
   std::int64_t fmas = 0;
   for (const RowGroup& group : plan.row_groups()) {
-    const bool is_unrolled =
-        std::any_of(group.rows.taps.begin(), group.rows.taps.end(),
-                    [&](const TapRange& t) { return t != group.rows.taps[0]; });
+    const std::int64_t rows =
+        group.rows.size *
+        static_cast<std::int64_t>(tap_runs(group.rows.taps, plan.row_axis().kernel).size());
     for (const AxisSegment& columns : group.columns) {
-      fmas += group.rows.size * columns.size * plan.tiling().oc_vectors * plan.tiling().ic_unroll *
-              plan.shape().kernel_width * (is_unrolled ? plan.shape().kernel_height : 1);
+      const auto runs = tap_runs(columns.taps, plan.column_axis().kernel).size();
+      fmas += rows * columns.size * static_cast<std::int64_t>(runs) * per_pixel;
     }
   }
   return fmas * std::min<std::int64_t>(plan.ic_tiles(), 3);
