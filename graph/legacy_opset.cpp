@@ -19,9 +19,9 @@ constexpr std::array<std::string_view, 12> kBroadcasting = {
 
 /// "broadcast=1, axis=1" places the second operand's dimensions at `axis` of the first's: dimensions of size 1 behind them
 /// say the same to numpy's rule.
-void upgrade_broadcast(Graph& graph, Node& node) {
-  const bool has_axis = node.op.attrs.has("axis");
-  std::int64_t axis = node.op.attrs.get_int("axis", 0);
+void upgrade_broadcast(Graph& graph, Node& node, bool is_per_channel) {
+  const bool has_axis = node.op.attrs.has("axis") || is_per_channel;
+  std::int64_t axis = node.op.attrs.get_int("axis", is_per_channel ? 1 : 0);
   node.op.attrs.erase("broadcast");
   node.op.attrs.erase("axis");
   if (!has_axis || node.inputs.size() != 2) return;
@@ -60,8 +60,12 @@ void upgrade_broadcast(Graph& graph, Node& node) {
 
 void upgrade_node(Graph& graph, Node& node, const std::string& onnx_type) {
   node.op.attrs.erase("consumed_inputs");  // an optimisation hint of the first versions
-  if (std::ranges::find(kBroadcasting, onnx_type) != kBroadcasting.end())
-    upgrade_broadcast(graph, node);
+  if (std::ranges::find(kBroadcasting, onnx_type) != kBroadcasting.end()) {
+    // PRelu's slope was one number, or one for each channel.
+    const bool is_per_channel = onnx_type == "PRelu" && node.inputs.size() == 2 &&
+                                element_count(graph.values[node.inputs[1]].desc.shape) > 1;
+    upgrade_broadcast(graph, node, is_per_channel);
+  }
   if (onnx_type == "Gemm") node.op.attrs.erase("broadcast");
   if (onnx_type == "BatchNormalization" || onnx_type == "Dropout") {
     if (node.op.attrs.get_int("is_test", 0) == 0 && onnx_type == "BatchNormalization")

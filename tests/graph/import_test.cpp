@@ -216,6 +216,15 @@ TEST(Import, BroadcastsAlongTheAxisOfOldOpsets) {
   EXPECT_EQ(floats(*interpret(graph, {input})[0]), (std::vector<float>{11, 12, 23, 24}));
 }
 
+TEST(Import, TakesThePReluSlopeOfOldOpsetsPerChannel) {
+  const Graph graph = import_text(
+      "g (float[1,2,2] x) => (float[1,2,2] y) <float[2] s = {10, 100}> { y = PRelu (x, s) }", 6);
+  const float x[] = {1, -2, 3, -4};
+  const auto input =
+      std::make_shared<Constant>(TensorDesc{.dtype = DataType::kFloat, .shape = {1, 2, 2}}, x);
+  EXPECT_EQ(floats(*interpret(graph, {input})[0]), (std::vector<float>{1, -20, 3, -400}));
+}
+
 TEST(Import, KeepsWhatOutNodesAskFor) {
   const Graph graph = import_text("g (float[2] x) => (float[2] y) { a = Relu (x) y = Abs (a) }", 13,
                                   {.out_nodes = {"Relu_0:0"}});
