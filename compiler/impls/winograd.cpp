@@ -1,0 +1,185 @@
+// winograd_f23, winograd_f43: generated Winograd convolution for 3x3 windows of stride 1, in NC1HWC0.
+// The nest: compiler/winograd_nest.h. Tested like every Impl by tests/compiler/impls_test.cpp.
+#include <algorithm>
+#include <limits>
+
+#include "compiler/image_store.h"
+#include "compiler/roofline.h"
+#include "compiler/winograd_nest.h"
+
+namespace aoe::compiler {
+namespace {
+
+constexpr std::int64_t kGoodBodyFmas =
+    128;  ///< written out in the products: enough to hide the loop around them
+
+class Winograd final : public Impl {
+ public:
+  explicit Winograd(std::int64_t outputs)
+      : outputs_(outputs), name_("winograd_f" + std::to_string(outputs) + "3") {}
+
+  std::string_view name() const override { return name_; }
+
+  Result<void> supports(const Task& task, const Soc&) const override {
+    const Result<ConvShape> shape = conv_shape(task);
+    if (!shape) return Unexpected(shape.error());
+    const ConvShape& s = *shape;
+    if (s.is_transposed) return Unexpected("Conv2DTranspose is not covered");
+    if (s.kernel_height != 3 || s.kernel_width != 3) {
+      return Unexpected("kernel " + std::to_string(s.kernel_height) + "x" +
+                        std::to_string(s.kernel_width) + ", needs 3x3");
+    }
+    if (s.stride_height != 1 || s.stride_width != 1) {
+      return Unexpected("stride " + std::to_string(s.stride_height) + "x" +
+                        std::to_string(s.stride_width) + ", needs 1x1");
+    }
+    if (s.dilation_height != 1 || s.dilation_width != 1) {
+      return Unexpected("dilation " + std::to_string(s.dilation_height) + "x" +
+                        std::to_string(s.dilation_width) + ", needs 1x1");
+    }
+    if (s.groups != 1) return Unexpected(std::to_string(s.groups) + " groups, needs 1");
+    for (std::size_t i = 0; i < 2; ++i) {
+      if (task.in(i).dtype != DataType::kFloat) {
+        return Unexpected("input " + std::to_string(i) + " is " + aoe::to_string(task.in(i)) +
+                          ", needs float32");
+      }
+    }
+    if (!task.inputs[1].constant) return Unexpected("weights are not constant");
+    if (s.has_bias && !task.inputs[2].constant) return Unexpected("bias is not constant");
+    return supports_image_epilogue(task);
+  }
+
+  std::vector<FormatChoice> formats(const Task& task, const Soc&) const override {
+    return {image_format(task, "NC1HWC0", Format::kNC1HWC0, Format::kNC1HWC0)};
+  }
+
+  ScheduleSpace space(const Task& task, const FormatChoice&, const Soc& soc) const override {
+    const WinogradPlan plan = plan_of(task, {}, soc);
+    ScheduleSpace space;
+    std::vector<std::int64_t> vectors, blocks, splits;
+    for (const std::int64_t v : {1, 2, 3, 4, 6}) {
+      if (v <= plan.oc_blocks()) vectors.push_back(v);
+    }
+    const std::int64_t tiles = plan.tiles();
+    for (std::int64_t b = 1; b <= std::min<std::int64_t>(tiles, soc.vector_registers - 2); ++b) {
+      const std::int64_t runs = (tiles + b - 1) / b;
+      if ((tiles + runs - 1) / runs == b || b == 14 || b == 9) blocks.push_back(b);
+    }
+    for (std::int64_t split = 1; split <= plan.oc_blocks(); split *= 2) splits.push_back(split);
+    space.axes = {{"oc_vectors", vectors},
+                  {"tile_block", blocks},
+                  {"tile_runs", {1, 2, 3, 4, 6, 8}},
+                  {"oc_splits", splits},
+                  {"ic_unroll", {1, 2, 4, 8}}};
+    space.is_legal = [=, this](const Schedule& schedule) {
+      return is_legal(plan_of(task, WinogradTiling::from(schedule), soc), soc);
+    };
+    space.heuristic = heuristic(task, space, soc).schedule();
+    return space;
+  }
+
+  Features features(const Task& task, const FormatChoice&, const Schedule& schedule,
+                    const Soc& soc) const override {
+    const WinogradPlan plan = plan_of(task, WinogradTiling::from(schedule), soc);
+    const WinogradTiling& t = plan.tiling();
+    const double bytes = bytes_moved(task);
+    return {{"flops", flops(task)},
+            {"bytes", bytes},
+            {"intensity", flops(task) / bytes},
+            {"core_cycles", plan.core_cycles()},
+            {"registers", static_cast<double>(plan.registers()) / soc.vector_registers},
+            {"accumulators", static_cast<double>(t.oc_vectors * t.tile_block)},
+            {"inputs_per_l2",
+             4.0 * static_cast<double>(plan.input_scratch()) / static_cast<double>(soc.l2_bytes)},
+            {"products_per_l2",
+             4.0 * static_cast<double>(plan.product_scratch()) / static_cast<double>(soc.l2_bytes)},
+            {"weights_per_l2",
+             4.0 * static_cast<double>(plan.weight_elements()) / static_cast<double>(soc.l2_bytes)},
+            {"tile_groups", static_cast<double>(plan.tile_groups())},
+            {"oc_splits", static_cast<double>(t.oc_splits)},
+            {"ic_unroll", static_cast<double>(t.ic_unroll)},
+            {"iterations", static_cast<double>(plan.parallel_extent())},
+            {"balance", parallel_balance(soc, plan.parallel_extent())}};
+  }
+
+  double estimate_ns(const Task& task, const FormatChoice& format, const Soc& soc) const override {
+    const WinogradPlan plan =
+        plan_of(task, WinogradTiling::from(space(task, format, soc).heuristic), soc);
+    constexpr double kEfficiency = 0.9;
+    const double compute =
+        compute_ns(soc, plan.core_cycles() * 4.0 * soc.vector_lanes, kEfficiency) /
+        parallel_balance(soc, plan.parallel_extent());
+    // Transformed weights are larger than the task's own, and stream past each group of tiles.
+    const double weights = 4.0 * static_cast<double>(plan.weight_elements() * plan.tile_groups());
+    return launch_ns(soc) + std::max(compute, memory_ns(soc, bytes_moved(task) + weights));
+  }
+
+  Kernel build(const Task& task, const FormatChoice& format, const Schedule& schedule,
+               const Soc& soc) const override {
+    return build_winograd(task, format, plan_of(task, WinogradTiling::from(schedule), soc));
+  }
+
+ private:
+  WinogradPlan plan_of(const Task& task, const WinogradTiling& tiling, const Soc& soc) const {
+    return WinogradPlan(conv_shape(task).value(), outputs_, soc.vector_lanes, tiling);
+  }
+
+  static bool is_legal(const WinogradPlan& plan, const Soc& soc) {
+    const WinogradTiling& t = plan.tiling();
+    if (plan.registers() > soc.vector_registers) return false;
+    // More than one run only where there are tiles for it; more shares only where there are blocks.
+    if (t.tile_runs > 1 && t.tile_block * (t.tile_runs - 1) >= plan.tiles()) return false;
+    if (t.oc_splits > plan.oc_blocks()) return false;
+    return 4 * (plan.input_scratch() + plan.product_scratch()) <= 4 * soc.l2_bytes;
+  }
+
+  /// The register block with the fewest cycles; then as many tiles as L2 holds, so that weights stream past seldom.
+  WinogradTiling heuristic(const Task& task, const ScheduleSpace& space, const Soc& soc) const {
+    WinogradTiling best;
+    double best_cycles = std::numeric_limits<double>::infinity();
+    for (const std::int64_t v : space.axes[0].values) {
+      for (const std::int64_t b : space.axes[1].values) {
+        for (const std::int64_t runs : space.axes[2].values) {
+          for (const std::int64_t split : space.axes[3].values) {
+            const WinogradTiling t{
+                .oc_vectors = v, .tile_block = b, .tile_runs = runs, .oc_splits = split};
+            const WinogradPlan plan = plan_of(task, t, soc);
+            if (!is_legal(plan, soc)) continue;
+            const double scratch =
+                4.0 * static_cast<double>(plan.input_scratch() + plan.product_scratch());
+            const double weights =
+                4.0 * static_cast<double>(plan.weight_elements() * plan.tile_groups());
+            // Streaming the weights costs what L3 gives, an overfull L2 the same for the scratch memory.
+            constexpr double kBytesPerCycle = 24;
+            const double spilled =
+                std::max(0.0, scratch - 0.7 * static_cast<double>(soc.l2_bytes)) *
+                static_cast<double>(plan.parallel_extent());
+            const double cycles =
+                (plan.core_cycles() + (0.5 * weights + spilled) / kBytesPerCycle) /
+                parallel_balance(soc, plan.parallel_extent());
+            if (cycles < best_cycles * 0.999) {
+              best_cycles = cycles;
+              best = t;
+            }
+          }
+        }
+      }
+    }
+    for (const std::int64_t unroll : space.axes[4].values) {
+      if (best.oc_vectors * best.tile_block * unroll <= kGoodBodyFmas) best.ic_unroll = unroll;
+    }
+    return best;
+  }
+
+  std::int64_t outputs_;
+  std::string name_;
+};
+
+}  // namespace
+
+void register_winograd(ImplRegistry& registry) {
+  registry.add(std::make_unique<Winograd>(2));
+  registry.add(std::make_unique<Winograd>(4));
+}
+
+}  // namespace aoe::compiler
