@@ -26,6 +26,8 @@ struct CompileOptions {
   bool reuse_memory = true;                           ///< `--disable_reuse_memory` turns it off
   /// Fixes the candidate of a node by name; used by the tuner to measure one. Wins over strategies.
   std::map<std::string, Candidate> fixed;
+  /// Told every generated function, under its name in the om's code section; for dumps.
+  std::function<void(const loopnest::Function&)> on_kernel;
 };
 
 /// How each node was compiled; also stored in the om's tuning section.

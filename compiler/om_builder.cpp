@@ -105,6 +105,8 @@ class OmBuilder {
     om_.inputs = lowered_.inputs;
     om_.outputs = lowered_.outputs;
     om_.arena_bytes = placement_.arena_bytes;
+    if (options_.on_kernel)
+      for (const loopnest::Function& function : functions_) options_.on_kernel(function);
     om_.weights = weights_.pack(options_.compile_threads);
     om_.code = loopnest::compile_shared_object(functions_, options_.soc, options_.compile_threads);
     return std::move(om_);

@@ -172,6 +172,7 @@ Om Om::parse(std::string_view bytes, std::shared_ptr<const void> owner, const st
   om.mapping = std::move(owner);
   om.weights_view = sections[kWeights];
   om.code_view = sections[kCode];
+  om.graph_bytes = sections[kGraph].size();
   om.tuning = read_tuning(sections[kTuning], where);
   graph_from_cbor(sections[kGraph], where, om);
   verify_graph(om, where);

@@ -90,6 +90,7 @@ struct Om {
 
   std::string_view weights_view;  ///< set by load(): into the mapping
   std::string_view code_view;
+  std::size_t graph_bytes = 0;  ///< set by load(): size of the graph section, for reports
   std::shared_ptr<const void> mapping;  ///< keeps the views alive
 
   std::string serialize() const;

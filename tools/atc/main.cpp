@@ -1,0 +1,100 @@
+// atc: compiles an ONNX model to an om, with the strategies that the knowledge bank holds.
+#include <iostream>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "compiler/compiler.h"
+#include "graph/passes.h"
+#include "tools/atc/kernel_dump.h"
+#include "tools/atc/om_report.h"
+#include "tools/atc/settings.h"
+#include "tools/common/environment.h"
+#include "tools/common/op_banks.h"
+#include "tools/common/tool.h"
+
+namespace aoe::tools {
+namespace {
+
+/// Nothing is stored in the subgraph bank yet; its path is resolved so that a wrong one is told now.
+void note_graph_bank(const BuildSettings& settings) {
+  const bank::BankLocation location =
+      bank::custom_bank_location(bank::BankKind::kGraph, settings.soc.version,
+                                 bank::BankEnvironment::from_process(), settings.mdl_bank_path);
+  logger("atc")->info("graph bank {} (from {}): holds no subgraph strategies",
+                      location.directory.string(), location.chosen_by);
+}
+
+compiler::Compilation compile_with_banks(const graph::Graph& graph, const BuildSettings& settings,
+                                         compiler::CompileOptions options) {
+  if (!settings.queries_banks) {
+    logger("atc")->info("banks are not queried: CANN_KNOWLEDGE_BANK_PROCESS_NUM is 0");
+    return compiler::compile(graph, options);
+  }
+  const OpBanks banks = open_op_banks(settings.soc.version, settings.op_bank_path);
+  const bank::LayeredSource strategies = banks.layered();
+  options.strategies = &strategies;
+  compiler::Compilation compilation = compiler::compile(graph, options);
+  logger("atc")->info("op bank {} (from {}): {} of {} ops hit the bank",
+                      banks.location.directory.string(), banks.location.chosen_by,
+                      compilation.bank_hits(), compilation.nodes.size());
+  return compilation;
+}
+
+void build(const BuildSettings& settings, const std::string& command_line) {
+  graph::Graph graph = graph::import_onnx(settings.model.model, settings.model.import);
+  graph::run_passes(graph, {.disabled = settings.disabled_passes, .dump_dir = {}});
+  if (settings.queries_banks) note_graph_bank(settings);
+
+  std::vector<compiler::loopnest::Function> kernels;
+  compiler::CompileOptions options{.soc = settings.soc,
+                                   .compile_threads = compile_threads(),
+                                   .reuse_memory = settings.reuse_memory,
+                                   .fixed = {}};
+  if (settings.op_debug_level > 0)
+    options.on_kernel = [&](const compiler::loopnest::Function& kernel) {
+      kernels.push_back(kernel);
+    };
+  compiler::Compilation compilation = compile_with_banks(graph, settings, std::move(options));
+  note_origin(compilation.om, command_line);
+  dump_kernels(kernels, compilation.om, settings.soc, settings.op_debug_level, settings.debug_dir);
+  write_file_atomically(settings.output, compilation.om.serialize());
+}
+
+ExitCode run(const po::variables_map& flags, const std::string& command_line) {
+  if (read_mode(flags) == Mode::kShowOm) {
+    print_om_report(std::cout, runtime::Om::load(read_om_path(flags)));
+    return ExitCode::kSuccess;
+  }
+  const BuildSettings settings = read_build_settings(flags);
+  build(settings, command_line);
+  if (settings.shows_report) print_om_report(std::cout, runtime::Om::load(settings.output));
+  std::cout << "ATC run success, welcome to the next use.\n";
+  return ExitCode::kSuccess;
+}
+
+}  // namespace
+}  // namespace aoe::tools
+
+int main(int argc, char** argv) {
+  using namespace aoe::tools;
+  std::string command_line = argv[0];
+  for (int i = 1; i < argc; ++i) command_line += std::string(" ") + argv[i];
+  Tool tool;
+  tool.name = "atc";
+  tool.synopsis = "atc --framework=5 --model=M.onnx --output=M [flags]";
+  tool.summary =
+      "Compiles an ONNX model to an offline model (om) for this machine or another one. Ops that "
+      "the\n"
+      "knowledge bank knows get their tuned strategies, others the heuristic default.";
+  tool.examples =
+      "  atc --framework=5 --model=resnet50.onnx --output=resnet50\n"
+      "  atc --model=bert.onnx --output=bert --input_shape=\"input_ids:1,128\" --log=info\n"
+      "  atc --model=m.onnx --output=m --soc_version=x86_64-icelake-server --threads=8\n"
+      "  atc --mode=6 --om=resnet50.om\n\n"
+      "Variables: TUNE_BANK_PATH and ASCEND_CACHE_PATH (bank), CANN_KNOWLEDGE_BANK_PROCESS_NUM (0: "
+      "no bank),\n"
+      "  TE_PARALLEL_COMPILER (compile threads), OMP_NUM_THREADS, AOE_CONFIG_DIR\n";
+  add_flags(tool.flags);
+  tool.run = [&](const auto& flags) { return run(flags, command_line); };
+  return run_tool(argc, argv, std::move(tool));
+}

@@ -1,0 +1,54 @@
+// Prints the documented lines, and one on the bank.
+#include "tools/atc/om_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace aoe::tools {
+namespace {
+
+constexpr const char* kVersion = AOE_VERSION;
+constexpr int kOnnx = 5;  ///< of --framework
+
+std::ptrdiff_t bank_hits(const nlohmann::json& nodes) {
+  return std::ranges::count_if(
+      nodes, [](const nlohmann::json& node) { return node.value("source", "") == "bank"; });
+}
+
+std::size_t cbor_bytes(const nlohmann::json& json) {
+  return nlohmann::json::to_cbor(json).size();
+}
+
+}  // namespace
+
+void note_origin(runtime::Om& om, const std::string& command_line) {
+  om.tuning["command_line"] = command_line;
+  om.tuning["atc_version"] = kVersion;
+  om.tuning["framework_type"] = kOnnx;
+}
+
+void print_om_report(std::ostream& out, const runtime::Om& om) {
+  // An om may come from aoe, whose tuning section says less.
+  const nlohmann::json& tuning = om.tuning;
+  const nlohmann::json nodes = tuning.value("nodes", nlohmann::json::array());
+  out << "============ Display Model Info start ============\n";
+  out << fmt::format("Original Atc command line: {}\n", tuning.value("command_line", "N/A"));
+  out << fmt::format(
+      "system   info: atc_version[{}], soc_version[{}], framework_type[{}], isa[{}], "
+      "threads[{}].\n",
+      tuning.value("atc_version", "N/A"), om.soc_version, tuning.value("framework_type", kOnnx),
+      om.isa, om.threads);
+  out << fmt::format(
+      "resource info: memory_size[{} B], weight_size[{} B], stream_num[1], event_num[0].\n",
+      om.arena_bytes, om.weights_view.size());
+  out << fmt::format(
+      "om       info: modeldef_size[{} B], weight_data_size[{} B], tbe_kernels_size[{} B], "
+      "cust_aicpu_kernel_store_size[0 B], task_info_size[{} B], so_store_size[0 B].\n",
+      om.graph_bytes, om.weights_view.size(), om.code_view.size(), cbor_bytes(tuning));
+  out << fmt::format("bank     info: ops[{}], bank_hits[{}], strategies[{}].\n", nodes.size(),
+                     bank_hits(nodes), tuning.value("strategies", "none"));
+  out << "============ Display Model Info end   ============\n";
+}
+
+}  // namespace aoe::tools

@@ -1,0 +1,38 @@
+// Everything that decides a run of atc: flags and environment, read and checked.
+#pragma once
+
+#include <boost/program_options.hpp>
+#include <filesystem>
+#include <set>
+#include <string>
+
+#include "compiler/soc.h"
+#include "tools/common/model_flags.h"
+
+namespace aoe::tools {
+
+enum class Mode { kBuild = 0, kShowOm = 6 };
+
+/// Mode 0: model to om.
+struct BuildSettings {
+  ModelFlags model;
+  std::filesystem::path output;  ///< with ".om"
+  compiler::Soc soc;
+  std::set<std::string> disabled_passes;
+  bool reuse_memory = true;
+  std::string op_bank_path;   ///< empty: not given
+  std::string mdl_bank_path;  ///< empty: not given
+  bool queries_banks = true;  ///< off: CANN_KNOWLEDGE_BANK_PROCESS_NUM=0
+  int op_debug_level = 0;     ///< what of the generated kernels is kept; kernel_dump.h
+  std::filesystem::path debug_dir;
+  bool shows_report = false;  ///< --display_model_info=1
+};
+
+void add_flags(boost::program_options::options_description& flags);
+
+/// All throw Error(kUsage); files and directories are Error(kModel) or Error(kOutput).
+Mode read_mode(const boost::program_options::variables_map& flags);
+BuildSettings read_build_settings(const boost::program_options::variables_map& flags);
+std::filesystem::path read_om_path(const boost::program_options::variables_map& flags);
+
+}  // namespace aoe::tools

@@ -1,0 +1,83 @@
+// Reads the flags about the model. What the reference documents but this version cannot do is refused by name.
+#include "tools/common/model_flags.h"
+
+#include <algorithm>
+#include <span>
+#include <sstream>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace aoe::tools {
+namespace po = boost::program_options;
+namespace {
+
+constexpr std::string_view kPrecisionModes[] = {"force_fp32", "must_keep_origin_dtype"};
+constexpr std::string_view kLaterPrecisionModes[] = {
+    "force_fp16",          "cube_fp16in_fp32out",      "allow_fp32_to_fp16",
+    "allow_mix_precision", "allow_mix_precision_fp16", "allow_mix_precision_bf16",
+    "allow_fp32_to_bf16"};
+
+[[noreturn]] void reject(const std::string& flag, const std::string& what,
+                         const std::string& advice) {
+  throw Error(ExitCode::kUsage, what, flag, advice);
+}
+
+bool is_in(std::span<const std::string_view> words, const std::string& word) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+void check_framework(const std::string& framework) {
+  if (framework == "5") return;
+  const bool is_known = framework == "0" || framework == "1" || framework == "3";
+  reject("--framework", "'" + framework + "' is " + (is_known ? "not supported" : "unknown"),
+         "export the model to ONNX and use 5");
+}
+
+void check_precision(const std::string& mode) {
+  if (is_in(kPrecisionModes, mode)) return;
+  reject(
+      "--precision_mode",
+      "'" + mode + "' is " + (is_in(kLaterPrecisionModes, mode) ? "not available yet" : "unknown"),
+      "use force_fp32 or must_keep_origin_dtype");
+}
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, separator);)
+    if (!part.empty()) parts.push_back(part);
+  return parts;
+}
+
+}  // namespace
+
+void add_model_flags(po::options_description& flags) {
+  const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
+  const auto text_or = [](const char* fallback, const char* name) {
+    return po::value<std::string>()->default_value(fallback)->value_name(name);
+  };
+  flags.add_options()("model,m", text("FILE"), "the model")("framework,f", text_or("5", "5"),
+                                                            "5: ONNX")(
+      "input_shape", text("SHAPES"), "\"name:1,3,224,224;other:1,128\", for dynamic dimensions")(
+      "input_format", text_or("NCHW", "FORMAT"), "NCHW or ND: both are what ONNX models say")(
+      "out_nodes", text("NODES"), "\"node:0;other:1\": these outputs instead of the model's own")(
+      "precision_mode", text_or("force_fp32", "MODE"), "force_fp32 or must_keep_origin_dtype");
+}
+
+ModelFlags read_model_flags(const po::variables_map& flags) {
+  if (!flags.contains("model")) reject("--model", "is required", "name an ONNX file");
+  check_framework(flags["framework"].as<std::string>());
+  check_precision(flags["precision_mode"].as<std::string>());
+  const auto format = flags["input_format"].as<std::string>();
+  if (format != "NCHW" && format != "ND")
+    reject("--input_format", "'" + format + "' is not supported for ONNX models", "use NCHW or ND");
+  ModelFlags read{.model = flags["model"].as<std::string>(), .import = {}};
+  if (flags.contains("input_shape"))
+    read.import.input_shapes = graph::parse_input_shapes(flags["input_shape"].as<std::string>());
+  if (flags.contains("out_nodes"))
+    read.import.out_nodes = split(flags["out_nodes"].as<std::string>(), ';');
+  return read;
+}
+
+}  // namespace aoe::tools
