@@ -13,7 +13,8 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
 }
 
-/// Strides of N, C, H, W and, where channels are blocked, of C1 (then C is the stride inside a block).
+/// Strides of N, C, H, W and, where channels are blocked, of C1 (then C is the stride inside a
+/// block).
 struct ImageStrides {
   std::int64_t n, c, h, w, c1;
 };

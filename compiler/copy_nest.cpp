@@ -17,7 +17,8 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
 }
 
-/// A square block that is transposed in registers: source rows lie `from_row` apart, target rows `to_row`.
+/// A square block that is transposed in registers: source rows lie `from_row` apart, target rows
+/// `to_row`.
 struct Tile {
   Int from, to;
   std::int64_t from_row, to_row;

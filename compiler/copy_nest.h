@@ -1,7 +1,9 @@
-// CopyRegion: a block of elements that moves from one tensor into another, each with its own strides; and the nests that move it.
+// CopyRegion: a block of elements that moves from one tensor into another, each with its own
+// strides; and the nests that move it.
 //
-// Where both sides run through memory in the same direction, vectors are loaded and stored. Where they cross, square tiles are
-// loaded along the source's direction, transposed in registers and stored along the target's.
+// Where both sides run through memory in the same direction, vectors are loaded and stored. Where
+// they cross, square tiles are loaded along the source's direction, transposed in registers and
+// stored along the target's.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +18,8 @@ struct CopyRegion {
   Shape extents;   ///< in the target's order: its last stride is 1
   Shape from, to;  ///< strides in elements; 0 in `from` repeats
   std::int64_t from_offset = 0, to_offset = 0;
-  /// > 0: this many elements of the last dimension are written, zeros behind its extent; at most one
-  /// vector.
+  /// > 0: this many elements of the last dimension are written, zeros behind its extent; at most
+  /// one vector.
   std::int64_t padded_last = 0;
   std::size_t input = 0, output = 0;  ///< of the task
   std::optional<float> fill;          ///< written instead of what an input holds

@@ -254,8 +254,9 @@ Result<float> pad_value(const Task& task) {
   return task.inputs[2].constant->view().as<float>()[0];
 }
 
-/// What lies inside along each dimension, and around it one slab before and one behind per dimension: disjoint, since the
-/// slabs of dimension d keep to the inside of all dimensions before d.
+/// What lies inside along each dimension, and around it one slab before and one behind per
+/// dimension: disjoint, since the slabs of dimension d keep to the inside of all dimensions before
+/// d.
 Regions pad_regions(const Task& task, Format main, int c0) {
   const auto borders = pad_borders(task);
   if (!borders) return Unexpected(borders.error());

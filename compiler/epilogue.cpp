@@ -42,10 +42,6 @@ Vec keep(Builder& builder, const Vec& value) {
   return builder.get(builder.local(value));
 }
 
-Vec sigmoid(const StepValues& s, const Vec& x) {
-  return s.constant(1) / (s.constant(1) + exp(-x));
-}
-
 Vec clamp(const Vec& x, const Vec& low, const Vec& high) {
   return min(max(x, low), high);
 }
@@ -119,13 +115,46 @@ Vec add(Vec a, Vec b) {
   return a + b;
 }
 
-// clang-format off
+Vec mean(Builder& b, const StepValues& s) {
+  return fold<add>(b, s) / s.constant(static_cast<double>(s.operands.size()));
+}
+Vec leaky_relu(Builder&, const StepValues& s) {
+  return if_negative(s, s[0], s.attribute("alpha", 0.01f) * s[0]);
+}
+Vec thresholded_relu(Builder&, const StepValues& s) {
+  return select(s.attribute("alpha", 1) < s[0], s[0], s.constant(0));
+}
+Vec hard_sigmoid(Builder&, const StepValues& s) {
+  const Vec line = fma(s[0], s.attribute("alpha", 0.2f), s.attribute("beta", 0.5f));
+  return clamp(line, s.constant(0), s.constant(1));
+}
+Vec hard_swish(Builder&, const StepValues& s) {
+  return s[0] * clamp(s[0] / s.constant(6) + s.constant(0.5), s.constant(0), s.constant(1));
+}
+Vec elu(Builder&, const StepValues& s) {
+  return if_negative(s, s[0], s.attribute("alpha", 1) * negative_expm1(s, s[0]));
+}
+Vec celu(Builder&, const StepValues& s) {
+  const Vec alpha = s.attribute("alpha", 1);
+  return if_negative(s, s[0], alpha * negative_expm1(s, s[0] / alpha));
+}
+Vec selu(Builder&, const StepValues& s) {
+  const Vec negative = s.attribute("alpha", 1.6732632f) * negative_expm1(s, s[0]);
+  return s.attribute("gamma", 1.0507010f) * if_negative(s, s[0], negative);
+}
+Vec softplus(Builder&, const StepValues& s) {
+  return max(s[0], s.constant(0)) + log(s.constant(1) + exp(-abs(s[0])));
+}
+Vec softsign(Builder&, const StepValues& s) {
+  return s[0] / (s.constant(1) + abs(s[0]));
+}
+
 const std::map<std::string_view, Emit>& emitters() {
   using S = const StepValues&;
   static const std::map<std::string_view, Emit> table = {
       {"Add", fold<add>},
       {"AddN", fold<add>},
-      {"MeanN", [](Builder& b, S s) { return fold<add>(b, s) / s.constant(static_cast<double>(s.operands.size())); }},
+      {"MeanN", mean},
       {"Sub", [](Builder&, S s) { return s[0] - s[1]; }},
       {"Mul", [](Builder&, S s) { return s[0] * s[1]; }},
       {"Div", [](Builder&, S s) { return s[0] / s[1]; }},
@@ -144,24 +173,23 @@ const std::map<std::string_view, Emit>& emitters() {
       {"Rint", apply<loopnest::round_even>},
       {"Reciprocal", [](Builder&, S s) { return s.constant(1) / s[0]; }},
       {"Relu", [](Builder&, S s) { return max(s[0], s.constant(0)); }},
-      {"LeakyRelu", [](Builder&, S s) { return if_negative(s, s[0], s.attribute("alpha", 0.01f) * s[0]); }},
+      {"LeakyRelu", leaky_relu},
       {"PRelu", [](Builder&, S s) { return if_negative(s, s[0], s[1] * s[0]); }},
-      {"ThresholdedRelu", [](Builder&, S s) { return select(s.attribute("alpha", 1) < s[0], s[0], s.constant(0)); }},
+      {"ThresholdedRelu", thresholded_relu},
       {"ClipByValue", emit_clip},
-      {"Sigmoid", [](Builder&, S s) { return sigmoid(s, s[0]); }},
-      {"HardSigmoid", [](Builder&, S s) { return clamp(fma(s[0], s.attribute("alpha", 0.2f), s.attribute("beta", 0.5f)), s.constant(0), s.constant(1)); }},
-      {"HardSwish", [](Builder&, S s) { return s[0] * clamp(s[0] / s.constant(6) + s.constant(0.5), s.constant(0), s.constant(1)); }},
-      {"Elu", [](Builder&, S s) { return if_negative(s, s[0], s.attribute("alpha", 1) * negative_expm1(s, s[0])); }},
-      {"Selu", [](Builder&, S s) { return s.attribute("gamma", 1.0507010f) * if_negative(s, s[0], s.attribute("alpha", 1.6732632f) * negative_expm1(s, s[0])); }},
-      {"CeluV2", [](Builder&, S s) { return if_negative(s, s[0], s.attribute("alpha", 1) * negative_expm1(s, s[0] / s.attribute("alpha", 1))); }},
-      {"Softplus", [](Builder&, S s) { return max(s[0], s.constant(0)) + log(s.constant(1) + exp(-abs(s[0]))); }},
-      {"Softsign", [](Builder&, S s) { return s[0] / (s.constant(1) + abs(s[0])); }},
+      {"Sigmoid", [](Builder&, S s) { return s.constant(1) / (s.constant(1) + exp(-s[0])); }},
+      {"HardSigmoid", hard_sigmoid},
+      {"HardSwish", hard_swish},
+      {"Elu", elu},
+      {"CeluV2", celu},
+      {"Selu", selu},
+      {"Softplus", softplus},
+      {"Softsign", softsign},
       {"Mish", emit_mish},
       {"Gelu", emit_gelu},
   };
   return table;
 }
-// clang-format on
 
 Result<void> supports_step(const Task& task, const EpilogueStep& step) {
   if (!emitters().contains(step.type)) return Unexpected("no vector form of " + step.type);

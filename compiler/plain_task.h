@@ -14,7 +14,8 @@ Result<void> supports_plain(const Task& task, std::initializer_list<std::string_
 /// Input 0 and the output in `format`, everything else in ND.
 FormatChoice plain_format(const Task& task, const std::string& name, Format format);
 
-/// Time of a kernel bound by memory or by `operations_per_input` vector operations on each input element.
+/// Time of a kernel bound by memory or by `operations_per_input` vector operations on each input
+/// element.
 double plain_estimate_ns(const Task& task, const Soc& soc, double operations_per_input);
 
 }  // namespace aoe::compiler

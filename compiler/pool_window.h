@@ -1,4 +1,5 @@
-// PoolWindow: the geometry of a two-dimensional pool, and which of a window's taps fall on the input.
+// PoolWindow: the geometry of a two-dimensional pool, and which of a window's taps fall on the
+// input.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,8 @@ struct TapRange {
 TapRange taps_inside(const reference::WindowAxis& axis, std::int64_t o);
 /// How many taps of window `o` fall on the input or its explicit padding.
 std::int64_t padded_taps(const reference::WindowAxis& axis, std::int64_t o);
-/// The windows [first, second) that lie inside the input with all their taps; (n, n) when there are none.
+/// The windows [first, second) that lie inside the input with all their taps; (n, n) when there are
+/// none.
 std::pair<std::int64_t, std::int64_t> interior_columns(const reference::WindowAxis& axis);
 
 }  // namespace aoe::compiler

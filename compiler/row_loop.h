@@ -1,4 +1,5 @@
-// RowLoop: passes over one contiguous row of elements, a vector at a time: what softmax and the normalisations are made of.
+// RowLoop: passes over one contiguous row of elements, a vector at a time: what softmax and the
+// normalisations are made of.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,8 @@ struct RowLoop {
   /// Calls `body` for every vector of the row; `active` is set in the tail only.
   void for_each(loopnest::Builder& builder, const Body& body) const;
 
-  /// Combines value(i, active) over the row, lanes that are not active counting as `start`; one lane.
+  /// Combines value(i, active) over the row, lanes that are not active counting as `start`; one
+  /// lane.
   using Value = std::function<loopnest::Vec(loopnest::Int i, std::optional<loopnest::Int> active)>;
   loopnest::Vec reduce(loopnest::Builder& builder, float start,
                        loopnest::Vec (*combine)(loopnest::Vec, loopnest::Vec),

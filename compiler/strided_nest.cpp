@@ -102,10 +102,10 @@ class Emitter {
   std::vector<Int> coordinates_;
 };
 
-/// Values that halve down from the extent, the extent itself last.
-std::vector<std::int64_t> blocks_up_to(std::int64_t extent, std::int64_t least) {
+/// Powers of four below the extent, then the extent itself.
+std::vector<std::int64_t> blocks_up_to(std::int64_t extent) {
   std::vector<std::int64_t> values;
-  for (std::int64_t block = least; block < extent; block *= 4) values.push_back(block);
+  for (std::int64_t block = 1; block < extent; block *= 4) values.push_back(block);
   values.push_back(extent);
   return values;
 }
@@ -167,7 +167,7 @@ ScheduleSpace nest_space(const StridedNest& nest, const Soc& soc, std::int64_t c
   for (std::int64_t block = 16 * soc.vector_lanes; block < nest.inner(); block *= 4)
     inner.push_back(block);
   space.axes = {
-      {"row_block", blocks_up_to(nest.rows(), 1)}, {"inner_block", inner}, {"unroll", {1, 2, 4}}};
+      {"row_block", blocks_up_to(nest.rows())}, {"inner_block", inner}, {"unroll", {1, 2, 4}}};
   // The largest blocks of which every thread still gets four.
   const std::int64_t wanted = std::int64_t{4} * soc.threads;
   Schedule best = {

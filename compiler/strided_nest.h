@@ -1,8 +1,9 @@
-// StridedNest: one loop nest that walks several tensors at once, each with a stride of its own along every dimension. The
-// skeleton of all memory-bound kernels: elementwise chains, copies, broadcasts.
+// StridedNest: one loop nest that walks several tensors at once, each with a stride of its own
+// along every dimension. The skeleton of all memory-bound kernels: elementwise chains, copies,
+// broadcasts.
 //
-// The innermost dimension runs through vector lanes; the two innermost may be cut into blocks, and everything outside them is
-// spread over the threads.
+// The innermost dimension runs through vector lanes; the two innermost may be cut into blocks, and
+// everything outside them is spread over the threads.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,8 @@ struct StridedNest {
   Shape extents;               ///< outermost first; at least one
   std::vector<Shape> strides;  ///< [operand][dimension], in elements; 0 repeats
 
-  /// Merges dimensions that all operands step through as one, but none of the last `keep`; drops those of extent 1.
+  /// Merges dimensions that all operands step through as one, but none of the last `keep`; drops
+  /// those of extent 1.
   void collapse(std::size_t keep = 0);
   std::int64_t outer() const;  ///< product of all but the two innermost extents
   std::int64_t rows() const;   ///< second innermost; 1 when there is none

@@ -1,5 +1,6 @@
-// copy: generated data movement: Transpose, TransData, ConcatV2, SplitV, Slice, PadV3, Expand, DepthToSpace, SpaceToDepth as copies of
-// strided regions (compiler/copy_regions.h), all in one kernel.
+// copy: generated data movement: Transpose, TransData, ConcatV2, SplitV, Slice, PadV3, Expand,
+// DepthToSpace, SpaceToDepth as copies of strided regions (compiler/copy_regions.h), all in one
+// kernel.
 #include <algorithm>
 
 #include "compiler/copy_regions.h"

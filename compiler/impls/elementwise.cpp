@@ -1,4 +1,5 @@
-// elementwise: generated elementwise operators and chains of them, with broadcasting, in one pass over memory.
+// elementwise: generated elementwise operators and chains of them, with broadcasting, in one pass
+// over memory.
 #include <algorithm>
 
 #include "base/check.h"
@@ -15,7 +16,8 @@ using loopnest::Builder;
 using loopnest::Int;
 using loopnest::Vec;
 
-/// A single elementwise op as a FusedElementwise of one step, so that there is one way to emit both.
+/// A single elementwise op as a FusedElementwise of one step, so that there is one way to emit
+/// both.
 Task as_fused(const Task& task) {
   if (task.op.type == "FusedElementwise") return task;
   Task fused = task;
@@ -36,9 +38,10 @@ bool is_read(const TaskInput& input) {
 struct Plan {
   StridedNest nest;
   std::vector<std::size_t> inputs;  ///< task input of operand i + 1
-  bool masks_padding =
-      false;  ///< lanes beyond C must be kept zero; the last dimension is then C0 and the C1 dimension
-  std::size_t c1_dimension = 0;  ///< stands here
+  /// Lanes beyond C must be kept zero. Then dimension c1_dimension counts blocks of channels, and
+  /// the last one is C0.
+  bool masks_padding = false;
+  std::size_t c1_dimension = 0;
 };
 
 Format stored_format(const TaskInput& input, const Shape& output, Format main, Format chosen) {
@@ -96,13 +99,13 @@ class Elementwise final : public Impl {
     return supports_epilogue(as_fused(task));
   }
 
-  std::vector<FormatChoice> formats(const Task& task, const Soc& soc) const override {
+  std::vector<FormatChoice> formats(const Task& task, const Soc&) const override {
     std::vector<FormatChoice> choices = {choice(task, "ND", Format::kND)};
     const Shape& output = task.out().shape;
     const bool has_image_inputs =
         output.size() == 4 && element_count(output) > 0 &&
         std::all_of(task.inputs.begin(), task.inputs.end(), [&](const TaskInput& input) {
-          return !is_read(input) || input.constant || fits_blocks(input.desc.shape, output, soc);
+          return !is_read(input) || input.constant || fits_blocks(input.desc.shape, output);
         });
     if (!has_image_inputs) return choices;
     choices.push_back(choice(task, "NC1HWC0", Format::kNC1HWC0));
@@ -179,8 +182,9 @@ class Elementwise final : public Impl {
   }
 
  private:
-  /// Can a non-constant operand be read in image Formats? Its channels are all there (then it lies like the output) or one.
-  static bool fits_blocks(const Shape& operand, const Shape& output, const Soc&) {
+  /// Can a non-constant operand be read in image Formats? Its channels are all there (then it lies
+  /// like the output) or one.
+  static bool fits_blocks(const Shape& operand, const Shape& output) {
     const Shape shape = aligned_shape(operand, 4);
     return shape[1] == 1 || (operand.size() == 4 && shape[1] == output[1]);
   }

@@ -1,5 +1,6 @@
-// gather: generated GatherV2: rows of a table chosen by integer indices, as in embeddings. An index outside of the table is
-// taken modulo its size, so that nothing outside is read; the reference refuses it.
+// gather: generated GatherV2: rows of a table chosen by integer indices, as in embeddings. An index
+// outside of the table is taken modulo its size, so that nothing outside is read; the reference
+// refuses it.
 #include <algorithm>
 
 #include "compiler/broadcast_layout.h"
@@ -21,7 +22,8 @@ reference::AxisView view_of(const Task& task) {
       table, reference::normalize_axis(task.op.attrs.get_int("axis", 0), table.size()));
 }
 
-/// Over (outer, index, inner): operand 0 is the output, 1 the table without its axis, 2 the indices.
+/// Over (outer, index, inner): operand 0 is the output, 1 the table without its axis, 2 the
+/// indices.
 StridedNest nest_of(const Task& task) {
   const reference::AxisView view = view_of(task);
   const std::int64_t indices = element_count(task.in(1).shape);

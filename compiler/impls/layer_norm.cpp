@@ -1,5 +1,6 @@
-// layer_norm: generated LayerNorm, InstanceNorm and GroupNorm in dense layout: rows of neighbouring elements brought to mean 0
-// and variance 1, then scaled and shifted per element of the row, or per channel where a row holds whole channels.
+// layer_norm: generated LayerNorm, InstanceNorm and GroupNorm in dense layout: rows of neighbouring
+// elements brought to mean 0 and variance 1, then scaled and shifted per element of the row, or per
+// channel where a row holds whole channels.
 #include <algorithm>
 
 #include "compiler/broadcast_layout.h"

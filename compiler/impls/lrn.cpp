@@ -1,7 +1,8 @@
 // lrn: generated LRN: each element over a power of the squares of its neighbours across channels.
 //
-// In dense layout lanes run along pixels and a loop along channels. With the channels in lanes a pixel's channels are first copied
-// side by side into scratch memory, with zeros around them, so that neighbours are unaligned loads without bounds.
+// In dense layout lanes run along pixels and a loop along channels. With the channels in lanes a
+// pixel's channels are first copied side by side into scratch memory, with zeros around them, so
+// that neighbours are unaligned loads without bounds.
 #include <algorithm>
 
 #include "compiler/broadcast_layout.h"

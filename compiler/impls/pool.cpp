@@ -1,8 +1,10 @@
-// pool: generated MaxPoolV3 and AvgPoolV2 over two spatial axes with the channels in vector lanes (NC1HWC0 and NHWC).
+// pool: generated MaxPoolV3 and AvgPoolV2 over two spatial axes with the channels in vector lanes
+// (NC1HWC0 and NHWC).
 //
-// A parallel iteration computes one row of outputs of one vector of channels. Columns whose windows stick out to the left or right
-// are written out one by one with their own range of taps; those between them run in blocks that share loads. Rows that stick
-// out shorten the loop over the window's rows.
+// A parallel iteration computes one row of outputs of one vector of channels. Columns whose windows
+// stick out to the left or right are written out one by one with their own range of taps; those
+// between them run in blocks that share loads. Rows that stick out shorten the loop over the
+// window's rows.
 #include <algorithm>
 #include <limits>
 
@@ -69,7 +71,8 @@ class RowEmitter {
   }
 
  private:
-  /// `count` neighbouring outputs from column `first` on: an interior block, or a single one at a border.
+  /// `count` neighbouring outputs from column `first` on: an interior block, or a single one at a
+  /// border.
   void columns(Int first, std::int64_t count) {
     const reference::WindowAxis &h = g_.window.height(), &w = g_.window.width();
     TapRange taps{0, w.kernel};
@@ -119,7 +122,8 @@ class RowEmitter {
     return splat(1.0f, 1) / to_float(max(rows * columns, Int(1)));
   }
 
-  /// First tap at or below the input's first row, and one behind the last: bounds of the loop over the window's rows.
+  /// First tap at or below the input's first row, and one behind the last: bounds of the loop over
+  /// the window's rows.
   static Int first_tap(const reference::WindowAxis& h, Int above) {
     if (h.pad_begin == 0) return 0;
     return (max(above, 0) + (h.dilation - 1)) / h.dilation;

@@ -1,7 +1,9 @@
-// pool_rows: generated MaxPoolV3 and AvgPoolV2 in dense NCHW layout, with neighbouring outputs of a row in vector lanes.
+// pool_rows: generated MaxPoolV3 and AvgPoolV2 in dense NCHW layout, with neighbouring outputs of a
+// row in vector lanes.
 //
-// A parallel iteration copies one plane into scratch memory with its padding around it, so that no window needs a bound, and
-// slides over that. Where averages are taken of different numbers of elements, their reciprocals come from a constant table.
+// A parallel iteration copies one plane into scratch memory with its padding around it, so that no
+// window needs a bound, and slides over that. Where averages are taken of different numbers of
+// elements, their reciprocals come from a constant table.
 #include <algorithm>
 #include <limits>
 

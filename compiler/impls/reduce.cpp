@@ -1,5 +1,5 @@
-// reduce: generated reductions over any axes, and global pooling. Lanes run along the innermost dimension: across results
-// where it is kept, along one result where it is reduced.
+// reduce: generated reductions over any axes, and global pooling. Lanes run along the innermost
+// dimension: across results where it is kept, along one result where it is reduced.
 #include <algorithm>
 #include <limits>
 

@@ -1,5 +1,5 @@
-// softmax: generated SoftmaxV2 and LogSoftmaxV2. Along a contiguous axis one row at a time, three passes that stay in the
-// first-level cache; along another axis one lane per row.
+// softmax: generated SoftmaxV2 and LogSoftmaxV2. Along a contiguous axis one row at a time, three
+// passes that stay in the first-level cache; along another axis one lane per row.
 #include <algorithm>
 #include <limits>
 

@@ -48,7 +48,7 @@ namespace aoe::compiler::loopnest {
 enum class Op {
   // Int -> Int
   kIntConst, kVar, kIntAdd, kIntSub, kIntMul, kIntDiv, kIntMod, kIntMin, kIntMax,
-  kIntLoad,                                    // one element of an integer buffer that the function only reads
+  kIntLoad,                                    // one element of an integer buffer that is only read
   // Int, Int -> Bool (scalar condition)
   kLess, kLessEqual, kEqual, kNotEqual, kAnd, kOr, kNot,
   // float vectors
@@ -56,7 +56,7 @@ enum class Op {
   kAdd, kSub, kMul, kDiv, kMin, kMax, kFma,
   kNeg, kAbs, kSqrt, kExp, kLog, kTanh, kErf, kFloor, kRoundEven,
   kReduceAdd, kReduceMax, kReduceMin,          // lanes -> 1 lane
-  kTransposeRow,                               // row `ivalue` of the n x n transpose of n args with n lanes each
+  kTransposeRow,                               // row `ivalue` of the transpose of n args of n lanes
   // lane masks (type kMask)
   kFloatLess, kFloatLessEqual, kFloatEqual, kActiveLanes, kSelect,
 };

@@ -16,8 +16,8 @@ namespace {
 constexpr std::int64_t kElements = 500;
 constexpr int kParallel = 3;
 
-/// Writes random statements over a read buffer x, a written buffer y and a scratch buffer s of kElements each. Every index is
-/// in range by construction: modulo the room that the access needs.
+/// Writes random statements over a read buffer x, a written buffer y and a scratch buffer s of
+/// kElements each. Every index is in range by construction: modulo the room that the access needs.
 class RandomNest {
  public:
   explicit RandomNest(unsigned seed)

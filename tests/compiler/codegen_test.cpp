@@ -1,5 +1,5 @@
-// Machine code of loop nests: every construct of the language against the interpreter, memory borders, and what the shared
-// object promises.
+// Machine code of loop nests: every construct of the language against the interpreter, memory
+// borders, and what the shared object promises.
 #include "compiler/loopnest/codegen.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,8 @@ std::vector<float> random_floats(std::size_t count, unsigned seed = 1) {
   return values;
 }
 
-/// Runs a function of x (read), y (read and written) by machine code of every Soc and by the interpreter.
+/// Runs a function of x (read), y (read and written) by machine code of every Soc and by the
+/// interpreter.
 void expect_agreement(const Function& function, const std::vector<float>& x, std::size_t y_count) {
   std::vector<float> input = x, expected(y_count, -1.0f);
   const EvalBuffer eval[] = {{input.data(), static_cast<std::int64_t>(x.size())},
@@ -66,8 +67,8 @@ std::vector<Access2> strided_cases() {
   return cases;
 }
 
-/// y gets x through an access at `first` whose count of lanes comes from a variable: constants take another way through the
-/// code generator. copy(builder, x, y, count) emits it.
+/// y gets x through an access at `first` whose count of lanes comes from a variable: constants take
+/// another way through the code generator. copy(builder, x, y, count) emits it.
 template <typename Copy>
 Function strided_function(const Access2& access, Copy copy) {
   Builder b("f");
@@ -318,7 +319,8 @@ TEST(SharedObject, NeedsNoLibrary) {
   }
 }
 
-/// The register block that convolutions live on: no accumulator may leave its register in the inner loop.
+/// The register block that convolutions live on: no accumulator may leave its register in the inner
+/// loop.
 TEST(RegisterBlock, OfFourteenByTwoDoesNotSpill) {
   const Soc* soc = &test_socs().back();
   if (soc->isa != Isa::kAvx512) GTEST_SKIP() << "needs 32 registers";

@@ -1,4 +1,5 @@
-// GuardedBuffer: memory that ends (or begins) at a page nobody may touch, so that reading one element too far crashes.
+// GuardedBuffer: memory that ends (or begins) at a page nobody may touch, so that reading one
+// element too far crashes.
 #pragma once
 
 #include <sys/mman.h>
@@ -15,7 +16,8 @@ class GuardedBuffer {
  public:
   enum class Edge { kEnd, kBegin };
 
-  /// Zeroed. With kEnd the last byte lies before a guard page, with kBegin the first byte lies behind one.
+  /// Zeroed. With kEnd the last byte lies before a guard page, with kBegin the first byte lies
+  /// behind one.
   explicit GuardedBuffer(std::size_t size_bytes, Edge edge = Edge::kEnd) : size_bytes_(size_bytes) {
     const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     mapped_bytes_ = (size_bytes + page - 1) / page * page + 2 * page;

@@ -2,6 +2,7 @@
 #include "tests/compiler/impl_check.h"
 
 #include <gtest/gtest.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +13,7 @@
 #include <sstream>
 
 #include "compiler/loopnest/codegen.h"
+#include "runtime/onednn_kernel.h"
 #include "tests/compiler/guarded_buffer.h"
 #include "tests/compiler/machine_code.h"
 
@@ -103,6 +105,11 @@ class KernelRun {
   void run(const loopnest::MachineCode& code) {
     std::vector<void*> buffers;
     for (const auto& memory : memory_) buffers.push_back(memory->as<void>());
+    if (kernel_.kind == KernelKind::kOneDnn) {
+      omp_set_num_threads(soc_.threads);
+      runtime::OneDnnKernel::create(kernel_.params, soc_.threads)->run(buffers);
+      return;
+    }
     for (const loopnest::Function& stage : kernel_.stages) {
       const auto scratch_bytes = static_cast<std::size_t>(stage.scratch_bytes);
       const GuardedBuffer scratch((scratch_bytes + 63) / 64 * 64);
@@ -191,7 +198,7 @@ void check_impl(const Impl& impl, const ShapeLine& line, const Soc& soc,
     check_space(space);
     for (const Schedule& schedule : schedules_of(space, options.sampled_schedules, engine)) {
       Trial trial{format, schedule, impl.build(line.task, format, schedule, soc)};
-      if (trial.kernel.kind != KernelKind::kJit) return;
+      if (trial.kernel.kind != KernelKind::kJit && trial.kernel.kind != KernelKind::kOneDnn) return;
       for (std::size_t i = 0; i < trial.kernel.stages.size(); ++i) {
         trial.kernel.stages[i].name =
             "kernel" + std::to_string(trials.size()) + "_" + std::to_string(i);

@@ -1,5 +1,5 @@
-// Checks an Impl on a task: machine code of its heuristic Schedule and of sampled ones, in all its Formats, against the
-// reference implementation.
+// Checks an Impl on a task: the kernels of its heuristic Schedule and of sampled ones, in all its
+// Formats, against the reference implementation.
 #pragma once
 
 #include "compiler/impl.h"
@@ -12,13 +12,13 @@ struct ImplCheckOptions {
   unsigned seed = 1;
 };
 
-/// Reports through GoogleTest. Nothing outside the buffers may be touched: they end at guard pages. Kernels of kinds other
-/// than kJit are left to the tests of the runtime.
+/// Reports through GoogleTest. Nothing outside the buffers may be touched: they end at guard pages.
+/// Reference kernels and views run in the tests of the runtime.
 void check_impl(const Impl& impl, const ShapeLine& line, const Soc& soc,
                 const ImplCheckOptions& options = {});
 
-/// How far an element may be from the reference: from float32's precision and the length of the reduction behind it.
-/// `largest` is the largest magnitude in the output.
+/// How far an element may be from the reference: from float32's precision and the length of the
+/// reduction behind it. `largest` is the largest magnitude in the output.
 double tolerance(const Task& task, double expected, double largest);
 
 }  // namespace aoe::compiler

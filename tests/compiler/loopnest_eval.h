@@ -1,5 +1,5 @@
-// The plainest meaning of the loop-nest language: an interpreter that walks the tree, one lane at a time. What the
-// lowering to machine code is tested against.
+// The plainest meaning of the loop-nest language: an interpreter that walks the tree, one lane at a
+// time. What the lowering to machine code is tested against.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ struct EvalBuffer {
   std::int64_t elements = 0;
 };
 
-/// Runs all parallel iterations in order. `buffers` are those of the ABI, in their order. Throws std::out_of_range that
-/// names the buffer when the function touches an element outside.
+/// Runs all parallel iterations in order. `buffers` are those of the ABI, in their order. Throws
+/// std::out_of_range that names the buffer when the function touches an element outside.
 void evaluate(const Function& function, std::span<const EvalBuffer> buffers);
 
 }  // namespace aoe::compiler::loopnest

@@ -1,4 +1,5 @@
-// MachineCode: loads the ELF shared object that compile_shared_object() returns into this process and finds its functions.
+// MachineCode: loads the ELF shared object that compile_shared_object() returns into this process
+// and finds its functions.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,8 @@ class MachineCode {
   void* handle_ = nullptr;
 };
 
-/// The instruction sets that tests compile for and this machine can run: AVX2 always, AVX-512 where it is there.
+/// The instruction sets that tests compile for and this machine can run: AVX2 always, AVX-512 where
+/// it is there.
 std::span<const Soc> test_socs();
 
 /// Compiles `function` alone and runs all its parallel iterations on this thread.

@@ -1,6 +1,8 @@
-// Shape lines: one line of text is one task, so that a new corner of an operator is a new line in shapes/<op>.txt.
+// Shape lines: one line of text is one task, so that a new corner of an operator is a new line in
+// shapes/<op>.txt.
 //
-//   TYPE[@VERSION] in=... attribute=JSON ... [outputs=N] [-> STEP[@VERSION] operand... attribute=JSON ...]...
+//   TYPE[@VERSION] in=... attribute=JSON ... [outputs=N]
+//       [-> STEP[@VERSION] operand... attribute=JSON ...]...
 //
 //   in=2x64x7x7          float32 activation, uniform in [-2, 2)
 //   in=64x1x1:const      constant of the compile, same values
@@ -10,8 +12,8 @@
 //   in=[0,-1]            int64 constant with these values
 //   in=-                 absent
 //
-// Inputs behind `anchor_inputs=N` belong to the epilogue's steps. Operands of a step: anchor, in2, step0. Without an anchor
-// the type is FusedElementwise. `#` begins a comment.
+// Inputs behind `anchor_inputs=N` belong to the epilogue's steps. Operands of a step: anchor, in2,
+// step0. Without an anchor the type is FusedElementwise. `#` begins a comment.
 #pragma once
 
 #include <filesystem>

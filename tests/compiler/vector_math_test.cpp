@@ -1,4 +1,5 @@
-// exp, log, tanh and erf of generated code against the C library in double precision, and the NaN rules of min and max.
+// exp, log, tanh and erf of generated code against the C library in double precision, and the NaN
+// rules of min and max.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -29,7 +30,8 @@ std::vector<float> run_unary(Vec (*function)(Vec), const Soc& soc, std::vector<f
   return output;
 }
 
-/// Every 8191st float32 there is, both signs, denormals, infinities and NaNs among them, and the corners.
+/// Every 8191st float32 there is, both signs, denormals, infinities and NaNs among them, and the
+/// corners.
 std::vector<float> sample_floats() {
   std::vector<float> samples = {0.0f,      -0.0f,     kInfinity, -kInfinity, kNan,    1.0f,
                                 -1.0f,     88.72283f, 88.72284f, -87.33655f, -103.9f, -104.1f,
