@@ -26,7 +26,8 @@ std::int64_t channel_of(const Node& node, const Shape& weights, std::int64_t i) 
   return i % weights.back();
 }
 
-/// The bias as the op adds it now: Gemm's C with beta, zeros when there is none; nothing when it varies along rows.
+/// The bias as the op adds it now: Gemm's C with beta, zeros when there is none; nothing when it
+/// varies along rows.
 std::optional<std::vector<double>> bias_of(const Graph& graph, const Node& node,
                                            const Channels& channels) {
   if (!has_input(node, 2)) return std::vector<double>(channels.count, 0.0);

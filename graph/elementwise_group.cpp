@@ -13,7 +13,8 @@ namespace {
 using reference::EpilogueStep;
 using reference::Operand;
 
-/// Steps have no absent operands: a bound of Clip that is left out becomes the infinity it stands for.
+/// Steps have no absent operands: a bound of Clip that is left out becomes the infinity it stands
+/// for.
 void fill_absent_bounds(Graph& graph, NodeId id) {
   if (graph.nodes[id].op.type != "ClipByValue") return;
   for (std::size_t i = 1; i < graph.nodes[id].inputs.size(); ++i) {

@@ -1,10 +1,12 @@
-// The graph: values and nodes after ONNX import. Knows shapes, types and constants; knows no hardware and no file format
-// of its own. Passes (graph/passes.h) rewrite it in place.
+// The graph: values and nodes after ONNX import. Knows shapes, types and constants; knows no
+// hardware and no file format of its own. Passes (graph/passes.h) rewrite it in place.
 //
 //   Graph g = import_onnx("model.onnx", {});   // graph/onnx_import.h
 //   run_passes(g, {});
 //   for (NodeId id : g.topological_order()) ...
 //
+// What always holds (and verify() checks behind every pass): names of values and of live nodes are
+// unique, every graph output is produced by a node and given out once, a constant has no producer.
 // Ids are indices that stay valid until compact(). Not thread-safe for writing.
 #pragma once
 
@@ -21,8 +23,9 @@ using ValueId = std::int32_t;
 using NodeId = std::int32_t;
 inline constexpr std::int32_t kNone = -1;  ///< absent optional input, or no producer
 
-/// The shape of a value of which not even the rank is known before the run (a Reshape to a computed shape, unless the
-/// model declares the result). Its dtype may be kUndefined then. Whatever reads it is inferred when the step runs.
+/// The shape of a value of which not even the rank is known before the run (a Reshape to a computed
+/// shape, unless the model declares the result). Its dtype may be kUndefined then. Whatever reads
+/// it is inferred when the step runs.
 inline const Shape kUnknownRankShape = {-2};
 bool has_known_rank(const TensorDesc& desc);
 
@@ -61,7 +64,8 @@ class Graph {
   bool is_output(ValueId value) const;
   /// Every reader of `from` (graph outputs included) reads `to` instead.
   void replace_uses(ValueId from, ValueId to);
-  /// Live nodes, producers before consumers, otherwise in insertion order. Throws Error(kModel) on a cycle.
+  /// Live nodes, producers before consumers, otherwise in insertion order. Throws Error(kModel) on
+  /// a cycle.
   std::vector<NodeId> topological_order() const;
   /// Drops dead nodes and unused values; ids change.
   void compact();

@@ -1,4 +1,5 @@
-// The static shapes of a model's inputs: what the model declares together with what --input_shape says.
+// The static shapes of a model's inputs: what the model declares together with what --input_shape
+// says.
 #pragma once
 
 #include <map>
@@ -17,8 +18,9 @@ struct DeclaredInput {
       dim_names;  ///< per dimension; empty where the model gives a number or nothing
 };
 
-/// Puts the given shapes in place; a dimension name bound by one input holds for all others. Throws Error(kUsage) when a
-/// given name is no input, Error(kModel) on contradictions and when a dimension stays unknown: with the flag to give.
+/// Puts the given shapes in place; a dimension name bound by one input holds for all others. Throws
+/// Error(kUsage) when a given name is no input, Error(kModel) on contradictions and when a
+/// dimension stays unknown: with the flag to give.
 void resolve_input_shapes(std::vector<DeclaredInput>& inputs,
                           const std::map<std::string, Shape>& given);
 

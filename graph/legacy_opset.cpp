@@ -1,4 +1,5 @@
-// Opset 7 gave elementwise ops numpy's broadcasting and split inference from training; before that attributes said both.
+// Opset 7 gave elementwise ops numpy's broadcasting and split inference from training; before that
+// attributes said both.
 #include "graph/legacy_opset.h"
 
 #include <algorithm>
@@ -17,8 +18,8 @@ constexpr std::array<std::string_view, 12> kBroadcasting = {
   throw Error(ExitCode::kModel, what, "node " + node.name, "convert the model to opset 7 or newer");
 }
 
-/// "broadcast=1, axis=1" places the second operand's dimensions at `axis` of the first's: dimensions of size 1 behind them
-/// say the same to numpy's rule.
+/// "broadcast=1, axis=1" places the second operand's dimensions at `axis` of the first's:
+/// dimensions of size 1 behind them say the same to numpy's rule.
 void upgrade_broadcast(Graph& graph, Node& node, bool is_per_channel) {
   const bool has_axis = node.op.attrs.has("axis") || is_per_channel;
   std::int64_t axis = node.op.attrs.get_int("axis", is_per_channel ? 1 : 0);

@@ -1,4 +1,5 @@
-// Reads an ONNX model (opset 7 and newer, external data included) into a Graph with inferred shapes.
+// Reads an ONNX model (opset 7 and newer, external data included) into a Graph with inferred
+// shapes.
 #pragma once
 
 #include <filesystem>
@@ -11,14 +12,18 @@
 namespace aoe::graph {
 
 struct ImportOptions {
-  /// Static shapes for graph inputs whose dimensions are dynamic (or to override them): `--input_shape`.
+  /// Shapes of graph inputs with dynamic dimensions: `--input_shape`. They must agree with what the
+  /// model declares; a dimension name (`batch`) bound here holds for all inputs.
   std::map<std::string, Shape> input_shapes;
   /// Keep outputs only up to these ("node:index"); empty: the model's own outputs (`--out_nodes`).
   std::vector<std::string> out_nodes;
 };
 
-/// Throws Error(kModel): missing file, not ONNX, truncated, contradictory shapes, dynamic dimensions without a given
-/// shape, or unsupported operators: all of those in one message, each with node name, ONNX type and opset.
+/// Shapes are inferred, values that the model computes from shapes included; what inference cannot
+/// tell is taken from the model's own declarations. Throws Error(kModel): missing file, not ONNX,
+/// truncated, contradictory shapes, dynamic dimensions without a given shape (with the flag to
+/// give), or unsupported operators: all of those in one message, each with node name, ONNX type and
+/// opset. Error(kUsage) when an option names what the model does not have.
 Graph import_onnx(const std::filesystem::path& path, const ImportOptions& options);
 
 /// "a:1,3,224,224;b:1,128" -> map; Error(kUsage) on a malformed text.

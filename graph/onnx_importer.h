@@ -1,5 +1,6 @@
-// Importer: builds a Graph from a ModelProto, one node at a time in topological order, inferring as it goes, so that an
-// If whose condition the model computes from shapes can be decided. Internal; the front door is onnx_import.h.
+// Importer: builds a Graph from a ModelProto, one node at a time in topological order, inferring as
+// it goes, so that an If whose condition the model computes from shapes can be decided. Internal;
+// the front door is onnx_import.h.
 #pragma once
 
 #include <map>

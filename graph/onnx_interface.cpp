@@ -37,7 +37,8 @@ std::string desc_text(const TensorDesc& desc) {
 }  // namespace
 
 void Importer::import_inputs(Scope& scope) {
-  // Up to IR version 3 every initializer is an input as well; only the others are given by the caller.
+  // Up to IR version 3 every initializer is an input as well; only the others are given by the
+  // caller.
   std::set<std::string> initialized;
   for (const auto& tensor : model_.graph().initializer()) initialized.insert(tensor.name());
   for (const auto& sparse : model_.graph().sparse_initializer())

@@ -1,5 +1,6 @@
-// Graph passes: pure rewrites that keep the meaning. One file per pass in graph/passes/, one runner for all: it times
-// each pass into the recorder, checks the graph's invariants behind it, honours off-switches and notes "unchanged".
+// Graph passes: pure rewrites that keep the meaning. One file per pass in graph/passes/, with
+// `void register_<file stem>(PassRegistry&)`, and one runner for all: it times each pass into the
+// recorder, verifies the graph behind it, honours off-switches and notes "unchanged".
 #pragma once
 
 #include <functional>
@@ -38,10 +39,12 @@ class PassRegistry {
 
 const PassRegistry& passes();
 
-/// Runs all passes once, in order; ends with compact(). A broken invariant behind a pass is an InternalError naming it.
+/// Runs all passes once, in order; ends with compact(). A broken invariant behind a pass is an
+/// InternalError naming it.
 std::vector<PassResult> run_passes(Graph& graph, const PassOptions& options);
 
-/// Fills in the descriptions of all values reachable from the inputs; used by the importer and after rewrites.
+/// Fills in the descriptions of all values reachable from the inputs. What they say already fills
+/// the dimensions that inference cannot tell, and yields to those it can.
 void infer_shapes(Graph& graph);
 
 }  // namespace aoe::graph

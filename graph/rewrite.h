@@ -1,5 +1,5 @@
-// The moves that passes are made of: looking at a node's surroundings, and replacing nodes without losing names.
-// Internal to graph/.
+// The moves that passes are made of: looking at a node's surroundings, and replacing nodes without
+// losing names. Internal to graph/.
 #pragma once
 
 #include <initializer_list>
@@ -27,7 +27,8 @@ bool is_scalar(const ConstantPtr& constant, float value);
 /// All elements as double (float32 and float64) or as int64 (int32 and int64).
 std::vector<double> to_doubles(const Constant& constant);
 std::vector<std::int64_t> to_ints(const Constant& constant);
-/// Integers that are an attribute in old opsets and a constant input in new ones; false when they are neither.
+/// Integers that are an attribute in old opsets and a constant input in new ones; false when they
+/// are neither.
 bool ints_of(const Graph& graph, const Node& node, const std::string& attribute, std::size_t input,
              std::vector<std::int64_t>& ints);
 
@@ -42,11 +43,12 @@ ValueId add_floats(Graph& graph, const std::string& stem, const Shape& shape,
                    const std::vector<double>& values);
 ValueId add_intermediate(Graph& graph, const std::string& stem, TensorDesc desc);
 
-/// Takes a node out whose output 0 equals `replacement`. A graph output keeps its name: then the replacement's producer
-/// takes it over. False, with nothing changed, when that is not possible (an input given out directly, say).
+/// Takes a node out whose output 0 equals `replacement`. A graph output keeps its name: then the
+/// replacement's producer takes it over. False, with nothing changed, when that is not possible (an
+/// input given out directly, say).
 bool bypass(Graph& graph, NodeId id, ValueId replacement);
-/// Puts `node` in the place of the `old` nodes: it gets the id of the last, the name of the first and the origins of
-/// all, in order, and produces `node.outputs`.
+/// Puts `node` in the place of the `old` nodes: it gets the id of the last, the name of the first
+/// and the origins of all, in order, and produces `node.outputs`.
 NodeId replace_nodes(Graph& graph, std::vector<NodeId> old, Node node);
 
 }  // namespace aoe::graph

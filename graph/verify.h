@@ -7,8 +7,9 @@
 
 namespace aoe::graph {
 
-/// Throws InternalError that names `culprit` when an invariant is broken: ids, producers, names, operators, operands of
-/// epilogues, outputs with a producer of their own, no cycles, descriptions that agree with inference.
+/// Throws InternalError that names `culprit` when an invariant is broken: ids, producers, names,
+/// operators, operands of epilogues, outputs with a producer of their own, no cycles, descriptions
+/// that agree with inference.
 void verify(const Graph& graph, const std::string& culprit);
 
 }  // namespace aoe::graph

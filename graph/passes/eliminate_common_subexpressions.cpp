@@ -1,4 +1,5 @@
-// eliminate_common_subexpressions: equal calls on equal inputs are computed once, equal small constants are kept once.
+// eliminate_common_subexpressions: equal calls on equal inputs are computed once, equal small
+// constants are kept once.
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -9,7 +10,8 @@
 namespace aoe::graph {
 namespace {
 
-/// Larger constants are weights; comparing them would cost more than an equal pair is likely to save.
+/// Larger constants are weights; comparing them would cost more than an equal pair is likely to
+/// save.
 constexpr std::size_t kMostComparedBytes = 65536;
 
 bool merge_constants(Graph& graph) {

@@ -1,4 +1,5 @@
-// eliminate_dead_code: removes nodes that no graph output depends on, and marks outputs that nobody reads as unwanted.
+// eliminate_dead_code: removes nodes that no graph output depends on, and marks outputs that nobody
+// reads as unwanted.
 #include <algorithm>
 
 #include "graph/passes.h"

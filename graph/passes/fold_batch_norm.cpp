@@ -1,5 +1,6 @@
-// fold_batch_norm: an inference BatchNorm goes into the weights of the convolution or Gemm before it; where there is
-// none, it becomes a Mul and an Add per channel, which later passes fuse with their neighbours.
+// fold_batch_norm: an inference BatchNorm goes into the weights of the convolution or Gemm before
+// it; where there is none, it becomes a Mul and an Add per channel, which later passes fuse with
+// their neighbours.
 #include <algorithm>
 #include <cmath>
 

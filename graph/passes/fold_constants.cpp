@@ -1,5 +1,5 @@
-// fold_constants: nodes that read constants only (or, like Shape, a static shape) become constants, computed by the
-// reference. Nodes that give out a graph output stay: every output has a producer.
+// fold_constants: nodes that read constants only (or, like Shape, a static shape) become constants,
+// computed by the reference. Nodes that give out a graph output stay: every output has a producer.
 #include <algorithm>
 
 #include "graph/passes.h"
@@ -8,8 +8,9 @@
 namespace aoe::graph {
 namespace {
 
-/// A model may ask for a constant that is larger than itself: the weights of light models (ConstantOfShape) are to be
-/// folded, an Expand to terabytes is not. The largest layer of common models has 400 MB.
+/// A model may ask for a constant that is larger than itself: the weights of light models
+/// (ConstantOfShape) are to be folded, an Expand to terabytes is not. The largest layer of common
+/// models has 400 MB.
 constexpr std::size_t kMostFoldedBytes = std::size_t{1} << 30;
 
 bool is_shape_query(const Node& node) {

@@ -1,5 +1,5 @@
-// fold_pad: a Pad with zeros along height and width becomes the padding of the convolution behind it, or of an average
-// pooling that counts its padding.
+// fold_pad: a Pad with zeros along height and width becomes the padding of the convolution behind
+// it, or of an average pooling that counts its padding.
 #include <algorithm>
 
 #include "graph/passes.h"

@@ -1,8 +1,9 @@
-// fuse_epilogues: bias, activation, residual addition and other elementwise nodes behind a convolution or matrix product
-// become its epilogue, as long as the only value seen from outside is the last one.
+// fuse_epilogues: bias, activation, residual addition and other elementwise nodes behind a
+// convolution or matrix product become its epilogue, as long as the only value seen from outside is
+// the last one.
 //
-// Steps are taken in closed groups: all readers of the current result, and readers of these, until one open value is
-// left. A chain is a row of groups of one; x * sigmoid(x) is a group of two.
+// Steps are taken in closed groups: all readers of the current result, and readers of these, until
+// one open value is left. A chain is a row of groups of one; x * sigmoid(x) is a group of two.
 #include <algorithm>
 #include <set>
 
@@ -39,7 +40,8 @@ class Absorber {
   }
 
  private:
-  /// Finds the smallest group behind `value` and returns its one open value, or kNone when there is no such group.
+  /// Finds the smallest group behind `value` and returns its one open value, or kNone when there is
+  /// no such group.
   ValueId close(ValueId value, std::size_t most_steps, std::vector<NodeId>& group) const {
     std::set<NodeId> members;
     ValueId open = value;
@@ -88,7 +90,8 @@ bool run(Graph& graph) {
   std::vector<std::size_t> position(graph.nodes.size(), 0);
   for (std::size_t i = 0; i < order.size(); ++i) position[order[i]] = i;
   bool changed = false;
-  // Backwards: of two anchors that meet in an addition the later one takes it, when the other operand is there already.
+  // Backwards: of two anchors that meet in an addition the later one takes it, when the other
+  // operand is there already.
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
     if (!is_anchor(graph.nodes[*it])) continue;
     const ValueId result = graph.nodes[*it].outputs[0];

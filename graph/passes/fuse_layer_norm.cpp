@@ -1,4 +1,5 @@
-// fuse_layer_norm: layer normalisation as exporters without the operator write it becomes LayerNorm.
+// fuse_layer_norm: layer normalisation as exporters without the operator write it becomes
+// LayerNorm.
 //
 //   mean = ReduceMean(x)   d = Sub(x, mean)   variance = ReduceMean(Pow(d, 2) or Mul(d, d))
 //   y = Div(d, Sqrt(Add(variance, epsilon)))   [* gamma]   [+ beta]
@@ -18,7 +19,8 @@ struct Match {
   std::vector<NodeId> nodes;  ///< in the model's order
 };
 
-/// The first of the axes that a ReduceMean takes when these are the last ones and stay as 1; nothing otherwise.
+/// The first of the axes that a ReduceMean takes when these are the last ones and stay as 1;
+/// nothing otherwise.
 std::optional<std::int64_t> trailing_axis(const Graph& graph, const Node& mean) {
   const auto rank = static_cast<std::int64_t>(shape_of(graph, mean.inputs[0]).size());
   std::vector<std::int64_t> axes;
@@ -82,7 +84,8 @@ std::optional<Match> match_core(const Graph& graph, NodeId div) {
   return match;
 }
 
-/// If the sole reader of the last matched node is `type` with a parameter over the normalised dimensions, takes it in.
+/// If the sole reader of the last matched node is `type` with a parameter over the normalised
+/// dimensions, takes it in.
 ValueId extend(const Graph& graph, Match& match, const std::string& type) {
   const ValueId tail = graph.nodes[match.nodes.back()].outputs[0];
   const NodeId next = sole_consumer(graph, tail);

@@ -1,5 +1,6 @@
-// move_relus: Relu behind a Concat moves in front of it, where convolutions take it into their epilogues, and goes where
-// values cannot be negative anyway (behind another Relu, also through poolings, reshapes and concatenations).
+// move_relus: Relu behind a Concat moves in front of it, where convolutions take it into their
+// epilogues, and goes where values cannot be negative anyway (behind another Relu, also through
+// poolings, reshapes and concatenations).
 #include <algorithm>
 
 #include "graph/passes.h"

@@ -1,5 +1,6 @@
-// remove_identities: takes out nodes that hand their input on unchanged, and writes all that only rename dimensions
-// (Squeeze, Unsqueeze, Flatten, a Transpose of dimensions of size 1, chains of them) as one Reshape to a constant shape.
+// remove_identities: takes out nodes that hand their input on unchanged, and writes all that only
+// rename dimensions (Squeeze, Unsqueeze, Flatten, a Transpose of dimensions of size 1, chains of
+// them) as one Reshape to a constant shape.
 #include <algorithm>
 #include <initializer_list>
 #include <numeric>
@@ -42,7 +43,8 @@ bool is_copying_pool(const Graph& graph, const Node& node) {
          std::ranges::all_of(node.op.attrs.get_ints("strides"), is_one);
 }
 
-/// x + 0, x - 0, x * 1, x / 1 with a scalar on the right, or on the left where order does not matter.
+/// x + 0, x - 0, x * 1, x / 1 with a scalar on the right, or on the left where order does not
+/// matter.
 bool is_neutral(const Graph& graph, const Node& node, std::size_t& kept) {
   const bool is_sum = is_type(node, "Add") || is_type(node, "Sub");
   const bool is_product = is_type(node, "Mul") || is_type(node, "Div");

@@ -1,4 +1,5 @@
-// split_variadic: Sum of several tensors becomes a chain of Add, so that every later stage knows one kind of addition.
+// split_variadic: Sum of several tensors becomes a chain of Add, so that every later stage knows
+// one kind of addition.
 #include "graph/passes.h"
 #include "graph/rewrite.h"
 

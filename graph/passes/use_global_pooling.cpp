@@ -1,5 +1,5 @@
-// use_global_pooling: the ways to say "mean over height and width" (ReduceMean over the spatial axes, AveragePool whose
-// kernel is the whole image) become GlobalAveragePool.
+// use_global_pooling: the ways to say "mean over height and width" (ReduceMean over the spatial
+// axes, AveragePool whose kernel is the whole image) become GlobalAveragePool.
 #include <algorithm>
 
 #include "graph/passes.h"

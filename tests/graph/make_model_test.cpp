@@ -1,4 +1,5 @@
-// The generated networks, small: they import, every pass runs over them, and they mean the same before and after.
+// The generated networks, small: they import, every pass runs over them, and they mean the same
+// before and after.
 #include <gtest/gtest.h>
 
 #include <algorithm>

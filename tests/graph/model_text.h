@@ -5,7 +5,8 @@
 //     y = Relu (c)
 //   }
 //
-// Declared values that nothing produces (w above) become initializers with random numbers of a fixed seed.
+// Declared values that nothing produces (w above) become initializers with random numbers of a
+// fixed seed.
 #pragma once
 
 #include <filesystem>

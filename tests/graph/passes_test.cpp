@@ -1,5 +1,5 @@
-// Every pass on graphs made for it: the text it leaves (golden/<case>.txt) and the meaning it keeps.
-// AOE_UPDATE_GOLDEN=1 rewrites the golden files; review the difference.
+// Every pass on graphs made for it: the text it leaves (golden/<case>.txt) and the meaning it
+// keeps. AOE_UPDATE_GOLDEN=1 rewrites the golden files; review the difference.
 #include "graph/passes.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Random graphs through all passes: the outputs stay what they were. A failure prints the seed and the graph.
+// Random graphs through all passes: the outputs stay what they were. A failure prints the seed and
+// the graph.
 #include <gtest/gtest.h>
 
 #include <random>

@@ -6,7 +6,8 @@
 namespace aoe::make_model {
 namespace {
 
-/// "/layer1/layer1.0/conv1" -> "layer1.0.conv1": modules repeat their parents' names in node names, parameters do not.
+/// "/layer1/layer1.0/conv1" -> "layer1.0.conv1": modules repeat their parents' names in node names,
+/// parameters do not.
 std::string parameter(const std::string& name, const std::string& kind) {
   std::string text;
   for (std::size_t begin = 1; begin < name.size();) {

@@ -1,4 +1,5 @@
-// Layers as PyTorch's exporter writes them, several nodes each. `name` is the module's path: "/layer1/layer1.0/conv1".
+// Layers as PyTorch's exporter writes them, several nodes each. `name` is the module's path:
+// "/layer1/layer1.0/conv1".
 #pragma once
 
 #include <string>
@@ -29,7 +30,8 @@ std::string gemm(OnnxWriter& model, const std::string& name, const std::string& 
 /// MatMul and Add, which is what a linear layer becomes on inputs of more dimensions.
 std::string linear(OnnxWriter& model, const std::string& name, const std::string& x,
                    std::int64_t in, std::int64_t out);
-/// ReduceMean, Sub, Pow, ReduceMean, Add, Sqrt, Div, Mul, Add: before opset 17 there is no operator for it.
+/// ReduceMean, Sub, Pow, ReduceMean, Add, Sqrt, Div, Mul, Add: before opset 17 there is no operator
+/// for it.
 std::string layer_norm(OnnxWriter& model, const std::string& name, const std::string& x,
                        std::int64_t size, float epsilon);
 /// LayerNormalization, from opset 17 on.

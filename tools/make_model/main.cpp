@@ -30,14 +30,20 @@ void list_models() {
   }
 }
 
-std::int64_t positive(const po::variables_map& flags, const std::string& name) {
+/// The flag's value, from `least` to 100000; beyond that a typing error is likelier than a wish.
+std::int64_t number(const po::variables_map& flags, const std::string& name,
+                    std::int64_t least = 1) {
   const auto value = flags[name].as<std::int64_t>();
-  constexpr std::int64_t kMost = 100000;  // beyond that a typing error is likelier than a wish
-  if (value < 1 || value > kMost)
-    throw Error(ExitCode::kUsage, "is not between 1 and 100000",
+  constexpr std::int64_t kMost = 100000;
+  if (value < least || value > kMost)
+    throw Error(ExitCode::kUsage,
+                "is not between " + std::to_string(least) + " and " + std::to_string(kMost),
                 "--" + name + "=" + std::to_string(value));
   return value;
 }
+
+/// The poolings of image networks leave nothing of a smaller one.
+constexpr std::int64_t kSmallestImage = 32;
 
 ExitCode run(const po::variables_map& flags) {
   if (flags.contains("list")) {
@@ -48,10 +54,10 @@ ExitCode run(const po::variables_map& flags) {
   if (!flags.contains("output"))
     throw Error(ExitCode::kUsage, "is missing", "--output", "give a file: --output=M.onnx");
   const ModelOptions options{.seed = flags["seed"].as<std::uint64_t>(),
-                             .batch = positive(flags, "batch"),
-                             .image = positive(flags, "image"),
-                             .sequence = positive(flags, "sequence"),
-                             .layers = flags.contains("layers") ? positive(flags, "layers") : 0,
+                             .batch = number(flags, "batch"),
+                             .image = number(flags, "image", kSmallestImage),
+                             .sequence = number(flags, "sequence"),
+                             .layers = flags.contains("layers") ? number(flags, "layers") : 0,
                              .is_small = flags.contains("small")};
   make_model::OnnxWriter writer(model.name, {.opset = model.opset, .seed = options.seed});
   model.write(writer, options);

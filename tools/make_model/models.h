@@ -1,4 +1,5 @@
-// The models that make_model writes: one file each in models/, with `void register_<file stem>(ModelRegistry&)`.
+// The models that make_model writes: one file each in models/, with `void register_<file
+// stem>(ModelRegistry&)`.
 #pragma once
 
 #include <cstdint>

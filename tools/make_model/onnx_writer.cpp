@@ -28,6 +28,13 @@ class Random {
   std::uint64_t state_;
 };
 
+constexpr std::size_t kMostBytes = (std::size_t{1} << 31) - 1;  // of one protobuf message
+
+[[noreturn]] void fail_too_large() {
+  throw Error(ExitCode::kUsage, "the model would be larger than the 2 GB of one ONNX file", "",
+              "ask for fewer layers or a smaller image");
+}
+
 void describe(onnx::ValueInfoProto& info, const std::string& name, const Shape& shape,
               DataType dtype) {
   info.set_name(name);
@@ -99,7 +106,9 @@ std::string OnnxWriter::weight(const std::string& name, const Shape& shape, doub
 
 std::string OnnxWriter::uniform(const std::string& name, const Shape& shape, double low,
                                 double high) {
-  std::vector<float> values(static_cast<std::size_t>(element_count(shape)));
+  const auto count = static_cast<std::size_t>(element_count(shape));
+  if (count > kMostBytes / sizeof(float)) fail_too_large();
+  std::vector<float> values(count);
   const auto start = static_cast<float>(low), width = static_cast<float>(high - low);
   for (float& value : values) value = start + width * state_->random.next();
   return floats(name, shape, values);
@@ -185,11 +194,7 @@ void OnnxWriter::output(const std::string& value, const std::string& name, const
 }
 
 std::string OnnxWriter::serialize() const {
-  constexpr std::size_t kMostBytes =
-      (std::size_t{1} << 31) - 1;  // what protobuf can hold in one message
-  if (state_->model.ByteSizeLong() > kMostBytes)
-    throw Error(ExitCode::kUsage, "the model would be larger than the 2 GB of one ONNX file", "",
-                "ask for fewer layers or a smaller image");
+  if (state_->model.ByteSizeLong() > kMostBytes) fail_too_large();
   return state_->model.SerializeAsString();
 }
 

@@ -19,7 +19,8 @@
 
 namespace aoe::make_model {
 
-/// The standard deviation of weights that keeps activations in range behind a Relu, over `fan_in` inputs.
+/// The standard deviation of weights that keeps activations in range behind a Relu, over `fan_in`
+/// inputs.
 double he_deviation(std::int64_t fan_in);
 
 struct WriterOptions {
@@ -39,7 +40,8 @@ class OnnxWriter {
   // All of these return the name of a value, to be passed to node().
 
   std::string input(const std::string& name, const Shape& shape, DataType dtype = DataType::kFloat);
-  /// float32, uniform, with mean 0 and this standard deviation; the same for one seed on every machine.
+  /// float32, uniform, with mean 0 and this standard deviation; the same for one seed on every
+  /// machine.
   std::string weight(const std::string& name, const Shape& shape, double deviation);
   /// float32, uniform in [low, high).
   std::string uniform(const std::string& name, const Shape& shape, double low, double high);

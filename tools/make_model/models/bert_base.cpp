@@ -1,5 +1,5 @@
-// BERT base: embeddings, encoder layers with self-attention, pooler. Shapes are computed by the model, as exporters of
-// dynamic shapes write it.
+// BERT base: embeddings, encoder layers with self-attention, pooler. Shapes are computed by the
+// model, as exporters of dynamic shapes write it.
 #include <cmath>
 #include <limits>
 

@@ -11,7 +11,8 @@ std::string conv_norm(OnnxWriter& model, const std::string& block, const std::st
   return batch_norm(model, block + "/bn" + index, y, shape.out, gain);
 }
 
-/// 1x1 down to `width`, 3x3, 1x1 up to four times `width`, and around them the identity or a 1x1 projection.
+/// 1x1 down to `width`, 3x3, 1x1 up to four times `width`, and around them the identity or a 1x1
+/// projection.
 std::string bottleneck(OnnxWriter& model, const std::string& name, const std::string& x,
                        std::int64_t in, std::int64_t width, std::int64_t stride) {
   std::string y = conv_norm(model, name, "1", x, {.in = in, .out = width});

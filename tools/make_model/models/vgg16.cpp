@@ -1,5 +1,6 @@
 // VGG-16: 3x3 convolutions, poolings, three large Gemms.
-#include "base/error.h"
+#include <algorithm>
+
 #include "tools/make_model/layers.h"
 #include "tools/make_model/models.h"
 
@@ -8,10 +9,6 @@ namespace aoe::make_model {
 namespace {
 
 void write_model(OnnxWriter& model, const ModelOptions& options) {
-  constexpr std::int64_t kShrinks = 32;  // five poolings
-  if (options.image < kShrinks)
-    throw Error(ExitCode::kUsage, "vgg16 needs an image of at least 32",
-                "--image=" + std::to_string(options.image));
   const std::int64_t width = options.is_small ? 4 : 64, hidden = options.is_small ? 32 : 4096;
   const std::int64_t classes = options.is_small ? 10 : 1000;
   std::string x = model.input("input", {options.batch, 3, options.image, options.image});
@@ -31,7 +28,8 @@ void write_model(OnnxWriter& model, const ModelOptions& options) {
                     {"strides", std::vector<std::int64_t>{2, 2}}});
     side /= 2;
   }
-  // What adaptive pooling to 7x7 becomes when the image is 7x7 already; other sizes go on as they are.
+  // What adaptive pooling to 7x7 becomes when the image is 7x7 already; other sizes go on as they
+  // are.
   if (side == 7)
     x = model.node("/avgpool/AveragePool", "AveragePool", {x},
                    {{"kernel_shape", std::vector<std::int64_t>{1, 1}},

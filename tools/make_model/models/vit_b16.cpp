@@ -1,5 +1,5 @@
-// Vision Transformer B/16: the image as 16x16 patches, a class token in front, pre-norm encoder blocks with one projection
-// for query, key and value.
+// Vision Transformer B/16: the image as 16x16 patches, a class token in front, pre-norm encoder
+// blocks with one projection for query, key and value.
 #include <cmath>
 
 #include "base/error.h"
