@@ -75,6 +75,7 @@ struct AttributeSetter {
 struct OnnxWriter::State {
   onnx::ModelProto model;
   Random random;
+  std::size_t weight_bytes = 0;
 };
 
 double he_deviation(std::int64_t fan_in) {
@@ -82,7 +83,7 @@ double he_deviation(std::int64_t fan_in) {
 }
 
 OnnxWriter::OnnxWriter(const std::string& graph_name, WriterOptions options)
-    : state_(std::make_unique<State>(State{{}, Random(options.seed)})) {
+    : state_(std::make_unique<State>(State{{}, Random(options.seed), 0})) {
   constexpr std::int64_t kIrVersion =
       8;  // the one that opsets 15 to 18 came with; older opsets are legal in it
   state_->model.set_ir_version(kIrVersion);
@@ -107,7 +108,8 @@ std::string OnnxWriter::weight(const std::string& name, const Shape& shape, doub
 std::string OnnxWriter::uniform(const std::string& name, const Shape& shape, double low,
                                 double high) {
   const auto count = static_cast<std::size_t>(element_count(shape));
-  if (count > kMostBytes / sizeof(float)) fail_too_large();
+  state_->weight_bytes += count * sizeof(float);
+  if (state_->weight_bytes > kMostBytes) fail_too_large();  // before memory runs out
   std::vector<float> values(count);
   const auto start = static_cast<float>(low), width = static_cast<float>(high - low);
   for (float& value : values) value = start + width * state_->random.next();
