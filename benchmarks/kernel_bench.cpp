@@ -380,7 +380,6 @@ int main(int argc, char** argv) {
   if (options.avx2) {
     soc.isa = Isa::kAvx2;
     soc.llvm_cpu = "x86-64-v3";
-    soc.llvm_features = "";
     soc.vector_lanes = 8;
     soc.vector_registers = 16;
   }

@@ -94,31 +94,6 @@ std::optional<std::string> known_core_name() {
   return std::nullopt;
 }
 
-// ---- features ----
-
-/// What matters to float code, spelled out one by one: a virtual machine may hide what its core
-/// has.
-std::string host_features() {
-  std::string text;
-  const auto add = [&text](const char* name, bool has) {
-    text += std::string(text.empty() ? "" : ",") + (has ? '+' : '-') + name;
-  };
-  add("avx", __builtin_cpu_supports("avx"));
-  add("avx2", __builtin_cpu_supports("avx2"));
-  add("fma", __builtin_cpu_supports("fma"));
-  add("f16c", __builtin_cpu_supports("f16c"));
-  add("bmi", __builtin_cpu_supports("bmi"));
-  add("bmi2", __builtin_cpu_supports("bmi2"));
-  add("avx512f", __builtin_cpu_supports("avx512f"));
-  add("avx512cd", __builtin_cpu_supports("avx512cd"));
-  add("avx512bw", __builtin_cpu_supports("avx512bw"));
-  add("avx512dq", __builtin_cpu_supports("avx512dq"));
-  add("avx512vl", __builtin_cpu_supports("avx512vl"));
-  add("avx512vnni", __builtin_cpu_supports("avx512vnni"));
-  add("avx512bf16", __builtin_cpu_supports("avx512bf16"));
-  return text;
-}
-
 void set_isa(Soc& soc, const std::string& isa) {
   const bool is_wide = isa == "avx512";
   soc.isa = is_wide ? Isa::kAvx512 : Isa::kAvx2;
@@ -210,7 +185,6 @@ Soc read_description(const fs::path& file, int threads) {
       throw Error(ExitCode::kUsage, "isa is '" + isa + "', must be avx2 or avx512", file.string());
     set_isa(soc, isa);
     j.at("llvm_cpu").get_to(soc.llvm_cpu);
-    j.at("llvm_features").get_to(soc.llvm_features);
     j.at("l1d_bytes").get_to(soc.l1d_bytes);
     j.at("l2_bytes").get_to(soc.l2_bytes);
     j.at("l3_bytes").get_to(soc.l3_bytes);
@@ -229,13 +203,13 @@ Soc detect_soc(int threads) {
   const std::string isa = runtime::best_host_isa();
   if (isa == "x86_64")
     throw Error(ExitCode::kOm,
-                "this processor has no AVX2 with FMA, which is the least this engine needs");
+                "this processor is below x86-64-v3 (AVX2, FMA, BMI2, F16C), which is the least this "
+                "engine needs");
   Soc soc;
   set_isa(soc, isa);
   const std::string generic = isa == "avx512" ? "v4" : "v3";
   const std::string core = known_core_name().value_or(generic);
   soc.llvm_cpu = core == generic ? "x86-64-" + generic : core;
-  soc.llvm_features = host_features();
   soc.threads = threads > 0 ? threads : default_threads();
   soc.l1d_bytes = cache_bytes(1, soc.l1d_bytes);
   soc.l2_bytes = cache_bytes(2, soc.l2_bytes);

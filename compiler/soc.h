@@ -6,13 +6,15 @@
 
 namespace aoe::compiler {
 
+/// kAvx2: all of x86-64-v3; kAvx512: all of x86-64-v4.
 enum class Isa { kAvx2, kAvx512 };
 
 struct Soc {
   std::string version;         ///< soc_version: "x86_64-znver5-2t" = architecture, core model, threads
   Isa isa = Isa::kAvx2;
-  std::string llvm_cpu;        ///< "znver5", "sapphirerapids", "x86-64-v3"
-  std::string llvm_features;   ///< "+avx512f,+fma,..." exactly what the host has
+  /// The core that code is scheduled for, as LLVM names it: "znver5", "sapphirerapids", "x86-64-v3". It decides no
+  /// instruction: those are the `isa`'s, so that an om runs wherever the `isa` that it names is there.
+  std::string llvm_cpu;
   int vector_lanes = 8;        ///< float32 lanes: 16 with AVX-512, 8 with AVX2; also c0 of NC1HWC0
   int vector_registers = 16;   ///< 32 with AVX-512
   int threads = 1;             ///< threads that kernels are tuned for and run with
@@ -21,7 +23,7 @@ struct Soc {
   std::int64_t l3_bytes = 16 << 20;
 };
 
-/// The host's Soc for `threads` threads (0: OMP_NUM_THREADS, else all cores that this process may use). Throws Error(kOm) on a CPU without AVX2 and FMA.
+/// The host's Soc for `threads` threads (0: OMP_NUM_THREADS, else all cores that this process may use). Throws Error(kOm) on a CPU below x86-64-v3 (AVX2, FMA).
 Soc detect_soc(int threads = 0);
 
 /// `auto` = the host. Otherwise a description from the configuration directory, `<dir>/<soc_version>.json`; the host's own version

@@ -5,13 +5,8 @@
 namespace aoe::runtime {
 
 bool host_supports(const std::string& isa) {
-  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                    __builtin_cpu_supports("f16c");
-  if (isa == "avx2") return avx2;
-  if (isa != "avx512") return false;
-  return avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512cd") &&
-         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-         __builtin_cpu_supports("avx512vl");
+  if (isa == "avx2") return __builtin_cpu_supports("x86-64-v3");
+  return isa == "avx512" && __builtin_cpu_supports("x86-64-v4");
 }
 
 std::string best_host_isa() {

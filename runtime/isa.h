@@ -5,8 +5,8 @@
 
 namespace aoe::runtime {
 
-/// `isa` as an om names it: "avx2" (AVX2, FMA, F16C) or "avx512" (these and AVX-512 F, CD, BW, DQ,
-/// VL: what every AVX-512 server core has). False for other words.
+/// `isa` as an om names it: "avx2" (all of x86-64-v3) or "avx512" (all of x86-64-v4, what every
+/// AVX-512 server core has). False for other words.
 bool host_supports(const std::string& isa);
 
 /// "avx512", "avx2", or "x86_64" when the host has neither.

@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "compiler/loopnest/memory.h"
+#include "compiler/loopnest/target.h"
 #include "compiler/loopnest/vector_math.h"
 
 namespace aoe::compiler::loopnest {
@@ -334,8 +335,8 @@ void set_attributes(llvm::Function* function, const Soc& soc) {
   function->setDoesNotThrow();
   function->setDoesNotRecurse();
   function->addFnAttr(llvm::Attribute::MustProgress);
-  function->addFnAttr("target-cpu", soc.llvm_cpu);
-  function->addFnAttr("target-features", soc.llvm_features);
+  function->addFnAttr("target-cpu", baseline_cpu(soc));
+  function->addFnAttr("tune-cpu", soc.llvm_cpu);
   const std::string width_bits = soc.isa == Isa::kAvx512 ? "512" : "256";
   function->addFnAttr("prefer-vector-width", width_bits);
   function->addFnAttr("min-legal-vector-width", width_bits);

@@ -43,6 +43,10 @@ void check_module(const llvm::Module& module) {
 
 }  // namespace
 
+const char* baseline_cpu(const Soc& soc) {
+  return soc.isa == Isa::kAvx512 ? "x86-64-v4" : "x86-64-v3";
+}
+
 std::unique_ptr<llvm::TargetMachine> make_target_machine(const Soc& soc) {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -64,9 +68,9 @@ std::unique_ptr<llvm::TargetMachine> make_target_machine(const Soc& soc) {
   options.FunctionSections = true;
   options.DataSections = true;
   std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
-      kTriple, soc.llvm_cpu, soc.llvm_features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
+      kTriple, baseline_cpu(soc), "", options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
       llvm::CodeGenOptLevel::Default));
-  AOE_CHECK(machine != nullptr, "no target machine for " + soc.llvm_cpu);
+  AOE_CHECK(machine != nullptr, std::string("no target machine for ") + baseline_cpu(soc));
   return machine;
 }
 

@@ -13,6 +13,9 @@
 
 namespace aoe::compiler::loopnest {
 
+/// The instructions that generated code may use: "x86-64-v3" or "x86-64-v4".
+const char* baseline_cpu(const Soc& soc);
+
 /// Initialises LLVM on first use. Thread-safe; a TargetMachine itself serves one thread at a time.
 std::unique_ptr<llvm::TargetMachine> make_target_machine(const Soc& soc);
 

@@ -305,6 +305,18 @@ TEST(Dumps, ShowIrAndAssembly) {
   EXPECT_NE(assembly(f, test_socs().front()).find("twice:"), std::string::npos);
 }
 
+/// An om names an instruction set and no core: code must not use what only this core has.
+TEST(Instructions, CoreDecidesScheduleButNoInstruction) {
+  for (Soc soc : test_socs()) {
+    soc.llvm_cpu = "znver5";
+    const std::string text = llvm_ir(scale("twice", 2.0f), soc, false);
+    const std::string baseline = soc.isa == Isa::kAvx512 ? "x86-64-v4" : "x86-64-v3";
+    EXPECT_NE(text.find("\"target-cpu\"=\"" + baseline + "\""), std::string::npos) << text;
+    EXPECT_NE(text.find("\"tune-cpu\"=\"znver5\""), std::string::npos) << text;
+    EXPECT_EQ(text.find("target-features"), std::string::npos) << text;
+  }
+}
+
 /// A loop that copies or clears must stay a loop: the shared object has no memcpy to call.
 TEST(SharedObject, NeedsNoLibrary) {
   for (const Soc& soc : test_socs()) {

@@ -40,7 +40,6 @@ std::span<const Soc> test_socs() {
     std::vector<Soc> all = {{.version = "avx2",
                              .isa = Isa::kAvx2,
                              .llvm_cpu = "x86-64-v3",
-                             .llvm_features = "",
                              .vector_lanes = 8,
                              .vector_registers = 16}};
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
@@ -48,7 +47,6 @@ std::span<const Soc> test_socs() {
       all.push_back({.version = "avx512",
                      .isa = Isa::kAvx512,
                      .llvm_cpu = "x86-64-v4",
-                     .llvm_features = "",
                      .vector_lanes = 16,
                      .vector_registers = 32});
     }
