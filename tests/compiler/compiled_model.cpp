@@ -1,0 +1,125 @@
+// Runs oms in guarded memory.
+#include "tests/compiler/compiled_model.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "runtime/executor.h"
+#include "tests/compiler/guarded_buffer.h"
+#include "tests/graph/interpret.h"
+
+namespace aoe::compiler {
+namespace {
+
+using runtime::Om;
+
+constexpr int kNanByte = 0xff;
+constexpr float kTolerance =
+    1e-4f;  ///< of the output's range; Winograd of a few layers stays below
+
+void fill_with_nan(const GuardedBuffer& buffer) {
+  std::memset(buffer.as<void>(), kNanByte, buffer.size_bytes());
+}
+
+void expect_close(const Constant& expected, const Tensor& actual, const std::string& what) {
+  ASSERT_EQ(to_string(expected.desc().shape), to_string(actual.desc.shape)) << what;
+  ASSERT_EQ(expected.desc().dtype, actual.desc.dtype) << what;
+  if (expected.desc().dtype != DataType::kFloat) {
+    EXPECT_EQ(std::memcmp(expected.data(), actual.data, expected.size_bytes()), 0) << what;
+    return;
+  }
+  const auto* e = static_cast<const float*>(expected.data());
+  const auto* a = actual.as<const float>();
+  const std::int64_t count = actual.elements();
+  float range = 0;
+  for (std::int64_t i = 0; i < count; ++i) range = std::max(range, std::abs(e[i]));
+  for (std::int64_t i = 0; i < count; ++i)
+    ASSERT_LE(std::abs(e[i] - a[i]), kTolerance * range)
+        << what << ", element " << i << " of " << count << ": expected " << e[i] << ", is " << a[i];
+}
+
+/// Inputs and outputs of one run in guarded memory.
+class Buffers {
+ public:
+  explicit Buffers(const runtime::Executor& executor) {
+    for (std::size_t i = 0; i < executor.input_count(); ++i)
+      inputs_.push_back(add(executor.input(i).desc));
+    for (std::size_t i = 0; i < executor.output_count(); ++i) {
+      const TensorDesc& desc = executor.output(i).desc;
+      outputs_.push_back(is_static(desc.shape) ? add(desc) : Tensor{desc, nullptr});
+    }
+  }
+
+  void run(runtime::Executor& executor, const std::vector<ConstantPtr>& inputs) {
+    for (const auto& buffer : memory_) fill_with_nan(*buffer);
+    for (std::size_t i = 0; i < outputs_.size(); ++i)
+      if (!is_static(executor.output(i).desc.shape))
+        outputs_[i] = {executor.output(i).desc, nullptr};
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      std::memcpy(inputs_[i].data, inputs[i]->data(), inputs[i]->size_bytes());
+    executor.run(inputs_, outputs_);
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      EXPECT_EQ(std::memcmp(inputs_[i].data, inputs[i]->data(), inputs[i]->size_bytes()), 0)
+          << "input " << i << " was written to";
+  }
+  const std::vector<Tensor>& outputs() const { return outputs_; }
+
+ private:
+  Tensor add(const TensorDesc& desc) {
+    memory_.push_back(std::make_unique<GuardedBuffer>(storage_bytes(desc)));
+    return {desc, memory_.back()->as<void>()};
+  }
+  std::vector<std::unique_ptr<GuardedBuffer>> memory_;
+  std::vector<Tensor> inputs_, outputs_;
+};
+
+}  // namespace
+
+CompileOptions options_for(Soc soc, int threads) {
+  CompileOptions options;
+  options.soc = std::move(soc);
+  options.soc.threads = threads;
+  return options;
+}
+
+Om expect_compiled_like_reference(const graph::Graph& graph, const CompileOptions& options,
+                                  const graph::Graph& meaning) {
+  Om om = compile(graph, options).om;
+  const GuardedBuffer arena(om.arena_bytes);
+  fill_with_nan(arena);
+  runtime::Executor executor(
+      om, {.threads = options.soc.threads, .arena = {arena.as<std::byte>(), arena.size_bytes()}});
+  Buffers buffers(executor);
+  for (const std::uint32_t seed : {1, 2}) {
+    const auto inputs = tests::random_inputs(meaning, seed);
+    const auto expected = tests::interpret(meaning, inputs);
+    buffers.run(executor, inputs);
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      expect_close(*expected[i], buffers.outputs()[i],
+                   "run " + std::to_string(seed) + ", output " + std::to_string(i) + " '" +
+                       meaning.values[meaning.outputs[i]].name + "'");
+      if (testing::Test::HasFatalFailure()) return om;
+    }
+  }
+  return om;
+}
+
+const runtime::OmTensor& tensor(const Om& om, const std::string& name) {
+  const auto found = std::ranges::find(om.tensors, name, &runtime::OmTensor::name);
+  if (found == om.tensors.end()) throw std::runtime_error("no tensor '" + name + "' in the om");
+  return *found;
+}
+
+std::string steps_text(const Om& om) {
+  constexpr const char* kKinds[] = {"jit", "onednn", "reference", "none"};
+  std::string text;
+  for (const runtime::OmStep& step : om.steps)
+    text += std::string(text.empty() ? "" : " ") + kKinds[static_cast<int>(step.kind)] + ":" +
+            step.op_types.at(0);
+  return text;
+}
+
+}  // namespace aoe::compiler
