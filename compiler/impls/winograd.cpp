@@ -109,9 +109,10 @@ class Winograd final : public Impl {
     const double compute =
         compute_ns(soc, plan.core_cycles() * 4.0 * soc.vector_lanes, kEfficiency) /
         parallel_balance(soc, plan.parallel_extent());
-    // Transformed weights are larger than the task's own, and stream past each group of tiles.
-    const double weights = 4.0 * static_cast<double>(plan.weight_elements() * plan.tile_groups());
-    return launch_ns(soc) + std::max(compute, memory_ns(soc, bytes_moved(task) + weights));
+    const double traffic = compute_ns(soc, traffic_cycles(plan, soc) * 4.0 * soc.vector_lanes, 1.0);
+    // The transformed weights are larger than the task's own.
+    const double bytes = bytes_moved(task) + 4.0 * static_cast<double>(plan.weight_elements());
+    return launch_ns(soc) + std::max(compute + traffic, memory_ns(soc, bytes));
   }
 
   Kernel build(const Task& task, const FormatChoice& format, const Schedule& schedule,
@@ -133,7 +134,23 @@ class Winograd final : public Impl {
     return 4 * (plan.input_scratch() + plan.product_scratch()) <= 4 * soc.l2_bytes;
   }
 
-  /// The register block with the fewest cycles; then as many tiles as L2 holds, so that weights stream past seldom.
+  /// What it costs that weights and scratch memory do not stay in L2: at 24 bytes a cycle from L3, half of it hidden.
+  static double traffic_cycles(const WinogradPlan& plan, const Soc& soc) {
+    constexpr double kBytesPerCycle = 24, kVisibleShare = 0.5;
+    const double l2 = 0.8 * static_cast<double>(soc.l2_bytes);
+    const double scratch = 4.0 * static_cast<double>(plan.input_scratch() + plan.product_scratch());
+    const double weights = 4.0 * static_cast<double>(plan.weight_elements());
+    // Consecutive iterations of a thread use the same share of the weights.
+    const double share = weights / static_cast<double>(plan.tiling().oc_splits);
+    const bool stays = share + scratch <= l2;
+    const double streamed = stays ? weights : weights * static_cast<double>(plan.tile_groups());
+    const double spilled = std::max(0.0, scratch - l2) *
+                           static_cast<double>(plan.parallel_extent()) *
+                           static_cast<double>(plan.oc_blocks_per_split());
+    return kVisibleShare * (streamed + spilled) / kBytesPerCycle;
+  }
+
+  /// The fewest cycles of products, transforms and traffic together; then the largest unroll that stays small.
   WinogradTiling heuristic(const Task& task, const ScheduleSpace& space, const Soc& soc) const {
     WinogradTiling best;
     double best_cycles = std::numeric_limits<double>::infinity();
@@ -145,18 +162,8 @@ class Winograd final : public Impl {
                 .oc_vectors = v, .tile_block = b, .tile_runs = runs, .oc_splits = split};
             const WinogradPlan plan = plan_of(task, t, soc);
             if (!is_legal(plan, soc)) continue;
-            const double scratch =
-                4.0 * static_cast<double>(plan.input_scratch() + plan.product_scratch());
-            const double weights =
-                4.0 * static_cast<double>(plan.weight_elements() * plan.tile_groups());
-            // Streaming the weights costs what L3 gives, an overfull L2 the same for the scratch memory.
-            constexpr double kBytesPerCycle = 24;
-            const double spilled =
-                std::max(0.0, scratch - 0.7 * static_cast<double>(soc.l2_bytes)) *
-                static_cast<double>(plan.parallel_extent());
-            const double cycles =
-                (plan.core_cycles() + (0.5 * weights + spilled) / kBytesPerCycle) /
-                parallel_balance(soc, plan.parallel_extent());
+            const double cycles = (plan.core_cycles() + traffic_cycles(plan, soc)) /
+                                  parallel_balance(soc, plan.parallel_extent());
             if (cycles < best_cycles * 0.999) {
               best_cycles = cycles;
               best = t;
