@@ -1,0 +1,108 @@
+// aoe: tunes the operators of an ONNX model on this machine.
+#include <filesystem>
+#include <iostream>
+
+#include "base/file.h"
+#include "graph/onnx_import.h"
+#include "graph/passes.h"
+#include "tools/aoe/progress.h"
+#include "tools/aoe/report.h"
+#include "tools/aoe/settings.h"
+#include "tools/aoe/stop_signals.h"
+#include "tools/common/op_banks.h"
+#include "tools/common/tool.h"
+#include "tuner/worker.h"
+#include "tuner/worker_measurer.h"
+
+namespace aoe::tools {
+namespace {
+namespace fs = std::filesystem;
+
+void make_directory(const fs::path& directory) {
+  std::error_code status;
+  fs::create_directories(directory, status);
+  if (status)
+    throw Error(ExitCode::kOutput, "cannot be created: " + status.message(), directory.string(),
+                "set ASCEND_WORK_PATH to a writable place");
+}
+
+/// Removes the oms that were only made to be measured.
+class ScratchDirectory {
+ public:
+  explicit ScratchDirectory(fs::path path) : path_(std::move(path)) { make_directory(path_); }
+  ~ScratchDirectory() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  ScratchDirectory(const ScratchDirectory&) = delete;
+  ScratchDirectory& operator=(const ScratchDirectory&) = delete;
+
+ private:
+  fs::path path_;
+};
+
+ExitCode exit_code(const tuner::TuneOutcome& outcome) {
+  switch (outcome.state) {
+    case tuner::TuningState::kSuccessful:
+      return ExitCode::kSuccess;
+    case tuner::TuningState::kFailed:
+      return ExitCode::kFailure;
+    case tuner::TuningState::kIncomplete:
+      break;
+  }
+  return ExitCode::kInterrupted;
+}
+
+ExitCode tune(const po::variables_map& flags) {
+  Settings settings = read_settings(flags);
+  const StopSignals signals;
+  settings.tuning.stop = signals.token();
+  const OpBanks banks = open_op_banks(settings.tuning.soc.version);
+  graph::Graph graph = graph::import_onnx(settings.model.model, settings.model.import);
+  graph::run_passes(graph, {});
+
+  make_directory(settings.tuning.tuned_om_path.parent_path());
+  const ScratchDirectory scratch(settings.tuning.work_directory);
+  tuner::WorkerMeasurer measurer({.soc = settings.tuning.soc,
+                                  .policy = settings.tuning.policy.measure,
+                                  .compile_threads = settings.tuning.compile_threads,
+                                  .stop = settings.tuning.stop});
+  tuner::TuneOutcome outcome;
+  {
+    ProgressDisplay display;
+    if (settings.shows_progress)
+      settings.tuning.on_progress = [&](const tuner::Progress& progress) {
+        display.show(progress);
+      };
+    outcome = tuner::tune_operators(graph, *banks.custom, banks.built_in.get(), measurer,
+                                    settings.tuning);
+  }
+  if (outcome.om_written && !settings.output.empty())
+    write_file_atomically(settings.output, read_file(settings.tuning.tuned_om_path, ExitCode::kOm));
+  print_report(std::cout, settings, outcome, banks.custom->directory());
+  return exit_code(outcome);
+}
+
+}  // namespace
+}  // namespace aoe::tools
+
+int main(int argc, char** argv) {
+  aoe::tuner::run_if_worker(argc, argv);
+  using namespace aoe::tools;
+  Tool tool;
+  tool.name = "aoe";
+  tool.synopsis = "aoe --job_type=2 --framework=5 --model=M.onnx [flags]";
+  tool.summary =
+      "Tunes the operators of a model by measuring on this machine, keeps the winning strategies\n"
+      "in the knowledge bank, and writes the tuned model and a result file.";
+  tool.examples =
+      "  aoe --job_type=2 --framework=5 --model=resnet50.onnx\n"
+      "  aoe -j 2 -f 5 -m bert.onnx --input_shape=\"input_ids:1,128\" --output=bert_tuned\n"
+      "  REPEAT_TUNE=True aoe -j 2 -m resnet50.onnx --time_limit=120\n\n"
+      "Variables: TUNE_BANK_PATH and ASCEND_CACHE_PATH (bank), ASCEND_WORK_PATH (files), "
+      "REPEAT_TUNE,\n"
+      "  TE_PARALLEL_COMPILER (compile threads), OMP_NUM_THREADS, AOE_CONFIG_DIR, NO_COLOR\n";
+  add_flags(tool.flags);
+  tool.run = tune;
+  return run_tool(argc, argv, std::move(tool));
+}

@@ -1,0 +1,204 @@
+// Reads flags and environment into Settings.
+#include "tools/aoe/settings.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "tools/common/data_dirs.h"
+#include "tools/common/environment.h"
+#include "tools/common/output_path.h"
+#include "tuner/aoe_result.h"
+
+namespace aoe::tools {
+namespace fs = std::filesystem;
+namespace po = boost::program_options;
+using nlohmann::json;
+namespace {
+
+[[noreturn]] void reject(const std::string& flag, const std::string& what,
+                         const std::string& advice) {
+  throw Error(ExitCode::kUsage, what, flag, advice);
+}
+
+json parse_json(const fs::path& path) {
+  const json content = json::parse(read_file(path, ExitCode::kUsage), nullptr, false);
+  if (content.is_discarded()) throw Error(ExitCode::kUsage, "is not valid JSON", path.string());
+  return content;
+}
+
+/// Values that this release knows only one answer to, or that ask for what it cannot do.
+void check_fixed_flags(const po::variables_map& flags) {
+  if (!flags.contains("job_type")) reject("--job_type", "is required", "give 2 (operator tuning)");
+  const int job_type = flags["job_type"].as<int>();
+  if (job_type == 1)
+    reject("--job_type", "1 (subgraph tuning) is not available in this version",
+           "use 2 (operator tuning)");
+  if (job_type != 2)
+    reject("--job_type", std::to_string(job_type) + " is unknown", "use 2 (operator tuning)");
+  const int device = flags["device"].as<int>();
+  if (device != 0)
+    reject("--device", std::to_string(device) + " does not exist", "this machine is device 0");
+}
+
+bool is_on(const po::variables_map& flags, const std::string& flag) {
+  const auto value = flags[flag].as<std::string>();
+  if (value != "on" && value != "off")
+    reject("--" + flag, "'" + value + "' is neither on nor off", "");
+  return value == "on";
+}
+
+bool repeat_tune() {
+  const std::string value = variable("REPEAT_TUNE").value_or("False");
+  if (value == "True" || value == "true") return true;
+  if (value == "False" || value == "false") return false;
+  throw Error(ExitCode::kUsage, "'" + value + "' is neither True nor False", "REPEAT_TUNE");
+}
+
+/// --preset, else what the documented flags stand for.
+std::string preset_name(const po::variables_map& flags) {
+  if (flags.contains("preset")) return flags["preset"].as<std::string>();
+  const auto level = flags["tune_optimization_level"].as<std::string>();
+  if (level != "O1" && level != "O2")
+    reject("--tune_optimization_level", level + " is unknown", "use O1 (deep search) or O2");
+  return level == "O1" || flags["Fdeeper_opat"].as<bool>() ? "deep" : "default";
+}
+
+/// A limit of 0 would read as "none"; nobody means that.
+template <typename T>
+std::optional<T> positive(const po::variables_map& flags, const std::string& flag) {
+  if (!flags.contains(flag)) return std::nullopt;
+  const T value = flags[flag].as<T>();
+  if (!(value > 0)) reject("--" + flag, "must be positive", "");
+  return value;
+}
+
+compiler::Soc host_soc(const po::variables_map& flags) {
+  const compiler::Soc host = compiler::detect_soc(positive<int>(flags, "threads").value_or(0));
+  const auto wanted = flags["soc_version"].as<std::string>();
+  if (wanted != "auto" && wanted != host.version)
+    reject("--soc_version", "this machine is " + host.version + ", and tuning measures on it",
+           "use auto, and atc to compile for other hardware");
+  return host;
+}
+
+/// ${ASCEND_WORK_PATH}, made if missing, else the directory of execution.
+fs::path work_path() {
+  const auto named = variable("ASCEND_WORK_PATH");
+  const fs::path path = named ? fs::absolute(*named) : fs::current_path();
+  std::error_code status;
+  fs::create_directories(path, status);
+  if (!fs::is_directory(path, status) || ::access(path.c_str(), W_OK | X_OK) != 0)
+    throw Error(ExitCode::kOutput, "the directory for results cannot be written",
+                (named ? "ASCEND_WORK_PATH " : "") + path.string(),
+                "set ASCEND_WORK_PATH to another one");
+  return path;
+}
+
+std::set<std::string> names_in(const json& content, const char* key, const fs::path& path) {
+  std::set<std::string> names;
+  if (!content.contains(key)) return names;
+  const json& list = content[key];
+  const bool is_list_of_texts = list.is_array() && std::ranges::all_of(list, [](const json& entry) {
+                                  return entry.is_string();
+                                });
+  if (!is_list_of_texts)
+    throw Error(ExitCode::kUsage, std::string("\"") + key + "\" must be a list of texts",
+                path.string());
+  for (const json& entry : list) names.insert(entry.get<std::string>());
+  return names;
+}
+
+}  // namespace
+
+void add_flags(po::options_description& flags) {
+  const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
+  const auto text_or = [](const char* fallback, const char* name) {
+    return po::value<std::string>()->default_value(fallback)->value_name(name);
+  };
+  add_model_flags(flags);
+  auto add = flags.add_options();
+  add("job_type,j", po::value<int>()->value_name("2"), "2: operator tuning");
+  add("output", text("PATH"), "the tuned model, also there; .om is added");
+  add("soc_version", text_or("auto", "NAME"), "auto: this machine");
+  add("threads", po::value<int>()->value_name("N"),
+      "tune for N threads; default OMP_NUM_THREADS, else all cores");
+  add("device", po::value<int>()->default_value(0)->value_name("0"), "0: this machine");
+  add("tune_ops_file", text("FILE"), "tune only the operators that this JSON file lists");
+  add("tune_optimization_level", text_or("O2", "LEVEL"), "O1: search several times longer");
+  add("Fdeeper_opat", po::bool_switch(), "as --tune_optimization_level=O1");
+  add("Fop_format", po::bool_switch(), "try other data formats, too (always on)");
+  add("reload", text("JOB")->implicit_value(""),
+      "go on after an interrupted run: no measurement is repeated");
+  add("progress_bar", text_or("on", "on|off"), "progress on the terminal");
+  add("preset", text("NAME"), "quick, default, deep, or a JSON file like those in configs/tuning");
+  add("time_limit", po::value<double>()->value_name("SECONDS"),
+      "of the search; default from the preset");
+  add("trials", po::value<std::int64_t>()->value_name("N"), "measure at most N candidates in all");
+  add("seed", po::value<std::uint64_t>()->default_value(1)->value_name("N"),
+      "of the search's random numbers");
+}
+
+tuner::Policy load_preset(const std::string& name_or_file) {
+  const fs::path directory = config_directory() / "tuning";
+  const fs::path known = directory / (name_or_file + ".json");
+  if (fs::is_regular_file(known)) return tuner::policy_from_json(parse_json(known), known.string());
+  if (fs::is_regular_file(name_or_file))
+    return tuner::policy_from_json(parse_json(name_or_file), name_or_file);
+  reject("--preset",
+         "'" + name_or_file + "' is neither a preset in " + directory.string() + " nor a file",
+         "use quick, default or deep");
+}
+
+tuner::OpFilter load_ops_file(const fs::path& path) {
+  const json content = parse_json(path);
+  if (!content.is_object()) throw Error(ExitCode::kUsage, "must be a JSON object", path.string());
+  for (const auto& [key, value] : content.items())
+    if (key != "tune_ops_name" && key != "tune_ops_type")
+      throw Error(ExitCode::kUsage, "unknown key \"" + key + "\"", path.string(),
+                  "use tune_ops_name, tune_ops_type");
+  tuner::OpFilter filter{names_in(content, "tune_ops_name", path),
+                         names_in(content, "tune_ops_type", path)};
+  if (filter.names.empty() && filter.types.empty())
+    throw Error(ExitCode::kUsage, "lists no operator", path.string(),
+                "fill tune_ops_name or tune_ops_type");
+  return filter;
+}
+
+Settings read_settings(const po::variables_map& flags) {
+  check_fixed_flags(flags);
+  Settings settings;
+  settings.model = read_model_flags(flags);
+  if (flags.contains("output"))
+    settings.output = om_output_path(flags["output"].as<std::string>(), "--output");
+  settings.shows_progress = is_on(flags, "progress_bar");
+
+  tuner::TuneOptions& tuning = settings.tuning;
+  tuning.soc = host_soc(flags);
+  tuning.policy = load_preset(preset_name(flags));
+  if (const auto limit_s = positive<double>(flags, "time_limit"))
+    tuning.policy.search.time_limit_s = *limit_s;
+  tuning.max_trials = positive<std::int64_t>(flags, "trials").value_or(0);
+  tuning.seed = flags["seed"].as<std::uint64_t>();
+  if (flags.contains("tune_ops_file"))
+    tuning.filter = load_ops_file(flags["tune_ops_file"].as<std::string>());
+  tuning.repeat_tune = repeat_tune();
+  tuning.reload = flags.contains("reload");
+  tuning.compile_threads = compile_threads();
+  tuning.tuning_name = settings.model.model.stem().string();
+
+  const std::string timestamp = tuner::timestamp17(std::chrono::system_clock::now());
+  const std::string job = tuning.tuning_name + "_" + timestamp;
+  const fs::path work = work_path();
+  settings.tunespace = work / "aoe_workspace" / job / "tunespace";
+  tuning.work_directory = settings.tunespace / "scratch";
+  tuning.tuned_om_path = settings.tunespace / "result" / (job + "_tune.om");
+  tuning.result_path = work / tuner::result_file_name(timestamp, ::getpid());
+  return settings;
+}
+
+}  // namespace aoe::tools
