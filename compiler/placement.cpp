@@ -34,8 +34,7 @@ class Placer {
  private:
   struct Facts {
     int first = -1;  ///< step that writes it; -1: nobody does
-    int last = -1;   ///< last step that reads it
-    bool is_output = false;
+    int last = -1;   ///< last step that reads it; one behind the end for model outputs
     int inside = -1;  ///< tensor whose bytes it shares
     std::uint64_t inside_offset = 0;
     bool holds_others = false;
@@ -62,10 +61,7 @@ class Placer {
       for (const int id : lowered_.steps[s].outputs)
         if (id >= 0) facts_[id].first = s;
     }
-    for (const int id : lowered_.outputs) {
-      facts_[id].is_output = true;
-      facts_[id].last = end;
-    }
+    for (const int id : lowered_.outputs) facts_[id].last = end;
   }
 
   bool can_hold(int id) const { return facts_[id].place == Place::kArena; }
@@ -129,8 +125,8 @@ class Placer {
   void overwrite(int s, int input) {
     const int output = lowered_.steps[s].outputs.at(0);
     const Facts& in = facts_[input];
-    const bool is_alone = in.place == Place::kArena && in.inside < 0 && !in.holds_others &&
-                          !in.is_output && in.last == s;
+    const bool is_alone =
+        in.place == Place::kArena && in.inside < 0 && !in.holds_others && in.last == s;
     const auto uses = std::ranges::count(lowered_.steps[s].inputs, input);
     if (is_alone && uses == 1 && facts_[output].inside < 0 && can_hold(output) &&
         bytes(input) == bytes(output))

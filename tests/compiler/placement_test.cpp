@@ -1,6 +1,7 @@
 // Where tensors lie: views, concatenations in place, outputs of all kinds, in small whole models.
 #include <gtest/gtest.h>
 
+#include "graph/passes.h"
 #include "tests/compiler/compiled_model.h"
 #include "tests/compiler/machine_code.h"
 #include "tests/graph/model_text.h"
@@ -236,6 +237,86 @@ TEST(Placement, ConcatenationOfOnePartAndOfEmptyOnes) {
     c = Abs (x)
     w = Concat <axis = 0> (b, c, e, x)
   })");
+}
+
+// ---- residuals ----
+
+/// Everything in NHWC, convolutions by oneDNN, which adds to what is there already where it may.
+std::map<std::string, Candidate> adding_in_place(const graph::Graph& graph, const Soc& soc) {
+  std::map<std::string, Candidate> fixed = all_in("NHWC", graph, soc);
+  for (const graph::NodeId id : graph.topological_order()) {
+    const Task task = task_of(graph, id);
+    for (Candidate& candidate : default_candidates(task, soc)) {
+      if (candidate.impl->name() != "onednn" || candidate.format.name != "NHWC") continue;
+      for (const ScheduleAxis& axis : candidate.impl->space(task, candidate.format, soc).axes)
+        candidate.schedule[axis.name] = axis.values.back();
+      fixed.insert_or_assign(graph.nodes[id].name, std::move(candidate));
+    }
+  }
+  return fixed;
+}
+
+/// r = Relu(convolution + b), and what else reads b before and after it, in images of `side` pixels.
+Om check_residual(int side, const std::string& outputs, const std::string& before,
+                  const std::string& after) {
+  const std::string image = "[1,16," + std::to_string(side) + "," + std::to_string(side) + "]";
+  graph::Graph graph = import_text("g (float" + image + " x) => (" + outputs + R"()
+      <float[16,16,1,1] w1, float[16,16,1,1] w2, float[16,16,1,1] w3> {
+    a = Conv (x, w1)
+    b = Conv (x, w2)
+    )" + before + R"(
+    c = Conv (a, w3)
+    s = Add (c, b)
+    r = Relu (s)
+    )" + after + "}");
+  graph::run_passes(graph, {});
+  const Soc& soc = loopnest::test_socs().back();
+  return check(graph, soc, adding_in_place(graph, soc));
+}
+
+TEST(Placement, AResidualIsOverwritten) {
+  const Om om = check_residual(6, "float[1,16,6,6] y", "", "y = Softmax <axis = 1> (r)");
+  EXPECT_EQ(offset_in(om, "b", "r"), 0u) << steps_text(om);
+}
+
+TEST(Placement, AResidualThatIsReadLaterIsKept) {
+  check_residual(6, "float[1,16,6,6] y, float[1,16,6,6] z", "",
+                 "y = Softmax <axis = 1> (r) z = Softmax <axis = 1> (b)");
+}
+
+TEST(Placement, AResidualThatIsAnOutputIsKept) {
+  check_residual(6, "float[1,16,6,6] r, float[1,16,6,6] b", "", "");
+  check_residual(1, "float[1,16,1,1] r, float[1,16,1,1] b", "", "");
+}
+
+TEST(Placement, AResidualWithAViewIsKept) {
+  // One pixel: NHWC and ND are the same bytes, so that the view shares them.
+  const std::string shape = "shape = Constant <value = int64[2] {4,4}> () v = Reshape (b, shape)";
+  const Om om = check_residual(1, "float[1,16,1,1] y, float[4,4] z", shape,
+                               "y = Softmax <axis = 1> (r) z = Softmax <axis = 1> (v)");
+  EXPECT_EQ(offset_in(om, "b", "v"), 0u);
+}
+
+TEST(Placement, AResidualInAConcatenationIsKept) {
+  const Om om =
+      check_residual(6, "float[1,16,6,6] y, float[2,16,6,6] z", "t = Concat <axis = 0> (a, b)",
+                     "y = Softmax <axis = 1> (r) z = Softmax <axis = 1> (t)");
+  EXPECT_EQ(offset_in(om, "t", "b"), 16 * 36 * sizeof(float)) << steps_text(om);
+}
+
+TEST(Placement, AResidualThatIsConvolvedItselfIsKept) {
+  graph::Graph graph = import_text(R"(g (float[1,16,6,6] x) => (float[1,16,6,6] y)
+      <float[16,16,1,1] w1, float[16,16,1,1] w2> {
+    a = Conv (x, w1)
+    b = Conv (a, w2)
+    s = Add (b, a)
+    r = Relu (s)
+    y = Softmax <axis = 1> (r)
+  })");
+  graph::run_passes(graph, {});
+  const Soc& soc = loopnest::test_socs().back();
+  const Om om = check(graph, soc, adding_in_place(graph, soc));
+  EXPECT_NE(offset_in(om, "a", "r"), 0u) << "a convolution cannot overwrite what it reads";
 }
 
 // ---- outputs ----

@@ -1,7 +1,10 @@
 // Random models of convolutions, poolings, additions, concatenations, views and the like, each node compiled to a random
 // candidate: conversions and placements of all kinds occur. A failure prints the seed, the graph and the candidates.
+// AOE_FIRST_SEED=n goes on from another seed, for longer hunts.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstdlib>
 #include <random>
 
 #include "graph/passes.h"
@@ -108,7 +111,7 @@ class RandomModel {
 
   void add_random_node() {
     static const std::vector<std::string> kUnary = {"Relu", "Sigmoid", "Tanh", "Identity", "Neg"};
-    switch (random_.below(14)) {
+    switch (random_.below(16)) {
       case 0:
       case 1:
       case 2:
@@ -127,25 +130,39 @@ class RandomModel {
       case 9:
         return add_concat(any());
       case 10:
-      case 11:
         return add_reshape(any());
-      case 12:
+      case 11:
         return add_split(any());
+      case 12:
+      case 13:
+        return add_residual(image());
       default:
         return add_other(any());
     }
   }
 
   void add_convolution(ValueId input) {
-    const std::int64_t channels = shape(input)[1];
     const bool is_depthwise = random_.one_in(4);
+    const std::int64_t filters = is_depthwise ? shape(input)[1] : random_.pick(kChannels);
+    add_convolution(input, filters, is_depthwise, random_.one_in(5));
+  }
+
+  /// What passes fuse into one op: a convolution of its own or of another value, plus a value.
+  void add_residual(ValueId input) {
+    add_convolution(random_.pick(like(input, 1)), shape(input)[1], false, false);
+    const ValueId result = pool_.back();
+    add("Add", random_.one_in(2) ? std::vector{result, input} : std::vector{input, result});
+    if (random_.one_in(2)) add("Relu", {pool_.back()});
+  }
+
+  void add_convolution(ValueId input, std::int64_t filters, bool is_depthwise, bool is_strided) {
+    const std::int64_t channels = shape(input)[1];
     const std::int64_t side = random_.one_in(2) || shape(input)[2] < 3 ? 1 : 3;
-    const std::int64_t filters = is_depthwise ? channels : random_.pick(kChannels);
     const std::int64_t inner = is_depthwise ? 1 : channels;
     reference::Attrs attrs;
     if (is_depthwise) attrs.set("group", channels);
     if (side == 3) attrs.set("pads", Ints{1, 1, 1, 1});
-    if (random_.one_in(5)) attrs.set("strides", Ints{2, 2});
+    if (is_strided) attrs.set("strides", Ints{2, 2});
     std::vector<ValueId> inputs = {input,
                                    weights({filters, inner, side, side}, inner * side * side)};
     if (random_.one_in(2)) inputs.push_back(weights({filters}, 1));
@@ -283,8 +300,11 @@ class RandomModels : public testing::TestWithParam<std::uint32_t> {};
 
 TEST_P(RandomModels, RunLikeTheReference) {
   constexpr std::uint32_t kModels = 60;
-  for (std::uint32_t i = 0; i < kModels; ++i) {
-    check_random_model(GetParam() * kModels + i);
+  const char* const first = std::getenv("AOE_FIRST_SEED");
+  const std::uint32_t begin =
+      (first == nullptr ? 1 : static_cast<std::uint32_t>(std::atoi(first))) + GetParam() * kModels;
+  for (std::uint32_t seed = begin; seed < begin + kModels; ++seed) {
+    check_random_model(seed);
     if (HasFatalFailure()) return;
   }
 }
