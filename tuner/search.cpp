@@ -59,7 +59,7 @@ class TaskSearch {
   const char* limit_reached() const {
     if (limits_.stop.stop_requested()) return "stopped";
     if (limits_.deadline && std::chrono::steady_clock::now() >= *limits_.deadline) return "time";
-    if (result_.measured >= limits_.trials) return "trials";
+    if (static_cast<int>(result_.trials.size()) >= limits_.trials) return "trials";
     if (since_better_ >= policy_.patience) return "patience";
     return nullptr;
   }
@@ -142,7 +142,8 @@ class TaskSearch {
   }
 
   std::vector<Candidate> propose() {
-    const int wanted = std::min(policy_.batch_size, limits_.trials - result_.measured);
+    const int tried = static_cast<int>(result_.trials.size());
+    const int wanted = std::min(policy_.batch_size, limits_.trials - tried);
     std::vector<Candidate> batch;
     // Repeats show that an arm has little left; after many in a row it counts as exhausted.
     constexpr int kMostRepeats = 40;

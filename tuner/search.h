@@ -26,7 +26,7 @@ struct Trial {
 };
 
 struct SearchLimits {
-  int trials = 0;  ///< measured now; recalled ones are free
+  int trials = 0;  ///< recalled ones included: a resumed search ends where it would have ended
   std::optional<std::chrono::steady_clock::time_point> deadline;
   std::stop_token stop;
 };

@@ -102,7 +102,7 @@ class OperatorTuning {
 
   void collect() {
     if (options_.stop.stop_requested()) return;
-    tasks_ = collect_tasks(graph_, untuned_.nodes, options_.soc, options_.filter);
+    tasks_ = collect_tasks(graph_, untuned_, options_.soc, options_.filter);
     std::map<std::string, double> node_ns;
     for (const StepTiming& step : untuned_timing_.steps)
       if (!step.is_conversion && !step.samples_ns.empty())

@@ -66,10 +66,13 @@ std::string TuningTask::shape_text() const {
 }
 
 std::vector<TuningTask> collect_tasks(const graph::Graph& graph,
-                                      const std::vector<NodeReport>& untuned,
+                                      const compiler::Compilation& untuned,
                                       const compiler::Soc& soc, const OpFilter& filter) {
   std::map<std::string, const NodeReport*> report_of;
-  for (const NodeReport& report : untuned) report_of[report.node] = &report;
+  for (const NodeReport& report : untuned.nodes) report_of[report.node] = &report;
+  for (const runtime::OmStep& step : untuned.om.steps)
+    if (step.kind == runtime::StepKind::kNone)
+      report_of.erase(step.name);  // shares its input's memory
 
   std::vector<TuningTask> tasks;
   std::map<std::string, std::size_t> index_of;  // by description

@@ -27,7 +27,7 @@ struct TuningTask {
 /// Tasks that leave something to choose, in model order: static shapes, allowed by `filter`, and
 /// more than one candidate. `untuned`: how the compiler made each node without strategies.
 std::vector<TuningTask> collect_tasks(const graph::Graph& graph,
-                                      const std::vector<compiler::NodeReport>& untuned,
+                                      const compiler::Compilation& untuned,
                                       const compiler::Soc& soc, const OpFilter& filter);
 
 }  // namespace aoe::tuner

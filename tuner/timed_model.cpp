@@ -3,10 +3,14 @@
 
 #include "base/check.h"
 #include "profiler/recorder.h"
+#include "tuner/core_wait.h"
 #include "tuner/random_tensor.h"
 
 namespace aoe::tuner {
 namespace {
+
+/// Waking a sleeping thread counts as waiting, too: some microseconds of it are normal.
+constexpr double kDisturbedShare = 0.05;
 
 std::uint32_t run_event_name() {
   static const std::uint32_t id = profiler::intern("tuner.run");
@@ -56,6 +60,7 @@ void TimedModel::run() {
   std::vector<Tensor> outputs = outputs_;
   for (Tensor& output : outputs)
     if (!is_static(output.desc.shape)) output.data = nullptr;
+  const std::uint64_t wait_before_ns = core_wait_ns();
   profiler::start();
   {
     const profiler::Span span(profiler::EventKind::kStamp, run_event_name());
@@ -71,6 +76,8 @@ void TimedModel::run() {
     else if (event.kind == profiler::EventKind::kStamp && event.name_id == run_event_name())
       total_ns_ += duration_ns;
   }
+  const auto waited_ns = static_cast<double>(core_wait_ns() - wait_before_ns);
+  was_disturbed_ = waited_ns > kDisturbedShare * total_ns_;
   AOE_CHECK(total_ns_ > 0, "the recorder lost the run's event");
   for (std::size_t i = 0; i < outputs.size(); ++i) outputs_[i] = outputs[i];
 }

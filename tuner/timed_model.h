@@ -24,6 +24,8 @@ class TimedModel {
 
   /// Runs once; afterwards step_ns() and outputs() hold what this run gave.
   void run();
+  /// Whether other processes kept a thread of this run off its core for longer than noise.
+  bool was_disturbed() const { return was_disturbed_; }
   const std::vector<double>& step_ns() const { return step_ns_; }  ///< by step of the om
   double total_ns() const { return total_ns_; }                    ///< the whole run
   double op_ns() const;                                            ///< all steps but conversions
@@ -39,6 +41,7 @@ class TimedModel {
   std::vector<Tensor> outputs_;
   std::vector<double> step_ns_;
   double total_ns_ = 0;
+  bool was_disturbed_ = false;
 };
 
 }  // namespace aoe::tuner

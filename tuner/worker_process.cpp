@@ -41,8 +41,11 @@ pid_t spawn(int socket, int stderr_file) {
   posix_spawn_file_actions_adddup2(&files, socket, kWorkerSocket);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
   posix_spawnattr_setpgroup(&attributes, 0);
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
 
   std::string program = "aoe-worker";
   std::string mode = kWorkerArgument;

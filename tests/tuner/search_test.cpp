@@ -128,6 +128,7 @@ TEST_F(Search, AllFailuresEndWithoutABest) {
 }
 
 TEST_F(Search, ResumedSearchRepeatsNoMeasurementAndEndsAsIfNeverInterrupted) {
+  policy_.patience = 1000;
   FakeMeasurer whole(bowl, 0.05, 9);
   const SearchResult uninterrupted = run(whole, {}, 60, 3);
   std::map<std::string, Timing> known;
