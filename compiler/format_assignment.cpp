@@ -1,4 +1,4 @@
-// Dynamic programming along the graph for a start, descents from several starts for the rest.
+// Exact where the frontier of the model is narrow; descents from several starts elsewhere.
 #include "compiler/format_assignment.h"
 
 #include <algorithm>
@@ -6,10 +6,12 @@
 #include <set>
 
 #include "base/check.h"
+#include "compiler/format_frontier.h"
 
 namespace aoe::compiler {
 namespace {
 
+constexpr std::size_t kMaxFrontierStates = 2048;  ///< ResNets need tens, inception blocks hundreds
 constexpr int kMaxSweeps =
     50;  ///< descents end long before; a bound against cycles of equal totals
 
@@ -68,37 +70,6 @@ class Assignment {
     return choice;
   }
 
-  /// Viterbi over the graph: a producer's cost is shared out among its readers. Exact where each value has one reader.
-  std::vector<int> start_by_dynamic_programming() const {
-    const std::size_t count = problem_.nodes.size();
-    std::vector<std::vector<double>> cost(count);
-    for (std::size_t n = 0; n < count; ++n)
-      for (const FormatOption& option : problem_.nodes[n].options) {
-        double sum = option.time_ns;
-        for_each_input(n, option, [&](int value, Format format) {
-          sum += best_producer(value, format, cost).second;
-        });
-        for (std::size_t slot = 0; slot < problem_.nodes[n].outputs.size(); ++slot) {
-          const int value = problem_.nodes[n].outputs[slot];
-          if (value >= 0 && links_.is_output[value])
-            sum += conversion(value, option.outputs[slot], Format::kND);
-        }
-        cost[n].push_back(sum);
-      }
-    // Backwards: the last reader to decide fixes what its producers do.
-    std::vector<int> choice(count, -1);
-    for (std::size_t n = count; n-- > 0;) {
-      if (choice[n] < 0)
-        choice[n] = static_cast<int>(std::ranges::min_element(cost[n]) - cost[n].begin());
-      for_each_input(n, problem_.nodes[n].options[choice[n]], [&](int value, Format format) {
-        const int producer = links_.producers[value].node;
-        if (producer >= 0 && choice[producer] < 0)
-          choice[producer] = best_producer(value, format, cost).first;
-      });
-    }
-    return choice;
-  }
-
   /// Changes single nodes, forwards and backwards in turn, while that helps.
   void descend(std::vector<int>& choice) const {
     for (int sweep = 0; sweep < kMaxSweeps; ++sweep) {
@@ -110,14 +81,6 @@ class Assignment {
   }
 
  private:
-  template <typename Visit>
-  void for_each_input(std::size_t n, const FormatOption& option, const Visit& visit) const {
-    const FormatNode& node = problem_.nodes[n];
-    for (std::size_t slot = 0; slot < node.inputs.size(); ++slot)
-      if (node.inputs[slot] >= 0 && option.inputs[slot] != Format::kUndefined)
-        visit(node.inputs[slot], option.inputs[slot]);
-  }
-
   double conversion(int value, Format from, Format to) const {
     from = dense(from);
     to = dense(to);
@@ -144,21 +107,6 @@ class Assignment {
     double sum = 0;
     for (const Format to : wanted) sum += conversion(value, from, to);
     return sum;
-  }
-
-  /// The option of the value's producer that serves `format` best, and its share of the cost with the conversion.
-  std::pair<int, double> best_producer(int value, Format format,
-                                       const std::vector<std::vector<double>>& cost) const {
-    const Links::Use producer = links_.producers[value];
-    if (producer.node < 0) return {-1, conversion(value, Format::kND, format)};
-    const auto shares = static_cast<double>(std::max<std::size_t>(1, links_.readers[value].size()));
-    std::pair<int, double> best{-1, std::numeric_limits<double>::infinity()};
-    for (std::size_t o = 0; o < cost[producer.node].size(); ++o) {
-      const Format from = problem_.nodes[producer.node].options[o].outputs[producer.slot];
-      const double candidate = cost[producer.node][o] / shares + conversion(value, from, format);
-      if (candidate < best.second) best = {static_cast<int>(o), candidate};
-    }
-    return best;
   }
 
   /// What depends on the choice of one node: its own time and the conversions of the values it touches.
@@ -202,8 +150,10 @@ double total_ns(const FormatProblem& problem, std::span<const int> choice) {
 std::vector<int> assign_formats(const FormatProblem& problem) {
   for (const FormatNode& node : problem.nodes)
     AOE_CHECK(!node.options.empty(), "a node without options");
+  FrontierResult swept = sweep_frontier(problem, kMaxFrontierStates);
+  if (swept.is_exact) return std::move(swept.choice);
   const Assignment assignment(problem);
-  std::vector<std::vector<int>> starts = {assignment.start_by_dynamic_programming()};
+  std::vector<std::vector<int>> starts = {std::move(swept.choice)};
   for (const Format format : {Format::kNC1HWC0, Format::kNHWC, Format::kND, Format::kUndefined})
     starts.push_back(assignment.start_with(format));
   std::vector<int> best;

@@ -35,8 +35,8 @@ struct FormatProblem {
 /// The total of a choice of options, one per node.
 double total_ns(const FormatProblem& problem, std::span<const int> choice);
 
-/// Exact on chains and on trees that join; elsewhere the best of several descents, each of which ends where no change of
-/// a single node helps.
+/// Exact while few values are alive at a time (format_frontier.h): chains, residual blocks, inception blocks. Elsewhere
+/// the best of several descents, each of which ends where no change of a single node helps.
 std::vector<int> assign_formats(const FormatProblem& problem);
 
 /// NCHW and ND store the same bytes.

@@ -54,9 +54,9 @@ double elements(const TensorDesc& desc) {
 /// Products summed up per output element, for ops that sum products.
 double products_per_output(const Task& task) {
   const std::string& type = task.op.type;
-  if (type == "Conv2D" || type == "Conv1D" || type == "Conv3D")
+  if (type == "Conv2D")
     return elements(task.in(1)) / std::max(1.0, static_cast<double>(task.in(1).shape[0]));
-  if (type == "MatMulV2" || type == "BatchMatMulV2") {
+  if (type == "MatMulV2") {
     const Shape& left = task.in(0).shape;
     return left.empty() ? 1.0 : static_cast<double>(left.back());
   }
@@ -82,10 +82,17 @@ double pooling_window(const Task& task) {
   return window;
 }
 
+/// Ops that move elements and compute none.
+constexpr std::string_view kMoves[] = {
+    "ConcatV2", "DepthToSpace", "Expand", "FlattenV2", "GatherElements", "GatherNd",
+    "GatherV2", "Identity",     "PadV3",  "Reshape",   "Slice",          "SpaceToDepth",
+    "SplitV",   "Squeeze",      "Tile",   "TransData", "Transpose",      "Unsqueeze"};
+
 /// Arithmetic per output element of ops without products: one each, but for those that clearly do
-/// more.
+/// more or none at all.
 double simple_flops_per_output(const Task& task) {
   const std::string& type = task.op.type;
+  if (std::ranges::find(kMoves, type) != std::end(kMoves)) return 0.0;
   if (type.find("Pool") != std::string::npos) return pooling_window(task);
   if (type.find("Softmax") != std::string::npos) return 5.0;
   if (type.find("Norm") != std::string::npos || type == "LRN") return 8.0;
@@ -100,12 +107,12 @@ double anchor_flops(const Task& task) {
         elements(task.in(1)) / std::max(1.0, static_cast<double>(task.in(1).shape[0]));
     return 2.0 * elements(task.in(0)) * out_channels_products;
   }
-  if (type == "DynamicRNN" || type == "LSTM" || type == "GRU" || type == "RNN")
+  if (type == "DynamicRNN" || type == "DynamicGRUV2" || type == "CommonRNN")
     return recurrent_flops(task);
   const double outputs = elements(task.out());
   const double products = products_per_output(task);
   if (products > 0) return 2.0 * products * outputs;
-  if (type.starts_with("Reduce")) return elements(task.in(0));
+  if (type.starts_with("Reduce") || type.starts_with("Global")) return elements(task.in(0));
   return simple_flops_per_output(task) * outputs;
 }
 
