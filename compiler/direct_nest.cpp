@@ -131,7 +131,10 @@ class DirectNest {
         block.sums.push_back(
             builder_.local(builder_.load(buffers_.constants[1], channel, plan_.lanes())));
       } else {
-        block.sums.push_back(builder_.local(store_.load_partial(builder_, buffers_, at)));
+        // A block's vectors beyond the last channel have no partial sums: any value will do.
+        ImagePosition from = at;
+        from.vector = min(at.vector, Int(plan_.out_vectors() - 1));
+        block.sums.push_back(builder_.local(store_.load_partial(builder_, buffers_, from)));
       }
     });
     write_taps(block);
