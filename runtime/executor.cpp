@@ -71,6 +71,29 @@ void check_buffer(const Tensor& given, const OmTensor& declared, const char* wha
     throw Error(ExitCode::kData, "there is no buffer", where);
 }
 
+/// The tensors behind a kernel's buffers, in the order that compiler/impl.h lays down for Kernel; -1
+/// for an unused output, which keeps its place.
+std::vector<int> buffer_tensors(const OmStep& step) {
+  std::vector<int> ids;
+  std::copy_if(step.inputs.begin(), step.inputs.end(), std::back_inserter(ids),
+               [](int id) { return id >= 0; });
+  ids.insert(ids.end(), step.outputs.begin(), step.outputs.end());
+  ids.insert(ids.end(), step.constants.begin(), step.constants.end());
+  if (step.workspace >= 0) ids.push_back(step.workspace);
+  return ids;
+}
+
+std::unique_ptr<OneDnnKernel> create_onednn(const Om& om, const OmStep& step, int threads) {
+  std::vector<std::size_t> bytes;
+  for (const int id : buffer_tensors(step))
+    bytes.push_back(id < 0 ? 0 : storage_bytes(om.tensors[id].desc));
+  try {
+    return OneDnnKernel::create(step.params, threads, bytes);
+  } catch (const Error& e) {
+    throw Error(e.code(), e.what(), om.name + ": step '" + step.name + "'");
+  }
+}
+
 }  // namespace
 
 struct Executor::State {
@@ -133,7 +156,7 @@ Executor::State::State(Om model, const ExecutorOptions& options)
     step_names_.push_back(profiler::intern(step.name));
     if (step.kind == StepKind::kNone) continue;
     if (step.kind != StepKind::kReference) resolve_buffers(i);
-    if (step.kind == StepKind::kOneDnn) onednn_[i] = OneDnnKernel::create(step.params, threads);
+    if (step.kind == StepKind::kOneDnn) onednn_[i] = create_onednn(om, step, threads);
     if (step.kind == StepKind::kJit)
       add_jit_step(i);
     else
@@ -141,16 +164,8 @@ Executor::State::State(Om model, const ExecutorOptions& options)
   }
 }
 
-/// The buffers of a kernel, in the order that compiler/impl.h lays down for Kernel.
 void Executor::State::resolve_buffers(std::size_t step_index) {
-  const OmStep& step = om.steps[step_index];
-  std::vector<int> ids;
-  std::copy_if(step.inputs.begin(), step.inputs.end(), std::back_inserter(ids),
-               [](int id) { return id >= 0; });
-  ids.insert(ids.end(), step.outputs.begin(), step.outputs.end());  // an unused one keeps its place
-  ids.insert(ids.end(), step.constants.begin(), step.constants.end());
-  if (step.workspace >= 0) ids.push_back(step.workspace);
-
+  const std::vector<int> ids = buffer_tensors(om.steps[step_index]);
   std::vector<void*>& buffers = buffers_[step_index];
   for (const int id : ids) buffers.push_back(id < 0 ? nullptr : tensors_.address(id));
   for (std::size_t i = 0; i < ids.size(); ++i) {

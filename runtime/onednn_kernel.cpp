@@ -4,6 +4,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstring>
 #include <map>
 #include <vector>
@@ -37,39 +38,72 @@ class TeamSize {
   int before_;
 };
 
-/// oneDNN's number for an argument by our word for it.
+constexpr const char* kAdvice = "compile the model again";
+
+/// oneDNN's number for an argument by our word for it: "src", "source2", "post_op0", ...
 int argument_id(const std::string& word) {
   static const std::map<std::string, int> kWords = {
-      {"src", DNNL_ARG_SRC},     {"src1", DNNL_ARG_SRC_1},
-      {"dst", DNNL_ARG_DST},     {"weights", DNNL_ARG_WEIGHTS},
-      {"bias", DNNL_ARG_BIAS},   {"scale", DNNL_ARG_SCALE},
-      {"shift", DNNL_ARG_SHIFT}, {"from", DNNL_ARG_FROM},
-      {"to", DNNL_ARG_TO},       {"scratchpad", DNNL_ARG_SCRATCHPAD}};
-  const auto number_after = [&](const char* prefix) {
-    return std::stoi(word.substr(std::strlen(prefix)));
+      {"src", DNNL_ARG_SRC},
+      {"src1", DNNL_ARG_SRC_1},
+      {"dst", DNNL_ARG_DST},
+      {"weights", DNNL_ARG_WEIGHTS},
+      {"bias", DNNL_ARG_BIAS},
+      {"scale", DNNL_ARG_SCALE},
+      {"shift", DNNL_ARG_SHIFT},
+      {"src_iter", DNNL_ARG_SRC_ITER},
+      {"src_iter_c", DNNL_ARG_SRC_ITER_C},
+      {"weights_iter", DNNL_ARG_WEIGHTS_ITER},
+      {"dst_iter", DNNL_ARG_DST_ITER},
+      {"dst_iter_c", DNNL_ARG_DST_ITER_C},
+      {"scratchpad", DNNL_ARG_SCRATCHPAD},
   };
-  if (word.starts_with("source")) return DNNL_ARG_MULTIPLE_SRC + number_after("source");
-  if (word.starts_with("post_op"))
-    return DNNL_ARG_ATTR_MULTIPLE_POST_OP(number_after("post_op")) | DNNL_ARG_SRC_1;
+  const auto is_numbered = [&](const std::string& stem) {
+    return word.size() == stem.size() + 1 && word.starts_with(stem) && std::isdigit(word.back());
+  };
+  const int number = word.empty() ? 0 : word.back() - '0';
+  if (is_numbered("source")) return DNNL_ARG_MULTIPLE_SRC + number;
+  if (is_numbered("post_op")) return DNNL_ARG_ATTR_MULTIPLE_POST_OP(number) | DNNL_ARG_SRC_1;
   const auto at = kWords.find(word);
-  if (at == kWords.end()) throw Error(ExitCode::kOm, "unknown oneDNN argument '" + word + "'");
+  if (at == kWords.end())
+    throw Error(ExitCode::kOm, "unknown oneDNN argument '" + word + "'", "", kAdvice);
   return at->second;
 }
 
-dnnl::primitive_desc_base make_desc(const json& params, int threads) {
+/// Constants whose layout oneDNN chose.
+constexpr const char* kWeights[] = {"weights", "weights_iter"};
+
+dnnl::primitive_desc_base make_desc(const json& stage, int threads) {
   const TeamSize team(threads);
-  return primitive_desc_from_json(params, cpu_engine());
+  return primitive_desc_from_json(stage, cpu_engine());
 }
 
-}  // namespace
+/// Where an argument lies: "args" hold a buffer, or [buffer, offset in bytes].
+struct ArgumentPlace {
+  explicit ArgumentPlace(const json& j)
+      : buffer(j.is_array() ? j.at(0).get<std::size_t>() : j.get<std::size_t>()),
+        offset(j.is_array() ? j.at(1).get<std::size_t>() : 0) {}
 
-struct OneDnnKernel::State {
-  State(const json& params, int threads);
-  void take_over_residual(std::span<void* const> buffers) const;
+  std::size_t bytes_left(std::span<const std::size_t> buffer_bytes) const {
+    return buffer < buffer_bytes.size() && offset <= buffer_bytes[buffer]
+               ? buffer_bytes[buffer] - offset
+               : 0;
+  }
 
+  std::size_t buffer;
+  std::size_t offset;
+};
+
+/// One primitive with its memory objects.
+class Stage {
+ public:
+  Stage(const json& stage, int threads, std::span<const std::size_t> buffer_bytes);
+  void run(std::span<void* const> buffers);
+  std::size_t dst_bytes() const { return desc_.query_md(dnnl::query::dst_md).get_size(); }
+
+ private:
   struct Argument {
     memory object;
-    std::size_t buffer;
+    ArgumentPlace place;
     void* bound = nullptr;
 
     void bind(void* address) {
@@ -78,52 +112,85 @@ struct OneDnnKernel::State {
       bound = address;
     }
   };
-  dnnl::primitive_desc_base desc;
-  dnnl::primitive primitive;
-  dnnl::stream stream{cpu_engine()};
-  std::vector<Argument> arguments;
-  std::vector<dnnl_exec_arg_t> exec_arguments;  ///< the same, as oneDNN takes them
-  AlignedMemory own_scratchpad;  ///< when there is no planned one, or it is too small
-  memory own_scratchpad_object;
-  std::size_t residual_buffer = 0, dst_buffer = 0, residual_bytes = 0;
+
+  dnnl::primitive_desc_base desc_;
+  dnnl::primitive primitive_;
+  dnnl::stream stream_{cpu_engine()};
+  std::vector<Argument> arguments_;
+  std::vector<dnnl_exec_arg_t> exec_arguments_;  ///< the same, as oneDNN takes them
+  AlignedMemory own_scratchpad_;  ///< when none was planned, or other threads need a larger one
+  memory own_scratchpad_object_;
 };
 
-OneDnnKernel::State::State(const json& params, int threads) : desc(make_desc(params, threads)) {
+Stage::Stage(const json& stage, int threads, std::span<const std::size_t> buffer_bytes)
+    : desc_(make_desc(stage, threads)) {
   {
     const TeamSize team(threads);
     dnnl_primitive_t made = nullptr;
-    dnnl::error::wrap_c_api(dnnl_primitive_create(&made, desc.get()), "primitive");
-    primitive.reset(made);
+    dnnl::error::wrap_c_api(dnnl_primitive_create(&made, desc_.get()), "primitive");
+    primitive_.reset(made);
   }
-  const auto add = [&](int id, const memory::desc& layout, std::size_t buffer) {
-    arguments.push_back({memory(layout, cpu_engine(), DNNL_MEMORY_NONE), buffer});
-    exec_arguments.push_back({id, arguments.back().object.get()});
-  };
-  const std::size_t scratchpad_bytes = desc.query_md(dnnl::query::scratchpad_md).get_size();
-  const bool has_planned_scratchpad = params.value("scratchpad_bytes", std::size_t{0}) >=
-                                      std::max<std::size_t>(scratchpad_bytes, 1);
-  for (const auto& [word, buffer] : params.at("args").items()) {
+  const memory::desc scratchpad = desc_.query_md(dnnl::query::scratchpad_md);
+  bool needs_scratchpad = scratchpad.get_size() > 0;
+  for (const auto& [word, where] : stage.at("args").items()) {
     const int id = argument_id(word);
-    if (id == DNNL_ARG_SCRATCHPAD && !has_planned_scratchpad) continue;
-    memory::desc layout = desc.query_md(dnnl::query::exec_arg_md, id);
+    const ArgumentPlace place(where);
+    memory::desc layout = desc_.query_md(dnnl::query::exec_arg_md, id);
+    const bool fits = layout.get_size() <= place.bytes_left(buffer_bytes);
+    if (id == DNNL_ARG_SCRATCHPAD) {
+      if (!needs_scratchpad || !fits) continue;
+      needs_scratchpad = false;
+    }
+    if (!fits || layout.get_size() == 0)
+      throw Error(ExitCode::kOm,
+                  "oneDNN argument '" + word + "' has " + std::to_string(layout.get_size()) +
+                      " bytes, its place " + std::to_string(place.bytes_left(buffer_bytes)),
+                  "", kAdvice);
     // Binding a buffer makes oneDNN write zeros into padded lanes. Constants lie in read-only memory and have theirs
     // already, so they go as flat bytes, of which only the address is used.
-    if (id == DNNL_ARG_WEIGHTS || id == DNNL_ARG_BIAS)
+    if (id == DNNL_ARG_WEIGHTS || id == DNNL_ARG_WEIGHTS_ITER || id == DNNL_ARG_BIAS)
       layout = memory::desc({static_cast<memory::dim>(layout.get_size())}, memory::data_type::u8,
                             memory::format_tag::a);
-    add(id, layout, buffer.get<std::size_t>());
+    arguments_.push_back({memory(layout, cpu_engine(), DNNL_MEMORY_NONE), place});
+    exec_arguments_.push_back({id, arguments_.back().object.get()});
   }
-  if (scratchpad_bytes > 0 && !has_planned_scratchpad) {
-    own_scratchpad = AlignedMemory(scratchpad_bytes);
-    own_scratchpad_object =
-        memory(desc.query_md(dnnl::query::scratchpad_md), cpu_engine(), own_scratchpad.data());
-    exec_arguments.push_back({DNNL_ARG_SCRATCHPAD, own_scratchpad_object.get()});
+  if (needs_scratchpad) {
+    own_scratchpad_ = AlignedMemory(scratchpad.get_size());
+    own_scratchpad_object_ = memory(scratchpad, cpu_engine(), own_scratchpad_.data());
+    exec_arguments_.push_back({DNNL_ARG_SCRATCHPAD, own_scratchpad_object_.get()});
   }
-  if (params.contains("residual")) {
-    residual_buffer = params.at("residual");
-    dst_buffer = params.at("args").at("dst");
-    residual_bytes = desc.query_md(dnnl::query::dst_md).get_size();
-  }
+}
+
+void Stage::run(std::span<void* const> buffers) {
+  for (Argument& argument : arguments_)
+    argument.bind(static_cast<char*>(buffers[argument.place.buffer]) + argument.place.offset);
+  const dnnl_status_t status =
+      dnnl_primitive_execute(primitive_.get(), stream_.get(),
+                             static_cast<int>(exec_arguments_.size()), exec_arguments_.data());
+  if (status != dnnl_success)
+    throw Error(ExitCode::kFailure, "oneDNN failed with status " + std::to_string(status));
+}
+
+}  // namespace
+
+struct OneDnnKernel::State {
+  State(const json& params, int threads, std::span<const std::size_t> buffer_bytes);
+  void take_over_residual(std::span<void* const> buffers) const;
+
+  std::vector<Stage> stages;
+  std::size_t residual_buffer = 0, dst_buffer = 0, residual_bytes = 0;
+};
+
+OneDnnKernel::State::State(const json& params, int threads,
+                           std::span<const std::size_t> buffer_bytes) {
+  for (const json& stage : params.at("stages")) stages.emplace_back(stage, threads, buffer_bytes);
+  if (!params.contains("residual")) return;
+  const ArgumentPlace residual(params.at("residual"));
+  residual_buffer = residual.buffer;
+  dst_buffer = ArgumentPlace(params.at("stages").at(0).at("args").at("dst")).buffer;
+  residual_bytes = stages.at(0).dst_bytes();
+  if (residual.bytes_left(buffer_bytes) < residual_bytes)
+    throw Error(ExitCode::kOm, "the residual is smaller than the output", "", kAdvice);
 }
 
 /// The sum post-op adds to what the destination holds: the residual, which the memory plan usually put there.
@@ -143,45 +210,40 @@ OneDnnKernel::OneDnnKernel(std::unique_ptr<State> state) : state_(std::move(stat
 }
 OneDnnKernel::~OneDnnKernel() = default;
 
-std::unique_ptr<OneDnnKernel> OneDnnKernel::create(const json& params, int threads) {
-  const std::string made_by = params.value("onednn", "");
-  if (made_by != onednn_version())
-    throw Error(ExitCode::kOm,
-                "was compiled with oneDNN " + made_by + ", this is oneDNN " + onednn_version(), "",
-                "compile the model again");
+std::unique_ptr<OneDnnKernel> OneDnnKernel::create(const json& params, int threads,
+                                                   std::span<const std::size_t> buffer_bytes) {
   try {
+    const std::string made_by = params.at("onednn");
+    if (made_by != onednn_version())
+      throw Error(ExitCode::kOm,
+                  "was compiled with oneDNN " + made_by + ", this is oneDNN " + onednn_version(),
+                  "", kAdvice);
     return std::unique_ptr<OneDnnKernel>(
-        new OneDnnKernel(std::make_unique<State>(params, threads)));
+        new OneDnnKernel(std::make_unique<State>(params, threads, buffer_bytes)));
   } catch (const dnnl::error& e) {
-    throw Error(ExitCode::kOm, std::string("oneDNN cannot make a primitive here: ") + e.what(),
-                params.at("primitive").get<std::string>(), "compile the model for this machine");
+    throw Error(ExitCode::kOm, std::string("oneDNN cannot make a primitive here: ") + e.what(), "",
+                "compile the model for this machine");
   } catch (const json::exception& e) {
     throw Error(ExitCode::kOm, std::string("malformed oneDNN parameters: ") + e.what(), "",
-                "compile the model again");
+                kAdvice);
   }
 }
 
 void OneDnnKernel::run(std::span<void* const> buffers) {
-  State& state = *state_;
-  state.take_over_residual(buffers);
-  for (State::Argument& argument : state.arguments) argument.bind(buffers[argument.buffer]);
-  const dnnl_status_t status = dnnl_primitive_execute(state.primitive.get(), state.stream.get(),
-                                                      static_cast<int>(state.exec_arguments.size()),
-                                                      state.exec_arguments.data());
-  if (status != dnnl_success)
-    throw Error(ExitCode::kFailure, "oneDNN failed with status " + std::to_string(status));
+  state_->take_over_residual(buffers);
+  for (Stage& stage : state_->stages) stage.run(buffers);
 }
 
-Result<OneDnnChoice> probe(const json& params, int threads) {
+Result<OneDnnChoice> probe(const json& stage, int threads) {
   try {
-    const dnnl::primitive_desc_base desc = make_desc(params, threads);
+    const dnnl::primitive_desc_base desc = make_desc(stage, threads);
     OneDnnChoice choice;
     choice.implementation = desc.impl_info_str();
     choice.scratchpad_bytes = desc.query_md(dnnl::query::scratchpad_md).get_size();
-    if (params.contains("weights")) {
-      const memory::desc weights = desc.query_md(dnnl::query::weights_md);
-      choice.weights = memory_desc_to_json(weights);
-      choice.weights_bytes = weights.get_size();
+    for (const char* word : kWeights) {
+      if (!stage.contains(word)) continue;
+      const memory::desc layout = desc.query_md(dnnl::query::exec_arg_md, argument_id(word));
+      choice.weights[word] = {memory_desc_to_json(layout), layout.get_size()};
     }
     return choice;
   } catch (const dnnl::error& e) {

@@ -1,10 +1,16 @@
-// OneDnnKernel: one oneDNN primitive, rebuilt from the parameters that an om stores, run on plain buffers.
-// What the parameters say is described in onednn_primitive.h.
+// OneDnnKernel: oneDNN primitives that run one behind the other (nearly always just one), rebuilt from the parameters
+// that an om stores, on plain buffers.
+//
+//   {"onednn": "2.6.3", "stages": [S, ...], "residual": 1}
+//
+// A stage S is described in onednn_primitive.h. `residual`, when present, is the buffer that the first stage's "sum"
+// post-op adds to: it is copied into that stage's dst unless it lies there already.
 //
 // The compiler asks probe() what oneDNN would do, and repack() for weights in the layout that it wants.
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -16,9 +22,11 @@ namespace aoe::runtime {
 
 class OneDnnKernel {
  public:
-  /// For a team of `threads` threads, which the caller of run() must have set for OpenMP. Throws Error(kOm) when oneDNN
-  /// has another version than the one that made `params`, or cannot make the primitive here.
-  static std::unique_ptr<OneDnnKernel> create(const nlohmann::json& params, int threads);
+  /// For a team of `threads` threads, which the caller of run() must have set for OpenMP. `buffer_bytes`: the sizes of
+  /// the buffers that run() will get. Throws Error(kOm) when oneDNN has another version than the one that made `params`,
+  /// cannot make a primitive here, or when `params` do not fit the buffers: whatever they say, run() stays inside.
+  static std::unique_ptr<OneDnnKernel> create(const nlohmann::json& params, int threads,
+                                              std::span<const std::size_t> buffer_bytes);
   ~OneDnnKernel();
 
   /// Buffers in the order of Kernel (compiler/impl.h); `args` of the parameters says which is which. One caller at a time.
@@ -30,18 +38,22 @@ class OneDnnKernel {
   std::unique_ptr<State> state_;
 };
 
-/// What oneDNN chose for some parameters on this machine.
+/// Constants in a layout that oneDNN chose: the exact descriptor, for repack() and for a stage.
+struct OneDnnLayout {
+  nlohmann::json desc;
+  std::size_t size_bytes = 0;
+};
+
+/// What oneDNN chose for a stage on this machine.
 struct OneDnnChoice {
   std::string implementation;  ///< "jit:avx512_core", "brgconv:avx512_core", "ref:any", ...
   std::size_t scratchpad_bytes = 0;
-  nlohmann::json
-      weights;  ///< exact descriptor, for repack() and for `params`; null when there are none
-  std::size_t weights_bytes = 0;
+  std::map<std::string, OneDnnLayout> weights;  ///< by argument: "weights", "weights_iter", ...
 };
 /// "No" when oneDNN has no implementation; says for what.
-Result<OneDnnChoice> probe(const nlohmann::json& params, int threads);
+Result<OneDnnChoice> probe(const nlohmann::json& stage, int threads);
 
-/// Copies a tensor from one layout into another; both are descriptors as in `params`. Single-threaded callers may run
+/// Copies a tensor from one layout into another; both are descriptors as in a stage. Single-threaded callers may run
 /// several at once.
 void repack(const nlohmann::json& from, const void* source, const nlohmann::json& to,
             void* destination);

@@ -1,6 +1,7 @@
 // JSON -> oneDNN 2.6 descriptors, one function per primitive.
 #include "runtime/onednn_primitive.h"
 
+#include <charconv>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -40,11 +41,6 @@ algorithm algorithm_from(const json& params) {
       {"lrn_across_channels", algorithm::lrn_across_channels},
       {"softmax_accurate", algorithm::softmax_accurate},
       {"softmax_log", algorithm::softmax_log},
-      {"reduction_sum", algorithm::reduction_sum},
-      {"reduction_mean", algorithm::reduction_mean},
-      {"reduction_max", algorithm::reduction_max},
-      {"reduction_min", algorithm::reduction_min},
-      {"reduction_mul", algorithm::reduction_mul},
       {"binary_add", algorithm::binary_add},
       {"binary_sub", algorithm::binary_sub},
       {"binary_mul", algorithm::binary_mul},
@@ -134,13 +130,6 @@ primitive_desc_base matmul(const json& p, const engine& e) {
       attributes_from(p), e);
 }
 
-primitive_desc_base inner_product(const json& p, const engine& e) {
-  return dnnl::inner_product_forward::primitive_desc(
-      {kInference, tensor(p, "src"), tensor(p, "weights"), optional_tensor(p, "bias"),
-       tensor(p, "dst")},
-      attributes_from(p), e);
-}
-
 primitive_desc_base pooling(const json& p, const engine& e) {
   return dnnl::pooling_v2_forward::primitive_desc(
       {kInference, algorithm_from(p), tensor(p, "src"), tensor(p, "dst"), dims_from(p, "strides"),
@@ -170,22 +159,10 @@ primitive_desc_base lrn(const json& p, const engine& e) {
       attributes_from(p), e);
 }
 
-primitive_desc_base eltwise(const json& p, const engine& e) {
-  return dnnl::eltwise_forward::primitive_desc(
-      {kInference, algorithm_from(p), tensor(p, "src"), p.at("alpha").get<float>(),
-       p.at("beta").get<float>()},
-      attributes_from(p), e);
-}
-
 primitive_desc_base binary(const json& p, const engine& e) {
   return dnnl::binary::primitive_desc(
-      {algorithm_from(p), tensor(p, "src0"), tensor(p, "src1"), tensor(p, "dst")},
+      {algorithm_from(p), tensor(p, "src"), tensor(p, "src1"), tensor(p, "dst")},
       attributes_from(p), e);
-}
-
-primitive_desc_base reduction(const json& p, const engine& e) {
-  return dnnl::reduction::primitive_desc(
-      {algorithm_from(p), tensor(p, "src"), tensor(p, "dst"), 0.0f, 0.0f}, attributes_from(p), e);
 }
 
 primitive_desc_base reorder(const json& p, const engine& e) {
@@ -193,18 +170,71 @@ primitive_desc_base reorder(const json& p, const engine& e) {
                                        attributes_from(p));
 }
 
-primitive_desc_base concat(const json& p, const engine& e) {
-  std::vector<memory::desc> sources;
-  for (const json& source : p.at("sources")) sources.push_back(memory_desc_from_json(source));
-  return dnnl::concat::primitive_desc(tensor(p, "dst"), p.at("axis").get<int>(), sources, e,
-                                      attributes_from(p));
+dnnl::rnn_direction direction_from(const json& params) {
+  using dnnl::rnn_direction;
+  static const std::map<std::string, rnn_direction> kWords = {
+      {"forward", rnn_direction::unidirectional_left2right},
+      {"reverse", rnn_direction::unidirectional_right2left},
+      {"bidirectional", rnn_direction::bidirectional_concat}};
+  return word(kWords, params.at("direction").get<std::string>());
 }
 
-primitive_desc_base shuffle(const json& p, const engine& e) {
-  // Axis and group size are those of channel shuffle: groups are the outer of the two.
-  return dnnl::shuffle_forward::primitive_desc(
-      {kInference, tensor(p, "src"), p.at("axis").get<int>(), p.at("group_size").get<int>()}, e,
-      attributes_from(p));
+primitive_desc_base lstm(const json& p, const engine& e) {
+  return dnnl::lstm_forward::primitive_desc(
+      {kInference, direction_from(p), tensor(p, "src"), optional_tensor(p, "src_iter"),
+       optional_tensor(p, "src_iter_c"), tensor(p, "weights"), tensor(p, "weights_iter"),
+       tensor(p, "bias"), tensor(p, "dst"), optional_tensor(p, "dst_iter"),
+       optional_tensor(p, "dst_iter_c")},
+      attributes_from(p), e);
+}
+
+template <typename Primitive>
+primitive_desc_base gru(const json& p, const engine& e) {
+  return typename Primitive::primitive_desc(
+      {kInference, direction_from(p), tensor(p, "src"), optional_tensor(p, "src_iter"),
+       tensor(p, "weights"), tensor(p, "weights_iter"), tensor(p, "bias"), tensor(p, "dst"),
+       optional_tensor(p, "dst_iter")},
+      attributes_from(p), e);
+}
+
+[[noreturn]] void refuse_descriptor(const std::string& why) {
+  throw Error(ExitCode::kOm, "a oneDNN descriptor " + why, "", "compile the model again");
+}
+
+/// oneDNN believes what a descriptor says about its own arrays.
+void check_descriptor(const dnnl_memory_desc_t& raw) {
+  const auto is_in = [](std::int64_t value, std::int64_t first, std::int64_t last) {
+    return first <= value && value <= last;
+  };
+  constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
+  if (!is_in(raw.ndims, 1, DNNL_MAX_NDIMS)) refuse_descriptor("has impossible dimensions");
+  for (int d = 0; d < raw.ndims; ++d)
+    if (!is_in(raw.dims[d], 1, kMostElements) ||
+        !is_in(raw.padded_dims[d], raw.dims[d], kMostElements))
+      refuse_descriptor("has impossible dimensions");
+  if (raw.data_type != dnnl_f32) refuse_descriptor("is not float32");
+  if (!is_in(raw.format_kind, dnnl_blocked, dnnl_format_kind_rnn_packed))
+    refuse_descriptor("has an unknown layout");
+  if (raw.format_kind != dnnl_blocked) return;
+  const dnnl_blocking_desc_t& blocking = raw.format_desc.blocking;
+  if (!is_in(blocking.inner_nblks, 0, DNNL_MAX_NDIMS)) refuse_descriptor("has impossible blocks");
+  for (int i = 0; i < blocking.inner_nblks; ++i)
+    if (!is_in(blocking.inner_idxs[i], 0, raw.ndims - 1) ||
+        !is_in(blocking.inner_blks[i], 1, kMostElements))
+      refuse_descriptor("has impossible blocks");
+}
+
+memory::desc desc_from_hex(const std::string& hex) {
+  dnnl_memory_desc_t raw{};
+  if (hex.size() != 2 * sizeof raw) refuse_descriptor("has the wrong size");
+  auto* bytes = reinterpret_cast<unsigned char*>(&raw);
+  for (std::size_t i = 0; i < sizeof raw; ++i) {
+    const char* digits = hex.data() + 2 * i;
+    if (std::from_chars(digits, digits + 2, bytes[i], 16).ptr != digits + 2)
+      refuse_descriptor("is not hexadecimal");
+  }
+  check_descriptor(raw);
+  return memory::desc(raw);
 }
 
 using MakePrimitive = std::function<primitive_desc_base(const json&, const engine&)>;
@@ -212,17 +242,7 @@ using MakePrimitive = std::function<primitive_desc_base(const json&, const engin
 }  // namespace
 
 memory::desc memory_desc_from_json(const json& j) {
-  if (j.contains("bytes")) {
-    const std::string hex = j.at("bytes");
-    dnnl_memory_desc_t raw{};
-    if (hex.size() != 2 * sizeof raw)
-      throw Error(ExitCode::kOm, "a oneDNN descriptor has the wrong size", "",
-                  "compile the model again");
-    auto* bytes = reinterpret_cast<unsigned char*>(&raw);
-    for (std::size_t i = 0; i < sizeof raw; ++i)
-      bytes[i] = static_cast<unsigned char>(std::stoi(hex.substr(2 * i, 2), nullptr, 16));
-    return memory::desc(raw);
-  }
+  if (j.contains("bytes")) return desc_from_hex(j.at("bytes").get<std::string>());
   const memory::dims dims = dims_from(j, "dims");
   const memory::data_type type = data_type_from(j.at("dtype"));
   if (j.contains("strides")) return {dims, type, dims_from(j, "strides")};
@@ -240,24 +260,22 @@ json memory_desc_to_json(const memory::desc& desc) {
   return {{"bytes", hex}};
 }
 
-primitive_desc_base primitive_desc_from_json(const json& params, const engine& engine) {
+primitive_desc_base primitive_desc_from_json(const json& stage, const engine& engine) {
   static const std::map<std::string, MakePrimitive> kPrimitives = {
       {"convolution", convolution<dnnl::convolution_forward>},
       {"deconvolution", convolution<dnnl::deconvolution_forward>},
       {"matmul", matmul},
-      {"inner_product", inner_product},
       {"pooling", pooling},
       {"softmax", softmax},
       {"layer_normalization", layer_normalization},
       {"lrn", lrn},
-      {"eltwise", eltwise},
       {"binary", binary},
-      {"reduction", reduction},
       {"reorder", reorder},
-      {"concat", concat},
-      {"shuffle", shuffle},
+      {"lstm", lstm},
+      {"gru", gru<dnnl::gru_forward>},
+      {"lbr_gru", gru<dnnl::lbr_gru_forward>},
   };
-  return word(kPrimitives, params.at("primitive").get<std::string>())(params, engine);
+  return word(kPrimitives, stage.at("primitive").get<std::string>())(stage, engine);
 }
 
 std::string onednn_version() {

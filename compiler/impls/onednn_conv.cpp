@@ -1,5 +1,7 @@
 // onednn, onednn_winograd: oneDNN's convolution and deconvolution primitives. Direct code runs near the FMA peak where
 // channels fill the vectors; Winograd does a 3x3 filter with 2.25 times fewer products.
+#include <cstring>
+
 #include "compiler/conv_shape.h"
 #include "compiler/image_store.h"
 #include "compiler/onednn_params.h"
@@ -22,7 +24,27 @@ void add_weights(OneDnnDraft& draft, const ConvShape& s) {
     dims.erase(dims.begin());
     strides.erase(strides.begin());
   }
-  draft.weights(1, dims, onednn_strided(dims, strides));
+  draft.weights("weights", dims, onednn_strided(dims, strides), draft.packed_input(1));
+}
+
+void add_bias(OneDnnDraft& draft, const ConvShape& s) {
+  draft.params()["bias"] = onednn_dense({s.out_channels});
+  draft.plain_constant("bias", 2);
+}
+
+/// oneDNN's deconvolution adds the bias in another pass and applies post-ops one element at a time. One vectorised pass
+/// over the result does both: the addition of a bias, or of zeros, with the epilogue as its post-ops.
+void add_bias_pass(OneDnnDraft& draft, const ConvShape& s) {
+  draft.then("binary", "src");
+  draft.params()["algorithm"] = "binary_add";
+  draft.params()["src1"] = onednn_dense({1, s.out_channels, 1, 1});
+  if (s.has_bias) {
+    draft.plain_constant("src1", 2);
+  } else {
+    const std::size_t bytes = static_cast<std::size_t>(s.out_channels) * sizeof(float);
+    draft.constant("src1", {bytes, [bytes](void* to) { std::memset(to, 0, bytes); }});
+  }
+  draft.output("dst");
 }
 
 Result<OneDnnDraft> make_draft(const Task& task, const FormatChoice& format, const Soc& soc,
@@ -33,18 +55,16 @@ Result<OneDnnDraft> make_draft(const Task& task, const FormatChoice& format, con
   params["algorithm"] = s.is_transposed ? "deconvolution_direct"
                         : is_winograd   ? "convolution_winograd"
                                         : "convolution_direct";
-  draft.input("src", 0);
-  draft.output("dst");
-  add_weights(draft, s);
-  if (s.has_bias) {
-    params["bias"] = {{"dims", {s.out_channels}}, {"dtype", "f32"}, {"tag", "a"}};
-    draft.plain_constant("bias", 2);
-  }
   params["strides"] = {s.stride_height, s.stride_width};
   params["dilations"] = {s.dilation_height - 1, s.dilation_width - 1};  // oneDNN counts the gaps
   params["padding_l"] = {s.pad_top, s.pad_left};
   params["padding_r"] = {s.pad_bottom, s.pad_right};
-  if (Result<void> added = draft.add_epilogue(is_residual_in_place); !added)
+  draft.input("src", 0);
+  draft.output("dst");
+  add_weights(draft, s);
+  if (!s.is_transposed && s.has_bias) add_bias(draft, s);
+  if (s.is_transposed && (s.has_bias || !task.op.epilogue.empty())) add_bias_pass(draft, s);
+  if (Result<void> added = draft.add_epilogue(is_residual_in_place && !s.is_transposed); !added)
     return Unexpected(added.error());
   return draft;
 }
@@ -149,10 +169,10 @@ class OneDnnConvolution final : public Impl {
     for (const bool way : {false, true}) {
       if (in_place && *in_place != way) continue;
       const Result<OneDnnDraft> draft = make_draft(task, format, soc, is_winograd_, way);
-      const Result<runtime::OneDnnChoice> choice =
-          draft ? draft->probe() : Result<runtime::OneDnnChoice>(Unexpected(draft.error()));
-      if (choice) return {};
-      reason = choice.error();
+      if (!draft) return Unexpected(draft.error());
+      const auto choices = draft->probe();
+      if (choices) return {};
+      reason = choices.error();
     }
     return Unexpected(reason);
   }
@@ -167,7 +187,7 @@ class OneDnnConvolution final : public Impl {
       return s.in_channels >= 64 && s.out_channels >= 64 ? kWinograd : kSmallWinograd;
     const bool in_place = !probe(task, format, soc, false).has_value();
     const Result<OneDnnDraft> draft = make_draft(task, format, soc, false, in_place);
-    const std::string implementation = draft->probe()->implementation;
+    const std::string implementation = draft->probe()->front().implementation;
     if (implementation.find("gemm:") != std::string::npos)
       return s.groups > 1 ? kGroupedGemm : kGemm;
     return s.is_depthwise() ? kDepthwise : kJit;

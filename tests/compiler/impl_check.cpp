@@ -105,7 +105,9 @@ class KernelRun {
 
   void run_library() {
     omp_set_num_threads(soc_.threads);
-    runtime::OneDnnKernel::create(kernel_.params, soc_.threads)->run(buffers());
+    std::vector<std::size_t> bytes;
+    for (const auto& memory : memory_) bytes.push_back(memory->size_bytes());
+    runtime::OneDnnKernel::create(kernel_.params, soc_.threads, bytes)->run(buffers());
   }
 
   void run_generated(const loopnest::MachineCode& code) {
