@@ -1,10 +1,16 @@
 // JSON of strategies; the bank stores it as CBOR.
 #include "bank/strategy.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace aoe::bank {
 using nlohmann::json;
+
+bool StrategySet::has_winner() const {
+  return std::ranges::any_of(strategies,
+                             [](const Strategy& s) { return s.measured.verdict == "faster"; });
+}
 
 const Strategy* StrategySet::for_format(const std::string& format) const {
   for (const Strategy& strategy : strategies)

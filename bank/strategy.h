@@ -51,9 +51,11 @@ struct Strategy {
   Measurement measured;
 };
 
-/// All strategies of one task, fastest first.
+/// All strategies of one task, fastest first. A set without a winner says that nothing beats the default, and how fast
+/// each Format is: what the choice of Formats for a whole model needs to know.
 struct StrategySet {
   std::vector<Strategy> strategies;
+  bool has_winner() const;   ///< one of them is faster than the default
   const Strategy* for_format(const std::string& format) const;
 };
 

@@ -36,9 +36,21 @@ std::set<std::string> other_format_tasks(const std::vector<compiler::NodeReport>
 
 }  // namespace
 
-std::optional<bank::StrategySet> SourceWithout::find(const bank::TaskKey& key) const {
-  if (without_.contains(key.description)) return std::nullopt;
-  return source_.find(key);
+DemotedSource::DemotedSource(const bank::StrategySource& source,
+                             const std::vector<TuningTask>& tasks,
+                             const std::set<std::string>& demoted)
+    : source_(source) {
+  for (const TuningTask& task : tasks) {
+    if (!demoted.contains(task.key.description)) continue;
+    bank::Strategy strategy = compiler::strategy_of(task.default_candidate);
+    strategy.measured.time_ns = task.model_ns / static_cast<double>(task.nodes.size());
+    defaults_[task.key.description].strategies = {std::move(strategy)};
+  }
+}
+
+std::optional<bank::StrategySet> DemotedSource::find(const bank::TaskKey& key) const {
+  const auto demoted = defaults_.find(key.description);
+  return demoted != defaults_.end() ? demoted->second : source_.find(key);
 }
 
 std::set<std::string> slower_tasks(const ModelTiming& untuned, const ModelTiming& tuned,
@@ -93,7 +105,7 @@ class ConfirmationRun {
   };
 
   Result<Round> measure_round(int number, const std::set<std::string>& demoted) {
-    const SourceWithout strategies(*in_.compile.strategies, demoted);
+    const DemotedSource strategies(*in_.compile.strategies, in_.tasks, demoted);
     compiler::CompileOptions options = in_.compile;
     options.strategies = &strategies;
     const compiler::Compilation tuned = compiler::compile(in_.graph, options);

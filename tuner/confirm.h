@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -15,17 +16,17 @@
 
 namespace aoe::tuner {
 
-/// A source without some tasks: what the next round compiles with.
-class SourceWithout final : public bank::StrategySource {
+/// A source in which some tasks have nothing but their default: what the next round compiles with.
+class DemotedSource final : public bank::StrategySource {
  public:
-  SourceWithout(const bank::StrategySource& source, const std::set<std::string>& descriptions)
-      : source_(source), without_(descriptions) {}
+  DemotedSource(const bank::StrategySource& source, const std::vector<TuningTask>& tasks,
+                const std::set<std::string>& demoted);
   std::optional<bank::StrategySet> find(const bank::TaskKey& key) const override;
   std::string description() const override { return source_.description(); }
 
  private:
   const bank::StrategySource& source_;
-  const std::set<std::string>& without_;
+  std::map<std::string, bank::StrategySet> defaults_;  ///< of the demoted, by task description
 };
 
 struct Confirmation {
@@ -43,8 +44,8 @@ std::set<std::string> slower_tasks(const ModelTiming& untuned, const ModelTiming
 
 struct ConfirmInput {
   const graph::Graph& graph;
-  compiler::CompileOptions compile;      ///< with the strategies to confirm
-  const std::vector<TuningTask>& tasks;  ///< that have a strategy
+  compiler::CompileOptions compile;  ///< with the strategies to confirm
+  const std::vector<TuningTask>& tasks;
   std::filesystem::path untuned_om;
   std::filesystem::path scratch_directory;  ///< for the oms under test
   const ConfirmPolicy& policy;

@@ -39,7 +39,7 @@ class TaskSearch {
   SearchResult run() {
     std::vector<Candidate> seeds = {what_.default_candidate};
     seeds.insert(seeds.end(), what_.seeds.begin(), what_.seeds.end());
-    try_all(unseen(std::move(seeds)));
+    try_seeds(unseen(std::move(seeds)));
     while (result_.ended_by.empty()) {
       if (const char* reason = limit_reached()) {
         result_.ended_by = reason;
@@ -67,6 +67,17 @@ class TaskSearch {
   std::vector<Candidate> unseen(std::vector<Candidate> candidates) {
     std::erase_if(candidates, [&](const Candidate& c) { return !seen_.insert(to_text(c)).second; });
     return candidates;
+  }
+
+  /// In batches, too: the time limit holds for many seeds as well. The default is in the first.
+  void try_seeds(const std::vector<Candidate>& seeds) {
+    const auto batch_size = static_cast<std::size_t>(policy_.batch_size);
+    for (std::size_t begin = 0; begin < seeds.size(); begin += batch_size) {
+      const std::size_t end = std::min(seeds.size(), begin + batch_size);
+      if (begin > 0 && limit_reached() != nullptr) return;
+      try_all({seeds.begin() + static_cast<std::ptrdiff_t>(begin),
+               seeds.begin() + static_cast<std::ptrdiff_t>(end)});
+    }
   }
 
   void try_all(const std::vector<Candidate>& candidates) {

@@ -43,8 +43,7 @@ class TaskTuning {
     if (result_.ended_by == "stopped") return verdict;
     const Trial& by_default = result_.default_trial();
     if (!by_default.timing.ok()) {
-      verdict.decision = Decision::kFailed;
-      verdict.cause = std::string(name(by_default.timing.outcome)) + ": " + by_default.timing.cause;
+      fail(verdict, by_default.timing);
       return verdict;
     }
     race();
@@ -139,7 +138,6 @@ class TaskTuning {
 
   void race() {
     const std::vector<Candidate> candidates = finalists();
-    if (candidates.size() == 1) return;
     const std::vector<Timing> timings = measurer_.race(task_.task, candidates);
     for (std::size_t i = 0; i < candidates.size(); ++i)
       racers_.push_back({candidates[i], timings[i]});
@@ -168,49 +166,60 @@ class TaskTuning {
   // ---- decision ----
 
   void decide(TaskVerdict& verdict) {
-    verdict.decision = banked_ ? Decision::kReserved : Decision::kUnsatisfied;
-    verdict.default_ns = result_.default_trial().timing.median_ns();
-    verdict.best_ns = verdict.default_ns;
-    if (racers_.empty()) return;
     const Racer& by_default = racers_.front();
-    if (by_default.timing.outcome == Outcome::kStopped) {
-      verdict.decision = Decision::kStopped;
+    if (by_default.timing.outcome == Outcome::kStopped) return;
+    if (!by_default.timing.ok()) {
+      fail(verdict, by_default.timing);
       return;
     }
     for (const Racer& racer : racers_)
       verdict.race_records.push_back(record_of(measured_strategy(racer), racer.timing));
+    verdict.by_default = measured_strategy(by_default);
+    verdict.default_ns = verdict.best_ns = by_default.timing.median_ns();
+    verdict.decision = banked_ ? Decision::kReserved : Decision::kUnsatisfied;
     const Racer* best = fastest_challenger();
-    if (!by_default.timing.ok() || best == nullptr) return;
-    verdict.default_ns = by_default.timing.median_ns();
-    const Comparison against_default = compare(by_default, *best);
-    logger("tuner")->debug(
-        "op={} winner={} default_us={:.2f} us={:.2f} verdict={} interval={:.3f}..{:.3f}",
-        task_.nodes.front(), to_text(best->candidate), verdict.default_ns / 1e3,
-        best->timing.median_ns() / 1e3, against_default.verdict, against_default.low,
-        against_default.high);
-    if (against_default.verdict != "faster") return;
     const Racer* banked = banked_racer();
-    const bool bank_is_as_good = banked == best || (banked != nullptr && banked->timing.ok() &&
-                                                    compare(*banked, *best).verdict != "faster");
-    if (bank_is_as_good) return;
+    if (best == nullptr || !beats(*best, by_default) || bank_is_as_good(banked, *best)) {
+      verdict.strategies = best_of_formats(by_default);
+      return;
+    }
     verdict.decision = banked_ ? Decision::kUpdate : Decision::kAdd;
     verdict.winner = best->candidate;
     verdict.best_ns = best->timing.median_ns();
-    verdict.strategies = strategies(*best);
+    verdict.strategies = best_of_formats(*best);
     verdict.gains = gains(*best, banked);
   }
 
-  /// The winner, and the best of the other Formats.
-  std::vector<Strategy> strategies(const Racer& winner) const {
+  static void fail(TaskVerdict& verdict, const Timing& timing) {
+    verdict.decision = Decision::kFailed;
+    verdict.cause = std::string(name(timing.outcome)) + ": " + timing.cause;
+  }
+
+  bool beats(const Racer& best, const Racer& by_default) const {
+    const Comparison c = compare(by_default, best);
+    logger("tuner")->debug(
+        "op={} best={} default_us={:.2f} us={:.2f} verdict={} interval={:.3f}..{:.3f}",
+        task_.nodes.front(), to_text(best.candidate), by_default.timing.median_ns() / 1e3,
+        best.timing.median_ns() / 1e3, c.verdict, c.low, c.high);
+    return c.verdict == "faster";
+  }
+
+  bool bank_is_as_good(const Racer* banked, const Racer& best) const {
+    if (banked == nullptr || !banked->timing.ok()) return false;
+    return banked == &best || compare(*banked, best).verdict != "faster";
+  }
+
+  /// `first`, and the fastest of every other Format.
+  std::vector<Strategy> best_of_formats(const Racer& first) const {
     std::map<std::string, const Racer*> best_of;
     for (const Racer& racer : racers_) {
       if (!racer.timing.ok()) continue;
       const Racer*& best = best_of[racer.candidate.format.name];
       if (!best || racer.timing.median_ns() < best->timing.median_ns()) best = &racer;
     }
-    std::vector<Strategy> list = {measured_strategy(winner)};
+    std::vector<Strategy> list = {measured_strategy(first)};
     for (const auto& [format, racer] : best_of)
-      if (format != winner.candidate.format.name) list.push_back(measured_strategy(*racer));
+      if (format != first.candidate.format.name) list.push_back(measured_strategy(*racer));
     return list;
   }
 
@@ -280,13 +289,6 @@ double distance(const compiler::Task& a, const compiler::Task& b) {
 }
 
 }  // namespace
-
-bool was_decided(const std::vector<Record>& records, const std::string& policy_text, int threads) {
-  return std::ranges::any_of(records, [&](const Record& record) {
-    const bank::Measurement& m = record.strategy.measured;
-    return !m.verdict.empty() && m.policy == policy_text && m.threads == threads;
-  });
-}
 
 TaskVerdict tune_task(const TaskTuningInput& input, Measurer& measurer,
                       const TaskTuningContext& context) {

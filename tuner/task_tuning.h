@@ -24,9 +24,10 @@ enum class Decision {
 
 struct TaskVerdict {
   Decision decision = Decision::kStopped;
-  /// Of kAdd and kUpdate: the winner, then the best of every other Format that raced.
+  /// The best of every Format that raced, the winner first; of kUnsatisfied the default first.
   std::vector<bank::Strategy> strategies;
-  std::vector<bank::Record> race_records;  ///< to be committed together with the strategies
+  std::optional<bank::Strategy> by_default;  ///< the default as it raced
+  std::vector<bank::Record> race_records;
   std::optional<compiler::Candidate> winner;
   double default_ns = 0;  ///< from the race
   double best_ns = 0;
@@ -54,11 +55,6 @@ struct TaskTuningInput {
 
 TaskVerdict tune_task(const TaskTuningInput& input, Measurer& measurer,
                       const TaskTuningContext& context);
-
-/// Whether an earlier run came to a decision on the task: race records are committed with it, never
-/// before.
-bool was_decided(const std::vector<bank::Record>& records, const std::string& policy_text,
-                 int threads);
 
 /// Winners of similar tasks, fitted to `task`: same op types, nearest shapes first, at most
 /// `count`.

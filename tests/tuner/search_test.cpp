@@ -130,7 +130,7 @@ TEST_F(Search, AllFailuresEndWithoutABest) {
 TEST_F(Search, ResumedSearchRepeatsNoMeasurementAndEndsAsIfNeverInterrupted) {
   policy_.patience = 1000;
   FakeMeasurer whole(bowl, 0.05, 9);
-  const SearchResult uninterrupted = run(whole, {}, 60, 3);
+  const SearchResult uninterrupted = run(whole, {}, 48, 3);
   std::map<std::string, Timing> known;
   for (std::size_t i = 0; i < 25; ++i)
     known[to_text(uninterrupted.trials[i].candidate)] = uninterrupted.trials[i].timing;
@@ -140,9 +140,9 @@ TEST_F(Search, ResumedSearchRepeatsNoMeasurementAndEndsAsIfNeverInterrupted) {
     return found->second;
   };
   FakeMeasurer rest(bowl);
-  const SearchResult resumed = run(rest, {}, 60, 3);
+  const SearchResult resumed = run(rest, {}, 48, 3);
   ASSERT_EQ(resumed.trials.size(), uninterrupted.trials.size());
-  EXPECT_EQ(rest.measured, 60 - 25);
+  EXPECT_EQ(rest.measured, 48 - 25);
   for (std::size_t i = 0; i < resumed.trials.size(); ++i)
     EXPECT_EQ(resumed.trials[i].is_recalled, known.contains(to_text(resumed.trials[i].candidate)));
 }

@@ -34,7 +34,9 @@ void print_table(const std::vector<bank::BankEntry>& entries) {
 }  // namespace
 
 void list_entries(const bank::KnowledgeBank& bank, const BankQuery& query) {
-  const std::vector<bank::BankEntry> entries = bank.entries();
+  std::vector<bank::BankEntry> entries = bank.entries();
+  // The others only say how fast each Format of a task is whose default nothing beats.
+  std::erase_if(entries, [](const bank::BankEntry& entry) { return !entry.set.has_winner(); });
   if (query.json) return print_json(entries);
   print_table(entries);
   std::printf("%zu tasks, %zu measurements in %s\n", entries.size(), bank.record_count(),

@@ -1,0 +1,60 @@
+// The ledger of a run: what was decided for each task, what the bank was told of it, and how the result file counts it.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "bank/knowledge_bank.h"
+#include "tuner/aoe_result.h"
+#include "tuner/task_tuning.h"
+#include "tuner/tuner.h"
+
+namespace aoe::tuner {
+
+class Ledger {
+ public:
+  /// Counts into `result`; both stay with the caller.
+  Ledger(bank::KnowledgeBank& bank, AoeResult& result) : bank_(bank), result_(result) {}
+
+  /// A task that was not searched because the bank knows it: with a winner a hit, without one unsatisfied.
+  void note_known(const bank::StrategySet& known);
+
+  /// A task whose turn did not come before the time was up: as the bank has it, or without a strategy.
+  void note_not_searched(const std::optional<bank::StrategySet>& known);
+
+  /// A searched task; `before` is what the bank had. The bank has it all when this returns. False when there was no decision.
+  bool settle(const TuningTask& task, const TaskVerdict& verdict,
+              const std::optional<bank::StrategySet>& before);
+
+  /// Measurements are gathered for some seconds, then committed together: a commit syncs the disk.
+  void keep_records(const bank::TaskKey& key, std::vector<bank::Record> records);
+  void flush();
+
+  /// Takes back what this run won and the model did not confirm; what the bank had before comes back.
+  void demote(const std::set<std::string>& descriptions);
+
+  /// Winners of this run, largest gain in the whole model first.
+  std::vector<TaskGain> gains() const;
+  std::vector<std::string> won() const;  ///< descriptions
+
+ private:
+  struct Win {
+    const TuningTask* task;
+    TaskVerdict verdict;
+    std::optional<bank::StrategySet> before;
+  };
+
+  void commit(bank::Commit commit);
+
+  bank::KnowledgeBank& bank_;
+  AoeResult& result_;
+  std::map<std::string, Win> wins_;  ///< by description
+  std::vector<bank::NewRecord> pending_;
+  std::chrono::steady_clock::time_point last_commit_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace aoe::tuner
