@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 #include <mutex>
+#include <shared_mutex>
 #include <vector>
 
 #include "base/check.h"
@@ -47,6 +48,11 @@ class TemporaryDirectory {
 
 }  // namespace
 
+std::shared_mutex& llvm_options_mutex() {
+  static std::shared_mutex mutex;
+  return mutex;
+}
+
 std::string link_shared_object(std::span<const std::string> objects) {
   const TemporaryDirectory directory;
   const std::string output = directory.path() / "kernels.so";
@@ -66,12 +72,15 @@ std::string link_shared_object(std::span<const std::string> objects) {
                                    "max-page-size=4096",
                                    "-z",
                                    "noexecstack",
+                                   // lld resets all of LLVM's options; this is the one that
+                                   // make_target_machine() sets, see there.
+                                   "-mllvm",
+                                   "-disable-lsr",
                                    "-o",
                                    output.c_str()};
   for (const std::string& input : inputs) args.push_back(input.c_str());
 
-  static std::mutex one_link_at_a_time;
-  const std::scoped_lock lock(one_link_at_a_time);
+  const std::unique_lock lock(llvm_options_mutex());
   std::string complaint;
   llvm::raw_string_ostream stream(complaint);
   const bool is_linked = lld::elf::link(args, stream, stream, false, false);

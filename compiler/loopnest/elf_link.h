@@ -1,6 +1,7 @@
 // Links object files into one ELF shared object with lld, in process. Internal to codegen.
 #pragma once
 
+#include <shared_mutex>
 #include <span>
 #include <string>
 
@@ -10,5 +11,9 @@ namespace aoe::compiler::loopnest {
 /// library; an unresolved symbol is an InternalError. Throws Error(kOutput) when the temporary
 /// directory cannot be written.
 std::string link_shared_object(std::span<const std::string> objects);
+
+/// LLVM's command-line options are globals, and lld resets them while it links: a link holds this
+/// alone, whoever reads options (the choice of code generation passes) holds it shared.
+std::shared_mutex& llvm_options_mutex();
 
 }  // namespace aoe::compiler::loopnest

@@ -19,8 +19,10 @@
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
 #include <mutex>
+#include <shared_mutex>
 
 #include "base/check.h"
+#include "compiler/loopnest/elf_link.h"
 
 namespace aoe::compiler::loopnest {
 namespace {
@@ -110,7 +112,10 @@ std::string emit(llvm::Module& module, llvm::TargetMachine& machine, llvm::CodeG
   llvm::raw_svector_ostream stream(bytes);
   llvm::legacy::PassManager passes;
   passes.add(new llvm::TargetLibraryInfoWrapperPass(no_library()));
-  const bool is_refused = machine.addPassesToEmitFile(passes, stream, nullptr, type);
+  const bool is_refused = [&] {
+    const std::shared_lock lock(llvm_options_mutex());  // the passes are chosen by options here
+    return machine.addPassesToEmitFile(passes, stream, nullptr, type);
+  }();
   AOE_CHECK(!is_refused, "the target cannot emit this file type");
   passes.run(module);
   return {bytes.data(), bytes.size()};
