@@ -72,8 +72,11 @@ class Lowering {
         tensors_.try_emplace({value, dense(format)}, static_cast<int>(lowered_.tensors.size()));
     if (is_new) {
       const graph::Value& v = graph_.values[value];
+      // Callers know the dense one, by the value's name; the model's inputs and outputs are always that.
+      const std::string suffix =
+          dense(format) == Format::kND ? "" : ":" + std::string(name(format));
       lowered_.tensors.push_back(
-          {v.name, with_format(v.desc, dense(format), options_.soc), v.constant});
+          {v.name + suffix, with_format(v.desc, dense(format), options_.soc), v.constant});
       produced_.try_emplace(value, dense(format));
     }
     return at->second;
@@ -95,7 +98,6 @@ class Lowering {
     const graph::Value& v = graph_.values[value];
     const TensorDesc& a = lowered_.tensors[from].desc;
     const TensorDesc& b = lowered_.tensors[to].desc;
-    lowered_.tensors[to].name += ":" + std::string(name(b.format));
     LoweredStep step{
         .name = v.name + ":" + std::string(name(a.format)) + "_to_" + std::string(name(b.format)),
         .task = conversion_task(v.desc, b.format, options_.soc),

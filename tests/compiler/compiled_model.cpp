@@ -92,6 +92,8 @@ Om expect_compiled_like_reference(const graph::Graph& graph, const CompileOption
   fill_with_nan(arena);
   runtime::Executor executor(
       om, {.threads = options.soc.threads, .arena = {arena.as<std::byte>(), arena.size_bytes()}});
+  for (std::size_t i = 0; i < meaning.outputs.size(); ++i)
+    EXPECT_EQ(executor.output(i).name, meaning.values[meaning.outputs[i]].name);
   Buffers buffers(executor);
   for (const std::uint32_t seed : {1, 2}) {
     const auto inputs = tests::random_inputs(meaning, seed);

@@ -141,9 +141,8 @@ TEST(Placement, ChannelBlocksAreWrittenIntoTheConcatenation) {
       y = Conv (c, w3)
     })");
     const Om om = check(graph, soc, all_in("NC1HWC0", graph, soc));
-    EXPECT_EQ(tensor(om, "c").desc.format, Format::kNC1HWC0);
-    EXPECT_EQ(offset_in(om, "c", "a"), 0u);
-    EXPECT_EQ(offset_in(om, "c", "b"), 32 * 25 * sizeof(float));
+    EXPECT_EQ(offset_in(om, "c:NC1HWC0", "a:NC1HWC0"), 0u);
+    EXPECT_EQ(offset_in(om, "c:NC1HWC0", "b:NC1HWC0"), 32 * 25 * sizeof(float));
   }
 }
 
@@ -276,7 +275,7 @@ Om check_residual(int side, const std::string& outputs, const std::string& befor
 
 TEST(Placement, AResidualIsOverwritten) {
   const Om om = check_residual(6, "float[1,16,6,6] y", "", "y = Softmax <axis = 1> (r)");
-  EXPECT_EQ(offset_in(om, "b", "r"), 0u) << steps_text(om);
+  EXPECT_EQ(offset_in(om, "b:NHWC", "r:NHWC"), 0u) << steps_text(om);
 }
 
 TEST(Placement, AResidualThatIsReadLaterIsKept) {
@@ -294,14 +293,14 @@ TEST(Placement, AResidualWithAViewIsKept) {
   const std::string shape = "shape = Constant <value = int64[2] {4,4}> () v = Reshape (b, shape)";
   const Om om = check_residual(1, "float[1,16,1,1] y, float[4,4] z", shape,
                                "y = Softmax <axis = 1> (r) z = Softmax <axis = 1> (v)");
-  EXPECT_EQ(offset_in(om, "b", "v"), 0u);
+  EXPECT_EQ(offset_in(om, "b:NHWC", "v"), 0u);
 }
 
 TEST(Placement, AResidualInAConcatenationIsKept) {
   const Om om =
       check_residual(6, "float[1,16,6,6] y, float[2,16,6,6] z", "t = Concat <axis = 0> (a, b)",
                      "y = Softmax <axis = 1> (r) z = Softmax <axis = 1> (t)");
-  EXPECT_EQ(offset_in(om, "t", "b"), 16 * 36 * sizeof(float)) << steps_text(om);
+  EXPECT_EQ(offset_in(om, "t:NHWC", "b:NHWC"), 16 * 36 * sizeof(float)) << steps_text(om);
 }
 
 TEST(Placement, AResidualThatIsConvolvedItselfIsKept) {
@@ -316,7 +315,8 @@ TEST(Placement, AResidualThatIsConvolvedItselfIsKept) {
   graph::run_passes(graph, {});
   const Soc& soc = loopnest::test_socs().back();
   const Om om = check(graph, soc, adding_in_place(graph, soc));
-  EXPECT_NE(offset_in(om, "a", "r"), 0u) << "a convolution cannot overwrite what it reads";
+  EXPECT_NE(offset_in(om, "a:NHWC", "r:NHWC"), 0u)
+      << "a convolution cannot overwrite what it reads";
 }
 
 // ---- outputs ----
