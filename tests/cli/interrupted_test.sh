@@ -1,0 +1,36 @@
+# Whatever ends a tuning run, the result says so, the bank is sound, and what was won stays.
+source "$(dirname "$0")/lib.sh"
+
+make_model resnet50 --small --output=m.onnx >/dev/null || fail "make_model"
+export TUNE_BANK_PATH=$work/bank ASCEND_WORK_PATH=$work/w
+mkdir bank w
+state() { json "$1" "next(e['OPAT'] for e in d if 'OPAT' in e)['opat_tuning_result']"; }
+
+# interrupt SIGNAL: tunes until the bank has a task, then sends the signal; the exit code stands in $code.
+# A shell lets its background jobs ignore SIGINT, so TERM stands for both.
+interrupt() {
+  rm -rf w/aoe_result_* bank/*
+  aoe --framework=5 --model=m.onnx --job_type=2 --progress_bar=off --trials=100000 >out 2>err &
+  local pid=$!
+  for _ in $(seq 600); do
+    [ "$(aoe_bank list --json 2>/dev/null | grep -c repo_key)" -gt 0 ] && break
+    kill -0 $pid 2>/dev/null || break
+    sleep 0.1
+  done
+  kill -"$1" $pid
+  wait $pid; code=$?
+}
+
+for signal in TERM KILL; do
+  interrupt $signal
+  [ $signal = KILL ] || equal "$code" 130 "exit code after SIG$signal"
+  result=$(ls w/aoe_result_opat_*.json) || fail "no result after SIG$signal"
+  equal "$(state "$result")" "tuning incomplete" "result after SIG$signal"
+  run 0 aoe_bank list
+  has out '^[0-9]{5,}'
+done
+# No worker outlives its parent.
+for _ in $(seq 50); do pgrep -f "$bin/aoe" >/dev/null || break; sleep 0.1; done
+pgrep -f "$bin/aoe" >/dev/null && fail "a worker outlived aoe"
+run 0 atc --framework=5 --model=m.onnx --output=after
+finish
