@@ -2,17 +2,13 @@
 #include <algorithm>
 
 #include "compiler/depthwise_nest.h"
+#include "compiler/schedule_value.h"
 
 namespace aoe::compiler {
 namespace {
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
-}
-
-std::int64_t get(const Schedule& schedule, const char* name) {
-  const auto it = schedule.find(name);
-  return it == schedule.end() ? 1 : it->second;
 }
 
 /// Input coordinates that a block of outputs reads along one axis.
@@ -23,11 +19,11 @@ std::int64_t reach(const WindowAxis& axis, std::int64_t block) {
 }  // namespace
 
 DepthwiseTiling DepthwiseTiling::from(const Schedule& s) {
-  return {.oh_block = get(s, "oh_block"),
-          .ow_block = get(s, "ow_block"),
-          .row_tile = get(s, "row_tile"),
-          .vector_tile = get(s, "vector_tile"),
-          .unroll_rows = get(s, "unroll_rows")};
+  return {.oh_block = schedule_value(s, "oh_block"),
+          .ow_block = schedule_value(s, "ow_block"),
+          .row_tile = schedule_value(s, "row_tile"),
+          .vector_tile = schedule_value(s, "vector_tile"),
+          .unroll_rows = schedule_value(s, "unroll_rows")};
 }
 
 Schedule DepthwiseTiling::schedule() const {

@@ -4,17 +4,13 @@
 
 #include "compiler/block_cycles.h"
 #include "compiler/direct_nest.h"
+#include "compiler/schedule_value.h"
 
 namespace aoe::compiler {
 namespace {
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
-}
-
-std::int64_t get(const Schedule& schedule, const char* name, std::int64_t fallback) {
-  const auto it = schedule.find(name);
-  return it == schedule.end() ? fallback : it->second;
 }
 
 std::int64_t tap_count(const std::vector<TapRange>& taps) {
@@ -25,13 +21,13 @@ std::int64_t tap_count(const std::vector<TapRange>& taps) {
 }  // namespace
 
 DirectTiling DirectTiling::from(const Schedule& s) {
-  return {.oc_vectors = get(s, "oc_vectors", 1),
-          .oh_block = get(s, "oh_block", 1),
-          .ow_block = get(s, "ow_block", 1),
-          .ic_unroll = get(s, "ic_unroll", 1),
-          .ic_block = get(s, "ic_block", 0),
-          .row_tile = get(s, "row_tile", 1),
-          .pixels_outer = get(s, "pixels_outer", 0)};
+  return {.oc_vectors = schedule_value(s, "oc_vectors", 1),
+          .oh_block = schedule_value(s, "oh_block", 1),
+          .ow_block = schedule_value(s, "ow_block", 1),
+          .ic_unroll = schedule_value(s, "ic_unroll", 1),
+          .ic_block = schedule_value(s, "ic_block", 0),
+          .row_tile = schedule_value(s, "row_tile", 1),
+          .pixels_outer = schedule_value(s, "pixels_outer", 0)};
 }
 
 Schedule DirectTiling::schedule() const {

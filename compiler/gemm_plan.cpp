@@ -3,6 +3,7 @@
 
 #include "compiler/block_cycles.h"
 #include "compiler/gemm_nest.h"
+#include "compiler/schedule_value.h"
 
 namespace aoe::compiler {
 namespace {
@@ -11,22 +12,17 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
 }
 
-std::int64_t get(const Schedule& schedule, const char* name, std::int64_t fallback) {
-  const auto it = schedule.find(name);
-  return it == schedule.end() ? fallback : it->second;
-}
-
 }  // namespace
 
 GemmTiling GemmTiling::from(const Schedule& s) {
-  return {.m_block = get(s, "m_block", 1),
-          .n_vectors = get(s, "n_vectors", 1),
-          .k_unroll = get(s, "k_unroll", 1),
-          .k_block = get(s, "k_block", 0),
-          .m_tile = get(s, "m_tile", 1),
-          .n_tile = get(s, "n_tile", 1),
-          .rows_outer = get(s, "rows_outer", 0),
-          .prefetch = get(s, "prefetch", 0)};
+  return {.m_block = schedule_value(s, "m_block", 1),
+          .n_vectors = schedule_value(s, "n_vectors", 1),
+          .k_unroll = schedule_value(s, "k_unroll", 1),
+          .k_block = schedule_value(s, "k_block", 0),
+          .m_tile = schedule_value(s, "m_tile", 1),
+          .n_tile = schedule_value(s, "n_tile", 1),
+          .rows_outer = schedule_value(s, "rows_outer", 0),
+          .prefetch = schedule_value(s, "prefetch", 0)};
 }
 
 Schedule GemmTiling::schedule() const {

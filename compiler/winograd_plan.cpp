@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "compiler/block_cycles.h"
+#include "compiler/schedule_value.h"
 #include "compiler/winograd_nest.h"
 
 namespace aoe::compiler {
@@ -11,19 +12,14 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
 }
 
-std::int64_t get(const Schedule& schedule, const char* name) {
-  const auto it = schedule.find(name);
-  return it == schedule.end() ? 1 : it->second;
-}
-
 }  // namespace
 
 WinogradTiling WinogradTiling::from(const Schedule& s) {
-  return {.oc_vectors = get(s, "oc_vectors"),
-          .tile_block = get(s, "tile_block"),
-          .tile_runs = get(s, "tile_runs"),
-          .oc_splits = get(s, "oc_splits"),
-          .ic_unroll = get(s, "ic_unroll")};
+  return {.oc_vectors = schedule_value(s, "oc_vectors"),
+          .tile_block = schedule_value(s, "tile_block"),
+          .tile_runs = schedule_value(s, "tile_runs"),
+          .oc_splits = schedule_value(s, "oc_splits"),
+          .ic_unroll = schedule_value(s, "ic_unroll")};
 }
 
 Schedule WinogradTiling::schedule() const {
