@@ -7,7 +7,7 @@
 #include <exception>
 #include <thread>
 
-#include "compiler/flat_copy.h"
+#include "compiler/copy/flat_copy.h"
 #include "compiler/loopnest/codegen.h"
 #include "compiler/placement.h"
 

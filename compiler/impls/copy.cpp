@@ -1,9 +1,9 @@
 // copy: generated data movement: Transpose, TransData, ConcatV2, SplitV, Slice, PadV3, Expand,
-// DepthToSpace, SpaceToDepth as copies of strided regions (compiler/copy_regions.h), all in one
+// DepthToSpace, SpaceToDepth as copies of strided regions (compiler/copy/copy_regions.h), all in one
 // kernel.
 #include <algorithm>
 
-#include "compiler/copy_regions.h"
+#include "compiler/copy/copy_regions.h"
 #include "compiler/kernel_buffers.h"
 #include "compiler/roofline.h"
 

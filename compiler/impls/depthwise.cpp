@@ -1,11 +1,11 @@
 // depthwise: generated depthwise convolution, vectorised over channels, one channel in and out per
-// group. The nest: compiler/depthwise_nest.h. Tested like every Impl by
+// group. The nest: compiler/conv/depthwise_nest.h. Tested like every Impl by
 // tests/compiler/impls_test.cpp.
 #include <algorithm>
 #include <limits>
 
-#include "compiler/depthwise_nest.h"
-#include "compiler/image_store.h"
+#include "compiler/conv/depthwise_nest.h"
+#include "compiler/conv/image_store.h"
 #include "compiler/roofline.h"
 
 namespace aoe::compiler {

@@ -1,12 +1,12 @@
 // direct: generated direct convolution, vectorised over output channels. Any kernel, stride,
 // dilation and group size. Strong where a library pads or repacks: few input channels, odd groups,
-// few pixels, fused epilogues. The nest: compiler/direct_nest.h. Tested like every Impl by
+// few pixels, fused epilogues. The nest: compiler/conv/direct_nest.h. Tested like every Impl by
 // tests/compiler/impls_test.cpp.
 #include <algorithm>
 #include <limits>
 
-#include "compiler/direct_nest.h"
-#include "compiler/image_store.h"
+#include "compiler/conv/direct_nest.h"
+#include "compiler/conv/image_store.h"
 #include "compiler/roofline.h"
 
 namespace aoe::compiler {

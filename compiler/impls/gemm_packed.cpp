@@ -1,11 +1,11 @@
 // gemm_packed: generated matrix products, MatMulV2 and Gemm. A constant B is packed into panels that are read in order:
 // strong for matrix-vector products, few rows, batches of small matrices and fused epilogues.
-// The nest: compiler/gemm_nest.h. Tested like every Impl by tests/compiler/impls_test.cpp.
+// The nest: compiler/gemm/gemm_nest.h. Tested like every Impl by tests/compiler/impls_test.cpp.
 #include <algorithm>
 #include <limits>
 
-#include "compiler/gemm_nest.h"
-#include "compiler/matrix_store.h"
+#include "compiler/gemm/gemm_nest.h"
+#include "compiler/gemm/matrix_store.h"
 #include "compiler/roofline.h"
 
 namespace aoe::compiler {

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "compiler/broadcast_layout.h"
-#include "compiler/image_layout.h"
+#include "compiler/conv/image_layout.h"
 #include "compiler/kernel_buffers.h"
 #include "compiler/plain_task.h"
 #include "compiler/strided_nest.h"

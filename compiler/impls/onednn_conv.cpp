@@ -2,9 +2,9 @@
 // channels fill the vectors; Winograd does a 3x3 filter with 2.25 times fewer products.
 #include <cstring>
 
-#include "compiler/conv_shape.h"
-#include "compiler/image_store.h"
-#include "compiler/onednn_params.h"
+#include "compiler/conv/conv_shape.h"
+#include "compiler/conv/image_store.h"
+#include "compiler/onednn/onednn_params.h"
 
 namespace aoe::compiler {
 namespace {

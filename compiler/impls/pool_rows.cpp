@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "compiler/conv/pool_window.h"
 #include "compiler/kernel_buffers.h"
 #include "compiler/plain_task.h"
-#include "compiler/pool_window.h"
 #include "compiler/roofline.h"
 
 namespace aoe::compiler {

@@ -1,11 +1,11 @@
 // winograd_f23, winograd_f43: generated Winograd convolution for 3x3 windows of stride 1, in NC1HWC0.
-// The nest: compiler/winograd_nest.h. Tested like every Impl by tests/compiler/impls_test.cpp.
+// The nest: compiler/conv/winograd_nest.h. Tested like every Impl by tests/compiler/impls_test.cpp.
 #include <algorithm>
 #include <limits>
 
-#include "compiler/image_store.h"
+#include "compiler/conv/image_store.h"
+#include "compiler/conv/winograd_nest.h"
 #include "compiler/roofline.h"
-#include "compiler/winograd_nest.h"
 
 namespace aoe::compiler {
 namespace {

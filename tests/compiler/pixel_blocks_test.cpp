@@ -1,5 +1,5 @@
 // Blocks of window outputs against the definition: a tap is inside when the element it reads exists.
-#include "compiler/pixel_blocks.h"
+#include "compiler/conv/pixel_blocks.h"
 
 #include <gtest/gtest.h>
 

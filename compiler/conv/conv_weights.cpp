@@ -1,0 +1,53 @@
+// Weight and bias packing for generated convolutions.
+#include "compiler/conv/conv_weights.h"
+
+#include <algorithm>
+
+namespace aoe::compiler {
+namespace {
+
+void pack_block(const float* weights, const DirectPlan& plan, std::int64_t oc_block, float* to) {
+  const ConvShape& s = plan.shape();
+  const std::int64_t taps = s.kernel_height * s.kernel_width, unroll = plan.tiling().ic_unroll;
+  const std::int64_t first_channel = plan.first_group(oc_block) * s.group_in_channels();
+  for (std::int64_t lane = 0; lane < plan.block_lanes(); ++lane) {
+    const std::int64_t oc = oc_block * plan.block_lanes() + lane;
+    if (oc >= s.out_channels) return;
+    const std::int64_t begin = oc / s.group_out_channels() * s.group_in_channels() - first_channel;
+    for (std::int64_t ic = 0; ic < s.group_in_channels(); ++ic) {
+      const std::int64_t chunk = (begin + ic) / unroll, i = (begin + ic) % unroll;
+      const float* from = weights + (oc * s.group_in_channels() + ic) * taps;
+      for (std::int64_t tap = 0; tap < taps; ++tap) {
+        to[((tap * plan.max_chunks() + chunk) * unroll + i) * plan.block_lanes() + lane] =
+            from[tap];
+      }
+    }
+  }
+}
+
+}  // namespace
+
+PackedConstant pack_direct_weights(const Task& task, const DirectPlan& plan) {
+  const auto elements = static_cast<std::size_t>(plan.weight_elements());
+  return {.size_bytes = elements * sizeof(float),
+          .pack = [weights = task.inputs[1].constant, plan, elements](void* destination) {
+            float* to = static_cast<float*>(destination);
+            std::fill_n(to, elements, 0.0f);
+            const std::int64_t block = plan.weight_elements() / plan.oc_blocks();
+            for (std::int64_t b = 0; b < plan.oc_blocks(); ++b) {
+              pack_block(weights->view().as<float>(), plan, b, to + b * block);
+            }
+          }};
+}
+
+PackedConstant pack_bias(const Task& task, const ConvShape& shape, std::int64_t elements) {
+  const ConstantPtr bias = shape.has_bias ? task.inputs[2].constant : nullptr;
+  return {.size_bytes = static_cast<std::size_t>(elements) * sizeof(float),
+          .pack = [bias, elements](void* destination) {
+            float* to = static_cast<float*>(destination);
+            std::fill_n(to, elements, 0.0f);
+            if (bias) std::copy_n(bias->view().as<float>(), element_count(bias->desc().shape), to);
+          }};
+}
+
+}  // namespace aoe::compiler

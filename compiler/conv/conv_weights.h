@@ -1,0 +1,16 @@
+// Packs the constant weights and biases of convolutions for the generated kernels.
+#pragma once
+
+#include "compiler/conv/direct_nest.h"
+
+namespace aoe::compiler {
+
+/// [oc_block][kh][kw][chunk of ic_unroll][i][oc_vectors * lanes]; zeros beyond the last channel and
+/// where a block of output channels reads a group that is not its own.
+PackedConstant pack_direct_weights(const Task& task, const DirectPlan& plan);
+
+/// `elements` floats: the bias by output channel, then zeros. All zeros when the convolution has
+/// none.
+PackedConstant pack_bias(const Task& task, const ConvShape& shape, std::int64_t elements);
+
+}  // namespace aoe::compiler

@@ -1,0 +1,220 @@
+// Writes the loop nest of depthwise convolution for one DepthwisePlan.
+#include "compiler/conv/depthwise_nest.h"
+
+#include <algorithm>
+
+#include "compiler/conv/conv_weights.h"
+#include "compiler/conv/image_store.h"
+#include "compiler/conv/tap_bounds.h"
+
+namespace aoe::compiler {
+namespace {
+
+using loopnest::Builder;
+using loopnest::Int;
+using loopnest::Local;
+
+/// [vector of channels][kh][kw][lanes], zeros beyond the last channel.
+PackedConstant pack_weights(const Task& task, const DepthwisePlan& plan) {
+  const std::int64_t taps = plan.shape().kernel_height * plan.shape().kernel_width;
+  const std::int64_t channels = plan.shape().out_channels, lanes = plan.lanes();
+  const auto elements = static_cast<std::size_t>(plan.vectors() * taps * lanes);
+  return {.size_bytes = elements * sizeof(float),
+          .pack = [weights = task.inputs[1].constant, taps, channels, lanes,
+                   elements](void* destination) {
+            const float* from = weights->view().as<float>();
+            float* to = static_cast<float*>(destination);
+            std::fill_n(to, elements, 0.0f);
+            for (std::int64_t c = 0; c < channels; ++c) {
+              for (std::int64_t tap = 0; tap < taps; ++tap) {
+                to[(c / lanes * taps + tap) * lanes + c % lanes] = from[c * taps + tap];
+              }
+            }
+          }};
+}
+
+class DepthwiseNest {
+ public:
+  DepthwiseNest(const Task& task, const FormatChoice& format, const DepthwisePlan& plan)
+      : plan_(plan),
+        s_(plan.shape()),
+        t_(plan.tiling()),
+        rows_(plan.row_axis()),
+        columns_(plan.column_axis()),
+        in_(image_layout(task.in(0).shape, plan.format(), plan.lanes())),
+        store_(task, format, plan.lanes()),
+        builder_("depthwise") {
+    constants_.push_back(pack_weights(task, plan));
+    constants_.push_back(pack_bias(task, s_, plan.vectors() * plan.lanes()));
+    store_.add_constants(constants_);
+    buffers_ = declare_buffers(builder_, task, constants_.size(), false);
+  }
+
+  Kernel build() {
+    builder_.parallel(plan_.parallel_extent(), [&](Int iteration) { write_iteration(iteration); });
+    Kernel kernel;
+    kernel.kind = KernelKind::kJit;
+    kernel.stages.push_back(builder_.finish());
+    kernel.constants = std::move(constants_);
+    return kernel;
+  }
+
+ private:
+  struct Block {
+    Int n, vector, row, column;
+    const AxisSegment& row_segment;
+    const AxisSegment& column_segment;
+    std::vector<Local> sums;  ///< [row][column]
+  };
+
+  struct RowTap {
+    std::int64_t row;  ///< of the block
+    Int weights;       ///< of this row's taps
+  };
+
+  /// Blocked channels lie far apart, so they are outermost; in NHWC they are neighbours, so they
+  /// are innermost.
+  void write_iteration(Int iteration) {
+    const std::int64_t row_tiles = plan_.row_tiles(), vector_tiles = plan_.vector_tiles();
+    const bool vectors_outer = plan_.format() == Format::kNC1HWC0;
+    const Int n = iteration / (row_tiles * vector_tiles);
+    const Int tile = iteration % (row_tiles * vector_tiles);
+    const Int vector_tile = vectors_outer ? tile / row_tiles : tile % vector_tiles;
+    const Int row_tile = vectors_outer ? tile % row_tiles : tile / vector_tiles;
+    const auto each_vector = [&](const std::function<void(Int)>& body) {
+      const Int begin = vector_tile * t_.vector_tile;
+      if (t_.vector_tile == 1) return body(begin);
+      builder_.loop("vector", begin, min(begin + t_.vector_tile, Int(plan_.vectors())), 1, body);
+    };
+    if (vectors_outer) {
+      each_vector([&](Int vector) {
+        write_rows(row_tile,
+                   [&](Int row, const AxisSegment& rows) { write_columns(n, vector, row, rows); });
+      });
+    } else {
+      write_rows(row_tile, [&](Int row, const AxisSegment& rows) {
+        each_vector([&](Int vector) { write_columns(n, vector, row, rows); });
+      });
+    }
+  }
+
+  void write_rows(Int tile, const std::function<void(Int, const AxisSegment&)>& body) {
+    std::int64_t first_block = 0;
+    for (const AxisSegment& segment : row_segments_) {
+      const Int begin = max(tile * t_.row_tile, Int(first_block));
+      const Int end = min((tile + 1) * t_.row_tile, Int(first_block + segment.count));
+      builder_.loop("row", begin, end, 1, [&](Int block) {
+        body((block - first_block) * segment.size + segment.first, segment);
+      });
+      first_block += segment.count;
+    }
+  }
+
+  void write_columns(Int n, Int vector, Int row, const AxisSegment& row_segment) {
+    for (const AxisSegment& segment : column_segments_) {
+      builder_.loop("column", segment.first, segment.end(), segment.size, [&](Int column) {
+        write_block({n, vector, row, column, row_segment, segment, {}});
+      });
+    }
+  }
+
+  void write_block(Block block) {
+    const Local bias = builder_.local(
+        builder_.load(buffers_.constants[1], block.vector * plan_.lanes(), plan_.lanes()));
+    for (std::int64_t i = 0; i < block.row_segment.size * block.column_segment.size; ++i) {
+      block.sums.push_back(builder_.local(builder_.get(bias)));
+    }
+    const std::int64_t vector_stride =
+        in_.c0 != 0 ? in_.channel_block : in_.channel * plan_.lanes();
+    const Int input = block.n * in_.batch + block.vector * vector_stride +
+                      (block.row * rows_.stride - rows_.pad_begin) * in_.row +
+                      (block.column * columns_.stride - columns_.pad_begin) * in_.pixel;
+    if (t_.unroll_rows != 0) {
+      const std::int64_t height =
+          (block.row_segment.size - 1) * rows_.stride + (rows_.kernel - 1) * rows_.dilation + 1;
+      for (std::int64_t i = 0; i < height; ++i) write_input_row(block, input, i);
+    } else {
+      builder_.loop("kh", first_tap(rows_, block.row), end_tap(rows_, block.row), 1, [&](Int kh) {
+        const Int weights = (block.vector * rows_.kernel + kh) * (columns_.kernel * plan_.lanes());
+        write_taps(block, input + kh * (rows_.dilation * in_.row), {{0, weights}});
+      });
+    }
+    write_results(block);
+  }
+
+  /// Row `i` below the block's first: all output rows that have a tap there.
+  void write_input_row(Block& block, Int input, std::int64_t i) {
+    std::vector<RowTap> taps;
+    for (std::int64_t r = 0; r < block.row_segment.size; ++r) {
+      const std::int64_t distance = i - r * rows_.stride;
+      if (distance < 0 || distance % rows_.dilation != 0) continue;
+      const std::int64_t kh = distance / rows_.dilation;
+      const TapRange& range = block.row_segment.taps[static_cast<std::size_t>(r)];
+      if (kh < range.begin || kh >= range.end) continue;
+      taps.push_back({r, (block.vector * rows_.kernel + kh) * (columns_.kernel * plan_.lanes())});
+    }
+    if (!taps.empty()) write_taps(block, input + i * in_.row, taps);
+  }
+
+  /// One input row, each of its vectors loaded once.
+  void write_taps(Block& block, Int input, const std::vector<RowTap>& row_taps) {
+    const std::int64_t outputs = block.column_segment.size;
+    const std::int64_t width =
+        (outputs - 1) * columns_.stride + (columns_.kernel - 1) * columns_.dilation + 1;
+    for (std::int64_t j = 0; j < width; ++j) {
+      std::optional<Local> x;
+      for (std::int64_t c = 0; c < outputs; ++c) {
+        const std::int64_t distance = j - c * columns_.stride;
+        if (distance < 0 || distance % columns_.dilation != 0) continue;
+        const std::int64_t kw = distance / columns_.dilation;
+        const TapRange& range = block.column_segment.taps[static_cast<std::size_t>(c)];
+        if (kw < range.begin || kw >= range.end) continue;
+        if (!x) {
+          x = builder_.local(builder_.load(*buffers_.inputs[0], input + j * in_.pixel,
+                                           plan_.lanes(), active(block.vector)));
+        }
+        for (const RowTap& tap : row_taps) {
+          const Local& sum = block.sums[static_cast<std::size_t>(tap.row * outputs + c)];
+          const auto weight =
+              builder_.load(buffers_.constants[0], tap.weights + kw * plan_.lanes(), plan_.lanes());
+          builder_.assign(sum, fma(builder_.get(*x), weight, builder_.get(sum)));
+        }
+      }
+    }
+  }
+
+  std::optional<Int> active(Int vector) const {
+    if (in_.c0 != 0 || s_.in_channels % plan_.lanes() == 0) return std::nullopt;
+    return min(Int(plan_.lanes()), Int(s_.in_channels) - vector * plan_.lanes());
+  }
+
+  void write_results(const Block& block) {
+    for (std::int64_t r = 0; r < block.row_segment.size; ++r) {
+      for (std::int64_t c = 0; c < block.column_segment.size; ++c) {
+        const Local& sum = block.sums[static_cast<std::size_t>(r * block.column_segment.size + c)];
+        store_.store(builder_, buffers_, {block.n, block.vector, block.row + r, block.column + c},
+                     builder_.get(sum));
+      }
+    }
+  }
+
+  const DepthwisePlan& plan_;
+  const ConvShape& s_;
+  const DepthwiseTiling& t_;
+  WindowAxis rows_, columns_;
+  std::vector<AxisSegment> row_segments_ = plan_.row_segments();
+  std::vector<AxisSegment> column_segments_ = plan_.column_segments();
+  ImageLayout in_;
+  ImageStore store_;
+  Builder builder_;
+  std::vector<PackedConstant> constants_;
+  KernelBuffers buffers_;
+};
+
+}  // namespace
+
+Kernel build_depthwise(const Task& task, const FormatChoice& format, const DepthwisePlan& plan) {
+  return DepthwiseNest(task, format, plan).build();
+}
+
+}  // namespace aoe::compiler

@@ -1,0 +1,58 @@
+// The loop nest of depthwise convolution. Lanes are channels; a block of output pixels is kept in
+// registers, and every input vector is loaded once for all the taps and outputs that read it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "compiler/conv/conv_shape.h"
+#include "compiler/conv/pixel_blocks.h"
+#include "compiler/impl.h"
+
+namespace aoe::compiler {
+
+/// A Schedule of `depthwise` by name.
+struct DepthwiseTiling {
+  std::int64_t oh_block = 1;     ///< register block: output rows
+  std::int64_t ow_block = 1;     ///< register block: output columns
+  std::int64_t row_tile = 1;     ///< row blocks per parallel iteration
+  std::int64_t vector_tile = 1;  ///< vectors of channels per parallel iteration
+  std::int64_t unroll_rows = 1;  ///< 0: taps of a column run in a loop, for large windows
+
+  static DepthwiseTiling from(const Schedule& schedule);
+  Schedule schedule() const;
+};
+
+/// A depthwise convolution cut up for one tiling.
+class DepthwisePlan {
+ public:
+  DepthwisePlan(const ConvShape& shape, Format format, int lanes, const DepthwiseTiling& tiling);
+
+  const ConvShape& shape() const { return shape_; }
+  const DepthwiseTiling& tiling() const { return tiling_; }
+  Format format() const { return format_; }
+  int lanes() const { return lanes_; }
+  WindowAxis row_axis() const;
+  WindowAxis column_axis() const;
+  std::vector<AxisSegment> row_segments() const;
+  std::vector<AxisSegment> column_segments() const;
+  std::int64_t vectors() const;
+  std::int64_t row_blocks() const;
+  std::int64_t row_tiles() const;
+  std::int64_t vector_tiles() const;
+  std::int64_t parallel_extent() const;
+  std::int64_t registers() const;
+  std::int64_t body_fmas() const;  ///< multiply-adds that the code spells out
+  /// Core cycles on a core with two FMA and two load ports, everything in L1.
+  double core_cycles() const;
+
+ private:
+  ConvShape shape_;
+  Format format_;
+  int lanes_;
+  DepthwiseTiling tiling_;
+};
+
+Kernel build_depthwise(const Task& task, const FormatChoice& format, const DepthwisePlan& plan);
+
+}  // namespace aoe::compiler

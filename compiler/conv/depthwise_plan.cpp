@@ -1,0 +1,122 @@
+// The arithmetic of a depthwise convolution's tiling.
+#include <algorithm>
+
+#include "compiler/conv/depthwise_nest.h"
+#include "compiler/schedule_value.h"
+
+namespace aoe::compiler {
+namespace {
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+  return (a + b - 1) / b;
+}
+
+/// Input coordinates that a block of outputs reads along one axis.
+std::int64_t reach(const WindowAxis& axis, std::int64_t block) {
+  return (block - 1) * axis.stride + (axis.kernel - 1) * axis.dilation + 1;
+}
+
+}  // namespace
+
+DepthwiseTiling DepthwiseTiling::from(const Schedule& s) {
+  return {.oh_block = schedule_value(s, "oh_block"),
+          .ow_block = schedule_value(s, "ow_block"),
+          .row_tile = schedule_value(s, "row_tile"),
+          .vector_tile = schedule_value(s, "vector_tile"),
+          .unroll_rows = schedule_value(s, "unroll_rows")};
+}
+
+Schedule DepthwiseTiling::schedule() const {
+  return {{"oh_block", oh_block},
+          {"ow_block", ow_block},
+          {"row_tile", row_tile},
+          {"vector_tile", vector_tile},
+          {"unroll_rows", unroll_rows}};
+}
+
+DepthwisePlan::DepthwisePlan(const ConvShape& shape, Format format, int lanes,
+                             const DepthwiseTiling& tiling)
+    : shape_(shape), format_(format), lanes_(lanes), tiling_(tiling) {
+}
+
+WindowAxis DepthwisePlan::row_axis() const {
+  return {.in = shape_.in_height,
+          .out = shape_.out_height,
+          .kernel = shape_.kernel_height,
+          .stride = shape_.stride_height,
+          .dilation = shape_.dilation_height,
+          .pad_begin = shape_.pad_top};
+}
+
+WindowAxis DepthwisePlan::column_axis() const {
+  return {.in = shape_.in_width,
+          .out = shape_.out_width,
+          .kernel = shape_.kernel_width,
+          .stride = shape_.stride_width,
+          .dilation = shape_.dilation_width,
+          .pad_begin = shape_.pad_left};
+}
+
+std::vector<AxisSegment> DepthwisePlan::row_segments() const {
+  if (tiling_.unroll_rows != 0) return segments(row_axis(), tiling_.oh_block);
+  // The taps' range is computed while running: all rows share code.
+  return {{.first = 0, .size = 1, .count = shape_.out_height, .taps = {{0, shape_.kernel_height}}}};
+}
+
+std::vector<AxisSegment> DepthwisePlan::column_segments() const {
+  return segments(column_axis(), tiling_.ow_block);
+}
+
+std::int64_t DepthwisePlan::vectors() const {
+  return ceil_div(shape_.out_channels, lanes_);
+}
+std::int64_t DepthwisePlan::row_blocks() const {
+  return ceil_div(shape_.out_height, tiling_.oh_block);
+}
+std::int64_t DepthwisePlan::row_tiles() const {
+  return ceil_div(row_blocks(), tiling_.row_tile);
+}
+std::int64_t DepthwisePlan::vector_tiles() const {
+  return ceil_div(vectors(), tiling_.vector_tile);
+}
+std::int64_t DepthwisePlan::parallel_extent() const {
+  return shape_.batch * row_tiles() * vector_tiles();
+}
+
+std::int64_t DepthwisePlan::registers() const {
+  const std::int64_t weights =
+      shape_.kernel_width * (tiling_.unroll_rows != 0 ? shape_.kernel_height : 1);
+  // A large window's weights come from memory, through the operand of the multiply-add.
+  return tiling_.oh_block * tiling_.ow_block + std::min<std::int64_t>(weights, 9) + 1;
+}
+
+std::int64_t DepthwisePlan::body_fmas() const {
+  const std::int64_t taps =
+      shape_.kernel_width * (tiling_.unroll_rows != 0 ? shape_.kernel_height : 1);
+  std::int64_t fmas = 0;
+  for (const AxisSegment& rows : row_segments()) {
+    for (const AxisSegment& columns : column_segments()) fmas += rows.size * columns.size * taps;
+  }
+  return fmas;
+}
+
+double DepthwisePlan::core_cycles() const {
+  const auto taps = static_cast<double>(shape_.kernel_height * shape_.kernel_width);
+  double cycles = 0;
+  for (const AxisSegment& rows : row_segments()) {
+    for (const AxisSegment& columns : column_segments()) {
+      const auto outputs = static_cast<double>(rows.size * columns.size);
+      const double input_rows = tiling_.unroll_rows != 0
+                                    ? static_cast<double>(reach(row_axis(), rows.size))
+                                    : static_cast<double>(shape_.kernel_height);
+      const double loads =
+          input_rows * static_cast<double>(reach(column_axis(), columns.size)) + taps;
+      // Each accumulator waits four cycles for its previous addition; stores leave at one a cycle.
+      cycles += static_cast<double>(rows.count * columns.count) *
+                (std::max({outputs * taps / 2, loads / 2, taps * 4}) + outputs);
+    }
+  }
+  return cycles * static_cast<double>(shape_.batch * vectors());
+}
+
+}  // namespace aoe::compiler

@@ -1,0 +1,100 @@
+// The loop nest of direct convolution: which register block, cache tile and order a Schedule asks
+// for, how weights are packed for it, and the Function that computes it.
+//
+// One block computes oc_vectors x oh_block x ow_block output vectors in registers: for every input
+// channel and tap, one weight vector per output vector, one broadcast input element per pixel.
+// Lanes are output channels, so any kernel, stride and dilation runs at full width, and the input
+// may lie in any format.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "compiler/conv/conv_shape.h"
+#include "compiler/conv/image_layout.h"
+#include "compiler/conv/pixel_blocks.h"
+#include "compiler/impl.h"
+
+namespace aoe::compiler {
+
+/// A Schedule of `direct` by name.
+struct DirectTiling {
+  std::int64_t oc_vectors = 1;  ///< register block: output vectors
+  std::int64_t oh_block = 1;    ///< register block: output rows
+  std::int64_t ow_block = 1;    ///< register block: output columns (pixels, when pointwise)
+  std::int64_t ic_unroll = 1;   ///< input channels written out in the innermost body
+  std::int64_t ic_block =
+      0;  ///< input channels per cache tile; partial sums lie in the output between tiles
+  std::int64_t row_tile = 1;      ///< row blocks per parallel iteration
+  std::int64_t pixels_outer = 0;  ///< 1: output channels vary fastest between parallel iterations
+
+  static DirectTiling from(const Schedule& schedule);
+  Schedule schedule() const;
+};
+
+/// Row blocks that share code: equal row taps, and the columns of each of these rows.
+struct RowGroup {
+  AxisSegment rows;
+  std::vector<AxisSegment> columns;
+};
+
+struct DirectWork {
+  double fmas = 0;  ///< vector multiply-adds that the nest runs, waste of tails and groups included
+  double cycles = 0;  ///< see block_cycles.h
+};
+
+/// A convolution cut up for one tiling: all the arithmetic that the nest, the packing and the cost
+/// model share.
+class DirectPlan {
+ public:
+  /// `may_flatten`: nothing forbids to number the pixels of a pointwise convolution in one row.
+  DirectPlan(const ConvShape& shape, Format in, Format out, int lanes, const DirectTiling& tiling,
+             bool may_flatten);
+
+  const ConvShape& shape() const { return shape_; }
+  const DirectTiling& tiling() const { return tiling_; }
+  int lanes() const { return lanes_; }
+  Format in_format() const { return in_; }
+  Format out_format() const { return out_; }
+  /// Pixels of a pointwise convolution are one long row, cut into "rows" of ow_block.
+  bool is_flat() const { return is_flat_; }
+  std::optional<std::int64_t> flat_row() const {
+    return is_flat_ ? std::optional(tiling_.ow_block) : std::nullopt;
+  }
+  WindowAxis row_axis() const;
+  WindowAxis column_axis() const;
+  std::vector<RowGroup> row_groups() const;
+  std::int64_t row_blocks() const;
+  std::int64_t row_tiles() const;
+  std::int64_t out_vectors() const;  ///< of all channels, padding lanes included
+  std::int64_t oc_blocks() const;
+  std::int64_t block_lanes() const { return tiling_.oc_vectors * lanes_; }
+  /// Groups whose channels a block of output vectors reads: [first, last].
+  std::int64_t first_group(std::int64_t oc_block) const;
+  std::int64_t last_group(std::int64_t oc_block) const;
+  /// Every block lies in one group, so that the number of input channels is a constant.
+  bool is_group_aligned() const;
+  std::int64_t max_chunks() const;  ///< of ic_unroll channels that one block reads
+  std::int64_t chunks_per_tile() const;
+  std::int64_t ic_tiles() const;
+  std::int64_t weight_elements() const;  ///< packed
+  std::int64_t parallel_extent() const;
+
+  DirectWork work() const;
+  std::int64_t registers() const;
+
+ private:
+  ConvShape shape_;
+  Format in_, out_;
+  int lanes_;
+  DirectTiling tiling_;
+  bool is_flat_;
+};
+
+/// Unroll factors of input channels that never straddle a block of lanes, nor a group.
+std::vector<std::int64_t> legal_ic_unrolls(const ConvShape& shape, Format in, int lanes);
+
+Kernel build_direct(const Task& task, const FormatChoice& format, const DirectPlan& plan);
+
+}  // namespace aoe::compiler

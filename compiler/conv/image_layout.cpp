@@ -1,0 +1,48 @@
+// Strides of the image formats.
+#include "compiler/conv/image_layout.h"
+
+#include "base/check.h"
+
+namespace aoe::compiler {
+using loopnest::Int;
+
+Int ImageLayout::channel_offset(Int c) const {
+  if (c0 == 0) return c * channel;
+  return (c / c0) * channel_block + (c % c0) * channel;
+}
+
+Int ImageLayout::index(Int n, Int c, Int h, Int w) const {
+  return n * batch + channel_offset(c) + h * row + w * pixel;
+}
+
+ImageLayout image_layout(const Shape& shape, Format format, int c0) {
+  AOE_CHECK(shape.size() == 4, "an image has 4 dimensions, not " + to_string(shape));
+  const std::int64_t channels = shape[1], height = shape[2], width = shape[3];
+  ImageLayout layout;
+  if (format == Format::kNC1HWC0) {
+    layout.c0 = c0;
+    layout.channel = 1;
+    layout.pixel = c0;
+    layout.row = width * c0;
+    layout.channel_block = height * width * c0;
+    layout.batch = (channels + c0 - 1) / c0 * layout.channel_block;
+  } else if (format == Format::kNHWC) {
+    layout.channel = 1;
+    layout.pixel = channels;
+    layout.row = width * channels;
+    layout.batch = height * width * channels;
+  } else {
+    AOE_CHECK(format == Format::kNCHW || format == Format::kND, "no image format");
+    layout.channel = height * width;
+    layout.pixel = 1;
+    layout.row = width;
+    layout.batch = channels * height * width;
+  }
+  if (shape[0] == 1) layout.batch = 0;
+  if (channels == 1) layout.channel = layout.channel_block = 0;
+  if (height == 1) layout.row = 0;
+  if (width == 1) layout.pixel = 0;
+  return layout;
+}
+
+}  // namespace aoe::compiler

@@ -1,0 +1,196 @@
+// Epilogue, channel tails and the store of image kernels.
+#include "compiler/conv/image_store.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "compiler/epilogue.h"
+
+namespace aoe::compiler {
+namespace {
+
+using loopnest::Builder;
+using loopnest::Int;
+using loopnest::Vec;
+
+std::size_t anchor_inputs(const Task& task) {
+  return task.op.anchor_inputs < 0 ? task.inputs.size()
+                                   : static_cast<std::size_t>(task.op.anchor_inputs);
+}
+
+/// `shape` with ones in front, as broadcasting understands it.
+Shape image_shape(const Shape& shape) {
+  Shape image(4 - shape.size(), 1);
+  image.insert(image.end(), shape.begin(), shape.end());
+  return image;
+}
+
+bool has_all_channels(const TensorDesc& operand, const Task& task) {
+  return operand.shape.size() == 4 && operand.shape[1] == task.out().shape[1];
+}
+
+/// Constants are stored in blocks of lanes, padded with zeros, so that no load of them needs a
+/// mask.
+PackedConstant blocked_constant(const ConstantPtr& constant, const Shape& shape, int lanes) {
+  const std::int64_t channels = shape[1], pixels = shape[2] * shape[3];
+  const std::int64_t blocks = (channels + lanes - 1) / lanes;
+  const auto elements = static_cast<std::size_t>(shape[0] * blocks * pixels * lanes);
+  return {.size_bytes = elements * sizeof(float), .pack = [=](void* destination) {
+            const float* from = constant->view().as<float>();
+            float* to = static_cast<float*>(destination);
+            std::fill_n(to, elements, 0.0f);
+            for (std::int64_t n = 0; n < shape[0]; ++n) {
+              for (std::int64_t c = 0; c < channels; ++c) {
+                for (std::int64_t p = 0; p < pixels; ++p) {
+                  to[((n * blocks + c / lanes) * pixels + p) * lanes + c % lanes] =
+                      from[(n * channels + c) * pixels + p];
+                }
+              }
+            }
+          }};
+}
+
+}  // namespace
+
+Result<void> supports_image_epilogue(const Task& task) {
+  if (task.out().dtype != DataType::kFloat) {
+    return Unexpected("output is " + std::string(name(task.out().dtype)) + ", needs float32");
+  }
+  if (task.outputs.size() != 1) {
+    return Unexpected(std::to_string(task.outputs.size()) + " outputs, needs 1");
+  }
+  for (std::size_t i = anchor_inputs(task); i < task.inputs.size(); ++i) {
+    const TensorDesc& operand = task.in(i);
+    if (operand.dtype != DataType::kFloat) {
+      return Unexpected("epilogue operand is " + to_string(operand) + ", needs float32");
+    }
+    if (operand.shape.size() > 4) {
+      return Unexpected("epilogue operand has " + std::to_string(operand.shape.size()) +
+                        " dimensions, at most 4");
+    }
+    const Shape shape = image_shape(operand.shape);
+    for (std::size_t d = 0; d < 4; ++d) {
+      if (shape[d] != 1 && shape[d] != task.out().shape[d]) {
+        return Unexpected("epilogue operand " + to_string(operand.shape) +
+                          " does not broadcast to " + to_string(task.out().shape));
+      }
+    }
+  }
+  return supports_epilogue(task);
+}
+
+FormatChoice image_format(const Task& task, const std::string& choice_name, Format in, Format out) {
+  FormatChoice choice{.name = choice_name, .inputs = {}, .outputs = {out}};
+  for (std::size_t i = 0; i < task.inputs.size(); ++i) {
+    if (!task.inputs[i].is_present()) {
+      choice.inputs.push_back(Format::kUndefined);
+    } else if (task.inputs[i].constant) {
+      choice.inputs.push_back(Format::kND);
+    } else if (i == 0) {
+      choice.inputs.push_back(in);
+    } else {
+      choice.inputs.push_back(has_all_channels(task.in(i), task) ? out : Format::kND);
+    }
+  }
+  return choice;
+}
+
+bool is_flattenable(const Task& task) {
+  const Shape& out = task.out().shape;
+  return std::all_of(
+      task.inputs.begin() + anchor_inputs(task), task.inputs.end(), [&](const TaskInput& input) {
+        const Shape shape = image_shape(input.desc.shape);
+        return shape[2] * shape[3] == 1 || (shape[2] == out[2] && shape[3] == out[3]);
+      });
+}
+
+ImageStore::ImageStore(const Task& task, const FormatChoice& format, int lanes,
+                       std::optional<std::int64_t> flat_row)
+    : task_(task),
+      format_(format.outputs[0]),
+      lanes_(lanes),
+      channels_(task.out().shape[1]),
+      operands_(task.inputs.size()) {
+  const auto layout_of = [&](Shape shape, Format operand_format) {
+    if (!flat_row) return image_layout(shape, operand_format, lanes);
+    shape = {shape[0], shape[1], 1, shape[2] * shape[3]};
+    ImageLayout layout = image_layout(shape, operand_format, lanes);
+    layout.row = layout.pixel * *flat_row;
+    return layout;
+  };
+  layout_ = layout_of(task.out().shape, format_);
+  for (std::size_t i = anchor_inputs(task); i < task.inputs.size(); ++i) {
+    const TaskInput& input = task.inputs[i];
+    const Shape shape = image_shape(input.desc.shape);
+    Operand operand;
+    if (!input.constant) {
+      operand.layout = layout_of(shape, format.inputs[i]);
+    } else if (element_count(shape) == 1) {
+      operand.scalar = input.constant->view().as<float>()[0];
+    } else {
+      operand.layout = layout_of(shape, shape[1] == 1 ? Format::kND : Format::kNC1HWC0);
+    }
+    operands_[i] = operand;
+  }
+}
+
+void ImageStore::add_constants(std::vector<PackedConstant>& constants) {
+  for (std::size_t i = 0; i < operands_.size(); ++i) {
+    if (!operands_[i] || !task_.inputs[i].constant || operands_[i]->scalar) continue;
+    operands_[i]->constant = constants.size();
+    const Shape shape = image_shape(task_.in(i).shape);
+    constants.push_back(
+        blocked_constant(task_.inputs[i].constant, shape, shape[1] == 1 ? 1 : lanes_));
+  }
+}
+
+Int ImageStore::index(const ImageLayout& layout, const ImagePosition& at) const {
+  const std::int64_t vector_stride =
+      layout.c0 != 0 ? layout.channel_block : layout.channel * lanes_;
+  return at.n * layout.batch + at.vector * vector_stride + at.row * layout.row +
+         at.column * layout.pixel;
+}
+
+std::optional<Int> ImageStore::active(const ImageLayout& layout, const ImagePosition& at) const {
+  if (layout.c0 != 0 || channels_ % lanes_ == 0) return std::nullopt;
+  return min(Int(lanes_), Int(channels_) - at.vector * lanes_);
+}
+
+Vec ImageStore::load_operand(Builder& builder, const KernelBuffers& buffers, std::size_t input,
+                             const ImagePosition& at) const {
+  const Operand& operand = *operands_[input];
+  if (operand.scalar) return loopnest::splat(*operand.scalar, lanes_);
+  const loopnest::Buffer buffer =
+      operand.constant ? buffers.constants[*operand.constant] : *buffers.inputs[input];
+  if (operand.layout.channel == 0) {
+    return builder.load_broadcast(buffer, index(operand.layout, at), lanes_);
+  }
+  return builder.load(buffer, index(operand.layout, at), lanes_, active(operand.layout, at),
+                      operand.layout.channel);
+}
+
+void ImageStore::store(Builder& builder, const KernelBuffers& buffers, const ImagePosition& at,
+                       Vec value) const {
+  if (!task_.op.epilogue.empty()) {
+    value = emit_epilogue(builder, task_, value, [&](int input) {
+      return load_operand(builder, buffers, static_cast<std::size_t>(input), at);
+    });
+    if (layout_.c0 != 0 && channels_ % lanes_ != 0) {
+      const Int count = min(Int(lanes_), Int(channels_) - at.vector * lanes_);
+      value = select(loopnest::active_lanes(count, lanes_), value, loopnest::splat(0.0f, lanes_));
+    }
+  }
+  store_partial(builder, buffers, at, value);
+}
+
+void ImageStore::store_partial(Builder& builder, const KernelBuffers& buffers,
+                               const ImagePosition& at, Vec value) const {
+  builder.store(buffers.outputs[0], index(layout_, at), value, active(layout_, at));
+}
+
+Vec ImageStore::load_partial(Builder& builder, const KernelBuffers& buffers,
+                             const ImagePosition& at) const {
+  return builder.load(buffers.outputs[0], index(layout_, at), lanes_, active(layout_, at));
+}
+
+}  // namespace aoe::compiler

@@ -1,0 +1,45 @@
+// See pool_window.h.
+#include "compiler/conv/pool_window.h"
+
+#include <algorithm>
+
+namespace aoe::compiler {
+using reference::WindowAxis;
+
+Result<PoolWindow> pool_window(const Task& task) {
+  const Shape& shape = task.in(0).shape;
+  const std::size_t rank = shape.size();
+  if (rank != 3 && rank != 4) return Unexpected("pools an input of shape " + to_string(shape));
+  const auto kernel = task.op.attrs.get_ints("kernel_shape");
+  return PoolWindow{.window = reference::window_of(task.op.attrs, shape, kernel),
+                    .is_max = task.op.type == "MaxPoolV3",
+                    .counts_padding = task.op.attrs.get_int("count_include_pad", 0) != 0};
+}
+
+TapRange taps_inside(const WindowAxis& axis, std::int64_t o) {
+  TapRange range{0, axis.kernel};
+  while (range.begin < axis.kernel && axis.tap(o, range.begin) < 0) ++range.begin;
+  while (range.end > range.begin && axis.tap(o, range.end - 1) >= axis.input) --range.end;
+  return range;
+}
+
+std::int64_t padded_taps(const WindowAxis& axis, std::int64_t o) {
+  std::int64_t count = 0;
+  for (std::int64_t k = 0; k < axis.kernel; ++k) {
+    count += axis.tap(o, k) < axis.input + axis.pad_end ? 1 : 0;
+  }
+  return count;
+}
+
+std::pair<std::int64_t, std::int64_t> interior_columns(const WindowAxis& axis) {
+  const auto is_whole = [&](std::int64_t o) {
+    return axis.tap(o, 0) >= 0 && axis.tap(o, axis.kernel - 1) < axis.input;
+  };
+  std::int64_t first = 0;
+  while (first < axis.output && !is_whole(first)) ++first;
+  std::int64_t last = first;
+  while (last < axis.output && is_whole(last)) ++last;
+  return {first, last};
+}
+
+}  // namespace aoe::compiler

@@ -1,0 +1,95 @@
+// The arithmetic of a Winograd convolution's tiling.
+#include <algorithm>
+
+#include "compiler/block_cycles.h"
+#include "compiler/conv/winograd_nest.h"
+#include "compiler/schedule_value.h"
+
+namespace aoe::compiler {
+namespace {
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+  return (a + b - 1) / b;
+}
+
+}  // namespace
+
+WinogradTiling WinogradTiling::from(const Schedule& s) {
+  return {.oc_vectors = schedule_value(s, "oc_vectors"),
+          .tile_block = schedule_value(s, "tile_block"),
+          .tile_runs = schedule_value(s, "tile_runs"),
+          .oc_splits = schedule_value(s, "oc_splits"),
+          .ic_unroll = schedule_value(s, "ic_unroll")};
+}
+
+Schedule WinogradTiling::schedule() const {
+  return {{"oc_vectors", oc_vectors},
+          {"tile_block", tile_block},
+          {"tile_runs", tile_runs},
+          {"oc_splits", oc_splits},
+          {"ic_unroll", ic_unroll}};
+}
+
+WinogradPlan::WinogradPlan(const ConvShape& shape, std::int64_t outputs, int lanes,
+                           const WinogradTiling& tiling)
+    : shape_(shape), outputs_(outputs), lanes_(lanes), tiling_(tiling) {
+}
+
+std::int64_t WinogradPlan::tile_rows() const {
+  return ceil_div(shape_.out_height, outputs_);
+}
+std::int64_t WinogradPlan::tile_columns() const {
+  return ceil_div(shape_.out_width, outputs_);
+}
+std::int64_t WinogradPlan::tiles() const {
+  return shape_.batch * tile_rows() * tile_columns();
+}
+std::int64_t WinogradPlan::tile_groups() const {
+  return ceil_div(tiles(), tiles_per_iteration());
+}
+std::int64_t WinogradPlan::in_vectors() const {
+  return ceil_div(shape_.in_channels, lanes_);
+}
+std::int64_t WinogradPlan::in_chunks() const {
+  return ceil_div(shape_.in_channels, tiling_.ic_unroll);
+}
+std::int64_t WinogradPlan::oc_blocks() const {
+  return ceil_div(ceil_div(shape_.out_channels, lanes_), tiling_.oc_vectors);
+}
+std::int64_t WinogradPlan::oc_blocks_per_split() const {
+  return ceil_div(oc_blocks(), tiling_.oc_splits);
+}
+std::int64_t WinogradPlan::weight_elements() const {
+  return oc_blocks() * positions() * in_chunks() * tiling_.ic_unroll * tiling_.oc_vectors * lanes_;
+}
+std::int64_t WinogradPlan::input_scratch() const {
+  return positions() * in_vectors() * tiles_per_iteration() * lanes_;
+}
+std::int64_t WinogradPlan::product_scratch() const {
+  return positions() * tiling_.oc_vectors * tiles_per_iteration() * lanes_;
+}
+std::int64_t WinogradPlan::parallel_extent() const {
+  return tile_groups() * tiling_.oc_splits;
+}
+
+std::int64_t WinogradPlan::registers() const {
+  return tiling_.oc_vectors * tiling_.tile_block + tiling_.oc_vectors +
+         (tiling_.oc_vectors > 1 ? 1 : 0);
+}
+
+double WinogradPlan::core_cycles() const {
+  const auto vectors = static_cast<double>(tiling_.oc_vectors);
+  const auto tiles_in_block = static_cast<double>(tiling_.tile_block);
+  const double products =
+      block_cycles(vectors * tiles_in_block, tiles_in_block, vectors, 1) *
+      static_cast<double>(tile_groups() * tiling_.tile_runs * oc_blocks() * positions()) *
+      static_cast<double>(in_chunks() * tiling_.ic_unroll);
+  // A load, about four additions and a store for each position of a tile and vector of channels, in and out.
+  constexpr double kTransformCycles = 4.0;
+  const double transforms =
+      kTransformCycles * static_cast<double>(positions() * tiles()) *
+      static_cast<double>(in_vectors() * tiling_.oc_splits + oc_blocks() * tiling_.oc_vectors);
+  return products + transforms;
+}
+
+}  // namespace aoe::compiler

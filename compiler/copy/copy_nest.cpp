@@ -1,0 +1,170 @@
+// See copy_nest.h.
+#include "compiler/copy/copy_nest.h"
+
+#include <algorithm>
+
+#include "compiler/strided_nest.h"
+
+namespace aoe::compiler {
+namespace {
+
+using loopnest::Buffer;
+using loopnest::Builder;
+using loopnest::Int;
+using loopnest::Vec;
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+  return (a + b - 1) / b;
+}
+
+/// A square block that is transposed in registers: source rows lie `from_row` apart, target rows
+/// `to_row`.
+struct Tile {
+  Int from, to;
+  std::int64_t from_row, to_row;
+  std::int64_t rows;          ///< source rows that are there
+  std::int64_t columns;       ///< lanes of them that are there
+  std::int64_t stored_lanes;  ///< of each target row
+};
+
+void emit_tile(Builder& builder, Buffer from, Buffer to, const Tile& tile, int lanes) {
+  std::vector<Vec> rows;
+  for (std::int64_t r = 0; r < lanes; ++r) {
+    const Vec row =
+        r < tile.rows ? builder.load(from, tile.from + r * tile.from_row, lanes, Int(tile.columns))
+                      : loopnest::splat(0.0f, lanes);
+    rows.push_back(builder.get(builder.local(row)));
+  }
+  for (std::int64_t c = 0; c < tile.columns; ++c) {
+    builder.store(to, tile.to + c * tile.to_row, transpose_row(rows, static_cast<int>(c)),
+                  Int(tile.stored_lanes));
+  }
+}
+
+}  // namespace
+
+CopyNest::CopyNest(CopyRegion region, const CopyTiling& tiling)
+    : region_(std::move(region)), tiling_(tiling) {
+  merge_dimensions();
+  if (region_.fill || region_.from.back() <= 1 || region_.to.back() != 1) return;
+  for (std::size_t d = 0; d + 1 < region_.extents.size(); ++d) {
+    if (region_.from[d] == 1 && region_.extents[d] > 1) crossing_ = d;
+  }
+}
+
+void CopyNest::merge_dimensions() {
+  StridedNest nest{.extents = region_.extents, .strides = {region_.to, region_.from}};
+  nest.collapse(region_.padded_last > 0 ? 1 : 0);
+  region_.extents = nest.extents;
+  region_.to = nest.strides[0];
+  region_.from = nest.strides[1];
+}
+
+/// Target columns (source rows) that one parallel iteration transposes: a strip of tiles.
+std::int64_t CopyNest::strip_columns() const {
+  const std::int64_t tiles =
+      std::max<std::int64_t>(1, tiling_.block_elements / (tiling_.lanes * tiling_.lanes));
+  return std::min(tiles * tiling_.lanes,
+                  ceil_div(region_.extents.back(), tiling_.lanes) * tiling_.lanes);
+}
+
+namespace {
+
+StridedNest nest_of(const CopyRegion& region) {
+  StridedNest nest{.extents = region.extents, .strides = {region.to, region.from}};
+  if (region.padded_last > 0) nest.extents.back() = region.padded_last;
+  return nest;
+}
+
+NestTiling nest_tiling_of(const StridedNest& nest, const CopyTiling& tiling) {
+  const std::int64_t block =
+      std::max<std::int64_t>(tiling.lanes, tiling.block_elements / tiling.lanes * tiling.lanes);
+  const bool cuts_rows = nest.inner() > block;
+  return {
+      .lanes = tiling.lanes,
+      .unroll = tiling.unroll,
+      .row_block = cuts_rows ? 1 : std::clamp<std::int64_t>(block / nest.inner(), 1, nest.rows()),
+      .inner_block = cuts_rows ? block : 0};
+}
+
+}  // namespace
+
+std::int64_t CopyNest::parallel_extent() const {
+  if (!crossing_) {
+    const StridedNest nest = nest_of(region_);
+    return aoe::compiler::parallel_extent(nest, nest_tiling_of(nest, tiling_));
+  }
+  std::int64_t extent = ceil_div(region_.extents.back(), strip_columns());
+  for (std::size_t d = 0; d + 1 < region_.extents.size(); ++d) {
+    extent *= d == *crossing_ ? ceil_div(region_.extents[d], tiling_.lanes) : region_.extents[d];
+  }
+  return extent;
+}
+
+void CopyNest::emit(Builder& builder, std::optional<Buffer> from, Buffer to, Int p) const {
+  if (crossing_) return emit_tiles(builder, *from, to, p);
+  emit_vectors(builder, from, to, p);
+}
+
+void CopyNest::emit_vectors(Builder& builder, std::optional<Buffer> from, Buffer to, Int p) const {
+  const StridedNest nest = nest_of(region_);
+  const NestTiling tiling = nest_tiling_of(nest, tiling_);
+  const int lanes = tiling.lanes;
+  emit_nest(builder, nest, tiling, p, [&](const NestPosition& at) {
+    const Int target = at.offsets[0] + region_.to_offset;
+    const std::int64_t target_stride = region_.to.back();
+    if (region_.fill) {
+      const Vec value = loopnest::splat(*region_.fill, lanes);
+      return builder.store(to, target, value, at.active, target_stride);
+    }
+    std::optional<Int> present = at.active;
+    if (region_.padded_last > 0) present = Int(region_.extents.back()) - at.coordinates.back();
+    const std::int64_t stride = region_.from.back();
+    if (stride == 0) present.reset();  // the one element is there even if only some lanes are
+    const Int source = at.offsets[1] + region_.from_offset;
+    builder.store(to, target, builder.load(*from, source, lanes, present, stride), at.active,
+                  target_stride);
+  });
+}
+
+void CopyNest::emit_tiles(Builder& builder, Buffer from, Buffer to, Int p) const {
+  const int lanes = tiling_.lanes;
+  const std::size_t last = region_.extents.size() - 1;
+  const std::int64_t width = region_.extents[*crossing_], height = region_.extents[last];
+  const std::int64_t strip = strip_columns(), strips = ceil_div(height, strip);
+  const Int first = p % strips * strip;
+  p = p / strips;
+  Int source = region_.from_offset, target = region_.to_offset, column = 0;
+  for (std::size_t d = last; d-- > 0;) {
+    const std::int64_t extent = d == *crossing_ ? ceil_div(width, lanes) : region_.extents[d];
+    const Int i = p % extent * (d == *crossing_ ? lanes : 1);
+    p = p / extent;
+    if (d == *crossing_) column = i;
+    source = source + i * region_.from[d];
+    target = target + i * region_.to[d];
+  }
+  const auto tile = [&](Int row, std::int64_t rows, std::int64_t columns) {
+    emit_tile(builder, from, to,
+              {.from = source + row * region_.from[last],
+               .to = target + row,
+               .from_row = region_.from[last],
+               .to_row = region_.to[*crossing_],
+               .rows = rows,
+               .columns = columns,
+               .stored_lanes = region_.padded_last > 0 ? region_.padded_last : rows},
+              lanes);
+  };
+  const std::int64_t full = height / lanes * lanes;
+  const auto tiles = [&](std::int64_t columns) {
+    builder.loop("row", first, min(first + strip, full), lanes,
+                 [&](Int row) { tile(row, lanes, columns); });
+    if (full < height) {
+      builder.if_(Int(height) <= first + strip, [&] { tile(Int(full), height - full, columns); });
+    }
+  };
+  if (width % lanes == 0) return tiles(lanes);
+  builder.if_(
+      column + lanes <= Int(width), [&] { tiles(lanes); }, [&] { tiles(width % lanes); });
+}
+
+}  // namespace aoe::compiler

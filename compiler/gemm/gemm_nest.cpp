@@ -1,0 +1,223 @@
+// Writes the loop nest of a matrix product for one GemmPlan.
+#include "compiler/gemm/gemm_nest.h"
+
+#include <algorithm>
+
+#include "compiler/gemm/matrix_store.h"
+
+namespace aoe::compiler {
+namespace {
+
+using loopnest::Builder;
+using loopnest::Int;
+using loopnest::Local;
+
+/// [panel][k][n_vectors * lanes] of alpha * B, zeros beyond the last column.
+PackedConstant pack_panels(const Task& task, const GemmPlan& plan) {
+  const auto elements =
+      static_cast<std::size_t>(plan.panels() * plan.shape().k * plan.panel_columns());
+  return {.size_bytes = elements * sizeof(float),
+          .pack = [constant = task.inputs[1].constant, plan](void* destination) {
+            const MatMulShape& s = plan.shape();
+            const float* from = constant->view().as<float>();
+            float* to = static_cast<float*>(destination);
+            for (std::int64_t panel = 0; panel < plan.panels(); ++panel) {
+              const std::int64_t first = panel * plan.panel_columns();
+              const std::int64_t columns = std::min(plan.panel_columns(), s.n - first);
+              for (std::int64_t k = 0; k < s.k; ++k, to += plan.panel_columns()) {
+                const float* row = from + k * s.b.row + first * s.b.column;
+                for (std::int64_t j = 0; j < columns; ++j) to[j] = s.alpha * row[j * s.b.column];
+                std::fill(to + columns, to + plan.panel_columns(), 0.0f);
+              }
+            }
+          }};
+}
+
+class GemmNest {
+ public:
+  GemmNest(const Task& task, const GemmPlan& plan)
+      : plan_(plan), s_(plan.shape()), t_(plan.tiling()), store_(task, s_, plan.lanes()) {
+    if (plan.is_packed()) {
+      constants_.push_back(pack_panels(task, plan));
+    } else if (task.inputs[1].constant) {
+      constants_.push_back(dense_constant(task.inputs[1].constant));
+    }
+    if (task.inputs[0].constant) {
+      a_constant_ = constants_.size();
+      constants_.push_back(dense_constant(task.inputs[0].constant));
+    }
+    store_.add_constants(constants_);
+    buffers_ = declare_buffers(builder_, task, constants_.size(), false);
+    a_ = task.inputs[0].constant ? buffers_.constants[a_constant_] : *buffers_.inputs[0];
+    b_ = task.inputs[1].constant ? buffers_.constants[0] : *buffers_.inputs[1];
+  }
+
+  Kernel build() {
+    builder_.parallel(plan_.parallel_extent(), [&](Int iteration) { write_iteration(iteration); });
+    Kernel kernel;
+    kernel.kind = KernelKind::kJit;
+    kernel.stages.push_back(builder_.finish());
+    kernel.constants = std::move(constants_);
+    return kernel;
+  }
+
+ private:
+  /// What one parallel iteration works on, and which part of the sum a pass over it adds.
+  struct Pass {
+    Int batch, row_tile, panel_tile;
+    Int first_k;
+    std::int64_t steps;
+    bool is_first, is_last;
+  };
+  struct Block {
+    Int row, column;  ///< of the first output
+    std::int64_t rows, vectors;
+    std::int64_t last_active;  ///< columns that exist in the last vector
+    std::vector<Local> sums;   ///< [row][vector]
+  };
+
+  void write_iteration(Int iteration) {
+    const std::int64_t row_tiles = plan_.row_tiles(), panel_tiles = plan_.panel_tiles();
+    const Int batch = iteration / (row_tiles * panel_tiles);
+    const Int tile = iteration % (row_tiles * panel_tiles);
+    const Int row_tile = t_.rows_outer != 0 ? tile / panel_tiles : tile % row_tiles;
+    const Int panel_tile = t_.rows_outer != 0 ? tile % panel_tiles : tile / row_tiles;
+    const std::int64_t step = plan_.k_per_tile(), passes = plan_.k_tiles();
+    if (passes == 1) return write_pass({batch, row_tile, panel_tile, 0, s_.k, true, true});
+    const std::int64_t last = (passes - 1) * step;
+    write_pass({batch, row_tile, panel_tile, 0, step, true, false});
+    builder_.loop("k_tile", step, last, step, [&](Int k) {
+      write_pass({batch, row_tile, panel_tile, k, step, false, false});
+    });
+    write_pass({batch, row_tile, panel_tile, last, s_.k - last, false, true});
+  }
+
+  /// Panels outside, row blocks inside: a panel stays in L1 or L2 while the rows of the tile pass over it.
+  void write_pass(const Pass& pass) {
+    each_block(
+        s_.n, plan_.panel_columns(), pass.panel_tile, t_.n_tile, "panel",
+        [&](Int column, std::int64_t columns) {
+          const std::int64_t vectors = (columns + plan_.lanes() - 1) / plan_.lanes();
+          each_block(
+              s_.m, t_.m_block, pass.row_tile, t_.m_tile, "row", [&](Int row, std::int64_t rows) {
+                write_block(
+                    pass,
+                    {row, column, rows, vectors, columns - (vectors - 1) * plan_.lanes(), {}});
+              });
+        });
+  }
+
+  /// Calls body(first, size) for the blocks of `extent` that belong to `tile`.
+  void each_block(std::int64_t extent, std::int64_t block, Int tile, std::int64_t blocks_per_tile,
+                  const std::string& name, const std::function<void(Int, std::int64_t)>& body) {
+    std::int64_t first_block = 0;
+    for (const BlockRun& run : block_runs(extent, block)) {
+      const Int begin = tile * blocks_per_tile;
+      const auto write = [&](Int index) {
+        body((index - first_block) * run.size + run.first, run.size);
+      };
+      if (blocks_per_tile == 1 && run.count * block == extent) {
+        write(begin);
+      } else {
+        builder_.loop(name, max(begin, Int(first_block)),
+                      min(begin + blocks_per_tile, Int(first_block + run.count)), 1, write);
+      }
+      first_block += run.count;
+    }
+  }
+
+  template <typename Visit>
+  void for_each_output(const Pass& pass, const Block& block, Visit visit) const {
+    for (std::int64_t r = 0; r < block.rows; ++r) {
+      for (std::int64_t v = 0; v < block.vectors; ++v) {
+        MatrixPosition at{pass.batch, block.row + r, block.column + v * plan_.lanes(), {}};
+        if (v + 1 == block.vectors && block.last_active < plan_.lanes()) {
+          at.active = Int(block.last_active);
+        }
+        visit(at);
+      }
+    }
+  }
+
+  void write_block(const Pass& pass, Block block) {
+    for_each_output(pass, block, [&](const MatrixPosition& at) {
+      block.sums.push_back(builder_.local(pass.is_first
+                                              ? store_.initial(builder_, buffers_, at)
+                                              : store_.load_partial(builder_, buffers_, at)));
+    });
+    const Int a = s_.a.matrix(pass.batch, s_.batch_dims) + block.row * s_.a.row;
+    const Int b = plan_.is_packed()
+                      ? block.column * s_.k
+                      : s_.b.matrix(pass.batch, s_.batch_dims) + block.column * s_.b.column;
+    const std::int64_t unrolled = pass.steps / t_.k_unroll * t_.k_unroll;
+    builder_.loop("k", pass.first_k, pass.first_k + unrolled, t_.k_unroll, [&](Int k) {
+      for (std::int64_t u = 0; u < t_.k_unroll; ++u) {
+        write_step(block, a + k * s_.a.column + u * s_.a.column,
+                   b + k * b_stride() + u * b_stride());
+      }
+    });
+    for (std::int64_t k = unrolled; k < pass.steps; ++k) {
+      write_step(block, a + (pass.first_k + k) * s_.a.column, b + (pass.first_k + k) * b_stride());
+    }
+    std::size_t next = 0;
+    for_each_output(pass, block, [&](const MatrixPosition& at) {
+      const auto value = builder_.get(block.sums[next++]);
+      pass.is_last ? store_.store(builder_, buffers_, at, value)
+                   : store_.store_partial(builder_, buffers_, at, value);
+    });
+  }
+
+  /// Elements between the steps of k in B.
+  std::int64_t b_stride() const { return plan_.is_packed() ? plan_.panel_columns() : s_.b.row; }
+
+  /// One step of k: a vector of B per column vector, one broadcast element of A per row.
+  void write_step(Block& block, Int a, Int b) {
+    std::vector<Local> columns;
+    for (std::int64_t v = 0; v < block.vectors; ++v) {
+      const Int at = b + v * plan_.lanes();
+      std::optional<Int> active;
+      if (!plan_.is_packed() && v + 1 == block.vectors && block.last_active < plan_.lanes()) {
+        active = Int(block.last_active);
+      }
+      columns.push_back(builder_.local(builder_.load(b_, at, plan_.lanes(), active)));
+      const std::int64_t line = 64 / std::int64_t{sizeof(float)};
+      if (t_.prefetch != 0 && v * plan_.lanes() % line == 0) {
+        builder_.prefetch(b_, at + t_.prefetch * b_stride());
+      }
+    }
+    for (std::int64_t r = 0; r < block.rows; ++r) {
+      const Local x = builder_.local(builder_.load_broadcast(a_, a + r * s_.a.row, plan_.lanes()));
+      for (std::int64_t v = 0; v < block.vectors; ++v) {
+        const Local& sum = block.sums[static_cast<std::size_t>(r * block.vectors + v)];
+        builder_.assign(sum,
+                        fma(builder_.get(x), builder_.get(columns[static_cast<std::size_t>(v)]),
+                            builder_.get(sum)));
+      }
+    }
+  }
+
+  static PackedConstant dense_constant(const ConstantPtr& constant) {
+    return {.size_bytes = constant->size_bytes(), .pack = [constant](void* destination) {
+              std::copy_n(static_cast<const std::byte*>(constant->data()), constant->size_bytes(),
+                          static_cast<std::byte*>(destination));
+            }};
+  }
+
+  const GemmPlan& plan_;
+  const MatMulShape& s_;
+  const GemmTiling& t_;
+  MatrixStore store_;
+  Builder builder_{"gemm_packed"};
+  std::vector<PackedConstant> constants_;
+  std::size_t a_constant_ = 0;
+  KernelBuffers buffers_;
+  loopnest::Buffer a_{}, b_{};
+};
+
+}  // namespace
+
+Kernel build_gemm(const Task& task, const GemmPlan& plan) {
+  return GemmNest(task, plan).build();
+}
+
+}  // namespace aoe::compiler

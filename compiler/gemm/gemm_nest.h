@@ -1,0 +1,66 @@
+// The loop nest of matrix products: m_block x n_vectors sums in registers, over packed panels of a constant B or over the
+// rows of B as they lie in memory.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "compiler/gemm/matmul_shape.h"
+#include "compiler/impl.h"
+
+namespace aoe::compiler {
+
+/// A Schedule of `gemm_packed` by name.
+struct GemmTiling {
+  std::int64_t m_block = 1;    ///< register block: rows
+  std::int64_t n_vectors = 1;  ///< register block: vectors of columns; a panel of B is as wide
+  std::int64_t k_unroll = 1;   ///< steps written out in the innermost body
+  std::int64_t k_block =
+      0;  ///< steps per cache tile, 0 = all; partial sums lie in the output between tiles
+  std::int64_t m_tile = 1;      ///< row blocks per parallel iteration
+  std::int64_t n_tile = 1;      ///< panels per parallel iteration
+  std::int64_t rows_outer = 0;  ///< 1: panels vary fastest between parallel iterations
+  std::int64_t prefetch = 0;  ///< steps of k that B is fetched ahead, 0 = leave it to the hardware
+
+  static GemmTiling from(const Schedule& schedule);
+  Schedule schedule() const;
+};
+
+/// `count` neighbouring blocks of `size`, from `first` on: full ones, then perhaps a smaller last one.
+struct BlockRun {
+  std::int64_t first = 0, size = 1, count = 1;
+};
+std::vector<BlockRun> block_runs(std::int64_t extent, std::int64_t block);
+
+/// A matrix product cut up for one tiling.
+class GemmPlan {
+ public:
+  GemmPlan(const MatMulShape& shape, bool is_b_constant, int lanes, const GemmTiling& tiling);
+
+  const MatMulShape& shape() const { return shape_; }
+  const GemmTiling& tiling() const { return tiling_; }
+  int lanes() const { return lanes_; }
+  bool is_packed() const { return is_packed_; }
+  std::int64_t panel_columns() const { return tiling_.n_vectors * lanes_; }
+  std::int64_t row_blocks() const;
+  std::int64_t panels() const;
+  std::int64_t row_tiles() const;
+  std::int64_t panel_tiles() const;
+  std::int64_t k_per_tile() const { return tiling_.k_block == 0 ? shape_.k : tiling_.k_block; }
+  std::int64_t k_tiles() const;
+  std::int64_t parallel_extent() const;
+  std::int64_t registers() const;
+  std::int64_t body_fmas() const;  ///< multiply-adds that the code spells out
+  /// See block_cycles.h.
+  double core_cycles() const;
+
+ private:
+  MatMulShape shape_;
+  bool is_packed_;
+  int lanes_;
+  GemmTiling tiling_;
+};
+
+Kernel build_gemm(const Task& task, const GemmPlan& plan);
+
+}  // namespace aoe::compiler

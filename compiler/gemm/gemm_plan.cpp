@@ -1,0 +1,98 @@
+// The arithmetic of a matrix product's tiling.
+#include <algorithm>
+
+#include "compiler/block_cycles.h"
+#include "compiler/gemm/gemm_nest.h"
+#include "compiler/schedule_value.h"
+
+namespace aoe::compiler {
+namespace {
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+  return (a + b - 1) / b;
+}
+
+}  // namespace
+
+GemmTiling GemmTiling::from(const Schedule& s) {
+  return {.m_block = schedule_value(s, "m_block", 1),
+          .n_vectors = schedule_value(s, "n_vectors", 1),
+          .k_unroll = schedule_value(s, "k_unroll", 1),
+          .k_block = schedule_value(s, "k_block", 0),
+          .m_tile = schedule_value(s, "m_tile", 1),
+          .n_tile = schedule_value(s, "n_tile", 1),
+          .rows_outer = schedule_value(s, "rows_outer", 0),
+          .prefetch = schedule_value(s, "prefetch", 0)};
+}
+
+Schedule GemmTiling::schedule() const {
+  return {{"m_block", m_block},       {"n_vectors", n_vectors}, {"k_unroll", k_unroll},
+          {"k_block", k_block},       {"m_tile", m_tile},       {"n_tile", n_tile},
+          {"rows_outer", rows_outer}, {"prefetch", prefetch}};
+}
+
+std::vector<BlockRun> block_runs(std::int64_t extent, std::int64_t block) {
+  std::vector<BlockRun> runs;
+  const std::int64_t full = extent / block, rest = extent % block;
+  if (full > 0) runs.push_back({0, block, full});
+  if (rest > 0) runs.push_back({full * block, rest, 1});
+  return runs;
+}
+
+GemmPlan::GemmPlan(const MatMulShape& shape, bool is_b_constant, int lanes,
+                   const GemmTiling& tiling)
+    : shape_(shape),
+      is_packed_(is_b_constant && shape.is_b_shared()),
+      lanes_(lanes),
+      tiling_(tiling) {
+}
+
+std::int64_t GemmPlan::row_blocks() const {
+  return ceil_div(shape_.m, tiling_.m_block);
+}
+std::int64_t GemmPlan::panels() const {
+  return ceil_div(shape_.n, panel_columns());
+}
+std::int64_t GemmPlan::row_tiles() const {
+  return ceil_div(row_blocks(), tiling_.m_tile);
+}
+std::int64_t GemmPlan::panel_tiles() const {
+  return ceil_div(panels(), tiling_.n_tile);
+}
+std::int64_t GemmPlan::k_tiles() const {
+  return ceil_div(shape_.k, k_per_tile());
+}
+
+std::int64_t GemmPlan::parallel_extent() const {
+  return shape_.batch() * row_tiles() * panel_tiles();
+}
+
+std::int64_t GemmPlan::registers() const {
+  // Sums, a vector of B each, and one broadcast element of A; a single vector takes that from memory.
+  return tiling_.m_block * tiling_.n_vectors + tiling_.n_vectors + (tiling_.n_vectors > 1 ? 1 : 0);
+}
+
+std::int64_t GemmPlan::body_fmas() const {
+  std::int64_t fmas = 0;
+  for (const BlockRun& rows : block_runs(shape_.m, tiling_.m_block)) {
+    for (const BlockRun& columns : block_runs(shape_.n, panel_columns())) {
+      fmas += rows.size * ceil_div(columns.size, lanes_) * tiling_.k_unroll;
+    }
+  }
+  return fmas * std::min<std::int64_t>(k_tiles(), 3);
+}
+
+double GemmPlan::core_cycles() const {
+  double cycles = 0;
+  for (const BlockRun& rows : block_runs(shape_.m, tiling_.m_block)) {
+    for (const BlockRun& columns : block_runs(shape_.n, panel_columns())) {
+      const auto m = static_cast<double>(rows.size);
+      const auto vectors = static_cast<double>(ceil_div(columns.size, lanes_));
+      cycles += static_cast<double>(rows.count * columns.count) *
+                block_cycles(m * vectors, m, vectors, 1);
+    }
+  }
+  return cycles * static_cast<double>(shape_.k * shape_.batch());
+}
+
+}  // namespace aoe::compiler
