@@ -120,6 +120,12 @@ void append_big_endian(std::string& key, std::uint64_t value) {
   for (int shift = 56; shift >= 0; shift -= 8) key += static_cast<char>((value >> shift) & 0xff);
 }
 
+std::uint64_t read_big_endian(std::string_view bytes) {
+  std::uint64_t value = 0;
+  for (const char byte : bytes) value = value << 8 | static_cast<unsigned char>(byte);
+  return value;
+}
+
 std::string digest_bytes(const TaskKey& key) {
   const Digest128 digest = key.digest();
   std::string bytes;
@@ -167,18 +173,22 @@ std::optional<BankEntry> entry_from(std::string_view bytes, const fs::path& dire
 }
 
 json record_to_json(const Record& record) {
-  return {{"schema", kSchema},
-          {"strategy", to_json(record.strategy)},
-          {"status", record.status},
-          {"detail", record.detail},
-          {"seed", record.seed}};
+  json features = json::object();
+  for (const auto& [name, value] : record.features) features[name] = value;
+  return {{"schema", kSchema},       {"strategy", to_json(record.strategy)},
+          {"status", record.status}, {"detail", record.detail},
+          {"seed", record.seed},     {"features", features}};
 }
 
 std::optional<Record> record_from(std::string_view bytes, const fs::path& directory) {
   const json value = from_cbor(bytes, directory);
   if (value.value("schema", 0) != kSchema) return std::nullopt;
-  return Record{strategy_from_json(value.at("strategy")), value.value("status", ""),
+  Record record{strategy_from_json(value.at("strategy")), value.value("status", ""),
                 value.value("detail", ""), value.value("seed", std::uint64_t{0})};
+  if (const auto features = value.find("features"); features != value.end())
+    for (const auto& [name, number] : features->items())
+      record.features.emplace_back(name, number.get<double>());
+  return record;
 }
 
 /// Puts `added` into `set`; the set stays sorted, fastest first.
@@ -301,6 +311,22 @@ std::size_t KnowledgeBank::record_count() const {
     store->scan(Family::kRecord, "",
                 [&](std::string_view, std::string_view) { return ++count > 0; });
   return count;
+}
+
+std::vector<Record> KnowledgeBank::recent_records(std::size_t most) const {
+  std::vector<Record> list;
+  const auto store = state_->current();
+  if (!store) return list;
+  // Keys end in a number that counts all records of the bank.
+  const auto count_text = store->get(Family::kMeta, "record_sequence");
+  const std::uint64_t count = count_text ? std::stoull(*count_text) : 0;
+  const std::uint64_t first = count > most ? count - most : 0;
+  store->scan(Family::kRecord, "", [&](std::string_view key, std::string_view value) {
+    if (read_big_endian(key.substr(key.size() - sizeof first)) < first) return true;
+    if (auto record = record_from(value, state_->directory)) list.push_back(std::move(*record));
+    return true;
+  });
+  return list;
 }
 
 std::vector<CommitOutcome> KnowledgeBank::commit(const Commit& commit) {

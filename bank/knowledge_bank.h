@@ -25,6 +25,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bank/strategy.h"
@@ -38,6 +39,9 @@ struct Record {
   std::string status = "ok";
   std::string detail;  ///< cause in words when not ok
   std::uint64_t seed = 0;
+  /// What a cost model needs to know of it, so that it learns without the task: names and values.
+  /// Empty: nothing to be learnt from it.
+  std::vector<std::pair<std::string, double>> features = {};
 };
 
 struct NewStrategy {
@@ -87,6 +91,8 @@ class KnowledgeBank final : public StrategySource {
   /// All measurements of one task, oldest first.
   std::vector<Record> records(const TaskKey& key) const;
   std::size_t record_count() const;
+  /// Measurements of all tasks: the last `most` that were committed, task by task.
+  std::vector<Record> recent_records(std::size_t most) const;
 
   /// One outcome per element of `commit.strategies`, in order. Readers opened before see it after
   /// refresh().

@@ -126,6 +126,26 @@ TEST_F(Bank, RecordsKeepTheirOrderPerTask) {
   EXPECT_EQ(bank.record_count(), 3U);
 }
 
+TEST_F(Bank, RecentRecordsAreTheLastOfAllTasksWithTheirFeatures) {
+  KnowledgeBank bank = open();
+  EXPECT_TRUE(bank.recent_records(10).empty());
+  for (int i = 0; i < 6; ++i) {
+    Record record{.strategy = test_strategy("ND", i + 1.0)};
+    if (i % 2 == 0) record.features = {{"tile", 1.0 * i}, {"bytes", 0.5}};
+    bank.commit({.strategies = {}, .records = {{test_key(i % 3), record}}});
+  }
+  std::map<double, Record> by_time;
+  for (const Record& record : bank.recent_records(4))
+    by_time[record.strategy.measured.time_ns] = record;
+  ASSERT_EQ(by_time.size(), 4U);
+  EXPECT_EQ(by_time.begin()->first, 3);
+  EXPECT_TRUE(by_time[4].features.empty());
+  const std::map<std::string, double> features(by_time[5].features.begin(),
+                                               by_time[5].features.end());
+  EXPECT_EQ(features, (std::map<std::string, double>{{"bytes", 0.5}, {"tile", 4}}));
+  EXPECT_EQ(bank.recent_records(100).size(), 6U);
+}
+
 TEST_F(Bank, AgreesWithAMapThroughRandomCommitsAndReopenings) {
   const unsigned seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));
