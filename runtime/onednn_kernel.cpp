@@ -53,6 +53,7 @@ int argument_id(const std::string& word) {
       {"src_iter", DNNL_ARG_SRC_ITER},
       {"src_iter_c", DNNL_ARG_SRC_ITER_C},
       {"weights_iter", DNNL_ARG_WEIGHTS_ITER},
+      {"weights_peephole", DNNL_ARG_WEIGHTS_PEEPHOLE},
       {"dst_iter", DNNL_ARG_DST_ITER},
       {"dst_iter_c", DNNL_ARG_DST_ITER_C},
       {"scratchpad", DNNL_ARG_SCRATCHPAD},
@@ -92,6 +93,19 @@ struct ArgumentPlace {
   std::size_t buffer;
   std::size_t offset;
 };
+
+/// Bytes from a tensor's first to behind its last element. With strides these are fewer than oneDNN counts, which takes
+/// whole steps of the slowest dimension: tensors may lie interleaved.
+std::size_t reached_bytes(const memory::desc& desc) {
+  const dnnl_memory_desc_t& raw = desc.data;
+  if (raw.ndims == 0 || raw.data_type != dnnl_f32 || raw.format_kind != dnnl_blocked ||
+      raw.format_desc.blocking.inner_nblks > 0)
+    return desc.get_size();
+  std::int64_t last = raw.offset0;
+  for (int d = 0; d < raw.ndims; ++d)
+    last += (raw.padded_dims[d] - 1) * raw.format_desc.blocking.strides[d];
+  return sizeof(float) * static_cast<std::size_t>(last + 1);
+}
 
 /// One primitive with its memory objects.
 class Stage {
@@ -136,19 +150,21 @@ Stage::Stage(const json& stage, int threads, std::span<const std::size_t> buffer
     const int id = argument_id(word);
     const ArgumentPlace place(where);
     memory::desc layout = desc_.query_md(dnnl::query::exec_arg_md, id);
-    const bool fits = layout.get_size() <= place.bytes_left(buffer_bytes);
+    const std::size_t bytes = reached_bytes(layout);
+    const bool fits = bytes <= place.bytes_left(buffer_bytes);
     if (id == DNNL_ARG_SCRATCHPAD) {
       if (!needs_scratchpad || !fits) continue;
       needs_scratchpad = false;
     }
-    if (!fits || layout.get_size() == 0)
+    if (!fits || bytes == 0)
       throw Error(ExitCode::kOm,
-                  "oneDNN argument '" + word + "' has " + std::to_string(layout.get_size()) +
+                  "oneDNN argument '" + word + "' has " + std::to_string(bytes) +
                       " bytes, its place " + std::to_string(place.bytes_left(buffer_bytes)),
                   "", kAdvice);
     // Binding a buffer makes oneDNN write zeros into padded lanes. Constants lie in read-only memory and have theirs
     // already, so they go as flat bytes, of which only the address is used.
-    if (id == DNNL_ARG_WEIGHTS || id == DNNL_ARG_WEIGHTS_ITER || id == DNNL_ARG_BIAS)
+    if (id == DNNL_ARG_WEIGHTS || id == DNNL_ARG_WEIGHTS_ITER || id == DNNL_ARG_WEIGHTS_PEEPHOLE ||
+        id == DNNL_ARG_BIAS)
       layout = memory::desc({static_cast<memory::dim>(layout.get_size())}, memory::data_type::u8,
                             memory::format_tag::a);
     arguments_.push_back({memory(layout, cpu_engine(), DNNL_MEMORY_NONE), place});

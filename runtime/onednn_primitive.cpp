@@ -183,8 +183,16 @@ primitive_desc_base lstm(const json& p, const engine& e) {
   return dnnl::lstm_forward::primitive_desc(
       {kInference, direction_from(p), tensor(p, "src"), optional_tensor(p, "src_iter"),
        optional_tensor(p, "src_iter_c"), tensor(p, "weights"), tensor(p, "weights_iter"),
-       tensor(p, "bias"), tensor(p, "dst"), optional_tensor(p, "dst_iter"),
-       optional_tensor(p, "dst_iter_c")},
+       optional_tensor(p, "weights_peephole"), tensor(p, "bias"), tensor(p, "dst"),
+       optional_tensor(p, "dst_iter"), optional_tensor(p, "dst_iter_c")},
+      attributes_from(p), e);
+}
+
+primitive_desc_base vanilla_rnn(const json& p, const engine& e) {
+  return dnnl::vanilla_rnn_forward::primitive_desc(
+      {kInference, algorithm_from(p), direction_from(p), tensor(p, "src"),
+       optional_tensor(p, "src_iter"), tensor(p, "weights"), tensor(p, "weights_iter"),
+       tensor(p, "bias"), tensor(p, "dst"), optional_tensor(p, "dst_iter")},
       attributes_from(p), e);
 }
 
@@ -271,6 +279,7 @@ primitive_desc_base primitive_desc_from_json(const json& stage, const engine& en
       {"lrn", lrn},
       {"binary", binary},
       {"reorder", reorder},
+      {"vanilla_rnn", vanilla_rnn},
       {"lstm", lstm},
       {"gru", gru<dnnl::gru_forward>},
       {"lbr_gru", gru<dnnl::lbr_gru_forward>},

@@ -22,6 +22,19 @@ std::size_t aligned(std::size_t bytes) {
   return (bytes + kAlignmentBytes - 1) / kAlignmentBytes * kAlignmentBytes;
 }
 
+/// Where an argument lies, as runtime/onednn_primitive.h writes it.
+json place(std::size_t buffer, std::size_t offset_bytes) {
+  return offset_bytes == 0 ? json(buffer) : json{buffer, offset_bytes};
+}
+
+/// oneDNN calls its recurrent primitives "ref" where they are built of its fast matrix products and generated cells.
+bool is_slow(const json& stage, const std::string& implementation) {
+  constexpr const char* kRecurrent[] = {"lstm", "gru", "lbr_gru", "vanilla_rnn"};
+  return implementation.starts_with("ref") &&
+         std::ranges::find(kRecurrent, stage.at("primitive").get<std::string>()) ==
+             std::end(kRecurrent);
+}
+
 }  // namespace
 
 json onednn_tensor(const TensorDesc& desc, Format format, const Soc& soc) {
@@ -77,18 +90,20 @@ std::size_t OneDnnDraft::buffer_of_input(std::size_t i) const {
                     [](const TaskInput& each) { return each.is_present() && !each.constant; }));
 }
 
-void OneDnnDraft::input(const std::string& argument, std::size_t i, json desc) {
+void OneDnnDraft::input(const std::string& argument, std::size_t i, json desc,
+                        std::size_t offset_bytes) {
   AOE_CHECK(!task_.inputs[i].constant, "constants are packed");
   if (desc.is_null()) desc = onednn_tensor(task_.in(i), format_.inputs[i], soc_);
   stage().params[argument] = std::move(desc);
-  stage().args[argument] = buffer_of_input(i);
+  stage().args[argument] = place(buffer_of_input(i), offset_bytes);
 }
 
-void OneDnnDraft::output(const std::string& argument, std::size_t o, json desc) {
+void OneDnnDraft::output(const std::string& argument, std::size_t o, json desc,
+                         std::size_t offset_bytes) {
   if (desc.is_null()) desc = onednn_tensor(task_.out(o), format_.outputs[o], soc_);
   if (argument == "dst") stage().output = desc.at("dims").get<Shape>();
   stage().params[argument] = std::move(desc);
-  stage().args[argument] = buffer_of_input(task_.inputs.size()) + o;
+  stage().args[argument] = place(buffer_of_input(task_.inputs.size()) + o, offset_bytes);
 }
 
 void OneDnnDraft::constant(const std::string& argument, PackedConstant packed) {
@@ -136,29 +151,37 @@ void OneDnnDraft::then(const std::string& primitive, const std::string& argument
   stages_.push_back(std::move(next));
 }
 
+void OneDnnDraft::also(const std::string& primitive) {
+  stages_.push_back({.params = {{"primitive", primitive}}});
+}
+
 Result<std::vector<runtime::OneDnnChoice>> OneDnnDraft::probe() const {
   std::vector<runtime::OneDnnChoice> choices;
   for (const Stage& each : stages_) {
     Result<runtime::OneDnnChoice> choice = runtime::probe(each.params, soc_.threads);
     if (!choice) return Unexpected(choice.error());
-    if (choice->implementation.starts_with("ref"))
+    if (is_slow(each.params, choice->implementation))
       return Unexpected("oneDNN has only reference code for it (" + choice->implementation + ")");
     choices.push_back(std::move(*choice));
   }
   return choices;
 }
 
-/// All temporaries are the same memory, which stages hand on; behind it the scratchpad of whichever stage runs.
+/// The temporaries of each stage begin at the same place, so that the first is handed on; behind those of the stage that
+/// has most of them lies the scratchpad of whichever stage runs.
 void OneDnnDraft::place_workspace(const std::vector<runtime::OneDnnChoice>& choices,
                                   Kernel& kernel) {
   const std::size_t buffer =
       buffer_of_input(task_.inputs.size()) + task_.outputs.size() + kernel.constants.size();
   std::size_t temporary_bytes = 0, scratchpad_bytes = 0;
-  for (Stage& each : stages_)
+  for (Stage& each : stages_) {
+    std::size_t offset_bytes = 0;
     for (const auto& [argument, bytes] : each.temporaries) {
-      each.args[argument] = buffer;
-      temporary_bytes = std::max(temporary_bytes, aligned(bytes));
+      each.args[argument] = place(buffer, offset_bytes);
+      offset_bytes += aligned(bytes);
     }
+    temporary_bytes = std::max(temporary_bytes, offset_bytes);
+  }
   for (std::size_t i = 0; i < stages_.size(); ++i) {
     if (choices[i].scratchpad_bytes == 0) continue;
     stages_[i].args["scratchpad"] = {buffer, temporary_bytes};

@@ -38,9 +38,12 @@ class OneDnnDraft {
 
   /// Of the current stage.
   nlohmann::json& params() { return stages_.back().params; }
-  /// Describes task input i (a non-constant one) in its Format, or as `desc` when given, and connects it.
-  void input(const std::string& argument, std::size_t i, nlohmann::json desc = {});
-  void output(const std::string& argument, std::size_t o = 0, nlohmann::json desc = {});
+  /// Describes task input i (a non-constant one) in its Format, or as `desc` when given, and connects it, from
+  /// `offset_bytes` on.
+  void input(const std::string& argument, std::size_t i, nlohmann::json desc = {},
+             std::size_t offset_bytes = 0);
+  void output(const std::string& argument, std::size_t o = 0, nlohmann::json desc = {},
+              std::size_t offset_bytes = 0);
   /// Connects a packed constant; its descriptor is the caller's to write.
   void constant(const std::string& argument, PackedConstant packed);
   /// A float constant as it is, or times `factor`.
@@ -51,11 +54,14 @@ class OneDnnDraft {
   void weights(const std::string& argument, const Shape& dims, const nlohmann::json& source,
                PackedConstant packed);
   PackedConstant packed_input(std::size_t i, float factor = 1) const;
-  /// Connects memory of `desc` in the workspace, that lives from this stage to the next.
+  /// Connects memory of `desc` in the workspace, that lives from this stage to the next. A stage that hands one on has no
+  /// other.
   void temporary(const std::string& argument, const nlohmann::json& desc);
 
   /// Begins a stage that runs behind the others; `argument` connects as the result of the stage before.
   void then(const std::string& primitive, const std::string& argument);
+  /// Begins a stage that runs behind the others and takes nothing from them.
+  void also(const std::string& primitive);
 
   /// The task's epilogue as post-ops of the current stage. `in_place`: a residual is added by "sum" onto the output's
   /// own memory, rather than read beside it.

@@ -1,0 +1,216 @@
+// onednn_rnn: oneDNN's LSTM, GRU and RNN primitives. Each direction is a primitive of its own, which writes its part of
+// ONNX's steps x directions x batch x hidden in place, by strides.
+#include <algorithm>
+#include <cstring>
+
+#include "compiler/onednn/onednn_params.h"
+#include "compiler/onednn/rnn_shape.h"
+#include "compiler/roofline.h"
+
+namespace aoe::compiler {
+namespace {
+
+using nlohmann::json;
+
+enum Output : std::size_t { kY, kLastHidden, kLastCell };
+
+bool is_wanted(const Task& task, std::size_t output) {
+  return output < task.outputs.size() && task.outputs[output].dtype != DataType::kUndefined;
+}
+
+std::size_t float_bytes(std::int64_t count) {
+  return sizeof(float) * static_cast<std::size_t>(count);
+}
+
+/// The primitive of one direction.
+class Direction {
+ public:
+  Direction(OneDnnDraft& draft, const Task& task, const RnnShape& shape, std::int64_t index)
+      : draft_(draft), task_(task), s_(shape), index_(index) {}
+
+  void write() {
+    const bool runs_back = s_.is_reverse || index_ == 1;
+    draft_.params()["direction"] = runs_back ? "reverse" : "forward";
+    if (!s_.activation.empty()) draft_.params()["algorithm"] = s_.activation;
+    draft_.input("src", kRnnX, layer_desc(s_.input, 1));
+    write_weights("weights", kRnnWeights, s_.input);
+    write_weights("weights_iter", kRnnRecurrence, s_.hidden);
+    write_bias();
+    if (s_.has_cell_state && has_values(task_, kRnnPeepholes)) write_peepholes();
+    write_initial_states();
+    write_outputs();
+  }
+
+ private:
+  /// steps x batch x width, of `neighbours` such tensors side by side as ONNX stores them.
+  json layer_desc(std::int64_t width, std::int64_t neighbours) const {
+    const std::int64_t row = neighbours * width;
+    const Shape strides =
+        s_.is_batch_first ? Shape{row, s_.steps * row, 1} : Shape{s_.batch * row, width, 1};
+    return onednn_strided({s_.steps, s_.batch, width}, strides);
+  }
+
+  /// A state has oneDNN's axes for layers and directions, of one each.
+  json state_desc() const {
+    const std::int64_t row = s_.is_batch_first ? s_.directions * s_.hidden : s_.hidden;
+    return onednn_strided({1, 1, s_.batch, s_.hidden}, {s_.batch * row, s_.batch * row, row, 1});
+  }
+
+  std::size_t offset_bytes() const {
+    return float_bytes(index_ * s_.hidden * (s_.is_batch_first ? 1 : s_.batch));
+  }
+
+  void write_weights(const std::string& argument, std::size_t i, std::int64_t columns) {
+    const Shape dims = {1, 1, columns, s_.gate_count(), s_.hidden};
+    const auto pack = [task = task_, s = s_, i, index = index_, columns](void* to) {
+      pack_rnn_weights(task, s, i, index, columns, static_cast<float*>(to));
+    };
+    draft_.weights(argument, dims, onednn_dense(dims), {float_bytes(element_count(dims)), pack});
+  }
+
+  void write_bias() {
+    const std::int64_t gates = s_.gate_count() + (s_.primitive == "lbr_gru" ? 1 : 0);
+    const auto pack = [task = task_, s = s_, index = index_](void* to) {
+      pack_rnn_bias(task, s, index, static_cast<float*>(to));
+    };
+    draft_.params()["bias"] = onednn_dense({1, 1, gates, s_.hidden});
+    draft_.constant("bias", {float_bytes(gates * s_.hidden), pack});
+  }
+
+  void write_peepholes() {
+    const auto pack = [task = task_, s = s_, index = index_](void* to) {
+      pack_rnn_peepholes(task, s, index, static_cast<float*>(to));
+    };
+    draft_.params()["weights_peephole"] = onednn_dense({1, 1, 3, s_.hidden});
+    draft_.constant("weights_peephole", {float_bytes(3 * s_.hidden), pack});
+  }
+
+  /// An LSTM takes both of its states or none.
+  void write_initial_states() {
+    const bool has_cell = s_.has_cell_state && has_values(task_, kRnnInitialCell);
+    if (!has_values(task_, kRnnInitialHidden) && !has_cell) return;
+    write_initial_state("src_iter", kRnnInitialHidden);
+    if (s_.has_cell_state) write_initial_state("src_iter_c", kRnnInitialCell);
+  }
+
+  void write_initial_state(const std::string& argument, std::size_t i) {
+    const bool is_given = has_values(task_, i);
+    if (is_given && !task_.inputs[i].constant)
+      return draft_.input(argument, i, state_desc(), offset_bytes());
+    const ConstantPtr values = is_given ? task_.inputs[i].constant : nullptr;
+    const std::int64_t row = s_.is_batch_first ? s_.directions * s_.hidden : s_.hidden;
+    const auto pack = [values, s = s_, row, offset = offset_bytes()](void* to) {
+      const std::size_t width = float_bytes(s.hidden);
+      for (std::int64_t b = 0; b < s.batch; ++b) {
+        auto* at = static_cast<char*>(to) + static_cast<std::size_t>(b) * width;
+        if (values == nullptr) {
+          std::memset(at, 0, width);
+        } else {
+          std::memcpy(at, values->view().as<char>() + offset + float_bytes(b * row), width);
+        }
+      }
+    };
+    draft_.params()[argument] = onednn_dense({1, 1, s_.batch, s_.hidden});
+    draft_.constant(argument, {float_bytes(s_.batch * s_.hidden), pack});
+  }
+
+  void write_outputs() {
+    if (is_wanted(task_, kY)) {
+      draft_.output("dst", kY, layer_desc(s_.hidden, s_.directions), offset_bytes());
+    } else {
+      draft_.temporary("dst", onednn_dense({s_.steps, s_.batch, s_.hidden}));
+    }
+    const bool wants_cell = s_.has_cell_state && is_wanted(task_, kLastCell);
+    if (!is_wanted(task_, kLastHidden) && !wants_cell) return;
+    write_last_state("dst_iter", kLastHidden);
+    if (s_.has_cell_state) write_last_state("dst_iter_c", kLastCell);
+  }
+
+  void write_last_state(const std::string& argument, std::size_t o) {
+    if (is_wanted(task_, o)) {
+      draft_.output(argument, o, state_desc(), offset_bytes());
+    } else {
+      draft_.temporary(argument, onednn_dense({1, 1, s_.batch, s_.hidden}));
+    }
+  }
+
+  OneDnnDraft& draft_;
+  const Task& task_;
+  const RnnShape& s_;
+  std::int64_t index_;
+};
+
+FormatChoice dense_format(const Task& task) {
+  FormatChoice choice{.name = "ND", .inputs = {}, .outputs = {}};
+  for (const TaskInput& input : task.inputs)
+    choice.inputs.push_back(input.is_present() ? Format::kND : Format::kUndefined);
+  for (std::size_t o = 0; o < task.outputs.size(); ++o)
+    choice.outputs.push_back(is_wanted(task, o) ? Format::kND : Format::kUndefined);
+  return choice;
+}
+
+OneDnnDraft make_draft(const Task& task, const RnnShape& shape, const Soc& soc) {
+  OneDnnDraft draft(task, dense_format(task), soc, shape.primitive);
+  for (std::int64_t i = 0; i < shape.directions; ++i) {
+    if (i > 0) draft.also(shape.primitive);
+    Direction(draft, task, shape, i).write();
+  }
+  return draft;
+}
+
+class OneDnnRnn final : public Impl {
+ public:
+  std::string_view name() const override { return "onednn_rnn"; }
+
+  Result<void> supports(const Task& task, const Soc& soc) const override {
+    const Result<RnnShape> shape = rnn_shape(task);
+    if (!shape) return Unexpected(shape.error());
+    if (!task.op.epilogue.empty()) return Unexpected("takes no epilogue");
+    if (Result<void> general = supports_onednn(task, soc, 3); !general) return general;
+    const auto choices = make_draft(task, *shape, soc).probe();
+    return choices ? Result<void>() : Unexpected(choices.error());
+  }
+
+  std::vector<FormatChoice> formats(const Task& task, const Soc&) const override {
+    return {dense_format(task)};
+  }
+
+  ScheduleSpace space(const Task&, const FormatChoice&, const Soc&) const override { return {}; }
+
+  Features features(const Task& task, const FormatChoice&, const Schedule&,
+                    const Soc&) const override {
+    const RnnShape s = rnn_shape(task).value();
+    return {{"flops", flops(task)},
+            {"bytes", bytes_moved(task)},
+            {"steps", static_cast<double>(s.steps)},
+            {"batch", static_cast<double>(s.batch)},
+            {"hidden", static_cast<double>(s.hidden)}};
+  }
+
+  /// Each step waits for the one before and reads the whole recurrence again, from the caches at best.
+  double estimate_ns(const Task& task, const FormatChoice&, const Soc& soc) const override {
+    const RnnShape s = rnn_shape(task).value();
+    constexpr double kInputEfficiency = 0.5, kRecurrentEfficiency = 0.25, kStepNs = 4000;
+    const double step_count = static_cast<double>(s.steps * s.directions);
+    const double step_bytes = sizeof(float) * static_cast<double>(s.gate_count()) *
+                              static_cast<double>(s.hidden * s.hidden);
+    const double step_ns =
+        std::max(compute_ns(soc, s.recurrent_flops() / step_count, kRecurrentEfficiency),
+                 memory_ns(soc, step_bytes));
+    return onednn_estimate_ns(task, soc, s.input_flops(), kInputEfficiency) +
+           step_count * (kStepNs + step_ns);
+  }
+
+  Kernel build(const Task& task, const FormatChoice&, const Schedule&,
+               const Soc& soc) const override {
+    return make_draft(task, rnn_shape(task).value(), soc).finish();
+  }
+};
+
+}  // namespace
+
+void register_onednn_rnn(ImplRegistry& registry) {
+  registry.add(std::make_unique<OneDnnRnn>());
+}
+
+}  // namespace aoe::compiler
