@@ -10,8 +10,9 @@
 namespace aoe::tuner {
 using nlohmann::json;
 namespace {
-constexpr std::array<std::string_view, 7> kOutcomeNames = {
-    "ok", "compile_error", "crashed", "timeout", "out_of_memory", "wrong_result", "stopped"};
+constexpr std::array<std::string_view, 8> kOutcomeNames = {
+    "ok",     "compile_error", "crashed",      "timeout",
+    "killed", "out_of_memory", "wrong_result", "stopped"};
 }
 
 std::string_view name(Outcome outcome) {

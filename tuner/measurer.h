@@ -21,8 +21,17 @@
 
 namespace aoe::tuner {
 
-enum class Outcome { kOk, kCompileError, kCrashed, kTimeout, kOutOfMemory, kWrongResult, kStopped };
-/// "ok", "compile_error", "crashed", "timeout", "out_of_memory", "wrong_result", "stopped"
+enum class Outcome {
+  kOk,
+  kCompileError,
+  kCrashed,
+  kTimeout,
+  kKilled,       ///< from outside: by the system short of memory, or by a person; twice in a row
+  kOutOfMemory,  ///< of the worker's own limit
+  kWrongResult,
+  kStopped,
+};
+/// "ok", "compile_error", "crashed", "timeout", "killed", "out_of_memory", "wrong_result", "stopped"
 std::string_view name(Outcome outcome);
 std::optional<Outcome> outcome_from_name(std::string_view name);
 

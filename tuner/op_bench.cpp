@@ -156,17 +156,13 @@ OpBench::Reference OpBench::compute_reference(const Task& task) {
   return reference;
 }
 
-void OpBench::compile(std::span<const bank::Strategy> strategies, const CompileWatch& watch) {
+void OpBench::compile(std::span<const bank::Strategy> strategies, const OnCompiled& on_compiled) {
   oms_.clear();
   oms_.resize(strategies.size());
   std::atomic<std::size_t> next{0};
   std::mutex one_report_at_a_time;
   const auto work = [&] {
     for (std::size_t i = next++; i < strategies.size(); i = next++) {
-      {
-        const std::scoped_lock lock(one_report_at_a_time);
-        watch.started(i);
-      }
       const Timing result = guarded(Outcome::kCompileError, [&] {
         runtime::Om om = options_.build(task_, strategies[i], options_.soc);
         if (!runs_a_kernel(om))
@@ -175,7 +171,7 @@ void OpBench::compile(std::span<const bank::Strategy> strategies, const CompileW
         return Timing{};
       });
       const std::scoped_lock lock(one_report_at_a_time);
-      watch.finished(i, result);
+      on_compiled(i, result);
     }
   };
   {

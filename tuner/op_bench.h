@@ -38,15 +38,11 @@ class OpBench {
   OpBench(compiler::Task task, const BenchOptions& options, const CacheState& caches);
   ~OpBench();
 
-  /// Told which candidate a compile thread is at, and how it went; called from several threads, one
-  /// at a time.
-  struct CompileWatch {
-    std::function<void(std::size_t index)> started;
-    std::function<void(std::size_t index, const Timing& failure_or_ok)> finished;
-  };
+  /// Told how each candidate went; called from several threads, one at a time.
+  using OnCompiled = std::function<void(std::size_t index, const Timing& failure_or_ok)>;
   /// Compiles all of them, in several threads; they replace those of the last call. Waits for the
   /// reference, too.
-  void compile(std::span<const bank::Strategy> strategies, const CompileWatch& watch);
+  void compile(std::span<const bank::Strategy> strategies, const OnCompiled& on_compiled);
 
   Timing measure(std::size_t index, double best_ns);
   std::vector<Timing> race(const std::vector<std::size_t>& indices);

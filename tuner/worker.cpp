@@ -1,7 +1,7 @@
 // The worker's side of the protocol. Requests (key "do") and their answers:
 //   setup    {threads, compile_threads, policy, weights_in, memory_limit_bytes}  -> nothing
 //   task     {task}                                                              -> nothing
-//   compile  {strategies}   -> {started: i}, {finished: i, timing} for each, then {done: true}
+//   compile  {strategies}                    -> {finished: i, timing} for each, then {done: true}
 //   measure  {index, best_ns | null}                                             -> {timing}
 //   race     {indices}                                                           -> {timings}
 //   models   {paths}                                                             -> {models} or
@@ -87,14 +87,9 @@ class Worker {
     std::vector<bank::Strategy> strategies;
     for (const json& strategy : request.at("strategies"))
       strategies.push_back(bank::strategy_from_json(strategy));
-    bench_->compile(strategies, {.started =
-                                     [this](std::size_t i) {
-                                       answer({{"started", i}});
-                                     },
-                                 .finished =
-                                     [this](std::size_t i, const Timing& timing) {
-                                       answer({{"finished", i}, {"timing", to_json(timing)}});
-                                     }});
+    bench_->compile(strategies, [this](std::size_t i, const Timing& timing) {
+      answer({{"finished", i}, {"timing", to_json(timing)}});
+    });
     answer({{"done", true}});
   }
 

@@ -6,14 +6,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "base/check.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "tuner/sampler.h"
 #include "tuner/task_json.h"
 
 namespace aoe::tuner {
@@ -37,14 +36,42 @@ json finite_or_null(double value) {
   return std::isfinite(value) ? json(value) : json(nullptr);
 }
 
+/// A kill from outside need not be the fault of what was measured: that gets one more chance, in a
+/// fresh worker.
+bool may_repeat(const Timing& loss, bool is_repeat, const std::string& what) {
+  if (loss.outcome != Outcome::kKilled) return false;
+  logger("tuner")->warn("the measuring process was {} while it was at {}, which {}", loss.cause,
+                        what, is_repeat ? "counts as failed" : "is measured once more");
+  return !is_repeat;
+}
+
 }  // namespace
 
 /// Of one batch: what failed, and whether the worker survived it.
 struct WorkerMeasurer::CompileResult {
   std::vector<std::optional<Timing>> failures;  ///< by candidate
   bool worker_lost = false;
-  Timing loss;                     ///< when it was
-  std::set<std::size_t> suspects;  ///< under compilation when it was
+  Timing loss;  ///< when it was
+};
+
+/// The candidates of one call, in order, and how far it is.
+struct WorkerMeasurer::Queue {
+  std::span<const Candidate> candidates;
+  std::vector<Timing> timings;
+  std::size_t next = 0;
+  bool is_repeat = false;  ///< the next one was tried, and the worker killed
+
+  bool is_done() const { return next == candidates.size(); }
+  void settle(Timing timing) {
+    timings[next++] = std::move(timing);
+    is_repeat = false;
+  }
+  void lose(const Timing& loss) {
+    if (may_repeat(loss, is_repeat, to_text(candidates[next])))
+      is_repeat = true;
+    else
+      settle(loss);
+  }
 };
 
 WorkerMeasurer::WorkerMeasurer(WorkerOptions options) : options_(std::move(options)) {
@@ -119,11 +146,8 @@ WorkerMeasurer::CompileResult WorkerMeasurer::compile(const Task& task,
       result.worker_lost = true;
       return result;
     }
-    if (message.contains("started")) {
-      result.suspects.insert(message["started"].get<std::size_t>());
-    } else if (message.contains("finished")) {
+    if (message.contains("finished")) {
       const std::size_t index = message["finished"];
-      result.suspects.erase(index);
       Timing timing = timing_from_json(message.at("timing"));
       if (!timing.ok()) result.failures[index] = std::move(timing);
     } else {
@@ -140,49 +164,53 @@ std::size_t WorkerMeasurer::compile_ahead(const Task& task) const {
 
 std::vector<Timing> WorkerMeasurer::measure(const Task& task, std::span<const Candidate> candidates,
                                             double best_ns) {
-  std::vector<Timing> timings(candidates.size());
-  std::deque<std::size_t> pending;
-  for (std::size_t i = 0; i < candidates.size(); ++i) pending.push_back(i);
+  Queue queue{candidates, std::vector<Timing>(candidates.size())};
   std::size_t ahead = compile_ahead(task);
-  while (!pending.empty()) {
+  while (!queue.is_done()) {
     if (options_.stop.stop_requested()) {
-      for (const std::size_t i : pending)
-        timings[i] = Timing::failure(Outcome::kStopped, "tuning was stopped");
-      break;
+      queue.settle(Timing::failure(Outcome::kStopped, "tuning was stopped"));
+      continue;
     }
-    const std::size_t count = std::min(ahead, pending.size());
-    std::vector<Candidate> batch;
-    for (std::size_t k = 0; k < count; ++k) batch.push_back(candidates[pending[k]]);
+    const auto batch =
+        candidates.subspan(queue.next).first(std::min(ahead, candidates.size() - queue.next));
     const CompileResult compiled = compile(task, batch);
-    if (compiled.worker_lost && count > 1) {
+    if (!compiled.worker_lost)
+      measure_batch(compiled, queue, best_ns);
+    else if (batch.size() > 1)
       ahead = 1;  // one of several did it: one by one shows which
-      continue;
-    }
-    if (compiled.worker_lost) {
-      timings[pending.front()] = compiled.loss;
-      pending.pop_front();
-      continue;
-    }
-    for (std::size_t k = 0; k < count; ++k) {
-      const std::size_t i = pending.front();
-      pending.pop_front();
-      if (compiled.failures[k]) {
-        timings[i] = *compiled.failures[k];
-        continue;
-      }
-      json answer;
-      timings[i] = ask({{"do", "measure"}, {"index", k}, {"best_ns", finite_or_null(best_ns)}},
-                       options_.policy.run_timeout_s, answer);
-      if (!timings[i].ok())
-        break;  // the rest of the batch died with the worker and is compiled again
-      timings[i] = timing_from_json(answer.at("timing"));
-      if (!timings[i].dropped) best_ns = std::min(best_ns, timings[i].median_ns());
-    }
+    else
+      queue.lose(compiled.loss);
   }
-  return timings;
+  return std::move(queue.timings);
+}
+
+/// Ends early when the worker dies: the rest of the batch died with it and is compiled again.
+void WorkerMeasurer::measure_batch(const CompileResult& compiled, Queue& queue, double& best_ns) {
+  for (std::size_t k = 0; k < compiled.failures.size(); ++k) {
+    if (compiled.failures[k]) {
+      queue.settle(*compiled.failures[k]);
+      continue;
+    }
+    json answer;
+    const Timing asked =
+        ask({{"do", "measure"}, {"index", k}, {"best_ns", finite_or_null(best_ns)}},
+            options_.policy.run_timeout_s, answer);
+    if (!asked.ok()) return queue.lose(asked);
+    Timing timing = timing_from_json(answer.at("timing"));
+    if (!timing.dropped) best_ns = std::min(best_ns, timing.median_ns());
+    queue.settle(std::move(timing));
+  }
 }
 
 std::vector<Timing> WorkerMeasurer::race(const Task& task, std::span<const Candidate> candidates) {
+  std::vector<Timing> timings = race_once(task, candidates);
+  const auto killed = std::ranges::find(timings, Outcome::kKilled, &Timing::outcome);
+  if (killed == timings.end() || !may_repeat(*killed, false, "a race")) return timings;
+  return race_once(task, candidates);
+}
+
+std::vector<Timing> WorkerMeasurer::race_once(const Task& task,
+                                              std::span<const Candidate> candidates) {
   const CompileResult compiled = compile(task, candidates);
   if (compiled.worker_lost) return std::vector<Timing>(candidates.size(), compiled.loss);
   std::vector<Timing> timings(candidates.size());
@@ -203,12 +231,17 @@ std::vector<Timing> WorkerMeasurer::race(const Task& task, std::span<const Candi
 
 Result<std::vector<ModelTiming>> WorkerMeasurer::run_models(
     std::span<const std::filesystem::path> oms) {
-  ensure_worker();
   json paths = json::array();
   for (const auto& path : oms) paths.push_back(path.string());
+  const json request = {{"do", "models"}, {"paths", std::move(paths)}};
+  const double timeout_s = kModelTimeoutFactor * options_.policy.run_timeout_s;
   json answer;
-  const Timing asked = ask({{"do", "models"}, {"paths", std::move(paths)}},
-                           kModelTimeoutFactor * options_.policy.run_timeout_s, answer);
+  ensure_worker();
+  Timing asked = ask(request, timeout_s, answer);
+  if (may_repeat(asked, false, "a whole model")) {
+    ensure_worker();
+    asked = ask(request, timeout_s, answer);
+  }
   if (!asked.ok()) return Unexpected(fmt::format("{}: {}", name(asked.outcome), asked.cause));
   if (answer.contains("error")) return Unexpected(answer["error"].get<std::string>());
   std::vector<ModelTiming> timings;

@@ -1,4 +1,5 @@
-// Measurer by a worker process that is reused between candidates and replaced after a crash.
+// Measurer by a worker process that is reused between candidates and replaced after a crash. What
+// was measured when the worker was killed from outside is measured once more.
 #pragma once
 
 #include <cstdint>
@@ -37,11 +38,15 @@ class WorkerMeasurer final : public Measurer {
 
  private:
   struct CompileResult;
+  struct Queue;
   void ensure_worker();
   void ensure_task(const compiler::Task& task);
   CompileResult compile(const compiler::Task& task,
                         std::span<const compiler::Candidate> candidates);
   std::size_t compile_ahead(const compiler::Task& task) const;
+  void measure_batch(const CompileResult& compiled, Queue& queue, double& best_ns);
+  std::vector<Timing> race_once(const compiler::Task& task,
+                                std::span<const compiler::Candidate> candidates);
   Timing ask(const nlohmann::json& request, double timeout_s, nlohmann::json& answer);
   Timing lose_worker(ReceiveStatus status, double timeout_s);
 

@@ -111,8 +111,9 @@ Timing WorkerProcess::bury(ReceiveStatus last, std::chrono::duration<double> tim
   const std::string words = last_words();
   const std::string said = words.empty() ? "" : ": " + words;
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
-    return Timing::failure(Outcome::kOutOfMemory,
-                           "killed by the system, which was short of memory");
+    return Timing::failure(
+        Outcome::kKilled,
+        "killed from outside (SIGKILL: by the system when memory is short, or by hand)");
   if (WIFSIGNALED(status))
     return Timing::failure(Outcome::kCrashed,
                            fmt::format("{}{}", ::strsignal(WTERMSIG(status)), said));

@@ -3,10 +3,12 @@
 #include "tuner/worker.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <thread>
 
@@ -65,6 +67,25 @@ runtime::Om hanging_om(const Task& task, const compiler::Soc& soc) {
   });
 }
 
+/// The system kills this process with SIGKILL when it has used this much more of processor time.
+void limit_processor_time(rlim_t seconds) {
+  rusage used{};
+  ::getrusage(RUSAGE_SELF, &used);
+  const rlim_t spent = static_cast<rlim_t>(used.ru_utime.tv_sec + used.ru_stime.tv_sec);
+  const rlimit limit{spent + seconds, spent + seconds};
+  ::setrlimit(RLIMIT_CPU, &limit);
+}
+
+constexpr const char* kMarkerVariable = "AOE_WORKER_TEST_MARKER";
+
+/// True once for each marker file, whatever process asks.
+bool is_first_time() {
+  const std::filesystem::path marker = std::getenv(kMarkerVariable);
+  if (std::filesystem::exists(marker)) return false;
+  write_file_atomically(marker, "");
+  return true;
+}
+
 /// What the worker of these tests compiles: the Impl's name says how it behaves.
 runtime::Om build_test_om(const Task& task, const bank::Strategy& strategy,
                           const compiler::Soc& soc) {
@@ -75,6 +96,12 @@ runtime::Om build_test_om(const Task& task, const bank::Strategy& strategy,
   if (strategy.impl == "eats_memory") {
     std::vector<std::unique_ptr<char[]>> hoard;
     for (;;) hoard.push_back(std::make_unique<char[]>(64 << 20));
+  }
+  if (strategy.impl == "killed") ::raise(SIGKILL);
+  if (strategy.impl == "killed_once" && is_first_time()) ::raise(SIGKILL);
+  if (strategy.impl == "killed_running_once" && is_first_time()) {
+    limit_processor_time(1);
+    return hanging_om(task, soc);
   }
   if (strategy.impl == "run_crash") return crashing_om(task, soc);
   if (strategy.impl == "run_hang") return hanging_om(task, soc);
@@ -171,6 +198,50 @@ TEST_F(Worker, AHangIsEndedByTheTimeLimit) {
   EXPECT_EQ(timings[0].outcome, Outcome::kTimeout);
   EXPECT_EQ(timings[0].cause, "no result after 1.5 s");
   EXPECT_TRUE(timings[1].ok()) << timings[1].cause;
+}
+
+TEST_F(Worker, AKillFromOutsideIsRepeatedOnceBeforeItCounts) {
+  const auto timings = measure({"killed", "good"});
+  EXPECT_EQ(timings[0].outcome, Outcome::kKilled);
+  EXPECT_NE(timings[0].cause.find("killed from outside"), std::string::npos) << timings[0].cause;
+  EXPECT_TRUE(timings[1].ok()) << timings[1].cause;
+  // The batch, the first candidate alone, that one again, and one more for the rest.
+  EXPECT_EQ(measurer_.workers_started(), 4);
+}
+
+/// With a marker that is not there yet: the first worker is killed, the second one is not.
+class KilledOnce : public Worker {
+ protected:
+  KilledOnce() { ::setenv(kMarkerVariable, (temp_ / "marker").c_str(), 1); }
+  ~KilledOnce() override { ::unsetenv(kMarkerVariable); }
+
+  const aoe::tests::TempDir temp_;
+};
+
+TEST_F(KilledOnce, WhileItCompiles) {
+  const auto timings = measure({"killed_once"});
+  EXPECT_TRUE(timings[0].ok()) << timings[0].cause;
+  EXPECT_EQ(measurer_.workers_started(), 2);
+}
+
+TEST_F(KilledOnce, WhileItRuns) {
+  WorkerOptions patient = options({});
+  patient.policy.run_timeout_s = 60;  // the limit of processor time comes first
+  WorkerMeasurer measurer(patient);
+  const std::vector<Candidate> candidates = {candidate("good"), candidate("killed_running_once"),
+                                             candidate("good")};
+  const auto timings = measurer.measure(task_, candidates, std::numeric_limits<double>::infinity());
+  for (const Timing& timing : timings) EXPECT_TRUE(timing.ok()) << timing.cause;
+  EXPECT_EQ(measurer.workers_started(), 2);
+}
+
+TEST_F(KilledOnce, WhileItRaces) {
+  const std::vector<Candidate> racers = {candidate("good"), candidate("killed_once")};
+  for (const Timing& timing : measurer_.race(task_, racers)) {
+    EXPECT_TRUE(timing.ok()) << timing.cause;
+    EXPECT_EQ(timing.samples_ns.size(), 7U);
+  }
+  EXPECT_EQ(measurer_.workers_started(), 2);
 }
 
 #ifndef __SANITIZE_ADDRESS__  // the sanitizer's allocator ends the process itself
