@@ -23,7 +23,7 @@ class Ledger {
   /// A task that was not searched because the bank knows it: with a winner a hit, without one unsatisfied.
   void note_known(const bank::StrategySet& known);
 
-  /// A task whose turn did not come before the time was up: as the bank has it, or without a strategy.
+  /// A task whose turn did not come before the time or the trials were used up: as the bank has it, or without a strategy.
   void note_not_searched(const std::optional<bank::StrategySet>& known);
 
   /// A searched task; `before` is what the bank had. The bank has it all when this returns. False when there was no decision.

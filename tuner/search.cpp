@@ -69,12 +69,14 @@ class TaskSearch {
     return candidates;
   }
 
-  /// In batches, too: the time limit holds for many seeds as well. The default is in the first.
+  /// In batches, too: the limits hold for many seeds as well. The default is in the first, always.
   void try_seeds(const std::vector<Candidate>& seeds) {
-    const auto batch_size = static_cast<std::size_t>(policy_.batch_size);
-    for (std::size_t begin = 0; begin < seeds.size(); begin += batch_size) {
-      const std::size_t end = std::min(seeds.size(), begin + batch_size);
+    std::size_t end = 0;
+    for (std::size_t begin = 0; begin < seeds.size(); begin = end) {
       if (begin > 0 && limit_reached() != nullptr) return;
+      const int left = std::max(1, limits_.trials - static_cast<int>(result_.trials.size()));
+      end = std::min(seeds.size(),
+                     begin + static_cast<std::size_t>(std::min(policy_.batch_size, left)));
       try_all({seeds.begin() + static_cast<std::ptrdiff_t>(begin),
                seeds.begin() + static_cast<std::ptrdiff_t>(end)});
     }

@@ -140,7 +140,7 @@ class OperatorTuning {
     if (known && is_settled_by(*known, planned_[index])) {
       ledger_.note_known(*known);
       remember_winner(task, *known);
-    } else if (is_time_up()) {
+    } else if (is_time_up() || planned_[index] == 0) {
       ledger_.note_not_searched(known);
     } else {
       is_done = search(index, known);

@@ -61,7 +61,9 @@ struct TuneOptions {
   bool repeat_tune = false;  ///< REPEAT_TUNE: tune what the bank already knows, too
   bool reload = false;       ///< take measurements of an interrupted run from the bank's records
   std::uint64_t seed = 1;
-  std::int64_t max_trials = 0;  ///< of the whole run; 0: no limit
+  /// Of the whole run; 0: no limit. A trial is a candidate measured in a search: the races that
+  /// close searches repeat measurements and are none. With `reload`, recalled ones count as well.
+  std::int64_t max_trials = 0;
   int compile_threads = 1;
   std::string tuning_name;  ///< in the result file
   std::filesystem::path result_path;
@@ -92,7 +94,7 @@ struct TuneOutcome {
   std::vector<std::string> failed_ops;
   int tasks = 0;
   int bank_hits = 0;        ///< tasks that the bank knew before
-  std::int64_t trials = 0;  ///< measurements made
+  std::int64_t trials = 0;  ///< made by this run; at most max_trials
   bool om_written = false;
 };
 

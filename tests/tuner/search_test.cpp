@@ -74,6 +74,16 @@ TEST_F(Search, KeepsTheTrialLimitAndRepeatsNoCandidate) {
     EXPECT_TRUE(texts.insert(to_text(trial.candidate)).second);
 }
 
+TEST_F(Search, KeepsTheTrialLimitWithMoreSeedsThanTrials) {
+  std::vector<Candidate> seeds;
+  for (std::int64_t unroll = 1; unroll <= 8; ++unroll) seeds.push_back(impl_.at(2, unroll));
+  for (const int limit : {1, 3, 8}) {
+    FakeMeasurer measurer(bowl);
+    EXPECT_EQ(run(measurer, seeds, limit).ended_by, "trials");
+    EXPECT_EQ(measurer.measured, limit);
+  }
+}
+
 TEST_F(Search, EndsWhenTheSpaceIsExhausted) {
   policy_.patience = 1000;
   const FakeImpl small("small", 1);  // 8 legal Schedules
