@@ -11,19 +11,14 @@
 #include "base/file.h"
 #include "tools/common/data_dirs.h"
 #include "tools/common/environment.h"
+#include "tools/common/flags.h"
 #include "tools/common/output_path.h"
 #include "tuner/aoe_result.h"
 
 namespace aoe::tools {
 namespace fs = std::filesystem;
-namespace po = boost::program_options;
 using nlohmann::json;
 namespace {
-
-[[noreturn]] void reject(const std::string& flag, const std::string& what,
-                         const std::string& advice) {
-  throw Error(ExitCode::kUsage, what, flag, advice);
-}
 
 json parse_json(const fs::path& path) {
   const json content = json::parse(read_file(path, ExitCode::kUsage), nullptr, false);
@@ -47,8 +42,7 @@ void check_fixed_flags(const po::variables_map& flags) {
 
 bool is_on(const po::variables_map& flags, const std::string& flag) {
   const auto value = flags[flag].as<std::string>();
-  if (value != "on" && value != "off")
-    reject("--" + flag, "'" + value + "' is neither on nor off", "");
+  if (value != "on" && value != "off") reject("--" + flag, "'" + value + "' is neither on nor off");
   return value == "on";
 }
 
@@ -73,12 +67,12 @@ template <typename T>
 std::optional<T> positive(const po::variables_map& flags, const std::string& flag) {
   if (!flags.contains(flag)) return std::nullopt;
   const T value = flags[flag].as<T>();
-  if (!(value > 0)) reject("--" + flag, "must be positive", "");
+  if (!(value > 0)) reject("--" + flag, "must be positive");
   return value;
 }
 
 compiler::Soc host_soc(const po::variables_map& flags) {
-  const compiler::Soc host = compiler::detect_soc(positive<int>(flags, "threads").value_or(0));
+  const compiler::Soc host = compiler::detect_soc(threads_of(flags));
   const auto wanted = flags["soc_version"].as<std::string>();
   if (wanted != "auto" && wanted != host.version)
     reject("--soc_version", "this machine is " + host.version + ", and tuning measures on it",
@@ -116,18 +110,13 @@ std::set<std::string> names_in(const json& content, const char* key, const fs::p
 }  // namespace
 
 void add_flags(po::options_description& flags) {
-  const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
-  const auto text_or = [](const char* fallback, const char* name) {
-    return po::value<std::string>()->default_value(fallback)->value_name(name);
-  };
   add_model_flags(flags);
   auto add = flags.add_options();
   add("job_type,j", po::value<int>()->value_name("2"), "2: operator tuning");
   add("output", text("PATH"), "the tuned model, also there; .om is added");
   add("soc_version", text_or("auto", "NAME"), "auto: this machine");
-  add("threads", po::value<int>()->value_name("N"),
-      "tune for N threads; default OMP_NUM_THREADS, else all cores");
-  add("device", po::value<int>()->default_value(0)->value_name("0"), "0: this machine");
+  add_threads_flag(flags, "tune for N threads; default OMP_NUM_THREADS, else all cores");
+  add("device", number_or(0, "0"), "0: this machine");
   add("tune_ops_file", text("FILE"), "tune only the operators that this JSON file lists");
   add("tune_optimization_level", text_or("O2", "LEVEL"), "O1: search several times longer");
   add("Fdeeper_opat", po::bool_switch(), "as --tune_optimization_level=O1");
@@ -138,7 +127,8 @@ void add_flags(po::options_description& flags) {
   add("preset", text("NAME"), "quick, default, deep, or a JSON file like those in configs/tuning");
   add("time_limit", po::value<double>()->value_name("SECONDS"),
       "of the search; default from the preset");
-  add("trials", po::value<std::int64_t>()->value_name("N"), "measure at most N candidates in all");
+  add("trials", po::value<std::int64_t>()->value_name("N"),
+      "measure at most N candidates in all; the closing races of the best are no trials");
   add("seed", po::value<std::uint64_t>()->default_value(1)->value_name("N"),
       "of the search's random numbers");
 }

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "compiler/soc.h"
 #include "tools/aoe_bank/commands.h"
+#include "tools/common/flags.h"
 #include "tools/common/tool.h"
 
 namespace aoe::tools {
@@ -37,17 +38,15 @@ bank::BankKind kind_of(int job_type) {
 }
 
 ExitCode run(const po::variables_map& flags) {
-  const auto text = [&](const char* flag) {
-    return flags.contains(flag) ? flags[flag].as<std::string>() : std::string();
-  };
-  const Command& command = command_named(text("command"));
-  if (command.needs_key && text("repo_key").empty())
+  const Command& command = command_named(text_of(flags, "command"));
+  const std::string repo_key = text_of(flags, "repo_key");
+  if (command.needs_key && repo_key.empty())
     throw Error(ExitCode::kUsage, std::string(command.name) + " needs a repo_key", {},
                 "aoe_bank list shows them");
-  const std::string given = text("soc_version");
+  const std::string given = text_of(flags, "soc_version");
   const std::string soc_version =
-      given == "auto" ? compiler::detect_soc(flags["threads"].as<int>()).version : given;
-  const std::string directory = text("bank");
+      given == "auto" ? compiler::detect_soc(threads_of(flags)).version : given;
+  const std::string directory = text_of(flags, "bank");
   const bank::BankLocation location =
       directory.empty()
           ? bank::custom_bank_location(kind_of(flags["job_type"].as<int>()), soc_version,
@@ -55,9 +54,9 @@ ExitCode run(const po::variables_map& flags) {
           : bank::BankLocation{directory, "--bank"};
   const bank::KnowledgeBank bank(location.directory,
                                  {.soc_version = soc_version, .read_only = true});
-  command.run(bank, {.repo_key = text("repo_key"),
-                     .json = flags.contains("json"),
-                     .records = flags.contains("records")});
+  command.run(
+      bank,
+      {.repo_key = repo_key, .json = flags.contains("json"), .records = flags.contains("records")});
   return ExitCode::kSuccess;
 }
 
@@ -76,18 +75,15 @@ int main(int argc, char** argv) {
                 "  aoe_bank list\n"
                 "  aoe_bank show 1234567890123456789 --records\n"
                 "  TUNE_BANK_PATH=/srv/bank aoe_bank list --json | jq '.[].repo_key'\n"};
-  tool.flags.add_options()("command", po::value<std::string>()->value_name("COMMAND"),
-                           "list or show")("repo_key", po::value<std::string>()->value_name("KEY"),
-                                           "the task to show")(
-      "job_type", po::value<int>()->default_value(2)->value_name("N"),
-      "1: subgraph bank, 2: operator bank")(
-      "soc_version", po::value<std::string>()->default_value("auto")->value_name("NAME"),
-      "whose bank; auto is this machine")("threads",
-                                          po::value<int>()->default_value(0)->value_name("N"),
-                                          "thread count of soc_version=auto; 0: as aoe chooses")(
-      "bank", po::value<std::string>()->value_name("DIR"),
-      "this bank directory, whatever the variables say")(
-      "records", "show: every measurement, failures included")("json", "machine-readable output");
+  auto add = tool.flags.add_options();
+  add("command", text("COMMAND"), "list or show");
+  add("repo_key", text("KEY"), "the task to show");
+  add("job_type", number_or(2, "N"), "1: subgraph bank, 2: operator bank");
+  add("soc_version", text_or("auto", "NAME"), "whose bank; auto is this machine");
+  add_threads_flag(tool.flags, "of soc_version=auto; default as aoe chooses");
+  add("bank", text("DIR"), "this bank directory, whatever the variables say");
+  add("records", "show: every measurement, failures included");
+  add("json", "machine-readable output");
   tool.positional.add("command", 1).add("repo_key", 1);
   tool.run = run;
   return run_tool(argc, argv, std::move(tool));

@@ -12,6 +12,7 @@
 #include "tools/aoe_run/profile_table.h"
 #include "tools/aoe_run/session.h"
 #include "tools/aoe_run/tensors.h"
+#include "tools/common/flags.h"
 #include "tools/common/tool.h"
 
 namespace aoe::tools {
@@ -32,7 +33,7 @@ Options options_from(const po::variables_map& flags) {
   Options options;
   options.model = flags["model"].as<std::string>();
   if (flags.contains("input")) options.inputs = flags["input"].as<std::vector<std::string>>();
-  if (flags.contains("output-dir")) options.output_dir = flags["output-dir"].as<std::string>();
+  options.output_dir = text_of(flags, "output-dir");
   options.profile = flags.contains("profile");
   if (flags.contains("repeat") && flags.contains("seconds"))
     throw Error(ExitCode::kUsage, "--repeat and --seconds exclude each other", {},
@@ -43,15 +44,9 @@ Options options_from(const po::variables_map& flags) {
     options.seconds = flags["seconds"].as<double>();
     if (!(options.seconds > 0)) throw Error(ExitCode::kUsage, "must be more than 0", "--seconds");
   }
-  if (flags.contains("threads")) {
-    constexpr int kMostThreads = 1024;
-    const int threads = flags["threads"].as<int>();
-    if (threads < 1 || threads > kMostThreads)
-      throw Error(ExitCode::kUsage, "must be between 1 and " + std::to_string(kMostThreads),
-                  "--threads");
-    // AscendCL has no function for it: the library reads the variable when it loads a model.
+  // AscendCL has no function for it: the library reads the variable when it loads a model.
+  if (const int threads = threads_of(flags); threads > 0)
     ::setenv("OMP_NUM_THREADS", std::to_string(threads).c_str(), 1);
-  }
   return options;
 }
 
@@ -127,9 +122,6 @@ int main(int argc, char** argv) {
                 "  aoe_run --model=resnet50.om --seconds=3 --threads=2\n"
                 "  aoe_run --model=resnet50.om --input=data=cat.npy --output-dir=out\n"
                 "  aoe_run --model=resnet50.om --repeat=50 --profile\n"};
-  const auto text = [](const char* value_name) {
-    return po::value<std::string>()->value_name(value_name);
-  };
   tool.flags.add_options()                                                        //
       ("model,m", text("M.om")->required(), "the model, as atc or aoe wrote it")  //
       ("input", po::value<std::vector<std::string>>()->value_name("NAME=FILE.npy"),
@@ -140,9 +132,10 @@ int main(int argc, char** argv) {
           "repeat", po::value<int>()->value_name("N"),
           "runs that count, after one that does not (default 10)")(
           "seconds", po::value<double>()->value_name("S"), "run for that long instead")(
-          "threads", po::value<int>()->value_name("T"),
-          "threads to run on; default: OMP_NUM_THREADS, or what the model was compiled for")(
           "profile", "print a table of the model's ops and their times, the slowest first");
+  add_threads_flag(
+      tool.flags,
+      "threads to run on; default: OMP_NUM_THREADS, or what the model was compiled for");
   tool.run = run;
   return run_tool(argc, argv, std::move(tool));
 }

@@ -3,58 +3,30 @@
 
 #include <algorithm>
 
-#include "base/error.h"
 #include "tools/atc/fusion_switch.h"
 #include "tools/common/data_dirs.h"
 #include "tools/common/environment.h"
+#include "tools/common/flags.h"
 #include "tools/common/output_path.h"
 
 namespace aoe::tools {
-namespace po = boost::program_options;
 namespace {
 
-constexpr int kMostThreads = 1024;
-
-[[noreturn]] void reject(const std::string& flag, const std::string& what,
-                         const std::string& advice) {
-  throw Error(ExitCode::kUsage, what, flag, advice);
-}
-
-std::string text_of(const po::variables_map& flags, const char* flag) {
-  return flags.contains(flag) ? flags[flag].as<std::string>() : std::string();
-}
-
-int number_of(const po::variables_map& flags, const std::string& flag, int least, int most) {
-  const int value = flags[flag].as<int>();
-  if (value < least || value > most)
-    reject("--" + flag, std::to_string(value) + " is out of range",
-           "use " + std::to_string(least) + " to " + std::to_string(most));
-  return value;
-}
-
-compiler::Soc read_soc(const po::variables_map& flags) {
-  const int threads = flags.contains("threads") ? number_of(flags, "threads", 1, kMostThreads) : 0;
-  return compiler::soc_from_version(flags["soc_version"].as<std::string>(),
-                                    (config_directory() / "soc").string(), threads);
+/// 1 stands for on.
+bool is_one(const po::variables_map& flags, const std::string& name) {
+  return number_of(flags, name, 0, 1) == 1;
 }
 
 }  // namespace
 
 void add_flags(po::options_description& flags) {
-  const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
-  const auto text_or = [](const char* fallback, const char* name) {
-    return po::value<std::string>()->default_value(fallback)->value_name(name);
-  };
-  const auto number_or = [](int fallback, const char* name) {
-    return po::value<int>()->default_value(fallback)->value_name(name);
-  };
   flags.add_options()("mode", number_or(0, "0|6"), "0: compile a model, 6: show what an om is");
   add_model_flags(flags);
   flags.add_options()("output", text("PATH"), "the om; .om is added")(
-      "soc_version", text_or("auto", "NAME"), "hardware to compile for; auto: this machine")(
-      "threads", po::value<int>()->value_name("N"),
-      "compile for N threads; default OMP_NUM_THREADS, else all cores")(
-      "op_bank_path", text("DIR"), "custom operator bank, unless TUNE_BANK_PATH names one")(
+      "soc_version", text_or("auto", "NAME"), "hardware to compile for; auto: this machine");
+  add_threads_flag(flags, "compile for N threads; default OMP_NUM_THREADS, else all cores");
+  flags.add_options()("op_bank_path", text("DIR"),
+                      "custom operator bank, unless TUNE_BANK_PATH names one")(
       "mdl_bank_path", text("DIR"), "custom subgraph bank, before TUNE_BANK_PATH")(
       "fusion_switch_file", text("FILE"),
       "switches graph passes: lines \"pass:off\", or JSON {\"Switch\": ...}")(
@@ -82,18 +54,19 @@ BuildSettings read_build_settings(const po::variables_map& flags) {
   settings.model = read_model_flags(flags);
   if (!flags.contains("output")) reject("--output", "is required", "name the om to write");
   settings.output = om_output_path(flags["output"].as<std::string>(), "--output");
-  settings.soc = read_soc(flags);
+  settings.soc = compiler::soc_from_version(
+      text_of(flags, "soc_version"), (config_directory() / "soc").string(), threads_of(flags));
   if (flags.contains("fusion_switch_file"))
     settings.disabled_passes = read_fusion_switches(flags["fusion_switch_file"].as<std::string>());
-  settings.reuse_memory = number_of(flags, "disable_reuse_memory", 0, 1) == 0;
+  settings.reuse_memory = !is_one(flags, "disable_reuse_memory");
   settings.op_bank_path = text_of(flags, "op_bank_path");
   settings.mdl_bank_path = text_of(flags, "mdl_bank_path");
   constexpr int kMostBankProcesses = 8;
   settings.queries_banks =
       number_variable("CANN_KNOWLEDGE_BANK_PROCESS_NUM", 0, kMostBankProcesses) != 0;
-  settings.op_debug_level = number_of(flags, "op_debug_level", 0, 4);
+  settings.op_debug_level = number_of(flags, "op_debug_level", 0, 4).value_or(0);
   settings.debug_dir = flags["debug_dir"].as<std::string>();
-  settings.shows_report = number_of(flags, "display_model_info", 0, 1) == 1;
+  settings.shows_report = is_one(flags, "display_model_info");
   return settings;
 }
 

@@ -1,14 +1,13 @@
 // Looks beside the installed program first, then in the source tree.
 #include "tools/common/data_dirs.h"
 
-#include <cstdlib>
+#include "tools/common/environment.h"
 
 namespace aoe::tools {
 namespace fs = std::filesystem;
 
 fs::path config_directory() {
-  if (const char* named = std::getenv("AOE_CONFIG_DIR"); named != nullptr && *named != '\0')
-    return named;
+  if (const auto named = variable("AOE_CONFIG_DIR")) return *named;
   std::error_code status;
   const fs::path program = fs::read_symlink("/proc/self/exe", status);
   const fs::path installed = program.parent_path().parent_path() / "share/aoe/configs";

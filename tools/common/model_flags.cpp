@@ -6,10 +6,9 @@
 #include <sstream>
 #include <string_view>
 
-#include "base/error.h"
+#include "tools/common/flags.h"
 
 namespace aoe::tools {
-namespace po = boost::program_options;
 namespace {
 
 constexpr std::string_view kPrecisionModes[] = {"force_fp32", "must_keep_origin_dtype"};
@@ -17,11 +16,6 @@ constexpr std::string_view kLaterPrecisionModes[] = {
     "force_fp16",          "cube_fp16in_fp32out",      "allow_fp32_to_fp16",
     "allow_mix_precision", "allow_mix_precision_fp16", "allow_mix_precision_bf16",
     "allow_fp32_to_bf16"};
-
-[[noreturn]] void reject(const std::string& flag, const std::string& what,
-                         const std::string& advice) {
-  throw Error(ExitCode::kUsage, what, flag, advice);
-}
 
 bool is_in(std::span<const std::string_view> words, const std::string& word) {
   return std::ranges::find(words, word) != words.end();
@@ -53,10 +47,6 @@ std::vector<std::string> split(const std::string& text, char separator) {
 }  // namespace
 
 void add_model_flags(po::options_description& flags) {
-  const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
-  const auto text_or = [](const char* fallback, const char* name) {
-    return po::value<std::string>()->default_value(fallback)->value_name(name);
-  };
   flags.add_options()("model,m", text("FILE"), "the model")("framework,f", text_or("5", "5"),
                                                             "5: ONNX")(
       "input_shape", text("SHAPES"), "\"name:1,3,224,224;other:1,128\", for dynamic dimensions")(
