@@ -1,8 +1,12 @@
 // aoe: tunes the operators of an ONNX model on this machine.
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <iostream>
+#include <thread>
 
 #include "base/file.h"
+#include "base/log.h"
 #include "graph/onnx_import.h"
 #include "graph/passes.h"
 #include "tools/aoe/progress.h"
@@ -11,6 +15,7 @@
 #include "tools/aoe/stop_signals.h"
 #include "tools/common/op_banks.h"
 #include "tools/common/tool.h"
+#include "tuner/machine_load.h"
 #include "tuner/worker.h"
 #include "tuner/worker_measurer.h"
 
@@ -53,6 +58,15 @@ ExitCode exit_code(const tuner::TuneOutcome& outcome) {
   return ExitCode::kInterrupted;
 }
 
+/// Noise is worth a word, but no refusal: on a build machine it may be all there is.
+void warn_of_load() {
+  constexpr std::chrono::milliseconds kWatch(200);  // 20 ticks of the kernel's clock a core
+  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const auto used = tuner::watch_busy_cores(kWatch, cores);
+  const auto warning = used ? tuner::load_warning(*used, cores) : std::nullopt;
+  if (warning) logger("aoe")->warn(*warning);
+}
+
 ExitCode tune(const po::variables_map& flags) {
   Settings settings = read_settings(flags);
   const StopSignals signals;
@@ -61,6 +75,7 @@ ExitCode tune(const po::variables_map& flags) {
   graph::Graph graph = graph::import_onnx(settings.model.model, settings.model.import);
   graph::run_passes(graph, {});
 
+  warn_of_load();
   make_directory(settings.tuning.tuned_om_path.parent_path());
   const ScratchDirectory scratch(settings.tuning.work_directory);
   tuner::WorkerMeasurer measurer({.soc = settings.tuning.soc,
