@@ -1,4 +1,4 @@
-// kernel_bench: times generated kernels of single tasks on one thread and prints GFLOP/s and the
+// kernel_bench: times kernels of single tasks on one thread and prints GFLOP/s and the
 // share of the FMA peak.
 //
 //   kernel_bench [--impl=direct] [--format=NC1HWC0] [--schedule=oc_vectors=2,ow_block=14,...]
@@ -6,10 +6,12 @@
 //                [--avx2] [--assembly]
 //                TASK...
 //   TASK: "conv 1x64x56x56 64x64x3x3 s1 p1 d1 g1 bias add relu" or "matmul 128x768 768x3072 bias
-//   relu"
+//   relu", or a shape line (tests/compiler/shape_line.h): "SoftmaxV2 in=4x100"
 //
-// Without --impl all Impls with generated code; --search times N random legal Schedules and prints
+// Without --impl all Impls with generated or library code; --search times N random legal Schedules and prints
 // the best.
+#include <omp.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -28,6 +30,8 @@
 #include "compiler/impl.h"
 #include "compiler/loopnest/codegen.h"
 #include "runtime/jit_module.h"
+#include "runtime/onednn_kernel.h"
+#include "tests/compiler/shape_line.h"
 
 namespace {
 
@@ -69,6 +73,7 @@ ConstantPtr random_constant(const Shape& shape, std::mt19937& random) {
 
 Task parse_task(const std::string& text) {
   std::mt19937 random(1);
+  if (text.find(" in=") != std::string::npos) return parse_shape_line(text).task;
   const std::vector<std::string> words = split(text, ' ');
   AOE_CHECK(words.size() >= 3, "a task needs an op and two shapes: " + text);
   const bool is_conv = words[0] == "conv";
@@ -149,19 +154,26 @@ class Runner {
  public:
   Runner(const Task& task, const Candidate& candidate, const Soc& soc) : task_(task) {
     Kernel kernel = candidate.impl->build(task, candidate.format, candidate.schedule, soc);
-    AOE_CHECK(kernel.kind == KernelKind::kJit, "not generated code");
+    AOE_CHECK(kernel.kind == KernelKind::kJit || kernel.kind == KernelKind::kOneDnn,
+              "neither generated nor library code");
     const auto started = std::chrono::steady_clock::now();
     for (std::size_t i = 0; i < kernel.stages.size(); ++i) {
       kernel.stages[i].name += "_" + std::to_string(i);
     }
-    code_ = std::make_unique<runtime::JitModule>(
-        loopnest::compile_shared_object(kernel.stages, soc), task.op.type);
+    if (kernel.kind == KernelKind::kJit)
+      code_ = std::make_unique<runtime::JitModule>(
+          loopnest::compile_shared_object(kernel.stages, soc), task.op.type);
     compile_ms =
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - started)
             .count();
     std::mt19937 random(7);
     std::uniform_real_distribution<float> values(-1, 1);
+    std::vector<std::size_t> bytes;
     for (std::size_t i = 0; i < task.inputs.size(); ++i) {
+      if (!task.inputs[i].is_present()) {
+        plain_.emplace_back();
+        continue;
+      }
       if (task.inputs[i].constant) {
         plain_.push_back(task.inputs[i].constant->view());
         continue;
@@ -175,21 +187,27 @@ class Runner {
       keep_.push_back(allocate(storage_bytes(stored)));
       reference::convert_format(plain_.back(), {stored, keep_.back().get()});
       buffers_.push_back(keep_.back().get());
+      bytes.push_back(storage_bytes(stored));
     }
     const TensorDesc out = with_format(task.out(), candidate.format.outputs[0], soc);
     keep_.push_back(allocate(storage_bytes(out)));
     output_ = {out, keep_.back().get()};
     std::memset(output_.data, 0xff, storage_bytes(out));
     buffers_.push_back(output_.data);
+    bytes.push_back(storage_bytes(out));
     for (const PackedConstant& constant : kernel.constants) {
       keep_.push_back(allocate(constant.size_bytes));
       constant.pack(keep_.back().get());
       buffers_.push_back(keep_.back().get());
+      bytes.push_back(constant.size_bytes);
     }
     if (kernel.workspace_bytes > 0) {
       keep_.push_back(allocate(kernel.workspace_bytes));
       buffers_.push_back(keep_.back().get());
+      bytes.push_back(kernel.workspace_bytes);
     }
+    if (kernel.kind == KernelKind::kOneDnn)
+      library_ = runtime::OneDnnKernel::create(kernel.params, soc.threads, bytes);
     std::int64_t scratch = 64;
     for (const loopnest::Function& stage : kernel.stages) {
       functions_.push_back({code_->find(stage.name), stage.parallel_extent});
@@ -200,6 +218,7 @@ class Runner {
   }
 
   void run() {
+    if (library_) return library_->run(buffers_);
     for (const auto& [function, extent] : functions_)
       function(buffers_.data(), 0, extent, scratch_);
   }
@@ -246,6 +265,7 @@ class Runner {
  private:
   Task task_;
   std::unique_ptr<runtime::JitModule> code_;
+  std::unique_ptr<runtime::OneDnnKernel> library_;
   std::vector<Bytes> keep_;
   std::vector<Tensor> plain_;
   Tensor output_;
@@ -333,7 +353,7 @@ void bench(const Task& task, const Candidate& base, const Options& options, cons
     lines.push_back({runner.best_ns(options.search != 0 ? 5 : 60), candidate.schedule});
     if (i == 0) {
       std::printf(
-          "  %-10s %-8s %10.1f us %8.1f GFLOP/s %5.1f%%  estimate %8.1f us compile %5.1f ms  %s\n",
+          "  %-17s %-13s %10.1f us %8.1f GFLOP/s %5.1f%%  estimate %8.1f us compile %5.1f ms  %s\n",
           std::string(base.impl->name()).c_str(), base.format.name.c_str(), lines[0].ns / 1e3,
           flops(task) / lines[0].ns, 100 * flops(task) / lines[0].ns / peak,
           base.impl->estimate_ns(task, base.format, soc) / 1e3, runner.compile_ms,
@@ -383,6 +403,7 @@ int main(int argc, char** argv) {
     soc.vector_lanes = 8;
     soc.vector_registers = 16;
   }
+  omp_set_num_threads(soc.threads);  // oneDNN's team
   const double peak = measured_peak(soc);
   std::printf("%s, %d lanes, one thread, peak %.0f GFLOP/s\n", soc.version.c_str(),
               soc.vector_lanes, peak);
@@ -393,7 +414,7 @@ int main(int argc, char** argv) {
       if (!options.impl.empty() && candidate.impl->name() != options.impl) continue;
       if (!options.format.empty() && candidate.format.name != options.format) continue;
       const std::string name(candidate.impl->name());
-      if (name == "reference" || name.starts_with("onednn")) continue;
+      if (name == "reference") continue;
       bench(task, candidate, options, soc, peak);
     }
   }

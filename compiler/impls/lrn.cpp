@@ -169,8 +169,9 @@ class LrnImpl final : public Impl {
                                                            : schedule.at("pixels"))}};
   }
 
-  double estimate_ns(const Task& task, const FormatChoice&, const Soc& soc) const override {
-    return plain_estimate_ns(task, soc, kElementCost);
+  double estimate_ns(const Task& task, const FormatChoice& format, const Soc& soc) const override {
+    constexpr double kDenseCost = 16, kChannelsInLanesCost = 26;  // vector operations, as measured
+    return plain_estimate_ns(task, soc, is_dense(format) ? kDenseCost : kChannelsInLanesCost);
   }
 
   Kernel build(const Task& task, const FormatChoice& format, const Schedule& schedule,

@@ -190,7 +190,7 @@ class OneDnnRnn final : public Impl {
   /// Each step waits for the one before and reads the whole recurrence again, from the caches at best.
   double estimate_ns(const Task& task, const FormatChoice&, const Soc& soc) const override {
     const RnnShape s = rnn_shape(task).value();
-    constexpr double kInputEfficiency = 0.5, kRecurrentEfficiency = 0.25, kStepNs = 4000;
+    constexpr double kInputEfficiency = 0.35, kRecurrentEfficiency = 0.25, kStepNs = 5000;
     const double step_count = static_cast<double>(s.steps * s.directions);
     const double step_bytes = sizeof(float) * static_cast<double>(s.gate_count()) *
                               static_cast<double>(s.hidden * s.hidden);

@@ -202,10 +202,11 @@ class Pool final : public Impl {
 
   double estimate_ns(const Task& task, const FormatChoice& format, const Soc& soc) const override {
     const Geometry g = geometry_of(task, format, soc);
-    constexpr double kEfficiency = 0.2;  // one load per operation, no multiply-adds
+    // One load per operation, no multiply-adds; a maximum waits for the one before.
+    const double efficiency = g.window.is_max ? 0.1 : 0.2;
     const double lane_use =
         static_cast<double>(g.channels) / static_cast<double>(g.vectors * g.lanes);
-    return launch_ns(soc) + std::max(compute_ns(soc, flops(task) / lane_use, kEfficiency),
+    return launch_ns(soc) + std::max(compute_ns(soc, flops(task) / lane_use, efficiency),
                                      memory_ns(soc, bytes_moved(task)));
   }
 

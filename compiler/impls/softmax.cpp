@@ -7,8 +7,8 @@
 #include "compiler/plain_task.h"
 #include "compiler/roofline.h"
 #include "compiler/row_loop.h"
+#include "compiler/softmax_view.h"
 #include "compiler/strided_nest.h"
-#include "reference/axes.h"
 
 namespace aoe::compiler {
 namespace {
@@ -22,21 +22,6 @@ using loopnest::Vec;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr std::int64_t kExpCost = 20;   ///< vector operations
-constexpr int kSingleAxisVersion = 13;  ///< before, all axes from `axis` on were one
-
-reference::AxisView view_of(const Task& task) {
-  const Shape& shape = task.in(0).shape;
-  if (task.op.version >= kSingleAxisVersion) {
-    const std::int64_t axis = task.op.attrs.get_int("axis", -1);
-    return reference::view_axis(shape, reference::normalize_axis(axis, shape.size()));
-  }
-  const std::int64_t axis = task.op.attrs.get_int("axis", 1);
-  const std::size_t split = axis == static_cast<std::int64_t>(shape.size())
-                                ? shape.size()
-                                : reference::normalize_axis(axis, shape.size());
-  return {reference::dim_product(shape, 0, split),
-          reference::dim_product(shape, split, shape.size()), 1};
-}
 
 bool is_log(const Task& task) {
   return task.op.type == "LogSoftmaxV2";
@@ -123,7 +108,7 @@ class Softmax final : public Impl {
   }
 
   ScheduleSpace space(const Task& task, const FormatChoice&, const Soc& soc) const override {
-    const reference::AxisView view = view_of(task);
+    const reference::AxisView view = softmax_view(task);
     ScheduleSpace space = nest_space(nest_of(view), soc, view.dim * kExpCost);
     space.axes[2] = {"accumulators", {1, 2, 4, 8}};
     space.heuristic.erase("unroll");
@@ -133,7 +118,7 @@ class Softmax final : public Impl {
 
   Features features(const Task& task, const FormatChoice&, const Schedule& schedule,
                     const Soc& soc) const override {
-    const reference::AxisView view = view_of(task);
+    const reference::AxisView view = softmax_view(task);
     Features features = nest_features(nest_of(view), tiling_of(view, schedule, soc), soc);
     features.emplace_back("bytes", bytes_moved(task));
     features.emplace_back("dim", static_cast<double>(view.dim));
@@ -147,7 +132,7 @@ class Softmax final : public Impl {
 
   Kernel build(const Task& task, const FormatChoice&, const Schedule& schedule,
                const Soc& soc) const override {
-    const reference::AxisView view = view_of(task);
+    const reference::AxisView view = softmax_view(task);
     const StridedNest nest = nest_of(view);
     const NestTiling tiling = tiling_of(view, schedule, soc);
     Builder builder("softmax");
