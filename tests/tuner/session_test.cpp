@@ -1,0 +1,368 @@
+// Whole tuning runs with a measurer that is a formula: what reaches the bank, how it is counted, and how a run ends.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "graph/passes.h"
+#include "runtime/om.h"
+#include "tests/graph/model_text.h"
+#include "tests/temp_dir.h"
+#include "tuner/sampler.h"
+#include "tuner/tuner.h"
+
+namespace aoe::tuner {
+namespace {
+using compiler::Candidate;
+using compiler::Task;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+constexpr double kDefaultNs = 2000;
+
+/// A machine without noise on which what the untuned model uses takes 2000 ns an op, and everything else from 500 to
+/// 1500: alone and inside models alike, unless a test says otherwise.
+class FormulaMeasurer final : public Measurer {
+ public:
+  explicit FormulaMeasurer(const compiler::Soc& soc) : soc_(soc) {}
+
+  void set_weights_in(WeightsIn) override {}
+
+  std::vector<Timing> measure(const Task& task, std::span<const Candidate> candidates,
+                              double) override {
+    std::vector<Timing> timings;
+    for (const Candidate& candidate : candidates) {
+      if (stop != nullptr && stop->stop_requested()) {
+        timings.push_back(Timing::failure(Outcome::kStopped, "tuning was stopped"));
+        continue;
+      }
+      timings.push_back(timed(task, candidate));
+      measured.push_back(key(task) + " " + to_text(candidate));
+      if (stop != nullptr && static_cast<int>(measured.size()) == stop_after) stop->request_stop();
+    }
+    return timings;
+  }
+
+  std::vector<Timing> race(const Task& task, std::span<const Candidate> candidates) override {
+    std::vector<Timing> timings;
+    for (const Candidate& candidate : candidates) timings.push_back(timed(task, candidate));
+    return timings;
+  }
+
+  Result<std::vector<ModelTiming>> run_models(std::span<const fs::path> oms) override {
+    if (runs_no_models) return Unexpected("no such machine");
+    std::vector<ModelTiming> timings;
+    for (const fs::path& path : oms) timings.push_back(model_timing(runtime::Om::load(path)));
+    return timings;
+  }
+
+  double time_ns(const std::string& repo_key, const std::string& candidate) const {
+    const std::string name = repo_key + " " + candidate;
+    if (defaults_.contains(name)) return kDefaultNs;
+    if (const auto set = set_ns.find(name); set != set_ns.end()) return set->second;
+    return 500 + static_cast<double>(hash64(name) % 1000);
+  }
+
+  std::map<std::string, double> set_ns;  ///< "<repo_key> <candidate>": instead of the formula's
+  std::string unmeasurable_type;         ///< ops of this type give wrong results
+  std::function<bool(const std::string& candidate)> is_slow_in_models;
+  bool runs_no_models = false;
+  std::stop_source* stop = nullptr;
+  int stop_after = 0;                 ///< measurements
+  std::vector<std::string> measured;  ///< "<repo_key> <candidate>", of searches
+
+ private:
+  static constexpr int kSamples = 15;
+
+  std::string key(const Task& task) const { return compiler::key_of(task, soc_).repo_key(); }
+
+  Timing timed(const Task& task, const Candidate& candidate) const {
+    if (task.op.type == unmeasurable_type)
+      return Timing::failure(Outcome::kWrongResult, "off by one");
+    Timing timing;
+    timing.samples_ns.assign(kSamples, time_ns(key(task), to_text(candidate)));
+    return timing;
+  }
+
+  /// The first model that a run shows is the untuned one: it says what the defaults are.
+  ModelTiming model_timing(const runtime::Om& om) {
+    const bool is_first = defaults_.empty();
+    ModelTiming timing;
+    timing.samples_ns.assign(kSamples, 0);
+    for (const json& node : om.tuning.at("nodes")) {
+      const bank::Strategy strategy{.format = node.at("format"),
+                                    .impl = node.at("impl"),
+                                    .schedule = node.at("schedule").get<bank::Schedule>()};
+      const std::string repo_key = node.at("repo_key");
+      const std::string text = to_text(strategy);
+      if (is_first) defaults_.insert(repo_key + " " + text);
+      double ns = time_ns(repo_key, text);
+      if (ns != kDefaultNs && is_slow_in_models && is_slow_in_models(text)) ns = 2 * kDefaultNs;
+      timing.steps.push_back({node.at("node"), false, std::vector<double>(kSamples, ns)});
+      for (double& sample : timing.samples_ns) sample += ns;
+    }
+    return timing;
+  }
+
+  const compiler::Soc& soc_;
+  std::set<std::string> defaults_;
+};
+
+class Session : public ::testing::Test {
+ protected:
+  Session() {
+    fs::create_directories(options_.work_directory);
+    options_.policy.search.max_trials = 40;
+    options_.policy.confirm.rounds = 2;
+    graph::run_passes(graph_, {});
+  }
+
+  TuneOutcome tune() {
+    bank::KnowledgeBank bank = open_bank();
+    options_.stop = stop_.get_token();
+    return tune_operators(graph_, bank, nullptr, machine_, options_);
+  }
+
+  bank::KnowledgeBank open_bank() const {
+    return bank::KnowledgeBank(temp_ / "bank", {.soc_version = soc_.version});
+  }
+
+  /// "<repo_key> <strategy>" of each task with a winner.
+  std::set<std::string> winners() const {
+    std::set<std::string> list;
+    for (const bank::BankEntry& entry : open_bank().entries())
+      if (entry.set.has_winner())
+        list.insert(entry.key.repo_key() + " " + to_text(entry.set.strategies.front()));
+    return list;
+  }
+
+  json result() const { return json::parse(read_file(options_.result_path, ExitCode::kOutput)); }
+  json opat() const { return result().at(1).at("OPAT"); }
+
+  /// Checks the documented identities, too.
+  void expect_counters(int add, int update, int reserved, int unsatisfied) const {
+    const json summary = opat().at("repo_summary");
+    EXPECT_EQ(summary.at("repo_add_num"), add);
+    EXPECT_EQ(summary.at("repo_update_num"), update);
+    EXPECT_EQ(summary.at("repo_reserved_num"), reserved);
+    EXPECT_EQ(summary.at("repo_unsatisfied_num"), unsatisfied);
+    EXPECT_EQ(summary.at("repo_hit_num"), update + reserved);
+    EXPECT_EQ(summary.at("total_num"), add + update + reserved + unsatisfied);
+  }
+
+  static constexpr int kTasks = 3;
+  const aoe::tests::TempDir temp_;
+  const compiler::Soc soc_ = compiler::detect_soc(1);
+  graph::Graph graph_ = aoe::tests::import_text(R"(
+    g (float[1,16,14,14] x) => (float[1,8,14,14] y) <float[16,16,3,3] w, float[8,16,1,1] v> {
+      a = Conv <pads = [1,1,1,1]> (x, w)
+      b = Relu (a)
+      c = Conv (b, v)
+      y = Softmax <axis = 1> (c)
+    })");
+  FormulaMeasurer machine_{soc_};
+  std::stop_source stop_;
+  TuneOptions options_{.soc = soc_,
+                       .policy = {},
+                       .filter = {},
+                       .tuning_name = "g",
+                       .result_path = temp_ / "result.json",
+                       .work_directory = temp_ / "scratch",
+                       .tuned_om_path = temp_ / "tuned.om",
+                       .stop = {},
+                       .on_progress = {}};
+};
+
+TEST_F(Session, WinnersAreKeptCountedAndInTheModel) {
+  const TuneOutcome outcome = tune();
+  EXPECT_EQ(outcome.state, TuningState::kSuccessful);
+  EXPECT_EQ(outcome.tasks, kTasks);
+  EXPECT_EQ(outcome.verdict, "faster");
+  EXPECT_EQ(outcome.trials, static_cast<std::int64_t>(machine_.measured.size()));
+  EXPECT_DOUBLE_EQ(outcome.baseline_ms, kTasks * kDefaultNs / 1e6);
+  ASSERT_EQ(outcome.gains.size(), static_cast<std::size_t>(kTasks));
+  for (const TaskGain& gain : outcome.gains) EXPECT_LT(gain.after_ns, gain.before_ns);
+  EXPECT_EQ(opat().at("opat_tuning_result"), "tuning successful");
+  EXPECT_EQ(opat().at("repo_modified_operators").size(), static_cast<std::size_t>(kTasks));
+  expect_counters(kTasks, 0, 0, 0);
+  ASSERT_TRUE(outcome.om_written);
+  const runtime::Om om = runtime::Om::load(options_.tuned_om_path);
+  for (const json& node : om.tuning.at("nodes")) EXPECT_EQ(node.at("source"), "bank");
+  EXPECT_EQ(winners().size(), static_cast<std::size_t>(kTasks));
+}
+
+// ---- REPEAT_TUNE ----
+
+TEST_F(Session, WhatTheBankKnowsIsSkippedAndCountsAsHitAndReserved) {
+  tune();
+  const auto first = winners();
+  machine_.measured.clear();
+  const TuneOutcome again = tune();
+  EXPECT_TRUE(machine_.measured.empty());
+  EXPECT_EQ(again.trials, 0);
+  EXPECT_EQ(again.bank_hits, kTasks);
+  EXPECT_EQ(again.verdict, "faster");
+  expect_counters(0, 0, kTasks, 0);
+  EXPECT_EQ(winners(), first);
+}
+
+TEST_F(Session, RepeatedTuningThatFindsNothingBetterReserves) {
+  tune();
+  const auto first = winners();
+  for (const std::string& winner : first) machine_.set_ns[winner] = 400;
+  machine_.measured.clear();
+  options_.repeat_tune = true;
+  tune();
+  EXPECT_FALSE(machine_.measured.empty());
+  expect_counters(0, 0, kTasks, 0);
+  EXPECT_EQ(winners(), first);
+}
+
+TEST_F(Session, RepeatedTuningThatFindsBetterUpdates) {
+  tune();
+  const auto first = winners();
+  for (const std::string& winner : first) machine_.set_ns[winner] = 0.95 * kDefaultNs;
+  options_.repeat_tune = true;
+  const TuneOutcome outcome = tune();
+  EXPECT_EQ(outcome.state, TuningState::kSuccessful);
+  expect_counters(0, kTasks, 0, 0);
+  for (const json& op : opat().at("repo_modified_operators"))
+    for (const auto& [mode, gain] : op.at("tune_performance").items())
+      EXPECT_EQ(gain.at("update_mode"), "update") << mode;
+  const auto second = winners();
+  EXPECT_EQ(second.size(), first.size());
+  for (const std::string& winner : second) EXPECT_FALSE(first.contains(winner)) << winner;
+}
+
+// ---- confirmation in the model ----
+
+TEST_F(Session, WhatIsSlowerInTheModelIsDemoted) {
+  machine_.is_slow_in_models = [](const std::string&) { return true; };
+  const TuneOutcome outcome = tune();
+  EXPECT_EQ(outcome.state, TuningState::kSuccessful);
+  EXPECT_TRUE(outcome.gains.empty());
+  EXPECT_TRUE(winners().empty());
+  EXPECT_EQ(outcome.verdict, "same");
+  EXPECT_DOUBLE_EQ(outcome.result_ms, outcome.baseline_ms);
+  EXPECT_TRUE(opat().at("repo_modified_operators").empty());
+  expect_counters(0, 0, 0, kTasks);
+  EXPECT_TRUE(outcome.om_written);
+}
+
+TEST_F(Session, ADemotedUpdateGivesTheBankItsStrategyBack) {
+  tune();
+  const auto first = winners();
+  for (const std::string& winner : first) machine_.set_ns[winner] = 0.95 * kDefaultNs;
+  machine_.is_slow_in_models = [&](const std::string& candidate) {
+    return std::ranges::none_of(first,
+                                [&](const std::string& w) { return w.ends_with(candidate); });
+  };
+  options_.repeat_tune = true;
+  tune();
+  EXPECT_EQ(winners(), first);
+  expect_counters(0, 0, kTasks, 0);
+}
+
+// ---- limits ----
+
+TEST_F(Session, TasksBeyondTheTimeLimitAreNotSearched) {
+  options_.policy.search.time_limit_s = 1e-9;
+  const TuneOutcome outcome = tune();
+  EXPECT_TRUE(machine_.measured.empty());
+  EXPECT_EQ(outcome.state, TuningState::kSuccessful);
+  EXPECT_TRUE(outcome.om_written);
+  EXPECT_TRUE(winners().empty());
+  expect_counters(0, 0, 0, kTasks);
+  // Nothing was learned of them: the next run, with time, searches.
+  options_.policy.search.time_limit_s = 0;
+  tune();
+  expect_counters(kTasks, 0, 0, 0);
+}
+
+TEST_F(Session, TheTrialLimitHoldsForTheWholeRun) {
+  for (const int limit : {1, 2, 3, 10, 25}) {
+    machine_.measured.clear();
+    fs::remove_all(temp_ / "bank");
+    options_.max_trials = limit;
+    const TuneOutcome outcome = tune();
+    EXPECT_LE(static_cast<int>(machine_.measured.size()), limit);
+    EXPECT_GE(static_cast<int>(machine_.measured.size()), 1);
+    EXPECT_EQ(outcome.trials, static_cast<std::int64_t>(machine_.measured.size()));
+    EXPECT_EQ(result().at(0).at("basic").at("trials"), outcome.trials);
+    EXPECT_EQ(opat().at("repo_summary").at("total_num"), kTasks);
+  }
+}
+
+// ---- stopped, resumed ----
+
+TEST_F(Session, AStoppedRunIsIncompleteAndKeepsWhatItWon) {
+  options_.on_progress = [&](const Progress& progress) {
+    if (progress.tasks_done == 1) stop_.request_stop();
+  };
+  const TuneOutcome outcome = tune();
+  EXPECT_EQ(outcome.state, TuningState::kIncomplete);
+  EXPECT_EQ(opat().at("opat_tuning_result"), "tuning incomplete");
+  EXPECT_FALSE(outcome.om_written);
+  EXPECT_FALSE(fs::exists(options_.tuned_om_path));
+  EXPECT_EQ(winners().size(), 1U);
+  expect_counters(1, 0, 0, 0);
+}
+
+TEST_F(Session, BeforeAnythingIsMeasuredTheResultSaysIncomplete) {
+  stop_.request_stop();
+  EXPECT_EQ(tune().state, TuningState::kIncomplete);
+  EXPECT_EQ(result().at(0).at("basic").at("tuning_name"), "g");
+}
+
+TEST_F(Session, AReloadedRunRepeatsNoMeasurement) {
+  machine_.stop = &stop_;
+  machine_.stop_after = 20;
+  EXPECT_EQ(tune().state, TuningState::kIncomplete);
+  const std::set<std::string> before(machine_.measured.begin(), machine_.measured.end());
+  ASSERT_EQ(before.size(), 20U);
+  const auto repeated_with = [&](bool reload) {
+    machine_.stop = nullptr;
+    machine_.measured.clear();
+    stop_ = std::stop_source();
+    options_.reload = reload;
+    EXPECT_EQ(tune().state, TuningState::kSuccessful);
+    return std::ranges::count_if(machine_.measured,
+                                 [&](const std::string& m) { return before.contains(m); });
+  };
+  fs::copy(temp_ / "bank", temp_ / "bank_at_stop", fs::copy_options::recursive);
+  EXPECT_EQ(repeated_with(true), 0);
+  fs::remove_all(temp_ / "bank");
+  fs::rename(temp_ / "bank_at_stop", temp_ / "bank");
+  EXPECT_GT(repeated_with(false), 0);
+}
+
+// ---- failures ----
+
+TEST_F(Session, AnOperatorThatCannotBeMeasuredFailsAndTheOthersGoOn) {
+  machine_.unmeasurable_type = "SoftmaxV2";
+  const TuneOutcome outcome = tune();
+  EXPECT_EQ(outcome.state, TuningState::kFailed);
+  EXPECT_EQ(outcome.failed_ops.size(), 1U);
+  EXPECT_EQ(opat().at("opat_tuning_result"), "tuning failed");
+  EXPECT_EQ(opat().at("tuning_failed_operators").size(), 1U);
+  EXPECT_EQ(winners().size(), 2U);
+  expect_counters(kTasks - 1, 0, 0, 1);
+}
+
+TEST_F(Session, AnUntunedModelThatDoesNotRunEndsTheRun) {
+  machine_.runs_no_models = true;
+  try {
+    tune();
+    FAIL() << "no error";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ExitCode::kFailure);
+    EXPECT_NE(std::string(e.what()).find("no such machine"), std::string::npos) << e.what();
+  }
+  EXPECT_EQ(result().at(0).at("basic").at("tuning_name"), "g");
+}
+
+}  // namespace
+}  // namespace aoe::tuner
