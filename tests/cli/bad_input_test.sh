@@ -8,11 +8,8 @@ echo "hello, world" >text.onnx
 head -c $(($(stat -c %s m.onnx) / 2)) m.onnx >half.onnx
 : >empty.onnx
 head -c 1000 good.om >cut.om
-python3 - <<'PY'
-bytes_ = bytearray(open('good.om', 'rb').read())
-bytes_[len(bytes_) // 2] ^= 1
-open('flipped.om', 'wb').write(bytes_)
-PY
+python3 "$here/bad_models.py" # unsupported.onnx, contradiction.onnx, declared.onnx, dangling.onnx
+mkdir taken.om
 mkdir -p not_a_bank/op
 soc=$(atc --mode=6 --om=good.om | sed -nE 's/.*soc_version\[([^]]+)\].*/\1/p')
 [ -n "$soc" ] || fail "no soc_version in the report of --mode=6"
@@ -24,6 +21,11 @@ for tool in "atc --output=m" "aoe --job_type=2"; do
   refuses 3 text.onnx $tool --framework=5 --model=text.onnx
   refuses 3 half.onnx $tool --framework=5 --model=half.onnx
   refuses 3 empty.onnx $tool --framework=5 --model=empty.onnx
+  refuses 3 "node odd_one (ONNX FancyThing, opset 13), node odd_two (ONNX OtherThing, opset 13)" \
+    $tool --framework=5 --model=unsupported.onnx
+  refuses 3 "node mm" $tool --framework=5 --model=contradiction.onnx
+  refuses 3 "contradictory shapes" $tool --framework=5 --model=declared.onnx
+  refuses 3 "reads 'q'" $tool --framework=5 --model=dangling.onnx
   refuses 3 "" $tool --framework=5 --model=m.onnx --input_shape="input:1,3,17"
   refuses 2 nosuch $tool --framework=5 --model=m.onnx --input_shape="nosuch:1,3,224,224"
   refuses 2 input_shape $tool --framework=5 --model=m.onnx --input_shape="data=1x3"
@@ -34,10 +36,20 @@ for tool in "atc --output=m" "aoe --job_type=2"; do
 done
 refuses 2 job_type aoe --framework=5 --model=m.onnx --job_type=4
 refuses 2 job_type aoe --framework=5 --model=m.onnx
-refuses 6 absent/m atc --framework=5 --model=m.onnx --output=absent/m
-refuses 6 /proc atc --framework=5 --model=m.onnx --output=/proc/m
+for tool in atc "aoe --job_type=2"; do
+  refuses 6 absent/m $tool --framework=5 --model=m.onnx --output=absent/m
+  refuses 6 /proc $tool --framework=5 --model=m.onnx --output=/proc/m
+  refuses 6 taken.om $tool --framework=5 --model=m.onnx --output=taken
+  refuses 2 "names no file" $tool --framework=5 --model=m.onnx --output=directory/
+done
+for place in /proc/x "$PWD/text.onnx"; do
+  ASCEND_WORK_PATH=$place refuses 6 ASCEND_WORK_PATH aoe --job_type=2 --framework=5 --model=m.onnx
+done
+refuses 6 /proc/x aoe_run --model=good.om --output-dir=/proc/x
+refuses 6 text.onnx aoe_run --model=good.om --output-dir=text.onnx
 refuses 2 soc atc --framework=5 --model=m.onnx --output=m --soc_version=Ascend310P3
 TUNE_BANK_PATH=$PWD/absent refuses 5 TUNE_BANK_PATH atc --framework=5 --model=m.onnx --output=m
+TUNE_BANK_PATH=$PWD/absent refuses 5 TUNE_BANK_PATH aoe --framework=5 --model=m.onnx --job_type=2
 TUNE_BANK_PATH=$PWD/not_a_bank refuses 5 "not a bank" atc --framework=5 --model=m.onnx --output=m
 TUNE_BANK_PATH=$PWD/not_a_bank refuses 5 "not a bank" aoe --framework=5 --model=m.onnx --job_type=2
 TUNE_BANK_PATH=$PWD/not_a_bank refuses 5 "not a bank" aoe_bank list --soc_version="$soc"
@@ -45,7 +57,9 @@ TUNE_BANK_PATH=$PWD/not_a_bank refuses 5 "not a bank" aoe_bank list --soc_versio
 refuses 4 absent.om aoe_run --model=absent.om
 refuses 4 text.onnx aoe_run --model=text.onnx
 refuses 4 cut.om aoe_run --model=cut.om
-refuses 4 flipped.om aoe_run --model=flipped.om
+refuses 4 directory aoe_run --model=directory
+# One flipped bit, wherever it is, is found before anything runs.
+python3 "$here/flipped_bits.py" good.om || fail "a damaged om was taken"
 refuses 2 "unknown flag" aoe_run --model=good.om --speed=ludicrous
 refuses 7 absent.npy aoe_run --model=good.om --input=input=absent.npy
 refuses 7 text.onnx aoe_run --model=good.om --input=input=text.onnx

@@ -1,6 +1,7 @@
 # Shared by the command-line tests: source it first. $1 of the test is the directory of the programs.
 set -u
 bin=$(cd "$1" && pwd) || exit 2
+here=$(cd "$(dirname "$0")" && pwd)
 export PATH=$bin:$PATH
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -86,7 +86,7 @@ fs::path work_path() {
   const fs::path path = named ? fs::absolute(*named) : fs::current_path();
   std::error_code status;
   fs::create_directories(path, status);
-  if (!fs::is_directory(path, status) || ::access(path.c_str(), W_OK | X_OK) != 0)
+  if (!is_writable_directory(path))
     throw Error(ExitCode::kOutput, "the directory for results cannot be written",
                 (named ? "ASCEND_WORK_PATH " : "") + path.string(),
                 "set ASCEND_WORK_PATH to another one");

@@ -1,6 +1,7 @@
 // Checks the directory of an output before the work begins.
 #include "tools/common/output_path.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -18,10 +19,22 @@ fs::path om_output_path(const std::string& given, const std::string& flag) {
   if (!fs::is_directory(directory, status))
     throw Error(ExitCode::kOutput, "the directory does not exist", flag + " " + path.string(),
                 "create it first");
-  if (::access(directory.c_str(), W_OK | X_OK) != 0)
+  if (fs::is_directory(path, status))
+    throw Error(ExitCode::kOutput, "is a directory", flag + " " + path.string(),
+                "choose another name");
+  if (!is_writable_directory(directory))
     throw Error(ExitCode::kOutput, "the directory is not writable", flag + " " + path.string(),
                 "choose another one");
   return path;
+}
+
+bool is_writable_directory(const fs::path& directory) {
+  const fs::path probe = directory / (".aoe_probe" + std::to_string(::getpid()));
+  const int fd = ::open(probe.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+  if (fd < 0) return false;
+  ::close(fd);
+  ::unlink(probe.c_str());
+  return true;
 }
 
 }  // namespace aoe::tools
