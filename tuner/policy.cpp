@@ -42,8 +42,11 @@ void each_field(P& p, F&& f) {
   f("max_trials", p.max_trials);
   f("batch_size", p.batch_size);
   f("patience", p.patience);
+  f("min_expected_gain", p.min_expected_gain);
   f("noise", p.noise);
   f("explore", p.explore);
+  f("population", p.population);
+  f("generations", p.generations);
   f("parents", p.parents);
   f("finalists", p.finalists);
   f("time_limit_s", p.time_limit_s);
@@ -127,6 +130,7 @@ void check_positive(const Policy& p, const std::string& where) {
       {"measure.run_timeout_s", p.measure.run_timeout_s},
       {"measure.compile_timeout_s", p.measure.compile_timeout_s},
       {"search.batch_size", p.search.batch_size},
+      {"search.population", p.search.population},
       {"search.parents", p.search.parents},
       {"search.finalists", p.search.finalists},
       {"confirm.rounds", p.confirm.rounds}};

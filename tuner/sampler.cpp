@@ -88,6 +88,32 @@ std::optional<Schedule> mutate(const ScheduleSpace& space, const Schedule& paren
   return std::nullopt;
 }
 
+std::optional<Schedule> cross(const ScheduleSpace& space, const Schedule& mother,
+                              const Schedule& father, Random& random) {
+  Schedule child = mother;
+  for (const ScheduleAxis& axis : space.axes)
+    if (chance(0.5, random)) child[axis.name] = father.at(axis.name);
+  if (child == mother || child == father || !is_legal(space, child)) return std::nullopt;
+  return child;
+}
+
+std::vector<Schedule> enumerate(const ScheduleSpace& space, std::size_t most) {
+  if (point_count(space) > static_cast<double>(most)) return {};
+  std::vector<Schedule> points = {space.heuristic};
+  for (const ScheduleAxis& axis : space.axes) {
+    std::vector<Schedule> longer;
+    for (Schedule point : points) {
+      for (const std::int64_t value : axis.values) {
+        point[axis.name] = value;
+        longer.push_back(point);
+      }
+    }
+    points = std::move(longer);
+  }
+  std::erase_if(points, [&](const Schedule& point) { return !is_legal(space, point); });
+  return points;
+}
+
 std::optional<Schedule> adapt(const ScheduleSpace& space, const Schedule& foreign) {
   Schedule schedule = space.heuristic;
   for (const ScheduleAxis& axis : space.axes) {

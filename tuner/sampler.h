@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <random>
+#include <vector>
 
 #include "compiler/impl.h"
 
@@ -24,6 +25,15 @@ std::optional<compiler::Schedule> draw(const compiler::ScheduleSpace& space, Ran
 /// in draw().
 std::optional<compiler::Schedule> mutate(const compiler::ScheduleSpace& space,
                                          const compiler::Schedule& parent, Random& random);
+
+/// Every axis from one of the two, both alike. nullopt when that is illegal or one of them.
+std::optional<compiler::Schedule> cross(const compiler::ScheduleSpace& space,
+                                        const compiler::Schedule& mother,
+                                        const compiler::Schedule& father, Random& random);
+
+/// All legal Schedules, in the order of the axes, when the axes have at most `most` points; else
+/// none.
+std::vector<compiler::Schedule> enumerate(const compiler::ScheduleSpace& space, std::size_t most);
 
 /// Each axis of `foreign` moved to the nearest value (by ratio) this space has; the heuristic's
 /// value where `foreign` lacks the axis. nullopt when the result is not legal. How a winner of

@@ -1,6 +1,7 @@
-// The search of one task: seeds first (default, bank, neighbours, every Impl and Format with its
-// heuristic Schedule), then Schedules, drawn at random and mutated from good ones, in small
-// batches, until the limits or its own patience end it.
+// The search of one task. First what must be measured: the default, the bank's and the neighbours'
+// strategies, what the cost model expects to be fastest, and one Schedule of every (Impl, Format)
+// that nothing is known about. Then small batches of what evolution and the cost model propose,
+// with some random ones, until the limits, the expected gain or patience end it.
 #pragma once
 
 #include <chrono>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "compiler/impl.h"
+#include "tuner/cost_model.h"
 #include "tuner/measurer.h"
 #include "tuner/policy.h"
 #include "tuner/sampler.h"
@@ -22,7 +24,8 @@ struct SearchResult;
 struct Trial {
   compiler::Candidate candidate;
   Timing timing;
-  bool is_recalled = false;  ///< not measured now: a record of an earlier run
+  bool is_recalled = false;     ///< not measured now: a record of an earlier run
+  compiler::Features features;  ///< what the cost model learns from
 };
 
 struct SearchLimits {
@@ -36,18 +39,22 @@ struct SearchTask {
   const compiler::Soc& soc;
   /// What an untuned compile uses; always measured first.
   compiler::Candidate default_candidate;
-  /// Measured in any case: bank strategies, winners of neighbours, heuristics of every (Impl,
-  /// Format).
-  std::vector<compiler::Candidate> seeds;
+  /// Measured in any case: bank strategies, winners of neighbours.
+  std::vector<compiler::Candidate> seeds = {};
+  /// The (Impl, Format) pairs to search, each with some Schedule; those of the seeds and the
+  /// default are searched, too.
+  std::vector<compiler::Candidate> heuristics = {};
+  const CostModel* experience = nullptr;  ///< what other tasks taught; nullptr: nothing
+  WeightsIn weights_in = WeightsIn::kMemory;
   /// An earlier measurement of a candidate, if there is one.
-  std::function<std::optional<Timing>(const compiler::Candidate&)> recall;
+  std::function<std::optional<Timing>(const compiler::Candidate&)> recall = {};
   /// Called after each batch with all trials so far and the number of new ones.
-  std::function<void(const SearchResult&, std::size_t added)> on_batch;
+  std::function<void(const SearchResult&, std::size_t added)> on_batch = {};
 };
 
 struct SearchResult {
   std::vector<Trial> trials;  ///< the default first
-  std::string ended_by;       ///< "patience", "trials", "time", "exhausted", "stopped"
+  std::string ended_by;       ///< "gain", "patience", "trials", "time", "exhausted", "stopped"
   int measured = 0;           ///< trials that were not recalled
 
   const Trial& default_trial() const { return trials.front(); }
@@ -59,5 +66,9 @@ struct SearchResult {
 
 SearchResult search(const SearchTask& what, Measurer& measurer, const SearchPolicy& policy,
                     const SearchLimits& limits, Random& random);
+
+/// Without a single measurement: what the experience expects to be the fastest. Not verified.
+compiler::Candidate predict_best(const SearchTask& what, const SearchPolicy& policy,
+                                 Random& random);
 
 }  // namespace aoe::tuner

@@ -13,7 +13,9 @@
 #include "tuner/aoe_result.h"
 #include "tuner/budget.h"
 #include "tuner/confirm.h"
+#include "tuner/cost_model.h"
 #include "tuner/ledger.h"
+#include "tuner/neighbours.h"
 #include "tuner/statistics.h"
 #include "tuner/task_list.h"
 #include "tuner/task_tuning.h"
@@ -23,7 +25,7 @@ namespace aoe::tuner {
 using Clock = std::chrono::steady_clock;
 namespace {
 
-constexpr std::size_t kNeighbourSeeds = 4;
+constexpr std::size_t kNeighbourSeeds = 3;
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
@@ -49,6 +51,7 @@ class OperatorTuning {
     write_result(result_, options_.result_path);
     if (!is_stopped()) measure_untuned();
     if (!is_stopped()) collect();
+    if (!is_stopped()) learn_from_bank();
     for (const std::size_t index : order_by_gain(shares_)) {
       if (is_stopped()) break;
       tune(index);
@@ -125,6 +128,13 @@ class OperatorTuning {
     write_result(result_, options_.result_path);
   }
 
+  /// What earlier runs measured and won, of this model or another.
+  void learn_from_bank() {
+    cost_model_.learn(lessons_of(bank_.recent_records(CostModel::kMostLessons)));
+    for (const bank::BankEntry& entry : bank_.entries())
+      if (auto neighbour = neighbour_of(entry)) winners_.push_back(std::move(*neighbour));
+  }
+
   void tune(std::size_t index) {
     const TuningTask& task = tasks_[index];
     progress_.op_name = task.nodes.front();
@@ -170,7 +180,7 @@ class OperatorTuning {
     if (!known.has_winner()) return;
     const auto candidate =
         compiler::candidate_of(known.strategies.front(), task.task, options_.soc);
-    if (candidate) winners_.push_back({&task, *candidate});
+    if (candidate) winners_.push_back(neighbour_of(task.task, known.strategies.front()));
   }
 
   bool search(std::size_t index, const std::optional<bank::StrategySet>& known) {
@@ -179,6 +189,8 @@ class OperatorTuning {
                                     .policy = options_.policy,
                                     .policy_text = policy_text_,
                                     .seed = options_.seed,
+                                    .weights_in = weights_in_,
+                                    .cost_model = &cost_model_,
                                     .keep_records =
                                         [&](std::vector<bank::Record> more) {
                                           ledger_.keep_records(task.key, std::move(more));
@@ -193,7 +205,8 @@ class OperatorTuning {
     const TaskVerdict verdict = tune_task(input, measurer_, context);
     outcome_.trials += verdict.measured;
     result_.trials = outcome_.trials;
-    if (verdict.winner) winners_.push_back({&task, *verdict.winner});
+    if (verdict.winner)
+      winners_.push_back(neighbour_of(task.task, compiler::strategy_of(*verdict.winner)));
     return ledger_.settle(task, verdict, known);
   }
 
@@ -308,7 +321,8 @@ class OperatorTuning {
   std::vector<int> planned_;    ///< trials by task
   std::int64_t planned_total_ = 0;
   std::int64_t planned_left_ = 0;
-  std::vector<Winner> winners_;  ///< seeds for the tasks to come
+  std::vector<Neighbour> winners_;  ///< of this run and of the bank: seeds for the tasks to come
+  CostModel cost_model_;
 
   AoeResult result_;
   Ledger ledger_{bank_, result_};

@@ -86,11 +86,13 @@ class TaskTuning {
     std::vector<Candidate> seeds;
     if (banked_) seeds.push_back(*banked_);
     seeds.insert(seeds.end(), in_.neighbours.begin(), in_.neighbours.end());
-    seeds.insert(seeds.end(), task_.heuristics.begin(), task_.heuristics.end());
     const SearchTask what{.task = task_.task,
                           .soc = context_.soc,
                           .default_candidate = task_.default_candidate,
                           .seeds = std::move(seeds),
+                          .heuristics = task_.heuristics,
+                          .experience = context_.cost_model,
+                          .weights_in = context_.weights_in,
                           .recall = [this](const Candidate& c) { return recall(c); },
                           .on_batch = [this](const SearchResult& so_far,
                                              std::size_t added) { on_batch(so_far, added); }};
@@ -99,6 +101,15 @@ class TaskTuning {
     result_ = search(what, measurer_, context_.policy.search, in_.limits, random);
     logger("tuner")->debug("op={} trials={} ended_by={}", task_.nodes.front(),
                            result_.trials.size(), result_.ended_by);
+    if (context_.cost_model) context_.cost_model->learn(lessons());
+  }
+
+  std::vector<Lesson> lessons() const {
+    std::vector<Lesson> list;
+    for (const Trial& trial : result_.trials)
+      if (auto lesson = lesson_of(*trial.candidate.impl, trial.features, trial.timing))
+        list.push_back(std::move(*lesson));
+    return list;
   }
 
   std::optional<Timing> recall(const Candidate& candidate) const {
@@ -109,10 +120,11 @@ class TaskTuning {
 
   void on_batch(const SearchResult& so_far, std::size_t added) {
     std::vector<Record> records;
-    for (const Trial& trial : std::span(so_far.trials).last(added))
-      if (!trial.is_recalled)
-        records.push_back(
-            record_of(strategy_with_time(trial.candidate, trial.timing), trial.timing));
+    for (const Trial& trial : std::span(so_far.trials).last(added)) {
+      if (trial.is_recalled) continue;
+      records.push_back(record_of(strategy_with_time(trial.candidate, trial.timing), trial.timing));
+      records.back().features = trial.features;
+    }
     context_.keep_records(std::move(records));
     context_.on_batch(so_far);
   }
@@ -195,13 +207,23 @@ class TaskTuning {
     verdict.cause = std::string(name(timing.outcome)) + ": " + timing.cause;
   }
 
-  bool beats(const Racer& best, const Racer& by_default) const {
+  bool beats(const Racer& best, const Racer& by_default) {
     const Comparison c = compare(by_default, best);
     logger("tuner")->debug(
         "op={} best={} default_us={:.2f} us={:.2f} verdict={} interval={:.3f}..{:.3f}",
         task_.nodes.front(), to_text(best.candidate), by_default.timing.median_ns() / 1e3,
         best.timing.median_ns() / 1e3, c.verdict, c.low, c.high);
-    return c.verdict == "faster";
+    return c.verdict == "faster" && beats_again(best, by_default);
+  }
+
+  /// The fastest of several is partly the luckiest; a second race of its own is not chosen by luck.
+  bool beats_again(const Racer& best, const Racer& by_default) {
+    const Candidate pair[] = {by_default.candidate, best.candidate};
+    const std::vector<Timing> timings = measurer_.race(task_.task, pair);
+    if (!timings[0].ok() || !timings[1].ok()) return false;
+    return compare_pairs(timings[0].samples_ns, timings[1].samples_ns,
+                         context_.policy.confirm.min_gain)
+               .verdict == "faster";
   }
 
   bool bank_is_as_good(const Racer* banked, const Racer& best) const {
@@ -270,51 +292,11 @@ class TaskTuning {
   std::vector<Racer> racers_;  ///< the default first
 };
 
-/// How unlike two tasks' shapes are: the sum of the logarithms of their ratios; infinity for other
-/// ranks.
-double distance(const compiler::Task& a, const compiler::Task& b) {
-  double sum = 0;
-  const auto add = [&sum](const Shape& x, const Shape& y) {
-    if (x.size() != y.size()) {
-      sum = std::numeric_limits<double>::infinity();
-      return;
-    }
-    for (std::size_t i = 0; i < x.size(); ++i)
-      sum += std::abs(std::log2(static_cast<double>(x[i] + 1) / static_cast<double>(y[i] + 1)));
-  };
-  if (a.inputs.size() != b.inputs.size()) return std::numeric_limits<double>::infinity();
-  for (std::size_t i = 0; i < a.inputs.size(); ++i) add(a.in(i).shape, b.in(i).shape);
-  add(a.out().shape, b.out().shape);
-  return sum;
-}
-
 }  // namespace
 
 TaskVerdict tune_task(const TaskTuningInput& input, Measurer& measurer,
                       const TaskTuningContext& context) {
   return TaskTuning(input, measurer, context).run();
-}
-
-std::vector<Candidate> seeds_from_neighbours(const TuningTask& task,
-                                             const std::vector<Winner>& winners,
-                                             const compiler::Soc& soc, std::size_t count) {
-  std::vector<const Winner*> near;
-  for (const Winner& winner : winners)
-    if (winner.task->op_types.front() == task.op_types.front()) near.push_back(&winner);
-  std::ranges::stable_sort(near, {},
-                           [&](const Winner* w) { return distance(w->task->task, task.task); });
-  std::vector<Candidate> seeds;
-  for (const Winner* winner : near) {
-    if (seeds.size() == count) break;
-    for (const Candidate& own : task.heuristics) {
-      if (own.impl != winner->candidate.impl || own.format.name != winner->candidate.format.name)
-        continue;
-      const auto schedule =
-          adapt(own.impl->space(task.task, own.format, soc), winner->candidate.schedule);
-      if (schedule) seeds.push_back({own.impl, own.format, *schedule});
-    }
-  }
-  return seeds;
 }
 
 }  // namespace aoe::tuner

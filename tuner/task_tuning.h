@@ -41,6 +41,8 @@ struct TaskTuningContext {
   const Policy& policy;
   std::string policy_text;  ///< stored with measurements, compared before they are recalled
   std::uint64_t seed = 1;
+  WeightsIn weights_in = WeightsIn::kMemory;
+  CostModel* cost_model = nullptr;  ///< advises, and learns from each task; nullptr: none
   std::function<void(std::vector<bank::Record>)> keep_records;  ///< of the search, as they come
   std::function<void(const SearchResult&)> on_batch;            ///< for displays
 };
@@ -55,15 +57,5 @@ struct TaskTuningInput {
 
 TaskVerdict tune_task(const TaskTuningInput& input, Measurer& measurer,
                       const TaskTuningContext& context);
-
-/// Winners of similar tasks, fitted to `task`: same op types, nearest shapes first, at most
-/// `count`.
-struct Winner {
-  const TuningTask* task;
-  compiler::Candidate candidate;
-};
-std::vector<compiler::Candidate> seeds_from_neighbours(const TuningTask& task,
-                                                       const std::vector<Winner>& winners,
-                                                       const compiler::Soc& soc, std::size_t count);
 
 }  // namespace aoe::tuner

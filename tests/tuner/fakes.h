@@ -13,7 +13,7 @@
 namespace aoe::tuner::tests {
 
 /// A space of `tile` x `unroll`; tiles above `largest_legal_tile` are illegal.
-class FakeImpl final : public compiler::Impl {
+class FakeImpl : public compiler::Impl {
  public:
   explicit FakeImpl(std::string name, std::int64_t largest_legal_tile = 64)
       : name_(std::move(name)), largest_legal_tile_(largest_legal_tile) {}

@@ -67,6 +67,27 @@ TEST(Sampler, NothingToChangeIsANo) {
   EXPECT_FALSE(draw(space, random));
 }
 
+TEST(Sampler, CrossingsTakeEveryAxisFromAParent) {
+  const auto space = fake_space(64);
+  const Schedule mother{{"tile", 8}, {"unroll", 3}};
+  const Schedule father{{"tile", 32}, {"unroll", 5}};
+  Random random(6);
+  std::set<Schedule> children;
+  for (int i = 0; i < 100; ++i)
+    if (const auto child = cross(space, mother, father, random)) children.insert(*child);
+  EXPECT_EQ(children,
+            (std::set<Schedule>{{{"tile", 8}, {"unroll", 5}}, {{"tile", 32}, {"unroll", 3}}}));
+  EXPECT_FALSE(cross(space, mother, mother, random));
+}
+
+TEST(Sampler, SmallSpacesAreListedWholeAndLargeOnesNotAtAll) {
+  const auto space = fake_space(4);
+  const auto all = enumerate(space, 64);
+  EXPECT_EQ(std::set<Schedule>(all.begin(), all.end()).size(), 3U * 8U);
+  for (const Schedule& schedule : all) EXPECT_TRUE(is_legal(space, schedule));
+  EXPECT_TRUE(enumerate(space, 63).empty());
+}
+
 TEST(Sampler, ForeignSchedulesMoveToTheNearestValues) {
   const auto space = fake_space(64);
   EXPECT_EQ(adapt(space, {{"tile", 48}, {"unroll", 20}, {"other", 1}}),

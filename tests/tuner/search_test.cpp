@@ -3,14 +3,19 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 
 #include "tests/tuner/fakes.h"
+#include "tuner/features.h"
 
 namespace aoe::tuner {
 namespace {
 using compiler::Candidate;
+using compiler::Schedule;
 using tests::bowl;
 using tests::FakeImpl;
 using tests::FakeMeasurer;
@@ -23,8 +28,7 @@ class Search : public ::testing::Test {
                           .soc = soc_,
                           .default_candidate = impl_.at(1, 1),
                           .seeds = std::move(seeds),
-                          .recall = recall_,
-                          .on_batch = {}};
+                          .recall = recall_};
     Random random(seed);
     return search(what, measurer, policy_, {.trials = trials, .deadline = {}, .stop = stop_},
                   random);
@@ -63,6 +67,81 @@ TEST_F(Search, SameSeedSameTrials) {
     EXPECT_EQ(to_text(a.trials[i].candidate), to_text(b.trials[i].candidate));
 }
 
+/// Six axes of eight values: far more Schedules than trials.
+class WideImpl final : public FakeImpl {
+ public:
+  WideImpl() : FakeImpl("wide") {}
+  compiler::ScheduleSpace space(const compiler::Task&, const compiler::FormatChoice&,
+                                const compiler::Soc&) const override {
+    compiler::ScheduleSpace space;
+    for (const char* axis : {"a", "b", "c", "d", "e", "f"}) {
+      space.axes.push_back({axis, {0, 1, 2, 3, 4, 5, 6, 7}});
+      space.heuristic[axis] = 0;
+    }
+    space.is_legal = [](const Schedule& s) { return s.at("a") + s.at("b") < 12; };
+    return space;
+  }
+};
+
+/// Axes that matter together, one that matters much and one that does not at all; 100 at best.
+double rugged(const Candidate& c) {
+  const auto at = [&](const char* axis) { return static_cast<double>(c.schedule.at(axis)); };
+  return 100 + 8 * std::abs(at("a") - 5) + 6 * std::abs(at("b") - at("a")) +
+         4 * std::abs(at("c") - 2) + 3 * std::abs(at("d") * at("e") - 12);
+}
+
+TEST_F(Search, FindsAGoodScheduleInFewerTrialsThanRandomDraws) {
+  const WideImpl wide;
+  const Candidate start{&wide, FakeImpl::format("NCHW"), wide.space(task_, {}, soc_).heuristic};
+  policy_.patience = 10000;
+  policy_.min_expected_gain = 0;
+  constexpr int kMost = 400;
+  const auto is_good = [](const Candidate& c) { return rugged(c) <= 110; };
+  int searched = 0, drawn = 0;
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    FakeMeasurer measurer(rugged, 0.02, seed);
+    Random random(seed);
+    const SearchTask what{.task = task_, .soc = soc_, .default_candidate = start};
+    const SearchResult result = search(what, measurer, policy_, {.trials = kMost}, random);
+    for (std::size_t i = 0; i < result.trials.size(); ++i, ++searched)
+      if (is_good(result.trials[i].candidate)) break;
+    for (int i = 0; i < kMost; ++i, ++drawn)
+      if (is_good({&wide, start.format, *draw(wide.space(task_, {}, soc_), random)})) break;
+  }
+  RecordProperty("searched", searched);
+  RecordProperty("drawn", drawn);
+  EXPECT_LT(3 * searched, drawn) << "trials of seeds 1 to 5 together";
+}
+
+TEST_F(Search, ExperienceOfOtherTasksIsAmongTheFirstMeasured) {
+  std::vector<Lesson> lessons;
+  for (const std::int64_t channels : {16, 32, 128, 256}) {
+    const compiler::Task other = tests::fake_task(channels);
+    FeatureSource source(other, soc_, WeightsIn::kMemory);
+    for (const Schedule& s : enumerate(impl_.space(other, {}, soc_), 1000)) {
+      const Candidate c{&impl_, FakeImpl::format("NCHW"), s};
+      lessons.push_back({"fake", 1, source.of(c), std::log(bowl(c) / 100)});
+    }
+  }
+  CostModel experience;
+  experience.learn(std::move(lessons));
+  const SearchTask what{
+      .task = task_, .soc = soc_, .default_candidate = impl_.at(1, 1), .experience = &experience};
+  Random random(1);
+  EXPECT_LE(bowl(predict_best(what, policy_, random)), 110);
+  FakeMeasurer measurer(bowl);
+  const SearchResult result = search(what, measurer, policy_, {.trials = 3}, random);
+  EXPECT_LE(bowl(result.best()->candidate), 110);
+}
+
+TEST_F(Search, EndsWhenNothingIsExpectedToBeGained) {
+  policy_.patience = 1000;
+  FakeMeasurer measurer(bowl);
+  const SearchResult result = run(measurer, {}, 500);
+  EXPECT_EQ(result.ended_by, "gain");
+  EXPECT_EQ(bowl(result.best()->candidate), 100);
+}
+
 TEST_F(Search, KeepsTheTrialLimitAndRepeatsNoCandidate) {
   policy_.patience = 1000;
   FakeMeasurer measurer(bowl);
@@ -88,12 +167,7 @@ TEST_F(Search, EndsWhenTheSpaceIsExhausted) {
   policy_.patience = 1000;
   const FakeImpl small("small", 1);  // 8 legal Schedules
   FakeMeasurer measurer([](const Candidate&) { return 100.0; });
-  const SearchTask what{.task = task_,
-                        .soc = soc_,
-                        .default_candidate = small.at(1, 1),
-                        .seeds = {},
-                        .recall = {},
-                        .on_batch = {}};
+  const SearchTask what{.task = task_, .soc = soc_, .default_candidate = small.at(1, 1)};
   Random random(1);
   const SearchResult result =
       search(what, measurer, policy_, {.trials = 500, .deadline = {}, .stop = {}}, random);
@@ -139,6 +213,7 @@ TEST_F(Search, AllFailuresEndWithoutABest) {
 
 TEST_F(Search, ResumedSearchRepeatsNoMeasurementAndEndsAsIfNeverInterrupted) {
   policy_.patience = 1000;
+  policy_.min_expected_gain = 0;
   FakeMeasurer whole(bowl, 0.05, 9);
   const SearchResult uninterrupted = run(whole, {}, 48, 3);
   std::map<std::string, Timing> known;

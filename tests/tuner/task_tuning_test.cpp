@@ -183,23 +183,5 @@ TEST_F(Attribution, AStepThatDidNotHelpIsLeftOut) {
   EXPECT_EQ(list[0].after_us, 60);
 }
 
-// ---- neighbours ----
-
-TEST_F(TaskTuningTest, NeighboursSeedTheNearestShapesFirst) {
-  TuningTask near = task_;
-  near.task = tests::fake_task(48);
-  TuningTask far = task_;
-  far.task = tests::fake_task(4);
-  TuningTask other_op = task_;
-  other_op.op_types = {"Sigmoid"};
-  const std::vector<Winner> winners = {
-      {&far, impl_.at(2, 2)}, {&near, impl_.at(8, 3)}, {&other_op, impl_.at(16, 6)}};
-  const auto seeds = seeds_from_neighbours(task_, winners, soc_, 8);
-  ASSERT_EQ(seeds.size(), 2U);
-  EXPECT_EQ(to_text(seeds[0]), to_text(impl_.at(8, 3)));
-  EXPECT_EQ(to_text(seeds[1]), to_text(impl_.at(2, 2)));
-  EXPECT_EQ(seeds_from_neighbours(task_, winners, soc_, 1).size(), 1U);
-}
-
 }  // namespace
 }  // namespace aoe::tuner

@@ -1,0 +1,111 @@
+// Lessons from measurements, and trees from lessons.
+#include "tuner/cost_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/check.h"
+#include "tuner/features.h"
+
+namespace aoe::tuner {
+using compiler::Features;
+using compiler::Impl;
+namespace {
+
+/// Times the roofline.
+constexpr double kHopelessRatio = 32;
+/// Fewer say more about noise than about an Impl.
+constexpr std::size_t kFewestLessons = 12;
+
+std::optional<double> log_ratio_of(const Features& features, Outcome outcome, double time_ns) {
+  const std::optional<double> roofline = find_feature(features, kRooflineFeature);
+  if (!roofline || outcome == Outcome::kStopped || outcome == Outcome::kKilled) return std::nullopt;
+  if (outcome != Outcome::kOk) return worst_log_ratio();
+  if (!(time_ns > 0)) return std::nullopt;
+  return std::min(worst_log_ratio(), std::log(time_ns / *roofline));
+}
+
+}  // namespace
+
+double worst_log_ratio() {
+  static const double worst = std::log(kHopelessRatio);
+  return worst;
+}
+
+std::optional<Lesson> lesson_of(const Impl& impl, const Features& features, const Timing& timing) {
+  const double time_ns = timing.ok() ? timing.median_ns() : 0;
+  const auto log_ratio = log_ratio_of(features, timing.outcome, time_ns);
+  if (!log_ratio) return std::nullopt;
+  return Lesson{std::string(impl.name()), impl.version(), features, *log_ratio};
+}
+
+std::vector<Lesson> lessons_of(std::span<const bank::Record> records) {
+  std::vector<Lesson> lessons;
+  for (const bank::Record& record : records) {
+    const auto outcome = outcome_from_name(record.status);
+    if (!outcome) continue;
+    const bank::Strategy& strategy = record.strategy;
+    if (const auto ratio = log_ratio_of(record.features, *outcome, strategy.measured.time_ns))
+      lessons.push_back({strategy.impl, strategy.impl_version, record.features, *ratio});
+  }
+  return lessons;
+}
+
+void FeatureTable::add_columns(const Features& features) {
+  for (const auto& [name, value] : features) columns_.try_emplace(name, columns_.size());
+}
+
+FeatureRows FeatureTable::rows(std::span<const Features* const> features) const {
+  FeatureRows rows{columns_.size(), {}};
+  rows.values.resize(columns_.size() * features.size(), std::numeric_limits<float>::quiet_NaN());
+  for (std::size_t i = 0; i < features.size(); ++i) {
+    for (const auto& [name, value] : *features[i]) {
+      const auto column = columns_.find(name);
+      if (column != columns_.end())
+        rows.values[i * columns_.size() + column->second] = static_cast<float>(value);
+    }
+  }
+  return rows;
+}
+
+void CostModel::learn(std::vector<Lesson> lessons) {
+  for (Lesson& lesson : lessons) {
+    Book& book = books_[{lesson.impl, lesson.impl_version}];
+    book.lessons.push_back(std::move(lesson));
+    ++book.learnt;
+  }
+  for (auto& [impl, book] : books_)
+    if (book.lessons.size() >= kFewestLessons && 4 * book.learnt >= book.lessons.size())
+      train(book);
+}
+
+void CostModel::train(Book& book) {
+  if (book.lessons.size() > kMostLessonsOfAnImpl)
+    book.lessons.erase(book.lessons.begin(), book.lessons.end() - kMostLessonsOfAnImpl);
+  std::vector<const Features*> features;
+  std::vector<float> labels;
+  for (const Lesson& lesson : book.lessons) {
+    book.table.add_columns(lesson.features);
+    features.push_back(&lesson.features);
+    labels.push_back(static_cast<float>(lesson.log_ratio));
+  }
+  book.trees.emplace(book.table.rows(features), labels, BoosterOptions{});
+  book.learnt = 0;
+}
+
+bool CostModel::knows(const Impl& impl) const {
+  const auto book = books_.find({std::string(impl.name()), impl.version()});
+  return book != books_.end() && book->second.trees;
+}
+
+std::vector<double> CostModel::predict(const Impl& impl, std::span<const Features> features) const {
+  AOE_CHECK(knows(impl), "no lessons of " + std::string(impl.name()));
+  const Book& book = books_.at({std::string(impl.name()), impl.version()});
+  std::vector<const Features*> pointers;
+  for (const Features& of_one : features) pointers.push_back(&of_one);
+  const std::vector<float> ratios = book.trees->predict(book.table.rows(pointers));
+  return {ratios.begin(), ratios.end()};
+}
+
+}  // namespace aoe::tuner
