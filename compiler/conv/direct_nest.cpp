@@ -211,6 +211,9 @@ class DirectNest {
       std::vector<Local> weight;
       for (std::int64_t v = 0; v < t_.oc_vectors; ++v) {
         const Int at = weights + (i * t_.oc_vectors + v) * plan_.lanes();
+        if (t_.prefetch != 0) {
+          builder_.prefetch(buffers_.constants[0], at + plan_.prefetch_elements(), 2);
+        }
         weight.push_back(builder_.local(builder_.load(buffers_.constants[0], at, plan_.lanes())));
       }
       for (std::int64_t r = 0; r < block.row_segment.size; ++r) {

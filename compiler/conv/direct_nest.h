@@ -29,6 +29,10 @@ struct DirectTiling {
   std::int64_t row_tile = 1;      ///< row blocks per parallel iteration
   std::int64_t pixels_outer = 0;  ///< 1: output channels vary fastest between parallel iterations
 
+  /// Weights are fetched into L2 ahead of their use: 0 = left to the hardware, 1 = those that the next output channels
+  /// need at this place, else so many vectors ahead.
+  std::int64_t prefetch = 0;
+
   static DirectTiling from(const Schedule& schedule);
   Schedule schedule() const;
 };
@@ -78,7 +82,8 @@ class DirectPlan {
   std::int64_t max_chunks() const;  ///< of ic_unroll channels that one block reads
   std::int64_t chunks_per_tile() const;
   std::int64_t ic_tiles() const;
-  std::int64_t weight_elements() const;  ///< packed
+  std::int64_t weight_elements() const;    ///< packed
+  std::int64_t prefetch_elements() const;  ///< how far ahead weights are fetched, 0 = not at all
   std::int64_t parallel_extent() const;
 
   DirectWork work() const;

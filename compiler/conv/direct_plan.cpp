@@ -27,13 +27,14 @@ DirectTiling DirectTiling::from(const Schedule& s) {
           .ic_unroll = schedule_value(s, "ic_unroll", 1),
           .ic_block = schedule_value(s, "ic_block", 0),
           .row_tile = schedule_value(s, "row_tile", 1),
-          .pixels_outer = schedule_value(s, "pixels_outer", 0)};
+          .pixels_outer = schedule_value(s, "pixels_outer", 0),
+          .prefetch = schedule_value(s, "prefetch", 0)};
 }
 
 Schedule DirectTiling::schedule() const {
-  return {{"oc_vectors", oc_vectors},    {"oh_block", oh_block}, {"ow_block", ow_block},
-          {"ic_unroll", ic_unroll},      {"ic_block", ic_block}, {"row_tile", row_tile},
-          {"pixels_outer", pixels_outer}};
+  return {{"oc_vectors", oc_vectors},     {"oh_block", oh_block}, {"ow_block", ow_block},
+          {"ic_unroll", ic_unroll},       {"ic_block", ic_block}, {"row_tile", row_tile},
+          {"pixels_outer", pixels_outer}, {"prefetch", prefetch}};
 }
 
 DirectPlan::DirectPlan(const ConvShape& shape, Format in, Format out, int lanes,
@@ -147,6 +148,10 @@ std::int64_t DirectPlan::ic_tiles() const {
 std::int64_t DirectPlan::weight_elements() const {
   return oc_blocks() * max_chunks() * shape_.kernel_height * shape_.kernel_width *
          tiling_.ic_unroll * block_lanes();
+}
+
+std::int64_t DirectPlan::prefetch_elements() const {
+  return tiling_.prefetch == 1 ? weight_elements() / oc_blocks() : tiling_.prefetch * lanes_;
 }
 
 std::int64_t DirectPlan::parallel_extent() const {

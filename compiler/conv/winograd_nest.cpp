@@ -179,9 +179,11 @@ class WinogradNest {
       for (std::int64_t i = 0; i < t_.ic_unroll; ++i) {
         std::vector<Local> weight;
         for (std::int64_t v = 0; v < t_.oc_vectors; ++v) {
-          weight.push_back(builder_.local(
-              builder_.load(buffers_.constants[0],
-                            weights + channel * width + (i * width + v * lanes), plan_.lanes())));
+          const Int at = weights + channel * width + (i * width + v * lanes);
+          weight.push_back(builder_.local(builder_.load(buffers_.constants[0], at, plan_.lanes())));
+          if (t_.prefetch != 0) {
+            builder_.prefetch(buffers_.constants[0], at + plan_.prefetch_elements(), 2);
+          }
         }
         for (std::int64_t tile = 0; tile < t_.tile_block; ++tile) {
           const Local x = builder_.local(

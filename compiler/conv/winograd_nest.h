@@ -1,7 +1,7 @@
 // The loop nest of Winograd's convolution F(m x m, 3 x 3): tiles of (m+2) x (m+2) inputs and the weights are transformed,
-// multiplied position by position as small matrix products over the channels, and transformed back: 2.25 (m = 2) or 4
-// (m = 4) times fewer multiplications than the direct algorithm. Lavin and Gray, "Fast Algorithms for Convolutional
-// Neural Networks", 2015.
+// multiplied position by position as small matrix products over the channels, and transformed back: 2.25 (m = 2), 4
+// (m = 4) or 5.06 (m = 6) times fewer multiplications than the direct algorithm. Lavin and Gray, "Fast Algorithms for
+// Convolutional Neural Networks", 2015.
 //
 // One parallel iteration carries a block of tiles through all three steps in its thread's scratch memory, for one share
 // of the output channels.
@@ -14,7 +14,7 @@
 
 namespace aoe::compiler {
 
-/// A Schedule of `winograd_f23` or `winograd_f43` by name.
+/// A Schedule of `winograd_f23`, `winograd_f43` or `winograd_f63` by name.
 struct WinogradTiling {
   std::int64_t oc_vectors = 1;  ///< register block of the products: output vectors
   std::int64_t tile_block = 1;  ///< register block of the products: tiles
@@ -23,6 +23,10 @@ struct WinogradTiling {
       1;  ///< parallel shares of the output channels; each transforms the inputs anew
   std::int64_t ic_unroll = 1;  ///< input channels written out in the innermost body
 
+  /// Weights are fetched into L2 ahead of their use: 0 = left to the hardware, 1 = those of the next position, else so
+  /// many vectors ahead.
+  std::int64_t prefetch = 0;
+
   static WinogradTiling from(const Schedule& schedule);
   Schedule schedule() const;
 };
@@ -30,7 +34,7 @@ struct WinogradTiling {
 /// A convolution cut up for one tiling.
 class WinogradPlan {
  public:
-  /// `outputs`: m, 2 or 4.
+  /// `outputs`: m, 2, 4 or 6.
   WinogradPlan(const ConvShape& shape, std::int64_t outputs, int lanes,
                const WinogradTiling& tiling);
 
@@ -49,9 +53,10 @@ class WinogradPlan {
   std::int64_t in_chunks() const;  ///< of ic_unroll input channels
   std::int64_t oc_blocks() const;
   std::int64_t oc_blocks_per_split() const;
-  std::int64_t weight_elements() const;  ///< transformed and packed
-  std::int64_t input_scratch() const;    ///< elements of transformed inputs per iteration
-  std::int64_t product_scratch() const;  ///< elements of products of one block of output vectors
+  std::int64_t weight_elements() const;    ///< transformed and packed
+  std::int64_t prefetch_elements() const;  ///< how far ahead weights are fetched, 0 = not at all
+  std::int64_t input_scratch() const;      ///< elements of transformed inputs per iteration
+  std::int64_t product_scratch() const;    ///< elements of products of one block of output vectors
   std::int64_t parallel_extent() const;
   std::int64_t registers() const;
   double core_cycles() const;  ///< see block_cycles.h

@@ -19,15 +19,13 @@ WinogradTiling WinogradTiling::from(const Schedule& s) {
           .tile_block = schedule_value(s, "tile_block"),
           .tile_runs = schedule_value(s, "tile_runs"),
           .oc_splits = schedule_value(s, "oc_splits"),
-          .ic_unroll = schedule_value(s, "ic_unroll")};
+          .ic_unroll = schedule_value(s, "ic_unroll"),
+          .prefetch = schedule_value(s, "prefetch", 0)};
 }
 
 Schedule WinogradTiling::schedule() const {
-  return {{"oc_vectors", oc_vectors},
-          {"tile_block", tile_block},
-          {"tile_runs", tile_runs},
-          {"oc_splits", oc_splits},
-          {"ic_unroll", ic_unroll}};
+  return {{"oc_vectors", oc_vectors}, {"tile_block", tile_block}, {"tile_runs", tile_runs},
+          {"oc_splits", oc_splits},   {"ic_unroll", ic_unroll},   {"prefetch", prefetch}};
 }
 
 WinogradPlan::WinogradPlan(const ConvShape& shape, std::int64_t outputs, int lanes,
@@ -62,6 +60,11 @@ std::int64_t WinogradPlan::oc_blocks_per_split() const {
 std::int64_t WinogradPlan::weight_elements() const {
   return oc_blocks() * positions() * in_chunks() * tiling_.ic_unroll * tiling_.oc_vectors * lanes_;
 }
+std::int64_t WinogradPlan::prefetch_elements() const {
+  const std::int64_t position = weight_elements() / (oc_blocks() * positions());
+  return tiling_.prefetch == 1 ? position : tiling_.prefetch * lanes_;
+}
+
 std::int64_t WinogradPlan::input_scratch() const {
   return positions() * in_vectors() * tiles_per_iteration() * lanes_;
 }
@@ -84,10 +87,11 @@ double WinogradPlan::core_cycles() const {
       block_cycles(vectors * tiles_in_block, tiles_in_block, vectors, 1) *
       static_cast<double>(tile_groups() * tiling_.tile_runs * oc_blocks() * positions()) *
       static_cast<double>(in_chunks() * tiling_.ic_unroll);
-  // A load, about four additions and a store for each position of a tile and vector of channels, in and out.
-  constexpr double kTransformCycles = 4.0;
+  // A load, about four additions and a store for each position of a tile and vector of channels, in and out; tiles of
+  // 8x8 do not fit the registers.
+  const double cycles_per_position = inputs() == 8 ? 6.0 : 4.0;
   const double transforms =
-      kTransformCycles * static_cast<double>(positions() * tiles()) *
+      cycles_per_position * static_cast<double>(positions() * tiles()) *
       static_cast<double>(in_vectors() * tiling_.oc_splits + oc_blocks() * tiling_.oc_vectors);
   return products + transforms;
 }

@@ -1,4 +1,4 @@
-// The one-dimensional transforms of Winograd's F(2,3) and F(4,3), on vectors and for weights.
+// The one-dimensional transforms of Winograd's F(2,3), F(4,3) and F(6,3), on vectors and for weights.
 #pragma once
 
 #include <cstdint>

@@ -73,6 +73,7 @@ class GemmNest {
     Int row, column;  ///< of the first output
     std::int64_t rows, vectors;
     std::int64_t last_active;  ///< columns that exist in the last vector
+    Int number;                ///< among the row blocks that meet the panel one after another
     std::vector<Local> sums;   ///< [row][vector]
   };
 
@@ -94,29 +95,30 @@ class GemmNest {
 
   /// Panels outside, row blocks inside: a panel stays in L1 or L2 while the rows of the tile pass over it.
   void write_pass(const Pass& pass) {
+    const auto panels = block_runs(s_.n, plan_.panel_columns());
+    const auto row_blocks = even_runs(s_.m, t_.m_block);
     each_block(
-        s_.n, plan_.panel_columns(), pass.panel_tile, t_.n_tile, "panel",
-        [&](Int column, std::int64_t columns) {
+        panels, pass.panel_tile, t_.n_tile, "panel", [&](Int column, std::int64_t columns, Int) {
           const std::int64_t vectors = (columns + plan_.lanes() - 1) / plan_.lanes();
-          each_block(
-              s_.m, t_.m_block, pass.row_tile, t_.m_tile, "row", [&](Int row, std::int64_t rows) {
-                write_block(
-                    pass,
-                    {row, column, rows, vectors, columns - (vectors - 1) * plan_.lanes(), {}});
-              });
+          const std::int64_t last_active = columns - (vectors - 1) * plan_.lanes();
+          each_block(row_blocks, pass.row_tile, t_.m_tile, "row",
+                     [&](Int row, std::int64_t rows, Int number) {
+                       write_block(pass, {row, column, rows, vectors, last_active, number, {}});
+                     });
         });
   }
 
-  /// Calls body(first, size) for the blocks of `extent` that belong to `tile`.
-  void each_block(std::int64_t extent, std::int64_t block, Int tile, std::int64_t blocks_per_tile,
-                  const std::string& name, const std::function<void(Int, std::int64_t)>& body) {
+  /// Calls body(first, size, number within the tile) for the blocks that belong to `tile`.
+  void each_block(const std::vector<BlockRun>& runs, Int tile, std::int64_t blocks_per_tile,
+                  const std::string& name,
+                  const std::function<void(Int, std::int64_t, Int)>& body) {
     std::int64_t first_block = 0;
-    for (const BlockRun& run : block_runs(extent, block)) {
+    for (const BlockRun& run : runs) {
       const Int begin = tile * blocks_per_tile;
       const auto write = [&](Int index) {
-        body((index - first_block) * run.size + run.first, run.size);
+        body((index - first_block) * run.size + run.first, run.size, index - begin);
       };
-      if (blocks_per_tile == 1 && run.count * block == extent) {
+      if (blocks_per_tile == 1 && runs.size() == 1) {
         write(begin);
       } else {
         builder_.loop(name, max(begin, Int(first_block)),
@@ -155,6 +157,7 @@ class GemmNest {
         write_step(block, a + k * s_.a.column + u * s_.a.column,
                    b + k * b_stride() + u * b_stride());
       }
+      if (t_.prefetch_panel != 0) prefetch_next_panel(pass, block, b, k, unrolled);
     });
     for (std::int64_t k = unrolled; k < pass.steps; ++k) {
       write_step(block, a + (pass.first_k + k) * s_.a.column, b + (pass.first_k + k) * b_stride());
@@ -165,6 +168,17 @@ class GemmNest {
       pass.is_last ? store_.store(builder_, buffers_, at, value)
                    : store_.store_partial(builder_, buffers_, at, value);
     });
+  }
+
+  /// Row block n fetches the n-th part of the panel behind this one into L2, a row of it per unrolled step.
+  void prefetch_next_panel(const Pass& pass, const Block& block, Int b, Int k, std::int64_t steps) {
+    const std::int64_t rows = steps / t_.k_unroll;
+    const Int row = pass.first_k + block.number * rows + (k - pass.first_k) / t_.k_unroll;
+    const Int next = b + s_.k * b_stride() + row * b_stride();
+    const std::int64_t line = 64 / std::int64_t{sizeof(float)};
+    for (std::int64_t column = 0; column < b_stride(); column += line) {
+      builder_.prefetch(b_, next + column, 2);
+    }
   }
 
   /// Elements between the steps of k in B.

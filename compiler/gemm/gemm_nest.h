@@ -22,6 +22,8 @@ struct GemmTiling {
   std::int64_t rows_outer = 0;  ///< 1: panels vary fastest between parallel iterations
   std::int64_t prefetch = 0;  ///< steps of k that B is fetched ahead, 0 = leave it to the hardware
 
+  std::int64_t prefetch_panel = 0;  ///< 1: fetch the next panel of B while rows pass over this one
+
   static GemmTiling from(const Schedule& schedule);
   Schedule schedule() const;
 };
@@ -31,6 +33,9 @@ struct BlockRun {
   std::int64_t first = 0, size = 1, count = 1;
 };
 std::vector<BlockRun> block_runs(std::int64_t extent, std::int64_t block);
+/// As many blocks, none larger than `block`, their sizes one apart at most: 197 rows by 14 are two blocks of 14 and
+/// thirteen of 13, not fourteen of 14 and a single row that costs nearly as much as a block.
+std::vector<BlockRun> even_runs(std::int64_t extent, std::int64_t block);
 
 /// A matrix product cut up for one tiling.
 class GemmPlan {

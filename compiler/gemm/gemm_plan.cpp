@@ -22,13 +22,14 @@ GemmTiling GemmTiling::from(const Schedule& s) {
           .m_tile = schedule_value(s, "m_tile", 1),
           .n_tile = schedule_value(s, "n_tile", 1),
           .rows_outer = schedule_value(s, "rows_outer", 0),
-          .prefetch = schedule_value(s, "prefetch", 0)};
+          .prefetch = schedule_value(s, "prefetch", 0),
+          .prefetch_panel = schedule_value(s, "prefetch_panel", 0)};
 }
 
 Schedule GemmTiling::schedule() const {
   return {{"m_block", m_block},       {"n_vectors", n_vectors}, {"k_unroll", k_unroll},
           {"k_block", k_block},       {"m_tile", m_tile},       {"n_tile", n_tile},
-          {"rows_outer", rows_outer}, {"prefetch", prefetch}};
+          {"rows_outer", rows_outer}, {"prefetch", prefetch},   {"prefetch_panel", prefetch_panel}};
 }
 
 std::vector<BlockRun> block_runs(std::int64_t extent, std::int64_t block) {
@@ -36,6 +37,15 @@ std::vector<BlockRun> block_runs(std::int64_t extent, std::int64_t block) {
   const std::int64_t full = extent / block, rest = extent % block;
   if (full > 0) runs.push_back({0, block, full});
   if (rest > 0) runs.push_back({full * block, rest, 1});
+  return runs;
+}
+
+std::vector<BlockRun> even_runs(std::int64_t extent, std::int64_t block) {
+  const std::int64_t blocks = ceil_div(extent, block);
+  const std::int64_t size = ceil_div(extent, blocks);
+  const std::int64_t smaller = blocks * size - extent, full = blocks - smaller;
+  std::vector<BlockRun> runs = {{0, size, full}};
+  if (smaller > 0) runs.push_back({full * size, size - 1, smaller});
   return runs;
 }
 
@@ -74,7 +84,7 @@ std::int64_t GemmPlan::registers() const {
 
 std::int64_t GemmPlan::body_fmas() const {
   std::int64_t fmas = 0;
-  for (const BlockRun& rows : block_runs(shape_.m, tiling_.m_block)) {
+  for (const BlockRun& rows : even_runs(shape_.m, tiling_.m_block)) {
     for (const BlockRun& columns : block_runs(shape_.n, panel_columns())) {
       fmas += rows.size * ceil_div(columns.size, lanes_) * tiling_.k_unroll;
     }
@@ -84,7 +94,7 @@ std::int64_t GemmPlan::body_fmas() const {
 
 double GemmPlan::core_cycles() const {
   double cycles = 0;
-  for (const BlockRun& rows : block_runs(shape_.m, tiling_.m_block)) {
+  for (const BlockRun& rows : even_runs(shape_.m, tiling_.m_block)) {
     for (const BlockRun& columns : block_runs(shape_.n, panel_columns())) {
       const auto m = static_cast<double>(rows.size);
       const auto vectors = static_cast<double>(ceil_div(columns.size, lanes_));

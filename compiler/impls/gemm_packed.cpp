@@ -25,7 +25,7 @@ bool is_legal(const GemmPlan& plan, const Soc& soc) {
   if (plan.registers() > soc.vector_registers) return false;
   if (t.m_tile > plan.row_blocks() || t.n_tile > plan.panels()) return false;
   if (t.k_block != 0 && t.k_block % t.k_unroll != 0) return false;
-  if (t.prefetch != 0 && !plan.is_packed()) return false;
+  if ((t.prefetch != 0 || t.prefetch_panel != 0) && !plan.is_packed()) return false;
   return plan.body_fmas() <= kMaxBodyFmas;
 }
 
@@ -38,6 +38,7 @@ std::vector<std::int64_t> powers_of_two(std::int64_t limit) {
 class GemmPacked final : public Impl {
  public:
   std::string_view name() const override { return "gemm_packed"; }
+  int version() const override { return 2; }
 
   Result<void> supports(const Task& task, const Soc&) const override {
     const Result<MatMulShape> shape = matmul_shape(task);
@@ -71,10 +72,10 @@ class GemmPacked final : public Impl {
     const GemmPlan plan = plan_of(task, {}, soc);
     const MatMulShape& s = plan.shape();
     ScheduleSpace space;
-    std::vector<std::int64_t> rows, vectors, k_blocks = {0}, prefetches = {0};
+    std::vector<std::int64_t> rows, vectors, k_blocks = {0}, prefetches = {0}, panels = {0};
     for (std::int64_t r = 1; r <= std::min<std::int64_t>(s.m, soc.vector_registers - 2); ++r) {
       const std::int64_t blocks = (s.m + r - 1) / r;
-      if ((s.m + blocks - 1) / blocks == r || r == 14 || r == 28) rows.push_back(r);
+      if ((s.m + blocks - 1) / blocks == r) rows.push_back(r);
     }
     for (const std::int64_t v : {1, 2, 3, 4, 6, 8, 12}) {
       if (v == 1 || (v - 1) * soc.vector_lanes < s.n) vectors.push_back(v);
@@ -83,6 +84,7 @@ class GemmPacked final : public Impl {
       if (k < s.k) k_blocks.push_back(k);
     }
     if (plan.is_packed() && s.m <= 8) prefetches = {0, 8, 16, 32};
+    if (plan.is_packed() && s.m > 8) panels = {0, 1};
     space.axes = {{"m_block", rows},
                   {"n_vectors", vectors},
                   {"k_unroll", powers_of_two(std::min<std::int64_t>(16, s.k))},
@@ -90,7 +92,8 @@ class GemmPacked final : public Impl {
                   {"m_tile", powers_of_two(std::min<std::int64_t>(64, s.m))},
                   {"n_tile", powers_of_two(std::min<std::int64_t>(64, plan.panels()))},
                   {"rows_outer", {0, 1}},
-                  {"prefetch", prefetches}};
+                  {"prefetch", prefetches},
+                  {"prefetch_panel", panels}};
     space.is_legal = [=](const Schedule& schedule) {
       return is_legal(plan_of(task, GemmTiling::from(schedule), soc), soc);
     };
@@ -119,6 +122,7 @@ class GemmPacked final : public Impl {
             {"k_tiles", static_cast<double>(plan.k_tiles())},
             {"rows_outer", static_cast<double>(t.rows_outer)},
             {"prefetch", static_cast<double>(t.prefetch)},
+            {"prefetch_panel", static_cast<double>(t.prefetch_panel)},
             {"body_fmas", static_cast<double>(plan.body_fmas())},
             {"iterations", static_cast<double>(plan.parallel_extent())},
             {"balance", parallel_balance(soc, plan.parallel_extent())}};
@@ -165,6 +169,7 @@ class GemmPacked final : public Impl {
       t.k_unroll = unroll;
       if (t.m_block * t.n_vectors * unroll <= kGoodBodyFmas) try_tiling(t);
     }
+    best.prefetch_panel = space.axes[8].values.back();
     const MatMulShape s = plan_of(task, best, soc).shape();
     const std::int64_t panel_row_bytes = 4 * best.n_vectors * soc.vector_lanes;
     if (s.m > best.m_block && s.k * panel_row_bytes > soc.l2_bytes / 4) {
@@ -174,15 +179,22 @@ class GemmPacked final : public Impl {
       }
       try_tiling(t);
     }
-    // Rows in L2 while all panels pass, when A does not fit there as a whole.
+    // A pair of panels meets all rows before the next one: weights come from memory, and come once. Against the other
+    // order, 197x768 by 768x2304 took 1.34 instead of 1.87 ms.
     const std::int64_t k = plan_of(task, best, soc).k_per_tile();
+    const auto try_tile = [&](GemmTiling t) {
+      const bool fits = 4 * t.m_tile * t.m_block * k <= soc.l2_bytes / 2;
+      if (fits && plan_of(task, t, soc).parallel_extent() >= 4 * soc.threads) try_tiling(t);
+    };
+    for (const std::int64_t tile : {std::int64_t{1}, std::int64_t{2}}) {
+      GemmTiling t = best;
+      t.n_tile = tile;
+      try_tile(t);
+    }
     for (const std::int64_t tile : space.axes[4].values) {
       GemmTiling t = best;
       t.m_tile = tile;
-      t.rows_outer = 4 * s.m * s.k > soc.l2_bytes / 2 ? 1 : 0;
-      const GemmPlan plan = plan_of(task, t, soc);
-      const bool fits = 4 * tile * t.m_block * k <= soc.l2_bytes / 2;
-      if (fits && plan.parallel_extent() >= 4 * soc.threads) try_tiling(t);
+      try_tile(t);
     }
     return best;
   }

@@ -1,4 +1,4 @@
-// winograd_f23, winograd_f43: generated Winograd convolution for 3x3 windows of stride 1, in NC1HWC0.
+// winograd_f23, winograd_f43, winograd_f63: generated Winograd convolution for 3x3 windows of stride 1, in NC1HWC0.
 // The nest: compiler/conv/winograd_nest.h. Tested like every Impl by tests/compiler/impls_test.cpp.
 #include <algorithm>
 #include <limits>
@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::int64_t kGoodBodyFmas =
     128;  ///< written out in the products: enough to hide the loop around them
+constexpr std::int64_t kPrefetchVectors = 32;  ///< fetched ahead, where weights do not stay in L2
 
 class Winograd final : public Impl {
  public:
@@ -19,6 +20,7 @@ class Winograd final : public Impl {
       : outputs_(outputs), name_("winograd_f" + std::to_string(outputs) + "3") {}
 
   std::string_view name() const override { return name_; }
+  int version() const override { return 2; }
 
   Result<void> supports(const Task& task, const Soc&) const override {
     const Result<ConvShape> shape = conv_shape(task);
@@ -66,11 +68,9 @@ class Winograd final : public Impl {
       if ((tiles + runs - 1) / runs == b || b == 14 || b == 9) blocks.push_back(b);
     }
     for (std::int64_t split = 1; split <= plan.oc_blocks(); split *= 2) splits.push_back(split);
-    space.axes = {{"oc_vectors", vectors},
-                  {"tile_block", blocks},
-                  {"tile_runs", {1, 2, 3, 4, 6, 8}},
-                  {"oc_splits", splits},
-                  {"ic_unroll", {1, 2, 4, 8}}};
+    space.axes = {{"oc_vectors", vectors},           {"tile_block", blocks},
+                  {"tile_runs", {1, 2, 3, 4, 6, 8}}, {"oc_splits", splits},
+                  {"ic_unroll", {1, 2, 4, 8}},       {"prefetch", {0, 1, 32, 128}}};
     space.is_legal = [=, this](const Schedule& schedule) {
       return is_legal(plan_of(task, WinogradTiling::from(schedule), soc), soc);
     };
@@ -98,6 +98,7 @@ class Winograd final : public Impl {
             {"tile_groups", static_cast<double>(plan.tile_groups())},
             {"oc_splits", static_cast<double>(t.oc_splits)},
             {"ic_unroll", static_cast<double>(t.ic_unroll)},
+            {"prefetch", static_cast<double>(t.prefetch)},
             {"iterations", static_cast<double>(plan.parallel_extent())},
             {"balance", parallel_balance(soc, plan.parallel_extent())}};
   }
@@ -175,6 +176,8 @@ class Winograd final : public Impl {
     for (const std::int64_t unroll : space.axes[4].values) {
       if (best.oc_vectors * best.tile_block * unroll <= kGoodBodyFmas) best.ic_unroll = unroll;
     }
+    if (4 * plan_of(task, best, soc).weight_elements() > soc.l2_bytes)
+      best.prefetch = kPrefetchVectors;
     return best;
   }
 
@@ -187,6 +190,7 @@ class Winograd final : public Impl {
 void register_winograd(ImplRegistry& registry) {
   registry.add(std::make_unique<Winograd>(2));
   registry.add(std::make_unique<Winograd>(4));
+  registry.add(std::make_unique<Winograd>(6));
 }
 
 }  // namespace aoe::compiler

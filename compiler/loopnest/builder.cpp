@@ -152,8 +152,8 @@ void Builder::store(Buffer buffer, Int index, Vec value, std::optional<Int> acti
         .step = value.lanes() == 1 ? 1 : stride});
 }
 
-void Builder::prefetch(Buffer buffer, Int index) {
-  emit({.kind = StmtKind::kPrefetch, .id = buffer.id, .args = {index.e}});
+void Builder::prefetch(Buffer buffer, Int index, int cache_level) {
+  emit({.kind = StmtKind::kPrefetch, .id = buffer.id, .args = {index.e}, .step = cache_level});
 }
 
 Function Builder::finish() {

@@ -164,7 +164,8 @@ struct StmtNode {
   int id = -1;                       ///< kLoop: variable; kStore, kPrefetch: buffer; kAssign: local
   std::vector<Expr> args = {};       ///< kLoop: begin, end; kIf: condition; kStore: index, value[,
                                      ///< active]; kAssign: value; kPrefetch: index
-  std::int64_t step = 1;             ///< kLoop; kStore: stride between lanes (elements)
+  std::int64_t step = 1;             ///< kLoop; kStore: stride between lanes (elements);
+                                     ///< kPrefetch: cache level
 };
 
 enum class Access { kRead, kWrite, kReadWrite };
@@ -232,7 +233,8 @@ class Builder {
   }
   void store(Buffer buffer, Int index, Vec value, std::optional<Int> active = {},
              std::int64_t stride = 1);
-  void prefetch(Buffer buffer, Int index);
+  /// A hint; the index may lie outside the buffer. Into L1, or only as near as L2 with `cache_level` 2.
+  void prefetch(Buffer buffer, Int index, int cache_level = 1);
   /// One element of an integer buffer (int8, uint8, int32, int64, bool), which must be
   /// Access::kRead.
   Int load_int(Buffer buffer, Int index) const;

@@ -69,7 +69,7 @@ class Lowering {
         return;
       }
       case StmtKind::kPrefetch:
-        return memory_.prefetch(place(s.id, s.args[0]));
+        return memory_.prefetch(place(s.id, s.args[0]), static_cast<int>(s.step));
     }
   }
 

@@ -259,11 +259,12 @@ void Memory::store(const Place& place, Value* value, std::int64_t stride, Value*
   mark(store, place.buffer, false);
 }
 
-void Memory::prefetch(const Place& place) {
-  constexpr std::uint32_t kRead = 0, kKeepInAllCaches = 3, kDataCache = 1;
-  ir_.CreateIntrinsic(llvm::Intrinsic::prefetch, {ir_.getPtrTy()},
-                      {address(place), ir_.getInt32(kRead), ir_.getInt32(kKeepInAllCaches),
-                       ir_.getInt32(kDataCache)});
+void Memory::prefetch(const Place& place, int cache_level) {
+  constexpr std::uint32_t kRead = 0, kDataCache = 1;
+  const std::uint32_t locality = cache_level == 1 ? 3 : 2;  // LLVM's scale: 3 is the nearest
+  ir_.CreateIntrinsic(
+      llvm::Intrinsic::prefetch, {ir_.getPtrTy()},
+      {address(place), ir_.getInt32(kRead), ir_.getInt32(locality), ir_.getInt32(kDataCache)});
 }
 
 // ---- element conversion ----

@@ -27,7 +27,7 @@ class Memory {
   llvm::Value* load(const Place& place, int lanes, std::int64_t stride, llvm::Value* active);
   void store(const Place& place, llvm::Value* value, std::int64_t stride, llvm::Value* active);
   llvm::Value* load_int(const Place& place);
-  void prefetch(const Place& place);
+  void prefetch(const Place& place, int cache_level);
 
   /// i1 or <lanes x i1>: lane i is on when i < count.
   llvm::Value* active_mask(llvm::Value* count, int lanes);

@@ -176,7 +176,8 @@ class Printer {
         out_ << "%" << s.id << " = " << expr(s.args[0]) << "\n";
         break;
       case StmtKind::kPrefetch:
-        out_ << "prefetch " << buffer(s.id) << "[" << expr(s.args[0]) << "]\n";
+        out_ << (s.step == 1 ? "prefetch " : "prefetch_l2 ") << buffer(s.id) << "["
+             << expr(s.args[0]) << "]\n";
         break;
     }
   }
