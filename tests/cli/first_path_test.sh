@@ -13,6 +13,9 @@ first=$(ls w/aoe_result_opat_*_pid*.json) || fail "no result"
 [[ $(basename "$first") =~ ^aoe_result_opat_[0-9]{17}_pid[0-9]+\.json$ ]] || fail "name of the result: $first"
 om=$(find w/aoe_workspace -name '*_tune.om')
 [[ $om =~ /aoe_workspace/m_[0-9]+/tunespace/result/m_[0-9]+_tune\.om$ ]] || fail "place of the om: $om"
+trials=$(json "$first" "d[0]['basic']['trials']")
+[ "$trials" -le 60 ] || fail "$trials trials, more than --trials"
+has out " $trials trials$"
 summary() { json "$1" "next(e['OPAT'] for e in d if 'OPAT' in e)['repo_summary']['$2']"; }
 for file in "$first"; do
   equal "$(json "$file" "next(e['OPAT'] for e in d if 'OPAT' in e)['opat_tuning_result']")" "tuning successful" "state"
@@ -30,6 +33,15 @@ run 0 tune
 second=$(ls w/aoe_result_opat_*_pid*.json)
 equal "$(summary "$second" repo_hit_num)" "$added" "hits of the second run"
 equal "$(summary "$second" repo_reserved_num)" "$added" "reserved of the second run"
+
+# Asked to, it tunes them again: each is updated or stays, none is new to the bank.
+rm "$second"
+run 0 env REPEAT_TUNE=True aoe --framework=5 --model=m.onnx --job_type=2 --progress_bar=off --trials=60
+third=$(ls w/aoe_result_opat_*_pid*.json)
+[ "$(json "$third" "d[0]['basic']['trials']")" -gt 0 ] || fail "REPEAT_TUNE=True measured nothing"
+[ "$(json "$third" "d[0]['basic']['trials']")" -le 60 ] || fail "more trials than --trials"
+equal "$(summary "$third" repo_hit_num)" "$added" "hits of the repeated run"
+equal "$(($(summary "$third" repo_update_num) + $(summary "$third" repo_reserved_num)))" "$added" "updated and reserved"
 
 run 0 atc --framework=5 --model=m.onnx --output=compiled --log=info
 has err 'bank'
