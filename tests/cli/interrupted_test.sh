@@ -7,10 +7,13 @@ mkdir bank w
 state() { json "$1" "next(e['OPAT'] for e in d if 'OPAT' in e)['opat_tuning_result']"; }
 
 # interrupt SIGNAL: tunes until the bank has a task, then sends the signal; the exit code stands in $code.
-# A shell lets its background jobs ignore SIGINT, so TERM stands for both.
+# A shell lets its background jobs ignore SIGINT; python3 undoes that.
 interrupt() {
   rm -rf w/aoe_result_* bank/*
-  aoe --framework=5 --model=m.onnx --job_type=2 --progress_bar=off --trials=100000 >out 2>err &
+  python3 -c 'import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execvp(sys.argv[1], sys.argv[1:])' \
+    aoe --framework=5 --model=m.onnx --job_type=2 --progress_bar=off --trials=100000 >out 2>err &
   local pid=$!
   for _ in $(seq 600); do
     [ "$(aoe_bank list --json 2>/dev/null | grep -c repo_key)" -gt 0 ] && break
@@ -21,7 +24,7 @@ interrupt() {
   wait $pid; code=$?
 }
 
-for signal in TERM KILL; do
+for signal in TERM KILL INT; do
   interrupt $signal
   [ $signal = KILL ] || equal "$code" 130 "exit code after SIG$signal"
   result=$(ls w/aoe_result_opat_*.json) || fail "no result after SIG$signal"
@@ -33,4 +36,13 @@ done
 for _ in $(seq 50); do pgrep -f "$bin/aoe" >/dev/null || break; sleep 0.1; done
 pgrep -f "$bin/aoe" >/dev/null && fail "a worker outlived aoe"
 run 0 atc --framework=5 --model=m.onnx --output=after
+
+# --reload goes on from there: what was won is a hit, the rest is tuned to the end.
+won=$(aoe_bank list --json | grep -c repo_key)
+rm -r w/aoe_result_*
+run 0 aoe --framework=5 --model=m.onnx --job_type=2 --progress_bar=off --preset=quick --trials=20 --reload
+result=$(ls w/aoe_result_opat_*.json) || fail "no result of the reloaded run"
+equal "$(state "$result")" "tuning successful" "result of the reloaded run"
+reserved=$(json "$result" "next(e['OPAT'] for e in d if 'OPAT' in e)['repo_summary']['repo_reserved_num']")
+[ "$reserved" -ge "$won" ] || fail "$won tasks were won before, $reserved reserved"
 finish
