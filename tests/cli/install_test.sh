@@ -1,0 +1,36 @@
+# An installation stands alone: programs find their configurations in it, and a C program builds and runs against it.
+source "$(dirname "$0")/lib.sh"
+
+unset AOE_CONFIG_DIR
+prefix=$work/prefix
+run 0 cmake --install "$bin/.." --prefix "$prefix"
+for program in aoe atc aoe_run aoe_bank make_model; do
+  [ -x "$prefix/bin/$program" ] || fail "$program is not installed"
+done
+export PATH=$prefix/bin:$PATH
+equal "$(command -v aoe)" "$prefix/bin/aoe" "which aoe"
+
+# The installed configurations are read: a preset that stands nowhere else is found, and one taken away is missed.
+make_model squeezenet --small --image=32 --output=m.onnx >/dev/null || fail "make_model"
+echo '{"preset": "ours", "search": {"max_trials": 2, "min_trials": 1}}' >"$prefix/share/aoe/configs/tuning/ours.json"
+run 0 aoe --job_type=2 --framework=5 --model=m.onnx --preset=ours --trials=2 --progress_bar=off
+mv "$prefix/share/aoe/configs/tuning/default.json" saved.json
+refuses 2 "$prefix/share/aoe/configs/tuning" aoe --job_type=2 --framework=5 --model=m.onnx
+mv saved.json "$prefix/share/aoe/configs/tuning/default.json"
+run 0 atc --framework=5 --model=m.onnx --output=m --soc_version=x86_64-haswell
+run 0 atc --framework=5 --model=m.onnx --output=m
+
+mkdir client
+cp "$here/../runtime/acl_client.c" client/
+cat >client/CMakeLists.txt <<'CMAKE'
+cmake_minimum_required(VERSION 3.25)
+project(client LANGUAGES C)
+find_package(aoe_runtime 0.1 REQUIRED)
+add_executable(client acl_client.c)
+target_link_libraries(client PRIVATE aoe::ascendcl)
+CMAKE
+run 0 cmake -S client -B client/build -DCMAKE_PREFIX_PATH="$prefix"
+run 0 cmake --build client/build
+run 0 client/build/client m.om
+has out '^output:( [0-9.e+-]+)+'
+finish
