@@ -40,8 +40,8 @@ class TeamSize {
 
 constexpr const char* kAdvice = "compile the model again";
 
-/// oneDNN's number for an argument by our word for it: "src", "source2", "post_op0", ...
-int argument_id(const std::string& word) {
+/// Arguments that are not numbered.
+const std::map<std::string, int>& argument_words() {
   static const std::map<std::string, int> kWords = {
       {"src", DNNL_ARG_SRC},
       {"src1", DNNL_ARG_SRC_1},
@@ -58,14 +58,19 @@ int argument_id(const std::string& word) {
       {"dst_iter_c", DNNL_ARG_DST_ITER_C},
       {"scratchpad", DNNL_ARG_SCRATCHPAD},
   };
+  return kWords;
+}
+
+/// oneDNN's number for an argument by our word for it: "src", "source2", "post_op0", ...
+int argument_id(const std::string& word) {
   const auto is_numbered = [&](const std::string& stem) {
     return word.size() == stem.size() + 1 && word.starts_with(stem) && std::isdigit(word.back());
   };
   const int number = word.empty() ? 0 : word.back() - '0';
   if (is_numbered("source")) return DNNL_ARG_MULTIPLE_SRC + number;
   if (is_numbered("post_op")) return DNNL_ARG_ATTR_MULTIPLE_POST_OP(number) | DNNL_ARG_SRC_1;
-  const auto at = kWords.find(word);
-  if (at == kWords.end())
+  const auto at = argument_words().find(word);
+  if (at == argument_words().end())
     throw Error(ExitCode::kOm, "unknown oneDNN argument '" + word + "'", "", kAdvice);
   return at->second;
 }
@@ -127,6 +132,8 @@ class Stage {
     }
   };
 
+  void require_all_arguments(const json& stage) const;
+
   dnnl::primitive_desc_base desc_;
   dnnl::primitive primitive_;
   dnnl::stream stream_{cpu_engine()};
@@ -174,6 +181,30 @@ Stage::Stage(const json& stage, int threads, std::span<const std::size_t> buffer
     own_scratchpad_ = AlignedMemory(scratchpad.get_size());
     own_scratchpad_object_ = memory(scratchpad, cpu_engine(), own_scratchpad_.data());
     exec_arguments_.push_back({DNNL_ARG_SCRATCHPAD, own_scratchpad_object_.get()});
+  }
+  require_all_arguments(stage);
+}
+
+/// oneDNN reads through null where an argument is missing.
+void Stage::require_all_arguments(const json& stage) const {
+  const auto require = [&](const std::string& word, int id) {
+    const bool is_needed = desc_.query_md(dnnl::query::exec_arg_md, id).get_size() > 0;
+    const auto is_it = [&](const dnnl_exec_arg_t& given) { return given.arg == id; };
+    if (is_needed && std::ranges::none_of(exec_arguments_, is_it))
+      throw Error(ExitCode::kOm, "oneDNN argument '" + word + "' is missing", "", kAdvice);
+  };
+  for (const auto& [word, id] : argument_words()) {
+    // Layer normalization reports all three, whichever it reads.
+    const bool is_unused = (word == "weights" && !stage.contains(word)) ||
+                           (word == "scale" && !stage.value("has_scale", false)) ||
+                           (word == "shift" && !stage.value("has_shift", false));
+    if (!is_unused) require(word, id);
+  }
+  if (!stage.contains("post_ops")) return;
+  const json& post_ops = stage.at("post_ops");
+  for (std::size_t i = 0; i < post_ops.size(); ++i) {
+    const std::string word = "post_op" + std::to_string(i);
+    if (post_ops[i].at("kind") == "binary") require(word, argument_id(word));
   }
 }
 
