@@ -18,6 +18,12 @@ constexpr double kHopelessRatio = 32;
 /// Fewer say more about noise than about an Impl.
 constexpr std::size_t kFewestLessons = 12;
 
+/// What trees start from: the Impl's own estimate. They learn where it is wrong, so that on a task
+/// unlike all others it still counts.
+double prior(const Features& features) {
+  return find_feature(features, kEstimateFeature).value_or(0);
+}
+
 std::optional<double> log_ratio_of(const Features& features, Outcome outcome, double time_ns) {
   const std::optional<double> roofline = find_feature(features, kRooflineFeature);
   if (!roofline || outcome == Outcome::kStopped || outcome == Outcome::kKilled) return std::nullopt;
@@ -88,7 +94,7 @@ void CostModel::train(Book& book) {
   for (const Lesson& lesson : book.lessons) {
     book.table.add_columns(lesson.features);
     features.push_back(&lesson.features);
-    labels.push_back(static_cast<float>(lesson.log_ratio));
+    labels.push_back(static_cast<float>(lesson.log_ratio - prior(lesson.features)));
   }
   book.trees.emplace(book.table.rows(features), labels, BoosterOptions{});
   book.learnt = 0;
@@ -104,8 +110,11 @@ std::vector<double> CostModel::predict(const Impl& impl, std::span<const Feature
   const Book& book = books_.at({std::string(impl.name()), impl.version()});
   std::vector<const Features*> pointers;
   for (const Features& of_one : features) pointers.push_back(&of_one);
-  const std::vector<float> ratios = book.trees->predict(book.table.rows(pointers));
-  return {ratios.begin(), ratios.end()};
+  const std::vector<float> corrections = book.trees->predict(book.table.rows(pointers));
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < features.size(); ++i)
+    ratios.push_back(prior(features[i]) + corrections[i]);
+  return ratios;
 }
 
 }  // namespace aoe::tuner

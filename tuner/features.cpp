@@ -67,8 +67,11 @@ Features FeatureSource::of(const Candidate& candidate) {
   for (const auto& [name, value] : candidate.schedule)
     features.emplace_back("axis." + name, static_cast<double>(value));
   for (const auto& [name, value] :
-       candidate.impl->features(task_, candidate.format, candidate.schedule, soc_))
+       candidate.impl->features(task_, candidate.format, candidate.schedule, soc_)) {
     features.emplace_back("impl." + name, value);
+    // As a ratio it means the same in every task.
+    if (name == "core_cycles") features.emplace_back("cycles_ratio", value / roofline_ns_);
+  }
   return features;
 }
 
