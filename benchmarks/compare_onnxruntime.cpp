@@ -19,6 +19,7 @@
 #include "compiler/compiler.h"
 #include "graph/onnx_import.h"
 #include "graph/passes.h"
+#include "graph/precision.h"
 #include "runtime/executor.h"
 
 namespace aoe::benchmarks {
@@ -32,6 +33,7 @@ struct Settings {
   int rounds = 9;
   double seconds = 0.25;
   double limit = 1e-3;
+  bool mixed_precision = false;
   fs::path server;
 };
 
@@ -154,6 +156,7 @@ Row compare(const std::string& path, const Settings& settings, const compiler::S
   graph::Graph graph = graph::import_onnx(path, {});
   graph::run_passes(graph, {});
   Contender untuned(graph, soc, nullptr);
+  if (settings.mixed_precision) graph::allow_bf16(graph);
   Contender tuned(graph, soc, &strategies);
   OnnxRuntimePeer peer(settings.server, path, settings.threads);
   const std::vector<NamedTensor> inputs = untuned.random_inputs();
@@ -253,6 +256,8 @@ int main(int argc, char** argv) {
       "rounds", po::value(&settings.rounds)->default_value(9),
       "interleaved rounds; each times all three once")(
       "seconds", po::value(&settings.seconds)->default_value(0.25), "least time of one turn")(
+      "mixed_precision", po::bool_switch(&settings.mixed_precision),
+      "compile the tuned om with --precision_mode=allow_mix_precision")(
       "limit", po::value(&settings.limit)->default_value(1e-3),
       "largest difference, of the output's range")("model", po::value(&settings.models),
                                                    "ONNX files");

@@ -95,7 +95,8 @@ std::optional<std::string> known_core_name() {
 }
 
 void set_isa(Soc& soc, const std::string& isa) {
-  const bool is_wide = isa == "avx512";
+  const bool is_wide = isa == "avx512" || isa == "avx512_bf16";
+  soc.has_bf16 = isa == "avx512_bf16";
   soc.isa = is_wide ? Isa::kAvx512 : Isa::kAvx2;
   soc.vector_lanes = is_wide ? 16 : 8;
   soc.vector_registers = is_wide ? 32 : 16;
@@ -181,8 +182,9 @@ Soc read_description(const fs::path& file, int threads) {
     const auto j = nlohmann::json::parse(read_file(file, ExitCode::kUsage));
     Soc soc;
     const std::string isa = j.at("isa");
-    if (isa != "avx2" && isa != "avx512")
-      throw Error(ExitCode::kUsage, "isa is '" + isa + "', must be avx2 or avx512", file.string());
+    if (isa != "avx2" && isa != "avx512" && isa != "avx512_bf16")
+      throw Error(ExitCode::kUsage, "isa is '" + isa + "', must be avx2, avx512 or avx512_bf16",
+                  file.string());
     set_isa(soc, isa);
     j.at("llvm_cpu").get_to(soc.llvm_cpu);
     j.at("l1d_bytes").get_to(soc.l1d_bytes);
@@ -207,7 +209,7 @@ Soc detect_soc(int threads) {
                 "engine needs");
   Soc soc;
   set_isa(soc, isa);
-  const std::string generic = isa == "avx512" ? "v4" : "v3";
+  const std::string generic = isa == "avx2" ? "v3" : "v4";
   const std::string core = known_core_name().value_or(generic);
   soc.llvm_cpu = core == generic ? "x86-64-" + generic : core;
   soc.threads = threads > 0 ? threads : default_threads();

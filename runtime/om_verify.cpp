@@ -14,7 +14,7 @@ class Verifier {
   Verifier(const Om& om, const std::string& where) : om_(om), where_(where) {}
 
   void run() {
-    if (om_.isa != "avx2" && om_.isa != "avx512")
+    if (om_.isa != "avx2" && om_.isa != "avx512" && om_.isa != "avx512_bf16")
       fail("needs the unknown instruction set '" + om_.isa + "'");
     if (om_.threads < 1) fail("was compiled for " + std::to_string(om_.threads) + " threads");
     for (std::size_t i = 0; i < om_.tensors.size(); ++i) check_tensor(i);

@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "base/error.h"
 #include "compiler/compiler.h"
+#include "graph/precision.h"
 #include "reference/op.h"
 #include "tuner/random_tensor.h"
 #include "tuner/statistics.h"
@@ -23,6 +24,8 @@ using compiler::TaskInput;
 namespace {
 
 constexpr std::uint64_t kInputSeed = 20;
+/// Two rounded factors are off by 2^-9 each at most; in sums these errors partly cancel.
+constexpr double kBf16Tolerance = 0x1p-7;
 
 /// Runs `work`; what it throws becomes a failed Timing. `fallback` names the stage it belongs to.
 template <typename Work>
@@ -110,8 +113,8 @@ class OpBench::Prepared {
     const Reference& reference = bench_.reference_.get();
     AOE_CHECK(model_.outputs().size() == reference.outputs.size(), "outputs of the om");
     for (std::size_t i = 0; i < reference.outputs.size(); ++i) {
-      auto same =
-          compare(reference.outputs[i]->view(), model_.outputs()[i], reference.reduction_length);
+      auto same = compare(reference.outputs[i]->view(), model_.outputs()[i],
+                          reference.reduction_length, reference.least_tolerance);
       if (!same) return Unexpected("output " + std::to_string(i) + ": " + same.error());
     }
     return {};
@@ -134,6 +137,7 @@ OpBench::~OpBench() = default;
 OpBench::Reference OpBench::compute_reference(const Task& task) {
   Reference reference;
   reference.reduction_length = reduction_length_of(task);
+  if (graph::allows_bf16(task.op)) reference.least_tolerance = kBf16Tolerance;
   std::vector<Tensor> inputs;
   for (const TaskInput& input : task.inputs) {
     if (!input.is_present()) {

@@ -52,6 +52,7 @@ class OpBench {
     std::vector<ConstantPtr> inputs;  ///< of the om: the task's inputs that are no constants
     std::vector<std::unique_ptr<Constant>> outputs;
     double reduction_length = 1;
+    double least_tolerance = 0;  ///< of tasks that may round their inputs
   };
   class Prepared;
 

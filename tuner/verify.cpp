@@ -70,7 +70,8 @@ double tolerance(DataType dtype, double reduction_length) {
   return kRoom * epsilon(dtype) * std::sqrt(std::max(1.0, reduction_length));
 }
 
-Result<void> compare(const Tensor& expected, const Tensor& actual, double reduction_length) {
+Result<void> compare(const Tensor& expected, const Tensor& actual, double reduction_length,
+                     double least_tolerance) {
   AOE_CHECK(expected.desc.dtype == actual.desc.dtype && expected.desc.shape == actual.desc.shape,
             to_string(expected.desc) + " against " + to_string(actual.desc));
   if (!is_floating(expected.desc.dtype)) return compare_bytes(expected, actual);
@@ -81,7 +82,8 @@ Result<void> compare(const Tensor& expected, const Tensor& actual, double reduct
     const double magnitude = std::abs(value_at(expected, i));
     if (std::isfinite(magnitude)) largest = std::max(largest, magnitude);
   }
-  const double allowed = tolerance(expected.desc.dtype, reduction_length) * largest;
+  const double allowed =
+      std::max(tolerance(expected.desc.dtype, reduction_length), least_tolerance) * largest;
   for (std::int64_t i = 0; i < count; ++i) {
     const double a = value_at(expected, i);
     const double b = value_at(actual, i);

@@ -16,7 +16,8 @@ namespace aoe::tuner {
 double tolerance(DataType dtype, double reduction_length);
 
 /// Both dense, same shape. Integers and booleans must be equal. "No" names the first element that
-/// is off.
-Result<void> compare(const Tensor& expected, const Tensor& actual, double reduction_length);
+/// is off. `least_tolerance`: allowed in any case, in the measure of tolerance().
+Result<void> compare(const Tensor& expected, const Tensor& actual, double reduction_length,
+                     double least_tolerance = 0);
 
 }  // namespace aoe::tuner

@@ -2,6 +2,7 @@
 #include "compiler/gemm/gemm_nest.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "compiler/gemm/matrix_store.h"
 
@@ -11,11 +12,17 @@ namespace {
 using loopnest::Builder;
 using loopnest::Int;
 using loopnest::Local;
+using loopnest::Vec;
 
-/// [panel][k][n_vectors * lanes] of alpha * B, zeros beyond the last column.
+std::uint32_t to_bf16(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+}
+
+/// [panel][step of k][n_vectors * lanes] of alpha * B, zeros beyond the last column and row.
 PackedConstant pack_panels(const Task& task, const GemmPlan& plan) {
   const auto elements =
-      static_cast<std::size_t>(plan.panels() * plan.shape().k * plan.panel_columns());
+      static_cast<std::size_t>(plan.panels() * plan.k_steps() * plan.panel_columns());
   return {.size_bytes = elements * sizeof(float),
           .pack = [constant = task.inputs[1].constant, plan](void* destination) {
             const MatMulShape& s = plan.shape();
@@ -24,9 +31,15 @@ PackedConstant pack_panels(const Task& task, const GemmPlan& plan) {
             for (std::int64_t panel = 0; panel < plan.panels(); ++panel) {
               const std::int64_t first = panel * plan.panel_columns();
               const std::int64_t columns = std::min(plan.panel_columns(), s.n - first);
-              for (std::int64_t k = 0; k < s.k; ++k, to += plan.panel_columns()) {
-                const float* row = from + k * s.b.row + first * s.b.column;
-                for (std::int64_t j = 0; j < columns; ++j) to[j] = s.alpha * row[j * s.b.column];
+              const auto at = [&](std::int64_t k, std::int64_t j) {
+                return k < s.k ? s.alpha * from[k * s.b.row + (first + j) * s.b.column] : 0.0f;
+              };
+              for (std::int64_t k = 0; k < plan.k_steps(); ++k, to += plan.panel_columns()) {
+                for (std::int64_t j = 0; j < columns; ++j) {
+                  to[j] = plan.is_bf16() ? std::bit_cast<float>(to_bf16(at(2 * k, j)) |
+                                                                to_bf16(at(2 * k + 1, j)) << 16)
+                                         : at(k, j);
+                }
                 std::fill(to + columns, to + plan.panel_columns(), 0.0f);
               }
             }
@@ -36,7 +49,12 @@ PackedConstant pack_panels(const Task& task, const GemmPlan& plan) {
 class GemmNest {
  public:
   GemmNest(const Task& task, const GemmPlan& plan)
-      : plan_(plan), s_(plan.shape()), t_(plan.tiling()), store_(task, s_, plan.lanes()) {
+      : task_(task),
+        plan_(plan),
+        s_(plan.shape()),
+        t_(plan.tiling()),
+        a_layout_(s_.a),
+        store_(task, s_, plan.lanes()) {
     if (plan.is_packed()) {
       constants_.push_back(pack_panels(task, plan));
     } else if (task.inputs[1].constant) {
@@ -47,15 +65,24 @@ class GemmNest {
       constants_.push_back(dense_constant(task.inputs[0].constant));
     }
     store_.add_constants(constants_);
-    buffers_ = declare_buffers(builder_, task, constants_.size(), false);
+    buffers_ = declare_buffers(builder_, task, constants_.size(), plan.is_bf16());
     a_ = task.inputs[0].constant ? buffers_.constants[a_constant_] : *buffers_.inputs[0];
     b_ = task.inputs[1].constant ? buffers_.constants[0] : *buffers_.inputs[1];
+    if (plan.is_bf16()) {
+      a_ = *buffers_.workspace;
+      a_layout_.row = plan.k_steps();
+    }
   }
 
   Kernel build() {
     builder_.parallel(plan_.parallel_extent(), [&](Int iteration) { write_iteration(iteration); });
     Kernel kernel;
     kernel.kind = KernelKind::kJit;
+    if (plan_.is_bf16()) {
+      kernel.needs_bf16 = true;
+      kernel.workspace_bytes = static_cast<std::size_t>(s_.m * plan_.k_steps()) * sizeof(float);
+      kernel.stages.push_back(round_rows());
+    }
     kernel.stages.push_back(builder_.finish());
     kernel.constants = std::move(constants_);
     return kernel;
@@ -77,6 +104,32 @@ class GemmNest {
     std::vector<Local> sums;   ///< [row][vector]
   };
 
+  /// A as pairs of bfloat16 in the workspace, row by row.
+  loopnest::Function round_rows() const {
+    Builder builder("round_rows");
+    const KernelBuffers buffers = declare_buffers(builder, task_, constants_.size(), true);
+    const loopnest::Buffer a =
+        task_.inputs[0].constant ? buffers.constants[a_constant_] : *buffers.inputs[0];
+    const std::int64_t lanes = plan_.lanes();
+    builder.parallel(s_.m, [&](Int row) {
+      const auto write = [&](Int step, std::optional<Int> low, std::optional<Int> high,
+                             std::optional<Int> active) {
+        const Int from = row * s_.a.row + 2 * step;
+        builder.store(*buffers.workspace, row * plan_.k_steps() + step,
+                      pack_bf16(builder.load(a, from, plan_.lanes(), low),
+                                builder.load(a, from + lanes, plan_.lanes(), high)),
+                      active);
+      };
+      const std::int64_t full = s_.k / (2 * lanes) * lanes;
+      builder.loop("k", 0, full, lanes, [&](Int step) { write(step, {}, {}, {}); });
+      if (const std::int64_t rest = s_.k - 2 * full; rest > 0) {
+        write(full, Int(std::min(rest, lanes)), Int(std::max<std::int64_t>(rest - lanes, 0)),
+              Int(plan_.k_steps() - full));
+      }
+    });
+    return builder.finish();
+  }
+
   void write_iteration(Int iteration) {
     const std::int64_t row_tiles = plan_.row_tiles(), panel_tiles = plan_.panel_tiles();
     const Int batch = iteration / (row_tiles * panel_tiles);
@@ -84,13 +137,14 @@ class GemmNest {
     const Int row_tile = t_.rows_outer != 0 ? tile / panel_tiles : tile % row_tiles;
     const Int panel_tile = t_.rows_outer != 0 ? tile % panel_tiles : tile / row_tiles;
     const std::int64_t step = plan_.k_per_tile(), passes = plan_.k_tiles();
-    if (passes == 1) return write_pass({batch, row_tile, panel_tile, 0, s_.k, true, true});
+    if (passes == 1)
+      return write_pass({batch, row_tile, panel_tile, 0, plan_.k_steps(), true, true});
     const std::int64_t last = (passes - 1) * step;
     write_pass({batch, row_tile, panel_tile, 0, step, true, false});
     builder_.loop("k_tile", step, last, step, [&](Int k) {
       write_pass({batch, row_tile, panel_tile, k, step, false, false});
     });
-    write_pass({batch, row_tile, panel_tile, last, s_.k - last, false, true});
+    write_pass({batch, row_tile, panel_tile, last, plan_.k_steps() - last, false, true});
   }
 
   /// Panels outside, row blocks inside: a panel stays in L1 or L2 while the rows of the tile pass over it.
@@ -147,20 +201,21 @@ class GemmNest {
                                               ? store_.initial(builder_, buffers_, at)
                                               : store_.load_partial(builder_, buffers_, at)));
     });
-    const Int a = s_.a.matrix(pass.batch, s_.batch_dims) + block.row * s_.a.row;
+    const Int a = a_layout_.matrix(pass.batch, s_.batch_dims) + block.row * a_layout_.row;
     const Int b = plan_.is_packed()
-                      ? block.column * s_.k
+                      ? block.column * plan_.k_steps()
                       : s_.b.matrix(pass.batch, s_.batch_dims) + block.column * s_.b.column;
     const std::int64_t unrolled = pass.steps / t_.k_unroll * t_.k_unroll;
     builder_.loop("k", pass.first_k, pass.first_k + unrolled, t_.k_unroll, [&](Int k) {
       for (std::int64_t u = 0; u < t_.k_unroll; ++u) {
-        write_step(block, a + k * s_.a.column + u * s_.a.column,
+        write_step(block, a + k * a_layout_.column + u * a_layout_.column,
                    b + k * b_stride() + u * b_stride());
       }
       if (t_.prefetch_panel != 0) prefetch_next_panel(pass, block, b, k, unrolled);
     });
     for (std::int64_t k = unrolled; k < pass.steps; ++k) {
-      write_step(block, a + (pass.first_k + k) * s_.a.column, b + (pass.first_k + k) * b_stride());
+      write_step(block, a + (pass.first_k + k) * a_layout_.column,
+                 b + (pass.first_k + k) * b_stride());
     }
     std::size_t next = 0;
     for_each_output(pass, block, [&](const MatrixPosition& at) {
@@ -174,7 +229,7 @@ class GemmNest {
   void prefetch_next_panel(const Pass& pass, const Block& block, Int b, Int k, std::int64_t steps) {
     const std::int64_t rows = steps / t_.k_unroll;
     const Int row = pass.first_k + block.number * rows + (k - pass.first_k) / t_.k_unroll;
-    const Int next = b + s_.k * b_stride() + row * b_stride();
+    const Int next = b + plan_.k_steps() * b_stride() + row * b_stride();
     const std::int64_t line = 64 / std::int64_t{sizeof(float)};
     for (std::int64_t column = 0; column < b_stride(); column += line) {
       builder_.prefetch(b_, next + column, 2);
@@ -200,12 +255,13 @@ class GemmNest {
       }
     }
     for (std::int64_t r = 0; r < block.rows; ++r) {
-      const Local x = builder_.local(builder_.load_broadcast(a_, a + r * s_.a.row, plan_.lanes()));
+      const Local x =
+          builder_.local(builder_.load_broadcast(a_, a + r * a_layout_.row, plan_.lanes()));
       for (std::int64_t v = 0; v < block.vectors; ++v) {
         const Local& sum = block.sums[static_cast<std::size_t>(r * block.vectors + v)];
-        builder_.assign(sum,
-                        fma(builder_.get(x), builder_.get(columns[static_cast<std::size_t>(v)]),
-                            builder_.get(sum)));
+        const Vec y = builder_.get(columns[static_cast<std::size_t>(v)]);
+        builder_.assign(sum, plan_.is_bf16() ? dot_bf16(builder_.get(x), y, builder_.get(sum))
+                                             : fma(builder_.get(x), y, builder_.get(sum)));
       }
     }
   }
@@ -217,9 +273,11 @@ class GemmNest {
             }};
   }
 
+  const Task& task_;
   const GemmPlan& plan_;
   const MatMulShape& s_;
   const GemmTiling& t_;
+  MatrixLayout a_layout_;  ///< of A as the products read it, its columns counted in steps of k
   MatrixStore store_;
   Builder builder_{"gemm_packed"};
   std::vector<PackedConstant> constants_;

@@ -37,21 +37,30 @@ std::vector<BlockRun> block_runs(std::int64_t extent, std::int64_t block);
 /// thirteen of 13, not fourteen of 14 and a single row that costs nearly as much as a block.
 std::vector<BlockRun> even_runs(std::int64_t extent, std::int64_t block);
 
+/// What the products are computed in; sums are float32 always.
+enum class GemmPrecision {
+  kFloat32,
+  kBFloat16,  ///< both factors rounded; one step of k multiplies a pair of neighbours (packed B only)
+};
+
 /// A matrix product cut up for one tiling.
 class GemmPlan {
  public:
-  GemmPlan(const MatMulShape& shape, bool is_b_constant, int lanes, const GemmTiling& tiling);
+  GemmPlan(const MatMulShape& shape, bool is_b_constant, int lanes, const GemmTiling& tiling,
+           GemmPrecision precision = GemmPrecision::kFloat32);
 
   const MatMulShape& shape() const { return shape_; }
   const GemmTiling& tiling() const { return tiling_; }
   int lanes() const { return lanes_; }
   bool is_packed() const { return is_packed_; }
+  bool is_bf16() const { return precision_ == GemmPrecision::kBFloat16; }
+  std::int64_t k_steps() const { return is_bf16() ? (shape_.k + 1) / 2 : shape_.k; }
   std::int64_t panel_columns() const { return tiling_.n_vectors * lanes_; }
   std::int64_t row_blocks() const;
   std::int64_t panels() const;
   std::int64_t row_tiles() const;
   std::int64_t panel_tiles() const;
-  std::int64_t k_per_tile() const { return tiling_.k_block == 0 ? shape_.k : tiling_.k_block; }
+  std::int64_t k_per_tile() const { return tiling_.k_block == 0 ? k_steps() : tiling_.k_block; }
   std::int64_t k_tiles() const;
   std::int64_t parallel_extent() const;
   std::int64_t registers() const;
@@ -64,8 +73,10 @@ class GemmPlan {
   bool is_packed_;
   int lanes_;
   GemmTiling tiling_;
+  GemmPrecision precision_;
 };
 
+/// With kBFloat16 a first stage rounds A into the workspace.
 Kernel build_gemm(const Task& task, const GemmPlan& plan);
 
 }  // namespace aoe::compiler

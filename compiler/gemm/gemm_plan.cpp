@@ -50,11 +50,12 @@ std::vector<BlockRun> even_runs(std::int64_t extent, std::int64_t block) {
 }
 
 GemmPlan::GemmPlan(const MatMulShape& shape, bool is_b_constant, int lanes,
-                   const GemmTiling& tiling)
+                   const GemmTiling& tiling, GemmPrecision precision)
     : shape_(shape),
       is_packed_(is_b_constant && shape.is_b_shared()),
       lanes_(lanes),
-      tiling_(tiling) {
+      tiling_(tiling),
+      precision_(precision) {
 }
 
 std::int64_t GemmPlan::row_blocks() const {
@@ -70,7 +71,7 @@ std::int64_t GemmPlan::panel_tiles() const {
   return ceil_div(panels(), tiling_.n_tile);
 }
 std::int64_t GemmPlan::k_tiles() const {
-  return ceil_div(shape_.k, k_per_tile());
+  return ceil_div(k_steps(), k_per_tile());
 }
 
 std::int64_t GemmPlan::parallel_extent() const {
@@ -102,7 +103,7 @@ double GemmPlan::core_cycles() const {
                 block_cycles(m * vectors, m, vectors, 1);
     }
   }
-  return cycles * static_cast<double>(shape_.k * shape_.batch());
+  return cycles * static_cast<double>(k_steps() * shape_.batch());
 }
 
 }  // namespace aoe::compiler

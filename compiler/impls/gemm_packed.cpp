@@ -1,5 +1,5 @@
-// gemm_packed: generated matrix products, MatMulV2 and Gemm. A constant B is packed into panels that are read in order:
-// strong for matrix-vector products, few rows, batches of small matrices and fused epilogues.
+// gemm_packed, gemm_bf16: generated matrix products, MatMulV2 and Gemm. A constant B is packed into panels that are read
+// in order: strong for matrix-vector products, few rows, batches of small matrices and fused epilogues. gemm_bf16 rounds both factors to bfloat16, where the graph allows it and the machine multiplies pairs of them.
 // The nest: compiler/gemm/gemm_nest.h. Tested like every Impl by tests/compiler/impls_test.cpp.
 #include <algorithm>
 #include <limits>
@@ -7,6 +7,7 @@
 #include "compiler/gemm/gemm_nest.h"
 #include "compiler/gemm/matrix_store.h"
 #include "compiler/roofline.h"
+#include "graph/precision.h"
 
 namespace aoe::compiler {
 namespace {
@@ -14,11 +15,6 @@ namespace {
 constexpr std::int64_t kMaxBodyFmas =
     4096;  ///< written out per kernel: beyond, code leaves the instruction cache
 constexpr std::int64_t kGoodBodyFmas = 128;  ///< enough to hide the loop around it
-
-GemmPlan plan_of(const Task& task, const GemmTiling& tiling, const Soc& soc) {
-  return GemmPlan(matmul_shape(task).value(), task.inputs[1].constant != nullptr, soc.vector_lanes,
-                  tiling);
-}
 
 bool is_legal(const GemmPlan& plan, const Soc& soc) {
   const GemmTiling& t = plan.tiling();
@@ -35,12 +31,26 @@ std::vector<std::int64_t> powers_of_two(std::int64_t limit) {
   return values;
 }
 
+/// What rounding to bfloat16 needs beyond what every product does.
+Result<void> supports_bf16(const Task& task, const MatMulShape& shape, const Soc& soc) {
+  if (!graph::allows_bf16(task.op)) return Unexpected("precision_mode asks for float32");
+  if (!soc.has_bf16) return Unexpected(soc.version + " has no AVX512-BF16");
+  if (task.inputs[1].constant == nullptr || !shape.is_b_shared()) {
+    return Unexpected("the second factor is not one constant matrix");
+  }
+  if (shape.batch() != 1) return Unexpected("batches that do not fold into rows");
+  if (shape.a.column != 1) return Unexpected("transA");
+  return {};
+}
+
 class GemmPacked final : public Impl {
  public:
-  std::string_view name() const override { return "gemm_packed"; }
+  explicit GemmPacked(GemmPrecision precision) : precision_(precision) {}
+
+  std::string_view name() const override { return is_bf16() ? "gemm_bf16" : "gemm_packed"; }
   int version() const override { return 2; }
 
-  Result<void> supports(const Task& task, const Soc&) const override {
+  Result<void> supports(const Task& task, const Soc& soc) const override {
     const Result<MatMulShape> shape = matmul_shape(task);
     if (!shape) return Unexpected(shape.error());
     for (std::size_t i = 0; i < 2; ++i) {
@@ -56,6 +66,9 @@ class GemmPacked final : public Impl {
     if (!is_b_constant && shape->alpha != 1.0f) {
       return Unexpected("alpha is " + std::to_string(shape->alpha) +
                         ", needs 1 when the second factor is not constant");
+    }
+    if (is_bf16()) {
+      if (Result<void> possible = supports_bf16(task, *shape, soc); !possible) return possible;
     }
     return supports_matrix_epilogue(task, *shape);
   }
@@ -81,20 +94,20 @@ class GemmPacked final : public Impl {
       if (v == 1 || (v - 1) * soc.vector_lanes < s.n) vectors.push_back(v);
     }
     for (const std::int64_t k : {128, 256, 512, 1024, 2048}) {
-      if (k < s.k) k_blocks.push_back(k);
+      if (k < plan.k_steps()) k_blocks.push_back(k);
     }
     if (plan.is_packed() && s.m <= 8) prefetches = {0, 8, 16, 32};
     if (plan.is_packed() && s.m > 8) panels = {0, 1};
     space.axes = {{"m_block", rows},
                   {"n_vectors", vectors},
-                  {"k_unroll", powers_of_two(std::min<std::int64_t>(16, s.k))},
+                  {"k_unroll", powers_of_two(std::min<std::int64_t>(16, plan.k_steps()))},
                   {"k_block", k_blocks},
                   {"m_tile", powers_of_two(std::min<std::int64_t>(64, s.m))},
                   {"n_tile", powers_of_two(std::min<std::int64_t>(64, plan.panels()))},
                   {"rows_outer", {0, 1}},
                   {"prefetch", prefetches},
                   {"prefetch_panel", panels}};
-    space.is_legal = [=](const Schedule& schedule) {
+    space.is_legal = [=, this](const Schedule& schedule) {
       return is_legal(plan_of(task, GemmTiling::from(schedule), soc), soc);
     };
     space.heuristic = heuristic(task, space, soc).schedule();
@@ -145,8 +158,15 @@ class GemmPacked final : public Impl {
   }
 
  private:
+  bool is_bf16() const { return precision_ == GemmPrecision::kBFloat16; }
+
+  GemmPlan plan_of(const Task& task, const GemmTiling& tiling, const Soc& soc) const {
+    return GemmPlan(matmul_shape(task).value(), task.inputs[1].constant != nullptr,
+                    soc.vector_lanes, tiling, precision_);
+  }
+
   /// The register block with the fewest cycles; then tiles that keep a panel and the rows it meets in L2.
-  static GemmTiling heuristic(const Task& task, const ScheduleSpace& space, const Soc& soc) {
+  GemmTiling heuristic(const Task& task, const ScheduleSpace& space, const Soc& soc) const {
     GemmTiling best;
     double best_cycles = std::numeric_limits<double>::infinity();
     for (const std::int64_t m : space.axes[0].values) {
@@ -172,7 +192,8 @@ class GemmPacked final : public Impl {
     best.prefetch_panel = space.axes[8].values.back();
     const MatMulShape s = plan_of(task, best, soc).shape();
     const std::int64_t panel_row_bytes = 4 * best.n_vectors * soc.vector_lanes;
-    if (s.m > best.m_block && s.k * panel_row_bytes > soc.l2_bytes / 4) {
+    if (s.m > best.m_block &&
+        plan_of(task, best, soc).k_steps() * panel_row_bytes > soc.l2_bytes / 4) {
       GemmTiling t = best;
       for (const std::int64_t k : space.axes[3].values) {
         if (k != 0 && k * panel_row_bytes <= soc.l2_bytes / 4) t.k_block = k;
@@ -198,12 +219,15 @@ class GemmPacked final : public Impl {
     }
     return best;
   }
+
+  GemmPrecision precision_;
 };
 
 }  // namespace
 
 void register_gemm_packed(ImplRegistry& registry) {
-  registry.add(std::make_unique<GemmPacked>());
+  registry.add(std::make_unique<GemmPacked>(GemmPrecision::kFloat32));
+  registry.add(std::make_unique<GemmPacked>(GemmPrecision::kBFloat16));
 }
 
 }  // namespace aoe::compiler

@@ -326,6 +326,19 @@ Vec transpose_row(const std::vector<Vec>& rows, int row) {
                    .ivalue = row}));
 }
 
+Vec pack_bf16(Vec low, Vec high) {
+  check_lanes(low.e, high.e);
+  return Vec(make(
+      {.op = Op::kPackBf16, .type = Type::kFloat, .lanes = low.lanes(), .args = {low.e, high.e}}));
+}
+
+Vec dot_bf16(Vec a, Vec b, Vec sum) {
+  check_lanes(a.e, b.e);
+  check_lanes(b.e, sum.e);
+  return Vec(make(
+      {.op = Op::kDotBf16, .type = Type::kFloat, .lanes = a.lanes(), .args = {a.e, b.e, sum.e}}));
+}
+
 // ---- masks ----
 
 Mask operator<(Vec a, Vec b) {

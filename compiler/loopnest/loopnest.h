@@ -57,6 +57,7 @@ enum class Op {
   kNeg, kAbs, kSqrt, kExp, kLog, kTanh, kErf, kFloor, kRoundEven,
   kReduceAdd, kReduceMax, kReduceMin,          // lanes -> 1 lane
   kTransposeRow,                               // row `ivalue` of the transpose of n args of n lanes
+  kPackBf16, kDotBf16,                         // pairs of bfloat16 in the bits of float lanes
   // lane masks (type kMask)
   kFloatLess, kFloatLessEqual, kFloatEqual, kActiveLanes, kSelect,
 };
@@ -138,6 +139,12 @@ Vec broadcast(Vec scalar, int lanes);  ///< `scalar` has 1 lane
 Vec to_float(Int value);               ///< 1 lane
 /// Row `row` of the transpose of a square block: result[j] == rows[j][row]. rows.size() == lanes.
 Vec transpose_row(const std::vector<Vec>& rows, int row);
+/// Pairs of bfloat16, each in the bits of one float lane: the lanes of `low`, then those of `high`, rounded to nearest
+/// even, two neighbours a pair. 16 lanes; like dot_bf16(), for a Soc with has_bf16 only. Only loads, stores, local() and
+/// dot_bf16() may touch pairs.
+Vec pack_bf16(Vec low, Vec high);
+/// sum + a.first * b.first + a.second * b.second by lane, in float32; subnormal numbers count as zeros.
+Vec dot_bf16(Vec a, Vec b, Vec sum);
 
 /// A mask of lanes.
 struct Mask {

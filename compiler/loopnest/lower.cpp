@@ -229,12 +229,21 @@ class Lowering {
         return emit_transpose_row(ir_, values(e.args), static_cast<int>(e.ivalue));
       case Op::kFma:
         return emit_fma(ir_, value(e.args[0]), value(e.args[1]), value(e.args[2]));
+      case Op::kPackBf16:
+        use_bf16();
+        return emit_pack_bf16(ir_, value(e.args[0]), value(e.args[1]));
+      case Op::kDotBf16:
+        use_bf16();
+        return emit_dot_bf16(ir_, value(e.args[0]), value(e.args[1]), value(e.args[2]));
       case Op::kSelect:
         return ir_.CreateSelect(value(e.args[0]), value(e.args[1]), value(e.args[2]));
       default:
         return e.args.size() == 1 ? unary(e) : binary(e);
     }
   }
+
+  /// Functions without these operations keep to the baseline.
+  void use_bf16() { target_->addFnAttr("target-features", "+avx512bf16"); }
 
   Value* unary(const ExprNode& e) {
     Value* a = value(e.args[0]);

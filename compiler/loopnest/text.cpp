@@ -86,6 +86,10 @@ Spelling spelling(Op op) {
       return {"reduce_min", 0};
     case Op::kTransposeRow:
       return {"transpose_row", 0};
+    case Op::kPackBf16:
+      return {"pack_bf16", 0};
+    case Op::kDotBf16:
+      return {"dot_bf16", 0};
     case Op::kActiveLanes:
       return {"active_lanes", 0};
     case Op::kSelect:

@@ -5,6 +5,7 @@
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/IntrinsicsX86.h>
 
 #include <initializer_list>
 #include <limits>
@@ -252,6 +253,20 @@ Value* emit_transpose_row(IrBuilder& ir, const std::vector<Value*>& rows, int ro
     fours.push_back(unpack(ir, low, high, n, 2, column % 2 == 1));
   }
   return gather_group(ir, fours, n, row / 4);
+}
+
+// ---- pairs of bfloat16 ----
+
+Value* emit_pack_bf16(IrBuilder& ir, Value* low, Value* high) {
+  Value* pairs = ir.CreateIntrinsic(llvm::Intrinsic::x86_avx512bf16_cvtne2ps2bf16_512, {},
+                                    {high, low});  // the second operand gives the low half
+  return ir.CreateBitCast(pairs, low->getType());
+}
+
+Value* emit_dot_bf16(IrBuilder& ir, Value* a, Value* b, Value* sum) {
+  auto* pairs = llvm::FixedVectorType::get(ir.getBFloatTy(), 32);
+  return ir.CreateIntrinsic(llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512, {},
+                            {sum, ir.CreateBitCast(a, pairs), ir.CreateBitCast(b, pairs)});
 }
 
 }  // namespace aoe::compiler::loopnest

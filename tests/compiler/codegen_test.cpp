@@ -248,6 +248,30 @@ TEST(ElementTypes, HalfPrecisionRoundsToNearestEven) {
   }
 }
 
+TEST(ElementTypes, PairsOfBFloat16AreRoundedAndMultiplied) {
+  for (const Soc& soc : test_socs()) {
+    if (!soc.has_bf16) continue;
+    Builder b("f");
+    const Buffer x = b.buffer("x", Access::kRead), y = b.buffer("y", Access::kRead);
+    const Buffer z = b.buffer("z", Access::kReadWrite);
+    b.parallel(1, [&](Int) {
+      const auto pairs = [&](Buffer from) {
+        return b.get(b.local(pack_bf16(b.load(from, 0, 16), b.load(from, 16, 16))));
+      };
+      b.store(z, 0, dot_bf16(pairs(x), pairs(y), b.load(z, 0, 16)));
+    });
+    const Function f = b.finish();
+    std::vector<float> x_in = random_floats(32, 1), y_in = random_floats(32, 2);
+    std::vector<float> z_machine = random_floats(16, 3), z_eval = z_machine;
+    void* const buffers[] = {x_in.data(), y_in.data(), z_machine.data()};
+    compile_and_run(f, soc, buffers);
+    const EvalBuffer eval[] = {{x_in.data(), 32}, {y_in.data(), 32}, {z_eval.data(), 16}};
+    evaluate(f, eval);
+    for (std::size_t i = 0; i < z_eval.size(); ++i)
+      EXPECT_NEAR(z_machine[i], z_eval[i], 1e-5f * std::max(1.0f, std::abs(z_eval[i]))) << i;
+  }
+}
+
 TEST(LoadInt, IndexesRows) {
   for (const Soc& soc : test_socs()) {
     Builder b("f");

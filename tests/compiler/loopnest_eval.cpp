@@ -2,7 +2,9 @@
 #include "tests/compiler/loopnest_eval.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <stdexcept>
@@ -172,6 +174,10 @@ class Evaluator {
           row.push_back(vector(arg)[static_cast<std::size_t>(e->ivalue)]);
         return row;
       }
+      case Op::kPackBf16:
+        return pack_bf16(vector(e->args[0]), vector(e->args[1]));
+      case Op::kDotBf16:
+        return dot_bf16(vector(e->args[0]), vector(e->args[1]), vector(e->args[2]));
       default:
         break;
     }
@@ -180,6 +186,31 @@ class Evaluator {
     Lanes result(lanes);
     for (std::size_t i = 0; i < lanes; ++i) result[i] = lane(e->op, args, i);
     return result;
+  }
+
+  static std::uint32_t round_to_bf16(float value) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+  }
+
+  static Lanes pack_bf16(Lanes low, const Lanes& high) {
+    low.insert(low.end(), high.begin(), high.end());
+    Lanes pairs;
+    for (std::size_t i = 0; i < low.size(); i += 2)
+      pairs.push_back(
+          std::bit_cast<float>(round_to_bf16(low[i]) | round_to_bf16(low[i + 1]) << 16));
+    return pairs;
+  }
+
+  static Lanes dot_bf16(const Lanes& a, const Lanes& b, Lanes sum) {
+    for (std::size_t i = 0; i < sum.size(); ++i) {
+      const auto x = std::bit_cast<std::uint32_t>(a[i]), y = std::bit_cast<std::uint32_t>(b[i]);
+      const auto product = [&](std::uint32_t u, std::uint32_t v) {
+        return std::bit_cast<float>(u) * std::bit_cast<float>(v);
+      };
+      sum[i] += product(x << 16, y << 16) + product(x & 0xffff0000u, y & 0xffff0000u);
+    }
+    return sum;
   }
 
   static float lane(Op op, const std::vector<Lanes>& args, std::size_t i) {

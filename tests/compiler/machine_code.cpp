@@ -47,6 +47,7 @@ std::span<const Soc> test_socs() {
       all.push_back({.version = "avx512",
                      .isa = Isa::kAvx512,
                      .llvm_cpu = "x86-64-v4",
+                     .has_bf16 = __builtin_cpu_supports("avx512bf16") != 0,
                      .vector_lanes = 16,
                      .vector_registers = 32});
     }

@@ -144,7 +144,7 @@ TEST(Soc, NamesTheDescriptionThatIsMalformed) {
   const Case cases[] = {
       {"{", "parse error"},
       {R"({"isa": "avx2"})", "llvm_cpu"},
-      {R"({"isa": "neon"})", "isa is 'neon', must be avx2 or avx512"},
+      {R"({"isa": "neon"})", "isa is 'neon', must be avx2, avx512 or avx512_bf16"},
   };
   for (const Case& each : cases) {
     SCOPED_TRACE(each.json);

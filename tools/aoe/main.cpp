@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "graph/onnx_import.h"
 #include "graph/passes.h"
+#include "graph/precision.h"
 #include "tools/aoe/progress.h"
 #include "tools/aoe/report.h"
 #include "tools/aoe/settings.h"
@@ -74,6 +75,7 @@ ExitCode tune(const po::variables_map& flags) {
   const OpBanks banks = open_op_banks(settings.tuning.soc.version);
   graph::Graph graph = graph::import_onnx(settings.model.model, settings.model.import);
   graph::run_passes(graph, {});
+  if (settings.model.allow_bf16) graph::allow_bf16(graph);
 
   warn_of_load();
   make_directory(settings.tuning.tuned_om_path.parent_path());

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "compiler/compiler.h"
 #include "graph/passes.h"
+#include "graph/precision.h"
 #include "tools/atc/kernel_dump.h"
 #include "tools/atc/om_report.h"
 #include "tools/atc/settings.h"
@@ -43,6 +44,7 @@ compiler::Compilation compile_with_banks(const graph::Graph& graph, const BuildS
 void build(const BuildSettings& settings, const std::string& command_line) {
   graph::Graph graph = graph::import_onnx(settings.model.model, settings.model.import);
   graph::run_passes(graph, {.disabled = settings.disabled_passes, .dump_dir = {}});
+  if (settings.model.allow_bf16) graph::allow_bf16(graph);
   if (settings.queries_banks) note_graph_bank(settings);
 
   std::vector<compiler::loopnest::Function> kernels;

@@ -11,11 +11,14 @@
 namespace aoe::tools {
 namespace {
 
-constexpr std::string_view kPrecisionModes[] = {"force_fp32", "must_keep_origin_dtype"};
+constexpr std::string_view kFullPrecisionModes[] = {"force_fp32", "must_keep_origin_dtype"};
+constexpr std::string_view kMixedPrecisionModes[] = {"allow_mix_precision",
+                                                     "allow_mix_precision_bf16"};
 constexpr std::string_view kLaterPrecisionModes[] = {
-    "force_fp16",          "cube_fp16in_fp32out",      "allow_fp32_to_fp16",
-    "allow_mix_precision", "allow_mix_precision_fp16", "allow_mix_precision_bf16",
+    "force_fp16", "cube_fp16in_fp32out", "allow_fp32_to_fp16", "allow_mix_precision_fp16",
     "allow_fp32_to_bf16"};
+constexpr const char* kModes =
+    "force_fp32, must_keep_origin_dtype, allow_mix_precision or allow_mix_precision_bf16";
 
 bool is_in(std::span<const std::string_view> words, const std::string& word) {
   return std::ranges::find(words, word) != words.end();
@@ -28,12 +31,13 @@ void check_framework(const std::string& framework) {
          "export the model to ONNX and use 5");
 }
 
-void check_precision(const std::string& mode) {
-  if (is_in(kPrecisionModes, mode)) return;
+bool is_mixed_precision(const std::string& mode) {
+  if (is_in(kFullPrecisionModes, mode)) return false;
+  if (is_in(kMixedPrecisionModes, mode)) return true;
   reject(
       "--precision_mode",
       "'" + mode + "' is " + (is_in(kLaterPrecisionModes, mode) ? "not available yet" : "unknown"),
-      "use force_fp32 or must_keep_origin_dtype");
+      std::string("use ") + kModes);
 }
 
 std::vector<std::string> split(const std::string& text, char separator) {
@@ -52,17 +56,18 @@ void add_model_flags(po::options_description& flags) {
       "input_shape", text("SHAPES"), "\"name:1,3,224,224;other:1,128\", for dynamic dimensions")(
       "input_format", text_or("NCHW", "FORMAT"), "NCHW or ND: both are what ONNX models say")(
       "out_nodes", text("NODES"), "\"node:0;other:1\": these outputs instead of the model's own")(
-      "precision_mode", text_or("force_fp32", "MODE"), "force_fp32 or must_keep_origin_dtype");
+      "precision_mode", text_or("force_fp32", "MODE"), kModes);
 }
 
 ModelFlags read_model_flags(const po::variables_map& flags) {
   if (!flags.contains("model")) reject("--model", "is required", "name an ONNX file");
   check_framework(flags["framework"].as<std::string>());
-  check_precision(flags["precision_mode"].as<std::string>());
   const auto format = flags["input_format"].as<std::string>();
   if (format != "NCHW" && format != "ND")
     reject("--input_format", "'" + format + "' is not supported for ONNX models", "use NCHW or ND");
-  ModelFlags read{.model = flags["model"].as<std::string>(), .import = {}};
+  ModelFlags read{.model = flags["model"].as<std::string>(),
+                  .import = {},
+                  .allow_bf16 = is_mixed_precision(flags["precision_mode"].as<std::string>())};
   if (flags.contains("input_shape"))
     read.import.input_shapes = graph::parse_input_shapes(flags["input_shape"].as<std::string>());
   if (flags.contains("out_nodes"))

@@ -11,6 +11,7 @@ namespace aoe::tools {
 struct ModelFlags {
   std::filesystem::path model;
   graph::ImportOptions import;
+  bool allow_bf16 = false;  ///< --precision_mode: where it pays and the machine has it
 };
 
 /// --model, --framework, --input_shape, --input_format, --out_nodes, --precision_mode.
