@@ -19,8 +19,8 @@
 #include "compiler/compiler.h"
 #include "graph/onnx_import.h"
 #include "graph/passes.h"
-#include "graph/precision.h"
 #include "runtime/executor.h"
+#include "tuner/mixed_precision.h"
 
 namespace aoe::benchmarks {
 namespace {
@@ -156,7 +156,7 @@ Row compare(const std::string& path, const Settings& settings, const compiler::S
   graph::Graph graph = graph::import_onnx(path, {});
   graph::run_passes(graph, {});
   Contender untuned(graph, soc, nullptr);
-  if (settings.mixed_precision) graph::allow_bf16(graph);
+  if (settings.mixed_precision) tuner::choose_bf16(graph, {.soc = soc});
   Contender tuned(graph, soc, &strategies);
   OnnxRuntimePeer peer(settings.server, path, settings.threads);
   const std::vector<NamedTensor> inputs = untuned.random_inputs();

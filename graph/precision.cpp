@@ -8,15 +8,21 @@ constexpr const char* kAttribute = "allow_bf16";
 
 }  // namespace
 
-int allow_bf16(Graph& graph) {
-  int count = 0;
-  for (Node& node : graph.nodes) {
+std::vector<NodeId> bf16_candidates(const Graph& graph) {
+  std::vector<NodeId> candidates;
+  for (const NodeId id : graph.topological_order()) {
+    const Node& node = graph.nodes[id];
     const bool sums_products = node.op.type == "MatMulV2" || node.op.type == "Gemm";
-    if (!sums_products || graph.values[node.inputs[0]].desc.dtype != DataType::kFloat) continue;
-    node.op.attrs.set(kAttribute, std::int64_t{1});
-    ++count;
+    if (!sums_products) continue;
+    const Value &left = graph.values[node.inputs[0]], &right = graph.values[node.inputs[1]];
+    if (left.desc.dtype == DataType::kFloat && right.constant != nullptr)
+      candidates.push_back(id);
   }
-  return count;
+  return candidates;
+}
+
+void allow_bf16(Node& node) {
+  node.op.attrs.set(kAttribute, std::int64_t{1});
 }
 
 bool allows_bf16(const reference::OpCall& op) {

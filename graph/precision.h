@@ -2,16 +2,19 @@
 // that has it is another task than the one without: the bank keeps their strategies apart.
 #pragma once
 
+#include <vector>
+
 #include "graph/graph.h"
 #include "reference/op.h"
 
 namespace aoe::graph {
 
-/// Lets every operator that sums products of float32 tensors (MatMulV2, Gemm) round its factors to bfloat16; sums stay
-/// float32. Returns how many. All else keeps float32: normalisations, softmax and activations lose more than they win.
-int allow_bf16(Graph& graph);
+/// Nodes that multiply a float32 tensor by a constant matrix (MatMulV2, Gemm). All else keeps float32: normalisations, softmax and
+/// activations lose more than they win.
+std::vector<NodeId> bf16_candidates(const Graph& graph);
 
-/// Has the operator that permission?
+/// Lets the operator round its factors to bfloat16; its sums stay float32.
+void allow_bf16(Node& node);
 bool allows_bf16(const reference::OpCall& op);
 
 }  // namespace aoe::graph

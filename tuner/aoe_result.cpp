@@ -81,6 +81,7 @@ ordered_json to_json(const AoeResult& result) {
   basic["threads"] = result.threads;
   basic["trials"] = result.trials;
   if (!result.verdict.empty()) basic["verdict"] = result.verdict;
+  if (result.error_against_fp32) basic["error_against_fp32"] = *result.error_against_fp32;
   ordered_json document = ordered_json::array();
   document.push_back({{"basic", std::move(basic)}});
   if (result.has_tunable_operator) document.push_back({{"OPAT", opat_section(result)}});

@@ -46,7 +46,9 @@ struct AoeResult {
   std::string soc_version;
   int threads = 0;
   std::int64_t trials = 0;  ///< measurements made
-  std::string verdict;      ///< of the tuned model against the untuned one; absent when empty
+  std::optional<double>
+      error_against_fp32;  ///< of lower precision, as a share of the outputs' range
+  std::string verdict;     ///< of the tuned model against the untuned one; absent when empty
 
   bool has_tunable_operator = false;  ///< without one the section OPAT is absent
   std::optional<double> baseline_ms;

@@ -15,6 +15,7 @@
 #include "tuner/confirm.h"
 #include "tuner/cost_model.h"
 #include "tuner/ledger.h"
+#include "tuner/mixed_precision.h"
 #include "tuner/neighbours.h"
 #include "tuner/statistics.h"
 #include "tuner/task_list.h"
@@ -251,6 +252,15 @@ class OperatorTuning {
     result_.verdict = outcome_.verdict;
     write_file_atomically(options_.tuned_om_path, confirmed->om);
     outcome_.om_written = true;
+    if (options_.full_precision != nullptr) measure_error(confirmed->om);
+  }
+
+  void measure_error(const std::string& tuned_om) {
+    compiler::Compilation exact = compiler::compile(*options_.full_precision, compile_options());
+    const double error =
+        largest_error(std::move(exact.om), runtime::Om::parse(tuned_om, nullptr, graph_.name),
+                      options_.soc.threads);
+    outcome_.error_against_fp32 = result_.error_against_fp32 = error;
   }
 
   /// Rounds were used up and the whole is still slower than what it should replace.

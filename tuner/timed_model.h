@@ -1,4 +1,5 @@
-// One compiled om, ready to run and to be timed step by step. Used inside the worker process only.
+// One compiled om, ready to run and to be timed step by step. Used in worker processes, and for the
+// error of lower precision.
 #pragma once
 
 #include <memory>

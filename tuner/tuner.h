@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <set>
 #include <stop_token>
 #include <string>
@@ -65,6 +66,8 @@ struct TuneOptions {
   /// close searches repeat measurements and are none. With `reload`, recalled ones count as well.
   std::int64_t max_trials = 0;
   int compile_threads = 1;
+  /// The graph as it was before choose_bf16(); with it, the tuned om's error against float32 is measured and reported.
+  const graph::Graph* full_precision = nullptr;
   std::string tuning_name;  ///< in the result file
   std::filesystem::path result_path;
   std::filesystem::path work_directory;  ///< for the oms that are measured; exists
@@ -90,7 +93,8 @@ struct TuneOutcome {
   double result_ms = 0;
   std::string
       verdict;  ///< of the tuned om against the untuned one: faster, same, slower, ambiguous
-  std::vector<TaskGain> gains;  ///< by gain in the whole model, largest first
+  std::optional<double> error_against_fp32;  ///< see mixed_precision.h
+  std::vector<TaskGain> gains;               ///< by gain in the whole model, largest first
   std::vector<std::string> failed_ops;
   int tasks = 0;
   int bank_hits = 0;        ///< tasks that the bank knew before

@@ -9,7 +9,6 @@
 #include "base/log.h"
 #include "graph/onnx_import.h"
 #include "graph/passes.h"
-#include "graph/precision.h"
 #include "tools/aoe/progress.h"
 #include "tools/aoe/report.h"
 #include "tools/aoe/settings.h"
@@ -17,6 +16,7 @@
 #include "tools/common/op_banks.h"
 #include "tools/common/tool.h"
 #include "tuner/machine_load.h"
+#include "tuner/mixed_precision.h"
 #include "tuner/worker.h"
 #include "tuner/worker_measurer.h"
 
@@ -68,6 +68,15 @@ void warn_of_load() {
   if (warning) logger("aoe")->warn(*warning);
 }
 
+void lower_precision(graph::Graph& graph, const tuner::TuneOptions& tuning) {
+  compiler::CompileOptions options;
+  options.soc = tuning.soc;
+  options.compile_threads = tuning.compile_threads;
+  const tuner::MixedPrecision choice = tuner::choose_bf16(graph, options);
+  logger("aoe")->info("bfloat16 in {} of {} products, error {:.1e} of the range", choice.lowered,
+                      choice.candidates, choice.error);
+}
+
 ExitCode tune(const po::variables_map& flags) {
   Settings settings = read_settings(flags);
   const StopSignals signals;
@@ -75,7 +84,11 @@ ExitCode tune(const po::variables_map& flags) {
   const OpBanks banks = open_op_banks(settings.tuning.soc.version);
   graph::Graph graph = graph::import_onnx(settings.model.model, settings.model.import);
   graph::run_passes(graph, {});
-  if (settings.model.allow_bf16) graph::allow_bf16(graph);
+  const graph::Graph full_precision = graph;
+  if (settings.model.allow_bf16) {
+    lower_precision(graph, settings.tuning);
+    settings.tuning.full_precision = &full_precision;
+  }
 
   warn_of_load();
   make_directory(settings.tuning.tuned_om_path.parent_path());

@@ -53,6 +53,9 @@ void print_report(std::ostream& out, const Settings& settings, const TuneOutcome
         "trials\n",
         outcome.baseline_ms, outcome.result_ms, outcome.verdict, outcome.tasks, outcome.bank_hits,
         outcome.trials);
+  if (outcome.error_against_fp32)
+    out << fmt::format("precision: the tuned model is off from float32 by {:.1e} of its range\n",
+                       *outcome.error_against_fp32);
   if (!outcome.failed_ops.empty())
     out << fmt::format("tuning failed for {} ops, see tuning_failed_operators in the result\n",
                        outcome.failed_ops.size());

@@ -5,13 +5,13 @@
 #include "base/log.h"
 #include "compiler/compiler.h"
 #include "graph/passes.h"
-#include "graph/precision.h"
 #include "tools/atc/kernel_dump.h"
 #include "tools/atc/om_report.h"
 #include "tools/atc/settings.h"
 #include "tools/common/environment.h"
 #include "tools/common/op_banks.h"
 #include "tools/common/tool.h"
+#include "tuner/mixed_precision.h"
 
 namespace aoe::tools {
 namespace {
@@ -44,7 +44,6 @@ compiler::Compilation compile_with_banks(const graph::Graph& graph, const BuildS
 void build(const BuildSettings& settings, const std::string& command_line) {
   graph::Graph graph = graph::import_onnx(settings.model.model, settings.model.import);
   graph::run_passes(graph, {.disabled = settings.disabled_passes, .dump_dir = {}});
-  if (settings.model.allow_bf16) graph::allow_bf16(graph);
   if (settings.queries_banks) note_graph_bank(settings);
 
   std::vector<compiler::loopnest::Function> kernels;
@@ -56,6 +55,11 @@ void build(const BuildSettings& settings, const std::string& command_line) {
     options.on_kernel = [&](const compiler::loopnest::Function& kernel) {
       kernels.push_back(kernel);
     };
+  if (settings.model.allow_bf16) {
+    const tuner::MixedPrecision choice = tuner::choose_bf16(graph, options);
+    logger("atc")->info("bfloat16 in {} of {} products, error {:.1e} of the range", choice.lowered,
+                        choice.candidates, choice.error);
+  }
   compiler::Compilation compilation = compile_with_banks(graph, settings, std::move(options));
   note_origin(compilation.om, command_line);
   dump_kernels(kernels, compilation.om, settings.soc, settings.op_debug_level, settings.debug_dir);

@@ -1,0 +1,155 @@
+// The choice: what does most harm for what it saves goes back to float32.
+#include "tuner/mixed_precision.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "graph/precision.h"
+#include "runtime/isa.h"
+#include "tuner/timed_model.h"
+
+namespace aoe::tuner {
+namespace {
+
+constexpr std::uint64_t kSeeds[] = {31, 47, 59};
+constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
+/// Other inputs than ours may show somewhat more.
+constexpr double kShareOfLimit = 0.97;
+
+double output_error(const Tensor& exact, const Tensor& other) {
+  const std::int64_t count = exact.elements();
+  if (exact.desc.dtype != DataType::kFloat || exact.data == nullptr || count == 0) return 0;
+  const float *a = exact.as<float>(), *b = other.as<float>();
+  const auto [low, high] = std::minmax_element(a, a + count);
+  const double range = std::max(static_cast<double>(*high) - *low, 1e-30);
+  double worst = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    if (a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) continue;
+    const double error = std::abs(static_cast<double>(a[i]) - b[i]) / range;
+    if (std::isnan(error)) return kNotANumber;
+    worst = std::max(worst, error);
+  }
+  return worst;
+}
+
+double largest_error(TimedModel& exact, TimedModel& other) {
+  double worst = 0;
+  for (const std::uint64_t seed : kSeeds) {
+    exact.draw_inputs(seed);
+    other.set_inputs(exact.inputs());
+    exact.run();
+    other.run();
+    for (std::size_t i = 0; i < exact.outputs().size(); ++i) {
+      const double error = output_error(exact.outputs()[i], other.outputs()[i]);
+      if (std::isnan(error)) return kNotANumber;
+      worst = std::max(worst, error);
+    }
+  }
+  return worst;
+}
+
+compiler::CompileOptions without_dumps(compiler::CompileOptions options) {
+  options.on_kernel = nullptr;
+  return options;
+}
+
+/// Equal products: they keep one strategy in the bank, and one precision.
+struct Group {
+  std::vector<graph::NodeId> nodes;
+  double flops = 0;
+  double error = 0;  ///< of the model when these alone are rounded
+  /// Independent errors add up by squares.
+  double harm() const {
+    return std::isnan(error) ? std::numeric_limits<double>::infinity() : error * error / flops;
+  }
+};
+
+class Choice {
+ public:
+  Choice(graph::Graph& graph, const compiler::CompileOptions& options, double limit)
+      : graph_(graph),
+        options_(without_dumps(options)),
+        limit_(limit * kShareOfLimit),
+        exact_(compiler::compile(graph, options_).om, options.soc.threads) {
+    std::map<std::string, Group> groups;
+    for (const graph::NodeId id : graph::bf16_candidates(graph)) {
+      const compiler::Task task = compiler::task_of(graph, id);
+      Group& group = groups[compiler::key_of(task, options.soc).description];
+      group.nodes.push_back(id);
+      group.flops += compiler::flops(task);
+    }
+    for (auto& [key, group] : groups) groups_.push_back(std::move(group));
+  }
+
+  MixedPrecision run() {
+    MixedPrecision choice{.candidates = product_count()};
+    choice.error = error_of(groups_);
+    if (!(choice.error <= limit_)) {
+      for (Group& group : groups_) group.error = error_of({&group, 1});
+      std::ranges::stable_sort(groups_, {}, &Group::harm);
+    }
+    while (!(choice.error <= limit_)) {
+      groups_.pop_back();
+      choice.error = groups_.empty() ? 0 : error_of(groups_);
+    }
+    choice.lowered = product_count();
+    lower(graph_, groups_);
+    return choice;
+  }
+
+ private:
+  int product_count() const {
+    std::size_t count = 0;
+    for (const Group& group : groups_) count += group.nodes.size();
+    return static_cast<int>(count);
+  }
+
+  static void lower(graph::Graph& graph, std::span<const Group> groups) {
+    for (const Group& group : groups)
+      for (const graph::NodeId id : group.nodes) graph::allow_bf16(graph.nodes[id]);
+  }
+
+  double error_of(std::span<const Group> groups) {
+    graph::Graph lowered = graph_;
+    lower(lowered, groups);
+    TimedModel model(compiler::compile(lowered, options_).om, options_.soc.threads);
+    const double error = largest_error(exact_, model);
+    logger("tuner")->info("bfloat16 in {} of {} kinds of products, '{}' the first: error {:.2g}",
+                          groups.size(), groups_.size(), graph_.nodes[groups[0].nodes[0]].name,
+                          error);
+    return error;
+  }
+
+  graph::Graph& graph_;
+  compiler::CompileOptions options_;
+  double limit_;
+  std::vector<Group> groups_;
+  TimedModel exact_;
+};
+
+}  // namespace
+
+MixedPrecision choose_bf16(graph::Graph& graph, const compiler::CompileOptions& options,
+                           double limit) {
+  const std::vector<graph::NodeId> candidates = graph::bf16_candidates(graph);
+  MixedPrecision choice{.candidates = static_cast<int>(candidates.size())};
+  if (!options.soc.has_bf16 || candidates.empty()) return choice;
+  if (runtime::host_supports("avx512_bf16")) return Choice(graph, options, limit).run();
+  for (const graph::NodeId id : candidates) graph::allow_bf16(graph.nodes[id]);
+  choice.lowered = choice.candidates;
+  choice.error = kNotANumber;
+  return choice;
+}
+
+double largest_error(runtime::Om exact, runtime::Om other, int threads) {
+  TimedModel a(std::move(exact), threads), b(std::move(other), threads);
+  return largest_error(a, b);
+}
+
+}  // namespace aoe::tuner

@@ -1,0 +1,29 @@
+// Mixed precision: which operators of a model compute in bfloat16, so that the model's error stays within a limit.
+#pragma once
+
+#include "compiler/compiler.h"
+#include "graph/graph.h"
+
+namespace aoe::tuner {
+
+/// Of a model's outputs, as a share of their range; what `--precision_mode=allow_mix_precision` keeps to.
+constexpr double kMixedPrecisionError = 1e-2;
+
+struct MixedPrecision {
+  int candidates = 0;  ///< operators that might be rounded
+  int lowered = 0;     ///< that may be rounded now
+  double error = 0;    ///< of the model that they make, compiled without a bank
+};
+
+/// Allows bfloat16 for as many of the graph's products as keep the outputs within `limit` of those in float32, measured
+/// on random inputs (fixed seeds: the same choice each time); products that do most harm for the operations they save
+/// stay float32. Allows none where `options.soc` has no bfloat16, and all, unmeasured (error NaN), when it is another machine.
+MixedPrecision choose_bf16(graph::Graph& graph, const compiler::CompileOptions& options,
+                           double limit = kMixedPrecisionError);
+
+/// The largest difference between the floating-point outputs of two oms for the same model, as a share of the range of
+/// `exact`'s; NaN when one gives NaN where the other does not. Outputs whose shape is only known when running are left
+/// out.
+double largest_error(runtime::Om exact, runtime::Om other, int threads);
+
+}  // namespace aoe::tuner
