@@ -1,7 +1,7 @@
 // search_bench: how good the search of the tuner is, on representative tasks of the host, measured
 // through workers as aoe does. Per task:
 //
-//   best      the fastest of a long search (the seed of none of the others), by a race
+//   best      the fastest of a long search (the seed of none of the others), measured afresh
 //   roofline  lower bound from flops, bytes and launch on a rough machine, and the share reached
 //   trials    until within 5% of the best: the search from nothing, the search with what the other
 //             tasks' long searches taught, and random draws; medians over the seeds
@@ -47,7 +47,7 @@ constexpr const char* kTasks[] = {
     "SoftmaxV2 in=12x128x128",
 };
 constexpr double kGood = 1.05;
-constexpr std::size_t kRacers = 5;
+constexpr std::size_t kFinalists = 5;
 
 struct Options {
   int threads = 0;
@@ -138,23 +138,35 @@ class SearchBench {
     Random random(0);
     subject.long_search = search(subject.search_task(soc_, nullptr), worker_, policy,
                                  {.trials = options_.long_trials}, random);
-    race(subject);
+    settle_times(subject);
     std::cerr << fmt::format("{}: {} trials, default {:.1f} us, best {:.1f} us, {}\n", text,
                              subject.long_search.trials.size(), subject.default_ns / 1e3,
                              subject.best_ns / 1e3, to_text(subject.long_search.best()->candidate));
     return subject;
   }
 
-  /// The fastest of many noisy times flatters; a race of the first few does not.
-  void race(Subject& subject) {
-    std::vector<Candidate> racers = {subject.default_candidate};
+  /// The fastest of many noisy times flatters; fresh ones of the first few do not. Measured as in
+  /// a search, since it is compared with trials.
+  void settle_times(Subject& subject) {
+    std::vector<Candidate> candidates = {subject.default_candidate};
     for (const Trial* trial : subject.long_search.ranked())
-      if (racers.size() <= kRacers) racers.push_back(trial->candidate);
-    const std::vector<Timing> timings = worker_.race(subject.task, racers);
-    subject.default_ns = timings.front().median_ns();
-    subject.best_ns = subject.default_ns;
-    for (const Timing& timing : timings)
-      subject.best_ns = std::min(subject.best_ns, timing.median_ns());
+      if (candidates.size() <= kFinalists) candidates.push_back(trial->candidate);
+    const std::vector<double> times = fresh_times(subject.task, candidates);
+    subject.default_ns = times.front();
+    subject.best_ns = std::ranges::min(times);
+  }
+
+  std::vector<double> fresh_times(const Task& task, const std::vector<Candidate>& candidates) {
+    constexpr int kRounds = 5;
+    const double unknown_ns = std::numeric_limits<double>::infinity();
+    std::vector<std::vector<double>> rounds(candidates.size());
+    for (int round = 0; round < kRounds; ++round) {
+      const std::vector<Timing> timings = worker_.measure(task, candidates, unknown_ns);
+      for (std::size_t i = 0; i < timings.size(); ++i) rounds[i].push_back(timings[i].median_ns());
+    }
+    std::vector<double> times;
+    for (const std::vector<double>& of_one : rounds) times.push_back(median(of_one));
+    return times;
   }
 
   CostModel taught_by_others(const Subject& left_out) const {
@@ -204,10 +216,7 @@ class SearchBench {
     Random random(1);
     const Candidate predicted =
         predict_best(subject.search_task(soc_, &experience), SearchPolicy{}, random);
-    const Candidate racers[] = {subject.default_candidate, predicted};
-    const std::vector<Timing> timings = worker_.race(subject.task, racers);
-    const double predicted_ns =
-        subject.default_ns * timings[1].median_ns() / timings[0].median_ns();
+    const double predicted_ns = fresh_times(subject.task, {predicted}).front();
     const std::string text = fmt::format("{:.2f}", predicted_ns / subject.best_ns);
     const double gain_ns = subject.default_ns - subject.best_ns;
     if (gain_ns < (kGood - 1) * subject.default_ns) return text;

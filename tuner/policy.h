@@ -58,12 +58,12 @@ struct SearchPolicy {
   int patience = 32;   ///< proposals without a better one that end the search of a task
   /// It ends as well when a batch is expected to save less than this part of the task's time.
   double min_expected_gain = 0.01;
-  double noise = 0.01;    ///< "better" means by more than this
-  double explore = 0.1;   ///< part of the proposals that is any candidate, not the best expected
-  int population = 64;    ///< candidates that each generation adds for the cost model to judge
-  int generations = 4;    ///< between two batches
-  int parents = 16;       ///< how many of the best a generation descends from
-  int finalists = 3;          ///< that race against the default, beside the best of each Format
+  double noise = 0.01;   ///< "better" means by more than this
+  double explore = 0.1;  ///< part of the proposals that is any candidate, not the best expected
+  int population = 192;  ///< candidates that each generation adds for the cost model to judge
+  int generations = 4;   ///< between two batches
+  int parents = 16;      ///< how many of the best a generation descends from
+  int finalists = 3;     ///< that race against the default, beside the best of each Format
   double time_limit_s = 420;  ///< of the whole search; 0: none
 };
 
