@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/check.h"
 #include "compiler/gemm/matrix_store.h"
 
 namespace aoe::compiler {
@@ -48,7 +49,7 @@ PackedConstant pack_panels(const Task& task, const GemmPlan& plan) {
 
 class GemmNest {
  public:
-  GemmNest(const Task& task, const GemmPlan& plan)
+  GemmNest(const Task& task, const GemmPlan& plan, const DeclareProduct& declare)
       : task_(task),
         plan_(plan),
         s_(plan.shape()),
@@ -65,7 +66,7 @@ class GemmNest {
       constants_.push_back(dense_constant(task.inputs[0].constant));
     }
     store_.add_constants(constants_);
-    buffers_ = declare_buffers(builder_, task, constants_.size(), plan.is_bf16());
+    buffers_ = declare(builder_, constants_.size());
     a_ = task.inputs[0].constant ? buffers_.constants[a_constant_] : *buffers_.inputs[0];
     b_ = task.inputs[1].constant ? buffers_.constants[0] : *buffers_.inputs[1];
     if (plan.is_bf16()) {
@@ -151,35 +152,16 @@ class GemmNest {
   void write_pass(const Pass& pass) {
     const auto panels = block_runs(s_.n, plan_.panel_columns());
     const auto row_blocks = even_runs(s_.m, t_.m_block);
-    each_block(
-        panels, pass.panel_tile, t_.n_tile, "panel", [&](Int column, std::int64_t columns, Int) {
-          const std::int64_t vectors = (columns + plan_.lanes() - 1) / plan_.lanes();
-          const std::int64_t last_active = columns - (vectors - 1) * plan_.lanes();
-          each_block(row_blocks, pass.row_tile, t_.m_tile, "row",
+    each_block(builder_, panels, pass.panel_tile, t_.n_tile, "panel",
+               [&](Int column, std::int64_t columns, Int) {
+                 const std::int64_t vectors = (columns + plan_.lanes() - 1) / plan_.lanes();
+                 const std::int64_t last_active = columns - (vectors - 1) * plan_.lanes();
+                 each_block(
+                     builder_, row_blocks, pass.row_tile, t_.m_tile, "row",
                      [&](Int row, std::int64_t rows, Int number) {
                        write_block(pass, {row, column, rows, vectors, last_active, number, {}});
                      });
-        });
-  }
-
-  /// Calls body(first, size, number within the tile) for the blocks that belong to `tile`.
-  void each_block(const std::vector<BlockRun>& runs, Int tile, std::int64_t blocks_per_tile,
-                  const std::string& name,
-                  const std::function<void(Int, std::int64_t, Int)>& body) {
-    std::int64_t first_block = 0;
-    for (const BlockRun& run : runs) {
-      const Int begin = tile * blocks_per_tile;
-      const auto write = [&](Int index) {
-        body((index - first_block) * run.size + run.first, run.size, index - begin);
-      };
-      if (blocks_per_tile == 1 && runs.size() == 1) {
-        write(begin);
-      } else {
-        builder_.loop(name, max(begin, Int(first_block)),
-                      min(begin + blocks_per_tile, Int(first_block + run.count)), 1, write);
-      }
-      first_block += run.count;
-    }
+               });
   }
 
   template <typename Visit>
@@ -288,8 +270,36 @@ class GemmNest {
 
 }  // namespace
 
+void each_block(Builder& builder, const std::vector<BlockRun>& runs, Int tile,
+                std::int64_t blocks_per_tile, const std::string& name,
+                const std::function<void(Int, std::int64_t, Int)>& body) {
+  std::int64_t first_block = 0;
+  for (const BlockRun& run : runs) {
+    const Int begin = tile * blocks_per_tile;
+    const auto write = [&](Int index) {
+      body((index - first_block) * run.size + run.first, run.size, index - begin);
+    };
+    if (blocks_per_tile == 1 && runs.size() == 1) {
+      write(begin);
+    } else {
+      builder.loop(name, max(begin, Int(first_block)),
+                   min(begin + blocks_per_tile, Int(first_block + run.count)), 1, write);
+    }
+    first_block += run.count;
+  }
+}
+
 Kernel build_gemm(const Task& task, const GemmPlan& plan) {
-  return GemmNest(task, plan).build();
+  return GemmNest(task, plan,
+                  [&](Builder& builder, std::size_t constants) {
+                    return declare_buffers(builder, task, constants, plan.is_bf16());
+                  })
+      .build();
+}
+
+Kernel build_gemm_stage(const Task& product, const GemmPlan& plan, const DeclareProduct& declare) {
+  AOE_CHECK(!plan.is_bf16(), "a stage's factors are float32");
+  return GemmNest(product, plan, declare).build();
 }
 
 }  // namespace aoe::compiler

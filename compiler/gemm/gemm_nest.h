@@ -3,10 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "compiler/gemm/matmul_shape.h"
 #include "compiler/impl.h"
+#include "compiler/kernel_buffers.h"
 
 namespace aoe::compiler {
 
@@ -36,6 +39,10 @@ std::vector<BlockRun> block_runs(std::int64_t extent, std::int64_t block);
 /// As many blocks, none larger than `block`, their sizes one apart at most: 197 rows by 14 are two blocks of 14 and
 /// thirteen of 13, not fourteen of 14 and a single row that costs nearly as much as a block.
 std::vector<BlockRun> even_runs(std::int64_t extent, std::int64_t block);
+/// Loops over the blocks of tile number `tile`: body(first, size, number within the tile).
+void each_block(loopnest::Builder& builder, const std::vector<BlockRun>& runs, loopnest::Int tile,
+                std::int64_t blocks_per_tile, const std::string& name,
+                const std::function<void(loopnest::Int, std::int64_t, loopnest::Int)>& body);
 
 /// What the products are computed in; sums are float32 always.
 enum class GemmPrecision {
@@ -78,5 +85,10 @@ class GemmPlan {
 
 /// With kBFloat16 a first stage rounds A into the workspace.
 Kernel build_gemm(const Task& task, const GemmPlan& plan);
+
+/// A product that is one stage of a larger kernel, in float32: `declare` declares all buffers of that kernel, whose first
+/// constants are the `constants` of the product, and names those that stand for the product's inputs, output and constants.
+using DeclareProduct = std::function<KernelBuffers(loopnest::Builder&, std::size_t constants)>;
+Kernel build_gemm_stage(const Task& product, const GemmPlan& plan, const DeclareProduct& declare);
 
 }  // namespace aoe::compiler

@@ -1,30 +1,33 @@
-// Which recurrent tasks go to oneDNN, and what the others are told.
-#include "compiler/onednn/rnn_shape.h"
-
+// Which recurrent tasks the Impls take, and what the others are told.
 #include <gtest/gtest.h>
 
 #include <numeric>
 
 #include "compiler/impl.h"
+#include "compiler/onednn/rnn_weights.h"
 #include "tests/compiler/shape_line.h"
 
 namespace aoe::compiler {
 namespace {
 
-Result<void> onednn_takes(const Task& task) {
-  return impls().find("onednn_rnn")->supports(task, detect_soc());
+const char* const kImpls[] = {"onednn_rnn", "rnn"};
+
+Result<void> takes(const char* impl, const Task& task) {
+  return impls().find(impl)->supports(task, detect_soc());
 }
 
 /// check_impl() passes over what an Impl refuses.
-TEST(OneDnnRnn, TakesEveryShapeLine) {
+TEST(RecurrentImpls, TakeEveryShapeLine) {
   for (const std::string& text :
        read_shape_lines(std::string(AOE_TEST_DIR) + "/shapes/recurrent.txt")) {
-    const Result<void> taken = onednn_takes(parse_shape_line(text).task);
-    EXPECT_TRUE(taken.has_value()) << text << ": " << taken.error();
+    for (const char* impl : kImpls) {
+      const Result<void> taken = takes(impl, parse_shape_line(text).task);
+      EXPECT_TRUE(taken.has_value()) << impl << ": " << text << ": " << taken.error();
+    }
   }
 }
 
-TEST(OneDnnRnn, SaysWhyNot) {
+TEST(RecurrentImpls, SayWhyNot) {
   struct Case {
     const char* line;
     const char* reason;
@@ -42,25 +45,36 @@ TEST(OneDnnRnn, SaysWhyNot) {
       {"Relu in=3", "not recurrent"},
   };
   for (const Case& each : cases) {
-    const Result<void> taken = onednn_takes(parse_shape_line(each.line).task);
-    ASSERT_FALSE(taken.has_value()) << each.line;
-    EXPECT_NE(taken.error().find(each.reason), std::string::npos)
-        << each.line << ": " << taken.error();
+    for (const char* impl : kImpls) {
+      const Result<void> taken = takes(impl, parse_shape_line(each.line).task);
+      ASSERT_FALSE(taken.has_value()) << each.line;
+      EXPECT_NE(taken.error().find(each.reason), std::string::npos)
+          << each.line << ": " << taken.error();
+    }
   }
 }
 
-TEST(OneDnnRnn, RefusesActivationsThatItDoesNotHave) {
+TEST(RecurrentImpls, RefuseOtherActivations) {
   Task task = parse_shape_line("DynamicRNN in=3x2x4 in=1x24x4:const in=1x24x6:const").task;
   task.op.attrs.set("activations", std::vector<std::string>{"Sigmoid", "Tanh", "Tanh"});
-  EXPECT_TRUE(onednn_takes(task).has_value());
+  for (const char* impl : kImpls) EXPECT_TRUE(takes(impl, task).has_value());
   task.op.attrs.set("activations", std::vector<std::string>{"Sigmoid", "Relu", "Tanh"});
-  const Result<void> taken = onednn_takes(task);
+  for (const char* impl : kImpls) {
+    const Result<void> taken = takes(impl, task);
+    ASSERT_FALSE(taken.has_value());
+    EXPECT_NE(taken.error().find("activation relu"), std::string::npos) << taken.error();
+  }
+}
+
+TEST(Rnn, RefusesAConstantSequence) {
+  const Result<void> taken = takes(
+      "rnn", parse_shape_line("DynamicRNN in=3x2x4:const in=1x24x4:const in=1x24x6:const").task);
   ASSERT_FALSE(taken.has_value());
-  EXPECT_NE(taken.error().find("activation relu"), std::string::npos) << taken.error();
+  EXPECT_NE(taken.error().find("X is constant"), std::string::npos) << taken.error();
 }
 
 /// ONNX orders the gates input, output, forget, candidate; oneDNN input, forget, candidate, output.
-TEST(RnnShape, PutsTheGatesOfAnLstmInOrder) {
+TEST(OneDnnRnn, PutsTheGatesOfAnLstmInOrder) {
   const ShapeLine line =
       parse_shape_line("DynamicRNN in=1x1x1 in=1x4x1:const in=1x4x1:const in=1x8:const");
   for (const std::size_t i : {1, 3}) {

@@ -42,6 +42,9 @@ Attr parse_attribute(const std::string& name, const json& value) {
   if (value.is_array() && !value.empty() && value[0].is_number_float()) {
     return value.get<std::vector<float>>();
   }
+  if (value.is_array() && !value.empty() && value[0].is_string()) {
+    return value.get<std::vector<std::string>>();
+  }
   if (value.is_array()) return value.get<std::vector<std::int64_t>>();
   refuse(name);
 }
@@ -139,6 +142,7 @@ ShapeLine parse_shape_line(const std::string& text, unsigned seed) {
   ShapeLine line{.text = text, .task = {}, .inputs = {}};
   std::mt19937 engine(seed);
   std::size_t output_count = 1;
+  std::vector<std::size_t> unread;
   std::vector<std::vector<std::string>> segments(1);
   for (const std::string& word : split(text, ' ')) {
     if (word == "->") {
@@ -159,6 +163,8 @@ ShapeLine parse_shape_line(const std::string& text, unsigned seed) {
       task.op.anchor_inputs = std::stoi(word.substr(14));
     } else if (word.starts_with("outputs=")) {
       output_count = std::stoul(word.substr(8));
+    } else if (word.starts_with("unread=")) {
+      unread.push_back(std::stoul(word.substr(7)));
     } else if (!read_attribute(word, task.op.attrs)) {
       refuse(word);
     }
@@ -174,6 +180,7 @@ ShapeLine parse_shape_line(const std::string& text, unsigned seed) {
   // The Formats of a TransData are not the task's: a FormatChoice carries them.
   task.outputs = task.op.type == "TransData" ? std::vector{task.in(0)}
                                              : reference::infer(task.op, known, output_count);
+  for (const std::size_t output : unread) task.outputs.at(output) = {};
   return line;
 }
 

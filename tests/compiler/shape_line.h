@@ -1,7 +1,7 @@
 // Shape lines: one line of text is one task, so that a new corner of an operator is a new line in
 // shapes/<op>.txt.
 //
-//   TYPE[@VERSION] in=... attribute=JSON ... [outputs=N]
+//   TYPE[@VERSION] in=... attribute=JSON ... [outputs=N [unread=OUTPUT]...]
 //       [-> STEP[@VERSION] operand... attribute=JSON ...]...
 //
 //   in=2x64x7x7          float32 activation, uniform in [-2, 2)

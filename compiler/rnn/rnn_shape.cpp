@@ -1,5 +1,5 @@
-// Reads recurrent operators, and turns ONNX's gates into oneDNN's.
-#include "compiler/onednn/rnn_shape.h"
+// Reads recurrent operators.
+#include "compiler/rnn/rnn_shape.h"
 
 #include <algorithm>
 #include <cctype>
@@ -40,34 +40,30 @@ Result<void> require_default_activations(const Task& task, const std::vector<std
   const std::vector<std::string> names = activations_of(task, defaults, directions);
   for (std::size_t i = 0; i < names.size(); ++i)
     if (names[i] != defaults[i % defaults.size()])
-      return Unexpected("activation " + names[i] + ", oneDNN has only " +
-                        defaults[i % defaults.size()] + " there");
+      return Unexpected("activation " + names[i] + ", needs " + defaults[i % defaults.size()] +
+                        " there");
   return {};
 }
 
 Result<void> read_lstm(const Task& task, RnnShape& s) {
   if (task.op.attrs.get_int("input_forget", 0) != 0)
     return Unexpected("coupled input and forget gates");
-  s.primitive = "lstm";
-  s.gates = {0, 2, 3, 1};
-  s.has_cell_state = true;
+  s.kind = RnnKind::kLstm;
   return require_default_activations(task, {"sigmoid", "tanh", "tanh"}, s.directions);
 }
 
 Result<void> read_gru(const Task& task, RnnShape& s) {
-  s.primitive = task.op.attrs.get_int("linear_before_reset", 0) != 0 ? "lbr_gru" : "gru";
-  s.gates = {0, 1, 2};
+  const bool is_linear = task.op.attrs.get_int("linear_before_reset", 0) != 0;
+  s.kind = is_linear ? RnnKind::kLinearBeforeResetGru : RnnKind::kGru;
   return require_default_activations(task, {"sigmoid", "tanh"}, s.directions);
 }
 
 Result<void> read_vanilla(const Task& task, RnnShape& s) {
   const std::vector<std::string> names = activations_of(task, {"tanh"}, s.directions);
-  s.primitive = "vanilla_rnn";
-  s.gates = {0};
+  s.kind = RnnKind::kVanilla;
+  s.activation = names[0];
   if (names.front() != names.back()) return Unexpected("directions of different activations");
-  if (names[0] == "tanh") return s.activation = "eltwise_tanh", Result<void>();
-  if (names[0] == "relu") return s.activation = "eltwise_relu", Result<void>();
-  if (names[0] == "sigmoid") return s.activation = "eltwise_logistic", Result<void>();
+  if (names[0] == "tanh" || names[0] == "relu" || names[0] == "sigmoid") return {};
   return Unexpected("activation " + names[0] + ", needs tanh, relu or sigmoid");
 }
 
@@ -105,6 +101,11 @@ Result<void> require_constant_parameters(const Task& task) {
 }
 
 }  // namespace
+
+std::int64_t RnnShape::gate_count() const {
+  if (kind == RnnKind::kLstm) return 4;
+  return kind == RnnKind::kVanilla ? 1 : 3;
+}
 
 double RnnShape::input_flops() const {
   return 2.0 * static_cast<double>(steps * batch * directions) *
@@ -146,33 +147,19 @@ bool has_values(const Task& task, std::size_t i) {
                      [](float x) { return x != 0; });
 }
 
-void pack_rnn_weights(const Task& task, const RnnShape& s, std::size_t i, std::int64_t direction,
-                      std::int64_t columns, float* to) {
-  const float* from = values_of(task, i) + direction * s.gate_count() * s.hidden * columns;
-  for (std::int64_t column = 0; column < columns; ++column)
-    for (const std::int64_t gate : s.gates)
-      for (std::int64_t unit = 0; unit < s.hidden; ++unit)
-        *to++ = from[(gate * s.hidden + unit) * columns + column];
+bool is_wanted(const Task& task, RnnOutput output) {
+  return output < task.outputs.size() && task.outputs[output].dtype != DataType::kUndefined;
 }
 
-void pack_rnn_bias(const Task& task, const RnnShape& s, std::int64_t direction, float* to) {
-  const std::int64_t size = s.gate_count() * s.hidden;
-  const bool has_bias = is_present(task, kRnnBias);
-  const float* from = has_bias ? values_of(task, kRnnBias) + direction * 2 * size : nullptr;
-  const bool keeps_last_apart = s.primitive == "lbr_gru";
-  const auto value = [&](std::int64_t at) { return has_bias ? from[at] : 0.0f; };
-  for (const std::int64_t gate : s.gates) {
-    const bool is_apart = keeps_last_apart && gate == s.gates.back();
-    for (std::int64_t at = gate * s.hidden; at < (gate + 1) * s.hidden; ++at)
-      *to++ = value(at) + (is_apart ? 0.0f : value(size + at));
+FormatChoice rnn_format(const Task& task) {
+  FormatChoice choice{.name = "ND", .inputs = {}, .outputs = {}};
+  for (const TaskInput& input : task.inputs)
+    choice.inputs.push_back(input.is_present() ? Format::kND : Format::kUndefined);
+  for (const TensorDesc& output : task.outputs) {
+    const bool is_read = output.dtype != DataType::kUndefined;
+    choice.outputs.push_back(is_read ? Format::kND : Format::kUndefined);
   }
-  if (!keeps_last_apart) return;
-  for (std::int64_t at = size - s.hidden; at < size; ++at) *to++ = value(size + at);
-}
-
-void pack_rnn_peepholes(const Task& task, const RnnShape& s, std::int64_t direction, float* to) {
-  const float* from = values_of(task, kRnnPeepholes) + direction * 3 * s.hidden;
-  for (const std::int64_t gate : {0, 2, 1}) to = std::copy_n(from + gate * s.hidden, s.hidden, to);
+  return choice;
 }
 
 }  // namespace aoe::compiler

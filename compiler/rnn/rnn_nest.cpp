@@ -1,0 +1,372 @@
+// Writes the two stages of a recurrent operator.
+#include "compiler/rnn/rnn_nest.h"
+
+#include "compiler/kernel_buffers.h"
+#include "compiler/rnn/rnn_cell.h"
+#include "compiler/rnn/rnn_constants.h"
+
+namespace aoe::compiler {
+namespace {
+
+using loopnest::Buffer;
+using loopnest::Builder;
+using loopnest::Int;
+using loopnest::Local;
+using loopnest::splat;
+using loopnest::Vec;
+
+/// The second stage.
+class RecurrenceNest {
+ public:
+  /// The constants' indices count from `first_constant` on.
+  RecurrenceNest(const Task& task, const RnnPlan& plan, const RnnConstants& constants,
+                 std::size_t first_constant)
+      : task_(task),
+        plan_(plan),
+        s_(plan.shape()),
+        t_(plan.tiling()),
+        constants_(constants),
+        first_constant_(first_constant),
+        buffers_(declare_buffers(builder_, task, first_constant + constants.all.size(),
+                                 /*workspace*/ true)),
+        state_elements_(plan.tile_rows() * plan.padded_hidden()),
+        hidden_(builder_.scratch("hidden", 2 * state_elements_)) {
+    if (s_.has_cell_state()) cell_ = builder_.scratch("cell", state_elements_);
+    if (plan.phases().size() > 1) {
+      update_ = builder_.scratch("update", state_elements_);
+      reset_hidden_ = builder_.scratch("reset_hidden", state_elements_);
+    }
+  }
+
+  loopnest::Function build() {
+    builder_.parallel(plan_.parallel_extent(), [&](Int iteration) {
+      const Int direction = s_.directions == 1 ? Int(0) : iteration / plan_.batch_tiles();
+      const Int tile = iteration % plan_.batch_tiles();
+      each_row(tile, [&](Int row, Int slot) { write_initial_state(direction, row, slot); });
+      builder_.loop("step", 0, s_.steps, 1, [&](Int step) {
+        write_step({direction, tile, step, time_of(direction, step), step % 2 * state_elements_,
+                    (1 - step % 2) * state_elements_});
+      });
+      each_row(tile, [&](Int row, Int slot) { write_last_state(direction, row, slot); });
+    });
+    return builder_.finish();
+  }
+
+ private:
+  struct Step {
+    Int direction, tile, number;
+    Int time;         ///< of the input and output
+    Int read, write;  ///< the halves of `hidden`
+  };
+  /// The rows and hidden units whose gates are in registers at once.
+  struct Block {
+    Int row, slot;  ///< in the batch, and in the tile
+    std::int64_t rows;
+    Int unit;
+    std::int64_t vectors;      ///< of units
+    std::int64_t last_active;  ///< units that exist in the last vector
+    std::vector<Local> sums;   ///< [row][gate of the phase][vector]
+  };
+  /// A vector of units of one row.
+  struct Place {
+    Int row, state;  ///< the latter in `cell` and in each half of `hidden`
+    Int unit;
+    std::optional<Int> active;
+    std::int64_t block_row, block_vector;
+  };
+
+  // ---- where things are ----
+
+  Int time_of(const Int& direction, const Int& step) const {
+    const Int last = s_.steps - 1;
+    if (s_.directions == 1) return s_.is_reverse ? last - step : step;
+    return step + direction * (last - 2 * step);
+  }
+  Int state_row(const Int& direction, const Int& row) const {
+    return s_.is_batch_first ? row * s_.directions + direction : direction * s_.batch + row;
+  }
+  Int output_row(const Step& step, const Int& row) const {
+    return s_.is_batch_first ? (row * s_.steps + step.time) * s_.directions + step.direction
+                             : (step.time * s_.directions + step.direction) * s_.batch + row;
+  }
+  Int product(const Step& step, const Int& row, std::int64_t gate, const Int& unit) const {
+    const Int input_row =
+        s_.is_batch_first ? row * s_.steps + step.time : step.time * s_.batch + row;
+    return (input_row * s_.directions + step.direction) * (s_.gate_count() * s_.hidden) +
+           gate * s_.hidden + unit;
+  }
+  Buffer constant(std::size_t i) const { return buffers_.constants[first_constant_ + i]; }
+
+  std::vector<BlockRun> row_runs() const { return even_runs(s_.batch, t_.row_block); }
+
+  void each_row(const Int& tile, const std::function<void(Int row, Int slot)>& body) {
+    each_block(builder_, row_runs(), tile, plan_.blocks_per_tile(), "block",
+               [&](Int row, std::int64_t rows, Int number) {
+                 builder_.loop("row", 0, rows, 1,
+                               [&](Int r) { body(row + r, number * plan_.block_rows() + r); });
+               });
+  }
+
+  // ---- states before the first step and behind the last ----
+
+  Vec load_initial(std::size_t input, std::optional<std::size_t> packed, const Int& at,
+                   const std::optional<Int>& active) const {
+    if (packed) return builder_.load(constant(*packed), at, plan_.lanes(), active);
+    if (!has_values(task_, input)) return splat(0.0f, plan_.lanes());
+    return builder_.load(*buffers_.inputs[input], at, plan_.lanes(), active);
+  }
+
+  /// Lanes beyond the last unit become zeros.
+  void write_initial_state(const Int& direction, const Int& row, const Int& slot) {
+    vector_loop(
+        builder_, "unit", s_.hidden, plan_.lanes(), [&](Int unit, std::optional<Int> active) {
+          const Int from = state_row(direction, row) * s_.hidden + unit;
+          const Int to = slot * plan_.padded_hidden() + unit;
+          builder_.store(hidden_, to,
+                         load_initial(kRnnInitialHidden, constants_.initial_hidden, from, active));
+          if (!cell_) return;
+          builder_.store(*cell_, to,
+                         load_initial(kRnnInitialCell, constants_.initial_cell, from, active));
+        });
+  }
+
+  void write_last_state(const Int& direction, const Int& row, const Int& slot) {
+    const std::int64_t last_half = s_.steps % 2 * state_elements_;
+    vector_loop(builder_, "unit", s_.hidden, plan_.lanes(),
+                [&](Int unit, std::optional<Int> active) {
+                  const Int to = state_row(direction, row) * s_.hidden + unit;
+                  const Int from = slot * plan_.padded_hidden() + unit;
+                  if (is_wanted(task_, kRnnLastHidden))
+                    builder_.store(buffers_.outputs[kRnnLastHidden], to,
+                                   builder_.load(hidden_, last_half + from, plan_.lanes()), active);
+                  if (cell_ && is_wanted(task_, kRnnLastCell))
+                    builder_.store(buffers_.outputs[kRnnLastCell], to,
+                                   builder_.load(*cell_, from, plan_.lanes()), active);
+                });
+  }
+
+  // ---- one step ----
+
+  /// Panels outside, row blocks inside: a panel comes from L2 once for all rows of the tile.
+  void write_step(const Step& step) {
+    for (std::size_t p = 0; p < plan_.phases().size(); ++p) {
+      const RnnPhase& phase = plan_.phases()[p];
+      for (const BlockRun& run : block_runs(s_.hidden, phase.unit_vectors * plan_.lanes())) {
+        const std::int64_t vectors = (run.size + plan_.lanes() - 1) / plan_.lanes();
+        builder_.loop("panel", 0, run.count, 1, [&](Int index) {
+          if (t_.zigzag != 0) index = index + step.number % 2 * (run.count - 1 - 2 * index);
+          const Int unit = run.first + index * run.size;
+          each_block(builder_, row_runs(), step.tile, plan_.blocks_per_tile(), "block",
+                     [&](Int row, std::int64_t rows, Int number) {
+                       write_block(step, p,
+                                   {row,
+                                    number * plan_.block_rows(),
+                                    rows,
+                                    unit,
+                                    vectors,
+                                    run.size - (vectors - 1) * plan_.lanes(),
+                                    {}});
+                     });
+        });
+      }
+    }
+  }
+
+  void write_block(const Step& step, std::size_t phase_number, Block block) {
+    const RnnPhase& phase = plan_.phases()[phase_number];
+    for (std::int64_t r = 0; r < block.rows; ++r) {
+      for (const std::int64_t gate : phase.gates) {
+        for (std::int64_t v = 0; v < block.vectors; ++v)
+          block.sums.push_back(builder_.local(initial_sum(step, gate, place(block, r, v))));
+      }
+    }
+    write_products(step, phase_number, block);
+    for (std::int64_t r = 0; r < block.rows; ++r)
+      for (std::int64_t v = 0; v < block.vectors; ++v)
+        write_state(step, phase_number, block, place(block, r, v));
+  }
+
+  Place place(const Block& block, std::int64_t r, std::int64_t v) const {
+    const Int unit = block.unit + v * plan_.lanes();
+    Place at{block.row + r, (block.slot + r) * plan_.padded_hidden() + unit, unit, {}, r, v};
+    if (v + 1 == block.vectors && block.last_active < plan_.lanes())
+      at.active = Int(block.last_active);
+    return at;
+  }
+
+  /// What the input makes of the gate; the last gate of kLinearBeforeResetGru gets that behind the reset.
+  Vec initial_sum(const Step& step, std::int64_t gate, const Place& at) const {
+    const bool is_apart = s_.kind == RnnKind::kLinearBeforeResetGru && gate + 1 == s_.gate_count();
+    if (!is_apart) return input_sum(step, gate, at);
+    if (!constants_.candidate_bias) return splat(0.0f, plan_.lanes());
+    return builder_.load(constant(*constants_.candidate_bias),
+                         step.direction * plan_.padded_hidden() + at.unit, plan_.lanes());
+  }
+
+  Vec input_sum(const Step& step, std::int64_t gate, const Place& at) const {
+    return builder_.load(*buffers_.workspace, product(step, at.row, gate, at.unit), plan_.lanes(),
+                         at.active);
+  }
+
+  /// Adds R * h to the sums; of a GRU's second phase R * (reset * h).
+  void write_products(const Step& step, std::size_t phase_number, Block& block) {
+    const RnnPhase& phase = plan_.phases()[phase_number];
+    const Buffer state = phase_number == 0 ? hidden_ : *reset_hidden_;
+    const Int x = block.slot * plan_.padded_hidden() + (phase_number == 0 ? step.read : Int(0));
+    const Int panel = step.direction * plan_.panel_elements() +
+                      block.unit * (phase.gate_count() * s_.hidden) + phase.offset;
+    const std::int64_t width = phase.gate_count() * block.vectors * plan_.lanes();
+    const std::int64_t unrolled = s_.hidden / t_.k_unroll * t_.k_unroll;
+    builder_.loop("k", 0, unrolled, t_.k_unroll, [&](Int k) {
+      for (std::int64_t u = 0; u < t_.k_unroll; ++u)
+        write_product(block, state, x + k + u, panel + k * width + u * width, width);
+    });
+    for (std::int64_t k = unrolled; k < s_.hidden; ++k)
+      write_product(block, state, x + k, panel + k * width, width);
+  }
+
+  /// One hidden unit of the step before: an element per row, a vector of R per gate and vector of units. The smaller side
+  /// waits in registers.
+  void write_product(Block& block, Buffer state, const Int& x, const Int& panel,
+                     std::int64_t width) {
+    const Buffer recurrence = constant(constants_.recurrence);
+    const std::int64_t vectors = width / plan_.lanes();
+    const auto load_weights = [&](std::int64_t v) {
+      const Int at = panel + v * plan_.lanes();
+      const std::int64_t line = 64 / std::int64_t{sizeof(float)};
+      if (t_.prefetch != 0 && v * plan_.lanes() % line == 0)
+        builder_.prefetch(recurrence, at + t_.prefetch * width);
+      return builder_.local(builder_.load(recurrence, at, plan_.lanes()));
+    };
+    const auto load_state = [&](std::int64_t r) {
+      return builder_.local(
+          builder_.load_broadcast(state, x + r * plan_.padded_hidden(), plan_.lanes()));
+    };
+    const auto add = [&](std::int64_t r, std::int64_t v, Local element, Local weights) {
+      const Local& sum = block.sums[static_cast<std::size_t>(r * vectors + v)];
+      builder_.assign(sum, fma(builder_.get(element), builder_.get(weights), builder_.get(sum)));
+    };
+    std::vector<Local> kept;
+    if (block.rows <= vectors) {
+      for (std::int64_t r = 0; r < block.rows; ++r) kept.push_back(load_state(r));
+      for (std::int64_t v = 0; v < vectors; ++v) {
+        const Local weights = load_weights(v);
+        for (std::int64_t r = 0; r < block.rows; ++r)
+          add(r, v, kept[static_cast<std::size_t>(r)], weights);
+      }
+    } else {
+      for (std::int64_t v = 0; v < vectors; ++v) kept.push_back(load_weights(v));
+      for (std::int64_t r = 0; r < block.rows; ++r) {
+        const Local element = load_state(r);
+        for (std::int64_t v = 0; v < vectors; ++v)
+          add(r, v, element, kept[static_cast<std::size_t>(v)]);
+      }
+    }
+  }
+
+  // ---- from sums to states ----
+
+  std::vector<Vec> sums_at(const Block& block, const Place& at) const {
+    const auto vectors = static_cast<std::size_t>(block.vectors);
+    const std::size_t gates = block.sums.size() / static_cast<std::size_t>(block.rows) / vectors;
+    std::vector<Vec> sums;
+    for (std::size_t gate = 0; gate < gates; ++gate)
+      sums.push_back(builder_.get(
+          block.sums[(static_cast<std::size_t>(at.block_row) * gates + gate) * vectors +
+                     static_cast<std::size_t>(at.block_vector)]));
+    return sums;
+  }
+
+  void write_state(const Step& step, std::size_t phase_number, const Block& block,
+                   const Place& at) {
+    const std::vector<Vec> sums = sums_at(block, at);
+    switch (s_.kind) {
+      case RnnKind::kLstm:
+        return write_lstm(step, sums, at);
+      case RnnKind::kGru:
+        return phase_number == 0 ? write_gru_gates(step, sums, at)
+                                 : write_gru_state(step, sums[0], at);
+      case RnnKind::kLinearBeforeResetGru:
+        return write_linear_gru(step, sums, at);
+      case RnnKind::kVanilla:
+        return store_hidden(step, at, emit_activation(builder_, s_.activation, sums[0]));
+    }
+  }
+
+  void write_lstm(const Step& step, const std::vector<Vec>& sums, const Place& at) {
+    std::vector<Vec> peepholes;
+    for (std::int64_t gate = 0; constants_.peepholes && gate < 3; ++gate)
+      peepholes.push_back(keep(builder_.load(
+          constant(*constants_.peepholes),
+          (step.direction * 3 + gate) * plan_.padded_hidden() + at.unit, plan_.lanes())));
+    const Vec cell = keep(builder_.load(*cell_, at.state, plan_.lanes()));
+    const LstmState next = emit_lstm_cell(builder_, sums, cell, peepholes);
+    builder_.store(*cell_, at.state, next.cell);
+    store_hidden(step, at, next.hidden);
+  }
+
+  void write_gru_gates(const Step& step, const std::vector<Vec>& sums, const Place& at) {
+    builder_.store(*update_, at.state, emit_sigmoid(builder_, sums[0]));
+    builder_.store(*reset_hidden_, at.state,
+                   emit_sigmoid(builder_, sums[1]) * load_hidden(step, at));
+  }
+
+  void write_gru_state(const Step& step, const Vec& sum, const Place& at) {
+    const Vec update = builder_.load(*update_, at.state, plan_.lanes());
+    const Vec candidate = emit_activation(builder_, "tanh", sum);
+    store_hidden(step, at, emit_gru_blend(builder_, update, candidate, load_hidden(step, at)));
+  }
+
+  void write_linear_gru(const Step& step, const std::vector<Vec>& sums, const Place& at) {
+    const Vec update = emit_sigmoid(builder_, sums[0]), reset = emit_sigmoid(builder_, sums[1]);
+    const Vec candidate =
+        emit_activation(builder_, "tanh", fma(reset, sums[2], input_sum(step, 2, at)));
+    store_hidden(step, at, emit_gru_blend(builder_, update, candidate, load_hidden(step, at)));
+  }
+
+  Vec load_hidden(const Step& step, const Place& at) const {
+    return builder_.load(hidden_, step.read + at.state, plan_.lanes());
+  }
+
+  void store_hidden(const Step& step, const Place& at, const Vec& value) {
+    builder_.store(hidden_, step.write + at.state, value);
+    if (is_wanted(task_, kRnnY))
+      builder_.store(buffers_.outputs[kRnnY], output_row(step, at.row) * s_.hidden + at.unit, value,
+                     at.active);
+  }
+
+  Vec keep(const Vec& value) { return builder_.get(builder_.local(value)); }
+
+  const Task& task_;
+  const RnnPlan& plan_;
+  const RnnShape& s_;
+  const RnnTiling& t_;
+  const RnnConstants& constants_;
+  std::size_t first_constant_;
+  Builder builder_{"rnn"};
+  KernelBuffers buffers_;
+  std::int64_t state_elements_;  ///< of one tile: [row][padded unit]
+  Buffer hidden_;                ///< two states: one is read while the next is written
+  std::optional<Buffer> cell_, update_, reset_hidden_;
+};
+
+}  // namespace
+
+Kernel build_rnn(const Task& task, const RnnPlan& plan, const GemmPlan& product) {
+  const RnnShape& s = plan.shape();
+  RnnConstants constants = pack_rnn_constants(task, plan);
+  Kernel kernel = build_gemm_stage(
+      rnn_input_product(task, s), product, [&](Builder& builder, std::size_t own_constants) {
+        const KernelBuffers all =
+            declare_buffers(builder, task, own_constants + constants.all.size(), true);
+        return KernelBuffers{{all.inputs[kRnnX], {}, {}}, {*all.workspace}, all.constants, {}};
+      });
+  kernel.stages.push_back(RecurrenceNest(task, plan, constants, kernel.constants.size()).build());
+  std::move(constants.all.begin(), constants.all.end(), std::back_inserter(kernel.constants));
+  kernel.workspace_bytes =
+      sizeof(float) *
+      static_cast<std::size_t>(s.steps * s.batch * s.directions * s.gate_count() * s.hidden);
+  return kernel;
+}
+
+}  // namespace aoe::compiler

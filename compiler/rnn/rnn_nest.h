@@ -1,0 +1,14 @@
+// The loop nest of LSTM, GRU and RNN in two stages: the products of all inputs with W into the workspace; then, side by side
+// for directions and parts of the batch, a walk through time. A step multiplies the hidden state with packed panels of R
+// whose lanes are hidden units and which hold all gates of a unit, so that the sums become the next state in registers.
+#pragma once
+
+#include "compiler/gemm/gemm_nest.h"
+#include "compiler/rnn/rnn_plan.h"
+
+namespace aoe::compiler {
+
+/// `product` is how the first stage is cut up, a plan of rnn_input_product().
+Kernel build_rnn(const Task& task, const RnnPlan& plan, const GemmPlan& product);
+
+}  // namespace aoe::compiler
