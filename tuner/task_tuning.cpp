@@ -193,6 +193,7 @@ class TaskTuning {
     const Racer* banked = banked_racer();
     if (best == nullptr || !beats(*best, by_default) || bank_is_as_good(banked, *best)) {
       verdict.strategies = best_of_formats(by_default);
+      if (!banked_) withdraw_first_impressions(verdict.strategies);
       return;
     }
     verdict.decision = banked_ ? Decision::kUpdate : Decision::kAdd;
@@ -224,6 +225,12 @@ class TaskTuning {
     return compare_pairs(timings[0].samples_ns, timings[1].samples_ns,
                          context_.policy.confirm.min_gain)
                .verdict == "faster";
+  }
+
+  /// What looked faster than the default at first and did not prove so is no winner of the bank's either.
+  static void withdraw_first_impressions(std::vector<Strategy>& strategies) {
+    for (Strategy& strategy : strategies)
+      if (strategy.measured.verdict == "faster") strategy.measured.verdict = "ambiguous";
   }
 
   bool bank_is_as_good(const Racer* banked, const Racer& best) const {

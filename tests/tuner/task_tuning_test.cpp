@@ -81,7 +81,9 @@ TEST_F(TaskTuningTest, NothingBetterIsUnsatisfiedAndKnowsTheFormats) {
 TEST_F(TaskTuningTest, NoiseAloneWinsNothing) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     FakeMeasurer measurer([](const Candidate&) { return 100.0; }, 0.2, seed);
-    EXPECT_EQ(tune(measurer).decision, Decision::kUnsatisfied) << "seed " << seed;
+    const TaskVerdict verdict = tune(measurer);
+    EXPECT_EQ(verdict.decision, Decision::kUnsatisfied) << "seed " << seed;
+    EXPECT_FALSE(bank::StrategySet{verdict.strategies}.has_winner()) << "seed " << seed;
   }
 }
 
