@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/check.h"
+#include "reference/attention.h"
 
 namespace aoe::compiler {
 namespace {
@@ -75,6 +76,14 @@ double recurrent_flops(const Task& task) {
   return 2.0 * steps * (elements(task.in(1)) + elements(task.in(2)));
 }
 
+/// Two products, and the softmax between them.
+double attention_flops(const Task& task) {
+  const bool has_mask = task.inputs.size() > 3 && task.inputs[3].is_present();
+  const auto s = reference::attention_shape(task.op.attrs, has_mask);
+  const auto scores = static_cast<double>(s.batches() * s.queries * s.keys);
+  return scores * (2.0 * static_cast<double>(s.depth + s.value_depth) + 5.0);
+}
+
 double pooling_window(const Task& task) {
   double window = 1;
   for (const std::int64_t extent : task.op.attrs.get_ints("kernel_shape"))
@@ -109,6 +118,7 @@ double anchor_flops(const Task& task) {
   }
   if (type == "DynamicRNN" || type == "DynamicGRUV2" || type == "CommonRNN")
     return recurrent_flops(task);
+  if (type == "FlashAttentionScore") return attention_flops(task);
   const double outputs = elements(task.out());
   const double products = products_per_output(task);
   if (products > 0) return 2.0 * products * outputs;

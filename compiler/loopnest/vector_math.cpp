@@ -152,15 +152,16 @@ Value* emit_max(IrBuilder& ir, Value* a, Value* b) {
 }
 
 Value* emit_exp(IrBuilder& ir, Value* x) {
-  // Beyond these the result is +inf and 0; inside, n needs two factors, since 2^n may be denormal
-  // or overflow.
-  x = emit_min(ir, constant(x, 89.5), emit_max(ir, constant(x, -105), x));
+  // What would come out denormal is 0: softmax of masked scores would otherwise meet the slow path for denormal results in
+  // every element. Above, the result is +inf.
+  constexpr double kSmallest = -86.6;  // 2^-125
+  Value* is_tiny = ir.CreateFCmpOLT(x, constant(x, kSmallest));
+  x = emit_min(ir, constant(x, 89.5), emit_max(ir, constant(x, kSmallest), x));
   const ReducedExp e = reduce_exp(ir, x);
-  Value* half = ir.CreateAShr(e.n, 1);
-  Value* first = power_of_two(ir, half, x);
-  Value* second = power_of_two(ir, ir.CreateSub(e.n, half), x);
-  Value* fraction = ir.CreateFAdd(e.fraction_minus1, constant(x, 1));
-  return ir.CreateFMul(ir.CreateFMul(fraction, first), second);
+  // Twice the fraction times 2^(n-1): e^88.5 is a float, but its n of 128 has no 2^n.
+  Value* half = power_of_two(ir, ir.CreateSub(e.n, int_constant(x, 1)), x);
+  Value* twice = emit_fma(ir, e.fraction_minus1, constant(x, 2), constant(x, 2));
+  return ir.CreateSelect(is_tiny, constant(x, 0), ir.CreateFMul(twice, half));
 }
 
 Value* emit_log(IrBuilder& ir, Value* x) {

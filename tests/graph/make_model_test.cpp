@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <ostream>
+#include <stdexcept>
 
 #include "graph/passes.h"
 #include "tests/graph/interpret.h"
@@ -71,18 +72,32 @@ std::string test_name(const testing::TestParamInfo<Model>& model) {
 
 INSTANTIATE_TEST_SUITE_P(MakeModel, EachModel, testing::ValuesIn(make_model::models()), test_name);
 
-TEST(MakeModel, ResNetBecomesConvolutionsAndLittleElse) {
-  const auto resnet = std::ranges::find(make_model::models(), "resnet50", &Model::name);
-  ASSERT_NE(resnet, make_model::models().end());
-  graph::Graph graph = import_bytes(bytes_of(*resnet, {}));
+/// How often each operator is left behind all passes.
+std::map<std::string, int> operators_of(const std::string& name, const ModelOptions& options) {
+  const auto model = std::ranges::find(make_model::models(), name, &Model::name);
+  if (model == make_model::models().end()) throw std::logic_error("there is no model " + name);
+  graph::Graph graph = import_bytes(bytes_of(*model, options));
   graph::run_passes(graph, {});
   std::map<std::string, int> counts;
   for (const graph::Node& node : graph.nodes) ++counts[node.op.type];
-  EXPECT_EQ(counts, (std::map<std::string, int>{{"Conv2D", 53},
-                                                {"MaxPoolV3", 1},
-                                                {"GlobalAveragePool", 1},
-                                                {"Reshape", 1},
-                                                {"Gemm", 1}}));
+  return counts;
+}
+
+TEST(MakeModel, ResNetBecomesConvolutionsAndLittleElse) {
+  EXPECT_EQ(operators_of("resnet50", {}), (std::map<std::string, int>{{"Conv2D", 53},
+                                                                      {"MaxPoolV3", 1},
+                                                                      {"GlobalAveragePool", 1},
+                                                                      {"Reshape", 1},
+                                                                      {"Gemm", 1}}));
+}
+
+TEST(MakeModel, AttentionBecomesOneNodeALayer) {
+  auto bert = operators_of("bert-base", kSmall), vit = operators_of("vit-b16", kSmall);
+  EXPECT_EQ(bert["FlashAttentionScore"], 2);
+  EXPECT_EQ(bert["SoftmaxV2"] + bert["Transpose"], 0);
+  EXPECT_EQ(vit["FlashAttentionScore"], 2);
+  EXPECT_EQ(vit["SoftmaxV2"] + vit["GatherV2"], 1);  // the class token's
+  EXPECT_EQ(vit["Transpose"], 1);                    // of the patches
 }
 
 }  // namespace

@@ -154,6 +154,116 @@ const Case kCases[] = {
        r = Sqrt (s)
        y = Div (d, r)
      })"},
+    {"fuse_attention", "fuse_attention",
+     R"(g (float[2,5,12] q, float[2,7,12] k, float[2,7,12] v, float[2,1,1,7] mask) => (float[2,5,12] y) {
+       heads = Constant <value = int64[4] {2, -1, 3, 4}> ()
+       eight = Constant <value = float {8}> ()
+       qs = Reshape (q, heads)
+       qt = Transpose <perm = [0,2,1,3]> (qs)
+       ks = Reshape (k, heads)
+       kt = Transpose <perm = [0,2,3,1]> (ks)
+       vs = Reshape (v, heads)
+       vt = Transpose <perm = [0,2,1,3]> (vs)
+       a = MatMul (qt, kt)
+       b = Div (a, eight)
+       c = Add (b, mask)
+       s = Softmax <axis = 3> (c)
+       o = MatMul (s, vt)
+       ot = Transpose <perm = [0,2,1,3]> (o)
+       flat = Constant <value = int64[3] {2, 5, 12}> ()
+       y = Reshape (ot, flat)
+     })"},
+    {"fuse_attention_one_projection", "fuse_attention",
+     R"(g (float[2,5,24] x) => (float[2,5,8] y) {
+       parts = Constant <value = int64[5] {2, 5, 3, 2, 4}> ()
+       half = Constant <value = float {0.5}> ()
+       zero = Constant <value = int64 {0}> ()
+       one = Constant <value = int64 {1}> ()
+       two = Constant <value = int64 {2}> ()
+       r = Reshape (x, parts)
+       t = Transpose <perm = [2,0,3,1,4]> (r)
+       q = Gather (t, zero)
+       k = Gather (t, one)
+       v = Gather (t, two)
+       qs = Mul (q, half)
+       kt = Transpose <perm = [0,1,3,2]> (k)
+       a = MatMul (qs, kt)
+       s = Softmax (a)
+       o = MatMul (s, v)
+       ot = Transpose <perm = [0,2,1,3]> (o)
+       flat = Constant <value = int64[3] {2, 5, 8}> ()
+       y = Reshape (ot, flat)
+     })"},
+    {"fuse_attention_three_dimensions", "fuse_attention",
+     R"(g (float[5,2,24] x, float[2,1,5,5] mask) => (float[5,2,8] y) {
+       third = Constant <value = int64[3] {8, 8, 8}> ()
+       rows = Constant <value = int64[3] {5, 4, 4}> ()
+       scores4 = Constant <value = int64[4] {2, 2, 5, 5}> ()
+       scores3 = Constant <value = int64[3] {4, 5, 5}> ()
+       flat = Constant <value = int64[3] {5, 2, 8}> ()
+       half = Constant <value = float {0.5}> ()
+       q, k, v = Split <axis = 2> (x, third)
+       qr = Reshape (q, rows)
+       kr = Reshape (k, rows)
+       vr = Reshape (v, rows)
+       qt = Transpose <perm = [1,0,2]> (qr)
+       kt = Transpose <perm = [1,2,0]> (kr)
+       vt = Transpose <perm = [1,0,2]> (vr)
+       kh = Mul (kt, half)
+       a = MatMul (qt, kh)
+       a4 = Reshape (a, scores4)
+       b = Add (mask, a4)
+       b3 = Reshape (b, scores3)
+       s = Softmax (b3)
+       o = MatMul (s, vt)
+       ot = Transpose <perm = [1,0,2]> (o)
+       y = Reshape (ot, flat)
+     })"},
+    {"fuse_attention_where", "fuse_attention",
+     R"(g (float[2,5,4] q, float[2,4,5] k, float[2,5,3] v, bool[5,5] seen) => (float[2,5,3] y) {
+       low = Constant <value = float {-1000000000000}> ()
+       a = MatMul (q, k)
+       b = Where (seen, a, low)
+       s = Softmax (b)
+       y = MatMul (s, v)
+     })"},
+    {"fuse_attention_shared_heads", "fuse_attention",
+     R"(g (float[2,4,5,8] q, float[2,2,5,8] k, float[2,2,5,8] v) => (float[2,4,5,8] y) {
+       pairs = Constant <value = int64[5] {2, 2, 2, 5, 8}> ()
+       single = Constant <value = int64[5] {2, 2, 1, 5, 8}> ()
+       all = Constant <value = int64[4] {2, 4, 5, 8}> ()
+       k1 = Reshape (k, single)
+       k2 = Expand (k1, pairs)
+       k4 = Reshape (k2, all)
+       kt = Transpose <perm = [0,1,3,2]> (k4)
+       v1 = Reshape (v, single)
+       v2 = Expand (v1, pairs)
+       v4 = Reshape (v2, all)
+       a = MatMul (q, kt)
+       s = Softmax (a)
+       y = MatMul (s, v4)
+     })"},
+    {"fuse_attention_not_when_seen", "fuse_attention",
+     R"(g (float[2,5,4] q, float[2,4,5] k, float[2,5,3] v) => (float[2,5,3] y, float[2,5,5] s) {
+       a = MatMul (q, k)
+       s = Softmax (a)
+       y = MatMul (s, v)
+     })"},
+    {"fuse_attention_not_along_queries", "fuse_attention",
+     R"(g (float[2,5,4] q, float[2,4,5] k, float[2,5,3] v) => (float[2,5,3] y) {
+       a = MatMul (q, k)
+       s = Softmax <axis = 1> (a)
+       y = MatMul (s, v)
+     })"},
+    {"fuse_attention_not_scaled_mask", "fuse_attention",
+     R"(g (float[2,5,4] q, float[2,4,5] k, float[2,5,3] v, float[5,5] mask) => (float[2,5,3] y) {
+       half = Constant <value = float {0.5}> ()
+       a = MatMul (q, k)
+       b = Add (a, mask)
+       c = Mul (b, half)
+       s = Softmax (c)
+       y = MatMul (s, v)
+     })"},
     {"use_global_pooling", "use_global_pooling",
      R"(g (float[1,2,4,4] x) => (float[1,2] a, float[1,2,1,1] b, float[1,2,1,1] c, float[1,1,1,2] d) {
        a = ReduceMean <axes = [2,3], keepdims = 0> (x)
@@ -306,7 +416,7 @@ TEST(Passes, AreTheseInThisOrder) {
   EXPECT_EQ(names, (std::vector<std::string>{
                        "fold_constants", "eliminate_dead_code", "remove_identities",
                        "forward_slices", "split_variadic", "eliminate_common_subexpressions",
-                       "fuse_layer_norm", "use_global_pooling", "fold_pad", "fold_batch_norm",
+                       "fuse_layer_norm", "fuse_attention", "use_global_pooling", "fold_pad", "fold_batch_norm",
                        "fold_channel_scale", "move_relus", "fuse_epilogues", "fuse_elementwise"}));
 }
 
@@ -338,7 +448,7 @@ TEST(RunPasses, DumpsTheGraphBehindEachPass) {
   const TempDir directory;
   Graph graph = import_text("g (float[2] x) => (float[2] y) { a = Neg (x) y = Relu (a) }");
   const auto results = graph::run_passes(graph, {.dump_dir = directory.path().string()});
-  EXPECT_EQ(read_file(directory / "14_fuse_elementwise.txt", ExitCode::kData), graph.to_text());
+  EXPECT_EQ(read_file(directory / "15_fuse_elementwise.txt", ExitCode::kData), graph.to_text());
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory.path()), {}),
             std::ssize(results));
 }

@@ -1,0 +1,125 @@
+// The arithmetic of attention's tiling.
+#include <algorithm>
+
+#include "compiler/attention/attention_nest.h"
+#include "compiler/block_cycles.h"
+#include "compiler/gemm/gemm_nest.h"
+#include "compiler/schedule_value.h"
+
+namespace aoe::compiler {
+namespace {
+
+constexpr double kWeightCycles = 12;  ///< of a vector's exp(), load and store
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+  return (a + b - 1) / b;
+}
+
+}  // namespace
+
+AttentionTiling AttentionTiling::from(const Schedule& s) {
+  return {.q_vectors = schedule_value(s, "q_vectors"),
+          .key_group = schedule_value(s, "key_group"),
+          .key_block = schedule_value(s, "key_block", 0),
+          .row_group = schedule_value(s, "row_group"),
+          .v_vectors = schedule_value(s, "v_vectors"),
+          .depth_unroll = schedule_value(s, "depth_unroll"),
+          .key_unroll = schedule_value(s, "key_unroll")};
+}
+
+Schedule AttentionTiling::schedule() const {
+  return {{"q_vectors", q_vectors},  {"key_group", key_group}, {"key_block", key_block},
+          {"row_group", row_group},  {"v_vectors", v_vectors}, {"depth_unroll", depth_unroll},
+          {"key_unroll", key_unroll}};
+}
+
+bool has_mask(const Task& task) {
+  return task.inputs.size() > 3 && task.inputs[3].is_present();
+}
+
+Result<reference::AttentionShape> attention_shape_of(const Task& task) {
+  if (task.op.type != "FlashAttentionScore") return Unexpected("does not compute " + task.op.type);
+  if (!task.op.epilogue.empty()) return Unexpected("takes no epilogue");
+  if (!task.is_static()) return Unexpected("shapes are not static");
+  for (const TaskInput& input : task.inputs) {
+    if (input.is_present() && input.desc.dtype != DataType::kFloat)
+      return Unexpected("an input is " + to_string(input.desc) + ", needs float32");
+  }
+  return reference::attention_shape(task.op.attrs, has_mask(task));
+}
+
+AttentionPlan::AttentionPlan(const reference::AttentionShape& shape, int lanes,
+                             const AttentionTiling& tiling)
+    : shape_(shape), lanes_(lanes), tiling_(tiling) {
+}
+
+std::int64_t AttentionPlan::keys_per_block() const {
+  if (tiling_.key_block == 0 || tiling_.key_block >= shape_.keys) return shape_.keys;
+  return ceil_div(tiling_.key_block, tiling_.key_group) * tiling_.key_group;
+}
+
+std::int64_t AttentionPlan::blocks() const {
+  return ceil_div(shape_.keys, keys_per_block());
+}
+
+std::int64_t AttentionPlan::value_vectors() const {
+  return ceil_div(shape_.value_depth, lanes_);
+}
+
+std::int64_t AttentionPlan::scratch_bytes() const {
+  const std::int64_t floats = (keys_per_block() + shape_.depth) * tile_rows();
+  return floats * std::int64_t{sizeof(float)};
+}
+
+std::int64_t AttentionPlan::registers() const {
+  const AttentionTiling& t = tiling_;
+  // Sums, one vector of the streamed factor each, and one broadcast element, which a single vector takes from memory.
+  const auto block = [](std::int64_t rows, std::int64_t vectors) {
+    return rows * vectors + vectors + (vectors > 1 ? 1 : 0);
+  };
+  return std::max(block(t.key_group, t.q_vectors), block(t.row_group, t.v_vectors));
+}
+
+std::int64_t AttentionPlan::body_fmas() const {
+  const AttentionTiling& t = tiling_;
+  const std::int64_t tail_keys = shape_.keys % t.key_group;
+  const auto of_tile = [&](std::int64_t rows) {
+    if (rows == 0) return std::int64_t{0};
+    const std::int64_t scores =
+        (t.key_group + tail_keys) * ceil_div(rows, lanes_) * (t.depth_unroll + 1);
+    std::int64_t group_rows = 0;
+    for (const BlockRun& run : even_runs(rows, t.row_group)) group_rows += run.size;
+    std::int64_t columns = 0;
+    for (const BlockRun& run : block_runs(value_vectors(), t.v_vectors)) columns += run.size;
+    return scores + group_rows * columns * (t.key_unroll + 1);
+  };
+  return of_tile(full_tiles() > 0 ? tile_rows() : 0) + of_tile(rest_rows());
+}
+
+double AttentionPlan::core_cycles() const {
+  const AttentionTiling& t = tiling_;
+  const auto keys = static_cast<double>(shape_.keys), depth = static_cast<double>(shape_.depth);
+  const auto of_tile = [&](std::int64_t rows) {
+    if (rows == 0) return 0.0;
+    const auto q = static_cast<double>(ceil_div(rows, lanes_));
+    double cycles = keys * q * kWeightCycles;
+    // Queries are in L1; a cache line of keys comes from L2 every `lanes` steps.
+    for (const BlockRun& run : block_runs(shape_.keys, t.key_group)) {
+      const auto g = static_cast<double>(run.size);
+      cycles += static_cast<double>(run.count) * depth * block_cycles(g * q, g + q, g / lanes_, 1);
+    }
+    for (const BlockRun& group : even_runs(rows, t.row_group)) {
+      for (const BlockRun& columns : block_runs(value_vectors(), t.v_vectors)) {
+        const auto r = static_cast<double>(group.size), v = static_cast<double>(columns.size);
+        const double moves = 2 * r * v * static_cast<double>(blocks());
+        cycles += static_cast<double>(group.count * columns.count) *
+                  (keys * block_cycles(r * v, r, v, 1) + moves);
+      }
+    }
+    return cycles;
+  };
+  const double tiles = static_cast<double>(full_tiles()) * of_tile(tile_rows());
+  return static_cast<double>(shape_.batches()) * (tiles + of_tile(rest_rows()));
+}
+
+}  // namespace aoe::compiler
