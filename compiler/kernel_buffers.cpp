@@ -6,6 +6,11 @@ using loopnest::Access;
 
 KernelBuffers declare_buffers(loopnest::Builder& builder, const Task& task, std::size_t constants,
                               bool has_workspace) {
+  return declare_buffers(builder, task, std::vector(constants, DataType::kFloat), has_workspace);
+}
+
+KernelBuffers declare_buffers(loopnest::Builder& builder, const Task& task,
+                              const std::vector<DataType>& constants, bool has_workspace) {
   KernelBuffers buffers;
   for (std::size_t i = 0; i < task.inputs.size(); ++i) {
     const TaskInput& input = task.inputs[i];
@@ -20,8 +25,9 @@ KernelBuffers declare_buffers(loopnest::Builder& builder, const Task& task, std:
     buffers.outputs.push_back(
         builder.buffer("output" + std::to_string(i), Access::kReadWrite, task.outputs[i].dtype));
   }
-  for (std::size_t i = 0; i < constants; ++i) {
-    buffers.constants.push_back(builder.buffer("constant" + std::to_string(i), Access::kRead));
+  for (std::size_t i = 0; i < constants.size(); ++i) {
+    buffers.constants.push_back(
+        builder.buffer("constant" + std::to_string(i), Access::kRead, constants[i]));
   }
   if (has_workspace) buffers.workspace = builder.buffer("workspace", Access::kReadWrite);
   return buffers;

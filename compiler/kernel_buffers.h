@@ -21,5 +21,8 @@ struct KernelBuffers {
 /// between passes.
 KernelBuffers declare_buffers(loopnest::Builder& builder, const Task& task, std::size_t constants,
                               bool has_workspace);
+/// The same with constants of these element types.
+KernelBuffers declare_buffers(loopnest::Builder& builder, const Task& task,
+                              const std::vector<DataType>& constants, bool has_workspace = false);
 
 }  // namespace aoe::compiler

@@ -42,7 +42,7 @@ bool is_block_cut(std::int64_t channel, std::int64_t channels, int c0) {
   return channel % c0 == 0 || channel == channels;
 }
 
-// ---- Transpose, Expand, DepthToSpace, SpaceToDepth: one region each ----
+// ---- Transpose, Expand, Tile, DepthToSpace, SpaceToDepth: one region each ----
 
 Regions transpose_regions(const Task& task) {
   const Shape& in = task.in(0).shape;
@@ -62,6 +62,22 @@ Regions expand_regions(const Task& task) {
       {.extents = out,
        .from = operand_strides(task.in(0).shape, Format::kND, out, Format::kND, 0),
        .to = reference::dense_strides(out)}};
+}
+
+/// Each dimension d as the pair (repeats, d): reading does not move along the first of them.
+Regions tile_regions(const Task& task) {
+  const auto repeats = constant_ints(task, 1);
+  const Shape& in = task.in(0).shape;
+  if (!repeats || repeats->size() != in.size()) return Unexpected("repeats are not constant");
+  const Shape from = reference::dense_strides(in), to = reference::dense_strides(task.out().shape);
+  CopyRegion region;
+  for (std::size_t d = 0; d < in.size(); ++d) {
+    region.extents.insert(region.extents.end(), {(*repeats)[d], in[d]});
+    region.from.insert(region.from.end(), {0, from[d]});
+    region.to.insert(region.to.end(), {in[d] * to[d], to[d]});
+  }
+  if (in.empty()) region = {.extents = {1}, .from = {1}, .to = {1}};
+  return std::vector{region};
 }
 
 /// Both as a copy over (n, c, h, block row, w, block column).
@@ -238,12 +254,19 @@ Result<std::vector<Border>> pad_borders(const Task& task) {
   if (task.op.attrs.get_string("mode", "constant") != "constant") {
     return Unexpected("pads with elements of the tensor");
   }
-  if (task.inputs.size() > 3 && task.inputs[3].is_present()) return Unexpected("pads listed axes");
   auto pads =
       task.op.version < 11 ? std::optional(task.op.attrs.get_ints("pads")) : constant_ints(task, 1);
-  if (!pads || pads->size() != 2 * rank) return Unexpected("pads are not constant");
-  std::vector<Border> borders;
-  for (std::size_t d = 0; d < rank; ++d) borders.push_back({(*pads)[d], (*pads)[rank + d]});
+  auto axes = constant_ints(task, 3);
+  if (!axes) return Unexpected("the padded axes are not constant");
+  if (axes->empty()) {
+    axes->resize(rank);
+    std::iota(axes->begin(), axes->end(), std::int64_t{0});
+  }
+  if (!pads || pads->size() != 2 * axes->size()) return Unexpected("pads are not constant");
+  std::vector<Border> borders(rank);
+  for (std::size_t i = 0; i < axes->size(); ++i) {
+    borders[reference::normalize_axis((*axes)[i], rank)] = {(*pads)[i], (*pads)[axes->size() + i]};
+  }
   return borders;
 }
 
@@ -313,6 +336,7 @@ Regions copy_regions(const Task& task, const FormatChoice& format, int c0) {
   if (main != Format::kND) return Unexpected(type + " moves in dense layout only");
   if (type == "Transpose") return transpose_regions(task);
   if (type == "Expand") return expand_regions(task);
+  if (type == "Tile") return tile_regions(task);
   if (type == "DepthToSpace" || type == "SpaceToDepth") return block_regions(task);
   return Unexpected(type + " does not only move elements");
 }

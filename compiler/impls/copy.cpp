@@ -1,8 +1,9 @@
-// copy: generated data movement: Transpose, TransData, ConcatV2, SplitV, Slice, PadV3, Expand,
+// copy: generated data movement: Transpose, TransData, ConcatV2, SplitV, Slice, PadV3, Expand, Tile,
 // DepthToSpace, SpaceToDepth as copies of strided regions (compiler/copy/copy_regions.h), all in one
 // kernel.
 #include <algorithm>
 
+#include "compiler/broadcast_layout.h"
 #include "compiler/copy/copy_regions.h"
 #include "compiler/kernel_buffers.h"
 #include "compiler/roofline.h"
@@ -59,13 +60,7 @@ class Copy final : public Impl {
     if (!std::all_of(task.outputs.begin(), task.outputs.end(), is_float)) {
       return Unexpected("an output is not float32");
     }
-    const auto is_moved_constant = [&](std::size_t i) {
-      return task.inputs[i].constant != nullptr;
-    };
-    const std::size_t moved = task.op.type == "ConcatV2" ? task.inputs.size() : 1;
-    for (std::size_t i = 0; i < moved; ++i) {
-      if (is_moved_constant(i)) return Unexpected("input " + std::to_string(i) + " is constant");
-    }
+    if (task.inputs[0].constant && task.op.type != "ConcatV2") return Unexpected("moves a constant");
     if (task.op.type == "TransData" && task.in(0).shape.size() < 2) {
       return Unexpected("TransData of " + to_string(task.in(0).shape));
     }
@@ -118,10 +113,22 @@ class Copy final : public Impl {
     const std::vector<CopyNest> nests = nests_of(task, format, schedule, soc);
     std::int64_t total = 0;
     for (const CopyNest& nest : nests) total += nest.parallel_extent();
-    Builder builder("copy");
-    const KernelBuffers buffers = declare_buffers(builder, task, 0, false);
-    builder.parallel(total, [&](Int p) { emit_from(builder, nests, 0, buffers, p); });
     Kernel kernel{.kind = KernelKind::kJit};
+    if (task.op.type == "ConcatV2") {
+      for (const TaskInput& part : task.inputs) {
+        if (!part.constant) continue;
+        kernel.constants.push_back(packed_in_format(part.constant, part.desc.shape,
+                                                    format.outputs[0], soc.vector_lanes));
+      }
+    }
+    Builder builder("copy");
+    KernelBuffers buffers = declare_buffers(builder, task, kernel.constants.size(), false);
+    std::size_t constant = 0;
+    if (task.op.type == "ConcatV2") {  // the parts of a concatenation that are constant
+      for (std::size_t i = 0; i < task.inputs.size(); ++i)
+        if (task.inputs[i].constant) buffers.inputs[i] = buffers.constants[constant++];
+    }
+    builder.parallel(total, [&](Int p) { emit_from(builder, nests, 0, buffers, p); });
     kernel.stages.push_back(builder.finish());
     return kernel;
   }

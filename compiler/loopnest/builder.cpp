@@ -130,6 +130,23 @@ Vec Builder::load(Buffer buffer, Int index, int lanes, std::optional<Int> active
                                                        .stride = lanes == 1 ? 1 : stride}));
 }
 
+Vec Builder::load_indexed(Buffer buffer, Int base, Buffer indices, Int first, int lanes,
+                          std::optional<Int> active) const {
+  const BufferDecl& decl = function_.buffers[static_cast<std::size_t>(indices.id)];
+  AOE_CHECK(decl.access == Access::kRead && decl.dtype == DataType::kInt32,
+            decl.name + ": indices are int32 that is only read");
+  if (active && active->constant() && *active->constant() >= lanes) active.reset();
+  if (active && active->constant() && *active->constant() <= 0) return splat(0.0f, lanes);
+  std::vector<Expr> args = {base.e, first.e};
+  if (active) args.push_back(active->e);
+  return Vec(std::make_shared<const ExprNode>(ExprNode{.op = Op::kLoadIndexed,
+                                                       .type = Type::kFloat,
+                                                       .lanes = lanes,
+                                                       .args = std::move(args),
+                                                       .ivalue = indices.id,
+                                                       .id = buffer.id}));
+}
+
 Int Builder::load_int(Buffer buffer, Int index) const {
   const BufferDecl& decl = function_.buffers[static_cast<std::size_t>(buffer.id)];
   AOE_CHECK(decl.access == Access::kRead, decl.name + ": load_int() of a buffer that is written");

@@ -52,7 +52,7 @@ enum class Op {
   // Int, Int -> Bool (scalar condition)
   kLess, kLessEqual, kEqual, kNotEqual, kAnd, kOr, kNot,
   // float vectors
-  kFloatConst, kLocal, kLoad, kBroadcast, kIntToFloat,
+  kFloatConst, kLocal, kLoad, kLoadIndexed, kBroadcast, kIntToFloat,
   kAdd, kSub, kMul, kDiv, kMin, kMax, kFma,
   kNeg, kAbs, kSqrt, kExp, kLog, kTanh, kErf, kFloor, kRoundEven,
   kReduceAdd, kReduceMax, kReduceMin,          // lanes -> 1 lane
@@ -72,10 +72,12 @@ struct ExprNode {
   Op op;
   Type type;
   int lanes = 1;                ///< of kFloat and kMask
-  std::vector<Expr> args = {};  ///< kLoad: index[, active]
-  std::int64_t ivalue = 0;      ///< kIntConst; kTransposeRow: the row
+  std::vector<Expr> args = {};  ///< kLoad: index[, active]; kLoadIndexed: base,
+                                ///< index of the first lane's index[, active]
+  std::int64_t ivalue = 0;      ///< kIntConst; kTransposeRow: the row; kLoadIndexed: the buffer of
+                                ///< the indices
   float fvalue = 0;             ///< kFloatConst
-  int id = -1;                  ///< kVar: variable; kLocal: local; kLoad, kIntLoad: buffer
+  int id = -1;                  ///< kVar: variable; kLocal: local; kLoad...: buffer
   std::int64_t stride = 1;      ///< kLoad: elements between lanes; 0 = one element for all lanes
 };
 
@@ -238,6 +240,9 @@ class Builder {
   Vec load_broadcast(Buffer buffer, Int index, int lanes) const {
     return load(buffer, index, lanes, {}, 0);
   }
+  /// Lane i is element base + indices[first + i] of `buffer`; `indices` holds int32 and is only read.
+  Vec load_indexed(Buffer buffer, Int base, Buffer indices, Int first, int lanes,
+                   std::optional<Int> active = {}) const;
   void store(Buffer buffer, Int index, Vec value, std::optional<Int> active = {},
              std::int64_t stride = 1);
   /// A hint; the index may lie outside the buffer. Into L1, or only as near as L2 with `cache_level` 2.

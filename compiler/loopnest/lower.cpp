@@ -221,6 +221,10 @@ class Lowering {
       case Op::kLoad:
         return memory_.load(place(e.id, e.args[0]), e.lanes, e.stride,
                             e.args.size() > 1 ? index(e.args[1]) : nullptr);
+      case Op::kLoadIndexed:
+        return memory_.load_indexed(place(e.id, e.args[0]),
+                                    place(static_cast<int>(e.ivalue), e.args[1]), e.lanes,
+                                    e.args.size() > 2 ? index(e.args[2]) : nullptr);
       case Op::kIntToFloat:
         return ir_.CreateSIToFP(index(e.args[0]), ir_.getFloatTy());
       case Op::kActiveLanes:

@@ -225,6 +225,31 @@ Value* Memory::lane_addresses(const Place& place, int lanes, std::int64_t stride
                        llvm::ConstantDataVector::get(ir_.getContext(), offsets));
 }
 
+Value* Memory::load_indexed(const Place& place, const Place& indices, int lanes, Value* active) {
+  const DataType dtype = function_.buffers[static_cast<std::size_t>(place.buffer)].dtype;
+  llvm::Type* element = element_type(place.buffer);
+  Value* offsets = load_contiguous(indices, lanes, active);
+  offsets = ir_.CreateSExt(offsets, int_like(offsets, 64));
+  Value* pointers = ir_.CreateGEP(element, address(place), offsets);
+  if (lanes == 1) {
+    const llvm::Align alignment = natural_alignment(element);
+    if (active == nullptr) {
+      return to_float(
+          mark(ir_.CreateAlignedLoad(element, pointers, alignment), place.buffer, true), dtype);
+    }
+    pointers = ir_.CreateVectorSplat(1, pointers);
+  }
+  llvm::Type* type = llvm::FixedVectorType::get(element, static_cast<unsigned>(lanes));
+  Value* mask = active == nullptr ? llvm::Constant::getAllOnesValue(with_lanes(ir_.getInt1Ty(), lanes))
+                                  : active_mask(active, lanes);
+  if (lanes == 1) mask = ir_.CreateVectorSplat(1, mask);
+  Value* gather = mark(ir_.CreateMaskedGather(type, pointers, natural_alignment(element), mask,
+                                              llvm::Constant::getNullValue(type)),
+                       place.buffer, true);
+  if (lanes == 1) gather = ir_.CreateExtractElement(gather, std::uint64_t{0});
+  return to_float(gather, dtype);
+}
+
 Value* Memory::load_int(const Place& place) {
   const DataType dtype = function_.buffers[static_cast<std::size_t>(place.buffer)].dtype;
   Value* raw = load_single(place, nullptr);

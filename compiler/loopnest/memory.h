@@ -25,6 +25,9 @@ class Memory {
   };
   /// float or <lanes x float>; `active` is the int64 count of lanes to read, or null for all.
   llvm::Value* load(const Place& place, int lanes, std::int64_t stride, llvm::Value* active);
+  /// Lane i from `place` + indices[i].
+  llvm::Value* load_indexed(const Place& place, const Place& indices, int lanes,
+                            llvm::Value* active);
   void store(const Place& place, llvm::Value* value, std::int64_t stride, llvm::Value* active);
   llvm::Value* load_int(const Place& place);
   void prefetch(const Place& place, int cache_level);

@@ -100,6 +100,7 @@ Spelling spelling(Op op) {
     case Op::kFloatConst:
     case Op::kLocal:
     case Op::kLoad:
+    case Op::kLoadIndexed:
       break;  // written by Printer::leaf
   }
   AOE_CHECK(false, "no spelling");
@@ -242,6 +243,9 @@ class Printer {
       case Op::kLoad:
         return buffer(e.id) + "[" + expr(e.args[0]) + lanes_text(e.stride, e.args, 1) + "]x" +
                std::to_string(e.lanes);
+      case Op::kLoadIndexed:
+        return buffer(e.id) + "[" + expr(e.args[0]) + " + " + buffer(static_cast<int>(e.ivalue)) +
+               "[" + expr(e.args[1]) + lanes_text(1, e.args, 2) + "]]x" + std::to_string(e.lanes);
       default:
         break;
     }

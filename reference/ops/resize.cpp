@@ -7,6 +7,7 @@
 #include "reference/fail.h"
 #include "reference/op.h"
 #include "reference/resample.h"
+#include "reference/resize.h"
 #include "reference/strided.h"
 #include "reference/widen.h"
 
@@ -125,17 +126,24 @@ std::vector<TensorDesc> output_desc(DataType dtype, const std::vector<ResampleAx
   return {{.dtype = dtype, .shape = std::move(shape)}};
 }
 
+using Tables = std::vector<std::vector<ResampledPosition>>;
+
+Tables tables_of(const ResampleMode& mode, const std::vector<ResampleAxis>& axes) {
+  Tables tables;
+  for (const ResampleAxis& axis : axes) tables.push_back(resample_table(mode, axis));
+  return tables;
+}
+
 /// Resamples the axes that change, one after another; then points outside a crop get the extrapolation value.
 void compute_axes(const OpContext& context, const ResampleMode& mode,
                   const std::vector<ResampleAxis>& axes) {
   Shape shape = context.inputs[0].desc.shape;
   auto values = to_doubles(context.inputs[0]);
   const bool is_crop = mode.coordinates == "tf_crop_and_resize";
-  std::vector<std::vector<ResampledPosition>> tables;
+  const Tables tables = tables_of(mode, axes);
   for (std::size_t i = 0; i < axes.size(); ++i) {
-    tables.push_back(resample_table(mode, axes[i]));
     if (!is_crop && axes[i].scale == 1 && axes[i].input == axes[i].output) continue;
-    values = resample(values, shape, i, tables.back());
+    values = resample(values, shape, i, tables[i]);
     shape[i] = axes[i].output;
   }
   if (is_crop) {
@@ -155,20 +163,26 @@ std::vector<TensorDesc> infer_resize(const InferContext& context) {
   return output_desc(context.dtype(0), resize_axes(context.attrs, context.version, context.inputs));
 }
 
-void compute_resize(const OpContext& context) {
-  const ResampleMode mode = resize_mode(context.attrs, context.version);
-  auto axes = resize_axes(context.attrs, context.version, context.inputs);
-  if (mode.coordinates == "tf_crop_and_resize") {
-    if (!is_given(context.inputs, 1)) fail_model("tf_crop_and_resize needs a roi");
-    const auto roi = to_doubles(context.inputs[1]);
-    const auto named = resized_axes(context.attrs, axes.size());
+/// With the roi.
+std::vector<ResampleAxis> complete_axes(const Attrs& attrs, int version,
+                                        std::span<const Tensor> inputs) {
+  auto axes = resize_axes(attrs, version, inputs);
+  if (resize_mode(attrs, version).coordinates == "tf_crop_and_resize") {
+    if (!is_given(inputs, 1)) fail_model("tf_crop_and_resize needs a roi");
+    const auto roi = to_doubles(inputs[1]);
+    const auto named = resized_axes(attrs, axes.size());
     check_count("roi values", roi.size(), 2 * named.size());
     for (std::size_t i = 0; i < named.size(); ++i) {
       axes[named[i]].roi_begin = roi[i];
       axes[named[i]].roi_end = roi[named.size() + i];
     }
   }
-  compute_axes(context, mode, axes);
+  return axes;
+}
+
+void compute_resize(const OpContext& context) {
+  compute_axes(context, resize_mode(context.attrs, context.version),
+               complete_axes(context.attrs, context.version, context.inputs));
 }
 
 std::vector<ResampleAxis> upsample_axes(const Attrs& attrs, int version,
@@ -192,6 +206,12 @@ void compute_upsample(const OpContext& context) {
 }
 
 }  // namespace
+
+Tables resize_tables(const OpCall& call, std::span<const Tensor> inputs) {
+  return tables_of(resize_mode(call.attrs, call.version),
+                   call.type == "Upsample" ? upsample_axes(call.attrs, call.version, inputs)
+                                           : complete_axes(call.attrs, call.version, inputs));
+}
 
 void register_resize(OpRegistry& registry) {
   registry.add({.type = "Resize",

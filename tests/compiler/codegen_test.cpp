@@ -217,6 +217,38 @@ TEST(ElementTypes, ConvertOnLoadAndStore) {
   }
 }
 
+/// Lanes in any order, a border at both ends of the buffer, and lanes that are off whose indices point outside.
+TEST(IndexedLoads, PickElementsByTheirIndices) {
+  std::vector<std::int32_t> indices = {0, 9, 3, 3, 7, 1, 8, 0, 2, 9, 9, 4, 5, 6, 0, 9, 1 << 20};
+  std::vector<float> x = random_floats(10);
+  for (const int lanes : {1, 8, 16, 5}) {
+    for (const int active : {-1, 0, 1, 4}) {
+      Builder b("f");
+      const Buffer from = b.buffer("x", Access::kRead);
+      const Buffer table = b.buffer("indices", Access::kRead, DataType::kInt32);
+      const Buffer y = b.buffer("y", Access::kWrite);
+      b.parallel(2, [&](Int p) {
+        const auto count = active < 0 ? std::nullopt : std::optional(p * 0 + active);
+        b.store(y, p * 16, b.load_indexed(from, 0, table, p, lanes, count), lanes);
+      });
+      const Function f = b.finish();
+      // With p = 1 the last of 16 lanes is the index outside.
+      if (lanes == 16 && active < 0) continue;
+      std::vector<float> expected(32, -1.0f);
+      const EvalBuffer eval[] = {{x.data(), 10}, {indices.data(), 17}, {expected.data(), 32}};
+      evaluate(f, eval);
+      for (const Soc& soc : test_socs()) {
+        std::vector<float> y_machine(32, -1.0f);
+        GuardedBuffer guarded(x.size() * sizeof(float));
+        std::memcpy(guarded.as(), x.data(), guarded.size_bytes());
+        void* const buffers[] = {guarded.as(), indices.data(), y_machine.data()};
+        compile_and_run(f, soc, buffers);
+        EXPECT_EQ(y_machine, expected) << soc.version << "\n" << to_text(f);
+      }
+    }
+  }
+}
+
 TEST(ElementTypes, HalfPrecisionRoundsToNearestEven) {
   for (const Soc& soc : test_socs()) {
     Builder b("f");

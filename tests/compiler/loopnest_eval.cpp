@@ -152,6 +152,8 @@ class Evaluator {
         return locals_[static_cast<std::size_t>(e->id)];
       case Op::kLoad:
         return load(*e);
+      case Op::kLoadIndexed:
+        return load_indexed(*e);
       case Op::kBroadcast:
         return Lanes(lanes, vector(e->args[0])[0]);
       case Op::kIntToFloat:
@@ -296,6 +298,17 @@ class Evaluator {
     Lanes lanes(static_cast<std::size_t>(e.lanes));
     for (std::int64_t i = 0; i < std::min<std::int64_t>(active, e.lanes); ++i) {
       lanes[static_cast<std::size_t>(i)] = load_one(e.id, index + i * e.stride);
+    }
+    return lanes;
+  }
+
+  Lanes load_indexed(const ExprNode& e) {
+    const std::int64_t base = integer(e.args[0]), first = integer(e.args[1]);
+    const std::int64_t active = e.args.size() > 2 ? integer(e.args[2]) : e.lanes;
+    Lanes lanes(static_cast<std::size_t>(e.lanes));
+    for (std::int64_t i = 0; i < std::min<std::int64_t>(active, e.lanes); ++i) {
+      const std::int64_t index = load_int(static_cast<int>(e.ivalue), first + i);
+      lanes[static_cast<std::size_t>(i)] = load_one(e.id, base + index);
     }
     return lanes;
   }

@@ -1,0 +1,208 @@
+// arg_max: generated ArgMax and ArgMin. Lanes hold neighbouring results where the axis is not the innermost; else each lane
+// searches its part of the row, and the lanes are compared at the end. In rows with NaN any position may be the answer.
+#include <algorithm>
+#include <limits>
+
+#include "base/check.h"
+#include "compiler/kernel_buffers.h"
+#include "compiler/packed_table.h"
+#include "compiler/roofline.h"
+#include "compiler/strided_nest.h"
+#include "reference/axes.h"
+
+namespace aoe::compiler {
+namespace {
+
+using loopnest::broadcast;
+using loopnest::Builder;
+using loopnest::Int;
+using loopnest::Local;
+using loopnest::Mask;
+using loopnest::splat;
+using loopnest::Vec;
+
+constexpr std::int64_t kMostPositions = 1 << 24;  ///< positions are counted in float32
+
+reference::AxisView view_of(const Task& task) {
+  const Shape& shape = task.in(0).shape;
+  return reference::view_axis(
+      shape, reference::normalize_axis(task.op.attrs.get_int("axis", 0), shape.size()));
+}
+
+bool runs_along(const reference::AxisView& view) {
+  return view.inner == 1;
+}
+
+/// Over results. Operand 0: the output, 1: the input.
+StridedNest nest_of(const reference::AxisView& view) {
+  return {.extents = {view.outer, view.inner},
+          .strides = {{view.inner, 1}, {view.dim * view.inner, 1}}};
+}
+
+NestTiling tiling_of(const reference::AxisView& view, const Schedule& schedule, const Soc& soc) {
+  NestTiling tiling = nest_tiling(schedule, soc);
+  if (runs_along(view)) tiling = {.lanes = 1, .row_block = tiling.row_block};
+  return tiling;
+}
+
+/// The search for one result, or one in each lane. ArgMin looks for the largest negative.
+class Search {
+ public:
+  Search(Builder& builder, const Task& task, int lanes)
+      : builder_(builder),
+        sign_(task.op.type == "ArgMin" ? -1.0f : 1.0f),
+        takes_last_(task.op.attrs.get_int("select_last_index", 0) != 0),
+        lanes_(lanes),
+        best_(builder.local(splat(0, lanes))),
+        position_(builder.local(splat(0, lanes))) {}
+
+  void start(Vec x, Vec position) {
+    builder_.assign(best_, x * splat(sign_, lanes_));
+    builder_.assign(position_, position);
+  }
+
+  void step(Vec x, Vec position) {
+    const Vec value = builder_.get(builder_.local(x * splat(sign_, lanes_)));
+    const Vec champion = builder_.get(best_);
+    const Mask wins = takes_last_ ? champion <= value : champion < value;
+    builder_.assign(position_, select(wins, position, builder_.get(position_)));
+    builder_.assign(best_, select(wins, value, builder_.get(best_)));
+  }
+
+  Vec position() const { return builder_.get(position_); }
+
+  /// Of all lanes, the first (or last) position that has the best value.
+  Vec best_of_lanes(std::int64_t positions) {
+    const Vec best = builder_.get(builder_.local(reduce_max(builder_.get(best_))));
+    const Mask wins = builder_.get(best_) == broadcast(best, lanes_);
+    const Vec last = splat(static_cast<float>(positions - 1), lanes_);
+    const Vec candidates = builder_.get(builder_.local(
+        select(wins, builder_.get(position_), takes_last_ ? splat(0, lanes_) : last)));
+    const Vec found = takes_last_ ? reduce_max(candidates) : reduce_min(candidates);
+    return min(found, splat(static_cast<float>(positions - 1), 1));
+  }
+
+  /// Loses against every other value.
+  Vec worst() const { return splat(-sign_ * std::numeric_limits<float>::infinity(), lanes_); }
+
+ private:
+  Builder& builder_;
+  float sign_;
+  bool takes_last_;
+  int lanes_;
+  Local best_, position_;
+};
+
+class ArgMax final : public Impl {
+ public:
+  std::string_view name() const override { return "arg_max"; }
+
+  Result<void> supports(const Task& task, const Soc&) const override {
+    if (task.op.type != "ArgMaxV2" && task.op.type != "ArgMin")
+      return Unexpected("does not compute " + task.op.type);
+    if (!task.is_static()) return Unexpected("shapes are not static");
+    if (!task.op.epilogue.empty()) return Unexpected("takes no epilogue");
+    if (task.in(0).dtype != DataType::kFloat)
+      return Unexpected(to_string(task.in(0)) + ", needs float32");
+    if (element_count(task.in(0).shape) == 0) return Unexpected("the input is empty");
+    if (view_of(task).dim > kMostPositions)
+      return Unexpected(std::to_string(view_of(task).dim) + " positions, at most " +
+                        std::to_string(kMostPositions));
+    return {};
+  }
+
+  std::vector<FormatChoice> formats(const Task&, const Soc&) const override {
+    return {{.name = "ND", .inputs = {Format::kND}, .outputs = {Format::kND}}};
+  }
+
+  ScheduleSpace space(const Task& task, const FormatChoice&, const Soc& soc) const override {
+    return nest_space(nest_of(view_of(task)), soc, view_of(task).dim);
+  }
+
+  Features features(const Task& task, const FormatChoice&, const Schedule& schedule,
+                    const Soc& soc) const override {
+    const reference::AxisView view = view_of(task);
+    Features features = nest_features(nest_of(view), tiling_of(view, schedule, soc), soc);
+    features.emplace_back("bytes", bytes_moved(task));
+    features.emplace_back("positions", static_cast<double>(view.dim));
+    return features;
+  }
+
+  double estimate_ns(const Task& task, const FormatChoice&, const Soc& soc) const override {
+    constexpr double kOperations = 6,
+                     kEfficiency = 0.2;  // each comparison waits for the one before
+    const double operations = kOperations * static_cast<double>(element_count(task.in(0).shape));
+    return launch_ns(soc) +
+           std::max(compute_ns(soc, operations, kEfficiency), memory_ns(soc, bytes_moved(task)));
+  }
+
+  Kernel build(const Task& task, const FormatChoice&, const Schedule& schedule,
+               const Soc& soc) const override {
+    const reference::AxisView view = view_of(task);
+    const StridedNest nest = nest_of(view);
+    const NestTiling tiling = tiling_of(view, schedule, soc);
+    Kernel kernel{.kind = KernelKind::kJit};
+    if (runs_along(view)) kernel.constants.push_back(packed(lane_numbers(soc.vector_lanes)));
+    Builder builder("arg_max");
+    const KernelBuffers buffers = declare_buffers(builder, task, kernel.constants.size(), false);
+    const loopnest::Buffer x = *buffers.inputs[0];
+    builder.parallel(parallel_extent(nest, tiling), [&](Int p) {
+      emit_nest(builder, nest, tiling, p, [&](const NestPosition& at) {
+        const Vec found =
+            runs_along(view) ? along(builder, task, x, at.offsets[1],
+                                     builder.load(buffers.constants[0], 0, soc.vector_lanes))
+                             : across(builder, task, x, at.offsets[1], at.active, soc.vector_lanes);
+        builder.store(buffers.outputs[0], at.offsets[0], found, at.active);
+      });
+    });
+    kernel.stages.push_back(builder.finish());
+    return kernel;
+  }
+
+ private:
+  static std::vector<float> lane_numbers(int lanes) {
+    std::vector<float> numbers;
+    for (int i = 0; i < lanes; ++i) numbers.push_back(static_cast<float>(i));
+    return numbers;
+  }
+
+  static Vec across(Builder& builder, const Task& task, loopnest::Buffer x, Int base,
+                    std::optional<Int> active, int lanes) {
+    const reference::AxisView view = view_of(task);
+    Search search(builder, task, lanes);
+    search.start(builder.load(x, base, lanes, active), splat(0, lanes));
+    builder.loop("k", 1, view.dim, 1, [&](Int k) {
+      search.step(builder.load(x, base + k * view.inner, lanes, active),
+                  broadcast(to_float(k), lanes));
+    });
+    return search.position();
+  }
+
+  static Vec along(Builder& builder, const Task& task, loopnest::Buffer x, Int base,
+                   Vec lane_numbers) {
+    const std::int64_t dim = view_of(task).dim, lanes = lane_numbers.lanes();
+    Search search(builder, task, static_cast<int>(lanes));
+    const Vec lane = builder.get(builder.local(lane_numbers));
+    const auto load = [&](Int i) {
+      const Int active = Int(dim) - i;
+      const Vec row = builder.load(x, base + i, static_cast<int>(lanes), active);
+      return select(active_lanes(active, static_cast<int>(lanes)), row, search.worst());
+    };
+    // Lanes behind the row's end stand at its end: the worst value may be there as well.
+    search.start(load(0), min(lane, splat(static_cast<float>(std::min(dim, lanes) - 1),
+                                          static_cast<int>(lanes))));
+    builder.loop("k", lanes, dim, lanes, [&](Int k) {
+      const Vec end = splat(static_cast<float>(dim - 1), static_cast<int>(lanes));
+      search.step(load(k), min(lane + broadcast(to_float(k), static_cast<int>(lanes)), end));
+    });
+    return search.best_of_lanes(dim);
+  }
+};
+
+}  // namespace
+
+void register_arg_max(ImplRegistry& registry) {
+  registry.add(std::make_unique<ArgMax>());
+}
+
+}  // namespace aoe::compiler

@@ -1,0 +1,110 @@
+// gather_elements: generated GatherElements: each element chosen by an index of its own. An index outside of the axis is
+// taken modulo its size, so that nothing outside is read; the reference refuses it.
+#include <algorithm>
+
+#include "compiler/broadcast_layout.h"
+#include "compiler/kernel_buffers.h"
+#include "compiler/plain_task.h"
+#include "compiler/roofline.h"
+#include "compiler/strided_nest.h"
+#include "reference/axes.h"
+#include "reference/strided.h"
+
+namespace aoe::compiler {
+namespace {
+
+using loopnest::Builder;
+using loopnest::Int;
+
+std::size_t axis_of(const Task& task) {
+  return reference::normalize_axis(task.op.attrs.get_int("axis", 0), task.in(0).shape.size());
+}
+
+/// Over the indices. Operand 0: indices and output, 1: the data without its axis.
+StridedNest nest_of(const Task& task) {
+  const Shape& shape = task.in(1).shape;
+  Shape data = reference::dense_strides(task.in(0).shape);
+  data[axis_of(task)] = 0;
+  StridedNest nest{.extents = shape, .strides = {reference::dense_strides(shape), data}};
+  nest.collapse();
+  return nest;
+}
+
+NestTiling tiling_of(const Schedule& schedule, const Soc& soc) {
+  NestTiling tiling = nest_tiling(schedule, soc);
+  tiling.lanes = 1;
+  return tiling;
+}
+
+class GatherElements final : public Impl {
+ public:
+  std::string_view name() const override { return "gather_elements"; }
+
+  Result<void> supports(const Task& task, const Soc&) const override {
+    if (auto plain = supports_plain(task, {"GatherElements"}); !plain) return plain;
+    const DataType indices = task.in(1).dtype;
+    if (indices != DataType::kInt32 && indices != DataType::kInt64)
+      return Unexpected("indices are " + to_string(task.in(1)));
+    if (element_count(task.in(0).shape) == 0) return Unexpected("the data is empty");
+    return {};
+  }
+
+  std::vector<FormatChoice> formats(const Task& task, const Soc&) const override {
+    return {plain_format(task, "ND", Format::kND)};
+  }
+
+  ScheduleSpace space(const Task& task, const FormatChoice&, const Soc& soc) const override {
+    return nest_space(nest_of(task), soc);
+  }
+
+  Features features(const Task& task, const FormatChoice&, const Schedule& schedule,
+                    const Soc& soc) const override {
+    return nest_features(nest_of(task), tiling_of(schedule, soc), soc);
+  }
+
+  double estimate_ns(const Task& task, const FormatChoice&, const Soc& soc) const override {
+    constexpr double kElementNs = 1.5;
+    const auto elements = static_cast<double>(element_count(task.out().shape));
+    return launch_ns(soc) +
+           std::max(elements * kElementNs / soc.threads, memory_ns(soc, bytes_moved(task)));
+  }
+
+  Kernel build(const Task& task, const FormatChoice&, const Schedule& schedule,
+               const Soc& soc) const override {
+    const StridedNest nest = nest_of(task);
+    const NestTiling tiling = tiling_of(schedule, soc);
+    const std::int64_t dim = task.in(0).shape[axis_of(task)];
+    const std::int64_t step = reference::dense_strides(task.in(0).shape)[axis_of(task)];
+    Kernel kernel{.kind = KernelKind::kJit};
+    std::vector<DataType> types;
+    for (std::size_t i = 0; i < 2; ++i) {
+      if (!task.inputs[i].constant) continue;
+      kernel.constants.push_back(packed_in_format(task.inputs[i].constant, task.in(i).shape,
+                                                  Format::kND, soc.vector_lanes));
+      types.push_back(task.in(i).dtype);
+    }
+    Builder builder("gather_elements");
+    const KernelBuffers buffers = declare_buffers(builder, task, types);
+    const loopnest::Buffer data = buffers.inputs[0] ? *buffers.inputs[0] : buffers.constants[0];
+    const loopnest::Buffer indices =
+        buffers.inputs[1] ? *buffers.inputs[1] : buffers.constants.back();
+    builder.parallel(parallel_extent(nest, tiling), [&](Int p) {
+      emit_nest(builder, nest, tiling, p, [&](const NestPosition& at) {
+        // Negative indices count from the end.
+        const Int index = (builder.load_int(indices, at.offsets[0]) + dim) % dim;
+        builder.store(buffers.outputs[0], at.offsets[0],
+                      builder.load(data, at.offsets[1] + index * step, 1));
+      });
+    });
+    kernel.stages.push_back(builder.finish());
+    return kernel;
+  }
+};
+
+}  // namespace
+
+void register_gather_elements(ImplRegistry& registry) {
+  registry.add(std::make_unique<GatherElements>());
+}
+
+}  // namespace aoe::compiler
