@@ -361,6 +361,24 @@ const Case kCases[] = {
        c = Conv (x, w)
        z = Mul (c, t)
      })"},
+    {"expand_einsum", "expand_einsum",
+     R"(g (float[2,4,3,5] q, float[2,6,3,5] k, float[5,7] w) => (float[2,3,4,6] y, float[2,4,3,7] z, float[2,4,6] s) {
+       y = Einsum <equation = "bihd,bjhd->bhij"> (q, k)
+       z = Einsum <equation = "bihd, do -> biho"> (q, w)
+       s = Einsum <equation = "bihd,bjhd->bij"> (q, k)
+     })"},
+    {"expand_einsum_not", "expand_einsum",
+     R"(g (float[2,3] a, float[3,3] b) => (float[2] y, float[2,3] z) {
+       y = Einsum <equation = "ij,kk->i"> (a, b)
+       z = Einsum <equation = "ij,kj->ij"> (a, b)
+     })"},
+    {"widen_sequences", "widen_sequences",
+     R"(g (float[1,2,9] x, float[1,3,8] r) => (float[1,3,4] y, float[1,3,8] d) <float[3,2,2] w, float[3] c, float[3,1] s> {
+       a = Conv <kernel_shape = [2]> (x, w, c)
+       b = Mul (a, s)
+       d = Add (b, r)
+       y = MaxPool <kernel_shape = [3], strides = [2], pads = [0,1]> (d)
+     })"},
     {"fuse_elementwise", "fuse_elementwise",
      R"(g (float[2,3] x, float[3] s) => (float[2,3] y, float[2,3] z) {
        a = Mul (x, s)
@@ -414,10 +432,11 @@ TEST(Passes, AreTheseInThisOrder) {
   std::vector<std::string> names;
   for (const Pass& pass : graph::passes().in_order()) names.push_back(pass.name);
   EXPECT_EQ(names, (std::vector<std::string>{
-                       "fold_constants", "eliminate_dead_code", "remove_identities",
+                       "expand_einsum", "fold_constants", "eliminate_dead_code", "remove_identities",
                        "forward_slices", "split_variadic", "eliminate_common_subexpressions",
                        "fuse_layer_norm", "fuse_attention", "use_global_pooling", "fold_pad", "fold_batch_norm",
-                       "fold_channel_scale", "move_relus", "fuse_epilogues", "fuse_elementwise"}));
+                       "fold_channel_scale", "move_relus", "fuse_epilogues",
+                       "widen_sequences", "fuse_elementwise"}));
 }
 
 TEST(Passes, KeepOriginsInOrder) {
