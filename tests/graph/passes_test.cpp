@@ -467,7 +467,7 @@ TEST(RunPasses, DumpsTheGraphBehindEachPass) {
   const TempDir directory;
   Graph graph = import_text("g (float[2] x) => (float[2] y) { a = Neg (x) y = Relu (a) }");
   const auto results = graph::run_passes(graph, {.dump_dir = directory.path().string()});
-  EXPECT_EQ(read_file(directory / "15_fuse_elementwise.txt", ExitCode::kData), graph.to_text());
+  EXPECT_EQ(read_file(directory / "17_fuse_elementwise.txt", ExitCode::kData), graph.to_text());
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory.path()), {}),
             std::ssize(results));
 }
