@@ -4,14 +4,11 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "compiler/integer_math.h"
 #include "reference/op.h"
 
 namespace aoe::compiler {
 namespace {
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
-}
 
 /// Strides of N, C, H, W and, where channels are blocked, of C1 (then C is the stride inside a
 /// block).

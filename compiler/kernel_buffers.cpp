@@ -1,6 +1,8 @@
 // Declares a kernel's buffers in ABI order.
 #include "compiler/kernel_buffers.h"
 
+#include "compiler/broadcast_layout.h"
+
 namespace aoe::compiler {
 using loopnest::Access;
 
@@ -31,6 +33,29 @@ KernelBuffers declare_buffers(loopnest::Builder& builder, const Task& task,
   }
   if (has_workspace) buffers.workspace = builder.buffer("workspace", Access::kReadWrite);
   return buffers;
+}
+
+KernelBuffers declare_operands(loopnest::Builder& builder, const Task& task, std::size_t count,
+                               int lanes, Kernel& kernel) {
+  std::vector<DataType> types;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!task.inputs[i].constant) continue;
+    kernel.constants.push_back(
+        packed_in_format(task.inputs[i].constant, task.in(i).shape, Format::kND, lanes));
+    types.push_back(task.in(i).dtype);
+  }
+  KernelBuffers buffers = declare_buffers(builder, task, types);
+  std::size_t constant = 0;
+  for (std::size_t i = 0; i < count; ++i)
+    if (task.inputs[i].constant) buffers.inputs[i] = buffers.constants[constant++];
+  return buffers;
+}
+
+Kernel jit_kernel(loopnest::Function stage, std::vector<PackedConstant> constants) {
+  Kernel kernel{.kind = KernelKind::kJit};
+  kernel.stages.push_back(std::move(stage));
+  kernel.constants = std::move(constants);
+  return kernel;
 }
 
 }  // namespace aoe::compiler

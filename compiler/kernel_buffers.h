@@ -24,5 +24,12 @@ KernelBuffers declare_buffers(loopnest::Builder& builder, const Task& task, std:
 /// The same with constants of these element types.
 KernelBuffers declare_buffers(loopnest::Builder& builder, const Task& task,
                               const std::vector<DataType>& constants, bool has_workspace = false);
+/// The same where the first `count` inputs are read alike whether they are constants or not: constants are packed dense
+/// into `kernel`, and `inputs` holds the buffers of all of them.
+KernelBuffers declare_operands(loopnest::Builder& builder, const Task& task, std::size_t count,
+                               int lanes, Kernel& kernel);
+
+/// A kernel of one stage without a workspace.
+Kernel jit_kernel(loopnest::Function stage, std::vector<PackedConstant> constants);
 
 }  // namespace aoe::compiler

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "compiler/integer_math.h"
 #include "compiler/roofline.h"
 
 namespace aoe::compiler {
@@ -13,10 +14,6 @@ using loopnest::Builder;
 using loopnest::Int;
 
 constexpr std::int64_t kGoodElements = 4096;  ///< per parallel iteration: 16 KB, some 1000 cycles
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
-}
 
 std::int64_t row_blocks(const StridedNest& nest, const NestTiling& tiling) {
   return ceil_div(nest.rows(), tiling.row_block);

@@ -4,16 +4,13 @@
 #include "compiler/attention/attention_nest.h"
 #include "compiler/block_cycles.h"
 #include "compiler/gemm/gemm_nest.h"
+#include "compiler/integer_math.h"
 #include "compiler/schedule_value.h"
 
 namespace aoe::compiler {
 namespace {
 
 constexpr double kWeightCycles = 12;  ///< of a vector's exp(), load and store
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
-}
 
 }  // namespace
 

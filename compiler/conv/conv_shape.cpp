@@ -44,6 +44,24 @@ double ConvShape::weight_elements() const {
          static_cast<double>(groups) * static_cast<double>(kernel_height * kernel_width);
 }
 
+WindowAxis ConvShape::row_axis() const {
+  return {.in = in_height,
+          .out = out_height,
+          .kernel = kernel_height,
+          .stride = stride_height,
+          .dilation = dilation_height,
+          .pad_begin = pad_top};
+}
+
+WindowAxis ConvShape::column_axis() const {
+  return {.in = in_width,
+          .out = out_width,
+          .kernel = kernel_width,
+          .stride = stride_width,
+          .dilation = dilation_width,
+          .pad_begin = pad_left};
+}
+
 double ConvShape::flops() const {
   const std::int64_t pixels = is_transposed ? in_height * in_width : out_pixels();
   return 2.0 * static_cast<double>(batch * pixels) * weight_elements();

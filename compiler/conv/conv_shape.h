@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "compiler/conv/pixel_blocks.h"
 #include "compiler/task.h"
 
 namespace aoe::compiler {
@@ -33,6 +34,8 @@ struct ConvShape {
   }
   /// 1x1, stride 1, no padding: output pixel i depends on input pixel i only.
   bool is_pointwise() const;
+  WindowAxis row_axis() const;
+  WindowAxis column_axis() const;
   double flops() const;
   double input_elements() const;
   double output_elements() const;

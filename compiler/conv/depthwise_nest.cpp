@@ -39,8 +39,8 @@ class DepthwiseNest {
       : plan_(plan),
         s_(plan.shape()),
         t_(plan.tiling()),
-        rows_(plan.row_axis()),
-        columns_(plan.column_axis()),
+        rows_(plan.shape().row_axis()),
+        columns_(plan.shape().column_axis()),
         in_(image_layout(task.in(0).shape, plan.format(), plan.lanes())),
         store_(task, format, plan.lanes()),
         builder_("depthwise") {
@@ -52,11 +52,7 @@ class DepthwiseNest {
 
   Kernel build() {
     builder_.parallel(plan_.parallel_extent(), [&](Int iteration) { write_iteration(iteration); });
-    Kernel kernel;
-    kernel.kind = KernelKind::kJit;
-    kernel.stages.push_back(builder_.finish());
-    kernel.constants = std::move(constants_);
-    return kernel;
+    return jit_kernel(builder_.finish(), std::move(constants_));
   }
 
  private:

@@ -32,8 +32,6 @@ class DepthwisePlan {
   const DepthwiseTiling& tiling() const { return tiling_; }
   Format format() const { return format_; }
   int lanes() const { return lanes_; }
-  WindowAxis row_axis() const;
-  WindowAxis column_axis() const;
   std::vector<AxisSegment> row_segments() const;
   std::vector<AxisSegment> column_segments() const;
   std::int64_t vectors() const;

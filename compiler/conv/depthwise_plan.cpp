@@ -2,14 +2,11 @@
 #include <algorithm>
 
 #include "compiler/conv/depthwise_nest.h"
+#include "compiler/integer_math.h"
 #include "compiler/schedule_value.h"
 
 namespace aoe::compiler {
 namespace {
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
-}
 
 /// Input coordinates that a block of outputs reads along one axis.
 std::int64_t reach(const WindowAxis& axis, std::int64_t block) {
@@ -39,32 +36,14 @@ DepthwisePlan::DepthwisePlan(const ConvShape& shape, Format format, int lanes,
     : shape_(shape), format_(format), lanes_(lanes), tiling_(tiling) {
 }
 
-WindowAxis DepthwisePlan::row_axis() const {
-  return {.in = shape_.in_height,
-          .out = shape_.out_height,
-          .kernel = shape_.kernel_height,
-          .stride = shape_.stride_height,
-          .dilation = shape_.dilation_height,
-          .pad_begin = shape_.pad_top};
-}
-
-WindowAxis DepthwisePlan::column_axis() const {
-  return {.in = shape_.in_width,
-          .out = shape_.out_width,
-          .kernel = shape_.kernel_width,
-          .stride = shape_.stride_width,
-          .dilation = shape_.dilation_width,
-          .pad_begin = shape_.pad_left};
-}
-
 std::vector<AxisSegment> DepthwisePlan::row_segments() const {
-  if (tiling_.unroll_rows != 0) return segments(row_axis(), tiling_.oh_block);
+  if (tiling_.unroll_rows != 0) return segments(shape_.row_axis(), tiling_.oh_block);
   // The taps' range is computed while running: all rows share code.
   return {{.first = 0, .size = 1, .count = shape_.out_height, .taps = {{0, shape_.kernel_height}}}};
 }
 
 std::vector<AxisSegment> DepthwisePlan::column_segments() const {
-  return segments(column_axis(), tiling_.ow_block);
+  return segments(shape_.column_axis(), tiling_.ow_block);
 }
 
 std::int64_t DepthwisePlan::vectors() const {
@@ -107,10 +86,10 @@ double DepthwisePlan::core_cycles() const {
     for (const AxisSegment& columns : column_segments()) {
       const auto outputs = static_cast<double>(rows.size * columns.size);
       const double input_rows = tiling_.unroll_rows != 0
-                                    ? static_cast<double>(reach(row_axis(), rows.size))
+                                    ? static_cast<double>(reach(shape_.row_axis(), rows.size))
                                     : static_cast<double>(shape_.kernel_height);
       const double loads =
-          input_rows * static_cast<double>(reach(column_axis(), columns.size)) + taps;
+          input_rows * static_cast<double>(reach(shape_.column_axis(), columns.size)) + taps;
       // Each accumulator waits four cycles for its previous addition; stores leave at one a cycle.
       cycles += static_cast<double>(rows.count * columns.count) *
                 (std::max({outputs * taps / 2, loads / 2, taps * 4}) + outputs);

@@ -40,11 +40,7 @@ class DirectNest {
 
   Kernel build() {
     builder_.parallel(plan_.parallel_extent(), [&](Int iteration) { write_iteration(iteration); });
-    Kernel kernel;
-    kernel.kind = KernelKind::kJit;
-    kernel.stages.push_back(builder_.finish());
-    kernel.constants = std::move(constants_);
-    return kernel;
+    return jit_kernel(builder_.finish(), std::move(constants_));
   }
 
  private:

@@ -4,14 +4,11 @@
 
 #include "compiler/block_cycles.h"
 #include "compiler/conv/direct_nest.h"
+#include "compiler/integer_math.h"
 #include "compiler/schedule_value.h"
 
 namespace aoe::compiler {
 namespace {
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
-}
 
 std::int64_t tap_count(const std::vector<TapRange>& taps) {
   return std::accumulate(taps.begin(), taps.end(), std::int64_t{0},
@@ -52,22 +49,12 @@ WindowAxis DirectPlan::row_axis() const {
     const std::int64_t rows = ceil_div(shape_.out_pixels(), tiling_.ow_block);
     return {.in = rows, .out = rows};
   }
-  return {.in = shape_.in_height,
-          .out = shape_.out_height,
-          .kernel = shape_.kernel_height,
-          .stride = shape_.stride_height,
-          .dilation = shape_.dilation_height,
-          .pad_begin = shape_.pad_top};
+  return shape_.row_axis();
 }
 
 WindowAxis DirectPlan::column_axis() const {
   if (is_flat_) return {.in = tiling_.ow_block, .out = tiling_.ow_block};
-  return {.in = shape_.in_width,
-          .out = shape_.out_width,
-          .kernel = shape_.kernel_width,
-          .stride = shape_.stride_width,
-          .dilation = shape_.dilation_width,
-          .pad_begin = shape_.pad_left};
+  return shape_.column_axis();
 }
 
 std::vector<RowGroup> DirectPlan::row_groups() const {

@@ -84,11 +84,7 @@ class WinogradNest {
         write_output_transforms(block, first_tile, tiles);
       });
     });
-    Kernel kernel;
-    kernel.kind = KernelKind::kJit;
-    kernel.stages.push_back(builder_.finish());
-    kernel.constants = std::move(constants_);
-    return kernel;
+    return jit_kernel(builder_.finish(), std::move(constants_));
   }
 
  private:

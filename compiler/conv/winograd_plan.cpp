@@ -3,17 +3,10 @@
 
 #include "compiler/block_cycles.h"
 #include "compiler/conv/winograd_nest.h"
+#include "compiler/integer_math.h"
 #include "compiler/schedule_value.h"
 
 namespace aoe::compiler {
-namespace {
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
-}
-
-}  // namespace
-
 WinogradTiling WinogradTiling::from(const Schedule& s) {
   return {.oc_vectors = schedule_value(s, "oc_vectors"),
           .tile_block = schedule_value(s, "tile_block"),

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "compiler/integer_math.h"
 #include "compiler/strided_nest.h"
 
 namespace aoe::compiler {
@@ -12,10 +13,6 @@ using loopnest::Buffer;
 using loopnest::Builder;
 using loopnest::Int;
 using loopnest::Vec;
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
-}
 
 /// A square block that is transposed in registers: source rows lie `from_row` apart, target rows
 /// `to_row`.

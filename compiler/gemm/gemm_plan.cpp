@@ -3,17 +3,10 @@
 
 #include "compiler/block_cycles.h"
 #include "compiler/gemm/gemm_nest.h"
+#include "compiler/integer_math.h"
 #include "compiler/schedule_value.h"
 
 namespace aoe::compiler {
-namespace {
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
-}
-
-}  // namespace
-
 GemmTiling GemmTiling::from(const Schedule& s) {
   return {.m_block = schedule_value(s, "m_block", 1),
           .n_vectors = schedule_value(s, "n_vectors", 1),

@@ -6,6 +6,7 @@
 
 #include "compiler/conv/depthwise_nest.h"
 #include "compiler/conv/image_store.h"
+#include "compiler/integer_math.h"
 #include "compiler/roofline.h"
 
 namespace aoe::compiler {
@@ -13,10 +14,6 @@ namespace {
 
 constexpr std::int64_t kMaxBodyFmas =
     6000;  ///< written out per kernel: beyond, code leaves the instruction cache
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
-}
 
 DepthwisePlan plan_of(const Task& task, const FormatChoice& format, const DepthwiseTiling& tiling,
                       const Soc& soc) {

@@ -7,6 +7,7 @@
 
 #include "compiler/conv/direct_nest.h"
 #include "compiler/conv/image_store.h"
+#include "compiler/integer_math.h"
 #include "compiler/roofline.h"
 
 namespace aoe::compiler {
@@ -16,10 +17,6 @@ constexpr std::int64_t kMaxBodyFmas =
     8192;  ///< written out per kernel: beyond, code leaves the instruction cache
 constexpr std::int64_t kGoodBodyFmas = 128;   ///< enough to hide the loop around it
 constexpr std::int64_t kMaxStemChannels = 8;  ///< NCHW input: one cache line per channel and tap
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
-}
 
 DirectPlan plan_of(const Task& task, const FormatChoice& format, const DirectTiling& tiling,
                    const Soc& soc) {
@@ -53,12 +50,6 @@ std::vector<std::int64_t> even_blocks(std::int64_t extent, std::int64_t limit) {
   }
   std::reverse(blocks.begin(), blocks.end());
   return blocks;
-}
-
-std::vector<std::int64_t> powers_of_two(std::int64_t below) {
-  std::vector<std::int64_t> values;
-  for (std::int64_t v = 1; v < below; v *= 2) values.push_back(v);
-  return values;
 }
 
 class Direct final : public Impl {
@@ -111,7 +102,7 @@ class Direct final : public Impl {
                   {"ow_block", even_blocks(width, soc.vector_registers - 2)},
                   {"ic_unroll", legal_ic_unrolls(s, format.inputs[0], soc.vector_lanes)},
                   {"ic_block", channel_tiles},
-                  {"row_tile", powers_of_two(std::max(s.out_height, s.out_pixels() / 8) + 1)},
+                  {"row_tile", powers_of_two(std::max(s.out_height, s.out_pixels() / 8))},
                   {"pixels_outer", {0, 1}},
                   {"prefetch", {0, 1, 32, 128}}};
     space.is_legal = [=](const Schedule& schedule) {

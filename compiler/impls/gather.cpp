@@ -71,23 +71,13 @@ class Gather final : public Impl {
     const NestTiling tiling = nest_tiling(schedule, soc);
     const reference::AxisView view = view_of(task);
     Kernel kernel{.kind = KernelKind::kJit};
-    std::vector<DataType> types;
-    for (std::size_t i = 0; i < 2; ++i) {
-      if (!task.inputs[i].constant) continue;
-      kernel.constants.push_back(packed_in_format(task.inputs[i].constant, task.in(i).shape,
-                                                  Format::kND, soc.vector_lanes));
-      types.push_back(task.in(i).dtype);
-    }
     Builder builder("gather");
-    const KernelBuffers buffers = declare_buffers(builder, task, types);
-    const loopnest::Buffer table = buffers.inputs[0] ? *buffers.inputs[0] : buffers.constants[0];
-    const loopnest::Buffer indices =
-        buffers.inputs[1] ? *buffers.inputs[1] : buffers.constants.back();
+    const KernelBuffers buffers = declare_operands(builder, task, 2, soc.vector_lanes, kernel);
+    const loopnest::Buffer table = *buffers.inputs[0], indices = *buffers.inputs[1];
     builder.parallel(parallel_extent(nest, tiling), [&](Int p) {
       emit_nest(builder, nest, tiling, p, [&](const NestPosition& at) {
         // Negative indices count from the end.
-        const Int index =
-            (builder.load_int(indices, at.offsets[2]) + view.dim) % view.dim;
+        const Int index = (builder.load_int(indices, at.offsets[2]) + view.dim) % view.dim;
         const Int from = at.offsets[1] + index * view.inner;
         builder.store(buffers.outputs[0], at.offsets[0],
                       builder.load(table, from, tiling.lanes, at.active), at.active);

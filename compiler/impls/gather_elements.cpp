@@ -76,18 +76,9 @@ class GatherElements final : public Impl {
     const std::int64_t dim = task.in(0).shape[axis_of(task)];
     const std::int64_t step = reference::dense_strides(task.in(0).shape)[axis_of(task)];
     Kernel kernel{.kind = KernelKind::kJit};
-    std::vector<DataType> types;
-    for (std::size_t i = 0; i < 2; ++i) {
-      if (!task.inputs[i].constant) continue;
-      kernel.constants.push_back(packed_in_format(task.inputs[i].constant, task.in(i).shape,
-                                                  Format::kND, soc.vector_lanes));
-      types.push_back(task.in(i).dtype);
-    }
     Builder builder("gather_elements");
-    const KernelBuffers buffers = declare_buffers(builder, task, types);
-    const loopnest::Buffer data = buffers.inputs[0] ? *buffers.inputs[0] : buffers.constants[0];
-    const loopnest::Buffer indices =
-        buffers.inputs[1] ? *buffers.inputs[1] : buffers.constants.back();
+    const KernelBuffers buffers = declare_operands(builder, task, 2, soc.vector_lanes, kernel);
+    const loopnest::Buffer data = *buffers.inputs[0], indices = *buffers.inputs[1];
     builder.parallel(parallel_extent(nest, tiling), [&](Int p) {
       emit_nest(builder, nest, tiling, p, [&](const NestPosition& at) {
         // Negative indices count from the end.

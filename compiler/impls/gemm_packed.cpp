@@ -6,6 +6,7 @@
 
 #include "compiler/gemm/gemm_nest.h"
 #include "compiler/gemm/matrix_store.h"
+#include "compiler/integer_math.h"
 #include "compiler/roofline.h"
 #include "graph/precision.h"
 
@@ -23,12 +24,6 @@ bool is_legal(const GemmPlan& plan, const Soc& soc) {
   if (t.k_block != 0 && t.k_block % t.k_unroll != 0) return false;
   if ((t.prefetch != 0 || t.prefetch_panel != 0) && !plan.is_packed()) return false;
   return plan.body_fmas() <= kMaxBodyFmas;
-}
-
-std::vector<std::int64_t> powers_of_two(std::int64_t limit) {
-  std::vector<std::int64_t> values;
-  for (std::int64_t v = 1; v <= limit; v *= 2) values.push_back(v);
-  return values;
 }
 
 /// What rounding to bfloat16 needs beyond what every product does.

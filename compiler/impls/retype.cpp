@@ -130,25 +130,16 @@ class Retype final : public Impl {
     const StridedNest nest = nest_of(task);
     const NestTiling tiling = nest_tiling(schedule, soc);
     Kernel kernel{.kind = KernelKind::kJit};
-    std::vector<DataType> types;
-    for (std::size_t i = 0; i < operand_count(task); ++i) {
-      if (!task.inputs[i].constant) continue;
-      kernel.constants.push_back(packed_in_format(task.inputs[i].constant, task.in(i).shape,
-                                                  Format::kND, soc.vector_lanes));
-      types.push_back(task.in(i).dtype);
-    }
     Builder builder("retype");
-    const KernelBuffers buffers = declare_buffers(builder, task, types);
+    const KernelBuffers buffers =
+        declare_operands(builder, task, operand_count(task), soc.vector_lanes, kernel);
     builder.parallel(parallel_extent(nest, tiling), [&](loopnest::Int p) {
       emit_nest(builder, nest, tiling, p, [&](const NestPosition& at) {
         std::vector<Vec> operands;
-        std::size_t constant = 0;
         for (std::size_t i = 0; i < operand_count(task); ++i) {
-          const loopnest::Buffer buffer =
-              buffers.inputs[i] ? *buffers.inputs[i] : buffers.constants[constant++];
           const std::int64_t stride = nest.strides[i + 1].back();
           // A broadcast element is there even if only some lanes are.
-          const Vec x = builder.load(buffer, at.offsets[i + 1], tiling.lanes,
+          const Vec x = builder.load(*buffers.inputs[i], at.offsets[i + 1], tiling.lanes,
                                      stride == 0 ? std::nullopt : at.active, stride);
           operands.push_back(builder.get(builder.local(x)));
         }

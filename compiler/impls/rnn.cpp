@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "compiler/integer_math.h"
 #include "compiler/rnn/rnn_constants.h"
 #include "compiler/rnn/rnn_nest.h"
 #include "compiler/roofline.h"
@@ -55,12 +56,6 @@ class InputProduct {
 bool is_legal(const RnnPlan& plan, const Soc& soc) {
   return plan.registers() <= soc.vector_registers &&
          plan.tiling().batch_tiles <= plan.row_blocks() && plan.body_fmas() <= kMaxBodyFmas;
-}
-
-std::vector<std::int64_t> powers_of_two(std::int64_t limit) {
-  std::vector<std::int64_t> values;
-  for (std::int64_t v = 1; v <= limit; v *= 2) values.push_back(v);
-  return values;
 }
 
 /// Rounds of parallel iterations that one thread after another works off.

@@ -5,17 +5,10 @@
 
 #include "compiler/block_cycles.h"
 #include "compiler/gemm/gemm_nest.h"
+#include "compiler/integer_math.h"
 #include "compiler/schedule_value.h"
 
 namespace aoe::compiler {
-namespace {
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
-}
-
-}  // namespace
-
 RnnTiling RnnTiling::from(const Schedule& s) {
   return {.panel_vectors = schedule_value(s, "panel_vectors"),
           .row_block = schedule_value(s, "row_block"),
