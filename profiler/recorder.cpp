@@ -3,6 +3,7 @@
 #include "profiler/recorder.h"
 
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <deque>
@@ -35,6 +36,7 @@ struct Ring {
   // Written by the consumer.
   alignas(kCacheLine) std::atomic<std::uint64_t> consumed{0};
   std::atomic<bool> owner_exited{false};
+  std::int64_t os_thread_id = 0;  ///< of the owner; guarded by the registry's mutex
   // Not cleared when made: a page of it exists only once an event was written there.
   std::unique_ptr<Event[]> events{std::make_unique_for_overwrite<Event[]>(kRingEvents)};
 };
@@ -80,10 +82,12 @@ Ring* acquire_ring() {
     Ring* ring = all.idle.back();
     all.idle.pop_back();
     ring->owner_exited.store(false, std::memory_order_relaxed);
+    ring->os_thread_id = ::gettid();
     return this_ring = ring;
   }
   if (all.rings.size() > std::numeric_limits<std::uint16_t>::max()) return nullptr;
   all.rings.push_back(std::make_unique<Ring>(static_cast<std::uint16_t>(all.rings.size())));
+  all.rings.back()->os_thread_id = ::gettid();
   return this_ring = all.rings.back().get();
 }
 
@@ -93,10 +97,15 @@ std::uint64_t total_lost(const Registry& all) {
   return lost;
 }
 
-void drain_ring(Ring& ring, std::vector<Event>& into) {
+void drain_ring(Ring& ring, const std::function<void(const ThreadEvents&)>& take) {
   const std::uint64_t end = ring.written.load(std::memory_order_acquire);
   std::uint64_t position = ring.consumed.load(std::memory_order_relaxed);
-  for (; position < end; ++position) into.push_back(ring.events[position & kRingMask]);
+  while (position < end) {  // twice when the events wrap around
+    const std::uint64_t slot = position & kRingMask;
+    const std::uint64_t count = std::min(end - position, kRingEvents - slot);
+    take({ring.os_thread_id, {ring.events.get() + slot, count}});
+    position += count;
+  }
   ring.consumed.store(end, std::memory_order_release);
 }
 
@@ -197,20 +206,23 @@ void stop() {
   recording.store(false, std::memory_order_relaxed);
 }
 
-std::vector<Event> drain() {
+void drain_in_place(const std::function<void(const ThreadEvents&)>& take) {
   Registry& all = registry();
-  std::vector<Event> events;
-  {
-    const std::lock_guard lock(all.mutex);
-    for (const auto& ring : all.rings) {
-      // Before the events: what an ended thread wrote is then certainly seen below.
-      const bool ended = ring->owner_exited.load(std::memory_order_acquire);
-      drain_ring(*ring, events);
-      const bool is_idle =
-          std::find(all.idle.begin(), all.idle.end(), ring.get()) != all.idle.end();
-      if (ended && !is_idle) all.idle.push_back(ring.get());
-    }
+  const std::lock_guard lock(all.mutex);
+  for (const auto& ring : all.rings) {
+    // Before the events: what an ended thread wrote is then certainly seen below.
+    const bool ended = ring->owner_exited.load(std::memory_order_acquire);
+    drain_ring(*ring, take);
+    const bool is_idle = std::find(all.idle.begin(), all.idle.end(), ring.get()) != all.idle.end();
+    if (ended && !is_idle) all.idle.push_back(ring.get());
   }
+}
+
+std::vector<Event> drain() {
+  std::vector<Event> events;
+  drain_in_place([&](const ThreadEvents& of_thread) {
+    events.insert(events.end(), of_thread.events.begin(), of_thread.events.end());
+  });
   std::stable_sort(events.begin(), events.end(),
                    [](const Event& a, const Event& b) { return a.begin_ticks < b.begin_ticks; });
   return events;

@@ -18,6 +18,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,9 +44,23 @@ struct Event {
   EventKind kind;
   std::uint16_t thread;  ///< dense index of the writing thread; reused after it ended and its
                          ///< events were drained
-  std::uint64_t value;   ///< kind-specific: task index, bytes, counter
+  std::uint64_t value;   ///< kind-specific: task_value(), bytes, counter
 };
 static_assert(sizeof(Event) == 32);
+
+/// The value of a kTask and a kStep event: which op of which run. `run_and_model` is
+/// run number << kModelBits | model id; run numbers count from 1 and wrap after 2^20.
+inline constexpr int kModelBits = 12;
+inline constexpr std::uint32_t kWholeModel = 0xffffffff;  ///< the op index of a kStep
+constexpr std::uint64_t task_value(std::uint32_t op_index, std::uint32_t run_and_model) {
+  return std::uint64_t{run_and_model} << 32 | op_index;
+}
+constexpr std::uint32_t op_index_of(std::uint64_t value) {
+  return static_cast<std::uint32_t>(value);
+}
+constexpr std::uint32_t run_and_model_of(std::uint64_t value) {
+  return static_cast<std::uint32_t>(value >> 32);
+}
 
 /// Events that each thread can record between two drains.
 inline constexpr std::uint64_t kRingEvents = 1 << 16;
@@ -69,6 +85,14 @@ void stop();
 /// Moves all events recorded so far out of the rings, ordered by begin_ticks. Thread-safe, also
 /// while others record.
 std::vector<Event> drain();
+/// The events of one thread, in the order in which it recorded them.
+struct ThreadEvents {
+  std::int64_t os_thread_id;
+  std::span<const Event> events;  ///< in the ring itself: valid during the call only
+};
+/// The same without a copy or an order between threads, for who drains all the time. `take` runs
+/// with the recorder locked; it must not call the recorder.
+void drain_in_place(const std::function<void(const ThreadEvents&)>& take);
 /// Events dropped since the last start().
 std::uint64_t lost_events();
 
