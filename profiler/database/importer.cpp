@@ -1,0 +1,243 @@
+// One add_<kind>() per kind of event; each is a prepared INSERT.
+#include "profiler/database/importer.h"
+
+#include "base/log.h"
+#include "profiler/database/op_table.h"
+#include "profiler/database/profile_directory.h"
+#include "profiler/database/schema.h"
+#include "profiler/database/step_trace.h"
+
+namespace aoe::profiler {
+namespace {
+
+constexpr std::int64_t kApiTypeTrace = 50003;
+constexpr std::int64_t kStampMarker = 0;
+constexpr std::int64_t kStampRange = 2;
+constexpr std::int64_t kRuns = std::int64_t{1} << (32 - kModelBits);  // run numbers wrap here
+
+std::int64_t model_of(std::uint32_t run_and_model) {
+  return run_and_model & ((1u << kModelBits) - 1);
+}
+
+Connection create_tables(const std::filesystem::path& path) {
+  Connection connection = Connection::create(path);
+  connection.execute("BEGIN");
+  connection.execute(kCreateTables);
+  return connection;
+}
+
+}  // namespace
+
+Importer::Importer(const std::filesystem::path& database, const SessionFacts& facts)
+    : facts_(facts),
+      connection_(create_tables(database)),
+      string_(connection_.prepare("INSERT INTO STRING_IDS VALUES(?, ?)")),
+      api_(connection_.prepare("INSERT INTO CANN_API VALUES(?, ?, ?, ?, nullif(?, 0), ?)")),
+      task_(connection_.prepare("INSERT INTO TASK VALUES(?, ?, 0, ?, NULL, " +
+                                std::to_string(facts.process_id) + ", ?, NULL, ?, ?, ?, ?)")),
+      step_(connection_.prepare("INSERT INTO MODEL_EXECUTION VALUES(?, ?, ?, ?, ?)")),
+      stamp_(connection_.prepare(
+          "INSERT INTO MSTX_EVENTS VALUES(?, ?, ?, NULL, NULL, ?, ?, ?, NULL, NULL)")),
+      memory_(connection_.prepare("INSERT INTO MEMORY VALUES(?, ?, ?, ?, ?, ?)")),
+      sample_(connection_.prepare("INSERT INTO SAMPLE VALUES(?, ?, ?)")),
+      counters_(connection_.prepare(
+          "INSERT INTO TASK_COUNTERS VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")) {
+  store_facts();
+}
+
+void Importer::store_meta(std::string_view name, std::string_view value) {
+  connection_.prepare("INSERT INTO META_DATA VALUES(?, ?)").run(name, value);
+}
+
+void Importer::store_facts() {
+  const auto number = [](auto value) { return std::to_string(value); };
+  store_meta("SCHEMA_VERSION", number(kSchemaMajor) + "." + number(kSchemaMinor) + "." +
+                                   number(kSchemaMicro));
+  store_meta("SCHEMA_VERSION_MAJOR", number(kSchemaMajor));
+  store_meta("SCHEMA_VERSION_MINOR", number(kSchemaMinor));
+  store_meta("SCHEMA_VERSION_MICRO", number(kSchemaMicro));
+  store_meta("GENERATION", facts_.generation == Generation::kProf ? "PROF" : "JOB");
+  store_meta("PROCESS_ID", number(facts_.process_id));
+  store_meta("MONOTONIC_TO_UNIX_NS", number(facts_.monotonic_to_unix_ns));
+  store_meta("METRIC_GROUP", facts_.metric_group);
+  if (facts_.frequency_mhz > 0) store_meta("FREQUENCY_MHZ", number(facts_.frequency_mhz));
+  if (facts_.cores > 0) store_meta("CORES", number(facts_.cores));
+  connection_.prepare("INSERT INTO HOST_INFO VALUES(?, ?)").run(facts_.host_uid, facts_.host_name);
+  connection_.prepare("INSERT INTO NPU_INFO VALUES(0, ?)").run(facts_.processor);
+  connection_.prepare("INSERT INTO RANK_DEVICE_MAP VALUES(0, 0)").run();
+  Statement counter = connection_.prepare("INSERT INTO COUNTER VALUES(?, ?, ?)");
+  for (std::size_t slot = 0; slot < facts_.counters.size(); ++slot)
+    counter.run(slot, facts_.counters[slot].name, facts_.counters[slot].event);
+}
+
+std::int64_t Importer::intern(std::string_view text) {
+  const auto [entry, is_new] = string_ids_.try_emplace(
+      std::string(text), static_cast<std::int64_t>(string_ids_.size()) + 1);
+  if (is_new) string_.run(entry->second, text);
+  return entry->second;
+}
+
+void Importer::on_string(std::uint32_t id, std::string_view text) {
+  // The recorder counts ids up from 0; a far larger one is not worth the memory of a table.
+  constexpr std::uint32_t kMostStrings = 1u << 24;
+  if (id >= kMostStrings) return;
+  if (id >= raw_string_ids_.size()) raw_string_ids_.resize(id + 1, 0);
+  raw_string_ids_[id] = intern(text);
+}
+
+std::int64_t Importer::name(std::uint32_t raw_id) {
+  if (raw_id < raw_string_ids_.size() && raw_string_ids_[raw_id] != 0)
+    return raw_string_ids_[raw_id];
+  return intern("N/A");  // its name is among the losses
+}
+
+void Importer::on_thread(std::uint16_t thread, std::int64_t os_thread_id,
+                         std::string_view thread_name) {
+  global_tids_[thread] = facts_.process_id << 32 | os_thread_id;
+  connection_.prepare("INSERT OR REPLACE INTO THREAD VALUES(?, ?, ?)")
+      .run(thread, global_tids_[thread], thread_name);
+}
+
+std::int64_t Importer::global_tid(std::uint16_t thread) const {
+  const auto found = global_tids_.find(thread);
+  return found == global_tids_.end() ? facts_.process_id << 32 | thread : found->second;
+}
+
+void Importer::on_model(const nlohmann::json& model) {
+  OpTable table(connection_, [this](std::string_view text) { return intern(text); });
+  const StoredModel stored = table.store(model);
+  models_[stored.model_id].op_task_types = stored.op_task_types;
+}
+
+std::int64_t Importer::full_run(std::uint32_t run_and_model, RunOrder order) {
+  // Within one kind of record the runs of a model come nearly in order, so the run meant is the one
+  // with these low bits that is nearest to the latest.
+  std::int64_t& latest = models_[model_of(run_and_model)].latest_run[order];
+  std::int64_t step = (static_cast<std::int64_t>(run_and_model >> kModelBits) - latest) % kRuns;
+  if (step < -kRuns / 2) step += kRuns;
+  const std::int64_t run = latest + step;
+  latest = std::max(latest, run);
+  return run;
+}
+
+void Importer::add_api(const RawEvent& event) {
+  const std::int64_t level = event.kind == EventKind::kPass
+                                 ? kApiTypeTrace
+                                 : static_cast<std::int64_t>(event.value & 0xffff);
+  const std::int64_t connection = event.kind == EventKind::kPass
+                                      ? 0
+                                      : static_cast<std::int64_t>(event.value >> 16 & 0xffffffff);
+  api_.run(unix_ns(event.begin_ns), unix_ns(event.end_ns), level, global_tid(event.thread),
+           connection, name(event.name_id));
+}
+
+void Importer::add_task(const RawEvent& event) {
+  const auto op_index = std::size_t{op_index_of(event.value)};
+  const std::uint32_t run_and_model = run_and_model_of(event.value);
+  const std::int64_t run = full_run(run_and_model, kTaskRuns);
+  const ModelState& model = models_[model_of(run_and_model)];
+  std::optional<std::int64_t> task_type;
+  if (op_index < model.op_task_types.size()) task_type = model.op_task_types[op_index];
+  task_.run(unix_ns(event.begin_ns), unix_ns(event.end_ns), run_and_model, task_type, event.thread,
+            op_index, model_of(run_and_model), run);
+}
+
+void Importer::add_step(const RawEvent& event) {
+  const std::uint32_t run_and_model = run_and_model_of(event.value);
+  step_.run(model_of(run_and_model), full_run(run_and_model, kStepRuns), unix_ns(event.begin_ns),
+            unix_ns(event.end_ns), global_tid(event.thread));
+}
+
+void Importer::add_stamp(const RawEvent& event) {
+  const bool is_marker = event.begin_ns == event.end_ns;
+  stamp_.run(unix_ns(event.begin_ns), unix_ns(event.end_ns), is_marker ? kStampMarker : kStampRange,
+             name(event.name_id), global_tid(event.thread), global_tid(event.thread));
+}
+
+void Importer::add_memory(const RawEvent& event) {
+  // "arena resnet50": the first word is the component.
+  const std::int64_t name_id = name(event.name_id);
+  memory_.run(unix_ns(event.begin_ns), unix_ns(event.end_ns), event.value, name_id, name_id,
+              global_tid(event.thread));
+}
+
+void Importer::add_sample(std::int64_t time_ns, std::uint32_t name_id, double value) {
+  sample_.run(unix_ns(time_ns), name(name_id), value);
+}
+
+void Importer::on_events(std::span<const RawEvent> events) {
+  for (const RawEvent& event : events) {
+    first_ns_ = std::min(first_ns_, event.begin_ns);
+    last_ns_ = std::max(last_ns_, event.end_ns);
+    switch (event.kind) {
+      case EventKind::kApi:
+      case EventKind::kPass:
+        add_api(event);
+        break;
+      case EventKind::kTask:
+        add_task(event);
+        break;
+      case EventKind::kStep:
+        add_step(event);
+        break;
+      case EventKind::kStamp:
+        add_stamp(event);
+        break;
+      case EventKind::kMemory:
+        add_memory(event);
+        break;
+      case EventKind::kCounter:
+        add_sample(event.begin_ns, event.name_id, static_cast<double>(event.value));
+        break;
+    }
+  }
+  event_count_ += events.size();
+}
+
+void Importer::on_counters(std::span<const RawCounters> counters) {
+  for (const RawCounters& c : counters)
+    counters_.run(unix_ns(c.task_begin_ns), c.thread, model_of(c.run_and_model),
+                  full_run(c.run_and_model, kCounterRuns), c.op_index, c.values[0], c.values[1], c.values[2],
+                  c.values[3], c.values[4], c.values[5], c.values[6], c.values[7]);
+  event_count_ += counters.size();
+}
+
+void Importer::on_samples(std::span<const RawSample> samples) {
+  for (const RawSample& sample : samples) add_sample(sample.time_ns, sample.series, sample.value);
+  event_count_ += samples.size();
+}
+
+void Importer::finish(const std::vector<RawLoss>& losses) {
+  Statement loss = connection_.prepare("INSERT INTO RAW_LOSS VALUES(?, ?, ?, ?)");
+  for (const RawLoss& lost : losses)
+    loss.run(lost.file.string(), lost.offset, lost.bytes, lost.why);
+  if (event_count_ > 0 && first_ns_ <= last_ns_)
+    connection_.prepare("INSERT INTO SESSION_TIME_INFO VALUES(?, ?)")
+        .run(unix_ns(first_ns_), unix_ns(last_ns_));
+  store_meta("EVENTS", std::to_string(event_count_));
+  connection_.execute(kCreateIndexes);
+  connection_.execute(kDeriveMemory);
+  derive_step_trace(connection_, facts_.fp_point, facts_.bp_point);
+  connection_.execute("COMMIT");
+}
+
+ImportResult import_raw(const std::filesystem::path& directory) {
+  std::vector<RawLoss> losses;
+  const RawInfo info = read_info(directory, losses);
+  ImportResult result{.database = database_path(directory)};
+  std::filesystem::path unfinished = result.database;
+  unfinished += ".unfinished";
+  make_directories(result.database.parent_path());
+  Importer importer(unfinished, session_facts(info));
+  for (RawLoss& loss : read_raw(directory, importer)) losses.push_back(std::move(loss));
+  importer.finish(losses);
+  std::filesystem::rename(unfinished, result.database);
+  result.events = importer.events();
+  result.losses = std::move(losses);
+  for (const RawLoss& loss : result.losses)
+    logger("profiler")->warn("{}: {} bytes at {} lost: {}", loss.file.string(), loss.bytes,
+                             loss.offset, loss.why);
+  return result;
+}
+
+}  // namespace aoe::profiler

@@ -1,0 +1,23 @@
+// The tables of the profiler database; docs/msprof.md explains each column.
+//
+// Tables in capitals without a note follow msprof's own database (times are ns of Unix time, texts
+// are ids into STRING_IDS). COMPUTE_TASK_INFO is a view: on a CPU a task's description is that of
+// its op, so it is stored once per op (MODEL_OP) and not once per task. Tables that are ours: RAW_LOSS
+// and the ones named MODEL*, THREAD, COUNTER, TASK_COUNTERS, SAMPLE, MEMORY, STEP_TRACE.
+#pragma once
+
+namespace aoe::profiler {
+
+inline constexpr int kSchemaMajor = 1;
+inline constexpr int kSchemaMinor = 0;
+inline constexpr int kSchemaMicro = 0;
+
+/// Before loading.
+extern const char* const kCreateTables;
+/// After loading: an index that is built at once is smaller, and several times faster to make, than
+/// one that grows row by row.
+extern const char* const kCreateIndexes;
+/// After the indexes: what follows from the loaded rows.
+extern const char* const kDeriveMemory;
+
+}  // namespace aoe::profiler
