@@ -22,8 +22,8 @@ Database::Database(const std::filesystem::path& path)
     : connection_(Connection::open_read_only(path)) {
   const std::string major = meta("SCHEMA_VERSION_MAJOR").value_or("");
   if (major != std::to_string(kSchemaMajor))
-    throw Error(ExitCode::kData, "schema version '" + major + "' is not " +
-                                     std::to_string(kSchemaMajor),
+    throw Error(ExitCode::kData,
+                "schema version '" + major + "' is not " + std::to_string(kSchemaMajor),
                 path.string(), "import the raw data again: msprof --parse=on");
   generation_ = meta("GENERATION") == "JOB" ? Generation::kJob : Generation::kProf;
   process_id_ = std::stoll(meta("PROCESS_ID").value_or("0"));
@@ -127,18 +127,17 @@ Iteration Database::iteration(std::int64_t model_id, std::int64_t iteration_id) 
       "JOIN MODEL_EXECUTION execution ON execution.modelId = step.modelId "
       "AND execution.run = step.run WHERE step.modelId = ? AND step.iterationId = ?");
   row.bind(1, model_id).bind(2, iteration_id);
-  if (row.step())
-    return {model_id, iteration_id, row.integer(0), row.integer(1), row.integer(2)};
+  if (row.step()) return {model_id, iteration_id, row.integer(0), row.integer(1), row.integer(2)};
   std::string known;
   Statement counts = connection_.prepare(
       "SELECT modelId, count(*) FROM MODEL_EXECUTION GROUP BY modelId ORDER BY modelId");
   while (counts.step())
     known += (known.empty() ? "" : ", ") + std::string("model ") +
              std::to_string(counts.integer(0)) + " has " + std::to_string(counts.integer(1));
-  throw Error(ExitCode::kUsage,
-              "model " + std::to_string(model_id) + " has no iteration " +
-                  std::to_string(iteration_id),
-              "--iteration-id", known.empty() ? "no execution was recorded" : known);
+  throw Error(
+      ExitCode::kUsage,
+      "model " + std::to_string(model_id) + " has no iteration " + std::to_string(iteration_id),
+      "--iteration-id", known.empty() ? "no execution was recorded" : known);
 }
 
 bool Database::has_rows(const std::string& table) const {

@@ -37,7 +37,7 @@ struct Iteration {
   std::int64_t model_id = 0;
   std::int64_t iteration_id = 0;  ///< from 1
   std::int64_t run = 0;
-  std::int64_t start_ns = 0;      ///< Unix
+  std::int64_t start_ns = 0;  ///< Unix
   std::int64_t end_ns = 0;
 };
 

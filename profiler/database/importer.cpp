@@ -51,8 +51,8 @@ void Importer::store_meta(std::string_view name, std::string_view value) {
 
 void Importer::store_facts() {
   const auto number = [](auto value) { return std::to_string(value); };
-  store_meta("SCHEMA_VERSION", number(kSchemaMajor) + "." + number(kSchemaMinor) + "." +
-                                   number(kSchemaMicro));
+  store_meta("SCHEMA_VERSION",
+             number(kSchemaMajor) + "." + number(kSchemaMinor) + "." + number(kSchemaMicro));
   store_meta("SCHEMA_VERSION_MAJOR", number(kSchemaMajor));
   store_meta("SCHEMA_VERSION_MINOR", number(kSchemaMinor));
   store_meta("SCHEMA_VERSION_MICRO", number(kSchemaMicro));
@@ -71,10 +71,18 @@ void Importer::store_facts() {
 }
 
 std::int64_t Importer::intern(std::string_view text) {
-  const auto [entry, is_new] = string_ids_.try_emplace(
-      std::string(text), static_cast<std::int64_t>(string_ids_.size()) + 1);
-  if (is_new) string_.run(entry->second, text);
+  const auto [entry, is_new] =
+      string_ids_.try_emplace(std::string(text), static_cast<std::int64_t>(string_ids_.size()) + 1);
+  if (is_new) {
+    string_.run(entry->second, text);
+    texts_.push_back(&entry->first);
+  }
   return entry->second;
+}
+
+std::int64_t Importer::component_of(std::int64_t name_id) {
+  const std::string_view name = *texts_[static_cast<std::size_t>(name_id) - 1];
+  return intern(name.substr(0, name.find(' ')));
 }
 
 void Importer::on_string(std::uint32_t id, std::string_view text) {
@@ -157,8 +165,8 @@ void Importer::add_stamp(const RawEvent& event) {
 void Importer::add_memory(const RawEvent& event) {
   // "arena resnet50": the first word is the component.
   const std::int64_t name_id = name(event.name_id);
-  memory_.run(unix_ns(event.begin_ns), unix_ns(event.end_ns), event.value, name_id, name_id,
-              global_tid(event.thread));
+  memory_.run(unix_ns(event.begin_ns), unix_ns(event.end_ns), event.value, name_id,
+              component_of(name_id), global_tid(event.thread));
 }
 
 void Importer::add_sample(std::int64_t time_ns, std::uint32_t name_id, double value) {
@@ -197,8 +205,8 @@ void Importer::on_events(std::span<const RawEvent> events) {
 void Importer::on_counters(std::span<const RawCounters> counters) {
   for (const RawCounters& c : counters)
     counters_.run(unix_ns(c.task_begin_ns), c.thread, model_of(c.run_and_model),
-                  full_run(c.run_and_model, kCounterRuns), c.op_index, c.values[0], c.values[1], c.values[2],
-                  c.values[3], c.values[4], c.values[5], c.values[6], c.values[7]);
+                  full_run(c.run_and_model, kCounterRuns), c.op_index, c.values[0], c.values[1],
+                  c.values[2], c.values[3], c.values[4], c.values[5], c.values[6], c.values[7]);
   event_count_ += counters.size();
 }
 
@@ -235,8 +243,9 @@ ImportResult import_raw(const std::filesystem::path& directory) {
   result.events = importer.events();
   result.losses = std::move(losses);
   for (const RawLoss& loss : result.losses)
-    logger("profiler")->warn("{}: {} bytes at {} lost: {}", loss.file.string(), loss.bytes,
-                             loss.offset, loss.why);
+    logger("profiler")
+        ->warn("{}: {} bytes at {} lost: {}", loss.file.string(), loss.bytes, loss.offset,
+               loss.why);
   return result;
 }
 

@@ -46,6 +46,7 @@ class Importer final : public RawVisitor {
 
   std::int64_t intern(std::string_view text);
   std::int64_t name(std::uint32_t raw_id);
+  std::int64_t component_of(std::int64_t name_id);
   std::int64_t global_tid(std::uint16_t thread) const;
   std::int64_t unix_ns(std::int64_t monotonic_ns) const {
     return monotonic_ns + facts_.monotonic_to_unix_ns;
@@ -72,6 +73,7 @@ class Importer final : public RawVisitor {
   Statement sample_;
   Statement counters_;
   std::unordered_map<std::string, std::int64_t> string_ids_;
+  std::vector<const std::string*> texts_;     ///< keys of string_ids_, by id - 1
   std::vector<std::int64_t> raw_string_ids_;  ///< by the recorder's id; 0 when never told
   std::unordered_map<std::uint16_t, std::int64_t> global_tids_;
   std::unordered_map<std::int64_t, ModelState> models_;

@@ -28,7 +28,7 @@ struct OpFlow {
   std::vector<std::string> inputs;
   std::vector<std::string> outputs;
   bool makes_gradient = false;
-  bool needs_gradient = false;   ///< some input depends on a gradient
+  bool needs_gradient = false;  ///< some input depends on a gradient
   bool leads_to_gradient = false;
 };
 

@@ -32,7 +32,8 @@ void Statement::Finalize::operator()(sqlite3_stmt* statement) const {
 }
 
 Statement::Statement(sqlite3* database, sqlite3_stmt* statement, const std::string* path)
-    : database_(database), statement_(statement), path_(path) {}
+    : database_(database), statement_(statement), path_(path) {
+}
 
 Statement& Statement::bind(int parameter, std::int64_t value) {
   if (sqlite3_bind_int64(statement_.get(), parameter, value) != SQLITE_OK) fail(database_, *path_);

@@ -28,8 +28,8 @@ class Statement {
     return value ? bind(parameter, *value) : bind(parameter, nullptr);
   }
   template <typename T>
-    requires(std::is_integral_v<T> && !std::is_same_v<T, std::int64_t>)
-  Statement& bind(int parameter, T value) {
+  requires(std::is_integral_v<T> && !std::is_same_v<T, std::int64_t>) Statement& bind(int parameter,
+                                                                                      T value) {
     return bind(parameter, static_cast<std::int64_t>(value));
   }
   /// Binds 1, 2, ... and runs to the end.

@@ -1,0 +1,26 @@
+// Puts the names together.
+#include "profiler/export/job_names.h"
+
+#include <filesystem>
+
+namespace aoe::profiler {
+
+std::string model_file_name(const ModelRow& model) {
+  const std::string stem = std::filesystem::path(model.om_path).stem().string();
+  if (!stem.empty()) return stem;
+  return model.name.empty() ? "NA" : model.name;
+}
+
+std::string batch_num(const ModelRow& model) {
+  if (model.ops.empty()) return "NA";
+  const std::string& shapes = model.ops.front().input_shapes;
+  const std::string first = shapes.substr(0, shapes.find_first_of(",;"));
+  return first.empty() || first.find_first_not_of("0123456789") != std::string::npos ? "NA" : first;
+}
+
+std::string job_timeline_stem(const std::string& kind, const ModelRow& model) {
+  return kind + "_0." + model_file_name(model) + "." + std::to_string(model.id) + "." +
+         batch_num(model);
+}
+
+}  // namespace aoe::profiler

@@ -1,0 +1,104 @@
+// Formatting by std::to_chars: locales and streams cost more than the rest of an export.
+#include "profiler/export/text_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+
+namespace aoe::profiler {
+namespace {
+
+[[noreturn]] void fail(const std::filesystem::path& path) {
+  throw Error(ExitCode::kOutput, std::strerror(errno), path.string());
+}
+
+bool is_plain(char c) {
+  return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
+}  // namespace
+
+void append_integer(std::string& text, std::int64_t value) {
+  char digits[24];
+  text.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
+}
+
+void append_us(std::string& text, std::int64_t ns) {
+  std::uint64_t magnitude = static_cast<std::uint64_t>(ns);
+  if (ns < 0) {
+    text += '-';
+    magnitude = 0 - magnitude;
+  }
+  char digits[24];
+  text.append(digits, std::to_chars(digits, digits + sizeof digits, magnitude / 1000).ptr);
+  const std::uint64_t rest = magnitude % 1000;
+  const char fraction[4] = {'.', static_cast<char>('0' + rest / 100),
+                            static_cast<char>('0' + rest / 10 % 10),
+                            static_cast<char>('0' + rest % 10)};
+  text.append(fraction, sizeof fraction);
+}
+
+void append_real(std::string& text, double value, int decimals) {
+  if (!std::isfinite(value)) {
+    text += "N/A";
+    return;
+  }
+  char digits[400];  // the longest double has 309 digits before the point
+  text.append(
+      digits,
+      std::to_chars(digits, digits + sizeof digits, value, std::chars_format::fixed, decimals).ptr);
+}
+
+void append_json_string(std::string& text, std::string_view value) {
+  for (const char c : value)
+    if (!is_plain(c)) {
+      text += nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+      return;
+    }
+  text += '"';
+  text += value;
+  text += '"';
+}
+
+TextFile::TextFile(std::filesystem::path path) : path_(std::move(path)), unfinished_(path_) {
+  unfinished_ += ".unfinished";
+  file_ = ::open(unfinished_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
+  if (file_ < 0) fail(unfinished_);
+  buffer_.reserve(kBufferBytes + (kBufferBytes >> 2));
+}
+
+TextFile::~TextFile() {
+  if (file_ < 0) return;
+  ::close(file_);
+  std::error_code ignored;  // nothing more can be done about a leftover
+  std::filesystem::remove(unfinished_, ignored);
+}
+
+void TextFile::flush() {
+  std::string_view rest = buffer_;
+  while (!rest.empty()) {
+    const ssize_t written = ::write(file_, rest.data(), rest.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) fail(unfinished_);
+    rest.remove_prefix(static_cast<std::size_t>(written));
+  }
+  buffer_.clear();
+}
+
+void TextFile::finish() {
+  flush();
+  const int file = std::exchange(file_, -1);
+  if (::close(file) != 0) fail(unfinished_);
+  std::error_code failed;
+  std::filesystem::rename(unfinished_, path_, failed);
+  if (failed) throw Error(ExitCode::kOutput, failed.message(), path_.string());
+}
+
+}  // namespace aoe::profiler

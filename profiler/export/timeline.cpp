@@ -1,0 +1,117 @@
+// Which timelines there are, in both generations.
+#include "profiler/export/timeline.h"
+
+#include "profiler/database/profile_directory.h"
+#include "profiler/export/api_names.h"
+#include "profiler/export/job_names.h"
+#include "profiler/export/layers.h"
+#include "profiler/export/selection.h"
+
+namespace aoe::profiler {
+namespace fs = std::filesystem;
+namespace {
+
+using Layers = std::vector<decltype(&write_api_layer)>;
+
+std::vector<fs::path> export_prof(const Database& profile, const fs::path& directory,
+                                  const std::string& timestamp, const ExportSelection& selection) {
+  struct File {
+    const char* name;
+    const char* table;  ///< there is no such file without rows here
+    Layers layers;
+  };
+  const File files[] = {
+      {"msprof",
+       "TASK",
+       {write_api_layer, write_hardware_layer, write_sample_layer, write_memory_layer}},
+      {"step_trace", "STEP_TRACE", {write_step_layer}},
+      {"msprof_tx", "MSTX_EVENTS", {write_mstx_layer}},
+  };
+  std::vector<fs::path> written;
+  for (const File& file : files) {
+    const bool is_main = &file == &files[0];
+    if (!is_main && !profile.has_rows(file.table)) continue;
+    written.push_back(directory / (std::string(file.name) + "_" + timestamp + ".json"));
+    TraceWriter trace(written.back());
+    for (const auto layer : file.layers) layer(profile, selection, trace);
+    trace.finish();
+  }
+  return written;
+}
+
+void write_job_tasks(const Database& profile, const ModelRow& model, const std::string& filter,
+                     TraceWriter& trace) {
+  const std::int64_t offset_ns = profile.monotonic_to_unix_ns();
+  Statement row =
+      profile.connection().prepare("SELECT startNs, endNs, taskId, streamId FROM TASK" + filter);
+  while (row.step()) {
+    const OpRow* op = profile.op(model.id, row.integer(2));
+    std::string task_type(op == nullptr ? "N/A" : job_task_type(op->task_type));
+    for (char& c : task_type)
+      if (c == '_') c = ' ';
+    trace
+        .slice(op == nullptr ? "N/A" : op->name, {profile.process_id(), row.integer(3)},
+               row.integer(0) - offset_ns, row.integer(1) - row.integer(0))
+        .arg("Task Type", task_type)
+        .arg("Stream Id", row.integer(3))
+        .arg("Task Id", row.integer(2))
+        .close();
+  }
+}
+
+/// The calls that launched this model's runs, and those that launched none.
+void write_job_api(const Database& profile, const ModelRow& model, const ExportSelection& selection,
+                   TraceWriter& trace) {
+  const std::int64_t offset_ns = profile.monotonic_to_unix_ns();
+  const std::string time = time_filter(selection);
+  Statement row = profile.connection().prepare(
+      "SELECT startNs, endNs, globalTid, name FROM CANN_API" +
+      (time.empty() ? std::string(" WHERE") : time + " AND") +
+      " (connectionId IS NULL OR connectionId & " + std::to_string((1 << kModelBits) - 1) + " = " +
+      std::to_string(model.id) + ")");
+  while (row.step()) {
+    const std::string& name = profile.string(row.integer(3));
+    const std::int64_t thread = thread_of(row.integer(2));
+    trace
+        .slice(name, {profile.process_id(), thread}, row.integer(0) - offset_ns,
+               row.integer(1) - row.integer(0))
+        .arg("Mode", api_mode(name))
+        .arg("Process_Id", profile.process_id())
+        .arg("Thread_Id", thread)
+        .close();
+  }
+}
+
+std::vector<fs::path> export_job(const Database& profile, const fs::path& directory,
+                                 const ExportSelection& selection) {
+  std::vector<fs::path> written;
+  for (const ModelRow& model : profile.models()) {
+    if (selection.iteration && selection.iteration->model_id != model.id) continue;
+    const std::string filter = selection.iteration ? task_filter(selection)
+                                                   : " WHERE modelId = " + std::to_string(model.id);
+    const auto write = [&](const char* kind, auto&& body) {
+      written.push_back(directory / (job_timeline_stem(kind, model) + ".json"));
+      TraceWriter trace(written.back());
+      body(trace);
+      trace.finish();
+    };
+    if (profile.has_rows("TASK"))
+      write("task_time",
+            [&](TraceWriter& trace) { write_job_tasks(profile, model, filter, trace); });
+    if (profile.has_rows("CANN_API"))
+      write("acl", [&](TraceWriter& trace) { write_job_api(profile, model, selection, trace); });
+  }
+  return written;
+}
+
+}  // namespace
+
+std::vector<fs::path> export_timelines(const Database& profile, const fs::path& directory,
+                                       const std::string& timestamp,
+                                       const ExportSelection& selection) {
+  make_directories(directory);
+  if (profile.generation() == Generation::kJob) return export_job(profile, directory, selection);
+  return export_prof(profile, directory, timestamp, selection);
+}
+
+}  // namespace aoe::profiler
