@@ -60,7 +60,8 @@ CREATE TABLE MEMORY(
 CREATE TABLE NPU_OP_MEM(
   operatorName INTEGER, addr INTEGER, type INTEGER, size INTEGER, timestampNs INTEGER,
   globalTid INTEGER, totalAllocate INTEGER, totalReserve INTEGER, component INTEGER,
-  deviceId INTEGER);
+  deviceId INTEGER,
+  allocationNs INTEGER);       -- ours: when the block was allocated, also in the row of its release
 CREATE TABLE NPU_MEM(type INTEGER, ddr REAL, hbm REAL, timestampNs INTEGER, deviceId INTEGER);
 
 CREATE TABLE STEP_TRACE(
@@ -104,16 +105,16 @@ CREATE INDEX MSTX_EVENTS_startNs ON MSTX_EVENTS(startNs);
 const char* const kDeriveMemory = R"sql(
 INSERT INTO NPU_OP_MEM
   SELECT name, NULL, type, size, timestampNs, globalTid,
-         sum(size) OVER totals, sum(size) OVER totals, component, 0
+         sum(size) OVER totals, sum(size) OVER totals, component, 0, allocationNs
   FROM (SELECT rowid AS event, name, 0 AS type, sizeBytes AS size, startNs AS timestampNs,
-               globalTid, component
+               globalTid, component, startNs AS allocationNs
         FROM MEMORY WHERE endNs = startNs
         UNION ALL
-        SELECT rowid, name, 1, -sizeBytes, endNs, globalTid, component
+        SELECT rowid, name, 1, -sizeBytes, endNs, globalTid, component, startNs
         FROM MEMORY WHERE endNs > startNs)
   WINDOW totals AS (PARTITION BY component ORDER BY timestampNs, type DESC, event
                     ROWS UNBOUNDED PRECEDING)
-  ORDER BY timestampNs;
+  ORDER BY timestampNs, event;
 )sql";
 
 }  // namespace aoe::profiler

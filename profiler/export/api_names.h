@@ -48,6 +48,14 @@ constexpr std::string_view job_task_type(std::string_view task_type) {
   return task_type;
 }
 
+/// The Type of acl_statistic: what the call is about.
+constexpr std::string_view job_api_type(std::int64_t type, std::string_view api) {
+  if (api.starts_with("aclmdl")) return "model";
+  if (api.starts_with("aclrt")) return "runtime";
+  if (api.starts_with("aclop")) return "op";
+  return level_name(type);
+}
+
 /// op_summary and task_time call a task's kind so.
 constexpr std::string_view kernel_type(std::string_view task_type) {
   if (task_type == "AI_CORE") return "KERNEL_AICORE";

@@ -1,6 +1,7 @@
 // Puts the names together.
 #include "profiler/export/job_names.h"
 
+#include <algorithm>
 #include <filesystem>
 
 namespace aoe::profiler {
@@ -8,7 +9,9 @@ namespace aoe::profiler {
 std::string model_file_name(const ModelRow& model) {
   const std::string stem = std::filesystem::path(model.om_path).stem().string();
   if (!stem.empty()) return stem;
-  return model.name.empty() ? "NA" : model.name;
+  std::string name = model.name.empty() ? "NA" : model.name;
+  std::replace(name.begin(), name.end(), '/', '_');
+  return name;
 }
 
 std::string batch_num(const ModelRow& model) {
@@ -16,6 +19,16 @@ std::string batch_num(const ModelRow& model) {
   const std::string& shapes = model.ops.front().input_shapes;
   const std::string first = shapes.substr(0, shapes.find_first_of(",;"));
   return first.empty() || first.find_first_not_of("0123456789") != std::string::npos ? "NA" : first;
+}
+
+std::string picture_count(const Database& profile, const ModelRow& model,
+                          const ExportSelection& selection) {
+  const std::string batch = batch_num(model);
+  if (batch == "NA" || selection.iteration) return batch;
+  Statement row =
+      profile.connection().prepare("SELECT count(*) FROM MODEL_EXECUTION WHERE modelId = ?");
+  row.bind(1, model.id);
+  return std::to_string(std::stoll(batch) * (row.step() ? row.integer(0) : 0));
 }
 
 std::string job_timeline_stem(const std::string& kind, const ModelRow& model) {

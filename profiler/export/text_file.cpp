@@ -92,7 +92,8 @@ void TextFile::flush() {
   buffer_.clear();
 }
 
-void TextFile::finish() {
+void TextFile::finish_as(const std::filesystem::path& path) {
+  path_ = path;
   flush();
   const int file = std::exchange(file_, -1);
   if (::close(file) != 0) fail(unfinished_);

@@ -29,8 +29,9 @@ class TextFile {
   void maybe_flush() {
     if (buffer_.size() >= kBufferBytes) flush();
   }
-  /// Renames to the final name.
-  void finish();
+  /// Renames to the final name, or to another that only turned out now.
+  void finish() { finish_as(path_); }
+  void finish_as(const std::filesystem::path& path);
   const std::filesystem::path& path() const { return path_; }
 
  private:

@@ -1,0 +1,55 @@
+// The registry, and the loop over its tables.
+#include "profiler/export/summary.h"
+
+#include "all_summaries.inc"
+#include "base/check.h"
+#include "profiler/database/profile_directory.h"
+
+namespace aoe::profiler {
+
+SummaryRegistry::SummaryRegistry() {
+  register_all_summaries(*this);
+}
+
+const SummaryTable& SummaryRegistry::table(const std::string& name, Generation generation) const {
+  for (const SummaryTable& table : tables_)
+    if (table.name == name && table.generation == generation) return table;
+  AOE_CHECK(false, "no summary table " + name);
+  return tables_.front();
+}
+
+std::vector<std::string> SummaryTable::all_columns(const Database& profile) const {
+  std::vector<std::string> all = columns;
+  if (more_columns)
+    for (std::string& column : more_columns(profile)) all.push_back(std::move(column));
+  return all;
+}
+
+std::vector<std::filesystem::path> export_summaries(const Database& profile,
+                                                    const std::filesystem::path& directory,
+                                                    const std::string& timestamp,
+                                                    const SummaryOptions& options) {
+  make_directories(directory);
+  const std::string suffix = profile.generation() == Generation::kProf ? "_" + timestamp : "";
+  std::vector<std::filesystem::path> written;
+  const SummaryRegistry registry;
+  for (const SummaryTable& table : registry.tables()) {
+    if (table.generation != profile.generation()) continue;
+    const std::vector<SummaryPart> parts = table.parts
+                                               ? table.parts(profile, options.selection)
+                                               : std::vector<SummaryPart>{{.stem = table.name}};
+    for (const SummaryPart& part : parts) {
+      TableWriter writer({.directory = directory,
+                          .stem = part.stem,
+                          .suffix = suffix,
+                          .format = options.format,
+                          .rows_per_file = options.rows_per_file},
+                         table.all_columns(profile));
+      table.write({profile, options.selection, part.model}, writer);
+      for (auto& path : writer.finish()) written.push_back(std::move(path));
+    }
+  }
+  return written;
+}
+
+}  // namespace aoe::profiler
