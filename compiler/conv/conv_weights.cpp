@@ -6,21 +6,23 @@
 namespace aoe::compiler {
 namespace {
 
+/// The plan's numbers are read once: some of them are loops over the groups, and there are millions
+/// of weights.
 void pack_block(const float* weights, const DirectPlan& plan, std::int64_t oc_block, float* to) {
   const ConvShape& s = plan.shape();
   const std::int64_t taps = s.kernel_height * s.kernel_width, unroll = plan.tiling().ic_unroll;
-  const std::int64_t first_channel = plan.first_group(oc_block) * s.group_in_channels();
-  for (std::int64_t lane = 0; lane < plan.block_lanes(); ++lane) {
-    const std::int64_t oc = oc_block * plan.block_lanes() + lane;
+  const std::int64_t lanes = plan.block_lanes(), in_channels = s.group_in_channels();
+  const std::int64_t tap_stride = plan.max_chunks() * unroll * lanes;
+  const std::int64_t first_channel = plan.first_group(oc_block) * in_channels;
+  for (std::int64_t lane = 0; lane < lanes; ++lane) {
+    const std::int64_t oc = oc_block * lanes + lane;
     if (oc >= s.out_channels) return;
-    const std::int64_t begin = oc / s.group_out_channels() * s.group_in_channels() - first_channel;
-    for (std::int64_t ic = 0; ic < s.group_in_channels(); ++ic) {
+    const std::int64_t begin = oc / s.group_out_channels() * in_channels - first_channel;
+    const float* from = weights + oc * in_channels * taps;
+    for (std::int64_t ic = 0; ic < in_channels; ++ic, from += taps) {
       const std::int64_t chunk = (begin + ic) / unroll, i = (begin + ic) % unroll;
-      const float* from = weights + (oc * s.group_in_channels() + ic) * taps;
-      for (std::int64_t tap = 0; tap < taps; ++tap) {
-        to[((tap * plan.max_chunks() + chunk) * unroll + i) * plan.block_lanes() + lane] =
-            from[tap];
-      }
+      float* at = to + (chunk * unroll + i) * lanes + lane;
+      for (std::int64_t tap = 0; tap < taps; ++tap) at[tap * tap_stride] = from[tap];
     }
   }
 }
@@ -34,9 +36,8 @@ PackedConstant pack_direct_weights(const Task& task, const DirectPlan& plan) {
             float* to = static_cast<float*>(destination);
             std::fill_n(to, elements, 0.0f);
             const std::int64_t block = plan.weight_elements() / plan.oc_blocks();
-            for (std::int64_t b = 0; b < plan.oc_blocks(); ++b) {
+            for (std::int64_t b = 0; b < plan.oc_blocks(); ++b)
               pack_block(weights->view().as<float>(), plan, b, to + b * block);
-            }
           }};
 }
 
