@@ -15,18 +15,19 @@ using loopnest::Int;
 using loopnest::Local;
 using loopnest::Vec;
 
-/// G g G^T of one 3x3 kernel, position by position.
+/// G g G^T of one 3x3 kernel, position by position: first the columns, then the rows. In double,
+/// since the weights are read many times and transformed once.
 void transform_kernel(const float* kernel, const std::vector<std::vector<double>>& g,
-                      std::vector<double>& transformed) {
+                      std::vector<double>& columns, float* transformed) {
   const std::size_t size = g.size();
+  for (std::size_t i = 0; i < size; ++i)
+    for (std::size_t c = 0; c < 3; ++c)
+      columns[i * 3 + c] = g[i][0] * kernel[c] + g[i][1] * kernel[3 + c] + g[i][2] * kernel[6 + c];
   for (std::size_t i = 0; i < size; ++i) {
-    for (std::size_t j = 0; j < size; ++j) {
-      double sum = 0;
-      for (std::size_t r = 0; r < 3; ++r) {
-        for (std::size_t c = 0; c < 3; ++c) sum += g[i][r] * g[j][c] * double{kernel[r * 3 + c]};
-      }
-      transformed[i * size + j] = sum;
-    }
+    const double* row = columns.data() + i * 3;
+    for (std::size_t j = 0; j < size; ++j)
+      transformed[i * size + j] =
+          static_cast<float>(row[0] * g[j][0] + row[1] * g[j][1] + row[2] * g[j][2]);
   }
 }
 
@@ -39,16 +40,24 @@ PackedConstant pack_weights(const Task& task, const WinogradPlan& plan) {
             const float* from = weights->view().as<float>();
             float* to = static_cast<float*>(destination);
             std::fill_n(to, elements, 0.0f);
+            const auto& g = weight_transform(plan.outputs());
             const std::int64_t channels = plan.in_chunks() * plan.tiling().ic_unroll;
             const std::int64_t width = plan.tiling().oc_vectors * plan.lanes();
-            std::vector<double> transformed(static_cast<std::size_t>(plan.positions()));
-            for (std::int64_t oc = 0; oc < s.out_channels; ++oc) {
+            const std::int64_t positions = plan.positions();
+            std::vector<double> columns(g.size() * 3);
+            std::vector<float> transformed(static_cast<std::size_t>(positions));
+            // Output channels innermost: they are neighbours in memory, so each line is written once.
+            for (std::int64_t block = 0; block * width < s.out_channels; ++block) {
               for (std::int64_t ic = 0; ic < s.in_channels; ++ic) {
-                transform_kernel(from + (oc * s.in_channels + ic) * 9,
-                                 weight_transform(plan.outputs()), transformed);
-                for (std::int64_t at = 0; at < plan.positions(); ++at) {
-                  to[((oc / width * plan.positions() + at) * channels + ic) * width + oc % width] =
-                      static_cast<float>(transformed[static_cast<std::size_t>(at)]);
+                const std::int64_t end = std::min((block + 1) * width, s.out_channels);
+                for (std::int64_t oc = block * width; oc < end; ++oc) {
+                  transform_kernel(from + (oc * s.in_channels + ic) * 9, g, columns,
+                                   transformed.data());
+                  float* at = to + (block * positions * channels + ic) * width + oc % width;
+                  for (const float value : transformed) {
+                    *at = value;
+                    at += channels * width;
+                  }
                 }
               }
             }
