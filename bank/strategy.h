@@ -32,8 +32,9 @@ struct TaskKey {
 /// How a time was measured; stored with it, compared before it is trusted.
 struct Measurement {
   double time_ns = 0;  ///< median
-  double default_time_ns =
-      0;                ///< the heuristic default, measured interleaved in the same paired run
+  /// The heuristic default's: interleaved with it in a race, at the beginning of the same search
+  /// for a record of a search. 0: unknown.
+  double default_time_ns = 0;
   std::string verdict;  ///< "faster", "same", "slower", "ambiguous" against the default
   std::string policy;   ///< name and version of the measuring policy
   int threads = 0;

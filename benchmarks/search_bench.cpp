@@ -174,8 +174,10 @@ class SearchBench {
     std::vector<Lesson> lessons;
     for (const Subject& other : subjects_) {
       if (&other == &left_out) continue;
+      const double default_ns = other.long_search.default_trial().timing.median_ns();
       for (const Trial& trial : other.long_search.trials)
-        if (auto lesson = lesson_of(*trial.candidate.impl, trial.features, trial.timing))
+        if (auto lesson =
+                lesson_of(*trial.candidate.impl, trial.features, trial.timing, default_ns))
           lessons.push_back(std::move(*lesson));
     }
     model.learn(std::move(lessons));

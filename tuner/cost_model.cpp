@@ -13,8 +13,8 @@ using compiler::Features;
 using compiler::Impl;
 namespace {
 
-/// Times the roofline.
-constexpr double kHopelessRatio = 32;
+/// Times the default.
+constexpr double kHopelessRatio = 4;
 /// Fewer say more about noise than about an Impl.
 constexpr std::size_t kFewestLessons = 12;
 
@@ -24,12 +24,18 @@ double prior(const Features& features) {
   return find_feature(features, kEstimateFeature).value_or(0);
 }
 
-std::optional<double> log_ratio_of(const Features& features, Outcome outcome, double time_ns) {
-  const std::optional<double> roofline = find_feature(features, kRooflineFeature);
-  if (!roofline || outcome == Outcome::kStopped || outcome == Outcome::kKilled) return std::nullopt;
+/// What the Impl's estimates say of a candidate against the default.
+double estimated_log_ratio(const Features& features) {
+  return prior(features) - find_feature(features, kDefaultEstimateFeature).value_or(0);
+}
+
+std::optional<double> log_ratio_of(const Features& features, Outcome outcome, double time_ns,
+                                   double default_ns) {
+  if (features.empty() || !(default_ns > 0)) return std::nullopt;
+  if (outcome == Outcome::kStopped || outcome == Outcome::kKilled) return std::nullopt;
   if (outcome != Outcome::kOk) return worst_log_ratio();
   if (!(time_ns > 0)) return std::nullopt;
-  return std::min(worst_log_ratio(), std::log(time_ns / *roofline));
+  return std::min(worst_log_ratio(), std::log(time_ns / default_ns));
 }
 
 }  // namespace
@@ -39,9 +45,10 @@ double worst_log_ratio() {
   return worst;
 }
 
-std::optional<Lesson> lesson_of(const Impl& impl, const Features& features, const Timing& timing) {
+std::optional<Lesson> lesson_of(const Impl& impl, const Features& features, const Timing& timing,
+                                double default_ns) {
   const double time_ns = timing.ok() ? timing.median_ns() : 0;
-  const auto log_ratio = log_ratio_of(features, timing.outcome, time_ns);
+  const auto log_ratio = log_ratio_of(features, timing.outcome, time_ns, default_ns);
   if (!log_ratio) return std::nullopt;
   return Lesson{std::string(impl.name()), impl.version(), features, *log_ratio};
 }
@@ -52,7 +59,8 @@ std::vector<Lesson> lessons_of(std::span<const bank::Record> records) {
     const auto outcome = outcome_from_name(record.status);
     if (!outcome) continue;
     const bank::Strategy& strategy = record.strategy;
-    if (const auto ratio = log_ratio_of(record.features, *outcome, strategy.measured.time_ns))
+    if (const auto ratio = log_ratio_of(record.features, *outcome, strategy.measured.time_ns,
+                                        strategy.measured.default_time_ns))
       lessons.push_back({strategy.impl, strategy.impl_version, record.features, *ratio});
   }
   return lessons;
@@ -94,7 +102,7 @@ void CostModel::train(Book& book) {
   for (const Lesson& lesson : book.lessons) {
     book.table.add_columns(lesson.features);
     features.push_back(&lesson.features);
-    labels.push_back(static_cast<float>(lesson.log_ratio - prior(lesson.features)));
+    labels.push_back(static_cast<float>(lesson.log_ratio - estimated_log_ratio(lesson.features)));
   }
   book.trees.emplace(book.table.rows(features), labels, BoosterOptions{});
   book.learnt = 0;

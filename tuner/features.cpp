@@ -23,6 +23,10 @@ void add_extents(const std::string& tensor, const Shape& shape, Features& featur
                           log2_of(static_cast<double>(shape[shape.size() - 1 - i])));
 }
 
+std::string arm_name(const Candidate& candidate) {
+  return std::string(candidate.impl->name()) + "/" + candidate.format.name;
+}
+
 Features features_of_task(const Task& task, const compiler::Soc& soc, WeightsIn weights_in,
                           double roofline) {
   Features features = {
@@ -47,22 +51,35 @@ double roofline_ns(const Task& task, const compiler::Soc& soc) {
                                              compiler::memory_ns(soc, compiler::bytes_moved(task)));
 }
 
-FeatureSource::FeatureSource(const Task& task, const compiler::Soc& soc, WeightsIn weights_in)
+FeatureSource::FeatureSource(const Task& task, const compiler::Soc& soc, WeightsIn weights_in,
+                             const Candidate& default_candidate)
     : task_(task),
       soc_(soc),
       roofline_ns_(tuner::roofline_ns(task, soc)),
       of_task_(features_of_task(task, soc, weights_in, roofline_ns_)) {
+  add_default(default_candidate);
 }
 
-Features FeatureSource::of(const Candidate& candidate) {
-  const std::string arm = std::string(candidate.impl->name()) + "/" + candidate.format.name;
-  const auto [estimate, is_new] = estimates_.try_emplace(arm, 0.0);
+void FeatureSource::add_default(const Candidate& candidate) {
+  of_task_.emplace_back(kDefaultEstimateFeature, estimate_ratio(candidate));
+  of_task_.emplace_back("default." + arm_name(candidate), 1);
+  const Features own = candidate.impl->features(task_, candidate.format, candidate.schedule, soc_);
+  if (const auto cycles = find_feature(own, "core_cycles"))
+    of_task_.emplace_back("default.cycles_ratio", *cycles / roofline_ns_);
+}
+
+double FeatureSource::estimate_ratio(const Candidate& candidate) {
+  const auto [estimate, is_new] = estimates_.try_emplace(arm_name(candidate), 0.0);
   if (is_new) {
     const double ns = candidate.impl->estimate_ns(task_, candidate.format, soc_);
     estimate->second = std::log(std::max(ns, 1.0) / roofline_ns_);
   }
+  return estimate->second;
+}
+
+Features FeatureSource::of(const Candidate& candidate) {
   Features features = of_task_;
-  features.emplace_back(kEstimateFeature, estimate->second);
+  features.emplace_back(kEstimateFeature, estimate_ratio(candidate));
   features.emplace_back("format." + candidate.format.name, 1);
   for (const auto& [name, value] : candidate.schedule)
     features.emplace_back("axis." + name, static_cast<double>(value));

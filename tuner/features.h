@@ -17,10 +17,12 @@ namespace aoe::tuner {
 /// teach each other.
 double roofline_ns(const compiler::Task& task, const compiler::Soc& soc);
 
-/// The features of one task's candidates; what does not depend on the Schedule is computed once.
+/// The features of one task's candidates, the task's default among them: what a candidate is better
+/// or worse than matters as much as what it is itself. What does not depend on the Schedule is computed once.
 class FeatureSource {
  public:
-  FeatureSource(const compiler::Task& task, const compiler::Soc& soc, WeightsIn weights_in);
+  FeatureSource(const compiler::Task& task, const compiler::Soc& soc, WeightsIn weights_in,
+                const compiler::Candidate& default_candidate);
 
   compiler::Features of(const compiler::Candidate& candidate);
   double roofline_ns() const { return roofline_ns_; }
@@ -28,14 +30,18 @@ class FeatureSource {
  private:
   const compiler::Task& task_;
   const compiler::Soc& soc_;
+  void add_default(const compiler::Candidate& default_candidate);
+  double estimate_ratio(const compiler::Candidate& candidate);
+
   double roofline_ns_;
-  compiler::Features of_task_;
   std::map<std::string, double> estimates_;  ///< ln(estimate / roofline) by "impl/format"
+  compiler::Features of_task_;               ///< and of its default candidate
 };
 
 /// Names of features that are read again: FeatureSource writes them for every candidate.
 inline constexpr const char* kRooflineFeature = "roofline_ns";
 inline constexpr const char* kEstimateFeature = "estimate_ratio";  ///< ln, of the heuristic
+inline constexpr const char* kDefaultEstimateFeature = "default.estimate_ratio";
 
 std::optional<double> find_feature(const compiler::Features& features, std::string_view name);
 

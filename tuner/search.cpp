@@ -75,7 +75,7 @@ class TaskSearch {
         limits_(limits),
         random_(random),
         arms_(arms_of(what)),
-        model_(what.task, what.soc, what.weights_in, what.experience) {}
+        model_(what.task, what.soc, what.weights_in, what.default_candidate, what.experience) {}
 
   SearchResult run() {
     try_first(unseen(first_candidates()));
@@ -297,7 +297,7 @@ SearchResult search(const SearchTask& what, Measurer& measurer, const SearchPoli
 
 Candidate predict_best(const SearchTask& what, const SearchPolicy& policy, Random& random) {
   const std::vector<Arm> arms = arms_of(what);
-  TaskModel model(what.task, what.soc, what.weights_in, what.experience);
+  TaskModel model(what.task, what.soc, what.weights_in, what.default_candidate, what.experience);
   const auto judge = [&](std::span<const Candidate> candidates) {
     return model.expected_ns(candidates);
   };

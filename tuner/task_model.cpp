@@ -10,6 +10,8 @@ using compiler::Features;
 using compiler::Impl;
 namespace {
 
+/// Times the roofline: how much worse a candidate is exactly should not cost the trees a leaf.
+constexpr double kHopelessRatio = 32;
 /// Measurements of an Impl from which trees can tell more than the mean does.
 constexpr std::size_t kFewestForTrees = 6;
 /// Few rows: small trees that leave the rest to the experience.
@@ -26,8 +28,8 @@ double shrunk_mean(double sum, std::size_t count, double prior) {
 }  // namespace
 
 TaskModel::TaskModel(const compiler::Task& task, const compiler::Soc& soc, WeightsIn weights_in,
-                     const CostModel* experience)
-    : source_(task, soc, weights_in), experience_(experience) {
+                     const Candidate& default_candidate, const CostModel* experience)
+    : source_(task, soc, weights_in, default_candidate), experience_(experience) {
 }
 
 bool TaskModel::has_experience(const Impl& impl) const {
@@ -44,11 +46,12 @@ std::vector<double> TaskModel::uncorrected(const Impl& impl,
 }
 
 void TaskModel::learn(const Impl& impl, const Features& features, const Timing& timing) {
-  const auto lesson = lesson_of(impl, features, timing);
-  if (!lesson) return;
+  if (timing.outcome == Outcome::kStopped || timing.outcome == Outcome::kKilled) return;
   const double expected = uncorrected(impl, std::span(&features, 1)).front();
+  const double ratio = timing.ok() ? timing.median_ns() / source_.roofline_ns() : 1;
+  const double actual = std::log(std::clamp(ratio, 1 / kHopelessRatio, kHopelessRatio));
   corrections_[std::string(impl.name())].measured.push_back(
-      {features, expected, lesson->log_ratio, timing.ok()});
+      {features, expected, actual, timing.ok()});
 }
 
 void TaskModel::fit() {

@@ -19,7 +19,7 @@ class TaskModel {
  public:
   /// `experience` may be nullptr. All references stay with the caller.
   TaskModel(const compiler::Task& task, const compiler::Soc& soc, WeightsIn weights_in,
-            const CostModel* experience);
+            const compiler::Candidate& default_candidate, const CostModel* experience);
 
   compiler::Features features(const compiler::Candidate& candidate) {
     return source_.of(candidate);

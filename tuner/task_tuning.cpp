@@ -104,10 +104,18 @@ class TaskTuning {
     if (context_.cost_model) context_.cost_model->learn(lessons());
   }
 
+  /// 0 when it failed: nothing can be compared with it.
+  static double default_ns(const SearchResult& result) {
+    if (result.trials.empty() || !result.default_trial().timing.ok()) return 0;
+    return result.default_trial().timing.median_ns();
+  }
+
   std::vector<Lesson> lessons() const {
     std::vector<Lesson> list;
+    const double by_default_ns = default_ns(result_);
     for (const Trial& trial : result_.trials)
-      if (auto lesson = lesson_of(*trial.candidate.impl, trial.features, trial.timing))
+      if (auto lesson =
+              lesson_of(*trial.candidate.impl, trial.features, trial.timing, by_default_ns))
         list.push_back(std::move(*lesson));
     return list;
   }
@@ -123,6 +131,7 @@ class TaskTuning {
     for (const Trial& trial : std::span(so_far.trials).last(added)) {
       if (trial.is_recalled) continue;
       records.push_back(record_of(strategy_with_time(trial.candidate, trial.timing), trial.timing));
+      records.back().strategy.measured.default_time_ns = default_ns(so_far);
       records.back().features = trial.features;
     }
     context_.keep_records(std::move(records));

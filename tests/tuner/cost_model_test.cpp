@@ -143,27 +143,31 @@ TEST_F(CostModelTest, FailuresAreLessonsAndOutsideCausesAreNone) {
   const Features features = {{kRooflineFeature, 100.0}};
   Timing ok;
   ok.samples_ns = {200};
-  EXPECT_DOUBLE_EQ(lesson_of(impl_, features, ok)->log_ratio, std::log(2));
+  EXPECT_DOUBLE_EQ(lesson_of(impl_, features, ok, 100)->log_ratio, std::log(2));
   const auto failed = [&](Outcome outcome) {
-    return lesson_of(impl_, features, Timing::failure(outcome, "why"));
+    return lesson_of(impl_, features, Timing::failure(outcome, "why"), 100);
   };
   EXPECT_DOUBLE_EQ(failed(Outcome::kWrongResult)->log_ratio, worst_log_ratio());
   EXPECT_DOUBLE_EQ(failed(Outcome::kTimeout)->log_ratio, worst_log_ratio());
   EXPECT_FALSE(failed(Outcome::kStopped));
   EXPECT_FALSE(failed(Outcome::kKilled));
-  EXPECT_FALSE(lesson_of(impl_, {}, ok));  // nothing to learn from
+  EXPECT_FALSE(lesson_of(impl_, {}, ok, 100));  // nothing to learn from
+  EXPECT_FALSE(lesson_of(impl_, features, ok, 0)) << "the default is not known";
 }
 
 TEST_F(CostModelTest, RecordsTeachTheSameAsMeasurements) {
   bank::Record record;
   record.strategy = compiler::strategy_of(impl_.at(4, 2));
   record.strategy.measured.time_ns = 300;
+  record.strategy.measured.default_time_ns = 100;
   record.features = {{kRooflineFeature, 100.0}, {"axis.tile", 4.0}};
   bank::Record without_features = record;
   without_features.features.clear();
   bank::Record crashed = record;
   crashed.status = "crashed";
-  const std::vector<bank::Record> records = {record, without_features, crashed};
+  bank::Record without_default = record;
+  without_default.strategy.measured.default_time_ns = 0;
+  const std::vector<bank::Record> records = {record, without_features, without_default, crashed};
   const auto list = lessons_of(records);
   ASSERT_EQ(list.size(), 2U);
   EXPECT_EQ(list[0].impl, "fake");
@@ -183,7 +187,7 @@ Timing of_ns(double ns) {
 TEST_F(CostModelTest, MeasurementsOfTheTaskCorrectWhatIsExpected) {
   const compiler::Task task = tests::fake_task();
   const compiler::Soc soc = tests::fake_soc();
-  TaskModel model(task, soc, WeightsIn::kL3, nullptr);
+  TaskModel model(task, soc, WeightsIn::kL3, impl_.at(1, 1), nullptr);
   const std::vector<compiler::Candidate> asked = {impl_.at(8, 4), impl_.at(32, 1)};
   EXPECT_NEAR(model.expected_ns(asked)[0], 1000, 1) << "the Impl's own estimate";
   // Everything takes ten times as long as the Impl thinks, and small tiles twice that.
@@ -199,7 +203,7 @@ TEST_F(CostModelTest, MeasurementsOfTheTaskCorrectWhatIsExpected) {
 TEST_F(CostModelTest, AFailureMakesItsNeighboursLookSlow) {
   const compiler::Task task = tests::fake_task();
   const compiler::Soc soc = tests::fake_soc();
-  TaskModel model(task, soc, WeightsIn::kL3, nullptr);
+  TaskModel model(task, soc, WeightsIn::kL3, impl_.at(1, 1), nullptr);
   for (const std::int64_t unroll : {1, 2, 3, 4, 5}) {
     model.learn(impl_, model.features(impl_.at(4, unroll)), of_ns(1000));
     model.learn(impl_, model.features(impl_.at(64, unroll)),

@@ -117,10 +117,11 @@ TEST_F(Search, ExperienceOfOtherTasksIsAmongTheFirstMeasured) {
   std::vector<Lesson> lessons;
   for (const std::int64_t channels : {16, 32, 128, 256}) {
     const compiler::Task other = tests::fake_task(channels);
-    FeatureSource source(other, soc_, WeightsIn::kMemory);
+    const Candidate by_default = impl_.at(1, 1);
+    FeatureSource source(other, soc_, WeightsIn::kMemory, by_default);
     for (const Schedule& s : enumerate(impl_.space(other, {}, soc_), 1000)) {
       const Candidate c{&impl_, FakeImpl::format("NCHW"), s};
-      lessons.push_back({"fake", 1, source.of(c), std::log(bowl(c) / 100)});
+      lessons.push_back({"fake", 1, source.of(c), std::log(bowl(c) / bowl(by_default))});
     }
   }
   CostModel experience;
