@@ -215,9 +215,7 @@ class SearchBench {
 
   /// Slowdown against the best, and where the default leaves something to gain how much of it.
   std::string predicted_text(const Subject& subject, const CostModel& experience) {
-    Random random(1);
-    const Candidate predicted =
-        predict_best(subject.search_task(soc_, &experience), SearchPolicy{}, random);
+    const Candidate predicted = predict(subject.search_task(soc_, &experience)).front().candidate;
     const double predicted_ns = fresh_times(subject.task, {predicted}).front();
     const std::string text = fmt::format("{:.2f}", predicted_ns / subject.best_ns);
     const double gain_ns = subject.default_ns - subject.best_ns;

@@ -15,15 +15,17 @@ std::vector<std::size_t> order_by_gain(std::span<const double> task_ns) {
   return order;
 }
 
-std::vector<int> plan_trials(std::span<const double> task_ns, const SearchPolicy& policy,
-                             std::int64_t total_limit) {
+std::vector<int> plan_trials(std::span<const double> task_ns, const std::vector<bool>& is_familiar,
+                             const SearchPolicy& policy, std::int64_t total_limit) {
   const double model_ns = std::accumulate(task_ns.begin(), task_ns.end(), 0.0);
   std::vector<int> planned;
-  for (const double ns : task_ns) {
-    const double percent = model_ns > 0 ? 100 * ns / model_ns : 0;
+  for (std::size_t i = 0; i < task_ns.size(); ++i) {
+    const double percent = model_ns > 0 ? 100 * task_ns[i] / model_ns : 0;
     const double wanted = std::round(policy.trials_per_percent * percent);
     planned.push_back(std::clamp(static_cast<int>(std::min(wanted, 1e9)), policy.min_trials,
                                  std::max(policy.min_trials, policy.max_trials)));
+    if (!is_familiar.empty() && is_familiar[i])
+      planned[i] = std::max(1, static_cast<int>(std::ceil(policy.familiar_share * planned[i])));
   }
   const std::int64_t sum = std::accumulate(planned.begin(), planned.end(), std::int64_t{0});
   if (total_limit <= 0 || sum <= total_limit) return planned;

@@ -39,6 +39,7 @@ requires std::same_as<std::remove_const_t<P>, SearchPolicy>
 void each_field(P& p, F&& f) {
   f("trials_per_percent", p.trials_per_percent);
   f("min_trials", p.min_trials);
+  f("familiar_share", p.familiar_share);
   f("max_trials", p.max_trials);
   f("batch_size", p.batch_size);
   f("patience", p.patience);

@@ -53,6 +53,9 @@ struct SearchPolicy {
   /// Trials of a task: in proportion to its share of the model's time, within these bounds.
   double trials_per_percent = 16;
   int min_trials = 16;
+  /// Of these, for a task whose kind the bank's records know from other shapes: a cost model that
+  /// was taught before needs to see less.
+  double familiar_share = 0.15;
   int max_trials = 160;
   int batch_size = 8;  ///< compiled together, then measured one by one
   int patience = 32;   ///< proposals without a better one that end the search of a task

@@ -295,13 +295,19 @@ SearchResult search(const SearchTask& what, Measurer& measurer, const SearchPoli
   return TaskSearch(what, measurer, policy, limits, random).run();
 }
 
-Candidate predict_best(const SearchTask& what, const SearchPolicy& policy, Random& random) {
-  const std::vector<Arm> arms = arms_of(what);
+std::vector<Prediction> predict(const SearchTask& what) {
+  std::vector<Candidate> known = {what.default_candidate};
+  known.insert(known.end(), what.seeds.begin(), what.seeds.end());
+  known.insert(known.end(), what.heuristics.begin(), what.heuristics.end());
   TaskModel model(what.task, what.soc, what.weights_in, what.default_candidate, what.experience);
-  const auto judge = [&](std::span<const Candidate> candidates) {
-    return model.expected_ns(candidates);
-  };
-  return Evolution(arms, {}, policy, judge, random).run({}).front().candidate;
+  const std::vector<double> expected = model.expected_ns(known);
+  std::vector<Prediction> list;
+  for (std::size_t i = 0; i < known.size(); ++i) list.push_back({known[i], expected[i]});
+  std::ranges::stable_sort(list, {}, &Prediction::expected_ns);
+  std::set<std::string> formats;
+  std::erase_if(
+      list, [&](const Prediction& p) { return !formats.insert(p.candidate.format.name).second; });
+  return list;
 }
 
 }  // namespace aoe::tuner

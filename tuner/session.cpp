@@ -53,6 +53,7 @@ class OperatorTuning {
     if (!is_stopped()) measure_untuned();
     if (!is_stopped()) collect();
     if (!is_stopped()) learn_from_bank();
+    if (!is_stopped()) plan();
     for (const std::size_t index : order_by_gain(shares_)) {
       if (is_stopped()) break;
       tune(index);
@@ -119,9 +120,6 @@ class OperatorTuning {
       for (const std::string& node : task.nodes) task.model_ns += node_ns[node];
       shares_.push_back(task.model_ns);
     }
-    planned_ = plan_trials(shares_, options_.policy.search, options_.max_trials);
-    planned_left_ = planned_total_ =
-        std::accumulate(planned_.begin(), planned_.end(), std::int64_t{0});
     result_.has_tunable_operator = !tasks_.empty();
     outcome_.tasks = static_cast<int>(tasks_.size());
     progress_.tasks_total = outcome_.tasks;
@@ -134,6 +132,15 @@ class OperatorTuning {
     cost_model_.learn(lessons_of(bank_.recent_records(CostModel::kMostLessons)));
     for (const bank::BankEntry& entry : bank_.entries())
       if (auto neighbour = neighbour_of(entry)) winners_.push_back(std::move(*neighbour));
+  }
+
+  void plan() {
+    std::vector<bool> is_familiar;
+    for (const TuningTask& task : tasks_)
+      is_familiar.push_back(cost_model_.knows(*task.default_candidate.impl));
+    planned_ = plan_trials(shares_, is_familiar, options_.policy.search, options_.max_trials);
+    planned_left_ = planned_total_ =
+        std::accumulate(planned_.begin(), planned_.end(), std::int64_t{0});
   }
 
   void tune(std::size_t index) {

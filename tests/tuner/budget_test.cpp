@@ -13,17 +13,23 @@ SearchPolicy policy() {
   p.trials_per_percent = 2;
   p.min_trials = 10;
   p.max_trials = 100;
+  p.familiar_share = 0.2;
   return p;
 }
 
 std::vector<int> plan(std::vector<double> task_ns, std::int64_t limit = 0) {
-  return plan_trials(task_ns, policy(), limit);
+  return plan_trials(task_ns, {}, policy(), limit);
 }
 
 TEST(PlanTrials, FollowsTheShareWithinBounds) {
   EXPECT_EQ(plan({80, 15, 5}), (std::vector<int>{100, 30, 10}));
   EXPECT_EQ(plan({0, 0}), (std::vector<int>{10, 10}));
   EXPECT_TRUE(plan({}).empty());
+}
+
+TEST(PlanTrials, FamiliarTasksGetTheirShareOfIt) {
+  const double task_ns[] = {80, 15, 5};
+  EXPECT_EQ(plan_trials(task_ns, {false, true, true}, policy(), 0), (std::vector<int>{100, 6, 2}));
 }
 
 TEST(PlanTrials, TotalLimitIsKeptAndTheLargestTasksKeepTrials) {

@@ -129,10 +129,32 @@ TEST_F(Search, ExperienceOfOtherTasksIsAmongTheFirstMeasured) {
   const SearchTask what{
       .task = task_, .soc = soc_, .default_candidate = impl_.at(1, 1), .experience = &experience};
   Random random(1);
-  EXPECT_LE(bowl(predict_best(what, policy_, random)), 110);
   FakeMeasurer measurer(bowl);
   const SearchResult result = search(what, measurer, policy_, {.trials = 3}, random);
   EXPECT_LE(bowl(result.best()->candidate), 110);
+}
+
+TEST_F(Search, PredictsWithoutMeasuringTheBestOfEachFormat) {
+  std::vector<Lesson> lessons;
+  for (const std::int64_t channels : {16, 32, 128, 256}) {
+    const compiler::Task other = tests::fake_task(channels);
+    const Candidate by_default = impl_.at(1, 1);
+    FeatureSource source(other, soc_, WeightsIn::kMemory, by_default);
+    for (const Schedule& s : enumerate(impl_.space(other, {}, soc_), 1000)) {
+      const Candidate c{&impl_, FakeImpl::format("NCHW"), s};
+      lessons.push_back({"fake", 1, source.of(c), std::log(bowl(c) / bowl(by_default))});
+    }
+  }
+  CostModel experience;
+  experience.learn(std::move(lessons));
+  const SearchTask what{.task = task_,
+                        .soc = soc_,
+                        .default_candidate = impl_.at(1, 1),
+                        .seeds = {impl_.at(64, 1), impl_.at(8, 4), impl_.at(2, 2)},
+                        .experience = &experience};
+  const std::vector<Prediction> predictions = predict(what);
+  ASSERT_EQ(predictions.size(), 1U) << "one Format";
+  EXPECT_EQ(to_text(predictions.front().candidate), to_text(impl_.at(8, 4)));
 }
 
 TEST_F(Search, EndsWhenNothingIsExpectedToBeGained) {

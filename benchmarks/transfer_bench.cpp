@@ -1,0 +1,217 @@
+// transfer_bench: how much of the gain that tuning gives do the records of other shapes give alone,
+// without a single measurement of the model's own tasks? The untuned model, the model with predicted
+// strategies and the tuned model run interleaved; printed are their times and
+//
+//   share = (untuned - predicted) / (untuned - tuned)
+//
+//   transfer_bench --bank=DIR [--tuned_bank=DIR] [--threads=N] [--tasks] MODEL.onnx...
+//   --bank        op bank of one soc_version that the predictions learn from; records and winners of
+//                 tasks that the model has itself are left out
+//   --tuned_bank  op bank with the model's own strategies; default: the same as --bank
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <boost/program_options.hpp>
+#include <filesystem>
+#include <iostream>
+#include <set>
+
+#include "bank/knowledge_bank.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "compiler/compiler.h"
+#include "graph/onnx_import.h"
+#include "graph/passes.h"
+#include "tuner/model_bench.h"
+#include "tuner/neighbours.h"
+#include "tuner/search.h"
+#include "tuner/statistics.h"
+#include "tuner/task_list.h"
+
+namespace aoe::tuner {
+namespace {
+namespace fs = std::filesystem;
+namespace po = boost::program_options;
+
+constexpr std::size_t kNeighbours = 8;
+
+struct Settings {
+  fs::path bank, tuned_bank;
+  std::vector<std::string> models;
+  int threads = 2;
+  bool print_tasks = false;
+};
+
+/// What a bank knows of tasks that are not among `left_out`.
+struct Experience {
+  CostModel model;
+  std::vector<Neighbour> winners;
+
+  Experience(const bank::KnowledgeBank& bank, const std::set<std::string>& left_out) {
+    std::vector<Lesson> lessons;
+    for (const bank::BankEntry& entry : bank.entries()) {
+      if (left_out.contains(entry.key.description)) continue;
+      for (Lesson& lesson : lessons_of(bank.records(entry.key)))
+        lessons.push_back(std::move(lesson));
+      if (auto winner = neighbour_of(entry)) winners.push_back(std::move(*winner));
+    }
+    model.learn(std::move(lessons));
+  }
+};
+
+/// Strategies that nobody measured.
+class Predictions : public bank::StrategySource {
+ public:
+  void add(const TuningTask& task, const std::vector<Prediction>& predictions) {
+    bank::StrategySet& set = sets_[task.key.description];
+    for (const Prediction& p : predictions) {
+      set.strategies.push_back(compiler::strategy_of(p.candidate));
+      set.strategies.back().measured.time_ns = p.expected_ns;
+    }
+  }
+  std::optional<bank::StrategySet> find(const bank::TaskKey& key) const override {
+    const auto found = sets_.find(key.description);
+    return found == sets_.end() ? std::nullopt : std::optional(found->second);
+  }
+  std::string description() const override { return "predictions"; }
+
+ private:
+  std::map<std::string, bank::StrategySet> sets_;  ///< by the task's description
+};
+
+class Transfer {
+ public:
+  explicit Transfer(const Settings& settings)
+      : settings_(settings),
+        soc_(compiler::detect_soc(settings.threads)),
+        bank_(settings.bank, {.soc_version = soc_.version, .read_only = true}),
+        tuned_bank_(settings.tuned_bank, {.soc_version = soc_.version, .read_only = true}) {}
+
+  void run(const std::string& path) {
+    graph::Graph graph = graph::import_onnx(path, {});
+    graph::run_passes(graph, {});
+    const compiler::Compilation untuned = compiler::compile(graph, {.soc = soc_});
+    const std::vector<TuningTask> tasks = collect_tasks(graph, untuned, soc_, {});
+    std::set<std::string> own;
+    for (const TuningTask& task : tasks) own.insert(task.key.description);
+    const Experience experience(bank_, own);
+
+    const Predictions predictions = predict_all(tasks, experience, untuned);
+    const compiler::Compilation predicted =
+        compiler::compile(graph, {.soc = soc_, .strategies = &predictions});
+    const compiler::Compilation tuned =
+        compiler::compile(graph, {.soc = soc_, .strategies = &tuned_bank_});
+    const std::vector<ModelTiming> timings = time({&untuned, &predicted, &tuned});
+    if (settings_.print_tasks) print_tasks(tasks, timings, predicted);
+    std::vector<double> times_ms;
+    for (const ModelTiming& timing : timings) times_ms.push_back(median(timing.samples_ns) / 1e6);
+    fmt::print(
+        "{}: {} tasks, {} strategies of the tuned model's own; untuned {:.3f} ms, predicted "
+        "{:.3f} ms, tuned {:.3f} ms; share of the gain {:.0f}%\n",
+        graph.name, tasks.size(), tuned.bank_hits(), times_ms[0], times_ms[1], times_ms[2],
+        100 * (times_ms[0] - times_ms[1]) / (times_ms[0] - times_ms[2]));
+  }
+
+ private:
+  Predictions predict_all(const std::vector<TuningTask>& tasks, const Experience& experience,
+                          const compiler::Compilation& untuned) const {
+    const double model_bytes =
+        static_cast<double>(untuned.om.weights.size() + untuned.om.arena_bytes);
+    const WeightsIn weights_in =
+        model_bytes < static_cast<double>(soc_.l3_bytes) ? WeightsIn::kL3 : WeightsIn::kMemory;
+    Predictions predictions;
+    for (const TuningTask& task : tasks) {
+      const SearchTask what{
+          .task = task.task,
+          .soc = soc_,
+          .default_candidate = task.default_candidate,
+          .seeds = seeds_from_neighbours(task, experience.winners, soc_, kNeighbours),
+          .heuristics = task.heuristics,
+          .experience = &experience.model,
+          .weights_in = weights_in};
+      predictions.add(task, predict(what));
+    }
+    return predictions;
+  }
+
+  /// In the models, all ops of a task together.
+  static void print_tasks(const std::vector<TuningTask>& tasks,
+                          const std::vector<ModelTiming>& timings,
+                          const compiler::Compilation& predicted) {
+    std::map<std::string, std::array<double, 3>> node_us;
+    for (std::size_t m = 0; m < timings.size(); ++m)
+      for (const StepTiming& step : timings[m].steps)
+        if (!step.samples_ns.empty()) node_us[step.node][m] += median(step.samples_ns) / 1e3;
+    for (const TuningTask& task : tasks) {
+      std::array<double, 3> us{};
+      for (const std::string& node : task.nodes)
+        for (std::size_t m = 0; m < us.size(); ++m) us[m] += node_us[node][m];
+      const auto report =
+          std::ranges::find(predicted.nodes, task.nodes.front(), &compiler::NodeReport::node);
+      fmt::print("  {:<40} untuned {:8.1f} us, predicted {:8.1f} us, tuned {:8.1f} us; {} {} {}\n",
+                 task.shape_text(), us[0], us[1], us[2], report->impl, report->format,
+                 to_text(report->schedule));
+    }
+  }
+
+  std::vector<ModelTiming> time(const std::vector<const compiler::Compilation*>& contenders) const {
+    const fs::path directory =
+        fs::temp_directory_path() / ("transfer_bench-" + std::to_string(::getpid()));
+    fs::create_directories(directory);
+    std::vector<fs::path> paths;
+    for (const compiler::Compilation* contender : contenders) {
+      paths.push_back(directory / (std::to_string(paths.size()) + ".om"));
+      write_file_atomically(paths.back(), contender->om.serialize());
+    }
+    std::vector<ModelTiming> timings = bench_models(paths, MeasurePolicy{}, soc_.threads);
+    fs::remove_all(directory);
+    return timings;
+  }
+
+  const Settings& settings_;
+  compiler::Soc soc_;
+  bank::KnowledgeBank bank_, tuned_bank_;
+};
+
+Settings parse(int argc, char** argv) {
+  po::options_description flags("flags");
+  flags.add_options()("bank", po::value<std::string>()->required(), "records to learn from")(
+      "tuned_bank", po::value<std::string>(), "strategies of the tuned model")(
+      "threads", po::value<int>()->default_value(2), "threads")("tasks", po::bool_switch(),
+                                                                "a line for each task")(
+      "model", po::value<std::vector<std::string>>()->required(), "ONNX models");
+  po::positional_options_description positional;
+  positional.add("model", -1);
+  po::variables_map values;
+  try {
+    po::store(po::command_line_parser(argc, argv).options(flags).positional(positional).run(),
+              values);
+    po::notify(values);
+  } catch (const po::error& e) {
+    throw Error(ExitCode::kUsage, e.what());
+  }
+  Settings settings;
+  settings.bank = values["bank"].as<std::string>();
+  settings.tuned_bank = values.contains("tuned_bank") ? values["tuned_bank"].as<std::string>()
+                                                      : values["bank"].as<std::string>();
+  settings.threads = values["threads"].as<int>();
+  settings.print_tasks = values["tasks"].as<bool>();
+  settings.models = values["model"].as<std::vector<std::string>>();
+  return settings;
+}
+
+}  // namespace
+}  // namespace aoe::tuner
+
+int main(int argc, char** argv) {
+  try {
+    const aoe::tuner::Settings settings = aoe::tuner::parse(argc, argv);
+    aoe::tuner::Transfer transfer(settings);
+    for (const std::string& model : settings.models) transfer.run(model);
+  } catch (const aoe::Error& e) {
+    std::cerr << "transfer_bench: " << e.what() << "\n";
+    return static_cast<int>(e.code());
+  }
+  return 0;
+}
