@@ -21,6 +21,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// than the best: by experience, and by a mere estimate of its Impl.
 constexpr double kKnownToBeSlow = 2;
 constexpr double kEstimatedToBeSlow = 8;
+/// A prediction must look this much faster than the default, which was not chosen by luck.
+constexpr double kDoubt = 0.1;
 /// Rounds of evolution without anything new after which a space counts as used up.
 constexpr int kEmptyRounds = 4;
 
@@ -302,7 +304,8 @@ std::vector<Prediction> predict(const SearchTask& what) {
   TaskModel model(what.task, what.soc, what.weights_in, what.default_candidate, what.experience);
   const std::vector<double> expected = model.expected_ns(known);
   std::vector<Prediction> list;
-  for (std::size_t i = 0; i < known.size(); ++i) list.push_back({known[i], expected[i]});
+  for (std::size_t i = 0; i < known.size(); ++i)
+    list.push_back({known[i], i == 0 ? expected[i] : (1 + kDoubt) * expected[i]});
   std::ranges::stable_sort(list, {}, &Prediction::expected_ns);
   std::set<std::string> formats;
   std::erase_if(
