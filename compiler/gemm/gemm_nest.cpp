@@ -85,6 +85,11 @@ class GemmNest {
       kernel.stages.push_back(round_rows());
     }
     kernel.stages.push_back(builder_.finish());
+    if (plan_.splits_k()) {
+      kernel.workspace_bytes =
+          static_cast<std::size_t>(t_.k_splits * partial_sums()) * sizeof(float);
+      kernel.stages.push_back(add_splits());
+    }
     kernel.constants = std::move(constants_);
     return kernel;
   }
@@ -96,6 +101,7 @@ class GemmNest {
     Int first_k;
     std::int64_t steps;
     bool is_first, is_last;
+    std::optional<Int> split = {};  ///< its partial sums go to the workspace
   };
   struct Block {
     Int row, column;  ///< of the first output
@@ -131,12 +137,40 @@ class GemmNest {
     return builder.finish();
   }
 
+  std::int64_t partial_sums() const { return s_.batch() * s_.m * s_.n; }
+
+  /// The second stage of split sums: a row of the output per iteration.
+  loopnest::Function add_splits() const {
+    Builder builder("add_splits");
+    const KernelBuffers buffers = declare_buffers(builder, task_, constants_.size(), true);
+    const std::int64_t lanes = plan_.lanes(), full = s_.n / lanes * lanes;
+    builder.parallel(s_.batch() * s_.m, [&](Int index) {
+      const auto write = [&](Int column, std::optional<Int> active) {
+        const MatrixPosition at{index / s_.m, index % s_.m, column, active};
+        Vec sum = store_.initial(builder, buffers, at);
+        for (std::int64_t split = 0; split < t_.k_splits; ++split) {
+          const Int from = split * partial_sums() + index * s_.n + column;
+          sum = sum + builder.load(*buffers.workspace, from, plan_.lanes(), active);
+        }
+        store_.store(builder, buffers, at, sum);
+      };
+      builder.loop("column", 0, full, lanes, [&](Int column) { write(column, {}); });
+      if (full < s_.n) write(Int(full), Int(s_.n - full));
+    });
+    return builder.finish();
+  }
+
   void write_iteration(Int iteration) {
     const std::int64_t row_tiles = plan_.row_tiles(), panel_tiles = plan_.panel_tiles();
-    const Int batch = iteration / (row_tiles * panel_tiles);
+    const Int batch = iteration / (row_tiles * panel_tiles) % s_.batch();
     const Int tile = iteration % (row_tiles * panel_tiles);
     const Int row_tile = t_.rows_outer != 0 ? tile / panel_tiles : tile % row_tiles;
     const Int panel_tile = t_.rows_outer != 0 ? tile % panel_tiles : tile / row_tiles;
+    if (plan_.splits_k()) {
+      const Int split = iteration / (s_.batch() * row_tiles * panel_tiles);
+      const std::int64_t steps = plan_.k_per_split();
+      return write_pass({batch, row_tile, panel_tile, split * steps, steps, true, true, split});
+    }
     const std::int64_t step = plan_.k_per_tile(), passes = plan_.k_tiles();
     if (passes == 1)
       return write_pass({batch, row_tile, panel_tile, 0, plan_.k_steps(), true, true});
@@ -179,7 +213,8 @@ class GemmNest {
 
   void write_block(const Pass& pass, Block block) {
     for_each_output(pass, block, [&](const MatrixPosition& at) {
-      block.sums.push_back(builder_.local(pass.is_first
+      block.sums.push_back(builder_.local(pass.split ? loopnest::splat(0.0f, plan_.lanes())
+                                          : pass.is_first
                                               ? store_.initial(builder_, buffers_, at)
                                               : store_.load_partial(builder_, buffers_, at)));
     });
@@ -202,6 +237,10 @@ class GemmNest {
     std::size_t next = 0;
     for_each_output(pass, block, [&](const MatrixPosition& at) {
       const auto value = builder_.get(block.sums[next++]);
+      if (pass.split) {
+        const Int row = (*pass.split * s_.batch() + at.batch) * s_.m + at.row;
+        return builder_.store(*buffers_.workspace, row * s_.n + at.column, value, at.active);
+      }
       pass.is_last ? store_.store(builder_, buffers_, at, value)
                    : store_.store_partial(builder_, buffers_, at, value);
     });
@@ -292,13 +331,15 @@ void each_block(Builder& builder, const std::vector<BlockRun>& runs, Int tile,
 Kernel build_gemm(const Task& task, const GemmPlan& plan) {
   return GemmNest(task, plan,
                   [&](Builder& builder, std::size_t constants) {
-                    return declare_buffers(builder, task, constants, plan.is_bf16());
+                    return declare_buffers(builder, task, constants,
+                                           plan.is_bf16() || plan.splits_k());
                   })
       .build();
 }
 
 Kernel build_gemm_stage(const Task& product, const GemmPlan& plan, const DeclareProduct& declare) {
   AOE_CHECK(!plan.is_bf16(), "a stage's factors are float32");
+  AOE_CHECK(!plan.splits_k(), "a stage is one stage");
   return GemmNest(product, plan, declare).build();
 }
 

@@ -26,6 +26,9 @@ struct GemmTiling {
   std::int64_t prefetch = 0;  ///< steps of k that B is fetched ahead, 0 = leave it to the hardware
 
   std::int64_t prefetch_panel = 0;  ///< 1: fetch the next panel of B while rows pass over this one
+  /// Parts of the sum that run beside each other, where rows and columns are too few for the threads;
+  /// a second stage adds them up.
+  std::int64_t k_splits = 1;
 
   static GemmTiling from(const Schedule& schedule);
   Schedule schedule() const;
@@ -69,6 +72,8 @@ class GemmPlan {
   std::int64_t panel_tiles() const;
   std::int64_t k_per_tile() const { return tiling_.k_block == 0 ? k_steps() : tiling_.k_block; }
   std::int64_t k_tiles() const;
+  bool splits_k() const { return tiling_.k_splits > 1; }
+  std::int64_t k_per_split() const { return k_steps() / tiling_.k_splits; }
   std::int64_t parallel_extent() const;
   std::int64_t registers() const;
   std::int64_t body_fmas() const;  ///< multiply-adds that the code spells out
@@ -83,7 +88,8 @@ class GemmPlan {
   GemmPrecision precision_;
 };
 
-/// With kBFloat16 a first stage rounds A into the workspace.
+/// With kBFloat16 a first stage rounds A into the workspace. With k_splits the workspace holds the partial sums,
+/// [split][batch][row][column].
 Kernel build_gemm(const Task& task, const GemmPlan& plan);
 
 /// A product that is one stage of a larger kernel, in float32: `declare` declares all buffers of that kernel, whose first

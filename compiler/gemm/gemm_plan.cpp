@@ -16,13 +16,15 @@ GemmTiling GemmTiling::from(const Schedule& s) {
           .n_tile = schedule_value(s, "n_tile", 1),
           .rows_outer = schedule_value(s, "rows_outer", 0),
           .prefetch = schedule_value(s, "prefetch", 0),
-          .prefetch_panel = schedule_value(s, "prefetch_panel", 0)};
+          .prefetch_panel = schedule_value(s, "prefetch_panel", 0),
+          .k_splits = schedule_value(s, "k_splits", 1)};
 }
 
 Schedule GemmTiling::schedule() const {
   return {{"m_block", m_block},       {"n_vectors", n_vectors}, {"k_unroll", k_unroll},
           {"k_block", k_block},       {"m_tile", m_tile},       {"n_tile", n_tile},
-          {"rows_outer", rows_outer}, {"prefetch", prefetch},   {"prefetch_panel", prefetch_panel}};
+          {"rows_outer", rows_outer}, {"prefetch", prefetch},   {"prefetch_panel", prefetch_panel},
+          {"k_splits", k_splits}};
 }
 
 std::vector<BlockRun> block_runs(std::int64_t extent, std::int64_t block) {
@@ -68,7 +70,7 @@ std::int64_t GemmPlan::k_tiles() const {
 }
 
 std::int64_t GemmPlan::parallel_extent() const {
-  return shape_.batch() * row_tiles() * panel_tiles();
+  return tiling_.k_splits * shape_.batch() * row_tiles() * panel_tiles();
 }
 
 std::int64_t GemmPlan::registers() const {

@@ -23,7 +23,22 @@ bool is_legal(const GemmPlan& plan, const Soc& soc) {
   if (t.m_tile > plan.row_blocks() || t.n_tile > plan.panels()) return false;
   if (t.k_block != 0 && t.k_block % t.k_unroll != 0) return false;
   if ((t.prefetch != 0 || t.prefetch_panel != 0) && !plan.is_packed()) return false;
+  if (plan.splits_k() && (plan.is_bf16() || t.k_block != 0 || plan.k_steps() % t.k_splits != 0))
+    return false;
   return plan.body_fmas() <= kMaxBodyFmas;
+}
+
+/// Splitting the sum pays where outputs are few for the threads and the sum is long: the partial sums go through memory.
+std::vector<std::int64_t> k_splits(const GemmPlan& plan, const Soc& soc) {
+  constexpr std::int64_t kLongSum = 512, kFewBlocks = 16;
+  const MatMulShape& s = plan.shape();
+  const std::int64_t blocks = s.batch() * ceil_div(s.m, 8) * ceil_div(s.n, 2 * plan.lanes());
+  std::vector<std::int64_t> splits = {1};
+  if (plan.is_bf16() || soc.threads == 1 || s.k < kLongSum || blocks > kFewBlocks * soc.threads)
+    return splits;
+  for (std::int64_t n = 2; n <= 4 * soc.threads && s.k / n >= kLongSum / 4; n *= 2)
+    if (s.k % n == 0) splits.push_back(n);
+  return splits;
 }
 
 /// What rounding to bfloat16 needs beyond what every product does.
@@ -101,7 +116,8 @@ class GemmPacked final : public Impl {
                   {"n_tile", powers_of_two(std::min<std::int64_t>(64, plan.panels()))},
                   {"rows_outer", {0, 1}},
                   {"prefetch", prefetches},
-                  {"prefetch_panel", panels}};
+                  {"prefetch_panel", panels},
+                  {"k_splits", k_splits(plan, soc)}};
     space.is_legal = [=, this](const Schedule& schedule) {
       return is_legal(plan_of(task, GemmTiling::from(schedule), soc), soc);
     };
@@ -128,6 +144,7 @@ class GemmPacked final : public Impl {
             {"panel_per_l2", panel / static_cast<double>(soc.l2_bytes)},
             {"rows_per_l2", rows / static_cast<double>(soc.l2_bytes)},
             {"k_tiles", static_cast<double>(plan.k_tiles())},
+            {"k_splits", static_cast<double>(t.k_splits)},
             {"rows_outer", static_cast<double>(t.rows_outer)},
             {"prefetch", static_cast<double>(t.prefetch)},
             {"prefetch_panel", static_cast<double>(t.prefetch_panel)},

@@ -41,7 +41,8 @@ std::span<const Soc> test_socs() {
                              .isa = Isa::kAvx2,
                              .llvm_cpu = "x86-64-v3",
                              .vector_lanes = 8,
-                             .vector_registers = 16}};
+                             .vector_registers = 16,
+                             .threads = 2}};
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
       all.push_back({.version = "avx512",
@@ -49,7 +50,8 @@ std::span<const Soc> test_socs() {
                      .llvm_cpu = "x86-64-v4",
                      .has_bf16 = __builtin_cpu_supports("avx512bf16") != 0,
                      .vector_lanes = 16,
-                     .vector_registers = 32});
+                     .vector_registers = 32,
+                     .threads = 2});
     }
     return all;
   }();
