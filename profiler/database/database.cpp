@@ -16,6 +16,16 @@ std::optional<T> optional_at(const Statement& row, int column) {
     return row.integer(column);
 }
 
+std::vector<std::string> lines(std::string_view text) {
+  std::vector<std::string> all;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    all.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return all;
+}
+
 }  // namespace
 
 Database::Database(const std::filesystem::path& path)
@@ -74,7 +84,7 @@ void Database::load_ops(ModelRow& model) {
   Statement row = connection_.prepare(
       "SELECT name, opType, taskType, originalOps, impl, format, strategy, repoKey, phase, "
       "inputShapes, inputDataTypes, inputFormats, outputShapes, outputDataTypes, outputFormats, "
-      "flops, readBytes, writeBytes, weightBytes, workspaceBytes "
+      "flops, readBytes, writeBytes, weightBytes, workspaceBytes, inputNames, outputNames "
       "FROM MODEL_OP WHERE modelId = ? ORDER BY taskId");
   row.bind(1, model.id);
   while (row.step()) {
@@ -94,6 +104,8 @@ void Database::load_ops(ModelRow& model) {
                          .output_shapes = string(row.integer(12)),
                          .output_data_types = string(row.integer(13)),
                          .output_formats = string(row.integer(14)),
+                         .input_names = lines(row.text(20)),
+                         .output_names = lines(row.text(21)),
                          .flops = optional_at<double>(row, 15),
                          .read_bytes = optional_at<std::int64_t>(row, 16),
                          .write_bytes = optional_at<std::int64_t>(row, 17),

@@ -20,6 +20,7 @@ struct OpRow {
   std::string name, type, task_type, original_ops, impl, format, strategy, repo_key, phase;
   std::string input_shapes, input_data_types, input_formats;
   std::string output_shapes, output_data_types, output_formats;
+  std::vector<std::string> input_names, output_names;  ///< of tensors: the data flow
   std::optional<double> flops;
   std::optional<std::int64_t> read_bytes, write_bytes, weight_bytes, workspace_bytes;
 };

@@ -45,12 +45,12 @@ std::string joined(const json& array, char separator) {
 }
 
 /// "1,3,224,224;64,3,7,7" for the tensors' shapes, "FLOAT;FLOAT" for their dtypes.
-std::string of_tensors(const json& tensors, const char* key) {
+std::string of_tensors(const json& tensors, const char* key, char separator = ';') {
   std::string text;
   if (!tensors.is_array()) return text;
   bool is_first = true;
   for (const json& tensor : tensors) {
-    if (!is_first) text += ';';
+    if (!is_first) text += separator;
     is_first = false;
     const json& value = member(tensor, key);
     if (value.is_array())
@@ -80,7 +80,7 @@ void OpTable::store_op(std::int64_t model_id, std::int64_t index, const json& op
   connection_
       .prepare(
           "INSERT OR REPLACE INTO MODEL_OP "
-          "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+          "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
       .run(model_id, index, intern_(text_in(op, "name").value_or("N/A")),
            intern_(text_in(op, "type").value_or("N/A")), task_type,
            joined(member(op, "original_ops"), ';'), text_in(op, "impl"), text_in(op, "format"),
@@ -89,7 +89,8 @@ void OpTable::store_op(std::int64_t model_id, std::int64_t index, const json& op
            intern_(of_tensors(outputs, "shape")), intern_(of_tensors(outputs, "dtype")),
            intern_(of_tensors(outputs, "format")), real_in(op, "flops"),
            integer_in(op, "read_bytes"), integer_in(op, "write_bytes"),
-           integer_in(op, "weight_bytes"), integer_in(op, "workspace_bytes"), phase);
+           integer_in(op, "weight_bytes"), integer_in(op, "workspace_bytes"), phase,
+           of_tensors(inputs, "name", '\n'), of_tensors(outputs, "name", '\n'));
 }
 
 void OpTable::store_static_memory(std::int64_t model_id, const json& model) {

@@ -42,6 +42,7 @@ CREATE TABLE MODEL_OP(
   outputShapes INTEGER, outputDataTypes INTEGER, outputFormats INTEGER,
   flops REAL, readBytes INTEGER, writeBytes INTEGER, weightBytes INTEGER,
   workspaceBytes INTEGER, phase TEXT,
+  inputNames TEXT, outputNames TEXT,  -- of tensors, joined by newlines: the data flow
   PRIMARY KEY(modelId, taskId)) WITHOUT ROWID;
 CREATE TABLE MODEL_STATIC_MEM(modelId INTEGER, opName TEXT, sizeBytes INTEGER,
   nodeIndexStart INTEGER, nodeIndexEnd INTEGER);

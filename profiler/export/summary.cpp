@@ -1,6 +1,8 @@
 // The registry, and the loop over its tables.
 #include "profiler/export/summary.h"
 
+#include <algorithm>
+
 #include "all_summaries.inc"
 #include "base/check.h"
 #include "profiler/database/profile_directory.h"
@@ -35,6 +37,9 @@ std::vector<std::filesystem::path> export_summaries(const Database& profile,
   const SummaryRegistry registry;
   for (const SummaryTable& table : registry.tables()) {
     if (table.generation != profile.generation()) continue;
+    if (std::find(options.left_out.begin(), options.left_out.end(), table.name) !=
+        options.left_out.end())
+      continue;
     const std::vector<SummaryPart> parts = table.parts
                                                ? table.parts(profile, options.selection)
                                                : std::vector<SummaryPart>{{.stem = table.name}};

@@ -21,6 +21,7 @@ struct SummaryOptions {
   SummaryFormat format = SummaryFormat::kCsv;
   ExportSelection selection;
   std::int64_t rows_per_file = 1'000'000;
+  std::vector<std::string> left_out;  ///< names of tables
 };
 
 /// One file of a table. JOB tables have one per model, with figures in its name.

@@ -1,0 +1,99 @@
+// Runs the rules, and writes what they found.
+#include "profiler/advice/advice.h"
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "all_rules.inc"
+#include "base/file.h"
+#include "profiler/export/text_file.h"
+
+namespace aoe::profiler {
+namespace {
+using nlohmann::ordered_json;
+
+ordered_json to_json(const Finding& finding) {
+  ordered_json data = ordered_json::array();
+  for (const auto& row : finding.diagnosis.evidence.rows) {
+    ordered_json object = ordered_json::object();
+    for (std::size_t i = 0; i < row.size(); ++i)
+      object[finding.diagnosis.evidence.columns.at(i)] = row[i];
+    data.push_back(std::move(object));
+  }
+  return {{"Rule Name", finding.rule},
+          {"Rule Type", finding.type},
+          {"Rule Subtype", finding.subtype},
+          {"Rule Description", finding.diagnosis.description},
+          {"Rule Suggestion", finding.diagnosis.suggestion},
+          {"Tuning Data", std::move(data)}};
+}
+
+}  // namespace
+
+std::string_view name_of(AdviceView view) {
+  switch (view) {
+    case AdviceView::kOpSummary:
+      return "Op Summary";
+    case AdviceView::kOpParallel:
+      return "Op Parallel";
+    case AdviceView::kModelSummary:
+      return "Model Summary";
+  }
+  return "";
+}
+
+AdviceInput::AdviceInput(const Database& database)
+    : profile(database), ops(op_times(database, {})), types(type_times(database, {})) {
+  op_ns = total_ns(ops);
+  Statement row = database.connection().prepare(
+      "SELECT coalesce(sum(endNs - startNs), 0), count(*) FROM MODEL_EXECUTION");
+  row.step();
+  execution_ns = row.integer(0);
+  executions = row.integer(1);
+}
+
+RuleRegistry::RuleRegistry() {
+  register_all_rules(*this);
+}
+
+std::vector<Finding> advise(const Database& profile) {
+  const AdviceInput input(profile);
+  std::vector<Finding> findings;
+  const RuleRegistry registry;
+  for (const Rule& rule : registry.rules())
+    if (std::optional<Diagnosis> diagnosis = rule.check(input))
+      findings.push_back({rule.name, rule.type, rule.subtype, rule.view, std::move(*diagnosis)});
+  return findings;
+}
+
+void write_advice(const std::vector<Finding>& findings, const std::filesystem::path& path) {
+  ordered_json data = ordered_json::object();
+  for (const AdviceView view :
+       {AdviceView::kOpSummary, AdviceView::kOpParallel, AdviceView::kModelSummary})
+    data[std::string(name_of(view))] = ordered_json::array();
+  for (const Finding& finding : findings)
+    data[std::string(name_of(finding.view))].push_back(to_json(finding));
+  const ordered_json file = {{"data", std::move(data)}};
+  write_file_atomically(path,
+                        file.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+}
+
+std::string percent(double share) {
+  std::string text;
+  append_real(text, 100 * share, 1);
+  return text + "%";
+}
+
+std::string microseconds(std::int64_t ns) {
+  std::string text;
+  append_us(text, ns);
+  return text;
+}
+
+std::string tune_command(const ModelRow& model) {
+  // An om does not say which file it was compiled from: the file's name is the best guess.
+  const std::string stem = std::filesystem::path(model.om_path).stem().string();
+  return "aoe --framework=5 --model=" + (stem.empty() ? model.name : stem) + ".onnx --job_type=2";
+}
+
+}  // namespace aoe::profiler

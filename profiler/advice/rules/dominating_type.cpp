@@ -1,0 +1,46 @@
+// One op type that takes most of the time: that is where work pays.
+#include <algorithm>
+
+#include "profiler/advice/advice.h"
+
+namespace aoe::profiler {
+namespace {
+
+constexpr double kMostShare = 0.5;
+
+std::optional<Diagnosis> check(const AdviceInput& input) {
+  if (input.types.size() < 2) return std::nullopt;
+  const TypeTimes& first = input.types.front();
+  const double share = input.share_of_ops(first.stats.total_ns);
+  if (share <= kMostShare) return std::nullopt;
+  Evidence evidence{.columns = {"Op Name", "Count", "Total Time(us)", "Ratio"}};
+  std::vector<const OpTimes*> ops;
+  for (const OpTimes& op : input.ops)
+    if (op.op != nullptr && op.op->type == first.op_type && op.op->task_type == first.task_type)
+      ops.push_back(&op);
+  std::stable_sort(ops.begin(), ops.end(), [](const OpTimes* a, const OpTimes* b) {
+    return a->stats.total_ns > b->stats.total_ns;
+  });
+  for (const OpTimes* op : ops) {
+    if (evidence.rows.size() == kMostEvidence) break;
+    evidence.rows.push_back({op->op->name, std::to_string(op->stats.count),
+                             microseconds(op->stats.total_ns),
+                             percent(input.share_of_ops(op->stats.total_ns))});
+  }
+  return Diagnosis{first.op_type + " takes " + percent(share) + " of the time of all ops.",
+                   "Tune these ops first (tune_ops_file of aoe), and compare their "
+                   "analytic_roofline_share in op_summary: a low share can still be gained.",
+                   std::move(evidence)};
+}
+
+}  // namespace
+
+void register_dominating_type(RuleRegistry& registry) {
+  registry.add({.name = "dominating_type",
+                .type = "Computation",
+                .subtype = "Dominating Op Type",
+                .view = AdviceView::kOpSummary,
+                .check = check});
+}
+
+}  // namespace aoe::profiler

@@ -1,0 +1,55 @@
+// Ops that were compiled without a strategy of the knowledge bank.
+#include <algorithm>
+
+#include "profiler/advice/advice.h"
+
+namespace aoe::profiler {
+namespace {
+
+constexpr double kMostShare = 0.1;  // aoe keeps the default where nothing beats it: some are normal
+
+bool lacks_strategy(const OpTimes& op) {
+  return op.op != nullptr && op.op->task_type == "AI_CORE" && op.op->strategy == "default" &&
+         !op.op->repo_key.empty();
+}
+
+std::optional<Diagnosis> check(const AdviceInput& input) {
+  std::vector<const OpTimes*> ops;
+  std::int64_t sum_ns = 0;
+  for (const OpTimes& op : input.ops)
+    if (lacks_strategy(op)) {
+      ops.push_back(&op);
+      sum_ns += op.stats.total_ns;
+    }
+  const double share = input.share_of_ops(sum_ns);
+  if (share <= kMostShare) return std::nullopt;
+  std::stable_sort(ops.begin(), ops.end(), [](const OpTimes* a, const OpTimes* b) {
+    return a->stats.total_ns > b->stats.total_ns;
+  });
+  Evidence evidence{.columns = {"Op Name", "OP Type", "Repo Key", "Total Time(us)", "Ratio"}};
+  for (const OpTimes* op : ops) {
+    if (evidence.rows.size() == kMostEvidence) break;
+    evidence.rows.push_back({op->op->name, op->op->type, op->op->repo_key,
+                             microseconds(op->stats.total_ns),
+                             percent(input.share_of_ops(op->stats.total_ns))});
+  }
+  const ModelRow* model = input.profile.model(ops.front()->model_id);
+  return Diagnosis{std::to_string(ops.size()) +
+                       " ops run with the default, not with a strategy of the bank; they take " +
+                       percent(share) + " of the time of all ops.",
+                   "Tune the model and compile it again: " +
+                       (model == nullptr ? std::string("aoe") : tune_command(*model)),
+                   std::move(evidence)};
+}
+
+}  // namespace
+
+void register_no_strategy(RuleRegistry& registry) {
+  registry.add({.name = "no_strategy",
+                .type = "Computation",
+                .subtype = "No Strategy In Bank",
+                .view = AdviceView::kOpSummary,
+                .check = check});
+}
+
+}  // namespace aoe::profiler

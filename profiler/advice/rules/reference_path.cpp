@@ -1,0 +1,49 @@
+// Ops that run on their plain reference implementation, because no Impl carries them.
+#include <algorithm>
+
+#include "profiler/advice/advice.h"
+
+namespace aoe::profiler {
+namespace {
+
+constexpr double kMostShare = 0.01;
+
+std::optional<Diagnosis> check(const AdviceInput& input) {
+  std::vector<const OpTimes*> ops;
+  std::int64_t sum_ns = 0;
+  for (const OpTimes& op : input.ops) {
+    if (op.op == nullptr || op.op->task_type != "AI_CPU") continue;
+    ops.push_back(&op);
+    sum_ns += op.stats.total_ns;
+  }
+  const double share = input.share_of_ops(sum_ns);
+  if (share <= kMostShare) return std::nullopt;
+  std::stable_sort(ops.begin(), ops.end(), [](const OpTimes* a, const OpTimes* b) {
+    return a->stats.total_ns > b->stats.total_ns;
+  });
+  Evidence evidence{.columns = {"Op Name", "OP Type", "Input Shapes", "Input Data Types",
+                                "Total Time(us)", "Ratio"}};
+  for (const OpTimes* op : ops) {
+    if (evidence.rows.size() == kMostEvidence) break;
+    evidence.rows.push_back({op->op->name, op->op->type, op->op->input_shapes,
+                             op->op->input_data_types, microseconds(op->stats.total_ns),
+                             percent(input.share_of_ops(op->stats.total_ns))});
+  }
+  return Diagnosis{std::to_string(ops.size()) + " ops on the reference path (AI_CPU) take " +
+                       percent(share) + " of the time of all ops.",
+                   "Replace these operators in the model by ones that have an Impl, or give them "
+                   "the data type that has one (float32); CONTRIBUTING.md says how to add an Impl.",
+                   std::move(evidence)};
+}
+
+}  // namespace
+
+void register_reference_path(RuleRegistry& registry) {
+  registry.add({.name = "reference_path",
+                .type = "Operator Schedule",
+                .subtype = "AI CPU Ops",
+                .view = AdviceView::kOpSummary,
+                .check = check});
+}
+
+}  // namespace aoe::profiler
