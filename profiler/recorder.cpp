@@ -168,6 +168,7 @@ const Calibration& calibration() {
 }  // namespace
 
 std::atomic<bool> recording{false};
+std::atomic<KindSet> recorded_kinds{kUsualKinds};
 
 double to_ns(std::uint64_t ticks) {
   return static_cast<double>(ticks) * calibration().ns_per_tick;
@@ -195,9 +196,10 @@ std::string name_of(std::uint32_t name_id) {
   return name_id < all.names.size() ? all.names[name_id] : std::string();
 }
 
-void start() {
+void start(KindSet kinds) {
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
+  recorded_kinds.store(kinds, std::memory_order_relaxed);
   all.lost_before_start = total_lost(all);
   recording.store(true, std::memory_order_relaxed);
 }

@@ -33,7 +33,8 @@ enum class EventKind : std::uint16_t {
   kStamp = 3,
   kMemory = 4,
   kCounter = 5,
-  kPass = 6
+  kPass = 6,
+  kLaunch = 7  ///< the executor hands ops to what carries them out
 };
 
 /// 32 bytes, written once. begin == end for instants.
@@ -51,6 +52,7 @@ static_assert(sizeof(Event) == 32);
 /// The value of a kTask and a kStep event: which op of which run. `run_and_model` is
 /// run number << kModelBits | model id; run numbers count from 1 and wrap after 2^20.
 inline constexpr int kModelBits = 12;
+inline constexpr std::uint32_t kMostModelId = (1u << kModelBits) - 1;
 inline constexpr std::uint32_t kWholeModel = 0xffffffff;  ///< the op index of a kStep
 constexpr std::uint64_t task_value(std::uint32_t op_index, std::uint32_t run_and_model) {
   return std::uint64_t{run_and_model} << 32 | op_index;
@@ -79,8 +81,23 @@ std::int64_t to_monotonic_ns(std::uint64_t ticks);
 std::uint32_t intern(std::string_view name);
 std::string name_of(std::uint32_t name_id);  ///< empty when unknown
 
+/// One bit for each kind of event.
+using KindSet = std::uint32_t;
+constexpr KindSet kind_bit(EventKind kind) {
+  return KindSet{1} << static_cast<int>(kind);
+}
+/// All but launches, which lie over the tasks that they launch.
+inline constexpr KindSet kUsualKinds = ~kind_bit(EventKind::kLaunch);
+
 extern std::atomic<bool> recording;
-void start();  ///< undrained events of an earlier recording are kept
+extern std::atomic<KindSet> recorded_kinds;
+/// Whether events of this kind are wanted now. Who records must ask: record() does not.
+inline bool is_recorded(EventKind kind) {
+  return recording.load(std::memory_order_relaxed) &&
+         (recorded_kinds.load(std::memory_order_relaxed) & kind_bit(kind)) != 0;
+}
+/// Undrained events of an earlier recording are kept.
+void start(KindSet kinds = kUsualKinds);
 void stop();
 /// Moves all events recorded so far out of the rings, ordered by begin_ticks. Thread-safe, also
 /// while others record.
@@ -96,15 +113,15 @@ void drain_in_place(const std::function<void(const ThreadEvents&)>& take);
 /// Events dropped since the last start().
 std::uint64_t lost_events();
 
-/// Records one event of the calling thread when recording is on; wait-free.
+/// Records one event of the calling thread when recording is on, of whatever kind; wait-free.
 void record(EventKind kind, std::uint32_t name_id, std::uint64_t begin_ticks,
             std::uint64_t end_ticks, std::uint64_t value = 0);
 
-/// Records from construction to destruction when recording is on.
+/// Records from construction to destruction when its kind is recorded.
 class Span {
  public:
   Span(EventKind kind, std::uint32_t name_id, std::uint64_t value = 0)
-      : begin_(recording.load(std::memory_order_relaxed) ? now_ticks() : 0),
+      : begin_(is_recorded(kind) ? now_ticks() : 0),
         value_(value),
         name_id_(name_id),
         kind_(kind) {}

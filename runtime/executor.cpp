@@ -10,11 +10,13 @@
 #include <optional>
 
 #include "base/error.h"
+#include "profiler/collect/memory_block.h"
 #include "profiler/recorder.h"
 #include "runtime/isa.h"
 #include "runtime/jit_team.h"
 #include "runtime/onednn_kernel.h"
 #include "runtime/reference_step.h"
+#include "runtime/task_recording.h"
 #include "runtime/tensor_table.h"
 
 namespace aoe::runtime {
@@ -98,7 +100,8 @@ std::unique_ptr<OneDnnKernel> create_onednn(const Om& om, const OmStep& step, in
 
 struct Executor::State {
   State(Om model, const ExecutorOptions& options);
-  void run(std::span<const Tensor> given_inputs, std::span<Tensor> given_outputs);
+  void run(std::span<const Tensor> given_inputs, std::span<Tensor> given_outputs,
+           const RunTag& tag);
 
  private:
   /// What runs at once: steps of generated code in a row, or one step of another kind.
@@ -115,7 +118,7 @@ struct Executor::State {
 
   void resolve_buffers(std::size_t step);
   void add_jit_step(std::size_t step);
-  void run_segment(const Segment& segment);
+  void run_segment(const Segment& segment, const TaskRecording& recording);
   void run_single_step(StepKind kind, std::size_t step);
   void bind(std::span<const Tensor> given_inputs, std::span<Tensor> given_outputs);
   void hand_over_outputs(std::span<Tensor> given_outputs) const;
@@ -134,6 +137,7 @@ struct Executor::State {
   std::vector<JitStage> stages_;
   std::vector<Segment> segments_;
   std::vector<Slot> slots_;
+  std::vector<profiler::MemoryBlock> memory_;  ///< what shows in profiles
 };
 
 Executor::State::State(Om model, const ExecutorOptions& options)
@@ -149,6 +153,9 @@ Executor::State::State(Om model, const ExecutorOptions& options)
   std::uint64_t scratch_bytes = 0;
   for (const OmStep& step : om.steps) scratch_bytes = std::max(scratch_bytes, step.scratch_bytes);
   team_.emplace(threads, scratch_bytes);
+  if (options.arena.empty()) memory_.emplace_back("arena " + om.name, om.arena_bytes);
+  memory_.emplace_back("weights " + om.name, om.weights_view.size());
+  memory_.emplace_back("scratch " + om.name, scratch_bytes * static_cast<std::uint64_t>(threads));
 
   const OpenMpThreads omp_threads(threads);
   for (std::size_t i = 0; i < om.steps.size(); ++i) {
@@ -193,10 +200,15 @@ void Executor::State::add_jit_step(std::size_t step_index) {
   segments_.back().end = stages_.size();
 }
 
-void Executor::State::run(std::span<const Tensor> given_inputs, std::span<Tensor> given_outputs) {
+void Executor::State::run(std::span<const Tensor> given_inputs, std::span<Tensor> given_outputs,
+                          const RunTag& tag) {
   bind(given_inputs, given_outputs);
   const OpenMpThreads omp_threads(threads);
-  for (const Segment& segment : segments_) run_segment(segment);
+  const TaskRecording recording = task_recording(tag);
+  for (const Segment& segment : segments_) {
+    const LaunchSpan launch(segment.kind, tag);
+    run_segment(segment, recording);
+  }
   hand_over_outputs(given_outputs);
 }
 
@@ -227,13 +239,14 @@ void Executor::State::bind(std::span<const Tensor> given_inputs, std::span<Tenso
   for (const Slot& slot : slots_) *slot.pointer = tensors_.address(slot.tensor);
 }
 
-void Executor::State::run_segment(const Segment& segment) {
+void Executor::State::run_segment(const Segment& segment, const TaskRecording& recording) {
   if (segment.kind == StepKind::kJit) {
-    team_->run(std::span(stages_).subspan(segment.begin, segment.end - segment.begin));
+    team_->run(std::span(stages_).subspan(segment.begin, segment.end - segment.begin), recording);
     return;
   }
-  const profiler::Span span(profiler::EventKind::kTask, step_names_[segment.begin], segment.begin);
+  TaskClock clock(recording);
   run_single_step(segment.kind, segment.begin);
+  clock.task_done(step_names_[segment.begin], static_cast<int>(segment.begin));
 }
 
 void Executor::State::run_single_step(StepKind kind, std::size_t step) {
@@ -285,8 +298,8 @@ int Executor::threads() const {
   return state_->threads;
 }
 
-void Executor::run(std::span<const Tensor> inputs, std::span<Tensor> outputs) {
-  state_->run(inputs, outputs);
+void Executor::run(std::span<const Tensor> inputs, std::span<Tensor> outputs, const RunTag& tag) {
+  state_->run(inputs, outputs, tag);
 }
 
 }  // namespace aoe::runtime

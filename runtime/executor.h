@@ -21,6 +21,12 @@ struct ExecutorOptions {
   std::span<std::byte> arena;
 };
 
+/// Which execution this is, for whoever profiles it.
+struct RunTag {
+  std::uint32_t run_and_model = 0;  ///< see profiler/recorder.h
+  bool is_sampled = true;           ///< false: records no tasks of this one
+};
+
 class Executor {
  public:
   /// Throws Error(kOm) when the machine lacks the ISA, the code does not load or a primitive cannot
@@ -42,8 +48,8 @@ class Executor {
   /// nullptr: run() then points them at memory of the Executor that is valid until the next run(),
   /// and sets their shape. Throws Error(kData) on a wrong size and Error(kFailure) when an op
   /// refuses its values. With the recorder on, each step but the kNone ones is one kTask event
-  /// whose value is the step's index.
-  void run(std::span<const Tensor> inputs, std::span<Tensor> outputs);
+  /// with value task_value(the step's index, tag.run_and_model).
+  void run(std::span<const Tensor> inputs, std::span<Tensor> outputs, const RunTag& tag = {});
 
  private:
   struct State;

@@ -7,6 +7,7 @@
 #include "runtime/aligned_memory.h"
 #include "runtime/jit_module.h"
 #include "runtime/spin_barrier.h"
+#include "runtime/task_recording.h"
 
 namespace aoe::runtime {
 
@@ -26,11 +27,12 @@ class JitTeam {
 
   /// Runs the stages in order inside one parallel region. Forking a team costs more than many a
   /// small op, so the caller hands over as many stages at once as it can.
-  void run(std::span<const JitStage> stages);
+  void run(std::span<const JitStage> stages, const TaskRecording& recording);
 
  private:
-  void run_alone(std::span<const JitStage> stages);
-  void run_as_member(std::span<const JitStage> stages, int member, int team_size, bool is_recorded);
+  void run_alone(std::span<const JitStage> stages, const TaskRecording& recording);
+  void run_as_member(std::span<const JitStage> stages, int member, int team_size,
+                     const TaskRecording& recording);
 
   int threads_;
   std::size_t scratch_stride_;

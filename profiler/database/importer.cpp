@@ -197,6 +197,8 @@ void Importer::on_events(std::span<const RawEvent> events) {
       case EventKind::kCounter:
         add_sample(event.begin_ns, event.name_id, static_cast<double>(event.value));
         break;
+      case EventKind::kLaunch:  // raw data has them as API events
+        break;
     }
   }
   event_count_ += events.size();

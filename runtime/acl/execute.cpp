@@ -4,6 +4,7 @@
 #include "runtime/acl/model.h"
 #include "runtime/acl/objects.h"
 #include "runtime/acl/process.h"
+#include "runtime/acl/profiling.h"
 #include "runtime/acl/wall.h"
 #include "runtime/aligned_memory.h"
 
@@ -76,7 +77,10 @@ void execute(Model& model, const aclmdlDataset* input, aclmdlDataset* output) {
                           : Tensor{declared.desc, nullptr});
   }
 
-  model.executor.run(inputs, outputs);
+  {
+    const ExecutionSpan span(model);
+    model.executor.run(inputs, outputs, span.tag());
+  }
 
   model.output_shapes.clear();
   for (size_t i = 0; i < outputs.size(); ++i) {

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "runtime/acl/process.h"
+#include "runtime/acl/profiling.h"
 #include "runtime/acl/wall.h"
 
 namespace aoe::runtime::acl {
@@ -25,7 +26,9 @@ void read_config(const char* path) {
   if (!config.is_object())
     throw AclFailure(ACL_ERROR_PARSE_FILE, std::string(path) + " is not a JSON object");
   for (const auto& item : config.items())
-    logger("runtime")->warn("acl config key '{}' has no effect", item.key());
+    if (item.key() != "profiler")
+      logger("runtime")->warn("acl config key '{}' has no effect", item.key());
+  if (config.contains("profiler")) start_profiling_from_config(config["profiler"]);
 }
 
 /// `process_mutex()` is held.
@@ -35,6 +38,7 @@ void finalize() {
   references = 0;
   was_finalized = true;
   unload_all_models();
+  stop_profiling();
   destroy_all_contexts();
 }
 
@@ -61,6 +65,7 @@ aclError aclInit(const char* configPath) {
       ++references;
       throw AclFailure(ACL_ERROR_REPEAT_INITIALIZE, "already initialized");
     }
+    start_profiling_from_environment();
     if (configPath != nullptr) read_config(configPath);
     references = 1;
   });

@@ -1,10 +1,15 @@
 // Memory: the device's is the host's.
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <mutex>
 
 #include "acl/acl_rt.h"
+#include "profiler/collect/memory_block.h"
+#include "profiler/recorder.h"
 #include "runtime/acl/process.h"
 #include "runtime/acl/wall.h"
 #include "runtime/aligned_memory.h"
@@ -22,6 +27,24 @@ void allocate(void** pointer, size_t size) {
     throw AclFailure(ACL_ERROR_RT_MEMORY_ALLOCATION,
                      std::to_string(size) + " bytes are not to be had");
   }
+}
+
+/// Blocks that a collection has seen come, so that it sees them go.
+std::mutex noted_mutex;
+std::map<const void*, aoe::profiler::MemoryBlock> noted;
+std::atomic<bool> has_noted = false;  ///< no lock where nothing was ever collected
+
+void note_allocation(const void* pointer, size_t size, const char* function) {
+  if (!aoe::profiler::is_recorded(aoe::profiler::EventKind::kMemory)) return;
+  const std::lock_guard lock(noted_mutex);
+  has_noted = true;
+  noted[pointer] = aoe::profiler::MemoryBlock(function, size);
+}
+
+void note_release(const void* pointer) {
+  if (!has_noted) return;
+  const std::lock_guard lock(noted_mutex);
+  noted.erase(pointer);
 }
 
 void copy(void* dst, size_t destMax, const void* src, size_t count, aclrtMemcpyKind kind) {
@@ -43,12 +66,14 @@ aclError aclrtMalloc(void** devPtr, size_t size, aclrtMemMallocPolicy policy) {
     require(policy >= ACL_MEM_MALLOC_HUGE_FIRST && policy <= ACL_MEM_MALLOC_NORMAL_ONLY_P2P,
             ACL_ERROR_INVALID_PARAM, "unknown policy");
     allocate(devPtr, size);
+    note_allocation(*devPtr, size, "aclrtMalloc");
   });
 }
 
 aclError aclrtFree(void* devPtr) {
   return guarded(__func__, [&] {
     require_pointer(devPtr, "devPtr");
+    note_release(devPtr);
     std::free(devPtr);
   });
 }
@@ -57,12 +82,14 @@ aclError aclrtMallocHost(void** hostPtr, size_t size) {
   return guarded(__func__, [&] {
     require_context();
     allocate(hostPtr, size);
+    note_allocation(*hostPtr, size, "aclrtMallocHost");
   });
 }
 
 aclError aclrtFreeHost(void* hostPtr) {
   return guarded(__func__, [&] {
     require_pointer(hostPtr, "hostPtr");
+    note_release(hostPtr);
     std::free(hostPtr);
   });
 }

@@ -1,6 +1,7 @@
 // Loading and unloading models.
 #include "runtime/acl/model.h"
 
+#include <atomic>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -8,6 +9,7 @@
 #include "acl/acl_mdl.h"
 #include "base/error.h"
 #include "runtime/acl/process.h"
+#include "runtime/acl/profiling.h"
 #include "runtime/acl/wall.h"
 #include "runtime/aligned_memory.h"
 
@@ -27,7 +29,7 @@ namespace aoe::runtime::acl {
 namespace {
 
 std::map<std::uint32_t, std::shared_ptr<Model>> models;
-std::uint32_t next_model_id = 1;
+std::atomic<std::uint32_t> next_model_id = 1;
 
 /// The caller's memory for a model; nullptr: the library's own.
 struct GivenMemory {
@@ -52,7 +54,7 @@ void require_room(size_t given_bytes, size_t needed_bytes, const char* what) {
                          " bytes, the model needs " + std::to_string(needed_bytes));
 }
 
-std::uint32_t add_model(Om om, const GivenMemory& memory) {
+std::uint32_t add_model(Om om, const GivenMemory& memory, const std::string& path) {
   ExecutorOptions options;
   if (memory.work != nullptr) {
     require_room(memory.work_bytes, om.arena_bytes, "the working memory");
@@ -63,23 +65,26 @@ std::uint32_t add_model(Om om, const GivenMemory& memory) {
     std::memcpy(memory.weights, om.weights_view.data(), om.weights_view.size());
     om.weights_view = {static_cast<const char*>(memory.weights), om.weights_view.size()};
   }
+  const std::uint32_t id = next_model_id++;
   std::shared_ptr<Model> model;
   try {
-    model = std::make_shared<Model>(std::move(om), options);
+    model = std::make_shared<Model>(id, std::move(om), options);
   } catch (const Error& e) {
     throw AclFailure(ACL_ERROR_GE_LOAD_MODEL, e.what());
   }
   const std::lock_guard lock(process_mutex());
-  models[next_model_id] = std::move(model);
-  return next_model_id++;
+  profile_model(*model, path);
+  models[id] = std::move(model);
+  return id;
 }
 
 template <typename Read>
-aclError load(const char* function, uint32_t* model_id, const GivenMemory& memory, Read&& read) {
+aclError load(const char* function, uint32_t* model_id, const GivenMemory& memory, const char* path,
+              Read&& read) {
   return guarded(function, [&] {
     require_context();
     require_pointer(model_id, "modelId");
-    *model_id = add_model(read(), memory);
+    *model_id = add_model(read(), memory, path == nullptr ? "" : path);
   });
 }
 
@@ -171,23 +176,23 @@ aclError aclmdlQuerySizeFromMem(const void* model, size_t modelSize, size_t* wor
 }
 
 aclError aclmdlLoadFromFile(const char* modelPath, uint32_t* modelId) {
-  return load(__func__, modelId, {}, [&] { return load_om(modelPath); });
+  return load(__func__, modelId, {}, modelPath, [&] { return load_om(modelPath); });
 }
 
 aclError aclmdlLoadFromMem(const void* model, size_t modelSize, uint32_t* modelId) {
-  return load(__func__, modelId, {}, [&] { return parse_copy(model, modelSize); });
+  return load(__func__, modelId, {}, nullptr, [&] { return parse_copy(model, modelSize); });
 }
 
 aclError aclmdlLoadFromFileWithMem(const char* modelPath, uint32_t* modelId, void* workPtr,
                                    size_t workSize, void* weightPtr, size_t weightSize) {
-  return load(__func__, modelId, {workPtr, workSize, weightPtr, weightSize},
+  return load(__func__, modelId, {workPtr, workSize, weightPtr, weightSize}, modelPath,
               [&] { return load_om(modelPath); });
 }
 
 aclError aclmdlLoadFromMemWithMem(const void* model, size_t modelSize, uint32_t* modelId,
                                   void* workPtr, size_t workSize, void* weightPtr,
                                   size_t weightSize) {
-  return load(__func__, modelId, {workPtr, workSize, weightPtr, weightSize},
+  return load(__func__, modelId, {workPtr, workSize, weightPtr, weightSize}, nullptr,
               [&] { return parse_copy(model, modelSize); });
 }
 
@@ -238,6 +243,6 @@ aclError aclmdlLoadWithConfig(const aclmdlConfigHandle* handle, uint32_t* modelI
       memory = {handle->work, handle->work_bytes, handle->weights, handle->weights_bytes};
     *modelId = add_model(
         from_file ? load_om(handle->path.c_str()) : parse_copy(handle->model, handle->model_bytes),
-        memory);
+        memory, from_file ? handle->path : std::string());
   });
 }

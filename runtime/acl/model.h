@@ -6,15 +6,23 @@
 #include <mutex>
 #include <vector>
 
+#include "profiler/recorder.h"
 #include "runtime/executor.h"
 
 namespace aoe::runtime::acl {
 
 struct Model {
-  Model(Om om, const ExecutorOptions& options) : executor(std::move(om), options) {}
+  Model(std::uint32_t model_id, Om om, const ExecutorOptions& options)
+      : executor(std::move(om), options),
+        id(model_id),
+        name_id(profiler::intern(executor.om().name)) {}
 
-  std::mutex mutex;  ///< an Executor serves one caller at a time; also guards the shapes
+  std::mutex
+      mutex;  ///< an Executor serves one caller at a time; also guards what follows the executor
   Executor executor;
+  const std::uint32_t id;
+  const std::uint32_t name_id;       ///< of its executions in profiles
+  std::uint32_t runs = 0;            ///< so far
   std::vector<Shape> output_shapes;  ///< of the last execution; empty before it
 };
 

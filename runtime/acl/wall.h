@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "acl/acl_base.h"
+#include "runtime/acl/api_span.h"
 
 namespace aoe::runtime::acl {
 
@@ -33,9 +34,10 @@ aclError code_of_current_exception(const char* function) noexcept;
 /// The last remembered text of the calling thread, once; nullptr when there is none.
 const char* take_message() noexcept;
 
-/// Runs the body of the C function of this name.
+/// Runs the body of the C function of this name, as one API call in profiles.
 template <typename Body>
 aclError guarded(const char* function, Body&& body) noexcept {
+  const ApiSpan span(api_name<Body>(function));
   try {
     std::forward<Body>(body)();
     return ACL_SUCCESS;
@@ -47,6 +49,7 @@ aclError guarded(const char* function, Body&& body) noexcept {
 /// The same for functions that return a value: `otherwise` on failure.
 template <typename Value, typename Body>
 Value guarded_or(const char* function, Value otherwise, Body&& body) noexcept {
+  const ApiSpan span(api_name<Body>(function));
   try {
     return std::forward<Body>(body)();
   } catch (...) {

@@ -1,6 +1,6 @@
 # Every program explains itself.
 source "$(dirname "$0")/lib.sh"
-for program in aoe atc aoe_run aoe_bank make_model; do
+for program in aoe atc aoe_run aoe_bank make_model msprof; do
   run 0 $program --help
   has out '^usage: '
   has out 'Examples?:'

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "profiler/collect/options.h"
 #include "profiler/recorder.h"
 #include "runtime/npy.h"
 #include "tools/aoe_run/profile_table.h"
@@ -35,6 +36,9 @@ Options options_from(const po::variables_map& flags) {
   if (flags.contains("input")) options.inputs = flags["input"].as<std::vector<std::string>>();
   options.output_dir = text_of(flags, "output-dir");
   options.profile = flags.contains("profile");
+  if (options.profile && std::getenv(profiler::kOptionsVariable) != nullptr)
+    throw Error(ExitCode::kUsage, "msprof collects already", "--profile",
+                "do without one of them: both empty the same recorder");
   if (flags.contains("repeat") && flags.contains("seconds"))
     throw Error(ExitCode::kUsage, "--repeat and --seconds exclude each other", {},
                 "give one of them");

@@ -42,8 +42,8 @@ void destroy(aclmdlDataset* dataset, bool owns_memory) {
 
 }  // namespace
 
-Session::Session(const std::string& model_path) {
-  check(aclInit(nullptr), ExitCode::kFailure);
+Session::Session(const std::string& model_path, const char* config) {
+  check(aclInit(config), ExitCode::kFailure);
   check(aclrtSetDevice(0), ExitCode::kFailure);
   check(aclmdlLoadFromFile(model_path.c_str(), &model_), ExitCode::kOm);
   describe();

@@ -16,8 +16,8 @@ struct Port {
 
 class Session {
  public:
-  /// Throws Error(kOm) that says why the model cannot be loaded.
-  explicit Session(const std::string& model_path);
+  /// `config`: acl.json, or nullptr. Throws Error(kOm) that says why the model cannot be loaded.
+  explicit Session(const std::string& model_path, const char* config = nullptr);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;

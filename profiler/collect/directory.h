@@ -1,0 +1,31 @@
+// The directory of one collection: its name, and the files beside the data.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+
+#include "profiler/collect/options.h"
+
+namespace aoe::profiler {
+
+/// One instant on both clocks.
+struct ClockPoint {
+  std::int64_t monotonic_ns;
+  std::int64_t realtime_ns;
+};
+ClockPoint read_clocks();
+
+/// Makes options.output when needed, and a new PROF_* or JOB* directory in it, with its data directories, sample.json and the
+/// start files. Throws Error(kOutput).
+std::filesystem::path make_directory(const CollectOptions& options, const ClockPoint& now);
+
+/// info.json: process, machine, clocks and whatever `more` holds. Throws Error(kOutput).
+void write_info(const std::filesystem::path& directory, const CollectOptions& options,
+                const ClockPoint& start, const nlohmann::json& more);
+
+/// end_info, which tells that the collection ended in an orderly way. Throws Error(kOutput).
+void write_end(const std::filesystem::path& directory, const CollectOptions& options,
+               const ClockPoint& start, const ClockPoint& end);
+
+}  // namespace aoe::profiler

@@ -1,0 +1,91 @@
+// CollectOptions <-> JSON.
+#include "profiler/collect/options.h"
+
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+
+namespace aoe::profiler {
+namespace {
+
+using nlohmann::json;
+
+const char* name_of(TaskTime level) {
+  if (level == TaskTime::kOff) return "off";
+  return level == TaskTime::kL0 ? "l0" : "l1";
+}
+
+TaskTime task_time_from(const std::string& name) {
+  if (name == "off") return TaskTime::kOff;
+  return name == "l0" ? TaskTime::kL0 : TaskTime::kL1;
+}
+
+}  // namespace
+
+json to_json(const CollectOptions& options) {
+  json system = {{"system_cpu", options.system.system_cpu},
+                 {"system_memory", options.system.system_memory},
+                 {"process_cpu", options.system.process_cpu},
+                 {"process_memory", options.system.process_memory},
+                 {"frequency_hz", options.system.frequency_hz},
+                 {"pid", options.system.pid}};
+  json result = {{"generation", options.generation == Generation::kProf ? "PROF" : "JOB"},
+                 {"output", options.output.string()},
+                 {"acl_api", options.acl_api},
+                 {"runtime_api", options.runtime_api},
+                 {"task_time", name_of(options.task_time)},
+                 {"aicpu", options.aicpu},
+                 {"task_memory", options.task_memory},
+                 {"aic_metrics", options.aic_metrics},
+                 {"interval", options.interval},
+                 {"storage_limit_bytes", nullptr},
+                 {"system", std::move(system)},
+                 {"delay_s", options.delay_s},
+                 {"duration_s", options.duration_s},
+                 {"session", options.session}};
+  if (options.storage_limit_bytes) result["storage_limit_bytes"] = *options.storage_limit_bytes;
+  return result;
+}
+
+CollectOptions options_from_json(const json& j) try {
+  CollectOptions options;
+  options.generation =
+      j.at("generation").get<std::string>() == "JOB" ? Generation::kJob : Generation::kProf;
+  options.output = j.at("output").get<std::string>();
+  j.at("acl_api").get_to(options.acl_api);
+  j.at("runtime_api").get_to(options.runtime_api);
+  options.task_time = task_time_from(j.at("task_time").get<std::string>());
+  j.at("aicpu").get_to(options.aicpu);
+  j.at("task_memory").get_to(options.task_memory);
+  j.at("aic_metrics").get_to(options.aic_metrics);
+  j.at("interval").get_to(options.interval);
+  if (const json& limit = j.at("storage_limit_bytes"); !limit.is_null())
+    options.storage_limit_bytes = limit.get<std::uint64_t>();
+  const json& system = j.at("system");
+  system.at("system_cpu").get_to(options.system.system_cpu);
+  system.at("system_memory").get_to(options.system.system_memory);
+  system.at("process_cpu").get_to(options.system.process_cpu);
+  system.at("process_memory").get_to(options.system.process_memory);
+  system.at("frequency_hz").get_to(options.system.frequency_hz);
+  system.at("pid").get_to(options.system.pid);
+  j.at("delay_s").get_to(options.delay_s);
+  j.at("duration_s").get_to(options.duration_s);
+  j.at("session").get_to(options.session);
+  return options;
+} catch (const json::exception& e) {
+  throw Error(ExitCode::kUsage, std::string("not what msprof writes: ") + e.what());
+}
+
+std::uint64_t storage_limit_from(const std::string& text, const std::string& where) {
+  constexpr std::uint64_t kLeastMb = 200;
+  constexpr std::uint64_t kMostMb = 4294967295;
+  std::uint64_t megabytes = 0;
+  const auto [stop, status] = std::from_chars(text.data(), text.data() + text.size(), megabytes);
+  if (status != std::errc{} || std::string_view(stop, text.data() + text.size()) != "MB" ||
+      megabytes < kLeastMb || megabytes > kMostMb)
+    throw Error(ExitCode::kUsage, "'" + text + "' is no limit", where, "use 200MB to 4294967295MB");
+  return megabytes << 20;
+}
+
+}  // namespace aoe::profiler

@@ -1,0 +1,56 @@
+// CollectOptions: what to collect, and where to put it. Made from acl.json, or from msprof's command line and handed to the
+// program in an environment variable.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+
+#include "profiler/raw/raw_format.h"
+
+namespace aoe::profiler {
+
+enum class TaskTime { kOff, kL0, kL1 };  ///< kL0: times of ops only; kL1: with what they are
+
+/// System data, sampled from /proc.
+struct SystemSampling {
+  bool system_cpu = false;
+  bool system_memory = false;
+  bool process_cpu = false;
+  bool process_memory = false;
+  double frequency_hz = 50;
+  int pid = 0;  ///< whose process_*; 0: this one
+  bool any() const { return system_cpu || system_memory || process_cpu || process_memory; }
+};
+
+struct CollectOptions {
+  Generation generation = Generation::kProf;
+  std::filesystem::path output;  ///< the new directory goes here; made when it is not there
+  bool acl_api = true;
+  bool runtime_api = false;
+  TaskTime task_time = TaskTime::kL1;
+  bool aicpu = false;
+  bool task_memory = true;
+  std::string aic_metrics;  ///< a group of metrics; empty: none
+  int interval = 0;         ///< > 1: the tasks of every n-th execution of a model only
+  std::optional<std::uint64_t> storage_limit_bytes;
+  SystemSampling system;
+  double delay_s = 0;
+  double duration_s = 0;  ///< 0: to the end
+  std::string session;    ///< of msprof, to find its directories again; empty: none
+};
+
+/// The environment variable by which msprof tells a program what to collect: the JSON of its options.
+inline constexpr const char* kOptionsVariable = "AOE_PROFILER_OPTIONS";
+
+/// What sample.json holds, and how msprof hands the options over.
+nlohmann::json to_json(const CollectOptions& options);
+/// Throws Error(kUsage) on what to_json() does not write.
+CollectOptions options_from_json(const nlohmann::json& json);
+
+/// "200MB" and more, up to 4294967295MB; Error(kUsage) that names `where` otherwise.
+std::uint64_t storage_limit_from(const std::string& text, const std::string& where);
+
+}  // namespace aoe::profiler

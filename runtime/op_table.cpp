@@ -1,0 +1,154 @@
+// Om -> op table. Tested by tests/runtime/op_table_test.cpp.
+#include "runtime/op_table.h"
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+namespace aoe::runtime {
+namespace {
+
+using nlohmann::json;
+
+std::uint64_t bytes_of(const OmTensor& tensor) {
+  return is_static(tensor.desc.shape) ? storage_bytes(tensor.desc) : 0;
+}
+
+/// Of the tensors of `ids`; absent ones count nothing.
+template <typename Predicate>
+std::uint64_t sum_bytes(const Om& om, const std::vector<int>& ids, Predicate&& counts) {
+  std::uint64_t sum = 0;
+  for (const int id : ids)
+    if (id >= 0 && counts(om.tensors[id])) sum += bytes_of(om.tensors[id]);
+  return sum;
+}
+
+bool is_weight(const OmTensor& tensor) {
+  return tensor.place == Place::kWeight;
+}
+bool is_any(const OmTensor&) {
+  return true;
+}
+
+json tensors_json(const Om& om, const std::vector<int>& ids) {
+  json list = json::array();
+  for (const int id : ids) {
+    if (id < 0) continue;
+    const OmTensor& tensor = om.tensors[id];
+    list.push_back({{"name", tensor.name},
+                    {"shape", tensor.desc.shape},
+                    {"dtype", name(tensor.desc.dtype)},
+                    {"format", name(tensor.desc.format)}});
+  }
+  return list;
+}
+
+/// What the tuning section knows about each node.
+std::map<std::string, json> strategies_of(const Om& om) {
+  std::map<std::string, json> strategies;
+  if (!om.tuning.is_object() || !om.tuning.contains("nodes")) return strategies;
+  for (const json& node : om.tuning["nodes"])
+    if (node.is_object() && node.contains("node"))
+      strategies[node["node"].get<std::string>()] = node;
+  return strategies;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : "+") + word;
+  return text;
+}
+
+const char* library_of(StepKind kind) {
+  switch (kind) {
+    case StepKind::kJit:
+      return "generated";
+    case StepKind::kOneDnn:
+      return "onednn";
+    case StepKind::kReference:
+      return "reference";
+    case StepKind::kNone:
+      return "none";
+  }
+  return "";
+}
+
+/// Formats of the first output when the tuning section does not list the step, as with conversions.
+std::string format_of(const Om& om, const OmStep& step) {
+  for (const int id : step.outputs)
+    if (id >= 0) return std::string(name(om.tensors[id].desc.format));
+  return {};
+}
+
+std::uint64_t workspace_bytes_of(const Om& om, const OmStep& step) {
+  return step.workspace < 0 ? 0 : bytes_of(om.tensors[step.workspace]);
+}
+
+json op_json(const Om& om, const OmStep& step, const std::map<std::string, json>& strategies) {
+  const std::uint64_t weight_bytes =
+      sum_bytes(om, step.constants, is_any) + sum_bytes(om, step.inputs, is_weight);
+  json op = {
+      {"name", step.name},
+      {"type", joined(step.op_types)},
+      {"original_ops", step.origins},
+      {"task_type", step.kind == StepKind::kNone ? "" : step.task_type()},
+      {"impl", library_of(step.kind)},
+      {"format", format_of(om, step)},
+      {"strategy", "default"},
+      {"repo_key", ""},
+      {"inputs", tensors_json(om, step.inputs)},
+      {"outputs", tensors_json(om, step.outputs)},
+      {"flops", step.flops},
+      {"read_bytes", sum_bytes(om, step.inputs, is_any) + sum_bytes(om, step.constants, is_any)},
+      {"write_bytes", sum_bytes(om, step.outputs, is_any)},
+      {"weight_bytes", weight_bytes},
+      {"workspace_bytes", workspace_bytes_of(om, step)}};
+  const auto strategy = strategies.find(step.name);
+  if (strategy == strategies.end()) return op;
+  for (const char* field : {"impl", "format"})
+    if (strategy->second.contains(field)) op[field] = strategy->second[field];
+  if (strategy->second.value("source", "") == "bank") op["strategy"] = "bank";
+  // A decimal number as in aoe_result, however the section stores it.
+  if (const auto key = strategy->second.find("repo_key"); key != strategy->second.end())
+    op["repo_key"] = key->is_string() ? key->get<std::string>() : key->dump();
+  return op;
+}
+
+/// What each op takes of the arena: its outputs and its workspace there.
+json static_ops_json(const Om& om) {
+  const auto is_in_arena = [](const OmTensor& tensor) { return tensor.place == Place::kArena; };
+  json list = json::array();
+  for (const OmStep& step : om.steps) {
+    const std::uint64_t bytes =
+        (step.kind == StepKind::kNone ? 0 : sum_bytes(om, step.outputs, is_in_arena)) +
+        workspace_bytes_of(om, step);
+    if (bytes > 0) list.push_back({{"op", step.name}, {"bytes", bytes}});
+  }
+  return list;
+}
+
+}  // namespace
+
+json op_table(const Om& om, const OpTableContext& context) {
+  const std::map<std::string, json> strategies = strategies_of(om);
+  json ops = json::array();
+  std::uint64_t workspace_bytes = 0;
+  for (const OmStep& step : om.steps) {
+    ops.push_back(op_json(om, step, strategies));
+    workspace_bytes = std::max(workspace_bytes, workspace_bytes_of(om, step));
+  }
+  return {{"model_id", context.model_id},
+          {"model_name", om.name},
+          {"om_path", context.om_path},
+          {"soc_version", om.soc_version},
+          {"threads", context.threads},
+          {"peak_gflops", nullptr},
+          {"memory_gb_s", nullptr},
+          {"memory",
+           {{"arena_bytes", om.arena_bytes},
+            {"workspace_bytes", workspace_bytes},
+            {"weights_bytes", om.weights_view.size()},
+            {"static_ops", static_ops_json(om)}}},
+          {"ops", std::move(ops)}};
+}
+
+}  // namespace aoe::runtime

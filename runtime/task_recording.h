@@ -1,0 +1,71 @@
+// Recording what the executor does: tasks with their hardware counters, and launches.
+#pragma once
+
+#include <cstdint>
+
+#include "profiler/collect/task_counters.h"
+#include "profiler/recorder.h"
+#include "runtime/executor.h"
+
+namespace aoe::runtime {
+
+/// Decided once for each execution, so that its threads agree.
+struct TaskRecording {
+  bool is_on = false;
+  bool with_counters = false;
+  std::uint32_t run_and_model = 0;
+};
+inline TaskRecording task_recording(const RunTag& tag) {
+  if (!tag.is_sampled || !profiler::is_recorded(profiler::EventKind::kTask)) return {};
+  return {true, profiler::counting.load(std::memory_order_acquire), tag.run_and_model};
+}
+
+/// Records the tasks of one thread back to back: the end of one is the beginning of the next.
+class TaskClock {
+ public:
+  explicit TaskClock(const TaskRecording& recording) : recording_(recording) {
+    if (recording_.with_counters) counters_.begin();
+    if (recording_.is_on) begin_ = profiler::now_ticks();
+  }
+
+  void task_done(std::uint32_t name_id, int step) {
+    if (!recording_.is_on) return;
+    const std::uint64_t end = profiler::now_ticks();
+    const std::uint64_t value =
+        profiler::task_value(static_cast<std::uint32_t>(step), recording_.run_and_model);
+    if (recording_.with_counters) counters_.record(begin_, value);
+    profiler::record(profiler::EventKind::kTask, name_id, begin_, end, value);
+    // Reading counters takes its time, which belongs to no task.
+    begin_ = recording_.with_counters ? profiler::now_ticks() : end;
+  }
+
+ private:
+  const TaskRecording recording_;
+  std::uint64_t begin_ = 0;
+  profiler::TaskCounters counters_;
+};
+
+/// One event for each segment of a model that is handed over at once, when launches are recorded.
+class LaunchSpan {
+ public:
+  LaunchSpan(StepKind kind, const RunTag& tag)
+      : kind_(kind),
+        run_and_model_(tag.run_and_model),
+        begin_(tag.is_sampled && profiler::is_recorded(profiler::EventKind::kLaunch)
+                   ? profiler::now_ticks()
+                   : 0) {}
+  ~LaunchSpan() {
+    if (begin_ != 0) record();
+  }
+  LaunchSpan(const LaunchSpan&) = delete;
+  LaunchSpan& operator=(const LaunchSpan&) = delete;
+
+ private:
+  void record() const;
+
+  StepKind kind_;
+  std::uint32_t run_and_model_;
+  std::uint64_t begin_;
+};
+
+}  // namespace aoe::runtime

@@ -1,0 +1,113 @@
+# msprof collect against a real sshd on loopback: by key, by nothing less, and nothing left on the board.
+source "$(dirname "$0")/lib.sh"
+sshd=$(command -v sshd || echo /usr/sbin/sshd)
+[ -x "$sshd" ] || { echo "SKIPPED: no sshd"; exit 77; }
+
+# A board of our own: port, host key, user key, all in this directory. The server runs as we do and knows us alone.
+port=$(python3 -c "import socket; s=socket.socket(); s.bind(('127.0.0.1', 0)); print(s.getsockname()[1])")
+user=$(id -un)
+ssh-keygen -q -t ed25519 -N '' -f host_key
+ssh-keygen -q -t ed25519 -N '' -f user_key
+ssh-keygen -q -t ed25519 -N '' -f strange_key
+cp user_key.pub authorized_keys
+chmod 700 . && chmod 600 authorized_keys
+cat >sshd_config <<END
+Port $port
+ListenAddress 127.0.0.1
+HostKey $work/host_key
+PidFile $work/sshd.pid
+AuthorizedKeysFile $work/authorized_keys
+StrictModes no
+PasswordAuthentication no
+KbdInteractiveAuthentication no
+UsePAM no
+PermitRootLogin prohibit-password
+PermitUserEnvironment no
+SetEnv PATH=$PATH
+Subsystem sftp internal-sftp
+END
+[ "$(id -u)" -ne 0 ] || mkdir -p /run/sshd
+: >sshd.log
+"$sshd" -f sshd_config -D -e 2>sshd.log &
+sshd_pid=$!
+trap 'kill $sshd_pid 2>/dev/null; rm -rf "$work"' EXIT
+for _ in $(seq 100); do
+  grep -q 'listening' sshd.log && break
+  kill -0 $sshd_pid 2>/dev/null || { cat sshd.log; fail "sshd did not start"; finish; }
+  read -rt 0.1 <> <(:)  # waits for the server's log, which is all that tells
+done
+echo "[127.0.0.1]:$port $(cut -d' ' -f1,2 host_key.pub)" >known_hosts
+
+ini() {  # ini FILE KEY [LINE...]
+  local file=$1 key=$2; shift 2
+  printf '[ssh_config]\nip = 127.0.0.1\nusername = %s\nport = %s\nkey_file = %s\nknown_hosts = %s\n' \
+    "$user" "$port" "$work/$key" "$work/known_hosts" >"$file"
+  printf '%s\n' "$@" >>"$file"
+  chmod 600 "$file"
+}
+ini ssh.ini user_key
+
+# The project: a program, its model, an acl.json of its own, a directory.
+mkdir -p project/config
+make_model squeezenet --small --image=64 --output=m.onnx >/dev/null || fail "make_model"
+run 0 atc --framework=5 --model=m.onnx --output=project/m --threads=1
+printf '#!/bin/sh\necho "here is $(basename "$PWD")"; cat config/acl.json\nexec aoe_run --model=m.om --repeat=9\n' >project/main
+chmod +x project/main
+echo '{"dump": {"dump_mode": "output"}}' >project/config/acl.json
+
+boards_leftovers() { find /tmp -maxdepth 1 -name 'msprof_??????' -newer ssh.ini 2>/dev/null; }
+
+run 0 msprof collect -m project/main --config ssh.ini --interval=2 --acl_api=off --output=jobs --all
+has out 'here is project'
+has out '"dump_mode": "output"'       # what else acl.json holds stays
+has out '"interval": "2"'
+has out '^latency_ms .* repeat=9$'
+has out '^\[INFO\] main ended with exit status 0\.'
+job=$(echo jobs/JOB*)
+exists "$job/info.json.0"
+exists "$job/data/AAcore.task.slice_0"
+[ ! -e "$job/data/AclModule.api_event.slice_0" ] || fail "API events in spite of --acl_api=off"
+ls "$job"/sqlite/*.db >/dev/null || fail "--all did not import"
+ls "$job"/timeline/task_time_*.json >/dev/null || fail "--all did not export the timeline"
+ls "$job"/summary/op_summary_*.csv >/dev/null || fail "--all did not export the summary"
+equal "$(boards_leftovers)" "" "left on the board"
+
+# Switched off: it runs, and there is nothing to bring back.
+run 0 msprof collect -m project/main --config ssh.ini --switch=off --output=off
+[ ! -e off ] || fail "collected in spite of --switch=off"
+
+# The program's failure is ours, and it is said.
+printf '#!/bin/sh\naoe_run --model=m.om >/dev/null\nexit 9\n' >project/main
+run 9 msprof collect -m project/main --config ssh.ini --output=failed
+has out 'main ended with exit status 9\.'
+exists "$(echo failed/JOB*)/info.json.0"
+
+# Who is not let in; a password is never printed.
+ini strange.ini strange_key
+refuses 1 "no key was accepted" msprof collect -m project/main --config strange.ini --output=none
+ini password.ini strange_key 'pwd = sesame-42'
+refuses 1 "neither a key nor the password was accepted" msprof collect -m project/main --config password.ini --output=none
+! grep -q sesame-42 out err || fail "the password was printed"
+
+# A host that is not known, and one that is another than it was.
+cp known_hosts known_hosts.right
+: >known_hosts
+refuses 1 "not in known_hosts" msprof collect -m project/main --config ssh.ini --output=none
+echo "[127.0.0.1]:$port $(cut -d' ' -f1,2 strange_key.pub)" >known_hosts
+refuses 1 "is not the one in known_hosts" msprof collect -m project/main --config ssh.ini --output=none
+cp known_hosts.right known_hosts
+
+# The config file.
+chmod 640 ssh.ini
+refuses 2 "others than its owner may use this file" msprof collect -m project/main --config ssh.ini
+chmod 600 ssh.ini
+ini unknown.ini user_key 'passwd = sesame-42'
+refuses 2 "unrecognised option" msprof collect -m project/main --config unknown.ini
+! grep -q sesame-42 out err || fail "a value of the config was printed"
+ini port.ini user_key 'port = sesame-42'
+refuses 2 "" msprof collect -m project/main --config port.ini
+! grep -q sesame-42 out err || fail "a value of the config was printed"
+refuses 2 "cannot be read" msprof collect -m project/main --config missing.ini
+refuses 2 "there is no such program" msprof collect -m project/missing --config ssh.ini
+refuses 2 "interval" msprof collect -m project/main --config ssh.ini --interval=-3
+finish

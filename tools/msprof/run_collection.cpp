@@ -1,0 +1,151 @@
+// Collecting: runs a program with the collection's options in its environment, or samples the system for a while.
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <thread>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "profiler/collect/collection.h"
+#include "profiler/raw/raw_reader.h"
+#include "tools/common/tool.h"
+#include "tools/msprof/child.h"
+#include "tools/msprof/commands.h"
+#include "tools/msprof/post_process.h"
+#include "tools/msprof/run_settings.h"
+
+namespace aoe::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+void say(const std::string& line) {
+  std::cout << "[INFO] " << line << std::endl;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+std::string new_session() {
+  std::random_device random;
+  std::string digits;
+  for (int i = 0; i < 4; ++i) digits += std::to_string(random());
+  return digits;
+}
+
+/// The directories that processes of this session made, the oldest first.
+std::vector<fs::path> directories_of(const profiler::CollectOptions& options) {
+  std::vector<fs::path> found;
+  std::error_code unreadable;  // nothing was made then
+  for (const fs::directory_entry& entry : fs::directory_iterator(options.output, unreadable)) {
+    const fs::path sample = entry.path() / "host/sample.json";
+    std::error_code ignored;
+    if (!fs::exists(sample, ignored)) continue;
+    const nlohmann::json asked = nlohmann::json::parse(read_file(sample, ExitCode::kData), nullptr,
+                                                       /*allow_exceptions=*/false);
+    if (asked.is_object() && asked.value("session", "") == options.session)
+      found.push_back(fs::canonical(entry.path()));
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+void check_output(const fs::path& output) {
+  std::error_code status;
+  fs::create_directories(output, status);
+  if (status)
+    throw Error(ExitCode::kOutput, "cannot be made a directory: " + status.message(),
+                output.string());
+  if (::access(output.c_str(), W_OK | X_OK) != 0)
+    throw Error(ExitCode::kOutput, std::string("cannot be written: ") + std::strerror(errno),
+                output.string());
+}
+
+void say_how_it_ended(const std::vector<std::string>& command, const ChildEnd& end) {
+  if (end.signal != 0)
+    say(command.front() + " was ended by signal " + std::to_string(end.signal) + " (" +
+        ::strsignal(end.signal) + ").");
+  else
+    say(command.front() + " ended with exit status " + std::to_string(end.exit_code) + ".");
+}
+
+int collect_program(const RunSettings& settings) {
+  std::map<std::string, std::string> environment = settings.environment;
+  environment[profiler::kOptionsVariable] = profiler::to_json(settings.options).dump();
+  const ChildEnd end = run_child(settings.command, environment);
+  say_how_it_ended(settings.command, end);
+  return end.exit_code;
+}
+
+void collect_system(const RunSettings& settings) {
+  profiler::CollectOptions options = settings.options;
+  options.acl_api = options.runtime_api = options.task_memory = false;
+  options.task_time = profiler::TaskTime::kOff;
+  profiler::Collection collection(options);
+  std::this_thread::sleep_for(std::chrono::duration<double>(settings.system_period_s));
+  collection.stop();
+}
+
+int run(const RunSettings& settings) {
+  check_output(settings.options.output);
+  if (!settings.without_effect.empty())
+    std::cerr << "msprof: warning: without effect on this hardware: "
+              << joined(settings.without_effect) << std::endl;
+  say("Start profiling....");
+  int exit_code = 0;
+  if (settings.command.empty())
+    collect_system(settings);
+  else
+    exit_code = collect_program(settings);
+
+  const std::vector<fs::path> directories = directories_of(settings.options);
+  if (directories.empty())
+    throw Error(exit_code == 0 ? ExitCode::kFailure : static_cast<ExitCode>(exit_code),
+                "nothing was collected", settings.command.front(),
+                "the program must call aclInit of this library");
+  for (const fs::path& directory : directories) {
+    if (settings.exports) parse_and_export(directory, settings.type);
+    say("Process profiling data complete. Data is saved in " + directory.string());
+  }
+  return exit_code;
+}
+
+}  // namespace
+
+int run_collection(int argc, char** argv) {
+  const int flags_end = static_cast<int>(
+      std::find_if(argv + 1, argv + argc, [](const char* word) { return *word != '-'; }) - argv);
+  const std::vector<std::string> words(argv + flags_end, argv + argc);
+  Tool tool{.name = "msprof",
+            .synopsis = "msprof [flags] APP [arguments]",
+            .summary =
+                "Runs a program and collects what AscendCL, models and ops do in it, into "
+                "OUTPUT/PROF_*.\n"
+                "Flags are --name=value, before the program. The exit status is the program's, if "
+                "that is not 0.",
+            .examples =
+                "  msprof --output=prof aoe_run --model=resnet50.om\n"
+                "  msprof --output=prof --runtime-api=on --host-sys-usage=cpu,mem ./app 42\n"
+                "  msprof --output=prof --application=\"./app 42\" --storage-limit=500MB\n"
+                "  msprof --output=prof --sys-period=10 --sys-profiling=on\n"};
+  add_run_flags(tool.flags);
+  tool.run = [&](const po::variables_map& flags) {
+    return static_cast<ExitCode>(run([&] {
+      RunSettings settings = run_settings(flags, words);
+      settings.options.output = fs::absolute(settings.options.output);
+      settings.options.session = new_session();
+      return settings;
+    }()));
+  };
+  return run_tool(flags_end, argv, std::move(tool));
+}
+
+}  // namespace aoe::tools
