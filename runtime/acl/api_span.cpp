@@ -1,8 +1,6 @@
 // The value of API events: level and connection.
 #include "runtime/acl/api_span.h"
 
-#include <utility>
-
 namespace aoe::runtime::acl {
 namespace {
 
@@ -11,10 +9,14 @@ constinit thread_local std::uint32_t connection = 0;
 
 }  // namespace
 
+std::uint64_t ApiSpan::begin() {
+  connection = 0;
+  return profiler::now_ticks();
+}
+
 void ApiSpan::record() const {
-  const std::uint64_t connected = std::exchange(connection, 0);
   profiler::record(profiler::EventKind::kApi, name_id_, begin_, profiler::now_ticks(),
-                   kAclLevel | connected << 16);
+                   kAclLevel | std::uint64_t{connection} << 16);
 }
 
 void connect_api_call(std::uint32_t run_and_model) {

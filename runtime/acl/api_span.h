@@ -17,8 +17,7 @@ std::uint32_t api_name(const char* function) {
 class ApiSpan {
  public:
   explicit ApiSpan(std::uint32_t name_id)
-      : begin_(profiler::is_recorded(profiler::EventKind::kApi) ? profiler::now_ticks() : 0),
-        name_id_(name_id) {}
+      : begin_(profiler::is_recorded(profiler::EventKind::kApi) ? begin() : 0), name_id_(name_id) {}
   ~ApiSpan() {
     if (begin_ != 0) record();
   }
@@ -26,13 +25,14 @@ class ApiSpan {
   ApiSpan& operator=(const ApiSpan&) = delete;
 
  private:
+  static std::uint64_t begin();
   void record() const;
 
   std::uint64_t begin_;
   std::uint32_t name_id_;
 };
 
-/// Tells which execution the API call of this thread launches, so that its event can be connected to the tasks.
+/// Tells which execution the API call that this thread is in launches, so that its event can be connected to the tasks.
 void connect_api_call(std::uint32_t run_and_model);
 
 }  // namespace aoe::runtime::acl

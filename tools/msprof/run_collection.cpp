@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <thread>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "profiler/collect/collection.h"
 #include "profiler/raw/raw_reader.h"
 #include "tools/common/tool.h"
@@ -46,11 +46,8 @@ std::vector<fs::path> directories_of(const profiler::CollectOptions& options) {
   std::vector<fs::path> found;
   std::error_code unreadable;  // nothing was made then
   for (const fs::directory_entry& entry : fs::directory_iterator(options.output, unreadable)) {
-    const fs::path sample = entry.path() / "host/sample.json";
-    std::error_code ignored;
-    if (!fs::exists(sample, ignored)) continue;
-    const nlohmann::json asked = nlohmann::json::parse(read_file(sample, ExitCode::kData), nullptr,
-                                                       /*allow_exceptions=*/false);
+    std::ifstream sample(entry.path() / "host/sample.json");  // what cannot be read is not ours
+    const nlohmann::json asked = nlohmann::json::parse(sample, nullptr, /*allow_exceptions=*/false);
     if (asked.is_object() && asked.value("session", "") == options.session)
       found.push_back(fs::canonical(entry.path()));
   }
