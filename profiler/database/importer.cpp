@@ -231,14 +231,17 @@ void Importer::finish(const std::vector<RawLoss>& losses) {
   connection_.execute("COMMIT");
 }
 
-ImportResult import_raw(const std::filesystem::path& directory) {
+ImportResult import_raw(const std::filesystem::path& directory, const StepPoints& points) {
   std::vector<RawLoss> losses;
   const RawInfo info = read_info(directory, losses);
   ImportResult result{.database = database_path(directory)};
   std::filesystem::path unfinished = result.database;
   unfinished += ".unfinished";
   make_directories(result.database.parent_path());
-  Importer importer(unfinished, session_facts(info));
+  SessionFacts facts = session_facts(info);
+  if (!points.fp_point.empty()) facts.fp_point = points.fp_point;
+  if (!points.bp_point.empty()) facts.bp_point = points.bp_point;
+  Importer importer(unfinished, facts);
   for (RawLoss& loss : read_raw(directory, importer)) losses.push_back(std::move(loss));
   importer.finish(losses);
   std::filesystem::rename(unfinished, result.database);

@@ -88,8 +88,14 @@ struct ImportResult {
   std::vector<RawLoss> losses;
 };
 
+/// Names of ops where the forward pass begins and the backward pass ends; empty: as sample.json says,
+/// else found by data flow (phases.h).
+struct StepPoints {
+  std::string fp_point, bp_point;
+};
+
 /// Throws Error when there is nothing to read or the database cannot be written. An older database
 /// of the directory is replaced, by rename, only once the new one is whole.
-ImportResult import_raw(const std::filesystem::path& directory);
+ImportResult import_raw(const std::filesystem::path& directory, const StepPoints& points = {});
 
 }  // namespace aoe::profiler

@@ -62,6 +62,9 @@ std::string phase(const OpFlow& op) {
 }  // namespace
 
 bool is_gradient_name(std::string_view tensor) {
+  // Exporters name a tensor after its node: "<node>_output_0".
+  if (const std::size_t suffix = tensor.rfind("_output_"); suffix != std::string_view::npos)
+    tensor = tensor.substr(0, suffix);
   return tensor.ends_with("_grad") || tensor.ends_with(".grad") || tensor.starts_with("grad_") ||
          tensor.starts_with("gradients/");
 }

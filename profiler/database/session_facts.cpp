@@ -22,15 +22,11 @@ SessionFacts session_facts(const RawInfo& raw) {
   SessionFacts facts;
   facts.generation = raw.generation;
   facts.process_id = value_or<std::int64_t>(raw.info, "pid", 0);
-  if (raw.info.is_object() && raw.info.contains("clock")) {
-    const json& clock = raw.info["clock"];
-    facts.monotonic_to_unix_ns = value_or<std::int64_t>(clock, "realtime_ns", 0) -
-                                 value_or<std::int64_t>(clock, "monotonic_ns", 0);
-  }
+  facts.monotonic_to_unix_ns = value_or<std::int64_t>(raw.info, "monotonic_to_unix_ns", 0);
   facts.host_uid = value_or<std::string>(raw.info, "host_uid", "");
   facts.host_name = value_or<std::string>(raw.info, "host_name", "");
-  facts.processor = value_or<std::string>(raw.info, "cpu_model", "");
-  facts.cores = value_or<int>(raw.info, "cpu_count", 0);
+  facts.processor = value_or<std::string>(raw.info, "processor", "");
+  facts.cores = value_or<int>(raw.info, "cores", 0);
   facts.frequency_mhz = value_or<double>(raw.info, "frequency_mhz", 0);
   facts.metric_group = value_or<std::string>(raw.sample, "aic_metrics", "");
   facts.fp_point = value_or<std::string>(raw.sample, "fp_point", "");

@@ -24,12 +24,9 @@ SyntheticProfile::SyntheticProfile(const std::filesystem::path& parent, Generati
       parent / (is_prof ? "PROF_000001_20261121101112131_ABCDEFGHIJKLMNOP" : "JOBABCDEFGHIJKLMNO");
   for (const char* sub : {"host/data", "device_0/data"})
     std::filesystem::create_directories(directory_ / (is_prof ? sub : "data"));
-  json info = {{"pid", kProcessId},
-               {"clock", {{"monotonic_ns", 5}, {"realtime_ns", kMonotonicToUnixNs + 5}}},
-               {"host_uid", "0123456789"},
-               {"host_name", "testhost"},
-               {"cpu_model", "Test CPU"},
-               {"cpu_count", 2}};
+  json info = {{"pid", kProcessId},        {"monotonic_to_unix_ns", kMonotonicToUnixNs},
+               {"host_uid", "0123456789"}, {"host_name", "testhost"},
+               {"processor", "Test CPU"},  {"cores", 2}};
   if (more_info.is_object()) info.update(more_info);
   write_file_atomically(directory_ / (is_prof ? "host/info.json" : "info.json.0"), info.dump());
   write_file_atomically(directory_ / (is_prof ? "host/sample.json" : "sample.json"),

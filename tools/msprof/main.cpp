@@ -14,7 +14,17 @@ struct Command {
   int (*run)(int argc, char** argv);
 };
 constexpr Command kCommands[] = {
-    {"collect", run_remote_collection}, {"", run_collection},  // what no other claims
+    {"collect", run_remote_collection},
+    {"import", run_import_command},
+    {"export", run_export_command},
+    {"query", run_query_command},
+    {"show", run_show_command},
+    {"advise", run_advise_command},
+    {"--parse", run_parse_mode},
+    {"--query", run_query_mode},
+    {"--analyze", run_analyze_mode},
+    {"--export", run_export_mode},
+    {"", run_collection},  // what no other claims
 };
 
 bool is_flag(std::string_view word) {

@@ -29,6 +29,14 @@ bool is_elementwise(const std::string& type) {
   return true;
 }
 
+/// More time for memory than for arithmetic. Where the machine's peaks are unknown, less than one
+/// operation per byte says so: any processor of today computes more than that while it loads one.
+bool is_memory_bound(const TaskFigures& figures) {
+  if (const auto bound = analytic_memory_bound(figures)) return *bound > 1;
+  const auto intensity = analytic_intensity(figures);
+  return intensity && *intensity < 1;
+}
+
 struct Pair {
   const OpRow* producer;
   const OpTimes* consumer;
@@ -48,8 +56,8 @@ std::vector<Pair> pairs_of(const ModelRow& model, const AdviceInput& input) {
       continue;
     const TaskFigures figures =
         figures_of(input.profile, &model, times.op, times.stats.total_ns / times.stats.count);
-    const auto bound = analytic_memory_bound(figures);
-    if (!bound || *bound <= 1 || input.share_of_ops(times.stats.total_ns) < kLeastShare) continue;
+    if (!is_memory_bound(figures) || input.share_of_ops(times.stats.total_ns) < kLeastShare)
+      continue;
     for (const std::string& tensor : times.op->input_names) {
       const auto producer = producers.find(tensor);
       if (producer == producers.end() || readers[tensor] != 1) continue;

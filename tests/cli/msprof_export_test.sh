@@ -1,0 +1,76 @@
+# msprof on collected data: every sub-command, both generations' directories, and what it refuses.
+source "$(dirname "$0")/lib.sh"
+checker=$here/../../scripts/check_timeline
+
+make_model mlp-training --small --batch=4 --output=mlp.onnx >/dev/null || fail "make_model"
+run 0 atc --framework=5 --model=mlp.onnx --output=mlp --threads=1
+
+# Collected, parsed and exported in one command.
+run 0 msprof --output=prof aoe_run --model=mlp.om --repeat=20
+has out 'Start parse data in .*/prof/PROF_000001_'
+has out 'Export all data in .* done\.'
+dir=$(echo prof/PROF_*)
+files=$dir/mindstudio_profiler_output
+for file in msprof_2*.json step_trace_2*.json {op_summary,op_statistic,api_statistic,task_time,step_trace}_2*.csv; do
+  exists "$(echo "$files"/$file)"
+done
+exists "$files/prof_rule_0.json"
+exists "$(echo "$dir"/msprof_*.db)"
+python3 "$checker" "$files"/msprof_*.json "$files"/op_summary_*.csv >checked || fail "$(cat checked)"
+
+# A training graph has its points, found by data flow.
+python3 - "$files"/step_trace_*.csv <<'END' || fail "step_trace"
+import csv, sys
+rows = list(csv.DictReader(open(sys.argv[1])))
+assert len(rows) >= 20, len(rows)
+for number, row in enumerate(rows):
+    fp, bp, end = (float(row[c]) for c in ("FP Start(us)", "BP End(us)", "Iteration End(us)"))
+    assert fp < bp <= end, row
+    assert (row["Data Aug Bound(us)"] == "N/A") == (number == 0), row
+END
+
+rm -r "$files"
+run 0 msprof --export=on --output=prof --summary-format=json --model-id=1 --iteration-id=2
+equal "$(json "$(echo "$files"/op_summary_*.json)" '{row["Infer ID"] for row in d}')" "{2}" "one iteration"
+
+rm -r "$files"
+echo '{"op_summary": false, "timeline": false}' >reports.json
+run 0 msprof --export=on --output="$dir" --reports=reports.json
+[ -z "$(ls "$files"/op_summary* "$files"/msprof* 2>/dev/null)" ] || fail "--reports did not leave out"
+exists "$(echo "$files"/op_statistic_*.csv)"
+
+run 0 msprof --query=on --output=prof
+has out 'Top Time Iteration'
+has out 'PROF_000001'
+# A point that is given: the second layer begins later than the first.
+fp_start() { python3 -c "import csv, sys; print(next(csv.DictReader(open(sys.argv[1])))['FP Start(us)'])" "$files"/step_trace_*.csv; }
+found=$(fp_start)
+rm "$files"/step_trace_*
+run 0 msprof --parse=on --output=prof --fp_point=/fc2/MatMul
+run 0 msprof export summary -dir "$dir"
+given=$(fp_start)
+python3 -c "import sys; sys.exit(not float('$given') > float('$found'))" || fail "--fp_point: $given is not behind $found"
+run 0 msprof --analyze=on --rule=communication --output=prof
+has out 'one device'
+run 0 msprof show -dir "$dir"
+for table in 'Core metrics' 'Op statistic' 'Acl statistic' 'Frequency'; do has out "$table"; done
+grep -q "$(printf '\033')" out && fail "colours where nobody looks"
+run 0 msprof advise -dir "$dir"
+has out 'No Strategy In Bank'
+has out 'aoe --framework=5 --model=mlp.onnx --job_type=2'
+
+# A damaged directory: what is whole is exported, what is lost is said.
+slice=$(echo "$dir"/device_0/data/*.slice_0 | cut -d' ' -f1)
+truncate -s -10 "$slice"
+run 0 msprof --parse=on --output=prof
+has err 'warning: .*slice_0'
+
+refuses 2 'given together' msprof --export=on --output=prof --model-id=1
+refuses 2 'allows only --output' msprof --export=on --output=prof --type=db --reports=reports.json
+refuses 2 'has no iteration 999' msprof --export=on --output=prof --model-id=1 --iteration-id=999
+refuses 2 'neither csv nor json' msprof export summary -dir "$dir" --format=xml
+refuses 2 'say timeline, summary or db' msprof export -dir "$dir"
+refuses 7 'nowhere' msprof import -dir nowhere
+mkdir empty
+refuses 7 'holds no profiling data' msprof --export=on --output=empty
+finish

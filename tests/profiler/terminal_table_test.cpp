@@ -1,0 +1,44 @@
+// Terminal tables: aligned, cut where they are too wide, coloured only when asked.
+#include "tools/msprof/terminal_table.h"
+
+#include <gtest/gtest.h>
+
+namespace aoe::tools {
+namespace {
+
+TerminalTable table() {
+  TerminalTable table("Ops", {{"Name"}, {"Time(us)", Align::kRight}});
+  table.row({"a_rather_long_name_of_an_op", "1.500"});
+  table.row({"b", "12.250"});
+  return table;
+}
+
+TEST(TerminalTable, AlignsFiguresToTheRight) {
+  EXPECT_EQ(table().rendered(0, false),
+            "Ops\n"
+            "Name                         Time(us)\n"
+            "a_rather_long_name_of_an_op     1.500\n"
+            "b                              12.250\n");
+}
+
+TEST(TerminalTable, CutsTextsButNoFigures) {
+  EXPECT_EQ(table().rendered(22, false),
+            "Ops\n"
+            "Name          Time(us)\n"
+            "a_rather_...     1.500\n"
+            "b               12.250\n");
+  EXPECT_EQ(table().rendered(1, false),
+            "Ops\n"
+            "Name      Time(us)\n"
+            "a_rat...     1.500\n"
+            "b           12.250\n");
+}
+
+TEST(TerminalTable, ColoursTheHeaderOnly) {
+  const std::string text = table().rendered(0, true);
+  EXPECT_EQ(text.find("\033[1mName"), 4u);
+  EXPECT_EQ(text.find('\033', text.find("\033[0m") + 1), std::string::npos);
+}
+
+}  // namespace
+}  // namespace aoe::tools
