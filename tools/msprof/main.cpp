@@ -36,16 +36,19 @@ bool is_this_flag(std::string_view word, std::string_view flag) {
 }
 
 /// Flags before the first word are msprof's; a word, or --application, is the program to collect.
-bool has_program(int argc, char** argv) {
+/// With --sys-period the machine alone is collected.
+bool collects(int argc, char** argv) {
   for (int i = 1; i < argc; ++i)
-    if (!is_flag(argv[i]) || is_this_flag(argv[i], "--application")) return true;
+    if (!is_flag(argv[i]) || is_this_flag(argv[i], "--application") ||
+        is_this_flag(argv[i], "--sys-period"))
+      return true;
   return false;
 }
 
 bool is_chosen(const Command& command, int argc, char** argv) {
   if (command.selector.empty()) return true;
   if (!is_flag(command.selector)) return argc > 1 && argv[1] == command.selector;
-  if (has_program(argc, argv)) return false;
+  if (collects(argc, argv)) return false;
   for (int i = 1; i < argc; ++i)
     if (is_this_flag(argv[i], command.selector)) return true;
   return false;
