@@ -11,6 +11,10 @@
 namespace aoe::tuner {
 namespace {
 
+/// Of the model's time: a smaller loss shows in no figure of the whole, and another round costs
+/// seconds.
+constexpr double kLeastLoss = 5e-4;
+
 /// Samples of all ops of `nodes` together, run by run.
 std::vector<double> sum_of(const ModelTiming& timing, const std::vector<std::string>& nodes) {
   const std::set<std::string> wanted(nodes.begin(), nodes.end());
@@ -62,6 +66,7 @@ std::set<std::string> slower_tasks(const ModelTiming& untuned, const ModelTiming
     if (median(after) == 0) continue;  // its ops became part of something else
     const Comparison comparison = compare_pairs(before, after, margin);
     if (comparison.verdict != "slower") continue;
+    if (median(after) - median(before) < kLeastLoss * median(untuned.samples_ns)) continue;
     logger("tuner")->info("op={} is slower in the model: us={:.2f} before_us={:.2f}",
                           task.nodes.front(), median(after) / 1e3, median(before) / 1e3);
     slower.insert(task.key.description);

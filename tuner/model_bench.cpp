@@ -8,6 +8,8 @@
 namespace aoe::tuner {
 namespace {
 constexpr std::uint64_t kInputSeed = 20;
+/// Weights beyond this leave no cache anything of an earlier run: who ran before does not matter.
+constexpr std::size_t kFillsEveryCache = std::size_t{256} << 20;
 
 /// A run that others disturbed is repeated a few times.
 void run_undisturbed(TimedModel& model) {
@@ -36,7 +38,7 @@ std::vector<ModelTiming> bench_models(const std::vector<std::filesystem::path>& 
     for (std::size_t turn = 0; turn < models.size(); ++turn) {
       const std::size_t i = (turn + static_cast<std::size_t>(round)) % models.size();
       TimedModel& model = *models[i];
-      model.run();
+      if (model.om().weights_view.size() < kFillsEveryCache) model.run();
       run_undisturbed(model);
       timings[i].samples_ns.push_back(model.total_ns());
       for (std::size_t s = 0; s < model.step_ns().size(); ++s)

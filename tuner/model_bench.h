@@ -10,7 +10,7 @@
 namespace aoe::tuner {
 
 /// Interleaved: in each round every model runs twice, and the second run counts, so that each finds
-/// its own weights as it would when running alone. All get the same random inputs. Throws Error
+/// its own weights as it would when running alone; models that evict themselves run once. All get the same random inputs. Throws Error
 /// when an om does not load or run.
 std::vector<ModelTiming> bench_models(const std::vector<std::filesystem::path>& oms,
                                       const MeasurePolicy& policy, int threads);
