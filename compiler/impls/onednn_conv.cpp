@@ -188,6 +188,7 @@ class OneDnnConvolution final : public Impl {
   double efficiency(const Task& task, const ConvShape& s, const FormatChoice& format,
                     const Soc& soc) const {
     constexpr double kJit = 0.92, kDepthwise = 0.4, kGemm = 0.4, kGroupedGemm = 0.06;
+    constexpr double kMaskedTail = 0.62;  ///< NHWC stores part of a vector for each pixel
     constexpr double kWinograd = 1.45,
                      kSmallWinograd = 0.9;  // of the products of the plain algorithm
     if (is_winograd_)
@@ -197,7 +198,9 @@ class OneDnnConvolution final : public Impl {
     const std::string implementation = draft->probe()->front().implementation;
     if (implementation.find("gemm:") != std::string::npos)
       return s.groups > 1 ? kGroupedGemm : kGemm;
-    return s.is_depthwise() ? kDepthwise : kJit;
+    if (s.is_depthwise()) return kDepthwise;
+    const bool has_tail = s.group_out_channels() % soc.vector_lanes != 0;
+    return format.name == "NHWC" && has_tail ? kMaskedTail : kJit;
   }
 
   bool is_winograd_;
