@@ -7,7 +7,8 @@ mkdir bank w
 tune() { aoe --framework=5 --model=m.onnx --job_type=2 --progress_bar=off --trials=60 --seed=1 "$@"; }
 
 run 0 tune --output=tuned
-has out '^m.* process finished( Performance improved by [0-9.]+%)?|process finished\. Performance improved by'
+# On a busy machine nothing may prove faster; then there is no percentage.
+has out '^m process finished\. Performance improved by [0-9.]+%$|^Aoe process finished$'
 exists tuned.om
 first=$(ls w/aoe_result_opat_*_pid*.json) || fail "no result"
 [[ $(basename "$first") =~ ^aoe_result_opat_[0-9]{17}_pid[0-9]+\.json$ ]] || fail "name of the result: $first"
