@@ -128,8 +128,9 @@ struct Executor::State {
   const int threads;
 
  private:
+  const int first_op_;
   TensorTable tensors_;
-  std::optional<JitModule> module_;
+  std::shared_ptr<const JitModule> module_;  ///< shared by the gears of a model
   std::optional<JitTeam> team_;
   std::vector<std::vector<void*>> buffers_;  ///< by step; never resized once slots point there
   std::vector<std::unique_ptr<OneDnnKernel>> onednn_;  ///< by step
@@ -143,13 +144,17 @@ struct Executor::State {
 Executor::State::State(Om model, const ExecutorOptions& options)
     : om(as_loaded(std::move(model))),
       threads(thread_count(options, om)),
+      first_op_(options.first_op),
       tensors_(om, options.arena),
       buffers_(om.steps.size()),
       onednn_(om.steps.size()) {
   if (!host_supports(om.isa))
     throw Error(ExitCode::kOm, "needs " + om.isa + ", which this processor does not have", om.name,
                 "compile the model for this machine");
-  if (!om.code_view.empty()) module_.emplace(om.code_view, om.name);
+  if (options.sibling != nullptr)
+    module_ = options.sibling->state_->module_;
+  else if (!om.code_view.empty())
+    module_ = std::make_shared<const JitModule>(om.code_view, om.name);
   std::uint64_t scratch_bytes = 0;
   for (const OmStep& step : om.steps) scratch_bytes = std::max(scratch_bytes, step.scratch_bytes);
   team_.emplace(threads, scratch_bytes);
@@ -194,7 +199,7 @@ void Executor::State::add_jit_step(std::size_t step_index) {
     stages_.push_back({.function = module_->find(stage.symbol),
                        .buffers = buffers_[step_index].data(),
                        .extent = stage.extent,
-                       .step = static_cast<int>(step_index),
+                       .step = first_op_ + static_cast<int>(step_index),
                        .step_name = step_names_[step_index]});
   stages_.back().ends_step = true;
   segments_.back().end = stages_.size();
@@ -246,7 +251,7 @@ void Executor::State::run_segment(const Segment& segment, const TaskRecording& r
   }
   TaskClock clock(recording);
   run_single_step(segment.kind, segment.begin);
-  clock.task_done(step_names_[segment.begin], static_cast<int>(segment.begin));
+  clock.task_done(step_names_[segment.begin], first_op_ + static_cast<int>(segment.begin));
 }
 
 void Executor::State::run_single_step(StepKind kind, std::size_t step) {

@@ -15,10 +15,15 @@
 
 namespace aoe::runtime {
 
+class Executor;
+
 struct ExecutorOptions {
   int threads = 0;  ///< 0: what the om was compiled for, or OMP_NUM_THREADS when set
   /// Working memory that outlives the Executor, at least Om::arena_bytes; empty: the Executor allocates its own.
   std::span<std::byte> arena;
+  /// An Executor for another gear of the same file: its loaded code serves this one, too. nullptr: load it.
+  const Executor* sibling = nullptr;
+  int first_op = 0;  ///< added to the index of a step in events: gears of a model count on
 };
 
 /// Which execution this is, for whoever profiles it.
@@ -48,7 +53,7 @@ class Executor {
   /// nullptr: run() then points them at memory of the Executor that is valid until the next run(),
   /// and sets their shape. Throws Error(kData) on a wrong size and Error(kFailure) when an op
   /// refuses its values. With the recorder on, each step but the kNone ones is one kTask event
-  /// with value task_value(the step's index, tag.run_and_model).
+  /// with value task_value(first_op + the step's index, tag.run_and_model).
   void run(std::span<const Tensor> inputs, std::span<Tensor> outputs, const RunTag& tag = {});
 
  private:

@@ -1,13 +1,15 @@
-// The om: an offline model, one file, mapped and not copied. Om is its content in memory; this
-// header is the only place that knows the bytes.
+// The om: an offline model, one file, mapped and not copied. Om is the content of one shape in memory; of a file with
+// dynamic gears there are several (geared_om.h).
 //
 // File layout (little-endian; every section starts at a multiple of 4096):
-//   header   magic "AOEOM\0\0\1", format version, total size, section table {kind, offset, size,
-//   crc32c}, crc32c of the header graph    CBOR: name, soc_version, required ISA, threads, onednn
-//   version, tensors, steps, inputs, outputs weights  constants in the format their kernel reads,
-//   each 64-byte aligned code     an ELF shared object with the generated kernels; empty when there
-//   are none tuning   CBOR: which strategy each op got, and where from
-// A damaged, truncated or foreign file is refused with Error(kOm) before anything of it runs.
+//   header   magic "AOEOM\0\0\1", format version, total size, section table {kind, offset, size, crc32c}, crc32c
+//   graph    CBOR: name, soc_version, required ISA, threads, tensors, steps, inputs, outputs; one for each gear
+//   weights  constants in the format their kernel reads, each 64-byte aligned, equal ones once
+//   code     an ELF shared object with the generated kernels; empty when there are none
+//   tuning   CBOR: which strategy each op got, and where from; with gears a list of that
+//   gears    only with gears; CBOR: their kind, their values, the axes of the inputs that they change
+// The format version is 1 without gears and 2 with them. A damaged, truncated or foreign file is refused with Error(kOm)
+// before anything of it runs.
 #pragma once
 
 #include <cstdint>
@@ -90,11 +92,11 @@ struct Om {
 
   std::string_view weights_view;  ///< set by load(): into the mapping
   std::string_view code_view;
-  std::size_t graph_bytes = 0;  ///< set by load(): size of the graph section, for reports
+  std::size_t graph_bytes = 0;          ///< set by load(): size of the graph section, for reports
   std::shared_ptr<const void> mapping;  ///< keeps the views alive
 
   std::string serialize() const;
-  /// Maps and verifies. Throws Error(kOm).
+  /// Maps and verifies. Throws Error(kOm), also when the file has gears.
   static Om load(const std::filesystem::path& path);
   /// Parses bytes that `owner` keeps alive; `where` names them in errors.
   static Om parse(std::string_view bytes, std::shared_ptr<const void> owner,

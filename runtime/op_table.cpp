@@ -128,14 +128,20 @@ json static_ops_json(const Om& om) {
 
 }  // namespace
 
-json op_table(const Om& om, const OpTableContext& context) {
-  const std::map<std::string, json> strategies = strategies_of(om);
-  json ops = json::array();
-  std::uint64_t workspace_bytes = 0;
-  for (const OmStep& step : om.steps) {
-    ops.push_back(op_json(om, step, strategies));
-    workspace_bytes = std::max(workspace_bytes, workspace_bytes_of(om, step));
+json op_table(std::span<const Om* const> gears, const OpTableContext& context) {
+  json ops = json::array(), static_ops = json::array();
+  std::uint64_t workspace_bytes = 0, arena_bytes = 0;
+  for (const Om* gear : gears) {
+    const std::map<std::string, json> strategies = strategies_of(*gear);
+    for (const OmStep& step : gear->steps) {
+      ops.push_back(op_json(*gear, step, strategies));
+      workspace_bytes = std::max(workspace_bytes, workspace_bytes_of(*gear, step));
+    }
+    const json own = static_ops_json(*gear);
+    static_ops.insert(static_ops.end(), own.begin(), own.end());
+    arena_bytes = std::max(arena_bytes, gear->arena_bytes);
   }
+  const Om& om = *gears.front();
   return {{"model_id", context.model_id},
           {"model_name", om.name},
           {"om_path", context.om_path},
@@ -144,10 +150,10 @@ json op_table(const Om& om, const OpTableContext& context) {
           {"peak_gflops", nullptr},
           {"memory_gb_s", nullptr},
           {"memory",
-           {{"arena_bytes", om.arena_bytes},
+           {{"arena_bytes", arena_bytes},
             {"workspace_bytes", workspace_bytes},
             {"weights_bytes", om.weights_view.size()},
-            {"static_ops", static_ops_json(om)}}},
+            {"static_ops", std::move(static_ops)}}},
           {"ops", std::move(ops)}};
 }
 

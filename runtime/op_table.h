@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <span>
 #include <string>
 
 #include "runtime/om.h"
@@ -15,8 +16,8 @@ struct OpTableContext {
   int threads = 1;      ///< that it runs on
 };
 
-/// The JSON that profiler/raw/raw_reader.h describes, one entry in "ops" for each step. Bytes and operations are analytic;
+/// Of all gears (one, or several of one model), whose steps follow each other as their events count them. The JSON that profiler/raw/raw_reader.h describes, one entry in "ops" for each step. Bytes and operations are analytic;
 /// of tensors with unknown dimensions they count nothing.
-nlohmann::json op_table(const Om& om, const OpTableContext& context);
+nlohmann::json op_table(std::span<const Om* const> gears, const OpTableContext& context);
 
 }  // namespace aoe::runtime

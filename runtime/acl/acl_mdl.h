@@ -108,7 +108,7 @@ ACL_FUNC_VISIBILITY aclError aclmdlGetInputDims(const aclmdlDesc* modelDesc, siz
                                                 aclmdlIODims* dims);
 ACL_FUNC_VISIBILITY aclError aclmdlGetOutputDims(const aclmdlDesc* modelDesc, size_t index,
                                                  aclmdlIODims* dims);
-/* Of the model's last execution; before it, the same as aclmdlGetOutputDims(). */
+/* Of the gear that was set last, or of the model's last execution; before both, the same as aclmdlGetOutputDims(). */
 ACL_FUNC_VISIBILITY aclError aclmdlGetCurOutputDims(const aclmdlDesc* modelDesc, size_t index,
                                                     aclmdlIODims* dims);
 /* Valid as long as the description. */
@@ -127,18 +127,29 @@ ACL_FUNC_VISIBILITY aclError aclmdlGetOutputIndexByName(const aclmdlDesc* modelD
 
 /* ---- dynamic gears ---- */
 
-/* An om has no gears: the getters find none, the setters return ACL_ERROR_MODEL_NOT_DYNAMIC. */
+/* A model with gears (of batch sizes, of image sizes, or of any dimensions) has one input more than the original, the
+ * last, named ACL_DYNAMIC_TENSOR_NAME: its buffer says which gear an execution takes. A setter writes it, into the buffer
+ * at `index` of the dataset, which must be that input's; it holds until another setter. In the description, dimensions
+ * that gears change are -1, and sizes are those of the largest gear: buffers of these sizes serve all gears.
+ *
+ * The getters find no gears, and the setters return ACL_ERROR_MODEL_NOT_DYNAMIC, when the model has none of that kind.
+ * Sizes that are no gear: ACL_ERROR_GE_DYNAMIC_BATCH_SIZE_INVALID (batch), ACL_ERROR_GE_SHAPE_INVALID (others, and an
+ * execution whose gear was not set or contradicts the shape set with aclmdlSetDatasetTensorDesc). */
 ACL_FUNC_VISIBILITY aclError aclmdlGetDynamicBatch(const aclmdlDesc* modelDesc, aclmdlBatch* batch);
+/* `index` is reserved. */
 ACL_FUNC_VISIBILITY aclError aclmdlGetDynamicHW(const aclmdlDesc* modelDesc, size_t index,
                                                 aclmdlHW* hw);
+/* Of a model with gears of any dimensions. `index` is reserved. */
 ACL_FUNC_VISIBILITY aclError aclmdlGetInputDynamicGearCount(const aclmdlDesc* modelDesc,
                                                             size_t index, size_t* gearCount);
+/* Each gear as the dimensions of all inputs, one input behind the other; room for `gearCount` gears. */
 ACL_FUNC_VISIBILITY aclError aclmdlGetInputDynamicDims(const aclmdlDesc* modelDesc, size_t index,
                                                        aclmdlIODims* dims, size_t gearCount);
 ACL_FUNC_VISIBILITY aclError aclmdlSetDynamicBatchSize(uint32_t modelId, aclmdlDataset* dataset,
                                                        size_t index, uint64_t batchSize);
 ACL_FUNC_VISIBILITY aclError aclmdlSetDynamicHWSize(uint32_t modelId, aclmdlDataset* dataset,
                                                     size_t index, uint64_t height, uint64_t width);
+/* `dims` as aclmdlGetInputDynamicDims() gives them. */
 ACL_FUNC_VISIBILITY aclError aclmdlSetInputDynamicDims(uint32_t modelId, aclmdlDataset* dataset,
                                                        size_t index, const aclmdlIODims* dims);
 

@@ -44,6 +44,34 @@ Tensor view_of(const aclDataBuffer& buffer, const OmTensor& declared, const aclT
   return tensor;
 }
 
+/// The gear that the dataset's last buffer names.
+size_t gear_of(const Model& model, const aclmdlDataset& input) {
+  const aoe::Gears& gears = model.executor.gears();
+  if (gears.empty()) return 0;
+  const aclDataBuffer& buffer = *input.entries.back().buffer;
+  aoe::GearValues values(gears.values.front().size());
+  const size_t needed_bytes = values.size() * sizeof(values[0]);
+  if (buffer.data == nullptr || buffer.size_bytes < needed_bytes)
+    mismatch(ACL_ERROR_MODEL_INPUT_NOT_MATCH, ACL_DYNAMIC_TENSOR_NAME,
+             "the buffer has " + std::to_string(buffer.size_bytes) + " bytes, the gear " +
+                 std::to_string(needed_bytes));
+  std::memcpy(values.data(), buffer.data, needed_bytes);
+  const auto gear = gears.find(values);
+  if (!gear)
+    mismatch(ACL_ERROR_GE_SHAPE_INVALID, ACL_DYNAMIC_TENSOR_NAME,
+             "holds no gear (" + aoe::gear_text(values) + "); set one of " + to_string(gears));
+  return *gear;
+}
+
+void require_shape_of_gear(const aclTensorDesc* given, const OmTensor& declared,
+                           const aoe::Gears& gears, size_t gear) {
+  if (gears.empty() || given == nullptr || given->desc.shape == declared.desc.shape) return;
+  mismatch(ACL_ERROR_GE_SHAPE_INVALID, declared.name,
+           "its shape was set to " + aoe::to_string(given->desc.shape) + ", gear " +
+               aoe::gear_text(gears.values[gear]) + " has " + aoe::to_string(declared.desc.shape) +
+               "; the gears are " + to_string(gears));
+}
+
 /// Copies an output whose size was not known before into the caller's buffer, or into a new one.
 void hand_over(const Tensor& result, const std::string& name, aclDataBuffer& buffer) {
   const size_t size_bytes = storage_bytes(result.desc);
@@ -58,13 +86,18 @@ void hand_over(const Tensor& result, const std::string& name, aclDataBuffer& buf
 }
 
 void execute(Model& model, const aclmdlDataset* input, aclmdlDataset* output) {
-  const aoe::runtime::Executor& executor = model.executor;
-  require_count(input, executor.input_count(), ACL_ERROR_MODEL_INPUT_NOT_MATCH, "input");
+  const aoe::Gears& gears = model.executor.gears();
+  const size_t input_count = model.executor.gear(0).input_count();
+  require_count(input, input_count + (gears.empty() ? 0 : 1), ACL_ERROR_MODEL_INPUT_NOT_MATCH,
+                "input");
+  const size_t gear = gear_of(model, *input);
+  aoe::runtime::Executor& executor = model.executor.gear(gear);
   require_count(output, executor.output_count(), ACL_ERROR_MODEL_OUTPUT_NOT_MATCH, "output");
 
   std::vector<Tensor> inputs;
-  for (size_t i = 0; i < executor.input_count(); ++i) {
+  for (size_t i = 0; i < input_count; ++i) {
     const auto& [buffer, desc] = input->entries[i];
+    require_shape_of_gear(desc.get(), executor.input(i), gears, gear);
     inputs.push_back(
         view_of(*buffer, executor.input(i), desc.get(), ACL_ERROR_MODEL_INPUT_NOT_MATCH));
   }
@@ -79,7 +112,7 @@ void execute(Model& model, const aclmdlDataset* input, aclmdlDataset* output) {
 
   {
     const ExecutionSpan span(model);
-    model.executor.run(inputs, outputs, span.tag());
+    executor.run(inputs, outputs, span.tag());
   }
 
   model.output_shapes.clear();

@@ -39,12 +39,13 @@ struct GivenMemory {
   size_t weights_bytes = 0;
 };
 
-Om parse_copy(const void* bytes, size_t size_bytes) {
+GearedOm parse_copy(const void* bytes, size_t size_bytes) {
   require_pointer(bytes, "model");
   require(size_bytes > 0, ACL_ERROR_INVALID_PARAM, "modelSize is 0");
   const auto copy = std::make_shared<const AlignedMemory>(size_bytes);
   std::memcpy(copy->data(), bytes, size_bytes);
-  return Om::parse({static_cast<const char*>(copy->data()), size_bytes}, copy, "model in memory");
+  return GearedOm::parse({static_cast<const char*>(copy->data()), size_bytes}, copy,
+                         "model in memory");
 }
 
 void require_room(size_t given_bytes, size_t needed_bytes, const char* what) {
@@ -54,17 +55,21 @@ void require_room(size_t given_bytes, size_t needed_bytes, const char* what) {
                          " bytes, the model needs " + std::to_string(needed_bytes));
 }
 
-std::uint32_t add_model(Om om, const GivenMemory& memory, const std::string& path) {
+void move_weights(GearedOm& model, const GivenMemory& memory) {
+  const std::string_view weights = model.oms.front().weights_view;
+  require_room(memory.weights_bytes, weights.size(), "the weight memory");
+  std::memcpy(memory.weights, weights.data(), weights.size());
+  for (Om& om : model.oms)
+    om.weights_view = {static_cast<const char*>(memory.weights), weights.size()};
+}
+
+std::uint32_t add_model(GearedOm om, const GivenMemory& memory, const std::string& path) {
   ExecutorOptions options;
   if (memory.work != nullptr) {
-    require_room(memory.work_bytes, om.arena_bytes, "the working memory");
+    require_room(memory.work_bytes, om.arena_bytes(), "the working memory");
     options.arena = {static_cast<std::byte*>(memory.work), memory.work_bytes};
   }
-  if (memory.weights != nullptr) {
-    require_room(memory.weights_bytes, om.weights_view.size(), "the weight memory");
-    std::memcpy(memory.weights, om.weights_view.data(), om.weights_view.size());
-    om.weights_view = {static_cast<const char*>(memory.weights), om.weights_view.size()};
-  }
+  if (memory.weights != nullptr) move_weights(om, memory);
   const std::uint32_t id = next_model_id++;
   std::shared_ptr<Model> model;
   try {
@@ -94,9 +99,9 @@ aclError query_size(const char* function, size_t* work_bytes, size_t* weight_byt
     require_initialized();
     require_pointer(work_bytes, "workSize");
     require_pointer(weight_bytes, "weightSize");
-    const Om om = read();
-    *work_bytes = om.arena_bytes;
-    *weight_bytes = om.weights_view.size();
+    const GearedOm om = read();
+    *work_bytes = om.arena_bytes();
+    *weight_bytes = om.oms.front().weights_view.size();
   });
 }
 
@@ -149,13 +154,13 @@ std::shared_ptr<Model> find_model(std::uint32_t id) {
   return found->second;
 }
 
-Om load_om(const char* path) {
+GearedOm load_om(const char* path) {
   require_pointer(path, "the model's path");
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored))
     throw AclFailure(ACL_ERROR_GE_EXEC_MODEL_PATH_INVALID,
                      std::string(path) + ": there is no such file");
-  return Om::load(path);
+  return GearedOm::load(path);
 }
 
 void unload_all_models() {

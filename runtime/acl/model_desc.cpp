@@ -11,16 +11,53 @@ using namespace aoe::runtime::acl;
 
 namespace {
 
+using aoe::runtime::Om;
+using aoe::runtime::OmTensor;
 using Ports = std::vector<aclmdlDesc::Port>;
 
-void describe(const aoe::runtime::Om& om, aclmdlDesc& desc) {
-  const auto ports = [&](const std::vector<int>& ids) {
-    Ports result;
-    for (const int id : ids) result.push_back({om.tensors[id].name, om.tensors[id].desc});
-    return result;
-  };
-  desc.inputs = ports(om.inputs);
-  desc.outputs = ports(om.outputs);
+const OmTensor& tensor(const Om& om, const std::vector<int> Om::*ids, size_t index) {
+  return om.tensors[(om.*ids)[index]];
+}
+
+/// As gear 0 has it, with the dimensions open that are different in another gear, and room for the largest.
+aclmdlDesc::Port port_of(const std::vector<const Om*>& gears, const std::vector<int> Om::*ids,
+                         size_t index) {
+  const OmTensor& first = tensor(*gears.front(), ids, index);
+  aclmdlDesc::Port port{first.name, first.desc};
+  bool has_size = true;
+  for (const Om* om : gears) {
+    const aoe::TensorDesc& desc = tensor(*om, ids, index).desc;
+    for (size_t axis = 0; axis < desc.shape.size(); ++axis)
+      if (desc.shape[axis] != first.desc.shape[axis]) port.desc.shape[axis] = aoe::kUnknownDim;
+    has_size = has_size && aoe::is_static(desc.shape);
+    if (has_size) port.size_bytes = std::max(port.size_bytes, storage_bytes(desc));
+  }
+  if (!has_size) port.size_bytes = 0;
+  return port;
+}
+
+/// The input that holds the gear of an execution; the functions of gears.cpp write it.
+aclmdlDesc::Port gear_port(const aoe::Gears& gears) {
+  const auto sizes = static_cast<std::int64_t>(gears.values.front().size());
+  const aoe::TensorDesc desc{aoe::DataType::kInt64, {sizes}};
+  return {ACL_DYNAMIC_TENSOR_NAME, desc, storage_bytes(desc)};
+}
+
+void describe(const aoe::Gears& gears, const std::vector<const Om*>& oms, aclmdlDesc& desc) {
+  desc = {};
+  for (size_t i = 0; i < oms.front()->inputs.size(); ++i)
+    desc.inputs.push_back(port_of(oms, &Om::inputs, i));
+  for (size_t i = 0; i < oms.front()->outputs.size(); ++i)
+    desc.outputs.push_back(port_of(oms, &Om::outputs, i));
+  if (gears.empty()) return;
+  desc.gears = gears;
+  for (const Om* om : oms) {
+    std::vector<aoe::Shape>& shapes = desc.gear_shapes.emplace_back();
+    for (const int id : om->inputs) shapes.push_back(om->tensors[id].desc.shape);
+  }
+  for (size_t i = 0; i < gears.dynamic_axes.size(); ++i)
+    for (const int axis : gears.dynamic_axes[i]) desc.inputs[i].desc.shape[axis] = aoe::kUnknownDim;
+  desc.inputs.push_back(gear_port(gears));
 }
 
 const aclmdlDesc::Port* port_at(const aclmdlDesc* desc, Ports aclmdlDesc::*ports, size_t index) {
@@ -40,7 +77,7 @@ const aclmdlDesc::Port& port_or_fail(const aclmdlDesc* desc, Ports aclmdlDesc::*
 
 size_t size_of(const aclmdlDesc* desc, Ports aclmdlDesc::*ports, size_t index) {
   const aclmdlDesc::Port* const port = port_at(desc, ports, index);
-  return port == nullptr ? 0 : port->size_bytes();
+  return port == nullptr ? 0 : port->size_bytes;
 }
 
 const char* name_of(const aclmdlDesc* desc, Ports aclmdlDesc::*ports, size_t index) {
@@ -80,22 +117,13 @@ void find_by_name(const aclmdlDesc* desc, Ports aclmdlDesc::*ports, const char* 
   *index = static_cast<size_t>(found - all.begin());
 }
 
-/// The shape of an output as the model's last execution left it; the declared one when there is none.
+/// The shape of an output in the gear set last or as the last execution left it; the declared one before both.
 aoe::Shape current_output_shape(const aclmdlDesc& desc, size_t index) {
   const aoe::Shape& declared = desc.outputs[index].desc.shape;
   if (!desc.model) return declared;
   const auto model = find_model(*desc.model);
   const std::lock_guard lock(model->mutex);
   return model->output_shapes.empty() ? declared : model->output_shapes[index];
-}
-
-aclError refuse_gear(const char* function, uint32_t model_id, const aclmdlDataset* dataset) {
-  return guarded(function, [&] {
-    require_initialized();
-    require_pointer(dataset, "dataset");
-    find_model(model_id);
-    throw AclFailure(ACL_ERROR_MODEL_NOT_DYNAMIC, "the model has no dynamic gears");
-  });
 }
 
 }  // namespace
@@ -116,7 +144,8 @@ aclError aclmdlGetDesc(aclmdlDesc* modelDesc, uint32_t modelId) {
   return guarded(__func__, [&] {
     require_initialized();
     require_pointer(modelDesc, "modelDesc");
-    describe(find_model(modelId)->executor.om(), *modelDesc);
+    const std::shared_ptr<Model> model = find_model(modelId);
+    describe(model->executor.gears(), model->executor.oms(), *modelDesc);
     modelDesc->model = modelId;
   });
 }
@@ -125,8 +154,10 @@ aclError aclmdlGetDescFromFile(aclmdlDesc* modelDesc, const char* modelPath) {
   return guarded(__func__, [&] {
     require_initialized();
     require_pointer(modelDesc, "modelDesc");
-    describe(load_om(modelPath), *modelDesc);
-    modelDesc->model.reset();
+    const aoe::runtime::GearedOm model = load_om(modelPath);
+    std::vector<const Om*> oms;
+    for (const Om& om : model.oms) oms.push_back(&om);
+    describe(model.gears, oms, *modelDesc);
   });
 }
 
@@ -197,50 +228,4 @@ aclError aclmdlGetInputIndexByName(const aclmdlDesc* modelDesc, const char* name
 
 aclError aclmdlGetOutputIndexByName(const aclmdlDesc* modelDesc, const char* name, size_t* index) {
   return guarded(__func__, [&] { find_by_name(modelDesc, &aclmdlDesc::outputs, name, index); });
-}
-
-aclError aclmdlGetDynamicBatch(const aclmdlDesc* modelDesc, aclmdlBatch* batch) {
-  return guarded(__func__, [&] {
-    require_pointer(modelDesc, "modelDesc");
-    require_pointer(batch, "batch");
-    batch->batchCount = 0;
-  });
-}
-
-aclError aclmdlGetDynamicHW(const aclmdlDesc* modelDesc, size_t, aclmdlHW* hw) {
-  return guarded(__func__, [&] {
-    require_pointer(modelDesc, "modelDesc");
-    require_pointer(hw, "hw");
-    hw->hwCount = 0;
-  });
-}
-
-aclError aclmdlGetInputDynamicGearCount(const aclmdlDesc* modelDesc, size_t, size_t* gearCount) {
-  return guarded(__func__, [&] {
-    require_pointer(modelDesc, "modelDesc");
-    require_pointer(gearCount, "gearCount");
-    *gearCount = 0;
-  });
-}
-
-aclError aclmdlGetInputDynamicDims(const aclmdlDesc* modelDesc, size_t, aclmdlIODims*,
-                                   size_t gearCount) {
-  return guarded(__func__, [&] {
-    require_pointer(modelDesc, "modelDesc");
-    require(gearCount == 0, ACL_ERROR_INVALID_PARAM, "the model has no gears");
-  });
-}
-
-aclError aclmdlSetDynamicBatchSize(uint32_t modelId, aclmdlDataset* dataset, size_t, uint64_t) {
-  return refuse_gear(__func__, modelId, dataset);
-}
-
-aclError aclmdlSetDynamicHWSize(uint32_t modelId, aclmdlDataset* dataset, size_t, uint64_t,
-                                uint64_t) {
-  return refuse_gear(__func__, modelId, dataset);
-}
-
-aclError aclmdlSetInputDynamicDims(uint32_t modelId, aclmdlDataset* dataset, size_t,
-                                   const aclmdlIODims*) {
-  return refuse_gear(__func__, modelId, dataset);
 }

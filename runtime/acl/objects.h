@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "acl/acl_mdl.h"
+#include "base/gears.h"
 #include "base/tensor.h"
 
 struct aclDataBuffer {
@@ -29,10 +30,12 @@ struct aclmdlDataset {
 struct aclmdlDesc {
   struct Port {
     std::string name;
-    aoe::TensorDesc desc;
-    size_t size_bytes() const { return aoe::is_static(desc.shape) ? storage_bytes(desc) : 0; }
+    aoe::TensorDesc desc;   ///< dimensions that gears change are unknown
+    size_t size_bytes = 0;  ///< of the largest gear; 0 when only a run can tell
   };
-  std::vector<Port> inputs;
+  std::vector<Port> inputs;  ///< with gears one more than the model has: ACL_DYNAMIC_TENSOR_NAME
   std::vector<Port> outputs;
-  std::optional<uint32_t> model;  ///< when it was described from a loaded one
+  aoe::Gears gears;
+  std::vector<std::vector<aoe::Shape>> gear_shapes;  ///< of the model's inputs, by gear
+  std::optional<uint32_t> model;                     ///< when it was described from a loaded one
 };

@@ -92,9 +92,9 @@ void stop_profiling() {
 void profile_model(const Model& model, const std::string& path) {
   if (collection() != nullptr)
     collection()->add_model(
-        op_table(model.executor.om(), {.model_id = model.id & profiler::kMostModelId,
-                                       .om_path = path,
-                                       .threads = model.executor.threads()}));
+        op_table(model.executor.oms(), {.model_id = model.id & profiler::kMostModelId,
+                                        .om_path = path,
+                                        .threads = model.executor.gear(0).threads()}));
 }
 
 ExecutionSpan::ExecutionSpan(Model& model) : model_(model) {

@@ -1,0 +1,47 @@
+// Names and texts of gears.
+#include "base/gears.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace aoe {
+namespace {
+constexpr std::string_view kKindNames[] = {"batch", "image", "dims"};
+}  // namespace
+
+std::string_view name(GearKind kind) {
+  return kKindNames[static_cast<std::size_t>(kind)];
+}
+
+std::optional<GearKind> gear_kind_from_name(std::string_view name) {
+  const auto found = std::ranges::find(kKindNames, name);
+  if (found == std::end(kKindNames)) return std::nullopt;
+  return static_cast<GearKind>(found - std::begin(kKindNames));
+}
+
+std::string gear_text(const GearValues& values) {
+  std::string text;
+  for (const std::int64_t value : values) text += (text.empty() ? "" : ",") + std::to_string(value);
+  return text;
+}
+
+std::string gear_prefix(const GearValues& values) {
+  return "gear[" + gear_text(values) + "]:";
+}
+
+std::optional<std::size_t> Gears::find(const GearValues& wanted) const {
+  const auto found = std::ranges::find(values, wanted);
+  if (found == values.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - values.begin());
+}
+
+std::string to_string(const Gears& gears) {
+  const bool is_list = gears.kind == GearKind::kDims;
+  std::string text = std::string(name(gears.kind)) + (is_list ? " " : " sizes ");
+  const char* const separator = gears.kind == GearKind::kBatch ? ", " : "; ";
+  for (std::size_t i = 0; i < gears.count(); ++i)
+    text += (i > 0 ? separator : "") + gear_text(gears.values[i]);
+  return text;
+}
+
+}  // namespace aoe

@@ -1,0 +1,35 @@
+// GearedOm: what an om file holds. One Om, or, of a model with dynamic gears, one for each gear; these share the
+// weights and the code of the file, so that what gears have in common is there once.
+//
+//   GearedOm model = GearedOm::load("m_linux_x86_64.om");
+//   GearedExecutor executor(model, {.threads = 2});             // geared_executor.h
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/gears.h"
+#include "runtime/om.h"
+
+namespace aoe::runtime {
+
+struct GearedOm {
+  Gears gears;  ///< empty: one shape
+  /// By gear; exactly one without gears. All view the same weights and code. Inputs and outputs agree in number, names,
+  /// types and ranks.
+  std::vector<Om> oms;
+
+  /// The largest of any gear.
+  std::uint64_t arena_bytes() const;
+
+  std::string serialize() const;
+  /// As Om::load() and Om::parse(). Throws Error(kOm).
+  static GearedOm load(const std::filesystem::path& path);
+  static GearedOm parse(std::string_view bytes, std::shared_ptr<const void> owner,
+                        const std::string& where);
+};
+
+}  // namespace aoe::runtime
