@@ -26,8 +26,7 @@ Shape parse_dims(const std::string& text, const std::string& dims) {
     const auto [stop, status] = std::from_chars(dim.data(), dim.data() + dim.size(), value);
     if (status != std::errc{} || stop != dim.data() + dim.size())
       fail_text(text, "'" + dim + "' is no dimension");
-    if (value < 0)
-      fail_text(text, "dimension " + dim + " is negative; compiling needs a definite size");
+    if (value < kUnknownDim) fail_text(text, "dimension " + dim + " is negative");
     shape.push_back(value);
     begin = end + 1;
     if (end + 1 == dims.size()) fail_text(text, "a dimension is missing behind the last ','");
@@ -116,8 +115,8 @@ void check_static(const std::vector<DeclaredInput>& inputs) {
 
 }  // namespace
 
-std::map<std::string, Shape> parse_input_shapes(const std::string& text) {
-  std::map<std::string, Shape> shapes;
+std::vector<std::pair<std::string, Shape>> parse_open_input_shapes(const std::string& text) {
+  std::vector<std::pair<std::string, Shape>> shapes;
   std::size_t begin = 0;
   while (begin < text.size()) {
     const std::size_t end = std::min(text.find(';', begin), text.size());
@@ -125,9 +124,24 @@ std::map<std::string, Shape> parse_input_shapes(const std::string& text) {
     const std::size_t colon = entry.rfind(':');  // names may have colons, dimensions have none
     if (colon == std::string::npos || colon == 0)
       fail_text(text, "'" + entry + "' is not name:dimensions");
-    if (!shapes.emplace(entry.substr(0, colon), parse_dims(text, entry.substr(colon + 1))).second)
-      fail_text(text, "'" + entry.substr(0, colon) + "' is given twice");
+    const std::string name = entry.substr(0, colon);
+    if (std::ranges::find(shapes, name, &std::pair<std::string, Shape>::first) != shapes.end())
+      fail_text(text, "'" + name + "' is given twice");
+    shapes.emplace_back(name, parse_dims(text, entry.substr(colon + 1)));
     begin = end + 1;
+  }
+  return shapes;
+}
+
+std::map<std::string, Shape> parse_input_shapes(const std::string& text) {
+  std::map<std::string, Shape> shapes;
+  for (auto& [name, shape] : parse_open_input_shapes(text)) {
+    if (!is_static(shape))
+      throw Error(ExitCode::kUsage, "'" + name + "' has a dimension of -1",
+                  "--input_shape=\"" + text + "\"",
+                  "give its size, or its gears with --dynamic_batch_size, --dynamic_image_size or "
+                  "--dynamic_dims");
+    shapes.emplace(name, std::move(shape));
   }
   return shapes;
 }

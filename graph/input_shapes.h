@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/tensor.h"
@@ -17,6 +18,9 @@ struct DeclaredInput {
   std::vector<std::string>
       dim_names;  ///< per dimension; empty where the model gives a number or nothing
 };
+
+/// "a:-1,3,224,224;b:1,128", in its order; -1 is kUnknownDim. Error(kUsage) on a malformed text.
+std::vector<std::pair<std::string, Shape>> parse_open_input_shapes(const std::string& text);
 
 /// Puts the given shapes in place; a dimension name bound by one input holds for all others. Throws
 /// Error(kUsage) when a given name is no input, Error(kModel) on contradictions and when a

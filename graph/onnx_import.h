@@ -26,7 +26,8 @@ struct ImportOptions {
 /// opset. Error(kUsage) when an option names what the model does not have.
 Graph import_onnx(const std::filesystem::path& path, const ImportOptions& options);
 
-/// "a:1,3,224,224;b:1,128" -> map; Error(kUsage) on a malformed text.
+/// "a:1,3,224,224;b:1,128" -> map; Error(kUsage) on a malformed text, and where a size is -1: that
+/// is for gears (gears.h).
 std::map<std::string, Shape> parse_input_shapes(const std::string& text);
 
 }  // namespace aoe::graph
