@@ -1,15 +1,13 @@
-// Assembles an om. Equal loop nests are compiled once; constants are packed straight into the weights section.
+// Assembles an om. Equal loop nests are compiled once; equal constants are stored once.
 #include "compiler/om_builder.h"
 
 #include <algorithm>
-#include <atomic>
-#include <cstring>
-#include <exception>
-#include <thread>
+#include <utility>
 
 #include "compiler/copy/flat_copy.h"
 #include "compiler/loopnest/codegen.h"
 #include "compiler/placement.h"
+#include "compiler/weights_section.h"
 
 namespace aoe::compiler {
 namespace {
@@ -32,54 +30,6 @@ StepKind step_kind(KernelKind kind) {
   }
   return StepKind::kReference;
 }
-
-/// The weights section: first sizes, then all packing at once, spread over threads.
-class Weights {
- public:
-  std::uint64_t add(std::size_t size_bytes, std::function<void(void*)> pack) {
-    const std::uint64_t offset = (total_ + 63) / 64 * 64;
-    total_ = offset + size_bytes;
-    items_.push_back({offset, std::move(pack)});
-    return offset;
-  }
-  std::uint64_t add(const ConstantPtr& constant) {
-    const auto [at, is_new] = whole_.try_emplace(constant.get(), 0);
-    if (is_new)
-      at->second = add(constant->size_bytes(), [constant](void* to) {
-        std::memcpy(to, constant->data(), constant->size_bytes());
-      });
-    return at->second;
-  }
-  std::string pack(int threads) const {
-    std::string bytes(total_, '\0');
-    std::atomic<std::size_t> next = 0;
-    std::vector<std::exception_ptr> failures(std::max(1, threads));
-    {
-      std::vector<std::jthread> team;
-      for (std::exception_ptr& failure : failures)
-        team.emplace_back([&] {
-          try {
-            for (std::size_t i = next++; i < items_.size(); i = next++)
-              items_[i].pack(bytes.data() + items_[i].offset);
-          } catch (...) {  // a thread's wall; rethrown below
-            failure = std::current_exception();
-          }
-        });
-    }
-    for (const std::exception_ptr& failure : failures)
-      if (failure) std::rethrow_exception(failure);
-    return bytes;
-  }
-
- private:
-  struct Item {
-    std::uint64_t offset;
-    std::function<void(void*)> pack;
-  };
-  std::uint64_t total_ = 0;
-  std::vector<Item> items_;
-  std::map<const Constant*, std::uint64_t> whole_;
-};
 
 class OmBuilder {
  public:
@@ -111,6 +61,8 @@ class OmBuilder {
     if (options_.on_kernel)
       for (const loopnest::Function& function : functions_) options_.on_kernel(function);
     om_.weights = weights_.pack(options_.compile_threads);
+    for (const auto& [tensor, item] : weight_items_)
+      om_.tensors[tensor].offset = weights_.offset(item);
     om_.code = loopnest::compile_shared_object(functions_, options_.soc, options_.compile_threads);
     return std::move(om_);
   }
@@ -132,7 +84,7 @@ class OmBuilder {
       runtime::OmTensor tensor{all[id]->name, all[id]->desc, placement_.places[id],
                                placement_.offsets[id]};
       if (all[id]->constant && is_needed[id]) {
-        tensor.offset = weights_.add(all[id]->constant);
+        weight_items_.emplace_back(id, weights_.add(all[id]->constant));
       } else if (all[id]->constant) {
         // Packed by its kernels; nobody reads the original.
         tensor.desc.shape = {0};
@@ -202,9 +154,10 @@ class OmBuilder {
       if (reads_constants || (id >= 0 && !lowered_.tensors[id].constant)) step.inputs.push_back(id);
     for (std::size_t c = 0; c < kernel.constants.size(); ++c) {
       const PackedConstant& constant = kernel.constants[c];
-      const std::uint64_t offset = weights_.add(constant.size_bytes, constant.pack);
-      step.constants.push_back(add_tensor(lowered.name + ":constant" + std::to_string(c),
-                                          constant.size_bytes, Place::kWeight, offset));
+      const int id = add_tensor(lowered.name + ":constant" + std::to_string(c), constant.size_bytes,
+                                Place::kWeight, 0);
+      weight_items_.emplace_back(id, weights_.add(constant.size_bytes, constant.pack));
+      step.constants.push_back(id);
     }
     if (kernel.workspace_bytes > 0)
       step.workspace = add_tensor(lowered.name + ":workspace", kernel.workspace_bytes,
@@ -221,7 +174,8 @@ class OmBuilder {
   const CompileOptions& options_;
   std::vector<Kernel> kernels_;
   Placement placement_;
-  Weights weights_;
+  WeightsSection weights_;
+  std::vector<std::pair<std::size_t, std::size_t>> weight_items_;  ///< tensor id, item
   std::vector<loopnest::Function> functions_;
   std::map<std::string, std::string> symbols_;  ///< text of a loop nest -> its symbol
   Om om_;

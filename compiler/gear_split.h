@@ -1,0 +1,18 @@
+// split_gears(): the om of all gears joined (graph/gears.h) -> one om per gear that share a file.
+#pragma once
+
+#include <string>
+
+#include "base/gears.h"
+#include "runtime/geared_om.h"
+
+namespace aoe::compiler {
+
+/// `joined` as compile() made it from a joined graph, or read back. The result is for serialize():
+/// its weights and code are what `joined` had.
+runtime::GearedOm split_gears(runtime::Om joined, const Gears& gears);
+
+/// The bytes of the om file of a model that compile() made: split when it has gears.
+std::string om_file(runtime::Om om, const Gears& gears);
+
+}  // namespace aoe::compiler
