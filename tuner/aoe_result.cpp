@@ -80,6 +80,7 @@ ordered_json to_json(const AoeResult& result) {
   basic["soc_version"] = result.soc_version;
   basic["threads"] = result.threads;
   basic["trials"] = result.trials;
+  if (!result.gears.empty()) basic["gears"] = result.gears;
   if (!result.verdict.empty()) basic["verdict"] = result.verdict;
   if (result.error_against_fp32) basic["error_against_fp32"] = *result.error_against_fp32;
   ordered_json document = ordered_json::array();

@@ -48,7 +48,9 @@ struct AoeResult {
   std::int64_t trials = 0;  ///< measurements made
   std::optional<double>
       error_against_fp32;  ///< of lower precision, as a share of the outputs' range
-  std::string verdict;     ///< of the tuned model against the untuned one; absent when empty
+  /// "4" or "32,48" each; with them, times of the model are the sum of one inference in each gear.
+  std::vector<std::string> gears;
+  std::string verdict;  ///< of the tuned model against the untuned one; absent when empty
 
   bool has_tunable_operator = false;  ///< without one the section OPAT is absent
   std::optional<double> baseline_ms;

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "compiler/compiler.h"
+#include "compiler/gear_split.h"
 #include "tuner/aoe_result.h"
 #include "tuner/budget.h"
 #include "tuner/confirm.h"
@@ -46,6 +47,7 @@ class OperatorTuning {
     result_.tuning_name = options.tuning_name;
     result_.soc_version = options.soc.version;
     result_.threads = options.soc.threads;
+    for (const GearValues& gear : options.gears.values) result_.gears.push_back(gear_text(gear));
   }
 
   TuneOutcome run() {
@@ -257,9 +259,14 @@ class OperatorTuning {
     result_.baseline_ms = outcome_.baseline_ms;
     result_.result_ms = outcome_.result_ms;
     result_.verdict = outcome_.verdict;
-    write_file_atomically(options_.tuned_om_path, confirmed->om);
+    write_file_atomically(options_.tuned_om_path, tuned_om_file(confirmed->om));
     outcome_.om_written = true;
     if (options_.full_precision != nullptr) measure_error(confirmed->om);
+  }
+
+  std::string tuned_om_file(const std::string& joined) const {
+    if (options_.gears.empty()) return joined;
+    return compiler::om_file(runtime::Om::parse(joined, nullptr, graph_.name), options_.gears);
   }
 
   void measure_error(const std::string& tuned_om) {

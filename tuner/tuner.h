@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "bank/knowledge_bank.h"
+#include "base/gears.h"
 #include "compiler/soc.h"
 #include "graph/graph.h"
 #include "tuner/aoe_result.h"
@@ -68,6 +69,9 @@ struct TuneOptions {
   int compile_threads = 1;
   /// The graph as it was before choose_bf16(); with it, the tuned om's error against float32 is measured and reported.
   const graph::Graph* full_precision = nullptr;
+  /// When the graph is that of several gears (graph/gears.h): the tuned om is split into them. The
+  /// model's times are those of one inference of each gear, one after the other.
+  Gears gears;
   std::string tuning_name;  ///< in the result file
   std::filesystem::path result_path;
   std::filesystem::path work_directory;  ///< for the oms that are measured; exists

@@ -7,8 +7,9 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "graph/gears.h"
 #include "graph/passes.h"
-#include "runtime/om.h"
+#include "runtime/geared_om.h"
 #include "tests/graph/model_text.h"
 #include "tests/temp_dir.h"
 #include "tuner/sampler.h"
@@ -362,6 +363,34 @@ TEST_F(Session, AnUntunedModelThatDoesNotRunEndsTheRun) {
     EXPECT_NE(std::string(e.what()).find("no such machine"), std::string::npos) << e.what();
   }
   EXPECT_EQ(result().at(0).at("basic").at("tuning_name"), "g");
+}
+
+// ---- gears ----
+
+TEST_F(Session, GearsShareEqualTasksAndOneOm) {
+  write_file_atomically(temp_ / "m.onnx", aoe::tests::model_bytes(R"(
+    g (float[N,16,14,14] x, float[8,32] z) => (float[N,8,14,14] y, float[8,32] s)
+      <float[8,16,1,1] v> {
+      y = Conv (x, v)
+      s = Softmax <axis = 1> (z)
+    })"));
+  const auto request = graph::parse_gears(GearKind::kBatch, "1,4,2", "x:-1,16,14,14");
+  graph::GearedGraph model = graph::import_gears(temp_ / "m.onnx", {}, request, {});
+  graph_ = std::move(model.graph);
+  options_.gears = model.gears;
+
+  const TuneOutcome outcome = tune();
+  EXPECT_EQ(outcome.tasks, 4) << "three convolutions, and one softmax";
+  // One inference of each gear: the softmax runs in all of them.
+  EXPECT_DOUBLE_EQ(outcome.baseline_ms, 6 * kDefaultNs / 1e6);
+  EXPECT_EQ(result().at(0).at("basic").at("gears"), (json{"1", "4", "2"}));
+  ASSERT_TRUE(outcome.om_written);
+  const runtime::GearedOm om = runtime::GearedOm::load(options_.tuned_om_path);
+  EXPECT_EQ(om.gears, options_.gears);
+  for (const runtime::Om& gear : om.oms) {
+    ASSERT_EQ(gear.tuning.at("nodes").size(), 2u);
+    for (const json& node : gear.tuning.at("nodes")) EXPECT_EQ(node.at("source"), "bank");
+  }
 }
 
 }  // namespace
