@@ -7,12 +7,11 @@
 
 #include "base/file.h"
 #include "base/log.h"
-#include "graph/onnx_import.h"
-#include "graph/passes.h"
 #include "tools/aoe/progress.h"
 #include "tools/aoe/report.h"
 #include "tools/aoe/settings.h"
 #include "tools/aoe/stop_signals.h"
+#include "tools/common/model_graph.h"
 #include "tools/common/op_banks.h"
 #include "tools/common/tool.h"
 #include "tuner/machine_load.h"
@@ -82,8 +81,9 @@ ExitCode tune(const po::variables_map& flags) {
   const StopSignals signals;
   settings.tuning.stop = signals.token();
   const OpBanks banks = open_op_banks(settings.tuning.soc.version);
-  graph::Graph graph = graph::import_onnx(settings.model.model, settings.model.import);
-  graph::run_passes(graph, {});
+  graph::GearedGraph model = read_graph(settings.model, {});
+  graph::Graph& graph = model.graph;
+  settings.tuning.gears = model.gears;
   const graph::Graph full_precision = graph;
   if (settings.model.allow_bf16) {
     lower_precision(graph, settings.tuning);
@@ -128,6 +128,7 @@ int main(int argc, char** argv) {
   tool.examples =
       "  aoe --job_type=2 --framework=5 --model=resnet50.onnx\n"
       "  aoe -j 2 -f 5 -m bert.onnx --input_shape=\"input_ids:1,128\" --output=bert_tuned\n"
+      "  aoe -j 2 -m m.onnx --input_shape=\"data:-1,3,224,224\" --dynamic_batch_size=\"1,4,8\"\n"
       "  REPEAT_TUNE=True aoe -j 2 -m resnet50.onnx --time_limit=120\n\n"
       "Variables: TUNE_BANK_PATH and ASCEND_CACHE_PATH (bank), ASCEND_WORK_PATH (files), "
       "REPEAT_TUNE,\n"

@@ -47,12 +47,16 @@ void print_finish_line(std::ostream& out, const Settings& settings, const TuneOu
 void print_report(std::ostream& out, const Settings& settings, const TuneOutcome& outcome,
                   const std::filesystem::path& bank_directory) {
   if (!outcome.gains.empty()) print_table(out, outcome.gains);
+  const Gears& gears = settings.tuning.gears;
   if (outcome.result_ms > 0)
     out << fmt::format(
         "model: {:.3f} ms before, {:.3f} ms after ({}); {} tasks, {} known to the bank, {} "
         "trials\n",
         outcome.baseline_ms, outcome.result_ms, outcome.verdict, outcome.tasks, outcome.bank_hits,
         outcome.trials);
+  if (outcome.result_ms > 0 && !gears.empty())
+    out << fmt::format("gears: {}; the model's time is that of one inference of each\n",
+                       to_string(gears));
   if (outcome.error_against_fp32)
     out << fmt::format("precision: the tuned model is off from float32 by {:.1e} of its range\n",
                        *outcome.error_against_fp32);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -107,6 +108,16 @@ std::set<std::string> names_in(const json& content, const char* key, const fs::p
   return names;
 }
 
+/// Users name ops as the model does; in the joined graph each gear has its own.
+tuner::OpFilter in_all_gears(tuner::OpFilter filter,
+                             const std::optional<graph::GearRequest>& gears) {
+  if (!gears) return filter;
+  const std::set<std::string> names = std::exchange(filter.names, {});
+  for (const GearValues& values : gears->values)
+    for (const std::string& name : names) filter.names.insert(gear_prefix(values) + name);
+  return filter;
+}
+
 }  // namespace
 
 void add_flags(po::options_description& flags) {
@@ -163,19 +174,21 @@ Settings read_settings(const po::variables_map& flags) {
   check_fixed_flags(flags);
   Settings settings;
   settings.model = read_model_flags(flags);
-  if (flags.contains("output"))
-    settings.output = om_output_path(flags["output"].as<std::string>(), "--output");
   settings.shows_progress = is_on(flags, "progress_bar");
 
   tuner::TuneOptions& tuning = settings.tuning;
   tuning.soc = host_soc(flags);
+  const std::string suffix = settings.model.gears ? dynamic_om_suffix(tuning.soc.version) : "";
+  if (flags.contains("output"))
+    settings.output = om_output_path(flags["output"].as<std::string>(), "--output", suffix);
   tuning.policy = load_preset(preset_name(flags));
   if (const auto limit_s = positive<double>(flags, "time_limit"))
     tuning.policy.search.time_limit_s = *limit_s;
   tuning.max_trials = positive<std::int64_t>(flags, "trials").value_or(0);
   tuning.seed = flags["seed"].as<std::uint64_t>();
   if (flags.contains("tune_ops_file"))
-    tuning.filter = load_ops_file(flags["tune_ops_file"].as<std::string>());
+    tuning.filter =
+        in_all_gears(load_ops_file(flags["tune_ops_file"].as<std::string>()), settings.model.gears);
   tuning.repeat_tune = repeat_tune();
   tuning.reload = flags.contains("reload");
   tuning.compile_threads = compile_threads();
@@ -186,7 +199,7 @@ Settings read_settings(const po::variables_map& flags) {
   const fs::path work = work_path();
   settings.tunespace = work / "aoe_workspace" / job / "tunespace";
   tuning.work_directory = settings.tunespace / "scratch";
-  tuning.tuned_om_path = settings.tunespace / "result" / (job + "_tune.om");
+  tuning.tuned_om_path = settings.tunespace / "result" / (job + "_tune" + suffix + ".om");
   tuning.result_path = work / tuner::result_file_name(timestamp, ::getpid());
   return settings;
 }

@@ -9,7 +9,9 @@
 #include "base/error.h"
 #include "profiler/collect/options.h"
 #include "profiler/recorder.h"
+#include "runtime/geared_om.h"
 #include "runtime/npy.h"
+#include "tools/aoe_run/gear_choice.h"
 #include "tools/aoe_run/profile_table.h"
 #include "tools/aoe_run/session.h"
 #include "tools/aoe_run/tensors.h"
@@ -24,6 +26,7 @@ constexpr int kDefaultRepeat = 10;
 struct Options {
   std::string model;
   std::vector<std::string> inputs;
+  std::string gear;        ///< empty: the first that the inputs fit
   std::string output_dir;  ///< empty: outputs are not written
   int repeat = kDefaultRepeat;
   double seconds = 0;  ///< > 0: instead of `repeat`
@@ -34,6 +37,7 @@ Options options_from(const po::variables_map& flags) {
   Options options;
   options.model = flags["model"].as<std::string>();
   if (flags.contains("input")) options.inputs = flags["input"].as<std::vector<std::string>>();
+  options.gear = text_of(flags, "gear");
   options.output_dir = text_of(flags, "output-dir");
   options.profile = flags.contains("profile");
   if (options.profile && std::getenv(profiler::kOptionsVariable) != nullptr)
@@ -94,14 +98,22 @@ void print_latency(std::vector<double> latencies_ns) {
 ExitCode run(const po::variables_map& flags) {
   const Options options = options_from(flags);
   Session session(options.model);
-  const std::vector<Constant> inputs = make_inputs(session.inputs(), options.inputs);
+  std::vector<std::optional<Constant>> given = read_inputs(session.inputs(), options.inputs);
+  std::size_t gear = 0;
+  if (!session.gears().empty()) {
+    gear = choose_gear(session.gears(), session.inputs(), given, options.gear);
+    session.select_gear(gear);
+  } else if (!options.gear.empty()) {
+    throw Error(ExitCode::kUsage, "the model has no gears", "--gear", "leave it out");
+  }
+  const std::vector<Constant> inputs = fill_up(std::move(given), session.inputs());
   for (std::size_t i = 0; i < inputs.size(); ++i) session.set_input(i, inputs[i].view());
   std::vector<std::filesystem::path> paths;
   if (!options.output_dir.empty()) paths = output_paths(session.outputs(), options.output_dir);
 
-  std::optional<runtime::Om> om;  // for the names in the table; the session has its own
+  std::optional<runtime::GearedOm> om;  // for the names in the table; the session has its own
   std::optional<StepTimes> step_times;
-  if (options.profile) step_times.emplace(om.emplace(runtime::Om::load(options.model)));
+  if (options.profile) step_times.emplace(om.emplace(runtime::GearedOm::load(options.model)), gear);
   const std::vector<double> latencies_ns =
       run_repeatedly(session, options, step_times ? &*step_times : nullptr);
 
@@ -132,7 +144,10 @@ int main(int argc, char** argv) {
        "an input tensor; may be given once for each input. Others are random, always the same: "
        "floats in [0, 1), "
        "integers 0 or 1")  //
-      ("output-dir", text("DIR"), "write each output to DIR/NAME.npy, '/' and ':' in names as '_'")(
+      ("gear", text("SIZES"),
+       "of a model with dynamic gears: \"4\", \"320,240\"; default: the first that fits the "
+       "inputs")("output-dir", text("DIR"),
+                 "write each output to DIR/NAME.npy, '/' and ':' in names as '_'")(
           "repeat", po::value<int>()->value_name("N"),
           "runs that count, after one that does not (default 10)")(
           "seconds", po::value<double>()->value_name("S"), "run for that long instead")(

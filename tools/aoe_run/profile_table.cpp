@@ -49,13 +49,16 @@ const char* kind_name(runtime::StepKind kind) {
 
 }  // namespace
 
-StepTimes::StepTimes(const runtime::Om& om) : om_(om), total_ns_(om.steps.size(), 0.0) {
+StepTimes::StepTimes(const runtime::GearedOm& model, std::size_t gear)
+    : om_(model.oms.at(gear)), total_ns_(om_.steps.size(), 0.0) {
+  for (std::size_t before = 0; before < gear; ++before) first_op_ += model.oms[before].steps.size();
 }
 
 void StepTimes::add(const std::vector<profiler::Event>& events) {
   for (const profiler::Event& event : events)
-    if (event.kind == profiler::EventKind::kTask && event.value < total_ns_.size())
-      total_ns_[event.value] += profiler::to_ns(event.end_ticks - event.begin_ticks);
+    if (const std::size_t step = profiler::op_index_of(event.value) - first_op_;
+        event.kind == profiler::EventKind::kTask && step < total_ns_.size())
+      total_ns_[step] += profiler::to_ns(event.end_ticks - event.begin_ticks);
 }
 
 void StepTimes::print(std::ostream& out) const {

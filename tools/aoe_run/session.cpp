@@ -40,6 +40,33 @@ void destroy(aclmdlDataset* dataset, bool owns_memory) {
   if (dataset != nullptr) aclmdlDestroyDataset(dataset);
 }
 
+constexpr std::size_t kAllInputs = static_cast<std::size_t>(-1);  // "reserved" in the C API
+constexpr std::size_t kHeightAxis = 2;
+
+/// The sizes of the dimensions that the model leaves open, over all inputs.
+std::vector<std::int64_t> sizes_of_open_dims(const std::vector<Port>& ports,
+                                             const std::vector<Shape>& shapes) {
+  std::vector<std::int64_t> sizes;
+  for (std::size_t i = 0; i < ports.size(); ++i)
+    for (std::size_t axis = 0; axis < shapes[i].size(); ++axis)
+      if (ports[i].desc.shape[axis] == kUnknownDim) sizes.push_back(shapes[i][axis]);
+  return sizes;
+}
+
+/// `size_of` tells the size of an open axis, whatever the input.
+template <typename SizeOf>
+Gear gear_from(GearKind kind, const std::vector<Port>& ports, SizeOf&& size_of) {
+  Gear gear{.kind = kind, .sizes = {}, .inputs = {}};
+  for (const Port& port : ports) {
+    Shape shape = port.desc.shape;
+    for (std::size_t axis = 0; axis < shape.size(); ++axis)
+      if (shape[axis] == kUnknownDim) shape[axis] = size_of(axis);
+    if (gear.sizes.empty()) gear.sizes = sizes_of_open_dims({port}, {shape});
+    gear.inputs.push_back(std::move(shape));
+  }
+  return gear;
+}
+
 }  // namespace
 
 Session::Session(const std::string& model_path, const char* config) {
@@ -50,6 +77,8 @@ Session::Session(const std::string& model_path, const char* config) {
   input_set_ = aclmdlCreateDataset();
   output_set_ = aclmdlCreateDataset();
   for (std::size_t i = 0; i < inputs_.size(); ++i) add_buffer(input_set_, nullptr, 0);
+  if (!gears_.empty())
+    add_buffer(input_set_, gear_values_.data(), gear_values_.size() * sizeof(gear_values_[0]));
   allocate_outputs();
 }
 
@@ -62,25 +91,84 @@ Session::~Session() {
 }
 
 void Session::describe() {
-  const std::unique_ptr<aclmdlDesc, aclError (*)(aclmdlDesc*)> desc(aclmdlCreateDesc(),
-                                                                    aclmdlDestroyDesc);
-  check(aclmdlGetDesc(desc.get(), model_), ExitCode::kFailure);
+  desc_.reset(aclmdlCreateDesc());
+  check(aclmdlGetDesc(desc_.get(), model_), ExitCode::kFailure);
   aclmdlIODims dims;
-  for (std::size_t i = 0; i < aclmdlGetNumInputs(desc.get()); ++i) {
-    check(aclmdlGetInputDims(desc.get(), i, &dims), ExitCode::kFailure);
-    inputs_.push_back(port_from(dims, aclmdlGetInputNameByIndex(desc.get(), i),
-                                aclmdlGetInputDataType(desc.get(), i)));
+  for (std::size_t i = 0; i < aclmdlGetNumInputs(desc_.get()); ++i) {
+    check(aclmdlGetInputDims(desc_.get(), i, &dims), ExitCode::kFailure);
+    const Port port = port_from(dims, aclmdlGetInputNameByIndex(desc_.get(), i),
+                                aclmdlGetInputDataType(desc_.get(), i));
+    if (port.name == ACL_DYNAMIC_TENSOR_NAME)
+      gear_values_.resize(static_cast<std::size_t>(element_count(port.desc.shape)));
+    else
+      inputs_.push_back(port);
   }
-  for (std::size_t i = 0; i < aclmdlGetNumOutputs(desc.get()); ++i) {
-    check(aclmdlGetOutputDims(desc.get(), i, &dims), ExitCode::kFailure);
-    outputs_.push_back(port_from(dims, aclmdlGetOutputNameByIndex(desc.get(), i),
-                                 aclmdlGetOutputDataType(desc.get(), i)));
+  for (std::size_t i = 0; i < aclmdlGetNumOutputs(desc_.get()); ++i) {
+    check(aclmdlGetOutputDims(desc_.get(), i, &dims), ExitCode::kFailure);
+    outputs_.push_back(port_from(dims, aclmdlGetOutputNameByIndex(desc_.get(), i),
+                                 aclmdlGetOutputDataType(desc_.get(), i)));
+  }
+  if (!gear_values_.empty()) describe_gears();
+}
+
+void Session::describe_gears() {
+  aclmdlBatch batch;
+  check(aclmdlGetDynamicBatch(desc_.get(), &batch), ExitCode::kFailure);
+  for (std::size_t i = 0; i < batch.batchCount; ++i) {
+    const auto size = static_cast<std::int64_t>(batch.batch[i]);
+    gears_.push_back(gear_from(GearKind::kBatch, inputs_, [&](std::size_t) { return size; }));
+  }
+  aclmdlHW hw;
+  check(aclmdlGetDynamicHW(desc_.get(), kAllInputs, &hw), ExitCode::kFailure);
+  for (std::size_t i = 0; i < hw.hwCount; ++i)
+    gears_.push_back(gear_from(GearKind::kImage, inputs_, [&](std::size_t axis) {
+      return static_cast<std::int64_t>(hw.hw[i][axis - kHeightAxis]);
+    }));
+  std::size_t count = 0;
+  check(aclmdlGetInputDynamicGearCount(desc_.get(), kAllInputs, &count), ExitCode::kFailure);
+  std::vector<aclmdlIODims> dims(count);
+  check(aclmdlGetInputDynamicDims(desc_.get(), kAllInputs, dims.data(), count), ExitCode::kFailure);
+  for (const aclmdlIODims& gear : dims) {
+    const std::int64_t* next = gear.dims;
+    std::vector<Shape> shapes;
+    for (const Port& port : inputs_) {
+      shapes.emplace_back(next, next + port.desc.shape.size());
+      next += port.desc.shape.size();
+    }
+    gears_.push_back({GearKind::kDims, sizes_of_open_dims(inputs_, shapes), std::move(shapes)});
   }
 }
 
+void Session::select_gear(std::size_t index) {
+  const Gear& gear = gears_.at(index);
+  const std::size_t at = inputs_.size();  // ACL_DYNAMIC_TENSOR_NAME is the last input
+  aclError status = ACL_SUCCESS;
+  if (gear.kind == GearKind::kBatch) {
+    status = aclmdlSetDynamicBatchSize(model_, input_set_, at,
+                                       static_cast<std::uint64_t>(gear.sizes[0]));
+  } else if (gear.kind == GearKind::kImage) {
+    status =
+        aclmdlSetDynamicHWSize(model_, input_set_, at, static_cast<std::uint64_t>(gear.sizes[0]),
+                               static_cast<std::uint64_t>(gear.sizes[1]));
+  } else {
+    aclmdlIODims dims{};
+    for (const Shape& shape : gear.inputs)
+      for (const std::int64_t size : shape) dims.dims[dims.dimCount++] = size;
+    status = aclmdlSetInputDynamicDims(model_, input_set_, at, &dims);
+  }
+  check(status, ExitCode::kFailure);
+  for (std::size_t i = 0; i < inputs_.size(); ++i) inputs_[i].desc.shape = gear.inputs[i];
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    aclmdlIODims dims;
+    check(aclmdlGetCurOutputDims(desc_.get(), i, &dims), ExitCode::kFailure);
+    outputs_[i].desc.shape.assign(dims.dims, dims.dims + dims.dimCount);
+  }
+}
+
+/// Large enough for every gear.
 void Session::allocate_outputs() {
-  for (const Port& port : outputs_) {
-    const std::size_t size_bytes = is_static(port.desc.shape) ? storage_bytes(port.desc) : 0;
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    const std::size_t size_bytes = aclmdlGetOutputSizeByIndex(desc_.get(), i);
     void* memory = nullptr;  // stays so for an output that the execution itself must allocate
     if (size_bytes > 0)
       check(aclrtMalloc(&memory, size_bytes, ACL_MEM_MALLOC_HUGE_FIRST), ExitCode::kFailure);

@@ -1,10 +1,13 @@
 // Session: one om loaded through the C API with buffers for all inputs and outputs, the way any user's program does it.
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "acl/acl.h"
+#include "base/gears.h"
 #include "base/tensor.h"
 
 namespace aoe::tools {
@@ -12,6 +15,13 @@ namespace aoe::tools {
 struct Port {
   std::string name;
   TensorDesc desc;
+};
+
+/// One of the sizes that a dynamic model serves.
+struct Gear {
+  GearKind kind;
+  GearValues sizes;           ///< of the open dimensions; of kBatch and kImage those of one input
+  std::vector<Shape> inputs;  ///< by input
 };
 
 class Session {
@@ -22,8 +32,13 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
+  /// As the gear has them that was selected last; before, dimensions that gears change are unknown.
   const std::vector<Port>& inputs() const { return inputs_; }
   const std::vector<Port>& outputs() const { return outputs_; }
+
+  const std::vector<Gear>& gears() const { return gears_; }  ///< empty: one shape
+  /// Before set_input().
+  void select_gear(std::size_t index);
 
   /// `tensor` stays the caller's until the last run(). Throws Error(kData) when it does not fit.
   void set_input(std::size_t index, const Tensor& tensor);
@@ -33,12 +48,18 @@ class Session {
   Tensor output(std::size_t index) const;
 
  private:
+  using Desc = std::unique_ptr<aclmdlDesc, aclError (*)(aclmdlDesc*)>;
+
   void describe();
+  void describe_gears();
   void allocate_outputs();
 
   std::uint32_t model_ = 0;
+  Desc desc_{nullptr, aclmdlDestroyDesc};
   std::vector<Port> inputs_;
   std::vector<Port> outputs_;
+  std::vector<Gear> gears_;
+  std::vector<std::int64_t> gear_values_;  ///< the buffer of ACL_DYNAMIC_TENSOR_NAME
   aclmdlDataset* input_set_ = nullptr;
   aclmdlDataset* output_set_ = nullptr;
 };

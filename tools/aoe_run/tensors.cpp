@@ -5,6 +5,7 @@
 #include <cstring>
 #include <random>
 #include <set>
+#include <utility>
 
 #include "base/error.h"
 #include "reference/float16.h"
@@ -80,8 +81,8 @@ std::size_t find_port(const std::vector<Port>& ports, const std::string& argumen
 
 }  // namespace
 
-std::vector<Constant> make_inputs(const std::vector<Port>& ports,
-                                  const std::vector<std::string>& files) {
+std::vector<std::optional<Constant>> read_inputs(const std::vector<Port>& ports,
+                                                 const std::vector<std::string>& files) {
   std::vector<std::string> file_of(ports.size());
   for (const std::string& argument : files) {
     const std::size_t port = find_port(ports, argument);
@@ -91,10 +92,18 @@ std::vector<Constant> make_inputs(const std::vector<Port>& ports,
     if (file_of[port].empty())
       throw Error(ExitCode::kUsage, "input '" + ports[port].name + "' has no file", "--input");
   }
+  std::vector<std::optional<Constant>> inputs(ports.size());
+  for (std::size_t i = 0; i < ports.size(); ++i)
+    if (!file_of[i].empty()) inputs[i] = runtime::read_npy(file_of[i]);
+  return inputs;
+}
+
+std::vector<Constant> fill_up(std::vector<std::optional<Constant>> given,
+                              const std::vector<Port>& ports) {
   std::vector<Constant> inputs;
   for (std::size_t i = 0; i < ports.size(); ++i)
-    inputs.push_back(file_of[i].empty() ? random_tensor(ports[i].desc, static_cast<unsigned>(i))
-                                        : runtime::read_npy(file_of[i]));
+    inputs.push_back(given[i] ? std::move(*given[i])
+                              : random_tensor(ports[i].desc, static_cast<unsigned>(i)));
   return inputs;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,10 +10,14 @@
 
 namespace aoe::tools {
 
-/// One tensor for each input: read from `files`, each "NAME=FILE.npy", or random. Throws Error(kUsage) on a name that the
-/// model does not have or that is given twice, Error(kData) on a file that cannot be read.
-std::vector<Constant> make_inputs(const std::vector<Port>& ports,
-                                  const std::vector<std::string>& files);
+/// One for each input: what `files` give, each "NAME=FILE.npy". Throws Error(kUsage) on a name that the model does not
+/// have or that is given twice, Error(kData) on a file that cannot be read.
+std::vector<std::optional<Constant>> read_inputs(const std::vector<Port>& ports,
+                                                 const std::vector<std::string>& files);
+
+/// Random ones in the place of those that were not given.
+std::vector<Constant> fill_up(std::vector<std::optional<Constant>> given,
+                              const std::vector<Port>& ports);
 
 /// DIR/NAME.npy for each output, with '/' and ':' of the name as '_'. Throws Error(kOutput), also when two names become one.
 std::vector<std::filesystem::path> output_paths(const std::vector<Port>& ports,

@@ -4,11 +4,12 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "compiler/compiler.h"
-#include "graph/passes.h"
+#include "compiler/gear_split.h"
 #include "tools/atc/kernel_dump.h"
 #include "tools/atc/om_report.h"
 #include "tools/atc/settings.h"
 #include "tools/common/environment.h"
+#include "tools/common/model_graph.h"
 #include "tools/common/op_banks.h"
 #include "tools/common/tool.h"
 #include "tuner/mixed_precision.h"
@@ -42,8 +43,8 @@ compiler::Compilation compile_with_banks(const graph::Graph& graph, const BuildS
 }
 
 void build(const BuildSettings& settings, const std::string& command_line) {
-  graph::Graph graph = graph::import_onnx(settings.model.model, settings.model.import);
-  graph::run_passes(graph, {.disabled = settings.disabled_passes, .dump_dir = {}});
+  graph::GearedGraph model =
+      read_graph(settings.model, {.disabled = settings.disabled_passes, .dump_dir = {}});
   if (settings.queries_banks) note_graph_bank(settings);
 
   std::vector<compiler::loopnest::Function> kernels;
@@ -56,24 +57,24 @@ void build(const BuildSettings& settings, const std::string& command_line) {
       kernels.push_back(kernel);
     };
   if (settings.model.allow_bf16) {
-    const tuner::MixedPrecision choice = tuner::choose_bf16(graph, options);
+    const tuner::MixedPrecision choice = tuner::choose_bf16(model.graph, options);
     logger("atc")->info("bfloat16 in {} of {} products, error {:.1e} of the range", choice.lowered,
                         choice.candidates, choice.error);
   }
-  compiler::Compilation compilation = compile_with_banks(graph, settings, std::move(options));
+  compiler::Compilation compilation = compile_with_banks(model.graph, settings, std::move(options));
   note_origin(compilation.om, command_line);
   dump_kernels(kernels, compilation.om, settings.soc, settings.op_debug_level, settings.debug_dir);
-  write_file_atomically(settings.output, compilation.om.serialize());
+  write_file_atomically(settings.output, compiler::om_file(std::move(compilation.om), model.gears));
 }
 
 ExitCode run(const po::variables_map& flags, const std::string& command_line) {
   if (read_mode(flags) == Mode::kShowOm) {
-    print_om_report(std::cout, runtime::Om::load(read_om_path(flags)));
+    print_om_report(std::cout, runtime::GearedOm::load(read_om_path(flags)));
     return ExitCode::kSuccess;
   }
   const BuildSettings settings = read_build_settings(flags);
   build(settings, command_line);
-  if (settings.shows_report) print_om_report(std::cout, runtime::Om::load(settings.output));
+  if (settings.shows_report) print_om_report(std::cout, runtime::GearedOm::load(settings.output));
   std::cout << "ATC run success, welcome to the next use.\n";
   return ExitCode::kSuccess;
 }
@@ -95,6 +96,8 @@ int main(int argc, char** argv) {
   tool.examples =
       "  atc --framework=5 --model=resnet50.onnx --output=resnet50\n"
       "  atc --model=bert.onnx --output=bert --input_shape=\"input_ids:1,128\" --log=info\n"
+      "  atc --model=m.onnx --output=m --input_shape=\"data:-1,3,224,224\" "
+      "--dynamic_batch_size=\"1,4,8\"\n"
       "  atc --model=m.onnx --output=m --soc_version=x86_64-icelake-server --threads=8\n"
       "  atc --mode=6 --om=resnet50.om\n\n"
       "Variables: TUNE_BANK_PATH and ASCEND_CACHE_PATH (bank), CANN_KNOWLEDGE_BANK_PROCESS_NUM (0: "

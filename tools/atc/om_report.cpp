@@ -28,10 +28,18 @@ void note_origin(runtime::Om& om, const std::string& command_line) {
   om.tuning["framework_type"] = kOnnx;
 }
 
-void print_om_report(std::ostream& out, const runtime::Om& om) {
-  // An om may come from aoe, whose tuning section says less.
-  const nlohmann::json& tuning = om.tuning;
-  const nlohmann::json nodes = tuning.value("nodes", nlohmann::json::array());
+void print_om_report(std::ostream& out, const runtime::GearedOm& model) {
+  std::size_t graph_bytes = 0, tuning_bytes = 0, ops = 0;
+  std::ptrdiff_t hits = 0;
+  for (const runtime::Om& om : model.oms) {
+    const nlohmann::json nodes = om.tuning.value("nodes", nlohmann::json::array());
+    graph_bytes += om.graph_bytes;
+    tuning_bytes += cbor_bytes(om.tuning);
+    ops += nodes.size();
+    hits += bank_hits(nodes);
+  }
+  const runtime::Om& om = model.oms.front();
+  const nlohmann::json& tuning = om.tuning;  // of an om that comes from aoe it says less
   out << "============ Display Model Info start ============\n";
   out << fmt::format("Original Atc command line: {}\n", tuning.value("command_line", "N/A"));
   out << fmt::format(
@@ -41,13 +49,14 @@ void print_om_report(std::ostream& out, const runtime::Om& om) {
       om.isa, om.threads);
   out << fmt::format(
       "resource info: memory_size[{} B], weight_size[{} B], stream_num[1], event_num[0].\n",
-      om.arena_bytes, om.weights_view.size());
+      model.arena_bytes(), om.weights_view.size());
   out << fmt::format(
       "om       info: modeldef_size[{} B], weight_data_size[{} B], tbe_kernels_size[{} B], "
       "cust_aicpu_kernel_store_size[0 B], task_info_size[{} B], so_store_size[0 B].\n",
-      om.graph_bytes, om.weights_view.size(), om.code_view.size(), cbor_bytes(tuning));
-  out << fmt::format("bank     info: ops[{}], bank_hits[{}], strategies[{}].\n", nodes.size(),
-                     bank_hits(nodes), tuning.value("strategies", "none"));
+      graph_bytes, om.weights_view.size(), om.code_view.size(), tuning_bytes);
+  out << fmt::format("bank     info: ops[{}], bank_hits[{}], strategies[{}].\n", ops, hits,
+                     tuning.value("strategies", "none"));
+  if (!model.gears.empty()) out << fmt::format("gears    info: {}.\n", to_string(model.gears));
   out << "============ Display Model Info end   ============\n";
 }
 

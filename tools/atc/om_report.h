@@ -3,14 +3,14 @@
 
 #include <ostream>
 
-#include "runtime/om.h"
+#include "runtime/geared_om.h"
 
 namespace aoe::tools {
 
 /// The part of the tuning section that atc itself fills in.
 void note_origin(runtime::Om& om, const std::string& command_line);
 
-/// `om` must have been loaded: sections of one that was just built have no sizes yet.
-void print_om_report(std::ostream& out, const runtime::Om& om);
+/// `model` must have been loaded: sections of one that was just built have no sizes yet.
+void print_om_report(std::ostream& out, const runtime::GearedOm& model);
 
 }  // namespace aoe::tools

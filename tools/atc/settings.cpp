@@ -53,9 +53,11 @@ BuildSettings read_build_settings(const po::variables_map& flags) {
   BuildSettings settings;
   settings.model = read_model_flags(flags);
   if (!flags.contains("output")) reject("--output", "is required", "name the om to write");
-  settings.output = om_output_path(flags["output"].as<std::string>(), "--output");
   settings.soc = compiler::soc_from_version(
       text_of(flags, "soc_version"), (config_directory() / "soc").string(), threads_of(flags));
+  settings.output =
+      om_output_path(flags["output"].as<std::string>(), "--output",
+                     settings.model.gears ? dynamic_om_suffix(settings.soc.version) : "");
   if (flags.contains("fusion_switch_file"))
     settings.disabled_passes = read_fusion_switches(flags["fusion_switch_file"].as<std::string>());
   settings.reuse_memory = !is_one(flags, "disable_reuse_memory");

@@ -53,11 +53,37 @@ std::vector<std::string> split(const std::string& text, char separator) {
 void add_model_flags(po::options_description& flags) {
   flags.add_options()("model,m", text("FILE"), "the model")("framework,f", text_or("5", "5"),
                                                             "5: ONNX")(
-      "input_shape", text("SHAPES"), "\"name:1,3,224,224;other:1,128\", for dynamic dimensions")(
+      "input_shape", text("SHAPES"),
+      "\"name:1,3,224,224;other:1,128\", for dynamic dimensions; -1 where gears fill in")(
+      "dynamic_batch_size", text("GEARS"),
+      "\"1,4,8\": one om for these sizes of the first dimension")(
+      "dynamic_image_size", text("GEARS"),
+      "\"224,224;320,240\": one om for these heights and widths")(
+      "dynamic_dims", text("GEARS"),
+      "\"1,64;4,128\": one om for these sizes, one for each -1 of --input_shape")(
       "input_format", text_or("NCHW", "FORMAT"), "NCHW or ND: both are what ONNX models say")(
       "out_nodes", text("NODES"), "\"node:0;other:1\": these outputs instead of the model's own")(
       "precision_mode", text_or("force_fp32", "MODE"), kModes);
 }
+
+namespace {
+
+std::optional<graph::GearRequest> read_gears(const po::variables_map& flags) {
+  std::optional<GearKind> kind;
+  for (const GearKind each : {GearKind::kBatch, GearKind::kImage, GearKind::kDims}) {
+    const std::string flag = graph::gear_flag(each);
+    if (!flags.contains(flag.substr(2))) continue;
+    if (kind) reject(flag, "and " + graph::gear_flag(*kind) + " exclude each other", "give one");
+    kind = each;
+  }
+  if (!kind) return std::nullopt;
+  const std::string flag = graph::gear_flag(*kind);
+  if (*kind == GearKind::kImage && flags["input_format"].as<std::string>() != "NCHW")
+    reject(flag, "is for images", "use --input_format=NCHW");
+  return graph::parse_gears(*kind, text_of(flags, flag.substr(2)), text_of(flags, "input_shape"));
+}
+
+}  // namespace
 
 ModelFlags read_model_flags(const po::variables_map& flags) {
   if (!flags.contains("model")) reject("--model", "is required", "name an ONNX file");
@@ -67,8 +93,9 @@ ModelFlags read_model_flags(const po::variables_map& flags) {
     reject("--input_format", "'" + format + "' is not supported for ONNX models", "use NCHW or ND");
   ModelFlags read{.model = flags["model"].as<std::string>(),
                   .import = {},
+                  .gears = read_gears(flags),
                   .allow_bf16 = is_mixed_precision(flags["precision_mode"].as<std::string>())};
-  if (flags.contains("input_shape"))
+  if (flags.contains("input_shape") && !read.gears)
     read.import.input_shapes = graph::parse_input_shapes(flags["input_shape"].as<std::string>());
   if (flags.contains("out_nodes"))
     read.import.out_nodes = split(flags["out_nodes"].as<std::string>(), ';');

@@ -3,7 +3,10 @@
 
 #include <boost/program_options.hpp>
 #include <filesystem>
+#include <optional>
+#include <string>
 
+#include "graph/gears.h"
 #include "graph/onnx_import.h"
 
 namespace aoe::tools {
@@ -11,10 +14,11 @@ namespace aoe::tools {
 struct ModelFlags {
   std::filesystem::path model;
   graph::ImportOptions import;
+  std::optional<graph::GearRequest> gears;  ///< with them, import.input_shapes is empty
   bool allow_bf16 = false;  ///< --precision_mode: where it pays and the machine has it
 };
 
-/// --model, --framework, --input_shape, --input_format, --out_nodes, --precision_mode.
+/// --model, --framework, --input_shape, the flags of gears, --input_format, --out_nodes, --precision_mode.
 void add_model_flags(boost::program_options::options_description& flags);
 
 /// Error(kUsage) on a missing model, another framework than ONNX, and values that ask for what this version cannot do.

@@ -9,11 +9,17 @@
 namespace aoe::tools {
 namespace fs = std::filesystem;
 
-fs::path om_output_path(const std::string& given, const std::string& flag) {
+std::string dynamic_om_suffix(const std::string& soc_version) {
+  return "_linux_" + soc_version.substr(0, soc_version.find('-'));
+}
+
+fs::path om_output_path(const std::string& given, const std::string& flag,
+                        const std::string& suffix) {
   fs::path path = given;
   if (path.filename().empty())
     throw Error(ExitCode::kUsage, "'" + given + "' names no file", flag, "add a file name");
-  if (path.extension() != ".om") path += ".om";
+  if (path.extension() == ".om") path.replace_extension();
+  path += suffix + ".om";
   const fs::path directory = path.has_parent_path() ? path.parent_path() : fs::path(".");
   std::error_code status;
   if (!fs::is_directory(directory, status))

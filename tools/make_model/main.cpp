@@ -59,7 +59,9 @@ ExitCode run(const po::variables_map& flags) {
                              .sequence = number(flags, "sequence"),
                              .layers = flags.contains("layers") ? number(flags, "layers") : 0,
                              .is_small = flags.contains("small")};
-  make_model::OnnxWriter writer(model.name, {.opset = model.opset, .seed = options.seed});
+  make_model::OnnxWriter writer(
+      model.name,
+      {.opset = model.opset, .seed = options.seed, .is_dynamic = flags.contains("dynamic")});
   model.write(writer, options);
   const std::string path = flags["output"].as<std::string>();
   const std::string bytes = writer.serialize();
@@ -96,6 +98,8 @@ int main(int argc, char** argv) {
       "tokens of a text")("layers", po::value<std::int64_t>()->value_name("N"),
                           "of transformers and LSTMs; the standard number if not given")(
       "small", "few channels and blocks of the same kind: for tests")(
+      "dynamic",
+      "leave batch, image sides and sequence open in the file: --input_shape of atc gives them")(
       "list", "print the names of all networks");
   tool.positional.add("name", 1);
   tool.run = run;

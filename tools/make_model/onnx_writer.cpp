@@ -76,14 +76,30 @@ struct OnnxWriter::State {
   onnx::ModelProto model;
   Random random;
   std::size_t weight_bytes = 0;
+  bool is_dynamic = false;
 };
+
+namespace {
+
+/// As exporters name them; equal names are equal sizes.
+void open_input_dims(onnx::ValueInfoProto& info) {
+  auto& shape = *info.mutable_type()->mutable_tensor_type()->mutable_shape();
+  const auto open = [&](int axis, const char* name) {
+    shape.mutable_dim(axis)->set_dim_param(name);
+  };
+  open(0, "batch");
+  if (shape.dim_size() == 2) open(1, "sequence");
+  if (shape.dim_size() == 4) open(2, "height"), open(3, "width");
+}
+
+}  // namespace
 
 double he_deviation(std::int64_t fan_in) {
   return std::sqrt(2.0 / static_cast<double>(fan_in));
 }
 
 OnnxWriter::OnnxWriter(const std::string& graph_name, WriterOptions options)
-    : state_(std::make_unique<State>(State{{}, Random(options.seed), 0})) {
+    : state_(std::make_unique<State>(State{{}, Random(options.seed), 0, options.is_dynamic})) {
   constexpr std::int64_t kIrVersion =
       8;  // the one that opsets 15 to 18 came with; older opsets are legal in it
   state_->model.set_ir_version(kIrVersion);
@@ -95,7 +111,9 @@ OnnxWriter::OnnxWriter(const std::string& graph_name, WriterOptions options)
 OnnxWriter::~OnnxWriter() = default;
 
 std::string OnnxWriter::input(const std::string& name, const Shape& shape, DataType dtype) {
-  describe(*state_->model.mutable_graph()->add_input(), name, shape, dtype);
+  onnx::ValueInfoProto& info = *state_->model.mutable_graph()->add_input();
+  describe(info, name, shape, dtype);
+  if (state_->is_dynamic) open_input_dims(info);
   return name;
 }
 
@@ -192,7 +210,11 @@ void OnnxWriter::output(const std::string& value, const std::string& name, const
     for (std::string& read : *node.mutable_input())
       if (read == value) read = name;
   }
-  describe(*graph.add_output(), name, shape, DataType::kFloat);
+  onnx::ValueInfoProto& info = *graph.add_output();
+  describe(info, name, shape, DataType::kFloat);
+  if (state_->is_dynamic)
+    for (auto& dim : *info.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim())
+      dim.clear_value();
 }
 
 std::string OnnxWriter::serialize() const {

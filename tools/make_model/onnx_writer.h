@@ -26,6 +26,9 @@ double he_deviation(std::int64_t fan_in);
 struct WriterOptions {
   int opset = 13;
   std::uint64_t seed = 0;
+  /// Inputs and outputs say nothing of sizes that users choose: the batch, the sides of images, the
+  /// length of texts. Models that compute with them may hold sizes all the same.
+  bool is_dynamic = false;
 };
 
 class OnnxWriter {

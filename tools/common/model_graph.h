@@ -1,0 +1,12 @@
+// The model that the flags name, as a graph behind all passes; the same in aoe and atc.
+#pragma once
+
+#include "graph/gears.h"
+#include "tools/common/model_flags.h"
+
+namespace aoe::tools {
+
+/// Without gears `gears` is empty and the graph that of one shape. Throws as import_onnx() does.
+graph::GearedGraph read_graph(const ModelFlags& model, const graph::PassOptions& passes);
+
+}  // namespace aoe::tools
