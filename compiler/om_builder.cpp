@@ -7,6 +7,7 @@
 #include "compiler/copy/flat_copy.h"
 #include "compiler/loopnest/codegen.h"
 #include "compiler/placement.h"
+#include "compiler/roofline.h"
 #include "compiler/weights_section.h"
 
 namespace aoe::compiler {
@@ -39,6 +40,8 @@ class OmBuilder {
     om_.soc_version = options.soc.version;
     om_.isa = options.soc.isa == Isa::kAvx512 ? "avx512" : "avx2";
     om_.threads = options.soc.threads;
+    om_.peak_gflops = peak_gflops(options.soc);
+    om_.memory_gb_s = memory_gb_s(options.soc);
     om_.c0 = options.soc.vector_lanes;
   }
 

@@ -7,7 +7,7 @@ namespace aoe::compiler {
 namespace {
 
 // Of a current server core under load. They only rank Impls against each other: what counts is
-// their proportion.
+// their proportion. An om carries the peaks for reports.
 constexpr double kCyclesPerNs = 4.0;
 constexpr double kFmaPorts = 2.0;
 constexpr double kL2BytesPerNs = 150.0;
@@ -17,9 +17,16 @@ constexpr double kMemoryBytesPerNsAll = 100.0;  // of all cores together
 
 }  // namespace
 
+double peak_gflops(const Soc& soc) {
+  return kCyclesPerNs * kFmaPorts * 2.0 * soc.vector_lanes * soc.threads;
+}
+
+double memory_gb_s(const Soc& soc) {
+  return std::min(kMemoryBytesPerNs * soc.threads, kMemoryBytesPerNsAll);
+}
+
 double compute_ns(const Soc& soc, double flops, double efficiency) {
-  const double flops_per_ns = kCyclesPerNs * kFmaPorts * 2.0 * soc.vector_lanes * soc.threads;
-  return flops / (flops_per_ns * efficiency);
+  return flops / (peak_gflops(soc) * efficiency);
 }
 
 double memory_ns(const Soc& soc, double bytes) {
@@ -27,7 +34,7 @@ double memory_ns(const Soc& soc, double bytes) {
   if (bytes <= static_cast<double>(soc.l2_bytes) * threads)
     return bytes / (kL2BytesPerNs * threads);
   if (bytes <= static_cast<double>(soc.l3_bytes)) return bytes / (kL3BytesPerNs * threads);
-  return bytes / std::min(kMemoryBytesPerNs * threads, kMemoryBytesPerNsAll);
+  return bytes / memory_gb_s(soc);
 }
 
 double parallel_balance(const Soc& soc, std::int64_t iterations) {

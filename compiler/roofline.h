@@ -7,6 +7,13 @@
 
 namespace aoe::compiler {
 
+/// Float32 FLOPs per nanosecond of all threads: lanes, FMA ports and clock of a current server core,
+/// not measured.
+double peak_gflops(const Soc& soc);
+
+/// Bytes per nanosecond between main memory and all threads, not measured either.
+double memory_gb_s(const Soc& soc);
+
 /// Nanoseconds of `flops` on all threads at `efficiency` (0..1] of the vector peak.
 double compute_ns(const Soc& soc, double flops, double efficiency);
 

@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -80,6 +81,9 @@ struct Om {
   std::string isa;  ///< "avx2" or "avx512": the least a machine must have
   int threads = 1;
   int c0 = 16;
+  /// What the compiler takes the machine for, float32, of `threads` threads; for reports alone.
+  /// Absent in an om of an older compiler.
+  std::optional<double> peak_gflops, memory_gb_s;
   std::vector<OmTensor> tensors;
   std::vector<OmStep> steps;
   std::vector<int> inputs;  ///< tensor ids

@@ -80,6 +80,12 @@ OmStep step_from_json(const json& j) {
   return step;
 }
 
+std::optional<double> real_in(const json& graph, const char* key) {
+  const auto found = graph.find(key);
+  if (found == graph.end()) return std::nullopt;
+  return found->get<double>();
+}
+
 }  // namespace
 
 std::string graph_to_cbor(const Om& om) {
@@ -87,16 +93,18 @@ std::string graph_to_cbor(const Om& om) {
   for (const OmTensor& tensor : om.tensors) tensors.push_back(to_json(tensor));
   json steps = json::array();
   for (const OmStep& step : om.steps) steps.push_back(to_json(step));
-  const json graph = {{"name", om.name},
-                      {"soc_version", om.soc_version},
-                      {"isa", om.isa},
-                      {"threads", om.threads},
-                      {"c0", om.c0},
-                      {"tensors", std::move(tensors)},
-                      {"steps", std::move(steps)},
-                      {"inputs", om.inputs},
-                      {"outputs", om.outputs},
-                      {"arena_bytes", om.arena_bytes}};
+  json graph = {{"name", om.name},
+                {"soc_version", om.soc_version},
+                {"isa", om.isa},
+                {"threads", om.threads},
+                {"c0", om.c0},
+                {"tensors", std::move(tensors)},
+                {"steps", std::move(steps)},
+                {"inputs", om.inputs},
+                {"outputs", om.outputs},
+                {"arena_bytes", om.arena_bytes}};
+  if (om.peak_gflops) graph["peak_gflops"] = *om.peak_gflops;
+  if (om.memory_gb_s) graph["memory_gb_s"] = *om.memory_gb_s;
   std::string bytes;
   json::to_cbor(graph, bytes);
   return bytes;
@@ -109,6 +117,8 @@ void graph_from_cbor(std::string_view bytes, const std::string& where, Om& om) {
     graph.at("soc_version").get_to(om.soc_version);
     graph.at("isa").get_to(om.isa);
     graph.at("threads").get_to(om.threads);
+    om.peak_gflops = real_in(graph, "peak_gflops");
+    om.memory_gb_s = real_in(graph, "memory_gb_s");
     graph.at("c0").get_to(om.c0);
     for (const json& tensor : graph.at("tensors")) om.tensors.push_back(tensor_from_json(tensor));
     for (const json& step : graph.at("steps")) om.steps.push_back(step_from_json(step));

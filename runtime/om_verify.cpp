@@ -1,5 +1,6 @@
 // The checks on a graph section that parsed: whatever passes here cannot make the executor leave
 // its buffers.
+#include <cmath>
 #include <limits>
 #include <optional>
 
@@ -17,6 +18,9 @@ class Verifier {
     if (om_.isa != "avx2" && om_.isa != "avx512" && om_.isa != "avx512_bf16")
       fail("needs the unknown instruction set '" + om_.isa + "'");
     if (om_.threads < 1) fail("was compiled for " + std::to_string(om_.threads) + " threads");
+    for (const std::optional<double>& peak : {om_.peak_gflops, om_.memory_gb_s})
+      if (peak && !(std::isfinite(*peak) && *peak > 0))
+        fail("states a peak of " + std::to_string(*peak) + " for its machine");
     for (std::size_t i = 0; i < om_.tensors.size(); ++i) check_tensor(i);
     check_interface(om_.inputs, "input");
     check_interface(om_.outputs, "output");

@@ -126,6 +126,10 @@ json static_ops_json(const Om& om) {
   return list;
 }
 
+json real_json(const std::optional<double>& figure) {
+  return figure ? json(*figure) : json(nullptr);
+}
+
 }  // namespace
 
 json op_table(std::span<const Om* const> gears, const OpTableContext& context) {
@@ -147,8 +151,8 @@ json op_table(std::span<const Om* const> gears, const OpTableContext& context) {
           {"om_path", context.om_path},
           {"soc_version", om.soc_version},
           {"threads", context.threads},
-          {"peak_gflops", nullptr},
-          {"memory_gb_s", nullptr},
+          {"peak_gflops", real_json(om.peak_gflops)},
+          {"memory_gb_s", real_json(om.memory_gb_s)},
           {"memory",
            {{"arena_bytes", arena_bytes},
             {"workspace_bytes", workspace_bytes},

@@ -31,7 +31,7 @@ struct TaskFigures {
 
 // Derivations. Absent when something they need is absent or zero.
 
-/// Share of the duration that main memory needs at its measured bandwidth for `bytes`.
+/// Share of the duration that main memory needs at the bandwidth that the om states for `bytes`.
 std::optional<double> memory_ratio(std::optional<double> bytes, const TaskFigures& task);
 /// Share of the machine's peak: FLOPs per duration and peak.
 std::optional<double> arithmetic_ratio(std::optional<double> flops, const TaskFigures& task);

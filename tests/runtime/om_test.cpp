@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 
 #include "base/error.h"
@@ -54,6 +55,8 @@ TEST(Om, ReadsBackWhatWasWritten) {
   jit.params = {{"algorithm", "direct"}};
   b.om.threads = 3;
   b.om.c0 = 8;
+  b.om.peak_gflops = 512;
+  b.om.memory_gb_s = 25.6;
   b.om.code = std::string(5000, 'c');
   b.om.tuning = {{"hits", 1}};
 
@@ -63,6 +66,8 @@ TEST(Om, ReadsBackWhatWasWritten) {
   EXPECT_EQ(om.isa, "avx2");
   EXPECT_EQ(om.threads, 3);
   EXPECT_EQ(om.c0, 8);
+  EXPECT_EQ(om.peak_gflops, 512);
+  EXPECT_EQ(om.memory_gb_s, 25.6);
   EXPECT_EQ(om.inputs, b.om.inputs);
   EXPECT_EQ(om.outputs, b.om.outputs);
   EXPECT_EQ(om.arena_bytes, b.om.arena_bytes);
@@ -93,6 +98,14 @@ TEST(Om, ReadsBackWhatWasWritten) {
   EXPECT_EQ(step.scratch_bytes, 4096u);
   EXPECT_EQ(step.flops, 1.5e9);
   EXPECT_EQ(step.bytes, 2e6);
+}
+
+TEST(Om, AnOlderOneStatesNoPeaks) {
+  const std::string bytes = small_om().serialize();
+  EXPECT_EQ(bytes.find("peak_gflops"), std::string::npos);
+  const Om om = parse_copy(bytes);
+  EXPECT_FALSE(om.peak_gflops);
+  EXPECT_FALSE(om.memory_gb_s);
 }
 
 TEST(Om, ALoadedOmSerializesToTheSameBytes) {
@@ -137,6 +150,8 @@ TEST(Om, RefusesAnInconsistentGraph) {
   const Case cases[] = {
       {"unknown isa", [](Om& om) { om.isa = "sve"; }},
       {"no threads", [](Om& om) { om.threads = 0; }},
+      {"no peak of arithmetic", [](Om& om) { om.peak_gflops = 0; }},
+      {"endless peak of memory", [](Om& om) { om.memory_gb_s = INFINITY; }},
       {"input id out of range", [](Om& om) { om.inputs[0] = 99; }},
       {"output id out of range", [](Om& om) { om.outputs[0] = -1; }},
       {"step reads tensor out of range", [](Om& om) { om.steps[0].inputs[0] = 4; }},

@@ -12,6 +12,7 @@
 #include "acl/acl.h"
 #include "base/error.h"
 #include "profiler/collect/options.h"
+#include "runtime/op_table.h"
 #include "tests/profiler/raw_memory.h"
 #include "tests/runtime/om_builder.h"
 #include "tests/temp_dir.h"
@@ -117,6 +118,8 @@ TEST_F(AclProfiling, CurrentGenerationHoldsCallsTasksStepsAndTheModel) {
   EXPECT_EQ(model["ops"][0]["read_bytes"], 48);
   EXPECT_EQ(model["ops"][0]["weight_bytes"], 24);
   EXPECT_EQ(model["ops"][1]["write_bytes"], 24);
+  EXPECT_TRUE(model.at("peak_gflops").is_null());  // as in an om of an older compiler
+  EXPECT_TRUE(model.at("memory_gb_s").is_null());
   EXPECT_EQ(model["memory"]["static_ops"], json::parse(R"([{"op":"step0_Add","bytes":24}])"));
 
   const std::vector<RawEvent> tasks = events_of(memory, EventKind::kTask);
@@ -154,6 +157,16 @@ TEST_F(AclProfiling, CurrentGenerationHoldsCallsTasksStepsAndTheModel) {
   ASSERT_EQ(connections.size(), static_cast<std::size_t>(kRuns));
   EXPECT_EQ(connections[2], 3u << profiler::kModelBits | model_id);
   EXPECT_EQ(memory.threads.size(), 1u);
+}
+
+TEST(OpTable, StatesThePeaksThatTheOmCarries) {
+  Om om = tests::small_om();
+  om.peak_gflops = 512;
+  om.memory_gb_s = 32;
+  const Om* const gears[] = {&om};
+  const json table = op_table(gears, {});
+  EXPECT_EQ(table.at("peak_gflops"), 512);
+  EXPECT_EQ(table.at("memory_gb_s"), 32);
 }
 
 TEST_F(AclProfiling, MemoryBlocksComeAndGo) {

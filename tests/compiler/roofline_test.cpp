@@ -1,0 +1,54 @@
+// The rough machine model: its peaks, and that an om carries those of the machine it was compiled for.
+#include "compiler/roofline.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/compiler/compiled_model.h"
+#include "tests/compiler/machine_code.h"
+#include "tests/graph/model_text.h"
+
+namespace aoe::compiler {
+namespace {
+
+using tests::import_text;
+
+TEST(Roofline, PeaksGrowWithLanesAndThreads) {
+  Soc soc;
+  soc.vector_lanes = 8;
+  soc.threads = 1;
+  const double one_core = peak_gflops(soc);
+  EXPECT_GT(one_core, 0);
+  EXPECT_DOUBLE_EQ(compute_ns(soc, 1e6, 0.5), 2e6 / one_core);
+  soc.vector_lanes = 16;
+  soc.threads = 3;
+  EXPECT_DOUBLE_EQ(peak_gflops(soc), 6 * one_core);
+}
+
+TEST(Roofline, MemoryIsSharedByAllCores) {
+  Soc soc;
+  soc.threads = 1;
+  const double one_core = memory_gb_s(soc);
+  soc.threads = 2;
+  EXPECT_DOUBLE_EQ(memory_gb_s(soc), 2 * one_core);
+  soc.threads = 1000;
+  const double all = memory_gb_s(soc);
+  EXPECT_LT(all, 1000 * one_core);
+  const auto bytes = 1000.0 * static_cast<double>(soc.l2_bytes + soc.l3_bytes);
+  EXPECT_DOUBLE_EQ(memory_ns(soc, bytes), bytes / all);
+}
+
+TEST(Roofline, AnOmCarriesThePeaksOfItsMachine) {
+  const graph::Graph graph = import_text("g (float[4,64] x) => (float[4,64] y) { y = Relu (x) }");
+  for (Soc soc : loopnest::test_socs())
+    for (const int threads : {1, 2}) {
+      SCOPED_TRACE(soc.version + ", threads " + std::to_string(threads));
+      const CompileOptions options = options_for(soc, threads);
+      const runtime::Om om = expect_compiled_like_reference(graph, options);
+      soc.threads = threads;
+      EXPECT_EQ(om.peak_gflops, peak_gflops(soc));
+      EXPECT_EQ(om.memory_gb_s, memory_gb_s(soc));
+    }
+}
+
+}  // namespace
+}  // namespace aoe::compiler
