@@ -7,46 +7,13 @@
 #include <nlohmann/json.hpp>
 
 #include "base/check.h"
+#include "graph/operand_json.h"
 #include "reference/attention.h"
 
 namespace aoe::compiler {
 namespace {
 
 using nlohmann::json;
-
-/// Is the value part of what the op means (axes, shapes, exponents), rather than data that flows
-/// through it?
-bool is_parameter(const Constant& constant) {
-  const DataType type = constant.desc().dtype;
-  return is_integer(type) || type == DataType::kBool || element_count(constant.desc().shape) == 1;
-}
-
-/// Short values in full, long ones by their digest.
-json value_json(const Constant& constant) {
-  constexpr std::size_t kShortBytes = 128;
-  const std::string_view bytes(static_cast<const char*>(constant.data()), constant.size_bytes());
-  if (constant.size_bytes() > kShortBytes) return to_hex(hash128(bytes));
-  std::string digits;
-  constexpr char kDigits[] = "0123456789abcdef";
-  for (const char c : bytes) {
-    digits += kDigits[static_cast<unsigned char>(c) >> 4];
-    digits += kDigits[c & 15];
-  }
-  return digits;
-}
-
-json tensor_json(const TensorDesc& desc) {
-  if (desc.dtype == DataType::kUndefined) return nullptr;
-  return {{"dtype", name(desc.dtype)}, {"shape", desc.shape}};
-}
-
-json input_json(const TaskInput& input) {
-  json j = tensor_json(input.desc);
-  if (!input.constant) return j;
-  j["constant"] = true;
-  if (is_parameter(*input.constant)) j["value"] = value_json(*input.constant);
-  return j;
-}
 
 double elements(const TensorDesc& desc) {
   return desc.dtype == DataType::kUndefined ? 0.0 : static_cast<double>(element_count(desc.shape));
@@ -154,8 +121,8 @@ Task task_of(const graph::Graph& graph, graph::NodeId id) {
 
 bank::TaskKey key_of(const Task& task, const Soc& soc) {
   json inputs = json::array(), outputs = json::array();
-  for (const TaskInput& input : task.inputs) inputs.push_back(input_json(input));
-  for (const TensorDesc& output : task.outputs) outputs.push_back(tensor_json(output));
+  for (const TaskInput& input : task.inputs) inputs.push_back(graph::operand_json(input.desc, input.constant));
+  for (const TensorDesc& output : task.outputs) outputs.push_back(graph::tensor_json(output));
   const json description = {
       {"op", reference::to_json(task.op)}, {"inputs", inputs}, {"outputs", outputs}};
   return {description.dump(), soc.version};

@@ -88,6 +88,7 @@ Result<ConvShape> conv_shape(const Task& task) {
   }
   const reference::Attrs& attrs = task.op.attrs;
   s.groups = attrs.get_int("group", 1);
+  s.input_shuffle = attrs.get_int("input_shuffle", 1);
   s.batch = x[0];
   s.in_channels = x[1];
   s.in_height = x[2];

@@ -23,6 +23,9 @@ struct ConvShape {
   std::int64_t dilation_height = 1, dilation_width = 1;
   std::int64_t pad_top = 0, pad_left = 0, pad_bottom = 0, pad_right = 0;
   bool is_transposed = false;  ///< Conv2DTranspose: pads are cut from the output
+  /// Channel c of what is convolved is channel (c mod g) * (C / g) + c / g of the input; 1: no
+  /// shuffle. Impls that do not read so must refuse it.
+  std::int64_t input_shuffle = 1;
   bool has_bias = false;       ///< input 2 is present and belongs to the convolution
 
   std::int64_t group_in_channels() const { return in_channels / groups; }

@@ -193,11 +193,17 @@ class DirectNest {
         builder_.loop("ic", block.pass.first_chunk, block.pass.end_chunk, 1, [&](Int chunk) {
           const Int channel =
               first_group(block.pass.oc_block) * s_.group_in_channels() + chunk * t_.ic_unroll;
-          write_chunk(block, at + in_.channel_offset(channel), weights + chunk * chunk_weights(),
-                      rows, run.outputs);
+          write_chunk(block, at + in_.channel_offset(in_memory(channel)),
+                      weights + chunk * chunk_weights(), rows, run.outputs);
         });
       });
     }
+  }
+
+  /// The channel of the input that is channel `c` of the convolution.
+  Int in_memory(Int c) const {
+    if (s_.input_shuffle == 1) return c;
+    return c % s_.input_shuffle * (s_.in_channels / s_.input_shuffle) + c / s_.input_shuffle;
   }
 
   /// ic_unroll input channels of one tap, for those rows and columns of the block that have it.

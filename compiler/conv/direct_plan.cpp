@@ -182,6 +182,7 @@ DirectWork DirectPlan::work() const {
 }
 
 std::vector<std::int64_t> legal_ic_unrolls(const ConvShape& shape, Format in, int lanes) {
+  if (shape.input_shuffle > 1) return {1};  // neighbours of the sum are none in memory
   const std::int64_t channels = shape.group_in_channels();
   std::vector<std::int64_t> unrolls;
   for (std::int64_t u = 1; u <= std::min<std::int64_t>(channels, 16); ++u) {

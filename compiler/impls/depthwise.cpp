@@ -35,6 +35,7 @@ class Depthwise final : public Impl {
     const Result<ConvShape> shape = conv_shape(task);
     if (!shape) return Unexpected(shape.error());
     if (shape->is_transposed) return Unexpected("Conv2DTranspose is not a depthwise convolution");
+    if (shape->input_shuffle > 1) return Unexpected("the input is to be shuffled while it is read");
     if (!shape->is_depthwise()) {
       return Unexpected(std::to_string(shape->groups) + " groups of " +
                         std::to_string(shape->in_channels) + " to " +

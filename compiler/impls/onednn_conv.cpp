@@ -93,6 +93,7 @@ class OneDnnConvolution final : public Impl {
     const Result<ConvShape> shape = conv_shape(task);
     if (!shape) return Unexpected(shape.error());
     if (Result<void> general = supports_onednn(task, soc); !general) return general;
+    if (shape->input_shuffle > 1) return Unexpected("the input is to be shuffled while it is read");
     if (is_winograd_ && (shape->kernel_height != 3 || shape->kernel_width != 3))
       return Unexpected("kernel " + std::to_string(shape->kernel_height) + "x" +
                         std::to_string(shape->kernel_width) + ", Winograd is for 3x3");

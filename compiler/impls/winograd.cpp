@@ -39,6 +39,7 @@ class Winograd final : public Impl {
       return Unexpected("dilation " + std::to_string(s.dilation_height) + "x" +
                         std::to_string(s.dilation_width) + ", needs 1x1");
     }
+    if (s.input_shuffle > 1) return Unexpected("the input is to be shuffled while it is read");
     if (s.groups != 1) return Unexpected(std::to_string(s.groups) + " groups, needs 1");
     for (std::size_t i = 0; i < 2; ++i) {
       if (task.in(i).dtype != DataType::kFloat) {

@@ -1,5 +1,6 @@
 // Conv2D, ConvInteger, QLinearConv: convolution over one to three spatial axes, with groups,
-// strides and dilations. The inner loop walks a row of the output, so that the compiler vectorises
+// strides and dilations. Conv2D may read its input shuffled: with the attribute input_shuffle = g,
+// of our own, channel c of what it convolves is channel (c mod g) * (C / g) + c / g of its input. The inner loop walks a row of the output, so that the compiler vectorises
 // it.
 #include <algorithm>
 
@@ -25,6 +26,9 @@ Shape output_shape(const Attrs& attrs, const Shape& x, const Shape& weight) {
                " in " + std::to_string(groups) + " groups needs " +
                std::to_string(weight[1] * groups));
   }
+  const std::int64_t shuffle = attrs.get_int("input_shuffle", 1);
+  if (shuffle < 1 || (x[1] != kUnknownDim && x[1] % shuffle != 0))
+    fail_model(std::to_string(x[1]) + " channels do not shuffle in " + std::to_string(shuffle));
   if (groups < 1 || (weight[0] != kUnknownDim && weight[0] % groups != 0)) {
     fail_model(std::to_string(weight[0]) + " output channels do not divide into " +
                std::to_string(groups) + " groups");
@@ -64,13 +68,15 @@ std::vector<double> convolve(const Attrs& attrs, const Shape& x_shape, const Sha
   const Window window = window_of(attrs, x_shape, kernel_of(w_shape));
   const std::int64_t in_channels = x_shape[1], out_channels = w_shape[0], group_in = w_shape[1];
   const std::int64_t group_out = out_channels / attrs.get_int("group", 1);
+  const std::int64_t shuffle = attrs.get_int("input_shuffle", 1);
   const std::int64_t in_plane = window.input_elements(), out_plane = window.output_elements();
   std::vector<double> y(static_cast<std::size_t>(x_shape[0] * out_channels * out_plane));
   for (std::int64_t n = 0; n < x_shape[0]; ++n) {
     for (std::int64_t oc = 0; oc < out_channels; ++oc) {
       for (std::int64_t i = 0; i < group_in; ++i) {
         const std::int64_t ic = oc / group_out * group_in + i;
-        accumulate_plane(window, x.data() + (n * in_channels + ic) * in_plane,
+        const std::int64_t from = ic % shuffle * (in_channels / shuffle) + ic / shuffle;
+        accumulate_plane(window, x.data() + (n * in_channels + from) * in_plane,
                          weight.data() + (oc * group_in + i) * window.kernel_elements(),
                          y.data() + (n * out_channels + oc) * out_plane);
       }

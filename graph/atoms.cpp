@@ -1,0 +1,86 @@
+// Cutting at single tensors, and choosing rows of atoms.
+#include "graph/atoms.h"
+
+#include <algorithm>
+
+#include "graph/subgraph.h"
+
+namespace aoe::graph {
+namespace {
+
+/// More readers than any branch has: an operand of the whole model.
+constexpr std::size_t kMostBranches = 8;
+
+}  // namespace
+
+std::vector<std::vector<NodeId>> atoms_of(const Graph& graph) {
+  const std::vector<NodeId> order = graph.topological_order();
+  const auto readers = readers_of_values(graph);
+  std::vector<std::size_t> position(graph.nodes.size(), 0);
+  for (std::size_t i = 0; i < order.size(); ++i) position[order[i]] = i;
+
+  // passing[p]: how many values are made before the border behind position p and read beyond it.
+  std::vector<int> change(order.size() + 1, 0);
+  const auto note = [&](ValueId value, std::size_t first) {
+    if (graph.values[value].constant || readers[value].size() > kMostBranches) return;
+    std::size_t last = graph.is_output(value) ? order.size() : 0;
+    for (const NodeId reader : readers[value]) last = std::max(last, position[reader]);
+    if (last <= first) return;
+    ++change[first];
+    --change[last];
+  };
+  for (std::size_t p = 0; p < order.size(); ++p)
+    for (const ValueId output : graph.nodes[order[p]].outputs)
+      if (output != kNone) note(output, p);
+
+  for (const ValueId input : graph.inputs) note(input, 0);  // there from the start
+  std::vector<std::vector<NodeId>> atoms;
+  std::vector<NodeId> atom;
+  int passing = 0;
+  for (std::size_t p = 0; p < order.size(); ++p) {
+    atom.push_back(order[p]);
+    passing += change[p];
+    if (passing > 1 && p + 1 < order.size()) continue;
+    atoms.push_back(std::move(atom));
+    atom.clear();
+  }
+  if (!atom.empty()) atoms.push_back(std::move(atom));
+  return atoms;
+}
+
+std::vector<WeightedRange> choose_ranges(std::size_t atom_count,
+                                         std::vector<WeightedRange> candidates) {
+  std::vector<double> best(atom_count + 1, 0);
+  std::vector<const WeightedRange*> last(atom_count + 1, nullptr);
+  std::ranges::stable_sort(candidates, {}, [](const WeightedRange& c) { return c.range.end; });
+  auto next = candidates.cbegin();
+  for (std::size_t end = 1; end <= atom_count; ++end) {
+    best[end] = best[end - 1];
+    for (; next != candidates.cend() && next->range.end == end; ++next) {
+      const double total = best[next->range.begin] + next->gain;
+      if (next->gain <= 0 || total <= best[end]) continue;
+      best[end] = total;
+      last[end] = &*next;
+    }
+  }
+  std::vector<WeightedRange> chosen;
+  for (std::size_t end = atom_count; end > 0;) {
+    if (last[end] == nullptr) {
+      --end;
+      continue;
+    }
+    chosen.push_back(*last[end]);
+    end = last[end]->range.begin;
+  }
+  std::ranges::reverse(chosen);
+  return chosen;
+}
+
+std::vector<NodeId> nodes_of(const std::vector<std::vector<NodeId>>& atoms, AtomRange range) {
+  std::vector<NodeId> nodes;
+  for (std::size_t i = range.begin; i < range.end; ++i)
+    nodes.insert(nodes.end(), atoms[i].begin(), atoms[i].end());
+  return nodes;
+}
+
+}  // namespace aoe::graph

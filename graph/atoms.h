@@ -1,0 +1,37 @@
+// Atoms: a graph cut at its natural borders, where a single tensor passes. A chain falls apart into
+// its nodes, a branch/join region (an Inception module, a residual block) stays whole. Subgraphs
+// are rows of neighbouring atoms.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace aoe::graph {
+
+/// Nodes of each atom, in topological order; so are the atoms. Values that many nodes all over the
+/// graph read (the mask of every attention block) do not count as passing a border.
+std::vector<std::vector<NodeId>> atoms_of(const Graph& graph);
+
+/// A row of atoms: [begin, end).
+struct AtomRange {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  bool operator==(const AtomRange&) const = default;
+};
+
+struct WeightedRange {
+  AtomRange range;
+  double gain = 0;
+};
+
+/// The disjoint ranges with the greatest sum of gains, in order; exact, by dynamic programming over
+/// the cuts. Ranges without a positive gain are not chosen.
+std::vector<WeightedRange> choose_ranges(std::size_t atom_count,
+                                         std::vector<WeightedRange> candidates);
+
+/// All nodes of a range, in topological order.
+std::vector<NodeId> nodes_of(const std::vector<std::vector<NodeId>>& atoms, AtomRange range);
+
+}  // namespace aoe::graph

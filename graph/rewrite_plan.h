@@ -1,0 +1,80 @@
+// Rewrites of subgraphs, and plans made of them: what subgraph tuning searches and the graph bank
+// stores. One file per kind in graph/rewrites/, with `void register_<file stem>(RewriteRegistry&)`;
+// adding one touches no other file.
+//
+// Unlike a pass, a rewrite is no gain by itself: whether it pays is measured. It keeps the meaning
+// of the graph up to rounding, like a pass.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "graph/graph.h"
+
+namespace aoe::graph {
+
+using RewriteParams = std::map<std::string, std::int64_t>;
+
+/// Where a kind applies, with which parameters. The order of `nodes` is the kind's own.
+struct Place {
+  std::vector<NodeId> nodes;
+  std::vector<RewriteParams> choices = {{}};  ///< parameters worth a try, the best guess first
+  /// A guess of the share of these nodes' time that goes away; decides where to search first.
+  double expected_share = 0.05;
+};
+
+struct Rewrite {
+  std::string kind;
+  /// Raise it when apply() would give another graph: stored plans of older versions then miss.
+  int version = 1;
+  /// All places in the graph. The kind does not look at names.
+  std::function<std::vector<Place>(const Graph&)> find;
+  /// In place; "no", with nothing changed, when the nodes are not what the kind expects.
+  std::function<Result<void>(Graph&, const std::vector<NodeId>&, const RewriteParams&)> apply;
+};
+
+class RewriteRegistry {
+ public:
+  void add(Rewrite rewrite) { rewrites_.push_back(std::move(rewrite)); }
+  const Rewrite* find(const std::string& kind) const;
+  const std::vector<Rewrite>& all() const { return rewrites_; }
+
+ private:
+  std::vector<Rewrite> rewrites_;
+};
+
+const RewriteRegistry& rewrites();
+
+struct PlanStep {
+  std::string kind;
+  int version = 0;
+  std::vector<int> nodes;  ///< canonical ids: places in CanonicalForm::order
+  RewriteParams params;
+  bool operator==(const PlanStep&) const = default;
+};
+
+/// Steps touch different nodes, so their order does not matter.
+struct RewritePlan {
+  std::vector<PlanStep> steps;
+  bool operator==(const RewritePlan&) const = default;
+  bool is_disjoint() const;
+};
+
+inline constexpr int kPlanSchema = 1;
+nlohmann::json to_json(const RewritePlan& plan);
+/// "No": a newer schema, or not a plan.
+Result<RewritePlan> plan_from_json(const nlohmann::json& json);
+
+/// "horizontal_fusion[0 2 3]": for logs and tables.
+std::string to_text(const RewritePlan& plan);
+
+/// Applies a plan to the nodes of a canonical order. "No", with the graph unchanged, when this
+/// program has another version of a kind, or the nodes refuse it.
+Result<void> apply_plan(Graph& graph, const std::vector<NodeId>& order, const RewritePlan& plan);
+
+}  // namespace aoe::graph
