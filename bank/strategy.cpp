@@ -20,7 +20,7 @@ const Strategy* StrategySet::for_format(const std::string& format) const {
 
 json to_json(const Strategy& strategy) {
   const Measurement& m = strategy.measured;
-  return {{"format", strategy.format},
+  json value = {{"format", strategy.format},
           {"impl", strategy.impl},
           {"impl_version", strategy.impl_version},
           {"schedule", strategy.schedule},
@@ -32,6 +32,8 @@ json to_json(const Strategy& strategy) {
             {"threads", m.threads},
             {"trials", m.trials},
             {"when_utc", m.when_utc}}}};
+  if (!strategy.rewrite.empty()) value["rewrite"] = json::parse(strategy.rewrite);
+  return value;
 }
 
 Strategy strategy_from_json(const json& j) {
@@ -48,6 +50,7 @@ Strategy strategy_from_json(const json& j) {
   m.at("threads").get_to(s.measured.threads);
   m.at("trials").get_to(s.measured.trials);
   m.at("when_utc").get_to(s.measured.when_utc);
+  if (const auto rewrite = j.find("rewrite"); rewrite != j.end()) s.rewrite = rewrite->dump();
   return s;
 }
 

@@ -50,6 +50,9 @@ struct Strategy {
   int impl_version = 0;
   Schedule schedule;
   Measurement measured;
+  /// Graph bank only: the rewrite plan (graph/rewrite_plan.h) as JSON text; Format, Impl and
+  /// Schedule are empty then.
+  std::string rewrite = {};
 };
 
 /// All strategies of one task, fastest first. A set without a winner says that nothing beats the default, and how fast

@@ -23,7 +23,11 @@ nlohmann::json tuning_section(const std::vector<NodeReport>& nodes, const Compil
                    {"source", node.bank_hit                       ? "bank"
                               : options.fixed.contains(node.node) ? "fixed"
                                                                   : "default"}});
+  nlohmann::json subgraphs = nlohmann::json::array();
+  for (const AppliedSubgraph& each : options.subgraphs)
+    subgraphs.push_back({{"repo_key", each.repo_key}, {"rewrites", each.plan}, {"nodes", each.nodes}});
   return {
+      {"subgraphs", subgraphs},
       {"strategies", options.strategies == nullptr ? "none" : options.strategies->description()},
       {"nodes", ops}};
 }

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "bank/strategy.h"
+#include "compiler/graph_strategies.h"
 #include "compiler/impl.h"
 #include "compiler/soc.h"
 #include "graph/graph.h"
@@ -26,6 +27,8 @@ struct CompileOptions {
   bool reuse_memory = true;                           ///< `--disable_reuse_memory` turns it off
   /// Fixes the candidate of a node by name; used by the tuner to measure one. Wins over strategies.
   std::map<std::string, Candidate> fixed;
+  /// What apply_graph_strategies() has done to the graph; for the om's tuning section.
+  std::vector<AppliedSubgraph> subgraphs = {};
   /// Told every generated function, under its name in the om's code section; for dumps.
   std::function<void(const loopnest::Function&)> on_kernel;
 };

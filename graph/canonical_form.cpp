@@ -23,9 +23,9 @@ Colour colour_of(const std::vector<Colour>& parts) {
 json node_json(const Graph& graph, const Node& node) {
   json inputs = json::array(), outputs = json::array();
   for (const ValueId input : node.inputs)
-    inputs.push_back(input == kNone ? json(nullptr)
-                                    : operand_json(graph.values[input].desc,
-                                                   graph.values[input].constant));
+    inputs.push_back(input == kNone
+                         ? json(nullptr)
+                         : operand_json(graph.values[input].desc, graph.values[input].constant));
   for (const ValueId output : node.outputs)
     outputs.push_back(output == kNone ? json(nullptr) : tensor_json(graph.values[output].desc));
   return {{"op", reference::to_json(node.op)}, {"inputs", inputs}, {"outputs", outputs}};

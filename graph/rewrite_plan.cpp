@@ -62,8 +62,7 @@ Result<RewritePlan> plan_from_json(const json& j) {
 std::string to_text(const RewritePlan& plan) {
   std::string text;
   for (const PlanStep& step : plan.steps) {
-    text += fmt::format("{}{}[{}]", text.empty() ? "" : " ", step.kind,
-                        fmt::join(step.nodes, " "));
+    text += fmt::format("{}{}[{}]", text.empty() ? "" : " ", step.kind, fmt::join(step.nodes, " "));
     for (const auto& [name, value] : step.params) text += fmt::format(" {}={}", name, value);
   }
   return text.empty() ? "as it is" : text;

@@ -24,7 +24,8 @@ using RewriteParams = std::map<std::string, std::int64_t>;
 struct Place {
   std::vector<NodeId> nodes;
   std::vector<RewriteParams> choices = {{}};  ///< parameters worth a try, the best guess first
-  /// A guess of the share of these nodes' time that goes away; decides where to search first.
+  /// A guess of the share of these nodes' time that goes away; decides where to search first. 0:
+  /// legal, but not worth a measurement.
   double expected_share = 0.05;
 };
 

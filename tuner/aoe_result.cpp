@@ -50,26 +50,54 @@ ordered_json to_json(const ModifiedOperator& op) {
   return {{"op_name", op.op_name}, {"op_type", types}, {"tune_performance", performance}};
 }
 
-ordered_json opat_section(const AoeResult& result) {
-  ordered_json opat = ordered_json::object();
-  if (result.baseline_ms) opat["model_baseline_performance(ms)"] = ms(*result.baseline_ms);
-  if (result.result_ms) {
-    opat["model_result_performance(ms)"] = ms(*result.result_ms);
-    opat["model_performance_improvement"] =
-        improvement_percent(ms(result.baseline_ms.value_or(0)), ms(*result.result_ms));
+/// The three keys that both sections begin with.
+ordered_json model_performance(std::optional<double> baseline_ms, std::optional<double> result_ms) {
+  ordered_json section = ordered_json::object();
+  if (baseline_ms) section["model_baseline_performance(ms)"] = ms(*baseline_ms);
+  if (result_ms) {
+    section["model_result_performance(ms)"] = ms(*result_ms);
+    section["model_performance_improvement"] =
+        improvement_percent(ms(baseline_ms.value_or(0)), ms(*result_ms));
   }
+  return section;
+}
+
+ordered_json to_json(const RepoSummary& s) {
+  return {{"repo_add_num", s.add},           {"repo_hit_num", s.hit()},
+          {"repo_reserved_num", s.reserved}, {"repo_unsatisfied_num", s.unsatisfied},
+          {"repo_update_num", s.update},     {"total_num", s.total()}};
+}
+
+ordered_json opat_section(const AoeResult& result) {
+  ordered_json opat = model_performance(result.baseline_ms, result.result_ms);
   opat["opat_tuning_result"] = text(result.state);
   opat["repo_modified_operators"] = ordered_json::array();
   for (const ModifiedOperator& op : result.modified)
     opat["repo_modified_operators"].push_back(to_json(op));
-  const RepoSummary& s = result.summary;
-  opat["repo_summary"] = {
-      {"repo_add_num", s.add},           {"repo_hit_num", s.hit()},
-      {"repo_reserved_num", s.reserved}, {"repo_unsatisfied_num", s.unsatisfied},
-      {"repo_update_num", s.update},     {"total_num", s.total()}};
+  opat["repo_summary"] = to_json(result.summary);
   if (result.state == TuningState::kFailed)
     opat["tuning_failed_operators"] = result.failed_operators;
   return opat;
+}
+
+ordered_json to_json(const ModifiedSubgraph& subgraph) {
+  return {{"performance_before_tune(ms)", ms(subgraph.before_ms)},
+          {"performance_after_tune(ms)", ms(subgraph.after_ms)},
+          {"performance_improvement",
+           improvement_percent(ms(subgraph.before_ms), ms(subgraph.after_ms))},
+          {"repo_key", subgraph.repo_key},
+          {"rewrites", subgraph.rewrites}};
+}
+
+ordered_json sgat_section(const SubgraphResult& result) {
+  ordered_json sgat = model_performance(result.baseline_ms, result.result_ms);
+  ordered_json modified = ordered_json::object();
+  for (const ModifiedSubgraph& subgraph : result.modified)
+    modified[subgraph.is_update ? "update_repo_subgraphs" : "add_repo_subgraphs"].push_back(
+        to_json(subgraph));
+  sgat["repo_modified_subgraphs"] = modified;
+  sgat["repo_summary"] = to_json(result.summary);
+  return sgat;
 }
 
 }  // namespace
@@ -85,6 +113,7 @@ ordered_json to_json(const AoeResult& result) {
   if (result.error_against_fp32) basic["error_against_fp32"] = *result.error_against_fp32;
   ordered_json document = ordered_json::array();
   document.push_back({{"basic", std::move(basic)}});
+  if (result.subgraphs) document.push_back({{"SGAT", sgat_section(*result.subgraphs)}});
   if (result.has_tunable_operator) document.push_back({{"OPAT", opat_section(result)}});
   return document;
 }
@@ -109,6 +138,15 @@ std::string timestamp17(std::chrono::system_clock::time_point when) {
   char text[16];
   std::strftime(text, sizeof text, "%Y%m%d%H%M%S", &local);
   return fmt::format("{}{:03d}", text, milliseconds);
+}
+
+std::string now_utc() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  ::gmtime_r(&now, &utc);
+  char text[24];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return text;
 }
 
 std::string result_file_name(const std::string& timestamp, int pid) {

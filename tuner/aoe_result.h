@@ -37,6 +37,23 @@ struct ModifiedOperator {
   std::vector<ModeGain> gains;
 };
 
+/// One entry of repo_modified_subgraphs.
+struct ModifiedSubgraph {
+  std::string repo_key;
+  double before_ms = 0;
+  double after_ms = 0;
+  bool is_update = false;
+  std::string rewrites;  ///< in words; an addition to the documented fields
+};
+
+/// The section SGAT; units of the summary are subgraphs.
+struct SubgraphResult {
+  std::optional<double> baseline_ms;
+  std::optional<double> result_ms;  ///< once the tuned model was measured
+  std::vector<ModifiedSubgraph> modified;
+  RepoSummary summary;
+};
+
 enum class TuningState { kSuccessful, kFailed, kIncomplete };
 
 struct AoeResult {
@@ -51,6 +68,8 @@ struct AoeResult {
   /// "4" or "32,48" each; with them, times of the model are the sum of one inference in each gear.
   std::vector<std::string> gears;
   std::string verdict;  ///< of the tuned model against the untuned one; absent when empty
+
+  std::optional<SubgraphResult> subgraphs;  ///< absent: none were tuned, or their tuning failed
 
   bool has_tunable_operator = false;  ///< without one the section OPAT is absent
   std::optional<double> baseline_ms;
@@ -72,6 +91,8 @@ std::string improvement_percent(double before, double after);
 
 /// "20250131235959123": local time with milliseconds, as file names carry it.
 std::string timestamp17(std::chrono::system_clock::time_point when);
+/// "2025-01-31T23:59:59Z"
+std::string now_utc();
 /// "aoe_result_opat_<timestamp>_pid<pid>.json"
 std::string result_file_name(const std::string& timestamp, int pid);
 

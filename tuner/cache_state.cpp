@@ -28,6 +28,12 @@ void keep(std::uint64_t value) {
 
 }  // namespace
 
+WeightsIn resolved(WeightsIn weights_in, std::uint64_t model_bytes, const compiler::Soc& soc) {
+  if (weights_in != WeightsIn::kAuto) return weights_in;
+  return static_cast<double>(model_bytes) < static_cast<double>(soc.l3_bytes) ? WeightsIn::kL3
+                                                                              : WeightsIn::kMemory;
+}
+
 CacheState::CacheState(const compiler::Soc& soc, WeightsIn weights_in)
     : weights_in_(weights_in),
       threads_(soc.threads),

@@ -9,6 +9,10 @@
 
 namespace aoe::tuner {
 
+/// What kAuto stands for: a model that fits into the L3 cache finds its weights there at the next
+/// run; a larger one has evicted them. Others stay.
+WeightsIn resolved(WeightsIn weights_in, std::uint64_t model_bytes, const compiler::Soc& soc);
+
 class CacheState {
  public:
   /// `weights_in` must not be kAuto: who knows the model has decided.

@@ -76,6 +76,12 @@ class Measurer {
   virtual std::vector<Timing> race(const compiler::Task& task,
                                    std::span<const compiler::Candidate> candidates) = 0;
 
+  /// Candidates of a subgraph, each an om; interleaved in the same way. Every output is compared
+  /// with what `reference` computes, an om of reference steps. What is converted at the border, for
+  /// the ND that a model's inputs and outputs are, does not count.
+  virtual std::vector<Timing> race_subgraphs(const std::filesystem::path& reference,
+                                             std::span<const std::filesystem::path> oms) = 0;
+
   /// Whole models, interleaved in the same way. "No": one of them did not run, and why.
   virtual Result<std::vector<ModelTiming>> run_models(
       std::span<const std::filesystem::path> oms) = 0;

@@ -13,6 +13,7 @@
 #include "compiler/gear_split.h"
 #include "tuner/aoe_result.h"
 #include "tuner/budget.h"
+#include "tuner/cache_state.h"
 #include "tuner/confirm.h"
 #include "tuner/cost_model.h"
 #include "tuner/ledger.h"
@@ -74,6 +75,7 @@ class OperatorTuning {
     compiler::CompileOptions options;
     options.soc = options_.soc;
     options.compile_threads = options_.compile_threads;
+    options.subgraphs = options_.subgraphs;
     return options;
   }
 
@@ -96,16 +98,9 @@ class OperatorTuning {
                           outcome_.baseline_ms, name(weights_in_));
   }
 
-  /// A model that fits into the L3 cache finds its weights there at the next run; a larger one has
-  /// evicted them.
   void decide_weights_place() {
-    weights_in_ = options_.policy.measure.weights_in;
-    if (weights_in_ == WeightsIn::kAuto) {
-      const double model_bytes =
-          static_cast<double>(untuned_.om.weights.size() + untuned_.om.arena_bytes);
-      weights_in_ = model_bytes < static_cast<double>(options_.soc.l3_bytes) ? WeightsIn::kL3
-                                                                             : WeightsIn::kMemory;
-    }
+    weights_in_ = resolved(options_.policy.measure.weights_in,
+                           untuned_.om.weights.size() + untuned_.om.arena_bytes, options_.soc);
     measurer_.set_weights_in(weights_in_);
     policy_text_ = fmt::format("{} weights_in={}", options_.policy.measure.name, name(weights_in_));
   }

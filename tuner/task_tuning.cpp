@@ -20,15 +20,6 @@ using bank::Strategy;
 using compiler::Candidate;
 namespace {
 
-std::string now_utc() {
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  ::gmtime_r(&now, &utc);
-  char text[24];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
-  return text;
-}
-
 class TaskTuning {
  public:
   TaskTuning(const TaskTuningInput& input, Measurer& measurer, const TaskTuningContext& context)

@@ -25,6 +25,7 @@
 
 #include "bank/knowledge_bank.h"
 #include "base/gears.h"
+#include "compiler/graph_strategies.h"
 #include "compiler/soc.h"
 #include "graph/graph.h"
 #include "tuner/aoe_result.h"
@@ -72,6 +73,8 @@ struct TuneOptions {
   /// When the graph is that of several gears (graph/gears.h): the tuned om is split into them. The
   /// model's times are those of one inference of each gear, one after the other.
   Gears gears;
+  /// What the graph bank has done to the graph; for the om's tuning section.
+  std::vector<compiler::AppliedSubgraph> subgraphs = {};
   std::string tuning_name;  ///< in the result file
   std::filesystem::path result_path;
   std::filesystem::path work_directory;  ///< for the oms that are measured; exists

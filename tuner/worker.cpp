@@ -4,6 +4,7 @@
 //   compile  {strategies}                    -> {finished: i, timing} for each, then {done: true}
 //   measure  {index, best_ns | null}                                             -> {timing}
 //   race     {indices}                                                           -> {timings}
+//   subgraphs {reference, paths}                                                -> {timings}
 //   models   {paths}                                                             -> {models} or
 //   {error}
 #include "tuner/worker.h"
@@ -23,6 +24,7 @@
 #include "base/check.h"
 #include "base/error.h"
 #include "tuner/model_bench.h"
+#include "tuner/subgraph_bench.h"
 #include "tuner/task_json.h"
 #include "tuner/wire.h"
 
@@ -66,6 +68,8 @@ class Worker {
         measure(request);
       } else if (what == "race") {
         race(request);
+      } else if (what == "subgraphs") {
+        subgraphs(request);
       } else if (what == "models") {
         models(request);
       } else {
@@ -107,9 +111,25 @@ class Worker {
     answer({{"timings", std::move(timings)}});
   }
 
-  void models(const json& request) {
+  static std::vector<std::filesystem::path> paths_of(const json& request) {
     std::vector<std::filesystem::path> paths;
     for (const json& path : request.at("paths")) paths.emplace_back(path.get<std::string>());
+    return paths;
+  }
+
+  void subgraphs(const json& request) {
+    const std::filesystem::path reference = request.at("reference").get<std::string>();
+    if (!subgraph_bench_ || subgraph_bench_->reference() != reference)
+      subgraph_bench_ = std::make_unique<SubgraphBench>(reference, options_.policy,
+                                                        options_.soc.threads, *caches_);
+    json timings = json::array();
+    for (const Timing& timing : subgraph_bench_->race(paths_of(request)))
+      timings.push_back(to_json(timing));
+    answer({{"timings", std::move(timings)}});
+  }
+
+  void models(const json& request) {
+    const std::vector<std::filesystem::path> paths = paths_of(request);
     json models = json::array();
     try {
       for (const ModelTiming& timing : bench_models(paths, options_.policy, options_.soc.threads))
@@ -128,6 +148,7 @@ class Worker {
   BenchOptions options_;
   std::unique_ptr<CacheState> caches_;
   std::unique_ptr<OpBench> bench_;
+  std::unique_ptr<SubgraphBench> subgraph_bench_;
 };
 
 }  // namespace

@@ -229,6 +229,28 @@ std::vector<Timing> WorkerMeasurer::race_once(const Task& task,
   return timings;
 }
 
+std::vector<Timing> WorkerMeasurer::race_subgraphs(const std::filesystem::path& reference,
+                                                   std::span<const std::filesystem::path> oms) {
+  json paths = json::array();
+  for (const auto& path : oms) paths.push_back(path.string());
+  const json request = {
+      {"do", "subgraphs"}, {"reference", reference.string()}, {"paths", std::move(paths)}};
+  // The reference runs first, and takes its time.
+  const double timeout_s =
+      kModelTimeoutFactor * options_.policy.run_timeout_s + options_.policy.compile_timeout_s;
+  json answer;
+  ensure_worker();
+  Timing asked = ask(request, timeout_s, answer);
+  if (may_repeat(asked, false, "a subgraph")) {
+    ensure_worker();
+    asked = ask(request, timeout_s, answer);
+  }
+  std::vector<Timing> timings(oms.size(), asked);
+  for (std::size_t i = 0; asked.ok() && i < oms.size(); ++i)
+    timings[i] = timing_from_json(answer.at("timings").at(i));
+  return timings;
+}
+
 Result<std::vector<ModelTiming>> WorkerMeasurer::run_models(
     std::span<const std::filesystem::path> oms) {
   json paths = json::array();

@@ -31,6 +31,8 @@ class WorkerMeasurer final : public Measurer {
                               double best_ns) override;
   std::vector<Timing> race(const compiler::Task& task,
                            std::span<const compiler::Candidate> candidates) override;
+  std::vector<Timing> race_subgraphs(const std::filesystem::path& reference,
+                                     std::span<const std::filesystem::path> oms) override;
   Result<std::vector<ModelTiming>> run_models(std::span<const std::filesystem::path> oms) override;
 
   void set_weights_in(WeightsIn weights_in) override;

@@ -53,7 +53,12 @@ class ConcatInPlace final : public Impl {
                          {format}});
     };
     const std::int64_t axis = axis_of(task);
-    if (!is_outermost(task.out().shape, axis)) return choices;
+    const Shape& out = task.out().shape;
+    if (out.size() == 4 && out[0] == 1 && axis == 2 && task.out().dtype == DataType::kFloat) {
+      add(Format::kNHWC);  // rows of one image lie behind each other
+      if (out[1] <= soc.vector_lanes) add(Format::kNC1HWC0);
+    }
+    if (!is_outermost(out, axis)) return choices;
     add(Format::kND);
     if (task.out().shape.size() != 4 || task.out().dtype != DataType::kFloat) return choices;
     const bool are_whole_blocks = std::ranges::all_of(task.inputs, [&](const TaskInput& input) {

@@ -140,6 +140,7 @@ class Im2colGemm final : public Impl {
   Result<void> supports(const Task& task, const Soc& soc) const override {
     const Result<ConvShape> s = conv_shape(task);
     if (!s) return Unexpected(s.error());
+    if (s->input_shuffle > 1) return Unexpected("the input is to be shuffled while it is read");
     if (s->is_transposed) return Unexpected("Conv2DTranspose has no windows");
     if (s->groups != 1) return Unexpected(std::to_string(s->groups) + " groups, needs 1");
     if (s->is_pointwise()) return Unexpected("1x1: the image is the matrix already");

@@ -99,9 +99,10 @@ Result<void> apply(Graph& graph, const std::vector<NodeId>& nodes, const Rewrite
   const ValueId input = graph.nodes[nodes[0]].inputs[0];
   for (std::size_t i = 0; i < 3; ++i) graph.remove_node(nodes[i]);
   graph.nodes[nodes[3]].inputs[0] = input;
-  const std::size_t constants = graph.nodes[nodes[3]].op.anchor_inputs < 0
-                                    ? graph.nodes[nodes[3]].inputs.size()
-                                    : static_cast<std::size_t>(graph.nodes[nodes[3]].op.anchor_inputs);
+  const std::size_t constants =
+      graph.nodes[nodes[3]].op.anchor_inputs < 0
+          ? graph.nodes[nodes[3]].inputs.size()
+          : static_cast<std::size_t>(graph.nodes[nodes[3]].op.anchor_inputs);
   for (std::size_t i = 1; i < constants; ++i) {
     const ValueId value = graph.nodes[nodes[3]].inputs[i];
     if (value != kNone) graph.nodes[nodes[3]].inputs[i] = unshuffled(graph, value, *shuffle);

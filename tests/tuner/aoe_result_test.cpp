@@ -99,6 +99,42 @@ TEST(AoeResult, HasNoOpatSectionWithoutTunableOperators) {
   EXPECT_EQ(to_json(result).size(), 1U);
 }
 
+TEST(AoeResult, TellsSubgraphsInTheirOwnSection) {
+  AoeResult result = example();
+  result.has_tunable_operator = false;
+  result.subgraphs = SubgraphResult{.baseline_ms = 5.600486, .result_ms = 3.610442};
+  result.subgraphs->modified = {
+      {.repo_key = "111", .before_ms = 5.58434, .after_ms = 3.573203, .rewrites = "a[0]"},
+      {.repo_key = "222", .before_ms = 4.58434, .after_ms = 2.573203, .is_update = true}};
+  result.subgraphs->summary = {.add = 1, .update = 1};
+  const json document = json::parse(to_json(result).dump());
+  ASSERT_EQ(document.size(), 2U);
+  const json& sgat = document[1]["SGAT"];
+  EXPECT_EQ(sgat["model_performance_improvement"], "55.11%");
+  const json& added = sgat["repo_modified_subgraphs"]["add_repo_subgraphs"];
+  const json& updated = sgat["repo_modified_subgraphs"]["update_repo_subgraphs"];
+  ASSERT_EQ(added.size(), 1U);
+  ASSERT_EQ(updated.size(), 1U);
+  EXPECT_EQ(added[0]["performance_improvement"], "56.28%");
+  EXPECT_EQ(added[0]["repo_key"], "111");
+  EXPECT_EQ(updated[0]["performance_improvement"], "78.15%");
+  const json& summary = sgat["repo_summary"];
+  EXPECT_EQ(summary["repo_hit_num"], 1);
+  EXPECT_EQ(summary["total_num"], 2);
+  EXPECT_FALSE(sgat.contains("sgat_tuning_result"));
+}
+
+TEST(AoeResult, HasNoSubgraphListsWithoutEntries) {
+  AoeResult result = example();
+  result.subgraphs.emplace();
+  const json document = json::parse(to_json(result).dump());
+  const json& sgat = document[1]["SGAT"];
+  EXPECT_TRUE(sgat["repo_modified_subgraphs"].empty());
+  EXPECT_EQ(sgat["repo_summary"]["total_num"], 0);
+  EXPECT_FALSE(sgat.contains("model_result_performance(ms)"));
+  EXPECT_TRUE(document[2].contains("OPAT"));
+}
+
 TEST(AoeResult, IsValidJsonOnDiskAfterEachWrite) {
   const aoe::tests::TempDir temp;
   const auto path = temp / result_file_name("20250131235959123", 42);

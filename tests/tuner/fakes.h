@@ -85,6 +85,12 @@ class FakeMeasurer final : public Measurer {
     return timings;
   }
 
+  std::vector<Timing> race_subgraphs(const std::filesystem::path&,
+                                     std::span<const std::filesystem::path> oms) override {
+    return std::vector<Timing>(
+        oms.size(), Timing::failure(Outcome::kCompileError, "the fake runs no subgraphs"));
+  }
+
   Result<std::vector<ModelTiming>> run_models(std::span<const std::filesystem::path>) override {
     return Unexpected("the fake runs no models");
   }

@@ -53,6 +53,11 @@ class FormulaMeasurer final : public Measurer {
     return timings;
   }
 
+  std::vector<Timing> race_subgraphs(const fs::path&, std::span<const fs::path> oms) override {
+    return std::vector<Timing>(oms.size(),
+                               Timing::failure(Outcome::kCompileError, "there are no subgraphs"));
+  }
+
   Result<std::vector<ModelTiming>> run_models(std::span<const fs::path> oms) override {
     if (runs_no_models) return Unexpected("no such machine");
     std::vector<ModelTiming> timings;

@@ -1,21 +1,24 @@
-// aoe: tunes the operators of an ONNX model on this machine.
+// aoe: tunes the subgraphs or the operators of an ONNX model on this machine.
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <iostream>
+#include <optional>
 #include <thread>
 
 #include "base/file.h"
 #include "base/log.h"
+#include "compiler/graph_strategies.h"
 #include "tools/aoe/progress.h"
 #include "tools/aoe/report.h"
 #include "tools/aoe/settings.h"
 #include "tools/aoe/stop_signals.h"
+#include "tools/common/banks.h"
 #include "tools/common/model_graph.h"
-#include "tools/common/op_banks.h"
 #include "tools/common/tool.h"
 #include "tuner/machine_load.h"
 #include "tuner/mixed_precision.h"
+#include "tuner/subgraph_tuner.h"
 #include "tuner/worker.h"
 #include "tuner/worker_measurer.h"
 
@@ -76,19 +79,48 @@ void lower_precision(graph::Graph& graph, const tuner::TuneOptions& tuning) {
                       choice.candidates, choice.error);
 }
 
+/// What a tuning run works on: the operators of the graph as subgraph tuning has left it, or its
+/// subgraphs.
+struct Work {
+  graph::Graph graph;
+  std::optional<graph::Graph> full_precision;
+};
+
+/// The graph of several gears stays as it is: its parts are not what was tuned as subgraphs.
+void apply_graph_bank(graph::Graph& graph, Settings& settings, const Banks& graph_banks) {
+  settings.tuning.subgraphs =
+      compiler::apply_graph_strategies(graph, graph_banks.layered(), settings.tuning.soc);
+  if (!settings.tuning.subgraphs.empty())
+    logger("aoe")->info("graph bank {}: {} subgraphs hit the bank",
+                        graph_banks.location.directory.string(), settings.tuning.subgraphs.size());
+}
+
+Work prepare(Settings& settings, const Banks& graph_banks) {
+  graph::GearedGraph model = read_graph(settings.model, {});
+  Work work{.graph = std::move(model.graph)};
+  settings.tuning.gears = model.gears;
+  if (settings.job_type == JobType::kSubgraphs) {
+    if (!model.gears.empty())
+      throw Error(ExitCode::kUsage, "subgraph tuning knows no dynamic gears", "--job_type",
+                  "tune one shape with --input_shape, or use --job_type=2");
+    return work;  // in float32, whatever comes later
+  }
+  if (model.gears.empty()) apply_graph_bank(work.graph, settings, graph_banks);
+  if (settings.model.allow_bf16) {
+    work.full_precision = work.graph;
+    lower_precision(work.graph, settings.tuning);
+  }
+  return work;
+}
+
 ExitCode tune(const po::variables_map& flags) {
   Settings settings = read_settings(flags);
   const StopSignals signals;
   settings.tuning.stop = signals.token();
-  const OpBanks banks = open_op_banks(settings.tuning.soc.version);
-  graph::GearedGraph model = read_graph(settings.model, {});
-  graph::Graph& graph = model.graph;
-  settings.tuning.gears = model.gears;
-  const graph::Graph full_precision = graph;
-  if (settings.model.allow_bf16) {
-    lower_precision(graph, settings.tuning);
-    settings.tuning.full_precision = &full_precision;
-  }
+  const Banks op_banks = open_banks(bank::BankKind::kOp, settings.tuning.soc.version);
+  const Banks graph_banks = open_banks(bank::BankKind::kGraph, settings.tuning.soc.version);
+  const Work work = prepare(settings, graph_banks);
+  if (work.full_precision) settings.tuning.full_precision = &*work.full_precision;
 
   warn_of_load();
   make_directory(settings.tuning.tuned_om_path.parent_path());
@@ -97,6 +129,9 @@ ExitCode tune(const po::variables_map& flags) {
                                   .policy = settings.tuning.policy.measure,
                                   .compile_threads = settings.tuning.compile_threads,
                                   .stop = settings.tuning.stop});
+  const bool is_sgat = settings.job_type == JobType::kSubgraphs;
+  const Banks& banks = is_sgat ? graph_banks : op_banks;
+  const bank::LayeredSource op_strategies = op_banks.layered();
   tuner::TuneOutcome outcome;
   {
     ProgressDisplay display;
@@ -104,8 +139,13 @@ ExitCode tune(const po::variables_map& flags) {
       settings.tuning.on_progress = [&](const tuner::Progress& progress) {
         display.show(progress);
       };
-    outcome = tuner::tune_operators(graph, *banks.custom, banks.built_in.get(), measurer,
-                                    settings.tuning);
+    outcome = is_sgat ? tuner::tune_subgraphs({.graph = work.graph,
+                                               .graph_bank = *banks.custom,
+                                               .built_in = banks.built_in.get(),
+                                               .op_strategies = &op_strategies},
+                                              measurer, settings.tuning)
+                      : tuner::tune_operators(work.graph, *banks.custom, banks.built_in.get(),
+                                              measurer, settings.tuning);
   }
   if (outcome.om_written && !settings.output.empty())
     write_file_atomically(settings.output, read_file(settings.tuning.tuned_om_path, ExitCode::kOm));
@@ -121,11 +161,14 @@ int main(int argc, char** argv) {
   using namespace aoe::tools;
   Tool tool;
   tool.name = "aoe";
-  tool.synopsis = "aoe --job_type=2 --framework=5 --model=M.onnx [flags]";
+  tool.synopsis = "aoe --job_type=1|2 --framework=5 --model=M.onnx [flags]";
   tool.summary =
-      "Tunes the operators of a model by measuring on this machine, keeps the winning strategies\n"
+      "Tunes the subgraphs (1) or operators (2) of a model by measuring on this machine, keeps "
+      "the\n"
+      "winning strategies\n"
       "in the knowledge bank, and writes the tuned model and a result file.";
   tool.examples =
+      "  aoe --job_type=1 --framework=5 --model=resnet50.onnx\n"
       "  aoe --job_type=2 --framework=5 --model=resnet50.onnx\n"
       "  aoe -j 2 -f 5 -m bert.onnx --input_shape=\"input_ids:1,128\" --output=bert_tuned\n"
       "  aoe -j 2 -m m.onnx --input_shape=\"data:-1,3,224,224\" --dynamic_batch_size=\"1,4,8\"\n"

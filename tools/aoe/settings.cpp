@@ -27,15 +27,16 @@ json parse_json(const fs::path& path) {
   return content;
 }
 
-/// Values that this release knows only one answer to, or that ask for what it cannot do.
-void check_fixed_flags(const po::variables_map& flags) {
-  if (!flags.contains("job_type")) reject("--job_type", "is required", "give 2 (operator tuning)");
+JobType read_job_type(const po::variables_map& flags) {
+  constexpr const char* kAdvice = "use 1 (subgraph tuning) or 2 (operator tuning)";
+  if (!flags.contains("job_type")) reject("--job_type", "is required", kAdvice);
   const int job_type = flags["job_type"].as<int>();
-  if (job_type == 1)
-    reject("--job_type", "1 (subgraph tuning) is not available in this version",
-           "use 2 (operator tuning)");
-  if (job_type != 2)
-    reject("--job_type", std::to_string(job_type) + " is unknown", "use 2 (operator tuning)");
+  if (job_type != 1 && job_type != 2)
+    reject("--job_type", std::to_string(job_type) + " is unknown", kAdvice);
+  return static_cast<JobType>(job_type);
+}
+
+void check_device(const po::variables_map& flags) {
   const int device = flags["device"].as<int>();
   if (device != 0)
     reject("--device", std::to_string(device) + " does not exist", "this machine is device 0");
@@ -123,7 +124,8 @@ tuner::OpFilter in_all_gears(tuner::OpFilter filter,
 void add_flags(po::options_description& flags) {
   add_model_flags(flags);
   auto add = flags.add_options();
-  add("job_type,j", po::value<int>()->value_name("2"), "2: operator tuning");
+  add("job_type,j", po::value<int>()->value_name("1|2"),
+      "1: subgraph tuning, 2: operator tuning; 1 first, then 2");
   add("output", text("PATH"), "the tuned model, also there; .om is added");
   add("soc_version", text_or("auto", "NAME"), "auto: this machine");
   add_threads_flag(flags, "tune for N threads; default OMP_NUM_THREADS, else all cores");
@@ -171,8 +173,9 @@ tuner::OpFilter load_ops_file(const fs::path& path) {
 }
 
 Settings read_settings(const po::variables_map& flags) {
-  check_fixed_flags(flags);
   Settings settings;
+  settings.job_type = read_job_type(flags);
+  check_device(flags);
   settings.model = read_model_flags(flags);
   settings.shows_progress = is_on(flags, "progress_bar");
 

@@ -10,7 +10,10 @@
 
 namespace aoe::tools {
 
+enum class JobType { kSubgraphs = 1, kOperators = 2 };
+
 struct Settings {
+  JobType job_type = JobType::kOperators;
   ModelFlags model;
   std::filesystem::path output;  ///< with ".om"; empty when --output was not given
   bool shows_progress = true;

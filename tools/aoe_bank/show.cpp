@@ -23,6 +23,7 @@ void print_strategy(const bank::Strategy& strategy) {
   std::printf("  %s / %s (version %d)\n    schedule  %s\n", strategy.format.c_str(),
               strategy.impl.c_str(), strategy.impl_version,
               schedule_text(strategy.schedule).c_str());
+  if (!strategy.rewrite.empty()) std::printf("    rewrite   %s\n", strategy.rewrite.c_str());
   std::printf(
       "    measured  %.2f us, default %.2f us, %s; %lld trials, %d threads, policy %s, %s\n",
       m.time_ns / 1e3, m.default_time_ns / 1e3, m.verdict.c_str(), static_cast<long long>(m.trials),
@@ -32,7 +33,8 @@ void print_strategy(const bank::Strategy& strategy) {
 void print_record(const bank::Record& record) {
   const bank::Strategy& s = record.strategy;
   std::printf("  %-8s  %-16s  %10.2f us  %-12s  %s%s%s\n", s.format.c_str(), s.impl.c_str(),
-              s.measured.time_ns / 1e3, record.status.c_str(), schedule_text(s.schedule).c_str(),
+              s.measured.time_ns / 1e3, record.status.c_str(),
+              (s.rewrite.empty() ? schedule_text(s.schedule) : s.rewrite).c_str(),
               record.detail.empty() ? "" : "  ", record.detail.c_str());
 }
 

@@ -8,22 +8,25 @@
 #include "tools/atc/kernel_dump.h"
 #include "tools/atc/om_report.h"
 #include "tools/atc/settings.h"
+#include "tools/common/banks.h"
 #include "tools/common/environment.h"
 #include "tools/common/model_graph.h"
-#include "tools/common/op_banks.h"
 #include "tools/common/tool.h"
 #include "tuner/mixed_precision.h"
 
 namespace aoe::tools {
 namespace {
 
-/// Nothing is stored in the subgraph bank yet; its path is resolved so that a wrong one is told now.
-void note_graph_bank(const BuildSettings& settings) {
-  const bank::BankLocation location =
-      bank::custom_bank_location(bank::BankKind::kGraph, settings.soc.version,
-                                 bank::BankEnvironment::from_process(), settings.mdl_bank_path);
-  logger("atc")->info("graph bank {} (from {}): holds no subgraph strategies",
-                      location.directory.string(), location.chosen_by);
+/// Rewrites what the subgraph bank knows; the graph of several gears stays as it is.
+std::vector<compiler::AppliedSubgraph> apply_graph_bank(graph::GearedGraph& model,
+                                                        const BuildSettings& settings) {
+  if (!settings.queries_banks || !model.gears.empty()) return {};
+  const Banks banks =
+      open_banks(bank::BankKind::kGraph, settings.soc.version, settings.mdl_bank_path);
+  auto applied = compiler::apply_graph_strategies(model.graph, banks.layered(), settings.soc);
+  logger("atc")->info("graph bank {} (from {}): {} subgraphs hit the bank",
+                      banks.location.directory.string(), banks.location.chosen_by, applied.size());
+  return applied;
 }
 
 compiler::Compilation compile_with_banks(const graph::Graph& graph, const BuildSettings& settings,
@@ -32,7 +35,7 @@ compiler::Compilation compile_with_banks(const graph::Graph& graph, const BuildS
     logger("atc")->info("banks are not queried: CANN_KNOWLEDGE_BANK_PROCESS_NUM is 0");
     return compiler::compile(graph, options);
   }
-  const OpBanks banks = open_op_banks(settings.soc.version, settings.op_bank_path);
+  const Banks banks = open_banks(bank::BankKind::kOp, settings.soc.version, settings.op_bank_path);
   const bank::LayeredSource strategies = banks.layered();
   options.strategies = &strategies;
   compiler::Compilation compilation = compiler::compile(graph, options);
@@ -45,13 +48,13 @@ compiler::Compilation compile_with_banks(const graph::Graph& graph, const BuildS
 void build(const BuildSettings& settings, const std::string& command_line) {
   graph::GearedGraph model =
       read_graph(settings.model, {.disabled = settings.disabled_passes, .dump_dir = {}});
-  if (settings.queries_banks) note_graph_bank(settings);
 
   std::vector<compiler::loopnest::Function> kernels;
   compiler::CompileOptions options{.soc = settings.soc,
                                    .compile_threads = compile_threads(),
                                    .reuse_memory = settings.reuse_memory,
-                                   .fixed = {}};
+                                   .fixed = {},
+                                   .subgraphs = apply_graph_bank(model, settings)};
   if (settings.op_debug_level > 0)
     options.on_kernel = [&](const compiler::loopnest::Function& kernel) {
       kernels.push_back(kernel);

@@ -1,4 +1,5 @@
-// OpBanks: the operator banks that hold for a soc_version, the custom one over the one that ships with the product.
+// Banks: the operator or subgraph banks that hold for a soc_version, the custom one over the one
+// that ships with the product.
 #pragma once
 
 #include <memory>
@@ -9,7 +10,7 @@
 
 namespace aoe::tools {
 
-struct OpBanks {
+struct Banks {
   bank::BankLocation location;  ///< of the custom bank: which directory won, and why
   std::unique_ptr<bank::KnowledgeBank> custom;
   std::unique_ptr<bank::KnowledgeBank> built_in;  ///< nullptr: none for this hardware
@@ -18,7 +19,8 @@ struct OpBanks {
   bank::LayeredSource layered() const;
 };
 
-/// `flag` is --op_bank_path, empty when not given. A custom bank that is not there yet is empty. Error(kBank).
-OpBanks open_op_banks(const std::string& soc_version, const std::string& flag = {});
+/// `flag` is --op_bank_path or --mdl_bank_path, empty when not given. A custom bank that is not
+/// there yet is empty. Error(kBank).
+Banks open_banks(bank::BankKind kind, const std::string& soc_version, const std::string& flag = {});
 
 }  // namespace aoe::tools

@@ -1,24 +1,23 @@
-// Finds and opens the operator banks by the documented priority of paths.
-#include "tools/common/op_banks.h"
+// Finds and opens banks by the documented priority of paths.
+#include "tools/common/banks.h"
 
 #include "tools/common/data_dirs.h"
 
 namespace aoe::tools {
 
-bank::LayeredSource OpBanks::layered() const {
+bank::LayeredSource Banks::layered() const {
   std::vector<const bank::StrategySource*> sources = {custom.get()};
   if (built_in) sources.push_back(built_in.get());
   return bank::LayeredSource(std::move(sources));
 }
 
-OpBanks open_op_banks(const std::string& soc_version, const std::string& flag) {
+Banks open_banks(bank::BankKind kind, const std::string& soc_version, const std::string& flag) {
   const auto environment = bank::BankEnvironment::from_process(built_in_bank_root());
-  OpBanks banks;
-  banks.location = bank::custom_bank_location(bank::BankKind::kOp, soc_version, environment, flag);
+  Banks banks;
+  banks.location = bank::custom_bank_location(kind, soc_version, environment, flag);
   banks.custom = std::make_unique<bank::KnowledgeBank>(
       banks.location.directory, bank::BankOptions{.soc_version = soc_version});
-  if (const auto built_in =
-          bank::built_in_bank_location(bank::BankKind::kOp, soc_version, environment))
+  if (const auto built_in = bank::built_in_bank_location(kind, soc_version, environment))
     banks.built_in = std::make_unique<bank::KnowledgeBank>(
         built_in->directory, bank::BankOptions{.soc_version = soc_version, .read_only = true});
   return banks;

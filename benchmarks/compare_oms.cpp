@@ -1,0 +1,171 @@
+// compare_oms: two oms of each model, interleaved in one run: medians, their ratio, and the
+// geometric mean of all ratios. Made for subgraph tuning: the om that operator tuning wrote without
+// it against the one that it wrote behind it.
+//
+//   compare_oms squeezenet=before.om,after.om bert=a.om,b.om
+//
+// Prints a Markdown table. Both oms get the same inputs; the exit code is 1 when their outputs
+// differ by more than --limit of the range.
+#include <algorithm>
+#include <boost/program_options.hpp>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+#include <memory>
+#include <random>
+
+#include "base/check.h"
+#include "base/error.h"
+#include "runtime/executor.h"
+
+namespace aoe::benchmarks {
+namespace {
+namespace po = boost::program_options;
+
+struct Settings {
+  std::vector<std::string> pairs;
+  int threads = 0;
+  int rounds = 15;
+  double seconds = 0.1;  ///< of each om in each round
+  double limit = 1e-3;
+};
+
+double median(std::vector<double> values) {
+  AOE_CHECK(!values.empty(), "median of nothing");
+  std::ranges::sort(values);
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : 0.5 * (values[half - 1] + values[half]);
+}
+
+class Model {
+ public:
+  Model(const std::string& path, int threads)
+      : executor_(runtime::Om::load(path), {.threads = threads}) {
+    for (std::size_t i = 0; i < executor_.input_count(); ++i)
+      draw_input(executor_.input(i).desc, i);
+    for (std::size_t i = 0; i < executor_.output_count(); ++i) {
+      results_.push_back(std::make_unique<Constant>(dense(executor_.output(i).desc)));
+      outputs_.push_back({results_.back()->desc(), results_.back()->mutable_data()});
+    }
+  }
+
+  double run_ms() {
+    const auto begin = std::chrono::steady_clock::now();
+    executor_.run(inputs_, outputs_);
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
+        .count();
+  }
+
+  const std::vector<Tensor>& outputs() const { return outputs_; }
+
+ private:
+  static TensorDesc dense(TensorDesc desc) {
+    desc.format = Format::kND;
+    desc.c0 = 0;
+    return desc;
+  }
+
+  void draw_input(const TensorDesc& desc, std::size_t seed) {
+    std::mt19937 random(static_cast<std::uint32_t>(seed) + 1);
+    auto value = std::make_unique<Constant>(dense(desc));
+    std::uniform_real_distribution<float> draw(0, 1);
+    for (std::int64_t i = 0; i < element_count(desc.shape) && desc.dtype == DataType::kFloat; ++i)
+      static_cast<float*>(value->mutable_data())[i] = draw(random);
+    inputs_.push_back({value->desc(), value->mutable_data()});
+    values_.push_back(std::move(value));
+  }
+
+  runtime::Executor executor_;
+  std::vector<std::unique_ptr<Constant>> values_, results_;
+  std::vector<Tensor> inputs_, outputs_;
+};
+
+/// The largest difference of float outputs, as a share of their range.
+double difference(const Model& a, const Model& b) {
+  double largest = 0;
+  AOE_CHECK(a.outputs().size() == b.outputs().size(), "two oms of one model");
+  for (std::size_t o = 0; o < a.outputs().size(); ++o) {
+    const Tensor &x = a.outputs()[o], &y = b.outputs()[o];
+    if (x.desc.dtype != DataType::kFloat) continue;
+    double range = 1e-30, off = 0;
+    for (std::int64_t i = 0; i < x.elements(); ++i) {
+      range = std::max<double>(range, std::abs(x.as<float>()[i]));
+      off = std::max<double>(off, std::abs(x.as<float>()[i] - y.as<float>()[i]));
+    }
+    largest = std::max(largest, off / range);
+  }
+  return largest;
+}
+
+struct Row {
+  std::string name;
+  double before_ms = 0, after_ms = 0, difference = 0;
+};
+
+Row measure(const std::string& pair, const Settings& settings) {
+  const std::size_t equals = pair.find('='), comma = pair.find(',', equals);
+  if (equals == std::string::npos || comma == std::string::npos)
+    throw Error(ExitCode::kUsage, "is not NAME=BEFORE.om,AFTER.om", pair);
+  Model before(pair.substr(equals + 1, comma - equals - 1), settings.threads);
+  Model after(pair.substr(comma + 1), settings.threads);
+  Model* const both[] = {&before, &after};
+  std::vector<double> times_ms[2];
+  for (int round = 0; round < settings.rounds; ++round) {
+    for (int turn = 0; turn < 2; ++turn) {
+      const int i = (turn + round) % 2;
+      double spent_ms = 0;
+      both[i]->run_ms();  // finds its caches
+      while (spent_ms < settings.seconds * 1e3) {
+        times_ms[i].push_back(both[i]->run_ms());
+        spent_ms += times_ms[i].back();
+      }
+    }
+  }
+  return {pair.substr(0, equals), median(times_ms[0]), median(times_ms[1]),
+          difference(before, after)};
+}
+
+int run(const Settings& settings) {
+  std::printf("| model | before ms | after ms | before / after | difference |\n");
+  std::printf("| --- | ---: | ---: | ---: | ---: |\n");
+  double log_sum = 0;
+  bool agree = true;
+  for (const std::string& pair : settings.pairs) {
+    const Row row = measure(pair, settings);
+    log_sum += std::log(row.before_ms / row.after_ms);
+    agree &= row.difference <= settings.limit;
+    std::printf("| %s | %.3f | %.3f | %.3f | %.1e |\n", row.name.c_str(), row.before_ms,
+                row.after_ms, row.before_ms / row.after_ms, row.difference);
+    std::fflush(stdout);
+  }
+  std::printf("| geometric mean | | | %.3f | |\n",
+              std::exp(log_sum / static_cast<double>(settings.pairs.size())));
+  return agree ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace aoe::benchmarks
+
+int main(int argc, char** argv) {
+  using namespace aoe::benchmarks;
+  Settings settings;
+  po::options_description flags("compare_oms NAME=BEFORE.om,AFTER.om ...");
+  flags.add_options()("pair", po::value(&settings.pairs)->required(), "NAME=BEFORE.om,AFTER.om")(
+      "threads", po::value(&settings.threads), "0: what the om was compiled for")(
+      "rounds", po::value(&settings.rounds)->default_value(15), "interleaved rounds")(
+      "seconds", po::value(&settings.seconds)->default_value(0.1), "of each om in each round")(
+      "limit", po::value(&settings.limit)->default_value(1e-3), "largest difference allowed");
+  po::positional_options_description positional;
+  positional.add("pair", -1);
+  try {
+    po::variables_map values;
+    po::store(po::command_line_parser(argc, argv).options(flags).positional(positional).run(),
+              values);
+    po::notify(values);
+    return run(settings);
+  } catch (const std::exception& e) {
+    std::cerr << "compare_oms: " << e.what() << '\n' << flags;
+    return 2;
+  }
+}

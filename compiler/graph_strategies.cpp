@@ -1,0 +1,116 @@
+// From the graph bank to a rewritten graph.
+#include "compiler/graph_strategies.h"
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "base/log.h"
+
+namespace aoe::compiler {
+namespace {
+
+struct Found {
+  graph::CanonicalForm form;
+  graph::RewritePlan plan;
+  std::string repo_key;
+};
+
+class Lookup {
+ public:
+  Lookup(const graph::Graph& graph, const bank::StrategySource& bank, const Soc& soc)
+      : graph_(graph),
+        bank_(bank),
+        soc_(soc),
+        atoms_(graph::atoms_of(graph)),
+        readers_(graph::readers_of_values(graph)) {}
+
+  std::vector<std::pair<Found, double>> run() {
+    std::map<std::pair<std::size_t, std::size_t>, Found> found;
+    std::vector<graph::WeightedRange> candidates;
+    for (std::size_t begin = 0; begin < atoms_.size(); ++begin) {
+      std::size_t count = 0;
+      for (std::size_t end = begin + 1; end <= atoms_.size(); ++end) {
+        count += atoms_[end - 1].size();
+        if (count > kMostSubgraphNodes) break;
+        double gain_ns = 0;
+        auto known = find({begin, end}, gain_ns);
+        if (!known) continue;
+        candidates.push_back({{begin, end}, gain_ns});
+        found[{begin, end}] = std::move(*known);
+      }
+    }
+    std::vector<std::pair<Found, double>> chosen;
+    for (const graph::WeightedRange& each : graph::choose_ranges(atoms_.size(), candidates))
+      chosen.emplace_back(std::move(found[{each.range.begin, each.range.end}]), each.gain);
+    return chosen;
+  }
+
+ private:
+  std::optional<Found> find(graph::AtomRange range, double& gain_ns) const {
+    const graph::Subgraph subgraph =
+        graph::subgraph_of(graph_, readers_, graph::nodes_of(atoms_, range));
+    Found known{.form = graph::canonical_form(graph_, readers_, subgraph)};
+    const bank::TaskKey key = subgraph_key(known.form, soc_);
+    const auto set = bank_.find(key);
+    if (!set || !set->has_winner()) return std::nullopt;
+    const bank::Strategy& best = set->strategies.front();
+    known.repo_key = key.repo_key();
+    gain_ns = best.measured.default_time_ns - best.measured.time_ns;
+    auto plan = graph::plan_from_json(nlohmann::json::parse(best.rewrite, nullptr, false));
+    if (plan) {
+      known.plan = std::move(*plan);
+      return known;
+    }
+    logger("compiler")->info("repo_key={} is not used: {}", known.repo_key, plan.error());
+    return std::nullopt;
+  }
+
+  const graph::Graph& graph_;
+  const bank::StrategySource& bank_;
+  const Soc& soc_;
+  const std::vector<std::vector<graph::NodeId>> atoms_;
+  const std::vector<std::vector<graph::NodeId>> readers_;
+};
+
+}  // namespace
+
+bank::TaskKey subgraph_key(const graph::CanonicalForm& form, const Soc& soc) {
+  return {form.description, soc.version};
+}
+
+Result<AppliedSubgraph> apply_to_subgraph(graph::Graph& graph, const graph::CanonicalForm& form,
+                                          const graph::RewritePlan& plan) {
+  AppliedSubgraph applied{.description = form.description, .plan = graph::to_text(plan)};
+  for (const graph::NodeId id : form.order) applied.replaced.insert(graph.nodes[id].name);
+  const std::size_t known = graph.nodes.size();
+  if (auto done = graph::apply_plan(graph, form.order, plan); !done)
+    return Unexpected(done.error());
+  for (const graph::NodeId id : form.order)
+    if (!graph.nodes[id].is_dead) applied.nodes.insert(graph.nodes[id].name);
+  for (std::size_t id = known; id < graph.nodes.size(); ++id)
+    if (!graph.nodes[id].is_dead) applied.nodes.insert(graph.nodes[id].name);
+  return applied;
+}
+
+std::vector<AppliedSubgraph> apply_graph_strategies(graph::Graph& graph,
+                                                    const bank::StrategySource& graph_bank,
+                                                    const Soc& soc) {
+  std::vector<AppliedSubgraph> list;
+  for (const auto& [found, gain_ns] : Lookup(graph, graph_bank, soc).run()) {
+    auto applied = apply_to_subgraph(graph, found.form, found.plan);
+    if (!applied) {
+      logger("compiler")->info("repo_key={} is not used: {}", found.repo_key, applied.error());
+      continue;
+    }
+    applied->repo_key = found.repo_key;
+    applied->gain_ns = gain_ns;
+    list.push_back(std::move(*applied));
+  }
+  if (!list.empty()) graph.compact();
+  logger("compiler")
+      ->info("model={} graph_bank_hits={} graph_bank='{}'", graph.name, list.size(),
+             graph_bank.description());
+  return list;
+}
+
+}  // namespace aoe::compiler

@@ -1,0 +1,45 @@
+// Applies the graph bank: rows of atoms that it knows as subgraphs are rewritten as subgraph tuning
+// found best. Comes between the graph passes and compile().
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "bank/strategy.h"
+#include "compiler/soc.h"
+#include "graph/atoms.h"
+#include "graph/canonical_form.h"
+#include "graph/graph.h"
+#include "graph/rewrite_plan.h"
+
+namespace aoe::compiler {
+
+/// More nodes than this are no subgraph: blocks of real models have fewer.
+inline constexpr std::size_t kMostSubgraphNodes = 24;
+
+/// A part of a graph that was rewritten.
+struct AppliedSubgraph {
+  std::string repo_key;
+  std::string description;         ///< of its canonical form
+  std::set<std::string> replaced;  ///< names of its nodes before
+  std::set<std::string> nodes;     ///< and after
+  std::string plan;                ///< in words
+  double gain_ns = 0;              ///< as measured when it was won
+};
+
+/// The key under which the graph bank has a subgraph.
+bank::TaskKey subgraph_key(const graph::CanonicalForm& form, const Soc& soc);
+
+/// Applies a plan to one subgraph, given by its canonical order; "no" leaves the graph as it was.
+Result<AppliedSubgraph> apply_to_subgraph(graph::Graph& graph, const graph::CanonicalForm& form,
+                                          const graph::RewritePlan& plan);
+
+/// Looks up every row of atoms and applies the disjoint ones with the greatest sum of gains. Ends
+/// with compact() when anything was applied.
+std::vector<AppliedSubgraph> apply_graph_strategies(graph::Graph& graph,
+                                                    const bank::StrategySource& graph_bank,
+                                                    const Soc& soc);
+
+}  // namespace aoe::compiler

@@ -1,0 +1,82 @@
+// compiler/impls/split_in_place.cpp: a split by channels without copies: the parts are pieces of
+// the whole, which lies where it is. The counterpart of concat_in_place.
+// Tested by tests/compiler/placement_test.cpp through whole models.
+#include <algorithm>
+
+#include "compiler/impl.h"
+
+namespace aoe::compiler {
+namespace {
+
+constexpr double kNoTimeNs = 1;
+
+std::int64_t axis_of(const Task& task) {
+  const auto rank = static_cast<std::int64_t>(task.in(0).shape.size());
+  const std::int64_t axis = task.op.attrs.get_int("axis", 0);
+  return axis < 0 ? axis + rank : axis;
+}
+
+class SplitInPlace final : public Impl {
+ public:
+  std::string_view name() const override { return "split_in_place"; }
+
+  Result<void> supports(const Task& task, const Soc&) const override {
+    if (task.op.type != "SplitV") return Unexpected(task.op.type + " is no split");
+    if (!task.is_static()) return Unexpected("a shape is known only at run time");
+    if (task.inputs[0].constant) return Unexpected("splits a constant");
+    if (task.in(0).shape.size() != 4 || task.in(0).dtype != DataType::kFloat || axis_of(task) != 1)
+      return Unexpected("needs float32 images, split by channels");
+    if (task.in(0).shape[0] != 1)
+      return Unexpected("the parts of " + std::to_string(task.in(0).shape[0]) +
+                        " images interleave");
+    return {};
+  }
+
+  std::vector<FormatChoice> formats(const Task& task, const Soc& soc) const override {
+    std::vector<FormatChoice> choices;
+    const auto add = [&](Format format) {
+      FormatChoice choice{.name = std::string(aoe::name(format)),
+                          .inputs = std::vector<Format>(task.inputs.size(), Format::kND),
+                          .outputs = std::vector<Format>(task.outputs.size(), format)};
+      choice.inputs[0] = format;
+      choices.push_back(std::move(choice));
+    };
+    add(Format::kND);
+    // The last part may end within a block: what lies behind it is padding of the whole, too.
+    const bool are_whole_blocks = std::all_of(
+        task.outputs.begin(), std::prev(task.outputs.end()), [&](const TensorDesc& part) {
+          return part.dtype != DataType::kUndefined && part.shape[1] % soc.vector_lanes == 0;
+        });
+    if (are_whole_blocks && task.outputs.back().dtype != DataType::kUndefined)
+      add(Format::kNC1HWC0);
+    return choices;
+  }
+
+  ScheduleSpace space(const Task&, const FormatChoice&, const Soc&) const override { return {}; }
+  Features features(const Task&, const FormatChoice&, const Schedule&, const Soc&) const override {
+    return {};
+  }
+  double estimate_ns(const Task&, const FormatChoice&, const Soc&) const override {
+    return kNoTimeNs;
+  }
+
+  Kernel build(const Task& task, const FormatChoice& format, const Schedule&,
+               const Soc& soc) const override {
+    Kernel kernel{.kind = KernelKind::kNone, .sharing = {.inputs_in_output = false}};
+    std::uint64_t offset = 0;
+    for (std::size_t i = 0; i < task.outputs.size(); ++i) {
+      kernel.sharing.offsets.push_back(offset);
+      if (task.outputs[i].dtype != DataType::kUndefined)
+        offset += storage_bytes(with_format(task.out(i), format.outputs[i], soc));
+    }
+    return kernel;
+  }
+};
+
+}  // namespace
+
+void register_split_in_place(ImplRegistry& registry) {
+  registry.add(std::make_unique<SplitInPlace>());
+}
+
+}  // namespace aoe::compiler

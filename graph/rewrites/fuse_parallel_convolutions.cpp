@@ -1,0 +1,148 @@
+// fuse_parallel_convolutions: convolutions that slide the same window over the same input become
+// one, whose result is split by channels (the 1x1 branches of Inception, the heads of a detector).
+// One walk over the input instead of several, and few output channels no longer run alone.
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "graph/rewrite.h"
+#include "graph/rewrite_plan.h"
+
+namespace aoe::graph {
+namespace {
+
+constexpr std::size_t kFewest = 2, kMost = 8;
+/// Channels of the widest vector: parts that end elsewhere cannot be read in place in NC1HWC0, so
+/// they stand last.
+constexpr std::int64_t kLanes = 16;
+
+std::size_t anchor_inputs(const Node& node) {
+  return node.op.anchor_inputs < 0 ? node.inputs.size()
+                                   : static_cast<std::size_t>(node.op.anchor_inputs);
+}
+
+std::int64_t out_channels(const Graph& graph, const Node& node) {
+  return shape_of(graph, node.inputs[1])[0];
+}
+
+/// A dense float32 convolution with constant weights whose epilogue treats all channels alike.
+bool is_candidate(const Graph& graph, const Node& node) {
+  if (node.is_dead || node.op.type != "Conv2D" || node.outputs.size() != 1 ||
+      node.inputs.size() < 2 || node.op.attrs.get_int("group", 1) != 1)
+    return false;
+  const Shape& out = shape_of(graph, node.outputs[0]);
+  if (out.size() != 4 || !is_static(out) || !is_static(shape_of(graph, node.inputs[0])))
+    return false;
+  for (std::size_t i = 1; i < node.inputs.size(); ++i) {
+    if (node.inputs[i] == kNone) {
+      if (i < anchor_inputs(node)) return false;
+      continue;
+    }
+    const Value& value = graph.values[node.inputs[i]];
+    if (!value.constant || value.desc.dtype != DataType::kFloat) return false;
+    if (i >= anchor_inputs(node) && element_count(value.desc.shape) != 1) return false;
+  }
+  return true;
+}
+
+bool are_equal(const Constant& a, const Constant& b) {
+  return a.desc() == b.desc() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
+}
+
+/// Whether both do the same to their input but for the weights.
+bool is_parallel(const Graph& graph, const Node& a, const Node& b) {
+  if (!(a.op == b.op) || a.inputs.size() != b.inputs.size() || a.inputs[0] != b.inputs[0])
+    return false;
+  const Shape &u = shape_of(graph, a.inputs[1]), &v = shape_of(graph, b.inputs[1]);
+  if (!std::equal(u.begin() + 1, u.end(), v.begin() + 1, v.end())) return false;
+  for (std::size_t i = anchor_inputs(a); i < a.inputs.size(); ++i) {
+    if ((a.inputs[i] == kNone) != (b.inputs[i] == kNone)) return false;
+    if (a.inputs[i] != kNone &&
+        !are_equal(*graph.values[a.inputs[i]].constant, *graph.values[b.inputs[i]].constant))
+      return false;
+  }
+  return true;
+}
+
+std::vector<Place> places_of(const Graph& graph, std::vector<NodeId> group) {
+  std::ranges::stable_sort(
+      group, {}, [&](NodeId id) { return out_channels(graph, graph.nodes[id]) % kLanes != 0; });
+  std::vector<Place> places;
+  if (group.size() < kFewest || group.size() > kMost) return places;
+  places.push_back({.nodes = group});
+  for (std::size_t i = 0; group.size() > 2 && i < group.size(); ++i)
+    for (std::size_t k = i + 1; k < group.size(); ++k)
+      places.push_back({.nodes = {group[i], group[k]}});
+  return places;
+}
+
+std::vector<Place> find(const Graph& graph) {
+  std::map<ValueId, std::vector<NodeId>> by_input;
+  for (const NodeId id : graph.topological_order())
+    if (is_candidate(graph, graph.nodes[id])) by_input[graph.nodes[id].inputs[0]].push_back(id);
+  std::vector<Place> places;
+  for (auto& [input, readers] : by_input) {
+    while (readers.size() >= kFewest) {
+      std::vector<NodeId> group;
+      const Node& first = graph.nodes[readers.front()];
+      std::erase_if(readers, [&](NodeId id) {
+        if (!is_parallel(graph, first, graph.nodes[id])) return false;
+        group.push_back(id);
+        return true;
+      });
+      for (Place& place : places_of(graph, std::move(group))) places.push_back(std::move(place));
+    }
+  }
+  return places;
+}
+
+/// The i-th inputs one behind the other along their first axis.
+ValueId joined(Graph& graph, const std::vector<NodeId>& nodes, std::size_t i) {
+  std::vector<double> values;
+  Shape shape = shape_of(graph, graph.nodes[nodes[0]].inputs[i]);
+  shape[0] = 0;
+  for (const NodeId id : nodes) {
+    const ValueId input = graph.nodes[id].inputs[i];
+    const std::vector<double> part = to_doubles(*graph.values[input].constant);
+    values.insert(values.end(), part.begin(), part.end());
+    shape[0] += shape_of(graph, input)[0];
+  }
+  const std::string stem = graph.values[graph.nodes[nodes[0]].inputs[i]].name + "_joined";
+  return add_floats(graph, stem, shape, values);
+}
+
+Result<void> apply(Graph& graph, const std::vector<NodeId>& nodes, const RewriteParams&) {
+  if (nodes.size() < kFewest) return Unexpected("one convolution has nothing to join");
+  for (const NodeId id : nodes) {
+    if (!is_candidate(graph, graph.nodes[id])) return Unexpected("no plain convolution");
+    if (!is_parallel(graph, graph.nodes[nodes[0]], graph.nodes[id]))
+      return Unexpected("the convolutions differ in more than their weights");
+  }
+  Node fused = graph.nodes[nodes[0]];
+  Node split{.name = fused.name + "_split", .op = call_of("SplitV")};
+  std::vector<std::int64_t> sizes;
+  for (const NodeId id : nodes) {
+    sizes.push_back(out_channels(graph, graph.nodes[id]));
+    split.outputs.push_back(graph.nodes[id].outputs[0]);
+  }
+  for (std::size_t i = 1; i < anchor_inputs(fused); ++i) fused.inputs[i] = joined(graph, nodes, i);
+  TensorDesc desc = graph.values[fused.outputs[0]].desc;
+  desc.shape[1] = 0;
+  for (const std::int64_t size : sizes) desc.shape[1] += size;
+  const ValueId whole =
+      add_intermediate(graph, graph.values[fused.outputs[0]].name + "_joined", desc);
+  fused.outputs = {whole};
+  split.op.attrs.set("axis", std::int64_t{1});
+  split.inputs = {whole, add_ints(graph, split.name + "_sizes", sizes)};
+  replace_nodes(graph, nodes, std::move(fused));
+  graph.add_node(std::move(split));
+  return {};
+}
+
+}  // namespace
+
+void register_fuse_parallel_convolutions(RewriteRegistry& registry) {
+  registry.add({.kind = "fuse_parallel_convolutions", .version = 1, .find = find, .apply = apply});
+}
+
+}  // namespace aoe::graph

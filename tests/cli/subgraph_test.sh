@@ -1,0 +1,52 @@
+# Subgraph tuning, then operator tuning, then atc: each reports and banks its own, and the last applies both.
+source "$(dirname "$0")/lib.sh"
+
+make_model shufflenet --small --image=64 --output=m.onnx >/dev/null || fail "make_model"
+export TUNE_BANK_PATH=$work/bank ASCEND_WORK_PATH=$work/w
+mkdir bank w
+result() { ls -t w/aoe_result_opat_*_pid*.json | head -1; }
+sgat() { json "$(result)" "next(e['SGAT'] for e in d if 'SGAT' in e)['repo_summary']['$1']"; }
+tune() { run 0 aoe --framework=5 --model="$1" --job_type="$2" --progress_bar=off --preset=quick --trials=12 --log=info; }
+
+tune m.onnx 1
+first=$(result)
+[[ $(basename "$first") =~ ^aoe_result_opat_[0-9]{17}_pid[0-9]+\.json$ ]] || fail "name of the result: $first"
+equal "$(json "$first" "[k for e in d for k in e]")" "['basic', 'SGAT']" "sections"
+equal "$(sgat total_num)" "$(($(sgat repo_add_num) + $(sgat repo_hit_num) + $(sgat repo_unsatisfied_num)))" "total_num"
+equal "$(sgat repo_hit_num)" "0" "hits of an empty bank"
+[ "$(sgat total_num)" -gt 0 ] || fail "no subgraph was found"
+added=$(sgat repo_add_num)
+equal "$(aoe_bank list --job_type=1 --json | python3 -c 'import json,sys; print(len(json.load(sys.stdin)))')" "$added" "subgraphs in the bank"
+
+# What is known is not measured again, and another model that shares blocks finds them.
+tune m.onnx 1
+equal "$(sgat repo_hit_num)" "$added" "hits of the second run"
+equal "$(json "$(result)" "d[0]['basic']['trials']")" "0" "trials of the second run"
+make_model shufflenet --small --image=64 --seed=5 --output=other.onnx >/dev/null
+tune other.onnx 1
+equal "$(sgat repo_hit_num)" "$added" "hits of a model with other weights"
+rm other.onnx
+
+# Operators are those of the rewritten graph; atc finds both banks.
+tune m.onnx 2
+has err "graph_bank_hits=[0-9]+"
+run 0 atc --framework=5 --model=m.onnx --output=both --log=info
+has err "graph bank .* subgraphs hit the bank"
+hits=$(sed -nE 's/.*: ([0-9]+) subgraphs hit the bank.*/\1/p' err)
+run 0 atc --mode=6 --om=both.om
+has out "subgraph_hits\[$hits\]"
+[ "$added" -eq 0 ] || [ "$hits" -gt 0 ] || fail "$added subgraphs in the bank, none applied"
+run 0 aoe_run --model=both.om --repeat=1 --output-dir=tuned
+CANN_KNOWLEDGE_BANK_PROCESS_NUM=0 run 0 atc --framework=5 --model=m.onnx --output=plain --log=info
+grep -q "subgraphs hit" err && fail "the graph bank was asked although CANN_KNOWLEDGE_BANK_PROCESS_NUM is 0"
+run 0 aoe_run --model=plain.om --repeat=1 --output-dir=untuned
+python3 - tuned/*.npy untuned/*.npy <<'PY' || fail "the tuned model gives another result"
+import struct, sys
+def load(path):
+    data = open(path, 'rb').read()
+    return [v[0] for v in struct.iter_unpack('<f', data[10 + struct.unpack('<H', data[8:10])[0]:])]
+a, b = load(sys.argv[1]), load(sys.argv[2])
+spread = max(a) - min(a) or 1.0
+sys.exit(0 if len(a) == len(b) and all(abs(x - y) <= 1e-4 * spread for x, y in zip(a, b)) else 1)
+PY
+finish

@@ -1,0 +1,149 @@
+// Rewritten graphs through the real kernels: a sample of random blocks, compiled as heuristics have
+// it, against what the reference says of the graph before.
+#include <gtest/gtest.h>
+
+#include "compiler/graph_strategies.h"
+#include "graph/passes.h"
+#include "graph/subgraph.h"
+#include "tests/compiler/compiled_model.h"
+#include "tests/compiler/machine_code.h"
+#include "tests/graph/model_text.h"
+#include "tests/graph/random_blocks.h"
+
+namespace aoe::compiler {
+namespace {
+
+/// Places of this kind, one after the other, until there are no more or the most was done.
+int apply_all(graph::Graph& graph, const graph::Rewrite& rewrite, int most) {
+  int done = 0;
+  for (bool goes_on = true; goes_on && done < most;) {
+    goes_on = false;
+    for (const graph::Place& place : rewrite.find(graph)) {
+      if (!rewrite.apply(graph, place.nodes, place.choices.front())) continue;
+      ++done;
+      goes_on = true;
+      break;
+    }
+  }
+  return done;
+}
+
+TEST(RewrittenModels, ComputeWhatTheyDidBefore) {
+  for (const graph::Rewrite& rewrite : graph::rewrites().all()) {
+    int graphs = 0;
+    for (std::uint32_t seed = 1; graphs < 4 && seed < 200; ++seed) {
+      graph::Graph before = tests::random_blocks(seed, 3);
+      graph::run_passes(before, {});
+      graph::Graph after = before;
+      if (apply_all(after, rewrite, 2) == 0) continue;
+      after.compact();
+      ++graphs;
+      SCOPED_TRACE(rewrite.kind + ", seed " + std::to_string(seed) + "\n" + after.to_text());
+      const Soc soc = loopnest::test_socs().back();
+      expect_compiled_like_reference(after, options_for(soc, 2), before);
+      if (testing::Test::HasFatalFailure()) return;
+    }
+    EXPECT_EQ(graphs, 4) << rewrite.kind;
+  }
+}
+
+/// A bank that knows one subgraph by its description.
+class OneSubgraph final : public bank::StrategySource {
+ public:
+  OneSubgraph(std::string description, std::string plan, std::string verdict)
+      : description_(std::move(description)) {
+    bank::Strategy strategy{.rewrite = std::move(plan)};
+    strategy.measured = {.time_ns = 100, .default_time_ns = 300, .verdict = std::move(verdict)};
+    set_.strategies = {strategy};
+  }
+  std::optional<bank::StrategySet> find(const bank::TaskKey& key) const override {
+    return key.description == description_ ? std::optional(set_) : std::nullopt;
+  }
+  std::string description() const override { return "one subgraph"; }
+
+ private:
+  std::string description_;
+  bank::StrategySet set_;
+};
+
+/// Two branches of one block between nodes that differ.
+graph::Graph block_behind(const std::string& first) {
+  return tests::import_text("g (float[1,8,5,5] x) => (float[1,4,5,5] y) " + std::string(R"(
+      <float[16,8,1,1] w1, float[16,8,1,1] w2, float[4,32,1,1] w3> {
+    a = )") + first + R"( (x)
+    b = Conv (a, w1)
+    c = Conv (a, w2)
+    d = Concat <axis = 1> (b, c)
+    y = Conv (d, w3)
+  })");
+}
+
+TEST(GraphStrategies, AreAppliedToAnyModelThatHoldsTheSubgraph) {
+  const Soc soc = loopnest::test_socs().back();
+  const graph::Graph source = block_behind("Relu");
+  const auto readers = graph::readers_of_values(source);
+  // The two convolutions and what joins them: nodes 1, 2 and 3.
+  const graph::CanonicalForm form =
+      graph::canonical_form(source, readers, graph::subgraph_of(source, readers, {1, 2, 3}));
+  graph::PlanStep step{.kind = "fuse_parallel_convolutions", .version = 1};
+  for (std::size_t i = 0; i < form.order.size(); ++i)
+    if (source.nodes[form.order[i]].op.type == "Conv2D") step.nodes.push_back(static_cast<int>(i));
+  const std::string plan = graph::to_json(graph::RewritePlan{{step}}).dump();
+
+  const OneSubgraph bank(form.description, plan, "faster");
+  graph::Graph other = block_behind("Sigmoid");
+  const graph::Graph meaning = other;
+  const auto applied = apply_graph_strategies(other, bank, soc);
+  ASSERT_EQ(applied.size(), 1u);
+  EXPECT_EQ(applied[0].repo_key, subgraph_key(form, soc).repo_key());
+  EXPECT_EQ(applied[0].gain_ns, 200);
+  CompileOptions options = options_for(soc);
+  options.subgraphs = applied;
+  const Compilation compiled = compile(other, options);
+  EXPECT_EQ(compiled.om.tuning.at("subgraphs").size(), 1u);
+  expect_compiled_like_reference(other, options, meaning);
+
+  // What did not win, what cannot be read and what is of another version changes nothing.
+  for (const OneSubgraph& useless :
+       {OneSubgraph(form.description, plan, "same"), OneSubgraph(form.description, "{}", "faster"),
+        OneSubgraph(form.description,
+                    R"({"schema":1,"steps":[{"kind":"gone","version":1,)"
+                    R"("nodes":[0],"params":{}}]})",
+                    "faster")}) {
+    graph::Graph same = meaning;
+    EXPECT_TRUE(apply_graph_strategies(same, useless, soc).empty());
+    EXPECT_EQ(same.to_text(), meaning.to_text());
+  }
+}
+
+TEST(RewrittenModels, StripsShareTheBytesOfTheWhole) {
+  const Soc soc = loopnest::test_socs().back();
+  graph::Graph graph = tests::import_text(R"(g (float[1,8,12,5] x) => (float[1,8,12,5] y)
+      <float[16,8,1,1] w1, float[8,16,3,3] w2> {
+    s = Sigmoid (x)
+    a = Conv (s, w1)
+    b = Conv <pads = [1,1,1,1]> (a, w2)
+    y = Neg (b)
+  })");
+  const graph::Graph before = graph;
+  const graph::Rewrite* slice_rows = graph::rewrites().find("slice_rows");
+  ASSERT_NE(slice_rows, nullptr);
+  ASSERT_TRUE(slice_rows->apply(graph, {1, 2}, {{"strips", 3}}));
+  graph.compact();
+  CompileOptions options = options_for(soc);
+  for (const graph::NodeId id : graph.topological_order())
+    for (const Candidate& candidate : default_candidates(task_of(graph, id), soc))
+      if (candidate.format.name == "NHWC" && candidate.impl->name() != "copy")
+        options.fixed.emplace(graph.nodes[id].name, candidate);
+  const runtime::Om om = expect_compiled_like_reference(graph, options, before);
+  int shared = 0, copied = 0;
+  for (const runtime::OmStep& step : om.steps) {
+    const bool moves = step.op_types.front() == "Slice" || step.op_types.front() == "ConcatV2";
+    if (moves) ++(step.kind == runtime::StepKind::kNone ? shared : copied);
+  }
+  EXPECT_EQ(shared, 4);  // three cuts and the join
+  EXPECT_EQ(copied, 0);
+}
+
+}  // namespace
+}  // namespace aoe::compiler

@@ -1,0 +1,212 @@
+// Draws blocks over the values there are.
+#include "tests/graph/random_blocks.h"
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+#include "graph/rewrite.h"
+#include "graph/shape_inference.h"
+
+namespace aoe::tests {
+namespace {
+
+using graph::Graph;
+using graph::kNone;
+using graph::NodeId;
+using graph::ValueId;
+
+class BlockWriter {
+ public:
+  explicit BlockWriter(std::uint32_t seed) : random_(seed) {
+    graph_.name = "blocks_" + std::to_string(seed);
+    const std::int64_t channels = 4 * (1 + below(4)), size = 3 + below(5);
+    const ValueId input = graph_.add_value(
+        "x", {.dtype = DataType::kFloat, .shape = {1, channels, size, size + below(3)}});
+    graph_.inputs.push_back(input);
+    pool_.push_back(input);
+  }
+
+  Graph draw(int blocks) {
+    for (int i = 0; i < blocks; ++i) add_block();
+    for (const ValueId value : pool_)
+      if (graph_.values[value].producer != kNone &&
+          (graph_.consumers(value).empty() || below(12) == 0))
+        graph_.outputs.push_back(value);
+    return std::move(graph_);
+  }
+
+ private:
+  std::int64_t below(std::uint32_t limit) { return static_cast<std::int64_t>(random_() % limit); }
+  ValueId pick() {
+    return pool_[static_cast<std::size_t>(below(static_cast<std::uint32_t>(pool_.size())))];
+  }
+  const Shape& shape(ValueId value) const { return graph_.values[value].desc.shape; }
+
+  ValueId floats(const Shape& of) {
+    std::vector<double> values(static_cast<std::size_t>(element_count(of)));
+    for (double& value : values) value = 0.125 * static_cast<double>(1 + below(15)) - 1;
+    return graph::add_floats(graph_, "c", of, values);
+  }
+
+  ValueId add(const std::string& type, std::vector<ValueId> inputs, reference::Attrs attrs = {}) {
+    const std::string name = "n" + std::to_string(graph_.nodes.size());
+    const ValueId output = graph_.add_value(name + "_out", {.shape = graph::kUnknownRankShape});
+    const NodeId id = graph_.add_node({.name = name,
+                                       .op = graph::call_of(type, std::move(attrs)),
+                                       .inputs = std::move(inputs),
+                                       .outputs = {output},
+                                       .origins = {name}});
+    graph::ShapeInference(graph_).infer_node(id);
+    return output;
+  }
+
+  struct Window {
+    std::int64_t kernel = 1, stride = 1, pad = 0;
+  };
+  Window window(const Shape& of) {
+    Window w{.kernel = 1 + 2 * below(3), .stride = 1 + below(2)};
+    if (w.kernel > std::min(of[2], of[3])) w.kernel = 1;
+    w.pad = below(2) * (w.kernel / 2);
+    return w;
+  }
+
+  ValueId convolution(ValueId input, std::int64_t out, std::int64_t groups, const Window& w,
+                      bool has_bias) {
+    reference::Attrs attrs;
+    attrs.set("group", groups);
+    attrs.set("strides", std::vector<std::int64_t>{w.stride, w.stride});
+    attrs.set("pads", std::vector<std::int64_t>(4, w.pad));
+    std::vector<ValueId> inputs = {input,
+                                   floats({out, shape(input)[1] / groups, w.kernel, w.kernel})};
+    if (has_bias) inputs.push_back(floats({out}));
+    return add("Conv2D", std::move(inputs), std::move(attrs));
+  }
+
+  ValueId maybe_relu(ValueId value) { return below(2) == 0 ? add("Relu", {value}) : value; }
+
+  void add_block() {
+    switch (below(8)) {
+      case 0:
+      case 1:
+        return add_parallel_convolutions();
+      case 2:
+      case 3:
+        return add_shuffled_unit();
+      case 4:
+        return add_inverted_residual();
+      case 5:
+        return add_pooled_convolution();
+      case 6: {
+        reference::Attrs attrs;
+        attrs.set("axis", std::int64_t{-1});
+        return pool_.push_back(add("SoftmaxV2", {pick()}, std::move(attrs)));
+      }
+      default:
+        pool_.push_back(maybe_relu(add("Sigmoid", {pick()})));
+    }
+  }
+
+  /// Most of them alike, now and then one of another window.
+  void add_parallel_convolutions() {
+    const ValueId input = pick();
+    const Window w = window(shape(input));
+    const bool has_bias = below(2) == 0, has_relu = below(2) == 0;
+    std::vector<ValueId> branches;
+    for (std::int64_t i = 0, count = 2 + below(3); i < count; ++i) {
+      const bool is_odd = below(6) == 0;
+      const ValueId y = convolution(input, 1 + below(20), 1, is_odd ? window(shape(input)) : w,
+                                    has_bias != (below(8) == 0));
+      branches.push_back(has_relu ? add("Relu", {y}) : y);
+    }
+    const bool may_join = std::ranges::all_of(branches, [&](ValueId b) {
+      return shape(b)[2] == shape(branches[0])[2] && shape(b)[3] == shape(branches[0])[3];
+    });
+    if (may_join && below(2) == 0) {
+      reference::Attrs attrs;
+      attrs.set("axis", std::int64_t{1});
+      pool_.push_back(add("ConcatV2", branches, std::move(attrs)));
+    } else {
+      pool_.insert(pool_.end(), branches.begin(), branches.end());
+    }
+  }
+
+  void add_shuffled_unit() {
+    ValueId x = pick();
+    const std::int64_t groups = 2 + below(2), channels = groups * (2 + below(4));
+    x = maybe_relu(convolution(x, channels, 1, {}, true));
+    const Shape s = shape(x);
+    const ValueId split = graph::add_ints(graph_, "s", {1, groups, channels / groups, s[2], s[3]});
+    reference::Attrs perm;
+    perm.set("perm", std::vector<std::int64_t>{0, 2, 1, 3, 4});
+    const ValueId joined = graph::add_ints(graph_, "s", s);
+    x = add("Reshape", {add("Transpose", {add("Reshape", {x, split})}, perm), joined});
+    if (below(8) == 0) pool_.push_back(x);  // read elsewhere, too
+    x = convolution(x, channels, channels, window(s), below(2) == 0);
+    x = maybe_relu(x);
+    pool_.push_back(maybe_relu(convolution(x, groups * (1 + below(4)), groups, {}, true)));
+  }
+
+  void add_inverted_residual() {
+    const ValueId x = pick();
+    const std::int64_t wide = shape(x)[1] * 2;
+    const ValueId a = add("Relu", {convolution(x, wide, 1, {}, true)});
+    const ValueId b = add("Relu", {convolution(a, wide, wide, window(shape(a)), true)});
+    const ValueId y = convolution(b, shape(x)[1], 1, {}, true);
+    pool_.push_back(shape(y) == shape(x) && below(2) == 0 ? add("Add", {y, x}) : y);
+  }
+
+  void add_pooled_convolution() {
+    const ValueId x = pick();
+    const ValueId y = maybe_relu(convolution(x, 1 + below(8), 1, window(shape(x)), true));
+    if (std::min(shape(y)[2], shape(y)[3]) < 3) return pool_.push_back(y);
+    reference::Attrs attrs;
+    attrs.set("kernel_shape", std::vector<std::int64_t>{3, 3});
+    attrs.set("strides", std::vector<std::int64_t>{1 + below(2), 1 + below(2)});
+    attrs.set("pads", std::vector<std::int64_t>(4, below(2)));
+    pool_.push_back(add("MaxPoolV3", {y}, std::move(attrs)));
+  }
+
+  std::mt19937 random_;
+  Graph graph_;
+  std::vector<ValueId> pool_;
+};
+
+}  // namespace
+
+Graph random_blocks(std::uint32_t seed, int blocks) {
+  return BlockWriter(seed).draw(blocks);
+}
+
+Graph shuffled_and_renamed(const Graph& graph, std::uint32_t seed) {
+  std::mt19937 random(seed);
+  Graph copy;
+  copy.name = "another";
+  std::vector<std::size_t> values(graph.values.size());
+  std::iota(values.begin(), values.end(), std::size_t{0});
+  std::ranges::shuffle(values, random);
+  std::vector<ValueId> moved(values.size());
+  for (const std::size_t v : values)
+    moved[v] = copy.add_value("v" + std::to_string(random()) + "_" + std::to_string(v),
+                              graph.values[v].desc, graph.values[v].constant);
+  std::vector<NodeId> nodes = graph.topological_order();
+  std::ranges::shuffle(nodes, random);
+  const auto move_ids = [&](std::vector<ValueId>& ids) {
+    for (ValueId& id : ids)
+      if (id != kNone) id = moved[id];
+  };
+  for (const NodeId id : nodes) {
+    graph::Node node = graph.nodes[id];
+    node.name = "m" + std::to_string(random()) + "_" + std::to_string(id);
+    move_ids(node.inputs);
+    move_ids(node.outputs);
+    copy.add_node(std::move(node));
+  }
+  copy.inputs = graph.inputs;
+  copy.outputs = graph.outputs;
+  move_ids(copy.inputs);
+  move_ids(copy.outputs);
+  return copy;
+}
+
+}  // namespace aoe::tests
