@@ -267,7 +267,8 @@ class SubgraphTuning {
                              task_.nodes.front().front(), graph::to_text(plan), trial.time_ns / 1e3,
                              trial.before_ns / 1e3, record.status, trial.cause);
       record.strategy = strategy_of(trial);
-      records_.push_back({task_.key, std::move(record)});
+      if (record.status != name(Outcome::kStopped))
+        records_.push_back({task_.key, std::move(record)});
       tuning_.show(trial);
       return trial;
     }

@@ -25,7 +25,7 @@ std::string description(const Graph& graph) {
 }
 
 TEST(CanonicalForm, DependsNeitherOnNamesNorOnOrder) {
-  for (std::uint32_t seed = 1; seed <= 300; ++seed) {
+  for (std::uint32_t seed = 1; seed <= 200; ++seed) {
     const Graph graph = random_blocks(seed, 4);
     SCOPED_TRACE(graph.to_text());
     ASSERT_EQ(description(shuffled_and_renamed(graph, seed)), description(graph)) << seed;
@@ -48,7 +48,7 @@ TEST(CanonicalForm, DoesNotDependOnWeights) {
 
 TEST(CanonicalForm, ChangesWithShapesAttributesAndEdges) {
   int compared = 0;
-  for (std::uint32_t seed = 1; seed <= 60; ++seed) {
+  for (std::uint32_t seed = 1; seed <= 25; ++seed) {
     const Graph graph = random_blocks(seed, 3);
     for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
       Graph other = graph;
@@ -65,7 +65,7 @@ TEST(CanonicalForm, ChangesWithShapesAttributesAndEdges) {
       ASSERT_NE(description(other), description(graph)) << seed;
     }
   }
-  EXPECT_GT(compared, 300);
+  EXPECT_GT(compared, 150);
 }
 
 TEST(CanonicalForm, TellsWhichOfTwoAlikeNodesIsRead) {
