@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "reference/widen.h"
 
 namespace aoe::compiler {
 namespace {
@@ -27,6 +28,7 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 struct StepValues {
   const Attrs& attrs;
   std::vector<std::optional<Vec>> operands;
+  std::vector<DataType> types;  ///< of operands that are inputs of the task
   int lanes;
 
   Vec operator[](std::size_t i) const { return operands[i].value(); }
@@ -167,6 +169,19 @@ Vec softsign(Builder&, const StepValues& s) {
   return s[0] / (s.constant(1) + abs(s[0]));
 }
 
+/// In float32 like the reference, so that the integers are equal: the quotient, rounded half to even. A scale of 1 stands
+/// where the scale is part of a multiplier before.
+Vec emit_quantize(Builder&, const StepValues& s) {
+  const bool is_scaled = !(s[1].e->op == loopnest::Op::kFloatConst && s[1].e->fvalue == 1.0f);
+  const Vec whole = round_even(is_scaled ? s[0] / s[1] : s[0]) + s[2];
+  const bool is_signed = s.types[2] == DataType::kInt8;
+  return clamp(whole, s.constant(is_signed ? -128 : 0), s.constant(is_signed ? 127 : 255));
+}
+
+Vec emit_dequantize(Builder&, const StepValues& s) {
+  return (s.operands.size() > 2 ? s[0] - s[2] : s[0]) * s[1];
+}
+
 const std::map<std::string_view, Emit>& emitters() {
   using S = const StepValues&;
   static const std::map<std::string_view, Emit> table = {
@@ -206,17 +221,38 @@ const std::map<std::string_view, Emit>& emitters() {
       {"Softsign", softsign},
       {"Mish", emit_mish},
       {"Gelu", emit_gelu},
+      {"Quantize", emit_quantize},
+      {"Dequantize", emit_dequantize},
   };
   return table;
 }
 
+/// Quantize and Dequantize with one scale and zero point for all.
+Result<void> supports_scale(const Task& task, const EpilogueStep& step) {
+  if (step.type == "Quantize" && step.operands.size() < 3) return Unexpected("no zero point");
+  for (std::size_t i = 1; i < step.operands.size(); ++i) {
+    const Operand& operand = step.operands[i];
+    if (operand.kind != Operand::Kind::kInput ||
+        !scalar_constant(task.inputs[static_cast<std::size_t>(operand.index)])) {
+      return Unexpected(step.type + " whose scale and zero point are not one constant each");
+    }
+  }
+  return {};
+}
+
 Result<void> supports_step(const Task& task, const EpilogueStep& step) {
   if (!emitters().contains(step.type)) return Unexpected("no vector form of " + step.type);
+  const bool has_scale = step.type == "Quantize" || step.type == "Dequantize";
+  if (has_scale) {
+    if (Result<void> supported = supports_scale(task, step); !supported) return supported;
+  }
   for (const Operand& operand : step.operands) {
     if (operand.kind != Operand::Kind::kInput) continue;
     const TaskInput& input = task.inputs[static_cast<std::size_t>(operand.index)];
-    if (input.is_present() && input.desc.dtype != DataType::kFloat) {
-      return Unexpected(step.type + " of " + to_string(input.desc) + ", needs float32");
+    const EpilogueTypes types = has_scale ? EpilogueTypes::kBytes : EpilogueTypes::kFloat;
+    if (input.is_present() && !is_epilogue_type(input.desc.dtype, types)) {
+      return Unexpected(step.type + " of " + to_string(input.desc) + ", needs float32" +
+                        (has_scale ? ", int8 or uint8" : ""));
     }
   }
   return {};
@@ -235,8 +271,11 @@ Vec emit_steps(Builder& builder, const Task& task, const std::optional<Vec>& anc
   };
   std::vector<Vec> steps;
   for (const EpilogueStep& step : task.op.epilogue) {
-    StepValues values{.attrs = step.attrs, .operands = {}, .lanes = lanes};
+    StepValues values{.attrs = step.attrs, .operands = {}, .types = {}, .lanes = lanes};
     for (const Operand& operand : step.operands) {
+      const bool is_input = operand.kind == Operand::Kind::kInput;
+      values.types.push_back(is_input ? task.in(static_cast<std::size_t>(operand.index)).dtype
+                                      : DataType::kUndefined);
       switch (operand.kind) {
         case Operand::Kind::kAnchor:
           values.operands.push_back(anchor);
@@ -257,9 +296,14 @@ Vec emit_steps(Builder& builder, const Task& task, const std::optional<Vec>& anc
 }  // namespace
 
 std::optional<float> scalar_constant(const TaskInput& input) {
-  if (!input.constant || input.desc.dtype != DataType::kFloat) return {};
-  if (element_count(input.desc.shape) != 1) return {};
-  return input.constant->view().as<float>()[0];
+  if (!input.constant || element_count(input.desc.shape) != 1) return {};
+  if (!is_epilogue_type(input.desc.dtype, EpilogueTypes::kBytes)) return {};
+  return static_cast<float>(reference::to_double(input.constant->view()));
+}
+
+bool is_epilogue_type(DataType dtype, EpilogueTypes types) {
+  const bool is_byte = dtype == DataType::kInt8 || dtype == DataType::kUint8;
+  return dtype == DataType::kFloat || (types == EpilogueTypes::kBytes && is_byte);
 }
 
 Result<void> supports_epilogue(const Task& task) {

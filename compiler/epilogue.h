@@ -11,6 +11,13 @@
 
 namespace aoe::compiler {
 
+/// Which element types the operands and the result of an epilogue may have.
+enum class EpilogueTypes {
+  kFloat,
+  kBytes,  ///< float32, and int8 and uint8 where Dequantize reads or Quantize writes them
+};
+bool is_epilogue_type(DataType dtype, EpilogueTypes types);
+
 /// Can every step of the task's epilogue be written as float32 vectors? Says which cannot, and why.
 /// Shapes are the caller's business.
 Result<void> supports_epilogue(const Task& task);
@@ -28,7 +35,7 @@ loopnest::Vec emit_epilogue(loopnest::Builder& builder, const Task& task, loopne
 loopnest::Vec emit_elementwise(loopnest::Builder& builder, const Task& task, int lanes,
                                const LoadInput& load);
 
-/// The value of a constant float32 input with a single element.
+/// The value of a constant input with a single element, of float32, int8 or uint8.
 std::optional<float> scalar_constant(const TaskInput& input);
 
 }  // namespace aoe::compiler

@@ -47,9 +47,10 @@ class OmBuilder {
 
   Om run() {
     for (const LoweredStep& step : lowered_.steps) kernels_.push_back(build_kernel(step));
-    const bool needs_bf16 =
-        std::ranges::any_of(kernels_, [](const Kernel& kernel) { return kernel.needs_bf16; });
-    if (needs_bf16) om_.isa = "avx512_bf16";
+    if (std::ranges::any_of(kernels_, &Kernel::needs_bf16))
+      om_.isa = "avx512_bf16";  // and VNNI: no processor has the one without the other
+    else if (std::ranges::any_of(kernels_, &Kernel::needs_vnni))
+      om_.isa += "_vnni";
     placement_ = place_tensors(lowered_, kernels_, options_.reuse_memory);
     for (const int s : placement_.run_by_reference) kernels_[s] = {.kind = KernelKind::kReference};
     add_tensors();

@@ -16,7 +16,13 @@ Result<void> supports_plain(const Task& task, std::initializer_list<std::string_
   if (task.outputs.size() != 1) {
     return Unexpected(std::to_string(task.outputs.size()) + " outputs, needs 1");
   }
-  if (task.in(0).dtype != DataType::kFloat || task.out().dtype != DataType::kFloat) {
+  // The maximum of bytes is the same in float32, which the vectors hold them in.
+  const bool are_bytes =
+      task.op.type == "MaxPoolV3" && task.in(0).dtype == task.out().dtype &&
+      (task.in(0).dtype == DataType::kInt8 || task.in(0).dtype == DataType::kUint8);
+  const bool are_floats =
+      task.in(0).dtype == DataType::kFloat && task.out().dtype == DataType::kFloat;
+  if (!are_floats && !are_bytes) {
     return Unexpected(to_string(task.in(0)) + " to " + to_string(task.out()) + ", needs float32");
   }
   return {};

@@ -8,7 +8,8 @@
 
 namespace aoe::compiler {
 
-/// One of `types`, with static shapes, float32 in input 0 and in the only output, and no epilogue.
+/// One of `types`, with static shapes, float32 in input 0 and in the only output (of a maximum pooling bytes too), and no
+/// epilogue.
 Result<void> supports_plain(const Task& task, std::initializer_list<std::string_view> types);
 
 /// Input 0 and the output in `format`, everything else in ND.

@@ -95,8 +95,9 @@ std::optional<std::string> known_core_name() {
 }
 
 void set_isa(Soc& soc, const std::string& isa) {
-  const bool is_wide = isa == "avx512" || isa == "avx512_bf16";
+  const bool is_wide = isa.starts_with("avx512");
   soc.has_bf16 = isa == "avx512_bf16";
+  soc.has_vnni = soc.has_bf16 || isa.ends_with("_vnni");
   soc.isa = is_wide ? Isa::kAvx512 : Isa::kAvx2;
   soc.vector_lanes = is_wide ? 16 : 8;
   soc.vector_registers = is_wide ? 32 : 16;
@@ -182,9 +183,11 @@ Soc read_description(const fs::path& file, int threads) {
     const auto j = nlohmann::json::parse(read_file(file, ExitCode::kUsage));
     Soc soc;
     const std::string isa = j.at("isa");
-    if (isa != "avx2" && isa != "avx512" && isa != "avx512_bf16")
-      throw Error(ExitCode::kUsage, "isa is '" + isa + "', must be avx2, avx512 or avx512_bf16",
-                  file.string());
+    if (std::ranges::find(runtime::kIsas, isa) == std::end(runtime::kIsas))
+      throw Error(
+          ExitCode::kUsage,
+          "isa is '" + isa + "', must be avx2, avx2_vnni, avx512, avx512_vnni or avx512_bf16",
+          file.string());
     set_isa(soc, isa);
     j.at("llvm_cpu").get_to(soc.llvm_cpu);
     j.at("l1d_bytes").get_to(soc.l1d_bytes);
@@ -204,12 +207,13 @@ Soc read_description(const fs::path& file, int threads) {
 Soc detect_soc(int threads) {
   const std::string isa = runtime::best_host_isa();
   if (isa == "x86_64")
-    throw Error(ExitCode::kOm,
-                "this processor is below x86-64-v3 (AVX2, FMA, BMI2, F16C), which is the least this "
-                "engine needs");
+    throw Error(
+        ExitCode::kOm,
+        "this processor is below x86-64-v3 (AVX2, FMA, BMI2, F16C), which is the least this "
+        "engine needs");
   Soc soc;
   set_isa(soc, isa);
-  const std::string generic = isa == "avx2" ? "v3" : "v4";
+  const std::string generic = isa.starts_with("avx2") ? "v3" : "v4";
   const std::string core = known_core_name().value_or(generic);
   soc.llvm_cpu = core == generic ? "x86-64-" + generic : core;
   soc.threads = threads > 0 ? threads : default_threads();

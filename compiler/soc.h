@@ -16,6 +16,7 @@ struct Soc {
   /// instruction: those are the `isa`'s, so that an om runs wherever the `isa` that it names is there.
   std::string llvm_cpu;
   bool has_bf16 = false;       ///< AVX512-BF16: products of bfloat16 pairs, summed up in float32
+  bool has_vnni = false;       ///< AVX512-VNNI, or AVX-VNNI with kAvx2: products of byte quads, summed up in int32
   int vector_lanes = 8;        ///< float32 lanes: 16 with AVX-512, 8 with AVX2; also c0 of NC1HWC0
   int vector_registers = 16;   ///< 32 with AVX-512
   int threads = 1;             ///< threads that kernels are tuned for and run with

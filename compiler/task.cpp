@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/check.h"
 #include "graph/operand_json.h"
@@ -15,6 +16,36 @@ namespace {
 
 using nlohmann::json;
 
+/// Inputs whose values differ from layer to layer while the code stays the same: the weights, bias, zero point and
+/// multiplier of quantised products (not the weights' zero point: it decides how many sets of weights there are), and the
+/// scales and zero points of steps.
+std::set<std::size_t> quantisation_inputs(const reference::OpCall& op) {
+  std::set<std::size_t> inputs;
+  if (op.type == "QuantConv2D" || op.type == "QuantMatMul") inputs = {1, 2, 3, 5};
+  if (op.type == "Quantize" || op.type == "Dequantize") inputs = {1, 2};
+  for (const reference::EpilogueStep& step : op.epilogue) {
+    if (step.type != "Quantize" && step.type != "Dequantize") continue;
+    for (std::size_t i = 1; i < step.operands.size(); ++i)
+      if (step.operands[i].kind == reference::Operand::Kind::kInput)
+        inputs.insert(static_cast<std::size_t>(step.operands[i].index));
+  }
+  return inputs;
+}
+
+bool is_one(const Constant& constant) {
+  return constant.desc().dtype == DataType::kFloat && element_count(constant.desc().shape) == 1 &&
+         constant.view().as<float>()[0] == 1.0f;
+}
+
+/// Of quantisation's constants only a 1 shows its value: it spares code.
+json input_json(const TaskInput& input, bool is_quantisation) {
+  if (!is_quantisation || !input.constant || is_one(*input.constant))
+    return graph::operand_json(input.desc, input.constant);
+  json j = graph::tensor_json(input.desc);
+  j["constant"] = true;
+  return j;
+}
+
 double elements(const TensorDesc& desc) {
   return desc.dtype == DataType::kUndefined ? 0.0 : static_cast<double>(element_count(desc.shape));
 }
@@ -22,9 +53,9 @@ double elements(const TensorDesc& desc) {
 /// Products summed up per output element, for ops that sum products.
 double products_per_output(const Task& task) {
   const std::string& type = task.op.type;
-  if (type == "Conv2D")
+  if (type == "Conv2D" || type == "QuantConv2D")
     return elements(task.in(1)) / std::max(1.0, static_cast<double>(task.in(1).shape[0]));
-  if (type == "MatMulV2") {
+  if (type == "MatMulV2" || type == "QuantMatMul") {
     const Shape& left = task.in(0).shape;
     return left.empty() ? 1.0 : static_cast<double>(left.back());
   }
@@ -121,7 +152,9 @@ Task task_of(const graph::Graph& graph, graph::NodeId id) {
 
 bank::TaskKey key_of(const Task& task, const Soc& soc) {
   json inputs = json::array(), outputs = json::array();
-  for (const TaskInput& input : task.inputs) inputs.push_back(graph::operand_json(input.desc, input.constant));
+  const std::set<std::size_t> quantisation = quantisation_inputs(task.op);
+  for (std::size_t i = 0; i < task.inputs.size(); ++i)
+    inputs.push_back(input_json(task.inputs[i], quantisation.contains(i)));
   for (const TensorDesc& output : task.outputs) outputs.push_back(graph::tensor_json(output));
   const json description = {
       {"op", reference::to_json(task.op)}, {"inputs", inputs}, {"outputs", outputs}};

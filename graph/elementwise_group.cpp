@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 
+#include "graph/quantization.h"
 #include "graph/rewrite.h"
 
 namespace aoe::graph {
@@ -24,6 +25,19 @@ void fill_absent_bounds(Graph& graph, NodeId id) {
         add_floats(graph, graph.nodes[id].name + "_bound", {}, {i == 1 ? -kInfinity : kInfinity});
     graph.nodes[id].inputs[i] = bound;
   }
+}
+
+bool is_byte_conversion(const Graph& graph, const Node& node) {
+  for (std::size_t i = 1; i < node.inputs.size(); ++i) {
+    const ConstantPtr parameter = constant_input(graph, node, i);
+    if (!parameter || element_count(parameter->desc().shape) != 1) return false;
+  }
+  const bool to_bytes = node.op.type == "Quantize";
+  const DataType in = dtype_of(graph, node.inputs[0]), out = dtype_of(graph, node.outputs[0]);
+  const DataType real = to_bytes ? in : out;
+  return real == DataType::kFloat && is_byte(to_bytes ? out : in) &&
+         (!to_bytes || node.inputs.size() == 3) &&
+         dtype_of(graph, node.inputs[1]) == DataType::kFloat;
 }
 
 class StepWriter {
@@ -63,12 +77,18 @@ class StepWriter {
 
 }  // namespace
 
-bool is_step(const Graph& graph, NodeId id, const TensorDesc& desc) {
+bool is_quantisation(const Node& node) {
+  return node.op.type == "Quantize" || node.op.type == "Dequantize";
+}
+
+bool is_step(const Graph& graph, NodeId id, const Shape& shape) {
   const Node& node = graph.nodes[id];
   if (node.is_dead || !node.op.epilogue.empty() || node.outputs.size() != 1) return false;
   const reference::OpDef* def = reference::ops().find(node.op.type);
-  if (def == nullptr || !def->is_elementwise || desc.dtype != DataType::kFloat) return false;
-  if (graph.values[node.outputs[0]].desc != desc || !is_static(desc.shape)) return false;
+  if (def == nullptr || !def->is_elementwise) return false;
+  if (shape_of(graph, node.outputs[0]) != shape || !is_static(shape)) return false;
+  if (is_quantisation(node)) return is_byte_conversion(graph, node);
+  if (dtype_of(graph, node.outputs[0]) != DataType::kFloat) return false;
   return std::ranges::all_of(node.inputs, [&](ValueId input) {
     if (input == kNone) return node.op.type == "ClipByValue";
     return dtype_of(graph, input) == DataType::kFloat && is_static(shape_of(graph, input));

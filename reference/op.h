@@ -78,7 +78,8 @@ struct OpDef {
   ComputeFn compute;
   bool is_elementwise =
       false;  ///< output element i depends on element i (after broadcasting) of the inputs only,
-              ///< one output, same dtype in and out: may stand in an epilogue
+              ///< one output, same dtype in and out (but for Quantize and Dequantize, which are
+              ///< elementwise with one scale for all): may stand in an epilogue
   bool is_deterministic = true;  ///< false: not folded (RandomNormal, ...)
   std::size_t min_inputs =
       1;  ///< so many leading inputs must be present; infer() checks it before InferFn

@@ -37,6 +37,17 @@ inline double quantize(double scaled, double zero_point, const QuantRange& range
   return std::clamp(std::nearbyint(scaled) + zero_point, range.min, range.max);
 }
 
+/// What an integer sum is multiplied by to give a quotient by `y_scale`. One rounding, to float32.
+inline float requantize_multiplier(double x_scale, double w_scale, double y_scale) {
+  return static_cast<float>(x_scale * w_scale / y_scale);
+}
+
+/// The real number that an integer sum stands for. In float32, as every kernel computes it, so that results are equal
+/// and not only close: an integer is reached by way of one rounding of the sum and one of the product.
+inline float rescale(double sum, float multiplier) {
+  return static_cast<float>(sum) * multiplier;
+}
+
 /// The values of a zero point or scale input: one, or one per channel; a single `fallback` when it
 /// is absent.
 inline std::vector<double> quant_parameter(std::span<const Tensor> inputs, std::size_t index,

@@ -2,14 +2,19 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace aoe::runtime {
 
-/// `isa` as an om names it: "avx2" (all of x86-64-v3) or "avx512" (all of x86-64-v4, what every
-/// AVX-512 server core has), "avx512_bf16" (that and AVX512-BF16). False for other words.
-bool host_supports(const std::string& isa);
+/// The words an om names its instruction set by, the best first: all of x86-64-v3 ("avx2") or x86-64-v4 ("avx512", what
+/// every AVX-512 server core has), with AVX-VNNI or AVX512-VNNI ("_vnni"), with AVX512-VNNI and AVX512-BF16 ("_bf16").
+inline constexpr std::string_view kIsas[] = {"avx512_bf16", "avx512_vnni", "avx512", "avx2_vnni",
+                                             "avx2"};
 
-/// "avx512_bf16", "avx512", "avx2", or "x86_64" when the host has neither.
+/// False for other words.
+bool host_supports(std::string_view isa);
+
+/// The first of kIsas that the host supports, or "x86_64" when there is none.
 std::string best_host_isa();
 
 }  // namespace aoe::runtime

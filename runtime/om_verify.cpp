@@ -1,10 +1,13 @@
 // The checks on a graph section that parsed: whatever passes here cannot make the executor leave
 // its buffers.
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <optional>
 
 #include "base/error.h"
+#include "runtime/isa.h"
 #include "runtime/om_graph.h"
 
 namespace aoe::runtime {
@@ -15,7 +18,7 @@ class Verifier {
   Verifier(const Om& om, const std::string& where) : om_(om), where_(where) {}
 
   void run() {
-    if (om_.isa != "avx2" && om_.isa != "avx512" && om_.isa != "avx512_bf16")
+    if (std::ranges::find(kIsas, om_.isa) == std::end(kIsas))
       fail("needs the unknown instruction set '" + om_.isa + "'");
     if (om_.threads < 1) fail("was compiled for " + std::to_string(om_.threads) + " threads");
     for (const std::optional<double>& peak : {om_.peak_gflops, om_.memory_gb_s})

@@ -58,9 +58,11 @@ ConstantPtr random_tensor(const TensorDesc& desc, std::uint64_t seed, double low
       fill<std::uint16_t>(*tensor, [&] { return to_bfloat16(real()); });
       break;
     case DataType::kBool:
-    case DataType::kInt8:
-    case DataType::kUint8:
       fill<std::uint8_t>(*tensor, [&] { return static_cast<std::uint8_t>(bit()); });
+      break;
+    case DataType::kInt8:
+    case DataType::kUint8:  // quantised numbers: every byte is one
+      fill<std::uint8_t>(*tensor, [&] { return static_cast<std::uint8_t>(random.next() >> 56); });
       break;
     case DataType::kInt16:
     case DataType::kUint16:

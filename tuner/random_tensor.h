@@ -7,7 +7,7 @@
 
 namespace aoe::tuner {
 
-/// Uniform in [low, high] for floats. Integers are 0 or 1: they are valid as indices, counts and
+/// Uniform in [low, high] for floats, and over all bytes for int8 and uint8. Other integers are 0 or 1: valid as indices, counts and
 /// flags alike.
 ConstantPtr random_tensor(const TensorDesc& desc, std::uint64_t seed, double low = -1,
                           double high = 1);

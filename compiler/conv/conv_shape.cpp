@@ -78,7 +78,8 @@ double ConvShape::output_elements() const {
 Result<ConvShape> conv_shape(const Task& task) {
   ConvShape s;
   s.is_transposed = task.op.type == "Conv2DTranspose";
-  if (task.op.type != "Conv2D" && !s.is_transposed) {
+  const bool is_quantised = task.op.type == "QuantConv2D";
+  if (task.op.type != "Conv2D" && !is_quantised && !s.is_transposed) {
     return Unexpected(task.op.type + " is not a convolution");
   }
   if (!task.is_static()) return Unexpected("shapes are not static");

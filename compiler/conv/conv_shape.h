@@ -45,7 +45,7 @@ struct ConvShape {
   double weight_elements() const;
 };
 
-/// Reads "Conv2D" or "Conv2DTranspose" with static shapes and two spatial dimensions; the reason
+/// Reads "Conv2D", "QuantConv2D" or "Conv2DTranspose" with static shapes and two spatial dimensions; the reason
 /// why not otherwise.
 Result<ConvShape> conv_shape(const Task& task);
 

@@ -52,8 +52,8 @@ PackedConstant blocked_constant(const ConstantPtr& constant, const Shape& shape,
 
 }  // namespace
 
-Result<void> supports_image_epilogue(const Task& task) {
-  if (task.out().dtype != DataType::kFloat) {
+Result<void> supports_image_epilogue(const Task& task, EpilogueTypes types) {
+  if (!is_epilogue_type(task.out().dtype, types)) {
     return Unexpected("output is " + std::string(name(task.out().dtype)) + ", needs float32");
   }
   if (task.outputs.size() != 1) {
@@ -61,7 +61,7 @@ Result<void> supports_image_epilogue(const Task& task) {
   }
   for (std::size_t i = anchor_inputs(task); i < task.inputs.size(); ++i) {
     const TensorDesc& operand = task.in(i);
-    if (operand.dtype != DataType::kFloat) {
+    if (!is_epilogue_type(operand.dtype, types)) {
       return Unexpected("epilogue operand is " + to_string(operand) + ", needs float32");
     }
     if (operand.shape.size() > 4) {
@@ -125,8 +125,8 @@ ImageStore::ImageStore(const Task& task, const FormatChoice& format, int lanes,
     Operand operand;
     if (!input.constant) {
       operand.layout = layout_of(shape, format.inputs[i]);
-    } else if (element_count(shape) == 1) {
-      operand.scalar = input.constant->view().as<float>()[0];
+    } else if (const auto scalar = scalar_constant(input)) {
+      operand.scalar = scalar;
     } else {
       operand.layout = layout_of(shape, shape[1] == 1 ? Format::kND : Format::kNC1HWC0);
     }

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "compiler/conv/image_layout.h"
+#include "compiler/epilogue.h"
 #include "compiler/impl.h"
 #include "compiler/kernel_buffers.h"
 
@@ -21,7 +22,7 @@ struct ImagePosition {
 };
 
 /// Can the epilogue of this 4-D task be fused into an image kernel? Says why not.
-Result<void> supports_image_epilogue(const Task& task);
+Result<void> supports_image_epilogue(const Task& task, EpilogueTypes types = EpilogueTypes::kFloat);
 
 /// Formats for all of the task's inputs when its image input is stored as `in` and its output as
 /// `out`: epilogue operands with all channels lie like the output, others as they are.

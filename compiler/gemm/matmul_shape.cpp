@@ -111,11 +111,15 @@ double MatMulShape::flops() const {
 }
 
 Result<MatMulShape> matmul_shape(const Task& task) {
-  if (task.op.type != "MatMulV2" && task.op.type != "Gemm") {
+  const bool is_quantised = task.op.type == "QuantMatMul";
+  if (task.op.type != "MatMulV2" && task.op.type != "Gemm" && !is_quantised) {
     return Unexpected(task.op.type + " is not a matrix product");
   }
   if (!task.is_static()) return Unexpected("shapes are not static");
-  const Shape &a = task.in(0).shape, &b = task.in(1).shape, &out = task.out().shape;
+  const Shape &a = task.in(0).shape, &out = task.out().shape;
+  Shape b = task.in(1).shape;
+  const bool is_transposed = is_quantised && task.op.attrs.get_int("transB", 0) != 0;
+  if (is_transposed && b.size() == 2) std::swap(b[0], b[1]);
   if (a.size() < 2 || b.size() < 2) {
     return Unexpected("factor " + aoe::to_string(a.size() < 2 ? a : b) + " is not a matrix");
   }
@@ -130,6 +134,7 @@ Result<MatMulShape> matmul_shape(const Task& task) {
   s.batch_dims.assign(out.begin(), out.end() - 2);
   s.a = layout_of(a, out.size());
   s.b = layout_of(b, out.size());
+  if (is_transposed) s.b.row = 1, s.b.column = s.k;
   if (!s.batch_dims.empty() && may_fold_batches(task, s)) {
     s.m = element_count(out) / s.n;
     s.a.row = s.m == 1 ? 0 : s.k;

@@ -32,7 +32,7 @@ struct MatMulShape {
   double flops() const;
 };
 
-/// Reads "MatMulV2" or "Gemm" with static shapes; the reason why not otherwise. Batches that share one B become rows of
+/// Reads "MatMulV2", "Gemm" or "QuantMatMul" with static shapes; the reason why not otherwise. Batches that share one B become rows of
 /// one matrix, where the epilogue's operands allow it.
 Result<MatMulShape> matmul_shape(const Task& task);
 

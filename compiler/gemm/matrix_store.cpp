@@ -11,14 +11,32 @@ using loopnest::Builder;
 using loopnest::Int;
 using loopnest::Vec;
 
-Result<void> supports_matrix_epilogue(const Task& task, const MatMulShape& shape) {
+namespace {
+
+/// Bias and operands of the epilogue; a quantised product deals with its own inputs itself.
+std::size_t first_operand(const Task& task) {
+  if (task.op.type != "QuantMatMul") return 2;
+  return task.op.anchor_inputs < 0 ? task.inputs.size()
+                                   : static_cast<std::size_t>(task.op.anchor_inputs);
+}
+
+}  // namespace
+
+Result<void> supports_matrix_epilogue(const Task& task, const MatMulShape& shape,
+                                      EpilogueTypes types) {
+  if (!is_epilogue_type(task.out().dtype, types)) {
+    return Unexpected("output is " + aoe::to_string(task.out()) + ", needs float32");
+  }
   if (task.outputs.size() != 1) {
     return Unexpected(std::to_string(task.outputs.size()) + " outputs, needs 1");
   }
-  for (std::size_t i = shape.has_bias ? 2 : 0; i < task.inputs.size(); ++i) {
+  const std::size_t first = task.op.type == "QuantMatMul" ? first_operand(task)
+                            : shape.has_bias              ? 2
+                                                          : 0;
+  for (std::size_t i = first; i < task.inputs.size(); ++i) {
     if (!task.inputs[i].is_present()) continue;
     const TensorDesc& operand = task.in(i);
-    if (operand.dtype != DataType::kFloat) {
+    if (!is_epilogue_type(operand.dtype, types)) {
       return Unexpected("input " + std::to_string(i) + " is " + aoe::to_string(operand) +
                         ", needs float32");
     }
@@ -36,8 +54,10 @@ MatrixStore::MatrixStore(const Task& task, const MatMulShape& shape, int lanes)
       lanes_(lanes),
       layout_(operand_layout(task, shape, task.out().shape)),
       operands_(task.inputs.size()) {
-  for (std::size_t i = 2; i < task.inputs.size(); ++i) {
+  for (std::size_t i = first_operand(task); i < task.inputs.size(); ++i) {
     if (!task.inputs[i].is_present()) continue;
+    const bool is_byte = task.in(i).dtype != DataType::kFloat;
+    if (is_byte && task.inputs[i].constant) continue;  // a zero point, which the epilogue knows
     operands_[i] = Operand{operand_layout(task, shape, task.in(i).shape), {}};
   }
 }

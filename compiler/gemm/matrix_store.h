@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "compiler/epilogue.h"
 #include "compiler/gemm/matmul_shape.h"
 #include "compiler/impl.h"
 #include "compiler/kernel_buffers.h"
@@ -20,7 +21,8 @@ struct MatrixPosition {
 };
 
 /// Can the epilogue and the bias of this matrix product be fused? Says why not.
-Result<void> supports_matrix_epilogue(const Task& task, const MatMulShape& shape);
+Result<void> supports_matrix_epilogue(const Task& task, const MatMulShape& shape,
+                                      EpilogueTypes types = EpilogueTypes::kFloat);
 
 class MatrixStore {
  public:
@@ -53,7 +55,7 @@ class MatrixStore {
   MatMulShape shape_;
   int lanes_;
   MatrixLayout layout_;
-  std::vector<std::optional<Operand>> operands_;  ///< by task input; the factors have none
+  std::vector<std::optional<Operand>> operands_;  ///< by task input; factors and scalars have none
 };
 
 }  // namespace aoe::compiler

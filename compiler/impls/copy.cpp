@@ -45,8 +45,10 @@ std::vector<FormatChoice> possible_formats(const Task& task) {
   return choices;
 }
 
-bool is_float(const TensorDesc& desc) {
-  return desc.dtype == DataType::kFloat;
+/// Elements pass through float32, which holds every byte.
+bool is_moved(const TensorDesc& desc) {
+  return desc.dtype == DataType::kFloat || desc.dtype == DataType::kInt8 ||
+         desc.dtype == DataType::kUint8;
 }
 
 class Copy final : public Impl {
@@ -56,11 +58,15 @@ class Copy final : public Impl {
   Result<void> supports(const Task& task, const Soc& soc) const override {
     if (!task.is_static()) return Unexpected("shapes are not static");
     if (!task.op.epilogue.empty()) return Unexpected("takes no epilogue");
-    if (task.inputs.empty() || !is_float(task.in(0))) return Unexpected("moves float32 only");
-    if (!std::all_of(task.outputs.begin(), task.outputs.end(), is_float)) {
-      return Unexpected("an output is not float32");
+    if (task.inputs.empty() || !is_moved(task.in(0)))
+      return Unexpected("moves float32, int8 and uint8 only");
+    if (task.in(0).dtype != DataType::kFloat && task.op.type == "PadV3")
+      return Unexpected("pads float32 only");
+    if (!std::all_of(task.outputs.begin(), task.outputs.end(), is_moved)) {
+      return Unexpected("an output is not float32, int8 or uint8");
     }
-    if (task.inputs[0].constant && task.op.type != "ConcatV2") return Unexpected("moves a constant");
+    if (task.inputs[0].constant && task.op.type != "ConcatV2")
+      return Unexpected("moves a constant");
     if (task.op.type == "TransData" && task.in(0).shape.size() < 2) {
       return Unexpected("TransData of " + to_string(task.in(0).shape));
     }
@@ -117,8 +123,8 @@ class Copy final : public Impl {
     if (task.op.type == "ConcatV2") {
       for (const TaskInput& part : task.inputs) {
         if (!part.constant) continue;
-        kernel.constants.push_back(packed_in_format(part.constant, part.desc.shape,
-                                                    format.outputs[0], soc.vector_lanes));
+        kernel.constants.push_back(
+            packed_in_format(part.constant, part.desc.shape, format.outputs[0], soc.vector_lanes));
       }
     }
     Builder builder("copy");

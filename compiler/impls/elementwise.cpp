@@ -93,8 +93,9 @@ class Elementwise final : public Impl {
       return Unexpected(task.op.type + " is not elementwise");
     }
     if (!task.is_static()) return Unexpected("shapes are not static");
-    if (task.outputs.size() != 1 || task.out().dtype != DataType::kFloat) {
-      return Unexpected("output is " + to_string(task.out()) + ", needs one of float32");
+    if (task.outputs.size() != 1 || !is_epilogue_type(task.out().dtype, EpilogueTypes::kBytes)) {
+      return Unexpected("output is " + to_string(task.out()) +
+                        ", needs one of float32, int8 or uint8");
     }
     return supports_epilogue(as_fused(task));
   }

@@ -147,6 +147,23 @@ Vec Builder::load_indexed(Buffer buffer, Int base, Buffer indices, Int first, in
                                                        .id = buffer.id}));
 }
 
+Vec Builder::load_quads(Buffer buffer, Int index, int lanes, std::optional<Int> active) const {
+  const BufferDecl& decl = function_.buffers[static_cast<std::size_t>(buffer.id)];
+  AOE_CHECK(size_bytes(decl.dtype) == 1, decl.name + ": quads of elements that are no bytes");
+  if (active && active->constant() && *active->constant() >= lanes) active.reset();
+  std::vector<Expr> args = {index.e};
+  if (active) args.push_back(active->e);
+  return Vec(std::make_shared<const ExprNode>(ExprNode{.op = Op::kLoadQuads,
+                                                       .type = Type::kFloat,
+                                                       .lanes = lanes,
+                                                       .args = std::move(args),
+                                                       .id = buffer.id}));
+}
+
+Vec Builder::load_quad_broadcast(Buffer buffer, Int index, int lanes) const {
+  return broadcast(load_quads(buffer, index, 1), lanes);
+}
+
 Int Builder::load_int(Buffer buffer, Int index) const {
   const BufferDecl& decl = function_.buffers[static_cast<std::size_t>(buffer.id)];
   AOE_CHECK(decl.access == Access::kRead, decl.name + ": load_int() of a buffer that is written");

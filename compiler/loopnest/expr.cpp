@@ -339,6 +339,29 @@ Vec dot_bf16(Vec a, Vec b, Vec sum) {
       {.op = Op::kDotBf16, .type = Type::kFloat, .lanes = a.lanes(), .args = {a.e, b.e, sum.e}}));
 }
 
+Vec quad_splat(std::uint32_t quad, int lanes) {
+  return Vec(make({.op = Op::kQuadConst, .type = Type::kFloat, .lanes = lanes, .ivalue = quad}));
+}
+
+Vec flip_signs(Vec quads) {
+  return unary(Op::kFlipSigns, quads);
+}
+
+Vec dot_u8s8(Vec a, Vec b, Vec sum) {
+  check_lanes(a.e, b.e);
+  check_lanes(b.e, sum.e);
+  return Vec(make(
+      {.op = Op::kDotU8S8, .type = Type::kFloat, .lanes = a.lanes(), .args = {a.e, b.e, sum.e}}));
+}
+
+Vec int_bits_to_float(Vec sums) {
+  return unary(Op::kIntBitsToFloat, sums);
+}
+
+Vec float_to_int_bits(Vec numbers) {
+  return unary(Op::kFloatToIntBits, numbers);
+}
+
 // ---- masks ----
 
 Mask operator<(Vec a, Vec b) {

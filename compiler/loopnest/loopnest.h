@@ -58,6 +58,8 @@ enum class Op {
   kReduceAdd, kReduceMax, kReduceMin,          // lanes -> 1 lane
   kTransposeRow,                               // row `ivalue` of the transpose of n args of n lanes
   kPackBf16, kDotBf16,                         // pairs of bfloat16 in the bits of float lanes
+  kLoadQuads, kQuadConst, kFlipSigns, kDotU8S8, // four bytes in the bits of float lanes
+  kIntBitsToFloat, kFloatToIntBits,            // int32 in the bits of float lanes
   // lane masks (type kMask)
   kFloatLess, kFloatLessEqual, kFloatEqual, kActiveLanes, kSelect,
 };
@@ -75,7 +77,7 @@ struct ExprNode {
   std::vector<Expr> args = {};  ///< kLoad: index[, active]; kLoadIndexed: base,
                                 ///< index of the first lane's index[, active]
   std::int64_t ivalue = 0;      ///< kIntConst; kTransposeRow: the row; kLoadIndexed: the buffer of
-                                ///< the indices
+                                ///< the indices; kQuadConst: the bits
   float fvalue = 0;             ///< kFloatConst
   int id = -1;                  ///< kVar: variable; kLocal: local; kLoad...: buffer
   std::int64_t stride = 1;      ///< kLoad: elements between lanes; 0 = one element for all lanes
@@ -147,6 +149,16 @@ Vec transpose_row(const std::vector<Vec>& rows, int row);
 Vec pack_bf16(Vec low, Vec high);
 /// sum + a.first * b.first + a.second * b.second by lane, in float32; subnormal numbers count as zeros.
 Vec dot_bf16(Vec a, Vec b, Vec sum);
+
+/// Quads: four bytes, and int32 sums, each in the bits of one float lane. Only loads, stores, local() and the functions
+/// here may touch them. On a Soc with has_vnni a dot product is one instruction, elsewhere a few; all are exact.
+Vec quad_splat(std::uint32_t quad, int lanes);
+/// Signed bytes as unsigned ones, 128 larger; and back.
+Vec flip_signs(Vec quads);
+/// sum + the four products of unsigned bytes of `a` with signed ones of `b`, by lane; wraps around.
+Vec dot_u8s8(Vec a, Vec b, Vec sum);
+Vec int_bits_to_float(Vec sums);     ///< rounds to nearest even
+Vec float_to_int_bits(Vec numbers);  ///< whole numbers of the range of int32
 
 /// A mask of lanes.
 struct Mask {
@@ -243,6 +255,10 @@ class Builder {
   /// Lane i is element base + indices[first + i] of `buffer`; `indices` holds int32 and is only read.
   Vec load_indexed(Buffer buffer, Int base, Buffer indices, Int first, int lanes,
                    std::optional<Int> active = {}) const;
+  /// Lane i is the bytes [index + 4 i, index + 4 i + 4) of an int8 or uint8 buffer, as they are; see dot_u8s8().
+  Vec load_quads(Buffer buffer, Int index, int lanes, std::optional<Int> active = {}) const;
+  /// One quad in all lanes.
+  Vec load_quad_broadcast(Buffer buffer, Int index, int lanes) const;
   void store(Buffer buffer, Int index, Vec value, std::optional<Int> active = {},
              std::int64_t stride = 1);
   /// A hint; the index may lie outside the buffer. Into L1, or only as near as L2 with `cache_level` 2.

@@ -19,8 +19,9 @@ using llvm::Value;
 
 class Lowering {
  public:
-  Lowering(const Function& source, llvm::Function* target)
+  Lowering(const Function& source, const Soc& soc, llvm::Function* target)
       : source_(source),
+        soc_(soc),
         target_(target),
         ir_(BasicBlock::Create(target->getContext(), "entry", target)),
         memory_(ir_, source, target->getArg(0), target->getArg(3)) {}
@@ -239,6 +240,15 @@ class Lowering {
       case Op::kDotBf16:
         use_bf16();
         return emit_dot_bf16(ir_, value(e.args[0]), value(e.args[1]), value(e.args[2]));
+      case Op::kLoadQuads:
+        return memory_.load_quads(place(e.id, e.args[0]), e.lanes,
+                                  e.args.size() > 1 ? index(e.args[1]) : nullptr);
+      case Op::kQuadConst:
+        return quad_constant(static_cast<std::uint32_t>(e.ivalue), e.lanes);
+      case Op::kDotU8S8:
+        if (soc_.has_vnni) use_vnni();
+        return emit_dot_u8s8(ir_, value(e.args[0]), value(e.args[1]), value(e.args[2]),
+                             soc_.has_vnni);
       case Op::kSelect:
         return ir_.CreateSelect(value(e.args[0]), value(e.args[1]), value(e.args[2]));
       default:
@@ -248,12 +258,21 @@ class Lowering {
 
   /// Functions without these operations keep to the baseline.
   void use_bf16() { target_->addFnAttr("target-features", "+avx512bf16"); }
+  void use_vnni() {
+    target_->addFnAttr("target-features", soc_.isa == Isa::kAvx512 ? "+avx512vnni" : "+avxvnni");
+  }
 
   Value* unary(const ExprNode& e) {
     Value* a = value(e.args[0]);
     switch (e.op) {
       case Op::kBroadcast:
         return ir_.CreateVectorSplat(static_cast<unsigned>(e.lanes), a);
+      case Op::kFlipSigns:
+        return emit_flip_signs(ir_, a);
+      case Op::kIntBitsToFloat:
+        return emit_int_bits_to_float(ir_, a);
+      case Op::kFloatToIntBits:
+        return emit_float_to_int_bits(ir_, a);
       case Op::kNeg:
         return ir_.CreateFNeg(a);
       case Op::kAbs:
@@ -331,7 +350,17 @@ class Lowering {
     return llvm::ConstantFP::get(type, llvm::APFloat(number));
   }
 
+  /// An integer constant under the float type: a float one would lose the payload of a NaN.
+  Value* quad_constant(std::uint32_t bits, int lanes) {
+    Value* quad = ir_.getInt32(bits);
+    if (lanes == 1) return ir_.CreateBitCast(quad, ir_.getFloatTy());
+    const auto n = static_cast<unsigned>(lanes);
+    return ir_.CreateBitCast(ir_.CreateVectorSplat(n, quad),
+                             llvm::FixedVectorType::get(ir_.getFloatTy(), n));
+  }
+
   const Function& source_;
+  const Soc& soc_;
   llvm::Function* target_;
   IrBuilder ir_;
   Memory memory_;
@@ -370,7 +399,7 @@ llvm::Function* lower(const Function& function, const Soc& soc, llvm::Module& mo
   auto* target =
       llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, function.name, module);
   set_attributes(target, soc);
-  Lowering(function, target).run();
+  Lowering(function, soc, target).run();
   return target;
 }
 

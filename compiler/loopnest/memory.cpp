@@ -234,20 +234,33 @@ Value* Memory::load_indexed(const Place& place, const Place& indices, int lanes,
   if (lanes == 1) {
     const llvm::Align alignment = natural_alignment(element);
     if (active == nullptr) {
-      return to_float(
-          mark(ir_.CreateAlignedLoad(element, pointers, alignment), place.buffer, true), dtype);
+      return to_float(mark(ir_.CreateAlignedLoad(element, pointers, alignment), place.buffer, true),
+                      dtype);
     }
     pointers = ir_.CreateVectorSplat(1, pointers);
   }
   llvm::Type* type = llvm::FixedVectorType::get(element, static_cast<unsigned>(lanes));
-  Value* mask = active == nullptr ? llvm::Constant::getAllOnesValue(with_lanes(ir_.getInt1Ty(), lanes))
-                                  : active_mask(active, lanes);
+  Value* mask = active == nullptr
+                    ? llvm::Constant::getAllOnesValue(with_lanes(ir_.getInt1Ty(), lanes))
+                    : active_mask(active, lanes);
   if (lanes == 1) mask = ir_.CreateVectorSplat(1, mask);
   Value* gather = mark(ir_.CreateMaskedGather(type, pointers, natural_alignment(element), mask,
                                               llvm::Constant::getNullValue(type)),
                        place.buffer, true);
   if (lanes == 1) gather = ir_.CreateExtractElement(gather, std::uint64_t{0});
   return to_float(gather, dtype);
+}
+
+Value* Memory::load_quads(const Place& place, int lanes, Value* active) {
+  llvm::Type* type = with_lanes(ir_.getFloatTy(), lanes);
+  const llvm::Align any(1);
+  if (active == nullptr) {
+    return mark(ir_.CreateAlignedLoad(type, address(place), any), place.buffer, true);
+  }
+  AOE_CHECK(lanes > 1, "a masked load of one quad");
+  auto* load = ir_.CreateMaskedLoad(type, address(place), any, active_mask(active, lanes),
+                                    llvm::Constant::getNullValue(type));
+  return mark(load, place.buffer, true);
 }
 
 Value* Memory::load_int(const Place& place) {
@@ -312,6 +325,17 @@ Value* Memory::to_float(Value* raw, DataType dtype) {
   }
 }
 
+/// Bounds first, then one conversion: LLVM's own saturating conversion converts lane by lane where lanes are few.
+Value* Memory::to_byte(Value* value, DataType dtype) {
+  const auto number = [&](float n) { return llvm::ConstantFP::get(value->getType(), n); };
+  Value* is_number = ir_.CreateFCmpORD(value, value);
+  value = emit_max(ir_, value, number(is_signed(dtype) ? -128 : 0));
+  value = emit_min(ir_, value, number(is_signed(dtype) ? 127 : 255));
+  Value* whole = ir_.CreateFPToSI(value, int_like(value, 32));
+  whole = ir_.CreateSelect(is_number, whole, llvm::Constant::getNullValue(whole->getType()));
+  return ir_.CreateTrunc(whole, int_like(value, 8));
+}
+
 Value* Memory::from_float(Value* value, DataType dtype) {
   const int lanes = lanes_of(value);
   const auto with = [&](llvm::Type* element) { return with_lanes(element, lanes); };
@@ -340,6 +364,7 @@ Value* Memory::from_float(Value* value, DataType dtype) {
       break;
   }
   // Saturates; NaN becomes 0.
+  if (dtype == DataType::kInt8 || dtype == DataType::kUint8) return to_byte(value, dtype);
   const auto intrinsic =
       is_signed(dtype) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
   const auto bits = static_cast<unsigned>(aoe::size_bytes(dtype) * 8);

@@ -28,6 +28,8 @@ class Memory {
   /// Lane i from `place` + indices[i].
   llvm::Value* load_indexed(const Place& place, const Place& indices, int lanes,
                             llvm::Value* active);
+  /// The bytes of float lanes as they are, from a buffer of bytes.
+  llvm::Value* load_quads(const Place& place, int lanes, llvm::Value* active);
   void store(const Place& place, llvm::Value* value, std::int64_t stride, llvm::Value* active);
   llvm::Value* load_int(const Place& place);
   void prefetch(const Place& place, int cache_level);
@@ -45,6 +47,7 @@ class Memory {
                                  llvm::Value* active);
   llvm::Value* lane_addresses(const Place& place, int lanes, std::int64_t stride);
   llvm::Value* to_float(llvm::Value* raw, DataType dtype);
+  llvm::Value* to_byte(llvm::Value* value, DataType dtype);
   llvm::Value* from_float(llvm::Value* value, DataType dtype);
 
   IrBuilder& ir_;

@@ -90,6 +90,14 @@ Spelling spelling(Op op) {
       return {"pack_bf16", 0};
     case Op::kDotBf16:
       return {"dot_bf16", 0};
+    case Op::kFlipSigns:
+      return {"flip_signs", 0};
+    case Op::kDotU8S8:
+      return {"dot_u8s8", 0};
+    case Op::kIntBitsToFloat:
+      return {"int_bits_to_float", 0};
+    case Op::kFloatToIntBits:
+      return {"float_to_int_bits", 0};
     case Op::kActiveLanes:
       return {"active_lanes", 0};
     case Op::kSelect:
@@ -101,6 +109,8 @@ Spelling spelling(Op op) {
     case Op::kLocal:
     case Op::kLoad:
     case Op::kLoadIndexed:
+    case Op::kLoadQuads:
+    case Op::kQuadConst:
       break;  // written by Printer::leaf
   }
   AOE_CHECK(false, "no spelling");
@@ -246,6 +256,11 @@ class Printer {
       case Op::kLoadIndexed:
         return buffer(e.id) + "[" + expr(e.args[0]) + " + " + buffer(static_cast<int>(e.ivalue)) +
                "[" + expr(e.args[1]) + lanes_text(1, e.args, 2) + "]]x" + std::to_string(e.lanes);
+      case Op::kLoadQuads:
+        return "quads " + buffer(e.id) + "[" + expr(e.args[0]) + lanes_text(1, e.args, 1) + "]x" +
+               std::to_string(e.lanes);
+      case Op::kQuadConst:
+        return "quad " + std::to_string(e.ivalue) + "x" + std::to_string(e.lanes);
       default:
         break;
     }

@@ -10,6 +10,9 @@
 #include <initializer_list>
 #include <limits>
 #include <numeric>
+#include <string>
+
+#include "base/check.h"
 
 namespace aoe::compiler::loopnest {
 namespace {
@@ -268,6 +271,65 @@ Value* emit_dot_bf16(IrBuilder& ir, Value* a, Value* b, Value* sum) {
   auto* pairs = llvm::FixedVectorType::get(ir.getBFloatTy(), 32);
   return ir.CreateIntrinsic(llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512, {},
                             {sum, ir.CreateBitCast(a, pairs), ir.CreateBitCast(b, pairs)});
+}
+
+// ---- quads of bytes ----
+
+namespace {
+
+/// int32, as many lanes as `like` has.
+llvm::Type* int_lanes(IrBuilder& ir, Value* like) {
+  auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(like->getType());
+  return vector == nullptr ? ir.getInt32Ty()
+                           : llvm::cast<llvm::Type>(llvm::FixedVectorType::get(
+                                 ir.getInt32Ty(), vector->getNumElements()));
+}
+
+/// Without VNNI: bytes 0 and 2, then 1 and 3, widened to 16 bits; pairs of products are exact in 32.
+Value* emit_dot_in_pairs(IrBuilder& ir, Value* a, Value* b, Value* sum, unsigned lanes) {
+  auto* words = llvm::FixedVectorType::get(ir.getInt16Ty(), 2 * lanes);
+  const auto shift = [&](std::uint64_t n) { return llvm::ConstantInt::get(words, n); };
+  a = ir.CreateBitCast(a, words);
+  b = ir.CreateBitCast(b, words);
+  const auto multiply =
+      lanes == 16 ? llvm::Intrinsic::x86_avx512_pmaddw_d_512 : llvm::Intrinsic::x86_avx2_pmadd_wd;
+  Value* even = ir.CreateIntrinsic(
+      multiply, {},
+      {ir.CreateAnd(a, shift(0xff)), ir.CreateAShr(ir.CreateShl(b, shift(8)), shift(8))});
+  Value* odd =
+      ir.CreateIntrinsic(multiply, {}, {ir.CreateLShr(a, shift(8)), ir.CreateAShr(b, shift(8))});
+  return ir.CreateAdd(sum, ir.CreateAdd(even, odd));
+}
+
+}  // namespace
+
+Value* emit_dot_u8s8(IrBuilder& ir, Value* a, Value* b, Value* sum, bool has_vnni) {
+  llvm::Type* type = int_lanes(ir, a);
+  const unsigned lanes = llvm::cast<llvm::FixedVectorType>(type)->getNumElements();
+  AOE_CHECK(lanes == 8 || lanes == 16, "dot_u8s8() of " + std::to_string(lanes) + " lanes");
+  Value* x = ir.CreateBitCast(a, type);
+  Value* y = ir.CreateBitCast(b, type);
+  Value* z = ir.CreateBitCast(sum, type);
+  const auto dot = lanes == 16 ? llvm::Intrinsic::x86_avx512_vpdpbusd_512
+                               : llvm::Intrinsic::x86_avx512_vpdpbusd_256;
+  Value* result =
+      has_vnni ? ir.CreateIntrinsic(dot, {}, {z, x, y}) : emit_dot_in_pairs(ir, x, y, z, lanes);
+  return ir.CreateBitCast(result, sum->getType());
+}
+
+Value* emit_flip_signs(IrBuilder& ir, Value* quads) {
+  llvm::Type* type = int_lanes(ir, quads);
+  Value* flipped =
+      ir.CreateXor(ir.CreateBitCast(quads, type), llvm::ConstantInt::get(type, 0x80808080u));
+  return ir.CreateBitCast(flipped, quads->getType());
+}
+
+Value* emit_int_bits_to_float(IrBuilder& ir, Value* sums) {
+  return ir.CreateSIToFP(ir.CreateBitCast(sums, int_lanes(ir, sums)), sums->getType());
+}
+
+Value* emit_float_to_int_bits(IrBuilder& ir, Value* numbers) {
+  return ir.CreateBitCast(ir.CreateFPToSI(numbers, int_lanes(ir, numbers)), numbers->getType());
 }
 
 }  // namespace aoe::compiler::loopnest

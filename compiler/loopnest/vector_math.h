@@ -35,4 +35,11 @@ llvm::Value* emit_transpose_row(IrBuilder& ir, const std::vector<llvm::Value*>& 
 llvm::Value* emit_pack_bf16(IrBuilder& ir, llvm::Value* low, llvm::Value* high);
 llvm::Value* emit_dot_bf16(IrBuilder& ir, llvm::Value* a, llvm::Value* b, llvm::Value* sum);
 
+/// See dot_u8s8() and its neighbours in loopnest.h; 8 or 16 lanes, `has_vnni`: of the machine.
+llvm::Value* emit_dot_u8s8(IrBuilder& ir, llvm::Value* a, llvm::Value* b, llvm::Value* sum,
+                           bool has_vnni);
+llvm::Value* emit_flip_signs(IrBuilder& ir, llvm::Value* quads);
+llvm::Value* emit_int_bits_to_float(IrBuilder& ir, llvm::Value* sums);
+llvm::Value* emit_float_to_int_bits(IrBuilder& ir, llvm::Value* numbers);
+
 }  // namespace aoe::compiler::loopnest

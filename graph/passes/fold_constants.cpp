@@ -1,8 +1,10 @@
 // fold_constants: nodes that read constants only (or, like Shape, a static shape) become constants,
 // computed by the reference. Nodes that give out a graph output stay: every output has a producer.
+// Weights of bytes stay bytes until fuse_quantized has seen them; fold_dequantized then folds the rest.
 #include <algorithm>
 
 #include "graph/passes.h"
+#include "graph/rewrite.h"
 #include "graph/shape_inference.h"
 
 namespace aoe::graph {
@@ -25,6 +27,10 @@ bool is_foldable(const Graph& graph, const Node& node) {
          });
 }
 
+bool dequantises_bytes(const Graph& graph, const Node& node) {
+  return is_type(node, "Dequantize") && size_bytes(dtype_of(graph, node.inputs[0])) == 1;
+}
+
 bool fold(Graph& graph, NodeId id) {
   const Node& node = graph.nodes[id];
   if (!is_foldable(graph, node)) return false;
@@ -45,7 +51,14 @@ bool fold(Graph& graph, NodeId id) {
   return true;
 }
 
-bool run(Graph& graph) {
+bool fold_constants(Graph& graph) {
+  bool changed = false;
+  for (const NodeId id : graph.topological_order())
+    if (!dequantises_bytes(graph, graph.nodes[id])) changed |= fold(graph, id);
+  return changed;
+}
+
+bool fold_dequantized(Graph& graph) {
   bool changed = false;
   for (const NodeId id : graph.topological_order()) changed |= fold(graph, id);
   return changed;
@@ -54,7 +67,8 @@ bool run(Graph& graph) {
 }  // namespace
 
 void register_fold_constants(PassRegistry& registry) {
-  registry.add({.name = "fold_constants", .order = 10, .run = run});
+  registry.add({.name = "fold_constants", .order = 10, .run = fold_constants});
+  registry.add({.name = "fold_dequantized", .order = 13, .run = fold_dequantized});
 }
 
 }  // namespace aoe::graph

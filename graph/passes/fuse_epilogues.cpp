@@ -14,10 +14,15 @@
 namespace aoe::graph {
 namespace {
 
+/// Its epilogue may read and write bytes.
+bool is_quantised(const Node& node) {
+  return node.op.type == "QuantConv2D" || node.op.type == "QuantMatMul";
+}
+
 bool is_anchor(const Node& node) {
   return !node.is_dead && node.op.epilogue.empty() && node.outputs.size() == 1 &&
          (node.op.type == "Conv2D" || node.op.type == "Conv2DTranspose" ||
-          node.op.type == "MatMulV2" || node.op.type == "Gemm");
+          node.op.type == "MatMulV2" || node.op.type == "Gemm" || is_quantised(node));
 }
 
 class Absorber {
@@ -26,7 +31,8 @@ class Absorber {
   Absorber(const Graph& graph, const std::vector<std::size_t>& position, NodeId anchor)
       : graph_(graph),
         position_(position),
-        desc_(graph.values[graph.nodes[anchor].outputs[0]].desc) {}
+        shape_(shape_of(graph, graph.nodes[anchor].outputs[0])),
+        takes_bytes_(is_quantised(graph.nodes[anchor])) {}
 
   /// All steps that `result` can be followed by, in topological order.
   std::vector<NodeId> steps_behind(ValueId result) {
@@ -36,10 +42,26 @@ class Absorber {
       result = close(result, kMostEpilogueSteps - steps.size(), group);
       if (result != kNone) steps.insert(steps.end(), group.begin(), group.end());
     }
+    add_dequantised_operands(steps);
     return steps;
   }
 
  private:
+  /// Operands that are bytes in memory are read as such: their Dequantize is a step too.
+  void add_dequantised_operands(std::vector<NodeId>& steps) const {
+    std::set<NodeId> members(steps.begin(), steps.end());
+    for (const NodeId step : steps) {
+      for (const ValueId input : graph_.nodes[step].inputs) {
+        const NodeId producer = producer_of_type(graph_, input, "Dequantize");
+        if (!takes_bytes_ || producer == kNone || members.contains(producer)) continue;
+        if (members.size() == kMostEpilogueSteps || !is_step(graph_, producer, shape_)) continue;
+        if (!is_open(input, members)) members.insert(producer);
+      }
+    }
+    steps.assign(members.begin(), members.end());
+    std::ranges::sort(steps, {}, [&](NodeId id) { return position_[id]; });
+  }
+
   /// Finds the smallest group behind `value` and returns its one open value, or kNone when there is
   /// no such group.
   ValueId close(ValueId value, std::size_t most_steps, std::vector<NodeId>& group) const {
@@ -48,7 +70,8 @@ class Absorber {
     do {
       if (graph_.is_output(open)) return kNone;
       for (const NodeId reader : graph_.consumers(open)) {
-        if (!is_step(graph_, reader, desc_)) return kNone;
+        if (!is_step(graph_, reader, shape_)) return kNone;
+        if (is_quantisation(graph_.nodes[reader]) && !takes_bytes_) return kNone;
         members.insert(reader);
       }
       if (members.empty() || members.size() > most_steps) return kNone;
@@ -82,7 +105,8 @@ class Absorber {
 
   const Graph& graph_;
   const std::vector<std::size_t>& position_;
-  const TensorDesc desc_;
+  const Shape shape_;
+  const bool takes_bytes_;
 };
 
 bool run(Graph& graph) {

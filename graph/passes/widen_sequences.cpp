@@ -3,6 +3,7 @@
 // borders, which move nothing.
 #include <algorithm>
 
+#include "graph/elementwise_group.h"
 #include "graph/passes.h"
 #include "graph/rewrite.h"
 
@@ -57,7 +58,7 @@ bool is_between(const Graph& graph, const Node& node) {
     return axis == 1 || axis == -2;
   }
   const reference::OpDef* def = reference::ops().find(node.op.type);
-  return def != nullptr && def->is_elementwise;
+  return def != nullptr && def->is_elementwise && !is_quantisation(node);  // these count axes
 }
 
 /// Attributes of a window, each with what stands for the new height.

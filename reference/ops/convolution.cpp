@@ -167,8 +167,28 @@ void compute_qlinear_conv(const OpContext& context) {
   auto sums = convolve(context.attrs, x.desc.shape, weight.desc.shape, centred(x, x_zero),
                        centred_weights(weight, w_zero));
   for_each_with_channel(sums, y.desc.shape, [&](std::int64_t c, double& value) {
-    const double scale = x_scale * parameter_at(w_scale, c) / y_scale;
-    value = quantize((value + parameter_at(bias, c)) * scale, y_zero, range);
+    const float multiplier = requantize_multiplier(x_scale, parameter_at(w_scale, c), y_scale);
+    value = quantize(rescale(value + parameter_at(bias, c), multiplier), y_zero, range);
+  });
+  from_doubles(sums, y);
+}
+
+std::vector<TensorDesc> infer_quant_conv(const InferContext& context) {
+  return {{.dtype = DataType::kFloat,
+           .shape = output_shape(context.attrs, context.shape(0), context.shape(1))}};
+}
+
+/// x, weight, bias, zero points of x and weight, multiplier: (sum of integer products + bias) * multiplier.
+void compute_quant_conv(const OpContext& context) {
+  const Tensor &x = context.inputs[0], &weight = context.inputs[1], &y = context.outputs[0];
+  const auto bias = quant_parameter(context.inputs, 2, 0);
+  const double x_zero = quant_parameter(context.inputs, 3, 0)[0];
+  const auto w_zero = quant_parameter(context.inputs, 4, 0);
+  const auto multiplier = to_doubles(context.inputs[5]);
+  auto sums = convolve(context.attrs, x.desc.shape, weight.desc.shape, centred(x, x_zero),
+                       centred_weights(weight, w_zero));
+  for_each_with_channel(sums, y.desc.shape, [&](std::int64_t c, double& value) {
+    value = rescale(value + parameter_at(bias, c), static_cast<float>(parameter_at(multiplier, c)));
   });
   from_doubles(sums, y);
 }
@@ -193,6 +213,11 @@ void register_convolution(OpRegistry& registry) {
                 .infer = infer_qlinear_conv,
                 .compute = compute_qlinear_conv,
                 .min_inputs = 8});
+  registry.add({.type = "QuantConv2D",
+                .onnx_type = "",
+                .infer = infer_quant_conv,
+                .compute = compute_quant_conv,
+                .min_inputs = 2});
 }
 
 }  // namespace aoe::reference

@@ -125,9 +125,53 @@ void compute_qlinear_matmul(const OpContext& context) {
   const auto y_zero = to_doubles(per_row(inputs[7]), y.desc.shape);
   const QuantRange range = quant_range(y.desc.dtype);
   for (std::size_t i = 0; i < values.size(); ++i) {
-    values[i] = quantize(values[i] * a_scale[i] * b_scale[i] / y_scale[i], y_zero[i], range);
+    const float multiplier = requantize_multiplier(a_scale[i], b_scale[i], y_scale[i]);
+    values[i] = quantize(rescale(values[i], multiplier), y_zero[i], range);
   }
   from_doubles(values, y);
+}
+
+/// b's shape as the product reads it: `transB` turns its last two axes.
+Shape quant_right_shape(const Attrs& attrs, Shape b) {
+  if (attrs.get_int("transB", 0) != 0 && b.size() == 2) std::swap(b[0], b[1]);
+  return b;
+}
+
+std::vector<TensorDesc> infer_quant_matmul(const InferContext& context) {
+  const Shape b = quant_right_shape(context.attrs, context.shape(1));
+  return {{.dtype = DataType::kFloat, .shape = matmul_shape(context.shape(0), b).output}};
+}
+
+/// a, b, bias, zero points of a and b, multiplier: (sum of integer products + bias) * multiplier. Bias, b's zero point and
+/// the multiplier are single values or one per column.
+void compute_quant_matmul(const OpContext& context) {
+  const Tensor &a = context.inputs[0], &y = context.outputs[0];
+  Tensor b = context.inputs[1];
+  auto right = to_doubles(b);
+  b.desc.shape = quant_right_shape(context.attrs, b.desc.shape);
+  const std::int64_t columns = b.desc.shape.back(), rows = b.desc.shape[b.desc.shape.size() - 2];
+  const auto b_zero = quant_parameter(context.inputs, 4, 0);
+  if (context.attrs.get_int("transB", 0) != 0) {
+    const std::vector<double> transposed = right;
+    for (std::int64_t k = 0; k < rows; ++k) {
+      for (std::int64_t n = 0; n < columns; ++n) right[k * columns + n] = transposed[n * rows + k];
+    }
+  }
+  for (std::size_t i = 0; i < right.size(); ++i) {
+    right[i] -= parameter_at(b_zero, static_cast<std::int64_t>(i) % columns);
+  }
+  auto left = to_doubles(a);
+  const double a_zero = quant_parameter(context.inputs, 3, 0)[0];
+  for (double& value : left) value -= a_zero;
+  auto sums = matmul(matmul_shape(a.desc.shape, b.desc.shape), left, right.data());
+  const auto bias = quant_parameter(context.inputs, 2, 0);
+  const auto multiplier = to_doubles(context.inputs[5]);
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    const auto n = static_cast<std::int64_t>(i) % columns;
+    sums[i] =
+        rescale(sums[i] + parameter_at(bias, n), static_cast<float>(parameter_at(multiplier, n)));
+  }
+  from_doubles(sums, y);
 }
 
 }  // namespace
@@ -155,6 +199,11 @@ void register_matmul(OpRegistry& registry) {
                 .infer = infer_qlinear_matmul,
                 .compute = compute_qlinear_matmul,
                 .min_inputs = 8});
+  registry.add({.type = "QuantMatMul",
+                .onnx_type = "",
+                .infer = infer_quant_matmul,
+                .compute = compute_quant_matmul,
+                .min_inputs = 2});
 }
 
 }  // namespace aoe::reference

@@ -130,12 +130,14 @@ void register_quantize_linear(OpRegistry& registry) {
                 .versions = {10},
                 .infer = infer_quantize,
                 .compute = compute_quantize,
+                .is_elementwise = true,
                 .min_inputs = 2});
   registry.add({.type = "Dequantize",
                 .onnx_type = "DequantizeLinear",
                 .versions = {10},
                 .infer = infer_dequantize,
                 .compute = compute_dequantize,
+                .is_elementwise = true,
                 .min_inputs = 2});
   registry.add({.type = "DynamicQuantizeLinear",
                 .onnx_type = "DynamicQuantizeLinear",

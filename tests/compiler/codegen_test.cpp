@@ -304,6 +304,38 @@ TEST(ElementTypes, PairsOfBFloat16AreRoundedAndMultiplied) {
   }
 }
 
+TEST(ElementTypes, QuadsOfBytesAreMultipliedExactly) {
+  for (const Soc& soc : quantised_test_socs()) {
+    const int lanes = soc.vector_lanes;
+    const std::int64_t bytes = 4 * lanes;
+    Builder b("f");
+    const Buffer x = b.buffer("x", Access::kRead, DataType::kInt8);
+    const Buffer w = b.buffer("w", Access::kRead, DataType::kInt8);
+    const Buffer y = b.buffer("y", Access::kWrite);
+    b.parallel(3, [&](Int p) {
+      const Vec from =
+          b.get(b.local(flip_signs(b.load_quads(x, p * bytes, lanes, Int(lanes - 1)))));
+      const Vec weights = b.load_quads(w, 0, lanes), first = b.load_quad_broadcast(x, 4, lanes);
+      const Vec sum = dot_u8s8(from, weights, float_to_int_bits(splat(-70000, lanes)));
+      const Vec both = dot_u8s8(quad_splat(0xff80017fu, lanes), first, sum);
+      b.store(y, p * lanes, int_bits_to_float(both));
+    });
+    const Function f = b.finish();
+    std::mt19937 random(5);
+    std::vector<std::int8_t> x_in(static_cast<std::size_t>(3 * bytes)), w_in(x_in.size() / 3);
+    for (std::int8_t& each : x_in) each = static_cast<std::int8_t>(random());
+    for (std::int8_t& each : w_in)
+      each = static_cast<std::int8_t>(random() % 3 == 0 ? -128 : random());
+    std::vector<float> machine(static_cast<std::size_t>(3 * lanes)), eval(machine.size());
+    void* const buffers[] = {x_in.data(), w_in.data(), machine.data()};
+    compile_and_run(f, soc, buffers);
+    const EvalBuffer memory[] = {
+        {x_in.data(), 3 * bytes}, {w_in.data(), bytes}, {eval.data(), 3 * lanes}};
+    evaluate(f, memory);
+    EXPECT_EQ(machine, eval) << soc.version;
+  }
+}
+
 TEST(LoadInt, IndexesRows) {
   for (const Soc& soc : test_socs()) {
     Builder b("f");

@@ -2,6 +2,7 @@
 #include "tests/compiler/loopnest_eval.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -178,6 +179,12 @@ class Evaluator {
       }
       case Op::kPackBf16:
         return pack_bf16(vector(e->args[0]), vector(e->args[1]));
+      case Op::kLoadQuads:
+        return load_quads(*e);
+      case Op::kQuadConst:
+        return Lanes(lanes, std::bit_cast<float>(static_cast<std::uint32_t>(e->ivalue)));
+      case Op::kDotU8S8:
+        return dot_u8s8(vector(e->args[0]), vector(e->args[1]), vector(e->args[2]));
       case Op::kDotBf16:
         return dot_bf16(vector(e->args[0]), vector(e->args[1]), vector(e->args[2]));
       default:
@@ -215,6 +222,17 @@ class Evaluator {
     return sum;
   }
 
+  static Lanes dot_u8s8(const Lanes& a, const Lanes& b, Lanes sum) {
+    for (std::size_t i = 0; i < sum.size(); ++i) {
+      const auto x = std::bit_cast<std::array<std::uint8_t, 4>>(a[i]);
+      const auto y = std::bit_cast<std::array<std::int8_t, 4>>(b[i]);
+      auto total = std::bit_cast<std::int32_t>(sum[i]);
+      for (std::size_t k = 0; k < x.size(); ++k) total += x[k] * y[k];
+      sum[i] = std::bit_cast<float>(total);
+    }
+    return sum;
+  }
+
   static float lane(Op op, const std::vector<Lanes>& args, std::size_t i) {
     const auto at = [&](std::size_t arg) { return args[arg][i]; };
     switch (op) {
@@ -232,6 +250,12 @@ class Evaluator {
         return nan_max(at(0), at(1));
       case Op::kFma:
         return std::fma(at(0), at(1), at(2));
+      case Op::kFlipSigns:
+        return std::bit_cast<float>(std::bit_cast<std::uint32_t>(at(0)) ^ 0x80808080u);
+      case Op::kIntBitsToFloat:
+        return static_cast<float>(std::bit_cast<std::int32_t>(at(0)));
+      case Op::kFloatToIntBits:
+        return std::bit_cast<float>(static_cast<std::int32_t>(at(0)));
       case Op::kNeg:
         return -at(0);
       case Op::kAbs:
@@ -309,6 +333,19 @@ class Evaluator {
     for (std::int64_t i = 0; i < std::min<std::int64_t>(active, e.lanes); ++i) {
       const std::int64_t index = load_int(static_cast<int>(e.ivalue), first + i);
       lanes[static_cast<std::size_t>(i)] = load_one(e.id, base + index);
+    }
+    return lanes;
+  }
+
+  Lanes load_quads(const ExprNode& e) {
+    const std::int64_t index = integer(e.args[0]);
+    const std::int64_t active = e.args.size() > 1 ? integer(e.args[1]) : e.lanes;
+    Lanes lanes(static_cast<std::size_t>(e.lanes));
+    for (std::int64_t i = 0; i < std::min<std::int64_t>(active, e.lanes); ++i) {
+      std::array<std::uint8_t, 4> quad{};
+      for (std::int64_t k = 0; k < 4; ++k)
+        quad[static_cast<std::size_t>(k)] = element<std::uint8_t>(e.id, index + 4 * i + k);
+      lanes[static_cast<std::size_t>(i)] = std::bit_cast<float>(quad);
     }
     return lanes;
   }

@@ -58,6 +58,22 @@ std::span<const Soc> test_socs() {
   return socs;
 }
 
+std::span<const Soc> quantised_test_socs() {
+  static const std::vector<Soc> socs = [] {
+    std::vector<Soc> all(test_socs().begin(), test_socs().end());
+    for (const Soc& soc : test_socs()) {
+      const bool is_wide = soc.isa == Isa::kAvx512;
+      if (!(is_wide ? __builtin_cpu_supports("avx512vnni") : __builtin_cpu_supports("avxvnni")))
+        continue;
+      all.push_back(soc);
+      all.back().version += "_vnni";
+      all.back().has_vnni = true;
+    }
+    return all;
+  }();
+  return socs;
+}
+
 void compile_and_run(const Function& function, const Soc& soc, std::span<void* const> buffers) {
   const MachineCode code(compile_shared_object({&function, 1}, soc));
   struct Free {

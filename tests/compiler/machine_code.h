@@ -29,6 +29,8 @@ class MachineCode {
 /// The instruction sets that tests compile for and this machine can run: AVX2 always, AVX-512 where
 /// it is there.
 std::span<const Soc> test_socs();
+/// These, and again with VNNI what of them has it.
+std::span<const Soc> quantised_test_socs();
 
 /// Compiles `function` alone and runs all its parallel iterations on this thread.
 void compile_and_run(const Function& function, const Soc& soc, std::span<void* const> buffers);

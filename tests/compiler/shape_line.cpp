@@ -116,6 +116,8 @@ ParsedInput parse_input(const std::string& text, std::mt19937& engine) {
       values->view().as<std::int64_t>()[i] = static_cast<std::int64_t>(std::floor(value));
     if (desc.dtype == DataType::kInt32)
       values->view().as<std::int32_t>()[i] = static_cast<std::int32_t>(std::floor(value));
+    if (desc.dtype == DataType::kInt8)
+      values->view().as<std::int8_t>()[i] = static_cast<std::int8_t>(std::floor(value));
     if (desc.dtype == DataType::kUint8)
       values->view().as<std::uint8_t>()[i] = static_cast<std::uint8_t>(std::fabs(value));
     if (desc.dtype == DataType::kBool) values->view().as<bool>()[i] = value > 0;

@@ -144,7 +144,8 @@ TEST(Soc, NamesTheDescriptionThatIsMalformed) {
   const Case cases[] = {
       {"{", "parse error"},
       {R"({"isa": "avx2"})", "llvm_cpu"},
-      {R"({"isa": "neon"})", "isa is 'neon', must be avx2, avx512 or avx512_bf16"},
+      {R"({"isa": "neon"})",
+       "isa is 'neon', must be avx2, avx2_vnni, avx512, avx512_vnni or avx512_bf16"},
   };
   for (const Case& each : cases) {
     SCOPED_TRACE(each.json);

@@ -394,6 +394,70 @@ const Case kCases[] = {
        a = Neg (x)
        y = Clip (a, , six)
      })"},
+    {"fuse_quantized_conv", "fuse_quantized", R"(g (float[1,2,5,5] x) => (float[1,3,5,5] y)
+         <float s = {0.02}, uint8 z = {117}, int8[3,2,1,1] w = {90, -7, 12, 55, -100, 3},
+          float[3] ws = {0.01, 0.02, 0.03}, int8[3] wz = {0, 0, 0}, float[3] b = {0.1, 0.2, -0.3},
+          float t = {0.031}, uint8 u = {3}> {
+       q = QuantizeLinear (x, s, z)
+       d = DequantizeLinear (q, s, z)
+       v = DequantizeLinear <axis = 0> (w, ws, wz)
+       c = Conv (d, v, b)
+       r = Relu (c)
+       e = QuantizeLinear (r, t, u)
+       y = DequantizeLinear (e, t, u)
+     })"},
+    {"fuse_quantized_matmul", "fuse_quantized", R"(g (float[3,2] x) => (float[3,3] y)
+         <float s = {0.02}, int8 z = {-7}, int8[2,3] w = {90, -7, 12, 55, -100, 3}, float ws = {0.01},
+          float[3] b = {0.1, 0.2, -0.3}> {
+       q = QuantizeLinear (x, s, z)
+       d = DequantizeLinear (q, s, z)
+       v = DequantizeLinear (w, ws)
+       c = MatMul (d, v)
+       y = Add (b, c)
+     })"},
+    {"fuse_quantized_linear", "fuse_quantized", R"(g (float[1,2,5,5] x) => (float[1,3,5,5] y)
+         <float s = {0.02}, uint8 z = {117}, uint8[3,2,1,1] w = {90, 7, 12, 255, 100, 3},
+          float ws = {0.01}, uint8 wz = {100}, int32[3] b = {500, 20, -30},
+          float t = {0.031}, int8 u = {3}> {
+       q = QuantizeLinear (x, s, z)
+       c = QLinearConv (q, s, z, w, ws, wz, t, u, b)
+       y = DequantizeLinear (c, t, u)
+     })"},
+    {"fuse_quantized_not_grouped", "fuse_quantized", R"(g (float[1,2,5,5] x) => (float[1,2,5,5] y)
+         <float s = {0.02}, uint8 z = {117}, int8[2,1,1,1] w = {90, -7}, float ws = {0.01}> {
+       q = QuantizeLinear (x, s, z)
+       d = DequantizeLinear (q, s, z)
+       v = DequantizeLinear (w, ws)
+       y = Conv <group = 2> (d, v)
+     })"},
+    {"sink_dequantize", "sink_dequantize", R"(g (float[1,2,6,6] x) => (float[1,2,3,3] y)
+         <float s = {0.02}, uint8 z = {117}, float t = {0.02}, uint8 u = {117}> {
+       q = QuantizeLinear (x, s, z)
+       d = DequantizeLinear (q, s, z)
+       m = MaxPool <kernel_shape = [2,2], strides = [2,2]> (d)
+       e = QuantizeLinear (m, t, u)
+       y = DequantizeLinear (e, t, u)
+     })"},
+    {"sink_dequantize_not_to_other_scales", "sink_dequantize",
+     R"(g (float[1,2,6,6] x) => (float[1,2,3,3] y)
+         <float s = {0.02}, uint8 z = {117}, float t = {0.03}> {
+       q = QuantizeLinear (x, s, z)
+       d = DequantizeLinear (q, s, z)
+       m = MaxPool <kernel_shape = [2,2], strides = [2,2]> (d)
+       e = QuantizeLinear (m, t, z)
+       y = DequantizeLinear (e, t, z)
+     })"},
+    {"fuse_elementwise_quantized", "fuse_elementwise",
+     R"(g (float[2,3] x, float[2,3] v) => (float[2,3] y)
+         <float s = {0.02}, uint8 z = {117}, float t = {0.03}> {
+       q = QuantizeLinear (x, s, z)
+       d = DequantizeLinear (q, s, z)
+       a = Add (d, v)
+       r = Relu (a)
+       e = QuantizeLinear (r, t, z)
+       f = Transpose <perm = [0,1]> (e)
+       y = DequantizeLinear (f, t, z)
+     })"},
 };
 
 const Pass& pass_named(const std::vector<Pass>& all, const std::string& name) {
@@ -431,12 +495,17 @@ INSTANTIATE_TEST_SUITE_P(Passes, EachPass, testing::ValuesIn(kCases), test_name)
 TEST(Passes, AreTheseInThisOrder) {
   std::vector<std::string> names;
   for (const Pass& pass : graph::passes().in_order()) names.push_back(pass.name);
-  EXPECT_EQ(names, (std::vector<std::string>{
-                       "expand_einsum", "fold_constants", "eliminate_dead_code", "remove_identities",
-                       "forward_slices", "split_variadic", "eliminate_common_subexpressions",
-                       "fuse_layer_norm", "fuse_attention", "use_global_pooling", "fold_pad", "fold_batch_norm",
-                       "fold_channel_scale", "move_relus", "fuse_epilogues",
-                       "widen_sequences", "fuse_elementwise"}));
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"expand_einsum",      "fold_constants",
+                                      "fuse_quantized",     "sink_dequantize",
+                                      "fold_dequantized",   "eliminate_dead_code",
+                                      "remove_identities",  "forward_slices",
+                                      "split_variadic",     "eliminate_common_subexpressions",
+                                      "fuse_layer_norm",    "fuse_attention",
+                                      "use_global_pooling", "fold_pad",
+                                      "fold_batch_norm",    "fold_channel_scale",
+                                      "move_relus",         "fuse_epilogues",
+                                      "widen_sequences",    "fuse_elementwise"}));
 }
 
 TEST(Passes, KeepOriginsInOrder) {
@@ -467,7 +536,7 @@ TEST(RunPasses, DumpsTheGraphBehindEachPass) {
   const TempDir directory;
   Graph graph = import_text("g (float[2] x) => (float[2] y) { a = Neg (x) y = Relu (a) }");
   const auto results = graph::run_passes(graph, {.dump_dir = directory.path().string()});
-  EXPECT_EQ(read_file(directory / "17_fuse_elementwise.txt", ExitCode::kData), graph.to_text());
+  EXPECT_EQ(read_file(directory / "20_fuse_elementwise.txt", ExitCode::kData), graph.to_text());
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory.path()), {}),
             std::ssize(results));
 }

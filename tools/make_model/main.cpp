@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "tools/common/tool.h"
 #include "tools/make_model/models.h"
+#include "tools/make_model/quantize.h"
 
 namespace aoe::tools {
 namespace {
@@ -42,6 +43,12 @@ std::int64_t number(const po::variables_map& flags, const std::string& name,
   return value;
 }
 
+make_model::QuantForm quant_form(const std::string& name) {
+  if (name == "qdq") return make_model::QuantForm::kQdq;
+  if (name == "qlinear") return make_model::QuantForm::kQLinear;
+  throw Error(ExitCode::kUsage, "is neither qdq nor qlinear", "--quantize=" + name);
+}
+
 /// The poolings of image networks leave nothing of a smaller one.
 constexpr std::int64_t kSmallestImage = 32;
 
@@ -64,7 +71,10 @@ ExitCode run(const po::variables_map& flags) {
       {.opset = model.opset, .seed = options.seed, .is_dynamic = flags.contains("dynamic")});
   model.write(writer, options);
   const std::string path = flags["output"].as<std::string>();
-  const std::string bytes = writer.serialize();
+  std::string bytes = writer.serialize();
+  if (flags.contains("quantize"))
+    bytes = make_model::quantized(bytes, quant_form(flags["quantize"].as<std::string>()),
+                                  options.seed, path + ".float32.onnx");
   write_file_atomically(path, bytes);
   std::cout << path << ": " << model.name << ", opset " << model.opset << ", " << bytes.size()
             << " bytes\n";
@@ -97,6 +107,8 @@ int main(int argc, char** argv) {
       "sequence", po::value<std::int64_t>()->default_value(128)->value_name("N"),
       "tokens of a text")("layers", po::value<std::int64_t>()->value_name("N"),
                           "of transformers and LSTMs; the standard number if not given")(
+      "quantize", po::value<std::string>()->value_name("FORM"),
+      "qdq or qlinear: products and additions of bytes, calibrated on random inputs")(
       "small", "few channels and blocks of the same kind: for tests")(
       "dynamic",
       "leave batch, image sides and sequence open in the file: --input_shape of atc gives them")(

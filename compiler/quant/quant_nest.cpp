@@ -1,0 +1,201 @@
+// Writes the loop nest of a convolution or product of bytes for one QuantPlan.
+#include <algorithm>
+
+#include "compiler/conv/image_layout.h"
+#include "compiler/gemm/gemm_nest.h"
+#include "compiler/quant/quant_copy.h"
+#include "compiler/quant/quant_plan.h"
+#include "compiler/quant/quant_store.h"
+
+namespace aoe::compiler {
+namespace {
+
+using loopnest::Builder;
+using loopnest::Int;
+using loopnest::Local;
+using loopnest::Vec;
+
+class QuantNest {
+ public:
+  QuantNest(const Task& task, const FormatChoice& format, const QuantPlan& plan)
+      : task_(task),
+        plan_(plan),
+        s_(plan.shape()),
+        t_(plan.tiling()),
+        quad_(plan.is_copied() ? 1 : 4),
+        store_(task, format, plan) {
+    constants_ = {pack_quant_weights(task, plan), pack_quant_bias(task, plan),
+                  pack_quant_multiplier(task, plan)};
+    store_.add_constants(constants_);
+    buffers_ = declare_buffers(builder_, task, constants_.size(), plan.is_copied());
+  }
+
+  Kernel build(const Soc& soc) {
+    builder_.parallel(plan_.parallel_extent(), [&](Int iteration) { write_iteration(iteration); });
+    Kernel kernel{.kind = KernelKind::kJit};
+    kernel.needs_vnni = soc.has_vnni;
+    if (plan_.is_copied()) {
+      kernel.workspace_bytes = static_cast<std::size_t>(plan_.workspace_quads()) * sizeof(float);
+      kernel.stages.push_back(quant_copy_stage(task_, plan_, constants_.size()));
+    }
+    kernel.stages.push_back(builder_.finish());
+    kernel.constants = std::move(constants_);
+    return kernel;
+  }
+
+ private:
+  struct Block {
+    Int n, row, column, vector;  ///< of the first output
+    std::int64_t rows, columns, vectors;
+    std::vector<Local> sums;  ///< [vector][row][column]
+  };
+
+  void write_iteration(Int iteration) {
+    const std::int64_t tiles = plan_.tiles(), blocks = plan_.oc_blocks();
+    const Int n = iteration / (tiles * blocks), rest = iteration % (tiles * blocks);
+    const Int tile = t_.pixels_outer != 0 ? rest / blocks : rest % tiles;
+    const Int oc_block = t_.pixels_outer != 0 ? rest % blocks : rest / tiles;
+    each_block(builder_, block_runs(plan_.out_vectors(), t_.oc_vectors), oc_block, 1, "oc",
+               [&](Int vector, std::int64_t vectors, Int) {
+                 write_tile({n, 0, 0, vector, 1, 1, vectors, {}}, tile);
+               });
+  }
+
+  /// All pixels of a tile: blocks of a flat row, or whole rows.
+  void write_tile(const Block& first, Int tile) {
+    const auto columns = even_runs(plan_.pixel_columns(), t_.ow_block);
+    if (plan_.is_flat()) {
+      return each_block(builder_, columns, tile, t_.tile, "pixel",
+                        [&](Int column, std::int64_t size, Int) {
+                          Block block = first;
+                          block.column = column;
+                          block.columns = size;
+                          write_block(block);
+                        });
+    }
+    each_block(builder_, even_runs(plan_.pixel_rows(), t_.oh_block), tile, t_.tile, "row",
+               [&](Int row, std::int64_t rows, Int) {
+                 for (const BlockRun& run : columns) {
+                   builder_.loop("column", run.first, run.first + run.size * run.count, run.size,
+                                 [&](Int column) {
+                                   Block block = first;
+                                   block.row = row;
+                                   block.rows = rows;
+                                   block.column = column;
+                                   block.columns = run.size;
+                                   write_block(block);
+                                 });
+                 }
+               });
+  }
+
+  template <typename Visit>
+  void for_each_output(const Block& block, Visit visit) const {
+    for (std::int64_t v = 0; v < block.vectors; ++v) {
+      for (std::int64_t r = 0; r < block.rows; ++r) {
+        for (std::int64_t c = 0; c < block.columns; ++c) {
+          visit(ImagePosition{block.n, block.vector + v, block.row + r, block.column + c});
+        }
+      }
+    }
+  }
+
+  void write_block(Block& block) {
+    for_each_output(block, [&](const ImagePosition& at) {
+      block.sums.push_back(builder_.local(by_channel(1, at)));
+    });
+    write_taps(block);
+    std::size_t next = 0;
+    for_each_output(block, [&](const ImagePosition& at) {
+      const Vec sum = int_bits_to_float(builder_.get(block.sums[next++]));
+      store_.store(builder_, buffers_, at, sum * by_channel(2, at));
+    });
+  }
+
+  Vec by_channel(std::size_t constant, const ImagePosition& at) const {
+    return builder_.load(buffers_.constants[constant], at.vector * plan_.lanes(), plan_.lanes());
+  }
+
+  // Strides of what the blocks read, in elements of its buffer: quads of the workspace, or bytes.
+  std::int64_t pixel_stride() const { return plan_.is_copied() ? plan_.quads() : s_.in_channels; }
+  std::int64_t row_stride() const { return plan_.read_width() * pixel_stride(); }
+  std::int64_t batch_stride() const { return plan_.read_height() * row_stride(); }
+
+  void write_taps(Block& block) {
+    const Int input = block.n * batch_stride() + block.row * (s_.stride_height * row_stride()) +
+                      block.column * (s_.stride_width * pixel_stride());
+    const Int weights = block.vector * (plan_.steps() * plan_.lanes());
+    const std::int64_t width = block.vectors * plan_.lanes();  // of one step
+    const std::int64_t run = plan_.run_quads();
+    const std::int64_t row_steps = plan_.run_columns() * run;
+    builder_.loop("set", 0, plan_.weight_sets(), 1, [&](Int set) {
+      builder_.loop("kh", 0, s_.kernel_height, 1, [&](Int kh) {
+        builder_.loop("kw", 0, plan_.run_columns(), 1, [&](Int kw) {
+          const Int step = (set * s_.kernel_height + kh) * row_steps + kw * run;
+          const Int from = input + kh * (s_.dilation_height * row_stride()) +
+                           kw * (s_.dilation_width * pixel_stride());
+          write_run(block, from, weights + step * width, width);
+        });
+      });
+    });
+  }
+
+  /// The neighbouring quads of one run.
+  void write_run(Block& block, Int input, Int weights, std::int64_t width) {
+    const std::int64_t run = plan_.run_quads(), unrolled = run / t_.k_unroll * t_.k_unroll;
+    builder_.loop("k", 0, unrolled, t_.k_unroll, [&](Int k) {
+      for (std::int64_t u = 0; u < t_.k_unroll; ++u) {
+        write_step(block, input + k * quad_ + u * quad_, weights + k * width + u * width);
+      }
+    });
+    for (std::int64_t k = unrolled; k < run; ++k) {
+      write_step(block, input + k * quad_, weights + k * width);
+    }
+  }
+
+  /// One quad of each pixel, broadcast, times the weights of all output vectors.
+  void write_step(Block& block, Int input, Int weights) {
+    std::vector<Local> columns;
+    for (std::int64_t v = 0; v < block.vectors; ++v) {
+      columns.push_back(builder_.local(
+          builder_.load(buffers_.constants[0], weights + v * plan_.lanes(), plan_.lanes())));
+    }
+    for (std::int64_t r = 0; r < block.rows; ++r) {
+      for (std::int64_t c = 0; c < block.columns; ++c) {
+        const Int at =
+            input + (r * s_.stride_height * row_stride() + c * s_.stride_width * pixel_stride());
+        const Local x = builder_.local(load_quad(at));
+        for (std::int64_t v = 0; v < block.vectors; ++v) {
+          const auto output = (v * block.rows + r) * block.columns + c;
+          const Local& sum = block.sums[static_cast<std::size_t>(output)];
+          const Vec weight = builder_.get(columns[static_cast<std::size_t>(v)]);
+          builder_.assign(sum, dot_u8s8(builder_.get(x), weight, builder_.get(sum)));
+        }
+      }
+    }
+  }
+
+  Vec load_quad(Int at) const {
+    if (plan_.is_copied()) return builder_.load_broadcast(*buffers_.workspace, at, plan_.lanes());
+    return builder_.load_quad_broadcast(*buffers_.inputs[kQuantX], at, plan_.lanes());
+  }
+
+  const Task& task_;
+  const QuantPlan& plan_;
+  const ConvShape& s_;
+  const QuantTiling& t_;
+  std::int64_t quad_;  ///< elements of what is read
+  QuantStore store_;
+  Builder builder_{"quant"};
+  std::vector<PackedConstant> constants_;
+  KernelBuffers buffers_;
+};
+
+}  // namespace
+
+Kernel build_quant(const Task& task, const FormatChoice& format, const QuantPlan& plan,
+                   const Soc& soc) {
+  return QuantNest(task, format, plan).build(soc);
+}
+
+}  // namespace aoe::compiler

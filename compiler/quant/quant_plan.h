@@ -1,0 +1,107 @@
+// QuantPlan: a convolution or matrix product of bytes, cut up for one tiling. A matrix product is a 1x1 convolution whose
+// pixels are the rows of its left factor.
+//
+// One block computes oc_vectors x oh_block x ow_block vectors of int32 sums in registers: for each quad of input channels
+// one vector of weights per output vector, one broadcast quad per pixel, and dot_u8s8() of the two. The dot product wants
+// unsigned inputs and signed weights, so signed inputs are shifted by 128 and weights lose their zero point when they are
+// packed; what the input's zero point adds to every sum is a constant per channel, and part of the bias. That holds at
+// the border too when the padding is there in memory: a first stage writes the input with its padding, as quads, to
+// the workspace, wherever it cannot be read as it lies.
+#pragma once
+
+#include <cstdint>
+
+#include "compiler/conv/conv_shape.h"
+#include "compiler/impl.h"
+
+namespace aoe::compiler {
+
+/// A Schedule of `conv_int8` and `gemm_int8` by name.
+struct QuantTiling {
+  std::int64_t oc_vectors = 1;  ///< register block: output vectors
+  std::int64_t oh_block = 1;    ///< register block: output rows
+  std::int64_t ow_block = 1;    ///< register block: output columns; pixels of a flat plan
+  std::int64_t k_unroll = 1;    ///< quads written out in the innermost body
+  std::int64_t tile = 1;  ///< row blocks (of a flat plan: blocks of pixels) per parallel iteration
+  std::int64_t pixels_outer = 0;  ///< 1: output channels vary fastest between parallel iterations
+
+  static QuantTiling from(const Schedule& schedule);
+  Schedule schedule() const;
+};
+
+/// Inputs of QuantConv2D and QuantMatMul.
+enum QuantInput : std::size_t {
+  kQuantX,
+  kQuantWeight,
+  kQuantBias,
+  kQuantXZero,
+  kQuantWeightZero,
+  kQuantMultiplier,
+  kQuantInputs
+};
+
+/// What both kinds of kernels need; the reason why not otherwise.
+Result<void> supports_quant_anchor(const Task& task);
+
+class QuantPlan {
+ public:
+  /// Of a task that supports_quant_anchor(); `in` is the Format of its input.
+  QuantPlan(const Task& task, Format in, int lanes, const QuantTiling& tiling);
+
+  /// The same task cut up otherwise.
+  QuantPlan with(const QuantTiling& tiling) const;
+
+  const ConvShape& shape() const { return shape_; }
+  const QuantTiling& tiling() const { return tiling_; }
+  int lanes() const { return lanes_; }
+  Format in_format() const { return in_; }
+  bool is_signed() const { return is_signed_; }
+  /// Quads of one pixel's channels, the last one filled up.
+  std::int64_t quads() const { return (shape_.in_channels + 3) / 4; }
+  bool is_copied() const { return is_copied_; }
+  /// The pixels of an image count as one row.
+  bool is_flat() const { return is_flat_; }
+  /// Rows and columns of the output as blocks cut them.
+  std::int64_t pixel_rows() const { return is_flat_ ? 1 : shape_.out_height; }
+  std::int64_t pixel_columns() const { return is_flat_ ? shape_.out_pixels() : shape_.out_width; }
+  /// Rows and columns of the image that the blocks read.
+  std::int64_t read_height() const;
+  std::int64_t read_width() const;
+  std::int64_t workspace_quads() const;
+  /// Weights of 8 bits less a zero point have 9; those that may not fit are a sum of two sets of signed bytes.
+  std::int64_t weight_sets() const { return weight_sets_; }
+  /// Neighbouring quads that one loop runs through: of a pixel, or of a row of taps; and how many such runs a set has.
+  std::int64_t run_quads() const;
+  std::int64_t run_columns() const;
+  std::int64_t steps() const;  ///< quads per sum, both sets
+
+  std::int64_t out_vectors() const;
+  std::int64_t oc_blocks() const;
+  std::int64_t tiles() const;
+  std::int64_t parallel_extent() const;
+  std::int64_t registers() const;
+  std::int64_t body_dots() const;  ///< that the code spells out
+  double core_cycles(bool has_vnni) const;
+
+ private:
+  ConvShape shape_;
+  Format in_;
+  int lanes_;
+  QuantTiling tiling_;
+  bool is_signed_ = false, is_copied_ = false, is_flat_ = false;
+  std::int64_t weight_sets_ = 1;
+};
+
+/// Weights as [block of output vectors][set][tap][quad][vector][lane], alike for every Format.
+PackedConstant pack_quant_weights(const Task& task, const QuantPlan& plan);
+/// int32 by output channel, in the bits of floats: the bias less what the input's zero point adds.
+PackedConstant pack_quant_bias(const Task& task, const QuantPlan& plan);
+PackedConstant pack_quant_multiplier(const Task& task, const QuantPlan& plan);
+/// The input's zero point as the blocks read it: an unsigned byte.
+int quant_x_zero(const Task& task);
+
+/// The kernel; its last stage computes, a first one copies if the plan asks for it.
+Kernel build_quant(const Task& task, const FormatChoice& format, const QuantPlan& plan,
+                   const Soc& soc);
+
+}  // namespace aoe::compiler

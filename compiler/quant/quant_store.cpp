@@ -1,0 +1,41 @@
+// See quant_store.h.
+#include "compiler/quant/quant_store.h"
+
+namespace aoe::compiler {
+
+using loopnest::Builder;
+using loopnest::Int;
+using loopnest::Vec;
+
+Result<void> supports_quant_epilogue(const Task& task) {
+  if (task.op.type == "QuantConv2D") return supports_image_epilogue(task, EpilogueTypes::kBytes);
+  return supports_matrix_epilogue(task, matmul_shape(task).value(), EpilogueTypes::kBytes);
+}
+
+QuantStore::QuantStore(const Task& task, const FormatChoice& format, const QuantPlan& plan)
+    : plan_(plan) {
+  if (task.op.type == "QuantConv2D") {
+    constexpr std::int64_t kAnyRow = 1;  // all pixels have row 0
+    image_.emplace(task, format, plan.lanes(),
+                   plan.is_flat() ? std::optional(kAnyRow) : std::nullopt);
+  } else {
+    matrix_.emplace(task, matmul_shape(task).value(), plan.lanes());
+  }
+}
+
+void QuantStore::add_constants(std::vector<PackedConstant>& constants) {
+  image_ ? image_->add_constants(constants) : matrix_->add_constants(constants);
+}
+
+void QuantStore::store(Builder& builder, const KernelBuffers& buffers, const ImagePosition& at,
+                       Vec value) const {
+  if (image_) return image_->store(builder, buffers, at, value);
+  const Int column = at.vector * plan_.lanes();
+  MatrixPosition position{Int(0), at.column, column, {}};
+  if (plan_.shape().out_channels % plan_.lanes() != 0) {
+    position.active = min(Int(plan_.lanes()), Int(plan_.shape().out_channels) - column);
+  }
+  matrix_->store(builder, buffers, position, value);
+}
+
+}  // namespace aoe::compiler

@@ -1,0 +1,57 @@
+// sink_dequantize: what only picks or moves elements gives the same bytes as it gives numbers, so between a Dequantize and
+// a Quantize with the same scale and zero point it works on the bytes: maximum pooling, reshapes, transposes, slices and
+// concatenations.
+#include <algorithm>
+
+#include "graph/passes.h"
+#include "graph/quantization.h"
+#include "graph/rewrite.h"
+
+namespace aoe::graph {
+namespace {
+
+constexpr const char* kMovers[] = {"MaxPoolV3", "Reshape",  "FlattenV2", "Squeeze", "Unsqueeze",
+                                   "Transpose", "ConcatV2", "Slice",     "SplitV"};
+
+/// How many leading inputs hold the elements that are moved; 0: none.
+std::size_t moved_inputs(const Node& node) {
+  const bool moves = std::ranges::any_of(kMovers, [&](const char* t) { return is_type(node, t); });
+  if (!moves || node.outputs.size() != 1) return 0;
+  return node.op.type == "ConcatV2" ? node.inputs.size() : 1;
+}
+
+bool sink(Graph& graph, NodeId quantize) {
+  const auto to = quantization_of(graph, graph.nodes[quantize]);
+  const ValueId real = graph.nodes[quantize].inputs[0];
+  const NodeId mover = graph.values[real].producer;
+  if (!to || !to->is_per_tensor() || mover == kNone || sole_consumer(graph, real) != quantize)
+    return false;
+  const std::size_t moved = moved_inputs(graph.nodes[mover]);
+  const ValueId output = graph.nodes[quantize].outputs[0];
+  std::vector<ValueId> inputs = graph.nodes[mover].inputs;
+  for (std::size_t i = 0; i < moved; ++i) {
+    const auto from = inputs[i] == kNone ? std::nullopt : bytes_behind(graph, inputs[i]);
+    if (!from || !is_same(graph, from->quantization, *to)) return false;
+    if (dtype_of(graph, from->value) != dtype_of(graph, output)) return false;
+    inputs[i] = from->value;
+  }
+  if (moved == 0) return false;
+  const reference::OpCall op = graph.nodes[mover].op;
+  replace_nodes(graph, {mover, quantize}, {.op = op, .inputs = inputs, .outputs = {output}});
+  return true;
+}
+
+bool run(Graph& graph) {
+  bool changed = false;
+  for (const NodeId id : graph.topological_order())
+    if (is_type(graph.nodes[id], "Quantize")) changed |= sink(graph, id);
+  return changed;
+}
+
+}  // namespace
+
+void register_sink_dequantize(PassRegistry& registry) {
+  registry.add({.name = "sink_dequantize", .order = 12, .run = run});
+}
+
+}  // namespace aoe::graph
