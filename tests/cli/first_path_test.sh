@@ -26,7 +26,8 @@ for file in "$first"; do
     "$(($(summary "$file" repo_update_num) + $(summary "$file" repo_reserved_num)))" "repo_hit_num"
 done
 added=$(summary "$first" repo_add_num)
-[ "$added" -gt 0 ] || fail "nothing was added to the bank"
+# Whether anything beats the default is the machine's affair; that tasks were searched is not.
+[ "$(summary "$first" total_num)" -gt 0 ] || fail "no task was searched"
 equal "$(aoe_bank list --json | python3 -c 'import json,sys; print(len(json.load(sys.stdin)))')" "$added" "tasks in the bank"
 
 rm "$first"
