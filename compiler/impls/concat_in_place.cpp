@@ -4,12 +4,10 @@
 #include <algorithm>
 #include <numeric>
 
-#include "compiler/impl.h"
+#include "compiler/sharing_impl.h"
 
 namespace aoe::compiler {
 namespace {
-
-constexpr double kNoTimeNs = 1;
 
 std::int64_t axis_of(const Task& task) {
   const auto rank = static_cast<std::int64_t>(task.out().shape.size());
@@ -23,7 +21,7 @@ bool is_outermost(const Shape& shape, std::int64_t axis) {
                      [](std::int64_t dim) { return dim == 1; });
 }
 
-class ConcatInPlace final : public Impl {
+class ConcatInPlace final : public SharingImpl {
  public:
   std::string_view name() const override { return "concat_in_place"; }
 
@@ -67,14 +65,6 @@ class ConcatInPlace final : public Impl {
     if (axis == 0) add(Format::kNHWC);
     if (axis == 0 || (axis == 1 && are_whole_blocks)) add(Format::kNC1HWC0);
     return choices;
-  }
-
-  ScheduleSpace space(const Task&, const FormatChoice&, const Soc&) const override { return {}; }
-  Features features(const Task&, const FormatChoice&, const Schedule&, const Soc&) const override {
-    return {};
-  }
-  double estimate_ns(const Task&, const FormatChoice&, const Soc&) const override {
-    return kNoTimeNs;
   }
 
   Kernel build(const Task& task, const FormatChoice& format, const Schedule&,

@@ -4,12 +4,11 @@
 #include <algorithm>
 #include <optional>
 
-#include "compiler/impl.h"
+#include "compiler/sharing_impl.h"
 
 namespace aoe::compiler {
 namespace {
 
-constexpr double kNoTimeNs = 1;
 constexpr std::int64_t kRowAxis = 2;
 
 std::optional<std::int64_t> only_int(const Task& task, std::size_t i) {
@@ -24,7 +23,7 @@ bool is_present(const Task& task, std::size_t i) {
   return i < task.inputs.size() && task.inputs[i].is_present();
 }
 
-class SliceInPlace final : public Impl {
+class SliceInPlace final : public SharingImpl {
  public:
   std::string_view name() const override { return "slice_in_place"; }
 
@@ -55,14 +54,6 @@ class SliceInPlace final : public Impl {
     add(Format::kNHWC);
     if (task.in(0).shape[1] <= soc.vector_lanes) add(Format::kNC1HWC0);  // a single block
     return choices;
-  }
-
-  ScheduleSpace space(const Task&, const FormatChoice&, const Soc&) const override { return {}; }
-  Features features(const Task&, const FormatChoice&, const Schedule&, const Soc&) const override {
-    return {};
-  }
-  double estimate_ns(const Task&, const FormatChoice&, const Soc&) const override {
-    return kNoTimeNs;
   }
 
   Kernel build(const Task& task, const FormatChoice& format, const Schedule&,

@@ -3,12 +3,10 @@
 // Tested by tests/compiler/placement_test.cpp through whole models.
 #include <algorithm>
 
-#include "compiler/impl.h"
+#include "compiler/sharing_impl.h"
 
 namespace aoe::compiler {
 namespace {
-
-constexpr double kNoTimeNs = 1;
 
 std::int64_t axis_of(const Task& task) {
   const auto rank = static_cast<std::int64_t>(task.in(0).shape.size());
@@ -16,7 +14,7 @@ std::int64_t axis_of(const Task& task) {
   return axis < 0 ? axis + rank : axis;
 }
 
-class SplitInPlace final : public Impl {
+class SplitInPlace final : public SharingImpl {
  public:
   std::string_view name() const override { return "split_in_place"; }
 
@@ -50,14 +48,6 @@ class SplitInPlace final : public Impl {
     if (are_whole_blocks && task.outputs.back().dtype != DataType::kUndefined)
       add(Format::kNC1HWC0);
     return choices;
-  }
-
-  ScheduleSpace space(const Task&, const FormatChoice&, const Soc&) const override { return {}; }
-  Features features(const Task&, const FormatChoice&, const Schedule&, const Soc&) const override {
-    return {};
-  }
-  double estimate_ns(const Task&, const FormatChoice&, const Soc&) const override {
-    return kNoTimeNs;
   }
 
   Kernel build(const Task& task, const FormatChoice& format, const Schedule&,

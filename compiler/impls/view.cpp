@@ -2,15 +2,14 @@
 // Tested by tests/compiler/placement_test.cpp through whole models.
 #include <algorithm>
 
-#include "compiler/impl.h"
+#include "compiler/sharing_impl.h"
 
 namespace aoe::compiler {
 namespace {
 
 constexpr std::string_view kTypes[] = {"Reshape", "Squeeze", "Unsqueeze", "FlattenV2", "Identity"};
-constexpr double kNoTimeNs = 1;
 
-class View final : public Impl {
+class View final : public SharingImpl {
  public:
   std::string_view name() const override { return "view"; }
 
@@ -28,14 +27,6 @@ class View final : public Impl {
       choice.inputs.push_back(input.is_present() ? Format::kND : Format::kUndefined);
     choice.outputs.assign(task.outputs.size(), Format::kND);
     return {choice};
-  }
-
-  ScheduleSpace space(const Task&, const FormatChoice&, const Soc&) const override { return {}; }
-  Features features(const Task&, const FormatChoice&, const Schedule&, const Soc&) const override {
-    return {};
-  }
-  double estimate_ns(const Task&, const FormatChoice&, const Soc&) const override {
-    return kNoTimeNs;
   }
 
   Kernel build(const Task&, const FormatChoice&, const Schedule&, const Soc&) const override {
