@@ -13,6 +13,7 @@
 #include "compiler/compiler.h"
 #include "graph/precision.h"
 #include "reference/op.h"
+#include "tuner/racing.h"
 #include "tuner/random_tensor.h"
 #include "tuner/statistics.h"
 #include "tuner/timed_model.h"
@@ -26,18 +27,6 @@ namespace {
 constexpr std::uint64_t kInputSeed = 20;
 /// Two rounded factors are off by 2^-9 each at most; in sums these errors partly cancel.
 constexpr double kBf16Tolerance = 0x1p-7;
-
-/// Runs `work`; what it throws becomes a failed Timing. `fallback` names the stage it belongs to.
-template <typename Work>
-Timing guarded(Outcome fallback, Work&& work) {
-  try {
-    return work();
-  } catch (const std::bad_alloc&) {
-    return Timing::failure(Outcome::kOutOfMemory, "memory limit of the worker reached");
-  } catch (const std::exception& e) {
-    return Timing::failure(fallback, e.what());
-  }
-}
 
 /// How many products an output element sums up, from the task's own arithmetic.
 double reduction_length_of(const Task& task) {
@@ -217,31 +206,9 @@ Timing OpBench::measure(std::size_t index, double best_ns) {
 }
 
 std::vector<Timing> OpBench::race(const std::vector<std::size_t>& indices) {
-  const MeasurePolicy& policy = options_.policy;
-  std::vector<Timing> timings(indices.size());
-  std::vector<std::unique_ptr<Prepared>> racers(indices.size());
-  for (std::size_t i = 0; i < indices.size(); ++i) {
-    timings[i] = guarded(Outcome::kCrashed, [&] {
-      racers[i] = std::make_unique<Prepared>(std::move(*oms_[indices[i]]), *this);
-      if (auto right = racers[i]->warm_up_and_verify(); !right)
-        return Timing::failure(Outcome::kWrongResult, right.error());
-      return Timing{};
-    });
-    if (!timings[i].ok()) racers[i].reset();
-  }
-  double first_total_ns = 0;
-  for (int round = 0; round < policy.max_race_rounds; ++round) {
-    if (round >= policy.min_race_rounds && first_total_ns >= policy.race_duration_ms * 1e6) break;
-    // Each one starts a round in turn, so that none always runs in the same neighbour's wake.
-    for (std::size_t turn = 0; turn < racers.size(); ++turn) {
-      const std::size_t i = (turn + static_cast<std::size_t>(round)) % racers.size();
-      if (!racers[i]) continue;
-      const double ns = racers[i]->run_ns();
-      timings[i].samples_ns.push_back(ns);
-      if (i == 0) first_total_ns += ns;
-    }
-  }
-  return timings;
+  return tuner::race(indices.size(), options_.policy, [&](std::size_t i) {
+    return std::make_unique<Prepared>(std::move(*oms_[indices[i]]), *this);
+  });
 }
 
 }  // namespace aoe::tuner

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <new>
 
 #include "base/check.h"
+#include "tuner/racing.h"
 #include "tuner/timed_model.h"
 #include "tuner/verify.h"
 
@@ -99,31 +99,8 @@ SubgraphBench::SubgraphBench(std::filesystem::path reference, const MeasurePolic
 SubgraphBench::~SubgraphBench() = default;
 
 std::vector<Timing> SubgraphBench::race(const std::vector<std::filesystem::path>& oms) {
-  std::vector<Timing> timings(oms.size());
-  std::vector<std::unique_ptr<Racer>> racers(oms.size());
-  for (std::size_t i = 0; i < oms.size(); ++i) {
-    try {
-      racers[i] = std::make_unique<Racer>(oms[i], *this);
-      if (auto right = racers[i]->warm_up_and_verify(); !right)
-        timings[i] = Timing::failure(Outcome::kWrongResult, right.error());
-    } catch (const std::bad_alloc&) {
-      timings[i] = Timing::failure(Outcome::kOutOfMemory, "memory limit of the worker reached");
-    } catch (const std::exception& e) {
-      timings[i] = Timing::failure(Outcome::kCrashed, e.what());
-    }
-    if (!timings[i].ok()) racers[i].reset();
-  }
-  double first_total_ns = 0;
-  for (int round = 0; round < policy_.max_race_rounds; ++round) {
-    if (round >= policy_.min_race_rounds && first_total_ns >= policy_.race_duration_ms * 1e6) break;
-    for (std::size_t turn = 0; turn < racers.size(); ++turn) {
-      const std::size_t i = (turn + static_cast<std::size_t>(round)) % racers.size();
-      if (!racers[i]) continue;
-      timings[i].samples_ns.push_back(racers[i]->run_ns());
-      if (i == 0) first_total_ns += timings[i].samples_ns.back();
-    }
-  }
-  return timings;
+  return tuner::race(oms.size(), policy_,
+                     [&](std::size_t i) { return std::make_unique<Racer>(oms[i], *this); });
 }
 
 }  // namespace aoe::tuner
