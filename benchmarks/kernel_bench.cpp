@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "benchmarks/fma_peak.h"
 #include "compiler/impl.h"
 #include "compiler/loopnest/codegen.h"
 #include "runtime/jit_module.h"
@@ -274,37 +275,6 @@ class Runner {
   void* scratch_ = nullptr;
 };
 
-/// GFLOP/s of independent fused multiply-adds: what this core can do right now.
-double measured_peak(const Soc& soc) {
-  loopnest::Builder b("peak");
-  const auto out = b.buffer("out", loopnest::Access::kReadWrite);
-  constexpr std::int64_t kSteps = 100000, kChains = 12;
-  b.parallel(1, [&](loopnest::Int) {
-    std::vector<loopnest::Local> sums;
-    for (int i = 0; i < kChains; ++i)
-      sums.push_back(b.local(b.load(out, i * soc.vector_lanes, soc.vector_lanes)));
-    const auto x = b.local(b.load(out, 0, soc.vector_lanes));
-    b.loop("i", 0, kSteps, 1, [&](loopnest::Int) {
-      for (const auto& sum : sums) b.assign(sum, fma(b.get(sum), b.get(x), b.get(x)));
-    });
-    for (int i = 0; i < kChains; ++i)
-      b.store(out, i * soc.vector_lanes, b.get(sums[static_cast<std::size_t>(i)]));
-  });
-  const loopnest::Function function = b.finish();
-  const runtime::JitModule code(loopnest::compile_shared_object(std::span(&function, 1), soc), "peak");
-  const Bytes buffer = allocate(4096);
-  void* buffers[] = {buffer.get()};
-  double best = 0;
-  for (int i = 0; i < 20; ++i) {
-    const auto start = std::chrono::steady_clock::now();
-    code.find("peak")(buffers, 0, 1, nullptr);
-    const double ns =
-        std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
-    best = std::max(best, 2.0 * soc.vector_lanes * kChains * kSteps / ns);
-  }
-  return best;
-}
-
 std::string text_of(const Schedule& schedule) {
   std::string text;
   for (const auto& [name, value] : schedule)
@@ -404,7 +374,7 @@ int main(int argc, char** argv) {
     soc.vector_registers = 16;
   }
   omp_set_num_threads(soc.threads);  // oneDNN's team
-  const double peak = measured_peak(soc);
+  const double peak = benchmarks::fma_peak_gflops(soc);
   std::printf("%s, %d lanes, one thread, peak %.0f GFLOP/s\n", soc.version.c_str(),
               soc.vector_lanes, peak);
   for (const std::string& text : options.tasks) {

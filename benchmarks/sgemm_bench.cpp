@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "benchmarks/fma_peak.h"
 #include "tests/compiler/shape_line.h"
 #include "tuner/sampler.h"
 #include "tuner/search.h"
@@ -47,50 +48,6 @@ double seconds_of(const auto& work) {
 }
 
 // ---- what the machine can do ----
-
-/// 24 independent sums: enough to hide the latency of two units. Returns flops per iteration.
-__attribute__((target("avx512f"))) double fma_loop_512(std::int64_t iterations, float& keep) {
-  __m512 sums[24];
-  for (__m512& sum : sums) sum = _mm512_set1_ps(keep);
-  const __m512 x = _mm512_set1_ps(0.999F), y = _mm512_set1_ps(1e-3F);
-  for (std::int64_t i = 0; i < iterations; ++i)
-#pragma GCC unroll 24
-    for (__m512& sum : sums) sum = _mm512_fmadd_ps(sum, x, y);
-  for (const __m512& sum : sums) keep += _mm512_cvtss_f32(sum);
-  return 24 * 16 * 2;
-}
-
-__attribute__((target("avx2,fma"))) double fma_loop_256(std::int64_t iterations, float& keep) {
-  __m256 sums[12];
-  for (__m256& sum : sums) sum = _mm256_set1_ps(keep);
-  const __m256 x = _mm256_set1_ps(0.999F), y = _mm256_set1_ps(1e-3F);
-  for (std::int64_t i = 0; i < iterations; ++i)
-#pragma GCC unroll 12
-    for (__m256& sum : sums) sum = _mm256_fmadd_ps(sum, x, y);
-  for (const __m256& sum : sums) keep += _mm256_cvtss_f32(sum);
-  return 12 * 8 * 2;
-}
-
-/// Of all threads together; the best of some tries.
-double peak_gflops(int threads) {
-  constexpr std::int64_t kIterations = 2'000'000;
-  const bool has_avx512 = __builtin_cpu_supports("avx512f") != 0;
-  double best = 0;
-  for (int round = 0; round < 5; ++round) {
-    double flops = 0;
-    const double seconds = seconds_of([&] {
-#pragma omp parallel num_threads(threads) reduction(+ : flops)
-      {
-        float keep = 1;
-        flops = static_cast<double>(kIterations) *
-                (has_avx512 ? fma_loop_512(kIterations, keep) : fma_loop_256(kIterations, keep));
-        asm volatile("" : : "r"(&keep) : "memory");
-      }
-    });
-    best = std::max(best, flops / seconds / 1e9);
-  }
-  return best;
-}
 
 __attribute__((target("avx2"))) void read_all(const float* data, std::size_t count) {
   __m256 sums[8] = {};
@@ -145,7 +102,7 @@ class SgemmBench {
   }
 
   void run() {
-    const double peak = peak_gflops(soc_.threads);
+    const double peak = benchmarks::fma_peak_gflops(soc_);
     fmt::print("{}: peak {:.0f} GFLOP/s; GFLOP/s of medians, {} trials\n\n", soc_.version, peak,
                options_.trials);
     fmt::print(

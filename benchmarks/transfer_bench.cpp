@@ -23,6 +23,7 @@
 #include "compiler/compiler.h"
 #include "graph/onnx_import.h"
 #include "graph/passes.h"
+#include "tuner/cache_state.h"
 #include "tuner/model_bench.h"
 #include "tuner/neighbours.h"
 #include "tuner/search.h"
@@ -116,10 +117,8 @@ class Transfer {
  private:
   Predictions predict_all(const std::vector<TuningTask>& tasks, const Experience& experience,
                           const compiler::Compilation& untuned) const {
-    const double model_bytes =
-        static_cast<double>(untuned.om.weights.size() + untuned.om.arena_bytes);
     const WeightsIn weights_in =
-        model_bytes < static_cast<double>(soc_.l3_bytes) ? WeightsIn::kL3 : WeightsIn::kMemory;
+        resolved(WeightsIn::kAuto, untuned.om.weights.size() + untuned.om.arena_bytes, soc_);
     Predictions predictions;
     for (const TuningTask& task : tasks) {
       const SearchTask what{
