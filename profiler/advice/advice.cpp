@@ -1,7 +1,9 @@
 // Runs the rules, and writes what they found.
 #include "profiler/advice/advice.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "all_rules.inc"
@@ -76,6 +78,19 @@ void write_advice(const std::vector<Finding>& findings, const std::filesystem::p
   const ordered_json file = {{"data", std::move(data)}};
   write_file_atomically(path,
                         file.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+}
+
+OpSelection select_ops(const AdviceInput& input,
+                       const std::function<bool(const OpTimes&)>& wanted) {
+  OpSelection selection;
+  for (const OpTimes& op : input.ops) {
+    if (!wanted(op)) continue;
+    selection.ops.push_back(&op);
+    selection.total_ns += op.stats.total_ns;
+  }
+  std::ranges::stable_sort(selection.ops, std::ranges::greater{},
+                           [](const OpTimes* op) { return op->stats.total_ns; });
+  return selection;
 }
 
 std::string percent(double share) {

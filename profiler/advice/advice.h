@@ -50,6 +50,13 @@ struct AdviceInput {
   }
 };
 
+/// Some of the ops, and their time.
+struct OpSelection {
+  std::vector<const OpTimes*> ops;  ///< the longest first; they lie in the AdviceInput
+  std::int64_t total_ns = 0;
+};
+OpSelection select_ops(const AdviceInput& input, const std::function<bool(const OpTimes&)>& wanted);
+
 struct Rule {
   std::string name;  ///< of its file
   std::string type;  ///< "Computation", "Memory", "Operator Schedule", ... (reference 6B)

@@ -1,6 +1,4 @@
 // One op type that takes most of the time: that is where work pays.
-#include <algorithm>
-
 #include "profiler/advice/advice.h"
 
 namespace aoe::profiler {
@@ -14,14 +12,10 @@ std::optional<Diagnosis> check(const AdviceInput& input) {
   const double share = input.share_of_ops(first.stats.total_ns);
   if (share <= kMostShare) return std::nullopt;
   Evidence evidence{.columns = {"Op Name", "Count", "Total Time(us)", "Ratio"}};
-  std::vector<const OpTimes*> ops;
-  for (const OpTimes& op : input.ops)
-    if (op.op != nullptr && op.op->type == first.op_type && op.op->task_type == first.task_type)
-      ops.push_back(&op);
-  std::stable_sort(ops.begin(), ops.end(), [](const OpTimes* a, const OpTimes* b) {
-    return a->stats.total_ns > b->stats.total_ns;
+  const OpSelection selection = select_ops(input, [&](const OpTimes& op) {
+    return op.op != nullptr && op.op->type == first.op_type && op.op->task_type == first.task_type;
   });
-  for (const OpTimes* op : ops) {
+  for (const OpTimes* op : selection.ops) {
     if (evidence.rows.size() == kMostEvidence) break;
     evidence.rows.push_back({op->op->name, std::to_string(op->stats.count),
                              microseconds(op->stats.total_ns),

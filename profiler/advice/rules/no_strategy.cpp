@@ -1,6 +1,4 @@
 // Ops that were compiled without a strategy of the knowledge bank.
-#include <algorithm>
-
 #include "profiler/advice/advice.h"
 
 namespace aoe::profiler {
@@ -14,18 +12,9 @@ bool lacks_strategy(const OpTimes& op) {
 }
 
 std::optional<Diagnosis> check(const AdviceInput& input) {
-  std::vector<const OpTimes*> ops;
-  std::int64_t sum_ns = 0;
-  for (const OpTimes& op : input.ops)
-    if (lacks_strategy(op)) {
-      ops.push_back(&op);
-      sum_ns += op.stats.total_ns;
-    }
+  const auto [ops, sum_ns] = select_ops(input, lacks_strategy);
   const double share = input.share_of_ops(sum_ns);
   if (share <= kMostShare) return std::nullopt;
-  std::stable_sort(ops.begin(), ops.end(), [](const OpTimes* a, const OpTimes* b) {
-    return a->stats.total_ns > b->stats.total_ns;
-  });
   Evidence evidence{.columns = {"Op Name", "OP Type", "Repo Key", "Total Time(us)", "Ratio"}};
   for (const OpTimes* op : ops) {
     if (evidence.rows.size() == kMostEvidence) break;

@@ -1,6 +1,4 @@
 // Ops that run on their plain reference implementation, because no Impl carries them.
-#include <algorithm>
-
 #include "profiler/advice/advice.h"
 
 namespace aoe::profiler {
@@ -9,18 +7,10 @@ namespace {
 constexpr double kMostShare = 0.01;
 
 std::optional<Diagnosis> check(const AdviceInput& input) {
-  std::vector<const OpTimes*> ops;
-  std::int64_t sum_ns = 0;
-  for (const OpTimes& op : input.ops) {
-    if (op.op == nullptr || op.op->task_type != "AI_CPU") continue;
-    ops.push_back(&op);
-    sum_ns += op.stats.total_ns;
-  }
+  const auto [ops, sum_ns] = select_ops(
+      input, [](const OpTimes& op) { return op.op != nullptr && op.op->task_type == "AI_CPU"; });
   const double share = input.share_of_ops(sum_ns);
   if (share <= kMostShare) return std::nullopt;
-  std::stable_sort(ops.begin(), ops.end(), [](const OpTimes* a, const OpTimes* b) {
-    return a->stats.total_ns > b->stats.total_ns;
-  });
   Evidence evidence{.columns = {"Op Name", "OP Type", "Input Shapes", "Input Data Types",
                                 "Total Time(us)", "Ratio"}};
   for (const OpTimes* op : ops) {
