@@ -13,7 +13,7 @@
 //   kThreads   {i64 os thread id, u16 thread, u16 length, bytes of the name} each
 //   kModel     one model's op table, CBOR of the JSON that raw_reader.h describes
 //   kEvents, kCounters, kSamples   RawEvent, RawCounters, RawSample each
-//   kLost      u64: events of this session that the recorder had to drop so far
+//   kLost      u64: events of this collection that the recorder had to drop so far
 #pragma once
 
 #include <array>

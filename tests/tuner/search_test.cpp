@@ -34,6 +34,23 @@ class Search : public ::testing::Test {
                   random);
   }
 
+  /// Every Schedule of tasks of other sizes.
+  CostModel experience_of_other_tasks() const {
+    std::vector<Lesson> lessons;
+    for (const std::int64_t channels : {16, 32, 128, 256}) {
+      const compiler::Task other = tests::fake_task(channels);
+      const Candidate by_default = impl_.at(1, 1);
+      FeatureSource source(other, soc_, WeightsIn::kMemory, by_default);
+      for (const Schedule& s : enumerate(impl_.space(other, {}, soc_), 1000)) {
+        const Candidate c{&impl_, FakeImpl::format("NCHW"), s};
+        lessons.push_back({"fake", 1, source.of(c), std::log(bowl(c) / bowl(by_default))});
+      }
+    }
+    CostModel experience;
+    experience.learn(std::move(lessons));
+    return experience;
+  }
+
   const compiler::Task task_ = tests::fake_task();
   const compiler::Soc soc_ = tests::fake_soc();
   const FakeImpl impl_{"fake"};
@@ -114,18 +131,7 @@ TEST_F(Search, FindsAGoodScheduleInFewerTrialsThanRandomDraws) {
 }
 
 TEST_F(Search, ExperienceOfOtherTasksIsAmongTheFirstMeasured) {
-  std::vector<Lesson> lessons;
-  for (const std::int64_t channels : {16, 32, 128, 256}) {
-    const compiler::Task other = tests::fake_task(channels);
-    const Candidate by_default = impl_.at(1, 1);
-    FeatureSource source(other, soc_, WeightsIn::kMemory, by_default);
-    for (const Schedule& s : enumerate(impl_.space(other, {}, soc_), 1000)) {
-      const Candidate c{&impl_, FakeImpl::format("NCHW"), s};
-      lessons.push_back({"fake", 1, source.of(c), std::log(bowl(c) / bowl(by_default))});
-    }
-  }
-  CostModel experience;
-  experience.learn(std::move(lessons));
+  const CostModel experience = experience_of_other_tasks();
   const SearchTask what{
       .task = task_, .soc = soc_, .default_candidate = impl_.at(1, 1), .experience = &experience};
   Random random(1);
@@ -135,18 +141,7 @@ TEST_F(Search, ExperienceOfOtherTasksIsAmongTheFirstMeasured) {
 }
 
 TEST_F(Search, PredictsWithoutMeasuringTheBestOfEachFormat) {
-  std::vector<Lesson> lessons;
-  for (const std::int64_t channels : {16, 32, 128, 256}) {
-    const compiler::Task other = tests::fake_task(channels);
-    const Candidate by_default = impl_.at(1, 1);
-    FeatureSource source(other, soc_, WeightsIn::kMemory, by_default);
-    for (const Schedule& s : enumerate(impl_.space(other, {}, soc_), 1000)) {
-      const Candidate c{&impl_, FakeImpl::format("NCHW"), s};
-      lessons.push_back({"fake", 1, source.of(c), std::log(bowl(c) / bowl(by_default))});
-    }
-  }
-  CostModel experience;
-  experience.learn(std::move(lessons));
+  const CostModel experience = experience_of_other_tasks();
   const SearchTask what{.task = task_,
                         .soc = soc_,
                         .default_candidate = impl_.at(1, 1),

@@ -41,7 +41,7 @@ std::string new_session() {
   return digits;
 }
 
-/// The directories that processes of this session made, the oldest first.
+/// The directories that processes of this collection made, the oldest first.
 std::vector<fs::path> directories_of(const profiler::CollectOptions& options) {
   std::vector<fs::path> found;
   std::error_code unreadable;  // nothing was made then
