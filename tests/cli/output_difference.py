@@ -1,0 +1,24 @@
+# Prints the largest difference between the float32 .npy files of two directories, as a share of the range of the first's.
+import glob
+import os
+import struct
+import sys
+
+
+def load(path):
+    data = open(path, 'rb').read()
+    header = struct.unpack('<H', data[8:10])[0]
+    assert b"'<f4'" in data[:10 + header], path + ' is not float32'
+    return [v[0] for v in struct.iter_unpack('<f', data[10 + header:])]
+
+
+exact, other = sys.argv[1:]
+files = sorted(glob.glob(exact + '/*.npy'))
+assert files, 'no outputs in ' + exact
+worst = 0.0
+for path in files:
+    a, b = load(path), load(os.path.join(other, os.path.basename(path)))
+    assert len(a) == len(b), path + ': lengths differ'
+    spread = max(a) - min(a) or 1.0
+    worst = max(worst, *(abs(x - y) / spread for x, y in zip(a, b)))
+print(worst)

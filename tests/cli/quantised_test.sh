@@ -1,0 +1,30 @@
+# Models quantised in ONNX, in both forms: tuned and compiled to int8 kernels, they agree with the reference.
+source "$(dirname "$0")/lib.sh"
+
+export TUNE_BANK_PATH=$work/bank ASCEND_WORK_PATH=$work/w
+mkdir bank w
+off() { python3 "$here/output_difference.py" "$1" "$2"; }
+is_below() { python3 -c "import sys; sys.exit(not 0 <= float(sys.argv[1]) <= float(sys.argv[2]))" "$1" "$2"; }
+
+# Without passes every product runs as the model has it: in float32 between its Dequantize and Quantize, or as a QLinear operator.
+echo '{"Switch": {"GraphFusion": {"ALL": "off"}}}' >off.json
+for form in qdq qlinear; do
+  make_model mobilenetv2 --small --image=64 --seed=5 --quantize=$form --output=$form.onnx >/dev/null || fail "make_model"
+  CANN_KNOWLEDGE_BANK_PROCESS_NUM=0 run 0 atc --framework=5 --model=$form.onnx --output=plain_$form --fusion_switch_file=off.json
+  run 0 aoe_run --model=plain_$form.om --repeat=1 --output-dir=plain_$form --profile
+  grep -q '_int8 ' out && fail "an int8 kernel without passes"
+
+  run 0 aoe --framework=5 --model=$form.onnx --job_type=2 --progress_bar=off --preset=quick --trials=12 --output=tuned_$form
+  has out '^model: +[0-9.]+ ms before, [0-9.]+ ms after'
+  run 0 atc --framework=5 --model=$form.onnx --output=compiled_$form
+  for om in tuned_$form compiled_$form; do
+    run 0 aoe_run --model=$om.om --repeat=1 --output-dir=$om --profile
+    has out 'QuantConv2D.* AI_CORE +conv_int8 '
+    has out 'QuantMatMul.* AI_CORE +gemm_int8 '
+    # Ties may round to neighbouring steps, and the layers behind spread them.
+    is_below "$(off plain_$form $om)" 2e-2 || fail "$om is off by $(off plain_$form $om) of the range"
+  done
+done
+# Both forms stand for the same network.
+is_below "$(off plain_qdq plain_qlinear)" 2e-2 || fail "qdq and qlinear differ by $(off plain_qdq plain_qlinear) of the range"
+finish
