@@ -1,6 +1,8 @@
 // The permission to round, as an attribute.
 #include "graph/precision.h"
 
+#include <algorithm>
+
 namespace aoe::graph {
 namespace {
 
@@ -15,8 +17,7 @@ std::vector<NodeId> bf16_candidates(const Graph& graph) {
     const bool sums_products = node.op.type == "MatMulV2" || node.op.type == "Gemm";
     if (!sums_products) continue;
     const Value &left = graph.values[node.inputs[0]], &right = graph.values[node.inputs[1]];
-    if (left.desc.dtype == DataType::kFloat && right.constant != nullptr)
-      candidates.push_back(id);
+    if (left.desc.dtype == DataType::kFloat && right.constant != nullptr) candidates.push_back(id);
   }
   return candidates;
 }
@@ -27,6 +28,12 @@ void allow_bf16(Node& node) {
 
 bool allows_bf16(const reference::OpCall& op) {
   return op.attrs.get_int(kAttribute, 0) != 0;
+}
+
+bool has_byte_products(const Graph& graph) {
+  return std::ranges::any_of(graph.nodes, [](const Node& node) {
+    return !node.is_dead && (node.op.type == "QuantConv2D" || node.op.type == "QuantMatMul");
+  });
 }
 
 }  // namespace aoe::graph

@@ -1,4 +1,4 @@
-// Precision: which operators may compute in less than float32. The permission is an attribute of the node, so that a task
+// Precision: which operators compute in less than float32, or may. The permission to use bfloat16 is an attribute of the node, so that a task
 // that has it is another task than the one without: the bank keeps their strategies apart.
 #pragma once
 
@@ -16,5 +16,10 @@ std::vector<NodeId> bf16_candidates(const Graph& graph);
 /// Lets the operator round its factors to bfloat16; its sums stay float32.
 void allow_bf16(Node& node);
 bool allows_bf16(const reference::OpCall& op);
+
+/// Does the graph multiply bytes? kBytePass makes such products of quantised operators (the QDQ and QLinear forms); in a graph
+/// that it left out, the same model is computed in float32 between Dequantize and Quantize.
+bool has_byte_products(const Graph& graph);
+inline constexpr const char* kBytePass = "fuse_quantized";
 
 }  // namespace aoe::graph

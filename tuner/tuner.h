@@ -68,7 +68,8 @@ struct TuneOptions {
   /// close searches repeat measurements and are none. With `reload`, recalled ones count as well.
   std::int64_t max_trials = 0;
   int compile_threads = 1;
-  /// The graph as it was before choose_bf16(); with it, the tuned om's error against float32 is measured and reported.
+  /// The same model in float32: as it was before choose_bf16(), or without products of bytes. With it, the tuned om's error
+  /// against it is measured and reported.
   const graph::Graph* full_precision = nullptr;
   /// When the graph is that of several gears (graph/gears.h): the tuned om is split into them. The
   /// model's times are those of one inference of each gear, one after the other.

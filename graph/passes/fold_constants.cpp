@@ -1,6 +1,6 @@
 // fold_constants: nodes that read constants only (or, like Shape, a static shape) become constants,
 // computed by the reference. Nodes that give out a graph output stay: every output has a producer.
-// Weights of bytes stay bytes until fuse_quantized has seen them; fold_dequantized then folds the rest.
+// Quantised weights and biases stay integers until fuse_quantized has seen them; fold_dequantized then folds the rest.
 #include <algorithm>
 
 #include "graph/passes.h"
@@ -27,8 +27,10 @@ bool is_foldable(const Graph& graph, const Node& node) {
          });
 }
 
-bool dequantises_bytes(const Graph& graph, const Node& node) {
-  return is_type(node, "Dequantize") && size_bytes(dtype_of(graph, node.inputs[0])) == 1;
+bool dequantises_weights(const Graph& graph, const Node& node) {
+  if (!is_type(node, "Dequantize")) return false;
+  const DataType dtype = dtype_of(graph, node.inputs[0]);
+  return size_bytes(dtype) == 1 || dtype == DataType::kInt32;
 }
 
 bool fold(Graph& graph, NodeId id) {
@@ -54,7 +56,7 @@ bool fold(Graph& graph, NodeId id) {
 bool fold_constants(Graph& graph) {
   bool changed = false;
   for (const NodeId id : graph.topological_order())
-    if (!dequantises_bytes(graph, graph.nodes[id])) changed |= fold(graph, id);
+    if (!dequantises_weights(graph, graph.nodes[id])) changed |= fold(graph, id);
   return changed;
 }
 
@@ -68,7 +70,7 @@ bool fold_dequantized(Graph& graph) {
 
 void register_fold_constants(PassRegistry& registry) {
   registry.add({.name = "fold_constants", .order = 10, .run = fold_constants});
-  registry.add({.name = "fold_dequantized", .order = 13, .run = fold_dequantized});
+  registry.add({.name = "fold_dequantized", .order = 14, .run = fold_dequantized});
 }
 
 }  // namespace aoe::graph

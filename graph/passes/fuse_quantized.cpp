@@ -1,5 +1,5 @@
-// fuse_quantized: convolutions and matrix products of bytes, in both forms ONNX has for them, become QuantConv2D and
-// QuantMatMul: Dequantize -> Conv2D, Gemm or MatMulV2 with constant weights, and QLinearConv and QLinearMatMul.
+// fuse_quantized: convolutions and matrix products of bytes become QuantConv2D and QuantMatMul: Dequantize -> Conv2D, Gemm
+// or MatMulV2 with constant weights, in the QDQ form of models, or as expand_qlinear has left the QLinear form.
 //
 // The integers are summed up exactly, and what follows is float32: sums times one multiplier per channel, activations,
 // Quantize. The scale of a Quantize behind activations that commute with it is part of the multiplier, as the QLinear
@@ -11,6 +11,7 @@
 #include "graph/passes.h"
 #include "graph/quantization.h"
 #include "graph/rewrite.h"
+#include "reference/widen.h"
 
 namespace aoe::graph {
 namespace {
@@ -37,8 +38,37 @@ bool fits(const Graph& graph, const Product& p, std::int64_t axis) {
          (weight.is_per_tensor() || (weight.axis == axis && std::ssize(weight.scale) == p.outputs));
 }
 
+/// A bias of integers behind a Dequantize. Scales that are the steps of the sums, rounded, count as these, so that write_bias()
+/// gets the same integers again.
+bool read_whole_bias(const Graph& graph, const Node& dequantize, Product& p) {
+  const ConstantPtr bias = constant_input(graph, dequantize, 0),
+                    scale = constant_input(graph, dequantize, 1);
+  if (!bias || !scale || bias->desc().shape != Shape{p.outputs} ||
+      scale->desc().dtype != DataType::kFloat)
+    return false;
+  if (has_input(dequantize, 2)) {
+    const ConstantPtr zero = constant_input(graph, dequantize, 2);
+    if (!zero) return false;
+    const auto zeros = reference::to_int64s(zero->view());
+    if (std::ranges::any_of(zeros, [](std::int64_t z) { return z != 0; })) return false;
+  }
+  const auto whole = reference::to_int64s(bias->view());
+  const std::vector<double> stated = to_doubles(*scale), steps = scales(p);
+  if (stated.size() != 1 && stated.size() != whole.size()) return false;
+  const auto at = [](const std::vector<double>& v, std::size_t i) {
+    return v.size() == 1 ? v[0] : v[i];
+  };
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    const bool is_step = at(stated, i) == static_cast<float>(at(steps, i));
+    p.bias.push_back(static_cast<double>(whole[i]) * at(is_step ? steps : stated, i));
+  }
+  return true;
+}
+
 /// A bias that is one constant per output, whatever ones stand around them.
 bool read_bias(const Graph& graph, ValueId value, Product& p) {
+  const NodeId dequantize = producer_of_type(graph, value, "Dequantize");
+  if (dequantize != kNone) return read_whole_bias(graph, graph.nodes[dequantize], p);
   const ConstantPtr constant = graph.values[value].constant;
   if (!constant || constant->desc().dtype != DataType::kFloat) return false;
   const Shape& shape = constant->desc().shape;
@@ -150,8 +180,9 @@ bool fuse_conv(Graph& graph, NodeId id) {
   if (!p || !has_one_group(graph, node, 1)) return false;
   p->attrs = node.op.attrs;
   p->outputs = shape_of(graph, node.inputs[1])[0];
+  if (!fits(graph, *p, 0)) return false;
   if (has_input(node, 2) && !read_bias(graph, node.inputs[2], *p)) return false;
-  return fits(graph, *p, 0) && replace(graph, {id}, *p);
+  return replace(graph, {id}, *p);
 }
 
 bool fuse_gemm(Graph& graph, NodeId id) {
@@ -164,8 +195,9 @@ bool fuse_gemm(Graph& graph, NodeId id) {
   const std::int64_t axis = attrs.get_int("transB", 0) != 0 ? 0 : 1;
   if (axis == 0) p->attrs.set("transB", std::int64_t{1});
   p->outputs = shape_of(graph, node.outputs[0])[1];
+  if (!fits(graph, *p, axis)) return false;
   if (has_input(node, 2) && !read_bias(graph, node.inputs[2], *p)) return false;
-  return fits(graph, *p, axis) && replace(graph, {id}, *p);
+  return replace(graph, {id}, *p);
 }
 
 /// With an Add behind it that is a bias.
@@ -185,63 +217,6 @@ bool fuse_matmul(Graph& graph, NodeId id) {
     if (keeps_shape && read_bias(graph, other, *p)) return replace(graph, {id, add}, *p);
   }
   return replace(graph, {id}, *p);
-}
-
-/// Inputs `first`, scale and zero point behind it, all constants but perhaps the bytes.
-std::optional<Bytes> linear_bytes(const Graph& graph, const Node& node, std::size_t first,
-                                  std::int64_t axis) {
-  const ConstantPtr scale = constant_input(graph, node, first + 1);
-  const bool has_constants = scale && constant_input(graph, node, first + 2) &&
-                             scale->desc().dtype == DataType::kFloat &&
-                             scale->desc().shape.size() <= 1;
-  if (!has_constants || !is_byte(dtype_of(graph, node.inputs[first]))) return {};
-  return Bytes{node.inputs[first],
-               {.scale = to_doubles(*scale),
-                .scale_value = node.inputs[first + 1],
-                .zero_value = node.inputs[first + 2],
-                .axis = axis}};
-}
-
-/// As a product and a Quantize whose scale is in the multiplier. The bias counts in steps of the sums already.
-bool fuse_qlinear(Graph& graph, NodeId id) {
-  const Node node = graph.nodes[id];
-  const bool is_conv = node.op.type == "QLinearConv";
-  const std::int64_t axis = is_conv ? 0 : 1;
-  const auto x = linear_bytes(graph, node, 0, 0), w = linear_bytes(graph, node, 3, axis);
-  const ConstantPtr y_scale = constant_input(graph, node, 6),
-                    y_zero = constant_input(graph, node, 7);
-  const ValueId output = node.outputs[0];
-  if (!x || !w || !y_scale || !y_zero || element_count(y_scale->desc().shape) != 1) return false;
-  if (element_count(y_zero->desc().shape) != 1 || !is_static(shape_of(graph, output))) return false;
-  if (is_conv ? !has_one_group(graph, node, 3) : shape_of(graph, w->value).size() != 2)
-    return false;
-  if (has_input(node, 8) && !constant_input(graph, node, 8)) return false;
-  Product p{.type = is_conv ? "QuantConv2D" : "QuantMatMul",
-            .attrs = node.op.attrs,
-            .x = *x,
-            .weight = *w};
-  p.outputs = shape_of(graph, w->value)[static_cast<std::size_t>(axis)];
-  if (!fits(graph, p, axis)) return false;
-  std::vector<double> multiplier = scales(p);
-  for (double& each : multiplier) each /= to_doubles(*y_scale)[0];
-  const ValueId factors = add_floats(graph, node.name + "_multiplier",
-                                     {static_cast<std::int64_t>(multiplier.size())}, multiplier);
-  const ValueId real = add_intermediate(
-      graph, node.name + "_real", {.dtype = DataType::kFloat, .shape = shape_of(graph, output)});
-  const ValueId one = add_floats(graph, node.name + "_scale", {}, {1});
-  graph.remove_node(id);
-  graph.add_node({.name = node.name,
-                  .op = call_of(p.type, p.attrs),
-                  .inputs = {x->value, w->value, has_input(node, 8) ? node.inputs[8] : kNone,
-                             node.inputs[2], node.inputs[5], factors},
-                  .outputs = {real},
-                  .origins = node.origins});
-  graph.add_node({.name = node.name + "_quantize",
-                  .op = call_of("Quantize"),
-                  .inputs = {real, one, node.inputs[7]},
-                  .outputs = {output},
-                  .origins = node.origins});
-  return true;
 }
 
 /// Steps of an epilogue have no absent operands.
@@ -266,8 +241,6 @@ bool run(Graph& graph) {
     if (is_type(node, "Conv2D")) changed |= fuse_conv(graph, id);
     if (is_type(node, "Gemm")) changed |= fuse_gemm(graph, id);
     if (is_type(node, "MatMulV2")) changed |= fuse_matmul(graph, id);
-    if (is_type(node, "QLinearConv") || is_type(node, "QLinearMatMul"))
-      changed |= fuse_qlinear(graph, id);
   }
   return changed;
 }
@@ -275,7 +248,7 @@ bool run(Graph& graph) {
 }  // namespace
 
 void register_fuse_quantized(PassRegistry& registry) {
-  registry.add({.name = "fuse_quantized", .order = 11, .run = run});
+  registry.add({.name = "fuse_quantized", .order = 12, .run = run});
 }
 
 }  // namespace aoe::graph

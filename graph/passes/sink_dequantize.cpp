@@ -51,7 +51,7 @@ bool run(Graph& graph) {
 }  // namespace
 
 void register_sink_dequantize(PassRegistry& registry) {
-  registry.add({.name = "sink_dequantize", .order = 12, .run = run});
+  registry.add({.name = "sink_dequantize", .order = 13, .run = run});
 }
 
 }  // namespace aoe::graph

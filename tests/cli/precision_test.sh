@@ -34,7 +34,7 @@ fi
 tune() { run 0 aoe --framework=5 --model=m.onnx --job_type=2 --progress_bar=off --preset=quick --trials=12 "$@"; }
 basic() { json "$(ls -t w/aoe_result_opat_*_pid*.json | head -1)" "d[0]['basic'].get('$1')"; }
 tune --output=tuned --precision_mode=allow_mix_precision
-has out '^precision: the tuned model is off from float32 by [0-9.e+-]+ of its range$'
+has out '^precision: the tuned model is off from the same in float32 by [0-9.e+-]+ of its range$'
 is_below "$(basic error_against_fp32)" 1e-2 || fail "aoe states an error of $(basic error_against_fp32)"
 run 0 aoe_run --model=tuned.om --repeat=1 --output-dir=tuned
 is_below "$(off exact tuned)" 1e-2 || fail "the tuned model is off by $(off exact tuned) of the range"

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "graph/passes.h"
+#include "graph/precision.h"
 #include "tests/compiler/compiled_model.h"
 #include "tests/compiler/machine_code.h"
 #include "tests/graph/interpret.h"
@@ -75,6 +76,11 @@ TEST_P(QuantModels, RunLikeTheReferenceAndNearlyLikeFloat32) {
   const runtime::Om om = expect_compiled_like_reference(after, options_for(soc, 2));
   EXPECT_NE(steps_text(om).find(c.quantised_op), std::string::npos) << steps_text(om);
   EXPECT_EQ(steps_text(om).find("QLinear"), std::string::npos) << steps_text(om);
+
+  EXPECT_TRUE(graph::has_byte_products(after));
+  graph::Graph unfused = before;
+  graph::run_passes(unfused, {.disabled = {graph::kBytePass}, .dump_dir = {}});
+  EXPECT_FALSE(graph::has_byte_products(unfused)) << "not in float32";
 
   const auto inputs = tests::random_inputs(before, 1);
   const auto exact = tests::interpret(tests::import_bytes(real), inputs);

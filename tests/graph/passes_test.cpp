@@ -415,13 +415,37 @@ const Case kCases[] = {
        c = MatMul (d, v)
        y = Add (b, c)
      })"},
-    {"fuse_quantized_linear", "fuse_quantized", R"(g (float[1,2,5,5] x) => (float[1,3,5,5] y)
+    {"expand_qlinear_conv", "expand_qlinear", R"(g (float[1,2,5,5] x) => (float[1,3,5,5] y)
          <float s = {0.02}, uint8 z = {117}, uint8[3,2,1,1] w = {90, 7, 12, 255, 100, 3},
           float ws = {0.01}, uint8 wz = {100}, int32[3] b = {500, 20, -30},
           float t = {0.031}, int8 u = {3}> {
        q = QuantizeLinear (x, s, z)
        c = QLinearConv (q, s, z, w, ws, wz, t, u, b)
        y = DequantizeLinear (c, t, u)
+     })"},
+    {"expand_qlinear_matmul", "expand_qlinear", R"(g (float[3,2] x) => (float[3,3] y)
+         <float s = {0.02}, int8 z = {-7}, int8[2,3] w = {90, -7, 12, 55, -100, 3}, float[3] ws = {0.01, 0.02, 0.03},
+          int8[3] wz = {0, 0, 0}, float t = {0.031}, int8 u = {3}> {
+       q = QuantizeLinear (x, s, z)
+       c = QLinearMatMul (q, s, z, w, ws, wz, t, u)
+       y = DequantizeLinear (c, t, u)
+     })"},
+    {"expand_qlinear_not_computed_scales", "expand_qlinear",
+     R"(g (float[3,2] x, float v) => (float[3,3] y)
+         <float s = {0.02}, int8 z = {-7}, int8[2,3] w = {90, -7, 12, 55, -100, 3}, float ws = {0.01},
+          float t = {0.031}> {
+       q = QuantizeLinear (x, s, z)
+       c = QLinearMatMul (q, s, z, w, ws, z, v, z)
+       y = DequantizeLinear (c, t, z)
+     })"},
+    {"fuse_quantized_whole_bias", "fuse_quantized", R"(g (float[3,2] x) => (float[3,3] y)
+         <float s = {0.5}, int8 z = {-7}, int8[3,2] w = {90, -7, 12, 55, -100, 3}, float ws = {0.25}, float bs = {0.125},
+          int32[3] b = {500, -20000001, 30}> {
+       q = QuantizeLinear (x, s, z)
+       d = DequantizeLinear (q, s, z)
+       v = DequantizeLinear (w, ws)
+       a = DequantizeLinear (b, bs)
+       y = Gemm <transB = 1> (d, v, a)
      })"},
     {"fuse_quantized_not_grouped", "fuse_quantized", R"(g (float[1,2,5,5] x) => (float[1,2,5,5] y)
          <float s = {0.02}, uint8 z = {117}, int8[2,1,1,1] w = {90, -7}, float ws = {0.01}> {
@@ -495,17 +519,27 @@ INSTANTIATE_TEST_SUITE_P(Passes, EachPass, testing::ValuesIn(kCases), test_name)
 TEST(Passes, AreTheseInThisOrder) {
   std::vector<std::string> names;
   for (const Pass& pass : graph::passes().in_order()) names.push_back(pass.name);
-  EXPECT_EQ(names,
-            (std::vector<std::string>{"expand_einsum",      "fold_constants",
-                                      "fuse_quantized",     "sink_dequantize",
-                                      "fold_dequantized",   "eliminate_dead_code",
-                                      "remove_identities",  "forward_slices",
-                                      "split_variadic",     "eliminate_common_subexpressions",
-                                      "fuse_layer_norm",    "fuse_attention",
-                                      "use_global_pooling", "fold_pad",
-                                      "fold_batch_norm",    "fold_channel_scale",
-                                      "move_relus",         "fuse_epilogues",
-                                      "widen_sequences",    "fuse_elementwise"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"expand_einsum",
+                                             "fold_constants",
+                                             "expand_qlinear",
+                                             "fuse_quantized",
+                                             "sink_dequantize",
+                                             "fold_dequantized",
+                                             "eliminate_dead_code",
+                                             "remove_identities",
+                                             "forward_slices",
+                                             "split_variadic",
+                                             "eliminate_common_subexpressions",
+                                             "fuse_layer_norm",
+                                             "fuse_attention",
+                                             "use_global_pooling",
+                                             "fold_pad",
+                                             "fold_batch_norm",
+                                             "fold_channel_scale",
+                                             "move_relus",
+                                             "fuse_epilogues",
+                                             "widen_sequences",
+                                             "fuse_elementwise"}));
 }
 
 TEST(Passes, KeepOriginsInOrder) {
@@ -536,7 +570,7 @@ TEST(RunPasses, DumpsTheGraphBehindEachPass) {
   const TempDir directory;
   Graph graph = import_text("g (float[2] x) => (float[2] y) { a = Neg (x) y = Relu (a) }");
   const auto results = graph::run_passes(graph, {.dump_dir = directory.path().string()});
-  EXPECT_EQ(read_file(directory / "20_fuse_elementwise.txt", ExitCode::kData), graph.to_text());
+  EXPECT_EQ(read_file(directory / "21_fuse_elementwise.txt", ExitCode::kData), graph.to_text());
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory.path()), {}),
             std::ssize(results));
 }

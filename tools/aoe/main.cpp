@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "compiler/graph_strategies.h"
+#include "graph/precision.h"
 #include "tools/aoe/progress.h"
 #include "tools/aoe/report.h"
 #include "tools/aoe/settings.h"
@@ -83,7 +84,7 @@ void lower_precision(graph::Graph& graph, const tuner::TuneOptions& tuning) {
 /// subgraphs.
 struct Work {
   graph::Graph graph;
-  std::optional<graph::Graph> full_precision;
+  std::optional<graph::Graph> full_precision;  ///< in float32, when `graph` is not
 };
 
 /// The graph of several gears stays as it is: its parts are not what was tuned as subgraphs.
@@ -106,8 +107,11 @@ Work prepare(Settings& settings, const Banks& graph_banks) {
     return work;  // in float32, whatever comes later
   }
   if (model.gears.empty()) apply_graph_bank(work.graph, settings, graph_banks);
+  if (graph::has_byte_products(work.graph))
+    work.full_precision =
+        read_graph(settings.model, {.disabled = {graph::kBytePass}, .dump_dir = {}}).graph;
   if (settings.model.allow_bf16) {
-    work.full_precision = work.graph;
+    if (!work.full_precision) work.full_precision = work.graph;
     lower_precision(work.graph, settings.tuning);
   }
   return work;

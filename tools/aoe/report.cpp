@@ -58,8 +58,9 @@ void print_report(std::ostream& out, const Settings& settings, const TuneOutcome
     out << fmt::format("gears: {}; the model's time is that of one inference of each\n",
                        to_string(gears));
   if (outcome.error_against_fp32)
-    out << fmt::format("precision: the tuned model is off from float32 by {:.1e} of its range\n",
-                       *outcome.error_against_fp32);
+    out << fmt::format(
+        "precision: the tuned model is off from the same in float32 by {:.1e} of its range\n",
+        *outcome.error_against_fp32);
   if (!outcome.failed_ops.empty())
     out << fmt::format("tuning failed for {} ops, see tuning_failed_operators in the result\n",
                        outcome.failed_ops.size());

@@ -1,0 +1,111 @@
+// expand_qlinear: QLinearConv and QLinearMatMul with constant scales become what they stand for: Dequantize, a product in
+// float32, Quantize. fuse_quantized makes kernels of bytes of that form; what it leaves runs in float32.
+#include "graph/passes.h"
+#include "graph/quantization.h"
+#include "graph/rewrite.h"
+
+namespace aoe::graph {
+namespace {
+
+/// Where QLinearConv and QLinearMatMul have their inputs; a scale and a zero point follow the first two.
+enum QLinearInput : std::size_t { kX = 0, kWeight = 3, kOutputScale = 6, kBias = 8 };
+
+/// Constant scale and zero point behind input `first`: one, or, where allowed, one per output.
+bool has_constant_scale(const Graph& graph, const Node& node, std::size_t first, bool allows_many) {
+  const ConstantPtr scale = constant_input(graph, node, first),
+                    zero = constant_input(graph, node, first + 1);
+  if (!scale || !zero || scale->desc().dtype != DataType::kFloat) return false;
+  const Shape &s = scale->desc().shape, &z = zero->desc().shape;
+  return s.size() <= 1 && z.size() <= 1 &&
+         (allows_many || (element_count(s) == 1 && element_count(z) == 1));
+}
+
+bool is_expandable(const Graph& graph, const Node& node) {
+  const bool is_conv = is_type(node, "QLinearConv");
+  if (!is_conv && !is_type(node, "QLinearMatMul")) return false;
+  if (!is_conv && shape_of(graph, node.inputs[kWeight]).size() != 2) return false;
+  return has_constant_scale(graph, node, kX + 1, false) &&
+         has_constant_scale(graph, node, kWeight + 1, true) &&
+         has_constant_scale(graph, node, kOutputScale, false) &&
+         (!has_input(node, kBias) || constant_input(graph, node, kBias));
+}
+
+class Expansion {
+ public:
+  Expansion(Graph& graph, NodeId id) : graph_(graph), node_(graph.nodes[id]) {
+    graph_.remove_node(id);
+  }
+
+  void write() {
+    const bool is_conv = node_.op.type == "QLinearConv";
+    const std::int64_t axis = is_conv ? 0 : 1;  // of the outputs in the weights
+    std::vector<ValueId> factors = {
+        dequantize("_dequantize_x", node_.inputs[kX], node_.inputs[kX + 1], node_.inputs[kX + 2],
+                   1),
+        dequantize("_dequantize_weight", node_.inputs[kWeight], node_.inputs[kWeight + 1],
+                   node_.inputs[kWeight + 2], axis)};
+    if (has_input(node_, kBias))
+      factors.push_back(
+          dequantize("_dequantize_bias", node_.inputs[kBias], steps_of_sums(), kNone, 0));
+    const ValueId real = add_real("_real", shape_of(graph_, node_.outputs[0]));
+    add_node("", call_of(is_conv ? "Conv2D" : "MatMulV2", node_.op.attrs), factors, real);
+    add_node("_quantize", call_of("Quantize"),
+             {real, node_.inputs[kOutputScale], node_.inputs[kOutputScale + 1]}, node_.outputs[0]);
+  }
+
+ private:
+  /// The bias counts in these.
+  ValueId steps_of_sums() {
+    const double x = to_doubles(*constant_input(graph_, node_, kX + 1))[0];
+    std::vector<double> steps = to_doubles(*constant_input(graph_, node_, kWeight + 1));
+    for (double& step : steps) step *= x;
+    return add_floats(graph_, node_.name + "_steps", {static_cast<std::int64_t>(steps.size())},
+                      steps);
+  }
+
+  ValueId dequantize(const std::string& suffix, ValueId value, ValueId scale, ValueId zero,
+                     std::int64_t axis) {
+    const ValueId real = add_real(suffix, shape_of(graph_, value));
+    reference::Attrs attrs;
+    attrs.set("axis", axis);
+    std::vector<ValueId> inputs = {value, scale};
+    if (zero != kNone) inputs.push_back(zero);
+    add_node(suffix, call_of("Dequantize", attrs), inputs, real);
+    return real;
+  }
+
+  ValueId add_real(const std::string& suffix, const Shape& shape) {
+    return add_intermediate(graph_, node_.name + suffix,
+                            {.dtype = DataType::kFloat, .shape = shape});
+  }
+
+  void add_node(const std::string& suffix, const reference::OpCall& op,
+                const std::vector<ValueId>& inputs, ValueId output) {
+    graph_.add_node({.name = node_.name + suffix,
+                     .op = op,
+                     .inputs = inputs,
+                     .outputs = {output},
+                     .origins = node_.origins});
+  }
+
+  Graph& graph_;
+  Node node_;  ///< as it was
+};
+
+bool run(Graph& graph) {
+  bool changed = false;
+  for (const NodeId id : graph.topological_order()) {
+    if (!is_expandable(graph, graph.nodes[id])) continue;
+    Expansion(graph, id).write();
+    changed = true;
+  }
+  return changed;
+}
+
+}  // namespace
+
+void register_expand_qlinear(PassRegistry& registry) {
+  registry.add({.name = "expand_qlinear", .order = 11, .run = run});
+}
+
+}  // namespace aoe::graph
