@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "profiler/database/op_table.h"
+#include "profiler/database/overlap.h"
 #include "profiler/database/profile_directory.h"
 #include "profiler/database/schema.h"
 #include "profiler/database/step_trace.h"
@@ -32,10 +33,10 @@ Importer::Importer(const std::filesystem::path& database, const SessionFacts& fa
     : facts_(facts),
       connection_(create_tables(database)),
       string_(connection_.prepare("INSERT INTO STRING_IDS VALUES(?, ?)")),
-      api_(connection_.prepare("INSERT INTO CANN_API VALUES(?, ?, ?, ?, nullif(?, 0), ?)")),
+      api_(connection_.prepare("INSERT INTO API_CALL VALUES(?, ?, ?, ?, nullif(?, 0), ?)")),
       task_(connection_.prepare("INSERT INTO TASK VALUES(?, ?, 0, ?, NULL, " +
                                 std::to_string(facts.process_id) + ", ?, NULL, ?, ?, ?, ?)")),
-      step_(connection_.prepare("INSERT INTO MODEL_EXECUTION VALUES(?, ?, ?, ?, ?)")),
+      step_(connection_.prepare("INSERT INTO MODEL_EXECUTION VALUES(?, ?, ?, ?, ?, ?)")),
       stamp_(connection_.prepare(
           "INSERT INTO MSTX_EVENTS VALUES(?, ?, ?, NULL, NULL, ?, ?, ?, NULL, NULL)")),
       memory_(connection_.prepare("INSERT INTO MEMORY VALUES(?, ?, ?, ?, ?, ?)")),
@@ -43,6 +44,7 @@ Importer::Importer(const std::filesystem::path& database, const SessionFacts& fa
       counters_(connection_.prepare(
           "INSERT INTO TASK_COUNTERS VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")) {
   store_facts();
+  for (const char* name : {"ModelExecute", "launch"}) intern(name);  // of rows in CANN_API
 }
 
 void Importer::store_meta(std::string_view name, std::string_view value) {
@@ -153,7 +155,7 @@ void Importer::add_task(const RawEvent& event) {
 void Importer::add_step(const RawEvent& event) {
   const std::uint32_t run_and_model = run_and_model_of(event.value);
   step_.run(model_of(run_and_model), full_run(run_and_model, kStepRuns), unix_ns(event.begin_ns),
-            unix_ns(event.end_ns), global_tid(event.thread));
+            unix_ns(event.end_ns), global_tid(event.thread), run_and_model);
 }
 
 void Importer::add_stamp(const RawEvent& event) {
@@ -227,6 +229,7 @@ void Importer::finish(const std::vector<RawLoss>& losses) {
   store_meta("EVENTS", std::to_string(event_count_));
   connection_.execute(kCreateIndexes);
   connection_.execute(kDeriveMemory);
+  derive_overlap(connection_);
   derive_step_trace(connection_, facts_.fp_point, facts_.bp_point);
   connection_.execute("COMMIT");
 }

@@ -22,7 +22,7 @@ CREATE TABLE TASK(
   globalTaskId INTEGER PRIMARY KEY, globalPid INTEGER, taskType INTEGER, contextId INTEGER,
   streamId INTEGER, taskId INTEGER, modelId INTEGER,
   run INTEGER);                -- ours: which execution of the model, from 1
-CREATE TABLE CANN_API(
+CREATE TABLE API_CALL(
   startNs INTEGER, endNs INTEGER, type INTEGER, globalTid INTEGER, connectionId INTEGER,
   name INTEGER);
 CREATE TABLE MSTX_EVENTS(
@@ -47,7 +47,8 @@ CREATE TABLE MODEL_OP(
 CREATE TABLE MODEL_STATIC_MEM(modelId INTEGER, opName TEXT, sizeBytes INTEGER,
   nodeIndexStart INTEGER, nodeIndexEnd INTEGER);
 CREATE TABLE MODEL_EXECUTION(
-  modelId INTEGER, run INTEGER, startNs INTEGER, endNs INTEGER, globalTid INTEGER);
+  modelId INTEGER, run INTEGER, startNs INTEGER, endNs INTEGER, globalTid INTEGER,
+  connectionId INTEGER);       -- of its tasks, and of the call that launched it
 
 CREATE TABLE COUNTER(slot INTEGER PRIMARY KEY, name TEXT, event TEXT);
 CREATE TABLE TASK_COUNTERS(
@@ -69,6 +70,10 @@ CREATE TABLE STEP_TRACE(
   modelId INTEGER, run INTEGER, iterationId INTEGER, fpStartNs INTEGER, bpEndNs INTEGER,
   iterationEndNs INTEGER, iterationNs INTEGER, fpToBpNs INTEGER, iterationRefreshNs INTEGER,
   dataAugBoundNs INTEGER);
+CREATE TABLE OVERLAP_ANALYSIS(
+  startNs INTEGER, endNs INTEGER,
+  type INTEGER,                -- 0 Computing, 3 Free; 1 and 2 are of communication
+  deviceId INTEGER);
 CREATE TABLE RAW_LOSS(file TEXT, offset INTEGER, bytes INTEGER, why TEXT);
 
 CREATE VIEW COMPUTE_TASK_INFO AS
@@ -82,6 +87,18 @@ CREATE VIEW COMPUTE_TASK_INFO AS
   JOIN MODEL_OP AS op ON op.modelId = task.modelId AND op.taskId = task.taskId
   LEFT JOIN MODEL AS model ON model.modelId = task.modelId;
 
+CREATE VIEW CANN_API AS
+  SELECT startNs, endNs, type, globalTid, connectionId, name FROM API_CALL
+  UNION ALL
+  SELECT startNs, endNs, 15000, globalTid, connectionId,
+         (SELECT id FROM STRING_IDS WHERE value = 'ModelExecute')
+  FROM MODEL_EXECUTION
+  UNION ALL
+  SELECT startNs, endNs, 10000,
+         coalesce((SELECT globalTid FROM THREAD WHERE id = streamId), globalPid << 32 | streamId),
+         connectionId, (SELECT id FROM STRING_IDS WHERE value = 'launch')
+  FROM TASK;
+
 INSERT INTO ENUM_API_TYPE VALUES
   (20000,'acl'), (15000,'model'), (10000,'node'), (5500,'communication'), (5000,'runtime'),
   (50001,'op'), (50002,'queue'), (50003,'trace'), (50004,'mstx');
@@ -90,10 +107,8 @@ INSERT INTO ENUM_MSTX_EVENT_TYPE VALUES
 )sql";
 
 const char* const kCreateIndexes = R"sql(
-CREATE INDEX TASK_startNs ON TASK(startNs);
-CREATE INDEX CANN_API_startNs ON CANN_API(startNs);
-CREATE INDEX CANN_API_connectionId ON CANN_API(connectionId, startNs)
-  WHERE connectionId IS NOT NULL;
+CREATE INDEX TASK_startNs ON TASK(startNs, endNs);
+CREATE INDEX API_CALL_startNs ON API_CALL(startNs);
 CREATE INDEX MODEL_EXECUTION_startNs ON MODEL_EXECUTION(modelId, startNs);
 CREATE INDEX TASK_COUNTERS_task ON TASK_COUNTERS(modelId, run, taskId, startNs);
 CREATE INDEX SAMPLE_series ON SAMPLE(series, timestampNs);

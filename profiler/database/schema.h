@@ -2,13 +2,15 @@
 //
 // Tables in capitals without a note follow msprof's own database (times are ns of Unix time, texts
 // are ids into STRING_IDS). COMPUTE_TASK_INFO is a view: on a CPU a task's description is that of
-// its op, so it is stored once per op (MODEL_OP) and not once per task. Tables that are ours: RAW_LOSS
-// and the ones named MODEL*, THREAD, COUNTER, TASK_COUNTERS, SAMPLE, MEMORY, STEP_TRACE.
+// its op, so it is stored once per op (MODEL_OP) and not once per task. CANN_API is one as well: the
+// thread that launches an op runs it, so the launch of a node is its task, and an execution of a model
+// is a row of MODEL_EXECUTION. Tables that are ours: RAW_LOSS and the ones named API_CALL, MODEL*,
+// THREAD, COUNTER, TASK_COUNTERS, SAMPLE, MEMORY, STEP_TRACE.
 #pragma once
 
 namespace aoe::profiler {
 
-inline constexpr int kSchemaMajor = 1;
+inline constexpr int kSchemaMajor = 2;
 inline constexpr int kSchemaMinor = 0;
 inline constexpr int kSchemaMicro = 0;
 

@@ -30,9 +30,9 @@ constexpr std::string_view layer_name(std::int64_t type) {
 }
 
 constexpr std::string_view api_mode(std::string_view api) {
-  if (api.starts_with("aclmdl")) return "ACL_MODEL";
-  if (api.starts_with("aclrt")) return "ACL_RTS";
-  if (api.starts_with("aclop")) return "ACL_OP";
+  if (api.starts_with("aclmdl") || api.starts_with("Model")) return "ACL_MODEL";
+  if (api.starts_with("aclrt") || api.starts_with("Launch")) return "ACL_RTS";
+  if (api.starts_with("aclop") || api == "launch") return "ACL_OP";
   return "ACL_OTHERS";
 }
 

@@ -7,12 +7,21 @@
 
 namespace aoe::profiler {
 
-/// API calls, one track per thread: "AscendCL@aclmdlExecute".
+/// Arrows from the launch of a node to its op.
+inline constexpr std::string_view kArrowCategory = "HostToDevice";
+inline std::string arrow_name(std::int64_t connection_id) {
+  return "HostToDevice" + std::to_string(connection_id);
+}
+
+/// What the host does, one track per thread: "AscendCL@aclmdlExecute", in it "Model@ModelExecute", in that
+/// one "Node@launch" for each op, where an arrow begins.
 void write_api_layer(const Database& profile, const ExportSelection& selection, TraceWriter& trace);
-/// Ops, one track per stream (the thread that ran them), and an arrow to each from the API call that
-/// launched it.
+/// Ops, one track per stream (the thread that ran them), and the ends of their arrows.
 void write_hardware_layer(const Database& profile, const ExportSelection& selection,
                           TraceWriter& trace);
+/// When some op runs, and when none does.
+void write_overlap_layer(const Database& profile, const ExportSelection& selection,
+                         TraceWriter& trace);
 /// Sampled series of the system and the process.
 void write_sample_layer(const Database& profile, const ExportSelection& selection,
                         TraceWriter& trace);

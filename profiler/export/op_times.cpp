@@ -17,6 +17,26 @@ void sort_by_total(std::vector<Times>& times) {
   });
 }
 
+std::vector<ApiTimes> times_of(const Database& profile, const std::string& rows, bool by_thread) {
+  std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, ApiTimes> by_call;
+  Statement row =
+      profile.connection().prepare("SELECT type, name, globalTid, endNs - startNs FROM " + rows);
+  while (row.step()) {
+    const std::int64_t thread = by_thread ? thread_of(row.integer(2)) : 0;
+    ApiTimes& times = by_call[{row.integer(0), row.integer(1), thread}];
+    if (times.stats.count == 0) {
+      times.type = row.integer(0);
+      times.thread = thread;
+      times.name = profile.string(row.integer(1));
+    }
+    times.stats.add(row.integer(3));
+  }
+  std::vector<ApiTimes> all;
+  for (auto& [key, times] : by_call) all.push_back(std::move(times));
+  sort_by_total(all);
+  return all;
+}
+
 }  // namespace
 
 std::vector<OpTimes> op_times(const Database& profile, const ExportSelection& selection) {
@@ -44,25 +64,13 @@ std::int64_t total_ns(const std::vector<OpTimes>& ops) {
   return sum_ns;
 }
 
-std::vector<ApiTimes> api_times(const Database& profile, const ExportSelection& selection,
-                                bool by_thread) {
-  std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, ApiTimes> by_call;
-  Statement row = profile.connection().prepare(
-      "SELECT type, name, globalTid, endNs - startNs FROM CANN_API" + time_filter(selection));
-  while (row.step()) {
-    const std::int64_t thread = by_thread ? thread_of(row.integer(2)) : 0;
-    ApiTimes& times = by_call[{row.integer(0), row.integer(1), thread}];
-    if (times.stats.count == 0) {
-      times.type = row.integer(0);
-      times.thread = thread;
-      times.name = profile.string(row.integer(1));
-    }
-    times.stats.add(row.integer(3));
-  }
-  std::vector<ApiTimes> all;
-  for (auto& [key, times] : by_call) all.push_back(std::move(times));
-  sort_by_total(all);
-  return all;
+std::vector<ApiTimes> api_times(const Database& profile, const ExportSelection& selection) {
+  return times_of(profile, "CANN_API" + time_filter(selection), /*by_thread=*/false);
+}
+
+std::vector<ApiTimes> call_times(const Database& profile, const ExportSelection& selection,
+                                 bool by_thread) {
+  return times_of(profile, std::string(kCallsAlone) + time_filter(selection), by_thread);
 }
 
 std::vector<TypeTimes> type_times(const Database& profile, const ExportSelection& selection) {

@@ -29,9 +29,11 @@ struct ApiTimes {
   DurationStats stats;
 };
 
-/// One per level and call, and per thread if wanted; by total time, the longest first.
-std::vector<ApiTimes> api_times(const Database& profile, const ExportSelection& selection,
-                                bool by_thread);
+/// One per level and call; by total time, the longest first.
+std::vector<ApiTimes> api_times(const Database& profile, const ExportSelection& selection);
+/// One per call of AscendCL or the runtime, and per thread if wanted: without the levels between.
+std::vector<ApiTimes> call_times(const Database& profile, const ExportSelection& selection,
+                                 bool by_thread);
 
 /// "Conv2D" of AI_CORE and "Conv2D" of AI_CPU are two.
 struct TypeTimes {

@@ -1,6 +1,8 @@
 // Which timelines there are, in both generations.
 #include "profiler/export/timeline.h"
 
+#include <algorithm>
+
 #include "profiler/database/profile_directory.h"
 #include "profiler/export/api_names.h"
 #include "profiler/export/job_names.h"
@@ -11,21 +13,35 @@ namespace aoe::profiler {
 namespace fs = std::filesystem;
 namespace {
 
-using Layers = std::vector<decltype(&write_api_layer)>;
+struct NamedLayer {
+  const char* name;  ///< in --reports; nullptr: it is all of its file
+  decltype(&write_api_layer) write;
+};
+using Layers = std::vector<NamedLayer>;
+
+const Layers& main_layers() {
+  static const Layers layers = {
+      {"cann", write_api_layer},
+      {"ascend_hardware", write_hardware_layer},
+      {"system", write_sample_layer},
+      {"memory", write_memory_layer},
+      {"overlap_analysis", write_overlap_layer},
+  };
+  return layers;
+}
 
 std::vector<fs::path> export_prof(const Database& profile, const fs::path& directory,
-                                  const std::string& timestamp, const ExportSelection& selection) {
+                                  const std::string& timestamp, const ExportSelection& selection,
+                                  const std::vector<std::string>& left_out) {
   struct File {
     const char* name;
     const char* table;  ///< there is no such file without rows here
     Layers layers;
   };
   const File files[] = {
-      {"msprof",
-       "TASK",
-       {write_api_layer, write_hardware_layer, write_sample_layer, write_memory_layer}},
-      {"step_trace", "STEP_TRACE", {write_step_layer}},
-      {"msprof_tx", "MSTX_EVENTS", {write_mstx_layer}},
+      {"msprof", "TASK", main_layers()},
+      {"step_trace", "STEP_TRACE", {{nullptr, write_step_layer}}},
+      {"msprof_tx", "MSTX_EVENTS", {{nullptr, write_mstx_layer}}},
   };
   std::vector<fs::path> written;
   for (const File& file : files) {
@@ -33,7 +49,10 @@ std::vector<fs::path> export_prof(const Database& profile, const fs::path& direc
     if (!is_main && !profile.has_rows(file.table)) continue;
     written.push_back(directory / (std::string(file.name) + "_" + timestamp + ".json"));
     TraceWriter trace(written.back());
-    for (const auto layer : file.layers) layer(profile, selection, trace);
+    for (const NamedLayer& layer : file.layers)
+      if (layer.name == nullptr ||
+          std::find(left_out.begin(), left_out.end(), layer.name) == left_out.end())
+        layer.write(profile, selection, trace);
     trace.finish();
   }
   return written;
@@ -65,7 +84,7 @@ void write_job_api(const Database& profile, const ModelRow& model, const ExportS
   const std::int64_t offset_ns = profile.monotonic_to_unix_ns();
   const std::string time = time_filter(selection);
   Statement row = profile.connection().prepare(
-      "SELECT startNs, endNs, globalTid, name FROM CANN_API" +
+      "SELECT startNs, endNs, globalTid, name FROM " + std::string(kCallsAlone) +
       (time.empty() ? std::string(" WHERE") : time + " AND") +
       " (connectionId IS NULL OR connectionId & " + std::to_string((1 << kModelBits) - 1) + " = " +
       std::to_string(model.id) + ")");
@@ -98,7 +117,7 @@ std::vector<fs::path> export_job(const Database& profile, const fs::path& direct
     if (profile.has_rows("TASK"))
       write("task_time",
             [&](TraceWriter& trace) { write_job_tasks(profile, model, filter, trace); });
-    if (profile.has_rows("CANN_API"))
+    if (profile.has_rows("API_CALL"))
       write("acl", [&](TraceWriter& trace) { write_job_api(profile, model, selection, trace); });
   }
   return written;
@@ -108,10 +127,17 @@ std::vector<fs::path> export_job(const Database& profile, const fs::path& direct
 
 std::vector<fs::path> export_timelines(const Database& profile, const fs::path& directory,
                                        const std::string& timestamp,
-                                       const ExportSelection& selection) {
+                                       const ExportSelection& selection,
+                                       const std::vector<std::string>& left_out) {
   make_directories(directory);
   if (profile.generation() == Generation::kJob) return export_job(profile, directory, selection);
-  return export_prof(profile, directory, timestamp, selection);
+  return export_prof(profile, directory, timestamp, selection, left_out);
+}
+
+std::vector<std::string> timeline_layers() {
+  std::vector<std::string> names;
+  for (const NamedLayer& layer : main_layers()) names.emplace_back(layer.name);
+  return names;
 }
 
 }  // namespace aoe::profiler

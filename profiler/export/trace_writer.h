@@ -18,7 +18,8 @@ enum class Layer : int {
   kFrequency = 15,
   kNpuMemory = 17,
   kStepTrace = 18,
-  kMsTx = 19
+  kMsTx = 19,
+  kOverlap = 20
 };
 inline constexpr int kHostDevice = 31;
 

@@ -4,7 +4,6 @@
 namespace aoe::runtime::acl {
 namespace {
 
-constexpr std::uint64_t kAclLevel = 20000;
 constinit thread_local std::uint32_t connection = 0;
 
 }  // namespace

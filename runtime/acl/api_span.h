@@ -7,6 +7,10 @@
 
 namespace aoe::runtime::acl {
 
+// The levels of calls, as ENUM_API_TYPE of profiles numbers them.
+inline constexpr std::uint64_t kAclLevel = 20000;
+inline constexpr std::uint64_t kModelLevel = 15000;
+
 /// Interned once for each C function: each has a body of its own type.
 template <typename Body>
 std::uint32_t api_name(const char* function) {

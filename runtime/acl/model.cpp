@@ -89,6 +89,8 @@ aclError load(const char* function, uint32_t* model_id, const GivenMemory& memor
   return guarded(function, [&] {
     require_context();
     require_pointer(model_id, "modelId");
+    const profiler::Span span(profiler::EventKind::kApi, profiler::intern("ModelLoad"),
+                              kModelLevel);
     *model_id = add_model(read(), memory, path == nullptr ? "" : path);
   });
 }

@@ -18,6 +18,11 @@ exists "$files/prof_rule_0.json"
 exists "$(echo "$dir"/msprof_*.db)"
 python3 "$checker" "$files"/msprof_*.json "$files"/op_summary_*.csv >checked || fail "$(cat checked)"
 
+# Every level of calls that one CPU has: a call, the execution in it, the launch of each op in that one.
+for row in 'host,acl,aclmdlExecute' 'host,model,ModelLoad' 'host,model,ModelExecute' 'host,node,launch'; do
+  has "$(echo "$files"/api_statistic_*.csv)" "^$row,"
+done
+
 # A training graph has its points, found by data flow.
 python3 - "$files"/step_trace_*.csv <<'END' || fail "step_trace"
 import csv, sys
@@ -38,6 +43,12 @@ echo '{"op_summary": false, "timeline": false}' >reports.json
 run 0 msprof --export=on --output="$dir" --reports=reports.json
 [ -z "$(ls "$files"/op_summary* "$files"/msprof* 2>/dev/null)" ] || fail "--reports did not leave out"
 exists "$(echo "$files"/op_statistic_*.csv)"
+echo '{"cann": false, "overlap_analysis": false}' >reports.json
+run 0 msprof --export=on --output="$dir" --reports=reports.json
+equal "$(json "$(echo "$files"/msprof_*.json)" 'sorted({e["args"]["name"] for e in d if e["name"] == "process_name"})')" \
+  "['Ascend Hardware', 'NPU MEM']" "layers of the timeline"
+echo '{"canns": false}' >reports.json
+refuses 2 "'canns' is no report" msprof --export=on --output="$dir" --reports=reports.json
 
 run 0 msprof --query=on --output=prof
 has out 'Top Time Iteration'

@@ -36,7 +36,7 @@ TEST(Importer, KeepsEveryEventWithUnixTimes) {
   fill_with_runs(raw, 100, 7);
   const Database profile = imported(raw);
   EXPECT_EQ(number(profile, "SELECT count(*) FROM TASK"), 700);
-  EXPECT_EQ(number(profile, "SELECT count(*) FROM CANN_API"), 100);
+  EXPECT_EQ(number(profile, "SELECT count(*) FROM CANN_API WHERE type = 20000"), 100);
   EXPECT_EQ(number(profile, "SELECT count(*) FROM MODEL_EXECUTION"), 100);
   EXPECT_EQ(number(profile, "SELECT sum(endNs - startNs) FROM TASK"), 700 * 3001);
   EXPECT_EQ(number(profile, "SELECT min(startNs) FROM CANN_API"),
@@ -49,8 +49,46 @@ TEST(Importer, KeepsEveryEventWithUnixTimes) {
   // Each task leads to the call that launched it.
   EXPECT_EQ(number(profile,
                    "SELECT count(*) FROM TASK t JOIN CANN_API a USING(connectionId) "
-                   "WHERE t.startNs BETWEEN a.startNs AND a.endNs"),
+                   "WHERE type = 20000 AND t.startNs BETWEEN a.startNs AND a.endNs"),
             700);
+}
+
+TEST(Importer, HasTheLevelsBetweenACallAndItsTasks) {
+  TempDir dir;
+  SyntheticProfile raw(dir.path(), Generation::kProf);
+  fill_with_runs(raw, 100, 7);
+  const Database profile = imported(raw);
+  const std::string of_level =
+      "SELECT count(*) FROM CANN_API api JOIN STRING_IDS s ON s.id = api.name "
+      "JOIN ENUM_API_TYPE level ON level.id = api.type WHERE level.name || '@' || s.value = ";
+  EXPECT_EQ(number(profile, of_level + "'acl@aclmdlExecute'"), 100);
+  EXPECT_EQ(number(profile, of_level + "'model@ModelExecute'"), 100);
+  EXPECT_EQ(number(profile, of_level + "'node@launch'"), 700);
+  const std::string inside =
+      "SELECT count(*) FROM CANN_API within JOIN CANN_API around USING(connectionId, globalTid) "
+      "WHERE within.startNs >= around.startNs AND within.endNs <= around.endNs ";
+  EXPECT_EQ(number(profile, inside + "AND within.type = 15000 AND around.type = 20000"), 100);
+  EXPECT_EQ(number(profile, inside + "AND within.type = 10000 AND around.type = 15000"), 700);
+}
+
+TEST(Importer, FindsWhenTheDeviceComputesAndWhenNot) {
+  TempDir dir;
+  SyntheticProfile raw(dir.path(), Generation::kProf);
+  raw.model(synthetic_model({synthetic_op("a", "Conv2D", {{1}}, {{1}})}));
+  raw.task(0, run_and_model(1, 1), 1000, 2000);
+  raw.task(0, run_and_model(2, 1), 2000, 2500);
+  raw.task(0, run_and_model(3, 1), 1500, 4000, /*thread=*/1);  // over the one before
+  raw.task(0, run_and_model(4, 1), 4999, 5500);  // 999 ns later: the same stretch
+  raw.task(0, run_and_model(5, 1), 6500, 6600);
+  const Database profile = imported(raw);
+  const auto sum_ns = [&](const char* type) {
+    return number(profile, std::string("SELECT sum(endNs - startNs) FROM OVERLAP_ANALYSIS "
+                                       "WHERE type = ") +
+                               type);
+  };
+  EXPECT_EQ(number(profile, "SELECT count(*) FROM OVERLAP_ANALYSIS"), 3);
+  EXPECT_EQ(sum_ns("0"), 4500 + 100);
+  EXPECT_EQ(sum_ns("3"), 1000);
 }
 
 TEST(Importer, DescribesTasksByTheirOps) {

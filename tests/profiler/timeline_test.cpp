@@ -83,7 +83,12 @@ TEST(Timeline, HasEveryTaskAndCallWithExactTimes) {
   // The first op begins 500 ns after the first call, at 1 s; numbers, not strings.
   EXPECT_NE(text.find("\"ts\":1000000.500,\"dur\":3.001"), std::string::npos);
   const json events = json::parse(text);
-  EXPECT_EQ(only(events, "X").size(), 20u * (5 + 1));
+  // One of each call and execution, and each op twice: as its launch and on the device.
+  EXPECT_EQ(only(events, "X").size() - only(events, "X", "Computing").size() -
+                only(events, "X", "Free").size(),
+            20u * (1 + 1 + 2 * 5));
+  EXPECT_EQ(only(events, "X", "Model@ModelExecute").size(), 20u);
+  EXPECT_EQ(only(events, "X", "Node@launch").size(), 20u * 5);
   EXPECT_EQ(only(events, "X", "AscendCL@aclmdlExecute").size(), 20u);
   EXPECT_EQ(only(events, "X", "conv3").size(), 20u);
   const json args = only(events, "X", "conv3")[1]["args"];
@@ -111,7 +116,7 @@ TEST(Timeline, NamesProcessesAndThreads) {
   EXPECT_EQ(only(events, "C", "process cpu(%)")[0]["args"]["value"], 50.0);
 }
 
-TEST(Timeline, DrawsAnArrowFromTheCallToEachOp) {
+TEST(Timeline, DrawsAnArrowFromTheLaunchInsideTheCallToEachOp) {
   TempDir dir;
   SyntheticProfile raw(dir.path(), Generation::kProf);
   fill_with_runs(raw, 4, 3);
@@ -120,25 +125,46 @@ TEST(Timeline, DrawsAnArrowFromTheCallToEachOp) {
   const json ends = only(events, "f");
   ASSERT_EQ(starts.size(), 12u);
   ASSERT_EQ(ends.size(), 12u);
-  std::map<std::int64_t, json> calls, ops;
-  for (const json& event : only(events, "X"))
-    (event["name"] == "AscendCL@aclmdlExecute"
-         ? calls
-         : ops)[static_cast<std::int64_t>(event["ts"].get<double>() * 1000 + 0.5)] = event;
+  std::map<std::int64_t, json> launches, ops;
+  for (const json& event : only(events, "X")) {
+    const auto start = static_cast<std::int64_t>(event["ts"].get<double>() * 1000 + 0.5);
+    if (event["name"] == "Node@launch") launches[start] = event;
+    if (event.contains("args") && event["args"].contains("Task Id")) ops[start] = event;
+  }
   for (std::size_t i = 0; i < ends.size(); ++i) {
     EXPECT_EQ(starts[i]["id"], ends[i]["id"]);
     EXPECT_EQ(ends[i]["bp"], "e");
     const auto at = [](const json& e) {
       return static_cast<std::int64_t>(e["ts"].get<double>() * 1000 + 0.5);
     };
-    ASSERT_TRUE(calls.contains(at(starts[i])));
+    ASSERT_TRUE(launches.contains(at(starts[i])));
     ASSERT_TRUE(ops.contains(at(ends[i])));
-    EXPECT_EQ(calls[at(starts[i])]["args"]["connection_id"],
+    EXPECT_EQ(launches[at(starts[i])]["args"]["item_id"], ops[at(ends[i])]["name"]);
+    EXPECT_EQ(launches[at(starts[i])]["tid"], kThreadId);
+    EXPECT_EQ(launches[at(starts[i])]["args"]["connection_id"],
               ops[at(ends[i])]["args"]["connection_id"]);
     EXPECT_EQ(
         starts[i]["name"],
         "HostToDevice" + std::to_string(ops[at(ends[i])]["args"]["connection_id"].get<int>()));
   }
+}
+
+TEST(Timeline, LeavesOutTheLayersThatNobodyWants) {
+  TempDir dir;
+  SyntheticProfile raw(dir.path(), Generation::kProf);
+  fill_with_runs(raw, 4, 3);
+  raw.memory("arena resnet", 4096, 5, 5);
+  raw.sample("process cpu(%)", 6, 50);
+  raw.flush();
+  const Database profile(import_raw(raw.directory()).database);
+  const auto processes = [&](const std::vector<std::string>& left_out) {
+    const auto files = export_timelines(profile, raw.directory() / "out", "t", {}, left_out);
+    return only(json::parse(read_file(files.front(), ExitCode::kFailure)), "M", "process_name")
+        .size();
+  };
+  const std::vector<std::string> layers = timeline_layers();
+  EXPECT_EQ(processes({}), layers.size());
+  for (const std::string& layer : layers) EXPECT_EQ(processes({layer}), layers.size() - 1) << layer;
 }
 
 TEST(Timeline, OfOneIterationHoldsNoOther) {

@@ -146,12 +146,16 @@ TEST_F(AclProfiling, CurrentGenerationHoldsCallsTasksStepsAndTheModel) {
   for (const RawEvent& event : events_of(memory, EventKind::kApi)) {
     const std::string& name = memory.strings.at(event.name_id);
     const std::uint64_t level = event.value & 0xffff;
-    EXPECT_EQ(level, name.starts_with("acl") ? 20000u : 5000u) << name;
+    EXPECT_EQ(level, name.starts_with("acl")     ? 20000u
+                     : name.starts_with("Model") ? 15000u
+                                                 : 5000u)
+        << name;
     calls.insert(name);
     if (name == "aclmdlExecute") connections.push_back(event.value >> 16);
     if (name == "LaunchReference") ++launches;
   }
-  for (const char* call : {"aclrtSetDevice", "aclmdlLoadFromMem", "aclrtMalloc", "aclrtFree"})
+  for (const char* call :
+       {"aclrtSetDevice", "aclmdlLoadFromMem", "ModelLoad", "aclrtMalloc", "aclrtFree"})
     EXPECT_TRUE(calls.contains(call)) << call;
   EXPECT_EQ(launches, 2u * kRuns);  // runtime_api is on by default here
   ASSERT_EQ(connections.size(), static_cast<std::size_t>(kRuns));
@@ -211,7 +215,7 @@ TEST_F(AclProfiling, SwitchesAreKept) {
   const RawMemory memory = read();
   for (const RawEvent& event : memory.events) {
     EXPECT_EQ(event.kind, EventKind::kApi);
-    EXPECT_EQ(event.value & 0xffff, 20000u);
+    EXPECT_GE(event.value & 0xffff, 15000u);  // calls and loads of models, no launches
   }
   EXPECT_FALSE(memory.events.empty());
 }

@@ -60,7 +60,8 @@ void export_files(const Database& profile, const fs::path& directory, const std:
   const profiler::ExportSelection selection = selection_of(profile, request);
   const bool is_prof = profile.generation() == profiler::Generation::kProf;
   if (request.timeline && !is_left_out(request, "timeline"))
-    export_timelines(profile, profiler::timeline_directory(directory), timestamp, selection);
+    export_timelines(profile, profiler::timeline_directory(directory), timestamp, selection,
+                     request.left_out);
   if (!request.summary) return;
   const fs::path summaries = profiler::summary_directory(directory);
   export_summaries(
@@ -117,7 +118,8 @@ std::vector<std::string> reports_left_out(const fs::path& file) {
   if (!wanted.is_object())
     throw Error(ExitCode::kData, "is no JSON object", file.string(),
                 "write {\"op_summary\": false, \"timeline\": true}");
-  std::vector<std::string> known = {"timeline", "prof_rule"};
+  std::vector<std::string> known = profiler::timeline_layers();
+  known.insert(known.end(), {"timeline", "prof_rule"});
   const profiler::SummaryRegistry registry;
   for (const profiler::SummaryTable& table : registry.tables()) known.push_back(table.name);
   std::vector<std::string> left_out;

@@ -24,7 +24,7 @@ struct ExportRequest {
   bool summary = true;
   bool database_only = false;  ///< --type=db
   bool clear = false;          ///< removes the imported database afterwards, but the exported one
-  /// --reports: tables and "timeline" that are switched off.
+  /// --reports: tables, layers of the timeline and "timeline" itself that are switched off.
   std::vector<std::string> left_out;
 };
 

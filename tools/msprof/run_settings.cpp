@@ -38,6 +38,8 @@ constexpr Flag kFlags[] = {
     {"acl-api", "on|off", "the same"},
     {"runtime-api", "on|off", "what the runtime launches for them (default off)"},
     {"task-time", "l0|l1|on|off", "times of ops; l0: without what they are (default on = l1)"},
+    {"model-execution", "on|off", "accepted: executions of models come with task-time"},
+    {"ge-api", "off|l0|l1", "accepted: launches of nodes come with task-time"},
     {"aicpu", "on|off", "details of ops on the reference path (default off)"},
     {"ai-core", "on|off", "hardware counters of ops (default on with task-time on)"},
     {"aic-mode", "task-based|sample-based", "counters are task-based here"},
@@ -63,10 +65,8 @@ constexpr Flag kFlags[] = {
 };
 
 /// Known to the tooling; this hardware has nothing of the kind.
-constexpr const char* kWithoutEffect[] = {"model-execution",
-                                          "hccl",
+constexpr const char* kWithoutEffect[] = {"hccl",
                                           "l2",
-                                          "ge-api",
                                           "task-block",
                                           "msproftx",
                                           "mstx-domain-include",

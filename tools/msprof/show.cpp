@@ -95,7 +95,7 @@ TerminalTable acl_statistic(const Database& profile) {
                                         {"Avg(us)", Align::kRight},
                                         {"Max(us)", Align::kRight},
                                         {"Min(us)", Align::kRight}});
-  const std::vector<ApiTimes> calls = api_times(profile, {}, /*by_thread=*/false);
+  const std::vector<ApiTimes> calls = call_times(profile, {}, /*by_thread=*/false);
   std::int64_t all_ns = 0;
   for (const ApiTimes& call : calls) all_ns += call.stats.total_ns;
   for (const ApiTimes& call : calls)

@@ -7,7 +7,7 @@ namespace aoe::profiler {
 namespace {
 
 void write(const SummaryRequest& request, TableWriter& writer) {
-  for (const ApiTimes& api : api_times(request.profile, request.selection, /*by_thread=*/false))
+  for (const ApiTimes& api : api_times(request.profile, request.selection))
     writer.text("host")
         .text(level_name(api.type))
         .text(api.name)

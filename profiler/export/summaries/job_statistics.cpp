@@ -32,7 +32,7 @@ void write_ops(const SummaryRequest& request, TableWriter& writer) {
 
 void write_calls(const SummaryRequest& request, TableWriter& writer) {
   const std::vector<ApiTimes> calls =
-      api_times(request.profile, request.selection, /*by_thread=*/true);
+      call_times(request.profile, request.selection, /*by_thread=*/true);
   std::int64_t all_ns = 0;
   for (const ApiTimes& call : calls) all_ns += call.stats.total_ns;
   for (const ApiTimes& call : calls)
