@@ -113,4 +113,17 @@ TensorDesc with_format(const TensorDesc& desc, Format format, const Soc& soc) {
   return stored;
 }
 
+Traffic stored_traffic(const Task& task, const FormatChoice& format, const Soc& soc) {
+  const auto bytes = [&](const TensorDesc& desc, Format stored) {
+    return static_cast<double>(storage_bytes(with_format(desc, stored, soc)));
+  };
+  Traffic traffic;
+  for (std::size_t i = 0; i < task.inputs.size() && i < format.inputs.size(); ++i)
+    if (task.inputs[i].is_present()) traffic.read_bytes += bytes(task.in(i), format.inputs[i]);
+  for (std::size_t i = 0; i < task.outputs.size() && i < format.outputs.size(); ++i)
+    if (task.outputs[i].dtype != DataType::kUndefined)
+      traffic.written_bytes += bytes(task.outputs[i], format.outputs[i]);
+  return traffic;
+}
+
 }  // namespace aoe::compiler

@@ -130,4 +130,11 @@ std::vector<Candidate> default_candidates(const Task& task, const Soc& soc);
 /// The tensor description a kernel sees: `desc` stored in `format` on this Soc (sets c0).
 TensorDesc with_format(const TensorDesc& desc, Format format, const Soc& soc);
 
+/// What a copy reads and writes, blocks of channels padded: 3 channels in NC1HWC0 are 16.
+struct Traffic {
+  double read_bytes = 0;
+  double written_bytes = 0;
+};
+Traffic stored_traffic(const Task& task, const FormatChoice& format, const Soc& soc);
+
 }  // namespace aoe::compiler

@@ -37,6 +37,12 @@ double memory_ns(const Soc& soc, double bytes) {
   return bytes / memory_gb_s(soc);
 }
 
+double copy_ns(const Soc& soc, double read_bytes, double written_bytes) {
+  const double bytes = read_bytes + written_bytes;
+  const bool fits_l2 = bytes <= static_cast<double>(soc.l2_bytes) * soc.threads;
+  return memory_ns(soc, fits_l2 ? bytes : bytes + written_bytes);
+}
+
 double parallel_balance(const Soc& soc, std::int64_t iterations) {
   const std::int64_t rounds = (iterations + soc.threads - 1) / soc.threads;
   return static_cast<double>(iterations) / static_cast<double>(rounds * soc.threads);

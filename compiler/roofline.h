@@ -20,6 +20,8 @@ double compute_ns(const Soc& soc, double flops, double efficiency);
 /// Nanoseconds to move `bytes` once by all threads, from the cache level that a working set of that
 /// size lives in.
 double memory_ns(const Soc& soc, double bytes);
+/// Of a copy. What is written beyond L2 is read into the cache first.
+double copy_ns(const Soc& soc, double read_bytes, double written_bytes);
 
 /// Share of the threads' time that is used when `iterations` equal pieces of work are spread over
 /// them: (0..1].

@@ -110,8 +110,9 @@ class Copy final : public Impl {
             {"unroll", static_cast<double>(schedule.at("unroll"))}};
   }
 
-  double estimate_ns(const Task& task, const FormatChoice&, const Soc& soc) const override {
-    return launch_ns(soc) + memory_ns(soc, bytes_moved(task));
+  double estimate_ns(const Task& task, const FormatChoice& format, const Soc& soc) const override {
+    const Traffic traffic = stored_traffic(task, format, soc);
+    return launch_ns(soc) + copy_ns(soc, traffic.read_bytes, traffic.written_bytes);
   }
 
   Kernel build(const Task& task, const FormatChoice& format, const Schedule& schedule,

@@ -16,8 +16,9 @@ class OneDnnReorder final : public OneDnnImpl {
     const bool is_blocked =
         (format.inputs[0] == Format::kNC1HWC0 || format.outputs[0] == Format::kNC1HWC0) &&
         task.in(0).shape[1] >= soc.vector_lanes;
-    return onednn_estimate_ns(task, soc, 0, 1) +
-           (1 / (is_blocked ? kBlocked : kOther) - 1) * memory_ns(soc, bytes_moved(task));
+    const Traffic traffic = stored_traffic(task, format, soc);
+    return onednn_launch_ns(soc) + copy_ns(soc, traffic.read_bytes, traffic.written_bytes) /
+                                       (is_blocked ? kBlocked : kOther);
   }
 
  protected:

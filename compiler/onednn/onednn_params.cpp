@@ -226,8 +226,12 @@ Kernel OneDnnDraft::finish() {
   return kernel;
 }
 
+double onednn_launch_ns(const Soc& soc) {
+  return launch_ns(soc) + kPrimitiveCallNs;
+}
+
 double onednn_estimate_ns(const Task& task, const Soc& soc, double flops, double efficiency) {
-  return launch_ns(soc) + kPrimitiveCallNs +
+  return onednn_launch_ns(soc) +
          std::max(compute_ns(soc, flops, efficiency), memory_ns(soc, bytes_moved(task)));
 }
 

@@ -110,6 +110,8 @@ class OneDnnDraft {
 /// Whether the epilogue begins with the addition of a tensor as large as the output that is no constant.
 bool has_residual(const Task& task);
 
+/// Before a primitive computes anything.
+double onednn_launch_ns(const Soc& soc);
 /// Expected time: arithmetic at `efficiency` of the peak, or the memory traffic, whichever is longer.
 double onednn_estimate_ns(const Task& task, const Soc& soc, double flops, double efficiency);
 
