@@ -38,6 +38,24 @@ std::optional<double> log_ratio_of(const Features& features, Outcome outcome, do
   return std::min(worst_log_ratio(), std::log(time_ns / default_ns));
 }
 
+/// What makes two tasks alike: the rest of the features follows from these or is the candidate's.
+bool is_of_task(std::string_view name) {
+  return name.find(".extent-") != std::string_view::npos || name == "task.threads" ||
+         name == "task.weights_in" || name == "task.epilogue_steps";
+}
+
+/// Infinity when the Formats or the ranks differ.
+double task_distance(const std::map<std::string_view, double>& self, const Features& other) {
+  double sum = 0;
+  for (const auto& [name, value] : other) {
+    if (!is_of_task(name) && !name.starts_with("format.")) continue;
+    const auto own = self.find(name);
+    if (own == self.end()) return std::numeric_limits<double>::infinity();
+    sum += std::abs(value - own->second);
+  }
+  return sum;
+}
+
 }  // namespace
 
 double worst_log_ratio() {
@@ -123,6 +141,16 @@ std::vector<double> CostModel::predict(const Impl& impl, std::span<const Feature
   for (std::size_t i = 0; i < features.size(); ++i)
     ratios.push_back(prior(features[i]) + corrections[i]);
   return ratios;
+}
+
+double CostModel::distance(const Impl& impl, const Features& features) const {
+  double nearest = std::numeric_limits<double>::infinity();
+  const auto book = books_.find({std::string(impl.name()), impl.version()});
+  if (book == books_.end()) return nearest;
+  const std::map<std::string_view, double> self(features.begin(), features.end());
+  for (const Lesson& lesson : book->second.lessons)
+    nearest = std::min(nearest, task_distance(self, lesson.features));
+  return nearest;
 }
 
 }  // namespace aoe::tuner

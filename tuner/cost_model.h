@@ -67,6 +67,10 @@ class CostModel {
   /// ln(time / roofline), if the default takes as long as its Impl estimates.
   std::vector<double> predict(const compiler::Impl& impl,
                               std::span<const compiler::Features> features) const;
+  /// How unlike the nearest task is that taught something of this Impl in this Format: the sum of
+  /// the absolute differences of the tasks' features, mostly base-2 logarithms of extents; infinity
+  /// without any. Trees know nothing of what lies far from all lessons, but answer all the same.
+  double distance(const compiler::Impl& impl, const compiler::Features& features) const;
 
  private:
   struct Book {

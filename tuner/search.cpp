@@ -302,10 +302,11 @@ std::vector<Prediction> predict(const SearchTask& what) {
   known.insert(known.end(), what.seeds.begin(), what.seeds.end());
   known.insert(known.end(), what.heuristics.begin(), what.heuristics.end());
   TaskModel model(what.task, what.soc, what.weights_in, what.default_candidate, what.experience);
-  const std::vector<double> expected = model.expected_ns(known);
+  const std::vector<double> expected = model.promised_ns(known);
   std::vector<Prediction> list;
   for (std::size_t i = 0; i < known.size(); ++i)
-    list.push_back({known[i], i == 0 ? expected[i] : (1 + kDoubt) * expected[i]});
+    if (std::isfinite(expected[i]))
+      list.push_back({known[i], i == 0 ? expected[i] : (1 + kDoubt) * expected[i]});
   std::ranges::stable_sort(list, {}, &Prediction::expected_ns);
   std::set<std::string> formats;
   std::erase_if(

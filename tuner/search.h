@@ -74,8 +74,9 @@ struct Prediction {
 
 /// Without a single measurement: the candidate of each Format that the experience expects to be the
 /// fastest, fastest first, of the default, the heuristics and the seeds, winners of neighbours above
-/// all. Not of the whole space: the best of thousands of expectations is mostly the most mistaken
-/// one (ResNet-50 became slower by a quarter). Not verified.
+/// all. Only where tasks like this one were measured, and not of the whole space: the best of
+/// thousands of expectations is mostly the most mistaken one (ResNet-50 became slower by a quarter).
+/// Not verified.
 std::vector<Prediction> predict(const SearchTask& what);
 
 }  // namespace aoe::tuner

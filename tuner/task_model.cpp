@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+
+#include "tuner/sampler.h"
 
 namespace aoe::tuner {
 using compiler::Candidate;
@@ -20,6 +23,10 @@ constexpr BoosterOptions kCorrection = {
 /// A failure counts as this much slower than the slowest that ran; ln.
 constexpr double kFailurePenalty = 0.7;
 
+/// CostModel::distance() up to which an expectation is trusted unmeasured: a convolution of twice
+/// the input channels is 2 away. With no such bound most predictions made whole models slower.
+constexpr double kNear = 3;
+
 /// Mean of `sum` over `count` that starts as `prior`, which weighs like one measurement.
 double shrunk_mean(double sum, std::size_t count, double prior) {
   return (sum + prior) / static_cast<double>(count + 1);
@@ -29,7 +36,9 @@ double shrunk_mean(double sum, std::size_t count, double prior) {
 
 TaskModel::TaskModel(const compiler::Task& task, const compiler::Soc& soc, WeightsIn weights_in,
                      const Candidate& default_candidate, const CostModel* experience)
-    : source_(task, soc, weights_in, default_candidate), experience_(experience) {
+    : source_(task, soc, weights_in, default_candidate),
+      default_(default_candidate),
+      experience_(experience) {
 }
 
 bool TaskModel::has_experience(const Impl& impl) const {
@@ -107,6 +116,21 @@ std::vector<double> TaskModel::expected_ns(std::span<const Candidate> candidates
     const double offset = known == corrections_.end() ? task_offset_ : known->second.offset;
     for (std::size_t k = 0; k < of_impl.size(); ++k)
       times[of_impl[k]] = source_.roofline_ns() * std::exp(ratios[k] + offset + left_over[k]);
+  }
+  return times;
+}
+
+std::vector<double> TaskModel::promised_ns(std::span<const Candidate> candidates) {
+  std::vector<double> times;
+  for (const Candidate& candidate : candidates) {
+    const Features features = source_.of(candidate);
+    double ratio = std::numeric_limits<double>::infinity();
+    if (to_text(candidate) == to_text(default_))
+      ratio = find_feature(features, kEstimateFeature).value_or(0);
+    else if (has_experience(*candidate.impl) &&
+             experience_->distance(*candidate.impl, features) <= kNear)
+      ratio = experience_->predict(*candidate.impl, std::span(&features, 1)).front();
+    times.push_back(source_.roofline_ns() * std::exp(ratio));
   }
   return times;
 }

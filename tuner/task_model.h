@@ -32,6 +32,9 @@ class TaskModel {
   void fit();
 
   std::vector<double> expected_ns(std::span<const compiler::Candidate> candidates);
+  /// What can be said without a measurement of this task: the estimate for the default, which all
+  /// others are compared with; of other candidates only where lessons are near, else infinity.
+  std::vector<double> promised_ns(std::span<const compiler::Candidate> candidates);
 
  private:
   struct Measured {
@@ -52,6 +55,7 @@ class TaskModel {
   void fit_trees(Correction& correction, double slowest) const;
 
   FeatureSource source_;
+  compiler::Candidate default_;
   const CostModel* experience_;
   std::map<std::string, Correction> corrections_;  ///< by Impl
   double task_offset_ = 0;                         ///< of Impls without a measurement

@@ -152,6 +152,19 @@ TEST_F(Search, PredictsWithoutMeasuringTheBestOfEachFormat) {
   EXPECT_EQ(to_text(predictions.front().candidate), to_text(impl_.at(8, 4)));
 }
 
+TEST_F(Search, PredictsTheDefaultFarFromAllLessons) {
+  const CostModel experience = experience_of_other_tasks();
+  const compiler::Task far = tests::fake_task(64 * 1024);
+  const SearchTask what{.task = far,
+                        .soc = soc_,
+                        .default_candidate = impl_.at(1, 1),
+                        .seeds = {impl_.at(8, 4)},
+                        .experience = &experience};
+  const std::vector<Prediction> predictions = predict(what);
+  ASSERT_EQ(predictions.size(), 1U);
+  EXPECT_EQ(to_text(predictions.front().candidate), to_text(impl_.at(1, 1)));
+}
+
 TEST_F(Search, EndsWhenNothingIsExpectedToBeGained) {
   policy_.patience = 1000;
   FakeMeasurer measurer(bowl);
