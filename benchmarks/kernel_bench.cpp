@@ -1,15 +1,5 @@
 // kernel_bench: times kernels of single tasks on one thread and prints GFLOP/s and the
 // share of the FMA peak.
-//
-//   kernel_bench [--impl=direct] [--format=NC1HWC0] [--schedule=oc_vectors=2,ow_block=14,...]
-//   [--search=N] [--check]
-//                [--avx2] [--assembly]
-//                TASK...
-//   TASK: "conv 1x64x56x56 64x64x3x3 s1 p1 d1 g1 bias add relu" or "matmul 128x768 768x3072 bias
-//   relu", or a shape line (tests/compiler/shape_line.h): "SoftmaxV2 in=4x100"
-//
-// Without --impl all Impls with generated or library code; --search times N random legal Schedules and prints
-// the best.
 #include <omp.h>
 
 #include <algorithm>
@@ -27,12 +17,15 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/error.h"
 #include "benchmarks/fma_peak.h"
 #include "compiler/impl.h"
 #include "compiler/loopnest/codegen.h"
 #include "runtime/jit_module.h"
 #include "runtime/onednn_kernel.h"
 #include "tests/compiler/shape_line.h"
+#include "tools/common/flags.h"
+#include "tools/common/tool.h"
 
 namespace {
 
@@ -76,7 +69,8 @@ Task parse_task(const std::string& text) {
   std::mt19937 random(1);
   if (text.find(" in=") != std::string::npos) return parse_shape_line(text).task;
   const std::vector<std::string> words = split(text, ' ');
-  AOE_CHECK(words.size() >= 3, "a task needs an op and two shapes: " + text);
+  if (words.size() < 3)
+    throw Error(ExitCode::kUsage, "a task needs an op and two shapes", text, "see --help");
   const bool is_conv = words[0] == "conv";
   Task task;
   task.op.type = is_conv ? "Conv2D" : words[0] == "gemm" ? "Gemm" : "MatMulV2";
@@ -110,7 +104,7 @@ Task parse_task(const std::string& text) {
     else if (word == "transB")
       task.op.attrs.set("transB", std::int64_t{1});
     else
-      AOE_CHECK(false, "unknown word " + word);
+      throw Error(ExitCode::kUsage, "unknown word of a task", word, "see --help");
   }
   if (is_conv) {
     task.op.attrs.set("strides", std::vector<std::int64_t>{stride, stride});
@@ -338,34 +332,7 @@ void bench(const Task& task, const Candidate& base, const Options& options, cons
   }
 }
 
-Options parse_options(int argc, char** argv) {
-  Options options;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    const auto value = [&](const std::string& flag) { return word.substr(flag.size()); };
-    if (word.starts_with("--impl="))
-      options.impl = value("--impl=");
-    else if (word.starts_with("--format="))
-      options.format = value("--format=");
-    else if (word.starts_with("--schedule="))
-      options.schedule = value("--schedule=");
-    else if (word.starts_with("--search="))
-      options.search = std::stoi(value("--search="));
-    else if (word == "--check")
-      options.check = true;
-    else if (word == "--assembly") options.assembly = true;
-    else if (word == "--avx2")
-      options.avx2 = true;
-    else
-      options.tasks.push_back(word);
-  }
-  return options;
-}
-
-}  // namespace
-
-int main(int argc, char** argv) {
-  const Options options = parse_options(argc, argv);
+void bench_all(const Options& options) {
   Soc soc = detect_soc(1);
   if (options.avx2) {
     soc.isa = Isa::kAvx2;
@@ -388,4 +355,46 @@ int main(int argc, char** argv) {
       bench(task, candidate, options, soc, peak);
     }
   }
+}
+
+ExitCode run(const tools::po::variables_map& flags) {
+  const Options options{.impl = tools::text_of(flags, "impl"),
+                        .format = tools::text_of(flags, "format"),
+                        .schedule = tools::text_of(flags, "schedule"),
+                        .search = flags["search"].as<int>(),
+                        .check = flags["check"].as<bool>(),
+                        .avx2 = flags["avx2"].as<bool>(),
+                        .assembly = flags["assembly"].as<bool>(),
+                        .tasks = flags["task"].as<std::vector<std::string>>()};
+  bench_all(options);
+  return ExitCode::kSuccess;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using namespace aoe::tools;
+  Tool tool{.name = "kernel_bench",
+            .synopsis = "kernel_bench [flags] TASK ...",
+            .summary =
+                "Times kernels of single tasks on one thread: GFLOP/s, and the share of the "
+                "FMA peak. TASK is in the notation of the examples, or a shape line "
+                "(tests/compiler/shape_line.h).",
+            .examples =
+                "  kernel_bench \"conv 1x64x56x56 64x64x3x3 s1 p1 d1 g1 bias add relu\"\n"
+                "  kernel_bench --impl=gemm_packed --search=40 \"matmul 128x768 768x3072 "
+                "bias relu\"\n"
+                "  kernel_bench \"SoftmaxV2 in=4x100\"\n"};
+  auto add = tool.flags.add_options();
+  add("impl", text("NAME"), "only this Impl; default: all with generated or library code");
+  add("format", text("NAME"), "only this Format");
+  add("schedule", text("A=N,B=N"), "axes that differ from the heuristic Schedule");
+  add("search", number_or(0, "N"), "time N random legal Schedules and print the best");
+  add("check", po::bool_switch(), "compare with the reference");
+  add("avx2", po::bool_switch(), "compile for AVX2");
+  add("assembly", po::bool_switch(), "print the machine code");
+  add("task", po::value<std::vector<std::string>>()->required(), "tasks");
+  tool.positional.add("task", -1);
+  tool.run = run;
+  return run_tool(argc, argv, std::move(tool));
 }

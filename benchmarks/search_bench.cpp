@@ -10,9 +10,6 @@
 //             leaves at least 5% to gain, the share of the gain in brackets
 //
 // and at the end what measuring through a worker costs compared with measuring in-process.
-//
-//   search_bench [--threads=N] [--long=N] [--trials=N] [--seeds=N] [TASK...]
-//   TASK: a shape line (tests/compiler/shape_line.h); without any, the list below
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,6 +22,8 @@
 
 #include "base/error.h"
 #include "tests/compiler/shape_line.h"
+#include "tools/common/flags.h"
+#include "tools/common/tool.h"
 #include "tuner/features.h"
 #include "tuner/op_bench.h"
 #include "tuner/search.h"
@@ -50,10 +49,10 @@ constexpr double kGood = 1.05;
 constexpr std::size_t kFinalists = 5;
 
 struct Options {
-  int threads = 0;
-  int long_trials = 256;
-  int trials = 64;
-  int seeds = 3;
+  int threads = 0;  ///< 0: of all cores
+  int long_trials = 0;
+  int trials = 0;
+  int seeds = 0;
   std::vector<std::string> tasks;
 };
 
@@ -274,37 +273,38 @@ class SearchBench {
   std::vector<Subject> subjects_;
 };
 
-Options parse_options(int argc, char** argv) {
-  Options options;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    const auto read = [&](const std::string& flag, int& value) {
-      if (!word.starts_with(flag)) return false;
-      value = std::stoi(word.substr(flag.size()));
-      return true;
-    };
-    if (read("--threads=", options.threads) || read("--long=", options.long_trials) ||
-        read("--trials=", options.trials) || read("--seeds=", options.seeds))
-      continue;
-    if (word.starts_with("--"))
-      throw Error(ExitCode::kUsage, "unknown flag", word,
-                  "use --threads, --long, --trials, --seeds");
-    options.tasks.push_back(word);
-  }
+ExitCode run(const tools::po::variables_map& flags) {
+  Options options{.threads = tools::threads_of(flags),
+                  .long_trials = flags["long"].as<int>(),
+                  .trials = flags["trials"].as<int>(),
+                  .seeds = flags["seeds"].as<int>()};
+  if (flags.contains("task")) options.tasks = flags["task"].as<std::vector<std::string>>();
   if (options.tasks.empty()) options.tasks.assign(std::begin(kTasks), std::end(kTasks));
-  return options;
+  SearchBench(std::move(options)).run();
+  return ExitCode::kSuccess;
 }
 
 }  // namespace
 }  // namespace aoe::tuner
 
 int main(int argc, char** argv) {
+  using namespace aoe::tools;
   aoe::tuner::run_if_worker(argc, argv);
-  try {
-    aoe::tuner::SearchBench(aoe::tuner::parse_options(argc, argv)).run();
-  } catch (const aoe::Error& e) {
-    std::cerr << "search_bench: " << e.what() << "\n";
-    return static_cast<int>(e.code());
-  }
-  return 0;
+  Tool tool{.name = "search_bench",
+            .synopsis = "search_bench [flags] [TASK ...]",
+            .summary =
+                "How good the tuner's search is: trials until within 5% of the best of a "
+                "long search. TASK is a shape line (tests/compiler/shape_line.h).",
+            .examples =
+                "  search_bench --long=200 --trials=64 --seeds=3\n"
+                "  search_bench \"SoftmaxV2 in=4x100\"\n"};
+  auto add = tool.flags.add_options();
+  add("long", number_or(256, "N"), "trials of the long search");
+  add("trials", number_or(64, "N"), "trials of each short one");
+  add("seeds", number_or(3, "N"), "short searches of each kind");
+  add("task", po::value<std::vector<std::string>>(), "default: seven representative ones");
+  add_threads_flag(tool.flags, "of the kernels; default: all cores");
+  tool.positional.add("task", -1);
+  tool.run = aoe::tuner::run;
+  return run_tool(argc, argv, std::move(tool));
 }

@@ -4,9 +4,6 @@
 //   peak      multiply-adds in registers, measured here
 //   roofline  the smaller of the peak and what memory lets through: bytes once through the cache level
 //             (or memory) that holds the factors, at the read bandwidth measured here
-//
-//   sgemm_bench [--threads=N] [--trials=N] [MxNxK...]
-//   Without shapes: square, matrix-vector, and shapes that libraries' rules are known to miss.
 #include <fmt/format.h>
 #include <immintrin.h>
 #include <omp.h>
@@ -21,6 +18,8 @@
 #include "base/error.h"
 #include "benchmarks/fma_peak.h"
 #include "tests/compiler/shape_line.h"
+#include "tools/common/flags.h"
+#include "tools/common/tool.h"
 #include "tuner/sampler.h"
 #include "tuner/search.h"
 #include "tuner/statistics.h"
@@ -36,8 +35,8 @@ constexpr const char* kShapes[] = {"2048x2048x2048", "1x4096x4096", "16x1024x64"
                                    "384x384x64",     "4096x16x16",  "7x512x4608"};
 
 struct Options {
-  int threads = 1;
-  int trials = 64;
+  int threads = 0;
+  int trials = 0;
   std::vector<std::string> shapes;
 };
 
@@ -162,34 +161,31 @@ class SgemmBench {
   WorkerMeasurer worker_;
 };
 
-Options parse_options(int argc, char** argv) {
-  Options options;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    if (word.starts_with("--threads="))
-      options.threads = std::stoi(word.substr(10));
-    else if (word.starts_with("--trials="))
-      options.trials = std::stoi(word.substr(9));
-    else if (word.starts_with("--"))
-      throw Error(ExitCode::kUsage, "unknown flag", word, "use --threads, --trials");
-    else
-      options.shapes.push_back(word);
-  }
+ExitCode run(const tools::po::variables_map& flags) {
+  Options options{.threads = std::max(1, tools::threads_of(flags)),
+                  .trials = flags["trials"].as<int>()};
+  if (flags.contains("shape")) options.shapes = flags["shape"].as<std::vector<std::string>>();
   if (options.shapes.empty()) options.shapes.assign(std::begin(kShapes), std::end(kShapes));
-  return options;
+  SgemmBench(options).run();
+  return ExitCode::kSuccess;
 }
 
 }  // namespace
 }  // namespace aoe::tuner
 
 int main(int argc, char** argv) {
+  using namespace aoe::tools;
   aoe::tuner::run_if_worker(argc, argv);
-  try {
-    const aoe::tuner::Options options = aoe::tuner::parse_options(argc, argv);
-    aoe::tuner::SgemmBench(options).run();
-  } catch (const aoe::Error& e) {
-    std::cerr << "sgemm_bench: " << e.what() << "\n";
-    return static_cast<int>(e.code());
-  }
-  return 0;
+  Tool tool{.name = "sgemm_bench",
+            .synopsis = "sgemm_bench [flags] [MxNxK ...]",
+            .summary =
+                "Matrix products: the tuned generated kernel against oneDNN's own, "
+                "interleaved, and the share of the machine's roofline."};
+  auto add = tool.flags.add_options();
+  add("trials", number_or(64, "N"), "of the search");
+  add("shape", po::value<std::vector<std::string>>(), "default: squares and awkward ones");
+  add_threads_flag(tool.flags, "of the kernels; default: 1");
+  tool.positional.add("shape", -1);
+  tool.run = aoe::tuner::run;
+  return run_tool(argc, argv, std::move(tool));
 }

@@ -3,18 +3,11 @@
 // strategies and the tuned model run interleaved; printed are their times and
 //
 //   share = (untuned - predicted) / (untuned - tuned)
-//
-//   transfer_bench --bank=DIR [--tuned_bank=DIR] [--threads=N] [--tasks] MODEL.onnx...
-//   --bank        op bank of one soc_version that the predictions learn from; records and winners of
-//                 tasks that the model has itself are left out
-//   --tuned_bank  op bank with the model's own strategies; default: the same as --bank
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <array>
-#include <boost/program_options.hpp>
 #include <filesystem>
-#include <iostream>
 #include <set>
 
 #include "bank/knowledge_bank.h"
@@ -23,6 +16,8 @@
 #include "compiler/compiler.h"
 #include "graph/onnx_import.h"
 #include "graph/passes.h"
+#include "tools/common/flags.h"
+#include "tools/common/tool.h"
 #include "tuner/cache_state.h"
 #include "tuner/model_bench.h"
 #include "tuner/neighbours.h"
@@ -33,14 +28,12 @@
 namespace aoe::tuner {
 namespace {
 namespace fs = std::filesystem;
-namespace po = boost::program_options;
 
 constexpr std::size_t kNeighbours = 8;
 
 struct Settings {
   fs::path bank, tuned_bank;
-  std::vector<std::string> models;
-  int threads = 2;
+  int threads = 0;  ///< 0: of all cores
   bool print_tasks = false;
 };
 
@@ -173,44 +166,36 @@ class Transfer {
   bank::KnowledgeBank bank_, tuned_bank_;
 };
 
-Settings parse(int argc, char** argv) {
-  po::options_description flags("flags");
-  flags.add_options()("bank", po::value<std::string>()->required(), "records to learn from")(
-      "tuned_bank", po::value<std::string>(), "strategies of the tuned model")(
-      "threads", po::value<int>()->default_value(2), "threads")("tasks", po::bool_switch(),
-                                                                "a line for each task")(
-      "model", po::value<std::vector<std::string>>()->required(), "ONNX models");
-  po::positional_options_description positional;
-  positional.add("model", -1);
-  po::variables_map values;
-  try {
-    po::store(po::command_line_parser(argc, argv).options(flags).positional(positional).run(),
-              values);
-    po::notify(values);
-  } catch (const po::error& e) {
-    throw Error(ExitCode::kUsage, e.what());
-  }
-  Settings settings;
-  settings.bank = values["bank"].as<std::string>();
-  settings.tuned_bank = values.contains("tuned_bank") ? values["tuned_bank"].as<std::string>()
-                                                      : values["bank"].as<std::string>();
-  settings.threads = values["threads"].as<int>();
-  settings.print_tasks = values["tasks"].as<bool>();
-  settings.models = values["model"].as<std::vector<std::string>>();
-  return settings;
+ExitCode run(const tools::po::variables_map& flags) {
+  const std::string bank = tools::text_of(flags, "bank");
+  const std::string tuned_bank = tools::text_of(flags, "tuned_bank");
+  const Settings settings{.bank = bank,
+                          .tuned_bank = tuned_bank.empty() ? bank : tuned_bank,
+                          .threads = tools::threads_of(flags),
+                          .print_tasks = flags["tasks"].as<bool>()};
+  Transfer transfer(settings);
+  for (const std::string& model : flags["model"].as<std::vector<std::string>>())
+    transfer.run(model);
+  return ExitCode::kSuccess;
 }
 
 }  // namespace
 }  // namespace aoe::tuner
 
 int main(int argc, char** argv) {
-  try {
-    const aoe::tuner::Settings settings = aoe::tuner::parse(argc, argv);
-    aoe::tuner::Transfer transfer(settings);
-    for (const std::string& model : settings.models) transfer.run(model);
-  } catch (const aoe::Error& e) {
-    std::cerr << "transfer_bench: " << e.what() << "\n";
-    return static_cast<int>(e.code());
-  }
-  return 0;
+  using namespace aoe::tools;
+  Tool tool{.name = "transfer_bench",
+            .synopsis = "transfer_bench --bank=DIR [flags] MODEL.onnx ...",
+            .summary =
+                "How much of the gain of tuning the records of other shapes give alone, "
+                "without a measurement of the model's own tasks."};
+  auto add = tool.flags.add_options();
+  add("bank", text("DIR")->required(), "op bank of one soc_version whose records teach");
+  add("tuned_bank", text("DIR"), "op bank with the models' own strategies; default: the same");
+  add("tasks", po::bool_switch(), "a line for each task");
+  add("model", po::value<std::vector<std::string>>()->required(), "ONNX models");
+  add_threads_flag(tool.flags, "of the models; default: all cores");
+  tool.positional.add("model", -1);
+  tool.run = aoe::tuner::run;
+  return run_tool(argc, argv, std::move(tool));
 }
