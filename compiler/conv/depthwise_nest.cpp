@@ -35,7 +35,8 @@ PackedConstant pack_weights(const Task& task, const DepthwisePlan& plan) {
 
 class DepthwiseNest {
  public:
-  DepthwiseNest(const Task& task, const FormatChoice& format, const DepthwisePlan& plan)
+  DepthwiseNest(const Task& task, const FormatChoice& format, const DepthwisePlan& plan,
+                DepthwiseConstants constants)
       : plan_(plan),
         s_(plan.shape()),
         t_(plan.tiling()),
@@ -43,9 +44,11 @@ class DepthwiseNest {
         columns_(plan.shape().column_axis()),
         in_(image_layout(task.in(0).shape, plan.format(), plan.lanes())),
         store_(task, format, plan.lanes()),
+        input_zero_(constants.input_zero),
+        is_scaled_(constants.multiplier.has_value()),
         builder_("depthwise") {
-    constants_.push_back(pack_weights(task, plan));
-    constants_.push_back(pack_bias(task, s_, plan.vectors() * plan.lanes()));
+    constants_ = {std::move(constants.weights), std::move(constants.bias)};
+    if (is_scaled_) constants_.push_back(std::move(*constants.multiplier));
     store_.add_constants(constants_);
     buffers_ = declare_buffers(builder_, task, constants_.size(), false);
   }
@@ -115,10 +118,10 @@ class DepthwiseNest {
   }
 
   void write_block(Block block) {
-    const Local bias = builder_.local(
-        builder_.load(buffers_.constants[1], block.vector * plan_.lanes(), plan_.lanes()));
+    const Local start = builder_.local(is_scaled_ ? loopnest::splat(0.0f, plan_.lanes())
+                                                  : by_channel(kBias, block.vector));
     for (std::int64_t i = 0; i < block.row_segment.size * block.column_segment.size; ++i) {
-      block.sums.push_back(builder_.local(builder_.get(bias)));
+      block.sums.push_back(builder_.local(builder_.get(start)));
     }
     const std::int64_t vector_stride =
         in_.c0 != 0 ? in_.channel_block : in_.channel * plan_.lanes();
@@ -166,17 +169,26 @@ class DepthwiseNest {
         const TapRange& range = block.column_segment.taps[static_cast<std::size_t>(c)];
         if (kw < range.begin || kw >= range.end) continue;
         if (!x) {
-          x = builder_.local(builder_.load(*buffers_.inputs[0], input + j * in_.pixel,
-                                           plan_.lanes(), active(block.vector)));
+          x = builder_.local(load_input(input + j * in_.pixel, block.vector));
         }
         for (const RowTap& tap : row_taps) {
           const Local& sum = block.sums[static_cast<std::size_t>(tap.row * outputs + c)];
-          const auto weight =
-              builder_.load(buffers_.constants[0], tap.weights + kw * plan_.lanes(), plan_.lanes());
+          const auto weight = builder_.load(buffers_.constants[kWeights],
+                                            tap.weights + kw * plan_.lanes(), plan_.lanes());
           builder_.assign(sum, fma(builder_.get(*x), weight, builder_.get(sum)));
         }
       }
     }
+  }
+
+  loopnest::Vec load_input(Int at, Int vector) const {
+    const auto x = builder_.load(*buffers_.inputs[0], at, plan_.lanes(), active(vector));
+    return input_zero_ == 0 ? x : x - loopnest::splat(input_zero_, plan_.lanes());
+  }
+
+  /// A constant with one value per channel.
+  loopnest::Vec by_channel(std::size_t constant, Int vector) const {
+    return builder_.load(buffers_.constants[constant], vector * plan_.lanes(), plan_.lanes());
   }
 
   std::optional<Int> active(Int vector) const {
@@ -188,8 +200,11 @@ class DepthwiseNest {
     for (std::int64_t r = 0; r < block.row_segment.size; ++r) {
       for (std::int64_t c = 0; c < block.column_segment.size; ++c) {
         const Local& sum = block.sums[static_cast<std::size_t>(r * block.column_segment.size + c)];
+        auto value = builder_.get(sum);
+        if (is_scaled_)
+          value = (value + by_channel(kBias, block.vector)) * by_channel(kMultiplier, block.vector);
         store_.store(builder_, buffers_, {block.n, block.vector, block.row + r, block.column + c},
-                     builder_.get(sum));
+                     value);
       }
     }
   }
@@ -200,8 +215,12 @@ class DepthwiseNest {
   WindowAxis rows_, columns_;
   std::vector<AxisSegment> row_segments_ = plan_.row_segments();
   std::vector<AxisSegment> column_segments_ = plan_.column_segments();
+  enum ConstantIndex : std::size_t { kWeights, kBias, kMultiplier };
+
   ImageLayout in_;
   ImageStore store_;
+  float input_zero_;
+  bool is_scaled_;
   Builder builder_;
   std::vector<PackedConstant> constants_;
   KernelBuffers buffers_;
@@ -210,7 +229,15 @@ class DepthwiseNest {
 }  // namespace
 
 Kernel build_depthwise(const Task& task, const FormatChoice& format, const DepthwisePlan& plan) {
-  return DepthwiseNest(task, format, plan).build();
+  return build_depthwise(task, format, plan,
+                         {.weights = pack_weights(task, plan),
+                          .bias = pack_bias(task, plan.shape(), plan.vectors() * plan.lanes()),
+                          .multiplier = {}});
+}
+
+Kernel build_depthwise(const Task& task, const FormatChoice& format, const DepthwisePlan& plan,
+                       DepthwiseConstants constants) {
+  return DepthwiseNest(task, format, plan, std::move(constants)).build();
 }
 
 }  // namespace aoe::compiler

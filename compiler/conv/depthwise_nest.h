@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "compiler/conv/conv_shape.h"
@@ -51,6 +52,18 @@ class DepthwisePlan {
   DepthwiseTiling tiling_;
 };
 
+/// What the nest multiplies and adds, channel by channel; all float32, each element `vectors * lanes` channels wide.
+struct DepthwiseConstants {
+  PackedConstant weights;  ///< [vector of channels][kh][kw][lanes]
+  PackedConstant bias;     ///< the sums start from it; behind them with a multiplier
+  std::optional<PackedConstant> multiplier;  ///< of the sums and the bias
+  float input_zero = 0;                      ///< what stands for zero in the input
+};
+
+/// In float32.
 Kernel build_depthwise(const Task& task, const FormatChoice& format, const DepthwisePlan& plan);
+/// With other constants than the task's. Bytes of the input are widened to float32.
+Kernel build_depthwise(const Task& task, const FormatChoice& format, const DepthwisePlan& plan,
+                       DepthwiseConstants constants);
 
 }  // namespace aoe::compiler

@@ -1,12 +1,13 @@
-// depthwise: generated depthwise convolution, vectorised over channels, one channel in and out per
-// group. The nest: compiler/conv/depthwise_nest.h. Tested like every Impl by
-// tests/compiler/impls_test.cpp.
+// depthwise, depthwise_int8: generated depthwise convolution, vectorised over channels, one channel in and out per
+// group: in float32, or QuantConv2D with bytes widened to float32, which sums up so few of them exactly. The nest:
+// compiler/conv/depthwise_nest.h. Tested like every Impl by tests/compiler/impls_test.cpp.
 #include <algorithm>
 #include <limits>
 
 #include "compiler/conv/depthwise_nest.h"
 #include "compiler/conv/image_store.h"
 #include "compiler/integer_math.h"
+#include "compiler/quant/depthwise_int8.h"
 #include "compiler/roofline.h"
 
 namespace aoe::compiler {
@@ -29,11 +30,15 @@ bool is_legal(const DepthwisePlan& plan, const Soc& soc) {
 
 class Depthwise final : public Impl {
  public:
-  std::string_view name() const override { return "depthwise"; }
+  explicit Depthwise(bool is_quantised) : is_quantised_(is_quantised) {}
+
+  std::string_view name() const override { return is_quantised_ ? "depthwise_int8" : "depthwise"; }
 
   Result<void> supports(const Task& task, const Soc&) const override {
     const Result<ConvShape> shape = conv_shape(task);
     if (!shape) return Unexpected(shape.error());
+    if ((task.op.type == "QuantConv2D") != is_quantised_)
+      return Unexpected(task.op.type + " is not what it computes");
     if (shape->is_transposed) return Unexpected("Conv2DTranspose is not a depthwise convolution");
     if (shape->input_shuffle > 1) return Unexpected("the input is to be shuffled while it is read");
     if (!shape->is_depthwise()) {
@@ -41,6 +46,7 @@ class Depthwise final : public Impl {
                         std::to_string(shape->in_channels) + " to " +
                         std::to_string(shape->out_channels) + " channels, needs one channel each");
     }
+    if (is_quantised_) return supports_depthwise_int8(task, *shape);
     for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
       if (task.in(i).dtype != DataType::kFloat) {
         return Unexpected("input " + std::to_string(i) + " is " + to_string(task.in(i)) +
@@ -53,8 +59,11 @@ class Depthwise final : public Impl {
   }
 
   std::vector<FormatChoice> formats(const Task& task, const Soc&) const override {
-    return {image_format(task, "NC1HWC0", Format::kNC1HWC0, Format::kNC1HWC0),
-            image_format(task, "NHWC", Format::kNHWC, Format::kNHWC)};
+    std::vector<FormatChoice> choices;
+    if (!is_quantised_)
+      choices.push_back(image_format(task, "NC1HWC0", Format::kNC1HWC0, Format::kNC1HWC0));
+    choices.push_back(image_format(task, "NHWC", Format::kNHWC, Format::kNHWC));
+    return choices;
   }
 
   ScheduleSpace space(const Task& task, const FormatChoice& format, const Soc& soc) const override {
@@ -117,8 +126,9 @@ class Depthwise final : public Impl {
 
   Kernel build(const Task& task, const FormatChoice& format, const Schedule& schedule,
                const Soc& soc) const override {
-    return build_depthwise(task, format,
-                           plan_of(task, format, DepthwiseTiling::from(schedule), soc));
+    const DepthwisePlan plan = plan_of(task, format, DepthwiseTiling::from(schedule), soc);
+    return is_quantised_ ? build_depthwise(task, format, plan, depthwise_int8_constants(task, plan))
+                         : build_depthwise(task, format, plan);
   }
 
  private:
@@ -150,12 +160,15 @@ class Depthwise final : public Impl {
     }
     return best;
   }
+
+  bool is_quantised_;
 };
 
 }  // namespace
 
 void register_depthwise(ImplRegistry& registry) {
-  registry.add(std::make_unique<Depthwise>());
+  registry.add(std::make_unique<Depthwise>(false));
+  registry.add(std::make_unique<Depthwise>(true));
 }
 
 }  // namespace aoe::compiler

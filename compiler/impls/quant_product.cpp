@@ -22,7 +22,8 @@ bool is_legal(const QuantPlan& plan, const Soc& soc) {
   const QuantTiling& t = plan.tiling();
   const int spare = soc.has_vnni ? 0 : 4;  // widened factors
   if (plan.registers() + spare > soc.vector_registers) return false;
-  if (t.oc_vectors > plan.out_vectors() || t.k_unroll > plan.run_quads()) return false;
+  if (t.oc_vectors > plan.group_vectors() || t.k_unroll > plan.run_quads()) return false;
+  if (plan.groups() > 1 && plan.group_vectors() % t.oc_vectors != 0) return false;
   if (plan.is_flat() && t.oh_block != 1) return false;
   const std::int64_t blocks = plan.is_flat() ? ceil_div(plan.pixel_columns(), t.ow_block)
                                              : ceil_div(plan.pixel_rows(), t.oh_block);
@@ -49,9 +50,6 @@ class QuantProduct final : public Impl {
       return Unexpected(task.op.type + " is not what it computes");
     }
     if (Result<void> anchor = supports_quant_anchor(task); !anchor) return anchor;
-    if (is_conv_ && conv_shape(task)->groups != 1) {
-      return Unexpected(std::to_string(conv_shape(task)->groups) + " groups, needs 1");
-    }
     return supports_quant_epilogue(task);
   }
 
@@ -75,7 +73,7 @@ class QuantProduct final : public Impl {
     ScheduleSpace space;
     std::vector<std::int64_t> vectors, rows = {1};
     for (const std::int64_t v : {1, 2, 3, 4, 6}) {
-      if (v <= plan.out_vectors()) vectors.push_back(v);
+      if (v <= plan.group_vectors()) vectors.push_back(v);
     }
     if (!plan.is_flat()) rows = even_sizes(plan.pixel_rows(), 7);
     const std::int64_t blocks = plan.is_flat() ? plan.pixel_columns() : plan.pixel_rows();

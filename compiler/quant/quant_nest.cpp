@@ -122,8 +122,10 @@ class QuantNest {
   std::int64_t batch_stride() const { return plan_.read_height() * row_stride(); }
 
   void write_taps(Block& block) {
+    const Int group = plan_.groups() == 1 ? Int(0) : block.vector / plan_.group_vectors();
     const Int input = block.n * batch_stride() + block.row * (s_.stride_height * row_stride()) +
-                      block.column * (s_.stride_width * pixel_stride());
+                      block.column * (s_.stride_width * pixel_stride()) +
+                      group * (plan_.group_quads() * quad_);
     const Int weights = block.vector * (plan_.steps() * plan_.lanes());
     const std::int64_t width = block.vectors * plan_.lanes();  // of one step
     const std::int64_t run = plan_.run_quads();

@@ -1,4 +1,4 @@
-// The arithmetic of QuantPlan, and what is packed for it.
+// The arithmetic of QuantPlan.
 #include "compiler/quant/quant_plan.h"
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 #include "compiler/gemm/gemm_nest.h"
 #include "compiler/gemm/matmul_shape.h"
 #include "compiler/integer_math.h"
+#include "compiler/quant/quant_weights.h"
 #include "compiler/schedule_value.h"
-#include "reference/widen.h"
 
 namespace aoe::compiler {
 namespace {
@@ -40,52 +40,21 @@ Result<void> supports_product(const Task& task) {
   return {};
 }
 
-/// One value per output channel of an input that has one for all, or none.
-std::vector<std::int64_t> by_channel(const Task& task, QuantInput input, std::int64_t channels) {
-  const ConstantPtr constant = task.inputs[input].constant;
-  if (!constant) return std::vector<std::int64_t>(static_cast<std::size_t>(channels));
-  auto values = reference::to_int64s(constant->view());
-  if (values.size() == 1) values.resize(static_cast<std::size_t>(channels), values[0]);
-  return values;
-}
-
 bool needs_two_sets(const Task& task, std::int64_t channels) {
   const std::int64_t middle = task.in(kQuantWeight).dtype == DataType::kUint8 ? 128 : 0;
-  const auto zeros = by_channel(task, kQuantWeightZero, channels);
+  const auto zeros = quant_by_channel(task, kQuantWeightZero, channels);
   return std::ranges::any_of(zeros, [&](std::int64_t zero) { return zero != middle; });
 }
 
-/// Weights less their zero points: at(output channel, input channel, tap).
-class CentredWeights {
- public:
-  CentredWeights(const Task& task, const ConvShape& shape)
-      : values_(reference::to_int64s(task.inputs[kQuantWeight].constant->view())),
-        zeros_(by_channel(task, kQuantWeightZero, shape.out_channels)),
-        taps_(shape.kernel_height * shape.kernel_width) {
-    if (task.op.type == "QuantConv2D") {
-      channel_stride_ = taps_;
-      output_stride_ = taps_ * shape.group_in_channels();
-    } else {
-      const MatMulShape s = matmul_shape(task).value();
-      channel_stride_ = s.b.row;
-      output_stride_ = s.b.column;
+/// The most groups of which each has whole quads of inputs and whole vectors of outputs.
+std::int64_t block_groups(const ConvShape& s, int lanes) {
+  for (std::int64_t together = 1; together < s.groups; ++together) {
+    if (s.groups % together == 0 && together * s.group_in_channels() % 4 == 0 &&
+        together * s.group_out_channels() % lanes == 0) {
+      return s.groups / together;
     }
   }
-
-  std::int64_t at(std::int64_t oc, std::int64_t ic, std::int64_t tap) const {
-    const std::int64_t index = oc * output_stride_ + ic * channel_stride_ + tap;
-    return values_[static_cast<std::size_t>(index)] - zeros_[static_cast<std::size_t>(oc)];
-  }
-
- private:
-  std::vector<std::int64_t> values_, zeros_;
-  std::int64_t taps_, channel_stride_ = 1, output_stride_ = 1;
-};
-
-/// The part of a weight that set 0 or 1 holds.
-std::int8_t set_part(std::int64_t weight, std::int64_t set) {
-  const std::int64_t first = std::clamp<std::int64_t>(weight, -128, 127);
-  return static_cast<std::int8_t>(set == 0 ? first : weight - first);
+  return 1;
 }
 
 }  // namespace
@@ -138,6 +107,7 @@ QuantPlan::QuantPlan(const Task& task, Format in, int lanes, const QuantTiling& 
       tiling_(tiling),
       is_signed_(task.in(kQuantX).dtype == DataType::kInt8),
       weight_sets_(needs_two_sets(task, shape_.out_channels) ? 2 : 1) {
+  groups_ = block_groups(shape_, lanes);
   is_copied_ = is_signed_ || shape_.in_channels % 4 != 0 || shape_.has_padding() ||
                (in_ == Format::kNCHW && shape_.in_channels > 1);
   is_flat_ = shape_.is_pointwise() && (task.op.type == "QuantMatMul" || is_flattenable(task));
@@ -165,16 +135,20 @@ std::int64_t QuantPlan::workspace_quads() const {
   return is_copied_ ? shape_.batch * read_height() * read_width() * quads() : 0;
 }
 
+std::int64_t QuantPlan::first_channel(std::int64_t oc) const {
+  return oc / (shape_.out_channels / groups_) * (shape_.in_channels / groups_);
+}
+
 std::int64_t QuantPlan::run_quads() const {
-  return shape_.dilation_width == 1 ? shape_.kernel_width * quads() : quads();
+  return group_quads() * shape_.kernel_width / run_columns();
 }
 
 std::int64_t QuantPlan::run_columns() const {
-  return shape_.dilation_width == 1 ? 1 : shape_.kernel_width;
+  return shape_.dilation_width == 1 && groups_ == 1 ? 1 : shape_.kernel_width;
 }
 
 std::int64_t QuantPlan::steps() const {
-  return weight_sets_ * shape_.kernel_height * shape_.kernel_width * quads();
+  return weight_sets_ * shape_.kernel_height * shape_.kernel_width * group_quads();
 }
 
 std::int64_t QuantPlan::out_vectors() const {
@@ -229,75 +203,6 @@ double QuantPlan::core_cycles(bool has_vnni) const {
     }
   }
   return cycles * static_cast<double>(shape_.batch);
-}
-
-int quant_x_zero(const Task& task) {
-  const std::int64_t zero = by_channel(task, kQuantXZero, 1)[0];
-  return static_cast<int>(task.in(kQuantX).dtype == DataType::kInt8 ? zero + 128 : zero);
-}
-
-PackedConstant pack_quant_weights(const Task& task, const QuantPlan& plan) {
-  const std::int64_t per_vector = plan.steps() * plan.lanes() * 4;
-  const auto bytes = static_cast<std::size_t>(plan.out_vectors() * per_vector);
-  return {.size_bytes = bytes, .pack = [=](void* destination) {
-            const ConvShape& s = plan.shape();
-            const CentredWeights weights(task, s);
-            const std::int64_t taps = s.kernel_height * s.kernel_width;
-            auto* to = static_cast<std::int8_t*>(destination);
-            std::fill_n(to, bytes, std::int8_t{0});
-            for (std::int64_t oc = 0; oc < s.out_channels; ++oc) {
-              const std::int64_t vector = oc / plan.lanes();
-              const std::int64_t first =
-                  vector / plan.tiling().oc_vectors * plan.tiling().oc_vectors;
-              const std::int64_t width =
-                  std::min(plan.tiling().oc_vectors, plan.out_vectors() - first) * plan.lanes();
-              for (std::int64_t set = 0; set < plan.weight_sets(); ++set) {
-                for (std::int64_t tap = 0; tap < taps; ++tap) {
-                  for (std::int64_t ic = 0; ic < s.in_channels; ++ic) {
-                    const std::int64_t step = (set * taps + tap) * plan.quads() + ic / 4;
-                    const std::int64_t quad = first * plan.steps() * plan.lanes() + step * width +
-                                              oc - first * plan.lanes();
-                    to[quad * 4 + ic % 4] = set_part(weights.at(oc, ic, tap), set);
-                  }
-                }
-              }
-            }
-          }};
-}
-
-PackedConstant pack_quant_bias(const Task& task, const QuantPlan& plan) {
-  const auto elements = static_cast<std::size_t>(plan.out_vectors() * plan.lanes());
-  return {.size_bytes = elements * sizeof(std::int32_t), .pack = [=](void* destination) {
-            const ConvShape& s = plan.shape();
-            const CentredWeights weights(task, s);
-            const auto bias = by_channel(task, kQuantBias, s.out_channels);
-            const std::int64_t x_zero = quant_x_zero(task);
-            auto* to = static_cast<std::int32_t*>(destination);
-            std::fill_n(to, elements, 0);
-            for (std::int64_t oc = 0; oc < s.out_channels; ++oc) {
-              std::int64_t sum = 0;
-              for (std::int64_t ic = 0; ic < s.in_channels; ++ic) {
-                for (std::int64_t tap = 0; tap < s.kernel_height * s.kernel_width; ++tap) {
-                  sum += weights.at(oc, ic, tap);
-                }
-              }
-              to[oc] = static_cast<std::int32_t>(bias[static_cast<std::size_t>(oc)] - x_zero * sum);
-            }
-          }};
-}
-
-PackedConstant pack_quant_multiplier(const Task& task, const QuantPlan& plan) {
-  const auto elements = static_cast<std::size_t>(plan.out_vectors() * plan.lanes());
-  return {.size_bytes = elements * sizeof(float),
-          .pack = [=, multiplier = task.inputs[kQuantMultiplier].constant](void* destination) {
-            const std::int64_t count = element_count(multiplier->desc().shape);
-            const auto* from = multiplier->view().as<float>();
-            auto* to = static_cast<float*>(destination);
-            std::fill_n(to, elements, 0.0f);
-            for (std::int64_t oc = 0; oc < plan.shape().out_channels; ++oc) {
-              to[oc] = from[count == 1 ? 0 : oc];
-            }
-          }};
 }
 
 }  // namespace aoe::compiler

@@ -7,6 +7,9 @@
 // packed; what the input's zero point adds to every sum is a constant per channel, and part of the bias. That holds at
 // the border too when the padding is there in memory: a first stage writes the input with its padding, as quads, to
 // the workspace, wherever it cannot be read as it lies.
+//
+// A block reads whole quads for vectors of outputs, so groups are put together until they fill both, with weights of zero
+// between them: 32 groups of 4 channels become 8 of 16 for vectors of 16 lanes.
 #pragma once
 
 #include <cstdint>
@@ -58,6 +61,12 @@ class QuantPlan {
   bool is_signed() const { return is_signed_; }
   /// Quads of one pixel's channels, the last one filled up.
   std::int64_t quads() const { return (shape_.in_channels + 3) / 4; }
+  /// Groups that are left, and what each has.
+  std::int64_t groups() const { return groups_; }
+  std::int64_t group_quads() const { return (shape_.in_channels / groups_ + 3) / 4; }
+  std::int64_t group_vectors() const { return out_vectors() / groups_; }
+  /// The first input channel that the block of this output channel reads.
+  std::int64_t first_channel(std::int64_t oc) const;
   bool is_copied() const { return is_copied_; }
   /// The pixels of an image count as one row.
   bool is_flat() const { return is_flat_; }
@@ -89,7 +98,7 @@ class QuantPlan {
   int lanes_;
   QuantTiling tiling_;
   bool is_signed_ = false, is_copied_ = false, is_flat_ = false;
-  std::int64_t weight_sets_ = 1;
+  std::int64_t weight_sets_ = 1, groups_ = 1;
 };
 
 /// Weights as [block of output vectors][set][tap][quad][vector][lane], alike for every Format.

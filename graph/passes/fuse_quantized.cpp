@@ -162,11 +162,6 @@ bool replace(Graph& graph, const std::vector<NodeId>& old, const Product& p) {
   return true;
 }
 
-bool has_one_group(const Graph& graph, const Node& node, std::size_t weight) {
-  const Shape& shape = shape_of(graph, node.inputs[weight]);
-  return node.op.attrs.get_int("group", 1) == 1 && shape.size() == 4;
-}
-
 /// Inputs 0 and 1 as bytes; nothing when they are not.
 std::optional<Product> product_of(const Graph& graph, const Node& node, const std::string& type) {
   const auto x = bytes_behind(graph, node.inputs[0]), w = bytes_behind(graph, node.inputs[1]);
@@ -177,7 +172,7 @@ std::optional<Product> product_of(const Graph& graph, const Node& node, const st
 bool fuse_conv(Graph& graph, NodeId id) {
   const Node& node = graph.nodes[id];
   auto p = product_of(graph, node, "QuantConv2D");
-  if (!p || !has_one_group(graph, node, 1)) return false;
+  if (!p || shape_of(graph, node.inputs[1]).size() != 4) return false;  // images only
   p->attrs = node.op.attrs;
   p->outputs = shape_of(graph, node.inputs[1])[0];
   if (!fits(graph, *p, 0)) return false;

@@ -447,7 +447,7 @@ const Case kCases[] = {
        a = DequantizeLinear (b, bs)
        y = Gemm <transB = 1> (d, v, a)
      })"},
-    {"fuse_quantized_not_grouped", "fuse_quantized", R"(g (float[1,2,5,5] x) => (float[1,2,5,5] y)
+    {"fuse_quantized_grouped", "fuse_quantized", R"(g (float[1,2,5,5] x) => (float[1,2,5,5] y)
          <float s = {0.02}, uint8 z = {117}, int8[2,1,1,1] w = {90, -7}, float ws = {0.01}> {
        q = QuantizeLinear (x, s, z)
        d = DequantizeLinear (q, s, z)

@@ -1,0 +1,116 @@
+// What is packed for quantised products: weights in the order of the blocks, biases with the input's zero point, multipliers.
+#include "compiler/quant/quant_weights.h"
+
+#include <algorithm>
+
+#include "compiler/gemm/matmul_shape.h"
+#include "compiler/quant/quant_plan.h"
+#include "reference/widen.h"
+
+namespace aoe::compiler {
+namespace {
+
+/// The part of a weight that set 0 or 1 holds.
+std::int8_t set_part(std::int64_t weight, std::int64_t set) {
+  const std::int64_t first = std::clamp<std::int64_t>(weight, -128, 127);
+  return static_cast<std::int8_t>(set == 0 ? first : weight - first);
+}
+
+}  // namespace
+
+std::vector<std::int64_t> quant_by_channel(const Task& task, QuantInput input,
+                                           std::int64_t channels) {
+  const ConstantPtr constant = task.inputs[input].constant;
+  if (!constant) return std::vector<std::int64_t>(static_cast<std::size_t>(channels));
+  auto values = reference::to_int64s(constant->view());
+  if (values.size() == 1) values.resize(static_cast<std::size_t>(channels), values[0]);
+  return values;
+}
+
+CentredWeights::CentredWeights(const Task& task, const ConvShape& shape)
+    : values_(reference::to_int64s(task.inputs[kQuantWeight].constant->view())),
+      zeros_(quant_by_channel(task, kQuantWeightZero, shape.out_channels)),
+      taps_(shape.kernel_height * shape.kernel_width) {
+  if (task.op.type == "QuantConv2D") {
+    channel_stride_ = taps_;
+    output_stride_ = taps_ * shape.group_in_channels();
+  } else {
+    const MatMulShape s = matmul_shape(task).value();
+    channel_stride_ = s.b.row;
+    output_stride_ = s.b.column;
+  }
+}
+
+int quant_x_zero(const Task& task) {
+  const std::int64_t zero = quant_by_channel(task, kQuantXZero, 1)[0];
+  return static_cast<int>(task.in(kQuantX).dtype == DataType::kInt8 ? zero + 128 : zero);
+}
+
+PackedConstant pack_quant_weights(const Task& task, const QuantPlan& plan) {
+  const std::int64_t per_vector = plan.steps() * plan.lanes() * 4;
+  const auto bytes = static_cast<std::size_t>(plan.out_vectors() * per_vector);
+  return {.size_bytes = bytes, .pack = [=](void* destination) {
+            const ConvShape& s = plan.shape();
+            const CentredWeights weights(task, s);
+            const std::int64_t taps = s.kernel_height * s.kernel_width;
+            auto* to = static_cast<std::int8_t*>(destination);
+            std::fill_n(to, bytes, std::int8_t{0});
+            for (std::int64_t oc = 0; oc < s.out_channels; ++oc) {
+              const std::int64_t vector = oc / plan.lanes();
+              const std::int64_t first =
+                  vector / plan.tiling().oc_vectors * plan.tiling().oc_vectors;
+              const std::int64_t width =
+                  std::min(plan.tiling().oc_vectors, plan.out_vectors() - first) * plan.lanes();
+              const std::int64_t group_begin = oc / s.group_out_channels() * s.group_in_channels();
+              const std::int64_t shift = group_begin - plan.first_channel(oc);
+              for (std::int64_t set = 0; set < plan.weight_sets(); ++set) {
+                for (std::int64_t tap = 0; tap < taps; ++tap) {
+                  for (std::int64_t ic = 0; ic < s.group_in_channels(); ++ic) {
+                    const std::int64_t channel = shift + ic;
+                    const std::int64_t step = (set * taps + tap) * plan.group_quads() + channel / 4;
+                    const std::int64_t quad = first * plan.steps() * plan.lanes() + step * width +
+                                              oc - first * plan.lanes();
+                    to[quad * 4 + channel % 4] = set_part(weights.at(oc, ic, tap), set);
+                  }
+                }
+              }
+            }
+          }};
+}
+
+PackedConstant pack_quant_bias(const Task& task, const QuantPlan& plan) {
+  const auto elements = static_cast<std::size_t>(plan.out_vectors() * plan.lanes());
+  return {.size_bytes = elements * sizeof(std::int32_t), .pack = [=](void* destination) {
+            const ConvShape& s = plan.shape();
+            const CentredWeights weights(task, s);
+            const auto bias = quant_by_channel(task, kQuantBias, s.out_channels);
+            const std::int64_t x_zero = quant_x_zero(task);
+            auto* to = static_cast<std::int32_t*>(destination);
+            std::fill_n(to, elements, 0);
+            for (std::int64_t oc = 0; oc < s.out_channels; ++oc) {
+              std::int64_t sum = 0;
+              for (std::int64_t ic = 0; ic < s.group_in_channels(); ++ic) {
+                for (std::int64_t tap = 0; tap < s.kernel_height * s.kernel_width; ++tap) {
+                  sum += weights.at(oc, ic, tap);
+                }
+              }
+              to[oc] = static_cast<std::int32_t>(bias[static_cast<std::size_t>(oc)] - x_zero * sum);
+            }
+          }};
+}
+
+PackedConstant pack_quant_multiplier(const Task& task, const QuantPlan& plan) {
+  const auto elements = static_cast<std::size_t>(plan.out_vectors() * plan.lanes());
+  return {.size_bytes = elements * sizeof(float),
+          .pack = [=, multiplier = task.inputs[kQuantMultiplier].constant](void* destination) {
+            const std::int64_t count = element_count(multiplier->desc().shape);
+            const auto* from = multiplier->view().as<float>();
+            auto* to = static_cast<float*>(destination);
+            std::fill_n(to, elements, 0.0f);
+            for (std::int64_t oc = 0; oc < plan.shape().out_channels; ++oc) {
+              to[oc] = from[count == 1 ? 0 : oc];
+            }
+          }};
+}
+
+}  // namespace aoe::compiler
