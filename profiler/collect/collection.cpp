@@ -204,8 +204,11 @@ void Collection::stop() {
   if (lost > 0)
     writer_.add(Stream::kDictionary, ChunkKind::kLost,
                 {reinterpret_cast<const char*>(&lost), sizeof lost});
+  nlohmann::json chunks;  // so that who reads sees whether the end of a stream is there
+  for (int stream = 0; stream < kStreams; ++stream)
+    chunks.push_back(writer_.chunks(static_cast<Stream>(stream)));
   try {
-    write_end(directory_, options_, start_, read_clocks());
+    write_end(directory_, options_, start_, read_clocks(), chunks);
   } catch (const Error& e) {
     logger("profiler")->error("{}", e.what());
   }

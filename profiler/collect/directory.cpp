@@ -195,8 +195,10 @@ void write_info(const fs::path& directory, const CollectOptions& options, const 
 }
 
 void write_end(const fs::path& directory, const CollectOptions& options, const ClockPoint& start,
-               const ClockPoint& end) {
-  write_everywhere(directory, options, "end_info", period_json(start, &end));
+               const ClockPoint& end, const json& chunks) {
+  json period = period_json(start, &end);
+  period["chunks"] = chunks;
+  write_everywhere(directory, options, "end_info", period);
 }
 
 }  // namespace aoe::profiler

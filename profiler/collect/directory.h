@@ -24,8 +24,9 @@ std::filesystem::path make_directory(const CollectOptions& options, const ClockP
 void write_info(const std::filesystem::path& directory, const CollectOptions& options,
                 const ClockPoint& start, const nlohmann::json& more);
 
-/// end_info, which tells that the collection ended in an orderly way. Throws Error(kOutput).
+/// end_info, which tells that the collection ended in an orderly way, and how many chunks each stream
+/// then had (an array, by Stream). Throws Error(kOutput).
 void write_end(const std::filesystem::path& directory, const CollectOptions& options,
-               const ClockPoint& start, const ClockPoint& end);
+               const ClockPoint& start, const ClockPoint& end, const nlohmann::json& chunks);
 
 }  // namespace aoe::profiler

@@ -1,6 +1,7 @@
 // One add_<kind>() per kind of event; each is a prepared INSERT.
 #include "profiler/database/importer.h"
 
+#include "base/file.h"
 #include "base/log.h"
 #include "profiler/database/op_table.h"
 #include "profiler/database/overlap.h"
@@ -234,6 +235,22 @@ void Importer::finish(const std::vector<RawLoss>& losses) {
   connection_.execute("COMMIT");
 }
 
+namespace {
+
+void write_log(const std::filesystem::path& directory, const ImportResult& result) {
+  std::string text = timestamp_now() + ": " + std::to_string(result.events) +
+                     " events imported into " +
+                     std::filesystem::relative(result.database, directory).string() + ", " +
+                     std::to_string(result.losses.size()) + " losses\n";
+  for (const RawLoss& loss : result.losses)
+    text += loss.file.string() + ": " + std::to_string(loss.bytes) + " bytes at " +
+            std::to_string(loss.offset) + " lost: " + loss.why + "\n";
+  make_directories(log_directory(directory));
+  write_file_atomically(log_directory(directory) / "import.log", text);
+}
+
+}  // namespace
+
 ImportResult import_raw(const std::filesystem::path& directory, const StepPoints& points) {
   std::vector<RawLoss> losses;
   const RawInfo info = read_info(directory, losses);
@@ -254,6 +271,7 @@ ImportResult import_raw(const std::filesystem::path& directory, const StepPoints
     logger("profiler")
         ->warn("{}: {} bytes at {} lost: {}", loss.file.string(), loss.bytes, loss.offset,
                loss.why);
+  write_log(directory, result);
   return result;
 }
 

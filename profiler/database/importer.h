@@ -94,6 +94,7 @@ struct StepPoints {
   std::string fp_point, bp_point;
 };
 
+/// Also writes import.log into the log directory: what was imported, and what was lost.
 /// Throws Error when there is nothing to read or the database cannot be written. An older database
 /// of the directory is replaced, by rename, only once the new one is whole.
 ImportResult import_raw(const std::filesystem::path& directory, const StepPoints& points = {});

@@ -59,6 +59,10 @@ fs::path summary_directory(const fs::path& directory) {
   return directory / (is_job(directory) ? "summary" : "mindstudio_profiler_output");
 }
 
+fs::path log_directory(const fs::path& directory) {
+  return directory / (is_job(directory) ? "log" : "mindstudio_profiler_log");
+}
+
 void make_directories(const fs::path& directory) {
   std::error_code failed;
   fs::create_directories(directory, failed);

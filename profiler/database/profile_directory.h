@@ -20,6 +20,8 @@ std::vector<std::filesystem::path> profile_directories(const std::filesystem::pa
 std::filesystem::path database_path(const std::filesystem::path& directory);
 std::filesystem::path timeline_directory(const std::filesystem::path& directory);
 std::filesystem::path summary_directory(const std::filesystem::path& directory);
+/// mindstudio_profiler_log, or log of a JOB.
+std::filesystem::path log_directory(const std::filesystem::path& directory);
 
 /// With parents; Error(kOutput) when that fails.
 void make_directories(const std::filesystem::path& directory);

@@ -10,7 +10,9 @@ T value_or(const json& object, const char* key, T fallback) {
   if (!object.is_object()) return fallback;
   const auto found = object.find(key);
   if (found == object.end()) return fallback;
-  if constexpr (std::is_arithmetic_v<T>)
+  if constexpr (std::is_integral_v<T>)
+    return found->is_number_integer() ? found->template get<T>() : fallback;
+  else if constexpr (std::is_floating_point_v<T>)
     return found->is_number() ? found->template get<T>() : fallback;
   else
     return found->is_string() ? found->template get<T>() : fallback;

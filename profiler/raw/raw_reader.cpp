@@ -1,8 +1,10 @@
 // Finds the files of a raw directory and hands their chunks to the visitor.
 #include "profiler/raw/raw_reader.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <fstream>
 #include <map>
 
 #include "base/error.h"
@@ -117,10 +119,25 @@ bool records_of(std::string_view payload, std::vector<Record>& records) {
 }
 
 /// Reads one directory; keeps what is known between chunks.
+/// How many chunks each stream got, as the end of an orderly collection says; 0 when nothing says so.
+std::array<std::uint64_t, kStreams> chunks_written(const fs::path& directory,
+                                                   Generation generation) {
+  std::array<std::uint64_t, kStreams> counts{};
+  std::ifstream in(directory / (generation == Generation::kProf ? "host/end_info" : "end_info.0"));
+  const nlohmann::json end = nlohmann::json::parse(in, nullptr, /*allow_exceptions=*/false);
+  if (!end.is_object() || !end.contains("chunks") || !end["chunks"].is_array()) return counts;
+  for (std::size_t i = 0; i < std::min(counts.size(), end["chunks"].size()); ++i)
+    if (end["chunks"][i].is_number_unsigned()) counts[i] = end["chunks"][i].get<std::uint64_t>();
+  return counts;
+}
+
 class DirectoryReader {
  public:
   DirectoryReader(const fs::path& directory, RawVisitor& visitor)
-      : directory_(directory), generation_(generation_of(directory)), visitor_(visitor) {}
+      : directory_(directory),
+        generation_(generation_of(directory)),
+        chunks_written_(chunks_written(directory, generation_)),
+        visitor_(visitor) {}
 
   std::vector<RawLoss> run() && {
     std::size_t files = 0;
@@ -156,6 +173,13 @@ class DirectoryReader {
         known_losses = losses_.size();
       }
     }
+    const std::uint64_t written = chunks_written_[static_cast<std::size_t>(stream)];
+    if (written > expected)
+      losses_.push_back({directory_ / slice_name(stream, generation_,
+                                                 slices.empty() ? 0 : slices.rbegin()->first),
+                         0, 0,
+                         "the last " + std::to_string(written - expected) +
+                             " chunks of this stream are damaged or missing"});
     return slices.size();
   }
 
@@ -188,6 +212,7 @@ class DirectoryReader {
 
   const fs::path& directory_;
   const Generation generation_;
+  const std::array<std::uint64_t, kStreams> chunks_written_;
   RawVisitor& visitor_;
   std::vector<RawLoss> losses_;
   std::vector<RawEvent> events_;

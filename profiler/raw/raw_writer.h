@@ -41,6 +41,10 @@ class RawWriter {
   /// Why it stopped; empty while it goes on.
   const std::string& stop_reason() const { return stop_reason_; }
   std::uint64_t dropped_slices() const { return dropped_slices_; }
+  /// Written so far, those dropped since included.
+  std::uint64_t chunks(Stream stream) const {
+    return open_[static_cast<int>(stream)].next_sequence;
+  }
 
  private:
   struct OpenSlice {

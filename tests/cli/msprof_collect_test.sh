@@ -82,6 +82,13 @@ run 9 msprof collect -m project/main --config ssh.ini --output=failed
 has out 'main ended with exit status 9\.'
 exists "$(echo failed/JOB*)/info.json.0"
 
+# What was only collected, shown: it is imported, and its timeline written.
+job=$(echo failed/JOB*)
+run 0 msprof show -dir "$job"
+has out 'Acl statistic'
+for made in sqlite/profile.db log/import.log; do exists "$job/$made"; done
+ls "$job"/timeline/acl_*.json >/dev/null || fail "show did not write the timeline"
+
 # Who is not let in; a password is never printed.
 ini strange.ini strange_key
 refuses 1 "no key was accepted" msprof collect -m project/main --config strange.ini --output=none

@@ -50,6 +50,8 @@ equal "$(json "$(echo "$files"/msprof_*.json)" 'sorted({e["args"]["name"] for e 
 echo '{"canns": false}' >reports.json
 refuses 2 "'canns' is no report" msprof --export=on --output="$dir" --reports=reports.json
 
+exists "$dir/mindstudio_profiler_log/import.log"
+
 run 0 msprof --query=on --output=prof
 has out 'Top Time Iteration'
 has out 'PROF_000001'
@@ -75,6 +77,7 @@ slice=$(echo "$dir"/device_0/data/*.slice_0 | cut -d' ' -f1)
 truncate -s -10 "$slice"
 run 0 msprof --parse=on --output=prof
 has err 'warning: .*slice_0'
+has "$dir/mindstudio_profiler_log/import.log" 'slice_0: .* lost: '
 
 refuses 2 'given together' msprof --export=on --output=prof --model-id=1
 refuses 2 'allows only --output' msprof --export=on --output=prof --type=db --reports=reports.json

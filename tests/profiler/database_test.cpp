@@ -78,7 +78,7 @@ TEST(Importer, FindsWhenTheDeviceComputesAndWhenNot) {
   raw.task(0, run_and_model(1, 1), 1000, 2000);
   raw.task(0, run_and_model(2, 1), 2000, 2500);
   raw.task(0, run_and_model(3, 1), 1500, 4000, /*thread=*/1);  // over the one before
-  raw.task(0, run_and_model(4, 1), 4999, 5500);  // 999 ns later: the same stretch
+  raw.task(0, run_and_model(4, 1), 4999, 5500);                // 999 ns later: the same stretch
   raw.task(0, run_and_model(5, 1), 6500, 6600);
   const Database profile = imported(raw);
   const auto sum_ns = [&](const char* type) {
@@ -164,6 +164,7 @@ TEST(Importer, ReplacesTheDatabaseOfAnEarlierImport) {
   EXPECT_EQ(number(imported(raw), "SELECT count(*) FROM TASK"), 20);
   EXPECT_EQ(number(imported(raw), "SELECT count(*) FROM TASK"), 20);
   EXPECT_EQ(import_raw(raw.directory()).database, raw.directory() / "sqlite" / "profile.db");
+  EXPECT_TRUE(std::filesystem::exists(raw.directory() / "log" / "import.log"));
 }
 
 TEST(Importer, RefusesWhatIsNoProfile) {

@@ -120,6 +120,9 @@ TerminalTable frequency(const Database& profile) {
 
 void show(const std::filesystem::path& directory, std::size_t most) {
   const Database profile = open_profile(directory);
+  const std::filesystem::path timelines = timeline_directory(directory);
+  if (profile.generation() == Generation::kJob && !std::filesystem::exists(timelines))
+    export_timelines(profile, timelines, timestamp_now(), {});  // as SS928's show does
   std::cout << directory.string() << "\n\n";
   const TerminalTable tables[] = {core_metrics(profile, op_times(profile, {}), most),
                                   op_statistic(profile), acl_statistic(profile),
