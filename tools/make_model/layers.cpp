@@ -53,6 +53,11 @@ std::string relu(OnnxWriter& model, const std::string& name, const std::string& 
   return model.node(name + "/Relu", "Relu", {x});
 }
 
+std::string silu(OnnxWriter& model, const std::string& name, const std::string& x) {
+  const std::string gate = model.node(name + "/Sigmoid", "Sigmoid", {x});
+  return model.node(name + "/Mul", "Mul", {x, gate});
+}
+
 std::string gemm(OnnxWriter& model, const std::string& name, const std::string& x, std::int64_t in,
                  std::int64_t out, double deviation) {
   const std::string weight = model.weight(parameter(name, "weight"), {out, in}, deviation);

@@ -24,6 +24,8 @@ std::string conv(OnnxWriter& model, const std::string& name, const std::string& 
 std::string batch_norm(OnnxWriter& model, const std::string& name, const std::string& x,
                        std::int64_t channels, double gain = 1);
 std::string relu(OnnxWriter& model, const std::string& name, const std::string& x);
+/// x * sigmoid(x)
+std::string silu(OnnxWriter& model, const std::string& name, const std::string& x);
 /// Gemm with transposed weights, for 2-D inputs.
 std::string gemm(OnnxWriter& model, const std::string& name, const std::string& x, std::int64_t in,
                  std::int64_t out, double deviation);
