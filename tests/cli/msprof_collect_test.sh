@@ -18,24 +18,29 @@ HostKey $work/host_key
 PidFile $work/sshd.pid
 AuthorizedKeysFile $work/authorized_keys
 StrictModes no
-PasswordAuthentication no
 KbdInteractiveAuthentication no
 UsePAM no
-PermitRootLogin prohibit-password
 PermitUserEnvironment no
 SetEnv PATH=$PATH
 Subsystem sftp internal-sftp
 END
 [ "$(id -u)" -ne 0 ] || mkdir -p /run/sshd
-: >sshd.log
-"$sshd" -f sshd_config -D -e 2>sshd.log &
-sshd_pid=$!
+sshd_pid=
 trap 'kill $sshd_pid 2>/dev/null; rm -rf "$work"' EXIT
-for _ in $(seq 100); do
-  grep -q 'listening' sshd.log && break
-  kill -0 $sshd_pid 2>/dev/null || { cat sshd.log; fail "sshd did not start"; finish; }
-  read -rt 0.1 <> <(:)  # waits for the server's log, which is all that tells
-done
+
+start_sshd() {  # start_sshd [NAME=VALUE...] [-o OPTION...]: environment and options of the server
+  local variables=()
+  while [[ ${1-} == *=* ]]; do variables+=("$1"); shift; done
+  : >sshd.log
+  env "${variables[@]}" "$sshd" -f sshd_config "$@" -D -e 2>sshd.log &
+  sshd_pid=$!
+  for _ in $(seq 100); do
+    grep -q 'listening' sshd.log && return
+    kill -0 $sshd_pid 2>/dev/null || { cat sshd.log; fail "sshd did not start"; finish; }
+    read -rt 0.1 <> <(:)  # waits for the server's log, which is all that tells
+  done
+}
+start_sshd -o PasswordAuthentication=no -o PermitRootLogin=prohibit-password
 echo "[127.0.0.1]:$port $(cut -d' ' -f1,2 host_key.pub)" >known_hosts
 
 ini() {  # ini FILE KEY [LINE...]
@@ -95,6 +100,30 @@ refuses 1 "no key was accepted" msprof collect -m project/main --config strange.
 ini password.ini strange_key 'pwd = sesame-42'
 refuses 1 "neither a key nor the password was accepted" msprof collect -m project/main --config password.ini --output=none
 ! grep -q sesame-42 out err || fail "the password was printed"
+
+# A password that is right, when no key is. The user and its password exist for this server alone: libnss_wrapper shows it our
+# files instead of /etc/passwd and /etc/shadow.
+wrapper=$(ls /usr/lib/*/libnss_wrapper.so 2>/dev/null)
+if [ -n "$wrapper" ]; then
+  kill $sshd_pid
+  wait $sshd_pid 2>/dev/null
+  echo "board:x:$(id -u):$(id -g)::$HOME:/bin/sh" >passwd
+  echo "sshd:x:65534:65534::/run/sshd:/usr/sbin/nologin" >>passwd
+  echo "board:$(openssl passwd -6 open-sesame):19000:0:99999:7:::" >shadow
+  echo "board:x:$(id -g):" >group
+  start_sshd LD_PRELOAD="$wrapper" NSS_WRAPPER_PASSWD="$work/passwd" NSS_WRAPPER_SHADOW="$work/shadow" \
+    NSS_WRAPPER_GROUP="$work/group" -o PasswordAuthentication=yes -o PermitRootLogin=yes
+  ini board.ini strange_key 'pwd = open-sesame'
+  sed -i 's/^username = .*/username = board/' board.ini
+  run 9 msprof collect -m project/main --config board.ini --output=by_password
+  has out 'main ended with exit status 9\.'
+  exists "$(echo by_password/JOB*)/info.json.0"
+  ! grep -q open-sesame out err || fail "the password was printed"
+  sed -i 's/^pwd = .*/pwd = close-sesame/' board.ini
+  refuses 1 "neither a key nor the password was accepted" msprof collect -m project/main --config board.ini --output=none
+else
+  echo "not tested: a password that is right (libnss-wrapper is not installed)"
+fi
 
 # A host that is not known, and one that is another than it was.
 cp known_hosts known_hosts.right
