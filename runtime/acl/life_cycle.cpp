@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "runtime/acl/dynamic_profiling.h"
 #include "runtime/acl/process.h"
 #include "runtime/acl/profiling.h"
 #include "runtime/acl/wall.h"
@@ -67,6 +68,7 @@ aclError aclInit(const char* configPath) {
     }
     start_profiling_from_environment();
     if (configPath != nullptr) read_config(configPath);
+    accept_dynamic_profiling();
     references = 1;
   });
 }

@@ -73,12 +73,12 @@ std::uint32_t add_model(GearedOm om, const GivenMemory& memory, const std::strin
   const std::uint32_t id = next_model_id++;
   std::shared_ptr<Model> model;
   try {
-    model = std::make_shared<Model>(id, std::move(om), options);
+    model = std::make_shared<Model>(id, std::move(om), options, path);
   } catch (const Error& e) {
     throw AclFailure(ACL_ERROR_GE_LOAD_MODEL, e.what());
   }
   const std::lock_guard lock(process_mutex());
-  profile_model(*model, path);
+  profile_model(*model);
   models[id] = std::move(model);
   return id;
 }
@@ -167,6 +167,10 @@ GearedOm load_om(const char* path) {
 
 void unload_all_models() {
   models.clear();
+}
+
+void profile_all_models() {
+  for (const auto& [id, model] : models) profile_model(*model);
 }
 
 }  // namespace aoe::runtime::acl

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "base/tensor.h"
@@ -13,14 +14,17 @@
 namespace aoe::runtime::acl {
 
 struct Model {
-  Model(std::uint32_t model_id, GearedOm om, const ExecutorOptions& options)
+  Model(std::uint32_t model_id, GearedOm om, const ExecutorOptions& options,
+        std::string loaded_from)
       : executor(std::move(om), options),
+        path(std::move(loaded_from)),
         id(model_id),
         name_id(profiler::intern(executor.gear(0).om().name)) {}
 
   std::mutex
       mutex;  ///< an Executor serves one caller at a time; also guards what follows the executor
   GearedExecutor executor;
+  const std::string path;  ///< of its file; empty: from memory
   const std::uint32_t id;
   const std::uint32_t name_id;  ///< of its executions in profiles
   std::uint32_t runs = 0;       ///< so far

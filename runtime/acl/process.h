@@ -20,5 +20,7 @@ void require_stream(const void* stream);
 /// Called when the API is finalized.
 void destroy_all_contexts();
 void unload_all_models();
+/// Tells a collection that begins now about the models that are there.
+void profile_all_models();
 
 }  // namespace aoe::runtime::acl

@@ -12,6 +12,7 @@
 #include "profiler/collect/acl_config.h"
 #include "profiler/collect/collection.h"
 #include "runtime/acl/api_span.h"
+#include "runtime/acl/process.h"
 #include "runtime/acl/wall.h"
 #include "runtime/op_table.h"
 
@@ -89,11 +90,21 @@ void stop_profiling() {
   sampling_interval = 0;
 }
 
-void profile_model(const Model& model, const std::string& path) {
+fs::path start_profiling(const profiler::CollectOptions& options) {
+  start(options);
+  profile_all_models();
+  return collection()->directory();
+}
+
+fs::path profiling_directory() {
+  return collection() == nullptr ? fs::path() : collection()->directory();
+}
+
+void profile_model(const Model& model) {
   if (collection() != nullptr)
     collection()->add_model(
         op_table(model.executor.oms(), {.model_id = model.id & profiler::kMostModelId,
-                                        .om_path = path,
+                                        .om_path = model.path,
                                         .threads = model.executor.gear(0).threads()}));
 }
 

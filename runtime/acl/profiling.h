@@ -1,13 +1,15 @@
 // The collection of this process: who starts it, and what it is told about models and executions.
 //
 // It is in one of two ways on from aclInit(): acl.json asks for it, or msprof does, through the environment variable
-// profiler::kOptionsVariable. msprof goes first.
+// profiler::kOptionsVariable. msprof goes first. A third way is dynamic_profiling.h.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "profiler/collect/options.h"
 #include "runtime/acl/model.h"
 
 namespace aoe::runtime::acl {
@@ -19,8 +21,12 @@ void start_profiling_from_environment();
 void start_profiling_from_config(const nlohmann::json& profiler);
 /// Ends the collection, if there is one.
 void stop_profiling();
-/// Tells the collection about a model that was loaded from `path` (empty: from memory).
-void profile_model(const Model& model, const std::string& path);
+/// Tells the collection about a model, if there is one.
+void profile_model(const Model& model);
+/// A collection in the middle of the process's life; returns its directory. Throws Error.
+std::filesystem::path start_profiling(const profiler::CollectOptions& options);
+/// Of the collection that runs; empty: none does.
+std::filesystem::path profiling_directory();
 
 /// One execution of a model: its number, whether it is sampled, and its event.
 class ExecutionSpan {

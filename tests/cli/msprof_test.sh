@@ -38,6 +38,23 @@ has out '^\[INFO\] sh ended with exit status 5\.'
 run 143 msprof --output=p15 --export=off sh -c 'aoe_run --model=m.om >/dev/null; kill -TERM $$'
 has out 'ended by signal 15'
 
+# A program that runs already, begun and ended twice; refused: a second beginning, an end of nothing.
+PROFILING_MODE=dynamic aoe_run --model=m.om --seconds=60 >/dev/null 2>&1 &
+app=$!
+printf 'stop\nstart\nstart\nstop\nstrat\nstart\nquit\n' >commands
+run 0 msprof --output=dynamic --dynamic=on --pid=$app <commands
+has err 'no collection runs'
+has err 'a collection runs already'
+has err "'strat' is no command"
+equal "$(grep -c 'Process profiling data complete' out)" 2 "collections"
+kill $app 2>/dev/null
+wait $app 2>/dev/null
+equal "$(ls -d dynamic/PROF_*_* | wc -l)" 2 "directories of a dynamic collection"
+for dir in dynamic/PROF_*; do
+  exists "$dir/host/end_info"
+  exists "$(echo "$dir"/msprof_*.db)"
+done
+
 # Two programs in one: two directories.
 run 0 msprof --output=two --export=off sh -c 'aoe_run --model=m.om && aoe_run --model=m.om'
 equal "$(ls -d two/PROF_*_* | wc -l)" 2 "directories of two programs"
@@ -70,6 +87,9 @@ refuses 2 "not allowed" msprof '--output=a;b' aoe_run
 refuses 2 "use 1 to 50" msprof --host-sys-usage-freq=51 aoe_run
 run 2 msprof --output=both --export=off aoe_run --model=m.om --profile
 has err "aoe_run: error: --profile: msprof collects already"
+refuses 2 "name it by --pid" msprof --output=none --dynamic=on aoe_run --model=m.om
+refuses 2 "without --dynamic" msprof --output=none --pid=1 aoe_run --model=m.om
+refuses 1 "takes no commands" msprof --output=none --dynamic=on --pid=$app
 touch file
 refuses 6 "file" msprof --output=file/x aoe_run --model=m.om
 finish

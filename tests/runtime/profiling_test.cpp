@@ -7,10 +7,12 @@
 
 #include <csignal>
 #include <fstream>
+#include <functional>
 #include <set>
 
 #include "acl/acl.h"
 #include "base/error.h"
+#include "profiler/collect/control_socket.h"
 #include "profiler/collect/options.h"
 #include "runtime/op_table.h"
 #include "tests/profiler/raw_memory.h"
@@ -36,8 +38,9 @@ fs::path only_directory(const fs::path& output) {
   return found.empty() ? fs::path() : found.front();
 }
 
-/// An ordinary program: loads a model, executes it, ends.
-void run_program(const char* config, int runs = kRuns) {
+/// An ordinary program: loads a model, executes it, ends. It calls `after_each` execution.
+void run_program(
+    const char* config, int runs = kRuns, const std::function<void()>& after_each = [] {}) {
   ASSERT_EQ(aclInit(config), ACL_SUCCESS) << aclGetRecentErrMsg();
   ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
   Om om = tests::small_om();
@@ -58,7 +61,10 @@ void run_program(const char* config, int runs = kRuns) {
   aclDataBuffer* const y_buffer = aclCreateDataBuffer(y.data(), y.size() * 4);
   ASSERT_EQ(aclmdlAddDatasetBuffer(input, x_buffer), ACL_SUCCESS);
   ASSERT_EQ(aclmdlAddDatasetBuffer(output, y_buffer), ACL_SUCCESS);
-  for (int i = 0; i < runs; ++i) ASSERT_EQ(aclmdlExecute(model, input, output), ACL_SUCCESS);
+  for (int i = 0; i < runs; ++i) {
+    ASSERT_EQ(aclmdlExecute(model, input, output), ACL_SUCCESS);
+    after_each();
+  }
   aclDestroyDataBuffer(x_buffer);
   aclDestroyDataBuffer(y_buffer);
   aclmdlDestroyDataset(input);
@@ -73,6 +79,7 @@ class AclProfiling : public ::testing::Test {
   void TearDown() override {
     aclFinalize();
     ::unsetenv(profiler::kOptionsVariable);
+    ::unsetenv("PROFILING_MODE");
   }
 
   /// Writes acl.json with this profiler object and the output directory.
@@ -218,6 +225,31 @@ TEST_F(AclProfiling, SwitchesAreKept) {
     EXPECT_GE(event.value & 0xffff, 15000u);  // calls and loads of models, no launches
   }
   EXPECT_FALSE(memory.events.empty());
+}
+
+TEST_F(AclProfiling, BeginsAndEndsAtCommandsFromOutside) {
+  ::setenv("PROFILING_MODE", "dynamic", 1);
+  const profiler::CollectOptions options{.output = output_};
+  const auto command = [&](const char* word) {
+    return profiler::control_request(::getpid(),
+                                     {{"command", word}, {"options", profiler::to_json(options)}})
+        .value_or(json{{"error", "no reply"}});
+  };
+  int executions = 0;
+  std::vector<json> replies;
+  run_program(nullptr, 6, [&] {
+    ++executions;
+    if (executions == 2 || executions == 3) replies.push_back(command("start"));
+    if (executions == 5) replies.push_back(command("stop"));
+  });
+  ASSERT_EQ(replies.size(), 3u);
+  EXPECT_EQ(replies[0], json({{"directory", only_directory(output_).string()}}));
+  EXPECT_EQ(replies[1], json({{"error", "a collection runs already"}}));
+  EXPECT_EQ(replies[2], replies[0]);
+  EXPECT_TRUE(command("start").contains("error"));  // aclFinalize was called
+  const RawMemory memory = read();
+  EXPECT_EQ(memory.models.size(), 1u);  // loaded before
+  EXPECT_EQ(events_of(memory, EventKind::kTask).size(), 2u * 3);
 }
 
 TEST_F(AclProfiling, WithoutTheSwitchNothingIsCollected) {

@@ -16,6 +16,7 @@
 #include "tools/common/tool.h"
 #include "tools/msprof/child.h"
 #include "tools/msprof/commands.h"
+#include "tools/msprof/dynamic.h"
 #include "tools/msprof/post_process.h"
 #include "tools/msprof/run_settings.h"
 
@@ -96,6 +97,10 @@ int run(const RunSettings& settings) {
   if (!settings.without_effect.empty())
     std::cerr << "msprof: warning: without effect on this hardware: "
               << joined(settings.without_effect) << std::endl;
+  if (settings.dynamic_pid != 0) {
+    collect_dynamically(settings);
+    return 0;
+  }
   say("Start profiling....");
   int exit_code = 0;
   if (settings.command.empty())
@@ -132,7 +137,8 @@ int run_collection(int argc, char** argv) {
                 "  msprof --output=prof aoe_run --model=resnet50.om\n"
                 "  msprof --output=prof --runtime-api=on --host-sys-usage=cpu,mem ./app 42\n"
                 "  msprof --output=prof --application=\"./app 42\" --storage-limit=500MB\n"
-                "  msprof --output=prof --sys-period=10 --sys-profiling=on\n"};
+                "  msprof --output=prof --sys-period=10 --sys-profiling=on\n"
+                "  msprof --output=prof --dynamic=on --pid=1234\n"};
   add_run_flags(tool.flags);
   tool.run = [&](const po::variables_map& flags) {
     return static_cast<ExitCode>(run([&] {

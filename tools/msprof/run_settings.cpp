@@ -59,6 +59,8 @@ constexpr Flag kFlags[] = {
     {"sys-pid-sampling-freq", "1..10", "samples a second"},
     {"sys-period", "SECONDS", "without a program: how long to collect system data"},
     {"sys-devices", "0", "without a program: of which devices; there is one"},
+    {"dynamic", "on|off", "take start, stop and quit from the terminal; with --pid"},
+    {"pid", "PID", "with --dynamic: the program, started with PROFILING_MODE=dynamic"},
     {"delay", "SECONDS", "begin so long after the program's aclInit"},
     {"duration", "SECONDS", "collect for so long; the program goes on"},
     {"export", "on|off", "parse and export afterwards (default on)"},
@@ -192,6 +194,16 @@ std::vector<std::string> command_of(const Given& given, const std::vector<std::s
   return command;
 }
 
+int dynamic_pid_of(const Given& given, const std::vector<std::string>& command) {
+  for (const char* other : {"delay", "duration", "sys-period"})
+    if (given.has(other))
+      reject(std::string("--") + other, "cannot be given with --dynamic", "leave it out");
+  if (!given.has("pid") || !command.empty())
+    reject("--dynamic", "attaches to a program that runs",
+           "start it with PROFILING_MODE=dynamic in its environment, and name it by --pid");
+  return static_cast<int>(given.number("pid", 1, 1 << 30));
+}
+
 double seconds_of(const Given& given, const char* flag) {
   constexpr double kMostSeconds = 30.0 * 24 * 3600;
   return given.has(flag) ? given.number(flag, 0, kMostSeconds) : 0;
@@ -237,6 +249,11 @@ RunSettings run_settings(const po::variables_map& flags, const std::vector<std::
   read_system(given, options, settings.without_effect);
 
   settings.system_period_s = seconds_of(given, "sys-period");
+  if (given.is_on("dynamic", false)) {
+    settings.dynamic_pid = dynamic_pid_of(given, settings.command);
+    return settings;
+  }
+  if (given.has("pid")) reject("--pid", "means nothing without --dynamic=on", "add it");
   if (settings.command.empty() && settings.system_period_s <= 0)
     throw Error(ExitCode::kUsage, "no program to collect", {},
                 "name it behind the flags: msprof --output=DIR ./app arguments");

@@ -15,6 +15,7 @@ struct RunSettings {
   profiler::CollectOptions options;
   std::vector<std::string> command;  ///< program and arguments; empty: system data alone
   std::map<std::string, std::string> environment;  ///< of the program, beside msprof's own
+  int dynamic_pid = 0;                             ///< > 0: this process, at the user's commands
   double system_period_s = 0;                      ///< > 0: system data alone, for so long
   bool exports = true;                             ///< parse and export what was collected
   ExportAs type = ExportAs::kText;

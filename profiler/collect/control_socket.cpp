@@ -1,0 +1,122 @@
+// Sockets of AF_UNIX in the abstract namespace; messages keep their boundaries.
+#include "profiler/collect/control_socket.h"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+
+namespace aoe::profiler {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kMostMessageBytes = 1 << 16;
+/// Who connects and says nothing is given up after that.
+constexpr timeval kPatience = {.tv_sec = 5, .tv_usec = 0};
+
+struct Address {
+  sockaddr_un name{};
+  socklen_t size = 0;
+};
+Address address_of(int pid) {
+  const std::string name = "aoe_profiler_" + std::to_string(pid);
+  Address address;
+  address.name.sun_family = AF_UNIX;
+  std::memcpy(address.name.sun_path + 1, name.data(), name.size());  // a leading 0 means: no file
+  address.size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  return address;
+}
+
+int open_server() {
+  const int socket = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  const Address address = address_of(::getpid());
+  if (socket < 0 ||
+      ::bind(socket, reinterpret_cast<const sockaddr*>(&address.name), address.size) != 0 ||
+      ::listen(socket, 1) != 0) {
+    const std::string why = std::strerror(errno);
+    if (socket >= 0) ::close(socket);
+    throw Error(ExitCode::kFailure, why, "socket for msprof");
+  }
+  return socket;
+}
+
+bool send_json(int socket, const json& message) {
+  const std::string text = message.dump(-1, ' ', false, json::error_handler_t::replace);
+  return ::send(socket, text.data(), text.size(), MSG_NOSIGNAL) ==
+         static_cast<ssize_t>(text.size());
+}
+
+std::optional<json> receive_json(int socket) {
+  std::string text(kMostMessageBytes, '\0');
+  const ssize_t size = ::recv(socket, text.data(), text.size(), 0);
+  if (size <= 0) return std::nullopt;
+  text.resize(static_cast<std::size_t>(size));
+  json message = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!message.is_object()) return std::nullopt;
+  return message;
+}
+
+/// Whoever may end this process may also have it profiled.
+bool is_trusted(int connection) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  return ::getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+         (peer.uid == ::geteuid() || peer.uid == 0);
+}
+
+}  // namespace
+
+ControlServer::ControlServer(std::function<json(const json&)> handler)
+    : handler_(std::move(handler)),
+      owner_pid_(::getpid()),
+      socket_(open_server()),
+      thread_(&ControlServer::serve, this) {
+}
+
+ControlServer::~ControlServer() {
+  if (::getpid() !=
+      owner_pid_) {  // a child process has no such thread: nothing to join or to detach
+    [[maybe_unused]] static const auto* const kept = new std::thread(std::move(thread_));
+    return;
+  }
+  ::shutdown(socket_, SHUT_RDWR);  // accept() returns
+  thread_.join();
+  ::close(socket_);
+}
+
+void ControlServer::serve() {
+  for (;;) {
+    const int connection = ::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC);
+    if (connection < 0 && (errno == EINTR || errno == ECONNABORTED)) continue;
+    if (connection < 0) return;
+    if (is_trusted(connection)) answer(connection);
+    ::close(connection);
+  }
+}
+
+void ControlServer::answer(int connection) {
+  ::setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
+  const std::optional<json> request = receive_json(connection);
+  if (request) send_json(connection, handler_(*request));  // who went away needs no reply
+}
+
+std::optional<json> control_request(int pid, const json& request) {
+  const int socket = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  if (socket < 0) throw Error(ExitCode::kFailure, std::strerror(errno), "socket");
+  const Address address = address_of(pid);
+  std::optional<json> reply;
+  if (::connect(socket, reinterpret_cast<const sockaddr*>(&address.name), address.size) == 0 &&
+      send_json(socket, request))
+    reply = receive_json(socket);
+  ::close(socket);
+  return reply;
+}
+
+}  // namespace aoe::profiler

@@ -1,0 +1,65 @@
+// One command at a time, with the process locked: {"command": "start", "options": {...}}, "stop", "status".
+#include "runtime/acl/dynamic_profiling.h"
+
+#include <cstdlib>
+#include <memory>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "profiler/collect/control_socket.h"
+#include "runtime/acl/process.h"
+#include "runtime/acl/profiling.h"
+#include "runtime/acl/wall.h"
+
+namespace aoe::runtime::acl {
+namespace {
+
+using nlohmann::json;
+
+json run_command(const json& request) {
+  const std::string command = request.value("command", "");
+  if (command == "status") return json::object();
+  require_initialized();
+  const std::lock_guard lock(process_mutex());
+  const std::string running = profiling_directory().string();
+  if (command == "start") {
+    require(running.empty(), ACL_ERROR_PROF_ALREADY_RUN, "a collection runs already");
+    return {
+        {"directory",
+         start_profiling(profiler::options_from_json(request.value("options", json()))).string()}};
+  }
+  require(command == "stop", ACL_ERROR_INVALID_PARAM, "no such command");
+  require(!running.empty(), ACL_ERROR_PROF_NOT_RUN, "no collection runs");
+  stop_profiling();
+  return {{"directory", running}};
+}
+
+json reply_to(const json& request) {
+  try {
+    return run_command(request);
+  } catch (const std::exception& e) {
+    return {{"error", e.what()}};
+  }
+}
+
+bool is_asked_for() {
+  const char* const mode = std::getenv("PROFILING_MODE");
+  return mode != nullptr && std::string_view(mode) == "dynamic";
+}
+
+}  // namespace
+
+void accept_dynamic_profiling() {
+  if (!is_asked_for()) return;
+  profiling_directory();  // what the server uses is made before it, so that it is there until after
+  static std::unique_ptr<profiler::ControlServer> server;
+  if (server != nullptr) return;
+  try {
+    server = std::make_unique<profiler::ControlServer>(reply_to);
+  } catch (const Error& e) {
+    logger("profiler")->error("msprof --dynamic cannot attach: {}", e.what());
+  }
+}
+
+}  // namespace aoe::runtime::acl
