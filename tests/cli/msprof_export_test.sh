@@ -19,9 +19,12 @@ exists "$(echo "$dir"/msprof_*.db)"
 python3 "$checker" "$files"/msprof_*.json "$files"/op_summary_*.csv >checked || fail "$(cat checked)"
 
 # Every level of calls that one CPU has: a call, the execution in it, the launch of each op in that one.
-for row in 'host,acl,aclmdlExecute' 'host,model,ModelLoad' 'host,model,ModelExecute' 'host,node,launch'; do
+for row in 'host,acl,aclmdlExecute' 'host,acl,aclmdlUnload' 'host,model,ModelLoad' 'host,model,ModelExecute' 'host,node,launch'; do
   has "$(echo "$files"/api_statistic_*.csv)" "^$row,"
 done
+
+# Whatever was allocated is released at the program's end.
+grep -q 'N/A' "$(echo "$files"/operator_memory_*.csv)" && fail "operator_memory: not released"
 
 # A training graph has its points, found by data flow.
 python3 - "$files"/step_trace_*.csv <<'END' || fail "step_trace"

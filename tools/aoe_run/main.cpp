@@ -82,7 +82,7 @@ std::vector<double> run_repeatedly(Session& session, const Options& options,
     step_times->add(profiler::drain());
     step_times->count_run();
   } while (!is_enough());
-  profiler::stop();
+  if (step_times != nullptr) profiler::stop();  // else it is msprof's, which goes on to the end
   return latencies_ns;
 }
 
