@@ -1,11 +1,10 @@
-// Rounds of compiling, measuring in the model, and demoting.
+// What operators are confirmed with, and which of them lose.
 #include "tuner/confirm.h"
 
 #include <map>
 #include <utility>
 
 #include "base/check.h"
-#include "base/file.h"
 #include "base/log.h"
 
 namespace aoe::tuner {
@@ -26,7 +25,8 @@ std::vector<double> sum_of(const ModelTiming& timing, const std::vector<std::str
   return sum;
 }
 
-/// Tasks that run in another Format than in the untuned model: they pay in conversions around them, which no op's own time shows.
+/// Tasks that run in another Format than in the untuned model: they pay in conversions around them,
+/// which no op's own time shows.
 std::set<std::string> other_format_tasks(const std::vector<compiler::NodeReport>& nodes,
                                          const std::vector<TuningTask>& tasks) {
   std::map<std::string, std::string> format_of;
@@ -74,85 +74,25 @@ std::set<std::string> slower_tasks(const ModelTiming& untuned, const ModelTiming
   return slower;
 }
 
-namespace {
-
-class ConfirmationRun {
- public:
-  ConfirmationRun(const ConfirmInput& input, Measurer& measurer)
-      : in_(input), measurer_(measurer) {}
-
-  Result<Confirmation> run() {
-    std::optional<Confirmation> best;
-    std::set<std::string> demoted;
-    int rounds = 0;
-    while (rounds < in_.policy.rounds) {
-      auto round = measure_round(rounds++, demoted);
-      if (!round) return Unexpected(round.error());
-      const bool is_best = !best || round->now.comparison.speedup > best->comparison.speedup;
-      if (is_best) best = std::move(round->now);
-      const std::size_t known = demoted.size();
-      demoted.merge(round->losers);
-      if (demoted.size() == known) break;
-    }
-    // The best of several rounds flatters itself: the figure that is reported is measured anew.
-    if (rounds > 1) {
-      const auto again = measure(best->om, rounds);
-      if (!again) return Unexpected(again.error());
-      judge(*best, *again);
-    }
-    return std::move(*best);
-  }
-
- private:
-  struct Round {
-    Confirmation now;
-    std::set<std::string> losers;
-  };
-
-  Result<Round> measure_round(int number, const std::set<std::string>& demoted) {
-    const DemotedSource strategies(*in_.compile.strategies, in_.tasks, demoted);
-    compiler::CompileOptions options = in_.compile;
-    options.strategies = &strategies;
-    const compiler::Compilation tuned = compiler::compile(in_.graph, options);
-    Round round;
-    round.now.demoted = demoted;
-    round.now.om = tuned.om.serialize();
-    const auto timings = measure(round.now.om, number);
-    if (!timings) return Unexpected(timings.error());
-    judge(round.now, *timings);
-    logger("tuner")->info("round={} untuned_ms={:.3f} tuned_ms={:.3f} verdict={} demoted={}",
-                          number, round.now.untuned_ns / 1e6, round.now.tuned_ns / 1e6,
-                          round.now.comparison.verdict, demoted.size());
-    round.losers = slower_tasks((*timings)[0], (*timings)[1], in_.tasks, in_.policy.min_gain);
-    if (round.losers.empty() && round.now.comparison.verdict == "slower")
-      round.losers = other_format_tasks(tuned.nodes, in_.tasks);
-    return round;
-  }
-
-  Result<std::vector<ModelTiming>> measure(const std::string& om, int number) {
-    const auto path = in_.scratch_directory / ("tuned_" + std::to_string(number) + ".om");
-    write_file_atomically(path, om);
-    const std::filesystem::path both[] = {in_.untuned_om, path};
-    auto timings = measurer_.run_models(both);
-    if (timings && in_.is_stopped()) return Unexpected("tuning was stopped");
-    return timings;
-  }
-
-  void judge(Confirmation& c, const std::vector<ModelTiming>& timings) const {
-    c.untuned_ns = median(timings[0].samples_ns);
-    c.tuned_ns = median(timings[1].samples_ns);
-    c.comparison = compare_pairs(timings[0].samples_ns, timings[1].samples_ns, in_.policy.min_gain);
-  }
-
-  const ConfirmInput& in_;
-  Measurer& measurer_;
-};
-
-}  // namespace
-
 Result<Confirmation> confirm_in_model(const ConfirmInput& input, Measurer& measurer) {
   AOE_CHECK(input.compile.strategies != nullptr, "nothing to confirm");
-  return ConfirmationRun(input, measurer).run();
+  const auto compile_without = [&](const std::set<std::string>& demoted) {
+    const DemotedSource strategies(*input.compile.strategies, input.tasks, demoted);
+    compiler::CompileOptions options = input.compile;
+    options.strategies = &strategies;
+    compiler::Compilation tuned = compiler::compile(input.graph, options);
+    ConfirmAttempt attempt{.om = tuned.om.serialize()};
+    attempt.losers = [&input, nodes = std::move(tuned.nodes)](const ModelTiming& before,
+                                                              const ModelTiming& after,
+                                                              const Comparison& whole) {
+      auto losers = slower_tasks(before, after, input.tasks, input.setting.policy.min_gain);
+      if (losers.empty() && whole.verdict == "slower")
+        losers = other_format_tasks(nodes, input.tasks);
+      return losers;
+    };
+    return attempt;
+  };
+  return confirm_in_rounds(input.setting, compile_without, measurer);
 }
 
 }  // namespace aoe::tuner

@@ -1,8 +1,7 @@
-// Confirmation in place: the tuned model against the untuned one, op by op. What won alone but loses inside the model is demoted.
+// Confirmation of operators in place: the tuned model against the untuned one, op by op. What won
+// alone but loses inside the model is demoted.
 #pragma once
 
-#include <filesystem>
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -11,7 +10,7 @@
 
 #include "bank/strategy.h"
 #include "compiler/compiler.h"
-#include "tuner/statistics.h"
+#include "tuner/confirm_rounds.h"
 #include "tuner/task_list.h"
 
 namespace aoe::tuner {
@@ -29,16 +28,8 @@ class DemotedSource final : public bank::StrategySource {
   std::map<std::string, bank::StrategySet> defaults_;  ///< of the demoted, by task description
 };
 
-struct Confirmation {
-  double untuned_ns = 0;  ///< medians of the round that decided
-  double tuned_ns = 0;
-  Comparison comparison;
-  std::set<std::string>
-      demoted;     ///< descriptions of the tasks whose strategy the chosen om does not use
-  std::string om;  ///< the tuned model, serialized
-};
-
-/// Which tasks are slower in `tuned` than in `untuned`, all ops of a task together, by a paired verdict.
+/// Which tasks are slower in `tuned` than in `untuned`, all ops of a task together, by a paired
+/// verdict.
 std::set<std::string> slower_tasks(const ModelTiming& untuned, const ModelTiming& tuned,
                                    const std::vector<TuningTask>& tasks, double margin);
 
@@ -46,14 +37,10 @@ struct ConfirmInput {
   const graph::Graph& graph;
   compiler::CompileOptions compile;  ///< with the strategies to confirm
   const std::vector<TuningTask>& tasks;
-  std::filesystem::path untuned_om;
-  std::filesystem::path scratch_directory;  ///< for the oms under test
-  const ConfirmPolicy& policy;
-  std::function<bool()> is_stopped;
+  ConfirmSetting setting;
 };
 
-/// Compiles, measures and demotes until nothing loses or the rounds are used up; the fastest of the rounds counts. "No": a
-/// model did not run, or the run was stopped.
+/// "No": a model did not run, or the run was stopped.
 Result<Confirmation> confirm_in_model(const ConfirmInput& input, Measurer& measurer);
 
 }  // namespace aoe::tuner

@@ -1,6 +1,4 @@
 // tune_operators(): baseline, the search of every task, confirmation in the model, results.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -10,10 +8,9 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "compiler/compiler.h"
-#include "compiler/gear_split.h"
 #include "tuner/aoe_result.h"
+#include "tuner/baseline.h"
 #include "tuner/budget.h"
-#include "tuner/cache_state.h"
 #include "tuner/confirm.h"
 #include "tuner/cost_model.h"
 #include "tuner/ledger.h"
@@ -44,12 +41,7 @@ class OperatorTuning {
         layers_(built_in != nullptr ? std::vector<const bank::StrategySource*>{&bank, built_in}
                                     : std::vector<const bank::StrategySource*>{&bank}),
         measurer_(measurer),
-        options_(options) {
-    result_.tuning_name = options.tuning_name;
-    result_.soc_version = options.soc.version;
-    result_.threads = options.soc.threads;
-    for (const GearValues& gear : options.gears.values) result_.gears.push_back(gear_text(gear));
-  }
+        options_(options) {}
 
   TuneOutcome run() {
     write_result(result_, options_.result_path);
@@ -81,36 +73,19 @@ class OperatorTuning {
 
   void measure_untuned() {
     report(Stage::kBaseline);
-    untuned_ = compiler::compile(graph_, compile_options());
-    untuned_path_ = options_.work_directory / "untuned.om";
-    write_file_atomically(untuned_path_, untuned_.om.serialize());
-    decide_weights_place();
-    const std::filesystem::path paths[] = {untuned_path_};
-    const auto timings = measurer_.run_models(paths);
-    if (is_stopped()) return;
-    if (!timings)
-      throw Error(ExitCode::kFailure, "the untuned model does not run: " + timings.error(),
-                  graph_.name);
-    untuned_timing_ = timings->front();
-    outcome_.baseline_ms = median(untuned_timing_.samples_ns) / 1e6;
+    auto baseline = measure_baseline(graph_, compile_options(), measurer_, options_);
+    if (!baseline) return;
+    baseline_ = std::move(*baseline);
+    outcome_.baseline_ms = baseline_.median_ms();
     result_.baseline_ms = outcome_.baseline_ms;
-    logger("tuner")->info("model={} untuned_ms={:.3f} weights_in={}", graph_.name,
-                          outcome_.baseline_ms, name(weights_in_));
-  }
-
-  void decide_weights_place() {
-    weights_in_ = resolved(options_.policy.measure.weights_in,
-                           untuned_.om.weights.size() + untuned_.om.arena_bytes, options_.soc);
-    measurer_.set_weights_in(weights_in_);
-    policy_text_ = fmt::format("{} weights_in={}", options_.policy.measure.name, name(weights_in_));
   }
 
   // ---- tasks ----
 
   void collect() {
-    tasks_ = collect_tasks(graph_, untuned_, options_.soc, options_.filter);
+    tasks_ = collect_tasks(graph_, baseline_.compilation, options_.soc, options_.filter);
     std::map<std::string, double> node_ns;
-    for (const StepTiming& step : untuned_timing_.steps)
+    for (const StepTiming& step : baseline_.timing.steps)
       if (!step.is_conversion && !step.samples_ns.empty())
         node_ns[step.node] += median(step.samples_ns);
     for (TuningTask& task : tasks_) {
@@ -192,9 +167,9 @@ class OperatorTuning {
     const TuningTask& task = tasks_[index];
     const TaskTuningContext context{.soc = options_.soc,
                                     .policy = options_.policy,
-                                    .policy_text = policy_text_,
+                                    .policy_text = baseline_.policy_text,
                                     .seed = options_.seed,
-                                    .weights_in = weights_in_,
+                                    .weights_in = baseline_.weights_in,
                                     .cost_model = &cost_model_,
                                     .keep_records =
                                         [&](std::vector<bank::Record> more) {
@@ -237,10 +212,10 @@ class OperatorTuning {
     auto confirmed = confirm_in_model({.graph = graph_,
                                        .compile = options,
                                        .tasks = tasks_,
-                                       .untuned_om = untuned_path_,
-                                       .scratch_directory = options_.work_directory,
-                                       .policy = options_.policy.confirm,
-                                       .is_stopped = [this] { return is_stopped(); }},
+                                       .setting = {.untuned_om = baseline_.om_path,
+                                                   .scratch_directory = options_.work_directory,
+                                                   .policy = options_.policy.confirm,
+                                                   .is_stopped = [this] { return is_stopped(); }}},
                                       measurer_);
     if (is_stopped()) return;
     if (!confirmed)
@@ -254,14 +229,10 @@ class OperatorTuning {
     result_.baseline_ms = outcome_.baseline_ms;
     result_.result_ms = outcome_.result_ms;
     result_.verdict = outcome_.verdict;
-    write_file_atomically(options_.tuned_om_path, tuned_om_file(confirmed->om));
+    write_file_atomically(options_.tuned_om_path,
+                          om_file_of(*confirmed, graph_.name, options_.gears));
     outcome_.om_written = true;
     if (options_.full_precision != nullptr) measure_error(confirmed->om);
-  }
-
-  std::string tuned_om_file(const std::string& joined) const {
-    if (options_.gears.empty()) return joined;
-    return compiler::om_file(runtime::Om::parse(joined, nullptr, graph_.name), options_.gears);
   }
 
   void measure_error(const std::string& tuned_om) {
@@ -275,7 +246,7 @@ class OperatorTuning {
   /// Rounds were used up and the whole is still slower than what it should replace.
   void keep_untuned(Confirmation& confirmation) const {
     logger("tuner")->warn("the tuned model is slower than the untuned one, which is kept");
-    confirmation.om = untuned_.om.serialize();
+    confirmation.om = baseline_.compilation.om.serialize();
     confirmation.tuned_ns = confirmation.untuned_ns;
     confirmation.comparison = {.speedup = 1, .low = 1, .high = 1, .verdict = "same"};
     for (const std::string& description : ledger_.won()) confirmation.demoted.insert(description);
@@ -329,12 +300,7 @@ class OperatorTuning {
 
   const Clock::time_point begin_ = Clock::now();
   Clock::time_point search_begin_ = begin_;
-  compiler::Compilation untuned_;
-  std::filesystem::path untuned_path_;
-  ModelTiming untuned_timing_;
-  WeightsIn weights_in_ = WeightsIn::kMemory;
-  std::string policy_text_;
-
+  Baseline baseline_;
   std::vector<TuningTask> tasks_;
   std::vector<double> shares_;  ///< of each task in the untuned model's time, in nanoseconds
   std::vector<int> planned_;    ///< trials by task
@@ -343,7 +309,7 @@ class OperatorTuning {
   std::vector<Neighbour> winners_;  ///< of this run and of the bank: seeds for the tasks to come
   CostModel cost_model_;
 
-  AoeResult result_;
+  AoeResult result_ = result_of_run(options_);
   Ledger ledger_{bank_, result_};
   TuneOutcome outcome_;
   Progress progress_;

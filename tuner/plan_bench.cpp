@@ -1,0 +1,140 @@
+// From a plan to its time.
+#include "tuner/plan_bench.h"
+
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "tuner/aoe_result.h"
+
+namespace aoe::tuner {
+namespace {
+
+PlanTrial recalled(PlanTrial trial, const bank::Record& record) {
+  trial.ok = record.status == name(Outcome::kOk);
+  trial.cause = record.detail;
+  trial.time_ns = record.strategy.measured.time_ns;
+  trial.before_ns = record.strategy.measured.default_time_ns;
+  return trial;
+}
+
+}  // namespace
+
+PlanBench::PlanBench(const SubgraphTask& task, PlanBenchContext context, Measurer& measurer,
+                     const std::vector<bank::Record>& records)
+    : task_(task),
+      context_(std::move(context)),
+      measurer_(measurer),
+      reference_om_(context_.options.work_directory /
+                    ("subgraph_" + task.key.repo_key() + "_reference.om")),
+      before_om_(context_.options.work_directory / "subgraph_before.om"),
+      after_om_(context_.options.work_directory / "subgraph_after.om"),
+      other_om_(context_.options.work_directory / "subgraph_other.om") {
+  for (const bank::Record& record : records)
+    if (record.strategy.measured.policy == context_.policy_text)
+      recalled_.emplace(record.strategy.rewrite, record);
+}
+
+Result<void> PlanBench::prepare() {
+  try {
+    const graph::Graph plain = part();
+    compiler::CompileOptions by_reference = context_.compile;
+    const compiler::Impl* reference = compiler::impls().find("reference");
+    for (std::size_t i = 0; i < plain.nodes.size(); ++i) {
+      const compiler::Task op = compiler::task_of(plain, static_cast<graph::NodeId>(i));
+      by_reference.fixed[plain.nodes[i].name] = {
+          reference, reference->formats(op, context_.options.soc).front(), {}};
+    }
+    write_om(plain, by_reference, reference_om_);
+    write_om(plain, context_.compile, before_om_);
+  } catch (const Error& e) {
+    return Unexpected(e.what());
+  }
+  return {};
+}
+
+PlanTrial PlanBench::measure(const graph::RewritePlan& plan) {
+  PlanTrial trial{.plan = plan};
+  const std::string text = graph::to_json(plan).dump();
+  if (const auto known = recalled_.find(text); known != recalled_.end())
+    return recalled(std::move(trial), known->second);
+  bank::Record record{.seed = context_.options.seed};
+  if (auto made = write_candidate(plan, after_om_); !made) {
+    record.status = std::string(name(Outcome::kCompileError));
+    record.detail = trial.cause = made.error();
+  } else {
+    ++measured_;
+    const auto [before, after] = race(before_om_, after_om_);
+    record.status = std::string(name(after.outcome));
+    record.detail = trial.cause = before.ok() ? after.cause : before.cause;
+    trial.ok = before.ok() && after.ok();
+    if (trial.ok) trial.before_ns = before.median_ns();
+    if (trial.ok) trial.time_ns = after.median_ns();
+  }
+  logger("tuner")->debug("subgraph={} plan='{}' us={:.2f} before_us={:.2f} {} {}",
+                         task_.nodes.front().front(), graph::to_text(plan), trial.time_ns / 1e3,
+                         trial.before_ns / 1e3, record.status, trial.cause);
+  record.strategy = strategy_of(trial);
+  if (record.status != name(Outcome::kStopped)) records_.push_back({task_.key, std::move(record)});
+  return trial;
+}
+
+std::optional<PlanBench::Race> PlanBench::compare(const graph::RewritePlan& before,
+                                                  const graph::RewritePlan& after) {
+  if (!write_candidate(before, other_om_) || !write_candidate(after, after_om_))
+    return std::nullopt;
+  const auto [a, b] = race(other_om_, after_om_);
+  if (!a.ok() || !b.ok()) return std::nullopt;
+  return Race{a.median_ns(), b.median_ns(),
+              compare_pairs(a.samples_ns, b.samples_ns, context_.options.policy.confirm.min_gain)};
+}
+
+bank::Strategy PlanBench::strategy_of(const PlanTrial& trial) const {
+  bank::Strategy strategy{.rewrite = graph::to_json(trial.plan).dump()};
+  strategy.impl = "rewrite";
+  strategy.measured = {.time_ns = trial.time_ns,
+                       .default_time_ns = trial.before_ns,
+                       .policy = context_.policy_text,
+                       .threads = context_.options.soc.threads,
+                       .trials = static_cast<std::int64_t>(records_.size()),
+                       .when_utc = now_utc()};
+  return strategy;
+}
+
+graph::Graph PlanBench::part() const {
+  const auto readers = graph::readers_of_values(context_.graph);
+  return graph::extract(context_.graph,
+                        graph::subgraph_of(context_.graph, readers, task_.instances.front().order));
+}
+
+void PlanBench::write_om(const graph::Graph& graph, const compiler::CompileOptions& options,
+                         const std::filesystem::path& path) const {
+  write_file_atomically(path, compiler::compile(graph, options).om.serialize());
+}
+
+/// The plan on the subgraph alone; its canonical ids are the part's node ids.
+Result<void> PlanBench::write_candidate(const graph::RewritePlan& plan,
+                                        const std::filesystem::path& path) const {
+  graph::Graph graph = part();
+  std::vector<graph::NodeId> order(graph.nodes.size());
+  std::iota(order.begin(), order.end(), graph::NodeId{0});
+  if (auto applied = graph::apply_plan(graph, order, plan); !applied) return applied;
+  graph.compact();
+  try {
+    write_om(graph, context_.compile, path);
+  } catch (const Error& e) {
+    return Unexpected(e.what());
+  }
+  return {};
+}
+
+std::pair<Timing, Timing> PlanBench::race(const std::filesystem::path& a,
+                                          const std::filesystem::path& b) {
+  const std::filesystem::path both[] = {a, b};
+  std::vector<Timing> timings = measurer_.race_subgraphs(reference_om_, both);
+  return {std::move(timings[0]), std::move(timings[1])};
+}
+
+}  // namespace aoe::tuner

@@ -1,0 +1,66 @@
+// PlanBench: compiles and measures rewrite plans of one subgraph, and records each measurement.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bank/knowledge_bank.h"
+#include "compiler/compiler.h"
+#include "tuner/measurer.h"
+#include "tuner/statistics.h"
+#include "tuner/subgraph_search.h"
+#include "tuner/tuner.h"
+
+namespace aoe::tuner {
+
+struct PlanBenchContext {
+  const graph::Graph& graph;
+  compiler::CompileOptions compile;  ///< with the operators' strategies
+  std::string policy_text;           ///< Baseline::policy_text
+  const TuneOptions& options;
+};
+
+class PlanBench {
+ public:
+  /// A plan that is among `records` is not measured again.
+  PlanBench(const SubgraphTask& task, PlanBenchContext context, Measurer& measurer,
+            const std::vector<bank::Record>& records);
+
+  /// Compiles the subgraph as it is, and by reference steps; "no": it does not compile.
+  Result<void> prepare();
+  /// Against the subgraph as it is.
+  PlanTrial measure(const graph::RewritePlan& plan);
+
+  struct Race {
+    double before_ns = 0, after_ns = 0;  ///< medians
+    Comparison comparison;
+  };
+  /// A race of its own for what won: the best of several is partly the luckiest. Nothing when one
+  /// of the two fails.
+  std::optional<Race> compare(const graph::RewritePlan& before, const graph::RewritePlan& after);
+
+  bank::Strategy strategy_of(const PlanTrial& trial) const;
+  std::vector<bank::NewRecord> take_records() { return std::move(records_); }
+  int measured() const { return measured_; }  ///< trials that were not recalled
+
+ private:
+  graph::Graph part() const;
+  void write_om(const graph::Graph& graph, const compiler::CompileOptions& options,
+                const std::filesystem::path& path) const;
+  Result<void> write_candidate(const graph::RewritePlan& plan,
+                               const std::filesystem::path& path) const;
+  std::pair<Timing, Timing> race(const std::filesystem::path& a, const std::filesystem::path& b);
+
+  const SubgraphTask& task_;
+  const PlanBenchContext context_;
+  Measurer& measurer_;
+  const std::filesystem::path reference_om_, before_om_, after_om_, other_om_;
+  std::map<std::string, bank::Record> recalled_;  ///< by plan
+  std::vector<bank::NewRecord> records_;
+  int measured_ = 0;
+};
+
+}  // namespace aoe::tuner

@@ -1,0 +1,106 @@
+// Decides, commits and counts.
+#include "tuner/subgraph_ledger.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace aoe::tuner {
+namespace {
+
+/// That nothing beats the subgraph as it is, is knowledge, too: the empty plan says so.
+bank::Strategy as_it_is(bank::Strategy strategy) {
+  strategy.rewrite = graph::to_json(graph::RewritePlan{}).dump();
+  strategy.measured.time_ns = strategy.measured.default_time_ns;
+  strategy.measured.verdict = "same";
+  return strategy;
+}
+
+}  // namespace
+
+void SubgraphLedger::note_not_searched(const SubgraphTask& task,
+                                       const std::optional<KnownPlan>& known) {
+  if (!known || !known->has_winner()) {
+    ++section_.summary.unsatisfied;
+    return;
+  }
+  ++section_.summary.reserved;
+  plans_.push_back({&task, known->plan});
+}
+
+void SubgraphLedger::settle(const SubgraphTask& task, const std::optional<KnownPlan>& known,
+                            const PlanSearchResult& found, PlanBench& bench) {
+  const bool had_winner = known && known->has_winner();
+  bank::Commit commit{.records = bench.take_records()};
+  std::optional<PlanBench::Race> race;
+  if (found.best) race = bench.compare({}, found.best->plan);
+  bool wins = race && race->comparison.verdict == "faster";
+  // What replaces a stored plan must beat it side by side, today.
+  if (wins && had_winner && !(found.best->plan == known->plan)) {
+    const auto against_bank = bench.compare(known->plan, found.best->plan);
+    wins = against_bank && against_bank->comparison.verdict == "faster";
+  } else if (had_winner) {
+    wins = false;
+  }
+  if (!wins) {
+    ++(had_winner ? section_.summary.reserved : section_.summary.unsatisfied);
+    if (had_winner)
+      plans_.push_back({&task, known->plan});
+    else
+      commit.strategies.push_back({task.key, as_it_is(bench.strategy_of({})), true});
+    bank_.commit(commit);
+    return;
+  }
+  PlanTrial best = *found.best;
+  best.before_ns = race->before_ns;
+  best.time_ns = race->after_ns;
+  bank::Strategy strategy = bench.strategy_of(best);
+  strategy.measured.verdict = "faster";
+  strategy.measured.trials = static_cast<std::int64_t>(found.trials.size());
+  commit.strategies.push_back({task.key, strategy, true});
+  bank_.commit(commit);
+  ++(had_winner ? section_.summary.update : section_.summary.add);
+  section_.modified.push_back({.repo_key = task.key.repo_key(),
+                               .before_ms = best.before_ns / 1e6,
+                               .after_ms = best.time_ns / 1e6,
+                               .is_update = had_winner,
+                               .rewrites = graph::to_text(best.plan)});
+  plans_.push_back({&task, best.plan});
+  wins_[task.key.description] = {&task, std::move(best), std::move(strategy), known};
+}
+
+void SubgraphLedger::demote(const std::set<std::string>& descriptions) {
+  bank::Commit commit;
+  for (const std::string& description : descriptions) {
+    const auto found = wins_.find(description);
+    if (found == wins_.end()) continue;  // not won by this run: others may profit from it
+    const Win& win = found->second;
+    const bank::TaskKey& key = win.task->key;
+    const bool had_winner = win.before && win.before->has_winner();
+    --(had_winner ? section_.summary.update : section_.summary.add);
+    ++(had_winner ? section_.summary.reserved : section_.summary.unsatisfied);
+    commit.withdrawn.push_back(key);
+    commit.strategies.push_back(
+        {key, had_winner ? win.before->set.strategies.front() : as_it_is(win.strategy), true});
+    std::erase_if(section_.modified,
+                  [&](const ModifiedSubgraph& each) { return each.repo_key == key.repo_key(); });
+    wins_.erase(found);
+  }
+  if (!commit.withdrawn.empty()) bank_.commit(commit);
+}
+
+std::vector<TaskGain> SubgraphLedger::gains() const {
+  std::vector<TaskGain> gains;
+  for (const auto& [description, win] : wins_)
+    gains.push_back({.op_name = win.task->nodes.front().front(),
+                     .op_type = win.task->type_text,
+                     .count = static_cast<int>(win.task->instances.size()),
+                     .strategy = graph::to_text(win.trial.plan),
+                     .before_ns = win.trial.before_ns,
+                     .after_ns = win.trial.time_ns});
+  std::ranges::stable_sort(gains, std::ranges::greater{}, [](const TaskGain& gain) {
+    return gain.count * (gain.before_ns - gain.after_ns);
+  });
+  return gains;
+}
+
+}  // namespace aoe::tuner

@@ -1,0 +1,61 @@
+// The ledger of subgraph tuning: which plan each subgraph gets, what the bank is told of it, and
+// how the result file counts it. The counterpart of ledger.h.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bank/knowledge_bank.h"
+#include "tuner/aoe_result.h"
+#include "tuner/plan_bench.h"
+#include "tuner/subgraph_confirm.h"
+#include "tuner/subgraph_search.h"
+#include "tuner/tuner.h"
+
+namespace aoe::tuner {
+
+/// What a bank has of a subgraph; its first strategy as a plan.
+struct KnownPlan {
+  graph::RewritePlan plan;
+  bank::StrategySet set;
+  bool has_winner() const { return set.has_winner(); }
+};
+
+class SubgraphLedger {
+ public:
+  /// Counts into `section`, which stays with the caller.
+  SubgraphLedger(bank::KnowledgeBank& bank, SubgraphResult& section)
+      : bank_(bank), section_(section) {}
+
+  /// A subgraph that is not searched: as the bank has it, or unsatisfied.
+  void note_not_searched(const SubgraphTask& task, const std::optional<KnownPlan>& known);
+  /// A searched one: the best plan is raced once more, against the stored one if there is one, and
+  /// the bank has it all when this returns.
+  void settle(const SubgraphTask& task, const std::optional<KnownPlan>& known,
+              const PlanSearchResult& found, PlanBench& bench);
+  /// Takes back what this run won and the model did not confirm; what the bank had before comes
+  /// back. Descriptions of subgraphs.
+  void demote(const std::set<std::string>& descriptions);
+
+  const std::vector<PlannedSubgraph>& plans() const { return plans_; }  ///< to be confirmed
+  std::vector<TaskGain> gains() const;  ///< of this run, largest in the whole model first
+
+ private:
+  struct Win {
+    const SubgraphTask* task;
+    PlanTrial trial;
+    bank::Strategy strategy;
+    std::optional<KnownPlan> before;
+  };
+
+  bank::KnowledgeBank& bank_;
+  SubgraphResult& section_;
+  std::vector<PlannedSubgraph> plans_;  ///< this run's and the bank's
+  std::map<std::string, Win> wins_;     ///< by description
+};
+
+}  // namespace aoe::tuner
