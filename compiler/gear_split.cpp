@@ -133,7 +133,8 @@ class GearSplit {
     const std::string prefix = gear_prefix(gears_.values[g]);
     nlohmann::json tuning = nlohmann::json::object();
     for (const auto& [key, value] : joined_.tuning.items())
-      if (key != "nodes") tuning[key] = value;
+      if (key != "nodes" && key != "subgraphs") tuning[key] = value;
+    tuning["subgraphs"] = subgraphs_of(g);
     nlohmann::json& nodes = tuning["nodes"] = nlohmann::json::array();
     for (const nlohmann::json& node : joined_.tuning.at("nodes")) {
       const auto& name = node.at("node").get_ref<const std::string&>();
@@ -142,6 +143,19 @@ class GearSplit {
       nodes.back()["node"] = own_name(name, g);
     }
     return tuning;
+  }
+
+  nlohmann::json subgraphs_of(std::size_t g) const {
+    const std::string prefix = gear_prefix(gears_.values[g]);
+    nlohmann::json subgraphs = nlohmann::json::array();
+    for (nlohmann::json subgraph : joined_.tuning.value("subgraphs", nlohmann::json::array())) {
+      nlohmann::json& nodes = subgraph.at("nodes");
+      if (nodes.empty() || !nodes.front().get_ref<const std::string&>().starts_with(prefix))
+        continue;
+      for (nlohmann::json& node : nodes) node = own_name(node.get<std::string>(), g);
+      subgraphs.push_back(std::move(subgraph));
+    }
+    return subgraphs;
   }
 
   const Om& joined_;

@@ -2,6 +2,7 @@
 #include "graph/atoms.h"
 
 #include <algorithm>
+#include <map>
 
 #include "graph/subgraph.h"
 
@@ -16,14 +17,20 @@ constexpr std::size_t kMostBranches = 8;
 std::vector<std::vector<NodeId>> atoms_of(const Graph& graph) {
   const std::vector<NodeId> order = graph.topological_order();
   const auto readers = readers_of_values(graph);
+  const std::vector<NodeId> part = graph.parts();
   std::vector<std::size_t> position(graph.nodes.size(), 0);
-  for (std::size_t i = 0; i < order.size(); ++i) position[order[i]] = i;
+  std::map<NodeId, std::size_t> part_begin, part_end;  // positions; parts follow each other
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    position[order[i]] = i;
+    part_begin.try_emplace(part[order[i]], i);
+    part_end[part[order[i]]] = i + 1;
+  }
 
   // passing[p]: how many values are made before the border behind position p and read beyond it.
   std::vector<int> change(order.size() + 1, 0);
-  const auto note = [&](ValueId value, std::size_t first) {
+  const auto note = [&](ValueId value, std::size_t first, std::size_t end) {
     if (graph.values[value].constant || readers[value].size() > kMostBranches) return;
-    std::size_t last = graph.is_output(value) ? order.size() : 0;
+    std::size_t last = graph.is_output(value) ? end : 0;
     for (const NodeId reader : readers[value]) last = std::max(last, position[reader]);
     if (last <= first) return;
     ++change[first];
@@ -31,20 +38,23 @@ std::vector<std::vector<NodeId>> atoms_of(const Graph& graph) {
   };
   for (std::size_t p = 0; p < order.size(); ++p)
     for (const ValueId output : graph.nodes[order[p]].outputs)
-      if (output != kNone) note(output, p);
+      if (output != kNone) note(output, p, part_end[part[order[p]]]);
 
-  for (const ValueId input : graph.inputs) note(input, 0);  // there from the start
+  for (const ValueId input : graph.inputs) {  // there from the start of its part
+    if (readers[input].empty()) continue;
+    const NodeId its_part = part[readers[input].front()];
+    note(input, part_begin[its_part], part_end[its_part]);
+  }
   std::vector<std::vector<NodeId>> atoms;
   std::vector<NodeId> atom;
   int passing = 0;
   for (std::size_t p = 0; p < order.size(); ++p) {
     atom.push_back(order[p]);
     passing += change[p];
-    if (passing > 1 && p + 1 < order.size()) continue;
+    if (passing > 1 && p + 1 < part_end[part[order[p]]]) continue;
     atoms.push_back(std::move(atom));
     atom.clear();
   }
-  if (!atom.empty()) atoms.push_back(std::move(atom));
   return atoms;
 }
 

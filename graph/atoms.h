@@ -10,8 +10,9 @@
 
 namespace aoe::graph {
 
-/// Nodes of each atom, in topological order; so are the atoms. Values that many nodes all over the
-/// graph read (the mask of every attention block) do not count as passing a border.
+/// Nodes of each atom, in topological order; so are the atoms. Parts of the graph that share no data
+/// (gears) are cut each for itself. Values that many nodes all over the graph read (the mask of
+/// every attention block) do not count as passing a border.
 std::vector<std::vector<NodeId>> atoms_of(const Graph& graph);
 
 /// A row of atoms: [begin, end).

@@ -2,6 +2,7 @@
 #include "graph/graph.h"
 
 #include <algorithm>
+#include <numeric>
 #include <queue>
 #include <utility>
 
@@ -56,12 +57,37 @@ void Graph::replace_uses(ValueId from, ValueId to) {
   std::ranges::replace(outputs, from, to);
 }
 
+std::vector<NodeId> Graph::parts() const {
+  std::vector<NodeId> parent(nodes.size());
+  std::iota(parent.begin(), parent.end(), NodeId{0});
+  const auto root_of = [&](NodeId id) {
+    while (parent[id] != id) id = parent[id] = parent[parent[id]];
+    return id;
+  };
+  std::vector<NodeId> first_at(values.size(), kNone);  // a node at each value
+  const auto meet = [&](ValueId value, NodeId id) {
+    if (value == kNone || values[value].constant) return;
+    if (first_at[value] == kNone) first_at[value] = id;
+    const NodeId a = root_of(first_at[value]), b = root_of(id);
+    parent[std::max(a, b)] = std::min(a, b);
+  };
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (nodes[i].is_dead) continue;
+    for (const ValueId input : nodes[i].inputs) meet(input, static_cast<NodeId>(i));
+    for (const ValueId output : nodes[i].outputs) meet(output, static_cast<NodeId>(i));
+  }
+  for (std::size_t i = 0; i < nodes.size(); ++i) parent[i] = root_of(static_cast<NodeId>(i));
+  return parent;
+}
+
 std::vector<NodeId> Graph::topological_order() const {
   std::vector<int> missing(nodes.size(), 0);
   std::vector<std::vector<NodeId>> readers(nodes.size());
-  // The smallest ready id first: where data allows it, nodes keep the order in which they were
-  // added.
-  std::priority_queue<NodeId, std::vector<NodeId>, std::greater<>> ready;
+  // The smallest ready id of the first part: where data allows it, nodes keep the order in which
+  // they were added.
+  using PartAndId = std::pair<NodeId, NodeId>;
+  std::priority_queue<PartAndId, std::vector<PartAndId>, std::greater<>> ready;
+  const std::vector<NodeId> part = parts();
   std::size_t live = 0;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (nodes[i].is_dead) continue;
@@ -71,16 +97,16 @@ std::vector<NodeId> Graph::topological_order() const {
       readers[values[input].producer].push_back(static_cast<NodeId>(i));
       ++missing[i];
     }
-    if (missing[i] == 0) ready.push(static_cast<NodeId>(i));
+    if (missing[i] == 0) ready.emplace(part[i], static_cast<NodeId>(i));
   }
   std::vector<NodeId> order;
   order.reserve(live);
   while (!ready.empty()) {
-    const NodeId id = ready.top();
+    const NodeId id = ready.top().second;
     ready.pop();
     order.push_back(id);
     for (const NodeId reader : readers[id])
-      if (--missing[reader] == 0) ready.push(reader);
+      if (--missing[reader] == 0) ready.emplace(part[reader], reader);
   }
   if (order.size() == live) return order;
   const auto stuck = std::ranges::find_if(missing, [](int count) { return count > 0; });

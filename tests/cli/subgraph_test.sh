@@ -5,8 +5,19 @@ make_model shufflenet --small --image=64 --output=m.onnx >/dev/null || fail "mak
 export TUNE_BANK_PATH=$work/bank ASCEND_WORK_PATH=$work/w
 mkdir bank w
 result() { ls -t w/aoe_result_opat_*_pid*.json | head -1; }
+same_results() { # FILE.npy FILE.npy
+  python3 - "$@" <<'PY' || fail "$1 and $2 differ"
+import struct, sys
+def load(path):
+    data = open(path, 'rb').read()
+    return [v[0] for v in struct.iter_unpack('<f', data[10 + struct.unpack('<H', data[8:10])[0]:])]
+a, b = load(sys.argv[1]), load(sys.argv[2])
+spread = max(a) - min(a) or 1.0
+sys.exit(0 if len(a) == len(b) and all(abs(x - y) <= 1e-4 * spread for x, y in zip(a, b)) else 1)
+PY
+}
 sgat() { json "$(result)" "next(e['SGAT'] for e in d if 'SGAT' in e)['repo_summary']['$1']"; }
-tune() { run 0 aoe --framework=5 --model="$1" --job_type="$2" --progress_bar=off --preset=quick --trials=12 --log=info; }
+tune() { run 0 aoe --framework=5 --model="$1" --job_type="$2" --progress_bar=off --preset=quick --trials=60 --log=info; }
 
 tune m.onnx 1
 first=$(result)
@@ -15,7 +26,7 @@ equal "$(json "$first" "[k for e in d for k in e]")" "['basic', 'SGAT']" "sectio
 equal "$(sgat total_num)" "$(($(sgat repo_add_num) + $(sgat repo_hit_num) + $(sgat repo_unsatisfied_num)))" "total_num"
 equal "$(sgat repo_hit_num)" "0" "hits of an empty bank"
 [ "$(sgat total_num)" -gt 0 ] || fail "no subgraph was found"
-added=$(sgat repo_add_num)
+added=$(sgat repo_add_num) subgraphs=$(sgat total_num)
 equal "$(aoe_bank list --job_type=1 --json | python3 -c 'import json,sys; print(len(json.load(sys.stdin)))')" "$added" "subgraphs in the bank"
 
 # What is known is not measured again, and another model that shares blocks finds them.
@@ -40,13 +51,25 @@ run 0 aoe_run --model=both.om --repeat=1 --output-dir=tuned
 CANN_KNOWLEDGE_BANK_PROCESS_NUM=0 run 0 atc --framework=5 --model=m.onnx --output=plain --log=info
 grep -q "subgraphs hit" err && fail "the graph bank was asked although CANN_KNOWLEDGE_BANK_PROCESS_NUM is 0"
 run 0 aoe_run --model=plain.om --repeat=1 --output-dir=untuned
-python3 - tuned/*.npy untuned/*.npy <<'PY' || fail "the tuned model gives another result"
-import struct, sys
-def load(path):
-    data = open(path, 'rb').read()
-    return [v[0] for v in struct.iter_unpack('<f', data[10 + struct.unpack('<H', data[8:10])[0]:])]
-a, b = load(sys.argv[1]), load(sys.argv[2])
-spread = max(a) - min(a) or 1.0
-sys.exit(0 if len(a) == len(b) and all(abs(x - y) <= 1e-4 * spread for x, y in zip(a, b)) else 1)
-PY
+same_results tuned/*.npy untuned/*.npy
+
+# Gears: the subgraphs of all of them are tasks of one search, and one om serves them.
+make_model shufflenet --small --image=64 --dynamic --output=g.onnx >/dev/null || fail "make_model"
+gears=(--input_shape="input:-1,3,64,64" --dynamic_batch_size="1,2")
+run 0 aoe --model=g.onnx --job_type=1 --progress_bar=off --preset=quick --trials=60 --output=g "${gears[@]}"
+has out '^gears: batch sizes 1, 2; the model.s time is that of one inference of each$'
+exists g_linux_x86_64.om
+equal "$(json "$(result)" "d[0]['basic']['gears']")" "['1', '2']" "gears of the result"
+equal "$(json "$(result)" "[k for e in d for k in e]")" "['basic', 'SGAT']" "sections"
+[ "$(sgat repo_hit_num)" -ge "$added" ] || fail "the first gear is the model of one shape, but hits $(sgat repo_hit_num) of $added"
+[ "$(sgat total_num)" -gt "$subgraphs" ] || fail "the second gear has no subgraphs of its own"
+run 0 atc --framework=5 --model=g.onnx --output=banked --log=info "${gears[@]}"
+run 0 atc --mode=6 --om=banked_linux_x86_64.om
+[ "$added" -eq 0 ] || has out 'subgraph_hits\[[1-9]'
+run 0 aoe_run --model=banked_linux_x86_64.om --gear=1 --repeat=1 --output-dir=gear
+run 0 aoe_run --model=g_linux_x86_64.om --gear=1 --repeat=1 --output-dir=tuned_gear
+CANN_KNOWLEDGE_BANK_PROCESS_NUM=0 run 0 atc --framework=5 --model=g.onnx --output=plain_g --input_shape="input:1,3,64,64"
+run 0 aoe_run --model=plain_g.om --repeat=1 --output-dir=alone
+same_results gear/*.npy alone/*.npy
+same_results tuned_gear/*.npy alone/*.npy
 finish

@@ -116,6 +116,27 @@ TEST(Atoms, CutChainsApartAndKeepRegionsWhole) {
   EXPECT_EQ(atoms[2], (std::vector<graph::NodeId>{5}));
 }
 
+TEST(Atoms, OfPartsThatShareNoDataAreThoseOfEachAlone) {
+  Graph graph;
+  const TensorDesc image{.dtype = DataType::kFloat, .shape = {1, 4, 3, 3}};
+  const auto add = [&](const std::string& name, const char* type,
+                       std::vector<graph::ValueId> inputs) {
+    const graph::ValueId out = graph.add_value(name + "_out", image);
+    graph.add_node(
+        {.name = name, .op = graph::call_of(type), .inputs = std::move(inputs), .outputs = {out}});
+    return out;
+  };
+  graph.inputs = {graph.add_value("x", image), graph.add_value("y", image)};
+  const auto a = add("a", "Relu", {graph.inputs[0]});
+  const auto b = add("b", "Sigmoid", {graph.inputs[1]});
+  const auto c = add("c", "Tanh", {b});
+  graph.outputs = {add("d", "Sigmoid", {a}), c};  // the first part ends behind the second
+  EXPECT_EQ(graph.parts(), (std::vector<graph::NodeId>{0, 1, 1, 0}));
+  EXPECT_EQ(graph.topological_order(), (std::vector<graph::NodeId>{0, 3, 1, 2}));
+  const std::vector<std::vector<graph::NodeId>> alone = {{0}, {3}, {1}, {2}};
+  EXPECT_EQ(graph::atoms_of(graph), alone);
+}
+
 TEST(ChooseRanges, IsAsGoodAsTryingAllSets) {
   std::mt19937 random(7);
   for (int trial = 0; trial < 200; ++trial) {

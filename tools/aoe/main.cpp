@@ -87,7 +87,6 @@ struct Work {
   std::optional<graph::Graph> full_precision;  ///< in float32, when `graph` is not
 };
 
-/// The graph of several gears stays as it is: its parts are not what was tuned as subgraphs.
 void apply_graph_bank(graph::Graph& graph, Settings& settings, const Banks& graph_banks) {
   settings.tuning.subgraphs =
       compiler::apply_graph_strategies(graph, graph_banks.layered(), settings.tuning.soc);
@@ -100,13 +99,8 @@ Work prepare(Settings& settings, const Banks& graph_banks) {
   graph::GearedGraph model = read_graph(settings.model, {});
   Work work{.graph = std::move(model.graph)};
   settings.tuning.gears = model.gears;
-  if (settings.job_type == JobType::kSubgraphs) {
-    if (!model.gears.empty())
-      throw Error(ExitCode::kUsage, "subgraph tuning knows no dynamic gears", "--job_type",
-                  "tune one shape with --input_shape, or use --job_type=2");
-    return work;  // in float32, whatever comes later
-  }
-  if (model.gears.empty()) apply_graph_bank(work.graph, settings, graph_banks);
+  if (settings.job_type == JobType::kSubgraphs) return work;  // in float32, whatever comes later
+  apply_graph_bank(work.graph, settings, graph_banks);
   if (graph::has_byte_products(work.graph))
     work.full_precision =
         read_graph(settings.model, {.disabled = {graph::kBytePass}, .dump_dir = {}}).graph;

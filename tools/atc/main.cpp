@@ -17,10 +17,10 @@
 namespace aoe::tools {
 namespace {
 
-/// Rewrites what the subgraph bank knows; the graph of several gears stays as it is.
+/// Rewrites what the subgraph bank knows.
 std::vector<compiler::AppliedSubgraph> apply_graph_bank(graph::GearedGraph& model,
                                                         const BuildSettings& settings) {
-  if (!settings.queries_banks || !model.gears.empty()) return {};
+  if (!settings.queries_banks) return {};
   const Banks banks =
       open_banks(bank::BankKind::kGraph, settings.soc.version, settings.mdl_bank_path);
   auto applied = compiler::apply_graph_strategies(model.graph, banks.layered(), settings.soc);

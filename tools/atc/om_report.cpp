@@ -29,7 +29,7 @@ void note_origin(runtime::Om& om, const std::string& command_line) {
 }
 
 void print_om_report(std::ostream& out, const runtime::GearedOm& model) {
-  std::size_t graph_bytes = 0, tuning_bytes = 0, ops = 0;
+  std::size_t graph_bytes = 0, tuning_bytes = 0, ops = 0, subgraphs = 0;
   std::ptrdiff_t hits = 0;
   for (const runtime::Om& om : model.oms) {
     const nlohmann::json nodes = om.tuning.value("nodes", nlohmann::json::array());
@@ -37,6 +37,7 @@ void print_om_report(std::ostream& out, const runtime::GearedOm& model) {
     tuning_bytes += cbor_bytes(om.tuning);
     ops += nodes.size();
     hits += bank_hits(nodes);
+    subgraphs += om.tuning.value("subgraphs", nlohmann::json::array()).size();
   }
   const runtime::Om& om = model.oms.front();
   const nlohmann::json& tuning = om.tuning;  // of an om that comes from aoe it says less
@@ -54,10 +55,8 @@ void print_om_report(std::ostream& out, const runtime::GearedOm& model) {
       "om       info: modeldef_size[{} B], weight_data_size[{} B], tbe_kernels_size[{} B], "
       "cust_aicpu_kernel_store_size[0 B], task_info_size[{} B], so_store_size[0 B].\n",
       graph_bytes, om.weights_view.size(), om.code_view.size(), tuning_bytes);
-  out << fmt::format(
-      "bank     info: ops[{}], bank_hits[{}], subgraph_hits[{}], strategies[{}].\n", ops, hits,
-      tuning.value("subgraphs", nlohmann::json::array()).size(),
-      tuning.value("strategies", "none"));
+  out << fmt::format("bank     info: ops[{}], bank_hits[{}], subgraph_hits[{}], strategies[{}].\n",
+                     ops, hits, subgraphs, tuning.value("strategies", "none"));
   if (!model.gears.empty()) out << fmt::format("gears    info: {}.\n", to_string(model.gears));
   out << "============ Display Model Info end   ============\n";
 }
