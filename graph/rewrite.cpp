@@ -25,6 +25,11 @@ bool has_input(const Node& node, std::size_t i) {
   return i < node.inputs.size() && node.inputs[i] != kNone;
 }
 
+std::size_t anchor_input_count(const Node& node) {
+  return node.op.anchor_inputs < 0 ? node.inputs.size()
+                                   : static_cast<std::size_t>(node.op.anchor_inputs);
+}
+
 ConstantPtr constant_input(const Graph& graph, const Node& node, std::size_t i) {
   return has_input(node, i) ? graph.values[node.inputs[i]].constant : nullptr;
 }

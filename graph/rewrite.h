@@ -18,6 +18,8 @@ DataType dtype_of(const Graph& graph, ValueId value);
 /// The constant of the node's i-th input; nullptr when it is absent or computed.
 ConstantPtr constant_input(const Graph& graph, const Node& node, std::size_t i);
 bool has_input(const Node& node, std::size_t i);
+/// How many of the inputs are the anchor's, not its epilogue's.
+std::size_t anchor_input_count(const Node& node);
 /// The producer if it is a live node of this type; kNone otherwise.
 NodeId producer_of_type(const Graph& graph, ValueId value, std::string_view type);
 /// The one node that reads the value; kNone when several do, none does, or the graph gives it out.

@@ -1,5 +1,6 @@
-// compiler/impls/split_in_place.cpp: a split by channels without copies: the parts are pieces of
-// the whole, which lies where it is. The counterpart of concat_in_place.
+// compiler/impls/split_in_place.cpp: a split without copies where the parts lie behind each other in
+// the whole (the channels of one image, the columns of one row): they are pieces of it, which stays
+// where it is. The counterpart of concat_in_place.
 // Tested by tests/compiler/placement_test.cpp through whole models.
 #include <algorithm>
 
@@ -14,6 +15,12 @@ std::int64_t axis_of(const Task& task) {
   return axis < 0 ? axis + rank : axis;
 }
 
+/// How often the parts alternate in row-major memory.
+std::int64_t rows_of(const Task& task) {
+  const Shape& shape = task.in(0).shape;
+  return element_count({shape.begin(), shape.begin() + axis_of(task)});
+}
+
 class SplitInPlace final : public SharingImpl {
  public:
   std::string_view name() const override { return "split_in_place"; }
@@ -22,11 +29,9 @@ class SplitInPlace final : public SharingImpl {
     if (task.op.type != "SplitV") return Unexpected(task.op.type + " is no split");
     if (!task.is_static()) return Unexpected("a shape is known only at run time");
     if (task.inputs[0].constant) return Unexpected("splits a constant");
-    if (task.in(0).shape.size() != 4 || task.in(0).dtype != DataType::kFloat || axis_of(task) != 1)
-      return Unexpected("needs float32 images, split by channels");
-    if (task.in(0).shape[0] != 1)
-      return Unexpected("the parts of " + std::to_string(task.in(0).shape[0]) +
-                        " images interleave");
+    if (task.in(0).dtype != DataType::kFloat) return Unexpected("needs float32");
+    if (rows_of(task) != 1)
+      return Unexpected("the parts of " + std::to_string(rows_of(task)) + " rows interleave");
     return {};
   }
 
@@ -40,6 +45,7 @@ class SplitInPlace final : public SharingImpl {
       choices.push_back(std::move(choice));
     };
     add(Format::kND);
+    if (task.in(0).shape.size() != 4 || axis_of(task) != 1) return choices;
     // The last part may end within a block: what lies behind it is padding of the whole, too.
     const bool are_whole_blocks = std::all_of(
         task.outputs.begin(), std::prev(task.outputs.end()), [&](const TensorDesc& part) {

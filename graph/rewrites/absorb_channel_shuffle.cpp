@@ -25,14 +25,11 @@ bool is_depthwise(const Graph& graph, const Node& node, std::int64_t channels) {
 /// Inputs behind the first are constants, and what the epilogue reads of them is the same for all
 /// channels.
 bool has_plain_operands(const Graph& graph, const Node& node) {
-  const std::size_t anchor_inputs = node.op.anchor_inputs < 0
-                                        ? node.inputs.size()
-                                        : static_cast<std::size_t>(node.op.anchor_inputs);
   for (std::size_t i = 1; i < node.inputs.size(); ++i) {
     if (node.inputs[i] == kNone) continue;
     const Value& value = graph.values[node.inputs[i]];
     if (!value.constant || value.desc.dtype != DataType::kFloat) return false;
-    if (i >= anchor_inputs && element_count(value.desc.shape) != 1) return false;
+    if (i >= anchor_input_count(node) && element_count(value.desc.shape) != 1) return false;
   }
   return true;
 }
@@ -99,10 +96,7 @@ Result<void> apply(Graph& graph, const std::vector<NodeId>& nodes, const Rewrite
   const ValueId input = graph.nodes[nodes[0]].inputs[0];
   for (std::size_t i = 0; i < 3; ++i) graph.remove_node(nodes[i]);
   graph.nodes[nodes[3]].inputs[0] = input;
-  const std::size_t constants =
-      graph.nodes[nodes[3]].op.anchor_inputs < 0
-          ? graph.nodes[nodes[3]].inputs.size()
-          : static_cast<std::size_t>(graph.nodes[nodes[3]].op.anchor_inputs);
+  const std::size_t constants = anchor_input_count(graph.nodes[nodes[3]]);
   for (std::size_t i = 1; i < constants; ++i) {
     const ValueId value = graph.nodes[nodes[3]].inputs[i];
     if (value != kNone) graph.nodes[nodes[3]].inputs[i] = unshuffled(graph, value, *shuffle);

@@ -2,24 +2,17 @@
 // one, whose result is split by channels (the 1x1 branches of Inception, the heads of a detector).
 // One walk over the input instead of several, and few output channels no longer run alone.
 #include <algorithm>
-#include <cstring>
-#include <map>
 
+#include "graph/parallel_nodes.h"
 #include "graph/rewrite.h"
 #include "graph/rewrite_plan.h"
 
 namespace aoe::graph {
 namespace {
 
-constexpr std::size_t kFewest = 2, kMost = 8;
 /// Channels of the widest vector: parts that end elsewhere cannot be read in place in NC1HWC0, so
 /// they stand last.
 constexpr std::int64_t kLanes = 16;
-
-std::size_t anchor_inputs(const Node& node) {
-  return node.op.anchor_inputs < 0 ? node.inputs.size()
-                                   : static_cast<std::size_t>(node.op.anchor_inputs);
-}
 
 std::int64_t out_channels(const Graph& graph, const Node& node) {
   return shape_of(graph, node.inputs[1])[0];
@@ -35,18 +28,14 @@ bool is_candidate(const Graph& graph, const Node& node) {
     return false;
   for (std::size_t i = 1; i < node.inputs.size(); ++i) {
     if (node.inputs[i] == kNone) {
-      if (i < anchor_inputs(node)) return false;
+      if (i < anchor_input_count(node)) return false;
       continue;
     }
     const Value& value = graph.values[node.inputs[i]];
     if (!value.constant || value.desc.dtype != DataType::kFloat) return false;
-    if (i >= anchor_inputs(node) && element_count(value.desc.shape) != 1) return false;
+    if (i >= anchor_input_count(node) && element_count(value.desc.shape) != 1) return false;
   }
   return true;
-}
-
-bool are_equal(const Constant& a, const Constant& b) {
-  return a.desc() == b.desc() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
 }
 
 /// Whether both do the same to their input but for the weights.
@@ -55,7 +44,7 @@ bool is_parallel(const Graph& graph, const Node& a, const Node& b) {
     return false;
   const Shape &u = shape_of(graph, a.inputs[1]), &v = shape_of(graph, b.inputs[1]);
   if (!std::equal(u.begin() + 1, u.end(), v.begin() + 1, v.end())) return false;
-  for (std::size_t i = anchor_inputs(a); i < a.inputs.size(); ++i) {
+  for (std::size_t i = anchor_input_count(a); i < a.inputs.size(); ++i) {
     if ((a.inputs[i] == kNone) != (b.inputs[i] == kNone)) return false;
     if (a.inputs[i] != kNone &&
         !are_equal(*graph.values[a.inputs[i]].constant, *graph.values[b.inputs[i]].constant))
@@ -68,7 +57,7 @@ std::vector<Place> places_of(const Graph& graph, std::vector<NodeId> group) {
   std::ranges::stable_sort(
       group, {}, [&](NodeId id) { return out_channels(graph, graph.nodes[id]) % kLanes != 0; });
   std::vector<Place> places;
-  if (group.size() < kFewest || group.size() > kMost) return places;
+  if (group.size() > kMostParallel) return places;
   places.push_back({.nodes = group});
   for (std::size_t i = 0; group.size() > 2 && i < group.size(); ++i)
     for (std::size_t k = i + 1; k < group.size(); ++k)
@@ -77,42 +66,19 @@ std::vector<Place> places_of(const Graph& graph, std::vector<NodeId> group) {
 }
 
 std::vector<Place> find(const Graph& graph) {
-  std::map<ValueId, std::vector<NodeId>> by_input;
-  for (const NodeId id : graph.topological_order())
-    if (is_candidate(graph, graph.nodes[id])) by_input[graph.nodes[id].inputs[0]].push_back(id);
-  std::vector<Place> places;
-  for (auto& [input, readers] : by_input) {
-    while (readers.size() >= kFewest) {
-      std::vector<NodeId> group;
-      const Node& first = graph.nodes[readers.front()];
-      std::erase_if(readers, [&](NodeId id) {
-        if (!is_parallel(graph, first, graph.nodes[id])) return false;
-        group.push_back(id);
-        return true;
+  const auto groups = parallel_groups(
+      graph, [&](const Node& node) { return is_candidate(graph, node); },
+      [&](const std::vector<NodeId>& group) {
+        return is_parallel(graph, graph.nodes[group.front()], graph.nodes[group.back()]);
       });
-      for (Place& place : places_of(graph, std::move(group))) places.push_back(std::move(place));
-    }
-  }
+  std::vector<Place> places;
+  for (const std::vector<NodeId>& group : groups)
+    for (Place& place : places_of(graph, group)) places.push_back(std::move(place));
   return places;
 }
 
-/// The i-th inputs one behind the other along their first axis.
-ValueId joined(Graph& graph, const std::vector<NodeId>& nodes, std::size_t i) {
-  std::vector<double> values;
-  Shape shape = shape_of(graph, graph.nodes[nodes[0]].inputs[i]);
-  shape[0] = 0;
-  for (const NodeId id : nodes) {
-    const ValueId input = graph.nodes[id].inputs[i];
-    const std::vector<double> part = to_doubles(*graph.values[input].constant);
-    values.insert(values.end(), part.begin(), part.end());
-    shape[0] += shape_of(graph, input)[0];
-  }
-  const std::string stem = graph.values[graph.nodes[nodes[0]].inputs[i]].name + "_joined";
-  return add_floats(graph, stem, shape, values);
-}
-
 Result<void> apply(Graph& graph, const std::vector<NodeId>& nodes, const RewriteParams&) {
-  if (nodes.size() < kFewest) return Unexpected("one convolution has nothing to join");
+  if (nodes.size() < kFewestParallel) return Unexpected("one convolution has nothing to join");
   for (const NodeId id : nodes) {
     if (!is_candidate(graph, graph.nodes[id])) return Unexpected("no plain convolution");
     if (!is_parallel(graph, graph.nodes[nodes[0]], graph.nodes[id]))
@@ -125,7 +91,8 @@ Result<void> apply(Graph& graph, const std::vector<NodeId>& nodes, const Rewrite
     sizes.push_back(out_channels(graph, graph.nodes[id]));
     split.outputs.push_back(graph.nodes[id].outputs[0]);
   }
-  for (std::size_t i = 1; i < anchor_inputs(fused); ++i) fused.inputs[i] = joined(graph, nodes, i);
+  for (std::size_t i = 1; i < anchor_input_count(fused); ++i)
+    fused.inputs[i] = joined_constants(graph, nodes, i, 0);
   TensorDesc desc = graph.values[fused.outputs[0]].desc;
   desc.shape[1] = 0;
   for (const std::int64_t size : sizes) desc.shape[1] += size;

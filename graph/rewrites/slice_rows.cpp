@@ -54,11 +54,6 @@ std::optional<RowWindow> window_of(const Graph& graph, const Node& node) {
   return window;
 }
 
-std::size_t anchor_inputs(const Node& node) {
-  return node.op.anchor_inputs < 0 ? node.inputs.size()
-                                   : static_cast<std::size_t>(node.op.anchor_inputs);
-}
-
 /// An operand of the epilogue is the same for all rows, or an image of its own to be cut.
 bool has_cuttable_operands(const Graph& graph, const Node& node) {
   const Shape& out = shape_of(graph, node.outputs[0]);
@@ -66,7 +61,7 @@ bool has_cuttable_operands(const Graph& graph, const Node& node) {
     if (node.inputs[i] == kNone) continue;
     const Value& value = graph.values[node.inputs[i]];
     const Shape& shape = value.desc.shape;
-    if (i < anchor_inputs(node)) {
+    if (i < anchor_input_count(node)) {
       if (!value.constant) return false;
     } else if (value.constant) {
       if (element_count(shape) != 1 && (shape.size() < 2 || shape[shape.size() - 2] != 1))
@@ -183,7 +178,7 @@ class StripWriter {
     node.op.attrs.erase("ceil_mode");  // the padding now says exactly how many rows there are
     node.op.attrs.erase("auto_pad");
     node.inputs[0] = input;
-    for (std::size_t k = anchor_inputs(node); k < node.inputs.size(); ++k)
+    for (std::size_t k = anchor_input_count(node); k < node.inputs.size(); ++k)
       if (node.inputs[k] != kNone && !graph_.values[node.inputs[k]].constant)
         node.inputs[k] = cut(node.inputs[k], rows);
     const std::string stem = graph_.values[node.outputs[0]].name + suffix_;

@@ -116,6 +116,71 @@ TEST(GraphStrategies, AreAppliedToAnyModelThatHoldsTheSubgraph) {
   }
 }
 
+/// The rewrite applied to its only place.
+graph::Graph with_products_joined(graph::Graph graph) {
+  const graph::Rewrite* rewrite = graph::rewrites().find("fuse_parallel_products");
+  const auto places = rewrite->find(graph);
+  EXPECT_EQ(places.size(), 1u);
+  const auto done = rewrite->apply(graph, places.front().nodes, {});
+  EXPECT_TRUE(done) << done.error();
+  graph.compact();
+  return graph;
+}
+
+TEST(RewrittenModels, AttentionReadsJoinedProjectionsWhereTheyAre) {
+  graph::Graph before = tests::import_text(R"(g (float[2,5,8] x) => (float[2,5,12] y)
+      <float[8,12] wq, float[8,12] wk, float[8,12] wv, float[12] bq, float[12] bk, float[12] bv> {
+    heads = Constant <value = int64[4] {2, 5, 3, 4}> ()
+    flat = Constant <value = int64[3] {2, 5, 12}> ()
+    half = Constant <value = float {0.5}> ()
+    q0 = MatMul (x, wq)
+    q1 = Add (q0, bq)
+    q2 = Reshape (q1, heads)
+    q = Transpose <perm = [0,2,1,3]> (q2)
+    k0 = MatMul (x, wk)
+    k1 = Add (k0, bk)
+    k2 = Reshape (k1, heads)
+    k = Transpose <perm = [0,2,3,1]> (k2)
+    v0 = MatMul (x, wv)
+    v1 = Add (v0, bv)
+    v2 = Reshape (v1, heads)
+    v = Transpose <perm = [0,2,1,3]> (v2)
+    a = MatMul (q, k)
+    b = Mul (a, half)
+    s = Softmax (b)
+    o = MatMul (s, v)
+    t = Transpose <perm = [0,2,1,3]> (o)
+    y = Reshape (t, flat)
+  })");
+  graph::run_passes(before, {});
+  const graph::Graph after = with_products_joined(before);
+  const runtime::Om om =
+      expect_compiled_like_reference(after, options_for(loopnest::test_socs().back(), 2), before);
+  std::string types;
+  for (const runtime::OmStep& step : om.steps)
+    if (step.kind != runtime::StepKind::kNone) types += step.op_types.front() + " ";
+  EXPECT_EQ(types, "MatMulV2 FlashAttentionScore ");
+}
+
+TEST(RewrittenModels, PartsOfOneRowAreSplitInPlace) {
+  const graph::Graph before = tests::import_text(R"(
+      g (float[1,24] x) => (float[1,7] y, float[1,4] z)
+      <float[24,7] w1, float[24,4] w2> {
+    a = MatMul (x, w1)
+    b = MatMul (x, w2)
+    y = Softmax (a)
+    z = Sigmoid (b)
+  })");
+  const runtime::Om om = expect_compiled_like_reference(
+      with_products_joined(before), options_for(loopnest::test_socs().back()), before);
+  int splits = 0, copies = 0;
+  for (const runtime::OmStep& step : om.steps)
+    if (step.op_types.front() == "SplitV")
+      ++(step.kind == runtime::StepKind::kNone ? splits : copies);
+  EXPECT_EQ(splits, 1);
+  EXPECT_EQ(copies, 0);
+}
+
 TEST(RewrittenModels, StripsShareTheBytesOfTheWhole) {
   const Soc soc = loopnest::test_socs().back();
   graph::Graph graph = tests::import_text(R"(g (float[1,8,12,5] x) => (float[1,8,12,5] y)
