@@ -86,7 +86,7 @@ class BlockWriter {
   ValueId maybe_relu(ValueId value) { return below(2) == 0 ? add("Relu", {value}) : value; }
 
   void add_block() {
-    switch (below(8)) {
+    switch (below(11)) {
       case 0:
       case 1:
         return add_parallel_convolutions();
@@ -97,7 +97,12 @@ class BlockWriter {
         return add_inverted_residual();
       case 5:
         return add_pooled_convolution();
-      case 6: {
+      case 6:
+      case 7:
+        return add_parallel_products();
+      case 8:
+        return add_shared_activation();
+      case 9: {
         reference::Attrs attrs;
         attrs.set("axis", std::int64_t{-1});
         return pool_.push_back(add("SoftmaxV2", {pick()}, std::move(attrs)));
@@ -154,6 +159,72 @@ class BlockWriter {
     const ValueId b = add("Relu", {convolution(a, wide, wide, window(shape(a)), true)});
     const ValueId y = convolution(b, shape(x)[1], 1, {}, true);
     pool_.push_back(shape(y) == shape(x) && below(2) == 0 ? add("Add", {y, x}) : y);
+  }
+
+  ValueId transposed(ValueId x, const std::vector<std::int64_t>& perm) {
+    reference::Attrs attrs;
+    attrs.set("perm", perm);
+    return add("Transpose", {x}, std::move(attrs));
+  }
+
+  ValueId reshaped(ValueId x, const std::vector<std::int64_t>& to) {
+    return add("Reshape", {x, graph::add_ints(graph_, "s", to)});
+  }
+
+  ValueId projected(ValueId x, std::int64_t columns, bool is_gemm, bool has_bias) {
+    const std::int64_t depth = shape(x).back();
+    reference::Attrs attrs;
+    attrs.set("transB", std::int64_t{1});
+    if (is_gemm)
+      return has_bias
+                 ? add("Gemm", {x, floats({columns, depth}), floats({columns})}, std::move(attrs))
+                 : add("Gemm", {x, floats({columns, depth})}, std::move(attrs));
+    const ValueId y = add("MatMulV2", {x, floats({depth, columns})});
+    return has_bias ? add("Add", {y, floats({columns})}) : y;
+  }
+
+  /// Products of one input; in half of the cases an attention reads the first three.
+  void add_parallel_products() {
+    const ValueId image = add("Sigmoid", {pick()});  // keeps the softmax from saturating
+    const std::int64_t rows = shape(image)[1], depth = shape(image)[2] * shape(image)[3];
+    const std::int64_t heads = 1 + below(3), width = 2 + below(3);
+    const bool is_attention = below(2) == 0, is_gemm = !is_attention && below(2) == 0;
+    const ValueId x = is_gemm ? reshaped(image, {rows, depth}) : reshaped(image, {1, rows, depth});
+    const bool has_bias = below(2) == 0, has_relu = below(4) == 0;
+    std::vector<ValueId> y;
+    for (std::int64_t i = 0, count = (is_attention ? 3 : 2) + below(2); i < count; ++i) {
+      const std::int64_t columns = is_attention && i < 3 ? heads * width : 1 + below(6);
+      y.push_back(projected(x, columns, is_gemm, has_bias != (below(12) == 0)));
+      if (has_relu) y.back() = add("Relu", {y.back()});
+    }
+    if (is_attention) {
+      pool_.push_back(attention(y, {1, rows, heads, width}));
+      y.erase(y.begin(), y.begin() + (below(6) == 0 ? 2 : 3));  // the third may be read elsewhere
+    }
+    for (const ValueId each : y) pool_.push_back(reshaped(each, {1, rows, shape(each).back(), 1}));
+  }
+
+  /// As exporters write it.
+  ValueId attention(const std::vector<ValueId>& qkv, const std::vector<std::int64_t>& heads) {
+    const ValueId q = transposed(reshaped(qkv[0], heads), {0, 2, 1, 3});
+    const ValueId k = transposed(reshaped(qkv[1], heads), {0, 2, 3, 1});
+    const ValueId v = transposed(reshaped(qkv[2], heads), {0, 2, 1, 3});
+    const ValueId scores = add("Mul", {add("MatMulV2", {q, k}), floats({})});
+    reference::Attrs last;
+    last.set("axis", std::int64_t{-1});
+    const ValueId shares = add("SoftmaxV2", {scores}, std::move(last));
+    return transposed(add("MatMulV2", {shares, v}), {0, 2, 1, 3});
+  }
+
+  /// An elementwise result that elementwise nodes and epilogues read.
+  void add_shared_activation() {
+    const ValueId x = pick();
+    const Shape of = shape(x);
+    ValueId e = add("Sigmoid", {x});
+    if (below(2) == 0) e = add("Mul", {e, floats({1, of[1], 1, 1})});
+    pool_.push_back(maybe_relu(add("Add", {convolution(x, of[1], 1, {}, below(2) == 0), e})));
+    pool_.push_back(add("Tanh", {add("Sub", {e, floats({})})}));
+    if (below(4) == 0) pool_.push_back(e);  // read elsewhere, too
   }
 
   void add_pooled_convolution() {

@@ -87,6 +87,7 @@ TEST(Rewrites, HaveKnownNames) {
   std::vector<std::string> kinds;
   for (const graph::Rewrite& rewrite : graph::rewrites().all()) kinds.push_back(rewrite.kind);
   EXPECT_EQ(kinds, (std::vector<std::string>{"absorb_channel_shuffle", "fuse_parallel_convolutions",
+                                             "fuse_parallel_products", "keep_apart", "recompute",
                                              "slice_rows", "turn_short_softmax"}));
 }
 
