@@ -4,8 +4,10 @@
 //
 //   compare_oms squeezenet=before.om,after.om bert=a.om,b.om
 //
-// Prints a Markdown table. Both oms get the same inputs; the exit code is 1 when their outputs
-// differ by more than --limit of the range.
+// Prints a Markdown table; bank hits are operators + subgraphs that each om took from the banks, and
+// a ratio is the median of the rounds' own. Both oms get the same inputs; the exit code is 1 when
+// their outputs differ by more than --limit of the range. scripts/compare_subgraph_tuning makes the
+// oms and runs this.
 #include <algorithm>
 #include <boost/program_options.hpp>
 #include <chrono>
@@ -13,6 +15,7 @@
 #include <cstdio>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <random>
 
 #include "base/check.h"
@@ -59,6 +62,16 @@ class Model {
 
   const std::vector<Tensor>& outputs() const { return outputs_; }
 
+  /// "31 + 2"
+  std::string bank_hits() const {
+    const nlohmann::json& tuning = executor_.om().tuning;
+    const nlohmann::json nodes = tuning.value("nodes", nlohmann::json::array());
+    const auto hits = std::ranges::count_if(
+        nodes, [](const nlohmann::json& node) { return node.value("source", "") == "bank"; });
+    const auto subgraphs = tuning.value("subgraphs", nlohmann::json::array()).size();
+    return std::to_string(hits) + " + " + std::to_string(subgraphs);
+  }
+
  private:
   static TensorDesc dense(TensorDesc desc) {
     desc.format = Format::kND;
@@ -100,7 +113,8 @@ double difference(const Model& a, const Model& b) {
 
 struct Row {
   std::string name;
-  double before_ms = 0, after_ms = 0, difference = 0;
+  double before_ms = 0, after_ms = 0, ratio = 0, difference = 0;
+  std::string before_hits, after_hits;
 };
 
 Row measure(const std::string& pair, const Settings& settings) {
@@ -110,37 +124,51 @@ Row measure(const std::string& pair, const Settings& settings) {
   Model before(pair.substr(equals + 1, comma - equals - 1), settings.threads);
   Model after(pair.substr(comma + 1), settings.threads);
   Model* const both[] = {&before, &after};
-  std::vector<double> times_ms[2];
+  std::vector<double> times_ms[2], ratios;
   for (int round = 0; round < settings.rounds; ++round) {
+    double round_ms[2] = {};
     for (int turn = 0; turn < 2; ++turn) {
       const int i = (turn + round) % 2;
+      std::vector<double> now_ms;
       double spent_ms = 0;
       both[i]->run_ms();  // finds its caches
       while (spent_ms < settings.seconds * 1e3) {
-        times_ms[i].push_back(both[i]->run_ms());
-        spent_ms += times_ms[i].back();
+        now_ms.push_back(both[i]->run_ms());
+        spent_ms += now_ms.back();
       }
+      times_ms[i].insert(times_ms[i].end(), now_ms.begin(), now_ms.end());
+      round_ms[i] = median(std::move(now_ms));
     }
+    ratios.push_back(round_ms[0] / round_ms[1]);
   }
-  return {pair.substr(0, equals), median(times_ms[0]), median(times_ms[1]),
-          difference(before, after)};
+  return {.name = pair.substr(0, equals),
+          .before_ms = median(times_ms[0]),
+          .after_ms = median(times_ms[1]),
+          .ratio = median(ratios),
+          .difference = difference(before, after),
+          .before_hits = before.bank_hits(),
+          .after_hits = after.bank_hits()};
 }
 
 int run(const Settings& settings) {
-  std::printf("| model | before ms | after ms | before / after | difference |\n");
-  std::printf("| --- | ---: | ---: | ---: | ---: |\n");
-  double log_sum = 0;
+  std::printf(
+      "| model | before ms | after ms | before / after | bank hits before | bank hits after | "
+      "difference |\n");
+  std::printf("| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+  double log_sum = 0, least = INFINITY;
   bool agree = true;
   for (const std::string& pair : settings.pairs) {
     const Row row = measure(pair, settings);
-    log_sum += std::log(row.before_ms / row.after_ms);
+    log_sum += std::log(row.ratio);
+    least = std::min(least, row.ratio);
     agree &= row.difference <= settings.limit;
-    std::printf("| %s | %.3f | %.3f | %.3f | %.1e |\n", row.name.c_str(), row.before_ms,
-                row.after_ms, row.before_ms / row.after_ms, row.difference);
+    std::printf("| %s | %.3f | %.3f | %.3f | %s | %s | %.1e |\n", row.name.c_str(), row.before_ms,
+                row.after_ms, row.ratio, row.before_hits.c_str(), row.after_hits.c_str(),
+                row.difference);
     std::fflush(stdout);
   }
-  std::printf("| geometric mean | | | %.3f | |\n",
-              std::exp(log_sum / static_cast<double>(settings.pairs.size())));
+  std::printf("\ngeometric mean %.3f, least %.3f\n",
+              std::exp(log_sum / static_cast<double>(settings.pairs.size())), least);
   return agree ? 0 : 1;
 }
 

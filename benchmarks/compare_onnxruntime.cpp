@@ -11,15 +11,15 @@
 #include <random>
 #include <thread>
 
-#include "bank/knowledge_bank.h"
-#include "bank/location.h"
 #include "base/check.h"
 #include "base/error.h"
 #include "benchmarks/onnxruntime_peer.h"
 #include "compiler/compiler.h"
+#include "compiler/graph_strategies.h"
 #include "graph/onnx_import.h"
 #include "graph/passes.h"
 #include "runtime/executor.h"
+#include "tools/common/banks.h"
 #include "tuner/mixed_precision.h"
 
 namespace aoe::benchmarks {
@@ -68,10 +68,10 @@ ConstantPtr random_input(TensorDesc desc, unsigned seed) {
 /// One om with its inputs and outputs bound.
 class Contender {
  public:
-  Contender(const graph::Graph& graph, const compiler::Soc& soc,
-            const bank::StrategySource* strategies)
-      : compilation_(compiler::compile(graph, {.soc = soc, .strategies = strategies})),
-        executor_(runtime::Om::parse(serialize(), bytes_, graph.name), {.threads = soc.threads}) {
+  Contender(const graph::Graph& graph, const compiler::CompileOptions& options)
+      : compilation_(compiler::compile(graph, options)),
+        executor_(runtime::Om::parse(serialize(), bytes_, graph.name),
+                  {.threads = options.soc.threads}) {
     for (std::size_t i = 0; i < executor_.output_count(); ++i) {
       TensorDesc desc = executor_.output(i).desc;
       values_.push_back(std::make_shared<Constant>(desc));
@@ -143,6 +143,7 @@ struct Row {
   double untuned_ratio = 0, tuned_ratio = 0;  ///< medians of the rounds' own ratios
   double untuned_difference = 0, tuned_difference = 0;
   int hits = 0;
+  std::size_t subgraph_hits = 0;
 };
 
 /// ONNX Runtime's and our idle threads spin for some milliseconds after a run; let them sleep
@@ -151,13 +152,20 @@ void let_threads_sleep() {
   std::this_thread::sleep_for(std::chrono::milliseconds(30));
 }
 
+/// What aoe has won, as atc would apply it.
+struct BankSources {
+  const bank::StrategySource& op;
+  const bank::StrategySource& graph;
+};
+
 Row compare(const std::string& path, const Settings& settings, const compiler::Soc& soc,
-            const bank::StrategySource& strategies, const fs::path& scratch) {
+            const BankSources& banks, const fs::path& scratch) {
   graph::Graph graph = graph::import_onnx(path, {});
   graph::run_passes(graph, {});
-  Contender untuned(graph, soc, nullptr);
+  Contender untuned(graph, {.soc = soc});
+  const auto subgraphs = compiler::apply_graph_strategies(graph, banks.graph, soc);
   if (settings.mixed_precision) tuner::choose_bf16(graph, {.soc = soc});
-  Contender tuned(graph, soc, &strategies);
+  Contender tuned(graph, {.soc = soc, .strategies = &banks.op, .subgraphs = subgraphs});
   OnnxRuntimePeer peer(settings.server, path, settings.threads);
   const std::vector<NamedTensor> inputs = untuned.random_inputs();
   untuned.feed(inputs);
@@ -169,6 +177,7 @@ Row compare(const std::string& path, const Settings& settings, const compiler::S
   row.untuned_difference = untuned.difference(expected);
   row.tuned_difference = tuned.difference(expected);
   row.hits = tuned.bank_hits();
+  row.subgraph_hits = subgraphs.size();
 
   std::vector<double> peer_ms, untuned_ms, tuned_ms, untuned_ratio, tuned_ratio;
   for (int round = -1; round < settings.rounds; ++round) {
@@ -202,30 +211,30 @@ void print_header(const compiler::Soc& soc) {
       soc.version.c_str(), soc.threads);
   std::printf(
       "| model | ONNX Runtime ms | untuned om ms | tuned om ms | untuned ratio | tuned ratio | "
-      "bank hits | untuned difference | tuned difference |\n");
-  std::printf("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+      "bank hits | subgraph hits | untuned difference | tuned difference |\n");
+  std::printf("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
 }
 
 void print(const Row& row) {
-  std::printf("| %s | %.3f | %.3f | %.3f | %.2f | %.2f | %d | %.1e | %.1e |\n", row.model.c_str(),
-              row.peer_ms, row.untuned_ms, row.tuned_ms, row.untuned_ratio, row.tuned_ratio,
-              row.hits, row.untuned_difference, row.tuned_difference);
+  std::printf("| %s | %.3f | %.3f | %.3f | %.2f | %.2f | %d | %zu | %.1e | %.1e |\n",
+              row.model.c_str(), row.peer_ms, row.untuned_ms, row.tuned_ms, row.untuned_ratio,
+              row.tuned_ratio, row.hits, row.subgraph_hits, row.untuned_difference,
+              row.tuned_difference);
   std::fflush(stdout);
 }
 
 int run(const Settings& settings) {
   const compiler::Soc soc = compiler::detect_soc(settings.threads);
-  const auto location = bank::custom_bank_location(bank::BankKind::kOp, soc.version,
-                                                   bank::BankEnvironment::from_process());
-  const bank::KnowledgeBank strategies(location.directory,
-                                       {.soc_version = soc.version, .read_only = true});
+  const tools::Banks op_banks = tools::open_banks(bank::BankKind::kOp, soc.version);
+  const tools::Banks graph_banks = tools::open_banks(bank::BankKind::kGraph, soc.version);
+  const bank::LayeredSource op = op_banks.layered(), graph = graph_banks.layered();
   const fs::path scratch =
       fs::temp_directory_path() / ("aoe_compare_" + std::to_string(::getpid()));
   fs::create_directories(scratch);
   print_header(soc);
   double log_untuned = 0, log_tuned = 0, least_tuned = INFINITY, worst = 0;
   for (const std::string& model : settings.models) {
-    const Row row = compare(model, settings, soc, strategies, scratch);
+    const Row row = compare(model, settings, soc, {op, graph}, scratch);
     print(row);
     log_untuned += std::log(row.untuned_ratio);
     log_tuned += std::log(row.tuned_ratio);
