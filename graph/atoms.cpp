@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "graph/parts.h"
 #include "graph/subgraph.h"
 
 namespace aoe::graph {
@@ -17,7 +18,7 @@ constexpr std::size_t kMostBranches = 8;
 std::vector<std::vector<NodeId>> atoms_of(const Graph& graph) {
   const std::vector<NodeId> order = graph.topological_order();
   const auto readers = readers_of_values(graph);
-  const std::vector<NodeId> part = graph.parts();
+  const std::vector<NodeId> part = parts_of(graph);
   std::vector<std::size_t> position(graph.nodes.size(), 0);
   std::map<NodeId, std::size_t> part_begin, part_end;  // positions; parts follow each other
   for (std::size_t i = 0; i < order.size(); ++i) {

@@ -1,6 +1,6 @@
 // Atoms: a graph cut at its natural borders, where a single tensor passes. A chain falls apart into
 // its nodes, a branch/join region (an Inception module, a residual block) stays whole. Subgraphs
-// are rows of neighbouring atoms.
+// are rows of neighbouring atoms. Parts of a graph that share no data (gears) are cut apart, too.
 #pragma once
 
 #include <functional>
@@ -10,9 +10,8 @@
 
 namespace aoe::graph {
 
-/// Nodes of each atom, in topological order; so are the atoms. Parts of the graph that share no data
-/// (gears) are cut each for itself. Values that many nodes all over the graph read (the mask of
-/// every attention block) do not count as passing a border.
+/// Nodes of each atom, in topological order; so are the atoms. Values that many nodes all over the
+/// graph read (the mask of every attention block) do not count as passing a border.
 std::vector<std::vector<NodeId>> atoms_of(const Graph& graph);
 
 /// A row of atoms: [begin, end).

@@ -2,12 +2,12 @@
 #include "graph/graph.h"
 
 #include <algorithm>
-#include <numeric>
 #include <queue>
 #include <utility>
 
 #include "base/check.h"
 #include "base/error.h"
+#include "graph/parts.h"
 
 namespace aoe::graph {
 
@@ -57,29 +57,6 @@ void Graph::replace_uses(ValueId from, ValueId to) {
   std::ranges::replace(outputs, from, to);
 }
 
-std::vector<NodeId> Graph::parts() const {
-  std::vector<NodeId> parent(nodes.size());
-  std::iota(parent.begin(), parent.end(), NodeId{0});
-  const auto root_of = [&](NodeId id) {
-    while (parent[id] != id) id = parent[id] = parent[parent[id]];
-    return id;
-  };
-  std::vector<NodeId> first_at(values.size(), kNone);  // a node at each value
-  const auto meet = [&](ValueId value, NodeId id) {
-    if (value == kNone || values[value].constant) return;
-    if (first_at[value] == kNone) first_at[value] = id;
-    const NodeId a = root_of(first_at[value]), b = root_of(id);
-    parent[std::max(a, b)] = std::min(a, b);
-  };
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (nodes[i].is_dead) continue;
-    for (const ValueId input : nodes[i].inputs) meet(input, static_cast<NodeId>(i));
-    for (const ValueId output : nodes[i].outputs) meet(output, static_cast<NodeId>(i));
-  }
-  for (std::size_t i = 0; i < nodes.size(); ++i) parent[i] = root_of(static_cast<NodeId>(i));
-  return parent;
-}
-
 std::vector<NodeId> Graph::topological_order() const {
   std::vector<int> missing(nodes.size(), 0);
   std::vector<std::vector<NodeId>> readers(nodes.size());
@@ -87,7 +64,7 @@ std::vector<NodeId> Graph::topological_order() const {
   // they were added.
   using PartAndId = std::pair<NodeId, NodeId>;
   std::priority_queue<PartAndId, std::vector<PartAndId>, std::greater<>> ready;
-  const std::vector<NodeId> part = parts();
+  const std::vector<NodeId> part = parts_of(*this);
   std::size_t live = 0;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (nodes[i].is_dead) continue;

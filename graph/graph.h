@@ -64,11 +64,8 @@ class Graph {
   bool is_output(ValueId value) const;
   /// Every reader of `from` (graph outputs included) reads `to` instead.
   void replace_uses(ValueId from, ValueId to);
-  /// By node: the least id among the live nodes that data connects it with, however indirectly;
-  /// constants connect nothing. The gears of a joined graph are parts of it.
-  std::vector<NodeId> parts() const;
-  /// Live nodes, producers before consumers, part by part, otherwise in insertion order. Throws
-  /// Error(kModel) on a cycle.
+  /// Live nodes, producers before consumers, part by part (parts.h), otherwise in insertion order.
+  /// Throws Error(kModel) on a cycle.
   std::vector<NodeId> topological_order() const;
   /// Drops dead nodes and unused values; ids change.
   void compact();

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "graph/atoms.h"
+#include "graph/parts.h"
 #include "graph/passes.h"
 #include "graph/rewrite.h"
 #include "tests/graph/random_blocks.h"
@@ -131,7 +132,7 @@ TEST(Atoms, OfPartsThatShareNoDataAreThoseOfEachAlone) {
   const auto b = add("b", "Sigmoid", {graph.inputs[1]});
   const auto c = add("c", "Tanh", {b});
   graph.outputs = {add("d", "Sigmoid", {a}), c};  // the first part ends behind the second
-  EXPECT_EQ(graph.parts(), (std::vector<graph::NodeId>{0, 1, 1, 0}));
+  EXPECT_EQ(graph::parts_of(graph), (std::vector<graph::NodeId>{0, 1, 1, 0}));
   EXPECT_EQ(graph.topological_order(), (std::vector<graph::NodeId>{0, 3, 1, 2}));
   const std::vector<std::vector<graph::NodeId>> alone = {{0}, {3}, {1}, {2}};
   EXPECT_EQ(graph::atoms_of(graph), alone);
