@@ -49,18 +49,22 @@ bool is_bias(const Graph& graph, const Node& node, const EpilogueStep& step) {
   return step.type == "Add" && !reads_image(graph, node, step);
 }
 
-/// In front of the first residual, behind the bias.
+/// In front of the first residual; behind the bias when much arithmetic follows it. A lone
+/// activation is never worth a walk over memory.
 std::vector<RewriteParams> choices_of(const Graph& graph, const Node& node) {
+  constexpr std::size_t kMuchArithmetic = 3;  // steps
   const auto& steps = node.op.epilogue;
   const auto residual = std::ranges::find_if(
       steps, [&](const EpilogueStep& step) { return reads_image(graph, node, step); });
+  const std::size_t behind_bias = is_bias(graph, node, steps.front()) ? 1 : 0;
   std::vector<RewriteParams> choices;
-  for (const std::size_t kept : {static_cast<std::size_t>(residual - steps.begin()),
-                                 std::size_t{is_bias(graph, node, steps.front())}}) {
+  const auto add = [&](std::size_t kept) {
     const RewriteParams choice = {{kKeptSteps, static_cast<std::int64_t>(kept)}};
     if (can_cut(node, kept) && std::ranges::find(choices, choice) == choices.end())
       choices.push_back(choice);
-  }
+  };
+  add(static_cast<std::size_t>(residual - steps.begin()));
+  if (steps.size() >= behind_bias + kMuchArithmetic) add(behind_bias);
   return choices;
 }
 

@@ -26,7 +26,7 @@ equal "$(json "$first" "[k for e in d for k in e]")" "['basic', 'SGAT']" "sectio
 equal "$(sgat total_num)" "$(($(sgat repo_add_num) + $(sgat repo_hit_num) + $(sgat repo_unsatisfied_num)))" "total_num"
 equal "$(sgat repo_hit_num)" "0" "hits of an empty bank"
 [ "$(sgat total_num)" -gt 0 ] || fail "no subgraph was found"
-added=$(sgat repo_add_num) subgraphs=$(sgat total_num)
+added=$(sgat repo_add_num)
 equal "$(aoe_bank list --job_type=1 --json | python3 -c 'import json,sys; print(len(json.load(sys.stdin)))')" "$added" "subgraphs in the bank"
 
 # What is known is not measured again, and another model that shares blocks finds them.
@@ -54,15 +54,15 @@ run 0 aoe_run --model=plain.om --repeat=1 --output-dir=untuned
 same_results tuned/*.npy untuned/*.npy
 
 # Gears: the subgraphs of all of them are tasks of one search, and one om serves them.
-make_model shufflenet --small --image=64 --dynamic --output=g.onnx >/dev/null || fail "make_model"
+make_model mobilenetv2 --small --image=64 --dynamic --output=g.onnx >/dev/null || fail "make_model"
 gears=(--input_shape="input:-1,3,64,64" --dynamic_batch_size="1,2")
 run 0 aoe --model=g.onnx --job_type=1 --progress_bar=off --preset=quick --trials=60 --output=g "${gears[@]}"
 has out '^gears: batch sizes 1, 2; the model.s time is that of one inference of each$'
 exists g_linux_x86_64.om
 equal "$(json "$(result)" "d[0]['basic']['gears']")" "['1', '2']" "gears of the result"
 equal "$(json "$(result)" "[k for e in d for k in e]")" "['basic', 'SGAT']" "sections"
-[ "$(sgat repo_hit_num)" -ge "$added" ] || fail "the first gear is the model of one shape, but hits $(sgat repo_hit_num) of $added"
-[ "$(sgat total_num)" -gt "$subgraphs" ] || fail "the second gear has no subgraphs of its own"
+[ "$(sgat total_num)" -ge 2 ] || fail "$(sgat total_num) subgraphs in two gears"
+added=$(sgat repo_add_num)
 run 0 atc --framework=5 --model=g.onnx --output=banked --log=info "${gears[@]}"
 run 0 atc --mode=6 --om=banked_linux_x86_64.om
 [ "$added" -eq 0 ] || has out 'subgraph_hits\[[1-9]'
