@@ -144,6 +144,16 @@ Bytes allocate(std::size_t size) {
   return bytes;
 }
 
+/// Numbers between -1 and 1, or any bytes.
+void fill(const Tensor& tensor, std::mt19937& random) {
+  std::uniform_real_distribution<float> values(-1, 1);
+  if (tensor.desc.dtype == DataType::kFloat)
+    std::generate_n(tensor.as<float>(), tensor.elements(), [&] { return values(random); });
+  else
+    std::generate_n(static_cast<std::uint8_t*>(tensor.data), storage_bytes(tensor.desc),
+                    [&] { return static_cast<std::uint8_t>(random()); });
+}
+
 /// A kernel with all its buffers, ready to run on this thread.
 class Runner {
  public:
@@ -162,7 +172,6 @@ class Runner {
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - started)
             .count();
     std::mt19937 random(7);
-    std::uniform_real_distribution<float> values(-1, 1);
     std::vector<std::size_t> bytes;
     for (std::size_t i = 0; i < task.inputs.size(); ++i) {
       if (!task.inputs[i].is_present()) {
@@ -176,8 +185,7 @@ class Runner {
       const TensorDesc plain = task.in(i);
       keep_.push_back(allocate(storage_bytes(plain)));
       plain_.push_back({plain, keep_.back().get()});
-      for (std::int64_t e = 0; e < element_count(plain.shape); ++e)
-        plain_.back().as<float>()[e] = values(random);
+      fill(plain_.back(), random);
       const TensorDesc stored = with_format(plain, candidate.format.inputs[i], soc);
       keep_.push_back(allocate(storage_bytes(stored)));
       reference::convert_format(plain_.back(), {stored, keep_.back().get()});

@@ -63,6 +63,7 @@ struct Kernel {
   nlohmann::json params;  ///< kOneDnn: read by runtime/onednn_kernel.h
   std::vector<PackedConstant> constants;
   bool needs_bf16 = false;          ///< kJit: asks for more than the Soc's `isa`: AVX512-BF16
+  bool needs_fp16 = false;          ///< the same with AVX512-FP16
   bool needs_vnni = false;          ///< the same with the Soc's VNNI
   std::size_t workspace_bytes = 0;  ///< shared by all threads, undefined contents
   /// The input that output 0 may take the place of when nobody needs it afterwards (the kernel copies it otherwise);

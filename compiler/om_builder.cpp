@@ -47,8 +47,11 @@ class OmBuilder {
 
   Om run() {
     for (const LoweredStep& step : lowered_.steps) kernels_.push_back(build_kernel(step));
-    if (std::ranges::any_of(kernels_, &Kernel::needs_bf16))
-      om_.isa = "avx512_bf16";  // and VNNI: no processor has the one without the other
+    // No processor has one of these without those behind it.
+    if (std::ranges::any_of(kernels_, &Kernel::needs_fp16))
+      om_.isa = "avx512_fp16";
+    else if (std::ranges::any_of(kernels_, &Kernel::needs_bf16))
+      om_.isa = "avx512_bf16";
     else if (std::ranges::any_of(kernels_, &Kernel::needs_vnni))
       om_.isa += "_vnni";
     placement_ = place_tensors(lowered_, kernels_, options_.reuse_memory);

@@ -96,7 +96,8 @@ std::optional<std::string> known_core_name() {
 
 void set_isa(Soc& soc, const std::string& isa) {
   const bool is_wide = isa.starts_with("avx512");
-  soc.has_bf16 = isa == "avx512_bf16";
+  soc.has_fp16 = isa == "avx512_fp16";
+  soc.has_bf16 = soc.has_fp16 || isa == "avx512_bf16";
   soc.has_vnni = soc.has_bf16 || isa.ends_with("_vnni");
   soc.isa = is_wide ? Isa::kAvx512 : Isa::kAvx2;
   soc.vector_lanes = is_wide ? 16 : 8;
@@ -184,10 +185,10 @@ Soc read_description(const fs::path& file, int threads) {
     Soc soc;
     const std::string isa = j.at("isa");
     if (std::ranges::find(runtime::kIsas, isa) == std::end(runtime::kIsas))
-      throw Error(
-          ExitCode::kUsage,
-          "isa is '" + isa + "', must be avx2, avx2_vnni, avx512, avx512_vnni or avx512_bf16",
-          file.string());
+      throw Error(ExitCode::kUsage,
+                  "isa is '" + isa +
+                      "', must be avx2, avx2_vnni, avx512, avx512_vnni, avx512_bf16 or avx512_fp16",
+                  file.string());
     set_isa(soc, isa);
     j.at("llvm_cpu").get_to(soc.llvm_cpu);
     j.at("l1d_bytes").get_to(soc.l1d_bytes);

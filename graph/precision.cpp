@@ -6,7 +6,8 @@
 namespace aoe::graph {
 namespace {
 
-constexpr const char* kAttribute = "allow_bf16";
+constexpr const char* kAllowBf16 = "allow_bf16";
+constexpr const char* kAllowFp16 = "allow_fp16";
 
 }  // namespace
 
@@ -23,11 +24,19 @@ std::vector<NodeId> bf16_candidates(const Graph& graph) {
 }
 
 void allow_bf16(Node& node) {
-  node.op.attrs.set(kAttribute, std::int64_t{1});
+  node.op.attrs.set(kAllowBf16, std::int64_t{1});
 }
 
 bool allows_bf16(const reference::OpCall& op) {
-  return op.attrs.get_int(kAttribute, 0) != 0;
+  return op.attrs.get_int(kAllowBf16, 0) != 0;
+}
+
+void allow_fp16(Node& node) {
+  node.op.attrs.set(kAllowFp16, std::int64_t{1});
+}
+
+bool allows_fp16(const reference::OpCall& op) {
+  return op.attrs.get_int(kAllowFp16, 0) != 0;
 }
 
 bool has_byte_products(const Graph& graph) {

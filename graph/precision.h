@@ -1,4 +1,4 @@
-// Precision: which operators compute in less than float32, or may. The permission to use bfloat16 is an attribute of the node, so that a task
+// Precision: which operators compute in less than float32, or may. The permission to use less is an attribute of the node, so that a task
 // that has it is another task than the one without: the bank keeps their strategies apart.
 #pragma once
 
@@ -16,6 +16,9 @@ std::vector<NodeId> bf16_candidates(const Graph& graph);
 /// Lets the operator round its factors to bfloat16; its sums stay float32.
 void allow_bf16(Node& node);
 bool allows_bf16(const reference::OpCall& op);
+/// Besides: lets it compute in float16, sums of short blocks included; these add up in float32.
+void allow_fp16(Node& node);
+bool allows_fp16(const reference::OpCall& op);
 
 /// Does the graph multiply bytes? kBytePass makes such products of quantised operators (the QDQ and QLinear forms); in a graph
 /// that it left out, the same model is computed in float32 between Dequantize and Quantize.

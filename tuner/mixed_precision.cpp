@@ -70,6 +70,11 @@ struct Group {
   }
 };
 
+void lower_node(graph::Node& node, bool has_fp16) {
+  graph::allow_bf16(node);
+  if (has_fp16) graph::allow_fp16(node);
+}
+
 class Choice {
  public:
   Choice(graph::Graph& graph, const compiler::CompileOptions& options, double limit)
@@ -99,7 +104,7 @@ class Choice {
       choice.error = groups_.empty() ? 0 : error_of(groups_);
     }
     choice.lowered = product_count();
-    lower(graph_, groups_);
+    lower(graph_, groups_, options_.soc.has_fp16);
     return choice;
   }
 
@@ -110,14 +115,14 @@ class Choice {
     return static_cast<int>(count);
   }
 
-  static void lower(graph::Graph& graph, std::span<const Group> groups) {
+  static void lower(graph::Graph& graph, std::span<const Group> groups, bool has_fp16) {
     for (const Group& group : groups)
-      for (const graph::NodeId id : group.nodes) graph::allow_bf16(graph.nodes[id]);
+      for (const graph::NodeId id : group.nodes) lower_node(graph.nodes[id], has_fp16);
   }
 
   double error_of(std::span<const Group> groups) {
     graph::Graph lowered = graph_;
-    lower(lowered, groups);
+    lower(lowered, groups, options_.soc.has_fp16);
     TimedModel model(compiler::compile(lowered, options_).om, options_.soc.threads);
     const double error = largest_error(exact_, model);
     logger("tuner")->info("bfloat16 in {} of {} kinds of products, '{}' the first: error {:.2g}",
@@ -140,8 +145,9 @@ MixedPrecision choose_bf16(graph::Graph& graph, const compiler::CompileOptions& 
   const std::vector<graph::NodeId> candidates = graph::bf16_candidates(graph);
   MixedPrecision choice{.candidates = static_cast<int>(candidates.size())};
   if (!options.soc.has_bf16 || candidates.empty()) return choice;
-  if (runtime::host_supports("avx512_bf16")) return Choice(graph, options, limit).run();
-  for (const graph::NodeId id : candidates) graph::allow_bf16(graph.nodes[id]);
+  if (runtime::host_supports(options.soc.has_fp16 ? "avx512_fp16" : "avx512_bf16"))
+    return Choice(graph, options, limit).run();
+  for (const graph::NodeId id : candidates) lower_node(graph.nodes[id], options.soc.has_fp16);
   choice.lowered = choice.candidates;
   choice.error = kNotANumber;
   return choice;

@@ -1,4 +1,4 @@
-// Mixed precision: which operators of a model compute in bfloat16, so that the model's error stays within a limit.
+// Mixed precision: which operators of a model compute in bfloat16 or float16, so that the model's error stays within a limit.
 #pragma once
 
 #include "compiler/compiler.h"
@@ -17,7 +17,7 @@ struct MixedPrecision {
 
 /// Allows bfloat16 for as many of the graph's products as keep the outputs within `limit` of those in float32, measured
 /// on random inputs (fixed seeds: the same choice each time); products that do most harm for the operations they save
-/// stay float32. Allows none where `options.soc` has no bfloat16, and all, unmeasured (error NaN), when it is another machine.
+/// stay float32. Where `options.soc` has AVX512-FP16 they may use float16 as well. Allows none where `options.soc` has no bfloat16, and all, unmeasured (error NaN), when it is another machine.
 MixedPrecision choose_bf16(graph::Graph& graph, const compiler::CompileOptions& options,
                            double limit = kMixedPrecisionError);
 

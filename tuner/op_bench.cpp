@@ -126,7 +126,8 @@ OpBench::~OpBench() = default;
 OpBench::Reference OpBench::compute_reference(const Task& task) {
   Reference reference;
   reference.reduction_length = reduction_length_of(task);
-  if (graph::allows_bf16(task.op)) reference.least_tolerance = kBf16Tolerance;
+  if (graph::allows_bf16(task.op) || graph::allows_fp16(task.op))
+    reference.least_tolerance = kBf16Tolerance;
   std::vector<Tensor> inputs;
   for (const TaskInput& input : task.inputs) {
     if (!input.is_present()) {

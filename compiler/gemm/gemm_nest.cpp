@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "compiler/gemm/matrix_store.h"
+#include "reference/float16.h"
 
 namespace aoe::compiler {
 namespace {
@@ -18,6 +19,34 @@ using loopnest::Vec;
 std::uint32_t to_bf16(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+}
+
+/// [panel][step of k][n_vectors / 2 * lanes] pairs of float16: columns of neighbouring vectors, low and high.
+PackedConstant pack_fp16_panels(const Task& task, const GemmPlan& plan) {
+  const std::int64_t lanes = plan.lanes(), row = plan.panel_columns() / 2;
+  const auto elements = static_cast<std::size_t>(plan.panels() * plan.k_steps() * row);
+  return {.size_bytes = elements * sizeof(float),
+          .pack = [=, constant = task.inputs[1].constant](void* destination) {
+            const MatMulShape& s = plan.shape();
+            const float* from = constant->view().as<float>();
+            auto* to = static_cast<std::uint32_t*>(destination);
+            const auto at = [&](std::int64_t k, std::int64_t column) {
+              return column < s.n
+                         ? std::uint32_t{reference::Float16(s.alpha *
+                                                            from[k * s.b.row + column * s.b.column])
+                                             .bits}
+                         : 0u;
+            };
+            for (std::int64_t panel = 0; panel < plan.panels(); ++panel) {
+              for (std::int64_t k = 0; k < s.k; ++k) {
+                for (std::int64_t j = 0; j < row; ++j) {
+                  const std::int64_t column =
+                      panel * plan.panel_columns() + j / lanes * 2 * lanes + j % lanes;
+                  *to++ = at(k, column) | at(k, column + lanes) << 16;
+                }
+              }
+            }
+          }};
 }
 
 /// [panel][step of k][n_vectors * lanes] of alpha * B, zeros beyond the last column and row.
@@ -57,7 +86,7 @@ class GemmNest {
         a_layout_(s_.a),
         store_(task, s_, plan.lanes()) {
     if (plan.is_packed()) {
-      constants_.push_back(pack_panels(task, plan));
+      constants_.push_back(plan.is_fp16() ? pack_fp16_panels(task, plan) : pack_panels(task, plan));
     } else if (task.inputs[1].constant) {
       constants_.push_back(dense_constant(task.inputs[1].constant));
     }
@@ -69,7 +98,7 @@ class GemmNest {
     buffers_ = declare(builder_, constants_.size());
     a_ = task.inputs[0].constant ? buffers_.constants[a_constant_] : *buffers_.inputs[0];
     b_ = task.inputs[1].constant ? buffers_.constants[0] : *buffers_.inputs[1];
-    if (plan.is_bf16()) {
+    if (plan.is_rounded()) {
       a_ = *buffers_.workspace;
       a_layout_.row = plan.k_steps();
     }
@@ -79,8 +108,9 @@ class GemmNest {
     builder_.parallel(plan_.parallel_extent(), [&](Int iteration) { write_iteration(iteration); });
     Kernel kernel;
     kernel.kind = KernelKind::kJit;
-    if (plan_.is_bf16()) {
-      kernel.needs_bf16 = true;
+    if (plan_.is_rounded()) {
+      kernel.needs_bf16 = plan_.is_bf16();
+      kernel.needs_fp16 = plan_.is_fp16();
       kernel.workspace_bytes = static_cast<std::size_t>(s_.m * plan_.k_steps()) * sizeof(float);
       kernel.stages.push_back(round_rows());
     }
@@ -108,16 +138,25 @@ class GemmNest {
     std::int64_t rows, vectors;
     std::int64_t last_active;  ///< columns that exist in the last vector
     Int number;                ///< among the row blocks that meet the panel one after another
-    std::vector<Local> sums;   ///< [row][vector]
+    std::vector<Local> sums;   ///< [row][vector]; in float16 [row][pair of vectors]
   };
 
-  /// A as pairs of bfloat16 in the workspace, row by row.
+  /// A as pairs of bfloat16 in the workspace, row by row; or each element of A as a pair of equal float16.
   loopnest::Function round_rows() const {
     Builder builder("round_rows");
     const KernelBuffers buffers = declare_buffers(builder, task_, constants_.size(), true);
     const loopnest::Buffer a =
         task_.inputs[0].constant ? buffers.constants[a_constant_] : *buffers.inputs[0];
     const std::int64_t lanes = plan_.lanes();
+    if (plan_.is_fp16()) {
+      builder.parallel(s_.m, [&](Int row) {
+        vector_loop(builder, "k", s_.k, plan_.lanes(), [&](Int k, std::optional<Int> active) {
+          const Vec x = builder.load(a, row * s_.a.row + k, plan_.lanes(), active);
+          builder.store(*buffers.workspace, row * s_.k + k, pair_f16(x), active);
+        });
+      });
+      return builder.finish();
+    }
     builder.parallel(s_.m, [&](Int row) {
       const auto write = [&](Int step, std::optional<Int> low, std::optional<Int> high,
                              std::optional<Int> active) {
@@ -212,7 +251,12 @@ class GemmNest {
   }
 
   void write_block(const Pass& pass, Block block) {
+    if (plan_.is_fp16()) {
+      for (std::int64_t i = 0; i < block.rows * plan_.packed_vectors(block.vectors); ++i)
+        block.sums.push_back(builder_.local(loopnest::splat(0.0f, plan_.lanes())));
+    }
     for_each_output(pass, block, [&](const MatrixPosition& at) {
+      if (plan_.is_fp16()) return;
       block.sums.push_back(builder_.local(pass.split ? loopnest::splat(0.0f, plan_.lanes())
                                           : pass.is_first
                                               ? store_.initial(builder_, buffers_, at)
@@ -220,7 +264,7 @@ class GemmNest {
     });
     const Int a = a_layout_.matrix(pass.batch, s_.batch_dims) + block.row * a_layout_.row;
     const Int b = plan_.is_packed()
-                      ? block.column * plan_.k_steps()
+                      ? (plan_.is_fp16() ? block.column / 2 : block.column) * plan_.k_steps()
                       : s_.b.matrix(pass.batch, s_.batch_dims) + block.column * s_.b.column;
     const std::int64_t unrolled = pass.steps / t_.k_unroll * t_.k_unroll;
     builder_.loop("k", pass.first_k, pass.first_k + unrolled, t_.k_unroll, [&](Int k) {
@@ -234,9 +278,9 @@ class GemmNest {
       write_step(block, a + (pass.first_k + k) * a_layout_.column,
                  b + (pass.first_k + k) * b_stride());
     }
-    std::size_t next = 0;
+    std::int64_t next = 0;
     for_each_output(pass, block, [&](const MatrixPosition& at) {
-      const auto value = builder_.get(block.sums[next++]);
+      const Vec value = sum_of(pass, block, next++, at);
       if (pass.split) {
         const Int row = (*pass.split * s_.batch() + at.batch) * s_.m + at.row;
         return builder_.store(*buffers_.workspace, row * s_.n + at.column, value, at.active);
@@ -244,6 +288,17 @@ class GemmNest {
       pass.is_last ? store_.store(builder_, buffers_, at, value)
                    : store_.store_partial(builder_, buffers_, at, value);
     });
+  }
+
+  /// Output `number` of the block, after the pass.
+  Vec sum_of(const Pass& pass, const Block& block, std::int64_t number, const MatrixPosition& at) {
+    if (!plan_.is_fp16()) return builder_.get(block.sums[static_cast<std::size_t>(number)]);
+    const std::int64_t row = number / block.vectors, v = number % block.vectors;
+    const std::int64_t pair = row * plan_.packed_vectors(block.vectors) + v / 2;
+    const Vec halves = builder_.get(block.sums[static_cast<std::size_t>(pair)]);
+    const Vec before = pass.is_first ? store_.initial(builder_, buffers_, at)
+                                     : store_.load_partial(builder_, buffers_, at);
+    return before + (v % 2 == 0 ? low_f16(halves) : high_f16(halves));
   }
 
   /// Row block n fetches the n-th part of the panel behind this one into L2, a row of it per unrolled step.
@@ -258,12 +313,16 @@ class GemmNest {
   }
 
   /// Elements between the steps of k in B.
-  std::int64_t b_stride() const { return plan_.is_packed() ? plan_.panel_columns() : s_.b.row; }
+  std::int64_t b_stride() const {
+    if (plan_.is_fp16()) return plan_.panel_columns() / 2;
+    return plan_.is_packed() ? plan_.panel_columns() : s_.b.row;
+  }
 
   /// One step of k: a vector of B per column vector, one broadcast element of A per row.
   void write_step(Block& block, Int a, Int b) {
     std::vector<Local> columns;
-    for (std::int64_t v = 0; v < block.vectors; ++v) {
+    const std::int64_t vectors = plan_.packed_vectors(block.vectors);
+    for (std::int64_t v = 0; v < vectors; ++v) {
       const Int at = b + v * plan_.lanes();
       std::optional<Int> active;
       if (!plan_.is_packed() && v + 1 == block.vectors && block.last_active < plan_.lanes()) {
@@ -278,13 +337,17 @@ class GemmNest {
     for (std::int64_t r = 0; r < block.rows; ++r) {
       const Local x =
           builder_.local(builder_.load_broadcast(a_, a + r * a_layout_.row, plan_.lanes()));
-      for (std::int64_t v = 0; v < block.vectors; ++v) {
-        const Local& sum = block.sums[static_cast<std::size_t>(r * block.vectors + v)];
+      for (std::int64_t v = 0; v < vectors; ++v) {
+        const Local& sum = block.sums[static_cast<std::size_t>(r * vectors + v)];
         const Vec y = builder_.get(columns[static_cast<std::size_t>(v)]);
-        builder_.assign(sum, plan_.is_bf16() ? dot_bf16(builder_.get(x), y, builder_.get(sum))
-                                             : fma(builder_.get(x), y, builder_.get(sum)));
+        builder_.assign(sum, multiply_add(builder_.get(x), y, builder_.get(sum)));
       }
     }
+  }
+
+  Vec multiply_add(Vec x, Vec y, Vec sum) const {
+    if (plan_.is_bf16()) return dot_bf16(x, y, sum);
+    return plan_.is_fp16() ? fma_f16(x, y, sum) : fma(x, y, sum);
   }
 
   static PackedConstant dense_constant(const ConstantPtr& constant) {
@@ -332,13 +395,13 @@ Kernel build_gemm(const Task& task, const GemmPlan& plan) {
   return GemmNest(task, plan,
                   [&](Builder& builder, std::size_t constants) {
                     return declare_buffers(builder, task, constants,
-                                           plan.is_bf16() || plan.splits_k());
+                                           plan.is_rounded() || plan.splits_k());
                   })
       .build();
 }
 
 Kernel build_gemm_stage(const Task& product, const GemmPlan& plan, const DeclareProduct& declare) {
-  AOE_CHECK(!plan.is_bf16(), "a stage's factors are float32");
+  AOE_CHECK(!plan.is_rounded(), "a stage's factors are float32");
   AOE_CHECK(!plan.splits_k(), "a stage is one stage");
   return GemmNest(product, plan, declare).build();
 }

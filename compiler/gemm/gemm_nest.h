@@ -47,10 +47,16 @@ void each_block(loopnest::Builder& builder, const std::vector<BlockRun>& runs, l
                 std::int64_t blocks_per_tile, const std::string& name,
                 const std::function<void(loopnest::Int, std::int64_t, loopnest::Int)>& body);
 
-/// What the products are computed in; sums are float32 always.
+/// Sums of so many products of float16 lose little to its 11 bits.
+constexpr std::int64_t kFloat16Steps = 128;
+
+/// What the products are computed in; long sums are float32 always.
 enum class GemmPrecision {
   kFloat32,
   kBFloat16,  ///< both factors rounded; one step of k multiplies a pair of neighbours (packed B only)
+  /// Products and sums of up to kFloat16Steps steps in float16, two vectors of columns at a time (packed B only); a
+  /// cache tile of k is one such block, and adds to the float32 sums in the output.
+  kFloat16,
 };
 
 /// A matrix product cut up for one tiling.
@@ -64,8 +70,15 @@ class GemmPlan {
   int lanes() const { return lanes_; }
   bool is_packed() const { return is_packed_; }
   bool is_bf16() const { return precision_ == GemmPrecision::kBFloat16; }
+  /// Both factors in less than float32.
+  bool is_rounded() const { return precision_ != GemmPrecision::kFloat32; }
+  bool is_fp16() const { return precision_ == GemmPrecision::kFloat16; }
   std::int64_t k_steps() const { return is_bf16() ? (shape_.k + 1) / 2 : shape_.k; }
   std::int64_t panel_columns() const { return tiling_.n_vectors * lanes_; }
+  /// Registers that hold the sums, and the factors, of so many vectors of columns.
+  std::int64_t packed_vectors(std::int64_t vectors) const {
+    return is_fp16() ? (vectors + 1) / 2 : vectors;
+  }
   std::int64_t row_blocks() const;
   std::int64_t panels() const;
   std::int64_t row_tiles() const;
@@ -88,7 +101,7 @@ class GemmPlan {
   GemmPrecision precision_;
 };
 
-/// With kBFloat16 a first stage rounds A into the workspace. With k_splits the workspace holds the partial sums,
+/// With kBFloat16 and kFloat16 a first stage rounds A into the workspace. With k_splits the workspace holds the partial sums,
 /// [split][batch][row][column].
 Kernel build_gemm(const Task& task, const GemmPlan& plan);
 

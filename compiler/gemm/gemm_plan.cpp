@@ -75,14 +75,15 @@ std::int64_t GemmPlan::parallel_extent() const {
 
 std::int64_t GemmPlan::registers() const {
   // Sums, a vector of B each, and one broadcast element of A; a single vector takes that from memory.
-  return tiling_.m_block * tiling_.n_vectors + tiling_.n_vectors + (tiling_.n_vectors > 1 ? 1 : 0);
+  const std::int64_t vectors = packed_vectors(tiling_.n_vectors);
+  return tiling_.m_block * vectors + vectors + (vectors > 1 ? 1 : 0);
 }
 
 std::int64_t GemmPlan::body_fmas() const {
   std::int64_t fmas = 0;
   for (const BlockRun& rows : even_runs(shape_.m, tiling_.m_block)) {
     for (const BlockRun& columns : block_runs(shape_.n, panel_columns())) {
-      fmas += rows.size * ceil_div(columns.size, lanes_) * tiling_.k_unroll;
+      fmas += rows.size * packed_vectors(ceil_div(columns.size, lanes_)) * tiling_.k_unroll;
     }
   }
   return fmas * std::min<std::int64_t>(k_tiles(), 3);
@@ -93,9 +94,11 @@ double GemmPlan::core_cycles() const {
   for (const BlockRun& rows : even_runs(shape_.m, tiling_.m_block)) {
     for (const BlockRun& columns : block_runs(shape_.n, panel_columns())) {
       const auto m = static_cast<double>(rows.size);
-      const auto vectors = static_cast<double>(ceil_div(columns.size, lanes_));
-      cycles += static_cast<double>(rows.count * columns.count) *
-                block_cycles(m * vectors, m, vectors, 1);
+      const auto vectors = static_cast<double>(packed_vectors(ceil_div(columns.size, lanes_)));
+      const auto blocks = static_cast<double>(rows.count * columns.count);
+      cycles += blocks * block_cycles(m * vectors, m, vectors, 1);
+      // Each tile widens its sums and adds them to those in the output: four operations a vector.
+      if (is_fp16()) cycles += blocks * 8 * m * vectors / static_cast<double>(k_per_tile());
     }
   }
   return cycles * static_cast<double>(k_steps() * shape_.batch());

@@ -1,5 +1,6 @@
-// gemm_packed, gemm_bf16: generated matrix products, MatMulV2 and Gemm. A constant B is packed into panels that are read
-// in order: strong for matrix-vector products, few rows, batches of small matrices and fused epilogues. gemm_bf16 rounds both factors to bfloat16, where the graph allows it and the machine multiplies pairs of them.
+// gemm_packed, gemm_bf16, gemm_fp16: generated matrix products, MatMulV2 and Gemm. A constant B is packed into panels that are read
+// in order: strong for matrix-vector products, few rows, batches of small matrices and fused epilogues. gemm_bf16 rounds both factors to bfloat16, gemm_fp16
+// to float16 with short sums in it, where the graph allows it and the machine has the instructions.
 // The nest: compiler/gemm/gemm_nest.h. Tested like every Impl by tests/compiler/impls_test.cpp.
 #include <algorithm>
 #include <limits>
@@ -22,8 +23,9 @@ bool is_legal(const GemmPlan& plan, const Soc& soc) {
   if (plan.registers() > soc.vector_registers) return false;
   if (t.m_tile > plan.row_blocks() || t.n_tile > plan.panels()) return false;
   if (t.k_block != 0 && t.k_block % t.k_unroll != 0) return false;
+  if (plan.is_fp16() && plan.k_per_tile() > kFloat16Steps) return false;
   if ((t.prefetch != 0 || t.prefetch_panel != 0) && !plan.is_packed()) return false;
-  if (plan.splits_k() && (plan.is_bf16() || t.k_block != 0 || plan.k_steps() % t.k_splits != 0))
+  if (plan.splits_k() && (plan.is_rounded() || t.k_block != 0 || plan.k_steps() % t.k_splits != 0))
     return false;
   return plan.body_fmas() <= kMaxBodyFmas;
 }
@@ -34,17 +36,15 @@ std::vector<std::int64_t> k_splits(const GemmPlan& plan, const Soc& soc) {
   const MatMulShape& s = plan.shape();
   const std::int64_t blocks = s.batch() * ceil_div(s.m, 8) * ceil_div(s.n, 2 * plan.lanes());
   std::vector<std::int64_t> splits = {1};
-  if (plan.is_bf16() || soc.threads == 1 || s.k < kLongSum || blocks > kFewBlocks * soc.threads)
+  if (plan.is_rounded() || soc.threads == 1 || s.k < kLongSum || blocks > kFewBlocks * soc.threads)
     return splits;
   for (std::int64_t n = 2; n <= 4 * soc.threads && s.k / n >= kLongSum / 4; n *= 2)
     if (s.k % n == 0) splits.push_back(n);
   return splits;
 }
 
-/// What rounding to bfloat16 needs beyond what every product does.
-Result<void> supports_bf16(const Task& task, const MatMulShape& shape, const Soc& soc) {
-  if (!graph::allows_bf16(task.op)) return Unexpected("precision_mode asks for float32");
-  if (!soc.has_bf16) return Unexpected(soc.version + " has no AVX512-BF16");
+/// What rounding needs beyond what every product does.
+Result<void> supports_rounding(const Task& task, const MatMulShape& shape) {
   if (task.inputs[1].constant == nullptr || !shape.is_b_shared()) {
     return Unexpected("the second factor is not one constant matrix");
   }
@@ -57,7 +57,17 @@ class GemmPacked final : public Impl {
  public:
   explicit GemmPacked(GemmPrecision precision) : precision_(precision) {}
 
-  std::string_view name() const override { return is_bf16() ? "gemm_bf16" : "gemm_packed"; }
+  std::string_view name() const override {
+    switch (precision_) {
+      case GemmPrecision::kBFloat16:
+        return "gemm_bf16";
+      case GemmPrecision::kFloat16:
+        return "gemm_fp16";
+      case GemmPrecision::kFloat32:
+        break;
+    }
+    return "gemm_packed";
+  }
   int version() const override { return 2; }
 
   Result<void> supports(const Task& task, const Soc& soc) const override {
@@ -77,8 +87,13 @@ class GemmPacked final : public Impl {
       return Unexpected("alpha is " + std::to_string(shape->alpha) +
                         ", needs 1 when the second factor is not constant");
     }
-    if (is_bf16()) {
-      if (Result<void> possible = supports_bf16(task, *shape, soc); !possible) return possible;
+    if (precision_ != GemmPrecision::kFloat32) {
+      const bool is_fp16 = precision_ == GemmPrecision::kFloat16;
+      const bool is_allowed = is_fp16 ? graph::allows_fp16(task.op) : graph::allows_bf16(task.op);
+      if (!is_allowed) return Unexpected("precision_mode asks for more");
+      if (!(is_fp16 ? soc.has_fp16 : soc.has_bf16))
+        return Unexpected(soc.version + " has no AVX512-" + (is_fp16 ? "FP16" : "BF16"));
+      if (Result<void> possible = supports_rounding(task, *shape); !possible) return possible;
     }
     return supports_matrix_epilogue(task, *shape);
   }
@@ -101,10 +116,13 @@ class GemmPacked final : public Impl {
       if ((s.m + blocks - 1) / blocks == r) rows.push_back(r);
     }
     for (const std::int64_t v : {1, 2, 3, 4, 6, 8, 12}) {
-      if (v == 1 || (v - 1) * soc.vector_lanes < s.n) vectors.push_back(v);
+      const bool is_least = v == (plan.is_fp16() ? 2 : 1);
+      if (plan.is_fp16() && v % 2 != 0) continue;
+      if (is_least || (v - 1) * soc.vector_lanes < s.n) vectors.push_back(v);
     }
-    for (const std::int64_t k : {128, 256, 512, 1024, 2048}) {
-      if (k < plan.k_steps()) k_blocks.push_back(k);
+    for (const std::int64_t k : {64, 128, 256, 512, 1024, 2048}) {
+      const bool is_short = k <= kFloat16Steps;
+      if (k < plan.k_steps() && (plan.is_fp16() ? is_short : k > 64)) k_blocks.push_back(k);
     }
     if (plan.is_packed() && s.m <= 8) prefetches = {0, 8, 16, 32};
     if (plan.is_packed() && s.m > 8) panels = {0, 1};
@@ -170,7 +188,11 @@ class GemmPacked final : public Impl {
   }
 
  private:
-  bool is_bf16() const { return precision_ == GemmPrecision::kBFloat16; }
+  /// Sums in float16 are short from the start.
+  std::int64_t first_k_block(const Task& task, const Soc& soc) const {
+    const GemmPlan plan = plan_of(task, {}, soc);
+    return plan.is_fp16() && plan.k_steps() > kFloat16Steps ? kFloat16Steps : 0;
+  }
 
   GemmPlan plan_of(const Task& task, const GemmTiling& tiling, const Soc& soc) const {
     return GemmPlan(matmul_shape(task).value(), task.inputs[1].constant != nullptr,
@@ -190,7 +212,7 @@ class GemmPacked final : public Impl {
     double best_cycles = std::numeric_limits<double>::infinity();
     for (const std::int64_t m : space.axes[0].values) {
       for (const std::int64_t v : space.axes[1].values) {
-        const GemmTiling t{.m_block = m, .n_vectors = v};
+        const GemmTiling t{.m_block = m, .n_vectors = v, .k_block = first_k_block(task, soc)};
         const GemmPlan plan = plan_of(task, t, soc);
         if (!is_legal(plan, soc)) continue;
         const double cycles = plan.core_cycles() / parallel_balance(soc, plan.parallel_extent());
@@ -253,6 +275,7 @@ class GemmPacked final : public Impl {
 void register_gemm_packed(ImplRegistry& registry) {
   registry.add(std::make_unique<GemmPacked>(GemmPrecision::kFloat32));
   registry.add(std::make_unique<GemmPacked>(GemmPrecision::kBFloat16));
+  registry.add(std::make_unique<GemmPacked>(GemmPrecision::kFloat16));
 }
 
 }  // namespace aoe::compiler

@@ -339,6 +339,25 @@ Vec dot_bf16(Vec a, Vec b, Vec sum) {
       {.op = Op::kDotBf16, .type = Type::kFloat, .lanes = a.lanes(), .args = {a.e, b.e, sum.e}}));
 }
 
+Vec pair_f16(Vec a) {
+  return unary(Op::kPairF16, a);
+}
+
+Vec fma_f16(Vec a, Vec b, Vec sum) {
+  check_lanes(a.e, b.e);
+  check_lanes(b.e, sum.e);
+  return Vec(make(
+      {.op = Op::kFmaF16, .type = Type::kFloat, .lanes = a.lanes(), .args = {a.e, b.e, sum.e}}));
+}
+
+Vec low_f16(Vec pairs) {
+  return unary(Op::kLowF16, pairs);
+}
+
+Vec high_f16(Vec pairs) {
+  return unary(Op::kHighF16, pairs);
+}
+
 Vec quad_splat(std::uint32_t quad, int lanes) {
   return Vec(make({.op = Op::kQuadConst, .type = Type::kFloat, .lanes = lanes, .ivalue = quad}));
 }

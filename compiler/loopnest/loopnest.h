@@ -58,6 +58,7 @@ enum class Op {
   kReduceAdd, kReduceMax, kReduceMin,          // lanes -> 1 lane
   kTransposeRow,                               // row `ivalue` of the transpose of n args of n lanes
   kPackBf16, kDotBf16,                         // pairs of bfloat16 in the bits of float lanes
+  kPairF16, kFmaF16, kLowF16, kHighF16,        // pairs of float16 in the bits of float lanes
   kLoadQuads, kQuadConst, kFlipSigns, kDotU8S8, // four bytes in the bits of float lanes
   kIntBitsToFloat, kFloatToIntBits,            // int32 in the bits of float lanes
   // lane masks (type kMask)
@@ -149,6 +150,14 @@ Vec transpose_row(const std::vector<Vec>& rows, int row);
 Vec pack_bf16(Vec low, Vec high);
 /// sum + a.first * b.first + a.second * b.second by lane, in float32; subnormal numbers count as zeros.
 Vec dot_bf16(Vec a, Vec b, Vec sum);
+
+/// Pairs of float16, each in the bits of one float lane. 16 lanes. Only loads, stores, local() and the functions here may
+/// touch them. On a Soc with has_fp16 a multiply-add is one instruction; elsewhere it goes through float32, with the same
+/// rounding behind each but for ties of ties.
+Vec pair_f16(Vec a);                 ///< each number twice, rounded to nearest even
+Vec fma_f16(Vec a, Vec b, Vec sum);  ///< both halves of each lane: a * b + sum, rounded to float16
+Vec low_f16(Vec pairs);              ///< the low halves as float32
+Vec high_f16(Vec pairs);
 
 /// Quads: four bytes, and int32 sums, each in the bits of one float lane. Only loads, stores, local() and the functions
 /// here may touch them. On a Soc with has_vnni a dot product is one instruction, elsewhere a few; all are exact.

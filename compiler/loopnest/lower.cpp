@@ -240,6 +240,10 @@ class Lowering {
       case Op::kDotBf16:
         use_bf16();
         return emit_dot_bf16(ir_, value(e.args[0]), value(e.args[1]), value(e.args[2]));
+      case Op::kFmaF16:
+        if (soc_.has_fp16) use_fp16();
+        return emit_fma_f16(ir_, value(e.args[0]), value(e.args[1]), value(e.args[2]),
+                            soc_.has_fp16);
       case Op::kLoadQuads:
         return memory_.load_quads(place(e.id, e.args[0]), e.lanes,
                                   e.args.size() > 1 ? index(e.args[1]) : nullptr);
@@ -258,6 +262,7 @@ class Lowering {
 
   /// Functions without these operations keep to the baseline.
   void use_bf16() { target_->addFnAttr("target-features", "+avx512bf16"); }
+  void use_fp16() { target_->addFnAttr("target-features", "+avx512fp16"); }
   void use_vnni() {
     target_->addFnAttr("target-features", soc_.isa == Isa::kAvx512 ? "+avx512vnni" : "+avxvnni");
   }
@@ -267,6 +272,12 @@ class Lowering {
     switch (e.op) {
       case Op::kBroadcast:
         return ir_.CreateVectorSplat(static_cast<unsigned>(e.lanes), a);
+      case Op::kPairF16:
+        return emit_pair_f16(ir_, a);
+      case Op::kLowF16:
+        return emit_half_of_f16(ir_, a, false);
+      case Op::kHighF16:
+        return emit_half_of_f16(ir_, a, true);
       case Op::kFlipSigns:
         return emit_flip_signs(ir_, a);
       case Op::kIntBitsToFloat:

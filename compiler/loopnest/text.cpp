@@ -90,6 +90,14 @@ Spelling spelling(Op op) {
       return {"pack_bf16", 0};
     case Op::kDotBf16:
       return {"dot_bf16", 0};
+    case Op::kPairF16:
+      return {"pair_f16", 0};
+    case Op::kFmaF16:
+      return {"fma_f16", 0};
+    case Op::kLowF16:
+      return {"low_f16", 0};
+    case Op::kHighF16:
+      return {"high_f16", 0};
     case Op::kFlipSigns:
       return {"flip_signs", 0};
     case Op::kDotU8S8:

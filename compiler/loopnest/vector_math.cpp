@@ -273,6 +273,50 @@ Value* emit_dot_bf16(IrBuilder& ir, Value* a, Value* b, Value* sum) {
                             {sum, ir.CreateBitCast(a, pairs), ir.CreateBitCast(b, pairs)});
 }
 
+// ---- pairs of float16 ----
+
+namespace {
+
+llvm::FixedVectorType* halves_of(IrBuilder& ir, Value* pairs) {
+  const auto lanes = llvm::cast<llvm::FixedVectorType>(pairs->getType())->getNumElements();
+  return llvm::FixedVectorType::get(ir.getHalfTy(), 2 * lanes);
+}
+
+}  // namespace
+
+Value* emit_pair_f16(IrBuilder& ir, Value* a) {
+  const auto lanes = llvm::cast<llvm::FixedVectorType>(a->getType())->getNumElements();
+  Value* halves = ir.CreateFPTrunc(a, llvm::FixedVectorType::get(ir.getHalfTy(), lanes));
+  Value* bits =
+      ir.CreateZExt(ir.CreateBitCast(halves, llvm::FixedVectorType::get(ir.getInt16Ty(), lanes)),
+                    llvm::FixedVectorType::get(ir.getInt32Ty(), lanes));
+  Value* both = ir.CreateOr(bits, ir.CreateShl(bits, llvm::ConstantInt::get(bits->getType(), 16)));
+  return ir.CreateBitCast(both, a->getType());
+}
+
+Value* emit_fma_f16(IrBuilder& ir, Value* a, Value* b, Value* sum, bool has_fp16) {
+  llvm::FixedVectorType* halves = halves_of(ir, a);
+  Value* factors[] = {ir.CreateBitCast(a, halves), ir.CreateBitCast(b, halves),
+                      ir.CreateBitCast(sum, halves)};
+  if (has_fp16) {
+    Value* result = ir.CreateIntrinsic(llvm::Intrinsic::fma, {halves}, factors);
+    return ir.CreateBitCast(result, a->getType());
+  }
+  auto* wide = llvm::FixedVectorType::get(ir.getFloatTy(), halves->getNumElements());
+  for (Value*& factor : factors) factor = ir.CreateFPExt(factor, wide);
+  Value* result = ir.CreateIntrinsic(llvm::Intrinsic::fma, {wide}, factors);
+  return ir.CreateBitCast(ir.CreateFPTrunc(result, halves), a->getType());
+}
+
+Value* emit_half_of_f16(IrBuilder& ir, Value* pairs, bool is_high) {
+  const auto lanes = llvm::cast<llvm::FixedVectorType>(pairs->getType())->getNumElements();
+  Value* bits = ir.CreateBitCast(pairs, llvm::FixedVectorType::get(ir.getInt32Ty(), lanes));
+  if (is_high) bits = ir.CreateLShr(bits, llvm::ConstantInt::get(bits->getType(), 16));
+  bits = ir.CreateTrunc(bits, llvm::FixedVectorType::get(ir.getInt16Ty(), lanes));
+  return ir.CreateFPExt(ir.CreateBitCast(bits, llvm::FixedVectorType::get(ir.getHalfTy(), lanes)),
+                        pairs->getType());
+}
+
 // ---- quads of bytes ----
 
 namespace {

@@ -304,6 +304,29 @@ TEST(ElementTypes, PairsOfBFloat16AreRoundedAndMultiplied) {
   }
 }
 
+TEST(ElementTypes, PairsOfFloat16AreMultipliedAndAdded) {
+  for (const Soc& soc : test_socs()) {
+    if (soc.isa != Isa::kAvx512) continue;
+    Builder b("f");
+    const Buffer x = b.buffer("x", Access::kRead), y = b.buffer("y", Access::kRead);
+    const Buffer z = b.buffer("z", Access::kWrite);
+    b.parallel(1, [&](Int) {
+      const auto pairs = [&](Buffer from) { return b.get(b.local(pair_f16(b.load(from, 0, 16)))); };
+      const Local sum = b.local(fma_f16(pairs(x), pairs(y), pairs(y)));
+      b.store(z, 0, low_f16(b.get(sum)));
+      b.store(z, 16, high_f16(b.get(sum)));
+    });
+    const Function f = b.finish();
+    std::vector<float> x_in = random_floats(16, 1), y_in = random_floats(16, 2);
+    std::vector<float> z_machine(32), z_eval(32);
+    void* const buffers[] = {x_in.data(), y_in.data(), z_machine.data()};
+    compile_and_run(f, soc, buffers);
+    const EvalBuffer eval[] = {{x_in.data(), 16}, {y_in.data(), 16}, {z_eval.data(), 32}};
+    evaluate(f, eval);
+    EXPECT_EQ(z_machine, z_eval);
+  }
+}
+
 TEST(ElementTypes, QuadsOfBytesAreMultipliedExactly) {
   for (const Soc& soc : quantised_test_socs()) {
     const int lanes = soc.vector_lanes;

@@ -2,6 +2,8 @@
 // Formats, against the reference implementation.
 #pragma once
 
+#include <optional>
+
 #include "compiler/impl.h"
 #include "tests/compiler/shape_line.h"
 
@@ -10,6 +12,8 @@ namespace aoe::compiler {
 struct ImplCheckOptions {
   int sampled_schedules = 3;  ///< besides the heuristic one, for each Format
   unsigned seed = 1;
+  /// Generated code is for this machine when the Soc that the Impl is asked about is not at hand.
+  std::optional<Soc> machine = {};
 };
 
 /// Reports through GoogleTest. Nothing outside the buffers may be touched: they end at guard pages.

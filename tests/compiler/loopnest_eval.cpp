@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "reference/float16.h"
 
 namespace aoe::compiler::loopnest {
 namespace {
@@ -179,6 +180,14 @@ class Evaluator {
       }
       case Op::kPackBf16:
         return pack_bf16(vector(e->args[0]), vector(e->args[1]));
+      case Op::kPairF16:
+        return pair_f16(vector(e->args[0]));
+      case Op::kFmaF16:
+        return fma_f16(vector(e->args[0]), vector(e->args[1]), vector(e->args[2]));
+      case Op::kLowF16:
+        return half_f16(vector(e->args[0]), 0);
+      case Op::kHighF16:
+        return half_f16(vector(e->args[0]), 16);
       case Op::kLoadQuads:
         return load_quads(*e);
       case Op::kQuadConst:
@@ -218,6 +227,39 @@ class Evaluator {
         return std::bit_cast<float>(u) * std::bit_cast<float>(v);
       };
       sum[i] += product(x << 16, y << 16) + product(x & 0xffff0000u, y & 0xffff0000u);
+    }
+    return sum;
+  }
+
+  static Lanes pair_f16(Lanes a) {
+    for (float& x : a) {
+      const std::uint32_t half = reference::Float16(x).bits;
+      x = std::bit_cast<float>(half | half << 16);
+    }
+    return a;
+  }
+
+  static float half_f16(float pair, int shift) {
+    const std::uint32_t bits = std::bit_cast<std::uint32_t>(pair) >> shift;
+    reference::Float16 half;
+    half.bits = static_cast<std::uint16_t>(bits);
+    return static_cast<float>(half);
+  }
+
+  static Lanes half_f16(Lanes pairs, int shift) {
+    for (float& pair : pairs) pair = half_f16(pair, shift);
+    return pairs;
+  }
+
+  static Lanes fma_f16(const Lanes& a, const Lanes& b, Lanes sum) {
+    for (std::size_t i = 0; i < sum.size(); ++i) {
+      std::uint32_t bits = 0;
+      for (const int shift : {0, 16}) {
+        const float x = half_f16(a[i], shift), y = half_f16(b[i], shift);
+        const float z = std::fma(x, y, half_f16(sum[i], shift));
+        bits |= std::uint32_t{reference::Float16(z).bits} << shift;
+      }
+      sum[i] = std::bit_cast<float>(bits);
     }
     return sum;
   }

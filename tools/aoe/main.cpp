@@ -71,9 +71,10 @@ void warn_of_load() {
   if (warning) logger("aoe")->warn(*warning);
 }
 
-void lower_precision(graph::Graph& graph, const tuner::TuneOptions& tuning) {
+void lower_precision(graph::Graph& graph, const tuner::TuneOptions& tuning, bool allows_fp16) {
   compiler::CompileOptions options;
   options.soc = tuning.soc;
+  options.soc.has_fp16 &= allows_fp16;
   options.compile_threads = tuning.compile_threads;
   const tuner::MixedPrecision choice = tuner::choose_bf16(graph, options);
   logger("aoe")->info("bfloat16 in {} of {} products, error {:.1e} of the range", choice.lowered,
@@ -106,7 +107,7 @@ Work prepare(Settings& settings, const Banks& graph_banks) {
         read_graph(settings.model, {.disabled = {graph::kBytePass}, .dump_dir = {}}).graph;
   if (settings.model.allow_bf16) {
     if (!work.full_precision) work.full_precision = work.graph;
-    lower_precision(work.graph, settings.tuning);
+    lower_precision(work.graph, settings.tuning, settings.model.allow_fp16);
   }
   return work;
 }

@@ -60,7 +60,9 @@ void build(const BuildSettings& settings, const std::string& command_line) {
       kernels.push_back(kernel);
     };
   if (settings.model.allow_bf16) {
-    const tuner::MixedPrecision choice = tuner::choose_bf16(model.graph, options);
+    compiler::CompileOptions chosen = options;
+    chosen.soc.has_fp16 &= settings.model.allow_fp16;
+    const tuner::MixedPrecision choice = tuner::choose_bf16(model.graph, chosen);
     logger("atc")->info("bfloat16 in {} of {} products, error {:.1e} of the range", choice.lowered,
                         choice.candidates, choice.error);
   }

@@ -94,7 +94,8 @@ ModelFlags read_model_flags(const po::variables_map& flags) {
   ModelFlags read{.model = flags["model"].as<std::string>(),
                   .import = {},
                   .gears = read_gears(flags),
-                  .allow_bf16 = is_mixed_precision(flags["precision_mode"].as<std::string>())};
+                  .allow_bf16 = is_mixed_precision(flags["precision_mode"].as<std::string>()),
+                  .allow_fp16 = flags["precision_mode"].as<std::string>() == "allow_mix_precision"};
   if (flags.contains("input_shape") && !read.gears)
     read.import.input_shapes = graph::parse_input_shapes(flags["input_shape"].as<std::string>());
   if (flags.contains("out_nodes"))

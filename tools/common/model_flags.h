@@ -16,6 +16,7 @@ struct ModelFlags {
   graph::ImportOptions import;
   std::optional<graph::GearRequest> gears;  ///< with them, import.input_shapes is empty
   bool allow_bf16 = false;  ///< --precision_mode: where it pays and the machine has it
+  bool allow_fp16 = false;  ///< besides
 };
 
 /// --model, --framework, --input_shape, the flags of gears, --input_format, --out_nodes, --precision_mode.
