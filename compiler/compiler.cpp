@@ -40,8 +40,8 @@ int Compilation::bank_hits() const {
 
 Compilation compile(const graph::Graph& graph, const CompileOptions& options) {
   Lowered lowered = lower_graph(graph, options);
-  Compilation result{.om = build_om(graph.name, lowered, options),
-                     .nodes = std::move(lowered.reports)};
+  Compilation result{.nodes = std::move(lowered.reports)};
+  result.om = build_om(graph.name, std::move(lowered), options);
   result.om.tuning = tuning_section(result.nodes, options);
   logger("compiler")
       ->info(

@@ -8,7 +8,6 @@
 
 namespace aoe::compiler {
 
-runtime::Om build_om(const std::string& name, const Lowered& lowered,
-                     const CompileOptions& options);
+runtime::Om build_om(const std::string& name, Lowered lowered, const CompileOptions& options);
 
 }  // namespace aoe::compiler

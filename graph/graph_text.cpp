@@ -107,6 +107,8 @@ std::string node_text(const Graph& graph, const Node& node) {
     text += i > 0 ? ", " : "";
     text += id == kNone ? "_" : graph.values[id].name + ": " + shape_text(graph.values[id].desc);
   }
+  if (node.group.id != 0)
+    text += fmt::format(" group={}{}", node.group.id, node.group.is_one_list ? " one_list" : "");
   return text;
 }
 
