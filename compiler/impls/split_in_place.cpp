@@ -45,7 +45,12 @@ class SplitInPlace final : public SharingImpl {
       choices.push_back(std::move(choice));
     };
     add(Format::kND);
-    if (task.in(0).shape.size() != 4 || axis_of(task) != 1) return choices;
+    if (task.in(0).shape.size() != 4 || axis_of(task) > 1) return choices;
+    if (axis_of(task) == 0) {  // whole images, however they are stored
+      add(Format::kNHWC);
+      add(Format::kNC1HWC0);
+      return choices;
+    }
     // The last part may end within a block: what lies behind it is padding of the whole, too.
     const bool are_whole_blocks = std::all_of(
         task.outputs.begin(), std::prev(task.outputs.end()), [&](const TensorDesc& part) {

@@ -21,8 +21,9 @@ class BlockWriter {
   explicit BlockWriter(std::uint32_t seed) : random_(seed) {
     graph_.name = "blocks_" + std::to_string(seed);
     const std::int64_t channels = 4 * (1 + below(4)), size = 3 + below(5);
+    const std::int64_t images = below(2) == 0 ? 2 + below(3) : 1;
     const ValueId input = graph_.add_value(
-        "x", {.dtype = DataType::kFloat, .shape = {1, channels, size, size + below(3)}});
+        "x", {.dtype = DataType::kFloat, .shape = {images, channels, size, size + below(3)}});
     graph_.inputs.push_back(input);
     pool_.push_back(input);
   }
@@ -99,7 +100,7 @@ class BlockWriter {
         return add_pooled_convolution();
       case 6:
       case 7:
-        return add_parallel_products();
+        return shape(pool_.front())[0] == 1 ? add_parallel_products() : add_inverted_residual();
       case 8:
         return add_shared_activation();
       case 9: {
@@ -141,7 +142,8 @@ class BlockWriter {
     const std::int64_t groups = 2 + below(2), channels = groups * (2 + below(4));
     x = maybe_relu(convolution(x, channels, 1, {}, true));
     const Shape s = shape(x);
-    const ValueId split = graph::add_ints(graph_, "s", {1, groups, channels / groups, s[2], s[3]});
+    const ValueId split =
+        graph::add_ints(graph_, "s", {s[0], groups, channels / groups, s[2], s[3]});
     reference::Attrs perm;
     perm.set("perm", std::vector<std::int64_t>{0, 2, 1, 3, 4});
     const ValueId joined = graph::add_ints(graph_, "s", s);
