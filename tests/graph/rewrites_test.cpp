@@ -51,7 +51,7 @@ graph::RewritePlan random_plan(const Graph& graph, const CanonicalForm& form,
 }
 
 TEST(Rewrites, KeepTheMeaningOfRandomGraphs) {
-  constexpr std::uint32_t kGraphs = 2400;
+  constexpr std::uint32_t kGraphs = 3000;
   std::map<std::string, int> applied;
   int rewritten = 0;
   for (std::uint32_t seed = 1; seed <= kGraphs; ++seed) {
