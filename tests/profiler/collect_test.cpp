@@ -56,7 +56,8 @@ TEST(PerfCounters, CountWhatTheThreadDoes) {
   for (std::size_t i = 0; i < kPages; ++i) memory[i * 4096 * 256] = 1;
   (*counters)->read(after);
   EXPECT_GE(corrected_count(before[0], after[0]), 1u);
-  EXPECT_LE(corrected_count(before[0], after[0]), 10 * kPages);
+  // With AddressSanitizer the pages of its shadow come on top: an eighth of the memory.
+  EXPECT_LE(corrected_count(before[0], after[0]), 100 * kPages);
 }
 
 TEST(PerfCounters, SayWhichEventIsNotToBeHad) {
