@@ -55,7 +55,7 @@ struct SearchPolicy {
   int min_trials = 16;
   /// Of these, for a task whose kind the bank's records know from other shapes: a cost model that
   /// was taught before needs to see less.
-  double familiar_share = 0.12;
+  double familiar_share = 0.1;
   int max_trials = 160;
   int batch_size = 8;  ///< compiled together, then measured one by one
   int patience = 32;   ///< proposals without a better one that end the search of a task
