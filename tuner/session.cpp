@@ -125,9 +125,9 @@ class OperatorTuning {
     report(Stage::kSearch);
 
     const std::optional<bank::StrategySet> known = find_known(task);
-    if (known && known->has_winner()) ++outcome_.bank_hits;
     bool is_done = true;
     if (known && is_settled_by(*known, planned_[index])) {
+      ++outcome_.settled;
       ledger_.note_known(*known);
       remember_winner(task, *known);
     } else if (is_time_up() || planned_[index] == 0) {

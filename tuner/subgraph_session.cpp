@@ -133,8 +133,9 @@ class SubgraphTuning {
     progress_.trials = 0;
     report(Stage::kSearch);
     const auto known = known_plan(task);
-    if (known && known->has_winner()) ++outcome_.bank_hits;
-    if ((known && !options_.repeat_tune) || is_time_up() || trials_left() == 0)
+    const bool is_settled = known && !options_.repeat_tune;
+    if (is_settled) ++outcome_.settled;
+    if (is_settled || is_time_up() || trials_left() == 0)
       ledger_.note_not_searched(task, known);
     else
       search(task, known);

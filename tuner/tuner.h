@@ -105,7 +105,7 @@ struct TuneOutcome {
   std::vector<TaskGain> gains;               ///< by gain in the whole model, largest first
   std::vector<std::string> failed_ops;
   int tasks = 0;
-  int bank_hits = 0;        ///< tasks that the bank knew before
+  int settled = 0;          ///< tasks not searched again: the bank knows how they ended
   std::int64_t trials = 0;  ///< made by this run; at most max_trials
   bool om_written = false;
 };

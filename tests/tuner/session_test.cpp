@@ -209,7 +209,7 @@ TEST_F(Session, WhatTheBankKnowsIsSkippedAndCountsAsHitAndReserved) {
   const TuneOutcome again = tune();
   EXPECT_TRUE(machine_.measured.empty());
   EXPECT_EQ(again.trials, 0);
-  EXPECT_EQ(again.bank_hits, kTasks);
+  EXPECT_EQ(again.settled, kTasks);
   EXPECT_EQ(again.verdict, "faster");
   expect_counters(0, 0, kTasks, 0);
   EXPECT_EQ(winners(), first);

@@ -52,7 +52,7 @@ void print_report(std::ostream& out, const Settings& settings, const TuneOutcome
     out << fmt::format(
         "model: {:.3f} ms before, {:.3f} ms after ({}); {} tasks, {} known to the bank, {} "
         "trials\n",
-        outcome.baseline_ms, outcome.result_ms, outcome.verdict, outcome.tasks, outcome.bank_hits,
+        outcome.baseline_ms, outcome.result_ms, outcome.verdict, outcome.tasks, outcome.settled,
         outcome.trials);
   if (outcome.result_ms > 0 && !gears.empty())
     out << fmt::format("gears: {}; the model's time is that of one inference of each\n",
