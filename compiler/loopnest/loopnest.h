@@ -152,8 +152,8 @@ Vec pack_bf16(Vec low, Vec high);
 Vec dot_bf16(Vec a, Vec b, Vec sum);
 
 /// Pairs of float16, each in the bits of one float lane. 16 lanes. Only loads, stores, local() and the functions here may
-/// touch them. On a Soc with has_fp16 a multiply-add is one instruction; elsewhere it goes through float32, with the same
-/// rounding behind each but for ties of ties.
+/// touch them. On a Soc with has_fp16 a multiply-add is one instruction; elsewhere it goes through float32 and
+/// is rounded twice, so the last bit may differ.
 Vec pair_f16(Vec a);                 ///< each number twice, rounded to nearest even
 Vec fma_f16(Vec a, Vec b, Vec sum);  ///< both halves of each lane: a * b + sum, rounded to float16
 Vec low_f16(Vec pairs);              ///< the low halves as float32

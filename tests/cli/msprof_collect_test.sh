@@ -109,7 +109,8 @@ if [ -n "$wrapper" ]; then
   wait $sshd_pid 2>/dev/null
   echo "board:x:$(id -u):$(id -g)::$HOME:/bin/sh" >passwd
   echo "sshd:x:65534:65534::/run/sshd:/usr/sbin/nologin" >>passwd
-  echo "board:$(openssl passwd -6 open-sesame):19000:0:99999:7:::" >shadow
+  # sha512-crypt of open-sesame
+  echo 'board:$6$aoetest$eG9jdhaJ4JZCD4ExJo.TgHWjvqebsSHQGaxzUhj8ME4OriZXY4JbRrYB8Z/cXRjkyEfZE3bqnoSjhQB9q9rXF0:19000:0:99999:7:::' >shadow
   echo "board:x:$(id -g):" >group
   start_sshd LD_PRELOAD="$wrapper" NSS_WRAPPER_PASSWD="$work/passwd" NSS_WRAPPER_SHADOW="$work/shadow" \
     NSS_WRAPPER_GROUP="$work/group" -o PasswordAuthentication=yes -o PermitRootLogin=yes
