@@ -19,8 +19,8 @@ namespace {
 
 constexpr std::uint64_t kSeeds[] = {31, 47, 59};
 constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
-/// Other inputs than ours may show somewhat more.
-constexpr double kShareOfLimit = 0.97;
+/// Other inputs than ours may show more: VGG-19 1.5 times as much on some.
+constexpr double kShareOfLimit = 0.8;
 
 double output_error(const Tensor& exact, const Tensor& other) {
   const std::int64_t count = exact.elements();
