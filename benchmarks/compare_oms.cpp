@@ -20,6 +20,7 @@
 
 #include "base/check.h"
 #include "base/error.h"
+#include "base/tensor_error.h"
 #include "runtime/executor.h"
 
 namespace aoe::benchmarks {
@@ -94,21 +95,13 @@ class Model {
   std::vector<Tensor> inputs_, outputs_;
 };
 
-/// The largest difference of float outputs, as a share of their range.
+/// The largest error of all outputs; infinity where one is not a number.
 double difference(const Model& a, const Model& b) {
   double largest = 0;
   AOE_CHECK(a.outputs().size() == b.outputs().size(), "two oms of one model");
   for (std::size_t o = 0; o < a.outputs().size(); ++o) {
-    const Tensor &x = a.outputs()[o], &y = b.outputs()[o];
-    if (x.desc.dtype != DataType::kFloat) continue;
-    if (x.elements() == 0) continue;
-    const float *values = x.as<float>(), *others = y.as<float>();
-    const auto [low, high] = std::minmax_element(values, values + x.elements());
-    const double range = std::max(static_cast<double>(*high) - *low, 1e-30);
-    double off = 0;
-    for (std::int64_t i = 0; i < x.elements(); ++i)
-      off = std::max<double>(off, std::abs(values[i] - others[i]));
-    largest = std::max(largest, off / range);
+    const double error = error_of_range(a.outputs()[o], b.outputs()[o]);
+    largest = std::isnan(error) ? INFINITY : std::max(largest, error);
   }
   return largest;
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "base/tensor_error.h"
 #include "graph/precision.h"
 #include "runtime/isa.h"
 #include "tuner/timed_model.h"
@@ -22,22 +23,6 @@ constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
 /// Other inputs than ours may show more: VGG-19 1.5 times as much on some.
 constexpr double kShareOfLimit = 0.8;
 
-double output_error(const Tensor& exact, const Tensor& other) {
-  const std::int64_t count = exact.elements();
-  if (exact.desc.dtype != DataType::kFloat || exact.data == nullptr || count == 0) return 0;
-  const float *a = exact.as<float>(), *b = other.as<float>();
-  const auto [low, high] = std::minmax_element(a, a + count);
-  const double range = std::max(static_cast<double>(*high) - *low, 1e-30);
-  double worst = 0;
-  for (std::int64_t i = 0; i < count; ++i) {
-    if (a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) continue;
-    const double error = std::abs(static_cast<double>(a[i]) - b[i]) / range;
-    if (std::isnan(error)) return kNotANumber;
-    worst = std::max(worst, error);
-  }
-  return worst;
-}
-
 double largest_error(TimedModel& exact, TimedModel& other) {
   double worst = 0;
   for (const std::uint64_t seed : kSeeds) {
@@ -46,7 +31,7 @@ double largest_error(TimedModel& exact, TimedModel& other) {
     exact.run();
     other.run();
     for (std::size_t i = 0; i < exact.outputs().size(); ++i) {
-      const double error = output_error(exact.outputs()[i], other.outputs()[i]);
+      const double error = error_of_range(exact.outputs()[i], other.outputs()[i]);
       if (std::isnan(error)) return kNotANumber;
       worst = std::max(worst, error);
     }

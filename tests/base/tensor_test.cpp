@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "base/check.h"
+#include "base/tensor_error.h"
 
 namespace aoe {
 namespace {
@@ -51,6 +54,18 @@ TEST(Constant, OwnsAlignedCopies) {
   EXPECT_EQ(constant.view().as<float>()[0], 1);
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(constant.data()) % 64, 0U);
   EXPECT_EQ(constant.size_bytes(), 12U);
+}
+
+TEST(TensorError, IsAShareOfTheRangeAndShowsWhatIsNoNumber) {
+  const auto error = [](std::vector<float> exact, std::vector<float> other) {
+    const TensorDesc desc{DataType::kFloat, {3}, Format::kND};
+    return error_of_range({desc, exact.data()}, {desc, other.data()});
+  };
+  const float nan = std::nanf("");
+  EXPECT_EQ(error({-2, 0, 2}, {-2, 1, 2}), 0.25);
+  EXPECT_EQ(error({1, 1, 1}, {1, 1, 1}), 0);
+  EXPECT_TRUE(std::isnan(error({-2, 0, 2}, {-2, nan, 2})));
+  EXPECT_EQ(error({-2, nan, 2}, {-1, nan, 2}), 0.25);
 }
 
 }  // namespace
