@@ -9,6 +9,7 @@
 #include "graph/atoms.h"
 #include "graph/rewrite.h"
 #include "graph/rewrite_plan.h"
+#include "graph/subgraph.h"
 
 namespace aoe::graph {
 namespace {
@@ -64,31 +65,6 @@ std::int64_t batch_of(const Graph& graph, NodeId id) {
   return shape.size() == 4 ? shape[0] : 0;
 }
 
-/// What the region reads from outside, what of it is read there; constants apart.
-struct Border {
-  std::vector<ValueId> inputs, outputs;
-};
-
-Border border_of(const Graph& graph, const std::vector<NodeId>& nodes) {
-  const std::set<NodeId> inside(nodes.begin(), nodes.end());
-  Border border;
-  const auto note = [](std::vector<ValueId>& list, ValueId value) {
-    if (std::ranges::find(list, value) == list.end()) list.push_back(value);
-  };
-  for (const NodeId id : nodes) {
-    for (const ValueId value : graph.nodes[id].inputs)
-      if (value != kNone && !graph.values[value].constant &&
-          !inside.contains(graph.values[value].producer))
-        note(border.inputs, value);
-    const ValueId output = graph.nodes[id].outputs[0];
-    const auto readers = graph.consumers(output);
-    if (graph.is_output(output) ||
-        std::ranges::any_of(readers, [&](NodeId reader) { return !inside.contains(reader); }))
-      note(border.outputs, output);
-  }
-  return border;
-}
-
 /// Numbers of parts: single images, and a few together.
 std::vector<RewriteParams> choices_of(std::int64_t images) {
   std::vector<RewriteParams> choices;
@@ -133,8 +109,8 @@ std::vector<Place> find(const Graph& graph) {
 class BatchWriter {
  public:
   BatchWriter(Graph& graph, const std::vector<NodeId>& nodes, std::int64_t parts)
-      : graph_(graph), parts_(parts), border_(border_of(graph, nodes)) {
-    for (const NodeId id : nodes) region_.push_back(graph.nodes[id]);
+      : graph_(graph), parts_(parts), border_(subgraph_of(graph, readers_of_values(graph), nodes)) {
+    for (const NodeId id : border_.nodes) region_.push_back(graph.nodes[id]);
     for (const NodeId id : nodes) graph.remove_node(id);
   }
 
@@ -194,7 +170,7 @@ class BatchWriter {
 
   Graph& graph_;
   std::int64_t parts_;
-  Border border_;
+  Subgraph border_;
   std::vector<Node> region_;
   std::map<ValueId, std::vector<ValueId>> parts_of_;
 };
