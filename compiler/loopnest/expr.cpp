@@ -73,6 +73,12 @@ void check_lanes(const Expr& a, const Expr& b) {
                                       std::to_string(b->lanes) + " lanes");
 }
 
+Vec ternary(Op op, const Vec& a, const Vec& b, const Vec& c) {
+  check_lanes(a.e, b.e);
+  check_lanes(b.e, c.e);
+  return Vec(make({.op = op, .type = Type::kFloat, .lanes = a.lanes(), .args = {a.e, b.e, c.e}}));
+}
+
 template <typename Fold>
 Vec binary(Op op, const Vec& a, const Vec& b, Fold fold) {
   check_lanes(a.e, b.e);
@@ -333,10 +339,7 @@ Vec pack_bf16(Vec low, Vec high) {
 }
 
 Vec dot_bf16(Vec a, Vec b, Vec sum) {
-  check_lanes(a.e, b.e);
-  check_lanes(b.e, sum.e);
-  return Vec(make(
-      {.op = Op::kDotBf16, .type = Type::kFloat, .lanes = a.lanes(), .args = {a.e, b.e, sum.e}}));
+  return ternary(Op::kDotBf16, a, b, sum);
 }
 
 Vec pair_f16(Vec a) {
@@ -344,10 +347,7 @@ Vec pair_f16(Vec a) {
 }
 
 Vec fma_f16(Vec a, Vec b, Vec sum) {
-  check_lanes(a.e, b.e);
-  check_lanes(b.e, sum.e);
-  return Vec(make(
-      {.op = Op::kFmaF16, .type = Type::kFloat, .lanes = a.lanes(), .args = {a.e, b.e, sum.e}}));
+  return ternary(Op::kFmaF16, a, b, sum);
 }
 
 Vec low_f16(Vec pairs) {
@@ -367,10 +367,7 @@ Vec flip_signs(Vec quads) {
 }
 
 Vec dot_u8s8(Vec a, Vec b, Vec sum) {
-  check_lanes(a.e, b.e);
-  check_lanes(b.e, sum.e);
-  return Vec(make(
-      {.op = Op::kDotU8S8, .type = Type::kFloat, .lanes = a.lanes(), .args = {a.e, b.e, sum.e}}));
+  return ternary(Op::kDotU8S8, a, b, sum);
 }
 
 Vec int_bits_to_float(Vec sums) {
