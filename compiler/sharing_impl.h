@@ -16,6 +16,16 @@ class SharingImpl : public Impl {
     constexpr double kNoTimeNs = 1;
     return kNoTimeNs;
   }
+
+ protected:
+  /// Input 0 and all its pieces in one Format; the other inputs say where to cut.
+  static FormatChoice pieces_in(const Task& task, Format format) {
+    FormatChoice choice{.name = std::string(aoe::name(format)),
+                        .inputs = std::vector<Format>(task.inputs.size(), Format::kND),
+                        .outputs = std::vector<Format>(task.outputs.size(), format)};
+    choice.inputs[0] = format;
+    return choice;
+  }
 };
 
 }  // namespace aoe::compiler

@@ -44,13 +44,7 @@ class SliceInPlace final : public SharingImpl {
 
   std::vector<FormatChoice> formats(const Task& task, const Soc& soc) const override {
     std::vector<FormatChoice> choices;
-    const auto add = [&](Format format) {
-      FormatChoice choice{.name = std::string(aoe::name(format)),
-                          .inputs = std::vector<Format>(task.inputs.size(), Format::kND),
-                          .outputs = {format}};
-      choice.inputs[0] = format;
-      choices.push_back(std::move(choice));
-    };
+    const auto add = [&](Format format) { choices.push_back(pieces_in(task, format)); };
     add(Format::kNHWC);
     if (task.in(0).shape[1] <= soc.vector_lanes) add(Format::kNC1HWC0);  // a single block
     return choices;

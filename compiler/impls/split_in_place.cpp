@@ -37,13 +37,7 @@ class SplitInPlace final : public SharingImpl {
 
   std::vector<FormatChoice> formats(const Task& task, const Soc& soc) const override {
     std::vector<FormatChoice> choices;
-    const auto add = [&](Format format) {
-      FormatChoice choice{.name = std::string(aoe::name(format)),
-                          .inputs = std::vector<Format>(task.inputs.size(), Format::kND),
-                          .outputs = std::vector<Format>(task.outputs.size(), format)};
-      choice.inputs[0] = format;
-      choices.push_back(std::move(choice));
-    };
+    const auto add = [&](Format format) { choices.push_back(pieces_in(task, format)); };
     add(Format::kND);
     if (task.in(0).shape.size() != 4 || axis_of(task) > 1) return choices;
     if (axis_of(task) == 0) {  // whole images, however they are stored
