@@ -15,6 +15,13 @@ double Baseline::median_ms() const {
   return median(timing.samples_ns) / 1e6;
 }
 
+compiler::CompileOptions compile_options_of(const TuneOptions& options) {
+  compiler::CompileOptions compile;
+  compile.soc = options.soc;
+  compile.compile_threads = options.compile_threads;
+  return compile;
+}
+
 std::optional<Baseline> measure_baseline(const graph::Graph& graph,
                                          const compiler::CompileOptions& compile,
                                          Measurer& measurer, const TuneOptions& options) {

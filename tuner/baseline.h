@@ -22,6 +22,9 @@ struct Baseline {
   double median_ms() const;
 };
 
+/// For this machine, as the run asks for; the caller adds what its banks know.
+compiler::CompileOptions compile_options_of(const TuneOptions& options);
+
 /// Tells the measurer where weights are found, too. Nothing when the run was stopped. Throws
 /// Error(kFailure) when the model does not run.
 std::optional<Baseline> measure_baseline(const graph::Graph& graph,

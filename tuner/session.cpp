@@ -64,9 +64,7 @@ class OperatorTuning {
   // ---- baseline ----
 
   compiler::CompileOptions compile_options() const {
-    compiler::CompileOptions options;
-    options.soc = options_.soc;
-    options.compile_threads = options_.compile_threads;
+    compiler::CompileOptions options = compile_options_of(options_);
     options.subgraphs = options_.subgraphs;
     return options;
   }

@@ -64,9 +64,7 @@ class SubgraphTuning {
   SubgraphResult& section() { return *result_.subgraphs; }
 
   compiler::CompileOptions compile_options() const {
-    compiler::CompileOptions options;
-    options.soc = options_.soc;
-    options.compile_threads = options_.compile_threads;
+    compiler::CompileOptions options = compile_options_of(options_);
     options.strategies = in_.op_strategies;
     return options;
   }
