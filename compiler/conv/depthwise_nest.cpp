@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "compiler/conv/conv_weights.h"
 #include "compiler/conv/image_store.h"
 #include "compiler/conv/tap_bounds.h"
@@ -33,43 +34,24 @@ PackedConstant pack_weights(const Task& task, const DepthwisePlan& plan) {
           }};
 }
 
+/// Writes into a function whose buffers are declared: constants are the weights, the bias, the multiplier when there is
+/// one, and behind these those of the epilogue.
 class DepthwiseNest {
  public:
-  DepthwiseNest(const Task& task, const FormatChoice& format, const DepthwisePlan& plan,
-                DepthwiseConstants constants)
+  DepthwiseNest(Builder& builder, const DepthwisePlan& plan, const ImageLayout& in,
+                const ImageStore& store, const KernelBuffers& buffers, float input_zero,
+                bool is_scaled)
       : plan_(plan),
         s_(plan.shape()),
         t_(plan.tiling()),
         rows_(plan.shape().row_axis()),
         columns_(plan.shape().column_axis()),
-        in_(image_layout(task.in(0).shape, plan.format(), plan.lanes())),
-        store_(task, format, plan.lanes()),
-        input_zero_(constants.input_zero),
-        is_scaled_(constants.multiplier.has_value()),
-        builder_("depthwise") {
-    constants_ = {std::move(constants.weights), std::move(constants.bias)};
-    if (is_scaled_) constants_.push_back(std::move(*constants.multiplier));
-    store_.add_constants(constants_);
-    buffers_ = declare_buffers(builder_, task, constants_.size(), false);
-  }
-
-  Kernel build() {
-    builder_.parallel(plan_.parallel_extent(), [&](Int iteration) { write_iteration(iteration); });
-    return jit_kernel(builder_.finish(), std::move(constants_));
-  }
-
- private:
-  struct Block {
-    Int n, vector, row, column;
-    const AxisSegment& row_segment;
-    const AxisSegment& column_segment;
-    std::vector<Local> sums;  ///< [row][column]
-  };
-
-  struct RowTap {
-    std::int64_t row;  ///< of the block
-    Int weights;       ///< of this row's taps
-  };
+        in_(in),
+        store_(store),
+        input_zero_(input_zero),
+        is_scaled_(is_scaled),
+        builder_(builder),
+        buffers_(buffers) {}
 
   /// Blocked channels lie far apart, so they are outermost; in NHWC they are neighbours, so they
   /// are innermost.
@@ -87,17 +69,38 @@ class DepthwiseNest {
     };
     if (vectors_outer) {
       each_vector([&](Int vector) {
-        write_rows(row_tile,
+        write_tile(row_tile,
                    [&](Int row, const AxisSegment& rows) { write_columns(n, vector, row, rows); });
       });
     } else {
-      write_rows(row_tile, [&](Int row, const AxisSegment& rows) {
+      write_tile(row_tile, [&](Int row, const AxisSegment& rows) {
         each_vector([&](Int vector) { write_columns(n, vector, row, rows); });
       });
     }
   }
 
-  void write_rows(Int tile, const std::function<void(Int, const AxisSegment&)>& body) {
+  /// All channels of some rows, one at a time.
+  void write_rows(Int n, Int begin, Int end) {
+    builder_.loop("vector", 0, plan_.vectors(), 1, [&](Int vector) {
+      builder_.loop("row", begin, end, 1,
+                    [&](Int row) { write_columns(n, vector, row, row_segments_[0]); });
+    });
+  }
+
+ private:
+  struct Block {
+    Int n, vector, row, column;
+    const AxisSegment& row_segment;
+    const AxisSegment& column_segment;
+    std::vector<Local> sums;  ///< [row][column]
+  };
+
+  struct RowTap {
+    std::int64_t row;  ///< of the block
+    Int weights;       ///< of this row's taps
+  };
+
+  void write_tile(Int tile, const std::function<void(Int, const AxisSegment&)>& body) {
     std::int64_t first_block = 0;
     for (const AxisSegment& segment : row_segments_) {
       const Int begin = max(tile * t_.row_tile, Int(first_block));
@@ -126,7 +129,7 @@ class DepthwiseNest {
     const std::int64_t vector_stride =
         in_.c0 != 0 ? in_.channel_block : in_.channel * plan_.lanes();
     const Int input = block.n * in_.batch + block.vector * vector_stride +
-                      (block.row * rows_.stride - rows_.pad_begin) * in_.row +
+                      (in_.ring == 0 ? first_input_row(block) * in_.row : Int(0)) +
                       (block.column * columns_.stride - columns_.pad_begin) * in_.pixel;
     if (t_.unroll_rows != 0) {
       const std::int64_t height =
@@ -135,10 +138,17 @@ class DepthwiseNest {
     } else {
       builder_.loop("kh", first_tap(rows_, block.row), end_tap(rows_, block.row), 1, [&](Int kh) {
         const Int weights = (block.vector * rows_.kernel + kh) * (columns_.kernel * plan_.lanes());
-        write_taps(block, input + kh * (rows_.dilation * in_.row), {{0, weights}});
+        const Int down = in_.ring == 0
+                             ? kh * (rows_.dilation * in_.row)
+                             : in_.row_offset(first_input_row(block) + kh * rows_.dilation);
+        write_taps(block, input + down, {{0, weights}});
       });
     }
     write_results(block);
+  }
+
+  Int first_input_row(const Block& block) const {
+    return block.row * rows_.stride - rows_.pad_begin;
   }
 
   /// Row `i` below the block's first: all output rows that have a tap there.
@@ -217,27 +227,46 @@ class DepthwiseNest {
   std::vector<AxisSegment> column_segments_ = plan_.column_segments();
   enum ConstantIndex : std::size_t { kWeights, kBias, kMultiplier };
 
-  ImageLayout in_;
-  ImageStore store_;
+  const ImageLayout in_;
+  const ImageStore& store_;
   float input_zero_;
   bool is_scaled_;
-  Builder builder_;
-  std::vector<PackedConstant> constants_;
-  KernelBuffers buffers_;
+  Builder& builder_;
+  const KernelBuffers& buffers_;
 };
 
 }  // namespace
 
+DepthwiseConstants depthwise_constants(const Task& task, const DepthwisePlan& plan) {
+  return {.weights = pack_weights(task, plan),
+          .bias = pack_bias(task, plan.shape(), plan.vectors() * plan.lanes()),
+          .multiplier = {}};
+}
+
+void write_depthwise_rows(Builder& builder, const DepthwisePlan& plan, const RowsOf& rows) {
+  AOE_CHECK(plan.tiling().unroll_rows == 0 && plan.tiling().oh_block == 1,
+            "rows of a depthwise convolution are written one at a time");
+  DepthwiseNest(builder, plan, rows.in, rows.store, rows.buffers, 0, false)
+      .write_rows(rows.n, rows.begin, rows.end);
+}
+
 Kernel build_depthwise(const Task& task, const FormatChoice& format, const DepthwisePlan& plan) {
-  return build_depthwise(task, format, plan,
-                         {.weights = pack_weights(task, plan),
-                          .bias = pack_bias(task, plan.shape(), plan.vectors() * plan.lanes()),
-                          .multiplier = {}});
+  return build_depthwise(task, format, plan, depthwise_constants(task, plan));
 }
 
 Kernel build_depthwise(const Task& task, const FormatChoice& format, const DepthwisePlan& plan,
-                       DepthwiseConstants constants) {
-  return DepthwiseNest(task, format, plan, std::move(constants)).build();
+                       DepthwiseConstants given) {
+  Builder builder("depthwise");
+  const bool is_scaled = given.multiplier.has_value();
+  std::vector<PackedConstant> constants = {std::move(given.weights), std::move(given.bias)};
+  if (is_scaled) constants.push_back(std::move(*given.multiplier));
+  ImageStore store(task, format, plan.lanes());
+  store.add_constants(constants);
+  const KernelBuffers buffers = declare_buffers(builder, task, constants.size(), false);
+  const ImageLayout in = image_layout(task.in(0).shape, plan.format(), plan.lanes());
+  DepthwiseNest nest(builder, plan, in, store, buffers, given.input_zero, is_scaled);
+  builder.parallel(plan.parallel_extent(), [&](Int iteration) { nest.write_iteration(iteration); });
+  return jit_kernel(builder.finish(), std::move(constants));
 }
 
 }  // namespace aoe::compiler

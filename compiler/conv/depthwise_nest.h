@@ -8,6 +8,7 @@
 
 #include "compiler/conv/conv_shape.h"
 #include "compiler/conv/pixel_blocks.h"
+#include "compiler/conv/rows_of.h"
 #include "compiler/impl.h"
 
 namespace aoe::compiler {
@@ -59,6 +60,14 @@ struct DepthwiseConstants {
   std::optional<PackedConstant> multiplier;  ///< of the sums and the bias
   float input_zero = 0;                      ///< what stands for zero in the input
 };
+
+/// The task's own.
+DepthwiseConstants depthwise_constants(const Task& task, const DepthwisePlan& plan);
+
+/// Writes the code of some rows into a function whose first constants are weights and bias. For plans of one row at a time
+/// whose taps run in a loop (oh_block 1, unroll_rows 0).
+void write_depthwise_rows(loopnest::Builder& builder, const DepthwisePlan& plan,
+                          const RowsOf& rows);
 
 /// In float32.
 Kernel build_depthwise(const Task& task, const FormatChoice& format, const DepthwisePlan& plan);

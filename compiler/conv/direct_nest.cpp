@@ -17,50 +17,22 @@ using loopnest::Int;
 using loopnest::Local;
 using loopnest::Vec;
 
+/// Writes into a function whose buffers are declared: constants[0] are the weights, [1] the bias, and behind these
+/// stand those of the epilogue.
 class DirectNest {
  public:
-  DirectNest(const Task& task, const FormatChoice& format, const DirectPlan& plan)
+  DirectNest(Builder& builder, const DirectPlan& plan, const ImageLayout& in,
+             const ImageStore& store, const KernelBuffers& buffers)
       : plan_(plan),
         s_(plan.shape()),
         t_(plan.tiling()),
         rows_(plan.row_axis()),
         columns_(plan.column_axis()),
         groups_(plan.row_groups()),
-        store_(task, format, plan.lanes(), plan.flat_row()),
-        builder_("direct") {
-    Shape shape = {s_.batch, s_.in_channels, s_.in_height, s_.in_width};
-    if (plan.is_flat()) shape = {s_.batch, s_.in_channels, 1, s_.out_pixels()};
-    in_ = image_layout(shape, plan.in_format(), plan.lanes());
-    if (plan.is_flat()) in_.row = in_.pixel * t_.ow_block;
-    constants_.push_back(pack_direct_weights(task, plan));
-    constants_.push_back(pack_bias(task, s_, plan.oc_blocks() * plan.block_lanes()));
-    store_.add_constants(constants_);
-    buffers_ = declare_buffers(builder_, task, constants_.size(), false);
-  }
-
-  Kernel build() {
-    builder_.parallel(plan_.parallel_extent(), [&](Int iteration) { write_iteration(iteration); });
-    return jit_kernel(builder_.finish(), std::move(constants_));
-  }
-
- private:
-  /// What one parallel iteration works on, and which part of the sum a pass over it adds.
-  struct Pass {
-    Int n, oc_block, tile;
-    Int first_chunk, end_chunk;  ///< of ic_unroll channels, counted from the block's first
-    bool is_first, is_last;
-  };
-  struct Block {
-    const Pass& pass;
-    Int row, column;  ///< of the first output
-    const AxisSegment& row_segment;
-    const AxisSegment& column_segment;
-    std::vector<Local> sums;  ///< [vector][row][column]
-    Local& sum(std::int64_t vector, std::int64_t r, std::int64_t c) {
-      return sums[static_cast<std::size_t>((vector * row_segment.size + r) * column_segment.size +
-                                           c)];
-    }
-  };
+        in_(in),
+        store_(store),
+        builder_(builder),
+        buffers_(buffers) {}
 
   void write_iteration(Int iteration) {
     const std::int64_t oc_blocks = plan_.oc_blocks(), tiles = plan_.row_tiles();
@@ -81,6 +53,33 @@ class DirectNest {
     });
     write_pass({n, oc_block, tile, last, plan_.max_chunks(), false, true});
   }
+
+  /// All channels of some rows. Weights outermost: those of a block serve all the rows from L1.
+  void write_rows(Int n, Int begin, Int end) {
+    builder_.loop("oc_block", 0, plan_.oc_blocks(), 1, [&](Int oc_block) {
+      const Pass pass{n, oc_block, 0, 0, chunk_count(oc_block), true, true};
+      builder_.loop("row", begin, end, 1, [&](Int row) { write_columns(pass, groups_[0], row); });
+    });
+  }
+
+ private:
+  /// What one parallel iteration works on, and which part of the sum a pass over it adds.
+  struct Pass {
+    Int n, oc_block, tile;
+    Int first_chunk, end_chunk;  ///< of ic_unroll channels, counted from the block's first
+    bool is_first, is_last;
+  };
+  struct Block {
+    const Pass& pass;
+    Int row, column;  ///< of the first output
+    const AxisSegment& row_segment;
+    const AxisSegment& column_segment;
+    std::vector<Local> sums;  ///< [vector][row][column]
+    Local& sum(std::int64_t vector, std::int64_t r, std::int64_t c) {
+      return sums[static_cast<std::size_t>((vector * row_segment.size + r) * column_segment.size +
+                                           c)];
+    }
+  };
 
   Int first_group(Int oc_block) const {
     if (s_.groups == 1) return 0;
@@ -164,7 +163,7 @@ class DirectNest {
   /// 95% for a 2x14 block on a Zen 5 core).
   void write_taps(Block& block) {
     const Int input = block.pass.n * in_.batch +
-                      (block.row * rows_.stride - rows_.pad_begin) * in_.row +
+                      (in_.ring == 0 ? first_input_row(block) * in_.row : Int(0)) +
                       (block.column * columns_.stride - columns_.pad_begin) * in_.pixel;
     const std::vector<TapRange>& taps = block.row_segment.taps;
     const bool is_dynamic = t_.oh_block == 1 && !plan_.is_flat();
@@ -183,11 +182,17 @@ class DirectNest {
     }
   }
 
+  Int first_input_row(const Block& block) const {
+    return block.row * rows_.stride - rows_.pad_begin;
+  }
+
   void write_tap_row(Block& block, Int input, Int kh, const std::vector<bool>& rows) {
     for (const TapRun& run : tap_runs(block.column_segment.taps, columns_.kernel)) {
       builder_.loop("kw", run.first, run.end, 1, [&](Int tap) {
-        const Int at =
-            input + kh * (rows_.dilation * in_.row) + tap * (columns_.dilation * in_.pixel);
+        const Int down = in_.ring == 0
+                             ? kh * (rows_.dilation * in_.row)
+                             : in_.row_offset(first_input_row(block) + kh * rows_.dilation);
+        const Int at = input + down + tap * (columns_.dilation * in_.pixel);
         const Int weights = ((block.pass.oc_block * rows_.kernel + kh) * columns_.kernel + tap) *
                             (plan_.max_chunks() * chunk_weights());
         builder_.loop("ic", block.pass.first_chunk, block.pass.end_chunk, 1, [&](Int chunk) {
@@ -248,17 +253,47 @@ class DirectNest {
   const DirectTiling& t_;
   WindowAxis rows_, columns_;
   std::vector<RowGroup> groups_;
-  ImageLayout in_;
-  ImageStore store_;
-  Builder builder_;
-  std::vector<PackedConstant> constants_;
-  KernelBuffers buffers_;
+  const ImageLayout in_;
+  const ImageStore& store_;
+  Builder& builder_;
+  const KernelBuffers& buffers_;
 };
+
+ImageLayout input_layout(const DirectPlan& plan) {
+  const ConvShape& s = plan.shape();
+  if (!plan.is_flat()) {
+    const Shape shape = {s.batch, s.in_channels, s.in_height, s.in_width};
+    return image_layout(shape, plan.in_format(), plan.lanes());
+  }
+  const Shape shape = {s.batch, s.in_channels, 1, s.out_pixels()};
+  ImageLayout layout = image_layout(shape, plan.in_format(), plan.lanes());
+  layout.row = layout.pixel * plan.tiling().ow_block;
+  return layout;
+}
 
 }  // namespace
 
+std::vector<PackedConstant> direct_constants(const Task& task, const DirectPlan& plan) {
+  return {pack_direct_weights(task, plan),
+          pack_bias(task, plan.shape(), plan.oc_blocks() * plan.block_lanes())};
+}
+
+void write_direct_rows(Builder& builder, const DirectPlan& plan, const RowsOf& rows) {
+  AOE_CHECK(plan.tiling().oh_block == 1 && plan.ic_tiles() == 1 && !plan.is_flat(),
+            "rows of a convolution are written one at a time");
+  DirectNest(builder, plan, rows.in, rows.store, rows.buffers)
+      .write_rows(rows.n, rows.begin, rows.end);
+}
+
 Kernel build_direct(const Task& task, const FormatChoice& format, const DirectPlan& plan) {
-  return DirectNest(task, format, plan).build();
+  Builder builder("direct");
+  ImageStore store(task, format, plan.lanes(), plan.flat_row());
+  std::vector<PackedConstant> constants = direct_constants(task, plan);
+  store.add_constants(constants);
+  const KernelBuffers buffers = declare_buffers(builder, task, constants.size(), false);
+  DirectNest nest(builder, plan, input_layout(plan), store, buffers);
+  builder.parallel(plan.parallel_extent(), [&](Int iteration) { nest.write_iteration(iteration); });
+  return jit_kernel(builder.finish(), std::move(constants));
 }
 
 }  // namespace aoe::compiler

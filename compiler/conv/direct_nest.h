@@ -14,6 +14,7 @@
 #include "compiler/conv/conv_shape.h"
 #include "compiler/conv/image_layout.h"
 #include "compiler/conv/pixel_blocks.h"
+#include "compiler/conv/rows_of.h"
 #include "compiler/impl.h"
 
 namespace aoe::compiler {
@@ -87,6 +88,7 @@ class DirectPlan {
   std::int64_t parallel_extent() const;
 
   DirectWork work() const;
+  std::int64_t body_fmas() const;  ///< vector multiply-adds that the code spells out
   std::int64_t registers() const;
 
  private:
@@ -99,6 +101,12 @@ class DirectPlan {
 
 /// Unroll factors of input channels that never straddle a block of lanes, nor a group.
 std::vector<std::int64_t> legal_ic_unrolls(const ConvShape& shape, Format in, int lanes);
+
+/// Weights and bias, the first constants of the kernel.
+std::vector<PackedConstant> direct_constants(const Task& task, const DirectPlan& plan);
+
+/// Writes the code of some rows into a function. For plans of one row at a time (oh_block 1, one channel tile, not flat).
+void write_direct_rows(loopnest::Builder& builder, const DirectPlan& plan, const RowsOf& rows);
 
 Kernel build_direct(const Task& task, const FormatChoice& format, const DirectPlan& plan);
 

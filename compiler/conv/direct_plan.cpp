@@ -181,6 +181,20 @@ DirectWork DirectPlan::work() const {
   return work;
 }
 
+std::int64_t DirectPlan::body_fmas() const {
+  std::int64_t fmas = 0;
+  for (const RowGroup& group : row_groups()) {
+    const std::int64_t rows =
+        group.rows.size *
+        static_cast<std::int64_t>(tap_runs(group.rows.taps, row_axis().kernel).size());
+    for (const AxisSegment& columns : group.columns) {
+      const auto runs = tap_runs(columns.taps, column_axis().kernel).size();
+      fmas += rows * columns.size * static_cast<std::int64_t>(runs);
+    }
+  }
+  return fmas * tiling_.oc_vectors * tiling_.ic_unroll * std::min<std::int64_t>(ic_tiles(), 3);
+}
+
 std::vector<std::int64_t> legal_ic_unrolls(const ConvShape& shape, Format in, int lanes) {
   if (shape.input_shuffle > 1) return {1};  // neighbours of the sum are none in memory
   const std::int64_t channels = shape.group_in_channels();

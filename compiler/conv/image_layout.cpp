@@ -11,8 +11,12 @@ Int ImageLayout::channel_offset(Int c) const {
   return (c / c0) * channel_block + (c % c0) * channel;
 }
 
+Int ImageLayout::row_offset(Int h) const {
+  return (ring == 0 ? h : h % ring) * row;
+}
+
 Int ImageLayout::index(Int n, Int c, Int h, Int w) const {
-  return n * batch + channel_offset(c) + h * row + w * pixel;
+  return n * batch + channel_offset(c) + row_offset(h) + w * pixel;
 }
 
 ImageLayout image_layout(const Shape& shape, Format format, int c0) {
@@ -43,6 +47,24 @@ ImageLayout image_layout(const Shape& shape, Format format, int c0) {
   if (height == 1) layout.row = 0;
   if (width == 1) layout.pixel = 0;
   return layout;
+}
+
+ImageLayout ring_layout(std::int64_t channels, std::int64_t width, std::int64_t rows, int c0) {
+  constexpr std::int64_t kPageElements = 4096 / sizeof(float);
+  ImageLayout layout;
+  layout.c0 = c0;
+  layout.channel = 1;
+  layout.pixel = c0;
+  layout.channel_block = width * c0;
+  // Blocks of channels that lie pages apart would share the few places of one cache set.
+  if (layout.channel_block % kPageElements == 0) layout.channel_block += c0;
+  layout.row = (channels + c0 - 1) / c0 * layout.channel_block;
+  layout.ring = rows;
+  return layout;
+}
+
+std::int64_t ring_elements(const ImageLayout& ring) {
+  return ring.ring * ring.row;
 }
 
 }  // namespace aoe::compiler

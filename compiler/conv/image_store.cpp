@@ -134,6 +134,12 @@ ImageStore::ImageStore(const Task& task, const FormatChoice& format, int lanes,
   }
 }
 
+ImageStore::ImageStore(const Task& task, const FormatChoice& format, int lanes,
+                       const ImageLayout& out)
+    : ImageStore(task, format, lanes) {
+  layout_ = out;
+}
+
 void ImageStore::add_constants(std::vector<PackedConstant>& constants) {
   for (std::size_t i = 0; i < operands_.size(); ++i) {
     if (!operands_[i] || !task_.inputs[i].constant || operands_[i]->scalar) continue;
@@ -147,7 +153,7 @@ void ImageStore::add_constants(std::vector<PackedConstant>& constants) {
 Int ImageStore::index(const ImageLayout& layout, const ImagePosition& at) const {
   const std::int64_t vector_stride =
       layout.c0 != 0 ? layout.channel_block : layout.channel * lanes_;
-  return at.n * layout.batch + at.vector * vector_stride + at.row * layout.row +
+  return at.n * layout.batch + at.vector * vector_stride + layout.row_offset(at.row) +
          at.column * layout.pixel;
 }
 

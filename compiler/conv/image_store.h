@@ -37,6 +37,8 @@ class ImageStore {
   /// `flat`: positions count all pixels of an image in one row, cut into rows of `flat_row` pixels.
   ImageStore(const Task& task, const FormatChoice& format, int lanes,
              std::optional<std::int64_t> flat_row = {});
+  /// Stores where `out` says instead of the task's output, for kernels that go on from there.
+  ImageStore(const Task& task, const FormatChoice& format, int lanes, const ImageLayout& out);
 
   /// Appends the constants that the epilogue reads, and remembers their places.
   void add_constants(std::vector<PackedConstant>& constants);

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 namespace aoe::compiler {
-using reference::WindowAxis;
 
 Result<PoolWindow> pool_window(const Task& task) {
   const Shape& shape = task.in(0).shape;
@@ -16,14 +15,14 @@ Result<PoolWindow> pool_window(const Task& task) {
                     .counts_padding = task.op.attrs.get_int("count_include_pad", 0) != 0};
 }
 
-TapRange taps_inside(const WindowAxis& axis, std::int64_t o) {
+TapRange taps_inside(const reference::WindowAxis& axis, std::int64_t o) {
   TapRange range{0, axis.kernel};
   while (range.begin < axis.kernel && axis.tap(o, range.begin) < 0) ++range.begin;
   while (range.end > range.begin && axis.tap(o, range.end - 1) >= axis.input) --range.end;
   return range;
 }
 
-std::int64_t padded_taps(const WindowAxis& axis, std::int64_t o) {
+std::int64_t padded_taps(const reference::WindowAxis& axis, std::int64_t o) {
   std::int64_t count = 0;
   for (std::int64_t k = 0; k < axis.kernel; ++k) {
     count += axis.tap(o, k) < axis.input + axis.pad_end ? 1 : 0;
@@ -31,7 +30,7 @@ std::int64_t padded_taps(const WindowAxis& axis, std::int64_t o) {
   return count;
 }
 
-std::pair<std::int64_t, std::int64_t> interior_columns(const WindowAxis& axis) {
+std::pair<std::int64_t, std::int64_t> interior_columns(const reference::WindowAxis& axis) {
   const auto is_whole = [&](std::int64_t o) {
     return axis.tap(o, 0) >= 0 && axis.tap(o, axis.kernel - 1) < axis.input;
   };

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/result.h"
+#include "compiler/conv/pixel_blocks.h"
 #include "compiler/task.h"
 #include "reference/window.h"
 
@@ -23,9 +24,6 @@ struct PoolWindow {
 /// Of a MaxPoolV3 or AvgPoolV2 with two spatial axes (or one: the height is then 1).
 Result<PoolWindow> pool_window(const Task& task);
 
-struct TapRange {
-  std::int64_t begin = 0, end = 0;
-};
 /// Taps of window `o` that fall inside the input.
 TapRange taps_inside(const reference::WindowAxis& axis, std::int64_t o);
 /// How many taps of window `o` fall on the input or its explicit padding.

@@ -25,33 +25,6 @@ DirectPlan plan_of(const Task& task, const FormatChoice& format, const DirectTil
                     is_flattenable(task));
 }
 
-/// Multiply-adds that the code of one plan spells out.
-std::int64_t body_fmas(const DirectPlan& plan) {
-  const std::int64_t per_pixel = plan.tiling().oc_vectors * plan.tiling().ic_unroll;
-  std::int64_t fmas = 0;
-  for (const RowGroup& group : plan.row_groups()) {
-    const std::int64_t rows =
-        group.rows.size *
-        static_cast<std::int64_t>(tap_runs(group.rows.taps, plan.row_axis().kernel).size());
-    for (const AxisSegment& columns : group.columns) {
-      const auto runs = tap_runs(columns.taps, plan.column_axis().kernel).size();
-      fmas += rows * columns.size * static_cast<std::int64_t>(runs) * per_pixel;
-    }
-  }
-  return fmas * std::min<std::int64_t>(plan.ic_tiles(), 3);
-}
-
-/// Block sizes that cut `extent` into equal parts as nearly as possible.
-std::vector<std::int64_t> even_blocks(std::int64_t extent, std::int64_t limit) {
-  std::vector<std::int64_t> blocks;
-  for (std::int64_t block = std::min(extent, limit); block >= 1; --block) {
-    const bool is_even = ceil_div(extent, ceil_div(extent, block)) == block;
-    if (is_even || block == limit) blocks.push_back(block);
-  }
-  std::reverse(blocks.begin(), blocks.end());
-  return blocks;
-}
-
 class Direct final : public Impl {
  public:
   std::string_view name() const override { return "direct"; }
@@ -139,7 +112,7 @@ class Direct final : public Impl {
             {"row_tile", static_cast<double>(t.row_tile)},
             {"pixels_outer", static_cast<double>(t.pixels_outer)},
             {"prefetch", static_cast<double>(t.prefetch)},
-            {"body_fmas", static_cast<double>(body_fmas(plan))},
+            {"body_fmas", static_cast<double>(plan.body_fmas())},
             {"iterations", static_cast<double>(plan.parallel_extent())},
             {"balance", parallel_balance(soc, plan.parallel_extent())}};
   }
@@ -168,7 +141,7 @@ class Direct final : public Impl {
     if (t.row_tile > plan.row_blocks()) return false;
     if (t.ic_block != 0 && (!plan.is_group_aligned() || t.ic_block % t.ic_unroll != 0))
       return false;
-    return body_fmas(plan) <= kMaxBodyFmas;
+    return plan.body_fmas() <= kMaxBodyFmas;
   }
 
   /// Weights that do not stay in L2 come in time when fetched a block of output channels ahead, or, where L2 does not

@@ -20,16 +20,15 @@ using loopnest::Int;
 using loopnest::Local;
 using loopnest::splat;
 using loopnest::Vec;
-using reference::WindowAxis;
 
 /// Elements of the padded axis that windows touch.
-std::int64_t padded_extent(const WindowAxis& axis) {
+std::int64_t padded_extent(const reference::WindowAxis& axis) {
   return std::max(axis.pad_begin + axis.input, (axis.output - 1) * axis.stride + axis.reach());
 }
 
 /// 1 / number of elements behind output (oh, ow).
 float factor(const PoolWindow& window, std::int64_t oh, std::int64_t ow) {
-  const auto count = [&](const WindowAxis& axis, std::int64_t o) {
+  const auto count = [&](const reference::WindowAxis& axis, std::int64_t o) {
     const TapRange inside = taps_inside(axis, o);
     return window.counts_padding ? padded_taps(axis, o) : inside.end - inside.begin;
   };
@@ -110,7 +109,7 @@ class PlaneEmitter {
   }
 
   Builder& builder_;
-  const WindowAxis &h_, &w_;
+  const reference::WindowAxis &h_, &w_;
   bool is_max_;
   int lanes_;
   std::int64_t row_;  ///< of the padded plane

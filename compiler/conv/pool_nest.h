@@ -1,0 +1,29 @@
+// The loop nest of poolings with the channels in vector lanes. Columns whose windows stick out to the left or right are
+// written out one by one with their own range of taps; those between them run in blocks that share loads. Rows that stick
+// out shorten the loop over the window's rows.
+#pragma once
+
+#include <cstdint>
+
+#include "compiler/conv/pool_window.h"
+#include "compiler/conv/rows_of.h"
+
+namespace aoe::compiler {
+
+struct PoolPlan {
+  PoolWindow window;
+  std::int64_t channels = 0;
+  int lanes = 0;
+  std::int64_t ow_block = 1;  ///< neighbouring outputs computed together
+
+  std::int64_t vectors() const { return (channels + lanes - 1) / lanes; }
+};
+
+/// Writes the code of one row of outputs of one vector of channels; the rows of `rows` do not matter.
+void write_pool_row(loopnest::Builder& builder, const PoolPlan& plan, const RowsOf& rows,
+                    loopnest::Int vector, loopnest::Int row);
+
+/// Writes the code of some rows, all channels.
+void write_pool_rows(loopnest::Builder& builder, const PoolPlan& plan, const RowsOf& rows);
+
+}  // namespace aoe::compiler
