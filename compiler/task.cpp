@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/check.h"
+#include "compiler/chain/chain_members.h"
 #include "graph/operand_json.h"
 #include "reference/attention.h"
 
@@ -163,6 +164,12 @@ bank::TaskKey key_of(const Task& task, const Soc& soc) {
 
 double flops(const Task& task) {
   if (!task.is_static()) return 0.0;
+  if (task.op.type == "FusedChain") {
+    double sum = 0;
+    if (const auto members = members_of(task))
+      for (const ChainMember& member : *members) sum += flops(member.task);
+    return sum;
+  }
   return anchor_flops(task) + static_cast<double>(task.op.epilogue.size()) * elements(task.out());
 }
 

@@ -47,7 +47,7 @@ class Verifier {
 
   void check_node(NodeId id) const {
     const Node& node = graph_.nodes[id];
-    check(node.op.type == "FusedElementwise" || reference::ops().find(node.op.type) != nullptr,
+    check(reference::is_fused_type(node.op.type) || reference::ops().find(node.op.type) != nullptr,
           node.name + " has unknown operator " + node.op.type);
     for (const ValueId input : node.inputs) {
       if (input == kNone) continue;

@@ -12,7 +12,7 @@
 namespace aoe::reference {
 namespace {
 
-constexpr std::string_view kFusedElementwise = "FusedElementwise";
+constexpr std::string_view kFusedElementwise = "FusedElementwise", kFusedChain = "FusedChain";
 
 const OpDef& def_of(const std::string& type) {
   const OpDef* def = ops().find(type);
@@ -56,7 +56,7 @@ void run_op(const std::string& type, int version, const Attrs& attrs,
 }
 
 bool has_anchor(const OpCall& call) {
-  return call.type != kFusedElementwise;
+  return !is_fused_type(call.type);
 }
 
 std::span<const Tensor> anchor_inputs(const OpCall& call, std::span<const Tensor> inputs) {
@@ -98,7 +98,8 @@ std::vector<Tensor> walk_epilogue(const OpCall& call, std::span<const Tensor> in
                                   const std::optional<Tensor>& anchor, Place&& place) {
   std::vector<Tensor> steps;
   for (const EpilogueStep& step : call.epilogue) {
-    AOE_CHECK(def_of(step.type).is_elementwise, step.type + " stands in an epilogue");
+    AOE_CHECK(call.type == kFusedChain || def_of(step.type).is_elementwise,
+              step.type + " stands in an epilogue");
     const std::vector<Tensor> operands = operands_of(step, inputs, anchor, steps);
     steps.push_back({infer_op(step.type, step.version, step.attrs, operands, 1).front(), nullptr});
     place(step, operands, steps.back());
@@ -185,6 +186,10 @@ void run(const OpCall& call, std::span<const Tensor> inputs, std::span<const Ten
                   result = is_last ? outputs.front() : allocate(result.desc);
                   run_op(step.type, step.version, step.attrs, operands, std::span(&result, 1));
                 });
+}
+
+bool is_fused_type(std::string_view type) {
+  return type == kFusedElementwise || type == kFusedChain;
 }
 
 std::vector<std::string> op_types(const OpCall& call) {

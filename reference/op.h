@@ -71,9 +71,9 @@ struct OpDef {
   std::string type;              ///< Ascend IR type name: "Conv2D", "MatMulV2", "SoftmaxV2", ...
   std::string onnx_type;         ///< "Conv"; empty for ops that only our passes create
   std::string onnx_domain = "";  ///< "" is ai.onnx
-  std::vector<int> versions = {
-      1};  ///< ascending opsets at which the meaning changed; a node keeps the largest that
-           ///< its model's opset reaches, so equal ops of two models stay equal
+  std::vector<int> versions =
+      {1};  ///< ascending opsets at which the meaning changed; a node keeps the largest that
+            ///< its model's opset reaches, so equal ops of two models stay equal
   InferFn infer;
   ComputeFn compute;
   bool is_elementwise =
@@ -110,16 +110,17 @@ struct Operand {
   bool operator==(const Operand&) const = default;
 };
 
-/// One elementwise op applied behind the anchor, or inside a FusedElementwise.
+/// One op applied behind the anchor, or inside a FusedElementwise or FusedChain.
 struct EpilogueStep {
-  std::string type;  ///< an IR type with is_elementwise
+  std::string type;  ///< an IR type with is_elementwise; in a FusedChain any with one output
   int version = 1;
   Attrs attrs;
   std::vector<Operand> operands;
   bool operator==(const EpilogueStep&) const = default;
 };
 
-/// `type` names the anchor, or "FusedElementwise" when there is none (then no operand is kAnchor).
+/// `type` names the anchor, or says that there is none (then no operand is kAnchor): "FusedElementwise", whose steps are
+/// all elementwise, and "FusedChain", a row of ops that a subgraph's rewrite made one.
 /// With an epilogue the anchor's first output is not visible; the last step's result takes its
 /// place as output 0. `anchor_inputs` tells how many of the inputs belong to the anchor; the rest
 /// are reached by Operand::kInput only.
@@ -135,6 +136,9 @@ struct OpCall {
 std::vector<TensorDesc> infer(const OpCall& call, std::span<const Tensor> inputs,
                               std::size_t output_count);
 void run(const OpCall& call, std::span<const Tensor> inputs, std::span<const Tensor> outputs);
+
+/// "FusedElementwise" and "FusedChain": types of calls without an anchor, which no operator bears.
+bool is_fused_type(std::string_view type);
 
 /// The IR types of the call in order: {"Conv2D"} or {"Conv2D", "Add", "Relu"}.
 std::vector<std::string> op_types(const OpCall& call);

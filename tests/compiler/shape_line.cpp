@@ -65,7 +65,7 @@ void read_type(const std::string& word, std::string& type, int& version) {
   const auto at = word.find('@');
   type = word.substr(0, at);
   const reference::OpDef* def = reference::ops().find(type);
-  if (def == nullptr && type != "FusedElementwise") refuse(word);
+  if (def == nullptr && !reference::is_fused_type(type)) refuse(word);
   version = at != std::string::npos ? std::stoi(word.substr(at + 1))
             : def != nullptr        ? def->versions.back()
                                     : 1;

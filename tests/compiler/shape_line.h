@@ -13,7 +13,7 @@
 //   in=-                 absent
 //
 // Inputs behind `anchor_inputs=N` belong to the epilogue's steps. Operands of a step: anchor, in2,
-// step0. Without an anchor the type is FusedElementwise. `#` begins a comment.
+// step0. Without an anchor the type is FusedElementwise or FusedChain. `#` begins a comment.
 #pragma once
 
 #include <filesystem>

@@ -1,0 +1,21 @@
+// The members of a FusedChain: its steps cut into tasks, each an op with what is elementwise behind it.
+#pragma once
+
+#include <vector>
+
+#include "base/result.h"
+#include "compiler/task.h"
+
+namespace aoe::compiler {
+
+struct ChainMember {
+  Task task;  ///< input 0 is what the member before made; of the first member the chain's own
+  /// By input of `task`: which input of the chain it is; -1 for input 0 of members behind the first.
+  std::vector<int> chain_inputs;
+};
+
+/// In running order, at least one. "No": a step reads something other than the member before, its own member or inputs
+/// of the chain.
+Result<std::vector<ChainMember>> members_of(const Task& chain);
+
+}  // namespace aoe::compiler

@@ -1,0 +1,148 @@
+// fuse_chain: convolutions and poolings behind each other become one FusedChain, which runs row by row: what passes
+// between them stays in the cache of its core and never becomes an image in memory. For stems (convolution and pooling)
+// and for pointwise and depthwise convolutions of large images.
+#include <algorithm>
+#include <map>
+
+#include "graph/rewrite.h"
+#include "graph/rewrite_plan.h"
+
+namespace aoe::graph {
+namespace {
+
+using reference::EpilogueStep;
+using reference::Operand;
+
+constexpr std::size_t kMostOps = 4;
+constexpr std::int64_t kLargeBytes = 128 << 10;  ///< smaller ones stay in L2 as they are
+
+bool is_image(const Graph& graph, ValueId value) {
+  const TensorDesc& desc = graph.values[value].desc;
+  return desc.dtype == DataType::kFloat && desc.shape.size() == 4 && is_static(desc.shape);
+}
+
+/// Weights and bias are constants; what the epilogue reads is not looked at: operands may be any value.
+bool is_member(const Graph& graph, const Node& node) {
+  const bool is_pooling = is_type(node, "MaxPoolV3") || is_type(node, "AvgPoolV2");
+  if (node.is_dead || node.outputs.size() != 1 || (node.op.type != "Conv2D" && !is_pooling) ||
+      !is_image(graph, node.inputs[0]) || !is_image(graph, node.outputs[0]))
+    return false;
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    if (node.inputs[i] == kNone) return false;
+    if (i > 0 && i < anchor_input_count(node) && !graph.values[node.inputs[i]].constant)
+      return false;
+  }
+  return true;
+}
+
+/// Each reads what the one before makes, in the place of its image and nowhere else.
+bool is_chain(const Graph& graph, const std::vector<NodeId>& nodes) {
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const Node& node = graph.nodes[nodes[i]];
+    if (!is_member(graph, node)) return false;
+    if (i == 0) continue;
+    const ValueId between = node.inputs[0];
+    if (graph.values[between].producer != nodes[i - 1] ||
+        sole_consumer(graph, between) != nodes[i] || std::ranges::count(node.inputs, between) != 1)
+      return false;
+  }
+  return nodes.size() >= 2;
+}
+
+/// What an op does for each element that it reads: multiply-adds by output element, scaled by the images' sizes.
+double products_of(const Graph& graph, const Node& node) {
+  const auto outputs = static_cast<double>(element_count(shape_of(graph, node.outputs[0])));
+  if (node.op.type != "Conv2D") return outputs;
+  const Shape& weights = shape_of(graph, node.inputs[1]);
+  return outputs * static_cast<double>(weights[1] * weights[2] * weights[3]);
+}
+
+/// Writing and reading an element again takes a core about as long as 32 multiply-adds in full vectors.
+double expected_share(const Graph& graph, const std::vector<NodeId>& nodes) {
+  constexpr double kProductsPerElement = 32;
+  double products = 0, between = 0;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const Node& node = graph.nodes[nodes[i]];
+    products += products_of(graph, node);
+    if (i == 0) continue;
+    const std::int64_t elements = element_count(shape_of(graph, node.inputs[0]));
+    if (elements * 4 < kLargeBytes) return 0;
+    between += static_cast<double>(elements);
+  }
+  const double share = between * kProductsPerElement / (between * kProductsPerElement + products);
+  return share < 0.03 ? 0 : share / 2;
+}
+
+/// All rows of two to four members.
+std::vector<Place> find(const Graph& graph) {
+  std::vector<Place> places;
+  for (const NodeId first : graph.topological_order()) {
+    std::vector<NodeId> nodes = {first};
+    while (nodes.size() < kMostOps) {
+      const Node& last = graph.nodes[nodes.back()];
+      if (last.outputs.empty() || last.outputs[0] == kNone) break;
+      const NodeId next = sole_consumer(graph, last.outputs[0]);
+      if (next == kNone) break;
+      nodes.push_back(next);
+      if (!is_chain(graph, nodes)) break;
+      places.push_back({.nodes = nodes, .expected_share = expected_share(graph, nodes)});
+    }
+  }
+  return places;
+}
+
+class ChainWriter {
+ public:
+  ChainWriter() { chain_.op.type = "FusedChain"; }
+
+  void add(const Node& node) {
+    EpilogueStep anchor{.type = node.op.type, .version = node.op.version, .attrs = node.op.attrs};
+    for (std::size_t i = 0; i < anchor_input_count(node); ++i)
+      anchor.operands.push_back(operand(node.inputs[i]));
+    const int at = static_cast<int>(chain_.op.epilogue.size());
+    chain_.op.epilogue.push_back(std::move(anchor));
+    for (EpilogueStep step : node.op.epilogue) {
+      for (Operand& each : step.operands) {
+        if (each.kind == Operand::Kind::kInput)
+          each = operand(node.inputs[static_cast<std::size_t>(each.index)]);
+        else
+          each = {Operand::Kind::kStep,
+                  each.kind == Operand::Kind::kAnchor ? at : at + 1 + each.index};
+      }
+      chain_.op.epilogue.push_back(std::move(step));
+    }
+    made_[node.outputs[0]] = static_cast<int>(chain_.op.epilogue.size()) - 1;
+    chain_.outputs = node.outputs;
+  }
+
+  Node& chain() { return chain_; }
+
+ private:
+  Operand operand(ValueId value) {
+    if (const auto made = made_.find(value); made != made_.end())
+      return {Operand::Kind::kStep, made->second};
+    const auto at = std::ranges::find(chain_.inputs, value);
+    const auto index = static_cast<int>(at - chain_.inputs.begin());
+    if (at == chain_.inputs.end()) chain_.inputs.push_back(value);
+    return {Operand::Kind::kInput, index};
+  }
+
+  Node chain_;
+  std::map<ValueId, int> made_;  ///< steps by the value that was theirs
+};
+
+Result<void> apply(Graph& graph, const std::vector<NodeId>& nodes, const RewriteParams&) {
+  if (!is_chain(graph, nodes)) return Unexpected("no convolutions and poolings behind each other");
+  ChainWriter writer;
+  for (const NodeId id : nodes) writer.add(graph.nodes[id]);
+  replace_nodes(graph, nodes, std::move(writer.chain()));
+  return {};
+}
+
+}  // namespace
+
+void register_fuse_chain(RewriteRegistry& registry) {
+  registry.add({.kind = "fuse_chain", .version = 1, .find = find, .apply = apply});
+}
+
+}  // namespace aoe::graph
