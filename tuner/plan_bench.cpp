@@ -30,8 +30,7 @@ PlanBench::PlanBench(const SubgraphTask& task, PlanBenchContext context, Measure
       reference_om_(context_.options.work_directory /
                     ("subgraph_" + task.key.repo_key() + "_reference.om")),
       before_om_(context_.options.work_directory / "subgraph_before.om"),
-      after_om_(context_.options.work_directory / "subgraph_after.om"),
-      other_om_(context_.options.work_directory / "subgraph_other.om") {
+      after_om_(context_.options.work_directory / "subgraph_after.om") {
   for (const bank::Record& record : records)
     if (record.strategy.measured.policy == context_.policy_text)
       recalled_.emplace(record.strategy.rewrite, record);
@@ -79,16 +78,6 @@ PlanTrial PlanBench::measure(const graph::RewritePlan& plan) {
   record.strategy = strategy_of(trial);
   if (record.status != name(Outcome::kStopped)) records_.push_back({task_.key, std::move(record)});
   return trial;
-}
-
-std::optional<PlanBench::Race> PlanBench::compare(const graph::RewritePlan& before,
-                                                  const graph::RewritePlan& after) {
-  if (!write_candidate(before, other_om_) || !write_candidate(after, after_om_))
-    return std::nullopt;
-  const auto [a, b] = race(other_om_, after_om_);
-  if (!a.ok() || !b.ok()) return std::nullopt;
-  return Race{a.median_ns(), b.median_ns(),
-              compare_pairs(a.samples_ns, b.samples_ns, context_.options.policy.confirm.min_gain)};
 }
 
 bank::Strategy PlanBench::strategy_of(const PlanTrial& trial) const {

@@ -10,7 +10,6 @@
 #include "bank/knowledge_bank.h"
 #include "compiler/compiler.h"
 #include "tuner/measurer.h"
-#include "tuner/statistics.h"
 #include "tuner/subgraph_search.h"
 #include "tuner/tuner.h"
 
@@ -34,14 +33,6 @@ class PlanBench {
   /// Against the subgraph as it is.
   PlanTrial measure(const graph::RewritePlan& plan);
 
-  struct Race {
-    double before_ns = 0, after_ns = 0;  ///< medians
-    Comparison comparison;
-  };
-  /// A race of its own for what won: the best of several is partly the luckiest. Nothing when one
-  /// of the two fails.
-  std::optional<Race> compare(const graph::RewritePlan& before, const graph::RewritePlan& after);
-
   bank::Strategy strategy_of(const PlanTrial& trial) const;
   std::vector<bank::NewRecord> take_records() { return std::move(records_); }
   int measured() const { return measured_; }  ///< trials that were not recalled
@@ -57,7 +48,7 @@ class PlanBench {
   const SubgraphTask& task_;
   const PlanBenchContext context_;
   Measurer& measurer_;
-  const std::filesystem::path reference_om_, before_om_, after_om_, other_om_;
+  const std::filesystem::path reference_om_, before_om_, after_om_;
   std::map<std::string, bank::Record> recalled_;  ///< by plan
   std::vector<bank::NewRecord> records_;
   int measured_ = 0;

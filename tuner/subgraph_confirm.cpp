@@ -9,23 +9,6 @@
 namespace aoe::tuner {
 namespace {
 
-/// What a subgraph takes, run by run: its nodes, and the conversions of what they make.
-std::vector<double> sum_of(const ModelTiming& timing, const graph::Graph& graph,
-                           const std::set<std::string>& nodes) {
-  std::set<std::string> values;
-  for (const graph::Node& node : graph.nodes)
-    if (!node.is_dead && nodes.contains(node.name))
-      for (const graph::ValueId output : node.outputs)
-        if (output != graph::kNone) values.insert(graph.values[output].name);
-  std::vector<double> sum(timing.samples_ns.size(), 0);
-  for (const StepTiming& step : timing.steps) {
-    const std::string value = step.node.substr(0, step.node.rfind(':'));
-    if (step.is_conversion ? !values.contains(value) : !nodes.contains(step.node)) continue;
-    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += step.samples_ns[i];
-  }
-  return sum;
-}
-
 /// All instances of a subgraph together, by a paired verdict.
 std::set<std::string> slower_subgraphs(const graph::Graph& untuned, const RewrittenGraph& tuned,
                                        const ModelTiming& before, const ModelTiming& after,
@@ -38,8 +21,8 @@ std::set<std::string> slower_subgraphs(const graph::Graph& untuned, const Rewrit
   }
   std::set<std::string> slower;
   for (const auto& [description, names] : nodes) {
-    const auto was_ns = sum_of(before, untuned, names.first);
-    const auto is_ns = sum_of(after, tuned.graph, names.second);
+    const auto was_ns = subgraph_ns(before, untuned, names.first);
+    const auto is_ns = subgraph_ns(after, tuned.graph, names.second);
     const Comparison comparison = compare_pairs(was_ns, is_ns, margin);
     logger("tuner")->info("subgraph of {} in the model: us={:.2f} before_us={:.2f} verdict={}",
                           *names.first.begin(), median(is_ns) / 1e3, median(was_ns) / 1e3,
@@ -50,6 +33,23 @@ std::set<std::string> slower_subgraphs(const graph::Graph& untuned, const Rewrit
 }
 
 }  // namespace
+
+std::vector<double> subgraph_ns(const ModelTiming& timing, const graph::Graph& graph,
+                                const std::set<std::string>& nodes) {
+  std::set<std::string> values;
+  for (const graph::Node& node : graph.nodes)
+    if (!node.is_dead && nodes.contains(node.name))
+      for (const auto& list : {node.inputs, node.outputs})
+        for (const graph::ValueId value : list)
+          if (value != graph::kNone) values.insert(graph.values[value].name);
+  std::vector<double> sum(timing.samples_ns.size(), 0);
+  for (const StepTiming& step : timing.steps) {
+    const std::string value = step.node.substr(0, step.node.rfind(':'));
+    if (step.is_conversion ? !values.contains(value) : !nodes.contains(step.node)) continue;
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += step.samples_ns[i];
+  }
+  return sum;
+}
 
 RewrittenGraph rewritten(const graph::Graph& graph, const std::vector<PlannedSubgraph>& plans,
                          const std::set<std::string>& without) {

@@ -24,6 +24,10 @@ struct RewrittenGraph {
 RewrittenGraph rewritten(const graph::Graph& graph, const std::vector<PlannedSubgraph>& plans,
                          const std::set<std::string>& without);
 
+/// What a subgraph takes, run by run: its nodes of `graph`, and the conversions of what they read and make.
+std::vector<double> subgraph_ns(const ModelTiming& timing, const graph::Graph& graph,
+                                const std::set<std::string>& nodes);
+
 struct SubgraphConfirmInput {
   const graph::Graph& graph;
   compiler::CompileOptions compile;  ///< with the operators' strategies

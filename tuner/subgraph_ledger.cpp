@@ -28,19 +28,12 @@ void SubgraphLedger::note_not_searched(const SubgraphTask& task,
 }
 
 void SubgraphLedger::settle(const SubgraphTask& task, const std::optional<KnownPlan>& known,
-                            const PlanSearchResult& found, PlanBench& bench) {
+                            const std::optional<PlanFinal>& final, PlanBench& bench) {
   const bool had_winner = known && known->has_winner();
   bank::Commit commit{.records = bench.take_records()};
-  std::optional<PlanBench::Race> race;
-  if (found.best) race = bench.compare({}, found.best->plan);
-  bool wins = race && race->comparison.verdict == "faster";
-  // What replaces a stored plan must beat it side by side, today.
-  if (wins && had_winner && !(found.best->plan == known->plan)) {
-    const auto against_bank = bench.compare(known->plan, found.best->plan);
-    wins = against_bank && against_bank->comparison.verdict == "faster";
-  } else if (had_winner) {
-    wins = false;
-  }
+  const auto trials = static_cast<std::int64_t>(commit.records.size());
+  bool wins = final && final->against_before.verdict == "faster";
+  if (wins && had_winner) wins = final->against_known && final->against_known->verdict == "faster";
   if (!wins) {
     ++(had_winner ? section_.summary.reserved : section_.summary.unsatisfied);
     if (had_winner)
@@ -50,12 +43,11 @@ void SubgraphLedger::settle(const SubgraphTask& task, const std::optional<KnownP
     bank_.commit(commit);
     return;
   }
-  PlanTrial best = *found.best;
-  best.before_ns = race->before_ns;
-  best.time_ns = race->after_ns;
+  PlanTrial best{
+      .plan = final->plan, .ok = true, .time_ns = final->time_ns, .before_ns = final->before_ns};
   bank::Strategy strategy = bench.strategy_of(best);
   strategy.measured.verdict = "faster";
-  strategy.measured.trials = static_cast<std::int64_t>(found.trials.size());
+  strategy.measured.trials = trials;
   commit.strategies.push_back({task.key, strategy, true});
   bank_.commit(commit);
   ++(had_winner ? section_.summary.update : section_.summary.add);

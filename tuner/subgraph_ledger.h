@@ -12,6 +12,7 @@
 #include "bank/knowledge_bank.h"
 #include "tuner/aoe_result.h"
 #include "tuner/plan_bench.h"
+#include "tuner/plan_finals.h"
 #include "tuner/subgraph_confirm.h"
 #include "tuner/subgraph_search.h"
 #include "tuner/tuner.h"
@@ -33,10 +34,10 @@ class SubgraphLedger {
 
   /// A subgraph that is not searched: as the bank has it, or unsatisfied.
   void note_not_searched(const SubgraphTask& task, const std::optional<KnownPlan>& known);
-  /// A searched one: the best plan is raced once more, against the stored one if there is one, and
-  /// the bank has it all when this returns.
+  /// A searched one, with the winner of its finals if there were any; what replaces a stored plan
+  /// must have beaten it there. The bank has it all when this returns.
   void settle(const SubgraphTask& task, const std::optional<KnownPlan>& known,
-              const PlanSearchResult& found, PlanBench& bench);
+              const std::optional<PlanFinal>& final, PlanBench& bench);
   /// Takes back what this run won and the model did not confirm; what the bank had before comes
   /// back. Descriptions of subgraphs.
   void demote(const std::set<std::string>& descriptions);

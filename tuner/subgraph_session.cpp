@@ -178,10 +178,25 @@ class SubgraphTuning {
     };
     const PlanSearchResult found =
         search_plans(task.places, measure, limits, options_.seed ^ hash64(task.key.description));
+    std::optional<PlanFinal> final;
+    if (!is_stopped())
+      final = run_finals(task, finalists_of(found),
+                         known && known->has_winner() ? std::optional(known->plan) : std::nullopt,
+                         in_model(), measurer_);
     if (is_stopped())
       in_.graph_bank.commit({.records = bench.take_records()});
     else
-      ledger_.settle(task, known, found, bench);
+      ledger_.settle(task, known, final, bench);
+  }
+
+  SubgraphConfirmInput in_model() const {
+    return {.graph = in_.graph,
+            .compile = compile_options(),
+            .plans = ledger_.plans(),
+            .setting = {.untuned_om = baseline_.om_path,
+                        .scratch_directory = options_.work_directory,
+                        .policy = options_.policy.confirm,
+                        .is_stopped = [this] { return is_stopped(); }}};
   }
 
   int trials_left() const {
@@ -204,14 +219,7 @@ class SubgraphTuning {
 
   void confirm() {
     report(Stage::kConfirm);
-    auto confirmed = confirm_subgraphs({.graph = in_.graph,
-                                        .compile = compile_options(),
-                                        .plans = ledger_.plans(),
-                                        .setting = {.untuned_om = baseline_.om_path,
-                                                    .scratch_directory = options_.work_directory,
-                                                    .policy = options_.policy.confirm,
-                                                    .is_stopped = [this] { return is_stopped(); }}},
-                                       measurer_);
+    auto confirmed = confirm_subgraphs(in_model(), measurer_);
     if (is_stopped()) return;
     if (!confirmed)
       throw Error(ExitCode::kFailure, "the tuned model does not run: " + confirmed.error(),

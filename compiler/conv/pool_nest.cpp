@@ -59,7 +59,7 @@ class RowEmitter {
                                       plan_.lanes, active_);
           const Local sum = sums[static_cast<std::size_t>(i)];
           const Vec before = builder_.get(sum);
-          builder_.assign(sum, plan_.window.is_max ? max(before, x) : before + x);
+          builder_.assign(sum, plan_.window.is_max ? max(x, before) : before + x);
         }
       }
     });

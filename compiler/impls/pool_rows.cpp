@@ -102,7 +102,7 @@ class PlaneEmitter {
             (oh * h_.stride + kh * h_.dilation) * row_ + ow * w_.stride + kw * w_.dilation;
         const Vec x = builder_.load(scratch_, at, lanes_, active, w_.stride);
         const Vec before = builder_.get(sum);
-        builder_.assign(sum, is_max_ ? max(before, x) : before + x);
+        builder_.assign(sum, is_max_ ? max(x, before) : before + x);
       }
     });
     return builder_.get(sum);
