@@ -162,6 +162,24 @@ TEST(RewrittenModels, AttentionReadsJoinedProjectionsWhereTheyAre) {
   EXPECT_EQ(types, "MatMulV2 FlashAttentionScore ");
 }
 
+TEST(RewrittenModels, LayerNormsRunInPieces) {
+  const graph::Graph before = tests::import_text(R"(g (float[3,7,40] x) => (float[3,7,40] y)
+      <float[40] scale, float[40] shift, float[7,40] all, float[40] bias> {
+    a = LayerNormalization <axis = 1> (x, all)
+    b = Add (a, bias)
+    y = LayerNormalization <epsilon = 0.001> (b, scale, shift)
+  })",
+                                                 17);
+  graph::Graph after = before;
+  graph::run_passes(after, {});
+  EXPECT_EQ(apply_all(after, *graph::rewrites().find("expand_layer_norm"), 3), 2);
+  after.compact();
+  const runtime::Om om =
+      expect_compiled_like_reference(after, options_for(loopnest::test_socs().back(), 2), before);
+  EXPECT_EQ(steps_text(om).find("LayerNorm"), std::string::npos) << steps_text(om);
+  EXPECT_EQ(steps_text(om).find("reference:"), std::string::npos) << steps_text(om);
+}
+
 TEST(RewrittenModels, PartsOfOneRowAreSplitInPlace) {
   const graph::Graph before = tests::import_text(R"(
       g (float[1,24] x) => (float[1,7] y, float[1,4] z)

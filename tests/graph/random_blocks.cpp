@@ -87,7 +87,7 @@ class BlockWriter {
   ValueId maybe_relu(ValueId value) { return below(2) == 0 ? add("Relu", {value}) : value; }
 
   void add_block() {
-    switch (below(11)) {
+    switch (below(14)) {
       case 0:
       case 1:
         return add_parallel_convolutions();
@@ -102,12 +102,17 @@ class BlockWriter {
       case 7:
         return shape(pool_.front())[0] == 1 ? add_parallel_products() : add_inverted_residual();
       case 8:
+      case 9:
         return add_shared_activation();
-      case 9: {
+      case 10: {
         reference::Attrs attrs;
         attrs.set("axis", std::int64_t{-1});
         return pool_.push_back(add("SoftmaxV2", {pick()}, std::move(attrs)));
       }
+      case 11:
+        return add_image_attention();
+      case 12:
+        return add_layer_norm();
       default:
         pool_.push_back(maybe_relu(add("Sigmoid", {pick()})));
     }
@@ -216,6 +221,52 @@ class BlockWriter {
     last.set("axis", std::int64_t{-1});
     const ValueId shares = add("SoftmaxV2", {scores}, std::move(last));
     return transposed(add("MatMulV2", {shares, v}), {0, 2, 1, 3});
+  }
+
+  /// Rows of an image look at each other, with channels as heads.
+  void add_image_attention() {
+    const ValueId q = add("Sigmoid", {pick()}), k = add("Tanh", {q});
+    const Shape of = shape(q);
+    ValueId scores = add("MatMulV2", {q, transposed(k, {0, 1, 3, 2})});
+    if (below(2) == 0) scores = add("Mul", {scores, floats({})});
+    const Shape masks[] = {{of[2], of[2]}, {of[0], 1, 1, of[2]}, {of[1], of[2], 1}};
+    if (below(2) == 0) scores = add("Add", {scores, floats(masks[below(3)])});
+    reference::Attrs last;
+    last.set("axis", std::int64_t{-1});
+    const ValueId shares = add("SoftmaxV2", {scores}, std::move(last));
+    const ValueId y = add("MatMulV2", {shares, below(2) == 0 ? q : k});
+    pool_.push_back(below(2) == 0 ? transposed(y, {0, 2, 1, 3}) : maybe_relu(y));
+  }
+
+  /// As one operator, or as exporters write it without.
+  void add_layer_norm() {
+    constexpr double kEpsilon = 0.01;
+    ValueId x = add("Sigmoid", {pick()});
+    const auto axis = static_cast<std::size_t>(1 + below(3));
+    const Shape row(shape(x).begin() + static_cast<std::ptrdiff_t>(axis), shape(x).end());
+    // In rows that are nearly constant, rounding errors would become as large as what is left.
+    std::vector<double> teeth(static_cast<std::size_t>(element_count(row)), 1);
+    for (std::size_t i = 0; i < teeth.size(); i += 2) teeth[i] = -1;
+    x = add("Add", {x, graph::add_floats(graph_, "teeth", row, teeth)});
+    reference::Attrs attrs;
+    if (below(2) == 0) {
+      attrs.set("axis", static_cast<std::int64_t>(axis));
+      attrs.set("epsilon", static_cast<float>(kEpsilon));
+      std::vector<ValueId> inputs = {x, floats(row)};
+      if (below(2) == 0) inputs.push_back(floats(row));
+      return pool_.push_back(add("LayerNorm", std::move(inputs), std::move(attrs)));
+    }
+    std::vector<std::int64_t> axes;
+    for (std::size_t d = axis; d < 4; ++d) axes.push_back(static_cast<std::int64_t>(d));
+    const auto mean = [&](ValueId of) {
+      return add("ReduceMean", {of, graph::add_ints(graph_, "axes", axes)});
+    };
+    const ValueId distance = add("Sub", {x, mean(x)});
+    const ValueId variance = mean(add("Mul", {distance, distance}));
+    const ValueId epsilon = graph::add_floats(graph_, "epsilon", {}, {kEpsilon});
+    ValueId y = add("Div", {distance, add("Sqrt", {add("Add", {variance, epsilon})})});
+    if (below(2) == 0) y = add("Add", {add("Mul", {y, floats(row)}), floats(row)});
+    pool_.push_back(y);
   }
 
   /// An elementwise result that elementwise nodes and epilogues read.
