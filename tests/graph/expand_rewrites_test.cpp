@@ -82,10 +82,18 @@ const Case kCases[] = {
        s = Softmax (a)
        y = MatMul (s, v)
      })"},
-    {"expand_attention_large_scores", "expand_attention", kTried,
+    {"expand_attention_large_scores", "expand_attention", kNotTried,
      R"(g (float[128,8] q, float[8,128] k, float[128,8] v) => (float[128,8] y) {
        a = MatMul (q, k)
        s = Softmax (a)
+       y = MatMul (s, v)
+     })"},
+    {"expand_attention_deep_head", "expand_attention", kTried,
+     R"(g (float[112,128] q, float[128,112] k, float[112,6] v) => (float[112,6] y) {
+       tenth = Constant <value = float {0.1}> ()
+       a = MatMul (q, k)
+       b = Mul (a, tenth)
+       s = Softmax (b)
        y = MatMul (s, v)
      })"},
     {"expand_layer_norm", "expand_layer_norm", kNotTried,
@@ -105,7 +113,7 @@ const Case kCases[] = {
        y = Div (d, s)
      })"},
     {"expand_layer_norm_of_one_row", "expand_layer_norm", kTried,
-     R"(g (float[1,8,96,96] x) => (float[1,8,96,96] y) <float[96] scale> {
+     R"(g (float[1,8,192,192] x) => (float[1,8,192,192] y) <float[192] scale> {
        y = LayerNormalization <axis = 1> (x, scale)
      })"},
 };
