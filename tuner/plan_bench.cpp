@@ -22,6 +22,17 @@ PlanTrial recalled(PlanTrial trial, const bank::Record& record) {
 
 }  // namespace
 
+bank::Strategy strategy_of(const PlanTrial& trial, const PlanBenchContext& context) {
+  bank::Strategy strategy{.rewrite = graph::to_json(trial.plan).dump()};
+  strategy.impl = "rewrite";
+  strategy.measured = {.time_ns = trial.time_ns,
+                       .default_time_ns = trial.before_ns,
+                       .policy = context.policy_text,
+                       .threads = context.options.soc.threads,
+                       .when_utc = now_utc()};
+  return strategy;
+}
+
 PlanBench::PlanBench(const SubgraphTask& task, PlanBenchContext context, Measurer& measurer,
                      const std::vector<bank::Record>& records)
     : task_(task),
@@ -75,21 +86,9 @@ PlanTrial PlanBench::measure(const graph::RewritePlan& plan) {
   logger("tuner")->debug("subgraph={} plan='{}' us={:.2f} before_us={:.2f} {} {}",
                          task_.nodes.front().front(), graph::to_text(plan), trial.time_ns / 1e3,
                          trial.before_ns / 1e3, record.status, trial.cause);
-  record.strategy = strategy_of(trial);
+  record.strategy = strategy_of(trial, context_);
   if (record.status != name(Outcome::kStopped)) records_.push_back({task_.key, std::move(record)});
   return trial;
-}
-
-bank::Strategy PlanBench::strategy_of(const PlanTrial& trial) const {
-  bank::Strategy strategy{.rewrite = graph::to_json(trial.plan).dump()};
-  strategy.impl = "rewrite";
-  strategy.measured = {.time_ns = trial.time_ns,
-                       .default_time_ns = trial.before_ns,
-                       .policy = context_.policy_text,
-                       .threads = context_.options.soc.threads,
-                       .trials = static_cast<std::int64_t>(records_.size()),
-                       .when_utc = now_utc()};
-  return strategy;
 }
 
 graph::Graph PlanBench::part() const {

@@ -22,6 +22,9 @@ struct PlanBenchContext {
   const TuneOptions& options;
 };
 
+/// How the graph bank stores a plan; without a verdict.
+bank::Strategy strategy_of(const PlanTrial& trial, const PlanBenchContext& context);
+
 class PlanBench {
  public:
   /// A plan that is among `records` is not measured again.
@@ -33,7 +36,6 @@ class PlanBench {
   /// Against the subgraph as it is.
   PlanTrial measure(const graph::RewritePlan& plan);
 
-  bank::Strategy strategy_of(const PlanTrial& trial) const;
   std::vector<bank::NewRecord> take_records() { return std::move(records_); }
   int measured() const { return measured_; }  ///< trials that were not recalled
 

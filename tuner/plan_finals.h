@@ -1,35 +1,53 @@
-// The finals of a subgraph's search: its best plans against each other in the whole model. What passes between ops
-// stays in the caches of a subgraph that runs alone again and again, and does not in the model: there plans that save
-// memory traffic win more, and others less.
+// The finals of subgraph tuning, in the whole model and for all subgraphs at once: every rewrite by itself, then those
+// that gain together, then the best plan of each subgraph once more, which decides.
 #pragma once
 
+#include <functional>
 #include <optional>
-#include <string>
 #include <vector>
 
-#include "tuner/statistics.h"
-#include "tuner/subgraph_confirm.h"
+#include "tuner/plan_race.h"
 #include "tuner/subgraph_search.h"
 
 namespace aoe::tuner {
 
-/// Plans worth a run in the model, the fastest alone first: faster than the subgraph as it is, or not much slower.
-std::vector<graph::RewritePlan> finalists_of(const PlanSearchResult& found);
+/// A searched subgraph.
+struct Finalist {
+  const SubgraphTask* task = nullptr;
+  std::vector<PlanTrial> trials;            ///< of the subgraph alone
+  std::optional<graph::RewritePlan> known;  ///< a stored plan that the winner shall replace
+};
 
-/// The fastest of the finalists; times are medians of one instance in the model.
+/// The best plan of a subgraph; times are medians of one instance in the model.
 struct PlanFinal {
   graph::RewritePlan plan;
   double time_ns = 0;
   double before_ns = 0;  ///< of the subgraph as it is
   Comparison against_before;
-  std::optional<Comparison> against_known;
+  std::optional<Comparison> against_known;  ///< when there is another one
 };
 
-/// `known`: a stored plan that the winner shall replace. Nothing when there are no finalists or one of the models does not
-/// run.
-std::optional<PlanFinal> run_finals(const SubgraphTask& task,
-                                    const std::vector<graph::RewritePlan>& finalists,
-                                    const std::optional<graph::RewritePlan>& known,
-                                    const SubgraphConfirmInput& model, Measurer& measurer);
+/// Whether the subgraph with this plan computes what the reference says.
+using VerifyPlan = std::function<bool(const SubgraphTask&, const graph::RewritePlan&)>;
+
+/// By finalist; nothing where no plan came near. "No": a model does not compile or run, or the run was stopped.
+Result<std::vector<std::optional<PlanFinal>>> run_finals(const std::vector<Finalist>& finalists,
+                                                         const VerifyPlan& verify,
+                                                         const SubgraphConfirmInput& model,
+                                                         Measurer& measurer);
+
+// ---- the parts, for tests ----
+
+/// Plans worth a run in the model: at most `most` single rewrites that are not much slower alone, the fastest first, then
+/// the fastest of those that combine several.
+std::vector<graph::RewritePlan> plans_for_the_model(const std::vector<PlanTrial>& trials,
+                                                    std::size_t most);
+
+struct WeighedStep {
+  graph::PlanStep step;
+  double gain_ns = 0;
+};
+/// The steps without a common node that gain the most together; exact.
+graph::RewritePlan best_combination(const std::vector<WeighedStep>& steps);
 
 }  // namespace aoe::tuner

@@ -28,28 +28,29 @@ void SubgraphLedger::note_not_searched(const SubgraphTask& task,
 }
 
 void SubgraphLedger::settle(const SubgraphTask& task, const std::optional<KnownPlan>& known,
-                            const std::optional<PlanFinal>& final, PlanBench& bench) {
+                            const std::optional<PlanFinal>& final, std::size_t trials,
+                            const PlanBenchContext& context) {
   const bool had_winner = known && known->has_winner();
-  bank::Commit commit{.records = bench.take_records()};
-  const auto trials = static_cast<std::int64_t>(commit.records.size());
+  PlanTrial best;
+  if (final)
+    best = {
+        .plan = final->plan, .ok = true, .time_ns = final->time_ns, .before_ns = final->before_ns};
+  bank::Strategy strategy = strategy_of(best, context);
+  strategy.measured.trials = static_cast<std::int64_t>(trials);
   bool wins = final && final->against_before.verdict == "faster";
-  if (wins && had_winner) wins = final->against_known && final->against_known->verdict == "faster";
+  if (wins && had_winner)
+    wins = final->plan != known->plan && final->against_known &&
+           final->against_known->verdict == "faster";
   if (!wins) {
     ++(had_winner ? section_.summary.reserved : section_.summary.unsatisfied);
     if (had_winner)
       plans_.push_back({&task, known->plan});
     else
-      commit.strategies.push_back({task.key, as_it_is(bench.strategy_of({})), true});
-    bank_.commit(commit);
+      bank_.commit({.strategies = {{task.key, as_it_is(std::move(strategy)), true}}});
     return;
   }
-  PlanTrial best{
-      .plan = final->plan, .ok = true, .time_ns = final->time_ns, .before_ns = final->before_ns};
-  bank::Strategy strategy = bench.strategy_of(best);
   strategy.measured.verdict = "faster";
-  strategy.measured.trials = trials;
-  commit.strategies.push_back({task.key, strategy, true});
-  bank_.commit(commit);
+  bank_.commit({.strategies = {{task.key, strategy, true}}});
   ++(had_winner ? section_.summary.update : section_.summary.add);
   section_.modified.push_back({.repo_key = task.key.repo_key(),
                                .before_ms = best.before_ns / 1e6,

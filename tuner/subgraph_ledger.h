@@ -35,9 +35,10 @@ class SubgraphLedger {
   /// A subgraph that is not searched: as the bank has it, or unsatisfied.
   void note_not_searched(const SubgraphTask& task, const std::optional<KnownPlan>& known);
   /// A searched one, with the winner of its finals if there were any; what replaces a stored plan
-  /// must have beaten it there. The bank has it all when this returns.
+  /// must have beaten it there. `trials`: how many the search made. The bank knows it all when this returns.
   void settle(const SubgraphTask& task, const std::optional<KnownPlan>& known,
-              const std::optional<PlanFinal>& final, PlanBench& bench);
+              const std::optional<PlanFinal>& final, std::size_t trials,
+              const PlanBenchContext& context);
   /// Takes back what this run won and the model did not confirm; what the bank had before comes
   /// back. Descriptions of subgraphs.
   void demote(const std::set<std::string>& descriptions);

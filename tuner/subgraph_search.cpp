@@ -59,23 +59,18 @@ class PlanSearch {
         if (choice >= place.choices.size()) continue;
         const PlanStep step = step_of(place, place.choices[choice]);
         const PlanTrial* trial = attempt({{step}});
-        if (trial != nullptr && trial->ok && trial->ratio() < kCloseRatio)
-          close_.push_back({trial->ratio(), step});
+        if (trial != nullptr && trial->ok && trial->ratio() < 1)
+          winners_.push_back({trial->ratio(), step});
       }
     }
   }
 
-  /// What won alone, then also what came close, greedily by gain; it may work together or not.
+  /// What won alone, greedily by gain; it may work together or not.
   void try_together() {
-    std::ranges::stable_sort(close_, {}, [](const auto& each) { return each.first; });
-    for (const double limit : {1.0, kCloseRatio})
-      if (!is_over()) try_those_below(limit);
-  }
-
-  void try_those_below(double limit) {
+    if (is_over()) return;
+    std::ranges::stable_sort(winners_, {}, [](const auto& each) { return each.first; });
     RewritePlan all;
-    for (const auto& [ratio, step] : close_) {
-      if (ratio >= limit) break;
+    for (const auto& [ratio, step] : winners_) {
       all.steps.push_back(step);
       if (!all.is_disjoint()) all.steps.pop_back();
     }
@@ -111,7 +106,7 @@ class PlanSearch {
   std::mt19937_64 random_;
   PlanSearchResult result_;
   std::set<std::string> tried_;
-  std::vector<std::pair<double, PlanStep>> close_;  ///< places that won alone, or nearly, by ratio
+  std::vector<std::pair<double, PlanStep>> winners_;
   int since_best_ = 0;
 };
 

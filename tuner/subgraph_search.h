@@ -1,4 +1,4 @@
-// The search over rewrite plans of one subgraph: every place alone, what won and what came close
+// The search over rewrite plans of one subgraph: every place alone, the best of each place
 // together, then mutations of the best. Knows plans and their times, not how these come about.
 // Tested by tests/tuner/subgraph_search_test.cpp with times from a formula.
 #pragma once
@@ -16,9 +16,6 @@
 #include "tuner/subgraph_list.h"
 
 namespace aoe::tuner {
-
-/// A plan that is not slower by more than this when the subgraph runs alone may still win in the model.
-inline constexpr double kCloseRatio = 1.05;
 
 struct PlanTrial {
   graph::RewritePlan plan;

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "tuner/baseline.h"
 #include "tuner/plan_bench.h"
+#include "tuner/plan_finals.h"
 #include "tuner/statistics.h"
 #include "tuner/subgraph_confirm.h"
 #include "tuner/subgraph_ledger.h"
@@ -43,6 +44,7 @@ class SubgraphTuning {
         if (is_stopped()) break;
         tune(tasks_[index]);
       }
+      if (!is_stopped()) run_finals();
       if (!is_stopped()) confirm();
     } catch (const std::exception&) {
       result_.subgraphs.reset();  // documented: no section when the tuning fails
@@ -154,9 +156,13 @@ class SubgraphTuning {
     return KnownPlan{std::move(*plan), std::move(*set)};
   }
 
+  PlanBenchContext bench_context() const {
+    return {in_.graph, compile_options(), baseline_.policy_text, options_};
+  }
+
   void search(const SubgraphTask& task, const std::optional<KnownPlan>& known) {
     PlanBench bench(
-        task, {in_.graph, compile_options(), baseline_.policy_text, options_}, measurer_,
+        task, bench_context(), measurer_,
         options_.reload ? in_.graph_bank.records(task.key) : std::vector<bank::Record>{});
     if (const auto prepared = bench.prepare(); !prepared) {
       ledger_.note_not_searched(task, known);
@@ -176,17 +182,35 @@ class SubgraphTuning {
       show(trial);
       return trial;
     };
-    const PlanSearchResult found =
+    PlanSearchResult found =
         search_plans(task.places, measure, limits, options_.seed ^ hash64(task.key.description));
-    std::optional<PlanFinal> final;
-    if (!is_stopped())
-      final = run_finals(task, finalists_of(found),
-                         known && known->has_winner() ? std::optional(known->plan) : std::nullopt,
-                         in_model(), measurer_);
-    if (is_stopped())
+    in_.graph_bank.commit({.records = bench.take_records()});
+    const bool has_winner = known && known->has_winner();
+    finalists_.push_back(
+        {&task, std::move(found.trials), has_winner ? std::optional(known->plan) : std::nullopt});
+    known_of_finalists_.push_back(known);
+  }
+
+  // ---- in the whole model ----
+
+  void run_finals() {
+    report(Stage::kConfirm);
+    const VerifyPlan verify = [this](const SubgraphTask& task, const graph::RewritePlan& plan) {
+      PlanBench bench(task, bench_context(), measurer_, {});
+      if (!bench.prepare()) return false;
+      const bool is_right = bench.measure(plan).ok;
       in_.graph_bank.commit({.records = bench.take_records()});
-    else
-      ledger_.settle(task, known, final, bench);
+      return is_right;
+    };
+    const auto finals = tuner::run_finals(finalists_, verify, in_model(), measurer_);
+    if (is_stopped()) return;
+    if (!finals)
+      throw Error(ExitCode::kFailure, "the rewritten model does not run: " + finals.error(),
+                  in_.graph.name);
+    for (std::size_t i = 0; i < finalists_.size(); ++i)
+      ledger_.settle(*finalists_[i].task, known_of_finalists_[i], (*finals)[i],
+                     finalists_[i].trials.size(), bench_context());
+    write_result(result_, options_.result_path);
   }
 
   SubgraphConfirmInput in_model() const {
@@ -198,6 +222,8 @@ class SubgraphTuning {
                         .policy = options_.policy.confirm,
                         .is_stopped = [this] { return is_stopped(); }}};
   }
+
+  // ---- limits ----
 
   int trials_left() const {
     const std::int64_t most = options_.policy.search.max_trials;
@@ -277,6 +303,8 @@ class SubgraphTuning {
   Baseline baseline_;
   std::map<std::string, double> node_ns_;  ///< in the untuned model, by name
   std::vector<SubgraphTask> tasks_;
+  std::vector<Finalist> finalists_;
+  std::vector<std::optional<KnownPlan>> known_of_finalists_;
   AoeResult result_ = empty_result(options_);
   SubgraphLedger ledger_{in_.graph_bank, section()};
   TuneOutcome outcome_;
