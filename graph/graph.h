@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,9 @@ struct Node {
   std::vector<std::string>
       origins;           ///< names of all ONNX nodes that were fused into this one, in order
   NodeGroup group = {};
+  /// The Format in which the compiler shall store what the node makes, and take what it reads of
+  /// nodes that keep the same one. A wish: where no Impl offers that, it changes nothing.
+  std::optional<Format> kept_format = {};
   bool is_dead = false;  ///< removed; skipped everywhere, dropped by compact()
 };
 

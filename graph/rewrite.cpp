@@ -148,6 +148,10 @@ NodeId replace_nodes(Graph& graph, std::vector<NodeId> old, Node node) {
         node.origins.push_back(origin);
   };
   if (node.name.empty()) node.name = graph.nodes[old[0]].name;
+  const std::optional<Format> format = graph.nodes[old[0]].kept_format;
+  if (!node.kept_format &&
+      std::ranges::all_of(old, [&](NodeId id) { return graph.nodes[id].kept_format == format; }))
+    node.kept_format = format;
   for (const NodeId id : old) {
     add_origins(graph.nodes[id]);
     graph.remove_node(id);

@@ -50,7 +50,8 @@ ValueId add_intermediate(Graph& graph, const std::string& stem, TensorDesc desc)
 /// input given out directly, say).
 bool bypass(Graph& graph, NodeId id, ValueId replacement);
 /// Puts `node` in the place of the `old` nodes: it gets the id of the last, the name of the first
-/// and the origins of all, in order, and produces `node.outputs`.
+/// and the origins of all, in order, and produces `node.outputs`. It keeps the Format that all of
+/// them keep, unless it keeps another one.
 NodeId replace_nodes(Graph& graph, std::vector<NodeId> old, Node node);
 
 }  // namespace aoe::graph

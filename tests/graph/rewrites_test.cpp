@@ -88,11 +88,11 @@ TEST(Rewrites, KeepTheMeaningOfRandomGraphs) {
 TEST(Rewrites, HaveKnownNames) {
   std::vector<std::string> kinds;
   for (const graph::Rewrite& rewrite : graph::rewrites().all()) kinds.push_back(rewrite.kind);
-  EXPECT_EQ(kinds,
-            (std::vector<std::string>{
-                "absorb_channel_shuffle", "expand_attention", "expand_layer_norm", "fuse_chain",
-                "fuse_parallel_convolutions", "fuse_parallel_products", "keep_apart", "recompute",
-                "run_side_by_side", "slice_batch", "slice_rows", "turn_short_softmax"}));
+  EXPECT_EQ(kinds, (std::vector<std::string>{
+                       "absorb_channel_shuffle", "expand_attention", "expand_layer_norm",
+                       "fuse_chain", "fuse_parallel_convolutions", "fuse_parallel_products",
+                       "keep_apart", "keep_format", "recompute", "run_side_by_side", "slice_batch",
+                       "slice_rows", "turn_short_softmax"}));
 }
 
 TEST(RewritePlan, RefusesWhatItDoesNotKnow) {
