@@ -1,4 +1,4 @@
-// Fixed, banked and default candidates of a node.
+// Fixed, banked and default candidates of a node, and which of them keep its Format.
 #include "compiler/node_options.h"
 
 #include <algorithm>
@@ -56,6 +56,45 @@ std::vector<NodeOption> from_defaults(const Task& task, const Soc& soc) {
   return found;
 }
 
+/// Of a node that shall keep a Format: whether it would store so what it makes and take so what it
+/// reads of others that keep the same. What comes from elsewhere may come as it likes: a first
+/// convolution reads the image as it is.
+bool keeps_format(const graph::Graph& graph, const graph::Node& node, const FormatChoice& choice) {
+  const auto fits = [&](Format format) {
+    return format == Format::kUndefined || dense(format) == dense(*node.kept_format);
+  };
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    if (node.inputs[i] == graph::kNone) continue;
+    const graph::NodeId producer = graph.values[node.inputs[i]].producer;
+    if (producer != graph::kNone && graph.nodes[producer].kept_format == node.kept_format &&
+        !fits(choice.inputs[i]))
+      return false;
+  }
+  return std::ranges::all_of(choice.outputs, fits);
+}
+
+struct SourcedOptions {
+  std::string source;  ///< as in NodeOptions
+  std::vector<NodeOption> options;
+};
+
+/// The bank before the defaults, and what keeps the Format that the node shall keep before both.
+SourcedOptions from_bank_or_defaults(const graph::Graph& graph, const graph::Node& node,
+                                     const Task& task, const bank::TaskKey& key,
+                                     const CompileOptions& options) {
+  const auto those_that_keep = [&](SourcedOptions all) {
+    std::erase_if(all.options, [&](const NodeOption& each) {
+      return node.kept_format && !keeps_format(graph, node, each.candidate.format);
+    });
+    return all;
+  };
+  SourcedOptions banked{"bank", from_bank(task, key, options)};
+  if (SourcedOptions kept = those_that_keep(banked); !kept.options.empty()) return kept;
+  SourcedOptions defaults{"default", from_defaults(task, options.soc)};
+  if (SourcedOptions kept = those_that_keep(defaults); !kept.options.empty()) return kept;
+  return banked.options.empty() ? defaults : banked;
+}
+
 }  // namespace
 
 std::vector<NodeOptions> node_options(const graph::Graph& graph, const CompileOptions& options) {
@@ -68,11 +107,10 @@ std::vector<NodeOptions> node_options(const graph::Graph& graph, const CompileOp
     if (const auto fixed = options.fixed.find(node.name); fixed != options.fixed.end()) {
       choices.source = "fixed";
       choices.options.push_back({fixed->second, 0});
-    } else if (choices.options = from_bank(choices.task, key, options); !choices.options.empty()) {
-      choices.source = "bank";
     } else {
-      choices.source = "default";
-      choices.options = from_defaults(choices.task, options.soc);
+      auto [source, candidates] = from_bank_or_defaults(graph, node, choices.task, key, options);
+      choices.source = std::move(source);
+      choices.options = std::move(candidates);
     }
     if (choices.options.empty())
       throw Error(ExitCode::kModel, "no implementation for op type " + node.op.type,

@@ -1,4 +1,5 @@
 // What each node may be compiled to: fixed candidate, else strategies of the bank, else the Impls' heuristic defaults.
+// A node that shall keep a Format takes that from the defaults where the bank has only others.
 #pragma once
 
 #include <string>
