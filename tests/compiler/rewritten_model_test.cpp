@@ -116,6 +116,29 @@ TEST(GraphStrategies, AreAppliedToAnyModelThatHoldsTheSubgraph) {
   }
 }
 
+TEST(GraphStrategies, KeepAFormatInAnyModelThatHoldsTheSubgraph) {
+  const Soc soc = loopnest::test_socs().back();
+  const graph::Graph source = block_behind("Relu");
+  const auto readers = graph::readers_of_values(source);
+  const graph::CanonicalForm form =
+      graph::canonical_form(source, readers, graph::subgraph_of(source, readers, {1, 2, 3}));
+  for (const Format format : {Format::kNHWC, Format::kNC1HWC0}) {
+    const graph::PlanStep step{.kind = "keep_format",
+                               .version = 1,
+                               .nodes = {0, 1, 2},
+                               .params = {{"format", static_cast<std::int64_t>(format)}}};
+    const OneSubgraph bank(form.description, graph::to_json(graph::RewritePlan{{step}}).dump(),
+                           "faster");
+    graph::Graph other = block_behind("Sigmoid");
+    const graph::Graph meaning = other;
+    ASSERT_EQ(apply_graph_strategies(other, bank, soc).size(), 1u);
+    EXPECT_EQ(other.nodes.size(), meaning.nodes.size());
+    const runtime::Om om = expect_compiled_like_reference(other, options_for(soc), meaning);
+    for (const char* value : {"b", "c", "d"})
+      EXPECT_EQ(tensor(om, value + (":" + std::string(name(format)))).desc.format, format);
+  }
+}
+
 /// The rewrite applied to its only place.
 graph::Graph with_products_joined(graph::Graph graph) {
   const graph::Rewrite* rewrite = graph::rewrites().find("fuse_parallel_products");
