@@ -74,6 +74,9 @@ PlanTrial PlanBench::measure(const graph::RewritePlan& plan) {
   if (auto made = write_candidate(plan, after_om_); !made) {
     record.status = std::string(name(Outcome::kCompileError));
     record.detail = trial.cause = made.error();
+  } else if (read_file(after_om_, ExitCode::kOutput) == read_file(before_om_, ExitCode::kOutput)) {
+    trial.cause = "compiles to what is there already";  // a race would show noise
+    return trial;
   } else {
     ++measured_;
     const auto [before, after] = race(before_om_, after_om_);

@@ -33,7 +33,7 @@ class PlanBench {
 
   /// Compiles the subgraph as it is, and by reference steps; "no": it does not compile.
   Result<void> prepare();
-  /// Against the subgraph as it is.
+  /// Against the subgraph as it is. A plan that changes nothing in the om is not timed.
   PlanTrial measure(const graph::RewritePlan& plan);
 
   std::vector<bank::NewRecord> take_records() { return std::move(records_); }
