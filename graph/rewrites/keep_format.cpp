@@ -19,8 +19,8 @@ constexpr std::array kFormats = {Format::kNHWC, Format::kNC1HWC0, Format::kND};
 
 constexpr std::size_t kFewestOfModule = 2, kFewestOfRow = 3;
 constexpr std::size_t kMostOfRow = 8;  ///< longer rows are cut: their ends may differ in what suits
-/// At a guess; most regions are in the better Format already.
-constexpr double kExpectedShare = 0.03;
+/// At a guess: most regions are in the better Format already.
+constexpr double kExpectedShare = 0.02;
 
 /// Besides elementwise ones.
 constexpr std::array kImageOps = {"AvgPoolV2", "ConcatV2",  "Conv2D", "Conv2DTranspose",
@@ -114,8 +114,8 @@ class Places {
     const std::vector<NodeId> place(nodes.begin(), nodes.end());
     if (!known_.insert(place).second) return;
     places_.push_back({.nodes = place,
-                       .choices = {{{kFormat, static_cast<std::int64_t>(Format::kNHWC)}},
-                                   {{kFormat, static_cast<std::int64_t>(Format::kNC1HWC0)}}},
+                       .choices = {{{kFormat, static_cast<std::int64_t>(Format::kNC1HWC0)}},
+                                   {{kFormat, static_cast<std::int64_t>(Format::kNHWC)}}},
                        .expected_share = kExpectedShare});
   }
 

@@ -29,7 +29,7 @@ using Proposals = std::vector<std::vector<std::string>>;
 Proposals proposals(const Graph& graph) {
   Proposals all;
   for (const graph::Place& place : keep_format().find(graph)) {
-    EXPECT_EQ(place.choices, (std::vector{in(Format::kNHWC), in(Format::kNC1HWC0)}));
+    EXPECT_EQ(place.choices, (std::vector{in(Format::kNC1HWC0), in(Format::kNHWC)}));
     std::vector<std::string> names;
     for (const NodeId id : place.nodes)
       names.push_back(graph.values[graph.nodes[id].outputs[0]].name);
