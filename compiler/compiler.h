@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 
 #include "bank/strategy.h"
@@ -27,6 +28,9 @@ struct CompileOptions {
   bool reuse_memory = true;                           ///< `--disable_reuse_memory` turns it off
   /// Fixes the candidate of a node by name; used by the tuner to measure one. Wins over strategies.
   std::map<std::string, Candidate> fixed;
+  /// Values, by name, whose conversion from or to ND counts nothing when Formats are chosen: inputs
+  /// and outputs of a subgraph that is compiled alone. In the model they need not be ND.
+  std::set<std::string> free_borders = {};
   /// What apply_graph_strategies() has done to the graph; for the om's tuning section.
   std::vector<AppliedSubgraph> subgraphs = {};
   /// Told every generated function, under its name in the om's code section; for dumps.

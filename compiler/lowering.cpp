@@ -69,6 +69,8 @@ class Lowering {
   double conversion_ns(int value, Format from, Format to) {
     const TensorDesc& desc = graph_.values[value].desc;
     if (!is_static(desc.shape)) return 0;
+    const bool is_to_or_from_nd = dense(from) == Format::kND || dense(to) == Format::kND;
+    if (is_to_or_from_nd && options_.free_borders.contains(graph_.values[value].name)) return 0;
     if (same_bytes(desc, from, to, options_.soc)) return kFreeConversionNs;
     const auto [at, is_new] = conversion_times_.try_emplace({value, from, to}, 0.0);
     if (is_new) at->second = conversion_option(desc, from, to, options_).time_ns;

@@ -79,17 +79,19 @@ std::vector<std::string> stored_otherwise(const graph::Graph& graph, const runti
   return names;
 }
 
-/// A bank that knows the graph's ops in one Format only, as if that were very fast.
-class OneFormat final : public bank::StrategySource {
+/// A bank that knows the graph's ops in these Formats only, with these times.
+class FormatBank final : public bank::StrategySource {
  public:
-  OneFormat(const graph::Graph& graph, const Soc& soc, const std::string& format) {
+  FormatBank(const graph::Graph& graph, const Soc& soc,
+             const std::map<std::string, double>& time_ns) {
     for (const graph::NodeId id : graph.topological_order()) {
       const Task task = task_of(graph, id);
       for (const Candidate& candidate : default_candidates(task, soc)) {
-        if (candidate.format.name != format) continue;
+        const auto known = time_ns.find(candidate.format.name);
+        if (known == time_ns.end()) continue;
         bank::Strategy strategy = strategy_of(candidate);
-        strategy.measured.time_ns = 1;
-        sets_[key_of(task, soc).description].strategies = {strategy};
+        strategy.measured.time_ns = known->second;
+        sets_[key_of(task, soc).description].strategies.push_back(strategy);
       }
     }
   }
@@ -97,7 +99,7 @@ class OneFormat final : public bank::StrategySource {
     const auto known = sets_.find(key.description);
     return known == sets_.end() ? std::nullopt : std::optional(known->second);
   }
-  std::string description() const override { return "one Format"; }
+  std::string description() const override { return "a few Formats"; }
 
  private:
   std::map<std::string, bank::StrategySet> sets_;
@@ -113,7 +115,7 @@ TEST(KeptFormat, NoConversionStandsInside) {
     for (const Format inside : {Format::kND, Format::kNHWC, Format::kNC1HWC0}) {
       SCOPED_TRACE(std::string(name(inside)) + " inside, " + std::string(name(outside)) +
                    " in the bank");
-      const OneFormat bank(plain, soc, std::string(name(outside)));
+      const FormatBank bank(plain, soc, {{std::string(name(outside)), 1}});
       graph::Graph graph = plain;
       keep(graph, kModule, inside);
       for (const int threads : {1, 2}) {
@@ -134,7 +136,7 @@ TEST(KeptFormat, NoConversionStandsInside) {
 TEST(KeptFormat, WhatIsChosenAnywayCompilesToTheSameBytes) {
   const Soc soc = loopnest::test_socs().back();
   const graph::Graph plain = stem_and_module();
-  const OneFormat bank(plain, soc, "NHWC");
+  const FormatBank bank(plain, soc, {{"NHWC", 1}});
   CompileOptions options = options_for(soc, 2);
   options.strategies = &bank;
   graph::Graph same = plain, other = plain;
@@ -167,7 +169,7 @@ NodeOptions options_of(const graph::Graph& graph, const std::string& value,
 TEST(KeptFormat, TheBankIsAskedFirstAndDefaultsComeIn) {
   const Soc soc = loopnest::test_socs().back();
   const graph::Graph plain = stem_and_module();
-  const OneFormat bank(plain, soc, "NHWC");
+  const FormatBank bank(plain, soc, {{"NHWC", 1}});
   CompileOptions options = options_for(soc);
   options.strategies = &bank;
   for (const Format format : {Format::kNHWC, Format::kNC1HWC0}) {
@@ -193,7 +195,7 @@ TEST(KeptFormat, WhatNoImplOffersChangesNothing) {
     p = MatMul (x, w)
     y = Softmax (p)
   })");
-  const OneFormat bank(plain, soc, "ND");
+  const FormatBank bank(plain, soc, {{"ND", 1}});
   for (const bank::StrategySource* source : {static_cast<const bank::StrategySource*>(nullptr),
                                              static_cast<const bank::StrategySource*>(&bank)}) {
     CompileOptions options = options_for(soc);
@@ -209,6 +211,24 @@ TEST(KeptFormat, WhatNoImplOffersChangesNothing) {
       EXPECT_EQ(wished.options.size(), free.options.size());
     }
   }
+}
+
+TEST(FreeBorders, DecideNothing) {
+  const Soc soc = loopnest::test_socs().back();
+  const graph::Graph graph =
+      tests::import_text(R"(g (float[1,64,30,30] x) => (float[1,64,30,30] y) {
+    y = Sigmoid (x)
+  })");
+  const FormatBank bank(graph, soc,
+                        {{"ND", 100}, {"NHWC", 99}});  // less than what converting takes
+  CompileOptions options = options_for(soc);
+  options.strategies = &bank;
+  EXPECT_EQ(compile(graph, options).nodes.at(0).format, "ND");
+  options.free_borders = {"x"};
+  EXPECT_EQ(compile(graph, options).nodes.at(0).format, "ND");
+  options.free_borders = {"x", "y"};
+  EXPECT_EQ(compile(graph, options).nodes.at(0).format, "NHWC");
+  expect_compiled_like_reference(graph, options);
 }
 
 TEST(KeptFormat, RandomRegionsComputeTheSame) {
