@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <set>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -18,6 +19,17 @@ PlanTrial recalled(PlanTrial trial, const bank::Record& record) {
   trial.time_ns = record.strategy.measured.time_ns;
   trial.before_ns = record.strategy.measured.default_time_ns;
   return trial;
+}
+
+/// Inputs and outputs of a part that have the neighbours' Formats in the model: what converts them
+/// is not timed, so it must not decide either.
+std::set<std::string> borders_inside(const graph::Graph& part, const graph::Graph& model) {
+  std::set<std::string> names;
+  for (const graph::ValueId value : part.inputs) names.insert(part.values[value].name);
+  for (const graph::ValueId value : part.outputs) names.insert(part.values[value].name);
+  for (const graph::ValueId value : model.inputs) names.erase(model.values[value].name);
+  for (const graph::ValueId value : model.outputs) names.erase(model.values[value].name);
+  return names;
 }
 
 }  // namespace
@@ -102,7 +114,9 @@ graph::Graph PlanBench::part() const {
 
 void PlanBench::write_om(const graph::Graph& graph, const compiler::CompileOptions& options,
                          const std::filesystem::path& path) const {
-  write_file_atomically(path, compiler::compile(graph, options).om.serialize());
+  compiler::CompileOptions alone = options;
+  alone.free_borders = borders_inside(graph, context_.graph);
+  write_file_atomically(path, compiler::compile(graph, alone).om.serialize());
 }
 
 /// The plan on the subgraph alone; its canonical ids are the part's node ids.
