@@ -12,10 +12,11 @@
 namespace aoe::compiler {
 namespace {
 
-constexpr std::int64_t kMaxBodyFmas =
-    8192;  ///< of one member: beyond, code leaves the instruction cache
+/// Of one member; four of them together still fit the instruction cache's next level.
+constexpr std::int64_t kMaxBodyFmas = 2048;
 constexpr std::int64_t kGoodBodyFmas = 128;  ///< enough to hide the loop around it
 constexpr std::int64_t kMaxStemChannels = 8;
+constexpr std::int64_t kMostL2 = 2;  ///< rings of more than so many L2 caches are no use
 
 RowChain chain_of(const Task& task, const FormatChoice& format, const Soc& soc,
                   const RowChainTiling& tiling) {
@@ -32,6 +33,10 @@ bool is_legal(const RowMember& member, const Soc& soc) {
   return member.registers() <= soc.vector_registers && member.body_fmas() <= kMaxBodyFmas;
 }
 
+bool fits(const RowChain& chain, const Soc& soc) {
+  return chain.scratch_bytes() <= kMostL2 * soc.l2_bytes;
+}
+
 class RowChainImpl final : public Impl {
  public:
   std::string_view name() const override { return "row_chain"; }
@@ -41,7 +46,13 @@ class RowChainImpl final : public Impl {
     if (!task.is_static()) return Unexpected("shapes are not static");
     const auto members = members_of(task);
     if (!members) return Unexpected(members.error());
-    return supports_row_chain(*members, soc);
+    if (auto supported = supports_row_chain(*members, soc); !supported) return supported;
+    const RowChain least = chain_of(task, formats(task, soc).front(), soc, RowChainTiling{});
+    if (!fits(least, soc))
+      return Unexpected("rows of " + std::to_string(least.scratch_bytes()) +
+                        " bytes pass between members, at most " +
+                        std::to_string(kMostL2 * soc.l2_bytes));
+    return {};
   }
 
   std::vector<FormatChoice> formats(const Task& task, const Soc&) const override {
@@ -69,7 +80,7 @@ class RowChainImpl final : public Impl {
       add_axes(chain.members()[i], i, soc, space);
     space.is_legal = [=](const Schedule& schedule) {
       const RowChain candidate = chain_of(task, format, soc, schedule);
-      return candidate.scratch_bytes() <= 2 * soc.l2_bytes &&
+      return fits(candidate, soc) &&
              std::ranges::all_of(candidate.members(),
                                  [&](const RowMember& member) { return is_legal(member, soc); });
     };

@@ -69,5 +69,18 @@ TEST(ShapeLines, RefuseNonsense) {
   EXPECT_THROW(parse_shape_line("Relu in=2x3 what"), Error);
 }
 
+TEST(RowChain, RefusesRowsThatNoCacheHolds) {
+  const ShapeLine line = parse_shape_line(
+      "FusedChain in=1x32x8x64 in=32x1x3x3:const in=4x32x1x1:const"
+      " -> Conv2D in0 in1 group=32 pads=[1,1,1,1] -> Conv2D step0 in2");
+  Soc soc = loopnest::test_socs().back();
+  const Impl& impl = *impls().find("row_chain");
+  EXPECT_TRUE(impl.supports(line.task, soc));
+  soc.l2_bytes = 1024;
+  const auto refused = impl.supports(line.task, soc);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().find("2048"), std::string::npos) << refused.error();
+}
+
 }  // namespace
 }  // namespace aoe::compiler

@@ -1,0 +1,141 @@
+// fuse_chain and chain_across_shuffle: where they apply, where they refuse, and what is left of the graph.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "graph/passes.h"
+#include "graph/rewrite_plan.h"
+#include "graph/verify.h"
+#include "tests/graph/interpret.h"
+#include "tests/graph/model_text.h"
+
+namespace aoe::tests {
+namespace {
+
+using graph::Graph;
+using graph::NodeId;
+using graph::Place;
+
+Graph imported(const std::string& text) {
+  Graph graph = import_text(text);
+  graph::run_passes(graph, {});
+  return graph;
+}
+
+const graph::Rewrite& kind(const std::string& name) {
+  return *graph::rewrites().find(name);
+}
+
+/// The place with the most nodes.
+Place largest_place(const graph::Rewrite& rewrite, const Graph& graph) {
+  const auto places = rewrite.find(graph);
+  if (places.empty()) return {};
+  return *std::ranges::max_element(places, {}, [](const Place& each) { return each.nodes.size(); });
+}
+
+std::vector<std::string> live_types(const Graph& graph) {
+  std::vector<std::string> types;
+  for (const NodeId id : graph.topological_order()) types.push_back(graph.nodes[id].op.type);
+  return types;
+}
+
+constexpr const char* kResidual = R"(g (float[1,8,9,7] x) => (float[1,8,9,7] y)
+    <float[24,8,1,1] w1, float[24] b1, float[24,1,3,3] w2, float[8,24,1,1] w3> {
+  zero = Constant <value = float {0}> ()
+  six = Constant <value = float {6}> ()
+  a = Conv (x, w1, b1)
+  b = Clip (a, zero, six)
+  c = Conv <group = 24, pads = [1,1,1,1]> (b, w2)
+  d = Relu (c)
+  e = Conv (d, w3)
+  y = Add (e, x)
+})";
+
+TEST(FuseChain, MakesOneNodeOfAnInvertedResidual) {
+  const Graph before = imported(kResidual);
+  const Place place = largest_place(kind("fuse_chain"), before);
+  ASSERT_EQ(place.nodes.size(), 3u);
+  Graph after = before;
+  ASSERT_TRUE(kind("fuse_chain").apply(after, place.nodes, {}));
+  after.compact();
+  graph::verify(after, "fuse_chain");
+  ASSERT_EQ(live_types(after), std::vector<std::string>{"FusedChain"});
+  const graph::Node& chain = after.nodes[after.topological_order()[0]];
+  EXPECT_EQ(reference::op_types(chain.op),
+            (std::vector<std::string>{"Conv2D", "ClipByValue", "Conv2D", "Relu", "Conv2D", "Add"}));
+  EXPECT_EQ(std::ranges::count(chain.inputs, after.inputs[0]), 1);  // read twice, named once
+  EXPECT_EQ(chain.origins.size(), 6u);
+  expect_same_outputs(before, after, 1);
+}
+
+TEST(FuseChain, RefusesWhatOthersNeed) {
+  // The value between the two is given out; read by a third node; read twice by the second.
+  for (const char* text :
+       {R"(g (float[1,4,6,6] x) => (float[1,4,6,6] a, float[1,4,6,6] y) <float[4,4,1,1] w> {
+          a = Conv (x, w)
+          y = Conv (a, w)
+        })",
+        R"(g (float[1,4,6,6] x) => (float[1,4,6,6] y, float[1,4,6,6] z) <float[4,4,1,1] w> {
+          a = Conv (x, w)
+          y = Conv (a, w)
+          z = Sigmoid (a)
+        })",
+        R"(g (float[1,4,6,6] x) => (float[1,4,6,6] y) <float[4,4,1,1] w> {
+          a = Conv (x, w)
+          b = Conv (a, w)
+          y = Add (b, a)
+        })"}) {
+    Graph graph = imported(text);
+    EXPECT_TRUE(kind("fuse_chain").find(graph).empty()) << text;
+    const std::string as_it_was = graph.to_text();
+    EXPECT_FALSE(kind("fuse_chain").apply(graph, {0, 1}, {}));
+    EXPECT_EQ(graph.to_text(), as_it_was);
+  }
+}
+
+TEST(FuseChain, LooksForLargeImagesOnly) {
+  const auto share = [](int size) {
+    const std::string dims = std::to_string(size) + "," + std::to_string(size);
+    const Graph graph = imported("g (float[1,16," + dims + "] x) => (float[1,16," + dims + R"(] y)
+        <float[16,1,3,3] w1, float[16,16,1,1] w2> {
+      a = Conv <group = 16, pads = [1,1,1,1]> (x, w1)
+      y = Conv (a, w2)
+    })");
+    return kind("fuse_chain").find(graph).at(0).expected_share;
+  };
+  EXPECT_EQ(share(8), 0);
+  EXPECT_GT(share(64), 0.05);
+}
+
+TEST(ChainAcrossShuffle, MakesOneNodeOfABlock) {
+  const Graph before = imported(R"(g (float[1,8,5,5] x) => (float[1,6,5,5] y)
+      <float[12,4,1,1] w1, float[12,1,3,3] w2, float[12] b2, float[6,4,1,1] w3> {
+    split = Constant <value = int64[5] {1, 3, 4, 5, 5}> ()
+    joined = Constant <value = int64[4] {1, 12, 5, 5}> ()
+    a = Conv <group = 2> (x, w1)
+    b = Relu (a)
+    c = Reshape (b, split)
+    d = Transpose <perm = [0,2,1,3,4]> (c)
+    e = Reshape (d, joined)
+    f = Conv <group = 12, pads = [1,1,1,1]> (e, w2, b2)
+    y = Conv <group = 3> (f, w3)
+  })");
+  const auto places = kind("chain_across_shuffle").find(before);
+  ASSERT_EQ(places.size(), 2u);  // with the convolution before the shuffle, and without
+  for (const Place& place : places) {
+    Graph after = before;
+    ASSERT_TRUE(kind("chain_across_shuffle").apply(after, place.nodes, {}));
+    after.compact();
+    graph::verify(after, "chain_across_shuffle");
+    EXPECT_EQ(live_types(after), place.nodes.size() == 6
+                                     ? std::vector<std::string>{"FusedChain"}
+                                     : (std::vector<std::string>{"Conv2D", "FusedChain"}));
+    expect_same_outputs(before, after, 1);
+  }
+  Graph graph = before;
+  EXPECT_FALSE(kind("chain_across_shuffle").apply(graph, {0, 1}, {}));
+  EXPECT_EQ(graph.to_text(), before.to_text());
+}
+
+}  // namespace
+}  // namespace aoe::tests
