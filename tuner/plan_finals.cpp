@@ -10,7 +10,7 @@ using graph::PlanStep;
 using graph::RewritePlan;
 namespace {
 
-constexpr std::size_t kMostSingle = 24, kFewestSingle = 4, kMostCombined = 3;
+constexpr std::size_t kMostSingle = 24, kFewestSingle = 4, kMostCombined = 3, kMostChoices = 3;
 /// Of all oms of the first races together: those of a large model take long to write.
 constexpr std::uintmax_t kMostOmBytes = std::uintmax_t{2} << 30;
 /// Alone slower than this it is not worth a run in the model, where the difference is at most the traffic it saves.
@@ -19,6 +19,42 @@ constexpr double kCloseTogether = 1.05;
 
 bool is_new(const std::vector<RewritePlan>& plans, const RewritePlan& plan) {
   return !plan.steps.empty() && std::ranges::find(plans, plan) == plans.end();
+}
+
+const SubgraphPlace* place_of(const SubgraphTask& task, const PlanStep& step) {
+  const auto found = std::ranges::find_if(task.places, [&](const SubgraphPlace& place) {
+    return place.kind == step.kind && place.nodes == step.nodes;
+  });
+  return found == task.places.end() ? nullptr : &*found;
+}
+
+/// The plan with the first choices of all its steps, with the second ones, and so on: which Format suits, say, shows in the
+/// model only.
+std::vector<RewritePlan> with_other_choices(const SubgraphTask& task, const RewritePlan& plan) {
+  std::size_t most = 0;
+  for (const PlanStep& step : plan.steps)
+    if (const SubgraphPlace* place = place_of(task, step))
+      most = std::max(most, place->choices.size());
+  std::vector<RewritePlan> plans;
+  for (std::size_t choice = 0; choice < std::min(most, kMostChoices); ++choice) {
+    RewritePlan other = plan;
+    for (PlanStep& step : other.steps) {
+      const SubgraphPlace* place = place_of(task, step);
+      if (place != nullptr && choice < place->choices.size()) step.params = place->choices[choice];
+    }
+    plans.push_back(std::move(other));
+  }
+  return plans;
+}
+
+bool was_verified(const std::vector<PlanInModel>& results, const RewritePlan& plan) {
+  return std::ranges::find(results, plan, &PlanInModel::plan) != results.end();
+}
+
+bool is_new_place(const std::vector<RewritePlan>& singles, const PlanStep& step) {
+  return std::ranges::none_of(singles, [&](const RewritePlan& plan) {
+    return plan.steps.front().kind == step.kind && plan.steps.front().nodes == step.nodes;
+  });
 }
 
 class Finals {
@@ -78,12 +114,14 @@ class Finals {
       if (compare(each).verdict == "faster") certain.push_back(step);
     }
     std::vector<RewritePlan> plans;
-    if (const PlanInModel* best = fastest(results)) plans.push_back(best->plan);
-    for (const auto& steps : {all, certain}) {
-      const RewritePlan plan = best_combination(steps);
-      if (is_new(plans, plan) && (plan.steps.size() == 1 || verify_(task, plan)))
+    const auto add = [&](const RewritePlan& plan) {
+      if (is_new(plans, plan) && (was_verified(results, plan) || verify_(task, plan)))
         plans.push_back(plan);
-    }
+    };
+    if (const PlanInModel* best = fastest(results)) add(best->plan);
+    for (const auto& steps : {all, certain}) add(best_combination(steps));
+    if (!plans.empty())
+      for (const RewritePlan& other : with_other_choices(task, plans.back())) add(other);
     return plans;
   }
 
@@ -195,7 +233,8 @@ std::vector<RewritePlan> plans_for_the_model(const std::vector<PlanTrial>& trial
   std::vector<RewritePlan> single, combined;
   for (const PlanTrial* trial : sorted) {
     const bool is_single = trial->plan.steps.size() == 1;
-    if (is_single && trial->ratio() < kMuchSlower && single.size() < most)
+    if (is_single && trial->ratio() < kMuchSlower && single.size() < most &&
+        is_new_place(single, trial->plan.steps.front()))
       single.push_back(trial->plan);
     if (!is_single && trial->ratio() < kCloseTogether && combined.size() < kMostCombined)
       combined.push_back(trial->plan);

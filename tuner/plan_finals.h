@@ -38,8 +38,8 @@ Result<std::vector<std::optional<PlanFinal>>> run_finals(const std::vector<Final
 
 // ---- the parts, for tests ----
 
-/// Plans worth a run in the model: at most `most` single rewrites that are not much slower alone, the fastest first, then
-/// the fastest of those that combine several.
+/// Plans worth a run in the model: at most `most` single rewrites that are not much slower alone, each with its fastest
+/// choice, the fastest first; then the fastest of those that combine several.
 std::vector<graph::RewritePlan> plans_for_the_model(const std::vector<PlanTrial>& trials,
                                                     std::size_t most);
 

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/check.h"
+#include "graph/chain_choices.h"
 #include "graph/rewrite.h"
 #include "graph/rewrite_plan.h"
 
@@ -20,7 +21,8 @@ const Rewrite& rewrite(const std::string& kind) {
 }
 
 /// On a copy, as the second half may refuse what the first one made.
-Result<Graph> rewritten(const Graph& graph, const std::vector<NodeId>& nodes) {
+Result<Graph> rewritten(const Graph& graph, const std::vector<NodeId>& nodes,
+                        const RewriteParams& params) {
   if (nodes.size() != kShuffled && nodes.size() != kShuffled + 1)
     return Unexpected("not a shuffle with convolutions around it");
   Graph copy = graph;
@@ -29,7 +31,7 @@ Result<Graph> rewritten(const Graph& graph, const std::vector<NodeId>& nodes) {
     return Unexpected(done.error());
   std::vector<NodeId> chain(nodes.begin(), nodes.end() - kShuffled);
   chain.insert(chain.end(), nodes.end() - 2, nodes.end());
-  if (auto done = rewrite("fuse_chain").apply(copy, chain, {}); !done)
+  if (auto done = rewrite("fuse_chain").apply(copy, chain, params); !done)
     return Unexpected(done.error());
   return copy;
 }
@@ -37,8 +39,10 @@ Result<Graph> rewritten(const Graph& graph, const std::vector<NodeId>& nodes) {
 std::vector<Place> find(const Graph& graph) {
   std::vector<Place> places;
   const auto add = [&](std::vector<NodeId> nodes) {
-    if (rewritten(graph, nodes))
-      places.push_back({.nodes = std::move(nodes), .expected_share = kExpectedShare});
+    if (rewritten(graph, nodes, {}))
+      places.push_back({.nodes = std::move(nodes),
+                        .choices = chain_choices(),
+                        .expected_share = kExpectedShare});
   };
   for (const Place& shuffle : rewrite("absorb_channel_shuffle").find(graph)) {
     const NodeId before = graph.values[graph.nodes[shuffle.nodes[0]].inputs[0]].producer;
@@ -52,8 +56,8 @@ std::vector<Place> find(const Graph& graph) {
   return places;
 }
 
-Result<void> apply(Graph& graph, const std::vector<NodeId>& nodes, const RewriteParams&) {
-  auto done = rewritten(graph, nodes);
+Result<void> apply(Graph& graph, const std::vector<NodeId>& nodes, const RewriteParams& params) {
+  auto done = rewritten(graph, nodes, params);
   if (!done) return Unexpected(done.error());
   graph = std::move(*done);
   return {};

@@ -1,9 +1,11 @@
 // fuse_chain: convolutions and poolings behind each other become one FusedChain, which runs row by row: what passes
 // between them stays in the cache of its core and never becomes an image in memory. For stems (convolution and pooling)
-// and for pointwise and depthwise convolutions of large images.
+// and for pointwise and depthwise convolutions of large images. Parameter `format`, as of keep_format: the Format around
+// the chain; without it, the Format is chosen as for other ops.
 #include <algorithm>
 #include <map>
 
+#include "graph/chain_choices.h"
 #include "graph/rewrite.h"
 #include "graph/rewrite_plan.h"
 
@@ -13,6 +15,7 @@ namespace {
 using reference::EpilogueStep;
 using reference::Operand;
 
+constexpr const char* kFormat = "format";
 constexpr std::size_t kMostOps = 4;
 constexpr std::int64_t kLargeBytes = 128 << 10;  ///< smaller ones stay in L2 as they are
 
@@ -85,7 +88,9 @@ std::vector<Place> find(const Graph& graph) {
       if (next == kNone) break;
       nodes.push_back(next);
       if (!is_chain(graph, nodes)) break;
-      places.push_back({.nodes = nodes, .expected_share = expected_share(graph, nodes)});
+      places.push_back({.nodes = nodes,
+                        .choices = chain_choices(),
+                        .expected_share = expected_share(graph, nodes)});
     }
   }
   return places;
@@ -131,15 +136,27 @@ class ChainWriter {
   std::map<ValueId, int> made_;  ///< steps by the value that was theirs
 };
 
-Result<void> apply(Graph& graph, const std::vector<NodeId>& nodes, const RewriteParams&) {
+Result<void> apply(Graph& graph, const std::vector<NodeId>& nodes, const RewriteParams& params) {
   if (!is_chain(graph, nodes)) return Unexpected("no convolutions and poolings behind each other");
   ChainWriter writer;
   for (const NodeId id : nodes) writer.add(graph.nodes[id]);
+  if (const auto given = params.find(kFormat); given != params.end()) {
+    const auto format = static_cast<Format>(given->second);
+    if (format != Format::kNHWC && format != Format::kNC1HWC0)
+      return Unexpected("format " + std::to_string(given->second) + " is none of a chain");
+    writer.chain().kept_format = format;
+  }
   replace_nodes(graph, nodes, std::move(writer.chain()));
   return {};
 }
 
 }  // namespace
+
+std::vector<RewriteParams> chain_choices() {
+  return {{},
+          {{kFormat, static_cast<std::int64_t>(Format::kNHWC)}},
+          {{kFormat, static_cast<std::int64_t>(Format::kNC1HWC0)}}};
+}
 
 void register_fuse_chain(RewriteRegistry& registry) {
   registry.add({.kind = "fuse_chain", .version = 1, .find = find, .apply = apply});
