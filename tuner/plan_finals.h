@@ -36,18 +36,4 @@ Result<std::vector<std::optional<PlanFinal>>> run_finals(const std::vector<Final
                                                          const SubgraphConfirmInput& model,
                                                          Measurer& measurer);
 
-// ---- the parts, for tests ----
-
-/// Plans worth a run in the model: at most `most` single rewrites that are not much slower alone, each with its fastest
-/// choice, the fastest first; then the fastest of those that combine several.
-std::vector<graph::RewritePlan> plans_for_the_model(const std::vector<PlanTrial>& trials,
-                                                    std::size_t most);
-
-struct WeighedStep {
-  graph::PlanStep step;
-  double gain_ns = 0;
-};
-/// The steps without a common node that gain the most together; exact.
-graph::RewritePlan best_combination(const std::vector<WeighedStep>& steps);
-
 }  // namespace aoe::tuner

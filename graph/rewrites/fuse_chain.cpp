@@ -6,6 +6,7 @@
 #include <map>
 
 #include "graph/chain_choices.h"
+#include "graph/node_rows.h"
 #include "graph/rewrite.h"
 #include "graph/rewrite_plan.h"
 
@@ -38,18 +39,9 @@ bool is_member(const Graph& graph, const Node& node) {
   return true;
 }
 
-/// Each reads what the one before makes, in the place of its image and nowhere else.
 bool is_chain(const Graph& graph, const std::vector<NodeId>& nodes) {
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const Node& node = graph.nodes[nodes[i]];
-    if (!is_member(graph, node)) return false;
-    if (i == 0) continue;
-    const ValueId between = node.inputs[0];
-    if (graph.values[between].producer != nodes[i - 1] ||
-        sole_consumer(graph, between) != nodes[i] || std::ranges::count(node.inputs, between) != 1)
-      return false;
-  }
-  return nodes.size() >= 2;
+  return nodes.size() >= 2 && is_row(graph, nodes) &&
+         std::ranges::all_of(nodes, [&](NodeId id) { return is_member(graph, graph.nodes[id]); });
 }
 
 /// What an op does for each element that it reads: multiply-adds by output element, scaled by the images' sizes.
@@ -79,20 +71,13 @@ double expected_share(const Graph& graph, const std::vector<NodeId>& nodes) {
 /// All rows of two to four members.
 std::vector<Place> find(const Graph& graph) {
   std::vector<Place> places;
-  for (const NodeId first : graph.topological_order()) {
-    std::vector<NodeId> nodes = {first};
-    while (nodes.size() < kMostOps) {
-      const Node& last = graph.nodes[nodes.back()];
-      if (last.outputs.empty() || last.outputs[0] == kNone) break;
-      const NodeId next = sole_consumer(graph, last.outputs[0]);
-      if (next == kNone) break;
-      nodes.push_back(next);
-      if (!is_chain(graph, nodes)) break;
-      places.push_back({.nodes = nodes,
-                        .choices = chain_choices(),
-                        .expected_share = expected_share(graph, nodes)});
-    }
-  }
+  for_each_row(graph, kMostOps, [&](const std::vector<NodeId>& nodes) {
+    if (!is_chain(graph, nodes)) return false;
+    places.push_back({.nodes = nodes,
+                      .choices = chain_choices(),
+                      .expected_share = expected_share(graph, nodes)});
+    return true;
+  });
   return places;
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <tuple>
 
+#include "graph/node_rows.h"
 #include "graph/rewrite.h"
 #include "graph/rewrite_plan.h"
 
@@ -74,16 +75,10 @@ bool has_cuttable_operands(const Graph& graph, const Node& node) {
 }
 
 bool is_chain(const Graph& graph, const std::vector<NodeId>& nodes) {
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const Node& node = graph.nodes[nodes[i]];
-    if (!window_of(graph, node) || !has_cuttable_operands(graph, node)) return false;
-    if (i == 0) continue;
-    const ValueId between = node.inputs[0];
-    if (graph.values[between].producer != nodes[i - 1] ||
-        sole_consumer(graph, between) != nodes[i] || std::ranges::count(node.inputs, between) != 1)
-      return false;
-  }
-  return !nodes.empty();
+  return !nodes.empty() && is_row(graph, nodes) && std::ranges::all_of(nodes, [&](NodeId id) {
+    const Node& node = graph.nodes[id];
+    return window_of(graph, node) && has_cuttable_operands(graph, node);
+  });
 }
 
 std::int64_t bytes_of(const Graph& graph, ValueId value) {
@@ -113,22 +108,16 @@ std::vector<RewriteParams> choices_of(const Graph& graph, const std::vector<Node
 /// Every row of two to four ops; worth a try where large values pass between all of them.
 std::vector<Place> find(const Graph& graph) {
   std::vector<Place> places;
-  for (const NodeId first : graph.topological_order()) {
-    std::vector<NodeId> nodes = {first};
-    bool are_large = true;
-    while (nodes.size() < kMostOps) {
-      const Node& last = graph.nodes[nodes.back()];
-      if (last.outputs.empty() || last.outputs[0] == kNone) break;
-      const NodeId next = sole_consumer(graph, last.outputs[0]);
-      if (next == kNone) break;
-      nodes.push_back(next);
-      if (!is_chain(graph, nodes) || out_rows(graph, next) < 2) break;
-      are_large &= bytes_of(graph, last.outputs[0]) >= kLargeBytes;
-      places.push_back({.nodes = nodes,
-                        .choices = choices_of(graph, nodes),
-                        .expected_share = are_large ? 0.1 : 0});
-    }
-  }
+  for_each_row(graph, kMostOps, [&](const std::vector<NodeId>& nodes) {
+    if (!is_chain(graph, nodes) || out_rows(graph, nodes.back()) < 2) return false;
+    const bool are_large = std::all_of(nodes.begin(), nodes.end() - 1, [&](NodeId id) {
+      return bytes_of(graph, graph.nodes[id].outputs[0]) >= kLargeBytes;
+    });
+    places.push_back({.nodes = nodes,
+                      .choices = choices_of(graph, nodes),
+                      .expected_share = are_large ? 0.1 : 0});
+    return true;
+  });
   return places;
 }
 

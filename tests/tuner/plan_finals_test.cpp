@@ -11,6 +11,7 @@
 #include "tests/graph/model_text.h"
 #include "tests/temp_dir.h"
 #include "tests/tuner/fakes.h"
+#include "tuner/plan_proposals.h"
 
 namespace aoe::tuner {
 namespace {
