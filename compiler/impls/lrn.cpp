@@ -1,8 +1,9 @@
 // lrn: generated LRN: each element over a power of the squares of its neighbours across channels.
 //
-// In dense layout lanes run along pixels and a loop along channels. With the channels in lanes a
-// pixel's channels are first copied side by side into scratch memory, with zeros around them, so
-// that neighbours are unaligned loads without bounds.
+// In dense layout lanes run along pixels and a loop along channels. With the channels in lanes the
+// channels of some pixels are first copied side by side into scratch memory, with zeros around them, so
+// that neighbours are unaligned loads without bounds. Some pixels, as a load that spans two stores
+// waits until both have left the store buffer.
 #include <algorithm>
 
 #include "compiler/broadcast_layout.h"
@@ -91,29 +92,59 @@ std::int64_t row_elements(const Lrn& lrn, int lanes) {
   return lrn.before + (lrn.channels + lanes - 1) / lanes * lanes + lrn.after;
 }
 
-/// All channels of one pixel that lies at `base` of the image.
-void emit_pixel(Builder& builder, const Lrn& lrn, const ImageLayout& layout, Buffer x, Buffer y,
-                Buffer row, Int base, int lanes) {
-  const bool is_blocked = layout.c0 != 0;
-  const auto for_each_vector =
-      [&](const std::function<void(Int c, Int place, std::optional<Int>)>& body) {
-        const std::int64_t extent =
-            is_blocked ? (lrn.channels + lanes - 1) / lanes * lanes : lrn.channels;
-        loopnest::vector_loop(builder, "c", extent, lanes, [&](Int c, std::optional<Int> active) {
-          body(c, base + (is_blocked ? c / lanes * layout.channel_block : c), active);
-        });
-      };
-  for_each_vector([&](Int c, Int place, std::optional<Int> active) {
-    builder.store(row, c + lrn.before, builder.load(x, place, lanes, active), active);
-  });
-  for_each_vector([&](Int c, Int place, std::optional<Int> active) {
-    const Vec squares =
-        sum_of_squares(builder, lrn.before + 1 + lrn.after, lanes,
-                       [&](std::int64_t k) { return builder.load(row, c + k, lanes, active); });
-    const Vec own = builder.load(row, c + lrn.before, lanes, active);
-    builder.store(y, place, normalised(builder, lrn, own, squares), active);
-  });
-}
+/// One pixel with the channels in lanes; `row` is its place in scratch memory, `base` that in the image.
+class PixelEmitter {
+ public:
+  PixelEmitter(Builder& builder, const Lrn& lrn, const ImageLayout& layout, Buffer x, Buffer y,
+               Buffer rows, int lanes)
+      : builder_(builder), lrn_(lrn), layout_(layout), x_(x), y_(y), rows_(rows), lanes_(lanes) {}
+
+  /// Zeros around the channels.
+  void clear(Int row) const {
+    const auto zeros = [&](std::int64_t begin, std::int64_t end) {
+      loopnest::vector_loop(builder_, "clear", end - begin, lanes_,
+                            [&](Int i, std::optional<Int> active) {
+                              builder_.store(rows_, row + begin + i, splat(0.0f, lanes_), active);
+                            });
+    };
+    zeros(0, lrn_.before);
+    zeros(lrn_.before + lrn_.channels, row_elements(lrn_, lanes_));
+  }
+
+  void copy(Int row, Int base) const {
+    for_each_vector(base, [&](Int c, Int place, std::optional<Int> active) {
+      builder_.store(rows_, row + c + lrn_.before, builder_.load(x_, place, lanes_, active),
+                     active);
+    });
+  }
+
+  void normalise(Int row, Int base) const {
+    for_each_vector(base, [&](Int c, Int place, std::optional<Int> active) {
+      const Vec squares = sum_of_squares(
+          builder_, lrn_.before + 1 + lrn_.after, lanes_,
+          [&](std::int64_t k) { return builder_.load(rows_, row + c + k, lanes_, active); });
+      const Vec own = builder_.load(rows_, row + c + lrn_.before, lanes_, active);
+      builder_.store(y_, place, normalised(builder_, lrn_, own, squares), active);
+    });
+  }
+
+ private:
+  void for_each_vector(
+      Int base, const std::function<void(Int c, Int place, std::optional<Int>)>& body) const {
+    const bool is_blocked = layout_.c0 != 0;
+    const std::int64_t extent =
+        is_blocked ? (lrn_.channels + lanes_ - 1) / lanes_ * lanes_ : lrn_.channels;
+    loopnest::vector_loop(builder_, "c", extent, lanes_, [&](Int c, std::optional<Int> active) {
+      body(c, base + (is_blocked ? c / lanes_ * layout_.channel_block : c), active);
+    });
+  }
+
+  Builder& builder_;
+  const Lrn& lrn_;
+  const ImageLayout& layout_;
+  Buffer x_, y_, rows_;
+  int lanes_;
+};
 
 StridedNest dense_nest(const Lrn& lrn) {
   return {.extents = {lrn.batch, lrn.pixels}, .strides = {{lrn.channels * lrn.pixels, 1}}};
@@ -126,6 +157,7 @@ bool is_dense(const FormatChoice& format) {
 class LrnImpl final : public Impl {
  public:
   std::string_view name() const override { return "lrn"; }
+  int version() const override { return 2; }
 
   Result<void> supports(const Task& task, const Soc&) const override {
     if (auto plain = supports_plain(task, {"LRN"}); !plain) return plain;
@@ -200,18 +232,18 @@ class LrnImpl final : public Impl {
   static void emit_by_pixel(Builder& builder, const Task& task, const FormatChoice& format,
                             const Lrn& lrn, Buffer x, Buffer y, int lanes, std::int64_t block) {
     const ImageLayout layout = image_layout(task.in(0).shape, format.inputs[0], lanes);
-    const Buffer row = builder.scratch("row", row_elements(lrn, lanes));
+    const std::int64_t row = row_elements(lrn, lanes);
+    const Buffer rows = builder.scratch("rows", block * row);
+    const PixelEmitter emitter(builder, lrn, layout, x, y, rows, lanes);
     const std::int64_t blocks = (lrn.pixels + block - 1) / block;
     const std::int64_t pixel = format.inputs[0] == Format::kNHWC ? lrn.channels : lanes;
     builder.parallel(lrn.batch * blocks, [&](Int p) {
-      loopnest::vector_loop(builder, "clear", row_elements(lrn, lanes), lanes,
-                            [&](Int i, std::optional<Int> active) {
-                              builder.store(row, i, splat(0.0f, lanes), active);
-                            });
-      const Int first = p % blocks * block;
-      builder.loop("pixel", first, min(first + block, lrn.pixels), 1, [&](Int i) {
-        emit_pixel(builder, lrn, layout, x, y, row, p / blocks * layout.batch + i * pixel, lanes);
-      });
+      const Int first = p % blocks * block, base = p / blocks * layout.batch + first * pixel;
+      const Int count = min(Int(block), Int(lrn.pixels) - first);
+      builder.loop("clear", 0, count, 1, [&](Int i) { emitter.clear(i * row); });
+      builder.loop("copy", 0, count, 1, [&](Int i) { emitter.copy(i * row, base + i * pixel); });
+      builder.loop("pixel", 0, count, 1,
+                   [&](Int i) { emitter.normalise(i * row, base + i * pixel); });
     });
   }
 };
