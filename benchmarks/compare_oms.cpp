@@ -9,11 +9,9 @@
 // their outputs differ by more than --limit of the range. scripts/compare_subgraph_tuning makes the
 // oms and runs this.
 #include <algorithm>
-#include <boost/program_options.hpp>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -22,10 +20,12 @@
 #include "base/error.h"
 #include "base/tensor_error.h"
 #include "runtime/executor.h"
+#include "tools/common/flags.h"
+#include "tools/common/tool.h"
 
 namespace aoe::benchmarks {
 namespace {
-namespace po = boost::program_options;
+namespace po = tools::po;
 
 struct Settings {
   std::vector<std::string> pairs;
@@ -145,7 +145,12 @@ Row measure(const std::string& pair, const Settings& settings) {
           .after_hits = after.bank_hits()};
 }
 
-int run(const Settings& settings) {
+ExitCode run(const po::variables_map& flags) {
+  const Settings settings{.pairs = flags["pair"].as<std::vector<std::string>>(),
+                          .threads = flags["threads"].as<int>(),
+                          .rounds = flags["rounds"].as<int>(),
+                          .seconds = flags["seconds"].as<double>(),
+                          .limit = flags["limit"].as<double>()};
   std::printf(
       "| model | before ms | after ms | before / after | bank hits before | bank hits after | "
       "difference |\n");
@@ -164,31 +169,32 @@ int run(const Settings& settings) {
   }
   std::printf("\ngeometric mean %.3f, least %.3f\n",
               std::exp(log_sum / static_cast<double>(settings.pairs.size())), least);
-  return agree ? 0 : 1;
+  return agree ? ExitCode::kSuccess : ExitCode::kFailure;
 }
 
 }  // namespace
 }  // namespace aoe::benchmarks
 
 int main(int argc, char** argv) {
-  using namespace aoe::benchmarks;
-  Settings settings;
-  po::options_description flags("compare_oms NAME=BEFORE.om,AFTER.om ...");
-  flags.add_options()("pair", po::value(&settings.pairs)->required(), "NAME=BEFORE.om,AFTER.om")(
-      "threads", po::value(&settings.threads), "0: what the om was compiled for")(
-      "rounds", po::value(&settings.rounds)->default_value(15), "interleaved rounds")(
-      "seconds", po::value(&settings.seconds)->default_value(0.1), "of each om in each round")(
-      "limit", po::value(&settings.limit)->default_value(1e-3), "largest difference allowed");
-  po::positional_options_description positional;
-  positional.add("pair", -1);
-  try {
-    po::variables_map values;
-    po::store(po::command_line_parser(argc, argv).options(flags).positional(positional).run(),
-              values);
-    po::notify(values);
-    return run(settings);
-  } catch (const std::exception& e) {
-    std::cerr << "compare_oms: " << e.what() << '\n' << flags;
-    return 2;
-  }
+  using namespace aoe::tools;
+  Tool tool{
+      .name = "compare_oms",
+      .synopsis = "compare_oms NAME=BEFORE.om,AFTER.om ... [flags]",
+      .summary =
+          "Two oms of each model, interleaved in one run: medians, their ratio, and the "
+          "geometric mean of all ratios. Exit code 1 when outputs differ by more than the limit.",
+      .examples = "  compare_oms squeezenet=before.om,after.om bert=a.om,b.om\n"};
+  auto add = tool.flags.add_options();
+  add("pair",
+      po::value<std::vector<std::string>>()->required()->value_name("NAME=BEFORE.om,AFTER.om"),
+      "may be given several times, --pair left out");
+  add("threads", number_or(0, "N"), "0: what the om was compiled for");
+  add("rounds", number_or(15, "N"), "interleaved rounds");
+  add("seconds", po::value<double>()->default_value(0.1, "0.1")->value_name("S"),
+      "of each om in each round");
+  add("limit", po::value<double>()->default_value(1e-3, "0.001")->value_name("SHARE"),
+      "largest difference allowed, of the outputs' range");
+  tool.positional.add("pair", -1);
+  tool.run = aoe::benchmarks::run;
+  return run_tool(argc, argv, std::move(tool));
 }

@@ -15,7 +15,8 @@ struct SubgraphTuneInput {
   const bank::StrategySource* op_strategies = nullptr;  ///< of the operators, before and after
 };
 
-/// Same rules as tune_operators(): stop, limits, reload, result file, errors.
+/// Same rules as tune_operators(): stop, limits, reload, result file, errors. But plans win at the end, in the whole model: a
+/// run that is stopped before has its measurements in the bank and no winners yet; with `reload` it repeats none of them.
 TuneOutcome tune_subgraphs(const SubgraphTuneInput& input, Measurer& measurer,
                            const TuneOptions& options);
 
