@@ -10,7 +10,7 @@ namespace aoe::tuner {
 using graph::RewritePlan;
 namespace {
 
-constexpr std::size_t kMostSingle = 24, kFewestSingle = 4;
+constexpr std::size_t kMostSingle = 24, kFewestSingle = 4, kMostToDecide = 2;
 /// Of all oms of the first races together: those of a large model take long to write.
 constexpr std::uintmax_t kMostOmBytes = std::uintmax_t{2} << 30;
 bool is_new(const std::vector<RewritePlan>& plans, const RewritePlan& plan) {
@@ -36,8 +36,7 @@ class Finals {
     const auto together = race(entrants);
     if (!together) return Unexpected(together.error());
     for (std::size_t i = 0; i < entrants.size(); ++i) {
-      entrants[i].plans.clear();
-      if (const PlanInModel* best = fastest((*together)[i])) entrants[i].plans = {best->plan};
+      entrants[i].plans = fastest_plans(pooled((*singles)[i], (*together)[i]));
       if (finalists_[i].known && is_new(entrants[i].plans, *finalists_[i].known))
         entrants[i].plans.push_back(*finalists_[i].known);
     }
@@ -91,22 +90,38 @@ class Finals {
 
   /// The best of several is partly the luckiest: races of its own tell what it is worth.
   Result<std::vector<std::optional<PlanFinal>>> decide(const std::vector<Entrants>& entrants) {
-    auto results = race(entrants);
-    if (!results) return Unexpected(results.error());
-    const auto more = race(entrants);
-    if (!more) return Unexpected(more.error());
-    for (std::size_t i = 0; i < entrants.size(); ++i)
-      for (std::size_t k = 0; k < std::min((*results)[i].size(), (*more)[i].size()); ++k)
-        append((*results)[i][k], (*more)[i][k]);
+    const auto first = race(entrants);
+    if (!first) return Unexpected(first.error());
+    const auto second = race(entrants);
+    if (!second) return Unexpected(second.error());
     std::vector<std::optional<PlanFinal>> finals(entrants.size());
     for (std::size_t i = 0; i < entrants.size(); ++i)
-      finals[i] = final_of(finalists_[i], (*results)[i]);
+      finals[i] = final_of(finalists_[i], pooled((*first)[i], (*second)[i]));
     return finals;
   }
 
-  static void append(PlanInModel& to, const PlanInModel& more) {
-    to.before_ns.insert(to.before_ns.end(), more.before_ns.begin(), more.before_ns.end());
-    to.after_ns.insert(to.after_ns.end(), more.after_ns.begin(), more.after_ns.end());
+  /// Of a plan that ran in both, all samples count.
+  static std::vector<PlanInModel> pooled(std::vector<PlanInModel> results,
+                                         const std::vector<PlanInModel>& more) {
+    for (const PlanInModel& each : more) {
+      const auto known = std::ranges::find(results, each.plan, &PlanInModel::plan);
+      if (known == results.end()) {
+        results.push_back(each);
+        continue;
+      }
+      known->before_ns.insert(known->before_ns.end(), each.before_ns.begin(), each.before_ns.end());
+      known->after_ns.insert(known->after_ns.end(), each.after_ns.begin(), each.after_ns.end());
+    }
+    return results;
+  }
+
+  std::vector<RewritePlan> fastest_plans(std::vector<PlanInModel> results) const {
+    std::ranges::stable_sort(results, std::ranges::greater{},
+                             [&](const PlanInModel& each) { return compare(each).speedup; });
+    std::vector<RewritePlan> plans;
+    for (const PlanInModel& each : results)
+      if (plans.size() < kMostToDecide) plans.push_back(each.plan);
+    return plans;
   }
 
   std::optional<PlanFinal> final_of(const Finalist& finalist,
@@ -119,7 +134,7 @@ class Finals {
                     .before_ns = median(best->before_ns) / instances,
                     .against_before = compare(*best)};
     for (const PlanInModel& each : results)
-      if (&each != best)
+      if (&each != best && finalist.known && each.plan == *finalist.known)
         final.against_known = compare_pairs(each.after_ns, best->after_ns, margin());
     return final;
   }

@@ -1,5 +1,5 @@
 // The finals of subgraph tuning, in the whole model and for all subgraphs at once: every rewrite by itself, then those
-// that gain together, then the best plan of each subgraph once more, which decides.
+// that gain together, then the best two plans of each subgraph once more, which decides.
 #pragma once
 
 #include <functional>
@@ -24,7 +24,7 @@ struct PlanFinal {
   double time_ns = 0;
   double before_ns = 0;  ///< of the subgraph as it is
   Comparison against_before;
-  std::optional<Comparison> against_known;  ///< when there is another one
+  std::optional<Comparison> against_known;  ///< when it is not the stored plan itself
 };
 
 /// Whether the subgraph with this plan computes what the reference says.

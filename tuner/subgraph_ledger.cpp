@@ -38,9 +38,7 @@ void SubgraphLedger::settle(const SubgraphTask& task, const std::optional<KnownP
   bank::Strategy strategy = strategy_of(best, context);
   strategy.measured.trials = static_cast<std::int64_t>(trials);
   bool wins = final && final->against_before.verdict == "faster";
-  if (wins && had_winner)
-    wins = final->plan != known->plan && final->against_known &&
-           final->against_known->verdict == "faster";
+  if (wins && had_winner) wins = final->against_known && final->against_known->verdict == "faster";
   if (!wins) {
     ++(had_winner ? section_.summary.reserved : section_.summary.unsatisfied);
     if (had_winner)
