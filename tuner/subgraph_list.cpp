@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <map>
 
+#include "compiler/roofline.h"
+#include "compiler/task.h"
+
 namespace aoe::tuner {
 using graph::AtomRange;
 using graph::NodeId;
@@ -45,18 +48,27 @@ class Collector {
       for (graph::Place& place : rewrite.find(graph_)) {
         if (place.expected_share <= 0) continue;
         FoundPlace found{.rewrite = &rewrite, .hull = {atoms_.size(), 0}};
-        double node_ns = 0;
+        double estimate_ns = 0;
         for (const NodeId id : place.nodes) {
           found.hull.begin = std::min(found.hull.begin, atom_of[id]);
           found.hull.end = std::max(found.hull.end, atom_of[id] + 1);
-          node_ns += node_ns_(graph_.nodes[id]);
+          estimate_ns += estimated_ns(id);
         }
-        found.expected_ns = node_ns * place.expected_share;
+        found.expected_ns = estimate_ns * place.expected_share;
         found.place = std::move(place);
         if (node_count(found.hull) <= compiler::kMostSubgraphNodes)
           places_.push_back(std::move(found));
       }
     }
+  }
+
+  /// Roughly, and the same in every run.
+  double estimated_ns(NodeId id) const {
+    constexpr double kEfficiency = 0.5;
+    const compiler::Task task = compiler::task_of(graph_, id);
+    return compiler::launch_ns(soc_) +
+           std::max(compiler::compute_ns(soc_, compiler::flops(task), kEfficiency),
+                    compiler::memory_ns(soc_, compiler::bytes_moved(task)));
   }
 
   std::size_t node_count(AtomRange range) const {

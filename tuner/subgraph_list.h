@@ -17,7 +17,7 @@ struct SubgraphPlace {
   int version = 0;
   std::vector<int> nodes;
   std::vector<graph::RewriteParams> choices;
-  double expected_ns = 0;  ///< a guess of what goes away
+  double expected_ns = 0;  ///< a guess of what goes away, from flops and bytes
 };
 
 struct SubgraphTask {
@@ -29,7 +29,8 @@ struct SubgraphTask {
   double model_ns = 0;  ///< all instances together in one run of the untuned model
 };
 
-/// `node_ns`: the time of each node in the untuned model. In model order.
+/// `node_ns`: the time of each node in the untuned model. In model order. Where the model is cut depends on no measurement:
+/// what one run banked must be found by the next.
 std::vector<SubgraphTask> collect_subgraphs(
     const graph::Graph& graph, const compiler::Soc& soc,
     const std::function<double(const graph::Node&)>& node_ns);
