@@ -54,8 +54,9 @@ class Finals {
     return entrants;
   }
 
-  Result<std::vector<std::vector<PlanInModel>>> race(const std::vector<Entrants>& entrants) {
-    auto results = race_in_model(entrants, model_, measurer_);
+  Result<std::vector<std::vector<PlanInModel>>> race(const std::vector<Entrants>& entrants,
+                                                     int times = 1) {
+    auto results = race_in_model(entrants, model_, measurer_, times);
     if (!results) return results;
     for (std::size_t i = 0; i < entrants.size(); ++i)
       for (const PlanInModel& each : (*results)[i])
@@ -90,28 +91,19 @@ class Finals {
 
   /// The best of several is partly the luckiest: races of its own tell what it is worth.
   Result<std::vector<std::optional<PlanFinal>>> decide(const std::vector<Entrants>& entrants) {
-    const auto first = race(entrants);
-    if (!first) return Unexpected(first.error());
-    const auto second = race(entrants);
-    if (!second) return Unexpected(second.error());
+    constexpr int kTimes = 2;
+    const auto results = race(entrants, kTimes);
+    if (!results) return Unexpected(results.error());
     std::vector<std::optional<PlanFinal>> finals(entrants.size());
     for (std::size_t i = 0; i < entrants.size(); ++i)
-      finals[i] = final_of(finalists_[i], pooled((*first)[i], (*second)[i]));
+      finals[i] = final_of(finalists_[i], (*results)[i]);
     return finals;
   }
 
   /// Of a plan that ran in both, all samples count.
   static std::vector<PlanInModel> pooled(std::vector<PlanInModel> results,
                                          const std::vector<PlanInModel>& more) {
-    for (const PlanInModel& each : more) {
-      const auto known = std::ranges::find(results, each.plan, &PlanInModel::plan);
-      if (known == results.end()) {
-        results.push_back(each);
-        continue;
-      }
-      known->before_ns.insert(known->before_ns.end(), each.before_ns.begin(), each.before_ns.end());
-      known->after_ns.insert(known->after_ns.end(), each.after_ns.begin(), each.after_ns.end());
-    }
+    for (const PlanInModel& each : more) add_samples(results, each);
     return results;
   }
 

@@ -46,9 +46,16 @@ std::set<std::string> nodes_of(const SubgraphTask& task) {
 
 }  // namespace
 
+void add_samples(std::vector<PlanInModel>& results, const PlanInModel& more) {
+  const auto known = std::ranges::find(results, more.plan, &PlanInModel::plan);
+  if (known == results.end()) return results.push_back(more);
+  known->before_ns.insert(known->before_ns.end(), more.before_ns.begin(), more.before_ns.end());
+  known->after_ns.insert(known->after_ns.end(), more.after_ns.begin(), more.after_ns.end());
+}
+
 Result<std::vector<std::vector<PlanInModel>>> race_in_model(const std::vector<Entrants>& entrants,
                                                             const SubgraphConfirmInput& model,
-                                                            Measurer& measurer) {
+                                                            Measurer& measurer, int times) {
   std::size_t rows = 0;
   for (const Entrants& each : entrants) rows = std::max(rows, each.plans.size());
   std::vector<std::vector<PlanInModel>> results(entrants.size());
@@ -68,17 +75,20 @@ Result<std::vector<std::vector<PlanInModel>>> race_in_model(const std::vector<En
         return Unexpected(e.what());
       }
     }
-    const auto timings = measurer.run_models(oms);
-    if (!timings) return Unexpected(timings.error());
-    if (model.setting.is_stopped()) return Unexpected("tuning was stopped");
-    for (std::size_t i = 0; i < graphs.size(); ++i) {
-      const auto made = nodes_made(entrants, graphs[i]);
-      for (std::size_t e = 0; e < entrants.size(); ++e) {
-        const auto nodes = made.find(entrants[e].task->key.description);
-        if (first + i >= entrants[e].plans.size() || nodes == made.end()) continue;
-        results[e].push_back({entrants[e].plans[first + i],
-                              subgraph_ns((*timings)[0], model.graph, nodes_of(*entrants[e].task)),
-                              subgraph_ns((*timings)[i + 1], graphs[i].graph, nodes->second)});
+    for (int time = 0; time < times; ++time) {
+      const auto timings = measurer.run_models(oms);
+      if (!timings) return Unexpected(timings.error());
+      if (model.setting.is_stopped()) return Unexpected("tuning was stopped");
+      for (std::size_t i = 0; i < graphs.size(); ++i) {
+        const auto made = nodes_made(entrants, graphs[i]);
+        for (std::size_t e = 0; e < entrants.size(); ++e) {
+          const auto nodes = made.find(entrants[e].task->key.description);
+          if (first + i >= entrants[e].plans.size() || nodes == made.end()) continue;
+          add_samples(results[e],
+                      {entrants[e].plans[first + i],
+                       subgraph_ns((*timings)[0], model.graph, nodes_of(*entrants[e].task)),
+                       subgraph_ns((*timings)[i + 1], graphs[i].graph, nodes->second)});
+        }
       }
     }
   }

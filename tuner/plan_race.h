@@ -20,14 +20,18 @@ struct PlanInModel {
   double gain_ns() const { return median(before_ns) - median(after_ns); }
 };
 
+/// To those of the same plan, or as one more.
+void add_samples(std::vector<PlanInModel>& results, const PlanInModel& more);
+
 struct Entrants {
   const SubgraphTask* task = nullptr;
   std::vector<graph::RewritePlan> plans;
 };
 
-/// By entrants, the plans that could be applied to all instances. "No": an om does not compile or run.
+/// By entrants, the plans that could be applied to all instances; the oms are raced so many `times`. "No": an om does not
+/// compile or run.
 Result<std::vector<std::vector<PlanInModel>>> race_in_model(const std::vector<Entrants>& entrants,
                                                             const SubgraphConfirmInput& model,
-                                                            Measurer& measurer);
+                                                            Measurer& measurer, int times = 1);
 
 }  // namespace aoe::tuner
