@@ -1,4 +1,4 @@
-// onednn_softmax: oneDNN's softmax primitive, SoftmaxV2 and LogSoftmaxV2.
+// onednn_softmax: oneDNN's softmax primitive.
 #include "compiler/onednn/onednn_impl.h"
 #include "compiler/plain_task.h"
 #include "compiler/softmax_view.h"
@@ -19,6 +19,8 @@ class OneDnnSoftmax final : public OneDnnImpl {
  protected:
   Result<void> accepts(const Task& task) const override {
     if (auto plain = supports_plain(task, {"SoftmaxV2", "LogSoftmaxV2"}); !plain) return plain;
+    if (task.op.type == "LogSoftmaxV2")
+      return Unexpected("oneDNN's logarithm is off by 3e-6, which results near 0 show");
     if (softmax_view(task).inner != 1)
       return Unexpected("the axis is not contiguous: oneDNN has only reference code for it");
     return {};
@@ -33,8 +35,7 @@ class OneDnnSoftmax final : public OneDnnImpl {
     const reference::AxisView view = softmax_view(task);
     const Shape dims = {view.outer, view.dim};
     OneDnnDraft draft(task, format, soc, "softmax");
-    draft.params()["algorithm"] =
-        task.op.type == "LogSoftmaxV2" ? "softmax_log" : "softmax_accurate";
+    draft.params()["algorithm"] = "softmax_accurate";
     draft.params()["axis"] = 1;
     draft.input("src", 0, onednn_dense(dims));
     draft.output("dst", 0, onednn_dense(dims));
