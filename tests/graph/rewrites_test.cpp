@@ -92,7 +92,7 @@ TEST(Rewrites, HaveKnownNames) {
                        "absorb_channel_shuffle", "chain_across_shuffle", "expand_attention",
                        "expand_layer_norm", "fuse_chain", "fuse_parallel_convolutions",
                        "fuse_parallel_products", "keep_apart", "keep_format", "recompute",
-                       "run_side_by_side", "slice_batch", "slice_rows"}));
+                       "run_side_by_side", "slice_batch", "slice_rows", "strassen"}));
 }
 
 TEST(RewritePlan, RefusesWhatItDoesNotKnow) {

@@ -1,0 +1,299 @@
+// Writes the two stages of Strassen's product for one StrassenPlan.
+#include "compiler/gemm/strassen_nest.h"
+
+#include <algorithm>
+#include <array>
+
+#include "compiler/gemm/matrix_store.h"
+#include "compiler/integer_math.h"
+
+namespace aoe::compiler {
+namespace {
+
+using loopnest::Builder;
+using loopnest::Int;
+using loopnest::Local;
+using loopnest::Vec;
+
+/// Signs of the blocks 11, 12, 21 and 22: what product i multiplies, and where it is added.
+using Signs = std::array<int, 4>;
+struct Product {
+  Signs a, b, c;
+};
+constexpr std::array<Product, kStrassenProducts> kProducts = {{
+    {{1, 0, 0, 1}, {1, 0, 0, 1}, {1, 0, 0, 1}},
+    {{0, 0, 1, 1}, {1, 0, 0, 0}, {0, 0, 1, -1}},
+    {{1, 0, 0, 0}, {0, 1, 0, -1}, {0, 1, 0, 1}},
+    {{0, 0, 0, 1}, {-1, 0, 1, 0}, {1, 0, 1, 0}},
+    {{1, 1, 0, 0}, {0, 0, 0, 1}, {-1, 1, 0, 0}},
+    {{-1, 0, 1, 0}, {1, 1, 0, 0}, {0, 0, 0, 1}},
+    {{0, 1, 0, -1}, {0, 0, 1, 1}, {1, 0, 0, 0}},
+}};
+
+bool is_first(std::size_t product, std::size_t block) {
+  return std::all_of(kProducts.begin(), kProducts.begin() + static_cast<std::ptrdiff_t>(product),
+                     [&](const Product& p) { return p.c[block] == 0; });
+}
+bool is_last(std::size_t product, std::size_t block) {
+  return std::all_of(kProducts.begin() + static_cast<std::ptrdiff_t>(product) + 1, kProducts.end(),
+                     [&](const Product& p) { return p.c[block] == 0; });
+}
+
+PackedConstant pack_sums(const Task& task, const StrassenPlan& plan) {
+  const auto elements = static_cast<std::size_t>(plan.b_elements());
+  return {.size_bytes = elements * sizeof(float),
+          .pack = [constant = task.inputs[1].constant, plan](void* destination) {
+            const MatMulShape& s = plan.shape();
+            const float* from = constant->view().as<float>();
+            auto* to = static_cast<float*>(destination);
+            const auto at = [&](std::size_t block, std::int64_t k, std::int64_t column) {
+              if (block >= 2) k += plan.half_k();
+              if (block % 2 == 1) column += plan.half_n();
+              return k < s.k && column < s.n ? s.alpha * from[k * s.b.row + column * s.b.column]
+                                             : 0.0f;
+            };
+            const std::int64_t width = plan.half().panel_columns();
+            for (std::int64_t panel = 0; panel < plan.half().panels(); ++panel)
+              for (const Product& product : kProducts)
+                for (std::int64_t k = 0; k < plan.half_k(); ++k)
+                  for (std::int64_t j = panel * width; j < (panel + 1) * width; ++j) {
+                    float sum = 0;
+                    for (std::size_t block = 0; block < 4; ++block)
+                      if (product.b[block] != 0 && j < plan.half_n())
+                        sum += static_cast<float>(product.b[block]) * at(block, k, j);
+                    *to++ = sum;
+                  }
+          }};
+}
+
+class StrassenNest {
+ public:
+  StrassenNest(const Task& task, const StrassenPlan& plan)
+      : task_(task),
+        plan_(plan),
+        s_(plan.shape()),
+        t_(plan.tiling()),
+        store_(task, s_, plan.lanes()) {
+    constants_.push_back(pack_sums(task, plan));
+    store_.add_constants(constants_);
+  }
+
+  Kernel build() {
+    Kernel kernel{.kind = KernelKind::kJit};
+    kernel.workspace_bytes = static_cast<std::size_t>(plan_.a_elements()) * sizeof(float);
+    kernel.stages = {add_rows(), multiply()};
+    kernel.constants = std::move(constants_);
+    return kernel;
+  }
+
+ private:
+  struct Block {
+    Int row, column;  ///< of the first output, in a block of C
+    std::int64_t rows, vectors;
+    Int number;               ///< among the row blocks that meet the panel one after another
+    std::vector<Local> sums;  ///< [row][vector]
+  };
+
+  KernelBuffers declare(Builder& builder) const {
+    return declare_buffers(builder, task_, constants_.size(), true);
+  }
+
+  // ---- the sums of A ----
+
+  loopnest::Function add_rows() const {
+    Builder builder("strassen_rows");
+    const KernelBuffers buffers = declare(builder);
+    builder.parallel(plan_.half_m(), [&](Int row) {
+      builder.loop("k", 0, plan_.half_k(), plan_.lanes(),
+                   [&](Int k) { add_vectors(builder, buffers, row, k); });
+    });
+    return builder.finish();
+  }
+
+  void add_vectors(Builder& builder, const KernelBuffers& buffers, Int row, Int k) const {
+    std::vector<Vec> a;
+    for (std::int64_t block = 0; block < 4; ++block) {
+      const bool is_lower = block >= 2, is_right = block % 2 == 1;
+      const Int from =
+          (is_lower ? row + plan_.half_m() : row) * s_.a.row + (is_right ? k + plan_.half_k() : k);
+      a.push_back(builder.get(builder.local(builder.load(*buffers.inputs[0], from, plan_.lanes(),
+                                                         existing(is_lower, is_right, row, k)))));
+    }
+    for (std::size_t i = 0; i < kProducts.size(); ++i) {
+      builder.store(*buffers.workspace,
+                    (static_cast<std::int64_t>(i) * plan_.half_m() + row) * plan_.half_k() + k,
+                    signed_sum(a, kProducts[i].a));
+    }
+  }
+
+  static Vec signed_sum(const std::vector<Vec>& blocks, const Signs& signs) {
+    std::optional<Vec> sum;
+    for (const int sign : {1, -1}) {  // what is subtracted has something to be subtracted from
+      for (std::size_t i = 0; i < blocks.size(); ++i) {
+        if (signs[i] != sign) continue;
+        sum = !sum ? blocks[i] : sign > 0 ? *sum + blocks[i] : *sum - blocks[i];
+      }
+    }
+    return *sum;
+  }
+
+  /// Lanes of A that there are; nothing where all are.
+  std::optional<Int> existing(bool is_lower, bool is_right, Int row, Int k) const {
+    const bool may_lack_row = is_lower && plan_.rows_left() < plan_.half_m();
+    const bool may_lack_steps = is_right && plan_.steps_left() < plan_.half_k();
+    if (!may_lack_row && !may_lack_steps) return std::nullopt;
+    Int lanes = plan_.lanes();
+    if (may_lack_steps) lanes = min(lanes, max(Int(plan_.steps_left()) - k, 0));
+    if (may_lack_row) lanes = lanes * min(max(Int(plan_.rows_left()) - row, 0), 1);
+    return lanes;
+  }
+
+  // ---- the seven products ----
+
+  loopnest::Function multiply() {
+    Builder builder("strassen");
+    const KernelBuffers buffers = declare(builder);
+    const loopnest::Buffer c = builder.scratch("c", plan_.c_elements());
+    const auto panels = block_runs(plan_.half_n(), plan_.half().panel_columns());
+    const auto row_blocks = even_runs(plan_.half_m(), t_.m_block);
+    builder.parallel(plan_.parallel_extent(), [&](Int panel) {
+      each_block(builder, panels, panel, 1, "panel", [&](Int column, std::int64_t columns, Int) {
+        for (std::size_t product = 0; product < kProducts.size(); ++product) {
+          each_block(builder, row_blocks, 0, plan_.half().row_blocks(), "row",
+                     [&](Int row, std::int64_t rows, Int number) {
+                       Block block{row, column, rows, columns / plan_.lanes(), number, {}};
+                       write_block(builder, buffers, c, product, block);
+                     });
+        }
+      });
+    });
+    return builder.finish();
+  }
+
+  void write_block(Builder& builder, const KernelBuffers& buffers, loopnest::Buffer c,
+                   std::size_t product, Block& block) const {
+    for (std::int64_t i = 0; i < block.rows * block.vectors; ++i)
+      block.sums.push_back(builder.local(loopnest::splat(0.0f, plan_.lanes())));
+    const std::int64_t width = plan_.half().panel_columns(), steps = plan_.half_k();
+    const auto i = static_cast<std::int64_t>(product);
+    const Int a = (i * plan_.half_m() + block.row) * steps;
+    const Int b = block.column * (kStrassenProducts * steps) + i * steps * width;
+    builder.loop("k", 0, steps, t_.k_unroll, [&](Int k) {
+      for (std::int64_t u = 0; u < t_.k_unroll; ++u)
+        write_step(builder, buffers, block, a + k + u, b + k * width + u * width);
+      if (t_.prefetch_panel != 0) {
+        // Row block n fetches the n-th part of what the next product multiplies with.
+        const Int row = block.number * (steps / t_.k_unroll) + k / t_.k_unroll;
+        for (std::int64_t v = 0; v < block.vectors; ++v)
+          builder.prefetch(buffers.constants[0],
+                           b + (steps + row) * width + v * std::int64_t{plan_.lanes()}, 2);
+      }
+    });
+    for (std::size_t at = 0; at < 4; ++at)
+      if (kProducts[product].c[at] != 0) add_to(builder, buffers, c, product, at, block);
+  }
+
+  void write_step(Builder& builder, const KernelBuffers& buffers, const Block& block, Int a,
+                  Int b) const {
+    std::vector<Local> columns;
+    for (std::int64_t v = 0; v < block.vectors; ++v)
+      columns.push_back(
+          builder.local(builder.load(buffers.constants[0], b + v * plan_.lanes(), plan_.lanes())));
+    for (std::int64_t r = 0; r < block.rows; ++r) {
+      const Local x = builder.local(
+          builder.load_broadcast(*buffers.workspace, a + r * plan_.half_k(), plan_.lanes()));
+      for (std::int64_t v = 0; v < block.vectors; ++v) {
+        const Local& sum = block.sums[static_cast<std::size_t>(r * block.vectors + v)];
+        builder.assign(sum, fma(builder.get(x), builder.get(columns[static_cast<std::size_t>(v)]),
+                                builder.get(sum)));
+      }
+    }
+  }
+
+  /// The product's share in block `at` of C, which is stored when it is complete.
+  void add_to(Builder& builder, const KernelBuffers& buffers, loopnest::Buffer c,
+              std::size_t product, std::size_t at, const Block& block) const {
+    const std::int64_t width = plan_.half().panel_columns();
+    for (std::int64_t r = 0; r < block.rows; ++r) {
+      for (std::int64_t v = 0; v < block.vectors; ++v) {
+        const Vec sum = builder.get(block.sums[static_cast<std::size_t>(r * block.vectors + v)]);
+        const Int kept = (static_cast<std::int64_t>(at) * plan_.half_m() + block.row + r) * width +
+                         v * plan_.lanes();
+        const bool is_plus = kProducts[product].c[at] > 0;
+        const auto total = [&] {
+          if (is_first(product, at)) return is_plus ? sum : -sum;
+          const Vec before = builder.load(c, kept, plan_.lanes());
+          return is_plus ? before + sum : before - sum;
+        };
+        if (is_last(product, at))
+          store(builder, buffers, at, block.row + r, block.column + v * plan_.lanes(), total());
+        else
+          builder.store(c, kept, total());
+      }
+    }
+  }
+
+  void store(Builder& builder, const KernelBuffers& buffers, std::size_t block, Int row, Int column,
+             Vec value) const {
+    const bool is_lower = block >= 2, is_right = block % 2 == 1;
+    const auto write = [&](std::optional<Int> active) {
+      const MatrixPosition at{0, is_lower ? row + plan_.half_m() : row,
+                              is_right ? column + plan_.half_n() : column, active};
+      store_.store(builder, buffers, at,
+                   s_.has_bias ? store_.initial(builder, buffers, at) + value : value);
+    };
+    const auto write_columns = [&] {
+      const std::int64_t left = plan_.columns_left(), tail = left % plan_.lanes();
+      if (!is_right || left == plan_.half_n()) return write({});
+      builder.if_(
+          column + plan_.lanes() <= Int(left), [&] { write({}); },
+          [&] {
+            if (tail == 0) return;
+            builder.if_(column < Int(left), [&] { write(Int(tail)); });
+          });
+    };
+    if (is_lower && plan_.rows_left() < plan_.half_m())
+      builder.if_(row < Int(plan_.rows_left()), write_columns);
+    else
+      write_columns();
+  }
+
+  const Task& task_;
+  const StrassenPlan& plan_;
+  const MatMulShape& s_;
+  const GemmTiling& t_;
+  MatrixStore store_;
+  std::vector<PackedConstant> constants_;
+};
+
+MatMulShape half_of(const MatMulShape& shape, int lanes) {
+  MatMulShape half;
+  half.m = ceil_div(shape.m, 2);
+  half.n = ceil_div(ceil_div(shape.n, 2), lanes) * lanes;
+  half.k = ceil_div(ceil_div(shape.k, 2), lanes) * lanes;
+  return half;
+}
+
+}  // namespace
+
+StrassenPlan::StrassenPlan(const MatMulShape& shape, int lanes, const GemmTiling& tiling)
+    : shape_(shape), half_(half_of(shape, lanes), true, lanes, tiling) {
+}
+
+std::int64_t StrassenPlan::b_elements() const {
+  return kStrassenProducts * half_.panels() * half_k() * half_.panel_columns();
+}
+
+double StrassenPlan::core_cycles() const {
+  const auto a_vectors = static_cast<double>(ceil_div(half_m() * half_k(), lanes()));
+  const auto c_vectors = static_cast<double>(ceil_div(half_m() * half_n(), lanes()));
+  // By vector of a block: four loads, five sums and seven stores of A; twelve sums that go through the cache for C.
+  constexpr double kCyclesOfA = 8, kCyclesOfC = 14;
+  return kStrassenProducts * half_.core_cycles() + kCyclesOfA * a_vectors + kCyclesOfC * c_vectors;
+}
+
+Kernel build_strassen(const Task& task, const StrassenPlan& plan) {
+  return StrassenNest(task, plan).build();
+}
+
+}  // namespace aoe::compiler

@@ -1,0 +1,55 @@
+// The loop nest of Strassen's matrix product (Strassen, "Gaussian Elimination is not Optimal", 1969), one level of it: both
+// factors are cut into 2 x 2 blocks, whose product takes seven products of blocks instead of eight. The sums of blocks of a
+// constant B are made when it is packed, so that B takes 7/4 of its memory; those of A are a first stage; what the seven
+// products add to the four blocks of C is added a panel of columns at a time, in cache, after Huang et al., "Strassen's
+// Algorithm Reloaded", SC16.
+#pragma once
+
+#include <cstdint>
+
+#include "compiler/gemm/gemm_nest.h"
+#include "compiler/gemm/matmul_shape.h"
+#include "compiler/impl.h"
+
+namespace aoe::compiler {
+
+inline constexpr std::int64_t kStrassenProducts = 7;
+
+/// A product cut up for one tiling. Rows, columns and steps of the halves are rounded up, columns and steps to whole
+/// vectors; what the second halves lack counts as zeros.
+class StrassenPlan {
+ public:
+  /// Of a GemmTiling, `m_block`, `n_vectors`, `k_unroll` and `prefetch_panel` count.
+  StrassenPlan(const MatMulShape& shape, int lanes, const GemmTiling& tiling);
+
+  const MatMulShape& shape() const { return shape_; }
+  /// One of the seven products.
+  const GemmPlan& half() const { return half_; }
+  const GemmTiling& tiling() const { return half_.tiling(); }
+  int lanes() const { return half_.lanes(); }
+  std::int64_t half_m() const { return half_.shape().m; }
+  std::int64_t half_n() const { return half_.shape().n; }
+  std::int64_t half_k() const { return half_.shape().k; }
+  /// In the second halves.
+  std::int64_t rows_left() const { return shape_.m - half_m(); }
+  std::int64_t columns_left() const { return shape_.n - half_n(); }
+  std::int64_t steps_left() const { return shape_.k - half_k(); }
+  /// Elements: the sums of A, [product][row][step]; those of B, [panel][product][step][column]; the blocks of C that belong
+  /// to one panel, [block][row][column].
+  std::int64_t a_elements() const { return kStrassenProducts * half_m() * half_k(); }
+  std::int64_t b_elements() const;
+  std::int64_t c_elements() const { return 4 * half_m() * half_.panel_columns(); }
+  std::int64_t parallel_extent() const { return half_.panels(); }
+  std::int64_t body_fmas() const { return kStrassenProducts * half_.body_fmas(); }
+  /// See block_cycles.h; the sums included.
+  double core_cycles() const;
+
+ private:
+  MatMulShape shape_;
+  GemmPlan half_;
+};
+
+/// For one matrix of rows that lie dense in memory, times a constant one.
+Kernel build_strassen(const Task& task, const StrassenPlan& plan);
+
+}  // namespace aoe::compiler
