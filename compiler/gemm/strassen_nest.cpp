@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 
-#include "compiler/gemm/matrix_store.h"
 #include "compiler/integer_math.h"
 
 namespace aoe::compiler {
@@ -39,43 +38,42 @@ bool is_last(std::size_t product, std::size_t block) {
                      [&](const Product& p) { return p.c[block] == 0; });
 }
 
-PackedConstant pack_sums(const Task& task, const StrassenPlan& plan) {
+PackedConstant pack_sums(const StrassenPlan& plan,
+                         const std::shared_ptr<StrassenOperands>& operands) {
   const auto elements = static_cast<std::size_t>(plan.b_elements());
-  return {.size_bytes = elements * sizeof(float),
-          .pack = [constant = task.inputs[1].constant, plan](void* destination) {
+  return {.size_bytes = elements * sizeof(float), .pack = [plan, operands](void* destination) {
             const MatMulShape& s = plan.shape();
-            const float* from = constant->view().as<float>();
             auto* to = static_cast<float*>(destination);
             const auto at = [&](std::size_t block, std::int64_t k, std::int64_t column) {
               if (block >= 2) k += plan.half_k();
               if (block % 2 == 1) column += plan.half_n();
-              return k < s.k && column < s.n ? s.alpha * from[k * s.b.row + column * s.b.column]
-                                             : 0.0f;
+              return k < s.k && column < s.n ? operands->b_at(k, column) : 0.0f;
             };
             const std::int64_t width = plan.half().panel_columns();
-            for (std::int64_t panel = 0; panel < plan.half().panels(); ++panel)
-              for (const Product& product : kProducts)
-                for (std::int64_t k = 0; k < plan.half_k(); ++k)
+            for (std::int64_t panel = 0; panel < plan.half().panels(); ++panel) {
+              for (const Product& product : kProducts) {
+                for (std::int64_t k = 0; k < plan.half_k(); ++k) {
                   for (std::int64_t j = panel * width; j < (panel + 1) * width; ++j) {
                     float sum = 0;
-                    for (std::size_t block = 0; block < 4; ++block)
-                      if (product.b[block] != 0 && j < plan.half_n())
-                        sum += static_cast<float>(product.b[block]) * at(block, k, j);
+                    for (std::size_t block = 0; block < 4 && j < plan.half_n(); ++block) {
+                      if (product.b[block] == 0) continue;
+                      sum += static_cast<float>(product.b[block]) * at(block, k, j);
+                    }
                     *to++ = sum;
                   }
+                }
+              }
+            }
           }};
 }
 
 class StrassenNest {
  public:
-  StrassenNest(const Task& task, const StrassenPlan& plan)
-      : task_(task),
-        plan_(plan),
-        s_(plan.shape()),
-        t_(plan.tiling()),
-        store_(task, s_, plan.lanes()) {
-    constants_.push_back(pack_sums(task, plan));
-    store_.add_constants(constants_);
+  StrassenNest(const Task& task, const StrassenPlan& plan,
+               const std::shared_ptr<StrassenOperands>& operands)
+      : task_(task), plan_(plan), t_(plan.tiling()), operands_(*operands) {
+    constants_.push_back(pack_sums(plan, operands));
+    operands_.add_constants(constants_);
   }
 
   Kernel build() {
@@ -114,8 +112,8 @@ class StrassenNest {
     std::vector<Vec> a;
     for (std::int64_t block = 0; block < 4; ++block) {
       const bool is_lower = block >= 2, is_right = block % 2 == 1;
-      const Int from =
-          (is_lower ? row + plan_.half_m() : row) * s_.a.row + (is_right ? k + plan_.half_k() : k);
+      const Int from = operands_.a_index(is_lower ? row + plan_.half_m() : row,
+                                         is_right ? k + plan_.half_k() : k);
       a.push_back(builder.get(builder.local(builder.load(*buffers.inputs[0], from, plan_.lanes(),
                                                          existing(is_lower, is_right, row, k)))));
     }
@@ -140,10 +138,13 @@ class StrassenNest {
   /// Lanes of A that there are; nothing where all are.
   std::optional<Int> existing(bool is_lower, bool is_right, Int row, Int k) const {
     const bool may_lack_row = is_lower && plan_.rows_left() < plan_.half_m();
-    const bool may_lack_steps = is_right && plan_.steps_left() < plan_.half_k();
+    const std::int64_t steps_left =
+        operands_.is_a_padded() ? ceil_div(plan_.steps_left(), plan_.lanes()) * plan_.lanes()
+                                : plan_.steps_left();
+    const bool may_lack_steps = is_right && steps_left < plan_.half_k();
     if (!may_lack_row && !may_lack_steps) return std::nullopt;
     Int lanes = plan_.lanes();
-    if (may_lack_steps) lanes = min(lanes, max(Int(plan_.steps_left()) - k, 0));
+    if (may_lack_steps) lanes = min(lanes, max(Int(steps_left) - k, 0));
     if (may_lack_row) lanes = lanes * min(max(Int(plan_.rows_left()) - row, 0), 1);
     return lanes;
   }
@@ -237,10 +238,8 @@ class StrassenNest {
              Vec value) const {
     const bool is_lower = block >= 2, is_right = block % 2 == 1;
     const auto write = [&](std::optional<Int> active) {
-      const MatrixPosition at{0, is_lower ? row + plan_.half_m() : row,
-                              is_right ? column + plan_.half_n() : column, active};
-      store_.store(builder, buffers, at,
-                   s_.has_bias ? store_.initial(builder, buffers, at) + value : value);
+      operands_.store(builder, buffers, is_lower ? row + plan_.half_m() : row,
+                      is_right ? column + plan_.half_n() : column, active, value);
     };
     const auto write_columns = [&] {
       const std::int64_t left = plan_.columns_left(), tail = left % plan_.lanes();
@@ -260,9 +259,8 @@ class StrassenNest {
 
   const Task& task_;
   const StrassenPlan& plan_;
-  const MatMulShape& s_;
   const GemmTiling& t_;
-  MatrixStore store_;
+  StrassenOperands& operands_;
   std::vector<PackedConstant> constants_;
 };
 
@@ -292,8 +290,9 @@ double StrassenPlan::core_cycles() const {
   return kStrassenProducts * half_.core_cycles() + kCyclesOfA * a_vectors + kCyclesOfC * c_vectors;
 }
 
-Kernel build_strassen(const Task& task, const StrassenPlan& plan) {
-  return StrassenNest(task, plan).build();
+Kernel build_strassen(const Task& task, const StrassenPlan& plan,
+                      const std::shared_ptr<StrassenOperands>& operands) {
+  return StrassenNest(task, plan, operands).build();
 }
 
 }  // namespace aoe::compiler

@@ -6,10 +6,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
 
 #include "compiler/gemm/gemm_nest.h"
 #include "compiler/gemm/matmul_shape.h"
 #include "compiler/impl.h"
+#include "compiler/kernel_buffers.h"
 
 namespace aoe::compiler {
 
@@ -49,7 +53,25 @@ class StrassenPlan {
   GemmPlan half_;
 };
 
-/// For one matrix of rows that lie dense in memory, times a constant one.
-Kernel build_strassen(const Task& task, const StrassenPlan& plan);
+/// Where the elements of a product lie: how the nest reads A and B and stores C.
+class StrassenOperands {
+ public:
+  virtual ~StrassenOperands() = default;
+  /// Where A's element (row, k) lies; `k` is a multiple of the lanes, and its vector lies behind it.
+  virtual loopnest::Int a_index(loopnest::Int row, loopnest::Int k) const = 0;
+  /// Lanes of A beyond the last step are zeros in memory and need no mask.
+  virtual bool is_a_padded() const = 0;
+  virtual float b_at(std::int64_t k, std::int64_t column) const = 0;
+  /// Appends the constants of bias and epilogue.
+  virtual void add_constants(std::vector<PackedConstant>& constants) = 0;
+  /// Adds the bias, applies the epilogue and stores; `active`: only so many of the columns exist.
+  virtual void store(loopnest::Builder& builder, const KernelBuffers& buffers, loopnest::Int row,
+                     loopnest::Int column, std::optional<loopnest::Int> active,
+                     loopnest::Vec value) const = 0;
+};
+
+/// `operands` lives as long as the kernel.
+Kernel build_strassen(const Task& task, const StrassenPlan& plan,
+                      const std::shared_ptr<StrassenOperands>& operands);
 
 }  // namespace aoe::compiler

@@ -2,21 +2,40 @@
 // the rewrite `strassen` marks. Less to multiply, 7/4 of the weights to read, and results that are rounded differently:
 // that is for a whole model to judge, so no product is computed like this unless it is marked.
 // The nest: compiler/gemm/strassen_nest.h. Tested like every Impl by tests/compiler/impls_test.cpp.
-#include <limits>
-
 #include "compiler/gemm/matrix_store.h"
-#include "compiler/gemm/strassen_nest.h"
-#include "compiler/roofline.h"
+#include "compiler/gemm/strassen_schedule.h"
 
 namespace aoe::compiler {
 namespace {
 
-constexpr std::int64_t kMaxBodyFmas = 8192;  ///< written out per kernel, all seven products
-constexpr std::int64_t kGoodBodyFmas = 128;  ///< of one block: enough to hide the loop around it
+class MatrixOperands final : public StrassenOperands {
+ public:
+  MatrixOperands(const Task& task, const MatMulShape& shape, int lanes)
+      : shape_(shape), weights_(task.inputs[1].constant), store_(task, shape_, lanes) {}
 
-bool is_legal(const StrassenPlan& plan, const Soc& soc) {
-  return plan.half().registers() <= soc.vector_registers && plan.body_fmas() <= kMaxBodyFmas;
-}
+  loopnest::Int a_index(loopnest::Int row, loopnest::Int k) const override {
+    return row * shape_.a.row + k;
+  }
+  bool is_a_padded() const override { return false; }
+  float b_at(std::int64_t k, std::int64_t column) const override {
+    return shape_.alpha * weights_->view().as<float>()[k * shape_.b.row + column * shape_.b.column];
+  }
+  void add_constants(std::vector<PackedConstant>& constants) override {
+    store_.add_constants(constants);
+  }
+  void store(loopnest::Builder& builder, const KernelBuffers& buffers, loopnest::Int row,
+             loopnest::Int column, std::optional<loopnest::Int> active,
+             loopnest::Vec value) const override {
+    const MatrixPosition at{0, row, column, active};
+    if (shape_.has_bias) value = store_.initial(builder, buffers, at) + value;
+    store_.store(builder, buffers, at, value);
+  }
+
+ private:
+  MatMulShape shape_;
+  ConstantPtr weights_;
+  MatrixStore store_;
+};
 
 class GemmStrassen final : public Impl {
  public:
@@ -35,9 +54,7 @@ class GemmStrassen final : public Impl {
       return Unexpected("the second factor is not one constant matrix");
     if (shape->batch() != 1) return Unexpected("batches that do not fold into rows");
     if (shape->a.column != 1) return Unexpected("transA");
-    const std::int64_t least = 2 * soc.vector_lanes;
-    if (shape->m < 2 || shape->n < least || shape->k < least)
-      return Unexpected(to_string(*shape) + " leaves halves empty");
+    if (auto halves = supports_strassen(*shape, soc); !halves) return halves;
     return supports_matrix_epilogue(task, *shape);
   }
 
@@ -49,92 +66,29 @@ class GemmStrassen final : public Impl {
   }
 
   ScheduleSpace space(const Task& task, const FormatChoice&, const Soc& soc) const override {
-    const StrassenPlan plan = plan_of(task, {}, soc);
-    std::vector<std::int64_t> rows, vectors;
-    const std::int64_t most = std::min<std::int64_t>(plan.half_m(), soc.vector_registers - 2);
-    for (std::int64_t r = 1; r <= most; ++r) {
-      const std::int64_t blocks = (plan.half_m() + r - 1) / r;
-      if ((plan.half_m() + blocks - 1) / blocks == r) rows.push_back(r);
-    }
-    for (const std::int64_t v : {1, 2, 3, 4, 6})
-      if (v * soc.vector_lanes <= plan.half_n()) vectors.push_back(v);
-    ScheduleSpace space;
-    space.axes = {{"m_block", rows},
-                  {"n_vectors", vectors},
-                  {"k_unroll", {1, 2, 4, 8}},
-                  {"prefetch_panel", {0, 1}}};
-    space.is_legal = [=](const Schedule& schedule) {
-      return is_legal(plan_of(task, GemmTiling::from(schedule), soc), soc);
-    };
-    space.heuristic = heuristic(task, space, soc);
-    return space;
+    return strassen_space(matmul_shape(task).value(), soc);
   }
 
   Features features(const Task& task, const FormatChoice&, const Schedule& schedule,
                     const Soc& soc) const override {
-    const StrassenPlan plan = plan_of(task, GemmTiling::from(schedule), soc);
-    const GemmTiling& t = plan.tiling();
-    const auto l2 = static_cast<double>(soc.l2_bytes);
-    return {{"flops", flops(task)},
-            {"bytes", bytes_moved(task)},
-            {"core_cycles", plan.core_cycles()},
-            {"registers", static_cast<double>(plan.half().registers()) / soc.vector_registers},
-            {"accumulators", static_cast<double>(t.m_block * t.n_vectors)},
-            {"a_per_l2", 4.0 * static_cast<double>(plan.a_elements()) / l2},
-            {"c_per_l2", 4.0 * static_cast<double>(plan.c_elements()) / l2},
-            {"prefetch_panel", static_cast<double>(t.prefetch_panel)},
-            {"body_fmas", static_cast<double>(plan.body_fmas())},
-            {"balance", parallel_balance(soc, plan.parallel_extent())}};
+    return strassen_features(plan_of(task, schedule, soc), flops(task), bytes_moved(task), soc);
   }
 
   double estimate_ns(const Task& task, const FormatChoice& format, const Soc& soc) const override {
-    const StrassenPlan plan =
-        plan_of(task, GemmTiling::from(space(task, format, soc).heuristic), soc);
-    constexpr double kEfficiency = 1.05;  // as gemm_packed's
-    const double compute =
-        compute_ns(soc, plan.core_cycles() * 4.0 * soc.vector_lanes, kEfficiency);
-    const double bytes = bytes_moved(task) + 4.0 * static_cast<double>(plan.b_elements()) -
-                         4.0 * static_cast<double>(plan.shape().n * plan.shape().k);
-    return 2 * launch_ns(soc) +
-           std::max(compute, memory_ns(soc, bytes)) / parallel_balance(soc, plan.parallel_extent());
+    const StrassenPlan plan = plan_of(task, space(task, format, soc).heuristic, soc);
+    return strassen_estimate_ns(plan, bytes_moved(task), soc);
   }
 
   Kernel build(const Task& task, const FormatChoice&, const Schedule& schedule,
                const Soc& soc) const override {
-    return build_strassen(task, plan_of(task, GemmTiling::from(schedule), soc));
+    const StrassenPlan plan = plan_of(task, schedule, soc);
+    return build_strassen(task, plan,
+                          std::make_shared<MatrixOperands>(task, plan.shape(), soc.vector_lanes));
   }
 
  private:
-  static StrassenPlan plan_of(const Task& task, const GemmTiling& tiling, const Soc& soc) {
-    return StrassenPlan(matmul_shape(task).value(), soc.vector_lanes, tiling);
-  }
-
-  /// The register block with the fewest cycles, unrolled as far as its code stays small. Weights come from memory, so the
-  /// next are fetched while these are used.
-  static Schedule heuristic(const Task& task, const ScheduleSpace& space, const Soc& soc) {
-    GemmTiling best;
-    double fewest = std::numeric_limits<double>::infinity();
-    for (const std::int64_t m : space.axes[0].values) {
-      for (const std::int64_t v : space.axes[1].values) {
-        const GemmTiling t{.m_block = m, .n_vectors = v, .prefetch_panel = 1};
-        const StrassenPlan plan = plan_of(task, t, soc);
-        if (!is_legal(plan, soc)) continue;
-        const double cycles = plan.core_cycles() / parallel_balance(soc, plan.parallel_extent());
-        if (cycles >= fewest * 0.999) continue;
-        fewest = cycles;
-        best = t;
-      }
-    }
-    for (const std::int64_t unroll : space.axes[2].values) {
-      GemmTiling t = best;
-      t.k_unroll = unroll;
-      const bool is_small = t.m_block * t.n_vectors * unroll <= kGoodBodyFmas;
-      if (is_small && is_legal(plan_of(task, t, soc), soc)) best = t;
-    }
-    return {{"m_block", best.m_block},
-            {"n_vectors", best.n_vectors},
-            {"k_unroll", best.k_unroll},
-            {"prefetch_panel", best.prefetch_panel}};
+  static StrassenPlan plan_of(const Task& task, const Schedule& schedule, const Soc& soc) {
+    return StrassenPlan(matmul_shape(task).value(), soc.vector_lanes, GemmTiling::from(schedule));
   }
 };
 

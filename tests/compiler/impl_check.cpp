@@ -177,7 +177,7 @@ class KernelRun {
 /// Rounding errors against those of plain sums. Winograd's transforms add and subtract multiples of up to 8 before and
 /// after the products, which F(4,3) shows in its last three bits; Strassen's sums of blocks cancel less well, by two.
 double error_growth(const Impl& impl) {
-  if (impl.name() == "gemm_strassen") return 4;
+  if (impl.name().ends_with("_strassen")) return 4;
   return impl.name().find("winograd") != std::string_view::npos ? 8 : 1;
 }
 

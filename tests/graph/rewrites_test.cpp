@@ -26,7 +26,8 @@ CanonicalForm form_of(const Graph& graph) {
                                graph::subgraph_of(graph, readers, graph.topological_order()));
 }
 
-/// A random choice of disjoint places.
+/// A random choice of disjoint places. Kinds take turns in being asked first: those with many places would leave none to
+/// the others.
 graph::RewritePlan random_plan(const Graph& graph, const CanonicalForm& form,
                                std::mt19937& random) {
   std::map<graph::NodeId, int> canonical;
@@ -42,6 +43,10 @@ graph::RewritePlan random_plan(const Graph& graph, const CanonicalForm& form,
     }
   }
   std::ranges::shuffle(steps, random);
+  const std::vector<graph::Rewrite>& kinds = graph::rewrites().all();
+  const std::string& first = kinds[random() % kinds.size()].kind;
+  std::ranges::stable_partition(
+      steps, [&](const graph::PlanStep& step) { return step.kind == first; });
   graph::RewritePlan plan;
   for (graph::PlanStep& step : steps) {
     plan.steps.push_back(std::move(step));
@@ -51,7 +56,7 @@ graph::RewritePlan random_plan(const Graph& graph, const CanonicalForm& form,
 }
 
 TEST(Rewrites, KeepTheMeaningOfRandomGraphs) {
-  constexpr std::uint32_t kGraphs = 5000;
+  constexpr std::uint32_t kGraphs = 7000;
   std::map<std::string, int> applied;
   int rewritten = 0;
   for (std::uint32_t seed = 1; seed <= kGraphs; ++seed) {

@@ -1,0 +1,125 @@
+// conv_strassen: a 1x1 convolution of stride 1 is the product of its pixels with its weights; where the rewrite `strassen`
+// marks it, it takes seven products of half the size instead of eight. See gemm_strassen.
+// The nest: compiler/gemm/strassen_nest.h. Tested like every Impl by tests/compiler/impls_test.cpp.
+#include "compiler/conv/conv_shape.h"
+#include "compiler/conv/conv_weights.h"
+#include "compiler/conv/image_store.h"
+#include "compiler/gemm/strassen_schedule.h"
+
+namespace aoe::compiler {
+namespace {
+
+using loopnest::Int;
+
+MatMulShape product_of(const ConvShape& conv) {
+  MatMulShape product;
+  product.m = conv.batch * conv.out_pixels();
+  product.n = conv.out_channels;
+  product.k = conv.in_channels;
+  return product;
+}
+
+/// Pixels are rows, numbered through all images.
+class ImageOperands final : public StrassenOperands {
+ public:
+  ImageOperands(const Task& task, const FormatChoice& format, const StrassenPlan& plan)
+      : task_(task),
+        conv_(conv_shape(task).value()),
+        lanes_(plan.lanes()),
+        bias_elements_(2 * plan.half_n()),
+        format_(format.inputs[0]),
+        in_(image_layout({conv_.batch, conv_.in_channels, 1, conv_.out_pixels()}, format_, lanes_)),
+        store_(task, format, lanes_, kPixelsPerRow) {}
+
+  Int a_index(Int row, Int k) const override { return in_.index(image(row), k, 0, pixel(row)); }
+  bool is_a_padded() const override { return format_ == Format::kNC1HWC0; }
+  float b_at(std::int64_t k, std::int64_t column) const override {
+    return task_.inputs[1].constant->view().as<float>()[column * conv_.in_channels + k];
+  }
+  void add_constants(std::vector<PackedConstant>& constants) override {
+    bias_ = constants.size();
+    constants.push_back(pack_bias(task_, conv_, bias_elements_));
+    store_.add_constants(constants);
+  }
+  /// The store knows itself which channels exist.
+  void store(loopnest::Builder& builder, const KernelBuffers& buffers, Int row, Int column,
+             std::optional<Int>, loopnest::Vec value) const override {
+    if (conv_.has_bias) value = value + builder.load(buffers.constants[bias_], column, lanes_);
+    store_.store(builder, buffers, {image(row), column / lanes_, pixel(row), 0}, value);
+  }
+
+ private:
+  static constexpr std::int64_t kPixelsPerRow = 1;
+
+  Int image(Int row) const { return conv_.batch == 1 ? Int(0) : row / conv_.out_pixels(); }
+  Int pixel(Int row) const { return conv_.batch == 1 ? row : row % conv_.out_pixels(); }
+
+  Task task_;
+  ConvShape conv_;
+  int lanes_;
+  std::int64_t bias_elements_;
+  Format format_;
+  ImageLayout in_;
+  ImageStore store_;
+  std::size_t bias_ = 0;
+};
+
+class ConvStrassen final : public Impl {
+ public:
+  std::string_view name() const override { return "conv_strassen"; }
+
+  Result<void> supports(const Task& task, const Soc& soc) const override {
+    if (task.op.attrs.get_int("strassen", 0) == 0)
+      return Unexpected("not marked by the rewrite `strassen`");
+    const Result<ConvShape> s = conv_shape(task);
+    if (!s) return Unexpected(s.error());
+    if (task.op.type != "Conv2D" || !s->is_pointwise() || s->groups != 1 || s->input_shuffle > 1)
+      return Unexpected(to_string(*s) + " is no product of pixels and weights");
+    if (task.in(0).dtype != DataType::kFloat || task.in(1).dtype != DataType::kFloat)
+      return Unexpected("needs float32");
+    if (!task.inputs[1].constant) return Unexpected("weights are not constant");
+    if (s->has_bias && !task.inputs[2].constant) return Unexpected("bias is not constant");
+    if (!is_flattenable(task)) return Unexpected("an epilogue operand by rows or columns");
+    if (auto halves = supports_strassen(product_of(*s), soc); !halves) return halves;
+    return supports_image_epilogue(task);
+  }
+
+  std::vector<FormatChoice> formats(const Task& task, const Soc&) const override {
+    return {image_format(task, "NC1HWC0", Format::kNC1HWC0, Format::kNC1HWC0),
+            image_format(task, "NHWC", Format::kNHWC, Format::kNHWC)};
+  }
+
+  ScheduleSpace space(const Task& task, const FormatChoice&, const Soc& soc) const override {
+    return strassen_space(product_of(conv_shape(task).value()), soc);
+  }
+
+  Features features(const Task& task, const FormatChoice&, const Schedule& schedule,
+                    const Soc& soc) const override {
+    return strassen_features(plan_of(task, schedule, soc), flops(task), bytes_moved(task), soc);
+  }
+
+  double estimate_ns(const Task& task, const FormatChoice& format, const Soc& soc) const override {
+    const StrassenPlan plan = plan_of(task, space(task, format, soc).heuristic, soc);
+    return strassen_estimate_ns(plan, bytes_moved(task), soc);
+  }
+
+  Kernel build(const Task& task, const FormatChoice& format, const Schedule& schedule,
+               const Soc& soc) const override {
+    const StrassenPlan plan = plan_of(task, schedule, soc);
+    return build_strassen(task, plan, std::make_shared<ImageOperands>(task, format, plan));
+  }
+
+ private:
+  static StrassenPlan plan_of(const Task& task, const Schedule& schedule, const Soc& soc) {
+    return StrassenPlan(product_of(conv_shape(task).value()), soc.vector_lanes,
+                        GemmTiling::from(schedule));
+  }
+};
+
+}  // namespace
+
+void register_conv_strassen(ImplRegistry& registry) {
+  registry.add(std::make_unique<ConvStrassen>());
+}
+
+}  // namespace aoe::compiler
