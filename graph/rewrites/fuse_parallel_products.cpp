@@ -4,13 +4,18 @@
 // columns where they are in the joined result, so that nothing is copied; only what others read
 // is split off.
 //
+// With the parameter "strassen" the joined product is marked as the rewrite `strassen` does: only products of many columns
+// are worth that.
+//
 // A place names the products, then the attentions that are to read the joined result.
 #include <algorithm>
 #include <optional>
 
 #include "graph/parallel_nodes.h"
+#include "graph/precision.h"
 #include "graph/rewrite.h"
 #include "graph/rewrite_plan.h"
+#include "graph/strassen_product.h"
 #include "reference/attention.h"
 
 namespace aoe::graph {
@@ -18,6 +23,8 @@ namespace {
 
 using reference::AttentionShape;
 using reference::MatrixView;
+
+constexpr char kStrassen[] = "strassen";
 
 bool is_transposed(const Node& node) {
   return node.op.type == "Gemm" && node.op.attrs.get_int("transB", 0) != 0;
@@ -156,6 +163,18 @@ bool is_attention(const Node& node) {
   return !node.is_dead && node.op.type == "FlashAttentionScore";
 }
 
+/// The joined product as it is, then by Strassen's algorithm where that may pay.
+std::vector<RewriteParams> choices(const Graph& graph, const Node& product, const Joined& joined) {
+  const std::int64_t columns = columns_of(graph, product);
+  const std::int64_t steps =
+      element_count(shape_of(graph, product.inputs[1])) / std::max<std::int64_t>(1, columns);
+  const std::int64_t rows =
+      element_count(shape_of(graph, product.outputs[0])) / std::max<std::int64_t>(1, columns);
+  const bool may_round = allows_bf16(product.op) || allows_fp16(product.op);
+  if (may_round || strassen_share(rows, joined.columns, steps) <= 0) return {{}};
+  return {{}, {{kStrassen, 1}}};
+}
+
 std::vector<Place> find(const Graph& graph) {
   const auto groups = parallel_groups(
       graph, [&](const Node& node) { return is_candidate(graph, node); },
@@ -170,7 +189,8 @@ std::vector<Place> find(const Graph& graph) {
         if (std::ranges::find(nodes, reader) == nodes.end() && is_attention(graph.nodes[reader]) &&
             reading_whole(graph.nodes[reader], joined, kNone))
           nodes.push_back(reader);
-    places.push_back({.nodes = std::move(nodes)});
+    places.push_back(
+        {.nodes = std::move(nodes), .choices = choices(graph, graph.nodes[group[0]], joined)});
   }
   return places;
 }
@@ -192,7 +212,7 @@ void split_off(Graph& graph, const std::string& name, ValueId whole, const Joine
   graph.add_node(std::move(split));
 }
 
-Result<void> apply(Graph& graph, const std::vector<NodeId>& nodes, const RewriteParams&) {
+Result<void> apply(Graph& graph, const std::vector<NodeId>& nodes, const RewriteParams& params) {
   const auto first_attention =
       std::ranges::find_if(nodes, [&](NodeId id) { return is_attention(graph.nodes[id]); });
   const std::vector<NodeId> products(nodes.begin(), first_attention);
@@ -221,6 +241,8 @@ Result<void> apply(Graph& graph, const std::vector<NodeId>& nodes, const Rewrite
   const ValueId whole =
       add_intermediate(graph, graph.values[fused.outputs[0]].name + "_joined", desc);
   fused.outputs = {whole};
+  if (const auto given = params.find(kStrassen); given != params.end() && given->second != 0)
+    mark_by_strassen(fused);
   const std::string split_name = fused.name + "_split";
   replace_nodes(graph, products, std::move(fused));
   for (const NodeId id : attentions)

@@ -6,6 +6,7 @@
 #include "graph/precision.h"
 #include "graph/rewrite.h"
 #include "graph/rewrite_plan.h"
+#include "graph/strassen_product.h"
 
 namespace aoe::graph {
 namespace {
@@ -34,7 +35,7 @@ Result<Product> product_of(const Graph& graph, const Node& node) {
   const Shape &in = shape_of(graph, node.inputs[0]), &out = shape_of(graph, node.outputs[0]);
   if (!is_static(in) || !is_static(out)) return Unexpected("shapes are not static");
   if (allows_bf16(node.op) || allows_fp16(node.op)) return Unexpected("precision may be lower");
-  if (node.op.attrs.get_int("strassen", 0) != 0) return Unexpected("has been rewritten");
+  if (is_by_strassen(node)) return Unexpected("has been rewritten");
   if (is_convolution) {
     if (!is_pointwise(graph, node, weights->desc().shape))
       return Unexpected("no 1x1 convolution of stride 1");
@@ -45,23 +46,14 @@ Result<Product> product_of(const Graph& graph, const Node& node) {
   return Product{element_count(out) / std::max<std::int64_t>(1, out.back()), out.back(), in.back()};
 }
 
-/// An eighth of the products, less what the sums of blocks cost: those of rows take about as long as the products with 10
-/// columns, those of results as 7 steps. Fitted to 1x1 convolutions of 49 to 784 pixels and 256 to 2,048 channels on a
-/// Zen 5 core.
-double expected_share(const Product& product) {
-  constexpr double kSaved = 0.125, kColumns = 10, kSteps = 7, kLeast = 0.03;
-  const double share = kSaved - kColumns / static_cast<double>(product.columns) -
-                       kSteps / static_cast<double>(product.steps) -
-                       static_cast<double>(product.rows % 2) / static_cast<double>(product.rows);
-  return share < kLeast ? 0 : share;
-}
-
 std::vector<Place> find(const Graph& graph) {
   std::vector<Place> places;
   for (const NodeId id : graph.topological_order()) {
     const Result<Product> product = product_of(graph, graph.nodes[id]);
-    if (product && product->rows > 0 && product->columns > 0 && product->steps > 0)
-      places.push_back({.nodes = {id}, .expected_share = expected_share(*product)});
+    if (!product) continue;
+    places.push_back(
+        {.nodes = {id},
+         .expected_share = strassen_share(product->rows, product->columns, product->steps)});
   }
   return places;
 }
@@ -70,7 +62,7 @@ Result<void> apply(Graph& graph, const std::vector<NodeId>& nodes, const Rewrite
   if (nodes.size() != 1) return Unexpected("one node at a time");
   const Result<Product> product = product_of(graph, graph.nodes[nodes[0]]);
   if (!product) return Unexpected(product.error());
-  graph.nodes[nodes[0]].op.attrs.set("strassen", std::int64_t{1});
+  mark_by_strassen(graph.nodes[nodes[0]]);
   return {};
 }
 

@@ -2,6 +2,8 @@
 // it, against what the reference says of the graph before.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "compiler/graph_strategies.h"
 #include "graph/passes.h"
 #include "graph/subgraph.h"
@@ -183,6 +185,53 @@ TEST(RewrittenModels, AttentionReadsJoinedProjectionsWhereTheyAre) {
   for (const runtime::OmStep& step : om.steps)
     if (step.kind != runtime::StepKind::kNone) types += step.op_types.front() + " ";
   EXPECT_EQ(types, "MatMulV2 FlashAttentionScore ");
+}
+
+/// Impls of the om's nodes, in order.
+std::vector<std::string> impls_in(const runtime::Om& om) {
+  std::vector<std::string> names;
+  for (const auto& node : om.tuning.at("nodes")) names.push_back(node.at("impl"));
+  return names;
+}
+
+TEST(RewrittenModels, LargeProductsMultiplyByStrassensAlgorithm) {
+  graph::Graph before = tests::import_text(R"(g (float[2,64,512] x, float[1,256,14,14] i)
+        => (float[2,64,512] a, float[2,64,768] b, float[1,512,14,14] c)
+      <float[512,512] v, float[512,768] w, float[768] bias, float[512,256,1,1] k> {
+    a = MatMul (x, v)
+    d = MatMul (x, w)
+    e = Add (d, bias)
+    b = Relu (e)
+    c = Conv (i, k)
+  })");
+  graph::run_passes(before, {});
+  graph::Graph after = before;
+  EXPECT_EQ(apply_all(after, *graph::rewrites().find("strassen"), 5), 3);
+  const Soc soc = loopnest::test_socs().back();
+  auto impls = impls_in(expect_compiled_like_reference(after, options_for(soc, 2), before));
+  EXPECT_EQ(std::ranges::count(impls, "gemm_strassen"), 2);
+  EXPECT_EQ(std::ranges::count(impls, "conv_strassen"), 1);
+}
+
+TEST(RewrittenModels, JoinedProductsMultiplyByStrassensAlgorithm) {
+  graph::Graph before = tests::import_text(R"(g (float[2,40,256] x)
+        => (float[2,40,192] a, float[2,40,320] b)
+      <float[256,192] v, float[256,320] w> {
+    a = MatMul (x, v)
+    b = MatMul (x, w)
+  })");
+  graph::run_passes(before, {});
+  graph::Graph after = before;
+  const graph::Rewrite* rewrite = graph::rewrites().find("fuse_parallel_products");
+  const auto places = rewrite->find(after);
+  ASSERT_EQ(places.size(), 1u);
+  ASSERT_EQ(places[0].choices.size(), 2u) << "as it is, and by Strassen's algorithm";
+  const auto done = rewrite->apply(after, places[0].nodes, places[0].choices[1]);
+  ASSERT_TRUE(done) << done.error();
+  after.compact();
+  const Soc soc = loopnest::test_socs().back();
+  const auto impls = impls_in(expect_compiled_like_reference(after, options_for(soc, 2), before));
+  EXPECT_EQ(std::ranges::count(impls, "gemm_strassen"), 1);
 }
 
 TEST(RewrittenModels, LayerNormsRunInPieces) {
