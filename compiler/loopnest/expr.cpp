@@ -332,6 +332,24 @@ Vec transpose_row(const std::vector<Vec>& rows, int row) {
                    .ivalue = row}));
 }
 
+Vec interleave(const std::vector<Vec>& rows, int part) {
+  const int n = static_cast<int>(rows.size());
+  AOE_CHECK(n > 0 && part >= 0 && part < n,
+            "vector " + std::to_string(part) + " of " + std::to_string(n) + " interleaved");
+  std::vector<Expr> args;
+  for (const Vec& v : rows) {
+    AOE_CHECK(v.lanes() == rows[0].lanes(), "vectors of " + std::to_string(v.lanes()) + " and " +
+                                                std::to_string(rows[0].lanes()) +
+                                                " lanes interleaved");
+    args.push_back(v.e);
+  }
+  return Vec(make({.op = Op::kInterleave,
+                   .type = Type::kFloat,
+                   .lanes = rows[0].lanes(),
+                   .args = std::move(args),
+                   .ivalue = part}));
+}
+
 Vec pack_bf16(Vec low, Vec high) {
   check_lanes(low.e, high.e);
   return Vec(make(

@@ -57,6 +57,7 @@ enum class Op {
   kNeg, kAbs, kSqrt, kExp, kLog, kTanh, kErf, kFloor, kRoundEven,
   kReduceAdd, kReduceMax, kReduceMin,          // lanes -> 1 lane
   kTransposeRow,                               // row `ivalue` of the transpose of n args of n lanes
+  kInterleave,                                 // vector `ivalue` of the args' lanes taking turns
   kPackBf16, kDotBf16,                         // pairs of bfloat16 in the bits of float lanes
   kPairF16, kFmaF16, kLowF16, kHighF16,        // pairs of float16 in the bits of float lanes
   kLoadQuads, kQuadConst, kFlipSigns, kDotU8S8, // four bytes in the bits of float lanes
@@ -77,7 +78,7 @@ struct ExprNode {
   int lanes = 1;                ///< of kFloat and kMask
   std::vector<Expr> args = {};  ///< kLoad: index[, active]; kLoadIndexed: base,
                                 ///< index of the first lane's index[, active]
-  std::int64_t ivalue = 0;      ///< kIntConst; kTransposeRow: the row; kLoadIndexed: the buffer of
+  std::int64_t ivalue = 0;      ///< kIntConst; kTransposeRow: the row; kInterleave: which vector; kLoadIndexed: the buffer of
                                 ///< the indices; kQuadConst: the bits
   float fvalue = 0;             ///< kFloatConst
   int id = -1;                  ///< kVar: variable; kLocal: local; kLoad...: buffer
@@ -144,6 +145,8 @@ Vec broadcast(Vec scalar, int lanes);  ///< `scalar` has 1 lane
 Vec to_float(Int value);               ///< 1 lane
 /// Row `row` of the transpose of a square block: result[j] == rows[j][row]. rows.size() == lanes.
 Vec transpose_row(const std::vector<Vec>& rows, int row);
+/// Vector `part` of lane 0 of all rows, then lane 1 of all rows, ...: as many vectors as there are rows.
+Vec interleave(const std::vector<Vec>& rows, int part);
 /// Pairs of bfloat16, each in the bits of one float lane: the lanes of `low`, then those of `high`, rounded to nearest
 /// even, two neighbours a pair. 16 lanes; like dot_bf16(), for a Soc with has_bf16 only. Only loads, stores, local() and
 /// dot_bf16() may touch pairs.

@@ -232,6 +232,8 @@ class Lowering {
         return memory_.active_mask(index(e.args[0]), e.lanes);
       case Op::kTransposeRow:
         return emit_transpose_row(ir_, values(e.args), static_cast<int>(e.ivalue));
+      case Op::kInterleave:
+        return emit_interleave(ir_, values(e.args), static_cast<int>(e.ivalue));
       case Op::kFma:
         return emit_fma(ir_, value(e.args[0]), value(e.args[1]), value(e.args[2]));
       case Op::kPackBf16:

@@ -86,6 +86,8 @@ Spelling spelling(Op op) {
       return {"reduce_min", 0};
     case Op::kTransposeRow:
       return {"transpose_row", 0};
+    case Op::kInterleave:
+      return {"interleave", 0};
     case Op::kPackBf16:
       return {"pack_bf16", 0};
     case Op::kDotBf16:
@@ -274,7 +276,8 @@ class Printer {
     }
     const Spelling s = spelling(e.op);
     if (s.precedence == 0) {
-      const std::string row = e.op == Op::kTransposeRow ? std::to_string(e.ivalue) + ", " : "";
+      const bool is_numbered = e.op == Op::kTransposeRow || e.op == Op::kInterleave;
+      const std::string row = is_numbered ? std::to_string(e.ivalue) + ", " : "";
       const std::string lanes =
           e.op == Op::kBroadcast || e.op == Op::kActiveLanes ? ", " + std::to_string(e.lanes) : "";
       return std::string(s.text) + "(" + row + list(e.args) + lanes + ")";

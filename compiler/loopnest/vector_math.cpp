@@ -259,6 +259,24 @@ Value* emit_transpose_row(IrBuilder& ir, const std::vector<Value*>& rows, int ro
   return gather_group(ir, fours, n, row / 4);
 }
 
+Value* emit_interleave(IrBuilder& ir, const std::vector<Value*>& rows, int part) {
+  const int n = static_cast<int>(rows.size());
+  if (!rows[0]->getType()->isVectorTy()) return rows[static_cast<std::size_t>(part)];
+  const auto lanes =
+      static_cast<int>(llvm::cast<llvm::FixedVectorType>(rows[0]->getType())->getNumElements());
+  Value* result = rows[0];
+  for (int r = 0; r < n; ++r) {  // row by row into the lanes that are its turn
+    llvm::SmallVector<int, 16> mask(static_cast<std::size_t>(lanes));
+    for (int i = 0; i < lanes; ++i) {
+      const int at = part * lanes + i;
+      const bool is_its_turn = at % n == r;
+      mask[static_cast<std::size_t>(i)] = is_its_turn ? lanes + at / n : i;
+    }
+    result = ir.CreateShuffleVector(result, rows[static_cast<std::size_t>(r)], mask);
+  }
+  return result;
+}
+
 // ---- pairs of bfloat16 ----
 
 Value* emit_pack_bf16(IrBuilder& ir, Value* low, Value* high) {

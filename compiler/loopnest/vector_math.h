@@ -31,6 +31,9 @@ llvm::Value* emit_reduction(IrBuilder& ir, llvm::Value* x,
 /// Row `row` of the transpose of a square block of rows.
 llvm::Value* emit_transpose_row(IrBuilder& ir, const std::vector<llvm::Value*>& rows, int row);
 
+/// Vector `part` of the lanes of all rows taking turns.
+llvm::Value* emit_interleave(IrBuilder& ir, const std::vector<llvm::Value*>& rows, int part);
+
 /// See pack_bf16() and dot_bf16() in loopnest.h; 16 lanes.
 llvm::Value* emit_pack_bf16(IrBuilder& ir, llvm::Value* low, llvm::Value* high);
 llvm::Value* emit_dot_bf16(IrBuilder& ir, llvm::Value* a, llvm::Value* b, llvm::Value* sum);

@@ -137,6 +137,22 @@ TEST(Transpose, OfEverySize) {
   }
 }
 
+TEST(Interleave, OfAnyNumberOfRows) {
+  for (const int lanes : {1, 4, 8, 16}) {
+    for (const int n : {1, 2, 3, 4, 7}) {
+      Builder b("f");
+      const Buffer x = b.buffer("x", Access::kRead), y = b.buffer("y", Access::kReadWrite);
+      b.parallel(1, [&](Int) {
+        std::vector<Vec> rows;
+        for (int i = 0; i < n; ++i) rows.push_back(b.get(b.local(b.load(x, i * lanes, lanes))));
+        for (int i = 0; i < n; ++i) b.store(y, i * lanes, interleave(rows, i));
+      });
+      const auto elements = static_cast<std::size_t>(n * lanes);
+      expect_agreement(b.finish(), random_floats(elements), elements);
+    }
+  }
+}
+
 TEST(ControlFlow, LoopsThatMayBeEmptyAndBranches) {
   Builder b("f");
   const Buffer x = b.buffer("x", Access::kRead), y = b.buffer("y", Access::kReadWrite);

@@ -178,6 +178,16 @@ class Evaluator {
           row.push_back(vector(arg)[static_cast<std::size_t>(e->ivalue)]);
         return row;
       }
+      case Op::kInterleave: {
+        std::vector<Lanes> rows;
+        for (const Expr& arg : e->args) rows.push_back(vector(arg));
+        Lanes part;
+        for (std::size_t i = 0; i < lanes; ++i) {
+          const std::size_t at = static_cast<std::size_t>(e->ivalue) * lanes + i;
+          part.push_back(rows[at % rows.size()][at / rows.size()]);
+        }
+        return part;
+      }
       case Op::kPackBf16:
         return pack_bf16(vector(e->args[0]), vector(e->args[1]));
       case Op::kPairF16:
