@@ -319,8 +319,8 @@ void bench(const Task& task, const Candidate& base, const Options& options, cons
     Runner runner(task, candidate, soc);
     if (options.check) {
       const double error = runner.error();
-      if (!(error < 1e-4))
-        std::printf("    WRONG by %g: %s\n", error, text_of(candidate.schedule).c_str());
+      std::printf("    %s %.1e: %s\n", error < 1e-4 ? "error" : "WRONG by", error,
+                  text_of(candidate.schedule).c_str());
     }
     lines.push_back({runner.best_ns(options.search != 0 ? 5 : 60), candidate.schedule});
     if (i == 0) {
@@ -398,7 +398,8 @@ int main(int argc, char** argv) {
   add("format", text("NAME"), "only this Format");
   add("schedule", text("A=N,B=N"), "axes that differ from the heuristic Schedule");
   add("search", number_or(0, "N"), "time N random legal Schedules and print the best");
-  add("check", po::bool_switch(), "compare with the reference");
+  add("check", po::bool_switch(),
+      "print the largest error against the reference, as a share of the largest output");
   add("avx2", po::bool_switch(), "compile for AVX2");
   add("assembly", po::bool_switch(), "print the machine code");
   add("task", po::value<std::vector<std::string>>()->required(), "tasks");

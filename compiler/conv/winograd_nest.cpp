@@ -2,6 +2,7 @@
 #include "compiler/conv/winograd_nest.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "compiler/conv/conv_weights.h"
 #include "compiler/conv/image_store.h"
@@ -15,19 +16,23 @@ using loopnest::Int;
 using loopnest::Local;
 using loopnest::Vec;
 
-/// G g G^T of one 3x3 kernel, position by position: first the columns, then the rows. In double,
-/// since the weights are read many times and transformed once.
+/// G g G^T of one kernel, position by position: first the columns, then the rows. In double, since the weights are read
+/// many times and transformed once.
 void transform_kernel(const float* kernel, const std::vector<std::vector<double>>& g,
                       std::vector<double>& columns, float* transformed) {
-  const std::size_t size = g.size();
-  for (std::size_t i = 0; i < size; ++i)
-    for (std::size_t c = 0; c < 3; ++c)
-      columns[i * 3 + c] = g[i][0] * kernel[c] + g[i][1] * kernel[3 + c] + g[i][2] * kernel[6 + c];
+  const std::size_t size = g.size(), taps = g[0].size();
   for (std::size_t i = 0; i < size; ++i) {
-    const double* row = columns.data() + i * 3;
+    for (std::size_t c = 0; c < taps; ++c) {
+      double sum = 0;
+      for (std::size_t r = 0; r < taps; ++r) sum += g[i][r] * kernel[r * taps + c];
+      columns[i * taps + c] = sum;
+    }
+  }
+  for (std::size_t i = 0; i < size; ++i) {
+    const double* row = columns.data() + i * taps;
     for (std::size_t j = 0; j < size; ++j)
       transformed[i * size + j] =
-          static_cast<float>(row[0] * g[j][0] + row[1] * g[j][1] + row[2] * g[j][2]);
+          static_cast<float>(std::inner_product(row, row + taps, g[j].begin(), 0.0));
   }
 }
 
@@ -40,18 +45,19 @@ PackedConstant pack_weights(const Task& task, const WinogradPlan& plan) {
             const float* from = weights->view().as<float>();
             float* to = static_cast<float*>(destination);
             std::fill_n(to, elements, 0.0f);
-            const auto& g = weight_transform(plan.outputs());
+            const auto g = weight_transform(plan.inputs(), plan.taps());
             const std::int64_t channels = plan.in_chunks() * plan.tiling().ic_unroll;
             const std::int64_t width = plan.tiling().oc_vectors * plan.lanes();
             const std::int64_t positions = plan.positions();
-            std::vector<double> columns(g.size() * 3);
+            const std::int64_t taps = plan.taps() * plan.taps();
+            std::vector<double> columns(g.size() * g[0].size());
             std::vector<float> transformed(static_cast<std::size_t>(positions));
             // Output channels innermost: they are neighbours in memory, so each line is written once.
             for (std::int64_t block = 0; block * width < s.out_channels; ++block) {
               for (std::int64_t ic = 0; ic < s.in_channels; ++ic) {
                 const std::int64_t end = std::min((block + 1) * width, s.out_channels);
                 for (std::int64_t oc = block * width; oc < end; ++oc) {
-                  transform_kernel(from + (oc * s.in_channels + ic) * 9, g, columns,
+                  transform_kernel(from + (oc * s.in_channels + ic) * taps, g, columns,
                                    transformed.data());
                   float* at = to + (block * positions * channels + ic) * width + oc % width;
                   for (const float value : transformed) {
@@ -235,7 +241,7 @@ class WinogradNest {
         column.push_back(builder_.get(builder_.local(
             builder_.load(products_, from + (i * side + j) * stride, plan_.lanes()))));
       }
-      const std::vector<Vec> transformed = transform_products(builder_, column);
+      const std::vector<Vec> transformed = transform_products(builder_, column, outputs);
       for (std::size_t i = 0; i < rows.size(); ++i) rows[i].push_back(transformed[i]);
     }
     const Vec bias = builder_.get(builder_.local(
@@ -243,7 +249,7 @@ class WinogradNest {
     for (std::int64_t i = 0; i < outputs; ++i) {
       builder_.if_(at.row + i < Int(s_.out_height), [&] {
         const std::vector<Vec> row =
-            transform_products(builder_, rows[static_cast<std::size_t>(i)]);
+            transform_products(builder_, rows[static_cast<std::size_t>(i)], outputs);
         for (std::int64_t j = 0; j < outputs; ++j) {
           builder_.if_(at.column + j < Int(s_.out_width), [&] {
             store_.store(builder_, buffers_, {at.n, vector, at.row + i, at.column + j},

@@ -1,7 +1,7 @@
-// The loop nest of Winograd's convolution F(m x m, 3 x 3): tiles of (m+2) x (m+2) inputs and the weights are transformed,
-// multiplied position by position as small matrix products over the channels, and transformed back: 2.25 (m = 2), 4
-// (m = 4) or 5.06 (m = 6) times fewer multiplications than the direct algorithm. Lavin and Gray, "Fast Algorithms for
-// Convolutional Neural Networks", 2015.
+// The loop nest of Winograd's convolution F(m x m, r x r): tiles of (m+r-1) x (m+r-1) inputs and the weights are
+// transformed, multiplied position by position as small matrix products over the channels, and transformed back. With
+// r = 3 that takes 2.25 (m = 2), 4 (m = 4) or 5.06 (m = 6) times fewer multiplications than the direct algorithm, with
+// r = 4 or 5 up to 6.25 times. Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2015.
 //
 // One parallel iteration carries a block of tiles through all three steps in its thread's scratch memory, for one share
 // of the output channels.
@@ -14,7 +14,13 @@
 
 namespace aoe::compiler {
 
-/// A Schedule of `winograd_f23`, `winograd_f43` or `winograd_f63` by name.
+/// F(m,r): one side of a tile and of the kernel. m + r - 1 is 4, 6 or 8.
+struct WinogradSize {
+  std::int64_t outputs = 0, taps = 0;
+  std::int64_t inputs() const { return outputs + taps - 1; }
+};
+
+/// A Schedule of the `winograd_f<m><r>` by name.
 struct WinogradTiling {
   std::int64_t oc_vectors = 1;  ///< register block of the products: output vectors
   std::int64_t tile_block = 1;  ///< register block of the products: tiles
@@ -34,15 +40,14 @@ struct WinogradTiling {
 /// A convolution cut up for one tiling.
 class WinogradPlan {
  public:
-  /// `outputs`: m, 2, 4 or 6.
-  WinogradPlan(const ConvShape& shape, std::int64_t outputs, int lanes,
-               const WinogradTiling& tiling);
+  WinogradPlan(const ConvShape& shape, WinogradSize size, int lanes, const WinogradTiling& tiling);
 
   const ConvShape& shape() const { return shape_; }
   const WinogradTiling& tiling() const { return tiling_; }
   int lanes() const { return lanes_; }
-  std::int64_t outputs() const { return outputs_; }
-  std::int64_t inputs() const { return outputs_ + 2; }
+  std::int64_t outputs() const { return size_.outputs; }
+  std::int64_t taps() const { return size_.taps; }
+  std::int64_t inputs() const { return size_.inputs(); }
   std::int64_t positions() const { return inputs() * inputs(); }
   std::int64_t tile_rows() const;
   std::int64_t tile_columns() const;
@@ -63,7 +68,7 @@ class WinogradPlan {
 
  private:
   ConvShape shape_;
-  std::int64_t outputs_;
+  WinogradSize size_;
   int lanes_;
   WinogradTiling tiling_;
 };

@@ -21,16 +21,16 @@ Schedule WinogradTiling::schedule() const {
           {"oc_splits", oc_splits},   {"ic_unroll", ic_unroll},   {"prefetch", prefetch}};
 }
 
-WinogradPlan::WinogradPlan(const ConvShape& shape, std::int64_t outputs, int lanes,
+WinogradPlan::WinogradPlan(const ConvShape& shape, WinogradSize size, int lanes,
                            const WinogradTiling& tiling)
-    : shape_(shape), outputs_(outputs), lanes_(lanes), tiling_(tiling) {
+    : shape_(shape), size_(size), lanes_(lanes), tiling_(tiling) {
 }
 
 std::int64_t WinogradPlan::tile_rows() const {
-  return ceil_div(shape_.out_height, outputs_);
+  return ceil_div(shape_.out_height, outputs());
 }
 std::int64_t WinogradPlan::tile_columns() const {
-  return ceil_div(shape_.out_width, outputs_);
+  return ceil_div(shape_.out_width, outputs());
 }
 std::int64_t WinogradPlan::tiles() const {
   return shape_.batch * tile_rows() * tile_columns();

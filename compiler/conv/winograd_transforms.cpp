@@ -1,6 +1,8 @@
-// Winograd's transforms for the points 0, 1, -1 (F(2,3)), 2, -2 (F(4,3)), 1/2 and -1/2 (F(6,3)). Rows of the matrices
-// that belong to points of opposite sign share their even and their odd part.
+// Winograd's transforms for the points 0, 1, -1 and infinity (4 inputs), with 2, -2 (6 inputs), and with 1/2, -1/2 (8
+// inputs). Rows of the matrices that belong to points of opposite sign share their even and their odd part.
 #include "compiler/conv/winograd_transforms.h"
+
+#include <cmath>
 
 #include "base/check.h"
 
@@ -36,19 +38,6 @@ std::vector<Vec> transform_8_inputs(Builder& b, const std::vector<Vec>& d) {
           even2 - odd2, even3 + odd3, even3 - odd3, times(5.25f, d[3] - d[5], d[7] - d[1])});
 }
 
-std::vector<Vec> transform_8_products(Builder& b, const std::vector<Vec>& p) {
-  const Vec sum1 = keep(b, p[1] + p[2]), difference1 = keep(b, p[1] - p[2]);
-  const Vec sum2 = keep(b, p[3] + p[4]), difference2 = keep(b, p[3] - p[4]);
-  const Vec sum3 = keep(b, p[5] + p[6]), difference3 = keep(b, p[5] - p[6]);
-  const auto power = [&](float factor, const Vec& one, const Vec& two, const Vec& half) {
-    return times(factor, two, times(1 / factor, half, one));
-  };
-  return keep_all(
-      b, {p[0] + sum1 + sum2 + sum3, power(2, difference1, difference2, difference3),
-          power(4, sum1, sum2, sum3), power(8, difference1, difference2, difference3),
-          power(16, sum1, sum2, sum3), power(32, difference1, difference2, difference3) + p[7]});
-}
-
 }  // namespace
 
 std::vector<Vec> transform_inputs(Builder& b, const std::vector<Vec>& d) {
@@ -61,35 +50,49 @@ std::vector<Vec> transform_inputs(Builder& b, const std::vector<Vec>& d) {
                       even2 + odd2, even2 - odd2, times(4, d[1], times(-5, d[3], d[5]))});
 }
 
-std::vector<Vec> transform_products(Builder& b, const std::vector<Vec>& p) {
+// Output i sums up the products times the i-th powers of their points: 0 counts in the first output only, infinity in
+// the last.
+std::vector<Vec> transform_products(Builder& b, const std::vector<Vec>& p, std::int64_t outputs) {
   if (p.size() == 4) return keep_all(b, {p[0] + p[1] + p[2], p[1] - p[2] - p[3]});
-  if (p.size() == 8) return transform_8_products(b, p);
-  AOE_CHECK(p.size() == 6, "tiles have 4, 6 or 8 inputs a side");
-  const Vec sum1 = keep(b, p[1] + p[2]), difference1 = keep(b, p[1] - p[2]);
-  const Vec sum2 = keep(b, p[3] + p[4]), difference2 = keep(b, p[3] - p[4]);
-  return keep_all(b, {p[0] + sum1 + sum2, times(2, difference2, difference1), times(4, sum2, sum1),
-                      times(8, difference2, difference1) + p[5]});
+  AOE_CHECK(p.size() == 6 || p.size() == 8, "tiles have 4, 6 or 8 inputs a side");
+  const bool has_halves = p.size() == 8;
+  std::vector<Vec> sums, differences;  // of the points of opposite sign
+  for (std::size_t i = 1; i + 1 < p.size(); i += 2) {
+    sums.push_back(keep(b, p[i] + p[i + 1]));
+    differences.push_back(keep(b, p[i] - p[i + 1]));
+  }
+  std::vector<Vec> results = {p[0] + sums[0] + sums[1]};
+  if (has_halves) results[0] = results[0] + sums[2];
+  for (std::int64_t i = 1; i < outputs; ++i) {
+    const std::vector<Vec>& pairs = i % 2 == 0 ? sums : differences;
+    const auto power = static_cast<float>(std::int64_t{1} << i);
+    const Vec inner = has_halves ? times(1 / power, pairs[2], pairs[0]) : pairs[0];
+    results.push_back(times(power, pairs[1], inner));
+  }
+  results.back() = results.back() + p.back();
+  return keep_all(b, std::move(results));
 }
 
-const std::vector<std::vector<double>>& weight_transform(std::int64_t outputs) {
-  static const std::vector<std::vector<double>> two = {
-      {1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};
-  static const std::vector<std::vector<double>> four = {{1. / 4, 0, 0},
-                                                        {-1. / 6, -1. / 6, -1. / 6},
-                                                        {-1. / 6, 1. / 6, -1. / 6},
-                                                        {1. / 24, 1. / 12, 1. / 6},
-                                                        {1. / 24, -1. / 12, 1. / 6},
-                                                        {0, 0, 1}};
-  static const std::vector<std::vector<double>> six = {{1, 0, 0},
-                                                       {-2. / 9, -2. / 9, -2. / 9},
-                                                       {-2. / 9, 2. / 9, -2. / 9},
-                                                       {1. / 90, 1. / 45, 2. / 45},
-                                                       {1. / 90, -1. / 45, 2. / 45},
-                                                       {32. / 45, 16. / 45, 8. / 45},
-                                                       {32. / 45, -16. / 45, 8. / 45},
-                                                       {0, 0, 1}};
-  AOE_CHECK(outputs == 2 || outputs == 4 || outputs == 6, "F(2,3), F(4,3) and F(6,3) only");
-  return outputs == 2 ? two : outputs == 4 ? four : six;
+std::vector<std::vector<double>> weight_transform(std::int64_t inputs, std::int64_t taps) {
+  struct Point {
+    double value, factor;
+  };
+  static const std::vector<Point> four = {{0, 1}, {1, 0.5}, {-1, 0.5}};
+  static const std::vector<Point> six = {
+      {0, 1. / 4}, {1, -1. / 6}, {-1, -1. / 6}, {2, 1. / 24}, {-2, 1. / 24}};
+  static const std::vector<Point> eight = {{0, 1},          {1, -2. / 9},  {-1, -2. / 9},
+                                           {2, 1. / 90},    {-2, 1. / 90}, {0.5, 32. / 45},
+                                           {-0.5, 32. / 45}};
+  AOE_CHECK(inputs == 4 || inputs == 6 || inputs == 8, "tiles have 4, 6 or 8 inputs a side");
+  std::vector<std::vector<double>> rows;
+  for (const Point& point : inputs == 4 ? four : inputs == 6 ? six : eight) {
+    std::vector<double> row;
+    for (std::int64_t tap = 0; tap < taps; ++tap)
+      row.push_back(point.factor * std::pow(point.value, static_cast<double>(tap)));
+    rows.push_back(std::move(row));
+  }
+  rows.emplace_back(static_cast<std::size_t>(taps), 0.0).back() = 1;  // infinity
+  return rows;
 }
 
 }  // namespace aoe::compiler

@@ -1,4 +1,5 @@
-// winograd_f23, winograd_f43, winograd_f63: generated Winograd convolution for 3x3 windows of stride 1, in NC1HWC0.
+// winograd_f23, f43, f63, f34, f54, f25, f45: generated Winograd convolution for 3x3, 4x4 and 5x5 windows of stride 1, in
+// NC1HWC0. The second digit is the window's side, the first that of a tile of outputs.
 // The nest: compiler/conv/winograd_nest.h. Tested like every Impl by tests/compiler/impls_test.cpp.
 #include <algorithm>
 #include <limits>
@@ -16,8 +17,9 @@ constexpr std::int64_t kPrefetchVectors = 32;  ///< fetched ahead, where weights
 
 class Winograd final : public Impl {
  public:
-  explicit Winograd(std::int64_t outputs)
-      : outputs_(outputs), name_("winograd_f" + std::to_string(outputs) + "3") {}
+  explicit Winograd(WinogradSize size)
+      : size_(size),
+        name_("winograd_f" + std::to_string(size.outputs) + std::to_string(size.taps)) {}
 
   std::string_view name() const override { return name_; }
   int version() const override { return 2; }
@@ -27,9 +29,10 @@ class Winograd final : public Impl {
     if (!shape) return Unexpected(shape.error());
     const ConvShape& s = *shape;
     if (s.is_transposed) return Unexpected("Conv2DTranspose is not covered");
-    if (s.kernel_height != 3 || s.kernel_width != 3) {
+    if (s.kernel_height != size_.taps || s.kernel_width != size_.taps) {
       return Unexpected("kernel " + std::to_string(s.kernel_height) + "x" +
-                        std::to_string(s.kernel_width) + ", needs 3x3");
+                        std::to_string(s.kernel_width) + ", needs " + std::to_string(size_.taps) +
+                        "x" + std::to_string(size_.taps));
     }
     if (s.stride_height != 1 || s.stride_width != 1) {
       return Unexpected("stride " + std::to_string(s.stride_height) + "x" +
@@ -123,7 +126,7 @@ class Winograd final : public Impl {
 
  private:
   WinogradPlan plan_of(const Task& task, const WinogradTiling& tiling, const Soc& soc) const {
-    return WinogradPlan(conv_shape(task).value(), outputs_, soc.vector_lanes, tiling);
+    return WinogradPlan(conv_shape(task).value(), size_, soc.vector_lanes, tiling);
   }
 
   static bool is_legal(const WinogradPlan& plan, const Soc& soc) {
@@ -137,7 +140,9 @@ class Winograd final : public Impl {
 
   /// Of what core_cycles() counts, as measured on fifteen layers of five models on a Zen 5 core: the products of F(4,3)
   /// overlap with its transforms; the 8x8 tiles of F(6,3) spill.
-  double efficiency() const { return outputs_ == 2 ? 0.95 : outputs_ == 4 ? 1.1 : 0.85; }
+  double efficiency() const {
+    return size_.inputs() == 4 ? 0.95 : size_.inputs() == 6 ? 1.1 : 0.85;
+  }
 
   /// What it costs that weights and scratch memory do not stay in L2: at 24 bytes a cycle from L3, half of it hidden.
   static double traffic_cycles(const WinogradPlan& plan, const Soc& soc) {
@@ -185,16 +190,15 @@ class Winograd final : public Impl {
     return best;
   }
 
-  std::int64_t outputs_;
+  WinogradSize size_;
   std::string name_;
 };
 
 }  // namespace
 
 void register_winograd(ImplRegistry& registry) {
-  registry.add(std::make_unique<Winograd>(2));
-  registry.add(std::make_unique<Winograd>(4));
-  registry.add(std::make_unique<Winograd>(6));
+  constexpr WinogradSize kSizes[] = {{2, 3}, {4, 3}, {6, 3}, {3, 4}, {5, 4}, {2, 5}, {4, 5}};
+  for (const WinogradSize& size : kSizes) registry.add(std::make_unique<Winograd>(size));
 }
 
 }  // namespace aoe::compiler
