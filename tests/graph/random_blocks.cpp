@@ -87,7 +87,7 @@ class BlockWriter {
   ValueId maybe_relu(ValueId value) { return below(2) == 0 ? add("Relu", {value}) : value; }
 
   void add_block() {
-    switch (below(14)) {
+    switch (below(16)) {
       case 0:
       case 1:
         return add_parallel_convolutions();
@@ -113,6 +113,9 @@ class BlockWriter {
         return add_image_attention();
       case 12:
         return add_layer_norm();
+      case 13:
+      case 14:
+        return add_stem();
       default:
         pool_.push_back(maybe_relu(add("Sigmoid", {pick()})));
     }
@@ -289,6 +292,23 @@ class BlockWriter {
     attrs.set("strides", std::vector<std::int64_t>{1 + below(2), 1 + below(2)});
     attrs.set("pads", std::vector<std::int64_t>(4, below(2)));
     pool_.push_back(add("MaxPoolV3", {y}, std::move(attrs)));
+  }
+
+  /// A large window of stride 2 over few channels; an even number of rows and columns.
+  void add_stem() {
+    ValueId x = add("Sigmoid", {convolution(pick(), 1 + below(4), 1, {}, true)});
+    for (const std::int64_t axis : {2, 3}) {
+      reference::Attrs attrs;
+      attrs.set("axis", axis);
+      x = add("ConcatV2", {x, x}, std::move(attrs));
+    }
+    const std::int64_t kernel = 5 + below(2);
+    if (std::min(shape(x)[2], shape(x)[3]) <= kernel) return pool_.push_back(x);
+    reference::Attrs attrs;
+    attrs.set("strides", std::vector<std::int64_t>{2, 2});
+    attrs.set("pads", std::vector<std::int64_t>{below(4), below(4), below(4), below(4)});
+    const ValueId weights = floats({1 + below(20), shape(x)[1], kernel, kernel + below(2)});
+    pool_.push_back(maybe_relu(add("Conv2D", {x, weights}, std::move(attrs))));
   }
 
   std::mt19937 random_;

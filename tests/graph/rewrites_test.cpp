@@ -45,8 +45,8 @@ graph::RewritePlan random_plan(const Graph& graph, const CanonicalForm& form,
   std::ranges::shuffle(steps, random);
   const std::vector<graph::Rewrite>& kinds = graph::rewrites().all();
   const std::string& first = kinds[random() % kinds.size()].kind;
-  std::ranges::stable_partition(
-      steps, [&](const graph::PlanStep& step) { return step.kind == first; });
+  std::ranges::stable_partition(steps,
+                                [&](const graph::PlanStep& step) { return step.kind == first; });
   graph::RewritePlan plan;
   for (graph::PlanStep& step : steps) {
     plan.steps.push_back(std::move(step));
@@ -93,11 +93,12 @@ TEST(Rewrites, KeepTheMeaningOfRandomGraphs) {
 TEST(Rewrites, HaveKnownNames) {
   std::vector<std::string> kinds;
   for (const graph::Rewrite& rewrite : graph::rewrites().all()) kinds.push_back(rewrite.kind);
-  EXPECT_EQ(kinds, (std::vector<std::string>{
-                       "absorb_channel_shuffle", "chain_across_shuffle", "expand_attention",
-                       "expand_layer_norm", "fuse_chain", "fuse_parallel_convolutions",
-                       "fuse_parallel_products", "keep_apart", "keep_format", "recompute",
-                       "run_side_by_side", "slice_batch", "slice_rows", "strassen"}));
+  EXPECT_EQ(kinds,
+            (std::vector<std::string>{"absorb_channel_shuffle", "chain_across_shuffle",
+                                      "expand_attention", "expand_layer_norm", "fuse_chain",
+                                      "fuse_parallel_convolutions", "fuse_parallel_products",
+                                      "keep_apart", "keep_format", "recompute", "run_side_by_side",
+                                      "slice_batch", "slice_rows", "space_to_depth", "strassen"}));
 }
 
 TEST(RewritePlan, RefusesWhatItDoesNotKnow) {
