@@ -14,24 +14,23 @@ using loopnest::Builder;
 using loopnest::Int;
 using loopnest::Vec;
 
-/// A square block that is transposed in registers: source rows lie `from_row` apart, target rows
-/// `to_row`.
+/// A square block that is transposed in registers.
 struct Tile {
   Int from, to;
-  std::int64_t from_row, to_row;
-  std::int64_t rows;          ///< source rows that are there
+  Shape from_rows;            ///< where the source rows that are there begin
+  std::int64_t from_column;   ///< distance of a source row's elements
+  std::int64_t to_row;        ///< distance of target rows
   std::int64_t columns;       ///< lanes of them that are there
   std::int64_t stored_lanes;  ///< of each target row
 };
 
 void emit_tile(Builder& builder, Buffer from, Buffer to, const Tile& tile, int lanes) {
   std::vector<Vec> rows;
-  for (std::int64_t r = 0; r < lanes; ++r) {
-    const Vec row =
-        r < tile.rows ? builder.load(from, tile.from + r * tile.from_row, lanes, Int(tile.columns))
-                      : loopnest::splat(0.0f, lanes);
-    rows.push_back(builder.get(builder.local(row)));
+  for (const std::int64_t row : tile.from_rows) {
+    rows.push_back(builder.get(builder.local(
+        builder.load(from, tile.from + row, lanes, Int(tile.columns), tile.from_column))));
   }
+  rows.resize(static_cast<std::size_t>(lanes), loopnest::splat(0.0f, lanes));
   for (std::int64_t c = 0; c < tile.columns; ++c) {
     builder.store(to, tile.to + c * tile.to_row, transpose_row(rows, static_cast<int>(c)),
                   Int(tile.stored_lanes));
@@ -43,7 +42,8 @@ void emit_tile(Builder& builder, Buffer from, Buffer to, const Tile& tile, int l
 CopyNest::CopyNest(CopyRegion region, const CopyTiling& tiling)
     : region_(std::move(region)), tiling_(tiling) {
   merge_dimensions();
-  if (region_.fill || region_.from.back() <= 1 || region_.to.back() != 1) return;
+  if (!region_.last_from.empty()) crossing_ = region_.extents.size() - 2;
+  if (crossing_ || region_.fill || region_.from.back() <= 1 || region_.to.back() != 1) return;
   for (std::size_t d = 0; d + 1 < region_.extents.size(); ++d) {
     if (region_.from[d] == 1 && region_.extents[d] > 1) crossing_ = d;
   }
@@ -51,7 +51,7 @@ CopyNest::CopyNest(CopyRegion region, const CopyTiling& tiling)
 
 void CopyNest::merge_dimensions() {
   StridedNest nest{.extents = region_.extents, .strides = {region_.to, region_.from}};
-  nest.collapse(region_.padded_last > 0 ? 1 : 0);
+  nest.collapse(!region_.last_from.empty() ? 2 : region_.padded_last > 0 ? 1 : 0);
   region_.extents = nest.extents;
   region_.to = nest.strides[0];
   region_.from = nest.strides[1];
@@ -141,12 +141,15 @@ void CopyNest::emit_tiles(Builder& builder, Buffer from, Buffer to, Int p) const
     target = target + i * region_.to[d];
   }
   const auto tile = [&](Int row, std::int64_t rows, std::int64_t columns) {
+    Shape from_rows = region_.last_from;
+    for (std::int64_t r = 0; region_.last_from.empty() && r < rows; ++r)
+      from_rows.push_back(r * region_.from[last]);
     emit_tile(builder, from, to,
               {.from = source + row * region_.from[last],
                .to = target + row,
-               .from_row = region_.from[last],
+               .from_rows = from_rows,
+               .from_column = region_.from[*crossing_],
                .to_row = region_.to[*crossing_],
-               .rows = rows,
                .columns = columns,
                .stored_lanes = region_.padded_last > 0 ? region_.padded_last : rows},
               lanes);

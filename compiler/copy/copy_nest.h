@@ -18,6 +18,9 @@ struct CopyRegion {
   Shape extents;   ///< in the target's order: its last stride is 1
   Shape from, to;  ///< strides in elements; 0 in `from` repeats
   std::int64_t from_offset = 0, to_offset = 0;
+  /// Where no stride leads from one element of the last dimension to the next: the distance of each from the first, in
+  /// the source; at most one vector of them.
+  Shape last_from;
   /// > 0: this many elements of the last dimension are written, zeros behind its extent; at most
   /// one vector.
   std::int64_t padded_last = 0;
@@ -51,8 +54,8 @@ class CopyNest {
 
   CopyRegion region_;
   CopyTiling tiling_;
-  std::optional<std::size_t>
-      crossing_;  ///< the dimension along which the source is contiguous, when it is not the last
+  /// The dimension along which the source is read in vectors, when it is not the last.
+  std::optional<std::size_t> crossing_;
 };
 
 }  // namespace aoe::compiler

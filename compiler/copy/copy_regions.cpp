@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "compiler/broadcast_layout.h"
+#include "compiler/integer_math.h"
 #include "reference/axes.h"
 #include "reference/strided.h"
 
@@ -99,6 +100,33 @@ Regions block_regions(const Task& task) {
     region = {.extents = reorder(extents), .from = reorder(space), .to = reorder(depth)};
   }
   return std::vector{region};
+}
+
+/// SpaceToDepth into images whose channels are neighbours: one region for each block of lanes.
+Regions deep_image_regions(const Task& task, Format to, int c0) {
+  const std::int64_t b = task.op.attrs.get_int("blocksize", 0);
+  const Shape& in = task.in(0).shape;
+  const Shape& out = task.out().shape;
+  const Shape from = reference::dense_strides(in);
+  const std::int64_t channels = out[1], pixels = out[2] * out[3];
+  const bool is_blocked = to == Format::kNC1HWC0;
+  const std::int64_t pixel = is_blocked ? c0 : channels;
+  std::vector<CopyRegion> regions;
+  for (std::int64_t first = 0; first < channels; first += c0) {
+    CopyRegion region{
+        .extents = {out[0], out[2], out[3], std::min<std::int64_t>(c0, channels - first)},
+        .from = {from[0], b * from[2], b * from[3], 0},
+        .to = {(is_blocked ? ceil_div(channels, c0) * c0 : channels) * pixels, out[3] * pixel,
+               pixel, 1},
+        .to_offset = is_blocked ? first * pixels : first};
+    for (std::int64_t c = first; c < first + region.extents.back(); ++c) {
+      const std::int64_t row = c / in[1] / b, column = c / in[1] % b;
+      region.last_from.push_back(c % in[1] * from[1] + row * from[2] + column * from[3]);
+    }
+    if (is_blocked) region.padded_last = c0;
+    regions.push_back(std::move(region));
+  }
+  return regions;
 }
 
 // ---- TransData ----
@@ -333,6 +361,8 @@ Regions copy_regions(const Task& task, const FormatChoice& format, int c0) {
   if (type == "SplitV") return part_regions(task, main, c0, false);
   if (type == "Slice") return slice_regions(task, main, c0);
   if (type == "PadV3") return pad_regions(task, main, c0);
+  if (type == "SpaceToDepth" && main != Format::kND && format.inputs[0] == Format::kND)
+    return deep_image_regions(task, main, c0);
   if (main != Format::kND) return Unexpected(type + " moves in dense layout only");
   if (type == "Transpose") return transpose_regions(task);
   if (type == "Expand") return expand_regions(task);

@@ -42,6 +42,10 @@ std::vector<FormatChoice> possible_formats(const Task& task) {
   if (!is_image(task.in(0)) || !is_image(task.out())) return choices;
   choices.push_back(choice_of(task, "NC1HWC0", Format::kNC1HWC0, Format::kNC1HWC0));
   choices.push_back(choice_of(task, "NHWC", Format::kNHWC, Format::kNHWC));
+  if (task.op.type == "SpaceToDepth") {
+    choices.push_back(choice_of(task, "ND_NC1HWC0", Format::kND, Format::kNC1HWC0));
+    choices.push_back(choice_of(task, "ND_NHWC", Format::kND, Format::kNHWC));
+  }
   return choices;
 }
 
