@@ -1,0 +1,73 @@
+// The constants of a Winograd convolution: weights transformed and packed for its tiling, and the bias.
+#include <algorithm>
+#include <numeric>
+
+#include "compiler/conv/conv_weights.h"
+#include "compiler/conv/winograd_tiles.h"
+#include "compiler/conv/winograd_transforms.h"
+
+namespace aoe::compiler {
+namespace {
+
+/// G g G^T of one kernel, position by position: first the columns, then the rows. In double, since the weights are read
+/// many times and transformed once.
+void transform_kernel(const float* kernel, const std::vector<std::vector<double>>& g,
+                      std::vector<double>& columns, float* transformed) {
+  const std::size_t size = g.size(), taps = g[0].size();
+  for (std::size_t i = 0; i < size; ++i) {
+    for (std::size_t c = 0; c < taps; ++c) {
+      double sum = 0;
+      for (std::size_t r = 0; r < taps; ++r) sum += g[i][r] * kernel[r * taps + c];
+      columns[i * taps + c] = sum;
+    }
+  }
+  for (std::size_t i = 0; i < size; ++i) {
+    const double* row = columns.data() + i * taps;
+    for (std::size_t j = 0; j < size; ++j)
+      transformed[i * size + j] =
+          static_cast<float>(std::inner_product(row, row + taps, g[j].begin(), 0.0));
+  }
+}
+
+/// [oc_block][position][input channel][oc_vectors * lanes], zeros beyond the last channels.
+PackedConstant pack_weights(const Task& task, const WinogradPlan& plan) {
+  const auto elements = static_cast<std::size_t>(plan.weight_elements());
+  return {.size_bytes = elements * sizeof(float),
+          .pack = [weights = task.inputs[1].constant, plan, elements](void* destination) {
+            const ConvShape& s = plan.shape();
+            const float* from = weights->view().as<float>();
+            float* to = static_cast<float*>(destination);
+            std::fill_n(to, elements, 0.0f);
+            const auto g = weight_transform(plan.inputs(), plan.taps());
+            const std::int64_t channels = plan.in_chunks() * plan.tiling().ic_unroll;
+            const std::int64_t width = plan.tiling().oc_vectors * plan.lanes();
+            const std::int64_t positions = plan.positions();
+            const std::int64_t taps = plan.taps() * plan.taps();
+            std::vector<double> columns(g.size() * g[0].size());
+            std::vector<float> transformed(static_cast<std::size_t>(positions));
+            // Output channels innermost: they are neighbours in memory, so each line is written once.
+            for (std::int64_t block = 0; block * width < s.out_channels; ++block) {
+              for (std::int64_t ic = 0; ic < s.in_channels; ++ic) {
+                const std::int64_t end = std::min((block + 1) * width, s.out_channels);
+                for (std::int64_t oc = block * width; oc < end; ++oc) {
+                  transform_kernel(from + (oc * s.in_channels + ic) * taps, g, columns,
+                                   transformed.data());
+                  float* at = to + (block * positions * channels + ic) * width + oc % width;
+                  for (const float value : transformed) {
+                    *at = value;
+                    at += channels * width;
+                  }
+                }
+              }
+            }
+          }};
+}
+
+}  // namespace
+
+std::vector<PackedConstant> winograd_constants(const Task& task, const WinogradPlan& plan) {
+  const std::int64_t channels = plan.oc_blocks() * plan.tiling().oc_vectors * plan.lanes();
+  return {pack_weights(task, plan), pack_bias(task, plan.shape(), channels)};
+}
+
+}  // namespace aoe::compiler
