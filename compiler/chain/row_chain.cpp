@@ -114,16 +114,10 @@ std::int64_t RowMember::body_fmas() const {
 }
 
 double RowMember::cycles() const {
-  return std::visit(
-      Overloaded{[](const PoolPlan& p) {
-                   constexpr double kBlockStart = 4;  // bounds of the window's rows, start values
-                   return static_cast<double>(p.vectors() * p.window.window.output_elements()) *
-                          (static_cast<double>(p.window.window.kernel_elements()) +
-                           kBlockStart / static_cast<double>(p.ow_block));
-                 },
-                 [](const DepthwisePlan& p) { return p.core_cycles(); },
-                 [](const DirectPlan& p) { return p.work().cycles; }},
-      plan);
+  return std::visit(Overloaded{[](const PoolPlan& p) { return p.core_cycles(); },
+                               [](const DepthwisePlan& p) { return p.core_cycles(); },
+                               [](const DirectPlan& p) { return p.work().cycles; }},
+                    plan);
 }
 
 std::int64_t RowMember::weight_bytes() const {

@@ -122,6 +122,13 @@ class RowEmitter {
 
 }  // namespace
 
+double PoolPlan::core_cycles() const {
+  constexpr double kBlockStart = 4;  // bounds of the window's rows, start values
+  return static_cast<double>(vectors() * window.window.output_elements()) *
+         (static_cast<double>(window.window.kernel_elements()) +
+          kBlockStart / static_cast<double>(ow_block));
+}
+
 void write_pool_row(Builder& builder, const PoolPlan& plan, const RowsOf& rows, Int vector,
                     Int row) {
   RowEmitter(builder, plan, rows, vector, row).run();

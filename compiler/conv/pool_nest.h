@@ -17,6 +17,7 @@ struct PoolPlan {
   std::int64_t ow_block = 1;  ///< neighbouring outputs computed together
 
   std::int64_t vectors() const { return (channels + lanes - 1) / lanes; }
+  double core_cycles() const;  ///< of all rows, from cached inputs
 };
 
 /// Writes the code of one row of outputs of one vector of channels; the rows of `rows` do not matter.

@@ -20,6 +20,9 @@ struct WinogradSize {
   std::int64_t inputs() const { return outputs + taps - 1; }
 };
 
+/// Float32 convolutions of stride 1 with constant weights and a window of `size.taps` a side; "no" says why not.
+Result<void> supports_winograd(const Task& task, WinogradSize size);
+
 /// A Schedule of the `winograd_f<m><r>` by name.
 struct WinogradTiling {
   std::int64_t oc_vectors = 1;  ///< register block of the products: output vectors
@@ -65,6 +68,11 @@ class WinogradPlan {
   std::int64_t parallel_extent() const;
   std::int64_t registers() const;
   double core_cycles() const;  ///< see block_cycles.h
+  /// Of so many groups with so many tiles in all.
+  double core_cycles(std::int64_t groups, std::int64_t tiles) const;
+  /// Of what core_cycles() counts, as measured on fifteen layers of five models on a Zen 5 core, and on Inception-v1's
+  /// 5x5 layers: the products of 6x6 tiles overlap with their transforms; the output transform of F(6,3) spills.
+  double efficiency() const;
 
  private:
   ConvShape shape_;

@@ -2,11 +2,44 @@
 #include <algorithm>
 
 #include "compiler/block_cycles.h"
+#include "compiler/conv/image_store.h"
 #include "compiler/conv/winograd_nest.h"
 #include "compiler/integer_math.h"
 #include "compiler/schedule_value.h"
 
 namespace aoe::compiler {
+
+Result<void> supports_winograd(const Task& task, WinogradSize size) {
+  const Result<ConvShape> shape = conv_shape(task);
+  if (!shape) return Unexpected(shape.error());
+  const ConvShape& s = *shape;
+  if (s.is_transposed) return Unexpected("Conv2DTranspose is not covered");
+  if (s.kernel_height != size.taps || s.kernel_width != size.taps) {
+    return Unexpected("kernel " + std::to_string(s.kernel_height) + "x" +
+                      std::to_string(s.kernel_width) + ", needs " + std::to_string(size.taps) +
+                      "x" + std::to_string(size.taps));
+  }
+  if (s.stride_height != 1 || s.stride_width != 1) {
+    return Unexpected("stride " + std::to_string(s.stride_height) + "x" +
+                      std::to_string(s.stride_width) + ", needs 1x1");
+  }
+  if (s.dilation_height != 1 || s.dilation_width != 1) {
+    return Unexpected("dilation " + std::to_string(s.dilation_height) + "x" +
+                      std::to_string(s.dilation_width) + ", needs 1x1");
+  }
+  if (s.input_shuffle > 1) return Unexpected("the input is to be shuffled while it is read");
+  if (s.groups != 1) return Unexpected(std::to_string(s.groups) + " groups, needs 1");
+  for (std::size_t i = 0; i < 2; ++i) {
+    if (task.in(i).dtype != DataType::kFloat) {
+      return Unexpected("input " + std::to_string(i) + " is " + aoe::to_string(task.in(i)) +
+                        ", needs float32");
+    }
+  }
+  if (!task.inputs[1].constant) return Unexpected("weights are not constant");
+  if (s.has_bias && !task.inputs[2].constant) return Unexpected("bias is not constant");
+  return supports_image_epilogue(task);
+}
+
 WinogradTiling WinogradTiling::from(const Schedule& s) {
   return {.oc_vectors = schedule_value(s, "oc_vectors"),
           .tile_block = schedule_value(s, "tile_block"),
@@ -73,12 +106,21 @@ std::int64_t WinogradPlan::registers() const {
          (tiling_.oc_vectors > 1 ? 1 : 0);
 }
 
+double WinogradPlan::efficiency() const {
+  if (inputs() == 6) return 1.1;
+  return inputs() == 4 ? 0.95 : outputs() == 6 ? 0.85 : 1.0;
+}
+
 double WinogradPlan::core_cycles() const {
+  return core_cycles(tile_groups(), tiles());
+}
+
+double WinogradPlan::core_cycles(std::int64_t groups, std::int64_t tiles) const {
   const auto vectors = static_cast<double>(tiling_.oc_vectors);
   const auto tiles_in_block = static_cast<double>(tiling_.tile_block);
   const double products =
       block_cycles(vectors * tiles_in_block, tiles_in_block, vectors, 1) *
-      static_cast<double>(tile_groups() * tiling_.tile_runs * oc_blocks() * positions()) *
+      static_cast<double>(groups * tiling_.tile_runs * oc_blocks() * positions()) *
       static_cast<double>(in_chunks() * tiling_.ic_unroll);
   // A load, additions and a store for each position of a tile and vector of channels, in and out. Of tiles of 8x8, what
   // is between the two passes of the output transform fits the registers with 4 outputs a side only.
@@ -87,7 +129,7 @@ double WinogradPlan::core_cycles() const {
                                      : outputs() == 5 ? 4.0
                                                       : 6.0;
   const double transforms =
-      cycles_per_position * static_cast<double>(positions() * tiles()) *
+      cycles_per_position * static_cast<double>(positions() * tiles) *
       static_cast<double>(in_vectors() * tiling_.oc_splits + oc_blocks() * tiling_.oc_vectors);
   return products + transforms;
 }

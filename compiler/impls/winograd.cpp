@@ -25,34 +25,7 @@ class Winograd final : public Impl {
   int version() const override { return 2; }
 
   Result<void> supports(const Task& task, const Soc&) const override {
-    const Result<ConvShape> shape = conv_shape(task);
-    if (!shape) return Unexpected(shape.error());
-    const ConvShape& s = *shape;
-    if (s.is_transposed) return Unexpected("Conv2DTranspose is not covered");
-    if (s.kernel_height != size_.taps || s.kernel_width != size_.taps) {
-      return Unexpected("kernel " + std::to_string(s.kernel_height) + "x" +
-                        std::to_string(s.kernel_width) + ", needs " + std::to_string(size_.taps) +
-                        "x" + std::to_string(size_.taps));
-    }
-    if (s.stride_height != 1 || s.stride_width != 1) {
-      return Unexpected("stride " + std::to_string(s.stride_height) + "x" +
-                        std::to_string(s.stride_width) + ", needs 1x1");
-    }
-    if (s.dilation_height != 1 || s.dilation_width != 1) {
-      return Unexpected("dilation " + std::to_string(s.dilation_height) + "x" +
-                        std::to_string(s.dilation_width) + ", needs 1x1");
-    }
-    if (s.input_shuffle > 1) return Unexpected("the input is to be shuffled while it is read");
-    if (s.groups != 1) return Unexpected(std::to_string(s.groups) + " groups, needs 1");
-    for (std::size_t i = 0; i < 2; ++i) {
-      if (task.in(i).dtype != DataType::kFloat) {
-        return Unexpected("input " + std::to_string(i) + " is " + aoe::to_string(task.in(i)) +
-                          ", needs float32");
-      }
-    }
-    if (!task.inputs[1].constant) return Unexpected("weights are not constant");
-    if (s.has_bias && !task.inputs[2].constant) return Unexpected("bias is not constant");
-    return supports_image_epilogue(task);
+    return supports_winograd(task, size_);
   }
 
   std::vector<FormatChoice> formats(const Task& task, const Soc&) const override {
@@ -111,7 +84,7 @@ class Winograd final : public Impl {
     const WinogradPlan plan =
         plan_of(task, WinogradTiling::from(space(task, format, soc).heuristic), soc);
     const double compute =
-        compute_ns(soc, plan.core_cycles() * 4.0 * soc.vector_lanes, efficiency()) /
+        compute_ns(soc, plan.core_cycles() * 4.0 * soc.vector_lanes, plan.efficiency()) /
         parallel_balance(soc, plan.parallel_extent());
     const double traffic = compute_ns(soc, traffic_cycles(plan, soc) * 4.0 * soc.vector_lanes, 1.0);
     // The transformed weights are larger than the task's own.
@@ -136,13 +109,6 @@ class Winograd final : public Impl {
     if (t.tile_runs > 1 && t.tile_block * (t.tile_runs - 1) >= plan.tiles()) return false;
     if (t.oc_splits > plan.oc_blocks()) return false;
     return 4 * (plan.input_scratch() + plan.product_scratch()) <= 4 * soc.l2_bytes;
-  }
-
-  /// Of what core_cycles() counts, as measured on fifteen layers of five models on a Zen 5 core, and on Inception-v1's
-  /// 5x5 layers: the products of 6x6 tiles overlap with their transforms; the output transform of F(6,3) spills.
-  double efficiency() const {
-    if (size_.inputs() == 6) return 1.1;
-    return size_.inputs() == 4 ? 0.95 : size_.outputs == 6 ? 0.85 : 1.0;
   }
 
   /// What it costs that weights and scratch memory do not stay in L2: at 24 bytes a cycle from L3, half of it hidden.

@@ -87,7 +87,7 @@ class BlockWriter {
   ValueId maybe_relu(ValueId value) { return below(2) == 0 ? add("Relu", {value}) : value; }
 
   void add_block() {
-    switch (below(16)) {
+    switch (below(18)) {
       case 0:
       case 1:
         return add_parallel_convolutions();
@@ -115,6 +115,8 @@ class BlockWriter {
         return add_layer_norm();
       case 13:
       case 14:
+      case 15:
+      case 16:
         return add_stem();
       default:
         pool_.push_back(maybe_relu(add("Sigmoid", {pick()})));
@@ -294,7 +296,7 @@ class BlockWriter {
     pool_.push_back(add("MaxPoolV3", {y}, std::move(attrs)));
   }
 
-  /// A large window of stride 2 over few channels; an even number of rows and columns.
+  /// A large window of stride 2 over few channels and an even number of rows and columns; often pooled.
   void add_stem() {
     ValueId x = add("Sigmoid", {convolution(pick(), 1 + below(4), 1, {}, true)});
     for (const std::int64_t axis : {2, 3}) {
@@ -308,7 +310,12 @@ class BlockWriter {
     attrs.set("strides", std::vector<std::int64_t>{2, 2});
     attrs.set("pads", std::vector<std::int64_t>{below(4), below(4), below(4), below(4)});
     const ValueId weights = floats({1 + below(20), shape(x)[1], kernel, kernel + below(2)});
-    pool_.push_back(maybe_relu(add("Conv2D", {x, weights}, std::move(attrs))));
+    x = maybe_relu(add("Conv2D", {x, weights}, std::move(attrs)));
+    if (below(4) == 0 || std::min(shape(x)[2], shape(x)[3]) < 2) return pool_.push_back(x);
+    reference::Attrs pooling;
+    pooling.set("kernel_shape", std::vector<std::int64_t>{2, 2});
+    pooling.set("strides", std::vector<std::int64_t>{1 + below(2), 1 + below(2)});
+    pool_.push_back(add("MaxPoolV3", {x}, std::move(pooling)));
   }
 
   std::mt19937 random_;

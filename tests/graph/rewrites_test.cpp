@@ -94,11 +94,11 @@ TEST(Rewrites, HaveKnownNames) {
   std::vector<std::string> kinds;
   for (const graph::Rewrite& rewrite : graph::rewrites().all()) kinds.push_back(rewrite.kind);
   EXPECT_EQ(kinds,
-            (std::vector<std::string>{"absorb_channel_shuffle", "chain_across_shuffle",
-                                      "expand_attention", "expand_layer_norm", "fuse_chain",
-                                      "fuse_parallel_convolutions", "fuse_parallel_products",
-                                      "keep_apart", "keep_format", "recompute", "run_side_by_side",
-                                      "slice_batch", "slice_rows", "space_to_depth", "strassen"}));
+            (std::vector<std::string>{
+                "absorb_channel_shuffle", "chain_across_shuffle", "chain_after_space_to_depth",
+                "expand_attention", "expand_layer_norm", "fuse_chain", "fuse_parallel_convolutions",
+                "fuse_parallel_products", "keep_apart", "keep_format", "recompute",
+                "run_side_by_side", "slice_batch", "slice_rows", "space_to_depth", "strassen"}));
 }
 
 TEST(RewritePlan, RefusesWhatItDoesNotKnow) {
