@@ -58,6 +58,7 @@ bool is_moved(const TensorDesc& desc) {
 class Copy final : public Impl {
  public:
   std::string_view name() const override { return "copy"; }
+  int version() const override { return 2; }
 
   Result<void> supports(const Task& task, const Soc& soc) const override {
     if (!task.is_static()) return Unexpected("shapes are not static");
