@@ -32,7 +32,30 @@ std::set<std::string> borders_inside(const graph::Graph& part, const graph::Grap
   return names;
 }
 
+graph::Graph part_of(const graph::Graph& model, const SubgraphTask& task) {
+  const auto readers = graph::readers_of_values(model);
+  return graph::extract(model, graph::subgraph_of(model, readers, task.instances.front().order));
+}
+
 }  // namespace
+
+Result<graph::Graph> part_with_plan(const graph::Graph& model, const SubgraphTask& task,
+                                    const graph::RewritePlan& plan) {
+  graph::Graph part = part_of(model, task);
+  std::vector<graph::NodeId> order(part.nodes.size());  // canonical ids are the part's node ids
+  std::iota(order.begin(), order.end(), graph::NodeId{0});
+  if (auto applied = graph::apply_plan(part, order, plan); !applied)
+    return Unexpected(applied.error());
+  part.compact();
+  return part;
+}
+
+compiler::CompileOptions options_of_part(const graph::Graph& part,
+                                         const PlanBenchContext& context) {
+  compiler::CompileOptions options = context.compile;
+  options.free_borders = borders_inside(part, context.graph);
+  return options;
+}
 
 bank::Strategy strategy_of(const PlanTrial& trial, const PlanBenchContext& context) {
   bank::Strategy strategy{.rewrite = graph::to_json(trial.plan).dump()};
@@ -56,13 +79,14 @@ PlanBench::PlanBench(const SubgraphTask& task, PlanBenchContext context, Measure
       after_om_(context_.options.work_directory / "subgraph_after.om") {
   for (const bank::Record& record : records)
     if (record.strategy.measured.policy == context_.policy_text)
-      recalled_.emplace(record.strategy.rewrite, record);
+      recalled_.insert_or_assign(record.strategy.rewrite, record);  // the newest counts
 }
 
 Result<void> PlanBench::prepare() {
   try {
-    const graph::Graph plain = part();
-    compiler::CompileOptions by_reference = context_.compile;
+    const graph::Graph plain = part_of(context_.graph, task_);
+    const compiler::CompileOptions as_it_is = options_of_part(plain, context_);
+    compiler::CompileOptions by_reference = as_it_is;
     const compiler::Impl* reference = compiler::impls().find("reference");
     for (std::size_t i = 0; i < plain.nodes.size(); ++i) {
       const compiler::Task op = compiler::task_of(plain, static_cast<graph::NodeId>(i));
@@ -70,7 +94,7 @@ Result<void> PlanBench::prepare() {
           reference, reference->formats(op, context_.options.soc).front(), {}};
     }
     write_om(plain, by_reference, reference_om_);
-    write_om(plain, context_.compile, before_om_);
+    write_om(plain, as_it_is, before_om_);
   } catch (const Error& e) {
     return Unexpected(e.what());
   }
@@ -106,29 +130,17 @@ PlanTrial PlanBench::measure(const graph::RewritePlan& plan) {
   return trial;
 }
 
-graph::Graph PlanBench::part() const {
-  const auto readers = graph::readers_of_values(context_.graph);
-  return graph::extract(context_.graph,
-                        graph::subgraph_of(context_.graph, readers, task_.instances.front().order));
-}
-
 void PlanBench::write_om(const graph::Graph& graph, const compiler::CompileOptions& options,
                          const std::filesystem::path& path) const {
-  compiler::CompileOptions alone = options;
-  alone.free_borders = borders_inside(graph, context_.graph);
-  write_file_atomically(path, compiler::compile(graph, alone).om.serialize());
+  write_file_atomically(path, compiler::compile(graph, options).om.serialize());
 }
 
-/// The plan on the subgraph alone; its canonical ids are the part's node ids.
 Result<void> PlanBench::write_candidate(const graph::RewritePlan& plan,
                                         const std::filesystem::path& path) const {
-  graph::Graph graph = part();
-  std::vector<graph::NodeId> order(graph.nodes.size());
-  std::iota(order.begin(), order.end(), graph::NodeId{0});
-  if (auto applied = graph::apply_plan(graph, order, plan); !applied) return applied;
-  graph.compact();
+  const auto part = part_with_plan(context_.graph, task_, plan);
+  if (!part) return Unexpected(part.error());
   try {
-    write_om(graph, context_.compile, path);
+    write_om(*part, options_of_part(*part, context_), path);
   } catch (const Error& e) {
     return Unexpected(e.what());
   }

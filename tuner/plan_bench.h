@@ -22,6 +22,13 @@ struct PlanBenchContext {
   const TuneOptions& options;
 };
 
+/// The first instance of a subgraph as a graph of its own, with a plan applied; its nodes have the names that they have in
+/// the model. "No": the plan does not fit.
+Result<graph::Graph> part_with_plan(const graph::Graph& model, const SubgraphTask& task,
+                                    const graph::RewritePlan& plan);
+/// How such a part is compiled: what converts at its border decides nothing.
+compiler::CompileOptions options_of_part(const graph::Graph& part, const PlanBenchContext& context);
+
 /// How the graph bank stores a plan; without a verdict.
 bank::Strategy strategy_of(const PlanTrial& trial, const PlanBenchContext& context);
 
@@ -40,7 +47,6 @@ class PlanBench {
   int measured() const { return measured_; }  ///< trials that were not recalled
 
  private:
-  graph::Graph part() const;
   void write_om(const graph::Graph& graph, const compiler::CompileOptions& options,
                 const std::filesystem::path& path) const;
   Result<void> write_candidate(const graph::RewritePlan& plan,

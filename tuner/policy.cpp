@@ -50,6 +50,8 @@ void each_field(P& p, F&& f) {
   f("generations", p.generations);
   f("parents", p.parents);
   f("finalists", p.finalists);
+  f("schedule_trials", p.schedule_trials);
+  f("schedule_nodes", p.schedule_nodes);
   f("time_limit_s", p.time_limit_s);
 }
 

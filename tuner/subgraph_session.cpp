@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "tuner/baseline.h"
+#include "tuner/made_node_tuning.h"
 #include "tuner/plan_bench.h"
 #include "tuner/plan_finals.h"
 #include "tuner/statistics.h"
@@ -44,6 +45,7 @@ class SubgraphTuning {
         if (is_stopped()) break;
         tune(tasks_[index]);
       }
+      if (!is_stopped()) tune_made_nodes();
       if (!is_stopped()) run_finals();
       if (!is_stopped()) confirm();
     } catch (const std::exception&) {
@@ -191,6 +193,31 @@ class SubgraphTuning {
     known_of_finalists_.push_back(known);
   }
 
+  // ---- nodes that rewrites make ----
+
+  void tune_made_nodes() {
+    const SearchPolicy& policy = options_.policy.search;
+    if (in_.op_bank == nullptr || policy.schedule_trials <= 0 || is_time_up()) return;
+    const PlanBenchContext context = bench_context();
+    const auto node_ns = [this](const graph::Node& node) { return node_ns_.at(node.name); };
+    const std::vector<MadeNode> nodes = find_made_nodes(
+        {.finalists = finalists_, .context = context, .node_ns = node_ns}, policy.schedule_nodes);
+    progress_.tasks_total += static_cast<int>(nodes.size());
+    MadeNodeTuning tuning(context, {.op = *in_.op_bank, .graph = in_.graph_bank},
+                          baseline_.weights_in, measurer_);
+    for (const MadeNode& node : nodes) {
+      if (is_stopped() || is_time_up() || trials_left() == 0) break;
+      show(node.task);
+      const SearchLimits limits{.trials = std::min(policy.schedule_trials, trials_left()),
+                                .deadline = deadline(),
+                                .stop = options_.stop};
+      outcome_.trials += tuning.tune(node, finalists_, limits,
+                                     [this](const SearchResult& so_far) { show(so_far); });
+      ++progress_.tasks_done;
+      report(Stage::kSearch);
+    }
+  }
+
   // ---- in the whole model ----
 
   void run_finals() {
@@ -280,6 +307,23 @@ class SubgraphTuning {
     progress_.default_ns = trial.before_ns;
     if (progress_.best_ns == 0 || trial.time_ns < progress_.best_ns)
       progress_.best_ns = trial.time_ns;
+    report(Stage::kSearch);
+  }
+
+  void show(const TuningTask& task) {
+    progress_.op_name = task.nodes.front();
+    progress_.op_type = task.type_text();
+    progress_.shape = task.shape_text();
+    progress_.default_ns = progress_.best_ns = 0;
+    progress_.trials = 0;
+    report(Stage::kSearch);
+  }
+
+  void show(const SearchResult& so_far) {
+    progress_.trials = static_cast<int>(so_far.trials.size());
+    if (!so_far.trials.empty() && so_far.default_trial().timing.ok())
+      progress_.default_ns = so_far.default_trial().timing.median_ns();
+    if (const Trial* best = so_far.best()) progress_.best_ns = best->timing.median_ns();
     report(Stage::kSearch);
   }
 

@@ -13,6 +13,8 @@ struct SubgraphTuneInput {
   bank::KnowledgeBank& graph_bank;
   const bank::StrategySource* built_in = nullptr;       ///< graph bank of the product
   const bank::StrategySource* op_strategies = nullptr;  ///< of the operators, before and after
+  /// Below `op_strategies`: gets what is found for the nodes that rewrites make. nullptr: they keep the heuristic Schedule.
+  bank::KnowledgeBank* op_bank = nullptr;
 };
 
 /// Same rules as tune_operators(): stop, limits, reload, result file, errors. But plans win at the end, in the whole model: a

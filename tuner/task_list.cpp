@@ -65,6 +65,23 @@ std::string TuningTask::shape_text() const {
   return text;
 }
 
+std::optional<TuningTask> tuning_task(const graph::Graph& graph, graph::NodeId id,
+                                      const NodeReport& report, const compiler::Soc& soc) {
+  const graph::Node& node = graph.nodes[static_cast<std::size_t>(id)];
+  TuningTask t{.task = compiler::task_of(graph, id)};
+  if (!t.task.is_static()) return std::nullopt;
+  const std::vector<Candidate> all = compiler::default_candidates(t.task, soc);
+  const std::optional<Candidate> by_default = candidate_of(report, all);
+  if (!by_default) return std::nullopt;
+  t.key = compiler::key_of(t.task, soc);
+  t.default_candidate = *by_default;
+  t.heuristics = without_hopeless(all, t.task, soc);
+  if (!has_choice(t, soc)) return std::nullopt;
+  t.nodes = {node.name};
+  t.op_types = reference::op_types(node.op);
+  return t;
+}
+
 std::vector<TuningTask> collect_tasks(const graph::Graph& graph,
                                       const compiler::Compilation& untuned,
                                       const compiler::Soc& soc, const OpFilter& filter) {
@@ -84,25 +101,16 @@ std::vector<TuningTask> collect_tasks(const graph::Graph& graph,
     const std::vector<std::string> types = reference::op_types(node.op);
     if (!allows(filter, node.name, types)) continue;
 
-    TuningTask t;
-    t.task = compiler::task_of(graph, id);
-    if (!t.task.is_static()) continue;
-    t.key = compiler::key_of(t.task, soc);
-    if (const auto known = index_of.find(t.key.description); known != index_of.end()) {
+    const std::string description = compiler::key_of(compiler::task_of(graph, id), soc).description;
+    if (const auto known = index_of.find(description); known != index_of.end()) {
       tasks[known->second].nodes.push_back(node.name);
       continue;
     }
-    if (!seen.insert(t.key.description).second) continue;
-    const std::vector<Candidate> all = compiler::default_candidates(t.task, soc);
-    const std::optional<Candidate> by_default = candidate_of(*report->second, all);
-    if (!by_default) continue;
-    t.default_candidate = *by_default;
-    t.heuristics = without_hopeless(all, t.task, soc);
-    if (!has_choice(t, soc)) continue;
-    t.nodes = {node.name};
-    t.op_types = types;
-    index_of[t.key.description] = tasks.size();
-    tasks.push_back(std::move(t));
+    if (!seen.insert(description).second) continue;
+    std::optional<TuningTask> task = tuning_task(graph, id, *report->second, soc);
+    if (!task) continue;
+    index_of[description] = tasks.size();
+    tasks.push_back(std::move(*task));
   }
   return tasks;
 }

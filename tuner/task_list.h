@@ -1,6 +1,7 @@
 // The tuning work of a model: its distinct tasks, each with the ops that share it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,10 @@ struct TuningTask {
   std::string type_text() const;   ///< "Conv2D+Relu"
   std::string shape_text() const;  ///< "1x64x56x56 -> 1x64x56x56"
 };
+
+/// The work that one node is, without a time; nullopt: nothing is to be chosen. `report`: how the compiler made it by itself.
+std::optional<TuningTask> tuning_task(const graph::Graph& graph, graph::NodeId id,
+                                      const compiler::NodeReport& report, const compiler::Soc& soc);
 
 /// Tasks that leave something to choose, in model order: static shapes, allowed by `filter`, and
 /// more than one candidate. `untuned`: how the compiler made each node without strategies.

@@ -141,7 +141,8 @@ ExitCode tune(const po::variables_map& flags) {
     outcome = is_sgat ? tuner::tune_subgraphs({.graph = work.graph,
                                                .graph_bank = *banks.custom,
                                                .built_in = banks.built_in.get(),
-                                               .op_strategies = &op_strategies},
+                                               .op_strategies = &op_strategies,
+                                               .op_bank = op_banks.custom.get()},
                                               measurer, settings.tuning)
                       : tuner::tune_operators(work.graph, *banks.custom, banks.built_in.get(),
                                               measurer, settings.tuning);

@@ -1,0 +1,59 @@
+// Operator tuning of nodes that rewrites make: the same search with few trials. Winners go to the op bank, as those of
+// operator tuning do, so that plans are compiled with them from then on, here and by atc.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tuner/made_nodes.h"
+#include "tuner/neighbours.h"
+#include "tuner/task_tuning.h"
+
+namespace aoe::tuner {
+
+struct MadeNodeBanks {
+  bank::KnowledgeBank& op;     ///< below the strategies that plans are compiled with
+  bank::KnowledgeBank& graph;  ///< gets the records of races
+};
+
+class MadeNodeTuning {
+ public:
+  MadeNodeTuning(const PlanBenchContext& context, MadeNodeBanks banks, WeightsIn weights_in,
+                 Measurer& measurer)
+      : context_(context), banks_(banks), weights_in_(weights_in), measurer_(measurer) {}
+
+  using OnBatch = std::function<void(const SearchResult&)>;
+  /// Searches; after a win, the node's plans race again and their trials in `finalists` are replaced. What is faster alone
+  /// and clearly slower in its subgraph is taken back. Returns the number of trials that were measured.
+  int tune(const MadeNode& node, std::vector<Finalist>& finalists, const SearchLimits& limits,
+           const OnBatch& on_batch);
+
+ private:
+  struct Again {
+    PlanUse use;
+    PlanTrial trial;
+  };
+
+  void learn_from_bank(const TuningTask& task);
+  TaskVerdict search(const TuningTask& task, const std::optional<bank::StrategySet>& known,
+                     const SearchLimits& limits, const OnBatch& on_batch);
+  void commit(const TuningTask& task, const TaskVerdict& verdict,
+              const std::optional<bank::StrategySet>& known);
+  void withdraw(const TuningTask& task, const std::optional<bank::StrategySet>& known);
+  /// False when the plans of the node became slower or fail.
+  bool race_again(const MadeNode& node, std::vector<Finalist>& finalists);
+
+  const PlanBenchContext& context_;
+  MadeNodeBanks banks_;
+  WeightsIn weights_in_;
+  Measurer& measurer_;
+  CostModel cost_model_;
+  std::set<std::string> learnt_;  ///< Impls whose records were read
+  std::vector<Neighbour> winners_;
+  std::vector<bank::NewRecord> pending_;
+};
+
+}  // namespace aoe::tuner
