@@ -3,7 +3,7 @@
 #pragma once
 
 #include <functional>
-#include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -27,24 +27,21 @@ class MadeNodeTuning {
 
   using OnBatch = std::function<void(const SearchResult&)>;
   /// Searches; after a win, the node's plans race again and their trials in `finalists` are replaced. What is faster alone
-  /// and clearly slower in its subgraph is taken back. Returns the number of trials that were measured.
+  /// and slower in its subgraph is taken back. Returns the number of trials that were measured.
   int tune(const MadeNode& node, std::vector<Finalist>& finalists, const SearchLimits& limits,
            const OnBatch& on_batch);
 
  private:
-  struct Again {
-    PlanUse use;
-    PlanTrial trial;
-  };
+  using Known = std::optional<bank::StrategySet>;
 
   void learn_from_bank(const TuningTask& task);
-  TaskVerdict search(const TuningTask& task, const std::optional<bank::StrategySet>& known,
-                     const SearchLimits& limits, const OnBatch& on_batch);
-  void commit(const TuningTask& task, const TaskVerdict& verdict,
-              const std::optional<bank::StrategySet>& known);
-  void withdraw(const TuningTask& task, const std::optional<bank::StrategySet>& known);
-  /// False when the plans of the node became slower or fail.
-  bool race_again(const MadeNode& node, std::vector<Finalist>& finalists);
+  TaskVerdict search(const TuningTask& task, const Known& known, const SearchLimits& limits,
+                     const OnBatch& on_batch);
+  void commit(const TuningTask& task, const TaskVerdict& verdict, const Known& known);
+  void withdraw(const TuningTask& task, const Known& known);
+  /// Commits the win and keeps it if the subgraphs are not slower with it.
+  Result<void> try_in_subgraphs(const MadeNode& node, const TaskVerdict& verdict,
+                                const Known& known, std::vector<Finalist>& finalists);
 
   const PlanBenchContext& context_;
   MadeNodeBanks banks_;

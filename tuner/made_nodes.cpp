@@ -41,7 +41,10 @@ class Finder {
         taken_.push_back(best->uses.front());
       places.erase(best);
     }
-    for (MadeNode& node : nodes_) keep_formats(node);
+    for (MadeNode& node : nodes_)
+      std::erase_if(node.task.heuristics, [&](const compiler::Candidate& each) {
+        return !node.formats.contains(each.format.name);
+      });
     return std::move(nodes_);
   }
 
@@ -133,7 +136,7 @@ class Finder {
       node = std::prev(nodes_.end());
     }
     node->uses.push_back(use);
-    formats_[made->key.description].insert(made->default_candidate.format.name);
+    node->formats.insert(made->default_candidate.format.name);
     return true;
   }
 
@@ -159,19 +162,11 @@ class Finder {
     return std::move(task);
   }
 
-  void keep_formats(MadeNode& node) const {
-    const std::set<std::string>& near = formats_.at(node.task.key.description);
-    std::erase_if(node.task.heuristics, [&](const compiler::Candidate& candidate) {
-      return !near.contains(candidate.format.name);
-    });
-  }
-
   const MadeNodeInput& in_;
   const PlanBenchContext& context_;
   std::set<std::string> in_model_;  ///< descriptions of tasks
   std::vector<PlanUse> taken_;
   std::vector<MadeNode> nodes_;
-  std::map<std::string, std::set<std::string>> formats_;  ///< near ones, by description
 };
 
 }  // namespace

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <functional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "tuner/plan_bench.h"
@@ -18,8 +20,9 @@ struct PlanUse {
 };
 
 struct MadeNode {
-  TuningTask task;            ///< heuristics: of the Formats in which its plans came near
-  std::vector<PlanUse> uses;  ///< plans that make this node and nothing else that is new
+  TuningTask task;                ///< heuristics: of `formats` alone
+  std::set<std::string> formats;  ///< in which its plans came near
+  std::vector<PlanUse> uses;      ///< plans that make this node and nothing else that is new
 };
 
 struct MadeNodeInput {

@@ -107,7 +107,7 @@ PlanTrial PlanBench::measure(const graph::RewritePlan& plan) {
   if (const auto known = recalled_.find(text); known != recalled_.end())
     return recalled(std::move(trial), known->second);
   bank::Record record{.seed = context_.options.seed};
-  if (auto made = write_candidate(plan, after_om_); !made) {
+  if (auto made = write(plan, after_om_); !made) {
     record.status = std::string(name(Outcome::kCompileError));
     record.detail = trial.cause = made.error();
   } else if (read_file(after_om_, ExitCode::kOutput) == read_file(before_om_, ExitCode::kOutput)) {
@@ -135,16 +135,23 @@ void PlanBench::write_om(const graph::Graph& graph, const compiler::CompileOptio
   write_file_atomically(path, compiler::compile(graph, options).om.serialize());
 }
 
-Result<void> PlanBench::write_candidate(const graph::RewritePlan& plan,
-                                        const std::filesystem::path& path) const {
+Result<void> PlanBench::write(const graph::RewritePlan& plan,
+                              const std::filesystem::path& om) const {
   const auto part = part_with_plan(context_.graph, task_, plan);
   if (!part) return Unexpected(part.error());
   try {
-    write_om(*part, options_of_part(*part, context_), path);
+    write_om(*part, options_of_part(*part, context_), om);
   } catch (const Error& e) {
     return Unexpected(e.what());
   }
   return {};
+}
+
+Result<Comparison> PlanBench::compare(const std::filesystem::path& before,
+                                      const std::filesystem::path& after) {
+  const auto [a, b] = race(before, after);
+  if (!a.ok() || !b.ok()) return Unexpected(a.ok() ? b.cause : a.cause);
+  return compare_pairs(a.samples_ns, b.samples_ns, context_.options.policy.confirm.min_gain);
 }
 
 std::pair<Timing, Timing> PlanBench::race(const std::filesystem::path& a,

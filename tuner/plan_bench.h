@@ -10,6 +10,7 @@
 #include "bank/knowledge_bank.h"
 #include "compiler/compiler.h"
 #include "tuner/measurer.h"
+#include "tuner/statistics.h"
 #include "tuner/subgraph_search.h"
 #include "tuner/tuner.h"
 
@@ -43,14 +44,18 @@ class PlanBench {
   /// Against the subgraph as it is. A plan that changes nothing in the om is not timed.
   PlanTrial measure(const graph::RewritePlan& plan);
 
+  /// Compiles the subgraph with the plan, as the strategies are now. "No": it does not compile.
+  Result<void> write(const graph::RewritePlan& plan, const std::filesystem::path& om) const;
+  /// Two oms of the subgraph, paired. "No": one of them does not run.
+  Result<Comparison> compare(const std::filesystem::path& before,
+                             const std::filesystem::path& after);
+
   std::vector<bank::NewRecord> take_records() { return std::move(records_); }
   int measured() const { return measured_; }  ///< trials that were not recalled
 
  private:
   void write_om(const graph::Graph& graph, const compiler::CompileOptions& options,
                 const std::filesystem::path& path) const;
-  Result<void> write_candidate(const graph::RewritePlan& plan,
-                               const std::filesystem::path& path) const;
   std::pair<Timing, Timing> race(const std::filesystem::path& a, const std::filesystem::path& b);
 
   const SubgraphTask& task_;

@@ -67,7 +67,7 @@ struct SearchPolicy {
   int generations = 4;   ///< between two batches
   int parents = 16;      ///< how many of the best a generation descends from
   int finalists = 3;     ///< that race against the default, beside the best of each Format
-  /// Subgraph tuning: trials of Schedules for each node that promising rewrites make; 0: none.
+  /// Subgraph tuning: trials of Schedules, by Format, for each node that promising rewrites make; 0: none.
   int schedule_trials = 24;
   int schedule_nodes = 8;     ///< at most for so many nodes of a model
   double time_limit_s = 420;  ///< of the whole search; 0: none

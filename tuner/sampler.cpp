@@ -97,6 +97,20 @@ std::optional<Schedule> cross(const ScheduleSpace& space, const Schedule& mother
   return child;
 }
 
+std::vector<Schedule> single_steps(const ScheduleSpace& space, const Schedule& schedule) {
+  std::vector<Schedule> list;
+  for (const ScheduleAxis& axis : space.axes) {
+    const std::size_t now = nearest(axis, schedule.at(axis.name));
+    for (const std::size_t next : {now - 1, now + 1}) {  // below 0 wraps around: too large
+      if (next >= axis.values.size()) continue;
+      Schedule step = schedule;
+      step[axis.name] = axis.values[next];
+      if (is_legal(space, step)) list.push_back(std::move(step));
+    }
+  }
+  return list;
+}
+
 std::vector<Schedule> enumerate(const ScheduleSpace& space, std::size_t most) {
   if (point_count(space) > static_cast<double>(most)) return {};
   std::vector<Schedule> points = {space.heuristic};

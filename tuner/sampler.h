@@ -31,6 +31,10 @@ std::optional<compiler::Schedule> cross(const compiler::ScheduleSpace& space,
                                         const compiler::Schedule& mother,
                                         const compiler::Schedule& father, Random& random);
 
+/// The legal Schedules that differ from `schedule` in one axis, by one value up or down; in the order of the axes.
+std::vector<compiler::Schedule> single_steps(const compiler::ScheduleSpace& space,
+                                             const compiler::Schedule& schedule);
+
 /// All legal Schedules, in the order of the axes, when the axes have at most `most` points; else
 /// none.
 std::vector<compiler::Schedule> enumerate(const compiler::ScheduleSpace& space, std::size_t most);

@@ -208,9 +208,9 @@ class SubgraphTuning {
     for (const MadeNode& node : nodes) {
       if (is_stopped() || is_time_up() || trials_left() == 0) break;
       show(node.task);
-      const SearchLimits limits{.trials = std::min(policy.schedule_trials, trials_left()),
-                                .deadline = deadline(),
-                                .stop = options_.stop};
+      const int wanted = policy.schedule_trials * static_cast<int>(node.formats.size());
+      const SearchLimits limits{
+          .trials = std::min(wanted, trials_left()), .deadline = deadline(), .stop = options_.stop};
       outcome_.trials += tuning.tune(node, finalists_, limits,
                                      [this](const SearchResult& so_far) { show(so_far); });
       ++progress_.tasks_done;
