@@ -150,7 +150,7 @@ class Finder {
       const bank::TaskKey key = key_of(part, id);
       if (in_model_.contains(key.description) || made.contains(key.description)) continue;
       auto task = tuning_task(part, id, report, context_.options.soc);
-      if (task) made.emplace(key.description, std::move(*task));
+      if (task && runs_a_kernel(*task)) made.emplace(key.description, std::move(*task));
     }
     if (made.size() != 1) return std::nullopt;
     TuningTask& task = made.begin()->second;
@@ -160,6 +160,13 @@ class Finder {
     by_default.schedule =
         by_default.impl->space(task.task, by_default.format, context_.options.soc).heuristic;
     return std::move(task);
+  }
+
+  /// A view shares the memory of what it looks at and takes no time.
+  bool runs_a_kernel(const TuningTask& task) const {
+    const compiler::Candidate& any = task.default_candidate;
+    return any.impl->build(task.task, any.format, any.schedule, context_.options.soc).kind !=
+           compiler::KernelKind::kNone;
   }
 
   const MadeNodeInput& in_;

@@ -75,7 +75,8 @@ PlanBench::PlanBench(const SubgraphTask& task, PlanBenchContext context, Measure
       measurer_(measurer),
       reference_om_(context_.options.work_directory /
                     ("subgraph_" + task.key.repo_key() + "_reference.om")),
-      before_om_(context_.options.work_directory / "subgraph_before.om"),
+      before_om_(context_.options.work_directory /
+                 ("subgraph_" + task.key.repo_key() + "_before.om")),
       after_om_(context_.options.work_directory / "subgraph_after.om") {
   for (const bank::Record& record : records)
     if (record.strategy.measured.policy == context_.policy_text)

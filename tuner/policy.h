@@ -69,7 +69,7 @@ struct SearchPolicy {
   int finalists = 3;     ///< that race against the default, beside the best of each Format
   /// Subgraph tuning: trials of Schedules, by Format, for each node that promising rewrites make; 0: none.
   int schedule_trials = 24;
-  int schedule_nodes = 8;     ///< at most for so many nodes of a model
+  int schedule_nodes = 6;     ///< at most for so many nodes of a model
   double time_limit_s = 420;  ///< of the whole search; 0: none
 };
 
