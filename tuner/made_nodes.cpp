@@ -32,15 +32,16 @@ class Finder {
         in_model_.insert(key_of(context_.graph, static_cast<graph::NodeId>(id)).description);
   }
 
-  std::vector<MadeNode> run(int most) {
+  std::vector<MadeNode> run(const MadeNodeLimits& limits) {
     std::vector<Place> places = hopeful_places();
-    while (static_cast<int>(nodes_.size()) < most && !places.empty()) {
+    while (trials_wanted(limits) < limits.trials && !places.empty()) {
       const auto best = std::ranges::max_element(
           places, {}, [this](const Place& place) { return discounted(place); });
       if (std::ranges::count_if(best->uses, [this](PlanUse use) { return add(use); }) > 0)
         taken_.push_back(best->uses.front());
       places.erase(best);
     }
+    give_trials(limits);
     for (MadeNode& node : nodes_)
       std::erase_if(node.task.heuristics, [&](const compiler::Candidate& each) {
         return !node.formats.contains(each.format.name);
@@ -52,6 +53,23 @@ class Finder {
   const Finalist& finalist(PlanUse use) const { return in_.finalists[use.finalist]; }
   const PlanTrial& trial(PlanUse use) const { return finalist(use).trials[use.trial]; }
   const graph::PlanStep& step(PlanUse use) const { return trial(use).plan.steps.front(); }
+
+  static int wanted(const MadeNode& node, const MadeNodeLimits& limits) {
+    return limits.trials_by_format * static_cast<int>(node.formats.size());
+  }
+
+  int trials_wanted(const MadeNodeLimits& limits) const {
+    int sum = 0;
+    for (const MadeNode& node : nodes_) sum += wanted(node, limits);
+    return sum;
+  }
+
+  /// The last one gets what is left.
+  void give_trials(const MadeNodeLimits& limits) {
+    int left = limits.trials;
+    for (MadeNode& node : nodes_) left -= node.trials = std::min(left, wanted(node, limits));
+    std::erase_if(nodes_, [](const MadeNode& node) { return node.trials == 0; });
+  }
 
   bank::TaskKey key_of(const graph::Graph& graph, graph::NodeId id) const {
     return compiler::key_of(compiler::task_of(graph, id), context_.options.soc);
@@ -178,8 +196,9 @@ class Finder {
 
 }  // namespace
 
-std::vector<MadeNode> find_made_nodes(const MadeNodeInput& input, int most) {
-  return Finder(input).run(most);
+std::vector<MadeNode> find_made_nodes(const MadeNodeInput& input, const MadeNodeLimits& limits) {
+  if (limits.trials_by_format <= 0) return {};
+  return Finder(input).run(limits);
 }
 
 }  // namespace aoe::tuner

@@ -23,6 +23,7 @@ struct MadeNode {
   TuningTask task;                ///< heuristics: of `formats` alone
   std::set<std::string> formats;  ///< in which its plans came near
   std::vector<PlanUse> uses;      ///< plans that make this node and nothing else that is new
+  int trials = 0;                 ///< that its search may make
 };
 
 struct MadeNodeInput {
@@ -31,8 +32,13 @@ struct MadeNodeInput {
   std::function<double(const graph::Node&)> node_ns;  ///< in the untuned model
 };
 
-/// At most so many, those first whose plans have the most to gain. A node that the op bank knows is none, unless tuning is
-/// repeated; nor is one whose parts it does not know: tuned chains would race untuned operators.
-std::vector<MadeNode> find_made_nodes(const MadeNodeInput& input, int most);
+struct MadeNodeLimits {
+  int trials_by_format = 0;  ///< of one node
+  int trials = 0;            ///< of all nodes together
+};
+
+/// Those first whose plans have the most to gain, until the trials are given away. A node that the op bank knows is none,
+/// unless tuning is repeated; nor is one whose parts it does not know: tuned chains would race untuned operators.
+std::vector<MadeNode> find_made_nodes(const MadeNodeInput& input, const MadeNodeLimits& limits);
 
 }  // namespace aoe::tuner

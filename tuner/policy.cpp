@@ -51,7 +51,7 @@ void each_field(P& p, F&& f) {
   f("parents", p.parents);
   f("finalists", p.finalists);
   f("schedule_trials", p.schedule_trials);
-  f("schedule_nodes", p.schedule_nodes);
+  f("schedule_share", p.schedule_share);
   f("time_limit_s", p.time_limit_s);
 }
 

@@ -69,8 +69,8 @@ struct SearchPolicy {
   int finalists = 3;     ///< that race against the default, beside the best of each Format
   /// Subgraph tuning: trials of Schedules, by Format, for each node that promising rewrites make; 0: none.
   int schedule_trials = 24;
-  int schedule_nodes = 6;     ///< at most for so many nodes of a model
-  double time_limit_s = 420;  ///< of the whole search; 0: none
+  double schedule_share = 1.5;  ///< of all nodes together: for each trial of a plan at most so many
+  double time_limit_s = 420;    ///< of the whole search; 0: none
 };
 
 struct ConfirmPolicy {

@@ -196,26 +196,34 @@ class SubgraphTuning {
   // ---- nodes that rewrites make ----
 
   void tune_made_nodes() {
-    const SearchPolicy& policy = options_.policy.search;
-    if (in_.op_bank == nullptr || policy.schedule_trials <= 0 || is_time_up()) return;
+    if (in_.op_bank == nullptr || is_time_up()) return;
     const PlanBenchContext context = bench_context();
     const auto node_ns = [this](const graph::Node& node) { return node_ns_.at(node.name); };
-    const std::vector<MadeNode> nodes = find_made_nodes(
-        {.finalists = finalists_, .context = context, .node_ns = node_ns}, policy.schedule_nodes);
+    const std::vector<MadeNode> nodes =
+        find_made_nodes({.finalists = finalists_, .context = context, .node_ns = node_ns},
+                        {.trials_by_format = options_.policy.search.schedule_trials,
+                         .trials = trials_of_schedules()});
     progress_.tasks_total += static_cast<int>(nodes.size());
     MadeNodeTuning tuning(context, {.op = *in_.op_bank, .graph = in_.graph_bank},
                           baseline_.weights_in, measurer_);
     for (const MadeNode& node : nodes) {
       if (is_stopped() || is_time_up() || trials_left() == 0) break;
       show(node.task);
-      const int wanted = policy.schedule_trials * static_cast<int>(node.formats.size());
-      const SearchLimits limits{
-          .trials = std::min(wanted, trials_left()), .deadline = deadline(), .stop = options_.stop};
+      const SearchLimits limits{.trials = std::min(node.trials, trials_left()),
+                                .deadline = deadline(),
+                                .stop = options_.stop};
       outcome_.trials += tuning.tune(node, finalists_, limits,
                                      [this](const SearchResult& so_far) { show(so_far); });
       ++progress_.tasks_done;
       report(Stage::kSearch);
     }
+  }
+
+  /// In proportion to those of plans, recalled ones included.
+  int trials_of_schedules() const {
+    double plans = 0;
+    for (const Finalist& each : finalists_) plans += static_cast<double>(each.trials.size());
+    return static_cast<int>(std::min(options_.policy.search.schedule_share * plans, 1e9));
   }
 
   // ---- in the whole model ----

@@ -64,10 +64,17 @@ class ChainMachine final : public Measurer {
     return timings;
   }
 
-  std::vector<Timing> race_subgraphs(const fs::path&, std::span<const fs::path> oms) override {
+  /// An om of another subgraph computes something else.
+  std::vector<Timing> race_subgraphs(const fs::path& reference,
+                                     std::span<const fs::path> oms) override {
+    const Shape wanted = output_shape(runtime::Om::load(reference));
     std::vector<Timing> timings;
-    for (const fs::path& path : oms)
-      timings.push_back(steady(model_timing(runtime::Om::load(path)).samples_ns.front()));
+    for (const fs::path& path : oms) {
+      const runtime::Om om = runtime::Om::load(path);
+      timings.push_back(output_shape(om) == wanted
+                            ? steady(model_timing(om).samples_ns.front())
+                            : Timing::failure(Outcome::kWrongResult, "another subgraph's om"));
+    }
     return timings;
   }
 
@@ -83,6 +90,10 @@ class ChainMachine final : public Measurer {
   std::set<std::string> formats;  ///< of these candidates
 
  private:
+  static Shape output_shape(const runtime::Om& om) {
+    return om.tensors[static_cast<std::size_t>(om.outputs.front())].desc.shape;
+  }
+
   static std::size_t count(const Task& task) {
     return static_cast<std::size_t>(
         std::ranges::count(reference::op_types(task.op), std::string("Conv2D")));
@@ -155,16 +166,31 @@ class MadeNodes : public testing::Test {
     return compiler::compile(graph, compile).om.serialize();
   }
 
+  /// Depthwise and pointwise; then the same two and another pointwise one.
+  static graph::Graph two_subgraphs_with_one_pair() {
+    return aoe::tests::import_text(R"(
+      g (float[1,32,80,80] x) => (float[1,16,80,80] y)
+        <float[32,1,3,3] w, float[32,32,1,1] v, float[32,1,3,3] w2, float[32,32,1,1] v2, float[16,32,1,1] u> {
+        a = Conv <group = 32, pads = [1,1,1,1]> (x, w)
+        b = Conv (a, v)
+        s = Softmax <axis = 1> (b)
+        t = Softmax <axis = 2> (s)
+        c = Conv <group = 32, pads = [1,1,1,1]> (t, w2)
+        d = Conv (c, v2)
+        y = Conv (d, u)
+      })");
+  }
+
   // ---- nodes without a run ----
 
-  std::vector<MadeNode> find(int most, std::vector<Finalist> finalists) {
+  std::vector<MadeNode> find(int trials, std::vector<Finalist> finalists) {
     const bank::KnowledgeBank op = bank("op");
     const PlanBenchContext context{
         graph_, {.soc = options_.soc, .strategies = &op}, "test", options_};
     return find_made_nodes({.finalists = finalists,
                             .context = context,
                             .node_ns = [](const graph::Node&) { return kOpNs; }},
-                           most);
+                           {.trials_by_format = 24, .trials = trials});
   }
 
   /// A trial of each choice of the chain, slower than the subgraph as it is by these factors.
@@ -203,55 +229,51 @@ class MadeNodes : public testing::Test {
 
 TEST_F(MadeNodes, AreThoseThatCouldWinInTheFormatsThatCameNear) {
   tune_operators_before();
-  const auto near = find(9, finalists({1.02, 1.02, 1.5}));
+  const auto near = find(999, finalists({1.02, 1.02, 1.5}));
   ASSERT_EQ(near.size(), 1u);
   EXPECT_EQ(near[0].task.task.op.type, "FusedChain");
   EXPECT_EQ(near[0].uses.size(), 2u);
   for (const Candidate& each : near[0].task.heuristics)
     EXPECT_TRUE(near[0].formats.contains(each.format.name)) << each.format.name;
   EXPECT_TRUE(near[0].formats.contains("NHWC"));
-  EXPECT_TRUE(find(9, finalists({1.5, 1.5, 1.5})).empty()) << "no Schedule makes up for a half";
+  EXPECT_TRUE(find(999, finalists({1.5, 1.5, 1.5})).empty()) << "no Schedule makes up for a half";
   EXPECT_TRUE(find(0, finalists({1.02, 1.02, 1.02})).empty());
 }
 
 TEST_F(MadeNodes, RaceUntunedOperatorsUntuned) {
-  EXPECT_TRUE(find(9, finalists({0.9, 0.9, 0.9})).empty());
+  EXPECT_TRUE(find(999, finalists({0.9, 0.9, 0.9})).empty());
 }
 
 TEST_F(MadeNodes, AreSearchedOnceUnlessTuningIsRepeated) {
   tune_operators_before();
-  const auto first = find(9, finalists({1.02}));
+  const auto first = find(999, finalists({1.02}));
   ASSERT_EQ(first.size(), 1u);
   const TuningTask& task = first[0].task;
   bank::Strategy strategy = compiler::strategy_of(task.default_candidate);
   strategy.schedule[kBetterAxis] = kBetterValue;
   bank("op").commit({.strategies = {{task.key, strategy, true}}});
-  EXPECT_TRUE(find(9, finalists({1.02})).empty());
+  EXPECT_TRUE(find(999, finalists({1.02})).empty());
   options_.repeat_tune = true;
-  const auto again = find(9, finalists({1.02}));
+  const auto again = find(999, finalists({1.02}));
   ASSERT_EQ(again.size(), 1u);
   EXPECT_EQ(to_text(again[0].task.default_candidate), to_text(task.default_candidate))
       << "the default is what the bank knows nothing of";
 }
 
-TEST_F(MadeNodes, OfEqualChainsAreOne) {
-  // The same pair twice, between nodes that differ: two subgraphs, one task.
-  graph_ = aoe::tests::import_text(R"(
-    g (float[1,32,80,80] x) => (float[1,32,80,80] y)
-      <float[32,1,3,3] w, float[32,32,1,1] v, float[32,1,3,3] w2, float[32,32,1,1] v2> {
-      a = Conv <group = 32, pads = [1,1,1,1]> (x, w)
-      b = Conv (a, v)
-      s = Softmax <axis = 1> (b)
-      t = Softmax <axis = 2> (s)
-      c = Conv <group = 32, pads = [1,1,1,1]> (t, w2)
-      y = Conv (c, v2)
-    })");
+TEST_F(MadeNodes, GetTheTrialsInTurn) {
+  graph_ = two_subgraphs_with_one_pair();
   tune_operators_before();
-  const auto list = finalists({1.02});
-  std::size_t instances = 0;
-  for (const Finalist& each : list) instances += each.task->instances.size();
-  EXPECT_EQ(instances, 2u);
-  EXPECT_EQ(find(9, list).size(), 1u);
+  const auto all = find(999, finalists({1.02}));
+  ASSERT_EQ(all.size(), 3u) << "the pair of both, the other pair and all three";
+  for (const MadeNode& node : all) EXPECT_EQ(node.trials, 24);
+  const auto few = find(30, finalists({1.02}));
+  ASSERT_EQ(few.size(), 2u);
+  EXPECT_EQ(few[0].trials, 24);
+  EXPECT_EQ(few[1].trials, 6);
+  const auto shared =
+      std::ranges::find(all, 2u, [](const MadeNode& node) { return node.uses.size(); });
+  ASSERT_NE(shared, all.end());
+  EXPECT_NE(shared->uses[0].finalist, shared->uses[1].finalist);
 }
 
 // ---- whole runs ----
@@ -280,6 +302,17 @@ TEST_F(MadeNodes, WinInTheirSubgraphAndInTheOpBank) {
   EXPECT_EQ(machine_.measured, 0);
   EXPECT_EQ(again.trials, 0);
   EXPECT_EQ(again.verdict, "faster");
+}
+
+TEST_F(MadeNodes, OfTwoSubgraphsRaceInBoth) {
+  graph_ = two_subgraphs_with_one_pair();
+  tune_operators_before();
+  const TuneOutcome outcome = tune();
+  EXPECT_EQ(outcome.state, TuningState::kSuccessful);
+  EXPECT_EQ(outcome.tasks, 2);
+  EXPECT_FALSE(chains().empty());
+  for (const bank::BankEntry& chain : chains()) EXPECT_TRUE(chain.set.has_winner());
+  EXPECT_EQ(tuned_om(), compiled_om());
 }
 
 TEST_F(MadeNodes, AreLeftAloneWithoutTrials) {
