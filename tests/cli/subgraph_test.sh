@@ -53,6 +53,28 @@ grep -q "subgraphs hit" err && fail "the graph bank was asked although CANN_KNOW
 run 0 aoe_run --model=plain.om --repeat=1 --output-dir=untuned
 same_results tuned/*.npy untuned/*.npy
 
+# Where the bank knows the operators, the Schedules of chains are searched, too; atc finds them in the op bank.
+export TUNE_BANK_PATH=$work/chains
+mkdir chains
+make_model mobilenetv2 --small --image=128 --output=c.onnx >/dev/null || fail "make_model"
+echo '{"tune_ops_name": ["/features/features.1/conv/conv.0.0/Conv", "/features/features.1/conv/conv.1/Conv",
+  "/features/features.2/conv/conv.0.0/Conv"]}' >ops.json
+chains() { run 0 aoe --model=c.onnx --job_type="$1" --tune_ops_file=ops.json --progress_bar=off --preset=quick --log=info "${@:2}"; }
+searched() { grep -cE "made by a rewrite: .*$1" err; }
+chains 2 --trials=24
+chains 1 --output=c
+[ "$(searched "trials=[1-9]")" -gt 0 ] || fail "no Schedule of a chain was searched"
+equal "$(aoe_bank list | grep FusedChain | cut -d' ' -f1 | sort -u | wc -l)" "$(searched 'kept$')" "chains in the op bank"
+run 0 atc --framework=5 --model=c.onnx --output=atc
+run 0 atc --mode=6 --om=c.om
+hits=$(grep "^bank " out)
+run 0 atc --mode=6 --om=atc.om
+equal "$(grep "^bank " out)" "$hits" "what atc found in the banks, against the tuned om"
+chains 1
+equal "$(searched "")" "0" "searches of what the bank knows"
+equal "$(json "$(result)" "d[0]['basic']['trials']")" "0" "trials of what the bank knows"
+export TUNE_BANK_PATH=$work/bank
+
 # Gears: the subgraphs of all of them are tasks of one search, and one om serves them.
 make_model mobilenetv2 --small --image=64 --dynamic --output=g.onnx >/dev/null || fail "make_model"
 gears=(--input_shape="input:-1,3,64,64" --dynamic_batch_size="1,2")
