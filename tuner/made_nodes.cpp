@@ -32,16 +32,17 @@ class Finder {
         in_model_.insert(key_of(context_.graph, static_cast<graph::NodeId>(id)).description);
   }
 
-  std::vector<MadeNode> run(const MadeNodeLimits& limits) {
+  std::vector<MadeNode> run() {
+    const int trials = trials_of_all();
     std::vector<Place> places = hopeful_places();
-    while (trials_wanted(limits) < limits.trials && !places.empty()) {
+    while (trials_wanted() < trials && !places.empty()) {
       const auto best = std::ranges::max_element(
           places, {}, [this](const Place& place) { return discounted(place); });
       if (std::ranges::count_if(best->uses, [this](PlanUse use) { return add(use); }) > 0)
         taken_.push_back(best->uses.front());
       places.erase(best);
     }
-    give_trials(limits);
+    give(trials);
     for (MadeNode& node : nodes_)
       std::erase_if(node.task.heuristics, [&](const compiler::Candidate& each) {
         return !node.formats.contains(each.format.name);
@@ -54,25 +55,36 @@ class Finder {
   const PlanTrial& trial(PlanUse use) const { return finalist(use).trials[use.trial]; }
   const graph::PlanStep& step(PlanUse use) const { return trial(use).plan.steps.front(); }
 
-  static int wanted(const MadeNode& node, const MadeNodeLimits& limits) {
-    return limits.trials_by_format * static_cast<int>(node.formats.size());
-  }
-
-  int trials_wanted(const MadeNodeLimits& limits) const {
-    int sum = 0;
-    for (const MadeNode& node : nodes_) sum += wanted(node, limits);
-    return sum;
-  }
-
-  /// The last one gets what is left.
-  void give_trials(const MadeNodeLimits& limits) {
-    int left = limits.trials;
-    for (MadeNode& node : nodes_) left -= node.trials = std::min(left, wanted(node, limits));
-    std::erase_if(nodes_, [](const MadeNode& node) { return node.trials == 0; });
-  }
+  const SearchPolicy& policy() const { return context_.options.policy.search; }
 
   bank::TaskKey key_of(const graph::Graph& graph, graph::NodeId id) const {
     return compiler::key_of(compiler::task_of(graph, id), context_.options.soc);
+  }
+
+  // ---- trials ----
+
+  /// In proportion to those of plans, recalled ones included.
+  int trials_of_all() const {
+    if (policy().schedule_trials <= 0) return 0;
+    double plans = 0;
+    for (const Finalist& each : in_.finalists) plans += static_cast<double>(each.trials.size());
+    return static_cast<int>(std::min(policy().schedule_share * plans, 1e9));
+  }
+
+  int wanted(const MadeNode& node) const {
+    return policy().schedule_trials * static_cast<int>(node.formats.size());
+  }
+
+  int trials_wanted() const {
+    int sum = 0;
+    for (const MadeNode& node : nodes_) sum += wanted(node);
+    return sum;
+  }
+
+  /// The last node gets what is left.
+  void give(int trials) {
+    for (MadeNode& node : nodes_) trials -= node.trials = std::min(trials, wanted(node));
+    std::erase_if(nodes_, [](const MadeNode& node) { return node.trials == 0; });
   }
 
   // ---- hope ----
@@ -196,9 +208,8 @@ class Finder {
 
 }  // namespace
 
-std::vector<MadeNode> find_made_nodes(const MadeNodeInput& input, const MadeNodeLimits& limits) {
-  if (limits.trials_by_format <= 0) return {};
-  return Finder(input).run(limits);
+std::vector<MadeNode> find_made_nodes(const MadeNodeInput& input) {
+  return Finder(input).run();
 }
 
 }  // namespace aoe::tuner

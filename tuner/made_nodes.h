@@ -32,13 +32,9 @@ struct MadeNodeInput {
   std::function<double(const graph::Node&)> node_ns;  ///< in the untuned model
 };
 
-struct MadeNodeLimits {
-  int trials_by_format = 0;  ///< of one node
-  int trials = 0;            ///< of all nodes together
-};
-
-/// Those first whose plans have the most to gain, until the trials are given away. A node that the op bank knows is none,
-/// unless tuning is repeated; nor is one whose parts it does not know: tuned chains would race untuned operators.
-std::vector<MadeNode> find_made_nodes(const MadeNodeInput& input, const MadeNodeLimits& limits);
+/// Those first whose plans have the most to gain, until the trials are given away that the policy has for all of them. A
+/// node that the op bank knows is none, unless tuning is repeated; nor is one whose parts it does not know: tuned chains
+/// would race untuned operators.
+std::vector<MadeNode> find_made_nodes(const MadeNodeInput& input);
 
 }  // namespace aoe::tuner

@@ -18,6 +18,7 @@
 #include "tuner/neighbours.h"
 #include "tuner/statistics.h"
 #include "tuner/task_list.h"
+#include "tuner/task_progress.h"
 #include "tuner/task_tuning.h"
 #include "tuner/tuner.h"
 
@@ -115,11 +116,7 @@ class OperatorTuning {
 
   void tune(std::size_t index) {
     const TuningTask& task = tasks_[index];
-    progress_.op_name = task.nodes.front();
-    progress_.op_type = task.type_text();
-    progress_.shape = task.shape_text();
-    progress_.default_ns = progress_.best_ns = 0;
-    progress_.trials = 0;
+    begin_task(progress_, task);
     report(Stage::kSearch);
 
     const std::optional<bank::StrategySet> known = find_known(task);
@@ -265,10 +262,7 @@ class OperatorTuning {
   // ---- progress ----
 
   void show(const SearchResult& so_far) {
-    progress_.trials = static_cast<int>(so_far.trials.size());
-    if (!so_far.trials.empty() && so_far.default_trial().timing.ok())
-      progress_.default_ns = so_far.default_trial().timing.median_ns();
-    if (const Trial* best = so_far.best()) progress_.best_ns = best->timing.median_ns();
+    note_batch(progress_, so_far);
     report(Stage::kSearch);
   }
 

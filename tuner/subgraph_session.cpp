@@ -17,6 +17,7 @@
 #include "tuner/subgraph_ledger.h"
 #include "tuner/subgraph_search.h"
 #include "tuner/subgraph_tuner.h"
+#include "tuner/task_progress.h"
 
 namespace aoe::tuner {
 using Clock = std::chrono::steady_clock;
@@ -200,15 +201,14 @@ class SubgraphTuning {
     const PlanBenchContext context = bench_context();
     const auto node_ns = [this](const graph::Node& node) { return node_ns_.at(node.name); };
     const std::vector<MadeNode> nodes =
-        find_made_nodes({.finalists = finalists_, .context = context, .node_ns = node_ns},
-                        {.trials_by_format = options_.policy.search.schedule_trials,
-                         .trials = trials_of_schedules()});
+        find_made_nodes({.finalists = finalists_, .context = context, .node_ns = node_ns});
     progress_.tasks_total += static_cast<int>(nodes.size());
     MadeNodeTuning tuning(context, {.op = *in_.op_bank, .graph = in_.graph_bank},
                           baseline_.weights_in, measurer_);
     for (const MadeNode& node : nodes) {
       if (is_stopped() || is_time_up() || trials_left() == 0) break;
-      show(node.task);
+      begin_task(progress_, node.task);
+      report(Stage::kSearch);
       const SearchLimits limits{.trials = std::min(node.trials, trials_left()),
                                 .deadline = deadline(),
                                 .stop = options_.stop};
@@ -217,13 +217,6 @@ class SubgraphTuning {
       ++progress_.tasks_done;
       report(Stage::kSearch);
     }
-  }
-
-  /// In proportion to those of plans, recalled ones included.
-  int trials_of_schedules() const {
-    double plans = 0;
-    for (const Finalist& each : finalists_) plans += static_cast<double>(each.trials.size());
-    return static_cast<int>(std::min(options_.policy.search.schedule_share * plans, 1e9));
   }
 
   // ---- in the whole model ----
@@ -318,20 +311,8 @@ class SubgraphTuning {
     report(Stage::kSearch);
   }
 
-  void show(const TuningTask& task) {
-    progress_.op_name = task.nodes.front();
-    progress_.op_type = task.type_text();
-    progress_.shape = task.shape_text();
-    progress_.default_ns = progress_.best_ns = 0;
-    progress_.trials = 0;
-    report(Stage::kSearch);
-  }
-
   void show(const SearchResult& so_far) {
-    progress_.trials = static_cast<int>(so_far.trials.size());
-    if (!so_far.trials.empty() && so_far.default_trial().timing.ok())
-      progress_.default_ns = so_far.default_trial().timing.median_ns();
-    if (const Trial* best = so_far.best()) progress_.best_ns = best->timing.median_ns();
+    note_batch(progress_, so_far);
     report(Stage::kSearch);
   }
 

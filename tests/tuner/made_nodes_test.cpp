@@ -52,6 +52,7 @@ class ChainMachine final : public Measurer {
       }
       timings.push_back(steady(ns(count(task), candidate.schedule, better_alone)));
       formats.insert(candidate.format.name);
+      names.insert(to_text(candidate));
       if (++measured == stop_after) stop.request_stop();
     }
     return timings;
@@ -87,7 +88,7 @@ class ChainMachine final : public Measurer {
   double heuristic = 1.05, better_alone = 0.7, better_inside = 0.7;
   int measured = 0, stop_after = 0;  ///< candidates in searches
   std::stop_source stop;
-  std::set<std::string> formats;  ///< of these candidates
+  std::set<std::string> formats, names;  ///< of these candidates
 
  private:
   static Shape output_shape(const runtime::Om& om) {
@@ -118,6 +119,7 @@ class MadeNodes : public testing::Test {
     fs::create_directories(options_.work_directory);
     options_.policy.confirm.rounds = 1;
     options_.policy.search.schedule_trials = 24;
+    options_.policy.search.schedule_share = 100;
   }
 
   bank::KnowledgeBank bank(const std::string& kind) const {
@@ -189,14 +191,13 @@ class MadeNodes : public testing::Test {
 
   // ---- nodes without a run ----
 
-  std::vector<MadeNode> find(int trials, std::vector<Finalist> finalists) {
+  std::vector<MadeNode> find(std::vector<Finalist> finalists) {
     const bank::KnowledgeBank op = bank("op");
     const PlanBenchContext context{
         graph_, {.soc = options_.soc, .strategies = &op}, "test", options_};
     return find_made_nodes({.finalists = finalists,
                             .context = context,
-                            .node_ns = [](const graph::Node&) { return kOpNs; }},
-                           {.trials_by_format = 24, .trials = trials});
+                            .node_ns = [](const graph::Node&) { return kOpNs; }});
   }
 
   /// A trial of each choice of the chain, slower than the subgraph as it is by these factors.
@@ -235,32 +236,33 @@ class MadeNodes : public testing::Test {
 
 TEST_F(MadeNodes, AreThoseThatCouldWinInTheFormatsThatCameNear) {
   tune_operators_before();
-  const auto near = find(999, finalists({1.02, 1.02, 1.5}));
+  const auto near = find(finalists({1.02, 1.02, 1.5}));
   ASSERT_EQ(near.size(), 1u);
   EXPECT_EQ(near[0].task.task.op.type, "FusedChain");
   EXPECT_EQ(near[0].uses.size(), 2u);
   for (const Candidate& each : near[0].task.heuristics)
     EXPECT_TRUE(near[0].formats.contains(each.format.name)) << each.format.name;
   EXPECT_TRUE(near[0].formats.contains("NHWC"));
-  EXPECT_TRUE(find(999, finalists({1.5, 1.5, 1.5})).empty()) << "no Schedule makes up for a half";
-  EXPECT_TRUE(find(0, finalists({1.02, 1.02, 1.02})).empty());
+  EXPECT_TRUE(find(finalists({1.5, 1.5, 1.5})).empty()) << "no Schedule makes up for a half";
+  options_.policy.search.schedule_share = 0;
+  EXPECT_TRUE(find(finalists({1.02, 1.02, 1.02})).empty());
 }
 
 TEST_F(MadeNodes, RaceUntunedOperatorsUntuned) {
-  EXPECT_TRUE(find(999, finalists({0.9, 0.9, 0.9})).empty());
+  EXPECT_TRUE(find(finalists({0.9, 0.9, 0.9})).empty());
 }
 
 TEST_F(MadeNodes, AreSearchedOnceUnlessTuningIsRepeated) {
   tune_operators_before();
-  const auto first = find(999, finalists({1.02}));
+  const auto first = find(finalists({1.02}));
   ASSERT_EQ(first.size(), 1u);
   const TuningTask& task = first[0].task;
   bank::Strategy strategy = compiler::strategy_of(task.default_candidate);
   strategy.schedule[kBetterAxis] = kBetterValue;
   bank("op").commit({.strategies = {{task.key, strategy, true}}});
-  EXPECT_TRUE(find(999, finalists({1.02})).empty());
+  EXPECT_TRUE(find(finalists({1.02})).empty());
   options_.repeat_tune = true;
-  const auto again = find(999, finalists({1.02}));
+  const auto again = find(finalists({1.02}));
   ASSERT_EQ(again.size(), 1u);
   EXPECT_EQ(to_text(again[0].task.default_candidate), to_text(task.default_candidate))
       << "the default is what the bank knows nothing of";
@@ -269,10 +271,12 @@ TEST_F(MadeNodes, AreSearchedOnceUnlessTuningIsRepeated) {
 TEST_F(MadeNodes, GetTheTrialsInTurn) {
   graph_ = two_subgraphs_with_one_pair();
   tune_operators_before();
-  const auto all = find(999, finalists({1.02}));
+  const auto all = find(finalists({1.02}));
   ASSERT_EQ(all.size(), 3u) << "the pair of both, the other pair and all three";
   for (const MadeNode& node : all) EXPECT_EQ(node.trials, 24);
-  const auto few = find(30, finalists({1.02}));
+  ASSERT_EQ(finalists({1.02})[0].trials.size() + finalists({1.02})[1].trials.size(), 4u);
+  options_.policy.search.schedule_share = 7.5;
+  const auto few = find(finalists({1.02}));
   ASSERT_EQ(few.size(), 2u);
   EXPECT_EQ(few[0].trials, 24);
   EXPECT_EQ(few[1].trials, 6);
@@ -313,7 +317,6 @@ TEST_F(MadeNodes, WinInTheirSubgraphAndInTheOpBank) {
 TEST_F(MadeNodes, OfTwoSubgraphsRaceInBoth) {
   graph_ = two_subgraphs_with_one_pair();
   tune_operators_before();
-  options_.policy.search.schedule_share = 100;
   const TuneOutcome outcome = tune();
   EXPECT_EQ(outcome.state, TuningState::kSuccessful);
   EXPECT_EQ(outcome.tasks, 2);
@@ -348,14 +351,11 @@ TEST_F(MadeNodes, AreNotSearchedBeyondTheTrialsOfTheRun) {
   const std::int64_t all = tune().trials;
   ASSERT_GT(all, machine_.measured);
   const std::int64_t plans = all - machine_.measured;
-  for (const std::int64_t more : {0, 5}) {
-    fs::remove_all(directory_ / "graph");
-    fs::remove_all(directory_ / "op");
-    tune_operators_before();
-    options_.max_trials = plans + more;
-    EXPECT_EQ(tune().trials, options_.max_trials);
-    EXPECT_EQ(machine_.measured, more);
-  }
+  for (const char* kind : {"graph", "op"}) fs::remove_all(directory_ / kind);
+  tune_operators_before();
+  options_.max_trials = plans + 5;
+  EXPECT_EQ(tune().trials, options_.max_trials);
+  EXPECT_EQ(machine_.measured, 5);
 }
 
 TEST_F(MadeNodes, AStoppedSearchKeepsItsMeasurementsAndIsResumed) {
@@ -365,19 +365,16 @@ TEST_F(MadeNodes, AStoppedSearchKeepsItsMeasurementsAndIsResumed) {
   EXPECT_EQ(machine_.measured, 5);
   EXPECT_TRUE(chains().empty());
   EXPECT_TRUE(bank("graph").entries().empty());
+  const std::set<std::string> before = std::exchange(machine_.names, {});
+  ASSERT_EQ(before.size(), 5u);
   machine_.stop = {};
   machine_.stop_after = 0;
   options_.reload = true;
   EXPECT_EQ(tune().state, TuningState::kSuccessful);
   ASSERT_EQ(chains().size(), 1u);
   EXPECT_TRUE(chains()[0].set.has_winner());
-  const int resumed = machine_.measured;
-  fs::remove_all(directory_ / "graph");
-  fs::remove_all(directory_ / "op");
-  tune_operators_before();
-  options_.reload = false;
-  tune();
-  EXPECT_EQ(resumed, machine_.measured - 5) << "what was measured is not repeated";
+  EXPECT_FALSE(machine_.names.empty());
+  for (const std::string& name : machine_.names) EXPECT_FALSE(before.contains(name)) << name;
 }
 
 }  // namespace
