@@ -88,6 +88,18 @@ TEST(Sampler, SmallSpacesAreListedWholeAndLargeOnesNotAtAll) {
   EXPECT_TRUE(enumerate(space, 63).empty());
 }
 
+TEST(Sampler, SingleStepsAreTheLegalNeighboursOnEachAxis) {
+  const auto space = fake_space(8);
+  const std::vector<Schedule> inside = {{{"tile", 2}, {"unroll", 3}},
+                                        {{"tile", 8}, {"unroll", 3}},
+                                        {{"tile", 4}, {"unroll", 2}},
+                                        {{"tile", 4}, {"unroll", 4}}};
+  EXPECT_EQ(single_steps(space, {{"tile", 4}, {"unroll", 3}}), inside);
+  const std::vector<Schedule> in_the_corner = {{{"tile", 4}, {"unroll", 8}},
+                                               {{"tile", 8}, {"unroll", 7}}};
+  EXPECT_EQ(single_steps(space, {{"tile", 8}, {"unroll", 8}}), in_the_corner);
+}
+
 TEST(Sampler, ForeignSchedulesMoveToTheNearestValues) {
   const auto space = fake_space(64);
   EXPECT_EQ(adapt(space, {{"tile", 48}, {"unroll", 20}, {"other", 1}}),
