@@ -214,7 +214,7 @@ class SubgraphTuning {
                                 .stop = options_.stop};
       outcome_.trials += tuning.tune(node, finalists_, limits,
                                      [this](const SearchResult& so_far) { show(so_far); });
-      ++progress_.tasks_done;
+      if (!is_stopped()) ++progress_.tasks_done;
       report(Stage::kSearch);
     }
   }
