@@ -101,10 +101,9 @@ class Copy final : public Impl {
 
   Features features(const Task& task, const FormatChoice& format, const Schedule& schedule,
                     const Soc& soc) const override {
-    const std::vector<CopyNest> nests = nests_of(task, format, schedule, soc);
-    const auto iterations = static_cast<double>(parallel_extent(nests));
-    double transposed = 0;
-    for (const CopyNest& nest : nests) {
+    double iterations = 0, transposed = 0;
+    for (const CopyNest& nest : nests_of(task, format, schedule, soc)) {
+      iterations += static_cast<double>(nest.parallel_extent());
       if (nest.is_transposing())
         transposed += static_cast<double>(element_count(nest.region().extents));
     }
@@ -124,6 +123,8 @@ class Copy final : public Impl {
   Kernel build(const Task& task, const FormatChoice& format, const Schedule& schedule,
                const Soc& soc) const override {
     const std::vector<CopyNest> nests = nests_of(task, format, schedule, soc);
+    std::int64_t total = 0;
+    for (const CopyNest& nest : nests) total += nest.parallel_extent();
     Kernel kernel{.kind = KernelKind::kJit};
     if (task.op.type == "ConcatV2") {
       for (const TaskInput& part : task.inputs) {
@@ -139,10 +140,7 @@ class Copy final : public Impl {
       for (std::size_t i = 0; i < task.inputs.size(); ++i)
         if (task.inputs[i].constant) buffers.inputs[i] = buffers.constants[constant++];
     }
-    builder.parallel(parallel_extent(nests), [&](Int p) {
-      if (!go_together(nests)) return emit_from(builder, nests, 0, buffers, p);
-      for (const CopyNest& nest : nests) emit(builder, nest, buffers, p);
-    });
+    builder.parallel(total, [&](Int p) { emit_from(builder, nests, 0, buffers, p); });
     kernel.stages.push_back(builder.finish());
     return kernel;
   }
@@ -154,57 +152,9 @@ class Copy final : public Impl {
                             .unroll = schedule.at("unroll"),
                             .block_elements = schedule.at("block_elements")};
     std::vector<CopyNest> nests;
-    const std::vector<CopyRegion> regions = copy_regions(task, format, soc.vector_lanes).value();
-    if (!have_rows_in_common(regions)) {
-      for (const CopyRegion& region : regions) nests.emplace_back(region, tiling);
-      return nests;
-    }
-    std::int64_t columns = 0;
-    for (const CopyRegion& region : regions) columns += region.extents.back();
-    // The same rows for all; whole vectors, or the nests round them differently.
-    const std::int64_t rows =
-        std::max<std::int64_t>(1, tiling.block_elements / columns / tiling.lanes) * tiling.lanes;
-    for (const CopyRegion& region : regions) {
-      CopyTiling own = tiling;
-      own.block_elements = rows * region.extents.back();
-      nests.emplace_back(region, own);
-    }
+    const auto regions = copy_regions(task, format, soc.vector_lanes);
+    for (const CopyRegion& region : regions.value()) nests.emplace_back(region, tiling);
     return nests;
-  }
-
-  /// Regions that take turns in the rows of one output, several times in a cache line (classes and boxes of a detector).
-  static bool have_rows_in_common(const std::vector<CopyRegion>& regions) {
-    constexpr std::int64_t kShortRow = 64;
-    const auto rows_of = [](const CopyRegion& region) {
-      return Shape(region.extents.begin(), region.extents.end() - 1);
-    };
-    return regions.size() > 1 && std::ranges::all_of(regions, [&](const CopyRegion& region) {
-             return region.output == regions[0].output && region.extents.size() > 1 &&
-                    region.last_from.empty() && region.extents.back() <= kShortRow &&
-                    region.to.back() == 1 && rows_of(region) == rows_of(regions[0]);
-           });
-  }
-
-  /// One iteration of all: two threads that write every other piece of the same cache lines take them from each other
-  /// (UltraFace's 4420 boxes of 2 and 2 classes: 30 to 190 us in the model instead of 3).
-  static bool go_together(const std::vector<CopyNest>& nests) {
-    std::vector<CopyRegion> regions;
-    for (const CopyNest& nest : nests) regions.push_back(nest.region());
-    return have_rows_in_common(regions) && std::ranges::all_of(nests, [&](const CopyNest& nest) {
-             return nest.parallel_extent() == nests[0].parallel_extent();
-           });
-  }
-
-  static std::int64_t parallel_extent(const std::vector<CopyNest>& nests) {
-    if (go_together(nests)) return nests[0].parallel_extent();
-    std::int64_t total = 0;
-    for (const CopyNest& nest : nests) total += nest.parallel_extent();
-    return total;
-  }
-
-  static void emit(Builder& builder, const CopyNest& nest, const KernelBuffers& buffers, Int p) {
-    const CopyRegion& region = nest.region();
-    nest.emit(builder, buffers.inputs[region.input], buffers.outputs[region.output], p);
   }
 
   /// The parallel iterations of all regions stand one behind the other.
@@ -212,7 +162,10 @@ class Copy final : public Impl {
                         const KernelBuffers& buffers, Int p) {
     if (i == nests.size()) return;
     const CopyNest& nest = nests[i];
-    const auto emit_this = [&] { emit(builder, nest, buffers, p); };
+    const auto emit_this = [&] {
+      const CopyRegion& region = nest.region();
+      nest.emit(builder, buffers.inputs[region.input], buffers.outputs[region.output], p);
+    };
     if (i + 1 == nests.size()) return emit_this();
     builder.if_(p < Int(nest.parallel_extent()), emit_this,
                 [&] { emit_from(builder, nests, i + 1, buffers, p - nest.parallel_extent()); });
