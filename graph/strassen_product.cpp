@@ -8,8 +8,8 @@ constexpr char kStrassen[] = "strassen";
 
 }  // namespace
 
-bool is_by_strassen(const Node& node) {
-  return node.op.attrs.get_int(kStrassen, 0) != 0;
+bool is_by_strassen(const reference::OpCall& op) {
+  return op.attrs.get_int(kStrassen, 0) != 0;
 }
 
 void mark_by_strassen(Node& node) {

@@ -8,7 +8,7 @@
 namespace aoe::graph {
 
 /// The attribute that has an Impl multiply by Strassen's algorithm.
-bool is_by_strassen(const Node& node);
+bool is_by_strassen(const reference::OpCall& op);
 void mark_by_strassen(Node& node);
 
 /// The share of its time that a product of rows x steps by steps x columns may save; 0 where nothing is to be expected.

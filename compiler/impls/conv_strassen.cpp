@@ -5,6 +5,7 @@
 #include "compiler/conv/conv_weights.h"
 #include "compiler/conv/image_store.h"
 #include "compiler/gemm/strassen_schedule.h"
+#include "graph/strassen_product.h"
 
 namespace aoe::compiler {
 namespace {
@@ -69,8 +70,7 @@ class ConvStrassen final : public Impl {
   std::string_view name() const override { return "conv_strassen"; }
 
   Result<void> supports(const Task& task, const Soc& soc) const override {
-    if (task.op.attrs.get_int("strassen", 0) == 0)
-      return Unexpected("not marked by the rewrite `strassen`");
+    if (!graph::is_by_strassen(task.op)) return Unexpected("not marked by the rewrite `strassen`");
     const Result<ConvShape> s = conv_shape(task);
     if (!s) return Unexpected(s.error());
     if (task.op.type != "Conv2D" || !s->is_pointwise() || s->groups != 1 || s->input_shuffle > 1)

@@ -4,6 +4,7 @@
 // The nest: compiler/gemm/strassen_nest.h. Tested like every Impl by tests/compiler/impls_test.cpp.
 #include "compiler/gemm/matrix_store.h"
 #include "compiler/gemm/strassen_schedule.h"
+#include "graph/strassen_product.h"
 
 namespace aoe::compiler {
 namespace {
@@ -42,8 +43,7 @@ class GemmStrassen final : public Impl {
   std::string_view name() const override { return "gemm_strassen"; }
 
   Result<void> supports(const Task& task, const Soc& soc) const override {
-    if (task.op.attrs.get_int("strassen", 0) == 0)
-      return Unexpected("not marked by the rewrite `strassen`");
+    if (!graph::is_by_strassen(task.op)) return Unexpected("not marked by the rewrite `strassen`");
     const Result<MatMulShape> shape = matmul_shape(task);
     if (!shape) return Unexpected(shape.error());
     for (std::size_t i = 0; i < 2; ++i)
