@@ -73,7 +73,7 @@ class GearSplit {
     om.c0 = joined_.c0;
     om.weights_view = joined_.weights_view;
     om.code_view = joined_.code_view;
-    om.mapping = joined_.mapping;
+    om.owner = joined_.owner;
     std::vector<int> new_ids(joined_.tensors.size(), -1);
     const auto moved = [&](int id) { return id < 0 ? -1 : moved_tensor(id, g, new_ids, om); };
     for (std::size_t i = 0; i < input_count(); ++i)
@@ -173,7 +173,7 @@ runtime::GearedOm split_gears(Om joined, const Gears& gears) {
         std::move(joined.weights), std::move(joined.code));
     joined.weights_view = built->first;
     joined.code_view = built->second;
-    joined.mapping = built;
+    joined.owner = built;
   }
   const GearSplit split(joined, gears);
   runtime::GearedOm model{.gears = gears, .oms = {}};

@@ -25,7 +25,7 @@ namespace {
 /// An om that was just built lies in several strings, unverified and unaligned: it takes the way
 /// through the file format.
 Om as_loaded(Om om) {
-  if (om.mapping != nullptr) return om;
+  if (om.owner != nullptr) return om;
   const std::string bytes = om.serialize();
   const auto memory = std::make_shared<const AlignedMemory>(bytes.size());
   std::memcpy(memory->data(), bytes.data(), bytes.size());

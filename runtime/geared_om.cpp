@@ -7,7 +7,7 @@
 
 #include "base/check.h"
 #include "base/error.h"
-#include "runtime/mapped_file.h"
+#include "runtime/file_in_memory.h"
 #include "runtime/om_container.h"
 #include "runtime/om_graph.h"
 
@@ -154,7 +154,7 @@ GearedOm GearedOm::parse(std::string_view bytes, std::shared_ptr<const void> own
     if (has_gears && (!tuning.is_array() || gear >= tuning.size()))
       refuse(where, "the tuning section is malformed: it has not every gear");
     Om& om = model.oms.emplace_back();
-    om.mapping = owner;
+    om.owner = owner;
     om.weights_view = content(SectionKind::kWeights);
     om.code_view = content(SectionKind::kCode);
     om.graph_bytes = section.bytes.size();
@@ -171,7 +171,7 @@ GearedOm GearedOm::parse(std::string_view bytes, std::shared_ptr<const void> own
 }
 
 GearedOm GearedOm::load(const std::filesystem::path& path) {
-  const auto file = std::make_shared<const MappedFile>(path);
+  const auto file = std::make_shared<const FileInMemory>(path);
   return parse(file->bytes(), file, path.string());
 }
 

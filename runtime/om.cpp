@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "runtime/geared_om.h"
-#include "runtime/mapped_file.h"
+#include "runtime/file_in_memory.h"
 #include "runtime/om_container.h"
 #include "runtime/om_graph.h"
 
@@ -32,7 +32,7 @@ Om Om::parse(std::string_view bytes, std::shared_ptr<const void> owner, const st
 }
 
 Om Om::load(const std::filesystem::path& path) {
-  const auto file = std::make_shared<const MappedFile>(path);
+  const auto file = std::make_shared<const FileInMemory>(path);
   return parse(file->bytes(), file, path.string());
 }
 

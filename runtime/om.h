@@ -1,4 +1,4 @@
-// The om: an offline model, one file, mapped and not copied. Om is the content of one shape in memory; of a file with
+// The om: an offline model, one file, read as a whole. Om is the content of one shape in memory; of a file with
 // dynamic gears there are several (geared_om.h).
 //
 // File layout (little-endian; every section starts at a multiple of 4096):
@@ -107,17 +107,17 @@ struct Om {
   std::vector<int>
       outputs;  ///< one that is not kOutput at its own index is copied to the caller at the end of a run
   std::uint64_t arena_bytes = 0;
-  std::string weights;  ///< filled when built; a loaded om keeps a view of the mapping instead
+  std::string weights;  ///< filled when built; a loaded om keeps a view of the file instead
   std::string code;
   nlohmann::json tuning;
 
-  std::string_view weights_view;  ///< set by load(): into the mapping
+  std::string_view weights_view;  ///< set by load(): into the file
   std::string_view code_view;
-  std::size_t graph_bytes = 0;          ///< set by load(): size of the graph section, for reports
-  std::shared_ptr<const void> mapping;  ///< keeps the views alive
+  std::size_t graph_bytes = 0;        ///< set by load(): size of the graph section, for reports
+  std::shared_ptr<const void> owner;  ///< keeps the views alive
 
   std::string serialize() const;
-  /// Maps and verifies. Throws Error(kOm), also when the file has gears.
+  /// Reads and verifies. Throws Error(kOm), also when the file has gears.
   static Om load(const std::filesystem::path& path);
   /// Parses bytes that `owner` keeps alive; `where` names them in errors.
   static Om parse(std::string_view bytes, std::shared_ptr<const void> owner,

@@ -13,7 +13,7 @@ namespace aoe::runtime {
 
 class TensorTable {
  public:
-  /// Uses `arena`, or allocates one when it is empty. Weights stay in the mapping of `om`, which must outlive the table.
+  /// Uses `arena`, or allocates one when it is empty. Weights stay where `om` has them, which must outlive the table.
   TensorTable(const Om& om, std::span<std::byte> arena);
 
   /// nullptr while an input, an output or a dynamic tensor is not bound.

@@ -24,7 +24,7 @@ inline GearedOm geared_om(GearKind kind = GearKind::kBatch) {
     b.reference("Relu", {sum}, {y});
     b.om.weights.clear();
     b.om.weights_view = {reinterpret_cast<const char*>(weights->data()), 3 * sizeof(float)};
-    b.om.mapping = weights;
+    b.om.owner = weights;
     b.om.tuning = {{"rows", rows}};
     model.oms.push_back(b.om);
     model.gears.values.push_back(kind == GearKind::kImage ? GearValues{rows, 3} : GearValues{rows});
