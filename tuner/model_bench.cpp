@@ -1,6 +1,7 @@
 // Interleaved timing of whole models.
 #include "tuner/model_bench.h"
 
+#include <algorithm>
 #include <memory>
 
 #include "tuner/timed_model.h"
@@ -20,31 +21,71 @@ void run_undisturbed(TimedModel& model) {
   }
 }
 
-}  // namespace
+std::unique_ptr<TimedModel> loaded(const std::filesystem::path& om, int threads) {
+  auto model = std::make_unique<TimedModel>(runtime::Om::load(om), threads);
+  model->draw_inputs(kInputSeed);
+  return model;
+}
 
-std::vector<ModelTiming> bench_models(const std::vector<std::filesystem::path>& oms,
-                                      const MeasurePolicy& policy, int threads) {
-  std::vector<std::unique_ptr<TimedModel>> models;
-  std::vector<ModelTiming> timings(oms.size());
-  for (std::size_t i = 0; i < oms.size(); ++i) {
-    models.push_back(std::make_unique<TimedModel>(runtime::Om::load(oms[i]), threads));
-    models.back()->draw_inputs(kInputSeed);
-    for (const runtime::OmStep& step : models.back()->om().steps)
-      timings[i].steps.push_back({step.name, is_conversion(step), {}});
+/// All oms in memory, and one round after the other of them.
+class LoadedModels {
+ public:
+  LoadedModels(const std::vector<std::filesystem::path>& oms, int threads) {
+    for (const auto& om : oms) models_.push_back(loaded(om, threads));
   }
-  double first_total_ns = 0;
-  for (int round = 0; round < policy.max_model_rounds; ++round) {
-    if (round >= policy.min_model_rounds && first_total_ns >= policy.model_duration_ms * 1e6) break;
-    for (std::size_t turn = 0; turn < models.size(); ++turn) {
-      const std::size_t i = (turn + static_cast<std::size_t>(round)) % models.size();
-      TimedModel& model = *models[i];
-      if (model.om().weights_view.size() < kFillsEveryCache) model.run();
+
+  bool fill_every_cache() const {
+    return std::ranges::any_of(models_,
+                               [](const auto& model) { return fills_every_cache(*model); });
+  }
+
+  /// The steps of each om, without samples.
+  std::vector<ModelTiming> timings() const {
+    std::vector<ModelTiming> timings(models_.size());
+    for (std::size_t i = 0; i < models_.size(); ++i)
+      for (const runtime::OmStep& step : models_[i]->om().steps)
+        timings[i].steps.push_back({step.name, is_conversion(step), {}});
+    return timings;
+  }
+
+  /// Another model begins each round.
+  void run_round(int round, std::vector<ModelTiming>& timings) {
+    for (std::size_t turn = 0; turn < models_.size(); ++turn) {
+      const std::size_t i = (turn + static_cast<std::size_t>(round)) % models_.size();
+      TimedModel& model = *models_[i];
+      if (!fills_every_cache(model)) model.run();
       run_undisturbed(model);
       timings[i].samples_ns.push_back(model.total_ns());
       for (std::size_t s = 0; s < model.step_ns().size(); ++s)
         timings[i].steps[s].samples_ns.push_back(model.step_ns()[s]);
-      if (i == 0) first_total_ns += model.total_ns();
     }
+  }
+
+ private:
+  static bool fills_every_cache(const TimedModel& model) {
+    return model.om().weights_view.size() >= kFillsEveryCache;
+  }
+
+  std::vector<std::unique_ptr<TimedModel>> models_;
+};
+
+}  // namespace
+
+std::vector<ModelTiming> bench_models(const std::vector<std::filesystem::path>& oms,
+                                      const MeasurePolicy& policy, int threads) {
+  auto models = std::make_unique<LoadedModels>(oms, threads);
+  std::vector<ModelTiming> timings = models->timings();
+  const int loads = models->fill_every_cache() ? 1 : policy.model_loads;
+  const int rounds_each = std::max(1, policy.max_model_rounds / loads);
+  double first_total_ns = 0;
+  for (int round = 0; round < policy.max_model_rounds; ++round) {
+    if (round >= policy.min_model_rounds && first_total_ns >= policy.model_duration_ms * 1e6) break;
+    if (round > 0 && round % rounds_each == 0) {
+      models.reset();
+      models = std::make_unique<LoadedModels>(oms, threads);
+    }
+    models->run_round(round, timings);
+    first_total_ns += timings.front().samples_ns.back();
   }
   return timings;
 }

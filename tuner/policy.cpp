@@ -28,6 +28,7 @@ void each_field(P& p, F&& f) {
   f("race_duration_ms", p.race_duration_ms);
   f("min_model_rounds", p.min_model_rounds);
   f("max_model_rounds", p.max_model_rounds);
+  f("model_loads", p.model_loads);
   f("model_duration_ms", p.model_duration_ms);
   f("run_timeout_s", p.run_timeout_s);
   f("compile_timeout_s", p.compile_timeout_s);
@@ -129,6 +130,7 @@ void check_positive(const Policy& p, const std::string& where) {
       {"measure.max_race_rounds", p.measure.max_race_rounds},
       {"measure.min_model_rounds", p.measure.min_model_rounds},
       {"measure.max_model_rounds", p.measure.max_model_rounds},
+      {"measure.model_loads", p.measure.model_loads},
       {"measure.warmup_runs", p.measure.warmup_runs},
       {"measure.run_timeout_s", p.measure.run_timeout_s},
       {"measure.compile_timeout_s", p.measure.compile_timeout_s},

@@ -40,7 +40,8 @@ struct MeasurePolicy {
   double race_duration_ms = 40;  ///< accumulated time of the default
 
   int min_model_rounds = 9;  ///< whole model, untuned against tuned
-  int max_model_rounds = 61;
+  int max_model_rounds = 96;
+  int model_loads = 6;  ///< among which the rounds are divided
   double model_duration_ms = 1500;  ///< accumulated time of the untuned model
 
   double run_timeout_s = 10;      ///< from when a candidate starts to run
