@@ -30,6 +30,8 @@ void each_field(P& p, F&& f) {
   f("max_model_rounds", p.max_model_rounds);
   f("model_loads", p.model_loads);
   f("model_duration_ms", p.model_duration_ms);
+  f("calm_ratio", p.calm_ratio);
+  f("calm_wait_share", p.calm_wait_share);
   f("run_timeout_s", p.run_timeout_s);
   f("compile_timeout_s", p.compile_timeout_s);
   f("memory_limit_mb", p.memory_limit_mb);

@@ -11,6 +11,7 @@
 #include "tuner/aoe_result.h"
 #include "tuner/baseline.h"
 #include "tuner/budget.h"
+#include "tuner/calm_measurer.h"
 #include "tuner/confirm.h"
 #include "tuner/cost_model.h"
 #include "tuner/ledger.h"
@@ -216,7 +217,7 @@ class OperatorTuning {
     if (!confirmed)
       throw Error(ExitCode::kFailure, "the tuned model does not run: " + confirmed.error(),
                   graph_.name);
-    if (confirmed->comparison.verdict == "slower") keep_untuned(*confirmed);
+    if (confirmed->comparison.speedup < 1) keep_untuned(*confirmed);
     ledger_.demote(confirmed->demoted);
     outcome_.baseline_ms = confirmed->untuned_ns / 1e6;
     outcome_.result_ms = confirmed->tuned_ns / 1e6;
@@ -238,9 +239,9 @@ class OperatorTuning {
     outcome_.error_against_fp32 = result_.error_against_fp32 = error;
   }
 
-  /// Rounds were used up and the whole is still slower than what it should replace.
+  /// Rounds were used up and the whole is not faster than what it should replace.
   void keep_untuned(Confirmation& confirmation) const {
-    logger("tuner")->warn("the tuned model is slower than the untuned one, which is kept");
+    logger("tuner")->warn("the tuned model is not faster than the untuned one, which is kept");
     confirmation.om = baseline_.compilation.om.serialize();
     confirmation.tuned_ns = confirmation.untuned_ns;
     confirmation.comparison = {.speedup = 1, .low = 1, .high = 1, .verdict = "same"};
@@ -312,7 +313,8 @@ class OperatorTuning {
 TuneOutcome tune_operators(const graph::Graph& graph, bank::KnowledgeBank& bank,
                            const bank::StrategySource* built_in, Measurer& measurer,
                            const TuneOptions& options) {
-  return OperatorTuning(graph, bank, built_in, measurer, options).run();
+  CalmMeasurer calm(measurer, options.policy.measure, options.stop);
+  return OperatorTuning(graph, bank, built_in, calm, options).run();
 }
 
 }  // namespace aoe::tuner

@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "tuner/baseline.h"
+#include "tuner/calm_measurer.h"
 #include "tuner/made_node_tuning.h"
 #include "tuner/plan_bench.h"
 #include "tuner/plan_finals.h"
@@ -348,7 +349,8 @@ class SubgraphTuning {
 
 TuneOutcome tune_subgraphs(const SubgraphTuneInput& input, Measurer& measurer,
                            const TuneOptions& options) {
-  return SubgraphTuning(input, measurer, options).run();
+  CalmMeasurer calm(measurer, options.policy.measure, options.stop);
+  return SubgraphTuning(input, calm, options).run();
 }
 
 }  // namespace aoe::tuner
