@@ -32,7 +32,11 @@ class Emitter {
         nest_(nest),
         tiling_(tiling),
         body_(body),
-        coordinates_(nest.extents.size(), 0) {}
+        coordinates_(nest.extents.size(), 0) {
+    AOE_CHECK(tiling.inner_block % step() == 0, "a block of " + std::to_string(tiling.inner_block) +
+                                                    " elements cuts an iteration of " +
+                                                    std::to_string(step()));
+  }
 
   void run(Int p) {
     const std::size_t rank = nest_.extents.size();
@@ -153,7 +157,6 @@ std::int64_t parallel_extent(const StridedNest& nest, const NestTiling& tiling) 
 
 void emit_nest(Builder& builder, const StridedNest& nest, const NestTiling& tiling, Int p,
                const std::function<void(const NestPosition&)>& body) {
-  AOE_CHECK(tiling.inner_block % tiling.lanes == 0, "a block that cuts a vector");
   Emitter(builder, nest, tiling, body).run(p);
 }
 

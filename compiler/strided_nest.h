@@ -34,7 +34,7 @@ struct NestTiling {
       1;  ///< vectors per loop iteration: along a row when it is long, else along rows
   std::int64_t row_block = 1;  ///< rows per parallel iteration
   std::int64_t inner_block =
-      0;  ///< elements of a row per parallel iteration, a multiple of lanes; 0: whole rows
+      0;  ///< elements of a row per parallel iteration, whole loop iterations; 0: whole rows
 };
 
 /// Where a vector stands.

@@ -84,14 +84,15 @@ StridedNest nest_of(const CopyRegion& region) {
 }
 
 NestTiling nest_tiling_of(const StridedNest& nest, const CopyTiling& tiling) {
-  const std::int64_t block =
-      std::max<std::int64_t>(tiling.lanes, tiling.block_elements / tiling.lanes * tiling.lanes);
-  const bool cuts_rows = nest.inner() > block;
-  return {
-      .lanes = tiling.lanes,
-      .unroll = tiling.unroll,
-      .row_block = cuts_rows ? 1 : std::clamp<std::int64_t>(block / nest.inner(), 1, nest.rows()),
-      .inner_block = cuts_rows ? block : 0};
+  const std::int64_t inner = nest.inner(), block = tiling.block_elements;
+  NestTiling result{.lanes = tiling.lanes, .unroll = tiling.unroll};
+  if (inner <= block) {
+    result.row_block = std::clamp<std::int64_t>(block / inner, 1, nest.rows());
+  } else {
+    const std::int64_t step = tiling.lanes * tiling.unroll;
+    result.inner_block = std::max(step, block / step * step);
+  }
+  return result;
 }
 
 }  // namespace
