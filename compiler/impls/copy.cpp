@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/broadcast_layout.h"
+#include "compiler/copy/copy_groups.h"
 #include "compiler/copy/copy_regions.h"
 #include "compiler/kernel_buffers.h"
 #include "compiler/roofline.h"
@@ -58,7 +59,7 @@ bool is_moved(const TensorDesc& desc) {
 class Copy final : public Impl {
  public:
   std::string_view name() const override { return "copy"; }
-  int version() const override { return 2; }
+  int version() const override { return 3; }
 
   Result<void> supports(const Task& task, const Soc& soc) const override {
     if (!task.is_static()) return Unexpected("shapes are not static");
@@ -102,10 +103,11 @@ class Copy final : public Impl {
   Features features(const Task& task, const FormatChoice& format, const Schedule& schedule,
                     const Soc& soc) const override {
     double iterations = 0, transposed = 0;
-    for (const CopyNest& nest : nests_of(task, format, schedule, soc)) {
-      iterations += static_cast<double>(nest.parallel_extent());
-      if (nest.is_transposing())
-        transposed += static_cast<double>(element_count(nest.region().extents));
+    for (const CopyGroup& group : groups_of(task, format, schedule, soc)) {
+      iterations += static_cast<double>(group.parallel_extent());
+      for (const CopyNest& nest : group.nests)
+        if (nest.is_transposing())
+          transposed += static_cast<double>(element_count(nest.region().extents));
     }
     return {{"bytes", bytes_moved(task)},
             {"transposed_elements", transposed},
@@ -122,9 +124,9 @@ class Copy final : public Impl {
 
   Kernel build(const Task& task, const FormatChoice& format, const Schedule& schedule,
                const Soc& soc) const override {
-    const std::vector<CopyNest> nests = nests_of(task, format, schedule, soc);
+    const std::vector<CopyGroup> groups = groups_of(task, format, schedule, soc);
     std::int64_t total = 0;
-    for (const CopyNest& nest : nests) total += nest.parallel_extent();
+    for (const CopyGroup& group : groups) total += group.parallel_extent();
     Kernel kernel{.kind = KernelKind::kJit};
     if (task.op.type == "ConcatV2") {
       for (const TaskInput& part : task.inputs) {
@@ -140,35 +142,34 @@ class Copy final : public Impl {
       for (std::size_t i = 0; i < task.inputs.size(); ++i)
         if (task.inputs[i].constant) buffers.inputs[i] = buffers.constants[constant++];
     }
-    builder.parallel(total, [&](Int p) { emit_from(builder, nests, 0, buffers, p); });
+    builder.parallel(total, [&](Int p) { emit_from(builder, groups, 0, buffers, p); });
     kernel.stages.push_back(builder.finish());
     return kernel;
   }
 
  private:
-  static std::vector<CopyNest> nests_of(const Task& task, const FormatChoice& format,
-                                        const Schedule& schedule, const Soc& soc) {
-    const CopyTiling tiling{.lanes = soc.vector_lanes,
-                            .unroll = schedule.at("unroll"),
-                            .block_elements = schedule.at("block_elements")};
-    std::vector<CopyNest> nests;
+  static std::vector<CopyGroup> groups_of(const Task& task, const FormatChoice& format,
+                                          const Schedule& schedule, const Soc& soc) {
     const auto regions = copy_regions(task, format, soc.vector_lanes);
-    for (const CopyRegion& region : regions.value()) nests.emplace_back(region, tiling);
-    return nests;
+    return copy_groups(regions.value(), {.lanes = soc.vector_lanes,
+                                         .unroll = schedule.at("unroll"),
+                                         .block_elements = schedule.at("block_elements")});
   }
 
-  /// The parallel iterations of all regions stand one behind the other.
-  static void emit_from(Builder& builder, const std::vector<CopyNest>& nests, std::size_t i,
+  /// The parallel iterations of all groups stand one behind the other.
+  static void emit_from(Builder& builder, const std::vector<CopyGroup>& groups, std::size_t i,
                         const KernelBuffers& buffers, Int p) {
-    if (i == nests.size()) return;
-    const CopyNest& nest = nests[i];
+    if (i == groups.size()) return;
+    const CopyGroup& group = groups[i];
     const auto emit_this = [&] {
-      const CopyRegion& region = nest.region();
-      nest.emit(builder, buffers.inputs[region.input], buffers.outputs[region.output], p);
+      for (const CopyNest& nest : group.nests) {
+        const CopyRegion& region = nest.region();
+        nest.emit(builder, buffers.inputs[region.input], buffers.outputs[region.output], p);
+      }
     };
-    if (i + 1 == nests.size()) return emit_this();
-    builder.if_(p < Int(nest.parallel_extent()), emit_this,
-                [&] { emit_from(builder, nests, i + 1, buffers, p - nest.parallel_extent()); });
+    if (i + 1 == groups.size()) return emit_this();
+    builder.if_(p < Int(group.parallel_extent()), emit_this,
+                [&] { emit_from(builder, groups, i + 1, buffers, p - group.parallel_extent()); });
   }
 };
 
