@@ -23,10 +23,6 @@ double yardstick_ns(const std::vector<ModelTiming>& timings) {
 
 }  // namespace
 
-bool CalmMeasurer::may_wait() const {
-  return waited_s_ < policy_.calm_wait_share * (seconds_since(begin_) - waited_s_);
-}
-
 /// Whether the pause was not cut short.
 bool CalmMeasurer::pause(double seconds) const {
   std::mutex mutex;
@@ -42,7 +38,8 @@ Result<std::vector<ModelTiming>> CalmMeasurer::run_models(
   if (!calmest || calmest->empty() || calmest->front().samples_ns.empty()) return calmest;
   const auto known = calmest_ns_.try_emplace(oms.front(), yardstick_ns(*calmest)).first;
   double pause_s = first_pause_s_;
-  while (yardstick_ns(*calmest) > policy_.calm_ratio * known->second && may_wait()) {
+  while (yardstick_ns(*calmest) > policy_.calm_ratio * known->second &&
+         waited_s_ < policy_.calm_wait_s) {
     logger("tuner")->info(
         "the machine is slower than it was: untuned_ms={:.3f} calm_ms={:.3f}; "
         "measuring again in {:.1f} s",

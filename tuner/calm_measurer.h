@@ -5,7 +5,6 @@
 // longer than in its calmest call so far is repeated after a pause, until calm returns or the time for that is used up.
 #pragma once
 
-#include <chrono>
 #include <filesystem>
 #include <map>
 #include <stop_token>
@@ -16,7 +15,7 @@ namespace aoe::tuner {
 
 class CalmMeasurer final : public Measurer {
  public:
-  /// Waits within measure.calm_wait_share of `policy`, all calls together; pauses of one call begin with `first_pause_s` and
+  /// Waits within measure.calm_wait_s of `policy`, all calls together; pauses of one call begin with `first_pause_s` and
   /// double. Forwards everything else to `inner`.
   CalmMeasurer(Measurer& inner, const MeasurePolicy& policy, std::stop_token stop,
                double first_pause_s = 0.5)
@@ -39,7 +38,6 @@ class CalmMeasurer final : public Measurer {
   Result<std::vector<ModelTiming>> run_models(std::span<const std::filesystem::path> oms) override;
 
  private:
-  bool may_wait() const;
   bool pause(double seconds) const;
 
   Measurer& inner_;
@@ -47,7 +45,6 @@ class CalmMeasurer final : public Measurer {
   std::stop_token stop_;
   double first_pause_s_;
   std::map<std::filesystem::path, double> calmest_ns_;  ///< by yardstick
-  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   double waited_s_ = 0;
 };
 

@@ -31,7 +31,7 @@ void each_field(P& p, F&& f) {
   f("model_loads", p.model_loads);
   f("model_duration_ms", p.model_duration_ms);
   f("calm_ratio", p.calm_ratio);
-  f("calm_wait_share", p.calm_wait_share);
+  f("calm_wait_s", p.calm_wait_s);
   f("run_timeout_s", p.run_timeout_s);
   f("compile_timeout_s", p.compile_timeout_s);
   f("memory_limit_mb", p.memory_limit_mb);

@@ -45,7 +45,7 @@ struct MeasurePolicy {
   double model_duration_ms = 1500;  ///< accumulated time of the untuned model
   /// Whole models are measured again when the untuned one takes this many times what it took in its calmest minute ...
   double calm_ratio = 1.15;
-  double calm_wait_share = 0.5;  ///< ... for at most this part of the time that tuning took until then
+  double calm_wait_s = 60;  ///< ... for at most so long in all
 
   double run_timeout_s = 10;      ///< from when a candidate starts to run
   double compile_timeout_s = 60;  ///< per candidate, its reference result included

@@ -51,6 +51,7 @@ class Direct final : public Impl {
         image_format(task, "NHWC", Format::kNHWC, Format::kNHWC)};
     if (task.in(0).shape[1] <= kMaxStemChannels) {
       choices.push_back(image_format(task, "NCHW", Format::kNCHW, Format::kNC1HWC0));
+      choices.push_back(image_format(task, "NCHW_NHWC", Format::kNCHW, Format::kNHWC));
     }
     return choices;
   }

@@ -66,8 +66,10 @@ class RowChainImpl final : public Impl {
     add("NHWC", Format::kNHWC, Format::kNHWC);
     const Task& first = members[0].task;
     if (first.op.type == "Conv2D" && first.in(0).shape[1] <= kMaxStemChannels &&
-        first.op.attrs.get_int("group", 1) == 1)
+        first.op.attrs.get_int("group", 1) == 1) {
       add("NCHW", Format::kNCHW, Format::kNC1HWC0);
+      add("NCHW_NHWC", Format::kNCHW, Format::kNHWC);
+    }
     return choices;
   }
 

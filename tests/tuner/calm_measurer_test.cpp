@@ -51,7 +51,7 @@ class Calm : public ::testing::Test {
   }
 
   /// Waits as long as it takes.
-  MeasurePolicy policy{.calm_wait_share = 1e9};
+  MeasurePolicy policy{.calm_wait_s = 1e9};
   std::stop_source stop;
   static constexpr double kPauseS = 1e-4;
 };
@@ -80,7 +80,7 @@ TEST_F(Calm, EveryYardstickHasItsOwnTime) {
 }
 
 TEST_F(Calm, WaitsNoLongerThanItMay) {
-  policy.calm_wait_share = 0;
+  policy.calm_wait_s = 0;
   Machine machine({100, 180});
   CalmMeasurer calm(machine, policy, stop.get_token(), kPauseS);
   time_ns(machine, calm);
