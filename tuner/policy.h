@@ -44,7 +44,7 @@ struct MeasurePolicy {
   int model_loads = 6;  ///< among which the rounds are divided
   double model_duration_ms = 1500;  ///< accumulated time of the untuned model
   /// Whole models are measured again when the untuned one takes this many times what it took in its calmest minute ...
-  double calm_ratio = 1.15;
+  double calm_ratio = 1.25;
   double calm_wait_s = 60;  ///< ... for at most so long in all
 
   double run_timeout_s = 10;      ///< from when a candidate starts to run
