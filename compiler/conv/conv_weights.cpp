@@ -6,22 +6,17 @@
 namespace aoe::compiler {
 namespace {
 
-/// The plan's numbers are read once: some of them are loops over the groups, and there are millions
-/// of weights.
 void pack_block(const float* weights, const DirectPlan& plan, std::int64_t oc_block, float* to) {
   const ConvShape& s = plan.shape();
-  const std::int64_t taps = s.kernel_height * s.kernel_width, unroll = plan.tiling().ic_unroll;
-  const std::int64_t lanes = plan.block_lanes(), in_channels = s.group_in_channels();
-  const std::int64_t tap_stride = plan.max_chunks() * unroll * lanes;
-  const std::int64_t first_channel = plan.first_group(oc_block) * in_channels;
+  const GroupLanes& groups = plan.group_lanes();
+  const std::int64_t taps = s.kernel_height * s.kernel_width, lanes = plan.block_lanes();
+  const std::int64_t in_channels = s.group_in_channels(), tap_stride = in_channels * lanes;
   for (std::int64_t lane = 0; lane < lanes; ++lane) {
-    const std::int64_t oc = oc_block * lanes + lane;
+    const std::int64_t oc = oc_block * lanes + lane, place = oc % s.group_out_channels();
     if (oc >= s.out_channels) return;
-    const std::int64_t begin = oc / s.group_out_channels() * in_channels - first_channel;
-    const float* from = weights + oc * in_channels * taps;
-    for (std::int64_t ic = 0; ic < in_channels; ++ic, from += taps) {
-      const std::int64_t chunk = (begin + ic) / unroll, i = (begin + ic) % unroll;
-      float* at = to + (chunk * unroll + i) * lanes + lane;
+    for (std::int64_t step = 0; step < in_channels; ++step) {
+      const float* from = weights + (oc * in_channels + groups.channel(place, step)) * taps;
+      float* at = to + step * lanes + lane;
       for (std::int64_t tap = 0; tap < taps; ++tap) at[tap * tap_stride] = from[tap];
     }
   }

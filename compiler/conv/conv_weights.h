@@ -5,8 +5,8 @@
 
 namespace aoe::compiler {
 
-/// [oc_block][kh][kw][chunk of ic_unroll][i][oc_vectors * lanes]; zeros beyond the last channel and
-/// where a block of output channels reads a group that is not its own.
+/// [oc_block][kh][kw][step of the sum][oc_vectors * lanes]; zeros beyond the last channel. Which input channel a step
+/// is: GroupLanes::channel().
 PackedConstant pack_direct_weights(const Task& task, const DirectPlan& plan);
 
 /// `elements` floats: the bias by output channel, then zeros. All zeros when the convolution has

@@ -7,11 +7,13 @@
 #include "base/check.h"
 #include "compiler/conv/conv_weights.h"
 #include "compiler/conv/image_store.h"
+#include "compiler/conv/lane_inputs.h"
 #include "compiler/conv/tap_bounds.h"
 
 namespace aoe::compiler {
 namespace {
 
+using loopnest::Bool;
 using loopnest::Builder;
 using loopnest::Int;
 using loopnest::Local;
@@ -42,23 +44,25 @@ class DirectNest {
     const Int n = t_.pixels_outer != 0 ? outer / tiles : outer % s_.batch;
     const Int oc_block = t_.pixels_outer != 0 ? inner : outer / s_.batch;
     const Int tile = t_.pixels_outer != 0 ? outer % tiles : inner;
-    const std::int64_t step = plan_.chunks_per_tile(), passes = plan_.ic_tiles();
-    if (passes == 1) {
-      return write_pass({n, oc_block, tile, 0, chunk_count(oc_block), true, true});
-    }
-    const std::int64_t last = (passes - 1) * step;
-    write_pass({n, oc_block, tile, 0, step, true, false});
-    builder_.loop("ic_tile", step, last, step, [&](Int chunk) {
-      write_pass({n, oc_block, tile, chunk, chunk + step, false, false});
+    for_kind_of(oc_block, [&](const BlockLanes& lanes) {
+      const std::int64_t step = plan_.chunks_per_tile(), passes = plan_.ic_tiles();
+      if (passes == 1) return write_pass({n, oc_block, tile, lanes, 0, plan_.chunks(), true, true});
+      const std::int64_t last = (passes - 1) * step;
+      write_pass({n, oc_block, tile, lanes, 0, step, true, false});
+      builder_.loop("ic_tile", step, last, step, [&](Int chunk) {
+        write_pass({n, oc_block, tile, lanes, chunk, chunk + step, false, false});
+      });
+      write_pass({n, oc_block, tile, lanes, last, plan_.chunks(), false, true});
     });
-    write_pass({n, oc_block, tile, last, plan_.max_chunks(), false, true});
   }
 
   /// All channels of some rows. Weights outermost: those of a block serve all the rows from L1.
   void write_rows(Int n, Int begin, Int end) {
     builder_.loop("oc_block", 0, plan_.oc_blocks(), 1, [&](Int oc_block) {
-      const Pass pass{n, oc_block, 0, 0, chunk_count(oc_block), true, true};
-      builder_.loop("row", begin, end, 1, [&](Int row) { write_columns(pass, groups_[0], row); });
+      for_kind_of(oc_block, [&](const BlockLanes& lanes) {
+        const Pass pass{n, oc_block, 0, lanes, 0, plan_.chunks(), true, true};
+        builder_.loop("row", begin, end, 1, [&](Int row) { write_columns(pass, groups_[0], row); });
+      });
     });
   }
 
@@ -66,7 +70,8 @@ class DirectNest {
   /// What one parallel iteration works on, and which part of the sum a pass over it adds.
   struct Pass {
     Int n, oc_block, tile;
-    Int first_chunk, end_chunk;  ///< of ic_unroll channels, counted from the block's first
+    const BlockLanes& lanes;
+    Int first_chunk, end_chunk;  ///< of ic_unroll channels of each group
     bool is_first, is_last;
   };
   struct Block {
@@ -81,16 +86,26 @@ class DirectNest {
     }
   };
 
-  Int first_group(Int oc_block) const {
-    if (s_.groups == 1) return 0;
-    return oc_block * plan_.block_lanes() / s_.group_out_channels();
+  /// Code for each kind of blocks, of which the block's own runs. A kind is known by the numbers of its blocks, which
+  /// mostly repeat.
+  void for_kind_of(Int oc_block, const std::function<void(const BlockLanes&)>& write) {
+    const GroupLanes& groups = plan_.group_lanes();
+    const std::int64_t period = groups.period();
+    write_kinds(groups.kinds().size() - 1,
+                period < plan_.oc_blocks() ? oc_block % period : oc_block, write);
   }
 
-  Int chunk_count(Int oc_block) const {
-    if (plan_.is_group_aligned()) return plan_.max_chunks();
-    const Int end = min((oc_block + 1) * plan_.block_lanes(), Int(s_.out_channels));
-    const Int groups = (end - 1) / s_.group_out_channels() - first_group(oc_block) + 1;
-    return groups * (s_.group_in_channels() / t_.ic_unroll);
+  void write_kinds(std::size_t last, Int residue,
+                   const std::function<void(const BlockLanes&)>& write) {
+    const GroupLanes& groups = plan_.group_lanes();
+    if (last == 0) return write(groups.kinds()[0]);
+    Bool is_last = Int(0) < Int(0);
+    for (std::int64_t i = 0; i < groups.period(); ++i)
+      if (groups.kind_of()[static_cast<std::size_t>(i)] == last)
+        is_last = is_last || residue == Int(i);
+    builder_.if_(
+        is_last, [&] { write(groups.kinds()[last]); },
+        [&] { write_kinds(last - 1, residue, write); });
   }
 
   void write_pass(const Pass& pass) {
@@ -194,55 +209,58 @@ class DirectNest {
                              : in_.row_offset(first_input_row(block) + kh * rows_.dilation);
         const Int at = input + down + tap * (columns_.dilation * in_.pixel);
         const Int weights = ((block.pass.oc_block * rows_.kernel + kh) * columns_.kernel + tap) *
-                            (plan_.max_chunks() * chunk_weights());
+                            (plan_.chunks() * chunk_weights());
         builder_.loop("ic", block.pass.first_chunk, block.pass.end_chunk, 1, [&](Int chunk) {
-          const Int channel =
-              first_group(block.pass.oc_block) * s_.group_in_channels() + chunk * t_.ic_unroll;
-          write_chunk(block, at + in_.channel_offset(in_memory(channel)),
-                      weights + chunk * chunk_weights(), rows, run.outputs);
+          LaneInputs inputs(builder_, *buffers_.inputs[0], in_, plan_, block.pass.lanes, at,
+                            first_group(block.pass.oc_block), chunk);
+          write_chunk(block, inputs, weights + chunk * chunk_weights(), rows, run.outputs);
         });
       });
     }
   }
 
-  /// The channel of the input that is channel `c` of the convolution.
-  Int in_memory(Int c) const {
-    if (s_.input_shuffle == 1) return c;
-    return c % s_.input_shuffle * (s_.in_channels / s_.input_shuffle) + c / s_.input_shuffle;
+  Int first_group(Int oc_block) const {
+    if (s_.groups == 1) return 0;
+    return oc_block * plan_.block_lanes() / s_.group_out_channels();
   }
 
   /// ic_unroll input channels of one tap, for those rows and columns of the block that have it.
-  void write_chunk(Block& block, Int input, Int weights, const std::vector<bool>& rows,
+  void write_chunk(Block& block, LaneInputs& inputs, Int weights, const std::vector<bool>& rows,
                    const std::vector<bool>& columns) {
-    for (std::int64_t i = 0; i < t_.ic_unroll; ++i) {
-      std::vector<Local> weight;
-      for (std::int64_t v = 0; v < t_.oc_vectors; ++v) {
-        const Int at = weights + (i * t_.oc_vectors + v) * plan_.lanes();
-        if (t_.prefetch != 0) {
-          builder_.prefetch(buffers_.constants[0], at + plan_.prefetch_elements(), 2);
-        }
-        weight.push_back(builder_.local(builder_.load(buffers_.constants[0], at, plan_.lanes())));
-      }
+    for (std::int64_t first = 0; first < t_.ic_unroll; first += inputs.steps_per_load()) {
+      const std::vector<Local> weight = load_weights(weights + first * plan_.block_lanes(),
+                                                     inputs.steps_per_load() * t_.oc_vectors);
       for (std::int64_t r = 0; r < block.row_segment.size; ++r) {
         for (std::int64_t c = 0; c < block.column_segment.size; ++c) {
           if (!rows[static_cast<std::size_t>(r)] || !columns[static_cast<std::size_t>(c)]) continue;
-          const Int at = input + (i * in_.channel + r * rows_.stride * in_.row +
-                                  c * columns_.stride * in_.pixel);
-          add_products(block, r, c, at, weight);
+          inputs.load(r * rows_.stride * in_.row + c * columns_.stride * in_.pixel, first);
+          add_products(block, r, c, inputs, first, weight);
         }
       }
     }
   }
 
-  /// One input element, broadcast, times the weights of all output vectors.
-  void add_products(Block& block, std::int64_t r, std::int64_t c, Int input,
-                    const std::vector<Local>& weight) {
-    const Local x =
-        builder_.local(builder_.load_broadcast(*buffers_.inputs[0], input, plan_.lanes()));
+  std::vector<Local> load_weights(Int from, std::int64_t vectors) {
+    std::vector<Local> weight;
+    for (std::int64_t v = 0; v < vectors; ++v) {
+      const Int at = from + v * plan_.lanes();
+      if (t_.prefetch != 0) {
+        builder_.prefetch(buffers_.constants[0], at + plan_.prefetch_elements(), 2);
+      }
+      weight.push_back(builder_.local(builder_.load(buffers_.constants[0], at, plan_.lanes())));
+    }
+    return weight;
+  }
+
+  /// Inputs of one pixel times the weights of all output vectors, for the steps of one load.
+  void add_products(Block& block, std::int64_t r, std::int64_t c, LaneInputs& inputs,
+                    std::int64_t first, const std::vector<Local>& weight) {
     for (std::int64_t v = 0; v < t_.oc_vectors; ++v) {
       const Local& sum = block.sum(v, r, c);
-      builder_.assign(sum, fma(builder_.get(x), builder_.get(weight[static_cast<std::size_t>(v)]),
-                               builder_.get(sum)));
+      for (std::int64_t i = 0; i < inputs.steps_per_load(); ++i) {
+        const Local& w = weight[static_cast<std::size_t>(i * t_.oc_vectors + v)];
+        builder_.assign(sum, fma(inputs.get(v, first + i), builder_.get(w), builder_.get(sum)));
+      }
     }
   }
 

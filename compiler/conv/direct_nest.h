@@ -4,7 +4,7 @@
 // One block computes oc_vectors x oh_block x ow_block output vectors in registers: for every input
 // channel and tap, one weight vector per output vector, one broadcast input element per pixel.
 // Lanes are output channels, so any kernel, stride and dilation runs at full width, and the input
-// may lie in any format.
+// may lie in any format. Lanes of several groups: compiler/conv/group_lanes.h.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "compiler/conv/conv_shape.h"
+#include "compiler/conv/group_lanes.h"
 #include "compiler/conv/image_layout.h"
 #include "compiler/conv/pixel_blocks.h"
 #include "compiler/conv/rows_of.h"
@@ -45,7 +46,7 @@ struct RowGroup {
 };
 
 struct DirectWork {
-  double fmas = 0;  ///< vector multiply-adds that the nest runs, waste of tails and groups included
+  double fmas = 0;    ///< vector multiply-adds that the nest runs, waste of tails included
   double cycles = 0;  ///< see block_cycles.h
 };
 
@@ -58,6 +59,7 @@ class DirectPlan {
              bool may_flatten);
 
   const ConvShape& shape() const { return shape_; }
+  /// As given; but where group_lanes() are permuted, ic_unroll is all of a group.
   const DirectTiling& tiling() const { return tiling_; }
   int lanes() const { return lanes_; }
   Format in_format() const { return in_; }
@@ -75,12 +77,8 @@ class DirectPlan {
   std::int64_t out_vectors() const;  ///< of all channels, padding lanes included
   std::int64_t oc_blocks() const;
   std::int64_t block_lanes() const { return tiling_.oc_vectors * lanes_; }
-  /// Groups whose channels a block of output vectors reads: [first, last].
-  std::int64_t first_group(std::int64_t oc_block) const;
-  std::int64_t last_group(std::int64_t oc_block) const;
-  /// Every block lies in one group, so that the number of input channels is a constant.
-  bool is_group_aligned() const;
-  std::int64_t max_chunks() const;  ///< of ic_unroll channels that one block reads
+  const GroupLanes& group_lanes() const { return group_lanes_; }
+  std::int64_t chunks() const;  ///< of ic_unroll channels in a group
   std::int64_t chunks_per_tile() const;
   std::int64_t ic_tiles() const;
   std::int64_t weight_elements() const;    ///< packed
@@ -92,12 +90,20 @@ class DirectPlan {
   std::int64_t registers() const;
 
  private:
+  /// To bring one chunk's inputs of a pixel and tap into the lanes of a block.
+  std::int64_t input_loads(const BlockLanes& block) const;
+  std::int64_t shuffles(const BlockLanes& block) const;
+
   ConvShape shape_;
   Format in_, out_;
   int lanes_;
   DirectTiling tiling_;
   bool is_flat_;
+  GroupLanes group_lanes_;
 };
+
+/// Sizes of register blocks in output vectors.
+std::vector<std::int64_t> legal_oc_vectors(const DirectPlan& plan);
 
 /// Unroll factors of input channels that never straddle a block of lanes, nor a group.
 std::vector<std::int64_t> legal_ic_unrolls(const ConvShape& shape, Format in, int lanes);

@@ -41,7 +41,9 @@ DirectPlan::DirectPlan(const ConvShape& shape, Format in, Format out, int lanes,
       out_(out),
       lanes_(lanes),
       tiling_(tiling),
-      is_flat_(may_flatten && shape.is_pointwise()) {
+      is_flat_(may_flatten && shape.is_pointwise()),
+      group_lanes_(shape, in, lanes, tiling.oc_vectors) {
+  if (group_lanes_.is_permuted()) tiling_.ic_unroll = shape.group_in_channels();
 }
 
 WindowAxis DirectPlan::row_axis() const {
@@ -102,39 +104,22 @@ std::int64_t DirectPlan::oc_blocks() const {
   return ceil_div(out_vectors(), tiling_.oc_vectors);
 }
 
-std::int64_t DirectPlan::first_group(std::int64_t oc_block) const {
-  return oc_block * block_lanes() / shape_.group_out_channels();
-}
-
-std::int64_t DirectPlan::last_group(std::int64_t oc_block) const {
-  const std::int64_t end = std::min((oc_block + 1) * block_lanes(), shape_.out_channels);
-  return (end - 1) / shape_.group_out_channels();
-}
-
-bool DirectPlan::is_group_aligned() const {
-  return shape_.groups == 1 || shape_.group_out_channels() % block_lanes() == 0;
-}
-
-std::int64_t DirectPlan::max_chunks() const {
-  std::int64_t groups = 1;
-  for (std::int64_t block = 0; block < oc_blocks(); ++block) {
-    groups = std::max(groups, last_group(block) - first_group(block) + 1);
-  }
-  return groups * shape_.group_in_channels() / tiling_.ic_unroll;
+std::int64_t DirectPlan::chunks() const {
+  return shape_.group_in_channels() / tiling_.ic_unroll;
 }
 
 std::int64_t DirectPlan::chunks_per_tile() const {
-  if (tiling_.ic_block == 0) return max_chunks();
+  if (tiling_.ic_block == 0) return chunks();
   return std::max<std::int64_t>(1, tiling_.ic_block / tiling_.ic_unroll);
 }
 
 std::int64_t DirectPlan::ic_tiles() const {
-  return ceil_div(max_chunks(), chunks_per_tile());
+  return ceil_div(chunks(), chunks_per_tile());
 }
 
 std::int64_t DirectPlan::weight_elements() const {
-  return oc_blocks() * max_chunks() * shape_.kernel_height * shape_.kernel_width *
-         tiling_.ic_unroll * block_lanes();
+  return oc_blocks() * chunks() * shape_.kernel_height * shape_.kernel_width * tiling_.ic_unroll *
+         block_lanes();
 }
 
 std::int64_t DirectPlan::prefetch_elements() const {
@@ -146,19 +131,33 @@ std::int64_t DirectPlan::parallel_extent() const {
 }
 
 std::int64_t DirectPlan::registers() const {
-  const std::int64_t pixels = tiling_.oh_block * tiling_.ow_block;
-  // Accumulators, a weight vector each, and one broadcast input; a single weight vector takes its
-  // input from memory.
-  return pixels * tiling_.oc_vectors + tiling_.oc_vectors + (tiling_.oc_vectors > 1 ? 1 : 0);
+  const std::int64_t pixels = tiling_.oh_block * tiling_.ow_block, vectors = tiling_.oc_vectors;
+  const std::int64_t sums = pixels * vectors;
+  // Permuted: all weights of a tap, and inputs as they are loaded, in the current unit and in the current step.
+  if (group_lanes_.is_permuted()) return sums + tiling_.ic_unroll * vectors + 3;
+  // Else a weight vector each and one broadcast input; a single weight vector takes its input from memory. Selected: two
+  // groups' inputs and what was selected, of two steps, as the code generator lets steps overlap.
+  const bool is_selected = std::ranges::any_of(
+      group_lanes_.kinds(), [](const BlockLanes& block) { return block.groups() > 1; });
+  return sums + vectors + (is_selected ? 6 : vectors > 1 ? 1 : 0);
+}
+
+std::int64_t DirectPlan::shuffles(const BlockLanes& block) const {
+  if (!group_lanes_.is_permuted()) return 0;  // selecting takes no port that anything waits for
+  return std::ssize(block.vectors) * tiling_.ic_unroll / group_lanes_.unit();
+}
+
+std::int64_t DirectPlan::input_loads(const BlockLanes& block) const {
+  if (!group_lanes_.is_permuted()) return block.groups() * tiling_.ic_unroll;
+  std::int64_t loads = 0;
+  for (const VectorLanes& vector : block.vectors) loads += group_lanes_.sources(vector);
+  return loads;
 }
 
 DirectWork DirectPlan::work() const {
-  double channels = 0;  // input channels read, summed over the blocks of output vectors
-  for (std::int64_t block = 0; block < oc_blocks(); ++block) {
-    channels += static_cast<double>((last_group(block) - first_group(block) + 1) *
-                                    shape_.group_in_channels());
-  }
   DirectWork work;
+  const auto unroll = static_cast<double>(tiling_.ic_unroll);
+  const double vectors = static_cast<double>(tiling_.oc_vectors);
   for (const RowGroup& group : row_groups()) {
     const double rows = static_cast<double>(group.rows.count);
     const double row_taps =
@@ -168,16 +167,21 @@ DirectWork DirectPlan::work() const {
     for (const AxisSegment& columns : group.columns) {
       const double blocks = rows * static_cast<double>(columns.count);
       const double inputs = row_taps * static_cast<double>(tap_count(columns.taps));
-      const double vectors = static_cast<double>(tiling_.oc_vectors);
       const double fmas = inputs * vectors;
       const double taps = static_cast<double>(column_axis().kernel) * row_taps /
                           static_cast<double>(group.rows.size);
-      work.fmas += blocks * fmas;
-      work.cycles += blocks * block_cycles(fmas, inputs, taps * vectors, taps);
+      for (const BlockLanes& lanes : group_lanes_.kinds()) {
+        const double count = blocks * static_cast<double>(lanes.blocks);
+        const double loads = inputs * static_cast<double>(input_loads(lanes)) / unroll;
+        const double moves = inputs * static_cast<double>(shuffles(lanes)) / unroll;
+        work.fmas += count * fmas;
+        work.cycles += count * block_cycles(fmas, loads, taps * vectors, taps, moves);
+      }
     }
   }
-  work.fmas *= channels * static_cast<double>(shape_.batch);
-  work.cycles *= channels * static_cast<double>(shape_.batch);
+  const auto channels = static_cast<double>(shape_.batch * shape_.group_in_channels());
+  work.fmas *= channels;
+  work.cycles *= channels;
   return work;
 }
 
@@ -192,12 +196,25 @@ std::int64_t DirectPlan::body_fmas() const {
       fmas += rows * columns.size * static_cast<std::int64_t>(runs);
     }
   }
-  return fmas * tiling_.oc_vectors * tiling_.ic_unroll * std::min<std::int64_t>(ic_tiles(), 3);
+  return fmas * tiling_.oc_vectors * tiling_.ic_unroll * std::min<std::int64_t>(ic_tiles(), 3) *
+         std::ssize(group_lanes_.kinds());
+}
+
+std::vector<std::int64_t> legal_oc_vectors(const DirectPlan& plan) {
+  // Five where lanes go over the borders of groups: 4 groups of 17 channels are as many vectors of 16 lanes.
+  const bool is_selected =
+      plan.group_lanes().kinds().size() > 1 && !plan.group_lanes().is_permuted();
+  std::vector<std::int64_t> vectors;
+  for (const std::int64_t v : {1, 2, 3, 4, 5, 6, 8}) {
+    if (v <= plan.out_vectors() && (v != 5 || is_selected)) vectors.push_back(v);
+  }
+  return vectors;
 }
 
 std::vector<std::int64_t> legal_ic_unrolls(const ConvShape& shape, Format in, int lanes) {
   if (shape.input_shuffle > 1) return {1};  // neighbours of the sum are none in memory
   const std::int64_t channels = shape.group_in_channels();
+  if (is_permuted(shape, in, lanes)) return {channels};
   std::vector<std::int64_t> unrolls;
   for (std::int64_t u = 1; u <= std::min<std::int64_t>(channels, 16); ++u) {
     const bool stays_in_block = in != Format::kNC1HWC0 || lanes % u == 0 ||

@@ -148,8 +148,7 @@ class RowChainImpl final : public Impl {
     std::vector<std::int64_t> vectors = {1}, unrolls = {1};
     std::int64_t widest = soc.vector_registers - 2;
     if (const auto* direct = std::get_if<DirectPlan>(&member.plan)) {
-      for (const std::int64_t v : {2, 3, 4, 6, 8})
-        if (v <= direct->out_vectors()) vectors.push_back(v);
+      vectors = legal_oc_vectors(*direct);
       unrolls = legal_ic_unrolls(direct->shape(), direct->in_format(), direct->lanes());
     } else if (std::holds_alternative<PoolPlan>(member.plan)) {
       widest = soc.vector_registers / 4;
@@ -216,7 +215,8 @@ class RowChainImpl final : public Impl {
     double fewest = std::numeric_limits<double>::infinity();
     for (const std::int64_t vectors : axes[0].values) {
       for (const std::int64_t columns : axes[1].values) {
-        tiling.members[i] = {.oc_vectors = vectors, .ow_block = columns};
+        tiling.members[i] = {
+            .oc_vectors = vectors, .ow_block = columns, .ic_unroll = axes[2].values.front()};
         const RowMember member = chain_with(tiling).members()[i];
         if (!is_legal(member, soc)) continue;
         const double cycles = member.cycles() + starts_and_ends(member, tiling.members[i]);

@@ -93,6 +93,21 @@ Vec reduction(Op op, const Vec& a) {
   return Vec(make({.op = op, .type = Type::kFloat, .lanes = 1, .args = {a.e}}));
 }
 
+Vec permutation(std::vector<Expr> sources, std::vector<int> from) {
+  const int lanes = sources[0]->lanes, all = lanes * static_cast<int>(sources.size());
+  AOE_CHECK(static_cast<int>(from.size()) == lanes,
+            std::to_string(from.size()) + " places for " + std::to_string(lanes) + " lanes");
+  for (const int place : from)
+    AOE_CHECK(place >= 0 && place < all,
+              "lane " + std::to_string(place) + " of " + std::to_string(all) + " in a permutation");
+  if (lanes == 1) return Vec(sources[static_cast<std::size_t>(from[0])]);
+  return Vec(make({.op = Op::kPermute,
+                   .type = Type::kFloat,
+                   .lanes = lanes,
+                   .args = std::move(sources),
+                   .from = std::move(from)}));
+}
+
 Mask compare_floats(Op op, const Vec& a, const Vec& b) {
   check_lanes(a.e, b.e);
   return Mask(make({.op = op, .type = Type::kMask, .lanes = a.lanes(), .args = {a.e, b.e}}));
@@ -348,6 +363,15 @@ Vec interleave(const std::vector<Vec>& rows, int part) {
                    .lanes = rows[0].lanes(),
                    .args = std::move(args),
                    .ivalue = part}));
+}
+
+Vec permute(Vec a, std::vector<int> from) {
+  return permutation({a.e}, std::move(from));
+}
+
+Vec permute(Vec a, Vec b, std::vector<int> from) {
+  check_lanes(a.e, b.e);
+  return permutation({a.e, b.e}, std::move(from));
 }
 
 Vec pack_bf16(Vec low, Vec high) {

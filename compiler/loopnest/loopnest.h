@@ -58,6 +58,7 @@ enum class Op {
   kReduceAdd, kReduceMax, kReduceMin,          // lanes -> 1 lane
   kTransposeRow,                               // row `ivalue` of the transpose of n args of n lanes
   kInterleave,                                 // vector `ivalue` of the args' lanes taking turns
+  kPermute,                                    // lane i is lane from[i] of the args' lanes in a row
   kPackBf16, kDotBf16,                         // pairs of bfloat16 in the bits of float lanes
   kPairF16, kFmaF16, kLowF16, kHighF16,        // pairs of float16 in the bits of float lanes
   kLoadQuads, kQuadConst, kFlipSigns, kDotU8S8, // four bytes in the bits of float lanes
@@ -83,6 +84,7 @@ struct ExprNode {
   float fvalue = 0;             ///< kFloatConst
   int id = -1;                  ///< kVar: variable; kLocal: local; kLoad...: buffer
   std::int64_t stride = 1;      ///< kLoad: elements between lanes; 0 = one element for all lanes
+  std::vector<int> from = {};   ///< kPermute
 };
 
 /// A 64-bit index expression. Arithmetic on constants folds.
@@ -147,6 +149,9 @@ Vec to_float(Int value);               ///< 1 lane
 Vec transpose_row(const std::vector<Vec>& rows, int row);
 /// Vector `part` of lane 0 of all rows, then lane 1 of all rows, ...: as many vectors as there are rows.
 Vec interleave(const std::vector<Vec>& rows, int part);
+/// Lane i is lane from[i] of `a`, or lane from[i] - lanes of `b`.
+Vec permute(Vec a, std::vector<int> from);
+Vec permute(Vec a, Vec b, std::vector<int> from);
 /// Pairs of bfloat16, each in the bits of one float lane: the lanes of `low`, then those of `high`, rounded to nearest
 /// even, two neighbours a pair. 16 lanes; like dot_bf16(), for a Soc with has_bf16 only. Only loads, stores, local() and
 /// dot_bf16() may touch pairs.

@@ -234,6 +234,8 @@ class Lowering {
         return emit_transpose_row(ir_, values(e.args), static_cast<int>(e.ivalue));
       case Op::kInterleave:
         return emit_interleave(ir_, values(e.args), static_cast<int>(e.ivalue));
+      case Op::kPermute:
+        return ir_.CreateShuffleVector(value(e.args.front()), value(e.args.back()), e.from);
       case Op::kFma:
         return emit_fma(ir_, value(e.args[0]), value(e.args[1]), value(e.args[2]));
       case Op::kPackBf16:

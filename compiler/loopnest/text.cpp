@@ -88,6 +88,8 @@ Spelling spelling(Op op) {
       return {"transpose_row", 0};
     case Op::kInterleave:
       return {"interleave", 0};
+    case Op::kPermute:
+      return {"permute", 0};
     case Op::kPackBf16:
       return {"pack_bf16", 0};
     case Op::kDotBf16:
@@ -248,6 +250,13 @@ class Printer {
     return text;
   }
 
+  /// Of a permutation: "; 1 0 3 2".
+  static std::string places(const std::vector<int>& from) {
+    std::string text;
+    for (const int place : from) text += (text.empty() ? "; " : " ") + std::to_string(place);
+    return text;
+  }
+
   std::string spell(const ExprNode& e, int outer) {
     switch (e.op) {
       case Op::kIntConst:
@@ -280,7 +289,7 @@ class Printer {
       const std::string row = is_numbered ? std::to_string(e.ivalue) + ", " : "";
       const std::string lanes =
           e.op == Op::kBroadcast || e.op == Op::kActiveLanes ? ", " + std::to_string(e.lanes) : "";
-      return std::string(s.text) + "(" + row + list(e.args) + lanes + ")";
+      return std::string(s.text) + "(" + row + list(e.args) + lanes + places(e.from) + ")";
     }
     const std::string text =
         expr(e.args[0], s.precedence) + s.text + expr(e.args[1], s.precedence + 1);

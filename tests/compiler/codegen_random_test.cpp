@@ -142,7 +142,7 @@ class RandomNest {
       }
     }
     const Vec a = vector(depth - 1), b = vector(depth - 1);
-    switch (below(14)) {
+    switch (below(15)) {
       case 0:
         return a + b;
       case 1:
@@ -169,10 +169,19 @@ class RandomNest {
         return broadcast(reduce_add(a), lanes_);
       case 12:
         return broadcast(reduce_max(a) + reduce_min(b), lanes_);
+      case 13:
+        return permute(a, b, places());
       default:
         return select(active_lanes(index(1, lanes_ + 1), lanes_), a,
                       broadcast(to_float(index(1, 99)), lanes_));
     }
+  }
+
+  /// Any lanes of two vectors.
+  std::vector<int> places() {
+    std::vector<int> from;
+    for (int i = 0; i < lanes_; ++i) from.push_back(below(2 * lanes_));
+    return from;
   }
 
   std::mt19937 engine_;

@@ -153,6 +153,26 @@ TEST(Interleave, OfAnyNumberOfRows) {
   }
 }
 
+TEST(Permute, OneVectorAndTwo) {
+  std::mt19937 random(3);
+  for (const int lanes : {1, 2, 4, 8, 16}) {
+    std::vector<int> one, two;
+    for (int i = 0; i < lanes; ++i) {
+      one.push_back(static_cast<int>(random()) & (lanes - 1));
+      two.push_back(static_cast<int>(random()) & (2 * lanes - 1));
+    }
+    Builder b("f");
+    const Buffer x = b.buffer("x", Access::kRead), y = b.buffer("y", Access::kReadWrite);
+    b.parallel(1, [&](Int) {
+      const Vec low = b.load(x, 0, lanes), high = b.load(x, lanes, lanes);
+      b.store(y, 0, permute(low, one));
+      b.store(y, lanes, permute(low, high, two));
+    });
+    const auto elements = static_cast<std::size_t>(2 * lanes);
+    expect_agreement(b.finish(), random_floats(elements), elements);
+  }
+}
+
 TEST(ControlFlow, LoopsThatMayBeEmptyAndBranches) {
   Builder b("f");
   const Buffer x = b.buffer("x", Access::kRead), y = b.buffer("y", Access::kReadWrite);

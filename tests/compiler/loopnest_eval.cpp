@@ -188,6 +188,12 @@ class Evaluator {
         }
         return part;
       }
+      case Op::kPermute: {
+        Lanes sources, result;
+        for (const Expr& arg : e->args) std::ranges::copy(vector(arg), std::back_inserter(sources));
+        for (const int place : e->from) result.push_back(sources[static_cast<std::size_t>(place)]);
+        return result;
+      }
       case Op::kPackBf16:
         return pack_bf16(vector(e->args[0]), vector(e->args[1]));
       case Op::kPairF16:

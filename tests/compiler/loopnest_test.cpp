@@ -192,6 +192,8 @@ TEST(Misuse, IsRefused) {
     EXPECT_THROW(Int(4) / Int(0), InternalError);
     EXPECT_THROW(broadcast(splat(0.0f, 2), 8), InternalError);
     EXPECT_THROW(transpose_row({splat(0.0f, 2)}, 0), InternalError);
+    EXPECT_THROW(permute(splat(0.0f, 2), {0, 2}), InternalError);
+    EXPECT_THROW(permute(splat(0.0f, 2), splat(0.0f, 2), {0, 1, 3}), InternalError);
     EXPECT_THROW(interleave({splat(0.0f, 2), splat(0.0f, 4)}, 0), InternalError);
   });
   EXPECT_THROW(b.parallel(1, [](Int) {}), InternalError);
