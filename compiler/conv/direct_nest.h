@@ -92,7 +92,7 @@ class DirectPlan {
  private:
   /// To bring one chunk's inputs of a pixel and tap into the lanes of a block.
   std::int64_t input_loads(const BlockLanes& block) const;
-  std::int64_t shuffles(const BlockLanes& block) const;
+  double shuffle_cycles(const BlockLanes& block) const;
 
   ConvShape shape_;
   Format in_, out_;

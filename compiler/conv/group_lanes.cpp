@@ -25,15 +25,20 @@ std::int64_t unit_of(const ConvShape& s) {
   return 1;
 }
 
+/// Vectors of a pixel's channels begin at multiples of the lanes where the Format says so or where this aligns them:
+/// vectors that go over cache lines take twice as long.
 std::int64_t phase_of(const ConvShape& s, Format in, int lanes, std::int64_t group) {
-  return in == Format::kNC1HWC0 ? group * s.group_in_channels() % lanes : 0;
+  const bool is_aligned = in == Format::kNC1HWC0 || s.in_channels % lanes == 0;
+  return is_aligned ? group * s.group_in_channels() % lanes : 0;
 }
 
 }  // namespace
 
 bool is_permuted(const ConvShape& s, Format in, int lanes) {
-  constexpr std::int64_t kMostSources = 2;
+  constexpr std::int64_t kMostSources = 3;
   if (s.group_out_channels() >= lanes || s.group_in_channels() > lanes) return false;
+  // A permutation of two vectors for every channel costs more than to select.
+  if (unit_of(s) == 1 && s.group_out_channels() > lanes / 2) return false;
   if (s.groups == 1 || s.input_shuffle > 1 || (in != Format::kNHWC && in != Format::kNC1HWC0))
     return false;
   for (std::int64_t v = 0; v < ceil_div(s.out_channels, lanes); ++v) {
@@ -84,7 +89,7 @@ VectorLanes GroupLanes::lanes_of(std::int64_t vector, std::int64_t first_group) 
   if (!is_permuted_) return made;
   made.place = vector * lanes_ % shape_.group_out_channels();
   made.phase = phase_of(shape_, in_, lanes_, first);
-  const std::int64_t end = first * shape_.group_in_channels() + sources(made) * lanes_;
+  const std::int64_t end = first * shape_.group_in_channels() - made.phase + sources(made) * lanes_;
   reads_beyond_ |= in_ == Format::kNHWC && end > shape_.in_channels;
   return made;
 }

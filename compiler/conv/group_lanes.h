@@ -6,7 +6,7 @@
 //
 //   selected   step j takes channel j of every group. Each group of the block has one broadcast, which its vectors share;
 //              a vector with lanes of several groups selects lane by lane.
-//   permuted   groups narrower than a vector whose inputs fill no more than two: these are loaded as they lie, and each
+//   permuted   groups narrower than a vector whose inputs lie in three at most: these are loaded as they lie, and each
 //              step moves another channel of its own group into each lane. Which one is free, as the weights are packed
 //              to match: channels go round in steps of `unit()` = 4, 2 or 1 of them, and inside such a unit they change
 //              places by exclusive or, which any processor does at once. With groups of 4 the first step moves nothing.
@@ -29,7 +29,7 @@ struct LaneRun {
 struct VectorLanes {
   std::vector<LaneRun> runs;
   std::int64_t place = 0;  ///< permuted: the first lane's channel, counted in its group
-  std::int64_t phase = 0;  ///< permuted: the first input channel's place in its block of NC1HWC0
+  std::int64_t phase = 0;  ///< permuted: the first input channel's place in the first vector read
   bool operator==(const VectorLanes&) const = default;
 };
 
@@ -61,7 +61,7 @@ class GroupLanes {
   // ---- permuted only ----
   /// Steps that differ by less lie in the same unit.
   std::int64_t unit() const { return unit_; }
-  /// Vectors of inputs that an output vector reads: 1 or 2.
+  /// Vectors of inputs that an output vector reads: 1 to 3.
   std::int64_t sources(const VectorLanes& vector) const;
   /// By lane: where among these vectors' lanes the channel for `step` lies.
   std::vector<int> sources_of_lanes(const VectorLanes& vector, std::int64_t step) const;

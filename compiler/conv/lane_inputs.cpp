@@ -24,7 +24,7 @@ LaneInputs::LaneInputs(Builder& builder, loopnest::Buffer input, const ImageLayo
     const Int channel = first + vector.runs[0].group * channels;
     places_.push_back(tap_at + in.channel_offset(channel) - vector.phase);
     active_.push_back(plan.group_lanes().reads_beyond()
-                          ? std::optional(plan.shape().in_channels - channel)
+                          ? std::optional(plan.shape().in_channels + vector.phase - channel)
                           : std::nullopt);
   }
 }
@@ -69,28 +69,42 @@ Vec LaneInputs::selected(const VectorLanes& vector) const {
 
 Vec LaneInputs::permuted(const VectorLanes& vector, std::size_t number, std::int64_t step) {
   const GroupLanes& groups = plan_.group_lanes();
-  const int lanes = plan_.lanes();
-  if (step == 0) {
-    const std::int64_t stride = in_.c0 != 0 ? in_.channel_block : lanes;
-    loaded_.clear();
-    for (std::int64_t source = 0; source < groups.sources(vector); ++source) {
-      auto active = active_[number];
-      if (active) active = min(*active - source * lanes, lanes);
-      const Int at = places_[number] + (source * stride + offset_);
-      loaded_.push_back(builder_.local(builder_.load(input_, at, lanes, active)));
-    }
-  }
+  if (step == 0) load_sources(vector, number);
   if (step % groups.unit() != 0)
     return permute(builder_.get(*unit_), groups.lanes_in_unit(step % groups.unit()));
-  std::vector<int> from = groups.sources_of_lanes(vector, step);
+  unit_ = builder_.local(gathered(groups.sources_of_lanes(vector, step)));
+  return builder_.get(*unit_);
+}
+
+void LaneInputs::load_sources(const VectorLanes& vector, std::size_t number) {
+  const int lanes = plan_.lanes();
+  const std::int64_t stride = in_.c0 != 0 ? in_.channel_block : lanes;
+  loaded_.clear();
+  for (std::int64_t source = 0; source < plan_.group_lanes().sources(vector); ++source) {
+    auto active = active_[number];
+    if (active) active = min(*active - source * lanes, lanes);
+    const Int at = places_[number] + (source * stride + offset_);
+    loaded_.push_back(builder_.local(builder_.load(input_, at, lanes, active)));
+  }
+}
+
+/// Lane i is lane from[i] of all sources' lanes in a row.
+Vec LaneInputs::gathered(const std::vector<int>& from) const {
+  const int lanes = plan_.lanes();
+  Vec inputs = builder_.get(loaded_[0]);
   std::vector<int> in_place(from.size());
   std::iota(in_place.begin(), in_place.end(), 0);
-  const Vec first = builder_.get(loaded_[0]);
-  unit_ = builder_.local(from == in_place ? first
-                         : loaded_.size() == 1
-                             ? permute(first, std::move(from))
-                             : permute(first, builder_.get(loaded_[1]), std::move(from)));
-  return builder_.get(*unit_);
+  if (from == in_place) return inputs;
+  if (loaded_.size() == 1) return permute(inputs, from);
+  for (std::size_t source = 1; source < loaded_.size(); ++source) {
+    std::vector<int> places = in_place;  // what the sources before have brought stays
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      if (source == 1 && from[i] < lanes) places[i] = from[i];
+      if (from[i] / lanes == static_cast<int>(source)) places[i] = lanes + from[i] % lanes;
+    }
+    inputs = permute(inputs, builder_.get(loaded_[source]), std::move(places));
+  }
+  return inputs;
 }
 
 }  // namespace aoe::compiler

@@ -28,6 +28,8 @@ class LaneInputs {
   loopnest::Int memory_channel(loopnest::Int channel) const;
   loopnest::Vec selected(const VectorLanes& vector) const;
   loopnest::Vec permuted(const VectorLanes& vector, std::size_t number, std::int64_t step);
+  void load_sources(const VectorLanes& vector, std::size_t number);
+  loopnest::Vec gathered(const std::vector<int>& from) const;
 
   loopnest::Builder& builder_;
   loopnest::Buffer input_;

@@ -166,6 +166,8 @@ class Direct final : public Impl {
               .oc_vectors = v, .oh_block = h, .ow_block = w, .ic_unroll = values(3).front()};
           const DirectPlan plan = plan_of(task, format, t, soc);
           if (!is_legal(plan, soc)) continue;
+          if (w > 1 && plan.group_lanes().is_permuted() && h * w * v * t.ic_unroll > kGoodBodyFmas)
+            continue;
           const double cycles = plan.work().cycles / parallel_balance(soc, plan.parallel_extent());
           if (cycles < best_cycles * 0.999) {
             best_cycles = cycles;
