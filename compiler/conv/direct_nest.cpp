@@ -211,9 +211,11 @@ class DirectNest {
         const Int weights = ((block.pass.oc_block * rows_.kernel + kh) * columns_.kernel + tap) *
                             (plan_.chunks() * chunk_weights());
         builder_.loop("ic", block.pass.first_chunk, block.pass.end_chunk, 1, [&](Int chunk) {
-          LaneInputs inputs(builder_, *buffers_.inputs[0], in_, plan_, block.pass.lanes, at,
-                            first_group(block.pass.oc_block), chunk);
-          write_chunk(block, inputs, weights + chunk * chunk_weights(), rows, run.outputs);
+          const Int channel =
+              first_group(block.pass.oc_block) * s_.group_in_channels() + chunk * t_.ic_unroll;
+          const auto inputs = lane_inputs(builder_, plan_, block.pass.lanes,
+                                          {in_, *buffers_.inputs[0], at, channel});
+          write_chunk(block, *inputs, weights + chunk * chunk_weights(), rows, run.outputs);
         });
       });
     }

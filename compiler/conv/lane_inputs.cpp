@@ -1,110 +1,153 @@
-// See lane_inputs.h.
+// Inputs by lane: selected from broadcasts, or permuted. See lane_inputs.h.
 #include "compiler/conv/lane_inputs.h"
 
 #include <numeric>
+#include <optional>
+#include <vector>
 
 namespace aoe::compiler {
+namespace {
 
+using loopnest::Buffer;
 using loopnest::Builder;
 using loopnest::Int;
+using loopnest::Local;
 using loopnest::Vec;
 
-LaneInputs::LaneInputs(Builder& builder, loopnest::Buffer input, const ImageLayout& in,
-                       const DirectPlan& plan, const BlockLanes& lanes, Int tap_at, Int first_group,
-                       Int chunk)
-    : builder_(builder), input_(input), in_(in), plan_(plan), lanes_(lanes) {
-  const std::int64_t channels = plan.shape().group_in_channels();
-  const Int first = first_group * channels + chunk * plan.tiling().ic_unroll;
-  if (!plan.group_lanes().is_permuted()) {
-    for (std::int64_t group = 0; group < lanes.groups(); ++group)
-      places_.push_back(tap_at + in.channel_offset(memory_channel(first + group * channels)));
-    return;
-  }
-  for (const VectorLanes& vector : lanes.vectors) {
-    const Int channel = first + vector.runs[0].group * channels;
-    places_.push_back(tap_at + in.channel_offset(channel) - vector.phase);
-    active_.push_back(plan.group_lanes().reads_beyond()
-                          ? std::optional(plan.shape().in_channels + vector.phase - channel)
-                          : std::nullopt);
-  }
-}
-
-/// The channel of the input that is channel `c` of the convolution.
-Int LaneInputs::memory_channel(Int c) const {
-  const ConvShape& s = plan_.shape();
-  if (s.input_shuffle == 1) return c;
-  return c % s.input_shuffle * (s.in_channels / s.input_shuffle) + c / s.input_shuffle;
-}
-
-std::int64_t LaneInputs::steps_per_load() const {
-  return plan_.group_lanes().is_permuted() ? plan_.tiling().ic_unroll : 1;
-}
-
-void LaneInputs::load(std::int64_t offset, std::int64_t step) {
-  offset_ = offset;
-  if (plan_.group_lanes().is_permuted()) return;  // vector by vector
-  loaded_.clear();
-  for (const Int& place : places_)
-    loaded_.push_back(builder_.local(
-        builder_.load_broadcast(input_, place + (step * in_.channel + offset), plan_.lanes())));
-}
-
-Vec LaneInputs::get(std::int64_t vector, std::int64_t step) {
-  const auto number = static_cast<std::size_t>(vector);
-  const VectorLanes& lanes = lanes_.vectors[number];
-  return plan_.group_lanes().is_permuted() ? permuted(lanes, number, step) : selected(lanes);
-}
-
-Vec LaneInputs::selected(const VectorLanes& vector) const {
-  const auto of_group = [&](const LaneRun& run) {
-    return builder_.get(loaded_[static_cast<std::size_t>(run.group)]);
-  };
-  Vec inputs = of_group(vector.runs[0]);
-  for (std::size_t i = 1; i < vector.runs.size(); ++i) {
-    const LaneRun& run = vector.runs[i];
-    inputs = select(loopnest::active_lanes(run.lane, plan_.lanes()), inputs, of_group(run));
-  }
-  return inputs;
-}
-
-Vec LaneInputs::permuted(const VectorLanes& vector, std::size_t number, std::int64_t step) {
-  const GroupLanes& groups = plan_.group_lanes();
-  if (step == 0) load_sources(vector, number);
-  if (step % groups.unit() != 0)
-    return permute(builder_.get(*unit_), groups.lanes_in_unit(step % groups.unit()));
-  unit_ = builder_.local(gathered(groups.sources_of_lanes(vector, step)));
-  return builder_.get(*unit_);
-}
-
-void LaneInputs::load_sources(const VectorLanes& vector, std::size_t number) {
-  const int lanes = plan_.lanes();
-  const std::int64_t stride = in_.c0 != 0 ? in_.channel_block : lanes;
-  loaded_.clear();
-  for (std::int64_t source = 0; source < plan_.group_lanes().sources(vector); ++source) {
-    auto active = active_[number];
-    if (active) active = min(*active - source * lanes, lanes);
-    const Int at = places_[number] + (source * stride + offset_);
-    loaded_.push_back(builder_.local(builder_.load(input_, at, lanes, active)));
-  }
-}
-
-/// Lane i is lane from[i] of all sources' lanes in a row.
-Vec LaneInputs::gathered(const std::vector<int>& from) const {
-  const int lanes = plan_.lanes();
-  Vec inputs = builder_.get(loaded_[0]);
-  std::vector<int> in_place(from.size());
-  std::iota(in_place.begin(), in_place.end(), 0);
-  if (from == in_place) return inputs;
-  if (loaded_.size() == 1) return permute(inputs, from);
-  for (std::size_t source = 1; source < loaded_.size(); ++source) {
-    std::vector<int> places = in_place;  // what the sources before have brought stays
-    for (std::size_t i = 0; i < from.size(); ++i) {
-      if (source == 1 && from[i] < lanes) places[i] = from[i];
-      if (from[i] / lanes == static_cast<int>(source)) places[i] = lanes + from[i] % lanes;
+/// One element of each group, broadcast; lanes of several groups are told apart by masks.
+class SelectedInputs final : public LaneInputs {
+ public:
+  SelectedInputs(Builder& builder, const DirectPlan& plan, const BlockLanes& block,
+                 const InputPlace& at)
+      : builder_(builder),
+        lanes_(plan.lanes()),
+        block_(block),
+        buffer_(at.buffer),
+        channel_stride_(at.layout.channel) {
+    for (std::int64_t group = 0; group < block.groups(); ++group) {
+      const Int channel = at.first_channel + group * plan.shape().group_in_channels();
+      places_.push_back(at.tap + at.layout.channel_offset(in_memory(plan.shape(), channel)));
     }
-    inputs = permute(inputs, builder_.get(loaded_[source]), std::move(places));
   }
-  return inputs;
+
+  std::int64_t steps_per_load() const override { return 1; }
+
+  void load(std::int64_t offset, std::int64_t step) override {
+    broadcasts_.clear();
+    for (const Int& place : places_)
+      broadcasts_.push_back(builder_.local(
+          builder_.load_broadcast(buffer_, place + (step * channel_stride_ + offset), lanes_)));
+  }
+
+  Vec get(std::int64_t vector, std::int64_t) override {
+    const std::vector<LaneRun>& runs = block_.vectors[static_cast<std::size_t>(vector)].runs;
+    Vec inputs = of_group(runs[0].group);
+    for (std::size_t i = 1; i < runs.size(); ++i)
+      inputs =
+          select(loopnest::active_lanes(runs[i].lane, lanes_), inputs, of_group(runs[i].group));
+    return inputs;
+  }
+
+ private:
+  /// The channel of the input that is channel `c` of the convolution.
+  static Int in_memory(const ConvShape& s, Int c) {
+    if (s.input_shuffle == 1) return c;
+    return c % s.input_shuffle * (s.in_channels / s.input_shuffle) + c / s.input_shuffle;
+  }
+
+  Vec of_group(std::int64_t group) const {
+    return builder_.get(broadcasts_[static_cast<std::size_t>(group)]);
+  }
+
+  Builder& builder_;
+  int lanes_;
+  const BlockLanes& block_;
+  Buffer buffer_;
+  std::int64_t channel_stride_;
+  std::vector<Int> places_;        ///< by group: of the chunk's first channel
+  std::vector<Local> broadcasts_;  ///< by group
+};
+
+/// All channels of a vector's groups, loaded as they lie; lanes are moved once for each unit of steps, and in the unit.
+class PermutedInputs final : public LaneInputs {
+ public:
+  PermutedInputs(Builder& builder, const DirectPlan& plan, const BlockLanes& block,
+                 const InputPlace& at)
+      : builder_(builder),
+        lanes_(plan.lanes()),
+        groups_(plan.group_lanes()),
+        block_(block),
+        buffer_(at.buffer),
+        steps_(plan.shape().group_in_channels()),
+        source_stride_(at.layout.c0 != 0 ? at.layout.channel_block : plan.lanes()) {
+    for (const VectorLanes& vector : block.vectors) {
+      const Int channel = at.first_channel + vector.runs[0].group * steps_;
+      places_.push_back(at.tap + at.layout.channel_offset(channel) - vector.phase);
+      channels_.push_back(plan.shape().in_channels + vector.phase - channel);
+    }
+  }
+
+  std::int64_t steps_per_load() const override { return steps_; }
+
+  void load(std::int64_t offset, std::int64_t) override { offset_ = offset; }
+
+  Vec get(std::int64_t vector, std::int64_t step) override {
+    const auto number = static_cast<std::size_t>(vector);
+    if (step == 0) load_sources(number);
+    const std::int64_t in_unit = step % groups_.unit();
+    if (in_unit != 0) return permute(builder_.get(*unit_), groups_.lanes_in_unit(in_unit));
+    unit_ = builder_.local(gathered(groups_.sources_of_lanes(block_.vectors[number], step)));
+    return builder_.get(*unit_);
+  }
+
+ private:
+  void load_sources(std::size_t vector) {
+    sources_.clear();
+    for (std::int64_t i = 0; i < groups_.sources(block_.vectors[vector]); ++i) {
+      std::optional<Int> active;
+      if (groups_.reads_beyond()) active = min(channels_[vector] - i * lanes_, lanes_);
+      const Int at = places_[vector] + (i * source_stride_ + offset_);
+      sources_.push_back(builder_.local(builder_.load(buffer_, at, lanes_, active)));
+    }
+  }
+
+  /// Lane i is lane from[i] of all sources' lanes in a row.
+  Vec gathered(const std::vector<int>& from) const {
+    Vec inputs = builder_.get(sources_[0]);
+    std::vector<int> in_place(from.size());
+    std::iota(in_place.begin(), in_place.end(), 0);
+    if (from == in_place) return inputs;
+    if (sources_.size() == 1) return permute(inputs, from);
+    for (std::size_t source = 1; source < sources_.size(); ++source) {
+      std::vector<int> places = in_place;  // what the sources before have brought stays
+      for (std::size_t i = 0; i < from.size(); ++i) {
+        if (source == 1 && from[i] < lanes_) places[i] = from[i];
+        if (from[i] / lanes_ == static_cast<int>(source)) places[i] = lanes_ + from[i] % lanes_;
+      }
+      inputs = permute(inputs, builder_.get(sources_[source]), std::move(places));
+    }
+    return inputs;
+  }
+
+  Builder& builder_;
+  int lanes_;
+  const GroupLanes& groups_;
+  const BlockLanes& block_;
+  Buffer buffer_;
+  std::int64_t steps_, source_stride_, offset_ = 0;
+  std::vector<Int> places_;     ///< by vector: of its first source
+  std::vector<Int> channels_;   ///< by vector: from there on
+  std::vector<Local> sources_;  ///< of the current vector
+  std::optional<Local> unit_;   ///< inputs of the current unit's first step
+};
+
+}  // namespace
+
+std::unique_ptr<LaneInputs> lane_inputs(Builder& builder, const DirectPlan& plan,
+                                        const BlockLanes& lanes, const InputPlace& place) {
+  if (plan.group_lanes().is_permuted())
+    return std::make_unique<PermutedInputs>(builder, plan, lanes, place);
+  return std::make_unique<SelectedInputs>(builder, plan, lanes, place);
 }
 
 }  // namespace aoe::compiler
