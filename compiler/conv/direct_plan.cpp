@@ -137,9 +137,7 @@ std::int64_t DirectPlan::registers() const {
   if (group_lanes_.is_permuted()) return sums + tiling_.ic_unroll * vectors + 3;
   // Else a weight vector each and one broadcast input; a single weight vector takes its input from memory. Selected: two
   // groups' inputs and what was selected, of two steps, as the code generator lets steps overlap.
-  const bool is_selected = std::ranges::any_of(
-      group_lanes_.kinds(), [](const BlockLanes& block) { return block.groups() > 1; });
-  return sums + vectors + (is_selected ? 6 : vectors > 1 ? 1 : 0);
+  return sums + vectors + (group_lanes_.has_mixed_blocks() ? 6 : vectors > 1 ? 1 : 0);
 }
 
 double DirectPlan::shuffle_cycles(const BlockLanes& block) const {
@@ -206,17 +204,19 @@ std::int64_t DirectPlan::body_fmas() const {
       fmas += rows * columns.size * static_cast<std::int64_t>(runs);
     }
   }
-  return fmas * tiling_.oc_vectors * tiling_.ic_unroll * std::min<std::int64_t>(ic_tiles(), 3) *
-         std::ssize(group_lanes_.kinds());
+  std::int64_t vectors = 0;  // a vector that is selected from several groups counts as several
+  for (const BlockLanes& block : group_lanes_.kinds())
+    for (const VectorLanes& vector : block.vectors)
+      vectors += group_lanes_.is_permuted() ? 1 : std::ssize(vector.runs);
+  return fmas * vectors * tiling_.ic_unroll * std::min<std::int64_t>(ic_tiles(), 3);
 }
 
 std::vector<std::int64_t> legal_oc_vectors(const DirectPlan& plan) {
   // Five where lanes go over the borders of groups: 4 groups of 17 channels are as many vectors of 16 lanes.
-  const bool is_selected =
-      plan.group_lanes().kinds().size() > 1 && !plan.group_lanes().is_permuted();
+  const bool has_five = plan.group_lanes().has_mixed_blocks();
   std::vector<std::int64_t> vectors;
   for (const std::int64_t v : {1, 2, 3, 4, 5, 6, 8}) {
-    if (v <= plan.out_vectors() && (v != 5 || is_selected)) vectors.push_back(v);
+    if (v <= plan.out_vectors() && (v != 5 || has_five)) vectors.push_back(v);
   }
   return vectors;
 }

@@ -94,6 +94,10 @@ VectorLanes GroupLanes::lanes_of(std::int64_t vector, std::int64_t first_group) 
   return made;
 }
 
+bool GroupLanes::has_mixed_blocks() const {
+  return std::ranges::any_of(kinds_, [](const BlockLanes& block) { return block.groups() > 1; });
+}
+
 std::int64_t GroupLanes::period() const {
   for (std::size_t period = 1; period < kind_of_.size(); ++period)
     if (std::equal(kind_of_.begin() + static_cast<std::ptrdiff_t>(period), kind_of_.end(),

@@ -48,6 +48,8 @@ class GroupLanes {
   GroupLanes(const ConvShape& shape, Format in, int lanes, std::int64_t vectors_per_block);
 
   bool is_permuted() const { return is_permuted_; }
+  /// Some block has lanes of several groups.
+  bool has_mixed_blocks() const;
   /// At least one; blocks of the first are the most usual.
   const std::vector<BlockLanes>& kinds() const { return kinds_; }
   /// By block: the place of its kind.

@@ -1,5 +1,5 @@
 // direct: generated direct convolution, vectorised over output channels. Any kernel, stride,
-// dilation and group size. Strong where a library pads or repacks: few input channels, odd groups,
+// dilation and group size but one channel. Strong where a library pads or repacks: few input channels, odd groups,
 // few pixels, fused epilogues. The nest: compiler/conv/direct_nest.h. Tested like every Impl by
 // tests/compiler/impls_test.cpp.
 #include <algorithm>
@@ -34,6 +34,9 @@ class Direct final : public Impl {
     const Result<ConvShape> shape = conv_shape(task);
     if (!shape) return Unexpected(shape.error());
     if (shape->is_transposed) return Unexpected("Conv2DTranspose is not a direct convolution");
+    if (shape->groups > 1 && shape->is_depthwise() && shape->input_shuffle == 1)
+      return Unexpected(
+          "depthwise, where the Impl of that name loads each input once for all taps");
     for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
       if (task.in(i).dtype != DataType::kFloat) {
         return Unexpected("input " + std::to_string(i) + " is " + to_string(task.in(i)) +
@@ -62,9 +65,10 @@ class Direct final : public Impl {
     const std::int64_t width = s.is_pointwise() ? s.out_pixels() : s.out_width;
     ScheduleSpace space;
     std::vector<std::int64_t> rows;
-    // Permuted inputs: weights of several rows are loaded once, but that saves little, and all the channels of a group
-    // are written out: 3x8 outputs took 8% longer than 1x14 on a Zen 5 core, and six times as long to compile.
-    const std::int64_t most_rows = plan.group_lanes().is_permuted() ? 1 : 4;
+    // Lanes of several groups: blocks of several rows load weights less often, but that saves little, and the code grows
+    // with the groups: 3x8 outputs of 32 groups of 4 took 8% longer than 1x14 on a Zen 5 core, and six times as long to
+    // compile.
+    const std::int64_t most_rows = plan.group_lanes().has_mixed_blocks() ? 1 : 4;
     for (std::int64_t r = 1; r <= std::min(most_rows, s.out_height); ++r) rows.push_back(r);
     std::vector<std::int64_t> channel_tiles = {0};
     for (const std::int64_t c : {16, 32, 64, 128, 256, 512}) {
