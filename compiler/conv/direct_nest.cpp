@@ -90,22 +90,23 @@ class DirectNest {
   /// mostly repeat.
   void for_kind_of(Int oc_block, const std::function<void(const BlockLanes&)>& write) {
     const GroupLanes& groups = plan_.group_lanes();
-    const std::int64_t period = groups.period();
-    write_kinds(groups.kinds().size() - 1,
-                period < plan_.oc_blocks() ? oc_block % period : oc_block, write);
+    const std::int64_t period = std::ssize(groups.kind_of());
+    const Int number = period < plan_.oc_blocks() ? oc_block % period : oc_block;
+    write_kinds(groups.kinds().size() - 1, number, write);
   }
 
-  void write_kinds(std::size_t last, Int residue,
+  /// Of the kinds up to `last`.
+  void write_kinds(std::size_t last, Int number,
                    const std::function<void(const BlockLanes&)>& write) {
     const GroupLanes& groups = plan_.group_lanes();
     if (last == 0) return write(groups.kinds()[0]);
     Bool is_last = Int(0) < Int(0);
-    for (std::int64_t i = 0; i < groups.period(); ++i)
-      if (groups.kind_of()[static_cast<std::size_t>(i)] == last)
-        is_last = is_last || residue == Int(i);
+    for (std::size_t i = 0; i < groups.kind_of().size(); ++i)
+      if (groups.kind_of()[i] == last)
+        is_last = is_last || number == Int(static_cast<std::int64_t>(i));
     builder_.if_(
         is_last, [&] { write(groups.kinds()[last]); },
-        [&] { write_kinds(last - 1, residue, write); });
+        [&] { write_kinds(last - 1, number, write); });
   }
 
   void write_pass(const Pass& pass) {

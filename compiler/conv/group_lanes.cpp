@@ -32,6 +32,15 @@ std::int64_t phase_of(const ConvShape& s, Format in, int lanes, std::int64_t gro
   return is_aligned ? group * s.group_in_channels() % lanes : 0;
 }
 
+/// After so many values the first ones come again; all of them when they do not.
+std::size_t period_of(const std::vector<std::size_t>& values) {
+  std::size_t period = 1;
+  while (!std::equal(values.begin() + static_cast<std::ptrdiff_t>(period), values.end(),
+                     values.begin()))
+    ++period;
+  return period;
+}
+
 }  // namespace
 
 bool is_permuted(const ConvShape& s, Format in, int lanes) {
@@ -60,7 +69,7 @@ GroupLanes::GroupLanes(const ConvShape& shape, Format in, int lanes, std::int64_
   if (shape.groups == 1 || shape.group_out_channels() % block_lanes == 0) {
     const auto vectors = static_cast<std::size_t>(vectors_per_block);
     kinds_ = {{.vectors = std::vector<VectorLanes>(vectors, {.runs = {{}}}), .blocks = blocks}};
-    kind_of_.assign(static_cast<std::size_t>(blocks), 0);
+    kind_of_ = {0};
     return;
   }
   for (std::int64_t block = 0; block < blocks; ++block) {
@@ -77,6 +86,7 @@ GroupLanes::GroupLanes(const ConvShape& shape, Format in, int lanes, std::int64_
       std::ranges::max_element(kinds_, {}, &BlockLanes::blocks) - kinds_.begin());
   std::swap(kinds_[0], kinds_[usual]);
   for (std::size_t& kind : kind_of_) kind = kind == usual ? 0 : kind == 0 ? usual : kind;
+  kind_of_.resize(period_of(kind_of_));
 }
 
 VectorLanes GroupLanes::lanes_of(std::int64_t vector, std::int64_t first_group) {
@@ -96,14 +106,6 @@ VectorLanes GroupLanes::lanes_of(std::int64_t vector, std::int64_t first_group) 
 
 bool GroupLanes::has_mixed_blocks() const {
   return std::ranges::any_of(kinds_, [](const BlockLanes& block) { return block.groups() > 1; });
-}
-
-std::int64_t GroupLanes::period() const {
-  for (std::size_t period = 1; period < kind_of_.size(); ++period)
-    if (std::equal(kind_of_.begin() + static_cast<std::ptrdiff_t>(period), kind_of_.end(),
-                   kind_of_.begin()))
-      return static_cast<std::int64_t>(period);
-  return std::ssize(kind_of_);
 }
 
 std::int64_t GroupLanes::channel(std::int64_t place, std::int64_t step) const {

@@ -52,10 +52,8 @@ class GroupLanes {
   bool has_mixed_blocks() const;
   /// At least one; blocks of the first are the most usual.
   const std::vector<BlockLanes>& kinds() const { return kinds_; }
-  /// By block: the place of its kind.
+  /// By block: the place of its kind. Kinds repeat: these are the first blocks, and after the last comes the first again.
   const std::vector<std::size_t>& kind_of() const { return kind_of_; }
-  /// The kinds of blocks repeat after so many; the number of blocks when they do not.
-  std::int64_t period() const;
 
   /// The input channel, counted in its group, that step `step` of the sum takes for output channel `place` of the group.
   std::int64_t channel(std::int64_t place, std::int64_t step) const;

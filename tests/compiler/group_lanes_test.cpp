@@ -33,17 +33,18 @@ std::int64_t group_of(const VectorLanes& vector, std::int64_t lane) {
   return group;
 }
 
+std::size_t kind_of(const GroupLanes& lanes, std::int64_t block) {
+  return lanes.kind_of()[static_cast<std::size_t>(block) % lanes.kind_of().size()];
+}
+
 /// Every lane of every block belongs to the group of its channel.
 void expect_own_groups(const ConvShape& s, const GroupLanes& lanes, int width,
                        std::int64_t vectors) {
-  std::int64_t blocks = 0;
-  for (const BlockLanes& kind : lanes.kinds()) blocks += kind.blocks;
-  EXPECT_EQ(blocks, std::ssize(lanes.kind_of()));
-  for (std::size_t block = 0; block < lanes.kind_of().size(); ++block) {
-    const auto first = static_cast<std::int64_t>(block) * vectors * width;
-    const std::size_t kind = lanes.kind_of()[block];
-    EXPECT_EQ(kind, lanes.kind_of()[block % static_cast<std::size_t>(lanes.period())]);
-    EXPECT_LE(lanes.kinds()[kind].blocks, lanes.kinds()[0].blocks);
+  std::vector<std::int64_t> blocks(lanes.kinds().size());  // by kind
+  for (std::int64_t block = 0; block * vectors * width < s.out_channels; ++block) {
+    const std::int64_t first = block * vectors * width;
+    const std::size_t kind = kind_of(lanes, block);
+    ++blocks[kind];
     for (std::int64_t i = 0; i < vectors * width; ++i) {
       const std::int64_t channel = std::min(first + i, s.out_channels - 1);
       const VectorLanes& vector = lanes.kinds()[kind].vectors[static_cast<std::size_t>(i / width)];
@@ -51,6 +52,10 @@ void expect_own_groups(const ConvShape& s, const GroupLanes& lanes, int width,
                 channel / s.group_out_channels())
           << "lane " << i << " of block " << block;
     }
+  }
+  for (std::size_t kind = 0; kind < blocks.size(); ++kind) {
+    EXPECT_EQ(lanes.kinds()[kind].blocks, blocks[kind]);
+    EXPECT_LE(blocks[kind], blocks[0]);
   }
 }
 
@@ -83,14 +88,11 @@ void check(const Widths& widths, Format in, int width, std::int64_t vectors) {
   const GroupLanes lanes(s, in, width, vectors);
   expect_own_groups(s, lanes, width, vectors);
   if (!lanes.is_permuted()) return;
-  for (std::size_t block = 0; block < lanes.kind_of().size(); ++block) {
-    for (std::int64_t v = 0; v < vectors; ++v) {
-      const std::int64_t output = (static_cast<std::int64_t>(block) * vectors + v) * width;
-      if (output >= s.out_channels) break;
-      const auto number = static_cast<std::size_t>(v);
-      expect_own_channels(s, lanes, lanes.kinds()[lanes.kind_of()[block]].vectors[number], width,
-                          output / s.group_out_channels() * s.group_in_channels(), output);
-    }
+  for (std::int64_t vector = 0; vector * width < s.out_channels; ++vector) {
+    const BlockLanes& block = lanes.kinds()[kind_of(lanes, vector / vectors)];
+    const std::int64_t output = vector * width;
+    expect_own_channels(s, lanes, block.vectors[static_cast<std::size_t>(vector % vectors)], width,
+                        output / s.group_out_channels() * s.group_in_channels(), output);
   }
 }
 
