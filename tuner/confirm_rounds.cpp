@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "compiler/gear_split.h"
@@ -10,10 +11,24 @@
 namespace aoe::tuner {
 namespace {
 
-void judge(Confirmation& c, const std::vector<ModelTiming>& timings, const ConfirmPolicy& policy) {
+void set_untuned(Confirmation& c) {
+  c.tuned_ns = c.untuned_ns;
+  c.comparison = {.speedup = 1, .low = 1, .high = 1, .verdict = "same"};
+}
+
+bool is_untuned(const std::string& om, const ConfirmSetting& setting) {
+  return om.size() == std::filesystem::file_size(setting.untuned_om) &&
+         om == read_file(setting.untuned_om, ExitCode::kOm);
+}
+
+/// What two loads of the same om differ by is no verdict.
+void judge(Confirmation& c, const std::vector<ModelTiming>& timings,
+           const ConfirmSetting& setting) {
   c.untuned_ns = median(timings[0].samples_ns);
+  if (is_untuned(c.om, setting)) return set_untuned(c);
   c.tuned_ns = median(timings[1].samples_ns);
-  c.comparison = compare_pairs(timings[0].samples_ns, timings[1].samples_ns, policy.min_gain);
+  c.comparison =
+      compare_pairs(timings[0].samples_ns, timings[1].samples_ns, setting.policy.min_gain);
 }
 
 Result<std::vector<ModelTiming>> measure(const ConfirmSetting& setting, const std::string& om,
@@ -28,6 +43,14 @@ Result<std::vector<ModelTiming>> measure(const ConfirmSetting& setting, const st
 
 }  // namespace
 
+void keep_untuned(Confirmation& confirmation, std::string untuned_om,
+                  const std::set<std::string>& won) {
+  logger("tuner")->warn("the tuned model is not faster than the untuned one, which is kept");
+  confirmation.om = std::move(untuned_om);
+  confirmation.demoted.insert(won.begin(), won.end());
+  set_untuned(confirmation);
+}
+
 Result<Confirmation> confirm_in_rounds(
     const ConfirmSetting& setting,
     const std::function<ConfirmAttempt(const std::set<std::string>&)>& compile_without,
@@ -39,14 +62,13 @@ Result<Confirmation> confirm_in_rounds(
     ConfirmAttempt attempt = compile_without(demoted);
     const auto timings = measure(setting, attempt.om, round, measurer);
     if (!timings) return Unexpected(timings.error());
-    Confirmation now{.demoted = demoted};
-    judge(now, *timings, setting.policy);
+    Confirmation now{.demoted = demoted, .om = std::move(attempt.om)};
+    judge(now, *timings, setting);
     logger("tuner")->info("round={} untuned_ms={:.3f} tuned_ms={:.3f} verdict={} demoted={}", round,
                           now.untuned_ns / 1e6, now.tuned_ns / 1e6, now.comparison.verdict,
                           demoted.size());
     ++round;
     std::set<std::string> losers = attempt.losers((*timings)[0], (*timings)[1], now.comparison);
-    now.om = std::move(attempt.om);
     if (!best || now.comparison.speedup > best->comparison.speedup) best = std::move(now);
     const std::size_t known = demoted.size();
     demoted.merge(losers);
@@ -56,7 +78,7 @@ Result<Confirmation> confirm_in_rounds(
   if (round > 1) {
     const auto again = measure(setting, best->om, round, measurer);
     if (!again) return Unexpected(again.error());
-    judge(*best, *again, setting.policy);
+    judge(*best, *again, setting);
   }
   return std::move(*best);
 }

@@ -48,6 +48,10 @@ Result<Confirmation> confirm_in_rounds(
     const std::function<ConfirmAttempt(const std::set<std::string>& demoted)>& compile_without,
     Measurer& measurer);
 
+/// For a model that is not faster than what it should replace: everything of `won` is demoted.
+void keep_untuned(Confirmation& confirmation, std::string untuned_om,
+                  const std::set<std::string>& won);
+
 /// The bytes of the tuned om's file: split when it has gears.
 std::string om_file_of(const Confirmation& confirmed, const std::string& model, const Gears& gears);
 

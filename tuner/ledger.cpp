@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include "base/check.h"
 #include "base/log.h"
@@ -123,10 +124,9 @@ std::vector<TaskGain> Ledger::gains() const {
   return list;
 }
 
-std::vector<std::string> Ledger::won() const {
-  std::vector<std::string> list;
-  for (const auto& [description, win] : wins_) list.push_back(description);
-  return list;
+std::set<std::string> Ledger::won() const {
+  const auto descriptions = std::views::keys(wins_);
+  return {descriptions.begin(), descriptions.end()};
 }
 
 }  // namespace aoe::tuner

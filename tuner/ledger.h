@@ -39,7 +39,7 @@ class Ledger {
 
   /// Winners of this run, largest gain in the whole model first.
   std::vector<TaskGain> gains() const;
-  std::vector<std::string> won() const;  ///< descriptions
+  std::set<std::string> won() const;  ///< descriptions
 
  private:
   struct Win {

@@ -217,7 +217,8 @@ class OperatorTuning {
     if (!confirmed)
       throw Error(ExitCode::kFailure, "the tuned model does not run: " + confirmed.error(),
                   graph_.name);
-    if (confirmed->comparison.speedup < 1) keep_untuned(*confirmed);
+    if (confirmed->comparison.speedup < 1)
+      keep_untuned(*confirmed, baseline_.compilation.om.serialize(), ledger_.won());
     ledger_.demote(confirmed->demoted);
     outcome_.baseline_ms = confirmed->untuned_ns / 1e6;
     outcome_.result_ms = confirmed->tuned_ns / 1e6;
@@ -237,15 +238,6 @@ class OperatorTuning {
         largest_error(std::move(exact.om), runtime::Om::parse(tuned_om, nullptr, graph_.name),
                       options_.soc.threads);
     outcome_.error_against_fp32 = result_.error_against_fp32 = error;
-  }
-
-  /// Rounds were used up and the whole is not faster than what it should replace.
-  void keep_untuned(Confirmation& confirmation) const {
-    logger("tuner")->warn("the tuned model is not faster than the untuned one, which is kept");
-    confirmation.om = baseline_.compilation.om.serialize();
-    confirmation.tuned_ns = confirmation.untuned_ns;
-    confirmation.comparison = {.speedup = 1, .low = 1, .high = 1, .verdict = "same"};
-    for (const std::string& description : ledger_.won()) confirmation.demoted.insert(description);
   }
 
   void finish() {

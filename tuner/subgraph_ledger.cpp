@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <ranges>
 
 namespace aoe::tuner {
 namespace {
@@ -77,6 +78,11 @@ void SubgraphLedger::demote(const std::set<std::string>& descriptions) {
     wins_.erase(found);
   }
   if (!commit.withdrawn.empty()) bank_.commit(commit);
+}
+
+std::set<std::string> SubgraphLedger::won() const {
+  const auto descriptions = std::views::keys(wins_);
+  return {descriptions.begin(), descriptions.end()};
 }
 
 std::vector<TaskGain> SubgraphLedger::gains() const {

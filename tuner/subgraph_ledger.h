@@ -44,6 +44,7 @@ class SubgraphLedger {
   void demote(const std::set<std::string>& descriptions);
 
   const std::vector<PlannedSubgraph>& plans() const { return plans_; }  ///< to be confirmed
+  std::set<std::string> won() const;  ///< in this run; descriptions
   std::vector<TaskGain> gains() const;  ///< of this run, largest in the whole model first
 
  private:

@@ -279,6 +279,8 @@ class SubgraphTuning {
     if (!confirmed)
       throw Error(ExitCode::kFailure, "the tuned model does not run: " + confirmed.error(),
                   in_.graph.name);
+    if (confirmed->comparison.speedup < 1)
+      keep_untuned(*confirmed, baseline_.compilation.om.serialize(), ledger_.won());
     ledger_.demote(confirmed->demoted);
     outcome_.baseline_ms = confirmed->untuned_ns / 1e6;
     outcome_.result_ms = confirmed->tuned_ns / 1e6;
