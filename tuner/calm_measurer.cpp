@@ -1,6 +1,7 @@
 // Repeated calls, and the time they may take.
 #include "tuner/calm_measurer.h"
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>

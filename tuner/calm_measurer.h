@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <stop_token>
+#include <utility>
 
 #include "tuner/measurer.h"
 

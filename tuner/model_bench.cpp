@@ -81,7 +81,7 @@ std::vector<ModelTiming> bench_models(const std::vector<std::filesystem::path>& 
   for (int round = 0; round < policy.max_model_rounds; ++round) {
     if (round >= policy.min_model_rounds && first_total_ns >= policy.model_duration_ms * 1e6) break;
     if (round > 0 && round % rounds_each == 0) {
-      models.reset();
+      models.reset();  // memory need not hold two sets of them
       models = std::make_unique<LoadedModels>(oms, threads);
     }
     models->run_round(round, timings);

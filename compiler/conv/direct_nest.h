@@ -86,8 +86,7 @@ class DirectPlan {
   std::int64_t parallel_extent() const;
 
   DirectWork work() const;
-  std::int64_t body_fmas()
-      const;  ///< vector multiply-adds that the code spells out, selects included
+  std::int64_t body_fmas() const;  ///< vector multiply-adds and selects that the code spells out
   std::int64_t registers() const;
 
  private:

@@ -6,26 +6,16 @@
 #include <deque>
 #include <functional>
 
+#include "tests/tuner/fakes.h"
+
 namespace aoe::tuner {
 namespace {
 
 /// Each call takes the next of the given times; the last one for ever.
-class Machine final : public Measurer {
+class Machine final : public tests::ModelsOnlyMeasurer {
  public:
   explicit Machine(std::deque<double> times_ns) : times_ns_(std::move(times_ns)) {}
 
-  void set_weights_in(WeightsIn) override {}
-  std::vector<Timing> measure(const compiler::Task&, std::span<const compiler::Candidate>,
-                              double) override {
-    return {};
-  }
-  std::vector<Timing> race(const compiler::Task&, std::span<const compiler::Candidate>) override {
-    return {};
-  }
-  std::vector<Timing> race_subgraphs(const std::filesystem::path&,
-                                     std::span<const std::filesystem::path>) override {
-    return {};
-  }
   Result<std::vector<ModelTiming>> run_models(std::span<const std::filesystem::path> oms) override {
     ++calls;
     if (on_call) on_call();
@@ -44,47 +34,51 @@ class Machine final : public Measurer {
 
 class Calm : public ::testing::Test {
  protected:
-  double time_ns(Machine& machine, CalmMeasurer& calm, const char* om = "untuned.om") {
-    const std::filesystem::path oms[] = {om, "other.om"};
-    const auto timings = calm.run_models(oms);
-    return timings && machine.calls > 0 ? timings->front().samples_ns.front() : -1;
+  /// What calls with these yardsticks, one after another, say of them; -1: that they do not run.
+  std::vector<double> times_ns(Machine& machine, const std::vector<const char*>& yardsticks,
+                               double first_pause_s = 1e-4) {
+    CalmMeasurer calm(machine, policy, stop.get_token(), first_pause_s);
+    std::vector<double> times;
+    for (const char* yardstick : yardsticks) {
+      const std::filesystem::path oms[] = {yardstick, "other.om"};
+      const auto timings = calm.run_models(oms);
+      times.push_back(timings ? timings->front().samples_ns.front() : -1);
+    }
+    return times;
+  }
+  std::vector<double> two_times_ns(Machine& machine, double first_pause_s = 1e-4) {
+    return times_ns(machine, {"untuned.om", "untuned.om"}, first_pause_s);
   }
 
   /// Waits as long as it takes.
   MeasurePolicy policy{.calm_wait_s = 1e9};
   std::stop_source stop;
-  static constexpr double kPauseS = 1e-4;
 };
+
+using Times = std::vector<double>;
 
 TEST_F(Calm, MeasuresOnceWhileTheYardstickKeepsItsTime) {
   Machine machine({100, 110, 90, 100});
-  CalmMeasurer calm(machine, policy, stop.get_token(), kPauseS);
-  for (const double ns : {100, 110, 90, 100}) EXPECT_EQ(time_ns(machine, calm), ns);
+  EXPECT_EQ(times_ns(machine, {"a.om", "a.om", "a.om", "a.om"}), (Times{100, 110, 90, 100}));
   EXPECT_EQ(machine.calls, 4);
 }
 
 TEST_F(Calm, MeasuresAgainUntilTheMachineIsAsFastAsItWas) {
   Machine machine({100, 180, 170, 104});
-  CalmMeasurer calm(machine, policy, stop.get_token(), kPauseS);
-  time_ns(machine, calm);
-  EXPECT_EQ(time_ns(machine, calm), 104);
+  EXPECT_EQ(two_times_ns(machine), (Times{100, 104}));
   EXPECT_EQ(machine.calls, 4);
 }
 
 TEST_F(Calm, EveryYardstickHasItsOwnTime) {
   Machine machine({100, 300});
-  CalmMeasurer calm(machine, policy, stop.get_token(), kPauseS);
-  time_ns(machine, calm, "small.om");
-  EXPECT_EQ(time_ns(machine, calm, "large.om"), 300);
+  EXPECT_EQ(times_ns(machine, {"small.om", "large.om"}), (Times{100, 300}));
   EXPECT_EQ(machine.calls, 2);
 }
 
 TEST_F(Calm, WaitsNoLongerThanItMay) {
   policy.calm_wait_s = 0;
   Machine machine({100, 180});
-  CalmMeasurer calm(machine, policy, stop.get_token(), kPauseS);
-  time_ns(machine, calm);
-  EXPECT_EQ(time_ns(machine, calm), 180);
+  EXPECT_EQ(two_times_ns(machine), (Times{100, 180}));
   EXPECT_EQ(machine.calls, 2);
 }
 
@@ -93,25 +87,21 @@ TEST_F(Calm, TakesTheCalmestOfSeveral) {
   machine.on_call = [&] {
     if (machine.calls == 4) stop.request_stop();
   };
-  CalmMeasurer calm(machine, policy, stop.get_token(), kPauseS);
-  time_ns(machine, calm);
-  EXPECT_EQ(time_ns(machine, calm), 150);
+  EXPECT_EQ(two_times_ns(machine), (Times{100, 150}));
   EXPECT_EQ(machine.calls, 4);
 }
 
 TEST_F(Calm, StopsWhenAsked) {
   Machine machine({100, 180});
-  CalmMeasurer calm(machine, policy, stop.get_token(), 3600);
-  time_ns(machine, calm);
-  stop.request_stop();
-  EXPECT_EQ(time_ns(machine, calm), 180);
+  machine.on_call = [&] {
+    if (machine.calls == 2) stop.request_stop();
+  };
+  EXPECT_EQ(two_times_ns(machine, 3600), (Times{100, 180}));
 }
 
 TEST_F(Calm, AModelThatDoesNotRunIsNotRepeated) {
   Machine machine({100, 180, -1});
-  CalmMeasurer calm(machine, policy, stop.get_token(), kPauseS);
-  time_ns(machine, calm);
-  EXPECT_EQ(time_ns(machine, calm), -1);
+  EXPECT_EQ(two_times_ns(machine), (Times{100, -1}));
 }
 
 }  // namespace

@@ -115,6 +115,23 @@ class FakeMeasurer final : public Measurer {
   std::mt19937_64 random_;
 };
 
+/// Knows of whole models only, which those derived from it time.
+class ModelsOnlyMeasurer : public Measurer {
+ public:
+  void set_weights_in(WeightsIn) override {}
+  std::vector<Timing> measure(const compiler::Task&, std::span<const compiler::Candidate>,
+                              double) override {
+    return {};
+  }
+  std::vector<Timing> race(const compiler::Task&, std::span<const compiler::Candidate>) override {
+    return {};
+  }
+  std::vector<Timing> race_subgraphs(const std::filesystem::path&,
+                                     std::span<const std::filesystem::path>) override {
+    return {};
+  }
+};
+
 /// Best at tile 16, unroll 6: 100 ns; 20 ns more per step (by ratio) away from it.
 inline double bowl(const compiler::Candidate& c) {
   const double tile = std::abs(std::log2(static_cast<double>(c.schedule.at("tile"))) - 4);

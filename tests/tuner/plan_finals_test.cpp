@@ -17,22 +17,10 @@ namespace aoe::tuner {
 namespace {
 
 /// A step takes what the table says of the number of its convolutions.
-class ModelMeasurer final : public Measurer {
+class ModelMeasurer final : public tests::ModelsOnlyMeasurer {
  public:
   explicit ModelMeasurer(std::map<int, double> ns) : ns_(std::move(ns)) {}
 
-  void set_weights_in(WeightsIn) override {}
-  std::vector<Timing> measure(const compiler::Task&, std::span<const compiler::Candidate>,
-                              double) override {
-    return {};
-  }
-  std::vector<Timing> race(const compiler::Task&, std::span<const compiler::Candidate>) override {
-    return {};
-  }
-  std::vector<Timing> race_subgraphs(const std::filesystem::path&,
-                                     std::span<const std::filesystem::path>) override {
-    return {};
-  }
   Result<std::vector<ModelTiming>> run_models(std::span<const std::filesystem::path> oms) override {
     if (fails) return Unexpected("no");
     std::vector<ModelTiming> timings;
