@@ -301,14 +301,14 @@ class GemmNest {
     return before + (v % 2 == 0 ? low_f16(halves) : high_f16(halves));
   }
 
-  /// Row block n fetches the n-th part of the panel behind this one into L2, a row of it per unrolled step.
+  /// Row block n fetches the n-th part of the panel behind this one, a row of it per unrolled step.
   void prefetch_next_panel(const Pass& pass, const Block& block, Int b, Int k, std::int64_t steps) {
     const std::int64_t rows = steps / t_.k_unroll;
     const Int row = pass.first_k + block.number * rows + (k - pass.first_k) / t_.k_unroll;
     const Int next = b + plan_.k_steps() * b_stride() + row * b_stride();
     const std::int64_t line = 64 / std::int64_t{sizeof(float)};
     for (std::int64_t column = 0; column < b_stride(); column += line) {
-      builder_.prefetch(b_, next + column, 2);
+      builder_.prefetch(b_, next + column, t_.panel_cache_level());
     }
   }
 

@@ -49,21 +49,23 @@ PackedConstant pack_sums(const StrassenPlan& plan,
               if (block % 2 == 1) column += plan.half_n();
               return k < s.k && column < s.n ? operands->b_at(k, column) : 0.0f;
             };
-            const std::int64_t width = plan.half().panel_columns();
-            for (std::int64_t panel = 0; panel < plan.half().panels(); ++panel) {
-              for (const Product& product : kProducts) {
-                for (std::int64_t k = 0; k < plan.half_k(); ++k) {
-                  for (std::int64_t j = panel * width; j < (panel + 1) * width; ++j) {
-                    float sum = 0;
-                    for (std::size_t block = 0; block < 4 && j < plan.half_n(); ++block) {
-                      if (product.b[block] == 0) continue;
-                      sum += static_cast<float>(product.b[block]) * at(block, k, j);
-                    }
-                    *to++ = sum;
-                  }
-                }
+            const auto sum_at = [&](const Product& product, std::int64_t k, std::int64_t column) {
+              float sum = 0;
+              for (std::size_t block = 0; block < 4 && column < plan.half_n(); ++block) {
+                if (product.b[block] == 0) continue;
+                sum += static_cast<float>(product.b[block]) * at(block, k, column);
               }
-            }
+              return sum;
+            };
+            const std::int64_t width = plan.half().panel_columns(), tile = plan.tiling().n_tile;
+            const std::int64_t steps = plan.k_per_tile();
+            for (std::int64_t first = 0; first < plan.half().panels(); first += tile)
+              for (std::int64_t first_k = 0; first_k < plan.half_k(); first_k += steps)
+                for (const Product& product : kProducts)
+                  for (std::int64_t panel = first; panel < first + tile; ++panel)
+                    for (std::int64_t k = first_k; k < first_k + steps; ++k)
+                      for (std::int64_t j = panel * width; j < (panel + 1) * width; ++j)
+                        *to++ = sum_at(product, k, j);
           }};
 }
 
@@ -85,11 +87,17 @@ class StrassenNest {
   }
 
  private:
+  /// One of the seven products, of one tile of k.
+  struct Pass {
+    std::size_t product;
+    Int a, b;  ///< where its sums begin
+    bool is_first_k, is_last_k;
+  };
   struct Block {
     Int row, column;  ///< of the first output, in a block of C
     std::int64_t rows, vectors;
-    Int number;               ///< among the row blocks that meet the panel one after another
-    std::vector<Local> sums;  ///< [row][vector]
+    Int row_number, panel_number;  ///< among the row blocks, and the panels of the tile
+    std::vector<Local> sums;       ///< [row][vector]
   };
 
   KernelBuffers declare(Builder& builder) const {
@@ -102,13 +110,18 @@ class StrassenNest {
     Builder builder("strassen_rows");
     const KernelBuffers buffers = declare(builder);
     builder.parallel(plan_.half_m(), [&](Int row) {
-      builder.loop("k", 0, plan_.half_k(), plan_.lanes(),
-                   [&](Int k) { add_vectors(builder, buffers, row, k); });
+      builder.loop("k_tile", 0, plan_.half_k(), plan_.k_per_tile(), [&](Int first_k) {
+        builder.loop("k", 0, plan_.k_per_tile(), plan_.lanes(),
+                     [&](Int k) { add_vectors(builder, buffers, row, first_k, k); });
+      });
     });
     return builder.finish();
   }
 
-  void add_vectors(Builder& builder, const KernelBuffers& buffers, Int row, Int k) const {
+  /// Step `step` of the tile of k that begins at `first_k`.
+  void add_vectors(Builder& builder, const KernelBuffers& buffers, Int row, Int first_k,
+                   Int step) const {
+    const Int k = first_k + step;
     std::vector<Vec> a;
     for (std::int64_t block = 0; block < 4; ++block) {
       const bool is_lower = block >= 2, is_right = block % 2 == 1;
@@ -118,9 +131,10 @@ class StrassenNest {
                                                          existing(is_lower, is_right, row, k)))));
     }
     for (std::size_t i = 0; i < kProducts.size(); ++i) {
-      builder.store(*buffers.workspace,
-                    (static_cast<std::int64_t>(i) * plan_.half_m() + row) * plan_.half_k() + k,
-                    signed_sum(a, kProducts[i].a));
+      const Int to = first_k * (kStrassenProducts * plan_.half_m()) +
+                     (static_cast<std::int64_t>(i) * plan_.half_m() + row) * plan_.k_per_tile() +
+                     step;
+      builder.store(*buffers.workspace, to, signed_sum(a, kProducts[i].a));
     }
   }
 
@@ -155,43 +169,79 @@ class StrassenNest {
     Builder builder("strassen");
     const KernelBuffers buffers = declare(builder);
     const loopnest::Buffer c = builder.scratch("c", plan_.c_elements());
-    const auto panels = block_runs(plan_.half_n(), plan_.half().panel_columns());
-    const auto row_blocks = even_runs(plan_.half_m(), t_.m_block);
-    builder.parallel(plan_.parallel_extent(), [&](Int panel) {
-      each_block(builder, panels, panel, 1, "panel", [&](Int column, std::int64_t columns, Int) {
-        for (std::size_t product = 0; product < kProducts.size(); ++product) {
-          each_block(builder, row_blocks, 0, plan_.half().row_blocks(), "row",
-                     [&](Int row, std::int64_t rows, Int number) {
-                       Block block{row, column, rows, columns / plan_.lanes(), number, {}};
-                       write_block(builder, buffers, c, product, block);
-                     });
-        }
-      });
+    const std::int64_t step = plan_.k_per_tile(), tiles = plan_.half().k_tiles();
+    builder.parallel(plan_.parallel_extent(), [&](Int panel_tile) {
+      const auto write = [&](Int first_k, bool is_first, bool is_last) {
+        for (std::size_t product = 0; product < kProducts.size(); ++product)
+          write_pass(builder, buffers, c, panel_tile,
+                     pass_of(panel_tile, first_k, product, is_first, is_last));
+      };
+      write(0, true, tiles == 1);
+      if (tiles == 1) return;
+      const std::int64_t last = (tiles - 1) * step;
+      builder.loop("k_tile", step, last, step, [&](Int k) { write(k, false, false); });
+      write(last, false, true);
     });
     return builder.finish();
   }
 
+  Pass pass_of(Int panel_tile, Int first_k, std::size_t product, bool is_first,
+               bool is_last) const {
+    const auto i = static_cast<std::int64_t>(product);
+    const std::int64_t columns = t_.n_tile * plan_.half().panel_columns();
+    const Int before = panel_tile * plan_.half_k() + first_k;  // steps, times products and columns
+    return {.product = product,
+            .a = first_k * (kStrassenProducts * plan_.half_m()) +
+                 i * plan_.half_m() * plan_.k_per_tile(),
+            .b = before * (kStrassenProducts * columns) + i * plan_.k_per_tile() * columns,
+            .is_first_k = is_first,
+            .is_last_k = is_last};
+  }
+
+  /// Rows outside, panels inside: a block of A's rows stays in L1, the panels' part of B in L2.
+  void write_pass(Builder& builder, const KernelBuffers& buffers, loopnest::Buffer c,
+                  Int panel_tile, const Pass& pass) const {
+    const auto panels = block_runs(plan_.half_n(), plan_.half().panel_columns());
+    const auto row_blocks = even_runs(plan_.half_m(), t_.m_block);
+    each_block(builder, row_blocks, 0, plan_.half().row_blocks(), "row",
+               [&](Int row, std::int64_t rows, Int row_number) {
+                 each_block(builder, panels, panel_tile, t_.n_tile, "panel",
+                            [&](Int column, std::int64_t columns, Int number) {
+                              Block block{row,        column, rows, columns / plan_.lanes(),
+                                          row_number, number, {}};
+                              write_block(builder, buffers, c, pass, block);
+                            });
+               });
+  }
+
   void write_block(Builder& builder, const KernelBuffers& buffers, loopnest::Buffer c,
-                   std::size_t product, Block& block) const {
+                   const Pass& pass, Block& block) const {
     for (std::int64_t i = 0; i < block.rows * block.vectors; ++i)
       block.sums.push_back(builder.local(loopnest::splat(0.0f, plan_.lanes())));
-    const std::int64_t width = plan_.half().panel_columns(), steps = plan_.half_k();
-    const auto i = static_cast<std::int64_t>(product);
-    const Int a = (i * plan_.half_m() + block.row) * steps;
-    const Int b = block.column * (kStrassenProducts * steps) + i * steps * width;
+    const std::int64_t width = plan_.half().panel_columns(), steps = plan_.k_per_tile();
+    const Int a = pass.a + block.row * steps, b = pass.b + block.panel_number * (steps * width);
     builder.loop("k", 0, steps, t_.k_unroll, [&](Int k) {
       for (std::int64_t u = 0; u < t_.k_unroll; ++u)
         write_step(builder, buffers, block, a + k + u, b + k * width + u * width);
-      if (t_.prefetch_panel != 0) {
-        // Row block n fetches the n-th part of what the next product multiplies with.
-        const Int row = block.number * (steps / t_.k_unroll) + k / t_.k_unroll;
-        for (std::int64_t v = 0; v < block.vectors; ++v)
-          builder.prefetch(buffers.constants[0],
-                           b + (steps + row) * width + v * std::int64_t{plan_.lanes()}, 2);
-      }
+      if (t_.prefetch_panel != 0) prefetch(builder, buffers, pass, block, k);
     });
     for (std::size_t at = 0; at < 4; ++at)
-      if (kProducts[product].c[at] != 0) add_to(builder, buffers, c, product, at, block);
+      if (kProducts[pass.product].c[at] != 0) add_to(builder, buffers, c, pass, at, block);
+  }
+
+  /// While row block n passes over the tile, it fetches the n-th part of what the next product multiplies with, which lies
+  /// behind.
+  void prefetch(Builder& builder, const KernelBuffers& buffers, const Pass& pass,
+                const Block& block, Int k) const {
+    const std::int64_t width = plan_.half().panel_columns(), steps = plan_.k_per_tile();
+    const std::int64_t iterations = steps / t_.k_unroll;  // with one panel
+    const Int passed = block.panel_number * iterations + k / t_.k_unroll;
+    const std::int64_t rows = ceil_div(t_.k_unroll, plan_.half().row_blocks());
+    const Int next = pass.b + t_.n_tile * steps * width +
+                     (block.row_number * (t_.n_tile * iterations) + passed) * (rows * width);
+    const std::int64_t line = 64 / std::int64_t{sizeof(float)};
+    for (std::int64_t at = 0; at < rows * width; at += line)
+      builder.prefetch(buffers.constants[0], next + at, t_.panel_cache_level());
   }
 
   void write_step(Builder& builder, const KernelBuffers& buffers, const Block& block, Int a,
@@ -202,7 +252,7 @@ class StrassenNest {
           builder.local(builder.load(buffers.constants[0], b + v * plan_.lanes(), plan_.lanes())));
     for (std::int64_t r = 0; r < block.rows; ++r) {
       const Local x = builder.local(
-          builder.load_broadcast(*buffers.workspace, a + r * plan_.half_k(), plan_.lanes()));
+          builder.load_broadcast(*buffers.workspace, a + r * plan_.k_per_tile(), plan_.lanes()));
       for (std::int64_t v = 0; v < block.vectors; ++v) {
         const Local& sum = block.sums[static_cast<std::size_t>(r * block.vectors + v)];
         builder.assign(sum, fma(builder.get(x), builder.get(columns[static_cast<std::size_t>(v)]),
@@ -212,21 +262,24 @@ class StrassenNest {
   }
 
   /// The product's share in block `at` of C, which is stored when it is complete.
-  void add_to(Builder& builder, const KernelBuffers& buffers, loopnest::Buffer c,
-              std::size_t product, std::size_t at, const Block& block) const {
+  void add_to(Builder& builder, const KernelBuffers& buffers, loopnest::Buffer c, const Pass& pass,
+              std::size_t at, const Block& block) const {
     const std::int64_t width = plan_.half().panel_columns();
+    const Int first =
+        ((static_cast<std::int64_t>(at) * t_.n_tile + block.panel_number) * plan_.half_m() +
+         block.row) *
+        width;
+    const bool is_plus = kProducts[pass.product].c[at] > 0;
     for (std::int64_t r = 0; r < block.rows; ++r) {
       for (std::int64_t v = 0; v < block.vectors; ++v) {
         const Vec sum = builder.get(block.sums[static_cast<std::size_t>(r * block.vectors + v)]);
-        const Int kept = (static_cast<std::int64_t>(at) * plan_.half_m() + block.row + r) * width +
-                         v * plan_.lanes();
-        const bool is_plus = kProducts[product].c[at] > 0;
+        const Int kept = first + r * width + v * plan_.lanes();
         const auto total = [&] {
-          if (is_first(product, at)) return is_plus ? sum : -sum;
+          if (pass.is_first_k && is_first(pass.product, at)) return is_plus ? sum : -sum;
           const Vec before = builder.load(c, kept, plan_.lanes());
           return is_plus ? before + sum : before - sum;
         };
-        if (is_last(product, at))
+        if (pass.is_last_k && is_last(pass.product, at))
           store(builder, buffers, at, block.row + r, block.column + v * plan_.lanes(), total());
         else
           builder.store(c, kept, total());
@@ -287,7 +340,8 @@ double StrassenPlan::core_cycles() const {
   const auto c_vectors = static_cast<double>(ceil_div(half_m() * half_n(), lanes()));
   // By vector of a block: four loads, five sums and seven stores of A; twelve sums that go through the cache for C.
   constexpr double kCyclesOfA = 8, kCyclesOfC = 14;
-  return kStrassenProducts * half_.core_cycles() + kCyclesOfA * a_vectors + kCyclesOfC * c_vectors;
+  return kStrassenProducts * half_.core_cycles() + kCyclesOfA * a_vectors +
+         kCyclesOfC * c_vectors * static_cast<double>(half_.k_tiles());
 }
 
 Kernel build_strassen(const Task& task, const StrassenPlan& plan,

@@ -23,7 +23,8 @@ inline constexpr std::int64_t kStrassenProducts = 7;
 /// vectors; what the second halves lack counts as zeros.
 class StrassenPlan {
  public:
-  /// Of a GemmTiling, `m_block`, `n_vectors`, `k_unroll` and `prefetch_panel` count.
+  /// Of a GemmTiling, `m_block`, `n_vectors`, `k_unroll`, `prefetch_panel`, `n_tile` (a divisor of the panels) and
+  /// `k_block` (a divisor of the steps, of whole vectors) count.
   StrassenPlan(const MatMulShape& shape, int lanes, const GemmTiling& tiling);
 
   const MatMulShape& shape() const { return shape_; }
@@ -38,12 +39,13 @@ class StrassenPlan {
   std::int64_t rows_left() const { return shape_.m - half_m(); }
   std::int64_t columns_left() const { return shape_.n - half_n(); }
   std::int64_t steps_left() const { return shape_.k - half_k(); }
-  /// Elements: the sums of A, [product][row][step]; those of B, [panel][product][step][column]; the blocks of C that belong
-  /// to one panel, [block][row][column].
+  std::int64_t k_per_tile() const { return half_.k_per_tile(); }
+  /// Elements: the sums of A, [tile of k][product][row][step]; those of B, [tile of panels][tile of k][product][panel][step]
+  /// [column]; the blocks of C that belong to one tile of panels, [block][panel][row][column].
   std::int64_t a_elements() const { return kStrassenProducts * half_m() * half_k(); }
   std::int64_t b_elements() const;
-  std::int64_t c_elements() const { return 4 * half_m() * half_.panel_columns(); }
-  std::int64_t parallel_extent() const { return half_.panels(); }
+  std::int64_t c_elements() const { return 4 * half_m() * tiling().n_tile * half_.panel_columns(); }
+  std::int64_t parallel_extent() const { return half_.panel_tiles(); }
   std::int64_t body_fmas() const { return kStrassenProducts * half_.body_fmas(); }
   /// See block_cycles.h; the sums included.
   double core_cycles() const;

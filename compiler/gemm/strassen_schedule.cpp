@@ -12,9 +12,28 @@ namespace {
 
 constexpr std::int64_t kMaxBodyFmas = 8192;  ///< written out per kernel, all seven products
 constexpr std::int64_t kGoodBodyFmas = 128;  ///< of one block: enough to hide the loop around it
+constexpr std::int64_t kGoodTileBytes = 128 << 10;
 
 bool is_legal(const StrassenPlan& plan, const Soc& soc) {
-  return plan.half().registers() <= soc.vector_registers && plan.body_fmas() <= kMaxBodyFmas;
+  return plan.half().panels() % plan.tiling().n_tile == 0 &&
+         plan.half().registers() <= soc.vector_registers && plan.body_fmas() <= kMaxBodyFmas;
+}
+
+/// As many panels as the sums of B of one product fit `kGoodTileBytes`, without leaving a thread idle for it.
+GemmTiling with_panels(const MatMulShape& shape, const ScheduleSpace& space, const Soc& soc,
+                       const GemmTiling& tiling) {
+  GemmTiling best = tiling;
+  const StrassenPlan one(shape, soc.vector_lanes, tiling);
+  for (const std::int64_t panels : space.axes[4].values) {
+    GemmTiling t = tiling;
+    t.n_tile = panels;
+    const StrassenPlan plan(shape, soc.vector_lanes, t);
+    const std::int64_t bytes = panels * plan.half_k() * plan.half().panel_columns() * 4;
+    if (!is_legal(plan, soc) || bytes > kGoodTileBytes) continue;
+    const double balance = parallel_balance(soc, plan.parallel_extent());
+    if (balance >= parallel_balance(soc, one.parallel_extent())) best = t;
+  }
+  return best;
 }
 
 /// The register block with the fewest cycles, unrolled as far as its code stays small. Weights come from memory, so the
@@ -24,7 +43,7 @@ Schedule heuristic(const MatMulShape& shape, const ScheduleSpace& space, const S
   double fewest = std::numeric_limits<double>::infinity();
   for (const std::int64_t m : space.axes[0].values) {
     for (const std::int64_t v : space.axes[1].values) {
-      const GemmTiling t{.m_block = m, .n_vectors = v, .prefetch_panel = 1};
+      const GemmTiling t{.m_block = m, .n_vectors = v, .prefetch_panel = 2};
       const StrassenPlan plan(shape, soc.vector_lanes, t);
       if (!is_legal(plan, soc)) continue;
       const double cycles = plan.core_cycles() / parallel_balance(soc, plan.parallel_extent());
@@ -39,10 +58,10 @@ Schedule heuristic(const MatMulShape& shape, const ScheduleSpace& space, const S
     const bool is_small = t.m_block * t.n_vectors * unroll <= kGoodBodyFmas;
     if (is_small && is_legal(StrassenPlan(shape, soc.vector_lanes, t), soc)) best = t;
   }
-  return {{"m_block", best.m_block},
-          {"n_vectors", best.n_vectors},
-          {"k_unroll", best.k_unroll},
-          {"prefetch_panel", best.prefetch_panel}};
+  best = with_panels(shape, space, soc, best);
+  return {{"m_block", best.m_block},   {"n_vectors", best.n_vectors},
+          {"k_unroll", best.k_unroll}, {"prefetch_panel", best.prefetch_panel},
+          {"n_tile", best.n_tile},     {"k_block", best.k_block}};
 }
 
 }  // namespace
@@ -61,11 +80,16 @@ ScheduleSpace strassen_space(const MatMulShape& shape, const Soc& soc) {
     if (ceil_div(plan.half_m(), ceil_div(plan.half_m(), r)) == r) rows.push_back(r);
   for (const std::int64_t v : {1, 2, 3, 4, 6})
     if (v * soc.vector_lanes <= plan.half_n()) vectors.push_back(v);
+  std::vector<std::int64_t> k_blocks = {0};
+  for (const std::int64_t tiles : {2, 3, 4, 6, 8})
+    if (plan.half_k() % (tiles * soc.vector_lanes) == 0) k_blocks.push_back(plan.half_k() / tiles);
   ScheduleSpace space;
   space.axes = {{"m_block", rows},
                 {"n_vectors", vectors},
                 {"k_unroll", {1, 2, 4, 8}},
-                {"prefetch_panel", {0, 1}}};
+                {"prefetch_panel", {0, 1, 2}},
+                {"n_tile", {1, 2, 3, 4, 6, 8}},
+                {"k_block", k_blocks}};
   space.is_legal = [=](const Schedule& schedule) {
     return is_legal(StrassenPlan(shape, soc.vector_lanes, GemmTiling::from(schedule)), soc);
   };

@@ -68,6 +68,7 @@ class ImageOperands final : public StrassenOperands {
 class ConvStrassen final : public Impl {
  public:
   std::string_view name() const override { return "conv_strassen"; }
+  int version() const override { return 2; }
 
   Result<void> supports(const Task& task, const Soc& soc) const override {
     if (!graph::is_by_strassen(task.op)) return Unexpected("not marked by the rewrite `strassen`");

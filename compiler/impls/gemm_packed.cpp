@@ -125,7 +125,7 @@ class GemmPacked final : public Impl {
       if (k < plan.k_steps() && (plan.is_fp16() ? is_short : k > 64)) k_blocks.push_back(k);
     }
     if (plan.is_packed() && s.m <= 8) prefetches = {0, 8, 16, 32};
-    if (plan.is_packed() && s.m > 8) panels = {0, 1};
+    if (plan.is_packed() && s.m > 8) panels = {0, 1, 2};
     space.axes = {{"m_block", rows},
                   {"n_vectors", vectors},
                   {"k_unroll", powers_of_two(std::min<std::int64_t>(16, plan.k_steps()))},
