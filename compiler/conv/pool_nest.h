@@ -1,6 +1,6 @@
 // The loop nest of poolings with the channels in vector lanes. Columns whose windows stick out to the left or right are
-// written out one by one with their own range of taps; those between them run in blocks that share loads. Rows that stick
-// out shorten the loop over the window's rows.
+// written out one by one with their own range of taps; those between them run in blocks, which fold each column of inputs
+// once for all windows that share it. Rows that stick out shorten a loop over the window's rows.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,10 @@ struct PoolPlan {
   std::int64_t ow_block = 1;  ///< neighbouring outputs computed together
 
   std::int64_t vectors() const { return (channels + lanes - 1) / lanes; }
+  /// Columns of inputs that a block of outputs reads.
+  std::int64_t block_columns() const;
+  /// Windows whose rows lie inside the input are written out, where that is not too long.
+  bool is_written_out() const;
   double core_cycles() const;  ///< of all rows, from cached inputs
 };
 

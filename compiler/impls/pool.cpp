@@ -27,6 +27,7 @@ std::int64_t batch_of(const Task& task) {
 class Pool final : public Impl {
  public:
   std::string_view name() const override { return "pool"; }
+  int version() const override { return 2; }
 
   Result<void> supports(const Task& task, const Soc&) const override {
     if (auto plain = supports_plain(task, {"MaxPoolV3", "AvgPoolV2"}); !plain) return plain;
@@ -73,13 +74,10 @@ class Pool final : public Impl {
             {"balance", parallel_balance(soc, rows)}};
   }
 
-  double estimate_ns(const Task& task, const FormatChoice&, const Soc& soc) const override {
-    const PoolPlan plan = plan_of(task, soc);
-    // One load per operation, no multiply-adds; a maximum waits for the one before.
-    const double efficiency = plan.window.is_max ? 0.1 : 0.2;
-    const double lane_use =
-        static_cast<double>(plan.channels) / static_cast<double>(plan.vectors() * plan.lanes);
-    return launch_ns(soc) + std::max(compute_ns(soc, flops(task) / lane_use, efficiency),
+  double estimate_ns(const Task& task, const FormatChoice& format, const Soc& soc) const override {
+    const PoolPlan plan = plan_of(task, soc, space(task, format, soc).heuristic.at("ow_block"));
+    const double cycles = static_cast<double>(batch_of(task)) * plan.core_cycles();
+    return launch_ns(soc) + std::max(compute_ns(soc, cycles * 4.0 * plan.lanes, 1.0),
                                      memory_ns(soc, bytes_moved(task)));
   }
 

@@ -40,7 +40,7 @@ bool fits(const RowChain& chain, const Soc& soc) {
 class RowChainImpl final : public Impl {
  public:
   std::string_view name() const override { return "row_chain"; }
-  int version() const override { return 2; }
+  int version() const override { return 3; }
 
   Result<void> supports(const Task& task, const Soc& soc) const override {
     if (task.op.type != "FusedChain") return Unexpected(task.op.type + " is no chain");

@@ -23,6 +23,7 @@ class WinogradPool final : public Impl {
         name_("winograd_pool_f" + std::to_string(size.outputs) + std::to_string(size.taps)) {}
 
   std::string_view name() const override { return name_; }
+  int version() const override { return 2; }
 
   Result<void> supports(const Task& task, const Soc& soc) const override {
     if (task.op.type != "FusedChain") return Unexpected(task.op.type + " is no chain");

@@ -276,6 +276,13 @@ Vec max(Vec a, Vec b) {
   return binary(Op::kMax, a, b, nan_max);
 }
 
+Vec max(Vec a, Vec b, Vec c) {
+  check_lanes(a.e, b.e);
+  check_lanes(b.e, c.e);
+  return Vec(
+      make({.op = Op::kMax3, .type = Type::kFloat, .lanes = a.lanes(), .args = {a.e, b.e, c.e}}));
+}
+
 Vec fma(Vec a, Vec b, Vec c) {
   check_lanes(a.e, b.e);
   check_lanes(b.e, c.e);

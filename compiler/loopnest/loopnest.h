@@ -53,7 +53,7 @@ enum class Op {
   kLess, kLessEqual, kEqual, kNotEqual, kAnd, kOr, kNot,
   // float vectors
   kFloatConst, kLocal, kLoad, kLoadIndexed, kBroadcast, kIntToFloat,
-  kAdd, kSub, kMul, kDiv, kMin, kMax, kFma,
+  kAdd, kSub, kMul, kDiv, kMin, kMax, kMax3, kFma,
   kNeg, kAbs, kSqrt, kExp, kLog, kTanh, kErf, kFloor, kRoundEven,
   kReduceAdd, kReduceMax, kReduceMin,          // lanes -> 1 lane
   kTransposeRow,                               // row `ivalue` of the transpose of n args of n lanes
@@ -130,6 +130,7 @@ Vec operator/(Vec a, Vec b);
 Vec operator-(Vec a);
 Vec min(Vec a, Vec b);  ///< NaN in either gives NaN
 Vec max(Vec a, Vec b);
+Vec max(Vec a, Vec b, Vec c);  ///< in four instructions, where two of two take six
 Vec fma(Vec a, Vec b, Vec c);  ///< a * b + c in one rounding
 Vec abs(Vec a);
 Vec sqrt(Vec a);

@@ -238,6 +238,8 @@ class Lowering {
         return ir_.CreateShuffleVector(value(e.args.front()), value(e.args.back()), e.from);
       case Op::kFma:
         return emit_fma(ir_, value(e.args[0]), value(e.args[1]), value(e.args[2]));
+      case Op::kMax3:
+        return emit_max3(ir_, value(e.args[0]), value(e.args[1]), value(e.args[2]));
       case Op::kPackBf16:
         use_bf16();
         return emit_pack_bf16(ir_, value(e.args[0]), value(e.args[1]));

@@ -53,6 +53,7 @@ Spelling spelling(Op op) {
       return {"min", 0};
     case Op::kIntMax:
     case Op::kMax:
+    case Op::kMax3:
       return {"max", 0};
     case Op::kBroadcast:
       return {"broadcast", 0};

@@ -154,6 +154,13 @@ Value* emit_max(IrBuilder& ir, Value* a, Value* b) {
   return emit_extreme(ir, llvm::CmpInst::FCMP_OGT, a, b);
 }
 
+/// vmaxps keeps a NaN of `a`, its second operand; one comparison asks for those of `b` and `c`.
+Value* emit_max3(IrBuilder& ir, Value* a, Value* b, Value* c) {
+  Value* largest = a;
+  for (Value* x : {b, c}) largest = ir.CreateSelect(ir.CreateFCmpOGT(x, largest), x, largest);
+  return ir.CreateSelect(ir.CreateFCmpUNO(b, c), ir.CreateFAdd(b, c), largest);
+}
+
 Value* emit_exp(IrBuilder& ir, Value* x) {
   // What would come out denormal is 0: softmax of masked scores would otherwise meet the slow path for denormal results in
   // every element. Above, the result is +inf.

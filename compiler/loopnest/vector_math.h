@@ -17,6 +17,7 @@ using IrBuilder = llvm::IRBuilder<>;
 /// One vminps/vmaxps when an operand is a constant, three instructions otherwise.
 llvm::Value* emit_min(IrBuilder& ir, llvm::Value* a, llvm::Value* b);
 llvm::Value* emit_max(IrBuilder& ir, llvm::Value* a, llvm::Value* b);
+llvm::Value* emit_max3(IrBuilder& ir, llvm::Value* a, llvm::Value* b, llvm::Value* c);
 llvm::Value* emit_fma(IrBuilder& ir, llvm::Value* a, llvm::Value* b, llvm::Value* c);
 
 llvm::Value* emit_exp(IrBuilder& ir, llvm::Value* x);

@@ -156,7 +156,7 @@ class RandomNest {
       case 5:
         return max(a, b);
       case 6:
-        return fma(a, b, a);
+        return below(2) == 0 ? fma(a, b, a) : max(a, b, a - b);
       case 7:
         return sqrt(abs(a));
       case 8:

@@ -306,6 +306,8 @@ class Evaluator {
         return nan_min(at(0), at(1));
       case Op::kMax:
         return nan_max(at(0), at(1));
+      case Op::kMax3:
+        return nan_max(nan_max(at(0), at(1)), at(2));
       case Op::kFma:
         return std::fma(at(0), at(1), at(2));
       case Op::kFlipSigns:

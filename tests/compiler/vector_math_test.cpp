@@ -112,6 +112,10 @@ struct Extreme {
   Vec (*make)(Vec x);
   float nan_free_of_2;  ///< the result for x = 2
 };
+/// x, or 1 where that is NaN.
+Vec number(Vec x) {
+  return select(x <= x, x, splat(1.0f, x.lanes()));
+}
 const Extreme kExtremes[] = {
     {"max_with_constant_right", [](Vec x) { return max(x, splat(1.0f, x.lanes())); }, 2.0f},
     {"max_with_constant_left", [](Vec x) { return max(splat(1.0f, x.lanes()), x); }, 2.0f},
@@ -119,6 +123,9 @@ const Extreme kExtremes[] = {
     {"max_of_two", [](Vec x) { return max(x + x, x); }, 4.0f},
     {"min_of_two_first_nan", [](Vec x) { return min(x, x * splat(0.0f, x.lanes())); }, 0.0f},
     {"max_second_nan", [](Vec x) { return max(abs(x * splat(0.0f, x.lanes())), x); }, 2.0f},
+    {"max_of_three_first_nan", [](Vec x) { return max(x, number(x), number(x + x)); }, 4.0f},
+    {"max_of_three_second_nan", [](Vec x) { return max(number(x), x + x, number(x)); }, 4.0f},
+    {"max_of_three_third_nan", [](Vec x) { return max(number(x + x), number(x), x); }, 4.0f},
     {"reduce_max", [](Vec x) { return broadcast(reduce_max(x), x.lanes()); }, 2.0f},
     {"reduce_min", [](Vec x) { return broadcast(reduce_min(x), x.lanes()); }, 2.0f},
 };

@@ -1,0 +1,35 @@
+// Poolings of images that hold NaNs and infinities, against the reference.
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <random>
+
+#include "tests/compiler/impl_check.h"
+#include "tests/compiler/machine_code.h"
+#include "tests/compiler/shape_line.h"
+
+namespace aoe::compiler {
+namespace {
+
+TEST(Pool, NaNsReachTheWindowsThatHoldThem) {
+  constexpr unsigned kSeed = 3;
+  std::mt19937 random(kSeed);
+  for (const char* text :
+       {"MaxPoolV3 in=1x17x12x15 kernel_shape=[3,3] strides=[2,2]",
+        "MaxPoolV3 in=2x16x9x11 kernel_shape=[3,3] pads=[1,1,1,1]",
+        "MaxPoolV3 in=1x16x8x10 kernel_shape=[2,2] strides=[2,2]",
+        "MaxPoolV3 in=1x5x9x20 kernel_shape=[4,5] strides=[1,2] dilations=[2,1] pads=[1,2,0,2]",
+        "AvgPoolV2 in=1x16x9x11 kernel_shape=[3,3] pads=[1,1,1,1]"}) {
+    ShapeLine line = parse_shape_line(text);
+    const Tensor x = line.inputs[0]->view();
+    for (std::int64_t i = 0; i < x.elements(); ++i) {
+      float& value = x.as<float>()[i];
+      if (random() % 12 == 0) value = std::numeric_limits<float>::quiet_NaN();
+      if (random() % 12 == 0) value = -std::numeric_limits<float>::infinity();
+    }
+    for (const Soc& soc : loopnest::test_socs()) check_impl(*impls().find("pool"), line, soc);
+  }
+}
+
+}  // namespace
+}  // namespace aoe::compiler
