@@ -31,7 +31,7 @@ class Lookup {
       std::size_t count = 0;
       for (std::size_t end = begin + 1; end <= atoms_.size(); ++end) {
         count += atoms_[end - 1].size();
-        if (count > kMostSubgraphNodes) break;
+        if (count > graph::kMostSubgraphNodes) break;
         double gain_ns = 0;
         auto known = find({begin, end}, gain_ns);
         if (!known) continue;

@@ -16,9 +16,6 @@
 
 namespace aoe::compiler {
 
-/// More nodes than this are no subgraph: blocks of real models have fewer.
-inline constexpr std::size_t kMostSubgraphNodes = 24;
-
 /// A part of a graph that was rewritten.
 struct AppliedSubgraph {
   std::string repo_key;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "graph/parts.h"
 #include "graph/subgraph.h"
@@ -12,6 +13,58 @@ namespace {
 
 /// More readers than any branch has: an operand of the whole model.
 constexpr std::size_t kMostBranches = 8;
+
+using Rows = std::vector<std::vector<NodeId>>;
+
+/// `nodes`, in topological order, as rows in which each node is the only reader of the one before, its first input.
+Rows rows_of(const Graph& graph, const std::vector<std::vector<NodeId>>& readers,
+             const std::vector<NodeId>& nodes) {
+  Rows rows;
+  std::map<NodeId, std::size_t> row_of;
+  for (const NodeId id : nodes) {
+    const Node& node = graph.nodes[id];
+    const ValueId first = node.inputs.empty() ? kNone : node.inputs[0];
+    const NodeId before = first == kNone ? kNone : graph.values[first].producer;
+    const auto at = row_of.find(before);
+    const bool follows = at != row_of.end() && graph.nodes[before].outputs.size() == 1 &&
+                         readers[first].size() == 1 && !graph.is_output(first);
+    if (!follows) rows.emplace_back();
+    row_of[id] = follows ? at->second : rows.size() - 1;
+    rows[row_of[id]].push_back(id);
+  }
+  return rows;
+}
+
+/// Row after row, those they read from before them, otherwise as they begin in `nodes`. Rows never wait for each other: what
+/// a row makes is read at its end only.
+std::vector<NodeId> row_by_row(const Graph& graph, const std::vector<std::vector<NodeId>>& readers,
+                               const std::vector<NodeId>& nodes) {
+  const Rows rows = rows_of(graph, readers, nodes);
+  std::map<NodeId, std::size_t> row_of;
+  for (std::size_t row = 0; row < rows.size(); ++row)
+    for (const NodeId id : rows[row]) row_of[id] = row;
+  std::vector<std::set<std::size_t>> readers_of(rows.size());
+  std::vector<std::size_t> missing(rows.size(), 0);
+  for (const NodeId id : nodes)
+    for (const ValueId output : graph.nodes[id].outputs)
+      for (const NodeId reader : output == kNone ? std::vector<NodeId>() : readers[output]) {
+        const auto to = row_of.find(reader);
+        if (to == row_of.end() || to->second == row_of[id]) continue;
+        if (readers_of[row_of[id]].insert(to->second).second) ++missing[to->second];
+      }
+  std::set<std::size_t> ready;
+  for (std::size_t row = 0; row < rows.size(); ++row)
+    if (missing[row] == 0) ready.insert(row);
+  std::vector<NodeId> order;
+  while (!ready.empty()) {
+    const std::size_t row = *ready.begin();
+    ready.erase(ready.begin());
+    order.insert(order.end(), rows[row].begin(), rows[row].end());
+    for (const std::size_t reader : readers_of[row])
+      if (--missing[reader] == 0) ready.insert(reader);
+  }
+  return order;
+}
 
 }  // namespace
 
@@ -53,7 +106,11 @@ std::vector<std::vector<NodeId>> atoms_of(const Graph& graph) {
     atom.push_back(order[p]);
     passing += change[p];
     if (passing > 1 && p + 1 < part_end[part[order[p]]]) continue;
-    atoms.push_back(std::move(atom));
+    if (atom.size() > kMostSubgraphNodes) {
+      for (const NodeId id : row_by_row(graph, readers, atom)) atoms.push_back({id});
+    } else {
+      atoms.push_back(std::move(atom));
+    }
     atom.clear();
   }
   return atoms;

@@ -1,6 +1,7 @@
 // Atoms: a graph cut at its natural borders, where a single tensor passes. A chain falls apart into
 // its nodes, a branch/join region (an Inception module, a residual block) stays whole. Subgraphs
-// are rows of neighbouring atoms. Parts of a graph that share no data (gears) are cut apart, too.
+// are rows of neighbouring atoms. Parts of a graph that share no data (gears) are cut apart, too. A region that is larger
+// than any subgraph (the heads of a detector, which meet in its outputs only) falls apart into its nodes as well.
 #pragma once
 
 #include <functional>
@@ -10,8 +11,12 @@
 
 namespace aoe::graph {
 
+/// No subgraph has more nodes: blocks of real models have fewer.
+inline constexpr std::size_t kMostSubgraphNodes = 24;
+
 /// Nodes of each atom, in topological order; so are the atoms. Values that many nodes all over the
-/// graph read (the mask of every attention block) do not count as passing a border.
+/// graph read (the mask of every attention block) do not count as passing a border. Of a region that is too large, nodes
+/// that follow each other, each the only reader of the one before, are neighbours.
 std::vector<std::vector<NodeId>> atoms_of(const Graph& graph);
 
 /// A row of atoms: [begin, end).

@@ -56,7 +56,7 @@ class Collector {
         }
         found.expected_ns = estimate_ns * place.expected_share;
         found.place = std::move(place);
-        if (node_count(found.hull) <= compiler::kMostSubgraphNodes)
+        if (node_count(found.hull) <= graph::kMostSubgraphNodes)
           places_.push_back(std::move(found));
       }
     }
@@ -87,7 +87,7 @@ class Collector {
                             (first.hull.begin <= last.hull.begin &&
                              last.hull.begin < first.hull.end && first.hull.end <= last.hull.end);
         const auto is_same = [&](const graph::WeightedRange& each) { return each.range == range; };
-        if (!is_row || node_count(range) > compiler::kMostSubgraphNodes ||
+        if (!is_row || node_count(range) > graph::kMostSubgraphNodes ||
             std::ranges::any_of(list, is_same))
           continue;
         double gain = -kNodePenaltyNs * static_cast<double>(node_count(range));

@@ -117,6 +117,32 @@ TEST(Atoms, CutChainsApartAndKeepRegionsWhole) {
   EXPECT_EQ(atoms[2], (std::vector<graph::NodeId>{5}));
 }
 
+TEST(Atoms, OfARegionLargerThanAnySubgraphAreItsNodesRowByRow) {
+  Graph graph;
+  const TensorDesc image{.dtype = DataType::kFloat, .shape = {1, 4, 3, 3}};
+  graph.inputs = {graph.add_value("x", image)};
+  const auto add = [&](const char* type, std::vector<graph::ValueId> inputs) {
+    const std::string name = type + std::to_string(graph.nodes.size());
+    const graph::ValueId out = graph.add_value(name + "_out", image);
+    graph.add_node(
+        {.name = name, .op = graph::call_of(type), .inputs = std::move(inputs), .outputs = {out}});
+    return out;
+  };
+  // The first nodes of all heads, then the second ones, and so on; every other head ends in the sum with the one before it.
+  constexpr int kHeads = 6, kDepth = 5;
+  const graph::ValueId trunk = add("Relu", graph.inputs);
+  std::vector<graph::ValueId> heads(kHeads, trunk);
+  for (int depth = 0; depth < kDepth; ++depth)
+    for (std::size_t i = 0; i < kHeads; ++i)
+      heads[i] = depth + 1 == kDepth && i % 2 == 1 ? add("Add", {heads[i], heads[i - 1]})
+                                                   : add("Sigmoid", {heads[i]});
+  graph.outputs = heads;
+  std::vector<std::vector<graph::NodeId>> expected = {{0}};
+  for (int i = 0; i < kHeads; ++i)
+    for (int depth = 0; depth < kDepth; ++depth) expected.push_back({1 + depth * kHeads + i});
+  EXPECT_EQ(graph::atoms_of(graph), expected);
+}
+
 TEST(Atoms, OfPartsThatShareNoDataAreThoseOfEachAlone) {
   Graph graph;
   const TensorDesc image{.dtype = DataType::kFloat, .shape = {1, 4, 3, 3}};
