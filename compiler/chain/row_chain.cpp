@@ -108,7 +108,7 @@ std::int64_t RowMember::registers() const {
 
 std::int64_t RowMember::body_fmas() const {
   return std::visit(
-      Overloaded{[](const PoolPlan& p) { return p.ow_block * p.window.width().kernel; },
+      Overloaded{[](const PoolPlan& p) { return p.body_loads(); },
                  [](const auto& p) { return p.body_fmas(); }},
       plan);
 }

@@ -206,6 +206,11 @@ bool PoolPlan::is_written_out() const {
   return window.height().kernel * block_columns() <= kMostLoads;
 }
 
+std::int64_t PoolPlan::body_loads() const {
+  return is_written_out() ? window.height().kernel * block_columns()
+                          : ow_block * window.width().kernel;
+}
+
 double PoolPlan::core_cycles() const {
   constexpr double kBlockStart = 4;  // bounds of the window's rows, start values
   // Measured on a Zen 5 core: 3x3 maxima of stride 1, which take 8 operations and 3 loads, in 5 cycles.

@@ -21,6 +21,7 @@ struct PoolPlan {
   std::int64_t block_columns() const;
   /// Windows whose rows lie inside the input are written out, where that is not too long.
   bool is_written_out() const;
+  std::int64_t body_loads() const;  ///< that the code of a block spells out
   double core_cycles() const;  ///< of all rows, from cached inputs
 };
 
