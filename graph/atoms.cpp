@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "graph/node_rows.h"
 #include "graph/parts.h"
 #include "graph/subgraph.h"
 
@@ -16,18 +17,17 @@ constexpr std::size_t kMostBranches = 8;
 
 using Rows = std::vector<std::vector<NodeId>>;
 
-/// `nodes`, in topological order, as rows in which each node is the only reader of the one before, its first input.
-Rows rows_of(const Graph& graph, const std::vector<std::vector<NodeId>>& readers,
-             const std::vector<NodeId>& nodes) {
+/// `nodes`, in topological order, as the longest rows (node_rows.h) of nodes with one output.
+Rows rows_of(const Graph& graph, const std::vector<NodeId>& nodes) {
   Rows rows;
   std::map<NodeId, std::size_t> row_of;
   for (const NodeId id : nodes) {
-    const Node& node = graph.nodes[id];
-    const ValueId first = node.inputs.empty() ? kNone : node.inputs[0];
-    const NodeId before = first == kNone ? kNone : graph.values[first].producer;
+    const std::vector<ValueId>& inputs = graph.nodes[id].inputs;
+    const NodeId before =
+        inputs.empty() || inputs[0] == kNone ? kNone : graph.values[inputs[0]].producer;
     const auto at = row_of.find(before);
     const bool follows = at != row_of.end() && graph.nodes[before].outputs.size() == 1 &&
-                         readers[first].size() == 1 && !graph.is_output(first);
+                         is_row(graph, {before, id});
     if (!follows) rows.emplace_back();
     row_of[id] = follows ? at->second : rows.size() - 1;
     rows[row_of[id]].push_back(id);
@@ -37,21 +37,20 @@ Rows rows_of(const Graph& graph, const std::vector<std::vector<NodeId>>& readers
 
 /// Row after row, those they read from before them, otherwise as they begin in `nodes`. Rows never wait for each other: what
 /// a row makes is read at its end only.
-std::vector<NodeId> row_by_row(const Graph& graph, const std::vector<std::vector<NodeId>>& readers,
-                               const std::vector<NodeId>& nodes) {
-  const Rows rows = rows_of(graph, readers, nodes);
+std::vector<NodeId> row_by_row(const Graph& graph, const std::vector<NodeId>& nodes) {
+  const Rows rows = rows_of(graph, nodes);
   std::map<NodeId, std::size_t> row_of;
   for (std::size_t row = 0; row < rows.size(); ++row)
     for (const NodeId id : rows[row]) row_of[id] = row;
   std::vector<std::set<std::size_t>> readers_of(rows.size());
   std::vector<std::size_t> missing(rows.size(), 0);
-  for (const NodeId id : nodes)
-    for (const ValueId output : graph.nodes[id].outputs)
-      for (const NodeId reader : output == kNone ? std::vector<NodeId>() : readers[output]) {
-        const auto to = row_of.find(reader);
-        if (to == row_of.end() || to->second == row_of[id]) continue;
-        if (readers_of[row_of[id]].insert(to->second).second) ++missing[to->second];
-      }
+  for (const auto& [id, row] : row_of) {
+    for (const ValueId input : graph.nodes[id].inputs) {
+      const auto from = row_of.find(input == kNone ? kNone : graph.values[input].producer);
+      if (from == row_of.end() || from->second == row) continue;
+      if (readers_of[from->second].insert(row).second) ++missing[row];
+    }
+  }
   std::set<std::size_t> ready;
   for (std::size_t row = 0; row < rows.size(); ++row)
     if (missing[row] == 0) ready.insert(row);
@@ -107,7 +106,7 @@ std::vector<std::vector<NodeId>> atoms_of(const Graph& graph) {
     passing += change[p];
     if (passing > 1 && p + 1 < part_end[part[order[p]]]) continue;
     if (atom.size() > kMostSubgraphNodes) {
-      for (const NodeId id : row_by_row(graph, readers, atom)) atoms.push_back({id});
+      for (const NodeId id : row_by_row(graph, atom)) atoms.push_back({id});
     } else {
       atoms.push_back(std::move(atom));
     }

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "compiler/gemm/matrix_store.h"
+#include "compiler/integer_math.h"
 #include "reference/float16.h"
 
 namespace aoe::compiler {
@@ -210,15 +211,10 @@ class GemmNest {
       const std::int64_t steps = plan_.k_per_split();
       return write_pass({batch, row_tile, panel_tile, split * steps, steps, true, true, split});
     }
-    const std::int64_t step = plan_.k_per_tile(), passes = plan_.k_tiles();
-    if (passes == 1)
-      return write_pass({batch, row_tile, panel_tile, 0, plan_.k_steps(), true, true});
-    const std::int64_t last = (passes - 1) * step;
-    write_pass({batch, row_tile, panel_tile, 0, step, true, false});
-    builder_.loop("k_tile", step, last, step, [&](Int k) {
-      write_pass({batch, row_tile, panel_tile, k, step, false, false});
-    });
-    write_pass({batch, row_tile, panel_tile, last, plan_.k_steps() - last, false, true});
+    each_k_tile(builder_, plan_.k_steps(), plan_.k_per_tile(),
+                [&](Int first_k, std::int64_t steps, bool is_first, bool is_last) {
+                  write_pass({batch, row_tile, panel_tile, first_k, steps, is_first, is_last});
+                });
   }
 
   /// Panels outside, row blocks inside: a panel stays in L1 or L2 while the rows of the tile pass over it.
@@ -389,6 +385,15 @@ void each_block(Builder& builder, const std::vector<BlockRun>& runs, Int tile,
     }
     first_block += run.count;
   }
+}
+
+void each_k_tile(Builder& builder, std::int64_t steps, std::int64_t per_tile,
+                 const std::function<void(Int, std::int64_t, bool, bool)>& body) {
+  const std::int64_t last = (ceil_div(steps, per_tile) - 1) * per_tile;
+  if (last == 0) return body(0, steps, true, true);
+  body(0, per_tile, true, false);
+  builder.loop("k_tile", per_tile, last, per_tile, [&](Int k) { body(k, per_tile, false, false); });
+  body(last, steps - last, false, true);
 }
 
 Kernel build_gemm(const Task& task, const GemmPlan& plan) {

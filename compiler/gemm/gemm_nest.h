@@ -51,6 +51,10 @@ void each_block(loopnest::Builder& builder, const std::vector<BlockRun>& runs, l
                 std::int64_t blocks_per_tile, const std::string& name,
                 const std::function<void(loopnest::Int, std::int64_t, loopnest::Int)>& body);
 
+/// Loops over tiles of `per_tile` steps of k, the first and the last of them apart: body(first step, steps, first?, last?).
+void each_k_tile(loopnest::Builder& builder, std::int64_t steps, std::int64_t per_tile,
+                 const std::function<void(loopnest::Int, std::int64_t, bool, bool)>& body);
+
 /// Sums of so many products of float16 lose little to its 11 bits.
 constexpr std::int64_t kFloat16Steps = 128;
 

@@ -169,18 +169,13 @@ class StrassenNest {
     Builder builder("strassen");
     const KernelBuffers buffers = declare(builder);
     const loopnest::Buffer c = builder.scratch("c", plan_.c_elements());
-    const std::int64_t step = plan_.k_per_tile(), tiles = plan_.half().k_tiles();
     builder.parallel(plan_.parallel_extent(), [&](Int panel_tile) {
-      const auto write = [&](Int first_k, bool is_first, bool is_last) {
-        for (std::size_t product = 0; product < kProducts.size(); ++product)
-          write_pass(builder, buffers, c, panel_tile,
-                     pass_of(panel_tile, first_k, product, is_first, is_last));
-      };
-      write(0, true, tiles == 1);
-      if (tiles == 1) return;
-      const std::int64_t last = (tiles - 1) * step;
-      builder.loop("k_tile", step, last, step, [&](Int k) { write(k, false, false); });
-      write(last, false, true);
+      each_k_tile(builder, plan_.half_k(), plan_.k_per_tile(),
+                  [&](Int first_k, std::int64_t, bool is_first, bool is_last) {
+                    for (std::size_t product = 0; product < kProducts.size(); ++product)
+                      write_pass(builder, buffers, c, panel_tile,
+                                 pass_of(panel_tile, first_k, product, is_first, is_last));
+                  });
     });
     return builder.finish();
   }
