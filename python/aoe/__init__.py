@@ -4,4 +4,6 @@
     from aoe.profiler import Profiler   profiles the program
 """
 
-__all__ = []
+from .session import Session
+
+__all__ = ["Session"]

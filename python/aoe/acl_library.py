@@ -1,7 +1,5 @@
 """The module acl (pyACL), and its codes as exceptions."""
 
-import threading
-
 _CODES = {
     100000: "a parameter is invalid",
     100003: "the directory cannot be used",
@@ -13,9 +11,6 @@ _CODES = {
     500005: "profiling failed",
 }
 REPEAT_INITIALIZE = 100002
-
-_lock = threading.Lock()
-
 
 class AclError(RuntimeError):
     """A call of AscendCL that failed; `code` is what it returned."""
@@ -52,12 +47,16 @@ def check(call, code, hint=""):
         raise AclError(call, code, hint)
 
 
-def initialise(config=None):
-    """acl.init(), unless somebody did it. True when this call did it."""
-    with _lock:
-        acl = load()
-        code = acl.init(config) if config else acl.init()
-        if code == REPEAT_INITIALIZE:
-            return False
-        check("acl.init", code)
-        return True
+def initialise():
+    """acl.init(), which counts: False when it was initialised before, and so with the settings of
+    somebody else. For each there is one release()."""
+    code = load().init()
+    if code == REPEAT_INITIALIZE:
+        return False
+    check("acl.init", code)
+    return True
+
+
+def release():
+    """The last one ends the runtime; what the program itself has initialised stays."""
+    load().finalize_reference()

@@ -1,12 +1,7 @@
-"""analyse(): from the raw data of one run to its ASCEND_PROFILER_OUTPUT.
-
-As a program: python -m aoe.profiler.analysis RUN_DIRECTORY [JSON of the keywords of analyse()]
-"""
+"""analyse(): from the raw data of one run to its ASCEND_PROFILER_OUTPUT."""
 
 import json
-import pathlib
 import shutil
-import sys
 
 from . import database, msprof_program, trace_view
 from .directories import RunDirectory
@@ -79,20 +74,3 @@ def _remove(directory, patterns):
                 shutil.rmtree(path, ignore_errors=True)
             else:
                 path.unlink(missing_ok=True)
-
-
-def main(arguments):
-    if len(arguments) not in (1, 2):
-        print("usage: python -m aoe.profiler.analysis RUN_DIRECTORY [JSON]", file=sys.stderr)
-        return 2
-    try:
-        settings = json.loads(arguments[1]) if len(arguments) == 2 else {}
-        analyse(pathlib.Path(arguments[0]), **settings)
-    except (OSError, RuntimeError, TypeError, ValueError) as error:
-        print(error, file=sys.stderr)
-        return 1
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -65,7 +65,7 @@ def _start(directory, settings):
     paths = [str(_PACKAGES), environment.get("PYTHONPATH", "")]
     environment["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
     return subprocess.Popen(
-        [sys.executable, "-m", "aoe.profiler.analysis", str(directory), json.dumps(settings)],
+        [sys.executable, "-m", "aoe.profiler", str(directory), json.dumps(settings)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,

@@ -85,6 +85,14 @@ class AclCollector:
             return
         self._acl = acl_library.load()
         acl_library.initialise()
+        try:
+            self._configure(directory, options)
+        except BaseException:
+            self._bits = 0
+            acl_library.release()
+            raise
+
+    def _configure(self, directory, options):
         prof = self._acl.prof
         acl_library.check("acl.prof.init", prof.init(str(directory)))
         systems = ",".join(_SYSTEM_OF[s] for s in options.host_sys if s in _SYSTEM_OF)
@@ -110,6 +118,7 @@ class AclCollector:
         code = prof.finalize()
         prof.destroy_config(self._config)
         self._bits = self._config = 0
+        acl_library.release()
         acl_library.check("acl.prof.finalize", code)
 
     def begin_step(self, number):

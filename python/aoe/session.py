@@ -1,0 +1,158 @@
+"""Session: runs an om, of inference or of a training step, with numpy arrays."""
+
+import difflib
+import os
+
+import numpy
+
+from . import acl_library, profiling_settings
+from .loaded_model import LoadedModel
+from .profiler.framework import recorder
+
+
+class Session:
+    """
+        with Session("mlp.om") as session:
+            loss = session.run("loss", {"x": x, "label": label})
+
+    profiling_mode      True: what runs is collected, from here to close(); also "dynamic": msprof
+                        may attach; False: not even if PROFILING_MODE says so
+    profiling_options   what is collected, and where it goes: the documented JSON, as text or dict.
+                        AclError names a key or value that is not known
+
+    run() may be called by several threads; executions of one model follow each other.
+    """
+
+    def __init__(self, model=None, *, profiling_mode=None, profiling_options=None, device_id=0):
+        self._model = None
+        self._is_open = False
+        self._marks_steps = False
+        profiling_settings.initialise(profiling_mode, profiling_options)
+        self._is_open = True
+        self._marks_steps = profiling_mode in (True, "true")
+        try:
+            acl = acl_library.load()
+            acl_library.check("acl.rt.set_device", acl.rt.set_device(device_id))
+            if model is not None:
+                self.load(model)
+        except BaseException:
+            self.close()
+            raise
+
+    def load(self, path):
+        """Takes the om at `path` instead of the one before; the Session itself."""
+        self._require_open()
+        model = LoadedModel(os.fspath(path))
+        if self._model is not None:
+            self._model.unload()
+        self._model = model
+        return self
+
+    @property
+    def inputs(self):
+        """{name: (shape, numpy dtype)}; a size that gears vary is -1."""
+        return {port.name: (port.shape, port.dtype) for port in self._require_model().inputs}
+
+    @property
+    def outputs(self):
+        return {port.name: (port.shape, port.dtype) for port in self._require_model().outputs}
+
+    def run(self, outputs=None, feed_dict=None):
+        """One execution. `outputs`: a name, which gives its array; a list of names, or None for all
+        of them, which give a list. `feed_dict`: an array for every input.
+
+        ValueError: names or shapes that the model does not have; TypeError: values that its types
+        cannot hold. With profiling_mode every run is a step of the profile.
+        """
+        model = self._require_model()
+        names = [port.name for port in model.outputs]
+        wanted = [outputs] if isinstance(outputs, str) else names if outputs is None else outputs
+        for name in wanted:
+            _require_known("output", name, names)
+        with recorder.range(f"Session.run({model.name})", "call"), self._step():
+            feeds = self._feeds(model, feed_dict or {})
+            shapes = ";".join(f'"{",".join(map(str, each.shape))}"' for each in feeds)
+            with model.execution(feeds) as execution:
+                with recorder.range(model.name, "op", **{"Input Dims": shapes}):
+                    execution.run()
+                results = dict(zip(names, execution.results()))
+        return results[outputs] if isinstance(outputs, str) else [results[n] for n in wanted]
+
+    def close(self):
+        """Unloads the model; the collection of profiling_mode ends when the last Session is closed.
+        Closing twice does nothing."""
+        if not self._is_open:
+            return
+        self._is_open = False
+        if self._model is not None:
+            self._model.unload()
+            self._model = None
+        acl_library.release()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def _require_open(self):
+        if not self._is_open:
+            raise RuntimeError("the Session is closed")
+
+    def _require_model(self):
+        self._require_open()
+        if self._model is None:
+            raise RuntimeError("the Session has no model: call load() before")
+        return self._model
+
+    def _feeds(self, model, feed_dict):
+        names = [port.name for port in model.inputs]
+        for name in feed_dict:
+            _require_known("input", name, names)
+        missing = [name for name in names if name not in feed_dict]
+        if missing:
+            raise ValueError(f"feed_dict lacks the inputs {', '.join(missing)} of {model.name}")
+        return [_fed(port, feed_dict[port.name]) for port in model.inputs]
+
+    def _step(self):
+        return _Step(acl_library.load().prof if self._marks_steps else None)
+
+
+class _Step:
+    """The marks of a step around what runs inside; none without `prof`."""
+
+    def __init__(self, prof):
+        self._prof = prof
+        self._info = 0
+
+    def __enter__(self):
+        if self._prof:
+            self._info = self._prof.create_step_info()
+            self._prof.get_step_timestamp(self._info, 0, 0)
+
+    def __exit__(self, *_):
+        if self._info:
+            self._prof.get_step_timestamp(self._info, 1, 0)
+            self._prof.destroy_step_info(self._info)
+
+
+def _fed(port, value):
+    """`value` as the input wants it: its type, its shape, dense; the same array where it is so."""
+    given = numpy.asarray(value)
+    if not numpy.can_cast(given.dtype, port.dtype, "same_kind"):
+        raise TypeError(f"input {port.name} is {port.dtype}, not {given.dtype}")
+    fits = len(given.shape) == len(port.shape) and all(
+        want in (-1, have) for want, have in zip(port.shape, given.shape)
+    )
+    if not fits:
+        raise ValueError(f"input {port.name} has the shape {port.shape}, not {given.shape}")
+    with recorder.range("Feed", "dataset", stage=port.name, bytes=given.nbytes):
+        return numpy.ascontiguousarray(given, dtype=port.dtype).reshape(given.shape)
+
+
+def _require_known(what, name, names):
+    if name in names:
+        return
+    near = difflib.get_close_matches(str(name), names, 1)
+    hint = f"; did you mean {near[0]}?" if near else f"; there are {', '.join(names)}"
+    raise ValueError(f"the model has no {what} {name}{hint}")
