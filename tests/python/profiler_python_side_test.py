@@ -95,7 +95,8 @@ class PythonSideTest(ProfilerTest):
         return profiler
 
     def trace(self, profiler):
-        return json.loads((profiler.directory / "ASCEND_PROFILER_OUTPUT/trace_view.json").read_text())
+        path = profiler.directory / "ASCEND_PROFILER_OUTPUT/trace_view.json"
+        return json.loads(path.read_text())
 
     def test_stacks(self):
         profiler = self.collect(with_stack=True)

@@ -6,9 +6,10 @@ import shutil
 from . import database, msprof_program, trace_view
 from .directories import RunDirectory
 from .enums import ExportType
+from .log import logger
 from .options import from_dict
 from .profile_data import ProfileData
-from .tables import TEXT_TABLES
+from .tables import TEXT_TABLES, exported
 
 #: Of a PROF directory: what msprof exported, and what it made of the raw data before.
 _EXPORTED = ("mindstudio_profiler_output", "msprof_*.db")
@@ -59,12 +60,22 @@ def _write_all(data, directory, pretty):
     if ExportType.Text in options.export_type:
         for table in TEXT_TABLES:
             if table.applies(options):
-                written.append((table.FILE, table.write(data, directory / table.FILE)))
+                is_written = table.write(data, directory / table.FILE)
+                written.append((table.FILE, is_written))
+        if data.has_chosen_steps:
+            _say_what_is_of_all_steps(name for name, is_written in written if is_written)
         is_written = trace_view.write(data, directory / trace_view.FILE, pretty)
         written.append((trace_view.FILE, is_written))
     if ExportType.Db in options.export_type:
         written.append((database.FILE, database.write(data, directory / database.FILE)))
     return written
+
+
+def _say_what_is_of_all_steps(names):
+    """Sums that msprof made know no steps."""
+    whole = sorted(set(names) & {table.FILE for table in exported.TABLES})
+    if whole:
+        logger.warning("step_list: %s are of all steps", ", ".join(whole))
 
 
 def _remove(directory, patterns):

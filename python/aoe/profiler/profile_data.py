@@ -47,6 +47,10 @@ class ProfileData:
         if self._connection:
             self._connection.close()
 
+    @property
+    def has_chosen_steps(self):
+        return self._span is not None
+
     def is_chosen(self, ns):
         """Whether what begins then belongs to the steps that are looked at."""
         return self._span is None or self._span[0] <= ns < self._span[1]

@@ -6,6 +6,7 @@ Flows: async_mindspore from a Python call to its op, async_npu from an op to eac
 and msprof's HostToDevice.
 """
 
+import itertools
 import json
 
 from . import framework
@@ -69,6 +70,7 @@ def _python_calls(data, tracks):
 def _ranges(data, tracks):
     """Ops, what moves data, and the calls around them, with an arrow from call to op."""
     calls = {}  # thread -> the last call that began
+    arrows = itertools.count()
     for each in sorted(data.ranges, key=lambda r: (r.begin_ns, -r.end_ns)):
         pid = _PYTHON if each.kind == "call" else _CPU_OP
         tracks[pid, each.thread] = f"Thread {each.thread}"
@@ -81,7 +83,7 @@ def _ranges(data, tracks):
             continue
         call = calls.get(each.thread)
         if each.kind == "op" and call is not None and each.end_ns <= call.end_ns:
-            number = str(each.begin_ns)
+            number = next(arrows)
             yield _flow("s", "async_mindspore", number, _PYTHON, call.thread, each.begin_ns)
             yield _flow("f", "async_mindspore", number, _CPU_OP, each.thread, each.begin_ns)
 
@@ -108,13 +110,11 @@ def _flows_to_kernels(data, hardware):
         for event in hardware
         if event["ph"] == "X" and event["pid"] in process
     }
-    for task in data.tasks:
-        stream = int(task.row["Stream ID"])
-        target = slices.get((task.begin_ns, stream))
+    for number, task in enumerate(data.tasks):
+        target = slices.get((task.begin_ns, int(task.row["Stream ID"])))
         if task.op is None or target is None:
             continue
         target["args"]["Framework Op"] = full_name(task)
-        number = f"{task.begin_ns}_{stream}"
         yield _flow("s", "async_npu", number, _CPU_OP, task.op.thread, task.op.begin_ns)
         yield _flow("f", "async_npu", number, target["pid"], target["tid"], task.begin_ns)
 

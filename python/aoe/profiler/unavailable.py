@@ -4,8 +4,8 @@ from .log import warn_once
 
 #: Argument -> why it does nothing here. docs/profiler_class.md lists the same.
 REASONS = {
-    "hbm_ddr": "a CPU has no memory of a device apart; msprof --sys-pid-profiling=on samples"
-    " the program's",
+    "hbm_ddr": "a CPU has no memory of a device apart; host_sys=[HostSystem.MEM] samples the"
+    " program's",
     "pcie": "there is no bus between host and device: they are one",
     "l2_cache": "a CPU counts caches by aicore_metrics=AicoreMetrics.L2Cache",
     "parallel_strategy": "there is one device",

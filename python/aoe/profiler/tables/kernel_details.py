@@ -47,4 +47,4 @@ def _rows(data, sources, has_steps):
 
 def full_name(task):
     """<op of the framework>/<kernel> where the op is known."""
-    return f"{task.op.name}/{task.name}" if task.op else task.name
+    return f"{task.op.name}/{task.name.lstrip('/')}" if task.op else task.name
