@@ -1,0 +1,38 @@
+"""Writes small ONNX models field by field, sound ones and such as no ONNX library would write."""
+
+FLOAT, INT64 = 1, 7
+
+
+def varint(number):
+    encoded = b""
+    while number > 0x7F:
+        encoded += bytes([number & 0x7F | 0x80])
+        number >>= 7
+    return encoded + bytes([number])
+
+
+def block(field, content):
+    content = content.encode() if isinstance(content, str) else content
+    return varint(field << 3 | 2) + varint(len(content)) + content
+
+
+def number(field, value):
+    return varint(field << 3) + varint(value)
+
+
+def node(op_type, inputs, outputs, name):
+    return (b"".join(block(1, i) for i in inputs) + b"".join(block(2, o) for o in outputs)
+            + block(3, name) + block(4, op_type))
+
+
+def value(name, *shape, element_type=FLOAT):
+    """An input or output; a dimension of -1 is left open."""
+    dims = b"".join(block(1, b"" if dim == -1 else number(1, dim)) for dim in shape)
+    return block(1, name) + block(2, block(1, number(1, element_type) + block(2, dims)))
+
+
+def write(path, nodes, inputs, outputs):
+    graph = (b"".join(block(1, n) for n in nodes) + block(2, "g")
+             + b"".join(block(11, i) for i in inputs) + b"".join(block(12, o) for o in outputs))
+    with open(path, "wb") as file:
+        file.write(number(1, 8) + block(7, graph) + block(8, number(2, 13)))
