@@ -50,7 +50,8 @@ py::array ptr_to_numpy(Address address, const std::vector<py::ssize_t>& shape,
   }
   if (count == 0) return {dtype_of(type), shape};
   if (address == 0) throw py::value_error("a null pointer has no elements");
-  const py::capsule nobody(pointer_to<const void>(address));  // an array without an owner would copy
+  const py::capsule nobody(
+      pointer_to<const void>(address));  // an array without an owner would copy
   return {dtype_of(type), shape, pointer_to(address), nobody};
 }
 
