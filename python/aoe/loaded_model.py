@@ -3,6 +3,7 @@
 import contextlib
 import dataclasses
 import pathlib
+import threading
 import typing
 
 import numpy
@@ -53,6 +54,7 @@ class LoadedModel:
             mdl.get_input_data_type, mdl.get_input_size_by_index,
         )  # fmt: skip
         self._gear_port = next((port for port in ports if port.name == _GEAR_INPUT), None)
+        self._gear_lock = threading.Lock()
         self.inputs = [port for port in ports if port.name != _GEAR_INPUT]
         self.outputs = self._ports(
             mdl.get_num_outputs, mdl.get_output_name_by_index, mdl.get_output_dims,
@@ -65,12 +67,14 @@ class LoadedModel:
 
     @contextlib.contextmanager
     def execution(self, feeds):
-        """An Execution with these arrays as inputs; its buffers are gone afterwards."""
-        execution = Execution(self, feeds)
-        try:
-            yield execution
-        finally:
-            execution.close()
+        """An Execution with these arrays as inputs; its buffers are gone afterwards. Those with
+        gears follow each other, as the shapes of outputs are those of the model's last one."""
+        with self._gear_lock if self._gear_port else contextlib.nullcontext():
+            execution = Execution(self, feeds)
+            try:
+                yield execution
+            finally:
+                execution.close()
 
     def _ports(self, count, name_of, dims_of, type_of, size_of):
         ports = []
@@ -104,10 +108,10 @@ class Execution:
         self._results = [numpy.empty(max(port.size, 1), numpy.uint8) for port in model.outputs]
         self._inputs = self._dataset(self._feeds)
         self._outputs = self._dataset(self._results)
-        if model._gear_port:
-            self._choose_gear()
 
     def run(self):
+        if self._model._gear_port:
+            self._choose_gear()
         code = self._acl.mdl.execute(self._model._id, self._inputs, self._outputs)
         acl_library.check("acl.mdl.execute", code)
 

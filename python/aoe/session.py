@@ -2,6 +2,7 @@
 
 import difflib
 import os
+import threading
 
 import numpy
 
@@ -24,6 +25,8 @@ class Session:
     """
 
     def __init__(self, model=None, *, profiling_mode=None, profiling_options=None, device_id=0):
+        self._device_id = device_id
+        self._threads = threading.local()  # has is_ready in those whose device is set
         self._model = None
         self._is_open = False
         self._marks_steps = False
@@ -31,8 +34,7 @@ class Session:
         self._is_open = True
         self._marks_steps = profiling_mode in (True, "true")
         try:
-            acl = acl_library.load()
-            acl_library.check("acl.rt.set_device", acl.rt.set_device(device_id))
+            self._set_device()
             if model is not None:
                 self.load(model)
         except BaseException:
@@ -65,6 +67,7 @@ class Session:
         cannot hold. With profiling_mode every run is a step of the profile.
         """
         model = self._require_model()
+        self._set_device()
         names = [port.name for port in model.outputs]
         wanted = [outputs] if isinstance(outputs, str) else names if outputs is None else outputs
         for name in wanted:
@@ -94,6 +97,13 @@ class Session:
 
     def __exit__(self, *_):
         self.close()
+
+    def _set_device(self):
+        """AscendCL has it by thread."""
+        if not getattr(self._threads, "is_ready", False):
+            code = acl_library.load().rt.set_device(self._device_id)
+            acl_library.check("acl.rt.set_device", code)
+            self._threads.is_ready = True
 
     def _require_open(self):
         if not self._is_open:

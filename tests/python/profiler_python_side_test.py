@@ -278,6 +278,25 @@ class PythonSideTest(ProfilerTest):
         (run,) = pathlib.Path(self.directory).iterdir()
         self.assertTrue((run / "FRAMEWORK/ranges.json").exists())
 
+    def test_a_forked_process_takes_no_part(self):
+        program = (
+            "import os, sys; from aoe.profiler import *\n"
+            "p = Profiler(output_path=sys.argv[1], activities=[ProfilerActivity.CPU],\n"
+            "             with_stack=True)\n"
+            "child = os.fork()\n"
+            "if child == 0:\n"
+            "    assert sys.getprofile() is None\n"
+            "    Profiler(output_path=sys.argv[1] + '/child',\n"
+            "             activities=[ProfilerActivity.CPU]).stop()\n"
+            "    sys.exit(7)\n"
+            "assert os.waitpid(child, 0)[1] == 7 << 8\n"
+            "p.analyse()\n"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", program, self.directory], stderr=subprocess.PIPE, text=True
+        )
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
     def test_handler(self):
         profiler = self.collect(on_trace_ready=tensorboard_trace_handler(self.directory + "/here"))
         self.assertEqual(profiler.directory.parent.name, "here")

@@ -82,3 +82,6 @@ def _finish(process, directory):
         return True
     logger.error("%s is not analysed: %s", directory, said or f"exit code {process.returncode}")
     return False
+
+
+os.register_at_fork(after_in_child=_running.clear)  # they are the parent's to wait for

@@ -57,29 +57,41 @@ class Recorder:
             ranges, self._ranges = self._ranges or [], None
             return ranges
 
-    @contextlib.contextmanager
+    def forget(self):
+        """In a forked process, where another thread may have held the lock."""
+        self._lock = threading.Lock()
+        self._ranges = None
+
     def range(self, name, kind, **arguments):
-        """Records what runs inside, also when that raises; the timeline shows `arguments`."""
-        if not self.is_on:
-            yield
-            return
-        stack = call_stack(sys._getframe(2)) if self._with_stack else []
-        begin_ns = time.monotonic_ns()
-        try:
-            yield
-        finally:
-            done = Range(
-                name,
-                kind,
-                threading.get_native_id(),
-                begin_ns,
-                time.monotonic_ns(),
-                arguments,
-                stack,
-            )
-            with self._lock:
-                if self._ranges is not None:
-                    self._ranges.append(done)
+        """For a `with`: records what runs inside, also when that raises; the timeline shows
+        `arguments`."""
+        return _OpenRange(self, name, kind, arguments) if self.is_on else _NOTHING
+
+    def _begin(self, frame):
+        return (call_stack(frame) if self._with_stack else []), time.monotonic_ns()
+
+    def _end(self, done):
+        with self._lock:
+            if self._ranges is not None:
+                self._ranges.append(done)
+
+
+class _OpenRange:
+    """A class, not a generator of contextlib, whose frames would be among the Python calls."""
+
+    def __init__(self, recorder, name, kind, arguments):
+        self._recorder = recorder
+        self._done = Range(name, kind, threading.get_native_id(), 0, 0, arguments, [])
+
+    def __enter__(self):
+        self._done.stack, self._done.begin_ns = self._recorder._begin(sys._getframe(1))
+
+    def __exit__(self, *_):
+        self._done.end_ns = time.monotonic_ns()
+        self._recorder._end(self._done)
+
+
+_NOTHING = contextlib.nullcontext()
 
 
 recorder = Recorder()
@@ -90,7 +102,7 @@ def call_stack(frame):
     lines = []
     while frame is not None:
         module = frame.f_globals.get("__name__", "")
-        if module.partition(".")[0] not in (_OWN_PACKAGE, "contextlib"):
+        if module.partition(".")[0] != _OWN_PACKAGE:
             code = frame.f_code
             lines.append(f"{code.co_filename}({frame.f_lineno}): {code.co_name}")
         frame = frame.f_back

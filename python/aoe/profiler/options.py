@@ -191,7 +191,7 @@ def _plain(value):
         return value
     if isinstance(value, os.PathLike):
         return os.fspath(value)
-    return getattr(value, "__qualname__", repr(value))
+    return getattr(value, "__qualname__", type(value).__name__)
 
 
 _ENUMS = {

@@ -7,6 +7,7 @@ import bisect
 import csv
 import json
 import sqlite3
+import sys
 
 from . import framework, python_calls
 
@@ -72,14 +73,10 @@ class ProfileData:
         files = (self.prof / "mindstudio_profiler_output").glob(pattern)
         return sorted(files, key=lambda path: (_slice_of(path), path.name))
 
-    def table(self, name):
-        """The rows of a summary of msprof as dicts, of all its slices."""
-        for path in self.exported(f"{name}_[0-9s]*.csv"):
-            with open(path, newline="", encoding="utf-8") as file:
-                yield from csv.DictReader(file)
-
-    def columns(self, name):
-        for path in self.exported(f"{name}_[0-9s]*.csv"):
+    @property
+    def task_columns(self):
+        """Of op_summary, in order."""
+        for path in self.exported("op_summary_[0-9s]*.csv"):
             with open(path, newline="", encoding="utf-8") as file:
                 return next(csv.reader(file), [])
         return []
@@ -88,9 +85,7 @@ class ProfileData:
     def tasks(self):
         """Rows of op_summary of the chosen steps by time, each a Task."""
         if self._tasks is None:
-            threads = self._threads()
-            tasks = (Task(row, threads) for row in self.table("op_summary"))
-            self._tasks = [task for task in tasks if self.is_chosen(task.begin_ns)]
+            self._tasks = [task for task in self._read_tasks() if self.is_chosen(task.begin_ns)]
             link(self._tasks, [r for r in self.ranges if r.kind == "op"])
         return self._tasks
 
@@ -107,21 +102,38 @@ class ProfileData:
         rows = self.query("SELECT value FROM META_DATA WHERE name = 'MONOTONIC_TO_UNIX_NS'")
         return int(rows[0][0]) if rows else 0
 
-    def _threads(self):
+    def _read_tasks(self):
         rows = self.query("SELECT id, globalTid FROM THREAD")
-        return {stream: global_tid & _TID_MASK for stream, global_tid in rows}
+        threads = {stream: global_tid & _TID_MASK for stream, global_tid in rows}
+        for path in self.exported("op_summary_[0-9s]*.csv"):
+            with open(path, newline="", encoding="utf-8") as file:
+                lines = csv.reader(file)
+                places = {name: place for place, name in enumerate(next(lines, []))}
+                for line in lines:
+                    yield Task(places, line, threads)
 
 
 class Task:
-    """A kernel that ran."""
+    """A kernel that ran: a row of op_summary, task["Op Name"]. Equal cells are stored once, as
+    there may be millions of rows."""
 
-    def __init__(self, row, threads):
-        self.row = row
-        self.name = row["Op Name"]
-        self.begin_ns = ns_of(row["Task Start Time(us)"])
-        self.end_ns = self.begin_ns + ns_of(row["Task Duration(us)"])
-        self.thread = threads.get(int(row["Stream ID"]))  #: that recorded it
+    __slots__ = ("_places", "_cells", "begin_ns", "end_ns", "stream", "thread", "op")
+
+    def __init__(self, places, cells, threads):
+        self._places = places
+        self._cells = [sys.intern(cell) for cell in cells]
+        self.begin_ns = ns_of(self["Task Start Time(us)"])
+        self.end_ns = self.begin_ns + ns_of(self["Task Duration(us)"])
+        self.stream = int(self["Stream ID"])
+        self.thread = threads.get(self.stream)  #: that recorded it
         self.op = None  #: the Range of the framework that launched it
+
+    def __getitem__(self, column):
+        return self._cells[self._places[column]]
+
+    @property
+    def name(self):
+        return self["Op Name"]
 
 
 def link(tasks, ops):

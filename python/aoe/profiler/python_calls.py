@@ -25,6 +25,7 @@ class CallRecorder:
     def __init__(self):
         self.dropped = 0
         self._is_on = False
+        self._of_new_threads = None
         self._events = []  # (thread, ns, index of the name or _END)
         self._names = {}  # code object or function -> index
         self._texts = []
@@ -40,6 +41,7 @@ class CallRecorder:
         for frame in reversed(list(_frames(sys._getframe(1)))):
             if self._is_shown(frame.f_code):
                 self._events.append((thread, now, self._index(frame.f_code)))
+        self._of_new_threads = threading.getprofile()
         threading.setprofile(self._profile)
         sys.setprofile(self._profile)
         return True
@@ -49,7 +51,7 @@ class CallRecorder:
             return
         self._is_on = False
         sys.setprofile(None)
-        threading.setprofile(None)
+        threading.setprofile(self._of_new_threads)
         if self.dropped:
             logger.warning(
                 "with_stack: %d Python calls beyond %d events are not in the timeline",

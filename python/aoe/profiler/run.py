@@ -83,14 +83,19 @@ class Run:
 
     def break_off(self):
         """After a failure: the runtime and the interpreter are as they were before the run."""
-        if self._calls:
-            self._calls.stop()
-        framework.recorder.stop()
-        self.is_collecting = False
+        self.forget()
         try:
             self._collector.finalize()
         except Exception as error:  # it failed before, which is raised
             logger.debug("finalize after a failure: %s", error)
+
+    def forget(self):
+        """Nothing more is recorded, as in a forked process, which has no part in it."""
+        self.is_collecting = False
+        self._open_step = None
+        framework.recorder.forget()
+        if self._calls:
+            self._calls.stop()
 
     def release(self):
         """Another one may collect."""
@@ -143,3 +148,14 @@ def break_off_at_exit():
     run.stop()
     run.finalize(Metadata())
     run.release()
+
+
+def _forget_in_child():
+    """A forked process has no part in what its parent collects."""
+    global _owner
+    run, _owner = _owner, None
+    if run is not None:
+        run.forget()
+
+
+os.register_at_fork(after_in_child=_forget_in_child)

@@ -84,7 +84,7 @@ def _ranges(data, tracks):
         call = calls.get(each.thread)
         if each.kind == "op" and call is not None and each.end_ns <= call.end_ns:
             number = next(arrows)
-            yield _flow("s", "async_mindspore", number, _PYTHON, call.thread, each.begin_ns)
+            yield _flow("s", "async_mindspore", number, _PYTHON, call.thread, call.begin_ns)
             yield _flow("f", "async_mindspore", number, _CPU_OP, each.thread, each.begin_ns)
 
 
@@ -111,7 +111,7 @@ def _flows_to_kernels(data, hardware):
         if event["ph"] == "X" and event["pid"] in process
     }
     for number, task in enumerate(data.tasks):
-        target = slices.get((task.begin_ns, int(task.row["Stream ID"])))
+        target = slices.get((task.begin_ns, task.stream))
         if task.op is None or target is None:
             continue
         target["args"]["Framework Op"] = full_name(task)

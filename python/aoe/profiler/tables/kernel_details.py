@@ -13,9 +13,8 @@ _RENAMED = {
     "Task Wait Time(us)": "Wait Time(us)",
 }
 _DROPPED = ("Device_id", "Model Name", "Infer ID")
-#: What ops are, apart from their times: above Level0.
-_DESCRIPTION = (
-    "Type", "OP State", "Block Num", "Mix Block Num", "HF32 Eligible",
+#: Above Level0.
+_TENSORS = (
     "Input Shapes", "Input Data Types", "Input Formats",
     "Output Shapes", "Output Data Types", "Output Formats", "Context ID",
 )  # fmt: skip
@@ -26,9 +25,9 @@ def applies(options):
 
 
 def write(data, path):
-    sources = [name for name in data.columns("op_summary") if name not in _DROPPED]
+    sources = [name for name in data.task_columns if name not in _DROPPED]
     if data.options.profiler_level is ProfilerLevel.Level0:
-        sources = [name for name in sources if _RENAMED.get(name, name) not in _DESCRIPTION]
+        sources = [name for name in sources if name not in _TENSORS]
     columns = [_RENAMED.get(name, name) for name in sources]
     has_steps = bool(data.all_steps)
     if has_steps:
@@ -38,7 +37,7 @@ def write(data, path):
 
 def _rows(data, sources, has_steps):
     for task in data.tasks:
-        row = [full_name(task) if name == "Op Name" else task.row[name] for name in sources]
+        row = [full_name(task) if name == "Op Name" else task[name] for name in sources]
         if has_steps:
             step = data.step_at(task.begin_ns)
             row.insert(0, "" if step is None else step.number)

@@ -39,7 +39,7 @@ def _nodes(data):
         if node is not None:
             duration = task.end_ns - task.begin_ns
             node.own[0] += duration
-            node.own[1] += duration if task.row["Task Type"] == "AI_CORE" else 0
+            node.own[1] += duration if task["Task Type"] == "AI_CORE" else 0
     around = {}  # thread -> the nodes that are open, outermost first
     for node in nodes:
         stack = around.setdefault(node.op.thread, [])
