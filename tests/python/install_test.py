@@ -1,0 +1,73 @@
+"""`pip install .` without a network, into a fresh virtual environment; what is installed stands alone."""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROJECT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
+EXAMPLE = os.path.join(PROJECT, "examples", "python", "infer.py")
+
+
+class InstallTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls._temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls._temporary.cleanup)
+        cls.folder = cls._temporary.name
+        cls.venv = os.path.join(cls.folder, "venv")
+        build = os.path.dirname(os.environ["AOE_BIN"])
+        path = os.pathsep.join(entry for entry in os.environ["PATH"].split(os.pathsep)
+                               if not entry.startswith(build))
+        # Whatever pip wants to download fails.
+        cls.environment = dict(os.environ, AOE_BUILD_DIR=build, PIP_INDEX_URL="http://127.0.0.1:9/",
+                               PIP_CONFIG_FILE=os.devnull, PIP_RETRIES="0",
+                               PATH=os.path.join(cls.venv, "bin") + os.pathsep + path)
+        del cls.environment["PYTHONPATH"]
+        cls.run_in(sys.executable, "-m", "venv", "--system-site-packages", cls.venv)
+        cls.run_in("pip", "install", PROJECT)
+        for step in (("make_model", "squeezenet", "--small", "--image=32", "--output=m.onnx"),
+                     ("atc", "--framework=5", "--model=m.onnx", "--output=m")):
+            cls.run_in(os.path.join(os.environ["AOE_BIN"], step[0]), *step[1:])
+
+    @classmethod
+    def run_in(cls, *command):
+        program = shutil.which(command[0], path=cls.environment["PATH"]) or command[0]
+        done = subprocess.run([program, *command[1:]], cwd=cls.folder, env=cls.environment, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if done.returncode != 0:
+            raise AssertionError(f"{' '.join(command)}: exit code {done.returncode}\n{done.stdout}")
+        return done.stdout.strip()
+
+    def test_packages_and_programs_are_those_installed(self):
+        say = "import acl, aoe, aoe.profiler.msprof_program as m; print(acl.__file__, aoe.__file__, m.find())"
+        for path in self.run_in("python", "-c", say).split():
+            self.assertTrue(path.startswith(self.venv), path)
+        loaded = self.run_in("python", "-c", "import acl; print(open('/proc/self/maps').read())")
+        libraries = {line.split()[-1] for line in loaded.splitlines() if "libascendcl" in line}
+        self.assertEqual(len(libraries), 1, libraries)
+        self.assertTrue(libraries.pop().startswith(self.venv))
+
+    def test_every_module_is_there(self):
+        def modules(folder):
+            return {os.path.relpath(os.path.join(at, name), folder) for at, _, names in os.walk(folder)
+                    for name in names if name.endswith(".py")}
+        source = os.path.join(PROJECT, "python")
+        installed = self.run_in("python", "-c", "import acl, os; print(os.path.dirname(os.path.dirname(acl.__file__)))")
+        for package in ("acl", "aoe"):
+            self.assertEqual(modules(os.path.join(source, package)), modules(os.path.join(installed, package)))
+
+    def test_an_example_runs(self):
+        self.assertIn("output: float32", self.run_in("python", EXAMPLE, "m.om"))
+
+    def test_msprof_profiles_it(self):
+        self.run_in("msprof", "--output=profile", "python", EXAMPLE, "m.om")
+        profiles = os.listdir(os.path.join(self.folder, "profile"))
+        self.assertEqual(len(profiles), 1)
+        outputs = os.path.join(self.folder, "profile", profiles[0], "mindstudio_profiler_output")
+        self.assertTrue(any(name.startswith("op_summary") for name in os.listdir(outputs)))
+
+
+if __name__ == "__main__":
+    unittest.main()
