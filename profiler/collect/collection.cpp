@@ -24,11 +24,13 @@ std::mutex counted_mutex;
 CountedEvents counted;
 
 KindSet kinds_of(const CollectOptions& options) {
-  KindSet kinds = kind_bit(EventKind::kStamp) | kind_bit(EventKind::kCounter);
+  KindSet kinds = kind_bit(EventKind::kCounter);
+  if (options.msproftx) kinds |= kind_bit(EventKind::kStamp);
   if (options.acl_api) kinds |= kind_bit(EventKind::kApi);
   if (options.runtime_api) kinds |= kind_bit(EventKind::kLaunch);
   if (options.task_time != TaskTime::kOff)
     kinds |= kind_bit(EventKind::kTask) | kind_bit(EventKind::kStep);
+  if (options.training_trace.value_or(false)) kinds |= kind_bit(EventKind::kStep);
   if (options.task_memory) kinds |= kind_bit(EventKind::kMemory);
   return kinds;
 }

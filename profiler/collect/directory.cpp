@@ -154,6 +154,18 @@ ClockPoint read_clocks() {
   return {read_clock(CLOCK_MONOTONIC), read_clock(CLOCK_REALTIME)};
 }
 
+fs::path executable_directory() {
+  std::error_code status;
+  const fs::path executable = fs::read_symlink("/proc/self/exe", status);
+  return status ? fs::current_path() : executable.parent_path();
+}
+
+std::optional<fs::path> work_path() {
+  const char* const path = std::getenv("ASCEND_WORK_PATH");
+  if (path == nullptr || *path == '\0') return std::nullopt;
+  return path;
+}
+
 fs::path make_directory(const CollectOptions& options, const ClockPoint& now) {
   make_directories(options.output);
   const fs::path directory = fs::absolute(options.output) / new_name(options, now);

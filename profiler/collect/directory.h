@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 
 #include "profiler/collect/options.h"
 
@@ -15,6 +16,11 @@ struct ClockPoint {
   std::int64_t realtime_ns;
 };
 ClockPoint read_clocks();
+
+/// Where the executable of this process lies; the current directory when nobody can tell.
+std::filesystem::path executable_directory();
+/// ASCEND_WORK_PATH, when it is set.
+std::optional<std::filesystem::path> work_path();
 
 /// Makes options.output when needed, and a new PROF_* or JOB* directory in it, with its data directories, sample.json and the
 /// start files. Throws Error(kOutput).

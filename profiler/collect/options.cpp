@@ -1,7 +1,6 @@
 // CollectOptions <-> JSON.
 #include "profiler/collect/options.h"
 
-#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -37,6 +36,10 @@ json to_json(const CollectOptions& options) {
                  {"task_time", name_of(options.task_time)},
                  {"aicpu", options.aicpu},
                  {"task_memory", options.task_memory},
+                 {"msproftx", options.msproftx},
+                 {"training_trace", nullptr},
+                 {"fp_point", options.fp_point},
+                 {"bp_point", options.bp_point},
                  {"aic_metrics", options.aic_metrics},
                  {"interval", options.interval},
                  {"storage_limit_bytes", nullptr},
@@ -45,6 +48,7 @@ json to_json(const CollectOptions& options) {
                  {"duration_s", options.duration_s},
                  {"session", options.session}};
   if (options.storage_limit_bytes) result["storage_limit_bytes"] = *options.storage_limit_bytes;
+  if (options.training_trace) result["training_trace"] = *options.training_trace;
   return result;
 }
 
@@ -58,6 +62,11 @@ CollectOptions options_from_json(const json& j) try {
   options.task_time = task_time_from(j.at("task_time").get<std::string>());
   j.at("aicpu").get_to(options.aicpu);
   j.at("task_memory").get_to(options.task_memory);
+  j.at("msproftx").get_to(options.msproftx);
+  if (const json& trace = j.at("training_trace"); !trace.is_null())
+    options.training_trace = trace.get<bool>();
+  j.at("fp_point").get_to(options.fp_point);
+  j.at("bp_point").get_to(options.bp_point);
   j.at("aic_metrics").get_to(options.aic_metrics);
   j.at("interval").get_to(options.interval);
   if (const json& limit = j.at("storage_limit_bytes"); !limit.is_null())
@@ -75,17 +84,6 @@ CollectOptions options_from_json(const json& j) try {
   return options;
 } catch (const json::exception& e) {
   throw Error(ExitCode::kUsage, std::string("not what msprof writes: ") + e.what());
-}
-
-std::uint64_t storage_limit_from(const std::string& text, const std::string& where) {
-  constexpr std::uint64_t kLeastMb = 200;
-  constexpr std::uint64_t kMostMb = 4294967295;
-  std::uint64_t megabytes = 0;
-  const auto [stop, status] = std::from_chars(text.data(), text.data() + text.size(), megabytes);
-  if (status != std::errc{} || std::string_view(stop, text.data() + text.size()) != "MB" ||
-      megabytes < kLeastMb || megabytes > kMostMb)
-    throw Error(ExitCode::kUsage, "'" + text + "' is no limit", where, "use 200MB to 4294967295MB");
-  return megabytes << 20;
 }
 
 }  // namespace aoe::profiler

@@ -1,5 +1,5 @@
-// CollectOptions: what to collect, and where to put it. Made from acl.json, or from msprof's command line and handed to the
-// program in an environment variable.
+// CollectOptions: what to collect, and where to put it. Whatever asks for a collection is translated into it: acl.json,
+// PROFILING_OPTIONS, the C API, msprof's flags (handed to the program in an environment variable).
 #pragma once
 
 #include <cstdint>
@@ -33,6 +33,11 @@ struct CollectOptions {
   TaskTime task_time = TaskTime::kL1;
   bool aicpu = false;
   bool task_memory = true;
+  bool msproftx = false;       ///< stamps and ranges of the program
+  /// Iterations: on: also without task_time; off: without FP and BP; not said: those that task_time gives.
+  std::optional<bool> training_trace;
+  std::string fp_point;        ///< op names; empty: found by data flow
+  std::string bp_point;
   std::string aic_metrics;  ///< a group of metrics; empty: none
   int interval = 0;         ///< > 1: the tasks of every n-th execution of a model only
   std::optional<std::uint64_t> storage_limit_bytes;
@@ -49,8 +54,5 @@ inline constexpr const char* kOptionsVariable = "AOE_PROFILER_OPTIONS";
 nlohmann::json to_json(const CollectOptions& options);
 /// Throws Error(kUsage) on what to_json() does not write.
 CollectOptions options_from_json(const nlohmann::json& json);
-
-/// "200MB" and more, up to 4294967295MB; Error(kUsage) that names `where` otherwise.
-std::uint64_t storage_limit_from(const std::string& text, const std::string& where);
 
 }  // namespace aoe::profiler

@@ -14,6 +14,7 @@
 
 #include "acl/acl_base.h"
 #include "acl/acl_mdl.h"
+#include "acl/acl_prof.h"
 #include "acl/acl_rt.h"
 
 #ifdef __cplusplus

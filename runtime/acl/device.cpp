@@ -1,10 +1,9 @@
 // Device, contexts, streams and events. Nothing here waits: work on a stream is done when its call returns.
 #include <chrono>
-#include <memory>
 #include <optional>
-#include <unordered_map>
 
 #include "acl/acl_rt.h"
+#include "runtime/acl/handles.h"
 #include "runtime/acl/process.h"
 #include "runtime/acl/wall.h"
 #include "runtime/isa.h"
@@ -23,31 +22,6 @@ struct Stream {
 struct Event {
   const Context* context;
   std::optional<Clock::time_point> recorded;
-};
-
-/// Objects that callers hold by opaque pointers; a pointer that is not one of them is noticed, not followed.
-template <typename T>
-class Handles {
- public:
-  T* add(T value) {
-    auto object = std::make_unique<T>(std::move(value));
-    T* const handle = object.get();
-    objects_.emplace(handle, std::move(object));
-    return handle;
-  }
-  T* find(const void* handle) const {
-    const auto found = objects_.find(handle);
-    return found == objects_.end() ? nullptr : found->second.get();
-  }
-  void erase(const void* handle) { objects_.erase(handle); }
-  template <typename Predicate>
-  void erase_if(Predicate&& predicate) {
-    std::erase_if(objects_, [&](const auto& entry) { return predicate(*entry.second); });
-  }
-  void clear() { objects_.clear(); }
-
- private:
-  std::unordered_map<const void*, std::unique_ptr<T>> objects_;
 };
 
 Handles<Context> contexts;

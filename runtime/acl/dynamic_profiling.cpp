@@ -1,14 +1,14 @@
 // One command at a time, with the process locked: {"command": "start", "options": {...}}, "stop", "status".
 #include "runtime/acl/dynamic_profiling.h"
 
-#include <cstdlib>
 #include <memory>
-#include <string_view>
 
 #include "base/error.h"
 #include "base/log.h"
 #include "profiler/collect/control_socket.h"
+#include "profiler/collect/profiling_options.h"
 #include "runtime/acl/process.h"
+#include "runtime/acl/prof_mode.h"
 #include "runtime/acl/profiling.h"
 #include "runtime/acl/wall.h"
 
@@ -25,12 +25,16 @@ json run_command(const json& request) {
   const std::string running = profiling_directory().string();
   if (command == "start") {
     require(running.empty(), ACL_ERROR_PROF_ALREADY_RUN, "a collection runs already");
-    return {
-        {"directory",
-         start_profiling(profiler::options_from_json(request.value("options", json()))).string()}};
+    prof_modes().require(ProfCall::kCommand);
+    const auto directory =
+        start_collection(profiler::options_from_json(request.value("options", json())));
+    prof_modes().set(ProfMode::kCommand);
+    return {{"directory", directory.string()}};
   }
   require(command == "stop", ACL_ERROR_INVALID_PARAM, "no such command");
   require(!running.empty(), ACL_ERROR_PROF_NOT_RUN, "no collection runs");
+  require(prof_modes().mode() == ProfMode::kCommand, ACL_ERROR_PROF_ALREADY_RUN,
+          "the program itself collects");
   stop_profiling();
   return {{"directory", running}};
 }
@@ -43,15 +47,10 @@ json reply_to(const json& request) {
   }
 }
 
-bool is_asked_for() {
-  const char* const mode = std::getenv("PROFILING_MODE");
-  return mode != nullptr && std::string_view(mode) == "dynamic";
-}
-
 }  // namespace
 
 void accept_dynamic_profiling() {
-  if (!is_asked_for()) return;
+  if (profiler::profiling_mode() != profiler::ProfilingMode::kDynamic) return;
   profiling_directory();  // what the server uses is made before it, so that it is there until after
   static std::unique_ptr<profiler::ControlServer> server;
   if (server != nullptr) return;

@@ -16,20 +16,22 @@ namespace {
 std::uint64_t references = 0;  ///< initialized while > 0
 bool was_finalized = false;
 
-void read_config(const char* path) {
+/// An empty object without a path.
+nlohmann::json read_config(const char* path) {
+  if (path == nullptr) return nlohmann::json::object();
   std::string text;
   try {
     text = read_file(path, ExitCode::kUsage);
   } catch (const Error& e) {
     throw AclFailure(ACL_ERROR_INVALID_FILE, e.what());
   }
-  const nlohmann::json config = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  nlohmann::json config = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!config.is_object())
     throw AclFailure(ACL_ERROR_PARSE_FILE, std::string(path) + " is not a JSON object");
   for (const auto& item : config.items())
     if (item.key() != "profiler")
       logger("runtime")->warn("acl config key '{}' has no effect", item.key());
-  if (config.contains("profiler")) start_profiling_from_config(config["profiler"]);
+  return config;
 }
 
 /// `process_mutex()` is held.
@@ -66,8 +68,7 @@ aclError aclInit(const char* configPath) {
       ++references;
       throw AclFailure(ACL_ERROR_REPEAT_INITIALIZE, "already initialized");
     }
-    start_profiling_from_environment();
-    if (configPath != nullptr) read_config(configPath);
+    start_profiling(read_config(configPath));
     accept_dynamic_profiling();
     references = 1;
   });

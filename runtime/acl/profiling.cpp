@@ -11,8 +11,10 @@
 #include "base/log.h"
 #include "profiler/collect/acl_config.h"
 #include "profiler/collect/collection.h"
+#include "profiler/collect/profiling_options.h"
 #include "runtime/acl/api_span.h"
 #include "runtime/acl/process.h"
+#include "runtime/acl/prof_mode.h"
 #include "runtime/acl/wall.h"
 #include "runtime/op_table.h"
 
@@ -39,65 +41,87 @@ CollectionPtr& collection() {
 /// Executions between two whose tasks are recorded, as SS928's `interval`; 0 and 1: all are.
 std::atomic<std::uint32_t> sampling_interval = 0;
 
-void start(const profiler::CollectOptions& options) {
-  collection().reset();
-  collection() = CollectionPtr(std::make_unique<profiler::Collection>(options).release());
-  sampling_interval = static_cast<std::uint32_t>(options.interval);
+/// Somebody else than the program asks for it, through aclInit().
+void start_as_asked(const profiler::CollectOptions& options) {
+  start_collection(options);
+  prof_modes().set(ProfMode::kCommand);
 }
 
-/// ASCEND_WORK_PATH, else where the executable lies.
-fs::path default_output() {
-  const char* const work_path = std::getenv("ASCEND_WORK_PATH");
-  if (work_path != nullptr && *work_path != '\0') return work_path;
-  std::error_code status;
-  const fs::path executable = fs::read_symlink("/proc/self/exe", status);
-  return status ? fs::current_path() : executable.parent_path();
-}
-
-aclError code_of(const Error& e) {
-  return e.code() == ExitCode::kOutput ? ACL_ERROR_INVALID_FILE
-                                       : ACL_ERROR_INVALID_PROFILING_CONFIG;
-}
-
-}  // namespace
-
-void start_profiling_from_environment() {
+void start_for_msprof() {
   const char* const text = std::getenv(profiler::kOptionsVariable);
   if (text == nullptr) return;
   try {
-    start(profiler::options_from_json(
+    start_as_asked(profiler::options_from_json(
         nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false)));
   } catch (const Error& e) {  // the program does not know of msprof, and shall not suffer from it
     logger("profiler")->error("nothing is collected: {}", e.what());
   }
 }
 
-void start_profiling_from_config(const nlohmann::json& profiler) {
-  if (collection() != nullptr) {
+void start_for_acl_json(const nlohmann::json& acl_json) {
+  if (!acl_json.contains("profiler")) return;
+  const auto options = profiler::options_from_acl_json(acl_json["profiler"]);
+  if (!options) return;
+  if (collection() != nullptr)
     logger("profiler")->info("the profiler object of acl.json is ignored: msprof collects");
+  else
+    start_as_asked(*options);
+}
+
+void start_for_profiling_mode() {
+  const char* const text = std::getenv(profiler::kProfilingOptionsVariable);
+  const profiler::ProfilingMode mode = profiler::profiling_mode();
+  if (mode != profiler::ProfilingMode::kOn) {
+    if (text != nullptr)
+      logger("profiler")->warn("PROFILING_OPTIONS has no effect without PROFILING_MODE=true");
     return;
   }
+  const profiler::CollectOptions options =
+      profiler::options_from_profiling_options(text == nullptr ? "" : text);
+  if (collection() != nullptr)
+    logger("profiler")->warn("PROFILING_MODE=true has no effect: msprof or acl.json collects");
+  else
+    start_as_asked(options);
+}
+
+}  // namespace
+
+void start_profiling(const nlohmann::json& acl_json) {
   try {
-    if (const auto options = profiler::options_from_acl_json(profiler, default_output()))
-      start(*options);
+    start_for_msprof();
+    start_for_acl_json(acl_json);
+    start_for_profiling_mode();
   } catch (const Error& e) {
-    throw AclFailure(code_of(e), e.what());
+    stop_profiling();
+    throw AclFailure(profiling_code(e), e.what());
   }
 }
 
 void stop_profiling() {
-  collection().reset();
-  sampling_interval = 0;
+  stop_collection();
+  prof_modes().set(ProfMode::kOff);
 }
 
-fs::path start_profiling(const profiler::CollectOptions& options) {
-  start(options);
+fs::path start_collection(const profiler::CollectOptions& options) {
+  stop_collection();
+  collection() = CollectionPtr(std::make_unique<profiler::Collection>(options).release());
+  sampling_interval = static_cast<std::uint32_t>(options.interval);
   profile_all_models();
   return collection()->directory();
 }
 
+void stop_collection() {
+  collection().reset();
+  sampling_interval = 0;
+}
+
 fs::path profiling_directory() {
   return collection() == nullptr ? fs::path() : collection()->directory();
+}
+
+aclError profiling_code(const Error& e) {
+  return e.code() == ExitCode::kOutput ? ACL_ERROR_INVALID_FILE
+                                       : ACL_ERROR_INVALID_PROFILING_CONFIG;
 }
 
 void profile_model(const Model& model) {

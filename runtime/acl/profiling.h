@@ -1,32 +1,36 @@
 // The collection of this process: who starts it, and what it is told about models and executions.
 //
-// It is in one of two ways on from aclInit(): acl.json asks for it, or msprof does, through the environment variable
-// profiler::kOptionsVariable. msprof goes first. A third way is dynamic_profiling.h.
+// aclInit() starts one when it is asked to: by msprof, through the environment variable profiler::kOptionsVariable, by
+// acl.json, or by PROFILING_MODE=true; the first of them that does is heard. Others begin later: dynamic_profiling.h,
+// aclprofStart().
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <nlohmann/json_fwd.hpp>
-#include <string>
 
+#include "acl/acl_base.h"
+#include "base/error.h"
 #include "profiler/collect/options.h"
 #include "runtime/acl/model.h"
 
 namespace aoe::runtime::acl {
 
 // The process is locked in these.
-/// Does nothing without the variable.
-void start_profiling_from_environment();
-/// `profiler` of acl.json. Throws ACL_ERROR_INVALID_PROFILING_CONFIG, ACL_ERROR_INVALID_FILE for a directory that cannot be made.
-void start_profiling_from_config(const nlohmann::json& profiler);
-/// Ends the collection, if there is one.
+/// What aclInit() does; `acl_json` is the whole file, an object. Throws ACL_ERROR_INVALID_PROFILING_CONFIG,
+/// ACL_ERROR_INVALID_FILE for a directory that cannot be made.
+void start_profiling(const nlohmann::json& acl_json);
+/// Ends the collection, if there is one, and whatever mode is on.
 void stop_profiling();
-/// Tells the collection about a model, if there is one.
-void profile_model(const Model& model);
-/// A collection in the middle of the process's life; returns its directory. Throws Error.
-std::filesystem::path start_profiling(const profiler::CollectOptions& options);
+/// A collection from now on, in place of the one that runs; it knows the models that are loaded. Returns its directory.
+/// Throws Error.
+std::filesystem::path start_collection(const profiler::CollectOptions& options);
+void stop_collection();
 /// Of the collection that runs; empty: none does.
 std::filesystem::path profiling_directory();
+/// Tells the collection about a model, if there is one.
+void profile_model(const Model& model);
+
+aclError profiling_code(const Error& e);
 
 /// One execution of a model: its number, whether it is sampled, and its event.
 class ExecutionSpan {

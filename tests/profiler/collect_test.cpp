@@ -11,6 +11,7 @@
 #include "profiler/collect/acl_config.h"
 #include "profiler/collect/collection.h"
 #include "profiler/collect/metric_groups.h"
+#include "profiler/collect/option_values.h"
 #include "profiler/collect/perf_counters.h"
 #include "profiler/collect/system_sampler.h"
 #include "tests/profiler/raw_memory.h"
@@ -173,6 +174,10 @@ TEST(CollectOptions, ComeBackFromJson) {
   options.task_time = TaskTime::kL0;
   options.aicpu = true;
   options.task_memory = false;
+  options.msproftx = true;
+  options.training_trace = false;
+  options.fp_point = "first";
+  options.bp_point = "last";
   options.aic_metrics = "Memory";
   options.interval = 3;
   options.storage_limit_bytes = 300 << 20;
@@ -190,22 +195,34 @@ TEST(CollectOptions, ComeBackFromJson) {
 }
 
 TEST(CollectOptions, StorageLimits) {
-  EXPECT_EQ(storage_limit_from("200MB", "x"), std::uint64_t{200} << 20);
-  EXPECT_EQ(storage_limit_from("4294967295MB", "x"), std::uint64_t{4294967295} << 20);
+  EXPECT_EQ(storage_limit({"x", "200MB"}), std::uint64_t{200} << 20);
+  EXPECT_EQ(storage_limit({"x", "4294967295MB"}), std::uint64_t{4294967295} << 20);
   for (const char* flawed : {"199MB", "4294967296MB", "200", "200GB", "MB", "200 MB", "-1MB", ""})
-    EXPECT_THROW(storage_limit_from(flawed, "x"), Error) << flawed;
+    EXPECT_THROW(storage_limit({"x", flawed}), Error) << flawed;
 }
 
 TEST(AclJson, OtherMetricsOfSs928AreNone) {
-  const aoe::tests::TempDir temp;
-  const auto metrics_of = [&](const nlohmann::json& metrics) {
-    return options_from_acl_json({{"switch", "on"}, {"aac_metrics", metrics}}, temp.path())
-        ->aic_metrics;
+  const auto metrics_of = [](const nlohmann::json& metrics) {
+    return options_from_acl_json({{"switch", "on"}, {"aac_metrics", metrics}})->aic_metrics;
   };
   EXPECT_EQ(metrics_of("ArithmeticUtilization"), "ArithmeticUtilization");
   EXPECT_EQ(metrics_of("PipeUtilization"), "");
-  EXPECT_THROW(options_from_acl_json({{"switch", "on"}, {"acl_api", "on"}}, temp / "missing"),
-               Error);
+}
+
+TEST(AclJson, Ss928GoesBesideTheExecutableWithoutADirectory) {
+  const aoe::tests::TempDir temp;
+  const fs::path here = fs::read_symlink("/proc/self/exe").parent_path();
+  ::setenv("ASCEND_WORK_PATH", temp.path().c_str(), 1);
+  const auto output_of = [](nlohmann::json profiler) {
+    profiler["switch"] = "on";
+    return options_from_acl_json(profiler)->output;
+  };
+  EXPECT_EQ(output_of({{"acl_api", "on"}}), here);
+  EXPECT_EQ(output_of({{"acl_api", "on"}, {"output", (temp / "missing").string()}}), here);
+  EXPECT_EQ(output_of({{"acl_api", "on"}, {"output", temp.path().string()}}), temp.path());
+  EXPECT_EQ(output_of({{"ascendcl", "on"}}), temp.path());
+  ::unsetenv("ASCEND_WORK_PATH");
+  EXPECT_EQ(output_of({{"ascendcl", "on"}}), here);
 }
 
 // ---- a collection of this process ----

@@ -39,7 +39,7 @@ RemoteSettings remote_settings(const po::variables_map& flags) {
   settings.main = fs::canonical(settings.main);
   for (const char* key : {"switch", "acl_api", "aacpu", "interval", "aac_metrics"})
     settings.profiler[key] = text_of(flags, key);
-  settings.options = profiler::options_from_acl_json(settings.profiler, fs::current_path());
+  settings.options = profiler::options_from_acl_json(settings.profiler);
   if (!settings.options && settings.profiler["switch"] != "off")
     reject("--switch", "is neither on nor off");
   settings.exports = flags.contains("all");

@@ -9,8 +9,7 @@
 #include <sstream>
 
 #include "base/error.h"
-#include "profiler/collect/acl_config.h"
-#include "profiler/collect/metric_groups.h"
+#include "profiler/collect/option_values.h"
 #include "tools/common/environment.h"
 
 namespace aoe::tools {
@@ -18,6 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using profiler::CollectOptions;
+using profiler::GivenValue;
 using profiler::TaskTime;
 
 struct Flag {
@@ -47,6 +47,7 @@ constexpr Flag kFlags[] = {
     {"aic-metrics", "GROUP",
      "group of hardware counters (default PipeUtilization), or Custom:0x49,0x8"},
     {"task-memory", "on|off", "memory that models and programs allocate (default on)"},
+    {"msproftx", "on|off", "stamps and ranges of the program (default off)"},
     {"host-sys", "cpu,mem", "CPU time and memory of the program"},
     {"host-sys-usage", "cpu,mem", "the same, and of the whole machine"},
     {"host-sys-usage-freq", "1..50", "samples a second (default 50)"},
@@ -70,7 +71,6 @@ constexpr Flag kFlags[] = {
 constexpr const char* kWithoutEffect[] = {"hccl",
                                           "l2",
                                           "task-block",
-                                          "msproftx",
                                           "mstx-domain-include",
                                           "mstx-domain-exclude",
                                           "sys-hardware-mem",
@@ -85,57 +85,35 @@ constexpr const char* kWithoutEffect[] = {"hccl",
                                           "instr-profiling",
                                           "instr-profiling-freq"};
 
-/// The flags as they were given, with their checks.
+/// The flags as they were given.
 class Given {
  public:
   explicit Given(const po::variables_map& flags) : flags_(flags) {}
 
   bool has(const char* flag) const { return flags_.contains(flag); }
   std::string text(const char* flag) const { return text_of(flags_, flag); }
+  GivenValue value(const char* flag) const { return {std::string("--") + flag, text(flag)}; }
 
   bool is_on(const char* flag, bool fallback) const {
-    if (!has(flag)) return fallback;
-    return one_of(flag, {"on", "off"}) == "on";
+    return has(flag) ? profiler::on_or_off(value(flag)) : fallback;
   }
   std::string one_of(const char* flag, std::initializer_list<std::string_view> words) const {
-    const std::string value = text(flag);
-    if (std::find(words.begin(), words.end(), value) != words.end()) return value;
-    std::string known;
-    for (const std::string_view word : words)
-      known += (known.empty() ? "" : ", ") + std::string(word);
-    reject(std::string("--") + flag, "'" + value + "' is not known", "use " + known);
+    return profiler::one_of(value(flag), words);
   }
   double number(const char* flag, double least, double most) const {
-    const std::string value = text(flag);
-    std::istringstream in(value);
-    double number = 0;
-    if (!(in >> number) || !in.eof() || !(number >= least) || !(number <= most)) {
-      std::ostringstream range;
-      range << "use " << least << " to " << most;
-      reject(std::string("--") + flag, "'" + value + "' is out of range", range.str());
-    }
-    return number;
+    return profiler::number(value(flag), least, most);
   }
 
  private:
   const po::variables_map& flags_;
 };
 
-TaskTime task_time_of(const Given& given) {
-  if (!given.has("task-time")) return TaskTime::kL1;
-  const std::string level = given.one_of("task-time", {"on", "off", "l0", "l1", "l2", "l3"});
-  if (level == "off") return TaskTime::kOff;
-  return level == "l0" ? TaskTime::kL0 : TaskTime::kL1;
-}
-
 std::string metrics_of(const Given& given, TaskTime task_time) {
   if (given.has("aic-mode") &&
       given.one_of("aic-mode", {"task-based", "sample-based"}) == "sample-based")
     reject("--aic-mode", "counters are read around each op here", "use task-based");
   const std::string metrics =
-      given.has("aic-metrics") ? given.text("aic-metrics") : "PipeUtilization";
-  if (const std::string flaw = profiler::flaw_of_metrics(metrics); !flaw.empty())
-    reject("--aic-metrics", flaw);
+      given.has("aic-metrics") ? profiler::metrics(given.value("aic-metrics")) : "PipeUtilization";
   return given.is_on("ai-core", task_time == TaskTime::kL1) ? metrics : std::string();
 }
 
@@ -145,9 +123,9 @@ void read_system(const Given& given, CollectOptions& options, std::vector<std::s
     if (!words.empty()) unused.push_back(std::string("--") + flag + "=" + words);
   };
   if (given.has("host-sys"))
-    note("host-sys", profiler::apply_host_sys(given.text("host-sys"), system));
+    note("host-sys", profiler::apply_host_sys(given.value("host-sys"), system));
   if (given.has("host-sys-usage"))
-    note("host-sys-usage", profiler::apply_host_sys_usage(given.text("host-sys-usage"), system));
+    note("host-sys-usage", profiler::apply_host_sys_usage(given.value("host-sys-usage"), system));
   if (given.is_on("sys-cpu-profiling", false)) system.system_cpu = true;
   if (given.is_on("sys-profiling", false)) system.system_cpu = system.system_memory = true;
   if (given.is_on("sys-pid-profiling", false)) system.process_cpu = system.process_memory = true;
@@ -232,18 +210,18 @@ RunSettings run_settings(const po::variables_map& flags, const std::vector<std::
     settings.type = ExportAs::kDatabase;
   settings.exports = given.is_on("export", true);
 
-  options.output = given.has("output") ? fs::path(given.text("output"))
-                                       : default_output(given, settings.command);
-  profiler::check_path_characters(options.output.string(), "--output");
+  options.output = profiler::output_path(
+      {"--output", given.has("output") ? given.text("output")
+                                       : default_output(given, settings.command).string()});
   options.acl_api = given.is_on("ascendcl", true) && given.is_on("acl-api", true);
   options.runtime_api = given.is_on("runtime-api", false);
-  options.task_time = task_time_of(given);
+  if (given.has("task-time")) options.task_time = profiler::task_time(given.value("task-time"));
   options.aicpu = given.is_on("aicpu", false);
   options.task_memory = given.is_on("task-memory", true);
+  options.msproftx = given.is_on("msproftx", false);
   options.aic_metrics = metrics_of(given, options.task_time);
   if (given.has("storage-limit"))
-    options.storage_limit_bytes =
-        profiler::storage_limit_from(given.text("storage-limit"), "--storage-limit");
+    options.storage_limit_bytes = profiler::storage_limit(given.value("storage-limit"));
   options.delay_s = seconds_of(given, "delay");
   options.duration_s = seconds_of(given, "duration");
   read_system(given, options, settings.without_effect);
