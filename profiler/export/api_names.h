@@ -29,6 +29,13 @@ constexpr std::string_view layer_name(std::int64_t type) {
   return "N/A";
 }
 
+/// The component of older releases that does it: they have no levels, and call model and node GE.
+constexpr std::string_view component_name(std::int64_t type) {
+  const std::string_view level = level_name(type);
+  if (level == "model" || level == "node") return "GE";
+  return level == "runtime" ? "Runtime" : "AscendCL";
+}
+
 constexpr std::string_view api_mode(std::string_view api) {
   if (api.starts_with("aclmdl") || api.starts_with("Model")) return "ACL_MODEL";
   if (api.starts_with("aclrt") || api.starts_with("Launch")) return "ACL_RTS";

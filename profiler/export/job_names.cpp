@@ -14,6 +14,13 @@ std::string model_file_name(const ModelRow& model) {
   return name;
 }
 
+std::string job_layer_name(const OpRow& op) {
+  if (op.original_ops.find(';') == std::string::npos) return op.name;
+  std::string joined = op.original_ops;
+  std::replace(joined.begin(), joined.end(), ';', '+');
+  return joined;
+}
+
 std::string batch_num(const ModelRow& model) {
   if (model.ops.empty()) return "NA";
   const std::string& shapes = model.ops.front().input_shapes;
@@ -21,19 +28,36 @@ std::string batch_num(const ModelRow& model) {
   return first.empty() || first.find_first_not_of("0123456789") != std::string::npos ? "NA" : first;
 }
 
-std::string picture_count(const Database& profile, const ModelRow& model,
-                          const ExportSelection& selection) {
+namespace {
+
+/// Times the batch; `executions` is SQL for how many of the model's.
+std::string pictures_of(const Database& profile, const ModelRow& model, const char* executions) {
   const std::string batch = batch_num(model);
-  if (batch == "NA" || selection.iteration) return batch;
-  Statement row =
-      profile.connection().prepare("SELECT count(*) FROM MODEL_EXECUTION WHERE modelId = ?");
+  if (batch == "NA") return batch;
+  Statement row = profile.connection().prepare("SELECT " + std::string(executions) +
+                                               " FROM MODEL_EXECUTION WHERE modelId = ?");
   row.bind(1, model.id);
   return std::to_string(std::stoll(batch) * (row.step() ? row.integer(0) : 0));
 }
 
-std::string job_timeline_stem(const std::string& kind, const ModelRow& model) {
-  return kind + "_0." + model_file_name(model) + "." + std::to_string(model.id) + "." +
-         batch_num(model);
+}  // namespace
+
+std::string picture_count(const Database& profile, const ModelRow& model,
+                          const ExportSelection& selection) {
+  return selection.iteration ? batch_num(model) : pictures_of(profile, model, "count(*)");
+}
+
+std::string input_picture_count(const Database& profile, const ModelRow& model) {
+  // Runs count from 1 whether they are sampled or not. What follows the last sampled one is not seen.
+  return pictures_of(profile, model, "coalesce(max(run), 0)");
+}
+
+std::string job_timeline_stem(const std::string& kind, const ModelRow& model,
+                              const ExportSelection& selection) {
+  const std::string stem = kind + "_0." + model_file_name(model) + "." + std::to_string(model.id) +
+                           "." + batch_num(model);
+  if (!selection.iteration) return stem;
+  return stem + "." + std::to_string(selection.iteration->iteration_id);
 }
 
 }  // namespace aoe::profiler

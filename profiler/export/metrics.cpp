@@ -234,9 +234,14 @@ CounterNames::CounterNames(const Database& profile) {
 }
 
 Figure CounterNames::value(const TaskFigures& task, std::string_view name) const {
-  for (std::size_t slot = 0; slot < std::min(names_.size(), task.counters.size()); ++slot)
-    if (names_[slot] == name && task.counters[slot])
-      return static_cast<double>(*task.counters[slot]);
+  const auto found = slot(name);
+  if (!found || !task.counters[*found]) return std::nullopt;
+  return static_cast<double>(*task.counters[*found]);
+}
+
+std::optional<std::size_t> CounterNames::slot(std::string_view name) const {
+  for (std::size_t slot = 0; slot < std::min<std::size_t>(names_.size(), kMostCounters); ++slot)
+    if (names_[slot] == name) return slot;
   return std::nullopt;
 }
 

@@ -58,6 +58,7 @@ class CounterNames {
   explicit CounterNames(const Database& profile);
   bool any() const { return !names_.empty(); }
   std::optional<double> value(const TaskFigures& task, std::string_view name) const;
+  std::optional<std::size_t> slot(std::string_view name) const;
 
  private:
   std::vector<std::string> names_;

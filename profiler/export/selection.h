@@ -10,6 +10,9 @@ namespace aoe::profiler {
 /// Calls of AscendCL and of the runtime, without what lies between them: a model's load.
 inline constexpr const char* kCallsAlone = "(SELECT * FROM API_CALL WHERE type <> 15000)";
 
+/// What the runtime launches for them (--runtime-api).
+inline constexpr const char* kRuntimeCalls = "API_CALL WHERE type = 5000";
+
 /// " WHERE startNs BETWEEN .. AND ..", or nothing: by time, for what belongs to no model.
 inline std::string time_filter(const ExportSelection& selection, const char* column = "startNs") {
   if (!selection.iteration) return {};

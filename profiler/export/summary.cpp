@@ -32,7 +32,9 @@ std::vector<std::filesystem::path> export_summaries(const Database& profile,
                                                     const std::string& timestamp,
                                                     const SummaryOptions& options) {
   make_directories(directory);
-  const std::string suffix = profile.generation() == Generation::kProf ? "_" + timestamp : "";
+  const bool is_prof = profile.generation() == Generation::kProf;
+  const std::string suffix =
+      is_prof ? "_" + export_suffix(timestamp, options.selection) : std::string();
   std::vector<std::filesystem::path> written;
   const SummaryRegistry registry;
   for (const SummaryTable& table : registry.tables()) {
@@ -43,9 +45,14 @@ std::vector<std::filesystem::path> export_summaries(const Database& profile,
     const std::vector<SummaryPart> parts = table.parts
                                                ? table.parts(profile, options.selection)
                                                : std::vector<SummaryPart>{{.stem = table.name}};
+    // As JSON it would have the name of a timeline.
+    const std::vector<std::string> timelines = timeline_files();
+    const bool needs_name =
+        is_prof && options.format == SummaryFormat::kJson &&
+        std::find(timelines.begin(), timelines.end(), table.name) != timelines.end();
     for (const SummaryPart& part : parts) {
       TableWriter writer({.directory = directory,
-                          .stem = part.stem,
+                          .stem = part.stem + (needs_name ? "_summary" : ""),
                           .suffix = suffix,
                           .format = options.format,
                           .rows_per_file = options.rows_per_file},

@@ -30,29 +30,67 @@ const Layers& main_layers() {
   return layers;
 }
 
-std::vector<fs::path> export_prof(const Database& profile, const fs::path& directory,
-                                  const std::string& timestamp, const ExportSelection& selection,
-                                  const std::vector<std::string>& left_out) {
-  struct File {
-    const char* name;
-    const char* table;  ///< there is no such file without rows here
-    Layers layers;
-  };
-  const File files[] = {
-      {"msprof", "TASK", main_layers()},
+struct File {
+  const char* name;
+  const char* rows;  ///< there is no such file without rows here; nullptr: always
+  Layers layers;
+};
+
+// What older releases showed in files of their own is in msprof_*.json as well.
+void write_host_stack(const Database& profile, const ExportSelection& selection,
+                      TraceWriter& trace) {
+  write_api_view(
+      profile, selection,
+      {.acl = true, .model = true, .node = true, .runtime = true, .process_per_level = true},
+      trace);
+}
+void write_thread_group(const Database& profile, const ExportSelection& selection,
+                        TraceWriter& trace) {
+  write_api_view(profile, selection, {.acl = true, .model = true, .node = true, .runtime = true},
+                 trace);
+}
+void write_runtime_calls(const Database& profile, const ExportSelection& selection,
+                         TraceWriter& trace) {
+  write_api_view(profile, selection, {.runtime = true, .process_per_level = true}, trace);
+}
+void write_executions(const Database& profile, const ExportSelection& selection,
+                      TraceWriter& trace) {
+  write_api_view(profile, selection, {.model = true, .process_per_level = true}, trace);
+}
+void write_launches(const Database& profile, const ExportSelection& selection, TraceWriter& trace) {
+  write_api_view(profile, selection, {.node = true, .process_per_level = true}, trace);
+}
+
+const std::vector<File>& prof_files() {
+  static const std::vector<File> files = {
+      {"msprof", nullptr, main_layers()},
       {"step_trace", "STEP_TRACE", {{nullptr, write_step_layer}}},
       {"msprof_tx", "MSTX_EVENTS", {{nullptr, write_mstx_layer}}},
+      {"ai_stack_time", "TASK", {{nullptr, write_host_stack}, {nullptr, write_task_layer}}},
+      {"thread_group", "API_CALL", {{nullptr, write_thread_group}}},
+      {"task_time", "TASK", {{nullptr, write_task_layer}}},
+      {"runtime_api", kRuntimeCalls, {{nullptr, write_runtime_calls}}},
+      {"ge", "MODEL_EXECUTION", {{nullptr, write_executions}}},
+      {"ge_op_execute", "TASK", {{nullptr, write_launches}}},
   };
+  return files;
+}
+
+bool is_named(const std::vector<std::string>& names, const char* name) {
+  return name != nullptr && std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::vector<fs::path> export_prof(const Database& profile, const fs::path& directory,
+                                  const std::string& suffix, const ExportSelection& selection,
+                                  const std::vector<std::string>& left_out) {
   std::vector<fs::path> written;
-  for (const File& file : files) {
-    const bool is_main = &file == &files[0];
-    if (!is_main && !profile.has_rows(file.table)) continue;
-    written.push_back(directory / (std::string(file.name) + "_" + timestamp + ".json"));
+  for (const File& file : prof_files()) {
+    if (is_named(left_out, file.name)) continue;
+    if (file.rows != nullptr && !profile.has_rows(file.rows)) continue;
+    written.push_back(directory / (std::string(file.name) + "_" + suffix + ".json"));
     TraceWriter trace(written.back());
     for (const NamedLayer& layer : file.layers)
-      if (layer.name == nullptr ||
-          std::find(left_out.begin(), left_out.end(), layer.name) == left_out.end())
-        layer.write(profile, selection, trace);
+      if (!is_named(left_out, layer.name)) layer.write(profile, selection, trace);
     trace.finish();
   }
   return written;
@@ -69,7 +107,7 @@ void write_job_tasks(const Database& profile, const ModelRow& model, const std::
     for (char& c : task_type)
       if (c == '_') c = ' ';
     trace
-        .slice(op == nullptr ? "N/A" : op->name, {profile.process_id(), row.integer(3)},
+        .slice(op == nullptr ? "N/A" : job_layer_name(*op), {profile.process_id(), row.integer(3)},
                row.integer(0) - offset_ns, row.integer(1) - row.integer(0))
         .arg("Task Type", task_type)
         .arg("Stream Id", row.integer(3))
@@ -109,7 +147,7 @@ std::vector<fs::path> export_job(const Database& profile, const fs::path& direct
     const std::string filter = selection.iteration ? task_filter(selection)
                                                    : " WHERE modelId = " + std::to_string(model.id);
     const auto write = [&](const char* kind, auto&& body) {
-      written.push_back(directory / (job_timeline_stem(kind, model) + ".json"));
+      written.push_back(directory / (job_timeline_stem(kind, model, selection) + ".json"));
       TraceWriter trace(written.back());
       body(trace);
       trace.finish();
@@ -131,7 +169,19 @@ std::vector<fs::path> export_timelines(const Database& profile, const fs::path& 
                                        const std::vector<std::string>& left_out) {
   make_directories(directory);
   if (profile.generation() == Generation::kJob) return export_job(profile, directory, selection);
-  return export_prof(profile, directory, timestamp, selection, left_out);
+  return export_prof(profile, directory, export_suffix(timestamp, selection), selection, left_out);
+}
+
+std::string export_suffix(const std::string& timestamp, const ExportSelection& selection) {
+  if (!selection.iteration) return timestamp;
+  return "0_" + std::to_string(selection.iteration->model_id) + "_" +
+         std::to_string(selection.iteration->iteration_id);
+}
+
+std::vector<std::string> timeline_files() {
+  std::vector<std::string> names;
+  for (const File& file : prof_files()) names.emplace_back(file.name);
+  return names;
 }
 
 std::vector<std::string> timeline_layers() {

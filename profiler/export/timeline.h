@@ -19,15 +19,21 @@ struct ExportSelection {
   std::optional<Iteration> iteration;  ///< none: all
 };
 
-/// PROF: msprof_<timestamp>.json, and step_trace_* and msprof_tx_* where there is something to
-/// show. JOB: task_time and acl of each model, with names of their own (reference 6A). A file of an
+/// What stands behind the names of a PROF's files: the timestamp, or of one iteration
+/// "{device}_{model}_{iteration}", so that it never replaces the export of all.
+std::string export_suffix(const std::string& timestamp, const ExportSelection& selection);
+
+/// PROF: msprof_<suffix>.json, and the others of timeline_files() where there is something to show.
+/// JOB: task_time and acl of each model, with names of their own (reference 6A). A file of an
 /// earlier export with the same name is replaced.
-/// `left_out` names layers of msprof_<timestamp>.json (timeline_layers()) that nobody wants.
+/// `left_out` names files (timeline_files()), or layers of msprof_<suffix>.json
+/// (timeline_layers()), that nobody wants.
 std::vector<std::filesystem::path> export_timelines(const Database& profile,
                                                     const std::filesystem::path& directory,
                                                     const std::string& timestamp,
                                                     const ExportSelection& selection,
                                                     const std::vector<std::string>& left_out = {});
 std::vector<std::string> timeline_layers();
+std::vector<std::string> timeline_files();
 
 }  // namespace aoe::profiler

@@ -19,7 +19,12 @@ enum class Layer : int {
   kNpuMemory = 17,
   kStepTrace = 18,
   kMsTx = 19,
-  kOverlap = 20
+  kOverlap = 20,
+  // Components of the host in the files of older releases.
+  kAscendCl = 21,
+  kGraphEngine = 22,
+  kRuntime = 23,
+  kTaskScheduler = 24
 };
 inline constexpr int kHostDevice = 31;
 

@@ -6,13 +6,22 @@ make_model mlp-training --small --batch=4 --output=mlp.onnx >/dev/null || fail "
 run 0 atc --framework=5 --model=mlp.onnx --output=mlp --threads=1
 
 # Collected, parsed and exported in one command.
-run 0 msprof --output=prof aoe_run --model=mlp.om --repeat=20
+run 0 msprof --output=prof --runtime-api=on aoe_run --model=mlp.om --repeat=20
+has out 'Computation: No Strategy In Bank'  # the advice, printed
 has out 'Start parse data in .*/prof/PROF_000001_'
 has out 'Export all data in .* done\.'
 dir=$(echo prof/PROF_*)
 files=$dir/mindstudio_profiler_output
 for file in msprof_2*.json step_trace_2*.json {op_summary,op_statistic,api_statistic,task_time,step_trace}_2*.csv; do
   exists "$(echo "$files"/$file)"
+done
+# What older releases have in files of their own.
+for file in {ai_stack_time,thread_group,task_time,runtime_api,ge,ge_op_execute}_2*.json \
+  {ai_stack_time,runtime_api,ge_op_execute}_2*.csv; do
+  exists "$(echo "$files"/$file)"
+done
+for timeline in "$files"/*_2*.json; do
+  python3 "$checker" "$timeline" >checked || fail "$timeline: $(cat checked)"
 done
 exists "$files/prof_rule_0.json"
 exists "$(echo "$dir"/msprof_*.db)"
@@ -37,9 +46,14 @@ for number, row in enumerate(rows):
     assert (row["Data Aug Bound(us)"] == "N/A") == (number == 0), row
 END
 
-rm -r "$files"
+# One iteration has names of its own: what is there of all stays as it is.
+all=$(cd "$files" && sha256sum *_2*.{json,csv} prof_rule_0.json)
 run 0 msprof --export=on --output=prof --summary-format=json --model-id=1 --iteration-id=2
-equal "$(json "$(echo "$files"/op_summary_*.json)" '{row["Infer ID"] for row in d}')" "{2}" "one iteration"
+equal "$(json "$files"/op_summary_0_1_2.json '{row["Infer ID"] for row in d}')" "{2}" "one iteration"
+exists "$files/msprof_0_1_2.json"
+exists "$files/step_trace_0_1_2.json"          # the timeline
+exists "$files/step_trace_summary_0_1_2.json"  # and the summary
+(cd "$files" && sha256sum --quiet -c <<<"$all") || fail "an export of one iteration changed that of all"
 
 rm -r "$files"
 echo '{"op_summary": false, "timeline": false}' >reports.json
@@ -82,6 +96,11 @@ run 0 msprof --parse=on --output=prof
 has err 'warning: .*slice_0'
 has "$dir/mindstudio_profiler_log/import.log" 'slice_0: .* lost: '
 
+refuses 2 "'banana' is not known" msprof --output=x --ge-api=banana true
+refuses 2 "'yes' is not known" msprof --output=x --model-execution=yes true
+refuses 2 "'1' is not known" msprof --output=x --sys-devices=1 true
+refuses 2 "'1000' is no number in range" msprof --output=x --aic-freq=1000 true
+refuses 2 "'on' is not known" msprof --output=x --llc-profiling=on true
 refuses 2 'given together' msprof --export=on --output=prof --model-id=1
 refuses 2 'allows only --output' msprof --export=on --output=prof --type=db --reports=reports.json
 refuses 2 'has no iteration 999' msprof --export=on --output=prof --model-id=1 --iteration-id=999

@@ -59,6 +59,12 @@ const HeaderCase kProfHeaders[] = {
     {"msprof_tx",
      "Device_id, pid, tid, category, event_type, payload_type, payload_value, Start_time(us), "
      "End_time(us), message_type, message, domain, Device Start_time(us), Device End_time(us)"},
+    {"runtime_api",
+     "Device_id, Name, Stream ID, Time(%), Time(ns), Calls, Avg(ns), Min(ns), Max(ns), "
+     "Process ID, Thread ID"},
+    {"ge_op_execute",
+     "Device_id, Thread ID, OP Name, OP Type, Event Type, Start Time(us), Duration(us)"},
+    {"ai_stack_time", "Device_id, Infer ID, Module, API, Start Time(us), Duration(ns)"},
 };
 
 const HeaderCase kJobHeaders[] = {
@@ -109,6 +115,7 @@ void fill_everything(SyntheticProfile& raw) {
   raw.counters(0, run_and_model(1, 1), 1000, {1000, 100, 40});
   raw.step(run_and_model(1, 1), 900, 2600);
   raw.api("aclmdlExecute", 800, 2700, run_and_model(1, 1));
+  raw.api("LaunchKernels", 950, 2600, run_and_model(1, 1), 5000);
   raw.memory("arena resnet", 4096, 10, 10);
   raw.stamp("hello", 5, 5);
 }

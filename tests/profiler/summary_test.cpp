@@ -140,6 +140,27 @@ TEST(OperatorMemory, FollowsABlockToItsRelease) {
                                       "N/A", "N/A", "NPU:0"}));
 }
 
+TEST(JobOpSummary, JoinsFusedLayersAndCountsPicturesAndMisses) {
+  TempDir dir;
+  const nlohmann::json counters = {{{"name", "l1i_misses"}, {"event", "e"}},
+                                   {{"name", "instructions"}, {"event", "e"}}};
+  SyntheticProfile raw(dir.path(), Generation::kJob, {{"counters", counters}});
+  nlohmann::json fused = synthetic_op("conv", "Conv2D+Relu", {{4, 8}}, {{4, 8}});
+  fused["original_ops"] = {"conv", "relu"};
+  raw.model(synthetic_model(nlohmann::json::array({fused})));
+  for (const std::uint32_t run : {2u, 4u}) {  // every second one is sampled
+    raw.step(run_and_model(run, 1), run * 1000, run * 1000 + 900);
+    raw.task(0, run_and_model(run, 1), run * 1000 + 100, run * 1000 + 800);
+    raw.counters(0, run_and_model(run, 1), run * 1000 + 100, {3, 1000});
+  }
+  const ExportedTables tables = export_tables(raw);
+  // Four pictures a run: 16 went in, 8 were sampled; 6 misses in 2000 instructions.
+  std::string names;
+  for (const auto& [name, text] : tables.texts) names += name + " ";
+  ASSERT_TRUE(tables.has("op_summary_0.resnet.1.4.16.8.0.003000.NA.csv")) << names;
+  EXPECT_EQ(tables.cell("op_summary", 1, "Layer Name"), "conv+relu");
+}
+
 TEST(JobOpSummary, AveragesLayersAndAddsATotal) {
   TempDir dir;
   SyntheticProfile raw(dir.path(), Generation::kJob);

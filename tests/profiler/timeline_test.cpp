@@ -6,6 +6,7 @@
 #include <climits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/file.h"
 #include "profiler/database/importer.h"
@@ -173,9 +174,36 @@ TEST(Timeline, OfOneIterationHoldsNoOther) {
   fill_with_runs(raw, 10, 3);
   raw.flush();
   const Database profile(import_raw(raw.directory()).database);
-  const json events = timelines(raw, {.iteration = profile.iteration(1, 4)}).events("msprof_2026");
+  // Its name tells, so that it does not replace the timeline of all.
+  const json events =
+      timelines(raw, {.iteration = profile.iteration(1, 4)}).events("msprof_0_1_4.");
   ASSERT_EQ(only(events, "X", "conv0").size(), 1u);
   EXPECT_EQ(only(events, "X", "conv0")[0]["args"]["Batch Id"], 4);
+}
+
+std::size_t slices(const Exported& exported, const std::string& prefix) {
+  return only(exported.events(prefix), "X").size();
+}
+
+TEST(Timeline, HasTheFilesOfOlderReleases) {
+  TempDir dir;
+  SyntheticProfile raw(dir.path(), Generation::kProf);
+  fill_with_runs(raw, 4, 3);
+  raw.api("LaunchKernels", 2'000'000'000, 2'000'000'100, run_and_model(1, 1), 5000);
+  const Exported exported = timelines(raw);
+  EXPECT_EQ(slices(exported, "task_time_"), 4u * 3);
+  EXPECT_EQ(slices(exported, "ge_op_execute_"), 4u * 3);
+  EXPECT_EQ(slices(exported, "ge_2026"), 4u);
+  EXPECT_EQ(slices(exported, "runtime_api_"), 1u);
+  EXPECT_EQ(slices(exported, "thread_group_"), 1u + 4u * (1 + 1 + 3));
+  EXPECT_EQ(slices(exported, "ai_stack_time_"), 1u + 4u * (1 + 1 + 3 + 3));
+  std::set<std::string> components;
+  for (const json& process : only(exported.events("ai_stack_time_"), "M", "process_name"))
+    components.insert(process["args"]["name"]);
+  EXPECT_EQ(components, (std::set<std::string>{"AscendCL", "GE", "Runtime", "Task Scheduler"}));
+  // Arrows have both their ends in one file, or none.
+  for (const auto& [name, text] : exported.texts)
+    EXPECT_EQ(only(json::parse(text), "s").size(), only(json::parse(text), "f").size()) << name;
 }
 
 TEST(Timeline, OfAJobIsOneFilePerModelAndKind) {

@@ -7,10 +7,10 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "profiler/advice/advice.h"
 #include "profiler/database/profile_directory.h"
 #include "profiler/export/summary.h"
 #include "profiler/export/timeline.h"
+#include "tools/msprof/advice_text.h"
 
 namespace aoe::tools {
 namespace fs = std::filesystem;
@@ -50,26 +50,35 @@ void write_readme(const fs::path& directory) {
       directory / "README.txt",
       "msprof_*.json      timeline: open it in Perfetto (ui.perfetto.dev) or chrome://tracing\n"
       "step_trace_*.json  iterations\n"
+      "ai_stack_time_*, thread_group_*, task_time_*, runtime_api_*, ge_*, ge_op_execute_*.json\n"
+      "                   parts of that timeline, as older releases have them\n"
       "*.csv, *.json      summaries; docs/msprof.md explains every column\n"
       "prof_rule_0.json   advice; msprof advise -dir=... prints it\n"
       "Times are microseconds of CLOCK_MONOTONIC.\n");
 }
 
-void export_files(const Database& profile, const fs::path& directory, const std::string& timestamp,
-                  const ExportRequest& request) {
+/// Returns the advice that it wrote.
+std::vector<profiler::Finding> export_files(const Database& profile, const fs::path& directory,
+                                            const std::string& timestamp,
+                                            const ExportRequest& request) {
   const profiler::ExportSelection selection = selection_of(profile, request);
   const bool is_prof = profile.generation() == profiler::Generation::kProf;
   if (request.timeline && !is_left_out(request, "timeline"))
     export_timelines(profile, profiler::timeline_directory(directory), timestamp, selection,
                      request.left_out);
-  if (!request.summary) return;
+  if (!request.summary) return {};
   const fs::path summaries = profiler::summary_directory(directory);
   export_summaries(
       profile, summaries, timestamp,
       {.format = request.format, .selection = selection, .left_out = request.left_out});
-  if (!is_left_out(request, "prof_rule"))
-    write_advice(advise(profile), summaries / "prof_rule_0.json");
+  // Advice is about all of it: that of one iteration would replace it.
+  std::vector<profiler::Finding> findings;
+  if (!selection.iteration && !is_left_out(request, "prof_rule")) {
+    findings = advise(profile);
+    write_advice(findings, summaries / "prof_rule_0.json");
+  }
   if (is_prof) write_readme(summaries);
+  return findings;
 }
 
 }  // namespace
@@ -96,20 +105,26 @@ Database open_profile(const fs::path& directory) {
   return Database(profiler::database_path(directory));
 }
 
-void export_directory(const fs::path& directory, const ExportRequest& request) {
+std::vector<profiler::Finding> export_directory(const fs::path& directory,
+                                                const ExportRequest& request) {
   const Database profile = open_profile(directory);
   const std::string timestamp = profiler::timestamp_now();
   say("Start export data in " + directory.string() + ".");
-  if (!request.database_only) export_files(profile, directory, timestamp, request);
+  std::vector<profiler::Finding> findings;
+  if (!request.database_only) findings = export_files(profile, directory, timestamp, request);
   if (profile.generation() == profiler::Generation::kProf) publish_database(directory, timestamp);
   if (request.clear) fs::remove_all(profiler::database_path(directory).parent_path());
   say("Export all data in " + directory.string() + " done.");
+  return findings;
 }
 
 void process_collected(const fs::path& directory, const ExportRequest& request) {
   parse_directory(directory);
   say("Query all data in " + directory.string() + " done.");
-  export_directory(directory, request);
+  const std::vector<profiler::Finding> findings = export_directory(directory, request);
+  if (request.database_only) return;
+  std::cout << '\n';
+  print_advice(findings);
 }
 
 std::vector<std::string> reports_left_out(const fs::path& file) {
@@ -119,6 +134,7 @@ std::vector<std::string> reports_left_out(const fs::path& file) {
     throw Error(ExitCode::kData, "is no JSON object", file.string(),
                 "write {\"op_summary\": false, \"timeline\": true}");
   std::vector<std::string> known = profiler::timeline_layers();
+  for (std::string& timeline : profiler::timeline_files()) known.push_back(std::move(timeline));
   known.insert(known.end(), {"timeline", "prof_rule"});
   const profiler::SummaryRegistry registry;
   for (const profiler::SummaryTable& table : registry.tables()) known.push_back(table.name);

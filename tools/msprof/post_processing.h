@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "profiler/advice/advice.h"
 #include "profiler/database/database.h"
 #include "profiler/database/importer.h"
 #include "profiler/export/table_writer.h"
@@ -33,13 +34,15 @@ void parse_directory(const std::filesystem::path& directory,
                      const profiler::StepPoints& points = {});
 /// Imports first where that was not done yet.
 profiler::Database open_profile(const std::filesystem::path& directory);
-void export_directory(const std::filesystem::path& directory, const ExportRequest& request);
+/// Returns the advice that it wrote; none with one iteration, --type=db, or prof_rule left out.
+std::vector<profiler::Finding> export_directory(const std::filesystem::path& directory,
+                                                const ExportRequest& request);
 
 /// --fp_point and --bp_point of what imports.
 void add_point_flags(po::options_description& flags);
 profiler::StepPoints points_of(const po::variables_map& flags);
 
-/// A collection's end: parse, query, export, with the lines of msprof around them.
+/// A collection's end: parse, query, export, with the lines of msprof around them; then the advice.
 void process_collected(const std::filesystem::path& directory, const ExportRequest& request);
 
 /// {"op_summary": false, "timeline": true}: the names that are false. Throws Error(kUsage) on a

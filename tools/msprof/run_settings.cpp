@@ -38,12 +38,9 @@ constexpr Flag kFlags[] = {
     {"acl-api", "on|off", "the same"},
     {"runtime-api", "on|off", "what the runtime launches for them (default off)"},
     {"task-time", "l0|l1|on|off", "times of ops; l0: without what they are (default on = l1)"},
-    {"model-execution", "on|off", "accepted: executions of models come with task-time"},
-    {"ge-api", "off|l0|l1", "accepted: launches of nodes come with task-time"},
     {"aicpu", "on|off", "details of ops on the reference path (default off)"},
     {"ai-core", "on|off", "hardware counters of ops (default on with task-time on)"},
     {"aic-mode", "task-based|sample-based", "counters are task-based here"},
-    {"aic-freq", "1..100", "of sample-based counters"},
     {"aic-metrics", "GROUP",
      "group of hardware counters (default PipeUtilization), or Custom:0x49,0x8"},
     {"task-memory", "on|off", "memory that models and programs allocate (default on)"},
@@ -59,7 +56,6 @@ constexpr Flag kFlags[] = {
     {"sys-pid-profiling", "on|off", "CPU time and memory of the program"},
     {"sys-pid-sampling-freq", "1..10", "samples a second"},
     {"sys-period", "SECONDS", "without a program: how long to collect system data"},
-    {"sys-devices", "0", "without a program: of which devices; there is one"},
     {"dynamic", "on|off", "take start, stop and quit from the terminal; with --pid"},
     {"pid", "PID", "with --dynamic: the program, started with PROFILING_MODE=dynamic"},
     {"delay", "SECONDS", "begin so long after the program's aclInit"},
@@ -67,23 +63,54 @@ constexpr Flag kFlags[] = {
     {"export", "on|off", "parse and export afterwards (default on)"},
 };
 
-/// Known to the tooling; this hardware has nothing of the kind.
-constexpr const char* kWithoutEffect[] = {"hccl",
-                                          "l2",
-                                          "task-block",
-                                          "mstx-domain-include",
-                                          "mstx-domain-exclude",
-                                          "sys-hardware-mem",
-                                          "sys-hardware-mem-freq",
-                                          "llc-profiling",
-                                          "sys-io-profiling",
-                                          "sys-io-sampling-freq",
-                                          "sys-interconnection-profiling",
-                                          "sys-interconnection-freq",
-                                          "dvpp-profiling",
-                                          "dvpp-freq",
-                                          "instr-profiling",
-                                          "instr-profiling-freq"};
+void check_switch(const GivenValue& given) {
+  profiler::on_or_off(given);
+}
+template <int kLeast, int kMost>
+void check_number(const GivenValue& given) {
+  profiler::whole_number(given, kLeast, kMost);
+}
+void check_level(const GivenValue& given) {
+  profiler::one_of(given, {"off", "l0", "l1"});
+}
+void check_direction(const GivenValue& given) {
+  profiler::one_of(given, {"read", "write"});
+}
+void check_devices(const GivenValue& given) {
+  profiler::one_of(given, {"0", "all"});
+}
+void check_nothing(const GivenValue&) {
+}
+
+/// Known to the tooling; this hardware has nothing of the kind. Their values are checked all the same.
+struct FlagWithoutEffect {
+  const char* name;
+  const char* value_name;
+  void (*check)(const GivenValue&);
+};
+constexpr FlagWithoutEffect kWithoutEffect[] = {
+    {"hccl", "on|off", check_switch},
+    {"l2", "on|off", check_switch},
+    {"task-block", "on|off", check_switch},
+    {"mstx-domain-include", "NAMES", check_nothing},
+    {"mstx-domain-exclude", "NAMES", check_nothing},
+    {"sys-hardware-mem", "on|off", check_switch},
+    {"sys-hardware-mem-freq", "1..100", check_number<1, 100>},
+    {"llc-profiling", "read|write", check_direction},
+    {"sys-io-profiling", "on|off", check_switch},
+    {"sys-io-sampling-freq", "1..100", check_number<1, 100>},
+    {"sys-interconnection-profiling", "on|off", check_switch},
+    {"sys-interconnection-freq", "1..50", check_number<1, 50>},
+    {"dvpp-profiling", "on|off", check_switch},
+    {"dvpp-freq", "1..100", check_number<1, 100>},
+    {"instr-profiling", "on|off", check_switch},
+    {"instr-profiling-freq", "300..30000", check_number<300, 30000>},
+    // What comes with task-time here, sample-based counters, and the one device.
+    {"model-execution", "on|off", check_switch},
+    {"ge-api", "off|l0|l1", check_level},
+    {"aic-freq", "1..100", check_number<1, 100>},
+    {"sys-devices", "0|all", check_devices},
+};
 
 /// The flags as they were given.
 class Given {
@@ -192,17 +219,21 @@ double seconds_of(const Given& given, const char* flag) {
 void add_run_flags(po::options_description& flags) {
   for (const Flag& flag : kFlags)
     flags.add_options()(flag.name, text(flag.value_name), flag.meaning);
-  for (const char* name : kWithoutEffect)
-    flags.add_options()(name, text("..."), "accepted, without effect on this hardware");
+  for (const FlagWithoutEffect& flag : kWithoutEffect)
+    flags.add_options()(flag.name, text(flag.value_name),
+                        "accepted, without effect on this hardware");
 }
 
 RunSettings run_settings(const po::variables_map& flags, const std::vector<std::string>& words) {
   const Given given(flags);
   RunSettings settings;
   CollectOptions& options = settings.options;
-  for (const char* name : kWithoutEffect)
-    if (given.has(name) && given.text(name) != "off")
-      settings.without_effect.push_back(std::string("--") + name);
+  for (const FlagWithoutEffect& flag : kWithoutEffect) {
+    if (!given.has(flag.name)) continue;
+    flag.check(given.value(flag.name));
+    if (given.text(flag.name) != "off")
+      settings.without_effect.push_back(std::string("--") + flag.name);
+  }
 
   settings.command = command_of(given, words);
   settings.environment = environment_of(given);

@@ -36,7 +36,7 @@ void write(const SummaryRequest& request, TableWriter& writer) {
     const std::int64_t mean_ns = op.stats.total_ns / op.stats.count;
     Layer layer{.id = std::to_string(op.task_id),
                 .original = op.op == nullptr ? "" : op.op->original_ops,
-                .name = op.op == nullptr ? "" : op.op->name,
+                .name = op.op == nullptr ? "" : job_layer_name(*op.op),
                 .type = op.op == nullptr ? "" : op.op->type,
                 .total_ns = op.stats.total_ns,
                 .runs = op.stats.count,
@@ -55,18 +55,38 @@ void write(const SummaryRequest& request, TableWriter& writer) {
   write_layer(total, model_ns, writer);
 }
 
+/// Misses per instruction over all tasks of the model, as a file name has it ("0.0012"); "NA" where
+/// these were not counted.
+std::string icache_miss_rate_of(const Database& profile, const ModelRow& model) {
+  const CounterNames names(profile);
+  const auto sum = [&](const char* counter) -> std::optional<std::int64_t> {
+    const auto slot = names.slot(counter);
+    if (!slot) return std::nullopt;
+    Statement row = profile.connection().prepare("SELECT sum(value" + std::to_string(*slot) +
+                                                 ") FROM TASK_COUNTERS WHERE modelId = ?");
+    row.bind(1, model.id);
+    if (!row.step() || row.is_null(0)) return std::nullopt;
+    return row.integer(0);
+  };
+  const auto misses = sum("l1i_misses"), instructions = sum("instructions");
+  if (!misses || !instructions || *instructions <= 0) return "NA";
+  std::string rate;
+  append_real(rate, static_cast<double>(*misses) / static_cast<double>(*instructions), 6);
+  return rate;
+}
+
 std::vector<SummaryPart> parts(const Database& profile, const ExportSelection& selection) {
   std::vector<SummaryPart> parts;
   for (const ModelRow& model : profile.models()) {
     if (selection.iteration && selection.iteration->model_id != model.id) continue;
-    const std::string batch = batch_num(model);
     const std::string pictures = picture_count(profile, model, selection);
     const auto mhz = profile.frequency_mhz();
     const std::string frequency = mhz ? std::to_string(static_cast<std::int64_t>(*mhz)) : "NA";
     // ...input_pic_num, current_pic_count, icache_miss_rate, frequency
-    parts.push_back(
-        {job_timeline_stem("op_summary", model) + "." + batch + "." + pictures + ".NA." + frequency,
-         &model});
+    parts.push_back({job_timeline_stem("op_summary", model, selection) + "." +
+                         input_picture_count(profile, model) + "." + pictures + "." +
+                         icache_miss_rate_of(profile, model) + "." + frequency,
+                     &model});
   }
   return parts;
 }
