@@ -29,10 +29,8 @@ class Session:
         self._threads = threading.local()  # has is_ready in those whose device is set
         self._model = None
         self._is_open = False
-        self._marks_steps = False
         profiling_settings.initialise(profiling_mode, profiling_options)
         self._is_open = True
-        self._marks_steps = profiling_mode in (True, "true")
         try:
             self._set_device()
             if model is not None:
@@ -64,7 +62,7 @@ class Session:
         of them, which give a list. `feed_dict`: an array for every input.
 
         ValueError: names or shapes that the model does not have; TypeError: values that its types
-        cannot hold. With profiling_mode every run is a step of the profile.
+        cannot hold. In a profile every run is an iteration.
         """
         model = self._require_model()
         self._set_device()
@@ -72,7 +70,7 @@ class Session:
         wanted = [outputs] if isinstance(outputs, str) else names if outputs is None else outputs
         for name in wanted:
             _require_known("output", name, names)
-        with recorder.range(f"Session.run({model.name})", "call"), self._step():
+        with recorder.range(f"Session.run({model.name})", "call"):
             feeds = self._feeds(model, feed_dict or {})
             shapes = ";".join(f'"{",".join(map(str, each.shape))}"' for each in feeds)
             with model.execution(feeds) as execution:
@@ -123,27 +121,6 @@ class Session:
         if missing:
             raise ValueError(f"feed_dict lacks the inputs {', '.join(missing)} of {model.name}")
         return [_fed(port, feed_dict[port.name]) for port in model.inputs]
-
-    def _step(self):
-        return _Step(acl_library.load().prof if self._marks_steps else None)
-
-
-class _Step:
-    """The marks of a step around what runs inside; none without `prof`."""
-
-    def __init__(self, prof):
-        self._prof = prof
-        self._info = 0
-
-    def __enter__(self):
-        if self._prof:
-            self._info = self._prof.create_step_info()
-            self._prof.get_step_timestamp(self._info, 0, 0)
-
-    def __exit__(self, *_):
-        if self._info:
-            self._prof.get_step_timestamp(self._info, 1, 0)
-            self._prof.destroy_step_info(self._info)
 
 
 def _fed(port, value):

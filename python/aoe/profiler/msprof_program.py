@@ -11,7 +11,7 @@ _PACKAGES = pathlib.Path(os.path.abspath(__file__)).parents[2]
 
 def find():
     """Beside the package, on PATH, then below AOE_HOME."""
-    nearby = [_PACKAGES.parent / "bin"]  # of a build tree
+    nearby = [_PACKAGES.parent / "bin", _PACKAGES / "bin"]  # of a build tree, of pip --target
     if len(_PACKAGES.parents) > 2:
         nearby.append(_PACKAGES.parents[2] / "bin")  # of <prefix>/lib/python3.x/<packages>
     candidates = [directory / "msprof" for directory in nearby]

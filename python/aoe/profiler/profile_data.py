@@ -36,6 +36,7 @@ class ProfileData:
                 )
             self._span = (self.steps[0].begin_ns, self.steps[-1].end_ns)
             self.ranges = [r for r in self.ranges if self.is_chosen(r.begin_ns)]
+        self._begins = [step.begin_ns for step in self.steps]
         directories = run.prof_directories()
         self.prof = directories[-1] if directories else None
         self._connection = None
@@ -58,7 +59,7 @@ class ProfileData:
 
     def step_at(self, ns):
         """The Step in which that moment lies, or None."""
-        at = bisect.bisect_right(self.steps, ns, key=lambda step: step.begin_ns) - 1
+        at = bisect.bisect_right(self._begins, ns) - 1
         return self.steps[at] if at >= 0 and ns < self.steps[at].end_ns else None
 
     @property
