@@ -8,15 +8,18 @@
 // Directory:
 //   BANK               marker: what this is, its layout, its soc_version
 //   lock               held (flock) only while a commit runs; names its holder
-//   db/                the live RocksDB; opened by nobody but the holder of the lock
-//   snapshot-<n>/      checkpoints, published by rename; readers open the newest and never wait
+//   snapshot-<n>/      whole RocksDB databases, published by rename and never changed; readers open
+//                      the newest and never wait. SEAL in each of them lists its files.
+//   *.tmp              a commit that runs, or that died
+// The newest snapshot is the bank: a commit copies it (hard links), adds, and publishes the copy.
 // Column families: `strategy` (digest -> strategies), `record` (digest + sequence -> measurement),
 // `meta` (schema). Values are CBOR.
 //
 // A bank that is not there yet is empty; its directory is made by the first commit. Many processes
-// may read and commit at once; a commit is one synced batch: all of it is there after it returns,
-// or none. Thread-safe. Errors: Error(kBank) with the directory: not a bank, damaged, written by a
-// newer version, locked for longer than lock_wait.
+// may read and commit at once; a commit is atomic: all of it is on disk when it returns, or none.
+// Reading needs no write permission. A damaged snapshot is passed over with a warning that names the
+// one that is used instead. Thread-safe. Errors: Error(kBank) with the directory: not a bank, no
+// whole snapshot, written by a newer version, locked for longer than lock_wait, no permission.
 #pragma once
 
 #include <chrono>
@@ -31,6 +34,9 @@
 #include "bank/strategy.h"
 
 namespace aoe::bank {
+
+class RocksStore;  // rocks_store.h
+struct Put;
 
 /// One measured candidate, winner or not. `status` is "ok" or why there is no time ("crashed",
 /// "wrong_result", ...).
@@ -97,13 +103,19 @@ class KnowledgeBank final : public StrategySource {
   /// One outcome per element of `commit.strategies`, in order. Readers opened before see it after
   /// refresh().
   std::vector<CommitOutcome> commit(const Commit& commit);
-  /// Turns to the newest snapshot.
+  /// Does what a commit does, but changes nothing that a reader sees: Error(kBank) now instead of
+  /// after hours of work. Makes the directory.
+  void require_writable();
+  /// Turns to the newest whole snapshot.
   void refresh();
 
   const std::filesystem::path& directory() const;
 
  private:
   struct State;
+  class Turn;
+  std::vector<Put> batch_of(const Commit& commit, const RocksStore& store,
+                            std::vector<CommitOutcome>& outcomes) const;
   std::unique_ptr<State> state_;
 };
 

@@ -23,14 +23,16 @@ fs::path below(const fs::path& root, BankKind kind, const std::string& soc_versi
 }
 
 /// A root that a user named has to be there: a typing error must not silently start an empty bank.
-void require_usable(const std::string& root, const std::string& named_by) {
+void require_usable(const std::string& root, const std::string& named_by, BankUse use) {
   std::error_code status;
   if (!fs::is_directory(root, status))
     throw Error(ExitCode::kBank, named_by + " names a directory that does not exist", root,
                 "create it or correct " + named_by);
-  if (::access(root.c_str(), R_OK | W_OK | X_OK) != 0)
-    throw Error(ExitCode::kBank, named_by + " names a directory without rwx permission", root,
-                "grant the permission or choose another directory");
+  const bool writes = use == BankUse::kTune;
+  if (::access(root.c_str(), R_OK | X_OK | (writes ? W_OK : 0)) != 0)
+    throw Error(ExitCode::kBank,
+                named_by + " names a directory without " + (writes ? "rwx" : "r-x") + " permission",
+                root, "grant the permission or choose another directory");
 }
 
 struct Root {
@@ -46,7 +48,7 @@ BankEnvironment BankEnvironment::from_process(fs::path built_in_root) {
           std::move(built_in_root)};
 }
 
-BankLocation custom_bank_location(BankKind kind, const std::string& soc_version,
+BankLocation custom_bank_location(BankKind kind, BankUse use, const std::string& soc_version,
                                   const BankEnvironment& environment, const std::string& flag) {
   const Root variable_root{environment.tune_bank_path, "TUNE_BANK_PATH", {}};
   const Root flag_root{flag.empty() ? std::nullopt : std::optional(flag),
@@ -58,7 +60,7 @@ BankLocation custom_bank_location(BankKind kind, const std::string& soc_version,
                                       : std::vector<Root>{flag_root, variable_root, cache_root};
   for (const Root& root : order) {
     if (!root.path) continue;
-    require_usable(*root.path, root.named_by);
+    require_usable(*root.path, root.named_by, use);
     return {below(fs::absolute(*root.path) / root.suffix, kind, soc_version), root.named_by};
   }
   return {below(fs::path(environment.home) / "Ascend/latest/data/aoe/custom", kind, soc_version),

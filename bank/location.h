@@ -9,6 +9,7 @@
 namespace aoe::bank {
 
 enum class BankKind { kOp, kGraph };
+enum class BankUse { kRead, kTune };  ///< tuning writes
 
 /// The variables that decide; tools fill it from the process, tests by hand.
 struct BankEnvironment {
@@ -30,9 +31,9 @@ struct BankLocation {
 ///   graph: flag, TUNE_BANK_PATH, ASCEND_CACHE_PATH, default
 /// The directory is <root>/{op|graph}/<soc_version> with root = $TUNE_BANK_PATH, the flag,
 /// $ASCEND_CACHE_PATH/aoe_data or $HOME/Ascend/latest/data/aoe/custom. A root that was named
-/// explicitly must exist and be readable, writable and searchable, else Error(kBank); the default
-/// root is made on the first commit.
-BankLocation custom_bank_location(BankKind kind, const std::string& soc_version,
+/// explicitly must exist and be readable and searchable, for tuning writable as well, else
+/// Error(kBank); the default root is made on the first commit.
+BankLocation custom_bank_location(BankKind kind, BankUse use, const std::string& soc_version,
                                   const BankEnvironment& environment, const std::string& flag = {});
 
 /// The bank that ships with the product; nullopt when there is none for this soc_version.

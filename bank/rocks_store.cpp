@@ -1,11 +1,12 @@
 // RocksDB behind the bank. The only file that includes RocksDB.
 #include "bank/rocks_store.h"
 
+#include <rocksdb/convenience.h>
 #include <rocksdb/db.h>
 #include <rocksdb/options.h>
-#include <rocksdb/utilities/checkpoint.h>
 
 #include <array>
+#include <set>
 
 #include "base/error.h"
 
@@ -62,9 +63,15 @@ struct RocksStore::State {
   rocksdb::ColumnFamilyHandle* handle(Family family) const {
     return handles.at(static_cast<std::size_t>(family) + 1);
   }
-  ~State() {
+  rocksdb::Status close() {
+    if (!db) return {};
     for (rocksdb::ColumnFamilyHandle* each : handles) db->DestroyColumnFamilyHandle(each);
+    handles.clear();
+    const rocksdb::Status status = db->Close();
+    db.reset();
+    return status;
   }
+  ~State() { close().PermitUncheckedError(); }
 };
 
 RocksStore::RocksStore(std::unique_ptr<State> state) : state_(std::move(state)) {
@@ -72,10 +79,18 @@ RocksStore::RocksStore(std::unique_ptr<State> state) : state_(std::move(state)) 
 RocksStore::~RocksStore() = default;
 RocksStore::RocksStore(RocksStore&&) noexcept = default;
 
+RocksStore RocksStore::create(const std::filesystem::path& directory) {
+  return open(directory, true);
+}
+
 RocksStore RocksStore::open_for_writing(const std::filesystem::path& directory) {
+  return open(directory, false);
+}
+
+RocksStore RocksStore::open(const std::filesystem::path& directory, bool creates) {
   rocksdb::DBOptions options = db_options();
-  options.create_if_missing = true;
-  options.create_missing_column_families = true;
+  options.create_if_missing = creates;
+  options.create_missing_column_families = creates;
   auto state = std::make_unique<State>();
   state->directory = directory;
   rocksdb::DB* db = nullptr;
@@ -115,20 +130,24 @@ void RocksStore::scan(Family family, std::string_view prefix,
   check(it->status(), "reading", state_->directory);
 }
 
-void RocksStore::write_synced(const std::vector<Put>& batch) {
+void RocksStore::write_and_close(const std::vector<Put>& batch) {
   rocksdb::WriteBatch writes;
   for (const Put& put : batch)
     check(writes.Put(state_->handle(put.family), put.key, put.value), "writing", state_->directory);
   rocksdb::WriteOptions options;
-  options.sync = true;
+  options.disableWAL = true;  // the whole database is published or none of it
   check(state_->db->Write(options, &writes), "writing", state_->directory);
-}
-
-void RocksStore::checkpoint(const std::filesystem::path& target) const {
-  rocksdb::Checkpoint* raw = nullptr;
-  check(rocksdb::Checkpoint::Create(state_->db.get(), &raw), "snapshot", state_->directory);
-  const std::unique_ptr<rocksdb::Checkpoint> checkpoint(raw);
-  check(checkpoint->CreateCheckpoint(target.string()), "snapshot", target);
+  check(state_->db->Flush({}, state_->handles), "writing", state_->directory);
+  // A compaction that is cut short leaves tables behind that the database does not know.
+  rocksdb::CancelAllBackgroundWork(state_->db.get(), true);
+  std::vector<std::string> live;
+  std::uint64_t manifest_bytes = 0;
+  check(state_->db->GetLiveFiles(live, &manifest_bytes, false), "writing", state_->directory);
+  check(state_->close(), "writing", state_->directory);
+  std::set<std::string> needed;  // given as "/000012.sst"
+  for (const std::string& name : live) needed.insert(name.substr(name.find_first_not_of('/')));
+  for (const auto& entry : std::filesystem::directory_iterator(state_->directory))
+    if (!needed.contains(entry.path().filename().string())) std::filesystem::remove(entry.path());
 }
 
 }  // namespace aoe::bank

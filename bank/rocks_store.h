@@ -24,7 +24,9 @@ struct Put {
 
 class RocksStore {
  public:
-  /// Creates the database and its families when missing. Throws Error(kBank).
+  /// A database that nobody else knows of, in an empty directory. Throws Error(kBank).
+  static RocksStore create(const std::filesystem::path& directory);
+  /// A database that nobody else knows of: a copy. Throws Error(kBank), also when a family is missing.
   static RocksStore open_for_writing(const std::filesystem::path& directory);
   /// `directory` must be a snapshot: nobody writes it. Throws Error(kBank).
   static RocksStore open_snapshot(const std::filesystem::path& directory);
@@ -35,13 +37,13 @@ class RocksStore {
   /// Keys that start with `prefix`, ascending; `visit` returns false to stop.
   void scan(Family family, std::string_view prefix,
             const std::function<bool(std::string_view key, std::string_view value)>& visit) const;
-  /// One atomic batch, on disk when it returns.
-  void write_synced(const std::vector<Put>& batch);
-  /// Hard-linked copy at `target`, which must not exist.
-  void checkpoint(const std::filesystem::path& target) const;
+  /// Writes the batch into tables and closes the database; files that it does not need are gone when
+  /// this returns. Nothing is read from the store after that.
+  void write_and_close(const std::vector<Put>& batch);
 
  private:
   struct State;
+  static RocksStore open(const std::filesystem::path& directory, bool creates);
   explicit RocksStore(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };

@@ -51,6 +51,17 @@ void write_file_atomically(const fs::path& path, std::string_view bytes, bool sy
     errno = cause;
     fail(path, "cannot be written");
   }
+  if (sync) sync_path(path.has_parent_path() ? path.parent_path() : ".");
+}
+
+void sync_path(const fs::path& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) fail(path, "cannot be synced");
+  const bool ok = ::fsync(fd) == 0;
+  const int cause = errno;
+  ::close(fd);
+  errno = cause;
+  if (!ok) fail(path, "cannot be synced");
 }
 
 }  // namespace aoe

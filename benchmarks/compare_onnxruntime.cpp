@@ -225,8 +225,11 @@ void print(const Row& row) {
 
 int run(const Settings& settings) {
   const compiler::Soc soc = compiler::detect_soc(settings.threads);
-  const tools::Banks op_banks = tools::open_banks(bank::BankKind::kOp, soc.version);
-  const tools::Banks graph_banks = tools::open_banks(bank::BankKind::kGraph, soc.version);
+  const auto open = [&](bank::BankKind kind) {
+    return tools::open_banks(kind, bank::BankUse::kRead, soc.version);
+  };
+  const tools::Banks op_banks = open(bank::BankKind::kOp);
+  const tools::Banks graph_banks = open(bank::BankKind::kGraph);
   const bank::LayeredSource op = op_banks.layered(), graph = graph_banks.layered();
   const fs::path scratch =
       fs::temp_directory_path() / ("aoe_compare_" + std::to_string(::getpid()));

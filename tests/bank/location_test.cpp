@@ -20,10 +20,11 @@ class Location : public ::testing::Test {
 };
 
 TEST_F(Location, DefaultIsBelowHome) {
-  const auto op = custom_bank_location(BankKind::kOp, "soc-2t", {.home = "/h"});
+  const auto op = custom_bank_location(BankKind::kOp, BankUse::kTune, "soc-2t", {.home = "/h"});
   EXPECT_EQ(op.directory, "/h/Ascend/latest/data/aoe/custom/op/soc-2t");
   EXPECT_EQ(op.chosen_by, "default");
-  const auto graph = custom_bank_location(BankKind::kGraph, "soc-2t", {.home = "/h"});
+  const auto graph =
+      custom_bank_location(BankKind::kGraph, BankUse::kTune, "soc-2t", {.home = "/h"});
   EXPECT_EQ(graph.directory, "/h/Ascend/latest/data/aoe/custom/graph/soc-2t");
 }
 
@@ -49,22 +50,23 @@ TEST_F(Location, PriorityOfEachKind) {
     BankEnvironment environment = all;
     if (!c.tune) environment.tune_bank_path.reset();
     if (!c.cache) environment.ascend_cache_path.reset();
-    EXPECT_EQ(custom_bank_location(c.kind, "s", environment, c.flag ? flag : "").chosen_by,
+    EXPECT_EQ(custom_bank_location(c.kind, BankUse::kTune, "s", environment, c.flag ? flag : "")
+                  .chosen_by,
               c.winner);
   }
 }
 
 TEST_F(Location, CachePathHoldsTheBankUnderAoeData) {
   const std::string cache = made("cache");
-  const auto found =
-      custom_bank_location(BankKind::kOp, "s", {.ascend_cache_path = cache, .home = "/h"});
+  const auto found = custom_bank_location(BankKind::kOp, BankUse::kTune, "s",
+                                          {.ascend_cache_path = cache, .home = "/h"});
   EXPECT_EQ(found.directory, fs::path(cache) / "aoe_data/op/s");
 }
 
 TEST_F(Location, NamedRootMustExist) {
   const BankEnvironment environment{(temp_ / "absent").string(), {}, "/h", {}};
   try {
-    custom_bank_location(BankKind::kOp, "s", environment);
+    custom_bank_location(BankKind::kOp, BankUse::kTune, "s", environment);
     FAIL() << "accepted a root that does not exist";
   } catch (const Error& e) {
     EXPECT_EQ(e.code(), ExitCode::kBank);

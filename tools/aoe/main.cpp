@@ -116,11 +116,15 @@ ExitCode tune(const po::variables_map& flags) {
   Settings settings = read_settings(flags);
   const StopSignals signals;
   settings.tuning.stop = signals.token();
-  const Banks op_banks = open_banks(bank::BankKind::kOp, settings.tuning.soc.version);
-  const Banks graph_banks = open_banks(bank::BankKind::kGraph, settings.tuning.soc.version);
+  const bool is_sgat = settings.job_type == JobType::kSubgraphs;
+  const std::string& soc_version = settings.tuning.soc.version;
+  const Banks op_banks = open_banks(bank::BankKind::kOp, bank::BankUse::kTune, soc_version);
+  const Banks graph_banks = open_banks(bank::BankKind::kGraph, bank::BankUse::kTune, soc_version);
   const Work work = prepare(settings, graph_banks);
   if (work.full_precision) settings.tuning.full_precision = &*work.full_precision;
 
+  op_banks.custom->require_writable();
+  if (is_sgat) graph_banks.custom->require_writable();  // which keeps operators as well
   warn_of_load();
   make_directory(settings.tuning.tuned_om_path.parent_path());
   const ScratchDirectory scratch(settings.tuning.work_directory);
@@ -128,7 +132,6 @@ ExitCode tune(const po::variables_map& flags) {
                                   .policy = settings.tuning.policy.measure,
                                   .compile_threads = settings.tuning.compile_threads,
                                   .stop = settings.tuning.stop});
-  const bool is_sgat = settings.job_type == JobType::kSubgraphs;
   const Banks& banks = is_sgat ? graph_banks : op_banks;
   const bank::LayeredSource op_strategies = op_banks.layered();
   tuner::TuneOutcome outcome;

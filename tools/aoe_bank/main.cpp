@@ -49,9 +49,11 @@ ExitCode run(const po::variables_map& flags) {
   const std::string directory = text_of(flags, "bank");
   const bank::BankLocation location =
       directory.empty()
-          ? bank::custom_bank_location(kind_of(flags["job_type"].as<int>()), soc_version,
-                                       bank::BankEnvironment::from_process())
+          ? bank::custom_bank_location(kind_of(flags["job_type"].as<int>()), bank::BankUse::kRead,
+                                       soc_version, bank::BankEnvironment::from_process())
           : bank::BankLocation{directory, "--bank"};
+  if (std::error_code status; !directory.empty() && !std::filesystem::exists(directory, status))
+    throw Error(ExitCode::kBank, "there is no bank", directory, "correct --bank");
   const bank::KnowledgeBank bank(location.directory,
                                  {.soc_version = soc_version, .read_only = true});
   command.run(

@@ -21,8 +21,8 @@ namespace {
 std::vector<compiler::AppliedSubgraph> apply_graph_bank(graph::GearedGraph& model,
                                                         const BuildSettings& settings) {
   if (!settings.queries_banks) return {};
-  const Banks banks =
-      open_banks(bank::BankKind::kGraph, settings.soc.version, settings.mdl_bank_path);
+  const Banks banks = open_banks(bank::BankKind::kGraph, bank::BankUse::kRead, settings.soc.version,
+                                 settings.mdl_bank_path);
   auto applied = compiler::apply_graph_strategies(model.graph, banks.layered(), settings.soc);
   logger("atc")->info("graph bank {} (from {}): {} subgraphs hit the bank",
                       banks.location.directory.string(), banks.location.chosen_by, applied.size());
@@ -35,7 +35,8 @@ compiler::Compilation compile_with_banks(const graph::Graph& graph, const BuildS
     logger("atc")->info("banks are not queried: CANN_KNOWLEDGE_BANK_PROCESS_NUM is 0");
     return compiler::compile(graph, options);
   }
-  const Banks banks = open_banks(bank::BankKind::kOp, settings.soc.version, settings.op_bank_path);
+  const Banks banks = open_banks(bank::BankKind::kOp, bank::BankUse::kRead, settings.soc.version,
+                                 settings.op_bank_path);
   const bank::LayeredSource strategies = banks.layered();
   options.strategies = &strategies;
   compiler::Compilation compilation = compiler::compile(graph, options);

@@ -11,10 +11,11 @@ bank::LayeredSource Banks::layered() const {
   return bank::LayeredSource(std::move(sources));
 }
 
-Banks open_banks(bank::BankKind kind, const std::string& soc_version, const std::string& flag) {
+Banks open_banks(bank::BankKind kind, bank::BankUse use, const std::string& soc_version,
+                 const std::string& flag) {
   const auto environment = bank::BankEnvironment::from_process(built_in_bank_root());
   Banks banks;
-  banks.location = bank::custom_bank_location(kind, soc_version, environment, flag);
+  banks.location = bank::custom_bank_location(kind, use, soc_version, environment, flag);
   banks.custom = std::make_unique<bank::KnowledgeBank>(
       banks.location.directory, bank::BankOptions{.soc_version = soc_version});
   if (const auto built_in = bank::built_in_bank_location(kind, soc_version, environment))

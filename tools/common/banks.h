@@ -21,6 +21,7 @@ struct Banks {
 
 /// `flag` is --op_bank_path or --mdl_bank_path, empty when not given. A custom bank that is not
 /// there yet is empty. Error(kBank).
-Banks open_banks(bank::BankKind kind, const std::string& soc_version, const std::string& flag = {});
+Banks open_banks(bank::BankKind kind, bank::BankUse use, const std::string& soc_version,
+                 const std::string& flag = {});
 
 }  // namespace aoe::tools

@@ -1,0 +1,191 @@
+// Names, seals, copies, and the order in which a snapshot reaches the disk.
+#include "bank/snapshots.h"
+
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/log.h"
+
+namespace aoe::bank {
+namespace fs = std::filesystem;
+using nlohmann::json;
+namespace {
+
+constexpr std::string_view kPrefix = "snapshot-";
+constexpr const char* kStaging = "snapshot.tmp";
+constexpr const char* kDiscarded = "discarded.tmp";
+constexpr const char* kSeal = "SEAL";
+/// A slow reader may still be opening the one before the newest.
+constexpr std::size_t kSnapshotsKept = 3;
+constexpr int kMostListings = 10;
+constexpr std::uint64_t kLargestNumber = 1'000'000'000'000'000;  ///< nobody commits that often
+
+bool is_table(const fs::path& file) {
+  return file.extension() == ".sst";
+}
+
+/// RocksDB writes these once, and syncs them.
+bool never_changes(const fs::path& file) {
+  return is_table(file) || file.filename().string().starts_with("OPTIONS-");
+}
+
+std::optional<std::uint64_t> number_in(const std::string& name) {
+  const std::string digits = name.substr(kPrefix.size());
+  std::uint64_t number = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto [stop, status] = std::from_chars(digits.data(), end, number);
+  if (status != std::errc{} || stop != end || number > kLargestNumber ||
+      std::to_string(number) != digits)
+    return std::nullopt;
+  return number;
+}
+
+/// RocksDB takes a truncated MANIFEST for the trace of a crash and silently forgets what stood
+/// behind the cut; a snapshot is never cut by a crash. So a snapshot carries a list of its files:
+/// sizes, and checksums but for the tables, whose blocks RocksDB checks itself.
+json seal_of(const fs::path& snapshot) {
+  json files = json::object();
+  for (const fs::directory_entry& entry : fs::directory_iterator(snapshot)) {
+    const fs::path& path = entry.path();
+    if (path.filename() == kSeal) continue;
+    json& file = files[path.filename().string()];
+    file["size"] = fs::file_size(path);
+    if (!is_table(path)) {
+      const std::string bytes = read_file(path, ExitCode::kBank);
+      file["crc32c"] = crc32c(bytes.data(), bytes.size());
+    }
+  }
+  return files;
+}
+
+[[noreturn]] void reject(const fs::path& snapshot, const std::string& cause) {
+  throw Error(ExitCode::kBank, "bank is damaged (" + cause + ")", snapshot.string(),
+              "restore a backup, or move the bank away and tune again");
+}
+
+void check_seal(const fs::path& snapshot) {
+  if (!fs::is_directory(snapshot)) reject(snapshot, "not a directory");
+  if (!fs::exists(snapshot / kSeal)) reject(snapshot, "it has no SEAL");
+  const json seal = json::parse(read_file(snapshot / kSeal, ExitCode::kBank), nullptr, false);
+  if (!seal.is_object() || !seal.contains("CURRENT")) reject(snapshot, "SEAL cannot be read");
+  if (seal != seal_of(snapshot)) reject(snapshot, "its files are not those that SEAL lists");
+}
+
+/// nullopt: it is whole, and `open` took it.
+std::optional<Error> damage_of(const fs::path& snapshot,
+                               const std::function<void(const fs::path&)>& open) {
+  try {
+    check_seal(snapshot);
+    open(snapshot);
+    return std::nullopt;
+  } catch (const Error& e) {
+    return e;
+  } catch (const fs::filesystem_error& e) {
+    return Error(ExitCode::kBank, "cannot be read: " + e.code().message(), snapshot.string());
+  }
+}
+
+/// Behind a name that no reader looks at, so that a removal that is cut short leaves no ruin.
+void discard(const fs::path& snapshot) {
+  const fs::path discarded = snapshot.parent_path() / kDiscarded;
+  std::error_code status;
+  fs::remove_all(discarded, status);
+  fs::rename(snapshot, discarded, status);
+  if (!status) fs::remove_all(discarded, status);
+  if (status)
+    logger("bank")->warn("{}: an old snapshot cannot be removed: {}", snapshot.string(),
+                         status.message());
+}
+
+void discard_old(const SnapshotList& snapshots) {
+  std::size_t whole = 0;
+  for (auto each = snapshots.rbegin(); each != snapshots.rend(); ++each) {
+    if (whole == kSnapshotsKept)
+      discard(each->second);
+    else if (!damage_of(each->second, [](const fs::path&) {}))
+      ++whole;
+  }
+}
+
+}  // namespace
+
+SnapshotList list_snapshots(const fs::path& directory) {
+  SnapshotList found;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(kPrefix)) continue;
+    const auto number = number_in(name);
+    if (!number)
+      throw Error(ExitCode::kBank, "'" + name + "' is no name of a snapshot", directory.string(),
+                  "move it away");
+    found[*number] = entry.path();
+  }
+  return found;
+}
+
+std::optional<fs::path> newest_whole_snapshot(const fs::path& directory,
+                                              const std::function<void(const fs::path&)>& open) {
+  // A writer may discard an old snapshot between our listing and our opening it; then there is a
+  // newer one.
+  for (int attempt = 0;; ++attempt) {
+    std::optional<Error> first;
+    bool is_outdated = false;
+    const SnapshotList snapshots = list_snapshots(directory);
+    for (auto each = snapshots.rbegin(); each != snapshots.rend() && !is_outdated; ++each) {
+      const fs::path& snapshot = each->second;
+      const auto damage = damage_of(snapshot, open);
+      if (!damage) {
+        if (first)
+          logger("bank")->warn("{}; fell back to the newest whole snapshot, {}", first->what(),
+                               snapshot.string());
+        return snapshot;
+      }
+      is_outdated = attempt < kMostListings && !fs::exists(snapshot);
+      if (!first) first = damage;
+    }
+    if (is_outdated) continue;
+    if (first) throw *first;
+    return std::nullopt;
+  }
+}
+
+fs::path fresh_staging_directory(const fs::path& directory) {
+  const fs::path staged = directory / kStaging;
+  fs::remove_all(staged);
+  fs::remove_all(directory / kDiscarded);
+  fs::create_directory(staged);
+  return staged;
+}
+
+void copy_database(const fs::path& from, const fs::path& to) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(from)) {
+    const fs::path name = entry.path().filename();
+    if (name == kSeal || name == "LOCK") continue;
+    std::error_code status;
+    const bool links = never_changes(name);
+    if (links) fs::create_hard_link(entry.path(), to / name, status);
+    if (!links || status)  // not every file system has links
+      write_file_atomically(to / name, read_file(entry.path(), ExitCode::kBank), links);
+  }
+}
+
+void seal(const fs::path& staged) {
+  const std::string list = seal_of(staged).dump(2) + "\n";
+  for (const fs::directory_entry& entry : fs::directory_iterator(staged))
+    if (!never_changes(entry.path())) sync_path(entry.path());  // those are synced as they are made
+  write_file_atomically(staged / kSeal, list, true);
+}
+
+void publish(const fs::path& staged, const fs::path& directory) {
+  const SnapshotList existing = list_snapshots(directory);
+  const std::uint64_t next = existing.empty() ? 1 : existing.rbegin()->first + 1;
+  fs::rename(staged, directory / (std::string(kPrefix) + std::to_string(next)));
+  sync_path(directory);
+  discard_old(list_snapshots(directory));
+}
+
+}  // namespace aoe::bank

@@ -1,0 +1,111 @@
+// JSON, CBOR and keys of what the bank stores.
+#include "bank/values.h"
+
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/log.h"
+
+namespace aoe::bank {
+namespace fs = std::filesystem;
+using nlohmann::json;
+namespace {
+
+bool has_our_schema(const json& value) {
+  return value.at("schema") == kSchema;
+}
+
+[[noreturn]] void reject(const fs::path& directory, const std::string& cause) {
+  throw Error(ExitCode::kBank, "bank holds a damaged value (" + cause + ")", directory.string(),
+              "restore a backup, or move the bank away and tune again");
+}
+
+template <typename Parse>
+auto parse_stored(std::string_view bytes, const fs::path& directory, const Parse& parse) {
+  const json value = json::from_cbor(bytes, true, false);
+  if (!value.is_object()) reject(directory, "no CBOR");
+  try {
+    return parse(value);
+  } catch (const json::exception& e) {
+    reject(directory, e.what());
+  }
+}
+
+}  // namespace
+
+json entry_to_json(const BankEntry& entry) {
+  return {{"schema", kSchema},
+          {"description", entry.key.description},
+          {"soc_version", entry.key.soc_version},
+          {"strategies", to_json(entry.set)}};
+}
+
+std::optional<BankEntry> entry_from_json(const json& value) {
+  if (!has_our_schema(value)) {
+    logger("bank")->warn("an entry of schema {} is left out", value.at("schema").dump());
+    return std::nullopt;
+  }
+  return BankEntry{{value.at("description"), value.at("soc_version")},
+                   strategy_set_from_json(value.at("strategies"))};
+}
+
+json record_to_json(const Record& record) {
+  json features = json::object();
+  for (const auto& [name, value] : record.features) features[name] = value;
+  return {{"schema", kSchema},       {"strategy", to_json(record.strategy)},
+          {"status", record.status}, {"detail", record.detail},
+          {"seed", record.seed},     {"features", features}};
+}
+
+std::optional<Record> record_from_json(const json& value) {
+  if (!has_our_schema(value)) return std::nullopt;
+  Record record{strategy_from_json(value.at("strategy")), value.value("status", ""),
+                value.value("detail", ""), value.value("seed", std::uint64_t{0})};
+  if (const auto features = value.find("features"); features != value.end())
+    for (const auto& [name, number] : features->items())
+      record.features.emplace_back(name, number.get<double>());
+  return record;
+}
+
+std::string to_cbor(const json& value) {
+  std::string bytes;
+  json::to_cbor(value, bytes);
+  return bytes;
+}
+
+std::optional<BankEntry> entry_from(std::string_view bytes, const fs::path& directory) {
+  return parse_stored(bytes, directory, entry_from_json);
+}
+
+std::optional<Record> record_from(std::string_view bytes, const fs::path& directory) {
+  return parse_stored(bytes, directory, record_from_json);
+}
+
+std::uint64_t number_from(const std::string& text, const fs::path& directory) {
+  std::uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, status] = std::from_chars(text.data(), end, number);
+  if (status != std::errc{} || stop != end) reject(directory, "'" + text + "' is no number");
+  return number;
+}
+
+void append_big_endian(std::string& key, std::uint64_t value) {
+  for (int shift = 56; shift >= 0; shift -= 8) key += static_cast<char>((value >> shift) & 0xff);
+}
+
+std::uint64_t read_big_endian(std::string_view bytes) {
+  std::uint64_t value = 0;
+  for (const char byte : bytes) value = value << 8 | static_cast<unsigned char>(byte);
+  return value;
+}
+
+std::string digest_bytes(const TaskKey& key) {
+  const Digest128 digest = key.digest();
+  std::string bytes;
+  append_big_endian(bytes, digest.high);
+  append_big_endian(bytes, digest.low);
+  return bytes;
+}
+
+}  // namespace aoe::bank

@@ -1,0 +1,38 @@
+// How entries and records are stored: CBOR with a schema version. Values are read as something that
+// anybody may have written.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "bank/knowledge_bank.h"
+
+namespace aoe::bank {
+
+inline constexpr int kSchema = 1;  ///< of the values
+
+nlohmann::json entry_to_json(const BankEntry& entry);
+nlohmann::json record_to_json(const Record& record);
+
+/// nullopt: of another schema, which is a miss for that value alone. nlohmann::json::exception: a
+/// field is missing or of a wrong type.
+std::optional<BankEntry> entry_from_json(const nlohmann::json& value);
+std::optional<Record> record_from_json(const nlohmann::json& value);
+
+std::string to_cbor(const nlohmann::json& value);
+
+// What the bank at `directory` holds. Error(kBank) names it when the value is damaged.
+std::optional<BankEntry> entry_from(std::string_view bytes, const std::filesystem::path& directory);
+std::optional<Record> record_from(std::string_view bytes, const std::filesystem::path& directory);
+/// Of the family of meta data.
+std::uint64_t number_from(const std::string& text, const std::filesystem::path& directory);
+
+// Keys.
+void append_big_endian(std::string& key, std::uint64_t value);
+std::uint64_t read_big_endian(std::string_view bytes);
+std::string digest_bytes(const TaskKey& key);
+
+}  // namespace aoe::bank

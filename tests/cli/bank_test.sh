@@ -1,0 +1,66 @@
+# The bank's directory when it may not be written, is not as it was left, or is not there.
+source "$(dirname "$0")/lib.sh"
+
+make_model squeezenet --small --output=m.onnx >/dev/null || fail "make_model"
+export TUNE_BANK_PATH=$work/bank ASCEND_WORK_PATH=$work/w
+mkdir bank w
+run 0 aoe --framework=5 --model=m.onnx --job_type=2 --progress_bar=off --preset=quick --trials=40
+run 0 aoe_bank list --json
+tasks=$(grep -c repo_key out)
+[ "$tasks" -gt 0 ] || fail "nothing was won"
+bank=$(ls -d bank/op/*)
+
+# Reading needs no permission to write.
+as_reader="env"
+if [ "$(id -u)" -eq 0 ]; then
+  as_reader="setpriv --reuid=65534 --regid=65534 --clear-groups"
+  chmod 755 "$work"
+  mkdir -m 777 readers
+fi
+chmod -R a-w,a+rX bank
+run 0 $as_reader aoe_bank list --json
+equal "$(grep -c repo_key out)" "$tasks" "tasks in a bank that may not be written"
+run 0 $as_reader atc --model=m.onnx --output=readers/m --log=info
+has err ': [1-9][0-9]* of [0-9]+ ops hit the bank'
+# Tuning finds out before it begins.
+ASCEND_WORK_PATH=$work/readers refuses 5 TUNE_BANK_PATH $as_reader \
+  aoe --framework=5 --model=m.onnx --job_type=2 --progress_bar=off
+chmod u+w bank
+[ "$(id -u)" -eq 0 ] && chmod 777 bank
+ASCEND_WORK_PATH=$work/readers run 5 $as_reader \
+  aoe --framework=5 --model=m.onnx --job_type=2 --progress_bar=off
+equal "$(wc -l <err)" 1 "lines about a bank that may not be written"
+[ -z "$(ls readers/aoe_result* 2>/dev/null)" ] || fail "tuning began"
+chmod -R u+w bank
+
+# A damaged snapshot: the one before it, and a word about it.
+newest=$(ls -d "$bank"/snapshot-* | sort -t- -k2 -V | tail -1)
+cp "$newest/SEAL" seal
+: >"$newest/SEAL"
+run 0 aoe_bank list
+has err 'SEAL.*fell back to the newest whole snapshot'
+run 0 atc --model=m.onnx --output=m
+has err 'fell back'
+cp seal "$newest/SEAL"
+run 0 aoe_bank list
+equal "$(cat err)" "" "words about a whole bank"
+
+# What is no bank, or no snapshot.
+mkdir "$bank/snapshot-x"
+refuses 5 "'snapshot-x' is no name of a snapshot" aoe_bank list
+refuses 5 snapshot-x atc --model=m.onnx --output=n
+rmdir "$bank/snapshot-x"
+cp "$bank/BANK" marker
+for content in '' '{"kind":["aoe knowledge bank"]}' '{"kind":"aoe knowledge bank","layout":"two"}'; do
+  echo "$content" >"$bank/BANK"
+  refuses 5 BANK aoe_bank list
+  refuses 5 BANK atc --model=m.onnx --output=n
+done
+cp marker "$bank/BANK"
+mkdir gone && mv "$bank"/snapshot-* gone
+refuses 5 "its snapshots are gone" aoe_bank list
+refuses 5 "its snapshots are gone" aoe --framework=5 --model=m.onnx --job_type=2
+mv gone/* "$bank"
+refuses 5 absent aoe_bank list --bank=absent
+run 0 aoe_bank list
+finish
