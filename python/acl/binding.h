@@ -42,6 +42,7 @@ auto without_gil(Body&& body) {
 
 /// One function a file: each adds its functions to a module.
 void bind_buffers(py::module_& acl);
+void bind_collection(py::module_& prof);
 void bind_constants(py::module_& acl);
 void bind_datasets(py::module_& mdl);
 void bind_descriptions(py::module_& mdl);
@@ -49,6 +50,9 @@ void bind_devices(py::module_& rt);
 void bind_gears(py::module_& mdl);
 void bind_memory(py::module_& rt);
 void bind_models(py::module_& mdl);
+void bind_prof_constants(py::module_& acl, py::module_& prof);
+void bind_stamps(py::module_& prof);
+void bind_subscription(py::module_& prof);
 void bind_util(py::module_& util);
 
 }  // namespace aoe::pyacl

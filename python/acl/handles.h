@@ -18,11 +18,10 @@ class Handles {
   using Destroy = aclError (*)(T*);
   explicit Handles(Destroy of_c) : destroy_(of_c) {}
 
-  /// Takes over what a C function made; 0 for nullptr. `kept`: lives as long as the object.
-  Address add(T* object, std::shared_ptr<void> kept = nullptr) {
+  /// Takes over what a C function made; 0 for nullptr.
+  Address add(T* object) {
     if (object == nullptr) return 0;
-    const auto end = [of_c = destroy_, kept = std::move(kept)](T* ended) { of_c(ended); };
-    objects_[address_of(object)] = std::shared_ptr<T>(object, end);
+    objects_[address_of(object)] = std::shared_ptr<T>(object, destroy_);
     return address_of(object);
   }
 

@@ -1,4 +1,4 @@
-// acl._acl: the life cycle, and the submodules rt, mdl, util.
+// acl._acl: the life cycle, and the submodules rt, mdl, prof, util.
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
@@ -53,6 +53,10 @@ PYBIND11_MODULE(_acl, acl) {
   bind_descriptions(mdl);
   bind_gears(mdl);
   bind_datasets(mdl);
+
+  py::module_ prof = acl.def_submodule("prof");
+  bind_prof_constants(acl, prof);
+  bind_collection(prof);
 
   py::module_ util = acl.def_submodule("util");
   bind_util(util);
