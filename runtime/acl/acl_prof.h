@@ -117,15 +117,17 @@ ACL_FUNC_VISIBILITY aclError aclprofFinalize(void);
 
 /* ---- subscription: records of a model's ops, through a pipe ---- */
 
-/* `timeInfoSwitch`: 1 for times, 0 for records without them. `fd` points to the descriptor that is written to; it is closed
- * after the last record once the model is unsubscribed. NULL on failure. The metrics have no effect. */
+/* `timeInfoSwitch`: 1 for times, 0 for records without them. `fd` points to the descriptor that is written to, of a pipe or
+ * socket; it is closed after the last record once the model is unsubscribed. NULL on failure. The metrics have no effect. */
 ACL_FUNC_VISIBILITY aclprofSubscribeConfig* aclprofCreateSubscribeConfig(
     int8_t timeInfoSwitch, aclprofAicoreMetrics aicoreMetrics, void* fd);
 ACL_FUNC_VISIBILITY aclError
 aclprofDestroySubscribeConfig(const aclprofSubscribeConfig* profSubscribeConfig);
 
 /* After the model is loaded. A reader that stops reading delays executions by 10 ms a run at most: what does not fit into
- * the pipe is dropped, counted, and logged. */
+ * the pipe and a bounded queue is dropped, counted, and logged. Models that are subscribed at the same time have the same
+ * switches; each may have its own descriptor. Unsubscribing waits while the reader takes what is left, 10 s at most and 1 s
+ * for one that takes nothing; aclmdlUnload() and aclFinalize() do it, too. */
 ACL_FUNC_VISIBILITY aclError
 aclprofModelSubscribe(uint32_t modelId, const aclprofSubscribeConfig* profSubscribeConfig);
 ACL_FUNC_VISIBILITY aclError aclprofModelUnSubscribe(uint32_t modelId);
@@ -136,7 +138,8 @@ ACL_FUNC_VISIBILITY aclError aclprofGetOpDescSize(size_t* opDescSize);
 ACL_FUNC_VISIBILITY aclError aclprofGetOpNum(const void* opInfo, size_t opInfoLen,
                                              uint32_t* opNumber);
 
-/* Lengths count the NUL. A name and a type are consumed: each can be read once for each record. */
+/* Lengths count the NUL. A name and a type are consumed: each can be read once for each record, in the process that runs
+ * the model, of its last 1,048,576 records. */
 ACL_FUNC_VISIBILITY aclError aclprofGetOpTypeLen(const void* opInfo, size_t opInfoLen,
                                                  uint32_t index, size_t* opTypeLen);
 ACL_FUNC_VISIBILITY aclError aclprofGetOpType(const void* opInfo, size_t opInfoLen, uint32_t index,
@@ -167,7 +170,8 @@ typedef enum {
 
 ACL_FUNC_VISIBILITY aclprofSubscribeOpFlag aclprofGetOpFlag(const void* opInfo, size_t opInfoLen,
                                                             uint32_t index);
-/* NULL when the record has no such attribute. Valid until the calling thread asks again. */
+/* ACL_SUBSCRIBE_ATTRI_THREADID: the thread that executed the model. NULL when the record has no such attribute. Valid until
+ * the calling thread asks again. */
 ACL_FUNC_VISIBILITY const char* aclprofGetOpAttriValue(const void* opInfo, size_t opInfoLen,
                                                        uint32_t index,
                                                        aclprofSubscribeOpAttri attri);

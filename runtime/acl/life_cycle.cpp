@@ -8,6 +8,7 @@
 #include "runtime/acl/dynamic_profiling.h"
 #include "runtime/acl/process.h"
 #include "runtime/acl/profiling.h"
+#include "runtime/acl/subscription.h"
 #include "runtime/acl/wall.h"
 
 namespace aoe::runtime::acl {
@@ -34,15 +35,17 @@ nlohmann::json read_config(const char* path) {
   return config;
 }
 
-/// `process_mutex()` is held.
-void finalize() {
+/// `process_mutex()` is held. Who calls waits for subscribers when it no longer is.
+WaitForClose finalize() {
   require(references > 0, was_finalized ? ACL_ERROR_REPEAT_FINALIZE : ACL_ERROR_UNINITIALIZE,
           was_finalized ? "already finalized" : "aclInit was not called");
   references = 0;
   was_finalized = true;
+  WaitForClose wait = unsubscribe_all();
   unload_all_models();
   stop_profiling();
   destroy_all_contexts();
+  return wait;
 }
 
 }  // namespace
@@ -76,19 +79,27 @@ aclError aclInit(const char* configPath) {
 
 aclError aclFinalize() {
   return guarded(__func__, [&] {
-    const std::lock_guard lock(process_mutex());
-    finalize();
+    WaitForClose wait;
+    {
+      const std::lock_guard lock(process_mutex());
+      wait = finalize();
+    }
+    if (wait) wait();
   });
 }
 
 aclError aclFinalizeReference(uint64_t* refCount) {
   return guarded(__func__, [&] {
-    const std::lock_guard lock(process_mutex());
-    if (references > 1)
-      --references;
-    else
-      finalize();
-    if (refCount != nullptr) *refCount = references;
+    WaitForClose wait;
+    {
+      const std::lock_guard lock(process_mutex());
+      if (references > 1)
+        --references;
+      else
+        wait = finalize();
+      if (refCount != nullptr) *refCount = references;
+    }
+    if (wait) wait();
   });
 }
 

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "runtime/acl/process.h"
 #include "runtime/acl/profiling.h"
+#include "runtime/acl/subscription.h"
 #include "runtime/acl/wall.h"
 #include "runtime/aligned_memory.h"
 
@@ -146,14 +147,23 @@ void set_option(aclmdlConfigHandle& config, aclmdlConfigAttr attr, const void* v
   throw AclFailure(ACL_ERROR_INVALID_PARAM, "unknown attribute " + std::to_string(attr));
 }
 
-}  // namespace
-
-std::shared_ptr<Model> find_model(std::uint32_t id) {
-  const std::lock_guard lock(process_mutex());
+/// The process is locked.
+const std::shared_ptr<Model>& entry_of(std::uint32_t id) {
   const auto found = models.find(id);
   if (found == models.end())
     throw AclFailure(ACL_ERROR_INVALID_MODEL_ID, "no model " + std::to_string(id) + " is loaded");
   return found->second;
+}
+
+}  // namespace
+
+std::shared_ptr<Model> find_model(std::uint32_t id) {
+  const std::lock_guard lock(process_mutex());
+  return entry_of(id);
+}
+
+Model& find_locked_model(std::uint32_t id) {
+  return *entry_of(id);
 }
 
 GearedOm load_om(const char* path) {
@@ -210,9 +220,15 @@ aclError aclmdlLoadFromMemWithMem(const void* model, size_t modelSize, uint32_t*
 aclError aclmdlUnload(uint32_t modelId) {
   return guarded(__func__, [&] {
     require_initialized();
-    const std::shared_ptr<Model> model = find_model(modelId);  // ends after the lock
-    const std::lock_guard lock(process_mutex());
-    models.erase(modelId);
+    std::shared_ptr<Model> model;  // ends after the lock
+    WaitForClose wait;
+    {
+      const std::lock_guard lock(process_mutex());
+      model = entry_of(modelId);
+      wait = unsubscribe(modelId);
+      models.erase(modelId);
+    }
+    if (wait) wait();
   });
 }
 

@@ -15,6 +15,7 @@
 #include "runtime/acl/api_span.h"
 #include "runtime/acl/process.h"
 #include "runtime/acl/prof_mode.h"
+#include "runtime/acl/subscription.h"
 #include "runtime/acl/wall.h"
 #include "runtime/op_table.h"
 
@@ -134,7 +135,8 @@ void profile_model(const Model& model) {
 
 ExecutionSpan::ExecutionSpan(Model& model) : model_(model) {
   const std::uint32_t interval = sampling_interval.load(std::memory_order_relaxed);
-  tag_.is_sampled = interval <= 1 || model.runs % interval == 0;
+  tag_.is_sampled = is_subscription_on() ? model.is_subscribed.load(std::memory_order_relaxed)
+                                         : interval <= 1 || model.runs % interval == 0;
   ++model.runs;
   tag_.run_and_model = model.runs << profiler::kModelBits | (model.id & profiler::kMostModelId);
   connect_api_call(tag_.run_and_model);
