@@ -2,6 +2,7 @@
 // Tested by tests/profiler/recorder_test.cpp; the cost of record() is in benchmarks/.
 #include "profiler/recorder.h"
 
+#include <pthread.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -50,9 +51,23 @@ struct Registry {
   std::uint64_t lost_before_start = 0;
 };
 
+Registry& registry();
+
+/// A child of fork() finds the registry unlocked, whoever drained meanwhile.
+void lock_registry() {
+  registry().mutex.lock();
+}
+void unlock_registry() {
+  registry().mutex.unlock();
+}
+
 /// Never destroyed: threads may still end, and record, while static objects are being destroyed.
 Registry& registry() {
-  static Registry& instance = *std::make_unique<Registry>().release();
+  static Registry& instance = [&]() -> Registry& {
+    Registry& made = *std::make_unique<Registry>().release();
+    ::pthread_atfork(lock_registry, unlock_registry, unlock_registry);
+    return made;
+  }();
   return instance;
 }
 

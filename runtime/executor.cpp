@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "profiler/collect/memory_block.h"
 #include "profiler/recorder.h"
+#include "runtime/forked_thread.h"
 #include "runtime/isa.h"
 #include "runtime/jit_team.h"
 #include "runtime/onednn_kernel.h"
@@ -297,8 +298,13 @@ void Executor::State::hand_over_outputs(std::span<Tensor> given_outputs) const {
   }
 }
 
-Executor::Executor(Om om, ExecutorOptions options)
-    : state_(std::make_unique<State>(std::move(om), options)) {
+Executor::Executor(Om om, ExecutorOptions options) {
+  // Libraries prepare weights in parallel, too.
+  const auto make = [&] { state_ = std::make_unique<State>(std::move(om), options); };
+  if (came_through_fork())
+    run_beside_fork(make);
+  else
+    make();
 }
 Executor::~Executor() = default;
 Executor::Executor(Executor&&) noexcept = default;
@@ -323,7 +329,10 @@ int Executor::threads() const {
 }
 
 void Executor::run(std::span<const Tensor> inputs, std::span<Tensor> outputs, const RunTag& tag) {
-  state_->run(inputs, outputs, tag);
+  if (came_through_fork())
+    run_beside_fork([&] { state_->run(inputs, outputs, tag); });
+  else
+    state_->run(inputs, outputs, tag);
 }
 
 }  // namespace aoe::runtime

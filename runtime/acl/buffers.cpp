@@ -71,8 +71,11 @@ aclFormat aclGetTensorDescFormat(const aclTensorDesc* desc) {
 }
 
 size_t aclGetTensorDescSize(const aclTensorDesc* desc) {
-  if (desc == nullptr || !aoe::is_static(desc->desc.shape)) return 0;
-  return static_cast<size_t>(aoe::element_count(desc->desc.shape)) * size_bytes(desc->desc.dtype);
+  if (desc == nullptr) return 0;
+  size_t size = size_bytes(desc->desc.dtype);
+  for (const int64_t dim : desc->desc.shape)
+    if (dim < 0 || __builtin_mul_overflow(size, static_cast<size_t>(dim), &size)) return 0;
+  return size;
 }
 
 size_t aclGetTensorDescNumDims(const aclTensorDesc* desc) {

@@ -115,9 +115,9 @@ void execute(Model& model, const aclmdlDataset* input, aclmdlDataset* output) {
     executor.run(inputs, outputs, span.tag());
   }
 
-  model.output_shapes.clear();
+  model.output_shapes.clear();  // all of them, even if one does not fit into its buffer
+  for (const Tensor& result : outputs) model.output_shapes.push_back(result.desc.shape);
   for (size_t i = 0; i < outputs.size(); ++i) {
-    model.output_shapes.push_back(outputs[i].desc.shape);
     const OmTensor& declared = executor.output(i);
     if (aoe::is_static(declared.desc.shape)) continue;
     hand_over(outputs[i], declared.name, *output->entries[i].buffer);

@@ -72,6 +72,7 @@ aclError aclInit(const char* configPath) {
       throw AclFailure(ACL_ERROR_REPEAT_INITIALIZE, "already initialized");
     }
     start_profiling(read_config(configPath));
+    prepare_for_forks();
     accept_dynamic_profiling();
     references = 1;
   });

@@ -175,6 +175,14 @@ GearedOm load_om(const char* path) {
   return GearedOm::load(path);
 }
 
+void lock_all_models() {
+  for (const auto& [id, model] : models) model->mutex.lock();
+}
+
+void unlock_all_models() {
+  for (const auto& [id, model] : models) model->mutex.unlock();
+}
+
 void unload_all_models() {
   models.clear();
 }

@@ -17,6 +17,14 @@ void require_context();
 /// As above, and ACL_ERROR_RT_STREAM_CONTEXT when `stream` is neither NULL nor a stream of that context.
 void require_stream(const void* stream);
 
+/// From now on fork() waits for executions and for calls of other threads, so that the child finds nothing half-done or
+/// locked, and has no subscriptions. The second time does nothing.
+void prepare_for_forks();
+
+// What fork() does for it: the process is locked, and all models are, to be unlocked on the same thread in both processes.
+void lock_all_models();
+void unlock_all_models();
+
 /// Called when the API is finalized.
 void destroy_all_contexts();
 void unload_all_models();

@@ -106,4 +106,8 @@ void RecordPipe::close() {
   is_closed_ = true;
 }
 
+void RecordPipe::forget() {
+  if (!is_foreign_ && !is_closed_ && is_still_ours()) ::close(descriptor_);
+}
+
 }  // namespace aoe::runtime::acl

@@ -43,6 +43,8 @@ class RecordPipe {
   /// Closes the descriptor and logs what was dropped. What waits is dropped.
   void close();
   bool is_closed() const { return is_closed_; }
+  /// Closes a child process's copy of the descriptor, and nothing else: the parent goes on writing.
+  void forget();
 
  private:
   std::size_t waiting_bytes() const { return queue_.size() - written_; }

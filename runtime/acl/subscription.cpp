@@ -94,6 +94,12 @@ class Subscriptions {
   WaitForClose remove(std::uint32_t model_id);
   WaitForClose remove_all();
   bool is_of_this_process() const { return ::getpid() == owner_pid_; }
+  std::mutex& mutex() { return mutex_; }
+  /// In a child process, which uses this no more.
+  void forget() {
+    for (const auto& [id, subscriber] : subscribers_) subscriber.model->is_subscribed = false;
+    for (const auto& pipe : pipes_) pipe->forget();
+  }
 
  private:
   struct Subscriber {
@@ -342,16 +348,34 @@ bool is_subscribed(std::uint32_t model_id) {
 }
 
 WaitForClose unsubscribe(std::uint32_t model_id) {
-  if (prof_modes().mode() != ProfMode::kSubscribe) return {};
+  if (prof_modes().mode() != ProfMode::kSubscribe || subscriptions() == nullptr) return {};
   WaitForClose wait = subscriptions()->remove(model_id);
   if (!is_subscription_on()) prof_modes().set(ProfMode::kOff);
   return wait;
 }
 
 WaitForClose unsubscribe_all() {
-  if (prof_modes().mode() != ProfMode::kSubscribe) return {};
+  if (prof_modes().mode() != ProfMode::kSubscribe || subscriptions() == nullptr) return {};
   prof_modes().set(ProfMode::kOff);
   return subscriptions()->remove_all();
+}
+
+void lock_subscriptions() {
+  if (subscriptions() != nullptr) subscriptions()->mutex().lock();
+}
+
+void unlock_subscriptions() {
+  if (subscriptions() != nullptr) subscriptions()->mutex().unlock();
+}
+
+void forget_subscriptions() {
+  if (subscriptions() == nullptr) return;
+  subscriptions()->forget();
+  (void)subscriptions().release();  // its thread is not here
+  if (prof_modes().mode() != ProfMode::kSubscribe) return;
+  is_on = false;
+  profiler::stop();
+  prof_modes().set(ProfMode::kOff);
 }
 
 bool is_subscription_on() {

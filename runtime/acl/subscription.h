@@ -34,6 +34,12 @@ bool is_subscribed(std::uint32_t model_id);
 [[nodiscard]] WaitForClose unsubscribe(std::uint32_t model_id);
 [[nodiscard]] WaitForClose unsubscribe_all();
 
+// Around fork(); the second unlocks in parent and child alike.
+void lock_subscriptions();
+void unlock_subscriptions();
+/// In the child: closes its copies of the descriptors, so that readers see the end when the parent closes its own.
+void forget_subscriptions();
+
 /// Whether tasks are recorded for subscribers: then only those of subscribed models. Takes no lock.
 bool is_subscription_on();
 

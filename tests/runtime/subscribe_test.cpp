@@ -382,6 +382,34 @@ TEST_F(Subscribe, WrongCallsGetTheDocumentedCodes) {
   ::close(another.write_end);
 }
 
+TEST_F(Subscribe, ModesExcludeEachOther) {
+  const aoe::tests::TempDir temp;
+  const std::string output = temp / "prof", acl_json = temp / "acl.json";
+  const auto subscribe = [&] {
+    const LoadedOm model(two_op_om());
+    const Pipe pipe;
+    const aclError status = aclprofModelSubscribe(model.id(), config(pipe.write_end));
+    if (status != ACL_SUCCESS) ::close(pipe.write_end);
+    return status;
+  };
+  EXPECT_EQ(subscribe(), ACL_SUCCESS);
+  EXPECT_EQ(aclprofInit(output.c_str(), output.size()), ACL_ERROR_PROF_API_CONFLICT);
+  ASSERT_EQ(aclFinalize(), ACL_SUCCESS);
+
+  ASSERT_EQ(aclInit(nullptr), ACL_SUCCESS);
+  ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
+  ASSERT_EQ(aclprofInit(output.c_str(), output.size()), ACL_SUCCESS);
+  EXPECT_EQ(subscribe(), ACL_ERROR_PROF_API_CONFLICT);
+  ASSERT_EQ(aclprofFinalize(), ACL_SUCCESS);
+  EXPECT_EQ(subscribe(), ACL_SUCCESS);  // each in turn
+  ASSERT_EQ(aclFinalize(), ACL_SUCCESS);
+
+  std::ofstream(acl_json) << R"({"profiler": {"switch": "on", "output": ")" << output << "\"}}";
+  ASSERT_EQ(aclInit(acl_json.c_str()), ACL_SUCCESS) << aclGetRecentErrMsg();
+  ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
+  EXPECT_EQ(subscribe(), ACL_ERROR_PROF_ALREADY_RUN);
+}
+
 TEST_F(Subscribe, OnlyWhatNeverWaitsIsWrittenTo) {
   const LoadedOm model(two_op_om());
   const aoe::tests::TempDir temp;
