@@ -1,6 +1,8 @@
 // Names and texts of gears.
 #include "base/gears.h"
 
+#include "base/gear_names.h"
+
 #include <algorithm>
 #include <iterator>
 
@@ -27,6 +29,12 @@ std::string gear_text(const GearValues& values) {
 
 std::string gear_prefix(const GearValues& values) {
   return "gear[" + gear_text(values) + "]:";
+}
+
+std::string_view without_gear(std::string_view name) {
+  if (!name.starts_with("gear[")) return name;
+  const std::size_t end = name.find("]:");
+  return end == std::string_view::npos ? name : name.substr(end + 2);
 }
 
 std::optional<std::size_t> Gears::find(const GearValues& wanted) const {

@@ -1,45 +1,23 @@
 // Parsing flags with Boost.Program_options, and the wall around a program.
 #include "tools/common/tool.h"
 
-#include <algorithm>
 #include <iostream>
 #include <new>
-#include <numeric>
 #include <vector>
 
 #include "base/check.h"
 #include "base/log.h"
+#include "base/near_names.h"
 
 namespace aoe::tools {
 namespace {
 
-/// Levenshtein: single-letter changes from one word to the other.
-std::size_t edit_distance(const std::string& a, const std::string& b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0]++;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t changed = diagonal + (a[i] != b[j] ? 1 : 0);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({changed, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row.back();
-}
-
 std::string advice_for_unknown(std::string given, const po::options_description& known) {
   given.erase(0, given.find_first_not_of('-'));
-  std::string nearest;
-  std::size_t least =
-      given.size() / 2 + 1;  // more than half of the letters wrong is no typing error
-  for (const auto& option : known.options()) {
-    const std::size_t distance = edit_distance(given, option->long_name());
-    if (distance >= least) continue;
-    least = distance;
-    nearest = option->long_name();
-  }
-  return nearest.empty() ? "see --help" : "did you mean --" + nearest + "?";
+  std::vector<std::string> names;
+  for (const auto& option : known.options()) names.push_back("--" + option->long_name());
+  const std::vector<std::string> nearest = near_names("--" + given, names, 1);
+  return nearest.empty() ? "see --help" : did_you_mean(nearest);
 }
 
 po::variables_map parse(int argc, char** argv, const Tool& tool,
