@@ -54,7 +54,8 @@ bool Ledger::settle(const TuningTask& task, const TaskVerdict& verdict,
     case Decision::kAdd:
     case Decision::kUpdate:
       ++(verdict.decision == Decision::kUpdate ? result_.summary.update : result_.summary.add);
-      result_.modified.push_back({task.nodes.front(), task.op_types, verdict.gains});
+      for (const std::string& node : task.nodes)
+        result_.modified.push_back({node, task.op_types, verdict.gains});
       wins_[task.key.description] = {&task, verdict, before};
       break;
   }
@@ -99,9 +100,9 @@ void Ledger::demote(const std::set<std::string>& descriptions) {
     AOE_CHECK(win.verdict.by_default && (!is_update || win.before), "a win without its race");
     replace_set(now, win.task->key,
                 is_update ? win.before->strategies : std::vector{*win.verdict.by_default});
-    std::erase_if(result_.modified, [&](const ModifiedOperator& op) {
-      return op.op_name == win.task->nodes.front();
-    });
+    const std::set<std::string> nodes(win.task->nodes.begin(), win.task->nodes.end());
+    std::erase_if(result_.modified,
+                  [&](const ModifiedOperator& op) { return nodes.contains(op.op_name); });
     wins_.erase(found);
   }
   commit(std::move(now));
