@@ -25,18 +25,6 @@ double ms(double value) {
   return rounded(value, 1e6);
 }
 
-const char* text(TuningState state) {
-  switch (state) {
-    case TuningState::kSuccessful:
-      return "tuning successful";
-    case TuningState::kFailed:
-      return "tuning failed";
-    case TuningState::kIncomplete:
-      break;
-  }
-  return "tuning incomplete";
-}
-
 ordered_json to_json(const ModifiedOperator& op) {
   ordered_json performance = ordered_json::object();
   for (const ModeGain& gain : op.gains)
@@ -101,6 +89,18 @@ ordered_json sgat_section(const SubgraphResult& result) {
 }
 
 }  // namespace
+
+std::string text(TuningState state) {
+  switch (state) {
+    case TuningState::kSuccessful:
+      return "tuning successful";
+    case TuningState::kFailed:
+      return "tuning failed";
+    case TuningState::kIncomplete:
+      break;
+  }
+  return "tuning incomplete";
+}
 
 ordered_json to_json(const AoeResult& result) {
   ordered_json basic = {{"tuning_name", result.tuning_name}};

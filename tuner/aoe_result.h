@@ -80,6 +80,8 @@ struct AoeResult {
   std::vector<std::string> failed_operators;
 };
 
+std::string text(TuningState state);  ///< "tuning successful"
+
 nlohmann::ordered_json to_json(const AoeResult& result);
 
 /// Throws Error(kOutput).

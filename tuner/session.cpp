@@ -14,6 +14,7 @@
 #include "tuner/calm_measurer.h"
 #include "tuner/confirm.h"
 #include "tuner/cost_model.h"
+#include "tuner/job_journal.h"
 #include "tuner/ledger.h"
 #include "tuner/mixed_precision.h"
 #include "tuner/neighbours.h"
@@ -33,6 +34,23 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
+Clock::time_point ago(double seconds) {
+  return Clock::now() -
+         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+}
+
+bool is_same_work(const bank::Strategy& a, const bank::Strategy& b) {
+  return a.format == b.format && a.impl == b.impl && a.impl_version == b.impl_version &&
+         a.schedule == b.schedule;
+}
+
+/// Whether both begin with the same strategy, or have none.
+bool is_same_winner(const std::optional<bank::StrategySet>& stored,
+                    std::span<const bank::Strategy> others) {
+  if (!stored || stored->strategies.empty()) return others.empty();
+  return !others.empty() && is_same_work(stored->strategies.front(), others.front());
+}
+
 class OperatorTuning {
  public:
   OperatorTuning(const graph::Graph& graph, bank::KnowledgeBank& bank,
@@ -46,6 +64,7 @@ class OperatorTuning {
         options_(options) {}
 
   TuneOutcome run() {
+    outcome_.trials = result_.trials = past_.trials;
     write_result(result_, options_.result_path);
     if (!is_stopped()) measure_untuned();
     if (!is_stopped()) collect();
@@ -95,7 +114,7 @@ class OperatorTuning {
     result_.has_tunable_operator = !tasks_.empty();
     outcome_.tasks = static_cast<int>(tasks_.size());
     progress_.tasks_total = outcome_.tasks;
-    search_begin_ = Clock::now();
+    search_begin_ = ago(past_.search_seconds());
     write_result(result_, options_.result_path);
   }
 
@@ -111,8 +130,22 @@ class OperatorTuning {
     for (const TuningTask& task : tasks_)
       is_familiar.push_back(cost_model_.knows(*task.default_candidate.impl));
     planned_ = plan_trials(shares_, is_familiar, options_.policy.search, options_.max_trials);
+    keep_to_journaled_plan();
     planned_left_ = planned_total_ =
         std::accumulate(planned_.begin(), planned_.end(), std::int64_t{0});
+  }
+
+  /// An interrupted run has taught the cost model, and would plan less for itself than a whole one.
+  void keep_to_journaled_plan() {
+    if (options_.journal == nullptr) return;
+    std::map<std::string, int> plan;
+    for (std::size_t i = 0; i < tasks_.size(); ++i) {
+      const auto planned = past_.plan.find(tasks_[i].key.description);
+      if (planned != past_.plan.end()) planned_[i] = planned->second;
+      plan[tasks_[i].key.description] = planned_[i];
+    }
+    options_.journal->set_spent(seconds_since(begin_), outcome_.trials);
+    if (past_.plan.empty()) options_.journal->note_plan(plan);
   }
 
   void tune(std::size_t index) {
@@ -122,7 +155,9 @@ class OperatorTuning {
 
     const std::optional<bank::StrategySet> known = find_known(task);
     bool is_done = true;
-    if (known && is_settled_by(*known, planned_[index])) {
+    if (settle_as_before(task)) {
+      // decided by this run before it was interrupted
+    } else if (known && is_settled_by(*known, planned_[index])) {
       ++outcome_.settled;
       ledger_.note_known(*known);
       remember_winner(task, *known);
@@ -135,6 +170,27 @@ class OperatorTuning {
     if (is_done) ++progress_.tasks_done;
     write_result(result_, options_.result_path);
     report(Stage::kSearch);
+  }
+
+  /// A task that the run had decided before it was interrupted is settled as it was then, unless
+  /// somebody else has changed the bank meanwhile. False: it is still to do.
+  bool settle_as_before(const TuningTask& task) {
+    const auto found = past_.decided.find(task.key.description);
+    if (found == past_.decided.end()) return false;
+    const DecidedTask& decided = found->second;
+    const auto stored = bank_.find(task.key);
+    const auto before = decided.before ? decided.before->strategies : std::vector<bank::Strategy>{};
+    if (!is_same_winner(stored, decided.verdict.strategies) && !is_same_winner(stored, before))
+      return false;
+    TaskVerdict verdict = decided.verdict;
+    if (verdict.decision == Decision::kAdd || verdict.decision == Decision::kUpdate) {
+      const auto winner =
+          compiler::candidate_of(verdict.strategies.front(), task.task, options_.soc);
+      if (!winner) return false;
+      verdict.winner = *winner;
+      winners_.push_back(neighbour_of(task.task, verdict.strategies.front()));
+    }
+    return ledger_.settle(task, verdict, decided.before);
   }
 
   /// What the banks have for the task and this program can still build.
@@ -169,6 +225,8 @@ class OperatorTuning {
                                     .cost_model = &cost_model_,
                                     .keep_records =
                                         [&](std::vector<bank::Record> more) {
+                                          outcome_.trials += std::ssize(more);
+                                          journal(task, more);
                                           ledger_.keep_records(task.key, std::move(more));
                                         },
                                     .on_batch = [&](const SearchResult& so_far) { show(so_far); }};
@@ -176,14 +234,32 @@ class OperatorTuning {
         .task = task,
         .neighbours = seeds_from_neighbours(task, winners_, options_.soc, kNeighbourSeeds),
         .banked = known && known->has_winner() ? known : std::nullopt,
-        .records = options_.reload ? bank_.records(task.key) : std::vector<bank::Record>{},
+        .records = recalled_records(task),
         .limits = {.trials = planned_[index], .deadline = deadline(index), .stop = options_.stop}};
     const TaskVerdict verdict = tune_task(input, measurer_, context);
-    outcome_.trials += verdict.measured;
     result_.trials = outcome_.trials;
     if (verdict.winner)
       winners_.push_back(neighbour_of(task.task, compiler::strategy_of(*verdict.winner)));
+    if (options_.journal != nullptr && verdict.decision != Decision::kStopped) {
+      options_.journal->set_spent(seconds_since(begin_), outcome_.trials);
+      options_.journal->note_verdict(task.key, verdict, known);
+    }
     return ledger_.settle(task, verdict, known);
+  }
+
+  void journal(const TuningTask& task, const std::vector<bank::Record>& records) {
+    if (options_.journal == nullptr || records.empty()) return;
+    options_.journal->set_spent(seconds_since(begin_), outcome_.trials);
+    options_.journal->note_records(task.key, records);
+  }
+
+  /// Of an interrupted run: the bank gets records every few seconds, the journal at once.
+  std::vector<bank::Record> recalled_records(const TuningTask& task) const {
+    if (!options_.reload) return {};
+    std::vector<bank::Record> records = bank_.records(task.key);
+    if (const auto more = past_.records.find(task.key.description); more != past_.records.end())
+      records.insert(records.end(), more->second.begin(), more->second.end());
+    return records;
   }
 
   bool is_time_up() const {
@@ -249,6 +325,8 @@ class OperatorTuning {
     outcome_.gains = ledger_.gains();
     result_.tuning_time_s = seconds_since(begin_);
     write_result(result_, options_.result_path);
+    if (options_.journal != nullptr && result_.state != TuningState::kIncomplete)
+      options_.journal->note_end(text(result_.state));
     report(Stage::kDone);
   }
 
@@ -283,7 +361,8 @@ class OperatorTuning {
   Measurer& measurer_;
   const TuneOptions& options_;
 
-  const Clock::time_point begin_ = Clock::now();
+  const JobPast past_ = options_.journal != nullptr ? options_.journal->past() : JobPast{};
+  const Clock::time_point begin_ = ago(past_.seconds);
   Clock::time_point search_begin_ = begin_;
   Baseline baseline_;
   std::vector<TuningTask> tasks_;

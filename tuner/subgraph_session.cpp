@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "tuner/baseline.h"
 #include "tuner/calm_measurer.h"
+#include "tuner/job_journal.h"
 #include "tuner/made_node_tuning.h"
 #include "tuner/plan_bench.h"
 #include "tuner/plan_finals.h"
@@ -28,6 +29,11 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
+Clock::time_point ago(double seconds) {
+  return Clock::now() -
+         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+}
+
 class SubgraphTuning {
  public:
   SubgraphTuning(const SubgraphTuneInput& input, Measurer& measurer, const TuneOptions& options)
@@ -39,6 +45,7 @@ class SubgraphTuning {
         options_(options) {}
 
   TuneOutcome run() {
+    outcome_.trials = result_.trials = past_.trials;
     try {
       write_result(result_, options_.result_path);
       if (!is_stopped()) measure_untuned();
@@ -103,20 +110,19 @@ class SubgraphTuning {
                                [this](const graph::Node& node) { return node_ns_[node.name]; });
     std::erase_if(tasks_, [this](const SubgraphTask& task) { return !passes_filter(task); });
     outcome_.tasks = progress_.tasks_total = static_cast<int>(tasks_.size());
-    search_begin_ = Clock::now();
+    search_begin_ = ago(past_.search_seconds());
+    journal_spent();
+    if (options_.journal != nullptr && !past_.seconds_before_search)
+      options_.journal->note_plan({});
     write_result(result_, options_.result_path);
   }
 
   bool passes_filter(const SubgraphTask& task) const {
-    const OpFilter& filter = options_.filter;
-    if (filter.names.empty() && filter.types.empty()) return true;
+    if (options_.filter.empty()) return true;
     const std::set<std::string> names(task.nodes.front().begin(), task.nodes.front().end());
     return std::ranges::any_of(in_.graph.nodes, [&](const graph::Node& node) {
-      if (!names.contains(node.name)) return false;
-      const auto types = reference::op_types(node.op);
-      return filter.names.contains(node.name) ||
-             std::ranges::any_of(
-                 types, [&](const std::string& type) { return filter.types.contains(type); });
+      return names.contains(node.name) &&
+             options_.filter.passes(node.name, reference::op_types(node.op));
     });
   }
 
@@ -189,6 +195,8 @@ class SubgraphTuning {
     PlanSearchResult found =
         search_plans(task.places, measure, limits, options_.seed ^ hash64(task.key.description));
     in_.graph_bank.commit({.records = bench.take_records()});
+    journal_spent();
+    if (options_.journal != nullptr) options_.journal->note_spent();
     const bool has_winner = known && known->has_winner();
     finalists_.push_back(
         {&task, std::move(found.trials), has_winner ? std::optional(known->plan) : std::nullopt});
@@ -252,6 +260,11 @@ class SubgraphTuning {
                         .is_stopped = [this] { return is_stopped(); }}};
   }
 
+  void journal_spent() const {
+    if (options_.journal != nullptr)
+      options_.journal->set_spent(seconds_since(begin_), outcome_.trials);
+  }
+
   // ---- limits ----
 
   int trials_left() const {
@@ -300,6 +313,10 @@ class SubgraphTuning {
     result_.trials = outcome_.trials;
     result_.tuning_time_s = seconds_since(begin_);
     write_result(result_, options_.result_path);
+    if (options_.journal != nullptr && result_.state != TuningState::kIncomplete) {
+      journal_spent();
+      options_.journal->note_end(text(result_.state));
+    }
     report(Stage::kDone);
   }
 
@@ -334,7 +351,8 @@ class SubgraphTuning {
   Measurer& measurer_;
   const TuneOptions& options_;
 
-  const Clock::time_point begin_ = Clock::now();
+  const JobPast past_ = options_.journal != nullptr ? options_.journal->past() : JobPast{};
+  const Clock::time_point begin_ = ago(past_.seconds);
   Clock::time_point search_begin_ = begin_;
   Baseline baseline_;
   std::map<std::string, double> node_ns_;  ///< in the untuned model, by name

@@ -17,14 +17,6 @@ namespace {
 /// reference takes seconds for what others do in a millisecond.
 constexpr double kHopelessRatio = 30;
 
-bool allows(const OpFilter& filter, const std::string& node,
-            const std::vector<std::string>& types) {
-  if (filter.names.empty() && filter.types.empty()) return true;
-  return filter.names.contains(node) || std::ranges::any_of(types, [&](const std::string& type) {
-           return filter.types.contains(type);
-         });
-}
-
 std::vector<Candidate> without_hopeless(std::vector<Candidate> candidates,
                                         const compiler::Task& task, const compiler::Soc& soc) {
   double best_ns = std::numeric_limits<double>::infinity();
@@ -98,8 +90,7 @@ std::vector<TuningTask> collect_tasks(const graph::Graph& graph,
     const graph::Node& node = graph.nodes[static_cast<std::size_t>(id)];
     const auto report = report_of.find(node.name);
     if (report == report_of.end()) continue;
-    const std::vector<std::string> types = reference::op_types(node.op);
-    if (!allows(filter, node.name, types)) continue;
+    if (!filter.passes(node.name, reference::op_types(node.op))) continue;
 
     const std::string description = compiler::key_of(compiler::task_of(graph, id), soc).description;
     if (const auto known = index_of.find(description); known != index_of.end()) {

@@ -18,7 +18,6 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
-#include <set>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -30,15 +29,12 @@
 #include "graph/graph.h"
 #include "tuner/aoe_result.h"
 #include "tuner/measurer.h"
+#include "tuner/op_filter.h"
 #include "tuner/policy.h"
 
 namespace aoe::tuner {
 
-/// What `--tune_ops_file` allows; both empty: everything. An op passes when it is in either set.
-struct OpFilter {
-  std::set<std::string> names;  ///< node names after fusion
-  std::set<std::string> types;  ///< IR types; a fused op that contains one passes
-};
+class JobJournal;  // job_journal.h
 
 enum class Stage { kBaseline, kSearch, kConfirm, kDone };
 
@@ -63,6 +59,9 @@ struct TuneOptions {
   OpFilter filter;
   bool repeat_tune = false;  ///< REPEAT_TUNE: tune what the bank already knows, too
   bool reload = false;       ///< take measurements of an interrupted run from the bank's records
+  /// Written as the run goes on, unless it is nullptr. What it knew when it was opened is part of
+  /// this run: not done again, and counted (times, trials, tasks).
+  JobJournal* journal = nullptr;
   std::uint64_t seed = 1;
   /// Of the whole run; 0: no limit. A trial is a candidate measured in a search: the races that
   /// close searches repeat measurements and are none. With `reload`, recalled ones count as well.

@@ -12,6 +12,7 @@
 #include "runtime/geared_om.h"
 #include "tests/graph/model_text.h"
 #include "tests/temp_dir.h"
+#include "tuner/job_journal.h"
 #include "tuner/sampler.h"
 #include "tuner/tuner.h"
 
@@ -200,6 +201,32 @@ TEST_F(Session, WinnersAreKeptCountedAndInTheModel) {
   EXPECT_EQ(winners().size(), static_cast<std::size_t>(kTasks));
 }
 
+TEST_F(Session, EveryOpOfAChangedTaskIsListedAndNoneOfADemotedOne) {
+  graph_ = aoe::tests::import_text(R"(
+    g (float[1,16,14,14] x) => (float[1,16,14,14] y) <float[16,16,3,3] w, float[16,16,3,3] v> {
+      a = Conv <pads = [1,1,1,1]> (x, w)
+      b = Softmax <axis = 1> (a)
+      y = Conv <pads = [1,1,1,1]> (b, v)
+    })");
+  graph::run_passes(graph_, {});
+  const auto listed = [&] {
+    std::map<std::string, json> ops;
+    const json list = opat().at("repo_modified_operators");
+    for (const json& op : list) ops[op.at("op_name")] = op.at("tune_performance");
+    EXPECT_EQ(ops.size(), list.size()) << "an op is listed twice";
+    return ops;
+  };
+  EXPECT_EQ(tune().tasks, 2) << "two equal convolutions and a softmax";
+  EXPECT_EQ(listed().size(), 3U);
+  EXPECT_EQ(listed().at("a"), listed().at("y"));
+  expect_counters(2, 0, 0, 0);  // strategies, not ops
+
+  fs::remove_all(temp_ / "bank");
+  machine_.is_slow_in_models = [](const std::string&) { return true; };
+  tune();
+  EXPECT_TRUE(listed().empty());
+}
+
 // ---- REPEAT_TUNE ----
 
 TEST_F(Session, WhatTheBankKnowsIsSkippedAndCountsAsHitAndReserved) {
@@ -235,7 +262,8 @@ TEST_F(Session, RepeatedTuningThatFindsBetterUpdates) {
   const TuneOutcome outcome = tune();
   EXPECT_EQ(outcome.state, TuningState::kSuccessful);
   expect_counters(0, kTasks, 0, 0);
-  for (const json& op : opat().at("repo_modified_operators"))
+  const json operators = opat().at("repo_modified_operators");
+  for (const json& op : operators)
     for (const auto& [mode, gain] : op.at("tune_performance").items())
       EXPECT_EQ(gain.at("update_mode"), "update") << mode;
   const auto second = winners();
@@ -343,6 +371,104 @@ TEST_F(Session, AReloadedRunRepeatsNoMeasurement) {
   fs::remove_all(temp_ / "bank");
   fs::rename(temp_ / "bank_at_stop", temp_ / "bank");
   EXPECT_GT(repeated_with(false), 0);
+}
+
+/// A job in two pieces: interrupted by stop_ or a measurement, then gone on with.
+class JobSession : public Session {
+ protected:
+  TuneOutcome begin() {
+    machine_.measured.clear();
+    const auto journal = JobJournal::create(temp_.path(), {.tuning_name = "g", .job_type = 2});
+    return work_on(*journal);
+  }
+
+  TuneOutcome go_on() {
+    stop_ = std::stop_source();
+    machine_.stop = nullptr;
+    machine_.measured.clear();
+    options_.on_progress = {};
+    options_.reload = true;
+    const auto journal = JobJournal::resume(temp_.path());
+    return work_on(*journal);
+  }
+
+  void stop_after_tasks(int count) {
+    options_.on_progress = [this, count](const Progress& progress) {
+      if (progress.tasks_done == count) stop_.request_stop();
+    };
+  }
+
+ private:
+  TuneOutcome work_on(JobJournal& journal) {
+    options_.journal = &journal;
+    TuneOutcome outcome = tune();
+    options_.journal = nullptr;
+    return outcome;
+  }
+};
+
+TEST_F(JobSession, EndsAsIfItHadNotBeenInterrupted) {
+  for (const int tasks_before : {1, 2}) {
+    fs::remove_all(temp_ / "bank");
+    fs::remove(temp_ / kJournalName);
+    stop_ = std::stop_source();
+    options_.reload = false;
+    stop_after_tasks(tasks_before);
+    const TuneOutcome first = begin();
+    EXPECT_EQ(first.state, TuningState::kIncomplete);
+    const auto won_before = winners();
+    ASSERT_EQ(won_before.size(), static_cast<std::size_t>(tasks_before));
+    const std::set<std::string> before(machine_.measured.begin(), machine_.measured.end());
+
+    const TuneOutcome outcome = go_on();
+    EXPECT_EQ(outcome.state, TuningState::kSuccessful);
+    EXPECT_TRUE(std::ranges::none_of(
+        machine_.measured, [&](const std::string& measured) { return before.contains(measured); }));
+    expect_counters(kTasks, 0, 0, 0);
+    EXPECT_EQ(opat().at("repo_modified_operators").size(), static_cast<std::size_t>(kTasks));
+    EXPECT_EQ(outcome.gains.size(), static_cast<std::size_t>(kTasks));
+    EXPECT_EQ(outcome.trials, first.trials + std::ssize(machine_.measured));
+    EXPECT_EQ(result().at(0).at("basic").at("trials"), outcome.trials);
+    EXPECT_TRUE(std::ranges::includes(winners(), won_before));
+    EXPECT_THROW((void)JobJournal::resume(temp_.path()), Error) << "it has ended";
+  }
+}
+
+TEST_F(JobSession, WhatTheBankWasNotToldYetIsNotMeasuredAgain) {
+  machine_.stop = &stop_;
+  machine_.stop_after = 20;
+  begin();
+  const std::set<std::string> before(machine_.measured.begin(), machine_.measured.end());
+  fs::remove_all(temp_ / "bank");  // gets records every few seconds; kill -9 comes in between
+  go_on();
+  EXPECT_TRUE(std::ranges::none_of(
+      machine_.measured, [&](const std::string& measured) { return before.contains(measured); }));
+  expect_counters(kTasks, 0, 0, 0);
+  EXPECT_EQ(winners().size(), static_cast<std::size_t>(kTasks)) << "decided tasks are told again";
+}
+
+TEST_F(JobSession, WhatWasWonBeforeIsTakenBackWhenTheModelDoesNotConfirmIt) {
+  stop_after_tasks(2);
+  begin();
+  ASSERT_EQ(winners().size(), 2U);
+  machine_.is_slow_in_models = [](const std::string&) { return true; };
+  EXPECT_EQ(go_on().verdict, "same");
+  EXPECT_TRUE(winners().empty());
+  expect_counters(0, 0, 0, kTasks);
+}
+
+TEST_F(JobSession, WhatSomebodyElseHasChangedMeanwhileStays) {
+  stop_after_tasks(1);
+  begin();
+  bank::BankEntry entry = open_bank().entries().at(0);
+  bank::Strategy& theirs = entry.set.strategies.front();
+  theirs.schedule.begin()->second *= 2;
+  theirs.measured.verdict = "faster";
+  open_bank().commit({.strategies = {{entry.key, theirs, true}}, .withdrawn = {entry.key}});
+  go_on();
+  const auto now = open_bank().find(entry.key);
+  ASSERT_TRUE(now);
+  EXPECT_EQ(now->strategies.front().schedule, theirs.schedule);
 }
 
 // ---- failures ----

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "compiler/graph_strategies.h"
 #include "graph/precision.h"
+#include "tools/aoe/job.h"
 #include "tools/aoe/progress.h"
 #include "tools/aoe/report.h"
 #include "tools/aoe/settings.h"
@@ -38,7 +39,11 @@ void make_directory(const fs::path& directory) {
 /// Removes the oms that were only made to be measured.
 class ScratchDirectory {
  public:
-  explicit ScratchDirectory(fs::path path) : path_(std::move(path)) { make_directory(path_); }
+  explicit ScratchDirectory(fs::path path) : path_(std::move(path)) {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);  // of a run that was killed
+    make_directory(path_);
+  }
   ~ScratchDirectory() {
     std::error_code ignored;
     fs::remove_all(path_, ignored);
@@ -99,6 +104,7 @@ void apply_graph_bank(graph::Graph& graph, Settings& settings, const Banks& grap
 Work prepare(Settings& settings, const Banks& graph_banks) {
   graph::GearedGraph model = read_graph(settings.model, {});
   Work work{.graph = std::move(model.graph)};
+  check_filter(settings.tuning.filter, work.graph, "--tune_ops_file " + settings.tune_ops_file);
   settings.tuning.gears = model.gears;
   if (settings.job_type == JobType::kSubgraphs) return work;  // in float32, whatever comes later
   apply_graph_bank(work.graph, settings, graph_banks);
@@ -114,6 +120,9 @@ Work prepare(Settings& settings, const Banks& graph_banks) {
 
 ExitCode tune(const po::variables_map& flags) {
   Settings settings = read_settings(flags);
+  std::optional<Job> job = settings.reload
+                               ? Job::find(*settings.reload, settings.work_path, settings.job)
+                               : std::nullopt;
   const StopSignals signals;
   settings.tuning.stop = signals.token();
   const bool is_sgat = settings.job_type == JobType::kSubgraphs;
@@ -125,6 +134,8 @@ ExitCode tune(const po::variables_map& flags) {
 
   op_banks.custom->require_writable();
   if (is_sgat) graph_banks.custom->require_writable();  // which keeps operators as well
+  if (!job) job = Job::create(settings.work_path, settings.job);
+  job->place(settings.tuning, settings.om_suffix);
   warn_of_load();
   make_directory(settings.tuning.tuned_om_path.parent_path());
   const ScratchDirectory scratch(settings.tuning.work_directory);

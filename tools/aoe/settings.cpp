@@ -3,13 +3,13 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <utility>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/hash.h"
+#include "tools/aoe/ops_file.h"
 #include "tools/common/data_dirs.h"
 #include "tools/common/environment.h"
 #include "tools/common/flags.h"
@@ -55,13 +55,30 @@ bool repeat_tune() {
   throw Error(ExitCode::kUsage, "'" + value + "' is neither True nor False", "REPEAT_TUNE");
 }
 
-/// --preset, else what the documented flags stand for.
-std::string preset_name(const po::variables_map& flags) {
-  if (flags.contains("preset")) return flags["preset"].as<std::string>();
+bool was_given(const po::variables_map& flags, const std::string& flag) {
+  return flags.contains(flag) && !flags[flag].defaulted();
+}
+
+/// O1 or O2, of the flag or of the file; empty when neither says.
+std::string search_level(const po::variables_map& flags, const OpsFile& ops) {
+  if (!was_given(flags, "tune_optimization_level")) return ops.level;
   const auto level = flags["tune_optimization_level"].as<std::string>();
   if (level != "O1" && level != "O2")
     reject("--tune_optimization_level", level + " is unknown", "use O1 (deep search) or O2");
-  return level == "O1" || flags["Fdeeper_opat"].as<bool>() ? "deep" : "default";
+  if (!ops.level.empty() && ops.level != level)
+    reject("--tune_optimization_level", level + " contradicts " + ops.level + " of --tune_ops_file",
+           "leave one out");
+  return level;
+}
+
+/// --preset, else what the documented flags and --tune_ops_file stand for.
+std::string preset_name(const po::variables_map& flags, const OpsFile& ops) {
+  const std::string level = search_level(flags, ops);
+  const bool is_deeper = flags["Fdeeper_opat"].as<bool>() || ops.features.contains("deeper_opat");
+  if (!flags.contains("preset")) return level == "O1" || is_deeper ? "deep" : "default";
+  if (!level.empty() || is_deeper)
+    reject("--preset", "and tune_optimization_level or deeper_opat exclude each other", "give one");
+  return flags["preset"].as<std::string>();
 }
 
 /// A limit of 0 would read as "none"; nobody means that.
@@ -95,28 +112,26 @@ fs::path work_path() {
   return path;
 }
 
-std::set<std::string> names_in(const json& content, const char* key, const fs::path& path) {
-  std::set<std::string> names;
-  if (!content.contains(key)) return names;
-  const json& list = content[key];
-  const bool is_list_of_texts = list.is_array() && std::ranges::all_of(list, [](const json& entry) {
-                                  return entry.is_string();
-                                });
-  if (!is_list_of_texts)
-    throw Error(ExitCode::kUsage, std::string("\"") + key + "\" must be a list of texts",
-                path.string());
-  for (const json& entry : list) names.insert(entry.get<std::string>());
-  return names;
+/// The model's bytes and the flags that say how they are read: work that has the same is the same.
+std::string digest_of_model(const fs::path& model, const po::variables_map& flags) {
+  po::options_description about_the_model;
+  add_model_flags(about_the_model);
+  std::string text = to_hex(hash128(read_file(model, ExitCode::kModel)));
+  for (const auto& option : about_the_model.options())
+    if (const std::string& name = option->long_name(); name != "model" && flags.contains(name))
+      text += "\n" + name + "=" + value_text(flags[name]);
+  return to_hex(hash128(text));
 }
 
-/// Users name ops as the model does; in the joined graph each gear has its own.
-tuner::OpFilter in_all_gears(tuner::OpFilter filter,
-                             const std::optional<graph::GearRequest>& gears) {
-  if (!gears) return filter;
-  const std::set<std::string> names = std::exchange(filter.names, {});
-  for (const GearValues& values : gears->values)
-    for (const std::string& name : names) filter.names.insert(gear_prefix(values) + name);
-  return filter;
+tuner::JobHeader job_header(const Settings& settings, const po::variables_map& flags) {
+  const std::string timestamp = tuner::timestamp17(std::chrono::system_clock::now());
+  const fs::path result = settings.work_path / tuner::result_file_name(timestamp, ::getpid());
+  return {.tuning_name = settings.tuning.tuning_name,
+          .job_type = static_cast<int>(settings.job_type),
+          .model = digest_of_model(settings.model.model, flags),
+          .soc_version = settings.tuning.soc.version,
+          .timestamp = timestamp,
+          .result = result.string()};
 }
 
 }  // namespace
@@ -135,7 +150,7 @@ void add_flags(po::options_description& flags) {
   add("Fdeeper_opat", po::bool_switch(), "as --tune_optimization_level=O1");
   add("Fop_format", po::bool_switch(), "try other data formats, too (always on)");
   add("reload", text("JOB")->implicit_value(""),
-      "go on after an interrupted run: no measurement is repeated");
+      "go on with an interrupted job (aoe_workspace/...), by default this model's most recent");
   add("progress_bar", text_or("on", "on|off"), "progress on the terminal");
   add("preset", text("NAME"), "quick, default, deep, or a JSON file like those in configs/tuning");
   add("time_limit", po::value<double>()->value_name("SECONDS"),
@@ -157,21 +172,6 @@ tuner::Policy load_preset(const std::string& name_or_file) {
          "use quick, default or deep");
 }
 
-tuner::OpFilter load_ops_file(const fs::path& path) {
-  const json content = parse_json(path);
-  if (!content.is_object()) throw Error(ExitCode::kUsage, "must be a JSON object", path.string());
-  for (const auto& [key, value] : content.items())
-    if (key != "tune_ops_name" && key != "tune_ops_type")
-      throw Error(ExitCode::kUsage, "unknown key \"" + key + "\"", path.string(),
-                  "use tune_ops_name, tune_ops_type");
-  tuner::OpFilter filter{names_in(content, "tune_ops_name", path),
-                         names_in(content, "tune_ops_type", path)};
-  if (filter.names.empty() && filter.types.empty())
-    throw Error(ExitCode::kUsage, "lists no operator", path.string(),
-                "fill tune_ops_name or tune_ops_type");
-  return filter;
-}
-
 Settings read_settings(const po::variables_map& flags) {
   Settings settings;
   settings.job_type = read_job_type(flags);
@@ -181,29 +181,26 @@ Settings read_settings(const po::variables_map& flags) {
 
   tuner::TuneOptions& tuning = settings.tuning;
   tuning.soc = host_soc(flags);
-  const std::string suffix = settings.model.gears ? dynamic_om_suffix(tuning.soc.version) : "";
+  if (settings.model.gears) settings.om_suffix = dynamic_om_suffix(tuning.soc.version);
   if (flags.contains("output"))
-    settings.output = om_output_path(flags["output"].as<std::string>(), "--output", suffix);
-  tuning.policy = load_preset(preset_name(flags));
+    settings.output =
+        om_output_path(flags["output"].as<std::string>(), "--output", settings.om_suffix);
+  const OpsFile ops =
+      flags.contains("tune_ops_file") ? load_ops_file(text_of(flags, "tune_ops_file")) : OpsFile{};
+  tuning.filter = ops.filter;
+  settings.tune_ops_file = text_of(flags, "tune_ops_file");
+  tuning.policy = load_preset(preset_name(flags, ops));
   if (const auto limit_s = positive<double>(flags, "time_limit"))
     tuning.policy.search.time_limit_s = *limit_s;
   tuning.max_trials = positive<std::int64_t>(flags, "trials").value_or(0);
   tuning.seed = flags["seed"].as<std::uint64_t>();
-  if (flags.contains("tune_ops_file"))
-    tuning.filter =
-        in_all_gears(load_ops_file(flags["tune_ops_file"].as<std::string>()), settings.model.gears);
   tuning.repeat_tune = repeat_tune();
-  tuning.reload = flags.contains("reload");
+  if (flags.contains("reload")) settings.reload = text_of(flags, "reload");
   tuning.compile_threads = compile_threads();
   tuning.tuning_name = settings.model.model.stem().string();
 
-  const std::string timestamp = tuner::timestamp17(std::chrono::system_clock::now());
-  const std::string job = tuning.tuning_name + "_" + timestamp;
-  const fs::path work = work_path();
-  settings.tunespace = work / "aoe_workspace" / job / "tunespace";
-  tuning.work_directory = settings.tunespace / "scratch";
-  tuning.tuned_om_path = settings.tunespace / "result" / (job + "_tune" + suffix + ".om");
-  tuning.result_path = work / tuner::result_file_name(timestamp, ::getpid());
+  settings.work_path = work_path();
+  settings.job = job_header(settings, flags);
   return settings;
 }
 

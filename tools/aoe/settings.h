@@ -3,9 +3,11 @@
 
 #include <boost/program_options.hpp>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "tools/common/model_flags.h"
+#include "tuner/job_journal.h"
 #include "tuner/tuner.h"
 
 namespace aoe::tools {
@@ -17,8 +19,12 @@ struct Settings {
   ModelFlags model;
   std::filesystem::path output;  ///< with ".om"; empty when --output was not given
   bool shows_progress = true;
-  tuner::TuneOptions tuning;        ///< paths below are filled in, too
-  std::filesystem::path tunespace;  ///< ${WORK_PATH}/aoe_workspace/<model>_<timestamp>/tunespace
+  std::string tune_ops_file;          ///< as given, for messages about what stands in it
+  std::filesystem::path work_path;    ///< ${ASCEND_WORK_PATH}, or where aoe runs
+  std::string om_suffix;              ///< what dynamic oms' names end in, before ".om"
+  std::optional<std::string> reload;  ///< --reload and its value, which may be empty
+  tuner::JobHeader job;
+  tuner::TuneOptions tuning;  ///< without what belongs to the job (job.h)
 };
 
 void add_flags(boost::program_options::options_description& flags);
@@ -28,8 +34,5 @@ Settings read_settings(const boost::program_options::variables_map& flags);
 
 /// The policy of a preset: a name (configs/tuning/<name>.json) or a file.
 tuner::Policy load_preset(const std::string& name_or_file);
-
-/// `--tune_ops_file`: {"tune_ops_name": [...], "tune_ops_type": [...]}.
-tuner::OpFilter load_ops_file(const std::filesystem::path& path);
 
 }  // namespace aoe::tools

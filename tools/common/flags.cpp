@@ -1,6 +1,11 @@
 // Values of flags, checked where they are read.
 #include "tools/common/flags.h"
 
+#include <fmt/format.h>
+
+#include <cstdint>
+
+#include "base/check.h"
 #include "base/error.h"
 
 namespace aoe::tools {
@@ -23,6 +28,20 @@ po::typed_value<int>* number_or(int fallback, const char* value_name) {
 
 std::string text_of(const po::variables_map& flags, const std::string& name) {
   return flags.contains(name) ? flags[name].as<std::string>() : std::string();
+}
+
+std::string value_text(const po::variable_value& value) {
+  if (const auto* as_text = boost::any_cast<std::string>(&value.value())) return *as_text;
+  if (const auto* number = boost::any_cast<int>(&value.value())) return std::to_string(*number);
+  if (const auto* number = boost::any_cast<std::int64_t>(&value.value()))
+    return std::to_string(*number);
+  if (const auto* number = boost::any_cast<std::uint64_t>(&value.value()))
+    return std::to_string(*number);
+  if (const auto* number = boost::any_cast<double>(&value.value()))
+    return fmt::format("{}", *number);
+  const auto* is_on = boost::any_cast<bool>(&value.value());
+  AOE_CHECK(is_on != nullptr, "a flag of a type that nothing writes");
+  return *is_on ? "true" : "false";
 }
 
 std::optional<int> number_of(const po::variables_map& flags, const std::string& name, int least,
