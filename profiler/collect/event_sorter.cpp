@@ -5,6 +5,8 @@
 #include <fstream>
 #include <utility>
 
+#include "profiler/stamp.h"
+
 namespace aoe::profiler {
 namespace {
 
@@ -37,6 +39,10 @@ void EventSorter::take(const ThreadEvents& of_thread) {
   for (const Event& event : of_thread.events) {
     if (event.kind == EventKind::kCounter) {
       take_counter(event, thread);
+      continue;
+    }
+    if (event.kind == EventKind::kStamp || event.kind == kStampDetail) {
+      take_stamp(event, thread);
       continue;
     }
     note_name(event.name_id);
@@ -72,6 +78,38 @@ void EventSorter::take_counter(const Event& event, std::uint16_t thread) {
   RawCounters& of_task = counters_.back();
   if (of_task.thread == thread && of_task.task_begin_ns == task_begin_ns)
     of_task.values[slot] = event.end_ticks;
+}
+
+/// A detail goes with the stamp that it was recorded for, or not at all: a full ring may have dropped either.
+void EventSorter::take_stamp(const Event& event, std::uint16_t thread) {
+  if (event.kind == kStampDetail) {
+    stamp_details_[thread] = event;
+    return;
+  }
+  RawEvent raw{.begin_ns = to_monotonic_ns(event.begin_ticks),
+               .end_ns = to_monotonic_ns(event.end_ticks),
+               .value = event.value & ~kStampHasDetail,
+               .name_id = event.name_id,
+               .kind = EventKind::kStamp,
+               .thread = thread};
+  const auto found = stamp_details_.find(thread);
+  if ((event.value & kStampHasDetail) != 0 && found != stamp_details_.end() &&
+      StampDetail::belongs_to(found->second.value, event.begin_ticks)) {
+    const Event& detail = found->second;
+    const auto names = StampDetail::unpack(detail.begin_ticks, 0, 0, 0);
+    for (const std::uint32_t name : {names.category_name_id, names.tag_id})
+      if (name != StampDetail::kNone) note_name(name);
+    api_events_.push_back({.begin_ns = static_cast<std::int64_t>(detail.begin_ticks),
+                           .end_ns = static_cast<std::int64_t>(detail.end_ticks),
+                           .value = detail.value,
+                           .name_id = detail.name_id,
+                           .kind = kStampDetail,
+                           .thread = thread});
+    raw.value |= kStampHasDetail;
+  }
+  if (found != stamp_details_.end()) stamp_details_.erase(found);
+  note_name(event.name_id);
+  api_events_.push_back(raw);
 }
 
 std::uint16_t EventSorter::thread_index(std::int64_t os_thread_id) {

@@ -23,6 +23,7 @@ class EventSorter {
  private:
   void take(const ThreadEvents& events);
   void take_counter(const Event& event, std::uint16_t thread);
+  void take_stamp(const Event& event, std::uint16_t thread);
   std::uint16_t thread_index(std::int64_t os_thread_id);
   void note_name(std::uint32_t name_id);
   bool write();
@@ -32,6 +33,7 @@ class EventSorter {
   RawWriter& writer_;
   std::map<std::int64_t, std::uint16_t> threads_;  ///< by the operating system's id
   std::vector<bool> known_names_;
+  std::map<std::uint16_t, Event> stamp_details_;  ///< by thread: whose stamp has not come yet
   // Since the last write.
   std::vector<std::uint32_t> new_names_;
   std::string new_threads_;  ///< a payload of kThreads

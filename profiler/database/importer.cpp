@@ -1,6 +1,11 @@
 // One add_<kind>() per kind of event; each is a prepared INSERT.
 #include "profiler/database/importer.h"
 
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <sstream>
+
 #include "base/file.h"
 #include "base/log.h"
 #include "profiler/database/op_table.h"
@@ -8,17 +13,52 @@
 #include "profiler/database/profile_directory.h"
 #include "profiler/database/schema.h"
 #include "profiler/database/step_trace.h"
+#include "profiler/stamp.h"
 
 namespace aoe::profiler {
 namespace {
 
 constexpr std::int64_t kApiTypeTrace = 50003;
-constexpr std::int64_t kStampMarker = 0;
-constexpr std::int64_t kStampRange = 2;
 constexpr std::int64_t kRuns = std::int64_t{1} << (32 - kModelBits);  // run numbers wrap here
 
 std::int64_t model_of(std::uint32_t run_and_model) {
   return run_and_model & ((1u << kModelBits) - 1);
+}
+
+template <typename T>
+T bits_as(std::uint64_t bits) {
+  T value;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+std::string payload_text(const StampDetail& detail) {
+  std::ostringstream text;
+  text.precision(std::numeric_limits<double>::max_digits10);
+  switch (detail.payload_type) {
+    case PayloadType::kUint64:
+      text << detail.payload;
+      break;
+    case PayloadType::kInt64:
+      text << bits_as<std::int64_t>(detail.payload);
+      break;
+    case PayloadType::kDouble:
+      text << bits_as<double>(detail.payload);
+      break;
+    case PayloadType::kUint32:
+      text << bits_as<std::uint32_t>(detail.payload);
+      break;
+    case PayloadType::kInt32:
+      text << bits_as<std::int32_t>(detail.payload);
+      break;
+    case PayloadType::kFloat:
+      text.precision(std::numeric_limits<float>::max_digits10);
+      text << bits_as<float>(detail.payload);
+      break;
+    default:
+      text << "N/A";  // damaged
+  }
+  return text.str();
 }
 
 Connection create_tables(const std::filesystem::path& path) {
@@ -39,7 +79,8 @@ Importer::Importer(const std::filesystem::path& database, const SessionFacts& fa
                                 std::to_string(facts.process_id) + ", ?, NULL, ?, ?, ?, ?)")),
       step_(connection_.prepare("INSERT INTO MODEL_EXECUTION VALUES(?, ?, ?, ?, ?, ?)")),
       stamp_(connection_.prepare(
-          "INSERT INTO MSTX_EVENTS VALUES(?, ?, ?, NULL, NULL, ?, ?, ?, NULL, NULL)")),
+          "INSERT INTO MSTX_EVENTS VALUES(?, ?, ?, nullif(?, 0), ?, ?, ?, ?, ?, NULL, ?, ?, ?)")),
+      program_step_(connection_.prepare("INSERT INTO PROGRAM_STEP VALUES(?, ?, ?, ?)")),
       memory_(connection_.prepare("INSERT INTO MEMORY VALUES(?, ?, ?, ?, ?, ?)")),
       sample_(connection_.prepare("INSERT INTO SAMPLE VALUES(?, ?, ?)")),
       counters_(connection_.prepare(
@@ -153,16 +194,43 @@ void Importer::add_task(const RawEvent& event) {
             op_index, model_of(run_and_model), run);
 }
 
+void Importer::add_program_step(const RawEvent& event) {
+  program_step_.run(run_and_model_of(event.value), unix_ns(event.begin_ns), unix_ns(event.end_ns),
+                    global_tid(event.thread));
+}
+
 void Importer::add_step(const RawEvent& event) {
+  if (op_index_of(event.value) == kProgramStep) return add_program_step(event);
   const std::uint32_t run_and_model = run_and_model_of(event.value);
   step_.run(model_of(run_and_model), full_run(run_and_model, kStepRuns), unix_ns(event.begin_ns),
             unix_ns(event.end_ns), global_tid(event.thread), run_and_model);
 }
 
 void Importer::add_stamp(const RawEvent& event) {
-  const bool is_marker = event.begin_ns == event.end_ns;
-  stamp_.run(unix_ns(event.begin_ns), unix_ns(event.end_ns), is_marker ? kStampMarker : kStampRange,
-             name(event.name_id), global_tid(event.thread), global_tid(event.thread));
+  std::int64_t begin_tid = global_tid(event.thread);
+  std::optional<std::int64_t> category, category_name, tag, payload_type;
+  std::optional<std::string> payload;
+  if (const auto found = stamp_details_.extract(event.thread);
+      !found.empty() && (event.value & kStampHasDetail) != 0) {
+    const RawEvent& raw = found.mapped();
+    const auto detail =
+        StampDetail::unpack(static_cast<std::uint64_t>(raw.begin_ns),
+                            static_cast<std::uint64_t>(raw.end_ns), raw.name_id, raw.value);
+    if (detail.has_category) category = detail.category;
+    if (detail.category_name_id != StampDetail::kNone)
+      category_name = name(detail.category_name_id);
+    if (detail.tag_id != StampDetail::kNone) tag = name(detail.tag_id);
+    if (detail.has_payload) {
+      payload_type = static_cast<std::int64_t>(detail.payload_type);
+      payload = payload_text(detail);
+    }
+    if (detail.begin_thread != 0) begin_tid = facts_.process_id << 32 | detail.begin_thread;
+  }
+  std::optional<std::string_view> payload_view;
+  if (payload) payload_view = *payload;
+  stamp_.run(unix_ns(event.begin_ns), unix_ns(event.end_ns), stamp_type_of(event.value),
+             range_id_of(event.value), category, name(event.name_id), begin_tid,
+             global_tid(event.thread), tag, category_name, payload_type, payload_view);
 }
 
 void Importer::add_memory(const RawEvent& event) {
@@ -178,6 +246,10 @@ void Importer::add_sample(std::int64_t time_ns, std::uint32_t name_id, double va
 
 void Importer::on_events(std::span<const RawEvent> events) {
   for (const RawEvent& event : events) {
+    if (event.kind == kStampDetail) {
+      stamp_details_[event.thread] = event;
+      continue;
+    }
     first_ns_ = std::min(first_ns_, event.begin_ns);
     last_ns_ = std::max(last_ns_, event.end_ns);
     switch (event.kind) {
@@ -231,7 +303,7 @@ void Importer::finish(const std::vector<RawLoss>& losses) {
   connection_.execute(kCreateIndexes);
   connection_.execute(kDeriveMemory);
   derive_overlap(connection_);
-  derive_step_trace(connection_, facts_.fp_point, facts_.bp_point);
+  derive_step_trace(connection_, facts_.fp_point, facts_.bp_point, facts_.training_trace);
   connection_.execute("COMMIT");
 }
 
@@ -259,6 +331,7 @@ ImportResult import_raw(const std::filesystem::path& directory, const StepPoints
   unfinished += ".unfinished";
   make_directories(result.database.parent_path());
   SessionFacts facts = session_facts(info);
+  if (!points.fp_point.empty() || !points.bp_point.empty()) facts.training_trace = true;
   if (!points.fp_point.empty()) facts.fp_point = points.fp_point;
   if (!points.bp_point.empty()) facts.bp_point = points.bp_point;
   Importer importer(unfinished, facts);

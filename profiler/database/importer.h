@@ -57,6 +57,7 @@ class Importer final : public RawVisitor {
   void add_task(const RawEvent& event);
   void add_step(const RawEvent& event);
   void add_stamp(const RawEvent& event);
+  void add_program_step(const RawEvent& event);
   void add_memory(const RawEvent& event);
   void add_sample(std::int64_t time_ns, std::uint32_t name_id, double value);
   void store_facts();
@@ -69,6 +70,7 @@ class Importer final : public RawVisitor {
   Statement task_;
   Statement step_;
   Statement stamp_;
+  Statement program_step_;
   Statement memory_;
   Statement sample_;
   Statement counters_;
@@ -76,6 +78,7 @@ class Importer final : public RawVisitor {
   std::vector<const std::string*> texts_;     ///< keys of string_ids_, by id - 1
   std::vector<std::int64_t> raw_string_ids_;  ///< by the recorder's id; 0 when never told
   std::unordered_map<std::uint16_t, std::int64_t> global_tids_;
+  std::unordered_map<std::uint16_t, RawEvent> stamp_details_;  ///< by thread, of its next stamp
   std::unordered_map<std::int64_t, ModelState> models_;
   std::int64_t first_ns_ = INT64_MAX;
   std::int64_t last_ns_ = INT64_MIN;

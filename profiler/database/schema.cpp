@@ -27,8 +27,12 @@ CREATE TABLE API_CALL(
   name INTEGER);
 CREATE TABLE MSTX_EVENTS(
   startNs INTEGER, endNs INTEGER, eventType INTEGER, rangeId INTEGER, category INTEGER,
-  message INTEGER, globalTid INTEGER, endGlobalTid INTEGER, domainId INTEGER,
-  connectionId INTEGER);
+  message INTEGER, globalTid INTEGER, endGlobalTid INTEGER,
+  domainId INTEGER,            -- the tag's name
+  connectionId INTEGER,
+  categoryName INTEGER, payloadType INTEGER, payloadValue TEXT);  -- ours
+CREATE TABLE PROGRAM_STEP(     -- that the program says itself
+  id INTEGER, startNs INTEGER, endNs INTEGER, globalTid INTEGER);
 CREATE TABLE MEMCPY_INFO(globalTaskId INTEGER, size INTEGER, memcpyOperation INTEGER);
 
 CREATE TABLE MODEL(
@@ -66,7 +70,7 @@ CREATE TABLE NPU_OP_MEM(
   allocationNs INTEGER);       -- ours: when the block was allocated, also in the row of its release
 CREATE TABLE NPU_MEM(type INTEGER, ddr REAL, hbm REAL, timestampNs INTEGER, deviceId INTEGER);
 
-CREATE TABLE STEP_TRACE(
+CREATE TABLE STEP_TRACE(        -- of models; modelId NULL: steps of the program
   modelId INTEGER, run INTEGER, iterationId INTEGER, fpStartNs INTEGER, bpEndNs INTEGER,
   iterationEndNs INTEGER, iterationNs INTEGER, fpToBpNs INTEGER, iterationRefreshNs INTEGER,
   dataAugBoundNs INTEGER);

@@ -31,6 +31,8 @@ SessionFacts session_facts(const RawInfo& raw) {
   facts.cores = value_or<int>(raw.info, "cores", 0);
   facts.frequency_mhz = value_or<double>(raw.info, "frequency_mhz", 0);
   facts.metric_group = value_or<std::string>(raw.sample, "aic_metrics", "");
+  if (raw.sample.is_object() && raw.sample.contains("training_trace"))
+    facts.training_trace = raw.sample["training_trace"] != false;
   facts.fp_point = value_or<std::string>(raw.sample, "fp_point", "");
   facts.bp_point = value_or<std::string>(raw.sample, "bp_point", "");
   if (raw.info.is_object() && raw.info.contains("counters") && raw.info["counters"].is_array())

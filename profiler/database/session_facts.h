@@ -17,9 +17,10 @@ struct SessionFacts {
   std::string host_name;
   std::string processor;  ///< stands where msprof names the NPU
   std::string metric_group;
-  double frequency_mhz = 0;  ///< 0: unknown
-  int cores = 0;             ///< 0: unknown
-  std::string fp_point;      ///< op names; empty: found by data flow
+  double frequency_mhz = 0;    ///< 0: unknown
+  int cores = 0;               ///< 0: unknown
+  bool training_trace = true;  ///< whether FP and BP are wanted
+  std::string fp_point;        ///< op names; empty: found by data flow
   std::string bp_point;
   struct Counter {
     std::string name;

@@ -44,16 +44,23 @@ WINDOW iterations AS (PARTITION BY e.modelId ORDER BY e.endNs)
 ORDER BY e.endNs
 )sql";
 
+const char* const kProgramSteps = R"sql(
+INSERT INTO STEP_TRACE
+SELECT NULL, NULL, id, NULL, NULL, endNs, endNs - startNs, NULL, NULL, NULL
+FROM PROGRAM_STEP ORDER BY endNs
+)sql";
+
 }  // namespace
 
 void derive_step_trace(Connection& connection, const std::string& fp_point,
-                       const std::string& bp_point) {
+                       const std::string& bp_point, bool with_points) {
   connection.execute(
       "CREATE TEMP TABLE STEP_POINT(modelId INTEGER, fpTask INTEGER, bpTask INTEGER)");
-  connection.prepare(kPoints).run(fp_point, bp_point);
+  if (with_points) connection.prepare(kPoints).run(fp_point, bp_point);
   // Without points no task needs to be looked at.
   connection.execute("DELETE FROM temp.STEP_POINT WHERE fpTask IS NULL AND bpTask IS NULL");
   connection.execute(kSteps);
+  connection.execute(kProgramSteps);
   connection.execute("DROP TABLE temp.STEP_POINT");
   connection.execute("CREATE INDEX STEP_TRACE_iteration ON STEP_TRACE(modelId, iterationId)");
 }

@@ -148,7 +148,8 @@ void write_mstx_layer(const Database& profile, const ExportSelection& selection,
   const std::int64_t offset_ns = profile.monotonic_to_unix_ns();
   std::set<std::int64_t> threads;
   Statement row = profile.connection().prepare(
-      "SELECT startNs, endNs, e.name, globalTid, message FROM MSTX_EVENTS "
+      "SELECT startNs, endNs, e.name, globalTid, message, category, categoryName, domainId, "
+      "payloadValue FROM MSTX_EVENTS "
       "LEFT JOIN ENUM_MSTX_EVENT_TYPE e ON e.id = eventType" +
       time_filter(selection));
   while (row.step()) {
@@ -159,8 +160,14 @@ void write_mstx_layer(const Database& profile, const ExportSelection& selection,
     trace
         .slice(profile.string(row.integer(4)), track, row.integer(0) - offset_ns,
                row.integer(1) - row.integer(0))
-        .arg("event_type", row.text(2))
-        .close();
+        .arg("event_type", row.text(2));
+    if (!row.is_null(6))
+      trace.arg("category", profile.string(row.integer(6)));
+    else if (!row.is_null(5))
+      trace.arg("category", row.integer(5));
+    if (!row.is_null(7)) trace.arg("domain", profile.string(row.integer(7)));
+    if (!row.is_null(8)) trace.arg("payload", row.text(8));
+    trace.close();
   }
 }
 

@@ -16,12 +16,16 @@ void write_step_layer(const Database& profile, const ExportSelection& selection,
       "SELECT modelId, iterationId, fpStartNs, bpEndNs, iterationEndNs, iterationNs, fpToBpNs, "
       "iterationRefreshNs, dataAugBoundNs FROM STEP_TRACE" +
       filter);
+  constexpr std::int64_t kProgramTrack = -1;  // no model has this id
   std::set<std::int64_t> models;
   while (row.step()) {
-    const Track track{.pid = pid, .tid = row.integer(0)};
+    const Track track{.pid = pid, .tid = row.is_null(0) ? kProgramTrack : row.integer(0)};
     if (models.empty()) trace.process(pid, "Step Trace", "NPU 0", Layer::kStepTrace);
     if (models.insert(track.tid).second)
-      trace.thread(track, "Step Trace(Model ID:" + std::to_string(track.tid) + ")", track.tid);
+      trace.thread(track,
+                   row.is_null(0) ? "Step Trace(program)"
+                                  : "Step Trace(Model ID:" + std::to_string(track.tid) + ")",
+                   track.tid);
     const std::string number = " " + std::to_string(row.integer(1));
     const std::int64_t offset_ns = profile.monotonic_to_unix_ns();
     const auto part = [&](const char* name, std::int64_t start_ns, int duration_column) {

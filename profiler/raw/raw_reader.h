@@ -7,7 +7,9 @@
 //   kApi     value = level (20000 acl, 15000 model, 10000 node, 5000 runtime) in the low 16 bits, then 32 bits of connection
 //            id: 0, or the run_and_model of the tasks that the call launched.
 //   kTask    one op; value = task_value(op index in the model's table, run_and_model), see recorder.h.
-//   kStep    one execution of a model; value as kTask, with op index kWholeModel.
+//   kStep    one execution of a model; value as kTask, with op index kWholeModel. With kProgramStep: a step that the program
+//            itself says, its number in place of run and model.
+//   kStamp, kStampDetail   marks and ranges of the program, see stamp.h; a stamp that has a detail comes right behind it.
 //   kMemory  value = bytes, name = what for ("arena NAME", "weights NAME", "aclrtMalloc", ...). A block gives one event
 //            with begin == end when it is allocated, and when it is released one with its time of allocation and release.
 //            Blocks that are still there at the end give the first event only.

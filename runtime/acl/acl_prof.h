@@ -183,7 +183,11 @@ ACL_FUNC_VISIBILITY uint64_t aclprofGetOpCubeFops(const void* opInfo, size_t opI
 ACL_FUNC_VISIBILITY uint64_t aclprofGetOpVectorFops(const void* opInfo, size_t opInfoLen,
                                                     uint32_t index);
 
-/* ---- stamps and ranges (msproftx): between start and stop of a collection with ACL_PROF_MSPROFTX ---- */
+/* ---- stamps and ranges (msproftx): between start and stop of a collection with ACL_PROF_MSPROFTX ----
+ *
+ * Outside of one they return ACL_ERROR_PROF_NOT_RUN and record nothing; what makes, changes and destroys stamps does not
+ * need one, aclprofCreateStamp() excepted. A process can have 65536 different texts, 16 MiB in all: further ones are recorded
+ * as "(text dropped)", counted, and logged when the collection ends. Texts have 4095 bytes at most. */
 
 /* NULL on failure. */
 ACL_FUNC_VISIBILITY void* aclprofCreateStamp(void);
@@ -193,6 +197,7 @@ ACL_FUNC_VISIBILITY aclError aclprofSetStampTraceMessage(void* stamp, const char
 ACL_FUNC_VISIBILITY aclError aclprofSetStampTagName(void* stamp, const char* tagName, uint16_t len);
 ACL_FUNC_VISIBILITY aclError aclprofSetCategoryName(uint32_t category, const char* categoryName);
 ACL_FUNC_VISIBILITY aclError aclprofSetStampCategory(void* stamp, uint32_t category);
+/* `type`: what `value` points to; 0 uint64_t, 1 int64_t, 2 double, 3 uint32_t, 4 int32_t, 5 float. */
 ACL_FUNC_VISIBILITY aclError aclprofSetStampPayload(void* stamp, const int32_t type, void* value);
 
 /* An instant. */
@@ -247,6 +252,7 @@ typedef enum { ACL_STEP_START = 0, ACL_STEP_END = 1 } aclprofStepTag;
 /* NULL on failure. */
 ACL_FUNC_VISIBILITY aclprofStepInfo* aclprofCreateStepInfo(void);
 ACL_FUNC_VISIBILITY void aclprofDestroyStepInfo(aclprofStepInfo* stepinfo);
+/* A start and an end make one row of step_trace; in a collection with task times or ACL_PROF_TRAINING_TRACE. */
 ACL_FUNC_VISIBILITY aclError aclprofGetStepTimestamp(aclprofStepInfo* stepinfo, aclprofStepTag tag,
                                                      aclrtStream stream);
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -15,6 +16,8 @@
 #include "runtime/acl/api_span.h"
 #include "runtime/acl/process.h"
 #include "runtime/acl/prof_mode.h"
+#include "runtime/acl/prof_stamps.h"
+#include "runtime/acl/stamp_names.h"
 #include "runtime/acl/subscription.h"
 #include "runtime/acl/wall.h"
 #include "runtime/op_table.h"
@@ -48,9 +51,7 @@ void start_as_asked(const profiler::CollectOptions& options) {
   prof_modes().set(ProfMode::kCommand);
 }
 
-void start_for_msprof() {
-  const char* const text = std::getenv(profiler::kOptionsVariable);
-  if (text == nullptr) return;
+void start_for_msprof(const char* text) {
   try {
     start_as_asked(profiler::options_from_json(
         nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false)));
@@ -59,42 +60,41 @@ void start_for_msprof() {
   }
 }
 
-void start_for_acl_json(const nlohmann::json& acl_json) {
-  if (!acl_json.contains("profiler")) return;
-  const auto options = profiler::options_from_acl_json(acl_json["profiler"]);
-  if (!options) return;
-  if (collection() != nullptr)
-    logger("profiler")->info("the profiler object of acl.json is ignored: msprof collects");
-  else
-    start_as_asked(*options);
+std::optional<profiler::CollectOptions> options_of_profiling_mode() {
+  const char* const text = std::getenv(profiler::kProfilingOptionsVariable);
+  if (profiler::profiling_mode() == profiler::ProfilingMode::kOn)
+    return profiler::options_from_profiling_options(text == nullptr ? "" : text);
+  if (text != nullptr)
+    logger("profiler")->warn("PROFILING_OPTIONS has no effect without PROFILING_MODE=true");
+  return std::nullopt;
 }
 
-void start_for_profiling_mode() {
-  const char* const text = std::getenv(profiler::kProfilingOptionsVariable);
-  const profiler::ProfilingMode mode = profiler::profiling_mode();
-  if (mode != profiler::ProfilingMode::kOn) {
-    if (text != nullptr)
-      logger("profiler")->warn("PROFILING_OPTIONS has no effect without PROFILING_MODE=true");
-    return;
-  }
-  const profiler::CollectOptions options =
-      profiler::options_from_profiling_options(text == nullptr ? "" : text);
-  if (collection() != nullptr)
+/// All of them are checked, and the first is heard.
+void start_first_of_three(const nlohmann::json& acl_json) {
+  const char* const of_msprof = std::getenv(profiler::kOptionsVariable);
+  const auto of_program = acl_json.contains("profiler")
+                              ? profiler::options_from_acl_json(acl_json["profiler"])
+                              : std::nullopt;
+  const auto of_environment = options_of_profiling_mode();
+  if (of_environment && (of_program || of_msprof != nullptr))
     logger("profiler")->warn("PROFILING_MODE=true has no effect: msprof or acl.json collects");
-  else
-    start_as_asked(options);
+  if (of_program && of_msprof != nullptr)
+    logger("profiler")->info("the profiler object of acl.json is ignored: msprof collects");
+  if (of_msprof != nullptr)
+    start_for_msprof(of_msprof);
+  else if (of_program || of_environment)
+    start_as_asked(of_program ? *of_program : *of_environment);
 }
 
 }  // namespace
 
 void start_profiling(const nlohmann::json& acl_json) {
   try {
-    start_for_msprof();
-    start_for_acl_json(acl_json);
-    start_for_profiling_mode();
+    start_first_of_three(acl_json);
   } catch (const Error& e) {
-    stop_profiling();
-    throw AclFailure(profiling_code(e), e.what());
+    throw AclFailure(
+        e.code() == ExitCode::kOutput ? ACL_ERROR_INVALID_FILE : ACL_ERROR_INVALID_PROFILING_CONFIG,
+        e.what());
   }
 }
 
@@ -105,6 +105,7 @@ void stop_profiling() {
 
 fs::path start_collection(const profiler::CollectOptions& options) {
   stop_collection();
+  forget_open_ranges();
   collection() = CollectionPtr(std::make_unique<profiler::Collection>(options).release());
   sampling_interval = static_cast<std::uint32_t>(options.interval);
   profile_all_models();
@@ -114,15 +115,14 @@ fs::path start_collection(const profiler::CollectOptions& options) {
 void stop_collection() {
   collection().reset();
   sampling_interval = 0;
+  if (const std::uint64_t dropped = stamp_names().take_dropped(); dropped > 0)
+    logger("profiler")
+        ->warn("{} texts of stamps are recorded as '{}': a process can have {} different ones",
+               dropped, kDroppedText, kMostStampNames);
 }
 
 fs::path profiling_directory() {
   return collection() == nullptr ? fs::path() : collection()->directory();
-}
-
-aclError profiling_code(const Error& e) {
-  return e.code() == ExitCode::kOutput ? ACL_ERROR_INVALID_FILE
-                                       : ACL_ERROR_INVALID_PROFILING_CONFIG;
 }
 
 void profile_model(const Model& model) {

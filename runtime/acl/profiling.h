@@ -8,8 +8,6 @@
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 
-#include "acl/acl_base.h"
-#include "base/error.h"
 #include "profiler/collect/options.h"
 #include "runtime/acl/model.h"
 
@@ -29,8 +27,6 @@ void stop_collection();
 std::filesystem::path profiling_directory();
 /// Tells the collection about a model, if there is one.
 void profile_model(const Model& model);
-
-aclError profiling_code(const Error& e);
 
 /// One execution of a model: its number, whether it is sampled, and its event.
 class ExecutionSpan {

@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "base/file.h"
+#include "profiler/stamp.h"
 
 namespace aoe::profiler::tests {
 using nlohmann::json;
@@ -122,12 +123,14 @@ void SyntheticProfile::step(std::uint32_t run, std::int64_t begin_ns, std::int64
 
 void SyntheticProfile::stamp(const std::string& message, std::int64_t begin_ns,
                              std::int64_t end_ns) {
-  event(Stream::kApi, {.begin_ns = begin_ns,
-                       .end_ns = end_ns,
-                       .value = 0,
-                       .name_id = string_id(message),
-                       .kind = EventKind::kStamp,
-                       .thread = 0});
+  event(Stream::kApi,
+        {.begin_ns = begin_ns,
+         .end_ns = end_ns,
+         .value = stamp_value(begin_ns == end_ns ? StampType::kMarker : StampType::kStartEnd,
+                              /*has_detail=*/false, /*range_id=*/0),
+         .name_id = string_id(message),
+         .kind = EventKind::kStamp,
+         .thread = 0});
 }
 
 void SyntheticProfile::memory(const std::string& name, std::uint64_t bytes, std::int64_t begin_ns,

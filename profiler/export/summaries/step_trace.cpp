@@ -22,7 +22,8 @@ void write(const SummaryRequest& request, TableWriter& writer) {
     writer.integer(0).integer(row.integer(0));
     for (const int point : {1, 2, 3}) cell(point, offset_ns);
     for (const int duration : {4, 5, 6, 7}) cell(duration, 0);
-    writer.integer(row.integer(8)).end_row();
+    row.is_null(8) ? writer.na() : writer.integer(row.integer(8));
+    writer.end_row();
   }
 }
 
