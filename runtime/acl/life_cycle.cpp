@@ -1,7 +1,8 @@
 // aclInit, aclFinalize and the messages.
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "acl/acl.h"
+#include "acl/svp_acl.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -33,6 +34,33 @@ nlohmann::json read_config(const char* path) {
     if (item.key() != "profiler")
       logger("runtime")->warn("acl config key '{}' has no effect", item.key());
   return config;
+}
+
+/// `process_mutex()` is held.
+void initialize(const char* config_path) {
+  if (references > 0) {
+    ++references;
+    throw AclFailure(ACL_ERROR_REPEAT_INITIALIZE, "already initialized");
+  }
+  start_profiling(read_config(config_path));
+  prepare_for_forks();
+  accept_dynamic_profiling();
+  references = 1;
+}
+
+/// SS928's keys, with its defaults but for the switch.
+void write_default_config(const std::string& path) {
+  const nlohmann::ordered_json config = {{"profiler",
+                                          {{"switch", "off"},
+                                           {"aacpu", "on"},
+                                           {"aac_metrics", "ArithmeticUtilization"},
+                                           {"acl_api", "on"},
+                                           {"interval", "0"}}}};
+  try {
+    write_file_atomically(path, config.dump(2) + "\n");
+  } catch (const Error& e) {
+    logger("runtime")->warn("no default configuration is made: {}", e.what());
+  }
 }
 
 /// `process_mutex()` is held. Who calls waits for subscribers when it no longer is.
@@ -67,14 +95,18 @@ using namespace aoe::runtime::acl;
 aclError aclInit(const char* configPath) {
   return guarded(__func__, [&] {
     const std::lock_guard lock(process_mutex());
-    if (references > 0) {
-      ++references;
-      throw AclFailure(ACL_ERROR_REPEAT_INITIALIZE, "already initialized");
-    }
-    start_profiling(read_config(configPath));
-    prepare_for_forks();
-    accept_dynamic_profiling();
-    references = 1;
+    initialize(configPath);
+  });
+}
+
+aclError svp_acl_init(const char* config_path) {
+  return guarded(__func__, [&] {
+    const std::lock_guard lock(process_mutex());
+    std::error_code unknown;  // then it is as if it were there, and reading it will tell
+    const bool is_missing =
+        config_path != nullptr && !std::filesystem::exists(config_path, unknown) && !unknown;
+    if (is_missing && references == 0) write_default_config(config_path);
+    initialize(is_missing ? nullptr : config_path);
   });
 }
 
@@ -87,6 +119,10 @@ aclError aclFinalize() {
     }
     if (wait) wait();
   });
+}
+
+aclError svp_acl_finalize() {
+  return aclFinalize();
 }
 
 aclError aclFinalizeReference(uint64_t* refCount) {

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "profiler/collect/options.h"
+#include "profiler/collect/profiling_options.h"
 #include "profiler/recorder.h"
 #include "runtime/geared_om.h"
 #include "runtime/npy.h"
@@ -42,6 +43,9 @@ Options options_from(const po::variables_map& flags) {
   options.profile = flags.contains("profile");
   if (options.profile && std::getenv(profiler::kOptionsVariable) != nullptr)
     throw Error(ExitCode::kUsage, "msprof collects already", "--profile",
+                "do without one of them: both empty the same recorder");
+  if (options.profile && profiler::profiling_mode() == profiler::ProfilingMode::kOn)
+    throw Error(ExitCode::kUsage, "PROFILING_MODE=true collects already", "--profile",
                 "do without one of them: both empty the same recorder");
   if (flags.contains("repeat") && flags.contains("seconds"))
     throw Error(ExitCode::kUsage, "--repeat and --seconds exclude each other", {},
