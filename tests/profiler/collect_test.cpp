@@ -256,12 +256,12 @@ TEST(Collection, HoldsEveryEventOfEveryThread) {
         const std::uint32_t name = intern("writer " + std::to_string(thread));
         for (std::uint64_t i = 0; i < kEvents; ++i) {
           const std::uint64_t begin = now_ticks();
-          record(EventKind::kStamp, name, begin, now_ticks(), i);
+          record(EventKind::kApi, name, begin, now_ticks(), i);
         }
       });
     for (std::thread& thread : threads) thread.join();
     collection.stop();
-    record(EventKind::kStamp, intern("too late"), now_ticks(), now_ticks());
+    record(EventKind::kApi, intern("too late"), now_ticks(), now_ticks());
   }
   RawMemory memory;
   EXPECT_TRUE(read_raw(directory, memory).empty());

@@ -157,7 +157,7 @@ class RandomCaller {
   }
 
  private:
-  std::uint32_t below(std::uint32_t end) { return random_() % end; }
+  std::uint32_t below(std::size_t end) { return static_cast<std::uint32_t>(random_() % end); }
   template <typename Array>
   typename Array::value_type& pick(Array& array) {
     return array[below(array.size())];
@@ -217,7 +217,7 @@ std::size_t resident_kb() {
 }
 
 TEST(ProfThreads, ManyCollectionsLeaveNothingBehind) {
-  const int cycles = number_from("AOE_PROF_CYCLES", 100);
+  const int cycles = number_from("AOE_PROF_CYCLES", 50);
   const aoe::tests::TempDir temp;
   const std::string output = (temp / "prof").string();
   ASSERT_EQ(aclInit(nullptr), ACL_SUCCESS);
