@@ -43,12 +43,12 @@ class Run:
             _owner = self
         try:
             self.directory = RunDirectory.create(self._options.output_path, self._worker_name)
+            self._write_info()
             self._collector.init(self.directory.path, self._options)
         except BaseException:
             self.delete()
             self.release()
             raise
-        self._write_info()
 
     def start(self):
         self._times["start_ns"] = time.monotonic_ns()
