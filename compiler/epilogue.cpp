@@ -205,6 +205,7 @@ const std::map<std::string_view, Emit>& emitters() {
       {"Floor", apply<loopnest::floor>},
       {"Ceil", [](Builder&, S s) { return -floor(-s[0]); }},
       {"Rint", apply<loopnest::round_even>},
+      {"RoundToFloat16", [](Builder&, S s) { return low_f16(pair_f16(s[0])); }},
       {"Reciprocal", [](Builder&, S s) { return s.constant(1) / s[0]; }},
       {"Relu", [](Builder&, S s) { return max(s[0], s.constant(0)); }},
       {"LeakyRelu", leaky_relu},

@@ -57,7 +57,9 @@ void dump(const Graph& graph, const std::string& directory, std::size_t number,
 }  // namespace
 
 std::vector<PassResult> run_passes(Graph& graph, const PassOptions& options) {
-  const std::vector<Pass> all = passes().in_order();
+  PassRegistry registry = passes();
+  for (const Pass& pass : options.also) registry.add(pass);
+  const std::vector<Pass> all = registry.in_order();
   for (const std::string& name : options.disabled)
     if (std::ranges::find(all, name, &Pass::name) == all.end())
       logger("graph")->warn("there is no pass '{}' to switch off", name);

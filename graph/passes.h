@@ -12,15 +12,16 @@
 
 namespace aoe::graph {
 
-struct PassOptions {
-  std::set<std::string> disabled;  ///< names of passes not to run (`--fusion_switch_file`)
-  std::string dump_dir;            ///< write <n>_<pass>.txt after each pass when not empty
-};
-
 struct Pass {
   std::string name;                 ///< "fold_constants", "fold_batch_norm", "fuse_epilogues", ...
   int order = 0;                    ///< ascending; equal orders run by name
   std::function<bool(Graph&)> run;  ///< returns whether anything changed
+};
+
+struct PassOptions {
+  std::set<std::string> disabled;  ///< names of passes not to run (`--fusion_switch_file`)
+  std::string dump_dir;            ///< write <n>_<pass>.txt after each pass when not empty
+  std::vector<Pass> also;          ///< run at their places among the registered ones
 };
 
 struct PassResult {

@@ -138,6 +138,35 @@ MixedPrecision choose_bf16(graph::Graph& graph, const compiler::CompileOptions& 
   return choice;
 }
 
+Float16Choice choose_float16(const graph::Graph& exact, const std::set<std::string>& candidates,
+                             const ReadRounded& read, const compiler::CompileOptions& options,
+                             double limit) {
+  const compiler::CompileOptions quiet = without_dumps(options);
+  const int threads = options.soc.threads;
+  TimedModel reference(compiler::compile(exact, quiet).om, threads);
+  const auto error_without = [&](const std::set<std::string>& kept) {
+    TimedModel rounded(compiler::compile(read(kept), quiet).om, threads);
+    return largest_error(reference, rounded);
+  };
+  Float16Choice choice{.candidates = static_cast<int>(candidates.size())};
+  choice.error = error_without({});
+  if (choice.error <= limit * kShareOfLimit) return choice;
+  std::vector<std::pair<double, std::string>> by_harm;
+  for (const std::string& product : candidates) {
+    std::set<std::string> others = candidates;
+    others.erase(product);
+    const double error = error_without(others);
+    by_harm.emplace_back(std::isnan(error) ? HUGE_VAL : error, product);
+  }
+  std::ranges::sort(by_harm, std::greater<>());
+  for (const auto& [error, product] : by_harm) {
+    choice.float32_products.insert(product);
+    choice.error = error_without(choice.float32_products);
+    if (choice.error <= limit * kShareOfLimit) break;
+  }
+  return choice;
+}
+
 double largest_error(runtime::Om exact, runtime::Om other, int threads) {
   TimedModel a(std::move(exact), threads), b(std::move(other), threads);
   return largest_error(a, b);

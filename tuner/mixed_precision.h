@@ -1,6 +1,10 @@
 // Mixed precision: which operators of a model compute in bfloat16 or float16, so that the model's error stays within a limit.
 #pragma once
 
+#include <functional>
+#include <set>
+#include <string>
+
 #include "compiler/compiler.h"
 #include "graph/graph.h"
 
@@ -20,6 +24,20 @@ struct MixedPrecision {
 /// stay float32. Where `options.soc` has AVX512-FP16 they may use float16 as well. Allows none where `options.soc` has no bfloat16, and all, unmeasured (error NaN), when it is another machine.
 MixedPrecision choose_bf16(graph::Graph& graph, const compiler::CompileOptions& options,
                            double limit = kMixedPrecisionError);
+
+/// Which products shall keep float32 factors, so that a model whose other products have float16 factors
+/// (graph/float16_rounding.h) keeps its outputs within `limit` of float32's, measured on random inputs: those that do most
+/// harm. `read` gives the graph with these products left alone; `candidates` names all of them, `exact` is the graph in
+/// float32.
+struct Float16Choice {
+  std::set<std::string> float32_products;
+  int candidates = 0;
+  double error = 0;
+};
+using ReadRounded = std::function<graph::Graph(const std::set<std::string>& float32_products)>;
+Float16Choice choose_float16(const graph::Graph& exact, const std::set<std::string>& candidates,
+                             const ReadRounded& read, const compiler::CompileOptions& options,
+                             double limit = kMixedPrecisionError);
 
 /// The largest difference between the floating-point outputs of two oms for the same model, as a share of the range of
 /// `exact`'s; NaN when one gives NaN where the other does not. Outputs whose shape is only known when running are left

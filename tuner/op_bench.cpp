@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "base/error.h"
 #include "compiler/compiler.h"
+#include "graph/float16_rounding.h"
 #include "graph/precision.h"
 #include "reference/op.h"
 #include "tuner/racing.h"
@@ -27,6 +28,8 @@ namespace {
 constexpr std::uint64_t kInputSeed = 20;
 /// Two rounded factors are off by 2^-9 each at most; in sums these errors partly cancel.
 constexpr double kBf16Tolerance = 0x1p-7;
+/// Sums that differ in their last bits may round to neighbours in float16.
+constexpr double kFloat16Step = 0x1p-10;
 
 /// How many products an output element sums up, from the task's own arithmetic.
 double reduction_length_of(const Task& task) {
@@ -128,6 +131,8 @@ OpBench::Reference OpBench::compute_reference(const Task& task) {
   reference.reduction_length = reduction_length_of(task);
   if (graph::allows_bf16(task.op) || graph::allows_fp16(task.op))
     reference.least_tolerance = kBf16Tolerance;
+  else if (graph::rounds_to_float16(task.op))
+    reference.least_tolerance = kFloat16Step;
   std::vector<Tensor> inputs;
   for (const TaskInput& input : task.inputs) {
     if (!input.is_present()) {

@@ -310,11 +310,10 @@ llvm::FixedVectorType* halves_of(IrBuilder& ir, Value* pairs) {
 }  // namespace
 
 Value* emit_pair_f16(IrBuilder& ir, Value* a) {
-  const auto lanes = llvm::cast<llvm::FixedVectorType>(a->getType())->getNumElements();
-  Value* halves = ir.CreateFPTrunc(a, llvm::FixedVectorType::get(ir.getHalfTy(), lanes));
+  const auto like_a = [&](llvm::Type* element) { return a->getType()->getWithNewType(element); };
+  Value* halves = ir.CreateFPTrunc(a, like_a(ir.getHalfTy()));
   Value* bits =
-      ir.CreateZExt(ir.CreateBitCast(halves, llvm::FixedVectorType::get(ir.getInt16Ty(), lanes)),
-                    llvm::FixedVectorType::get(ir.getInt32Ty(), lanes));
+      ir.CreateZExt(ir.CreateBitCast(halves, like_a(ir.getInt16Ty())), like_a(ir.getInt32Ty()));
   Value* both = ir.CreateOr(bits, ir.CreateShl(bits, llvm::ConstantInt::get(bits->getType(), 16)));
   return ir.CreateBitCast(both, a->getType());
 }
@@ -334,12 +333,13 @@ Value* emit_fma_f16(IrBuilder& ir, Value* a, Value* b, Value* sum, bool has_fp16
 }
 
 Value* emit_half_of_f16(IrBuilder& ir, Value* pairs, bool is_high) {
-  const auto lanes = llvm::cast<llvm::FixedVectorType>(pairs->getType())->getNumElements();
-  Value* bits = ir.CreateBitCast(pairs, llvm::FixedVectorType::get(ir.getInt32Ty(), lanes));
+  const auto like_pairs = [&](llvm::Type* element) {
+    return pairs->getType()->getWithNewType(element);
+  };
+  Value* bits = ir.CreateBitCast(pairs, like_pairs(ir.getInt32Ty()));
   if (is_high) bits = ir.CreateLShr(bits, llvm::ConstantInt::get(bits->getType(), 16));
-  bits = ir.CreateTrunc(bits, llvm::FixedVectorType::get(ir.getInt16Ty(), lanes));
-  return ir.CreateFPExt(ir.CreateBitCast(bits, llvm::FixedVectorType::get(ir.getHalfTy(), lanes)),
-                        pairs->getType());
+  bits = ir.CreateTrunc(bits, like_pairs(ir.getInt16Ty()));
+  return ir.CreateFPExt(ir.CreateBitCast(bits, like_pairs(ir.getHalfTy())), pairs->getType());
 }
 
 // ---- quads of bytes ----

@@ -1,4 +1,5 @@
-# Prints the largest difference between the float32 .npy files of two directories, as a share of the range of the first's.
+# Prints the largest difference between the float32 .npy files of two directories, as a share of the range of the first's; nan where one of them has a NaN
+# that the other has not.
 import glob
 import os
 import struct
@@ -20,5 +21,8 @@ for path in files:
     a, b = load(path), load(os.path.join(other, os.path.basename(path)))
     assert len(a) == len(b), path + ': lengths differ'
     spread = max(a) - min(a) or 1.0
-    worst = max(worst, *(abs(x - y) / spread for x, y in zip(a, b)))
+    if any((x != x) != (y != y) for x, y in zip(a, b)):
+        worst = float('nan')  # which no bound allows
+        break
+    worst = max(worst, *(abs(x - y) / spread for x, y in zip(a, b) if x == x))
 print(worst)

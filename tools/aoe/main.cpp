@@ -16,6 +16,7 @@
 #include "tools/aoe/settings.h"
 #include "tools/aoe/stop_signals.h"
 #include "tools/common/banks.h"
+#include "tools/common/float16_choice.h"
 #include "tools/common/model_graph.h"
 #include "tools/common/tool.h"
 #include "tuner/machine_load.h"
@@ -102,18 +103,28 @@ void apply_graph_bank(graph::Graph& graph, Settings& settings, const Banks& grap
 }
 
 Work prepare(Settings& settings, const Banks& graph_banks) {
-  graph::GearedGraph model = read_graph(settings.model, {});
+  const bool is_rounded = settings.job_type == JobType::kOperators &&
+                          settings.model.precision.float16 != graph::Float16Rounding::kOff;
+  if (is_rounded)
+    keep_float16_to_budget(settings.model, {},
+                           {.soc = settings.tuning.soc,
+                            .compile_threads = settings.tuning.compile_threads,
+                            .fixed = {},
+                            .subgraphs = {}},
+                           "aoe");
+  graph::GearedGraph model =
+      is_rounded ? read_graph(settings.model, {}) : read_graph_in_float32(settings.model, {});
   Work work{.graph = std::move(model.graph)};
   check_filter(settings.tuning.filter, work.graph, "--tune_ops_file " + settings.tune_ops_file);
   settings.tuning.gears = model.gears;
   if (settings.job_type == JobType::kSubgraphs) return work;  // in float32, whatever comes later
   apply_graph_bank(work.graph, settings, graph_banks);
-  if (graph::has_byte_products(work.graph))
+  if (graph::has_byte_products(work.graph) || is_rounded)
     work.full_precision =
-        read_graph(settings.model, {.disabled = {graph::kBytePass}, .dump_dir = {}}).graph;
-  if (settings.model.allow_bf16) {
+        read_graph_in_float32(settings.model, {.disabled = {graph::kBytePass}}).graph;
+  if (settings.model.precision.allow_bf16) {
     if (!work.full_precision) work.full_precision = work.graph;
-    lower_precision(work.graph, settings.tuning, settings.model.allow_fp16);
+    lower_precision(work.graph, settings.tuning, settings.model.precision.allow_fp16);
   }
   return work;
 }

@@ -10,6 +10,7 @@
 #include "tools/atc/settings.h"
 #include "tools/common/banks.h"
 #include "tools/common/environment.h"
+#include "tools/common/float16_choice.h"
 #include "tools/common/model_graph.h"
 #include "tools/common/tool.h"
 #include "tuner/mixed_precision.h"
@@ -46,9 +47,13 @@ compiler::Compilation compile_with_banks(const graph::Graph& graph, const BuildS
   return compilation;
 }
 
-void build(const BuildSettings& settings, const std::string& command_line) {
-  graph::GearedGraph model =
-      read_graph(settings.model, {.disabled = settings.disabled_passes, .dump_dir = {}});
+void build(BuildSettings settings, const std::string& command_line) {
+  const graph::PassOptions passes{.disabled = settings.disabled_passes};
+  keep_float16_to_budget(
+      settings.model, passes,
+      {.soc = settings.soc, .compile_threads = compile_threads(), .fixed = {}, .subgraphs = {}},
+      "atc");
+  graph::GearedGraph model = read_graph(settings.model, passes);
 
   std::vector<compiler::loopnest::Function> kernels;
   compiler::CompileOptions options{.soc = settings.soc,
@@ -60,9 +65,9 @@ void build(const BuildSettings& settings, const std::string& command_line) {
     options.on_kernel = [&](const compiler::loopnest::Function& kernel) {
       kernels.push_back(kernel);
     };
-  if (settings.model.allow_bf16) {
+  if (settings.model.precision.allow_bf16) {
     compiler::CompileOptions chosen = options;
-    chosen.soc.has_fp16 &= settings.model.allow_fp16;
+    chosen.soc.has_fp16 &= settings.model.precision.allow_fp16;
     const tuner::MixedPrecision choice = tuner::choose_bf16(model.graph, chosen);
     logger("atc")->info("bfloat16 in {} of {} products, error {:.1e} of the range", choice.lowered,
                         choice.candidates, choice.error);

@@ -2,26 +2,47 @@
 #include "tools/common/model_flags.h"
 
 #include <algorithm>
-#include <span>
 #include <sstream>
 #include <string_view>
 
+#include "base/log.h"
 #include "tools/common/flags.h"
 
 namespace aoe::tools {
 namespace {
 
-constexpr std::string_view kFullPrecisionModes[] = {"force_fp32", "must_keep_origin_dtype"};
-constexpr std::string_view kMixedPrecisionModes[] = {"allow_mix_precision",
-                                                     "allow_mix_precision_bf16"};
-constexpr std::string_view kLaterPrecisionModes[] = {
-    "force_fp16", "cube_fp16in_fp32out", "allow_fp32_to_fp16", "allow_mix_precision_fp16",
-    "allow_fp32_to_bf16"};
-constexpr const char* kModes =
-    "force_fp32, must_keep_origin_dtype, allow_mix_precision or allow_mix_precision_bf16";
+using graph::Float16Rounding;
 
-bool is_in(std::span<const std::string_view> words, const std::string& word) {
-  return std::ranges::find(words, word) != words.end();
+struct PrecisionMode {
+  std::string_view name;
+  Precision precision;
+  std::string_view note = {};  ///< what to say of it, once
+};
+constexpr PrecisionMode kPrecisionModes[] = {
+    {"force_fp32", {}},
+    {"must_keep_origin_dtype", {}},
+    {"force_fp16", {.float16 = Float16Rounding::kValues}},
+    {"cube_fp16in_fp32out", {.float16 = Float16Rounding::kFactors}},
+    {"allow_mix_precision", {.allow_bf16 = true, .allow_fp16 = true}},
+    {"allow_mix_precision_bf16", {.allow_bf16 = true}},
+    {"allow_mix_precision_fp16", {.float16 = Float16Rounding::kFactors, .is_within_budget = true}},
+    {"allow_fp32_to_fp16", {}, "every operator takes float32 here: nothing is lowered"},
+    {"allow_fp32_to_bf16", {}, "every operator takes float32 here: nothing is lowered"},
+};
+
+std::string precision_modes() {
+  std::string names;
+  for (const PrecisionMode& mode : kPrecisionModes)
+    names += (names.empty() ? "" : ", ") + std::string(mode.name);
+  return names;
+}
+
+Precision precision_of(const std::string& name) {
+  const auto* mode = std::ranges::find(kPrecisionModes, name, &PrecisionMode::name);
+  if (mode == std::end(kPrecisionModes))
+    reject("--precision_mode", "'" + name + "' is unknown", "use one of " + precision_modes());
+  if (!mode->note.empty()) logger("tools")->warn("--precision_mode={}: {}", name, mode->note);
+  return mode->precision;
 }
 
 void check_framework(const std::string& framework) {
@@ -29,15 +50,6 @@ void check_framework(const std::string& framework) {
   const bool is_known = framework == "0" || framework == "1" || framework == "3";
   reject("--framework", "'" + framework + "' is " + (is_known ? "not supported" : "unknown"),
          "export the model to ONNX and use 5");
-}
-
-bool is_mixed_precision(const std::string& mode) {
-  if (is_in(kFullPrecisionModes, mode)) return false;
-  if (is_in(kMixedPrecisionModes, mode)) return true;
-  reject(
-      "--precision_mode",
-      "'" + mode + "' is " + (is_in(kLaterPrecisionModes, mode) ? "not available yet" : "unknown"),
-      std::string("use ") + kModes);
 }
 
 std::vector<std::string> split(const std::string& text, char separator) {
@@ -63,7 +75,7 @@ void add_model_flags(po::options_description& flags) {
       "\"1,64;4,128\": one om for these sizes, one for each -1 of --input_shape")(
       "input_format", text_or("NCHW", "FORMAT"), "NCHW or ND: both are what ONNX models say")(
       "out_nodes", text("NODES"), "\"node:0;other:1\": these outputs instead of the model's own")(
-      "precision_mode", text_or("force_fp32", "MODE"), kModes);
+      "precision_mode", text_or("force_fp32", "MODE"), precision_modes().c_str());
 }
 
 namespace {
@@ -94,8 +106,8 @@ ModelFlags read_model_flags(const po::variables_map& flags) {
   ModelFlags read{.model = flags["model"].as<std::string>(),
                   .import = {},
                   .gears = read_gears(flags),
-                  .allow_bf16 = is_mixed_precision(flags["precision_mode"].as<std::string>()),
-                  .allow_fp16 = flags["precision_mode"].as<std::string>() == "allow_mix_precision"};
+                  .precision = precision_of(flags["precision_mode"].as<std::string>()),
+                  .float32_products = {}};
   if (flags.contains("input_shape") && !read.gears)
     read.import.input_shapes = graph::parse_input_shapes(flags["input_shape"].as<std::string>());
   if (flags.contains("out_nodes"))

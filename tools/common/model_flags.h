@@ -4,19 +4,30 @@
 #include <boost/program_options.hpp>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 
+#include "graph/float16_rounding.h"
 #include "graph/gears.h"
 #include "graph/onnx_import.h"
 
 namespace aoe::tools {
 
+/// What --precision_mode asks for.
+struct Precision {
+  bool allow_bf16 = false;  ///< products, where it pays and the machine has it
+  bool allow_fp16 = false;  ///< besides, with sums of short blocks in float16
+  graph::Float16Rounding float16 = graph::Float16Rounding::kOff;
+  bool is_within_budget = false;  ///< of `float16`: products that do most harm stay float32
+};
+
 struct ModelFlags {
   std::filesystem::path model;
   graph::ImportOptions import;
   std::optional<graph::GearRequest> gears;  ///< with them, import.input_shapes is empty
-  bool allow_bf16 = false;  ///< --precision_mode: where it pays and the machine has it
-  bool allow_fp16 = false;  ///< besides
+  Precision precision;
+  /// Products that keep float32 factors although `precision` rounds the others', by name.
+  std::set<std::string> float32_products;
 };
 
 /// --model, --framework, --input_shape, the flags of gears, --input_format, --out_nodes, --precision_mode.

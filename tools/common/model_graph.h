@@ -7,6 +7,8 @@
 namespace aoe::tools {
 
 /// Without gears `gears` is empty and the graph that of one shape. Throws as import_onnx() does.
-graph::GearedGraph read_graph(const ModelFlags& model, const graph::PassOptions& passes);
+graph::GearedGraph read_graph(const ModelFlags& model, graph::PassOptions passes);
+/// The same in float32, whatever --precision_mode says.
+graph::GearedGraph read_graph_in_float32(ModelFlags model, const graph::PassOptions& passes);
 
 }  // namespace aoe::tools
