@@ -64,6 +64,12 @@ run 0 msprof --output=warned --export=off --l2=on --dvpp-profiling=on --hccl=off
 equal "$(wc -l <err)" 1 "lines on stderr"
 has err 'without effect on this hardware: --l2, --dvpp-profiling$'
 
+# Marks of the program are wanted: no warning.
+run 0 msprof --output=marked --export=off --msproftx=on aoe_run --model=m.om
+equal "$(wc -l <err)" 0 "lines on stderr"
+has "$(echo marked/PROF_*)/host/sample.json" '"msproftx": true'
+refuses 2 "use on, off" msprof --msproftx=maybe aoe_run
+
 # The machine alone, without a program.
 run 0 msprof --output=machine --export=off --sys-period=0.2 --sys-profiling=on --host-sys-pid=$$ --sys-pid-profiling=on
 exists "$(echo machine/PROF_*)/host/data/aging.system.slice_0"

@@ -9,6 +9,7 @@
 
 #include "acl/acl.h"
 #include "base/file.h"
+#include "profiler/collect/options.h"
 #include "profiler/database/importer.h"
 #include "profiler/export/summary.h"
 #include "profiler/export/timeline.h"
@@ -248,6 +249,34 @@ TEST_F(ProfStamp, OutsideOfACollectionWithStampsNothingIsRecorded) {
   aclprofDestroyStamp(made);
   EXPECT_EQ(aclprofMark(made), ACL_ERROR_INVALID_PARAM);
   EXPECT_EQ(exported().rows("msprof_tx").size(), 2u);
+}
+
+TEST_F(ProfStamp, CollectionsOfOthersHaveThemToo) {
+  const std::string acl_json = (temp_ / "acl.json").string();
+  const json object = {{"switch", "on"}, {"msproftx", "on"}, {"output", output_.string()}};
+  write_file_atomically(acl_json, json{{"profiler", object}}.dump());
+  const profiler::CollectOptions of_msprof{.output = output_, .msproftx = true};
+  const auto marked_in_a_run_of = [&](const char* config) {
+    aclFinalize();
+    EXPECT_EQ(aclInit(config), ACL_SUCCESS);
+    EXPECT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
+    EXPECT_EQ(aclprofMarkEx("mark", 4, nullptr), ACL_SUCCESS);
+    EXPECT_EQ(aclFinalize(), ACL_SUCCESS);
+    const fs::path directory = fs::directory_iterator(output_)->path();
+    std::int64_t marks = 0;
+    {
+      const auto profile =
+          profiler::Connection::open_read_only(profiler::import_raw(directory).database);
+      auto row = profile.prepare("SELECT count(*) FROM MSTX_EVENTS");
+      if (row.step()) marks = row.integer(0);
+    }
+    fs::remove_all(output_);
+    return marks;
+  };
+  EXPECT_EQ(marked_in_a_run_of(acl_json.c_str()), 1);
+  ::setenv(profiler::kOptionsVariable, profiler::to_json(of_msprof).dump().c_str(), 1);
+  EXPECT_EQ(marked_in_a_run_of(nullptr), 1);
+  ::unsetenv(profiler::kOptionsVariable);
 }
 
 TEST_F(ProfStamp, BadArgumentsAreRefused) {
