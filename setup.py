@@ -1,11 +1,12 @@
 """The Python packages: CMake builds the extension, libascendcl and the programs, setuptools packs them.
 
 The build is kept in build/pip, so that a second `pip install .` is quick. AOE_BUILD_DIR=DIR takes what is configured there
-instead, for example build/release.
+instead, for example build/release; CMAKE_ARGS adds arguments where CMake configures.
 """
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -30,7 +31,8 @@ class CMakeBuild(build_ext):
     def run(self):
         if not os.environ.get("AOE_BUILD_DIR"):
             self._cmake("-S", PROJECT, "-B", BUILD, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DBUILD_TESTING=OFF",
-                        "-DAOE_PYTHON=ON", f"-DPython_EXECUTABLE={os.path.realpath(sys.executable)}")
+                        "-DAOE_PYTHON=ON", f"-DPython_EXECUTABLE={os.path.realpath(sys.executable)}",
+                        *shlex.split(os.environ.get("CMAKE_ARGS", "")))
         self._cmake("--build", BUILD, "--target", "aoe_python")
         shutil.rmtree(STAGE, ignore_errors=True)
         self._cmake("--install", BUILD, "--component", "python", "--prefix", STAGE)

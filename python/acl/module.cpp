@@ -57,6 +57,8 @@ PYBIND11_MODULE(_acl, acl) {
   py::module_ prof = acl.def_submodule("prof");
   bind_prof_constants(acl, prof);
   bind_collection(prof);
+  bind_subscription(prof);
+  bind_stamps(prof);
 
   py::module_ util = acl.def_submodule("util");
   bind_util(util);

@@ -1,4 +1,5 @@
 """The programs of examples/python, as a user runs them."""
+import glob
 import os
 import re
 import shutil
@@ -8,7 +9,7 @@ import tempfile
 import unittest
 
 import numpy as np
-from support import make_om, run
+from support import exported_rows, make_om, run
 
 PROJECT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 EXAMPLES = os.path.join(PROJECT, "examples", "python")
@@ -48,6 +49,24 @@ class ExamplesTest(unittest.TestCase):
         self.assertIn("the model takes float32 [1, 3, 32, 32]", self.refusal("infer.py", self.om, "other.npy"))
         self.assertIn("no.om: there is no such file", self.refusal("infer.py", "no.om"))
         self.assertIn("has 1 inputs", self.refusal("infer.py", self.om, "other.npy", "other.npy"))
+
+    def test_collect(self):
+        self.example("collect.py", self.om, "profile", "3")
+        profile = os.path.join(self.folder, "profile")
+        calls = {row["API Name"]: int(row["Count"]) for row in exported_rows(profile, "api_statistic")}
+        self.assertEqual((calls["aclmdlLoadFromFile"], calls["aclmdlExecute"]), (1, 3))
+        (summary,) = glob.glob(os.path.join(profile, "PROF_*", "mindstudio_profiler_output", "msprof_tx_*.csv"))
+        with open(summary, encoding="utf-8") as file:
+            self.assertEqual(sum(",run " in line for line in file), 3)
+        self.assertIn("no.om: there is no such file", self.refusal("collect.py", "no.om", "profile"))
+
+    def test_subscribe(self):
+        said = self.example("subscribe.py", self.om, "7")
+        ops = [line.split() for line in said.splitlines()[1:]]
+        self.assertGreater(len(ops), 5)
+        for op in ops:
+            self.assertEqual(op[-2], "7", op)
+            self.assertGreaterEqual(float(op[-1]), 0)
 
     def test_the_code_of_the_page(self):
         shutil.copy(self.om, os.path.join(self.folder, "squeezenet.om"))

@@ -13,7 +13,7 @@ MODULES = [acl, acl.rt, acl.mdl, acl.util] + ([acl.prof] if hasattr(acl, "prof")
 # These follow what is given as an address, as in C.
 FOLLOW_ADDRESSES = {"memcpy", "memcpy_async", "memset", "ptr_to_bytes", "ptr_to_numpy", "load_from_mem",
                     "load_from_mem_with_mem", "load_from_file_with_mem", "query_size_from_mem",
-                    "create_data_buffer", "update_data_buffer", "get_op_num"}
+                    "create_data_buffer", "update_data_buffer"}
 # These change what the other calls of the test rely on.
 END_THINGS = {"init", "finalize", "finalize_reference", "reset_device"}
 
@@ -61,6 +61,8 @@ class HandlesTest(AclTest):
         for name, function, types in bound_functions():
             short = name.rsplit(".", 1)[1]
             if short in END_THINGS or short in FOLLOW_ADDRESSES or set(types) != {"int"}:
+                continue
+            if re.match("get_op_|get_model_id", short):  # of records, which are an address
                 continue
             for _ in range(20):
                 arguments = [noise.choice([0, 1, 2, 8, 4096, 2**31 - 1]) for _ in types]

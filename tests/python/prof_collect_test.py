@@ -1,22 +1,12 @@
 """acl.prof: collecting to files. Order, codes, and what msprof finds in the files."""
-import csv
-import glob
 import os
 import subprocess
 import sys
 
 import acl
-from support import AclTest, Model, make_om, run
+from support import AclTest, Model, exported_rows, make_om
 
 CALLS_AND_TASKS = acl.prof.ACL_PROF_ACL_API | acl.prof.ACL_PROF_TASK_TIME
-
-
-def rows(directory, name):
-    """The rows of a summary that msprof exports."""
-    run("msprof", "--export=on", f"--output={directory}", cwd=directory)
-    (path,) = glob.glob(os.path.join(directory, "PROF_*", "mindstudio_profiler_output", f"{name}_*.csv"))
-    with open(path, newline="") as file:
-        return list(csv.DictReader(file))
 
 
 class CollectTest(AclTest):
@@ -46,7 +36,7 @@ class CollectTest(AclTest):
         self.ok(acl.prof.stop(config))
         self.ok(model.run())
         self.ok(acl.prof.finalize())
-        calls = {row["API Name"]: int(row["Count"]) for row in rows(self.output, "api_statistic")}
+        calls = {row["API Name"]: int(row["Count"]) for row in exported_rows(self.output, "api_statistic")}
         self.assertEqual(calls["aclmdlExecute"], 3)
         model.destroy()
 

@@ -1,4 +1,6 @@
 """What the Python tests share: oms made by the real programs, and a loaded model with its buffers."""
+import csv
+import glob
 import os
 import subprocess
 import sys
@@ -36,6 +38,14 @@ def compile_om(folder, onnx, *atc_flags):
     unique = tempfile.mkstemp(suffix=".om", dir=folder)[1]
     os.replace(path, unique)
     return unique
+
+
+def exported_rows(directory, name):
+    """The rows of a summary that msprof exports from the one profile in the directory."""
+    run("msprof", "--export=on", f"--output={directory}", cwd=directory)
+    (path,) = glob.glob(os.path.join(directory, "PROF_*", "mindstudio_profiler_output", f"{name}_*.csv"))
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
 
 
 class AclTest(unittest.TestCase):

@@ -1,6 +1,8 @@
 """acl.util: addresses of Python's memory and back, threads; and what the package itself offers."""
 import errno
 import importlib
+import os
+import re
 import threading
 import unittest
 
@@ -107,6 +109,16 @@ class ModuleTest(unittest.TestCase):
         for name in ("rt", "mdl", "util"):
             self.assertIs(importlib.import_module(f"acl.{name}"), getattr(acl, name))
             self.assertEqual(getattr(acl, name).__name__, f"acl.{name}")
+
+    def test_every_constant_of_the_headers_is_there(self):
+        headers = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "runtime", "acl")
+        no_constants = {"ACL_FUNC_VISIBILITY", "ACL_PROF_ARGS_MIN", "ACL_PROF_ARGS_MAX"}
+        for name in ("acl_base.h", "acl_rt.h", "acl_mdl.h", "acl_prof.h"):
+            with open(os.path.join(headers, name)) as file:
+                code = re.sub(r"/\*.*?\*/", "", file.read(), flags=re.DOTALL)
+            words = set(re.findall(r"\bACL_\w+", code)) - no_constants
+            self.assertGreater(len(words), 10)
+            self.assertEqual({word for word in words if not hasattr(acl, word)}, set(), name)
 
     def test_constants(self):
         self.assertEqual((acl.ACL_MEM_MALLOC_HUGE_FIRST, acl.ACL_MEMCPY_DEVICE_TO_HOST), (0, 2))
