@@ -103,6 +103,22 @@ class LevelTest(RunTest):
         self.assertIn("runtime", levels)
         self.assertIn("vec_fp32_ratio", self.table(profiler, "kernel_details.csv")[0])
 
+    def test_level_none(self):
+        import acl
+
+        with Profiler(
+            output_path=self.directory, profiler_level=ProfilerLevel.LevelNone, mstx=True
+        ) as profiler:
+            stamp = acl.prof.create_stamp()
+            acl.prof.set_stamp_trace_message(stamp, "here I am", 9)
+            acl.prof.mark(stamp)
+            acl.prof.destroy_stamp(stamp)
+            self.infer()
+        profiler.analyse()
+        self.assertNotIn("kernel_details.csv", self.files(profiler))
+        marks = self.table(profiler, "msprof_tx.csv")
+        self.assertEqual([mark["message"] for mark in marks], ["here I am"])
+
     def test_one_activity(self):
         npu = self.profile(activities=[ProfilerActivity.NPU])
         self.assertNotIn("dataset.csv", self.files(npu))
@@ -138,6 +154,21 @@ class TableTest(RunTest):
             self.assertAlmostEqual(float(row["Computing"]) + float(row["Free"]), stage, 2)
             self.assertGreater(float(row["Preparing"]), 0)
             self.assertEqual(float(row["Communication"]), 0)
+
+    def test_steps_are_in_the_raw_data_as_well(self):
+        profiler = self.steps(data_simplification=False)
+        (database,) = profiler.directory.glob("PROF_*/msprof_*.db")
+        connection = sqlite3.connect(database)
+        self.addCleanup(connection.close)
+        marked = connection.execute(
+            "SELECT startNs - value, endNs - value FROM PROGRAM_STEP, META_DATA"
+            " WHERE META_DATA.name = 'MONOTONIC_TO_UNIX_NS' ORDER BY startNs"
+        ).fetchall()
+        steps = json.loads((profiler.directory / "profiler_info_0.json").read_text())["steps"]
+        self.assertEqual(len(marked), 3)
+        for (begin_ns, end_ns), step in zip(marked, steps):
+            self.assertLessEqual(step["begin_ns"], begin_ns)
+            self.assertLessEqual(end_ns, step["end_ns"])
 
     def test_a_choice_of_steps(self):
         profiler = self.steps(data_simplification=False)

@@ -123,7 +123,7 @@ class AclCollector:
 
     def begin_step(self, number):
         """The number is of the Python side; the runtime counts its own."""
-        if self._bits and hasattr(self._acl.prof, "create_step_info"):
+        if self._bits:
             self._step_info = self._acl.prof.create_step_info()
             self._mark_step(0)
 
