@@ -75,7 +75,8 @@ void reject_lost_snapshots(const fs::path& directory) {
               "restore a backup, or move the bank away and tune again");
 }
 
-/// Puts `added` into `set`; the set stays sorted, fastest first.
+}  // namespace
+
 CommitOutcome merge(StrategySet& set, const NewStrategy& added) {
   const auto stored = std::ranges::find(set.strategies, added.strategy.format, &Strategy::format);
   CommitOutcome outcome = CommitOutcome::kAdded;
@@ -94,8 +95,6 @@ CommitOutcome merge(StrategySet& set, const NewStrategy& added) {
                            [](const Strategy& s) { return s.measured.time_ns; });
   return outcome;
 }
-
-}  // namespace
 
 struct KnowledgeBank::State {
   fs::path directory;
@@ -133,17 +132,28 @@ void KnowledgeBank::refresh() {
   state_->store = std::move(opened);
 }
 
-std::optional<StrategySet> KnowledgeBank::find(const TaskKey& key) const {
+std::optional<BankEntry> KnowledgeBank::find_entry(const TaskKey& key) const {
   const auto store = state_->current();
   if (!store || key.soc_version != state_->options.soc_version) return std::nullopt;
-  const auto bytes = store->get(Family::kStrategy, digest_bytes(key));
-  if (!bytes) return std::nullopt;
-  auto entry = entry_from(*bytes, state_->directory);
+  const auto bytes = store->get(Family::kStrategy, digest_bytes(key.digest()));
+  auto entry = bytes ? entry_from(*bytes, state_->directory) : std::nullopt;
   // The digest finds, the text decides.
   if (!entry || entry->key.description != key.description ||
-      entry->key.soc_version != key.soc_version || entry->set.strategies.empty())
+      entry->key.soc_version != key.soc_version)
     return std::nullopt;
+  return entry;
+}
+
+std::optional<StrategySet> KnowledgeBank::find(const TaskKey& key) const {
+  auto entry = find_entry(key);
+  if (!entry || entry->set.strategies.empty()) return std::nullopt;
   return std::move(entry->set);
+}
+
+std::optional<StrategySet> KnowledgeBank::find_unconfirmed(const TaskKey& key) const {
+  auto entry = find_entry(key);
+  if (!entry || entry->unconfirmed.strategies.empty()) return std::nullopt;
+  return std::move(entry->unconfirmed);
 }
 
 std::string KnowledgeBank::description() const {
@@ -157,19 +167,35 @@ std::vector<BankEntry> KnowledgeBank::entries() const {
     store->scan(Family::kStrategy, "", [&](std::string_view, std::string_view value) {
       auto entry = entry_from(value, state_->directory);
       // A withdrawn task keeps an entry without strategies.
-      if (entry && !entry->set.strategies.empty()) list.push_back(std::move(*entry));
+      if (entry && !entry->is_empty()) list.push_back(std::move(*entry));
       return true;
     });
   return list;
 }
 
-std::vector<Record> KnowledgeBank::records(const TaskKey& key) const {
+std::vector<Record> KnowledgeBank::records(const TaskDigest& task) const {
   std::vector<Record> list;
   if (const auto store = state_->current())
-    store->scan(Family::kRecord, digest_bytes(key), [&](std::string_view, std::string_view value) {
-      if (auto record = record_from(value, state_->directory)) list.push_back(std::move(*record));
+    store->scan(Family::kRecord, digest_bytes(task.digest),
+                [&](std::string_view, std::string_view value) {
+                  if (auto record = record_from(value, state_->directory))
+                    list.push_back(std::move(*record));
+                  return true;
+                });
+  return list;
+}
+
+std::vector<NewRecord> KnowledgeBank::all_records() const {
+  std::map<std::uint64_t, NewRecord> by_number;
+  if (const auto store = state_->current())
+    store->scan(Family::kRecord, "", [&](std::string_view key, std::string_view value) {
+      auto record = record_from(value, state_->directory);
+      if (record)
+        by_number.emplace(record_number(key), NewRecord{task_of(key), std::move(*record)});
       return true;
     });
+  std::vector<NewRecord> list;
+  for (auto& [number, record] : by_number) list.push_back(std::move(record));
   return list;
 }
 
@@ -189,8 +215,7 @@ std::vector<Record> KnowledgeBank::recent_records(std::size_t most) const {
   const std::uint64_t count = meta_number(*store, kSequenceKey, state_->directory);
   const std::uint64_t first = count > most ? count - most : 0;
   store->scan(Family::kRecord, "", [&](std::string_view key, std::string_view value) {
-    if (read_big_endian(key.substr(key.size() - std::min(key.size(), sizeof first))) < first)
-      return true;
+    if (record_number(key) < first) return true;
     if (auto record = record_from(value, state_->directory)) list.push_back(std::move(*record));
     return true;
   });
@@ -282,30 +307,37 @@ std::vector<Put> KnowledgeBank::batch_of(const Commit& commit, const RocksStore&
                                          std::vector<CommitOutcome>& outcomes) const {
   const fs::path& directory = state_->directory;
   std::map<std::string, BankEntry> touched;
-  for (const TaskKey& key : commit.withdrawn) touched[digest_bytes(key)] = BankEntry{key, {}};
+  const auto entry_of = [&](const TaskKey& key) -> BankEntry& {
+    AOE_CHECK(key.soc_version == state_->options.soc_version, "a strategy of other hardware");
+    const auto [there, is_new] =
+        touched.try_emplace(digest_bytes(key.digest()), BankEntry{key, {}});
+    if (!is_new) return there->second;
+    const auto stored = store.get(Family::kStrategy, there->first);
+    auto entry = stored ? entry_from(*stored, directory) : std::nullopt;
+    if (entry && entry->key.description == key.description) there->second = std::move(*entry);
+    return there->second;
+  };
+  for (const TaskKey& key : commit.withdrawn) entry_of(key) = BankEntry{key, {}};
+  for (const TaskKey& key : commit.unconfirmed_withdrawn) entry_of(key).unconfirmed = {};
   for (const NewStrategy& added : commit.strategies) {
-    AOE_CHECK(added.key.soc_version == state_->options.soc_version, "a strategy of other hardware");
-    const std::string key = digest_bytes(added.key);
-    if (!touched.contains(key)) {
-      const auto stored = store.get(Family::kStrategy, key);
-      auto entry = stored ? entry_from(*stored, directory) : std::nullopt;
-      touched[key] = entry && entry->key.description == added.key.description
-                         ? *entry
-                         : BankEntry{added.key, {}};
-    }
-    outcomes.push_back(merge(touched[key].set, added));
+    BankEntry& entry = entry_of(added.key);
+    outcomes.push_back(merge(added.is_confirmed ? entry.set : entry.unconfirmed, added));
   }
   std::vector<Put> batch = {{Family::kMeta, kSchemaKey, std::to_string(kSchema)}};
   for (const auto& [key, entry] : touched)
     batch.push_back({Family::kStrategy, key, to_cbor(entry_to_json(entry))});
   std::uint64_t sequence = meta_number(store, kSequenceKey, directory);
   for (const NewRecord& added : commit.records) {
-    std::string key = digest_bytes(added.key);
+    std::string key = digest_bytes(added.task.digest);
     append_big_endian(key, sequence++);
     batch.push_back({Family::kRecord, std::move(key), to_cbor(record_to_json(added.record))});
   }
   batch.push_back({Family::kMeta, kSequenceKey, std::to_string(sequence)});
   return batch;
+}
+
+const std::string& KnowledgeBank::soc_version() const {
+  return state_->options.soc_version;
 }
 
 const fs::path& KnowledgeBank::directory() const {

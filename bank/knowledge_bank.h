@@ -50,32 +50,54 @@ struct Record {
   std::vector<std::pair<std::string, double>> features = {};
 };
 
+/// What records are kept under: they outlive the description.
+struct TaskDigest {
+  Digest128 digest;
+  TaskDigest(const TaskKey& key) : digest(key.digest()) {}  // NOLINT: a key says more
+  explicit TaskDigest(const Digest128& task) : digest(task) {}
+};
+
 struct NewStrategy {
   TaskKey key;
   Strategy strategy;  ///< takes the place of the task's strategy of the same Format
   /// Set when the new one beat the stored one side by side. Without it a stored strategy that is
   /// valid (same Impl version) and at least as fast stays: another process may have won meanwhile.
   bool replace = false;
+  /// Not yet: won alone, but no model has shown that it holds there.
+  bool is_confirmed = true;
 };
 
 struct NewRecord {
-  TaskKey key;
+  TaskDigest task;
   Record record;
 };
 
 struct Commit {
   std::vector<NewStrategy> strategies;
   std::vector<NewRecord> records;
-  /// Tasks that lose all their strategies, before those above are added: what won alone and did not
-  /// hold in the model. Their records stay.
+  /// Tasks that lose all their strategies, before those above are added. Their records stay.
   std::vector<TaskKey> withdrawn = {};
+  /// Tasks that lose what is not confirmed, before those above are added.
+  std::vector<TaskKey> unconfirmed_withdrawn = {};
+
+  bool is_empty() const {
+    return strategies.empty() && records.empty() && withdrawn.empty() &&
+           unconfirmed_withdrawn.empty();
+  }
 };
 
 enum class CommitOutcome { kAdded, kUpdated, kKept };
 
+/// Puts `added` into `set`, which stays sorted, fastest first.
+CommitOutcome merge(StrategySet& set, const NewStrategy& added);
+
 struct BankEntry {
   TaskKey key;
-  StrategySet set;
+  StrategySet set;  ///< what find() serves
+  /// What an unfinished tuning run has won; nobody compiles with it but a run that confirms it in a
+  /// model, or withdraws it.
+  StrategySet unconfirmed = {};
+  bool is_empty() const { return set.strategies.empty() && unconfirmed.strategies.empty(); }
 };
 
 struct BankOptions {
@@ -91,11 +113,16 @@ class KnowledgeBank final : public StrategySource {
 
   std::optional<StrategySet> find(const TaskKey& key) const override;
   std::string description() const override;
+  const std::string& soc_version() const;
 
-  /// All entries, in the order of their digests.
+  /// What waits for a model that confirms it; nullopt: nothing.
+  std::optional<StrategySet> find_unconfirmed(const TaskKey& key) const;
+  /// All entries, those with unconfirmed strategies alone included, in the order of their digests.
   std::vector<BankEntry> entries() const;
   /// All measurements of one task, oldest first.
-  std::vector<Record> records(const TaskKey& key) const;
+  std::vector<Record> records(const TaskDigest& task) const;
+  /// All measurements of all tasks, oldest first.
+  std::vector<NewRecord> all_records() const;
   std::size_t record_count() const;
   /// Measurements of all tasks: the last `most` that were committed, task by task.
   std::vector<Record> recent_records(std::size_t most) const;
@@ -114,6 +141,7 @@ class KnowledgeBank final : public StrategySource {
  private:
   struct State;
   class Turn;
+  std::optional<BankEntry> find_entry(const TaskKey& key) const;
   std::vector<Put> batch_of(const Commit& commit, const RocksStore& store,
                             std::vector<CommitOutcome>& outcomes) const;
   std::unique_ptr<State> state_;

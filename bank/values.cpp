@@ -21,6 +21,15 @@ bool has_our_schema(const json& value) {
               "restore a backup, or move the bank away and tune again");
 }
 
+/// 0 where the key is too short.
+std::uint64_t read_big_endian(std::string_view key, std::size_t at) {
+  if (key.size() < at + sizeof(std::uint64_t)) return 0;
+  std::uint64_t value = 0;
+  for (const char byte : key.substr(at, sizeof value))
+    value = value << 8 | static_cast<unsigned char>(byte);
+  return value;
+}
+
 template <typename Parse>
 auto parse_stored(std::string_view bytes, const fs::path& directory, const Parse& parse) {
   const json value = json::from_cbor(bytes, true, false);
@@ -35,10 +44,12 @@ auto parse_stored(std::string_view bytes, const fs::path& directory, const Parse
 }  // namespace
 
 json entry_to_json(const BankEntry& entry) {
-  return {{"schema", kSchema},
-          {"description", entry.key.description},
-          {"soc_version", entry.key.soc_version},
-          {"strategies", to_json(entry.set)}};
+  json value = {{"schema", kSchema},
+                {"description", entry.key.description},
+                {"soc_version", entry.key.soc_version},
+                {"strategies", to_json(entry.set)}};
+  if (!entry.unconfirmed.strategies.empty()) value["unconfirmed"] = to_json(entry.unconfirmed);
+  return value;
 }
 
 std::optional<BankEntry> entry_from_json(const json& value) {
@@ -46,8 +57,11 @@ std::optional<BankEntry> entry_from_json(const json& value) {
     logger("bank")->warn("an entry of schema {} is left out", value.at("schema").dump());
     return std::nullopt;
   }
-  return BankEntry{{value.at("description"), value.at("soc_version")},
-                   strategy_set_from_json(value.at("strategies"))};
+  BankEntry entry{{value.at("description"), value.at("soc_version")},
+                  strategy_set_from_json(value.at("strategies"))};
+  if (const auto unconfirmed = value.find("unconfirmed"); unconfirmed != value.end())
+    entry.unconfirmed = strategy_set_from_json(*unconfirmed);
+  return entry;
 }
 
 json record_to_json(const Record& record) {
@@ -94,18 +108,31 @@ void append_big_endian(std::string& key, std::uint64_t value) {
   for (int shift = 56; shift >= 0; shift -= 8) key += static_cast<char>((value >> shift) & 0xff);
 }
 
-std::uint64_t read_big_endian(std::string_view bytes) {
-  std::uint64_t value = 0;
-  for (const char byte : bytes) value = value << 8 | static_cast<unsigned char>(byte);
-  return value;
-}
-
-std::string digest_bytes(const TaskKey& key) {
-  const Digest128 digest = key.digest();
+std::string digest_bytes(const Digest128& digest) {
   std::string bytes;
   append_big_endian(bytes, digest.high);
   append_big_endian(bytes, digest.low);
   return bytes;
+}
+
+TaskDigest task_of(std::string_view record_key) {
+  return TaskDigest({read_big_endian(record_key, 0), read_big_endian(record_key, 8)});
+}
+
+std::uint64_t record_number(std::string_view record_key) {
+  return read_big_endian(record_key, 16);
+}
+
+std::optional<Digest128> digest_from_hex(std::string_view hex) {
+  Digest128 digest;
+  if (hex.size() != 32) return std::nullopt;
+  const auto parse = [&](std::size_t at, std::uint64_t& half) {
+    const char* const end = hex.data() + at + 16;
+    const auto [stop, status] = std::from_chars(hex.data() + at, end, half, 16);
+    return status == std::errc{} && stop == end;
+  };
+  if (!parse(0, digest.high) || !parse(16, digest.low)) return std::nullopt;
+  return digest;
 }
 
 }  // namespace aoe::bank

@@ -30,9 +30,13 @@ std::optional<Record> record_from(std::string_view bytes, const std::filesystem:
 /// Of the family of meta data.
 std::uint64_t number_from(const std::string& text, const std::filesystem::path& directory);
 
-// Keys.
+// Keys: the digest of a task's description; for a record, its number behind it.
 void append_big_endian(std::string& key, std::uint64_t value);
-std::uint64_t read_big_endian(std::string_view bytes);
-std::string digest_bytes(const TaskKey& key);
+std::string digest_bytes(const Digest128& digest);
+TaskDigest task_of(std::string_view record_key);
+std::uint64_t record_number(std::string_view record_key);
+
+/// Of to_hex().
+std::optional<Digest128> digest_from_hex(std::string_view hex);
 
 }  // namespace aoe::bank

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ranges>
 
 #include "base/check.h"
 #include "base/log.h"
@@ -14,17 +13,27 @@ namespace {
 
 constexpr auto kRecordCommitInterval = std::chrono::seconds(10);
 
-void replace_set(bank::Commit& commit, const bank::TaskKey& key,
-                 const std::vector<bank::Strategy>& strategies) {
-  commit.withdrawn.push_back(key);
-  for (const bank::Strategy& strategy : strategies)
-    commit.strategies.push_back({key, strategy, true});
+/// As it was in the race that `winner` won.
+bank::Strategy default_of(const TuningTask& task, const bank::Measurement& winner) {
+  bank::Strategy strategy = compiler::strategy_of(task.default_candidate);
+  strategy.measured = winner;
+  strategy.measured.time_ns = winner.default_time_ns;
+  strategy.measured.verdict = "same";
+  return strategy;
 }
 
 }  // namespace
 
 void Ledger::note_known(const bank::StrategySet& known) {
   ++(known.has_winner() ? result_.summary.reserved : result_.summary.unsatisfied);
+}
+
+void Ledger::adopt(const TuningTask& task, const bank::StrategySet& unconfirmed) {
+  note_known(unconfirmed);
+  bank_.adopt(task.key, unconfirmed);
+  staged_[task.key.description] = {task.key, unconfirmed.strategies, true};
+  if (unconfirmed.has_winner())
+    adopted_[task.key.description] = {&task, unconfirmed.strategies.front()};
 }
 
 void Ledger::note_not_searched(const std::optional<bank::StrategySet>& known) {
@@ -56,18 +65,21 @@ bool Ledger::settle(const TuningTask& task, const TaskVerdict& verdict,
       ++(verdict.decision == Decision::kUpdate ? result_.summary.update : result_.summary.add);
       for (const std::string& node : task.nodes)
         result_.modified.push_back({node, task.op_types, verdict.gains});
-      wins_[task.key.description] = {&task, verdict, before};
+      wins_[task.key.description] = {&task, verdict};
       break;
   }
   for (const bank::Record& record : verdict.race_records) pending_.push_back({task.key, record});
   const bool is_news = verdict.decision == Decision::kAdd ||
                        verdict.decision == Decision::kUpdate ||
                        verdict.decision == Decision::kUnsatisfied;
-  if (is_news && before)
-    replace_set(now, task.key, verdict.strategies);
-  else if (is_news)  // another process may have won meanwhile: the faster one stays
+  if (is_news) {
+    // Without `before`, another process may have won when this is confirmed: the faster one stays.
+    staged_[task.key.description] = {task.key, verdict.strategies, before.has_value()};
+    now.unconfirmed_withdrawn.push_back(task.key);
     for (const bank::Strategy& strategy : verdict.strategies)
-      now.strategies.push_back({task.key, strategy, false});
+      now.strategies.push_back(
+          {.key = task.key, .strategy = strategy, .replace = true, .is_confirmed = false});
+  }
   commit(std::move(now));
   return is_decided;
 }
@@ -85,27 +97,50 @@ void Ledger::commit(bank::Commit now) {
   now.records = std::move(pending_);
   pending_.clear();
   last_commit_ = std::chrono::steady_clock::now();
-  if (!now.strategies.empty() || !now.records.empty() || !now.withdrawn.empty()) bank_.commit(now);
+  bank_.commit(std::move(now));
 }
 
-void Ledger::demote(const std::set<std::string>& descriptions) {
+void Ledger::confirm(const std::set<std::string>& demoted) {
   bank::Commit now;
-  for (const std::string& description : descriptions) {
-    const auto found = wins_.find(description);
-    if (found == wins_.end()) continue;  // not won by this run: others may profit from it
-    const Win& win = found->second;
-    const bool is_update = win.verdict.decision == Decision::kUpdate;
-    --(is_update ? result_.summary.update : result_.summary.add);
-    ++(is_update ? result_.summary.reserved : result_.summary.unsatisfied);
-    AOE_CHECK(win.verdict.by_default && (!is_update || win.before), "a win without its race");
-    replace_set(now, win.task->key,
-                is_update ? win.before->strategies : std::vector{*win.verdict.by_default});
-    const std::set<std::string> nodes(win.task->nodes.begin(), win.task->nodes.end());
-    std::erase_if(result_.modified,
-                  [&](const ModifiedOperator& op) { return nodes.contains(op.op_name); });
-    wins_.erase(found);
+  for (const std::string& description : demoted) demote(description, now);
+  for (const auto& [description, staged] : staged_) {
+    (staged.replaces ? now.withdrawn : now.unconfirmed_withdrawn).push_back(staged.key);
+    for (const bank::Strategy& strategy : staged.strategies)
+      now.strategies.push_back({staged.key, strategy, staged.replaces});
   }
+  staged_.clear();
   commit(std::move(now));
+}
+
+/// What the bank has confirmed is still there: only what was won goes.
+void Ledger::demote(const std::string& description, bank::Commit& now) {
+  bool had_winner = false;
+  bank::Strategy by_default;
+  const TuningTask* task = nullptr;
+  if (const auto win = wins_.find(description); win != wins_.end()) {
+    const TaskVerdict& verdict = win->second.verdict;
+    task = win->second.task;
+    had_winner = verdict.decision == Decision::kUpdate;
+    --(had_winner ? result_.summary.update : result_.summary.add);
+    AOE_CHECK(verdict.by_default.has_value(), "a win without its race");
+    by_default = *verdict.by_default;
+    std::erase_if(result_.modified,
+                  [&](const ModifiedOperator& op) { return op.op_name == task->nodes.front(); });
+    wins_.erase(win);
+  } else if (const auto adopted = adopted_.find(description); adopted != adopted_.end()) {
+    task = adopted->second.task;
+    had_winner = bank_.has_confirmed(task->key);
+    --result_.summary.reserved;
+    by_default = default_of(*task, adopted->second.winner.measured);
+    adopted_.erase(adopted);
+  } else {
+    return;  // not won by this run: others may profit from it
+  }
+  ++(had_winner ? result_.summary.reserved : result_.summary.unsatisfied);
+  staged_.erase(description);
+  now.unconfirmed_withdrawn.push_back(task->key);
+  // That nothing beats the default is worth knowing, too.
+  if (!had_winner) now.strategies.push_back({task->key, by_default, true});
 }
 
 std::vector<TaskGain> Ledger::gains() const {
@@ -126,8 +161,10 @@ std::vector<TaskGain> Ledger::gains() const {
 }
 
 std::set<std::string> Ledger::won() const {
-  const auto descriptions = std::views::keys(wins_);
-  return {descriptions.begin(), descriptions.end()};
+  std::set<std::string> descriptions;
+  for (const auto& [description, win] : wins_) descriptions.insert(description);
+  for (const auto& [description, adopted] : adopted_) descriptions.insert(description);
+  return descriptions;
 }
 
 }  // namespace aoe::tuner

@@ -12,21 +12,26 @@
 #include "tuner/aoe_result.h"
 #include "tuner/task_tuning.h"
 #include "tuner/tuner.h"
+#include "tuner/tuning_bank.h"
 
 namespace aoe::tuner {
 
 class Ledger {
  public:
   /// Counts into `result`; both stay with the caller.
-  Ledger(bank::KnowledgeBank& bank, AoeResult& result) : bank_(bank), result_(result) {}
+  Ledger(TuningBank& bank, AoeResult& result) : bank_(bank), result_(result) {}
 
   /// A task that was not searched because the bank knows it: with a winner a hit, without one unsatisfied.
   void note_known(const bank::StrategySet& known);
 
+  /// A task that an unfinished run has won and not confirmed: known, and confirmed or withdrawn with this run's.
+  void adopt(const TuningTask& task, const bank::StrategySet& unconfirmed);
+
   /// A task whose turn did not come before the time or the trials were used up: as the bank has it, or without a strategy.
   void note_not_searched(const std::optional<bank::StrategySet>& known);
 
-  /// A searched task; `before` is what the bank had. The bank has it all when this returns. False when there was no decision.
+  /// A searched task; `before` is what the bank had. The bank has it all when this returns, unconfirmed. False when there
+  /// was no decision.
   bool settle(const TuningTask& task, const TaskVerdict& verdict,
               const std::optional<bank::StrategySet>& before);
 
@@ -34,25 +39,39 @@ class Ledger {
   void keep_records(const bank::TaskKey& key, std::vector<bank::Record> records);
   void flush();
 
-  /// Takes back what this run won and the model did not confirm; what the bank had before comes back.
-  void demote(const std::set<std::string>& descriptions);
+  /// The model was measured: takes back what does not hold in it, and confirms the rest. What the bank had before comes
+  /// back.
+  void confirm(const std::set<std::string>& demoted);
 
   /// Winners of this run, largest gain in the whole model first.
   std::vector<TaskGain> gains() const;
-  std::set<std::string> won() const;  ///< descriptions
+  std::set<std::string> won() const;  ///< descriptions, of what was adopted as well
 
  private:
+  /// What the bank has of a task unconfirmed.
+  struct Staged {
+    bank::TaskKey key;
+    std::vector<bank::Strategy> strategies;
+    bool replaces = false;  ///< the bank's confirmed ones; else the faster ones stay
+  };
   struct Win {
     const TuningTask* task;
     TaskVerdict verdict;
-    std::optional<bank::StrategySet> before;
   };
+  struct Adopted {
+    const TuningTask* task;
+    bank::Strategy winner;
+  };
+
+  void demote(const std::string& description, bank::Commit& commit);
 
   void commit(bank::Commit commit);
 
-  bank::KnowledgeBank& bank_;
+  TuningBank& bank_;
   AoeResult& result_;
-  std::map<std::string, Win> wins_;  ///< by description
+  std::map<std::string, Staged> staged_;  ///< this and what follows: by description
+  std::map<std::string, Win> wins_;
+  std::map<std::string, Adopted> adopted_;
   std::vector<bank::NewRecord> pending_;
   std::chrono::steady_clock::time_point last_commit_ = std::chrono::steady_clock::now();
 };

@@ -109,20 +109,31 @@ void MadeNodeTuning::commit(const TuningTask& task, const TaskVerdict& verdict,
   for (const bank::Record& record : verdict.race_records)
     commit.records.push_back({task.key, record});
   if (is_win(verdict) || verdict.decision == Decision::kUnsatisfied) {
-    if (known) commit.withdrawn.push_back(task.key);
-    // Of what is new, another process may have won meanwhile: the faster one stays.
+    commit.unconfirmed_withdrawn.push_back(task.key);
     for (const bank::Strategy& strategy : verdict.strategies)
-      commit.strategies.push_back({task.key, strategy, known.has_value()});
+      commit.strategies.push_back({task.key, strategy, true, false});
+    staged_[task.key.description] = {task.key, verdict.strategies, known.has_value()};
   }
-  if (!commit.records.empty() || !commit.strategies.empty()) banks_.op.commit(commit);
+  banks_.op.commit(std::move(commit));
 }
 
-void MadeNodeTuning::withdraw(const TuningTask& task, const Known& known) {
-  bank::Commit commit{.withdrawn = {task.key}};
-  if (known)
-    for (const bank::Strategy& strategy : known->strategies)
-      commit.strategies.push_back({task.key, strategy, true});
-  banks_.op.commit(commit);
+void MadeNodeTuning::confirm(bool keeps) {
+  bank::Commit commit;
+  for (const auto& [description, staged] : staged_) {
+    // Of what is new, another process may have won meanwhile: the faster one stays.
+    (keeps && staged.replaces ? commit.withdrawn : commit.unconfirmed_withdrawn)
+        .push_back(staged.key);
+    if (!keeps) continue;
+    for (const bank::Strategy& strategy : staged.strategies)
+      commit.strategies.push_back({staged.key, strategy, staged.replaces});
+  }
+  staged_.clear();
+  banks_.op.commit(std::move(commit));
+}
+
+void MadeNodeTuning::withdraw(const TuningTask& task) {
+  staged_.erase(task.key.description);
+  banks_.op.commit({.unconfirmed_withdrawn = {task.key}});
 }
 
 Result<void> MadeNodeTuning::try_in_subgraphs(const MadeNode& node, const TaskVerdict& verdict,
@@ -143,7 +154,7 @@ Result<void> MadeNodeTuning::try_in_subgraphs(const MadeNode& node, const TaskVe
     const auto raced = rerun.race();
     if (context_.options.stop.stop_requested()) return {};  // no judgement
     if (raced) continue;
-    withdraw(node.task, known);
+    withdraw(node.task);
     return raced;
   }
   for (PlanRerun& rerun : reruns) banks_.graph.commit({.records = rerun.take_results()});

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -11,12 +12,13 @@
 #include "tuner/made_nodes.h"
 #include "tuner/neighbours.h"
 #include "tuner/task_tuning.h"
+#include "tuner/tuning_bank.h"
 
 namespace aoe::tuner {
 
 struct MadeNodeBanks {
-  bank::KnowledgeBank& op;     ///< below the strategies that plans are compiled with
-  bank::KnowledgeBank& graph;  ///< gets the records of races
+  TuningBank& op;     ///< in the strategies that plans are compiled with
+  TuningBank& graph;  ///< gets the records of races
 };
 
 class MadeNodeTuning {
@@ -31,6 +33,9 @@ class MadeNodeTuning {
   int tune(const MadeNode& node, std::vector<Finalist>& finalists, const SearchLimits& limits,
            const OnBatch& on_batch);
 
+  /// The whole model was measured: the bank's strategies of the nodes are confirmed, or go when nothing of the run is kept.
+  void confirm(bool keeps);
+
  private:
   using Known = std::optional<bank::StrategySet>;
 
@@ -38,7 +43,7 @@ class MadeNodeTuning {
   TaskVerdict search(const TuningTask& task, const Known& known, const SearchLimits& limits,
                      const OnBatch& on_batch);
   void commit(const TuningTask& task, const TaskVerdict& verdict, const Known& known);
-  void withdraw(const TuningTask& task, const Known& known);
+  void withdraw(const TuningTask& task);
   /// Commits the win and keeps it if the subgraphs are not slower with it.
   Result<void> try_in_subgraphs(const MadeNode& node, const TaskVerdict& verdict,
                                 const Known& known, std::vector<Finalist>& finalists);
@@ -51,6 +56,12 @@ class MadeNodeTuning {
   std::set<std::string> learnt_;  ///< Impls whose records were read
   std::vector<Neighbour> winners_;
   std::vector<bank::NewRecord> pending_;
+  struct Staged {
+    bank::TaskKey key;
+    std::vector<bank::Strategy> strategies;
+    bool replaces = false;
+  };
+  std::map<std::string, Staged> staged_;  ///< by description; unconfirmed in the bank
 };
 
 }  // namespace aoe::tuner

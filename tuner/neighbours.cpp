@@ -43,11 +43,15 @@ Neighbour neighbour_of(const compiler::Task& task, bank::Strategy strategy) {
 
 std::optional<Neighbour> neighbour_of(const bank::BankEntry& entry) {
   if (!entry.set.has_winner()) return std::nullopt;
-  const json task = json::parse(entry.key.description);
-  Neighbour neighbour{task.at("op").at("type"), {}, entry.set.strategies.front()};
-  for (const json& input : task.at("inputs")) neighbour.shapes.push_back(shape_in(input));
-  neighbour.shapes.push_back(shape_in(task.at("outputs").at(0)));
-  return neighbour;
+  try {
+    const json task = json::parse(entry.key.description);
+    Neighbour neighbour{task.at("op").at("type"), {}, entry.set.strategies.front()};
+    for (const json& input : task.at("inputs")) neighbour.shapes.push_back(shape_in(input));
+    neighbour.shapes.push_back(shape_in(task.at("outputs").at(0)));
+    return neighbour;
+  } catch (const json::exception&) {  // imported from who knows where, or of a later version
+    return std::nullopt;
+  }
 }
 
 std::vector<Candidate> seeds_from_neighbours(const TuningTask& task,

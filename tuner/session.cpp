@@ -23,6 +23,7 @@
 #include "tuner/task_progress.h"
 #include "tuner/task_tuning.h"
 #include "tuner/tuner.h"
+#include "tuner/tuning_bank.h"
 
 namespace aoe::tuner {
 using Clock = std::chrono::steady_clock;
@@ -57,9 +58,9 @@ class OperatorTuning {
                  const bank::StrategySource* built_in, Measurer& measurer,
                  const TuneOptions& options)
       : graph_(graph),
-        bank_(bank),
-        layers_(built_in != nullptr ? std::vector<const bank::StrategySource*>{&bank, built_in}
-                                    : std::vector<const bank::StrategySource*>{&bank}),
+        bank_(bank, bank::BankKind::kOp, options.result_path),
+        layers_(built_in != nullptr ? std::vector<const bank::StrategySource*>{&bank_, built_in}
+                                    : std::vector<const bank::StrategySource*>{&bank_}),
         measurer_(measurer),
         options_(options) {}
 
@@ -157,6 +158,8 @@ class OperatorTuning {
     bool is_done = true;
     if (settle_as_before(task)) {
       // decided by this run before it was interrupted
+    } else if (adopt(task, planned_[index])) {
+      ++outcome_.settled;
     } else if (known && is_settled_by(*known, planned_[index])) {
       ++outcome_.settled;
       ledger_.note_known(*known);
@@ -195,10 +198,23 @@ class OperatorTuning {
 
   /// What the banks have for the task and this program can still build.
   std::optional<bank::StrategySet> find_known(const TuningTask& task) const {
-    auto found = layers_.find(task.key);
+    return if_valid(layers_.find(task.key), task);
+  }
+
+  std::optional<bank::StrategySet> if_valid(std::optional<bank::StrategySet> found,
+                                            const TuningTask& task) const {
     if (!found || found->strategies.empty()) return std::nullopt;
     const auto valid = compiler::candidate_of(found->strategies.front(), task.task, options_.soc);
     return valid ? found : std::nullopt;
+  }
+
+  /// Whether an earlier run has left the task undecided by a model only: this run's model decides.
+  bool adopt(const TuningTask& task, int planned_trials) {
+    const auto unconfirmed = if_valid(bank_.find_unconfirmed(task.key), task);
+    if (!unconfirmed || !is_settled_by(*unconfirmed, planned_trials)) return false;
+    ledger_.adopt(task, *unconfirmed);
+    remember_winner(task, *unconfirmed);
+    return true;
   }
 
   /// A winner settles a task unless REPEAT_TUNE asks again; that nothing beats the default is
@@ -295,7 +311,7 @@ class OperatorTuning {
                   graph_.name);
     if (confirmed->comparison.speedup < 1)
       keep_untuned(*confirmed, baseline_.compilation.om.serialize(), ledger_.won());
-    ledger_.demote(confirmed->demoted);
+    ledger_.confirm(confirmed->demoted);
     outcome_.baseline_ms = confirmed->untuned_ns / 1e6;
     outcome_.result_ms = confirmed->tuned_ns / 1e6;
     outcome_.verdict = confirmed->comparison.verdict;
@@ -325,6 +341,7 @@ class OperatorTuning {
     outcome_.gains = ledger_.gains();
     result_.tuning_time_s = seconds_since(begin_);
     write_result(result_, options_.result_path);
+    if (auto rescued = bank_.finish()) outcome_.rescued.push_back(std::move(*rescued));
     if (options_.journal != nullptr && result_.state != TuningState::kIncomplete)
       options_.journal->note_end(text(result_.state));
     report(Stage::kDone);
@@ -356,7 +373,7 @@ class OperatorTuning {
   }
 
   const graph::Graph& graph_;
-  bank::KnowledgeBank& bank_;
+  TuningBank bank_;
   const bank::LayeredSource layers_;
   Measurer& measurer_;
   const TuneOptions& options_;

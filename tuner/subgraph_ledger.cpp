@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <ranges>
 
 namespace aoe::tuner {
 namespace {
@@ -28,6 +27,13 @@ void SubgraphLedger::note_not_searched(const SubgraphTask& task,
   plans_.push_back({&task, known->plan});
 }
 
+void SubgraphLedger::adopt(const SubgraphTask& task, const KnownPlan& unconfirmed) {
+  ++section_.summary.reserved;
+  plans_.push_back({&task, unconfirmed.plan});
+  bank_.adopt(task.key, unconfirmed.set);
+  adopted_[task.key.description] = {&task, unconfirmed.set.strategies.front()};
+}
+
 void SubgraphLedger::settle(const SubgraphTask& task, const std::optional<KnownPlan>& known,
                             const std::optional<PlanFinal>& final, std::size_t trials,
                             const PlanBenchContext& context) {
@@ -49,7 +55,8 @@ void SubgraphLedger::settle(const SubgraphTask& task, const std::optional<KnownP
     return;
   }
   strategy.measured.verdict = "faster";
-  bank_.commit({.strategies = {{task.key, strategy, true}}});
+  bank_.commit(
+      {.strategies = {{task.key, strategy, true, false}}, .unconfirmed_withdrawn = {task.key}});
   ++(had_winner ? section_.summary.update : section_.summary.add);
   section_.modified.push_back({.repo_key = task.key.repo_key(),
                                .before_ms = best.before_ns / 1e6,
@@ -57,32 +64,54 @@ void SubgraphLedger::settle(const SubgraphTask& task, const std::optional<KnownP
                                .is_update = had_winner,
                                .rewrites = graph::to_text(best.plan)});
   plans_.push_back({&task, best.plan});
-  wins_[task.key.description] = {&task, std::move(best), std::move(strategy), known};
+  wins_[task.key.description] = {&task, std::move(best), std::move(strategy), had_winner};
 }
 
-void SubgraphLedger::demote(const std::set<std::string>& descriptions) {
+void SubgraphLedger::confirm(const std::set<std::string>& demoted) {
   bank::Commit commit;
-  for (const std::string& description : descriptions) {
-    const auto found = wins_.find(description);
-    if (found == wins_.end()) continue;  // not won by this run: others may profit from it
-    const Win& win = found->second;
-    const bank::TaskKey& key = win.task->key;
-    const bool had_winner = win.before && win.before->has_winner();
-    --(had_winner ? section_.summary.update : section_.summary.add);
-    ++(had_winner ? section_.summary.reserved : section_.summary.unsatisfied);
+  for (const std::string& description : demoted) demote(description, commit);
+  const auto keep = [&](const bank::TaskKey& key, const bank::Strategy& strategy) {
     commit.withdrawn.push_back(key);
-    commit.strategies.push_back(
-        {key, had_winner ? win.before->set.strategies.front() : as_it_is(win.strategy), true});
-    std::erase_if(section_.modified,
-                  [&](const ModifiedSubgraph& each) { return each.repo_key == key.repo_key(); });
-    wins_.erase(found);
+    commit.strategies.push_back({key, strategy, true});
+  };
+  for (const auto& [description, win] : wins_) keep(win.task->key, win.strategy);
+  for (const auto& [description, adopted] : adopted_) keep(adopted.task->key, adopted.strategy);
+  bank_.commit(std::move(commit));
+}
+
+/// What the bank has confirmed is still there: only what was won goes.
+void SubgraphLedger::demote(const std::string& description, bank::Commit& commit) {
+  const SubgraphTask* task = nullptr;
+  bank::Strategy strategy;
+  bool had_winner = false;
+  if (const auto win = wins_.find(description); win != wins_.end()) {
+    task = win->second.task;
+    strategy = win->second.strategy;
+    had_winner = win->second.had_winner;
+    --(had_winner ? section_.summary.update : section_.summary.add);
+    std::erase_if(section_.modified, [&](const ModifiedSubgraph& each) {
+      return each.repo_key == task->key.repo_key();
+    });
+    wins_.erase(win);
+  } else if (const auto adopted = adopted_.find(description); adopted != adopted_.end()) {
+    task = adopted->second.task;
+    strategy = adopted->second.strategy;
+    had_winner = bank_.has_confirmed(task->key);
+    --section_.summary.reserved;
+    adopted_.erase(adopted);
+  } else {
+    return;  // not won by this run: others may profit from it
   }
-  if (!commit.withdrawn.empty()) bank_.commit(commit);
+  ++(had_winner ? section_.summary.reserved : section_.summary.unsatisfied);
+  commit.unconfirmed_withdrawn.push_back(task->key);
+  if (!had_winner) commit.strategies.push_back({task->key, as_it_is(std::move(strategy)), true});
 }
 
 std::set<std::string> SubgraphLedger::won() const {
-  const auto descriptions = std::views::keys(wins_);
-  return {descriptions.begin(), descriptions.end()};
+  std::set<std::string> descriptions;
+  for (const auto& [description, win] : wins_) descriptions.insert(description);
+  for (const auto& [description, adopted] : adopted_) descriptions.insert(description);
+  return descriptions;
 }
 
 std::vector<TaskGain> SubgraphLedger::gains() const {

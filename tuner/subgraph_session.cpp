@@ -20,6 +20,7 @@
 #include "tuner/subgraph_search.h"
 #include "tuner/subgraph_tuner.h"
 #include "tuner/task_progress.h"
+#include "tuner/tuning_bank.h"
 
 namespace aoe::tuner {
 using Clock = std::chrono::steady_clock;
@@ -38,11 +39,16 @@ class SubgraphTuning {
  public:
   SubgraphTuning(const SubgraphTuneInput& input, Measurer& measurer, const TuneOptions& options)
       : in_(input),
+        graph_bank_(input.graph_bank, bank::BankKind::kGraph, options.result_path),
         layers_(input.built_in != nullptr
-                    ? std::vector<const bank::StrategySource*>{&input.graph_bank, input.built_in}
-                    : std::vector<const bank::StrategySource*>{&input.graph_bank}),
+                    ? std::vector<const bank::StrategySource*>{&graph_bank_, input.built_in}
+                    : std::vector<const bank::StrategySource*>{&graph_bank_}),
         measurer_(measurer),
-        options_(options) {}
+        options_(options) {
+    if (in_.op_bank == nullptr) return;
+    op_bank_.emplace(*in_.op_bank, bank::BankKind::kOp, options.result_path);
+    op_strategies_.emplace(*op_bank_, *in_.op_strategies);
+  }
 
   TuneOutcome run() {
     outcome_.trials = result_.trials = past_.trials;
@@ -78,7 +84,7 @@ class SubgraphTuning {
 
   compiler::CompileOptions compile_options() const {
     compiler::CompileOptions options = compile_options_of(options_);
-    options.strategies = in_.op_strategies;
+    options.strategies = op_strategies_ ? &*op_strategies_ : in_.op_strategies;
     return options;
   }
 
@@ -142,10 +148,15 @@ class SubgraphTuning {
     progress_.default_ns = progress_.best_ns = 0;
     progress_.trials = 0;
     report(Stage::kSearch);
-    const auto known = known_plan(task);
+    const auto known = known_plan(task, layers_.find(task.key));
     const bool is_settled = known && !options_.repeat_tune;
-    if (is_settled) ++outcome_.settled;
-    if (is_settled || is_time_up() || trials_left() == 0)
+    const auto unconfirmed = options_.repeat_tune
+                                 ? std::nullopt
+                                 : known_plan(task, graph_bank_.find_unconfirmed(task.key));
+    if (is_settled || unconfirmed) ++outcome_.settled;
+    if (unconfirmed)  // this run's model decides
+      ledger_.adopt(task, *unconfirmed);
+    else if (is_settled || is_time_up() || trials_left() == 0)
       ledger_.note_not_searched(task, known);
     else
       search(task, known);
@@ -154,9 +165,9 @@ class SubgraphTuning {
     report(Stage::kSearch);
   }
 
-  /// What the banks have for it and this program can still apply.
-  std::optional<KnownPlan> known_plan(const SubgraphTask& task) const {
-    auto set = layers_.find(task.key);
+  /// What the banks have for it, if this program can still apply it.
+  std::optional<KnownPlan> known_plan(const SubgraphTask& task,
+                                      std::optional<bank::StrategySet> set) const {
     if (!set || set->strategies.empty()) return std::nullopt;
     auto plan = graph::plan_from_json(
         nlohmann::json::parse(set->strategies.front().rewrite, nullptr, false));
@@ -173,7 +184,7 @@ class SubgraphTuning {
   void search(const SubgraphTask& task, const std::optional<KnownPlan>& known) {
     PlanBench bench(
         task, bench_context(), measurer_,
-        options_.reload ? in_.graph_bank.records(task.key) : std::vector<bank::Record>{});
+        options_.reload ? graph_bank_.records(task.key) : std::vector<bank::Record>{});
     if (const auto prepared = bench.prepare(); !prepared) {
       ledger_.note_not_searched(task, known);
       logger("tuner")->warn("subgraph of {} cannot be tuned: {}", task.nodes.front().front(),
@@ -194,7 +205,7 @@ class SubgraphTuning {
     };
     PlanSearchResult found =
         search_plans(task.places, measure, limits, options_.seed ^ hash64(task.key.description));
-    in_.graph_bank.commit({.records = bench.take_records()});
+    graph_bank_.commit({.records = bench.take_records()});
     journal_spent();
     if (options_.journal != nullptr) options_.journal->note_spent();
     const bool has_winner = known && known->has_winner();
@@ -206,14 +217,16 @@ class SubgraphTuning {
   // ---- nodes that rewrites make ----
 
   void tune_made_nodes() {
-    if (in_.op_bank == nullptr || is_time_up()) return;
+    if (!op_bank_ || is_time_up()) return;
     const PlanBenchContext context = bench_context();
     const auto node_ns = [this](const graph::Node& node) { return node_ns_.at(node.name); };
     const std::vector<MadeNode> nodes =
         find_made_nodes({.finalists = finalists_, .context = context, .node_ns = node_ns});
     progress_.tasks_total += static_cast<int>(nodes.size());
-    MadeNodeTuning tuning(context, {.op = *in_.op_bank, .graph = in_.graph_bank},
-                          baseline_.weights_in, measurer_);
+    made_nodes_context_.emplace(context);
+    MadeNodeTuning& tuning = made_nodes_.emplace(
+        *made_nodes_context_, MadeNodeBanks{.op = *op_bank_, .graph = graph_bank_},
+        baseline_.weights_in, measurer_);
     for (const MadeNode& node : nodes) {
       if (is_stopped() || is_time_up() || trials_left() == 0) break;
       begin_task(progress_, node.task);
@@ -236,7 +249,7 @@ class SubgraphTuning {
       PlanBench bench(task, bench_context(), measurer_, {});
       if (!bench.prepare()) return false;
       const bool is_right = bench.measure(plan).ok;
-      in_.graph_bank.commit({.records = bench.take_records()});
+      graph_bank_.commit({.records = bench.take_records()});
       return is_right;
     };
     const auto finals = tuner::run_finals(finalists_, verify, in_model(), measurer_);
@@ -292,9 +305,10 @@ class SubgraphTuning {
     if (!confirmed)
       throw Error(ExitCode::kFailure, "the tuned model does not run: " + confirmed.error(),
                   in_.graph.name);
-    if (confirmed->comparison.speedup < 1)
-      keep_untuned(*confirmed, baseline_.compilation.om.serialize(), ledger_.won());
-    ledger_.demote(confirmed->demoted);
+    const bool keeps = confirmed->comparison.speedup >= 1;
+    if (!keeps) keep_untuned(*confirmed, baseline_.compilation.om.serialize(), ledger_.won());
+    ledger_.confirm(confirmed->demoted);
+    if (made_nodes_) made_nodes_->confirm(keeps);
     outcome_.baseline_ms = confirmed->untuned_ns / 1e6;
     outcome_.result_ms = confirmed->tuned_ns / 1e6;
     outcome_.verdict = confirmed->comparison.verdict;
@@ -313,6 +327,9 @@ class SubgraphTuning {
     result_.trials = outcome_.trials;
     result_.tuning_time_s = seconds_since(begin_);
     write_result(result_, options_.result_path);
+    if (auto rescued = graph_bank_.finish()) outcome_.rescued.push_back(std::move(*rescued));
+    if (op_bank_)
+      if (auto rescued = op_bank_->finish()) outcome_.rescued.push_back(std::move(*rescued));
     if (options_.journal != nullptr && result_.state != TuningState::kIncomplete) {
       journal_spent();
       options_.journal->note_end(text(result_.state));
@@ -347,6 +364,9 @@ class SubgraphTuning {
   }
 
   const SubgraphTuneInput& in_;
+  TuningBank graph_bank_;
+  std::optional<TuningBank> op_bank_;
+  std::optional<OwnFirst> op_strategies_;
   const bank::LayeredSource layers_;
   Measurer& measurer_;
   const TuneOptions& options_;
@@ -360,7 +380,9 @@ class SubgraphTuning {
   std::vector<Finalist> finalists_;
   std::vector<std::optional<KnownPlan>> known_of_finalists_;
   AoeResult result_ = empty_result(options_);
-  SubgraphLedger ledger_{in_.graph_bank, section()};
+  SubgraphLedger ledger_{graph_bank_, section()};
+  std::optional<PlanBenchContext> made_nodes_context_;
+  std::optional<MadeNodeTuning> made_nodes_;
   TuneOutcome outcome_;
   Progress progress_;
 };

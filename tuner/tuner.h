@@ -6,7 +6,8 @@
 //   TuneOutcome outcome = tune_operators(g, bank, built_in, measurer, {.soc = soc, ...});
 //
 // tune_operators() is OPAT: Format, Schedule and Impl of each operator. Whatever it wins is in the
-// bank as soon as the task is done; the result file (aoe_result.h) is on disk from the first moment
+// bank as soon as the task is done, and confirmed there once the whole model was measured with it;
+// until then nobody else compiles with it. The result file (aoe_result.h) is on disk from the first moment
 // and says "tuning incomplete" until the end. A process that is killed loses at most the task it
 // was working on.
 //
@@ -94,6 +95,12 @@ struct TaskGain {
   double after_ns = 0;
 };
 
+/// What a bank that failed did not take.
+struct RescuedBank {
+  std::filesystem::path file;  ///< for `aoe_bank import`
+  std::string cause;
+};
+
 struct TuneOutcome {
   TuningState state = TuningState::kIncomplete;
   double baseline_ms = 0;  ///< medians of the paired measurement; 0 when it was not reached
@@ -107,10 +114,12 @@ struct TuneOutcome {
   int settled = 0;          ///< tasks not searched again: the bank knows how they ended
   std::int64_t trials = 0;  ///< made by this run; at most max_trials
   bool om_written = false;
+  std::vector<RescuedBank> rescued;  ///< empty: the banks have it all
 };
 
-/// Throws Error: kModel (the graph does not compile), kBank, kOutput, kFailure (the untuned model
-/// does not run).
+/// Throws Error: kModel (the graph does not compile), kBank (it cannot be read at the beginning),
+/// kOutput, kFailure (the untuned model does not run). A bank that fails later ends nothing: see
+/// TuneOutcome::rescued.
 TuneOutcome tune_operators(const graph::Graph& graph, bank::KnowledgeBank& bank,
                            const bank::StrategySource* built_in, Measurer& measurer,
                            const TuneOptions& options);

@@ -68,6 +68,15 @@ ExitCode exit_code(const tuner::TuneOutcome& outcome) {
   return ExitCode::kInterrupted;
 }
 
+/// The run is whole, but the next one and atc would not know of it.
+Error bank_error(const std::vector<tuner::RescuedBank>& rescued) {
+  std::string commands;
+  for (const tuner::RescuedBank& each : rescued)
+    commands += (commands.empty() ? "" : " && ") + ("aoe_bank import " + each.file.string());
+  return Error(ExitCode::kBank, rescued.front().cause + "; the model and the result are written",
+               {}, "when the bank works again: " + commands);
+}
+
 /// Noise is worth a word, but no refusal: on a build machine it may be all there is.
 void warn_of_load() {
   constexpr std::chrono::milliseconds kWatch(200);  // 20 ticks of the kernel's clock a core
@@ -175,6 +184,7 @@ ExitCode tune(const po::variables_map& flags) {
   if (outcome.om_written && !settings.output.empty())
     write_file_atomically(settings.output, read_file(settings.tuning.tuned_om_path, ExitCode::kOm));
   print_report(std::cout, settings, outcome, banks.custom->directory());
+  if (!outcome.rescued.empty()) throw bank_error(outcome.rescued);
   return exit_code(outcome);
 }
 

@@ -33,7 +33,7 @@ void print_table(std::ostream& out, const std::vector<TaskGain>& gains) {
 void print_finish_line(std::ostream& out, const Settings& settings, const TuneOutcome& outcome) {
   const bool is_faster = outcome.verdict == "faster" && outcome.result_ms < outcome.baseline_ms;
   if (outcome.state == TuningState::kIncomplete)
-    out << "Aoe process stopped before the end; what was won is in the bank\n";
+    out << "Aoe process stopped before the end; what was won is in the bank, unconfirmed\n";
   else if (is_faster)
     out << fmt::format("{} process finished. Performance improved by {}\n",
                        settings.tuning.tuning_name,

@@ -11,6 +11,8 @@ using nlohmann::json;
 
 namespace {
 
+constexpr const char* kUnknown = "?";  ///< of a later version, or imported from who knows where
+
 /// "2xConv2D+Relu" of a subgraph's nodes.
 std::string subgraph_text(const json& nodes) {
   std::map<std::string, int> counts;
@@ -23,7 +25,7 @@ std::string subgraph_text(const json& nodes) {
 
 }  // namespace
 
-std::string op_text(const bank::TaskKey& key) {
+std::string op_text(const bank::TaskKey& key) try {
   const json description = json::parse(key.description);
   if (description.contains("subgraph")) return subgraph_text(description["subgraph"]);
   const json& op = description.at("op");
@@ -31,9 +33,11 @@ std::string op_text(const bank::TaskKey& key) {
   for (const json& step : op.value("epilogue", json::array()))
     text += "+" + step.at("type").get<std::string>();
   return text;
+} catch (const json::exception&) {
+  return kUnknown;
 }
 
-std::string shape_text(const bank::TaskKey& key) {
+std::string shape_text(const bank::TaskKey& key) try {
   const json description = json::parse(key.description);
   // A subgraph is told by what its first op reads.
   const json& reader =
@@ -44,6 +48,13 @@ std::string shape_text(const bank::TaskKey& key) {
     text += (text.empty() ? "" : ", ") + to_string(input.at("shape").get<Shape>());
   }
   return text;
+} catch (const json::exception&) {
+  return kUnknown;
+}
+
+json description_json(const bank::TaskKey& key) {
+  json parsed = json::parse(key.description, nullptr, false);
+  return parsed.is_discarded() ? json(key.description) : parsed;
 }
 
 std::string schedule_text(const bank::Schedule& schedule) {

@@ -52,8 +52,9 @@ void show_entry(const bank::KnowledgeBank& bank, const BankQuery& query) {
   if (query.json) {
     json all = {{"repo_key", query.repo_key},
                 {"soc_version", found->key.soc_version},
-                {"description", json::parse(found->key.description)},
-                {"strategies", to_json(found->set)}};
+                {"description", description_json(found->key)},
+                {"strategies", to_json(found->set)},
+                {"unconfirmed", to_json(found->unconfirmed)}};
     for (const bank::Record& record : records) all["records"].push_back(record_json(record));
     std::cout << all.dump(2) << '\n';
     return;
@@ -64,6 +65,9 @@ void show_entry(const bank::KnowledgeBank& bank, const BankQuery& query) {
       query.repo_key.c_str(), op_text(found->key).c_str(), shape_text(found->key).c_str(),
       found->key.soc_version.c_str(), found->key.description.c_str());
   for (const bank::Strategy& strategy : found->set.strategies) print_strategy(strategy);
+  if (!found->unconfirmed.strategies.empty())
+    std::printf("unconfirmed, not used before a run of aoe has measured the model with them:\n");
+  for (const bank::Strategy& strategy : found->unconfirmed.strategies) print_strategy(strategy);
   if (query.records) std::printf("measurements, oldest first:\n");
   for (const bank::Record& record : records) print_record(record);
 }

@@ -24,9 +24,13 @@ std::vector<compiler::AppliedSubgraph> apply_graph_bank(graph::GearedGraph& mode
   if (!settings.queries_banks) return {};
   const Banks banks = open_banks(bank::BankKind::kGraph, bank::BankUse::kRead, settings.soc.version,
                                  settings.mdl_bank_path);
-  auto applied = compiler::apply_graph_strategies(model.graph, banks.layered(), settings.soc);
-  logger("atc")->info("graph bank {} (from {}): {} subgraphs hit the bank",
-                      banks.location.directory.string(), banks.location.chosen_by, applied.size());
+  const WitnessedBanks plans(banks);
+  auto applied = compiler::apply_graph_strategies(model.graph, plans, settings.soc);
+  std::vector<std::string> hits;
+  for (const compiler::AppliedSubgraph& each : applied) hits.push_back(each.repo_key);
+  logger("atc")->info("graph bank {} (from {}): {} subgraphs hit the bank{}",
+                      banks.location.directory.string(), banks.location.chosen_by, applied.size(),
+                      plans.built_in_share(hits));
   return applied;
 }
 
@@ -38,12 +42,15 @@ compiler::Compilation compile_with_banks(const graph::Graph& graph, const BuildS
   }
   const Banks banks = open_banks(bank::BankKind::kOp, bank::BankUse::kRead, settings.soc.version,
                                  settings.op_bank_path);
-  const bank::LayeredSource strategies = banks.layered();
+  const WitnessedBanks strategies(banks);
   options.strategies = &strategies;
   compiler::Compilation compilation = compiler::compile(graph, options);
-  logger("atc")->info("op bank {} (from {}): {} of {} ops hit the bank",
-                      banks.location.directory.string(), banks.location.chosen_by,
-                      compilation.bank_hits(), compilation.nodes.size());
+  std::vector<std::string> hits;
+  for (const compiler::NodeReport& node : compilation.nodes)
+    if (node.bank_hit) hits.push_back(node.repo_key);
+  logger("atc")->info("op bank {} (from {}): {} of {} ops hit the bank{}",
+                      banks.location.directory.string(), banks.location.chosen_by, hits.size(),
+                      compilation.nodes.size(), strategies.built_in_share(hits));
   return compilation;
 }
 

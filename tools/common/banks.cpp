@@ -1,6 +1,8 @@
 // Finds and opens banks by the documented priority of paths.
 #include "tools/common/banks.h"
 
+#include <algorithm>
+
 #include "tools/common/data_dirs.h"
 
 namespace aoe::tools {
@@ -9,6 +11,26 @@ bank::LayeredSource Banks::layered() const {
   std::vector<const bank::StrategySource*> sources = {custom.get()};
   if (built_in) sources.push_back(built_in.get());
   return bank::LayeredSource(std::move(sources));
+}
+
+std::optional<bank::StrategySet> WitnessedBanks::find(const bank::TaskKey& key) const {
+  auto found = banks_.custom->find(key);
+  if (found || !banks_.built_in) return found;
+  found = banks_.built_in->find(key);
+  if (found) {
+    const std::lock_guard lock(mutex_);
+    from_built_in_.insert(key.repo_key());
+  }
+  return found;
+}
+
+std::string WitnessedBanks::built_in_share(const std::vector<std::string>& hits) const {
+  const std::lock_guard lock(mutex_);
+  const auto count = std::ranges::count_if(
+      hits, [&](const std::string& repo_key) { return from_built_in_.contains(repo_key); });
+  if (count == 0) return {};
+  return ", " + std::to_string(count) + " of them the built-in bank " +
+         banks_.built_in->directory().string();
 }
 
 Banks open_banks(bank::BankKind kind, bank::BankUse use, const std::string& soc_version,

@@ -3,7 +3,11 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "bank/knowledge_bank.h"
 #include "bank/location.h"
@@ -17,6 +21,24 @@ struct Banks {
 
   /// Custom first; borrows the banks.
   bank::LayeredSource layered() const;
+};
+
+/// The banks as one source that remembers what only the built-in one knew. Borrows them.
+class WitnessedBanks final : public bank::StrategySource {
+ public:
+  explicit WitnessedBanks(const Banks& banks) : banks_(banks), layered_(banks.layered()) {}
+  std::optional<bank::StrategySet> find(const bank::TaskKey& key) const override;
+  std::string description() const override { return layered_.description(); }
+
+  /// ", 3 of them the built-in bank /usr/share/aoe/bank/op/...", given the repo_key of each hit;
+  /// empty when the custom bank had them all.
+  std::string built_in_share(const std::vector<std::string>& hits) const;
+
+ private:
+  const Banks& banks_;
+  const bank::LayeredSource layered_;
+  mutable std::mutex mutex_;
+  mutable std::set<std::string> from_built_in_;  ///< repo_keys
 };
 
 /// `flag` is --op_bank_path or --mdl_bank_path, empty when not given. A custom bank that is not
