@@ -4,18 +4,38 @@ source "$(dirname "$0")/lib.sh"
 make_model squeezenet --small --output=m.onnx >/dev/null || fail "make_model"
 export TUNE_BANK_PATH=$work/bank ASCEND_WORK_PATH=$work/w
 mkdir bank w
-run 0 aoe --framework=5 --model=m.onnx --job_type=2 --progress_bar=off --preset=quick --trials=40
+for _ in 1 2; do run 0 aoe_fill_bank m.onnx bank 2; done  # two snapshots
 run 0 aoe_bank list --json
 tasks=$(grep -c repo_key out)
-[ "$tasks" -gt 0 ] || fail "nothing was won"
-bank=$(ls -d bank/op/*)
+[ "$tasks" -gt 0 ] || fail "the bank is empty"
+bank=$(ls -d "$work"/bank/op/*)
+
+# To another place and back, as one file.
+run 0 aoe_bank export bank.zst
+has out "^$tasks tasks, 0 measurements of $bank in bank.zst"
+mkdir other
+run 0 env TUNE_BANK_PATH=other aoe_bank import bank.zst
+run 0 env TUNE_BANK_PATH=other aoe_bank list --json
+equal "$(grep -c repo_key out)" "$tasks" "tasks in the imported bank"
+cmp -s <(aoe_bank list --json) <(TUNE_BANK_PATH=other aoe_bank list --json) || fail "import lost something"
+head -c 100 bank.zst >cut.zst
+refuses 5 cut.zst aoe_bank import cut.zst
+refuses 5 absent.zst aoe_bank import absent.zst
+refuses 5 --soc_version aoe_bank import bank.zst --soc_version=x86_64-haswell-4t
+refuses 2 "a file" aoe_bank import
+refuses 6 /proc aoe_bank export /proc/x
+
+# atc says which bank it was.
+mkdir -p product && cp -r "$here/../../configs" product/ && mkdir -p product/bank && cp -r bank/op product/bank/
+run 0 env TUNE_BANK_PATH=$work/w AOE_CONFIG_DIR=$work/product/configs atc --model=m.onnx --output=m --log=info
+has err "op bank $work/w/op/[^ ]+ \(from TUNE_BANK_PATH\): ([1-9][0-9]*) of [0-9]+ ops hit the bank, \\1 of them the built-in bank $work/product/bank/op/"
 
 # Reading needs no permission to write.
 as_reader="env"
+mkdir -m 777 readers
 if [ "$(id -u)" -eq 0 ]; then
   as_reader="setpriv --reuid=65534 --regid=65534 --clear-groups"
   chmod 755 "$work"
-  mkdir -m 777 readers
 fi
 chmod -R a-w,a+rX bank
 run 0 $as_reader aoe_bank list --json
@@ -25,7 +45,7 @@ has err ': [1-9][0-9]* of [0-9]+ ops hit the bank'
 # Tuning finds out before it begins.
 ASCEND_WORK_PATH=$work/readers refuses 5 TUNE_BANK_PATH $as_reader \
   aoe --framework=5 --model=m.onnx --job_type=2 --progress_bar=off
-chmod u+w bank
+chmod u+w bank  # the root alone
 [ "$(id -u)" -eq 0 ] && chmod 777 bank
 ASCEND_WORK_PATH=$work/readers run 5 $as_reader \
   aoe --framework=5 --model=m.onnx --job_type=2 --progress_bar=off
