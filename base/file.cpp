@@ -2,25 +2,57 @@
 #include "base/file.h"
 
 #include <fcntl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
+#include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <sstream>
+
+#include "base/new_file.h"
 
 namespace aoe {
 namespace fs = std::filesystem;
 
+namespace {
+
+struct Descriptor {
+  int number;
+  ~Descriptor() {
+    if (number >= 0) ::close(number);
+  }
+};
+
+/// The rest of the file, whatever size it claims: those of /proc claim none.
+bool append_all(int file, std::string& bytes) {
+  char buffer[1 << 16];
+  while (true) {
+    const ssize_t got = ::read(file, buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return got == 0;
+    bytes.append(buffer, static_cast<std::size_t>(got));
+  }
+}
+
+}  // namespace
+
 std::string read_file(const fs::path& path, ExitCode code) {
-  std::error_code status;
-  if (fs::is_directory(path, status)) throw Error(code, "is a directory, a file is needed", path.string());
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw Error(code, "cannot be opened: " + std::string(std::strerror(errno)), path.string());
-  std::ostringstream bytes;
-  bytes << in.rdbuf();
-  if (in.bad()) throw Error(code, "cannot be read: " + std::string(std::strerror(errno)), path.string());
-  return std::move(bytes).str();
+  const auto cannot = [&](const char* action) {
+    throw Error(code, std::string("cannot be ") + action + ": " + std::strerror(errno), path.string());
+  };
+  // Without waiting for somebody to write into it, should it be a pipe.
+  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  if (file.number < 0) cannot("opened");
+  struct stat status {};
+  if (::fstat(file.number, &status) != 0) cannot("read");
+  if (S_ISDIR(status.st_mode)) throw Error(code, "is a directory, a file is needed", path.string());
+  if (!S_ISREG(status.st_mode)) throw Error(code, "is not a regular file", path.string());
+  std::string bytes;
+  bytes.reserve(static_cast<std::size_t>(status.st_size));
+  if (!append_all(file.number, bytes)) cannot("read");
+  return bytes;
 }
 
 namespace {
@@ -30,10 +62,24 @@ namespace {
 }
 }  // namespace
 
+int create_file_beside(const fs::path& path, unsigned mode, fs::path& made) {
+  while (true) {
+    std::uint64_t number = 0;
+    if (::getrandom(&number, sizeof number, 0) != static_cast<ssize_t>(sizeof number))
+      fail(path, "cannot be written");
+    char suffix[32];
+    std::snprintf(suffix, sizeof suffix, ".tmp%016llx", static_cast<unsigned long long>(number));
+    made = path.string() + suffix;
+    const int fd =
+        ::open(made.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, mode);
+    if (fd >= 0) return fd;
+    if (errno != EEXIST) fail(path, "cannot be written");
+  }
+}
+
 void write_file_atomically(const fs::path& path, std::string_view bytes, bool sync) {
-  const fs::path temporary = path.string() + ".tmp" + std::to_string(::getpid());
-  const int fd = ::open(temporary.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0644);
-  if (fd < 0) fail(path, "cannot be written");
+  fs::path temporary;
+  const int fd = create_file_beside(path, 0644, temporary);
   std::size_t done = 0;
   bool ok = true;
   while (ok && done < bytes.size()) {

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "graph/onnx_proto.h"
+#include "graph/onnx_text.h"
 
 namespace aoe::graph {
 namespace fs = std::filesystem;
@@ -23,8 +24,9 @@ void check_is_readable(const fs::path& path) {
   std::error_code status;
   if (fs::is_directory(path, status)) fail(path, "is a directory", "give an .onnx file");
   if (!fs::exists(path, status)) fail(path, "no such file", "check the path of the model");
-  if (fs::is_regular_file(path, status) && fs::file_size(path, status) == 0)
-    fail(path, "is empty", "export the model again");
+  if (!fs::is_regular_file(path, status))  // a pipe may never end
+    fail(path, "is not a regular file", "give an .onnx file");
+  if (fs::file_size(path, status) == 0) fail(path, "is empty", "export the model again");
 }
 
 /// The file as a protobuf stream, closed at the end.
@@ -38,7 +40,7 @@ class FileStream {
 
  private:
   static int open(const fs::path& path) {
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) fail(path, std::string("cannot be opened: ") + std::strerror(errno), "");
     return fd;
   }
@@ -53,6 +55,8 @@ void check_is_model(const fs::path& path, const onnx::ModelProto& model) {
   if (model.opset_import_size() == 0)
     fail(path, "is truncated or not an ONNX model: it imports no operator set", advice);
   if (model.graph().output_size() == 0) fail(path, "has a graph without outputs", advice);
+  if (const auto place = place_of_bad_text(model))
+    fail(path, "has bytes in " + *place + " that are not UTF-8 text", "export the model again");
 }
 
 }  // namespace

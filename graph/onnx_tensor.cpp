@@ -133,12 +133,31 @@ ExternalPlace place_of(const onnx::TensorProto& tensor) {
   return place;
 }
 
+/// Where the file really lies, which must be below the model's directory, too: links lead anywhere.
+fs::path resolved(const onnx::TensorProto& tensor, const fs::path& directory,
+                  const std::string& location) {
+  std::error_code status;
+  const fs::path root = fs::canonical(directory.empty() ? "." : directory, status);
+  const fs::path path = fs::canonical(root / location, status);
+  if (status)
+    fail(tensor.name(), "external data " + (directory / location).string() +
+                            " cannot be read: " + status.message());
+  const fs::path inside = path.lexically_relative(root);
+  if (inside.empty() || *inside.begin() == "..")
+    fail(tensor.name(), "has external data at '" + location + "', a link to " + path.string() +
+                            ", which is not below the model's directory; copy what the links lead "
+                            "to beside the model (cp -L)");
+  if (!fs::is_regular_file(path, status))
+    fail(tensor.name(), "has external data at '" + location + "', which is not a regular file");
+  return path;
+}
+
 }  // namespace
 
 std::string TensorReader::external_bytes(const onnx::TensorProto& tensor,
                                          std::size_t expected_bytes) const {
   const ExternalPlace place = place_of(tensor);
-  const fs::path path = directory_ / place.location;
+  const fs::path path = resolved(tensor, directory_, place.location);
   std::error_code status;
   const std::uint64_t file_bytes = fs::file_size(path, status);
   if (status)

@@ -41,7 +41,8 @@ void read_all(int fd, const AlignedMemory& memory, const std::filesystem::path& 
 }  // namespace
 
 FileInMemory::FileInMemory(const std::filesystem::path& path) {
-  const FileDescriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  // Without waiting for somebody to write into it, should it be a pipe.
+  const FileDescriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (file.fd < 0) cannot("opened", path);
   struct stat status {};
   if (::fstat(file.fd, &status) != 0) cannot("read", path);

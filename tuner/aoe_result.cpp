@@ -119,7 +119,8 @@ ordered_json to_json(const AoeResult& result) {
 }
 
 void write_result(const AoeResult& result, const std::filesystem::path& path) {
-  write_file_atomically(path, to_json(result).dump(4) + "\n");
+  write_file_atomically(
+      path, to_json(result).dump(4, ' ', false, ordered_json::error_handler_t::replace) + "\n");
 }
 
 std::string improvement_percent(double before, double after) {

@@ -70,9 +70,10 @@ CollectOptions ss928_options(const json& profiler) {
 
 std::optional<CollectOptions> options_from_acl_json(const json& profiler) {
   if (!profiler.is_object()) throw Error(ExitCode::kUsage, "is no object", "profiler");
-  if (!profiler.contains("switch") ||
-      text_of_json({"profiler.switch", ""}, profiler["switch"]) != "on")
-    return std::nullopt;
+  if (!profiler.contains("switch")) return std::nullopt;
+  GivenValue given{"profiler.switch", {}};
+  given.text = text_of_json(given, profiler["switch"]);
+  if (!on_or_off(given)) return std::nullopt;
   if (has_key_of_ss928_alone(profiler)) return ss928_options(profiler);
   CollectOptions options{.output = work_path().value_or(executable_directory()),
                          .runtime_api = true,

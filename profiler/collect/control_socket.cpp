@@ -63,12 +63,23 @@ std::optional<json> receive_json(int socket) {
   return message;
 }
 
-/// Whoever may end this process may also have it profiled.
-bool is_trusted(int connection) {
-  ucred peer{};
+ucred peer_of(int connection) {
+  ucred peer{.pid = -1, .uid = static_cast<uid_t>(-1), .gid = static_cast<gid_t>(-1)};
   socklen_t size = sizeof peer;
-  return ::getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
-         (peer.uid == ::geteuid() || peer.uid == 0);
+  ::getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size);
+  return peer;
+}
+
+/// Whoever may end this process may also have it profiled.
+bool is_trusted(const ucred& client) {
+  return client.uid == ::geteuid() || client.uid == 0;
+}
+
+/// Names of sockets are anybody's to take: what answers must be the process that was meant, and of a user whose word this
+/// one takes. root has any process profiled.
+bool is_server(const ucred& server, int pid) {
+  return server.pid == pid &&
+         (server.uid == ::geteuid() || server.uid == 0 || ::geteuid() == 0);
 }
 
 }  // namespace
@@ -96,7 +107,7 @@ void ControlServer::serve() {
     const int connection = ::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC);
     if (connection < 0 && (errno == EINTR || errno == ECONNABORTED)) continue;
     if (connection < 0) return;
-    if (is_trusted(connection)) answer(connection);
+    if (is_trusted(peer_of(connection))) answer(connection);
     ::close(connection);
   }
 }
@@ -112,10 +123,14 @@ std::optional<json> control_request(int pid, const json& request) {
   if (socket < 0) throw Error(ExitCode::kFailure, std::strerror(errno), "socket");
   const Address address = address_of(pid);
   std::optional<json> reply;
-  if (::connect(socket, reinterpret_cast<const sockaddr*>(&address.name), address.size) == 0 &&
-      send_json(socket, request))
-    reply = receive_json(socket);
+  const bool is_connected =
+      ::connect(socket, reinterpret_cast<const sockaddr*>(&address.name), address.size) == 0;
+  const bool is_another = is_connected && !is_server(peer_of(socket), pid);
+  if (is_connected && !is_another && send_json(socket, request)) reply = receive_json(socket);
   ::close(socket);
+  if (is_another)
+    throw Error(ExitCode::kFailure, "another process or user answers in its place",
+                "process " + std::to_string(pid), "find out who listens: ss -xlp");
   return reply;
 }
 

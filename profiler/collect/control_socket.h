@@ -32,7 +32,8 @@ class ControlServer {
   std::thread thread_;
 };
 
-/// The reply of the process; nullopt when it has no server, is not this user's, or ended meanwhile.
+/// The reply of the process; nullopt when it has no server, is not this user's, or ended meanwhile. Throws Error(kFailure)
+/// when somebody else listens under its name.
 std::optional<nlohmann::json> control_request(int pid, const nlohmann::json& request);
 
 }  // namespace aoe::profiler

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/new_file.h"
 
 namespace aoe::profiler {
 namespace {
@@ -67,10 +68,8 @@ void append_json_string(std::string& text, std::string_view value) {
   text += '"';
 }
 
-TextFile::TextFile(std::filesystem::path path) : path_(std::move(path)), unfinished_(path_) {
-  unfinished_ += ".unfinished";
-  file_ = ::open(unfinished_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
-  if (file_ < 0) fail(unfinished_);
+TextFile::TextFile(std::filesystem::path path) : path_(std::move(path)) {
+  file_ = create_file_beside(path_, 0640, unfinished_);
   buffer_.reserve(kBufferBytes + (kBufferBytes >> 2));
 }
 

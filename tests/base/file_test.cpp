@@ -3,6 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/new_file.h"
 #include "tests/temp_dir.h"
 
 namespace aoe {
@@ -48,6 +53,33 @@ TEST(File, ReadingSaysWhatIsWrong) {
     EXPECT_EQ(e.code(), ExitCode::kModel);
     EXPECT_NE(std::string(e.what()).find("directory"), std::string::npos);
   }
+}
+
+TEST(File, APipeIsRefusedAtOnce) {
+  const tests::TempDir dir;
+  ASSERT_EQ(::mkfifo((dir / "pipe").c_str(), 0600), 0);  // nobody ever writes into it
+  try {
+    read_file(dir / "pipe", ExitCode::kModel);
+    FAIL() << "read a pipe";
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("not a regular file"), std::string::npos);
+  }
+}
+
+TEST(File, ReadsFilesThatClaimNoSize) {
+  EXPECT_FALSE(read_file("/proc/self/status", ExitCode::kData).empty());
+}
+
+TEST(File, NewFilesHaveNamesOfTheirOwn) {
+  const tests::TempDir dir;
+  fs::path first, second;
+  const int one = create_file_beside(dir / "f", 0600, first);
+  const int other = create_file_beside(dir / "f", 0600, second);
+  EXPECT_NE(first, second);
+  EXPECT_EQ(first.parent_path(), dir.path());
+  EXPECT_EQ(count_files(dir.path()), 2U);
+  ::close(one);
+  ::close(other);
 }
 
 }  // namespace

@@ -34,6 +34,18 @@ for tool in "atc --output=m" "aoe --job_type=2"; do
   refuses 2 framework $tool --framework=soup --model=m.onnx
   refuses 2 model $tool --framework=5
 done
+# Pipes that nobody writes into, numbers that are none, and bytes that are no text.
+mkfifo pipe.onnx pipe.om
+for tool in "atc --output=m" "aoe --job_type=2"; do
+  refuses 3 pipe.onnx timeout 60 $tool --framework=5 --model=pipe.onnx
+  refuses 2 "not UTF-8" $tool --framework=5 --model=$'caf\xe9.onnx'
+done
+refuses 4 pipe.om timeout 60 aoe_run --model=pipe.om
+for number in inf nan -inf 1e999; do
+  refuses 2 time_limit aoe --framework=5 --model=m.onnx --job_type=2 --time_limit=$number
+done
+refuses 2 seed aoe --framework=5 --model=m.onnx --job_type=2 --seed=-1
+refuses 2 seed make_model squeezenet --output=n.onnx --seed -1
 refuses 2 job_type aoe --framework=5 --model=m.onnx --job_type=4
 refuses 2 job_type aoe --framework=5 --model=m.onnx
 for tool in atc "aoe --job_type=2"; do

@@ -24,7 +24,7 @@ os.execvp(sys.argv[1], sys.argv[1:])' \
   wait $pid; code=$?
 }
 
-for signal in TERM KILL INT; do
+for signal in TERM KILL INT HUP; do
   interrupt $signal
   [ $signal = KILL ] || equal "$code" 130 "exit code after SIG$signal"
   result=$(ls w/aoe_result_opat_*.json) || fail "no result after SIG$signal"
@@ -32,6 +32,8 @@ for signal in TERM KILL INT; do
   run 0 aoe_bank list
   has out '^[0-9]{5,}'
 done
+# The oms of the run that was killed are gone since the next began.
+[ -z "$(find w/aoe_workspace -name '*.om' -path '*/scratch/*')" ] || fail "oms of a killed run are left"
 # No worker outlives its parent.
 for _ in $(seq 50); do pgrep -f "$bin/aoe" >/dev/null || break; sleep 0.1; done
 pgrep -f "$bin/aoe" >/dev/null && fail "a worker outlived aoe"

@@ -1,6 +1,7 @@
 // Bad models: one clear line each, and never a crash.
 #include <gtest/gtest.h>
 #include <onnx/onnx_pb.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -177,6 +178,62 @@ TEST(BadModel, ExternalDataStaysBesideTheModel) {
   EXPECT_NE(
       import_message(model.SerializeAsString()).find("external data absent.bin cannot be read"),
       std::string::npos);
+}
+
+TEST(BadModel, ExternalDataFollowsNoLinkToElsewhere) {
+  onnx::ModelProto model =
+      parse("g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> { y = Add (x, w) }");
+  onnx::TensorProto& tensor = *model.mutable_graph()->mutable_initializer(0);
+  tensor.clear_float_data();
+  tensor.set_data_location(onnx::TensorProto::EXTERNAL);
+  auto* const location = tensor.add_external_data();
+  location->set_key("location");
+  const TempDir directory;
+  const std::filesystem::path here = directory / "here";
+  std::filesystem::create_directories(here / "sub");
+  write_file_atomically(directory / "secret", "12345678");
+  write_file_atomically(here / "sub/w.bin", "12345678");
+  std::filesystem::create_symlink(directory / "secret", here / "link");
+  std::filesystem::create_directory_symlink(directory.path(), here / "up");
+  std::filesystem::create_symlink("sub/w.bin", here / "inside");
+  ASSERT_EQ(::mkfifo((here / "pipe").c_str(), 0600), 0);
+  const auto import = [&](const char* path) -> std::string {
+    location->set_value(path);
+    write_file_atomically(here / "m.onnx", model.SerializeAsString());
+    try {
+      graph::import_onnx(here / "m.onnx", {});
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "imports";
+  };
+  EXPECT_EQ(import("sub/w.bin"), "imports");
+  EXPECT_EQ(import("inside"), "imports");
+  for (const char* path : {"link", "up/secret"})
+    EXPECT_NE(import(path).find("not below the model's directory"), std::string::npos) << path;
+  EXPECT_NE(import("pipe").find("not a regular file"), std::string::npos);
+}
+
+TEST(BadModel, APipeIsNoModel) {
+  const TempDir directory;
+  ASSERT_EQ(::mkfifo((directory / "m.onnx").c_str(), 0600), 0);  // nobody ever writes into it
+  EXPECT_THROW(graph::import_onnx(directory / "m.onnx", {}), Error);
+}
+
+TEST(BadModel, TextsAreUtf8) {
+  onnx::ModelProto model = parse(kRelu);
+  model.set_producer_name("\xff");  // nobody reads it
+  EXPECT_EQ(import_message(model.SerializeAsString()), "imports");
+  onnx::NodeProto& node = *model.mutable_graph()->mutable_node(0);
+  node.set_name("caf\xe9");
+  EXPECT_NE(import_message(model.SerializeAsString()).find("graph.node.name"), std::string::npos);
+  node.set_name("fine");
+  onnx::AttributeProto& attribute = *node.add_attribute();
+  attribute.set_name("mode");
+  attribute.set_type(onnx::AttributeProto::STRING);
+  attribute.set_s("\xc3");
+  EXPECT_NE(import_message(model.SerializeAsString()).find("graph.node.attribute.s"),
+            std::string::npos);
 }
 
 TEST(BadModel, LoopsAreReportedAndUndecidedBranchesToo) {

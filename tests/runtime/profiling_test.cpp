@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -227,6 +229,28 @@ TEST_F(AclProfiling, SwitchesAreKept) {
   EXPECT_FALSE(memory.events.empty());
 }
 
+TEST_F(AclProfiling, NobodyAnswersInThePlaceOfAnotherProcess) {
+  const pid_t victim = ::fork();  // lives, and has no server
+  if (victim == 0) {
+    ::pause();
+    ::_exit(0);
+  }
+  const std::string name = "aoe_profiler_" + std::to_string(victim);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  name.copy(address.sun_path + 1, name.size());
+  const int impostor = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  ASSERT_EQ(::bind(impostor, reinterpret_cast<const sockaddr*>(&address),
+                   static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size())),
+            0);
+  ASSERT_EQ(::listen(impostor, 1), 0);
+  EXPECT_THROW(profiler::control_request(victim, {{"command", "status"}}), Error);
+  ::close(impostor);
+  EXPECT_FALSE(profiler::control_request(victim, {{"command", "status"}}));
+  ::kill(victim, SIGKILL);
+  ::waitpid(victim, nullptr, 0);
+}
+
 TEST_F(AclProfiling, BeginsAndEndsAtCommandsFromOutside) {
   ::setenv("PROFILING_MODE", "dynamic", 1);
   const profiler::CollectOptions options{.output = output_};
@@ -271,6 +295,9 @@ TEST_F(AclProfiling, UnknownKeysAndValuesAreRefused) {
       {{"switch", "on"}, {"interval", "-1"}},
       {{"switch", "on"}, {"interval", "2"}, {"task_time", "on"}},  // both vocabularies
       {{"switch", "on"}, {"l2", {1, 2}}},
+      {{"switch", 1}},
+      {{"switch", true}},
+      {{"switch", "yes"}},
   };
   for (const json& profiler : flawed) {
     EXPECT_EQ(aclInit(config(profiler)), ACL_ERROR_INVALID_PROFILING_CONFIG) << profiler;

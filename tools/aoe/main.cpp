@@ -13,8 +13,9 @@
 #include "tools/aoe/job.h"
 #include "tools/aoe/progress.h"
 #include "tools/aoe/report.h"
+#include "tools/aoe/scratch_directory.h"
 #include "tools/aoe/settings.h"
-#include "tools/aoe/stop_signals.h"
+#include "tools/common/stop_signals.h"
 #include "tools/common/banks.h"
 #include "tools/common/float16_choice.h"
 #include "tools/common/model_graph.h"
@@ -36,25 +37,6 @@ void make_directory(const fs::path& directory) {
     throw Error(ExitCode::kOutput, "cannot be created: " + status.message(), directory.string(),
                 "set ASCEND_WORK_PATH to a writable place");
 }
-
-/// Removes the oms that were only made to be measured.
-class ScratchDirectory {
- public:
-  explicit ScratchDirectory(fs::path path) : path_(std::move(path)) {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);  // of a run that was killed
-    make_directory(path_);
-  }
-  ~ScratchDirectory() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  ScratchDirectory(const ScratchDirectory&) = delete;
-  ScratchDirectory& operator=(const ScratchDirectory&) = delete;
-
- private:
-  fs::path path_;
-};
 
 ExitCode exit_code(const tuner::TuneOutcome& outcome) {
   switch (outcome.state) {
@@ -158,6 +140,7 @@ ExitCode tune(const po::variables_map& flags) {
   job->place(settings.tuning, settings.om_suffix);
   warn_of_load();
   make_directory(settings.tuning.tuned_om_path.parent_path());
+  remove_abandoned_scratch(settings.tuning.work_directory.parent_path().parent_path().parent_path());
   const ScratchDirectory scratch(settings.tuning.work_directory);
   tuner::WorkerMeasurer measurer({.soc = settings.tuning.soc,
                                   .policy = settings.tuning.policy.measure,

@@ -1,6 +1,9 @@
 // Parsing flags with Boost.Program_options, and the wall around a program.
 #include "tools/common/tool.h"
 
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <iostream>
 #include <new>
 #include <vector>
@@ -8,6 +11,7 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "base/near_names.h"
+#include "base/utf8.h"
 
 namespace aoe::tools {
 namespace {
@@ -20,19 +24,50 @@ std::string advice_for_unknown(std::string given, const po::options_description&
   return nearest.empty() ? "see --help" : did_you_mean(nearest);
 }
 
+/// What the libraries that read numbers take without a word: a number below 0 for one that has no sign, and no number at all.
+void check_number(const std::string& flag, const std::string& text, const po::value_semantic& type) {
+  const bool is_count = dynamic_cast<const po::typed_value<std::uint64_t>*>(&type) != nullptr;
+  if (is_count && text.find('-') != std::string::npos)
+    throw Error(ExitCode::kUsage, "'" + text + "' is below 0", "--" + flag, "see --help");
+  if (dynamic_cast<const po::typed_value<double>*>(&type) == nullptr) return;
+  char* end = nullptr;
+  if (!std::isfinite(std::strtod(text.c_str(), &end)))
+    throw Error(ExitCode::kUsage, "'" + text + "' is no number", "--" + flag, "see --help");
+}
+
+/// Before the values are converted.
+void check_values(const po::parsed_options& parsed, const po::options_description& all_flags) {
+  for (const auto& option : parsed.options) {
+    const auto* const known = all_flags.find_nothrow(option.string_key, false);
+    if (known == nullptr) continue;
+    for (const std::string& text : option.value)
+      check_number(option.string_key, text, *known->semantic());
+  }
+}
+
+/// Results and profiles are JSON, which holds text alone.
+void check_encoding(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i)
+    if (!is_utf8(argv[i]))
+      throw Error(ExitCode::kUsage, "word " + std::to_string(i) + " is not UTF-8 text", {},
+                  "rename the file, or set a UTF-8 locale");
+}
+
 po::variables_map parse(int argc, char** argv, const Tool& tool,
                         const po::options_description& all_flags) {
+  check_encoding(argc, argv);
   namespace style = po::command_line_style;
   constexpr int kStyle = style::allow_long | style::long_allow_adjacent | style::long_allow_next |
                          style::allow_short | style::allow_dash_for_short | style::short_allow_next;
   po::variables_map values;
   try {
-    po::store(po::command_line_parser(argc, argv)
-                  .options(all_flags)
-                  .positional(tool.positional)
-                  .style(kStyle)
-                  .run(),
-              values);
+    const po::parsed_options parsed = po::command_line_parser(argc, argv)
+                                          .options(all_flags)
+                                          .positional(tool.positional)
+                                          .style(kStyle)
+                                          .run();
+    check_values(parsed, all_flags);
+    po::store(parsed, values);
     if (!values.contains("help")) po::notify(values);
   } catch (const po::unknown_option& e) {
     const std::string flag = e.get_option_name().substr(0, e.get_option_name().find('='));

@@ -1,4 +1,4 @@
-// SIGINT and SIGTERM as a stop request; a second one ends the process at once.
+// SIGINT, SIGTERM and SIGHUP as a stop request; a second one ends the process at once.
 #pragma once
 
 #include <stop_token>

@@ -1,5 +1,5 @@
 // A thread that waits for the signals: nothing runs inside a signal handler.
-#include "tools/aoe/stop_signals.h"
+#include "tools/common/stop_signals.h"
 
 #include <unistd.h>
 
@@ -15,6 +15,7 @@ StopSignals::StopSignals() {
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
   sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGHUP);  // the terminal is gone; under nohup it does not come
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   waiter_ = std::jthread([signals, stop = stop_](std::stop_token end) mutable {
     constexpr timespec kInterval{0, 200'000'000};
