@@ -124,8 +124,9 @@ void Ledger::demote(const std::string& description, bank::Commit& now) {
     --(had_winner ? result_.summary.update : result_.summary.add);
     AOE_CHECK(verdict.by_default.has_value(), "a win without its race");
     by_default = *verdict.by_default;
+    const std::set<std::string> nodes(task->nodes.begin(), task->nodes.end());
     std::erase_if(result_.modified,
-                  [&](const ModifiedOperator& op) { return op.op_name == task->nodes.front(); });
+                  [&](const ModifiedOperator& op) { return nodes.contains(op.op_name); });
     wins_.erase(win);
   } else if (const auto adopted = adopted_.find(description); adopted != adopted_.end()) {
     task = adopted->second.task;
