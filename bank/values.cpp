@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/nesting.h"
 
 namespace aoe::bank {
 namespace fs = std::filesystem;
@@ -32,7 +33,8 @@ std::uint64_t read_big_endian(std::string_view key, std::size_t at) {
 
 template <typename Parse>
 auto parse_stored(std::string_view bytes, const fs::path& directory, const Parse& parse) {
-  const json value = json::from_cbor(bytes, true, false);
+  json value;
+  if (nests_little_cbor(bytes)) value = json::from_cbor(bytes, true, false);
   if (!value.is_object()) reject(directory, "no CBOR");
   try {
     return parse(value);

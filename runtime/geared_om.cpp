@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/error.h"
+#include "base/nesting.h"
 #include "runtime/file_in_memory.h"
 #include "runtime/om_container.h"
 #include "runtime/om_graph.h"
@@ -22,6 +23,8 @@ using nlohmann::json;
 
 template <typename Read>
 auto read_cbor(std::string_view bytes, const char* section, const std::string& where, Read&& read) {
+  if (!nests_little_cbor(bytes))
+    refuse(where, std::string("the ") + section + " section nests too deeply");
   try {
     return read(json::from_cbor(bytes.begin(), bytes.end()));
   } catch (const json::exception& e) {

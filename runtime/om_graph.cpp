@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/nesting.h"
 
 namespace aoe::runtime {
 namespace {
@@ -124,6 +125,8 @@ std::string graph_to_cbor(const Om& om) {
 }
 
 void graph_from_cbor(std::string_view bytes, const std::string& where, Om& om) {
+  if (!nests_little_cbor(bytes))
+    throw Error(ExitCode::kOm, "the graph section nests too deeply", where);
   try {
     const json graph = json::from_cbor(bytes.begin(), bytes.end());
     graph.at("name").get_to(om.name);

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/nesting.h"
 #include "profiler/raw/chunk_reader.h"
 
 namespace aoe::profiler {
@@ -101,6 +102,7 @@ bool visit_threads(std::string_view payload, RawVisitor& visitor) {
 }
 
 bool visit_model(std::string_view payload, RawVisitor& visitor) {
+  if (!nests_little_cbor(payload)) return false;
   const nlohmann::json model =
       nlohmann::json::from_cbor(payload.begin(), payload.end(),
                                 /*strict=*/true, /*allow_exceptions=*/false);
@@ -226,8 +228,10 @@ class DirectoryReader {
 nlohmann::json read_object(const fs::path& path, std::vector<RawLoss>& losses) {
   std::string why = "is no JSON object";
   try {
-    nlohmann::json object = nlohmann::json::parse(read_file(path, ExitCode::kData), nullptr,
-                                                  /*allow_exceptions=*/false);
+    const std::string text = read_file(path, ExitCode::kData);
+    nlohmann::json object;
+    if (nests_little_json(text))
+      object = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
     if (object.is_object()) return object;
   } catch (const Error& e) {
     why = e.what();

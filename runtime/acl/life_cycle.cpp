@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/nesting.h"
 #include "runtime/acl/dynamic_profiling.h"
 #include "runtime/acl/process.h"
 #include "runtime/acl/profiling.h"
@@ -27,7 +28,9 @@ nlohmann::json read_config(const char* path) {
   } catch (const Error& e) {
     throw AclFailure(ACL_ERROR_INVALID_FILE, e.what());
   }
-  nlohmann::json config = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  nlohmann::json config;
+  if (nests_little_json(text))
+    config = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!config.is_object())
     throw AclFailure(ACL_ERROR_PARSE_FILE, std::string(path) + " is not a JSON object");
   for (const auto& item : config.items())

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/error.h"
+#include "base/memory.h"
 
 namespace aoe::runtime::acl {
 namespace {
@@ -44,6 +45,8 @@ aclError code_of_current_exception(const char* function) noexcept try {
     return remember(e.code(), function, e.what());
   } catch (const Error& e) {
     return remember(code_of(e.code()), function, e.what());
+  } catch (const OutOfMemory& e) {
+    return remember(ACL_ERROR_BAD_ALLOC, function, e.what());
   } catch (const std::bad_alloc&) {
     return remember(ACL_ERROR_BAD_ALLOC, function, "out of memory");
   } catch (const std::exception& e) {

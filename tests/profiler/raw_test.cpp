@@ -192,6 +192,24 @@ TEST(RawReader, InfoFilesComeBackOrAreLosses) {
   EXPECT_EQ(losses[0].file.filename(), "sample.json");
 }
 
+// A reader that called itself for each level would run out of stack.
+TEST(RawReader, DocumentsThatNestDeeplyAreLosses) {
+  const aoe::tests::TempDir temp;
+  const fs::path directory = make_directory(temp, Generation::kProf);
+  write_file_atomically(directory / "host/info.json", std::string(5'000'000, '['));
+  write_file_atomically(directory / "host/sample.json", "{}");
+  std::vector<RawLoss> losses;
+  EXPECT_TRUE(read_info(directory, losses).info.empty());
+  EXPECT_EQ(losses.size(), 1u);
+  {
+    RawWriter writer({.directory = directory});
+    ASSERT_TRUE(writer.add(Stream::kModels, ChunkKind::kModel, std::string(1 << 20, '\x81')));
+  }
+  RawMemory memory;
+  EXPECT_EQ(read_raw(directory, memory).size(), 1u);
+  EXPECT_TRUE(memory.models.empty());
+}
+
 // ---- damage ----
 
 /// A directory with one stream of task events, as bytes.

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "runtime/om_container.h"
 #include "tests/runtime/om_builder.h"
 #include "tests/temp_dir.h"
 
@@ -138,6 +139,25 @@ TEST(Om, RefusesAFlippedBitAtEveryByte) {
 
 TEST(Om, RefusesTrailingBytes) {
   expect_refused(small_om().serialize() + "x", "a trailing byte");
+}
+
+/// A reader that called itself for each level would run out of stack.
+TEST(Om, RefusesSectionsThatNestDeeply) {
+  const std::string whole = small_om().serialize();
+  for (const SectionKind kind : {SectionKind::kGraph, SectionKind::kTuning}) {
+    const std::string nested(5'000'000, '\x81');  // [[[[...
+    std::vector<OmSection> sections = read_container(whole, "test.om");
+    for (OmSection& section : sections)
+      if (section.kind == kind) section.bytes = nested;
+    try {
+      parse_copy(write_container(sections));
+      ADD_FAILURE() << "section " << static_cast<int>(kind) << " was accepted";
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), ExitCode::kOm);
+      EXPECT_NE(std::string(e.what()).find("section nests too deeply"), std::string::npos)
+          << e.what();
+    }
+  }
 }
 
 /// The checksums of these files are right; what they say is not.

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/nesting.h"
 #include "tools/aoe/ops_file.h"
 #include "tools/common/data_dirs.h"
 #include "tools/common/environment.h"
@@ -22,7 +23,9 @@ using nlohmann::json;
 namespace {
 
 json parse_json(const fs::path& path) {
-  const json content = json::parse(read_file(path, ExitCode::kUsage), nullptr, false);
+  const std::string text = read_file(path, ExitCode::kUsage);
+  json content(json::value_t::discarded);
+  if (nests_little_json(text)) content = json::parse(text, nullptr, false);
   if (content.is_discarded()) throw Error(ExitCode::kUsage, "is not valid JSON", path.string());
   return content;
 }

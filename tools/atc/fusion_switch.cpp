@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/nesting.h"
 #include "graph/passes.h"
 
 namespace aoe::tools {
@@ -38,7 +39,8 @@ Switch switch_from(const std::filesystem::path& path, const std::string& pass,
 }
 
 std::vector<Switch> from_json(const std::filesystem::path& path, const std::string& text) {
-  const json content = json::parse(text, nullptr, false);
+  json content;
+  if (nests_little_json(text)) content = json::parse(text, nullptr, false);
   if (!content.is_object() || !content.contains("Switch") || !content["Switch"].is_object())
     fail(path, "is no JSON object with \"Switch\"");
   std::vector<Switch> switches;

@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/near_names.h"
 #include "base/utf8.h"
 
@@ -118,6 +119,8 @@ ExitCode run_guarded(int argc, char** argv, const Tool& tool) {
     return complain(tool, e.code(), e.what());
   } catch (const InternalError& e) {
     return complain(tool, ExitCode::kInternal, e.what());
+  } catch (const OutOfMemory& e) {
+    return complain(tool, ExitCode::kFailure, e.what());
   } catch (const std::bad_alloc&) {
     return complain(tool, ExitCode::kFailure, "out of memory");
   } catch (const std::exception& e) {

@@ -1,0 +1,105 @@
+// Reads /proc/meminfo, /proc/self/cgroup and the files of the cgroups.
+#include "base/memory.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <limits>
+#include <sstream>
+
+namespace aoe {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kUnlimited = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t kAskedFrom = std::uint64_t{64} << 20;
+
+std::uint64_t available_of_machine(const fs::path& root) {
+  std::ifstream in(root / "proc/meminfo");
+  for (std::string line; std::getline(in, line);) {
+    std::istringstream words(line);
+    std::string key;
+    std::uint64_t kilobytes = 0;
+    if (words >> key >> kilobytes && key == "MemAvailable:") return kilobytes * 1024;
+  }
+  return kUnlimited;
+}
+
+/// "max", and what is missing, is no limit.
+std::uint64_t number_in(const fs::path& file) {
+  std::ifstream in(file);
+  std::uint64_t number = 0;
+  return in >> number ? number : kUnlimited;
+}
+
+/// What files of `directory` and of those above it, up to `top`, leave. File caches count as used there, but are given
+/// up before anything is killed.
+std::uint64_t left_in(fs::path directory, const fs::path& top, const char* limit, const char* used,
+                      const char* cache_key) {
+  std::uint64_t least = kUnlimited;
+  while (true) {
+    const std::uint64_t most = number_in(directory / limit);
+    const std::uint64_t now = number_in(directory / used);
+    if (most != kUnlimited && now != kUnlimited) {
+      std::uint64_t cache = 0;
+      std::ifstream stat(directory / "memory.stat");
+      std::string key;
+      for (std::uint64_t value = 0; stat >> key >> value;)
+        if (key == cache_key) cache = value;
+      const std::uint64_t taken = now - std::min(now, cache);
+      least = std::min(least, most - std::min(most, taken));
+    }
+    if (directory == top || !directory.has_relative_path()) return least;
+    directory = directory.parent_path();
+  }
+}
+
+std::uint64_t left_by_cgroups(const fs::path& root) {
+  std::uint64_t least = kUnlimited;
+  std::ifstream in(root / "proc/self/cgroup");
+  for (std::string line; std::getline(in, line);) {  // "0::/path", "9:memory:/path"
+    const std::size_t first = line.find(':'), second = line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1);
+    const fs::path path = fs::path(line.substr(second + 1)).relative_path();
+    const auto ask = [&](const fs::path& top, const char* limit, const char* used,
+                         const char* cache_key) {
+      // In a container the path is often that of the host, which is not to be seen here: then the top is the limit.
+      for (const fs::path& directory : {top / path, top})
+        least = std::min(least, left_in(directory.lexically_normal(), top, limit, used, cache_key));
+    };
+    if (controllers.empty())
+      ask(root / "sys/fs/cgroup", "memory.max", "memory.current", "inactive_file");
+    else if (controllers.find("memory") != std::string::npos)
+      ask(root / "sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
+          "total_inactive_file");
+  }
+  return least;
+}
+
+std::string in_gib(std::uint64_t bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f GiB", static_cast<double>(bytes) / (1u << 30));
+  return text;
+}
+
+}  // namespace
+
+std::uint64_t available_memory_bytes(const fs::path& root) {
+  return std::min(available_of_machine(root), left_by_cgroups(root));
+}
+
+std::uint64_t available_memory_bytes() {
+  return available_memory_bytes("/");
+}
+
+void check_memory(std::uint64_t bytes, const std::string& what) {
+  if (bytes < kAskedFrom) return;
+  const std::uint64_t available = available_memory_bytes();
+  if (bytes > available)
+    throw OutOfMemory(what + ": needs " + in_gib(bytes) + " of memory, " + in_gib(available) +
+                      " are available; use a larger machine, or raise the limit of the container");
+}
+
+}  // namespace aoe
