@@ -37,6 +37,18 @@ void check_vector(const Shape& shape, std::int64_t count, const std::string& wha
   }
 }
 
+void check_same_shape(const Shape& shape, const Shape& needed, const std::string& what) {
+  bool fits = shape.size() == needed.size();
+  for (std::size_t i = 0; fits && i < shape.size(); ++i)
+    fits = shape[i] == needed[i] || shape[i] < 0 || needed[i] < 0;  // unknown ones may still fit
+  if (!fits) fail_model(what + " has shape " + to_string(shape) + ", needs " + to_string(needed));
+}
+
+void check_not_negative(const std::vector<std::int64_t>& values, const std::string& what) {
+  for (const std::int64_t value : values)
+    if (value < 0) fail_model(what + " hold " + std::to_string(value) + ", need at least 0");
+}
+
 std::int64_t dim_product(const Shape& shape, std::size_t begin, std::size_t end) {
   return element_count(Shape(shape.begin() + static_cast<std::ptrdiff_t>(begin),
                              shape.begin() + static_cast<std::ptrdiff_t>(end)));

@@ -26,6 +26,12 @@ AxisView view_axis(const Shape& shape, std::size_t axis);
 /// Throws Error(kModel) unless a one-dimensional parameter named `what` has `count` elements; unknown ones pass.
 void check_vector(const Shape& shape, std::int64_t count, const std::string& what);
 
+/// Throws Error(kModel) unless shapes of one rank agree in all dimensions that are known in both; `what` names the first.
+void check_same_shape(const Shape& shape, const Shape& needed, const std::string& what);
+
+/// Throws Error(kModel) when one of them is negative; `what` names them ("repeats").
+void check_not_negative(const std::vector<std::int64_t>& values, const std::string& what);
+
 /// Product of dims [begin, end); kUnknownDim if one of them is unknown.
 std::int64_t dim_product(const Shape& shape, std::size_t begin, std::size_t end);
 

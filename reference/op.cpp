@@ -7,7 +7,9 @@
 #include "all_ops.inc"
 #include "base/check.h"
 #include "base/error.h"
+#include "base/size.h"
 #include "reference/fail.h"
+#include "reference/op_rules.h"
 
 namespace aoe::reference {
 namespace {
@@ -40,11 +42,20 @@ std::vector<TensorDesc> infer_op(const std::string& type, int version, const Att
         fail_model("needs " + std::to_string(def.min_inputs) + " inputs, but input " +
                    std::to_string(i) + " is missing");
     }
+    check_op_rules(type, attrs, inputs);
     std::vector<TensorDesc> outputs = def.infer({attrs, version, inputs, output_count});
     if (outputs.size() < output_count)
       fail_model("has " + std::to_string(outputs.size()) + " outputs, the model asks for " +
                  std::to_string(output_count));
     outputs.resize(output_count);
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      const std::string output = "output " + std::to_string(i) + " of " + type;
+      if (size_bytes(outputs[i].dtype) == 0)
+        throw Error(ExitCode::kModel,
+                    "is " + std::string(name(outputs[i].dtype)) + ", which is not supported",
+                    output);
+      check_size(outputs[i], output);
+    }
     return outputs;
   });
 }

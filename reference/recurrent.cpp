@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/size.h"
+#include "reference/axes.h"
 #include "reference/fail.h"
 #include "reference/widen.h"
 
@@ -59,17 +61,14 @@ Layout layout_of(const Attrs& attrs, const Shape& x, const Shape& r) {
 
 void check_shape(const InferContext& context, std::size_t input, const std::string& what,
                  const Shape& needed) {
-  if (!context.has_input(input)) return;
-  const Shape& shape = context.shape(input);
-  bool fits = shape.size() == needed.size();
-  for (std::size_t i = 0; fits && i < shape.size(); ++i) {
-    fits = shape[i] == needed[i] || shape[i] < 0 || needed[i] < 0;  // unknown ones may still fit
-  }
-  if (!fits) fail_model(what + " has shape " + to_string(shape) + ", needs " + to_string(needed));
+  if (context.has_input(input)) check_same_shape(context.shape(input), needed, what);
 }
 
 void check_shapes(const InferContext& context, const Layout& layout, std::int64_t gates) {
   const std::int64_t hidden = layout.hidden, directions = layout.directions;
+  if (context.attrs.get_int("hidden_size", hidden) != hidden)
+    fail_model("attribute 'hidden_size' contradicts R, which has " + std::to_string(hidden));
+  checked_product(gates, checked_product(hidden, std::max(hidden, layout.input)));
   const std::int64_t rows = hidden == kUnknownDim ? kUnknownDim : gates * hidden;
   check_shape(context, kW, "W", {directions, rows, layout.input});
   check_shape(context, kR, "R", {directions, rows, hidden});
@@ -179,6 +178,7 @@ double RecurrentDirection::activate(std::size_t index, double value) const {
 std::vector<TensorDesc> infer_recurrent(const InferContext& context, const RecurrentKind& kind) {
   const Layout layout = layout_of(context.attrs, context.shape(kX), context.shape(kR));
   check_shapes(context, layout, static_cast<std::int64_t>(kind.gates));
+  make_activations(context.attrs, kind, layout.directions);
   const DataType dtype = context.dtype(kX);
   std::vector<TensorDesc> outputs = {{.dtype = dtype, .shape = layout.y_shape()},
                                      {.dtype = dtype, .shape = layout.state_shape()}};

@@ -87,7 +87,10 @@ std::vector<ResampledPosition> resample_table(const ResampleMode& mode, const Re
   std::vector<ResampledPosition> table(static_cast<std::size_t>(axis.output));
   for (std::int64_t o = 0; o < axis.output; ++o) {
     ResampledPosition& position = table[static_cast<std::size_t>(o)];
-    const double x = original_coordinate(mode, axis, o);
+    // A roi may name any position; far outside is all that matters of those that no integer holds.
+    constexpr double kFar = 1e15;
+    double x = original_coordinate(mode, axis, o);
+    x = std::isnan(x) ? -kFar : std::clamp(x, -kFar, kFar);
     position.is_outside = mode.coordinates == "tf_crop_and_resize" &&
                           (x < 0 || x > static_cast<double>(axis.input - 1));
     if (mode.interpolation == "nearest") {

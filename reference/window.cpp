@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/size.h"
+#include "reference/axes.h"
 #include "reference/fail.h"
 
 namespace aoe::reference {
@@ -65,6 +67,8 @@ Window read_window(const Attrs& attrs, const Shape& input, std::span<const std::
       fail_model("stride " + std::to_string(strides[i]) + ", dilation " +
                  std::to_string(dilations[i]) + ": both must be at least 1");
     }
+    // reach(), and where it ends, are used without further checks.
+    checked_sum(checked_product(kernel[i], dilations[i]), checked_sum(pads[i], input[2 + i]));
     window.axes[kMaxSpatialRank - window.rank + i] = {
         .input = input[2 + i],
         .kernel = kernel[i],
@@ -104,6 +108,14 @@ Shape Window::output_shape() const {
   return shape;
 }
 
+std::span<const std::int64_t> kernel_of(const Attrs& attrs, const Shape& weight) {
+  const auto kernel = std::span(weight).subspan(std::min<std::size_t>(2, weight.size()));
+  if (attrs.has("kernel_shape"))
+    check_same_shape(attrs.get_ints("kernel_shape"), {kernel.begin(), kernel.end()},
+                     "attribute 'kernel_shape'");
+  return kernel;
+}
+
 Window window_of(const Attrs& attrs, const Shape& input, std::span<const std::int64_t> kernel) {
   Window window = read_window(attrs, input, kernel);
   const std::string auto_pad = attrs.get_string("auto_pad", "NOTSET");
@@ -136,6 +148,7 @@ Window transposed_window_of(const Attrs& attrs, const Shape& input,
       if (has_sizes) axis.input = sizes[i];
       continue;
     }
+    checked_product(axis.stride, axis.output);
     const std::int64_t unpadded = axis.stride * (axis.output - 1) + extra[i] + axis.reach();
     if (has_sizes || is_same(auto_pad)) {
       axis.input = has_sizes ? sizes[i] : axis.output * axis.stride;

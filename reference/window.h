@@ -49,6 +49,10 @@ struct Window {
   Shape output_shape() const;
 };
 
+/// The spatial dimensions of a convolution's weight. Throws Error(kModel) when the attribute kernel_shape contradicts
+/// them.
+std::span<const std::int64_t> kernel_of(const Attrs& attrs, const Shape& weight);
+
 /// From ONNX attributes (strides, dilations, pads, auto_pad, ceil_mode) and the input's shape
 /// N,C,spatial... Throws Error(kModel) on more than three spatial axes and on attributes that do
 /// not fit the rank.

@@ -31,6 +31,16 @@ std::vector<std::size_t> statistics_of(const Shape& shape, const std::vector<std
   return positions;
 }
 
+std::vector<TensorDesc> infer_mean_variance(const InferContext& context) {
+  normalize_axes(context.attrs.get_ints("axes", {0, 2, 3}), context.shape(0).size());
+  return infer_same(context);
+}
+
+std::vector<TensorDesc> infer_lp(const InferContext& context) {
+  normalize_axis(context.attrs.get_int("axis", -1), context.shape(0).size());
+  return infer_same(context);
+}
+
 void compute_mean_variance(const OpContext& context) {
   const Shape& shape = context.inputs[0].desc.shape;
   const auto axes = normalize_axes(context.attrs.get_ints("axes", {0, 2, 3}), shape.size());
@@ -100,11 +110,11 @@ void register_axis_normalization(OpRegistry& registry) {
   registry.add({.type = "MVN",
                 .onnx_type = "MeanVarianceNormalization",
                 .versions = {9},
-                .infer = infer_same,
+                .infer = infer_mean_variance,
                 .compute = compute_mean_variance});
   registry.add({.type = "LpNorm",
                 .onnx_type = "LpNormalization",
-                .infer = infer_same,
+                .infer = infer_lp,
                 .compute = compute_lp});
   registry.add({.type = "LRN", .onnx_type = "LRN", .infer = infer_same, .compute = compute_lrn});
 }

@@ -1,5 +1,6 @@
 // BatchNorm: scales and shifts each channel by stored statistics, or, with training_mode, by the
 // batch's own.
+#include <algorithm>
 #include <cmath>
 
 #include "reference/axes.h"
@@ -25,7 +26,11 @@ std::vector<TensorDesc> infer_batch_norm(const InferContext& context) {
     check_vector(context.shape(i + 1), channels, names[i]);
   }
   std::vector<TensorDesc> outputs = {{.dtype = context.dtype(0), .shape = context.shape(0)}};
-  for (std::size_t i = 1; i < context.output_count; ++i) {
+  const bool is_training =
+      context.version >= kTrainingModeVersion && context.attrs.get_int("training_mode", 0) != 0;
+  if (context.output_count > 1 && !is_training)
+    fail_model("its statistics are wanted as outputs, which needs training_mode=1 and opset 14");
+  for (std::size_t i = 1; i < std::min<std::size_t>(context.output_count, 3); ++i) {
     outputs.push_back({.dtype = context.dtype(3), .shape = context.shape(1)});
   }
   return outputs;

@@ -1,6 +1,8 @@
 // Concat and Split: tensors joined along an axis, and taken apart again.
+#include <algorithm>
 #include <optional>
 
+#include "base/size.h"
 #include "reference/axes.h"
 #include "reference/elementwise.h"
 #include "reference/op.h"
@@ -30,7 +32,7 @@ std::vector<TensorDesc> infer_concat(const InferContext& ctx) {
       if (d != axis)
         out[d] = common_dim(out[d], shape[d]);
       else
-        out[d] = out[d] == kUnknownDim || shape[d] == kUnknownDim ? kUnknownDim : out[d] + shape[d];
+        out[d] = out[d] == kUnknownDim || shape[d] == kUnknownDim ? kUnknownDim : checked_sum(out[d], shape[d]);
     }
   }
   return {{.dtype = common_dtype(ctx), .shape = std::move(out)}};
@@ -63,10 +65,12 @@ std::optional<std::vector<std::int64_t>> part_sizes(const Attrs& attrs, int vers
   if (version < 13 && attrs.has("split")) return attrs.get_ints("split");
   if (version >= 13 && inputs.size() > 1 && inputs[1].is_present()) {
     if (inputs[1].data == nullptr) return std::nullopt;
-    return read_ints(inputs[1]);
+    auto sizes = read_ints(inputs[1]);
+    check_not_negative(sizes, "sizes");
+    return sizes;
   }
   if (dim == kUnknownDim) return std::vector<std::int64_t>(outputs, kUnknownDim);
-  const auto parts = static_cast<std::int64_t>(outputs);
+  const auto parts = std::max<std::int64_t>(1, static_cast<std::int64_t>(outputs));
   const std::int64_t each = (dim + parts - 1) / parts;
   std::vector<std::int64_t> sizes(outputs, each);
   sizes.back() = dim - each * (parts - 1);
@@ -92,7 +96,7 @@ std::vector<TensorDesc> infer_split(const InferContext& ctx) {
   std::int64_t total = 0;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     outputs[i].shape[axis] = (*sizes)[i];
-    total += (*sizes)[i];
+    total = checked_sum(total, (*sizes)[i]);
   }
   if (is_static(*sizes) && in[axis] != kUnknownDim && total != in[axis])
     fail_model("sizes add up to " + std::to_string(total) + ", but the dimension is " +

@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/size.h"
 #include "reference/arithmetic.h"
+#include "reference/axes.h"
 #include "reference/onnx_data_type.h"
 #include "reference/op.h"
 #include "reference/strided.h"
@@ -51,8 +53,7 @@ std::vector<TensorDesc> infer_fill(const InferContext& ctx) {
   TensorDesc out{.dtype = value ? value->desc().dtype : DataType::kFloat};
   if (ctx.has_value(0)) {
     out.shape = read_ints(ctx.inputs[0]);
-    for (const std::int64_t dim : out.shape)
-      if (dim < 0) fail_model("dimension " + std::to_string(dim) + " is asked for");
+    check_not_negative(out.shape, "dimensions");
     return {out};
   }
   const std::int64_t rank = element_count(ctx.shape(0));
@@ -72,8 +73,10 @@ std::int64_t range_count(C start, C limit, C delta) {
   if (delta == 0) fail_model("delta is 0");
   // In double, unsigned and 64-bit differences neither wrap nor overflow.
   const double span = static_cast<double>(limit) - static_cast<double>(start);
-  return std::max<std::int64_t>(
-      static_cast<std::int64_t>(std::ceil(span / static_cast<double>(delta))), 0);
+  const double count = std::ceil(span / static_cast<double>(delta));
+  if (!(count <= static_cast<double>(kMostBytes)))
+    fail_model("the range has " + std::to_string(count) + " elements");
+  return static_cast<std::int64_t>(std::max(count, 0.0));
 }
 
 std::vector<TensorDesc> infer_range(const InferContext& ctx) {

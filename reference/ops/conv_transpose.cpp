@@ -2,6 +2,7 @@
 // scatters its window.
 #include <algorithm>
 
+#include "base/size.h"
 #include "reference/axes.h"
 #include "reference/fail.h"
 #include "reference/op.h"
@@ -13,8 +14,7 @@ namespace {
 
 /// The window of the convolution that this one transposes: its output is our input.
 Window window_for(const Attrs& attrs, const Shape& x, const Shape& weight) {
-  return transposed_window_of(attrs, x,
-                              std::span(weight).subspan(std::min<std::size_t>(2, weight.size())));
+  return transposed_window_of(attrs, x, kernel_of(attrs, weight));
 }
 
 std::vector<TensorDesc> infer_conv_transpose(const InferContext& context) {
@@ -29,7 +29,7 @@ std::vector<TensorDesc> infer_conv_transpose(const InferContext& context) {
     fail_model(std::to_string(x[1]) + " input channels do not divide into " +
                std::to_string(groups) + " groups");
   }
-  const std::int64_t channels = weight[1] == kUnknownDim ? kUnknownDim : weight[1] * groups;
+  const std::int64_t channels = checked_product(weight[1], groups);
   if (context.has_input(2)) check_vector(context.shape(2), channels, "the bias");
   Shape y = {x[0], channels};
   for (std::size_t i = window.axes.size() - window.rank; i < window.axes.size(); ++i) {

@@ -4,6 +4,7 @@
 // it.
 #include <algorithm>
 
+#include "base/size.h"
 #include "reference/axes.h"
 #include "reference/fail.h"
 #include "reference/op.h"
@@ -14,13 +15,10 @@
 namespace aoe::reference {
 namespace {
 
-std::span<const std::int64_t> kernel_of(const Shape& weight) {
-  return std::span(weight).subspan(std::min<std::size_t>(2, weight.size()));
-}
-
 Shape output_shape(const Attrs& attrs, const Shape& x, const Shape& weight) {
-  const Window window = window_of(attrs, x, kernel_of(weight));
+  const Window window = window_of(attrs, x, kernel_of(attrs, weight));
   const std::int64_t groups = attrs.get_int("group", 1);
+  checked_product(weight[1], groups);
   if (x[1] != kUnknownDim && weight[1] != kUnknownDim && x[1] != weight[1] * groups) {
     fail_model("input has " + std::to_string(x[1]) + " channels, weight " + to_string(weight) +
                " in " + std::to_string(groups) + " groups needs " +
@@ -65,7 +63,7 @@ void accumulate_plane(const Window& window, const double* x, const double* kerne
 
 std::vector<double> convolve(const Attrs& attrs, const Shape& x_shape, const Shape& w_shape,
                              const std::vector<double>& x, const std::vector<double>& weight) {
-  const Window window = window_of(attrs, x_shape, kernel_of(w_shape));
+  const Window window = window_of(attrs, x_shape, kernel_of(attrs, w_shape));
   const std::int64_t in_channels = x_shape[1], out_channels = w_shape[0], group_in = w_shape[1];
   const std::int64_t group_out = out_channels / attrs.get_int("group", 1);
   const std::int64_t shuffle = attrs.get_int("input_shuffle", 1);
@@ -150,7 +148,11 @@ void compute_conv_integer(const OpContext& context) {
 }
 
 std::vector<TensorDesc> infer_qlinear_conv(const InferContext& context) {
-  if (context.has_input(8)) check_vector(context.shape(8), context.shape(3).at(0), "the bias");
+  const std::int64_t channels = context.shape(3).at(0);
+  if (context.has_input(8)) check_vector(context.shape(8), channels, "the bias");
+  for (const std::size_t i : {4, 5})
+    if (element_count(context.shape(i)) != 1)
+      check_vector(context.shape(i), channels, "input " + std::to_string(i));
   return {{.dtype = context.dtype(7),
            .shape = output_shape(context.attrs, context.shape(0), context.shape(3))}};
 }

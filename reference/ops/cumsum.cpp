@@ -5,6 +5,12 @@
 namespace aoe::reference {
 namespace {
 
+std::vector<TensorDesc> infer_cumsum(const InferContext& ctx) {
+  if (ctx.has_value(1))
+    normalize_axis(read_scalar<std::int64_t>(ctx.inputs[1], "axis"), ctx.shape(0).size());
+  return infer_like_first(ctx);
+}
+
 void compute_cumsum(const OpContext& ctx) {
   const Shape& shape = ctx.inputs[0].desc.shape;
   const AxisView view = view_axis(
@@ -34,7 +40,7 @@ void compute_cumsum(const OpContext& ctx) {
 void register_cumsum(OpRegistry& registry) {
   registry.add({.type = "Cumsum",
                 .onnx_type = "CumSum",
-                .infer = infer_like_first,
+                .infer = infer_cumsum,
                 .compute = compute_cumsum,
                 .min_inputs = 2});
 }

@@ -1,4 +1,5 @@
 // DepthToSpace and SpaceToDepth: channels spread over blocks of pixels, and back. Both are transpositions in 6-D.
+#include "base/size.h"
 #include "reference/op.h"
 #include "reference/strided.h"
 #include "reference/typed.h"
@@ -16,10 +17,6 @@ void check_rank(const Shape& shape) {
   if (shape.size() != 4) fail_model("the shape is " + to_string(shape) + ", expected N,C,H,W");
 }
 
-std::int64_t times(std::int64_t dim, std::int64_t factor) {
-  return dim == kUnknownDim ? dim : dim * factor;
-}
-
 std::int64_t divided(std::int64_t dim, std::int64_t divisor) {
   if (dim == kUnknownDim) return dim;
   if (dim % divisor != 0)
@@ -33,7 +30,7 @@ std::vector<TensorDesc> infer_depth_to_space(const InferContext& ctx) {
   check_rank(in);
   const std::int64_t b = block_size(ctx.attrs);
   return {{.dtype = ctx.dtype(0),
-           .shape = {in[0], divided(in[1], b * b), times(in[2], b), times(in[3], b)}}};
+           .shape = {in[0], divided(in[1], b * b), checked_product(in[2], b), checked_product(in[3], b)}}};
 }
 
 std::vector<TensorDesc> infer_space_to_depth(const InferContext& ctx) {
@@ -41,7 +38,7 @@ std::vector<TensorDesc> infer_space_to_depth(const InferContext& ctx) {
   check_rank(in);
   const std::int64_t b = block_size(ctx.attrs);
   return {{.dtype = ctx.dtype(0),
-           .shape = {in[0], times(in[1], b * b), divided(in[2], b), divided(in[3], b)}}};
+           .shape = {in[0], checked_product(in[1], b * b), divided(in[2], b), divided(in[3], b)}}};
 }
 
 /// Strides over (n, c, h, block row, w, block column) of the tensor whose pixels are spread out.

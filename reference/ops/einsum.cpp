@@ -59,8 +59,22 @@ std::string implicit_output(const std::vector<std::string>& inputs) {
   return output;
 }
 
+/// Letters, and the digits of ellipses; the output has each once.
+void check_labels(const Equation& equation) {
+  const auto is_label = [](unsigned char c) { return std::isalnum(c) != 0; };
+  for (const std::string& term : equation.inputs)
+    if (!std::ranges::all_of(term, is_label)) fail_model("term \"" + term + "\" is not of letters");
+  std::string labels = equation.output;
+  std::ranges::sort(labels);
+  if (!std::ranges::all_of(labels, is_label) ||
+      std::ranges::adjacent_find(labels) != labels.end())
+    fail_model("output \"" + equation.output + "\" is not of letters, each once");
+}
+
 Equation parse(std::string text, std::span<const Tensor> tensors) {
   std::erase(text, ' ');
+  if (std::ranges::any_of(text, [](unsigned char c) { return std::isdigit(c) != 0; }))
+    fail_model("equation \"" + text + "\" has digits");
   const std::size_t arrow = text.find("->");
   Equation equation{.inputs = split(text.substr(0, arrow)), .output = {}};
   if (equation.inputs.size() != tensors.size()) {
@@ -82,6 +96,7 @@ Equation parse(std::string text, std::span<const Tensor> tensors) {
     term = expand_ellipsis(term, rank - letters);
   }
   equation.output = expand_ellipsis(equation.output, widest);
+  check_labels(equation);
   return equation;
 }
 

@@ -1,4 +1,6 @@
 // Repeating elements: Expand (by broadcasting) and Tile (side by side).
+#include "base/size.h"
+#include "reference/axes.h"
 #include "reference/broadcast.h"
 #include "reference/op.h"
 #include "reference/strided.h"
@@ -8,9 +10,11 @@ namespace aoe::reference {
 namespace {
 
 std::vector<TensorDesc> infer_expand(const InferContext& ctx) {
-  if (ctx.has_value(1))
-    return {
-        {.dtype = ctx.dtype(0), .shape = broadcast_shapes(ctx.shape(0), read_ints(ctx.inputs[1]))}};
+  if (ctx.has_value(1)) {
+    const Shape target = read_ints(ctx.inputs[1]);
+    check_not_negative(target, "the shape");
+    return {{.dtype = ctx.dtype(0), .shape = broadcast_shapes(ctx.shape(0), target)}};
+  }
   const std::int64_t rank = element_count(ctx.shape(1));
   if (rank == kUnknownDim) throw Undetermined{};
   Shape out = broadcast_shapes(ctx.shape(0), Shape(static_cast<std::size_t>(rank), kUnknownDim));
@@ -31,9 +35,9 @@ std::vector<TensorDesc> infer_tile(const InferContext& ctx) {
   if (repeats.size() != out.size())
     fail_model(std::to_string(repeats.size()) + " repeats for a tensor of rank " +
                std::to_string(out.size()));
+  check_not_negative(repeats, "repeats");
   for (std::size_t d = 0; d < out.size(); ++d) {
-    if (repeats[d] < 0) fail_model("a repeat is " + std::to_string(repeats[d]));
-    if (out[d] != kUnknownDim) out[d] *= repeats[d];
+    if (out[d] != kUnknownDim) out[d] = checked_product(out[d], repeats[d]);
   }
   return {{.dtype = ctx.dtype(0), .shape = std::move(out)}};
 }

@@ -95,9 +95,13 @@ std::vector<TensorDesc> infer_dft(const InferContext& context) {
   }
   const std::size_t axis =
       normalize_axis(dft_axis(context.attrs, context.version, context.inputs), shape.size());
+  if (axis + 1 == shape.size()) fail_model("the axis is the one that holds the parts of numbers");
   std::int64_t length = shape[axis];
-  if (context.has_input(1))
+  if (context.has_input(1)) {
     length = context.has_value(1) ? to_int64(context.inputs[1]) : kUnknownDim;
+    if (context.has_value(1) && length < 1)
+      fail_model("dft_length is " + std::to_string(length) + ", needs at least 1");
+  }
   shape[axis] = bins_of(length, onesided);
   return {{.dtype = context.dtype(0), .shape = std::move(shape)}};
 }
@@ -161,6 +165,9 @@ std::vector<TensorDesc> infer_stft(const InferContext& context) {
     }
     frames = (signal[1] - length) / step + 1;
   }
+  if (length != kUnknownDim && length < 0)
+    fail_model("frame_length is " + std::to_string(length));
+  if (context.has_input(kWindow)) check_vector(context.shape(kWindow), length, "the window");
   const std::int64_t bins = bins_of(length, is_onesided(context.attrs, true));
   return {{.dtype = context.dtype(kSignal), .shape = {signal[0], frames, bins, 2}}};
 }

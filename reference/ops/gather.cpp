@@ -70,6 +70,9 @@ std::vector<TensorDesc> infer_gather_nd(const InferContext& ctx) {
   const Shape& data = ctx.shape(0);
   const Shape& indices = ctx.shape(1);
   const std::size_t batch = batch_dims(ctx.attrs, data, indices);
+  check_same_shape(Shape(indices.begin(), indices.begin() + static_cast<std::ptrdiff_t>(batch)),
+                   Shape(data.begin(), data.begin() + static_cast<std::ptrdiff_t>(batch)),
+                   "the batch of the indices");
   if (indices.back() == kUnknownDim) throw Undetermined{};
   const std::size_t indexed = batch + static_cast<std::size_t>(indices.back());
   if (indexed > data.size())

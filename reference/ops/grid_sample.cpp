@@ -18,6 +18,10 @@ std::vector<TensorDesc> infer_grid_sample(const InferContext& context) {
       (grid.back() != kUnknownDim && grid.back() != std::ssize(x) - 2)) {
     fail_model("grid " + to_string(grid) + " for an input " + to_string(x));
   }
+  if (x[0] != grid[0] && x[0] != kUnknownDim && grid[0] != kUnknownDim)
+    fail_model("a batch of " + std::to_string(x[0]) + " with a grid of " + std::to_string(grid[0]));
+  if (std::find(x.begin() + 2, x.end(), 0) != x.end())
+    fail_model("input " + to_string(x) + " has no pixels to sample");
   Shape y = {x[0], x[1]};
   y.insert(y.end(), grid.begin() + 1, grid.end() - 1);
   return {{.dtype = context.dtype(0), .shape = std::move(y)}};
@@ -59,6 +63,9 @@ struct Sampler {
 
  private:
   std::vector<Tap> raw_taps(double x) const {
+    // Positions that no integer holds are as far outside as any: far enough for a clamp, not for an overflow.
+    constexpr double kFar = 1e15;
+    x = std::isnan(x) ? -kFar : std::clamp(x, -kFar, kFar);
     const double floor = std::floor(x);
     const double t = x - floor;
     const auto first = static_cast<std::int64_t>(floor);

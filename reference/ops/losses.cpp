@@ -18,6 +18,9 @@ Shape loss_shape(const Attrs& attrs, const Shape& scores, const Shape& labels) {
   if (scores.size() < 2 || labels.size() + 1 != scores.size()) {
     fail_model("scores " + to_string(scores) + " with labels " + to_string(labels));
   }
+  Shape needed = scores;
+  needed.erase(needed.begin() + 1);
+  check_same_shape(labels, needed, "the tensor of labels");
   const std::string reduction = attrs.get_string("reduction", "mean");
   if (reduction == "none") return labels;
   if (reduction != "mean" && reduction != "sum")
@@ -58,6 +61,8 @@ void write_loss(const OpContext& context, const std::vector<double>& log_probabi
 }
 
 std::vector<TensorDesc> infer_nll(const InferContext& context) {
+  if (context.has_input(kWeights) && context.shape(kScores).size() > 1)
+    check_vector(context.shape(kWeights), context.shape(kScores)[1], "the weight of classes");
   return {{.dtype = context.dtype(kScores),
            .shape = loss_shape(context.attrs, context.shape(kScores), context.shape(kLabels))}};
 }

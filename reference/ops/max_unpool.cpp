@@ -1,4 +1,5 @@
 // MaxUnpool: puts each maximum back where MaxPool's indices say it came from; zero elsewhere.
+#include "reference/axes.h"
 #include "reference/fail.h"
 #include "reference/op.h"
 #include "reference/strided.h"
@@ -20,9 +21,11 @@ Shape natural_shape(const Attrs& attrs, const Shape& x) {
 }
 
 std::vector<TensorDesc> infer_max_unpool(const InferContext& context) {
+  check_same_shape(context.shape(1), context.shape(0), "the tensor of indices");
   Shape shape = natural_shape(context.attrs, context.shape(0));
   if (context.has_value(2)) {
     shape = to_int64s(context.inputs[2]);
+    check_not_negative(shape, "output_shape");
     if (shape.size() != context.shape(0).size()) {
       fail_model("output_shape " + to_string(shape) + " for input " + to_string(context.shape(0)));
     }

@@ -93,6 +93,7 @@ std::vector<TensorDesc> infer_nms(const InferContext& context) {
   const Shape &boxes = context.shape(kBoxes), &scores = context.shape(kScores);
   const bool fits = boxes.size() == 3 && scores.size() == 3 &&
                     (boxes[2] == 4 || boxes[2] == kUnknownDim) &&
+                    (boxes[0] == scores[0] || boxes[0] == kUnknownDim || scores[0] == kUnknownDim) &&
                     (boxes[1] == scores[2] || boxes[1] == kUnknownDim || scores[2] == kUnknownDim);
   if (!fits) fail_model("boxes " + to_string(boxes) + " with scores " + to_string(scores));
   std::int64_t count = kUnknownDim;

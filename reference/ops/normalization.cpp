@@ -1,8 +1,10 @@
 // InstanceNorm, LayerNorm, GroupNorm: runs of neighbouring elements, shifted and scaled to mean 0
 // and variance 1.
+#include <algorithm>
 #include <cmath>
 
 #include "reference/axes.h"
+#include "reference/broadcast.h"
 #include "reference/fail.h"
 #include "reference/onnx_data_type.h"
 #include "reference/op.h"
@@ -53,6 +55,12 @@ std::vector<TensorDesc> infer_same(const InferContext& context) {
   return {{.dtype = context.dtype(0), .shape = context.shape(0)}};
 }
 
+std::vector<TensorDesc> infer_instance_norm(const InferContext& context) {
+  check_vector(context.shape(1), context.shape(0)[1], "the scale");
+  check_vector(context.shape(2), context.shape(0)[1], "the bias");
+  return infer_same(context);
+}
+
 void compute_instance_norm(const OpContext& context) {
   const Shape& shape = context.inputs[0].desc.shape;
   auto values = to_doubles(context.inputs[0]);
@@ -75,13 +83,21 @@ Tensor repeat_per_channel(const Tensor& per_group, std::int64_t channels,
   return {.desc = {.dtype = DataType::kDouble, .shape = {channels}}, .data = storage.data()};
 }
 
+std::vector<TensorDesc> infer_group_norm(const InferContext& context) {
+  const std::int64_t channels = context.shape(0)[1];
+  const std::int64_t groups = context.attrs.get_int("num_groups", 1);
+  if (channels != kUnknownDim && channels % groups != 0)
+    fail_model(std::to_string(channels) + " channels do not divide into " +
+               std::to_string(groups) + " groups");
+  const bool is_per_channel = context.version >= kGroupNormPerChannelVersion;
+  check_vector(context.shape(1), is_per_channel ? channels : groups, "the scale");
+  check_vector(context.shape(2), is_per_channel ? channels : groups, "the bias");
+  return infer_same(context);
+}
+
 void compute_group_norm(const OpContext& context) {
   const Shape& shape = context.inputs[0].desc.shape;
   const std::int64_t groups = context.attrs.get_int("num_groups", 1);
-  if (groups < 1 || shape[1] % groups != 0) {
-    fail_model(std::to_string(shape[1]) + " channels do not divide into " + std::to_string(groups) +
-               " groups");
-  }
   auto values = to_doubles(context.inputs[0]);
   normalize_runs(values, dim_product(shape, 1, shape.size()) / groups,
                  context.attrs.get_float("epsilon", 1e-5F));
@@ -103,10 +119,14 @@ std::size_t layer_norm_axis(const Attrs& attrs, const Shape& shape) {
 std::vector<TensorDesc> infer_layer_norm(const InferContext& context) {
   Shape statistics = context.shape(0);
   const std::size_t axis = layer_norm_axis(context.attrs, statistics);
+  for (const std::size_t i : {1, 2})
+    if (context.has_input(i) && !broadcasts_to(context.shape(i), statistics))
+      fail_model("input " + std::to_string(i) + " of shape " + to_string(context.shape(i)) +
+                 " does not stretch to " + to_string(statistics));
   std::fill(statistics.begin() + static_cast<std::ptrdiff_t>(axis), statistics.end(), 1);
   const DataType stash = data_type_from_onnx(context.attrs.get_int("stash_type", 1));
   std::vector<TensorDesc> outputs = {{.dtype = context.dtype(0), .shape = context.shape(0)}};
-  while (outputs.size() < context.output_count)
+  while (outputs.size() < std::min<std::size_t>(context.output_count, 3))
     outputs.push_back({.dtype = stash, .shape = statistics});
   return outputs;
 }
@@ -137,13 +157,13 @@ void compute_layer_norm(const OpContext& context) {
 void register_normalization(OpRegistry& registry) {
   registry.add({.type = "InstanceNorm",
                 .onnx_type = "InstanceNormalization",
-                .infer = infer_same,
+                .infer = infer_instance_norm,
                 .compute = compute_instance_norm,
                 .min_inputs = 3});
   registry.add({.type = "GroupNorm",
                 .onnx_type = "GroupNormalization",
                 .versions = {18, kGroupNormPerChannelVersion},
-                .infer = infer_same,
+                .infer = infer_group_norm,
                 .compute = compute_group_norm,
                 .min_inputs = 3});
   registry.add({.type = "LayerNorm",

@@ -15,6 +15,7 @@ std::vector<TensorDesc> infer_one_hot(const InferContext& ctx) {
   const std::int64_t depth =
       ctx.has_value(1) ? read_scalar<std::int64_t>(ctx.inputs[1], "depth") : kUnknownDim;
   if (ctx.has_value(1) && depth < 0) fail_model("depth is " + std::to_string(depth));
+  check_vector(ctx.shape(2), 2, "the tensor of values, off and on,");
   Shape out = ctx.shape(0);
   out.insert(out.begin() + static_cast<std::ptrdiff_t>(new_axis(ctx.attrs, out.size())), depth);
   return {{.dtype = ctx.dtype(2), .shape = std::move(out)}};

@@ -3,6 +3,7 @@
 // tensors, then each kind of state.
 #include <cmath>
 
+#include "reference/axes.h"
 #include "reference/fail.h"
 #include "reference/op.h"
 #include "reference/widen.h"
@@ -34,6 +35,9 @@ OpDef optimizer(std::string type, std::string onnx_type, std::size_t states, Upd
             .onnx_domain = "ai.onnx.preview.training"};
   def.infer = [states](const InferContext& context) {
     const std::size_t count = tensor_count(context.inputs.size(), states);
+    for (std::size_t i = count; i < (2 + states) * count; ++i)
+      check_same_shape(context.shape(kScalarInputs + i), context.shape(kScalarInputs + i % count),
+                       "input " + std::to_string(kScalarInputs + i));
     std::vector<TensorDesc> outputs;
     for (std::size_t i = 0; i < (1 + states) * count; ++i) {
       const std::size_t input =

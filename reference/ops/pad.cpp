@@ -3,6 +3,7 @@
 #include <cstring>
 #include <optional>
 
+#include "base/size.h"
 #include "reference/axes.h"
 #include "reference/op.h"
 #include "reference/strided.h"
@@ -49,15 +50,21 @@ std::optional<std::vector<Border>> borders_of(const Attrs& attrs, int version,
 }
 
 std::vector<TensorDesc> infer_pad(const InferContext& ctx) {
+  if (ctx.version >= 11 && ctx.has_input(2) && is_static(ctx.shape(2)) &&
+      element_count(ctx.shape(2)) != 1)
+    fail_model("the constant is " + to_string(ctx.inputs[2].desc) + ", needs one element");
   Shape out = ctx.shape(0);
+  const std::string mode = ctx.attrs.get_string("mode", "constant");
   const auto borders = borders_of(ctx.attrs, ctx.version, ctx.inputs);
   for (std::size_t d = 0; d < out.size(); ++d) {
     if (!borders) {
       out[d] = kUnknownDim;
     } else if (out[d] != kUnknownDim) {
-      out[d] += (*borders)[d].before + (*borders)[d].after;
+      out[d] = checked_sum(out[d], checked_sum((*borders)[d].before, (*borders)[d].after));
       if (out[d] < 0)
         fail_model("pads cut more off dimension " + std::to_string(d) + " than it has");
+      if (ctx.shape(0)[d] == 0 && out[d] > 0 && mode != "constant")
+        fail_model("mode '" + mode + "' has nothing to fill an empty dimension with");
     }
   }
   return {{.dtype = ctx.dtype(0), .shape = std::move(out)}};
@@ -73,7 +80,6 @@ std::int64_t modulo(std::int64_t a, std::int64_t b) {
 std::int64_t source_index(const std::string& mode, std::int64_t position, std::int64_t dim) {
   if (position >= 0 && position < dim) return position;
   if (mode == "constant") return kOutside;
-  if (dim == 0) fail_model("mode '" + mode + "' has nothing to fill an empty dimension with");
   if (mode == "edge") return std::clamp<std::int64_t>(position, 0, dim - 1);
   if (mode == "wrap") return modulo(position, dim);
   if (mode != "reflect") fail_model("mode '" + mode + "' is unknown");

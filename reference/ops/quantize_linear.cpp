@@ -13,33 +13,42 @@
 namespace aoe::reference {
 namespace {
 
+/// How the elements of a scale or zero point lie along those of `x`.
+enum class Spread { kOne, kAlongAxis, kBlocks };
+
+/// Throws Error(kModel) when the parameter has no place along `x`; unknown dimensions may still fit.
+Spread spread_of(const Attrs& attrs, const Shape& parameter, const Shape& x) {
+  if (is_static(parameter) && element_count(parameter) == 1) return Spread::kOne;
+  const std::size_t axis = normalize_axis(attrs.get_int("axis", 1), x.size());
+  if (parameter.size() == 1) {
+    check_vector(parameter, x[axis], "a scale or zero point along axis " + std::to_string(axis));
+    return Spread::kAlongAxis;
+  }
+  const std::int64_t block = attrs.get_int("block_size", 0);
+  if (block < 1 || parameter.size() != x.size())
+    fail_model("scales " + to_string(parameter) + " for an input " + to_string(x));
+  Shape needed = x;
+  if (x[axis] != kUnknownDim) needed[axis] = (x[axis] + block - 1) / block;
+  check_same_shape(parameter, needed,
+                   "a scale or zero point for blocks of " + std::to_string(block));
+  return Spread::kBlocks;
+}
+
 /// A scale or zero point for every element of `x`: one for all, one per position of the axis, or one per block of them.
 std::vector<double> spread(const Attrs& attrs, const Tensor& parameter, const Shape& x) {
   const Shape& shape = parameter.desc.shape;
   const auto values = to_doubles(parameter);
-  if (values.size() == 1) {
+  const Spread kind = spread_of(attrs, shape, x);
+  if (kind == Spread::kOne)
     return std::vector<double>(static_cast<std::size_t>(element_count(x)), values[0]);
-  }
   const std::size_t axis = normalize_axis(attrs.get_int("axis", 1), x.size());
-  if (shape.size() == 1) {
+  if (kind == Spread::kAlongAxis) {
     Tensor along_axis = parameter;
-    if (shape[0] != x[axis]) {
-      fail_model(std::to_string(shape[0]) + " scales for " + std::to_string(x[axis]) +
-                 " positions of axis " + std::to_string(axis));
-    }
     along_axis.desc.shape.resize(x.size() - axis, 1);
     return to_doubles(along_axis, x);
   }
   const std::int64_t block = attrs.get_int("block_size", 0);
-  if (block < 1 || shape.size() != x.size()) {
-    fail_model("scales " + to_string(shape) + " for an input " + to_string(x));
-  }
   const AxisView to = view_axis(x, axis), from = view_axis(shape, axis);
-  if (to.outer != from.outer || to.inner != from.inner ||
-      (to.dim + block - 1) / block != from.dim) {
-    fail_model("scales " + to_string(shape) + " for blocks of " + std::to_string(block) + " in " +
-               to_string(x));
-  }
   std::vector<double> result;
   for (std::int64_t o = 0; o < to.outer; ++o) {
     for (std::int64_t k = 0; k < to.dim; ++k) {
@@ -52,6 +61,11 @@ std::vector<double> spread(const Attrs& attrs, const Tensor& parameter, const Sh
   return result;
 }
 
+void check_parameters(const InferContext& context) {
+  spread_of(context.attrs, context.shape(1), context.shape(0));
+  if (context.has_input(2)) spread_of(context.attrs, context.shape(2), context.shape(0));
+}
+
 std::vector<TensorDesc> infer_quantize(const InferContext& context) {
   DataType dtype = DataType::kUint8;
   if (context.has_input(2)) {
@@ -59,6 +73,8 @@ std::vector<TensorDesc> infer_quantize(const InferContext& context) {
   } else if (const auto number = context.attrs.get_int("output_dtype", 0); number != 0) {
     dtype = data_type_from_onnx(number);
   }
+  quant_range(dtype);  // refuses what is no quantised type
+  check_parameters(context);
   return {{.dtype = dtype, .shape = context.shape(0)}};
 }
 
@@ -78,6 +94,10 @@ void compute_quantize(const OpContext& context) {
 }
 
 std::vector<TensorDesc> infer_dequantize(const InferContext& context) {
+  check_parameters(context);
+  if (context.has_input(2) && context.dtype(2) != context.dtype(0))
+    fail_model("the zero point is " + std::string(name(context.dtype(2))) + ", needs " +
+               std::string(name(context.dtype(0))));
   return {{.dtype = context.dtype(1), .shape = context.shape(0)}};
 }
 

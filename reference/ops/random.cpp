@@ -41,12 +41,21 @@ DataType dtype_or(const Attrs& attrs, DataType fallback) {
   return attrs.has("dtype") ? data_type_from_onnx(attrs.get_int("dtype", 1)) : fallback;
 }
 
+/// std::uniform_real_distribution takes it for granted.
+void check_bounds(const Attrs& attrs) {
+  const float low = attrs.get_float("low", 0), high = attrs.get_float("high", 1);
+  if (!(low <= high))
+    fail_model("low is " + std::to_string(low) + ", high is " + std::to_string(high));
+}
+
 std::vector<TensorDesc> infer_from_shape(const InferContext& context) {
+  check_bounds(context.attrs);
   return {{.dtype = dtype_or(context.attrs, DataType::kFloat),
            .shape = context.attrs.get_ints("shape")}};
 }
 
 std::vector<TensorDesc> infer_like(const InferContext& context) {
+  check_bounds(context.attrs);
   return {{.dtype = dtype_or(context.attrs, context.dtype(0)), .shape = context.shape(0)}};
 }
 

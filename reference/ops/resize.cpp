@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/size.h"
 #include "reference/axes.h"
 #include "reference/fail.h"
 #include "reference/op.h"
@@ -25,7 +26,9 @@ bool is_given(std::span<const Tensor> inputs, std::size_t i) {
 /// The axes that roi, scales and sizes speak of.
 std::vector<std::size_t> resized_axes(const Attrs& attrs, std::size_t rank) {
   std::vector<std::size_t> axes;
-  for (std::int64_t axis : attrs.get_ints("axes")) axes.push_back(normalize_axis(axis, rank));
+  const auto given = attrs.get_ints("axes");
+  normalize_axes(given, rank);  // none twice
+  for (std::int64_t axis : given) axes.push_back(normalize_axis(axis, rank));
   if (axes.empty()) {
     axes.resize(rank);
     std::iota(axes.begin(), axes.end(), std::size_t{0});
@@ -36,8 +39,10 @@ std::vector<std::size_t> resized_axes(const Attrs& attrs, std::size_t rank) {
 /// Output extent from a scale, in float as ONNX's own inference does it.
 std::int64_t scaled_extent(std::int64_t input, double scale) {
   if (input == kUnknownDim) return kUnknownDim;
-  return static_cast<std::int64_t>(
-      std::floor(static_cast<float>(input) * static_cast<float>(scale)));
+  const float extent = std::floor(static_cast<float>(input) * static_cast<float>(scale));
+  if (!(extent <= static_cast<float>(kMostBytes)))
+    fail_model("scale " + std::to_string(scale) + " of a dimension of " + std::to_string(input));
+  return static_cast<std::int64_t>(extent);
 }
 
 void check_count(const std::string& what, std::size_t count, std::size_t axes) {
@@ -50,7 +55,7 @@ void apply_scales(const std::vector<double>& scales, const std::vector<std::size
                   std::vector<ResampleAxis>& result) {
   check_count("scales", scales.size(), axes.size());
   for (std::size_t i = 0; i < axes.size(); ++i) {
-    if (scales[i] <= 0) fail_model("scale " + std::to_string(scales[i]) + ", needs more than 0");
+    if (!(scales[i] > 0)) fail_model("scale " + std::to_string(scales[i]) + ", needs more than 0");
     result[axes[i]].scale = scales[i];
     result[axes[i]].output = scaled_extent(result[axes[i]].input, scales[i]);
   }
@@ -60,6 +65,7 @@ void apply_scales(const std::vector<double>& scales, const std::vector<std::size
 void apply_sizes(const Attrs& attrs, const std::vector<std::int64_t>& sizes,
                  const std::vector<std::size_t>& axes, std::vector<ResampleAxis>& result) {
   check_count("sizes", sizes.size(), axes.size());
+  check_not_negative(sizes, "sizes");
   const std::string policy = attrs.get_string("keep_aspect_ratio_policy", "stretch");
   std::vector<double> ratios;
   for (std::size_t i = 0; i < axes.size(); ++i) {
@@ -76,8 +82,10 @@ void apply_sizes(const Attrs& attrs, const std::vector<std::int64_t>& sizes,
                                                : *std::max_element(ratios.begin(), ratios.end());
   for (std::size_t i : axes) {
     result[i].scale = common;
-    result[i].output =
-        static_cast<std::int64_t>(std::round(common * static_cast<double>(result[i].input)));
+    const double extent = std::round(common * static_cast<double>(result[i].input));
+    if (!(extent <= static_cast<double>(kMostBytes)))
+      fail_model("sizes that a dimension of " + std::to_string(result[i].input) + " cannot have");
+    result[i].output = static_cast<std::int64_t>(extent);
   }
 }
 
@@ -122,6 +130,8 @@ ResampleMode resize_mode(const Attrs& attrs, int version) {
 
 std::vector<TensorDesc> output_desc(DataType dtype, const std::vector<ResampleAxis>& axes) {
   Shape shape;
+  for (const ResampleAxis& axis : axes)
+    if (axis.input == 0 && axis.output > 0) fail_model("a dimension of 0 cannot be stretched");
   for (const ResampleAxis& axis : axes) shape.push_back(axis.output);
   return {{.dtype = dtype, .shape = std::move(shape)}};
 }

@@ -1,4 +1,5 @@
 // ReverseSequence: the first elements of each sequence of a batch in reverse order.
+#include "reference/axes.h"
 #include "reference/elementwise.h"
 #include "reference/strided.h"
 
@@ -22,7 +23,7 @@ SequenceAxes axes_of(const Attrs& attrs) {
 std::vector<TensorDesc> infer_reverse(const InferContext& ctx) {
   if (ctx.shape(0).size() < 2)
     fail_model("the shape is " + to_string(ctx.shape(0)) + ", expected batch and time");
-  axes_of(ctx.attrs);
+  check_vector(ctx.shape(1), ctx.shape(0)[axes_of(ctx.attrs).batch], "sequence_lens");
   return infer_like_first(ctx);
 }
 

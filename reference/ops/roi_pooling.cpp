@@ -18,6 +18,7 @@ Shape pooled_shape(const Shape& x, const Shape& rois, std::int64_t numbers_per_r
   if (x.size() != 4 || rois.size() != 2 || (rois[1] != numbers_per_roi && rois[1] != kUnknownDim)) {
     fail_model("input " + to_string(x) + " with regions " + to_string(rois));
   }
+  if (x[2] == 0 || x[3] == 0) fail_model("input " + to_string(x) + " has no pixels");
   if (height < 1 || width < 1) {
     fail_model("pools to " + std::to_string(height) + "x" + std::to_string(width));
   }
@@ -65,6 +66,8 @@ std::vector<TensorDesc> infer_roi_align(const InferContext& context) {
                                  context.attrs.get_int("output_width", 1))}};
 }
 
+constexpr double kMostSamples = 65536;  ///< of one bin along one axis: images are smaller
+
 /// One axis of a region: where its bins begin, how large they are and how many samples each takes.
 struct Bins {
   double begin = 0, size = 0;
@@ -91,8 +94,10 @@ void compute_roi_align(const OpContext& context) {
     double length = (to - from) * scale;
     if (!is_half_pixel) length = std::max(length, 1.0);
     const double size = length / static_cast<double>(bins);
-    return Bins{from * scale - offset, size,
-                ratio > 0 ? ratio : static_cast<std::int64_t>(std::ceil(size))};
+    const double samples = ratio > 0 ? static_cast<double>(ratio) : std::ceil(size);
+    if (!(samples <= kMostSamples))
+      fail_model("a region takes " + std::to_string(samples) + " samples for each bin");
+    return Bins{from * scale - offset, size, static_cast<std::int64_t>(std::max(samples, -1.0))};
   };
   std::vector<double> y;
   for (std::int64_t r = 0; r < y_shape[0]; ++r) {
@@ -146,11 +151,16 @@ void compute_max_roi_pool(const OpContext& context) {
   const Shape &x_shape = context.inputs[0].desc.shape, &y_shape = context.outputs[0].desc.shape;
   const double scale = context.attrs.get_float("spatial_scale", 1);
   const auto x = to_doubles(context.inputs[0]), rois = to_doubles(context.inputs[1]);
-  const auto corner = [&](double v) { return static_cast<std::int64_t>(std::round(v * scale)); };
+  const auto whole = [](double v) {  // what no image reaches is as good as its border
+    constexpr double kFar = 1e9;
+    return std::isnan(v) ? std::int64_t{0}
+                         : static_cast<std::int64_t>(std::clamp(std::round(v), -kFar, kFar));
+  };
+  const auto corner = [&](double v) { return whole(v * scale); };
   std::vector<double> y;
   for (std::int64_t r = 0; r < y_shape[0]; ++r) {
     const double* roi = rois.data() + r * 5;  // image, x1, y1, x2, y2
-    const std::int64_t n = batch_index(static_cast<std::int64_t>(roi[0]), x_shape[0]);
+    const std::int64_t n = batch_index(whole(roi[0]), x_shape[0]);
     for (std::int64_t c = 0; c < x_shape[1]; ++c) {
       const Plane plane{x.data() + (n * x_shape[1] + c) * x_shape[2] * x_shape[3], x_shape[2],
                         x_shape[3]};

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "base/size.h"
 #include "reference/fail.h"
 #include "reference/onnx_data_type.h"
 #include "reference/op.h"
@@ -61,7 +62,10 @@ std::vector<std::int64_t> mel_edges(const OpContext& context) {
   std::vector<std::int64_t> edges;
   for (std::int64_t i = 0; i < count; ++i) {
     const double hertz = to_hertz(low + static_cast<double>(i) * step);
-    edges.push_back(static_cast<std::int64_t>(std::floor((length + 1) * hertz / rate)));
+    const double edge = std::floor((length + 1) * hertz / rate);
+    if (!(std::abs(edge) <= static_cast<double>(kMostBytes)))
+      fail_model("a filter begins at bin " + std::to_string(edge));
+    edges.push_back(static_cast<std::int64_t>(edge));
   }
   return edges;
 }

@@ -111,7 +111,8 @@ void compute_slice(const OpContext& ctx) {
   const auto ranges = ranges_of(in.desc.shape, *bounds_of(ctx.attrs, ctx.version, ctx.inputs));
   for (std::size_t d = 0; d < ranges.size(); ++d) {
     from.offset += ranges[d].start * from.strides[d];
-    from.strides[d] *= ranges[d].step;
+    // A step may be anything where there is nothing to step to.
+    if (ranges[d].count > 1) from.strides[d] *= ranges[d].step;
   }
   copy_strided(in.desc.dtype, out.desc.shape, from, {out.data, 0, dense_strides(out.desc.shape)});
 }
