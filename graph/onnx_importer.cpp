@@ -52,7 +52,7 @@ ValueId Importer::Scope::find(const std::string& name) const {
 
 Importer::Importer(onnx::ModelProto& model, const std::filesystem::path& path,
                    const ImportOptions& options)
-    : model_(model), path_(path), options_(options), tensors_(path.parent_path()) {
+    : model_(model), path_(path), options_(options), tensors_(path.parent_path(), budget_) {
   for (const onnx::FunctionProto& function : model.functions())
     functions_[{canonical_domain(function.domain()), function.name()}] = &function;
   for (const auto& info : model.graph().value_info())
@@ -67,12 +67,14 @@ Graph Importer::run() {
   import_inputs(scope);
   import_initializers(*model_.mutable_graph(), scope);
   import_nodes(model_.graph().node(), scope);
-  if (!unsupported_.empty()) {
+  if (unsupported_count_ > 0) {
     std::string list;
     for (const std::string& entry : unsupported_) list += (list.empty() ? "" : ", ") + entry;
+    if (unsupported_count_ > unsupported_.size())
+      list += ", and " + std::to_string(unsupported_count_ - unsupported_.size()) + " more";
     throw Error(ExitCode::kModel,
-                std::to_string(unsupported_.size()) + " unsupported operator" +
-                    (unsupported_.size() > 1 ? "s: " : ": ") + list,
+                std::to_string(unsupported_count_) + " unsupported operator" +
+                    (unsupported_count_ > 1 ? "s: " : ": ") + list,
                 "", "replace them, or export the model another way");
   }
   import_outputs(scope);
@@ -88,6 +90,8 @@ void Importer::import_nodes(const Nodes& nodes, Scope& scope) {
 
 void Importer::import_node(const onnx::NodeProto& proto, Scope& scope) {
   const std::string domain = canonical_domain(proto.domain());
+  if (proto.output_size() == 0) fail(proto, "has no output");
+  budget_.add_node("node " + describe(proto));
   if (const auto function = functions_.find({domain, proto.op_type()});
       function != functions_.end())
     return import_call(proto, *function->second, scope);
@@ -140,6 +144,8 @@ void Importer::note_unsupported(const onnx::NodeProto& proto, const Scope& scope
   const auto opset = scope.opsets.find(domain);
   const std::string version = opset == scope.opsets.end() ? "?" : std::to_string(opset->second);
   const std::string name = describe(proto);
+  constexpr std::size_t kMostListed = 100;
+  if (++unsupported_count_ > kMostListed) return;
   unsupported_.push_back("node " + name.substr(0, name.size() - 1) + ", opset " + version + why +
                          ")");
 }
@@ -177,6 +183,7 @@ void Importer::import_branch(const onnx::NodeProto& proto, Scope& scope) {
               .call = scope.call,
               .depth = scope.depth + 1};
   if (inner.depth > kDeepestCall) fail(proto, "is nested too deeply");
+  budget_.add_bytes(branch->ByteSizeLong(), "node " + describe(proto));
   onnx::GraphProto body = *branch;
   import_initializers(body, inner);
   import_nodes(body.node(), inner);
@@ -191,6 +198,7 @@ void Importer::import_branch(const onnx::NodeProto& proto, Scope& scope) {
 void Importer::import_call(const onnx::NodeProto& proto, const onnx::FunctionProto& function,
                            Scope& scope) {
   if (scope.depth >= kDeepestCall) fail(proto, "calls functions too deeply; does one call itself?");
+  budget_.add_bytes(bytes_of(function), "node " + describe(proto));
   Scope body;
   body.prefix = unique_node_name(proto, scope) + "/";
   body.opsets = opsets_of(function.opset_import());
@@ -220,6 +228,12 @@ void Importer::import_call(const onnx::NodeProto& proto, const onnx::FunctionPro
   }
 }
 
+std::size_t Importer::bytes_of(const onnx::FunctionProto& function) {
+  const auto [at, is_new] = function_bytes_.try_emplace(&function, 0);
+  if (is_new) at->second = function.ByteSizeLong();
+  return at->second;
+}
+
 ValueId Importer::declare(const std::string& name, Scope& scope) {
   TensorDesc desc{.shape = kUnknownRankShape};
   const bool is_main = scope.parent == nullptr && scope.prefix.empty();
@@ -231,8 +245,11 @@ ValueId Importer::declare(const std::string& name, Scope& scope) {
 }
 
 std::string Importer::unique_value_name(const std::string& name) {
+  budget_.add_value("value '" + name + "'");
   std::string unique = name;
-  for (int n = 2; !value_names_.insert(unique).second; ++n) unique = name + "_" + std::to_string(n);
+  while (!value_names_.insert(unique).second)
+    unique = name + "_" + std::to_string(1 + ++repeated_[name]);
+  budget_.add_name(unique);
   return unique;
 }
 
@@ -241,6 +258,7 @@ std::string Importer::unique_node_name(const onnx::NodeProto& proto, const Scope
   std::string unique = base;
   if (proto.name().empty()) unique += "_" + std::to_string(made_up_[base]++);
   while (!node_names_.insert(unique).second) unique = base + "_" + std::to_string(made_up_[base]++);
+  budget_.add_name(unique);
   return unique;
 }
 

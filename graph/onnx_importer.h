@@ -46,6 +46,8 @@ class Importer {
   void import_outputs(Scope& scope);
   void keep_out_nodes();
   void check_outputs() const;
+  /// Of a function: what its nodes take, each time it is called.
+  std::size_t bytes_of(const onnx::FunctionProto& function);
 
   /// The operator and the version that the node means; nullptr after noting why there is none.
   const reference::OpDef* find_operator(const onnx::NodeProto& proto, const Scope& scope,
@@ -60,6 +62,7 @@ class Importer {
   onnx::ModelProto& model_;
   const std::filesystem::path path_;
   const ImportOptions& options_;
+  ImportBudget budget_;
   TensorReader tensors_;
   std::map<std::pair<std::string, std::string>, const onnx::FunctionProto*>
       functions_;                               ///< domain, name
@@ -67,7 +70,10 @@ class Importer {
   std::set<std::string> value_names_;
   std::set<std::string> node_names_;
   std::map<std::string, int> made_up_;  ///< ONNX type -> names made up so far
-  std::vector<std::string> unsupported_;
+  std::map<std::string, int> repeated_;  ///< name -> values of that name so far
+  std::map<const onnx::FunctionProto*, std::size_t> function_bytes_;
+  std::vector<std::string> unsupported_;  ///< the first of them, in words
+  std::size_t unsupported_count_ = 0;
   Graph graph_;
   ShapeInference inference_{graph_};
 };

@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "base/error.h"
+#include "base/size.h"
 #include "graph/input_shapes.h"
 #include "graph/onnx_importer.h"
 
@@ -48,6 +49,8 @@ void Importer::import_inputs(Scope& scope) {
     if (!initialized.contains(info.name())) inputs.push_back(declared_input(info));
   resolve_input_shapes(inputs, options_.input_shapes);
   for (const DeclaredInput& input : inputs) {
+    check_size(input.desc, "input '" + input.name + "'");
+    budget_.add_value("input '" + input.name + "'");
     if (!value_names_.insert(input.name).second)
       throw Error(ExitCode::kModel, "is declared twice", "input '" + input.name + "'");
     const ValueId id = graph_.add_value(input.name, input.desc);
@@ -76,8 +79,10 @@ ValueId Importer::through_identity(ValueId from, const std::string& name) {
   const reference::OpDef* identity = reference::ops().find_onnx("", "Identity");
   AOE_CHECK(identity != nullptr, "there is no Identity operator");
   Node node;
+  budget_.add_node("output '" + name + "'");
   std::string node_name = "Identity_" + name;
-  while (!node_names_.insert(node_name).second) node_name += "_";
+  while (!node_names_.insert(node_name).second)
+    node_name = "Identity_" + name + "_" + std::to_string(++made_up_["Identity_" + name]);
   node.name = node_name;
   node.op = {.type = identity->type, .version = identity->versions.back()};
   node.inputs = {from};

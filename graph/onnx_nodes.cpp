@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "base/size.h"
 #include "graph/graph.h"
 #include "graph/onnx_proto.h"
 #include "reference/onnx_data_type.h"
@@ -126,6 +127,7 @@ TensorDesc read_declaration(const onnx::ValueInfoProto& info) {
   for (const auto& dim : tensor.shape().dim())
     desc.shape.push_back(dim.has_dim_value() && dim.dim_value() >= 0 ? dim.dim_value()
                                                                      : kUnknownDim);
+  check_size(desc, "value '" + info.name() + "'");
   return desc;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/tensor.h"
+#include "graph/import_budget.h"
 #include "reference/attrs.h"
 
 namespace aoe::graph {
@@ -21,8 +22,9 @@ onnx::ModelProto load_model(const std::filesystem::path& path);
 /// Turns TensorProtos into constants; knows where external data lies.
 class TensorReader {
  public:
-  explicit TensorReader(std::filesystem::path model_directory)
-      : directory_(std::move(model_directory)) {}
+  /// `budget` must outlive the reader.
+  TensorReader(std::filesystem::path model_directory, ImportBudget& budget)
+      : directory_(std::move(model_directory)), budget_(budget) {}
   /// Throws Error(kModel) that names the tensor.
   ConstantPtr read(const onnx::TensorProto& tensor) const;
   ConstantPtr read(const onnx::SparseTensorProto& tensor) const;
@@ -31,6 +33,7 @@ class TensorReader {
   std::string external_bytes(const onnx::TensorProto& tensor, std::size_t expected_bytes) const;
 
   std::filesystem::path directory_;
+  ImportBudget& budget_;
 };
 
 /// The attributes of a call of a function, by name: what its body's ref_attr_name refers to.

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/size.h"
 #include "graph/onnx_proto.h"
 #include "reference/onnx_data_type.h"
 
@@ -15,6 +16,12 @@ namespace {
 
 [[noreturn]] void fail(const std::string& tensor, const std::string& what) {
   throw Error(ExitCode::kModel, what, "tensor '" + tensor + "'");
+}
+
+void check_shape(const std::string& tensor, const TensorDesc& desc) {
+  check_size(desc, "tensor '" + tensor + "'");
+  for (const std::int64_t dim : desc.shape)
+    if (dim < 0) fail(tensor, "has a negative dimension: " + std::to_string(dim));
 }
 
 /// dtype and shape, with every number checked: a damaged file must not make us allocate terabytes.
@@ -28,12 +35,7 @@ TensorDesc desc_of(const onnx::TensorProto& tensor) {
   if (desc.dtype == DataType::kString)
     fail(tensor.name(), "holds strings; only numbers and bools are supported");
   desc.shape.assign(tensor.dims().begin(), tensor.dims().end());
-  std::int64_t bytes = static_cast<std::int64_t>(size_bytes(desc.dtype));
-  for (const std::int64_t dim : desc.shape) {
-    if (dim < 0) fail(tensor.name(), "has a negative dimension: " + std::to_string(dim));
-    if (__builtin_mul_overflow(bytes, std::max<std::int64_t>(dim, 1), &bytes))
-      fail(tensor.name(), "is larger than memory can be: " + to_string(desc.shape));
-  }
+  check_shape(tensor.name(), desc);
   return desc;
 }
 
@@ -192,10 +194,8 @@ ConstantPtr TensorReader::read(const onnx::SparseTensorProto& sparse) const {
   const ConstantPtr indices = read(sparse.indices());
   TensorDesc desc{.dtype = values->desc().dtype,
                   .shape = {sparse.dims().begin(), sparse.dims().end()}};
-  std::int64_t bytes = static_cast<std::int64_t>(size_bytes(desc.dtype));
-  for (const std::int64_t dim : desc.shape)
-    if (dim < 0 || __builtin_mul_overflow(bytes, std::max<std::int64_t>(dim, 1), &bytes))
-      fail(tensor, "has an impossible shape");
+  check_shape(tensor, desc);
+  budget_.add_bytes(storage_bytes(desc), "tensor '" + tensor + "'");
   const std::int64_t count = element_count(values->desc().shape);
   const std::int64_t rank = static_cast<std::int64_t>(desc.shape.size());
   const bool is_linear = indices->desc().shape == Shape{count};

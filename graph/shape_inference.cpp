@@ -2,6 +2,7 @@
 #include "graph/shape_inference.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "base/check.h"
 #include "base/error.h"
@@ -13,11 +14,6 @@ namespace {
 /// Values are carried along up to this size: enough for shapes, axes and scales, too small to cost
 /// anything.
 constexpr std::size_t kMostKnownBytes = 16384;
-
-/// Ops whose result depends on the shape of their input only.
-bool reads_shape_only(const Node& node) {
-  return (node.op.type == "Shape" || node.op.type == "Size") && node.op.epilogue.empty();
-}
 
 TensorDesc merge(TensorDesc inferred, const TensorDesc& declared) {
   if (declared.shape.size() == inferred.shape.size() && has_known_rank(declared)) {
@@ -69,7 +65,8 @@ void ShapeInference::infer_node(NodeId id) {
     return desc.dtype == DataType::kUndefined || !has_known_rank(desc);
   };
   if (std::ranges::any_of(node.inputs, is_unknown)) return;  // the declarations stay
-  const std::vector<Tensor> inputs = inputs_of(node);
+  std::vector<Tensor> inputs = inputs_of(node);
+  hide_what_is_too_much(node, inputs);
   std::vector<TensorDesc> descs;
   try {
     descs = naming(node, [&] { return reference::infer(node.op, inputs, node.outputs.size()); });
@@ -86,37 +83,26 @@ void ShapeInference::infer_node(NodeId id) {
   learn_values(node, inputs);
 }
 
-void ShapeInference::learn_values(const Node& node, const std::vector<Tensor>& inputs) {
-  const auto values = naming(node, [&] { return evaluate(graph_, node, inputs, kMostKnownBytes); });
-  for (std::size_t i = 0; i < values.size(); ++i)
-    if (values[i]) known_[node.outputs[i]] = values[i];
+/// The shape of what these give out depends on all values that they read: inferring it costs as much as computing it.
+void ShapeInference::hide_what_is_too_much(const Node& node, std::vector<Tensor>& inputs) {
+  constexpr std::string_view kReadValues[] = {"Compress", "NonMaxSuppressionV7", "NonZero",
+                                              "Unique"};
+  if (std::ranges::find(kReadValues, node.op.type) == std::end(kReadValues) ||
+      std::ranges::any_of(inputs, [](const Tensor& t) { return t.is_present() && !t.data; }))
+    return;
+  const double work = evaluation_work(node.op, inputs, {});
+  if (work <= budget_.work) {
+    budget_.work -= work;
+    return;
+  }
+  for (Tensor& input : inputs) input.data = nullptr;
 }
 
-std::vector<ConstantPtr> evaluate(const Graph& graph, const Node& node,
-                                  const std::vector<Tensor>& inputs, std::size_t most_bytes) {
-  const reference::OpDef* def = reference::ops().find(node.op.type);
-  if (def != nullptr && !def->is_deterministic) return {};
-  for (const Tensor& input : inputs) {
-    const bool is_known =
-        input.data != nullptr || (reads_shape_only(node) && is_static(input.desc.shape));
-    if (input.is_present() && !is_known) return {};
-  }
-  std::vector<std::shared_ptr<Constant>> results;
-  std::vector<Tensor> outputs;
-  std::size_t bytes = 0;
-  for (const ValueId id : node.outputs) {
-    results.push_back(nullptr);
-    outputs.emplace_back();
-    if (id == kNone) continue;
-    const TensorDesc& desc = graph.values[id].desc;
-    if (!is_static(desc.shape) || size_bytes(desc.dtype) == 0) return {};
-    bytes += storage_bytes(desc);
-    if (bytes > most_bytes) return {};
-    results.back() = std::make_shared<Constant>(desc);
-    outputs.back() = {desc, results.back()->mutable_data()};
-  }
-  reference::run(node.op, inputs, outputs);
-  return {results.begin(), results.end()};
+void ShapeInference::learn_values(const Node& node, const std::vector<Tensor>& inputs) {
+  const auto values =
+      naming(node, [&] { return evaluate(graph_, node, inputs, kMostKnownBytes, budget_); });
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (values[i]) known_[node.outputs[i]] = values[i];
 }
 
 void infer_shapes(Graph& graph) {

@@ -5,6 +5,7 @@
 
 #include <unordered_map>
 
+#include "graph/evaluation.h"
 #include "graph/graph.h"
 
 namespace aoe::graph {
@@ -23,16 +24,12 @@ class ShapeInference {
 
  private:
   std::vector<Tensor> inputs_of(const Node& node) const;
+  void hide_what_is_too_much(const Node& node, std::vector<Tensor>& inputs);
   void learn_values(const Node& node, const std::vector<Tensor>& inputs);
 
   Graph& graph_;
   std::unordered_map<ValueId, ConstantPtr> known_;
+  EvaluationBudget budget_;
 };
-
-/// Computes all outputs of a node whose input values are all known (or, for Shape and Size, whose
-/// input's shape is). Empty when they are not, or when the outputs would take more than
-/// `most_bytes`.
-std::vector<ConstantPtr> evaluate(const Graph& graph, const Node& node,
-                                  const std::vector<Tensor>& inputs, std::size_t most_bytes);
 
 }  // namespace aoe::graph

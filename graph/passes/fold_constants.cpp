@@ -3,16 +3,16 @@
 // Quantised weights and biases stay integers until fuse_quantized has seen them; fold_dequantized then folds the rest.
 #include <algorithm>
 
+#include "base/log.h"
+#include "graph/evaluation.h"
 #include "graph/passes.h"
 #include "graph/rewrite.h"
-#include "graph/shape_inference.h"
+
 
 namespace aoe::graph {
 namespace {
 
-/// A model may ask for a constant that is larger than itself: the weights of light models
-/// (ConstantOfShape) are to be folded, an Expand to terabytes is not. The largest layer of common
-/// models has 400 MB.
+/// Of one constant: the weights of light models (ConstantOfShape) are to be folded, an Expand to terabytes is not.
 constexpr std::size_t kMostFoldedBytes = std::size_t{1} << 30;
 
 bool is_shape_query(const Node& node) {
@@ -33,7 +33,7 @@ bool dequantises_weights(const Graph& graph, const Node& node) {
   return size_bytes(dtype) == 1 || dtype == DataType::kInt32;
 }
 
-bool fold(Graph& graph, NodeId id) {
+bool fold(Graph& graph, NodeId id, EvaluationBudget& budget) {
   const Node& node = graph.nodes[id];
   if (!is_foldable(graph, node)) return false;
   std::vector<Tensor> inputs;
@@ -45,7 +45,8 @@ bool fold(Graph& graph, NodeId id) {
     else
       inputs.push_back({graph.values[input].desc, nullptr});
   }
-  const std::vector<ConstantPtr> results = evaluate(graph, node, inputs, kMostFoldedBytes);
+  const std::vector<ConstantPtr> results = 
+      evaluate(graph, node, inputs, kMostFoldedBytes, budget);
   if (results.empty()) return false;
   graph.remove_node(id);
   for (std::size_t i = 0; i < results.size(); ++i)
@@ -53,17 +54,27 @@ bool fold(Graph& graph, NodeId id) {
   return true;
 }
 
-bool fold_constants(Graph& graph) {
+/// Folds the nodes that `is_wanted` holds for.
+template <typename Wanted>
+bool fold_all(Graph& graph, Wanted is_wanted) {
   bool changed = false;
+  EvaluationBudget budget;
   for (const NodeId id : graph.topological_order())
-    if (!dequantises_weights(graph, graph.nodes[id])) changed |= fold(graph, id);
+    if (is_wanted(graph.nodes[id])) changed |= fold(graph, id, budget);
+  if (budget.nodes_left_alone > 0)
+    logger("graph")->info(
+        "{} nodes that read constants only stay operators: folding them would take more than {} "
+        "bytes or {:.0e} steps",
+        budget.nodes_left_alone, EvaluationBudget{}.bytes, EvaluationBudget{}.work);
   return changed;
 }
 
+bool fold_constants(Graph& graph) {
+  return fold_all(graph, [&](const Node& node) { return !dequantises_weights(graph, node); });
+}
+
 bool fold_dequantized(Graph& graph) {
-  bool changed = false;
-  for (const NodeId id : graph.topological_order()) changed |= fold(graph, id);
-  return changed;
+  return fold_all(graph, [](const Node&) { return true; });
 }
 
 }  // namespace

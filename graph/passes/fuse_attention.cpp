@@ -164,14 +164,17 @@ class Fusion {
                     .op = call_of("SelectV2"),
                     .inputs = {condition, on, off},
                     .outputs = {mask}};
+    std::vector<ConstantPtr> folded;
     if (const ConstantPtr known = graph_.values[condition].constant) {
       const std::vector<Tensor> inputs = {known->view(), graph_.values[on].constant->view(),
                                           graph_.values[off].constant->view()};
-      graph_.values[mask].constant =
-          evaluate(graph_, node, inputs, std::numeric_limits<std::size_t>::max()).at(0);
-    } else {
-      graph_.add_node(node);
+      EvaluationBudget budget;
+      folded = evaluate(graph_, node, inputs, budget.bytes, budget);
     }
+    if (folded.empty())
+      graph_.add_node(node);
+    else
+      graph_.values[mask].constant = folded.front();
     return masks_[key] = mask;
   }
 

@@ -81,11 +81,13 @@ void widen_window(reference::Attrs& attrs) {
 bool is_widenable(const Graph& graph, const Node& node) {
   if (node.outputs.size() != 1 || node.outputs[0] == kNone || !has_input(node, 0)) return false;
   const Shape& out = shape_of(graph, node.outputs[0]);
-  if (out.size() != kSequenceRank || !is_static(out)) return false;
+  // Of nothing there is nothing to gain, and a Reshape reads a 0 as "as it was".
+  if (out.size() != kSequenceRank || !is_static(out) || element_count(out) == 0) return false;
   for (const ValueId input : node.inputs) {
     if (input == kNone) continue;
     const Shape& shape = shape_of(graph, input);
-    if (shape.size() > kSequenceRank || !is_static(shape)) return false;
+    if (shape.size() > kSequenceRank || !is_static(shape) || element_count(shape) == 0)
+      return false;
     if (dtype_of(graph, input) != DataType::kFloat) return false;
   }
   return has_window(node) ? shape_of(graph, node.inputs[0]).size() == kSequenceRank

@@ -1,0 +1,33 @@
+// Counting.
+#include "graph/import_budget.h"
+
+#include "base/error.h"
+
+namespace aoe::graph {
+namespace {
+
+void take(std::size_t& sum, std::size_t count, std::size_t most, const char* what,
+          const std::string& where) {
+  if (count > most - sum)
+    throw Error(ExitCode::kModel,
+                "the model has more than " + std::to_string(most) + " " + what +
+                    " with its functions and branches written out",
+                where);
+  sum += count;
+}
+
+}  // namespace
+
+void ImportBudget::add_node(const std::string& where) {
+  take(nodes_, 1, kMostNodes, "nodes", where);
+}
+
+void ImportBudget::add_value(const std::string& where) {
+  take(values_, 1, kMostValues, "values", where);
+}
+
+void ImportBudget::add_bytes(std::size_t count, const std::string& where) {
+  take(bytes_, count, kMostBytes, "bytes", where);
+}
+
+}  // namespace aoe::graph

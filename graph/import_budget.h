@@ -1,0 +1,30 @@
+// ImportBudget: how large a model may become when functions and branches are written out, ranges are expanded and so on.
+// A file of a few kilobytes can call functions that call functions two thousand million times; limits make a line of
+// that. Honest models stay far below: the largest have some ten thousand nodes.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace aoe::graph {
+
+class ImportBudget {
+ public:
+  static constexpr std::size_t kMostNodes = 100'000;
+  static constexpr std::size_t kMostValues = 1'000'000;
+  /// Of what is not a tensor of the main graph, stored as it is: bodies of functions and branches, each time they are
+  /// used, and the dense form of sparse tensors.
+  static constexpr std::size_t kMostBytes = std::size_t{1} << 30;
+
+  /// These throw Error(kModel) with the limit and `where` ("node x") once the sum is beyond it.
+  void add_node(const std::string& where);
+  void add_value(const std::string& where);
+  /// Names grow with the depth of calls, and each is kept in several places.
+  void add_name(const std::string& name) { add_bytes(8 * name.size(), "'" + name.substr(0, 64) + "'"); }
+  void add_bytes(std::size_t count, const std::string& where);
+
+ private:
+  std::size_t nodes_ = 0, values_ = 0, bytes_ = 0;
+};
+
+}  // namespace aoe::graph
