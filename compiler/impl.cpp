@@ -10,6 +10,8 @@
 namespace aoe::compiler {
 namespace {
 
+constexpr std::string_view kPlainest = "reference";  ///< the Impl that takes every task
+
 const FormatChoice* find_format(const std::vector<FormatChoice>& choices, const std::string& name) {
   const auto found = std::find_if(choices.begin(), choices.end(),
                                   [&](const FormatChoice& choice) { return choice.name == name; });
@@ -30,6 +32,39 @@ Result<void> check_schedule(const ScheduleSpace& space, const Schedule& schedule
   if (space.is_legal && !space.is_legal(schedule))
     return Unexpected("the stored Schedule is not legal");
   return {};
+}
+
+bool is_empty(const TensorDesc& desc) {
+  return desc.dtype != DataType::kUndefined && element_count(desc.shape) == 0;
+}
+
+/// Whether the Impls of the op look at each input for what is constant. Others take for granted that what they work on
+/// is given when they run, and their weights when they are built.
+bool takes_any_constant(const reference::OpCall& op) {
+  constexpr std::string_view kTypes[] = {"ConcatV2", "GatherElements", "GatherV2", "Gemm",
+                                         "MatMulV2", "SelectV2"};
+  if (reference::is_fused_type(op.type) || std::ranges::find(kTypes, op.type) != std::end(kTypes))
+    return true;
+  const reference::OpDef* const def = reference::ops().find(op.type);
+  return def != nullptr && def->is_elementwise;
+}
+
+/// Whether the Impl takes the task. Tensors without elements, and tasks that nothing is given to when they run, are the
+/// reference's alone: kernels divide by extents, and constants have no buffers but those that an Impl packs.
+Result<void> takes(const Impl& impl, const Task& task, const Soc& soc) {
+  if (impl.name() != kPlainest) {
+    if (std::ranges::any_of(task.outputs, is_empty) ||
+        std::ranges::any_of(task.inputs, is_empty, &TaskInput::desc))
+      return Unexpected("a tensor has no elements");
+    const auto is_given = [](const TaskInput& input) {
+      return input.is_present() && !input.constant;
+    };
+    if (std::ranges::none_of(task.inputs, is_given))
+      return Unexpected("all inputs are constants");
+    if (task.inputs[0].constant && !takes_any_constant(task.op))
+      return Unexpected("what it works on is a constant");
+  }
+  return impl.supports(task, soc);
 }
 
 }  // namespace
@@ -79,7 +114,7 @@ Result<Candidate> candidate_of(const bank::Strategy& strategy, const Task& task,
   if (impl->version() != strategy.impl_version)
     return Unexpected(strategy.impl + " has version " + std::to_string(impl->version()) +
                       ", the strategy is for version " + std::to_string(strategy.impl_version));
-  if (const Result<void> supported = impl->supports(task, soc); !supported)
+  if (const Result<void> supported = takes(*impl, task, soc); !supported)
     return Unexpected(supported.error());
   const std::vector<FormatChoice> choices = impl->formats(task, soc);
   const FormatChoice* format = find_format(choices, strategy.format);
@@ -93,7 +128,7 @@ Result<Candidate> candidate_of(const bank::Strategy& strategy, const Task& task,
 std::vector<Candidate> default_candidates(const Task& task, const Soc& soc) {
   std::vector<Candidate> candidates;
   for (const Impl* impl : impls().all()) {
-    if (const Result<void> supported = impl->supports(task, soc); !supported) {
+    if (const Result<void> supported = takes(*impl, task, soc); !supported) {
       logger("compiler")
           ->debug("task={} impl={} refused: {}", task.op.type, impl->name(), supported.error());
       continue;

@@ -19,9 +19,9 @@ namespace {
 }
 
 void check_shape(const std::string& tensor, const TensorDesc& desc) {
-  check_size(desc, "tensor '" + tensor + "'");
   for (const std::int64_t dim : desc.shape)
     if (dim < 0) fail(tensor, "has a negative dimension: " + std::to_string(dim));
+  check_size(desc, "tensor '" + tensor + "'");
 }
 
 /// dtype and shape, with every number checked: a damaged file must not make us allocate terabytes.

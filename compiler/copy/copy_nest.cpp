@@ -65,6 +65,8 @@ void CopyNest::merge_dimensions() {
   region_.extents = nest.extents;
   region_.to = nest.strides[0];
   region_.from = nest.strides[1];
+  // A single element is where it is: no stride leads on from it, and stores ask for one.
+  if (region_.extents.back() == 1 && region_.to.back() == 0) region_.to.back() = 1;
 }
 
 /// Target columns (source rows) that one parallel iteration transposes: a strip of tiles.

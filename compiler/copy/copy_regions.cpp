@@ -266,7 +266,8 @@ Regions slice_regions(const Task& task, Format main, int c0) {
     }
     const std::size_t stored = stored_dimension(d, main);
     region.from_offset += range.start * region.from[stored];
-    region.from[stored] *= range.step;
+    // A step may be anything where there is nothing to step to.
+    if (extents[stored] > 1) region.from[stored] *= range.step;
   }
   return std::vector{region};
 }

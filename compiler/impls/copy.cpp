@@ -73,6 +73,10 @@ class Copy final : public Impl {
     }
     if (task.inputs[0].constant && task.op.type != "ConcatV2")
       return Unexpected("moves a constant");
+    for (const TaskInput& input : task.inputs)
+      if (task.op.type == "ConcatV2" && input.constant && input.desc.dtype != DataType::kFloat)
+        return Unexpected("a part is a constant of " + std::string(aoe::name(input.desc.dtype)) +
+                          ", they are packed as float32");
     if (task.op.type == "TransData" && task.in(0).shape.size() < 2) {
       return Unexpected("TransData of " + to_string(task.in(0).shape));
     }

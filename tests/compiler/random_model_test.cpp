@@ -5,33 +5,19 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <random>
 
 #include "graph/passes.h"
 #include "graph/rewrite.h"
 #include "graph/shape_inference.h"
 #include "tests/compiler/compiled_model.h"
 #include "tests/compiler/machine_code.h"
+#include "tests/compiler/random_candidates.h"
 
 namespace aoe::compiler {
 namespace {
 
 using graph::Graph;
 using graph::ValueId;
-
-class Random {
- public:
-  explicit Random(std::uint32_t seed) : engine_(seed) {}
-  std::uint32_t below(std::size_t limit) { return static_cast<std::uint32_t>(engine_() % limit); }
-  bool one_in(std::size_t n) { return below(n) == 0; }
-  template <typename T>
-  const T& pick(const std::vector<T>& list) {
-    return list[below(list.size())];
-  }
-
- private:
-  std::mt19937 engine_;
-};
 
 /// Draws nodes over the values there are. Images are N,C,H,W; some values become matrices on the way.
 class RandomModel {
@@ -237,43 +223,6 @@ class RandomModel {
   Graph graph_;
   std::vector<ValueId> pool_;
 };
-
-Schedule random_schedule(const ScheduleSpace& space, Random& random) {
-  constexpr int kAttempts = 16;
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    Schedule schedule;
-    for (const ScheduleAxis& axis : space.axes) schedule[axis.name] = random.pick(axis.values);
-    if (!space.is_legal || space.is_legal(schedule)) return schedule;
-  }
-  return space.heuristic;
-}
-
-/// A candidate for most nodes; the rest get what an untuned compile would take.
-std::map<std::string, Candidate> random_candidates(const Graph& graph, const Soc& soc,
-                                                   Random& random) {
-  std::map<std::string, Candidate> fixed;
-  for (const graph::NodeId id : graph.topological_order()) {
-    if (random.one_in(6)) continue;
-    const Task task = task_of(graph, id);
-    Candidate candidate = random.pick(default_candidates(task, soc));
-    if (random.one_in(2))
-      candidate.schedule =
-          random_schedule(candidate.impl->space(task, candidate.format, soc), random);
-    fixed.emplace(graph.nodes[id].name, std::move(candidate));
-  }
-  return fixed;
-}
-
-std::string to_text(const std::map<std::string, Candidate>& fixed) {
-  std::string text;
-  for (const auto& [node, candidate] : fixed) {
-    text += node + ": " + std::string(candidate.impl->name()) + " " + candidate.format.name;
-    for (const auto& [axis, value] : candidate.schedule)
-      text += " " + axis + "=" + std::to_string(value);
-    text += "\n";
-  }
-  return text;
-}
 
 void check_random_model(std::uint32_t seed) {
   Random random(seed);

@@ -104,7 +104,7 @@ TEST(ImportLimits, SparseTensorsAreCountedAsWhatTheyStandFor) {
 TEST(ImportLimits, SizesBeyond2To48BytesNameTheirTensor) {
   EXPECT_NE(
       message_of(parse("g (float[1099511627776,1099511627776] x) => (float[2] y) { y = Relu (x) }"))
-          .find("value 'x': float32 1099511627776x1099511627776 ND is larger than 2^48 bytes"),
+          .find("value 'x': float32 1099511627776x1099511627776 is larger than 2^48 bytes"),
       std::string::npos);
   const std::string text =
       "g (float[1048576] a, float[1048576,1] b) => (float[N,M] y) { c = Add (a, b) \n"

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <random>
 
+#include "reference/typed.h"
+
 namespace aoe::tests {
 
 using graph::Graph;
@@ -48,17 +50,15 @@ std::vector<ConstantPtr> random_inputs(const Graph& graph, std::uint32_t seed) {
   for (const ValueId id : graph.inputs) {
     const TensorDesc& desc = graph.values[id].desc;
     auto input = std::make_shared<Constant>(desc);
-    for (std::int64_t i = 0; i < element_count(desc.shape); ++i) {
-      if (desc.dtype == DataType::kFloat)
-        static_cast<float*>(input->mutable_data())[i] =
-            static_cast<float>(random() % 4000) / 1000.0f - 2.0f;
-      else if (desc.dtype == DataType::kInt64)
-        static_cast<std::int64_t*>(input->mutable_data())[i] = random() % 2;
-      else if (desc.dtype == DataType::kBool)
-        static_cast<unsigned char*>(input->mutable_data())[i] = random() % 2;
-      else
-        ADD_FAILURE() << "no random values of " << to_string(desc);
-    }
+    reference::visit_type<reference::AllTypes>(desc.dtype, [&]<typename T>() {
+      T* to = static_cast<T*>(input->mutable_data());
+      for (std::int64_t i = 0; i < element_count(desc.shape); ++i) {
+        if (is_floating(desc.dtype))
+          to[i] = reference::convert<T>(static_cast<float>(random() % 4000) / 1000.0f - 2.0f);
+        else
+          to[i] = reference::convert<T>(static_cast<std::int64_t>(random() % 2));
+      }
+    });
     inputs.push_back(std::move(input));
   }
   return inputs;

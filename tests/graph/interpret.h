@@ -12,7 +12,7 @@ namespace aoe::tests {
 std::vector<ConstantPtr> interpret(const graph::Graph& graph,
                                    const std::vector<ConstantPtr>& inputs);
 
-/// Floats in (-2, 2), integers 0 and 1 (an index into anything), bools.
+/// Floats of any width in (-2, 2), integers 0 and 1 (an index into anything), bools.
 std::vector<ConstantPtr> random_inputs(const graph::Graph& graph, std::uint32_t seed);
 
 /// Fails the current test when an output differs: floats by more than 1e-5 of the output's range,

@@ -1,0 +1,247 @@
+// See model_draw.h.
+#include "tests/robustness/model_draw.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <type_traits>
+
+#include "base/error.h"
+#include "reference/onnx_data_type.h"
+#include "reference/op.h"
+#include "reference/typed.h"
+
+namespace aoe::tests {
+namespace {
+
+constexpr std::int64_t kMostElements = 2048;
+
+onnx::TensorProto tensor_proto(const std::string& name, const Constant& constant) {
+  onnx::TensorProto tensor;
+  tensor.set_name(name);
+  tensor.set_data_type(static_cast<std::int32_t>(reference::onnx_number(constant.desc().dtype)));
+  for (const std::int64_t dim : constant.desc().shape) tensor.add_dims(dim);
+  tensor.set_raw_data(constant.data(), constant.size_bytes());
+  return tensor;
+}
+
+onnx::AttributeProto attribute_of(const std::string& name, const reference::Attr& attr) {
+  onnx::AttributeProto proto;
+  proto.set_name(name);
+  std::visit(
+      [&](const auto& value) {
+        using T = std::decay_t<decltype(value)>;
+        if constexpr (std::is_same_v<T, std::int64_t>) {
+          proto.set_type(onnx::AttributeProto::INT);
+          proto.set_i(value);
+        } else if constexpr (std::is_same_v<T, float>) {
+          proto.set_type(onnx::AttributeProto::FLOAT);
+          proto.set_f(value);
+        } else if constexpr (std::is_same_v<T, std::string>) {
+          proto.set_type(onnx::AttributeProto::STRING);
+          proto.set_s(value);
+        } else if constexpr (std::is_same_v<T, Ints>) {
+          proto.set_type(onnx::AttributeProto::INTS);
+          for (const std::int64_t each : value) proto.add_ints(each);
+        } else if constexpr (std::is_same_v<T, std::vector<float>>) {
+          proto.set_type(onnx::AttributeProto::FLOATS);
+          for (const float each : value) proto.add_floats(each);
+        } else if constexpr (std::is_same_v<T, ConstantPtr>) {
+          proto.set_type(onnx::AttributeProto::TENSOR);
+          *proto.mutable_t() = tensor_proto("", *value);
+        } else {
+          proto.set_type(onnx::AttributeProto::STRINGS);
+          for (const std::string& each : value) proto.add_strings(each);
+        }
+      },
+      attr);
+  return proto;
+}
+
+onnx::ValueInfoProto info_of(const DrawnValue& value, bool has_shape) {
+  onnx::ValueInfoProto info;
+  info.set_name(value.name);
+  auto& type = *info.mutable_type()->mutable_tensor_type();
+  type.set_elem_type(static_cast<std::int32_t>(reference::onnx_number(value.desc.dtype)));
+  if (has_shape) {
+    auto& shape = *type.mutable_shape();
+    for (const std::int64_t dim : value.desc.shape) shape.add_dim()->set_dim_value(dim);
+  }
+  return info;
+}
+
+bool has_type(const std::vector<DataType>& types, DataType dtype) {
+  return std::ranges::find(types, dtype) != types.end();
+}
+
+}  // namespace
+
+ModelDraw::ModelDraw(std::uint32_t seed) : engine_(seed) {
+  opset_ = static_cast<int>(pick(Ints{9, 11, 13, 13, 17, 18, 21}));
+  has_empties_ = one_in(3);
+  model_.set_ir_version(8);
+  auto& import = *model_.add_opset_import();
+  import.set_domain("");
+  import.set_version(opset_);
+  model_.mutable_graph()->set_name("random_" + std::to_string(seed));
+}
+
+std::int64_t ModelDraw::dim(std::int64_t most) {
+  if (has_empties_ && one_in(12)) return 0;
+  if (one_in(4)) return 1;
+  return std::min(most, one_in(4) ? pick(Ints{7, 16, 17, 32, 33}) : between(2, 6));
+}
+
+Shape ModelDraw::shape(std::int64_t min_rank, std::int64_t max_rank) {
+  std::int64_t rank = one_in(6) ? between(0, 8) : between(1, 4);
+  rank = std::clamp(rank, min_rank, max_rank);
+  Shape shape;
+  for (std::int64_t d = 0; d < rank; ++d) shape.push_back(dim());
+  while (element_count(shape) > kMostElements) {
+    auto& largest = *std::ranges::max_element(shape);
+    largest = (largest + 1) / 2;
+  }
+  return shape;
+}
+
+Shape ModelDraw::broadcastable(Shape shape) {
+  if (one_in(2)) return shape;
+  for (std::int64_t& each : shape)
+    if (one_in(3)) each = 1;
+  if (one_in(3) && !shape.empty())
+    shape.erase(shape.begin(), shape.begin() + between(1, std::ssize(shape)));
+  return shape;
+}
+
+ModelDraw::Id ModelDraw::keep(DrawnValue value) {
+  values_.push_back(std::move(value));
+  is_read_.push_back(false);
+  return values_.size() - 1;
+}
+
+ModelDraw::Id ModelDraw::value(const Want& want) {
+  std::vector<Id> fitting;
+  for (Id id = 0; id < values_.size(); ++id) {
+    const DrawnValue& each = values_[id];
+    const auto rank = std::ssize(each.desc.shape);
+    const bool is_usable = each.exactness == Exactness::kExact ||
+                           (each.exactness == Exactness::kClose && !want.is_exact);
+    if (is_usable && is_static(each.desc.shape) && rank >= want.min_rank && rank <= want.max_rank &&
+        has_type(want.types, each.desc.dtype))
+      fitting.push_back(id);
+  }
+  if (!fitting.empty() && !one_in(5)) return one_in(2) ? fitting.back() : pick(fitting);
+  return fresh(pick(want.types), shape(want.min_rank, want.max_rank));
+}
+
+ModelDraw::Id ModelDraw::fresh(DataType dtype, const Shape& shape) {
+  return fresh(dtype, shape, one_in(4));
+}
+
+ModelDraw::Id ModelDraw::fresh(DataType dtype, const Shape& shape, bool is_constant) {
+  DrawnValue value{.name = "v" + std::to_string(values_.size()),
+                   .desc = {.dtype = dtype, .shape = shape}};
+  if (!is_constant) {
+    *model_.mutable_graph()->add_input() = info_of(value, true);
+    return keep(std::move(value));
+  }
+  const bool is_real = is_floating(dtype);
+  return numbers(dtype, shape, is_real ? -2 : 0, is_real ? 2 : 1);
+}
+
+ModelDraw::Id ModelDraw::constant(ConstantPtr value) {
+  DrawnValue drawn{
+      .name = "c" + std::to_string(values_.size()), .desc = value->desc(), .constant = value};
+  *model_.mutable_graph()->add_initializer() = tensor_proto(drawn.name, *value);
+  return keep(std::move(drawn));
+}
+
+ModelDraw::Id ModelDraw::numbers(DataType dtype, const Shape& shape, double low, double high) {
+  auto drawn = std::make_shared<Constant>(TensorDesc{.dtype = dtype, .shape = shape});
+  reference::visit_type<reference::AllTypes>(dtype, [&]<typename T>() {
+    T* to = static_cast<T*>(drawn->mutable_data());
+    for (std::int64_t i = 0; i < element_count(shape); ++i) {
+      const double at = low + (high - low) * static_cast<double>(below(1001)) / 1000;
+      to[i] = reference::convert<T>(is_floating(dtype) ? at : std::nearbyint(at));
+    }
+  });
+  return constant(std::move(drawn));
+}
+
+ModelDraw::Id ModelDraw::ints(const Ints& values, const Shape& shape) {
+  return constant(std::make_shared<Constant>(TensorDesc{.dtype = DataType::kInt64, .shape = shape},
+                                             values.data()));
+}
+
+ModelDraw::Id ModelDraw::scalar(DataType dtype, double number) {
+  return numbers(dtype, one_in(2) ? Shape{} : Shape{1}, number, number);
+}
+
+bool ModelDraw::add(const std::string& type, const std::vector<Id>& inputs,
+                    const reference::Attrs& attrs, std::size_t outputs, Exactness exactness) {
+  const reference::OpDef* def = reference::ops().find_onnx("", type);
+  if (def == nullptr) throw std::logic_error("there is no operator " + type);
+  const auto above = std::ranges::upper_bound(def->versions, opset_);
+  if (above == def->versions.begin()) return false;
+  std::vector<Tensor> operands;
+  for (const Id id : inputs) {
+    if (id == kAbsent)
+      operands.emplace_back();
+    else
+      operands.push_back(values_[id].constant ? values_[id].constant->view()
+                                              : Tensor{values_[id].desc, nullptr});
+  }
+  std::vector<TensorDesc> descs;
+  try {
+    descs = reference::infer({.type = def->type, .version = *(above - 1), .attrs = attrs}, operands,
+                             outputs);
+  } catch (const Error&) {
+    return false;
+  } catch (const reference::Undetermined&) {
+    return false;
+  }
+  for (const TensorDesc& desc : descs)
+    if (element_count(desc.shape) > 8 * kMostElements || desc.shape.size() > 8) return false;
+
+  onnx::NodeProto& node = *model_.mutable_graph()->add_node();
+  node.set_name("n" + std::to_string(nodes() - 1));
+  node.set_op_type(type);
+  for (const auto& [name, attr] : attrs.all()) *node.add_attribute() = attribute_of(name, attr);
+  for (const Id id : inputs) {
+    node.add_input(id == kAbsent ? "" : values_[id].name);
+    if (id == kAbsent) continue;
+    is_read_[id] = true;
+    exactness = std::max(exactness, values_[id].exactness);
+  }
+  for (std::size_t i = 0; i < descs.size(); ++i) {
+    const std::string name =
+        (exactness == Exactness::kWild ? kWildPrefix : "") + node.name() + "_" + std::to_string(i);
+    node.add_output(name);
+    keep({.name = name, .desc = descs[i], .exactness = exactness, .constant = nullptr});
+  }
+  return true;
+}
+
+void ModelDraw::give_out(const DrawnValue& value) {
+  const bool has_shape = is_static(value.desc.shape) && !one_in(3);
+  *model_.mutable_graph()->add_output() = info_of(value, has_shape);
+}
+
+onnx::ModelProto ModelDraw::finish() {
+  std::set<std::string> inputs;
+  for (const auto& input : model_.graph().input()) inputs.insert(input.name());
+  for (Id id = 0; id < values_.size(); ++id) {
+    const bool is_result = !values_[id].constant && !inputs.contains(values_[id].name);
+    if (is_result ? !is_read_[id] || one_in(8) : one_in(12)) give_out(values_[id]);
+  }
+  return model_;
+}
+
+onnx::ModelProto random_onnx(std::uint32_t seed) {
+  ModelDraw draw(seed);
+  const std::int64_t wanted = draw.between(1, 6);
+  for (int attempts = 0; draw.nodes() < wanted && attempts < 100; ++attempts) add_random_node(draw);
+  return draw.finish();
+}
+
+}  // namespace aoe::tests

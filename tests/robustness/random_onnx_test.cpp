@@ -1,0 +1,105 @@
+// Random ONNX models of one to six operators through import, passes, compilation and the runtime, each node compiled to
+// a random candidate, against the reference. AOE_FIRST_SEED=n and AOE_MODELS=n choose others: one seed is
+//
+//   AOE_FIRST_SEED=4711 AOE_MODELS=1 aoe_robustness_test --gtest_filter='*RandomOnnx*/0'
+//
+// AOE_KEEP_MODEL=FILE.onnx writes the (last) model there.
+#include <gtest/gtest.h>
+
+#include <iostream>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "graph/onnx_import.h"
+#include "graph/passes.h"
+#include "tests/compiler/compiled_model.h"
+#include "tests/compiler/machine_code.h"
+#include "tests/compiler/random_candidates.h"
+#include "tests/graph/interpret.h"
+#include "tests/graph/model_text.h"
+#include "tests/robustness/crash_note.h"
+#include "tests/robustness/model_draw.h"
+
+namespace aoe::tests {
+namespace {
+
+constexpr std::uint32_t kShards = 4;
+constexpr unsigned kHangSeconds = 120;  ///< a model takes some hundredths of one
+
+struct Tally {
+  int run = 0, refused = 0;
+};
+
+/// What the reference makes of it; an error when it refuses the values (an integer divided by zero).
+std::string refusal(const graph::Graph& graph) {
+  try {
+    interpret(graph, random_inputs(graph, 1));
+    interpret(graph, random_inputs(graph, 2));
+    return {};
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+bool is_wild(const std::string& output) {
+  return output.find(kWildPrefix) != std::string::npos;
+}
+
+void check_model(std::uint32_t seed, Tally& tally) {
+  note_for_crash("AOE_FIRST_SEED=" + std::to_string(seed), kHangSeconds);
+  const onnx::ModelProto model = random_onnx(seed);
+  if (model.graph().output_size() == 0) return;
+  const std::string bytes = model.SerializeAsString();
+  if (const char* const kept = std::getenv("AOE_KEEP_MODEL")) write_file_atomically(kept, bytes);
+  SCOPED_TRACE("AOE_FIRST_SEED=" + std::to_string(seed) + " AOE_MODELS=1");
+  compiler::Random random(seed);
+  std::string story;  // outlives what is thrown
+  try {
+    const graph::Graph meaning = import_bytes(bytes);
+    story = meaning.to_text();
+    graph::Graph graph = meaning;
+    if (!random.one_in(4)) graph::run_passes(graph, {});
+    const auto socs = compiler::loopnest::test_socs();
+    auto options = compiler::options_for(socs[random.below(socs.size())],
+                                         1 + static_cast<int>(random.below(3)));
+    options.reuse_memory = !random.one_in(4);
+    if (!random.one_in(3)) options.fixed = compiler::random_candidates(graph, options.soc, random);
+    story += "for " + options.soc.version + ", threads " + std::to_string(options.soc.threads) +
+             "\n" + graph.to_text() + compiler::to_text(options.fixed);
+    SCOPED_TRACE(story);
+    if (number_from_environment("AOE_MODELS", 0) == 1) std::cout << story << std::flush;
+    if (const std::string why = refusal(meaning); !why.empty()) {
+      ++tally.refused;
+      EXPECT_THROW(compiler::expect_compiled_like_reference(graph, options, meaning, is_wild),
+                   Error)
+          << why;
+      return;
+    }
+    compiler::expect_compiled_like_reference(graph, options, meaning, is_wild);
+    ++tally.run;
+  } catch (const std::exception& e) {
+    ADD_FAILURE() << e.what() << "\n" << story;
+  }
+}
+
+/// Shards, so that CTest runs them side by side.
+class RandomOnnx : public testing::TestWithParam<std::uint32_t> {};
+
+TEST_P(RandomOnnx, RunsLikeTheReference) {
+  const auto models = static_cast<std::uint32_t>(number_from_environment("AOE_MODELS", 1000));
+  const auto first = static_cast<std::uint32_t>(number_from_environment("AOE_FIRST_SEED", 1));
+  std::cout << "seeds " << first << " to " << first + models - 1 << ", every " << kShards << "th\n";
+  Tally tally;
+  for (std::uint32_t seed = first + GetParam(); seed < first + models; seed += kShards) {
+    check_model(seed, tally);
+    if (testing::UnitTest::GetInstance()->current_test_info()->result()->total_part_count() > 5)
+      break;
+  }
+  note_for_crash("behind the models", 0);
+  std::cout << tally.run << " models ran, " << tally.refused << " refused their inputs\n";
+  EXPECT_GE(tally.run, 8 * tally.refused);
+}
+INSTANTIATE_TEST_SUITE_P(Shards, RandomOnnx, testing::Range(0u, kShards));
+
+}  // namespace
+}  // namespace aoe::tests
