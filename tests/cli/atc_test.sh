@@ -77,7 +77,7 @@ refuses 2 --output atc --model=m.onnx
 refuses 2 --mode atc --mode=1 --model=m.onnx --output=m
 refuses 2 --om atc --mode=6
 refuses 4 text.om atc --mode=6 --om=text.om
-refuses 2 "not available yet" atc --model=m.onnx --output=m --precision_mode=force_fp16
+refuses 2 "'fp8' is unknown" atc --model=m.onnx --output=m --precision_mode=fp8
 refuses 2 "unknown" atc --model=m.onnx --output=m --precision_mode=fast
 refuses 2 --input_format atc --model=m.onnx --output=m --input_format=NHWC
 refuses 2 --disable_reuse_memory atc --model=m.onnx --output=m --disable_reuse_memory=2
