@@ -1,98 +1,23 @@
-// Detects the host's Soc from CPUID and /sys, and reads descriptions of other ones.
+// Detects the host's Soc (its name: runtime/host_soc.h) and its caches from /sys, and reads descriptions of other ones.
 // Tested by tests/compiler/soc_test.cpp.
 #include "compiler/soc.h"
 
-#include <cpuid.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <vector>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "runtime/host_soc.h"
 #include "runtime/isa.h"
 
 namespace aoe::compiler {
 namespace fs = std::filesystem;
 namespace {
-
-constexpr const char* kArchitecture = "x86_64-";
-
-// ---- the core's name ----
-
-struct Cpu {
-  std::string vendor;
-  unsigned family = 0;
-  unsigned model = 0;
-};
-
-Cpu read_cpu() {
-  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-  Cpu cpu;
-  if (__get_cpuid(0, &eax, &ebx, &ecx, &edx) == 0) return cpu;
-  for (const unsigned word : {ebx, edx, ecx})
-    for (int byte = 0; byte < 4; ++byte) cpu.vendor += static_cast<char>(word >> (8 * byte) & 0xff);
-  __get_cpuid(1, &eax, &ebx, &ecx, &edx);
-  cpu.family = (eax >> 8 & 0xf) + ((eax >> 8 & 0xf) == 0xf ? eax >> 20 & 0xff : 0);
-  cpu.model = (eax >> 4 & 0xf) | (eax >> 16 & 0xf) << 4;
-  return cpu;
-}
-
-struct CoreRow {
-  const char* vendor;
-  unsigned family, first_model, last_model;
-  const char* name;  ///< as LLVM spells it
-};
-constexpr CoreRow kCores[] = {
-    {"AuthenticAMD", 0x17, 0x00, 0x2f, "znver1"},
-    {"AuthenticAMD", 0x17, 0x30, 0xff, "znver2"},
-    {"AuthenticAMD", 0x19, 0x00, 0x0f, "znver3"},
-    {"AuthenticAMD", 0x19, 0x10, 0x1f, "znver4"},
-    {"AuthenticAMD", 0x19, 0x20, 0x5f, "znver3"},
-    {"AuthenticAMD", 0x19, 0x60, 0xaf, "znver4"},
-    {"AuthenticAMD", 0x1a, 0x00, 0xff, "znver5"},
-    {"GenuineIntel", 6, 0x3c, 0x3c, "haswell"},
-    {"GenuineIntel", 6, 0x3f, 0x3f, "haswell"},
-    {"GenuineIntel", 6, 0x45, 0x46, "haswell"},
-    {"GenuineIntel", 6, 0x3d, 0x3d, "broadwell"},
-    {"GenuineIntel", 6, 0x47, 0x47, "broadwell"},
-    {"GenuineIntel", 6, 0x4f, 0x4f, "broadwell"},
-    {"GenuineIntel", 6, 0x56, 0x56, "broadwell"},
-    {"GenuineIntel", 6, 0x4e, 0x4e, "skylake"},
-    {"GenuineIntel", 6, 0x5e, 0x5e, "skylake"},
-    {"GenuineIntel", 6, 0x8e, 0x8e, "skylake"},
-    {"GenuineIntel", 6, 0x9e, 0x9e, "skylake"},
-    {"GenuineIntel", 6, 0xa5, 0xa6, "skylake"},
-    {"GenuineIntel", 6, 0x55, 0x55, "skylake-avx512"},
-    {"GenuineIntel", 6, 0x6a, 0x6a, "icelake-server"},
-    {"GenuineIntel", 6, 0x6c, 0x6c, "icelake-server"},
-    {"GenuineIntel", 6, 0x7d, 0x7e, "icelake-client"},
-    {"GenuineIntel", 6, 0x8c, 0x8d, "tigerlake"},
-    {"GenuineIntel", 6, 0x8f, 0x8f, "sapphirerapids"},
-    {"GenuineIntel", 6, 0x97, 0x97, "alderlake"},
-    {"GenuineIntel", 6, 0x9a, 0x9a, "alderlake"},
-    {"GenuineIntel", 6, 0xb7, 0xb7, "raptorlake"},
-    {"GenuineIntel", 6, 0xba, 0xba, "raptorlake"},
-    {"GenuineIntel", 6, 0xbf, 0xbf, "raptorlake"},
-    {"GenuineIntel", 6, 0xad, 0xae, "graniterapids"},
-    {"GenuineIntel", 6, 0xcf, 0xcf, "emeraldrapids"},
-};
-
-/// std::nullopt for a core that is newer or rarer than the table: the generic level of its ISA
-/// serves.
-std::optional<std::string> known_core_name() {
-  const Cpu cpu = read_cpu();
-  for (const CoreRow& row : kCores)
-    if (cpu.vendor == row.vendor && cpu.family == row.family && cpu.model >= row.first_model &&
-        cpu.model <= row.last_model)
-      return row.name;
-  return std::nullopt;
-}
 
 void set_isa(Soc& soc, const std::string& isa) {
   const bool is_wide = isa.starts_with("avx512");
@@ -104,7 +29,7 @@ void set_isa(Soc& soc, const std::string& isa) {
   soc.vector_registers = is_wide ? 32 : 16;
 }
 
-// ---- caches and threads ----
+// ---- caches ----
 
 /// Bytes of the host's cache, from /sys (works in containers, and tells what sysconf hides on some
 /// cores).
@@ -124,21 +49,6 @@ std::int64_t cache_bytes(int level, std::int64_t fallback) {
   constexpr int kNames[] = {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE};
   const long bytes = ::sysconf(kNames[level - 1]);
   return bytes > 0 ? bytes : fallback;
-}
-
-/// As OpenMP itself decides: OMP_NUM_THREADS, else the cores this process may use.
-int default_threads() {
-  if (const char* text = std::getenv("OMP_NUM_THREADS")) {
-    const int given = std::atoi(text);  // "4,2" asks for 4 on the outermost level
-    if (given > 0) return given;
-  }
-  cpu_set_t set;
-  if (::sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
-  return static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
-}
-
-std::string version_of(const std::string& core, int threads) {
-  return kArchitecture + core + "-" + std::to_string(threads) + "t";
 }
 
 // ---- versions ----
@@ -214,14 +124,12 @@ Soc detect_soc(int threads) {
         "engine needs");
   Soc soc;
   set_isa(soc, isa);
-  const std::string generic = isa.starts_with("avx2") ? "v3" : "v4";
-  const std::string core = known_core_name().value_or(generic);
-  soc.llvm_cpu = core == generic ? "x86-64-" + generic : core;
-  soc.threads = threads > 0 ? threads : default_threads();
+  soc.llvm_cpu = runtime::host_llvm_cpu();
+  soc.threads = threads > 0 ? threads : runtime::default_threads();
   soc.l1d_bytes = cache_bytes(1, soc.l1d_bytes);
   soc.l2_bytes = cache_bytes(2, soc.l2_bytes);
   soc.l3_bytes = cache_bytes(3, soc.l3_bytes);
-  soc.version = version_of(core, soc.threads);
+  soc.version = runtime::host_soc_version(soc.threads);
   return soc;
 }
 

@@ -49,7 +49,8 @@ ACL_FUNC_VISIBILITY aclError aclrtGetDevice(int32_t* deviceId);
 ACL_FUNC_VISIBILITY aclError aclrtGetDeviceCount(uint32_t* count);
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeDevice(void);
 ACL_FUNC_VISIBILITY aclError aclrtGetRunMode(aclrtRunMode* runMode);
-/* The widest instruction set that generated code can use here: "avx512", "avx2", or "x86_64". */
+/* The soc_version that banks, oms and --soc_version speak of: "x86_64-znver5-2t" (architecture, core, threads, which are
+ * those of OMP_NUM_THREADS, else all cores). */
 ACL_FUNC_VISIBILITY const char* aclrtGetSocName(void);
 ACL_FUNC_VISIBILITY aclError aclrtGetVersion(int32_t* majorVersion, int32_t* minorVersion,
                                              int32_t* patchVersion);

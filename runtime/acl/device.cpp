@@ -6,7 +6,7 @@
 #include "runtime/acl/handles.h"
 #include "runtime/acl/process.h"
 #include "runtime/acl/wall.h"
-#include "runtime/isa.h"
+#include "runtime/host_soc.h"
 
 namespace aoe::runtime::acl {
 namespace {
@@ -159,7 +159,7 @@ aclError aclrtGetRunMode(aclrtRunMode* runMode) {
 
 const char* aclrtGetSocName() {
   return guarded_or(__func__, "", [] {
-    static const std::string name = aoe::runtime::best_host_isa();
+    static const std::string name = aoe::runtime::host_soc_version();
     return name.c_str();
   });
 }

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "runtime/host_soc.h"
 #include "runtime/isa.h"
 #include "tests/temp_dir.h"
 
@@ -56,6 +57,11 @@ TEST(Soc, DetectsTheHost) {
   EXPECT_FALSE(soc.llvm_cpu.empty());
   EXPECT_GE(soc.l1d_bytes, 16 << 10);
   EXPECT_GE(soc.l2_bytes, soc.l1d_bytes);
+}
+
+TEST(Soc, IsNamedAsTheRuntimeNamesIt) {
+  EXPECT_EQ(detect_soc().version, runtime::host_soc_version());
+  EXPECT_EQ(detect_soc(7).version, runtime::host_soc_version(7));
 }
 
 TEST(Soc, TakesItsThreadsFromOpenMpsVariable) {

@@ -1,0 +1,18 @@
+// The name of this machine as hardware that strategies are valid for: soc_version. What an om runs on needs no compiler
+// to know it.
+#pragma once
+
+#include <string>
+
+namespace aoe::runtime {
+
+/// As OpenMP itself decides: OMP_NUM_THREADS, else the cores that this process may use.
+int default_threads();
+
+/// The core as LLVM spells it: "znver5", or "x86-64-v3" where the core is newer or rarer than our table.
+std::string host_llvm_cpu();
+
+/// "x86_64-znver5-2t": architecture, core ("v3" or "v4" when unknown), threads (0: default_threads()).
+std::string host_soc_version(int threads = 0);
+
+}  // namespace aoe::runtime
