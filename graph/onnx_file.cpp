@@ -1,7 +1,9 @@
 // Reading and parsing model files, and saying what is wrong with those that are none.
 #include <fcntl.h>
 #include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/io/zero_copy_stream_impl.h>
+#include <google/protobuf/text_format.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -59,9 +61,43 @@ void check_is_model(const fs::path& path, const onnx::ModelProto& model) {
     fail(path, "has bytes in " + *place + " that are not UTF-8 text", "export the model again");
 }
 
+/// Models written as text, the form in which graphs are dumped to be read.
+bool is_text(const fs::path& path) {
+  return path.extension() == ".txt" || path.extension() == ".pbtxt";
+}
+
+/// Where the parser stopped, in its words.
+class FirstComplaint final : public google::protobuf::io::ErrorCollector {
+ public:
+  void AddError(int line, int column, const std::string& message) override {
+    if (text_.empty())
+      text_ = " at line " + std::to_string(line + 1) + ", column " + std::to_string(column + 1) +
+              ": " + message;
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+onnx::ModelProto load_text(const fs::path& path) {
+  check_is_readable(path);
+  FileStream file(path);
+  FirstComplaint complaint;
+  google::protobuf::TextFormat::Parser parser;
+  parser.RecordErrorsTo(&complaint);
+  onnx::ModelProto model;
+  if (!parser.Parse(file.get(), &model))
+    fail(path, "is not an ONNX model as protobuf text" + complaint.text(),
+         "dumps of other graph engines hold another representation");
+  check_is_model(path, model);
+  return model;
+}
+
 }  // namespace
 
 onnx::ModelProto load_model(const fs::path& path) {
+  if (is_text(path)) return load_text(path);
   check_is_readable(path);
   FileStream file(path);
   google::protobuf::io::CodedInputStream coded(file.get());

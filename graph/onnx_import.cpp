@@ -2,6 +2,7 @@
 #include "graph/onnx_import.h"
 
 #include "base/error.h"
+#include "graph/onnx_check.h"
 #include "graph/onnx_importer.h"
 
 namespace aoe::graph {
@@ -9,11 +10,28 @@ namespace aoe::graph {
 Graph import_onnx(const std::filesystem::path& path, const ImportOptions& options) {
   onnx::ModelProto model = load_model(path);
   try {
-    return Importer(model, path, options).run();
+    Graph graph = Importer(model, path, options).run();
+    insert_aipp(graph, options.aipp);
+    set_interface_types(graph, options.types);
+    return graph;
   } catch (const Error& error) {
     if (error.code() != ExitCode::kModel) throw;
     throw Error(error.code(), error.what(), path.string());
   }
+}
+
+ModelCheck check_onnx(const std::filesystem::path& path, const ImportOptions& options) {
+  onnx::ModelProto model = load_model(path);
+  Importer importer(model, path, options);
+  ModelCheck check;
+  try {
+    importer.run();
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::kModel) throw;
+    check.problem = error.what();
+  }
+  check.nodes = importer.checked();
+  return check;
 }
 
 }  // namespace aoe::graph

@@ -7,7 +7,9 @@
 #include <optional>
 #include <string>
 
+#include "graph/aipp.h"
 #include "graph/graph.h"
+#include "graph/interface_types.h"
 
 namespace aoe::graph {
 
@@ -15,8 +17,10 @@ struct ImportOptions {
   /// Shapes of graph inputs with dynamic dimensions: `--input_shape`. They must agree with what the
   /// model declares; a dimension name (`batch`) bound here holds for all inputs.
   std::map<std::string, Shape> input_shapes;
-  /// Keep outputs only up to these ("node:index"); empty: the model's own outputs (`--out_nodes`).
+  /// Keep outputs only up to these ("node:index", or a value's name); empty: the model's own outputs (`--out_nodes`).
   std::vector<std::string> out_nodes;
+  std::vector<Aipp> aipp;  ///< operators that prepare images, in front of inputs (`--insert_op_conf`)
+  InterfaceTypes types;    ///< of inputs and outputs (`--output_type`, `--input_fp16_nodes`)
 };
 
 /// Shapes are inferred, values that the model computes from shapes included; what inference cannot

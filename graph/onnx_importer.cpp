@@ -89,6 +89,17 @@ void Importer::import_nodes(const Nodes& nodes, Scope& scope) {
 }
 
 void Importer::import_node(const onnx::NodeProto& proto, Scope& scope) {
+  const bool is_named = !proto.name().empty() || proto.output_size() == 0;
+  checked_.push_back({is_named ? proto.name() : proto.output(0), proto.op_type(), ""});
+  try {
+    import_any(proto, scope);
+  } catch (const Error& error) {
+    if (checked_.back().problem.empty()) checked_.back().problem = error.what();
+    throw;
+  }
+}
+
+void Importer::import_any(const onnx::NodeProto& proto, Scope& scope) {
   const std::string domain = canonical_domain(proto.domain());
   if (proto.output_size() == 0) fail(proto, "has no output");
   budget_.add_node("node " + describe(proto));
@@ -144,6 +155,7 @@ void Importer::note_unsupported(const onnx::NodeProto& proto, const Scope& scope
   const auto opset = scope.opsets.find(domain);
   const std::string version = opset == scope.opsets.end() ? "?" : std::to_string(opset->second);
   const std::string name = describe(proto);
+  checked_.back().problem = "unsupported operator, opset " + version + why;
   constexpr std::size_t kMostListed = 100;
   if (++unsupported_count_ > kMostListed) return;
   unsupported_.push_back("node " + name.substr(0, name.size() - 1) + ", opset " + version + why +

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "graph/onnx_check.h"
 #include "graph/onnx_import.h"
 #include "graph/onnx_proto.h"
 #include "graph/shape_inference.h"
@@ -21,6 +22,8 @@ class Importer {
   Importer(onnx::ModelProto& model, const std::filesystem::path& path,
            const ImportOptions& options);
   Graph run();
+  /// What run() met, in its order; a node that it stopped at is the last and has the problem.
+  const std::vector<NodeCheck>& checked() const { return checked_; }
 
  private:
   /// Where names are looked up: the main graph, a branch within it, or the body of a function.
@@ -40,11 +43,13 @@ class Importer {
   void import_initializers(onnx::GraphProto& graph, Scope& scope);
   void import_nodes(const Nodes& nodes, Scope& scope);
   void import_node(const onnx::NodeProto& proto, Scope& scope);
+  void import_any(const onnx::NodeProto& proto, Scope& scope);
   void import_constant(const onnx::NodeProto& proto, Scope& scope);
   void import_branch(const onnx::NodeProto& proto, Scope& scope);
   void import_call(const onnx::NodeProto& proto, const onnx::FunctionProto& function, Scope& scope);
   void import_outputs(Scope& scope);
   void keep_out_nodes();
+  void add_out_node(ValueId id, const std::string& entry);
   void check_outputs() const;
   /// Of a function: what its nodes take, each time it is called.
   std::size_t bytes_of(const onnx::FunctionProto& function);
@@ -74,6 +79,7 @@ class Importer {
   std::map<const onnx::FunctionProto*, std::size_t> function_bytes_;
   std::vector<std::string> unsupported_;  ///< the first of them, in words
   std::size_t unsupported_count_ = 0;
+  std::vector<NodeCheck> checked_;
   Graph graph_;
   ShapeInference inference_{graph_};
 };

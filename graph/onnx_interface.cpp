@@ -127,6 +127,11 @@ void Importer::keep_out_nodes() {
     const std::string node_name = entry.substr(0, colon);
     const std::string index = colon == std::string::npos ? "" : entry.substr(colon + 1);
     const auto node = std::ranges::find(graph_.nodes, node_name, &Node::name);
+    const auto value = std::ranges::find(graph_.values, entry, &Value::name);
+    if (node == graph_.nodes.end() && value != graph_.values.end() && value->producer != kNone) {
+      add_out_node(static_cast<ValueId>(value - graph_.values.begin()), entry);
+      continue;
+    }
     if (node == graph_.nodes.end())
       throw Error(ExitCode::kUsage, "the model has no node '" + node_name + "'", "--out_nodes",
                   "write it like --out_nodes=\"node_name:0\"");
@@ -136,10 +141,14 @@ void Importer::keep_out_nodes() {
     if (i >= node->outputs.size() || node->outputs[i] == kNone)
       throw Error(ExitCode::kUsage, "node '" + node_name + "' has no output '" + index + "'",
                   "--out_nodes", "it has " + std::to_string(node->outputs.size()));
-    if (graph_.is_output(node->outputs[i]))
-      throw Error(ExitCode::kUsage, "'" + entry + "' is given twice", "--out_nodes");
-    graph_.outputs.push_back(node->outputs[i]);
+    add_out_node(node->outputs[i], entry);
   }
+}
+
+void Importer::add_out_node(ValueId id, const std::string& entry) {
+  if (graph_.is_output(id))
+    throw Error(ExitCode::kUsage, "'" + entry + "' is given twice", "--out_nodes");
+  graph_.outputs.push_back(id);
 }
 
 }  // namespace aoe::graph

@@ -16,7 +16,7 @@
 
 namespace aoe::graph {
 
-/// Reads and parses; throws Error(kModel) when the file is missing, empty, truncated or not ONNX.
+/// Reads and parses, names that end in .txt or .pbtxt as protobuf text; throws Error(kModel) when the file is missing, empty, truncated or not ONNX.
 onnx::ModelProto load_model(const std::filesystem::path& path);
 
 /// Turns TensorProtos into constants; knows where external data lies.

@@ -8,6 +8,8 @@ namespace {
 
 constexpr const char* kAllowBf16 = "allow_bf16";
 constexpr const char* kAllowFp16 = "allow_fp16";
+constexpr const char* kHighPrecision = "high_precision";
+constexpr const char* kKeepDtype = "keep_dtype";
 
 }  // namespace
 
@@ -16,7 +18,7 @@ std::vector<NodeId> bf16_candidates(const Graph& graph) {
   for (const NodeId id : graph.topological_order()) {
     const Node& node = graph.nodes[id];
     const bool sums_products = node.op.type == "MatMulV2" || node.op.type == "Gemm";
-    if (!sums_products) continue;
+    if (!sums_products || is_high_precision(node.op) || node.op.attrs.has(kKeepDtype)) continue;
     const Value &left = graph.values[node.inputs[0]], &right = graph.values[node.inputs[1]];
     if (left.desc.dtype == DataType::kFloat && right.constant != nullptr) candidates.push_back(id);
   }
@@ -37,6 +39,29 @@ void allow_fp16(Node& node) {
 
 bool allows_fp16(const reference::OpCall& op) {
   return op.attrs.get_int(kAllowFp16, 0) != 0;
+}
+
+bool has_faster_sums(const reference::OpCall& op) {
+  return op.type == "Conv2D" || op.type == "MatMulV2" || op.type == "Gemm";
+}
+
+void ask_high_precision(Node& node) {
+  node.op.attrs.set(kHighPrecision, std::int64_t{1});
+}
+
+bool is_high_precision(const reference::OpCall& op) {
+  return op.attrs.has(kHighPrecision) ||
+         std::ranges::any_of(op.epilogue, [](const reference::EpilogueStep& step) {
+           return step.attrs.has(kHighPrecision);
+         });
+}
+
+void keep_dtype(Node& node) {
+  node.op.attrs.set(kKeepDtype, std::int64_t{1});
+}
+
+void forget_kept_dtypes(Graph& graph) {
+  for (Node& node : graph.nodes) node.op.attrs.erase(kKeepDtype);
 }
 
 bool has_byte_products(const Graph& graph) {

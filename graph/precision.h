@@ -20,6 +20,18 @@ bool allows_bf16(const reference::OpCall& op);
 void allow_fp16(Node& node);
 bool allows_fp16(const reference::OpCall& op);
 
+/// Operators that may be carried out by other sums than their plain ones: Winograd's and Strassen's algorithms, fewer bits.
+bool has_faster_sums(const reference::OpCall& op);
+/// Asks for the plain sums in float32, whoever makes a chain of the node later (--op_select_implmode=high_precision).
+void ask_high_precision(Node& node);
+/// Of the operator, or of a member of the chain.
+bool is_high_precision(const reference::OpCall& op);
+
+/// No lower precision for this node, whatever is allowed for all (--keep_dtype). A note to choose_bf16(), to be forgotten behind it: it would
+/// make another task of the node.
+void keep_dtype(Node& node);
+void forget_kept_dtypes(Graph& graph);
+
 /// Does the graph multiply bytes? kBytePass makes such products of quantised operators (the QDQ and QLinear forms); in a graph
 /// that it left out, the same model is computed in float32 between Dequantize and Quantize.
 bool has_byte_products(const Graph& graph);

@@ -6,10 +6,12 @@
 #include "compiler/conv/winograd_nest.h"
 #include "compiler/integer_math.h"
 #include "compiler/schedule_value.h"
+#include "graph/precision.h"
 
 namespace aoe::compiler {
 
 Result<void> supports_winograd(const Task& task, WinogradSize size) {
+  if (graph::is_high_precision(task.op)) return Unexpected("high precision asks for plain sums");
   const Result<ConvShape> shape = conv_shape(task);
   if (!shape) return Unexpected(shape.error());
   const ConvShape& s = *shape;

@@ -170,8 +170,9 @@ std::vector<RewriteParams> choices(const Graph& graph, const Node& product, cons
       element_count(shape_of(graph, product.inputs[1])) / std::max<std::int64_t>(1, columns);
   const std::int64_t rows =
       element_count(shape_of(graph, product.outputs[0])) / std::max<std::int64_t>(1, columns);
-  const bool may_round = allows_bf16(product.op) || allows_fp16(product.op);
-  if (may_round || strassen_share(rows, joined.columns, steps) <= 0) return {{}};
+  const bool is_fixed =
+      allows_bf16(product.op) || allows_fp16(product.op) || is_high_precision(product.op);
+  if (is_fixed || strassen_share(rows, joined.columns, steps) <= 0) return {{}};
   return {{}, {{kStrassen, 1}}};
 }
 

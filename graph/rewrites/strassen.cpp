@@ -35,6 +35,7 @@ Result<Product> product_of(const Graph& graph, const Node& node) {
   const Shape &in = shape_of(graph, node.inputs[0]), &out = shape_of(graph, node.outputs[0]);
   if (!is_static(in) || !is_static(out)) return Unexpected("shapes are not static");
   if (allows_bf16(node.op) || allows_fp16(node.op)) return Unexpected("precision may be lower");
+  if (is_high_precision(node.op)) return Unexpected("high precision asks for plain sums");
   if (is_by_strassen(node.op)) return Unexpected("has been rewritten");
   if (is_convolution) {
     if (!is_pointwise(graph, node, weights->desc().shape))
