@@ -74,7 +74,7 @@ has err "graph bank $work/flag/graph/.* \(from --mdl_bank_path\)"
 
 rm m.om
 refuses 2 --output atc --model=m.onnx
-refuses 2 --mode atc --mode=1 --model=m.onnx --output=m
+refuses 2 --mode atc --mode=2 --model=m.onnx --output=m
 refuses 2 --om atc --mode=6
 refuses 4 text.om atc --mode=6 --om=text.om
 refuses 2 "'fp8' is unknown" atc --model=m.onnx --output=m --precision_mode=fp8

@@ -115,7 +115,9 @@ Work prepare(Settings& settings, const Banks& graph_banks) {
         read_graph_in_float32(settings.model, {.disabled = {graph::kBytePass}}).graph;
   if (settings.model.precision.allow_bf16) {
     if (!work.full_precision) work.full_precision = work.graph;
+    keep_dtypes(work.graph, settings.model.op_precision);
     lower_precision(work.graph, settings.tuning, settings.model.precision.allow_fp16);
+    graph::forget_kept_dtypes(work.graph);
   }
   return work;
 }

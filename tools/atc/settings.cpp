@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
-#include "tools/atc/fusion_switch.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "tools/atc/idle_flags.h"
 #include "tools/common/data_dirs.h"
 #include "tools/common/environment.h"
 #include "tools/common/flags.h"
@@ -17,10 +19,45 @@ bool is_one(const po::variables_map& flags, const std::string& name) {
   return number_of(flags, name, 0, 1) == 1;
 }
 
+std::filesystem::path om_path(const po::variables_map& flags, const BuildSettings& settings) {
+  if (!flags.contains("output")) reject("--output", "is required", "name the om to write");
+  return om_output_path(flags["output"].as<std::string>(), "--output",
+                        settings.model.gears ? dynamic_om_suffix(settings.soc.version) : "");
+}
+
+/// Of single operators.
+std::filesystem::path om_directory(const po::variables_map& flags) {
+  for (const char* flag :
+       {"input_shape", "dynamic_batch_size", "dynamic_image_size", "dynamic_dims", "out_nodes",
+        "output_type", "input_fp16_nodes", "insert_op_conf"})
+    if (flags.contains(flag))
+      reject("--" + std::string(flag), "is of models", "say it in the file of --singleop");
+  if (!flags.contains("output")) reject("--output", "is required", "name the directory of the oms");
+  const std::filesystem::path directory = flags["output"].as<std::string>();
+  if (!is_writable_directory(directory))
+    throw Error(ExitCode::kOutput, "is no directory that can be written",
+                "--output " + directory.string(), "create it first");
+  return directory;
+}
+
+/// The documents tie the flag to buffer optimisation.
+std::string mdl_bank_path(const po::variables_map& flags) {
+  const std::string mode = text_of(flags, "buffer_optimize");
+  if (mode != "l2_optimize" && mode != "l1_optimize" && mode != "off_optimize")
+    reject("--buffer_optimize", "'" + mode + "' is unknown",
+           "use l2_optimize, l1_optimize or off_optimize");
+  const std::string path = text_of(flags, "mdl_bank_path");
+  if (mode == "l2_optimize" || path.empty()) return path;
+  logger("atc")->warn("--mdl_bank_path does not count with --buffer_optimize={}", mode);
+  return {};
+}
+
 }  // namespace
 
 void add_flags(po::options_description& flags) {
-  flags.add_options()("mode", number_or(0, "0|6"), "0: compile a model, 6: show what an om is");
+  flags.add_options()("mode", number_or(0, "0|1|3|5|6|30"),
+                      "0: compile a model, 1: an om or a model to JSON, 3: check a model, 5: a "
+                      "model as text to JSON, 6: show what an om is, 30: an om to .exeom and .dbg");
   add_model_flags(flags);
   flags.add_options()("output", text("PATH"), "the om; .om is added")(
       "soc_version", text_or("auto", "NAME"), "hardware to compile for; auto: this machine");
@@ -28,41 +65,47 @@ void add_flags(po::options_description& flags) {
   flags.add_options()("op_bank_path", text("DIR"),
                       "custom operator bank, unless TUNE_BANK_PATH names one")(
       "mdl_bank_path", text("DIR"), "custom subgraph bank, before TUNE_BANK_PATH")(
-      "fusion_switch_file", text("FILE"),
-      "switches graph passes: lines \"pass:off\", or JSON {\"Switch\": ...}")(
+      "buffer_optimize", text_or("l2_optimize", "MODE"),
+      "l2_optimize; l1_optimize and off_optimize: --mdl_bank_path does not count")(
       "disable_reuse_memory", number_or(0, "0|1"), "1: every tensor has memory of its own")(
       "op_debug_level", number_or(0, "0-4"),
       "keep of each generated kernel: 0 nothing; 3 assembly; 4 loop nest, too; 1 LLVM IR, too; 2 "
       "also the IR before optimisation")("debug_dir", text_or("kernel_meta", "DIR"),
                                          "where --op_debug_level writes")(
       "display_model_info", number_or(0, "0|1"), "1: show the om as --mode=6 does")(
-      "om", text("FILE"), "mode 6: the om to show");
+      "om", text("FILE"), "modes 1, 5, 6 and 30: what to work on")("json", text("FILE"),
+                                                                   "modes 1 and 5: the result")(
+      "dump_mode", number_or(0, "0|1"), "mode 1: 1: with the shapes of an ONNX model")(
+      "check_report", text_or("check_result.json", "FILE"), "mode 3: the result")(
+      "singleop", text("FILE"),
+      "operators described in JSON, instead of --model: an om for each, in the directory --output");
+  add_idle_flags(flags, kAtcIdleFlags);
 }
 
 Mode read_mode(const po::variables_map& flags) {
   const int mode = flags["mode"].as<int>();
-  constexpr int kLater[] = {1, 3, 5, 30};
-  if (mode == 0) return Mode::kBuild;
-  if (mode == 6) return Mode::kShowOm;
-  const bool is_known = std::ranges::find(kLater, mode) != std::end(kLater);
-  reject("--mode", std::to_string(mode) + " is " + (is_known ? "not available yet" : "unknown"),
-         "use 0 (compile) or 6 (show an om)");
+  constexpr int kModes[] = {0, 1, 3, 5, 6, 30};
+  if (std::ranges::find(kModes, mode) == std::end(kModes))
+    reject("--mode", std::to_string(mode) + " is unknown",
+           "use 0 (compile), 1 (to JSON), 3 (check only), 5 (text to JSON), 6 (show an om) or 30 "
+           "(split debugging data off an om)");
+  return static_cast<Mode>(mode);
 }
 
 BuildSettings read_build_settings(const po::variables_map& flags) {
   BuildSettings settings;
+  check_idle_flags(flags, kAtcIdleFlags);
   settings.model = read_model_flags(flags);
-  if (!flags.contains("output")) reject("--output", "is required", "name the om to write");
+  settings.single_ops = text_of(flags, "singleop");
   settings.soc = compiler::soc_from_version(
       text_of(flags, "soc_version"), (config_directory() / "soc").string(), threads_of(flags));
-  settings.output =
-      om_output_path(flags["output"].as<std::string>(), "--output",
-                     settings.model.gears ? dynamic_om_suffix(settings.soc.version) : "");
-  if (flags.contains("fusion_switch_file"))
-    settings.disabled_passes = read_fusion_switches(flags["fusion_switch_file"].as<std::string>());
+  if (!settings.single_ops.empty() && settings.model.precision.is_within_budget)
+    reject("--precision_mode", "chooses by the error of a model",
+           "use another one with --singleop");
+  settings.output = settings.single_ops.empty() ? om_path(flags, settings) : om_directory(flags);
   settings.reuse_memory = !is_one(flags, "disable_reuse_memory");
   settings.op_bank_path = text_of(flags, "op_bank_path");
-  settings.mdl_bank_path = text_of(flags, "mdl_bank_path");
+  settings.mdl_bank_path = mdl_bank_path(flags);
   constexpr int kMostBankProcesses = 8;
   settings.queries_banks =
       number_variable("CANN_KNOWLEDGE_BANK_PROCESS_NUM", 0, kMostBankProcesses) != 0;
@@ -73,8 +116,21 @@ BuildSettings read_build_settings(const po::variables_map& flags) {
 }
 
 std::filesystem::path read_om_path(const po::variables_map& flags) {
-  if (!flags.contains("om")) reject("--om", "is required in mode 6", "name an om");
+  if (!flags.contains("om"))
+    reject("--om", "is required in mode " + std::to_string(flags["mode"].as<int>()), "name an om");
   return flags["om"].as<std::string>();
+}
+
+std::filesystem::path read_report_path(const po::variables_map& flags) {
+  const std::filesystem::path path = flags["check_report"].as<std::string>();
+  const auto work_path = variable("ASCEND_WORK_PATH");
+  return flags["check_report"].defaulted() && work_path ? std::filesystem::path(*work_path) / path
+                                                        : path;
+}
+
+std::filesystem::path read_split_output(const po::variables_map& flags) {
+  if (!flags.contains("output")) reject("--output", "is required", "name the files without suffix");
+  return om_output_path(flags["output"].as<std::string>(), "--output").replace_extension();
 }
 
 }  // namespace aoe::tools

@@ -3,7 +3,6 @@
 
 #include <boost/program_options.hpp>
 #include <filesystem>
-#include <set>
 #include <string>
 
 #include "compiler/soc.h"
@@ -11,14 +10,21 @@
 
 namespace aoe::tools {
 
-enum class Mode { kBuild = 0, kShowOm = 6 };
+enum class Mode {
+  kBuild = 0,
+  kToJson = 1,
+  kCheck = 3,
+  kTextToJson = 5,
+  kShowOm = 6,
+  kSplitDebug = 30,
+};
 
 /// Mode 0: model to om.
 struct BuildSettings {
-  ModelFlags model;
-  std::filesystem::path output;  ///< with ".om"
+  ModelFlags model;                  ///< without `model` when there are single ops
+  std::filesystem::path single_ops;  ///< --singleop; empty: a model
+  std::filesystem::path output;      ///< with ".om"; of single ops the directory
   compiler::Soc soc;
-  std::set<std::string> disabled_passes;
   bool reuse_memory = true;
   std::string op_bank_path;   ///< empty: not given
   std::string mdl_bank_path;  ///< empty: not given
@@ -33,6 +39,10 @@ void add_flags(boost::program_options::options_description& flags);
 /// All throw Error(kUsage); files and directories are Error(kModel) or Error(kOutput).
 Mode read_mode(const boost::program_options::variables_map& flags);
 BuildSettings read_build_settings(const boost::program_options::variables_map& flags);
+/// Mode 3: where the report goes.
+std::filesystem::path read_report_path(const boost::program_options::variables_map& flags);
+/// Mode 30: --output without suffix; its directory is there.
+std::filesystem::path read_split_output(const boost::program_options::variables_map& flags);
 std::filesystem::path read_om_path(const boost::program_options::variables_map& flags);
 
 }  // namespace aoe::tools

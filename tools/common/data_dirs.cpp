@@ -7,7 +7,11 @@ namespace aoe::tools {
 namespace fs = std::filesystem;
 
 fs::path config_directory() {
-  if (const auto named = variable("AOE_CONFIG_DIR")) return *named;
+  if (const auto named = variable("AOE_CONFIG_DIR")) {
+    // A trailing slash would name an empty directory below it, and its parent the directory itself.
+    const fs::path directory = fs::path(*named).lexically_normal();
+    return directory.has_filename() ? directory : directory.parent_path();
+  }
   std::error_code status;
   const fs::path program = fs::read_symlink("/proc/self/exe", status);
   const fs::path installed = program.parent_path().parent_path() / "share/aoe/configs";

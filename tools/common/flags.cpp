@@ -60,7 +60,12 @@ void add_threads_flag(po::options_description& flags, const char* meaning) {
 
 int threads_of(const po::variables_map& flags) {
   constexpr int kMostThreads = 1024;
-  return number_of(flags, "threads", 1, kMostThreads).value_or(0);
+  const auto threads = number_of(flags, "threads", 1, kMostThreads);
+  const auto cores = number_of(flags, "aicore_num", 1, kMostThreads);
+  if (threads && cores && *threads != *cores)
+    reject("--aicore_num", "means the same as --threads, which says " + std::to_string(*threads),
+           "give one of the two");
+  return threads.value_or(cores.value_or(0));
 }
 
 }  // namespace aoe::tools

@@ -31,7 +31,7 @@ std::optional<int> number_of(const po::variables_map& flags, const std::string& 
 /// Declares --threads; `meaning` says what for.
 void add_threads_flag(po::options_description& flags, const char* meaning);
 
-/// The value of --threads; 0 when it was not given.
+/// The value of --threads, or of --aicore_num where the program has that; 0 when it was not given.
 int threads_of(const po::variables_map& flags);
 
 }  // namespace aoe::tools

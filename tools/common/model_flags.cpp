@@ -5,8 +5,11 @@
 #include <sstream>
 #include <string_view>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "tools/common/flags.h"
+#include "tools/common/idle_flags.h"
+#include "tools/common/pass_switches.h"
 
 namespace aoe::tools {
 namespace {
@@ -74,8 +77,18 @@ void add_model_flags(po::options_description& flags) {
       "dynamic_dims", text("GEARS"),
       "\"1,64;4,128\": one om for these sizes, one for each -1 of --input_shape")(
       "input_format", text_or("NCHW", "FORMAT"), "NCHW or ND: both are what ONNX models say")(
-      "out_nodes", text("NODES"), "\"node:0;other:1\": these outputs instead of the model's own")(
-      "precision_mode", text_or("force_fp32", "MODE"), precision_modes().c_str());
+      "out_nodes", text("NODES"),
+      "\"node:0;other:1\": these outputs instead of the model's own; the graph is cut there")(
+      "output_type", text("TYPES"),
+      "FP32, FP16, UINT8, INT8, ... of all outputs, or \"node:0:FP16;other:1:INT8\"")(
+      "input_fp16_nodes", text("NAMES"), "\"x;y\": these inputs are float16")(
+      "insert_op_conf", text("FILE"),
+      "AIPP: prepare images of bytes in the om: crop, resize, convert colours, normalise, pad")(
+      "precision_mode", text_or("force_fp32", "MODE"), precision_modes().c_str())(
+      "aicore_num", po::value<int>()->value_name("N"), "the same as --threads=N");
+  add_op_precision_flags(flags);
+  add_pass_flags(flags);
+  add_idle_flags(flags, kIdleFlags);
 }
 
 namespace {
@@ -95,23 +108,43 @@ std::optional<graph::GearRequest> read_gears(const po::variables_map& flags) {
   return graph::parse_gears(*kind, text_of(flags, flag.substr(2)), text_of(flags, "input_shape"));
 }
 
+std::vector<graph::Aipp> read_aipp(const po::variables_map& flags,
+                                   const std::optional<graph::GearRequest>& gears) {
+  if (gears && gears->kind != GearKind::kBatch)
+    reject("--insert_op_conf", "prepares images of one size",
+           "leave " + graph::gear_flag(gears->kind) + " out, or use --dynamic_batch_size");
+  const auto path = flags["insert_op_conf"].as<std::string>();
+  return graph::parse_aipp(read_file(path, ExitCode::kUsage), "--insert_op_conf " + path);
+}
+
 }  // namespace
 
 ModelFlags read_model_flags(const po::variables_map& flags) {
-  if (!flags.contains("model")) reject("--model", "is required", "name an ONNX file");
+  check_idle_flags(flags, kIdleFlags);
+  const bool has_ops = flags.find("singleop") != flags.end();
+  if (flags.contains("model") == has_ops)
+    reject("--model", has_ops ? "and --singleop exclude each other" : "is required",
+           has_ops ? "give one of the two" : "name an ONNX file");
   check_framework(flags["framework"].as<std::string>());
   const auto format = flags["input_format"].as<std::string>();
   if (format != "NCHW" && format != "ND")
     reject("--input_format", "'" + format + "' is not supported for ONNX models", "use NCHW or ND");
-  ModelFlags read{.model = flags["model"].as<std::string>(),
+  ModelFlags read{.model = text_of(flags, "model"),
                   .import = {},
                   .gears = read_gears(flags),
                   .precision = precision_of(flags["precision_mode"].as<std::string>()),
-                  .float32_products = {}};
+                  .float32_products = {},
+                  .disabled_passes = disabled_passes(flags),
+                  .op_precision = read_op_precision(flags)};
   if (flags.contains("input_shape") && !read.gears)
     read.import.input_shapes = graph::parse_input_shapes(flags["input_shape"].as<std::string>());
   if (flags.contains("out_nodes"))
     read.import.out_nodes = split(flags["out_nodes"].as<std::string>(), ';');
+  if (flags.contains("insert_op_conf")) read.import.aipp = read_aipp(flags, read.gears);
+  if (flags.contains("output_type"))
+    read.import.types = graph::parse_output_type(flags["output_type"].as<std::string>());
+  if (flags.contains("input_fp16_nodes"))
+    read.import.types.fp16_inputs = split(flags["input_fp16_nodes"].as<std::string>(), ';');
   return read;
 }
 

@@ -10,6 +10,7 @@
 #include "graph/float16_rounding.h"
 #include "graph/gears.h"
 #include "graph/onnx_import.h"
+#include "tools/common/op_precision.h"
 
 namespace aoe::tools {
 
@@ -28,9 +29,12 @@ struct ModelFlags {
   Precision precision;
   /// Products that keep float32 factors although `precision` rounds the others', by name.
   std::set<std::string> float32_products;
+  std::set<std::string> disabled_passes;
+  OpPrecision op_precision;
 };
 
-/// --model, --framework, --input_shape, the flags of gears, --input_format, --out_nodes, --precision_mode.
+/// --model, --framework, --input_shape, the flags of gears, --input_format, --out_nodes, --output_type,
+/// --input_fp16_nodes, --insert_op_conf, --precision_mode, --aicore_num, those of passes (pass_switches.h), and kIdleFlags.
 void add_model_flags(boost::program_options::options_description& flags);
 
 /// Error(kUsage) on a missing model, another framework than ONNX, and values that ask for what this version cannot do.

@@ -1,0 +1,29 @@
+// Takes the tuning section out.
+#include "tools/atc/debug_split.h"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/file.h"
+#include "runtime/geared_om.h"
+
+namespace aoe::tools {
+
+void split_debug(const std::filesystem::path& om, const std::filesystem::path& output) {
+  runtime::GearedOm model = runtime::GearedOm::load(om);
+  nlohmann::json debug = nlohmann::json::array();
+  for (runtime::Om& gear : model.oms)
+    debug.push_back(std::exchange(gear.tuning, nlohmann::json::object()));
+  const auto with = [&](const char* suffix) {
+    std::filesystem::path path = output;
+    return path += suffix;
+  };
+  constexpr auto kReplace = nlohmann::json::error_handler_t::replace;
+  write_file_atomically(with(".dbg"),
+                        nlohmann::json{{"om", om.filename().string()}, {"tuning", debug}}.dump(
+                            2, ' ', false, kReplace) +
+                            "\n");
+  write_file_atomically(with(".exeom"), model.serialize());
+}
+
+}  // namespace aoe::tools

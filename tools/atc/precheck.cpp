@@ -1,0 +1,42 @@
+// The report, from what the importer says.
+#include "tools/atc/precheck.h"
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "graph/onnx_check.h"
+
+namespace aoe::tools {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kUnsupported = 1;  ///< the only code of a cause that we have
+
+json entry(const graph::NodeCheck& node) {
+  json op = {{"op_name", node.name}, {"op_type", node.type}, {"result", "success"}};
+  if (node.problem.empty()) return op;
+  op["result"] = "failed";
+  op["cause"] = {{{"code", kUnsupported}, {"message", node.problem}}};
+  return op;
+}
+
+}  // namespace
+
+void precheck(const ModelFlags& model, const std::filesystem::path& report) {
+  graph::ImportOptions options = model.import;
+  if (model.gears) options.input_shapes = graph::input_shapes_of(*model.gears, 0);
+  const graph::ModelCheck check = graph::check_onnx(model.model, options);
+  json ops = json::array();
+  for (const graph::NodeCheck& node : check.nodes) ops.push_back(entry(node));
+  json content = {{"result", check.problem.empty() ? "success" : "failed"}, {"op", std::move(ops)}};
+  if (!check.problem.empty()) content["cause"] = check.problem;
+  constexpr auto kReplace = json::error_handler_t::replace;
+  write_file_atomically(report, content.dump(2, ' ', false, kReplace) + "\n");
+  if (!check.problem.empty())
+    throw Error(ExitCode::kModel, check.problem, model.model.string(),
+                "the report is " + report.string());
+}
+
+}  // namespace aoe::tools

@@ -1,0 +1,14 @@
+// --mode=3: says of every node whether it could be converted, in a report, and converts nothing.
+#pragma once
+
+#include <filesystem>
+
+#include "tools/common/model_flags.h"
+
+namespace aoe::tools {
+
+/// Writes {"result": "success", "op": [{"op_name", "op_type", "result", "cause"}]}. Error(kModel) when the model cannot be
+/// converted, behind the report.
+void precheck(const ModelFlags& model, const std::filesystem::path& report);
+
+}  // namespace aoe::tools
