@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/file.h"
+#include "runtime/host_soc.h"
 #include "tests/runtime/om_builder.h"
 #include "tests/runtime/run_program.h"
 #include "tests/temp_dir.h"
@@ -294,6 +295,7 @@ TEST_F(Acl, DevicesContextsAndStreamsFollowTheRules) {
   std::uint32_t count = 0;
   EXPECT_EQ(aclrtGetDeviceCount(&count), ACL_SUCCESS);
   EXPECT_EQ(count, 1u);
+  EXPECT_EQ(aclrtGetSocName(), runtime::host_soc_version());
 
   aclrtContext context = nullptr, current = nullptr, before = nullptr;
   EXPECT_EQ(aclrtGetCurrentContext(&before), ACL_SUCCESS);
