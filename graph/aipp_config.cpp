@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/near_names.h"
 #include "graph/aipp.h"
 
 namespace aoe::graph {
@@ -186,10 +187,11 @@ constexpr IdleKey kIdleKeys[] = {
     {"single_line_mode", "false", "images are read as they lie in memory"},
 };
 
-std::string known_keys(const std::map<std::string, Key>& keys) {
-  std::string list = "aipp_mode";
-  for (const auto& [name, key] : keys) list += ", " + name;
-  return list;
+std::string advice_for(const std::string& key, const std::map<std::string, Key>& keys) {
+  std::vector<std::string> known;
+  for (const auto& [name, value] : keys) known.push_back(name);
+  const std::string advice = did_you_mean(near_names(key, known));
+  return advice.empty() ? "docs/atc.md has the keys" : advice;
 }
 
 class Reader {
@@ -244,7 +246,7 @@ class Reader {
     if (is_idle(key, value)) return;
     const auto found = keys.find(key.text);
     if (found == keys.end())
-      fail_(key.line, "unknown key '" + key.text + "'", "known are " + known_keys(keys));
+      fail_(key.line, "unknown key '" + key.text + "'", advice_for(key.text, keys));
     if (!found->second.set(aipp, value.text))
       fail_(value.line, "'" + value.text + "' is no " + key.text,
             std::string("write ") + found->second.values);

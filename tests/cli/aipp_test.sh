@@ -65,7 +65,7 @@ bad() { # TEXT LINES...: refused, with a message that says TEXT
   refuses 2 "$text" atc --model=plain.onnx --output=bad --insert_op_conf=bad.cfg
 }
 static="aipp_mode: static"
-bad "line 2: unknown key 'men_chn_0'; known are aipp_mode, crop" "aipp_op { $static input_format: RGB888_U8" "men_chn_0: 3 }"
+bad "line 2: unknown key 'men_chn_0'; did you mean " "aipp_op { $static input_format: RGB888_U8" "men_chn_0: 3 }"
 bad "line 1: aipp_mode is missing" "aipp_op { input_format: RGB888_U8 }"
 bad "input_format is missing" "aipp_op { $static }"
 bad "'RGB' is no input_format; write YUV420SP_U8" "aipp_op { $static input_format: RGB }"
