@@ -31,9 +31,16 @@ function(aoe_program name)
   target_link_libraries(${name} PRIVATE ${ARG_LIBS})
 endfunction()
 
-# aoe_family(TARGET aoe_x FOLDER sub REGISTRY aoe::x::Registry NAMESPACE aoe::x)
+# aoe_compile_alone(FILES...): the presets for users compile five files of a target as one; not these, whose local names
+# are a neighbour's as well.
+function(aoe_compile_alone)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
+# aoe_family(TARGET aoe_x FOLDER sub REGISTRY aoe::x::Registry NAMESPACE aoe::x [ALONE])
+# ALONE: its members call their parts by the same names (run, find, apply), so each is compiled by itself.
 function(aoe_family)
-  cmake_parse_arguments(ARG "" "TARGET;FOLDER;REGISTRY;NAMESPACE" "" ${ARGN})
+  cmake_parse_arguments(ARG "ALONE" "TARGET;FOLDER;REGISTRY;NAMESPACE" "" ${ARGN})
   file(GLOB members CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${ARG_FOLDER}/*.cpp)
   list(SORT members)
   set(declarations "")
@@ -54,5 +61,8 @@ ${calls}}
 }
 ")
   target_sources(${ARG_TARGET} PRIVATE ${members})
+  if(ARG_ALONE)
+    aoe_compile_alone(${members})
+  endif()
   target_include_directories(${ARG_TARGET} PRIVATE ${include_dir})
 endfunction()

@@ -25,7 +25,7 @@ using compiler::Task;
 using compiler::TaskInput;
 namespace {
 
-constexpr std::uint64_t kInputSeed = 20;
+constexpr std::uint64_t kOperandSeed = 20;
 /// Two rounded factors are off by 2^-9 each at most; in sums these errors partly cancel.
 constexpr double kBf16Tolerance = 0x1p-7;
 /// Sums that differ in their last bits may round to neighbours in float16.
@@ -140,7 +140,7 @@ OpBench::Reference OpBench::compute_reference(const Task& task) {
     } else if (input.constant) {
       inputs.push_back(input.constant->view());
     } else {
-      reference.inputs.push_back(random_tensor(input.desc, kInputSeed + reference.inputs.size()));
+      reference.inputs.push_back(random_tensor(input.desc, kOperandSeed + reference.inputs.size()));
       inputs.push_back(reference.inputs.back()->view());
     }
   }

@@ -12,7 +12,7 @@
 namespace aoe::tuner {
 namespace {
 
-constexpr std::uint64_t kInputSeed = 20;
+constexpr std::uint64_t kSubgraphSeed = 20;
 
 /// A conversion to or from the ND of the caller's buffers; inside the model another op's Format
 /// would be there.
@@ -86,7 +86,7 @@ SubgraphBench::SubgraphBench(std::filesystem::path reference, const MeasurePolic
                              int threads, const CacheState& caches)
     : reference_(std::move(reference)), policy_(policy), threads_(threads), caches_(caches) {
   TimedModel model(runtime::Om::load(reference_), threads);
-  model.draw_inputs(kInputSeed);
+  model.draw_inputs(kSubgraphSeed);
   model.run();
   inputs_ = model.inputs();
   reduction_length_ = reduction_length_of(model.om());

@@ -15,7 +15,7 @@ namespace {
 
 /// An Impl whose own estimate is this many times the best one's is not worth running: the plain
 /// reference takes seconds for what others do in a millisecond.
-constexpr double kHopelessRatio = 30;
+constexpr double kMostRaceRatio = 30;
 
 std::vector<Candidate> without_hopeless(std::vector<Candidate> candidates,
                                         const compiler::Task& task, const compiler::Soc& soc) {
@@ -23,7 +23,7 @@ std::vector<Candidate> without_hopeless(std::vector<Candidate> candidates,
   for (const Candidate& c : candidates)
     best_ns = std::min(best_ns, c.impl->estimate_ns(task, c.format, soc));
   std::erase_if(candidates, [&](const Candidate& c) {
-    return c.impl->estimate_ns(task, c.format, soc) > kHopelessRatio * best_ns;
+    return c.impl->estimate_ns(task, c.format, soc) > kMostRaceRatio * best_ns;
   });
   return candidates;
 }

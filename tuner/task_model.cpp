@@ -14,7 +14,7 @@ using compiler::Impl;
 namespace {
 
 /// Times the roofline: how much worse a candidate is exactly should not cost the trees a leaf.
-constexpr double kHopelessRatio = 32;
+constexpr double kMostRatio = 32;
 /// Measurements of an Impl from which trees can tell more than the mean does.
 constexpr std::size_t kFewestForTrees = 6;
 /// Few rows: small trees that leave the rest to the experience.
@@ -58,7 +58,7 @@ void TaskModel::learn(const Impl& impl, const Features& features, const Timing& 
   if (timing.outcome == Outcome::kStopped || timing.outcome == Outcome::kKilled) return;
   const double expected = uncorrected(impl, std::span(&features, 1)).front();
   const double ratio = timing.ok() ? timing.median_ns() / source_.roofline_ns() : 1;
-  const double actual = std::log(std::clamp(ratio, 1 / kHopelessRatio, kHopelessRatio));
+  const double actual = std::log(std::clamp(ratio, 1 / kMostRatio, kMostRatio));
   corrections_[std::string(impl.name())].measured.push_back(
       {features, expected, actual, timing.ok()});
 }

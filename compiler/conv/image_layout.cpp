@@ -20,7 +20,7 @@ Int ImageLayout::index(Int n, Int c, Int h, Int w) const {
 }
 
 ImageLayout image_layout(const Shape& shape, Format format, int c0) {
-  AOE_CHECK(shape.size() == 4, "an image has 4 dimensions, not " + to_string(shape));
+  AOE_CHECK(shape.size() == 4, "an image has 4 dimensions, not " + aoe::to_string(shape));
   const std::int64_t channels = shape[1], height = shape[2], width = shape[3];
   ImageLayout layout;
   if (format == Format::kNC1HWC0) {

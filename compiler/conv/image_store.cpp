@@ -62,7 +62,7 @@ Result<void> supports_image_epilogue(const Task& task, EpilogueTypes types) {
   for (std::size_t i = anchor_inputs(task); i < task.inputs.size(); ++i) {
     const TensorDesc& operand = task.in(i);
     if (!is_epilogue_type(operand.dtype, types)) {
-      return Unexpected("epilogue operand is " + to_string(operand) + ", needs float32");
+      return Unexpected("epilogue operand is " + aoe::to_string(operand) + ", needs float32");
     }
     if (operand.shape.size() > 4) {
       return Unexpected("epilogue operand has " + std::to_string(operand.shape.size()) +
@@ -71,8 +71,8 @@ Result<void> supports_image_epilogue(const Task& task, EpilogueTypes types) {
     const Shape shape = image_shape(operand.shape);
     for (std::size_t d = 0; d < 4; ++d) {
       if (shape[d] != 1 && shape[d] != task.out().shape[d]) {
-        return Unexpected("epilogue operand " + to_string(operand.shape) +
-                          " does not broadcast to " + to_string(task.out().shape));
+        return Unexpected("epilogue operand " + aoe::to_string(operand.shape) +
+                          " does not broadcast to " + aoe::to_string(task.out().shape));
       }
     }
   }

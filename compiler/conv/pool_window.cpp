@@ -8,7 +8,7 @@ namespace aoe::compiler {
 Result<PoolWindow> pool_window(const Task& task) {
   const Shape& shape = task.in(0).shape;
   const std::size_t rank = shape.size();
-  if (rank != 3 && rank != 4) return Unexpected("pools an input of shape " + to_string(shape));
+  if (rank != 3 && rank != 4) return Unexpected("pools an input of shape " + aoe::to_string(shape));
   const auto kernel = task.op.attrs.get_ints("kernel_shape");
   return PoolWindow{.window = reference::window_of(task.op.attrs, shape, kernel),
                     .is_max = task.op.type == "MaxPoolV3",

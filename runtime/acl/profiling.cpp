@@ -37,7 +37,6 @@ using CollectionPtr = std::unique_ptr<profiler::Collection, EndInItsProcess>;
 
 /// Ends at the latest when the process does, for programs that never call aclFinalize().
 CollectionPtr& collection() {
-  logger("profiler");  // made before, so that it is there until after
   static CollectionPtr instance;
   return instance;
 }

@@ -144,7 +144,6 @@ struct EndInItsProcess {
 
 /// Made with the first subscription; ends with the process, for programs that never call aclFinalize().
 std::unique_ptr<Subscriptions, EndInItsProcess>& subscriptions() {
-  logger("profiler");  // made before, so that it is there until after
   static std::unique_ptr<Subscriptions, EndInItsProcess> instance;
   return instance;
 }

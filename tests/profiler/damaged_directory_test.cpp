@@ -58,9 +58,9 @@ class DamagedDirectory : public ::testing::TestWithParam<Generation> {
     ASSERT_TRUE(whole.losses.empty());
     records_ = whole.events;
     ASSERT_GE(records_, std::size_t{kRuns} * 5);
-    logger("profiler")->set_level(spdlog::level::off);  // thousands of losses
+    set_log_level("null");  // thousands of losses
   }
-  void TearDown() override { logger("profiler")->set_level(spdlog::level::warn); }
+  void TearDown() override { set_log_level("warning"); }
   void write(const FileBytes& file, std::string_view bytes) const {
     std::ofstream(file.path, std::ios::binary) << bytes;
   }

@@ -65,7 +65,7 @@ void warn_of_load() {
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   const auto used = tuner::watch_busy_cores(kWatch, cores);
   const auto warning = used ? tuner::load_warning(*used, cores) : std::nullopt;
-  if (warning) logger("aoe")->warn(*warning);
+  if (warning) logger("aoe")->warn("{}", *warning);
 }
 
 void lower_precision(graph::Graph& graph, const tuner::TuneOptions& tuning, bool allows_fp16) {
