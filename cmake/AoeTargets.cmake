@@ -10,7 +10,7 @@ option(AOE_WERROR "Treat warnings as errors" OFF)
 function(aoe_target_defaults target)
   target_compile_features(${target} PUBLIC cxx_std_20)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
-  target_compile_options(${target} PRIVATE ${AOE_WARNINGS} $<$<BOOL:${AOE_WERROR}>:-Werror>)
+  target_compile_options(${target} PRIVATE ${AOE_WARNINGS} -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/= $<$<BOOL:${AOE_WERROR}>:-Werror>)
 endfunction()
 
 function(aoe_library name)
