@@ -6,6 +6,7 @@ prefix=$work/prefix
 run 0 cmake --install "$bin/.." --prefix "$prefix"
 for program in aoe atc aoe_run aoe_bank make_model; do
   [ -x "$prefix/bin/$program" ] || fail "$program is not installed"
+  head -1 "$prefix/share/man/man1/$program.1" | grep -qi "^\.TH $program 1" || fail "$program has no man page"
 done
 export PATH=$prefix/bin:$PATH
 equal "$(command -v aoe)" "$prefix/bin/aoe" "which aoe"

@@ -1,0 +1,49 @@
+"""The programs of the project as a page speaks of them: their flags, as --help tells."""
+import functools
+import pathlib
+import re
+import subprocess
+
+# Program -> the page that lists its flags; of pages with several programs each has a section of its name.
+PAGES = {
+    "aoe": "aoe.md",
+    "atc": "atc.md",
+    "aoe_run": "aoe_run.md",
+    "aoe_bank": "aoe_bank.md",
+    "make_model": "make_model.md",
+    "msprof": "msprof.md",
+    "compare_oms": "compare_oms.md",
+    "compare_onnxruntime": "compare_onnxruntime.md",
+    "kernel_bench": "benchmarks.md",
+    "sgemm_bench": "benchmarks.md",
+    "search_bench": "benchmarks.md",
+    "transfer_bench": "benchmarks.md",
+    "profiler_overhead": "benchmarks.md",
+    "profiler_import": "benchmarks.md",
+}
+# Programs with several forms, each of which has flags of its own.
+FORMS = {
+    "msprof": [[], ["collect"], ["import"], ["export"], ["query"], ["show"], ["advise"],
+               ["--parse=on"], ["--query=on"], ["--analyze=on"], ["--export=on"]],
+}
+
+
+class Programs:
+    def __init__(self, directory):
+        self.directory = pathlib.Path(directory)
+
+    @functools.lru_cache(maxsize=None)
+    def flags(self, program):
+        """Names without dashes, long and short."""
+        names = set()
+        for form in FORMS.get(program, [[]]):
+            done = subprocess.run([self.directory / program, *form, "--help"], capture_output=True,
+                                  text=True, timeout=60)
+            if done.returncode != 0:
+                raise SystemExit(f"{program} {' '.join(form)} --help: {done.stderr}")
+            for short, name in re.findall(r"^\s+(?:-(\w) \[ )?--([\w-]+)", done.stdout, re.M):
+                names |= {short, name} - {""}
+        return frozenset(names)
+
+    def all_flags(self):
+        return frozenset().union(*(self.flags(program) for program in PAGES))
