@@ -13,6 +13,7 @@
 #include "tuner/measure/statistics.h"
 #include "tuner/search/plan_search.h"
 #include "tuner/session/run.h"
+#include "tuner/tasks/subgraph_list.h"
 
 namespace aoe::tuner {
 

@@ -15,11 +15,11 @@ namespace {
 
 /// How unlike shapes are: the sum of the logarithms of their ratios; infinity for other ranks.
 double distance(const std::vector<Shape>& a, const std::vector<Shape>& b) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  if (a.size() != b.size()) return kInfinity;
+  constexpr double kUnlike = std::numeric_limits<double>::infinity();
+  if (a.size() != b.size()) return kUnlike;
   double sum = 0;
   for (std::size_t t = 0; t < a.size(); ++t) {
-    if (a[t].size() != b[t].size()) return kInfinity;
+    if (a[t].size() != b[t].size()) return kUnlike;
     for (std::size_t i = 0; i < a[t].size(); ++i)
       sum +=
           std::abs(std::log2(static_cast<double>(a[t][i] + 1) / static_cast<double>(b[t][i] + 1)));

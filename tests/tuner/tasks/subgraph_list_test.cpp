@@ -10,7 +10,7 @@ namespace aoe::tuner {
 namespace {
 
 /// A fork and its join between rows of convolutions: several ways to cut it.
-graph::Graph model() {
+graph::Graph forked_model() {
   return aoe::tests::import_text(R"(
     g (float[1,16,96,96] x) => (float[1,16,96,96] y)
       <float[64,16,1,1] w1, float[64,1,3,3] w2, float[32,64,1,1] w3, float[32,64,1,1] w4,
@@ -26,7 +26,7 @@ graph::Graph model() {
 }
 
 TEST(SubgraphList, CutsTheModelAlikeWhateverItsTimes) {
-  const graph::Graph graph = model();
+  const graph::Graph graph = forked_model();
   const auto cut = [&](const std::function<double(const graph::Node&)>& node_ns) {
     std::vector<std::string> keys;
     for (const SubgraphTask& task : collect_subgraphs(graph, tests::fake_soc(), node_ns))
@@ -43,7 +43,7 @@ TEST(SubgraphList, CutsTheModelAlikeWhateverItsTimes) {
 TEST(SubgraphList, WeighsTasksByMeasuredTimes) {
   double sum_ns = 0;
   for (const SubgraphTask& task :
-       collect_subgraphs(model(), tests::fake_soc(), [](const graph::Node&) { return 7.0; })) {
+       collect_subgraphs(forked_model(), tests::fake_soc(), [](const graph::Node&) { return 7.0; })) {
     EXPECT_EQ(task.model_ns, 7.0 * static_cast<double>(task.nodes[0].size()));
     sum_ns += task.model_ns;
   }
