@@ -71,7 +71,7 @@ Loggers& loggers() {
   return *all;
 }
 /// Made before main(): a fork() never meets them half-made.
-const Loggers& made_early = loggers();
+[[maybe_unused]] const Loggers& made_early = loggers();
 
 }  // namespace
 

@@ -37,7 +37,7 @@ std::string StampNames::text_of(std::uint32_t id) const {
 
 namespace {
 /// Made before main(): a fork() never meets it half-made.
-const StampNames& names_made_early = stamp_names();
+[[maybe_unused]] const StampNames& names_made_early = stamp_names();
 }  // namespace
 
 StampNames& stamp_names() {
