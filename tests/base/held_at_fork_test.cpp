@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <thread>
 
@@ -15,14 +16,17 @@
 namespace aoe {
 namespace {
 
-constexpr int kForks = 200;
+constexpr int kForks = 100;
 
 /// Forks again and again while another thread does `busy`; each child does `of_child` and must come to its end.
 void fork_beside(const std::function<void()>& busy, const std::function<void()>& of_child) {
   std::atomic<bool> is_over = false;
   std::atomic<bool> has_begun = false;
   std::thread thread([&] {
-    for (; !is_over; has_begun = true) busy();
+    for (; !is_over; has_begun = true) {
+      busy();
+      std::this_thread::sleep_for(std::chrono::microseconds(10));  // locks are not fair: fork() shall get them
+    }
   });
   while (!has_begun) std::this_thread::yield();
   int ended = 0;

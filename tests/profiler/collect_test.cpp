@@ -11,7 +11,8 @@
 #include "profiler/collect/acl_config.h"
 #include "profiler/collect/collection.h"
 #include "profiler/collect/metric_groups.h"
-#include "profiler/collect/option_values.h"
+#include "profiler/collect/option_keys.h"
+profiler/collect/option_values.h"
 #include "profiler/collect/perf_counters.h"
 #include "profiler/collect/system_sampler.h"
 #include "tests/profiler/raw_memory.h"
@@ -197,9 +198,10 @@ TEST(CollectOptions, ComeBackFromJson) {
 
 TEST(CollectOptions, HaveOneRowForEachFront) {
   for (unsigned front = 1; front <= kSs928; front *= 2)
-    for (const OptionKey& key : option_keys())
-      if ((key.fronts & front) != 0)
-        EXPECT_EQ(find_option_key(key.name, front), &key) << key.name << " stands twice";
+    for (const OptionKey& key : option_keys()) {
+      if ((key.fronts & front) == 0) continue;
+      EXPECT_EQ(find_option_key(key.name, front), &key) << key.name << " stands twice";
+    }
 }
 
 TEST(CollectOptions, TheHighestRateServesAll) {

@@ -211,7 +211,7 @@ TEST(ProfThreads, CallInAnyOrder) {
 bool child_profiles_on_its_own(Shared& shared, unsigned seed) {
   if (aclprofMarkEx("mark", 4, nullptr) != ACL_ERROR_PROF_NOT_RUN) return false;
   RandomCaller caller(shared, seed);
-  for (int i = 0; i < 300; ++i) caller.call();
+  for (int i = 0; i < 60; ++i) caller.call();
   aclprofFinalize();
   if (aclprofInit(shared.output.c_str(), shared.output.size()) != ACL_SUCCESS) return false;
   std::uint32_t device = 0;
@@ -241,7 +241,7 @@ TEST(ProfThreads, ForkBesideThem) {
         RandomCaller caller(shared, seed + i);
         while (!is_over) caller.call();
       });
-    for (unsigned i = 0; i < 20 && !HasFailure(); ++i) {
+    for (unsigned i = 0; i < 8 && !HasFailure(); ++i) {
       const pid_t child = ::fork();
       if (child == 0) {
         ::alarm(60);  // a child that hangs is ended by a signal
