@@ -12,7 +12,7 @@
 #include "profiler/collect/collection.h"
 #include "profiler/collect/metric_groups.h"
 #include "profiler/collect/option_keys.h"
-profiler/collect/option_values.h"
+#include "profiler/collect/option_values.h"
 #include "profiler/collect/perf_counters.h"
 #include "profiler/collect/system_sampler.h"
 #include "tests/profiler/raw_memory.h"
