@@ -4,11 +4,13 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <vector>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/new_file.h"
 
 namespace aoe::bank {
 namespace fs = std::filesystem;
@@ -16,8 +18,9 @@ using nlohmann::json;
 namespace {
 
 constexpr std::string_view kPrefix = "snapshot-";
-constexpr const char* kStaging = "snapshot.tmp";
-constexpr const char* kDiscarded = "discarded.tmp";
+// Names that cannot be foreseen begin with these.
+constexpr const char* kStaging = "snapshot";
+constexpr const char* kDiscarded = "discarded";
 constexpr const char* kSeal = "SEAL";
 /// A slow reader may still be opening the one before the newest.
 constexpr std::size_t kSnapshotsKept = 3;
@@ -91,14 +94,23 @@ std::optional<Error> damage_of(const fs::path& snapshot,
 
 /// Behind a name that no reader looks at, so that a removal that is cut short leaves no ruin.
 void discard(const fs::path& snapshot) {
-  const fs::path discarded = snapshot.parent_path() / kDiscarded;
+  const fs::path discarded = unforeseen_name(snapshot.parent_path() / kDiscarded);
   std::error_code status;
-  fs::remove_all(discarded, status);
   fs::rename(snapshot, discarded, status);
   if (!status) fs::remove_all(discarded, status);
   if (status)
     logger("bank")->warn("{}: an old snapshot cannot be removed: {}", snapshot.string(),
                          status.message());
+}
+
+/// Of commits that died; there is one writer at a time.
+void remove_leftovers(const fs::path& directory) {
+  std::vector<fs::path> leftovers;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory))
+    for (const char* begin : {kStaging, kDiscarded})
+      if (entry.path().filename().string().starts_with(std::string(begin) + ".tmp"))
+        leftovers.push_back(entry.path());
+  for (const fs::path& each : leftovers) fs::remove_all(each);
 }
 
 void discard_old(const SnapshotList& snapshots) {
@@ -154,11 +166,8 @@ std::optional<fs::path> newest_whole_snapshot(const fs::path& directory,
 }
 
 fs::path fresh_staging_directory(const fs::path& directory) {
-  const fs::path staged = directory / kStaging;
-  fs::remove_all(staged);
-  fs::remove_all(directory / kDiscarded);
-  fs::create_directory(staged);
-  return staged;
+  remove_leftovers(directory);
+  return create_directory_beside(directory / kStaging);
 }
 
 void copy_database(const fs::path& from, const fs::path& to) {

@@ -62,14 +62,26 @@ namespace {
 }
 }  // namespace
 
+fs::path unforeseen_name(const fs::path& path) {
+  std::uint64_t number = 0;
+  if (::getrandom(&number, sizeof number, 0) != static_cast<ssize_t>(sizeof number))
+    fail(path, "cannot be written");
+  char suffix[32];
+  std::snprintf(suffix, sizeof suffix, ".tmp%016llx", static_cast<unsigned long long>(number));
+  return path.string() + suffix;
+}
+
+fs::path create_directory_beside(const fs::path& path) {
+  while (true) {
+    fs::path made = unforeseen_name(path);
+    if (::mkdir(made.c_str(), 0777) == 0) return made;
+    if (errno != EEXIST) fail(made, "cannot be made");
+  }
+}
+
 int create_file_beside(const fs::path& path, unsigned mode, fs::path& made) {
   while (true) {
-    std::uint64_t number = 0;
-    if (::getrandom(&number, sizeof number, 0) != static_cast<ssize_t>(sizeof number))
-      fail(path, "cannot be written");
-    char suffix[32];
-    std::snprintf(suffix, sizeof suffix, ".tmp%016llx", static_cast<unsigned long long>(number));
-    made = path.string() + suffix;
+    made = unforeseen_name(path);
     const int fd =
         ::open(made.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, mode);
     if (fd >= 0) return fd;

@@ -1,12 +1,15 @@
 // Loggers by folder name, all on stderr with one level.
 #include "base/log.h"
 
+#include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include <map>
 #include <memory>
 #include <mutex>
+
+#include "base/held_at_fork.h"
 
 namespace aoe {
 namespace {
@@ -22,10 +25,25 @@ spdlog::level::level_enum to_spdlog(LogLevel level) {
   return spdlog::level::err;
 }
 
+/// stderr in colours, behind a lock that fork() waits for: spdlog's own is out of reach.
+class Stderr final : public spdlog::sinks::base_sink<std::mutex> {
+ protected:
+  void sink_it_(const spdlog::details::log_msg& line) override { colours_.log(line); }
+  void flush_() override { colours_.flush(); }
+  void set_pattern_(const std::string& pattern) override { colours_.set_pattern(pattern); }
+  void set_formatter_(std::unique_ptr<spdlog::formatter> formatter) override {
+    colours_.set_formatter(std::move(formatter));
+  }
+
+ private:
+  const HeldAtFork held_{mutex_, LockRung::kLog};
+  spdlog::sinks::stderr_color_sink_st colours_;
+};
+
 class FolderLogger : public Logger {
  public:
-  explicit FolderLogger(const std::string& folder)
-      : lines_(folder, std::make_shared<spdlog::sinks::stderr_color_sink_mt>()) {
+  FolderLogger(const std::string& folder, std::shared_ptr<Stderr> sink)
+      : lines_(folder, std::move(sink)) {
     lines_.set_pattern("[%Y-%m-%d %H:%M:%S.%e] [%^%l%$] [%n] %v");
   }
   void set_level(spdlog::level::level_enum level) { lines_.set_level(level); }
@@ -41,6 +59,8 @@ class FolderLogger : public Logger {
 
 struct Loggers {
   std::mutex mutex;
+  const HeldAtFork held{mutex, LockRung::kTexts};
+  const std::shared_ptr<Stderr> sink = std::make_shared<Stderr>();
   spdlog::level::level_enum level = spdlog::level::warn;
   std::map<std::string, std::unique_ptr<FolderLogger>> by_folder;
 };
@@ -50,6 +70,8 @@ Loggers& loggers() {
   static auto* all = new Loggers;
   return *all;
 }
+/// Made before main(): a fork() never meets them half-made.
+[[maybe_unused]] const Loggers& made_early = loggers();
 
 }  // namespace
 
@@ -58,7 +80,7 @@ Logger* logger(const std::string& folder) {
   const std::lock_guard lock(all.mutex);
   std::unique_ptr<FolderLogger>& one = all.by_folder[folder];
   if (!one) {
-    one = std::make_unique<FolderLogger>(folder);
+    one = std::make_unique<FolderLogger>(folder, all.sink);
     one->set_level(all.level);
   }
   return one.get();

@@ -1,4 +1,4 @@
-// Making files that nobody else has, and that nobody could have laid a link for.
+// Making files and directories that nobody else has, and that nobody could have laid a link for.
 #pragma once
 
 #include <filesystem>
@@ -9,5 +9,11 @@ namespace aoe {
 /// descriptor for writing. Throws Error(kOutput).
 int create_file_beside(const std::filesystem::path& path, unsigned mode,
                        std::filesystem::path& made);
+
+/// A path beside `path` that cannot be foreseen, where there is nothing.
+std::filesystem::path unforeseen_name(const std::filesystem::path& path);
+
+/// A new directory beside `path`, under such a name. Throws Error(kOutput).
+std::filesystem::path create_directory_beside(const std::filesystem::path& path);
 
 }  // namespace aoe

@@ -2,7 +2,6 @@
 // Tested by tests/profiler/recorder_test.cpp; the cost of record() is in benchmarks/.
 #include "profiler/recorder.h"
 
-#include <pthread.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -12,6 +11,8 @@
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+
+#include "base/held_at_fork.h"
 
 namespace aoe::profiler {
 namespace {
@@ -51,25 +52,12 @@ struct Registry {
   std::uint64_t lost_before_start = 0;
 };
 
-Registry& registry();
-
-/// A child of fork() finds the registry unlocked, whoever drained meanwhile.
-void lock_registry() {
-  registry().mutex.lock();
-}
-void unlock_registry() {
-  registry().mutex.unlock();
-}
-
 /// Never destroyed: threads may still end, and record, while static objects are being destroyed.
 Registry& registry() {
-  static Registry& instance = [&]() -> Registry& {
-    Registry& made = *std::make_unique<Registry>().release();
-    ::pthread_atfork(lock_registry, unlock_registry, unlock_registry);
-    return made;
-  }();
+  static Registry& instance = *std::make_unique<Registry>().release();
   return instance;
 }
+const HeldAtFork held_registry(registry().mutex, LockRung::kRecorder);
 
 constinit thread_local Ring* this_ring = nullptr;
 constinit thread_local bool this_thread_exited = false;
@@ -203,6 +191,12 @@ std::uint32_t intern(std::string_view name) {
   const auto [entry, is_new] = all.ids.try_emplace(std::string(name), next_id);
   if (is_new) all.names.push_back(entry->first);
   return entry->second;
+}
+
+std::uint32_t LazyName::id() {
+  std::uint32_t known = id_.load(std::memory_order_relaxed);
+  if (known == kNone) id_.store(known = intern(text_), std::memory_order_relaxed);
+  return known;
 }
 
 std::string name_of(std::uint32_t name_id) {

@@ -81,6 +81,19 @@ std::int64_t to_monotonic_ns(std::uint64_t ticks);
 std::uint32_t intern(std::string_view name);
 std::string name_of(std::uint32_t name_id);  ///< empty when unknown
 
+/// A text that is interned when it is first asked for. As a static object it needs no guard, which a fork() of another thread
+/// could leave taken for good in the child.
+class LazyName {
+ public:
+  constexpr explicit LazyName(const char* text) : text_(text) {}
+  std::uint32_t id();
+
+ private:
+  static constexpr std::uint32_t kNone = 0xffffffff;
+  const char* text_;
+  std::atomic<std::uint32_t> id_{kNone};
+};
+
 /// One bit for each kind of event.
 using KindSet = std::uint32_t;
 constexpr KindSet kind_bit(EventKind kind) {

@@ -5,11 +5,11 @@ namespace aoe::runtime {
 namespace {
 
 std::uint32_t name_of_launch(StepKind kind) {
-  static const std::uint32_t generated = profiler::intern("LaunchGenerated");
-  static const std::uint32_t primitive = profiler::intern("LaunchPrimitive");
-  static const std::uint32_t reference = profiler::intern("LaunchReference");
-  if (kind == StepKind::kJit) return generated;
-  return kind == StepKind::kOneDnn ? primitive : reference;
+  static constinit profiler::LazyName generated("LaunchGenerated");
+  static constinit profiler::LazyName primitive("LaunchPrimitive");
+  static constinit profiler::LazyName reference("LaunchReference");
+  if (kind == StepKind::kJit) return generated.id();
+  return kind == StepKind::kOneDnn ? primitive.id() : reference.id();
 }
 
 }  // namespace

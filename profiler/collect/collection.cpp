@@ -1,13 +1,12 @@
 // The thread that writes: empties the rings now and then, samples the system, keeps to delay and duration.
 #include "profiler/collect/collection.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <limits>
 
 #include "base/error.h"
+#include "base/held_at_fork.h"
 #include "base/log.h"
 #include "profiler/collect/memory_block.h"
 #include "profiler/collect/metric_groups.h"
@@ -21,6 +20,7 @@ constexpr std::int64_t kDrainPeriodNs = 50'000'000;
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
 std::mutex counted_mutex;
+const HeldAtFork held_counted(counted_mutex, LockRung::kTexts);
 CountedEvents counted;
 
 KindSet kinds_of(const CollectOptions& options) {
@@ -66,7 +66,6 @@ Collection::Collection(CollectOptions options)
     : options_(std::move(options)),
       start_(read_clocks()),
       directory_(make_directory(options_, start_)),
-      owner_pid_(::getpid()),
       writer_({.directory = directory_,
                .generation = options_.generation,
                .storage_limit_bytes = options_.storage_limit_bytes}),
@@ -75,8 +74,8 @@ Collection::Collection(CollectOptions options)
   to_ns(0);  // calibrates the clock now, not under the recorder's lock
   choose_counters();
   write_info(directory_, options_, start_,
-             {{"counters", counters_json(counters_, options_.aic_metrics)},
-              {"aic_metrics", options_.aic_metrics}});
+             {{"counters", counters_json(counters_, counted_metrics(options_))},
+              {"aic_metrics", counted_metrics(options_)}});
   drain();  // what others recorded before is not part of it
   if (options_.delay_s <= 0) start_recording();
   thread_ = std::thread([this] { run(); });
@@ -86,25 +85,31 @@ Collection::~Collection() {
   stop();
 }
 
-bool Collection::is_of_this_process() const {
-  return ::getpid() == owner_pid_;
+void Collection::forget_in_child() {
+  counting.store(false, std::memory_order_release);
+  profiler::stop();
 }
 
-/// The counters of the group that this machine gives, each tried on its own; none is an ordinary case.
+/// The counters of the group that this machine gives, each tried on its own; none is an ordinary case, and never one that
+/// ends a collection.
 void Collection::choose_counters() {
-  if (options_.aic_metrics.empty() || options_.task_time == TaskTime::kOff) return;
-  auto events = perf_events_of(options_.aic_metrics);
-  if (!events) throw Error(ExitCode::kUsage, events.error(), "aic_metrics");
+  const std::string metrics = counted_metrics(options_);
+  if (metrics.empty()) return;
   std::string why;
-  for (PerfEvent& event : *events) {
-    const auto opened = PerfCounters::open(std::span(&event, 1));
-    if (opened)
-      counters_.push_back(std::move(event));
-    else
-      why = opened.error();
+  if (auto events = perf_events_of(metrics)) {
+    for (PerfEvent& event : *events) {
+      const auto opened = PerfCounters::open(std::span(&event, 1));
+      if (opened)
+        counters_.push_back(std::move(event));
+      else
+        why = opened.error();
+    }
+  } else {
+    why = events.error();
   }
-  if (counters_.empty() && !why.empty())
-    logger("profiler")->info("no hardware counters here ({}): their columns read N/A", why);
+  if (counters_.empty())
+    logger("profiler")
+        ->info("no hardware counters of {} here ({}): their columns read N/A", metrics, why);
   const std::lock_guard lock(counted_mutex);
   counted = {counted.collection + 1, std::make_shared<const std::vector<PerfEvent>>(counters_)};
 }
@@ -140,7 +145,7 @@ void Collection::run() {
   const std::int64_t record_to_ns =
       options_.duration_s > 0 ? record_from_ns + ns_of(options_.duration_s) : kNever;
   const std::int64_t sample_period_ns =
-      options_.system.any() ? ns_of(1 / options_.system.frequency_hz) : kNever;
+      options_.system.any() ? ns_of(1.0 / options_.system.frequency_hz()) : kNever;
   bool is_started = is_recording_;
   std::int64_t next_sample_ns = options_.system.any() ? record_from_ns : kNever;
 

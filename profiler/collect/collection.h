@@ -48,8 +48,9 @@ class Collection {
   void add_model(const nlohmann::json& model);
   /// Writes what is recorded so far and ends. Thread-safe; the second time does nothing.
   void stop();
-  /// False in a child process: its copy has no thread, and must be neither stopped nor destroyed.
-  bool is_of_this_process() const;
+  /// In a child that fork() just made: nothing is recorded there any more. Its copy of the object has no thread, and must be
+  /// neither stopped nor destroyed.
+  static void forget_in_child();
 
  private:
   void choose_counters();
@@ -63,7 +64,6 @@ class Collection {
   const CollectOptions options_;
   const ClockPoint start_;
   const std::filesystem::path directory_;
-  const int owner_pid_;
   std::vector<PerfEvent> counters_;
   RawWriter writer_;
   EventSorter sorter_;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -19,7 +20,7 @@ using nlohmann::json;
 
 constexpr std::size_t kMostMessageBytes = 1 << 16;
 /// Who connects and says nothing is given up after that.
-constexpr timeval kPatience = {.tv_sec = 5, .tv_usec = 0};
+constexpr std::chrono::milliseconds kPatienceWithClients{5000};
 
 struct Address {
   sockaddr_un name{};
@@ -63,6 +64,14 @@ std::optional<json> receive_json(int socket) {
   return message;
 }
 
+/// For connecting, sending and receiving.
+void set_patience(int socket, std::chrono::milliseconds patience) {
+  const timeval time = {.tv_sec = patience.count() / 1000,
+                        .tv_usec = patience.count() % 1000 * 1000};
+  ::setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof time);
+  ::setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof time);
+}
+
 ucred peer_of(int connection) {
   ucred peer{.pid = -1, .uid = static_cast<uid_t>(-1), .gid = static_cast<gid_t>(-1)};
   socklen_t size = sizeof peer;
@@ -95,6 +104,7 @@ ControlServer::~ControlServer() {
   if (::getpid() !=
       owner_pid_) {  // a child process has no such thread: nothing to join or to detach
     [[maybe_unused]] static const auto* const kept = new std::thread(std::move(thread_));
+    ::close(socket_);  // its copy: who asks the parent shall not wait for the child
     return;
   }
   ::shutdown(socket_, SHUT_RDWR);  // accept() returns
@@ -113,21 +123,29 @@ void ControlServer::serve() {
 }
 
 void ControlServer::answer(int connection) {
-  ::setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
+  set_patience(connection, kPatienceWithClients);
   const std::optional<json> request = receive_json(connection);
   if (request) send_json(connection, handler_(*request));  // who went away needs no reply
 }
 
-std::optional<json> control_request(int pid, const json& request) {
+std::optional<json> control_request(int pid, const json& request,
+                                    std::chrono::milliseconds patience) {
   const int socket = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
   if (socket < 0) throw Error(ExitCode::kFailure, std::strerror(errno), "socket");
+  set_patience(socket, patience);
   const Address address = address_of(pid);
   std::optional<json> reply;
+  errno = 0;
   const bool is_connected =
       ::connect(socket, reinterpret_cast<const sockaddr*>(&address.name), address.size) == 0;
   const bool is_another = is_connected && !is_server(peer_of(socket), pid);
   if (is_connected && !is_another && send_json(socket, request)) reply = receive_json(socket);
+  const bool is_late = !reply && !is_another && (errno == EAGAIN || errno == EWOULDBLOCK);
   ::close(socket);
+  if (is_late)
+    throw Error(ExitCode::kFailure,
+                "does not answer within " + std::to_string(patience.count()) + " ms",
+                "process " + std::to_string(pid), "see whether it is stopped: ps -o stat -p");
   if (is_another)
     throw Error(ExitCode::kFailure, "another process or user answers in its place",
                 "process " + std::to_string(pid), "find out who listens: ss -xlp");

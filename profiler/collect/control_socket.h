@@ -6,6 +6,7 @@
 // One request, one reply, over a local socket whose name follows from the process id and which leaves no file.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -32,8 +33,12 @@ class ControlServer {
   std::thread thread_;
 };
 
+/// The end of a collection is answered when all is written.
+inline constexpr std::chrono::milliseconds kReplyPatience{60'000};
+
 /// The reply of the process; nullopt when it has no server, is not this user's, or ended meanwhile. Throws Error(kFailure)
-/// when somebody else listens under its name.
-std::optional<nlohmann::json> control_request(int pid, const nlohmann::json& request);
+/// when somebody else listens under its name, or nobody answers for so long.
+std::optional<nlohmann::json> control_request(int pid, const nlohmann::json& request,
+                                              std::chrono::milliseconds patience = kReplyPatience);
 
 }  // namespace aoe::profiler

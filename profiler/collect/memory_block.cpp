@@ -6,6 +6,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/held_at_fork.h"
 #include "profiler/recorder.h"
 
 namespace aoe::profiler {
@@ -28,6 +29,7 @@ Blocks& blocks() {
   static Blocks& instance = *std::make_unique<Blocks>().release();
   return instance;
 }
+const HeldAtFork held_blocks(blocks().mutex, LockRung::kBlocks);
 
 void record_allocation(const Living& block) {
   if (is_recorded(EventKind::kMemory))

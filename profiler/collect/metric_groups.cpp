@@ -162,6 +162,7 @@ Result<std::vector<PerfEvent>> perf_events_of(std::string_view metrics) {
   std::vector<PerfEvent> events;
   for (const GroupCounter& counter : group->counters)
     if (const auto event = event_of(counter.name)) events.push_back(*event);
+  if (events.empty()) return Unexpected("events that are not known for this processor");
   return events;
 }
 

@@ -22,12 +22,17 @@ TaskTime task_time_from(const std::string& name) {
 
 }  // namespace
 
+std::string counted_metrics(const CollectOptions& options) {
+  const bool is_wanted = options.ai_core.value_or(options.task_time == TaskTime::kL1);
+  return is_wanted && options.task_time != TaskTime::kOff ? options.aic_metrics : std::string();
+}
+
 json to_json(const CollectOptions& options) {
   json system = {{"system_cpu", options.system.system_cpu},
                  {"system_memory", options.system.system_memory},
                  {"process_cpu", options.system.process_cpu},
                  {"process_memory", options.system.process_memory},
-                 {"frequency_hz", options.system.frequency_hz},
+                 {"frequency_hz", options.system.frequency_hz()},
                  {"pid", options.system.pid}};
   json result = {{"generation", options.generation == Generation::kProf ? "PROF" : "JOB"},
                  {"output", options.output.string()},
@@ -40,7 +45,7 @@ json to_json(const CollectOptions& options) {
                  {"training_trace", nullptr},
                  {"fp_point", options.fp_point},
                  {"bp_point", options.bp_point},
-                 {"aic_metrics", options.aic_metrics},
+                 {"aic_metrics", counted_metrics(options)},
                  {"interval", options.interval},
                  {"storage_limit_bytes", nullptr},
                  {"system", std::move(system)},
@@ -68,6 +73,7 @@ CollectOptions options_from_json(const json& j) try {
   j.at("fp_point").get_to(options.fp_point);
   j.at("bp_point").get_to(options.bp_point);
   j.at("aic_metrics").get_to(options.aic_metrics);
+  options.ai_core = !options.aic_metrics.empty();
   j.at("interval").get_to(options.interval);
   if (const json& limit = j.at("storage_limit_bytes"); !limit.is_null())
     options.storage_limit_bytes = limit.get<std::uint64_t>();
@@ -76,7 +82,7 @@ CollectOptions options_from_json(const json& j) try {
   system.at("system_memory").get_to(options.system.system_memory);
   system.at("process_cpu").get_to(options.system.process_cpu);
   system.at("process_memory").get_to(options.system.process_memory);
-  system.at("frequency_hz").get_to(options.system.frequency_hz);
+  system.at("frequency_hz").get_to(options.system.usage_hz);
   system.at("pid").get_to(options.system.pid);
   j.at("delay_s").get_to(options.delay_s);
   j.at("duration_s").get_to(options.duration_s);

@@ -1,7 +1,8 @@
-// CollectOptions: what to collect, and where to put it. Whatever asks for a collection is translated into it: acl.json,
-// PROFILING_OPTIONS, the C API, msprof's flags (handed to the program in an environment variable).
+// CollectOptions: what to collect, and where to put it. Whatever asks for a collection is translated into it, by the table of
+// option_keys.h: acl.json, PROFILING_OPTIONS, the C API, msprof's flags (handed to the program in an environment variable).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
@@ -20,8 +21,18 @@ struct SystemSampling {
   bool system_memory = false;
   bool process_cpu = false;
   bool process_memory = false;
-  double frequency_hz = 50;
+  // Samples a second, of those who ask; 0: not said.
+  int usage_hz = 0;
+  int system_cpu_hz = 0;
+  int system_hz = 0;
+  int process_hz = 0;
   int pid = 0;  ///< whose process_*; 0: this one
+
+  /// One sampler serves all series: the highest rate that was asked for.
+  int frequency_hz() const {
+    const int most = std::max({usage_hz, system_cpu_hz, system_hz, process_hz});
+    return most > 0 ? most : 50;
+  }
   bool any() const { return system_cpu || system_memory || process_cpu || process_memory; }
 };
 
@@ -38,7 +49,8 @@ struct CollectOptions {
   std::optional<bool> training_trace;
   std::string fp_point;        ///< op names; empty: found by data flow
   std::string bp_point;
-  std::string aic_metrics;  ///< a group of metrics; empty: none
+  std::string aic_metrics;      ///< a group of metrics; empty: none
+  std::optional<bool> ai_core;  ///< whether they are read; not said: with all of task_time
   int interval = 0;         ///< > 1: the tasks of every n-th execution of a model only
   std::optional<std::uint64_t> storage_limit_bytes;
   SystemSampling system;
@@ -46,6 +58,9 @@ struct CollectOptions {
   double duration_s = 0;  ///< 0: to the end
   std::string session;    ///< of msprof, to find its directories again; empty: none
 };
+
+/// The group that is read around ops; empty: none.
+std::string counted_metrics(const CollectOptions& options);
 
 /// The environment variable by which msprof tells a program what to collect: the JSON of its options.
 inline constexpr const char* kOptionsVariable = "AOE_PROFILER_OPTIONS";

@@ -1,4 +1,4 @@
-// Two sets of defaults over the table of option_keys.h.
+// PROFILING_MODE, and the table of option_keys.h with one more default: nothing said at all.
 #include "profiler/collect/profiling_options.h"
 
 #include <cstdlib>
@@ -37,13 +37,11 @@ ProfilingMode profiling_mode() {
 
 CollectOptions options_from_profiling_options(const std::string& text) {
   const json object = parsed(text);
-  const bool has_options = !object.empty();
-  CollectOptions options{.runtime_api = false,
-                         .aicpu = !has_options,
-                         .task_memory = false,
-                         .msproftx = false,
-                         .training_trace = !has_options,
-                         .aic_metrics = "PipeUtilization"};
+  CollectOptions options = default_options(kProfilingOptions);
+  if (object.empty()) {
+    options.aicpu = true;
+    options.training_trace = true;
+  }
   apply_json(object, std::string(kProfilingOptionsVariable) + ".", options,
              [](const std::string& name) { return find_option_key(name, kProfilingOptions); });
   if (options.output.empty()) options.output = work_path().value_or("");

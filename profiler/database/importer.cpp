@@ -1,6 +1,8 @@
 // One add_<kind>() per kind of event; each is a prepared INSERT.
 #include "profiler/database/importer.h"
 
+#include <unistd.h>
+
 #include <cstring>
 #include <limits>
 #include <optional>
@@ -8,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/new_file.h"
 #include "profiler/database/op_table.h"
 #include "profiler/database/overlap.h"
 #include "profiler/database/profile_directory.h"
@@ -323,21 +326,49 @@ void write_log(const std::filesystem::path& directory, const ImportResult& resul
 
 }  // namespace
 
+namespace {
+
+/// A file beside another one, whose name nobody can have foreseen: it takes the other's place, or goes.
+class UnfinishedFile {
+ public:
+  explicit UnfinishedFile(std::filesystem::path target) : target_(std::move(target)) {
+    ::close(create_file_beside(target_, 0644, path_));
+  }
+  ~UnfinishedFile() {
+    std::error_code ignored;  // nothing more can be done about a leftover
+    if (!is_finished_) std::filesystem::remove(path_, ignored);
+  }
+  UnfinishedFile(const UnfinishedFile&) = delete;
+  UnfinishedFile& operator=(const UnfinishedFile&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+  void finish() {
+    std::filesystem::rename(path_, target_);
+    is_finished_ = true;
+  }
+
+ private:
+  const std::filesystem::path target_;
+  std::filesystem::path path_;
+  bool is_finished_ = false;
+};
+
+}  // namespace
+
 ImportResult import_raw(const std::filesystem::path& directory, const StepPoints& points) {
   std::vector<RawLoss> losses;
   const RawInfo info = read_info(directory, losses);
   ImportResult result{.database = database_path(directory)};
-  std::filesystem::path unfinished = result.database;
-  unfinished += ".unfinished";
   make_directories(result.database.parent_path());
+  UnfinishedFile unfinished(result.database);
   SessionFacts facts = session_facts(info);
   if (!points.fp_point.empty() || !points.bp_point.empty()) facts.training_trace = true;
   if (!points.fp_point.empty()) facts.fp_point = points.fp_point;
   if (!points.bp_point.empty()) facts.bp_point = points.bp_point;
-  Importer importer(unfinished, facts);
+  Importer importer(unfinished.path(), facts);
   for (RawLoss& loss : read_raw(directory, importer)) losses.push_back(std::move(loss));
   importer.finish(losses);
-  std::filesystem::rename(unfinished, result.database);
+  unfinished.finish();
   result.events = importer.events();
   result.losses = std::move(losses);
   for (const RawLoss& loss : result.losses)

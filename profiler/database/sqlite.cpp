@@ -110,8 +110,6 @@ Connection::Connection(const std::filesystem::path& path, int flags)
 }
 
 Connection Connection::create(const std::filesystem::path& path) {
-  std::error_code ignored;  // what cannot be removed cannot be opened either, and that is said
-  std::filesystem::remove(path, ignored);
   Connection connection(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
   // Pages of 16 KiB and a cache of 64 MiB: the memory of an import of any size.
   connection.execute(

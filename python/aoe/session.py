@@ -3,6 +3,7 @@
 import difflib
 import os
 import threading
+import warnings
 
 import numpy
 
@@ -24,8 +25,9 @@ class Session:
     run() may be called by several threads; executions of one model follow each other.
     """
 
-    def __init__(self, model=None, *, profiling_mode=None, profiling_options=None, device_id=0):
-        self._device_id = device_id
+    def __init__(self, model=None, *, profiling_mode=None, profiling_options=None, device_id=None):
+        self._device_id = _device_of_environment() if device_id is None else device_id
+        _say_that_nothing_is_tuned()
         self._threads = threading.local()  # has is_ready in those whose device is set
         self._model = None
         self._is_open = False
@@ -121,6 +123,22 @@ class Session:
         if missing:
             raise ValueError(f"feed_dict lacks the inputs {', '.join(missing)} of {model.name}")
         return [_fed(port, feed_dict[port.name]) for port in model.inputs]
+
+
+def _device_of_environment():
+    text = os.environ.get("ASCEND_DEVICE_ID", "")
+    if text and not text.isdecimal():
+        raise ValueError(f"ASCEND_DEVICE_ID={text}: is no number of a device; there is 0")
+    return int(text or 0)
+
+
+def _say_that_nothing_is_tuned():
+    """AOE_MODE is of frameworks that compile graphs while they run."""
+    mode = os.environ.get("AOE_MODE")
+    if mode:
+        job = f"aoe --job_type={mode}" if mode in ("1", "2") else "aoe --job_type=1 or 2"
+        warnings.warn(f"AOE_MODE={mode} does nothing here: a Session runs oms, which {job} tunes before",
+                      stacklevel=3)  # fmt: skip
 
 
 def _fed(port, value):

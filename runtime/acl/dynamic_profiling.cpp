@@ -47,18 +47,27 @@ json reply_to(const json& request) {
   }
 }
 
+std::unique_ptr<profiler::ControlServer>& control_server() {
+  static std::unique_ptr<profiler::ControlServer> instance;
+  return instance;
+}
+
 }  // namespace
 
 void accept_dynamic_profiling() {
   if (profiler::profiling_mode() != profiler::ProfilingMode::kDynamic) return;
   profiling_directory();  // what the server uses is made before it, so that it is there until after
-  static std::unique_ptr<profiler::ControlServer> server;
+  auto& server = control_server();
   if (server != nullptr) return;
   try {
     server = std::make_unique<profiler::ControlServer>(reply_to);
   } catch (const Error& e) {
     logger("profiler")->error("msprof --dynamic cannot attach: {}", e.what());
   }
+}
+
+void forget_dynamic_profiling() {
+  control_server().reset();
 }
 
 }  // namespace aoe::runtime::acl

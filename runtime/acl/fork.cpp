@@ -2,7 +2,9 @@
 #include <pthread.h>
 
 #include "base/log.h"
+#include "runtime/acl/dynamic_profiling.h"
 #include "runtime/acl/process.h"
+#include "runtime/acl/profiling.h"
 #include "runtime/acl/subscription.h"
 
 namespace aoe::runtime::acl {
@@ -23,7 +25,10 @@ void unlock_in_parent() {
 
 void unlock_in_child() {
   unlock_subscriptions();
-  forget_subscriptions();  // they are the parent's, as is the thread that serves them
+  // They are the parent's, as are the threads that serve them.
+  forget_subscriptions();
+  forget_collection();
+  forget_dynamic_profiling();
   unlock_all_models();
   process_mutex().unlock();
 }

@@ -9,6 +9,7 @@
 #include "base/nesting.h"
 #include "runtime/acl/dynamic_profiling.h"
 #include "runtime/acl/process.h"
+#include "runtime/acl/prof_config.h"
 #include "runtime/acl/profiling.h"
 #include "runtime/acl/subscription.h"
 #include "runtime/acl/wall.h"
@@ -75,6 +76,7 @@ WaitForClose finalize() {
   WaitForClose wait = unsubscribe_all();
   unload_all_models();
   stop_profiling();
+  forget_prepared_options();
   destroy_all_contexts();
   return wait;
 }

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "acl/acl_rt.h"
+#include "base/held_at_fork.h"
 #include "profiler/collect/memory_block.h"
 #include "profiler/recorder.h"
 #include "runtime/acl/process.h"
@@ -31,6 +32,7 @@ void allocate(void** pointer, size_t size) {
 
 /// Blocks that a collection has seen come, so that it sees them go.
 std::mutex noted_mutex;
+const aoe::HeldAtFork held_noted(noted_mutex, aoe::LockRung::kTexts);
 std::map<const void*, aoe::profiler::MemoryBlock> noted;
 std::atomic<bool> has_noted = false;  ///< no lock where nothing was ever collected
 

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "base/hash.h"
+#include "base/held_at_fork.h"
 #include "profiler/recorder.h"
 
 namespace aoe::runtime::acl {
@@ -22,6 +23,7 @@ std::uint32_t signature_of(const OpRecord& record) {
 /// Which texts of the last records were taken: one byte for each, in a ring.
 struct Taken {
   std::mutex mutex;
+  const HeldAtFork held{mutex, LockRung::kTexts};
   const std::uint64_t process = std::random_device()() | std::uint64_t{std::random_device()()}
                                                              << 32;
   std::uint64_t newest = 0;

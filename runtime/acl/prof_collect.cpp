@@ -3,7 +3,6 @@
 
 #include <cstring>
 #include <filesystem>
-#include <optional>
 
 #include "acl/acl_prof.h"
 #include "base/error.h"
@@ -23,10 +22,13 @@ using profiler::CollectOptions;
 
 // The process is locked where these are used.
 Handles<aclprofConfig> configs;
-/// What aclprofSetConfig() said, and the directory: the last word of it and of aclprofInit() counts.
-CollectOptions prepared;
-/// Of the collection that runs; in API mode.
-std::optional<aclprofConfig> running;
+/// Of the last aclprofStart().
+aclprofConfig started;
+
+/// In API mode.
+bool is_running() {
+  return !profiling_directory().empty();
+}
 
 constexpr size_t kMostPathBytes = 4095;
 constexpr size_t kMostSettingBytes = 256;
@@ -67,8 +69,8 @@ const aclprofConfig& config_of(const aclprofConfig* handle) {
 }
 
 void start(const aclprofConfig& config) {
-  require(!running, ACL_ERROR_PROF_ALREADY_RUN, "aclprofStart was called already");
-  CollectOptions options = prepared;
+  require(!is_running(), ACL_ERROR_PROF_ALREADY_RUN, "aclprofStart was called already");
+  CollectOptions options = prepared_options();
   apply_config(config, options);
   try {
     start_collection(options);
@@ -77,14 +79,13 @@ void start(const aclprofConfig& config) {
         e.code() == ExitCode::kOutput ? ACL_ERROR_INVALID_FILE : ACL_ERROR_PROFILING_FAILURE,
         e.what());
   }
-  running = config;
+  started = config;
 }
 
 void stop(const aclprofConfig& config) {
-  require(running.has_value(), ACL_ERROR_PROF_NOT_RUN, "aclprofStart was not called");
-  require(*running == config, ACL_ERROR_INVALID_PROFILING_CONFIG,
+  require(is_running(), ACL_ERROR_PROF_NOT_RUN, "aclprofStart was not called");
+  require(started == config, ACL_ERROR_INVALID_PROFILING_CONFIG,
           "the config is not that of aclprofStart");
-  running.reset();
   stop_collection();
 }
 
@@ -109,8 +110,7 @@ aclError aclprofInit(const char* profilerResultPath, size_t length) {
     const std::string path =
         text_of(profilerResultPath, length, kMostPathBytes, "profilerResultPath");
     require(length > 0, ACL_ERROR_INVALID_PARAM, "profilerResultPath is empty");
-    prepared.output = result_directory(path);
-    running.reset();
+    prepared_options().output = result_directory(path);
     prof_modes().set(ProfMode::kApi);
   });
 }
@@ -142,10 +142,10 @@ aclError aclprofSetConfig(aclprofConfigType configType, const char* config, size
     const std::string value = text_of(config, configLength, kMostSettingBytes, "config");
     const std::lock_guard lock(process_mutex());
     prof_modes().require(ProfCall::kConfigure);
-    CollectOptions changed = prepared;
+    CollectOptions changed = prepared_options();
     apply_setting(configType, value, changed);
     if (configType == ACL_PROF_PATH) changed.output = result_directory(value);
-    prepared = std::move(changed);
+    prepared_options() = std::move(changed);
   });
 }
 
@@ -159,7 +159,7 @@ aclError aclprofStop(const aclprofConfig* profilerConfig) {
 
 aclError aclprofFinalize() {
   return in_order(__func__, ProfCall::kCollect, [&] {
-    running.reset();
     stop_profiling();
+    forget_prepared_options();
   });
 }

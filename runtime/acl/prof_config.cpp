@@ -1,4 +1,4 @@
-// Bits and types of the C API -> CollectOptions: one table row each.
+// Bits and types of the C API -> rows of option_keys.h.
 #include "runtime/acl/prof_config.h"
 
 #include <span>
@@ -12,39 +12,46 @@ namespace aoe::runtime::acl {
 namespace {
 
 using profiler::CollectOptions;
-using profiler::TaskTime;
 
 struct DataType {
   std::uint64_t bit;
   const char* name;
-  void (*apply)(CollectOptions& options);  ///< nullptr: this processor has nothing of it
+  const char* key;  ///< of option_keys.h
+  const char* value = "on";
 };
 
 // In this order: a level of task times replaces those before it.
 constexpr DataType kDataTypes[] = {
-    {ACL_PROF_ACL_API, "ACL_PROF_ACL_API", [](CollectOptions& o) { o.acl_api = true; }},
-    {ACL_PROF_TASK_TIME_L0, "ACL_PROF_TASK_TIME_L0",
-     [](CollectOptions& o) { o.task_time = TaskTime::kL0; }},
-    {ACL_PROF_TASK_TIME, "ACL_PROF_TASK_TIME",
-     [](CollectOptions& o) { o.task_time = TaskTime::kL1; }},
-    {ACL_PROF_TASK_TIME_L2, "ACL_PROF_TASK_TIME_L2",
-     [](CollectOptions& o) { o.task_time = TaskTime::kL1; }},
-    {ACL_PROF_TASK_TIME_L3, "ACL_PROF_TASK_TIME_L3",
-     [](CollectOptions& o) { o.task_time = TaskTime::kL1; }},
-    {ACL_PROF_AICPU, "ACL_PROF_AICPU", [](CollectOptions& o) { o.aicpu = true; }},
-    {ACL_PROF_TRAINING_TRACE, "ACL_PROF_TRAINING_TRACE",
-     [](CollectOptions& o) { o.training_trace = true; }},
-    {ACL_PROF_MSPROFTX, "ACL_PROF_MSPROFTX", [](CollectOptions& o) { o.msproftx = true; }},
-    {ACL_PROF_RUNTIME_API, "ACL_PROF_RUNTIME_API", [](CollectOptions& o) { o.runtime_api = true; }},
-    {ACL_PROF_TASK_MEMORY, "ACL_PROF_TASK_MEMORY", [](CollectOptions& o) { o.task_memory = true; }},
-    {ACL_PROF_L2CACHE, "ACL_PROF_L2CACHE", nullptr},
-    {ACL_PROF_HCCL_TRACE, "ACL_PROF_HCCL_TRACE", nullptr},
-    {ACL_PROF_GE_API_L0, "ACL_PROF_GE_API_L0", nullptr},
-    {ACL_PROF_GE_API_L1, "ACL_PROF_GE_API_L1", nullptr},
-    {ACL_PROF_OP_ATTR, "ACL_PROF_OP_ATTR", nullptr},
-    {ACL_PROF_API_STATS, "ACL_PROF_API_STATS", nullptr},
-    {ACL_PROF_AICORE_SHAPE, "ACL_PROF_AICORE_SHAPE", nullptr},
+    {ACL_PROF_ACL_API, "ACL_PROF_ACL_API", "ascendcl"},
+    {ACL_PROF_TASK_TIME_L0, "ACL_PROF_TASK_TIME_L0", "task_time", "l0"},
+    {ACL_PROF_TASK_TIME, "ACL_PROF_TASK_TIME", "task_time", "l1"},
+    {ACL_PROF_TASK_TIME_L2, "ACL_PROF_TASK_TIME_L2", "task_time", "l2"},
+    {ACL_PROF_TASK_TIME_L3, "ACL_PROF_TASK_TIME_L3", "task_time", "l3"},
+    {ACL_PROF_AICPU, "ACL_PROF_AICPU", "aicpu"},
+    {ACL_PROF_TRAINING_TRACE, "ACL_PROF_TRAINING_TRACE", "training_trace"},
+    {ACL_PROF_MSPROFTX, "ACL_PROF_MSPROFTX", "msproftx"},
+    {ACL_PROF_RUNTIME_API, "ACL_PROF_RUNTIME_API", "runtime_api"},
+    {ACL_PROF_TASK_MEMORY, "ACL_PROF_TASK_MEMORY", "task_memory"},
+    {ACL_PROF_L2CACHE, "ACL_PROF_L2CACHE", "l2"},
+    {ACL_PROF_HCCL_TRACE, "ACL_PROF_HCCL_TRACE", "hccl"},
+    {ACL_PROF_GE_API_L0, "ACL_PROF_GE_API_L0", "ge_api", "l0"},
+    {ACL_PROF_GE_API_L1, "ACL_PROF_GE_API_L1", "ge_api", "l1"},
+    {ACL_PROF_OP_ATTR, "ACL_PROF_OP_ATTR", "op_attr"},
+    {ACL_PROF_API_STATS, "ACL_PROF_API_STATS", "api_stats"},
+    {ACL_PROF_AICORE_SHAPE, "ACL_PROF_AICORE_SHAPE", "aicore_shape"},
 };
+
+/// Sets an option; what has no effect here is logged under the name that the program knows.
+void give(unsigned front, const char* key, const profiler::GivenValue& value,
+          CollectOptions& options) {
+  std::vector<std::string> unused;
+  try {
+    profiler::find_option_key(key, front)->apply(options, value, unused);
+  } catch (const Error& e) {
+    throw AclFailure(ACL_ERROR_INVALID_PARAM, e.what());
+  }
+  profiler::warn_of_unused(unused);
+}
 
 void check_devices(const aclprofConfig& config) {
   if (config.devices.empty())
@@ -63,8 +70,9 @@ void apply_metrics(const aclprofConfig& config, CollectOptions& options) {
   if (number >= groups.size())
     throw AclFailure(ACL_ERROR_INVALID_PARAM,
                      "there are no metrics number " + std::to_string(number));
-  options.aic_metrics = groups[number].name;
-  if (options.task_time == TaskTime::kOff) options.task_time = TaskTime::kL1;
+  if (options.task_time == profiler::TaskTime::kOff)
+    give(profiler::kConfigBits, "task_time", {"task_time", "on"}, options);
+  give(profiler::kConfigBits, "aic_metrics", {"aic_metrics", groups[number].name}, options);
 }
 
 struct Setting {
@@ -99,34 +107,27 @@ void apply_config(const aclprofConfig& config, CollectOptions& options) {
           "dataTypeConfig has an unknown bit");
   check_devices(config);
 
-  options.acl_api = options.runtime_api = options.task_memory = false;
-  options.task_time = TaskTime::kOff;
-  std::vector<std::string> unused;
-  for (const DataType& type : kDataTypes) {
-    if ((config.data_types & type.bit) == 0) continue;
-    if (type.apply != nullptr)
-      type.apply(options);
-    else
-      unused.push_back(type.name);
-  }
+  for (const DataType& type : kDataTypes)
+    if ((config.data_types & type.bit) != 0)
+      give(profiler::kConfigBits, type.key, {type.name, type.value}, options);
   apply_metrics(config, options);
-  profiler::warn_of_unused(unused);
 }
 
 void apply_setting(aclprofConfigType type, const std::string& value, CollectOptions& options) {
-  for (const Setting& setting : kSettings) {
-    if (setting.type != type) continue;
-    std::vector<std::string> unused;
-    try {
-      profiler::find_option_key(setting.key, profiler::kSetConfig)
-          ->apply(options, {setting.key, value}, unused);
-    } catch (const Error& e) {
-      throw AclFailure(ACL_ERROR_INVALID_PARAM, e.what());
-    }
-    return profiler::warn_of_unused(unused);
-  }
+  for (const Setting& setting : kSettings)
+    if (setting.type == type)
+      return give(profiler::kSetConfig, setting.key, {setting.key, value}, options);
   throw AclFailure(ACL_ERROR_INVALID_PARAM,
                    "there is no configuration type " + std::to_string(static_cast<int>(type)));
+}
+
+CollectOptions& prepared_options() {
+  static CollectOptions prepared = profiler::default_options(profiler::kConfigBits);
+  return prepared;
+}
+
+void forget_prepared_options() {
+  prepared_options() = profiler::default_options(profiler::kConfigBits);
 }
 
 }  // namespace aoe::runtime::acl

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "acl/acl_prof.h"
+#include "base/held_at_fork.h"
 #include "runtime/acl/handles.h"
 #include "runtime/acl/process.h"
 #include "runtime/acl/prof_stamps.h"
@@ -28,6 +29,7 @@ constexpr std::size_t kMostMarkExBytes = 127;
 constexpr std::size_t kMostCategories = 1 << 16;
 
 std::mutex mutex;  ///< guards what follows
+const HeldAtFork held_stamps(mutex, LockRung::kInterface);
 Handles<Stamp> stamps;
 Handles<aclprofStepInfo> steps;
 std::map<std::uint32_t, std::uint32_t> category_names;  ///< ids of names, by category
@@ -97,8 +99,8 @@ void take_step_time(aclprofStepInfo& step, aclprofStepTag tag) {
   }
   require(tag == ACL_STEP_END, ACL_ERROR_INVALID_PARAM, "there is no such tag of a step");
   require(step.begin.has_value(), ACL_ERROR_INVALID_PARAM, "the step has no start");
-  static const std::uint32_t name = profiler::intern("Step");
-  profiler::record(EventKind::kStep, name, *step.begin, now,
+  static constinit profiler::LazyName name("Step");
+  profiler::record(EventKind::kStep, name.id(), *step.begin, now,
                    profiler::task_value(profiler::kProgramStep, ++step_number));
   step.begin.reset();
 }

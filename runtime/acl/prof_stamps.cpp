@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/held_at_fork.h"
 #include "runtime/acl/stamp_names.h"
 #include "runtime/acl/wall.h"
 
@@ -32,6 +33,7 @@ std::atomic<std::uint32_t> collection = 0;  ///< running number
 thread_local std::vector<OpenRange> nested;
 
 std::mutex open_mutex;
+const HeldAtFork held_ranges(open_mutex, LockRung::kInterface);
 std::unordered_map<std::uint32_t, OpenRange> open_ranges;
 std::uint32_t last_range_id = 0;
 

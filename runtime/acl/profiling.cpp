@@ -27,13 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A child process leaves its copy alone.
-struct EndInItsProcess {
-  void operator()(profiler::Collection* collection) const {
-    if (collection->is_of_this_process()) std::default_delete<profiler::Collection>()(collection);
-  }
-};
-using CollectionPtr = std::unique_ptr<profiler::Collection, EndInItsProcess>;
+using CollectionPtr = std::unique_ptr<profiler::Collection>;
 
 /// Ends at the latest when the process does, for programs that never call aclFinalize().
 CollectionPtr& collection() {
@@ -105,7 +99,7 @@ void stop_profiling() {
 fs::path start_collection(const profiler::CollectOptions& options) {
   stop_collection();
   forget_open_ranges();
-  collection() = CollectionPtr(std::make_unique<profiler::Collection>(options).release());
+  collection() = std::make_unique<profiler::Collection>(options);
   sampling_interval = static_cast<std::uint32_t>(options.interval);
   profile_all_models();
   return collection()->directory();
@@ -118,6 +112,14 @@ void stop_collection() {
     logger("profiler")
         ->warn("{} texts of stamps are recorded as '{}': a process can have {} different ones",
                dropped, kDroppedText, kMostStampNames);
+}
+
+void forget_collection() {
+  if (prof_modes().mode() == ProfMode::kCommand) prof_modes().set(ProfMode::kOff);
+  if (collection() == nullptr) return;
+  profiler::Collection::forget_in_child();
+  sampling_interval = 0;
+  (void)collection().release();  // its thread is not here
 }
 
 fs::path profiling_directory() {

@@ -23,6 +23,8 @@ void stop_profiling();
 /// Throws Error.
 std::filesystem::path start_collection(const profiler::CollectOptions& options);
 void stop_collection();
+/// In the child of a fork(), which has no collection: it may begin one of its own, in API mode with what it was told before.
+void forget_collection();
 /// Of the collection that runs; empty: none does.
 std::filesystem::path profiling_directory();
 /// Tells the collection about a model, if there is one.

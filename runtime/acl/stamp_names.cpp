@@ -35,6 +35,11 @@ std::string StampNames::text_of(std::uint32_t id) const {
   return found == texts_.end() ? std::string(kDroppedText) : *found->second;
 }
 
+namespace {
+/// Made before main(): a fork() never meets it half-made.
+[[maybe_unused]] const StampNames& names_made_early = stamp_names();
+}  // namespace
+
 StampNames& stamp_names() {
   static StampNames& instance = *std::make_unique<StampNames>().release();
   return instance;

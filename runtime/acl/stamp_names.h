@@ -8,6 +8,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "base/held_at_fork.h"
+
 namespace aoe::runtime::acl {
 
 /// Different texts, and their bytes, that stamps of one process can have: the recorder keeps them for good.
@@ -37,6 +39,7 @@ class StampNames {
     }
   };
   mutable std::mutex mutex_;
+  const HeldAtFork held_{mutex_, LockRung::kTexts};
   std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> ids_;
   std::unordered_map<std::uint32_t, const std::string*> texts_;
   std::size_t bytes_ = 0;

@@ -62,6 +62,12 @@ class DamagedBank : public ::testing::Test {
     KnowledgeBank bank = open();
     for (int task = 1; task <= commits; ++task) commit(bank, task);
   }
+  /// Whether anything but snapshots and lock lies in the bank.
+  bool has_temporary() const {
+    for (const auto& entry : fs::directory_iterator(directory_))
+      if (entry.path().filename().string().find(".tmp") != std::string::npos) return true;
+    return false;
+  }
   static void commit(KnowledgeBank& bank, int task) {
     bank.commit({{{test_key(task), test_strategy("ND", 5)}},
                  {{test_key(task), {test_strategy("ND", 5), "ok", "", 1}}}});
@@ -265,9 +271,26 @@ TEST_F(DamagedBank, OddNamesOfSnapshotsAreErrors) {
   EXPECT_NE(words.find("fell back"), std::string::npos) << words;
 }
 
+/// A link that somebody laid under a name of ours leads nowhere.
+TEST_F(DamagedBank, CommitsFollowNoLinksOfOthers) {
+  make(1);
+  const fs::path elsewhere = temp_ / "elsewhere";
+  fs::create_directory(elsewhere);
+  std::ofstream(elsewhere / "precious") << "x";
+  for (const char* name : {"snapshot.tmp", "discarded.tmp"})
+    fs::create_directory_symlink(elsewhere, directory_ / name);
+  try_commit();
+  EXPECT_TRUE(fs::exists(elsewhere / "precious"));
+  EXPECT_EQ(std::distance(fs::directory_iterator(elsewhere), {}), 1);
+  EXPECT_FALSE(fs::is_symlink(directory_ / "snapshot.tmp"));
+}
+
 TEST_F(DamagedBank, WhatACommitThatDiedLeavesBehindIsRemoved) {
   make(2);
-  for (const char* name : {"snapshot.tmp", "discarded.tmp"}) {
+  const std::vector<std::string> left = {"snapshot.tmp", "discarded.tmp",
+                                         "snapshot.tmp0123456789abcdef",
+                                         "discarded.tmp0123456789abcdef"};
+  for (const std::string& name : left) {
     fs::copy(snapshot(1), directory_ / name);
     std::ofstream(directory_ / name / "junk") << "x";
   }
@@ -275,8 +298,8 @@ TEST_F(DamagedBank, WhatACommitThatDiedLeavesBehindIsRemoved) {
   EXPECT_EQ(known(words), 2) << words;
   EXPECT_EQ(words, "");
   try_commit();
-  EXPECT_FALSE(fs::exists(directory_ / "snapshot.tmp"));
-  EXPECT_FALSE(fs::exists(directory_ / "discarded.tmp"));
+  for (const std::string& name : left) EXPECT_FALSE(fs::exists(directory_ / name)) << name;
+  EXPECT_FALSE(has_temporary());
   for (const fs::path& file : files_of(3)) EXPECT_NE(file.filename(), "junk");
 }
 
@@ -395,7 +418,7 @@ TEST_F(DamagedBank, RequireWritableFindsOutAndChangesNothing) {
   make(2);
   open().require_writable();
   EXPECT_EQ(known(words), 2) << words;
-  EXPECT_FALSE(fs::exists(directory_ / "snapshot.tmp"));
+  EXPECT_FALSE(has_temporary());
   std::ofstream(temp_ / "file") << "x";
   EXPECT_THROW(KnowledgeBank(temp_ / "file" / "bank", {kTestSoc}).require_writable(), Error);
 }

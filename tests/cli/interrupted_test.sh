@@ -6,6 +6,16 @@ export TUNE_BANK_PATH=$work/bank ASCEND_WORK_PATH=$work/w
 mkdir bank w
 state() { json "$1" "next(e['OPAT'] for e in d if 'OPAT' in e)['opat_tuning_result']"; }
 
+# The measuring processes of this test's runs of aoe, whatever they call themselves: by program and environment.
+workers() {
+  local process
+  for process in /proc/[0-9]*; do
+    [ "$(readlink "$process/exe")" = "$bin/aoe" ] || continue
+    tr '\0' '\n' 2>/dev/null <"$process/environ" | grep -qx "TUNE_BANK_PATH=$TUNE_BANK_PATH" || continue
+    [ "$(head -c 10 "$process/cmdline" 2>/dev/null)" = aoe-worker ] && echo "${process#/proc/}"
+  done
+}
+
 # interrupt SIGNAL: tunes until the bank has a task, then sends the signal; the exit code stands in $code.
 # A shell lets its background jobs ignore SIGINT; python3 undoes that.
 interrupt() {
@@ -15,11 +25,14 @@ signal.signal(signal.SIGINT, signal.SIG_DFL)
 os.execvp(sys.argv[1], sys.argv[1:])' \
     aoe --framework=5 --model=m.onnx --job_type=2 --progress_bar=off --trials=100000 >out 2>err &
   local pid=$!
+  local seen=
   for _ in $(seq 600); do
+    [ -n "$seen" ] || seen=$(workers)
     [ "$(aoe_bank list --json 2>/dev/null | grep -c repo_key)" -gt 0 ] && break
     kill -0 $pid 2>/dev/null || break
     sleep 0.1
   done
+  [ -n "$seen" ] || fail "aoe had no worker before SIG$1"
   kill -"$1" $pid
   wait $pid; code=$?
 }
@@ -35,8 +48,8 @@ done
 # The oms of the run that was killed are gone since the next began.
 [ -z "$(find w/aoe_workspace -name '*.om' -path '*/scratch/*')" ] || fail "oms of a killed run are left"
 # No worker outlives its parent.
-for _ in $(seq 50); do pgrep -f "$bin/aoe" >/dev/null || break; sleep 0.1; done
-pgrep -f "$bin/aoe" >/dev/null && fail "a worker outlived aoe"
+for _ in $(seq 50); do [ -n "$(workers)" ] || break; sleep 0.1; done
+equal "$(workers)" "" "workers that outlived aoe"
 # No model has confirmed what was won: atc does without.
 aoe_bank list | grep -q unconfirmed || fail "what was won is not marked"
 run 0 atc --framework=5 --model=m.onnx --output=after --log=info

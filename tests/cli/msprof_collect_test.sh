@@ -77,6 +77,38 @@ ls "$job"/timeline/task_time_*.json >/dev/null || fail "--all did not export the
 ls "$job"/summary/op_summary_*.csv >/dev/null || fail "--all did not export the summary"
 equal "$(boards_leftovers)" "" "left on the board"
 
+# How msprof signs in is not copied, whatever the file is called.
+ini project/ssh.ini user_key
+ini project/config/board.ini user_key
+printf '#!/bin/sh\necho "there is: $(find . -name "*.ini" -o -name m.om | sort | tr "\\n" " ")"\n' >project/main
+run 0 msprof collect -m project/main --config project/config/board.ini --switch=off
+has out '^there is: \./m\.om $'
+rm project/ssh.ini project/config/board.ini
+
+# Ctrl-C, and a signal: program and files go from the board, what was collected comes back.
+printf '#!/bin/sh\naoe_run --model=m.om --repeat=9 >/dev/null\nsleep 1000 &\necho "group $$"\nwait\n' >project/main
+for signal in INT TERM; do
+  python3 -c 'import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execvp(sys.argv[1], sys.argv[1:])' \
+    msprof collect -m project/main --config ssh.ini --output=stopped_$signal >out 2>err &
+  pid=$!
+  for _ in $(seq 600); do
+    grep -q '^group' out && break
+    kill -0 $pid 2>/dev/null || break
+    sleep 0.1
+  done
+  group=$(sed -n 's/^group //p' out)
+  [ -n "$(pgrep -g "${group:-0}" sleep)" ] || fail "the program does not run on the board before SIG$signal"
+  kill -$signal $pid
+  wait $pid
+  equal "$?" 130 "exit code after SIG$signal"
+  equal "$(pgrep -g "${group:-1}")" "" "processes left on the board after SIG$signal"
+  equal "$(boards_leftovers)" "" "left on the board after SIG$signal"
+  exists "$(echo stopped_$signal/JOB*)/info.json.0"
+done
+printf '#!/bin/sh\nexec aoe_run --model=m.om --repeat=9\n' >project/main
+
 # Switched off: it runs, and there is nothing to bring back.
 run 0 msprof collect -m project/main --config ssh.ini --switch=off --output=off
 [ ! -e off ] || fail "collected in spite of --switch=off"

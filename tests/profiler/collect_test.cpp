@@ -11,6 +11,7 @@
 #include "profiler/collect/acl_config.h"
 #include "profiler/collect/collection.h"
 #include "profiler/collect/metric_groups.h"
+#include "profiler/collect/option_keys.h"
 #include "profiler/collect/option_values.h"
 #include "profiler/collect/perf_counters.h"
 #include "profiler/collect/system_sampler.h"
@@ -179,9 +180,10 @@ TEST(CollectOptions, ComeBackFromJson) {
   options.fp_point = "first";
   options.bp_point = "last";
   options.aic_metrics = "Memory";
+  options.ai_core = true;
   options.interval = 3;
   options.storage_limit_bytes = 300 << 20;
-  options.system = {true, false, true, false, 12.5, 99};
+  options.system = {.system_cpu = true, .process_cpu = true, .process_hz = 12, .pid = 99};
   options.delay_s = 1.5;
   options.duration_s = 2.5;
   options.session = "s";
@@ -192,6 +194,69 @@ TEST(CollectOptions, ComeBackFromJson) {
     flawed.erase(key);
     EXPECT_THROW(options_from_json(flawed), Error) << key;
   }
+}
+
+TEST(CollectOptions, HaveOneRowForEachFront) {
+  for (unsigned front = 1; front <= kSs928; front *= 2)
+    for (const OptionKey& key : option_keys()) {
+      if ((key.fronts & front) == 0) continue;
+      EXPECT_EQ(find_option_key(key.name, front), &key) << key.name << " stands twice";
+    }
+}
+
+TEST(CollectOptions, TheHighestRateServesAll) {
+  CollectOptions options = default_options(kMsprof);
+  std::vector<std::string> unused;
+  const auto give = [&](const char* name, const char* value) {
+    find_option_key(name, kMsprof)->apply(options, {name, value}, unused);
+  };
+  EXPECT_EQ(options.system.frequency_hz(), 50);
+  give("sys_sampling_freq", "10");
+  give("sys_pid_sampling_freq", "3");
+  EXPECT_EQ(options.system.frequency_hz(), 10);
+  EXPECT_FALSE(options.system.any()) << "a rate alone asks for nothing";
+  give("host_sys_usage_freq", "20");
+  give("host_sys_usage_freq", "5");
+  EXPECT_EQ(options.system.frequency_hz(), 10) << "the last word of each";
+  EXPECT_THROW(give("sys_sampling_freq", "11"), Error);
+}
+
+TEST(CollectOptions, CountersAreReadWithAllOfTaskTimeOrWhereAGroupIsNamed) {
+  const auto counted = [](std::initializer_list<std::pair<const char*, const char*>> given) {
+    CollectOptions options = default_options(kMsprof);
+    std::vector<std::string> unused;
+    for (const auto& [name, value] : given)
+      find_option_key(name, kMsprof)->apply(options, {name, value}, unused);
+    return counted_metrics(options);
+  };
+  EXPECT_EQ(counted({}), "PipeUtilization");
+  EXPECT_EQ(counted({{"task_time", "l0"}}), "");
+  EXPECT_EQ(counted({{"task_time", "l0"}, {"ai_core", "on"}}), "PipeUtilization");
+  EXPECT_EQ(counted({{"task_time", "l0"}, {"aic_metrics", "Memory"}}), "Memory");
+  EXPECT_EQ(counted({{"aic_metrics", "Memory"}, {"ai_core", "off"}}), "");
+  EXPECT_EQ(counted({{"ai_core", "off"}, {"aic_metrics", "Memory"}}), "");
+  EXPECT_EQ(counted({{"task_time", "off"}, {"ai_core", "on"}}), "") << "there are no ops";
+}
+
+TEST(CollectOptions, BeginAsTheDocumentsSay) {
+  EXPECT_TRUE(default_options(kMsprof).task_memory);
+  EXPECT_FALSE(default_options(kMsprof).runtime_api);
+  EXPECT_FALSE(default_options(kAclJson).task_memory);
+  EXPECT_TRUE(default_options(kAclJson).runtime_api);
+  EXPECT_FALSE(default_options(kProfilingOptions).task_memory);
+  EXPECT_FALSE(default_options(kConfigBits).acl_api);
+  EXPECT_EQ(default_options(kConfigBits).task_time, TaskTime::kOff);
+  EXPECT_EQ(default_options(kSs928).generation, Generation::kJob);
+}
+
+/// A name that no front lets through, as a collection of another version could hand over.
+TEST(Collection, GoesOnWithoutCountersThatItDoesNotKnow) {
+  const aoe::tests::TempDir temp;
+  CollectOptions options{.output = temp.path()};
+  options.aic_metrics = "OfAnotherProcessor";
+  Collection collection(options);
+  collection.stop();
+  EXPECT_TRUE(fs::exists(collection.directory()));
 }
 
 TEST(CollectOptions, StorageLimits) {

@@ -3,8 +3,10 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import unittest
+import zipfile
 
 PROJECT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 EXAMPLE = os.path.join(PROJECT, "examples", "python", "infer.py")
@@ -57,6 +59,27 @@ class InstallTest(unittest.TestCase):
         installed = self.run_in("python", "-c", "import acl, os; print(os.path.dirname(os.path.dirname(acl.__file__)))")
         for package in ("acl", "aoe"):
             self.assertEqual(modules(os.path.join(source, package)), modules(os.path.join(installed, package)))
+
+    def test_the_sdist_is_the_sources_and_makes_the_same(self):
+        make = "import sys; sys.path.insert(0, 'python'); import build_backend as b; print(b.build_sdist(sys.argv[1]))"
+        name = subprocess.run([sys.executable, "-c", make, self.folder], cwd=PROJECT, check=True, text=True,
+                              stdout=subprocess.PIPE).stdout.strip()
+        unpacked = os.path.join(self.folder, "unpacked")
+        shutil.unpack_archive(os.path.join(self.folder, name), unpacked)
+        sources = os.path.join(unpacked, name.removesuffix(".tar.gz"))
+        for path in ("PKG-INFO", "CMakeLists.txt", "runtime/om.h", "python/acl/module.cpp", "scripts/packages.txt"):
+            self.assertTrue(os.path.isfile(os.path.join(sources, path)), path)
+        self.assertFalse(os.path.exists(os.path.join(sources, "build")))
+        again = subprocess.run([sys.executable, "-c", make, unpacked], cwd=sources, check=True, text=True,
+                               stdout=subprocess.PIPE).stdout.strip()
+        with tarfile.open(os.path.join(self.folder, name)) as first, tarfile.open(os.path.join(unpacked, again)) as second:
+            self.assertEqual(sorted(first.getnames()), sorted(second.getnames()))
+        self.run_in("pip", "wheel", "--no-deps", "--wheel-dir", "wheels", os.path.join(self.folder, name))
+        (wheel,) = os.listdir(os.path.join(self.folder, "wheels"))
+        with zipfile.ZipFile(os.path.join(self.folder, "wheels", wheel)) as packed:
+            names = packed.namelist()
+        for part in ("acl/__init__.py", "acl/libascendcl.so.0", "aoe/session.py", "data/bin/msprof"):
+            self.assertTrue(any(each.endswith(part) for each in names), (part, names))
 
     def test_an_example_runs(self):
         self.assertIn("output: float32", self.run_in("python", EXAMPLE, "m.om"))

@@ -4,6 +4,7 @@ import subprocess
 import tempfile
 import threading
 import unittest
+import unittest.mock
 
 import made_models
 import numpy
@@ -54,6 +55,17 @@ class RunTest(unittest.TestCase):
             losses.append(float(loss))
             feed.update(zip(names, new))
         self.assertEqual(losses, sorted(set(losses), reverse=True))
+
+    def test_variables_of_other_frameworks(self):
+        om = made_models.om("mlp-training")
+        with unittest.mock.patch.dict("os.environ", {"ASCEND_DEVICE_ID": "0", "AOE_MODE": "2"}):
+            with self.assertWarnsRegex(UserWarning, "aoe --job_type=2 tunes before"):
+                self.open(om)
+        with unittest.mock.patch.dict("os.environ", {"ASCEND_DEVICE_ID": "1"}):
+            self.assertRaises(AclError, Session, om)
+            self.open(om, device_id=0)
+        with unittest.mock.patch.dict("os.environ", {"ASCEND_DEVICE_ID": "x"}):
+            self.assertRaisesRegex(ValueError, "ASCEND_DEVICE_ID=x", Session, om)
 
     def test_ways_to_name_outputs(self):
         session = self.open(made_models.om("mlp-training"))

@@ -277,6 +277,27 @@ TEST_F(ProfApi, SettingsAreCheckedAndTakeEffect) {
   EXPECT_TRUE(fs::is_empty(temp_ / "first"));
 }
 
+TEST_F(ProfApi, SettingsEndWithTheInitThatTheyWereMadeIn) {
+  for (const bool by_finalize : {true, false}) {
+    fs::remove_all(output_);
+    ASSERT_EQ(init(output_), ACL_SUCCESS);
+    ASSERT_EQ(set(ACL_PROF_STORAGE_LIMIT, "300MB"), ACL_SUCCESS);
+    if (by_finalize) {
+      ASSERT_EQ(aclprofFinalize(), ACL_SUCCESS);
+    } else {
+      ASSERT_EQ(aclFinalize(), ACL_SUCCESS);
+      ASSERT_EQ(aclInit(nullptr), ACL_SUCCESS);
+    }
+    ASSERT_EQ(init(output_), ACL_SUCCESS);
+    ASSERT_EQ(aclprofStart(config_), ACL_SUCCESS);
+    ASSERT_EQ(aclprofStop(config_), ACL_SUCCESS);
+    ASSERT_EQ(aclprofFinalize(), ACL_SUCCESS);
+    std::vector<profiler::RawLoss> losses;
+    const auto info = profiler::read_info(directories_in(output_).at(0), losses);
+    EXPECT_TRUE(info.sample.at("storage_limit_bytes").is_null());
+  }
+}
+
 TEST_F(ProfApi, ClientOfTheSharedLibrary) {
   const fs::path om = temp_ / "m.om";
   Om small = tests::small_om();

@@ -1,6 +1,8 @@
 // Eight threads that call whatever there is in random order, and a thousand collections: what sanitizers look at.
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -198,6 +200,63 @@ TEST(ProfThreads, CallInAnyOrder) {
         if (fs::exists(entry.path() / "host/end_info", gone)) fs::remove_all(entry.path(), gone);
     }
     for (std::thread& thread : threads) thread.join();
+    for (const auto& config : shared.configs) aclprofDestroyConfig(config);
+    for (const auto& stamp : shared.stamps) aclprofDestroyStamp(stamp);
+    for (const auto& step : shared.steps) aclprofDestroyStepInfo(step);
+  }
+  EXPECT_EQ(aclFinalize(), ACL_SUCCESS);
+}
+
+/// A child of fork() has no collection, and hangs nowhere: it calls what there is, and collects on its own.
+bool child_profiles_on_its_own(Shared& shared, unsigned seed) {
+  if (aclprofMarkEx("mark", 4, nullptr) != ACL_ERROR_PROF_NOT_RUN) return false;
+  RandomCaller caller(shared, seed);
+  for (int i = 0; i < 60; ++i) caller.call();
+  aclprofFinalize();
+  if (aclprofInit(shared.output.c_str(), shared.output.size()) != ACL_SUCCESS) return false;
+  std::uint32_t device = 0;
+  aclprofConfig* const config =
+      aclprofCreateConfig(&device, 1, ACL_AICORE_NONE, nullptr, ACL_PROF_ACL_API | ACL_PROF_MSPROFTX);
+  return aclprofStart(config) == ACL_SUCCESS &&
+         aclprofMarkEx("mark", 4, nullptr) == ACL_SUCCESS && aclprofStop(config) == ACL_SUCCESS &&
+         aclprofFinalize() == ACL_SUCCESS && aclFinalize() == ACL_SUCCESS;
+}
+
+TEST(ProfThreads, ForkBesideThem) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the thread sanitizer allows no threads in a child of several threads";
+#endif
+  const aoe::tests::TempDir temp;
+  ASSERT_EQ(aclInit(nullptr), ACL_SUCCESS);
+  ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
+  {
+    const tests::LoadedModel model;
+    Shared shared{.output = (temp / "prof").string(), .model = model.id()};
+    const unsigned seed = std::random_device()();
+    std::cout << "seed " << seed << std::endl;
+    std::atomic<bool> is_over = false;
+    std::vector<std::thread> threads;
+    for (unsigned i = 0; i < 3; ++i)
+      threads.emplace_back([&, i] {
+        RandomCaller caller(shared, seed + i);
+        while (!is_over) {
+          caller.call();
+          std::this_thread::sleep_for(std::chrono::microseconds(50));  // locks are not fair: fork() shall get them
+        }
+      });
+    for (unsigned i = 0; i < 8 && !HasFailure(); ++i) {
+      const pid_t child = ::fork();
+      if (child == 0) {
+        ::alarm(60);  // a child that hangs is ended by a signal
+        ::_exit(child_profiles_on_its_own(shared, seed + 100 + i) ? 0 : 1);
+      }
+      int status = -1;
+      ::waitpid(child, &status, 0);
+      EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+    }
+    is_over = true;
+    for (std::thread& thread : threads) thread.join();
+    aclprofFinalize();
     for (const auto& config : shared.configs) aclprofDestroyConfig(config);
     for (const auto& stamp : shared.stamps) aclprofDestroyStamp(stamp);
     for (const auto& step : shared.steps) aclprofDestroyStepInfo(step);

@@ -10,6 +10,7 @@
 #include <csignal>
 #include <fstream>
 #include <functional>
+#include <future>
 #include <set>
 
 #include "acl/acl.h"
@@ -249,6 +250,18 @@ TEST_F(AclProfiling, NobodyAnswersInThePlaceOfAnotherProcess) {
   EXPECT_FALSE(profiler::control_request(victim, {{"command", "status"}}));
   ::kill(victim, SIGKILL);
   ::waitpid(victim, nullptr, 0);
+}
+
+TEST_F(AclProfiling, WhoDoesNotAnswerIsWaitedForWithABound) {
+  std::promise<void> asked;
+  const profiler::ControlServer server([&](const json&) {
+    asked.get_future().wait();
+    return json::object();
+  });
+  EXPECT_THROW(profiler::control_request(::getpid(), {{"command", "status"}},
+                                         std::chrono::milliseconds(50)),
+               Error);
+  asked.set_value();
 }
 
 TEST_F(AclProfiling, BeginsAndEndsAtCommandsFromOutside) {

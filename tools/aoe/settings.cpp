@@ -43,6 +43,10 @@ void check_device(const po::variables_map& flags) {
   const int device = flags["device"].as<int>();
   if (device != 0)
     reject("--device", std::to_string(device) + " does not exist", "this machine is device 0");
+  const std::string named = variable("ASCEND_DEVICE_ID").value_or("0");
+  if (flags["device"].defaulted() && named != "0")
+    throw Error(ExitCode::kUsage, "'" + named + "' does not exist", "ASCEND_DEVICE_ID",
+                "this machine is device 0");
 }
 
 bool is_on(const po::variables_map& flags, const std::string& flag) {

@@ -1,13 +1,16 @@
 // `msprof collect`: copies a program's directory to a board, runs it there, brings its JOB directories back.
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
+#include <utility>
 
 #include "base/error.h"
 #include "profiler/collect/acl_config.h"
 #include "tools/common/flags.h"
+#include "tools/common/stop_signals.h"
 #include "tools/common/tool.h"
 #include "tools/msprof/commands.h"
 #include "tools/msprof/post_process.h"
@@ -46,7 +49,7 @@ RemoteSettings remote_settings(const po::variables_map& flags) {
   return settings;
 }
 
-/// A directory on the board, removed with everything in it.
+/// A directory on the board, removed with everything in it, and the program that runs there, ended with all that it started.
 class RemoteDirectory {
  public:
   explicit RemoteDirectory(SshSession& session) : session_(session) {
@@ -54,6 +57,7 @@ class RemoteDirectory {
   }
   ~RemoteDirectory() {
     try {
+      end_program();
       session_.output_of("rm -rf " + shell_quoted(path_));
     } catch (const Error& e) {
       std::cerr << "msprof: warning: " << path_ << " stays on the board: " << e.what() << std::endl;
@@ -63,9 +67,29 @@ class RemoteDirectory {
   RemoteDirectory& operator=(const RemoteDirectory&) = delete;
   const std::string& path() const { return path_; }
 
+  /// Runs `program` in its place; nullopt when a stop is requested.
+  std::optional<int> run(const std::string& program, const std::stop_token& stop) {
+    is_running_ = true;
+    // The session of an SSH command is its process group: exec keeps the number for all that the program starts.
+    const auto status = session_.run(
+        "echo $$ >" + shell_quoted(path_ + "/group") + " && " + program,
+        [](std::string_view text) { std::cout << text << std::flush; }, stop);
+    if (status) is_running_ = false;
+    return status;
+  }
+  /// Asks it to end, and makes it end after some seconds. Throws Error.
+  void end_program() {
+    if (!std::exchange(is_running_, false)) return;
+    session_.output_of("group=$(cat " + shell_quoted(path_ + "/group") +
+                       ") || exit 0; kill -TERM -$group 2>/dev/null; "
+                       "for i in 1 2 3 4 5; do kill -0 -$group 2>/dev/null || break; sleep 1; done; "
+                       "kill -KILL -$group 2>/dev/null; true");
+  }
+
  private:
   SshSession& session_;
   std::string path_;
+  bool is_running_ = false;
 };
 
 /// Each acl.json of the project gets the profiler object, whatever else it holds; without one, there is one beside the program.
@@ -85,11 +109,21 @@ void write_acl_json(SshSession& session, const fs::path& project, const std::str
   if (!is_written) session.write_file(remote + "/acl.json", json{{"profiler", profiler}}.dump(2) + "\n");
 }
 
+/// What msprof signs in with is nobody's on the board. Throws Error(kInterrupted) when a stop is requested.
+std::function<bool(const fs::path&)> what_is_copied(const fs::path& config,
+                                                    const std::stop_token& stop) {
+  return [=](const fs::path& path) {
+    if (stop.stop_requested()) throw Error(ExitCode::kInterrupted, "stopped while copying");
+    std::error_code ignored;  // a broken link, say: no such file
+    return path.filename() != "ssh.ini" && !fs::equivalent(path, config, ignored);
+  };
+}
+
 /// Programs that give aclInit() no acl.json are told by the environment.
 std::string command_line(const RemoteSettings& settings, const std::string& project) {
-  std::string command = "cd " + shell_quoted(project) + " && ";
+  std::string command = "cd " + shell_quoted(project) + " && exec ";
   if (settings.options)
-    command += std::string(profiler::kOptionsVariable) + "=" +
+    command += "env " + std::string(profiler::kOptionsVariable) + "=" +
                shell_quoted(profiler::to_json(*settings.options).dump()) + " ";
   return command + "./" + shell_quoted(settings.main.filename().string());
 }
@@ -106,29 +140,34 @@ std::vector<fs::path> bring_back(SshSession& session, const std::string& jobs,
   return directories;
 }
 
-ExitCode collect(const SshConfig& config, RemoteSettings settings) {
+ExitCode collect(const fs::path& config_file, RemoteSettings settings) {
+  const SshConfig config = read_ssh_config(config_file);
+  const StopSignals signals;
   SshSession session(config);
-  const RemoteDirectory remote(session);
+  RemoteDirectory remote(session);
   const std::string project = remote.path() + "/project";
   const std::string jobs = remote.path() + "/jobs";
   session.output_of("mkdir " + shell_quoted(project) + " " + shell_quoted(jobs));
   say("Copying " + settings.main.parent_path().string() + " to " + config.ip + ".");
-  session.upload(settings.main.parent_path(), project);
+  session.upload(settings.main.parent_path(), project,
+                 what_is_copied(config_file, signals.token()));
   settings.profiler["output"] = jobs;
   if (settings.options) settings.options->output = jobs;
   write_acl_json(session, settings.main.parent_path(), project, settings.profiler);
 
   say("Start profiling....");
-  const int status = session.run(command_line(settings, project),
-                                 [](std::string_view text) { std::cout << text << std::flush; });
-  say(settings.main.filename().string() + " ended with exit status " + std::to_string(status) +
-      ".");
+  const std::optional<int> ended = remote.run(command_line(settings, project), signals.token());
+  remote.end_program();
+  const int status = ended.value_or(static_cast<int>(ExitCode::kInterrupted));
+  const std::string name = settings.main.filename().string();
+  say(ended ? name + " ended with exit status " + std::to_string(status) + "."
+            : "Stopped, and " + name + " with it.");
   const std::vector<fs::path> directories = bring_back(session, jobs, settings.output);
   for (const fs::path& directory : directories) {
     if (settings.exports) parse_and_export(directory, ExportAs::kText);
     say("Process profiling data complete. Data is saved in " + directory.string());
   }
-  if (directories.empty() && settings.options)
+  if (directories.empty() && settings.options && ended)
     throw Error(status > 0 ? static_cast<ExitCode>(status) : ExitCode::kFailure,
                 "nothing was collected", settings.main.string(),
                 "the program must call aclInit of this library");
@@ -158,7 +197,7 @@ int run_remote_collection(int argc, char** argv) {
   add("output", text_or(".", "DIR"), "where JOB* directories go");
   add("all", "import and export as well");
   tool.run = [](const po::variables_map& flags) {
-    return collect(read_ssh_config(text_of(flags, "config")), remote_settings(flags));
+    return collect(text_of(flags, "config"), remote_settings(flags));
   };
   return run_tool(argc, argv, std::move(tool));
 }

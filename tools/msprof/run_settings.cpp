@@ -1,15 +1,13 @@
-// One table row for each flag of the tooling's msprof.
+// msprof's own flags, and those that option_keys.h has for every front.
 #include "tools/msprof/run_settings.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <span>
 #include <sstream>
 
 #include "base/error.h"
-#include "profiler/collect/option_values.h"
+#include "profiler/collect/option_keys.h"
 #include "tools/common/environment.h"
 
 namespace aoe::tools {
@@ -18,7 +16,6 @@ namespace {
 namespace fs = std::filesystem;
 using profiler::CollectOptions;
 using profiler::GivenValue;
-using profiler::TaskTime;
 
 struct Flag {
   const char* name;
@@ -26,91 +23,22 @@ struct Flag {
   const char* meaning;
 };
 
+/// How msprof runs; what a collection is to hold stands in profiler/collect/option_keys.h.
 constexpr Flag kFlags[] = {
     {"application", "\"APP ARGS\"", "the program, instead of naming it after the flags"},
-    {"output", "DIR",
-     "where PROF_* directories go; default: ASCEND_WORK_PATH, else here, or with --application "
-     "beside the program"},
     {"type", "text|db", "export files and database (default), or the database alone"},
     {"environment", "\"K=V;K2=V2\"", "variables of the program"},
-    {"storage-limit", "200MB", "bound of the raw data; the oldest go first"},
-    {"ascendcl", "on|off", "calls of AscendCL (default on)"},
-    {"acl-api", "on|off", "the same"},
-    {"runtime-api", "on|off", "what the runtime launches for them (default off)"},
-    {"task-time", "l0|l1|on|off", "times of ops; l0: without what they are (default on = l1)"},
-    {"aicpu", "on|off", "details of ops on the reference path (default off)"},
-    {"ai-core", "on|off", "hardware counters of ops (default on with task-time on)"},
-    {"aic-mode", "task-based|sample-based", "counters are task-based here"},
-    {"aic-metrics", "GROUP",
-     "group of hardware counters (default PipeUtilization), or Custom:0x49,0x8"},
-    {"task-memory", "on|off", "memory that models and programs allocate (default on)"},
-    {"msproftx", "on|off", "stamps and ranges of the program (default off)"},
-    {"host-sys", "cpu,mem", "CPU time and memory of the program"},
-    {"host-sys-usage", "cpu,mem", "the same, and of the whole machine"},
-    {"host-sys-usage-freq", "1..50", "samples a second (default 50)"},
-    {"host-sys-pid", "PID", "without a program: of which process"},
-    {"sys-cpu-profiling", "on|off", "CPU time of the machine, by core"},
-    {"sys-cpu-freq", "1..50", "samples a second"},
-    {"sys-profiling", "on|off", "CPU time and memory of the machine"},
-    {"sys-sampling-freq", "1..10", "samples a second"},
-    {"sys-pid-profiling", "on|off", "CPU time and memory of the program"},
-    {"sys-pid-sampling-freq", "1..10", "samples a second"},
     {"sys-period", "SECONDS", "without a program: how long to collect system data"},
     {"dynamic", "on|off", "take start, stop and quit from the terminal; with --pid"},
     {"pid", "PID", "with --dynamic: the program, started with PROFILING_MODE=dynamic"},
-    {"delay", "SECONDS", "begin so long after the program's aclInit"},
-    {"duration", "SECONDS", "collect for so long; the program goes on"},
     {"export", "on|off", "parse and export afterwards (default on)"},
 };
 
-void check_switch(const GivenValue& given) {
-  profiler::on_or_off(given);
+std::string flag_of(const profiler::OptionKey& key) {
+  std::string name = key.name;
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
 }
-template <int kLeast, int kMost>
-void check_number(const GivenValue& given) {
-  profiler::whole_number(given, kLeast, kMost);
-}
-void check_level(const GivenValue& given) {
-  profiler::one_of(given, {"off", "l0", "l1"});
-}
-void check_direction(const GivenValue& given) {
-  profiler::one_of(given, {"read", "write"});
-}
-void check_devices(const GivenValue& given) {
-  profiler::one_of(given, {"0", "all"});
-}
-void check_nothing(const GivenValue&) {
-}
-
-/// Known to the tooling; this hardware has nothing of the kind. Their values are checked all the same.
-struct FlagWithoutEffect {
-  const char* name;
-  const char* value_name;
-  void (*check)(const GivenValue&);
-};
-constexpr FlagWithoutEffect kWithoutEffect[] = {
-    {"hccl", "on|off", check_switch},
-    {"l2", "on|off", check_switch},
-    {"task-block", "on|off", check_switch},
-    {"mstx-domain-include", "NAMES", check_nothing},
-    {"mstx-domain-exclude", "NAMES", check_nothing},
-    {"sys-hardware-mem", "on|off", check_switch},
-    {"sys-hardware-mem-freq", "1..100", check_number<1, 100>},
-    {"llc-profiling", "read|write", check_direction},
-    {"sys-io-profiling", "on|off", check_switch},
-    {"sys-io-sampling-freq", "1..100", check_number<1, 100>},
-    {"sys-interconnection-profiling", "on|off", check_switch},
-    {"sys-interconnection-freq", "1..50", check_number<1, 50>},
-    {"dvpp-profiling", "on|off", check_switch},
-    {"dvpp-freq", "1..100", check_number<1, 100>},
-    {"instr-profiling", "on|off", check_switch},
-    {"instr-profiling-freq", "300..30000", check_number<300, 30000>},
-    // What comes with task-time here, sample-based counters, and the one device.
-    {"model-execution", "on|off", check_switch},
-    {"ge-api", "off|l0|l1", check_level},
-    {"aic-freq", "1..100", check_number<1, 100>},
-    {"sys-devices", "0|all", check_devices},
-};
 
 /// The flags as they were given.
 class Given {
@@ -135,37 +63,12 @@ class Given {
   const po::variables_map& flags_;
 };
 
-std::string metrics_of(const Given& given, TaskTime task_time) {
-  if (given.has("aic-mode") &&
-      given.one_of("aic-mode", {"task-based", "sample-based"}) == "sample-based")
-    reject("--aic-mode", "counters are read around each op here", "use task-based");
-  const std::string metrics =
-      given.has("aic-metrics") ? profiler::metrics(given.value("aic-metrics")) : "PipeUtilization";
-  return given.is_on("ai-core", task_time == TaskTime::kL1) ? metrics : std::string();
-}
-
-void read_system(const Given& given, CollectOptions& options, std::vector<std::string>& unused) {
-  profiler::SystemSampling& system = options.system;
-  const auto note = [&](const char* flag, const std::string& words) {
-    if (!words.empty()) unused.push_back(std::string("--") + flag + "=" + words);
-  };
-  if (given.has("host-sys"))
-    note("host-sys", profiler::apply_host_sys(given.value("host-sys"), system));
-  if (given.has("host-sys-usage"))
-    note("host-sys-usage", profiler::apply_host_sys_usage(given.value("host-sys-usage"), system));
-  if (given.is_on("sys-cpu-profiling", false)) system.system_cpu = true;
-  if (given.is_on("sys-profiling", false)) system.system_cpu = system.system_memory = true;
-  if (given.is_on("sys-pid-profiling", false)) system.process_cpu = system.process_memory = true;
-  // One sampler serves all series: the fastest rate that was asked for.
-  const auto rate = [&](const char* flag, double most) {
-    return given.has(flag) ? given.number(flag, 1, most) : 0.0;
-  };
-  const double fastest =
-      std::max({rate("host-sys-usage-freq", 50), rate("sys-cpu-freq", 50),
-                rate("sys-sampling-freq", 10), rate("sys-pid-sampling-freq", 10)});
-  if (fastest > 0) system.frequency_hz = fastest;
-  if (given.has("host-sys-pid"))
-    system.pid = static_cast<int>(given.number("host-sys-pid", 1, 1 << 30));
+void apply_options(const Given& given, CollectOptions& options, std::vector<std::string>& unused) {
+  for (const profiler::OptionKey& key : profiler::option_keys()) {
+    const std::string flag = flag_of(key);
+    if ((key.fronts & profiler::kMsprof) != 0 && given.has(flag.c_str()))
+      key.apply(options, given.value(flag.c_str()), unused);
+  }
 }
 
 /// ASCEND_WORK_PATH, else the current directory, or the program's with --application.
@@ -209,9 +112,9 @@ int dynamic_pid_of(const Given& given, const std::vector<std::string>& command) 
   return static_cast<int>(given.number("pid", 1, 1 << 30));
 }
 
-double seconds_of(const Given& given, const char* flag) {
+double system_period_of(const Given& given) {
   constexpr double kMostSeconds = 30.0 * 24 * 3600;
-  return given.has(flag) ? given.number(flag, 0, kMostSeconds) : 0;
+  return given.has("sys-period") ? given.number("sys-period", 0, kMostSeconds) : 0;
 }
 
 }  // namespace
@@ -219,45 +122,28 @@ double seconds_of(const Given& given, const char* flag) {
 void add_run_flags(po::options_description& flags) {
   for (const Flag& flag : kFlags)
     flags.add_options()(flag.name, text(flag.value_name), flag.meaning);
-  for (const FlagWithoutEffect& flag : kWithoutEffect)
-    flags.add_options()(flag.name, text(flag.value_name),
-                        "accepted, without effect on this hardware");
+  for (const profiler::OptionKey& key : profiler::option_keys())
+    if ((key.fronts & profiler::kMsprof) != 0)
+      flags.add_options()(flag_of(key).c_str(), text(key.values), key.meaning);
 }
 
 RunSettings run_settings(const po::variables_map& flags, const std::vector<std::string>& words) {
   const Given given(flags);
   RunSettings settings;
-  CollectOptions& options = settings.options;
-  for (const FlagWithoutEffect& flag : kWithoutEffect) {
-    if (!given.has(flag.name)) continue;
-    flag.check(given.value(flag.name));
-    if (given.text(flag.name) != "off")
-      settings.without_effect.push_back(std::string("--") + flag.name);
-  }
-
   settings.command = command_of(given, words);
   settings.environment = environment_of(given);
   if (given.has("type") && given.one_of("type", {"text", "db"}) == "db")
     settings.type = ExportAs::kDatabase;
   settings.exports = given.is_on("export", true);
 
-  options.output = profiler::output_path(
-      {"--output", given.has("output") ? given.text("output")
-                                       : default_output(given, settings.command).string()});
-  options.acl_api = given.is_on("ascendcl", true) && given.is_on("acl-api", true);
-  options.runtime_api = given.is_on("runtime-api", false);
-  if (given.has("task-time")) options.task_time = profiler::task_time(given.value("task-time"));
-  options.aicpu = given.is_on("aicpu", false);
-  options.task_memory = given.is_on("task-memory", true);
-  options.msproftx = given.is_on("msproftx", false);
-  options.aic_metrics = metrics_of(given, options.task_time);
-  if (given.has("storage-limit"))
-    options.storage_limit_bytes = profiler::storage_limit(given.value("storage-limit"));
-  options.delay_s = seconds_of(given, "delay");
-  options.duration_s = seconds_of(given, "duration");
-  read_system(given, options, settings.without_effect);
+  CollectOptions& options = settings.options;
+  options = profiler::default_options(profiler::kMsprof);
+  if (!given.has("output"))
+    options.output =
+        profiler::output_path({"--output", default_output(given, settings.command).string()});
+  apply_options(given, options, settings.without_effect);
 
-  settings.system_period_s = seconds_of(given, "sys-period");
+  settings.system_period_s = system_period_of(given);
   if (given.is_on("dynamic", false)) {
     settings.dynamic_pid = dynamic_pid_of(given, settings.command);
     return settings;

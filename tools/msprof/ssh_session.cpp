@@ -146,8 +146,9 @@ SshSession::SshSession(const SshConfig& config) : state_(std::make_unique<State>
 
 SshSession::~SshSession() = default;
 
-int SshSession::run(const std::string& command,
-                    const std::function<void(std::string_view)>& on_output) {
+std::optional<int> SshSession::run(const std::string& command,
+                                   const std::function<void(std::string_view)>& on_output,
+                                   const std::stop_token& stop) {
   const Channel channel(ssh_channel_new(state_->session.get()));
   if (!channel || ssh_channel_open_session(channel.get()) != SSH_OK ||
       ssh_channel_request_exec(channel.get(), command.c_str()) != SSH_OK)
@@ -157,7 +158,8 @@ int SshSession::run(const std::string& command,
     const bool had_errors = pump(channel.get(), true, on_output);
     if (had_output || had_errors) continue;
     if (ssh_channel_is_eof(channel.get())) break;
-    // Waits for either stream; the time is only how long a broken connection goes unnoticed.
+    if (stop.stop_requested()) return std::nullopt;
+    // Waits for either stream; the time is only how long a broken connection, or a stop, goes unnoticed.
     constexpr int kMilliseconds = 100;
     if (ssh_channel_poll_timeout(channel.get(), kMilliseconds, 0) == SSH_ERROR)
       state_->fail("the connection broke");
@@ -170,7 +172,7 @@ int SshSession::run(const std::string& command,
 
 std::string SshSession::output_of(const std::string& command) {
   std::string text;
-  const int status = run(command, [&](std::string_view more) { text += more; });
+  const int status = run(command, [&](std::string_view more) { text += more; }).value_or(-1);
   if (status != 0)
     throw Error(ExitCode::kFailure,
                 "'" + command + "' ended with exit status " + std::to_string(status),
@@ -224,15 +226,17 @@ void SshSession::write_file(const std::string& remote, std::string_view bytes) {
   state_->write(file.get(), bytes, remote);
 }
 
-void SshSession::upload(const fs::path& local, const std::string& remote) {
+void SshSession::upload(const fs::path& local, const std::string& remote,
+                        const std::function<bool(const fs::path&)>& is_wanted) {
   for (const fs::directory_entry& entry : fs::directory_iterator(local)) {
+    if (!is_wanted(entry.path())) continue;
     const std::string target = remote + "/" + entry.path().filename().string();
     if (entry.is_regular_file()) {
       state_->upload_file(entry.path(), target);
     } else if (entry.is_directory()) {
       if (sftp_mkdir(state_->files(), target.c_str(), 0755) != SSH_OK)
         state_->fail(target + " cannot be made there");
-      upload(entry.path(), target);
+      upload(entry.path(), target, is_wanted);
     }
   }
 }

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -21,13 +23,18 @@ class SshSession {
   SshSession(const SshSession&) = delete;
   SshSession& operator=(const SshSession&) = delete;
 
-  /// Runs a shell command there; what it prints goes to `on_output` (stdout) and stderr as it comes. Its exit status.
-  int run(const std::string& command, const std::function<void(std::string_view)>& on_output);
+  /// Runs a shell command there; what it prints goes to `on_output` (stdout) and stderr as it comes. Its exit status, -1 when a
+  /// signal ended it; nullopt as soon as a stop is requested: the command may run on.
+  std::optional<int> run(const std::string& command,
+                         const std::function<void(std::string_view)>& on_output,
+                         const std::stop_token& stop = {});
   /// The same, and stdout as a text. Throws Error(kFailure) unless the command succeeds.
   std::string output_of(const std::string& command);
 
-  /// Copies the files and directories below `local` to the directory `remote`, which must be there. Links are followed.
-  void upload(const std::filesystem::path& local, const std::string& remote);
+  /// Copies the files and directories below `local` that are wanted to the directory `remote`, which must be there. Links are
+  /// followed.
+  void upload(const std::filesystem::path& local, const std::string& remote,
+              const std::function<bool(const std::filesystem::path&)>& is_wanted);
   /// Copies the directory `remote` to `local`, which is made.
   void download(const std::string& remote, const std::filesystem::path& local);
   void write_file(const std::string& remote, std::string_view bytes);
