@@ -96,9 +96,8 @@ TEST(Rewrites, HaveKnownNames) {
   EXPECT_EQ(kinds,
             (std::vector<std::string>{
                 "absorb_channel_shuffle", "chain_across_shuffle", "chain_after_space_to_depth",
-                "expand_attention", "expand_layer_norm", "fuse_chain", "fuse_parallel_convolutions",
-                "fuse_parallel_products", "keep_apart", "keep_format", "recompute",
-                "run_side_by_side", "slice_batch", "slice_rows", "space_to_depth", "strassen"}));
+                "fuse_chain", "fuse_parallel_convolutions", "fuse_parallel_products",
+                "keep_format", "run_side_by_side", "slice_batch", "space_to_depth", "strassen"}));
 }
 
 TEST(RewritePlan, RefusesWhatItDoesNotKnow) {
