@@ -37,15 +37,6 @@ struct Value {
   NodeId producer = kNone;  ///< kNone for graph inputs and constants
 };
 
-/// Nodes that shall run side by side: those with the same id other than 0, as far as none of them
-/// needs another's result. A wish: what cannot be had runs one after another.
-struct NodeGroup {
-  int id = 0;
-  /// All nodes of the group make one list of work that is cut once, so that most of them run on one
-  /// core alone; otherwise every node is cut into a piece for each core.
-  bool is_one_list = false;
-};
-
 struct Node {
   std::string name;  ///< ONNX node name; made up as "<Type>_<n>" where the model has none; unique
   reference::OpCall op;
@@ -53,7 +44,6 @@ struct Node {
   std::vector<ValueId> outputs;  ///< kNone = nobody wants it
   std::vector<std::string>
       origins;           ///< names of all ONNX nodes that were fused into this one, in order
-  NodeGroup group = {};
   /// The Format in which the compiler shall store what the node makes, and take what it reads of
   /// nodes that keep the same one. A wish: where no Impl offers that, it changes nothing.
   std::optional<Format> kept_format = {};

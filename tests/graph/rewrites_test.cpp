@@ -97,7 +97,7 @@ TEST(Rewrites, HaveKnownNames) {
             (std::vector<std::string>{
                 "absorb_channel_shuffle", "chain_across_shuffle", "chain_after_space_to_depth",
                 "fuse_chain", "fuse_parallel_convolutions", "fuse_parallel_products",
-                "keep_format", "run_side_by_side", "slice_batch", "space_to_depth", "strassen"}));
+                "keep_format", "slice_batch", "space_to_depth", "strassen"}));
 }
 
 TEST(RewritePlan, RefusesWhatItDoesNotKnow) {
