@@ -57,9 +57,10 @@ class OmBuilder {
     placement_ = place_tensors(lowered_, kernels_, options_.reuse_memory);
     for (const int s : placement_.run_by_reference) kernels_[s] = {.kind = KernelKind::kReference};
     add_tensors();
+    auto copy = placement_.copies.begin();
     for (std::size_t s = 0; s < kernels_.size(); ++s) {
-      for (const Copy& copy : placement_.copies)
-        if (copy.step == static_cast<int>(s)) add_copy(copy);
+      for (; copy != placement_.copies.end() && copy->step == static_cast<int>(s); ++copy)
+        add_copy(*copy);
       add_step(s);
     }
     om_.inputs = lowered_.inputs;

@@ -2,6 +2,7 @@
 #include "compiler/placement.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/check.h"
 #include "runtime/memory_plan.h"
@@ -137,11 +138,11 @@ class Placer {
 
   /// An output that shares bytes stays in the arena; the executor hands it over with a copy.
   void give_outputs_to_the_caller() {
+    std::set<int> seen;
     for (std::size_t i = 0; i < lowered_.outputs.size(); ++i) {
       const int id = lowered_.outputs[i];
       Facts& facts = facts_[id];
-      const bool is_first = std::ranges::find(lowered_.outputs, id) ==
-                            lowered_.outputs.begin() + static_cast<long>(i);
+      const bool is_first = seen.insert(id).second;
       if (facts.place != Place::kArena || facts.inside >= 0 || facts.holds_others || !is_first)
         continue;
       facts.place = Place::kOutput;
