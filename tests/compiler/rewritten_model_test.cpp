@@ -83,10 +83,9 @@ graph::Graph block_behind(const std::string& first) {
 TEST(GraphStrategies, AreAppliedToAnyModelThatHoldsTheSubgraph) {
   const Soc soc = loopnest::test_socs().back();
   const graph::Graph source = block_behind("Relu");
-  const auto readers = graph::readers_of_values(source);
   // The two convolutions and what joins them: nodes 1, 2 and 3.
   const graph::CanonicalForm form =
-      graph::canonical_form(source, readers, graph::subgraph_of(source, readers, {1, 2, 3}));
+      graph::canonical_form(source, graph::subgraph_of(source, {1, 2, 3}));
   graph::PlanStep step{.kind = "fuse_parallel_convolutions", .version = 1};
   for (std::size_t i = 0; i < form.order.size(); ++i)
     if (source.nodes[form.order[i]].op.type == "Conv2D") step.nodes.push_back(static_cast<int>(i));
@@ -121,9 +120,8 @@ TEST(GraphStrategies, AreAppliedToAnyModelThatHoldsTheSubgraph) {
 TEST(GraphStrategies, KeepAFormatInAnyModelThatHoldsTheSubgraph) {
   const Soc soc = loopnest::test_socs().back();
   const graph::Graph source = block_behind("Relu");
-  const auto readers = graph::readers_of_values(source);
   const graph::CanonicalForm form =
-      graph::canonical_form(source, readers, graph::subgraph_of(source, readers, {1, 2, 3}));
+      graph::canonical_form(source, graph::subgraph_of(source, {1, 2, 3}));
   for (const Format format : {Format::kNHWC, Format::kNC1HWC0}) {
     const graph::PlanStep step{.kind = "keep_format",
                                .version = 1,

@@ -21,9 +21,7 @@ using graph::CanonicalForm;
 using graph::Graph;
 
 CanonicalForm form_of(const Graph& graph) {
-  const auto readers = graph::readers_of_values(graph);
-  return graph::canonical_form(graph, readers,
-                               graph::subgraph_of(graph, readers, graph.topological_order()));
+  return graph::canonical_form(graph, graph::subgraph_of(graph, graph.topological_order()));
 }
 
 /// A random choice of disjoint places. Kinds take turns in being asked first: those with many places would leave none to
