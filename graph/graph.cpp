@@ -55,11 +55,11 @@ void Graph::rename(ValueId value, std::string value_name) {
 std::string Graph::unused_name(const std::string& stem) {
   const auto taken = names_.find(stem);
   if (taken == names_.end()) return stem;
-  std::string name;
+  std::string unused;
   do {
-    name = stem + "_" + std::to_string(taken->second++);
-  } while (names_.contains(name));
-  return name;
+    unused = stem + "_" + std::to_string(taken->second++);
+  } while (names_.contains(unused));
+  return unused;
 }
 
 NodeId Graph::add_node(Node node) {

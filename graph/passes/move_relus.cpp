@@ -12,7 +12,7 @@ namespace {
 /// By value: it cannot be negative.
 using Signs = std::vector<bool>;
 
-bool is_non_negative(const Graph& graph, const Node& node, const Signs& signs) {
+bool is_non_negative(const Node& node, const Signs& signs) {
   if (is_type(node, "Relu") || is_type(node, "Sigmoid") || is_type(node, "SoftmaxV2")) return true;
   const auto is_of = [&](ValueId input) { return input != kNone && signs[input]; };
   for (const char* type :
@@ -67,7 +67,7 @@ bool run(Graph& graph) {
     const Node& node = graph.nodes[id];
     const ValueId output = node.outputs.empty() ? kNone : node.outputs[0];
     if (output == kNone) continue;
-    signs[output] = is_non_negative(graph, node, signs);
+    signs[output] = is_non_negative(node, signs);
     if (!is_type(node, "Relu")) continue;
     const ValueId input = node.inputs[0];
     changed |= signs[input] ? bypass(graph, id, input) : move(graph, id, signs);
