@@ -12,12 +12,6 @@ bool StrategySet::has_winner() const {
                              [](const Strategy& s) { return s.measured.verdict == "faster"; });
 }
 
-const Strategy* StrategySet::for_format(const std::string& format) const {
-  for (const Strategy& strategy : strategies)
-    if (strategy.format == format) return &strategy;
-  return nullptr;
-}
-
 json to_json(const Strategy& strategy) {
   const Measurement& m = strategy.measured;
   json value = {{"format", strategy.format},

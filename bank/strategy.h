@@ -60,7 +60,6 @@ struct Strategy {
 struct StrategySet {
   std::vector<Strategy> strategies;
   bool has_winner() const;   ///< one of them is faster than the default
-  const Strategy* for_format(const std::string& format) const;
 };
 
 /// Interface: where the compiler gets strategies from. Thread-safe for concurrent find().

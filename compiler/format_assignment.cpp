@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <set>
 
 #include "base/check.h"
@@ -15,36 +16,26 @@ constexpr std::size_t kMaxFrontierStates = 2048;  ///< ResNets need tens, incept
 constexpr int kMaxSweeps =
     50;  ///< descents end long before; a bound against cycles of equal totals
 
-/// Who makes and who reads each value.
-struct Links {
-  struct Use {
-    int node;
-    int slot;
-  };
-  explicit Links(const FormatProblem& problem)
-      : producers(problem.value_count, {-1, -1}),
-        readers(problem.value_count),
-        is_output(problem.value_count, false) {
-    for (int n = 0; n < static_cast<int>(problem.nodes.size()); ++n) {
-      const FormatNode& node = problem.nodes[n];
-      for (int slot = 0; slot < static_cast<int>(node.outputs.size()); ++slot)
-        if (node.outputs[slot] >= 0) producers[node.outputs[slot]] = {n, slot};
-      for (int slot = 0; slot < static_cast<int>(node.inputs.size()); ++slot)
-        if (node.inputs[slot] >= 0) readers[node.inputs[slot]].push_back({n, slot});
-    }
-    for (const int value : problem.model_outputs) is_output[value] = true;
-  }
-  std::vector<Use> producers;  ///< node -1: a model input, which is ND
-  std::vector<std::vector<Use>> readers;
-  std::vector<bool> is_output;
+/// The node that makes a value, and as which of its outputs.
+struct Maker {
+  int node = -1;  ///< -1: a model input, which is ND
+  int slot = -1;
 };
 
 class Assignment {
  public:
-  explicit Assignment(const FormatProblem& problem) : problem_(problem), links_(problem) {}
+  explicit Assignment(const FormatProblem& problem)
+      : problem_(problem), makers_(static_cast<std::size_t>(problem.value_count)) {
+    for (int n = 0; n < static_cast<int>(problem.nodes.size()); ++n) {
+      const FormatNode& node = problem.nodes[n];
+      for (int slot = 0; slot < static_cast<int>(node.outputs.size()); ++slot)
+        if (node.outputs[slot] >= 0) makers_[node.outputs[slot]] = {n, slot};
+    }
+  }
 
-  double total(std::span<const int> choice) const {
+  double total(std::span<const int> choice) {
     double sum = 0;
+    count_wanted(choice);
     for (std::size_t n = 0; n < problem_.nodes.size(); ++n)
       sum += problem_.nodes[n].options[choice[n]].time_ns;
     for (int value = 0; value < problem_.value_count; ++value) sum += conversions(value, choice);
@@ -71,7 +62,8 @@ class Assignment {
   }
 
   /// Changes single nodes, forwards and backwards in turn, while that helps.
-  void descend(std::vector<int>& choice) const {
+  void descend(std::vector<int>& choice) {
+    count_wanted(choice);
     for (int sweep = 0; sweep < kMaxSweeps; ++sweep) {
       bool has_changed = false;
       for (std::size_t i = 0; i < choice.size(); ++i)
@@ -90,22 +82,31 @@ class Assignment {
   }
 
   Format produced(int value, std::span<const int> choice) const {
-    const Links::Use producer = links_.producers[value];
-    if (producer.node < 0) return Format::kND;
-    return dense(
-        problem_.nodes[producer.node].options[choice[producer.node]].outputs[producer.slot]);
+    const Maker maker = makers_[value];
+    if (maker.node < 0) return Format::kND;
+    return dense(problem_.nodes[maker.node].options[choice[maker.node]].outputs[maker.slot]);
+  }
+
+  /// Readers of each value by the Format that they take it in; a model output is read in ND.
+  void count_wanted(std::span<const int> choice) {
+    wanted_.assign(static_cast<std::size_t>(problem_.value_count), {});
+    for (const int value : problem_.model_outputs) wanted_[value][Format::kND] = 1;
+    for (std::size_t n = 0; n < problem_.nodes.size(); ++n) add_wishes(n, choice[n], 1);
+  }
+
+  void add_wishes(std::size_t n, int option, int count) {
+    const FormatNode& node = problem_.nodes[n];
+    for (std::size_t slot = 0; slot < node.inputs.size(); ++slot)
+      if (node.inputs[slot] >= 0)
+        wanted_[node.inputs[slot]][dense(node.options[option].inputs[slot])] += count;
   }
 
   /// All conversions of one value, each Format once.
   double conversions(int value, std::span<const int> choice) const {
     const Format from = produced(value, choice);
-    std::set<Format> wanted;
-    for (const Links::Use& reader : links_.readers[value])
-      wanted.insert(
-          dense(problem_.nodes[reader.node].options[choice[reader.node]].inputs[reader.slot]));
-    if (links_.is_output[value]) wanted.insert(Format::kND);
     double sum = 0;
-    for (const Format to : wanted) sum += conversion(value, from, to);
+    for (const auto& [to, readers] : wanted_[value])
+      if (readers > 0) sum += conversion(value, from, to);
     return sum;
   }
 
@@ -120,25 +121,32 @@ class Assignment {
     return sum;
   }
 
-  bool improve(std::size_t n, std::vector<int>& choice) const {
+  void change(std::size_t n, int option, std::vector<int>& choice) {
+    add_wishes(n, choice[n], -1);
+    add_wishes(n, option, 1);
+    choice[n] = option;
+  }
+
+  bool improve(std::size_t n, std::vector<int>& choice) {
     const int before = choice[n];
     int best = before;
     double least = local_ns(n, choice);
     for (int o = 0; o < static_cast<int>(problem_.nodes[n].options.size()); ++o) {
       if (o == before) continue;
-      choice[n] = o;
+      change(n, o, choice);
       const double here = local_ns(n, choice);
       if (here < least) {
         least = here;
         best = o;
       }
     }
-    choice[n] = best;
+    change(n, best, choice);
     return best != before;
   }
 
   const FormatProblem& problem_;
-  Links links_;
+  std::vector<Maker> makers_;                  ///< by value
+  std::vector<std::map<Format, int>> wanted_;  ///< by value
 };
 
 }  // namespace
@@ -152,8 +160,9 @@ std::vector<int> assign_formats(const FormatProblem& problem) {
     AOE_CHECK(!node.options.empty(), "a node without options");
   FrontierResult swept = sweep_frontier(problem, kMaxFrontierStates);
   if (swept.is_exact) return std::move(swept.choice);
-  const Assignment assignment(problem);
-  std::vector<std::vector<int>> starts = {std::move(swept.choice)};
+  Assignment assignment(problem);
+  std::vector<std::vector<int>> starts;
+  if (!swept.choice.empty()) starts.push_back(std::move(swept.choice));
   for (const Format format : {Format::kNC1HWC0, Format::kNHWC, Format::kND, Format::kUndefined})
     starts.push_back(assignment.start_with(format));
   std::vector<int> best;

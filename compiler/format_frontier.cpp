@@ -37,6 +37,30 @@ std::vector<int> last_readers(const FormatProblem& problem) {
   return last;
 }
 
+/// The most values that are alive at a time.
+std::size_t width_of(const FormatProblem& problem, const std::vector<int>& last_reader) {
+  std::vector<bool> is_made(problem.value_count, false);
+  for (const FormatNode& node : problem.nodes)
+    for (const int value : node.outputs)
+      if (value >= 0) is_made[value] = true;
+  std::size_t alive = 0;
+  for (int value = 0; value < problem.value_count; ++value)
+    if (!is_made[value] && last_reader[value] >= 0) ++alive;
+  std::size_t most = alive;
+  std::vector<bool> is_read(problem.value_count, false);  // for the last time
+  for (std::size_t n = 0; n < problem.nodes.size(); ++n) {
+    for (const int value : problem.nodes[n].inputs) {
+      if (value < 0 || is_read[value] || last_reader[value] != static_cast<int>(n)) continue;
+      is_read[value] = true;
+      --alive;
+    }
+    for (const int value : problem.nodes[n].outputs)
+      if (value >= 0 && last_reader[value] >= 0) ++alive;
+    most = std::max(most, alive);
+  }
+  return most;
+}
+
 class Sweep {
  public:
   Sweep(const FormatProblem& problem, std::size_t max_states)
@@ -68,7 +92,7 @@ class Sweep {
  private:
   /// How a state was reached: from which state before the node, with which of the node's options.
   struct Origin {
-    std::size_t state = 0;
+    std::uint32_t state = 0;
     int option = 0;
   };
   struct State {
@@ -128,7 +152,7 @@ class Sweep {
     for (std::size_t s = 0; s < before.size(); ++s) {
       for (std::size_t o = 0; o < options.size(); ++o) {
         State state = follow(before[s], n, options[o]);
-        state.origin = {s, static_cast<int>(o)};
+        state.origin = {static_cast<std::uint32_t>(s), static_cast<int>(o)};
         const auto [at, is_new] = known.try_emplace(state.frontier, after.size());
         if (is_new)
           after.push_back(std::move(state));
@@ -140,12 +164,17 @@ class Sweep {
     return after;
   }
 
+  /// A state costs as much time and memory as its frontier is wide.
   void give_up_the_dearest(std::vector<State>& states) {
-    if (states.size() <= max_states_) return;
+    constexpr std::size_t kWide = 32, kFewestStates = 16;
+    const std::size_t width = std::max(kWide, states.front().frontier.size());
+    const std::size_t most =
+        std::min(max_states_, std::max(kFewestStates, max_states_ * kWide / width));
+    if (states.size() <= most) return;
     result_.is_exact = false;
-    std::ranges::nth_element(states, states.begin() + static_cast<std::ptrdiff_t>(max_states_), {},
+    std::ranges::nth_element(states, states.begin() + static_cast<std::ptrdiff_t>(most), {},
                              &State::cost_ns);
-    states.resize(max_states_);
+    states.resize(most);
   }
 
   const FormatProblem& problem_;
@@ -161,6 +190,8 @@ class Sweep {
 
 FrontierResult sweep_frontier(const FormatProblem& problem, std::size_t max_states) {
   AOE_CHECK(max_states > 0, "a frontier needs room for a state");
+  constexpr std::size_t kMostAlive = 1024;
+  if (width_of(problem, last_readers(problem)) > kMostAlive) return {.choice = {}, .is_exact = false};
   return Sweep(problem, max_states).run();
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/log.h"
+#include "graph/verify.h"
 
 namespace aoe::compiler {
 namespace {
@@ -21,8 +22,7 @@ class Lookup {
       : graph_(graph),
         bank_(bank),
         soc_(soc),
-        atoms_(graph::atoms_of(graph)),
-        readers_(graph::readers_of_values(graph)) {}
+        atoms_(graph::atoms_of(graph)) {}
 
   std::vector<std::pair<Found, double>> run() {
     std::map<std::pair<std::size_t, std::size_t>, Found> found;
@@ -48,8 +48,8 @@ class Lookup {
  private:
   std::optional<Found> find(graph::AtomRange range, double& gain_ns) const {
     const graph::Subgraph subgraph =
-        graph::subgraph_of(graph_, readers_, graph::nodes_of(atoms_, range));
-    Found known{.form = graph::canonical_form(graph_, readers_, subgraph)};
+        graph::subgraph_of(graph_, graph::nodes_of(atoms_, range));
+    Found known{.form = graph::canonical_form(graph_, subgraph)};
     const bank::TaskKey key = subgraph_key(known.form, soc_);
     const auto set = bank_.find(key);
     if (!set || !set->has_winner()) return std::nullopt;
@@ -69,7 +69,6 @@ class Lookup {
   const bank::StrategySource& bank_;
   const Soc& soc_;
   const std::vector<std::vector<graph::NodeId>> atoms_;
-  const std::vector<std::vector<graph::NodeId>> readers_;
 };
 
 }  // namespace
@@ -106,7 +105,10 @@ std::vector<AppliedSubgraph> apply_graph_strategies(graph::Graph& graph,
     applied->gain_ns = gain_ns;
     list.push_back(std::move(*applied));
   }
-  if (!list.empty()) graph.compact();
+  if (!list.empty()) {
+    graph.compact();
+    graph::verify(graph, "the plans of the graph bank");
+  }
   logger("compiler")
       ->info("model={} graph_bank_hits={} graph_bank='{}'", graph.name, list.size(),
              graph_bank.description());

@@ -5,7 +5,6 @@
 
 #include "compiler/format_assignment.h"
 #include "compiler/node_options.h"
-#include "graph/run_order.h"
 
 namespace aoe::compiler {
 namespace {
@@ -29,14 +28,8 @@ class Lowering {
     }
     std::map<graph::NodeId, std::size_t> index;
     for (std::size_t n = 0; n < nodes_.size(); ++n) index[nodes_[n].node] = n;
-    for (const std::vector<graph::NodeId>& unit : graph::run_order(graph_)) {
-      // Conversions of what the nodes read come before all of them.
-      for (const graph::NodeId id : unit)
-        resolve_inputs(id, nodes_[index[id]].options[choice[index[id]]]);
-      if (unit.size() > 1) add_group(unit);
-      for (const graph::NodeId id : unit)
-        add_node(nodes_[index[id]], nodes_[index[id]].options[choice[index[id]]]);
-    }
+    for (const graph::NodeId id : graph_.topological_order())
+      add_node(nodes_[index[id]], nodes_[index[id]].options[choice[index[id]]]);
     for (const graph::ValueId value : graph_.outputs)
       lowered_.outputs.push_back(in_format(value, Format::kND));
     return std::move(lowered_);
@@ -122,30 +115,13 @@ class Lowering {
     lowered_.steps.push_back(std::move(step));
   }
 
-  void resolve_inputs(graph::NodeId id, const NodeOption& option) {
-    const graph::Node& node = graph_.nodes[id];
-    for (std::size_t i = 0; i < node.inputs.size(); ++i)
-      if (node.inputs[i] != kNone) in_format(node.inputs[i], option.candidate.format.inputs[i]);
-  }
-
-  void add_group(const std::vector<graph::NodeId>& unit) {
-    lowered_.groups.push_back({.first = static_cast<int>(lowered_.steps.size()),
-                               .count = static_cast<int>(unit.size()),
-                               .share = graph_.nodes[unit.front()].group.is_one_list
-                                            ? runtime::GroupShare::kCutList
-                                            : runtime::GroupShare::kCutEach});
-  }
-
   void add_node(NodeOptions& node_options, const NodeOption& option) {
     const graph::Node& node = graph_.nodes[node_options.node];
     const FormatChoice& format = option.candidate.format;
     LoweredStep step{.name = node.name,
                      .origins = node.origins,
                      .task = std::move(node_options.task),
-                     .candidate = option.candidate,
-                     .time_ns = option.time_ns};
-    if (step.time_ns <= 0 && step.task.is_static())  // a fixed candidate comes without a time
-      step.time_ns = step.candidate.impl->estimate_ns(step.task, format, options_.soc);
+                     .candidate = option.candidate};
     for (std::size_t i = 0; i < node.inputs.size(); ++i)
       step.inputs.push_back(node.inputs[i] == kNone ? -1
                                                     : in_format(node.inputs[i], format.inputs[i]));

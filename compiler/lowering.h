@@ -24,20 +24,11 @@ struct LoweredStep {
   Candidate candidate;
   std::vector<int> inputs;   ///< tensor ids, constants included; -1 = absent
   std::vector<int> outputs;  ///< -1 = nobody wants it
-  double time_ns = 0;        ///< measured when the bank knows it, else the Impl's estimate
-};
-
-/// Steps [first, first + count) need nothing of each other and shall run side by side.
-struct LoweredGroup {
-  int first = 0;
-  int count = 0;
-  runtime::GroupShare share = runtime::GroupShare::kCutEach;
 };
 
 struct Lowered {
   std::vector<LoweredTensor> tensors;
   std::vector<LoweredStep> steps;  ///< in running order
-  std::vector<LoweredGroup> groups;
   std::vector<int> inputs;         ///< tensor ids
   std::vector<int> outputs;
   std::vector<NodeReport> reports;  ///< one per node of the graph

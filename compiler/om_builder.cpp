@@ -8,7 +8,6 @@
 #include "compiler/loopnest/codegen.h"
 #include "compiler/placement.h"
 #include "compiler/roofline.h"
-#include "compiler/step_groups.h"
 #include "compiler/weights_section.h"
 
 namespace aoe::compiler {
@@ -48,7 +47,6 @@ class OmBuilder {
 
   Om run() {
     for (const LoweredStep& step : lowered_.steps) kernels_.push_back(build_kernel(step));
-    settle_groups(lowered_, kernels_);
     // No processor has one of these without those behind it.
     if (std::ranges::any_of(kernels_, &Kernel::needs_fp16))
       om_.isa = "avx512_fp16";
@@ -59,13 +57,12 @@ class OmBuilder {
     placement_ = place_tensors(lowered_, kernels_, options_.reuse_memory);
     for (const int s : placement_.run_by_reference) kernels_[s] = {.kind = KernelKind::kReference};
     add_tensors();
+    auto copy = placement_.copies.begin();
     for (std::size_t s = 0; s < kernels_.size(); ++s) {
-      for (const Copy& copy : placement_.copies)
-        if (copy.step == static_cast<int>(s)) add_copy(copy);
-      om_steps_.push_back(static_cast<int>(om_.steps.size()));
+      for (; copy != placement_.copies.end() && copy->step == static_cast<int>(s); ++copy)
+        add_copy(*copy);
       add_step(s);
     }
-    for (const LoweredGroup& group : lowered_.groups) add_group(group);
     om_.inputs = lowered_.inputs;
     om_.outputs = lowered_.outputs;
     om_.arena_bytes = placement_.arena_bytes;
@@ -181,20 +178,10 @@ class OmBuilder {
     om_.steps.push_back(std::move(step));
   }
 
-  void add_group(const LoweredGroup& group) {
-    runtime::OmGroup& added = om_.groups.emplace_back();
-    added.share = group.share;
-    for (int s = group.first; s < group.first + group.count; ++s) {
-      added.steps.push_back(om_steps_[s]);
-      added.costs.push_back(std::max(1.0, lowered_.steps[s].time_ns));
-    }
-  }
-
   Lowered lowered_;
   const CompileOptions& options_;
   std::vector<Kernel> kernels_;
   Placement placement_;
-  std::vector<int> om_steps_;  ///< by lowered step: its index in the om, which has copies, too
   WeightsSection weights_;
   std::vector<std::pair<std::size_t, std::size_t>> weight_items_;  ///< tensor id, item
   std::vector<loopnest::Function> functions_;

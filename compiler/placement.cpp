@@ -17,10 +17,6 @@ class Placer {
  public:
   Placer(const Lowered& lowered, const std::vector<Kernel>& kernels)
       : lowered_(lowered), kernels_(kernels), facts_(lowered.tensors.size()) {
-    for (int s = 0; s < static_cast<int>(lowered.steps.size()); ++s) spans_.push_back({s, s});
-    for (const LoweredGroup& group : lowered.groups)
-      for (int s = group.first; s < group.first + group.count; ++s)
-        spans_[s] = {group.first, group.first + group.count - 1};
   }
 
   Placement run(bool reuse_memory) {
@@ -41,7 +37,6 @@ class Placer {
   struct Facts {
     int first = -1;   ///< step that writes it; -1: nobody does
     int last = -1;    ///< last step that reads it; one behind the end for model outputs
-    int readers = 0;  ///< steps that read it
     int inside = -1;  ///< tensor whose bytes it shares
     std::uint64_t inside_offset = 0;
     bool holds_others = false;
@@ -65,11 +60,9 @@ class Placer {
     for (int s = 0; s < end; ++s) {
       const std::vector<int>& inputs = lowered_.steps[s].inputs;
       for (const int id : inputs)
-        if (id >= 0) facts_[id].last = spans_[s].last;
-      for (const int id : std::set<int>(inputs.begin(), inputs.end()))
-        if (id >= 0) ++facts_[id].readers;
+        if (id >= 0) facts_[id].last = s;
       for (const int id : lowered_.steps[s].outputs)
-        if (id >= 0) facts_[id].first = spans_[s].first;
+        if (id >= 0) facts_[id].first = s;
     }
     for (const int id : lowered_.outputs) facts_[id].last = end;
   }
@@ -135,9 +128,8 @@ class Placer {
   void overwrite(int s, int input) {
     const int output = lowered_.steps[s].outputs.at(0);
     const Facts& in = facts_[input];
-    const bool is_in_group = spans_[s].first < spans_[s].last;
     const bool is_alone = in.place == Place::kArena && in.inside < 0 && !in.holds_others &&
-                          in.last == spans_[s].last && (!is_in_group || in.readers == 1);
+                          in.last == s;
     const auto uses = std::ranges::count(lowered_.steps[s].inputs, input);
     if (is_alone && uses == 1 && facts_[output].inside < 0 && can_hold(output) &&
         bytes(input) == bytes(output))
@@ -146,11 +138,11 @@ class Placer {
 
   /// An output that shares bytes stays in the arena; the executor hands it over with a copy.
   void give_outputs_to_the_caller() {
+    std::set<int> seen;
     for (std::size_t i = 0; i < lowered_.outputs.size(); ++i) {
       const int id = lowered_.outputs[i];
       Facts& facts = facts_[id];
-      const bool is_first = std::ranges::find(lowered_.outputs, id) ==
-                            lowered_.outputs.begin() + static_cast<long>(i);
+      const bool is_first = seen.insert(id).second;
       if (facts.place != Place::kArena || facts.inside >= 0 || facts.holds_others || !is_first)
         continue;
       facts.place = Place::kOutput;
@@ -181,8 +173,8 @@ class Placer {
     const std::size_t workspaces = tensors.size();
     for (int s = 0; s < static_cast<int>(kernels_.size()); ++s)
       tensors.push_back({.size_bytes = kernels_[s].workspace_bytes,
-                         .first_step = spans_[s].first,
-                         .last_step = spans_[s].last});
+                         .first_step = s,
+                         .last_step = s});
 
     const runtime::MemoryPlan plan = runtime::plan_memory(tensors, reuse_memory);
     placement_.arena_bytes = plan.arena_bytes;
@@ -197,15 +189,8 @@ class Placer {
     for (const auto& [id, index] : output_index_) placement_.offsets[id] = index;
   }
 
-  /// The steps that run at the same time as a step; all that they touch lives as long as they.
-  struct Span {
-    int first;
-    int last;
-  };
-
   const Lowered& lowered_;
   const std::vector<Kernel>& kernels_;
-  std::vector<Span> spans_;  ///< by step
   std::vector<Facts> facts_;
   std::vector<std::pair<int, std::size_t>> output_index_;
   Placement placement_;

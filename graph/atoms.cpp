@@ -69,7 +69,6 @@ std::vector<NodeId> row_by_row(const Graph& graph, const std::vector<NodeId>& no
 
 std::vector<std::vector<NodeId>> atoms_of(const Graph& graph) {
   const std::vector<NodeId> order = graph.topological_order();
-  const auto readers = readers_of_values(graph);
   const std::vector<NodeId> part = parts_of(graph);
   std::vector<std::size_t> position(graph.nodes.size(), 0);
   std::map<NodeId, std::size_t> part_begin, part_end;  // positions; parts follow each other
@@ -82,9 +81,10 @@ std::vector<std::vector<NodeId>> atoms_of(const Graph& graph) {
   // passing[p]: how many values are made before the border behind position p and read beyond it.
   std::vector<int> change(order.size() + 1, 0);
   const auto note = [&](ValueId value, std::size_t first, std::size_t end) {
-    if (graph.values[value].constant || readers[value].size() > kMostBranches) return;
+    const std::vector<NodeId>& readers = graph.consumers(value);
+    if (graph.values[value].constant || readers.size() > kMostBranches) return;
     std::size_t last = graph.is_output(value) ? end : 0;
-    for (const NodeId reader : readers[value]) last = std::max(last, position[reader]);
+    for (const NodeId reader : readers) last = std::max(last, position[reader]);
     if (last <= first) return;
     ++change[first];
     --change[last];
@@ -94,8 +94,8 @@ std::vector<std::vector<NodeId>> atoms_of(const Graph& graph) {
       if (output != kNone) note(output, p, part_end[part[order[p]]]);
 
   for (const ValueId input : graph.inputs) {  // there from the start of its part
-    if (readers[input].empty()) continue;
-    const NodeId its_part = part[readers[input].front()];
+    if (graph.consumers(input).empty()) continue;
+    const NodeId its_part = part[graph.consumers(input).front()];
     note(input, part_begin[its_part], part_end[its_part]);
   }
   std::vector<std::vector<NodeId>> atoms;

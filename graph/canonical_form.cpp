@@ -33,10 +33,12 @@ json node_json(const Graph& graph, const Node& node) {
 
 class Canonizer {
  public:
-  Canonizer(const Graph& graph, const std::vector<std::vector<NodeId>>& readers,
-            const Subgraph& subgraph)
-      : graph_(graph), readers_(readers), subgraph_(subgraph) {
-    for (std::size_t i = 0; i < subgraph.nodes.size(); ++i) index_[subgraph.nodes[i]] = i;
+  Canonizer(const Graph& graph, const Subgraph& subgraph) : graph_(graph), subgraph_(subgraph) {
+    for (std::size_t i = 0; i < subgraph.nodes.size(); ++i) {
+      index_[subgraph.nodes[i]] = i;
+      const auto& inputs = graph.nodes[subgraph.nodes[i]].inputs;
+      for (std::size_t k = 0; k < inputs.size(); ++k) uses_[inputs[k]].emplace_back(i, k);
+    }
     outputs_.insert(subgraph.outputs.begin(), subgraph.outputs.end());
     for (const NodeId id : subgraph.nodes) {
       texts_.push_back(node_json(graph, graph.nodes[id]));
@@ -93,13 +95,8 @@ class Canonizer {
       parts.push_back(static_cast<Colour>(std::ranges::find(made, value) - made.begin()));
     }
     std::vector<Colour> uses;
-    for (const NodeId reader : readers_[value]) {
-      const auto at = index_.find(reader);
-      if (at == index_.end()) continue;
-      const auto& inputs = graph_.nodes[reader].inputs;
-      for (std::size_t k = 0; k < inputs.size(); ++k)
-        if (inputs[k] == value) uses.push_back(colour_of({colours_[at->second], k}));
-    }
+    if (const auto read = uses_.find(value); read != uses_.end())
+      for (const auto& [reader, k] : read->second) uses.push_back(colour_of({colours_[reader], k}));
     std::ranges::sort(uses);
     parts.insert(parts.end(), uses.begin(), uses.end());
     return colour_of(parts);
@@ -164,9 +161,10 @@ class Canonizer {
   }
 
   const Graph& graph_;
-  const std::vector<std::vector<NodeId>>& readers_;
   const Subgraph& subgraph_;
   std::map<NodeId, std::size_t> index_;  ///< place in subgraph_.nodes
+  /// By value: who reads it in the subgraph, by place, and as which input.
+  std::map<ValueId, std::vector<std::pair<std::size_t, std::size_t>>> uses_;
   std::set<ValueId> outputs_;
   std::vector<json> texts_;
   std::vector<Colour> colours_;
@@ -174,9 +172,8 @@ class Canonizer {
 
 }  // namespace
 
-CanonicalForm canonical_form(const Graph& graph, const std::vector<std::vector<NodeId>>& readers,
-                             const Subgraph& subgraph) {
-  return Canonizer(graph, readers, subgraph).run();
+CanonicalForm canonical_form(const Graph& graph, const Subgraph& subgraph) {
+  return Canonizer(graph, subgraph).run();
 }
 
 }  // namespace aoe::graph

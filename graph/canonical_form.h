@@ -21,7 +21,6 @@ struct CanonicalForm {
   std::vector<NodeId> order;  ///< the nodes by canonical id; a topological order
 };
 
-CanonicalForm canonical_form(const Graph& graph, const std::vector<std::vector<NodeId>>& readers,
-                             const Subgraph& subgraph);
+CanonicalForm canonical_form(const Graph& graph, const Subgraph& subgraph);
 
 }  // namespace aoe::graph

@@ -49,28 +49,28 @@ void scale_weights(Graph& graph, NodeId anchor, const std::vector<double>& scale
   for (std::size_t i = 0; i < weights.size(); ++i)
     weights[i] *= scale[channel_of(node, shape, static_cast<std::int64_t>(i))];
   const ValueId scaled = add_floats(graph, node.name + "_weight", shape, weights);
-  graph.nodes[anchor].inputs[1] = scaled;
+  graph.edit(anchor)->inputs[1] = scaled;
 }
 
 void set_bias(Graph& graph, NodeId anchor, const std::vector<double>& bias) {
   const ValueId id = add_floats(graph, graph.nodes[anchor].name + "_bias",
                                 {static_cast<std::int64_t>(bias.size())}, bias);
-  Node& node = graph.nodes[anchor];
-  node.inputs.resize(3, kNone);
-  node.inputs[2] = id;
-  if (node.op.type == "Gemm") node.op.attrs.erase("beta");
+  const NodeEdit node = graph.edit(anchor);
+  node->inputs.resize(3, kNone);
+  node->inputs[2] = id;
+  if (node->op.type == "Gemm") node->op.attrs.erase("beta");
 }
 
 /// `anchor` now computes what `follower` did.
 void take_over(Graph& graph, NodeId anchor, NodeId follower) {
   const ValueId output = graph.nodes[follower].outputs[0];
   graph.remove_node(follower);
-  Node& node = graph.nodes[anchor];
-  graph.values[node.outputs[0]].producer = kNone;
-  node.outputs[0] = output;
+  const NodeEdit node = graph.edit(anchor);
+  graph.values[node->outputs[0]].producer = kNone;
+  node->outputs[0] = output;
   graph.values[output].producer = anchor;
   const std::vector<std::string>& origins = graph.nodes[follower].origins;
-  node.origins.insert(node.origins.end(), origins.begin(), origins.end());
+  node->origins.insert(node->origins.end(), origins.begin(), origins.end());
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ void fill_absent_bounds(Graph& graph, NodeId id) {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     const ValueId bound =
         add_floats(graph, graph.nodes[id].name + "_bound", {}, {i == 1 ? -kInfinity : kInfinity});
-    graph.nodes[id].inputs[i] = bound;
+    graph.edit(id)->inputs[i] = bound;
   }
 }
 

@@ -58,8 +58,9 @@ class Rounder {
       const ValueId input = graph_.nodes[id].inputs[static_cast<std::size_t>(i)];
       if (input == kNone || graph_.values[input].desc.dtype != DataType::kFloat) continue;
       const ValueId rounded = rounded_value(input);
-      graph_.nodes[id].inputs[static_cast<std::size_t>(i)] = rounded;
-      changed |= rounded != input;
+      if (rounded == input) continue;
+      graph_.edit(id)->inputs[static_cast<std::size_t>(i)] = rounded;
+      changed = true;
     }
     return changed;
   }
@@ -70,7 +71,7 @@ class Rounder {
     if (graph_.values[value].desc.dtype != DataType::kFloat) return false;
     if (graph_.values[value].producer == kNone || is_rounded(value)) return false;
     const ValueId rounded = rounded_value(value);
-    graph_.outputs[place] = rounded;
+    graph_.outputs.set(place, rounded);
     std::swap(graph_.values[value].name, graph_.values[rounded].name);
     return true;
   }

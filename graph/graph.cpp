@@ -15,9 +15,51 @@ bool has_known_rank(const TensorDesc& desc) {
   return desc.shape != kUnknownRankShape;
 }
 
+OutputList& OutputList::operator=(const std::vector<ValueId>& list) {
+  list_ = list;
+  counts_.clear();
+  for (const ValueId value : list_) ++counts_[value];
+  return *this;
+}
+
+void OutputList::push_back(ValueId value) {
+  list_.push_back(value);
+  ++counts_[value];
+}
+
+void OutputList::set(std::size_t i, ValueId value) {
+  if (--counts_.at(list_[i]) == 0) counts_.erase(list_[i]);
+  list_[i] = value;
+  ++counts_[value];
+}
+
+void OutputList::replace(ValueId from, ValueId to) {
+  if (!contains(from)) return;
+  std::ranges::replace(list_, from, to);
+  *this = std::vector<ValueId>(list_);
+}
+
 ValueId Graph::add_value(std::string value_name, TensorDesc desc, ConstantPtr constant) {
+  names_.try_emplace(value_name, 2);
   values.push_back({std::move(value_name), std::move(desc), std::move(constant), kNone});
+  readers_.emplace_back();
   return static_cast<ValueId>(values.size() - 1);
+}
+
+void Graph::rename(ValueId value, std::string value_name) {
+  names_.erase(values[value].name);
+  names_.try_emplace(value_name, 2);
+  values[value].name = std::move(value_name);
+}
+
+std::string Graph::unused_name(const std::string& stem) {
+  const auto taken = names_.find(stem);
+  if (taken == names_.end()) return stem;
+  std::string unused;
+  do {
+    unused = stem + "_" + std::to_string(taken->second++);
+  } while (names_.contains(unused));
+  return unused;
 }
 
 NodeId Graph::add_node(Node node) {
@@ -27,34 +69,82 @@ NodeId Graph::add_node(Node node) {
     AOE_CHECK(values[output].producer == kNone, values[output].name + " has a producer already");
     values[output].producer = id;
   }
-  nodes.push_back(std::move(node));
+  nodes.list_.push_back(std::move(node));
+  add_reads(id);
   return id;
 }
 
 void Graph::remove_node(NodeId id) {
-  nodes[id].is_dead = true;
+  edit(id)->is_dead = true;
   for (const ValueId output : nodes[id].outputs)
     if (output != kNone && values[output].producer == id) values[output].producer = kNone;
 }
 
-std::vector<NodeId> Graph::consumers(ValueId value) const {
-  std::vector<NodeId> readers;
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const Node& node = nodes[i];
-    if (!node.is_dead && std::ranges::find(node.inputs, value) != node.inputs.end())
-      readers.push_back(static_cast<NodeId>(i));
+void Graph::add_reads(NodeId id) {
+  if (nodes[id].is_dead) return;
+  for (const ValueId input : nodes[id].inputs) {
+    if (input == kNone) continue;
+    std::vector<NodeId>& readers = readers_[input];
+    const auto at = std::ranges::lower_bound(readers, id);
+    if (at == readers.end() || *at != id) readers.insert(at, id);
   }
-  return readers;
 }
 
-bool Graph::is_output(ValueId value) const {
-  return std::ranges::find(outputs, value) != outputs.end();
+void Graph::drop_reads(NodeId id) {
+  for (const ValueId input : nodes[id].inputs) {
+    if (input == kNone) continue;
+    std::vector<NodeId>& readers = readers_[input];
+    const auto at = std::ranges::lower_bound(readers, id);
+    if (at != readers.end() && *at == id) readers.erase(at);
+  }
 }
 
 void Graph::replace_uses(ValueId from, ValueId to) {
-  for (Node& node : nodes)
-    if (!node.is_dead) std::ranges::replace(node.inputs, from, to);
-  std::ranges::replace(outputs, from, to);
+  for (const NodeId reader : std::vector<NodeId>(readers_[from]))
+    std::ranges::replace(edit(reader)->inputs, from, to);
+  outputs.replace(from, to);
+}
+
+void Graph::begin_changes() {
+  AOE_CHECK(!changes_, "changes within changes");
+  changes_ = Changes{
+      .node_count = nodes.size(), .value_count = values.size(), .nodes = {}, .outputs = outputs};
+}
+
+void Graph::remember(NodeId id) {
+  if (changes_ && static_cast<std::size_t>(id) < changes_->node_count)
+    changes_->nodes.try_emplace(id, nodes[id]);
+}
+
+std::vector<NodeId> Graph::changed_nodes() const {
+  std::vector<NodeId> changed;
+  for (const auto& [id, before] : changes_->nodes) changed.push_back(id);
+  for (std::size_t id = changes_->node_count; id < nodes.size(); ++id)
+    changed.push_back(static_cast<NodeId>(id));
+  return changed;
+}
+
+void Graph::take_back_changes() {
+  Changes before = std::move(*changes_);
+  changes_.reset();
+  while (nodes.size() > before.node_count) {
+    const auto last = static_cast<NodeId>(nodes.size() - 1);
+    remove_node(last);
+    nodes.list_.pop_back();
+  }
+  for (auto& [id, node] : before.nodes) remove_node(id);
+  for (auto& [id, node] : before.nodes) {
+    *edit(id) = std::move(node);
+    if (nodes[id].is_dead) continue;
+    for (const ValueId output : nodes[id].outputs)
+      if (output != kNone) values[output].producer = id;
+  }
+  while (values.size() > before.value_count) {
+    names_.erase(values.back().name);
+    values.pop_back();
+    readers_.pop_back();
+  }
+  outputs = std::move(before.outputs);
 }
 
 std::vector<NodeId> Graph::topological_order() const {
@@ -125,10 +215,15 @@ void Graph::compact() {
   }
   values = std::move(kept_values);
   renumber(inputs, value_map);
-  renumber(outputs, value_map);
+  std::vector<ValueId> kept_outputs = outputs;
+  renumber(kept_outputs, value_map);
+  outputs = kept_outputs;
 
+  names_.clear();
+  for (const Value& value : values) names_.try_emplace(value.name, 2);
+  readers_.assign(values.size(), {});
   std::vector<Node> kept_nodes;
-  for (Node& node : nodes) {
+  for (Node& node : nodes.list_) {
     if (node.is_dead) continue;
     renumber(node.inputs, value_map);
     renumber(node.outputs, value_map);
@@ -136,7 +231,8 @@ void Graph::compact() {
       if (output != kNone) values[output].producer = static_cast<NodeId>(kept_nodes.size());
     kept_nodes.push_back(std::move(node));
   }
-  nodes = std::move(kept_nodes);
+  nodes.list_ = std::move(kept_nodes);
+  for (std::size_t id = 0; id < nodes.size(); ++id) add_reads(static_cast<NodeId>(id));
 }
 
 }  // namespace aoe::graph

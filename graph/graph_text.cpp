@@ -107,8 +107,6 @@ std::string node_text(const Graph& graph, const Node& node) {
     text += i > 0 ? ", " : "";
     text += id == kNone ? "_" : graph.values[id].name + ": " + shape_text(graph.values[id].desc);
   }
-  if (node.group.id != 0)
-    text += fmt::format(" group={}{}", node.group.id, node.group.is_one_list ? " one_list" : "");
   if (node.kept_format) text += fmt::format(" format={}", aoe::name(*node.kept_format));
   return text;
 }

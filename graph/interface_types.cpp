@@ -84,11 +84,11 @@ void set_output(Graph& graph, std::size_t position, DataType dtype) {
   const ValueId inner =
       add_intermediate(graph, inner_name(graph.values[shown]), graph.values[shown].desc);
   const NodeId producer = graph.values[shown].producer;
-  std::ranges::replace(graph.nodes[producer].outputs, shown, inner);
+  std::ranges::replace(graph.edit(producer)->outputs, shown, inner);
   graph.values[inner].producer = producer;
   graph.values[shown].producer = kNone;
   graph.replace_uses(shown, inner);
-  graph.outputs[position] = shown;
+  graph.outputs.set(position, shown);
   graph.values[shown].desc.dtype = dtype;
   cast(graph, "Cast_" + graph.values[shown].name, inner, shown);
 }

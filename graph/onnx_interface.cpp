@@ -101,8 +101,7 @@ void Importer::import_outputs(Scope& scope) {
     if (graph_.values[id].producer == kNone || graph_.is_output(id)) {
       id = through_identity(id, info.name());
     } else if (graph_.values[id].name != info.name()) {
-      graph_.values[id].name =
-          unique_value_name(info.name());  // it comes out of a branch or a function
+      graph_.rename(id, unique_value_name(info.name()));  // out of a branch or a function
     }
     graph_.outputs.push_back(id);
   }

@@ -61,7 +61,8 @@ void keep_dtype(Node& node) {
 }
 
 void forget_kept_dtypes(Graph& graph) {
-  for (Node& node : graph.nodes) node.op.attrs.erase(kKeepDtype);
+  for (std::size_t id = 0; id < graph.nodes.size(); ++id)
+    graph.edit(static_cast<NodeId>(id))->op.attrs.erase(kKeepDtype);
 }
 
 bool has_byte_products(const Graph& graph) {

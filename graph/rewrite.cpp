@@ -40,7 +40,7 @@ NodeId producer_of_type(const Graph& graph, ValueId value, std::string_view type
 }
 
 NodeId sole_consumer(const Graph& graph, ValueId value) {
-  const std::vector<NodeId> readers = graph.consumers(value);
+  const std::vector<NodeId>& readers = graph.consumers(value);
   return readers.size() == 1 && !graph.is_output(value) ? readers[0] : kNone;
 }
 
@@ -56,15 +56,6 @@ template <typename To, typename From>
 std::vector<To> converted(const Constant& constant) {
   const auto* data = static_cast<const From*>(constant.data());
   return {data, data + element_count(constant.desc().shape)};
-}
-
-std::string unique_value_name(const Graph& graph, const std::string& stem) {
-  const auto is_taken = [&](const std::string& name) {
-    return std::ranges::any_of(graph.values, [&](const Value& v) { return v.name == name; });
-  };
-  std::string name = stem;
-  for (int n = 2; is_taken(name); ++n) name = stem + "_" + std::to_string(n);
-  return name;
 }
 
 }  // namespace
@@ -103,7 +94,7 @@ reference::OpCall call_of(const std::string& type, reference::Attrs attrs) {
 
 ValueId add_constant(Graph& graph, const std::string& stem, ConstantPtr constant) {
   const TensorDesc desc = constant->desc();
-  return graph.add_value(unique_value_name(graph, stem), desc, std::move(constant));
+  return graph.add_value(graph.unused_name(stem), desc, std::move(constant));
 }
 
 ValueId add_ints(Graph& graph, const std::string& stem, const std::vector<std::int64_t>& ints) {
@@ -121,7 +112,7 @@ ValueId add_floats(Graph& graph, const std::string& stem, const Shape& shape,
 }
 
 ValueId add_intermediate(Graph& graph, const std::string& stem, TensorDesc desc) {
-  return graph.add_value(unique_value_name(graph, stem), std::move(desc));
+  return graph.add_value(graph.unused_name(stem), std::move(desc));
 }
 
 bool bypass(Graph& graph, NodeId id, ValueId replacement) {
@@ -135,7 +126,7 @@ bool bypass(Graph& graph, NodeId id, ValueId replacement) {
   if (producer == kNone || graph.is_output(replacement)) return false;
   graph.remove_node(id);
   graph.replace_uses(replacement, old);
-  std::ranges::replace(graph.nodes[producer].outputs, replacement, old);
+  std::ranges::replace(graph.edit(producer)->outputs, replacement, old);
   graph.values[old].producer = producer;
   graph.values[replacement].producer = kNone;
   return true;
@@ -159,7 +150,7 @@ NodeId replace_nodes(Graph& graph, std::vector<NodeId> old, Node node) {
   const NodeId id = old.back();
   for (const ValueId output : node.outputs)
     if (output != kNone) graph.values[output].producer = id;
-  graph.nodes[id] = std::move(node);
+  *graph.edit(id) = std::move(node);
   return id;
 }
 

@@ -85,14 +85,33 @@ Result<void> apply_step(Graph& graph, const std::vector<NodeId>& order, const Pl
   return rewrite->apply(graph, nodes, step.params);
 }
 
+/// Changes of a graph that are taken back unless they are kept.
+class Attempt {
+ public:
+  explicit Attempt(Graph& graph) : graph_(&graph) { graph.begin_changes(); }
+  ~Attempt() {
+    if (graph_ != nullptr) graph_->take_back_changes();
+  }
+  Attempt(const Attempt&) = delete;
+  Attempt& operator=(const Attempt&) = delete;
+
+  void keep() {
+    graph_->keep_changes();
+    graph_ = nullptr;
+  }
+
+ private:
+  Graph* graph_;
+};
+
 }  // namespace
 
 Result<void> apply_plan(Graph& graph, const std::vector<NodeId>& order, const RewritePlan& plan) {
-  Graph changed = graph;
+  Attempt attempt(graph);
   for (const PlanStep& step : plan.steps)
-    if (auto applied = apply_step(changed, order, step); !applied) return applied;
-  verify(changed, "rewrite plan " + to_text(plan));
-  graph = std::move(changed);
+    if (auto applied = apply_step(graph, order, step); !applied) return applied;
+  verify_nodes(graph, graph.changed_nodes(), "rewrite plan " + to_text(plan));
+  attempt.keep();
   return {};
 }
 

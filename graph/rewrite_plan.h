@@ -35,7 +35,8 @@ struct Rewrite {
   int version = 1;
   /// All places in the graph. The kind does not look at names.
   std::function<std::vector<Place>(const Graph&)> find;
-  /// In place; "no", with nothing changed, when the nodes are not what the kind expects.
+  /// In place; "no", with nothing changed, when the nodes are not what the kind expects. Values that
+  /// are there keep their descriptions and constants.
   std::function<Result<void>(Graph&, const std::vector<NodeId>&, const RewriteParams&)> apply;
 };
 

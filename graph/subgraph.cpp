@@ -7,23 +7,7 @@
 
 namespace aoe::graph {
 
-std::vector<std::vector<NodeId>> readers_of_values(const Graph& graph) {
-  std::vector<std::vector<NodeId>> readers(graph.values.size());
-  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    const Node& node = graph.nodes[i];
-    if (node.is_dead) continue;
-    for (const ValueId input : node.inputs) {
-      if (input == kNone) continue;
-      std::vector<NodeId>& list = readers[input];
-      if (list.empty() || list.back() != static_cast<NodeId>(i))
-        list.push_back(static_cast<NodeId>(i));
-    }
-  }
-  return readers;
-}
-
-Subgraph subgraph_of(const Graph& graph, const std::vector<std::vector<NodeId>>& readers,
-                     std::vector<NodeId> nodes) {
+Subgraph subgraph_of(const Graph& graph, std::vector<NodeId> nodes) {
   const std::set<NodeId> members(nodes.begin(), nodes.end());
   const auto is_member = [&](NodeId id) { return members.contains(id); };
   Subgraph subgraph{.nodes = std::move(nodes)};
@@ -36,7 +20,7 @@ Subgraph subgraph_of(const Graph& graph, const std::vector<std::vector<NodeId>>&
     }
     for (const ValueId output : graph.nodes[id].outputs) {
       if (output == kNone) continue;
-      if (graph.is_output(output) || !std::ranges::all_of(readers[output], is_member))
+      if (graph.is_output(output) || !std::ranges::all_of(graph.consumers(output), is_member))
         subgraph.outputs.push_back(output);
     }
   }

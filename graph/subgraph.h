@@ -13,12 +13,8 @@ struct Subgraph {
   std::vector<ValueId> outputs;  ///< made inside, read outside or given out by the graph
 };
 
-/// Who reads each value: Graph::consumers() for all of them at once.
-std::vector<std::vector<NodeId>> readers_of_values(const Graph& graph);
-
 /// `nodes` in topological order; borders in the order in which the nodes name them.
-Subgraph subgraph_of(const Graph& graph, const std::vector<std::vector<NodeId>>& readers,
-                     std::vector<NodeId> nodes);
+Subgraph subgraph_of(const Graph& graph, std::vector<NodeId> nodes);
 
 /// The subgraph as a graph of its own; its borders become inputs and outputs. Names stay.
 Graph extract(const Graph& graph, const Subgraph& subgraph);

@@ -2,11 +2,13 @@
 #include "graph/verify.h"
 
 #include <algorithm>
-#include <set>
+#include <string_view>
+#include <unordered_set>
 
 #include "base/check.h"
 #include "base/error.h"
 #include "graph/passes.h"
+#include "graph/subgraph.h"
 
 namespace aoe::graph {
 namespace {
@@ -15,55 +17,71 @@ class Verifier {
  public:
   Verifier(const Graph& graph, const std::string& culprit) : graph_(graph), culprit_(culprit) {}
 
-  void run() const {
+  void check_all() const {
     check_names();
+    std::vector<bool> is_input(graph_.values.size(), false);
+    for (const ValueId id : graph_.inputs) is_input[id] = true;
+    std::vector<NodeId> live;
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i)
-      if (!graph_.nodes[i].is_dead) check_node(static_cast<NodeId>(i));
+      if (!graph_.nodes[i].is_dead) live.push_back(static_cast<NodeId>(i));
+    for (const NodeId id : live)
+      check_node(id, [&](ValueId input) { return is_input[input]; });
+    check_readers(live);
     for (const ValueId id : graph_.outputs) {
       check_id(id, "the outputs");
-      check(graph_.values[id].producer != kNone,
-            "output " + graph_.values[id].name + " has no producer");
+      if (graph_.values[id].producer == kNone)
+        fail("output " + graph_.values[id].name + " has no producer");
     }
-    check_inference();
+    check_inference(graph_);
+  }
+
+  void check_only(const std::vector<NodeId>& nodes) const {
+    const auto is_input = [&](ValueId input) {
+      return std::ranges::find(graph_.inputs, input) != graph_.inputs.end();
+    };
+    std::vector<NodeId> live;
+    std::ranges::copy_if(nodes, std::back_inserter(live),
+                         [&](NodeId id) { return !graph_.nodes[id].is_dead; });
+    for (const NodeId id : live) check_node(id, is_input);
+    check_inference(extract(graph_, subgraph_of(graph_, live)));
   }
 
  private:
-  void check(bool holds, const std::string& what) const {
-    AOE_CHECK(holds, "behind " + culprit_ + ": " + what);
+  [[noreturn]] void fail(const std::string& what) const {
+    throw InternalError("behind " + culprit_ + ": " + what);
   }
 
   void check_id(ValueId id, const std::string& where) const {
-    check(id >= 0 && id < static_cast<ValueId>(graph_.values.size()),
-          where + " name value " + std::to_string(id));
+    if (id < 0 || id >= static_cast<ValueId>(graph_.values.size()))
+      fail(where + " name value " + std::to_string(id));
   }
 
   void check_names() const {
-    std::set<std::string> values, nodes;
+    std::unordered_set<std::string_view> values, nodes;
     for (const Value& value : graph_.values)
-      check(values.insert(value.name).second, "two values are named " + value.name);
+      if (!values.insert(value.name).second) fail("two values are named " + value.name);
     for (const Node& node : graph_.nodes)
-      if (!node.is_dead) check(nodes.insert(node.name).second, "two nodes are named " + node.name);
+      if (!node.is_dead && !nodes.insert(node.name).second)
+        fail("two nodes are named " + node.name);
   }
 
-  void check_node(NodeId id) const {
+  void check_node(NodeId id, const auto& is_input) const {
     const Node& node = graph_.nodes[id];
-    check(reference::is_fused_type(node.op.type) || reference::ops().find(node.op.type) != nullptr,
-          node.name + " has unknown operator " + node.op.type);
+    if (!reference::is_fused_type(node.op.type) && reference::ops().find(node.op.type) == nullptr)
+      fail(node.name + " has unknown operator " + node.op.type);
     for (const ValueId input : node.inputs) {
       if (input == kNone) continue;
       check_id(input, node.name);
       const Value& value = graph_.values[input];
-      const bool is_input = std::ranges::find(graph_.inputs, input) != graph_.inputs.end();
-      check(value.producer != kNone || value.constant || is_input,
-            node.name + " reads " + value.name + ", which nothing produces");
+      if (value.producer == kNone && !value.constant && !is_input(input))
+        fail(node.name + " reads " + value.name + ", which nothing produces");
     }
     for (const ValueId output : node.outputs) {
       if (output == kNone) continue;
       check_id(output, node.name);
-      check(graph_.values[output].producer == id,
-            graph_.values[output].name + " denies its producer " + node.name);
-      check(!graph_.values[output].constant,
-            graph_.values[output].name + " is constant and produced");
+      const Value& value = graph_.values[output];
+      if (value.producer != id) fail(value.name + " denies its producer " + node.name);
+      if (value.constant) fail(value.name + " is constant and produced");
     }
     check_operands(node);
   }
@@ -71,29 +89,42 @@ class Verifier {
   void check_operands(const Node& node) const {
     for (std::size_t i = 0; i < node.op.epilogue.size(); ++i) {
       for (const reference::Operand& operand : node.op.epilogue[i].operands) {
-        if (operand.kind == reference::Operand::Kind::kStep)
-          check(operand.index >= 0 && operand.index < static_cast<int>(i),
-                node.name + " reads a later step");
-        if (operand.kind == reference::Operand::Kind::kInput)
-          check(operand.index >= 0 && operand.index < static_cast<int>(node.inputs.size()),
-                node.name + " reads an input it does not have");
+        const bool is_step = operand.kind == reference::Operand::Kind::kStep;
+        const bool is_input = operand.kind == reference::Operand::Kind::kInput;
+        if (is_step && (operand.index < 0 || operand.index >= static_cast<int>(i)))
+          fail(node.name + " reads a later step");
+        if (is_input &&
+            (operand.index < 0 || operand.index >= static_cast<int>(node.inputs.size())))
+          fail(node.name + " reads an input it does not have");
       }
     }
   }
 
-  void check_inference() const {
-    Graph copy = graph_;
+  /// What consumers() says is what the nodes say.
+  void check_readers(const std::vector<NodeId>& live) const {
+    std::vector<std::vector<NodeId>> readers(graph_.values.size());
+    for (const NodeId id : live)
+      for (const ValueId input : graph_.nodes[id].inputs)
+        if (input != kNone && (readers[input].empty() || readers[input].back() != id))
+          readers[input].push_back(id);
+    for (std::size_t i = 0; i < readers.size(); ++i)
+      if (graph_.consumers(static_cast<ValueId>(i)) != readers[i])
+        fail("the readers of " + graph_.values[i].name + " are not those that are known");
+  }
+
+  void check_inference(Graph copy) const {
+    std::vector<TensorDesc> known;
+    for (const Value& value : copy.values) known.push_back(value.desc);
     try {
       infer_shapes(copy);
     } catch (const Error& error) {
-      check(false, error.what());
+      fail(error.what());
     }
-    for (std::size_t i = 0; i < copy.values.size(); ++i) {
-      const TensorDesc& now = graph_.values[i].desc;
+    for (std::size_t i = 0; i < known.size(); ++i) {
       const TensorDesc& inferred = copy.values[i].desc;
-      if (is_static(inferred.shape))
-        check(now == inferred, graph_.values[i].name + " is " + to_string(now) + ", inferred " +
-                                   to_string(inferred));
+      if (is_static(inferred.shape) && known[i] != inferred)
+        fail(copy.values[i].name + " is " + to_string(known[i]) + ", inferred " +
+             to_string(inferred));
     }
   }
 
@@ -104,7 +135,12 @@ class Verifier {
 }  // namespace
 
 void verify(const Graph& graph, const std::string& culprit) {
-  Verifier(graph, culprit).run();
+  Verifier(graph, culprit).check_all();
+}
+
+void verify_nodes(const Graph& graph, const std::vector<NodeId>& nodes,
+                  const std::string& culprit) {
+  Verifier(graph, culprit).check_only(nodes);
 }
 
 }  // namespace aoe::graph

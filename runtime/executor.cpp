@@ -119,7 +119,6 @@ struct Executor::State {
 
   void resolve_buffers(std::size_t step);
   void add_jit_step(std::size_t step);
-  void form_groups();
   void run_segment(const Segment& segment, const TaskRecording& recording);
   void run_single_step(StepKind kind, std::size_t step);
   void bind(std::span<const Tensor> given_inputs, std::span<Tensor> given_outputs);
@@ -138,7 +137,6 @@ struct Executor::State {
   std::vector<std::unique_ptr<OneDnnKernel>> onednn_;  ///< by step
   std::vector<std::uint32_t> step_names_;
   std::vector<JitStage> stages_;
-  std::vector<std::unique_ptr<JitGroup>> groups_;
   std::vector<Segment> segments_;
   std::vector<Slot> slots_;
   std::vector<profiler::MemoryBlock> memory_;  ///< what shows in profiles
@@ -177,7 +175,6 @@ Executor::State::State(Om model, const ExecutorOptions& options)
     else
       segments_.push_back({step.kind, i, i + 1});
   }
-  if (threads > 1) form_groups();
 }
 
 void Executor::State::resolve_buffers(std::size_t step_index) {
@@ -207,22 +204,6 @@ void Executor::State::add_jit_step(std::size_t step_index) {
                        .step_name = step_names_[step_index]});
   stages_.back().ends_step = true;
   segments_.back().end = stages_.size();
-}
-
-/// The stages of a group's steps follow each other: nothing else that does something lies between.
-void Executor::State::form_groups() {
-  for (const OmGroup& each : om.groups) {
-    std::vector<JitGroupStep> steps;
-    for (std::size_t i = 0; i < each.steps.size(); ++i) {
-      JitGroupStep& step = steps.emplace_back(JitGroupStep{.cost = each.costs[i]});
-      for (const OmStage& stage : om.steps[each.steps[i]].stages)
-        step.extents.push_back(stage.extent);
-    }
-    groups_.push_back(std::make_unique<JitGroup>(steps, each.share, threads));
-    const int first = first_op_ + each.steps.front(), last = first_op_ + each.steps.back();
-    for (JitStage& stage : stages_)
-      if (first <= stage.step && stage.step <= last) stage.group = groups_.back().get();
-  }
 }
 
 void Executor::State::run(std::span<const Tensor> given_inputs, std::span<Tensor> given_outputs,

@@ -5,7 +5,6 @@
 #include <span>
 
 #include "runtime/aligned_memory.h"
-#include "runtime/jit_group.h"
 #include "runtime/jit_module.h"
 #include "runtime/spin_barrier.h"
 #include "runtime/task_recording.h"
@@ -19,7 +18,6 @@ struct JitStage {
   int step = 0;                 ///< index in the om
   std::uint32_t step_name = 0;  ///< interned
   bool ends_step = false;
-  JitGroup* group = nullptr;  ///< not owned; its stages follow each other in the list
 };
 
 class JitTeam {
@@ -28,9 +26,7 @@ class JitTeam {
   JitTeam(int threads, std::uint64_t scratch_bytes);
 
   /// Runs the stages in order inside one parallel region. Forking a team costs more than many a
-  /// small op, so the caller hands over as many stages at once as it can. Stages of a group run
-  /// side by side, unless the team is not the one that the group was planned for, or hardware
-  /// counters are read, which cannot tell what runs at the same time.
+  /// small op, so the caller hands over as many stages at once as it can.
   void run(std::span<const JitStage> stages, const TaskRecording& recording);
 
  private:
@@ -38,8 +34,6 @@ class JitTeam {
   void run_as_member(std::span<const JitStage> stages, int member, int team_size,
                      const TaskRecording& recording);
   void run_stage(const JitStage& stage, int member, int team_size);
-  void run_group(std::span<const JitStage> stages, int member, bool is_recorded,
-                 bool needs_no_barrier);
   void* scratch_of(int member) {
     return scratch_.at(scratch_stride_ * static_cast<std::size_t>(member));
   }

@@ -3,8 +3,8 @@
 //
 // File layout (little-endian; every section starts at a multiple of 4096):
 //   header   magic "AOEOM\0\0\1", format version, total size, section table {kind, offset, size, crc32c}, crc32c
-//   graph    CBOR: name, soc_version, required ISA, threads, tensors, steps, groups of steps when there are any, inputs,
-//            outputs; one for each gear
+//   graph    CBOR: name, soc_version, required ISA, threads, tensors, steps, inputs, outputs; one for each gear.
+//            "groups", of an older compiler, is not read: the steps run one after another, which gives the same
 //   weights  constants in the format their kernel reads, each 64-byte aligned, equal ones once
 //   code     an ELF shared object with the generated kernels; empty when there are none
 //   tuning   CBOR: which strategy each op got, and where from; with gears a list of that
@@ -76,21 +76,6 @@ struct OmStep {
   const char* task_type() const { return kind == StepKind::kReference ? "AI_CPU" : "AI_CORE"; }
 };
 
-/// How the threads share what a group does between two barriers.
-enum class GroupShare : int {
-  kCutEach,  ///< every step is cut into a piece for each thread
-  kCutList,  ///< all steps behind each other are cut once, so that most run on one core alone
-};
-
-/// Independent steps of generated code that run side by side: the first stages of all, a barrier,
-/// the second stages of all. A reader that knows no groups runs them one after another, which
-/// gives the same.
-struct OmGroup {
-  std::vector<int> steps;     ///< ascending; between them only steps that do nothing
-  std::vector<double> costs;  ///< by step: what it is expected to take, in any unit
-  GroupShare share = GroupShare::kCutEach;
-};
-
 struct Om {
   std::string name;
   std::string soc_version;
@@ -102,7 +87,6 @@ struct Om {
   std::optional<double> peak_gflops, memory_gb_s;
   std::vector<OmTensor> tensors;
   std::vector<OmStep> steps;
-  std::vector<OmGroup> groups;
   std::vector<int> inputs;  ///< tensor ids
   std::vector<int>
       outputs;  ///< one that is not kOutput at its own index is copied to the caller at the end of a run

@@ -13,7 +13,6 @@ using nlohmann::json;
 
 constexpr const char* kPlaceNames[] = {"input", "output", "weight", "arena", "dynamic"};
 constexpr const char* kKindNames[] = {"jit", "onednn", "reference", "none"};
-constexpr const char* kShareNames[] = {"cut_each", "cut_list"};
 
 template <typename Enum, std::size_t kCount>
 Enum enum_from_name(const char* const (&names)[kCount], const std::string& name) {
@@ -82,17 +81,6 @@ OmStep step_from_json(const json& j) {
   return step;
 }
 
-json to_json(const OmGroup& group) {
-  return {{"steps", group.steps},
-          {"costs", group.costs},
-          {"share", kShareNames[static_cast<int>(group.share)]}};
-}
-
-OmGroup group_from_json(const json& j) {
-  return {j.at("steps").get<std::vector<int>>(), j.at("costs").get<std::vector<double>>(),
-          enum_from_name<GroupShare>(kShareNames, j.at("share").get<std::string>())};
-}
-
 std::optional<double> real_in(const json& graph, const char* key) {
   const auto found = graph.find(key);
   if (found == graph.end()) return std::nullopt;
@@ -118,7 +106,6 @@ std::string graph_to_cbor(const Om& om) {
                 {"arena_bytes", om.arena_bytes}};
   if (om.peak_gflops) graph["peak_gflops"] = *om.peak_gflops;
   if (om.memory_gb_s) graph["memory_gb_s"] = *om.memory_gb_s;
-  for (const OmGroup& group : om.groups) graph["groups"].push_back(to_json(group));
   std::string bytes;
   json::to_cbor(graph, bytes);
   return bytes;
@@ -138,8 +125,6 @@ void graph_from_cbor(std::string_view bytes, const std::string& where, Om& om) {
     graph.at("c0").get_to(om.c0);
     for (const json& tensor : graph.at("tensors")) om.tensors.push_back(tensor_from_json(tensor));
     for (const json& step : graph.at("steps")) om.steps.push_back(step_from_json(step));
-    if (const auto groups = graph.find("groups"); groups != graph.end())
-      for (const json& group : *groups) om.groups.push_back(group_from_json(group));
     graph.at("inputs").get_to(om.inputs);
     graph.at("outputs").get_to(om.outputs);
     graph.at("arena_bytes").get_to(om.arena_bytes);

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,9 +19,5 @@ void graph_from_cbor(std::string_view bytes, const std::string& where, Om& om);
 /// known types and formats, stages for jit steps. Throws Error(kOm) that names `where` and the
 /// tensor or step.
 void verify_graph(const Om& om, const std::string& where);
-
-/// The part of verify_graph() for groups, once all tensors and steps are in order: what is wrong,
-/// nothing when their steps exist, are generated code and touch nothing that another one writes.
-std::optional<std::string> fault_of_groups(const Om& om);
 
 }  // namespace aoe::runtime

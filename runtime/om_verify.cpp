@@ -30,7 +30,6 @@ class Verifier {
     for (const int id : om_.inputs)
       if (om_.tensors[id].place != Place::kInput) fail(text(id) + " is a model input elsewhere");
     for (const OmStep& step : om_.steps) check_step(step);
-    if (const auto fault = fault_of_groups(om_)) fail(*fault);
   }
 
  private:

@@ -39,15 +39,6 @@ class TaskClock {
     begin_ = recording_.with_counters ? profiler::now_ticks() : end;
   }
 
-  // For tasks that ran at the same time: whoever knows the share of each records them in turn.
-  std::uint64_t begin_ticks() const { return begin_; }
-  void record(std::uint32_t name_id, int step, std::uint64_t begin, std::uint64_t end) const {
-    profiler::record(
-        profiler::EventKind::kTask, name_id, begin, end,
-        profiler::task_value(static_cast<std::uint32_t>(step), recording_.run_and_model));
-  }
-  void restart(std::uint64_t begin) { begin_ = begin; }
-
  private:
   const TaskRecording recording_;
   std::uint64_t begin_ = 0;

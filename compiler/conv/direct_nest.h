@@ -63,7 +63,6 @@ class DirectPlan {
   const DirectTiling& tiling() const { return tiling_; }
   int lanes() const { return lanes_; }
   Format in_format() const { return in_; }
-  Format out_format() const { return out_; }
   /// Pixels of a pointwise convolution are one long row, cut into "rows" of ow_block.
   bool is_flat() const { return is_flat_; }
   std::optional<std::int64_t> flat_row() const {

@@ -27,14 +27,9 @@ bool merge_constants(Graph& graph) {
     if (!is_new) merged[id] = first->second;
   }
   bool changed = false;
-  for (Node& node : graph.nodes) {
-    if (node.is_dead) continue;
-    for (ValueId& input : node.inputs) {
-      const auto found = merged.find(input);
-      if (found == merged.end()) continue;
-      input = found->second;
-      changed = true;
-    }
+  for (const auto& [twin, first] : merged) {
+    changed |= !graph.consumers(twin).empty();
+    graph.replace_uses(twin, first);
   }
   return changed;
 }

@@ -14,7 +14,7 @@ bool run(Graph& graph) {
   std::ranges::reverse(order);  // readers before producers: one walk finds everything
   bool changed = false;
   for (const NodeId id : order) {
-    Node& node = graph.nodes[id];
+    const Node& node = graph.nodes[id];
     const auto is_wanted = [&](ValueId output) { return output != kNone && is_read[output]; };
     if (std::ranges::none_of(node.outputs, is_wanted)) {
       graph.remove_node(id);
@@ -23,13 +23,15 @@ bool run(Graph& graph) {
     }
     for (const ValueId input : node.inputs)
       if (input != kNone) is_read[input] = true;
-    for (ValueId& output : node.outputs) {
+    if (std::ranges::all_of(node.outputs, is_wanted)) continue;
+    const NodeEdit trimmed = graph.edit(id);
+    for (ValueId& output : trimmed->outputs) {
       if (output == kNone || is_read[output]) continue;
       graph.values[output].producer = kNone;
       output = kNone;
       changed = true;
     }
-    while (node.outputs.back() == kNone) node.outputs.pop_back();
+    while (trimmed->outputs.back() == kNone) trimmed->outputs.pop_back();
   }
   return changed;
 }

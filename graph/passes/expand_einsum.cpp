@@ -100,8 +100,8 @@ class Expansion {
     const ValueId product = add("MatMulV2", {}, {left, right}, matrices(rows, columns));
     const std::string labels = r.batch + r.rows + r.columns;
     const ValueId unfolded = reshape(product, shape_of_labels(labels, sizes_));
-    graph_.nodes[id_].op = call_of("Transpose", permutation(labels, e.result));
-    graph_.nodes[id_].inputs = {unfolded};
+    graph_.edit(id_)->op = call_of("Transpose", permutation(labels, e.result));
+    graph_.edit(id_)->inputs = {unfolded};
   }
 
  private:

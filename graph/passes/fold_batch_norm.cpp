@@ -45,8 +45,8 @@ void split(Graph& graph, NodeId id, const ChannelAffine& affine) {
        .outputs = {scaled},
        .origins = norm.origins});
   const ValueId shift = add_floats(graph, norm.name + "_shift", shape, affine.shift);
-  graph.nodes[id].op = call_of("Add");
-  graph.nodes[id].inputs = {scaled, shift};
+  graph.edit(id)->op = call_of("Add");
+  graph.edit(id)->inputs = {scaled, shift};
 }
 
 bool run(Graph& graph) {

@@ -55,7 +55,7 @@ bool fold(Graph& graph, NodeId id) {
   const std::vector<std::int64_t> added = full_pads(graph, pad);
   const NodeId next = sole_consumer(graph, pad.outputs[0]);
   if (added.size() < 6 || next == kNone || !takes_padding(graph.nodes[next])) return false;
-  Node& target = graph.nodes[next];
+  const Node& target = graph.nodes[next];
   const std::size_t rank = added.size() / 2, spatial = rank - 2;
   if (target.inputs[0] != pad.outputs[0] ||
       added[0] + added[1] + added[rank] + added[rank + 1] != 0)
@@ -66,11 +66,12 @@ bool fold(Graph& graph, NodeId id) {
     pads[d] += added[2 + d];
     pads[d + spatial] += added[rank + 2 + d];
   }
-  target.op.attrs.set("pads", pads);
-  target.op.attrs.erase("auto_pad");
-  if (is_type(target, "AvgPoolV2")) target.op.attrs.set("count_include_pad", std::int64_t{1});
-  target.origins.insert(target.origins.begin(), pad.origins.begin(), pad.origins.end());
-  target.inputs[0] = pad.inputs[0];
+  const NodeEdit changed = graph.edit(next);
+  changed->op.attrs.set("pads", pads);
+  changed->op.attrs.erase("auto_pad");
+  if (is_type(target, "AvgPoolV2")) changed->op.attrs.set("count_include_pad", std::int64_t{1});
+  changed->origins.insert(changed->origins.begin(), pad.origins.begin(), pad.origins.end());
+  changed->inputs[0] = pad.inputs[0];
   graph.remove_node(id);
   return true;
 }

@@ -213,8 +213,10 @@ class Fusion {
       if (output != kNone && (graph_.is_output(output) || !graph_.consumers(output).empty()))
         return;
     const Node removed = graph_.nodes[id];
-    std::vector<std::string>& origins = graph_.nodes[heir].origins;
-    origins.insert(origins.begin(), removed.origins.begin(), removed.origins.end());
+    std::vector<std::string> origins = removed.origins;
+    origins.insert(origins.end(), graph_.nodes[heir].origins.begin(),
+                   graph_.nodes[heir].origins.end());
+    graph_.edit(heir)->origins = std::move(origins);
     graph_.remove_node(id);
     for (const ValueId input : removed.inputs) remove_unread(input, heir);
   }

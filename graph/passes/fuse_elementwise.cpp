@@ -39,6 +39,8 @@ std::set<NodeId> grow(const Graph& graph, NodeId last) {
 
 bool run(Graph& graph) {
   const std::vector<NodeId> order = graph.topological_order();
+  std::vector<std::size_t> position(graph.nodes.size(), 0);
+  for (std::size_t i = 0; i < order.size(); ++i) position[order[i]] = i;
   bool changed = false;
   for (auto last = order.rbegin(); last != order.rend(); ++last) {
     const Node& node = graph.nodes[*last];
@@ -46,9 +48,8 @@ bool run(Graph& graph) {
     if (!is_step(graph, *last, shape_of(graph, node.outputs[0]))) continue;
     const std::set<NodeId> members = grow(graph, *last);
     if (members.size() < 2) continue;
-    std::vector<NodeId> steps;
-    std::ranges::copy_if(order, std::back_inserter(steps),
-                         [&](NodeId id) { return members.contains(id); });
+    std::vector<NodeId> steps(members.begin(), members.end());
+    std::ranges::sort(steps, {}, [&](NodeId id) { return position[id]; });
     fuse_steps(graph, kNone, steps);
     changed = true;
   }

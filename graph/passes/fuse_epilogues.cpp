@@ -83,7 +83,7 @@ class Absorber {
   }
 
   bool is_open(ValueId value, const std::set<NodeId>& members) const {
-    const std::vector<NodeId> readers = graph_.consumers(value);
+    const std::vector<NodeId>& readers = graph_.consumers(value);
     return graph_.is_output(value) || readers.empty() ||
            std::ranges::any_of(readers, [&](NodeId reader) { return !members.contains(reader); });
   }

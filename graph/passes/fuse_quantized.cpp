@@ -134,12 +134,12 @@ double take_scale(Graph& graph, const std::vector<NodeId>& path) {
       const ValueId bound = graph.nodes[id].inputs[i];
       if (bound != kNone) {
         const ValueId scaled = scaled_constant(graph, bound, scale);
-        graph.nodes[id].inputs[i] = scaled;
+        graph.edit(id)->inputs[i] = scaled;
       }
     }
   }
   const ValueId one = add_floats(graph, graph.nodes[path.back()].name + "_scale", {}, {1});
-  graph.nodes[path.back()].inputs[1] = one;
+  graph.edit(path.back())->inputs[1] = one;
   return scale;
 }
 
@@ -223,8 +223,8 @@ bool name_zero_point(Graph& graph, NodeId id) {
   const Constant zero({.dtype = dtype, .shape = {}});
   const ValueId value = add_constant(graph, node.name + "_zero",
                                      std::make_shared<Constant>(zero.desc(), zero.data()));
-  graph.nodes[id].inputs.resize(2);
-  graph.nodes[id].inputs.push_back(value);
+  graph.edit(id)->inputs.resize(2);
+  graph.edit(id)->inputs.push_back(value);
   return true;
 }
 

@@ -9,18 +9,16 @@
 namespace aoe::graph {
 namespace {
 
-bool is_non_negative(const Graph& graph, ValueId value) {
-  const NodeId producer = graph.values[value].producer;
-  if (producer == kNone) return false;
-  const Node& node = graph.nodes[producer];
+/// By value: it cannot be negative.
+using Signs = std::vector<bool>;
+
+bool is_non_negative(const Node& node, const Signs& signs) {
   if (is_type(node, "Relu") || is_type(node, "Sigmoid") || is_type(node, "SoftmaxV2")) return true;
+  const auto is_of = [&](ValueId input) { return input != kNone && signs[input]; };
   for (const char* type :
        {"MaxPoolV3", "AvgPoolV2", "GlobalAveragePool", "Reshape", "Transpose", "Slice"})
-    if (is_type(node, type))
-      return node.outputs[0] == value && is_non_negative(graph, node.inputs[0]);
-  return is_type(node, "ConcatV2") && std::ranges::all_of(node.inputs, [&](ValueId input) {
-           return is_non_negative(graph, input);
-         });
+    if (is_type(node, type)) return is_of(node.inputs[0]);
+  return is_type(node, "ConcatV2") && std::ranges::all_of(node.inputs, is_of);
 }
 
 /// Worth moving when at least one part comes from an op that has an epilogue.
@@ -35,7 +33,7 @@ bool gains(const Graph& graph, const Node& concat) {
   });
 }
 
-bool move(Graph& graph, NodeId id) {
+bool move(Graph& graph, NodeId id, Signs& signs) {
   const ValueId whole = graph.nodes[id].inputs[0];
   const NodeId concat = producer_of_type(graph, whole, "ConcatV2");
   if (concat == kNone || sole_consumer(graph, whole) != id || !gains(graph, graph.nodes[concat]))
@@ -43,7 +41,7 @@ bool move(Graph& graph, NodeId id) {
   const Node relu = graph.nodes[id];
   std::vector<ValueId> parts;
   for (const ValueId input : graph.nodes[concat].inputs) {
-    if (is_non_negative(graph, input)) {
+    if (signs[input]) {
       parts.push_back(input);
       continue;
     }
@@ -56,16 +54,23 @@ bool move(Graph& graph, NodeId id) {
                     .origins = relu.origins});
     parts.push_back(part);
   }
-  graph.nodes[concat].inputs = std::move(parts);
+  graph.edit(concat)->inputs = std::move(parts);
+  signs.resize(graph.values.size(), true);
+  signs[whole] = true;
   return bypass(graph, id, whole);
 }
 
 bool run(Graph& graph) {
   bool changed = false;
+  Signs signs(graph.values.size(), false);
   for (const NodeId id : graph.topological_order()) {
-    if (!is_type(graph.nodes[id], "Relu")) continue;
-    const ValueId input = graph.nodes[id].inputs[0];
-    changed |= is_non_negative(graph, input) ? bypass(graph, id, input) : move(graph, id);
+    const Node& node = graph.nodes[id];
+    const ValueId output = node.outputs.empty() ? kNone : node.outputs[0];
+    if (output == kNone) continue;
+    signs[output] = is_non_negative(node, signs);
+    if (!is_type(node, "Relu")) continue;
+    const ValueId input = node.inputs[0];
+    changed |= signs[input] ? bypass(graph, id, input) : move(graph, id, signs);
   }
   return changed;
 }

@@ -113,19 +113,19 @@ bool to_reshape(Graph& graph, NodeId id) {
   reference::Attrs attrs;
   if (std::ranges::find(shape, 0) != shape.end()) attrs.set("allowzero", std::int64_t{1});
   const ValueId target = add_ints(graph, node.name + "_shape", shape);
-  Node& changed = graph.nodes[id];
-  changed.op = call_of("Reshape", std::move(attrs));
-  changed.inputs = {changed.inputs[0], target};
+  const NodeEdit changed = graph.edit(id);
+  changed->op = call_of("Reshape", std::move(attrs));
+  changed->inputs = {changed->inputs[0], target};
   return true;
 }
 
 /// Reshape(Reshape(x)) reads x; Transpose(Transpose(x)) becomes one.
 bool skip_middle(Graph& graph, NodeId id) {
-  Node& node = graph.nodes[id];
+  const Node& node = graph.nodes[id];
   if (is_canonical_reshape(graph, node)) {
     const NodeId before = producer_of_type(graph, node.inputs[0], "Reshape");
     if (before == kNone) return false;
-    node.inputs[0] = graph.nodes[before].inputs[0];
+    graph.edit(id)->inputs[0] = graph.nodes[before].inputs[0];
     return true;
   }
   if (!is_type(node, "Transpose")) return false;
@@ -134,8 +134,9 @@ bool skip_middle(Graph& graph, NodeId id) {
   const auto first = permutation_of(graph, graph.nodes[before]);
   auto both = permutation_of(graph, node);
   for (std::int64_t& axis : both) axis = first[axis];
-  node.op.attrs.set("perm", both);
-  node.inputs[0] = graph.nodes[before].inputs[0];
+  const NodeEdit changed = graph.edit(id);
+  changed->op.attrs.set("perm", both);
+  changed->inputs[0] = graph.nodes[before].inputs[0];
   return true;
 }
 

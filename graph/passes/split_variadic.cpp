@@ -25,8 +25,8 @@ bool split(Graph& graph, NodeId id) {
                     .origins = sum.origins});
     total = part;
   }
-  graph.nodes[id].op = call_of("Add");
-  graph.nodes[id].inputs = {total, sum.inputs.back()};
+  graph.edit(id)->op = call_of("Add");
+  graph.edit(id)->inputs = {total, sum.inputs.back()};
   return true;
 }
 

@@ -44,8 +44,8 @@ bool replace(Graph& graph, NodeId id) {
   TensorDesc pooled = graph.values[node.inputs[0]].desc;
   std::fill(pooled.shape.begin() + 2, pooled.shape.end(), 1);
   if (graph.values[node.outputs[0]].desc == pooled) {
-    graph.nodes[id].op = call_of("GlobalAveragePool");
-    graph.nodes[id].inputs = {node.inputs[0]};
+    graph.edit(id)->op = call_of("GlobalAveragePool");
+    graph.edit(id)->inputs = {node.inputs[0]};
     return true;
   }
   // keepdims=0: the pooled image without its height and width
@@ -57,8 +57,8 @@ bool replace(Graph& graph, NodeId id) {
                   .inputs = {node.inputs[0]},
                   .outputs = {middle},
                   .origins = node.origins});
-  graph.nodes[id].op = call_of("Reshape");
-  graph.nodes[id].inputs = {middle, shape};
+  graph.edit(id)->op = call_of("Reshape");
+  graph.edit(id)->inputs = {middle, shape};
   return true;
 }
 

@@ -115,8 +115,8 @@ void widen(Graph& graph, NodeId id) {
                   .inputs = inputs,
                   .outputs = {wide},
                   .origins = node.origins});
-  graph.nodes[id].op = call_of("Reshape");
-  graph.nodes[id].inputs = {wide, shape};
+  graph.edit(id)->op = call_of("Reshape");
+  graph.edit(id)->inputs = {wide, shape};
   for (const ValueId input : node.inputs) {  // sequences that are only read as images now
     if (input == kNone || graph.is_output(input) || !graph.consumers(input).empty()) continue;
     if (const NodeId reshape = producer_of_type(graph, input, "Reshape"); reshape != kNone)

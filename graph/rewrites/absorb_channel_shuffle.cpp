@@ -95,13 +95,13 @@ Result<void> apply(Graph& graph, const std::vector<NodeId>& nodes, const Rewrite
   if (!shuffle) return Unexpected("no channel shuffle before a depthwise convolution");
   const ValueId input = graph.nodes[nodes[0]].inputs[0];
   for (std::size_t i = 0; i < 3; ++i) graph.remove_node(nodes[i]);
-  graph.nodes[nodes[3]].inputs[0] = input;
+  graph.edit(nodes[3])->inputs[0] = input;
   const std::size_t constants = anchor_input_count(graph.nodes[nodes[3]]);
   for (std::size_t i = 1; i < constants; ++i) {
     const ValueId value = graph.nodes[nodes[3]].inputs[i];
-    if (value != kNone) graph.nodes[nodes[3]].inputs[i] = unshuffled(graph, value, *shuffle);
+    if (value != kNone) graph.edit(nodes[3])->inputs[i] = unshuffled(graph, value, *shuffle);
   }
-  graph.nodes[nodes[4]].op.attrs.set("input_shuffle", shuffle->groups);
+  graph.edit(nodes[4])->op.attrs.set("input_shuffle", shuffle->groups);
   return {};
 }
 

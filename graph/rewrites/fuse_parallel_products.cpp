@@ -247,7 +247,7 @@ Result<void> apply(Graph& graph, const std::vector<NodeId>& nodes, const Rewrite
   const std::string split_name = fused.name + "_split";
   replace_nodes(graph, products, std::move(fused));
   for (const NodeId id : attentions)
-    graph.nodes[id] = *reading_whole(graph.nodes[id], joined, whole);
+    *graph.edit(id) = *reading_whole(graph.nodes[id], joined, whole);
   split_off(graph, split_name, whole, joined);
   return {};
 }

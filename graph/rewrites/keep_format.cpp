@@ -139,7 +139,7 @@ Result<void> apply(Graph& graph, const std::vector<NodeId>& nodes, const Rewrite
     if (!is_candidate(graph, id))
       return Unexpected("node " + std::to_string(id) +
                         " makes no image, or keeps a Format already");
-  for (const NodeId id : nodes) graph.nodes[id].kept_format = format;
+  for (const NodeId id : nodes) graph.edit(id)->kept_format = format;
   return {};
 }
 

@@ -109,7 +109,7 @@ std::vector<Place> find(const Graph& graph) {
 class BatchWriter {
  public:
   BatchWriter(Graph& graph, const std::vector<NodeId>& nodes, std::int64_t parts)
-      : graph_(graph), parts_(parts), border_(subgraph_of(graph, readers_of_values(graph), nodes)) {
+      : graph_(graph), parts_(parts), border_(subgraph_of(graph, nodes)) {
     for (const NodeId id : border_.nodes) region_.push_back(graph.nodes[id]);
     for (const NodeId id : nodes) graph.remove_node(id);
   }

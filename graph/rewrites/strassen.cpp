@@ -63,7 +63,7 @@ Result<void> apply(Graph& graph, const std::vector<NodeId>& nodes, const Rewrite
   if (nodes.size() != 1) return Unexpected("one node at a time");
   const Result<Product> product = product_of(graph, graph.nodes[nodes[0]]);
   if (!product) return Unexpected(product.error());
-  mark_by_strassen(graph.nodes[nodes[0]]);
+  mark_by_strassen(*graph.edit(nodes[0]));
   return {};
 }
 

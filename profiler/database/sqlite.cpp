@@ -139,8 +139,4 @@ Statement Connection::prepare(std::string_view sql) const {
   return Statement(database_.get(), statement, path_.get());
 }
 
-std::int64_t Connection::last_row_id() const {
-  return sqlite3_last_insert_rowid(database_.get());
-}
-
 }  // namespace aoe::profiler

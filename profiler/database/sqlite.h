@@ -72,7 +72,6 @@ class Connection {
 
   void execute(const std::string& sql);
   Statement prepare(std::string_view sql) const;
-  std::int64_t last_row_id() const;
 
  private:
   Connection(const std::filesystem::path& path, int flags);

@@ -1,9 +1,8 @@
-// Attention as models write it, through all passes, compiled and run, beside the graph as it was imported;
-// and in pieces again.
+// Attention as models write it, through all passes, compiled and run, beside the graph as it was
+// imported.
 #include <gtest/gtest.h>
 
 #include "graph/passes.h"
-#include "graph/rewrite_plan.h"
 #include "tests/compiler/compiled_model.h"
 #include "tests/compiler/machine_code.h"
 #include "tests/graph/model_text.h"
@@ -92,24 +91,6 @@ TEST_P(AttentionModels, RunLikeTheReference) {
     const runtime::Om om = expect_compiled_like_reference(after, options_for(soc, 2), before);
     EXPECT_NE(steps_text(om).find("jit:FlashAttentionScore"), std::string::npos) << steps_text(om);
     EXPECT_EQ(steps_text(om).find("Softmax"), std::string::npos) << steps_text(om);
-  }
-}
-
-TEST_P(AttentionModels, RunInPiecesLikeTheReference) {
-  const graph::Graph before = tests::import_text(GetParam().model);
-  graph::Graph after = before;
-  graph::run_passes(after, {});
-  const graph::Rewrite* rewrite = graph::rewrites().find("expand_attention");
-  for (const graph::Place& place : rewrite->find(after)) {
-    const auto done = rewrite->apply(after, place.nodes, {});
-    ASSERT_TRUE(done) << done.error();
-  }
-  after.compact();
-  for (const Soc& soc : loopnest::test_socs()) {
-    const runtime::Om om = expect_compiled_like_reference(after, options_for(soc, 2), before);
-    EXPECT_EQ(steps_text(om).find("FlashAttentionScore"), std::string::npos) << steps_text(om);
-    EXPECT_NE(steps_text(om).find("SoftmaxV2"), std::string::npos) << steps_text(om);
-    EXPECT_EQ(steps_text(om).find("reference:"), std::string::npos) << steps_text(om);
   }
 }
 

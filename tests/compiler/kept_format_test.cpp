@@ -42,10 +42,10 @@ graph::Graph stem_and_module() {
 
 /// Marks those that make one of these values.
 void keep(graph::Graph& graph, const std::vector<std::string>& values, Format format) {
-  for (graph::Node& node : graph.nodes)
-    if (!node.is_dead &&
-        std::ranges::find(values, graph.values[node.outputs[0]].name) != values.end())
-      node.kept_format = format;
+  for (const graph::NodeId id : graph.topological_order()) {
+    const std::string& made = graph.values[graph.nodes[id].outputs[0]].name;
+    if (std::ranges::find(values, made) != values.end()) graph.edit(id)->kept_format = format;
+  }
 }
 
 /// Names of values that steps convert, with the Format they have then: "x:ND_to_NHWC".
@@ -243,7 +243,8 @@ TEST(KeptFormat, RandomRegionsComputeTheSame) {
     const bool is_anywhere = seed % 3 == 0;  // mostly what cannot be had
     constexpr Format kFormats[] = {Format::kND, Format::kNHWC, Format::kNC1HWC0};
     if (is_anywhere) {
-      for (graph::Node& node : graph.nodes) node.kept_format = kFormats[random() % 3];
+      for (const graph::NodeId id : graph.topological_order())
+        graph.edit(id)->kept_format = kFormats[random() % 3];
     } else {
       for (const graph::Place& place : kind->find(graph))  // refused where regions overlap
         if (kind->apply(graph, place.nodes, place.choices[random() % place.choices.size()]))

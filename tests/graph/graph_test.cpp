@@ -65,6 +65,58 @@ TEST(Graph, ListsEachConsumerOnce) {
   EXPECT_TRUE(graph.consumers(y).empty());
 }
 
+TEST(Graph, KnowsReadersBehindEveryChange) {
+  Graph graph = chain();
+  const ValueId x = 0, a = 1, b = 2;
+  graph.edit(2)->inputs[0] = a;
+  EXPECT_EQ(graph.consumers(a), (std::vector<NodeId>{1, 2}));
+  EXPECT_TRUE(graph.consumers(b).empty());
+  graph.edit(2)->inputs = {x, x, kNone, a};
+  EXPECT_EQ(graph.consumers(x), (std::vector<NodeId>{0, 2}));
+  graph.replace_uses(a, x);
+  EXPECT_TRUE(graph.consumers(a).empty());
+  EXPECT_EQ(graph.consumers(x), (std::vector<NodeId>{0, 1, 2}));
+  graph.remove_node(1);
+  EXPECT_EQ(graph.consumers(x), (std::vector<NodeId>{0, 2}));
+  graph.compact();
+  EXPECT_EQ(graph.consumers(0), (std::vector<NodeId>{0, 1}));
+}
+
+TEST(Graph, GivesNamesThatNoValueHas) {
+  Graph graph = chain();
+  EXPECT_EQ(graph.unused_name("new"), "new");
+  EXPECT_EQ(graph.unused_name("a"), "a_2");
+  graph.add_value("a_3", kDesc);
+  graph.add_value(graph.unused_name("a"), kDesc);  // a_2 was only asked for
+  EXPECT_EQ(graph.values.back().name, "a_4");
+  graph.rename(1, "other");
+  EXPECT_EQ(graph.unused_name("a"), "a");
+  EXPECT_EQ(graph.unused_name("other"), "other_2");
+}
+
+TEST(Graph, TakesChangesBack) {
+  const Graph before = chain();
+  Graph graph = before;
+  graph.begin_changes();
+  const ValueId b = 2;
+  const ValueId added = graph.add_value("added", kDesc);
+  add_relu(graph, "more", b, added);
+  graph.remove_node(1);
+  graph.edit(2)->inputs[0] = added;
+  graph.edit(0)->op = call_of("Neg");
+  graph.replace_uses(graph.outputs[0], added);
+  EXPECT_EQ(graph.changed_nodes(), (std::vector<NodeId>{0, 1, 2, 3}));
+  graph.take_back_changes();
+  EXPECT_EQ(graph.to_text(), before.to_text());
+  for (ValueId value = 0; value < 3; ++value) {
+    EXPECT_EQ(graph.consumers(value), before.consumers(value));
+    EXPECT_EQ(graph.values[value].producer, before.values[value].producer);
+  }
+  EXPECT_EQ(graph.values.size(), before.values.size());
+  EXPECT_EQ(graph.nodes.size(), before.nodes.size());
+  EXPECT_EQ(graph.unused_name("added"), "added");
+}
+
 TEST(Graph, ReplacesUsesInOutputsToo) {
   Graph graph = chain();
   graph.replace_uses(graph.outputs[0], graph.inputs[0]);

@@ -127,16 +127,13 @@ TEST(KeepFormat, RefusesWithNothingChanged) {
 TEST(KeepFormat, IsCarriedAlongAndNoPartOfTheKey) {
   Graph graph = stem_and_module();
   const auto form_of = [](const Graph& of) {
-    const auto readers = graph::readers_of_values(of);
-    return graph::canonical_form(of, readers,
-                                 graph::subgraph_of(of, readers, of.topological_order()));
+    return graph::canonical_form(of, graph::subgraph_of(of, of.topological_order()));
   };
   const std::string key = form_of(graph).description;
   ASSERT_TRUE(keep_format().apply(graph, {3, 4, 5}, in(Format::kNHWC)));
   EXPECT_EQ(form_of(graph).description, key);
 
-  const auto readers = graph::readers_of_values(graph);
-  const Graph part = graph::extract(graph, graph::subgraph_of(graph, readers, {2, 3, 4}));
+  const Graph part = graph::extract(graph, graph::subgraph_of(graph, {2, 3, 4}));
   EXPECT_EQ(part.nodes[0].kept_format, std::nullopt);
   EXPECT_EQ(part.nodes[1].kept_format, Format::kNHWC);
   EXPECT_EQ(part.nodes[2].kept_format, Format::kNHWC);

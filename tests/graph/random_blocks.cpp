@@ -354,9 +354,8 @@ Graph shuffled_and_renamed(const Graph& graph, std::uint32_t seed) {
     copy.add_node(std::move(node));
   }
   copy.inputs = graph.inputs;
-  copy.outputs = graph.outputs;
   move_ids(copy.inputs);
-  move_ids(copy.outputs);
+  for (const ValueId output : graph.outputs) copy.outputs.push_back(moved[output]);
   return copy;
 }
 

@@ -600,9 +600,7 @@ void add_pooling(ModelDraw& d) {
   const std::string type = d.pick(Strings{"MaxPool", "AveragePool", "LpPool"});
   Attrs attrs = window_attrs(d, rank, type == "MaxPool" && d.opset() >= 10);
   Ints kernel;
-  // A window that sees nothing but padding has no maximum; kernels of 1 and those with holes may be such.
-  for (std::size_t i = 0; i < rank; ++i) kernel.push_back(d.between(2, 3));
-  if (attrs.has("dilations")) attrs.erase("pads"), attrs.erase("auto_pad");
+  for (std::size_t i = 0; i < rank; ++i) kernel.push_back(d.between(1, 3));
   attrs.set("kernel_shape", kernel);
   if (d.one_in(4) && type != "LpPool" && d.opset() >= 10) attrs.set("ceil_mode", std::int64_t{1});
   if (type == "AveragePool" && d.one_in(2)) attrs.set("count_include_pad", std::int64_t{1});

@@ -141,6 +141,23 @@ TEST(Om, RefusesTrailingBytes) {
   expect_refused(small_om().serialize() + "x", "a trailing byte");
 }
 
+/// Older compilers listed steps that ran side by side; one after another they give the same.
+TEST(Om, ReadsTheStepsOfAnOlderCompilersGroups) {
+  std::vector<OmSection> sections = read_container(small_om().serialize(), "test.om");
+  std::string graph;
+  for (OmSection& section : sections) {
+    if (section.kind != SectionKind::kGraph) continue;
+    nlohmann::json json = nlohmann::json::from_cbor(section.bytes.begin(), section.bytes.end());
+    json["groups"] = {{{"steps", {0, 1}}, {"costs", {1.0, 2.0}}, {"share", "cut_list"}}};
+    nlohmann::json::to_cbor(json, graph);
+    section.bytes = graph;
+  }
+  ASSERT_FALSE(graph.empty());
+  const Om om = parse_copy(write_container(sections));
+  ASSERT_EQ(om.steps.size(), 2u);
+  EXPECT_EQ(om.steps[1].op_types.front(), "Relu");
+}
+
 /// A reader that called itself for each level would run out of stack.
 TEST(Om, RefusesSectionsThatNestDeeply) {
   const std::string whole = small_om().serialize();

@@ -198,9 +198,9 @@ OpPrecision read_op_precision(const po::variables_map& flags) {
 
 void ask_high_precision(graph::Graph& graph, const OpPrecision& precision) {
   warn_of_unused(precision.high.names, graph);
-  for (graph::Node& node : graph.nodes)
-    if (!node.is_dead && graph::has_faster_sums(node.op) && is_meant(node, precision.high))
-      graph::ask_high_precision(node);
+  for (const graph::NodeId id : graph.topological_order())
+    if (graph::has_faster_sums(graph.nodes[id].op) && is_meant(graph.nodes[id], precision.high))
+      graph::ask_high_precision(*graph.edit(id));
 }
 
 std::set<std::string> names_kept(const graph::Graph& graph, const OpPrecision& precision) {
@@ -213,9 +213,9 @@ std::set<std::string> names_kept(const graph::Graph& graph, const OpPrecision& p
 
 void keep_dtypes(graph::Graph& graph, const OpPrecision& precision) {
   warn_of_unused(precision.kept.names, graph);
-  for (graph::Node& node : graph.nodes)
-    if (!node.is_dead && graph::has_faster_sums(node.op) && is_meant(node, precision.kept))
-      graph::keep_dtype(node);
+  for (const graph::NodeId id : graph.topological_order())
+    if (graph::has_faster_sums(graph.nodes[id].op) && is_meant(graph.nodes[id], precision.kept))
+      graph::keep_dtype(*graph.edit(id));
 }
 
 }  // namespace aoe::tools

@@ -4,6 +4,7 @@
 #include <onnx/onnx_pb.h>
 
 #include <cmath>
+#include <unordered_map>
 
 #include "base/error.h"
 #include "reference/onnx_data_type.h"
@@ -77,6 +78,8 @@ struct OnnxWriter::State {
   Random random;
   std::size_t weight_bytes = 0;
   bool is_dynamic = false;
+  /// By name: where nodes write and read the value.
+  std::unordered_map<std::string, std::vector<std::string*>> places = {};
 };
 
 namespace {
@@ -148,13 +151,9 @@ std::string OnnxWriter::ints(const std::string& name, const Shape& shape,
 
 namespace {
 
-onnx::TensorProto& add_constant(onnx::GraphProto& graph, const std::string& node_name,
-                                const std::string& output) {
-  onnx::NodeProto& node = *graph.add_node();
-  node.set_name(node_name);
-  node.set_op_type("Constant");
-  node.add_output(output);
-  onnx::AttributeProto& value = *node.add_attribute();
+/// Of the node that was added last, a Constant.
+onnx::TensorProto& value_of_last(onnx::GraphProto& graph) {
+  onnx::AttributeProto& value = *graph.mutable_node(graph.node_size() - 1)->add_attribute();
   value.set_name("value");
   value.set_type(onnx::AttributeProto::TENSOR);
   return *value.mutable_t();
@@ -164,16 +163,15 @@ onnx::TensorProto& add_constant(onnx::GraphProto& graph, const std::string& node
 
 std::string OnnxWriter::constant(const std::string& node_name,
                                  const std::vector<std::int64_t>& values, bool is_scalar) {
-  const std::string output = node_name + "_output_0";
+  const std::string output = node(node_name, "Constant", {});
   const Shape shape = is_scalar ? Shape{} : Shape{static_cast<std::int64_t>(values.size())};
-  fill(add_constant(*state_->model.mutable_graph(), node_name, output), "", shape, DataType::kInt64,
-       values);
+  fill(value_of_last(*state_->model.mutable_graph()), "", shape, DataType::kInt64, values);
   return output;
 }
 
 std::string OnnxWriter::constant(const std::string& node_name, float value) {
-  const std::string output = node_name + "_output_0";
-  fill(add_constant(*state_->model.mutable_graph(), node_name, output), "", {}, DataType::kFloat,
+  const std::string output = node(node_name, "Constant", {});
+  fill(value_of_last(*state_->model.mutable_graph()), "", {}, DataType::kFloat,
        std::vector<float>{value});
   return output;
 }
@@ -199,17 +197,17 @@ std::vector<std::string> OnnxWriter::node_with_outputs(const std::string& node_n
     attribute.set_name(name);
     std::visit(AttributeSetter{attribute}, value);
   }
+  for (std::string& read : *node.mutable_input()) state_->places[read].push_back(&read);
+  for (std::string& made : *node.mutable_output()) state_->places[made].push_back(&made);
   return {node.output().begin(), node.output().end()};
 }
 
 void OnnxWriter::output(const std::string& value, const std::string& name, const Shape& shape) {
   onnx::GraphProto& graph = *state_->model.mutable_graph();
-  for (onnx::NodeProto& node : *graph.mutable_node()) {
-    for (std::string& produced : *node.mutable_output())
-      if (produced == value) produced = name;
-    for (std::string& read : *node.mutable_input())
-      if (read == value) read = name;
-  }
+  std::vector<std::string*> places = std::move(state_->places[value]);
+  state_->places.erase(value);
+  for (std::string* place : places) *place = name;
+  state_->places[name] = std::move(places);
   onnx::ValueInfoProto& info = *graph.add_output();
   describe(info, name, shape, DataType::kFloat);
   if (state_->is_dynamic)

@@ -102,7 +102,7 @@ class Choice {
 
   static void lower(graph::Graph& graph, std::span<const Group> groups, bool has_fp16) {
     for (const Group& group : groups)
-      for (const graph::NodeId id : group.nodes) lower_node(graph.nodes[id], has_fp16);
+      for (const graph::NodeId id : group.nodes) lower_node(*graph.edit(id), has_fp16);
   }
 
   double error_of(std::span<const Group> groups) {
@@ -132,7 +132,7 @@ MixedPrecision choose_bf16(graph::Graph& graph, const compiler::CompileOptions& 
   if (!options.soc.has_bf16 || candidates.empty()) return choice;
   if (runtime::host_supports(options.soc.has_fp16 ? "avx512_fp16" : "avx512_bf16"))
     return Choice(graph, options, limit).run();
-  for (const graph::NodeId id : candidates) lower_node(graph.nodes[id], options.soc.has_fp16);
+  for (const graph::NodeId id : candidates) lower_node(*graph.edit(id), options.soc.has_fp16);
   choice.lowered = choice.candidates;
   choice.error = kNotANumber;
   return choice;

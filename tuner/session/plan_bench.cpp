@@ -33,8 +33,7 @@ std::set<std::string> borders_inside(const graph::Graph& part, const graph::Grap
 }
 
 graph::Graph part_of(const graph::Graph& model, const SubgraphTask& task) {
-  const auto readers = graph::readers_of_values(model);
-  return graph::extract(model, graph::subgraph_of(model, readers, task.instances.front().order));
+  return graph::extract(model, graph::subgraph_of(model, task.instances.front().order));
 }
 
 }  // namespace

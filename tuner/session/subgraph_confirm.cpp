@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "base/log.h"
+#include "graph/verify.h"
 
 namespace aoe::tuner {
 namespace {
@@ -68,6 +69,7 @@ RewrittenGraph rewritten(const graph::Graph& graph, const std::vector<PlannedSub
     }
   }
   result.graph.compact();
+  graph::verify(result.graph, "the plans of all subgraphs");
   return result;
 }
 

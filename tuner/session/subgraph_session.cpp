@@ -172,8 +172,7 @@ class SubgraphTuning {
     auto plan = graph::plan_from_json(
         nlohmann::json::parse(set->strategies.front().rewrite, nullptr, false));
     if (!plan) return std::nullopt;
-    graph::Graph trial = in_.graph;
-    if (!graph::apply_plan(trial, task.instances.front().order, *plan)) return std::nullopt;
+    if (!part_with_plan(in_.graph, task, *plan)) return std::nullopt;
     return KnownPlan{std::move(*plan), std::move(*set)};
   }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "compiler/roofline.h"
 #include "compiler/task.h"
@@ -29,8 +30,7 @@ class Collector {
       : graph_(graph),
         soc_(soc),
         node_ns_(node_ns),
-        atoms_(graph::atoms_of(graph)),
-        readers_(graph::readers_of_values(graph)) {}
+        atoms_(graph::atoms_of(graph)) {}
 
   std::vector<SubgraphTask> run() {
     find_places();
@@ -41,6 +41,7 @@ class Collector {
 
  private:
   void find_places() {
+    by_begin_.resize(atoms_.size());
     std::vector<std::size_t> atom_of(graph_.nodes.size(), 0);
     for (std::size_t a = 0; a < atoms_.size(); ++a)
       for (const NodeId id : atoms_[a]) atom_of[id] = a;
@@ -56,8 +57,9 @@ class Collector {
         }
         found.expected_ns = estimate_ns * place.expected_share;
         found.place = std::move(place);
-        if (node_count(found.hull) <= graph::kMostSubgraphNodes)
-          places_.push_back(std::move(found));
+        if (node_count(found.hull) > graph::kMostSubgraphNodes) continue;
+        by_begin_[found.hull.begin].push_back(places_.size());
+        places_.push_back(std::move(found));
       }
     }
   }
@@ -71,24 +73,24 @@ class Collector {
                     compiler::memory_ns(soc_, compiler::bytes_moved(task)));
   }
 
+  /// Stops counting where there are too many for a subgraph.
   std::size_t node_count(AtomRange range) const {
     std::size_t count = 0;
-    for (std::size_t a = range.begin; a < range.end; ++a) count += atoms_[a].size();
+    for (std::size_t a = range.begin; a < range.end && count <= graph::kMostSubgraphNodes; ++a)
+      count += atoms_[a].size();
     return count;
   }
 
   /// Hulls of places, and of places that overlap.
   std::vector<graph::WeightedRange> candidates() const {
     std::vector<graph::WeightedRange> list;
+    std::set<std::pair<std::size_t, std::size_t>> known;
     for (const FoundPlace& first : places_) {
-      for (const FoundPlace& last : places_) {
-        const AtomRange range{first.hull.begin, last.hull.end};
-        const bool is_row = &first == &last ||
-                            (first.hull.begin <= last.hull.begin &&
-                             last.hull.begin < first.hull.end && first.hull.end <= last.hull.end);
-        const auto is_same = [&](const graph::WeightedRange& each) { return each.range == range; };
-        if (!is_row || node_count(range) > graph::kMostSubgraphNodes ||
-            std::ranges::any_of(list, is_same))
+      for (const FoundPlace* last : places_from(first.hull)) {
+        const AtomRange range{first.hull.begin, last->hull.end};
+        if ((last != &first && last->hull.end < first.hull.end) ||
+            node_count(range) > graph::kMostSubgraphNodes ||
+            !known.emplace(range.begin, range.end).second)
           continue;
         double gain = -kNodePenaltyNs * static_cast<double>(node_count(range));
         for (const FoundPlace* inside : places_in(range)) gain += inside->expected_ns;
@@ -98,25 +100,32 @@ class Collector {
     return list;
   }
 
+  /// Those that begin in the range, in the order in which they were found.
+  std::vector<const FoundPlace*> places_from(AtomRange range) const {
+    std::vector<const FoundPlace*> found;
+    for (std::size_t a = range.begin; a < range.end; ++a)
+      for (const std::size_t place : by_begin_[a]) found.push_back(&places_[place]);
+    std::ranges::sort(found);  // they lie in one list
+    return found;
+  }
+
   std::vector<const FoundPlace*> places_in(AtomRange range) const {
-    std::vector<const FoundPlace*> inside;
-    for (const FoundPlace& each : places_)
-      if (range.begin <= each.hull.begin && each.hull.end <= range.end) inside.push_back(&each);
+    std::vector<const FoundPlace*> inside = places_from(range);
+    std::erase_if(inside, [&](const FoundPlace* each) { return each->hull.end > range.end; });
     return inside;
   }
 
   void add_instance(AtomRange range) {
     const graph::Subgraph subgraph =
-        graph::subgraph_of(graph_, readers_, graph::nodes_of(atoms_, range));
-    graph::CanonicalForm form = graph::canonical_form(graph_, readers_, subgraph);
+        graph::subgraph_of(graph_, graph::nodes_of(atoms_, range));
+    graph::CanonicalForm form = graph::canonical_form(graph_, subgraph);
     const bank::TaskKey key = compiler::subgraph_key(form, soc_);
-    auto task = std::ranges::find(tasks_, key.description,
-                                  [](const SubgraphTask& t) { return t.key.description; });
-    if (task == tasks_.end()) {
-      tasks_.push_back({.key = key, .places = canonical_places(range, form)});
-      task = std::prev(tasks_.end());
-      task->type_text = type_text(subgraph);
-    }
+    const auto [known, is_new] = task_of_.try_emplace(key.description, tasks_.size());
+    if (is_new)
+      tasks_.push_back({.key = key,
+                        .places = canonical_places(range, form),
+                        .type_text = type_text(subgraph)});
+    SubgraphTask* const task = &tasks_[known->second];
     std::vector<std::string> names;
     for (const NodeId id : subgraph.nodes) {
       names.push_back(graph_.nodes[id].name);
@@ -157,8 +166,9 @@ class Collector {
   const compiler::Soc& soc_;
   const std::function<double(const graph::Node&)>& node_ns_;
   const std::vector<std::vector<NodeId>> atoms_;
-  const std::vector<std::vector<NodeId>> readers_;
   std::vector<FoundPlace> places_;
+  std::vector<std::vector<std::size_t>> by_begin_;  ///< by atom: places whose hull begins there
+  std::map<std::string, std::size_t> task_of_;      ///< by description
   std::vector<SubgraphTask> tasks_;
 };
 

@@ -69,7 +69,7 @@ TEST(MixedPrecision, TasksThatMayRoundHaveKeysOfTheirOwn) {
   graph::Graph graph = product_graph();
   const graph::NodeId product = graph::bf16_candidates(graph).at(0);
   const auto exact = compiler::key_of(compiler::task_of(graph, product), soc);
-  graph::allow_bf16(graph.nodes[product]);
+  graph::allow_bf16(*graph.edit(product));
   EXPECT_NE(compiler::key_of(compiler::task_of(graph, product), soc).description,
             exact.description);
 }
