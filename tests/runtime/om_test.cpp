@@ -143,7 +143,8 @@ TEST(Om, RefusesTrailingBytes) {
 
 /// Older compilers listed steps that ran side by side; one after another they give the same.
 TEST(Om, ReadsTheStepsOfAnOlderCompilersGroups) {
-  std::vector<OmSection> sections = read_container(small_om().serialize(), "test.om");
+  const std::string whole = small_om().serialize();
+  std::vector<OmSection> sections = read_container(whole, "test.om");
   std::string graph;
   for (OmSection& section : sections) {
     if (section.kind != SectionKind::kGraph) continue;
