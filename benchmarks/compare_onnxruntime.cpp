@@ -20,7 +20,7 @@
 #include "graph/passes.h"
 #include "runtime/executor.h"
 #include "tools/common/banks.h"
-#include "tuner/mixed_precision.h"
+#include "tuner/precision/mixed_precision.h"
 
 namespace aoe::benchmarks {
 namespace {

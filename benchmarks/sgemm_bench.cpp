@@ -20,11 +20,11 @@
 #include "tests/compiler/shape_line.h"
 #include "tools/common/flags.h"
 #include "tools/common/tool.h"
-#include "tuner/sampler.h"
-#include "tuner/search.h"
-#include "tuner/statistics.h"
-#include "tuner/worker.h"
-#include "tuner/worker_measurer.h"
+#include "tuner/measure/statistics.h"
+#include "tuner/measure/worker.h"
+#include "tuner/measure/worker_measurer.h"
+#include "tuner/search/sampler.h"
+#include "tuner/search/search.h"
 
 namespace aoe::tuner {
 namespace {

@@ -18,12 +18,12 @@
 #include "graph/passes.h"
 #include "tools/common/flags.h"
 #include "tools/common/tool.h"
-#include "tuner/cache_state.h"
-#include "tuner/model_bench.h"
-#include "tuner/neighbours.h"
-#include "tuner/search.h"
-#include "tuner/statistics.h"
-#include "tuner/task_list.h"
+#include "tuner/measure/cache_state.h"
+#include "tuner/measure/model_bench.h"
+#include "tuner/measure/statistics.h"
+#include "tuner/search/search.h"
+#include "tuner/tasks/neighbours.h"
+#include "tuner/tasks/task_list.h"
 
 namespace aoe::tuner {
 namespace {

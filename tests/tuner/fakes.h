@@ -7,8 +7,8 @@
 #include <random>
 
 #include "compiler/impl.h"
-#include "tuner/measurer.h"
-#include "tuner/task_list.h"
+#include "tuner/measure/measurer.h"
+#include "tuner/tasks/task_list.h"
 
 namespace aoe::tuner::tests {
 

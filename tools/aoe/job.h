@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "tuner/job_journal.h"
+#include "tuner/session/job_journal.h"
 #include "tuner/tuner.h"
 
 namespace aoe::tools {

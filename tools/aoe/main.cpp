@@ -15,16 +15,16 @@
 #include "tools/aoe/report.h"
 #include "tools/aoe/scratch_directory.h"
 #include "tools/aoe/settings.h"
-#include "tools/common/stop_signals.h"
 #include "tools/common/banks.h"
 #include "tools/common/float16_choice.h"
 #include "tools/common/model_graph.h"
+#include "tools/common/stop_signals.h"
 #include "tools/common/tool.h"
-#include "tuner/machine_load.h"
-#include "tuner/mixed_precision.h"
-#include "tuner/subgraph_tuner.h"
-#include "tuner/worker.h"
-#include "tuner/worker_measurer.h"
+#include "tuner/measure/machine_load.h"
+#include "tuner/measure/worker.h"
+#include "tuner/measure/worker_measurer.h"
+#include "tuner/precision/mixed_precision.h"
+#include "tuner/tuner.h"
 
 namespace aoe::tools {
 namespace {
@@ -142,7 +142,8 @@ ExitCode tune(const po::variables_map& flags) {
   job->place(settings.tuning, settings.om_suffix);
   warn_of_load();
   make_directory(settings.tuning.tuned_om_path.parent_path());
-  remove_abandoned_scratch(settings.tuning.work_directory.parent_path().parent_path().parent_path());
+  remove_abandoned_scratch(
+      settings.tuning.work_directory.parent_path().parent_path().parent_path());
   const ScratchDirectory scratch(settings.tuning.work_directory);
   tuner::WorkerMeasurer measurer({.soc = settings.tuning.soc,
                                   .policy = settings.tuning.policy.measure,

@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "tuner/op_filter.h"
+#include "tuner/tasks/op_filter.h"
 
 namespace aoe::tools {
 

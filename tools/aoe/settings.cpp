@@ -15,7 +15,7 @@
 #include "tools/common/environment.h"
 #include "tools/common/flags.h"
 #include "tools/common/output_path.h"
-#include "tuner/aoe_result.h"
+#include "tuner/result/aoe_result.h"
 
 namespace aoe::tools {
 namespace fs = std::filesystem;

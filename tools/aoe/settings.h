@@ -7,7 +7,7 @@
 #include <string>
 
 #include "tools/common/model_flags.h"
-#include "tuner/job_journal.h"
+#include "tuner/session/job_journal.h"
 #include "tuner/tuner.h"
 
 namespace aoe::tools {

@@ -19,7 +19,7 @@
 #include "tools/common/model_graph.h"
 #include "tools/common/single_op.h"
 #include "tools/common/tool.h"
-#include "tuner/mixed_precision.h"
+#include "tuner/precision/mixed_precision.h"
 
 namespace aoe::tools {
 namespace {

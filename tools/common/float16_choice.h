@@ -7,7 +7,7 @@
 
 #include "base/log.h"
 #include "tools/common/model_graph.h"
-#include "tuner/mixed_precision.h"
+#include "tuner/precision/mixed_precision.h"
 
 namespace aoe::tools {
 

@@ -1,0 +1,85 @@
+// Medians and paired verdicts on known distributions.
+#include "tuner/measure/statistics.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+#include "base/check.h"
+
+namespace aoe::tuner {
+namespace {
+
+TEST(Median, OfOddAndEvenCounts) {
+  EXPECT_EQ(median(std::vector<double>{3, 1, 2}), 2);
+  EXPECT_EQ(median(std::vector<double>{4, 1, 3, 2}), 2.5);
+  EXPECT_THROW((void)median(std::vector<double>{}), InternalError);
+}
+
+std::string verdict(const std::vector<double>& before, const std::vector<double>& after) {
+  return compare_pairs(before, after, 0.005).verdict;
+}
+
+TEST(ComparePairs, ClearCases) {
+  const std::vector<double> slow(15, 200.0);
+  const std::vector<double> fast(15, 100.0);
+  EXPECT_EQ(verdict(slow, fast), "faster");
+  EXPECT_EQ(verdict(fast, slow), "slower");
+  EXPECT_EQ(verdict(slow, slow), "same");
+  EXPECT_DOUBLE_EQ(compare_pairs(slow, fast, 0).speedup, 2);
+}
+
+TEST(ComparePairs, FewPairsProveNothing) {
+  EXPECT_EQ(verdict({200, 200, 200, 200, 200}, {100, 100, 100, 100, 100}), "ambiguous");
+  EXPECT_EQ(verdict({200, 200, 200, 200, 200, 200}, {100, 100, 100, 100, 100, 100}), "faster");
+  EXPECT_EQ(verdict({}, {}), "ambiguous");
+}
+
+TEST(ComparePairs, WildSamplesDoNotDecide) {
+  std::vector<double> before(15, 100.0);
+  std::vector<double> after(15, 90.0);
+  for (int i = 0; i < 3; ++i)
+    after[static_cast<std::size_t>(4 * i)] = 5000;  // somebody else used the machine
+  EXPECT_EQ(verdict(before, after), "faster");
+}
+
+TEST(ComparePairs, IntervalCoversTheTruthAsOftenAsItSays) {
+  std::mt19937_64 random(7);
+  std::lognormal_distribution<double> noise(0, 0.1);
+  int covered = 0;
+  constexpr int kRuns = 400;
+  for (int run = 0; run < kRuns; ++run) {
+    std::vector<double> before;
+    std::vector<double> after;
+    for (int i = 0; i < 21; ++i) {
+      before.push_back(120 * noise(random));
+      after.push_back(100 * noise(random));
+    }
+    const Comparison c = compare_pairs(before, after, 0);
+    covered += c.low <= 1.2 && 1.2 <= c.high ? 1 : 0;
+    EXPECT_LE(c.low, c.speedup);
+    EXPECT_LE(c.speedup, c.high);
+  }
+  EXPECT_GE(covered, 0.93 * kRuns) << "seed 7";
+}
+
+TEST(ComparePairs, NoiseAloneIsRarelyCalledAGain) {
+  std::mt19937_64 random(11);
+  std::lognormal_distribution<double> noise(0, 0.1);
+  int false_gains = 0;
+  constexpr int kRuns = 400;
+  for (int run = 0; run < kRuns; ++run) {
+    std::vector<double> before;
+    std::vector<double> after;
+    for (int i = 0; i < 21; ++i) {
+      before.push_back(100 * noise(random));
+      after.push_back(100 * noise(random));
+    }
+    false_gains += verdict(before, after) == "faster" ? 1 : 0;
+  }
+  EXPECT_LE(false_gains, 0.03 * kRuns) << "seed 11";
+}
+
+}  // namespace
+}  // namespace aoe::tuner

@@ -1,0 +1,54 @@
+// Which subgraphs of a model are tuned.
+#include "tuner/tasks/subgraph_list.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/graph/model_text.h"
+#include "tests/tuner/fakes.h"
+
+namespace aoe::tuner {
+namespace {
+
+/// A fork and its join between rows of convolutions: several ways to cut it.
+graph::Graph forked_model() {
+  return aoe::tests::import_text(R"(
+    g (float[1,16,96,96] x) => (float[1,16,96,96] y)
+      <float[64,16,1,1] w1, float[64,1,3,3] w2, float[32,64,1,1] w3, float[32,64,1,1] w4,
+       float[64,1,3,3] w5, float[16,64,1,1] w6> {
+        a = Conv (x, w1)
+        b = Conv <group = 64, pads = [1,1,1,1]> (a, w2)
+        c = Conv (b, w3)
+        d = Conv (b, w4)
+        e = Concat <axis = 1> (c, d)
+        f = Conv <group = 64, pads = [1,1,1,1]> (e, w5)
+        y = Conv (f, w6)
+      })");
+}
+
+TEST(SubgraphList, CutsTheModelAlikeWhateverItsTimes) {
+  const graph::Graph graph = forked_model();
+  const auto cut = [&](const std::function<double(const graph::Node&)>& node_ns) {
+    std::vector<std::string> keys;
+    for (const SubgraphTask& task : collect_subgraphs(graph, tests::fake_soc(), node_ns))
+      keys.push_back(task.key.description);
+    return keys;
+  };
+  const auto keys = cut([](const graph::Node&) { return 1e5; });
+  EXPECT_FALSE(keys.empty());
+  EXPECT_EQ(cut([](const graph::Node&) { return 1.0; }), keys);
+  EXPECT_EQ(cut([](const graph::Node& node) { return node.op.type == "ConcatV2" ? 1e9 : 10; }),
+            keys);
+}
+
+TEST(SubgraphList, WeighsTasksByMeasuredTimes) {
+  double sum_ns = 0;
+  for (const SubgraphTask& task :
+       collect_subgraphs(forked_model(), tests::fake_soc(), [](const graph::Node&) { return 7.0; })) {
+    EXPECT_EQ(task.model_ns, 7.0 * static_cast<double>(task.nodes[0].size()));
+    sum_ns += task.model_ns;
+  }
+  EXPECT_GT(sum_ns, 0);
+}
+
+}  // namespace
+}  // namespace aoe::tuner

@@ -1,0 +1,82 @@
+// Timings: their medians and their JSON.
+#include "tuner/measure/measurer.h"
+
+#include <array>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "tuner/measure/statistics.h"
+
+namespace aoe::tuner {
+using nlohmann::json;
+namespace {
+constexpr std::array<std::string_view, 8> kOutcomeNames = {
+    "ok",     "compile_error", "crashed",      "timeout",
+    "killed", "out_of_memory", "wrong_result", "stopped"};
+}
+
+std::string_view name(Outcome outcome) {
+  return kOutcomeNames[static_cast<std::size_t>(outcome)];
+}
+
+std::optional<Outcome> outcome_from_name(std::string_view name) {
+  for (std::size_t i = 0; i < kOutcomeNames.size(); ++i)
+    if (kOutcomeNames[i] == name) return static_cast<Outcome>(i);
+  return std::nullopt;
+}
+
+Timing Timing::failure(Outcome outcome, std::string cause) {
+  return {outcome, std::move(cause), {}, false};
+}
+
+double Timing::median_ns() const {
+  if (!ok() || samples_ns.empty()) return std::numeric_limits<double>::infinity();
+  return median(samples_ns);
+}
+
+json to_json(const Timing& timing) {
+  return {{"outcome", name(timing.outcome)},
+          {"cause", timing.cause},
+          {"samples_ns", timing.samples_ns},
+          {"dropped", timing.dropped}};
+}
+
+Timing timing_from_json(const json& j) {
+  const auto outcome = outcome_from_name(j.at("outcome").get<std::string>());
+  AOE_CHECK(outcome.has_value(), "a timing without a known outcome");
+  return {*outcome, j.at("cause"), j.at("samples_ns"), j.at("dropped")};
+}
+
+json to_json(const ModelTiming& timing) {
+  json steps = json::array();
+  for (const StepTiming& step : timing.steps)
+    steps.push_back({{"node", step.node},
+                     {"is_conversion", step.is_conversion},
+                     {"samples_ns", step.samples_ns}});
+  return {{"samples_ns", timing.samples_ns}, {"steps", std::move(steps)}};
+}
+
+ModelTiming model_timing_from_json(const json& j) {
+  ModelTiming timing{j.at("samples_ns"), {}};
+  for (const json& step : j.at("steps"))
+    timing.steps.push_back({step.at("node"), step.at("is_conversion"), step.at("samples_ns")});
+  return timing;
+}
+
+std::string to_text(const compiler::Schedule& schedule) {
+  std::string text;
+  for (const auto& [axis, value] : schedule)
+    text += (text.empty() ? "" : ",") + axis + "=" + std::to_string(value);
+  return text;
+}
+
+std::string to_text(const compiler::Candidate& candidate) {
+  return std::string(candidate.impl->name()) + "/" + candidate.format.name + "/" +
+         to_text(candidate.schedule);
+}
+
+std::string to_text(const bank::Strategy& s) {
+  return s.impl + "/" + s.format + "/" + to_text(s.schedule);
+}
+
+}  // namespace aoe::tuner

@@ -1,0 +1,101 @@
+// Measurer: how fast candidates are. The tuner asks; the answer comes from a worker process
+// (worker_measurer.h) or, in tests, from a formula. A candidate that fails is an answer like any
+// other: an Outcome and its cause.
+//
+// Every time is a difference of recorder ticks of the op's own task event: format conversions
+// around it do not count.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "compiler/impl.h"
+#include "compiler/task.h"
+#include "tuner/policy.h"
+
+namespace aoe::tuner {
+
+enum class Outcome {
+  kOk,
+  kCompileError,
+  kCrashed,
+  kTimeout,
+  kKilled,       ///< from outside: by the system short of memory, or by a person; twice in a row
+  kOutOfMemory,  ///< of the worker's own limit
+  kWrongResult,
+  kStopped,
+};
+/// "ok", "compile_error", "crashed", "timeout", "killed", "out_of_memory", "wrong_result", "stopped"
+std::string_view name(Outcome outcome);
+std::optional<Outcome> outcome_from_name(std::string_view name);
+
+struct Timing {
+  Outcome outcome = Outcome::kOk;
+  std::string cause;               ///< in words, when not ok
+  std::vector<double> samples_ns;  ///< one per run
+  bool dropped = false;  ///< given up early as clearly slower than the best; the few samples stand
+
+  static Timing failure(Outcome outcome, std::string cause);
+  bool ok() const { return outcome == Outcome::kOk; }
+  double median_ns() const;  ///< infinity when not ok
+};
+
+/// One op inside a model; samples of one index belong to one run of the model.
+struct StepTiming {
+  std::string node;
+  bool is_conversion = false;  ///< a TransData that the compiler put in
+  std::vector<double> samples_ns;
+};
+
+struct ModelTiming {
+  std::vector<double> samples_ns;
+  std::vector<StepTiming> steps;
+};
+
+class Measurer {
+ public:
+  virtual ~Measurer() = default;
+
+  /// What the model at hand calls for; not kAuto. Holds for all operators measured from now on.
+  virtual void set_weights_in(WeightsIn weights_in) = 0;
+
+  /// One Timing per candidate, in order. `best_ns`: the best of the task so far (infinity: none);
+  /// clearly slower ones are dropped. A verified output is the condition of kOk.
+  virtual std::vector<Timing> measure(const compiler::Task& task,
+                                      std::span<const compiler::Candidate> candidates,
+                                      double best_ns) = 0;
+
+  /// Interleaved: sample i of every candidate was taken in round i, so they can be compared in
+  /// pairs. Candidates that fail have no samples; the others have equally many.
+  virtual std::vector<Timing> race(const compiler::Task& task,
+                                   std::span<const compiler::Candidate> candidates) = 0;
+
+  /// Candidates of a subgraph, each an om; interleaved in the same way. Every output is compared
+  /// with what `reference` computes, an om of reference steps. What is converted at the border, for
+  /// the ND that a model's inputs and outputs are, does not count.
+  virtual std::vector<Timing> race_subgraphs(const std::filesystem::path& reference,
+                                             std::span<const std::filesystem::path> oms) = 0;
+
+  /// Whole models, interleaved in the same way. "No": one of them did not run, and why.
+  virtual Result<std::vector<ModelTiming>> run_models(
+      std::span<const std::filesystem::path> oms) = 0;
+};
+
+/// "a=1,b=2": the identity of a Schedule in sets and logs.
+std::string to_text(const compiler::Schedule& schedule);
+/// "impl/format/a=1,b=2"
+std::string to_text(const compiler::Candidate& candidate);
+std::string to_text(const bank::Strategy& strategy);
+
+nlohmann::json to_json(const Timing& timing);
+Timing timing_from_json(const nlohmann::json& json);
+nlohmann::json to_json(const ModelTiming& timing);
+ModelTiming model_timing_from_json(const nlohmann::json& json);
+
+}  // namespace aoe::tuner

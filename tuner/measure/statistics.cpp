@@ -1,0 +1,73 @@
+// Medians and the confidence interval of a median from order statistics.
+#include "tuner/measure/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "base/check.h"
+
+namespace aoe::tuner {
+namespace {
+
+double median_of_sorted(std::span<const double> sorted) {
+  const std::size_t middle = sorted.size() / 2;
+  return sorted.size() % 2 == 1 ? sorted[middle] : 0.5 * (sorted[middle - 1] + sorted[middle]);
+}
+
+/// Largest r with P(Binomial(n, 1/2) < r) <= 2.5%: the r-th smallest and r-th largest of n values
+/// enclose the median with 95% confidence. 0 when n is too small for that.
+int order_rank(int n) {
+  double probability = std::pow(0.5, n);  // of exactly k successes
+  double below = 0;
+  int rank = 0;
+  for (int k = 0; k < n; ++k) {
+    below += probability;
+    if (below > 0.025) break;
+    rank = k + 1;
+    probability *= static_cast<double>(n - k) / (k + 1);
+  }
+  return rank;
+}
+
+std::string verdict_of(const Comparison& c, double margin) {
+  if (c.low > 1 + margin) return "faster";
+  if (c.high < 1 - margin) return "slower";
+  if (c.low >= 1 - margin && c.high <= 1 + margin) return "same";
+  return "ambiguous";
+}
+
+}  // namespace
+
+double median(std::span<const double> values) {
+  AOE_CHECK(!values.empty(), "median of nothing");
+  std::vector<double> sorted(values.begin(), values.end());
+  std::ranges::sort(sorted);
+  return median_of_sorted(sorted);
+}
+
+Comparison compare_pairs(std::span<const double> before, std::span<const double> after,
+                         double margin) {
+  AOE_CHECK(before.size() == after.size(), "samples are not paired");
+  Comparison result;
+  result.verdict = "ambiguous";
+  if (before.empty()) return result;
+  std::vector<double> ratios;
+  ratios.reserve(before.size());
+  for (std::size_t i = 0; i < before.size(); ++i) ratios.push_back(before[i] / after[i]);
+  std::ranges::sort(ratios);
+
+  result.speedup = median_of_sorted(ratios);
+  const int rank = order_rank(static_cast<int>(ratios.size()));
+  if (rank == 0) {
+    result.low = ratios.front();
+    result.high = ratios.back();
+    return result;
+  }
+  result.low = ratios[static_cast<std::size_t>(rank - 1)];
+  result.high = ratios[ratios.size() - static_cast<std::size_t>(rank)];
+  result.verdict = verdict_of(result, margin);
+  return result;
+}
+
+}  // namespace aoe::tuner

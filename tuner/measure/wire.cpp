@@ -1,0 +1,89 @@
+// Length-prefixed CBOR over a socket.
+#include "tuner/measure/wire.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace aoe::tuner {
+using Clock = std::chrono::steady_clock;
+namespace {
+
+constexpr auto kStopPollInterval = std::chrono::milliseconds(100);
+/// No message comes near; a larger length is a garbled stream.
+constexpr std::uint64_t kMaxMessageBytes = 1u << 30;
+
+bool send_all(int fd, const void* bytes, std::size_t size) {
+  const char* next = static_cast<const char*>(bytes);
+  while (size > 0) {
+    const ssize_t sent = ::send(fd, next, size, MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) return false;
+    next += sent;
+    size -= static_cast<std::size_t>(sent);
+  }
+  return true;
+}
+
+ReceiveStatus wait_readable(int fd, std::optional<Clock::time_point> deadline,
+                            const std::stop_token& stop) {
+  for (;;) {
+    if (stop.stop_requested()) return ReceiveStatus::kStopped;
+    auto wait = kStopPollInterval;
+    if (deadline) {
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline - Clock::now());
+      if (left.count() <= 0) return ReceiveStatus::kTimeout;
+      wait = std::min(wait, left);
+    }
+    pollfd waiting{fd, POLLIN, 0};
+    const int ready = ::poll(&waiting, 1, static_cast<int>(wait.count()));
+    if (ready > 0) return ReceiveStatus::kMessage;
+    if (ready < 0 && errno != EINTR) return ReceiveStatus::kClosed;
+  }
+}
+
+ReceiveStatus receive_all(int fd, void* bytes, std::size_t size,
+                          std::optional<Clock::time_point> deadline, const std::stop_token& stop) {
+  char* next = static_cast<char*>(bytes);
+  while (size > 0) {
+    const ReceiveStatus status = wait_readable(fd, deadline, stop);
+    if (status != ReceiveStatus::kMessage) return status;
+    const ssize_t received = ::recv(fd, next, size, 0);
+    if (received < 0 && errno == EINTR) continue;
+    if (received <= 0) return ReceiveStatus::kClosed;
+    next += received;
+    size -= static_cast<std::size_t>(received);
+  }
+  return ReceiveStatus::kMessage;
+}
+
+}  // namespace
+
+bool send_message(int fd, const nlohmann::json& message) {
+  std::string bytes;
+  nlohmann::json::to_cbor(message, bytes);
+  const std::uint64_t size = bytes.size();
+  return send_all(fd, &size, sizeof size) && send_all(fd, bytes.data(), bytes.size());
+}
+
+ReceiveStatus receive_message(int fd, nlohmann::json& message,
+                              std::optional<Clock::time_point> deadline,
+                              const std::stop_token& stop) {
+  std::uint64_t size = 0;
+  ReceiveStatus status = receive_all(fd, &size, sizeof size, deadline, stop);
+  if (status != ReceiveStatus::kMessage) return status;
+  if (size > kMaxMessageBytes) return ReceiveStatus::kClosed;
+  std::string bytes(size, '\0');
+  status = receive_all(fd, bytes.data(), bytes.size(), deadline, stop);
+  if (status != ReceiveStatus::kMessage) return status;
+  message = nlohmann::json::from_cbor(bytes, true, false);
+  return message.is_object() ? ReceiveStatus::kMessage : ReceiveStatus::kClosed;
+}
+
+}  // namespace aoe::tuner

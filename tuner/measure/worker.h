@@ -1,0 +1,17 @@
+// The worker process: the program itself, started again in a hidden mode, that compiles and runs
+// candidates for its parent. Whatever a candidate does to it, the parent sees as a failed Timing.
+#pragma once
+
+#include "tuner/measure/op_bench.h"
+
+namespace aoe::tuner {
+
+inline constexpr const char* kWorkerArgument = "--measure-worker";
+inline constexpr int kWorkerSocket = 3;  ///< file descriptor the parent leaves open
+
+/// First thing in main() of a program that measures: when this process was started as a worker, it
+/// serves until the parent closes the socket, and exits. Otherwise it returns at once. Tests give a
+/// `build` of their own, with candidates that misbehave.
+void run_if_worker(int argc, char** argv, BuildOm build = build_op_om);
+
+}  // namespace aoe::tuner

@@ -1,0 +1,135 @@
+// posix_spawn of /proc/self/exe with a socket and a captured stderr.
+#include "tuner/measure/worker_process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "base/check.h"
+#include "base/error.h"
+#include "tuner/measure/worker.h"
+
+extern char** environ;
+
+namespace aoe::tuner {
+namespace {
+
+Error cannot_start(const char* step, int error) {
+  return {
+      ExitCode::kFailure,
+      fmt::format("the measuring process cannot be started ({}: {})", step, std::strerror(error)),
+      "", "free some memory or process slots"};
+}
+
+/// A process group of its own: Ctrl-C on the terminal reaches the parent, which decides.
+pid_t spawn(int socket, int stderr_file) {
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&files, stderr_file, STDERR_FILENO);
+  posix_spawn_file_actions_adddup2(&files, stderr_file, STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&files, socket, kWorkerSocket);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
+
+  std::string program = "aoe-worker";
+  std::string mode = kWorkerArgument;
+  char* const argv[] = {program.data(), mode.data(), nullptr};
+  pid_t pid = -1;
+  const int error = ::posix_spawn(&pid, "/proc/self/exe", &files, &attributes, argv, environ);
+  posix_spawn_file_actions_destroy(&files);
+  posix_spawnattr_destroy(&attributes);
+  if (error != 0) throw cannot_start("posix_spawn", error);
+  return pid;
+}
+
+}  // namespace
+
+WorkerProcess::WorkerProcess() {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    throw cannot_start("socketpair", errno);
+  // dup2 onto itself would keep close-on-exec: the worker must not be given descriptor 3 as it is.
+  const int theirs = ::fcntl(ends[1], F_DUPFD_CLOEXEC, kWorkerSocket + 1);
+  ::close(ends[1]);
+  socket_ = ends[0];
+  stderr_ = ::memfd_create("aoe-worker-stderr", MFD_CLOEXEC);
+  if (theirs < 0 || stderr_ < 0) throw cannot_start("memfd_create", errno);
+  pid_ = spawn(theirs, stderr_);
+  ::close(theirs);
+}
+
+WorkerProcess::~WorkerProcess() {
+  if (pid_ > 0) {
+    ::kill(pid_, SIGKILL);
+    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+  if (socket_ >= 0) ::close(socket_);
+  if (stderr_ >= 0) ::close(stderr_);
+}
+
+void WorkerProcess::send(const nlohmann::json& message) {
+  AOE_CHECK(pid_ > 0, "the worker is buried");
+  (void)send_message(socket_, message);
+}
+
+ReceiveStatus WorkerProcess::receive(nlohmann::json& message, std::chrono::duration<double> timeout,
+                                     const std::stop_token& stop) {
+  const auto deadline = std::chrono::steady_clock::now() +
+                        std::chrono::duration_cast<std::chrono::steady_clock::duration>(timeout);
+  return receive_message(socket_, message, deadline, stop);
+}
+
+Timing WorkerProcess::bury(ReceiveStatus last, std::chrono::duration<double> timeout) {
+  AOE_CHECK(pid_ > 0 && last != ReceiveStatus::kMessage, "the worker lives");
+  if (last != ReceiveStatus::kClosed) ::kill(pid_, SIGKILL);
+  int status = 0;
+  while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  }
+  pid_ = -1;
+  if (last == ReceiveStatus::kStopped)
+    return Timing::failure(Outcome::kStopped, "tuning was stopped");
+  if (last == ReceiveStatus::kTimeout)
+    return Timing::failure(Outcome::kTimeout,
+                           fmt::format("no result after {:.3g} s", timeout.count()));
+  const std::string words = last_words();
+  const std::string said = words.empty() ? "" : ": " + words;
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+    return Timing::failure(
+        Outcome::kKilled,
+        "killed from outside (SIGKILL: by the system when memory is short, or by hand)");
+  if (WIFSIGNALED(status))
+    return Timing::failure(Outcome::kCrashed,
+                           fmt::format("{}{}", ::strsignal(WTERMSIG(status)), said));
+  return Timing::failure(Outcome::kCrashed,
+                         fmt::format("worker ended with code {}{}", WEXITSTATUS(status), said));
+}
+
+std::string WorkerProcess::last_words() const {
+  constexpr off_t kMostBytes = 400;
+  const off_t size = ::lseek(stderr_, 0, SEEK_END);
+  const off_t begin = std::max<off_t>(0, size - kMostBytes);
+  std::string text(static_cast<std::size_t>(std::max<off_t>(0, size - begin)), '\0');
+  const ssize_t got = ::pread(stderr_, text.data(), text.size(), begin);
+  text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text.substr(text.rfind('\n') + 1);
+}
+
+}  // namespace aoe::tuner

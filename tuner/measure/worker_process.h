@@ -1,0 +1,43 @@
+// The parent's side of one worker process: start, talk, find out how it died, kill.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "tuner/measure/measurer.h"
+#include "tuner/measure/wire.h"
+
+namespace aoe::tuner {
+
+class WorkerProcess {
+ public:
+  /// Starts this program again as a worker. Throws Error(kFailure) when the system gives no
+  /// process.
+  WorkerProcess();
+  ~WorkerProcess();  ///< kills it
+  WorkerProcess(const WorkerProcess&) = delete;
+  WorkerProcess& operator=(const WorkerProcess&) = delete;
+
+  /// A worker that died meanwhile shows at the next receive().
+  void send(const nlohmann::json& message);
+  ReceiveStatus receive(nlohmann::json& message, std::chrono::duration<double> timeout,
+                        const std::stop_token& stop);
+
+  /// Ends the process if it still runs, and says what became of it: its signal or exit code, and
+  /// the last line it wrote.
+  Timing bury(ReceiveStatus last, std::chrono::duration<double> timeout);
+
+ private:
+  std::string last_words() const;
+
+  int socket_ = -1;
+  int stderr_ = -1;  ///< a file in memory
+  pid_t pid_ = -1;
+};
+
+}  // namespace aoe::tuner

@@ -1,0 +1,157 @@
+// AoeResult as JSON.
+#include "tuner/result/aoe_result.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <ctime>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+
+namespace aoe::tuner {
+using nlohmann::ordered_json;
+namespace {
+
+/// Numbers are written as they are printed, so that readers find the percentages by calculating
+/// them again.
+double rounded(double value, double decimals_factor) {
+  return std::round(value * decimals_factor) / decimals_factor;
+}
+double us(double value) {
+  return rounded(value, 1e3);
+}
+double ms(double value) {
+  return rounded(value, 1e6);
+}
+
+ordered_json to_json(const ModifiedOperator& op) {
+  ordered_json performance = ordered_json::object();
+  for (const ModeGain& gain : op.gains)
+    performance[gain.mode] = {
+        {"performance_before_tune(us)", us(gain.before_us)},
+        {"performance_after_tune(us)", us(gain.after_us)},
+        {"performance_improvement", improvement_percent(us(gain.before_us), us(gain.after_us))},
+        {"update_mode", gain.is_update ? "update" : "add"}};
+  ordered_json types = op.op_types;
+  if (op.op_types.size() == 1) types = op.op_types.front();
+  return {{"op_name", op.op_name}, {"op_type", types}, {"tune_performance", performance}};
+}
+
+/// The three keys that both sections begin with.
+ordered_json model_performance(std::optional<double> baseline_ms, std::optional<double> result_ms) {
+  ordered_json section = ordered_json::object();
+  if (baseline_ms) section["model_baseline_performance(ms)"] = ms(*baseline_ms);
+  if (result_ms) {
+    section["model_result_performance(ms)"] = ms(*result_ms);
+    section["model_performance_improvement"] =
+        improvement_percent(ms(baseline_ms.value_or(0)), ms(*result_ms));
+  }
+  return section;
+}
+
+ordered_json to_json(const RepoSummary& s) {
+  return {{"repo_add_num", s.add},           {"repo_hit_num", s.hit()},
+          {"repo_reserved_num", s.reserved}, {"repo_unsatisfied_num", s.unsatisfied},
+          {"repo_update_num", s.update},     {"total_num", s.total()}};
+}
+
+ordered_json opat_section(const AoeResult& result) {
+  ordered_json opat = model_performance(result.baseline_ms, result.result_ms);
+  opat["opat_tuning_result"] = text(result.state);
+  opat["repo_modified_operators"] = ordered_json::array();
+  for (const ModifiedOperator& op : result.modified)
+    opat["repo_modified_operators"].push_back(to_json(op));
+  opat["repo_summary"] = to_json(result.summary);
+  if (result.state == TuningState::kFailed)
+    opat["tuning_failed_operators"] = result.failed_operators;
+  return opat;
+}
+
+ordered_json to_json(const ModifiedSubgraph& subgraph) {
+  return {{"performance_before_tune(ms)", ms(subgraph.before_ms)},
+          {"performance_after_tune(ms)", ms(subgraph.after_ms)},
+          {"performance_improvement",
+           improvement_percent(ms(subgraph.before_ms), ms(subgraph.after_ms))},
+          {"repo_key", subgraph.repo_key},
+          {"rewrites", subgraph.rewrites}};
+}
+
+ordered_json sgat_section(const SubgraphResult& result) {
+  ordered_json sgat = model_performance(result.baseline_ms, result.result_ms);
+  ordered_json modified = ordered_json::object();
+  for (const ModifiedSubgraph& subgraph : result.modified)
+    modified[subgraph.is_update ? "update_repo_subgraphs" : "add_repo_subgraphs"].push_back(
+        to_json(subgraph));
+  sgat["repo_modified_subgraphs"] = modified;
+  sgat["repo_summary"] = to_json(result.summary);
+  return sgat;
+}
+
+}  // namespace
+
+std::string text(TuningState state) {
+  switch (state) {
+    case TuningState::kSuccessful:
+      return "tuning successful";
+    case TuningState::kFailed:
+      return "tuning failed";
+    case TuningState::kIncomplete:
+      break;
+  }
+  return "tuning incomplete";
+}
+
+ordered_json to_json(const AoeResult& result) {
+  ordered_json basic = {{"tuning_name", result.tuning_name}};
+  if (result.tuning_time_s) basic["tuning_time(s)"] = rounded(*result.tuning_time_s, 1e3);
+  basic["soc_version"] = result.soc_version;
+  basic["threads"] = result.threads;
+  basic["trials"] = result.trials;
+  if (!result.gears.empty()) basic["gears"] = result.gears;
+  if (!result.verdict.empty()) basic["verdict"] = result.verdict;
+  if (result.error_against_fp32) basic["error_against_fp32"] = *result.error_against_fp32;
+  ordered_json document = ordered_json::array();
+  document.push_back({{"basic", std::move(basic)}});
+  if (result.subgraphs) document.push_back({{"SGAT", sgat_section(*result.subgraphs)}});
+  if (result.has_tunable_operator) document.push_back({{"OPAT", opat_section(result)}});
+  return document;
+}
+
+void write_result(const AoeResult& result, const std::filesystem::path& path) {
+  write_file_atomically(
+      path, to_json(result).dump(4, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+}
+
+std::string improvement_percent(double before, double after) {
+  if (after == 0) return "0.00%";
+  const double hundredths = std::trunc((before - after) / after * 100 * 100);
+  return fmt::format("{:.2f}%", hundredths == 0 ? 0.0 : hundredths / 100);
+}
+
+std::string timestamp17(std::chrono::system_clock::time_point when) {
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(when);
+  const auto since_epoch = when.time_since_epoch();
+  const auto milliseconds =
+      std::chrono::duration_cast<std::chrono::milliseconds>(since_epoch).count() % 1000;
+  std::tm local{};
+  ::localtime_r(&seconds, &local);
+  char text[16];
+  std::strftime(text, sizeof text, "%Y%m%d%H%M%S", &local);
+  return fmt::format("{}{:03d}", text, milliseconds);
+}
+
+std::string now_utc() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  ::gmtime_r(&now, &utc);
+  char text[24];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return text;
+}
+
+std::string result_file_name(const std::string& timestamp, int pid) {
+  return fmt::format("aoe_result_opat_{}_pid{}.json", timestamp, pid);
+}
+
+}  // namespace aoe::tuner

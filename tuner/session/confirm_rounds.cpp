@@ -1,0 +1,92 @@
+// Rounds of compiling, measuring in the model, and demoting.
+#include "tuner/session/confirm_rounds.h"
+
+#include <optional>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "compiler/gear_split.h"
+
+namespace aoe::tuner {
+namespace {
+
+void set_untuned(Confirmation& c) {
+  c.tuned_ns = c.untuned_ns;
+  c.comparison = {.speedup = 1, .low = 1, .high = 1, .verdict = "same"};
+}
+
+bool is_untuned(const std::string& om, const ConfirmSetting& setting) {
+  return om.size() == std::filesystem::file_size(setting.untuned_om) &&
+         om == read_file(setting.untuned_om, ExitCode::kOm);
+}
+
+/// What two loads of the same om differ by is no verdict.
+void judge(Confirmation& c, const std::vector<ModelTiming>& timings,
+           const ConfirmSetting& setting) {
+  c.untuned_ns = median(timings[0].samples_ns);
+  if (is_untuned(c.om, setting)) return set_untuned(c);
+  c.tuned_ns = median(timings[1].samples_ns);
+  c.comparison =
+      compare_pairs(timings[0].samples_ns, timings[1].samples_ns, setting.policy.min_gain);
+}
+
+Result<std::vector<ModelTiming>> measure(const ConfirmSetting& setting, const std::string& om,
+                                         int round, Measurer& measurer) {
+  const auto path = setting.scratch_directory / ("tuned_" + std::to_string(round) + ".om");
+  write_file_atomically(path, om);
+  const std::filesystem::path both[] = {setting.untuned_om, path};
+  auto timings = measurer.run_models(both);
+  if (timings && setting.is_stopped()) return Unexpected("tuning was stopped");
+  return timings;
+}
+
+}  // namespace
+
+void keep_untuned(Confirmation& confirmation, std::string untuned_om,
+                  const std::set<std::string>& won) {
+  logger("tuner")->warn("the tuned model is not faster than the untuned one, which is kept");
+  confirmation.om = std::move(untuned_om);
+  confirmation.demoted.insert(won.begin(), won.end());
+  set_untuned(confirmation);
+}
+
+Result<Confirmation> confirm_in_rounds(
+    const ConfirmSetting& setting,
+    const std::function<ConfirmAttempt(const std::set<std::string>&)>& compile_without,
+    Measurer& measurer) {
+  std::optional<Confirmation> best;
+  std::set<std::string> demoted;
+  int round = 0;
+  while (round < setting.policy.rounds) {
+    ConfirmAttempt attempt = compile_without(demoted);
+    const auto timings = measure(setting, attempt.om, round, measurer);
+    if (!timings) return Unexpected(timings.error());
+    Confirmation now{.demoted = demoted, .om = std::move(attempt.om)};
+    judge(now, *timings, setting);
+    logger("tuner")->info("round={} untuned_ms={:.3f} tuned_ms={:.3f} verdict={} demoted={}", round,
+                          now.untuned_ns / 1e6, now.tuned_ns / 1e6, now.comparison.verdict,
+                          demoted.size());
+    ++round;
+    std::set<std::string> losers = attempt.losers((*timings)[0], (*timings)[1], now.comparison);
+    if (!best || now.comparison.speedup > best->comparison.speedup) best = std::move(now);
+    const std::size_t known = demoted.size();
+    demoted.merge(losers);
+    if (demoted.size() == known) break;
+  }
+  // The best of several rounds flatters itself: the figure that is reported is measured anew.
+  if (round > 1) {
+    const auto again = measure(setting, best->om, round, measurer);
+    if (!again) return Unexpected(again.error());
+    judge(*best, *again, setting);
+  }
+  return std::move(*best);
+}
+
+std::string om_file_of(const Confirmation& confirmed, const std::string& model,
+                       const Gears& gears) {
+  if (gears.empty()) return confirmed.om;
+  return compiler::om_file(runtime::Om::parse(confirmed.om, nullptr, model), gears);
+}
+
+}  // namespace aoe::tuner

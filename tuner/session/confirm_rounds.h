@@ -1,0 +1,58 @@
+// Confirmation in the whole model, where caches and neighbours are what they are: rounds of
+// compiling, measuring against the untuned model, and taking back what loses. The same for
+// operators (confirm.h) and subgraphs (subgraph_confirm.h), which say what an om is made of and
+// who is slow in it.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/gears.h"
+#include "tuner/measure/measurer.h"
+#include "tuner/measure/statistics.h"
+
+namespace aoe::tuner {
+
+struct Confirmation {
+  double untuned_ns = 0;  ///< medians of the round that decided
+  double tuned_ns = 0;
+  Comparison comparison;
+  std::set<std::string> demoted;  ///< descriptions of what the chosen om leaves as it was
+  std::string om;                 ///< the tuned model, serialized
+};
+
+/// One om to measure, and who is to be taken back behind it: given the timings of the untuned
+/// model and of this one, and what they say of the whole.
+struct ConfirmAttempt {
+  std::string om;
+  std::function<std::set<std::string>(const ModelTiming& untuned, const ModelTiming& tuned,
+                                      const Comparison& whole)>
+      losers;
+};
+
+struct ConfirmSetting {
+  std::filesystem::path untuned_om;
+  std::filesystem::path scratch_directory;  ///< for the oms under test
+  const ConfirmPolicy& policy;
+  std::function<bool()> is_stopped;
+};
+
+/// Goes on until nothing loses or the rounds are used up; the fastest of the rounds counts.
+/// `compile_without` makes the om that leaves the demoted as they were. "No": a model did not run,
+/// or the run was stopped.
+Result<Confirmation> confirm_in_rounds(
+    const ConfirmSetting& setting,
+    const std::function<ConfirmAttempt(const std::set<std::string>& demoted)>& compile_without,
+    Measurer& measurer);
+
+/// For a model that is not faster than what it should replace: everything of `won` is demoted.
+void keep_untuned(Confirmation& confirmation, std::string untuned_om,
+                  const std::set<std::string>& won);
+
+/// The bytes of the tuned om's file: split when it has gears.
+std::string om_file_of(const Confirmation& confirmed, const std::string& model, const Gears& gears);
+
+}  // namespace aoe::tuner

@@ -1,0 +1,71 @@
+// PlanBench: compiles and measures rewrite plans of one subgraph, and records each measurement.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bank/knowledge_bank.h"
+#include "compiler/compiler.h"
+#include "tuner/measure/measurer.h"
+#include "tuner/measure/statistics.h"
+#include "tuner/search/plan_search.h"
+#include "tuner/session/run.h"
+#include "tuner/tasks/subgraph_list.h"
+
+namespace aoe::tuner {
+
+struct PlanBenchContext {
+  const graph::Graph& graph;
+  compiler::CompileOptions compile;  ///< with the operators' strategies
+  std::string policy_text;           ///< Baseline::policy_text
+  const TuneOptions& options;
+};
+
+/// The first instance of a subgraph as a graph of its own, with a plan applied; its nodes have the names that they have in
+/// the model. "No": the plan does not fit.
+Result<graph::Graph> part_with_plan(const graph::Graph& model, const SubgraphTask& task,
+                                    const graph::RewritePlan& plan);
+/// How such a part is compiled: what converts at its border decides nothing.
+compiler::CompileOptions options_of_part(const graph::Graph& part, const PlanBenchContext& context);
+
+/// How the graph bank stores a plan; without a verdict.
+bank::Strategy strategy_of(const PlanTrial& trial, const PlanBenchContext& context);
+
+class PlanBench {
+ public:
+  /// A plan that is among `records` is not measured again.
+  PlanBench(const SubgraphTask& task, PlanBenchContext context, Measurer& measurer,
+            const std::vector<bank::Record>& records);
+
+  /// Compiles the subgraph as it is, and by reference steps; "no": it does not compile.
+  Result<void> prepare();
+  /// Against the subgraph as it is. A plan that changes nothing in the om is not timed.
+  PlanTrial measure(const graph::RewritePlan& plan);
+
+  /// Compiles the subgraph with the plan, as the strategies are now. "No": it does not compile.
+  Result<void> write(const graph::RewritePlan& plan, const std::filesystem::path& om) const;
+  /// Two oms of the subgraph, paired. "No": one of them does not run.
+  Result<Comparison> compare(const std::filesystem::path& before,
+                             const std::filesystem::path& after);
+
+  std::vector<bank::NewRecord> take_records() { return std::move(records_); }
+  int measured() const { return measured_; }  ///< trials that were not recalled
+
+ private:
+  void write_om(const graph::Graph& graph, const compiler::CompileOptions& options,
+                const std::filesystem::path& path) const;
+  std::pair<Timing, Timing> race(const std::filesystem::path& a, const std::filesystem::path& b);
+
+  const SubgraphTask& task_;
+  const PlanBenchContext context_;
+  Measurer& measurer_;
+  const std::filesystem::path reference_om_, before_om_, after_om_;
+  std::map<std::string, bank::Record> recalled_;  ///< by plan
+  std::vector<bank::NewRecord> records_;
+  int measured_ = 0;
+};
+
+}  // namespace aoe::tuner

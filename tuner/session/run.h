@@ -1,0 +1,104 @@
+// A tuning run from outside: what it is told, what it says on the way, and how it ended.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/gears.h"
+#include "compiler/graph_strategies.h"
+#include "compiler/soc.h"
+#include "graph/graph.h"
+#include "tuner/policy.h"
+#include "tuner/result/aoe_result.h"
+#include "tuner/tasks/op_filter.h"
+
+namespace aoe::tuner {
+
+class JobJournal;  // job_journal.h
+
+enum class Stage { kBaseline, kSearch, kConfirm, kDone };
+
+/// Told on each step; for progress displays.
+struct Progress {
+  Stage stage = Stage::kBaseline;
+  int tasks_done = 0;
+  int tasks_total = 0;
+  std::string op_name;  ///< the task at hand: its first op, "Conv2D+Relu", "1x64x56x56"
+  std::string op_type;
+  std::string shape;
+  double default_ns = 0;  ///< 0: not known yet
+  double best_ns = 0;
+  int trials = 0;  ///< of this task
+  double elapsed_s = 0;
+  double remaining_s = 0;  ///< estimate; 0: none yet
+};
+
+struct TuneOptions {
+  compiler::Soc soc;
+  Policy policy;
+  OpFilter filter;
+  bool repeat_tune = false;  ///< REPEAT_TUNE: tune what the bank already knows, too
+  bool reload = false;       ///< take measurements of an interrupted run from the bank's records
+  /// Written as the run goes on, unless it is nullptr. What it knew when it was opened is part of
+  /// this run: not done again, and counted (times, trials, tasks).
+  JobJournal* journal = nullptr;
+  std::uint64_t seed = 1;
+  /// Of the whole run; 0: no limit. A trial is a candidate measured in a search: the races that
+  /// close searches repeat measurements and are none. With `reload`, recalled ones count as well.
+  std::int64_t max_trials = 0;
+  int compile_threads = 1;
+  /// The same model in float32: as it was before choose_bf16(), or without products of bytes. With it, the tuned om's error
+  /// against it is measured and reported.
+  const graph::Graph* full_precision = nullptr;
+  /// When the graph is that of several gears (graph/gears.h): the tuned om is split into them. The
+  /// model's times are those of one inference of each gear, one after the other.
+  Gears gears;
+  /// What the graph bank has done to the graph; for the om's tuning section.
+  std::vector<compiler::AppliedSubgraph> subgraphs = {};
+  std::string tuning_name;  ///< in the result file
+  std::filesystem::path result_path;
+  std::filesystem::path work_directory;  ///< for the oms that are measured; exists
+  std::filesystem::path tuned_om_path;   ///< written at the end
+  std::stop_token stop;                  ///< ends the run soon, with what was won
+  std::function<void(const Progress&)> on_progress;
+};
+
+/// A task whose strategy is in the bank now; one line of the before/after table.
+struct TaskGain {
+  std::string op_name;
+  std::string op_type;
+  std::string shape;
+  int count = 1;         ///< how many ops of the model share it
+  std::string strategy;  ///< "direct NC1HWC0"
+  double before_ns = 0;
+  double after_ns = 0;
+};
+
+/// What a bank that failed did not take.
+struct RescuedBank {
+  std::filesystem::path file;  ///< for `aoe_bank import`
+  std::string cause;
+};
+
+struct TuneOutcome {
+  TuningState state = TuningState::kIncomplete;
+  double baseline_ms = 0;  ///< medians of the paired measurement; 0 when it was not reached
+  double result_ms = 0;
+  std::string
+      verdict;  ///< of the tuned om against the untuned one: faster, same, slower, ambiguous
+  std::optional<double> error_against_fp32;  ///< see mixed_precision.h
+  std::vector<TaskGain> gains;               ///< by gain in the whole model, largest first
+  std::vector<std::string> failed_ops;
+  int tasks = 0;
+  int settled = 0;          ///< tasks not searched again: the bank knows how they ended
+  std::int64_t trials = 0;  ///< made by this run; at most max_trials
+  bool om_written = false;
+  std::vector<RescuedBank> rescued;  ///< empty: the banks have it all
+};
+
+}  // namespace aoe::tuner

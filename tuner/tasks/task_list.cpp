@@ -1,0 +1,109 @@
+// Collects the distinct tasks of a graph.
+#include "tuner/tasks/task_list.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "tuner/search/sampler.h"
+
+namespace aoe::tuner {
+using compiler::Candidate;
+using compiler::NodeReport;
+namespace {
+
+/// An Impl whose own estimate is this many times the best one's is not worth running: the plain
+/// reference takes seconds for what others do in a millisecond.
+constexpr double kMostRaceRatio = 30;
+
+std::vector<Candidate> without_hopeless(std::vector<Candidate> candidates,
+                                        const compiler::Task& task, const compiler::Soc& soc) {
+  double best_ns = std::numeric_limits<double>::infinity();
+  for (const Candidate& c : candidates)
+    best_ns = std::min(best_ns, c.impl->estimate_ns(task, c.format, soc));
+  std::erase_if(candidates, [&](const Candidate& c) {
+    return c.impl->estimate_ns(task, c.format, soc) > kMostRaceRatio * best_ns;
+  });
+  return candidates;
+}
+
+/// The candidate that the compiler took by itself; nullopt for a node that runs no kernel.
+std::optional<Candidate> candidate_of(const NodeReport& report, const std::vector<Candidate>& all) {
+  for (const Candidate& c : all)
+    if (c.impl->name() == report.impl && c.format.name == report.format)
+      return Candidate{c.impl, c.format, report.schedule};
+  return std::nullopt;
+}
+
+bool has_choice(const TuningTask& t, const compiler::Soc& soc) {
+  if (t.heuristics.size() > 1) return true;
+  return std::ranges::any_of(t.heuristics, [&](const Candidate& c) {
+    return point_count(c.impl->space(t.task, c.format, soc)) > 1;
+  });
+}
+
+}  // namespace
+
+std::string TuningTask::type_text() const {
+  std::string text;
+  for (const std::string& type : op_types) text += (text.empty() ? "" : "+") + type;
+  return text;
+}
+
+std::string TuningTask::shape_text() const {
+  std::string text = task.inputs.empty() ? "" : to_string(task.in(0).shape);
+  if (!task.outputs.empty()) text += " -> " + to_string(task.out().shape);
+  return text;
+}
+
+std::optional<TuningTask> tuning_task(const graph::Graph& graph, graph::NodeId id,
+                                      const NodeReport& report, const compiler::Soc& soc) {
+  const graph::Node& node = graph.nodes[static_cast<std::size_t>(id)];
+  TuningTask t{.task = compiler::task_of(graph, id)};
+  if (!t.task.is_static()) return std::nullopt;
+  const std::vector<Candidate> all = compiler::default_candidates(t.task, soc);
+  const std::optional<Candidate> by_default = candidate_of(report, all);
+  if (!by_default) return std::nullopt;
+  t.key = compiler::key_of(t.task, soc);
+  t.default_candidate = *by_default;
+  t.heuristics = without_hopeless(all, t.task, soc);
+  if (!has_choice(t, soc)) return std::nullopt;
+  t.nodes = {node.name};
+  t.op_types = reference::op_types(node.op);
+  return t;
+}
+
+std::vector<TuningTask> collect_tasks(const graph::Graph& graph,
+                                      const compiler::Compilation& untuned,
+                                      const compiler::Soc& soc, const OpFilter& filter) {
+  std::map<std::string, const NodeReport*> report_of;
+  for (const NodeReport& report : untuned.nodes) report_of[report.node] = &report;
+  for (const runtime::OmStep& step : untuned.om.steps)
+    if (step.kind == runtime::StepKind::kNone)
+      report_of.erase(step.name);  // shares its input's memory
+
+  std::vector<TuningTask> tasks;
+  std::map<std::string, std::size_t> index_of;  // by description
+  std::set<std::string> seen;                   // descriptions
+  for (const graph::NodeId id : graph.topological_order()) {
+    const graph::Node& node = graph.nodes[static_cast<std::size_t>(id)];
+    const auto report = report_of.find(node.name);
+    if (report == report_of.end()) continue;
+    if (!filter.passes(node.name, reference::op_types(node.op))) continue;
+
+    const std::string description = compiler::key_of(compiler::task_of(graph, id), soc).description;
+    if (const auto known = index_of.find(description); known != index_of.end()) {
+      tasks[known->second].nodes.push_back(node.name);
+      continue;
+    }
+    if (!seen.insert(description).second) continue;
+    std::optional<TuningTask> task = tuning_task(graph, id, *report->second, soc);
+    if (!task) continue;
+    index_of[description] = tasks.size();
+    tasks.push_back(std::move(*task));
+  }
+  return tasks;
+}
+
+}  // namespace aoe::tuner
