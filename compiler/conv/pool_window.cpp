@@ -22,6 +22,17 @@ TapRange taps_inside(const reference::WindowAxis& axis, std::int64_t o) {
   return range;
 }
 
+bool has_empty_window(const PoolWindow& window) {
+  const auto has_empty = [](const reference::WindowAxis& axis) {
+    for (std::int64_t o = 0; o < axis.output; ++o) {
+      const TapRange inside = taps_inside(axis, o);
+      if (inside.begin >= inside.end) return true;
+    }
+    return false;
+  };
+  return has_empty(window.height()) || has_empty(window.width());
+}
+
 std::int64_t padded_taps(const reference::WindowAxis& axis, std::int64_t o) {
   std::int64_t count = 0;
   for (std::int64_t k = 0; k < axis.kernel; ++k) {

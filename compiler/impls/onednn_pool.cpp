@@ -17,16 +17,6 @@ std::int64_t padding_end(const reference::WindowAxis& axis) {
   return std::max(axis.pad_end, needed_padding(axis));
 }
 
-/// Some window lies in the padding as a whole: oneDNN takes the lowest float for the maximum of nothing, and divides by
-/// nothing for its average.
-bool has_empty_window(const reference::WindowAxis& axis) {
-  for (std::int64_t o = 0; o < axis.output; ++o) {
-    const TapRange inside = taps_inside(axis, o);
-    if (inside.begin >= inside.end) return true;
-  }
-  return false;
-}
-
 class OneDnnPool final : public OneDnnImpl {
  public:
   std::string_view name() const override { return "onednn_pool"; }
@@ -50,8 +40,8 @@ class OneDnnPool final : public OneDnnImpl {
     };
     if (window->counts_padding && (reaches_over(window->height()) || reaches_over(window->width())))
       return Unexpected("counts the padding, and ceil_mode reaches beyond it");
-    if (!window->counts_padding &&
-        (has_empty_window(window->height()) || has_empty_window(window->width())))
+    // oneDNN takes the lowest float for the maximum of nothing, and divides by nothing for its average.
+    if (!window->counts_padding && has_empty_window(*window))
       return Unexpected("a window lies in the padding as a whole");
     return {};
   }

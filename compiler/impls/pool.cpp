@@ -36,9 +36,13 @@ class Pool final : public Impl {
     return {};
   }
 
-  std::vector<FormatChoice> formats(const Task& task, const Soc&) const override {
-    return {plain_format(task, "NC1HWC0", Format::kNC1HWC0),
-            plain_format(task, "NHWC", Format::kNHWC)};
+  std::vector<FormatChoice> formats(const Task& task, const Soc& soc) const override {
+    const PoolPlan plan = plan_of(task, soc);
+    std::vector<FormatChoice> choices = {plain_format(task, "NHWC", Format::kNHWC)};
+    // The maximum of nothing is -inf, in lanes beyond the channels too, which must stay zero.
+    if (plan.channels % plan.lanes == 0 || !has_empty_window(plan.window))
+      choices.insert(choices.begin(), plain_format(task, "NC1HWC0", Format::kNC1HWC0));
+    return choices;
   }
 
   ScheduleSpace space(const Task& task, const FormatChoice&, const Soc& soc) const override {

@@ -184,7 +184,7 @@ TEST(OpTable, StatesThePeaksThatTheOmCarries) {
 }
 
 TEST_F(AclProfiling, MemoryBlocksComeAndGo) {
-  run_program(config({{"switch", "on"}}));
+  run_program(config({{"switch", "on"}, {"task_memory", "on"}}));
   const RawMemory memory = read();
   std::map<std::string, std::vector<RawEvent>> blocks;
   for (const RawEvent& event : events_of(memory, EventKind::kMemory))

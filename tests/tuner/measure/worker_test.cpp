@@ -95,7 +95,7 @@ runtime::Om build_test_om(const Task& task, const bank::Strategy& strategy,
     for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));
   if (strategy.impl == "eats_memory") {
     std::vector<std::unique_ptr<char[]>> hoard;
-    for (;;) hoard.push_back(std::make_unique<char[]>(64 << 20));
+    for (;;) hoard.push_back(std::make_unique_for_overwrite<char[]>(64 << 20));
   }
   if (strategy.impl == "killed") ::raise(SIGKILL);
   if (strategy.impl == "killed_once" && is_first_time()) ::raise(SIGKILL);
