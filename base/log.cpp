@@ -8,19 +8,26 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include "base/held_at_fork.h"
+#include "base/log_listener.h"
 
 namespace aoe {
 namespace {
 
 spdlog::level::level_enum to_spdlog(LogLevel level) {
   switch (level) {
-    case LogLevel::kTrace: return spdlog::level::trace;
-    case LogLevel::kDebug: return spdlog::level::debug;
-    case LogLevel::kInfo: return spdlog::level::info;
-    case LogLevel::kWarn: return spdlog::level::warn;
-    case LogLevel::kError: return spdlog::level::err;
+    case LogLevel::kTrace:
+      return spdlog::level::trace;
+    case LogLevel::kDebug:
+      return spdlog::level::debug;
+    case LogLevel::kInfo:
+      return spdlog::level::info;
+    case LogLevel::kWarn:
+      return spdlog::level::warn;
+    case LogLevel::kError:
+      return spdlog::level::err;
   }
   return spdlog::level::err;
 }
@@ -40,6 +47,18 @@ class Stderr final : public spdlog::sinks::base_sink<std::mutex> {
   spdlog::sinks::stderr_color_sink_st colours_;
 };
 
+/// Whoever gets the lines instead of stderr.
+struct Listener {
+  std::mutex mutex;
+  const HeldAtFork held{mutex, LockRung::kTexts};
+  LogListener tell;
+};
+
+Listener& listener() {
+  static auto* one = new Listener;
+  return *one;
+}
+
 class FolderLogger : public Logger {
  public:
   FolderLogger(const std::string& folder, std::shared_ptr<Stderr> sink)
@@ -51,6 +70,9 @@ class FolderLogger : public Logger {
  private:
   bool is_on(LogLevel level) const override { return lines_.should_log(to_spdlog(level)); }
   void write(LogLevel level, std::string_view line) override {
+    Listener& whoever = listener();
+    const std::lock_guard lock(whoever.mutex);
+    if (whoever.tell) return whoever.tell(level, lines_.name(), line);
     lines_.log(to_spdlog(level), spdlog::string_view_t(line.data(), line.size()));
   }
 
@@ -72,6 +94,7 @@ Loggers& loggers() {
 }
 /// Made before main(): a fork() never meets them half-made.
 [[maybe_unused]] const Loggers& made_early = loggers();
+[[maybe_unused]] const Listener& listener_made_early = listener();
 
 }  // namespace
 
@@ -88,17 +111,29 @@ Logger* logger(const std::string& folder) {
 
 bool set_log_level(const std::string& level) {
   spdlog::level::level_enum parsed = spdlog::level::off;
-  if (level == "trace") parsed = spdlog::level::trace;
-  else if (level == "debug") parsed = spdlog::level::debug;
-  else if (level == "info") parsed = spdlog::level::info;
-  else if (level == "warning") parsed = spdlog::level::warn;
-  else if (level == "error") parsed = spdlog::level::err;
-  else if (level != "null") return false;
+  if (level == "trace")
+    parsed = spdlog::level::trace;
+  else if (level == "debug")
+    parsed = spdlog::level::debug;
+  else if (level == "info")
+    parsed = spdlog::level::info;
+  else if (level == "warning")
+    parsed = spdlog::level::warn;
+  else if (level == "error")
+    parsed = spdlog::level::err;
+  else if (level != "null")
+    return false;
   Loggers& all = loggers();
   const std::lock_guard lock(all.mutex);
   all.level = parsed;
   for (auto& [folder, one] : all.by_folder) one->set_level(parsed);
   return true;
+}
+
+void set_log_listener(LogListener tell) {
+  Listener& whoever = listener();
+  const std::lock_guard lock(whoever.mutex);
+  whoever.tell = std::move(tell);
 }
 
 }  // namespace aoe

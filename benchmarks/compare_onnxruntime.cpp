@@ -14,13 +14,9 @@
 #include "base/check.h"
 #include "base/error.h"
 #include "benchmarks/onnxruntime_peer.h"
-#include "compiler/compiler.h"
-#include "compiler/graph_strategies.h"
-#include "graph/onnx_import.h"
-#include "graph/passes.h"
+#include "compiler/pipeline.h"
+#include "options/banks.h"
 #include "runtime/executor.h"
-#include "tools/common/banks.h"
-#include "tuner/precision/mixed_precision.h"
 
 namespace aoe::benchmarks {
 namespace {
@@ -68,9 +64,9 @@ ConstantPtr random_input(TensorDesc desc, unsigned seed) {
 /// One om with its inputs and outputs bound.
 class Contender {
  public:
-  Contender(const graph::Graph& graph, const compiler::CompileOptions& options)
-      : compilation_(compiler::compile(graph, options)),
-        executor_(runtime::Om::parse(serialize(), bytes_, graph.name),
+  Contender(const compiler::PreparedModel& model, const compiler::CompileOptions& options)
+      : compilation_(compiler::compile(model, options)),
+        executor_(runtime::Om::parse(serialize(), bytes_, model.graph.name),
                   {.threads = options.soc.threads}) {
     for (std::size_t i = 0; i < executor_.output_count(); ++i) {
       TensorDesc desc = executor_.output(i).desc;
@@ -160,12 +156,12 @@ struct BankSources {
 
 Row compare(const std::string& path, const Settings& settings, const compiler::Soc& soc,
             const BankSources& banks, const fs::path& scratch) {
-  graph::Graph graph = graph::import_onnx(path, {});
-  graph::run_passes(graph, {});
-  Contender untuned(graph, {.soc = soc});
-  const auto subgraphs = compiler::apply_graph_strategies(graph, banks.graph, soc);
-  if (settings.mixed_precision) tuner::choose_bf16(graph, {.soc = soc});
-  Contender tuned(graph, {.soc = soc, .strategies = &banks.op, .subgraphs = subgraphs});
+  compiler::ModelSource source{.path = path};
+  Contender untuned(compiler::prepare(source, {.soc = soc}), {.soc = soc});
+  if (settings.mixed_precision) source.precision = {.allow_bf16 = true, .allow_fp16 = true};
+  const compiler::PreparedModel model =
+      compiler::prepare(source, {.soc = soc, .graph_bank = &banks.graph});
+  Contender tuned(model, {.soc = soc, .strategies = &banks.op});
   OnnxRuntimePeer peer(settings.server, path, settings.threads);
   const std::vector<NamedTensor> inputs = untuned.random_inputs();
   untuned.feed(inputs);
@@ -177,7 +173,7 @@ Row compare(const std::string& path, const Settings& settings, const compiler::S
   row.untuned_difference = untuned.difference(expected);
   row.tuned_difference = tuned.difference(expected);
   row.hits = tuned.bank_hits();
-  row.subgraph_hits = subgraphs.size();
+  row.subgraph_hits = model.subgraphs.size();
 
   std::vector<double> peer_ms, untuned_ms, tuned_ms, untuned_ratio, tuned_ratio;
   for (int round = -1; round < settings.rounds; ++round) {
@@ -226,10 +222,10 @@ void print(const Row& row) {
 int run(const Settings& settings) {
   const compiler::Soc soc = compiler::detect_soc(settings.threads);
   const auto open = [&](bank::BankKind kind) {
-    return tools::open_banks(kind, bank::BankUse::kRead, soc.version);
+    return options::open_banks(kind, bank::BankUse::kRead, soc.version);
   };
-  const tools::Banks op_banks = open(bank::BankKind::kOp);
-  const tools::Banks graph_banks = open(bank::BankKind::kGraph);
+  const options::Banks op_banks = open(bank::BankKind::kOp);
+  const options::Banks graph_banks = open(bank::BankKind::kGraph);
   const bank::LayeredSource op = op_banks.layered(), graph = graph_banks.layered();
   const fs::path scratch =
       fs::temp_directory_path() / ("aoe_compare_" + std::to_string(::getpid()));

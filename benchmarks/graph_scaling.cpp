@@ -62,7 +62,7 @@ Stages run_model(const std::string& form, std::size_t nodes, const compiler::Soc
   const auto path = directory / "large.onnx";
   write_file_atomically(path, tests::large_model(form, nodes));
   graph::Graph graph = stages.time("import", [&] { return graph::import_onnx(path, {}); });
-  for (const graph::Pass& pass : graph::passes().in_order())
+  for (const graph::Pass& pass : graph::passes())
     stages.time("pass " + pass.name, [&] { return pass.run(graph); });
   graph.compact();
   for (const graph::Rewrite& rewrite : graph::rewrites().all())

@@ -153,10 +153,7 @@ bool rounds_to_float16(const reference::OpCall& op) {
 
 Pass float16_pass(Float16Rounding rounding, std::set<std::string> float32_nodes,
                   std::vector<std::string>* rounded) {
-  // Behind what folds constants into others and finds attentions, before what fuses epilogues.
-  return {.name = "round_to_float16",
-          .order = 80,
-          .run = [=, kept = std::move(float32_nodes)](Graph& graph) {
+  return {.name = "round_to_float16", .run = [=, kept = std::move(float32_nodes)](Graph& graph) {
             return rounding != Float16Rounding::kOff && round_graph(graph, rounding, kept, rounded);
           }};
 }

@@ -115,20 +115,44 @@ void check_axes(const Gears& gears, const std::vector<std::string>& names) {
                   gear_flag(gears.kind), "use " + gear_flag(GearKind::kDims));
 }
 
+/// What it throws names the gear.
+template <typename Body>
+void in_gear(const GearRequest& request, std::size_t gear, Body&& body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    throw Error(error.code(), error.what(),
+                gear_flag(request.kind) + ", gear " + gear_text(request.values[gear]));
+  }
+}
+
 }  // namespace
 
-GearedGraph import_gears(const std::filesystem::path& path, const ImportOptions& options,
-                         const GearRequest& request, const PassOptions& passes) {
+std::vector<Graph> import_each_gear(const ImportModel& import, const ImportOptions& options,
+                                    const GearRequest& request) {
+  std::vector<Graph> graphs;
+  ConstantPool constants;
+  for (std::size_t gear = 0; gear < request.values.size(); ++gear) {
+    in_gear(request, gear, [&] {
+      ImportOptions sized = options;
+      sized.input_shapes = input_shapes_of(request, gear);
+      graphs.push_back(import(sized));
+    });
+    for (Value& value : graphs.back().values) value.constant = constants.shared(value.constant);
+  }
+  return graphs;
+}
+
+GearedGraph join_gears(std::vector<Graph> graphs, const GearRequest& request,
+                       const PassOptions& passes) {
+  AOE_CHECK(graphs.size() == request.values.size(), "a graph for each gear");
   GearJoin join;
   std::vector<std::string> input_names;
   std::vector<Descs> inputs_by_gear;
   Descs first_outputs;
-  for (std::size_t gear = 0; gear < request.values.size(); ++gear) {
-    const GearValues& values = request.values[gear];
-    try {
-      ImportOptions import = options;
-      import.input_shapes = input_shapes_of(request, gear);
-      Graph graph = import_onnx(path, import);
+  for (std::size_t gear = 0; gear < graphs.size(); ++gear) {
+    in_gear(request, gear, [&] {
+      Graph graph = std::move(graphs[gear]);
       run_passes(graph, passes);
       inputs_by_gear.push_back(descs_of(graph, graph.inputs));
       if (gear == 0) {
@@ -136,15 +160,18 @@ GearedGraph import_gears(const std::filesystem::path& path, const ImportOptions&
         first_outputs = descs_of(graph, graph.outputs);
       }
       check_outputs(graph, first_outputs);
-      join.add(graph, gear_prefix(values));
-    } catch (const Error& error) {
-      throw Error(error.code(), error.what(),
-                  gear_flag(request.kind) + ", gear " + gear_text(values));
-    }
+      join.add(graph, gear_prefix(request.values[gear]));
+    });
   }
   Gears gears{request.kind, request.values, dynamic_axes(input_names, inputs_by_gear, request)};
   check_axes(gears, input_names);
   return {join.take(), std::move(gears)};
+}
+
+GearedGraph import_gears(const std::filesystem::path& path, const ImportOptions& options,
+                         const GearRequest& request, const PassOptions& passes) {
+  const auto import = [&](const ImportOptions& sized) { return import_onnx(path, sized); };
+  return join_gears(import_each_gear(import, options, request), request, passes);
 }
 
 }  // namespace aoe::graph

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -44,8 +45,19 @@ struct GearedGraph {
   Gears gears;
 };
 
-/// Imports the model in every gear (options.input_shapes do not count) and runs the passes on each.
-/// Throws as import_onnx() does, naming the gear.
+/// Reads the model: import_onnx() of whatever it comes from.
+using ImportModel = std::function<Graph(const ImportOptions&)>;
+
+/// The model in every gear, before any pass (options.input_shapes do not count). Equal constants are shared. Throws as `import`
+/// does, naming the gear.
+std::vector<Graph> import_each_gear(const ImportModel& import, const ImportOptions& options,
+                                    const GearRequest& request);
+
+/// Runs the passes on each of import_each_gear() and joins them. Throws, naming the gear.
+GearedGraph join_gears(std::vector<Graph> graphs, const GearRequest& request,
+                       const PassOptions& passes);
+
+/// Both, of a file.
 GearedGraph import_gears(const std::filesystem::path& path, const ImportOptions& options,
                          const GearRequest& request, const PassOptions& passes);
 

@@ -80,37 +80,58 @@ class FirstComplaint final : public google::protobuf::io::ErrorCollector {
   std::string text_;
 };
 
-onnx::ModelProto load_text(const fs::path& path) {
-  check_is_readable(path);
-  FileStream file(path);
+onnx::ModelProto from_text(google::protobuf::io::ZeroCopyInputStream* stream,
+                           const fs::path& name) {
   FirstComplaint complaint;
   google::protobuf::TextFormat::Parser parser;
   parser.RecordErrorsTo(&complaint);
   onnx::ModelProto model;
-  if (!parser.Parse(file.get(), &model))
-    fail(path, "is not an ONNX model as protobuf text" + complaint.text(),
+  if (!parser.Parse(stream, &model))
+    fail(name, "is not an ONNX model as protobuf text" + complaint.text(),
          "dumps of other graph engines hold another representation");
-  check_is_model(path, model);
   return model;
+}
+
+/// Whether the stream ended is for the caller to ask.
+bool parse_binary(google::protobuf::io::ZeroCopyInputStream* stream, onnx::ModelProto& model) {
+  google::protobuf::io::CodedInputStream coded(stream);
+  coded.SetTotalBytesLimit(INT_MAX);         // the default is less than many models' weights
+  google::protobuf::SetLogHandler(nullptr);  // what it would print, our error says
+  return model.ParseFromCodedStream(&coded) && coded.ConsumedEntireMessage();
+}
+
+[[noreturn]] void fail_as_no_model(const fs::path& name) {
+  fail(name, "is not an ONNX model, or truncated or damaged",
+       "give a complete .onnx file (weights beyond 2 GB belong in external data)");
 }
 
 }  // namespace
 
 onnx::ModelProto load_model(const fs::path& path) {
-  if (is_text(path)) return load_text(path);
   check_is_readable(path);
   FileStream file(path);
-  google::protobuf::io::CodedInputStream coded(file.get());
-  coded.SetTotalBytesLimit(INT_MAX);         // the default is less than many models' weights
-  google::protobuf::SetLogHandler(nullptr);  // what it would print, our error says
   onnx::ModelProto model;
-  if (!model.ParseFromCodedStream(&coded) || !coded.ConsumedEntireMessage()) {
+  if (is_text(path)) {
+    model = from_text(file.get(), path);
+  } else if (!parse_binary(file.get(), model)) {
     if (file.error() != 0)
       fail(path, std::string("cannot be read: ") + std::strerror(file.error()), "");
-    fail(path, "is not an ONNX model, or truncated or damaged",
-         "give a complete .onnx file (weights beyond 2 GB belong in external data)");
+    fail_as_no_model(path);
   }
   check_is_model(path, model);
+  return model;
+}
+
+onnx::ModelProto parse_model(std::string_view bytes, const fs::path& name) {
+  if (bytes.empty()) fail(name, "is empty", "export the model again");
+  if (bytes.size() > INT_MAX) fail_as_no_model(name);
+  google::protobuf::io::ArrayInputStream stream(bytes.data(), static_cast<int>(bytes.size()));
+  onnx::ModelProto model;
+  if (is_text(name))
+    model = from_text(&stream, name);
+  else if (!parse_binary(&stream, model))
+    fail_as_no_model(name);
+  check_is_model(name, model);
   return model;
 }
 

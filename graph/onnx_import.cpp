@@ -7,8 +7,10 @@
 
 namespace aoe::graph {
 
-Graph import_onnx(const std::filesystem::path& path, const ImportOptions& options) {
-  onnx::ModelProto model = load_model(path);
+namespace {
+
+Graph import_model(onnx::ModelProto model, const std::filesystem::path& path,
+                   const ImportOptions& options) {
   try {
     Graph graph = Importer(model, path, options).run();
     insert_aipp(graph, options.aipp);
@@ -18,6 +20,16 @@ Graph import_onnx(const std::filesystem::path& path, const ImportOptions& option
     if (error.code() != ExitCode::kModel) throw;
     throw Error(error.code(), error.what(), path.string());
   }
+}
+
+}  // namespace
+
+Graph import_onnx(const std::filesystem::path& path, const ImportOptions& options) {
+  return import_model(load_model(path), path, options);
+}
+
+Graph import_onnx(const OnnxBytes& model, const ImportOptions& options) {
+  return import_model(parse_model(model.bytes, model.name), model.name, options);
 }
 
 ModelCheck check_onnx(const std::filesystem::path& path, const ImportOptions& options) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "graph/aipp.h"
 #include "graph/graph.h"
@@ -19,8 +20,9 @@ struct ImportOptions {
   std::map<std::string, Shape> input_shapes;
   /// Keep outputs only up to these ("node:index", or a value's name); empty: the model's own outputs (`--out_nodes`).
   std::vector<std::string> out_nodes;
-  std::vector<Aipp> aipp;  ///< operators that prepare images, in front of inputs (`--insert_op_conf`)
-  InterfaceTypes types;    ///< of inputs and outputs (`--output_type`, `--input_fp16_nodes`)
+  std::vector<Aipp>
+      aipp;              ///< operators that prepare images, in front of inputs (`--insert_op_conf`)
+  InterfaceTypes types;  ///< of inputs and outputs (`--output_type`, `--input_fp16_nodes`)
 };
 
 /// Shapes are inferred, values that the model computes from shapes included; what inference cannot
@@ -29,6 +31,13 @@ struct ImportOptions {
 /// give), or unsupported operators: all of those in one message, each with node name, ONNX type and
 /// opset. Error(kUsage) when an option names what the model does not have.
 Graph import_onnx(const std::filesystem::path& path, const ImportOptions& options);
+
+/// The bytes of a model. `name` is what messages call it, and where it would be a file: external data lies beside it.
+struct OnnxBytes {
+  std::string_view bytes;
+  std::filesystem::path name;
+};
+Graph import_onnx(const OnnxBytes& model, const ImportOptions& options);
 
 /// "a:1,3,224,224;b:1,128" -> map; Error(kUsage) on a malformed text, and where a size is -1: that
 /// is for gears (gears.h).

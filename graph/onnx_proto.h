@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/tensor.h"
@@ -18,6 +19,8 @@ namespace aoe::graph {
 
 /// Reads and parses, names that end in .txt or .pbtxt as protobuf text; throws Error(kModel) when the file is missing, empty, truncated or not ONNX.
 onnx::ModelProto load_model(const std::filesystem::path& path);
+/// The same of bytes in memory, which messages call `name`.
+onnx::ModelProto parse_model(std::string_view bytes, const std::filesystem::path& name);
 
 /// Turns TensorProtos into constants; knows where external data lies.
 class TensorReader {

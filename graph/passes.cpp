@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "all_passes.inc"
+#include "base/check.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "graph/verify.h"
@@ -14,24 +14,35 @@
 
 namespace aoe::graph {
 
-std::vector<Pass> PassRegistry::in_order() const {
-  std::vector<Pass> ordered = passes_;
-  std::ranges::sort(ordered, [](const Pass& a, const Pass& b) {
-    return a.order != b.order ? a.order < b.order : a.name < b.name;
-  });
-  return ordered;
-}
-
-const PassRegistry& passes() {
-  static const PassRegistry registry = [] {
-    PassRegistry filled;
-    register_all_passes(filled);
-    return filled;
-  }();
-  return registry;
-}
+#define PASS(name) bool name(Graph& graph);
+#define PLACE(name)
+#include "graph/passes/order.inc"
+#undef PASS
+#undef PLACE
 
 namespace {
+
+/// Places have no run().
+std::vector<Pass> listed() {
+  return {
+#define PASS(name) {#name, name},
+#define PLACE(name) {#name, nullptr},
+#include "graph/passes/order.inc"
+#undef PASS
+#undef PLACE
+  };
+}
+
+std::vector<Pass> with_others(const std::vector<Pass>& others) {
+  std::vector<Pass> all = listed();
+  for (const Pass& other : others) {
+    const auto place = std::ranges::find(all, other.name, &Pass::name);
+    AOE_CHECK(place != all.end() && place->run == nullptr, "no place for pass " + other.name);
+    place->run = other.run;
+  }
+  std::erase_if(all, [](const Pass& pass) { return pass.run == nullptr; });
+  return all;
+}
 
 bool run_pass(const Pass& pass, Graph& graph) {
   bool changed = false;
@@ -56,10 +67,13 @@ void dump(const Graph& graph, const std::string& directory, std::size_t number,
 
 }  // namespace
 
+const std::vector<Pass>& passes() {
+  static const std::vector<Pass> all = with_others({});
+  return all;
+}
+
 std::vector<PassResult> run_passes(Graph& graph, const PassOptions& options) {
-  PassRegistry registry = passes();
-  for (const Pass& pass : options.also) registry.add(pass);
-  const std::vector<Pass> all = registry.in_order();
+  const std::vector<Pass> all = with_others(options.also);
   for (const std::string& name : options.disabled)
     if (std::ranges::find(all, name, &Pass::name) == all.end())
       logger("graph")->warn("there is no pass '{}' to switch off", name);

@@ -1,6 +1,6 @@
-// Graph passes: pure rewrites that keep the meaning. One file per pass in graph/passes/, with
-// `void register_<file stem>(PassRegistry&)`, and one runner for all: it times each pass into the
-// recorder, verifies the graph behind it, honours off-switches and notes "unchanged".
+// Graph passes: pure rewrites that keep the meaning. One file per pass in graph/passes/, whose order.inc lists them as they run,
+// and one runner for all: it times each pass into the recorder, verifies the graph behind it, honours off-switches and notes
+// "unchanged".
 #pragma once
 
 #include <functional>
@@ -14,14 +14,13 @@ namespace aoe::graph {
 
 struct Pass {
   std::string name;                 ///< "fold_constants", "fold_batch_norm", "fuse_epilogues", ...
-  int order = 0;                    ///< ascending; equal orders run by name
   std::function<bool(Graph&)> run;  ///< returns whether anything changed
 };
 
 struct PassOptions {
   std::set<std::string> disabled;  ///< names of passes not to run (`--fusion_switch_file`)
   std::string dump_dir;            ///< write <n>_<pass>.txt after each pass when not empty
-  std::vector<Pass> also;          ///< run at their places among the registered ones
+  std::vector<Pass> also;          ///< run at the places that order.inc has for them
 };
 
 struct PassResult {
@@ -29,16 +28,8 @@ struct PassResult {
   bool changed = false;
 };
 
-class PassRegistry {
- public:
-  void add(Pass pass) { passes_.push_back(std::move(pass)); }
-  std::vector<Pass> in_order() const;
-
- private:
-  std::vector<Pass> passes_;
-};
-
-const PassRegistry& passes();
+/// In their order, without the places for others.
+const std::vector<Pass>& passes();
 
 /// Runs all passes once, in order; ends with compact(). A broken invariant behind a pass is an
 /// InternalError naming it.

@@ -9,14 +9,14 @@
 // it; until then nobody else compiles with it. The result file (result/aoe_result.h) is on disk from the first moment and
 // says "tuning incomplete" until the end. A process that is killed loses at most what it was working on.
 //
-// A program that tunes must be able to be its own worker: call run_if_worker() (measure/worker.h) first thing in main().
+// Whoever tunes needs a program that measures: its own, which calls run_if_worker() (measure/worker.h) first thing in
+// main(), or another one that does (WorkerOptions::program).
 //
 // Where to look, arrows pointing down (tests/base/check_ladder):
 //   session/    what to tune next, what to keep: the run, its ledger, confirmation in the model, the journal
 //   tasks/      the work that a model holds: operators' tasks, subgraphs, filters, neighbours
 //   search/     cost model, sampler, evolution, plan search, budget: numbers in, candidates out; knows no model
 //   measure/    workers, races, calm, statistics: candidates in, times out; knows no model
-//   precision/  how far lower precision may go, by the error it makes
 //   result/     the result file
 //   policy.h    how much is measured and searched, as presets say; known to all
 #pragma once

@@ -44,7 +44,9 @@ bool is_same(const Graph& graph, const Node& a, const Node& b) {
   return true;
 }
 
-bool run(Graph& graph) {
+}  // namespace
+
+bool eliminate_common_subexpressions(Graph& graph) {
   bool changed = merge_constants(graph);
   std::map<std::pair<std::string, std::vector<ValueId>>, std::vector<NodeId>> seen;
   for (const NodeId id : graph.topological_order()) {
@@ -65,12 +67,6 @@ bool run(Graph& graph) {
     changed = true;
   }
   return changed;
-}
-
-}  // namespace
-
-void register_eliminate_common_subexpressions(PassRegistry& registry) {
-  registry.add({.name = "eliminate_common_subexpressions", .order = 40, .run = run});
 }
 
 }  // namespace aoe::graph

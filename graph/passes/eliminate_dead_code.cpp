@@ -7,7 +7,9 @@
 namespace aoe::graph {
 namespace {
 
-bool run(Graph& graph) {
+}  // namespace
+
+bool eliminate_dead_code(Graph& graph) {
   std::vector<bool> is_read(graph.values.size(), false);
   for (const ValueId output : graph.outputs) is_read[output] = true;
   std::vector<NodeId> order = graph.topological_order();
@@ -34,12 +36,6 @@ bool run(Graph& graph) {
     while (trimmed->outputs.back() == kNone) trimmed->outputs.pop_back();
   }
   return changed;
-}
-
-}  // namespace
-
-void register_eliminate_dead_code(PassRegistry& registry) {
-  registry.add({.name = "eliminate_dead_code", .order = 20, .run = run});
 }
 
 }  // namespace aoe::graph

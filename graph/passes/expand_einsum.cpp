@@ -157,17 +157,12 @@ bool expand(Graph& graph, NodeId id) {
   return true;
 }
 
-bool run(Graph& graph) {
+}  // namespace
+
+bool expand_einsum(Graph& graph) {
   bool changed = false;
   for (const NodeId id : graph.topological_order()) changed |= expand(graph, id);
   return changed;
-}
-
-}  // namespace
-
-/// First of all: transposed weights are folded then, and reshapes that do nothing taken out.
-void register_expand_einsum(PassRegistry& registry) {
-  registry.add({.name = "expand_einsum", .order = 5, .run = run});
 }
 
 }  // namespace aoe::graph

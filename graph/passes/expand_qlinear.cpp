@@ -92,7 +92,9 @@ class Expansion {
   Node node_;  ///< as it was
 };
 
-bool run(Graph& graph) {
+}  // namespace
+
+bool expand_qlinear(Graph& graph) {
   bool changed = false;
   for (const NodeId id : graph.topological_order()) {
     if (!is_expandable(graph, graph.nodes[id])) continue;
@@ -100,12 +102,6 @@ bool run(Graph& graph) {
     changed = true;
   }
   return changed;
-}
-
-}  // namespace
-
-void register_expand_qlinear(PassRegistry& registry) {
-  registry.add({.name = "expand_qlinear", .order = 11, .run = run});
 }
 
 }  // namespace aoe::graph

@@ -49,7 +49,9 @@ void split(Graph& graph, NodeId id, const ChannelAffine& affine) {
   graph.edit(id)->inputs = {scaled, shift};
 }
 
-bool run(Graph& graph) {
+}  // namespace
+
+bool fold_batch_norm(Graph& graph) {
   bool changed = false;
   for (const NodeId id : graph.topological_order()) {
     const auto affine = affine_of(graph, graph.nodes[id]);
@@ -64,12 +66,6 @@ bool run(Graph& graph) {
     changed = true;
   }
   return changed;
-}
-
-}  // namespace
-
-void register_fold_batch_norm(PassRegistry& registry) {
-  registry.add({.name = "fold_batch_norm", .order = 60, .run = run});
 }
 
 }  // namespace aoe::graph

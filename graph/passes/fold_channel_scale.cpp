@@ -47,17 +47,13 @@ bool fold_next(Graph& graph, NodeId anchor) {
   return affine && fold_affine(graph, anchor, next, *affine);
 }
 
-bool run(Graph& graph) {
+}  // namespace
+
+bool fold_channel_scale(Graph& graph) {
   bool changed = false;
   for (const NodeId id : graph.topological_order())
     while (fold_next(graph, id)) changed = true;
   return changed;
-}
-
-}  // namespace
-
-void register_fold_channel_scale(PassRegistry& registry) {
-  registry.add({.name = "fold_channel_scale", .order = 70, .run = run});
 }
 
 }  // namespace aoe::graph

@@ -8,7 +8,6 @@
 #include "graph/passes.h"
 #include "graph/rewrite.h"
 
-
 namespace aoe::graph {
 namespace {
 
@@ -69,19 +68,14 @@ bool fold_all(Graph& graph, Wanted is_wanted) {
   return changed;
 }
 
+}  // namespace
+
 bool fold_constants(Graph& graph) {
   return fold_all(graph, [&](const Node& node) { return !dequantises_weights(graph, node); });
 }
 
 bool fold_dequantized(Graph& graph) {
   return fold_all(graph, [](const Node&) { return true; });
-}
-
-}  // namespace
-
-void register_fold_constants(PassRegistry& registry) {
-  registry.add({.name = "fold_constants", .order = 10, .run = fold_constants});
-  registry.add({.name = "fold_dequantized", .order = 14, .run = fold_dequantized});
 }
 
 }  // namespace aoe::graph

@@ -76,16 +76,12 @@ bool fold(Graph& graph, NodeId id) {
   return true;
 }
 
-bool run(Graph& graph) {
+}  // namespace
+
+bool fold_pad(Graph& graph) {
   bool changed = false;
   for (const NodeId id : graph.topological_order()) changed |= fold(graph, id);
   return changed;
-}
-
-}  // namespace
-
-void register_fold_pad(PassRegistry& registry) {
-  registry.add({.name = "fold_pad", .order = 55, .run = run});
 }
 
 }  // namespace aoe::graph

@@ -59,16 +59,12 @@ bool forward(Graph& graph, NodeId id) {
   return true;
 }
 
-bool run(Graph& graph) {
+}  // namespace
+
+bool forward_slices(Graph& graph) {
   bool changed = false;
   for (const NodeId id : graph.topological_order()) changed |= forward(graph, id);
   return changed;
-}
-
-}  // namespace
-
-void register_forward_slices(PassRegistry& registry) {
-  registry.add({.name = "forward_slices", .order = 32, .run = run});
 }
 
 }  // namespace aoe::graph

@@ -225,18 +225,14 @@ class Fusion {
   std::map<std::tuple<ValueId, double, bool>, ValueId> masks_;
 };
 
-bool run(Graph& graph) {
+}  // namespace
+
+bool fuse_attention(Graph& graph) {
   Fusion fusion(graph);
   bool changed = false;
   for (const NodeId id : graph.topological_order())
     if (!graph.nodes[id].is_dead) changed |= fusion.fuse(id);
   return changed;
-}
-
-}  // namespace
-
-void register_fuse_attention(PassRegistry& registry) {
-  registry.add({.name = "fuse_attention", .order = 47, .run = run});
 }
 
 }  // namespace aoe::graph

@@ -37,7 +37,9 @@ std::set<NodeId> grow(const Graph& graph, NodeId last) {
   return members;
 }
 
-bool run(Graph& graph) {
+}  // namespace
+
+bool fuse_elementwise(Graph& graph) {
   const std::vector<NodeId> order = graph.topological_order();
   std::vector<std::size_t> position(graph.nodes.size(), 0);
   for (std::size_t i = 0; i < order.size(); ++i) position[order[i]] = i;
@@ -54,12 +56,6 @@ bool run(Graph& graph) {
     changed = true;
   }
   return changed;
-}
-
-}  // namespace
-
-void register_fuse_elementwise(PassRegistry& registry) {
-  registry.add({.name = "fuse_elementwise", .order = 100, .run = run});
 }
 
 }  // namespace aoe::graph

@@ -109,7 +109,9 @@ class Absorber {
   const bool takes_bytes_;
 };
 
-bool run(Graph& graph) {
+}  // namespace
+
+bool fuse_epilogues(Graph& graph) {
   const std::vector<NodeId> order = graph.topological_order();
   std::vector<std::size_t> position(graph.nodes.size(), 0);
   for (std::size_t i = 0; i < order.size(); ++i) position[order[i]] = i;
@@ -125,12 +127,6 @@ bool run(Graph& graph) {
     changed = true;
   }
   return changed;
-}
-
-}  // namespace
-
-void register_fuse_epilogues(PassRegistry& registry) {
-  registry.add({.name = "fuse_epilogues", .order = 90, .run = run});
 }
 
 }  // namespace aoe::graph

@@ -133,17 +133,13 @@ bool fuse(Graph& graph, NodeId id) {
   return true;
 }
 
-bool run(Graph& graph) {
+}  // namespace
+
+bool fuse_layer_norm(Graph& graph) {
   bool changed = false;
   for (const NodeId id : graph.topological_order())
     if (!graph.nodes[id].is_dead) changed |= fuse(graph, id);
   return changed;
-}
-
-}  // namespace
-
-void register_fuse_layer_norm(PassRegistry& registry) {
-  registry.add({.name = "fuse_layer_norm", .order = 45, .run = run});
 }
 
 }  // namespace aoe::graph

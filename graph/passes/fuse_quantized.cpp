@@ -228,7 +228,9 @@ bool name_zero_point(Graph& graph, NodeId id) {
   return true;
 }
 
-bool run(Graph& graph) {
+}  // namespace
+
+bool fuse_quantized(Graph& graph) {
   bool changed = false;
   for (const NodeId id : graph.topological_order()) changed |= name_zero_point(graph, id);
   for (const NodeId id : graph.topological_order()) {
@@ -238,12 +240,6 @@ bool run(Graph& graph) {
     if (is_type(node, "MatMulV2")) changed |= fuse_matmul(graph, id);
   }
   return changed;
-}
-
-}  // namespace
-
-void register_fuse_quantized(PassRegistry& registry) {
-  registry.add({.name = "fuse_quantized", .order = 12, .run = run});
 }
 
 }  // namespace aoe::graph

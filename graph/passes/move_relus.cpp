@@ -60,7 +60,9 @@ bool move(Graph& graph, NodeId id, Signs& signs) {
   return bypass(graph, id, whole);
 }
 
-bool run(Graph& graph) {
+}  // namespace
+
+bool move_relus(Graph& graph) {
   bool changed = false;
   Signs signs(graph.values.size(), false);
   for (const NodeId id : graph.topological_order()) {
@@ -73,12 +75,6 @@ bool run(Graph& graph) {
     changed |= signs[input] ? bypass(graph, id, input) : move(graph, id, signs);
   }
   return changed;
-}
-
-}  // namespace
-
-void register_move_relus(PassRegistry& registry) {
-  registry.add({.name = "move_relus", .order = 75, .run = run});
 }
 
 }  // namespace aoe::graph

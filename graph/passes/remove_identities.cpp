@@ -164,17 +164,13 @@ bool simplify(Graph& graph, NodeId id) {
   return changed;
 }
 
-bool run(Graph& graph) {
+}  // namespace
+
+bool remove_identities(Graph& graph) {
   bool changed = false;
   for (const NodeId id : graph.topological_order())
     if (!graph.nodes[id].is_dead) changed |= simplify(graph, id);
   return changed;
-}
-
-}  // namespace
-
-void register_remove_identities(PassRegistry& registry) {
-  registry.add({.name = "remove_identities", .order = 30, .run = run});
 }
 
 }  // namespace aoe::graph

@@ -41,17 +41,13 @@ bool sink(Graph& graph, NodeId quantize) {
   return true;
 }
 
-bool run(Graph& graph) {
+}  // namespace
+
+bool sink_dequantize(Graph& graph) {
   bool changed = false;
   for (const NodeId id : graph.topological_order())
     if (is_type(graph.nodes[id], "Quantize")) changed |= sink(graph, id);
   return changed;
-}
-
-}  // namespace
-
-void register_sink_dequantize(PassRegistry& registry) {
-  registry.add({.name = "sink_dequantize", .order = 13, .run = run});
 }
 
 }  // namespace aoe::graph

@@ -30,16 +30,12 @@ bool split(Graph& graph, NodeId id) {
   return true;
 }
 
-bool run(Graph& graph) {
+}  // namespace
+
+bool split_variadic(Graph& graph) {
   bool changed = false;
   for (const NodeId id : graph.topological_order()) changed |= split(graph, id);
   return changed;
-}
-
-}  // namespace
-
-void register_split_variadic(PassRegistry& registry) {
-  registry.add({.name = "split_variadic", .order = 35, .run = run});
 }
 
 }  // namespace aoe::graph

@@ -56,16 +56,12 @@ bool replace(Graph& graph, NodeId id) {
   return true;
 }
 
-bool run(Graph& graph) {
+}  // namespace
+
+bool unflatten_gemm(Graph& graph) {
   bool changed = false;
   for (const NodeId id : graph.topological_order()) changed |= replace(graph, id);
   return changed;
-}
-
-}  // namespace
-
-void register_unflatten_gemm(PassRegistry& registry) {
-  registry.add({.name = "unflatten_gemm", .order = 34, .run = run});
 }
 
 }  // namespace aoe::graph

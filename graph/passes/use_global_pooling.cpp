@@ -62,16 +62,12 @@ bool replace(Graph& graph, NodeId id) {
   return true;
 }
 
-bool run(Graph& graph) {
+}  // namespace
+
+bool use_global_pooling(Graph& graph) {
   bool changed = false;
   for (const NodeId id : graph.topological_order()) changed |= replace(graph, id);
   return changed;
-}
-
-}  // namespace
-
-void register_use_global_pooling(PassRegistry& registry) {
-  registry.add({.name = "use_global_pooling", .order = 50, .run = run});
 }
 
 }  // namespace aoe::graph

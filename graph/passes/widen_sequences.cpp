@@ -124,7 +124,9 @@ void widen(Graph& graph, NodeId id) {
   }
 }
 
-bool run(Graph& graph) {
+}  // namespace
+
+bool widen_sequences(Graph& graph) {
   bool changed = false;
   for (const NodeId id : graph.topological_order()) {
     if (graph.nodes[id].is_dead || !is_widenable(graph, graph.nodes[id])) continue;
@@ -132,13 +134,6 @@ bool run(Graph& graph) {
     changed = true;
   }
   return changed;
-}
-
-}  // namespace
-
-/// Behind the fusion of epilogues, whose operands are widened with their node, and before that of elementwise chains.
-void register_widen_sequences(PassRegistry& registry) {
-  registry.add({.name = "widen_sequences", .order = 95, .run = run});
 }
 
 }  // namespace aoe::graph

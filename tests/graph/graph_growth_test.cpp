@@ -39,7 +39,7 @@ Work work_on(Graph graph) {
     run();
     work[stage] += static_cast<double>(of.nodes.visits() - before);
   };
-  for (const graph::Pass& pass : graph::passes().in_order())
+  for (const graph::Pass& pass : graph::passes())
     count("pass " + pass.name, graph, [&] { pass.run(graph); });
   graph.compact();
   count("verify", graph, [&] { graph::verify(graph, "the test"); });

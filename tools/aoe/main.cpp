@@ -1,184 +1,137 @@
-// aoe: tunes the subgraphs or the operators of an ONNX model on this machine.
-#include <algorithm>
-#include <chrono>
-#include <filesystem>
+// aoe: tunes the subgraphs or the operators of ONNX models on this machine, with the library (aoe/aoe.h).
 #include <iostream>
-#include <optional>
-#include <thread>
+#include <stop_token>
+#include <string>
+#include <vector>
 
-#include "base/file.h"
-#include "base/log.h"
-#include "compiler/graph_strategies.h"
-#include "graph/precision.h"
-#include "tools/aoe/job.h"
+#include "aoe/aoe.h"
+#include "api/settings.h"
 #include "tools/aoe/progress.h"
 #include "tools/aoe/report.h"
-#include "tools/aoe/scratch_directory.h"
-#include "tools/aoe/settings.h"
-#include "tools/common/banks.h"
-#include "tools/common/float16_choice.h"
-#include "tools/common/model_graph.h"
+#include "tools/common/flags.h"
 #include "tools/common/stop_signals.h"
 #include "tools/common/tool.h"
-#include "tuner/measure/machine_load.h"
-#include "tuner/measure/worker.h"
-#include "tuner/measure/worker_measurer.h"
-#include "tuner/precision/mixed_precision.h"
-#include "tuner/tuner.h"
 
 namespace aoe::tools {
 namespace {
-namespace fs = std::filesystem;
 
-void make_directory(const fs::path& directory) {
-  std::error_code status;
-  fs::create_directories(directory, status);
-  if (status)
-    throw Error(ExitCode::kOutput, "cannot be created: " + status.message(), directory.string(),
-                "set ASCEND_WORK_PATH to a writable place");
-}
-
-ExitCode exit_code(const tuner::TuneOutcome& outcome) {
-  switch (outcome.state) {
-    case tuner::TuningState::kSuccessful:
+ExitCode exit_code_of(AoeStatus status) {
+  switch (status) {
+    case AOE_SUCCESS:
+    case AOE_ERROR_NON_OPTIMIZE_GRAPH:
       return ExitCode::kSuccess;
-    case tuner::TuningState::kFailed:
+    case AOE_ERROR_INVALID_PARAM:
+    case AOE_ERROR_NO_DEVICE:
+      return ExitCode::kUsage;
+    case AOE_ERROR_INVALID_GRAPH:
+      return ExitCode::kModel;
+    case AOE_ERROR_EXECUTE_RUNNER:
+      return ExitCode::kOm;
+    case AOE_ERROR_BANK_INFO_UPDATE_FAILED:
+      return ExitCode::kBank;
+    case AOE_ERROR_NO_SPACE:
+      return ExitCode::kOutput;
+    case AOE_ERROR_EXECUTE_FAILED:
+    case AOE_ERROR_MEMORY_ALLOC:
+    case AOE_FAILURE:
       return ExitCode::kFailure;
-    case tuner::TuningState::kIncomplete:
-      break;
+    default:
+      return ExitCode::kInternal;
   }
-  return ExitCode::kInterrupted;
 }
 
-/// The run is whole, but the next one and atc would not know of it.
-Error bank_error(const std::vector<tuner::RescuedBank>& rescued) {
-  std::string commands;
-  for (const tuner::RescuedBank& each : rescued)
-    commands += (commands.empty() ? "" : " && ") + ("aoe_bank import " + each.file.string());
-  return Error(ExitCode::kBank, rescued.front().cause + "; the model and the result are written",
-               {}, "when the bank works again: " + commands);
+void check(AoeStatus status) {
+  if (const ExitCode code = exit_code_of(status); code != ExitCode::kSuccess)
+    throw Error(code, AoeGetLastError());
 }
 
-/// Noise is worth a word, but no refusal: on a build machine it may be all there is.
-void warn_of_load() {
-  constexpr std::chrono::milliseconds kWatch(200);  // 20 ticks of the kernel's clock a core
-  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  const auto used = tuner::watch_busy_cores(kWatch, cores);
-  const auto warning = used ? tuner::load_warning(*used, cores) : std::nullopt;
-  if (warning) logger("aoe")->warn("{}", *warning);
-}
+/// Every flag that was given is an option of the library, but those that are about the program.
+class Options {
+ public:
+  explicit Options(const po::variables_map& flags) {
+    for (const auto& [name, value] : flags)
+      if (!value.defaulted() && name != "progress_bar" && name != "log")
+        texts_.emplace_back(name, value_text(value));
+    for (const auto& [name, text] : texts_) rows_.push_back({name.c_str(), text.c_str()});
+  }
+  const AoeOption* data() const { return rows_.data(); }
+  std::size_t size() const { return rows_.size(); }
 
-void lower_precision(graph::Graph& graph, const tuner::TuneOptions& tuning, bool allows_fp16) {
-  compiler::CompileOptions options;
-  options.soc = tuning.soc;
-  options.soc.has_fp16 &= allows_fp16;
-  options.compile_threads = tuning.compile_threads;
-  const tuner::MixedPrecision choice = tuner::choose_bf16(graph, options);
-  logger("aoe")->info("bfloat16 in {} of {} products, error {:.1e} of the range", choice.lowered,
-                      choice.candidates, choice.error);
-}
-
-/// What a tuning run works on: the operators of the graph as subgraph tuning has left it, or its
-/// subgraphs.
-struct Work {
-  graph::Graph graph;
-  std::optional<graph::Graph> full_precision;  ///< in float32, when `graph` is not
+ private:
+  std::vector<std::pair<std::string, std::string>> texts_;
+  std::vector<AoeOption> rows_;
 };
 
-void apply_graph_bank(graph::Graph& graph, Settings& settings, const Banks& graph_banks) {
-  settings.tuning.subgraphs =
-      compiler::apply_graph_strategies(graph, graph_banks.layered(), settings.tuning.soc);
-  if (!settings.tuning.subgraphs.empty())
-    logger("aoe")->info("graph bank {}: {} subgraphs hit the bank",
-                        graph_banks.location.directory.string(), settings.tuning.subgraphs.size());
-}
-
-Work prepare(Settings& settings, const Banks& graph_banks) {
-  const bool is_rounded = settings.job_type == JobType::kOperators &&
-                          settings.model.precision.float16 != graph::Float16Rounding::kOff;
-  if (is_rounded)
-    keep_float16_to_budget(settings.model, {},
-                           {.soc = settings.tuning.soc,
-                            .compile_threads = settings.tuning.compile_threads,
-                            .fixed = {},
-                            .subgraphs = {}},
-                           "aoe");
-  graph::GearedGraph model =
-      is_rounded ? read_graph(settings.model, {}) : read_graph_in_float32(settings.model, {});
-  Work work{.graph = std::move(model.graph)};
-  check_filter(settings.tuning.filter, work.graph, "--tune_ops_file " + settings.tune_ops_file);
-  settings.tuning.gears = model.gears;
-  if (settings.job_type == JobType::kSubgraphs) return work;  // in float32, whatever comes later
-  apply_graph_bank(work.graph, settings, graph_banks);
-  if (graph::has_byte_products(work.graph) || is_rounded)
-    work.full_precision =
-        read_graph_in_float32(settings.model, {.disabled = {graph::kBytePass}}).graph;
-  if (settings.model.precision.allow_bf16) {
-    if (!work.full_precision) work.full_precision = work.graph;
-    keep_dtypes(work.graph, settings.model.op_precision);
-    lower_precision(work.graph, settings.tuning, settings.model.precision.allow_fp16);
-    graph::forget_kept_dtypes(work.graph);
+/// A session of the library, with progress on the terminal and signals that stop it.
+class Run {
+ public:
+  explicit Run(bool shows_progress) : shows_progress_(shows_progress) {
+    check(AoeInitialize(nullptr, 0));
+    check(AoeCreateSession(&session_));
+    check(AoeSetProgressCallback(session_, on_progress, this));
   }
-  return work;
+  ~Run() {
+    AoeDestroySession(session_);
+    AoeFinalize();
+  }
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  AoeStatus tune(const Options& options) {
+    const std::stop_callback stopper(signals_.token(), [this] { AoeStopTuning(session_); });
+    ProgressDisplay display;
+    display_ = shows_progress_ ? &display : nullptr;
+    const AoeStatus status = AoeTuningGraph(session_, options.data(), options.size());
+    display_ = nullptr;
+    return status;
+  }
+
+  std::vector<const AoeTuningResult*> results() const {
+    std::size_t count = 0;
+    check(AoeGetTuningResultCount(session_, &count));
+    std::vector<const AoeTuningResult*> results(count);
+    for (std::size_t i = 0; i < count; ++i) check(AoeGetTuningResult(session_, i, &results[i]));
+    return results;
+  }
+
+ private:
+  static void on_progress(uint64_t session, const AoeProgress* progress, void* user) {
+    const auto* const run = static_cast<Run*>(user);
+    if (run->display_ != nullptr) run->display_->show(Progress(*progress));
+    if (run->signals_.token().stop_requested()) AoeStopTuning(session);  // came before the run did
+  }
+
+  const StopSignals signals_;  // before any thread of the library
+  const bool shows_progress_;
+  std::uint64_t session_ = 0;
+  ProgressDisplay* display_ = nullptr;
+};
+
+bool shows_progress(const po::variables_map& flags) {
+  const std::string value = text_of(flags, "progress_bar");
+  if (value != "on" && value != "off")
+    reject("--progress_bar", "'" + value + "' is neither on nor off");
+  return value == "on";
 }
 
 ExitCode tune(const po::variables_map& flags) {
-  Settings settings = read_settings(flags);
-  std::optional<Job> job = settings.reload
-                               ? Job::find(*settings.reload, settings.work_path, settings.job)
-                               : std::nullopt;
-  const StopSignals signals;
-  settings.tuning.stop = signals.token();
-  const bool is_sgat = settings.job_type == JobType::kSubgraphs;
-  const std::string& soc_version = settings.tuning.soc.version;
-  const Banks op_banks = open_banks(bank::BankKind::kOp, bank::BankUse::kTune, soc_version);
-  const Banks graph_banks = open_banks(bank::BankKind::kGraph, bank::BankUse::kTune, soc_version);
-  const Work work = prepare(settings, graph_banks);
-  if (work.full_precision) settings.tuning.full_precision = &*work.full_precision;
-
-  op_banks.custom->require_writable();
-  if (is_sgat) graph_banks.custom->require_writable();  // which keeps operators as well
-  if (!job) job = Job::create(settings.work_path, settings.job);
-  job->place(settings.tuning, settings.om_suffix);
-  warn_of_load();
-  make_directory(settings.tuning.tuned_om_path.parent_path());
-  remove_abandoned_scratch(
-      settings.tuning.work_directory.parent_path().parent_path().parent_path());
-  const ScratchDirectory scratch(settings.tuning.work_directory);
-  tuner::WorkerMeasurer measurer({.soc = settings.tuning.soc,
-                                  .policy = settings.tuning.policy.measure,
-                                  .compile_threads = settings.tuning.compile_threads,
-                                  .stop = settings.tuning.stop});
-  const Banks& banks = is_sgat ? graph_banks : op_banks;
-  const bank::LayeredSource op_strategies = op_banks.layered();
-  tuner::TuneOutcome outcome;
-  {
-    ProgressDisplay display;
-    if (settings.shows_progress)
-      settings.tuning.on_progress = [&](const tuner::Progress& progress) {
-        display.show(progress);
-      };
-    outcome = is_sgat ? tuner::tune_subgraphs({.graph = work.graph,
-                                               .graph_bank = *banks.custom,
-                                               .built_in = banks.built_in.get(),
-                                               .op_strategies = &op_strategies,
-                                               .op_bank = op_banks.custom.get()},
-                                              measurer, settings.tuning)
-                      : tuner::tune_operators(work.graph, *banks.custom, banks.built_in.get(),
-                                              measurer, settings.tuning);
+  Run run(shows_progress(flags));
+  const AoeStatus status = run.tune(Options(flags));
+  const std::string error = AoeGetLastError();
+  bool is_stopped = false;
+  for (const AoeTuningResult* result : run.results()) {
+    print_report(std::cout, *result);
+    is_stopped |= result->state == AOE_TUNING_INCOMPLETE;
   }
-  if (outcome.om_written && !settings.output.empty())
-    write_file_atomically(settings.output, read_file(settings.tuning.tuned_om_path, ExitCode::kOm));
-  print_report(std::cout, settings, outcome, banks.custom->directory());
-  if (!outcome.rescued.empty()) throw bank_error(outcome.rescued);
-  return exit_code(outcome);
+  if (status == AOE_FAILURE) return is_stopped ? ExitCode::kInterrupted : ExitCode::kFailure;
+  if (exit_code_of(status) != ExitCode::kSuccess) throw Error(exit_code_of(status), error);
+  return ExitCode::kSuccess;
 }
 
 }  // namespace
 }  // namespace aoe::tools
 
 int main(int argc, char** argv) {
-  aoe::tuner::run_if_worker(argc, argv);
   using namespace aoe::tools;
   Tool tool;
   tool.name = "aoe";
@@ -193,11 +146,16 @@ int main(int argc, char** argv) {
       "  aoe --job_type=2 --framework=5 --model=resnet50.onnx\n"
       "  aoe -j 2 -f 5 -m bert.onnx --input_shape=\"input_ids:1,128\" --output=bert_tuned\n"
       "  aoe -j 2 -m m.onnx --input_shape=\"data:-1,3,224,224\" --dynamic_batch_size=\"1,4,8\"\n"
+      "  aoe -j 2 --model_path=models --output=oms\n"
+      "  aoe -j 2 --singleop=ops.json\n"
       "  REPEAT_TUNE=True aoe -j 2 -m resnet50.onnx --time_limit=120\n\n"
       "Variables: TUNE_BANK_PATH and ASCEND_CACHE_PATH (bank), ASCEND_WORK_PATH (files), "
       "REPEAT_TUNE,\n"
-      "  TE_PARALLEL_COMPILER (compile threads), OMP_NUM_THREADS, AOE_CONFIG_DIR, NO_COLOR\n";
-  add_flags(tool.flags);
+      "  TE_PARALLEL_COMPILER (compile threads), OMP_NUM_THREADS, AOE_MODE (job type), "
+      "ASCEND_DEVICE_ID (0),\n"
+      "  AOE_WORKER (the program that measures), AOE_CONFIG_DIR, NO_COLOR\n";
+  aoe::api::add_flags(tool.flags);
+  tool.flags.add_options()("progress_bar", text_or("on", "on|off"), "progress on the terminal");
   tool.run = tune;
   return run_tool(argc, argv, std::move(tool));
 }

@@ -11,8 +11,6 @@
 #include <cstdlib>
 
 namespace aoe::tools {
-using tuner::Progress;
-using tuner::Stage;
 namespace {
 
 constexpr int kBarCells = 20;
@@ -56,6 +54,20 @@ std::string op_text(const Progress& p) {
 
 }  // namespace
 
+Progress::Progress(const AoeProgress& progress)
+    : stage(progress.stage),
+      tasks_done(progress.tasks_done),
+      tasks_total(progress.tasks_total),
+      tuning_name(progress.tuning_name),
+      op_name(progress.op_name),
+      op_type(progress.op_type),
+      shape(progress.shape),
+      default_ns(progress.default_ns),
+      best_ns(progress.best_ns),
+      elapsed_s(progress.elapsed_s),
+      remaining_s(progress.remaining_s) {
+}
+
 std::string duration_text(double seconds) {
   const long total = std::lround(std::max(0.0, seconds));
   const long hours = total / 3600;
@@ -67,15 +79,13 @@ std::string duration_text(double seconds) {
 std::string progress_line(const Progress& p, std::size_t columns) {
   std::string line;
   switch (p.stage) {
-    case Stage::kBaseline:
+    case AOE_STAGE_BASELINE:
       line = joined({"measuring the untuned model", times(p)}, "  ");
       break;
-    case Stage::kConfirm:
+    case AOE_STAGE_CONFIRM:
       line = joined({"confirming in the model", times(p)}, "  ");
       break;
-    case Stage::kDone:
-      break;
-    case Stage::kSearch:
+    case AOE_STAGE_SEARCH:
       // Figures first: what is cut off on a narrow terminal is the name of the op.
       line = joined({fmt::format("{} {}/{}", bar(p), p.tasks_done, p.tasks_total), times(p),
                      best_so_far(p), op_text(p)},
@@ -108,6 +118,11 @@ void ProgressDisplay::show(const Progress& progress) {
 }
 
 void ProgressDisplay::show_plain(const Progress& progress) {
+  if (!last_.tuning_name.empty() && progress.tuning_name != last_.tuning_name) {
+    std::fputs(("model " + progress.tuning_name + "\n").c_str(), stderr);
+    last_task_done_ = 0;
+    last_ = {};
+  }
   // The counter moves in the report that comes after the task's last figures.
   if (progress.tasks_done > last_task_done_) {
     last_task_done_ = progress.tasks_done;
@@ -117,7 +132,7 @@ void ProgressDisplay::show_plain(const Progress& progress) {
                    .c_str(),
                stderr);
   } else if (progress.stage != last_.stage || last_.elapsed_s == 0) {
-    if (progress.stage == Stage::kBaseline || progress.stage == Stage::kConfirm)
+    if (progress.stage == AOE_STAGE_BASELINE || progress.stage == AOE_STAGE_CONFIRM)
       std::fputs((progress_line(progress, 1000) + "\n").c_str(), stderr);
   }
   last_ = progress;

@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
+#include <string>
+#include <string_view>
 
 namespace aoe::tools {
-using tuner::TaskGain;
-using tuner::TuneOutcome;
-using tuner::TuningState;
 namespace {
 
 constexpr std::size_t kMostTableRows = 10;
@@ -18,58 +18,54 @@ std::string shortened(const std::string& text, std::size_t width) {
   return text.size() <= width ? text : ".." + text.substr(text.size() - width + 2);
 }
 
-void print_table(std::ostream& out, const std::vector<TaskGain>& gains) {
+void print_table(std::ostream& out, std::span<const AoeGain> gains) {
   constexpr const char* kRow = "{:<32} {:<20} {:>5} {:>11} {:>11} {:>9}  {}\n";
   out << fmt::format(kRow, "op", "type", "ops", "before(us)", "after(us)", "gain", "strategy");
-  for (const TaskGain& gain : std::span(gains).first(std::min(gains.size(), kMostTableRows)))
+  for (const AoeGain& gain : gains.first(std::min(gains.size(), kMostTableRows)))
     out << fmt::format(kRow, shortened(gain.op_name, 32), shortened(gain.op_type, 20), gain.count,
                        fmt::format("{:.1f}", gain.before_ns / 1e3),
-                       fmt::format("{:.1f}", gain.after_ns / 1e3),
-                       tuner::improvement_percent(gain.before_ns, gain.after_ns), gain.strategy);
+                       fmt::format("{:.1f}", gain.after_ns / 1e3), gain.improvement, gain.strategy);
   if (gains.size() > kMostTableRows)
     out << fmt::format("... and {} more\n", gains.size() - kMostTableRows);
 }
 
-void print_finish_line(std::ostream& out, const Settings& settings, const TuneOutcome& outcome) {
-  const bool is_faster = outcome.verdict == "faster" && outcome.result_ms < outcome.baseline_ms;
-  if (outcome.state == TuningState::kIncomplete)
+void print_finish_line(std::ostream& out, const AoeTuningResult& result) {
+  const bool is_faster =
+      std::string_view(result.verdict) == "faster" && result.result_ms < result.baseline_ms;
+  if (result.state == AOE_TUNING_INCOMPLETE)
     out << "Aoe process stopped before the end; what was won is in the bank, unconfirmed\n";
   else if (is_faster)
-    out << fmt::format("{} process finished. Performance improved by {}\n",
-                       settings.tuning.tuning_name,
-                       tuner::improvement_percent(outcome.baseline_ms, outcome.result_ms));
+    out << fmt::format("{} process finished. Performance improved by {}\n", result.tuning_name,
+                       result.improvement);
   else
     out << "Aoe process finished\n";
 }
 
 }  // namespace
 
-void print_report(std::ostream& out, const Settings& settings, const TuneOutcome& outcome,
-                  const std::filesystem::path& bank_directory) {
-  if (!outcome.gains.empty()) print_table(out, outcome.gains);
-  const Gears& gears = settings.tuning.gears;
-  if (outcome.result_ms > 0)
+void print_report(std::ostream& out, const AoeTuningResult& result) {
+  if (result.gain_count > 0) print_table(out, {result.gains, result.gain_count});
+  if (result.result_ms > 0)
     out << fmt::format(
         "model: {:.3f} ms before, {:.3f} ms after ({}); {} tasks, {} known to the bank, {} "
         "trials\n",
-        outcome.baseline_ms, outcome.result_ms, outcome.verdict, outcome.tasks, outcome.settled,
-        outcome.trials);
-  if (outcome.result_ms > 0 && !gears.empty())
+        result.baseline_ms, result.result_ms, result.verdict, result.tasks, result.known_tasks,
+        result.trials);
+  if (result.result_ms > 0 && *result.gears != '\0')
     out << fmt::format("gears: {}; the model's time is that of one inference of each\n",
-                       to_string(gears));
-  if (outcome.error_against_fp32)
+                       result.gears);
+  if (result.error_of_range >= 0)
     out << fmt::format(
         "precision: the tuned model is off from the same in float32 by {:.1e} of its range\n",
-        *outcome.error_against_fp32);
-  if (!outcome.failed_ops.empty())
+        result.error_of_range);
+  if (result.failed_op_count > 0)
     out << fmt::format("tuning failed for {} ops, see tuning_failed_operators in the result\n",
-                       outcome.failed_ops.size());
-  out << "result: " << settings.tuning.result_path.string() << "\n";
-  out << "bank:   " << bank_directory.string() << "\n";
-  if (outcome.om_written) out << "model:  " << settings.tuning.tuned_om_path.string() << "\n";
-  if (outcome.om_written && !settings.output.empty())
-    out << "model:  " << settings.output.string() << "\n";
-  print_finish_line(out, settings, outcome);
+                       result.failed_op_count);
+  out << "result: " << result.result_path << "\n";
+  out << "bank:   " << result.bank_path << "\n";
+  if (*result.model_path != '\0') out << "model:  " << result.model_path << "\n";
+  if (*result.output_path != '\0') out << "model:  " << result.output_path << "\n";
+  print_finish_line(out, result);
 }
 
 }  // namespace aoe::tools

@@ -3,12 +3,10 @@
 
 #include <ostream>
 
-#include "tools/aoe/settings.h"
-#include "tuner/tuner.h"
+#include "aoe/aoe.h"
 
 namespace aoe::tools {
 
-void print_report(std::ostream& out, const Settings& settings, const tuner::TuneOutcome& outcome,
-                  const std::filesystem::path& bank_directory);
+void print_report(std::ostream& out, const AoeTuningResult& result);
 
 }  // namespace aoe::tools

@@ -1,106 +1,103 @@
 // atc: compiles an ONNX model to an om, with the strategies that the knowledge bank holds.
+#include <fmt/format.h>
+
 #include <iostream>
+#include <memory>
+#include <optional>
 
 #include "base/file.h"
 #include "base/log.h"
-#include "compiler/compiler.h"
 #include "compiler/gear_split.h"
-#include "graph/passes.h"
-#include "graph/precision.h"
+#include "compiler/pipeline.h"
+#include "options/banks.h"
+#include "options/environment.h"
+#include "options/model_flags.h"
+#include "options/single_op.h"
 #include "tools/atc/debug_split.h"
 #include "tools/atc/kernel_dump.h"
 #include "tools/atc/model_json.h"
 #include "tools/atc/om_report.h"
 #include "tools/atc/precheck.h"
 #include "tools/atc/settings.h"
-#include "tools/common/banks.h"
-#include "tools/common/environment.h"
-#include "tools/common/float16_choice.h"
-#include "tools/common/model_graph.h"
-#include "tools/common/single_op.h"
 #include "tools/common/tool.h"
-#include "tuner/precision/mixed_precision.h"
 
 namespace aoe::tools {
 namespace {
 
-/// Rewrites what the subgraph bank knows.
-std::vector<compiler::AppliedSubgraph> apply_graph_bank(graph::GearedGraph& model,
-                                                        const BuildSettings& settings) {
-  if (!settings.queries_banks) return {};
-  const Banks banks = open_banks(bank::BankKind::kGraph, bank::BankUse::kRead, settings.soc.version,
-                                 settings.mdl_bank_path);
-  const WitnessedBanks plans(banks);
-  auto applied = compiler::apply_graph_strategies(model.graph, plans, settings.soc);
+/// Banks, and which of their strategies were used; none where CANN_KNOWLEDGE_BANK_PROCESS_NUM is 0.
+class AskedBanks {
+ public:
+  AskedBanks(bank::BankKind kind, const std::string& flag, const BuildSettings& settings) {
+    if (!settings.queries_banks) return;
+    banks_ = open_banks(kind, bank::BankUse::kRead, settings.soc.version, flag);
+    witness_.emplace(*banks_);
+  }
+
+  const bank::StrategySource* source() const { return witness_ ? &*witness_ : nullptr; }
+
+  /// `what`: "3 subgraphs hit the bank".
+  void log(const char* kind, const std::string& what, const std::vector<std::string>& hits) const {
+    if (banks_)
+      logger("atc")->info("{} bank {} (from {}): {}{}", kind, banks_->location.directory.string(),
+                          banks_->location.chosen_by, what, witness_->built_in_share(hits));
+  }
+
+ private:
+  std::optional<Banks> banks_;
+  std::optional<WitnessedBanks> witness_;
+};
+
+void log_subgraph_hits(const AskedBanks& banks, const compiler::PreparedModel& model) {
   std::vector<std::string> hits;
-  for (const compiler::AppliedSubgraph& each : applied) hits.push_back(each.repo_key);
-  logger("atc")->info("graph bank {} (from {}): {} subgraphs hit the bank{}",
-                      banks.location.directory.string(), banks.location.chosen_by, applied.size(),
-                      plans.built_in_share(hits));
-  return applied;
+  for (const compiler::AppliedSubgraph& each : model.subgraphs) hits.push_back(each.repo_key);
+  banks.log("graph", fmt::format("{} subgraphs hit the bank", hits.size()), hits);
 }
 
-compiler::Compilation compile_with_banks(const graph::Graph& graph, const BuildSettings& settings,
-                                         compiler::CompileOptions options) {
-  if (!settings.queries_banks) {
-    logger("atc")->info("banks are not queried: CANN_KNOWLEDGE_BANK_PROCESS_NUM is 0");
-    return compiler::compile(graph, options);
-  }
-  const Banks banks = open_banks(bank::BankKind::kOp, bank::BankUse::kRead, settings.soc.version,
-                                 settings.op_bank_path);
-  const WitnessedBanks strategies(banks);
-  options.strategies = &strategies;
-  compiler::Compilation compilation = compiler::compile(graph, options);
+void log_op_hits(const AskedBanks& banks, const compiler::Compilation& compilation) {
   std::vector<std::string> hits;
   for (const compiler::NodeReport& node : compilation.nodes)
     if (node.bank_hit) hits.push_back(node.repo_key);
-  logger("atc")->info("op bank {} (from {}): {} of {} ops hit the bank{}",
-                      banks.location.directory.string(), banks.location.chosen_by, hits.size(),
-                      compilation.nodes.size(), strategies.built_in_share(hits));
-  return compilation;
+  banks.log("op", fmt::format("{} of {} ops hit the bank", hits.size(), compilation.nodes.size()),
+            hits);
 }
 
 /// To `output`.
-void build(const BuildSettings& settings, graph::GearedGraph model,
+void build(const BuildSettings& settings, const compiler::ModelSource& source,
            const std::filesystem::path& output, const std::string& command_line) {
+  const AskedBanks graph_bank(bank::BankKind::kGraph, settings.mdl_bank_path, settings);
+  const compiler::PreparedModel model =
+      compiler::prepare(source, {.soc = settings.soc,
+                                 .compile_threads = compile_threads(),
+                                 .graph_bank = graph_bank.source()});
+  log_subgraph_hits(graph_bank, model);
+
+  const AskedBanks op_bank(bank::BankKind::kOp, settings.op_bank_path, settings);
   std::vector<compiler::loopnest::Function> kernels;
   compiler::CompileOptions options{.soc = settings.soc,
+                                   .strategies = op_bank.source(),
                                    .compile_threads = compile_threads(),
-                                   .reuse_memory = settings.reuse_memory,
-                                   .fixed = {},
-                                   .subgraphs = apply_graph_bank(model, settings)};
+                                   .reuse_memory = settings.reuse_memory};
   if (settings.op_debug_level > 0)
     options.on_kernel = [&](const compiler::loopnest::Function& kernel) {
       kernels.push_back(kernel);
     };
-  if (settings.model.precision.allow_bf16) {
-    compiler::CompileOptions chosen = options;
-    chosen.soc.has_fp16 &= settings.model.precision.allow_fp16;
-    keep_dtypes(model.graph, settings.model.op_precision);
-    const tuner::MixedPrecision choice = tuner::choose_bf16(model.graph, chosen);
-    graph::forget_kept_dtypes(model.graph);
-    logger("atc")->info("bfloat16 in {} of {} products, error {:.1e} of the range", choice.lowered,
-                        choice.candidates, choice.error);
-  }
-  compiler::Compilation compilation = compile_with_banks(model.graph, settings, std::move(options));
+  compiler::Compilation compilation = compiler::compile(model, std::move(options));
+  log_op_hits(op_bank, compilation);
   note_origin(compilation.om, command_line);
   dump_kernels(kernels, compilation.om, settings.soc, settings.op_debug_level, settings.debug_dir);
   write_file_atomically(output, compiler::om_file(std::move(compilation.om), model.gears));
 }
 
-void build_all(BuildSettings settings, const std::string& command_line) {
-  if (settings.single_ops.empty()) {
-    keep_float16_to_budget(
-        settings.model, {},
-        {.soc = settings.soc, .compile_threads = compile_threads(), .fixed = {}, .subgraphs = {}},
-        "atc");
-    return build(settings, read_graph(settings.model, {}), settings.output, command_line);
-  }
+void build_all(const BuildSettings& settings, const std::string& command_line) {
+  if (!settings.queries_banks)
+    logger("atc")->info("banks are not queried: CANN_KNOWLEDGE_BANK_PROCESS_NUM is 0");
+  if (settings.single_ops.empty())
+    return build(settings, settings.model, settings.output, command_line);
   for (SingleOp& op : read_single_ops(settings.single_ops)) {
-    graph::GearedGraph model{.graph = std::move(op.graph), .gears = {}};
-    graph::run_passes(model.graph, passes_of(settings.model, {}));
-    ask_high_precision(model.graph, settings.model.op_precision);
-    build(settings, std::move(model), settings.output / (op.name + ".om"), command_line);
+    compiler::ModelSource source = settings.model;
+    source.path = op.name;
+    source.graph = std::make_shared<const graph::Graph>(std::move(op.graph));
+    build(settings, source, settings.output / (op.name + ".om"), command_line);
   }
 }
 
@@ -123,6 +120,7 @@ ExitCode run(const po::variables_map& flags, const std::string& command_line) {
       write_model_json(flags);
       break;
     case Mode::kCheck:
+      require_one_of(flags, {"model"});
       precheck(read_model_flags(flags), read_report_path(flags));
       break;
     case Mode::kTextToJson:

@@ -24,10 +24,10 @@ json entry(const graph::NodeCheck& node) {
 
 }  // namespace
 
-void precheck(const ModelFlags& model, const std::filesystem::path& report) {
+void precheck(const compiler::ModelSource& model, const std::filesystem::path& report) {
   graph::ImportOptions options = model.import;
   if (model.gears) options.input_shapes = graph::input_shapes_of(*model.gears, 0);
-  const graph::ModelCheck check = graph::check_onnx(model.model, options);
+  const graph::ModelCheck check = graph::check_onnx(model.path, options);
   json ops = json::array();
   for (const graph::NodeCheck& node : check.nodes) ops.push_back(entry(node));
   json content = {{"result", check.problem.empty() ? "success" : "failed"}, {"op", std::move(ops)}};
@@ -35,7 +35,7 @@ void precheck(const ModelFlags& model, const std::filesystem::path& report) {
   constexpr auto kReplace = json::error_handler_t::replace;
   write_file_atomically(report, content.dump(2, ' ', false, kReplace) + "\n");
   if (!check.problem.empty())
-    throw Error(ExitCode::kModel, check.problem, model.model.string(),
+    throw Error(ExitCode::kModel, check.problem, model.path.string(),
                 "the report is " + report.string());
 }
 

@@ -3,12 +3,12 @@
 
 #include <filesystem>
 
-#include "tools/common/model_flags.h"
+#include "compiler/model_source.h"
 
 namespace aoe::tools {
 
 /// Writes {"result": "success", "op": [{"op_name", "op_type", "result", "cause"}]}. Error(kModel) when the model cannot be
 /// converted, behind the report.
-void precheck(const ModelFlags& model, const std::filesystem::path& report);
+void precheck(const compiler::ModelSource& model, const std::filesystem::path& report);
 
 }  // namespace aoe::tools

@@ -5,11 +5,13 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "options/data_dirs.h"
+#include "options/environment.h"
+#include "options/model_flags.h"
+#include "options/output_path.h"
+#include "options/single_op.h"
 #include "tools/atc/idle_flags.h"
-#include "tools/common/data_dirs.h"
-#include "tools/common/environment.h"
 #include "tools/common/flags.h"
-#include "tools/common/output_path.h"
 
 namespace aoe::tools {
 namespace {
@@ -27,11 +29,7 @@ std::filesystem::path om_path(const po::variables_map& flags, const BuildSetting
 
 /// Of single operators.
 std::filesystem::path om_directory(const po::variables_map& flags) {
-  for (const char* flag :
-       {"input_shape", "dynamic_batch_size", "dynamic_image_size", "dynamic_dims", "out_nodes",
-        "output_type", "input_fp16_nodes", "insert_op_conf"})
-    if (flags.contains(flag))
-      reject("--" + std::string(flag), "is of models", "say it in the file of --singleop");
+  check_flags_of_single_ops(flags);
   if (!flags.contains("output")) reject("--output", "is required", "name the directory of the oms");
   const std::filesystem::path directory = flags["output"].as<std::string>();
   if (!is_writable_directory(directory))
@@ -95,13 +93,11 @@ Mode read_mode(const po::variables_map& flags) {
 BuildSettings read_build_settings(const po::variables_map& flags) {
   BuildSettings settings;
   check_idle_flags(flags, kAtcIdleFlags);
+  require_one_of(flags, {"model", "singleop"});
   settings.model = read_model_flags(flags);
   settings.single_ops = text_of(flags, "singleop");
   settings.soc = compiler::soc_from_version(
       text_of(flags, "soc_version"), (config_directory() / "soc").string(), threads_of(flags));
-  if (!settings.single_ops.empty() && settings.model.precision.is_within_budget)
-    reject("--precision_mode", "chooses by the error of a model",
-           "use another one with --singleop");
   settings.output = settings.single_ops.empty() ? om_path(flags, settings) : om_directory(flags);
   settings.reuse_memory = !is_one(flags, "disable_reuse_memory");
   settings.op_bank_path = text_of(flags, "op_bank_path");

@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <string>
 
+#include "compiler/model_source.h"
 #include "compiler/soc.h"
-#include "tools/common/model_flags.h"
 
 namespace aoe::tools {
 
@@ -21,7 +21,7 @@ enum class Mode {
 
 /// Mode 0: model to om.
 struct BuildSettings {
-  ModelFlags model;                  ///< without `model` when there are single ops
+  compiler::ModelSource model;       ///< without a path when there are single ops
   std::filesystem::path single_ops;  ///< --singleop; empty: a model
   std::filesystem::path output;      ///< with ".om"; of single ops the directory
   compiler::Soc soc;

@@ -2,8 +2,6 @@
 #include "tools/common/tool.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdlib>
 #include <iostream>
 #include <new>
 #include <vector>
@@ -11,40 +9,10 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/near_names.h"
 #include "base/utf8.h"
 
 namespace aoe::tools {
 namespace {
-
-std::string advice_for_unknown(std::string given, const po::options_description& known) {
-  given.erase(0, given.find_first_not_of('-'));
-  std::vector<std::string> names;
-  for (const auto& option : known.options()) names.push_back("--" + option->long_name());
-  const std::vector<std::string> nearest = near_names("--" + given, names, 1);
-  return nearest.empty() ? "see --help" : did_you_mean(nearest);
-}
-
-/// What the libraries that read numbers take without a word: a number below 0 for one that has no sign, and no number at all.
-void check_number(const std::string& flag, const std::string& text, const po::value_semantic& type) {
-  const bool is_count = dynamic_cast<const po::typed_value<std::uint64_t>*>(&type) != nullptr;
-  if (is_count && text.find('-') != std::string::npos)
-    throw Error(ExitCode::kUsage, "'" + text + "' is below 0", "--" + flag, "see --help");
-  if (dynamic_cast<const po::typed_value<double>*>(&type) == nullptr) return;
-  char* end = nullptr;
-  if (!std::isfinite(std::strtod(text.c_str(), &end)))
-    throw Error(ExitCode::kUsage, "'" + text + "' is no number", "--" + flag, "see --help");
-}
-
-/// Before the values are converted.
-void check_values(const po::parsed_options& parsed, const po::options_description& all_flags) {
-  for (const auto& option : parsed.options) {
-    const auto* const known = all_flags.find_nothrow(option.string_key, false);
-    if (known == nullptr) continue;
-    for (const std::string& text : option.value)
-      check_number(option.string_key, text, *known->semantic());
-  }
-}
 
 /// Results and profiles are JSON, which holds text alone.
 void check_encoding(int argc, char** argv) {
@@ -67,7 +35,7 @@ po::variables_map parse(int argc, char** argv, const Tool& tool,
                                           .positional(tool.positional)
                                           .style(kStyle)
                                           .run();
-    check_values(parsed, all_flags);
+    check_numbers(parsed, all_flags);
     po::store(parsed, values);
     if (!values.contains("help")) po::notify(values);
   } catch (const po::unknown_option& e) {

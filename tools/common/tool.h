@@ -15,10 +15,9 @@
 #include <string>
 
 #include "base/error.h"
+#include "tools/common/flags.h"
 
 namespace aoe::tools {
-
-namespace po = boost::program_options;
 
 struct Tool {
   std::string name;

@@ -7,8 +7,8 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "options/environment.h"
 #include "profiler/collect/option_keys.h"
-#include "tools/common/environment.h"
 
 namespace aoe::tools {
 namespace {

@@ -15,7 +15,7 @@
 #include "graph/precision.h"
 #include "reference/op.h"
 #include "tuner/measure/racing.h"
-#include "tuner/measure/random_tensor.h"
+#include "base/random_tensor.h"
 #include "tuner/measure/statistics.h"
 #include "tuner/measure/timed_model.h"
 #include "tuner/measure/verify.h"

@@ -8,7 +8,7 @@
 #include <span>
 
 #include "base/check.h"
-#include "tuner/measure/random_tensor.h"
+#include "base/random_tensor.h"
 
 namespace aoe::tuner {
 using compiler::Task;

@@ -1,14 +1,11 @@
-// One compiled om, ready to run and to be timed step by step. Used in worker processes, and for the
-// error of lower precision.
+// One compiled om, ready to run and to be timed step by step. Used in worker processes.
 #pragma once
 
-#include <memory>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/tensor.h"
-#include "runtime/executor.h"
-#include "runtime/om.h"
+#include "runtime/bound_model.h"
 
 namespace aoe::tuner {
 
@@ -17,11 +14,11 @@ bool is_conversion(const runtime::OmStep& step);
 
 class TimedModel {
  public:
-  TimedModel(runtime::Om om, int threads);
+  TimedModel(runtime::Om om, int threads) : model_(std::move(om), threads) {}
 
   /// Random inputs by seed.
-  void draw_inputs(std::uint64_t seed);
-  void set_inputs(std::vector<ConstantPtr> inputs);
+  void draw_inputs(std::uint64_t seed) { model_.draw_inputs(seed); }
+  void set_inputs(std::vector<ConstantPtr> inputs) { model_.set_inputs(std::move(inputs)); }
 
   /// Runs once; afterwards step_ns() and outputs() hold what this run gave.
   void run();
@@ -30,16 +27,12 @@ class TimedModel {
   const std::vector<double>& step_ns() const { return step_ns_; }  ///< by step of the om
   double total_ns() const { return total_ns_; }                    ///< the whole run
   double op_ns() const;                                            ///< all steps but conversions
-  const std::vector<Tensor>& outputs() const { return outputs_; }
-  const std::vector<ConstantPtr>& inputs() const { return inputs_; }
-  const runtime::Om& om() const { return executor_.om(); }
+  const std::vector<Tensor>& outputs() const { return model_.outputs(); }
+  const std::vector<ConstantPtr>& inputs() const { return model_.inputs(); }
+  const runtime::Om& om() const { return model_.om(); }
 
  private:
-  runtime::Executor executor_;
-  std::vector<ConstantPtr> inputs_;
-  std::vector<Tensor> input_views_;
-  std::vector<std::unique_ptr<Constant>> output_buffers_;
-  std::vector<Tensor> outputs_;
+  runtime::BoundModel model_;
   std::vector<double> step_ns_;
   double total_ns_ = 0;
   bool was_disturbed_ = false;

@@ -1,4 +1,5 @@
 // The worker's side of the protocol. Requests (key "do") and their answers:
+//   version                                                                       -> {version}
 //   setup    {threads, compile_threads, policy, weights_in, memory_limit_bytes}  -> nothing
 //   task     {task}                                                              -> nothing
 //   compile  {strategies}                    -> {finished: i, timing} for each, then {done: true}
@@ -58,7 +59,9 @@ class Worker {
     json request;
     while (receive_message(fd_, request) == ReceiveStatus::kMessage) {
       const std::string what = request.at("do");
-      if (what == "setup") {
+      if (what == "version") {
+        answer({{"version", worker_version()}});
+      } else if (what == "setup") {
         setup(request);
       } else if (what == "task") {
         bench_ = std::make_unique<OpBench>(task_from_json(request.at("task")), options_, *caches_);
@@ -152,6 +155,11 @@ class Worker {
 };
 
 }  // namespace
+
+std::string worker_version() {
+  constexpr int kMessages = 1;  // count up when they change
+  return std::string(AOE_VERSION) + "-" + std::to_string(kMessages);
+}
 
 void run_if_worker(int argc, char** argv, BuildOm build) {
   if (argc != 2 || std::strcmp(argv[1], kWorkerArgument) != 0) return;

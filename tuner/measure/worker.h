@@ -2,11 +2,15 @@
 // candidates for its parent. Whatever a candidate does to it, the parent sees as a failed Timing.
 #pragma once
 
+#include <string>
+
 #include "tuner/measure/op_bench.h"
 
 namespace aoe::tuner {
 
 inline constexpr const char* kWorkerArgument = "--measure-worker";
+/// Of the product, and of what the messages mean: a parent and its worker must agree.
+std::string worker_version();
 inline constexpr int kWorkerSocket = 3;  ///< file descriptor the parent leaves open
 
 /// First thing in main() of a program that measures: when this process was started as a worker, it

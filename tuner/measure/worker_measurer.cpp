@@ -10,9 +10,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/check.h"
+#include "base/error.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "tuner/measure/task_json.h"
+#include "tuner/measure/worker.h"
 
 namespace aoe::tuner {
 using compiler::Candidate;
@@ -73,6 +75,23 @@ struct WorkerMeasurer::Queue {
   }
 };
 
+void check_worker(const std::filesystem::path& program) {
+  constexpr std::chrono::seconds kPatience(60);  // a busy machine reads libraries slowly
+  WorkerProcess worker(program);
+  worker.send({{"do", "version"}});
+  json answer;
+  const ReceiveStatus status = worker.receive(answer, kPatience, {});
+  if (status != ReceiveStatus::kMessage)
+    throw Error(ExitCode::kFailure,
+                "is not the program that measures: " + worker.bury(status, kPatience).cause,
+                program.string(), "install aoe again");
+  const std::string version = answer.value("version", "");
+  if (version != worker_version())
+    throw Error(ExitCode::kFailure,
+                "is of version " + version + ", and this is " + worker_version(),
+                program.string(), "install both from one build");
+}
+
 WorkerMeasurer::WorkerMeasurer(WorkerOptions options) : options_(std::move(options)) {
   if (options_.policy.weights_in == WeightsIn::kAuto)
     options_.policy.weights_in = WeightsIn::kMemory;
@@ -89,7 +108,7 @@ void WorkerMeasurer::set_weights_in(WeightsIn weights_in) {
 
 void WorkerMeasurer::ensure_worker() {
   if (worker_) return;
-  worker_ = std::make_unique<WorkerProcess>();
+  worker_ = std::make_unique<WorkerProcess>(options_.program);
   worker_task_.clear();
   ++workers_started_;
   worker_->send({{"do", "setup"},

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -14,12 +15,20 @@
 
 namespace aoe::tuner {
 
+/// This program again: one that calls run_if_worker().
+inline constexpr const char* kThisProgram = "/proc/self/exe";
+
 struct WorkerOptions {
   compiler::Soc soc;     ///< the host's; the worker detects its own for the same number of threads
   MeasurePolicy policy;  ///< weights_in kAuto counts as kMemory
   int compile_threads = 1;
   std::stop_token stop;  ///< pending measurements end as kStopped
+  std::filesystem::path program = kThisProgram;  ///< what is started as the worker
 };
+
+/// Starts the program and asks it for its version. Throws Error(kFailure) that names it when it is no worker, or one of another
+/// version than this code.
+void check_worker(const std::filesystem::path& program);
 
 class WorkerMeasurer final : public Measurer {
  public:

@@ -1,4 +1,4 @@
-// posix_spawn of /proc/self/exe with a socket and a captured stderr.
+// posix_spawn with a socket and a captured stderr.
 #include "tuner/measure/worker_process.h"
 
 #include <fcntl.h>
@@ -32,7 +32,7 @@ Error cannot_start(const char* step, int error) {
 }
 
 /// A process group of its own: Ctrl-C on the terminal reaches the parent, which decides.
-pid_t spawn(int socket, int stderr_file) {
+pid_t spawn(const std::filesystem::path& file, int socket, int stderr_file) {
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
   posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
@@ -51,7 +51,7 @@ pid_t spawn(int socket, int stderr_file) {
   std::string mode = kWorkerArgument;
   char* const argv[] = {program.data(), mode.data(), nullptr};
   pid_t pid = -1;
-  const int error = ::posix_spawn(&pid, "/proc/self/exe", &files, &attributes, argv, environ);
+  const int error = ::posix_spawn(&pid, file.c_str(), &files, &attributes, argv, environ);
   posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&attributes);
   if (error != 0) throw cannot_start("posix_spawn", error);
@@ -60,7 +60,7 @@ pid_t spawn(int socket, int stderr_file) {
 
 }  // namespace
 
-WorkerProcess::WorkerProcess() {
+WorkerProcess::WorkerProcess(const std::filesystem::path& program) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
     throw cannot_start("socketpair", errno);
@@ -70,7 +70,7 @@ WorkerProcess::WorkerProcess() {
   socket_ = ends[0];
   stderr_ = ::memfd_create("aoe-worker-stderr", MFD_CLOEXEC);
   if (theirs < 0 || stderr_ < 0) throw cannot_start("memfd_create", errno);
-  pid_ = spawn(theirs, stderr_);
+  pid_ = spawn(program, theirs, stderr_);
   ::close(theirs);
 }
 

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <stop_token>
@@ -16,9 +17,8 @@ namespace aoe::tuner {
 
 class WorkerProcess {
  public:
-  /// Starts this program again as a worker. Throws Error(kFailure) when the system gives no
-  /// process.
-  WorkerProcess();
+  /// Starts the program as a worker. Throws Error(kFailure) when the system gives no process.
+  explicit WorkerProcess(const std::filesystem::path& program);
   ~WorkerProcess();  ///< kills it
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;

@@ -91,7 +91,7 @@ struct TuneOutcome {
   double result_ms = 0;
   std::string
       verdict;  ///< of the tuned om against the untuned one: faster, same, slower, ambiguous
-  std::optional<double> error_against_fp32;  ///< see mixed_precision.h
+  std::optional<double> error_against_fp32;  ///< see compiler/precision/mixed_precision.h
   std::vector<TaskGain> gains;               ///< by gain in the whole model, largest first
   std::vector<std::string> failed_ops;
   int tasks = 0;

@@ -12,7 +12,7 @@
 #include "compiler/compiler.h"
 #include "tuner/measure/calm_measurer.h"
 #include "tuner/measure/statistics.h"
-#include "tuner/precision/mixed_precision.h"
+#include "compiler/precision/mixed_precision.h"
 #include "tuner/result/aoe_result.h"
 #include "tuner/search/budget.h"
 #include "tuner/search/cost_model.h"
@@ -328,7 +328,7 @@ class OperatorTuning {
   void measure_error(const std::string& tuned_om) {
     compiler::Compilation exact = compiler::compile(*options_.full_precision, compile_options());
     const double error =
-        largest_error(std::move(exact.om), runtime::Om::parse(tuned_om, nullptr, graph_.name),
+        compiler::largest_error(std::move(exact.om), runtime::Om::parse(tuned_om, nullptr, graph_.name),
                       options_.soc.threads);
     outcome_.error_against_fp32 = result_.error_against_fp32 = error;
   }

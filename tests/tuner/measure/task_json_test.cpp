@@ -6,7 +6,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "tuner/measure/random_tensor.h"
+#include "base/random_tensor.h"
 
 namespace aoe::tuner {
 namespace {

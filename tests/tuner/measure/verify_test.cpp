@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-#include "tuner/measure/random_tensor.h"
+#include "base/random_tensor.h"
 
 namespace aoe::tuner {
 namespace {

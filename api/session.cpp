@@ -1,0 +1,167 @@
+// Copies what the caller gives, and runs one model after the other.
+#include "api/session.h"
+
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "api/failure.h"
+#include "base/log.h"
+#include "options/flags.h"
+
+namespace aoe::api {
+namespace {
+
+[[noreturn]] void fail(const std::string& where, const std::string& what,
+                       const std::string& advice = {}) {
+  throw Error(ExitCode::kUsage, what, where, advice);
+}
+
+TensorDesc desc_of(const AoeTensor& tensor, const std::string& where) {
+  if (tensor.name == nullptr) fail(where, "has no name");
+  if (tensor.dims == nullptr && tensor.dim_count > 0) fail(where, "has no dims");
+  const TensorDesc desc{.dtype = static_cast<DataType>(tensor.data_type),
+                        .shape = Shape(tensor.dims, tensor.dims + tensor.dim_count),
+                        .format = Format::kND,
+                        .c0 = 0};
+  if (size_bytes(desc.dtype) == 0)
+    fail(where, "data_type " + std::to_string(tensor.data_type) + " is unknown",
+         "use those of aclDataType");
+  for (const std::int64_t dim : desc.shape)
+    if (dim < 0) fail(where, "has a size below 0", "give the sizes that are meant");
+  return desc;
+}
+
+GivenInput input_of(const AoeTensor& tensor, const std::string& where) {
+  GivenInput input{.desc = desc_of(tensor, where)};
+  if (tensor.data == nullptr) return input;
+  auto value = std::make_shared<Constant>(input.desc);
+  if (value->size_bytes() != tensor.size)
+    fail(where, "has " + std::to_string(tensor.size) + " bytes, and " + to_string(input.desc) +
+                    " takes " + std::to_string(value->size_bytes()));
+  std::memcpy(value->mutable_data(), tensor.data, tensor.size);
+  input.value = std::move(value);
+  return input;
+}
+
+/// Reports stand; this is what the caller is told.
+void complain(const std::string& model, const tuner::TuneOutcome& outcome) {
+  switch (outcome.state) {
+    case tuner::TuningState::kSuccessful:
+      return;
+    case tuner::TuningState::kFailed:
+      throw Failure(AOE_FAILURE,
+                    "tuning failed for " + std::to_string(outcome.failed_ops.size()) + " ops",
+                    model, "the result lists them");
+    case tuner::TuningState::kIncomplete:
+      break;
+  }
+  throw Failure(AOE_FAILURE, "tuning was stopped before the end", model,
+                "what was won is in the bank, unconfirmed; the option reload goes on");
+}
+
+}  // namespace
+
+void Session::set_graph(const AoeGraph& graph) {
+  if (graph_)
+    throw Failure(AOE_ERROR_REPEAT_GRAPH, "the session has a model", "AoeSetTuningGraph()",
+                  "create another session");
+  if (graph.path == nullptr && graph.data == nullptr)
+    fail("AoeSetTuningGraph()", "neither path nor data is given");
+  if (graph.data == nullptr && graph.size > 0) fail("AoeSetTuningGraph()", "size without data");
+  GivenGraph given{.path = graph.path == nullptr ? "" : graph.path,
+                   .name = graph.name == nullptr ? "" : graph.name};
+  if (graph.data != nullptr)
+    given.bytes =
+        std::make_shared<const std::string>(static_cast<const char*>(graph.data), graph.size);
+  graph_ = std::move(given);
+}
+
+void Session::set_inputs(const AoeTensor* inputs, std::size_t count) {
+  if (inputs == nullptr && count > 0) fail("AoeSetTuningGraphInput()", "inputs is a null pointer");
+  GivenInputs given;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string where = "inputs[" + std::to_string(i) + "]";
+    GivenInput input = input_of(inputs[i], where);
+    if (!given.emplace(inputs[i].name, std::move(input)).second)
+      fail(where, "'" + std::string(inputs[i].name) + "' is given twice");
+  }
+  inputs_ = std::move(given);
+}
+
+void Session::set_progress(AoeProgressCallback callback, void* user) {
+  on_progress_ = callback;
+  progress_user_ = user;
+}
+
+void Session::begin() {
+  stop_ = {};
+}
+
+void Session::tune(const OptionList& options, const OptionList& defaults) {
+  results_.clear();
+  const auto values = parse_options(options, defaults);
+  if (const std::string level = options::text_of(values, "log"); !level.empty())
+    if (!set_log_level(level)) fail("log", "unknown level '" + level + "'");
+  const Settings settings = read_settings(values, graph_.has_value());
+  bool has_tasks = false;
+  std::optional<std::pair<std::string, tuner::TuneOutcome>> failed;  // others are tuned first
+  for (const Subject& subject : subjects_of(settings, graph_, inputs_)) {
+    tuner::TuneOutcome outcome = tune_one(settings, subject);
+    has_tasks |= outcome.tasks > 0;
+    const bool is_stopped = outcome.state == tuner::TuningState::kIncomplete;
+    if (is_stopped || (!failed && outcome.state == tuner::TuningState::kFailed))
+      failed.emplace(subject.name, std::move(outcome));
+    if (is_stopped) break;
+  }
+  if (failed) complain(failed->first, failed->second);
+  if (!has_tasks)
+    throw Failure(AOE_ERROR_NON_OPTIMIZE_GRAPH,
+                  "nothing in the model can be tuned; it is compiled");
+}
+
+tuner::TuneOutcome Session::tune_one(const Settings& settings, const Subject& subject) {
+  RunHooks hooks{.stop = stop_.get_token(), .on_progress = {}};
+  if (on_progress_ != nullptr)
+    hooks.on_progress = [&](const tuner::Progress& progress) {
+      report_progress(subject.name, progress);
+    };
+  RunReport report = tune_subject(settings, subject, hooks);
+  results_.push_back(std::make_unique<ResultView>(report));
+  if (!report.outcome.rescued.empty()) throw bank_error(report.outcome.rescued);
+  return std::move(report.outcome);
+}
+
+void Session::report_progress(const std::string& name, const tuner::Progress& progress) const {
+  const AoeProgress shown{.stage = static_cast<int32_t>(progress.stage),
+                          .tasks_done = progress.tasks_done,
+                          .tasks_total = progress.tasks_total,
+                          .trials = progress.trials,
+                          .tuning_name = name.c_str(),
+                          .op_name = progress.op_name.c_str(),
+                          .op_type = progress.op_type.c_str(),
+                          .shape = progress.shape.c_str(),
+                          .default_ns = progress.default_ns,
+                          .best_ns = progress.best_ns,
+                          .elapsed_s = progress.elapsed_s,
+                          .remaining_s = progress.remaining_s};
+  on_progress_(id_, &shown, progress_user_);
+}
+
+void Session::stop() {
+  stop_.request_stop();
+}
+
+const AoeTuningResult& Session::result(std::size_t index) const {
+  if (index >= results_.size())
+    fail("AoeGetTuningResult()", "there is no result " + std::to_string(index),
+         "ask AoeGetTuningResultCount()");
+  return results_[index]->get();
+}
+
+static_assert(static_cast<int>(tuner::Stage::kBaseline) == AOE_STAGE_BASELINE &&
+              static_cast<int>(tuner::Stage::kSearch) == AOE_STAGE_SEARCH &&
+              static_cast<int>(tuner::Stage::kConfirm) == AOE_STAGE_CONFIRM &&
+              static_cast<int>(tuner::Stage::kDone) == AOE_STAGE_DONE);
+
+}  // namespace aoe::api

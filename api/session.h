@@ -1,0 +1,53 @@
+// One session of the library: a model, what it shall be fed with, and what its last run gave. Used by one caller at a time
+// (library.h), but for stop().
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "aoe/aoe.h"
+#include "api/option_list.h"
+#include "api/result_view.h"
+#include "api/subjects.h"
+
+namespace aoe::api {
+
+class Session {
+ public:
+  explicit Session(std::uint64_t id) : id_(id) {}
+
+  /// Failure(AOE_ERROR_REPEAT_GRAPH), Error(kUsage).
+  void set_graph(const AoeGraph& graph);
+  /// Error(kUsage).
+  void set_inputs(const AoeTensor* inputs, std::size_t count);
+  void set_progress(AoeProgressCallback callback, void* user);
+
+  /// From now on stop() means the run to come.
+  void begin();
+  /// Behind begin(). Throws what is wrong with the options and the work, and Failure when a model was not tuned to the end.
+  void tune(const OptionList& options, const OptionList& defaults);
+  /// From any thread.
+  void stop();
+
+  std::size_t result_count() const { return results_.size(); }
+  /// Error(kUsage).
+  const AoeTuningResult& result(std::size_t index) const;
+
+ private:
+  tuner::TuneOutcome tune_one(const Settings& settings, const Subject& subject);
+  void report_progress(const std::string& name, const tuner::Progress& progress) const;
+
+  const std::uint64_t id_;
+  std::optional<GivenGraph> graph_;
+  GivenInputs inputs_;
+  AoeProgressCallback on_progress_ = nullptr;
+  void* progress_user_ = nullptr;
+  std::vector<std::unique_ptr<ResultView>> results_;
+  std::stop_source stop_;  ///< of the run at work; written while none is
+};
+
+}  // namespace aoe::api

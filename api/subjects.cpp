@@ -1,0 +1,134 @@
+// Lists models and gives each its name, digest and output.
+#include "api/subjects.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "options/output_path.h"
+#include "options/single_op.h"
+
+namespace aoe::api {
+namespace fs = std::filesystem;
+namespace {
+
+Subject from_bytes(const compiler::ModelSource& source, std::string name, std::string_view bytes,
+                   const std::string& how) {
+  return {.source = source,
+          .name = std::move(name),
+          .digest = to_hex(hash128(to_hex(hash128(bytes)) + how))};
+}
+
+Subject from_file(const Settings& settings, const fs::path& path) {
+  compiler::ModelSource source = settings.model;
+  source.path = path;
+  return from_bytes(source, path.stem().string(), read_file(path, ExitCode::kModel),
+                    settings.model_flags);
+}
+
+Subject from_graph(const Settings& settings, const GivenGraph& graph) {
+  Subject subject;
+  if (graph.bytes) {
+    compiler::ModelSource source = settings.model;
+    source.path = graph.path.empty() ? "model" : graph.path;
+    source.bytes = graph.bytes;
+    subject = from_bytes(source, source.path.stem().string(), *graph.bytes, settings.model_flags);
+  } else {
+    subject = from_file(settings, graph.path);
+  }
+  if (!graph.name.empty()) subject.name = graph.name;
+  return subject;
+}
+
+std::vector<Subject> from_directory(const Settings& settings) {
+  std::error_code status;
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(settings.model_path, status))
+    if (entry.path().extension() == ".onnx") files.push_back(entry.path());
+  const std::string where = "--model_path " + settings.model_path.string();
+  if (status) throw Error(ExitCode::kUsage, "cannot be read: " + status.message(), where);
+  if (files.empty())
+    throw Error(ExitCode::kUsage, "has no .onnx file", where, "export the models to ONNX");
+  std::ranges::sort(files);
+  std::vector<Subject> subjects;
+  for (const fs::path& file : files) subjects.push_back(from_file(settings, file));
+  return subjects;
+}
+
+std::vector<Subject> from_operators(const Settings& settings) {
+  const std::string text = read_file(settings.single_ops, ExitCode::kUsage);
+  std::vector<Subject> subjects;
+  for (options::SingleOp& op : options::read_single_ops(settings.single_ops)) {
+    compiler::ModelSource source = settings.model;
+    source.path = op.name;
+    source.graph = std::make_shared<const graph::Graph>(std::move(op.graph));
+    subjects.push_back(from_bytes(source, op.name, text, settings.model_flags + "\n" + op.name));
+  }
+  return subjects;
+}
+
+/// Of one model the om, of several the directory.
+void set_outputs(const Settings& settings, std::vector<Subject>& subjects, bool are_many) {
+  if (settings.output.empty()) return;
+  const std::string flag = "--output";
+  if (are_many && !options::is_writable_directory(settings.output))
+    throw Error(ExitCode::kOutput, "is no directory that can be written",
+                flag + " " + settings.output, "create it first");
+  for (Subject& subject : subjects)
+    subject.output = options::om_output_path(
+        are_many ? fs::path(settings.output) / subject.name : fs::path(settings.output), flag,
+        subject.om_suffix);
+}
+
+/// Shapes fill in what is dynamic; the digest has them.
+void set_inputs(const GivenInputs& inputs, Subject& subject) {
+  if (inputs.empty()) return;
+  if (subject.source.gears)
+    throw Error(ExitCode::kUsage, "inputs have one size, and gears several",
+                "AoeSetTuningGraphInput()", "leave one out");
+  std::string shapes;
+  for (const auto& [name, input] : inputs) {
+    const auto [asked, is_new] = subject.source.import.input_shapes.emplace(name, input.desc.shape);
+    if (!is_new && asked->second != input.desc.shape)
+      throw Error(ExitCode::kUsage, "input '" + name + "' has another shape in --input_shape",
+                  "AoeSetTuningGraphInput()", "leave one out");
+    shapes += "\n" + name + ":" + to_string(input.desc);
+  }
+  subject.digest = to_hex(hash128(subject.digest + shapes));
+  subject.inputs = inputs;
+}
+
+}  // namespace
+
+std::vector<Subject> subjects_of(const Settings& settings, const std::optional<GivenGraph>& graph,
+                                 const GivenInputs& inputs) {
+  const bool are_many = !settings.model_path.empty() || !settings.single_ops.empty();
+  if (are_many && settings.reload && !settings.reload->empty())
+    throw Error(ExitCode::kUsage, "names one job, and there are several models",
+                "--reload=" + *settings.reload, "leave the name out");
+  if (are_many && !settings.tuning_name.empty())
+    throw Error(ExitCode::kUsage, "names one model, and there are several", "tuning_name");
+  std::vector<Subject> subjects;
+  if (graph)
+    subjects = {from_graph(settings, *graph)};
+  else if (!settings.model_path.empty())
+    subjects = from_directory(settings);
+  else if (!settings.single_ops.empty())
+    subjects = from_operators(settings);
+  else
+    subjects = {from_file(settings, settings.model.path)};
+  for (Subject& subject : subjects) {
+    if (!settings.tuning_name.empty()) subject.name = settings.tuning_name;
+    if (subject.name.empty() || subject.name.find('/') != std::string::npos)
+      throw Error(ExitCode::kUsage, "'" + subject.name + "' cannot be part of a file's name",
+                  "the model's name");
+    if (subject.source.gears)
+      subject.om_suffix = options::dynamic_om_suffix(settings.tuning.soc.version);
+    set_inputs(inputs, subject);
+  }
+  set_outputs(settings, subjects, are_many);
+  return subjects;
+}
+
+}  // namespace aoe::api

@@ -1,0 +1,176 @@
+// Puts the stages together: reading, preparing, tuning, writing.
+#include "api/tuning_run.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <thread>
+
+#include "api/job.h"
+#include "api/scratch_directory.h"
+#include "api/worker_program.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "compiler/pipeline.h"
+#include "options/banks.h"
+#include "tuner/measure/machine_load.h"
+#include "tuner/measure/worker_measurer.h"
+#include "tuner/result/aoe_result.h"
+
+namespace aoe::api {
+namespace fs = std::filesystem;
+namespace {
+
+void make_directory(const fs::path& directory) {
+  std::error_code status;
+  fs::create_directories(directory, status);
+  if (status)
+    throw Error(ExitCode::kOutput, "cannot be created: " + status.message(), directory.string(),
+                "set ASCEND_WORK_PATH to a writable place");
+}
+
+/// Noise is worth a word, but no refusal: on a build machine it may be all there is.
+void warn_of_load() {
+  constexpr std::chrono::milliseconds kWatch(200);  // 20 ticks of the kernel's clock a core
+  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const auto used = tuner::watch_busy_cores(kWatch, cores);
+  const auto warning = used ? tuner::load_warning(*used, cores) : std::nullopt;
+  if (warning) logger("aoe")->warn("{}", *warning);
+}
+
+tuner::JobHeader header_of(const Settings& settings, const Subject& subject) {
+  const std::string timestamp = tuner::timestamp17(std::chrono::system_clock::now());
+  const fs::path result = settings.work_path / tuner::result_file_name(timestamp, ::getpid());
+  return {.tuning_name = subject.name,
+          .job_type = static_cast<int>(settings.job_type),
+          .model = subject.digest,
+          .soc_version = settings.tuning.soc.version,
+          .timestamp = timestamp,
+          .result = result.string()};
+}
+
+/// What the caller has given as inputs must be inputs of the model.
+void check_inputs(const graph::Graph& graph, const GivenInputs& inputs) {
+  for (const auto& [name, input] : inputs) {
+    const auto found = std::ranges::find_if(graph.inputs, [&, &wanted = name](graph::ValueId id) {
+      return graph.values[id].name == wanted;
+    });
+    if (found == graph.inputs.end())
+      throw Error(ExitCode::kUsage, "the model has no input '" + name + "'",
+                  "AoeSetTuningGraphInput()");
+    const TensorDesc& desc = graph.values[*found].desc;
+    if (desc.dtype != input.desc.dtype || desc.shape != input.desc.shape)
+      throw Error(ExitCode::kUsage,
+                  "input '" + name + "' is " + to_string(desc) + ", not " + to_string(input.desc),
+                  "AoeSetTuningGraphInput()");
+  }
+}
+
+/// The operators of the graph as subgraph tuning has left it; for subgraph tuning the graph itself, in float32, whatever comes
+/// later.
+compiler::PreparedModel prepare(const Settings& settings, const Subject& subject,
+                                const options::Banks& graph_banks) {
+  const tuner::TuneOptions& tuning = settings.tuning;
+  const bool is_sgat = settings.job_type == JobType::kSubgraphs;
+  const bank::LayeredSource graph_bank = graph_banks.layered();
+  compiler::Preparation how{.soc = tuning.soc,
+                            .compile_threads = tuning.compile_threads,
+                            .graph_bank = is_sgat ? nullptr : &graph_bank,
+                            .keeps_exact = !is_sgat};
+  for (const auto& [name, input] : subject.inputs)
+    if (input.value) how.inputs.emplace(name, input.value);
+  how.on_simplified = [&](const graph::Graph& graph) {
+    check_inputs(graph, subject.inputs);
+    tuner::check_filter(tuning.filter, graph, "--tune_ops_file " + settings.tune_ops_file);
+  };
+  compiler::PreparedModel model =
+      compiler::prepare(is_sgat ? compiler::in_float32(subject.source) : subject.source, how);
+  if (!model.subgraphs.empty())
+    logger("aoe")->info("graph bank {}: {} subgraphs hit the bank",
+                        graph_banks.location.directory.string(), model.subgraphs.size());
+  return model;
+}
+
+/// What the run needs on disk, from its first moment to its end.
+struct Workplace {
+  Workplace(const Settings& settings, tuner::TuneOptions& tuning, const Subject& subject,
+            std::optional<Job> resumed, const tuner::JobHeader& header)
+      : job(resumed ? std::move(*resumed) : Job::create(settings.work_path, header)) {
+    job.place(tuning, subject.om_suffix);
+    make_directory(tuning.tuned_om_path.parent_path());
+    remove_abandoned_scratch(job.workspace());
+    scratch.emplace(tuning.work_directory);
+  }
+
+  Job job;
+  std::optional<ScratchDirectory> scratch;
+};
+
+}  // namespace
+
+RunReport tune_subject(const Settings& settings, const Subject& subject, const RunHooks& hooks) {
+  const tuner::JobHeader header = header_of(settings, subject);
+  std::optional<Job> resumed =
+      settings.reload ? Job::find(*settings.reload, settings.work_path, header) : std::nullopt;
+  const bool is_sgat = settings.job_type == JobType::kSubgraphs;
+  const std::string& soc_version = settings.tuning.soc.version;
+  const auto open = [&](bank::BankKind kind) {
+    return options::open_banks(kind, bank::BankUse::kTune, soc_version);
+  };
+  const options::Banks op_banks = open(bank::BankKind::kOp);
+  const options::Banks graph_banks = open(bank::BankKind::kGraph);
+  const compiler::PreparedModel model = prepare(settings, subject, graph_banks);
+
+  tuner::TuneOptions tuning = settings.tuning;
+  tuning.gears = model.gears;
+  tuning.subgraphs = model.subgraphs;
+  if (model.exact) tuning.full_precision = &*model.exact;
+  tuning.tuning_name = subject.name;
+  tuning.stop = hooks.stop;
+  tuning.on_progress = hooks.on_progress;
+
+  op_banks.custom->require_writable();
+  if (is_sgat) graph_banks.custom->require_writable();  // which keeps operators as well
+  const fs::path worker = worker_program();
+  tuner::check_worker(worker);
+  const Workplace place(settings, tuning, subject, std::move(resumed), header);
+  warn_of_load();
+  tuner::WorkerMeasurer measurer({.soc = tuning.soc,
+                                  .policy = tuning.policy.measure,
+                                  .compile_threads = tuning.compile_threads,
+                                  .stop = tuning.stop,
+                                  .program = worker});
+  const options::Banks& banks = is_sgat ? graph_banks : op_banks;
+  const bank::LayeredSource op_strategies = op_banks.layered();
+  RunReport report{.tuning_name = subject.name,
+                   .gears = tuning.gears,
+                   .result_path = tuning.result_path,
+                   .bank_directory = banks.custom->directory()};
+  report.outcome = is_sgat ? tuner::tune_subgraphs({.graph = model.graph,
+                                                    .graph_bank = *banks.custom,
+                                                    .built_in = banks.built_in.get(),
+                                                    .op_strategies = &op_strategies,
+                                                    .op_bank = op_banks.custom.get()},
+                                                   measurer, tuning)
+                           : tuner::tune_operators(model.graph, *banks.custom, banks.built_in.get(),
+                                                   measurer, tuning);
+  if (!report.outcome.om_written) return report;
+  report.om_path = tuning.tuned_om_path;
+  if (subject.output.empty()) return report;
+  write_file_atomically(subject.output, read_file(tuning.tuned_om_path, ExitCode::kOm));
+  report.output_path = subject.output;
+  return report;
+}
+
+Error bank_error(const std::vector<tuner::RescuedBank>& rescued) {
+  std::string commands;
+  for (const tuner::RescuedBank& each : rescued)
+    commands += (commands.empty() ? "" : " && ") + ("aoe_bank import " + each.file.string());
+  return Error(ExitCode::kBank, rescued.front().cause + "; the model and the result are written",
+               {}, "when the bank works again: " + commands);
+}
+
+}  // namespace aoe::api

@@ -1,0 +1,46 @@
+// Checks the directory of an output before the work begins.
+#include "options/output_path.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+namespace aoe::options {
+namespace fs = std::filesystem;
+
+std::string dynamic_om_suffix(const std::string& soc_version) {
+  return "_linux_" + soc_version.substr(0, soc_version.find('-'));
+}
+
+fs::path om_output_path(const std::string& given, const std::string& flag,
+                        const std::string& suffix) {
+  fs::path path = given;
+  if (path.filename().empty())
+    throw Error(ExitCode::kUsage, "'" + given + "' names no file", flag, "add a file name");
+  if (path.extension() == ".om") path.replace_extension();
+  path += suffix + ".om";
+  const fs::path directory = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  std::error_code status;
+  if (!fs::is_directory(directory, status))
+    throw Error(ExitCode::kOutput, "the directory does not exist", flag + " " + path.string(),
+                "create it first");
+  if (fs::is_directory(path, status))
+    throw Error(ExitCode::kOutput, "is a directory", flag + " " + path.string(),
+                "choose another name");
+  if (!is_writable_directory(directory))
+    throw Error(ExitCode::kOutput, "the directory is not writable", flag + " " + path.string(),
+                "choose another one");
+  return path;
+}
+
+bool is_writable_directory(const fs::path& directory) {
+  const fs::path probe = directory / (".aoe_probe" + std::to_string(::getpid()));
+  const int fd = ::open(probe.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+  if (fd < 0) return false;
+  ::close(fd);
+  ::unlink(probe.c_str());
+  return true;
+}
+
+}  // namespace aoe::options

@@ -1,0 +1,74 @@
+// The choice of bfloat16: as much as a limit on the error allows, nothing where the machine cannot.
+#include "compiler/precision/mixed_precision.h"
+
+#include <gtest/gtest.h>
+
+#include "graph/passes.h"
+#include "graph/precision.h"
+#include "tests/compiler/shape_line.h"
+
+namespace aoe::compiler {
+namespace {
+
+graph::Graph product_graph() {
+  graph::Graph graph = graph_of(parse_shape_line("MatMulV2 in=64x256 in=256x128:const").task);
+  graph::run_passes(graph, {});
+  return graph;
+}
+
+int lowered_nodes(const graph::Graph& graph) {
+  int count = 0;
+  for (const graph::Node& node : graph.nodes) count += graph::allows_bf16(node.op);
+  return count;
+}
+
+CompileOptions host_options() {
+  CompileOptions options;
+  options.soc = detect_soc(1);
+  return options;
+}
+
+TEST(MixedPrecision, IsNotChosenWithoutTheInstructions) {
+  CompileOptions options = host_options();
+  options.soc.has_bf16 = false;
+  graph::Graph graph = product_graph();
+  const MixedPrecision choice = choose_bf16(graph, options);
+  EXPECT_EQ(choice.candidates, 1);
+  EXPECT_EQ(choice.lowered, 0);
+  EXPECT_EQ(lowered_nodes(graph), 0);
+}
+
+TEST(MixedPrecision, KeepsToTheLimit) {
+  const CompileOptions options = host_options();
+  if (!options.soc.has_bf16) GTEST_SKIP() << "needs AVX512-BF16";
+  graph::Graph wide = product_graph();
+  const MixedPrecision all = choose_bf16(wide, options, {.limit = 0.1});
+  EXPECT_EQ(all.lowered, 1);
+  EXPECT_EQ(lowered_nodes(wide), 1);
+  EXPECT_GT(all.error, 1e-5) << "rounding to 8 bits must show";
+  EXPECT_LT(all.error, 1e-2);
+
+  graph::Graph narrow = product_graph();
+  const MixedPrecision none = choose_bf16(narrow, options, {.limit = 1e-6});
+  EXPECT_EQ(none.lowered, 0);
+  EXPECT_EQ(none.error, 0);
+  EXPECT_EQ(lowered_nodes(narrow), 0);
+}
+
+TEST(MixedPrecision, MeasuresNoErrorBetweenEqualModels) {
+  const CompileOptions options = host_options();
+  const graph::Graph graph = product_graph();
+  EXPECT_EQ(largest_error(compile(graph, options).om, compile(graph, options).om, 1), 0);
+}
+
+TEST(MixedPrecision, TasksThatMayRoundHaveKeysOfTheirOwn) {
+  const Soc soc = detect_soc(1);
+  graph::Graph graph = product_graph();
+  const graph::NodeId product = graph::bf16_candidates(graph).at(0);
+  const auto exact = key_of(task_of(graph, product), soc);
+  graph::allow_bf16(*graph.edit(product));
+  EXPECT_NE(key_of(task_of(graph, product), soc).description, exact.description);
+}
+
+}  // namespace
+}  // namespace aoe::compiler

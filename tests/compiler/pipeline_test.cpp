@@ -1,0 +1,99 @@
+// The one way from a model to an om: whatever a model comes from, and what lower precision is measured on.
+#include "compiler/pipeline.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/file.h"
+#include "compiler/gear_split.h"
+#include "graph/precision.h"
+#include "tests/graph/model_text.h"
+#include "tests/temp_dir.h"
+
+namespace aoe::compiler {
+namespace {
+
+constexpr const char* kProduct =
+    "g (float[4,16] x) => (float[4,8] y) <float[16,8] w> { a = MatMul (x, w) y = Relu (a) }";
+
+Preparation on_this_machine() {
+  return {.soc = detect_soc(1)};
+}
+
+bool is_rounded(const graph::Graph& graph) {
+  return std::ranges::any_of(graph.nodes, [](const graph::Node& node) {
+    return !node.is_dead && graph::rounds_to_float16(node.op);
+  });
+}
+
+TEST(Pipeline, TakesModelsFromFilesMemoryAndGraphs) {
+  const tests::TempDir directory;
+  const auto bytes = std::make_shared<const std::string>(tests::model_bytes(kProduct));
+  write_file_atomically(directory / "m.onnx", *bytes);
+  const auto text = [](const ModelSource& source) {
+    return prepare(source, on_this_machine()).graph.to_text();
+  };
+  const std::string expected = text({.path = directory / "m.onnx"});
+  EXPECT_NE(expected.find("MatMulV2"), std::string::npos) << expected;
+  EXPECT_EQ(text({.path = "m.onnx", .bytes = bytes}), expected);
+  const auto graph =
+      std::make_shared<const graph::Graph>(graph::import_onnx(directory / "m.onnx", {}));
+  EXPECT_EQ(text({.path = "m.onnx", .graph = graph}), expected);
+}
+
+TEST(Pipeline, NamesTheModelInMemoryThatIsNone) {
+  const auto bytes = std::make_shared<const std::string>("no model at all");
+  try {
+    prepare({.path = "from_memory", .bytes = bytes}, on_this_machine());
+    FAIL() << "bytes of no model are taken";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::kModel);
+    EXPECT_NE(std::string(error.what()).find("from_memory"), std::string::npos) << error.what();
+  }
+}
+
+TEST(Pipeline, MakesOneOmOfSeveralGears) {
+  const auto bytes = std::make_shared<const std::string>(tests::model_bytes(
+      "g (float[N,16] x) => (float[N,8] y) <float[16,8] w> { y = MatMul (x, w) }"));
+  const PreparedModel model =
+      prepare({.path = "m",
+               .bytes = bytes,
+               .gears = graph::parse_gears(GearKind::kBatch, "1,4", "x:-1,16")},
+              on_this_machine());
+  EXPECT_EQ(model.gears.values.size(), 2U);
+  EXPECT_EQ(model.graph.inputs.size(), 2U);
+  EXPECT_FALSE(om_file(compile(model, {.soc = detect_soc(1)}).om, model.gears).empty());
+}
+
+TEST(Pipeline, KeepsTheExactModelWhereItIsAskedTo) {
+  const auto bytes = std::make_shared<const std::string>(tests::model_bytes(kProduct));
+  const ModelSource source{
+      .path = "m", .bytes = bytes, .precision = {.float16 = graph::Float16Rounding::kFactors}};
+  Preparation how = on_this_machine();
+  EXPECT_FALSE(prepare(source, how).exact);
+  how.keeps_exact = true;
+  const PreparedModel model = prepare(source, how);
+  EXPECT_TRUE(is_rounded(model.graph));
+  ASSERT_TRUE(model.exact);
+  EXPECT_FALSE(is_rounded(*model.exact));
+  EXPECT_FALSE(prepare(in_float32(source), how).exact);
+}
+
+TEST(Pipeline, MeasuresErrorsOnTheInputsThatAreGiven) {
+  const auto bytes = std::make_shared<const std::string>(tests::model_bytes(kProduct));
+  const ModelSource source{
+      .path = "m",
+      .bytes = bytes,
+      .precision = {.float16 = graph::Float16Rounding::kFactors, .is_within_budget = true}};
+  Preparation how = on_this_machine();
+  EXPECT_TRUE(is_rounded(prepare(source, how).graph)) << "random inputs are small";
+
+  const auto large = std::make_shared<Constant>(TensorDesc{DataType::kFloat, {4, 16}});
+  std::ranges::fill_n(static_cast<float*>(large->mutable_data()), 4 * 16, 1e6F);
+  how.inputs = {{"x", large}};
+  EXPECT_FALSE(is_rounded(prepare(source, how).graph)) << "float16 ends at 65504";
+}
+
+}  // namespace
+}  // namespace aoe::compiler
