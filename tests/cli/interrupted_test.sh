@@ -12,7 +12,7 @@ workers() {
   for process in /proc/[0-9]*; do
     [ "$(readlink "$process/exe")" = "$bin/aoe" ] || continue
     tr '\0' '\n' 2>/dev/null <"$process/environ" | grep -qx "TUNE_BANK_PATH=$TUNE_BANK_PATH" || continue
-    [ "$(head -c 10 "$process/cmdline" 2>/dev/null)" = aoe-worker ] && echo "${process#/proc/}"
+    [ "$(head -c 10 "$process/cmdline" 2>/dev/null | tr -d '\0')" = aoe-worker ] && echo "${process#/proc/}"
   done
 }
 
