@@ -20,7 +20,7 @@ constexpr IdleFlag kOfAoe[] = {
     {"op_debug_level", "0..4", "0", "give it to atc, which keeps the kernels of an om"},
     {"disable_reuse_memory", "0|1", "0", "give it to atc, which compiles with what was won"},
     {"buffer_optimize", "l2_optimize|l1_optimize|off_optimize", "l2_optimize",
-     "caches are the processor's own; it is for --mdl_bank_path of atc"},
+     "caches are the processor's own; it says to atc which graph bank to read"},
 };
 
 constexpr IdleFlag kOfLibrary[] = {

@@ -20,6 +20,7 @@ PAGES = {
     "transfer_bench": "benchmarks.md",
     "profiler_overhead": "benchmarks.md",
     "profiler_import": "benchmarks.md",
+    "graph_scaling": "benchmarks.md",
 }
 # Programs with several forms, each of which has flags of its own.
 FORMS = {
