@@ -6,13 +6,16 @@ export TUNE_BANK_PATH=$work/bank ASCEND_WORK_PATH=$work/w
 mkdir bank w
 state() { json "$1" "next(e['OPAT'] for e in d if 'OPAT' in e)['opat_tuning_result']"; }
 
+worker=$bin/../libexec/aoe/aoe_worker
+exists "$worker"
+worker=$(readlink -f "$worker")
+
 # The measuring processes of this test's runs of aoe, whatever they call themselves: by program and environment.
 workers() {
   local process
   for process in /proc/[0-9]*; do
-    [ "$(readlink "$process/exe")" = "$bin/aoe" ] || continue
-    tr '\0' '\n' 2>/dev/null <"$process/environ" | grep -qx "TUNE_BANK_PATH=$TUNE_BANK_PATH" || continue
-    [ "$(head -c 10 "$process/cmdline" 2>/dev/null | tr -d '\0')" = aoe-worker ] && echo "${process#/proc/}"
+    [ "$(readlink "$process/exe")" = "$worker" ] || continue
+    tr '\0' '\n' 2>/dev/null <"$process/environ" | grep -qx "TUNE_BANK_PATH=$TUNE_BANK_PATH" && echo "${process#/proc/}"
   done
 }
 
@@ -23,7 +26,7 @@ interrupt() {
   python3 -c 'import os, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_DFL)
 os.execvp(sys.argv[1], sys.argv[1:])' \
-    aoe --framework=5 --model=m.onnx --job_type=2 --progress_bar=off --trials=100000 >out 2>err &
+    aoe --framework=5 --model=m.onnx --job_type=2 --progress_bar=off --preset=quick --trials=100000 --time_limit=3600 >out 2>err &
   local pid=$!
   local seen=
   for _ in $(seq 600); do
