@@ -1,305 +1,149 @@
-// See epilogue.h: one row per operator in emitters().
+// See epilogue.h.
 #include "compiler/epilogue.h"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <limits>
 #include <map>
-#include <string_view>
 #include <vector>
 
 #include "base/check.h"
+#include "compiler/formula_lanes.h"
 #include "reference/widen.h"
 
 namespace aoe::compiler {
 namespace {
 
 using loopnest::Builder;
-using loopnest::splat;
 using loopnest::Vec;
-using reference::Attrs;
 using reference::EpilogueStep;
+using reference::Formula;
+using reference::FormulaContext;
 using reference::Operand;
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
-/// One step with its operands' values; absent operands are empty.
-struct StepValues {
-  const Attrs& attrs;
-  std::vector<std::optional<Vec>> operands;
-  std::vector<DataType> types;  ///< of operands that are inputs of the task
-  int lanes;
-
-  Vec operator[](std::size_t i) const { return operands[i].value(); }
-  Vec constant(double value) const { return splat(static_cast<float>(value), lanes); }
-  Vec attribute(const char* name, float fallback) const {
-    return splat(attrs.get_float(name, fallback), lanes);
-  }
-};
-using Emit = Vec (*)(Builder&, const StepValues&);
-
-/// A value that is used several times: computed once, kept in a register.
-Vec keep(Builder& builder, const Vec& value) {
-  return builder.get(builder.local(value));
+bool has_anchor(const Task& task) {
+  return !reference::is_fused_type(task.op.type);
 }
 
-Vec clamp(const Vec& x, const Vec& low, const Vec& high) {
-  return min(max(x, low), high);
-}
+/// The steps of a task with what each reads and gives.
+class Steps {
+ public:
+  explicit Steps(const Task& task) : task_(task) {}
 
-/// e^x - 1 where x is negative, 0 elsewhere (NaN included: callers add or select x itself).
-Vec negative_expm1(const StepValues& s, const Vec& x) {
-  return exp(min(x, s.constant(0))) - s.constant(1);
-}
-
-Vec if_negative(const StepValues& s, const Vec& x, const Vec& then) {
-  return select(x < s.constant(0), then, x);
-}
-
-Vec emit_clip(Builder&, const StepValues& s) {
-  const auto bound = [&](std::size_t i, const char* attribute, float fallback) {
-    if (i < s.operands.size() && s.operands[i]) return *s.operands[i];
-    return s.attribute(attribute, fallback);  // bounds were attributes before opset 11
-  };
-  return clamp(s[0], bound(1, "min", -kInfinity), bound(2, "max", kInfinity));
-}
-
-Vec emit_gelu(Builder&, const StepValues& s) {
-  const Vec x = s[0];
-  if (s.attrs.get_string("approximate", "none") == "tanh") {
-    const Vec cubic = fma(s.constant(0.044715) * x * x, x, x);
-    const Vec inner = s.constant(std::sqrt(2 / M_PI)) * cubic;
-    return s.constant(0.5) * x * (s.constant(1) + tanh(inner));
-  }
-  return s.constant(0.5) * x * (s.constant(1) + erf(x * s.constant(std::sqrt(0.5))));
-}
-
-/// x tanh(log(1 + e^x)) = x n / (n + 2) with n = e^x (e^x + 2); beyond 20 the factor is 1.
-Vec emit_mish(Builder& builder, const StepValues& s) {
-  const Vec e = keep(builder, exp(min(s[0], s.constant(20))));
-  const Vec n = keep(builder, e * (e + s.constant(2)));
-  return s[0] * (n / (n + s.constant(2)));
-}
-
-/// |x|^y by logarithm, with the sign that whole exponents give to negative x; NaN for others. The error grows with the
-/// logarithm of the result: 1e-6 of it near 1, 4e-5 at the end of the range.
-Vec emit_general_pow(Builder& builder, const Vec& x, const Vec& y) {
-  const auto number = [&](float value) { return splat(value, x.lanes()); };
-  const Vec size = keep(builder, exp(y * log(abs(x))));
-  const Vec half = y * number(0.5f);
-  const Vec of_negative = select(floor(y) == y, select(floor(half) == half, size, -size),
-                                 number(std::numeric_limits<float>::quiet_NaN()));
-  return select(y == number(0), number(1), select(x < number(0), of_negative, size));
-}
-
-/// Simple constant exponents need no logarithm.
-bool is_simple_exponent(float exponent) {
-  constexpr std::array kSimple = {0.0f, 0.5f, -0.5f, -1.0f, 1.0f, 2.0f, 3.0f, 4.0f};
-  return std::find(kSimple.begin(), kSimple.end(), exponent) != kSimple.end();
-}
-
-Vec emit_pow(Builder& builder, const StepValues& s) {
-  const Vec x = s[0];
-  const bool is_simple =
-      s[1].e->op == loopnest::Op::kFloatConst && is_simple_exponent(s[1].e->fvalue);
-  if (!is_simple) return emit_general_pow(builder, x, keep(builder, s[1]));
-  const float exponent = s[1].e->fvalue;
-  if (exponent == 0.0f) return s.constant(1);
-  if (exponent == 0.5f) return sqrt(x);
-  if (exponent == -0.5f) return s.constant(1) / sqrt(x);
-  if (exponent == -1.0f) return s.constant(1) / x;
-  Vec power = x;
-  for (int i = 1; i < static_cast<int>(exponent); ++i) power = power * x;
-  return power;
-}
-
-template <Vec (*Combine)(Vec, Vec)>
-Vec fold(Builder&, const StepValues& s) {
-  Vec sum = s[0];
-  for (std::size_t i = 1; i < s.operands.size(); ++i) sum = Combine(sum, s[i]);
-  return sum;
-}
-
-template <Vec (*Function)(Vec)>
-Vec apply(Builder&, const StepValues& s) {
-  return Function(s[0]);
-}
-
-Vec add(Vec a, Vec b) {
-  return a + b;
-}
-
-Vec mean(Builder& b, const StepValues& s) {
-  return fold<add>(b, s) / s.constant(static_cast<double>(s.operands.size()));
-}
-Vec leaky_relu(Builder&, const StepValues& s) {
-  return if_negative(s, s[0], s.attribute("alpha", 0.01f) * s[0]);
-}
-Vec thresholded_relu(Builder&, const StepValues& s) {
-  return select(s.attribute("alpha", 1) < s[0], s[0], s.constant(0));
-}
-Vec hard_sigmoid(Builder&, const StepValues& s) {
-  const Vec line = fma(s[0], s.attribute("alpha", 0.2f), s.attribute("beta", 0.5f));
-  return clamp(line, s.constant(0), s.constant(1));
-}
-Vec hard_swish(Builder&, const StepValues& s) {
-  return s[0] * clamp(s[0] / s.constant(6) + s.constant(0.5), s.constant(0), s.constant(1));
-}
-Vec elu(Builder&, const StepValues& s) {
-  return if_negative(s, s[0], s.attribute("alpha", 1) * negative_expm1(s, s[0]));
-}
-Vec celu(Builder&, const StepValues& s) {
-  const Vec alpha = s.attribute("alpha", 1);
-  return if_negative(s, s[0], alpha * negative_expm1(s, s[0] / alpha));
-}
-Vec selu(Builder&, const StepValues& s) {
-  const Vec negative = s.attribute("alpha", 1.6732632f) * negative_expm1(s, s[0]);
-  return s.attribute("gamma", 1.0507010f) * if_negative(s, s[0], negative);
-}
-Vec softplus(Builder&, const StepValues& s) {
-  return max(s[0], s.constant(0)) + log(s.constant(1) + exp(-abs(s[0])));
-}
-Vec sign(Builder&, const StepValues& s) {
-  const Vec zero = s.constant(0);
-  const Vec of_others = select(s[0] < zero, s.constant(-1), s[0]);  // 0 and NaN stay
-  return select(zero < s[0], s.constant(1), of_others);
-}
-Vec softsign(Builder&, const StepValues& s) {
-  return s[0] / (s.constant(1) + abs(s[0]));
-}
-
-/// In float32 like the reference, so that the integers are equal: the quotient, rounded half to even. A scale of 1 stands
-/// where the scale is part of a multiplier before.
-Vec emit_quantize(Builder&, const StepValues& s) {
-  const bool is_scaled = !(s[1].e->op == loopnest::Op::kFloatConst && s[1].e->fvalue == 1.0f);
-  const Vec whole = round_even(is_scaled ? s[0] / s[1] : s[0]) + s[2];
-  const bool is_signed = s.types[2] == DataType::kInt8;
-  return clamp(whole, s.constant(is_signed ? -128 : 0), s.constant(is_signed ? 127 : 255));
-}
-
-Vec emit_dequantize(Builder&, const StepValues& s) {
-  return (s.operands.size() > 2 ? s[0] - s[2] : s[0]) * s[1];
-}
-
-const std::map<std::string_view, Emit>& emitters() {
-  using S = const StepValues&;
-  static const std::map<std::string_view, Emit> table = {
-      {"Add", fold<add>},
-      {"AddN", fold<add>},
-      {"MeanN", mean},
-      {"Sub", [](Builder&, S s) { return s[0] - s[1]; }},
-      {"Mul", [](Builder&, S s) { return s[0] * s[1]; }},
-      {"Div", [](Builder&, S s) { return s[0] / s[1]; }},
-      {"Maximum", fold<loopnest::max>},
-      {"Minimum", fold<loopnest::min>},
-      {"Pow", emit_pow},
-      {"Neg", [](Builder&, S s) { return -s[0]; }},
-      {"Abs", apply<loopnest::abs>},
-      {"Sign", sign},
-      {"Sqrt", apply<loopnest::sqrt>},
-      {"Exp", apply<loopnest::exp>},
-      {"Log", apply<loopnest::log>},
-      {"Tanh", apply<loopnest::tanh>},
-      {"Erf", apply<loopnest::erf>},
-      {"Floor", apply<loopnest::floor>},
-      {"Ceil", [](Builder&, S s) { return -floor(-s[0]); }},
-      {"Rint", apply<loopnest::round_even>},
-      {"RoundToFloat16", [](Builder&, S s) { return low_f16(pair_f16(s[0])); }},
-      {"Reciprocal", [](Builder&, S s) { return s.constant(1) / s[0]; }},
-      {"Relu", [](Builder&, S s) { return max(s[0], s.constant(0)); }},
-      {"LeakyRelu", leaky_relu},
-      {"PRelu", [](Builder&, S s) { return if_negative(s, s[0], s[1] * s[0]); }},
-      {"ThresholdedRelu", thresholded_relu},
-      {"ClipByValue", emit_clip},
-      {"Sigmoid", [](Builder&, S s) { return s.constant(1) / (s.constant(1) + exp(-s[0])); }},
-      {"HardSigmoid", hard_sigmoid},
-      {"HardSwish", hard_swish},
-      {"Elu", elu},
-      {"CeluV2", celu},
-      {"Selu", selu},
-      {"Softplus", softplus},
-      {"Softsign", softsign},
-      {"Mish", emit_mish},
-      {"Gelu", emit_gelu},
-      {"Quantize", emit_quantize},
-      {"Dequantize", emit_dequantize},
-  };
-  return table;
-}
-
-/// Quantize and Dequantize with one scale and zero point for all.
-Result<void> supports_scale(const Task& task, const EpilogueStep& step) {
-  if (step.type == "Quantize" && step.operands.size() < 3) return Unexpected("no zero point");
-  for (std::size_t i = 1; i < step.operands.size(); ++i) {
-    const Operand& operand = step.operands[i];
-    if (operand.kind != Operand::Kind::kInput ||
-        !scalar_constant(task.inputs[static_cast<std::size_t>(operand.index)])) {
-      return Unexpected(step.type + " whose scale and zero point are not one constant each");
+  /// The operand's description, and its value where it is one known number.
+  TensorDesc desc_of(const Operand& operand) const {
+    const auto index = static_cast<std::size_t>(operand.index);
+    switch (operand.kind) {
+      case Operand::Kind::kAnchor:
+        return {.dtype = DataType::kFloat, .shape = task_.out().shape};
+      case Operand::Kind::kInput:
+        return task_.in(index);
+      case Operand::Kind::kStep:
+        return results_.at(index);
     }
+    AOE_CHECK(false, "an operand of no kind");
   }
-  return {};
-}
 
-Result<void> supports_step(const Task& task, const EpilogueStep& step) {
-  if (!emitters().contains(step.type)) return Unexpected("no vector form of " + step.type);
-  const bool has_scale = step.type == "Quantize" || step.type == "Dequantize";
-  if (has_scale) {
-    if (Result<void> supported = supports_scale(task, step); !supported) return supported;
-  }
-  for (const Operand& operand : step.operands) {
-    if (operand.kind != Operand::Kind::kInput) continue;
-    const TaskInput& input = task.inputs[static_cast<std::size_t>(operand.index)];
-    const EpilogueTypes types = has_scale ? EpilogueTypes::kBytes : EpilogueTypes::kFloat;
-    if (input.is_present() && !is_epilogue_type(input.desc.dtype, types)) {
-      return Unexpected(step.type + " of " + to_string(input.desc) + ", needs float32" +
-                        (has_scale ? ", int8 or uint8" : ""));
-    }
-  }
-  return {};
-}
-
-Vec emit_steps(Builder& builder, const Task& task, const std::optional<Vec>& anchor, int lanes,
-               const LoadInput& load) {
-  std::map<int, Vec> inputs;
-  const auto input_value = [&](int i) -> std::optional<Vec> {
-    const TaskInput& input = task.inputs[static_cast<std::size_t>(i)];
-    if (!input.is_present()) return {};
-    if (const auto scalar = scalar_constant(input)) return splat(*scalar, lanes);
-    const auto known = inputs.find(i);
-    if (known != inputs.end()) return known->second;
-    return inputs.emplace(i, keep(builder, load(i))).first->second;
-  };
-  std::vector<Vec> steps;
-  for (const EpilogueStep& step : task.op.epilogue) {
-    StepValues values{.attrs = step.attrs, .operands = {}, .types = {}, .lanes = lanes};
+  /// Of the next step.
+  Result<Formula> next() {
+    const EpilogueStep& step = task_.op.epilogue[results_.size()];
+    std::vector<FormulaContext::Operand> operands;
+    std::vector<Tensor> inputs;
     for (const Operand& operand : step.operands) {
       const bool is_input = operand.kind == Operand::Kind::kInput;
-      values.types.push_back(is_input ? task.in(static_cast<std::size_t>(operand.index)).dtype
-                                      : DataType::kUndefined);
-      switch (operand.kind) {
-        case Operand::Kind::kAnchor:
-          values.operands.push_back(anchor);
-          break;
-        case Operand::Kind::kInput:
-          values.operands.push_back(input_value(operand.index));
-          break;
-        case Operand::Kind::kStep:
-          values.operands.push_back(steps.at(static_cast<std::size_t>(operand.index)));
-          break;
-      }
+      const TaskInput* input =
+          is_input ? &task_.inputs[static_cast<std::size_t>(operand.index)] : nullptr;
+      inputs.push_back({desc_of(operand), nullptr});
+      if (input != nullptr && input->constant) inputs.back() = input->constant->view();
+      operands.push_back({inputs.back().desc.dtype, {}});
+      if (input != nullptr) operands.back().number = scalar_constant(*input);
     }
-    steps.push_back(keep(builder, emitters().at(step.type)(builder, values)));
+    const reference::OpCall call{.type = step.type, .version = step.version, .attrs = step.attrs};
+    results_.push_back(reference::infer(call, inputs, 1).front());
+    return reference::vector_form(step.type,
+                                  {step.attrs, step.version, operands, results_.back().dtype});
   }
-  return steps.back();
+
+  const TensorDesc& result() const { return results_.back(); }
+
+ private:
+  const Task& task_;
+  std::vector<TensorDesc> results_;
+};
+
+/// Behind an anchor everything is float32, but for bytes that Quantize writes and Dequantize reads.
+Result<void> check_types(const Steps& steps, const EpilogueStep& step) {
+  const auto check = [&](const TensorDesc& desc) -> Result<void> {
+    if (desc.dtype == DataType::kUndefined || is_epilogue_type(desc.dtype, EpilogueTypes::kBytes))
+      return {};
+    return Unexpected(step.type + " of " + to_string(desc) + ", needs float32, int8 or uint8");
+  };
+  for (const Operand& operand : step.operands)
+    if (Result<void> checked = check(steps.desc_of(operand)); !checked) return checked;
+  return check(steps.result());
 }
+
+class StepEmitter {
+ public:
+  StepEmitter(Builder& builder, const Task& task, int lanes, const LoadLanes& load)
+      : builder_(builder), task_(task), lanes_(lanes), load_(load) {}
+
+  Lanes run(const std::optional<Vec>& anchor) {
+    if (anchor) anchor_ = Lanes::floats(DataType::kFloat, *anchor);
+    Steps steps(task_);
+    for (const EpilogueStep& step : task_.op.epilogue) {
+      const Result<Formula> formula = steps.next();
+      AOE_CHECK(formula.has_value(), formula ? "" : formula.error());
+      std::vector<std::optional<Lanes>> operands;
+      for (const Operand& operand : step.operands) operands.push_back(operand_value(operand));
+      Lanes value = emit_formula(*formula, operands, lanes_);
+      const DataType dtype = steps.result().dtype;
+      const bool is_last = &step == &task_.op.epilogue.back();
+      if (!is_last && reference::compute_type(dtype) != dtype)
+        value = Lanes::floats(DataType::kFloat, round_to(value.as_floats(), dtype));
+      values_.push_back(value.kept(builder_));
+    }
+    return values_.back();
+  }
+
+ private:
+  std::optional<Lanes> operand_value(const Operand& operand) {
+    switch (operand.kind) {
+      case Operand::Kind::kAnchor:
+        return anchor_;
+      case Operand::Kind::kInput:
+        return input_value(operand.index);
+      case Operand::Kind::kStep:
+        return values_.at(static_cast<std::size_t>(operand.index));
+    }
+    AOE_CHECK(false, "an operand of no kind");
+  }
+
+  /// Absent inputs have none; numbers stand in the formula already.
+  std::optional<Lanes> input_value(int i) {
+    const TaskInput& input = task_.inputs[static_cast<std::size_t>(i)];
+    if (!input.is_present() || scalar_constant(input)) return {};
+    const auto [place, is_new] = inputs_.try_emplace(i);
+    if (is_new)
+      place->second = Lanes::loaded(builder_, reference::compute_type(input.desc.dtype),
+                                    [this, i](loopnest::Type type) { return load_(i, type); });
+    return place->second;
+  }
+
+  Builder& builder_;
+  const Task& task_;
+  int lanes_;
+  const LoadLanes& load_;
+  std::optional<Lanes> anchor_;
+  std::map<int, std::optional<Lanes>> inputs_;
+  std::vector<Lanes> values_;
+};
 
 }  // namespace
 
-std::optional<float> scalar_constant(const TaskInput& input) {
+std::optional<double> scalar_constant(const TaskInput& input) {
   if (!input.constant || element_count(input.desc.shape) != 1) return {};
-  if (!is_epilogue_type(input.desc.dtype, EpilogueTypes::kBytes)) return {};
-  return static_cast<float>(reference::to_double(input.constant->view()));
+  const double number = reference::to_double(input.constant->view());
+  constexpr double kExact = 0x1p53;  // beyond, integers are read from memory
+  if (is_integer(input.desc.dtype) && (number >= kExact || number <= -kExact)) return {};
+  return number;
 }
 
 bool is_epilogue_type(DataType dtype, EpilogueTypes types) {
@@ -308,20 +152,28 @@ bool is_epilogue_type(DataType dtype, EpilogueTypes types) {
 }
 
 Result<void> supports_epilogue(const Task& task) {
+  Steps steps(task);
   for (const EpilogueStep& step : task.op.epilogue) {
-    if (auto supported = supports_step(task, step); !supported) return supported;
+    if (const Result<Formula> formula = steps.next(); !formula) return Unexpected(formula.error());
+    if (!has_anchor(task)) continue;
+    if (Result<void> checked = check_types(steps, step); !checked) return checked;
   }
   return {};
 }
 
 Vec emit_epilogue(Builder& builder, const Task& task, Vec anchor, const LoadInput& load) {
   if (task.op.epilogue.empty()) return anchor;
-  return emit_steps(builder, task, keep(builder, anchor), anchor.lanes(), load);
+  const Vec kept = builder.get(builder.local(anchor));
+  const LoadLanes load_floats = [&](int input, loopnest::Type type) {
+    AOE_CHECK(type == loopnest::Type::kFloat, "integer lanes behind an anchor");
+    return load(input);
+  };
+  return StepEmitter(builder, task, anchor.lanes(), load_floats).run(kept).as_floats();
 }
 
-Vec emit_elementwise(Builder& builder, const Task& task, int lanes, const LoadInput& load) {
+Vec emit_elementwise(Builder& builder, const Task& task, int lanes, const LoadLanes& load) {
   AOE_CHECK(!task.op.epilogue.empty(), task.op.type + " has no steps");
-  return emit_steps(builder, task, {}, lanes, load);
+  return StepEmitter(builder, task, lanes, load).run({}).stored();
 }
 
 }  // namespace aoe::compiler

@@ -1,5 +1,5 @@
-// The elementwise operators as vector expressions: what generated kernels apply behind their
-// anchor, and all that a FusedElementwise does.
+// Elementwise steps as vectors: what generated kernels apply behind their anchor, and all that a FusedElementwise does.
+// What a step computes is the formula of its operator (reference/formula.h).
 #pragma once
 
 #include <functional>
@@ -18,24 +18,26 @@ enum class EpilogueTypes {
 };
 bool is_epilogue_type(DataType dtype, EpilogueTypes types);
 
-/// Can every step of the task's epilogue be written as float32 vectors? Says which cannot, and why.
-/// Shapes are the caller's business.
+/// Has every step of the task's epilogue a vector form, behind an anchor in float32? Says which has not, and why. Shapes
+/// are the caller's business.
 Result<void> supports_epilogue(const Task& task);
 
 /// Reads task input i at the lanes being computed. Called at most once per input, and never for
 /// absent inputs and constants of one element.
 using LoadInput = std::function<loopnest::Vec(int input)>;
+/// The same as lanes of a type; once per input and type.
+using LoadLanes = std::function<loopnest::Vec(int input, loopnest::Type)>;
 
 /// Emits the steps in order behind `anchor`; returns the last one's value, `anchor` itself when
 /// there are none.
 loopnest::Vec emit_epilogue(loopnest::Builder& builder, const Task& task, loopnest::Vec anchor,
                             const LoadInput& load);
 
-/// The same for a FusedElementwise, which has no anchor.
+/// The same for a FusedElementwise, which has no anchor: what is to be stored.
 loopnest::Vec emit_elementwise(loopnest::Builder& builder, const Task& task, int lanes,
-                               const LoadInput& load);
+                               const LoadLanes& load);
 
-/// The value of a constant input with a single element, of float32, int8 or uint8.
-std::optional<float> scalar_constant(const TaskInput& input);
+/// The value of a constant input with a single element.
+std::optional<double> scalar_constant(const TaskInput& input);
 
 }  // namespace aoe::compiler

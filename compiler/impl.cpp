@@ -42,11 +42,11 @@ bool is_empty(const TensorDesc& desc) {
 /// is given when they run, and their weights when they are built.
 bool takes_any_constant(const reference::OpCall& op) {
   constexpr std::string_view kTypes[] = {"ConcatV2", "GatherElements", "GatherV2", "Gemm",
-                                         "MatMulV2", "SelectV2"};
+                                         "MatMulV2"};
   if (reference::is_fused_type(op.type) || std::ranges::find(kTypes, op.type) != std::end(kTypes))
     return true;
   const reference::OpDef* const def = reference::ops().find(op.type);
-  return def != nullptr && def->is_elementwise;
+  return def != nullptr && def->formula;
 }
 
 /// Whether the Impl takes the task. Tensors without elements, and tasks that nothing is given to when they run, are the
@@ -59,8 +59,7 @@ Result<void> takes(const Impl& impl, const Task& task, const Soc& soc) {
     const auto is_given = [](const TaskInput& input) {
       return input.is_present() && !input.constant;
     };
-    if (std::ranges::none_of(task.inputs, is_given))
-      return Unexpected("all inputs are constants");
+    if (std::ranges::none_of(task.inputs, is_given)) return Unexpected("all inputs are constants");
     if (task.inputs[0].constant && !takes_any_constant(task.op))
       return Unexpected("what it works on is a constant");
   }

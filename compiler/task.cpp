@@ -10,7 +10,6 @@
 #include "base/check.h"
 #include "compiler/chain/chain_members.h"
 #include "graph/operand_json.h"
-#include "reference/attention.h"
 
 namespace aoe::compiler {
 namespace {
@@ -45,84 +44,6 @@ json input_json(const TaskInput& input, bool is_quantisation) {
   json j = graph::tensor_json(input.desc);
   j["constant"] = true;
   return j;
-}
-
-double elements(const TensorDesc& desc) {
-  return desc.dtype == DataType::kUndefined ? 0.0 : static_cast<double>(element_count(desc.shape));
-}
-
-/// Products summed up per output element, for ops that sum products.
-double products_per_output(const Task& task) {
-  const std::string& type = task.op.type;
-  if (type == "Conv2D" || type == "QuantConv2D")
-    return elements(task.in(1)) / std::max(1.0, static_cast<double>(task.in(1).shape[0]));
-  if (type == "MatMulV2" || type == "QuantMatMul") {
-    const Shape& left = task.in(0).shape;
-    return left.empty() ? 1.0 : static_cast<double>(left.back());
-  }
-  if (type == "Gemm") {
-    const bool is_transposed = task.op.attrs.get_int("transA", 0) != 0;
-    return static_cast<double>(task.in(0).shape[is_transposed ? 0 : 1]);
-  }
-  return 0.0;
-}
-
-/// One step of a recurrent network does gates * hidden * (input + hidden) products; the weights
-/// hold just that many.
-double recurrent_flops(const Task& task) {
-  const Shape& x = task.in(0).shape;
-  const double steps = static_cast<double>(x[0] * x[1]);
-  return 2.0 * steps * (elements(task.in(1)) + elements(task.in(2)));
-}
-
-/// Two products, and the softmax between them.
-double attention_flops(const Task& task) {
-  const bool has_mask = task.inputs.size() > 3 && task.inputs[3].is_present();
-  const auto s = reference::attention_shape(task.op.attrs, has_mask);
-  const auto scores = static_cast<double>(s.batches() * s.queries * s.keys);
-  return scores * (2.0 * static_cast<double>(s.depth + s.value_depth) + 5.0);
-}
-
-double pooling_window(const Task& task) {
-  double window = 1;
-  for (const std::int64_t extent : task.op.attrs.get_ints("kernel_shape"))
-    window *= static_cast<double>(extent);
-  return window;
-}
-
-/// Ops that move elements and compute none.
-constexpr std::string_view kMoves[] = {
-    "ConcatV2", "DepthToSpace", "Expand", "FlattenV2", "GatherElements", "GatherNd",
-    "GatherV2", "Identity",     "PadV3",  "Reshape",   "Slice",          "SpaceToDepth",
-    "SplitV",   "Squeeze",      "Tile",   "TransData", "Transpose",      "Unsqueeze"};
-
-/// Arithmetic per output element of ops without products: one each, but for those that clearly do
-/// more or none at all.
-double simple_flops_per_output(const Task& task) {
-  const std::string& type = task.op.type;
-  if (std::ranges::find(kMoves, type) != std::end(kMoves)) return 0.0;
-  if (type.find("Pool") != std::string::npos) return pooling_window(task);
-  if (type.find("Softmax") != std::string::npos) return 5.0;
-  if (type.find("Norm") != std::string::npos || type == "LRN") return 8.0;
-  return 1.0;
-}
-
-double anchor_flops(const Task& task) {
-  const std::string& type = task.op.type;
-  if (type == "FusedElementwise") return 0.0;
-  if (type == "Conv2DTranspose") {
-    const double out_channels_products =
-        elements(task.in(1)) / std::max(1.0, static_cast<double>(task.in(1).shape[0]));
-    return 2.0 * elements(task.in(0)) * out_channels_products;
-  }
-  if (type == "DynamicRNN" || type == "DynamicGRUV2" || type == "CommonRNN")
-    return recurrent_flops(task);
-  if (type == "FlashAttentionScore") return attention_flops(task);
-  const double outputs = elements(task.out());
-  const double products = products_per_output(task);
-  if (products > 0) return 2.0 * products * outputs;
-  if (type.starts_with("Reduce") || type.starts_with("Global")) return elements(task.in(0));
-  return simple_flops_per_output(task) * outputs;
 }
 
 }  // namespace
@@ -170,7 +91,9 @@ double flops(const Task& task) {
       for (const ChainMember& member : *members) sum += flops(member.task);
     return sum;
   }
-  return anchor_flops(task) + static_cast<double>(task.op.epilogue.size()) * elements(task.out());
+  std::vector<TensorDesc> inputs;
+  for (const TaskInput& input : task.inputs) inputs.push_back(input.desc);
+  return reference::flops(task.op, inputs, task.outputs);
 }
 
 double bytes_moved(const Task& task) {

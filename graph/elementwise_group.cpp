@@ -7,6 +7,7 @@
 
 #include "graph/quantization.h"
 #include "graph/rewrite.h"
+#include "reference/widen.h"
 
 namespace aoe::graph {
 namespace {
@@ -14,24 +15,44 @@ namespace {
 using reference::EpilogueStep;
 using reference::Operand;
 
-/// Steps have no absent operands: a bound of Clip that is left out becomes the infinity it stands
+/// Steps have no absent operands. Those at the end are left out; a lower bound of Clip becomes the infinity that it stands
 /// for.
-void fill_absent_bounds(Graph& graph, NodeId id) {
-  if (graph.nodes[id].op.type != "ClipByValue") return;
-  for (std::size_t i = 1; i < graph.nodes[id].inputs.size(); ++i) {
+void fill_absent_operands(Graph& graph, NodeId id) {
+  while (graph.nodes[id].inputs.back() == kNone) graph.edit(id)->inputs.pop_back();
+  for (std::size_t i = 0; i < graph.nodes[id].inputs.size(); ++i) {
     if (graph.nodes[id].inputs[i] != kNone) continue;
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    const ValueId bound =
-        add_floats(graph, graph.nodes[id].name + "_bound", {}, {i == 1 ? -kInfinity : kInfinity});
+    const ValueId bound = add_floats(graph, graph.nodes[id].name + "_bound", {}, {-kInfinity});
     graph.edit(id)->inputs[i] = bound;
   }
 }
 
-bool is_byte_conversion(const Graph& graph, const Node& node) {
-  for (std::size_t i = 1; i < node.inputs.size(); ++i) {
-    const ConstantPtr parameter = constant_input(graph, node, i);
-    if (!parameter || element_count(parameter->desc().shape) != 1) return false;
+/// Whether fill_absent_operands() knows what absent operands stand for.
+bool has_operands(const Graph& graph, const Node& node) {
+  if (node.inputs.empty() || node.inputs[0] == kNone) return false;
+  const auto last = std::ranges::find_if(node.inputs.rbegin(), node.inputs.rend(),
+                                         [](ValueId input) { return input != kNone; });
+  const bool has_gap = std::find(last, node.inputs.rend(), kNone) != node.inputs.rend();
+  return !has_gap ||
+         (node.op.type == "ClipByValue" && dtype_of(graph, node.inputs[0]) == DataType::kFloat);
+}
+
+bool has_vector_form(const Graph& graph, const Node& node) {
+  std::vector<reference::FormulaContext::Operand> operands;
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    auto& operand = operands.emplace_back();
+    if (node.inputs[i] == kNone) continue;
+    operand.dtype = dtype_of(graph, node.inputs[i]);
+    const ConstantPtr constant = constant_input(graph, node, i);
+    if (constant && element_count(constant->desc().shape) == 1)
+      operand.number = reference::to_double(constant->view());
   }
+  return reference::vector_form(node.op.type, {node.op.attrs, node.op.version, operands,
+                                               dtype_of(graph, node.outputs[0])})
+      .has_value();
+}
+
+bool is_byte_conversion(const Graph& graph, const Node& node) {
   const bool to_bytes = node.op.type == "Quantize";
   const DataType in = dtype_of(graph, node.inputs[0]), out = dtype_of(graph, node.outputs[0]);
   const DataType real = to_bytes ? in : out;
@@ -81,22 +102,23 @@ bool is_quantisation(const Node& node) {
   return node.op.type == "Quantize" || node.op.type == "Dequantize";
 }
 
-bool is_step(const Graph& graph, NodeId id, const Shape& shape) {
+bool is_step(const Graph& graph, NodeId id, const Shape& shape, StepTypes types) {
   const Node& node = graph.nodes[id];
   if (node.is_dead || !node.op.epilogue.empty() || node.outputs.size() != 1) return false;
-  const reference::OpDef* def = reference::ops().find(node.op.type);
-  if (def == nullptr || !def->is_elementwise) return false;
+  if (!reference::is_kind(node.op.type, reference::OpKind::kElementwise)) return false;
   if (shape_of(graph, node.outputs[0]) != shape || !is_static(shape)) return false;
+  if (!has_operands(graph, node) || !has_vector_form(graph, node)) return false;
   if (is_quantisation(node)) return is_byte_conversion(graph, node);
-  if (dtype_of(graph, node.outputs[0]) != DataType::kFloat) return false;
-  return std::ranges::all_of(node.inputs, [&](ValueId input) {
-    if (input == kNone) return node.op.type == "ClipByValue";
-    return dtype_of(graph, input) == DataType::kFloat && is_static(shape_of(graph, input));
-  });
+  const auto is_taken = [&](ValueId value) {
+    return value == kNone ||
+           (is_static(shape_of(graph, value)) &&
+            (types == StepTypes::kAny || dtype_of(graph, value) == DataType::kFloat));
+  };
+  return is_taken(node.outputs[0]) && std::ranges::all_of(node.inputs, is_taken);
 }
 
 NodeId fuse_steps(Graph& graph, NodeId anchor, const std::vector<NodeId>& steps) {
-  for (const NodeId id : steps) fill_absent_bounds(graph, id);
+  for (const NodeId id : steps) fill_absent_operands(graph, id);
   StepWriter writer(graph, anchor);
   for (const NodeId id : steps) writer.add(graph.nodes[id]);
   std::vector<NodeId> old = steps;

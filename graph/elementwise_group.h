@@ -10,9 +10,14 @@ namespace aoe::graph {
 /// Longer epilogues would keep too many values alive in registers.
 inline constexpr std::size_t kMostEpilogueSteps = 16;
 
-/// Whether the node may be a step: elementwise, float32 in and out, nothing fused yet, and its result of this shape.
-/// Quantize and Dequantize of bytes are steps too, with one constant scale and zero point for all.
-bool is_step(const Graph& graph, NodeId id, const Shape& shape);
+/// Which element types a step may read and give.
+enum class StepTypes {
+  kFloat,  ///< float32, as behind an anchor; Quantize and Dequantize of bytes as well
+  kAny,    ///< all of the operator's vector form
+};
+
+/// Whether the node may be a step: its operator has a vector form, nothing is fused yet, and its result has this shape.
+bool is_step(const Graph& graph, NodeId id, const Shape& shape, StepTypes types);
 
 /// Of a step: it reads or writes bytes.
 bool is_quantisation(const Node& node);

@@ -14,31 +14,26 @@ namespace {
 
 constexpr const char* kRound = "RoundToFloat16";
 
-/// Operators that sum up products, and how many of their first inputs are factors.
+/// Of operators that sum up products: how many of their first inputs are factors.
 int factor_count(const Node& node) {
-  static const std::map<std::string, int> counts = {
-      {"Conv2D", 2},     {"Conv2DTranspose", 2}, {"MatMulV2", 2},
-      {"Gemm", 2},       {"Einsum", 2},          {"FlashAttentionScore", 3},
-      {"DynamicRNN", 3}, {"DynamicGRUV2", 3},    {"CommonRNN", 3}};
-  const auto found = counts.find(node.op.type);
-  return found == counts.end() ? 0 : found->second;
+  const reference::OpDef* def = reference::ops().find(node.op.type);
+  return def == nullptr ? 0 : def->factors;
 }
 
 /// How many of its first inputs are values; others say how they are to be taken (scales, bounds).
 int value_count(const Node& node) {
-  static const std::set<std::string> first_alone = {"Resize", "Upsample", "Quantize", "Dequantize"};
-  static const std::set<std::string> none = {"Range", "NonMaxSuppressionV7"};
-  if (none.contains(node.op.type)) return 0;
-  return first_alone.contains(node.op.type) ? 1 : static_cast<int>(node.inputs.size());
+  const reference::OpDef* def = reference::ops().find(node.op.type);
+  const bool has_parameters = def != nullptr && def->first_parameter >= 0;
+  return has_parameters ? def->first_parameter : static_cast<int>(node.inputs.size());
 }
 
 /// Operators that hand on elements of their inputs: what was rounded stays so.
 bool only_moves(const Node& node) {
-  static const std::set<std::string> moves = {
-      "Reshape",      "FlattenV2",    "Squeeze",  "Unsqueeze", "Transpose", "ConcatV2",
-      "SplitV",       "Slice",        "GatherV2", "Expand",    "Tile",      "Identity",
-      "DepthToSpace", "SpaceToDepth", "SelectV2", "MaxPoolV3", "Relu"};
-  return moves.contains(node.op.type) && node.op.epilogue.empty();
+  constexpr std::string_view kChooses[] = {"SelectV2", "MaxPoolV3", "Relu"};
+  if (!node.op.epilogue.empty()) return false;
+  if (node.op.attrs.get_string("reduction", "none") != "none") return false;  // a scatter that adds
+  return reference::is_kind(node.op.type, reference::OpKind::kMove) ||
+         std::ranges::find(kChooses, node.op.type) != std::end(kChooses);
 }
 
 /// Constants that are finite stay so: masks of attentions add the lowest float, and infinity times 0 would be NaN.

@@ -1,4 +1,4 @@
-// Shape inference shared by the elementwise operators.
+// Shape inference shared by the elementwise operators, and how they are put together.
 #include "reference/elementwise.h"
 
 namespace aoe::reference {
@@ -20,6 +20,40 @@ std::vector<TensorDesc> infer_broadcast(const InferContext& ctx) {
     shape = broadcast_shapes(shape, ctx.shape(i));
   }
   return {{.dtype = common_dtype(ctx), .shape = std::move(shape)}};
+}
+
+std::vector<TensorDesc> infer_truth(const InferContext& ctx) {
+  std::vector<TensorDesc> outputs = infer_broadcast(ctx);
+  outputs.front().dtype = DataType::kBool;
+  return outputs;
+}
+
+OpDef elementwise(std::string type, std::string onnx_type, FormulaFn formula, InferFn infer) {
+  return {.type = std::move(type),
+          .onnx_type = std::move(onnx_type),
+          .kind = OpKind::kElementwise,
+          .infer = std::move(infer),
+          .formula = std::move(formula)};
+}
+
+OpDef unary(std::string type, std::string onnx_type, Fn fn) {
+  return elementwise(
+      std::move(type), std::move(onnx_type),
+      [fn](const FormulaContext& context) { return apply(fn, {context.operand(0)}); },
+      infer_like_first);
+}
+
+OpDef binary(std::string type, std::string onnx_type,
+             std::function<Formula(const FormulaContext&, const Formula&, const Formula&)> formula,
+             InferFn infer) {
+  OpDef def = elementwise(
+      std::move(type), std::move(onnx_type),
+      [formula](const FormulaContext& context) {
+        return formula(context, context.operand(0), context.operand(1));
+      },
+      std::move(infer));
+  def.min_inputs = 2;
+  return def;
 }
 
 }  // namespace aoe::reference

@@ -109,7 +109,7 @@ std::vector<Tensor> walk_epilogue(const OpCall& call, std::span<const Tensor> in
                                   const std::optional<Tensor>& anchor, Place&& place) {
   std::vector<Tensor> steps;
   for (const EpilogueStep& step : call.epilogue) {
-    AOE_CHECK(call.type == kFusedChain || def_of(step.type).is_elementwise,
+    AOE_CHECK(call.type == kFusedChain || def_of(step.type).formula,
               step.type + " stands in an epilogue");
     const std::vector<Tensor> operands = operands_of(step, inputs, anchor, steps);
     steps.push_back({infer_op(step.type, step.version, step.attrs, operands, 1).front(), nullptr});
@@ -118,9 +118,22 @@ std::vector<Tensor> walk_epilogue(const OpCall& call, std::span<const Tensor> in
   return steps;
 }
 
+ComputeFn compute_of(const FormulaFn& formula) {
+  return [formula](const OpContext& ctx) {
+    std::vector<FormulaContext::Operand> operands;
+    for (const Tensor& input : ctx.inputs) operands.push_back({input.desc.dtype, {}});
+    const Tensor& output = ctx.outputs[0];
+    evaluate(formula({ctx.attrs, ctx.version, operands, output.desc.dtype}), ctx.inputs, output);
+  };
+}
+
 }  // namespace
 
 void OpRegistry::add(OpDef def) {
+  AOE_CHECK(def.kind != OpKind::kNone, def.type + " is of no kind");
+  AOE_CHECK((def.kind == OpKind::kElementwise) == bool(def.formula),
+            def.type + " lacks its formula");
+  if (def.formula && !def.compute) def.compute = compute_of(def.formula);
   AOE_CHECK(def.infer && def.compute && !def.versions.empty(), def.type + " is incomplete");
   AOE_CHECK(find(def.type) == nullptr, def.type + " is defined twice");
   AOE_CHECK(def.onnx_type.empty() || find_onnx(def.onnx_domain, def.onnx_type) == nullptr,
@@ -154,6 +167,40 @@ const OpRegistry& ops() {
     return filled;
   }();
   return registry;
+}
+
+bool is_kind(std::string_view ir_type, OpKind kind) {
+  const OpDef* def = ops().find(ir_type);
+  return def != nullptr && def->kind == kind;
+}
+
+Epilogue epilogue_of(std::string_view ir_type) {
+  const OpDef* def = ops().find(ir_type);
+  return def == nullptr ? Epilogue::kNone : def->epilogue;
+}
+
+std::optional<Window> window_of(std::string_view ir_type, const Attrs& attrs, const Shape& input,
+                                const Shape& weight) {
+  const OpDef* def = ops().find(ir_type);
+  if (def == nullptr || !def->window) return {};
+  return def->window(attrs, input, weight);
+}
+
+Result<Formula> vector_form(std::string_view ir_type, const FormulaContext& context) {
+  const OpDef* def = ops().find(ir_type);
+  const std::string type(ir_type);
+  if (def == nullptr || !def->formula) return Unexpected(type + " is not elementwise");
+  for (std::size_t i = 0; i < context.operands.size(); ++i) {
+    const bool is_parameter =
+        def->first_parameter >= 0 && static_cast<int>(i) >= def->first_parameter;
+    if (is_parameter && context.has_operand(i) && !context.operands[i].number)
+      return Unexpected(type + " whose parameter " + std::to_string(i) +
+                        " is not one known number");
+  }
+  Formula formula = def->formula(context);
+  if (const Result<void> checked = is_vectorisable(formula); !checked)
+    return Unexpected(type + ": " + checked.error());
+  return formula;
 }
 
 std::vector<TensorDesc> infer(const OpCall& call, std::span<const Tensor> inputs,

@@ -18,6 +18,7 @@
 
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,6 +26,8 @@
 
 #include "base/tensor.h"
 #include "reference/attrs.h"
+#include "reference/formula.h"
+#include "reference/window.h"
 
 namespace aoe::reference {
 
@@ -67,6 +70,45 @@ using ComputeFn = std::function<void(const OpContext&)>;
 /// Thrown by InferFn when even the rank of an output depends on values that are not known yet.
 struct Undetermined {};
 
+/// What an operator does to elements, as far as fusion, Formats, costs and reports ask.
+enum class OpKind {
+  kNone,           ///< not stated, which the registry refuses
+  kMove,           ///< elements change their place, or their tensor its shape; none is computed
+  kElementwise,    ///< each output element from the elements that lie there, after broadcasting
+  kWindow,         ///< each output element from a window of the input: convolution, pooling
+  kProduct,        ///< sums of products: matrix products, Einsum
+  kReduction,      ///< along axes
+  kNormalisation,  ///< elements by sums over their neighbours: Softmax, layer and batch normalisation
+  kRecurrence,     ///< steps that read the step before
+  kSearch,         ///< places and order: TopK, Unique, NonMaxSuppression
+  kOther,          ///< updates of optimizers
+  kSource,         ///< what no input holds: constants, shapes, random numbers
+};
+
+/// The formula of a call of this type; the operator's InferFn has accepted its operands.
+using FormulaFn = std::function<Formula(const FormulaContext&)>;
+
+/// What costs are estimated from; all shapes are static.
+struct CostContext {
+  const Attrs& attrs;
+  std::span<const TensorDesc> inputs;
+  std::span<const TensorDesc> outputs;
+
+  double input_elements(std::size_t i) const;  ///< 0 where absent
+  double output_elements() const;              ///< of output 0
+};
+using FlopsFn = std::function<double(const CostContext&)>;
+
+/// The geometry of a call of static shapes; `weight` is what stands behind the input, if anything does.
+using WindowFn = std::function<Window(const Attrs& attrs, const Shape& input, const Shape& weight)>;
+
+/// What generated kernels of an operator can do with its results before they store them.
+enum class Epilogue {
+  kNone,
+  kFloat,  ///< elementwise steps in float32
+  kBytes,  ///< and steps that read and write bytes
+};
+
 struct OpDef {
   std::string type;              ///< Ascend IR type name: "Conv2D", "MatMulV2", "SoftmaxV2", ...
   std::string onnx_type;         ///< "Conv"; empty for ops that only our passes create
@@ -74,15 +116,25 @@ struct OpDef {
   std::vector<int> versions =
       {1};  ///< ascending opsets at which the meaning changed; a node keeps the largest that
             ///< its model's opset reaches, so equal ops of two models stay equal
+  OpKind kind;
   InferFn infer;
-  ComputeFn compute;
-  bool is_elementwise =
-      false;  ///< output element i depends on element i (after broadcasting) of the inputs only,
-              ///< one output, same dtype in and out (but for Quantize and Dequantize, which are
-              ///< elementwise with one scale for all): may stand in an epilogue
+  ComputeFn compute;  ///< follows from the formula where that is all
+  FormulaFn formula;  ///< kElementwise: may stand in an epilogue, see vector_form()
+  FlopsFn flops;      ///< empty: as many as are usual for the kind
+  int first_parameter =
+      -1;  ///< inputs from here on say how the others are taken: shapes, scales, bounds. A formula
+           ///< holds where each is one number that is known
   bool is_deterministic = true;  ///< false: not folded (RandomNormal, ...)
   std::size_t min_inputs =
-      1;  ///< so many leading inputs must be present; infer() checks it before InferFn
+      1;            ///< so many leading inputs must be present; infer() checks it before InferFn
+  WindowFn window;  ///< kWindow whose attributes say where its taps are
+  Epilogue epilogue = Epilogue::kNone;  ///< which steps fusion may put behind it
+  bool has_image_formats =
+      false;  ///< images may be stored NHWC and NC1HWC0 where it reads and writes them
+  bool is_per_image =
+      false;  ///< every image of a batch apart and alike, whatever the attributes say; like kElementwise
+  int factors =
+      0;  ///< so many leading inputs are multiplied with each other, and the products summed up
 };
 
 class OpRegistry {
@@ -100,6 +152,21 @@ class OpRegistry {
 /// All operators of reference/ops/; built once, immutable, thread-safe.
 const OpRegistry& ops();
 
+/// Whether the operator is of this kind; unknown ones and fused types are of none.
+bool is_kind(std::string_view ir_type, OpKind kind);
+
+/// See OpDef::epilogue; kNone of unknown operators and fused types.
+Epilogue epilogue_of(std::string_view ir_type);
+
+/// The window of a convolution or pooling, parsed where its operator is defined; nullopt of operators that have none.
+/// Throws Error(kModel) where infer() does.
+std::optional<Window> window_of(std::string_view ir_type, const Attrs& attrs, const Shape& input,
+                                const Shape& weight = {});
+
+/// The formula of a call, where generated code can have it on vectors, and if not why not. This alone decides what fusion
+/// may take: whoever generates code must be able to emit what is returned.
+Result<Formula> vector_form(std::string_view ir_type, const FormulaContext& context);
+
 // ---- calls: an op with its attributes and what was fused behind it ----
 
 struct Operand {
@@ -112,7 +179,7 @@ struct Operand {
 
 /// One op applied behind the anchor, or inside a FusedElementwise or FusedChain.
 struct EpilogueStep {
-  std::string type;  ///< an IR type with is_elementwise; in a FusedChain any with one output
+  std::string type;  ///< an IR type with a formula; in a FusedChain any with one output
   int version = 1;
   Attrs attrs;
   std::vector<Operand> operands;
@@ -136,6 +203,11 @@ struct OpCall {
 std::vector<TensorDesc> infer(const OpCall& call, std::span<const Tensor> inputs,
                               std::size_t output_count);
 void run(const OpCall& call, std::span<const Tensor> inputs, std::span<const Tensor> outputs);
+
+/// Floating-point operations of a call of static shapes, steps of its epilogue included; a multiply-add counts two. Not of
+/// a FusedChain, whose members the caller counts.
+double flops(const OpCall& call, std::span<const TensorDesc> inputs,
+             std::span<const TensorDesc> outputs);
 
 /// "FusedElementwise" and "FusedChain": types of calls without an anchor, which no operator bears.
 bool is_fused_type(std::string_view type);

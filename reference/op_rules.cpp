@@ -46,6 +46,7 @@ constexpr Row kRows[] = {
     {"Selu", "f", "alpha=float gamma=float"},
     {"Shrink", "n", "bias=float lambd=float"},
     {"Gelu", "f", "approximate=none|tanh"},
+    {"RoundToFloat16", "s", ""},
     {"LogicalNot", "b", ""},
     {"BitwiseNot", "i", ""},
     {"Add Sub Mul Div PRelu", "n1 n1", ""},

@@ -7,6 +7,7 @@
 //   });
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <type_traits>
@@ -84,9 +85,8 @@ constexpr DataType data_type_of() {
     return DataType::kBool;
 }
 
-/// Any element type to any other. Floating point to integer truncates toward zero and wraps like
-/// two's complement; what has no 64-bit integer (NaN, infinity, huge) becomes the nearest one, NaN
-/// becomes 0.
+/// Any element type to any other. Floating point to integer truncates toward zero, becomes the nearest number of 32 bits
+/// with a sign (uint32, int64: of 64 bits; uint64: the nearest), and wraps like two's complement; NaN becomes 0.
 template <typename To, typename From>
 To convert(From from) {
   if constexpr (std::is_same_v<To, From>) {
@@ -104,9 +104,14 @@ To convert(From from) {
       if (wide >= 0x1p64) return ~To{0};
       if (wide >= 0x1p63) return static_cast<To>(wide);
     }
-    if (wide >= 0x1p63) return static_cast<To>(INT64_MAX);
-    if (wide < -0x1p63) return static_cast<To>(INT64_MIN);
-    return static_cast<To>(static_cast<std::int64_t>(wide));
+    if constexpr (sizeof(To) < 4 || std::is_same_v<To, std::int32_t>) {
+      return static_cast<To>(
+          static_cast<std::int32_t>(std::clamp<double>(wide, INT32_MIN, INT32_MAX)));
+    } else {
+      if (wide >= 0x1p63) return static_cast<To>(INT64_MAX);
+      if (wide < -0x1p63) return static_cast<To>(INT64_MIN);
+      return static_cast<To>(static_cast<std::int64_t>(wide));
+    }
   } else {
     return static_cast<To>(from);
   }

@@ -1,6 +1,8 @@
 """Writes small ONNX models field by field, sound ones and such as no ONNX library would write."""
 
-FLOAT, INT64 = 1, 7
+import struct
+
+FLOAT, INT32, INT64, BOOL = 1, 6, 7, 9
 
 
 def varint(number):
@@ -20,9 +22,17 @@ def number(field, value):
     return varint(field << 3) + varint(value)
 
 
-def node(op_type, inputs, outputs, name):
+def node(op_type, inputs, outputs, name, **integers):
+    """Keywords are attributes."""
+    attributes = (block(1, key) + number(3, value) + number(20, 2) for key, value in integers.items())
     return (b"".join(block(1, i) for i in inputs) + b"".join(block(2, o) for o in outputs)
-            + block(3, name) + block(4, op_type))
+            + block(3, name) + block(4, op_type) + b"".join(block(5, a) for a in attributes))
+
+
+def tensor(name, shape, floats):
+    """An initializer."""
+    dims = b"".join(number(1, dim) for dim in shape)
+    return dims + number(2, FLOAT) + block(8, name) + block(9, struct.pack(f"<{len(floats)}f", *floats))
 
 
 def value(name, *shape, element_type=FLOAT):
@@ -31,8 +41,8 @@ def value(name, *shape, element_type=FLOAT):
     return block(1, name) + block(2, block(1, number(1, element_type) + block(2, dims)))
 
 
-def write(path, nodes, inputs, outputs):
-    graph = (b"".join(block(1, n) for n in nodes) + block(2, "g")
+def write(path, nodes, inputs, outputs, initializers=(), opset=13):
+    graph = (b"".join(block(1, n) for n in nodes) + block(2, "g") + b"".join(block(5, i) for i in initializers)
              + b"".join(block(11, i) for i in inputs) + b"".join(block(12, o) for o in outputs))
     with open(path, "wb") as file:
-        file.write(number(1, 8) + block(7, graph) + block(8, number(2, 13)))
+        file.write(number(1, 8) + block(7, graph) + block(8, number(2, opset)))

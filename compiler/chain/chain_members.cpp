@@ -15,7 +15,7 @@ class MemberWriter {
 
   Result<std::vector<ChainMember>> run() {
     for (const EpilogueStep& step : chain_.op.epilogue) {
-      auto written = reference::ops().find(step.type)->is_elementwise && !members_.empty()
+      auto written = reference::ops().find(step.type)->formula && !members_.empty()
                          ? add_step(step)
                          : add_member(step);
       if (!written) return Unexpected(written.error());

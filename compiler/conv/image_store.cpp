@@ -126,7 +126,7 @@ ImageStore::ImageStore(const Task& task, const FormatChoice& format, int lanes,
     if (!input.constant) {
       operand.layout = layout_of(shape, format.inputs[i]);
     } else if (const auto scalar = scalar_constant(input)) {
-      operand.scalar = scalar;
+      operand.scalar = static_cast<float>(*scalar);
     } else {
       operand.layout = layout_of(shape, shape[1] == 1 ? Format::kND : Format::kNC1HWC0);
     }

@@ -9,8 +9,7 @@ Result<PoolWindow> pool_window(const Task& task) {
   const Shape& shape = task.in(0).shape;
   const std::size_t rank = shape.size();
   if (rank != 3 && rank != 4) return Unexpected("pools an input of shape " + aoe::to_string(shape));
-  const auto kernel = task.op.attrs.get_ints("kernel_shape");
-  return PoolWindow{.window = reference::window_of(task.op.attrs, shape, kernel),
+  return PoolWindow{.window = reference::window_of(task.op.type, task.op.attrs, shape).value(),
                     .is_max = task.op.type == "MaxPoolV3",
                     .counts_padding = task.op.attrs.get_int("count_include_pad", 0) != 0};
 }

@@ -1,5 +1,5 @@
-// elementwise: generated elementwise operators and chains of them, with broadcasting, in one pass
-// over memory.
+// elementwise: generated elementwise operators and chains of them, of all types that their formulas have on vectors, with
+// broadcasting, in one pass over memory.
 #include <algorithm>
 
 #include "base/check.h"
@@ -14,6 +14,7 @@ namespace {
 
 using loopnest::Builder;
 using loopnest::Int;
+using loopnest::Type;
 using loopnest::Vec;
 
 /// A single elementwise op as a FusedElementwise of one step, so that there is one way to emit
@@ -89,13 +90,12 @@ class Elementwise final : public Impl {
   Result<void> supports(const Task& task, const Soc&) const override {
     const reference::OpDef* def = reference::ops().find(task.op.type);
     const bool is_fused = task.op.type == "FusedElementwise";
-    if (!is_fused && (def == nullptr || !def->is_elementwise || !task.op.epilogue.empty())) {
+    if (!is_fused && (def == nullptr || !def->formula || !task.op.epilogue.empty())) {
       return Unexpected(task.op.type + " is not elementwise");
     }
     if (!task.is_static()) return Unexpected("shapes are not static");
-    if (task.outputs.size() != 1 || !is_epilogue_type(task.out().dtype, EpilogueTypes::kBytes)) {
-      return Unexpected("output is " + to_string(task.out()) +
-                        ", needs one of float32, int8 or uint8");
+    if (task.outputs.size() != 1) {
+      return Unexpected(std::to_string(task.outputs.size()) + " outputs, needs 1");
     }
     return supports_epilogue(as_fused(task));
   }
@@ -104,7 +104,7 @@ class Elementwise final : public Impl {
     std::vector<FormatChoice> choices = {choice(task, "ND", Format::kND)};
     const Shape& output = task.out().shape;
     const bool has_image_inputs =
-        output.size() == 4 && element_count(output) > 0 &&
+        output.size() == 4 && element_count(output) > 0 && has_image_types(task) &&
         std::all_of(task.inputs.begin(), task.inputs.end(), [&](const TaskInput& input) {
           return !is_read(input) || input.constant || fits_blocks(input.desc.shape, output);
         });
@@ -143,21 +143,23 @@ class Elementwise final : public Impl {
     const NestTiling tiling = nest_tiling(schedule, soc);
     Kernel kernel{.kind = KernelKind::kJit};
     std::vector<std::size_t> constant_of(task.inputs.size());
+    std::vector<DataType> constant_types;
     for (const std::size_t i : plan.inputs) {
       if (!task.inputs[i].constant) continue;
       constant_of[i] = kernel.constants.size();
       const Format stored =
           stored_format(task.inputs[i], task.out().shape, format.outputs[0], Format::kND);
       const Shape& shape = task.in(i).shape;
+      constant_types.push_back(task.in(i).dtype);
       kernel.constants.push_back(packed_in_format(
           task.inputs[i].constant, stored == Format::kND ? shape : aligned_shape(shape, 4), stored,
           soc.vector_lanes));
     }
     Builder builder("elementwise");
-    const KernelBuffers buffers = declare_buffers(builder, task, kernel.constants.size(), false);
+    const KernelBuffers buffers = declare_buffers(builder, task, constant_types);
     builder.parallel(parallel_extent(plan.nest, tiling), [&](Int p) {
       emit_nest(builder, plan.nest, tiling, p, [&](const NestPosition& at) {
-        Vec value = emit_elementwise(builder, fused, tiling.lanes, [&](int input) {
+        Vec value = emit_elementwise(builder, fused, tiling.lanes, [&](int input, Type type) {
           const auto i = static_cast<std::size_t>(input);
           const auto operand = static_cast<std::size_t>(
               std::find(plan.inputs.begin(), plan.inputs.end(), i) - plan.inputs.begin() + 1);
@@ -166,14 +168,19 @@ class Elementwise final : public Impl {
                                               : buffers.inputs[i].value();
           const std::int64_t stride = plan.nest.strides[operand].back();
           // A broadcast element is there even if only some lanes are.
-          return builder.load(buffer, at.offsets[operand], tiling.lanes,
-                              stride == 0 ? std::nullopt : at.active, stride);
+          const std::optional<Int> active = stride == 0 ? std::nullopt : at.active;
+          if (type != Type::kFloat)
+            return builder.load_integers(type, buffer, at.offsets[operand], tiling.lanes, active,
+                                         stride);
+          return builder.load(buffer, at.offsets[operand], tiling.lanes, active, stride);
         });
         if (plan.masks_padding) {
           const Int channels =
               Int(task.out().shape[1]) - at.coordinates[plan.c1_dimension] * tiling.lanes;
-          value = select(active_lanes(channels, tiling.lanes), value,
-                         loopnest::splat(0.0f, tiling.lanes));
+          const Vec zero = value.type() == Type::kFloat
+                               ? loopnest::splat(0.0f, tiling.lanes)
+                               : loopnest::int_splat(0, tiling.lanes, value.type());
+          value = select(active_lanes(channels, tiling.lanes), value, zero);
         }
         builder.store(buffers.outputs[0], at.offsets[0], value, at.active);
       });
@@ -188,6 +195,15 @@ class Elementwise final : public Impl {
   static bool fits_blocks(const Shape& operand, const Shape& output) {
     const Shape shape = aligned_shape(operand, 4);
     return shape[1] == 1 || (operand.size() == 4 && shape[1] == output[1]);
+  }
+
+  /// Those of images, float32 and bytes: conversions between their Formats are fast, of others they may not be.
+  static bool has_image_types(const Task& task) {
+    const auto is_of_images = [](const TaskInput& input) {
+      return !input.is_present() || is_epilogue_type(input.desc.dtype, EpilogueTypes::kBytes);
+    };
+    return is_epilogue_type(task.out().dtype, EpilogueTypes::kBytes) &&
+           std::ranges::all_of(task.inputs, is_of_images);
   }
 
   static FormatChoice choice(const Task& task, const std::string& name, Format main) {

@@ -98,18 +98,19 @@ void Builder::if_(Bool condition, const std::function<void()>& then,
 }
 
 Local Builder::local(Vec initial) {
-  const Local fresh{static_cast<int>(function_.locals.size()), initial.lanes()};
-  function_.locals.push_back(fresh.lanes);
+  const Local fresh{static_cast<int>(function_.locals.size()), initial.lanes(), initial.type()};
+  function_.locals.push_back({fresh.type, fresh.lanes});
   assign(fresh, initial);
   return fresh;
 }
 
 Vec Builder::get(Local local) const {
   return Vec(std::make_shared<const ExprNode>(
-      ExprNode{.op = Op::kLocal, .type = Type::kFloat, .lanes = local.lanes, .id = local.id}));
+      ExprNode{.op = Op::kLocal, .type = local.type, .lanes = local.lanes, .id = local.id}));
 }
 
 void Builder::assign(Local local, Vec value) {
+  AOE_CHECK(local.type == value.type(), function_.name + ": a local of another type assigned");
   AOE_CHECK(local.lanes == value.lanes(), function_.name + ": a local of " +
                                               std::to_string(local.lanes) + " lanes assigned " +
                                               std::to_string(value.lanes()));
@@ -128,6 +129,14 @@ Vec Builder::load(Buffer buffer, Int index, int lanes, std::optional<Int> active
                                                        .args = std::move(args),
                                                        .id = buffer.id,
                                                        .stride = lanes == 1 ? 1 : stride}));
+}
+
+Vec Builder::load_integers(Type type, Buffer buffer, Int index, int lanes,
+                           std::optional<Int> active, std::int64_t stride) const {
+  ExprNode node = *load(buffer, index, lanes, active, stride).e;
+  if (node.op != Op::kLoad) return int_splat(0, lanes, type);  // no lane is active
+  node.type = type;
+  return Vec(std::make_shared<const ExprNode>(std::move(node)));
 }
 
 Vec Builder::load_indexed(Buffer buffer, Int base, Buffer indices, Int first, int lanes,

@@ -65,27 +65,28 @@ bool is_float_constant(const Vec& a) {
 }
 
 Vec unary(Op op, const Vec& a) {
-  return Vec(make({.op = op, .type = Type::kFloat, .lanes = a.lanes(), .args = {a.e}}));
+  return Vec(make({.op = op, .type = a.type(), .lanes = a.lanes(), .args = {a.e}}));
 }
 
-void check_lanes(const Expr& a, const Expr& b) {
+void check_same(const Expr& a, const Expr& b) {
+  AOE_CHECK(a->type == b->type, "operands of two types");
   AOE_CHECK(a->lanes == b->lanes, "operands of " + std::to_string(a->lanes) + " and " +
                                       std::to_string(b->lanes) + " lanes");
 }
 
 Vec ternary(Op op, const Vec& a, const Vec& b, const Vec& c) {
-  check_lanes(a.e, b.e);
-  check_lanes(b.e, c.e);
+  check_same(a.e, b.e);
+  check_same(b.e, c.e);
   return Vec(make({.op = op, .type = Type::kFloat, .lanes = a.lanes(), .args = {a.e, b.e, c.e}}));
 }
 
 template <typename Fold>
 Vec binary(Op op, const Vec& a, const Vec& b, Fold fold) {
-  check_lanes(a.e, b.e);
+  check_same(a.e, b.e);
   if (is_float_constant(a) && is_float_constant(b)) {
     return splat(fold(a.e->fvalue, b.e->fvalue), a.lanes());
   }
-  return Vec(make({.op = op, .type = Type::kFloat, .lanes = a.lanes(), .args = {a.e, b.e}}));
+  return Vec(make({.op = op, .type = a.type(), .lanes = a.lanes(), .args = {a.e, b.e}}));
 }
 
 Vec reduction(Op op, const Vec& a) {
@@ -108,8 +109,18 @@ Vec permutation(std::vector<Expr> sources, std::vector<int> from) {
                    .from = std::move(from)}));
 }
 
-Mask compare_floats(Op op, const Vec& a, const Vec& b) {
-  check_lanes(a.e, b.e);
+Vec of_two(Op op, const Vec& a, const Vec& b) {
+  check_same(a.e, b.e);
+  return Vec(make({.op = op, .type = a.type(), .lanes = a.lanes(), .args = {a.e, b.e}}));
+}
+
+Mask of_masks(Op op, const Mask& a, const Mask& b) {
+  check_same(a.e, b.e);
+  return Mask(make({.op = op, .type = Type::kMask, .lanes = a.e->lanes, .args = {a.e, b.e}}));
+}
+
+Mask compare_lanes(Op op, const Vec& a, const Vec& b) {
+  check_same(a.e, b.e);
   return Mask(make({.op = op, .type = Type::kMask, .lanes = a.lanes(), .args = {a.e, b.e}}));
 }
 
@@ -277,15 +288,15 @@ Vec max(Vec a, Vec b) {
 }
 
 Vec max(Vec a, Vec b, Vec c) {
-  check_lanes(a.e, b.e);
-  check_lanes(b.e, c.e);
+  check_same(a.e, b.e);
+  check_same(b.e, c.e);
   return Vec(
       make({.op = Op::kMax3, .type = Type::kFloat, .lanes = a.lanes(), .args = {a.e, b.e, c.e}}));
 }
 
 Vec fma(Vec a, Vec b, Vec c) {
-  check_lanes(a.e, b.e);
-  check_lanes(b.e, c.e);
+  check_same(a.e, b.e);
+  check_same(b.e, c.e);
   return Vec(
       make({.op = Op::kFma, .type = Type::kFloat, .lanes = a.lanes(), .args = {a.e, b.e, c.e}}));
 }
@@ -308,11 +319,57 @@ Vec tanh(Vec a) {
 Vec erf(Vec a) {
   return unary(Op::kErf, a);
 }
+Vec sin(Vec a) {
+  return unary(Op::kSin, a);
+}
+Vec cos(Vec a) {
+  return unary(Op::kCos, a);
+}
+Vec tan(Vec a) {
+  return unary(Op::kTan, a);
+}
+Vec asin(Vec a) {
+  return unary(Op::kAsin, a);
+}
+Vec acos(Vec a) {
+  return unary(Op::kAcos, a);
+}
+Vec atan(Vec a) {
+  return unary(Op::kAtan, a);
+}
+Vec sinh(Vec a) {
+  return unary(Op::kSinh, a);
+}
+Vec cosh(Vec a) {
+  return unary(Op::kCosh, a);
+}
+Vec asinh(Vec a) {
+  return unary(Op::kAsinh, a);
+}
+Vec acosh(Vec a) {
+  return unary(Op::kAcosh, a);
+}
+Vec atanh(Vec a) {
+  return unary(Op::kAtanh, a);
+}
+Vec fmod(Vec a, Vec b) {
+  return of_two(Op::kFmod, a, b);
+}
+Vec pow(Vec base, Vec exponent) {
+  return of_two(Op::kPow, base, exponent);
+}
 Vec floor(Vec a) {
   return unary(Op::kFloor, a);
 }
 Vec round_even(Vec a) {
   return unary(Op::kRoundEven, a);
+}
+Vec round_to(Vec a, DataType dtype) {
+  return Vec(make({.op = Op::kRoundTo,
+                   .type = Type::kFloat,
+                   .lanes = a.lanes(),
+                   .args = {a.e},
+                   .ivalue = static_cast<std::int64_t>(dtype)}));
 }
 Vec reduce_add(Vec a) {
   return reduction(Op::kReduceAdd, a);
@@ -377,12 +434,12 @@ Vec permute(Vec a, std::vector<int> from) {
 }
 
 Vec permute(Vec a, Vec b, std::vector<int> from) {
-  check_lanes(a.e, b.e);
+  check_same(a.e, b.e);
   return permutation({a.e, b.e}, std::move(from));
 }
 
 Vec pack_bf16(Vec low, Vec high) {
-  check_lanes(low.e, high.e);
+  check_same(low.e, high.e);
   return Vec(make(
       {.op = Op::kPackBf16, .type = Type::kFloat, .lanes = low.lanes(), .args = {low.e, high.e}}));
 }
@@ -427,16 +484,48 @@ Vec float_to_int_bits(Vec numbers) {
   return unary(Op::kFloatToIntBits, numbers);
 }
 
+// ---- integer vectors ----
+
+Vec int_splat(std::int64_t value, int lanes, Type type) {
+  return Vec(make({.op = Op::kIntSplat, .type = type, .lanes = lanes, .ivalue = value}));
+}
+Vec int_divide(Vec a, Vec b, bool is_signed) {
+  return of_two(is_signed ? Op::kDiv : Op::kUnsignedDiv, a, b);
+}
+Vec shift_left(Vec a, Vec distance) {
+  return of_two(Op::kShiftLeft, a, distance);
+}
+Vec shift_right(Vec a, Vec distance) {
+  return of_two(Op::kShiftRight, a, distance);
+}
+Vec bit_and(Vec a, Vec b) {
+  return of_two(Op::kBitAnd, a, b);
+}
+Vec bit_or(Vec a, Vec b) {
+  return of_two(Op::kBitOr, a, b);
+}
+Vec bit_xor(Vec a, Vec b) {
+  return of_two(Op::kBitXor, a, b);
+}
+
+Vec convert(Vec a, Type to, bool is_signed) {
+  if (a.type() == to) return a;
+  return Vec(make({.op = is_signed ? Op::kConvert : Op::kConvertUnsigned,
+                   .type = to,
+                   .lanes = a.lanes(),
+                   .args = {a.e}}));
+}
+
 // ---- masks ----
 
 Mask operator<(Vec a, Vec b) {
-  return compare_floats(Op::kFloatLess, a, b);
+  return compare_lanes(Op::kFloatLess, a, b);
 }
 Mask operator<=(Vec a, Vec b) {
-  return compare_floats(Op::kFloatLessEqual, a, b);
+  return compare_lanes(Op::kFloatLessEqual, a, b);
 }
 Mask operator==(Vec a, Vec b) {
-  return compare_floats(Op::kFloatEqual, a, b);
+  return compare_lanes(Op::kFloatEqual, a, b);
 }
 
 Mask active_lanes(Int count, int lanes) {
@@ -444,11 +533,24 @@ Mask active_lanes(Int count, int lanes) {
       make({.op = Op::kActiveLanes, .type = Type::kMask, .lanes = lanes, .args = {count.e}}));
 }
 
+Mask operator&(Mask a, Mask b) {
+  return of_masks(Op::kBitAnd, a, b);
+}
+Mask operator|(Mask a, Mask b) {
+  return of_masks(Op::kBitOr, a, b);
+}
+Mask operator^(Mask a, Mask b) {
+  return of_masks(Op::kBitXor, a, b);
+}
+Mask operator!(Mask a) {
+  return Mask(make({.op = Op::kMaskNot, .type = Type::kMask, .lanes = a.e->lanes, .args = {a.e}}));
+}
+
 Vec select(Mask mask, Vec if_on, Vec if_off) {
-  check_lanes(mask.e, if_on.e);
-  check_lanes(if_on.e, if_off.e);
+  AOE_CHECK(mask.e->lanes == if_on.lanes(), "a mask of other lanes");
+  check_same(if_on.e, if_off.e);
   return Vec(make({.op = Op::kSelect,
-                   .type = Type::kFloat,
+                   .type = if_on.type(),
                    .lanes = if_on.lanes(),
                    .args = {mask.e, if_on.e, if_off.e}}));
 }

@@ -1,6 +1,6 @@
 // The loop-nest language: how generated Impls say what to compute, and in which order.
 //
-// A Function is loops over 64-bit indices around float32 vector statements. An Impl writes one with
+// A Function is loops over 64-bit indices around vector statements, of float32 unless they say int32 or int64. An Impl writes one with
 // Builder, with its Schedule's parameters already applied: tiles are loop bounds and steps,
 // register blocks are C++ loops over Locals, unrolling is a C++ loop that emits its body n times.
 // codegen.h lowers any Function to machine code through LLVM; there is one lowering for all
@@ -21,7 +21,8 @@
 // evaluated where the statement that uses it stands (a load() used after a store sees the store;
 // keep a value with local()). Int division and modulo are for non-negative operands; floats are
 // IEEE binary32 without reassociation, but a*b+c written as fma() is one rounding; exp/log/tanh/erf
-// are within 4 ulp or 1e-7 absolute, whichever is larger. Statements run in program order inside
+// and the trigonometric and hyperbolic functions are within 4 ulp or 1e-7 absolute, whichever is larger.
+// Integers of lanes wrap around. Statements run in program order inside
 // one parallel iteration; different iterations may run on different threads in any order and must
 // not write the same element.
 //
@@ -55,6 +56,8 @@ enum class Op {
   kFloatConst, kLocal, kLoad, kLoadIndexed, kBroadcast, kIntToFloat,
   kAdd, kSub, kMul, kDiv, kMin, kMax, kMax3, kFma,
   kNeg, kAbs, kSqrt, kExp, kLog, kTanh, kErf, kFloor, kRoundEven,
+  kSin, kCos, kTan, kAsin, kAcos, kAtan, kSinh, kCosh, kAsinh, kAcosh, kAtanh, kFmod, kPow,
+  kRoundTo,                                    // to the element type `ivalue`, and back
   kReduceAdd, kReduceMax, kReduceMin,          // lanes -> 1 lane
   kTransposeRow,                               // row `ivalue` of the transpose of n args of n lanes
   kInterleave,                                 // vector `ivalue` of the args' lanes taking turns
@@ -63,12 +66,17 @@ enum class Op {
   kPairF16, kFmaF16, kLowF16, kHighF16,        // pairs of float16 in the bits of float lanes
   kLoadQuads, kQuadConst, kFlipSigns, kDotU8S8, // four bytes in the bits of float lanes
   kIntBitsToFloat, kFloatToIntBits,            // int32 in the bits of float lanes
+  // vectors of integers, which have kLocal, kLoad, kAdd, kSub, kMul, kDiv and kNeg as well
+  kIntSplat, kUnsignedDiv, kShiftLeft, kShiftRight,
+  kConvert, kConvertUnsigned,                  // between float, int32 and int64 lanes
+  kBitAnd, kBitOr, kBitXor,                    // of masks too
   // lane masks (type kMask)
-  kFloatLess, kFloatLessEqual, kFloatEqual, kActiveLanes, kSelect,
+  kFloatLess, kFloatLessEqual, kFloatEqual, kActiveLanes, kMaskNot, kSelect,
 };
 // clang-format on
 
-enum class Type { kInt, kBool, kFloat, kMask };
+/// kInt and kBool are an index and a condition on indices; the others are lanes.
+enum class Type { kInt, kBool, kFloat, kInt32, kInt64, kMask };
 
 struct ExprNode;
 using Expr = std::shared_ptr<const ExprNode>;
@@ -76,15 +84,16 @@ using Expr = std::shared_ptr<const ExprNode>;
 struct ExprNode {
   Op op;
   Type type;
-  int lanes = 1;                ///< of kFloat and kMask
+  int lanes = 1;
   std::vector<Expr> args = {};  ///< kLoad: index[, active]; kLoadIndexed: base,
                                 ///< index of the first lane's index[, active]
-  std::int64_t ivalue = 0;      ///< kIntConst; kTransposeRow: the row; kInterleave: which vector; kLoadIndexed: the buffer of
-                                ///< the indices; kQuadConst: the bits
-  float fvalue = 0;             ///< kFloatConst
-  int id = -1;                  ///< kVar: variable; kLocal: local; kLoad...: buffer
-  std::int64_t stride = 1;      ///< kLoad: elements between lanes; 0 = one element for all lanes
-  std::vector<int> from = {};   ///< kPermute
+  std::int64_t ivalue =
+      0;  ///< kIntConst, kIntSplat; kTransposeRow: the row; kInterleave: which vector; kLoadIndexed: the buffer of
+          ///< the indices; kQuadConst: the bits
+  float fvalue = 0;            ///< kFloatConst
+  int id = -1;                 ///< kVar: variable; kLocal: local; kLoad...: buffer
+  std::int64_t stride = 1;     ///< kLoad: elements between lanes; 0 = one element for all lanes
+  std::vector<int> from = {};  ///< kPermute
 };
 
 /// A 64-bit index expression. Arithmetic on constants folds.
@@ -117,11 +126,12 @@ Bool operator&&(Bool a, Bool b);
 Bool operator||(Bool a, Bool b);
 Bool operator!(Bool a);
 
-/// A float32 vector of `lanes()` lanes (1 = scalar). Operands must have equal lanes.
+/// A vector of `lanes()` lanes (1 = scalar) of float32, int32 or int64. Operands must have equal lanes and types.
 struct Vec {
   Expr e;
   explicit Vec(Expr expr) : e(std::move(expr)) {}
   int lanes() const { return e->lanes; }
+  Type type() const { return e->type; }
 };
 Vec operator+(Vec a, Vec b);
 Vec operator-(Vec a, Vec b);
@@ -138,9 +148,24 @@ Vec exp(Vec a);
 Vec log(Vec a);
 Vec tanh(Vec a);
 Vec erf(Vec a);
+Vec sin(Vec a);
+Vec cos(Vec a);
+Vec tan(Vec a);
+Vec asin(Vec a);
+Vec acos(Vec a);
+Vec atan(Vec a);
+Vec sinh(Vec a);
+Vec cosh(Vec a);
+Vec asinh(Vec a);
+Vec acosh(Vec a);
+Vec atanh(Vec a);
+Vec fmod(Vec a, Vec b);  ///< exact, as the C library's
+Vec pow(Vec base, Vec exponent);
 Vec floor(Vec a);
 Vec round_even(Vec a);
-Vec reduce_add(Vec a);  ///< 1 lane; the two halves are added first
+Vec round_to(Vec a,
+             DataType dtype);  ///< what a store to a buffer of this type and a load give back
+Vec reduce_add(Vec a);         ///< 1 lane; the two halves are added first
 Vec reduce_max(Vec a);
 Vec reduce_min(Vec a);
 Vec splat(float value, int lanes);
@@ -178,6 +203,18 @@ Vec dot_u8s8(Vec a, Vec b, Vec sum);
 Vec int_bits_to_float(Vec sums);     ///< rounds to nearest even
 Vec float_to_int_bits(Vec numbers);  ///< whole numbers of the range of int32
 
+/// Vectors of integers, besides + - * and negation, which wrap around.
+Vec int_splat(std::int64_t value, int lanes, Type type);
+Vec int_divide(Vec a, Vec b, bool is_signed);  ///< toward zero; 0 where b is 0
+Vec shift_left(Vec a, Vec distance);           ///< distances are below the width
+Vec shift_right(Vec a, Vec distance);          ///< zeros come in
+Vec bit_and(Vec a, Vec b);
+Vec bit_or(Vec a, Vec b);
+Vec bit_xor(Vec a, Vec b);
+/// Floats to integers toward zero, to the nearest that there is, NaN to 0. Integers to narrower ones lose their high
+/// bits. `is_signed` is about the integers that are read.
+Vec convert(Vec a, Type to, bool is_signed = true);
+
 /// A mask of lanes.
 struct Mask {
   Expr e;
@@ -187,6 +224,10 @@ Mask operator<(Vec a, Vec b);
 Mask operator<=(Vec a, Vec b);
 Mask operator==(Vec a, Vec b);
 Mask active_lanes(Int count, int lanes);  ///< lane i is on when i < count
+Mask operator&(Mask a, Mask b);
+Mask operator|(Mask a, Mask b);
+Mask operator^(Mask a, Mask b);
+Mask operator!(Mask a);
 Vec select(Mask mask, Vec if_on, Vec if_off);
 
 // ---- statements ----
@@ -211,17 +252,23 @@ enum class Access { kRead, kWrite, kReadWrite };
 
 struct BufferDecl {
   std::string name;
-  DataType dtype = DataType::kFloat;  ///< loads convert to float32, stores convert back (float16,
-                                      ///< bfloat16, int8, uint8, int32)
+  DataType dtype =
+      DataType::kFloat;  ///< loads convert to lanes, float32 unless they say otherwise,
+                         ///< and stores convert back
   Access access = Access::kRead;
   std::int64_t scratch_offset = -1;  ///< bytes into scratch; -1: a buffer of the ABI
+};
+
+struct LocalDecl {
+  Type type = Type::kFloat;
+  int lanes = 1;
 };
 
 struct Function {
   std::string name;                    ///< the symbol; made unique by whoever links several
   std::vector<BufferDecl> buffers;     ///< by buffer id; ABI buffers keep their declaration order
   std::vector<std::string> variables;  ///< by variable id, for texts
-  std::vector<int> locals;             ///< lanes by local id
+  std::vector<LocalDecl> locals;       ///< by local id
   int parallel_variable = -1;
   std::int64_t parallel_extent = 1;
   std::int64_t scratch_bytes = 0;
@@ -238,6 +285,7 @@ struct Buffer {
 struct Local {
   int id;
   int lanes;
+  Type type = Type::kFloat;
 };
 
 /// Writes one Function. Bodies are lambdas run at once, so C++ loops around statements unroll them.
@@ -267,6 +315,9 @@ class Builder {
   /// between lanes, 0 = broadcast.
   Vec load(Buffer buffer, Int index, int lanes, std::optional<Int> active = {},
            std::int64_t stride = 1) const;
+  /// The same as int32 or int64 lanes, of a buffer of integers or bool.
+  Vec load_integers(Type type, Buffer buffer, Int index, int lanes, std::optional<Int> active = {},
+                    std::int64_t stride = 1) const;
   Vec load_broadcast(Buffer buffer, Int index, int lanes) const {
     return load(buffer, index, lanes, {}, 0);
   }

@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "compiler/loopnest/memory.h"
 #include "compiler/loopnest/target.h"
+#include "compiler/loopnest/vector_functions.h"
 #include "compiler/loopnest/vector_math.h"
 
 namespace aoe::compiler::loopnest {
@@ -28,10 +29,8 @@ class Lowering {
 
   void run() {
     for (std::size_t i = 0; i < source_.locals.size(); ++i) {
-      llvm::Type* type = ir_.getFloatTy();
-      const auto lanes = static_cast<unsigned>(source_.locals[i]);
-      if (lanes > 1) type = llvm::FixedVectorType::get(type, lanes);
-      locals_.push_back(ir_.CreateAlloca(type));
+      const LocalDecl& local = source_.locals[i];
+      locals_.push_back(ir_.CreateAlloca(lane_type(ir_, local.type, local.lanes)));
     }
     known_locals_.resize(locals_.size());
     loop(source_.parallel_variable, target_->getArg(1), target_->getArg(2), 1, true,
@@ -221,7 +220,12 @@ class Lowering {
         return local(e.id);
       case Op::kLoad:
         return memory_.load(place(e.id, e.args[0]), e.lanes, e.stride,
-                            e.args.size() > 1 ? index(e.args[1]) : nullptr);
+                            e.args.size() > 1 ? index(e.args[1]) : nullptr, e.type);
+      case Op::kIntSplat:
+        return llvm::ConstantInt::get(lane_type(ir_, e.type, e.lanes),
+                                      static_cast<std::uint64_t>(e.ivalue));
+      case Op::kRoundTo:
+        return memory_.round_to(value(e.args[0]), static_cast<DataType>(e.ivalue));
       case Op::kLoadIndexed:
         return memory_.load_indexed(place(e.id, e.args[0]),
                                     place(static_cast<int>(e.ivalue), e.args[1]), e.lanes,
@@ -290,8 +294,14 @@ class Lowering {
         return emit_int_bits_to_float(ir_, a);
       case Op::kFloatToIntBits:
         return emit_float_to_int_bits(ir_, a);
+      case Op::kConvert:
+        return memory_.convert_lanes(a, e.type, true);
+      case Op::kConvertUnsigned:
+        return memory_.convert_lanes(a, e.type, false);
+      case Op::kMaskNot:
+        return ir_.CreateNot(a);
       case Op::kNeg:
-        return ir_.CreateFNeg(a);
+        return e.type == Type::kFloat ? ir_.CreateFNeg(a) : ir_.CreateNeg(a);
       case Op::kAbs:
         return ir_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, a);
       case Op::kSqrt:
@@ -308,6 +318,28 @@ class Lowering {
         return emit_tanh(ir_, a);
       case Op::kErf:
         return emit_erf(ir_, a);
+      case Op::kSin:
+        return emit_sin(ir_, a);
+      case Op::kCos:
+        return emit_cos(ir_, a);
+      case Op::kTan:
+        return emit_tan(ir_, a);
+      case Op::kAsin:
+        return emit_asin(ir_, a);
+      case Op::kAcos:
+        return emit_acos(ir_, a);
+      case Op::kAtan:
+        return emit_atan(ir_, a);
+      case Op::kSinh:
+        return emit_sinh(ir_, a);
+      case Op::kCosh:
+        return emit_cosh(ir_, a);
+      case Op::kAsinh:
+        return emit_asinh(ir_, a);
+      case Op::kAcosh:
+        return emit_acosh(ir_, a);
+      case Op::kAtanh:
+        return emit_atanh(ir_, a);
       case Op::kReduceAdd:
         return emit_reduction(ir_, a, [&](Value* x, Value* y) { return ir_.CreateFAdd(x, y); });
       case Op::kReduceMax:
@@ -322,6 +354,7 @@ class Lowering {
   Value* binary(const ExprNode& e) {
     Value* a = value(e.args[0]);
     Value* b = value(e.args[1]);
+    if (e.args[0]->type != Type::kFloat) return integers(e.op, a, b);
     switch (e.op) {
       case Op::kAdd:
         return ir_.CreateFAdd(a, b);
@@ -335,6 +368,10 @@ class Lowering {
         return emit_min(ir_, a, b);
       case Op::kMax:
         return emit_max(ir_, a, b);
+      case Op::kFmod:
+        return emit_fmod(ir_, a, b);
+      case Op::kPow:
+        return emit_pow(ir_, a, b);
       case Op::kFloatLess:
         return ir_.CreateFCmpOLT(a, b);
       case Op::kFloatLessEqual:
@@ -343,6 +380,40 @@ class Lowering {
         return ir_.CreateFCmpOEQ(a, b);
       default:
         AOE_CHECK(false, "not a binary vector operation");
+    }
+  }
+
+  /// Of integer lanes, and of masks.
+  Value* integers(Op op, Value* a, Value* b) {
+    switch (op) {
+      case Op::kAdd:
+        return ir_.CreateAdd(a, b);
+      case Op::kSub:
+        return ir_.CreateSub(a, b);
+      case Op::kMul:
+        return ir_.CreateMul(a, b);
+      case Op::kDiv:
+        return emit_int_divide(ir_, a, b, true);
+      case Op::kUnsignedDiv:
+        return emit_int_divide(ir_, a, b, false);
+      case Op::kShiftLeft:
+        return ir_.CreateShl(a, b);
+      case Op::kShiftRight:
+        return ir_.CreateLShr(a, b);
+      case Op::kBitAnd:
+        return ir_.CreateAnd(a, b);
+      case Op::kBitOr:
+        return ir_.CreateOr(a, b);
+      case Op::kBitXor:
+        return ir_.CreateXor(a, b);
+      case Op::kFloatLess:
+        return ir_.CreateICmpSLT(a, b);
+      case Op::kFloatLessEqual:
+        return ir_.CreateICmpSLE(a, b);
+      case Op::kFloatEqual:
+        return ir_.CreateICmpEQ(a, b);
+      default:
+        AOE_CHECK(false, "not an operation on integer lanes");
     }
   }
 

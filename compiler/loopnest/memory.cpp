@@ -29,13 +29,13 @@ int lanes_of(Value* v) {
   return type == nullptr ? 1 : static_cast<int>(type->getNumElements());
 }
 
-llvm::Type* int_like(Value* v, unsigned bits) {
-  return with_lanes(llvm::Type::getIntNTy(v->getContext(), bits), lanes_of(v));
-}
-
 bool is_signed(DataType dtype) {
   return dtype == DataType::kInt8 || dtype == DataType::kInt16 || dtype == DataType::kInt32 ||
          dtype == DataType::kInt64;
+}
+
+llvm::Type* int_like(Value* v, unsigned bits) {
+  return with_lanes(llvm::Type::getIntNTy(v->getContext(), bits), lanes_of(v));
 }
 
 }  // namespace
@@ -133,27 +133,27 @@ Value* Memory::active_mask(Value* count, int lanes) {
 
 // ---- loads ----
 
-Value* Memory::load(const Place& place, int lanes, std::int64_t stride, Value* active) {
+Value* Memory::load(const Place& place, int lanes, std::int64_t stride, Value* active, Type type) {
   const DataType dtype = function_.buffers[static_cast<std::size_t>(place.buffer)].dtype;
-  if (stride == 1) return to_float(load_contiguous(place, lanes, active), dtype);
+  if (stride == 1) return to_lanes(load_contiguous(place, lanes, active), dtype, type);
   if (stride == 0) {
-    Value* one = to_float(load_single(place, active), dtype);
+    Value* one = to_lanes(load_single(place, active), dtype, type);
     Value* all = ir_.CreateVectorSplat(static_cast<unsigned>(lanes), one);
     if (active == nullptr) return all;
     return ir_.CreateSelect(active_mask(active, lanes), all,
                             llvm::Constant::getNullValue(all->getType()));
   }
   if (stride > 1 && stride <= kLongestShuffledStride) {
-    return to_float(load_short_stride(place, lanes, stride, active), dtype);
+    return to_lanes(load_short_stride(place, lanes, stride, active), dtype, type);
   }
-  llvm::Type* type = with_lanes(element_type(place.buffer), lanes);
+  llvm::Type* raw_type = with_lanes(element_type(place.buffer), lanes);
   Value* mask = active != nullptr
                     ? active_mask(active, lanes)
                     : llvm::Constant::getAllOnesValue(with_lanes(ir_.getInt1Ty(), lanes));
-  auto* gather = ir_.CreateMaskedGather(type, lane_addresses(place, lanes, stride),
+  auto* gather = ir_.CreateMaskedGather(raw_type, lane_addresses(place, lanes, stride),
                                         natural_alignment(element_type(place.buffer)), mask,
-                                        llvm::Constant::getNullValue(type));
-  return to_float(mark(gather, place.buffer, true), dtype);
+                                        llvm::Constant::getNullValue(raw_type));
+  return to_lanes(mark(gather, place.buffer, true), dtype, type);
 }
 
 Value* Memory::load_contiguous(const Place& place, int lanes, Value* active) {
@@ -275,7 +275,7 @@ Value* Memory::load_int(const Place& place) {
 // ---- stores ----
 
 void Memory::store(const Place& place, Value* value, std::int64_t stride, Value* active) {
-  value = from_float(value, function_.buffers[static_cast<std::size_t>(place.buffer)].dtype);
+  value = from_lanes(value, function_.buffers[static_cast<std::size_t>(place.buffer)].dtype);
   int lanes = lanes_of(value);
   if (lanes == 1 && active != nullptr) {
     value = ir_.CreateVectorSplat(1, value);
@@ -306,6 +306,36 @@ void Memory::prefetch(const Place& place, int cache_level) {
 }
 
 // ---- element conversion ----
+
+Value* Memory::to_lanes(Value* raw, DataType dtype, Type type) {
+  if (type == Type::kFloat) return to_float(raw, dtype);
+  AOE_CHECK(is_integer(dtype) || dtype == DataType::kBool, "integer lanes of floats");
+  llvm::Type* target = int_like(raw, type == Type::kInt64 ? 64 : 32);
+  return is_signed(dtype) ? ir_.CreateSExtOrTrunc(raw, target) : ir_.CreateZExtOrTrunc(raw, target);
+}
+
+Value* Memory::from_lanes(Value* value, DataType dtype) {
+  if (value->getType()->isFPOrFPVectorTy()) return from_float(value, dtype);
+  AOE_CHECK(is_integer(dtype), "integer lanes stored as " + std::string(name(dtype)));
+  return ir_.CreateSExtOrTrunc(value,
+                               int_like(value, static_cast<unsigned>(size_bytes(dtype) * 8)));
+}
+
+Value* Memory::convert_lanes(Value* value, Type to, bool is_from_signed) {
+  if (to == Type::kFloat) {
+    llvm::Type* target = with_lanes(ir_.getFloatTy(), lanes_of(value));
+    return is_from_signed ? ir_.CreateSIToFP(value, target) : ir_.CreateUIToFP(value, target);
+  }
+  if (value->getType()->isFPOrFPVectorTy())
+    return from_float(value, to == Type::kInt64 ? DataType::kInt64 : DataType::kInt32);
+  llvm::Type* target = int_like(value, to == Type::kInt64 ? 64 : 32);
+  return is_from_signed ? ir_.CreateSExtOrTrunc(value, target)
+                        : ir_.CreateZExtOrTrunc(value, target);
+}
+
+Value* Memory::round_to(Value* value, DataType dtype) {
+  return to_float(from_float(value, dtype), dtype);
+}
 
 Value* Memory::to_float(Value* raw, DataType dtype) {
   llvm::Type* target = with_lanes(ir_.getFloatTy(), lanes_of(raw));

@@ -23,8 +23,9 @@ class Memory {
     llvm::Value* base;
     std::int64_t offset;
   };
-  /// float or <lanes x float>; `active` is the int64 count of lanes to read, or null for all.
-  llvm::Value* load(const Place& place, int lanes, std::int64_t stride, llvm::Value* active);
+  /// One or <lanes x> float, i32 or i64; `active` is the int64 count of lanes to read, or null for all.
+  llvm::Value* load(const Place& place, int lanes, std::int64_t stride, llvm::Value* active,
+                    Type type);
   /// Lane i from `place` + indices[i].
   llvm::Value* load_indexed(const Place& place, const Place& indices, int lanes,
                             llvm::Value* active);
@@ -33,6 +34,11 @@ class Memory {
   void store(const Place& place, llvm::Value* value, std::int64_t stride, llvm::Value* active);
   llvm::Value* load_int(const Place& place);
   void prefetch(const Place& place, int cache_level);
+
+  /// See convert() in loopnest.h.
+  llvm::Value* convert_lanes(llvm::Value* value, Type to, bool is_signed);
+  /// What a store to a buffer of the type and a load give back.
+  llvm::Value* round_to(llvm::Value* value, DataType dtype);
 
   /// i1 or <lanes x i1>: lane i is on when i < count.
   llvm::Value* active_mask(llvm::Value* count, int lanes);
@@ -47,6 +53,8 @@ class Memory {
                                  llvm::Value* active);
   llvm::Value* lane_addresses(const Place& place, int lanes, std::int64_t stride);
   llvm::Value* to_float(llvm::Value* raw, DataType dtype);
+  llvm::Value* to_lanes(llvm::Value* raw, DataType dtype, Type type);
+  llvm::Value* from_lanes(llvm::Value* value, DataType dtype);
   llvm::Value* to_byte(llvm::Value* value, DataType dtype);
   llvm::Value* from_float(llvm::Value* value, DataType dtype);
 

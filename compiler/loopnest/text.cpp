@@ -79,6 +79,52 @@ Spelling spelling(Op op) {
       return {"floor", 0};
     case Op::kRoundEven:
       return {"round_even", 0};
+    case Op::kSin:
+      return {"sin", 0};
+    case Op::kCos:
+      return {"cos", 0};
+    case Op::kTan:
+      return {"tan", 0};
+    case Op::kAsin:
+      return {"asin", 0};
+    case Op::kAcos:
+      return {"acos", 0};
+    case Op::kAtan:
+      return {"atan", 0};
+    case Op::kSinh:
+      return {"sinh", 0};
+    case Op::kCosh:
+      return {"cosh", 0};
+    case Op::kAsinh:
+      return {"asinh", 0};
+    case Op::kAcosh:
+      return {"acosh", 0};
+    case Op::kAtanh:
+      return {"atanh", 0};
+    case Op::kFmod:
+      return {"fmod", 0};
+    case Op::kPow:
+      return {"pow", 0};
+    case Op::kRoundTo:
+      return {"round_to", 0};
+    case Op::kUnsignedDiv:
+      return {"unsigned_div", 0};
+    case Op::kShiftLeft:
+      return {"shift_left", 0};
+    case Op::kShiftRight:
+      return {"shift_right", 0};
+    case Op::kConvert:
+      return {"convert", 0};
+    case Op::kConvertUnsigned:
+      return {"convert_unsigned", 0};
+    case Op::kBitAnd:
+      return {"and", 0};
+    case Op::kBitOr:
+      return {"or", 0};
+    case Op::kBitXor:
+      return {"xor", 0};
+    case Op::kMaskNot:
+      return {"not", 0};
     case Op::kReduceAdd:
       return {"reduce_add", 0};
     case Op::kReduceMax:
@@ -119,6 +165,7 @@ Spelling spelling(Op op) {
     case Op::kVar:
     case Op::kIntLoad:
     case Op::kFloatConst:
+    case Op::kIntSplat:
     case Op::kLocal:
     case Op::kLoad:
     case Op::kLoadIndexed:
@@ -131,6 +178,11 @@ Spelling spelling(Op op) {
 
 bool is_leaf(const ExprNode& e) {
   return e.op == Op::kIntConst || e.op == Op::kVar || e.op == Op::kFloatConst || e.op == Op::kLocal;
+}
+
+/// What follows the lanes of a vector that is not of float32.
+const char* type_suffix(Type type) {
+  return type == Type::kInt32 ? ":int32" : type == Type::kInt64 ? ":int64" : "";
 }
 
 const char* access_name(Access access) {
@@ -272,7 +324,9 @@ class Printer {
         return buffer(e.id) + "[" + expr(e.args[0]) + "]";
       case Op::kLoad:
         return buffer(e.id) + "[" + expr(e.args[0]) + lanes_text(e.stride, e.args, 1) + "]x" +
-               std::to_string(e.lanes);
+               std::to_string(e.lanes) + type_suffix(e.type);
+      case Op::kIntSplat:
+        return std::to_string(e.ivalue) + "x" + std::to_string(e.lanes) + type_suffix(e.type);
       case Op::kLoadIndexed:
         return buffer(e.id) + "[" + expr(e.args[0]) + " + " + buffer(static_cast<int>(e.ivalue)) +
                "[" + expr(e.args[1]) + lanes_text(1, e.args, 2) + "]]x" + std::to_string(e.lanes);
@@ -290,7 +344,12 @@ class Printer {
       const std::string row = is_numbered ? std::to_string(e.ivalue) + ", " : "";
       const std::string lanes =
           e.op == Op::kBroadcast || e.op == Op::kActiveLanes ? ", " + std::to_string(e.lanes) : "";
-      return std::string(s.text) + "(" + row + list(e.args) + lanes + places(e.from) + ")";
+      const bool is_conversion = e.op == Op::kConvert || e.op == Op::kConvertUnsigned;
+      const std::string suffix = is_conversion ? type_suffix(e.type) : "";
+      const std::string type =
+          e.op == Op::kRoundTo ? ", " + std::string(name(static_cast<DataType>(e.ivalue))) : "";
+      return std::string(s.text) + "(" + row + list(e.args) + lanes + type + places(e.from) + ")" +
+             suffix;
     }
     const std::string text =
         expr(e.args[0], s.precedence) + s.text + expr(e.args[1], s.precedence + 1);

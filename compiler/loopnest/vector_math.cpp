@@ -7,7 +7,6 @@
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/IntrinsicsX86.h>
 
-#include <initializer_list>
 #include <limits>
 #include <numeric>
 #include <string>
@@ -17,7 +16,6 @@
 namespace aoe::compiler::loopnest {
 namespace {
 
-using llvm::Type;
 using llvm::Value;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -29,30 +27,6 @@ constexpr float kRoundingMagic = 12582912.0f;
 constexpr std::uint32_t kRoundingMagicBits = 0x4b400000u;
 constexpr int kMantissaBits = 23;
 constexpr int kExponentBias = 127;
-
-Value* constant(Value* like, double value) {
-  return llvm::ConstantFP::get(like->getType(), value);
-}
-
-Type* int_type(Value* like) {
-  Type* i32 = Type::getInt32Ty(like->getContext());
-  if (auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(like->getType())) {
-    return llvm::FixedVectorType::get(i32, vector->getNumElements());
-  }
-  return i32;
-}
-
-Value* int_constant(Value* like, std::uint32_t value) {
-  return llvm::ConstantInt::get(int_type(like), value);
-}
-
-/// coefficients[0] + x * (coefficients[1] + ...), by Horner's rule.
-Value* polynomial(IrBuilder& ir, Value* x, std::initializer_list<double> coefficients) {
-  const double* last = coefficients.end() - 1;
-  Value* sum = constant(x, *last);
-  while (last != coefficients.begin()) sum = emit_fma(ir, sum, x, constant(x, *--last));
-  return sum;
-}
 
 /// x = n * ln 2 + r with |r| <= ln 2 / 2, and e^r - 1 to 8e-9.
 struct ReducedExp {
@@ -76,13 +50,6 @@ ReducedExp reduce_exp(IrBuilder& ir, Value* x) {
 Value* power_of_two(IrBuilder& ir, Value* n, Value* like) {
   Value* biased = ir.CreateAdd(n, int_constant(like, kExponentBias));
   return ir.CreateBitCast(ir.CreateShl(biased, kMantissaBits), like->getType());
-}
-
-/// e^x - 1 for |x| < 80, accurate near zero.
-Value* emit_expm1(IrBuilder& ir, Value* x) {
-  const ReducedExp e = reduce_exp(ir, x);
-  Value* scale = power_of_two(ir, e.n, x);
-  return emit_fma(ir, scale, e.fraction_minus1, ir.CreateFSub(scale, constant(x, 1)));
 }
 
 Value* shuffle(IrBuilder& ir, Value* a, Value* b, llvm::ArrayRef<int> lanes) {
@@ -142,6 +109,38 @@ Value* emit_extreme(IrBuilder& ir, llvm::CmpInst::Predicate first_wins, Value* a
 
 }  // namespace
 
+llvm::Type* lane_type(IrBuilder& ir, loopnest::Type type, int lanes) {
+  llvm::Type* lane = type == loopnest::Type::kFloat   ? ir.getFloatTy()
+                     : type == loopnest::Type::kInt64 ? static_cast<llvm::Type*>(ir.getInt64Ty())
+                                                      : ir.getInt32Ty();
+  return lanes == 1 ? lane : llvm::FixedVectorType::get(lane, static_cast<unsigned>(lanes));
+}
+
+Value* constant(Value* like, double value) {
+  return llvm::ConstantFP::get(like->getType(), value);
+}
+
+llvm::Type* int_type(Value* like, unsigned bits) {
+  return like->getType()->getWithNewType(llvm::Type::getIntNTy(like->getContext(), bits));
+}
+
+Value* int_constant(Value* like, std::uint32_t value) {
+  return llvm::ConstantInt::get(int_type(like), value);
+}
+
+Value* polynomial(IrBuilder& ir, Value* x, std::initializer_list<double> coefficients) {
+  const double* last = coefficients.end() - 1;
+  Value* sum = constant(x, *last);
+  while (last != coefficients.begin()) sum = emit_fma(ir, sum, x, constant(x, *--last));
+  return sum;
+}
+
+Value* emit_expm1(IrBuilder& ir, Value* x) {
+  const ReducedExp e = reduce_exp(ir, x);
+  Value* scale = power_of_two(ir, e.n, x);
+  return emit_fma(ir, scale, e.fraction_minus1, ir.CreateFSub(scale, constant(x, 1)));
+}
+
 Value* emit_fma(IrBuilder& ir, Value* a, Value* b, Value* c) {
   return ir.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, b, c});
 }
@@ -174,18 +173,21 @@ Value* emit_exp(IrBuilder& ir, Value* x) {
   return ir.CreateSelect(is_tiny, constant(x, 0), ir.CreateFMul(twice, half));
 }
 
-Value* emit_log(IrBuilder& ir, Value* x) {
+Split emit_split(IrBuilder& ir, Value* x) {
   Value* is_denormal = ir.CreateFCmpOLT(x, constant(x, 0x1p-126));
   Value* normal = ir.CreateSelect(is_denormal, ir.CreateFMul(x, constant(x, 0x1p23)), x);
-  // x = m * 2^e with m in [sqrt(1/2), sqrt(2))
   constexpr std::uint32_t kSqrtHalfBits = 0x3f3504f3u;
   Value* bits = ir.CreateBitCast(normal, int_type(x));
   Value* e = ir.CreateAShr(ir.CreateSub(bits, int_constant(x, kSqrtHalfBits)), kMantissaBits);
   Value* m =
       ir.CreateBitCast(ir.CreateSub(bits, ir.CreateShl(e, kMantissaBits)), normal->getType());
+  Value* moved = ir.CreateSelect(is_denormal, int_constant(x, kMantissaBits), int_constant(x, 0));
+  return {m, ir.CreateSub(e, moved)};
+}
+
+Value* emit_log(IrBuilder& ir, Value* x) {
+  const auto [m, e] = emit_split(ir, x);
   Value* exponent = ir.CreateSIToFP(e, x->getType());
-  exponent = ir.CreateFSub(
-      exponent, ir.CreateSelect(is_denormal, constant(x, kMantissaBits), constant(x, 0)));
   // log(1 + f) = f + f^2 (f P(f) - 1/2), P to 2.9e-8
   Value* f = ir.CreateFSub(m, constant(x, 1));
   Value* p =

@@ -8,11 +8,23 @@
 #include <llvm/IR/IRBuilder.h>
 
 #include <functional>
+#include <initializer_list>
 #include <vector>
+
+#include "compiler/loopnest/loopnest.h"
 
 namespace aoe::compiler::loopnest {
 
 using IrBuilder = llvm::IRBuilder<>;
+
+/// float, i32 or i64, or a vector of them.
+llvm::Type* lane_type(IrBuilder& ir, Type type, int lanes);
+/// i32 or i64 with as many lanes as `like`.
+llvm::Type* int_type(llvm::Value* like, unsigned bits = 32);
+llvm::Value* constant(llvm::Value* like, double value);
+llvm::Value* int_constant(llvm::Value* like, std::uint32_t value);
+/// coefficients[0] + x * (coefficients[1] + ...), by Horner's rule.
+llvm::Value* polynomial(IrBuilder& ir, llvm::Value* x, std::initializer_list<double> coefficients);
 
 /// One vminps/vmaxps when an operand is a constant, three instructions otherwise.
 llvm::Value* emit_min(IrBuilder& ir, llvm::Value* a, llvm::Value* b);
@@ -20,8 +32,16 @@ llvm::Value* emit_max(IrBuilder& ir, llvm::Value* a, llvm::Value* b);
 llvm::Value* emit_max3(IrBuilder& ir, llvm::Value* a, llvm::Value* b, llvm::Value* c);
 llvm::Value* emit_fma(IrBuilder& ir, llvm::Value* a, llvm::Value* b, llvm::Value* c);
 
+/// e^x - 1 for |x| < 80, accurate near zero.
+llvm::Value* emit_expm1(IrBuilder& ir, llvm::Value* x);
 llvm::Value* emit_exp(IrBuilder& ir, llvm::Value* x);
 llvm::Value* emit_log(IrBuilder& ir, llvm::Value* x);
+/// Finite x > 0 is mantissa * 2^exponent with a mantissa in [sqrt(1/2), sqrt(2)).
+struct Split {
+  llvm::Value* mantissa;
+  llvm::Value* exponent;  ///< int32 lanes
+};
+Split emit_split(IrBuilder& ir, llvm::Value* x);
 llvm::Value* emit_tanh(IrBuilder& ir, llvm::Value* x);
 llvm::Value* emit_erf(IrBuilder& ir, llvm::Value* x);
 

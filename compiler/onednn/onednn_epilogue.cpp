@@ -1,6 +1,7 @@
 // A task's epilogue as post-ops of a oneDNN primitive.
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <numeric>
 
 #include "compiler/epilogue.h"
@@ -40,18 +41,40 @@ bool continues_chain(const EpilogueStep& step, std::size_t index) {
          });
 }
 
-const char* binary_algorithm(const std::string& type) {
-  if (type == "Add") return "binary_add";
-  if (type == "Sub") return "binary_sub";
-  if (type == "Mul") return "binary_mul";
-  if (type == "Div") return "binary_div";
-  if (type == "Maximum") return "binary_max";
-  if (type == "Minimum") return "binary_min";
-  return nullptr;
+/// oneDNN's names of two operands' functions.
+struct Binary {
+  const char* algorithm;
+  bool is_commutative = true;
+};
+
+const Binary* binary_of(const std::string& type) {
+  static const std::map<std::string_view, Binary> table = {
+      {"Add", {"binary_add"}},        {"Sub", {"binary_sub", false}}, {"Mul", {"binary_mul"}},
+      {"Div", {"binary_div", false}}, {"Maximum", {"binary_max"}},    {"Minimum", {"binary_min"}}};
+  const auto found = table.find(type);
+  return found == table.end() ? nullptr : &found->second;
 }
 
-bool is_commutative(const std::string& type) {
-  return type != "Sub" && type != "Div";
+/// Those of one operand, with the attribute that is alpha, if any is, and what it is without.
+struct Unary {
+  const char* algorithm;
+  const char* alpha = nullptr;
+  float fallback = 0;
+};
+
+const Unary* unary_of(const std::string& type) {
+  static const std::map<std::string_view, Unary> table = {
+      {"Relu", {"eltwise_relu"}},
+      {"LeakyRelu", {"eltwise_relu", "alpha", 0.01f}},
+      {"Elu", {"eltwise_elu", "alpha", 1.0f}},
+      {"Sigmoid", {"eltwise_logistic"}},
+      {"Tanh", {"eltwise_tanh"}},
+      {"HardSwish", {"eltwise_hardswish"}},
+      {"Abs", {"eltwise_abs"}},
+      {"Sqrt", {"eltwise_sqrt"}},
+      {"Exp", {"eltwise_exp"}}};
+  const auto found = table.find(type);
+  return found == table.end() ? nullptr : &found->second;
 }
 
 }  // namespace
@@ -62,23 +85,17 @@ void OneDnnDraft::post_op(const std::string& algorithm, double alpha, double bet
 }
 
 bool OneDnnDraft::add_unary(const EpilogueStep& step) {
-  const std::string& type = step.type;
-  if (type == "Relu") return post_op("eltwise_relu", 0, 0), true;
-  if (type == "LeakyRelu")
-    return post_op("eltwise_relu", step.attrs.get_float("alpha", 0.01f), 0), true;
-  if (type == "Elu") return post_op("eltwise_elu", step.attrs.get_float("alpha", 1.0f), 0), true;
-  if (type == "Sigmoid") return post_op("eltwise_logistic", 0, 0), true;
-  if (type == "Tanh") return post_op("eltwise_tanh", 0, 0), true;
-  if (type == "HardSigmoid") {
+  if (const Unary* unary = unary_of(step.type)) {
+    const float alpha =
+        unary->alpha == nullptr ? 0 : step.attrs.get_float(unary->alpha, unary->fallback);
+    return post_op(unary->algorithm, alpha, 0), true;
+  }
+  if (step.type == "HardSigmoid") {
     post_op("eltwise_linear", step.attrs.get_float("alpha", 0.2f),
             step.attrs.get_float("beta", 0.5f));
     return post_op("eltwise_clip", 0, 1), true;
   }
-  if (type == "HardSwish") return post_op("eltwise_hardswish", 0, 0), true;
-  if (type == "Abs") return post_op("eltwise_abs", 0, 0), true;
-  if (type == "Sqrt") return post_op("eltwise_sqrt", 0, 0), true;
-  if (type == "Exp") return post_op("eltwise_exp", 0, 0), true;
-  if (type == "Gelu") {
+  if (step.type == "Gelu") {
     const bool is_tanh = step.attrs.get_string("approximate", "none") == "tanh";
     return post_op(is_tanh ? "eltwise_gelu_tanh" : "eltwise_gelu_erf", 0, 0), true;
   }
@@ -134,8 +151,8 @@ bool OneDnnDraft::may_broadcast(const Shape& dims) const {
 }
 
 Result<void> OneDnnDraft::add_binary(const EpilogueStep& step, std::size_t input, bool in_place) {
-  const char* algorithm = binary_algorithm(step.type);
-  if (algorithm == nullptr) return Unexpected("no post-op for " + step.type);
+  const Binary* binary = binary_of(step.type);
+  if (binary == nullptr) return Unexpected("no post-op for " + step.type);
   if (task_.in(input).dtype != DataType::kFloat ||
       task_.in(input).shape.size() > task_.out().shape.size())
     return Unexpected("epilogue operand " + to_string(task_.in(input)));
@@ -148,7 +165,7 @@ Result<void> OneDnnDraft::add_binary(const EpilogueStep& step, std::size_t input
     residual_ = static_cast<int>(input);
     return {};
   }
-  binary_post_op(algorithm, input, 1);
+  binary_post_op(binary->algorithm, input, 1);
   return {};
 }
 
@@ -158,7 +175,10 @@ Result<void> OneDnnDraft::add_clip(const EpilogueStep& step) {
     if (at >= step.operands.size()) return step.attrs.get_float(attribute, fallback);
     if (step.operands[at].kind != Operand::Kind::kInput) return {};
     const TaskInput& value = task_.inputs[static_cast<std::size_t>(step.operands[at].index)];
-    return value.is_present() ? scalar_constant(value) : fallback;
+    if (!value.is_present()) return fallback;
+    const std::optional<double> constant = scalar_constant(value);
+    if (!constant) return {};
+    return static_cast<float>(*constant);
   };
   const auto low = bound(1, "min", std::numeric_limits<float>::lowest());
   const auto high = bound(2, "max", std::numeric_limits<float>::max());
@@ -175,7 +195,8 @@ Result<void> OneDnnDraft::add_step(const EpilogueStep& step, std::size_t index, 
   const Operand& other = step.operands[is_first ? 1 : 0];
   if (other.kind != Operand::Kind::kInput)
     return Unexpected(step.type + " of the result and itself");
-  if (!is_first && !is_commutative(step.type))
+  const Binary* binary = binary_of(step.type);
+  if (!is_first && binary != nullptr && !binary->is_commutative)
     return Unexpected(step.type + " of an operand and the result");
   return add_binary(step, static_cast<std::size_t>(other.index), in_place);
 }

@@ -16,7 +16,7 @@ std::set<NodeId> grow(const Graph& graph, NodeId last) {
   const Shape& shape = shape_of(graph, graph.nodes[last].outputs[0]);
   std::set<NodeId> members = {last};
   const auto may_join = [&](NodeId id) {
-    if (members.contains(id) || !is_step(graph, id, shape)) return false;
+    if (members.contains(id) || !is_step(graph, id, shape, StepTypes::kAny)) return false;
     const ValueId value = graph.nodes[id].outputs[0];
     return !graph.is_output(value) &&
            std::ranges::all_of(graph.consumers(value),
@@ -47,7 +47,7 @@ bool fuse_elementwise(Graph& graph) {
   for (auto last = order.rbegin(); last != order.rend(); ++last) {
     const Node& node = graph.nodes[*last];
     if (node.is_dead || node.outputs.empty() || node.outputs[0] == kNone) continue;
-    if (!is_step(graph, *last, shape_of(graph, node.outputs[0]))) continue;
+    if (!is_step(graph, *last, shape_of(graph, node.outputs[0]), StepTypes::kAny)) continue;
     const std::set<NodeId> members = grow(graph, *last);
     if (members.size() < 2) continue;
     std::vector<NodeId> steps(members.begin(), members.end());

@@ -14,15 +14,9 @@
 namespace aoe::graph {
 namespace {
 
-/// Its epilogue may read and write bytes.
-bool is_quantised(const Node& node) {
-  return node.op.type == "QuantConv2D" || node.op.type == "QuantMatMul";
-}
-
 bool is_anchor(const Node& node) {
   return !node.is_dead && node.op.epilogue.empty() && node.outputs.size() == 1 &&
-         (node.op.type == "Conv2D" || node.op.type == "Conv2DTranspose" ||
-          node.op.type == "MatMulV2" || node.op.type == "Gemm" || is_quantised(node));
+         reference::epilogue_of(node.op.type) != reference::Epilogue::kNone;
 }
 
 class Absorber {
@@ -32,7 +26,8 @@ class Absorber {
       : graph_(graph),
         position_(position),
         shape_(shape_of(graph, graph.nodes[anchor].outputs[0])),
-        takes_bytes_(is_quantised(graph.nodes[anchor])) {}
+        takes_bytes_(reference::epilogue_of(graph.nodes[anchor].op.type) ==
+                     reference::Epilogue::kBytes) {}
 
   /// All steps that `result` can be followed by, in topological order.
   std::vector<NodeId> steps_behind(ValueId result) {
@@ -54,7 +49,9 @@ class Absorber {
       for (const ValueId input : graph_.nodes[step].inputs) {
         const NodeId producer = producer_of_type(graph_, input, "Dequantize");
         if (!takes_bytes_ || producer == kNone || members.contains(producer)) continue;
-        if (members.size() == kMostEpilogueSteps || !is_step(graph_, producer, shape_)) continue;
+        if (members.size() == kMostEpilogueSteps ||
+            !is_step(graph_, producer, shape_, StepTypes::kFloat))
+          continue;
         if (!is_open(input, members)) members.insert(producer);
       }
     }
@@ -70,7 +67,7 @@ class Absorber {
     do {
       if (graph_.is_output(open)) return kNone;
       for (const NodeId reader : graph_.consumers(open)) {
-        if (!is_step(graph_, reader, shape_)) return kNone;
+        if (!is_step(graph_, reader, shape_, StepTypes::kFloat)) return kNone;
         if (is_quantisation(graph_.nodes[reader]) && !takes_bytes_) return kNone;
         members.insert(reader);
       }

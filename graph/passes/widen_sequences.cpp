@@ -57,8 +57,8 @@ bool is_between(const Graph& graph, const Node& node) {
     const std::int64_t axis = node.op.attrs.get_int("axis", 0);
     return axis == 1 || axis == -2;
   }
-  const reference::OpDef* def = reference::ops().find(node.op.type);
-  return def != nullptr && def->is_elementwise && !is_quantisation(node);  // these count axes
+  return reference::is_kind(node.op.type, reference::OpKind::kElementwise) &&
+         !is_quantisation(node);  // these count axes
 }
 
 /// Attributes of a window, each with what stands for the new height.

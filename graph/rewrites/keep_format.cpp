@@ -22,22 +22,25 @@ constexpr std::size_t kMostOfRow = 8;  ///< longer rows are cut: their ends may 
 /// At a guess: most regions are in the better Format already.
 constexpr double kExpectedShare = 0.02;
 
-/// Besides elementwise ones.
-constexpr std::array kImageOps = {"AvgPoolV2", "ConcatV2",  "Conv2D", "Conv2DTranspose",
-                                  "LRN",       "MaxPoolV3", "Resize", "SplitV"};
-
-/// Light on arithmetic: what such ops take depends most on the Format, and on that of their
-/// neighbours.
-constexpr std::array kLightOps = {"AvgPoolV2", "LRN", "MaxPoolV3"};
-
-template <std::size_t n>
-bool is_one_of(const Node& node, const std::array<const char*, n>& types) {
-  return std::ranges::find(types, node.op.type) != types.end();
+bool has_image_formats(const Node& node) {
+  const reference::OpDef* def = reference::ops().find(node.op.type);
+  return def != nullptr && def->has_image_formats;
 }
 
-bool is_elementwise(const Node& node) {
+/// Light on arithmetic, which poolings and local normalisations are: what such ops take depends most on the Format, and
+/// on that of their neighbours.
+bool is_light(const Node& node) {
   const reference::OpDef* def = reference::ops().find(node.op.type);
-  return node.op.type == "FusedElementwise" || (def != nullptr && def->is_elementwise);
+  return has_image_formats(node) && def->factors == 0 && def->kind != reference::OpKind::kMove;
+}
+
+/// Of float32 alone: what reads other types has no image Formats.
+bool is_elementwise(const Graph& graph, const Node& node) {
+  const bool is_fused = node.op.type == "FusedElementwise";
+  return (is_fused || reference::is_kind(node.op.type, reference::OpKind::kElementwise)) &&
+         std::ranges::all_of(node.inputs, [&](ValueId input) {
+           return input == kNone || dtype_of(graph, input) == DataType::kFloat;
+         });
 }
 
 /// Of more than one pixel: others are the same bytes in every Format, but for padding.
@@ -50,7 +53,7 @@ bool is_image(const TensorDesc& desc) {
 bool is_candidate(const Graph& graph, NodeId id) {
   const Node& node = graph.nodes[id];
   return !node.is_dead && !node.kept_format &&
-         (is_one_of(node, kImageOps) || is_elementwise(node)) &&
+         (has_image_formats(node) || is_elementwise(graph, node)) &&
          std::ranges::all_of(node.outputs, [&](ValueId output) {
            return output == kNone || is_image(graph.values[output].desc);
          });
@@ -97,7 +100,7 @@ class Places {
     }
     for (std::size_t begin = 0; begin < row.size();) {
       std::size_t end = begin;
-      while (end < row.size() && is_one_of(graph_.nodes[row[end]], kLightOps)) ++end;
+      while (end < row.size() && is_light(graph_.nodes[row[end]])) ++end;
       if (end > begin) add_surroundings(row, begin, end);
       begin = end + 1;
     }

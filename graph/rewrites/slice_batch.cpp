@@ -21,10 +21,10 @@ constexpr std::int64_t kLargeBytes = 1 << 20;  ///< smaller values stay in L2 as
 
 /// Ops that treat the images of a batch alike and apart, whatever their attributes say.
 bool is_of_images(const Node& node) {
-  static const std::set<std::string, std::less<>> kTypes = {
-      "Conv2D", "MaxPoolV3", "AvgPoolV2", "GlobalAveragePool", "LRN", "Relu", "Sigmoid",
-      "Tanh",   "LeakyRelu", "HardSwish", "ClipByValue",       "Add", "Mul",  "FusedElementwise"};
-  if (kTypes.contains(node.op.type)) return true;
+  const reference::OpDef* def = reference::ops().find(node.op.type);
+  if (node.op.type == "FusedElementwise") return true;
+  if (def != nullptr && (def->is_per_image || def->kind == reference::OpKind::kElementwise))
+    return true;
   return node.op.type == "ConcatV2" && node.op.attrs.get_int("axis", 1) == 1;
 }
 

@@ -38,14 +38,12 @@ bool has_constant(const Graph& graph, const Node& node, std::size_t i) {
   return constant && constant->desc().dtype == DataType::kFloat;
 }
 
-Axis axis_of(const Graph& graph, const Node& node, std::size_t i) {
-  const reference::Attrs& attrs = node.op.attrs;
-  const auto strides = attrs.get_ints("strides", {1, 1}), pads = attrs.get_ints("pads");
-  return {.in = shape_of(graph, node.inputs[0])[2 + i],
-          .out = shape_of(graph, node.outputs[0])[2 + i],
-          .kernel = shape_of(graph, node.inputs[1])[2 + i],
-          .stride = strides[i],
-          .pad_begin = pads.empty() ? 0 : pads[i]};
+Axis axis_of(const reference::WindowAxis& axis) {
+  return {.in = axis.input,
+          .out = axis.output,
+          .kernel = axis.kernel,
+          .stride = axis.stride,
+          .pad_begin = axis.pad_begin};
 }
 
 /// nullopt: not a convolution that becomes one for Winograd's algorithm.
@@ -60,13 +58,13 @@ std::optional<Window> window_of(const Graph& graph, const Node& node) {
       in.shape[1] > kMostChannels)
     return std::nullopt;
   const reference::Attrs& attrs = node.op.attrs;
-  const std::string auto_pad = attrs.get_string("auto_pad", "NOTSET");
-  const auto is_one = [](std::int64_t dilation) { return dilation == 1; };
-  if (attrs.get_int("group", 1) != 1 || (auto_pad != "NOTSET" && auto_pad != "VALID") ||
-      !std::ranges::all_of(attrs.get_ints("dilations"), is_one) || attrs.has("input_shuffle"))
+  const reference::Window given =
+      reference::window_of(node.op.type, attrs, in.shape, shape_of(graph, node.inputs[1])).value();
+  if (attrs.get_int("group", 1) != 1 || given.height().dilation != 1 ||
+      given.width().dilation != 1 || attrs.has("input_shuffle"))
     return std::nullopt;
 
-  const Window window{axis_of(graph, node, 0), axis_of(graph, node, 1)};
+  const Window window{axis_of(given.height()), axis_of(given.width())};
   for (const Axis& axis : {window.rows, window.columns}) {
     if (axis.stride < 2 || axis.in % axis.stride != 0 || axis.pad_begin < 0 ||
         axis.block_pad_end() < 0 || axis.taps() < kFewestTaps || axis.taps() > kMostTaps)

@@ -1,5 +1,4 @@
 // Activations of one tensor: Relu, Sigmoid, Elu, LeakyRelu, HardSwish, Gelu, ...
-#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -8,89 +7,128 @@
 namespace aoe::reference {
 namespace {
 
-template <typename T>
-T softplus(T x) {
-  return std::max(x, T{0}) +
-         std::log1p(std::exp(-std::abs(x)));  // exp() of a large x would overflow
+/// An activation is a formula of one operand.
+void add(OpRegistry& registry, const char* name, const char* onnx_name, FormulaFn formula) {
+  registry.add(elementwise(name, onnx_name, std::move(formula), infer_like_first));
 }
 
-template <typename T>
-T gelu(T x) {
-  return x * (1 + std::erf(x / std::numbers::sqrt2_v<T>)) / 2;
+Formula attribute(const FormulaContext& context, const char* name, float fallback) {
+  return context.operand(0).like(context.attrs.get_float(name, fallback));
 }
 
-template <typename T>
-T gelu_tanh(T x) {
-  const T scale = std::sqrt(2 / std::numbers::pi_v<T>);
-  return x * (1 + std::tanh(scale * (x + T(0.044715) * x * x * x))) / 2;
+Formula clamp(const Formula& x, double low, double high) {
+  return min(max(x, x.like(low)), x.like(high));
 }
 
-auto make_gelu(const Attrs& attrs) {
-  const std::string approximate = attrs.get_string("approximate", "none");
+/// e^x - 1 where x is negative, 0 elsewhere (NaN included: callers choose x itself there).
+Formula negative_expm1(const Formula& x) {
+  return apply(Fn::kExpm1, {min(x, x.like(0))});
+}
+
+Formula if_negative(const Formula& x, const Formula& then) {
+  return select(x < x.like(0), then, x);
+}
+
+Formula softplus(const FormulaContext& context) {
+  const Formula x = context.operand(0);
+  const Formula size = apply(Fn::kAbs, {x});  // exp() of a large x would overflow
+  return max(x, x.like(0)) + apply(Fn::kLog1p, {apply(Fn::kExp, {-size})});
+}
+
+/// x tanh(log(1 + e^x)) = x n / (n + 2) with n = e^x (e^x + 2); beyond 20 the factor is 1.
+Formula mish(const FormulaContext& context) {
+  const Formula x = context.operand(0);
+  const Formula e = apply(Fn::kExp, {min(x, x.like(20))});
+  const Formula n = e * (e + x.like(2));
+  return x * (n / (n + x.like(2)));
+}
+
+Formula gelu(const FormulaContext& context) {
+  const std::string approximate = context.attrs.get_string("approximate", "none");
   if (approximate != "none" && approximate != "tanh")
     fail_model("attribute 'approximate' is '" + approximate + "', expected none or tanh");
-  return [is_tanh = approximate == "tanh"](auto x) { return is_tanh ? gelu_tanh(x) : gelu(x); };
+  const Formula x = context.operand(0);
+  if (approximate == "tanh") {
+    const Formula cubic = fma(x.like(0.044715) * x * x, x, x);
+    const Formula inner = x.like(std::sqrt(2 / std::numbers::pi)) * cubic;
+    return x.like(0.5) * x * (x.like(1) + apply(Fn::kTanh, {inner}));
+  }
+  return x.like(0.5) * x * (x.like(1) + apply(Fn::kErf, {x * x.like(std::sqrt(0.5))}));
 }
 
-auto make_shrink(const Attrs& attrs) {
-  return [bias = attrs.get_float("bias", 0), lambda = attrs.get_float("lambd", 0.5f)](auto x) {
-    using T = decltype(x);
-    using Wide = std::conditional_t<std::is_integral_v<T>, double, T>;
-    const auto wide = static_cast<Wide>(x);
-    if (wide < -lambda) return convert<T>(wide + bias);
-    return wide > lambda ? convert<T>(wide - bias) : T{0};
-  };
+/// Integers by way of floating point, as the attributes are.
+Formula shrink(const FormulaContext& context) {
+  const DataType type = context.operand(0).type();
+  const bool is_narrow = is_integer(type) && size_bytes(type) <= 2;
+  const DataType real = is_narrow ? DataType::kFloat : is_floating(type) ? type : DataType::kDouble;
+  const Formula x = convert(context.operand(0), real);
+  const Formula bias = x.like(context.attrs.get_float("bias", 0));
+  const Formula lambda = x.like(context.attrs.get_float("lambd", 0.5f));
+  const Formula above = select(lambda < x, x - bias, x.like(0));
+  return convert(select(x < -lambda, x + bias, above), type);
 }
 
 void register_without_attributes(OpRegistry& registry) {
-  registry.add(
-      unary<NumericTypes>("Relu", "Relu", [](auto x) { return x < 0 ? decltype(x){0} : x; }));
-  registry.add(
-      unary<FloatTypes>("Sigmoid", "Sigmoid", [](auto x) { return 1 / (1 + std::exp(-x)); }));
-  registry.add(unary<FloatTypes>("Softplus", "Softplus", [](auto x) { return softplus(x); }));
-  registry.add(
-      unary<FloatTypes>("Softsign", "Softsign", [](auto x) { return x / (1 + std::abs(x)); }));
-  registry.add(
-      unary<FloatTypes>("Mish", "Mish", [](auto x) { return x * std::tanh(softplus(x)); }));
-  registry.add(unary<FloatTypes>("HardSwish", "HardSwish", [](auto x) {
-    using T = decltype(x);
-    return x * std::clamp(x / 6 + T(0.5), T{0}, T{1});
-  }));
+  using Context = const FormulaContext&;
+  add(registry, "Relu", "Relu", [](Context context) {
+    const Formula x = context.operand(0);
+    return max(x, x.like(0));
+  });
+  add(registry, "Sigmoid", "Sigmoid", [](Context context) {
+    const Formula x = context.operand(0);
+    return x.like(1) / (x.like(1) + apply(Fn::kExp, {-x}));
+  });
+  add(registry, "Softplus", "Softplus", softplus);
+  add(registry, "Softsign", "Softsign", [](Context context) {
+    const Formula x = context.operand(0);
+    return x / (x.like(1) + apply(Fn::kAbs, {x}));
+  });
+  add(registry, "Mish", "Mish", mish);
+  add(registry, "HardSwish", "HardSwish", [](Context context) {
+    const Formula x = context.operand(0);
+    return x * clamp(x / x.like(6) + x.like(0.5), 0, 1);
+  });
+}
+
+void register_exponential(OpRegistry& registry) {
+  using Context = const FormulaContext&;
+  add(registry, "Elu", "Elu", [](Context context) {
+    const Formula x = context.operand(0);
+    return if_negative(x, attribute(context, "alpha", 1) * negative_expm1(x));
+  });
+  add(registry, "CeluV2", "Celu", [](Context context) {
+    const Formula x = context.operand(0), alpha = attribute(context, "alpha", 1);
+    return if_negative(x, alpha * negative_expm1(x / alpha));
+  });
+  add(registry, "Selu", "Selu", [](Context context) {
+    const Formula x = context.operand(0);
+    const Formula alpha = attribute(context, "alpha", 1.67326319217681884765625f);
+    const Formula gamma = attribute(context, "gamma", 1.05070102214813232421875f);
+    return gamma * if_negative(x, alpha * negative_expm1(x));
+  });
 }
 
 }  // namespace
 
 void register_activation(OpRegistry& registry) {
+  using Context = const FormulaContext&;
   register_without_attributes(registry);
-  registry.add(activation<FloatTypes>("Elu", "Elu", [](const Attrs& attrs) {
-    return
-        [alpha = attrs.get_float("alpha", 1)](auto x) { return x < 0 ? alpha * std::expm1(x) : x; };
-  }));
-  registry.add(activation<FloatTypes>("CeluV2", "Celu", [](const Attrs& attrs) {
-    return [alpha = attrs.get_float("alpha", 1)](auto x) {
-      return x < 0 ? alpha * std::expm1(x / alpha) : x;
-    };
-  }));
-  registry.add(activation<FloatTypes>("Selu", "Selu", [](const Attrs& attrs) {
-    return [alpha = attrs.get_float("alpha", 1.67326319217681884765625f),
-            gamma = attrs.get_float("gamma", 1.05070102214813232421875f)](auto x) {
-      return gamma * (x < 0 ? alpha * std::expm1(x) : x);
-    };
-  }));
-  registry.add(activation<FloatTypes>("LeakyRelu", "LeakyRelu", [](const Attrs& attrs) {
-    return [alpha = attrs.get_float("alpha", 0.01f)](auto x) { return x < 0 ? alpha * x : x; };
-  }));
-  registry.add(activation<FloatTypes>("ThresholdedRelu", "ThresholdedRelu", [](const Attrs& attrs) {
-    return [alpha = attrs.get_float("alpha", 1)](auto x) { return x > alpha ? x : decltype(x){0}; };
-  }));
-  registry.add(activation<FloatTypes>("HardSigmoid", "HardSigmoid", [](const Attrs& attrs) {
-    return [alpha = attrs.get_float("alpha", 0.2f), beta = attrs.get_float("beta", 0.5f)](auto x) {
-      using T = decltype(x);
-      return std::clamp(alpha * x + beta, T{0}, T{1});
-    };
-  }));
-  registry.add(activation<NumericTypes>("Shrink", "Shrink", make_shrink));
-  registry.add(activation<FloatTypes>("Gelu", "Gelu", make_gelu));
+  register_exponential(registry);
+  add(registry, "LeakyRelu", "LeakyRelu", [](Context context) {
+    const Formula x = context.operand(0);
+    return if_negative(x, attribute(context, "alpha", 0.01f) * x);
+  });
+  add(registry, "ThresholdedRelu", "ThresholdedRelu", [](Context context) {
+    const Formula x = context.operand(0);
+    return select(attribute(context, "alpha", 1) < x, x, x.like(0));
+  });
+  add(registry, "HardSigmoid", "HardSigmoid", [](Context context) {
+    const Formula x = context.operand(0);
+    const Formula alpha = attribute(context, "alpha", 0.2f);
+    return clamp(fma(x, alpha, attribute(context, "beta", 0.5f)), 0, 1);
+  });
+  add(registry, "Shrink", "Shrink", shrink);
+  add(registry, "Gelu", "Gelu", gelu);
 }
 
 }  // namespace aoe::reference

@@ -48,12 +48,14 @@ void compute_arg(const OpContext& ctx, F wins) {
 void register_arg_max(OpRegistry& registry) {
   registry.add({.type = "ArgMaxV2",
                 .onnx_type = "ArgMax",
+                .kind = OpKind::kReduction,
                 .infer = infer_arg,
                 .compute = [](const OpContext& ctx) {
                   compute_arg(ctx, [](auto a, auto b) { return a > b; });
                 }});
   registry.add({.type = "ArgMin",
                 .onnx_type = "ArgMin",
+                .kind = OpKind::kReduction,
                 .infer = infer_arg,
                 .compute = [](const OpContext& ctx) {
                   compute_arg(ctx, [](auto a, auto b) { return a < b; });

@@ -110,13 +110,21 @@ void register_axis_normalization(OpRegistry& registry) {
   registry.add({.type = "MVN",
                 .onnx_type = "MeanVarianceNormalization",
                 .versions = {9},
+                .kind = OpKind::kNormalisation,
                 .infer = infer_mean_variance,
                 .compute = compute_mean_variance});
   registry.add({.type = "LpNorm",
                 .onnx_type = "LpNormalization",
+                .kind = OpKind::kNormalisation,
                 .infer = infer_lp,
                 .compute = compute_lp});
-  registry.add({.type = "LRN", .onnx_type = "LRN", .infer = infer_same, .compute = compute_lrn});
+  registry.add({.type = "LRN",
+                .onnx_type = "LRN",
+                .kind = OpKind::kNormalisation,
+                .infer = infer_same,
+                .compute = compute_lrn,
+                .has_image_formats = true,
+                .is_per_image = true});
 }
 
 }  // namespace aoe::reference

@@ -107,6 +107,7 @@ void register_batch_normalization(OpRegistry& registry) {
   registry.add({.type = "BatchNorm",
                 .onnx_type = "BatchNormalization",
                 .versions = {1, 9, kTrainingModeVersion},
+                .kind = OpKind::kNormalisation,
                 .infer = infer_batch_norm,
                 .compute = compute_batch_norm,
                 .min_inputs = 5});

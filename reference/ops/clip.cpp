@@ -1,8 +1,5 @@
 // Clip: each element kept between two bounds, which are attributes before opset 11 and inputs
 // since.
-#include <algorithm>
-#include <limits>
-
 #include "reference/elementwise.h"
 
 namespace aoe::reference {
@@ -16,39 +13,27 @@ std::vector<TensorDesc> infer_clip(const InferContext& ctx) {
   return {{.dtype = common_dtype(ctx), .shape = ctx.shape(0)}};
 }
 
-template <typename C>
-C bound(const OpContext& ctx, std::size_t input, const char* attribute, C fallback) {
-  if (ctx.version >= 11)
-    return ctx.has_input(input) ? read_scalar<C>(ctx.inputs[input], attribute) : fallback;
-  return ctx.attrs.has(attribute) ? convert<C>(ctx.attrs.get_float(attribute, 0)) : fallback;
+std::optional<Formula> bound(const FormulaContext& context, std::size_t operand,
+                             const char* attribute) {
+  if (context.has_operand(operand)) return context.operand(operand);
+  if (!context.attrs.has(attribute)) return {};
+  return context.operand(0).like(context.attrs.get_float(attribute, 0));
 }
 
-void compute_clip(const OpContext& ctx) {
-  visit_type<NumericTypes>(ctx.inputs[0].desc.dtype, [&]<typename T>() {
-    using C = ComputeType<T>;
-    using Limits = std::numeric_limits<C>;
-    const C low =
-        bound<C>(ctx, 1, "min", Limits::has_infinity ? -Limits::infinity() : Limits::lowest());
-    const C high =
-        bound<C>(ctx, 2, "max", Limits::has_infinity ? Limits::infinity() : Limits::max());
-    const T* x = ctx.inputs[0].as<T>();
-    T* y = ctx.outputs[0].as<T>();
-    const std::int64_t count = ctx.outputs[0].elements();
-    // Not std::clamp: the bounds may cross, and then the upper one wins.
-    for (std::int64_t i = 0; i < count; ++i)
-      y[i] = static_cast<T>(std::min(std::max(static_cast<C>(x[i]), low), high));
-  });
+/// The bounds may cross, and then the upper one wins.
+Formula clip(const FormulaContext& context) {
+  Formula x = context.operand(0);
+  if (const auto low = bound(context, 1, "min")) x = max(x, *low);
+  if (const auto high = bound(context, 2, "max")) x = min(x, *high);
+  return x;
 }
 
 }  // namespace
 
 void register_clip(OpRegistry& registry) {
-  registry.add({.type = "ClipByValue",
-                .onnx_type = "Clip",
-                .versions = {1, 11},
-                .infer = infer_clip,
-                .compute = compute_clip,
-                .is_elementwise = true});
+  OpDef def = elementwise("ClipByValue", "Clip", clip, infer_clip);
+  def.versions = {1, 11};
+  registry.add(std::move(def));
 }
 
 }  // namespace aoe::reference

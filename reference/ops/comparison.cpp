@@ -2,40 +2,24 @@
 #include "reference/elementwise.h"
 
 namespace aoe::reference {
-namespace {
-
-template <typename Types, typename F>
-void add_comparison(OpRegistry& registry, std::string type, std::string onnx_type, F f) {
-  OpDef def{.type = std::move(type), .onnx_type = std::move(onnx_type)};
-  def.infer = [](const InferContext& ctx) {
-    std::vector<TensorDesc> outputs = infer_broadcast(ctx);
-    outputs.front().dtype = DataType::kBool;
-    return outputs;
-  };
-  def.compute = [f](const OpContext& ctx) {
-    visit_type<Types>(ctx.inputs[0].desc.dtype, [&]<typename T>() {
-      apply_binary<T, T, bool>(ctx.inputs[0], ctx.inputs[1], ctx.outputs[0], f);
-    });
-  };
-  def.min_inputs = 2;
-  registry.add(std::move(def));
-}
-
-}  // namespace
 
 void register_comparison(OpRegistry& registry) {
-  using Bool = TypeList<bool>;
-  add_comparison<AllTypes>(registry, "Equal", "Equal", [](auto a, auto b) { return a == b; });
-  add_comparison<NumericTypes>(registry, "Greater", "Greater",
-                               [](auto a, auto b) { return a > b; });
-  add_comparison<NumericTypes>(registry, "GreaterEqual", "GreaterOrEqual",
-                               [](auto a, auto b) { return a >= b; });
-  add_comparison<NumericTypes>(registry, "Less", "Less", [](auto a, auto b) { return a < b; });
-  add_comparison<NumericTypes>(registry, "LessEqual", "LessOrEqual",
-                               [](auto a, auto b) { return a <= b; });
-  add_comparison<Bool>(registry, "LogicalAnd", "And", [](bool a, bool b) { return a && b; });
-  add_comparison<Bool>(registry, "LogicalOr", "Or", [](bool a, bool b) { return a || b; });
-  add_comparison<Bool>(registry, "LogicalXor", "Xor", [](bool a, bool b) { return a != b; });
+  using Make = Formula (*)(const Formula&, const Formula&);
+  const auto add = [&](const char* type, const char* onnx_type, Make make) {
+    registry.add(binary(
+        type, onnx_type,
+        [make](const FormulaContext&, const Formula& a, const Formula& b) { return make(a, b); },
+        infer_truth));
+  };
+  using F = const Formula&;
+  add("Equal", "Equal", [](F a, F b) { return a == b; });
+  add("Greater", "Greater", [](F a, F b) { return b < a; });
+  add("GreaterEqual", "GreaterOrEqual", [](F a, F b) { return b <= a; });
+  add("Less", "Less", [](F a, F b) { return a < b; });
+  add("LessEqual", "LessOrEqual", [](F a, F b) { return a <= b; });
+  add("LogicalAnd", "And", [](F a, F b) { return a & b; });
+  add("LogicalOr", "Or", [](F a, F b) { return a | b; });
+  add("LogicalXor", "Xor", [](F a, F b) { return a ^ b; });
 }
 
 }  // namespace aoe::reference

@@ -89,10 +89,12 @@ void compute_compress(const OpContext& ctx) {
 void register_compress(OpRegistry& registry) {
   registry.add({.type = "NonZero",
                 .onnx_type = "NonZero",
+                .kind = OpKind::kSearch,
                 .infer = infer_nonzero,
                 .compute = compute_nonzero});
   registry.add({.type = "Compress",
                 .onnx_type = "Compress",
+                .kind = OpKind::kSearch,
                 .infer = infer_compress,
                 .compute = compute_compress,
                 .min_inputs = 2});

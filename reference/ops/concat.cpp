@@ -32,7 +32,8 @@ std::vector<TensorDesc> infer_concat(const InferContext& ctx) {
       if (d != axis)
         out[d] = common_dim(out[d], shape[d]);
       else
-        out[d] = out[d] == kUnknownDim || shape[d] == kUnknownDim ? kUnknownDim : checked_sum(out[d], shape[d]);
+        out[d] = out[d] == kUnknownDim || shape[d] == kUnknownDim ? kUnknownDim
+                                                                  : checked_sum(out[d], shape[d]);
     }
   }
   return {{.dtype = common_dtype(ctx), .shape = std::move(out)}};
@@ -120,13 +121,18 @@ void compute_split(const OpContext& ctx) {
 void register_concat(OpRegistry& registry) {
   registry.add({.type = "ConcatV2",
                 .onnx_type = "Concat",
+                .kind = OpKind::kMove,
                 .infer = infer_concat,
-                .compute = compute_concat});
+                .compute = compute_concat,
+                .has_image_formats = true});
   registry.add({.type = "SplitV",
                 .onnx_type = "Split",
                 .versions = {1, 13},
+                .kind = OpKind::kMove,
                 .infer = infer_split,
-                .compute = compute_split});
+                .compute = compute_split,
+                .first_parameter = 1,
+                .has_image_formats = true});
 }
 
 }  // namespace aoe::reference

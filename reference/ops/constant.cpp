@@ -130,19 +130,28 @@ void compute_eye(const OpContext& ctx) {
 void register_constant(OpRegistry& registry) {
   registry.add({.type = "Const",
                 .onnx_type = "Constant",
+                .kind = OpKind::kSource,
                 .infer = infer_constant,
                 .compute = compute_constant,
                 .min_inputs = 0});
   registry.add({.type = "Fill",
                 .onnx_type = "ConstantOfShape",
+                .kind = OpKind::kSource,
                 .infer = infer_fill,
-                .compute = compute_fill});
+                .compute = compute_fill,
+                .first_parameter = 0});
   registry.add({.type = "Range",
                 .onnx_type = "Range",
+                .kind = OpKind::kSource,
                 .infer = infer_range,
                 .compute = compute_range,
+                .first_parameter = 0,
                 .min_inputs = 3});
-  registry.add({.type = "Eye", .onnx_type = "EyeLike", .infer = infer_eye, .compute = compute_eye});
+  registry.add({.type = "Eye",
+                .onnx_type = "EyeLike",
+                .kind = OpKind::kSource,
+                .infer = infer_eye,
+                .compute = compute_eye});
 }
 
 }  // namespace aoe::reference

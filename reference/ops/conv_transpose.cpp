@@ -13,13 +13,13 @@ namespace aoe::reference {
 namespace {
 
 /// The window of the convolution that this one transposes: its output is our input.
-Window window_for(const Attrs& attrs, const Shape& x, const Shape& weight) {
+Window transposed_window(const Attrs& attrs, const Shape& x, const Shape& weight) {
   return transposed_window_of(attrs, x, kernel_of(attrs, weight));
 }
 
 std::vector<TensorDesc> infer_conv_transpose(const InferContext& context) {
   const Shape &x = context.shape(0), &weight = context.shape(1);
-  const Window window = window_for(context.attrs, x, weight);
+  const Window window = transposed_window(context.attrs, x, weight);
   const std::int64_t groups = context.attrs.get_int("group", 1);
   if (x[1] != kUnknownDim && weight[0] != kUnknownDim && x[1] != weight[0]) {
     fail_model("input has " + std::to_string(x[1]) + " channels, weight " + to_string(weight) +
@@ -65,7 +65,7 @@ void scatter_plane(const Window& window, const double* x, const double* kernel, 
 
 void compute_conv_transpose(const OpContext& context) {
   const Shape &x_shape = context.inputs[0].desc.shape, &w_shape = context.inputs[1].desc.shape;
-  const Window window = window_for(context.attrs, x_shape, w_shape);
+  const Window window = transposed_window(context.attrs, x_shape, w_shape);
   const std::int64_t groups = context.attrs.get_int("group", 1);
   const std::int64_t in_channels = w_shape[0], out_channels = w_shape[1] * groups;
   const std::int64_t group_in = in_channels / groups, group_out = w_shape[1];
@@ -91,14 +91,26 @@ void compute_conv_transpose(const OpContext& context) {
   from_doubles(y, context.outputs[0]);
 }
 
+/// Two for each weight of an input channel.
+double products_per_input(const CostContext& cost) {
+  const double channels = std::max(1.0, static_cast<double>(cost.inputs[1].shape[0]));
+  return 2.0 * cost.input_elements(0) * (cost.input_elements(1) / channels);
+}
+
 }  // namespace
 
 void register_conv_transpose(OpRegistry& registry) {
   registry.add({.type = "Conv2DTranspose",
                 .onnx_type = "ConvTranspose",
+                .kind = OpKind::kWindow,
                 .infer = infer_conv_transpose,
                 .compute = compute_conv_transpose,
-                .min_inputs = 2});
+                .flops = products_per_input,
+                .min_inputs = 2,
+                .window = transposed_window,
+                .epilogue = Epilogue::kFloat,
+                .has_image_formats = true,
+                .factors = 2});
 }
 
 }  // namespace aoe::reference

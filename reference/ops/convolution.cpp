@@ -15,8 +15,12 @@
 namespace aoe::reference {
 namespace {
 
+Window convolution_window(const Attrs& attrs, const Shape& x, const Shape& weight) {
+  return window_of(attrs, x, kernel_of(attrs, weight));
+}
+
 Shape output_shape(const Attrs& attrs, const Shape& x, const Shape& weight) {
-  const Window window = window_of(attrs, x, kernel_of(attrs, weight));
+  const Window window = convolution_window(attrs, x, weight);
   const std::int64_t groups = attrs.get_int("group", 1);
   checked_product(weight[1], groups);
   if (x[1] != kUnknownDim && weight[1] != kUnknownDim && x[1] != weight[1] * groups) {
@@ -63,7 +67,7 @@ void accumulate_plane(const Window& window, const double* x, const double* kerne
 
 std::vector<double> convolve(const Attrs& attrs, const Shape& x_shape, const Shape& w_shape,
                              const std::vector<double>& x, const std::vector<double>& weight) {
-  const Window window = window_of(attrs, x_shape, kernel_of(attrs, w_shape));
+  const Window window = convolution_window(attrs, x_shape, w_shape);
   const std::int64_t in_channels = x_shape[1], out_channels = w_shape[0], group_in = w_shape[1];
   const std::int64_t group_out = out_channels / attrs.get_int("group", 1);
   const std::int64_t shuffle = attrs.get_int("input_shuffle", 1);
@@ -195,31 +199,51 @@ void compute_quant_conv(const OpContext& context) {
   from_doubles(sums, y);
 }
 
+/// Two for each weight of an output channel.
+double products_per_output(const CostContext& cost) {
+  const double channels = std::max(1.0, static_cast<double>(cost.inputs[1].shape[0]));
+  return 2.0 * cost.input_elements(1) / channels * cost.output_elements();
+}
+
 }  // namespace
 
 void register_convolution(OpRegistry& registry) {
   registry.add({.type = "Conv2D",
                 .onnx_type = "Conv",
+                .kind = OpKind::kWindow,
                 .infer = infer_conv,
                 .compute = compute_conv,
-                .min_inputs = 2});
+                .flops = products_per_output,
+                .min_inputs = 2,
+                .window = convolution_window,
+                .epilogue = Epilogue::kFloat,
+                .has_image_formats = true,
+                .is_per_image = true,
+                .factors = 2});
   registry.add({.type = "ConvInteger",
                 .onnx_type = "ConvInteger",
                 .versions = {10},
+                .kind = OpKind::kWindow,
                 .infer = infer_conv_integer,
                 .compute = compute_conv_integer,
+                .flops = products_per_output,
                 .min_inputs = 2});
   registry.add({.type = "QLinearConv",
                 .onnx_type = "QLinearConv",
                 .versions = {10},
+                .kind = OpKind::kWindow,
                 .infer = infer_qlinear_conv,
                 .compute = compute_qlinear_conv,
                 .min_inputs = 8});
   registry.add({.type = "QuantConv2D",
                 .onnx_type = "",
+                .kind = OpKind::kWindow,
                 .infer = infer_quant_conv,
                 .compute = compute_quant_conv,
-                .min_inputs = 2});
+                .flops = products_per_output,
+                .min_inputs = 2,
+                .window = convolution_window,
+                .epilogue = Epilogue::kBytes});
 }
 
 }  // namespace aoe::reference

@@ -40,6 +40,7 @@ void compute_cumsum(const OpContext& ctx) {
 void register_cumsum(OpRegistry& registry) {
   registry.add({.type = "Cumsum",
                 .onnx_type = "CumSum",
+                .kind = OpKind::kReduction,
                 .infer = infer_cumsum,
                 .compute = compute_cumsum,
                 .min_inputs = 2});

@@ -30,7 +30,8 @@ std::vector<TensorDesc> infer_depth_to_space(const InferContext& ctx) {
   check_rank(in);
   const std::int64_t b = block_size(ctx.attrs);
   return {{.dtype = ctx.dtype(0),
-           .shape = {in[0], divided(in[1], b * b), checked_product(in[2], b), checked_product(in[3], b)}}};
+           .shape = {in[0], divided(in[1], b * b), checked_product(in[2], b),
+                     checked_product(in[3], b)}}};
 }
 
 std::vector<TensorDesc> infer_space_to_depth(const InferContext& ctx) {
@@ -88,10 +89,12 @@ void compute_space_to_depth(const OpContext& ctx) {
 void register_depth_to_space(OpRegistry& registry) {
   registry.add({.type = "DepthToSpace",
                 .onnx_type = "DepthToSpace",
+                .kind = OpKind::kMove,
                 .infer = infer_depth_to_space,
                 .compute = compute_depth_to_space});
   registry.add({.type = "SpaceToDepth",
                 .onnx_type = "SpaceToDepth",
+                .kind = OpKind::kMove,
                 .infer = infer_space_to_depth,
                 .compute = compute_space_to_depth});
 }

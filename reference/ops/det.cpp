@@ -55,6 +55,7 @@ void register_det(OpRegistry& registry) {
   registry.add({.type = "Det",
                 .onnx_type = "Det",
                 .versions = {11},
+                .kind = OpKind::kProduct,
                 .infer = infer_det,
                 .compute = compute_det});
 }

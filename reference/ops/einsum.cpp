@@ -66,8 +66,7 @@ void check_labels(const Equation& equation) {
     if (!std::ranges::all_of(term, is_label)) fail_model("term \"" + term + "\" is not of letters");
   std::string labels = equation.output;
   std::ranges::sort(labels);
-  if (!std::ranges::all_of(labels, is_label) ||
-      std::ranges::adjacent_find(labels) != labels.end())
+  if (!std::ranges::all_of(labels, is_label) || std::ranges::adjacent_find(labels) != labels.end())
     fail_model("output \"" + equation.output + "\" is not of letters, each once");
 }
 
@@ -176,8 +175,10 @@ void register_einsum(OpRegistry& registry) {
   registry.add({.type = "Einsum",
                 .onnx_type = "Einsum",
                 .versions = {12},
+                .kind = OpKind::kProduct,
                 .infer = infer_einsum,
-                .compute = compute_einsum});
+                .compute = compute_einsum,
+                .factors = 2});
 }
 
 }  // namespace aoe::reference

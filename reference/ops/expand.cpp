@@ -62,13 +62,17 @@ void compute_tile(const OpContext& ctx) {
 void register_expand(OpRegistry& registry) {
   registry.add({.type = "Expand",
                 .onnx_type = "Expand",
+                .kind = OpKind::kMove,
                 .infer = infer_expand,
                 .compute = compute_expand,
+                .first_parameter = 1,
                 .min_inputs = 2});
   registry.add({.type = "Tile",
                 .onnx_type = "Tile",
+                .kind = OpKind::kMove,
                 .infer = infer_tile,
                 .compute = compute_tile,
+                .first_parameter = 1,
                 .min_inputs = 2});
 }
 

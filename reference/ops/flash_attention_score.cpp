@@ -112,17 +112,27 @@ class Attention {
   Doubles output_;
 };
 
+/// Two products, and the softmax between them.
+double attention_flops(const CostContext& cost) {
+  const AttentionShape s = attention_shape(cost.attrs, cost.input_elements(3) > 0);
+  const auto scores = static_cast<double>(s.batches() * s.queries * s.keys);
+  return scores * (2.0 * static_cast<double>(s.depth + s.value_depth) + 5.0);
+}
+
 }  // namespace
 
 void register_flash_attention_score(OpRegistry& registry) {
   registry.add({.type = "FlashAttentionScore",
                 .onnx_type = "",
+                .kind = OpKind::kProduct,
                 .infer = infer_attention,
                 .compute =
                     [](const OpContext& context) {
                       from_doubles(Attention(context).compute(), context.outputs[0]);
                     },
-                .min_inputs = 3});
+                .flops = attention_flops,
+                .min_inputs = 3,
+                .factors = 3});
 }
 
 }  // namespace aoe::reference

@@ -165,8 +165,7 @@ std::vector<TensorDesc> infer_stft(const InferContext& context) {
     }
     frames = (signal[1] - length) / step + 1;
   }
-  if (length != kUnknownDim && length < 0)
-    fail_model("frame_length is " + std::to_string(length));
+  if (length != kUnknownDim && length < 0) fail_model("frame_length is " + std::to_string(length));
   if (context.has_input(kWindow)) check_vector(context.shape(kWindow), length, "the window");
   const std::int64_t bins = bins_of(length, is_onesided(context.attrs, true));
   return {{.dtype = context.dtype(kSignal), .shape = {signal[0], frames, bins, 2}}};
@@ -205,11 +204,13 @@ void register_fourier(OpRegistry& registry) {
   registry.add({.type = "DFT",
                 .onnx_type = "DFT",
                 .versions = {17, kAxisInputVersion},
+                .kind = OpKind::kProduct,
                 .infer = infer_dft,
                 .compute = compute_dft});
   registry.add({.type = "STFT",
                 .onnx_type = "STFT",
                 .versions = {17},
+                .kind = OpKind::kProduct,
                 .infer = infer_stft,
                 .compute = compute_stft,
                 .min_inputs = 2});

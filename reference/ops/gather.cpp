@@ -108,16 +108,19 @@ void compute_gather_nd(const OpContext& ctx) {
 void register_gather(OpRegistry& registry) {
   registry.add({.type = "GatherV2",
                 .onnx_type = "Gather",
+                .kind = OpKind::kMove,
                 .infer = infer_gather,
                 .compute = compute_gather,
                 .min_inputs = 2});
   registry.add({.type = "GatherElements",
                 .onnx_type = "GatherElements",
+                .kind = OpKind::kMove,
                 .infer = infer_gather_elements,
                 .compute = compute_gather_elements,
                 .min_inputs = 2});
   registry.add({.type = "GatherNd",
                 .onnx_type = "GatherND",
+                .kind = OpKind::kMove,
                 .infer = infer_gather_nd,
                 .compute = compute_gather_nd,
                 .min_inputs = 2});

@@ -63,15 +63,19 @@ void compute_lp(const OpContext& context) {
 void register_global_pooling(OpRegistry& registry) {
   registry.add({.type = "GlobalAveragePool",
                 .onnx_type = "GlobalAveragePool",
+                .kind = OpKind::kReduction,
                 .infer = infer_global_pool,
-                .compute = compute_average});
+                .compute = compute_average,
+                .is_per_image = true});
   registry.add({.type = "GlobalMaxPool",
                 .onnx_type = "GlobalMaxPool",
+                .kind = OpKind::kReduction,
                 .infer = infer_global_pool,
                 .compute = compute_max});
   registry.add({.type = "GlobalLpPool",
                 .onnx_type = "GlobalLpPool",
                 .versions = {2},
+                .kind = OpKind::kReduction,
                 .infer = infer_global_pool,
                 .compute = compute_lp});
 }

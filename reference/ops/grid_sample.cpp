@@ -135,6 +135,7 @@ void register_grid_sample(OpRegistry& registry) {
   registry.add({.type = "GridSample",
                 .onnx_type = "GridSample",
                 .versions = {16},
+                .kind = OpKind::kWindow,
                 .infer = infer_grid_sample,
                 .compute = compute_grid_sample,
                 .min_inputs = 2});

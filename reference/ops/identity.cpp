@@ -37,11 +37,13 @@ void compute_dropout(const OpContext& ctx) {
 void register_identity(OpRegistry& registry) {
   registry.add({.type = "Identity",
                 .onnx_type = "Identity",
+                .kind = OpKind::kMove,
                 .infer = infer_like_first,
                 .compute = compute_identity});
   registry.add({.type = "Dropout",
                 .onnx_type = "Dropout",
                 .versions = {1, 10, 12},
+                .kind = OpKind::kMove,
                 .infer = infer_dropout,
                 .compute = compute_dropout});
 }

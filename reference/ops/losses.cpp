@@ -105,12 +105,14 @@ void register_losses(OpRegistry& registry) {
   registry.add({.type = "NLLLoss",
                 .onnx_type = "NegativeLogLikelihoodLoss",
                 .versions = {12},
+                .kind = OpKind::kReduction,
                 .infer = infer_nll,
                 .compute = compute_nll,
                 .min_inputs = 2});
   registry.add({.type = "SoftmaxCrossEntropyLoss",
                 .onnx_type = "SoftmaxCrossEntropyLoss",
                 .versions = {12},
+                .kind = OpKind::kNormalisation,
                 .infer = infer_cross_entropy,
                 .compute = compute_cross_entropy,
                 .min_inputs = 2});

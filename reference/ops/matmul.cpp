@@ -174,36 +174,62 @@ void compute_quant_matmul(const OpContext& context) {
   from_doubles(sums, y);
 }
 
+double row_products(const CostContext& cost) {
+  const Shape& left = cost.inputs[0].shape;
+  const double length = left.empty() ? 1.0 : static_cast<double>(left.back());
+  return 2.0 * length * cost.output_elements();
+}
+
+double gemm_products(const CostContext& cost) {
+  const bool is_transposed = cost.attrs.get_int("transA", 0) != 0;
+  const auto length = static_cast<double>(cost.inputs[0].shape[is_transposed ? 0 : 1]);
+  return 2.0 * length * cost.output_elements();
+}
+
 }  // namespace
 
 void register_matmul(OpRegistry& registry) {
   registry.add({.type = "MatMulV2",
                 .onnx_type = "MatMul",
+                .kind = OpKind::kProduct,
                 .infer = infer_matmul,
                 .compute = compute_matmul,
-                .min_inputs = 2});
+                .flops = row_products,
+                .min_inputs = 2,
+                .epilogue = Epilogue::kFloat,
+                .factors = 2});
   registry.add({.type = "Gemm",
                 .onnx_type = "Gemm",
+                .kind = OpKind::kProduct,
                 .infer = infer_gemm,
                 .compute = compute_gemm,
-                .min_inputs = 2});
+                .flops = gemm_products,
+                .min_inputs = 2,
+                .epilogue = Epilogue::kFloat,
+                .factors = 2});
   registry.add({.type = "MatMulInteger",
                 .onnx_type = "MatMulInteger",
                 .versions = {10},
+                .kind = OpKind::kProduct,
                 .infer = infer_matmul_integer,
                 .compute = compute_matmul_integer,
+                .flops = row_products,
                 .min_inputs = 2});
   registry.add({.type = "QLinearMatMul",
                 .onnx_type = "QLinearMatMul",
                 .versions = {10},
+                .kind = OpKind::kProduct,
                 .infer = infer_qlinear_matmul,
                 .compute = compute_qlinear_matmul,
                 .min_inputs = 8});
   registry.add({.type = "QuantMatMul",
                 .onnx_type = "",
+                .kind = OpKind::kProduct,
                 .infer = infer_quant_matmul,
                 .compute = compute_quant_matmul,
-                .min_inputs = 2});
+                .flops = row_products,
+                .min_inputs = 2,
+                .epilogue = Epilogue::kBytes});
 }
 
 }  // namespace aoe::reference

@@ -71,6 +71,7 @@ void register_max_unpool(OpRegistry& registry) {
   registry.add({.type = "MaxUnpool",
                 .onnx_type = "MaxUnpool",
                 .versions = {9},
+                .kind = OpKind::kMove,
                 .infer = infer_max_unpool,
                 .compute = compute_max_unpool,
                 .min_inputs = 2});

@@ -91,10 +91,10 @@ std::vector<std::int64_t> select_all(const Attrs& attrs, std::span<const Tensor>
 
 std::vector<TensorDesc> infer_nms(const InferContext& context) {
   const Shape &boxes = context.shape(kBoxes), &scores = context.shape(kScores);
-  const bool fits = boxes.size() == 3 && scores.size() == 3 &&
-                    (boxes[2] == 4 || boxes[2] == kUnknownDim) &&
-                    (boxes[0] == scores[0] || boxes[0] == kUnknownDim || scores[0] == kUnknownDim) &&
-                    (boxes[1] == scores[2] || boxes[1] == kUnknownDim || scores[2] == kUnknownDim);
+  const bool fits =
+      boxes.size() == 3 && scores.size() == 3 && (boxes[2] == 4 || boxes[2] == kUnknownDim) &&
+      (boxes[0] == scores[0] || boxes[0] == kUnknownDim || scores[0] == kUnknownDim) &&
+      (boxes[1] == scores[2] || boxes[1] == kUnknownDim || scores[2] == kUnknownDim);
   if (!fits) fail_model("boxes " + to_string(boxes) + " with scores " + to_string(scores));
   std::int64_t count = kUnknownDim;
   const bool is_known =
@@ -114,8 +114,10 @@ void register_non_max_suppression(OpRegistry& registry) {
   registry.add({.type = "NonMaxSuppressionV7",
                 .onnx_type = "NonMaxSuppression",
                 .versions = {10},
+                .kind = OpKind::kSearch,
                 .infer = infer_nms,
                 .compute = compute_nms,
+                .first_parameter = 0,
                 .min_inputs = 2});
 }
 

@@ -87,8 +87,8 @@ std::vector<TensorDesc> infer_group_norm(const InferContext& context) {
   const std::int64_t channels = context.shape(0)[1];
   const std::int64_t groups = context.attrs.get_int("num_groups", 1);
   if (channels != kUnknownDim && channels % groups != 0)
-    fail_model(std::to_string(channels) + " channels do not divide into " +
-               std::to_string(groups) + " groups");
+    fail_model(std::to_string(channels) + " channels do not divide into " + std::to_string(groups) +
+               " groups");
   const bool is_per_channel = context.version >= kGroupNormPerChannelVersion;
   check_vector(context.shape(1), is_per_channel ? channels : groups, "the scale");
   check_vector(context.shape(2), is_per_channel ? channels : groups, "the bias");
@@ -157,18 +157,21 @@ void compute_layer_norm(const OpContext& context) {
 void register_normalization(OpRegistry& registry) {
   registry.add({.type = "InstanceNorm",
                 .onnx_type = "InstanceNormalization",
+                .kind = OpKind::kNormalisation,
                 .infer = infer_instance_norm,
                 .compute = compute_instance_norm,
                 .min_inputs = 3});
   registry.add({.type = "GroupNorm",
                 .onnx_type = "GroupNormalization",
                 .versions = {18, kGroupNormPerChannelVersion},
+                .kind = OpKind::kNormalisation,
                 .infer = infer_group_norm,
                 .compute = compute_group_norm,
                 .min_inputs = 3});
   registry.add({.type = "LayerNorm",
                 .onnx_type = "LayerNormalization",
                 .versions = {17},
+                .kind = OpKind::kNormalisation,
                 .infer = infer_layer_norm,
                 .compute = compute_layer_norm,
                 .min_inputs = 2});

@@ -47,6 +47,7 @@ void compute_one_hot(const OpContext& ctx) {
 void register_one_hot(OpRegistry& registry) {
   registry.add({.type = "OneHot",
                 .onnx_type = "OneHot",
+                .kind = OpKind::kSearch,
                 .infer = infer_one_hot,
                 .compute = compute_one_hot,
                 .min_inputs = 3});

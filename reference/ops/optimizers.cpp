@@ -32,7 +32,8 @@ std::size_t tensor_count(std::size_t inputs, std::size_t states) {
 OpDef optimizer(std::string type, std::string onnx_type, std::size_t states, UpdateOf update_of) {
   OpDef def{.type = std::move(type),
             .onnx_type = std::move(onnx_type),
-            .onnx_domain = "ai.onnx.preview.training"};
+            .onnx_domain = "ai.onnx.preview.training",
+            .kind = OpKind::kOther};
   def.infer = [states](const InferContext& context) {
     const std::size_t count = tensor_count(context.inputs.size(), states);
     for (std::size_t i = count; i < (2 + states) * count; ++i)

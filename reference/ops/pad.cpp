@@ -153,6 +153,7 @@ void register_pad(OpRegistry& registry) {
   registry.add({.type = "PadV3",
                 .onnx_type = "Pad",
                 .versions = {1, 11},
+                .kind = OpKind::kMove,
                 .infer = infer_pad,
                 .compute = compute_pad});
 }

@@ -10,14 +10,14 @@
 namespace aoe::reference {
 namespace {
 
-Window pool_window(const Attrs& attrs, const Shape& x) {
+Window pooling_window(const Attrs& attrs, const Shape& x, const Shape& = {}) {
   const auto kernel = attrs.get_ints("kernel_shape");
   return window_of(attrs, x, kernel);
 }
 
 std::vector<TensorDesc> infer_pool(const InferContext& context) {
   Shape y = {context.shape(0).at(0), context.shape(0).at(1)};
-  for (std::int64_t size : pool_window(context.attrs, context.shape(0)).output_shape()) {
+  for (std::int64_t size : pooling_window(context.attrs, context.shape(0)).output_shape()) {
     y.push_back(size);
   }
   std::vector<TensorDesc> outputs = {{.dtype = context.dtype(0), .shape = y}};
@@ -71,7 +71,7 @@ std::int64_t column_major(const Window& window, const Tap& tap) {
 
 void compute_max_pool(const OpContext& context) {
   const Shape& shape = context.inputs[0].desc.shape;
-  const Window window = pool_window(context.attrs, shape);
+  const Window window = pooling_window(context.attrs, shape);
   const bool is_column_major = context.attrs.get_int("storage_order", 0) != 0;
   const auto x = to_doubles(context.inputs[0]);
   std::vector<double> y(static_cast<std::size_t>(context.outputs[0].elements()));
@@ -105,7 +105,7 @@ std::int64_t padded_taps(const WindowAxis& axis, std::int64_t o) {
 
 void compute_average_pool(const OpContext& context) {
   const Shape& shape = context.inputs[0].desc.shape;
-  const Window window = pool_window(context.attrs, shape);
+  const Window window = pooling_window(context.attrs, shape);
   const bool counts_padding = context.attrs.get_int("count_include_pad", 0) != 0;
   const auto x = to_doubles(context.inputs[0]);
   std::vector<double> y(static_cast<std::size_t>(context.outputs[0].elements()));
@@ -129,7 +129,7 @@ void compute_average_pool(const OpContext& context) {
 
 void compute_lp_pool(const OpContext& context) {
   const Shape& shape = context.inputs[0].desc.shape;
-  const Window window = pool_window(context.attrs, shape);
+  const Window window = pooling_window(context.attrs, shape);
   const auto p = static_cast<double>(context.attrs.get_int("p", 2));
   const auto x = to_doubles(context.inputs[0]);
   std::vector<double> y(static_cast<std::size_t>(context.outputs[0].elements()));
@@ -150,14 +150,25 @@ void compute_lp_pool(const OpContext& context) {
 void register_pooling(OpRegistry& registry) {
   registry.add({.type = "MaxPoolV3",
                 .onnx_type = "MaxPool",
+                .kind = OpKind::kWindow,
                 .infer = infer_pool,
-                .compute = compute_max_pool});
+                .compute = compute_max_pool,
+                .window = pooling_window,
+                .has_image_formats = true,
+                .is_per_image = true});
   registry.add({.type = "AvgPoolV2",
                 .onnx_type = "AveragePool",
+                .kind = OpKind::kWindow,
                 .infer = infer_pool,
-                .compute = compute_average_pool});
-  registry.add(
-      {.type = "LpPool", .onnx_type = "LpPool", .infer = infer_pool, .compute = compute_lp_pool});
+                .compute = compute_average_pool,
+                .window = pooling_window,
+                .has_image_formats = true,
+                .is_per_image = true});
+  registry.add({.type = "LpPool",
+                .onnx_type = "LpPool",
+                .kind = OpKind::kWindow,
+                .infer = infer_pool,
+                .compute = compute_lp_pool});
 }
 
 }  // namespace aoe::reference

@@ -93,6 +93,15 @@ void compute_quantize(const OpContext& context) {
   from_doubles(values, y);
 }
 
+/// With one scale and zero point for all. In float32, so that the integers are equal wherever they are computed.
+Formula quantize_formula(const FormulaContext& context) {
+  const Formula x = convert(context.operand(0), DataType::kFloat);
+  const Formula scale = convert(context.operand(1), DataType::kFloat);
+  Formula whole = apply(Fn::kRoundEven, {x / scale});
+  if (context.has_operand(2)) whole = whole + convert(context.operand(2), DataType::kFloat);
+  return saturate(whole, context.output);
+}
+
 std::vector<TensorDesc> infer_dequantize(const InferContext& context) {
   check_parameters(context);
   if (context.has_input(2) && context.dtype(2) != context.dtype(0))
@@ -111,6 +120,13 @@ void compute_dequantize(const OpContext& context) {
   }
   for (std::size_t i = 0; i < values.size(); ++i) values[i] *= scale[i];
   from_doubles(values, context.outputs[0]);
+}
+
+/// With one scale and zero point for all.
+Formula dequantize_formula(const FormulaContext& context) {
+  Formula x = convert(context.operand(0), DataType::kFloat);
+  if (context.has_operand(2)) x = x - convert(context.operand(2), DataType::kFloat);
+  return x * convert(context.operand(1), DataType::kFloat);
 }
 
 std::vector<TensorDesc> infer_dynamic_quantize(const InferContext& context) {
@@ -148,20 +164,25 @@ void register_quantize_linear(OpRegistry& registry) {
   registry.add({.type = "Quantize",
                 .onnx_type = "QuantizeLinear",
                 .versions = {10},
+                .kind = OpKind::kElementwise,
                 .infer = infer_quantize,
                 .compute = compute_quantize,
-                .is_elementwise = true,
+                .formula = quantize_formula,
+                .first_parameter = 1,
                 .min_inputs = 2});
   registry.add({.type = "Dequantize",
                 .onnx_type = "DequantizeLinear",
                 .versions = {10},
+                .kind = OpKind::kElementwise,
                 .infer = infer_dequantize,
                 .compute = compute_dequantize,
-                .is_elementwise = true,
+                .formula = dequantize_formula,
+                .first_parameter = 1,
                 .min_inputs = 2});
   registry.add({.type = "DynamicQuantizeLinear",
                 .onnx_type = "DynamicQuantizeLinear",
                 .versions = {11},
+                .kind = OpKind::kReduction,
                 .infer = infer_dynamic_quantize,
                 .compute = compute_dynamic_quantize});
 }

@@ -98,6 +98,7 @@ OpDef random_op(const std::string& type, int version, InferFn infer_fn, ComputeF
   return {.type = type,
           .onnx_type = type,
           .versions = {version},
+          .kind = OpKind::kSource,
           .infer = std::move(infer_fn),
           .compute = std::move(compute),
           .is_deterministic = false,

@@ -62,14 +62,25 @@ void lstm_cell(const RecurrentDirection& d, std::span<const double> x, Recurrent
   state = {std::move(next_hidden), std::move(next_cell)};
 }
 
+/// One step does gates * hidden * (input + hidden) products; the weights hold just that many.
+double step_products(const CostContext& cost) {
+  const Shape& x = cost.inputs[0].shape;
+  return 2.0 * static_cast<double>(x[0] * x[1]) * (cost.input_elements(1) + cost.input_elements(2));
+}
+
 OpDef recurrent_op(std::string type, std::string onnx_type, const RecurrentKind& kind,
                    std::function<RecurrentCell(const Attrs&)> make_cell) {
-  OpDef def{.type = std::move(type), .onnx_type = std::move(onnx_type), .versions = {7}};
+  OpDef def{.type = std::move(type),
+            .onnx_type = std::move(onnx_type),
+            .versions = {7},
+            .kind = OpKind::kRecurrence};
   def.infer = [kind](const InferContext& context) { return infer_recurrent(context, kind); };
   def.compute = [kind, make_cell = std::move(make_cell)](const OpContext& context) {
     run_recurrent(context, kind, make_cell(context.attrs));
   };
+  def.flops = step_products;
   def.min_inputs = 3;
+  def.factors = 3;
   return def;
 }
 

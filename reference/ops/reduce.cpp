@@ -179,7 +179,10 @@ void reduce(const Tensor& in, const std::vector<bool>& reduced, const Tensor& ou
 /// `input_axes_since`: the opset at which the axes moved from an attribute to an input.
 template <template <typename> class Reduction, typename Types = NumericTypes>
 void add_reduction(OpRegistry& registry, const std::string& type, int input_axes_since = 18) {
-  OpDef def{.type = type, .onnx_type = type, .versions = {1, input_axes_since}};
+  OpDef def{.type = type,
+            .onnx_type = type,
+            .versions = {1, input_axes_since},
+            .kind = OpKind::kReduction};
   def.infer = [input_axes_since](const InferContext& ctx) {
     return infer_reduce(ctx, ctx.version >= input_axes_since);
   };

@@ -115,23 +115,30 @@ std::vector<TensorDesc> infer_unsqueeze(const InferContext& ctx) {
 void register_reshape(OpRegistry& registry) {
   registry.add({.type = "Reshape",
                 .onnx_type = "Reshape",
+                .kind = OpKind::kMove,
                 .infer = infer_reshape,
                 .compute = compute_copy,
+                .first_parameter = 1,
                 .min_inputs = 2});
   registry.add({.type = "FlattenV2",
                 .onnx_type = "Flatten",
+                .kind = OpKind::kMove,
                 .infer = infer_flatten,
                 .compute = compute_copy});
   registry.add({.type = "Squeeze",
                 .onnx_type = "Squeeze",
                 .versions = {1, 13},
+                .kind = OpKind::kMove,
                 .infer = infer_squeeze,
-                .compute = compute_copy});
+                .compute = compute_copy,
+                .first_parameter = 1});
   registry.add({.type = "Unsqueeze",
                 .onnx_type = "Unsqueeze",
                 .versions = {1, 13},
+                .kind = OpKind::kMove,
                 .infer = infer_unsqueeze,
-                .compute = compute_copy});
+                .compute = compute_copy,
+                .first_parameter = 1});
 }
 
 }  // namespace aoe::reference

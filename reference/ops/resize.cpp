@@ -1,4 +1,6 @@
 // Resize and Upsample: resampling by scales or to sizes, axis by axis.
+#include "reference/resize.h"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -8,7 +10,6 @@
 #include "reference/fail.h"
 #include "reference/op.h"
 #include "reference/resample.h"
-#include "reference/resize.h"
 #include "reference/strided.h"
 #include "reference/widen.h"
 
@@ -227,13 +228,18 @@ void register_resize(OpRegistry& registry) {
   registry.add({.type = "Resize",
                 .onnx_type = "Resize",
                 .versions = {10, kCoordinatesVersion},
+                .kind = OpKind::kWindow,
                 .infer = infer_resize,
-                .compute = compute_resize});
+                .compute = compute_resize,
+                .first_parameter = 1,
+                .has_image_formats = true});
   registry.add({.type = "Upsample",
                 .onnx_type = "Upsample",
                 .versions = {7, kScalesInputVersion},
+                .kind = OpKind::kWindow,
                 .infer = infer_upsample,
-                .compute = compute_upsample});
+                .compute = compute_upsample,
+                .first_parameter = 1});
 }
 
 }  // namespace aoe::reference

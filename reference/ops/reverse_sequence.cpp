@@ -58,6 +58,7 @@ void compute_reverse(const OpContext& ctx) {
 void register_reverse_sequence(OpRegistry& registry) {
   registry.add({.type = "ReverseSequence",
                 .onnx_type = "ReverseSequence",
+                .kind = OpKind::kMove,
                 .infer = infer_reverse,
                 .compute = compute_reverse,
                 .min_inputs = 2});

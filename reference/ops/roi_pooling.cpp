@@ -189,11 +189,13 @@ void register_roi_pooling(OpRegistry& registry) {
   registry.add({.type = "ROIAlign",
                 .onnx_type = "RoiAlign",
                 .versions = {10, kHalfPixelVersion},
+                .kind = OpKind::kWindow,
                 .infer = infer_roi_align,
                 .compute = compute_roi_align,
                 .min_inputs = 3});
   registry.add({.type = "MaxRoiPool",
                 .onnx_type = "MaxRoiPool",
+                .kind = OpKind::kWindow,
                 .infer = infer_max_roi_pool,
                 .compute = compute_max_roi_pool,
                 .min_inputs = 2});

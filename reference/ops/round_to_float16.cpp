@@ -1,13 +1,11 @@
 // RoundToFloat16: ours. Each float32 to the nearest float16, ties to even, kept as float32: what precision modes of
 // float16 make of the values that they store or multiply.
 #include "reference/elementwise.h"
-#include "reference/float16.h"
 
 namespace aoe::reference {
 
 void register_round_to_float16(OpRegistry& registry) {
-  registry.add(unary<TypeList<float>>("RoundToFloat16", "",
-                                      [](float x) { return static_cast<float>(Float16(x)); }));
+  registry.add(unary("RoundToFloat16", "", Fn::kRoundToFloat16));
 }
 
 }  // namespace aoe::reference

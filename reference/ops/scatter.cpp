@@ -97,6 +97,7 @@ void compute_scatter_nd(const OpContext& ctx) {
 OpDef scatter_elements(std::string type, std::string onnx_type) {
   return {.type = std::move(type),
           .onnx_type = std::move(onnx_type),
+          .kind = OpKind::kMove,
           .infer = infer_scatter_elements,
           .compute = compute_scatter_elements,
           .min_inputs = 3};
@@ -110,6 +111,7 @@ void register_scatter(OpRegistry& registry) {
   registry.add(scatter_elements("ScatterElements", "ScatterElements"));
   registry.add({.type = "ScatterNdUpdate",
                 .onnx_type = "ScatterND",
+                .kind = OpKind::kMove,
                 .infer = infer_scatter_nd,
                 .compute = compute_scatter_nd,
                 .min_inputs = 3});

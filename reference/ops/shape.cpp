@@ -46,9 +46,16 @@ void compute_size(const OpContext& ctx) {
 }  // namespace
 
 void register_shape(OpRegistry& registry) {
-  registry.add(
-      {.type = "Shape", .onnx_type = "Shape", .infer = infer_shape, .compute = compute_shape});
-  registry.add({.type = "Size", .onnx_type = "Size", .infer = infer_size, .compute = compute_size});
+  registry.add({.type = "Shape",
+                .onnx_type = "Shape",
+                .kind = OpKind::kSource,
+                .infer = infer_shape,
+                .compute = compute_shape});
+  registry.add({.type = "Size",
+                .onnx_type = "Size",
+                .kind = OpKind::kSource,
+                .infer = infer_size,
+                .compute = compute_size});
 }
 
 }  // namespace aoe::reference

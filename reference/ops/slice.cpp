@@ -123,8 +123,10 @@ void register_slice(OpRegistry& registry) {
   registry.add({.type = "Slice",
                 .onnx_type = "Slice",
                 .versions = {1, 10},
+                .kind = OpKind::kMove,
                 .infer = infer_slice,
-                .compute = compute_slice});
+                .compute = compute_slice,
+                .first_parameter = 1});
 }
 
 }  // namespace aoe::reference

@@ -84,6 +84,10 @@ void compute_hardmax(const OpContext& context) {
   });
 }
 
+double softmax_flops(const CostContext& cost) {
+  return 5.0 * cost.output_elements();
+}
+
 }  // namespace
 
 void register_softmax(OpRegistry& registry) {
@@ -91,18 +95,24 @@ void register_softmax(OpRegistry& registry) {
   registry.add({.type = "SoftmaxV2",
                 .onnx_type = "Softmax",
                 .versions = versions,
+                .kind = OpKind::kNormalisation,
                 .infer = infer_softmax,
-                .compute = compute_softmax});
+                .compute = compute_softmax,
+                .flops = softmax_flops});
   registry.add({.type = "LogSoftmaxV2",
                 .onnx_type = "LogSoftmax",
                 .versions = versions,
+                .kind = OpKind::kNormalisation,
                 .infer = infer_softmax,
-                .compute = compute_log_softmax});
+                .compute = compute_log_softmax,
+                .flops = softmax_flops});
   registry.add({.type = "HardMax",
                 .onnx_type = "Hardmax",
                 .versions = versions,
+                .kind = OpKind::kNormalisation,
                 .infer = infer_softmax,
-                .compute = compute_hardmax});
+                .compute = compute_hardmax,
+                .flops = softmax_flops});
 }
 
 }  // namespace aoe::reference

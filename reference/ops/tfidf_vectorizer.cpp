@@ -105,6 +105,7 @@ void register_tfidf_vectorizer(OpRegistry& registry) {
   registry.add({.type = "TfIdfVectorizer",
                 .onnx_type = "TfIdfVectorizer",
                 .versions = {9},
+                .kind = OpKind::kSearch,
                 .infer = infer_tfidf,
                 .compute = compute_tfidf});
 }

@@ -66,6 +66,7 @@ void register_top_k(OpRegistry& registry) {
   registry.add({.type = "TopKV2",
                 .onnx_type = "TopK",
                 .versions = {1, 10},
+                .kind = OpKind::kSearch,
                 .infer = infer_top_k,
                 .compute = compute_top_k});
 }

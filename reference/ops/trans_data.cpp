@@ -26,6 +26,7 @@ void register_trans_data(OpRegistry& registry) {
   registry.add(
       {.type = "TransData",
        .onnx_type = "",
+       .kind = OpKind::kMove,
        .infer = infer_trans_data,
        .compute = [](const OpContext& ctx) { convert_format(ctx.inputs[0], ctx.outputs[0]); }});
 }

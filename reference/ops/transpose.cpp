@@ -47,6 +47,7 @@ void compute_transpose(const OpContext& ctx) {
 void register_transpose(OpRegistry& registry) {
   registry.add({.type = "Transpose",
                 .onnx_type = "Transpose",
+                .kind = OpKind::kMove,
                 .infer = infer_transpose,
                 .compute = compute_transpose});
 }

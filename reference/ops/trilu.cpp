@@ -43,8 +43,11 @@ void compute_trilu(const OpContext& ctx) {
 }  // namespace
 
 void register_trilu(OpRegistry& registry) {
-  registry.add(
-      {.type = "Trilu", .onnx_type = "Trilu", .infer = infer_trilu, .compute = compute_trilu});
+  registry.add({.type = "Trilu",
+                .onnx_type = "Trilu",
+                .kind = OpKind::kMove,
+                .infer = infer_trilu,
+                .compute = compute_trilu});
 }
 
 }  // namespace aoe::reference

@@ -112,8 +112,11 @@ void compute_unique(const OpContext& ctx) {
 }  // namespace
 
 void register_unique(OpRegistry& registry) {
-  registry.add(
-      {.type = "Unique", .onnx_type = "Unique", .infer = infer_unique, .compute = compute_unique});
+  registry.add({.type = "Unique",
+                .onnx_type = "Unique",
+                .kind = OpKind::kSearch,
+                .infer = infer_unique,
+                .compute = compute_unique});
 }
 
 }  // namespace aoe::reference

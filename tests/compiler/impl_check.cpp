@@ -16,6 +16,7 @@
 #include "compiler/loopnest/codegen.h"
 #include "graph/float16_rounding.h"
 #include "graph/precision.h"
+#include "reference/widen.h"
 #include "runtime/onednn_kernel.h"
 #include "tests/compiler/guarded_buffer.h"
 #include "tests/compiler/machine_code.h"
@@ -134,6 +135,8 @@ class KernelRun {
     GuardedBuffer memory(stored_bytes(desc, format_.outputs[i], soc_));
     const Tensor want = stored(expected.view(), format_.outputs[i], soc_, memory);
     const GuardedBuffer& got = *memory_[first_output_ + i];
+    if (desc.dtype == DataType::kFloat16 || desc.dtype == DataType::kBFloat16)
+      return expect_halves(i, got, want);
     if (desc.dtype != DataType::kFloat) {
       EXPECT_EQ(std::memcmp(got.as<void>(), want.data, got.size_bytes()), 0) << "output " << i;
       return;
@@ -159,6 +162,19 @@ class KernelRun {
     std::vector<void*> all;
     for (const auto& memory : memory_) all.push_back(memory->as<void>());
     return all;
+  }
+
+  /// Computed in float32 and rounded: the last bit may differ.
+  void expect_halves(std::size_t i, const GuardedBuffer& got, const Tensor& want) const {
+    const Tensor view{want.desc, got.as<void>()};
+    const double ulp = want.desc.dtype == DataType::kFloat16 ? 0x1p-10 : 0x1p-7;
+    const auto a = reference::to_doubles(view), b = reference::to_doubles(want);
+    for (std::size_t k = 0; k < a.size(); ++k) {
+      const bool is_same = a[k] == b[k] || (std::isnan(a[k]) && std::isnan(b[k])) ||
+                           std::fabs(a[k] - b[k]) <= ulp * std::fabs(b[k]) + 1e-6;
+      ASSERT_TRUE(is_same) << "output " << i << " element " << k << ": " << a[k] << ", expected "
+                           << b[k];
+    }
   }
 
   GuardedBuffer& add(std::size_t size_bytes) {
@@ -188,7 +204,8 @@ double tolerance(const Task& task, double expected, double largest) {
   // Two factors, each rounded to 8 bits; most of that cancels in a sum: 0.2% of the largest was measured.
   // Float16 has three bits more, and sums that it rounds a hundred times.
   if (graph::allows_bf16(task.op) || graph::allows_fp16(task.op)) return 0x1p-8 * largest;
-  if (graph::rounds_to_float16(task.op)) return 0x1p-10 * largest;  // a step, where sums are near a tie
+  if (graph::rounds_to_float16(task.op))
+    return 0x1p-10 * largest;                       // a step, where sums are near a tie
   if (task.op.type.starts_with("Quant")) return 0;  // integers, then the same roundings
   constexpr double kUlp = 0x1p-23;
   double outputs = 0, inputs = 0;

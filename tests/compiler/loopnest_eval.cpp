@@ -330,6 +330,32 @@ class Evaluator {
         return std::tanh(at(0));
       case Op::kErf:
         return std::erf(at(0));
+      case Op::kSin:
+        return std::sin(at(0));
+      case Op::kCos:
+        return std::cos(at(0));
+      case Op::kTan:
+        return std::tan(at(0));
+      case Op::kAsin:
+        return std::asin(at(0));
+      case Op::kAcos:
+        return std::acos(at(0));
+      case Op::kAtan:
+        return std::atan(at(0));
+      case Op::kSinh:
+        return std::sinh(at(0));
+      case Op::kCosh:
+        return std::cosh(at(0));
+      case Op::kAsinh:
+        return std::asinh(at(0));
+      case Op::kAcosh:
+        return std::acosh(at(0));
+      case Op::kAtanh:
+        return std::atanh(at(0));
+      case Op::kFmod:
+        return std::fmod(at(0), at(1));
+      case Op::kPow:
+        return std::pow(at(0), at(1));
       case Op::kFloor:
         return std::floor(at(0));
       case Op::kRoundEven:

@@ -1,4 +1,4 @@
-// exp, log, tanh and erf of generated code against the C library in double precision, and the NaN
+// exp, log, the trigonometric and hyperbolic functions, ... of generated code against the C library in double precision, and the NaN
 // rules of min and max.
 #include <gtest/gtest.h>
 
@@ -14,6 +14,25 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+/// `function` of the elements of both.
+std::vector<float> run_binary(Vec (*function)(Vec, Vec), const Soc& soc, std::vector<float> left,
+                              std::vector<float> right) {
+  const auto count = static_cast<std::int64_t>(left.size());
+  Builder b("binary");
+  const Buffer x = b.buffer("x", Access::kRead), z = b.buffer("z", Access::kRead);
+  const Buffer y = b.buffer("y", Access::kWrite);
+  b.parallel(1, [&](Int) {
+    vector_loop(b, "i", count, soc.vector_lanes, [&](Int i, std::optional<Int> active) {
+      const int lanes = soc.vector_lanes;
+      b.store(y, i, function(b.load(x, i, lanes, active), b.load(z, i, lanes, active)), active);
+    });
+  });
+  std::vector<float> output(left.size());
+  void* const buffers[] = {left.data(), right.data(), output.data()};
+  compile_and_run(b.finish(), soc, buffers);
+  return output;
+}
 
 std::vector<float> run_unary(Vec (*function)(Vec), const Soc& soc, std::vector<float> input) {
   const auto count = static_cast<std::int64_t>(input.size());
@@ -49,10 +68,14 @@ struct Function {
 };
 
 const Function kFunctions[] = {
-    {"exp", loopnest::exp, std::exp},
-    {"log", loopnest::log, std::log},
-    {"tanh", loopnest::tanh, std::tanh},
-    {"erf", loopnest::erf, std::erf},
+    {"exp", loopnest::exp, std::exp},       {"log", loopnest::log, std::log},
+    {"tanh", loopnest::tanh, std::tanh},    {"erf", loopnest::erf, std::erf},
+    {"sin", loopnest::sin, std::sin},       {"cos", loopnest::cos, std::cos},
+    {"tan", loopnest::tan, std::tan},       {"asin", loopnest::asin, std::asin},
+    {"acos", loopnest::acos, std::acos},    {"atan", loopnest::atan, std::atan},
+    {"sinh", loopnest::sinh, std::sinh},    {"cosh", loopnest::cosh, std::cosh},
+    {"asinh", loopnest::asinh, std::asinh}, {"acosh", loopnest::acosh, std::acosh},
+    {"atanh", loopnest::atanh, std::atanh},
 };
 
 class Transcendental : public testing::TestWithParam<Function> {};
@@ -103,6 +126,96 @@ TEST(Transcendental, KeepsRelativePrecisionNearZero) {
     for (std::size_t i = 0; i < input.size(); ++i) {
       EXPECT_NEAR(tanhs[i] / std::tanh(double{input[i]}), 1.0, 1e-6) << input[i];
       EXPECT_NEAR(erfs[i] / std::erf(double{input[i]}), 1.0, 1e-6) << input[i];
+    }
+  }
+}
+
+TEST(Transcendental, KeepsRelativePrecisionAndSignsOfSmallAngles) {
+  const Function kOdd[] = {
+      {"sin", loopnest::sin, std::sin},      {"tan", loopnest::tan, std::tan},
+      {"asin", loopnest::asin, std::asin},   {"atan", loopnest::atan, std::atan},
+      {"sinh", loopnest::sinh, std::sinh},   {"asinh", loopnest::asinh, std::asinh},
+      {"atanh", loopnest::atanh, std::atanh}};
+  const std::vector<float> input = {1e-30f, -1e-20f, 1e-10f, 3e-5f, -1e-3f, -0.0f, 0x1p-140f};
+  for (const Soc& soc : test_socs()) {
+    for (const Function& odd : kOdd) {
+      const auto output = run_unary(odd.generated, soc, input);
+      for (std::size_t i = 0; i < input.size(); ++i) {
+        const double exact = odd.exact(input[i]);
+        EXPECT_EQ(std::signbit(output[i]), std::signbit(exact)) << odd.name << " of " << input[i];
+        EXPECT_NEAR(output[i], exact, 1e-6 * std::fabs(exact)) << odd.name << " of " << input[i];
+      }
+    }
+  }
+}
+
+TEST(Transcendental, ReducesAnglesNearMultiplesOfARightOne) {
+  // Relative to the result, which is tiny there: the quadrants must be counted with more digits than float32 has.
+  std::vector<float> input;
+  for (double n = 1; n < 1e38; n = n * 1.37 + 1)
+    input.push_back(static_cast<float>(n * 1.57079632679489661923));
+  for (const Soc& soc : test_socs()) {
+    const auto sines = run_unary(loopnest::sin, soc, input);
+    const auto cosines = run_unary(loopnest::cos, soc, input);
+    for (std::size_t i = 0; i < input.size(); ++i) {
+      const double x = input[i];
+      EXPECT_NEAR(sines[i] / std::sin(x), 1, 4e-7) << x;
+      EXPECT_NEAR(cosines[i] / std::cos(x), 1, 4e-7) << x;
+    }
+  }
+}
+
+TEST(Remainder, IsExact) {
+  const std::vector<float> corners = {0.0f,   -0.0f,     1.0f,       -1.0f,     3.0f,       0.1f,
+                                      7.5f,   1e-3f,     1e30f,      0x1p-149f, 0x1p-126f,  3.4e38f,
+                                      -5.25f, kInfinity, -kInfinity, kNan,      16777215.0f};
+  std::vector<float> left, right;
+  const auto add = [&](float x, float y) { left.push_back(x), right.push_back(y); };
+  for (const float x : corners)
+    for (const float y : corners) add(x, y);
+  std::uint32_t state = 12345;
+  const auto next = [&] {
+    return state = state * 1664525u + 1013904223u, std::bit_cast<float>(state);
+  };
+  for (int i = 0; i < 4000; ++i) add(next(), next());
+  for (const Soc& soc : test_socs()) {
+    const auto output = run_binary(loopnest::fmod, soc, left, right);
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      const float exact = std::fmod(left[i], right[i]);
+      if (std::isnan(exact)) {
+        EXPECT_TRUE(std::isnan(output[i])) << left[i] << " by " << right[i];
+      } else {
+        EXPECT_EQ(std::bit_cast<std::uint32_t>(output[i]), std::bit_cast<std::uint32_t>(exact))
+            << left[i] << " by " << right[i] << ": " << output[i] << ", expected " << exact;
+      }
+    }
+  }
+}
+
+TEST(Power, IsThatOfTheLibraryToTheEndsOfTheRange) {
+  const std::vector<float> corners = {
+      0.0f,  -0.0f, 1.0f,   -1.0f,   0.5f, -0.5f,       2.0f,      3.0f,       -3.0f, 2.5f,
+      -2.5f, 1e-3f, -1e30f, 3.4e38f, 7.0f, 16777217.0f, kInfinity, -kInfinity, kNan,  0x1p-140f};
+  std::vector<float> left, right;
+  for (const float x : corners)
+    for (const float y : corners) left.push_back(x), right.push_back(y);
+  for (int i = 0; i < 4000; ++i) {
+    const float x =
+        std::exp(static_cast<float>(i % 177) - 87.0f) * (1 + static_cast<float>(i) * 1e-4f);
+    left.push_back(x), right.push_back(85.0f / std::log(x) * static_cast<float>(i % 41 - 20) / 20);
+  }
+  for (const Soc& soc : test_socs()) {
+    const auto output = run_binary(loopnest::pow, soc, left, right);
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      const float exact = std::pow(left[i], right[i]);
+      const std::string what = std::to_string(left[i]) + " to the " + std::to_string(right[i]);
+      if (std::isnan(exact) || std::isinf(exact)) {
+        EXPECT_EQ(std::isnan(output[i]), std::isnan(exact)) << what << ": " << output[i];
+        EXPECT_TRUE(std::isnan(exact) || output[i] == exact) << what << ": " << output[i];
+      } else {
+        EXPECT_EQ(std::signbit(output[i]), std::signbit(exact)) << what;
+        EXPECT_NEAR(output[i], exact, 4 * 0x1p-23 * std::fabs(exact) + 1e-37) << what;
+      }
     }
   }
 }

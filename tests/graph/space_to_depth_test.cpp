@@ -34,7 +34,7 @@ TEST(SpaceToDepth, TurnsStridesIntoChannels) {
     Ints kernel, pads;
   };
   const Case cases[] = {
-      // ResNet's stem, TensorFlow's pads for it, AlexNet's stem, pads that differ by axis.
+      // ResNet's stem, TensorFlow's pads for it, AlexNet's stem, pads that differ by axis, pads by name.
       {{"1,3,16,12", "1,5,8,6", "5,3,7,7", "strides = [2,2], pads = [3,3,3,3]"},
        {1, 12, 8, 6},
        {4, 4},
@@ -51,6 +51,10 @@ TEST(SpaceToDepth, TurnsStridesIntoChannels) {
        {1, 9, 4, 6},
        {3, 3},
        {1, 0, 1, 1}},
+      {{"1,3,16,16", "1,5,8,8", "5,3,7,7", "strides = [2,2], auto_pad = \"SAME_UPPER\""},
+       {1, 12, 8, 8},
+       {4, 4},
+       {1, 1, 2, 2}},
   };
   for (const Case& c : cases) {
     const Graph before = stem(c.before);
@@ -82,7 +86,6 @@ TEST(SpaceToDepth, LeavesOthersAlone) {
       {"1,5,16,16", "1,5,8,8", "5,5,7,7", "strides = [2,2], pads = [3,3,3,3]"},    // many channels
       {"1,4,16,16", "1,6,8,8", "6,2,7,7", "strides = [2,2], pads = [3,3,3,3], group = 2"},
       {"1,3,16,16", "1,5,8,8", "5,3,5,5", "strides = [2,2], pads = [4,4,4,4], dilations = [2,2]"},
-      {"1,3,16,16", "1,5,8,8", "5,3,7,7", "strides = [2,2], auto_pad = \"SAME_UPPER\""},
   };
   for (const Stem& c : cases) {
     Graph graph = stem(c);

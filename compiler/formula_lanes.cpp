@@ -1,0 +1,397 @@
+// See formula_lanes.h: one case per function.
+#include "compiler/formula_lanes.h"
+
+#include <limits>
+#include <map>
+
+#include "base/check.h"
+
+namespace aoe::compiler {
+namespace {
+
+using loopnest::Builder;
+using loopnest::int_splat;
+using loopnest::Mask;
+using loopnest::splat;
+using loopnest::Type;
+using loopnest::Vec;
+using reference::Fn;
+using reference::Formula;
+using reference::FormulaNode;
+using reference::is_signed;
+
+Type integer_lanes(DataType dtype) {
+  return size_bytes(dtype) == 8 ? Type::kInt64 : Type::kInt32;
+}
+
+Vec keep(Builder& builder, const Vec& value) {
+  return builder.get(builder.local(value));
+}
+
+Vec int_like(std::int64_t value, const Vec& like) {
+  return int_splat(value, like.lanes(), like.type());
+}
+
+Vec number_like(float value, const Vec& like) {
+  return splat(value, like.lanes());
+}
+
+/// Lanes are wider than integers of 8 and 16 bits: the bits that these do not have follow from their highest one.
+Vec wrapped(const Vec& x, DataType dtype) {
+  const std::size_t bits = size_bytes(dtype) * 8;
+  if (bits >= 32) return x;
+  const Vec low = bit_and(x, int_like((std::int64_t{1} << bits) - 1, x));
+  if (!is_signed(dtype)) return low;
+  const Vec sign = int_like(std::int64_t{1} << (bits - 1), x);
+  return bit_xor(low, sign) - sign;
+}
+
+/// Unsigned numbers of a lane's full width in the order of signed ones.
+Vec ordered(const Vec& x, DataType dtype) {
+  if (is_signed(dtype) || size_bytes(dtype) < 4) return x;
+  const bool is_wide = x.type() == Type::kInt64;
+  return bit_xor(x, int_like(is_wide ? std::numeric_limits<std::int64_t>::min()
+                                     : std::numeric_limits<std::int32_t>::min(),
+                             x));
+}
+
+Mask is_less(const Vec& a, const Vec& b, DataType dtype) {
+  return ordered(a, dtype) < ordered(b, dtype);
+}
+
+Vec remainder(const Vec& a, const Vec& b, bool is_signed) {
+  const Vec rest = a - int_divide(a, b, is_signed) * b;
+  return select(b == int_like(0, b), b, rest);
+}
+
+Vec shifted(Fn fn, const Vec& x, const Vec& distance, DataType dtype) {
+  const auto width = static_cast<std::int64_t>(size_bytes(dtype) * 8);
+  const Mask is_within = (!(distance < int_like(0, x))) & (distance < int_like(width, x));
+  const Vec moved = fn == Fn::kShiftLeft ? shift_left(x, distance) : shift_right(x, distance);
+  return select(is_within, moved, int_like(0, x));
+}
+
+class Emitter {
+ public:
+  Emitter(std::span<const std::optional<Lanes>> operands, int lanes)
+      : operands_(operands), lanes_(lanes) {}
+
+  Lanes emit(const Formula& formula) {
+    if (const auto known = values_.find(formula.get()); known != values_.end())
+      return known->second;
+    const Lanes made = make(*formula.get());
+    values_.emplace(formula.get(), made);
+    return made;
+  }
+
+ private:
+  Lanes make(const FormulaNode& node) {
+    switch (node.fn) {
+      case Fn::kOperand:
+        return operands_[static_cast<std::size_t>(node.operand)].value();
+      case Fn::kNumber:
+        return Lanes::number(node.type, node.number, lanes_);
+      case Fn::kLess:
+      case Fn::kLessEqual:
+      case Fn::kEqual:
+        return Lanes::truth(compare(node));
+      case Fn::kConvert:
+        return converted(emit(node.args[0]), node.type);
+      case Fn::kSaturate:
+        return saturated(emit(node.args[0]), node.type);
+      case Fn::kSelect:
+        return chosen(node);
+      default:
+        break;
+    }
+    if (node.type == DataType::kBool) return Lanes::truth(logic(node));
+    if (node.type == DataType::kFloat) return Lanes::floats(node.type, of_floats(node));
+    return Lanes::integers(node.type, wrapped(of_integers(node), node.type));
+  }
+
+  Vec float_arg(const FormulaNode& node, std::size_t i) { return emit(node.args[i]).as_floats(); }
+  Vec int_arg(const FormulaNode& node, std::size_t i) { return emit(node.args[i]).as_integers(); }
+  Mask truth_arg(const FormulaNode& node, std::size_t i) { return emit(node.args[i]).as_truth(); }
+
+  Mask compare(const FormulaNode& node) {
+    const DataType type = node.args[0].type();
+    if (type == DataType::kBool) {
+      AOE_CHECK(node.fn == Fn::kEqual, "bool is not ordered");
+      return !(truth_arg(node, 0) ^ truth_arg(node, 1));
+    }
+    const bool is_float = type == DataType::kFloat;
+    const Vec a = is_float ? float_arg(node, 0) : ordered(int_arg(node, 0), type);
+    const Vec b = is_float ? float_arg(node, 1) : ordered(int_arg(node, 1), type);
+    if (node.fn == Fn::kEqual) return a == b;
+    return node.fn == Fn::kLess ? a < b : a <= b;
+  }
+
+  Mask logic(const FormulaNode& node) {
+    const Mask a = truth_arg(node, 0);
+    if (node.fn == Fn::kNot) return !a;
+    const Mask b = truth_arg(node, 1);
+    AOE_CHECK(node.fn == Fn::kAnd || node.fn == Fn::kOr || node.fn == Fn::kXor, "not of bool");
+    return node.fn == Fn::kAnd ? a & b : node.fn == Fn::kOr ? a | b : a ^ b;
+  }
+
+  Lanes chosen(const FormulaNode& node) {
+    const Mask on = truth_arg(node, 0);
+    if (node.type == DataType::kBool)
+      return Lanes::truth((on & truth_arg(node, 1)) | ((!on) & truth_arg(node, 2)));
+    if (node.type == DataType::kFloat)
+      return Lanes::floats(node.type, select(on, float_arg(node, 1), float_arg(node, 2)));
+    return Lanes::integers(node.type, select(on, int_arg(node, 1), int_arg(node, 2)));
+  }
+
+  Lanes converted(const Lanes& from, DataType to) {
+    if (is_floating(to)) return Lanes::floats(to, from.as_floats());
+    if (to == DataType::kBool) return Lanes::truth(from.as_truth());
+    const bool is_from_float = is_floating(from.dtype());
+    if (is_from_float) {
+      // Integers wrap after 64 bits, which only uint32 needs more than 32 for.
+      const bool is_wide = size_bytes(to) == 8 || to == DataType::kUint32;
+      const Vec whole = convert(from.as_floats(), is_wide ? Type::kInt64 : Type::kInt32);
+      return Lanes::integers(to, wrapped(convert(whole, integer_lanes(to)), to));
+    }
+    const Vec lanes = convert(from.as_integers(), integer_lanes(to), is_signed(from.dtype()));
+    return Lanes::integers(to, wrapped(lanes, to));
+  }
+
+  /// Stays in float lanes until somebody wants integers: a store saturates as well.
+  Lanes saturated(const Lanes& from, DataType to) {
+    AOE_CHECK(size_bytes(to) <= 2, "saturation of more than float32 holds");
+    const Vec x = from.as_floats();
+    const auto bits = static_cast<int>(size_bytes(to) * 8);
+    const float low = is_signed(to) ? -static_cast<float>(1 << (bits - 1)) : 0;
+    const float high = low + static_cast<float>((1 << bits) - 1);
+    return Lanes::floats(to, min(max(x, number_like(low, x)), number_like(high, x)));
+  }
+
+  Vec of_floats(const FormulaNode& node) {
+    const Vec a = float_arg(node, 0);
+    if (node.args.size() == 1) return of_one(node.fn, a);
+    const Vec b = float_arg(node, 1);
+    switch (node.fn) {
+      case Fn::kAdd:
+        return a + b;
+      case Fn::kSub:
+        return a - b;
+      case Fn::kMul:
+        return a * b;
+      case Fn::kDiv:
+        return a / b;
+      case Fn::kRemainder:
+        return fmod(a, b);
+      case Fn::kMin:
+        return min(a, b);
+      case Fn::kMax:
+        return max(a, b);
+      case Fn::kFma:
+        return fma(a, b, float_arg(node, 2));
+      case Fn::kPow:
+        return pow(a, b);
+      default:
+        AOE_CHECK(false, "not a function of float32");
+    }
+  }
+
+  static Vec of_one(Fn fn, const Vec& x) {
+    switch (fn) {
+      case Fn::kNeg:
+        return -x;
+      case Fn::kAbs:
+        return abs(x);
+      case Fn::kSqrt:
+        return sqrt(x);
+      case Fn::kExp:
+        return exp(x);
+      case Fn::kExpm1:  // to 1e-7 absolute
+        return exp(x) - number_like(1, x);
+      case Fn::kLog:
+        return log(x);
+      case Fn::kLog1p:  // to 1e-7 absolute
+        return log(number_like(1, x) + x);
+      case Fn::kErf:
+        return erf(x);
+      case Fn::kFloor:
+        return floor(x);
+      case Fn::kRoundEven:
+        return round_even(x);
+      case Fn::kRoundToFloat16:
+        return low_f16(pair_f16(x));
+      default:
+        return of_angle(fn, x);
+    }
+  }
+
+  static Vec of_angle(Fn fn, const Vec& x) {
+    switch (fn) {
+      case Fn::kSin:
+        return sin(x);
+      case Fn::kCos:
+        return cos(x);
+      case Fn::kTan:
+        return tan(x);
+      case Fn::kAsin:
+        return asin(x);
+      case Fn::kAcos:
+        return acos(x);
+      case Fn::kAtan:
+        return atan(x);
+      case Fn::kSinh:
+        return sinh(x);
+      case Fn::kCosh:
+        return cosh(x);
+      case Fn::kTanh:
+        return tanh(x);
+      case Fn::kAsinh:
+        return asinh(x);
+      case Fn::kAcosh:
+        return acosh(x);
+      case Fn::kAtanh:
+        return atanh(x);
+      default:
+        AOE_CHECK(false, "not a function of float32");
+    }
+  }
+
+  /// Bits beyond those of the type may come out; the caller wraps.
+  Vec of_integers(const FormulaNode& node) {
+    const Vec a = int_arg(node, 0);
+    const bool is_signed_type = is_signed(node.type);
+    if (node.fn == Fn::kNeg) return -a;
+    if (node.fn == Fn::kNot) return bit_xor(a, int_like(-1, a));
+    if (node.fn == Fn::kAbs) return is_signed_type ? select(a < int_like(0, a), -a, a) : a;
+    const Vec b = int_arg(node, 1);
+    switch (node.fn) {
+      case Fn::kAdd:
+        return a + b;
+      case Fn::kSub:
+        return a - b;
+      case Fn::kMul:
+        return a * b;
+      case Fn::kDiv:
+        return int_divide(a, b, is_signed_type);
+      case Fn::kRemainder:
+        return remainder(a, b, is_signed_type);
+      case Fn::kMin:
+        return select(is_less(a, b, node.type), a, b);
+      case Fn::kMax:
+        return select(is_less(a, b, node.type), b, a);
+      case Fn::kAnd:
+        return bit_and(a, b);
+      case Fn::kOr:
+        return bit_or(a, b);
+      case Fn::kXor:
+        return bit_xor(a, b);
+      case Fn::kShiftLeft:
+      case Fn::kShiftRight:
+        return shifted(node.fn, a, b, node.type);
+      default:
+        AOE_CHECK(false, "not a function of integers");
+    }
+  }
+
+  std::span<const std::optional<Lanes>> operands_;
+  int lanes_;
+  std::map<const FormulaNode*, Lanes> values_;
+};
+
+}  // namespace
+
+struct Lanes::State {
+  DataType dtype;
+  int lanes = 1;
+  std::optional<Vec> floats = {}, integers = {};
+  std::optional<Mask> truth = {};
+  Load load = {};
+};
+
+Lanes::Lanes(State state) : state_(std::make_shared<State>(std::move(state))) {
+}
+
+Lanes Lanes::loaded(Builder& builder, DataType dtype, Load load) {
+  return Lanes({.dtype = dtype, .load = [&builder, load = std::move(load)](Type type) {
+                  return keep(builder, load(type));
+                }});
+}
+
+Lanes Lanes::number(DataType dtype, double number, int lanes) {
+  if (dtype == DataType::kBool || is_floating(dtype))
+    return floats(dtype, splat(static_cast<float>(number), lanes));
+  return integers(dtype, int_splat(static_cast<std::int64_t>(number), lanes, integer_lanes(dtype)));
+}
+
+Lanes Lanes::floats(DataType dtype, Vec vec) {
+  return Lanes({.dtype = dtype, .lanes = vec.lanes(), .floats = vec});
+}
+
+Lanes Lanes::integers(DataType dtype, Vec vec) {
+  return Lanes({.dtype = dtype, .lanes = vec.lanes(), .integers = vec});
+}
+
+Lanes Lanes::truth(Mask mask) {
+  return Lanes({.dtype = DataType::kBool, .lanes = mask.e->lanes, .truth = mask});
+}
+
+DataType Lanes::dtype() const {
+  return state_->dtype;
+}
+
+Vec Lanes::as_floats() const {
+  State& s = *state_;
+  if (s.floats) return *s.floats;
+  if (s.integers)
+    s.floats = convert(*s.integers, Type::kFloat, is_signed(s.dtype));
+  else if (s.truth)
+    s.floats = select(*s.truth, splat(1, s.lanes), splat(0, s.lanes));
+  else
+    s.floats = s.load(Type::kFloat);
+  return *s.floats;
+}
+
+Vec Lanes::as_integers() const {
+  State& s = *state_;
+  if (s.integers) return *s.integers;
+  const Type type = integer_lanes(s.dtype);
+  if (s.floats)
+    s.integers = convert(*s.floats, type);
+  else if (s.truth)
+    s.integers = select(*s.truth, int_splat(1, s.lanes, type), int_splat(0, s.lanes, type));
+  else
+    s.integers = s.load(type);
+  return *s.integers;
+}
+
+Mask Lanes::as_truth() const {
+  State& s = *state_;
+  if (s.truth) return *s.truth;
+  if (s.floats || is_floating(s.dtype)) {
+    const Vec x = as_floats();
+    s.truth = !(x == number_like(0, x));
+  } else {
+    const Vec x = as_integers();
+    s.truth = !(x == int_like(0, x));
+  }
+  return *s.truth;
+}
+
+Vec Lanes::stored() const {
+  const bool is_integral = is_integer(state_->dtype);
+  return is_integral && !state_->floats ? as_integers() : as_floats();
+}
+
+Lanes Lanes::kept(Builder& builder) const {
+  const State& s = *state_;
+  const bool is_loaded = !s.integers && !s.truth && !s.floats;
+  if (s.truth || is_loaded) return *this;  // loads keep what they load
+  if (s.integers) return integers(s.dtype, keep(builder, *s.integers));
+  return floats(s.dtype, keep(builder, as_floats()));
+}
+
+Lanes emit_formula(const Formula& formula, std::span<const std::optional<Lanes>> operands,
+                   int lanes) {
+  return Emitter(operands, lanes).emit(formula);
+}
+
+}  // namespace aoe::compiler

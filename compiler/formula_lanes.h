@@ -1,0 +1,48 @@
+// Formulas of operators as vectors of the loop-nest language.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "compiler/loopnest/loopnest.h"
+#include "reference/formula.h"
+
+namespace aoe::compiler {
+
+/// Elements of one type while code is emitted for them: as float32 lanes, as integer lanes or as a mask, whatever they
+/// are asked for as, each made or loaded once. Integers of 8 and 16 bits and bool pass through float32 lanes unchanged.
+class Lanes {
+ public:
+  /// Reads the elements from memory as lanes of a type.
+  using Load = std::function<loopnest::Vec(loopnest::Type)>;
+
+  static Lanes loaded(loopnest::Builder& builder, DataType dtype, Load load);
+  static Lanes number(DataType dtype, double number, int lanes);
+  /// Float lanes that hold elements of the type.
+  static Lanes floats(DataType dtype, loopnest::Vec vec);
+  static Lanes integers(DataType dtype, loopnest::Vec vec);
+  static Lanes truth(loopnest::Mask mask);
+
+  DataType dtype() const;
+  loopnest::Vec as_floats() const;
+  /// int64 lanes for integers of 64 bits, else int32 lanes.
+  loopnest::Vec as_integers() const;
+  loopnest::Mask as_truth() const;
+  /// What a store to memory of the type takes.
+  loopnest::Vec stored() const;
+  /// Computed here, and kept in registers for whoever reads them later. A mask is computed where it is used.
+  Lanes kept(loopnest::Builder& builder) const;
+
+ private:
+  struct State;
+  explicit Lanes(State state);
+  std::shared_ptr<State> state_;
+};
+
+/// Emits a formula that vector_form() gave.
+Lanes emit_formula(const reference::Formula& formula,
+                   std::span<const std::optional<Lanes>> operands, int lanes);
+
+}  // namespace aoe::compiler
