@@ -158,7 +158,7 @@ void fill(const Tensor& tensor, std::mt19937& random) {
 class Runner {
  public:
   Runner(const Task& task, const Candidate& candidate, const Soc& soc) : task_(task) {
-    Kernel kernel = candidate.impl->build(task, candidate.format, candidate.schedule, soc);
+    Kernel kernel = candidate.impl->plan(task, candidate.format, soc)->build(candidate.schedule);
     AOE_CHECK(kernel.kind == KernelKind::kJit || kernel.kind == KernelKind::kOneDnn,
               "neither generated nor library code");
     const auto started = std::chrono::steady_clock::now();
@@ -291,7 +291,7 @@ struct Line {
 
 void bench(const Task& task, const Candidate& base, const Options& options, const Soc& soc,
            double peak) {
-  const ScheduleSpace space = base.impl->space(task, base.format, soc);
+  const std::unique_ptr<Plan> plan = base.impl->plan(task, base.format, soc);
   std::vector<Schedule> schedules = {base.schedule};
   for (const std::string& part : split(options.schedule, ',')) {
     const auto at = part.find('=');
@@ -300,9 +300,9 @@ void bench(const Task& task, const Candidate& base, const Options& options, cons
   std::mt19937 random(3);
   for (int i = 0, tries = 0; i < options.search && tries < 100 * options.search; ++tries) {
     Schedule sample;
-    for (const ScheduleAxis& axis : space.axes)
+    for (const ScheduleAxis& axis : plan->axes())
       sample[axis.name] = axis.values[random() % axis.values.size()];
-    if (space.is_legal && !space.is_legal(sample)) continue;
+    if (!plan->is_legal(sample)) continue;
     schedules.push_back(sample);
     ++i;
   }
@@ -311,10 +311,8 @@ void bench(const Task& task, const Candidate& base, const Options& options, cons
     Candidate candidate = base;
     candidate.schedule = schedules[i];
     if (options.assembly) {
-      for (const loopnest::Function& stage :
-           candidate.impl->build(task, candidate.format, candidate.schedule, soc).stages) {
+      for (const loopnest::Function& stage : plan->build(candidate.schedule).stages)
         std::printf("%s", loopnest::assembly(stage, soc).c_str());
-      }
     }
     Runner runner(task, candidate, soc);
     if (options.check) {
@@ -328,7 +326,7 @@ void bench(const Task& task, const Candidate& base, const Options& options, cons
           "  %-17s %-13s %10.1f us %8.1f GFLOP/s %5.1f%%  estimate %8.1f us compile %5.1f ms  %s\n",
           std::string(base.impl->name()).c_str(), base.format.name.c_str(), lines[0].ns / 1e3,
           flops(task) / lines[0].ns, 100 * flops(task) / lines[0].ns / peak,
-          base.impl->estimate_ns(task, base.format, soc) / 1e3, runner.compile_ms,
+          plan->estimate_ns(plan->heuristic()) / 1e3, runner.compile_ms,
           text_of(candidate.schedule).c_str());
       std::fflush(stdout);
     }

@@ -123,7 +123,7 @@ class SearchBench {
     Subject subject{.text = text, .task = compiler::parse_shape_line(text).task};
     subject.heuristics = compiler::default_candidates(subject.task, soc_);
     const auto estimate = [&](const Candidate& c) {
-      return c.impl->estimate_ns(subject.task, c.format, soc_);
+      return c.impl->plan(subject.task, c.format, soc_)->estimate_ns(c.schedule);
     };
     std::ranges::stable_sort(subject.heuristics, {}, estimate);
     subject.default_candidate = subject.heuristics.front();
@@ -200,8 +200,8 @@ class SearchBench {
     std::uniform_int_distribution<std::size_t> any(0, subject.heuristics.size() - 1);
     while (static_cast<int>(candidates.size()) < options_.trials) {
       Candidate candidate = subject.heuristics[any(random)];
-      const auto space = candidate.impl->space(subject.task, candidate.format, soc_);
-      if (auto schedule = draw(space, random)) candidate.schedule = std::move(*schedule);
+      const auto plan = candidate.impl->plan(subject.task, candidate.format, soc_);
+      if (auto schedule = draw(*plan, random)) candidate.schedule = std::move(*schedule);
       candidates.push_back(std::move(candidate));
     }
     std::vector<Trial> trials;

@@ -19,18 +19,17 @@ const FormatChoice* find_format(const std::vector<FormatChoice>& choices, const 
 }
 
 /// "No" when the stored Schedule is not a point of today's space.
-Result<void> check_schedule(const ScheduleSpace& space, const Schedule& schedule) {
-  for (const ScheduleAxis& axis : space.axes) {
+Result<void> check_schedule(const Plan& plan, const Schedule& schedule) {
+  for (const ScheduleAxis& axis : plan.axes()) {
     const auto at = schedule.find(axis.name);
     if (at == schedule.end()) return Unexpected("the stored Schedule lacks axis " + axis.name);
     if (std::find(axis.values.begin(), axis.values.end(), at->second) == axis.values.end())
       return Unexpected(axis.name + "=" + std::to_string(at->second) + " is no value of the axis");
   }
-  if (schedule.size() != space.axes.size())
+  if (schedule.size() != plan.axes().size())
     return Unexpected("the stored Schedule has " + std::to_string(schedule.size()) +
-                      " axes, the Impl has " + std::to_string(space.axes.size()));
-  if (space.is_legal && !space.is_legal(schedule))
-    return Unexpected("the stored Schedule is not legal");
+                      " axes, the Impl has " + std::to_string(plan.axes().size()));
+  if (!plan.is_legal(schedule)) return Unexpected("the stored Schedule is not legal");
   return {};
 }
 
@@ -67,6 +66,29 @@ Result<void> takes(const Impl& impl, const Task& task, const Soc& soc) {
 }
 
 }  // namespace
+
+Plan::Plan(const Task& task, const FormatChoice& format, const Soc& soc,
+           std::vector<ScheduleAxis> axes)
+    : task_(task), format_(format), soc_(soc), axes_(std::move(axes)) {
+}
+
+const Schedule& Plan::heuristic() const {
+  std::call_once(searched_, [this] { heuristic_ = search(); });
+  return heuristic_;
+}
+
+std::vector<FormatChoice> Impl::formats(const Task& task, const Soc&) const {
+  return {dense_format(task)};
+}
+
+int version_with(int version, std::initializer_list<UsedImpl> used) {
+  for (const UsedImpl& each : used) {
+    const Impl* impl = impls().find(each.name);
+    AOE_CHECK(impl != nullptr, "there is no Impl " + std::string(each.name));
+    version += impl->version() - each.version;
+  }
+  return version;
+}
 
 void ImplRegistry::add(std::unique_ptr<Impl> impl) {
   const auto at = std::lower_bound(
@@ -119,7 +141,7 @@ Result<Candidate> candidate_of(const bank::Strategy& strategy, const Task& task,
   const FormatChoice* format = find_format(choices, strategy.format);
   if (format == nullptr)
     return Unexpected(strategy.impl + " has no Format " + strategy.format + " for this task");
-  const Result<void> legal = check_schedule(impl->space(task, *format, soc), strategy.schedule);
+  const Result<void> legal = check_schedule(*impl->plan(task, *format, soc), strategy.schedule);
   if (!legal) return Unexpected(legal.error());
   return Candidate{impl, *format, strategy.schedule};
 }
@@ -133,11 +155,21 @@ std::vector<Candidate> default_candidates(const Task& task, const Soc& soc) {
       continue;
     }
     for (FormatChoice& format : impl->formats(task, soc)) {
-      Schedule schedule = impl->space(task, format, soc).heuristic;
+      Schedule schedule = impl->plan(task, format, soc)->heuristic();
       candidates.push_back({impl, std::move(format), std::move(schedule)});
     }
   }
   return candidates;
+}
+
+FormatChoice dense_format(const Task& task) {
+  FormatChoice choice{.name = "ND"};
+  for (const TaskInput& input : task.inputs)
+    choice.inputs.push_back(input.is_present() ? Format::kND : Format::kUndefined);
+  for (const TensorDesc& output : task.outputs)
+    choice.outputs.push_back(output.dtype == DataType::kUndefined ? Format::kUndefined
+                                                                  : Format::kND);
+  return choice;
 }
 
 TensorDesc with_format(const TensorDesc& desc, Format format, const Soc& soc) {

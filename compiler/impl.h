@@ -1,13 +1,14 @@
 // Impl: an algorithm or library that can carry an op out. One file per Impl in compiler/impls/, found by its
 // `void register_<file stem>(ImplRegistry&)`; adding one touches no other file.
 //
-// An Impl is stateless and thread-safe. It answers five questions about a Task on a Soc: can you (and if not, why not),
-// in which Formats, with which Schedules, what does the cost model need to know, and: build it.
+// An Impl is stateless and thread-safe. It says of a Task on a Soc whether it can carry it out (and if not, why not), in
+// which Formats, and makes a Plan for one of them: the Schedules there are, the best by default, what each costs, the kernel.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
@@ -36,13 +37,6 @@ struct FormatChoice {
 struct ScheduleAxis {
   std::string name;
   std::vector<std::int64_t> values;
-};
-
-/// The space of Schedules: the product of the axes without what `is_legal` rejects.
-struct ScheduleSpace {
-  std::vector<ScheduleAxis> axes;
-  std::function<bool(const Schedule&)> is_legal;  ///< empty: everything is
-  Schedule heuristic;  ///< the default: what an untuned compile uses; always legal
 };
 
 /// A constant the kernel reads, laid out by the Impl: packed weights, transformed filters, fused bias.
@@ -80,6 +74,43 @@ struct Kernel {
 /// Numbers for the cost model; same names for all candidates of one Impl.
 using Features = std::vector<std::pair<std::string, double>>;
 
+/// What an Impl says about one task in one Format on one Soc, which it looks at once: which Schedules there are, what each
+/// costs, and the kernel. Thread-safe.
+class Plan {
+ public:
+  Plan(const Task& task, const FormatChoice& format, const Soc& soc,
+       std::vector<ScheduleAxis> axes = {});
+  virtual ~Plan() = default;
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+
+  /// The space of Schedules: the product of the axes without what is not legal.
+  const std::vector<ScheduleAxis>& axes() const { return axes_; }
+  virtual bool is_legal(const Schedule&) const { return true; }
+  /// The default: what an untuned compile uses; always legal. The first call searches for it.
+  const Schedule& heuristic() const;
+  /// What the cost model needs to know.
+  virtual Features features(const Schedule& schedule) const = 0;
+  /// Expected time in nanoseconds, from flops and bytes: of the heuristic it ranks Impls for untuned compiles.
+  virtual double estimate_ns(const Schedule& schedule) const = 0;
+  virtual Kernel build(const Schedule& schedule) const = 0;
+
+ protected:
+  const Task& task() const { return task_; }
+  const FormatChoice& format() const { return format_; }
+  const Soc& soc() const { return soc_; }
+
+ private:
+  virtual Schedule search() const { return {}; }
+
+  Task task_;
+  FormatChoice format_;
+  Soc soc_;
+  std::vector<ScheduleAxis> axes_;
+  mutable std::once_flag searched_;
+  mutable Schedule heuristic_;
+};
+
 class Impl {
  public:
   virtual ~Impl() = default;
@@ -88,17 +119,21 @@ class Impl {
   virtual int version() const { return 1; }
   /// "No" says why with the value and the limit: "3 channels, needs at least 8".
   virtual Result<void> supports(const Task& task, const Soc& soc) const = 0;
-  /// At least one when supported.
-  virtual std::vector<FormatChoice> formats(const Task& task, const Soc& soc) const = 0;
-  virtual ScheduleSpace space(const Task& task, const FormatChoice& format,
-                              const Soc& soc) const = 0;
-  virtual Features features(const Task& task, const FormatChoice& format, const Schedule& schedule,
-                            const Soc& soc) const = 0;
-  /// Expected time of the heuristic Schedule in nanoseconds, from flops and bytes: ranks Impls for untuned compiles.
-  virtual double estimate_ns(const Task& task, const FormatChoice& format,
-                             const Soc& soc) const = 0;
-  virtual Kernel build(const Task& task, const FormatChoice& format, const Schedule& schedule,
-                       const Soc& soc) const = 0;
+  /// At least one when supported: plain row-major arrays, where an Impl does not say.
+  virtual std::vector<FormatChoice> formats(const Task& task, const Soc& soc) const;
+  /// Of a task that it supports, in one of its Formats.
+  virtual std::unique_ptr<Plan> plan(const Task& task, const FormatChoice& format,
+                                     const Soc& soc) const = 0;
+};
+
+/// An Impl whose Plans are made of nothing but what it is asked about.
+template <typename MadePlan>
+class ImplBy : public Impl {
+ public:
+  std::unique_ptr<Plan> plan(const Task& task, const FormatChoice& format,
+                             const Soc& soc) const final {
+    return std::make_unique<MadePlan>(task, format, soc);
+  }
 };
 
 class ImplRegistry {
@@ -125,11 +160,22 @@ bank::Strategy strategy_of(const Candidate& candidate);
 /// The candidate a stored strategy stands for; "no" when the Impl is gone, has another version, or refuses the task.
 Result<Candidate> candidate_of(const bank::Strategy& strategy, const Task& task, const Soc& soc);
 
+/// The version of an Impl whose kernels are made of others': `version`, which it had when they had theirs, and one more for
+/// each that they have had since.
+struct UsedImpl {
+  std::string_view name;
+  int version = 1;
+};
+int version_with(int version, std::initializer_list<UsedImpl> used);
+
 /// Every (Impl, FormatChoice) that supports the task, each with its heuristic Schedule; logs refusals at debug level.
 std::vector<Candidate> default_candidates(const Task& task, const Soc& soc);
 
 /// The tensor description a kernel sees: `desc` stored in `format` on this Soc (sets c0).
 TensorDesc with_format(const TensorDesc& desc, Format format, const Soc& soc);
+
+/// All tensors that are there as plain row-major arrays.
+FormatChoice dense_format(const Task& task);
 
 /// What a copy reads and writes, blocks of channels padded: 3 channels in NC1HWC0 are 16.
 struct Traffic {

@@ -44,7 +44,8 @@ std::vector<NodeOption> from_defaults(const Task& task, const Soc& soc) {
   std::vector<NodeOption> found;
   if (task.is_static()) {
     for (Candidate& candidate : default_candidates(task, soc)) {
-      const double time_ns = candidate.impl->estimate_ns(task, candidate.format, soc);
+      const double time_ns =
+          candidate.impl->plan(task, candidate.format, soc)->estimate_ns(candidate.schedule);
       add_option(found, {std::move(candidate), time_ns});
     }
     return found;

@@ -79,8 +79,8 @@ class OmBuilder {
   Kernel build_kernel(const LoweredStep& step) const {
     if (step.candidate.impl == nullptr)
       return {.kind = KernelKind::kNone, .sharing = {.offsets = {0}}};
-    return step.candidate.impl->build(step.task, step.candidate.format, step.candidate.schedule,
-                                      options_.soc);
+    return step.candidate.impl->plan(step.task, step.candidate.format, options_.soc)
+        ->build(step.candidate.schedule);
   }
 
   void add_tensors() {

@@ -6,18 +6,35 @@
 
 namespace aoe::compiler {
 
-class SharingImpl : public Impl {
+class SharingPlan final : public Plan {
  public:
-  ScheduleSpace space(const Task&, const FormatChoice&, const Soc&) const final { return {}; }
-  Features features(const Task&, const FormatChoice&, const Schedule&, const Soc&) const final {
-    return {};
-  }
-  double estimate_ns(const Task&, const FormatChoice&, const Soc&) const final {
+  SharingPlan(const Task& task, const FormatChoice& format, const Soc& soc, Kernel::Sharing sharing)
+      : Plan(task, format, soc), sharing_(std::move(sharing)) {}
+
+  Features features(const Schedule&) const override { return {}; }
+  double estimate_ns(const Schedule&) const override {
     constexpr double kNoTimeNs = 1;
     return kNoTimeNs;
   }
+  Kernel build(const Schedule&) const override {
+    return {.kind = KernelKind::kNone, .sharing = sharing_};
+  }
+
+ private:
+  Kernel::Sharing sharing_;
+};
+
+class SharingImpl : public Impl {
+ public:
+  std::unique_ptr<Plan> plan(const Task& task, const FormatChoice& format,
+                             const Soc& soc) const final {
+    return std::make_unique<SharingPlan>(task, format, soc, sharing(task, format, soc));
+  }
 
  protected:
+  virtual Kernel::Sharing sharing(const Task& task, const FormatChoice& format,
+                                  const Soc& soc) const = 0;
+
   /// Input 0 and all its pieces in one Format; the other inputs say where to cut.
   static FormatChoice pieces_in(const Task& task, Format format) {
     FormatChoice choice{.name = std::string(aoe::name(format)),

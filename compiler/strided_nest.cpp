@@ -111,6 +111,16 @@ std::vector<std::int64_t> blocks_up_to(std::int64_t extent) {
   return values;
 }
 
+TilingAxes<NestTiling> nest_axes(const StridedNest& nest, const Soc& soc,
+                                 const TilingAxes<NestTiling>::Axis& in_flight) {
+  std::vector<std::int64_t> inner = {0};
+  for (std::int64_t block = 16 * soc.vector_lanes; block < nest.inner(); block *= 4)
+    inner.push_back(block);
+  return {{"row_block", &NestTiling::row_block, blocks_up_to(nest.rows())},
+          {"inner_block", &NestTiling::inner_block, inner},
+          in_flight};
+}
+
 }  // namespace
 
 void StridedNest::collapse(std::size_t keep) {
@@ -160,57 +170,63 @@ void emit_nest(Builder& builder, const StridedNest& nest, const NestTiling& tili
   Emitter(builder, nest, tiling, body).run(p);
 }
 
-ScheduleSpace nest_space(const StridedNest& nest, const Soc& soc, std::int64_t cost) {
-  const std::int64_t good_elements = std::max<std::int64_t>(1, kGoodElements / cost);
-  ScheduleSpace space;
-  std::vector<std::int64_t> inner = {0};
-  for (std::int64_t block = 16 * soc.vector_lanes; block < nest.inner(); block *= 4)
-    inner.push_back(block);
-  space.axes = {
-      {"row_block", blocks_up_to(nest.rows())}, {"inner_block", inner}, {"unroll", {1, 2, 4}}};
-  // The largest blocks of which every thread still gets four.
-  const std::int64_t wanted = std::int64_t{4} * soc.threads;
-  Schedule best = {
-      {"row_block", 1}, {"inner_block", inner.size() > 1 ? inner[1] : 0}, {"unroll", 2}};
+NestPlan::NestPlan(const Task& task, const FormatChoice& format, const Soc& soc,
+                   const StridedNest& nest, int lanes, std::int64_t cost, const InFlight& in_flight)
+    : Plan(task, format, soc, nest_axes(nest, soc, in_flight.axis).schedule_axes()),
+      nest_(nest),
+      lanes_(lanes),
+      cost_(cost),
+      axes_(nest_axes(nest, soc, in_flight.axis)) {
+  start_.*in_flight.axis.field = in_flight.by_default;
+}
+
+NestTiling NestPlan::tiling(const Schedule& schedule) const {
+  NestTiling tiling = axes_.tiling(schedule);
+  tiling.lanes = lanes_;
+  return tiling;
+}
+
+void NestPlan::emit(Builder& builder, const NestTiling& tiling,
+                    const std::function<void(const NestPosition&)>& body) const {
+  builder.parallel(parallel_extent(nest_, tiling),
+                   [&](Int p) { emit_nest(builder, nest_, tiling, p, body); });
+}
+
+/// The largest blocks of which every thread still gets four.
+Schedule NestPlan::search() const {
+  using T = NestTiling;
+  const std::int64_t good_elements = std::max<std::int64_t>(1, kGoodElements / cost_);
+  const std::int64_t wanted = std::int64_t{4} * soc().threads;
+  const std::vector<std::int64_t>& inner = axes_.values(&T::inner_block);
+  T best = start_;
+  if (inner.size() > 1) best.inner_block = inner[1];
   std::int64_t best_elements = 0;
-  for (const std::int64_t row_block : space.axes[0].values) {
-    for (const std::int64_t inner_block : inner) {
-      const Schedule schedule = {
-          {"row_block", row_block}, {"inner_block", inner_block}, {"unroll", 2}};
-      const NestTiling tiling = nest_tiling(schedule, soc);
-      const std::int64_t elements =
-          row_block * (inner_block == 0 ? nest.inner() : std::min(inner_block, nest.inner()));
-      if (parallel_extent(nest, tiling) < wanted && elements > good_elements / 16) continue;
-      if (elements > best_elements && (elements <= 4 * good_elements || best_elements == 0)) {
-        best = schedule;
-        best_elements = elements;
-      }
+  for (const T& t : axes_.all(start_, {&T::row_block, &T::inner_block})) {
+    const std::int64_t elements =
+        t.row_block * (t.inner_block == 0 ? nest_.inner() : std::min(t.inner_block, nest_.inner()));
+    if (parallel_extent(nest_, t) < wanted && elements > good_elements / 16) continue;
+    if (elements > best_elements && (elements <= 4 * good_elements || best_elements == 0)) {
+      best = t;
+      best_elements = elements;
     }
   }
-  space.heuristic = best;
-  return space;
+  return axes_.schedule(best);
 }
 
-NestTiling nest_tiling(const Schedule& schedule, const Soc& soc) {
-  return {.lanes = soc.vector_lanes,
-          .unroll = schedule.at("unroll"),
-          .row_block = schedule.at("row_block"),
-          .inner_block = schedule.at("inner_block")};
-}
-
-Features nest_features(const StridedNest& nest, const NestTiling& tiling, const Soc& soc) {
-  const std::int64_t iterations = parallel_extent(nest, tiling);
-  const auto elements = static_cast<double>(element_count(nest.extents));
-  const std::int64_t vectors = ceil_div(nest.inner(), tiling.lanes);
-  return {
-      {"elements", elements},
-      {"inner", static_cast<double>(nest.inner())},
-      {"lane_use", static_cast<double>(nest.inner()) / static_cast<double>(vectors * tiling.lanes)},
-      {"unroll", static_cast<double>(tiling.unroll)},
-      {"iterations", static_cast<double>(iterations)},
-      {"elements_per_iteration",
-       elements / static_cast<double>(std::max<std::int64_t>(1, iterations))},
-      {"balance", parallel_balance(soc, std::max<std::int64_t>(1, iterations))}};
+Features NestPlan::features(const Schedule& schedule) const {
+  const NestTiling tiling = this->tiling(schedule);
+  const std::int64_t iterations = parallel_extent(nest_, tiling);
+  const auto elements = static_cast<double>(element_count(nest_.extents));
+  const std::int64_t vectors = ceil_div(nest_.inner(), tiling.lanes);
+  return {{"elements", elements},
+          {"inner", static_cast<double>(nest_.inner())},
+          {"lane_use",
+           static_cast<double>(nest_.inner()) / static_cast<double>(vectors * tiling.lanes)},
+          {"unroll", static_cast<double>(tiling.unroll)},
+          {"iterations", static_cast<double>(iterations)},
+          {"elements_per_iteration",
+           elements / static_cast<double>(std::max<std::int64_t>(1, iterations))},
+          {"balance", parallel_balance(soc(), std::max<std::int64_t>(1, iterations))}};
 }
 
 }  // namespace aoe::compiler

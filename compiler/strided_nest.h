@@ -13,6 +13,7 @@
 
 #include "compiler/impl.h"
 #include "compiler/loopnest/loopnest.h"
+#include "compiler/tiling_axes.h"
 
 namespace aoe::compiler {
 
@@ -35,6 +36,7 @@ struct NestTiling {
   std::int64_t row_block = 1;  ///< rows per parallel iteration
   std::int64_t inner_block =
       0;  ///< elements of a row per parallel iteration, whole loop iterations; 0: whole rows
+  std::int64_t accumulators = 1;  ///< where a row is one result: vectors in flight per pass over it
 };
 
 /// Where a vector stands.
@@ -50,11 +52,42 @@ std::int64_t parallel_extent(const StridedNest& nest, const NestTiling& tiling);
 void emit_nest(loopnest::Builder& builder, const StridedNest& nest, const NestTiling& tiling,
                loopnest::Int p, const std::function<void(const NestPosition&)>& body);
 
-/// Axes "row_block", "inner_block" and "unroll", with a heuristic that gives every thread several
-/// iterations of a few thousand operations. `cost` counts the operations of one element.
-ScheduleSpace nest_space(const StridedNest& nest, const Soc& soc, std::int64_t cost = 1);
-NestTiling nest_tiling(const Schedule& schedule, const Soc& soc);
-/// For the cost model.
-Features nest_features(const StridedNest& nest, const NestTiling& tiling, const Soc& soc);
+/// A Plan whose Schedules are tilings of one nest: how many rows and which part of a row an iteration takes, and what it has
+/// in flight.
+class NestPlan : public Plan {
+ public:
+  Features features(const Schedule& schedule) const override;
+
+ protected:
+  /// The last axis, and its value by default.
+  struct InFlight {
+    TilingAxes<NestTiling>::Axis axis;
+    std::int64_t by_default;
+  };
+  static InFlight unrolled() { return {{"unroll", &NestTiling::unroll, {1, 2, 4}}, 2}; }
+  static InFlight accumulated() {
+    return {{"accumulators", &NestTiling::accumulators, {1, 2, 4, 8}}, 4};
+  }
+
+  /// `lanes` is 1 where vectors run along what the nest takes for one element. `cost` counts the operations of an element:
+  /// by default every thread gets several iterations of a few thousand operations.
+  NestPlan(const Task& task, const FormatChoice& format, const Soc& soc, const StridedNest& nest,
+           int lanes, std::int64_t cost = 1, const InFlight& in_flight = unrolled());
+
+  const StridedNest& nest() const { return nest_; }
+  virtual NestTiling tiling(const Schedule& schedule) const;
+  /// Emits the whole nest.
+  void emit(loopnest::Builder& builder, const NestTiling& tiling,
+            const std::function<void(const NestPosition&)>& body) const;
+
+ private:
+  Schedule search() const final;
+
+  StridedNest nest_;
+  int lanes_;
+  std::int64_t cost_;
+  NestTiling start_;
+  TilingAxes<NestTiling> axes_;
+};
 
 }  // namespace aoe::compiler

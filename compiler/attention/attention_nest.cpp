@@ -1,4 +1,4 @@
-// Writes the loop nest of attention for one AttentionPlan.
+// Writes the loop nest of attention for one AttentionCut.
 #include "compiler/attention/attention_nest.h"
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 
 #include "compiler/gemm/gemm_nest.h"
 #include "compiler/kernel_buffers.h"
+#include "compiler/register_block.h"
 
 namespace aoe::compiler {
 namespace {
@@ -23,8 +24,8 @@ constexpr float kLowest = std::numeric_limits<float>::lowest();
 
 class AttentionNest {
  public:
-  AttentionNest(const Task& task, const AttentionPlan& plan)
-      : plan_(plan), s_(plan.shape()), t_(plan.tiling()), lanes_(plan.lanes()) {
+  AttentionNest(const Task& task, const AttentionCut& cut)
+      : cut_(cut), s_(cut.shape()), t_(cut.tiling()), lanes_(cut.lanes()) {
     std::vector<std::size_t> place(task.inputs.size());
     for (std::size_t i = 0; i < task.inputs.size(); ++i) {
       if (!task.inputs[i].constant) continue;
@@ -40,14 +41,14 @@ class AttentionNest {
     value_ = {input(2), s_.value};
     if (has_mask(task)) mask_ = {input(3), s_.mask};
     output_ = {buffers.outputs[0], s_.output};
-    queries_ = builder_.scratch("queries", padded(s_.depth) * plan.tile_rows());
-    scores_ = builder_.scratch("scores", padded(plan.keys_per_block()) * plan.tile_rows());
-    factors_ = builder_.scratch("factors", plan.tile_rows());
-    inverses_ = builder_.scratch("inverses", plan.tile_rows());
+    queries_ = builder_.scratch("queries", padded(s_.depth) * cut.tile_rows());
+    scores_ = builder_.scratch("scores", padded(cut.keys_per_block()) * cut.tile_rows());
+    factors_ = builder_.scratch("factors", cut.tile_rows());
+    inverses_ = builder_.scratch("inverses", cut.tile_rows());
   }
 
   Kernel build() {
-    builder_.parallel(plan_.parallel_extent(), [&](Int iteration) { write_iteration(iteration); });
+    builder_.parallel(cut_.parallel_extent(), [&](Int iteration) { write_iteration(iteration); });
     return jit_kernel(builder_.finish(), std::move(constants_));
   }
 
@@ -71,7 +72,7 @@ class AttentionNest {
   std::int64_t padded(std::int64_t columns) const {
     return (columns + lanes_ - 1) / lanes_ * lanes_;
   }
-  std::int64_t width() const { return plan_.tile_rows(); }
+  std::int64_t width() const { return cut_.tile_rows(); }
 
   Int element(const Matrices& m, Int batch, Int row, Int column) const {
     Int offset = m.view.offset;
@@ -96,14 +97,14 @@ class AttentionNest {
   }
 
   void write_iteration(Int iteration) {
-    const Int batch = iteration / plan_.tiles(), tile = iteration % plan_.tiles();
+    const Int batch = iteration / cut_.tiles(), tile = iteration % cut_.tiles();
     const auto write = [&](std::int64_t rows) {
       write_tile({batch, tile * width(), rows, (rows + lanes_ - 1) / lanes_});
     };
-    if (plan_.rest_rows() == 0) return write(width());
-    if (plan_.full_tiles() == 0) return write(plan_.rest_rows());
+    if (cut_.rest_rows() == 0) return write(width());
+    if (cut_.full_tiles() == 0) return write(cut_.rest_rows());
     builder_.if_(
-        tile < plan_.full_tiles(), [&] { write(width()); }, [&] { write(plan_.rest_rows()); });
+        tile < cut_.full_tiles(), [&] { write(width()); }, [&] { write(cut_.rest_rows()); });
   }
 
   void write_tile(Tile tile) {
@@ -113,8 +114,8 @@ class AttentionNest {
       tile.maxima.push_back(builder_.local(splat(kLowest)));
       tile.sums.push_back(builder_.local(splat(0)));
     }
-    const std::int64_t step = plan_.keys_per_block();
-    if (plan_.blocks() == 1) return write_block(tile, {0, s_.keys});
+    const std::int64_t step = cut_.keys_per_block();
+    if (cut_.blocks() == 1) return write_block(tile, {0, s_.keys});
     builder_.loop("block", 0, s_.keys, step, [&](Int begin) {
       write_block(tile, {begin, min(begin + step, Int(s_.keys))});
     });
@@ -126,7 +127,7 @@ class AttentionNest {
       previous.push_back(builder_.local(builder_.get(largest)));
     if (mask_ && mask_->view.row != 0) write_transposed(tile, *mask_, block, scores_, 1);
     write_scores(tile, block);
-    if (plan_.blocks() > 1) write_rescaling(tile, previous);
+    if (cut_.blocks() > 1) write_rescaling(tile, previous);
     write_weights(tile, block);
     for (const BlockRun& columns : block_runs(s_.value_depth, t_.v_vectors * lanes_)) {
       const std::int64_t vectors = (columns.size + lanes_ - 1) / lanes_;
@@ -213,20 +214,16 @@ class AttentionNest {
 
   void write_score_step(const Tile& tile, Int key, std::int64_t keys, Int depth,
                         const std::vector<Local>& sums) {
-    std::vector<Local> queries;
-    for (std::int64_t v = 0; v < tile.vectors; ++v)
-      queries.push_back(
-          builder_.local(builder_.load(queries_, depth * width() + v * lanes_, lanes_)));
-    for (std::int64_t k = 0; k < keys; ++k) {
-      const Local x = builder_.local(
-          builder_.load_broadcast(key_.buffer, element(key_, tile.batch, key + k, depth), lanes_));
-      for (std::int64_t v = 0; v < tile.vectors; ++v) {
-        const Local& sum = sums[static_cast<std::size_t>(k * tile.vectors + v)];
-        builder_.assign(sum,
-                        fma(builder_.get(x), builder_.get(queries[static_cast<std::size_t>(v)]),
-                            builder_.get(sum)));
-      }
-    }
+    const RegisterBlock scores{.rows = keys, .vectors = tile.vectors, .sums = sums};
+    scores.step(
+        builder_,
+        [&](std::int64_t v) {
+          return builder_.local(builder_.load(queries_, depth * width() + v * lanes_, lanes_));
+        },
+        [&](std::int64_t k) {
+          return builder_.local(builder_.load_broadcast(
+              key_.buffer, element(key_, tile.batch, key + k, depth), lanes_));
+        });
   }
 
   Vec masked(const Tile& tile, Int key, Int place, Vec score) {
@@ -292,7 +289,7 @@ class AttentionNest {
     const std::int64_t step = s_.output.column;
     std::vector<Local> sums;
     for (std::int64_t i = 0; i < p.rows * p.vectors; ++i) sums.push_back(builder_.local(splat(0)));
-    if (plan_.blocks() > 1) {
+    if (cut_.blocks() > 1) {
       builder_.if_(block.begin != 0, [&] {
         for_each_sum(tile, p, [&](Int at, Int row, std::optional<Int> active, std::size_t i) {
           builder_.assign(sums[i], builder_.load(output_.buffer, at, lanes_, active, step) *
@@ -321,21 +318,18 @@ class AttentionNest {
 
   void write_product_step(const Tile& tile, const KeyBlock& block, const Products& p, Int key,
                           const std::vector<Local>& sums) {
-    std::vector<Local> values;
-    for (std::int64_t v = 0; v < p.vectors; ++v)
-      values.push_back(builder_.local(
-          builder_.load(value_.buffer, element(value_, tile.batch, key, p.column + v * lanes_),
-                        lanes_, active_columns(p, v), s_.value.column)));
-    for (std::int64_t r = 0; r < p.rows; ++r) {
-      const Local weight =
-          builder_.local(builder_.load_broadcast(scores_, score_at(block, key, p.row + r), lanes_));
-      for (std::int64_t v = 0; v < p.vectors; ++v) {
-        const Local& sum = sums[static_cast<std::size_t>(r * p.vectors + v)];
-        builder_.assign(sum,
-                        fma(builder_.get(weight), builder_.get(values[static_cast<std::size_t>(v)]),
-                            builder_.get(sum)));
-      }
-    }
+    const RegisterBlock products{.rows = p.rows, .vectors = p.vectors, .sums = sums};
+    products.step(
+        builder_,
+        [&](std::int64_t v) {
+          return builder_.local(
+              builder_.load(value_.buffer, element(value_, tile.batch, key, p.column + v * lanes_),
+                            lanes_, active_columns(p, v), s_.value.column));
+        },
+        [&](std::int64_t r) {
+          return builder_.local(
+              builder_.load_broadcast(scores_, score_at(block, key, p.row + r), lanes_));
+        });
   }
 
   static PackedConstant dense_constant(const ConstantPtr& constant) {
@@ -344,7 +338,7 @@ class AttentionNest {
             }};
   }
 
-  const AttentionPlan& plan_;
+  const AttentionCut& cut_;
   const reference::AttentionShape& s_;
   const AttentionTiling& t_;
   const int lanes_;
@@ -360,8 +354,8 @@ class AttentionNest {
 
 }  // namespace
 
-Kernel build_attention(const Task& task, const AttentionPlan& plan) {
-  return AttentionNest(task, plan).build();
+Kernel build_attention(const Task& task, const AttentionCut& cut) {
+  return AttentionNest(task, cut).build();
 }
 
 }  // namespace aoe::compiler

@@ -23,9 +23,6 @@ struct AttentionTiling {
   std::int64_t v_vectors = 1;     ///< register block of the second product: vectors of columns
   std::int64_t depth_unroll = 1;  ///< steps of the first product written out
   std::int64_t key_unroll = 1;    ///< steps of the second product written out
-
-  static AttentionTiling from(const Schedule& schedule);
-  Schedule schedule() const;
 };
 
 /// A FlashAttentionScore of float32 with static shapes; the reason why not otherwise.
@@ -33,9 +30,9 @@ Result<reference::AttentionShape> attention_shape_of(const Task& task);
 bool has_mask(const Task& task);
 
 /// An attention cut up for one tiling.
-class AttentionPlan {
+class AttentionCut {
  public:
-  AttentionPlan(const reference::AttentionShape& shape, int lanes, const AttentionTiling& tiling);
+  AttentionCut(const reference::AttentionShape& shape, int lanes, const AttentionTiling& tiling);
 
   const reference::AttentionShape& shape() const { return shape_; }
   const AttentionTiling& tiling() const { return tiling_; }
@@ -59,6 +56,6 @@ class AttentionPlan {
   AttentionTiling tiling_;
 };
 
-Kernel build_attention(const Task& task, const AttentionPlan& plan);
+Kernel build_attention(const Task& task, const AttentionCut& cut);
 
 }  // namespace aoe::compiler

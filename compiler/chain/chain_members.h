@@ -1,6 +1,7 @@
 // The members of a FusedChain: its steps cut into tasks, each an op with what is elementwise behind it.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "base/result.h"
@@ -13,6 +14,9 @@ struct ChainMember {
   /// By input of `task`: which input of the chain it is; -1 for input 0 of members behind the first.
   std::vector<int> chain_inputs;
 };
+
+/// What passes between members is no use beyond so many L2 caches.
+inline constexpr std::int64_t kMostL2 = 2;
 
 /// In running order, at least one. "No": a step reads something other than the member before, its own member or inputs
 /// of the chain.

@@ -5,7 +5,6 @@
 #include <bit>
 
 #include "compiler/conv/image_store.h"
-#include "compiler/schedule_value.h"
 
 namespace aoe::compiler {
 namespace {
@@ -29,21 +28,21 @@ Result<void> supports_member(const Task& task, const Soc& soc) {
   return impls().find("direct")->supports(task, soc);
 }
 
-RowPlan plan_of(const Task& task, const FormatChoice& format, const Soc& soc,
-                const RowTiling& tiling) {
+RowCut cut_of(const Task& task, const FormatChoice& format, const Soc& soc,
+              const RowTiling& tiling) {
   const int lanes = soc.vector_lanes;
   if (is_pool(task)) {
-    return PoolPlan{.window = *pool_window(task),
-                    .channels = task.in(0).shape[1],
-                    .lanes = lanes,
-                    .ow_block = tiling.ow_block};
+    return PoolCut{.window = *pool_window(task),
+                   .channels = task.in(0).shape[1],
+                   .lanes = lanes,
+                   .ow_block = tiling.ow_block};
   }
   const ConvShape shape = *conv_shape(task);
   if (is_depthwise(task, soc)) {
-    return DepthwisePlan(shape, format.inputs[0], lanes,
-                         {.ow_block = tiling.ow_block, .unroll_rows = 0});
+    return DepthwiseCut(shape, format.inputs[0], lanes,
+                        {.ow_block = tiling.ow_block, .unroll_rows = 0});
   }
-  return DirectPlan(
+  return DirectCut(
       shape, format.inputs[0], format.outputs[0], lanes,
       {.oc_vectors = tiling.oc_vectors, .ow_block = tiling.ow_block, .ic_unroll = tiling.ic_unroll},
       false);
@@ -63,31 +62,8 @@ FormatChoice member_format(const std::vector<ChainMember>& members, std::size_t 
 
 }  // namespace
 
-RowChainTiling RowChainTiling::from(const Schedule& s, std::size_t members) {
-  RowChainTiling tiling{.strips = schedule_value(s, "strips"),
-                        .step_rows = schedule_value(s, "step_rows")};
-  for (std::size_t i = 0; i < members; ++i) {
-    const std::string suffix = "_" + std::to_string(i);
-    tiling.members.push_back({.oc_vectors = schedule_value(s, "oc_vectors" + suffix),
-                              .ow_block = schedule_value(s, "ow_block" + suffix),
-                              .ic_unroll = schedule_value(s, "ic_unroll" + suffix)});
-  }
-  return tiling;
-}
-
-Schedule RowChainTiling::schedule() const {
-  Schedule schedule = {{"strips", strips}, {"step_rows", step_rows}};
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    const std::string suffix = "_" + std::to_string(i);
-    schedule["oc_vectors" + suffix] = members[i].oc_vectors;
-    schedule["ow_block" + suffix] = members[i].ow_block;
-    schedule["ic_unroll" + suffix] = members[i].ic_unroll;
-  }
-  return schedule;
-}
-
 WindowAxis RowMember::rows() const {
-  return std::visit(Overloaded{[](const PoolPlan& p) {
+  return std::visit(Overloaded{[](const PoolCut& p) {
                                  const reference::WindowAxis& h = p.window.height();
                                  return WindowAxis{.in = h.input,
                                                    .out = h.output,
@@ -97,31 +73,30 @@ WindowAxis RowMember::rows() const {
                                                    .pad_begin = h.pad_begin};
                                },
                                [](const auto& p) { return p.shape().row_axis(); }},
-                    plan);
+                    cut);
 }
 
 std::int64_t RowMember::registers() const {
-  return std::visit(Overloaded{[](const PoolPlan& p) { return p.ow_block + 1; },
+  return std::visit(Overloaded{[](const PoolCut& p) { return p.ow_block + 1; },
                                [](const auto& p) { return p.registers(); }},
-                    plan);
+                    cut);
 }
 
 std::int64_t RowMember::body_fmas() const {
-  return std::visit(
-      Overloaded{[](const PoolPlan& p) { return p.body_loads(); },
-                 [](const auto& p) { return p.body_fmas(); }},
-      plan);
+  return std::visit(Overloaded{[](const PoolCut& p) { return p.body_loads(); },
+                               [](const auto& p) { return p.body_fmas(); }},
+                    cut);
 }
 
 double RowMember::cycles() const {
-  return std::visit(Overloaded{[](const PoolPlan& p) { return p.core_cycles(); },
-                               [](const DepthwisePlan& p) { return p.core_cycles(); },
-                               [](const DirectPlan& p) { return p.work().cycles; }},
-                    plan);
+  return std::visit(Overloaded{[](const PoolCut& p) { return p.core_cycles(); },
+                               [](const DepthwiseCut& p) { return p.core_cycles(); },
+                               [](const DirectCut& p) { return p.work().cycles; }},
+                    cut);
 }
 
 std::int64_t RowMember::weight_bytes() const {
-  const auto* direct = std::get_if<DirectPlan>(&plan);
+  const auto* direct = std::get_if<DirectCut>(&cut);
   return direct == nullptr ? 0 : 4 * direct->weight_elements();
 }
 
@@ -131,8 +106,8 @@ RowChain::RowChain(const std::vector<ChainMember>& members, const FormatChoice& 
   tiling_.members.resize(members.size());
   for (std::size_t i = 0; i < members.size(); ++i) {
     FormatChoice own = member_format(members, i, format.name, format.inputs[0], format.outputs[0]);
-    RowPlan plan = plan_of(members[i].task, own, soc, tiling_.members[i]);
-    members_.push_back({members[i], std::move(own), std::move(plan)});
+    RowCut cut = cut_of(members[i].task, own, soc, tiling_.members[i]);
+    members_.push_back({members[i], std::move(own), std::move(cut)});
   }
 }
 

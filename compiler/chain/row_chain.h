@@ -29,18 +29,15 @@ struct RowChainTiling {
   std::int64_t strips = 1;     ///< of each image, cut from the last member's rows
   std::int64_t step_rows = 1;  ///< rows that the last member computes at a time
   std::vector<RowTiling> members;
-
-  static RowChainTiling from(const Schedule& schedule, std::size_t members);
-  Schedule schedule() const;
 };
 
-using RowPlan = std::variant<DirectPlan, DepthwisePlan, PoolPlan>;
+using RowCut = std::variant<DirectCut, DepthwiseCut, PoolCut>;
 
 /// One member, its Formats and how its rows are computed.
 struct RowMember {
   ChainMember member;
   FormatChoice format;
-  RowPlan plan;
+  RowCut cut;
 
   WindowAxis rows() const;
   std::int64_t registers() const;
@@ -83,6 +80,6 @@ std::optional<FormatChoice> row_chain_format(const Task& chain,
                                              const std::vector<ChainMember>& members,
                                              const std::string& name, Format in, Format out);
 
-Kernel build_row_chain(const Task& chain, const RowChain& plan);
+Kernel build_row_chain(const Task& chain, const RowChain& cut);
 
 }  // namespace aoe::compiler

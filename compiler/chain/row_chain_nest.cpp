@@ -32,40 +32,40 @@ Int end_needed(const WindowAxis& axis, Int end) {
 
 class RowChainNest {
  public:
-  RowChainNest(const Task& chain, const RowChain& plan) : plan_(plan), builder_("row_chain") {
+  RowChainNest(const Task& chain, const RowChain& cut) : cut_(cut), builder_("row_chain") {
     for (std::size_t i = 0; i < count(); ++i) place(i);
     const KernelBuffers buffers = declare_buffers(builder_, chain, constants_.size(), false);
     for (std::size_t i = 0; i < count(); ++i) connect(i, buffers);
   }
 
   Kernel build() {
-    const std::int64_t strips = plan_.tiling().strips, rows = plan_.out_rows();
-    builder_.parallel(plan_.parallel_extent(), [&](Int piece) {
+    const std::int64_t strips = cut_.tiling().strips, rows = cut_.out_rows();
+    builder_.parallel(cut_.parallel_extent(), [&](Int piece) {
       const Int strip = piece % strips;
       const Int begin = strip * rows / strips, end = (strip + 1) * rows / strips;
-      builder_.loop("step", begin, end, plan_.tiling().step_rows,
+      builder_.loop("step", begin, end, cut_.tiling().step_rows,
                     [&](Int row) { write_step(piece / strips, row, begin, end); });
     });
     return jit_kernel(builder_.finish(), std::move(constants_));
   }
 
  private:
-  std::size_t count() const { return plan_.members().size(); }
-  const RowMember& member(std::size_t i) const { return plan_.members()[i]; }
+  std::size_t count() const { return cut_.members().size(); }
+  const RowMember& member(std::size_t i) const { return cut_.members()[i]; }
   bool is_last(std::size_t i) const { return i + 1 == count(); }
 
   void place(std::size_t i) {
     const Task& task = member(i).member.task;
     const FormatChoice& format = member(i).format;
-    const int lanes = plan_.lanes();
+    const int lanes = cut_.lanes();
     MemberPlace place{
-        .in = i == 0 ? image_layout(task.in(0).shape, format.inputs[0], lanes) : plan_.ring(i - 1),
+        .in = i == 0 ? image_layout(task.in(0).shape, format.inputs[0], lanes) : cut_.ring(i - 1),
         .store = is_last(i) ? ImageStore(task, format, lanes)
-                            : ImageStore(task, format, lanes, plan_.ring(i))};
+                            : ImageStore(task, format, lanes, cut_.ring(i))};
     std::vector<PackedConstant> own;
-    if (const auto* direct = std::get_if<DirectPlan>(&member(i).plan)) {
+    if (const auto* direct = std::get_if<DirectCut>(&member(i).cut)) {
       own = direct_constants(task, *direct);
-    } else if (const auto* depthwise = std::get_if<DepthwisePlan>(&member(i).plan)) {
+    } else if (const auto* depthwise = std::get_if<DepthwiseCut>(&member(i).cut)) {
       DepthwiseConstants made = depthwise_constants(task, *depthwise);
       own = {std::move(made.weights), std::move(made.bias)};
     }
@@ -83,7 +83,7 @@ class RowChainNest {
     if (is_last(i)) {
       own.outputs = all.outputs;
     } else {
-      ring_ = builder_.scratch("ring" + std::to_string(i), ring_elements(plan_.ring(i)));
+      ring_ = builder_.scratch("ring" + std::to_string(i), ring_elements(cut_.ring(i)));
       own.outputs = {ring_};
     }
     const auto first =
@@ -97,7 +97,7 @@ class RowChainNest {
     struct Rows {
       Int begin, end;
     };
-    std::vector<Rows> rows(count(), {row, min(row + plan_.tiling().step_rows, strip_end)});
+    std::vector<Rows> rows(count(), {row, min(row + cut_.tiling().step_rows, strip_end)});
     const Int is_later = min(row - strip_begin, 1);
     Int first = row, done = row;  // needed first by this step; one behind what the step before had
     for (std::size_t i = count() - 1; i > 0; --i) {
@@ -108,21 +108,21 @@ class RowChainNest {
     }
     for (std::size_t i = 0; i < count(); ++i) {
       const MemberPlace& at = places_[i];
-      write_rows(member(i).plan, {at.in, at.store, at.buffers, n, rows[i].begin, rows[i].end});
+      write_rows(member(i).cut, {at.in, at.store, at.buffers, n, rows[i].begin, rows[i].end});
     }
   }
 
-  void write_rows(const RowPlan& plan, const RowsOf& rows) {
-    if (const auto* direct = std::get_if<DirectPlan>(&plan)) {
+  void write_rows(const RowCut& cut, const RowsOf& rows) {
+    if (const auto* direct = std::get_if<DirectCut>(&cut)) {
       write_direct_rows(builder_, *direct, rows);
-    } else if (const auto* depthwise = std::get_if<DepthwisePlan>(&plan)) {
+    } else if (const auto* depthwise = std::get_if<DepthwiseCut>(&cut)) {
       write_depthwise_rows(builder_, *depthwise, rows);
     } else {
-      write_pool_rows(builder_, std::get<PoolPlan>(plan), rows);
+      write_pool_rows(builder_, std::get<PoolCut>(cut), rows);
     }
   }
 
-  const RowChain& plan_;
+  const RowChain& cut_;
   Builder builder_;
   std::vector<PackedConstant> constants_;
   std::vector<MemberPlace> places_;
@@ -131,8 +131,8 @@ class RowChainNest {
 
 }  // namespace
 
-Kernel build_row_chain(const Task& chain, const RowChain& plan) {
-  return RowChainNest(chain, plan).build();
+Kernel build_row_chain(const Task& chain, const RowChain& cut) {
+  return RowChainNest(chain, cut).build();
 }
 
 }  // namespace aoe::compiler

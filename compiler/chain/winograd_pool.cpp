@@ -6,7 +6,6 @@
 
 #include "compiler/conv/winograd_tiles.h"
 #include "compiler/integer_math.h"
-#include "compiler/schedule_value.h"
 
 namespace aoe::compiler {
 namespace {
@@ -29,27 +28,9 @@ KernelBuffers own_buffers(const ChainMember& member, const KernelBuffers& all,
 
 }  // namespace
 
-WinogradPoolTiling WinogradPoolTiling::from(const Schedule& s) {
-  return {.convolution = {.oc_vectors = schedule_value(s, "oc_vectors"),
-                          .tile_block = schedule_value(s, "tile_block"),
-                          .tile_runs = schedule_value(s, "tile_runs"),
-                          .ic_unroll = schedule_value(s, "ic_unroll")},
-          .band_rows = schedule_value(s, "band_rows"),
-          .ow_block = schedule_value(s, "ow_block")};
-}
-
-Schedule WinogradPoolTiling::schedule() const {
-  return {{"oc_vectors", convolution.oc_vectors},
-          {"tile_block", convolution.tile_block},
-          {"tile_runs", convolution.tile_runs},
-          {"ic_unroll", convolution.ic_unroll},
-          {"band_rows", band_rows},
-          {"ow_block", ow_block}};
-}
-
-WinogradPoolPlan::WinogradPoolPlan(const std::vector<ChainMember>& members, WinogradSize size,
-                                   const Soc& soc, const WinogradPoolTiling& tiling)
-    : convolution_(*conv_shape(members[0].task), size, soc.vector_lanes, tiling.convolution),
+WinogradPoolCut::WinogradPoolCut(const std::vector<ChainMember>& members, WinogradSize size,
+                                 const Soc& soc, const WinogradPoolTiling& tiling)
+    : convolution_(*conv_shape(members[0].task), size, soc.vector_lanes, tiling),
       pool_{.window = *pool_window(members[1].task),
             .channels = members[1].task.in(0).shape[1],
             .lanes = soc.vector_lanes,
@@ -57,7 +38,7 @@ WinogradPoolPlan::WinogradPoolPlan(const std::vector<ChainMember>& members, Wino
       tiling_(tiling) {
 }
 
-WindowAxis WinogradPoolPlan::pool_rows() const {
+WindowAxis WinogradPoolCut::pool_rows() const {
   const reference::WindowAxis& h = pool_.window.height();
   return {.in = h.input,
           .out = h.output,
@@ -67,20 +48,20 @@ WindowAxis WinogradPoolPlan::pool_rows() const {
           .pad_begin = h.pad_begin};
 }
 
-std::int64_t WinogradPoolPlan::bands() const {
+std::int64_t WinogradPoolCut::bands() const {
   return ceil_div(pool_rows().out, tiling_.band_rows);
 }
 
-std::int64_t WinogradPoolPlan::most_rows() const {
+std::int64_t WinogradPoolCut::most_rows() const {
   const WindowAxis rows = pool_rows();
   return std::min((tiling_.band_rows - 1) * rows.stride + reach(rows), rows.in);
 }
 
-std::int64_t WinogradPoolPlan::most_tiles() const {
+std::int64_t WinogradPoolCut::most_tiles() const {
   return ceil_div(most_rows(), convolution_.outputs()) * convolution_.tile_columns();
 }
 
-ImageLayout WinogradPoolPlan::band() const {
+ImageLayout WinogradPoolCut::band() const {
   // A power of two: the place of a row is a mask and no division.
   const auto places = std::bit_ceil(static_cast<std::uint64_t>(most_rows()));
   const ConvShape& s = convolution_.shape();
@@ -88,16 +69,16 @@ ImageLayout WinogradPoolPlan::band() const {
                      convolution_.lanes());
 }
 
-std::int64_t WinogradPoolPlan::parallel_extent() const {
+std::int64_t WinogradPoolCut::parallel_extent() const {
   return convolution_.shape().batch * bands();
 }
 
-std::int64_t WinogradPoolPlan::scratch_bytes() const {
+std::int64_t WinogradPoolCut::scratch_bytes() const {
   return static_cast<std::int64_t>(sizeof(float)) *
          (convolution_.input_scratch() + convolution_.product_scratch() + ring_elements(band()));
 }
 
-double WinogradPoolPlan::core_cycles() const {
+double WinogradPoolCut::core_cycles() const {
   const std::int64_t groups = ceil_div(most_tiles(), convolution_.tiles_per_iteration());
   const double convolution =
       convolution_.core_cycles(groups * parallel_extent(), most_tiles() * parallel_extent());
@@ -115,14 +96,14 @@ Result<void> supports_winograd_pool(const std::vector<ChainMember>& members, Win
 }
 
 Kernel build_winograd_pool(const Task& chain, const std::vector<ChainMember>& members,
-                           const WinogradPoolPlan& plan) {
-  const WinogradPlan& convolution = plan.convolution();
+                           const WinogradPoolCut& cut) {
+  const WinogradCut& convolution = cut.convolution();
   const int lanes = convolution.lanes();
   const Format format = Format::kNC1HWC0;
   const FormatChoice first_format = image_format(members[0].task, "NC1HWC0", format, format);
   const FormatChoice last_format = image_format(members[1].task, "NC1HWC0", format, format);
   const ImageLayout in = image_layout(members[0].task.in(0).shape, format, lanes);
-  const ImageLayout band = plan.band();
+  const ImageLayout band = cut.band();
   ImageStore first_store(members[0].task, first_format, lanes, band);
   const ImageStore last_store(members[1].task, last_format, lanes);  // poolings take no epilogue
   std::vector<PackedConstant> constants = winograd_constants(members[0].task, convolution);
@@ -138,12 +119,12 @@ Kernel build_winograd_pool(const Task& chain, const std::vector<ChainMember>& me
   KernelBuffers last = own_buffers(members[1], all, between);
   last.outputs = all.outputs;
 
-  const WindowAxis rows = plan.pool_rows();
+  const WindowAxis rows = cut.pool_rows();
   const std::int64_t columns = convolution.tile_columns(), outputs = convolution.outputs();
-  builder.parallel(plan.parallel_extent(), [&](Int piece) {
-    const Int n = piece / plan.bands();
-    const Int begin = piece % plan.bands() * plan.tiling().band_rows;
-    const Int end = min(begin + plan.tiling().band_rows, Int(rows.out));
+  builder.parallel(cut.parallel_extent(), [&](Int piece) {
+    const Int n = piece / cut.bands();
+    const Int begin = piece % cut.bands() * cut.tiling().band_rows;
+    const Int end = min(begin + cut.tiling().band_rows, Int(rows.out));
     const Int first_row = max(begin * rows.stride - rows.pad_begin, 0);
     const Int end_row = min((end - 1) * rows.stride - rows.pad_begin + reach(rows), Int(rows.in));
     const Int tiles = (end_row - first_row + (outputs - 1)) / outputs * columns;
@@ -163,7 +144,7 @@ Kernel build_winograd_pool(const Task& chain, const std::vector<ChainMember>& me
            .end_block = convolution.oc_blocks(),
            .end_row = end_row});
     });
-    write_pool_rows(builder, plan.pool(), {band, last_store, last, n, begin, end});
+    write_pool_rows(builder, cut.pool(), {band, last_store, last, n, begin, end});
   });
   return jit_kernel(builder.finish(), std::move(constants));
 }

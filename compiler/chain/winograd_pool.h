@@ -14,23 +14,19 @@
 namespace aoe::compiler {
 
 /// A Schedule of the `winograd_pool_f<m><r>` by name.
-struct WinogradPoolTiling {
-  WinogradTiling convolution;  ///< oc_splits stays 1
-  std::int64_t band_rows = 1;  ///< of the pooling, by parallel iteration
-  std::int64_t ow_block = 1;   ///< neighbouring outputs of the pooling computed together
-
-  static WinogradPoolTiling from(const Schedule& schedule);
-  Schedule schedule() const;
+struct WinogradPoolTiling : WinogradTiling {  // whose oc_splits stays 1
+  std::int64_t band_rows = 1;                 ///< of the pooling, by parallel iteration
+  std::int64_t ow_block = 1;  ///< neighbouring outputs of the pooling computed together
 };
 
-class WinogradPoolPlan {
+class WinogradPoolCut {
  public:
   /// `members`: of a chain that supports_winograd_pool() accepts.
-  WinogradPoolPlan(const std::vector<ChainMember>& members, WinogradSize size, const Soc& soc,
-                   const WinogradPoolTiling& tiling);
+  WinogradPoolCut(const std::vector<ChainMember>& members, WinogradSize size, const Soc& soc,
+                  const WinogradPoolTiling& tiling);
 
-  const WinogradPlan& convolution() const { return convolution_; }
-  const PoolPlan& pool() const { return pool_; }
+  const WinogradCut& convolution() const { return convolution_; }
+  const PoolCut& pool() const { return pool_; }
   const WinogradPoolTiling& tiling() const { return tiling_; }
   WindowAxis pool_rows() const;
   std::int64_t bands() const;      ///< of an image
@@ -42,8 +38,8 @@ class WinogradPoolPlan {
   double core_cycles() const;  ///< rows computed twice included
 
  private:
-  WinogradPlan convolution_;
-  PoolPlan pool_;
+  WinogradCut convolution_;
+  PoolCut pool_;
   WinogradPoolTiling tiling_;
 };
 
@@ -52,6 +48,6 @@ Result<void> supports_winograd_pool(const std::vector<ChainMember>& members, Win
                                     const Soc& soc);
 
 Kernel build_winograd_pool(const Task& chain, const std::vector<ChainMember>& members,
-                           const WinogradPoolPlan& plan);
+                           const WinogradPoolCut& cut);
 
 }  // namespace aoe::compiler

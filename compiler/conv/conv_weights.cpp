@@ -6,10 +6,10 @@
 namespace aoe::compiler {
 namespace {
 
-void pack_block(const float* weights, const DirectPlan& plan, std::int64_t oc_block, float* to) {
-  const ConvShape& s = plan.shape();
-  const GroupLanes& groups = plan.group_lanes();
-  const std::int64_t taps = s.kernel_height * s.kernel_width, lanes = plan.block_lanes();
+void pack_block(const float* weights, const DirectCut& cut, std::int64_t oc_block, float* to) {
+  const ConvShape& s = cut.shape();
+  const GroupLanes& groups = cut.group_lanes();
+  const std::int64_t taps = s.kernel_height * s.kernel_width, lanes = cut.block_lanes();
   const std::int64_t in_channels = s.group_in_channels(), tap_stride = in_channels * lanes;
   for (std::int64_t lane = 0; lane < lanes; ++lane) {
     const std::int64_t oc = oc_block * lanes + lane, place = oc % s.group_out_channels();
@@ -24,15 +24,15 @@ void pack_block(const float* weights, const DirectPlan& plan, std::int64_t oc_bl
 
 }  // namespace
 
-PackedConstant pack_direct_weights(const Task& task, const DirectPlan& plan) {
-  const auto elements = static_cast<std::size_t>(plan.weight_elements());
+PackedConstant pack_direct_weights(const Task& task, const DirectCut& cut) {
+  const auto elements = static_cast<std::size_t>(cut.weight_elements());
   return {.size_bytes = elements * sizeof(float),
-          .pack = [weights = task.inputs[1].constant, plan, elements](void* destination) {
+          .pack = [weights = task.inputs[1].constant, cut, elements](void* destination) {
             float* to = static_cast<float*>(destination);
             std::fill_n(to, elements, 0.0f);
-            const std::int64_t block = plan.weight_elements() / plan.oc_blocks();
-            for (std::int64_t b = 0; b < plan.oc_blocks(); ++b)
-              pack_block(weights->view().as<float>(), plan, b, to + b * block);
+            const std::int64_t block = cut.weight_elements() / cut.oc_blocks();
+            for (std::int64_t b = 0; b < cut.oc_blocks(); ++b)
+              pack_block(weights->view().as<float>(), cut, b, to + b * block);
           }};
 }
 

@@ -7,7 +7,7 @@ namespace aoe::compiler {
 
 /// [oc_block][kh][kw][step of the sum][oc_vectors * lanes]; zeros beyond the last channel. Which input channel a step
 /// is: GroupLanes::channel().
-PackedConstant pack_direct_weights(const Task& task, const DirectPlan& plan);
+PackedConstant pack_direct_weights(const Task& task, const DirectCut& cut);
 
 /// `elements` floats: the bias by output channel, then zeros. All zeros when the convolution has
 /// none.

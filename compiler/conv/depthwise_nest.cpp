@@ -1,4 +1,4 @@
-// Writes the loop nest of depthwise convolution for one DepthwisePlan.
+// Writes the loop nest of depthwise convolution for one DepthwiseCut.
 #include "compiler/conv/depthwise_nest.h"
 
 #include <algorithm>
@@ -16,10 +16,10 @@ using loopnest::Int;
 using loopnest::Local;
 
 /// [vector of channels][kh][kw][lanes], zeros beyond the last channel.
-PackedConstant pack_weights(const Task& task, const DepthwisePlan& plan) {
-  const std::int64_t taps = plan.shape().kernel_height * plan.shape().kernel_width;
-  const std::int64_t channels = plan.shape().out_channels, lanes = plan.lanes();
-  const auto elements = static_cast<std::size_t>(plan.vectors() * taps * lanes);
+PackedConstant pack_weights(const Task& task, const DepthwiseCut& cut) {
+  const std::int64_t taps = cut.shape().kernel_height * cut.shape().kernel_width;
+  const std::int64_t channels = cut.shape().out_channels, lanes = cut.lanes();
+  const auto elements = static_cast<std::size_t>(cut.vectors() * taps * lanes);
   return {.size_bytes = elements * sizeof(float),
           .pack = [weights = task.inputs[1].constant, taps, channels, lanes,
                    elements](void* destination) {
@@ -38,14 +38,14 @@ PackedConstant pack_weights(const Task& task, const DepthwisePlan& plan) {
 /// one, and behind these those of the epilogue.
 class DepthwiseNest {
  public:
-  DepthwiseNest(Builder& builder, const DepthwisePlan& plan, const ImageLayout& in,
+  DepthwiseNest(Builder& builder, const DepthwiseCut& cut, const ImageLayout& in,
                 const ImageStore& store, const KernelBuffers& buffers, float input_zero,
                 bool is_scaled)
-      : plan_(plan),
-        s_(plan.shape()),
-        t_(plan.tiling()),
-        rows_(plan.shape().row_axis()),
-        columns_(plan.shape().column_axis()),
+      : cut_(cut),
+        s_(cut.shape()),
+        t_(cut.tiling()),
+        rows_(cut.shape().row_axis()),
+        columns_(cut.shape().column_axis()),
         in_(in),
         store_(store),
         input_zero_(input_zero),
@@ -56,8 +56,8 @@ class DepthwiseNest {
   /// Blocked channels lie far apart, so they are outermost; in NHWC they are neighbours, so they
   /// are innermost.
   void write_iteration(Int iteration) {
-    const std::int64_t row_tiles = plan_.row_tiles(), vector_tiles = plan_.vector_tiles();
-    const bool vectors_outer = plan_.format() == Format::kNC1HWC0;
+    const std::int64_t row_tiles = cut_.row_tiles(), vector_tiles = cut_.vector_tiles();
+    const bool vectors_outer = cut_.format() == Format::kNC1HWC0;
     const Int n = iteration / (row_tiles * vector_tiles);
     const Int tile = iteration % (row_tiles * vector_tiles);
     const Int vector_tile = vectors_outer ? tile / row_tiles : tile % vector_tiles;
@@ -65,7 +65,7 @@ class DepthwiseNest {
     const auto each_vector = [&](const std::function<void(Int)>& body) {
       const Int begin = vector_tile * t_.vector_tile;
       if (t_.vector_tile == 1) return body(begin);
-      builder_.loop("vector", begin, min(begin + t_.vector_tile, Int(plan_.vectors())), 1, body);
+      builder_.loop("vector", begin, min(begin + t_.vector_tile, Int(cut_.vectors())), 1, body);
     };
     if (vectors_outer) {
       each_vector([&](Int vector) {
@@ -81,7 +81,7 @@ class DepthwiseNest {
 
   /// All channels of some rows, one at a time.
   void write_rows(Int n, Int begin, Int end) {
-    builder_.loop("vector", 0, plan_.vectors(), 1, [&](Int vector) {
+    builder_.loop("vector", 0, cut_.vectors(), 1, [&](Int vector) {
       builder_.loop("row", begin, end, 1,
                     [&](Int row) { write_columns(n, vector, row, row_segments_[0]); });
     });
@@ -121,13 +121,12 @@ class DepthwiseNest {
   }
 
   void write_block(Block block) {
-    const Local start = builder_.local(is_scaled_ ? loopnest::splat(0.0f, plan_.lanes())
+    const Local start = builder_.local(is_scaled_ ? loopnest::splat(0.0f, cut_.lanes())
                                                   : by_channel(kBias, block.vector));
     for (std::int64_t i = 0; i < block.row_segment.size * block.column_segment.size; ++i) {
       block.sums.push_back(builder_.local(builder_.get(start)));
     }
-    const std::int64_t vector_stride =
-        in_.c0 != 0 ? in_.channel_block : in_.channel * plan_.lanes();
+    const std::int64_t vector_stride = in_.c0 != 0 ? in_.channel_block : in_.channel * cut_.lanes();
     const Int input = block.n * in_.batch + block.vector * vector_stride +
                       (in_.ring == 0 ? first_input_row(block) * in_.row : Int(0)) +
                       (block.column * columns_.stride - columns_.pad_begin) * in_.pixel;
@@ -137,7 +136,7 @@ class DepthwiseNest {
       for (std::int64_t i = 0; i < height; ++i) write_input_row(block, input, i);
     } else {
       builder_.loop("kh", first_tap(rows_, block.row), end_tap(rows_, block.row), 1, [&](Int kh) {
-        const Int weights = (block.vector * rows_.kernel + kh) * (columns_.kernel * plan_.lanes());
+        const Int weights = (block.vector * rows_.kernel + kh) * (columns_.kernel * cut_.lanes());
         const Int down = in_.ring == 0
                              ? kh * (rows_.dilation * in_.row)
                              : in_.row_offset(first_input_row(block) + kh * rows_.dilation);
@@ -160,7 +159,7 @@ class DepthwiseNest {
       const std::int64_t kh = distance / rows_.dilation;
       const TapRange& range = block.row_segment.taps[static_cast<std::size_t>(r)];
       if (kh < range.begin || kh >= range.end) continue;
-      taps.push_back({r, (block.vector * rows_.kernel + kh) * (columns_.kernel * plan_.lanes())});
+      taps.push_back({r, (block.vector * rows_.kernel + kh) * (columns_.kernel * cut_.lanes())});
     }
     if (!taps.empty()) write_taps(block, input + i * in_.row, taps);
   }
@@ -184,7 +183,7 @@ class DepthwiseNest {
         for (const RowTap& tap : row_taps) {
           const Local& sum = block.sums[static_cast<std::size_t>(tap.row * outputs + c)];
           const auto weight = builder_.load(buffers_.constants[kWeights],
-                                            tap.weights + kw * plan_.lanes(), plan_.lanes());
+                                            tap.weights + kw * cut_.lanes(), cut_.lanes());
           builder_.assign(sum, fma(builder_.get(*x), weight, builder_.get(sum)));
         }
       }
@@ -192,18 +191,18 @@ class DepthwiseNest {
   }
 
   loopnest::Vec load_input(Int at, Int vector) const {
-    const auto x = builder_.load(*buffers_.inputs[0], at, plan_.lanes(), active(vector));
-    return input_zero_ == 0 ? x : x - loopnest::splat(input_zero_, plan_.lanes());
+    const auto x = builder_.load(*buffers_.inputs[0], at, cut_.lanes(), active(vector));
+    return input_zero_ == 0 ? x : x - loopnest::splat(input_zero_, cut_.lanes());
   }
 
   /// A constant with one value per channel.
   loopnest::Vec by_channel(std::size_t constant, Int vector) const {
-    return builder_.load(buffers_.constants[constant], vector * plan_.lanes(), plan_.lanes());
+    return builder_.load(buffers_.constants[constant], vector * cut_.lanes(), cut_.lanes());
   }
 
   std::optional<Int> active(Int vector) const {
-    if (in_.c0 != 0 || s_.in_channels % plan_.lanes() == 0) return std::nullopt;
-    return min(Int(plan_.lanes()), Int(s_.in_channels) - vector * plan_.lanes());
+    if (in_.c0 != 0 || s_.in_channels % cut_.lanes() == 0) return std::nullopt;
+    return min(Int(cut_.lanes()), Int(s_.in_channels) - vector * cut_.lanes());
   }
 
   void write_results(const Block& block) {
@@ -219,12 +218,12 @@ class DepthwiseNest {
     }
   }
 
-  const DepthwisePlan& plan_;
+  const DepthwiseCut& cut_;
   const ConvShape& s_;
   const DepthwiseTiling& t_;
   WindowAxis rows_, columns_;
-  std::vector<AxisSegment> row_segments_ = plan_.row_segments();
-  std::vector<AxisSegment> column_segments_ = plan_.column_segments();
+  std::vector<AxisSegment> row_segments_ = cut_.row_segments();
+  std::vector<AxisSegment> column_segments_ = cut_.column_segments();
   enum ConstantIndex : std::size_t { kWeights, kBias, kMultiplier };
 
   const ImageLayout in_;
@@ -237,35 +236,35 @@ class DepthwiseNest {
 
 }  // namespace
 
-DepthwiseConstants depthwise_constants(const Task& task, const DepthwisePlan& plan) {
-  return {.weights = pack_weights(task, plan),
-          .bias = pack_bias(task, plan.shape(), plan.vectors() * plan.lanes()),
+DepthwiseConstants depthwise_constants(const Task& task, const DepthwiseCut& cut) {
+  return {.weights = pack_weights(task, cut),
+          .bias = pack_bias(task, cut.shape(), cut.vectors() * cut.lanes()),
           .multiplier = {}};
 }
 
-void write_depthwise_rows(Builder& builder, const DepthwisePlan& plan, const RowsOf& rows) {
-  AOE_CHECK(plan.tiling().unroll_rows == 0 && plan.tiling().oh_block == 1,
+void write_depthwise_rows(Builder& builder, const DepthwiseCut& cut, const RowsOf& rows) {
+  AOE_CHECK(cut.tiling().unroll_rows == 0 && cut.tiling().oh_block == 1,
             "rows of a depthwise convolution are written one at a time");
-  DepthwiseNest(builder, plan, rows.in, rows.store, rows.buffers, 0, false)
+  DepthwiseNest(builder, cut, rows.in, rows.store, rows.buffers, 0, false)
       .write_rows(rows.n, rows.begin, rows.end);
 }
 
-Kernel build_depthwise(const Task& task, const FormatChoice& format, const DepthwisePlan& plan) {
-  return build_depthwise(task, format, plan, depthwise_constants(task, plan));
+Kernel build_depthwise(const Task& task, const FormatChoice& format, const DepthwiseCut& cut) {
+  return build_depthwise(task, format, cut, depthwise_constants(task, cut));
 }
 
-Kernel build_depthwise(const Task& task, const FormatChoice& format, const DepthwisePlan& plan,
+Kernel build_depthwise(const Task& task, const FormatChoice& format, const DepthwiseCut& cut,
                        DepthwiseConstants given) {
   Builder builder("depthwise");
   const bool is_scaled = given.multiplier.has_value();
   std::vector<PackedConstant> constants = {std::move(given.weights), std::move(given.bias)};
   if (is_scaled) constants.push_back(std::move(*given.multiplier));
-  ImageStore store(task, format, plan.lanes());
+  ImageStore store(task, format, cut.lanes());
   store.add_constants(constants);
   const KernelBuffers buffers = declare_buffers(builder, task, constants.size(), false);
-  const ImageLayout in = image_layout(task.in(0).shape, plan.format(), plan.lanes());
-  DepthwiseNest nest(builder, plan, in, store, buffers, given.input_zero, is_scaled);
-  builder.parallel(plan.parallel_extent(), [&](Int iteration) { nest.write_iteration(iteration); });
+  const ImageLayout in = image_layout(task.in(0).shape, cut.format(), cut.lanes());
+  DepthwiseNest nest(builder, cut, in, store, buffers, given.input_zero, is_scaled);
+  builder.parallel(cut.parallel_extent(), [&](Int iteration) { nest.write_iteration(iteration); });
   return jit_kernel(builder.finish(), std::move(constants));
 }
 

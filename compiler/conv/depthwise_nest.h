@@ -20,15 +20,12 @@ struct DepthwiseTiling {
   std::int64_t row_tile = 1;     ///< row blocks per parallel iteration
   std::int64_t vector_tile = 1;  ///< vectors of channels per parallel iteration
   std::int64_t unroll_rows = 1;  ///< 0: taps of a column run in a loop, for large windows
-
-  static DepthwiseTiling from(const Schedule& schedule);
-  Schedule schedule() const;
 };
 
 /// A depthwise convolution cut up for one tiling.
-class DepthwisePlan {
+class DepthwiseCut {
  public:
-  DepthwisePlan(const ConvShape& shape, Format format, int lanes, const DepthwiseTiling& tiling);
+  DepthwiseCut(const ConvShape& shape, Format format, int lanes, const DepthwiseTiling& tiling);
 
   const ConvShape& shape() const { return shape_; }
   const DepthwiseTiling& tiling() const { return tiling_; }
@@ -62,17 +59,16 @@ struct DepthwiseConstants {
 };
 
 /// The task's own.
-DepthwiseConstants depthwise_constants(const Task& task, const DepthwisePlan& plan);
+DepthwiseConstants depthwise_constants(const Task& task, const DepthwiseCut& cut);
 
-/// Writes the code of some rows into a function whose first constants are weights and bias. For plans of one row at a time
+/// Writes the code of some rows into a function whose first constants are weights and bias. For cuts of one row at a time
 /// whose taps run in a loop (oh_block 1, unroll_rows 0).
-void write_depthwise_rows(loopnest::Builder& builder, const DepthwisePlan& plan,
-                          const RowsOf& rows);
+void write_depthwise_rows(loopnest::Builder& builder, const DepthwiseCut& cut, const RowsOf& rows);
 
 /// In float32.
-Kernel build_depthwise(const Task& task, const FormatChoice& format, const DepthwisePlan& plan);
+Kernel build_depthwise(const Task& task, const FormatChoice& format, const DepthwiseCut& cut);
 /// With other constants than the task's. Bytes of the input are widened to float32.
-Kernel build_depthwise(const Task& task, const FormatChoice& format, const DepthwisePlan& plan,
+Kernel build_depthwise(const Task& task, const FormatChoice& format, const DepthwiseCut& cut,
                        DepthwiseConstants constants);
 
 }  // namespace aoe::compiler

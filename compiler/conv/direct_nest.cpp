@@ -1,4 +1,4 @@
-// Writes the loop nest of direct convolution for one DirectPlan.
+// Writes the loop nest of direct convolution for one DirectCut.
 #include "compiler/conv/direct_nest.h"
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include "compiler/conv/image_store.h"
 #include "compiler/conv/lane_inputs.h"
 #include "compiler/conv/tap_bounds.h"
+#include "compiler/register_block.h"
 
 namespace aoe::compiler {
 namespace {
@@ -23,21 +24,21 @@ using loopnest::Vec;
 /// stand those of the epilogue.
 class DirectNest {
  public:
-  DirectNest(Builder& builder, const DirectPlan& plan, const ImageLayout& in,
-             const ImageStore& store, const KernelBuffers& buffers)
-      : plan_(plan),
-        s_(plan.shape()),
-        t_(plan.tiling()),
-        rows_(plan.row_axis()),
-        columns_(plan.column_axis()),
-        groups_(plan.row_groups()),
+  DirectNest(Builder& builder, const DirectCut& cut, const ImageLayout& in, const ImageStore& store,
+             const KernelBuffers& buffers)
+      : cut_(cut),
+        s_(cut.shape()),
+        t_(cut.tiling()),
+        rows_(cut.row_axis()),
+        columns_(cut.column_axis()),
+        groups_(cut.row_groups()),
         in_(in),
         store_(store),
         builder_(builder),
         buffers_(buffers) {}
 
   void write_iteration(Int iteration) {
-    const std::int64_t oc_blocks = plan_.oc_blocks(), tiles = plan_.row_tiles();
+    const std::int64_t oc_blocks = cut_.oc_blocks(), tiles = cut_.row_tiles();
     const Int outer = iteration / (t_.pixels_outer != 0 ? oc_blocks : tiles);
     const Int inner = iteration % (t_.pixels_outer != 0 ? oc_blocks : tiles);
     // Weights outermost when output channels are, else images outermost.
@@ -45,22 +46,22 @@ class DirectNest {
     const Int oc_block = t_.pixels_outer != 0 ? inner : outer / s_.batch;
     const Int tile = t_.pixels_outer != 0 ? outer % tiles : inner;
     for_kind_of(oc_block, [&](const BlockLanes& lanes) {
-      const std::int64_t step = plan_.chunks_per_tile(), passes = plan_.ic_tiles();
-      if (passes == 1) return write_pass({n, oc_block, tile, lanes, 0, plan_.chunks(), true, true});
+      const std::int64_t step = cut_.chunks_per_tile(), passes = cut_.ic_tiles();
+      if (passes == 1) return write_pass({n, oc_block, tile, lanes, 0, cut_.chunks(), true, true});
       const std::int64_t last = (passes - 1) * step;
       write_pass({n, oc_block, tile, lanes, 0, step, true, false});
       builder_.loop("ic_tile", step, last, step, [&](Int chunk) {
         write_pass({n, oc_block, tile, lanes, chunk, chunk + step, false, false});
       });
-      write_pass({n, oc_block, tile, lanes, last, plan_.chunks(), false, true});
+      write_pass({n, oc_block, tile, lanes, last, cut_.chunks(), false, true});
     });
   }
 
   /// All channels of some rows. Weights outermost: those of a block serve all the rows from L1.
   void write_rows(Int n, Int begin, Int end) {
-    builder_.loop("oc_block", 0, plan_.oc_blocks(), 1, [&](Int oc_block) {
+    builder_.loop("oc_block", 0, cut_.oc_blocks(), 1, [&](Int oc_block) {
       for_kind_of(oc_block, [&](const BlockLanes& lanes) {
-        const Pass pass{n, oc_block, 0, lanes, 0, plan_.chunks(), true, true};
+        const Pass pass{n, oc_block, 0, lanes, 0, cut_.chunks(), true, true};
         builder_.loop("row", begin, end, 1, [&](Int row) { write_columns(pass, groups_[0], row); });
       });
     });
@@ -80,25 +81,21 @@ class DirectNest {
     const AxisSegment& row_segment;
     const AxisSegment& column_segment;
     std::vector<Local> sums;  ///< [vector][row][column]
-    Local& sum(std::int64_t vector, std::int64_t r, std::int64_t c) {
-      return sums[static_cast<std::size_t>((vector * row_segment.size + r) * column_segment.size +
-                                           c)];
-    }
   };
 
   /// Code for each kind of blocks, of which the block's own runs. A kind is known by the numbers of its blocks, which
   /// mostly repeat.
   void for_kind_of(Int oc_block, const std::function<void(const BlockLanes&)>& write) {
-    const GroupLanes& groups = plan_.group_lanes();
+    const GroupLanes& groups = cut_.group_lanes();
     const std::int64_t period = std::ssize(groups.kind_of());
-    const Int number = period < plan_.oc_blocks() ? oc_block % period : oc_block;
+    const Int number = period < cut_.oc_blocks() ? oc_block % period : oc_block;
     write_kinds(groups.kinds().size() - 1, number, write);
   }
 
   /// Of the kinds up to `last`.
   void write_kinds(std::size_t last, Int number,
                    const std::function<void(const BlockLanes&)>& write) {
-    const GroupLanes& groups = plan_.group_lanes();
+    const GroupLanes& groups = cut_.group_lanes();
     if (last == 0) return write(groups.kinds()[0]);
     Bool is_last = Int(0) < Int(0);
     for (std::size_t i = 0; i < groups.kind_of().size(); ++i)
@@ -138,13 +135,13 @@ class DirectNest {
   void write_block(Block block) {
     for_each_output(block, [&](std::int64_t v, const ImagePosition& at) {
       if (block.pass.is_first) {
-        const Int channel = block.pass.oc_block * plan_.block_lanes() + v * plan_.lanes();
+        const Int channel = block.pass.oc_block * cut_.block_lanes() + v * cut_.lanes();
         block.sums.push_back(
-            builder_.local(builder_.load(buffers_.constants[1], channel, plan_.lanes())));
+            builder_.local(builder_.load(buffers_.constants[1], channel, cut_.lanes())));
       } else {
         // A block's vectors beyond the last channel have no partial sums: any value will do.
         ImagePosition from = at;
-        from.vector = min(at.vector, Int(plan_.out_vectors() - 1));
+        from.vector = min(at.vector, Int(cut_.out_vectors() - 1));
         block.sums.push_back(builder_.local(store_.load_partial(builder_, buffers_, from)));
       }
     });
@@ -156,8 +153,8 @@ class DirectNest {
         block.pass.is_last ? store_.store(builder_, buffers_, at, value)
                            : store_.store_partial(builder_, buffers_, at, value);
       };
-      const bool may_exceed = plan_.out_vectors() % t_.oc_vectors != 0;
-      may_exceed ? builder_.if_(at.vector < Int(plan_.out_vectors()), write) : write();
+      const bool may_exceed = cut_.out_vectors() % t_.oc_vectors != 0;
+      may_exceed ? builder_.if_(at.vector < Int(cut_.out_vectors()), write) : write();
     });
   }
 
@@ -182,7 +179,7 @@ class DirectNest {
                       (in_.ring == 0 ? first_input_row(block) * in_.row : Int(0)) +
                       (block.column * columns_.stride - columns_.pad_begin) * in_.pixel;
     const std::vector<TapRange>& taps = block.row_segment.taps;
-    const bool is_dynamic = t_.oh_block == 1 && !plan_.is_flat();
+    const bool is_dynamic = t_.oh_block == 1 && !cut_.is_flat();
     const bool is_uniform =
         std::all_of(taps.begin(), taps.end(), [&](const TapRange& t) { return t == taps[0]; });
     if (is_dynamic || is_uniform) {
@@ -210,11 +207,11 @@ class DirectNest {
                              : in_.row_offset(first_input_row(block) + kh * rows_.dilation);
         const Int at = input + down + tap * (columns_.dilation * in_.pixel);
         const Int weights = ((block.pass.oc_block * rows_.kernel + kh) * columns_.kernel + tap) *
-                            (plan_.chunks() * chunk_weights());
+                            (cut_.chunks() * chunk_weights());
         builder_.loop("ic", block.pass.first_chunk, block.pass.end_chunk, 1, [&](Int chunk) {
           const Int channel =
               first_group(block.pass.oc_block) * s_.group_in_channels() + chunk * t_.ic_unroll;
-          const auto inputs = lane_inputs(builder_, plan_, block.pass.lanes,
+          const auto inputs = lane_inputs(builder_, cut_, block.pass.lanes,
                                           {in_, *buffers_.inputs[0], at, channel});
           write_chunk(block, *inputs, weights + chunk * chunk_weights(), rows, run.outputs);
         });
@@ -224,20 +221,26 @@ class DirectNest {
 
   Int first_group(Int oc_block) const {
     if (s_.groups == 1) return 0;
-    return oc_block * plan_.block_lanes() / s_.group_out_channels();
+    return oc_block * cut_.block_lanes() / s_.group_out_channels();
   }
 
   /// ic_unroll input channels of one tap, for those rows and columns of the block that have it.
   void write_chunk(Block& block, LaneInputs& inputs, Int weights, const std::vector<bool>& rows,
                    const std::vector<bool>& columns) {
-    for (std::int64_t first = 0; first < t_.ic_unroll; first += inputs.steps_per_load()) {
-      const std::vector<Local> weight = load_weights(weights + first * plan_.block_lanes(),
-                                                     inputs.steps_per_load() * t_.oc_vectors);
+    const std::int64_t width = block.column_segment.size, steps = inputs.steps_per_load();
+    const RegisterBlock products{.rows = block.row_segment.size * width,
+                                 .vectors = t_.oc_vectors,
+                                 .sums = block.sums,
+                                 .order = RegisterBlock::Order::kByVector};
+    for (std::int64_t first = 0; first < t_.ic_unroll; first += steps) {
+      const std::vector<Local> weight =
+          load_weights(weights + first * cut_.block_lanes(), steps * t_.oc_vectors);
+      const auto input = [&](std::int64_t v, std::int64_t i) { return inputs.get(v, first + i); };
       for (std::int64_t r = 0; r < block.row_segment.size; ++r) {
-        for (std::int64_t c = 0; c < block.column_segment.size; ++c) {
+        for (std::int64_t c = 0; c < width; ++c) {
           if (!rows[static_cast<std::size_t>(r)] || !columns[static_cast<std::size_t>(c)]) continue;
           inputs.load(r * rows_.stride * in_.row + c * columns_.stride * in_.pixel, first);
-          add_products(block, r, c, inputs, first, weight);
+          products.add_row(builder_, r * width + c, input, weight, steps);
         }
       }
     }
@@ -246,30 +249,18 @@ class DirectNest {
   std::vector<Local> load_weights(Int from, std::int64_t vectors) {
     std::vector<Local> weight;
     for (std::int64_t v = 0; v < vectors; ++v) {
-      const Int at = from + v * plan_.lanes();
+      const Int at = from + v * cut_.lanes();
       if (t_.prefetch != 0) {
-        builder_.prefetch(buffers_.constants[0], at + plan_.prefetch_elements(), 2);
+        builder_.prefetch(buffers_.constants[0], at + cut_.prefetch_elements(), 2);
       }
-      weight.push_back(builder_.local(builder_.load(buffers_.constants[0], at, plan_.lanes())));
+      weight.push_back(builder_.local(builder_.load(buffers_.constants[0], at, cut_.lanes())));
     }
     return weight;
   }
 
-  /// Inputs of one pixel times the weights of all output vectors, for the steps of one load.
-  void add_products(Block& block, std::int64_t r, std::int64_t c, LaneInputs& inputs,
-                    std::int64_t first, const std::vector<Local>& weight) {
-    for (std::int64_t v = 0; v < t_.oc_vectors; ++v) {
-      const Local& sum = block.sum(v, r, c);
-      for (std::int64_t i = 0; i < inputs.steps_per_load(); ++i) {
-        const Local& w = weight[static_cast<std::size_t>(i * t_.oc_vectors + v)];
-        builder_.assign(sum, fma(inputs.get(v, first + i), builder_.get(w), builder_.get(sum)));
-      }
-    }
-  }
+  std::int64_t chunk_weights() const { return t_.ic_unroll * cut_.block_lanes(); }
 
-  std::int64_t chunk_weights() const { return t_.ic_unroll * plan_.block_lanes(); }
-
-  const DirectPlan& plan_;
+  const DirectCut& cut_;
   const ConvShape& s_;
   const DirectTiling& t_;
   WindowAxis rows_, columns_;
@@ -280,40 +271,40 @@ class DirectNest {
   const KernelBuffers& buffers_;
 };
 
-ImageLayout input_layout(const DirectPlan& plan) {
-  const ConvShape& s = plan.shape();
-  if (!plan.is_flat()) {
+ImageLayout input_layout(const DirectCut& cut) {
+  const ConvShape& s = cut.shape();
+  if (!cut.is_flat()) {
     const Shape shape = {s.batch, s.in_channels, s.in_height, s.in_width};
-    return image_layout(shape, plan.in_format(), plan.lanes());
+    return image_layout(shape, cut.in_format(), cut.lanes());
   }
   const Shape shape = {s.batch, s.in_channels, 1, s.out_pixels()};
-  ImageLayout layout = image_layout(shape, plan.in_format(), plan.lanes());
-  layout.row = layout.pixel * plan.tiling().ow_block;
+  ImageLayout layout = image_layout(shape, cut.in_format(), cut.lanes());
+  layout.row = layout.pixel * cut.tiling().ow_block;
   return layout;
 }
 
 }  // namespace
 
-std::vector<PackedConstant> direct_constants(const Task& task, const DirectPlan& plan) {
-  return {pack_direct_weights(task, plan),
-          pack_bias(task, plan.shape(), plan.oc_blocks() * plan.block_lanes())};
+std::vector<PackedConstant> direct_constants(const Task& task, const DirectCut& cut) {
+  return {pack_direct_weights(task, cut),
+          pack_bias(task, cut.shape(), cut.oc_blocks() * cut.block_lanes())};
 }
 
-void write_direct_rows(Builder& builder, const DirectPlan& plan, const RowsOf& rows) {
-  AOE_CHECK(plan.tiling().oh_block == 1 && plan.ic_tiles() == 1 && !plan.is_flat(),
+void write_direct_rows(Builder& builder, const DirectCut& cut, const RowsOf& rows) {
+  AOE_CHECK(cut.tiling().oh_block == 1 && cut.ic_tiles() == 1 && !cut.is_flat(),
             "rows of a convolution are written one at a time");
-  DirectNest(builder, plan, rows.in, rows.store, rows.buffers)
+  DirectNest(builder, cut, rows.in, rows.store, rows.buffers)
       .write_rows(rows.n, rows.begin, rows.end);
 }
 
-Kernel build_direct(const Task& task, const FormatChoice& format, const DirectPlan& plan) {
+Kernel build_direct(const Task& task, const FormatChoice& format, const DirectCut& cut) {
   Builder builder("direct");
-  ImageStore store(task, format, plan.lanes(), plan.flat_row());
-  std::vector<PackedConstant> constants = direct_constants(task, plan);
+  ImageStore store(task, format, cut.lanes(), cut.flat_row());
+  std::vector<PackedConstant> constants = direct_constants(task, cut);
   store.add_constants(constants);
   const KernelBuffers buffers = declare_buffers(builder, task, constants.size(), false);
-  DirectNest nest(builder, plan, input_layout(plan), store, buffers);
-  builder.parallel(plan.parallel_extent(), [&](Int iteration) { nest.write_iteration(iteration); });
+  DirectNest nest(builder, cut, input_layout(cut), store, buffers);
+  builder.parallel(cut.parallel_extent(), [&](Int iteration) { nest.write_iteration(iteration); });
   return jit_kernel(builder.finish(), std::move(constants));
 }
 

@@ -34,9 +34,6 @@ struct DirectTiling {
   /// Weights are fetched into L2 ahead of their use: 0 = left to the hardware, 1 = those that the next output channels
   /// need at this place, else so many vectors ahead.
   std::int64_t prefetch = 0;
-
-  static DirectTiling from(const Schedule& schedule);
-  Schedule schedule() const;
 };
 
 /// Row blocks that share code: equal row taps, and the columns of each of these rows.
@@ -52,11 +49,11 @@ struct DirectWork {
 
 /// A convolution cut up for one tiling: all the arithmetic that the nest, the packing and the cost
 /// model share.
-class DirectPlan {
+class DirectCut {
  public:
   /// `may_flatten`: nothing forbids to number the pixels of a pointwise convolution in one row.
-  DirectPlan(const ConvShape& shape, Format in, Format out, int lanes, const DirectTiling& tiling,
-             bool may_flatten);
+  DirectCut(const ConvShape& shape, Format in, Format out, int lanes, const DirectTiling& tiling,
+            bool may_flatten);
 
   const ConvShape& shape() const { return shape_; }
   /// As given; but where group_lanes() are permuted, ic_unroll is all of a group.
@@ -101,18 +98,21 @@ class DirectPlan {
   GroupLanes group_lanes_;
 };
 
+/// Of images read in NCHW: one cache line per channel and tap.
+inline constexpr std::int64_t kMaxStemChannels = 8;
+
 /// Sizes of register blocks in output vectors.
-std::vector<std::int64_t> legal_oc_vectors(const DirectPlan& plan);
+std::vector<std::int64_t> legal_oc_vectors(const DirectCut& cut);
 
 /// Unroll factors of input channels that never straddle a block of lanes, nor a group.
 std::vector<std::int64_t> legal_ic_unrolls(const ConvShape& shape, Format in, int lanes);
 
 /// Weights and bias, the first constants of the kernel.
-std::vector<PackedConstant> direct_constants(const Task& task, const DirectPlan& plan);
+std::vector<PackedConstant> direct_constants(const Task& task, const DirectCut& cut);
 
-/// Writes the code of some rows into a function. For plans of one row at a time (oh_block 1, one channel tile, not flat).
-void write_direct_rows(loopnest::Builder& builder, const DirectPlan& plan, const RowsOf& rows);
+/// Writes the code of some rows into a function. For cuts of one row at a time (oh_block 1, one channel tile, not flat).
+void write_direct_rows(loopnest::Builder& builder, const DirectCut& cut, const RowsOf& rows);
 
-Kernel build_direct(const Task& task, const FormatChoice& format, const DirectPlan& plan);
+Kernel build_direct(const Task& task, const FormatChoice& format, const DirectCut& cut);
 
 }  // namespace aoe::compiler

@@ -79,6 +79,16 @@ Result<void> supports_image_epilogue(const Task& task, EpilogueTypes types) {
   return supports_epilogue(task);
 }
 
+Result<void> supports_float_convolution(const Task& task, const ConvShape& shape) {
+  for (const std::size_t i : {std::size_t{0}, std::size_t{1}})
+    if (task.in(i).dtype != DataType::kFloat)
+      return Unexpected("input " + std::to_string(i) + " is " + aoe::to_string(task.in(i)) +
+                        ", needs float32");
+  if (!task.inputs[1].constant) return Unexpected("weights are not constant");
+  if (shape.has_bias && !task.inputs[2].constant) return Unexpected("bias is not constant");
+  return supports_image_epilogue(task);
+}
+
 FormatChoice image_format(const Task& task, const std::string& choice_name, Format in, Format out) {
   FormatChoice choice{.name = choice_name, .inputs = {}, .outputs = {out}};
   for (std::size_t i = 0; i < task.inputs.size(); ++i) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "compiler/conv/conv_shape.h"
 #include "compiler/conv/image_layout.h"
 #include "compiler/epilogue.h"
 #include "compiler/impl.h"
@@ -23,6 +24,8 @@ struct ImagePosition {
 
 /// Can the epilogue of this 4-D task be fused into an image kernel? Says why not.
 Result<void> supports_image_epilogue(const Task& task, EpilogueTypes types = EpilogueTypes::kFloat);
+/// What generated convolutions of float32 need besides: float32, and weights that are constant.
+Result<void> supports_float_convolution(const Task& task, const ConvShape& shape);
 
 /// Formats for all of the task's inputs when its image input is stored as `in` and its output as
 /// `out`: epilogue operands with all channels lie like the output, others as they are.

@@ -17,16 +17,16 @@ using loopnest::Vec;
 /// One element of each group, broadcast; lanes of several groups are told apart by masks.
 class SelectedInputs final : public LaneInputs {
  public:
-  SelectedInputs(Builder& builder, const DirectPlan& plan, const BlockLanes& block,
+  SelectedInputs(Builder& builder, const DirectCut& cut, const BlockLanes& block,
                  const InputPlace& at)
       : builder_(builder),
-        lanes_(plan.lanes()),
+        lanes_(cut.lanes()),
         block_(block),
         buffer_(at.buffer),
         channel_stride_(at.layout.channel) {
     for (std::int64_t group = 0; group < block.groups(); ++group) {
-      const Int channel = at.first_channel + group * plan.shape().group_in_channels();
-      places_.push_back(at.tap + at.layout.channel_offset(in_memory(plan.shape(), channel)));
+      const Int channel = at.first_channel + group * cut.shape().group_in_channels();
+      places_.push_back(at.tap + at.layout.channel_offset(in_memory(cut.shape(), channel)));
     }
   }
 
@@ -71,19 +71,19 @@ class SelectedInputs final : public LaneInputs {
 /// All channels of a vector's groups, loaded as they lie; lanes are moved once for each unit of steps, and in the unit.
 class PermutedInputs final : public LaneInputs {
  public:
-  PermutedInputs(Builder& builder, const DirectPlan& plan, const BlockLanes& block,
+  PermutedInputs(Builder& builder, const DirectCut& cut, const BlockLanes& block,
                  const InputPlace& at)
       : builder_(builder),
-        lanes_(plan.lanes()),
-        groups_(plan.group_lanes()),
+        lanes_(cut.lanes()),
+        groups_(cut.group_lanes()),
         block_(block),
         buffer_(at.buffer),
-        steps_(plan.shape().group_in_channels()),
-        source_stride_(at.layout.c0 != 0 ? at.layout.channel_block : plan.lanes()) {
+        steps_(cut.shape().group_in_channels()),
+        source_stride_(at.layout.c0 != 0 ? at.layout.channel_block : cut.lanes()) {
     for (const VectorLanes& vector : block.vectors) {
       const Int channel = at.first_channel + vector.runs[0].group * steps_;
       places_.push_back(at.tap + at.layout.channel_offset(channel) - vector.phase);
-      channels_.push_back(plan.shape().in_channels + vector.phase - channel);
+      channels_.push_back(cut.shape().in_channels + vector.phase - channel);
     }
   }
 
@@ -143,11 +143,11 @@ class PermutedInputs final : public LaneInputs {
 
 }  // namespace
 
-std::unique_ptr<LaneInputs> lane_inputs(Builder& builder, const DirectPlan& plan,
+std::unique_ptr<LaneInputs> lane_inputs(Builder& builder, const DirectCut& cut,
                                         const BlockLanes& lanes, const InputPlace& place) {
-  if (plan.group_lanes().is_permuted())
-    return std::make_unique<PermutedInputs>(builder, plan, lanes, place);
-  return std::make_unique<SelectedInputs>(builder, plan, lanes, place);
+  if (cut.group_lanes().is_permuted())
+    return std::make_unique<PermutedInputs>(builder, cut, lanes, place);
+  return std::make_unique<SelectedInputs>(builder, cut, lanes, place);
 }
 
 }  // namespace aoe::compiler

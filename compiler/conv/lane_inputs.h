@@ -28,8 +28,8 @@ struct InputPlace {
   loopnest::Int first_channel;  ///< of the chunk in the block's first group
 };
 
-/// As the plan's GroupLanes say. All but `place` must outlive what is returned.
-std::unique_ptr<LaneInputs> lane_inputs(loopnest::Builder& builder, const DirectPlan& plan,
+/// As the cut's GroupLanes say. All but `place` must outlive what is returned.
+std::unique_ptr<LaneInputs> lane_inputs(loopnest::Builder& builder, const DirectCut& cut,
                                         const BlockLanes& lanes, const InputPlace& place);
 
 }  // namespace aoe::compiler

@@ -20,18 +20,18 @@ using loopnest::Vec;
 /// Emits one row of outputs.
 class RowEmitter {
  public:
-  RowEmitter(Builder& builder, const PoolPlan& plan, const RowsOf& rows, Int vector, Int row)
-      : builder_(builder), plan_(plan), in_(rows.in), rows_(rows), vector_(vector), row_(row) {
+  RowEmitter(Builder& builder, const PoolCut& cut, const RowsOf& rows, Int vector, Int row)
+      : builder_(builder), cut_(cut), in_(rows.in), rows_(rows), vector_(vector), row_(row) {
     in_base_ = rows.n * in_.batch +
-               (in_.c0 != 0 ? vector * in_.channel_block : vector * plan_.lanes * in_.channel);
-    if (in_.c0 == 0 && plan_.channels % plan_.lanes != 0) {
-      active_ = min(Int(plan_.lanes), Int(plan_.channels) - vector * plan_.lanes);
+               (in_.c0 != 0 ? vector * in_.channel_block : vector * cut_.lanes * in_.channel);
+    if (in_.c0 == 0 && cut_.channels % cut_.lanes != 0) {
+      active_ = min(Int(cut_.lanes), Int(cut_.channels) - vector * cut_.lanes);
     }
   }
 
   void run() {
-    const reference::WindowAxis& h = plan_.window.height();
-    if (!plan_.is_written_out()) return all_columns(&RowEmitter::loop_over_rows);
+    const reference::WindowAxis& h = cut_.window.height();
+    if (!cut_.is_written_out()) return all_columns(&RowEmitter::loop_over_rows);
     if (h.pad_begin == 0 && !sticks_out(h, h.input)) return all_columns(&RowEmitter::write_rows);
     const Int top = row_ * h.stride - h.pad_begin;
     builder_.if_(
@@ -51,19 +51,19 @@ class RowEmitter {
   using Fold = std::vector<Local> (RowEmitter::*)(const Block&);
 
   void all_columns(Fold fold) {
-    const std::int64_t block = plan_.ow_block;
-    const auto [first, last] = interior_columns(plan_.window.width());
+    const std::int64_t block = cut_.ow_block;
+    const auto [first, last] = interior_columns(cut_.window.width());
     for (std::int64_t o = 0; o < first; ++o) columns(o, 1, fold);
     const std::int64_t blocked = first + (last - first) / block * block;
     builder_.loop("ow", first, blocked, block, [&](Int o) { columns(o, block, fold); });
     if (blocked < last) columns(blocked, last - blocked, fold);
-    for (std::int64_t o = last; o < plan_.window.width().output; ++o) columns(o, 1, fold);
+    for (std::int64_t o = last; o < cut_.window.width().output; ++o) columns(o, 1, fold);
   }
 
   /// `count` neighbouring outputs from column `first` on: an interior block, or a single one at a
   /// border.
   void columns(Int first, std::int64_t count, Fold fold) {
-    const reference::WindowAxis& w = plan_.window.width();
+    const reference::WindowAxis& w = cut_.window.width();
     TapRange taps{0, w.kernel};
     if (first.constant() && count == 1) taps = taps_inside(w, *first.constant());
     if (taps.begin >= taps.end) fold = &RowEmitter::loop_over_rows;  // all in the padding
@@ -74,10 +74,10 @@ class RowEmitter {
 
   /// Any rows: those of the window that are inside, one after another.
   std::vector<Local> loop_over_rows(const Block& block) {
-    const reference::WindowAxis& h = plan_.window.height();
+    const reference::WindowAxis& h = cut_.window.height();
     std::vector<Local> results;
     for (std::int64_t i = 0; i < block.count; ++i)
-      results.push_back(builder_.local(splat(plan_.window.is_max ? kLowest : 0.0f, plan_.lanes)));
+      results.push_back(builder_.local(splat(cut_.window.is_max ? kLowest : 0.0f, cut_.lanes)));
     builder_.loop("kh", first_tap(h, above()), last_tap(h, above()), 1, [&](Int kh) {
       for (std::int64_t i = 0; i < block.count; ++i) {
         for (std::int64_t kw = block.taps.begin; kw < block.taps.end; ++kw) {
@@ -95,7 +95,7 @@ class RowEmitter {
     const auto fold_column = [&](std::int64_t at) {
       if (folded.contains(at)) return;
       std::vector<Vec> values;
-      for (std::int64_t kh = 0; kh < plan_.window.height().kernel; ++kh)
+      for (std::int64_t kh = 0; kh < cut_.window.height().kernel; ++kh)
         values.push_back(load(kh, block.first, at));
       folded.emplace(at, builder_.local(join(values)));
     };
@@ -112,12 +112,12 @@ class RowEmitter {
   }
 
   Vec join(const Vec& x, const Vec& before) const {
-    return plan_.window.is_max ? max(x, before) : before + x;
+    return cut_.window.is_max ? max(x, before) : before + x;
   }
   Vec join(const std::vector<Vec>& values) const {
     Vec result = values[0];
     std::size_t next = 1;
-    for (; plan_.window.is_max && next + 1 < values.size(); next += 2)
+    for (; cut_.window.is_max && next + 1 < values.size(); next += 2)
       result = max(result, values[next], values[next + 1]);
     for (; next < values.size(); ++next) result = join(values[next], result);
     return result;
@@ -125,34 +125,34 @@ class RowEmitter {
 
   /// Of tap `kw` of output `i` of a block, counted from the first output's first one.
   std::int64_t column(std::int64_t i, std::int64_t kw) const {
-    const reference::WindowAxis& w = plan_.window.width();
+    const reference::WindowAxis& w = cut_.window.width();
     return i * w.stride + kw * w.dilation;
   }
   Vec load(Int kh, Int first, std::int64_t column) const {
-    const reference::WindowAxis &h = plan_.window.height(), &w = plan_.window.width();
+    const reference::WindowAxis &h = cut_.window.height(), &w = cut_.window.width();
     const Int row = in_base_ + in_.row_offset(kh * h.dilation - above());
     return builder_.load(*rows_.buffers.inputs[0],
-                         row + (first * w.stride - w.pad_begin + column) * in_.pixel, plan_.lanes,
+                         row + (first * w.stride - w.pad_begin + column) * in_.pixel, cut_.lanes,
                          active_);
   }
 
   /// Window rows above the input.
   Int above() const {
-    return Int(plan_.window.height().pad_begin) - row_ * plan_.window.height().stride;
+    return Int(cut_.window.height().pad_begin) - row_ * cut_.window.height().stride;
   }
 
   void store(Int column, const TapRange& taps, Local sum) {
     Vec value = builder_.get(sum);
-    if (!plan_.window.is_max) value = value * broadcast(factor(column, taps), plan_.lanes);
+    if (!cut_.window.is_max) value = value * broadcast(factor(column, taps), cut_.lanes);
     rows_.store.store(builder_, rows_.buffers, {rows_.n, vector_, row_, column}, value);
   }
 
   /// 1 / number of elements that the average is taken of.
   Vec factor(Int column, const TapRange& taps) {
-    const reference::WindowAxis &h = plan_.window.height(), &w = plan_.window.width();
+    const reference::WindowAxis &h = cut_.window.height(), &w = cut_.window.width();
     std::int64_t columns = taps.end - taps.begin;
     Int rows = last_tap(h, above()) - first_tap(h, above());
-    if (plan_.window.counts_padding) {
+    if (cut_.window.counts_padding) {
       // Interior windows lie inside anyway; only ceil_mode reaches beyond the padding.
       columns = column.constant() ? padded_taps(w, *column.constant()) : w.kernel;
       rows = last_padded_tap(h, above());
@@ -187,7 +187,7 @@ class RowEmitter {
   static constexpr float kLowest = -std::numeric_limits<float>::infinity();
 
   Builder& builder_;
-  const PoolPlan& plan_;
+  const PoolCut& cut_;
   const ImageLayout& in_;
   const RowsOf& rows_;
   Int vector_, row_, in_base_ = 0;
@@ -196,22 +196,22 @@ class RowEmitter {
 
 }  // namespace
 
-std::int64_t PoolPlan::block_columns() const {
+std::int64_t PoolCut::block_columns() const {
   const reference::WindowAxis& w = window.width();
   return (ow_block - 1) * std::min(w.stride, w.reach()) + w.reach();
 }
 
-bool PoolPlan::is_written_out() const {
+bool PoolCut::is_written_out() const {
   constexpr std::int64_t kMostLoads = 64;
   return window.height().kernel * block_columns() <= kMostLoads;
 }
 
-std::int64_t PoolPlan::body_loads() const {
+std::int64_t PoolCut::body_loads() const {
   return is_written_out() ? window.height().kernel * block_columns()
                           : ow_block * window.width().kernel;
 }
 
-double PoolPlan::core_cycles() const {
+double PoolCut::core_cycles() const {
   constexpr double kBlockStart = 4;  // bounds of the window's rows, start values
   // Measured on a Zen 5 core: 3x3 maxima of stride 1, which take 8 operations and 3 loads, in 5 cycles.
   constexpr double kOperationsPerCycle = 1.6, kLoadsPerCycle = 2;
@@ -227,15 +227,14 @@ double PoolPlan::core_cycles() const {
           kBlockStart / static_cast<double>(ow_block));
 }
 
-void write_pool_row(Builder& builder, const PoolPlan& plan, const RowsOf& rows, Int vector,
-                    Int row) {
-  RowEmitter(builder, plan, rows, vector, row).run();
+void write_pool_row(Builder& builder, const PoolCut& cut, const RowsOf& rows, Int vector, Int row) {
+  RowEmitter(builder, cut, rows, vector, row).run();
 }
 
-void write_pool_rows(Builder& builder, const PoolPlan& plan, const RowsOf& rows) {
-  builder.loop("vector", 0, plan.vectors(), 1, [&](Int vector) {
+void write_pool_rows(Builder& builder, const PoolCut& cut, const RowsOf& rows) {
+  builder.loop("vector", 0, cut.vectors(), 1, [&](Int vector) {
     builder.loop("row", rows.begin, rows.end, 1,
-                 [&](Int row) { write_pool_row(builder, plan, rows, vector, row); });
+                 [&](Int row) { write_pool_row(builder, cut, rows, vector, row); });
   });
 }
 

@@ -10,7 +10,7 @@
 
 namespace aoe::compiler {
 
-struct PoolPlan {
+struct PoolCut {
   PoolWindow window;
   std::int64_t channels = 0;
   int lanes = 0;
@@ -22,14 +22,14 @@ struct PoolPlan {
   /// Windows whose rows lie inside the input are written out, where that is not too long.
   bool is_written_out() const;
   std::int64_t body_loads() const;  ///< that the code of a block spells out
-  double core_cycles() const;  ///< of all rows, from cached inputs
+  double core_cycles() const;       ///< of all rows, from cached inputs
 };
 
 /// Writes the code of one row of outputs of one vector of channels; the rows of `rows` do not matter.
-void write_pool_row(loopnest::Builder& builder, const PoolPlan& plan, const RowsOf& rows,
+void write_pool_row(loopnest::Builder& builder, const PoolCut& cut, const RowsOf& rows,
                     loopnest::Int vector, loopnest::Int row);
 
 /// Writes the code of some rows, all channels.
-void write_pool_rows(loopnest::Builder& builder, const PoolPlan& plan, const RowsOf& rows);
+void write_pool_rows(loopnest::Builder& builder, const PoolCut& cut, const RowsOf& rows);
 
 }  // namespace aoe::compiler

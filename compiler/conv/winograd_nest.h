@@ -35,15 +35,12 @@ struct WinogradTiling {
   /// Weights are fetched into L2 ahead of their use: 0 = left to the hardware, 1 = those of the next position, else so
   /// many vectors ahead.
   std::int64_t prefetch = 0;
-
-  static WinogradTiling from(const Schedule& schedule);
-  Schedule schedule() const;
 };
 
 /// A convolution cut up for one tiling.
-class WinogradPlan {
+class WinogradCut {
  public:
-  WinogradPlan(const ConvShape& shape, WinogradSize size, int lanes, const WinogradTiling& tiling);
+  WinogradCut(const ConvShape& shape, WinogradSize size, int lanes, const WinogradTiling& tiling);
 
   const ConvShape& shape() const { return shape_; }
   const WinogradTiling& tiling() const { return tiling_; }
@@ -81,6 +78,6 @@ class WinogradPlan {
   WinogradTiling tiling_;
 };
 
-Kernel build_winograd(const Task& task, const FormatChoice& format, const WinogradPlan& plan);
+Kernel build_winograd(const Task& task, const FormatChoice& format, const WinogradCut& cut);
 
 }  // namespace aoe::compiler

@@ -2,6 +2,7 @@
 #include "compiler/conv/winograd_tiles.h"
 
 #include "compiler/conv/winograd_transforms.h"
+#include "compiler/register_block.h"
 
 namespace aoe::compiler {
 namespace {
@@ -13,12 +14,12 @@ using loopnest::Vec;
 
 class TilesEmitter {
  public:
-  TilesEmitter(Builder& builder, const WinogradPlan& plan, const WinogradScratch& scratch,
+  TilesEmitter(Builder& builder, const WinogradCut& cut, const WinogradScratch& scratch,
                const WinogradTiles& group)
       : builder_(builder),
-        plan_(plan),
-        s_(plan.shape()),
-        t_(plan.tiling()),
+        cut_(cut),
+        s_(cut.shape()),
+        t_(cut.tiling()),
         scratch_(scratch),
         group_(group),
         in_(group.in),
@@ -36,14 +37,14 @@ class TilesEmitter {
  private:
   /// Scratch [position][vector of input channels][tile][lanes].
   void write_input_transforms() {
-    builder_.loop("ic", 0, plan_.in_vectors(), 1, [&](Int vector) {
+    builder_.loop("ic", 0, cut_.in_vectors(), 1, [&](Int vector) {
       builder_.loop("tile", 0, group_.tiles, 1, [&](Int tile) {
         const WinogradTile at = group_.tile_at(tile);
         const Int row = at.row - s_.pad_top, column = at.column - s_.pad_left;
         const Int base =
             at.n * in_.batch + vector * in_.channel_block + row * in_.row + column * in_.pixel;
-        const Int to = (vector * plan_.tiles_per_iteration() + tile) * plan_.lanes();
-        const std::int64_t side = plan_.inputs();
+        const Int to = (vector * cut_.tiles_per_iteration() + tile) * cut_.lanes();
+        const std::int64_t side = cut_.inputs();
         const loopnest::Bool is_inside =
             Int(s_.pad_top) <= at.row && Int(s_.pad_left) <= at.column &&
             row + side <= Int(s_.in_height) && column + side <= Int(s_.in_width);
@@ -58,7 +59,7 @@ class TilesEmitter {
 
   /// `corner`: the tile's first input, where some of its inputs are padding.
   void write_input_transform(Int base, Int to, std::optional<std::pair<Int, Int>> corner) {
-    const std::int64_t side = plan_.inputs();
+    const std::int64_t side = cut_.inputs();
     const auto exists = [](Int at, std::int64_t extent) {  // 1 when 0 <= at < extent, else 0
       return min(max(at + 1, 0), 1) * min(max(Int(extent) - at, 0), 1);
     };
@@ -69,15 +70,15 @@ class TilesEmitter {
         std::optional<Int> active;
         if (corner) {
           active = exists(corner->first + i, s_.in_height) *
-                   exists(corner->second + j, s_.in_width) * plan_.lanes();
+                   exists(corner->second + j, s_.in_width) * cut_.lanes();
         }
         column.push_back(builder_.get(builder_.local(builder_.load(
-            *buffers_.inputs[0], base + (i * in_.row + j * in_.pixel), plan_.lanes(), active))));
+            *buffers_.inputs[0], base + (i * in_.row + j * in_.pixel), cut_.lanes(), active))));
       }
       const std::vector<Vec> transformed = transform_inputs(builder_, column);
       for (std::size_t i = 0; i < rows.size(); ++i) rows[i].push_back(transformed[i]);
     }
-    const std::int64_t stride = plan_.in_vectors() * plan_.tiles_per_iteration() * plan_.lanes();
+    const std::int64_t stride = cut_.in_vectors() * cut_.tiles_per_iteration() * cut_.lanes();
     for (std::int64_t i = 0; i < side; ++i) {
       const std::vector<Vec> row = transform_inputs(builder_, rows[static_cast<std::size_t>(i)]);
       for (std::int64_t j = 0; j < side; ++j) {
@@ -89,53 +90,53 @@ class TilesEmitter {
 
   /// For each position, products of all tiles with one block of output vectors: scratch [position][vector][tile][lanes].
   void write_products(Int oc_block) {
-    builder_.loop("position", 0, plan_.positions(), 1, [&](Int position) {
-      builder_.loop("tiles", 0, plan_.tiles_per_iteration(), t_.tile_block,
+    builder_.loop("position", 0, cut_.positions(), 1, [&](Int position) {
+      builder_.loop("tiles", 0, cut_.tiles_per_iteration(), t_.tile_block,
                     [&](Int first_tile) { write_product_block(oc_block, position, first_tile); });
     });
   }
 
   void write_product_block(Int oc_block, Int position, Int first_tile) {
-    const std::int64_t width = t_.oc_vectors * plan_.lanes(), lanes = plan_.lanes();
+    const std::int64_t width = t_.oc_vectors * cut_.lanes(), lanes = cut_.lanes();
     const Int weights =
-        (oc_block * plan_.positions() + position) * (plan_.in_chunks() * t_.ic_unroll * width);
+        (oc_block * cut_.positions() + position) * (cut_.in_chunks() * t_.ic_unroll * width);
     std::vector<Local> sums;  // [vector][tile]
     for (std::int64_t i = 0; i < t_.oc_vectors * t_.tile_block; ++i) {
-      sums.push_back(builder_.local(loopnest::splat(0.0f, plan_.lanes())));
+      sums.push_back(builder_.local(loopnest::splat(0.0f, cut_.lanes())));
     }
-    builder_.loop("ic", 0, plan_.in_chunks(), 1, [&](Int chunk) {
+    const RegisterBlock products{.rows = t_.tile_block,
+                                 .vectors = t_.oc_vectors,
+                                 .sums = sums,
+                                 .order = RegisterBlock::Order::kByVector};
+    builder_.loop("ic", 0, cut_.in_chunks(), 1, [&](Int chunk) {
       const Int channel = chunk * t_.ic_unroll;
       const Int input =
-          ((position * plan_.in_vectors() + channel / lanes) * plan_.tiles_per_iteration() +
+          ((position * cut_.in_vectors() + channel / lanes) * cut_.tiles_per_iteration() +
            first_tile) *
               lanes +
           channel % lanes;
       for (std::int64_t i = 0; i < t_.ic_unroll; ++i) {
-        std::vector<Local> weight;
-        for (std::int64_t v = 0; v < t_.oc_vectors; ++v) {
-          const Int at = weights + channel * width + (i * width + v * lanes);
-          weight.push_back(builder_.local(builder_.load(buffers_.constants[0], at, plan_.lanes())));
-          if (t_.prefetch != 0) {
-            builder_.prefetch(buffers_.constants[0], at + plan_.prefetch_elements(), 2);
-          }
-        }
-        for (std::int64_t tile = 0; tile < t_.tile_block; ++tile) {
-          const Local x = builder_.local(
-              builder_.load_broadcast(scratch_.inputs, input + (tile * lanes + i), plan_.lanes()));
-          for (std::int64_t v = 0; v < t_.oc_vectors; ++v) {
-            const Local& sum = sums[static_cast<std::size_t>(v * t_.tile_block + tile)];
-            builder_.assign(sum,
-                            fma(builder_.get(x), builder_.get(weight[static_cast<std::size_t>(v)]),
-                                builder_.get(sum)));
-          }
-        }
+        products.step(
+            builder_,
+            [&](std::int64_t v) {
+              const Int at = weights + channel * width + (i * width + v * lanes);
+              const Local weight =
+                  builder_.local(builder_.load(buffers_.constants[0], at, cut_.lanes()));
+              if (t_.prefetch != 0)
+                builder_.prefetch(buffers_.constants[0], at + cut_.prefetch_elements(), 2);
+              return weight;
+            },
+            [&](std::int64_t tile) {
+              return builder_.local(builder_.load_broadcast(
+                  scratch_.inputs, input + (tile * lanes + i), cut_.lanes()));
+            });
       }
     });
     for (std::int64_t v = 0; v < t_.oc_vectors; ++v) {
       for (std::int64_t tile = 0; tile < t_.tile_block; ++tile) {
         builder_.store(
             scratch_.products,
-            ((position * t_.oc_vectors + v) * plan_.tiles_per_iteration() + first_tile + tile) *
+            ((position * t_.oc_vectors + v) * cut_.tiles_per_iteration() + first_tile + tile) *
                 lanes,
             builder_.get(sums[static_cast<std::size_t>(v * t_.tile_block + tile)]));
       }
@@ -145,30 +146,30 @@ class TilesEmitter {
   void write_output_transforms(Int oc_block) {
     const Int vectors =
         min(Int(t_.oc_vectors),
-            Int((s_.out_channels + plan_.lanes() - 1) / plan_.lanes()) - oc_block * t_.oc_vectors);
+            Int((s_.out_channels + cut_.lanes() - 1) / cut_.lanes()) - oc_block * t_.oc_vectors);
     builder_.loop("vector", 0, vectors, 1, [&](Int vector) {
       builder_.loop("tile", 0, group_.tiles, 1, [&](Int tile) {
-        const Int from = (vector * plan_.tiles_per_iteration() + tile) * plan_.lanes();
+        const Int from = (vector * cut_.tiles_per_iteration() + tile) * cut_.lanes();
         write_output_transform(from, oc_block * t_.oc_vectors + vector, group_.tile_at(tile));
       });
     });
   }
 
   void write_output_transform(Int from, Int vector, const WinogradTile& at) {
-    const std::int64_t side = plan_.inputs(), outputs = plan_.outputs();
-    const std::int64_t stride = t_.oc_vectors * plan_.tiles_per_iteration() * plan_.lanes();
+    const std::int64_t side = cut_.inputs(), outputs = cut_.outputs();
+    const std::int64_t stride = t_.oc_vectors * cut_.tiles_per_iteration() * cut_.lanes();
     std::vector<std::vector<Vec>> rows(static_cast<std::size_t>(outputs));
     for (std::int64_t j = 0; j < side; ++j) {
       std::vector<Vec> column;
       for (std::int64_t i = 0; i < side; ++i) {
         column.push_back(builder_.get(builder_.local(
-            builder_.load(scratch_.products, from + (i * side + j) * stride, plan_.lanes()))));
+            builder_.load(scratch_.products, from + (i * side + j) * stride, cut_.lanes()))));
       }
       const std::vector<Vec> transformed = transform_products(builder_, column, outputs);
       for (std::size_t i = 0; i < rows.size(); ++i) rows[i].push_back(transformed[i]);
     }
-    const Vec bias = builder_.get(builder_.local(
-        builder_.load(buffers_.constants[1], vector * plan_.lanes(), plan_.lanes())));
+    const Vec bias = builder_.get(
+        builder_.local(builder_.load(buffers_.constants[1], vector * cut_.lanes(), cut_.lanes())));
     for (std::int64_t i = 0; i < outputs; ++i) {
       builder_.if_(at.row + i < group_.end_row, [&] {
         const std::vector<Vec> row =
@@ -184,7 +185,7 @@ class TilesEmitter {
   }
 
   Builder& builder_;
-  const WinogradPlan& plan_;
+  const WinogradCut& cut_;
   const ConvShape& s_;
   const WinogradTiling& t_;
   const WinogradScratch& scratch_;
@@ -196,14 +197,14 @@ class TilesEmitter {
 
 }  // namespace
 
-WinogradScratch declare_scratch(Builder& builder, const WinogradPlan& plan) {
-  return {builder.scratch("inputs", plan.input_scratch()),
-          builder.scratch("products", plan.product_scratch())};
+WinogradScratch declare_scratch(Builder& builder, const WinogradCut& cut) {
+  return {builder.scratch("inputs", cut.input_scratch()),
+          builder.scratch("products", cut.product_scratch())};
 }
 
-void write_winograd_tiles(Builder& builder, const WinogradPlan& plan,
-                          const WinogradScratch& scratch, const WinogradTiles& group) {
-  TilesEmitter(builder, plan, scratch, group).run();
+void write_winograd_tiles(Builder& builder, const WinogradCut& cut, const WinogradScratch& scratch,
+                          const WinogradTiles& group) {
+  TilesEmitter(builder, cut, scratch, group).run();
 }
 
 }  // namespace aoe::compiler

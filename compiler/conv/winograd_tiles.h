@@ -28,12 +28,12 @@ struct WinogradTiles {
 struct WinogradScratch {
   loopnest::Buffer inputs, products;
 };
-WinogradScratch declare_scratch(loopnest::Builder& builder, const WinogradPlan& plan);
+WinogradScratch declare_scratch(loopnest::Builder& builder, const WinogradCut& cut);
 
-void write_winograd_tiles(loopnest::Builder& builder, const WinogradPlan& plan,
+void write_winograd_tiles(loopnest::Builder& builder, const WinogradCut& cut,
                           const WinogradScratch& scratch, const WinogradTiles& group);
 
 /// Transformed weights, and the bias.
-std::vector<PackedConstant> winograd_constants(const Task& task, const WinogradPlan& plan);
+std::vector<PackedConstant> winograd_constants(const Task& task, const WinogradCut& cut);
 
 }  // namespace aoe::compiler

@@ -30,19 +30,19 @@ void transform_kernel(const float* kernel, const std::vector<std::vector<double>
 }
 
 /// [oc_block][position][input channel][oc_vectors * lanes], zeros beyond the last channels.
-PackedConstant pack_weights(const Task& task, const WinogradPlan& plan) {
-  const auto elements = static_cast<std::size_t>(plan.weight_elements());
+PackedConstant pack_weights(const Task& task, const WinogradCut& cut) {
+  const auto elements = static_cast<std::size_t>(cut.weight_elements());
   return {.size_bytes = elements * sizeof(float),
-          .pack = [weights = task.inputs[1].constant, plan, elements](void* destination) {
-            const ConvShape& s = plan.shape();
+          .pack = [weights = task.inputs[1].constant, cut, elements](void* destination) {
+            const ConvShape& s = cut.shape();
             const float* from = weights->view().as<float>();
             float* to = static_cast<float*>(destination);
             std::fill_n(to, elements, 0.0f);
-            const auto g = weight_transform(plan.inputs(), plan.taps());
-            const std::int64_t channels = plan.in_chunks() * plan.tiling().ic_unroll;
-            const std::int64_t width = plan.tiling().oc_vectors * plan.lanes();
-            const std::int64_t positions = plan.positions();
-            const std::int64_t taps = plan.taps() * plan.taps();
+            const auto g = weight_transform(cut.inputs(), cut.taps());
+            const std::int64_t channels = cut.in_chunks() * cut.tiling().ic_unroll;
+            const std::int64_t width = cut.tiling().oc_vectors * cut.lanes();
+            const std::int64_t positions = cut.positions();
+            const std::int64_t taps = cut.taps() * cut.taps();
             std::vector<double> columns(g.size() * g[0].size());
             std::vector<float> transformed(static_cast<std::size_t>(positions));
             // Output channels innermost: they are neighbours in memory, so each line is written once.
@@ -65,9 +65,9 @@ PackedConstant pack_weights(const Task& task, const WinogradPlan& plan) {
 
 }  // namespace
 
-std::vector<PackedConstant> winograd_constants(const Task& task, const WinogradPlan& plan) {
-  const std::int64_t channels = plan.oc_blocks() * plan.tiling().oc_vectors * plan.lanes();
-  return {pack_weights(task, plan), pack_bias(task, plan.shape(), channels)};
+std::vector<PackedConstant> winograd_constants(const Task& task, const WinogradCut& cut) {
+  const std::int64_t channels = cut.oc_blocks() * cut.tiling().oc_vectors * cut.lanes();
+  return {pack_weights(task, cut), pack_bias(task, cut.shape(), channels)};
 }
 
 }  // namespace aoe::compiler

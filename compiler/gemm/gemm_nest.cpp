@@ -1,4 +1,4 @@
-// Writes the loop nest of a matrix product for one GemmPlan.
+// Writes the loop nest of a matrix product for one GemmCut.
 #include "compiler/gemm/gemm_nest.h"
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "compiler/gemm/matrix_store.h"
 #include "compiler/integer_math.h"
+#include "compiler/register_block.h"
 #include "reference/float16.h"
 
 namespace aoe::compiler {
@@ -23,12 +24,12 @@ std::uint32_t to_bf16(float value) {
 }
 
 /// [panel][step of k][n_vectors / 2 * lanes] pairs of float16: columns of neighbouring vectors, low and high.
-PackedConstant pack_fp16_panels(const Task& task, const GemmPlan& plan) {
-  const std::int64_t lanes = plan.lanes(), row = plan.panel_columns() / 2;
-  const auto elements = static_cast<std::size_t>(plan.panels() * plan.k_steps() * row);
+PackedConstant pack_fp16_panels(const Task& task, const GemmCut& cut) {
+  const std::int64_t lanes = cut.lanes(), row = cut.panel_columns() / 2;
+  const auto elements = static_cast<std::size_t>(cut.panels() * cut.k_steps() * row);
   return {.size_bytes = elements * sizeof(float),
           .pack = [=, constant = task.inputs[1].constant](void* destination) {
-            const MatMulShape& s = plan.shape();
+            const MatMulShape& s = cut.shape();
             const float* from = constant->view().as<float>();
             auto* to = static_cast<std::uint32_t*>(destination);
             const auto at = [&](std::int64_t k, std::int64_t column) {
@@ -38,11 +39,11 @@ PackedConstant pack_fp16_panels(const Task& task, const GemmPlan& plan) {
                                              .bits}
                          : 0u;
             };
-            for (std::int64_t panel = 0; panel < plan.panels(); ++panel) {
+            for (std::int64_t panel = 0; panel < cut.panels(); ++panel) {
               for (std::int64_t k = 0; k < s.k; ++k) {
                 for (std::int64_t j = 0; j < row; ++j) {
                   const std::int64_t column =
-                      panel * plan.panel_columns() + j / lanes * 2 * lanes + j % lanes;
+                      panel * cut.panel_columns() + j / lanes * 2 * lanes + j % lanes;
                   *to++ = at(k, column) | at(k, column + lanes) << 16;
                 }
               }
@@ -51,27 +52,27 @@ PackedConstant pack_fp16_panels(const Task& task, const GemmPlan& plan) {
 }
 
 /// [panel][step of k][n_vectors * lanes] of alpha * B, zeros beyond the last column and row.
-PackedConstant pack_panels(const Task& task, const GemmPlan& plan) {
+PackedConstant pack_panels(const Task& task, const GemmCut& cut) {
   const auto elements =
-      static_cast<std::size_t>(plan.panels() * plan.k_steps() * plan.panel_columns());
+      static_cast<std::size_t>(cut.panels() * cut.k_steps() * cut.panel_columns());
   return {.size_bytes = elements * sizeof(float),
-          .pack = [constant = task.inputs[1].constant, plan](void* destination) {
-            const MatMulShape& s = plan.shape();
+          .pack = [constant = task.inputs[1].constant, cut](void* destination) {
+            const MatMulShape& s = cut.shape();
             const float* from = constant->view().as<float>();
             float* to = static_cast<float*>(destination);
-            for (std::int64_t panel = 0; panel < plan.panels(); ++panel) {
-              const std::int64_t first = panel * plan.panel_columns();
-              const std::int64_t columns = std::min(plan.panel_columns(), s.n - first);
+            for (std::int64_t panel = 0; panel < cut.panels(); ++panel) {
+              const std::int64_t first = panel * cut.panel_columns();
+              const std::int64_t columns = std::min(cut.panel_columns(), s.n - first);
               const auto at = [&](std::int64_t k, std::int64_t j) {
                 return k < s.k ? s.alpha * from[k * s.b.row + (first + j) * s.b.column] : 0.0f;
               };
-              for (std::int64_t k = 0; k < plan.k_steps(); ++k, to += plan.panel_columns()) {
+              for (std::int64_t k = 0; k < cut.k_steps(); ++k, to += cut.panel_columns()) {
                 for (std::int64_t j = 0; j < columns; ++j) {
-                  to[j] = plan.is_bf16() ? std::bit_cast<float>(to_bf16(at(2 * k, j)) |
-                                                                to_bf16(at(2 * k + 1, j)) << 16)
-                                         : at(k, j);
+                  to[j] = cut.is_bf16() ? std::bit_cast<float>(to_bf16(at(2 * k, j)) |
+                                                               to_bf16(at(2 * k + 1, j)) << 16)
+                                        : at(k, j);
                 }
-                std::fill(to + columns, to + plan.panel_columns(), 0.0f);
+                std::fill(to + columns, to + cut.panel_columns(), 0.0f);
               }
             }
           }};
@@ -79,15 +80,15 @@ PackedConstant pack_panels(const Task& task, const GemmPlan& plan) {
 
 class GemmNest {
  public:
-  GemmNest(const Task& task, const GemmPlan& plan, const DeclareProduct& declare)
+  GemmNest(const Task& task, const GemmCut& cut, const DeclareProduct& declare)
       : task_(task),
-        plan_(plan),
-        s_(plan.shape()),
-        t_(plan.tiling()),
+        cut_(cut),
+        s_(cut.shape()),
+        t_(cut.tiling()),
         a_layout_(s_.a),
-        store_(task, s_, plan.lanes()) {
-    if (plan.is_packed()) {
-      constants_.push_back(plan.is_fp16() ? pack_fp16_panels(task, plan) : pack_panels(task, plan));
+        store_(task, s_, cut.lanes()) {
+    if (cut.is_packed()) {
+      constants_.push_back(cut.is_fp16() ? pack_fp16_panels(task, cut) : pack_panels(task, cut));
     } else if (task.inputs[1].constant) {
       constants_.push_back(dense_constant(task.inputs[1].constant));
     }
@@ -99,24 +100,24 @@ class GemmNest {
     buffers_ = declare(builder_, constants_.size());
     a_ = task.inputs[0].constant ? buffers_.constants[a_constant_] : *buffers_.inputs[0];
     b_ = task.inputs[1].constant ? buffers_.constants[0] : *buffers_.inputs[1];
-    if (plan.is_rounded()) {
+    if (cut.is_rounded()) {
       a_ = *buffers_.workspace;
-      a_layout_.row = plan.k_steps();
+      a_layout_.row = cut.k_steps();
     }
   }
 
   Kernel build() {
-    builder_.parallel(plan_.parallel_extent(), [&](Int iteration) { write_iteration(iteration); });
+    builder_.parallel(cut_.parallel_extent(), [&](Int iteration) { write_iteration(iteration); });
     Kernel kernel;
     kernel.kind = KernelKind::kJit;
-    if (plan_.is_rounded()) {
-      kernel.needs_bf16 = plan_.is_bf16();
-      kernel.needs_fp16 = plan_.is_fp16();
-      kernel.workspace_bytes = static_cast<std::size_t>(s_.m * plan_.k_steps()) * sizeof(float);
+    if (cut_.is_rounded()) {
+      kernel.needs_bf16 = cut_.is_bf16();
+      kernel.needs_fp16 = cut_.is_fp16();
+      kernel.workspace_bytes = static_cast<std::size_t>(s_.m * cut_.k_steps()) * sizeof(float);
       kernel.stages.push_back(round_rows());
     }
     kernel.stages.push_back(builder_.finish());
-    if (plan_.splits_k()) {
+    if (cut_.splits_k()) {
       kernel.workspace_bytes =
           static_cast<std::size_t>(t_.k_splits * partial_sums()) * sizeof(float);
       kernel.stages.push_back(add_splits());
@@ -148,11 +149,11 @@ class GemmNest {
     const KernelBuffers buffers = declare_buffers(builder, task_, constants_.size(), true);
     const loopnest::Buffer a =
         task_.inputs[0].constant ? buffers.constants[a_constant_] : *buffers.inputs[0];
-    const std::int64_t lanes = plan_.lanes();
-    if (plan_.is_fp16()) {
+    const std::int64_t lanes = cut_.lanes();
+    if (cut_.is_fp16()) {
       builder.parallel(s_.m, [&](Int row) {
-        vector_loop(builder, "k", s_.k, plan_.lanes(), [&](Int k, std::optional<Int> active) {
-          const Vec x = builder.load(a, row * s_.a.row + k, plan_.lanes(), active);
+        vector_loop(builder, "k", s_.k, cut_.lanes(), [&](Int k, std::optional<Int> active) {
+          const Vec x = builder.load(a, row * s_.a.row + k, cut_.lanes(), active);
           builder.store(*buffers.workspace, row * s_.k + k, pair_f16(x), active);
         });
       });
@@ -162,16 +163,16 @@ class GemmNest {
       const auto write = [&](Int step, std::optional<Int> low, std::optional<Int> high,
                              std::optional<Int> active) {
         const Int from = row * s_.a.row + 2 * step;
-        builder.store(*buffers.workspace, row * plan_.k_steps() + step,
-                      pack_bf16(builder.load(a, from, plan_.lanes(), low),
-                                builder.load(a, from + lanes, plan_.lanes(), high)),
+        builder.store(*buffers.workspace, row * cut_.k_steps() + step,
+                      pack_bf16(builder.load(a, from, cut_.lanes(), low),
+                                builder.load(a, from + lanes, cut_.lanes(), high)),
                       active);
       };
       const std::int64_t full = s_.k / (2 * lanes) * lanes;
       builder.loop("k", 0, full, lanes, [&](Int step) { write(step, {}, {}, {}); });
       if (const std::int64_t rest = s_.k - 2 * full; rest > 0) {
         write(full, Int(std::min(rest, lanes)), Int(std::max<std::int64_t>(rest - lanes, 0)),
-              Int(plan_.k_steps() - full));
+              Int(cut_.k_steps() - full));
       }
     });
     return builder.finish();
@@ -183,14 +184,14 @@ class GemmNest {
   loopnest::Function add_splits() const {
     Builder builder("add_splits");
     const KernelBuffers buffers = declare_buffers(builder, task_, constants_.size(), true);
-    const std::int64_t lanes = plan_.lanes(), full = s_.n / lanes * lanes;
+    const std::int64_t lanes = cut_.lanes(), full = s_.n / lanes * lanes;
     builder.parallel(s_.batch() * s_.m, [&](Int index) {
       const auto write = [&](Int column, std::optional<Int> active) {
         const MatrixPosition at{index / s_.m, index % s_.m, column, active};
         Vec sum = store_.initial(builder, buffers, at);
         for (std::int64_t split = 0; split < t_.k_splits; ++split) {
           const Int from = split * partial_sums() + index * s_.n + column;
-          sum = sum + builder.load(*buffers.workspace, from, plan_.lanes(), active);
+          sum = sum + builder.load(*buffers.workspace, from, cut_.lanes(), active);
         }
         store_.store(builder, buffers, at, sum);
       };
@@ -201,17 +202,17 @@ class GemmNest {
   }
 
   void write_iteration(Int iteration) {
-    const std::int64_t row_tiles = plan_.row_tiles(), panel_tiles = plan_.panel_tiles();
+    const std::int64_t row_tiles = cut_.row_tiles(), panel_tiles = cut_.panel_tiles();
     const Int batch = iteration / (row_tiles * panel_tiles) % s_.batch();
     const Int tile = iteration % (row_tiles * panel_tiles);
     const Int row_tile = t_.rows_outer != 0 ? tile / panel_tiles : tile % row_tiles;
     const Int panel_tile = t_.rows_outer != 0 ? tile % panel_tiles : tile / row_tiles;
-    if (plan_.splits_k()) {
+    if (cut_.splits_k()) {
       const Int split = iteration / (s_.batch() * row_tiles * panel_tiles);
-      const std::int64_t steps = plan_.k_per_split();
+      const std::int64_t steps = cut_.k_per_split();
       return write_pass({batch, row_tile, panel_tile, split * steps, steps, true, true, split});
     }
-    each_k_tile(builder_, plan_.k_steps(), plan_.k_per_tile(),
+    each_k_tile(builder_, cut_.k_steps(), cut_.k_per_tile(),
                 [&](Int first_k, std::int64_t steps, bool is_first, bool is_last) {
                   write_pass({batch, row_tile, panel_tile, first_k, steps, is_first, is_last});
                 });
@@ -219,12 +220,12 @@ class GemmNest {
 
   /// Panels outside, row blocks inside: a panel stays in L1 or L2 while the rows of the tile pass over it.
   void write_pass(const Pass& pass) {
-    const auto panels = block_runs(s_.n, plan_.panel_columns());
+    const auto panels = block_runs(s_.n, cut_.panel_columns());
     const auto row_blocks = even_runs(s_.m, t_.m_block);
     each_block(builder_, panels, pass.panel_tile, t_.n_tile, "panel",
                [&](Int column, std::int64_t columns, Int) {
-                 const std::int64_t vectors = (columns + plan_.lanes() - 1) / plan_.lanes();
-                 const std::int64_t last_active = columns - (vectors - 1) * plan_.lanes();
+                 const std::int64_t vectors = (columns + cut_.lanes() - 1) / cut_.lanes();
+                 const std::int64_t last_active = columns - (vectors - 1) * cut_.lanes();
                  each_block(
                      builder_, row_blocks, pass.row_tile, t_.m_tile, "row",
                      [&](Int row, std::int64_t rows, Int number) {
@@ -237,8 +238,8 @@ class GemmNest {
   void for_each_output(const Pass& pass, const Block& block, Visit visit) const {
     for (std::int64_t r = 0; r < block.rows; ++r) {
       for (std::int64_t v = 0; v < block.vectors; ++v) {
-        MatrixPosition at{pass.batch, block.row + r, block.column + v * plan_.lanes(), {}};
-        if (v + 1 == block.vectors && block.last_active < plan_.lanes()) {
+        MatrixPosition at{pass.batch, block.row + r, block.column + v * cut_.lanes(), {}};
+        if (v + 1 == block.vectors && block.last_active < cut_.lanes()) {
           at.active = Int(block.last_active);
         }
         visit(at);
@@ -247,20 +248,20 @@ class GemmNest {
   }
 
   void write_block(const Pass& pass, Block block) {
-    if (plan_.is_fp16()) {
-      for (std::int64_t i = 0; i < block.rows * plan_.packed_vectors(block.vectors); ++i)
-        block.sums.push_back(builder_.local(loopnest::splat(0.0f, plan_.lanes())));
+    if (cut_.is_fp16()) {
+      for (std::int64_t i = 0; i < block.rows * cut_.packed_vectors(block.vectors); ++i)
+        block.sums.push_back(builder_.local(loopnest::splat(0.0f, cut_.lanes())));
     }
     for_each_output(pass, block, [&](const MatrixPosition& at) {
-      if (plan_.is_fp16()) return;
-      block.sums.push_back(builder_.local(pass.split ? loopnest::splat(0.0f, plan_.lanes())
+      if (cut_.is_fp16()) return;
+      block.sums.push_back(builder_.local(pass.split ? loopnest::splat(0.0f, cut_.lanes())
                                           : pass.is_first
                                               ? store_.initial(builder_, buffers_, at)
                                               : store_.load_partial(builder_, buffers_, at)));
     });
     const Int a = a_layout_.matrix(pass.batch, s_.batch_dims) + block.row * a_layout_.row;
-    const Int b = plan_.is_packed()
-                      ? (plan_.is_fp16() ? block.column / 2 : block.column) * plan_.k_steps()
+    const Int b = cut_.is_packed()
+                      ? (cut_.is_fp16() ? block.column / 2 : block.column) * cut_.k_steps()
                       : s_.b.matrix(pass.batch, s_.batch_dims) + block.column * s_.b.column;
     const std::int64_t unrolled = pass.steps / t_.k_unroll * t_.k_unroll;
     builder_.loop("k", pass.first_k, pass.first_k + unrolled, t_.k_unroll, [&](Int k) {
@@ -288,9 +289,9 @@ class GemmNest {
 
   /// Output `number` of the block, after the pass.
   Vec sum_of(const Pass& pass, const Block& block, std::int64_t number, const MatrixPosition& at) {
-    if (!plan_.is_fp16()) return builder_.get(block.sums[static_cast<std::size_t>(number)]);
+    if (!cut_.is_fp16()) return builder_.get(block.sums[static_cast<std::size_t>(number)]);
     const std::int64_t row = number / block.vectors, v = number % block.vectors;
-    const std::int64_t pair = row * plan_.packed_vectors(block.vectors) + v / 2;
+    const std::int64_t pair = row * cut_.packed_vectors(block.vectors) + v / 2;
     const Vec halves = builder_.get(block.sums[static_cast<std::size_t>(pair)]);
     const Vec before = pass.is_first ? store_.initial(builder_, buffers_, at)
                                      : store_.load_partial(builder_, buffers_, at);
@@ -301,7 +302,7 @@ class GemmNest {
   void prefetch_next_panel(const Pass& pass, const Block& block, Int b, Int k, std::int64_t steps) {
     const std::int64_t rows = steps / t_.k_unroll;
     const Int row = pass.first_k + block.number * rows + (k - pass.first_k) / t_.k_unroll;
-    const Int next = b + plan_.k_steps() * b_stride() + row * b_stride();
+    const Int next = b + cut_.k_steps() * b_stride() + row * b_stride();
     const std::int64_t line = 64 / std::int64_t{sizeof(float)};
     for (std::int64_t column = 0; column < b_stride(); column += line) {
       builder_.prefetch(b_, next + column, t_.panel_cache_level());
@@ -310,40 +311,35 @@ class GemmNest {
 
   /// Elements between the steps of k in B.
   std::int64_t b_stride() const {
-    if (plan_.is_fp16()) return plan_.panel_columns() / 2;
-    return plan_.is_packed() ? plan_.panel_columns() : s_.b.row;
+    if (cut_.is_fp16()) return cut_.panel_columns() / 2;
+    return cut_.is_packed() ? cut_.panel_columns() : s_.b.row;
   }
 
   /// One step of k: a vector of B per column vector, one broadcast element of A per row.
   void write_step(Block& block, Int a, Int b) {
-    std::vector<Local> columns;
-    const std::int64_t vectors = plan_.packed_vectors(block.vectors);
-    for (std::int64_t v = 0; v < vectors; ++v) {
-      const Int at = b + v * plan_.lanes();
-      std::optional<Int> active;
-      if (!plan_.is_packed() && v + 1 == block.vectors && block.last_active < plan_.lanes()) {
-        active = Int(block.last_active);
-      }
-      columns.push_back(builder_.local(builder_.load(b_, at, plan_.lanes(), active)));
-      const std::int64_t line = 64 / std::int64_t{sizeof(float)};
-      if (t_.prefetch != 0 && v * plan_.lanes() % line == 0) {
-        builder_.prefetch(b_, at + t_.prefetch * b_stride());
-      }
-    }
-    for (std::int64_t r = 0; r < block.rows; ++r) {
-      const Local x =
-          builder_.local(builder_.load_broadcast(a_, a + r * a_layout_.row, plan_.lanes()));
-      for (std::int64_t v = 0; v < vectors; ++v) {
-        const Local& sum = block.sums[static_cast<std::size_t>(r * vectors + v)];
-        const Vec y = builder_.get(columns[static_cast<std::size_t>(v)]);
-        builder_.assign(sum, multiply_add(builder_.get(x), y, builder_.get(sum)));
-      }
-    }
-  }
-
-  Vec multiply_add(Vec x, Vec y, Vec sum) const {
-    if (plan_.is_bf16()) return dot_bf16(x, y, sum);
-    return plan_.is_fp16() ? fma_f16(x, y, sum) : fma(x, y, sum);
+    constexpr std::int64_t kLine = 64 / std::int64_t{sizeof(float)};
+    const std::int64_t lanes = cut_.lanes();
+    const RegisterBlock products{.rows = block.rows,
+                                 .vectors = cut_.packed_vectors(block.vectors),
+                                 .sums = block.sums,
+                                 .multiply_add = cut_.is_bf16()   ? loopnest::dot_bf16
+                                                 : cut_.is_fp16() ? loopnest::fma_f16
+                                                                  : loopnest::fma};
+    products.step(
+        builder_,
+        [&](std::int64_t v) {
+          const Int at = b + v * lanes;
+          const bool is_last = v + 1 == block.vectors && block.last_active < lanes;
+          const Local column = builder_.local(builder_.load(
+              b_, at, cut_.lanes(),
+              !cut_.is_packed() && is_last ? std::optional(Int(block.last_active)) : std::nullopt));
+          if (t_.prefetch != 0 && v * lanes % kLine == 0)
+            builder_.prefetch(b_, at + t_.prefetch * b_stride());
+          return column;
+        },
+        [&](std::int64_t r) {
+          return builder_.local(builder_.load_broadcast(a_, a + r * a_layout_.row, cut_.lanes()));
+        });
   }
 
   static PackedConstant dense_constant(const ConstantPtr& constant) {
@@ -354,7 +350,7 @@ class GemmNest {
   }
 
   const Task& task_;
-  const GemmPlan& plan_;
+  const GemmCut& cut_;
   const MatMulShape& s_;
   const GemmTiling& t_;
   MatrixLayout a_layout_;  ///< of A as the products read it, its columns counted in steps of k
@@ -396,19 +392,19 @@ void each_k_tile(Builder& builder, std::int64_t steps, std::int64_t per_tile,
   body(last, steps - last, false, true);
 }
 
-Kernel build_gemm(const Task& task, const GemmPlan& plan) {
-  return GemmNest(task, plan,
+Kernel build_gemm(const Task& task, const GemmCut& cut) {
+  return GemmNest(task, cut,
                   [&](Builder& builder, std::size_t constants) {
                     return declare_buffers(builder, task, constants,
-                                           plan.is_rounded() || plan.splits_k());
+                                           cut.is_rounded() || cut.splits_k());
                   })
       .build();
 }
 
-Kernel build_gemm_stage(const Task& product, const GemmPlan& plan, const DeclareProduct& declare) {
-  AOE_CHECK(!plan.is_rounded(), "a stage's factors are float32");
-  AOE_CHECK(!plan.splits_k(), "a stage is one stage");
-  return GemmNest(product, plan, declare).build();
+Kernel build_gemm_stage(const Task& product, const GemmCut& cut, const DeclareProduct& declare) {
+  AOE_CHECK(!cut.is_rounded(), "a stage's factors are float32");
+  AOE_CHECK(!cut.splits_k(), "a stage is one stage");
+  return GemmNest(product, cut, declare).build();
 }
 
 }  // namespace aoe::compiler

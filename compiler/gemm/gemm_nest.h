@@ -31,9 +31,6 @@ struct GemmTiling {
   /// Parts of the sum that run beside each other, where rows and columns are too few for the threads;
   /// a second stage adds them up.
   std::int64_t k_splits = 1;
-
-  static GemmTiling from(const Schedule& schedule);
-  Schedule schedule() const;
   /// Of what `prefetch_panel` asks for; see loopnest::Builder::prefetch().
   int panel_cache_level() const { return prefetch_panel == 2 ? 1 : 2; }
 };
@@ -68,10 +65,12 @@ enum class GemmPrecision {
 };
 
 /// A matrix product cut up for one tiling.
-class GemmPlan {
+class GemmCut {
  public:
-  GemmPlan(const MatMulShape& shape, bool is_b_constant, int lanes, const GemmTiling& tiling,
-           GemmPrecision precision = GemmPrecision::kFloat32);
+  GemmCut(const MatMulShape& shape, bool is_b_constant, int lanes, const GemmTiling& tiling,
+          GemmPrecision precision = GemmPrecision::kFloat32);
+  /// The same product cut up otherwise.
+  GemmCut with(const GemmTiling& tiling) const;
 
   const MatMulShape& shape() const { return shape_; }
   const GemmTiling& tiling() const { return tiling_; }
@@ -111,11 +110,11 @@ class GemmPlan {
 
 /// With kBFloat16 and kFloat16 a first stage rounds A into the workspace. With k_splits the workspace holds the partial sums,
 /// [split][batch][row][column].
-Kernel build_gemm(const Task& task, const GemmPlan& plan);
+Kernel build_gemm(const Task& task, const GemmCut& cut);
 
 /// A product that is one stage of a larger kernel, in float32: `declare` declares all buffers of that kernel, whose first
 /// constants are the `constants` of the product, and names those that stand for the product's inputs, output and constants.
 using DeclareProduct = std::function<KernelBuffers(loopnest::Builder&, std::size_t constants)>;
-Kernel build_gemm_stage(const Task& product, const GemmPlan& plan, const DeclareProduct& declare);
+Kernel build_gemm_stage(const Task& product, const GemmCut& cut, const DeclareProduct& declare);
 
 }  // namespace aoe::compiler

@@ -21,15 +21,15 @@ inline constexpr std::int64_t kStrassenProducts = 7;
 
 /// A product cut up for one tiling. Rows, columns and steps of the halves are rounded up, columns and steps to whole
 /// vectors; what the second halves lack counts as zeros.
-class StrassenPlan {
+class StrassenCut {
  public:
   /// Of a GemmTiling, `m_block`, `n_vectors`, `k_unroll`, `prefetch_panel`, `n_tile` (a divisor of the panels) and
   /// `k_block` (a divisor of the steps, of whole vectors) count.
-  StrassenPlan(const MatMulShape& shape, int lanes, const GemmTiling& tiling);
+  StrassenCut(const MatMulShape& shape, int lanes, const GemmTiling& tiling);
 
   const MatMulShape& shape() const { return shape_; }
   /// One of the seven products.
-  const GemmPlan& half() const { return half_; }
+  const GemmCut& half() const { return half_; }
   const GemmTiling& tiling() const { return half_.tiling(); }
   int lanes() const { return half_.lanes(); }
   std::int64_t half_m() const { return half_.shape().m; }
@@ -52,7 +52,7 @@ class StrassenPlan {
 
  private:
   MatMulShape shape_;
-  GemmPlan half_;
+  GemmCut half_;
 };
 
 /// Where the elements of a product lie: how the nest reads A and B and stores C.
@@ -73,7 +73,7 @@ class StrassenOperands {
 };
 
 /// `operands` lives as long as the kernel.
-Kernel build_strassen(const Task& task, const StrassenPlan& plan,
+Kernel build_strassen(const Task& task, const StrassenCut& cut,
                       const std::shared_ptr<StrassenOperands>& operands);
 
 }  // namespace aoe::compiler

@@ -39,12 +39,6 @@ StridedNest nest_of(const reference::AxisView& view) {
           .strides = {{view.inner, 1}, {view.dim * view.inner, 1}}};
 }
 
-NestTiling tiling_of(const reference::AxisView& view, const Schedule& schedule, const Soc& soc) {
-  NestTiling tiling = nest_tiling(schedule, soc);
-  if (runs_along(view)) tiling = {.lanes = 1, .row_block = tiling.row_block};
-  return tiling;
-}
-
 /// The search for one result, or one in each lane. ArgMin looks for the largest negative.
 class Search {
  public:
@@ -93,7 +87,89 @@ class Search {
   Local best_, position_;
 };
 
-class ArgMax final : public Impl {
+class ArgMaxPlan final : public NestPlan {
+ public:
+  ArgMaxPlan(const Task& task, const FormatChoice& format, const Soc& soc)
+      : NestPlan(task, format, soc, nest_of(view_of(task)), soc.vector_lanes, view_of(task).dim),
+        view_(view_of(task)) {}
+
+  Features features(const Schedule& schedule) const override {
+    Features features = NestPlan::features(schedule);
+    features.emplace_back("bytes", bytes_moved(task()));
+    features.emplace_back("positions", static_cast<double>(view_.dim));
+    return features;
+  }
+
+  double estimate_ns(const Schedule&) const override {
+    constexpr double kOperations = 6,
+                     kEfficiency = 0.2;  // each comparison waits for the one before
+    const double operations = kOperations * static_cast<double>(element_count(task().in(0).shape));
+    return launch_ns(soc()) + std::max(compute_ns(soc(), operations, kEfficiency),
+                                       memory_ns(soc(), bytes_moved(task())));
+  }
+
+  Kernel build(const Schedule& schedule) const override {
+    std::vector<PackedConstant> constants;
+    if (runs_along(view_)) constants.push_back(packed(lane_numbers(soc().vector_lanes)));
+    Builder builder("arg_max");
+    const KernelBuffers buffers = declare_buffers(builder, task(), constants.size(), false);
+    const loopnest::Buffer x = *buffers.inputs[0];
+    emit(builder, tiling(schedule), [&](const NestPosition& at) {
+      const Vec found = runs_along(view_)
+                            ? along(builder, x, at.offsets[1],
+                                    builder.load(buffers.constants[0], 0, soc().vector_lanes))
+                            : across(builder, x, at.offsets[1], at.active);
+      builder.store(buffers.outputs[0], at.offsets[0], found, at.active);
+    });
+    return jit_kernel(builder.finish(), std::move(constants));
+  }
+
+ private:
+  NestTiling tiling(const Schedule& schedule) const override {
+    const NestTiling tiling = NestPlan::tiling(schedule);
+    return runs_along(view_) ? NestTiling{.lanes = 1, .row_block = tiling.row_block} : tiling;
+  }
+
+  static std::vector<float> lane_numbers(int lanes) {
+    std::vector<float> numbers;
+    for (int i = 0; i < lanes; ++i) numbers.push_back(static_cast<float>(i));
+    return numbers;
+  }
+
+  Vec across(Builder& builder, loopnest::Buffer x, Int base, std::optional<Int> active) const {
+    const int lanes = soc().vector_lanes;
+    Search search(builder, task(), lanes);
+    search.start(builder.load(x, base, lanes, active), splat(0, lanes));
+    builder.loop("k", 1, view_.dim, 1, [&](Int k) {
+      search.step(builder.load(x, base + k * view_.inner, lanes, active),
+                  broadcast(to_float(k), lanes));
+    });
+    return search.position();
+  }
+
+  Vec along(Builder& builder, loopnest::Buffer x, Int base, Vec lane_numbers) const {
+    const std::int64_t dim = view_.dim, lanes = lane_numbers.lanes();
+    Search search(builder, task(), static_cast<int>(lanes));
+    const Vec lane = builder.get(builder.local(lane_numbers));
+    const auto load = [&](Int i) {
+      const Int active = Int(dim) - i;
+      const Vec row = builder.load(x, base + i, static_cast<int>(lanes), active);
+      return select(active_lanes(active, static_cast<int>(lanes)), row, search.worst());
+    };
+    // Lanes behind the row's end stand at its end: the worst value may be there as well.
+    search.start(load(0), min(lane, splat(static_cast<float>(std::min(dim, lanes) - 1),
+                                          static_cast<int>(lanes))));
+    builder.loop("k", lanes, dim, lanes, [&](Int k) {
+      const Vec end = splat(static_cast<float>(dim - 1), static_cast<int>(lanes));
+      search.step(load(k), min(lane + broadcast(to_float(k), static_cast<int>(lanes)), end));
+    });
+    return search.best_of_lanes(dim);
+  }
+
+  reference::AxisView view_;
+};
+
+class ArgMax final : public ImplBy<ArgMaxPlan> {
  public:
   std::string_view name() const override { return "arg_max"; }
 
@@ -109,93 +185,6 @@ class ArgMax final : public Impl {
       return Unexpected(std::to_string(view_of(task).dim) + " positions, at most " +
                         std::to_string(kMostPositions));
     return {};
-  }
-
-  std::vector<FormatChoice> formats(const Task&, const Soc&) const override {
-    return {{.name = "ND", .inputs = {Format::kND}, .outputs = {Format::kND}}};
-  }
-
-  ScheduleSpace space(const Task& task, const FormatChoice&, const Soc& soc) const override {
-    return nest_space(nest_of(view_of(task)), soc, view_of(task).dim);
-  }
-
-  Features features(const Task& task, const FormatChoice&, const Schedule& schedule,
-                    const Soc& soc) const override {
-    const reference::AxisView view = view_of(task);
-    Features features = nest_features(nest_of(view), tiling_of(view, schedule, soc), soc);
-    features.emplace_back("bytes", bytes_moved(task));
-    features.emplace_back("positions", static_cast<double>(view.dim));
-    return features;
-  }
-
-  double estimate_ns(const Task& task, const FormatChoice&, const Soc& soc) const override {
-    constexpr double kOperations = 6,
-                     kEfficiency = 0.2;  // each comparison waits for the one before
-    const double operations = kOperations * static_cast<double>(element_count(task.in(0).shape));
-    return launch_ns(soc) +
-           std::max(compute_ns(soc, operations, kEfficiency), memory_ns(soc, bytes_moved(task)));
-  }
-
-  Kernel build(const Task& task, const FormatChoice&, const Schedule& schedule,
-               const Soc& soc) const override {
-    const reference::AxisView view = view_of(task);
-    const StridedNest nest = nest_of(view);
-    const NestTiling tiling = tiling_of(view, schedule, soc);
-    Kernel kernel{.kind = KernelKind::kJit};
-    if (runs_along(view)) kernel.constants.push_back(packed(lane_numbers(soc.vector_lanes)));
-    Builder builder("arg_max");
-    const KernelBuffers buffers = declare_buffers(builder, task, kernel.constants.size(), false);
-    const loopnest::Buffer x = *buffers.inputs[0];
-    builder.parallel(parallel_extent(nest, tiling), [&](Int p) {
-      emit_nest(builder, nest, tiling, p, [&](const NestPosition& at) {
-        const Vec found =
-            runs_along(view) ? along(builder, task, x, at.offsets[1],
-                                     builder.load(buffers.constants[0], 0, soc.vector_lanes))
-                             : across(builder, task, x, at.offsets[1], at.active, soc.vector_lanes);
-        builder.store(buffers.outputs[0], at.offsets[0], found, at.active);
-      });
-    });
-    kernel.stages.push_back(builder.finish());
-    return kernel;
-  }
-
- private:
-  static std::vector<float> lane_numbers(int lanes) {
-    std::vector<float> numbers;
-    for (int i = 0; i < lanes; ++i) numbers.push_back(static_cast<float>(i));
-    return numbers;
-  }
-
-  static Vec across(Builder& builder, const Task& task, loopnest::Buffer x, Int base,
-                    std::optional<Int> active, int lanes) {
-    const reference::AxisView view = view_of(task);
-    Search search(builder, task, lanes);
-    search.start(builder.load(x, base, lanes, active), splat(0, lanes));
-    builder.loop("k", 1, view.dim, 1, [&](Int k) {
-      search.step(builder.load(x, base + k * view.inner, lanes, active),
-                  broadcast(to_float(k), lanes));
-    });
-    return search.position();
-  }
-
-  static Vec along(Builder& builder, const Task& task, loopnest::Buffer x, Int base,
-                   Vec lane_numbers) {
-    const std::int64_t dim = view_of(task).dim, lanes = lane_numbers.lanes();
-    Search search(builder, task, static_cast<int>(lanes));
-    const Vec lane = builder.get(builder.local(lane_numbers));
-    const auto load = [&](Int i) {
-      const Int active = Int(dim) - i;
-      const Vec row = builder.load(x, base + i, static_cast<int>(lanes), active);
-      return select(active_lanes(active, static_cast<int>(lanes)), row, search.worst());
-    };
-    // Lanes behind the row's end stand at its end: the worst value may be there as well.
-    search.start(load(0), min(lane, splat(static_cast<float>(std::min(dim, lanes) - 1),
-                                          static_cast<int>(lanes))));
-    builder.loop("k", lanes, dim, lanes, [&](Int k) {
-      const Vec end = splat(static_cast<float>(dim - 1), static_cast<int>(lanes));
-      search.step(load(k), min(lane + broadcast(to_float(k), static_cast<int>(lanes)), end));
-    });
-    return search.best_of_lanes(dim);
   }
 };
 

@@ -1,31 +1,113 @@
 // attention: FlashAttentionScore as one kernel that keeps its scores in the cache; see
 // compiler/attention/attention_nest.h.
 #include <algorithm>
-#include <limits>
 
 #include "compiler/attention/attention_nest.h"
+#include "compiler/integer_math.h"
 #include "compiler/plain_task.h"
-#include "compiler/roofline.h"
+#include "compiler/tiled_plan.h"
 
 namespace aoe::compiler {
 namespace {
 
-using reference::AttentionShape;
+using T = AttentionTiling;
 
 constexpr std::int64_t kMaxBodyFmas = 3072;  ///< beyond, code leaves the instruction cache
-constexpr std::int64_t kGoodBodyFmas =
-    96;  ///< of one unrolled loop: enough to hide the loop around it
+constexpr std::int64_t kGoodLoopFmas = 96;   ///< of one of the two unrolled loops
 
-AttentionPlan plan_of(const Task& task, const AttentionTiling& tiling, const Soc& soc) {
-  return AttentionPlan(attention_shape_of(task).value(), soc.vector_lanes, tiling);
+TilingAxes<T> axes_of(const AttentionCut& cut) {
+  const reference::AttentionShape& s = cut.shape();
+  const auto some = [](std::int64_t most, std::vector<std::int64_t> values) {
+    return up_to(std::max<std::int64_t>(1, most), std::move(values));
+  };
+  return {{"q_vectors", &T::q_vectors, some(ceil_div(s.queries, cut.lanes()), {1, 2, 3, 4, 6})},
+          {"key_group", &T::key_group,
+           some(s.keys, {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 13, 14, 16, 20, 24, 28})},
+          {"key_block", &T::key_block,
+           up_to(std::max<std::int64_t>(0, s.keys - 1), {0, 32, 64, 128, 256, 512, 1024})},
+          {"row_group", &T::row_group,
+           some(s.queries, {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 14, 16, 24, 28})},
+          {"v_vectors", &T::v_vectors, some(cut.value_vectors(), {1, 2, 3, 4, 5, 6, 8})},
+          {"depth_unroll", &T::depth_unroll, some(s.depth, {1, 2, 4, 8})},
+          {"key_unroll", &T::key_unroll, some(s.keys, {1, 2, 4, 8})}};
 }
 
-bool is_legal(const AttentionPlan& plan, const Soc& soc) {
-  return plan.registers() <= soc.vector_registers && plan.body_fmas() <= kMaxBodyFmas &&
-         plan.scratch_bytes() <= soc.l2_bytes / 2;
+AttentionCut cut_of(const Task& task, const T& tiling, const Soc& soc) {
+  return AttentionCut(attention_shape_of(task).value(), soc.vector_lanes, tiling);
 }
 
-class AttentionKernel final : public Impl {
+class AttentionPlan final : public TiledPlan<T, AttentionCut> {
+ public:
+  AttentionPlan(const Task& task, const FormatChoice& format, const Soc& soc)
+      : TiledPlan(task, format, soc, axes_of(cut_of(task, {}, soc))) {}
+
+ private:
+  AttentionCut cut(const T& tiling) const override { return cut_of(task(), tiling, soc()); }
+
+  bool fits(const AttentionCut& cut) const override {
+    return cut.registers() <= soc().vector_registers && cut.body_fmas() <= kMaxBodyFmas &&
+           cut.scratch_bytes() <= soc().l2_bytes / 2;
+  }
+
+  double cycles(const AttentionCut& cut) const override { return shared(cut.core_cycles(), cut); }
+
+  /// The two register blocks with the fewest cycles, and as many keys at a time as leave the scratch in L1.
+  T best() const override {
+    std::vector<T> scores = tilings().all({}, {&T::q_vectors, &T::key_group});
+    for (T& t : scores) t.key_block = block_in_l1(t.q_vectors);
+    T best = fewest_cycles(scores);
+    best = fewest_cycles(tilings().all(best, {&T::row_group, &T::v_vectors}));
+    best = tilings().with_last(best, &T::depth_unroll, [](const T& t) {
+      return t.q_vectors * t.key_group * t.depth_unroll <= kGoodLoopFmas;
+    });
+    return tilings().with_last(best, &T::key_unroll, [](const T& t) {
+      return t.row_group * t.v_vectors * t.key_unroll <= kGoodLoopFmas;
+    });
+  }
+
+  std::int64_t block_in_l1(std::int64_t q_vectors) const {
+    const auto fits_l1 = [&](const T& t) {
+      return cut(t).scratch_bytes() <= soc().l1d_bytes * 3 / 4;
+    };
+    T t{.q_vectors = q_vectors};
+    const std::vector<std::int64_t>& blocks = tilings().values(&T::key_block);
+    if (fits_l1(t) || blocks.size() == 1) return 0;
+    t.key_block = blocks[1];
+    return tilings()
+        .with_last(t, &T::key_block,
+                   [&](const T& each) { return each.key_block != 0 && fits_l1(each); })
+        .key_block;
+  }
+
+  Features features_of(const AttentionCut& cut) const override {
+    const AttentionTiling& t = cut.tiling();
+    const auto ratio = [](std::int64_t a, std::int64_t b) {
+      return static_cast<double>(a) / static_cast<double>(b);
+    };
+    return {{"flops", flops(task())},
+            {"bytes", bytes_moved(task())},
+            {"core_cycles", cut.core_cycles()},
+            {"lane_use", flops(task()) / (4.0 * cut.lanes() * cut.core_cycles())},
+            {"registers", ratio(cut.registers(), soc().vector_registers)},
+            {"score_sums", static_cast<double>(t.q_vectors * t.key_group)},
+            {"product_sums", static_cast<double>(t.row_group * t.v_vectors)},
+            {"blocks", static_cast<double>(cut.blocks())},
+            {"scratch_per_l1", ratio(cut.scratch_bytes(), soc().l1d_bytes)},
+            {"key_tail", ratio(cut.shape().keys % t.key_group, t.key_group)},
+            {"body_fmas", static_cast<double>(cut.body_fmas())},
+            {"balance", parallel_balance(soc(), cut.parallel_extent())}};
+  }
+
+  double estimate_of(const AttentionCut& cut) const override {
+    return launch_ns(soc()) +
+           shared(std::max(cycles_ns(cut.core_cycles()), memory_ns(soc(), bytes_moved(task()))),
+                  cut);
+  }
+
+  Kernel kernel_of(const AttentionCut& cut) const override { return build_attention(task(), cut); }
+};
+
+class AttentionKernel final : public ImplBy<AttentionPlan> {
  public:
   std::string_view name() const override { return "attention"; }
 
@@ -33,118 +115,6 @@ class AttentionKernel final : public Impl {
     const auto shape = attention_shape_of(task);
     if (!shape) return Unexpected(shape.error());
     return {};
-  }
-
-  std::vector<FormatChoice> formats(const Task& task, const Soc&) const override {
-    return {plain_format(task, "ND", Format::kND)};
-  }
-
-  ScheduleSpace space(const Task& task, const FormatChoice&, const Soc& soc) const override {
-    const AttentionPlan plan = plan_of(task, {}, soc);
-    const AttentionShape& s = plan.shape();
-    const auto up_to = [](std::int64_t limit, std::initializer_list<std::int64_t> values) {
-      std::vector<std::int64_t> kept = {1};
-      for (const std::int64_t value : values)
-        if (value <= limit) kept.push_back(value);
-      return kept;
-    };
-    std::vector<std::int64_t> blocks = {0};
-    for (const std::int64_t keys : {32, 64, 128, 256, 512, 1024})
-      if (keys < s.keys) blocks.push_back(keys);
-    const std::int64_t tile_vectors = (s.queries + plan.lanes() - 1) / plan.lanes();
-    ScheduleSpace space;
-    space.axes = {
-        {"q_vectors", up_to(tile_vectors, {2, 3, 4, 6})},
-        {"key_group", up_to(s.keys, {2, 3, 4, 5, 6, 7, 8, 10, 12, 13, 14, 16, 20, 24, 28})},
-        {"key_block", blocks},
-        {"row_group", up_to(s.queries, {2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 14, 16, 24, 28})},
-        {"v_vectors", up_to(plan.value_vectors(), {2, 3, 4, 5, 6, 8})},
-        {"depth_unroll", up_to(s.depth, {2, 4, 8})},
-        {"key_unroll", up_to(s.keys, {2, 4, 8})}};
-    space.is_legal = [=](const Schedule& schedule) {
-      return is_legal(plan_of(task, AttentionTiling::from(schedule), soc), soc);
-    };
-    space.heuristic = heuristic(task, space, soc).schedule();
-    return space;
-  }
-
-  Features features(const Task& task, const FormatChoice&, const Schedule& schedule,
-                    const Soc& soc) const override {
-    const AttentionPlan plan = plan_of(task, AttentionTiling::from(schedule), soc);
-    const AttentionTiling& t = plan.tiling();
-    const auto ratio = [](std::int64_t a, std::int64_t b) {
-      return static_cast<double>(a) / static_cast<double>(b);
-    };
-    return {{"flops", flops(task)},
-            {"bytes", bytes_moved(task)},
-            {"core_cycles", plan.core_cycles()},
-            {"lane_use", flops(task) / (4.0 * plan.lanes() * plan.core_cycles())},
-            {"registers", ratio(plan.registers(), soc.vector_registers)},
-            {"score_sums", static_cast<double>(t.q_vectors * t.key_group)},
-            {"product_sums", static_cast<double>(t.row_group * t.v_vectors)},
-            {"blocks", static_cast<double>(plan.blocks())},
-            {"scratch_per_l1", ratio(plan.scratch_bytes(), soc.l1d_bytes)},
-            {"key_tail", ratio(plan.shape().keys % t.key_group, t.key_group)},
-            {"body_fmas", static_cast<double>(plan.body_fmas())},
-            {"balance", parallel_balance(soc, plan.parallel_extent())}};
-  }
-
-  double estimate_ns(const Task& task, const FormatChoice& format, const Soc& soc) const override {
-    const AttentionTiling tiling = AttentionTiling::from(space(task, format, soc).heuristic);
-    const AttentionPlan plan = plan_of(task, tiling, soc);
-    const double compute = compute_ns(soc, plan.core_cycles() * 4.0 * soc.vector_lanes, 1.0);
-    return launch_ns(soc) + std::max(compute, memory_ns(soc, bytes_moved(task))) /
-                                parallel_balance(soc, plan.parallel_extent());
-  }
-
-  Kernel build(const Task& task, const FormatChoice&, const Schedule& schedule,
-               const Soc& soc) const override {
-    return build_attention(task, plan_of(task, AttentionTiling::from(schedule), soc));
-  }
-
- private:
-  /// The two register blocks with the fewest cycles, and as many keys at a time as leave the scratch in L1.
-  static AttentionTiling heuristic(const Task& task, const ScheduleSpace& space, const Soc& soc) {
-    AttentionTiling best;
-    double best_cycles = std::numeric_limits<double>::infinity();
-    const auto try_tiling = [&](const AttentionTiling& t) {
-      const AttentionPlan plan = plan_of(task, t, soc);
-      if (!is_legal(plan, soc)) return;
-      const double cycles = plan.core_cycles() / parallel_balance(soc, plan.parallel_extent());
-      if (cycles >= best_cycles * 0.999) return;
-      best_cycles = cycles;
-      best = t;
-    };
-    for (const std::int64_t q : space.axes[0].values)
-      for (const std::int64_t group : space.axes[1].values)
-        try_tiling(
-            {.q_vectors = q, .key_group = group, .key_block = block_in_l1(task, space, q, soc)});
-    for (const std::int64_t rows : space.axes[3].values) {
-      for (const std::int64_t v : space.axes[4].values) {
-        AttentionTiling t = best;
-        t.row_group = rows;
-        t.v_vectors = v;
-        try_tiling(t);
-      }
-    }
-    for (const std::int64_t unroll : space.axes[5].values)
-      if (best.q_vectors * best.key_group * unroll <= kGoodBodyFmas) best.depth_unroll = unroll;
-    for (const std::int64_t unroll : space.axes[6].values)
-      if (best.row_group * best.v_vectors * unroll <= kGoodBodyFmas) best.key_unroll = unroll;
-    return best;
-  }
-
-  static std::int64_t block_in_l1(const Task& task, const ScheduleSpace& space, std::int64_t q,
-                                  const Soc& soc) {
-    const auto fits = [&](std::int64_t block) {
-      const AttentionTiling t{.q_vectors = q, .key_block = block};
-      return plan_of(task, t, soc).scratch_bytes() <= soc.l1d_bytes * 3 / 4;
-    };
-    if (fits(0)) return 0;
-    std::int64_t largest = space.axes[2].values.size() > 1 ? space.axes[2].values[1] : 0;
-    for (const std::int64_t block : space.axes[2].values)
-      if (block != 0 && fits(block)) largest = block;
-    return largest;
   }
 };
 

@@ -67,15 +67,15 @@ class ConcatInPlace final : public SharingImpl {
     return choices;
   }
 
-  Kernel build(const Task& task, const FormatChoice& format, const Schedule&,
-               const Soc& soc) const override {
-    Kernel kernel{.kind = KernelKind::kNone, .sharing = {.inputs_in_output = true}};
+  Kernel::Sharing sharing(const Task& task, const FormatChoice& format,
+                          const Soc& soc) const override {
+    Kernel::Sharing sharing{.inputs_in_output = true};
     std::uint64_t offset = 0;
     for (std::size_t i = 0; i < task.inputs.size(); ++i) {
-      kernel.sharing.offsets.push_back(offset);
+      sharing.offsets.push_back(offset);
       offset += storage_bytes(with_format(task.in(i), format.inputs[i], soc));
     }
-    return kernel;
+    return sharing;
   }
 };
 

@@ -4,7 +4,7 @@
 #include "compiler/conv/conv_shape.h"
 #include "compiler/conv/conv_weights.h"
 #include "compiler/conv/image_store.h"
-#include "compiler/gemm/strassen_schedule.h"
+#include "compiler/gemm/strassen_plan.h"
 #include "graph/strassen_product.h"
 
 namespace aoe::compiler {
@@ -23,11 +23,11 @@ MatMulShape product_of(const ConvShape& conv) {
 /// Pixels are rows, numbered through all images.
 class ImageOperands final : public StrassenOperands {
  public:
-  ImageOperands(const Task& task, const FormatChoice& format, const StrassenPlan& plan)
+  ImageOperands(const Task& task, const FormatChoice& format, const StrassenCut& cut)
       : task_(task),
         conv_(conv_shape(task).value()),
-        lanes_(plan.lanes()),
-        bias_elements_(2 * plan.half_n()),
+        lanes_(cut.lanes()),
+        bias_elements_(2 * cut.half_n()),
         format_(format.inputs[0]),
         in_(image_layout({conv_.batch, conv_.in_channels, 1, conv_.out_pixels()}, format_, lanes_)),
         store_(task, format, lanes_, kPixelsPerRow) {}
@@ -76,13 +76,9 @@ class ConvStrassen final : public Impl {
     if (!s) return Unexpected(s.error());
     if (task.op.type != "Conv2D" || !s->is_pointwise() || s->groups != 1 || s->input_shuffle > 1)
       return Unexpected(to_string(*s) + " is no product of pixels and weights");
-    if (task.in(0).dtype != DataType::kFloat || task.in(1).dtype != DataType::kFloat)
-      return Unexpected("needs float32");
-    if (!task.inputs[1].constant) return Unexpected("weights are not constant");
-    if (s->has_bias && !task.inputs[2].constant) return Unexpected("bias is not constant");
     if (!is_flattenable(task)) return Unexpected("an epilogue operand by rows or columns");
     if (auto halves = supports_strassen(product_of(*s), soc); !halves) return halves;
-    return supports_image_epilogue(task);
+    return supports_float_convolution(task, *s);
   }
 
   std::vector<FormatChoice> formats(const Task& task, const Soc&) const override {
@@ -90,30 +86,11 @@ class ConvStrassen final : public Impl {
             image_format(task, "NHWC", Format::kNHWC, Format::kNHWC)};
   }
 
-  ScheduleSpace space(const Task& task, const FormatChoice&, const Soc& soc) const override {
-    return strassen_space(product_of(conv_shape(task).value()), soc);
-  }
-
-  Features features(const Task& task, const FormatChoice&, const Schedule& schedule,
-                    const Soc& soc) const override {
-    return strassen_features(plan_of(task, schedule, soc), flops(task), bytes_moved(task), soc);
-  }
-
-  double estimate_ns(const Task& task, const FormatChoice& format, const Soc& soc) const override {
-    const StrassenPlan plan = plan_of(task, space(task, format, soc).heuristic, soc);
-    return strassen_estimate_ns(plan, bytes_moved(task), soc);
-  }
-
-  Kernel build(const Task& task, const FormatChoice& format, const Schedule& schedule,
-               const Soc& soc) const override {
-    const StrassenPlan plan = plan_of(task, schedule, soc);
-    return build_strassen(task, plan, std::make_shared<ImageOperands>(task, format, plan));
-  }
-
- private:
-  static StrassenPlan plan_of(const Task& task, const Schedule& schedule, const Soc& soc) {
-    return StrassenPlan(product_of(conv_shape(task).value()), soc.vector_lanes,
-                        GemmTiling::from(schedule));
+  std::unique_ptr<Plan> plan(const Task& task, const FormatChoice& format,
+                             const Soc& soc) const override {
+    return std::make_unique<StrassenPlan>(
+        task, format, soc, product_of(conv_shape(task).value()),
+        [=](const StrassenCut& cut) { return std::make_shared<ImageOperands>(task, format, cut); });
   }
 };
 

@@ -8,6 +8,7 @@
 #include "compiler/copy/copy_regions.h"
 #include "compiler/kernel_buffers.h"
 #include "compiler/roofline.h"
+#include "compiler/tiling_axes.h"
 
 namespace aoe::compiler {
 namespace {
@@ -56,7 +57,98 @@ bool is_moved(const TensorDesc& desc) {
          desc.dtype == DataType::kUint8;
 }
 
-class Copy final : public Impl {
+class CopyPlan final : public Plan {
+ public:
+  CopyPlan(const Task& task, const FormatChoice& format, const Soc& soc)
+      : Plan(task, format, soc, tilings().schedule_axes()),
+        regions_(copy_regions(task, format, soc.vector_lanes).value()) {}
+
+  Features features(const Schedule& schedule) const override {
+    double iterations = 0, transposed = 0;
+    for (const CopyGroup& group : groups_by(schedule)) {
+      iterations += static_cast<double>(group.parallel_extent());
+      for (const CopyNest& nest : group.nests)
+        if (nest.is_transposing())
+          transposed += static_cast<double>(element_count(nest.region().extents));
+    }
+    return {{"bytes", bytes_moved(task())},
+            {"transposed_elements", transposed},
+            {"iterations", iterations},
+            {"balance", parallel_balance(soc(), std::max<std::int64_t>(
+                                                    1, static_cast<std::int64_t>(iterations)))},
+            {"unroll", static_cast<double>(schedule.at("unroll"))}};
+  }
+
+  double estimate_ns(const Schedule&) const override {
+    const Traffic traffic = stored_traffic(task(), format(), soc());
+    return launch_ns(soc()) + copy_ns(soc(), traffic.read_bytes, traffic.written_bytes);
+  }
+
+  Kernel build(const Schedule& schedule) const override {
+    const std::vector<CopyGroup> groups = groups_by(schedule);
+    std::int64_t total = 0;
+    for (const CopyGroup& group : groups) total += group.parallel_extent();
+    Kernel kernel{.kind = KernelKind::kJit};
+    if (task().op.type == "ConcatV2") {
+      for (const TaskInput& part : task().inputs) {
+        if (!part.constant) continue;
+        kernel.constants.push_back(packed_in_format(part.constant, part.desc.shape,
+                                                    format().outputs[0], soc().vector_lanes));
+      }
+    }
+    Builder builder("copy");
+    KernelBuffers buffers = declare_buffers(builder, task(), kernel.constants.size(), false);
+    std::size_t constant = 0;
+    if (task().op.type == "ConcatV2") {  // the parts of a concatenation that are constant
+      for (std::size_t i = 0; i < task().inputs.size(); ++i)
+        if (task().inputs[i].constant) buffers.inputs[i] = buffers.constants[constant++];
+    }
+    builder.parallel(total, [&](Int p) { emit_from(builder, groups, 0, buffers, p); });
+    kernel.stages.push_back(builder.finish());
+    return kernel;
+  }
+
+ private:
+  static TilingAxes<CopyTiling> tilings() {
+    return {{"block_elements", &CopyTiling::block_elements, {256, 1024, 4096, 16384, 65536}},
+            {"unroll", &CopyTiling::unroll, {1, 4}}};
+  }
+
+  /// Small enough that every thread gets four blocks, large enough to be worth their starting.
+  Schedule search() const override {
+    const std::int64_t share =
+        element_count(task().out().shape) / (std::int64_t{4} * soc().threads);
+    std::int64_t block = 1024;
+    while (block * 4 <= std::min<std::int64_t>(share, 16384)) block *= 4;
+    return tilings().schedule({.unroll = 4, .block_elements = block});
+  }
+
+  std::vector<CopyGroup> groups_by(const Schedule& schedule) const {
+    CopyTiling tiling = tilings().tiling(schedule);
+    tiling.lanes = soc().vector_lanes;
+    return copy_groups(regions_, tiling);
+  }
+
+  /// The parallel iterations of all groups stand one behind the other.
+  static void emit_from(Builder& builder, const std::vector<CopyGroup>& groups, std::size_t i,
+                        const KernelBuffers& buffers, Int p) {
+    if (i == groups.size()) return;
+    const CopyGroup& group = groups[i];
+    const auto emit_this = [&] {
+      for (const CopyNest& nest : group.nests) {
+        const CopyRegion& region = nest.region();
+        nest.emit(builder, buffers.inputs[region.input], buffers.outputs[region.output], p);
+      }
+    };
+    if (i + 1 == groups.size()) return emit_this();
+    builder.if_(p < Int(group.parallel_extent()), emit_this,
+                [&] { emit_from(builder, groups, i + 1, buffers, p - group.parallel_extent()); });
+  }
+
+  std::vector<CopyRegion> regions_;
+};
+
+class Copy final : public ImplBy<CopyPlan> {
  public:
   std::string_view name() const override { return "copy"; }
   int version() const override { return 3; }
@@ -91,89 +183,6 @@ class Copy final : public Impl {
       return !copy_regions(task, choice, soc.vector_lanes).has_value();
     });
     return choices;
-  }
-
-  ScheduleSpace space(const Task& task, const FormatChoice&, const Soc& soc) const override {
-    ScheduleSpace space;
-    space.axes = {{"block_elements", {256, 1024, 4096, 16384, 65536}}, {"unroll", {1, 4}}};
-    // Small enough that every thread gets four blocks, large enough to be worth their starting.
-    const std::int64_t share = element_count(task.out().shape) / (std::int64_t{4} * soc.threads);
-    std::int64_t block = 1024;
-    while (block * 4 <= std::min<std::int64_t>(share, 16384)) block *= 4;
-    space.heuristic = {{"block_elements", block}, {"unroll", 4}};
-    return space;
-  }
-
-  Features features(const Task& task, const FormatChoice& format, const Schedule& schedule,
-                    const Soc& soc) const override {
-    double iterations = 0, transposed = 0;
-    for (const CopyGroup& group : groups_of(task, format, schedule, soc)) {
-      iterations += static_cast<double>(group.parallel_extent());
-      for (const CopyNest& nest : group.nests)
-        if (nest.is_transposing())
-          transposed += static_cast<double>(element_count(nest.region().extents));
-    }
-    return {{"bytes", bytes_moved(task)},
-            {"transposed_elements", transposed},
-            {"iterations", iterations},
-            {"balance", parallel_balance(
-                            soc, std::max<std::int64_t>(1, static_cast<std::int64_t>(iterations)))},
-            {"unroll", static_cast<double>(schedule.at("unroll"))}};
-  }
-
-  double estimate_ns(const Task& task, const FormatChoice& format, const Soc& soc) const override {
-    const Traffic traffic = stored_traffic(task, format, soc);
-    return launch_ns(soc) + copy_ns(soc, traffic.read_bytes, traffic.written_bytes);
-  }
-
-  Kernel build(const Task& task, const FormatChoice& format, const Schedule& schedule,
-               const Soc& soc) const override {
-    const std::vector<CopyGroup> groups = groups_of(task, format, schedule, soc);
-    std::int64_t total = 0;
-    for (const CopyGroup& group : groups) total += group.parallel_extent();
-    Kernel kernel{.kind = KernelKind::kJit};
-    if (task.op.type == "ConcatV2") {
-      for (const TaskInput& part : task.inputs) {
-        if (!part.constant) continue;
-        kernel.constants.push_back(
-            packed_in_format(part.constant, part.desc.shape, format.outputs[0], soc.vector_lanes));
-      }
-    }
-    Builder builder("copy");
-    KernelBuffers buffers = declare_buffers(builder, task, kernel.constants.size(), false);
-    std::size_t constant = 0;
-    if (task.op.type == "ConcatV2") {  // the parts of a concatenation that are constant
-      for (std::size_t i = 0; i < task.inputs.size(); ++i)
-        if (task.inputs[i].constant) buffers.inputs[i] = buffers.constants[constant++];
-    }
-    builder.parallel(total, [&](Int p) { emit_from(builder, groups, 0, buffers, p); });
-    kernel.stages.push_back(builder.finish());
-    return kernel;
-  }
-
- private:
-  static std::vector<CopyGroup> groups_of(const Task& task, const FormatChoice& format,
-                                          const Schedule& schedule, const Soc& soc) {
-    const auto regions = copy_regions(task, format, soc.vector_lanes);
-    return copy_groups(regions.value(), {.lanes = soc.vector_lanes,
-                                         .unroll = schedule.at("unroll"),
-                                         .block_elements = schedule.at("block_elements")});
-  }
-
-  /// The parallel iterations of all groups stand one behind the other.
-  static void emit_from(Builder& builder, const std::vector<CopyGroup>& groups, std::size_t i,
-                        const KernelBuffers& buffers, Int p) {
-    if (i == groups.size()) return;
-    const CopyGroup& group = groups[i];
-    const auto emit_this = [&] {
-      for (const CopyNest& nest : group.nests) {
-        const CopyRegion& region = nest.region();
-        nest.emit(builder, buffers.inputs[region.input], buffers.outputs[region.output], p);
-      }
-    };
-    if (i + 1 == groups.size()) return emit_this();
-    builder.if_(p < Int(group.parallel_extent()), emit_this,
-                [&] { emit_from(builder, groups, i + 1, buffers, p - group.parallel_extent()); });
   }
 };
 

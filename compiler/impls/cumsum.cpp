@@ -31,13 +31,57 @@ StridedNest nest_of(const reference::AxisView& view) {
   return {.extents = {view.outer, view.inner}, .strides = {strides}};
 }
 
-NestTiling tiling_of(const reference::AxisView& view, const Schedule& schedule, const Soc& soc) {
-  NestTiling tiling = nest_tiling(schedule, soc);
-  if (view.inner == 1) tiling = {.lanes = 1, .row_block = tiling.row_block};
-  return tiling;
-}
+class CumsumPlan final : public NestPlan {
+ public:
+  CumsumPlan(const Task& task, const FormatChoice& format, const Soc& soc)
+      : NestPlan(task, format, soc, nest_of(view_of(task)), soc.vector_lanes, view_of(task).dim),
+        view_(view_of(task)) {}
 
-class Cumsum final : public Impl {
+  Features features(const Schedule& schedule) const override {
+    Features features = NestPlan::features(schedule);
+    features.emplace_back("bytes", bytes_moved(task()));
+    return features;
+  }
+
+  double estimate_ns(const Schedule&) const override {
+    constexpr double kAdditionNs = 1;  // each waits for the one before
+    const double steps = static_cast<double>(view_.outer * view_.dim) *
+                         std::ceil(static_cast<double>(view_.inner) / soc().vector_lanes);
+    const double balance = parallel_balance(soc(), view_.outer * view_.inner);
+    return launch_ns(soc()) + std::max(steps * kAdditionNs / (soc().threads * balance),
+                                       memory_ns(soc(), bytes_moved(task())));
+  }
+
+  Kernel build(const Schedule& schedule) const override {
+    const NestTiling tiling = this->tiling(schedule);
+    const bool is_exclusive = task().op.attrs.get_int("exclusive", 0) != 0;
+    const bool is_reverse = task().op.attrs.get_int("reverse", 0) != 0;
+    Builder builder("cumsum");
+    const KernelBuffers buffers = declare_buffers(builder, task(), 0, false);
+    emit(builder, tiling, [&](const NestPosition& at) {
+      const Local sum = builder.local(loopnest::splat(0, tiling.lanes));
+      builder.loop("k", 0, view_.dim, 1, [&](Int step) {
+        const Int k = is_reverse ? Int(view_.dim - 1) - step : step;
+        const Int here = at.offsets[0] + k * view_.inner;
+        const Vec x = builder.load(*buffers.inputs[0], here, tiling.lanes, at.active);
+        if (is_exclusive) builder.store(buffers.outputs[0], here, builder.get(sum), at.active);
+        builder.assign(sum, builder.get(sum) + x);
+        if (!is_exclusive) builder.store(buffers.outputs[0], here, builder.get(sum), at.active);
+      });
+    });
+    return jit_kernel(builder.finish(), {});
+  }
+
+ private:
+  NestTiling tiling(const Schedule& schedule) const override {
+    const NestTiling tiling = NestPlan::tiling(schedule);
+    return view_.inner == 1 ? NestTiling{.lanes = 1, .row_block = tiling.row_block} : tiling;
+  }
+
+  reference::AxisView view_;
+};
+
+class Cumsum final : public ImplBy<CumsumPlan> {
  public:
   std::string_view name() const override { return "cumsum"; }
 
@@ -46,59 +90,6 @@ class Cumsum final : public Impl {
     if (!task.inputs[1].constant) return Unexpected("the axis is not constant");
     if (element_count(task.in(0).shape) == 0) return Unexpected("the input is empty");
     return {};
-  }
-
-  std::vector<FormatChoice> formats(const Task& task, const Soc&) const override {
-    return {plain_format(task, "ND", Format::kND)};
-  }
-
-  ScheduleSpace space(const Task& task, const FormatChoice&, const Soc& soc) const override {
-    return nest_space(nest_of(view_of(task)), soc, view_of(task).dim);
-  }
-
-  Features features(const Task& task, const FormatChoice&, const Schedule& schedule,
-                    const Soc& soc) const override {
-    const reference::AxisView view = view_of(task);
-    Features features = nest_features(nest_of(view), tiling_of(view, schedule, soc), soc);
-    features.emplace_back("bytes", bytes_moved(task));
-    return features;
-  }
-
-  double estimate_ns(const Task& task, const FormatChoice&, const Soc& soc) const override {
-    constexpr double kAdditionNs = 1;  // each waits for the one before
-    const reference::AxisView view = view_of(task);
-    const double steps = static_cast<double>(view.outer * view.dim) *
-                         std::ceil(static_cast<double>(view.inner) / soc.vector_lanes);
-    const double balance = parallel_balance(soc, view.outer * view.inner);
-    return launch_ns(soc) + std::max(steps * kAdditionNs / (soc.threads * balance),
-                                     memory_ns(soc, bytes_moved(task)));
-  }
-
-  Kernel build(const Task& task, const FormatChoice&, const Schedule& schedule,
-               const Soc& soc) const override {
-    const reference::AxisView view = view_of(task);
-    const StridedNest nest = nest_of(view);
-    const NestTiling tiling = tiling_of(view, schedule, soc);
-    const bool is_exclusive = task.op.attrs.get_int("exclusive", 0) != 0;
-    const bool is_reverse = task.op.attrs.get_int("reverse", 0) != 0;
-    Builder builder("cumsum");
-    const KernelBuffers buffers = declare_buffers(builder, task, 0, false);
-    builder.parallel(parallel_extent(nest, tiling), [&](Int p) {
-      emit_nest(builder, nest, tiling, p, [&](const NestPosition& at) {
-        const Local sum = builder.local(loopnest::splat(0, tiling.lanes));
-        builder.loop("k", 0, view.dim, 1, [&](Int step) {
-          const Int k = is_reverse ? Int(view.dim - 1) - step : step;
-          const Int here = at.offsets[0] + k * view.inner;
-          const Vec x = builder.load(*buffers.inputs[0], here, tiling.lanes, at.active);
-          if (is_exclusive) builder.store(buffers.outputs[0], here, builder.get(sum), at.active);
-          builder.assign(sum, builder.get(sum) + x);
-          if (!is_exclusive) builder.store(buffers.outputs[0], here, builder.get(sum), at.active);
-        });
-      });
-    });
-    Kernel kernel{.kind = KernelKind::kJit};
-    kernel.stages.push_back(builder.finish());
-    return kernel;
   }
 };
 

@@ -2,13 +2,12 @@
 // group: in float32, or QuantConv2D with bytes widened to float32, which sums up so few of them exactly. The nest:
 // compiler/conv/depthwise_nest.h. Tested like every Impl by tests/compiler/impls_test.cpp.
 #include <algorithm>
-#include <limits>
 
 #include "compiler/conv/depthwise_nest.h"
 #include "compiler/conv/image_store.h"
 #include "compiler/integer_math.h"
 #include "compiler/quant/depthwise_int8.h"
-#include "compiler/roofline.h"
+#include "compiler/tiled_plan.h"
 
 namespace aoe::compiler {
 namespace {
@@ -16,19 +15,92 @@ namespace {
 constexpr std::int64_t kMaxBodyFmas =
     6000;  ///< written out per kernel: beyond, code leaves the instruction cache
 
-DepthwisePlan plan_of(const Task& task, const FormatChoice& format, const DepthwiseTiling& tiling,
-                      const Soc& soc) {
-  return DepthwisePlan(conv_shape(task).value(), format.outputs[0], soc.vector_lanes, tiling);
+using T = DepthwiseTiling;
+
+DepthwiseCut cut_of(const Task& task, const FormatChoice& format, const T& tiling, const Soc& soc) {
+  return DepthwiseCut(conv_shape(task).value(), format.outputs[0], soc.vector_lanes, tiling);
 }
 
-bool is_legal(const DepthwisePlan& plan, const Soc& soc) {
-  const DepthwiseTiling& t = plan.tiling();
-  if (t.unroll_rows == 0 && t.oh_block != 1) return false;
-  if (t.row_tile > plan.row_blocks() || t.vector_tile > plan.vectors()) return false;
-  return plan.registers() <= soc.vector_registers && plan.body_fmas() <= kMaxBodyFmas;
+TilingAxes<T> axes_of(const Task& task, const FormatChoice& format, const Soc& soc) {
+  const DepthwiseCut cut = cut_of(task, format, {}, soc);
+  const ConvShape& s = cut.shape();
+  return {{"oh_block", &T::oh_block, up_to(s.out_height, {1, 2, 3, 4})},
+          {"ow_block", &T::ow_block, least_blocks(s.out_width, soc.vector_registers)},
+          {"row_tile", &T::row_tile, powers_of_two(s.out_height)},
+          {"vector_tile", &T::vector_tile, powers_of_two(cut.vectors())},
+          {"unroll_rows", &T::unroll_rows, {0, 1}}};
 }
 
-class Depthwise final : public Impl {
+class DepthwisePlan final : public TiledPlan<T, DepthwiseCut> {
+ public:
+  DepthwisePlan(const Task& task, const FormatChoice& format, const Soc& soc)
+      : TiledPlan(task, format, soc, axes_of(task, format, soc)) {}
+
+ private:
+  DepthwiseCut cut(const T& tiling) const override {
+    return cut_of(task(), format(), tiling, soc());
+  }
+
+  bool fits(const DepthwiseCut& cut) const override {
+    const T& t = cut.tiling();
+    if (t.unroll_rows == 0 && t.oh_block != 1) return false;
+    if (t.row_tile > cut.row_blocks() || t.vector_tile > cut.vectors()) return false;
+    return cut.registers() <= soc().vector_registers && cut.body_fmas() <= kMaxBodyFmas;
+  }
+
+  double cycles(const DepthwiseCut& cut) const override { return cut.core_cycles(); }
+
+  /// The register block with the fewest cycles, unrolled if that costs nothing; then tiles as large as leave every thread
+  /// four pieces of work.
+  T best() const override {
+    std::vector<T> blocks = tilings().all({.unroll_rows = 1}, {&T::oh_block, &T::ow_block});
+    std::ranges::copy(tilings().all({.unroll_rows = 0}, {&T::oh_block, &T::ow_block}),
+                      std::back_inserter(blocks));
+    return tilings().with_last(fewest_cycles(blocks), &T::row_tile, [&](const T& t) {
+      const DepthwiseCut tiled = cut(t);
+      return fits(tiled) && tiled.parallel_extent() >= 4 * soc().threads;
+    });
+  }
+
+  Features features_of(const DepthwiseCut& cut) const override {
+    const ConvShape& s = cut.shape();
+    const DepthwiseTiling& t = cut.tiling();
+    const double bytes = bytes_moved(task());
+    const double tile_bytes =
+        4.0 * cut.lanes() *
+        static_cast<double>(t.vector_tile * t.row_tile * t.oh_block * s.stride_height * s.in_width);
+    return {{"flops", flops(task())},
+            {"bytes", bytes},
+            {"intensity", flops(task()) / bytes},
+            {"core_cycles", cut.core_cycles()},
+            {"lane_use", static_cast<double>(s.out_channels) /
+                             static_cast<double>(cut.vectors() * cut.lanes())},
+            {"registers", static_cast<double>(cut.registers()) / soc().vector_registers},
+            {"accumulators", static_cast<double>(t.oh_block * t.ow_block)},
+            {"tile_per_l1", tile_bytes / static_cast<double>(soc().l1d_bytes)},
+            {"tile_per_l2", tile_bytes / static_cast<double>(soc().l2_bytes)},
+            {"body_fmas", static_cast<double>(cut.body_fmas())},
+            {"unroll_rows", static_cast<double>(t.unroll_rows)},
+            {"iterations", static_cast<double>(cut.parallel_extent())},
+            {"balance", parallel_balance(soc(), cut.parallel_extent())}};
+  }
+
+  double estimate_of(const DepthwiseCut& cut) const override {
+    constexpr double kEfficiency = 0.9;  // short inner loops: edges and block starts weigh more
+    return launch_ns(soc()) + shared(std::max(cycles_ns(cut.core_cycles(), kEfficiency),
+                                              memory_ns(soc(), bytes_moved(task()))),
+                                     cut);
+  }
+
+  Kernel kernel_of(const DepthwiseCut& cut) const override {
+    const bool is_quantised = task().op.type == "QuantConv2D";
+    return is_quantised
+               ? build_depthwise(task(), format(), cut, depthwise_int8_constants(task(), cut))
+               : build_depthwise(task(), format(), cut);
+  }
+};
+
+class Depthwise final : public ImplBy<DepthwisePlan> {
  public:
   explicit Depthwise(bool is_quantised) : is_quantised_(is_quantised) {}
 
@@ -47,15 +119,7 @@ class Depthwise final : public Impl {
                         std::to_string(shape->out_channels) + " channels, needs one channel each");
     }
     if (is_quantised_) return supports_depthwise_int8(task, *shape);
-    for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
-      if (task.in(i).dtype != DataType::kFloat) {
-        return Unexpected("input " + std::to_string(i) + " is " + to_string(task.in(i)) +
-                          ", needs float32");
-      }
-    }
-    if (!task.inputs[1].constant) return Unexpected("weights are not constant");
-    if (shape->has_bias && !task.inputs[2].constant) return Unexpected("bias is not constant");
-    return supports_image_epilogue(task);
+    return supports_float_convolution(task, *shape);
   }
 
   std::vector<FormatChoice> formats(const Task& task, const Soc&) const override {
@@ -66,101 +130,7 @@ class Depthwise final : public Impl {
     return choices;
   }
 
-  ScheduleSpace space(const Task& task, const FormatChoice& format, const Soc& soc) const override {
-    const DepthwisePlan plan = plan_of(task, format, {}, soc);
-    const ConvShape& s = plan.shape();
-    ScheduleSpace space;
-    std::vector<std::int64_t> rows, columns, row_tiles, vector_tiles;
-    for (std::int64_t r = 1; r <= std::min<std::int64_t>(4, s.out_height); ++r) rows.push_back(r);
-    for (std::int64_t w = 1; w <= std::min<std::int64_t>(s.out_width, soc.vector_registers); ++w) {
-      if (ceil_div(s.out_width, ceil_div(s.out_width, w)) == w) columns.push_back(w);
-    }
-    for (std::int64_t r = 1; r <= s.out_height; r *= 2) row_tiles.push_back(r);
-    for (std::int64_t v = 1; v <= plan.vectors(); v *= 2) vector_tiles.push_back(v);
-    space.axes = {{"oh_block", rows},
-                  {"ow_block", columns},
-                  {"row_tile", row_tiles},
-                  {"vector_tile", vector_tiles},
-                  {"unroll_rows", {0, 1}}};
-    space.is_legal = [=](const Schedule& schedule) {
-      return is_legal(plan_of(task, format, DepthwiseTiling::from(schedule), soc), soc);
-    };
-    space.heuristic = heuristic(task, format, space, soc).schedule();
-    return space;
-  }
-
-  Features features(const Task& task, const FormatChoice& format, const Schedule& schedule,
-                    const Soc& soc) const override {
-    const DepthwisePlan plan = plan_of(task, format, DepthwiseTiling::from(schedule), soc);
-    const ConvShape& s = plan.shape();
-    const DepthwiseTiling& t = plan.tiling();
-    const double bytes = bytes_moved(task);
-    const double tile_bytes =
-        4.0 * plan.lanes() *
-        static_cast<double>(t.vector_tile * t.row_tile * t.oh_block * s.stride_height * s.in_width);
-    return {{"flops", flops(task)},
-            {"bytes", bytes},
-            {"intensity", flops(task) / bytes},
-            {"core_cycles", plan.core_cycles()},
-            {"lane_use", static_cast<double>(s.out_channels) /
-                             static_cast<double>(plan.vectors() * plan.lanes())},
-            {"registers", static_cast<double>(plan.registers()) / soc.vector_registers},
-            {"accumulators", static_cast<double>(t.oh_block * t.ow_block)},
-            {"tile_per_l1", tile_bytes / static_cast<double>(soc.l1d_bytes)},
-            {"tile_per_l2", tile_bytes / static_cast<double>(soc.l2_bytes)},
-            {"body_fmas", static_cast<double>(plan.body_fmas())},
-            {"unroll_rows", static_cast<double>(t.unroll_rows)},
-            {"iterations", static_cast<double>(plan.parallel_extent())},
-            {"balance", parallel_balance(soc, plan.parallel_extent())}};
-  }
-
-  double estimate_ns(const Task& task, const FormatChoice& format, const Soc& soc) const override {
-    const Schedule schedule = space(task, format, soc).heuristic;
-    const DepthwisePlan plan = plan_of(task, format, DepthwiseTiling::from(schedule), soc);
-    constexpr double kEfficiency = 0.9;  // short inner loops: edges and block starts weigh more
-    const double compute =
-        compute_ns(soc, plan.core_cycles() * 4.0 * soc.vector_lanes, kEfficiency);
-    return launch_ns(soc) + std::max(compute, memory_ns(soc, bytes_moved(task))) /
-                                parallel_balance(soc, plan.parallel_extent());
-  }
-
-  Kernel build(const Task& task, const FormatChoice& format, const Schedule& schedule,
-               const Soc& soc) const override {
-    const DepthwisePlan plan = plan_of(task, format, DepthwiseTiling::from(schedule), soc);
-    return is_quantised_ ? build_depthwise(task, format, plan, depthwise_int8_constants(task, plan))
-                         : build_depthwise(task, format, plan);
-  }
-
  private:
-  /// The register block with the fewest cycles; then tiles as large as leave every thread four
-  /// pieces of work.
-  static DepthwiseTiling heuristic(const Task& task, const FormatChoice& format,
-                                   const ScheduleSpace& space, const Soc& soc) {
-    DepthwiseTiling best{.unroll_rows = 0};
-    double best_cycles = std::numeric_limits<double>::infinity();
-    for (const std::int64_t unroll : {1, 0}) {
-      for (const std::int64_t h : space.axes[0].values) {
-        for (const std::int64_t w : space.axes[1].values) {
-          const DepthwiseTiling t{.oh_block = h, .ow_block = w, .unroll_rows = unroll};
-          const DepthwisePlan plan = plan_of(task, format, t, soc);
-          if (!is_legal(plan, soc)) continue;
-          const double cycles = plan.core_cycles();
-          if (cycles < best_cycles * 0.999) {
-            best_cycles = cycles;
-            best = t;
-          }
-        }
-      }
-    }
-    for (const std::int64_t tile : space.axes[2].values) {
-      DepthwiseTiling t = best;
-      t.row_tile = tile;
-      const DepthwisePlan plan = plan_of(task, format, t, soc);
-      if (is_legal(plan, soc) && plan.parallel_extent() >= 4 * soc.threads) best = t;
-    }
-    return best;
-  }
-
   bool is_quantised_;
 };
 

@@ -3,29 +3,140 @@
 // few pixels, fused epilogues. The nest: compiler/conv/direct_nest.h. Tested like every Impl by
 // tests/compiler/impls_test.cpp.
 #include <algorithm>
-#include <limits>
 
 #include "compiler/conv/direct_nest.h"
 #include "compiler/conv/image_store.h"
 #include "compiler/integer_math.h"
-#include "compiler/roofline.h"
+#include "compiler/tiled_plan.h"
 
 namespace aoe::compiler {
 namespace {
 
 constexpr std::int64_t kMaxBodyFmas =
     8192;  ///< written out per kernel: beyond, code leaves the instruction cache
-constexpr std::int64_t kGoodBodyFmas = 128;   ///< enough to hide the loop around it
-constexpr std::int64_t kMaxStemChannels = 8;  ///< NCHW input: one cache line per channel and tap
 
-DirectPlan plan_of(const Task& task, const FormatChoice& format, const DirectTiling& tiling,
-                   const Soc& soc) {
-  ConvShape shape = conv_shape(task).value();
-  return DirectPlan(shape, format.inputs[0], format.outputs[0], soc.vector_lanes, tiling,
-                    is_flattenable(task));
+using Axes = TilingAxes<DirectTiling>;
+
+DirectCut cut_of(const Task& task, const FormatChoice& format, const DirectTiling& tiling,
+                 const Soc& soc) {
+  return DirectCut(conv_shape(task).value(), format.inputs[0], format.outputs[0], soc.vector_lanes,
+                   tiling, is_flattenable(task));
 }
 
-class Direct final : public Impl {
+Axes axes_of(const Task& task, const FormatChoice& format, const Soc& soc) {
+  const DirectCut cut = cut_of(task, format, {}, soc);
+  const ConvShape& s = cut.shape();
+  const std::int64_t width = s.is_pointwise() ? s.out_pixels() : s.out_width;
+  // Lanes of several groups: blocks of several rows load weights less often, but that saves little, and the code grows
+  // with the groups: 3x8 outputs of 32 groups of 4 took 8% longer than 1x14 on a Zen 5 core, and six times as long to
+  // compile.
+  const std::int64_t most_rows = cut.group_lanes().has_mixed_blocks() ? 1 : 4;
+  const std::int64_t channels = s.group_in_channels();
+  return {
+      {"oc_vectors", &DirectTiling::oc_vectors, legal_oc_vectors(cut)},
+      {"oh_block", &DirectTiling::oh_block, up_to(std::min(most_rows, s.out_height), {1, 2, 3, 4})},
+      {"ow_block", &DirectTiling::ow_block, even_blocks(width, soc.vector_registers - 2)},
+      {"ic_unroll", &DirectTiling::ic_unroll,
+       legal_ic_unrolls(s, format.inputs[0], soc.vector_lanes)},
+      {"ic_block", &DirectTiling::ic_block, up_to(channels - 1, {0, 16, 32, 64, 128, 256, 512})},
+      {"row_tile", &DirectTiling::row_tile,
+       powers_of_two(std::max(s.out_height, s.out_pixels() / 8))},
+      {"pixels_outer", &DirectTiling::pixels_outer, {0, 1}},
+      {"prefetch", &DirectTiling::prefetch, {0, 1, 32, 128}}};
+}
+
+class DirectPlan final : public TiledPlan<DirectTiling, DirectCut> {
+ public:
+  DirectPlan(const Task& task, const FormatChoice& format, const Soc& soc)
+      : TiledPlan(task, format, soc, axes_of(task, format, soc)) {}
+
+ private:
+  DirectCut cut(const DirectTiling& tiling) const override {
+    return cut_of(task(), format(), tiling, soc());
+  }
+
+  bool fits(const DirectCut& cut) const override {
+    const DirectTiling& t = cut.tiling();
+    if (cut.registers() > soc().vector_registers) return false;
+    if (cut.is_flat() && t.oh_block != 1) return false;
+    if (t.row_tile > cut.row_blocks()) return false;
+    if (t.ic_block % t.ic_unroll != 0) return false;
+    return cut.body_fmas() <= kMaxBodyFmas;
+  }
+
+  double cycles(const DirectCut& cut) const override { return shared(cut.work().cycles, cut); }
+
+  /// The register block with the fewest cycles, then the largest unroll that stays small, then tiles for the caches.
+  DirectTiling best() const override {
+    using T = DirectTiling;
+    std::vector<T> blocks = tilings().all({.ic_unroll = tilings().values(&T::ic_unroll).front()},
+                                          {&T::oc_vectors, &T::oh_block, &T::ow_block});
+    std::erase_if(blocks, [&](const T& t) {
+      return t.ow_block > 1 && cut(t).group_lanes().is_permuted() &&
+             t.oh_block * t.ow_block * t.oc_vectors * t.ic_unroll > kGoodBodyFmas;
+    });
+    T best = fewest_cycles(blocks);
+    const std::int64_t taps = cut(best).shape().kernel_width;
+    best = tilings().with_last(best, &T::ic_unroll, [&](const T& t) {
+      return t.oc_vectors * t.oh_block * t.ow_block * t.ic_unroll * taps <= kGoodBodyFmas &&
+             is_legal(t);
+    });
+    best.prefetch = good_prefetch(cut(best));
+    return best;
+  }
+
+  /// Weights that do not stay in L2 come in time when fetched a block of output channels ahead, or, where L2 does not
+  /// hold two of these, a few vectors ahead: 15 to 20% of ResNet-50's later layers.
+  std::int64_t good_prefetch(const DirectCut& cut) const {
+    constexpr std::int64_t kNextBlock = 1, kVectors = 32;
+    const std::int64_t bytes = 4 * cut.weight_elements();
+    if (bytes <= soc().l2_bytes / 2) return 0;
+    return bytes / cut.oc_blocks() <= soc().l2_bytes / 3 ? kNextBlock : kVectors;
+  }
+
+  Features features_of(const DirectCut& cut) const override {
+    const ConvShape& s = cut.shape();
+    const DirectTiling& t = cut.tiling();
+    const DirectWork work = cut.work();
+    const double weight_tile =
+        4.0 * static_cast<double>(cut.chunks_per_tile() * t.ic_unroll * s.kernel_height *
+                                  s.kernel_width * cut.block_lanes());
+    const double input_tile =
+        4.0 * static_cast<double>(cut.chunks_per_tile() * t.ic_unroll) *
+        static_cast<double>((t.oh_block * s.stride_height + s.kernel_height) * s.in_width);
+    const double bytes = bytes_moved(task());
+    return {{"flops", flops(task())},
+            {"bytes", bytes},
+            {"intensity", flops(task()) / bytes},
+            {"core_cycles", work.cycles},
+            {"lane_use", flops(task()) / (2.0 * cut.lanes() * work.fmas)},
+            {"registers", static_cast<double>(cut.registers()) / soc().vector_registers},
+            {"accumulators", static_cast<double>(t.oc_vectors * t.oh_block * t.ow_block)},
+            {"weight_tile_per_l1", weight_tile / static_cast<double>(soc().l1d_bytes)},
+            {"weight_tile_per_l2", weight_tile / static_cast<double>(soc().l2_bytes)},
+            {"input_tile_per_l1", input_tile / static_cast<double>(soc().l1d_bytes)},
+            {"ic_tiles", static_cast<double>(cut.ic_tiles())},
+            {"row_tile", static_cast<double>(t.row_tile)},
+            {"pixels_outer", static_cast<double>(t.pixels_outer)},
+            {"prefetch", static_cast<double>(t.prefetch)},
+            {"body_fmas", static_cast<double>(cut.body_fmas())},
+            {"iterations", static_cast<double>(cut.parallel_extent())},
+            {"balance", parallel_balance(soc(), cut.parallel_extent())}};
+  }
+
+  double estimate_of(const DirectCut& cut) const override {
+    // Measured 0.97 of the peak; block_cycles() already counts what loads cost, a little too much.
+    constexpr double kEfficiency = 1.05;
+    const double compute = shared(cycles_ns(cut.work().cycles, kEfficiency), cut);
+    return launch_ns(soc()) + std::max(compute, memory_ns(soc(), bytes_moved(task())));
+  }
+
+  Kernel kernel_of(const DirectCut& cut) const override {
+    return build_direct(task(), format(), cut);
+  }
+};
+
+class Direct final : public ImplBy<DirectPlan> {
  public:
   std::string_view name() const override { return "direct"; }
   int version() const override { return 3; }
@@ -37,15 +148,7 @@ class Direct final : public Impl {
     if (shape->groups > 1 && shape->is_depthwise() && shape->input_shuffle == 1)
       return Unexpected(
           "depthwise, where the Impl of that name loads each input once for all taps");
-    for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
-      if (task.in(i).dtype != DataType::kFloat) {
-        return Unexpected("input " + std::to_string(i) + " is " + to_string(task.in(i)) +
-                          ", needs float32");
-      }
-    }
-    if (!task.inputs[1].constant) return Unexpected("weights are not constant");
-    if (shape->has_bias && !task.inputs[2].constant) return Unexpected("bias is not constant");
-    return supports_image_epilogue(task);
+    return supports_float_convolution(task, *shape);
   }
 
   std::vector<FormatChoice> formats(const Task& task, const Soc&) const override {
@@ -57,138 +160,6 @@ class Direct final : public Impl {
       choices.push_back(image_format(task, "NCHW_NHWC", Format::kNCHW, Format::kNHWC));
     }
     return choices;
-  }
-
-  ScheduleSpace space(const Task& task, const FormatChoice& format, const Soc& soc) const override {
-    const DirectPlan plan = plan_of(task, format, {}, soc);
-    const ConvShape& s = plan.shape();
-    const std::int64_t width = s.is_pointwise() ? s.out_pixels() : s.out_width;
-    ScheduleSpace space;
-    std::vector<std::int64_t> rows;
-    // Lanes of several groups: blocks of several rows load weights less often, but that saves little, and the code grows
-    // with the groups: 3x8 outputs of 32 groups of 4 took 8% longer than 1x14 on a Zen 5 core, and six times as long to
-    // compile.
-    const std::int64_t most_rows = plan.group_lanes().has_mixed_blocks() ? 1 : 4;
-    for (std::int64_t r = 1; r <= std::min(most_rows, s.out_height); ++r) rows.push_back(r);
-    std::vector<std::int64_t> channel_tiles = {0};
-    for (const std::int64_t c : {16, 32, 64, 128, 256, 512}) {
-      if (c < s.group_in_channels()) channel_tiles.push_back(c);
-    }
-    space.axes = {{"oc_vectors", legal_oc_vectors(plan)},
-                  {"oh_block", rows},
-                  {"ow_block", even_blocks(width, soc.vector_registers - 2)},
-                  {"ic_unroll", legal_ic_unrolls(s, format.inputs[0], soc.vector_lanes)},
-                  {"ic_block", channel_tiles},
-                  {"row_tile", powers_of_two(std::max(s.out_height, s.out_pixels() / 8))},
-                  {"pixels_outer", {0, 1}},
-                  {"prefetch", {0, 1, 32, 128}}};
-    space.is_legal = [=](const Schedule& schedule) {
-      return is_legal(plan_of(task, format, DirectTiling::from(schedule), soc), soc);
-    };
-    space.heuristic = heuristic(task, format, space, soc).schedule();
-    return space;
-  }
-
-  Features features(const Task& task, const FormatChoice& format, const Schedule& schedule,
-                    const Soc& soc) const override {
-    const DirectPlan plan = plan_of(task, format, DirectTiling::from(schedule), soc);
-    const ConvShape& s = plan.shape();
-    const DirectTiling& t = plan.tiling();
-    const DirectWork work = plan.work();
-    const double weight_tile =
-        4.0 * static_cast<double>(plan.chunks_per_tile() * t.ic_unroll * s.kernel_height *
-                                  s.kernel_width * plan.block_lanes());
-    const double input_tile =
-        4.0 * static_cast<double>(plan.chunks_per_tile() * t.ic_unroll) *
-        static_cast<double>((t.oh_block * s.stride_height + s.kernel_height) * s.in_width);
-    const double bytes = bytes_moved(task);
-    return {{"flops", flops(task)},
-            {"bytes", bytes},
-            {"intensity", flops(task) / bytes},
-            {"core_cycles", work.cycles},
-            {"lane_use", flops(task) / (2.0 * plan.lanes() * work.fmas)},
-            {"registers", static_cast<double>(plan.registers()) / soc.vector_registers},
-            {"accumulators", static_cast<double>(t.oc_vectors * t.oh_block * t.ow_block)},
-            {"weight_tile_per_l1", weight_tile / static_cast<double>(soc.l1d_bytes)},
-            {"weight_tile_per_l2", weight_tile / static_cast<double>(soc.l2_bytes)},
-            {"input_tile_per_l1", input_tile / static_cast<double>(soc.l1d_bytes)},
-            {"ic_tiles", static_cast<double>(plan.ic_tiles())},
-            {"row_tile", static_cast<double>(t.row_tile)},
-            {"pixels_outer", static_cast<double>(t.pixels_outer)},
-            {"prefetch", static_cast<double>(t.prefetch)},
-            {"body_fmas", static_cast<double>(plan.body_fmas())},
-            {"iterations", static_cast<double>(plan.parallel_extent())},
-            {"balance", parallel_balance(soc, plan.parallel_extent())}};
-  }
-
-  double estimate_ns(const Task& task, const FormatChoice& format, const Soc& soc) const override {
-    const Schedule schedule = space(task, format, soc).heuristic;
-    const DirectPlan plan = plan_of(task, format, DirectTiling::from(schedule), soc);
-    // Measured 0.97 of the peak; block_cycles() already counts what loads cost, a little too much.
-    constexpr double kEfficiency = 1.05;
-    const double compute =
-        compute_ns(soc, plan.work().cycles * 4.0 * soc.vector_lanes, kEfficiency) /
-        parallel_balance(soc, plan.parallel_extent());
-    return launch_ns(soc) + std::max(compute, memory_ns(soc, bytes_moved(task)));
-  }
-
-  Kernel build(const Task& task, const FormatChoice& format, const Schedule& schedule,
-               const Soc& soc) const override {
-    return build_direct(task, format, plan_of(task, format, DirectTiling::from(schedule), soc));
-  }
-
- private:
-  static bool is_legal(const DirectPlan& plan, const Soc& soc) {
-    const DirectTiling& t = plan.tiling();
-    if (plan.registers() > soc.vector_registers) return false;
-    if (plan.is_flat() && t.oh_block != 1) return false;
-    if (t.row_tile > plan.row_blocks()) return false;
-    if (t.ic_block % t.ic_unroll != 0) return false;
-    return plan.body_fmas() <= kMaxBodyFmas;
-  }
-
-  /// Weights that do not stay in L2 come in time when fetched a block of output channels ahead, or, where L2 does not
-  /// hold two of these, a few vectors ahead: 15 to 20% of ResNet-50's later layers.
-  static std::int64_t good_prefetch(const DirectPlan& plan, const Soc& soc) {
-    constexpr std::int64_t kNextBlock = 1, kVectors = 32;
-    const std::int64_t bytes = 4 * plan.weight_elements();
-    if (bytes <= soc.l2_bytes / 2) return 0;
-    return bytes / plan.oc_blocks() <= soc.l2_bytes / 3 ? kNextBlock : kVectors;
-  }
-
-  /// The register block with the fewest cycles, then the largest unroll that stays small, then
-  /// tiles for the caches.
-  static DirectTiling heuristic(const Task& task, const FormatChoice& format,
-                                const ScheduleSpace& space, const Soc& soc) {
-    const auto values = [&](std::size_t axis) { return space.axes[axis].values; };
-    DirectTiling best;
-    double best_cycles = std::numeric_limits<double>::infinity();
-    for (const std::int64_t v : values(0)) {
-      for (const std::int64_t h : values(1)) {
-        for (const std::int64_t w : values(2)) {
-          DirectTiling t{
-              .oc_vectors = v, .oh_block = h, .ow_block = w, .ic_unroll = values(3).front()};
-          const DirectPlan plan = plan_of(task, format, t, soc);
-          if (!is_legal(plan, soc)) continue;
-          if (w > 1 && plan.group_lanes().is_permuted() && h * w * v * t.ic_unroll > kGoodBodyFmas)
-            continue;
-          const double cycles = plan.work().cycles / parallel_balance(soc, plan.parallel_extent());
-          if (cycles < best_cycles * 0.999) {
-            best_cycles = cycles;
-            best = t;
-          }
-        }
-      }
-    }
-    for (const std::int64_t unroll : values(3)) {
-      DirectTiling t = best;
-      t.ic_unroll = unroll;
-      const std::int64_t body =
-          t.oc_vectors * t.oh_block * t.ow_block * unroll * conv_shape(task)->kernel_width;
-      if (body <= kGoodBodyFmas && is_legal(plan_of(task, format, t, soc), soc)) best = t;
-    }
-    best.prefetch = good_prefetch(plan_of(task, format, best, soc), soc);
-    return best;
   }
 };
 

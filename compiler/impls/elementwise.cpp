@@ -36,7 +36,7 @@ bool is_read(const TaskInput& input) {
 }
 
 /// What the nest walks: the output first, then every input that is read from memory.
-struct Plan {
+struct Walk {
   StridedNest nest;
   std::vector<std::size_t> inputs;  ///< task input of operand i + 1
   /// Lanes beyond C must be kept zero. Then dimension c1_dimension counts blocks of channels, and
@@ -52,23 +52,23 @@ Format stored_format(const TaskInput& input, const Shape& output, Format main, F
   return has_channels ? main : Format::kND;
 }
 
-Plan plan_of(const Task& task, const FormatChoice& format, const Soc& soc) {
+Walk walk_of(const Task& task, const FormatChoice& format, const Soc& soc) {
   const Shape& output = task.out().shape;
   const Format main = format.outputs[0];
   const int c0 = soc.vector_lanes;
-  Plan plan;
-  plan.nest.extents = iteration_extents(output, main, c0);
-  plan.nest.strides.push_back(operand_strides(output, main, output, main, c0));
+  Walk walk;
+  walk.nest.extents = iteration_extents(output, main, c0);
+  walk.nest.strides.push_back(operand_strides(output, main, output, main, c0));
   for (std::size_t i = 0; i < task.inputs.size(); ++i) {
     if (!is_read(task.inputs[i])) continue;
-    plan.inputs.push_back(i);
-    plan.nest.strides.push_back(operand_strides(
+    walk.inputs.push_back(i);
+    walk.nest.strides.push_back(operand_strides(
         task.in(i).shape, stored_format(task.inputs[i], output, main, format.inputs[i]), output,
         main, c0));
   }
-  plan.masks_padding = main == Format::kNC1HWC0 && output[1] % c0 != 0;
-  if (plan.masks_padding) {
-    StridedNest& nest = plan.nest;  // N, C1, H, W, C0: only H and W may merge
+  walk.masks_padding = main == Format::kNC1HWC0 && output[1] % c0 != 0;
+  if (walk.masks_padding) {
+    StridedNest& nest = walk.nest;  // N, C1, H, W, C0: only H and W may merge
     const bool merges = std::all_of(nest.strides.begin(), nest.strides.end(),
                                     [&](const Shape& s) { return s[2] == s[3] * nest.extents[3]; });
     if (merges) {
@@ -76,14 +76,104 @@ Plan plan_of(const Task& task, const FormatChoice& format, const Soc& soc) {
       nest.extents.erase(nest.extents.begin() + 2);
       for (Shape& s : nest.strides) s.erase(s.begin() + 2);
     }
-    plan.c1_dimension = 1;
+    walk.c1_dimension = 1;
   } else {
-    plan.nest.collapse();
+    walk.nest.collapse();
   }
-  return plan;
+  return walk;
 }
 
-class Elementwise final : public Impl {
+class ElementwisePlan final : public NestPlan {
+ public:
+  ElementwisePlan(const Task& task, const FormatChoice& format, const Soc& soc)
+      : ElementwisePlan(task, format, soc, walk_of(task, format, soc)) {}
+
+  Features features(const Schedule& schedule) const override {
+    Features features = NestPlan::features(schedule);
+    features.emplace_back("bytes", bytes_moved(task()));
+    features.emplace_back("steps", steps());
+    return features;
+  }
+
+  double estimate_ns(const Schedule&) const override {
+    constexpr double kFlopsPerStep = 8, kEfficiency = 0.5;
+    const double flops =
+        steps() * kFlopsPerStep * static_cast<double>(element_count(task().out().shape));
+    return launch_ns(soc()) +
+           std::max(compute_ns(soc(), flops, kEfficiency), memory_ns(soc(), bytes_moved(task())));
+  }
+
+  Kernel build(const Schedule& schedule) const override {
+    std::vector<PackedConstant> constants;
+    Builder builder("elementwise");
+    const KernelBuffers buffers = declare(builder, constants);
+    const NestTiling tiling = this->tiling(schedule);
+    emit(builder, tiling, [&](const NestPosition& at) {
+      Vec value = emit_elementwise(builder, fused_, tiling.lanes, [&](int input, Type type) {
+        return load(builder, buffers, static_cast<std::size_t>(input), type, at);
+      });
+      if (walk_.masks_padding) {
+        const Int channels =
+            Int(task().out().shape[1]) - at.coordinates[walk_.c1_dimension] * tiling.lanes;
+        const Vec zero = value.type() == Type::kFloat
+                             ? loopnest::splat(0.0f, tiling.lanes)
+                             : loopnest::int_splat(0, tiling.lanes, value.type());
+        value = select(active_lanes(channels, tiling.lanes), value, zero);
+      }
+      builder.store(buffers.outputs[0], at.offsets[0], value, at.active);
+    });
+    return jit_kernel(builder.finish(), std::move(constants));
+  }
+
+ private:
+  ElementwisePlan(const Task& task, const FormatChoice& format, const Soc& soc, const Walk& walk)
+      : NestPlan(task, format, soc, walk.nest, soc.vector_lanes),
+        walk_(walk),
+        fused_(as_fused(task)) {}
+
+  double steps() const { return static_cast<double>(fused_.op.epilogue.size()); }
+
+  /// Constants that are read stand among the inputs.
+  KernelBuffers declare(Builder& builder, std::vector<PackedConstant>& constants) const {
+    std::vector<DataType> types;
+    std::vector<std::size_t> inputs;
+    for (const std::size_t i : walk_.inputs) {
+      const TaskInput& input = task().inputs[i];
+      if (!input.constant) continue;
+      const Format stored =
+          stored_format(input, task().out().shape, format().outputs[0], Format::kND);
+      const Shape& shape = input.desc.shape;
+      constants.push_back(packed_in_format(input.constant,
+                                           stored == Format::kND ? shape : aligned_shape(shape, 4),
+                                           stored, soc().vector_lanes));
+      types.push_back(input.desc.dtype);
+      inputs.push_back(i);
+    }
+    KernelBuffers buffers = declare_buffers(builder, task(), types);
+    for (std::size_t c = 0; c < inputs.size(); ++c)
+      buffers.inputs[inputs[c]] = buffers.constants[c];
+    return buffers;
+  }
+
+  Vec load(Builder& builder, const KernelBuffers& buffers, std::size_t input, Type type,
+           const NestPosition& at) const {
+    const auto place = std::ranges::find(walk_.inputs, input) - walk_.inputs.begin();
+    const auto operand = static_cast<std::size_t>(place + 1);
+    const std::int64_t stride = walk_.nest.strides[operand].back();
+    // A broadcast element is there even if only some lanes are.
+    const std::optional<Int> active = stride == 0 ? std::nullopt : at.active;
+    if (type == Type::kFloat)
+      return builder.load(*buffers.inputs[input], at.offsets[operand], soc().vector_lanes, active,
+                          stride);
+    return builder.load_integers(type, *buffers.inputs[input], at.offsets[operand],
+                                 soc().vector_lanes, active, stride);
+  }
+
+  Walk walk_;
+  Task fused_;
+};
+
+class Elementwise final : public ImplBy<ElementwisePlan> {
  public:
   std::string_view name() const override { return "elementwise"; }
 
@@ -112,81 +202,6 @@ class Elementwise final : public Impl {
     choices.push_back(choice(task, "NC1HWC0", Format::kNC1HWC0));
     choices.push_back(choice(task, "NHWC", Format::kNHWC));
     return choices;
-  }
-
-  ScheduleSpace space(const Task& task, const FormatChoice& format, const Soc& soc) const override {
-    return nest_space(plan_of(task, format, soc).nest, soc);
-  }
-
-  Features features(const Task& task, const FormatChoice& format, const Schedule& schedule,
-                    const Soc& soc) const override {
-    Features features =
-        nest_features(plan_of(task, format, soc).nest, nest_tiling(schedule, soc), soc);
-    features.emplace_back("bytes", bytes_moved(task));
-    features.emplace_back("steps", static_cast<double>(as_fused(task).op.epilogue.size()));
-    return features;
-  }
-
-  double estimate_ns(const Task& task, const FormatChoice&, const Soc& soc) const override {
-    constexpr double kFlopsPerStep = 8, kEfficiency = 0.5;
-    const double steps = static_cast<double>(as_fused(task).op.epilogue.size());
-    const double flops =
-        steps * kFlopsPerStep * static_cast<double>(element_count(task.out().shape));
-    return launch_ns(soc) +
-           std::max(compute_ns(soc, flops, kEfficiency), memory_ns(soc, bytes_moved(task)));
-  }
-
-  Kernel build(const Task& task, const FormatChoice& format, const Schedule& schedule,
-               const Soc& soc) const override {
-    const Task fused = as_fused(task);
-    const Plan plan = plan_of(task, format, soc);
-    const NestTiling tiling = nest_tiling(schedule, soc);
-    Kernel kernel{.kind = KernelKind::kJit};
-    std::vector<std::size_t> constant_of(task.inputs.size());
-    std::vector<DataType> constant_types;
-    for (const std::size_t i : plan.inputs) {
-      if (!task.inputs[i].constant) continue;
-      constant_of[i] = kernel.constants.size();
-      const Format stored =
-          stored_format(task.inputs[i], task.out().shape, format.outputs[0], Format::kND);
-      const Shape& shape = task.in(i).shape;
-      constant_types.push_back(task.in(i).dtype);
-      kernel.constants.push_back(packed_in_format(
-          task.inputs[i].constant, stored == Format::kND ? shape : aligned_shape(shape, 4), stored,
-          soc.vector_lanes));
-    }
-    Builder builder("elementwise");
-    const KernelBuffers buffers = declare_buffers(builder, task, constant_types);
-    builder.parallel(parallel_extent(plan.nest, tiling), [&](Int p) {
-      emit_nest(builder, plan.nest, tiling, p, [&](const NestPosition& at) {
-        Vec value = emit_elementwise(builder, fused, tiling.lanes, [&](int input, Type type) {
-          const auto i = static_cast<std::size_t>(input);
-          const auto operand = static_cast<std::size_t>(
-              std::find(plan.inputs.begin(), plan.inputs.end(), i) - plan.inputs.begin() + 1);
-          const loopnest::Buffer buffer = task.inputs[i].constant
-                                              ? buffers.constants[constant_of[i]]
-                                              : buffers.inputs[i].value();
-          const std::int64_t stride = plan.nest.strides[operand].back();
-          // A broadcast element is there even if only some lanes are.
-          const std::optional<Int> active = stride == 0 ? std::nullopt : at.active;
-          if (type != Type::kFloat)
-            return builder.load_integers(type, buffer, at.offsets[operand], tiling.lanes, active,
-                                         stride);
-          return builder.load(buffer, at.offsets[operand], tiling.lanes, active, stride);
-        });
-        if (plan.masks_padding) {
-          const Int channels =
-              Int(task.out().shape[1]) - at.coordinates[plan.c1_dimension] * tiling.lanes;
-          const Vec zero = value.type() == Type::kFloat
-                               ? loopnest::splat(0.0f, tiling.lanes)
-                               : loopnest::int_splat(0, tiling.lanes, value.type());
-          value = select(active_lanes(channels, tiling.lanes), value, zero);
-        }
-        builder.store(buffers.outputs[0], at.offsets[0], value, at.active);
-      });
-    });
-    kernel.stages.push_back(builder.finish());
-    return kernel;
   }
 
  private:

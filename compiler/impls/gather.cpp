@@ -32,7 +32,37 @@ StridedNest nest_of(const Task& task) {
       .strides = {{indices * view.inner, view.inner, 1}, {view.dim * view.inner, 0, 1}, {0, 1, 0}}};
 }
 
-class Gather final : public Impl {
+class GatherPlan final : public NestPlan {
+ public:
+  GatherPlan(const Task& task, const FormatChoice& format, const Soc& soc)
+      : NestPlan(task, format, soc, nest_of(task), soc.vector_lanes) {}
+
+  double estimate_ns(const Schedule&) const override {
+    constexpr double kReadAndWritten = 2 * sizeof(float);
+    const auto elements = static_cast<double>(element_count(task().out().shape));
+    return launch_ns(soc()) + memory_ns(soc(), kReadAndWritten * elements);
+  }
+
+  Kernel build(const Schedule& schedule) const override {
+    const NestTiling tiling = this->tiling(schedule);
+    const reference::AxisView view = view_of(task());
+    Kernel kernel{.kind = KernelKind::kJit};
+    Builder builder("gather");
+    const KernelBuffers buffers = declare_operands(builder, task(), 2, soc().vector_lanes, kernel);
+    const loopnest::Buffer table = *buffers.inputs[0], indices = *buffers.inputs[1];
+    emit(builder, tiling, [&](const NestPosition& at) {
+      // Negative indices count from the end.
+      const Int index = (builder.load_int(indices, at.offsets[2]) + view.dim) % view.dim;
+      const Int from = at.offsets[1] + index * view.inner;
+      builder.store(buffers.outputs[0], at.offsets[0],
+                    builder.load(table, from, tiling.lanes, at.active), at.active);
+    });
+    kernel.stages.push_back(builder.finish());
+    return kernel;
+  }
+};
+
+class Gather final : public ImplBy<GatherPlan> {
  public:
   std::string_view name() const override { return "gather"; }
 
@@ -44,47 +74,6 @@ class Gather final : public Impl {
     }
     if (view_of(task).dim == 0) return Unexpected("the table is empty");
     return {};
-  }
-
-  std::vector<FormatChoice> formats(const Task& task, const Soc&) const override {
-    return {plain_format(task, "ND", Format::kND)};
-  }
-
-  ScheduleSpace space(const Task& task, const FormatChoice&, const Soc& soc) const override {
-    return nest_space(nest_of(task), soc);
-  }
-
-  Features features(const Task& task, const FormatChoice&, const Schedule& schedule,
-                    const Soc& soc) const override {
-    return nest_features(nest_of(task), nest_tiling(schedule, soc), soc);
-  }
-
-  double estimate_ns(const Task& task, const FormatChoice&, const Soc& soc) const override {
-    constexpr double kReadAndWritten = 2 * sizeof(float);
-    const auto elements = static_cast<double>(element_count(task.out().shape));
-    return launch_ns(soc) + memory_ns(soc, kReadAndWritten * elements);
-  }
-
-  Kernel build(const Task& task, const FormatChoice&, const Schedule& schedule,
-               const Soc& soc) const override {
-    const StridedNest nest = nest_of(task);
-    const NestTiling tiling = nest_tiling(schedule, soc);
-    const reference::AxisView view = view_of(task);
-    Kernel kernel{.kind = KernelKind::kJit};
-    Builder builder("gather");
-    const KernelBuffers buffers = declare_operands(builder, task, 2, soc.vector_lanes, kernel);
-    const loopnest::Buffer table = *buffers.inputs[0], indices = *buffers.inputs[1];
-    builder.parallel(parallel_extent(nest, tiling), [&](Int p) {
-      emit_nest(builder, nest, tiling, p, [&](const NestPosition& at) {
-        // Negative indices count from the end.
-        const Int index = (builder.load_int(indices, at.offsets[2]) + view.dim) % view.dim;
-        const Int from = at.offsets[1] + index * view.inner;
-        builder.store(buffers.outputs[0], at.offsets[0],
-                      builder.load(table, from, tiling.lanes, at.active), at.active);
-      });
-    });
-    kernel.stages.push_back(builder.finish());
-    return kernel;
   }
 };
 

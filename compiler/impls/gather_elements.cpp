@@ -30,13 +30,37 @@ StridedNest nest_of(const Task& task) {
   return nest;
 }
 
-NestTiling tiling_of(const Schedule& schedule, const Soc& soc) {
-  NestTiling tiling = nest_tiling(schedule, soc);
-  tiling.lanes = 1;
-  return tiling;
-}
+class GatherElementsPlan final : public NestPlan {
+ public:
+  GatherElementsPlan(const Task& task, const FormatChoice& format, const Soc& soc)
+      : NestPlan(task, format, soc, nest_of(task), 1) {}
 
-class GatherElements final : public Impl {
+  double estimate_ns(const Schedule&) const override {
+    constexpr double kElementNs = 1.5;
+    const auto elements = static_cast<double>(element_count(task().out().shape));
+    return launch_ns(soc()) +
+           std::max(elements * kElementNs / soc().threads, memory_ns(soc(), bytes_moved(task())));
+  }
+
+  Kernel build(const Schedule& schedule) const override {
+    const std::int64_t dim = task().in(0).shape[axis_of(task())];
+    const std::int64_t step = reference::dense_strides(task().in(0).shape)[axis_of(task())];
+    Kernel kernel{.kind = KernelKind::kJit};
+    Builder builder("gather_elements");
+    const KernelBuffers buffers = declare_operands(builder, task(), 2, soc().vector_lanes, kernel);
+    const loopnest::Buffer data = *buffers.inputs[0], indices = *buffers.inputs[1];
+    emit(builder, tiling(schedule), [&](const NestPosition& at) {
+      // Negative indices count from the end.
+      const Int index = (builder.load_int(indices, at.offsets[0]) + dim) % dim;
+      builder.store(buffers.outputs[0], at.offsets[0],
+                    builder.load(data, at.offsets[1] + index * step, 1));
+    });
+    kernel.stages.push_back(builder.finish());
+    return kernel;
+  }
+};
+
+class GatherElements final : public ImplBy<GatherElementsPlan> {
  public:
   std::string_view name() const override { return "gather_elements"; }
 
@@ -47,48 +71,6 @@ class GatherElements final : public Impl {
       return Unexpected("indices are " + to_string(task.in(1)));
     if (element_count(task.in(0).shape) == 0) return Unexpected("the data is empty");
     return {};
-  }
-
-  std::vector<FormatChoice> formats(const Task& task, const Soc&) const override {
-    return {plain_format(task, "ND", Format::kND)};
-  }
-
-  ScheduleSpace space(const Task& task, const FormatChoice&, const Soc& soc) const override {
-    return nest_space(nest_of(task), soc);
-  }
-
-  Features features(const Task& task, const FormatChoice&, const Schedule& schedule,
-                    const Soc& soc) const override {
-    return nest_features(nest_of(task), tiling_of(schedule, soc), soc);
-  }
-
-  double estimate_ns(const Task& task, const FormatChoice&, const Soc& soc) const override {
-    constexpr double kElementNs = 1.5;
-    const auto elements = static_cast<double>(element_count(task.out().shape));
-    return launch_ns(soc) +
-           std::max(elements * kElementNs / soc.threads, memory_ns(soc, bytes_moved(task)));
-  }
-
-  Kernel build(const Task& task, const FormatChoice&, const Schedule& schedule,
-               const Soc& soc) const override {
-    const StridedNest nest = nest_of(task);
-    const NestTiling tiling = tiling_of(schedule, soc);
-    const std::int64_t dim = task.in(0).shape[axis_of(task)];
-    const std::int64_t step = reference::dense_strides(task.in(0).shape)[axis_of(task)];
-    Kernel kernel{.kind = KernelKind::kJit};
-    Builder builder("gather_elements");
-    const KernelBuffers buffers = declare_operands(builder, task, 2, soc.vector_lanes, kernel);
-    const loopnest::Buffer data = *buffers.inputs[0], indices = *buffers.inputs[1];
-    builder.parallel(parallel_extent(nest, tiling), [&](Int p) {
-      emit_nest(builder, nest, tiling, p, [&](const NestPosition& at) {
-        // Negative indices count from the end.
-        const Int index = (builder.load_int(indices, at.offsets[0]) + dim) % dim;
-        builder.store(buffers.outputs[0], at.offsets[0],
-                      builder.load(data, at.offsets[1] + index * step, 1));
-      });
-    });
-    kernel.stages.push_back(builder.finish());
-    return kernel;
   }
 };
 

@@ -3,7 +3,7 @@
 // that is for a whole model to judge, so no product is computed like this unless it is marked.
 // The nest: compiler/gemm/strassen_nest.h. Tested like every Impl by tests/compiler/impls_test.cpp.
 #include "compiler/gemm/matrix_store.h"
-#include "compiler/gemm/strassen_schedule.h"
+#include "compiler/gemm/strassen_plan.h"
 #include "graph/strassen_product.h"
 
 namespace aoe::compiler {
@@ -59,37 +59,12 @@ class GemmStrassen final : public Impl {
     return supports_matrix_epilogue(task, *shape);
   }
 
-  std::vector<FormatChoice> formats(const Task& task, const Soc&) const override {
-    FormatChoice choice{.name = "ND", .inputs = {}, .outputs = {Format::kND}};
-    for (const TaskInput& input : task.inputs)
-      choice.inputs.push_back(input.is_present() ? Format::kND : Format::kUndefined);
-    return {choice};
-  }
-
-  ScheduleSpace space(const Task& task, const FormatChoice&, const Soc& soc) const override {
-    return strassen_space(matmul_shape(task).value(), soc);
-  }
-
-  Features features(const Task& task, const FormatChoice&, const Schedule& schedule,
-                    const Soc& soc) const override {
-    return strassen_features(plan_of(task, schedule, soc), flops(task), bytes_moved(task), soc);
-  }
-
-  double estimate_ns(const Task& task, const FormatChoice& format, const Soc& soc) const override {
-    const StrassenPlan plan = plan_of(task, space(task, format, soc).heuristic, soc);
-    return strassen_estimate_ns(plan, bytes_moved(task), soc);
-  }
-
-  Kernel build(const Task& task, const FormatChoice&, const Schedule& schedule,
-               const Soc& soc) const override {
-    const StrassenPlan plan = plan_of(task, schedule, soc);
-    return build_strassen(task, plan,
-                          std::make_shared<MatrixOperands>(task, plan.shape(), soc.vector_lanes));
-  }
-
- private:
-  static StrassenPlan plan_of(const Task& task, const Schedule& schedule, const Soc& soc) {
-    return StrassenPlan(matmul_shape(task).value(), soc.vector_lanes, GemmTiling::from(schedule));
+  std::unique_ptr<Plan> plan(const Task& task, const FormatChoice& format,
+                             const Soc& soc) const override {
+    const MatMulShape shape = matmul_shape(task).value();
+    return std::make_unique<StrassenPlan>(task, format, soc, shape, [=](const StrassenCut& cut) {
+      return std::make_shared<MatrixOperands>(task, shape, cut.lanes());
+    });
   }
 };
 

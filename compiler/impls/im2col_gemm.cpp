@@ -6,8 +6,7 @@
 
 #include "compiler/conv/conv_shape.h"
 #include "compiler/conv/image_store.h"
-#include "compiler/gemm/gemm_nest.h"
-#include "compiler/roofline.h"
+#include "compiler/gemm/gemm_plan.h"
 
 namespace aoe::compiler {
 namespace {
@@ -133,9 +132,71 @@ class Windows {
   int lanes_;
 };
 
-class Im2colGemm final : public Impl {
+class Im2colPlan final : public Plan {
+ public:
+  Im2colPlan(const Task& task, const FormatChoice& format, const Soc& soc)
+      : Plan(task, format, soc, axes_of(task, soc)),
+        shape_(conv_shape(task).value()),
+        product_(product_of(task, shape_).value(), soc) {}
+
+  bool is_legal(const Schedule& schedule) const override { return product_.is_legal(schedule); }
+
+  Features features(const Schedule& schedule) const override {
+    Features all = product_.features(schedule);
+    all.emplace_back("window_bytes", window_bytes());
+    return all;
+  }
+
+  double estimate_ns(const Schedule& schedule) const override {
+    return product_.estimate_ns(schedule) + memory_ns(soc(), 2 * window_bytes()) + launch_ns(soc());
+  }
+
+  Kernel build(const Schedule& schedule) const override {
+    Task product = product_of(task(), shape_).value();
+    product.inputs[1].constant = window_weights(*task().inputs[1].constant, shape_);
+    std::size_t constants = 0;
+    const auto declare = [&](Builder& builder, std::size_t count) {
+      constants = count;
+      KernelBuffers buffers = declare_buffers(builder, task(), count, true);
+      buffers.inputs[0] = *buffers.workspace;
+      return buffers;
+    };
+    Kernel kernel = build_gemm_stage(product, product_.cut_by(schedule), declare);
+    Builder builder("im2col");
+    const KernelBuffers buffers = declare_buffers(builder, task(), constants, true);
+    Windows(builder, shape_, *buffers.inputs[0], *buffers.workspace, soc().vector_lanes).emit();
+    kernel.stages.insert(kernel.stages.begin(), builder.finish());
+    kernel.workspace_bytes = static_cast<std::size_t>(window_bytes());
+    return kernel;
+  }
+
+ private:
+  /// The workspace holds the windows; there is no room for partial sums.
+  static std::vector<ScheduleAxis> axes_of(const Task& task, const Soc& soc) {
+    const Task product = product_of(task, conv_shape(task).value()).value();
+    std::vector<ScheduleAxis> axes = GemmPlan(product, soc).axes();
+    std::erase_if(axes, [](const ScheduleAxis& axis) { return axis.name == kSplits; });
+    return axes;
+  }
+
+  Schedule search() const override {
+    Schedule schedule = product_.heuristic();
+    schedule.erase(kSplits);
+    return schedule;
+  }
+
+  double window_bytes() const { return 4.0 * static_cast<double>(pixels(shape_) * window(shape_)); }
+
+  static constexpr const char* kSplits = "k_splits";
+
+  ConvShape shape_;
+  GemmPlan product_;  ///< its weights have the product's shape, but lie as they did
+};
+
+class Im2colGemm final : public ImplBy<Im2colPlan> {
  public:
   std::string_view name() const override { return "im2col_gemm"; }
+  int version() const override { return version_with(1, {{"gemm_packed", 2}}); }
 
   Result<void> supports(const Task& task, const Soc& soc) const override {
     const Result<ConvShape> s = conv_shape(task);
@@ -144,14 +205,10 @@ class Im2colGemm final : public Impl {
     if (s->is_transposed) return Unexpected("Conv2DTranspose has no windows");
     if (s->groups != 1) return Unexpected(std::to_string(s->groups) + " groups, needs 1");
     if (s->is_pointwise()) return Unexpected("1x1: the image is the matrix already");
-    if (task.in(0).dtype != DataType::kFloat || task.in(1).dtype != DataType::kFloat)
-      return Unexpected("needs float32");
-    if (!task.inputs[1].constant) return Unexpected("weights are not constant");
-    if (s->has_bias && !task.inputs[2].constant) return Unexpected("bias is not constant");
+    if (auto plain = supports_float_convolution(task, *s); !plain) return plain;
     if (4 * pixels(*s) * window(*s) > kMaxWindowBytes)
       return Unexpected("windows of " + std::to_string(4 * pixels(*s) * window(*s)) +
                         " bytes, limit " + std::to_string(kMaxWindowBytes));
-    if (auto image = supports_image_epilogue(task); !image) return image;
     const Result<Task> product = product_of(task, *s);
     if (!product) return Unexpected(product.error());
     return gemm().supports(*product, soc);
@@ -161,65 +218,8 @@ class Im2colGemm final : public Impl {
     return {image_format(task, "NHWC", Format::kNHWC, Format::kNHWC)};
   }
 
-  ScheduleSpace space(const Task& task, const FormatChoice&, const Soc& soc) const override {
-    const Task product = plan_product(task);
-    ScheduleSpace space = gemm().space(product, plain(product, soc), soc);
-    // The workspace holds the windows; there is no room for partial sums.
-    std::erase_if(space.axes, [](const ScheduleAxis& axis) { return axis.name == "k_splits"; });
-    space.heuristic.erase("k_splits");
-    return space;
-  }
-
-  Features features(const Task& task, const FormatChoice&, const Schedule& schedule,
-                    const Soc& soc) const override {
-    const Task product = plan_product(task);
-    Features all = gemm().features(product, plain(product, soc), schedule, soc);
-    all.emplace_back("window_bytes", window_bytes(task));
-    return all;
-  }
-
-  double estimate_ns(const Task& task, const FormatChoice&, const Soc& soc) const override {
-    const Task product = plan_product(task);
-    return gemm().estimate_ns(product, plain(product, soc), soc) +
-           memory_ns(soc, 2 * window_bytes(task)) + launch_ns(soc);
-  }
-
-  Kernel build(const Task& task, const FormatChoice&, const Schedule& schedule,
-               const Soc& soc) const override {
-    const ConvShape s = conv_shape(task).value();
-    Task product = plan_product(task);
-    product.inputs[1].constant = window_weights(*task.inputs[1].constant, s);
-    const GemmPlan plan(matmul_shape(product).value(), true, soc.vector_lanes,
-                        GemmTiling::from(schedule));
-    std::size_t constants = 0;
-    Kernel kernel = build_gemm_stage(product, plan, [&](Builder& builder, std::size_t count) {
-      constants = count;
-      KernelBuffers buffers = declare_buffers(builder, task, count, true);
-      buffers.inputs[0] = *buffers.workspace;
-      return buffers;
-    });
-    Builder builder("im2col");
-    const KernelBuffers buffers = declare_buffers(builder, task, constants, true);
-    Windows(builder, s, *buffers.inputs[0], *buffers.workspace, soc.vector_lanes).emit();
-    kernel.stages.insert(kernel.stages.begin(), builder.finish());
-    kernel.workspace_bytes = static_cast<std::size_t>(window_bytes(task));
-    return kernel;
-  }
-
  private:
   static const Impl& gemm() { return *impls().find("gemm_packed"); }
-
-  static FormatChoice plain(const Task& product, const Soc& soc) {
-    return gemm().formats(product, soc).front();
-  }
-  /// For plans: its weights have the product's shape, but lie as they did.
-  static Task plan_product(const Task& task) {
-    return product_of(task, conv_shape(task).value()).value();
-  }
-  static double window_bytes(const Task& task) {
-    const ConvShape s = conv_shape(task).value();
-    return 4.0 * static_cast<double>(pixels(s) * window(s));
-  }
 };
 
 }  // namespace

@@ -23,13 +23,13 @@ using loopnest::Vec;
 constexpr std::int64_t kElementCost = 6;         ///< vector operations
 constexpr int kGroupNormPerChannelVersion = 21;  ///< scale and bias were per group before
 
-struct Plan {
+struct Rows {
   std::int64_t rows = 1, row = 1;
   std::int64_t groups = 1;    ///< rows that repeat the same parameters come this many apart
   std::int64_t channels = 0;  ///< per row, when parameters are per channel; 0: per element
 };
 
-Plan plan_of(const Task& task) {
+Rows rows_of(const Task& task) {
   const Shape& shape = task.in(0).shape;
   if (task.op.type == "LayerNorm") {
     const std::size_t axis =
@@ -89,104 +89,59 @@ class Row {
   std::optional<Vec> mean_, factor_;
 };
 
-class LayerNorm final : public Impl {
+class LayerNormPlan final : public NestPlan {
  public:
-  std::string_view name() const override { return "layer_norm"; }
+  LayerNormPlan(const Task& task, const FormatChoice& format, const Soc& soc)
+      : LayerNormPlan(task, format, soc, rows_of(task)) {}
 
-  Result<void> supports(const Task& task, const Soc&) const override {
-    if (auto plain = supports_plain(task, {"LayerNorm", "InstanceNorm", "GroupNorm"}); !plain) {
-      return plain;
-    }
-    if (element_count(task.in(0).shape) == 0) return Unexpected("the input is empty");
-    if (task.op.type == "GroupNorm" && task.op.version < kGroupNormPerChannelVersion) {
-      return Unexpected("GroupNorm with parameters per group");
-    }
-    const Plan plan = plan_of(task);
-    const std::int64_t parameters = plan.channels == 0 ? plan.row : plan.channels * plan.groups;
-    for (std::size_t i = 1; i < task.inputs.size(); ++i) {
-      if (!task.inputs[i].is_present()) continue;
-      const std::int64_t count = element_count(task.in(i).shape);
-      if (count != parameters || task.in(i).dtype != DataType::kFloat) {
-        return Unexpected("parameter " + to_string(task.in(i)) + ", needs " +
-                          std::to_string(parameters) + " of float32");
-      }
-    }
-    return {};
-  }
-
-  std::vector<FormatChoice> formats(const Task& task, const Soc&) const override {
-    return {plain_format(task, "ND", Format::kND)};
-  }
-
-  ScheduleSpace space(const Task& task, const FormatChoice&, const Soc& soc) const override {
-    const Plan plan = plan_of(task);
-    ScheduleSpace space = nest_space(nest_of(plan), soc, plan.row * kElementCost);
-    space.axes[2] = {"accumulators", {1, 2, 4, 8}};
-    space.heuristic.erase("unroll");
-    space.heuristic["accumulators"] = 4;
-    return space;
-  }
-
-  Features features(const Task& task, const FormatChoice&, const Schedule& schedule,
-                    const Soc& soc) const override {
-    const Plan plan = plan_of(task);
-    Features features = nest_features(nest_of(plan), tiling_of(schedule), soc);
-    features.emplace_back("bytes", bytes_moved(task));
-    features.emplace_back("row", static_cast<double>(plan.row));
-    features.emplace_back("accumulators", static_cast<double>(schedule.at("accumulators")));
+  Features features(const Schedule& schedule) const override {
+    Features features = NestPlan::features(schedule);
+    features.emplace_back("bytes", bytes_moved(task()));
+    features.emplace_back("row", static_cast<double>(rows_.row));
+    features.emplace_back("accumulators", static_cast<double>(tiling(schedule).accumulators));
     return features;
   }
 
-  double estimate_ns(const Task& task, const FormatChoice&, const Soc& soc) const override {
-    return plain_estimate_ns(task, soc, kElementCost);
+  double estimate_ns(const Schedule&) const override {
+    return plain_estimate_ns(task(), soc(), kElementCost);
   }
 
-  Kernel build(const Task& task, const FormatChoice&, const Schedule& schedule,
-               const Soc& soc) const override {
-    const Plan plan = plan_of(task);
-    const StridedNest nest = nest_of(plan);
-    const NestTiling tiling = tiling_of(schedule);
-    Kernel kernel{.kind = KernelKind::kJit};
-    std::vector<std::size_t> constant_of(task.inputs.size());
-    for (std::size_t i = 1; i < task.inputs.size(); ++i) {
-      if (!task.inputs[i].constant) continue;
-      constant_of[i] = kernel.constants.size();
-      kernel.constants.push_back(packed_in_format(task.inputs[i].constant, task.in(i).shape,
-                                                  Format::kND, soc.vector_lanes));
+  Kernel build(const Schedule& schedule) const override {
+    const NestTiling tiling = this->tiling(schedule);
+    std::vector<PackedConstant> constants;
+    std::vector<std::size_t> constant_of(task().inputs.size());
+    for (std::size_t i = 1; i < task().inputs.size(); ++i) {
+      if (!task().inputs[i].constant) continue;
+      constant_of[i] = constants.size();
+      constants.push_back(packed_in_format(task().inputs[i].constant, task().in(i).shape,
+                                           Format::kND, soc().vector_lanes));
     }
     Builder builder("layer_norm");
-    const KernelBuffers buffers = declare_buffers(builder, task, kernel.constants.size(), false);
+    const KernelBuffers buffers = declare_buffers(builder, task(), constants.size(), false);
     const auto parameter = [&](std::size_t i) -> std::optional<Buffer> {
-      if (i >= task.inputs.size() || !task.inputs[i].is_present()) return {};
-      return task.inputs[i].constant ? buffers.constants[constant_of[i]] : *buffers.inputs[i];
+      if (i >= task().inputs.size() || !task().inputs[i].is_present()) return {};
+      return task().inputs[i].constant ? buffers.constants[constant_of[i]] : *buffers.inputs[i];
     };
-    const RowLoop loop{plan.row, soc.vector_lanes, schedule.at("accumulators")};
-    builder.parallel(parallel_extent(nest, tiling), [&](Int p) {
-      emit_nest(builder, nest, tiling, p, [&](const NestPosition& at) {
-        Row row(builder, loop, *buffers.inputs[0], at.offsets[0]);
-        row.measure(task.op.attrs.get_float("epsilon", 1e-5f));
-        emit_output(builder, plan, loop, row, parameter(1), parameter(2), buffers.outputs[0], at);
-      });
+    const RowLoop loop{rows_.row, soc().vector_lanes, tiling.accumulators};
+    emit(builder, tiling, [&](const NestPosition& at) {
+      Row row(builder, loop, *buffers.inputs[0], at.offsets[0]);
+      row.measure(task().op.attrs.get_float("epsilon", 1e-5f));
+      emit_output(builder, loop, row, parameter(1), parameter(2), buffers.outputs[0], at);
     });
-    kernel.stages.push_back(builder.finish());
-    return kernel;
+    return jit_kernel(builder.finish(), std::move(constants));
   }
 
  private:
-  static StridedNest nest_of(const Plan& plan) {
-    return {.extents = {plan.rows, 1}, .strides = {{plan.row, 0}}};
-  }
-  static NestTiling tiling_of(const Schedule& schedule) {
-    return {.lanes = 1,
-            .row_block = schedule.at("row_block"),
-            .inner_block = schedule.at("inner_block")};
-  }
+  LayerNormPlan(const Task& task, const FormatChoice& format, const Soc& soc, const Rows& rows)
+      : NestPlan(task, format, soc, {.extents = {rows.rows, 1}, .strides = {{rows.row, 0}}}, 1,
+                 rows.row * kElementCost, accumulated()),
+        rows_(rows) {}
 
-  static void emit_output(Builder& builder, const Plan& plan, const RowLoop& loop, const Row& row,
-                          std::optional<Buffer> scale, std::optional<Buffer> bias, Buffer y,
-                          const NestPosition& at) {
+  void emit_output(Builder& builder, const RowLoop& loop, const Row& row,
+                   std::optional<Buffer> scale, std::optional<Buffer> bias, Buffer y,
+                   const NestPosition& at) const {
     const int lanes = loop.lanes;
-    if (plan.channels == 0) {
+    if (rows_.channels == 0) {
       loop.for_each(builder, [&](Int i, std::optional<Int> active) {
         Vec value = row.normalised(i, active);
         if (scale && bias) {
@@ -199,9 +154,9 @@ class LayerNorm final : public Impl {
       });
       return;
     }
-    const RowLoop plane{plan.row / plan.channels, lanes, loop.accumulators};
-    builder.loop("c", 0, plan.channels, 1, [&](Int c) {
-      const Int channel = at.coordinates[0] % plan.groups * plan.channels + c;
+    const RowLoop plane{rows_.row / rows_.channels, lanes, loop.accumulators};
+    builder.loop("c", 0, rows_.channels, 1, [&](Int c) {
+      const Int channel = at.coordinates[0] % rows_.groups * rows_.channels + c;
       const Vec factor = builder.load_broadcast(*scale, channel, lanes);
       const Vec shift = builder.load_broadcast(*bias, channel, lanes);
       const Int begin = c * plane.extent;
@@ -210,6 +165,34 @@ class LayerNorm final : public Impl {
         builder.store(y, at.offsets[0] + begin + i, value, active);
       });
     });
+  }
+
+  Rows rows_;
+};
+
+class LayerNorm final : public ImplBy<LayerNormPlan> {
+ public:
+  std::string_view name() const override { return "layer_norm"; }
+
+  Result<void> supports(const Task& task, const Soc&) const override {
+    if (auto plain = supports_plain(task, {"LayerNorm", "InstanceNorm", "GroupNorm"}); !plain) {
+      return plain;
+    }
+    if (element_count(task.in(0).shape) == 0) return Unexpected("the input is empty");
+    if (task.op.type == "GroupNorm" && task.op.version < kGroupNormPerChannelVersion) {
+      return Unexpected("GroupNorm with parameters per group");
+    }
+    const Rows rows = rows_of(task);
+    const std::int64_t parameters = rows.channels == 0 ? rows.row : rows.channels * rows.groups;
+    for (std::size_t i = 1; i < task.inputs.size(); ++i) {
+      if (!task.inputs[i].is_present()) continue;
+      const std::int64_t count = element_count(task.in(i).shape);
+      if (count != parameters || task.in(i).dtype != DataType::kFloat) {
+        return Unexpected("parameter " + to_string(task.in(i)) + ", needs " +
+                          std::to_string(parameters) + " of float32");
+      }
+    }
+    return {};
   }
 };
 

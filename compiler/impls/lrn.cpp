@@ -150,9 +150,84 @@ StridedNest dense_nest(const Lrn& lrn) {
   return {.extents = {lrn.batch, lrn.pixels}, .strides = {{lrn.channels * lrn.pixels, 1}}};
 }
 
-bool is_dense(const FormatChoice& format) {
-  return format.inputs[0] == Format::kND;
+/// Either of the two ways. Vector operations for an element are as measured.
+Features lrn_features(const Task& task, bool is_dense, std::int64_t block) {
+  return {{"bytes", bytes_moved(task)},
+          {"is_dense", is_dense ? 1.0 : 0.0},
+          {"block", static_cast<double>(block)}};
 }
+
+class DenseLrnPlan final : public NestPlan {
+ public:
+  /// Each vector brings a whole loop over channels.
+  DenseLrnPlan(const Task& task, const FormatChoice& format, const Soc& soc)
+      : NestPlan(task, format, soc, dense_nest(lrn_of(task)), soc.vector_lanes,
+                 lrn_of(task).channels * kElementCost, {{"unroll", &NestTiling::unroll, {1}}, 1}) {}
+
+  Features features(const Schedule& schedule) const override {
+    return lrn_features(task(), true, tiling(schedule).inner_block);
+  }
+
+  double estimate_ns(const Schedule&) const override {
+    constexpr double kMeasuredCost = 16;
+    return plain_estimate_ns(task(), soc(), kMeasuredCost);
+  }
+
+  Kernel build(const Schedule& schedule) const override {
+    const Lrn lrn = lrn_of(task());
+    Builder builder("lrn");
+    const KernelBuffers buffers = declare_buffers(builder, task(), 0, false);
+    emit(builder, tiling(schedule), [&](const NestPosition& at) {
+      emit_dense(builder, lrn, *buffers.inputs[0], buffers.outputs[0], at, soc().vector_lanes);
+    });
+    return jit_kernel(builder.finish(), {});
+  }
+};
+
+class PixelLrnPlan final : public Plan {
+ public:
+  PixelLrnPlan(const Task& task, const FormatChoice& format, const Soc& soc)
+      : Plan(task, format, soc, {{kPixels, {1, 4, 16, 64}}}), lrn_(lrn_of(task)) {}
+
+  Features features(const Schedule& schedule) const override {
+    return lrn_features(task(), false, schedule.at(kPixels));
+  }
+
+  double estimate_ns(const Schedule&) const override {
+    constexpr double kMeasuredCost = 26;
+    return plain_estimate_ns(task(), soc(), kMeasuredCost);
+  }
+
+  Kernel build(const Schedule& schedule) const override {
+    const std::int64_t block = schedule.at(kPixels);
+    const int lanes = soc().vector_lanes;
+    Builder builder("lrn");
+    const KernelBuffers buffers = declare_buffers(builder, task(), 0, false);
+    const Buffer x = *buffers.inputs[0], y = buffers.outputs[0];
+    const ImageLayout layout = image_layout(task().in(0).shape, format().inputs[0], lanes);
+    const std::int64_t row = row_elements(lrn_, lanes);
+    const Buffer rows = builder.scratch("rows", block * row);
+    const PixelEmitter emitter(builder, lrn_, layout, x, y, rows, lanes);
+    const std::int64_t blocks = (lrn_.pixels + block - 1) / block;
+    const std::int64_t pixel = format().inputs[0] == Format::kNHWC ? lrn_.channels : lanes;
+    builder.parallel(lrn_.batch * blocks, [&](Int p) {
+      const Int first = p % blocks * block, base = p / blocks * layout.batch + first * pixel;
+      const Int count = min(Int(block), Int(lrn_.pixels) - first);
+      builder.loop("clear", 0, count, 1, [&](Int i) { emitter.clear(i * row); });
+      builder.loop("copy", 0, count, 1, [&](Int i) { emitter.copy(i * row, base + i * pixel); });
+      builder.loop("pixel", 0, count, 1,
+                   [&](Int i) { emitter.normalise(i * row, base + i * pixel); });
+    });
+    return jit_kernel(builder.finish(), {});
+  }
+
+ private:
+  static constexpr const char* kPixels = "pixels";
+
+  Schedule search() const override { return {{kPixels, 4}}; }
+
+  Lrn lrn_;
+};
 
 class LrnImpl final : public Impl {
  public:
@@ -179,72 +254,10 @@ class LrnImpl final : public Impl {
     return choices;
   }
 
-  ScheduleSpace space(const Task& task, const FormatChoice& format, const Soc& soc) const override {
-    const Lrn lrn = lrn_of(task);
-    if (is_dense(format)) {
-      ScheduleSpace space = nest_space(dense_nest(lrn), soc, lrn.channels * kElementCost);
-      space.axes[2] = {"unroll", {1}};  // each vector brings a whole loop over channels
-      space.heuristic["unroll"] = 1;
-      return space;
-    }
-    ScheduleSpace space;
-    space.axes = {{"pixels", {1, 4, 16, 64}}};
-    space.heuristic = {{"pixels", 4}};
-    return space;
-  }
-
-  Features features(const Task& task, const FormatChoice& format, const Schedule& schedule,
-                    const Soc&) const override {
-    return {{"bytes", bytes_moved(task)},
-            {"is_dense", is_dense(format) ? 1.0 : 0.0},
-            {"block", static_cast<double>(is_dense(format) ? schedule.at("inner_block")
-                                                           : schedule.at("pixels"))}};
-  }
-
-  double estimate_ns(const Task& task, const FormatChoice& format, const Soc& soc) const override {
-    constexpr double kDenseCost = 16, kChannelsInLanesCost = 26;  // vector operations, as measured
-    return plain_estimate_ns(task, soc, is_dense(format) ? kDenseCost : kChannelsInLanesCost);
-  }
-
-  Kernel build(const Task& task, const FormatChoice& format, const Schedule& schedule,
-               const Soc& soc) const override {
-    const Lrn lrn = lrn_of(task);
-    Builder builder("lrn");
-    const KernelBuffers buffers = declare_buffers(builder, task, 0, false);
-    const Buffer x = *buffers.inputs[0], y = buffers.outputs[0];
-    const int lanes = soc.vector_lanes;
-    if (is_dense(format)) {
-      const StridedNest nest = dense_nest(lrn);
-      const NestTiling tiling = nest_tiling(schedule, soc);
-      builder.parallel(parallel_extent(nest, tiling), [&](Int p) {
-        emit_nest(builder, nest, tiling, p,
-                  [&](const NestPosition& at) { emit_dense(builder, lrn, x, y, at, lanes); });
-      });
-    } else {
-      emit_by_pixel(builder, task, format, lrn, x, y, lanes, schedule.at("pixels"));
-    }
-    Kernel kernel{.kind = KernelKind::kJit};
-    kernel.stages.push_back(builder.finish());
-    return kernel;
-  }
-
- private:
-  static void emit_by_pixel(Builder& builder, const Task& task, const FormatChoice& format,
-                            const Lrn& lrn, Buffer x, Buffer y, int lanes, std::int64_t block) {
-    const ImageLayout layout = image_layout(task.in(0).shape, format.inputs[0], lanes);
-    const std::int64_t row = row_elements(lrn, lanes);
-    const Buffer rows = builder.scratch("rows", block * row);
-    const PixelEmitter emitter(builder, lrn, layout, x, y, rows, lanes);
-    const std::int64_t blocks = (lrn.pixels + block - 1) / block;
-    const std::int64_t pixel = format.inputs[0] == Format::kNHWC ? lrn.channels : lanes;
-    builder.parallel(lrn.batch * blocks, [&](Int p) {
-      const Int first = p % blocks * block, base = p / blocks * layout.batch + first * pixel;
-      const Int count = min(Int(block), Int(lrn.pixels) - first);
-      builder.loop("clear", 0, count, 1, [&](Int i) { emitter.clear(i * row); });
-      builder.loop("copy", 0, count, 1, [&](Int i) { emitter.copy(i * row, base + i * pixel); });
-      builder.loop("pixel", 0, count, 1,
-                   [&](Int i) { emitter.normalise(i * row, base + i * pixel); });
-    });
+  std::unique_ptr<Plan> plan(const Task& task, const FormatChoice& format,
+                             const Soc& soc) const override {
+    if (format.inputs[0] == Format::kND) return std::make_unique<DenseLrnPlan>(task, format, soc);
+    return std::make_unique<PixelLrnPlan>(task, format, soc);
   }
 };
 

@@ -83,6 +83,98 @@ double padding_waste(const ConvShape& s, const FormatChoice& format, const Soc& 
   return rounded(s.group_out_channels()) * (is_stem ? 1.0 : rounded(s.group_in_channels()));
 }
 
+/// Adding a residual one way, or either.
+Result<void> probe(const Task& task, const FormatChoice& format, const Soc& soc, bool is_winograd,
+                   std::optional<bool> in_place = {}) {
+  std::string reason;
+  for (const bool way : {false, true}) {
+    if (in_place && *in_place != way) continue;
+    const Result<OneDnnDraft> draft = make_draft(task, format, soc, is_winograd, way);
+    if (!draft) return Unexpected(draft.error());
+    const auto choices = draft->probe();
+    if (choices) return {};
+    reason = choices.error();
+  }
+  return Unexpected(reason);
+}
+
+class OneDnnConvPlan final : public Plan {
+ public:
+  OneDnnConvPlan(const Task& task, const FormatChoice& format, const Soc& soc, bool is_winograd)
+      : Plan(task, format, soc, axes_of(task, format, soc, is_winograd)),
+        shape_(conv_shape(task).value()),
+        is_winograd_(is_winograd) {}
+
+  Features features(const Schedule& schedule) const override {
+    const double bytes = bytes_moved(task());
+    return {{"flops", flops(task())},
+            {"bytes", bytes},
+            {"intensity", flops(task()) / bytes},
+            {"padding_waste", padding_waste(shape_, format(), soc())},
+            {"in_place", adds_in_place(schedule) ? 1.0 : 0.0}};
+  }
+
+  double estimate_ns(const Schedule&) const override {
+    const double ns = onednn_estimate_ns(
+        task(), soc(), shape_.flops() * padding_waste(shape_, format(), soc()), efficiency());
+    if (!is_winograd_) return ns;
+    // F(4x4, 3x3) reads 36 transformed weights instead of nine.
+    const double weight_bytes =
+        4.0 * static_cast<double>(shape_.out_channels * shape_.in_channels) * (36.0 - 9.0);
+    return std::max(ns, memory_ns(soc(), bytes_moved(task()) + weight_bytes));
+  }
+
+  Kernel build(const Schedule& schedule) const override {
+    return make_draft(task(), format(), soc(), is_winograd_, adds_in_place(schedule))
+        .value()
+        .finish();
+  }
+
+ private:
+  /// How a residual is added is worth a try of both ways where both exist.
+  static std::vector<ScheduleAxis> axes_of(const Task& task, const FormatChoice& format,
+                                           const Soc& soc, bool is_winograd) {
+    if (!has_residual(task)) return {};
+    std::vector<std::int64_t> values;
+    for (const bool in_place : {false, true})
+      if (probe(task, format, soc, is_winograd, in_place)) values.push_back(in_place);
+    return {{kResidualAxis, values}};
+  }
+
+  /// Channels-last code of oneDNN has no post-op that reads a second tensor and falls back to a slower one.
+  Schedule search() const override {
+    if (axes().empty()) return {};
+    const std::vector<std::int64_t>& ways = axes().front().values;  // the only one
+    return {{kResidualAxis, format().outputs[0] == Format::kNHWC ? ways.back() : ways.front()}};
+  }
+
+  static bool adds_in_place(const Schedule& schedule) {
+    const auto in_place = schedule.find(kResidualAxis);
+    return in_place != schedule.end() && in_place->second != 0;
+  }
+
+  /// Shares of the peak as measured on a Zen 5 core; by the kind of code that oneDNN picks.
+  double efficiency() const {
+    constexpr double kJit = 0.92, kDepthwise = 0.4, kGemm = 0.4, kGroupedGemm = 0.06;
+    constexpr double kMaskedTail = 0.62;  ///< NHWC stores part of a vector for each pixel
+    constexpr double kWinograd = 1.45,
+                     kSmallWinograd = 0.9;  // of the products of the plain algorithm
+    if (is_winograd_)
+      return shape_.in_channels >= 64 && shape_.out_channels >= 64 ? kWinograd : kSmallWinograd;
+    const bool in_place = !probe(task(), format(), soc(), false, false).has_value();
+    const Result<OneDnnDraft> draft = make_draft(task(), format(), soc(), false, in_place);
+    const std::string implementation = draft->probe()->front().implementation;
+    if (implementation.find("gemm:") != std::string::npos)
+      return shape_.groups > 1 ? kGroupedGemm : kGemm;
+    if (shape_.is_depthwise()) return kDepthwise;
+    const bool has_tail = shape_.group_out_channels() % soc().vector_lanes != 0;
+    return format().name == "NHWC" && has_tail ? kMaskedTail : kJit;
+  }
+
+  ConvShape shape_;
+  bool is_winograd_;
+};
+
 class OneDnnConvolution final : public Impl {
  public:
   explicit OneDnnConvolution(bool is_winograd) : is_winograd_(is_winograd) {}
@@ -103,7 +195,7 @@ class OneDnnConvolution final : public Impl {
     if (shape->has_bias && !task.inputs[2].constant) return Unexpected("bias is not constant");
     std::string reason;
     for (const FormatChoice& choice : candidates(task)) {
-      const Result<void> possible = probe(task, choice, soc);
+      const Result<void> possible = probe(task, choice, soc, is_winograd_);
       if (possible) return {};
       reason = possible.error();
     }
@@ -113,50 +205,14 @@ class OneDnnConvolution final : public Impl {
   std::vector<FormatChoice> formats(const Task& task, const Soc& soc) const override {
     std::vector<FormatChoice> possible;
     for (FormatChoice& choice : candidates(task))
-      if (probe(task, choice, soc)) possible.push_back(std::move(choice));
+      if (probe(task, choice, soc, is_winograd_)) possible.push_back(std::move(choice));
     return possible;
   }
 
   /// How a residual is added is worth a try of both ways where both exist.
-  ScheduleSpace space(const Task& task, const FormatChoice& format, const Soc& soc) const override {
-    if (!has_residual(task)) return {};
-    std::vector<std::int64_t> values;
-    for (const bool in_place : {false, true})
-      if (probe(task, format, soc, in_place)) values.push_back(in_place);
-    // Channels-last code of oneDNN has no post-op that reads a second tensor and falls back to a slower one.
-    const bool prefers_in_place = format.outputs[0] == Format::kNHWC && values.back() == 1;
-    const std::int64_t best = prefers_in_place ? 1 : values.front();
-    return {.axes = {{kResidualAxis, values}}, .heuristic = {{kResidualAxis, best}}};
-  }
-
-  Features features(const Task& task, const FormatChoice& format, const Schedule& schedule,
-                    const Soc& soc) const override {
-    const double bytes = bytes_moved(task);
-    return {
-        {"flops", flops(task)},
-        {"bytes", bytes},
-        {"intensity", flops(task) / bytes},
-        {"padding_waste", padding_waste(conv_shape(task).value(), format, soc)},
-        {"in_place",
-         schedule.contains(kResidualAxis) ? static_cast<double>(schedule.at(kResidualAxis)) : 0.0}};
-  }
-
-  double estimate_ns(const Task& task, const FormatChoice& format, const Soc& soc) const override {
-    const ConvShape s = conv_shape(task).value();
-    const double ns = onednn_estimate_ns(task, soc, s.flops() * padding_waste(s, format, soc),
-                                         efficiency(task, s, format, soc));
-    if (!is_winograd_) return ns;
-    // F(4x4, 3x3) reads 36 transformed weights instead of nine.
-    const double weight_bytes =
-        4.0 * static_cast<double>(s.out_channels * s.in_channels) * (36.0 - 9.0);
-    return std::max(ns, memory_ns(soc, bytes_moved(task) + weight_bytes));
-  }
-
-  Kernel build(const Task& task, const FormatChoice& format, const Schedule& schedule,
-               const Soc& soc) const override {
-    const auto in_place = schedule.find(kResidualAxis);
-    const bool is_in_place = in_place != schedule.end() && in_place->second != 0;
-    return make_draft(task, format, soc, is_winograd_, is_in_place).value().finish();
+  std::unique_ptr<Plan> plan(const Task& task, const FormatChoice& format,
+                             const Soc& soc) const override {
+    return std::make_unique<OneDnnConvPlan>(task, format, soc, is_winograd_);
   }
 
  private:
@@ -170,39 +226,6 @@ class OneDnnConvolution final : public Impl {
     if (task.in(0).shape[1] <= kMaxStemChannels)
       choices.push_back(image_format(task, "NCHW", Format::kNCHW, Format::kNC1HWC0));
     return choices;
-  }
-
-  Result<void> probe(const Task& task, const FormatChoice& format, const Soc& soc,
-                     std::optional<bool> in_place = {}) const {
-    std::string reason;
-    for (const bool way : {false, true}) {
-      if (in_place && *in_place != way) continue;
-      const Result<OneDnnDraft> draft = make_draft(task, format, soc, is_winograd_, way);
-      if (!draft) return Unexpected(draft.error());
-      const auto choices = draft->probe();
-      if (choices) return {};
-      reason = choices.error();
-    }
-    return Unexpected(reason);
-  }
-
-  /// Shares of the peak as measured on a Zen 5 core; by the kind of code that oneDNN picks.
-  double efficiency(const Task& task, const ConvShape& s, const FormatChoice& format,
-                    const Soc& soc) const {
-    constexpr double kJit = 0.92, kDepthwise = 0.4, kGemm = 0.4, kGroupedGemm = 0.06;
-    constexpr double kMaskedTail = 0.62;  ///< NHWC stores part of a vector for each pixel
-    constexpr double kWinograd = 1.45,
-                     kSmallWinograd = 0.9;  // of the products of the plain algorithm
-    if (is_winograd_)
-      return s.in_channels >= 64 && s.out_channels >= 64 ? kWinograd : kSmallWinograd;
-    const bool in_place = !probe(task, format, soc, false).has_value();
-    const Result<OneDnnDraft> draft = make_draft(task, format, soc, false, in_place);
-    const std::string implementation = draft->probe()->front().implementation;
-    if (implementation.find("gemm:") != std::string::npos)
-      return s.groups > 1 ? kGroupedGemm : kGemm;
-    if (s.is_depthwise()) return kDepthwise;
-    const bool has_tail = s.group_out_channels() % soc.vector_lanes != 0;
-    return format.name == "NHWC" && has_tail ? kMaskedTail : kJit;
   }
 
   bool is_winograd_;

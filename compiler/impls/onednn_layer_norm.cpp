@@ -25,13 +25,13 @@ class OneDnnLayerNorm final : public OneDnnImpl {
  public:
   std::string_view name() const override { return "onednn_layer_norm"; }
 
+ protected:
   double estimate_ns(const Task& task, const FormatChoice&, const Soc& soc) const override {
     constexpr double kEfficiency = 0.3, kRowNs = 8;  // measured on a Zen 5 core
     return onednn_estimate_ns(task, soc, flops(task), kEfficiency) +
            kRowNs * static_cast<double>(rows_of(task)[0]) / soc.threads;
   }
 
- protected:
   Result<void> accepts(const Task& task) const override {
     if (auto plain = supports_plain(task, {"LayerNorm"}); !plain) return plain;
     if (element_count(task.in(kX).shape) == 0) return Unexpected("the input is empty");

@@ -9,13 +9,13 @@ class OneDnnLrn final : public OneDnnImpl {
  public:
   std::string_view name() const override { return "onednn_lrn"; }
 
+ protected:
   double estimate_ns(const Task& task, const FormatChoice& format, const Soc& soc) const override {
     constexpr double kChannelsLast = 0.15, kOther = 0.07;  // measured on a Zen 5 core
     return onednn_estimate_ns(task, soc, flops(task),
                               format.inputs[0] == Format::kNHWC ? kChannelsLast : kOther);
   }
 
- protected:
   Result<void> accepts(const Task& task) const override {
     if (auto plain = supports_plain(task, {"LRN"}); !plain) return plain;
     if (task.in(0).shape.size() != 4) return Unexpected("not an image: " + to_string(task.in(0)));

@@ -45,6 +45,7 @@ class OneDnnMatMul final : public OneDnnImpl {
  public:
   std::string_view name() const override { return "onednn_matmul"; }
 
+ protected:
   double estimate_ns(const Task& task, const FormatChoice&, const Soc& soc) const override {
     const MatMulShape s = matmul_shape(task).value();
     // Of the peak as measured on a Zen 5 core, columns rounded up to whole vectors.
@@ -59,7 +60,6 @@ class OneDnnMatMul final : public OneDnnImpl {
                                                        : kPacked);
   }
 
- protected:
   Result<void> accepts(const Task& task) const override {
     const Result<MatMulShape> shape = matmul_shape(task);
     if (!shape) return Unexpected(shape.error());
@@ -69,10 +69,7 @@ class OneDnnMatMul final : public OneDnnImpl {
   }
 
   std::vector<FormatChoice> candidates(const Task& task) const override {
-    FormatChoice choice{.name = "ND", .inputs = {}, .outputs = {Format::kND}};
-    for (const TaskInput& input : task.inputs)
-      choice.inputs.push_back(input.is_present() ? Format::kND : Format::kUndefined);
-    return {choice};
+    return {dense_format(task)};
   }
 
   Result<OneDnnDraft> draft(const Task& task, const FormatChoice& format,

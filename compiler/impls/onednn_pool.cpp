@@ -21,6 +21,7 @@ class OneDnnPool final : public OneDnnImpl {
  public:
   std::string_view name() const override { return "onednn_pool"; }
 
+ protected:
   double estimate_ns(const Task& task, const FormatChoice& format, const Soc& soc) const override {
     // Shares of the peak as measured on a Zen 5 core. In dense layout it was fast for small images, and hundreds of times
     // slower for a large one: only a measurement may choose that.
@@ -29,7 +30,6 @@ class OneDnnPool final : public OneDnnImpl {
     return onednn_estimate_ns(task, soc, flops(task), efficiency);
   }
 
- protected:
   Result<void> accepts(const Task& task) const override {
     if (auto plain = supports_plain(task, {"MaxPoolV3", "AvgPoolV2"}); !plain) return plain;
     if (task.in(0).shape.size() != 4) return Unexpected("not an image: " + to_string(task.in(0)));

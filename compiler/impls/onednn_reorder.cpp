@@ -10,6 +10,7 @@ class OneDnnReorder final : public OneDnnImpl {
  public:
   std::string_view name() const override { return "onednn_reorder"; }
 
+ protected:
   double estimate_ns(const Task& task, const FormatChoice& format, const Soc& soc) const override {
     // Shares of the bandwidth as measured on a Zen 5 core: whole blocks of channels are its fast case.
     constexpr double kBlocked = 0.8, kOther = 0.3;
@@ -21,7 +22,6 @@ class OneDnnReorder final : public OneDnnImpl {
                                        (is_blocked ? kBlocked : kOther);
   }
 
- protected:
   Result<void> accepts(const Task& task) const override {
     if (auto plain = supports_plain(task, {"TransData"}); !plain) return plain;
     if (task.in(0).shape.size() != 4) return Unexpected("not an image: " + to_string(task.in(0)));

@@ -162,7 +162,44 @@ OneDnnDraft make_draft(const Task& task, const RnnShape& shape, const Soc& soc) 
   return draft;
 }
 
-class OneDnnRnn final : public Impl {
+class OneDnnRnnPlan final : public Plan {
+ public:
+  OneDnnRnnPlan(const Task& task, const FormatChoice& format, const Soc& soc)
+      : Plan(task, format, soc), shape_(rnn_shape(task).value()) {}
+
+  Features features(const Schedule&) const override {
+    return {{"flops", flops(task())},
+            {"bytes", bytes_moved(task())},
+            {"steps", static_cast<double>(shape_.steps)},
+            {"batch", static_cast<double>(shape_.batch)},
+            {"hidden", static_cast<double>(shape_.hidden)}};
+  }
+
+  /// Each step waits for the one before, multiplies its input anew, and reads all weights again. On a Zen 5 core 256 hidden
+  /// units took 14 us a step for one row of the batch, 1024 took 640 us; 32 rows ran at 0.88 of the peak.
+  double estimate_ns(const Schedule&) const override {
+    constexpr double kEfficiency = 0.85, kEfficiencyPerRow = 0.2, kStepNs = 1000;
+    const double efficiency =
+        std::min(kEfficiency, kEfficiencyPerRow * static_cast<double>(shape_.batch));
+    const double step_count = static_cast<double>(shape_.steps * shape_.directions);
+    const double step_bytes = sizeof(float) * static_cast<double>(shape_.gate_count()) *
+                              static_cast<double>(shape_.hidden * (shape_.hidden + shape_.input));
+    const double step_ns =
+        std::max(compute_ns(soc(), (shape_.input_flops() + shape_.recurrent_flops()) / step_count,
+                            efficiency),
+                 memory_ns(soc(), step_bytes));
+    return step_count * (kStepNs + launch_ns(soc()) + step_ns);
+  }
+
+  Kernel build(const Schedule&) const override {
+    return make_draft(task(), shape_, soc()).finish();
+  }
+
+ private:
+  RnnShape shape_;
+};
+
+class OneDnnRnn final : public ImplBy<OneDnnRnnPlan> {
  public:
   std::string_view name() const override { return "onednn_rnn"; }
 
@@ -177,39 +214,6 @@ class OneDnnRnn final : public Impl {
 
   std::vector<FormatChoice> formats(const Task& task, const Soc&) const override {
     return {rnn_format(task)};
-  }
-
-  ScheduleSpace space(const Task&, const FormatChoice&, const Soc&) const override { return {}; }
-
-  Features features(const Task& task, const FormatChoice&, const Schedule&,
-                    const Soc&) const override {
-    const RnnShape s = rnn_shape(task).value();
-    return {{"flops", flops(task)},
-            {"bytes", bytes_moved(task)},
-            {"steps", static_cast<double>(s.steps)},
-            {"batch", static_cast<double>(s.batch)},
-            {"hidden", static_cast<double>(s.hidden)}};
-  }
-
-  /// Each step waits for the one before, multiplies its input anew, and reads all weights again. On a Zen 5 core 256 hidden
-  /// units took 14 us a step for one row of the batch, 1024 took 640 us; 32 rows ran at 0.88 of the peak.
-  double estimate_ns(const Task& task, const FormatChoice&, const Soc& soc) const override {
-    const RnnShape s = rnn_shape(task).value();
-    constexpr double kEfficiency = 0.85, kEfficiencyPerRow = 0.2, kStepNs = 1000;
-    const double efficiency =
-        std::min(kEfficiency, kEfficiencyPerRow * static_cast<double>(s.batch));
-    const double step_count = static_cast<double>(s.steps * s.directions);
-    const double step_bytes = sizeof(float) * static_cast<double>(s.gate_count()) *
-                              static_cast<double>(s.hidden * (s.hidden + s.input));
-    const double step_ns =
-        std::max(compute_ns(soc, (s.input_flops() + s.recurrent_flops()) / step_count, efficiency),
-                 memory_ns(soc, step_bytes));
-    return step_count * (kStepNs + launch_ns(soc) + step_ns);
-  }
-
-  Kernel build(const Task& task, const FormatChoice&, const Schedule&,
-               const Soc& soc) const override {
-    return make_draft(task, rnn_shape(task).value(), soc).finish();
   }
 };
 

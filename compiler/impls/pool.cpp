@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/conv/pool_nest.h"
+#include "compiler/integer_math.h"
 #include "compiler/plain_task.h"
 #include "compiler/roofline.h"
 
@@ -13,18 +14,80 @@ namespace {
 using loopnest::Builder;
 using loopnest::Int;
 
-PoolPlan plan_of(const Task& task, const Soc& soc, std::int64_t ow_block = 1) {
-  return {.window = *pool_window(task),
-          .channels = task.in(0).shape[1],
-          .lanes = soc.vector_lanes,
-          .ow_block = ow_block};
-}
-
 std::int64_t batch_of(const Task& task) {
   return task.in(0).shape[0];
 }
 
-class Pool final : public Impl {
+class PoolPlan final : public Plan {
+ public:
+  PoolPlan(const Task& task, const FormatChoice& format, const Soc& soc)
+      : Plan(task, format, soc, {{kBlock, blocks(*pool_window(task), soc)}}),
+        window_(*pool_window(task)) {}
+
+  Features features(const Schedule& schedule) const override {
+    const PoolCut cut = cut_by(schedule);
+    const std::int64_t rows = batch_of(task()) * cut.vectors() * cut.window.height().output;
+    const auto [first, last] = interior_columns(cut.window.width());
+    return {{"flops", flops(task())},
+            {"bytes", bytes_moved(task())},
+            {"lane_use",
+             static_cast<double>(cut.channels) / static_cast<double>(cut.vectors() * cut.lanes)},
+            {"interior",
+             static_cast<double>(last - first) / static_cast<double>(cut.window.width().output)},
+            {"ow_block", static_cast<double>(cut.ow_block)},
+            {"iterations", static_cast<double>(rows)},
+            {"balance", parallel_balance(soc(), rows)}};
+  }
+
+  double estimate_ns(const Schedule& schedule) const override {
+    const PoolCut cut = cut_by(schedule);
+    const double cycles = static_cast<double>(batch_of(task())) * cut.core_cycles();
+    return launch_ns(soc()) + std::max(compute_ns(soc(), cycles * 4.0 * cut.lanes, 1.0),
+                                       memory_ns(soc(), bytes_moved(task())));
+  }
+
+  Kernel build(const Schedule& schedule) const override {
+    const PoolCut cut = cut_by(schedule);
+    const std::int64_t rows = cut.window.height().output, vectors = cut.vectors();
+    Builder builder("pool");
+    const ImageLayout in = image_layout(task().in(0).shape, format().inputs[0], cut.lanes);
+    const ImageStore store(task(), format(), cut.lanes);
+    const KernelBuffers buffers = declare_buffers(builder, task(), 0, false);
+    builder.parallel(batch_of(task()) * vectors * rows, [&](Int p) {
+      const Int row = p % rows;
+      write_pool_row(builder, cut, {in, store, buffers, p / rows / vectors, row, row + 1},
+                     p / rows % vectors, row);
+    });
+    return jit_kernel(builder.finish(), {});
+  }
+
+ private:
+  static constexpr const char* kBlock = "ow_block";
+
+  static std::vector<std::int64_t> blocks(const PoolWindow& window, const Soc& soc) {
+    constexpr std::int64_t kMaxTapsWritten = 64;  // loads in the code of one block: beyond, no gain
+    const std::int64_t most =
+        std::min({window.width().output, kMaxTapsWritten / window.width().kernel,
+                  std::int64_t{soc.vector_registers / 2}});
+    return up_to(std::max<std::int64_t>(1, most), {1, 2, 3, 4, 6, 7, 8, 14});
+  }
+
+  Schedule search() const override {
+    constexpr std::int64_t kGoodBlock = 4;
+    return {{kBlock, up_to(kGoodBlock, blocks(window_, soc())).back()}};
+  }
+
+  PoolCut cut_by(const Schedule& schedule) const {
+    return {.window = window_,
+            .channels = task().in(0).shape[1],
+            .lanes = soc().vector_lanes,
+            .ow_block = schedule.at(kBlock)};
+  }
+
+  PoolWindow window_;
+};
+
+class Pool final : public ImplBy<PoolPlan> {
  public:
   std::string_view name() const override { return "pool"; }
   int version() const override { return 2; }
@@ -37,73 +100,13 @@ class Pool final : public Impl {
   }
 
   std::vector<FormatChoice> formats(const Task& task, const Soc& soc) const override {
-    const PoolPlan plan = plan_of(task, soc);
     std::vector<FormatChoice> choices = {plain_format(task, "NHWC", Format::kNHWC)};
     // The maximum of nothing is -inf, in lanes beyond the channels too, which must stay zero.
-    if (plan.channels % plan.lanes == 0 || !has_empty_window(plan.window))
+    const bool are_lanes_full = task.in(0).shape[1] % soc.vector_lanes == 0;
+    if (are_lanes_full || !has_empty_window(*pool_window(task)))
       choices.insert(choices.begin(), plain_format(task, "NC1HWC0", Format::kNC1HWC0));
     return choices;
   }
-
-  ScheduleSpace space(const Task& task, const FormatChoice&, const Soc& soc) const override {
-    const PoolPlan plan = plan_of(task, soc);
-    ScheduleSpace space;
-    std::vector<std::int64_t> blocks;
-    const std::int64_t most =
-        std::min<std::int64_t>(plan.window.width().output, soc.vector_registers / 2);
-    for (const std::int64_t block : {1, 2, 3, 4, 6, 7, 8, 14}) {
-      if (block <= most && block * plan.window.width().kernel <= kMaxTapsWritten)
-        blocks.push_back(block);
-    }
-    if (blocks.empty()) blocks = {1};
-    space.axes = {{"ow_block", blocks}};
-    const auto preferred = std::upper_bound(blocks.begin(), blocks.end(), 4);
-    space.heuristic = {{"ow_block", preferred == blocks.begin() ? blocks[0] : *(preferred - 1)}};
-    return space;
-  }
-
-  Features features(const Task& task, const FormatChoice&, const Schedule& schedule,
-                    const Soc& soc) const override {
-    const PoolPlan plan = plan_of(task, soc);
-    const std::int64_t rows = batch_of(task) * plan.vectors() * plan.window.height().output;
-    const auto [first, last] = interior_columns(plan.window.width());
-    return {{"flops", flops(task)},
-            {"bytes", bytes_moved(task)},
-            {"lane_use",
-             static_cast<double>(plan.channels) / static_cast<double>(plan.vectors() * plan.lanes)},
-            {"interior",
-             static_cast<double>(last - first) / static_cast<double>(plan.window.width().output)},
-            {"ow_block", static_cast<double>(schedule.at("ow_block"))},
-            {"iterations", static_cast<double>(rows)},
-            {"balance", parallel_balance(soc, rows)}};
-  }
-
-  double estimate_ns(const Task& task, const FormatChoice& format, const Soc& soc) const override {
-    const PoolPlan plan = plan_of(task, soc, space(task, format, soc).heuristic.at("ow_block"));
-    const double cycles = static_cast<double>(batch_of(task)) * plan.core_cycles();
-    return launch_ns(soc) + std::max(compute_ns(soc, cycles * 4.0 * plan.lanes, 1.0),
-                                     memory_ns(soc, bytes_moved(task)));
-  }
-
-  Kernel build(const Task& task, const FormatChoice& format, const Schedule& schedule,
-               const Soc& soc) const override {
-    const PoolPlan plan = plan_of(task, soc, schedule.at("ow_block"));
-    const std::int64_t rows = plan.window.height().output, vectors = plan.vectors();
-    Builder builder("pool");
-    const ImageLayout in = image_layout(task.in(0).shape, format.inputs[0], plan.lanes);
-    const ImageStore store(task, format, plan.lanes);
-    const KernelBuffers buffers = declare_buffers(builder, task, 0, false);
-    builder.parallel(batch_of(task) * vectors * rows, [&](Int p) {
-      const Int row = p % rows;
-      write_pool_row(builder, plan, {in, store, buffers, p / rows / vectors, row, row + 1},
-                     p / rows % vectors, row);
-    });
-    return jit_kernel(builder.finish(), {});
-  }
-
- private:
-  static constexpr std::int64_t kMaxTapsWritten =
-      64;  ///< loads in the code of one block: beyond, no gain
 };
 
 }  // namespace

@@ -116,7 +116,61 @@ class PlaneEmitter {
   loopnest::Buffer scratch_;
 };
 
-class PoolRows final : public Impl {
+std::int64_t plane_elements(const PoolWindow& window) {
+  return padded_extent(window.height()) * padded_extent(window.width());
+}
+
+class PoolRowsPlan final : public Plan {
+ public:
+  PoolRowsPlan(const Task& task, const FormatChoice& format, const Soc& soc)
+      : Plan(task, format, soc, {{kUnroll, {1, 2, 4}}}), window_(*pool_window(task)) {}
+
+  Features features(const Schedule& schedule) const override {
+    const std::int64_t planes = task().in(0).shape[0] * task().in(0).shape[1];
+    return {{"flops", flops(task())},
+            {"bytes", bytes_moved(task())},
+            {"plane_bytes_per_l1", 4.0 * static_cast<double>(plane_elements(window_)) /
+                                       static_cast<double>(soc().l1d_bytes)},
+            {"width", static_cast<double>(window_.width().output)},
+            {"unroll", static_cast<double>(schedule.at(kUnroll))},
+            {"iterations", static_cast<double>(planes)},
+            {"balance", parallel_balance(soc(), planes)}};
+  }
+
+  double estimate_ns(const Schedule&) const override {
+    constexpr double kEfficiency = 0.1, kPasses = 2;
+    return launch_ns(soc()) + std::max(compute_ns(soc(), flops(task()), kEfficiency),
+                                       kPasses * memory_ns(soc(), bytes_moved(task())));
+  }
+
+  Kernel build(const Schedule& schedule) const override {
+    Kernel kernel{.kind = KernelKind::kJit};
+    if (!window_.is_max) kernel.constants.push_back(factor_table(window_));
+    Builder builder("pool_rows");
+    const KernelBuffers buffers = declare_buffers(builder, task(), kernel.constants.size(), false);
+    const loopnest::Buffer scratch = builder.scratch("plane", plane_elements(window_));
+    const std::int64_t in_plane = window_.window.input_elements();
+    const std::int64_t out_plane = window_.window.output_elements();
+    builder.parallel(task().in(0).shape[0] * task().in(0).shape[1], [&](Int p) {
+      PlaneEmitter plane(builder, window_, soc().vector_lanes, scratch);
+      plane.copy_padded(*buffers.inputs[0], p * in_plane);
+      plane.pool(buffers.outputs[0], p * out_plane,
+                 window_.is_max ? std::nullopt : std::optional(buffers.constants[0]),
+                 schedule.at(kUnroll));
+    });
+    kernel.stages.push_back(builder.finish());
+    return kernel;
+  }
+
+ private:
+  static constexpr const char* kUnroll = "unroll";
+
+  Schedule search() const override { return {{kUnroll, 2}}; }
+
+  PoolWindow window_;
+};
+
+class PoolRows final : public ImplBy<PoolRowsPlan> {
  public:
   std::string_view name() const override { return "pool_rows"; }
 
@@ -130,63 +184,6 @@ class PoolRows final : public Impl {
                         std::to_string(soc.l2_bytes));
     }
     return {};
-  }
-
-  std::vector<FormatChoice> formats(const Task& task, const Soc&) const override {
-    return {plain_format(task, "ND", Format::kND)};
-  }
-
-  ScheduleSpace space(const Task&, const FormatChoice&, const Soc&) const override {
-    ScheduleSpace space;
-    space.axes = {{"unroll", {1, 2, 4}}};
-    space.heuristic = {{"unroll", 2}};
-    return space;
-  }
-
-  Features features(const Task& task, const FormatChoice&, const Schedule& schedule,
-                    const Soc& soc) const override {
-    const PoolWindow window = *pool_window(task);
-    const std::int64_t planes = task.in(0).shape[0] * task.in(0).shape[1];
-    return {{"flops", flops(task)},
-            {"bytes", bytes_moved(task)},
-            {"plane_bytes_per_l1", 4.0 * static_cast<double>(plane_elements(window)) /
-                                       static_cast<double>(soc.l1d_bytes)},
-            {"width", static_cast<double>(window.width().output)},
-            {"unroll", static_cast<double>(schedule.at("unroll"))},
-            {"iterations", static_cast<double>(planes)},
-            {"balance", parallel_balance(soc, planes)}};
-  }
-
-  double estimate_ns(const Task& task, const FormatChoice&, const Soc& soc) const override {
-    constexpr double kEfficiency = 0.1, kPasses = 2;
-    return launch_ns(soc) + std::max(compute_ns(soc, flops(task), kEfficiency),
-                                     kPasses * memory_ns(soc, bytes_moved(task)));
-  }
-
-  Kernel build(const Task& task, const FormatChoice&, const Schedule& schedule,
-               const Soc& soc) const override {
-    const PoolWindow window = *pool_window(task);
-    Kernel kernel{.kind = KernelKind::kJit};
-    if (!window.is_max) kernel.constants.push_back(factor_table(window));
-    Builder builder("pool_rows");
-    const KernelBuffers buffers = declare_buffers(builder, task, kernel.constants.size(), false);
-    const loopnest::Buffer scratch = builder.scratch("plane", plane_elements(window));
-    const std::int64_t in_plane = window.window.input_elements();
-    const std::int64_t out_plane = window.window.output_elements();
-    builder.parallel(task.in(0).shape[0] * task.in(0).shape[1], [&](Int p) {
-      PlaneEmitter plane(builder, window, soc.vector_lanes, scratch);
-      plane.copy_padded(*buffers.inputs[0], p * in_plane);
-      plane.pool(buffers.outputs[0], p * out_plane,
-                 window.is_max ? std::nullopt : std::optional(buffers.constants[0]),
-                 schedule.at("unroll"));
-    });
-    kernel.stages.push_back(builder.finish());
-    return kernel;
-  }
-
- private:
-  static std::int64_t plane_elements(const PoolWindow& window) {
-    return padded_extent(window.height()) * padded_extent(window.width());
   }
 };
 

@@ -92,14 +92,14 @@ struct Dimension {
   std::int64_t extent, stride;
 };
 
-struct Plan {
+struct Rows {
   StridedNest kept;                ///< operand 0: the output, 1: the input
   std::vector<Dimension> reduced;  ///< of the input, innermost last
   bool runs_along_result = false;  ///< lanes belong to one result
   std::int64_t count = 1;          ///< elements behind one result
 };
 
-Plan plan_of(const Task& task, const FormatChoice& format, int c0) {
+Rows rows_of(const Task& task, const FormatChoice& format, int c0) {
   const Shape& in = task.in(0).shape;
   const Format main = format.inputs[0];
   Shape out = in;
@@ -109,29 +109,29 @@ Plan plan_of(const Task& task, const FormatChoice& format, int c0) {
                   .strides = {operand_strides(out, main, in, main, c0),
                               operand_strides(in, main, in, main, c0)}};
   all.collapse();
-  Plan plan{.kept = {.extents = {}, .strides = {{}, {}}}};
+  Rows rows{.kept = {.extents = {}, .strides = {{}, {}}}};
   for (std::size_t d = 0; d < all.extents.size(); ++d) {
     const std::int64_t extent = all.extents[d];
     if (all.strides[0][d] == 0 && extent > 1) {
-      plan.reduced.push_back({extent, all.strides[1][d]});
-      plan.count *= extent;
+      rows.reduced.push_back({extent, all.strides[1][d]});
+      rows.count *= extent;
     } else {
-      plan.kept.extents.push_back(extent);
-      plan.kept.strides[0].push_back(all.strides[0][d]);
-      plan.kept.strides[1].push_back(all.strides[1][d]);
+      rows.kept.extents.push_back(extent);
+      rows.kept.strides[0].push_back(all.strides[0][d]);
+      rows.kept.strides[1].push_back(all.strides[1][d]);
     }
-    plan.runs_along_result = all.strides[0][d] == 0 && extent > 1;
+    rows.runs_along_result = all.strides[0][d] == 0 && extent > 1;
   }
-  plan.kept.collapse();
-  return plan;
+  rows.kept.collapse();
+  return rows;
 }
 
 /// Sums one result (or one per lane) up in several accumulators.
 class Accumulation {
  public:
-  Accumulation(Builder& builder, const Plan& plan, const Reduction& reduction, int lanes,
+  Accumulation(Builder& builder, const Rows& rows, const Reduction& reduction, int lanes,
                std::int64_t accumulators)
-      : builder_(builder), plan_(plan), reduction_(reduction), lanes_(lanes) {
+      : builder_(builder), rows_(rows), reduction_(reduction), lanes_(lanes) {
     for (std::int64_t i = 0; i < accumulators; ++i) {
       sums_.push_back(builder.local(splat(reduction.start, lanes)));
     }
@@ -139,23 +139,23 @@ class Accumulation {
 
   Vec run(loopnest::Buffer input, Int base, std::optional<Int> active) {
     walk(0, base, [&](Int row) {
-      plan_.runs_along_result ? along(input, row) : across(input, row, active);
+      rows_.runs_along_result ? along(input, row) : across(input, row, active);
     });
     Vec sum = builder_.get(sums_[0]);
     for (std::size_t i = 1; i < sums_.size(); ++i) {
       sum = reduction_.combine(sum, builder_.get(sums_[i]));
     }
-    if (plan_.runs_along_result) {
+    if (rows_.runs_along_result) {
       sum = reduction_.combine_lanes(builder_.get(builder_.local(sum)));
     }
-    return reduction_.finish(sum, static_cast<float>(plan_.count));
+    return reduction_.finish(sum, static_cast<float>(rows_.count));
   }
 
  private:
   /// All reduced dimensions but the last.
   void walk(std::size_t d, Int base, const std::function<void(Int)>& row) {
-    if (d + 1 >= plan_.reduced.size()) return row(base);
-    const Dimension& dimension = plan_.reduced[d];
+    if (d + 1 >= rows_.reduced.size()) return row(base);
+    const Dimension& dimension = rows_.reduced[d];
     builder_.loop("r", 0, dimension.extent, 1,
                   [&](Int i) { walk(d + 1, base + i * dimension.stride, row); });
   }
@@ -167,8 +167,8 @@ class Accumulation {
 
   /// Each lane its own result: the last reduced dimension is a loop.
   void across(loopnest::Buffer input, Int row, std::optional<Int> active) {
-    const Dimension last = plan_.reduced.empty() ? Dimension{1, 0} : plan_.reduced.back();
-    const std::int64_t stride = plan_.kept.strides[1].back();
+    const Dimension last = rows_.reduced.empty() ? Dimension{1, 0} : rows_.reduced.back();
+    const std::int64_t stride = rows_.kept.strides[1].back();
     steps(last.extent, 1, [&](Int i, std::size_t sum) {
       accumulate(sum, builder_.load(input, row + i * last.stride, lanes_, active, stride));
     });
@@ -176,7 +176,7 @@ class Accumulation {
 
   /// All lanes one result: the last reduced dimension runs through them.
   void along(loopnest::Buffer input, Int row) {
-    const Dimension& last = plan_.reduced.back();
+    const Dimension& last = rows_.reduced.back();
     const std::int64_t full = last.extent / lanes_ * lanes_;
     steps(full, lanes_, [&](Int i, std::size_t sum) {
       accumulate(sum, builder_.load(input, row + i * last.stride, lanes_, {}, last.stride));
@@ -201,13 +201,50 @@ class Accumulation {
   }
 
   Builder& builder_;
-  const Plan& plan_;
+  const Rows& rows_;
   const Reduction& reduction_;
   int lanes_;
   std::vector<Local> sums_;
 };
 
-class Reduce final : public Impl {
+class ReducePlan final : public NestPlan {
+ public:
+  ReducePlan(const Task& task, const FormatChoice& format, const Soc& soc)
+      : ReducePlan(task, format, soc, rows_of(task, format, soc.vector_lanes)) {}
+
+  Features features(const Schedule& schedule) const override {
+    Features features = NestPlan::features(schedule);
+    features.emplace_back("bytes", bytes_moved(task()));
+    features.emplace_back("count", static_cast<double>(rows_.count));
+    features.emplace_back("accumulators", static_cast<double>(tiling(schedule).accumulators));
+    return features;
+  }
+
+  double estimate_ns(const Schedule&) const override { return plain_estimate_ns(task(), soc(), 1); }
+
+  Kernel build(const Schedule& schedule) const override {
+    const NestTiling tiling = this->tiling(schedule);
+    Builder builder("reduce");
+    const KernelBuffers buffers = declare_buffers(builder, task(), 0, false);
+    emit(builder, tiling, [&](const NestPosition& at) {
+      Accumulation accumulation(builder, rows_, *reduction_of(task()), soc().vector_lanes,
+                                tiling.accumulators);
+      const Vec result = accumulation.run(*buffers.inputs[0], at.offsets[1], at.active);
+      builder.store(buffers.outputs[0], at.offsets[0], result, at.active);
+    });
+    return jit_kernel(builder.finish(), {});
+  }
+
+ private:
+  ReducePlan(const Task& task, const FormatChoice& format, const Soc& soc, const Rows& rows)
+      : NestPlan(task, format, soc, rows.kept, rows.runs_along_result ? 1 : soc.vector_lanes,
+                 rows.count, accumulated()),
+        rows_(rows) {}
+
+  Rows rows_;
+};
+
+class Reduce final : public ImplBy<ReducePlan> {
  public:
   std::string_view name() const override { return "reduce"; }
 
@@ -229,55 +266,6 @@ class Reduce final : public Impl {
     }
     choices.push_back(plain_format(task, "NHWC", Format::kNHWC));
     return choices;
-  }
-
-  ScheduleSpace space(const Task& task, const FormatChoice& format, const Soc& soc) const override {
-    const Plan plan = plan_of(task, format, soc.vector_lanes);
-    ScheduleSpace space = nest_space(plan.kept, soc, plan.count);
-    space.axes[2] = {"accumulators", {1, 2, 4, 8}};
-    space.heuristic.erase("unroll");
-    space.heuristic["accumulators"] = 4;
-    return space;
-  }
-
-  Features features(const Task& task, const FormatChoice& format, const Schedule& schedule,
-                    const Soc& soc) const override {
-    const Plan plan = plan_of(task, format, soc.vector_lanes);
-    Features features = nest_features(plan.kept, tiling_of(plan, schedule, soc), soc);
-    features.emplace_back("bytes", bytes_moved(task));
-    features.emplace_back("count", static_cast<double>(plan.count));
-    features.emplace_back("accumulators", static_cast<double>(schedule.at("accumulators")));
-    return features;
-  }
-
-  double estimate_ns(const Task& task, const FormatChoice&, const Soc& soc) const override {
-    return plain_estimate_ns(task, soc, 1);
-  }
-
-  Kernel build(const Task& task, const FormatChoice& format, const Schedule& schedule,
-               const Soc& soc) const override {
-    const Plan plan = plan_of(task, format, soc.vector_lanes);
-    const NestTiling tiling = tiling_of(plan, schedule, soc);
-    Builder builder("reduce");
-    const KernelBuffers buffers = declare_buffers(builder, task, 0, false);
-    builder.parallel(parallel_extent(plan.kept, tiling), [&](Int p) {
-      emit_nest(builder, plan.kept, tiling, p, [&](const NestPosition& at) {
-        Accumulation accumulation(builder, plan, *reduction_of(task), soc.vector_lanes,
-                                  schedule.at("accumulators"));
-        const Vec result = accumulation.run(*buffers.inputs[0], at.offsets[1], at.active);
-        builder.store(buffers.outputs[0], at.offsets[0], result, at.active);
-      });
-    });
-    Kernel kernel{.kind = KernelKind::kJit};
-    kernel.stages.push_back(builder.finish());
-    return kernel;
-  }
-
- private:
-  static NestTiling tiling_of(const Plan& plan, const Schedule& schedule, const Soc& soc) {
-    return {.lanes = plan.runs_along_result ? 1 : soc.vector_lanes,
-            .row_block = schedule.at("row_block"),
-            .inner_block = schedule.at("inner_block")};
   }
 };
 

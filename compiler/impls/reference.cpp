@@ -11,7 +11,22 @@ constexpr double kNsPerFlop = 1.0;
 constexpr double kNsPerByte = 1.0;
 constexpr double kCallNs = 2000;
 
-class Reference final : public Impl {
+class ReferencePlan final : public Plan {
+ public:
+  using Plan::Plan;
+
+  Features features(const Schedule&) const override {
+    return {{"flops", flops(task())}, {"bytes", bytes_moved(task())}};
+  }
+
+  double estimate_ns(const Schedule&) const override {
+    return kCallNs + kNsPerFlop * flops(task()) + kNsPerByte * bytes_moved(task());
+  }
+
+  Kernel build(const Schedule&) const override { return {.kind = KernelKind::kReference}; }
+};
+
+class Reference final : public ImplBy<ReferencePlan> {
  public:
   std::string_view name() const override { return "reference"; }
 
@@ -19,16 +34,8 @@ class Reference final : public Impl {
 
   std::vector<FormatChoice> formats(const Task& task, const Soc&) const override {
     if (task.op.type == "TransData") return conversions(task);
-    FormatChoice choice{.name = "ND"};
-    for (const TaskInput& input : task.inputs)
-      choice.inputs.push_back(input.is_present() ? Format::kND : Format::kUndefined);
-    for (const TensorDesc& output : task.outputs)
-      choice.outputs.push_back(output.dtype == DataType::kUndefined ? Format::kUndefined
-                                                                    : Format::kND);
-    return {choice};
+    return {dense_format(task)};
   }
-
-  ScheduleSpace space(const Task&, const FormatChoice&, const Soc&) const override { return {}; }
 
   /// The one op that reads and writes Formats other than ND.
   static std::vector<FormatChoice> conversions(const Task& task) {
@@ -41,19 +48,6 @@ class Reference final : public Impl {
           choices.push_back(
               {std::string(aoe::name(from)) + "_to_" + std::string(aoe::name(to)), {from}, {to}});
     return choices;
-  }
-
-  Features features(const Task& task, const FormatChoice&, const Schedule&,
-                    const Soc&) const override {
-    return {{"flops", flops(task)}, {"bytes", bytes_moved(task)}};
-  }
-
-  double estimate_ns(const Task& task, const FormatChoice&, const Soc&) const override {
-    return kCallNs + kNsPerFlop * flops(task) + kNsPerByte * bytes_moved(task);
-  }
-
-  Kernel build(const Task&, const FormatChoice&, const Schedule&, const Soc&) const override {
-    return {.kind = KernelKind::kReference};
   }
 };
 

@@ -244,7 +244,79 @@ class Emitter {
   std::vector<TableBuffers> tables_;  ///< by dimension
 };
 
-class Resize final : public Impl {
+/// Is a row to pick from a weighted sum, rather than a row of the input?
+bool blends_rows(const std::vector<Dimension>& dimensions) {
+  return std::any_of(dimensions.begin(), dimensions.end() - 1, [](const Dimension& dimension) {
+    return dimension.table && dimension.table->is_weighted;
+  });
+}
+
+std::int64_t parallel_extent(const std::vector<Dimension>& dimensions) {
+  const std::size_t inner = dimensions.back().table ? 1 : 2;
+  std::int64_t extent = 1;
+  for (std::size_t d = 0; d + inner < dimensions.size(); ++d) extent *= dimensions[d].out;
+  return extent;
+}
+
+class ResizePlan final : public Plan {
+ public:
+  ResizePlan(const Task& task, const FormatChoice& format, const Soc& soc)
+      : Plan(task, format, soc),
+        dimensions_(dimensions_of(task, format.outputs[0], soc.vector_lanes)) {}
+
+  Features features(const Schedule&) const override {
+    return {{"bytes", bytes_moved(task())},
+            {"taps", static_cast<double>(taps_of(dimensions_))},
+            {"picks", dimensions_.back().table ? 1.0 : 0.0},
+            {"balance", parallel_balance(soc(), parallel_extent(dimensions_))}};
+  }
+
+  double estimate_ns(const Schedule&) const override {
+    constexpr double kEfficiency = 0.2, kPickNs = 0.5;  // a gather reads its lanes one by one
+    const auto elements = static_cast<double>(element_count(task().out().shape));
+    const double flops = 2 * elements * static_cast<double>(taps_of(dimensions_));
+    const double picks = dimensions_.back().table
+                             ? elements * static_cast<double>(dimensions_.back().table->taps)
+                             : 0;
+    const double balance = parallel_balance(soc(), parallel_extent(dimensions_));
+    const double busy_ns =
+        (compute_ns(soc(), flops, kEfficiency) + picks * kPickNs / soc().threads);
+    return launch_ns(soc()) + std::max(busy_ns / balance, memory_ns(soc(), bytes_moved(task())));
+  }
+
+  Kernel build(const Schedule&) const override {
+    Kernel kernel{.kind = KernelKind::kJit};
+    std::vector<DataType> types;
+    for (const Dimension& dimension : dimensions_) {
+      if (!dimension.table) continue;
+      kernel.constants.push_back(packed(dimension.table->positions));
+      types.push_back(DataType::kInt32);
+      if (!dimension.table->is_weighted) continue;
+      kernel.constants.push_back(packed(dimension.table->weights));
+      types.push_back(DataType::kFloat);
+    }
+    Builder builder("resize");
+    const KernelBuffers buffers = declare_buffers(builder, task(), types);
+    Emitter emitter(builder, dimensions_, buffers, soc().vector_lanes);
+    std::optional<Buffer> scratch;
+    if (dimensions_.back().table && blends_rows(dimensions_))
+      scratch = builder.scratch("row", dimensions_.back().in);
+    builder.parallel(parallel_extent(dimensions_), [&](Int p) {
+      if (dimensions_.back().table) {
+        emitter.along_resized(p, scratch);
+      } else {
+        emitter.along_kept(p);
+      }
+    });
+    kernel.stages.push_back(builder.finish());
+    return kernel;
+  }
+
+ private:
+  std::vector<Dimension> dimensions_;
+};
+
+class Resize final : public ImplBy<ResizePlan> {
  public:
   std::string_view name() const override { return "resize"; }
 
@@ -275,74 +347,6 @@ class Resize final : public Impl {
     choices.push_back(plain_format(task, "NC1HWC0", Format::kNC1HWC0));
     choices.push_back(plain_format(task, "NHWC", Format::kNHWC));
     return choices;
-  }
-
-  ScheduleSpace space(const Task&, const FormatChoice&, const Soc&) const override { return {}; }
-
-  Features features(const Task& task, const FormatChoice& format, const Schedule&,
-                    const Soc& soc) const override {
-    const auto dimensions = dimensions_of(task, format.outputs[0], soc.vector_lanes);
-    return {{"bytes", bytes_moved(task)},
-            {"taps", static_cast<double>(taps_of(dimensions))},
-            {"picks", dimensions.back().table ? 1.0 : 0.0},
-            {"balance", parallel_balance(soc, parallel_extent(dimensions))}};
-  }
-
-  double estimate_ns(const Task& task, const FormatChoice& format, const Soc& soc) const override {
-    constexpr double kEfficiency = 0.2, kPickNs = 0.5;  // a gather reads its lanes one by one
-    const auto dimensions = dimensions_of(task, format.outputs[0], soc.vector_lanes);
-    const auto elements = static_cast<double>(element_count(task.out().shape));
-    const double flops = 2 * elements * static_cast<double>(taps_of(dimensions));
-    const double picks =
-        dimensions.back().table ? elements * static_cast<double>(dimensions.back().table->taps) : 0;
-    const double balance = parallel_balance(soc, parallel_extent(dimensions));
-    const double busy_ns = (compute_ns(soc, flops, kEfficiency) + picks * kPickNs / soc.threads);
-    return launch_ns(soc) + std::max(busy_ns / balance, memory_ns(soc, bytes_moved(task)));
-  }
-
-  Kernel build(const Task& task, const FormatChoice& format, const Schedule&,
-               const Soc& soc) const override {
-    const auto dimensions = dimensions_of(task, format.outputs[0], soc.vector_lanes);
-    Kernel kernel{.kind = KernelKind::kJit};
-    std::vector<DataType> types;
-    for (const Dimension& dimension : dimensions) {
-      if (!dimension.table) continue;
-      kernel.constants.push_back(packed(dimension.table->positions));
-      types.push_back(DataType::kInt32);
-      if (!dimension.table->is_weighted) continue;
-      kernel.constants.push_back(packed(dimension.table->weights));
-      types.push_back(DataType::kFloat);
-    }
-    Builder builder("resize");
-    const KernelBuffers buffers = declare_buffers(builder, task, types);
-    Emitter emitter(builder, dimensions, buffers, soc.vector_lanes);
-    std::optional<Buffer> scratch;
-    if (dimensions.back().table && blends_rows(dimensions))
-      scratch = builder.scratch("row", dimensions.back().in);
-    builder.parallel(parallel_extent(dimensions), [&](Int p) {
-      if (dimensions.back().table) {
-        emitter.along_resized(p, scratch);
-      } else {
-        emitter.along_kept(p);
-      }
-    });
-    kernel.stages.push_back(builder.finish());
-    return kernel;
-  }
-
- private:
-  /// Is a row to pick from a weighted sum, rather than a row of the input?
-  static bool blends_rows(const std::vector<Dimension>& dimensions) {
-    return std::any_of(dimensions.begin(), dimensions.end() - 1, [](const Dimension& dimension) {
-      return dimension.table && dimension.table->is_weighted;
-    });
-  }
-
-  static std::int64_t parallel_extent(const std::vector<Dimension>& dimensions) {
-    const std::size_t inner = dimensions.back().table ? 1 : 2;
-    std::int64_t extent = 1;
-    for (std::size_t d = 0; d + inner < dimensions.size(); ++d) extent *= dimensions[d].out;
-    return extent;
   }
 };
 

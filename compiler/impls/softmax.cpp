@@ -125,7 +125,53 @@ StridedNest nest_of(const reference::AxisView& view) {
   return {.extents = {view.outer, view.inner}, .strides = {{view.dim * view.inner, 1}}};
 }
 
-class Softmax final : public Impl {
+class SoftmaxPlan final : public NestPlan {
+ public:
+  SoftmaxPlan(const Task& task, const FormatChoice& format, const Soc& soc)
+      : SoftmaxPlan(task, format, soc, softmax_view(task)) {}
+
+  Features features(const Schedule& schedule) const override {
+    Features features = NestPlan::features(schedule);
+    features.emplace_back("bytes", bytes_moved(task()));
+    features.emplace_back("dim", static_cast<double>(view_.dim));
+    features.emplace_back("accumulators", static_cast<double>(tiling(schedule).accumulators));
+    return features;
+  }
+
+  double estimate_ns(const Schedule&) const override {
+    return plain_estimate_ns(task(), soc(), kExpCost);
+  }
+
+  Kernel build(const Schedule& schedule) const override {
+    const NestTiling tiling = this->tiling(schedule);
+    Builder builder("softmax");
+    const KernelBuffers buffers = declare_buffers(builder, task(), 0, false);
+    const Buffer x = *buffers.inputs[0], y = buffers.outputs[0];
+    emit(builder, tiling, [&](const NestPosition& at) {
+      if (has_short_rows(view_)) {
+        emit_short_rows(builder, view_.dim, tiling.lanes, x, y, at, is_log(task()));
+      } else if (view_.inner == 1) {
+        const RowLoop row{view_.dim, soc().vector_lanes, tiling.accumulators};
+        emit_row(builder, row, x, y, at.offsets[0], is_log(task()));
+      } else {
+        emit_column(builder, view_, tiling.lanes, x, y, at, is_log(task()));
+      }
+    });
+    return jit_kernel(builder.finish(), {});
+  }
+
+ private:
+  SoftmaxPlan(const Task& task, const FormatChoice& format, const Soc& soc,
+              const reference::AxisView& view)
+      : NestPlan(task, format, soc, nest_of(view),
+                 view.inner == 1 && !has_short_rows(view) ? 1 : soc.vector_lanes,
+                 view.dim * kExpCost, accumulated()),
+        view_(view) {}
+
+  reference::AxisView view_;
+};
+
+class Softmax final : public ImplBy<SoftmaxPlan> {
  public:
   std::string_view name() const override { return "softmax"; }
   int version() const override { return 2; }
@@ -134,67 +180,6 @@ class Softmax final : public Impl {
     if (auto plain = supports_plain(task, {"SoftmaxV2", "LogSoftmaxV2"}); !plain) return plain;
     if (element_count(task.in(0).shape) == 0) return Unexpected("the input is empty");
     return {};
-  }
-
-  std::vector<FormatChoice> formats(const Task& task, const Soc&) const override {
-    return {plain_format(task, "ND", Format::kND)};
-  }
-
-  ScheduleSpace space(const Task& task, const FormatChoice&, const Soc& soc) const override {
-    const reference::AxisView view = softmax_view(task);
-    ScheduleSpace space = nest_space(nest_of(view), soc, view.dim * kExpCost);
-    space.axes[2] = {"accumulators", {1, 2, 4, 8}};
-    space.heuristic.erase("unroll");
-    space.heuristic["accumulators"] = 4;
-    return space;
-  }
-
-  Features features(const Task& task, const FormatChoice&, const Schedule& schedule,
-                    const Soc& soc) const override {
-    const reference::AxisView view = softmax_view(task);
-    Features features = nest_features(nest_of(view), tiling_of(view, schedule, soc), soc);
-    features.emplace_back("bytes", bytes_moved(task));
-    features.emplace_back("dim", static_cast<double>(view.dim));
-    features.emplace_back("accumulators", static_cast<double>(schedule.at("accumulators")));
-    return features;
-  }
-
-  double estimate_ns(const Task& task, const FormatChoice&, const Soc& soc) const override {
-    return plain_estimate_ns(task, soc, kExpCost);
-  }
-
-  Kernel build(const Task& task, const FormatChoice&, const Schedule& schedule,
-               const Soc& soc) const override {
-    const reference::AxisView view = softmax_view(task);
-    const StridedNest nest = nest_of(view);
-    const NestTiling tiling = tiling_of(view, schedule, soc);
-    Builder builder("softmax");
-    const KernelBuffers buffers = declare_buffers(builder, task, 0, false);
-    const Buffer x = *buffers.inputs[0], y = buffers.outputs[0];
-    builder.parallel(parallel_extent(nest, tiling), [&](Int p) {
-      emit_nest(builder, nest, tiling, p, [&](const NestPosition& at) {
-        if (has_short_rows(view)) {
-          emit_short_rows(builder, view.dim, tiling.lanes, x, y, at, is_log(task));
-        } else if (view.inner == 1) {
-          const RowLoop row{view.dim, soc.vector_lanes, schedule.at("accumulators")};
-          emit_row(builder, row, x, y, at.offsets[0], is_log(task));
-        } else {
-          emit_column(builder, view, tiling.lanes, x, y, at, is_log(task));
-        }
-      });
-    });
-    Kernel kernel{.kind = KernelKind::kJit};
-    kernel.stages.push_back(builder.finish());
-    return kernel;
-  }
-
- private:
-  static NestTiling tiling_of(const reference::AxisView& view, const Schedule& schedule,
-                              const Soc& soc) {
-    const bool is_row_by_row = view.inner == 1 && !has_short_rows(view);
-    return {.lanes = is_row_by_row ? 1 : soc.vector_lanes,
-            .row_block = schedule.at("row_block"),
-            .inner_block = schedule.at("inner_block")};
   }
 };
 

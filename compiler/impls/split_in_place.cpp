@@ -55,16 +55,16 @@ class SplitInPlace final : public SharingImpl {
     return choices;
   }
 
-  Kernel build(const Task& task, const FormatChoice& format, const Schedule&,
-               const Soc& soc) const override {
-    Kernel kernel{.kind = KernelKind::kNone, .sharing = {.inputs_in_output = false}};
+  Kernel::Sharing sharing(const Task& task, const FormatChoice& format,
+                          const Soc& soc) const override {
+    Kernel::Sharing sharing{.inputs_in_output = false};
     std::uint64_t offset = 0;
     for (std::size_t i = 0; i < task.outputs.size(); ++i) {
-      kernel.sharing.offsets.push_back(offset);
+      sharing.offsets.push_back(offset);
       if (task.outputs[i].dtype != DataType::kUndefined)
         offset += storage_bytes(with_format(task.out(i), format.outputs[i], soc));
     }
-    return kernel;
+    return sharing;
   }
 };
 

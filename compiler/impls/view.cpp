@@ -21,16 +21,8 @@ class View final : public SharingImpl {
     return {};
   }
 
-  std::vector<FormatChoice> formats(const Task& task, const Soc&) const override {
-    FormatChoice choice{.name = "ND"};
-    for (const TaskInput& input : task.inputs)
-      choice.inputs.push_back(input.is_present() ? Format::kND : Format::kUndefined);
-    choice.outputs.assign(task.outputs.size(), Format::kND);
-    return {choice};
-  }
-
-  Kernel build(const Task&, const FormatChoice&, const Schedule&, const Soc&) const override {
-    return {.kind = KernelKind::kNone, .sharing = {.inputs_in_output = false, .offsets = {0}}};
+  Kernel::Sharing sharing(const Task&, const FormatChoice&, const Soc&) const override {
+    return {.inputs_in_output = false, .offsets = {0}};
   }
 };
 

@@ -29,15 +29,29 @@ std::vector<FormatChoice> OneDnnImpl::formats(const Task& task, const Soc& soc) 
   return possible;
 }
 
-Features OneDnnImpl::features(const Task& task, const FormatChoice&, const Schedule&,
-                              const Soc&) const {
-  const double bytes = bytes_moved(task);
-  return {{"flops", flops(task)}, {"bytes", bytes}, {"intensity", flops(task) / bytes}};
-}
+class OneDnnImpl::DraftedPlan final : public Plan {
+ public:
+  DraftedPlan(const OneDnnImpl& impl, const Task& task, const FormatChoice& format, const Soc& soc)
+      : Plan(task, format, soc), impl_(impl) {}
 
-Kernel OneDnnImpl::build(const Task& task, const FormatChoice& format, const Schedule&,
-                         const Soc& soc) const {
-  return draft(task, format, soc).value().finish();
+  Features features(const Schedule&) const override {
+    const double bytes = bytes_moved(task());
+    return {{"flops", flops(task())}, {"bytes", bytes}, {"intensity", flops(task()) / bytes}};
+  }
+  double estimate_ns(const Schedule&) const override {
+    return impl_.estimate_ns(task(), format(), soc());
+  }
+  Kernel build(const Schedule&) const override {
+    return impl_.draft(task(), format(), soc()).value().finish();
+  }
+
+ private:
+  const OneDnnImpl& impl_;
+};
+
+std::unique_ptr<Plan> OneDnnImpl::plan(const Task& task, const FormatChoice& format,
+                                       const Soc& soc) const {
+  return std::make_unique<DraftedPlan>(*this, task, format, soc);
 }
 
 }  // namespace aoe::compiler

@@ -13,11 +13,8 @@ class OneDnnImpl : public Impl {
  public:
   Result<void> supports(const Task& task, const Soc& soc) const final;
   std::vector<FormatChoice> formats(const Task& task, const Soc& soc) const final;
-  ScheduleSpace space(const Task&, const FormatChoice&, const Soc&) const final { return {}; }
-  Features features(const Task& task, const FormatChoice& format, const Schedule& schedule,
-                    const Soc& soc) const final;
-  Kernel build(const Task& task, const FormatChoice& format, const Schedule& schedule,
-               const Soc& soc) const final;
+  std::unique_ptr<Plan> plan(const Task& task, const FormatChoice& format,
+                             const Soc& soc) const final;
 
  protected:
   /// "No" says what about the task oneDNN's primitive cannot express; asked before everything else. Types, static shapes
@@ -27,8 +24,12 @@ class OneDnnImpl : public Impl {
   virtual std::vector<FormatChoice> candidates(const Task& task) const = 0;
   virtual Result<OneDnnDraft> draft(const Task& task, const FormatChoice& format,
                                     const Soc& soc) const = 0;
+  virtual double estimate_ns(const Task& task, const FormatChoice& format,
+                             const Soc& soc) const = 0;
 
  private:
+  class DraftedPlan;
+
   Result<void> probe(const Task& task, const FormatChoice& format, const Soc& soc) const;
 };
 

@@ -24,16 +24,16 @@ PackedConstant pack_channels(std::int64_t channels, std::int64_t elements, Value
           }};
 }
 
-PackedConstant pack_weights(const Task& task, const DepthwisePlan& plan) {
-  const std::int64_t taps = plan.shape().kernel_height * plan.shape().kernel_width;
-  const auto elements = static_cast<std::size_t>(plan.vectors() * taps * plan.lanes());
+PackedConstant pack_weights(const Task& task, const DepthwiseCut& cut) {
+  const std::int64_t taps = cut.shape().kernel_height * cut.shape().kernel_width;
+  const auto elements = static_cast<std::size_t>(cut.vectors() * taps * cut.lanes());
   return {.size_bytes = elements * sizeof(float), .pack = [=](void* destination) {
-            const CentredWeights weights(task, plan.shape());
+            const CentredWeights weights(task, cut.shape());
             auto* to = static_cast<float*>(destination);
             std::fill_n(to, elements, 0.0f);
-            for (std::int64_t c = 0; c < plan.shape().out_channels; ++c) {
+            for (std::int64_t c = 0; c < cut.shape().out_channels; ++c) {
               for (std::int64_t tap = 0; tap < taps; ++tap) {
-                to[(c / plan.lanes() * taps + tap) * plan.lanes() + c % plan.lanes()] =
+                to[(c / cut.lanes() * taps + tap) * cut.lanes() + c % cut.lanes()] =
                     static_cast<float>(weights.at(c, 0, tap));
               }
             }
@@ -55,12 +55,12 @@ Result<void> supports_depthwise_int8(const Task& task, const ConvShape& shape) {
   return supports_quant_epilogue(task);
 }
 
-DepthwiseConstants depthwise_int8_constants(const Task& task, const DepthwisePlan& plan) {
-  const std::int64_t channels = plan.shape().out_channels;
-  const std::int64_t elements = plan.vectors() * plan.lanes();
+DepthwiseConstants depthwise_int8_constants(const Task& task, const DepthwiseCut& cut) {
+  const std::int64_t channels = cut.shape().out_channels;
+  const std::int64_t elements = cut.vectors() * cut.lanes();
   const ConstantPtr multiplier = task.inputs[kQuantMultiplier].constant;
   const bool is_one = element_count(multiplier->desc().shape) == 1;
-  return {.weights = pack_weights(task, plan),
+  return {.weights = pack_weights(task, cut),
           .bias = pack_channels(channels, elements,
                                 [bias = quant_by_channel(task, kQuantBias, channels)](
                                     std::int64_t c) { return bias[static_cast<std::size_t>(c)]; }),

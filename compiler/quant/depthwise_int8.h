@@ -8,6 +8,6 @@ namespace aoe::compiler {
 /// Of a QuantConv2D of one channel per group; the reason why not otherwise.
 Result<void> supports_depthwise_int8(const Task& task, const ConvShape& shape);
 
-DepthwiseConstants depthwise_int8_constants(const Task& task, const DepthwisePlan& plan);
+DepthwiseConstants depthwise_int8_constants(const Task& task, const DepthwiseCut& cut);
 
 }  // namespace aoe::compiler

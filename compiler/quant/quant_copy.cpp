@@ -18,23 +18,23 @@ using loopnest::Vec;
 
 class CopyStage {
  public:
-  CopyStage(const Task& task, const QuantPlan& plan, std::size_t constants)
-      : plan_(plan),
-        s_(plan.shape()),
+  CopyStage(const Task& task, const QuantCut& cut, std::size_t constants)
+      : cut_(cut),
+        s_(cut.shape()),
         buffers_(declare_buffers(builder_, task, constants, true)),
-        in_(image_layout({s_.batch, s_.in_channels, s_.in_height, s_.in_width}, plan.in_format(),
+        in_(image_layout({s_.batch, s_.in_channels, s_.in_height, s_.in_width}, cut.in_format(),
                          0)),
         padding_(loopnest::quad_splat(0x01010101u * static_cast<std::uint32_t>(quant_x_zero(task)),
-                                      plan.lanes())) {}
+                                      cut.lanes())) {}
 
   loopnest::Function write() {
-    builder_.parallel(s_.batch * plan_.read_height(), [&](Int p) {
-      const Int n = p / plan_.read_height();
-      const Int row = p % plan_.read_height() - s_.pad_top;
-      const Int to = p * (plan_.read_width() * plan_.quads());
+    builder_.parallel(s_.batch * cut_.read_height(), [&](Int p) {
+      const Int n = p / cut_.read_height();
+      const Int row = p % cut_.read_height() - s_.pad_top;
+      const Int to = p * (cut_.read_width() * cut_.quads());
       builder_.if_(
           Int(-1) < row && row < Int(s_.in_height), [&] { write_row(n, row, to); },
-          [&] { fill(to, plan_.read_width()); });
+          [&] { fill(to, cut_.read_width()); });
     });
     return builder_.finish();
   }
@@ -42,30 +42,30 @@ class CopyStage {
  private:
   /// Padding, pixels, padding.
   void write_row(Int n, Int row, Int to) {
-    const std::int64_t columns = std::min(s_.in_width, plan_.read_width() - s_.pad_left);
+    const std::int64_t columns = std::min(s_.in_width, cut_.read_width() - s_.pad_left);
     const Int from = n * in_.batch + row * in_.row;
     fill(to, s_.pad_left);
-    const Int first = to + s_.pad_left * plan_.quads();
+    const Int first = to + s_.pad_left * cut_.quads();
     if (s_.in_channels % 4 == 0) {
-      copy_quads(from, first, columns * plan_.quads());
+      copy_quads(from, first, columns * cut_.quads());
     } else {
       copy_whole_quads(from, first, columns);
       write_last_quads(from, first, columns);
     }
-    fill(first + columns * plan_.quads(), plan_.read_width() - s_.pad_left - columns);
+    fill(first + columns * cut_.quads(), cut_.read_width() - s_.pad_left - columns);
   }
 
   void fill(Int to, std::int64_t pixels) {
-    vector_loop(builder_, "pad", pixels * plan_.quads(), plan_.lanes(),
+    vector_loop(builder_, "pad", pixels * cut_.quads(), cut_.lanes(),
                 [&](Int i, std::optional<Int> active) {
                   builder_.store(*buffers_.workspace, to + i, padding_, active);
                 });
   }
 
   void copy_quads(Int from, Int to, std::int64_t quads) {
-    vector_loop(builder_, "quad", quads, plan_.lanes(), [&](Int i, std::optional<Int> active) {
-      const Vec value = builder_.load_quads(input(), from + i * 4, plan_.lanes(), active);
-      builder_.store(*buffers_.workspace, to + i, plan_.is_signed() ? flip_signs(value) : value,
+    vector_loop(builder_, "quad", quads, cut_.lanes(), [&](Int i, std::optional<Int> active) {
+      const Vec value = builder_.load_quads(input(), from + i * 4, cut_.lanes(), active);
+      builder_.store(*buffers_.workspace, to + i, cut_.is_signed() ? flip_signs(value) : value,
                      active);
     });
   }
@@ -76,37 +76,37 @@ class CopyStage {
     builder_.loop("pixel", 0, columns, 1, [&](Int pixel) {
       builder_.loop("quad", 0, whole, 1, [&](Int q) {
         const Vec value = builder_.load_quads(input(), from + pixel * in_.pixel + q * 4, 1);
-        builder_.store(*buffers_.workspace, to + pixel * plan_.quads() + q,
-                       plan_.is_signed() ? flip_signs(value) : value);
+        builder_.store(*buffers_.workspace, to + pixel * cut_.quads() + q,
+                       cut_.is_signed() ? flip_signs(value) : value);
       });
     });
   }
 
   /// The last quads of a vector of pixels at a time.
   void write_last_quads(Int from, Int to, std::int64_t columns) {
-    const std::int64_t q = plan_.quads() - 1;
-    vector_loop(builder_, "pixel", columns, plan_.lanes(),
+    const std::int64_t q = cut_.quads() - 1;
+    vector_loop(builder_, "pixel", columns, cut_.lanes(),
                 [&](Int pixel, std::optional<Int> active) {
-                  Vec quad = splat(0, plan_.lanes());
+                  Vec quad = splat(0, cut_.lanes());
                   for (std::int64_t b = 0; b < s_.in_channels % 4; ++b) {
                     const auto weight = static_cast<float>(std::int64_t{1} << (8 * b));
                     quad = fma(byte(from + pixel * in_.pixel, 4 * q + b, active),
-                               splat(weight, plan_.lanes()), quad);
+                               splat(weight, cut_.lanes()), quad);
                   }
-                  builder_.store(*buffers_.workspace, to + pixel * plan_.quads() + q,
-                                 float_to_int_bits(quad), active, plan_.quads());
+                  builder_.store(*buffers_.workspace, to + pixel * cut_.quads() + q,
+                                 float_to_int_bits(quad), active, cut_.quads());
                 });
   }
 
   Vec byte(Int at, std::int64_t channel, const std::optional<Int>& active) const {
     const Vec value =
-        builder_.load(input(), at + channel * in_.channel, plan_.lanes(), active, in_.pixel);
-    return plan_.is_signed() ? value + splat(128, plan_.lanes()) : value;
+        builder_.load(input(), at + channel * in_.channel, cut_.lanes(), active, in_.pixel);
+    return cut_.is_signed() ? value + splat(128, cut_.lanes()) : value;
   }
 
   Buffer input() const { return *buffers_.inputs[kQuantX]; }
 
-  const QuantPlan& plan_;
+  const QuantCut& cut_;
   const ConvShape& s_;
   Builder builder_{"quant_copy"};
   KernelBuffers buffers_;
@@ -116,9 +116,8 @@ class CopyStage {
 
 }  // namespace
 
-loopnest::Function quant_copy_stage(const Task& task, const QuantPlan& plan,
-                                    std::size_t constants) {
-  return CopyStage(task, plan, constants).write();
+loopnest::Function quant_copy_stage(const Task& task, const QuantCut& cut, std::size_t constants) {
+  return CopyStage(task, cut, constants).write();
 }
 
 }  // namespace aoe::compiler

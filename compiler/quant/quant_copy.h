@@ -2,11 +2,11 @@
 // quads, with its padding.
 #pragma once
 
-#include "compiler/quant/quant_plan.h"
+#include "compiler/quant/quant_cut.h"
 
 namespace aoe::compiler {
 
 /// [image][read_height][read_width][quads]; `constants` as in the kernel's other stage.
-loopnest::Function quant_copy_stage(const Task& task, const QuantPlan& plan, std::size_t constants);
+loopnest::Function quant_copy_stage(const Task& task, const QuantCut& cut, std::size_t constants);
 
 }  // namespace aoe::compiler

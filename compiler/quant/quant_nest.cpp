@@ -1,11 +1,12 @@
-// Writes the loop nest of a convolution or product of bytes for one QuantPlan.
+// Writes the loop nest of a convolution or product of bytes for one QuantCut.
 #include <algorithm>
 
 #include "compiler/conv/image_layout.h"
 #include "compiler/gemm/gemm_nest.h"
 #include "compiler/quant/quant_copy.h"
-#include "compiler/quant/quant_plan.h"
+#include "compiler/quant/quant_cut.h"
 #include "compiler/quant/quant_store.h"
+#include "compiler/register_block.h"
 
 namespace aoe::compiler {
 namespace {
@@ -17,26 +18,26 @@ using loopnest::Vec;
 
 class QuantNest {
  public:
-  QuantNest(const Task& task, const FormatChoice& format, const QuantPlan& plan)
+  QuantNest(const Task& task, const FormatChoice& format, const QuantCut& cut)
       : task_(task),
-        plan_(plan),
-        s_(plan.shape()),
-        t_(plan.tiling()),
-        quad_(plan.is_copied() ? 1 : 4),
-        store_(task, format, plan) {
-    constants_ = {pack_quant_weights(task, plan), pack_quant_bias(task, plan),
-                  pack_quant_multiplier(task, plan)};
+        cut_(cut),
+        s_(cut.shape()),
+        t_(cut.tiling()),
+        quad_(cut.is_copied() ? 1 : 4),
+        store_(task, format, cut) {
+    constants_ = {pack_quant_weights(task, cut), pack_quant_bias(task, cut),
+                  pack_quant_multiplier(task, cut)};
     store_.add_constants(constants_);
-    buffers_ = declare_buffers(builder_, task, constants_.size(), plan.is_copied());
+    buffers_ = declare_buffers(builder_, task, constants_.size(), cut.is_copied());
   }
 
   Kernel build(const Soc& soc) {
-    builder_.parallel(plan_.parallel_extent(), [&](Int iteration) { write_iteration(iteration); });
+    builder_.parallel(cut_.parallel_extent(), [&](Int iteration) { write_iteration(iteration); });
     Kernel kernel{.kind = KernelKind::kJit};
     kernel.needs_vnni = soc.has_vnni;
-    if (plan_.is_copied()) {
-      kernel.workspace_bytes = static_cast<std::size_t>(plan_.workspace_quads()) * sizeof(float);
-      kernel.stages.push_back(quant_copy_stage(task_, plan_, constants_.size()));
+    if (cut_.is_copied()) {
+      kernel.workspace_bytes = static_cast<std::size_t>(cut_.workspace_quads()) * sizeof(float);
+      kernel.stages.push_back(quant_copy_stage(task_, cut_, constants_.size()));
     }
     kernel.stages.push_back(builder_.finish());
     kernel.constants = std::move(constants_);
@@ -51,11 +52,11 @@ class QuantNest {
   };
 
   void write_iteration(Int iteration) {
-    const std::int64_t tiles = plan_.tiles(), blocks = plan_.oc_blocks();
+    const std::int64_t tiles = cut_.tiles(), blocks = cut_.oc_blocks();
     const Int n = iteration / (tiles * blocks), rest = iteration % (tiles * blocks);
     const Int tile = t_.pixels_outer != 0 ? rest / blocks : rest % tiles;
     const Int oc_block = t_.pixels_outer != 0 ? rest % blocks : rest / tiles;
-    each_block(builder_, block_runs(plan_.out_vectors(), t_.oc_vectors), oc_block, 1, "oc",
+    each_block(builder_, block_runs(cut_.out_vectors(), t_.oc_vectors), oc_block, 1, "oc",
                [&](Int vector, std::int64_t vectors, Int) {
                  write_tile({n, 0, 0, vector, 1, 1, vectors, {}}, tile);
                });
@@ -63,8 +64,8 @@ class QuantNest {
 
   /// All pixels of a tile: blocks of a flat row, or whole rows.
   void write_tile(const Block& first, Int tile) {
-    const auto columns = even_runs(plan_.pixel_columns(), t_.ow_block);
-    if (plan_.is_flat()) {
+    const auto columns = even_runs(cut_.pixel_columns(), t_.ow_block);
+    if (cut_.is_flat()) {
       return each_block(builder_, columns, tile, t_.tile, "pixel",
                         [&](Int column, std::int64_t size, Int) {
                           Block block = first;
@@ -73,7 +74,7 @@ class QuantNest {
                           write_block(block);
                         });
     }
-    each_block(builder_, even_runs(plan_.pixel_rows(), t_.oh_block), tile, t_.tile, "row",
+    each_block(builder_, even_runs(cut_.pixel_rows(), t_.oh_block), tile, t_.tile, "row",
                [&](Int row, std::int64_t rows, Int) {
                  for (const BlockRun& run : columns) {
                    builder_.loop("column", run.first, run.first + run.size * run.count, run.size,
@@ -113,26 +114,26 @@ class QuantNest {
   }
 
   Vec by_channel(std::size_t constant, const ImagePosition& at) const {
-    return builder_.load(buffers_.constants[constant], at.vector * plan_.lanes(), plan_.lanes());
+    return builder_.load(buffers_.constants[constant], at.vector * cut_.lanes(), cut_.lanes());
   }
 
   // Strides of what the blocks read, in elements of its buffer: quads of the workspace, or bytes.
-  std::int64_t pixel_stride() const { return plan_.is_copied() ? plan_.quads() : s_.in_channels; }
-  std::int64_t row_stride() const { return plan_.read_width() * pixel_stride(); }
-  std::int64_t batch_stride() const { return plan_.read_height() * row_stride(); }
+  std::int64_t pixel_stride() const { return cut_.is_copied() ? cut_.quads() : s_.in_channels; }
+  std::int64_t row_stride() const { return cut_.read_width() * pixel_stride(); }
+  std::int64_t batch_stride() const { return cut_.read_height() * row_stride(); }
 
   void write_taps(Block& block) {
-    const Int group = plan_.groups() == 1 ? Int(0) : block.vector / plan_.group_vectors();
+    const Int group = cut_.groups() == 1 ? Int(0) : block.vector / cut_.group_vectors();
     const Int input = block.n * batch_stride() + block.row * (s_.stride_height * row_stride()) +
                       block.column * (s_.stride_width * pixel_stride()) +
-                      group * (plan_.group_quads() * quad_);
-    const Int weights = block.vector * (plan_.steps() * plan_.lanes());
-    const std::int64_t width = block.vectors * plan_.lanes();  // of one step
-    const std::int64_t run = plan_.run_quads();
-    const std::int64_t row_steps = plan_.run_columns() * run;
-    builder_.loop("set", 0, plan_.weight_sets(), 1, [&](Int set) {
+                      group * (cut_.group_quads() * quad_);
+    const Int weights = block.vector * (cut_.steps() * cut_.lanes());
+    const std::int64_t width = block.vectors * cut_.lanes();  // of one step
+    const std::int64_t run = cut_.run_quads();
+    const std::int64_t row_steps = cut_.run_columns() * run;
+    builder_.loop("set", 0, cut_.weight_sets(), 1, [&](Int set) {
       builder_.loop("kh", 0, s_.kernel_height, 1, [&](Int kh) {
-        builder_.loop("kw", 0, plan_.run_columns(), 1, [&](Int kw) {
+        builder_.loop("kw", 0, cut_.run_columns(), 1, [&](Int kw) {
           const Int step = (set * s_.kernel_height + kh) * row_steps + kw * run;
           const Int from = input + kh * (s_.dilation_height * row_stride()) +
                            kw * (s_.dilation_width * pixel_stride());
@@ -144,7 +145,7 @@ class QuantNest {
 
   /// The neighbouring quads of one run.
   void write_run(Block& block, Int input, Int weights, std::int64_t width) {
-    const std::int64_t run = plan_.run_quads(), unrolled = run / t_.k_unroll * t_.k_unroll;
+    const std::int64_t run = cut_.run_quads(), unrolled = run / t_.k_unroll * t_.k_unroll;
     builder_.loop("k", 0, unrolled, t_.k_unroll, [&](Int k) {
       for (std::int64_t u = 0; u < t_.k_unroll; ++u) {
         write_step(block, input + k * quad_ + u * quad_, weights + k * width + u * width);
@@ -157,33 +158,31 @@ class QuantNest {
 
   /// One quad of each pixel, broadcast, times the weights of all output vectors.
   void write_step(Block& block, Int input, Int weights) {
-    std::vector<Local> columns;
-    for (std::int64_t v = 0; v < block.vectors; ++v) {
-      columns.push_back(builder_.local(
-          builder_.load(buffers_.constants[0], weights + v * plan_.lanes(), plan_.lanes())));
-    }
-    for (std::int64_t r = 0; r < block.rows; ++r) {
-      for (std::int64_t c = 0; c < block.columns; ++c) {
-        const Int at =
-            input + (r * s_.stride_height * row_stride() + c * s_.stride_width * pixel_stride());
-        const Local x = builder_.local(load_quad(at));
-        for (std::int64_t v = 0; v < block.vectors; ++v) {
-          const auto output = (v * block.rows + r) * block.columns + c;
-          const Local& sum = block.sums[static_cast<std::size_t>(output)];
-          const Vec weight = builder_.get(columns[static_cast<std::size_t>(v)]);
-          builder_.assign(sum, dot_u8s8(builder_.get(x), weight, builder_.get(sum)));
-        }
-      }
-    }
+    const RegisterBlock products{.rows = block.rows * block.columns,
+                                 .vectors = block.vectors,
+                                 .sums = block.sums,
+                                 .order = RegisterBlock::Order::kByVector,
+                                 .multiply_add = loopnest::dot_u8s8};
+    products.step(
+        builder_,
+        [&](std::int64_t v) {
+          return builder_.local(
+              builder_.load(buffers_.constants[0], weights + v * cut_.lanes(), cut_.lanes()));
+        },
+        [&](std::int64_t pixel) {
+          const std::int64_t r = pixel / block.columns, c = pixel % block.columns;
+          return builder_.local(load_quad(input + (r * s_.stride_height * row_stride() +
+                                                   c * s_.stride_width * pixel_stride())));
+        });
   }
 
   Vec load_quad(Int at) const {
-    if (plan_.is_copied()) return builder_.load_broadcast(*buffers_.workspace, at, plan_.lanes());
-    return builder_.load_quad_broadcast(*buffers_.inputs[kQuantX], at, plan_.lanes());
+    if (cut_.is_copied()) return builder_.load_broadcast(*buffers_.workspace, at, cut_.lanes());
+    return builder_.load_quad_broadcast(*buffers_.inputs[kQuantX], at, cut_.lanes());
   }
 
   const Task& task_;
-  const QuantPlan& plan_;
+  const QuantCut& cut_;
   const ConvShape& s_;
   const QuantTiling& t_;
   std::int64_t quad_;  ///< elements of what is read
@@ -195,9 +194,9 @@ class QuantNest {
 
 }  // namespace
 
-Kernel build_quant(const Task& task, const FormatChoice& format, const QuantPlan& plan,
+Kernel build_quant(const Task& task, const FormatChoice& format, const QuantCut& cut,
                    const Soc& soc) {
-  return QuantNest(task, format, plan).build(soc);
+  return QuantNest(task, format, cut).build(soc);
 }
 
 }  // namespace aoe::compiler

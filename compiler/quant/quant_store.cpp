@@ -12,14 +12,14 @@ Result<void> supports_quant_epilogue(const Task& task) {
   return supports_matrix_epilogue(task, matmul_shape(task).value(), EpilogueTypes::kBytes);
 }
 
-QuantStore::QuantStore(const Task& task, const FormatChoice& format, const QuantPlan& plan)
-    : plan_(plan) {
+QuantStore::QuantStore(const Task& task, const FormatChoice& format, const QuantCut& cut)
+    : cut_(cut) {
   if (task.op.type == "QuantConv2D") {
     constexpr std::int64_t kAnyRow = 1;  // all pixels have row 0
-    image_.emplace(task, format, plan.lanes(),
-                   plan.is_flat() ? std::optional(kAnyRow) : std::nullopt);
+    image_.emplace(task, format, cut.lanes(),
+                   cut.is_flat() ? std::optional(kAnyRow) : std::nullopt);
   } else {
-    matrix_.emplace(task, matmul_shape(task).value(), plan.lanes());
+    matrix_.emplace(task, matmul_shape(task).value(), cut.lanes());
   }
 }
 
@@ -30,10 +30,10 @@ void QuantStore::add_constants(std::vector<PackedConstant>& constants) {
 void QuantStore::store(Builder& builder, const KernelBuffers& buffers, const ImagePosition& at,
                        Vec value) const {
   if (image_) return image_->store(builder, buffers, at, value);
-  const Int column = at.vector * plan_.lanes();
+  const Int column = at.vector * cut_.lanes();
   MatrixPosition position{Int(0), at.column, column, {}};
-  if (plan_.shape().out_channels % plan_.lanes() != 0) {
-    position.active = min(Int(plan_.lanes()), Int(plan_.shape().out_channels) - column);
+  if (cut_.shape().out_channels % cut_.lanes() != 0) {
+    position.active = min(Int(cut_.lanes()), Int(cut_.shape().out_channels) - column);
   }
   matrix_->store(builder, buffers, position, value);
 }

@@ -7,7 +7,7 @@
 
 #include "compiler/conv/image_store.h"
 #include "compiler/gemm/matrix_store.h"
-#include "compiler/quant/quant_plan.h"
+#include "compiler/quant/quant_cut.h"
 
 namespace aoe::compiler {
 
@@ -16,7 +16,7 @@ Result<void> supports_quant_epilogue(const Task& task);
 
 class QuantStore {
  public:
-  QuantStore(const Task& task, const FormatChoice& format, const QuantPlan& plan);
+  QuantStore(const Task& task, const FormatChoice& format, const QuantCut& cut);
 
   /// Appends the constants that the epilogue reads.
   void add_constants(std::vector<PackedConstant>& constants);
@@ -26,7 +26,7 @@ class QuantStore {
              loopnest::Vec value) const;
 
  private:
-  QuantPlan plan_;
+  QuantCut cut_;
   std::optional<ImageStore> image_;    ///< of a convolution
   std::optional<MatrixStore> matrix_;  ///< of a product
 };

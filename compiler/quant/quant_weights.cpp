@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "compiler/gemm/matmul_shape.h"
-#include "compiler/quant/quant_plan.h"
+#include "compiler/quant/quant_cut.h"
 #include "reference/widen.h"
 
 namespace aoe::compiler {
@@ -46,30 +46,29 @@ int quant_x_zero(const Task& task) {
   return static_cast<int>(task.in(kQuantX).dtype == DataType::kInt8 ? zero + 128 : zero);
 }
 
-PackedConstant pack_quant_weights(const Task& task, const QuantPlan& plan) {
-  const std::int64_t per_vector = plan.steps() * plan.lanes() * 4;
-  const auto bytes = static_cast<std::size_t>(plan.out_vectors() * per_vector);
+PackedConstant pack_quant_weights(const Task& task, const QuantCut& cut) {
+  const std::int64_t per_vector = cut.steps() * cut.lanes() * 4;
+  const auto bytes = static_cast<std::size_t>(cut.out_vectors() * per_vector);
   return {.size_bytes = bytes, .pack = [=](void* destination) {
-            const ConvShape& s = plan.shape();
+            const ConvShape& s = cut.shape();
             const CentredWeights weights(task, s);
             const std::int64_t taps = s.kernel_height * s.kernel_width;
             auto* to = static_cast<std::int8_t*>(destination);
             std::fill_n(to, bytes, std::int8_t{0});
             for (std::int64_t oc = 0; oc < s.out_channels; ++oc) {
-              const std::int64_t vector = oc / plan.lanes();
-              const std::int64_t first =
-                  vector / plan.tiling().oc_vectors * plan.tiling().oc_vectors;
+              const std::int64_t vector = oc / cut.lanes();
+              const std::int64_t first = vector / cut.tiling().oc_vectors * cut.tiling().oc_vectors;
               const std::int64_t width =
-                  std::min(plan.tiling().oc_vectors, plan.out_vectors() - first) * plan.lanes();
+                  std::min(cut.tiling().oc_vectors, cut.out_vectors() - first) * cut.lanes();
               const std::int64_t group_begin = oc / s.group_out_channels() * s.group_in_channels();
-              const std::int64_t shift = group_begin - plan.first_channel(oc);
-              for (std::int64_t set = 0; set < plan.weight_sets(); ++set) {
+              const std::int64_t shift = group_begin - cut.first_channel(oc);
+              for (std::int64_t set = 0; set < cut.weight_sets(); ++set) {
                 for (std::int64_t tap = 0; tap < taps; ++tap) {
                   for (std::int64_t ic = 0; ic < s.group_in_channels(); ++ic) {
                     const std::int64_t channel = shift + ic;
-                    const std::int64_t step = (set * taps + tap) * plan.group_quads() + channel / 4;
-                    const std::int64_t quad = first * plan.steps() * plan.lanes() + step * width +
-                                              oc - first * plan.lanes();
+                    const std::int64_t step = (set * taps + tap) * cut.group_quads() + channel / 4;
+                    const std::int64_t quad =
+                        first * cut.steps() * cut.lanes() + step * width + oc - first * cut.lanes();
                     to[quad * 4 + channel % 4] = set_part(weights.at(oc, ic, tap), set);
                   }
                 }
@@ -78,10 +77,10 @@ PackedConstant pack_quant_weights(const Task& task, const QuantPlan& plan) {
           }};
 }
 
-PackedConstant pack_quant_bias(const Task& task, const QuantPlan& plan) {
-  const auto elements = static_cast<std::size_t>(plan.out_vectors() * plan.lanes());
+PackedConstant pack_quant_bias(const Task& task, const QuantCut& cut) {
+  const auto elements = static_cast<std::size_t>(cut.out_vectors() * cut.lanes());
   return {.size_bytes = elements * sizeof(std::int32_t), .pack = [=](void* destination) {
-            const ConvShape& s = plan.shape();
+            const ConvShape& s = cut.shape();
             const CentredWeights weights(task, s);
             const auto bias = quant_by_channel(task, kQuantBias, s.out_channels);
             const std::int64_t x_zero = quant_x_zero(task);
@@ -99,15 +98,15 @@ PackedConstant pack_quant_bias(const Task& task, const QuantPlan& plan) {
           }};
 }
 
-PackedConstant pack_quant_multiplier(const Task& task, const QuantPlan& plan) {
-  const auto elements = static_cast<std::size_t>(plan.out_vectors() * plan.lanes());
+PackedConstant pack_quant_multiplier(const Task& task, const QuantCut& cut) {
+  const auto elements = static_cast<std::size_t>(cut.out_vectors() * cut.lanes());
   return {.size_bytes = elements * sizeof(float),
           .pack = [=, multiplier = task.inputs[kQuantMultiplier].constant](void* destination) {
             const std::int64_t count = element_count(multiplier->desc().shape);
             const auto* from = multiplier->view().as<float>();
             auto* to = static_cast<float*>(destination);
             std::fill_n(to, elements, 0.0f);
-            for (std::int64_t oc = 0; oc < plan.shape().out_channels; ++oc) {
+            for (std::int64_t oc = 0; oc < cut.shape().out_channels; ++oc) {
               to[oc] = from[count == 1 ? 0 : oc];
             }
           }};

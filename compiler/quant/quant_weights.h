@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "compiler/conv/conv_shape.h"
-#include "compiler/quant/quant_plan.h"
+#include "compiler/quant/quant_cut.h"
 #include "compiler/task.h"
 
 namespace aoe::compiler {

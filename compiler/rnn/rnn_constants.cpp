@@ -26,29 +26,29 @@ float* pack_panel(const float* from, const RnnShape& s, const RnnPhase& phase, s
   return to;
 }
 
-PackedConstant pack_recurrence(const Task& task, const RnnPlan& plan) {
-  const auto pack = [constant = task.inputs[kRnnRecurrence].constant, plan](void* destination) {
-    const RnnShape& s = plan.shape();
+PackedConstant pack_recurrence(const Task& task, const RnnCut& cut) {
+  const auto pack = [constant = task.inputs[kRnnRecurrence].constant, cut](void* destination) {
+    const RnnShape& s = cut.shape();
     const float* from = constant->view().as<float>();
     auto* to = static_cast<float*>(destination);
     for (std::int64_t d = 0; d < s.directions; ++d, from += s.gate_count() * s.hidden * s.hidden) {
-      for (const RnnPhase& phase : plan.phases()) {
-        const std::int64_t width = phase.unit_vectors * plan.lanes();
+      for (const RnnPhase& phase : cut.phases()) {
+        const std::int64_t width = phase.unit_vectors * cut.lanes();
         for (std::int64_t first = 0; first < s.hidden; first += width)
-          to = pack_panel(from, s, phase, first, std::min(width, plan.padded_hidden() - first), to);
+          to = pack_panel(from, s, phase, first, std::min(width, cut.padded_hidden() - first), to);
       }
     }
   };
-  return {float_bytes(plan.shape().directions * plan.panel_elements()), pack};
+  return {float_bytes(cut.shape().directions * cut.panel_elements()), pack};
 }
 
 /// Rows of `hidden` elements of input `i`, `row_count` of every direction from `first_row` on, filled up with zeros.
-PackedConstant pack_rows(const Task& task, const RnnPlan& plan, std::size_t i,
+PackedConstant pack_rows(const Task& task, const RnnCut& cut, std::size_t i,
                          std::int64_t rows_per_direction, std::int64_t first_row,
                          std::int64_t row_count) {
-  const std::int64_t directions = plan.shape().directions;
-  const auto pack = [=, constant = task.inputs[i].constant, hidden = plan.shape().hidden,
-                     padded = plan.padded_hidden()](void* destination) {
+  const std::int64_t directions = cut.shape().directions;
+  const auto pack = [=, constant = task.inputs[i].constant, hidden = cut.shape().hidden,
+                     padded = cut.padded_hidden()](void* destination) {
     const float* from = constant->view().as<float>();
     auto* to = static_cast<float*>(destination);
     for (std::int64_t d = 0; d < directions; ++d) {
@@ -58,7 +58,7 @@ PackedConstant pack_rows(const Task& task, const RnnPlan& plan, std::size_t i,
       }
     }
   };
-  return {float_bytes(directions * row_count * plan.padded_hidden()), pack};
+  return {float_bytes(directions * row_count * cut.padded_hidden()), pack};
 }
 
 /// Both halves of ONNX's bias added up, but for the recurrent half of a candidate that the reset gate multiplies.
@@ -77,8 +77,8 @@ ConstantPtr input_bias(const Task& task, const RnnShape& s) {
 
 }  // namespace
 
-RnnConstants pack_rnn_constants(const Task& task, const RnnPlan& plan) {
-  const RnnShape& s = plan.shape();
+RnnConstants pack_rnn_constants(const Task& task, const RnnCut& cut) {
+  const RnnShape& s = cut.shape();
   RnnConstants constants;
   const auto add = [&](PackedConstant constant) {
     constants.all.push_back(std::move(constant));
@@ -87,15 +87,15 @@ RnnConstants pack_rnn_constants(const Task& task, const RnnPlan& plan) {
   const auto add_state = [&](std::size_t i) -> std::optional<std::size_t> {
     if (!has_values(task, i) || !task.inputs[i].constant) return {};
     return add(
-        packed_in_format(task.inputs[i].constant, task.in(i).shape, Format::kND, plan.lanes()));
+        packed_in_format(task.inputs[i].constant, task.in(i).shape, Format::kND, cut.lanes()));
   };
-  constants.recurrence = add(pack_recurrence(task, plan));
+  constants.recurrence = add(pack_recurrence(task, cut));
   if (s.kind == RnnKind::kLinearBeforeResetGru && has_values(task, kRnnBias)) {
     const std::int64_t rows = 2 * s.gate_count();  // of W, then of R; the candidate's is the last
-    constants.candidate_bias = add(pack_rows(task, plan, kRnnBias, rows, rows - 1, 1));
+    constants.candidate_bias = add(pack_rows(task, cut, kRnnBias, rows, rows - 1, 1));
   }
   if (s.has_cell_state() && has_values(task, kRnnPeepholes))
-    constants.peepholes = add(pack_rows(task, plan, kRnnPeepholes, 3, 0, 3));
+    constants.peepholes = add(pack_rows(task, cut, kRnnPeepholes, 3, 0, 3));
   constants.initial_hidden = add_state(kRnnInitialHidden);
   if (s.has_cell_state()) constants.initial_cell = add_state(kRnnInitialCell);
   return constants;

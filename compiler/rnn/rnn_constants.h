@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "compiler/rnn/rnn_plan.h"
+#include "compiler/rnn/rnn_cut.h"
 
 namespace aoe::compiler {
 
@@ -19,7 +19,7 @@ struct RnnConstants {
   std::optional<std::size_t> initial_hidden, initial_cell;  ///< where constant, as ONNX has them
 };
 
-RnnConstants pack_rnn_constants(const Task& task, const RnnPlan& plan);
+RnnConstants pack_rnn_constants(const Task& task, const RnnCut& cut);
 
 /// X * W + bias for all steps and directions as a task for the Impls of matrix products: steps * batch x input by
 /// input x directions * gates * hidden, every dimension in ONNX's order.

@@ -2,6 +2,7 @@
 #include "compiler/rnn/rnn_nest.h"
 
 #include "compiler/kernel_buffers.h"
+#include "compiler/register_block.h"
 #include "compiler/rnn/rnn_cell.h"
 #include "compiler/rnn/rnn_constants.h"
 
@@ -19,29 +20,29 @@ using loopnest::Vec;
 class RecurrenceNest {
  public:
   /// The constants' indices count from `first_constant` on.
-  RecurrenceNest(const Task& task, const RnnPlan& plan, const RnnConstants& constants,
+  RecurrenceNest(const Task& task, const RnnCut& cut, const RnnConstants& constants,
                  std::size_t first_constant)
       : task_(task),
-        plan_(plan),
-        s_(plan.shape()),
-        t_(plan.tiling()),
+        cut_(cut),
+        s_(cut.shape()),
+        t_(cut.tiling()),
         constants_(constants),
         first_constant_(first_constant),
         buffers_(declare_buffers(builder_, task, first_constant + constants.all.size(),
                                  /*workspace*/ true)),
-        state_elements_(plan.tile_rows() * plan.padded_hidden()),
+        state_elements_(cut.tile_rows() * cut.padded_hidden()),
         hidden_(builder_.scratch("hidden", 2 * state_elements_)) {
     if (s_.has_cell_state()) cell_ = builder_.scratch("cell", state_elements_);
-    if (plan.phases().size() > 1) {
+    if (cut.phases().size() > 1) {
       update_ = builder_.scratch("update", state_elements_);
       reset_hidden_ = builder_.scratch("reset_hidden", state_elements_);
     }
   }
 
   loopnest::Function build() {
-    builder_.parallel(plan_.parallel_extent(), [&](Int iteration) {
-      const Int direction = s_.directions == 1 ? Int(0) : iteration / plan_.batch_tiles();
-      const Int tile = iteration % plan_.batch_tiles();
+    builder_.parallel(cut_.parallel_extent(), [&](Int iteration) {
+      const Int direction = s_.directions == 1 ? Int(0) : iteration / cut_.batch_tiles();
+      const Int tile = iteration % cut_.batch_tiles();
       each_row(tile, [&](Int row, Int slot) { write_initial_state(direction, row, slot); });
       builder_.loop("step", 0, s_.steps, 1, [&](Int step) {
         write_step({direction, tile, step, time_of(direction, step), step % 2 * state_elements_,
@@ -100,10 +101,10 @@ class RecurrenceNest {
   std::vector<BlockRun> row_runs() const { return even_runs(s_.batch, t_.row_block); }
 
   void each_row(const Int& tile, const std::function<void(Int row, Int slot)>& body) {
-    each_block(builder_, row_runs(), tile, plan_.blocks_per_tile(), "block",
+    each_block(builder_, row_runs(), tile, cut_.blocks_per_tile(), "block",
                [&](Int row, std::int64_t rows, Int number) {
                  builder_.loop("row", 0, rows, 1,
-                               [&](Int r) { body(row + r, number * plan_.block_rows() + r); });
+                               [&](Int r) { body(row + r, number * cut_.block_rows() + r); });
                });
   }
 
@@ -111,17 +112,17 @@ class RecurrenceNest {
 
   Vec load_initial(std::size_t input, std::optional<std::size_t> packed, const Int& at,
                    const std::optional<Int>& active) const {
-    if (packed) return builder_.load(constant(*packed), at, plan_.lanes(), active);
-    if (!has_values(task_, input)) return splat(0.0f, plan_.lanes());
-    return builder_.load(*buffers_.inputs[input], at, plan_.lanes(), active);
+    if (packed) return builder_.load(constant(*packed), at, cut_.lanes(), active);
+    if (!has_values(task_, input)) return splat(0.0f, cut_.lanes());
+    return builder_.load(*buffers_.inputs[input], at, cut_.lanes(), active);
   }
 
   /// Lanes beyond the last unit become zeros.
   void write_initial_state(const Int& direction, const Int& row, const Int& slot) {
     vector_loop(
-        builder_, "unit", s_.hidden, plan_.lanes(), [&](Int unit, std::optional<Int> active) {
+        builder_, "unit", s_.hidden, cut_.lanes(), [&](Int unit, std::optional<Int> active) {
           const Int from = state_row(direction, row) * s_.hidden + unit;
-          const Int to = slot * plan_.padded_hidden() + unit;
+          const Int to = slot * cut_.padded_hidden() + unit;
           builder_.store(hidden_, to,
                          load_initial(kRnnInitialHidden, constants_.initial_hidden, from, active));
           if (!cell_) return;
@@ -132,16 +133,16 @@ class RecurrenceNest {
 
   void write_last_state(const Int& direction, const Int& row, const Int& slot) {
     const std::int64_t last_half = s_.steps % 2 * state_elements_;
-    vector_loop(builder_, "unit", s_.hidden, plan_.lanes(),
+    vector_loop(builder_, "unit", s_.hidden, cut_.lanes(),
                 [&](Int unit, std::optional<Int> active) {
                   const Int to = state_row(direction, row) * s_.hidden + unit;
-                  const Int from = slot * plan_.padded_hidden() + unit;
+                  const Int from = slot * cut_.padded_hidden() + unit;
                   if (is_wanted(task_, kRnnLastHidden))
                     builder_.store(buffers_.outputs[kRnnLastHidden], to,
-                                   builder_.load(hidden_, last_half + from, plan_.lanes()), active);
+                                   builder_.load(hidden_, last_half + from, cut_.lanes()), active);
                   if (cell_ && is_wanted(task_, kRnnLastCell))
                     builder_.store(buffers_.outputs[kRnnLastCell], to,
-                                   builder_.load(*cell_, from, plan_.lanes()), active);
+                                   builder_.load(*cell_, from, cut_.lanes()), active);
                 });
   }
 
@@ -149,22 +150,22 @@ class RecurrenceNest {
 
   /// Panels outside, row blocks inside: a panel comes from L2 once for all rows of the tile.
   void write_step(const Step& step) {
-    for (std::size_t p = 0; p < plan_.phases().size(); ++p) {
-      const RnnPhase& phase = plan_.phases()[p];
-      for (const BlockRun& run : block_runs(s_.hidden, phase.unit_vectors * plan_.lanes())) {
-        const std::int64_t vectors = (run.size + plan_.lanes() - 1) / plan_.lanes();
+    for (std::size_t p = 0; p < cut_.phases().size(); ++p) {
+      const RnnPhase& phase = cut_.phases()[p];
+      for (const BlockRun& run : block_runs(s_.hidden, phase.unit_vectors * cut_.lanes())) {
+        const std::int64_t vectors = (run.size + cut_.lanes() - 1) / cut_.lanes();
         builder_.loop("panel", 0, run.count, 1, [&](Int index) {
           if (t_.zigzag != 0) index = index + step.number % 2 * (run.count - 1 - 2 * index);
           const Int unit = run.first + index * run.size;
-          each_block(builder_, row_runs(), step.tile, plan_.blocks_per_tile(), "block",
+          each_block(builder_, row_runs(), step.tile, cut_.blocks_per_tile(), "block",
                      [&](Int row, std::int64_t rows, Int number) {
                        write_block(step, p,
                                    {row,
-                                    number * plan_.block_rows(),
+                                    number * cut_.block_rows(),
                                     rows,
                                     unit,
                                     vectors,
-                                    run.size - (vectors - 1) * plan_.lanes(),
+                                    run.size - (vectors - 1) * cut_.lanes(),
                                     {}});
                      });
         });
@@ -173,7 +174,7 @@ class RecurrenceNest {
   }
 
   void write_block(const Step& step, std::size_t phase_number, Block block) {
-    const RnnPhase& phase = plan_.phases()[phase_number];
+    const RnnPhase& phase = cut_.phases()[phase_number];
     for (std::int64_t r = 0; r < block.rows; ++r) {
       for (const std::int64_t gate : phase.gates) {
         for (std::int64_t v = 0; v < block.vectors; ++v)
@@ -187,9 +188,9 @@ class RecurrenceNest {
   }
 
   Place place(const Block& block, std::int64_t r, std::int64_t v) const {
-    const Int unit = block.unit + v * plan_.lanes();
-    Place at{block.row + r, (block.slot + r) * plan_.padded_hidden() + unit, unit, {}, r, v};
-    if (v + 1 == block.vectors && block.last_active < plan_.lanes())
+    const Int unit = block.unit + v * cut_.lanes();
+    Place at{block.row + r, (block.slot + r) * cut_.padded_hidden() + unit, unit, {}, r, v};
+    if (v + 1 == block.vectors && block.last_active < cut_.lanes())
       at.active = Int(block.last_active);
     return at;
   }
@@ -198,24 +199,24 @@ class RecurrenceNest {
   Vec initial_sum(const Step& step, std::int64_t gate, const Place& at) const {
     const bool is_apart = s_.kind == RnnKind::kLinearBeforeResetGru && gate + 1 == s_.gate_count();
     if (!is_apart) return input_sum(step, gate, at);
-    if (!constants_.candidate_bias) return splat(0.0f, plan_.lanes());
+    if (!constants_.candidate_bias) return splat(0.0f, cut_.lanes());
     return builder_.load(constant(*constants_.candidate_bias),
-                         step.direction * plan_.padded_hidden() + at.unit, plan_.lanes());
+                         step.direction * cut_.padded_hidden() + at.unit, cut_.lanes());
   }
 
   Vec input_sum(const Step& step, std::int64_t gate, const Place& at) const {
-    return builder_.load(*buffers_.workspace, product(step, at.row, gate, at.unit), plan_.lanes(),
+    return builder_.load(*buffers_.workspace, product(step, at.row, gate, at.unit), cut_.lanes(),
                          at.active);
   }
 
   /// Adds R * h to the sums; of a GRU's second phase R * (reset * h).
   void write_products(const Step& step, std::size_t phase_number, Block& block) {
-    const RnnPhase& phase = plan_.phases()[phase_number];
+    const RnnPhase& phase = cut_.phases()[phase_number];
     const Buffer state = phase_number == 0 ? hidden_ : *reset_hidden_;
-    const Int x = block.slot * plan_.padded_hidden() + (phase_number == 0 ? step.read : Int(0));
-    const Int panel = step.direction * plan_.panel_elements() +
+    const Int x = block.slot * cut_.padded_hidden() + (phase_number == 0 ? step.read : Int(0));
+    const Int panel = step.direction * cut_.panel_elements() +
                       block.unit * (phase.gate_count() * s_.hidden) + phase.offset;
-    const std::int64_t width = phase.gate_count() * block.vectors * plan_.lanes();
+    const std::int64_t width = phase.gate_count() * block.vectors * cut_.lanes();
     const std::int64_t unrolled = s_.hidden / t_.k_unroll * t_.k_unroll;
     builder_.loop("k", 0, unrolled, t_.k_unroll, [&](Int k) {
       for (std::int64_t u = 0; u < t_.k_unroll; ++u)
@@ -230,38 +231,22 @@ class RecurrenceNest {
   void write_product(Block& block, Buffer state, const Int& x, const Int& panel,
                      std::int64_t width) {
     const Buffer recurrence = constant(constants_.recurrence);
-    const std::int64_t vectors = width / plan_.lanes();
-    const auto load_weights = [&](std::int64_t v) {
-      const Int at = panel + v * plan_.lanes();
-      const std::int64_t line = 64 / std::int64_t{sizeof(float)};
-      if (t_.prefetch != 0 && v * plan_.lanes() % line == 0)
-        builder_.prefetch(recurrence, at + t_.prefetch * width);
-      return builder_.local(builder_.load(recurrence, at, plan_.lanes()));
-    };
-    const auto load_state = [&](std::int64_t r) {
-      return builder_.local(
-          builder_.load_broadcast(state, x + r * plan_.padded_hidden(), plan_.lanes()));
-    };
-    const auto add = [&](std::int64_t r, std::int64_t v, Local element, Local weights) {
-      const Local& sum = block.sums[static_cast<std::size_t>(r * vectors + v)];
-      builder_.assign(sum, fma(builder_.get(element), builder_.get(weights), builder_.get(sum)));
-    };
-    std::vector<Local> kept;
-    if (block.rows <= vectors) {
-      for (std::int64_t r = 0; r < block.rows; ++r) kept.push_back(load_state(r));
-      for (std::int64_t v = 0; v < vectors; ++v) {
-        const Local weights = load_weights(v);
-        for (std::int64_t r = 0; r < block.rows; ++r)
-          add(r, v, kept[static_cast<std::size_t>(r)], weights);
-      }
-    } else {
-      for (std::int64_t v = 0; v < vectors; ++v) kept.push_back(load_weights(v));
-      for (std::int64_t r = 0; r < block.rows; ++r) {
-        const Local element = load_state(r);
-        for (std::int64_t v = 0; v < vectors; ++v)
-          add(r, v, element, kept[static_cast<std::size_t>(v)]);
-      }
-    }
+    const std::int64_t vectors = width / cut_.lanes();
+    const RegisterBlock products{
+        .rows = block.rows, .vectors = vectors, .sums = block.sums, .keeps_smaller_side = true};
+    products.step(
+        builder_,
+        [&](std::int64_t v) {
+          const Int at = panel + v * cut_.lanes();
+          const std::int64_t line = 64 / std::int64_t{sizeof(float)};
+          if (t_.prefetch != 0 && v * cut_.lanes() % line == 0)
+            builder_.prefetch(recurrence, at + t_.prefetch * width);
+          return builder_.local(builder_.load(recurrence, at, cut_.lanes()));
+        },
+        [&](std::int64_t r) {
+          return builder_.local(
+              builder_.load_broadcast(state, x + r * cut_.padded_hidden(), cut_.lanes()));
+        });
   }
 
   // ---- from sums to states ----
@@ -298,8 +283,8 @@ class RecurrenceNest {
     for (std::int64_t gate = 0; constants_.peepholes && gate < 3; ++gate)
       peepholes.push_back(keep(builder_.load(
           constant(*constants_.peepholes),
-          (step.direction * 3 + gate) * plan_.padded_hidden() + at.unit, plan_.lanes())));
-    const Vec cell = keep(builder_.load(*cell_, at.state, plan_.lanes()));
+          (step.direction * 3 + gate) * cut_.padded_hidden() + at.unit, cut_.lanes())));
+    const Vec cell = keep(builder_.load(*cell_, at.state, cut_.lanes()));
     const LstmState next = emit_lstm_cell(builder_, sums, cell, peepholes);
     builder_.store(*cell_, at.state, next.cell);
     store_hidden(step, at, next.hidden);
@@ -312,7 +297,7 @@ class RecurrenceNest {
   }
 
   void write_gru_state(const Step& step, const Vec& sum, const Place& at) {
-    const Vec update = builder_.load(*update_, at.state, plan_.lanes());
+    const Vec update = builder_.load(*update_, at.state, cut_.lanes());
     const Vec candidate = emit_activation(builder_, "tanh", sum);
     store_hidden(step, at, emit_gru_blend(builder_, update, candidate, load_hidden(step, at)));
   }
@@ -325,7 +310,7 @@ class RecurrenceNest {
   }
 
   Vec load_hidden(const Step& step, const Place& at) const {
-    return builder_.load(hidden_, step.read + at.state, plan_.lanes());
+    return builder_.load(hidden_, step.read + at.state, cut_.lanes());
   }
 
   void store_hidden(const Step& step, const Place& at, const Vec& value) {
@@ -338,7 +323,7 @@ class RecurrenceNest {
   Vec keep(const Vec& value) { return builder_.get(builder_.local(value)); }
 
   const Task& task_;
-  const RnnPlan& plan_;
+  const RnnCut& cut_;
   const RnnShape& s_;
   const RnnTiling& t_;
   const RnnConstants& constants_;
@@ -352,16 +337,16 @@ class RecurrenceNest {
 
 }  // namespace
 
-Kernel build_rnn(const Task& task, const RnnPlan& plan, const GemmPlan& product) {
-  const RnnShape& s = plan.shape();
-  RnnConstants constants = pack_rnn_constants(task, plan);
+Kernel build_rnn(const Task& task, const RnnCut& cut, const GemmCut& product) {
+  const RnnShape& s = cut.shape();
+  RnnConstants constants = pack_rnn_constants(task, cut);
   Kernel kernel = build_gemm_stage(
       rnn_input_product(task, s), product, [&](Builder& builder, std::size_t own_constants) {
         const KernelBuffers all =
             declare_buffers(builder, task, own_constants + constants.all.size(), true);
         return KernelBuffers{{all.inputs[kRnnX], {}, {}}, {*all.workspace}, all.constants, {}};
       });
-  kernel.stages.push_back(RecurrenceNest(task, plan, constants, kernel.constants.size()).build());
+  kernel.stages.push_back(RecurrenceNest(task, cut, constants, kernel.constants.size()).build());
   std::move(constants.all.begin(), constants.all.end(), std::back_inserter(kernel.constants));
   kernel.workspace_bytes =
       sizeof(float) *

@@ -4,11 +4,11 @@
 #pragma once
 
 #include "compiler/gemm/gemm_nest.h"
-#include "compiler/rnn/rnn_plan.h"
+#include "compiler/rnn/rnn_cut.h"
 
 namespace aoe::compiler {
 
-/// `product` is how the first stage is cut up, a plan of rnn_input_product().
-Kernel build_rnn(const Task& task, const RnnPlan& plan, const GemmPlan& product);
+/// `product` is how the first stage is cut up, a cut of rnn_input_product().
+Kernel build_rnn(const Task& task, const RnnCut& cut, const GemmCut& product);
 
 }  // namespace aoe::compiler

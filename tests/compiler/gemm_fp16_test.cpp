@@ -60,8 +60,8 @@ TEST(GemmFp16, IsOfferedWhereItIsAllowedAndTheMachineHasIt) {
 TEST(GemmFp16, MultipliesThirtyTwoNumbersInOneInstruction) {
   const ShapeLine shape = parse_shape_line("MatMulV2 in=33x300 in=300x112:const allow_fp16=1");
   const FormatChoice format = gemm_fp16().formats(shape.task, fp16_soc()).at(0);
-  const Schedule schedule = gemm_fp16().space(shape.task, format, fp16_soc()).heuristic;
-  const Kernel kernel = gemm_fp16().build(shape.task, format, schedule, fp16_soc());
+  const auto plan = gemm_fp16().plan(shape.task, format, fp16_soc());
+  const Kernel kernel = plan->build(plan->heuristic());
   EXPECT_TRUE(kernel.needs_fp16);
   const std::string text = loopnest::assembly(kernel.stages.back(), fp16_soc());
   const auto count = [&](const std::string& word) {

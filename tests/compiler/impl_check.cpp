@@ -62,28 +62,28 @@ std::vector<std::shared_ptr<Constant>> reference_outputs(const ShapeLine& line) 
 }
 
 /// The heuristic Schedule and up to `samples` different legal ones.
-std::vector<Schedule> schedules_of(const ScheduleSpace& space, int samples, std::mt19937& engine) {
-  std::set<Schedule> chosen = {space.heuristic};
+std::vector<Schedule> schedules_of(const Plan& plan, int samples, std::mt19937& engine) {
+  std::set<Schedule> chosen = {plan.heuristic()};
   for (int attempt = 0; attempt < samples * 8 && static_cast<int>(chosen.size()) <= samples;
        ++attempt) {
     Schedule schedule;
-    for (const ScheduleAxis& axis : space.axes) {
+    for (const ScheduleAxis& axis : plan.axes()) {
       schedule[axis.name] = axis.values[engine() % axis.values.size()];
     }
-    if (!space.is_legal || space.is_legal(schedule)) chosen.insert(schedule);
+    if (plan.is_legal(schedule)) chosen.insert(schedule);
   }
   return {chosen.begin(), chosen.end()};
 }
 
-void check_space(const ScheduleSpace& space) {
-  EXPECT_EQ(space.heuristic.size(), space.axes.size());
-  for (const ScheduleAxis& axis : space.axes) {
-    const auto chosen = space.heuristic.find(axis.name);
-    ASSERT_NE(chosen, space.heuristic.end()) << axis.name;
+void check_axes(const Plan& plan) {
+  EXPECT_EQ(plan.heuristic().size(), plan.axes().size());
+  for (const ScheduleAxis& axis : plan.axes()) {
+    const auto chosen = plan.heuristic().find(axis.name);
+    ASSERT_NE(chosen, plan.heuristic().end()) << axis.name;
     EXPECT_EQ(std::count(axis.values.begin(), axis.values.end(), chosen->second), 1)
         << axis.name << "=" << chosen->second;
   }
-  EXPECT_TRUE(!space.is_legal || space.is_legal(space.heuristic));
+  EXPECT_TRUE(plan.is_legal(plan.heuristic()));
 }
 
 /// A kernel with memory for everything it reads and writes.
@@ -236,11 +236,11 @@ void check_impl(const Impl& impl, const ShapeLine& line, const Soc& soc,
     EXPECT_TRUE(names.insert(format.name).second) << "two Formats " << format.name;
     EXPECT_EQ(format.inputs.size(), line.task.inputs.size());
     EXPECT_EQ(format.outputs.size(), line.task.outputs.size());
-    EXPECT_GT(impl.estimate_ns(line.task, format, soc), 0.0);
-    const ScheduleSpace space = impl.space(line.task, format, soc);
-    check_space(space);
-    for (const Schedule& schedule : schedules_of(space, options.sampled_schedules, engine)) {
-      Trial trial{format, schedule, impl.build(line.task, format, schedule, soc)};
+    const auto plan = impl.plan(line.task, format, soc);
+    EXPECT_GT(plan->estimate_ns(plan->heuristic()), 0.0);
+    check_axes(*plan);
+    for (const Schedule& schedule : schedules_of(*plan, options.sampled_schedules, engine)) {
+      Trial trial{format, schedule, plan->build(schedule)};
       if (trial.kernel.kind != KernelKind::kJit && trial.kernel.kind != KernelKind::kOneDnn) return;
       for (std::size_t i = 0; i < trial.kernel.stages.size(); ++i) {
         trial.kernel.stages[i].name =

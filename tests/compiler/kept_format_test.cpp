@@ -180,10 +180,9 @@ TEST(KeptFormat, TheBankIsAskedFirstAndDefaultsComeIn) {
     ASSERT_FALSE(kept.options.empty());
     for (const NodeOption& each : kept.options) {
       EXPECT_EQ(each.candidate.format.outputs.at(0), format);
-      EXPECT_EQ(each.time_ns, format == Format::kNHWC
-                                  ? 1
-                                  : each.candidate.impl->estimate_ns(
-                                        kept.task, each.candidate.format, options.soc));
+      const Candidate& own = each.candidate;
+      const auto plan = own.impl->plan(kept.task, own.format, options.soc);
+      EXPECT_EQ(each.time_ns, format == Format::kNHWC ? 1 : plan->estimate_ns(own.schedule));
     }
   }
 }

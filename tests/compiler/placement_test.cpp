@@ -247,7 +247,8 @@ std::map<std::string, Candidate> adding_in_place(const graph::Graph& graph, cons
     const Task task = task_of(graph, id);
     for (Candidate& candidate : default_candidates(task, soc)) {
       if (candidate.impl->name() != "onednn" || candidate.format.name != "NHWC") continue;
-      for (const ScheduleAxis& axis : candidate.impl->space(task, candidate.format, soc).axes)
+      const auto plan = candidate.impl->plan(task, candidate.format, soc);
+      for (const ScheduleAxis& axis : plan->axes())
         candidate.schedule[axis.name] = axis.values.back();
       fixed.insert_or_assign(graph.nodes[id].name, std::move(candidate));
     }

@@ -4,14 +4,14 @@
 namespace aoe::compiler {
 namespace {
 
-Schedule random_schedule(const ScheduleSpace& space, Random& random) {
+Schedule random_schedule(const Plan& plan, Random& random) {
   constexpr int kAttempts = 16;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     Schedule schedule;
-    for (const ScheduleAxis& axis : space.axes) schedule[axis.name] = random.pick(axis.values);
-    if (!space.is_legal || space.is_legal(schedule)) return schedule;
+    for (const ScheduleAxis& axis : plan.axes()) schedule[axis.name] = random.pick(axis.values);
+    if (plan.is_legal(schedule)) return schedule;
   }
-  return space.heuristic;
+  return plan.heuristic();
 }
 
 }  // namespace
@@ -26,7 +26,7 @@ std::map<std::string, Candidate> random_candidates(const graph::Graph& graph, co
     Candidate candidate = random.pick(default_candidates(task, soc));
     if (random.one_in(2))
       candidate.schedule =
-          random_schedule(candidate.impl->space(task, candidate.format, soc), random);
+          random_schedule(*candidate.impl->plan(task, candidate.format, soc), random);
     fixed.emplace(graph.nodes[id].name, std::move(candidate));
   }
   return fixed;

@@ -12,7 +12,30 @@
 
 namespace aoe::tuner::tests {
 
-/// A space of `tile` x `unroll`; tiles above `largest_legal_tile` are illegal.
+/// Takes axes and what is legal; the first values are the heuristic.
+class FakePlan final : public compiler::Plan {
+ public:
+  using IsLegal = std::function<bool(const compiler::Schedule&)>;
+  FakePlan(const compiler::Task& task, const compiler::FormatChoice& format,
+           const compiler::Soc& soc, std::vector<compiler::ScheduleAxis> axes, IsLegal is_legal)
+      : Plan(task, format, soc, std::move(axes)), is_legal_(std::move(is_legal)) {}
+
+  bool is_legal(const compiler::Schedule& s) const override { return is_legal_(s); }
+  compiler::Features features(const compiler::Schedule&) const override { return {}; }
+  double estimate_ns(const compiler::Schedule&) const override { return 1000; }
+  compiler::Kernel build(const compiler::Schedule&) const override { return {}; }
+
+ private:
+  compiler::Schedule search() const override {
+    compiler::Schedule first;
+    for (const compiler::ScheduleAxis& axis : axes()) first[axis.name] = axis.values.front();
+    return first;
+  }
+
+  IsLegal is_legal_;
+};
+
+/// Schedules of `tile` x `unroll`; tiles above `largest_legal_tile` are illegal.
 class FakeImpl : public compiler::Impl {
  public:
   explicit FakeImpl(std::string name, std::int64_t largest_legal_tile = 64)
@@ -24,27 +47,14 @@ class FakeImpl : public compiler::Impl {
                                               const compiler::Soc&) const override {
     return {format("NCHW"), format("NHWC")};
   }
-  compiler::ScheduleSpace space(const compiler::Task&, const compiler::FormatChoice&,
-                                const compiler::Soc&) const override {
-    compiler::ScheduleSpace space;
-    space.axes = {{"tile", {1, 2, 4, 8, 16, 32, 64, 128}}, {"unroll", {1, 2, 3, 4, 5, 6, 7, 8}}};
-    space.is_legal = [most = largest_legal_tile_](const compiler::Schedule& s) {
-      return s.at("tile") <= most;
-    };
-    space.heuristic = {{"tile", 1}, {"unroll", 1}};
-    return space;
-  }
-  compiler::Features features(const compiler::Task&, const compiler::FormatChoice&,
-                              const compiler::Schedule&, const compiler::Soc&) const override {
-    return {};
-  }
-  double estimate_ns(const compiler::Task&, const compiler::FormatChoice&,
-                     const compiler::Soc&) const override {
-    return 1000;
-  }
-  compiler::Kernel build(const compiler::Task&, const compiler::FormatChoice&,
-                         const compiler::Schedule&, const compiler::Soc&) const override {
-    return {};
+  std::unique_ptr<compiler::Plan> plan(const compiler::Task& task,
+                                       const compiler::FormatChoice& format,
+                                       const compiler::Soc& soc) const override {
+    std::vector<compiler::ScheduleAxis> axes = {{"tile", {1, 2, 4, 8, 16, 32, 64, 128}},
+                                                {"unroll", {1, 2, 3, 4, 5, 6, 7, 8}}};
+    return std::make_unique<FakePlan>(
+        task, format, soc, std::move(axes),
+        [most = largest_legal_tile_](const compiler::Schedule& s) { return s.at("tile") <= most; });
   }
 
   static compiler::FormatChoice format(const std::string& name) {

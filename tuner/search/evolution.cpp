@@ -24,9 +24,9 @@ constexpr int kTriesPerChild = 6;
 }  // namespace
 
 Arm::Arm(const Candidate& any, const compiler::Task& task, const compiler::Soc& soc)
-    : heuristic(any), space(any.impl->space(task, any.format, soc)) {
-  heuristic.schedule = space.heuristic;
-  all = enumerate(space, kSmallSpace);
+    : heuristic(any), plan(any.impl->plan(task, any.format, soc)) {
+  heuristic.schedule = plan->heuristic();
+  all = enumerate(*plan, kSmallSpace);
 }
 
 Candidate Arm::at(Schedule schedule) const {
@@ -81,7 +81,7 @@ void Evolution::add_founders(const std::vector<Proposal>& measured) {
   std::discrete_distribution<std::size_t> choose(weights.begin(), weights.end());
   for (int i = 0; i < policy_.population; ++i) {
     const std::size_t arm = choose(random_);
-    if (auto schedule = draw(arms_[arm].space, random_)) add(arm, std::move(*schedule));
+    if (auto schedule = draw(*arms_[arm].plan, random_)) add(arm, std::move(*schedule));
   }
   judge_added();
 }
@@ -106,9 +106,9 @@ void Evolution::add_children(const std::vector<const Proposal*>& parents, int co
     const Arm& arm = arms_[mother.arm];
     const bool is_crossing =
         father.arm == mother.arm && std::bernoulli_distribution(kCrossing)(random_);
-    auto child = is_crossing ? cross(arm.space, mother.candidate.schedule,
+    auto child = is_crossing ? cross(*arm.plan, mother.candidate.schedule,
                                      father.candidate.schedule, random_)
-                             : mutate(arm.space, mother.candidate.schedule, random_);
+                             : mutate(*arm.plan, mother.candidate.schedule, random_);
     if (child) add(mother.arm, std::move(*child));
   }
 }

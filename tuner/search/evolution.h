@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <set>
 #include <span>
 #include <string>
@@ -18,7 +19,7 @@ namespace aoe::tuner {
 /// One (Impl, Format) of a task.
 struct Arm {
   compiler::Candidate heuristic;
-  compiler::ScheduleSpace space;
+  std::unique_ptr<compiler::Plan> plan;
   std::vector<compiler::Schedule> all;  ///< of a small space: every point, judged without drawing
   bool is_closed = false;               ///< it failed, and nothing of it ran: not proposed again
 

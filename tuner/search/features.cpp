@@ -61,30 +61,33 @@ FeatureSource::FeatureSource(const Task& task, const compiler::Soc& soc, Weights
 }
 
 void FeatureSource::add_default(const Candidate& candidate) {
-  of_task_.emplace_back(kDefaultEstimateFeature, estimate_ratio(candidate));
+  const Arm& arm = arm_of(candidate);
+  of_task_.emplace_back(kDefaultEstimateFeature, arm.estimate_ratio);
   of_task_.emplace_back("default." + arm_name(candidate), 1);
-  const Features own = candidate.impl->features(task_, candidate.format, candidate.schedule, soc_);
+  const Features own = arm.plan->features(candidate.schedule);
   if (const auto cycles = find_feature(own, "core_cycles"))
     of_task_.emplace_back("default.cycles_ratio", *cycles / roofline_ns_);
 }
 
-double FeatureSource::estimate_ratio(const Candidate& candidate) {
-  const auto [estimate, is_new] = estimates_.try_emplace(arm_name(candidate), 0.0);
+const FeatureSource::Arm& FeatureSource::arm_of(const Candidate& candidate) {
+  const auto [at, is_new] = arms_.try_emplace(arm_name(candidate));
+  Arm& arm = at->second;
   if (is_new) {
-    const double ns = candidate.impl->estimate_ns(task_, candidate.format, soc_);
-    estimate->second = std::log(std::max(ns, 1.0) / roofline_ns_);
+    arm.plan = candidate.impl->plan(task_, candidate.format, soc_);
+    const double ns = arm.plan->estimate_ns(arm.plan->heuristic());
+    arm.estimate_ratio = std::log(std::max(ns, 1.0) / roofline_ns_);
   }
-  return estimate->second;
+  return arm;
 }
 
 Features FeatureSource::of(const Candidate& candidate) {
   Features features = of_task_;
-  features.emplace_back(kEstimateFeature, estimate_ratio(candidate));
+  const Arm& arm = arm_of(candidate);
+  features.emplace_back(kEstimateFeature, arm.estimate_ratio);
   features.emplace_back("format." + candidate.format.name, 1);
   for (const auto& [name, value] : candidate.schedule)
     features.emplace_back("axis." + name, static_cast<double>(value));
-  for (const auto& [name, value] :
-       candidate.impl->features(task_, candidate.format, candidate.schedule, soc_)) {
+  for (const auto& [name, value] : arm.plan->features(candidate.schedule)) {
     features.emplace_back("impl." + name, value);
     // As a ratio it means the same in every task.
     if (name == "core_cycles") features.emplace_back("cycles_ratio", value / roofline_ns_);

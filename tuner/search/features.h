@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,12 +31,17 @@ class FeatureSource {
  private:
   const compiler::Task& task_;
   const compiler::Soc& soc_;
+  struct Arm {
+    std::unique_ptr<compiler::Plan> plan;
+    double estimate_ratio = 0;  ///< ln(estimate of the heuristic / roofline)
+  };
+
   void add_default(const compiler::Candidate& default_candidate);
-  double estimate_ratio(const compiler::Candidate& candidate);
+  const Arm& arm_of(const compiler::Candidate& candidate);
 
   double roofline_ns_;
-  std::map<std::string, double> estimates_;  ///< ln(estimate / roofline) by "impl/format"
-  compiler::Features of_task_;               ///< and of its default candidate
+  std::map<std::string, Arm> arms_;  ///< by "impl/format"
+  compiler::Features of_task_;       ///< and of its default candidate
 };
 
 /// Names of features that are read again: FeatureSource writes them for every candidate.

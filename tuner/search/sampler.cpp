@@ -7,9 +7,9 @@
 #include "base/check.h"
 
 namespace aoe::tuner {
+using compiler::Plan;
 using compiler::Schedule;
 using compiler::ScheduleAxis;
-using compiler::ScheduleSpace;
 namespace {
 
 /// Illegal draws in a row after which a space counts as (nearly) empty.
@@ -36,9 +36,9 @@ std::size_t nearest(const ScheduleAxis& axis, std::int64_t wanted) {
 
 /// Another value of one axis that has several. Axes list their values in order, so neighbours are
 /// alike.
-void change_one_axis(const ScheduleSpace& space, Schedule& schedule, Random& random) {
+void change_one_axis(const Plan& plan, Schedule& schedule, Random& random) {
   std::vector<const ScheduleAxis*> free_axes;
-  for (const ScheduleAxis& axis : space.axes)
+  for (const ScheduleAxis& axis : plan.axes())
     if (axis.values.size() > 1) free_axes.push_back(&axis);
   if (free_axes.empty()) return;
   const ScheduleAxis& axis = *free_axes[below(free_axes.size(), random)];
@@ -56,65 +56,61 @@ void change_one_axis(const ScheduleSpace& space, Schedule& schedule, Random& ran
 
 }  // namespace
 
-double point_count(const ScheduleSpace& space) {
+double point_count(const Plan& plan) {
   double count = 1;
-  for (const ScheduleAxis& axis : space.axes) count *= static_cast<double>(axis.values.size());
+  for (const ScheduleAxis& axis : plan.axes()) count *= static_cast<double>(axis.values.size());
   return std::min(count, 0x1p62);
 }
 
-bool is_legal(const ScheduleSpace& space, const Schedule& schedule) {
-  return !space.is_legal || space.is_legal(schedule);
-}
-
-std::optional<Schedule> draw(const ScheduleSpace& space, Random& random) {
-  if (space.axes.empty()) return std::nullopt;
+std::optional<Schedule> draw(const Plan& plan, Random& random) {
+  if (plan.axes().empty()) return std::nullopt;
   for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
-    Schedule schedule = space.heuristic;
-    for (const ScheduleAxis& axis : space.axes)
+    Schedule schedule = plan.heuristic();
+    for (const ScheduleAxis& axis : plan.axes())
       schedule[axis.name] = axis.values[below(axis.values.size(), random)];
-    if (is_legal(space, schedule)) return schedule;
+    if (plan.is_legal(schedule)) return schedule;
   }
   return std::nullopt;
 }
 
-std::optional<Schedule> mutate(const ScheduleSpace& space, const Schedule& parent, Random& random) {
-  if (space.axes.empty()) return std::nullopt;
+std::optional<Schedule> mutate(const Plan& plan, const Schedule& parent, Random& random) {
+  if (plan.axes().empty()) return std::nullopt;
   for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
     Schedule schedule = parent;
-    change_one_axis(space, schedule, random);
-    if (chance(0.25, random)) change_one_axis(space, schedule, random);
-    if (schedule != parent && is_legal(space, schedule)) return schedule;
+    change_one_axis(plan, schedule, random);
+    if (chance(0.25, random)) change_one_axis(plan, schedule, random);
+    if (schedule != parent && plan.is_legal(schedule)) return schedule;
   }
   return std::nullopt;
 }
 
-std::optional<Schedule> cross(const ScheduleSpace& space, const Schedule& mother,
-                              const Schedule& father, Random& random) {
+std::optional<Schedule> cross(const Plan& plan, const Schedule& mother, const Schedule& father,
+                              Random& random) {
   Schedule child = mother;
-  for (const ScheduleAxis& axis : space.axes)
+  for (const ScheduleAxis& axis : plan.axes())
     if (chance(0.5, random)) child[axis.name] = father.at(axis.name);
-  if (child == mother || child == father || !is_legal(space, child)) return std::nullopt;
+  if (child == mother || child == father || !plan.is_legal(child)) return std::nullopt;
   return child;
 }
 
-std::vector<Schedule> single_steps(const ScheduleSpace& space, const Schedule& schedule) {
+std::vector<Schedule> single_steps(const Plan& plan, const Schedule& schedule) {
   std::vector<Schedule> list;
-  for (const ScheduleAxis& axis : space.axes) {
+  for (const ScheduleAxis& axis : plan.axes()) {
     const std::size_t now = nearest(axis, schedule.at(axis.name));
     for (const std::size_t next : {now - 1, now + 1}) {  // below 0 wraps around: too large
       if (next >= axis.values.size()) continue;
       Schedule step = schedule;
       step[axis.name] = axis.values[next];
-      if (is_legal(space, step)) list.push_back(std::move(step));
+      if (plan.is_legal(step)) list.push_back(std::move(step));
     }
   }
   return list;
 }
 
-std::vector<Schedule> enumerate(const ScheduleSpace& space, std::size_t most) {
-  if (point_count(space) > static_cast<double>(most)) return {};
-  std::vector<Schedule> points = {space.heuristic};
-  for (const ScheduleAxis& axis : space.axes) {
+std::vector<Schedule> enumerate(const Plan& plan, std::size_t most) {
+  if (point_count(plan) > static_cast<double>(most)) return {};
+  std::vector<Schedule> points = {plan.heuristic()};
+  for (const ScheduleAxis& axis : plan.axes()) {
     std::vector<Schedule> longer;
     for (Schedule point : points) {
       for (const std::int64_t value : axis.values) {
@@ -124,17 +120,17 @@ std::vector<Schedule> enumerate(const ScheduleSpace& space, std::size_t most) {
     }
     points = std::move(longer);
   }
-  std::erase_if(points, [&](const Schedule& point) { return !is_legal(space, point); });
+  std::erase_if(points, [&](const Schedule& point) { return !plan.is_legal(point); });
   return points;
 }
 
-std::optional<Schedule> adapt(const ScheduleSpace& space, const Schedule& foreign) {
-  Schedule schedule = space.heuristic;
-  for (const ScheduleAxis& axis : space.axes) {
+std::optional<Schedule> adapt(const Plan& plan, const Schedule& foreign) {
+  Schedule schedule = plan.heuristic();
+  for (const ScheduleAxis& axis : plan.axes()) {
     const auto wanted = foreign.find(axis.name);
     if (wanted != foreign.end()) schedule[axis.name] = axis.values[nearest(axis, wanted->second)];
   }
-  if (!is_legal(space, schedule)) return std::nullopt;
+  if (!plan.is_legal(schedule)) return std::nullopt;
   return schedule;
 }
 

@@ -1,4 +1,4 @@
-// Draws Schedules from a space: at random, near a good one, or the legal one nearest to a foreign
+// Draws Schedules of a Plan: at random, near a good one, or the legal one nearest to a foreign
 // one.
 #pragma once
 
@@ -13,36 +13,34 @@ namespace aoe::tuner {
 using Random = std::mt19937_64;
 
 /// Number of points of the product of the axes, illegal ones included; stops counting at 2^62.
-double point_count(const compiler::ScheduleSpace& space);
+double point_count(const compiler::Plan& plan);
 
-bool is_legal(const compiler::ScheduleSpace& space, const compiler::Schedule& schedule);
-
-/// A uniformly drawn legal Schedule; nullopt when many draws in a row were illegal, or the space
-/// has no axes.
-std::optional<compiler::Schedule> draw(const compiler::ScheduleSpace& space, Random& random);
+/// A uniformly drawn legal Schedule; nullopt when many draws in a row were illegal, or there are no
+/// axes.
+std::optional<compiler::Schedule> draw(const compiler::Plan& plan, Random& random);
 
 /// `parent` with one axis changed, mostly to a neighbouring value, sometimes with two. nullopt as
 /// in draw().
-std::optional<compiler::Schedule> mutate(const compiler::ScheduleSpace& space,
+std::optional<compiler::Schedule> mutate(const compiler::Plan& plan,
                                          const compiler::Schedule& parent, Random& random);
 
 /// Every axis from one of the two, both alike. nullopt when that is illegal or one of them.
-std::optional<compiler::Schedule> cross(const compiler::ScheduleSpace& space,
+std::optional<compiler::Schedule> cross(const compiler::Plan& plan,
                                         const compiler::Schedule& mother,
                                         const compiler::Schedule& father, Random& random);
 
 /// The legal Schedules that differ from `schedule` in one axis, by one value up or down; in the order of the axes.
-std::vector<compiler::Schedule> single_steps(const compiler::ScheduleSpace& space,
+std::vector<compiler::Schedule> single_steps(const compiler::Plan& plan,
                                              const compiler::Schedule& schedule);
 
 /// All legal Schedules, in the order of the axes, when the axes have at most `most` points; else
 /// none.
-std::vector<compiler::Schedule> enumerate(const compiler::ScheduleSpace& space, std::size_t most);
+std::vector<compiler::Schedule> enumerate(const compiler::Plan& plan, std::size_t most);
 
-/// Each axis of `foreign` moved to the nearest value (by ratio) this space has; the heuristic's
+/// Each axis of `foreign` moved to the nearest value (by ratio) this plan has; the heuristic's
 /// value where `foreign` lacks the axis. nullopt when the result is not legal. How a winner of
 /// another shape starts the search of this one.
-std::optional<compiler::Schedule> adapt(const compiler::ScheduleSpace& space,
+std::optional<compiler::Schedule> adapt(const compiler::Plan& plan,
                                         const compiler::Schedule& foreign);
 
 }  // namespace aoe::tuner

@@ -26,9 +26,9 @@ std::vector<Candidate> near_the_heuristics(const TuningTask& task, const compile
   std::size_t most = 0;
   for (const Candidate& start : task.heuristics) {
     if (start.impl != task.default_candidate.impl) continue;
-    const auto space = start.impl->space(task.task, start.format, soc);
+    const auto plan = start.impl->plan(task.task, start.format, soc);
     std::vector<Candidate>& steps = steps_by_format.emplace_back();
-    for (compiler::Schedule& step : single_steps(space, start.schedule))
+    for (compiler::Schedule& step : single_steps(*plan, start.schedule))
       steps.push_back({start.impl, start.format, std::move(step)});
     most = std::max(most, steps.size());
   }

@@ -188,14 +188,14 @@ class Finder {
       return std::nullopt;
     compiler::Candidate& by_default = task.default_candidate;  // as without the bank
     by_default.schedule =
-        by_default.impl->space(task.task, by_default.format, context_.options.soc).heuristic;
+        by_default.impl->plan(task.task, by_default.format, context_.options.soc)->heuristic();
     return std::move(task);
   }
 
   /// A view shares the memory of what it looks at and takes no time.
   bool runs_a_kernel(const TuningTask& task) const {
     const compiler::Candidate& any = task.default_candidate;
-    return any.impl->build(task.task, any.format, any.schedule, context_.options.soc).kind !=
+    return any.impl->plan(task.task, any.format, context_.options.soc)->build(any.schedule).kind !=
            compiler::KernelKind::kNone;
   }
 

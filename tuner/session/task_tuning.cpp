@@ -268,7 +268,7 @@ class TaskTuning {
     const Candidate& c = winner.candidate;
     auto list = attribute_gain(result_, before.candidate, c, before.timing.median_ns(),
                                winner.timing.median_ns(),
-                               c.impl->space(task_.task, c.format, context_.soc).heuristic);
+                               c.impl->plan(task_.task, c.format, context_.soc)->heuristic());
     for (ModeGain& gain : list) gain.is_update = banked_.has_value();
     return list;
   }

@@ -71,7 +71,7 @@ std::vector<Candidate> seeds_from_neighbours(const TuningTask& task,
       if (own.impl->name() != won.impl || own.impl->version() != won.impl_version ||
           own.format.name != won.format)
         continue;
-      const auto schedule = adapt(own.impl->space(task.task, own.format, soc), won.schedule);
+      const auto schedule = adapt(*own.impl->plan(task.task, own.format, soc), won.schedule);
       if (schedule) seeds.push_back({own.impl, own.format, *schedule});
     }
   }

@@ -19,12 +19,13 @@ constexpr double kMostRaceRatio = 30;
 
 std::vector<Candidate> without_hopeless(std::vector<Candidate> candidates,
                                         const compiler::Task& task, const compiler::Soc& soc) {
+  const auto estimate_ns = [&](const Candidate& heuristic) {
+    return heuristic.impl->plan(task, heuristic.format, soc)->estimate_ns(heuristic.schedule);
+  };
   double best_ns = std::numeric_limits<double>::infinity();
-  for (const Candidate& c : candidates)
-    best_ns = std::min(best_ns, c.impl->estimate_ns(task, c.format, soc));
-  std::erase_if(candidates, [&](const Candidate& c) {
-    return c.impl->estimate_ns(task, c.format, soc) > kMostRaceRatio * best_ns;
-  });
+  for (const Candidate& c : candidates) best_ns = std::min(best_ns, estimate_ns(c));
+  std::erase_if(candidates,
+                [&](const Candidate& c) { return estimate_ns(c) > kMostRaceRatio * best_ns; });
   return candidates;
 }
 
@@ -39,7 +40,7 @@ std::optional<Candidate> candidate_of(const NodeReport& report, const std::vecto
 bool has_choice(const TuningTask& t, const compiler::Soc& soc) {
   if (t.heuristics.size() > 1) return true;
   return std::ranges::any_of(t.heuristics, [&](const Candidate& c) {
-    return point_count(c.impl->space(t.task, c.format, soc)) > 1;
+    return point_count(*c.impl->plan(t.task, c.format, soc)) > 1;
   });
 }
 

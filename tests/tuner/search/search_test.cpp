@@ -41,7 +41,7 @@ class Search : public ::testing::Test {
       const compiler::Task other = tests::fake_task(channels);
       const Candidate by_default = impl_.at(1, 1);
       FeatureSource source(other, soc_, WeightsIn::kMemory, by_default);
-      for (const Schedule& s : enumerate(impl_.space(other, {}, soc_), 1000)) {
+      for (const Schedule& s : enumerate(*impl_.plan(other, {}, soc_), 1000)) {
         const Candidate c{&impl_, FakeImpl::format("NCHW"), s};
         lessons.push_back({"fake", 1, source.of(c), std::log(bowl(c) / bowl(by_default))});
       }
@@ -88,15 +88,15 @@ TEST_F(Search, SameSeedSameTrials) {
 class WideImpl final : public FakeImpl {
  public:
   WideImpl() : FakeImpl("wide") {}
-  compiler::ScheduleSpace space(const compiler::Task&, const compiler::FormatChoice&,
-                                const compiler::Soc&) const override {
-    compiler::ScheduleSpace space;
-    for (const char* axis : {"a", "b", "c", "d", "e", "f"}) {
-      space.axes.push_back({axis, {0, 1, 2, 3, 4, 5, 6, 7}});
-      space.heuristic[axis] = 0;
-    }
-    space.is_legal = [](const Schedule& s) { return s.at("a") + s.at("b") < 12; };
-    return space;
+  std::unique_ptr<compiler::Plan> plan(const compiler::Task& task,
+                                       const compiler::FormatChoice& format,
+                                       const compiler::Soc& soc) const override {
+    std::vector<compiler::ScheduleAxis> axes;
+    for (const char* name : {"a", "b", "c", "d", "e", "f"})
+      axes.push_back({name, {0, 1, 2, 3, 4, 5, 6, 7}});
+    return std::make_unique<tests::FakePlan>(
+        task, format, soc, std::move(axes),
+        [](const Schedule& s) { return s.at("a") + s.at("b") < 12; });
   }
 };
 
@@ -109,7 +109,7 @@ double rugged(const Candidate& c) {
 
 TEST_F(Search, FindsAGoodScheduleInFewerTrialsThanRandomDraws) {
   const WideImpl wide;
-  const Candidate start{&wide, FakeImpl::format("NCHW"), wide.space(task_, {}, soc_).heuristic};
+  const Candidate start{&wide, FakeImpl::format("NCHW"), wide.plan(task_, {}, soc_)->heuristic()};
   policy_.patience = 10000;
   policy_.min_expected_gain = 0;
   constexpr int kMost = 400;
@@ -123,7 +123,7 @@ TEST_F(Search, FindsAGoodScheduleInFewerTrialsThanRandomDraws) {
     for (std::size_t i = 0; i < result.trials.size(); ++i, ++searched)
       if (is_good(result.trials[i].candidate)) break;
     for (int i = 0; i < kMost; ++i, ++drawn)
-      if (is_good({&wide, start.format, *draw(wide.space(task_, {}, soc_), random)})) break;
+      if (is_good({&wide, start.format, *draw(*wide.plan(task_, {}, soc_), random)})) break;
   }
   RecordProperty("searched", searched);
   RecordProperty("drawn", drawn);

@@ -5,7 +5,6 @@
 #include "compiler/block_cycles.h"
 #include "compiler/conv/direct_nest.h"
 #include "compiler/integer_math.h"
-#include "compiler/schedule_value.h"
 
 namespace aoe::compiler {
 namespace {
@@ -17,25 +16,8 @@ std::int64_t tap_count(const std::vector<TapRange>& taps) {
 
 }  // namespace
 
-DirectTiling DirectTiling::from(const Schedule& s) {
-  return {.oc_vectors = schedule_value(s, "oc_vectors", 1),
-          .oh_block = schedule_value(s, "oh_block", 1),
-          .ow_block = schedule_value(s, "ow_block", 1),
-          .ic_unroll = schedule_value(s, "ic_unroll", 1),
-          .ic_block = schedule_value(s, "ic_block", 0),
-          .row_tile = schedule_value(s, "row_tile", 1),
-          .pixels_outer = schedule_value(s, "pixels_outer", 0),
-          .prefetch = schedule_value(s, "prefetch", 0)};
-}
-
-Schedule DirectTiling::schedule() const {
-  return {{"oc_vectors", oc_vectors},     {"oh_block", oh_block}, {"ow_block", ow_block},
-          {"ic_unroll", ic_unroll},       {"ic_block", ic_block}, {"row_tile", row_tile},
-          {"pixels_outer", pixels_outer}, {"prefetch", prefetch}};
-}
-
-DirectPlan::DirectPlan(const ConvShape& shape, Format in, Format out, int lanes,
-                       const DirectTiling& tiling, bool may_flatten)
+DirectCut::DirectCut(const ConvShape& shape, Format in, Format out, int lanes,
+                     const DirectTiling& tiling, bool may_flatten)
     : shape_(shape),
       in_(in),
       out_(out),
@@ -46,7 +28,7 @@ DirectPlan::DirectPlan(const ConvShape& shape, Format in, Format out, int lanes,
   if (group_lanes_.is_permuted()) tiling_.ic_unroll = shape.group_in_channels();
 }
 
-WindowAxis DirectPlan::row_axis() const {
+WindowAxis DirectCut::row_axis() const {
   if (is_flat_) {
     const std::int64_t rows = ceil_div(shape_.out_pixels(), tiling_.ow_block);
     return {.in = rows, .out = rows};
@@ -54,12 +36,12 @@ WindowAxis DirectPlan::row_axis() const {
   return shape_.row_axis();
 }
 
-WindowAxis DirectPlan::column_axis() const {
+WindowAxis DirectCut::column_axis() const {
   if (is_flat_) return {.in = tiling_.ow_block, .out = tiling_.ow_block};
   return shape_.column_axis();
 }
 
-std::vector<RowGroup> DirectPlan::row_groups() const {
+std::vector<RowGroup> DirectCut::row_groups() const {
   const WindowAxis rows = row_axis();
   if (is_flat_) {
     const std::int64_t full = shape_.out_pixels() / tiling_.ow_block;
@@ -91,46 +73,46 @@ std::vector<RowGroup> DirectPlan::row_groups() const {
   return groups;
 }
 
-std::int64_t DirectPlan::row_blocks() const {
+std::int64_t DirectCut::row_blocks() const {
   return ceil_div(row_axis().out, tiling_.oh_block);
 }
-std::int64_t DirectPlan::row_tiles() const {
+std::int64_t DirectCut::row_tiles() const {
   return ceil_div(row_blocks(), tiling_.row_tile);
 }
-std::int64_t DirectPlan::out_vectors() const {
+std::int64_t DirectCut::out_vectors() const {
   return ceil_div(shape_.out_channels, lanes_);
 }
-std::int64_t DirectPlan::oc_blocks() const {
+std::int64_t DirectCut::oc_blocks() const {
   return ceil_div(out_vectors(), tiling_.oc_vectors);
 }
 
-std::int64_t DirectPlan::chunks() const {
+std::int64_t DirectCut::chunks() const {
   return shape_.group_in_channels() / tiling_.ic_unroll;
 }
 
-std::int64_t DirectPlan::chunks_per_tile() const {
+std::int64_t DirectCut::chunks_per_tile() const {
   if (tiling_.ic_block == 0) return chunks();
   return std::max<std::int64_t>(1, tiling_.ic_block / tiling_.ic_unroll);
 }
 
-std::int64_t DirectPlan::ic_tiles() const {
+std::int64_t DirectCut::ic_tiles() const {
   return ceil_div(chunks(), chunks_per_tile());
 }
 
-std::int64_t DirectPlan::weight_elements() const {
+std::int64_t DirectCut::weight_elements() const {
   return oc_blocks() * chunks() * shape_.kernel_height * shape_.kernel_width * tiling_.ic_unroll *
          block_lanes();
 }
 
-std::int64_t DirectPlan::prefetch_elements() const {
+std::int64_t DirectCut::prefetch_elements() const {
   return tiling_.prefetch == 1 ? weight_elements() / oc_blocks() : tiling_.prefetch * lanes_;
 }
 
-std::int64_t DirectPlan::parallel_extent() const {
+std::int64_t DirectCut::parallel_extent() const {
   return shape_.batch * oc_blocks() * row_tiles();
 }
 
-std::int64_t DirectPlan::registers() const {
+std::int64_t DirectCut::registers() const {
   const std::int64_t pixels = tiling_.oh_block * tiling_.ow_block, vectors = tiling_.oc_vectors;
   const std::int64_t sums = pixels * vectors;
   // Permuted: all weights of a tap, and inputs as they are loaded, in the current unit and in the current step.
@@ -140,7 +122,7 @@ std::int64_t DirectPlan::registers() const {
   return sums + vectors + (group_lanes_.has_mixed_blocks() ? 6 : vectors > 1 ? 1 : 0);
 }
 
-double DirectPlan::shuffle_cycles(const BlockLanes& block) const {
+double DirectCut::shuffle_cycles(const BlockLanes& block) const {
   if (!group_lanes_.is_permuted()) return 0;  // selecting takes no port that anything waits for
   // Measured on a Zen 5 core beside as many multiply-adds: within 128 bits, of one vector, and of two.
   constexpr double kInUnit = 0.45, kOfOne = 0.6, kOfTwo = 1;
@@ -155,14 +137,14 @@ double DirectPlan::shuffle_cycles(const BlockLanes& block) const {
   return cycles;
 }
 
-std::int64_t DirectPlan::input_loads(const BlockLanes& block) const {
+std::int64_t DirectCut::input_loads(const BlockLanes& block) const {
   if (!group_lanes_.is_permuted()) return block.groups() * tiling_.ic_unroll;
   std::int64_t loads = 0;
   for (const VectorLanes& vector : block.vectors) loads += group_lanes_.sources(vector);
   return loads;
 }
 
-DirectWork DirectPlan::work() const {
+DirectWork DirectCut::work() const {
   DirectWork work;
   const auto unroll = static_cast<double>(tiling_.ic_unroll);
   const double vectors = static_cast<double>(tiling_.oc_vectors);
@@ -193,7 +175,7 @@ DirectWork DirectPlan::work() const {
   return work;
 }
 
-std::int64_t DirectPlan::body_fmas() const {
+std::int64_t DirectCut::body_fmas() const {
   std::int64_t fmas = 0;
   for (const RowGroup& group : row_groups()) {
     const std::int64_t rows =
@@ -211,12 +193,12 @@ std::int64_t DirectPlan::body_fmas() const {
   return fmas * vectors * tiling_.ic_unroll * std::min<std::int64_t>(ic_tiles(), 3);
 }
 
-std::vector<std::int64_t> legal_oc_vectors(const DirectPlan& plan) {
+std::vector<std::int64_t> legal_oc_vectors(const DirectCut& cut) {
   // Five where lanes go over the borders of groups: 4 groups of 17 channels are as many vectors of 16 lanes.
-  const bool has_five = plan.group_lanes().has_mixed_blocks();
+  const bool has_five = cut.group_lanes().has_mixed_blocks();
   std::vector<std::int64_t> vectors;
   for (const std::int64_t v : {1, 2, 3, 4, 5, 6, 8}) {
-    if (v <= plan.out_vectors() && (v != 5 || has_five)) vectors.push_back(v);
+    if (v <= cut.out_vectors() && (v != 5 || has_five)) vectors.push_back(v);
   }
   return vectors;
 }

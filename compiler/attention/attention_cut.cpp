@@ -5,7 +5,6 @@
 #include "compiler/block_cycles.h"
 #include "compiler/gemm/gemm_nest.h"
 #include "compiler/integer_math.h"
-#include "compiler/schedule_value.h"
 
 namespace aoe::compiler {
 namespace {
@@ -13,22 +12,6 @@ namespace {
 constexpr double kWeightCycles = 12;  ///< of a vector's exp(), load and store
 
 }  // namespace
-
-AttentionTiling AttentionTiling::from(const Schedule& s) {
-  return {.q_vectors = schedule_value(s, "q_vectors"),
-          .key_group = schedule_value(s, "key_group"),
-          .key_block = schedule_value(s, "key_block", 0),
-          .row_group = schedule_value(s, "row_group"),
-          .v_vectors = schedule_value(s, "v_vectors"),
-          .depth_unroll = schedule_value(s, "depth_unroll"),
-          .key_unroll = schedule_value(s, "key_unroll")};
-}
-
-Schedule AttentionTiling::schedule() const {
-  return {{"q_vectors", q_vectors},  {"key_group", key_group}, {"key_block", key_block},
-          {"row_group", row_group},  {"v_vectors", v_vectors}, {"depth_unroll", depth_unroll},
-          {"key_unroll", key_unroll}};
-}
 
 bool has_mask(const Task& task) {
   return task.inputs.size() > 3 && task.inputs[3].is_present();
@@ -45,30 +28,30 @@ Result<reference::AttentionShape> attention_shape_of(const Task& task) {
   return reference::attention_shape(task.op.attrs, has_mask(task));
 }
 
-AttentionPlan::AttentionPlan(const reference::AttentionShape& shape, int lanes,
-                             const AttentionTiling& tiling)
+AttentionCut::AttentionCut(const reference::AttentionShape& shape, int lanes,
+                           const AttentionTiling& tiling)
     : shape_(shape), lanes_(lanes), tiling_(tiling) {
 }
 
-std::int64_t AttentionPlan::keys_per_block() const {
+std::int64_t AttentionCut::keys_per_block() const {
   if (tiling_.key_block == 0 || tiling_.key_block >= shape_.keys) return shape_.keys;
   return ceil_div(tiling_.key_block, tiling_.key_group) * tiling_.key_group;
 }
 
-std::int64_t AttentionPlan::blocks() const {
+std::int64_t AttentionCut::blocks() const {
   return ceil_div(shape_.keys, keys_per_block());
 }
 
-std::int64_t AttentionPlan::value_vectors() const {
+std::int64_t AttentionCut::value_vectors() const {
   return ceil_div(shape_.value_depth, lanes_);
 }
 
-std::int64_t AttentionPlan::scratch_bytes() const {
+std::int64_t AttentionCut::scratch_bytes() const {
   const std::int64_t floats = (keys_per_block() + shape_.depth) * tile_rows();
   return floats * std::int64_t{sizeof(float)};
 }
 
-std::int64_t AttentionPlan::registers() const {
+std::int64_t AttentionCut::registers() const {
   const AttentionTiling& t = tiling_;
   // Sums, one vector of the streamed factor each, and one broadcast element, which a single vector takes from memory.
   const auto block = [](std::int64_t rows, std::int64_t vectors) {
@@ -77,7 +60,7 @@ std::int64_t AttentionPlan::registers() const {
   return std::max(block(t.key_group, t.q_vectors), block(t.row_group, t.v_vectors));
 }
 
-std::int64_t AttentionPlan::body_fmas() const {
+std::int64_t AttentionCut::body_fmas() const {
   const AttentionTiling& t = tiling_;
   const std::int64_t tail_keys = shape_.keys % t.key_group;
   const auto of_tile = [&](std::int64_t rows) {
@@ -93,7 +76,7 @@ std::int64_t AttentionPlan::body_fmas() const {
   return of_tile(full_tiles() > 0 ? tile_rows() : 0) + of_tile(rest_rows());
 }
 
-double AttentionPlan::core_cycles() const {
+double AttentionCut::core_cycles() const {
   const AttentionTiling& t = tiling_;
   const auto keys = static_cast<double>(shape_.keys), depth = static_cast<double>(shape_.depth);
   const auto of_tile = [&](std::int64_t rows) {

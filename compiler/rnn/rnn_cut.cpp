@@ -1,27 +1,13 @@
 // The arithmetic of a recurrence's tiling.
-#include "compiler/rnn/rnn_plan.h"
+#include "compiler/rnn/rnn_cut.h"
 
 #include <algorithm>
 
 #include "compiler/block_cycles.h"
 #include "compiler/gemm/gemm_nest.h"
 #include "compiler/integer_math.h"
-#include "compiler/schedule_value.h"
 
 namespace aoe::compiler {
-RnnTiling RnnTiling::from(const Schedule& s) {
-  return {.panel_vectors = schedule_value(s, "panel_vectors"),
-          .row_block = schedule_value(s, "row_block"),
-          .batch_tiles = schedule_value(s, "batch_tiles"),
-          .k_unroll = schedule_value(s, "k_unroll"),
-          .prefetch = schedule_value(s, "prefetch", 0),
-          .zigzag = schedule_value(s, "zigzag", 0)};
-}
-
-Schedule RnnTiling::schedule() const {
-  return {{"panel_vectors", panel_vectors}, {"row_block", row_block}, {"batch_tiles", batch_tiles},
-          {"k_unroll", k_unroll},           {"prefetch", prefetch},   {"zigzag", zigzag}};
-}
 
 std::vector<std::vector<std::int64_t>> rnn_phase_gates(RnnKind kind) {
   switch (kind) {
@@ -37,7 +23,7 @@ std::vector<std::vector<std::int64_t>> rnn_phase_gates(RnnKind kind) {
   return {};
 }
 
-RnnPlan::RnnPlan(const RnnShape& shape, int lanes, const RnnTiling& tiling)
+RnnCut::RnnCut(const RnnShape& shape, int lanes, const RnnTiling& tiling)
     : shape_(shape), lanes_(lanes), tiling_(tiling) {
   std::int64_t offset = 0;
   for (std::vector<std::int64_t>& gates : rnn_phase_gates(shape.kind)) {
@@ -49,26 +35,26 @@ RnnPlan::RnnPlan(const RnnShape& shape, int lanes, const RnnTiling& tiling)
   }
 }
 
-std::int64_t RnnPlan::padded_hidden() const {
+std::int64_t RnnCut::padded_hidden() const {
   return ceil_div(shape_.hidden, lanes_) * lanes_;
 }
-std::int64_t RnnPlan::panel_elements() const {
+std::int64_t RnnCut::panel_elements() const {
   return shape_.gate_count() * padded_hidden() * shape_.hidden;
 }
-std::int64_t RnnPlan::row_blocks() const {
+std::int64_t RnnCut::row_blocks() const {
   return ceil_div(shape_.batch, tiling_.row_block);
 }
-std::int64_t RnnPlan::blocks_per_tile() const {
+std::int64_t RnnCut::blocks_per_tile() const {
   return ceil_div(row_blocks(), tiling_.batch_tiles);
 }
-std::int64_t RnnPlan::block_rows() const {
+std::int64_t RnnCut::block_rows() const {
   return ceil_div(shape_.batch, row_blocks());
 }
-std::int64_t RnnPlan::batch_tiles() const {
+std::int64_t RnnCut::batch_tiles() const {
   return ceil_div(row_blocks(), blocks_per_tile());
 }
 
-std::int64_t RnnPlan::registers() const {
+std::int64_t RnnCut::registers() const {
   // Sums, the smaller side of the block, and one element of the other side.
   std::int64_t most = 0;
   for (const RnnPhase& phase : phases_) {
@@ -78,7 +64,7 @@ std::int64_t RnnPlan::registers() const {
   return most;
 }
 
-std::int64_t RnnPlan::body_fmas() const {
+std::int64_t RnnCut::body_fmas() const {
   std::int64_t fmas = 0;
   for (const RnnPhase& phase : phases_)
     for (const BlockRun& rows : even_runs(shape_.batch, tiling_.row_block))
@@ -87,7 +73,7 @@ std::int64_t RnnPlan::body_fmas() const {
   return fmas;
 }
 
-double RnnPlan::step_cycles() const {
+double RnnCut::step_cycles() const {
   // Measured on a Zen 5 core. A single row only waits for R, which comes from L2 in one run. The activations of a vector of
   // units hide half behind the next panel's products, but nothing hides those of a phase's last one.
   constexpr double kFmaLatency = 4, kCyclesPerStreamedVector = 1.3;

@@ -3,7 +3,6 @@
 
 #include "compiler/conv/depthwise_nest.h"
 #include "compiler/integer_math.h"
-#include "compiler/schedule_value.h"
 
 namespace aoe::compiler {
 namespace {
@@ -15,61 +14,45 @@ std::int64_t reach(const WindowAxis& axis, std::int64_t block) {
 
 }  // namespace
 
-DepthwiseTiling DepthwiseTiling::from(const Schedule& s) {
-  return {.oh_block = schedule_value(s, "oh_block"),
-          .ow_block = schedule_value(s, "ow_block"),
-          .row_tile = schedule_value(s, "row_tile"),
-          .vector_tile = schedule_value(s, "vector_tile"),
-          .unroll_rows = schedule_value(s, "unroll_rows")};
-}
-
-Schedule DepthwiseTiling::schedule() const {
-  return {{"oh_block", oh_block},
-          {"ow_block", ow_block},
-          {"row_tile", row_tile},
-          {"vector_tile", vector_tile},
-          {"unroll_rows", unroll_rows}};
-}
-
-DepthwisePlan::DepthwisePlan(const ConvShape& shape, Format format, int lanes,
-                             const DepthwiseTiling& tiling)
+DepthwiseCut::DepthwiseCut(const ConvShape& shape, Format format, int lanes,
+                           const DepthwiseTiling& tiling)
     : shape_(shape), format_(format), lanes_(lanes), tiling_(tiling) {
 }
 
-std::vector<AxisSegment> DepthwisePlan::row_segments() const {
+std::vector<AxisSegment> DepthwiseCut::row_segments() const {
   if (tiling_.unroll_rows != 0) return segments(shape_.row_axis(), tiling_.oh_block);
   // The taps' range is computed while running: all rows share code.
   return {{.first = 0, .size = 1, .count = shape_.out_height, .taps = {{0, shape_.kernel_height}}}};
 }
 
-std::vector<AxisSegment> DepthwisePlan::column_segments() const {
+std::vector<AxisSegment> DepthwiseCut::column_segments() const {
   return segments(shape_.column_axis(), tiling_.ow_block);
 }
 
-std::int64_t DepthwisePlan::vectors() const {
+std::int64_t DepthwiseCut::vectors() const {
   return ceil_div(shape_.out_channels, lanes_);
 }
-std::int64_t DepthwisePlan::row_blocks() const {
+std::int64_t DepthwiseCut::row_blocks() const {
   return ceil_div(shape_.out_height, tiling_.oh_block);
 }
-std::int64_t DepthwisePlan::row_tiles() const {
+std::int64_t DepthwiseCut::row_tiles() const {
   return ceil_div(row_blocks(), tiling_.row_tile);
 }
-std::int64_t DepthwisePlan::vector_tiles() const {
+std::int64_t DepthwiseCut::vector_tiles() const {
   return ceil_div(vectors(), tiling_.vector_tile);
 }
-std::int64_t DepthwisePlan::parallel_extent() const {
+std::int64_t DepthwiseCut::parallel_extent() const {
   return shape_.batch * row_tiles() * vector_tiles();
 }
 
-std::int64_t DepthwisePlan::registers() const {
+std::int64_t DepthwiseCut::registers() const {
   const std::int64_t weights =
       shape_.kernel_width * (tiling_.unroll_rows != 0 ? shape_.kernel_height : 1);
   // A large window's weights come from memory, through the operand of the multiply-add.
   return tiling_.oh_block * tiling_.ow_block + std::min<std::int64_t>(weights, 9) + 1;
 }
 
-std::int64_t DepthwisePlan::body_fmas() const {
+std::int64_t DepthwiseCut::body_fmas() const {
   const std::int64_t taps =
       shape_.kernel_width * (tiling_.unroll_rows != 0 ? shape_.kernel_height : 1);
   std::int64_t fmas = 0;
@@ -79,7 +62,7 @@ std::int64_t DepthwisePlan::body_fmas() const {
   return fmas;
 }
 
-double DepthwisePlan::core_cycles() const {
+double DepthwiseCut::core_cycles() const {
   const auto taps = static_cast<double>(shape_.kernel_height * shape_.kernel_width);
   double cycles = 0;
   for (const AxisSegment& rows : row_segments()) {

@@ -1,5 +1,5 @@
-// The arithmetic of QuantPlan.
-#include "compiler/quant/quant_plan.h"
+// The arithmetic of QuantCut.
+#include "compiler/quant/quant_cut.h"
 
 #include <algorithm>
 #include <vector>
@@ -10,7 +10,6 @@
 #include "compiler/gemm/matmul_shape.h"
 #include "compiler/integer_math.h"
 #include "compiler/quant/quant_weights.h"
-#include "compiler/schedule_value.h"
 
 namespace aoe::compiler {
 namespace {
@@ -86,21 +85,7 @@ Result<void> supports_quant_anchor(const Task& task) {
   return {};
 }
 
-QuantTiling QuantTiling::from(const Schedule& s) {
-  return {.oc_vectors = schedule_value(s, "oc_vectors", 1),
-          .oh_block = schedule_value(s, "oh_block", 1),
-          .ow_block = schedule_value(s, "ow_block", 1),
-          .k_unroll = schedule_value(s, "k_unroll", 1),
-          .tile = schedule_value(s, "tile", 1),
-          .pixels_outer = schedule_value(s, "pixels_outer", 0)};
-}
-
-Schedule QuantTiling::schedule() const {
-  return {{"oc_vectors", oc_vectors}, {"oh_block", oh_block}, {"ow_block", ow_block},
-          {"k_unroll", k_unroll},     {"tile", tile},         {"pixels_outer", pixels_outer}};
-}
-
-QuantPlan::QuantPlan(const Task& task, Format in, int lanes, const QuantTiling& tiling)
+QuantCut::QuantCut(const Task& task, Format in, int lanes, const QuantTiling& tiling)
     : shape_(shape_of(task)),
       in_(task.op.type == "QuantMatMul" ? Format::kNHWC : in),  // rows are pixels
       lanes_(lanes),
@@ -113,68 +98,68 @@ QuantPlan::QuantPlan(const Task& task, Format in, int lanes, const QuantTiling& 
   is_flat_ = shape_.is_pointwise() && (task.op.type == "QuantMatMul" || is_flattenable(task));
 }
 
-QuantPlan QuantPlan::with(const QuantTiling& tiling) const {
-  QuantPlan plan = *this;
-  plan.tiling_ = tiling;
-  return plan;
+QuantCut QuantCut::with(const QuantTiling& tiling) const {
+  QuantCut cut = *this;
+  cut.tiling_ = tiling;
+  return cut;
 }
 
-std::int64_t QuantPlan::read_height() const {
+std::int64_t QuantCut::read_height() const {
   if (!is_copied_) return shape_.in_height;
   return (shape_.out_height - 1) * shape_.stride_height +
          (shape_.kernel_height - 1) * shape_.dilation_height + 1;
 }
 
-std::int64_t QuantPlan::read_width() const {
+std::int64_t QuantCut::read_width() const {
   if (!is_copied_) return shape_.in_width;
   return (shape_.out_width - 1) * shape_.stride_width +
          (shape_.kernel_width - 1) * shape_.dilation_width + 1;
 }
 
-std::int64_t QuantPlan::workspace_quads() const {
+std::int64_t QuantCut::workspace_quads() const {
   return is_copied_ ? shape_.batch * read_height() * read_width() * quads() : 0;
 }
 
-std::int64_t QuantPlan::first_channel(std::int64_t oc) const {
+std::int64_t QuantCut::first_channel(std::int64_t oc) const {
   return oc / (shape_.out_channels / groups_) * (shape_.in_channels / groups_);
 }
 
-std::int64_t QuantPlan::run_quads() const {
+std::int64_t QuantCut::run_quads() const {
   return group_quads() * shape_.kernel_width / run_columns();
 }
 
-std::int64_t QuantPlan::run_columns() const {
+std::int64_t QuantCut::run_columns() const {
   return shape_.dilation_width == 1 && groups_ == 1 ? 1 : shape_.kernel_width;
 }
 
-std::int64_t QuantPlan::steps() const {
+std::int64_t QuantCut::steps() const {
   return weight_sets_ * shape_.kernel_height * shape_.kernel_width * group_quads();
 }
 
-std::int64_t QuantPlan::out_vectors() const {
+std::int64_t QuantCut::out_vectors() const {
   return ceil_div(shape_.out_channels, lanes_);
 }
 
-std::int64_t QuantPlan::oc_blocks() const {
+std::int64_t QuantCut::oc_blocks() const {
   return ceil_div(out_vectors(), tiling_.oc_vectors);
 }
 
-std::int64_t QuantPlan::tiles() const {
+std::int64_t QuantCut::tiles() const {
   const std::int64_t blocks = is_flat() ? ceil_div(pixel_columns(), tiling_.ow_block)
                                         : ceil_div(pixel_rows(), tiling_.oh_block);
   return ceil_div(blocks, tiling_.tile);
 }
 
-std::int64_t QuantPlan::parallel_extent() const {
+std::int64_t QuantCut::parallel_extent() const {
   return shape_.batch * oc_blocks() * tiles();
 }
 
-std::int64_t QuantPlan::registers() const {
+std::int64_t QuantCut::registers() const {
   const std::int64_t pixels = tiling_.oh_block * tiling_.ow_block;
   return pixels * tiling_.oc_vectors + tiling_.oc_vectors + 1;
 }
 
-std::int64_t QuantPlan::body_dots() const {
+std::int64_t QuantCut::body_dots() const {
   std::int64_t pixels = 0, vectors = 0;
   for (const BlockRun& rows : even_runs(pixel_rows(), tiling_.oh_block)) {
     for (const BlockRun& columns : even_runs(pixel_columns(), tiling_.ow_block)) {
@@ -186,7 +171,7 @@ std::int64_t QuantPlan::body_dots() const {
   return pixels * vectors * (tiling_.k_unroll + rest);
 }
 
-double QuantPlan::core_cycles(bool has_vnni) const {
+double QuantCut::core_cycles(bool has_vnni) const {
   constexpr double kDotWithoutVnni = 3;  // two multiplications, two additions, and the widening
   double cycles = 0;
   for (const BlockRun& rows : even_runs(pixel_rows(), tiling_.oh_block)) {

@@ -5,7 +5,6 @@
 #include "compiler/conv/image_store.h"
 #include "compiler/conv/winograd_nest.h"
 #include "compiler/integer_math.h"
-#include "compiler/schedule_value.h"
 #include "graph/precision.h"
 
 namespace aoe::compiler {
@@ -31,93 +30,71 @@ Result<void> supports_winograd(const Task& task, WinogradSize size) {
   }
   if (s.input_shuffle > 1) return Unexpected("the input is to be shuffled while it is read");
   if (s.groups != 1) return Unexpected(std::to_string(s.groups) + " groups, needs 1");
-  for (std::size_t i = 0; i < 2; ++i) {
-    if (task.in(i).dtype != DataType::kFloat) {
-      return Unexpected("input " + std::to_string(i) + " is " + aoe::to_string(task.in(i)) +
-                        ", needs float32");
-    }
-  }
-  if (!task.inputs[1].constant) return Unexpected("weights are not constant");
-  if (s.has_bias && !task.inputs[2].constant) return Unexpected("bias is not constant");
-  return supports_image_epilogue(task);
+  return supports_float_convolution(task, s);
 }
 
-WinogradTiling WinogradTiling::from(const Schedule& s) {
-  return {.oc_vectors = schedule_value(s, "oc_vectors"),
-          .tile_block = schedule_value(s, "tile_block"),
-          .tile_runs = schedule_value(s, "tile_runs"),
-          .oc_splits = schedule_value(s, "oc_splits"),
-          .ic_unroll = schedule_value(s, "ic_unroll"),
-          .prefetch = schedule_value(s, "prefetch", 0)};
-}
-
-Schedule WinogradTiling::schedule() const {
-  return {{"oc_vectors", oc_vectors}, {"tile_block", tile_block}, {"tile_runs", tile_runs},
-          {"oc_splits", oc_splits},   {"ic_unroll", ic_unroll},   {"prefetch", prefetch}};
-}
-
-WinogradPlan::WinogradPlan(const ConvShape& shape, WinogradSize size, int lanes,
-                           const WinogradTiling& tiling)
+WinogradCut::WinogradCut(const ConvShape& shape, WinogradSize size, int lanes,
+                         const WinogradTiling& tiling)
     : shape_(shape), size_(size), lanes_(lanes), tiling_(tiling) {
 }
 
-std::int64_t WinogradPlan::tile_rows() const {
+std::int64_t WinogradCut::tile_rows() const {
   return ceil_div(shape_.out_height, outputs());
 }
-std::int64_t WinogradPlan::tile_columns() const {
+std::int64_t WinogradCut::tile_columns() const {
   return ceil_div(shape_.out_width, outputs());
 }
-std::int64_t WinogradPlan::tiles() const {
+std::int64_t WinogradCut::tiles() const {
   return shape_.batch * tile_rows() * tile_columns();
 }
-std::int64_t WinogradPlan::tile_groups() const {
+std::int64_t WinogradCut::tile_groups() const {
   return ceil_div(tiles(), tiles_per_iteration());
 }
-std::int64_t WinogradPlan::in_vectors() const {
+std::int64_t WinogradCut::in_vectors() const {
   return ceil_div(shape_.in_channels, lanes_);
 }
-std::int64_t WinogradPlan::in_chunks() const {
+std::int64_t WinogradCut::in_chunks() const {
   return ceil_div(shape_.in_channels, tiling_.ic_unroll);
 }
-std::int64_t WinogradPlan::oc_blocks() const {
+std::int64_t WinogradCut::oc_blocks() const {
   return ceil_div(ceil_div(shape_.out_channels, lanes_), tiling_.oc_vectors);
 }
-std::int64_t WinogradPlan::oc_blocks_per_split() const {
+std::int64_t WinogradCut::oc_blocks_per_split() const {
   return ceil_div(oc_blocks(), tiling_.oc_splits);
 }
-std::int64_t WinogradPlan::weight_elements() const {
+std::int64_t WinogradCut::weight_elements() const {
   return oc_blocks() * positions() * in_chunks() * tiling_.ic_unroll * tiling_.oc_vectors * lanes_;
 }
-std::int64_t WinogradPlan::prefetch_elements() const {
+std::int64_t WinogradCut::prefetch_elements() const {
   const std::int64_t position = weight_elements() / (oc_blocks() * positions());
   return tiling_.prefetch == 1 ? position : tiling_.prefetch * lanes_;
 }
 
-std::int64_t WinogradPlan::input_scratch() const {
+std::int64_t WinogradCut::input_scratch() const {
   return positions() * in_vectors() * tiles_per_iteration() * lanes_;
 }
-std::int64_t WinogradPlan::product_scratch() const {
+std::int64_t WinogradCut::product_scratch() const {
   return positions() * tiling_.oc_vectors * tiles_per_iteration() * lanes_;
 }
-std::int64_t WinogradPlan::parallel_extent() const {
+std::int64_t WinogradCut::parallel_extent() const {
   return tile_groups() * tiling_.oc_splits;
 }
 
-std::int64_t WinogradPlan::registers() const {
+std::int64_t WinogradCut::registers() const {
   return tiling_.oc_vectors * tiling_.tile_block + tiling_.oc_vectors +
          (tiling_.oc_vectors > 1 ? 1 : 0);
 }
 
-double WinogradPlan::efficiency() const {
+double WinogradCut::efficiency() const {
   if (inputs() == 6) return 1.1;
   return inputs() == 4 ? 0.95 : outputs() == 6 ? 0.85 : 1.0;
 }
 
-double WinogradPlan::core_cycles() const {
+double WinogradCut::core_cycles() const {
   return core_cycles(tile_groups(), tiles());
 }
 
-double WinogradPlan::core_cycles(std::int64_t groups, std::int64_t tiles) const {
+double WinogradCut::core_cycles(std::int64_t groups, std::int64_t tiles) const {
   const auto vectors = static_cast<double>(tiling_.oc_vectors);
   const auto tiles_in_block = static_cast<double>(tiling_.tile_block);
   const double products =

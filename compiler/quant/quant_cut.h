@@ -1,4 +1,4 @@
-// QuantPlan: a convolution or matrix product of bytes, cut up for one tiling. A matrix product is a 1x1 convolution whose
+// QuantCut: a convolution or matrix product of bytes, cut up for one tiling. A matrix product is a 1x1 convolution whose
 // pixels are the rows of its left factor.
 //
 // One block computes oc_vectors x oh_block x ow_block vectors of int32 sums in registers: for each quad of input channels
@@ -23,13 +23,10 @@ namespace aoe::compiler {
 struct QuantTiling {
   std::int64_t oc_vectors = 1;  ///< register block: output vectors
   std::int64_t oh_block = 1;    ///< register block: output rows
-  std::int64_t ow_block = 1;    ///< register block: output columns; pixels of a flat plan
+  std::int64_t ow_block = 1;    ///< register block: output columns; pixels of a flat cut
   std::int64_t k_unroll = 1;    ///< quads written out in the innermost body
-  std::int64_t tile = 1;  ///< row blocks (of a flat plan: blocks of pixels) per parallel iteration
+  std::int64_t tile = 1;  ///< row blocks (of a flat cut: blocks of pixels) per parallel iteration
   std::int64_t pixels_outer = 0;  ///< 1: output channels vary fastest between parallel iterations
-
-  static QuantTiling from(const Schedule& schedule);
-  Schedule schedule() const;
 };
 
 /// Inputs of QuantConv2D and QuantMatMul.
@@ -46,13 +43,13 @@ enum QuantInput : std::size_t {
 /// What both kinds of kernels need; the reason why not otherwise.
 Result<void> supports_quant_anchor(const Task& task);
 
-class QuantPlan {
+class QuantCut {
  public:
   /// Of a task that supports_quant_anchor(); `in` is the Format of its input.
-  QuantPlan(const Task& task, Format in, int lanes, const QuantTiling& tiling);
+  QuantCut(const Task& task, Format in, int lanes, const QuantTiling& tiling);
 
   /// The same task cut up otherwise.
-  QuantPlan with(const QuantTiling& tiling) const;
+  QuantCut with(const QuantTiling& tiling) const;
 
   const ConvShape& shape() const { return shape_; }
   const QuantTiling& tiling() const { return tiling_; }
@@ -102,15 +99,15 @@ class QuantPlan {
 };
 
 /// Weights as [block of output vectors][set][tap][quad][vector][lane], alike for every Format.
-PackedConstant pack_quant_weights(const Task& task, const QuantPlan& plan);
+PackedConstant pack_quant_weights(const Task& task, const QuantCut& cut);
 /// int32 by output channel, in the bits of floats: the bias less what the input's zero point adds.
-PackedConstant pack_quant_bias(const Task& task, const QuantPlan& plan);
-PackedConstant pack_quant_multiplier(const Task& task, const QuantPlan& plan);
+PackedConstant pack_quant_bias(const Task& task, const QuantCut& cut);
+PackedConstant pack_quant_multiplier(const Task& task, const QuantCut& cut);
 /// The input's zero point as the blocks read it: an unsigned byte.
 int quant_x_zero(const Task& task);
 
-/// The kernel; its last stage computes, a first one copies if the plan asks for it.
-Kernel build_quant(const Task& task, const FormatChoice& format, const QuantPlan& plan,
+/// The kernel; its last stage computes, a first one copies if the cut asks for it.
+Kernel build_quant(const Task& task, const FormatChoice& format, const QuantCut& cut,
                    const Soc& soc);
 
 }  // namespace aoe::compiler

@@ -1,4 +1,4 @@
-// RnnPlan: a recurrent operator cut up for one tiling. The products of all inputs with W are one matrix product, made by
+// RnnCut: a recurrent operator cut up for one tiling. The products of all inputs with W are one matrix product, made by
 // the nest of compiler/gemm in a first stage; a second stage walks through time with what is planned here.
 #pragma once
 
@@ -20,9 +20,6 @@ struct RnnTiling {
       0;  ///< hidden units that R is fetched ahead, 0 = leave it to the hardware
   /// 1: every other step reads the panels of R backwards, and finds in the caches what the step before read last.
   std::int64_t zigzag = 0;
-
-  static RnnTiling from(const Schedule& schedule);
-  Schedule schedule() const;
 };
 
 /// Gates whose sums are complete before those of the next phase begin: all of them, but for a GRU whose reset gate acts on
@@ -35,9 +32,9 @@ struct RnnPhase {
   std::int64_t gate_count() const { return static_cast<std::int64_t>(gates.size()); }
 };
 
-class RnnPlan {
+class RnnCut {
  public:
-  RnnPlan(const RnnShape& shape, int lanes, const RnnTiling& tiling);
+  RnnCut(const RnnShape& shape, int lanes, const RnnTiling& tiling);
 
   const RnnShape& shape() const { return shape_; }
   const RnnTiling& tiling() const { return tiling_; }

@@ -1,0 +1,93 @@
+// The arithmetic of a matrix product's tiling.
+#include <algorithm>
+
+#include "compiler/block_cycles.h"
+#include "compiler/gemm/gemm_nest.h"
+#include "compiler/integer_math.h"
+
+namespace aoe::compiler {
+
+std::vector<BlockRun> block_runs(std::int64_t extent, std::int64_t block) {
+  std::vector<BlockRun> runs;
+  const std::int64_t full = extent / block, rest = extent % block;
+  if (full > 0) runs.push_back({0, block, full});
+  if (rest > 0) runs.push_back({full * block, rest, 1});
+  return runs;
+}
+
+std::vector<BlockRun> even_runs(std::int64_t extent, std::int64_t block) {
+  const std::int64_t blocks = ceil_div(extent, block);
+  const std::int64_t size = ceil_div(extent, blocks);
+  const std::int64_t smaller = blocks * size - extent, full = blocks - smaller;
+  std::vector<BlockRun> runs = {{0, size, full}};
+  if (smaller > 0) runs.push_back({full * size, size - 1, smaller});
+  return runs;
+}
+
+GemmCut::GemmCut(const MatMulShape& shape, bool is_b_constant, int lanes, const GemmTiling& tiling,
+                 GemmPrecision precision)
+    : shape_(shape),
+      is_packed_(is_b_constant && shape.is_b_shared()),
+      lanes_(lanes),
+      tiling_(tiling),
+      precision_(precision) {
+}
+
+GemmCut GemmCut::with(const GemmTiling& tiling) const {
+  GemmCut cut = *this;
+  cut.tiling_ = tiling;
+  return cut;
+}
+
+std::int64_t GemmCut::row_blocks() const {
+  return ceil_div(shape_.m, tiling_.m_block);
+}
+std::int64_t GemmCut::panels() const {
+  return ceil_div(shape_.n, panel_columns());
+}
+std::int64_t GemmCut::row_tiles() const {
+  return ceil_div(row_blocks(), tiling_.m_tile);
+}
+std::int64_t GemmCut::panel_tiles() const {
+  return ceil_div(panels(), tiling_.n_tile);
+}
+std::int64_t GemmCut::k_tiles() const {
+  return ceil_div(k_steps(), k_per_tile());
+}
+
+std::int64_t GemmCut::parallel_extent() const {
+  return tiling_.k_splits * shape_.batch() * row_tiles() * panel_tiles();
+}
+
+std::int64_t GemmCut::registers() const {
+  // Sums, a vector of B each, and one broadcast element of A; a single vector takes that from memory.
+  const std::int64_t vectors = packed_vectors(tiling_.n_vectors);
+  return tiling_.m_block * vectors + vectors + (vectors > 1 ? 1 : 0);
+}
+
+std::int64_t GemmCut::body_fmas() const {
+  std::int64_t fmas = 0;
+  for (const BlockRun& rows : even_runs(shape_.m, tiling_.m_block)) {
+    for (const BlockRun& columns : block_runs(shape_.n, panel_columns())) {
+      fmas += rows.size * packed_vectors(ceil_div(columns.size, lanes_)) * tiling_.k_unroll;
+    }
+  }
+  return fmas * std::min<std::int64_t>(k_tiles(), 3);
+}
+
+double GemmCut::core_cycles() const {
+  double cycles = 0;
+  for (const BlockRun& rows : even_runs(shape_.m, tiling_.m_block)) {
+    for (const BlockRun& columns : block_runs(shape_.n, panel_columns())) {
+      const auto m = static_cast<double>(rows.size);
+      const auto vectors = static_cast<double>(packed_vectors(ceil_div(columns.size, lanes_)));
+      const auto blocks = static_cast<double>(rows.count * columns.count);
+      cycles += blocks * block_cycles(m * vectors, m, vectors, 1);
+      // Each tile widens its sums and adds them to those in the output: four operations a vector.
+      if (is_fp16()) cycles += blocks * 8 * m * vectors / static_cast<double>(k_per_tile());
+    }
+  }
+  return cycles * static_cast<double>(k_steps() * shape_.batch());
+}
+
+}  // namespace aoe::compiler

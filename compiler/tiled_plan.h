@@ -1,0 +1,69 @@
+// TiledPlan: a Plan whose Schedules are tilings. A Tiling is the Schedule's numbers by name, a Cut the task cut up for one of
+// them: the arithmetic that the search, the cost model and the loop nest share.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "compiler/roofline.h"
+#include "compiler/tiling_axes.h"
+
+namespace aoe::compiler {
+
+/// Multiply-adds of one unrolled body: enough to hide the loop around it.
+inline constexpr std::int64_t kGoodBodyFmas = 128;
+
+template <typename Tiling, typename Cut>
+class TiledPlan : public Plan {
+ public:
+  TiledPlan(const Task& task, const FormatChoice& format, const Soc& soc, TilingAxes<Tiling> axes)
+      : Plan(task, format, soc, axes.schedule_axes()), axes_(std::move(axes)) {}
+
+  bool is_legal(const Schedule& schedule) const final { return fits(cut_by(schedule)); }
+  Features features(const Schedule& schedule) const final { return features_of(cut_by(schedule)); }
+  double estimate_ns(const Schedule& schedule) const final { return estimate_of(cut_by(schedule)); }
+  Kernel build(const Schedule& schedule) const final { return kernel_of(cut_by(schedule)); }
+
+  Cut cut_by(const Schedule& schedule) const { return cut(axes_.tiling(schedule)); }
+
+ protected:
+  virtual Cut cut(const Tiling& tiling) const = 0;
+  /// Legal: registers and code are not too many, and the Tiling makes a difference.
+  virtual bool fits(const Cut& cut) const = 0;
+  /// What the search makes small.
+  virtual double cycles(const Cut& cut) const = 0;
+  /// The Schedule of an untuned compile.
+  virtual Tiling best() const = 0;
+  virtual Features features_of(const Cut& cut) const = 0;
+  virtual double estimate_of(const Cut& cut) const = 0;
+  virtual Kernel kernel_of(const Cut& cut) const = 0;
+
+  const TilingAxes<Tiling>& tilings() const { return axes_; }
+  bool is_legal(const Tiling& tiling) const { return fits(cut(tiling)); }
+
+  /// The legal one of fewest cycles.
+  Tiling fewest_cycles(const std::vector<Tiling>& candidates) const {
+    return cheapest(candidates, [&](const Tiling& tiling) {
+      const Cut candidate = cut(tiling);
+      return fits(candidate) ? cycles(candidate) : kNoChoice;
+    });
+  }
+
+  /// A cost over how evenly the threads get their shares.
+  double shared(double cost, const Cut& cut) const {
+    return cost / parallel_balance(soc(), cut.parallel_extent());
+  }
+
+  /// Nanoseconds of so many cycles of one core when all threads share them, at `efficiency` of the vector peak.
+  double cycles_ns(double core_cycles, double efficiency = 1) const {
+    constexpr double kFlopsPerLane = 4;  // of a cycle: two ports, a product and a sum each
+    return compute_ns(soc(), core_cycles * kFlopsPerLane * soc().vector_lanes, efficiency);
+  }
+
+ private:
+  Schedule search() const final { return axes_.schedule(best()); }
+
+  TilingAxes<Tiling> axes_;
+};
+
+}  // namespace aoe::compiler
