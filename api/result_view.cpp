@@ -30,6 +30,7 @@ ResultView::ResultView(const RunReport& report)
   const tuner::TuneOutcome& outcome = report_.outcome;
   if (outcome.result_ms > 0)
     improvement_ = tuner::improvement_percent(outcome.baseline_ms, outcome.result_ms);
+  if (outcome.verdict) verdict_ = tuner::name(*outcome.verdict);
   for (const tuner::TaskGain& gain : outcome.gains)
     gain_improvements_.push_back(tuner::improvement_percent(gain.before_ns, gain.after_ns));
   for (std::size_t i = 0; i < outcome.gains.size(); ++i) {
@@ -45,7 +46,7 @@ ResultView::ResultView(const RunReport& report)
   for (const std::string& op : outcome.failed_ops) failed_ops_.push_back(op.c_str());
   result_ = {.state = state_of(outcome.state),
              .tuning_name = report_.tuning_name.c_str(),
-             .verdict = outcome.verdict.c_str(),
+             .verdict = verdict_.c_str(),
              .baseline_ms = outcome.baseline_ms,
              .result_ms = outcome.result_ms,
              .improvement = improvement_.c_str(),

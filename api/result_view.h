@@ -19,7 +19,7 @@ class ResultView {
 
  private:
   RunReport report_;
-  std::string improvement_, gears_, result_path_, bank_path_, om_path_, output_path_;
+  std::string improvement_, verdict_, gears_, result_path_, bank_path_, om_path_, output_path_;
   std::vector<std::string> gain_improvements_;
   std::vector<AoeGain> gains_;
   std::vector<const char*> failed_ops_;

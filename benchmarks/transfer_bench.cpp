@@ -23,7 +23,7 @@
 #include "tuner/measure/statistics.h"
 #include "tuner/search/search.h"
 #include "tuner/tasks/neighbours.h"
-#include "tuner/tasks/task_list.h"
+#include "tuner/tasks/operator_list.h"
 
 namespace aoe::tuner {
 namespace {
@@ -57,7 +57,7 @@ struct Experience {
 /// Strategies that nobody measured.
 class Predictions : public bank::StrategySource {
  public:
-  void add(const TuningTask& task, const std::vector<Prediction>& predictions) {
+  void add(const OperatorTask& task, const std::vector<Prediction>& predictions) {
     bank::StrategySet& set = sets_[task.key.description];
     for (const Prediction& p : predictions) {
       set.strategies.push_back(compiler::strategy_of(p.candidate));
@@ -86,9 +86,9 @@ class Transfer {
     graph::Graph graph = graph::import_onnx(path, {});
     graph::run_passes(graph, {});
     const compiler::Compilation untuned = compiler::compile(graph, {.soc = soc_});
-    const std::vector<TuningTask> tasks = collect_tasks(graph, untuned, soc_, {});
+    const std::vector<OperatorTask> tasks = collect_operators(graph, untuned, soc_, {});
     std::set<std::string> own;
-    for (const TuningTask& task : tasks) own.insert(task.key.description);
+    for (const OperatorTask& task : tasks) own.insert(task.key.description);
     const Experience experience(bank_, own);
 
     const Predictions predictions = predict_all(tasks, experience, untuned);
@@ -96,8 +96,9 @@ class Transfer {
         compiler::compile(graph, {.soc = soc_, .strategies = &predictions});
     const compiler::Compilation tuned =
         compiler::compile(graph, {.soc = soc_, .strategies = &tuned_bank_});
-    const std::vector<ModelTiming> timings = time({&untuned, &predicted, &tuned});
-    if (settings_.print_tasks) print_tasks(tasks, timings, predicted);
+    const std::vector<const compiler::Compilation*> models = {&untuned, &predicted, &tuned};
+    const std::vector<ModelTiming> timings = time(models);
+    if (settings_.print_tasks) print_tasks(tasks, timings, models);
     std::vector<double> times_ms;
     for (const ModelTiming& timing : timings) times_ms.push_back(median(timing.samples_ns) / 1e6);
     fmt::print(
@@ -108,12 +109,12 @@ class Transfer {
   }
 
  private:
-  Predictions predict_all(const std::vector<TuningTask>& tasks, const Experience& experience,
+  Predictions predict_all(const std::vector<OperatorTask>& tasks, const Experience& experience,
                           const compiler::Compilation& untuned) const {
     const WeightsIn weights_in =
         resolved(WeightsIn::kAuto, untuned.om.weights.size() + untuned.om.arena_bytes, soc_);
     Predictions predictions;
-    for (const TuningTask& task : tasks) {
+    for (const OperatorTask& task : tasks) {
       const SearchTask what{
           .task = task.task,
           .soc = soc_,
@@ -128,19 +129,19 @@ class Transfer {
   }
 
   /// In the models, all ops of a task together.
-  static void print_tasks(const std::vector<TuningTask>& tasks,
+  static void print_tasks(const std::vector<OperatorTask>& tasks,
                           const std::vector<ModelTiming>& timings,
-                          const compiler::Compilation& predicted) {
-    std::map<std::string, std::array<double, 3>> node_us;
+                          const std::vector<const compiler::Compilation*>& models) {
+    std::map<graph::NodeId, std::array<double, 3>> node_us;
     for (std::size_t m = 0; m < timings.size(); ++m)
-      for (const StepTiming& step : timings[m].steps)
-        if (!step.samples_ns.empty()) node_us[step.node][m] += median(step.samples_ns) / 1e3;
-    for (const TuningTask& task : tasks) {
+      for (std::size_t s = 0; s < timings[m].steps_ns.size(); ++s)
+        node_us[models[m]->steps[s].node][m] += median(timings[m].steps_ns[s]) / 1e3;
+    for (const OperatorTask& task : tasks) {
       std::array<double, 3> us{};
-      for (const std::string& node : task.nodes)
+      for (const graph::NodeId node : task.ids)
         for (std::size_t m = 0; m < us.size(); ++m) us[m] += node_us[node][m];
       const auto report =
-          std::ranges::find(predicted.nodes, task.nodes.front(), &compiler::NodeReport::node);
+          std::ranges::find(models[1]->nodes, task.ids.front(), &compiler::NodeReport::id);
       fmt::print("  {:<40} untuned {:8.1f} us, predicted {:8.1f} us, tuned {:8.1f} us; {} {} {}\n",
                  task.shape_text(), us[0], us[1], us[2], report->impl, report->format,
                  to_text(report->schedule));

@@ -41,7 +41,9 @@ int Compilation::bank_hits() const {
 Compilation compile(const graph::Graph& graph, const CompileOptions& options) {
   Lowered lowered = lower_graph(graph, options);
   Compilation result{.nodes = std::move(lowered.reports)};
-  result.om = build_om(graph.name, std::move(lowered), options);
+  BuiltOm built = build_om(graph.name, std::move(lowered), options);
+  result.om = std::move(built.om);
+  result.steps = std::move(built.steps);
   result.om.tuning = tuning_section(result.nodes, options);
   logger("compiler")
       ->info(

@@ -39,6 +39,7 @@ struct CompileOptions {
 
 /// How each node was compiled; also stored in the om's tuning section.
 struct NodeReport {
+  graph::NodeId id = graph::kNone;
   std::string node;
   std::vector<std::string> op_types;
   std::string repo_key;
@@ -48,9 +49,16 @@ struct NodeReport {
   bool bank_hit = false;
 };
 
+/// What a step of the om runs: a node of the graph, or the conversion of a value that the compiler put in.
+struct StepSource {
+  graph::NodeId node = graph::kNone;
+  graph::ValueId converted = graph::kNone;
+};
+
 struct Compilation {
   runtime::Om om;
   std::vector<NodeReport> nodes;
+  std::vector<StepSource> steps;  ///< by step of the om
   int bank_hits() const;
 };
 

@@ -79,8 +79,8 @@ class Lowering {
       // Callers know the dense one, by the value's name; the model's inputs and outputs are always that.
       const std::string suffix =
           dense(format) == Format::kND ? "" : ":" + std::string(name(format));
-      lowered_.tensors.push_back(
-          {v.name + suffix, with_format(v.desc, dense(format), options_.soc), v.constant});
+      lowered_.tensors.push_back({v.name + suffix, with_format(v.desc, dense(format), options_.soc),
+                                  v.constant, -1, value});
       produced_.try_emplace(value, dense(format));
     }
     return at->second;
@@ -104,6 +104,7 @@ class Lowering {
     const TensorDesc& b = lowered_.tensors[to].desc;
     LoweredStep step{
         .name = v.name + ":" + std::string(name(a.format)) + "_to_" + std::string(name(b.format)),
+        .source = {.converted = value},
         .task = conversion_task(v.desc, b.format, options_.soc),
         .inputs = {from},
         .outputs = {to}};
@@ -119,6 +120,7 @@ class Lowering {
     const graph::Node& node = graph_.nodes[node_options.node];
     const FormatChoice& format = option.candidate.format;
     LoweredStep step{.name = node.name,
+                     .source = {.node = node_options.node},
                      .origins = node.origins,
                      .task = std::move(node_options.task),
                      .candidate = option.candidate};
@@ -128,7 +130,8 @@ class Lowering {
     for (std::size_t i = 0; i < node.outputs.size(); ++i)
       step.outputs.push_back(
           node.outputs[i] == kNone ? -1 : tensor_of(node.outputs[i], format.outputs[i]));
-    lowered_.reports.push_back({.node = node.name,
+    lowered_.reports.push_back({.id = node_options.node,
+                                .node = node.name,
                                 .op_types = reference::op_types(node.op),
                                 .repo_key = node_options.repo_key,
                                 .impl = std::string(option.candidate.impl->name()),

@@ -15,10 +15,12 @@ struct LoweredTensor {
   TensorDesc desc;       ///< with its chosen Format
   ConstantPtr constant;  ///< set for constants; they stay ND
   int model_input = -1;  ///< index among the model's inputs
+  graph::ValueId value = graph::kNone;
 };
 
 struct LoweredStep {
   std::string name;
+  StepSource source;
   std::vector<std::string> origins;
   Task task;
   Candidate candidate;

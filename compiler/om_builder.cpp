@@ -45,7 +45,7 @@ class OmBuilder {
     om_.c0 = options.soc.vector_lanes;
   }
 
-  Om run() {
+  BuiltOm run() {
     for (const LoweredStep& step : lowered_.steps) kernels_.push_back(build_kernel(step));
     // No processor has one of these without those behind it.
     if (std::ranges::any_of(kernels_, &Kernel::needs_fp16))
@@ -72,7 +72,7 @@ class OmBuilder {
     for (const auto& [tensor, item] : weight_items_)
       om_.tensors[tensor].offset = weights_.offset(item);
     om_.code = loopnest::compile_shared_object(functions_, options_.soc, options_.compile_threads);
-    return std::move(om_);
+    return {std::move(om_), std::move(sources_)};
   }
 
  private:
@@ -84,21 +84,24 @@ class OmBuilder {
   }
 
   void add_tensors() {
-    std::vector<const LoweredTensor*> all;
-    for (const LoweredTensor& tensor : lowered_.tensors) all.push_back(&tensor);
-    for (const LoweredTensor& tensor : placement_.copy_targets) all.push_back(&tensor);
     std::vector<bool> is_needed = constants_needed();
-    for (std::size_t id = 0; id < all.size(); ++id) {
-      runtime::OmTensor tensor{all[id]->name, all[id]->desc, placement_.places[id],
-                               placement_.offsets[id]};
-      if (all[id]->constant && is_needed[id]) {
-        weight_items_.emplace_back(id, weights_.add(all[id]->constant));
-      } else if (all[id]->constant) {
+    for (std::size_t id = 0; id < placement_.places.size(); ++id) {
+      const LoweredTensor& from = lowered_tensor(id);
+      runtime::OmTensor tensor{from.name, from.desc, placement_.places[id], placement_.offsets[id]};
+      if (from.constant && is_needed[id]) {
+        weight_items_.emplace_back(id, weights_.add(from.constant));
+      } else if (from.constant) {
         // Packed by its kernels; nobody reads the original.
         tensor.desc.shape = {0};
       }
       om_.tensors.push_back(std::move(tensor));
     }
+  }
+
+  /// Those of copies follow those of the lowered model.
+  const LoweredTensor& lowered_tensor(std::size_t id) const {
+    const std::size_t count = lowered_.tensors.size();
+    return id < count ? lowered_.tensors[id] : placement_.copy_targets[id - count];
   }
 
   /// Constants that a reference step or the caller reads as they are.
@@ -145,6 +148,7 @@ class OmBuilder {
     step.bytes = 2.0 * static_cast<double>(storage_bytes(desc));
     add_stages({flat_copy_function(storage_bytes(desc))}, step);
     om_.steps.push_back(std::move(step));
+    sources_.push_back({.converted = lowered_tensor(copy.to).value});
   }
 
   void add_step(std::size_t s) {
@@ -176,6 +180,7 @@ class OmBuilder {
     }
     add_stages(kernel.stages, step);
     om_.steps.push_back(std::move(step));
+    sources_.push_back(lowered.source);
   }
 
   Lowered lowered_;
@@ -187,11 +192,12 @@ class OmBuilder {
   std::vector<loopnest::Function> functions_;
   std::map<std::string, std::string> symbols_;  ///< text of a loop nest -> its symbol
   Om om_;
+  std::vector<StepSource> sources_;  ///< by step of the om
 };
 
 }  // namespace
 
-Om build_om(const std::string& name, Lowered lowered, const CompileOptions& options) {
+BuiltOm build_om(const std::string& name, Lowered lowered, const CompileOptions& options) {
   return OmBuilder(name, std::move(lowered), options).run();
 }
 

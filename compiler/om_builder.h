@@ -2,12 +2,18 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "compiler/lowering.h"
 #include "runtime/om.h"
 
 namespace aoe::compiler {
 
-runtime::Om build_om(const std::string& name, Lowered lowered, const CompileOptions& options);
+struct BuiltOm {
+  runtime::Om om;
+  std::vector<StepSource> steps;  ///< by step of the om
+};
+
+BuiltOm build_om(const std::string& name, Lowered lowered, const CompileOptions& options);
 
 }  // namespace aoe::compiler

@@ -16,8 +16,7 @@ using runtime::PlanTensor;
 class Placer {
  public:
   Placer(const Lowered& lowered, const std::vector<Kernel>& kernels)
-      : lowered_(lowered), kernels_(kernels), facts_(lowered.tensors.size()) {
-  }
+      : lowered_(lowered), kernels_(kernels), facts_(lowered.tensors.size()) {}
 
   Placement run(bool reuse_memory) {
     gather_facts();
@@ -116,8 +115,8 @@ class Placer {
 
   void copy_into(int s, int from, int holder, std::uint64_t offset) {
     const int target = static_cast<int>(facts_.size());
-    placement_.copy_targets.push_back(
-        {lowered_.tensors[from].name + ":copy", desc(from), nullptr, -1});
+    placement_.copy_targets.push_back({lowered_.tensors[from].name + ":copy", desc(from), nullptr,
+                                       -1, lowered_.tensors[from].value});
     Facts facts;
     facts.first = facts.last = s;
     facts_.push_back(facts);
@@ -128,8 +127,8 @@ class Placer {
   void overwrite(int s, int input) {
     const int output = lowered_.steps[s].outputs.at(0);
     const Facts& in = facts_[input];
-    const bool is_alone = in.place == Place::kArena && in.inside < 0 && !in.holds_others &&
-                          in.last == s;
+    const bool is_alone =
+        in.place == Place::kArena && in.inside < 0 && !in.holds_others && in.last == s;
     const auto uses = std::ranges::count(lowered_.steps[s].inputs, input);
     if (is_alone && uses == 1 && facts_[output].inside < 0 && can_hold(output) &&
         bytes(input) == bytes(output))
@@ -172,9 +171,8 @@ class Placer {
     }
     const std::size_t workspaces = tensors.size();
     for (int s = 0; s < static_cast<int>(kernels_.size()); ++s)
-      tensors.push_back({.size_bytes = kernels_[s].workspace_bytes,
-                         .first_step = s,
-                         .last_step = s});
+      tensors.push_back(
+          {.size_bytes = kernels_[s].workspace_bytes, .first_step = s, .last_step = s});
 
     const runtime::MemoryPlan plan = runtime::plan_memory(tensors, reuse_memory);
     placement_.arena_bytes = plan.arena_bytes;

@@ -13,8 +13,9 @@
 // main(), or another one that does (WorkerOptions::program).
 //
 // Where to look, arrows pointing down (tests/base/check_ladder):
-//   session/    what to tune next, what to keep: the run, its ledger, confirmation in the model, the journal
-//   tasks/      the work that a model holds: operators' tasks, subgraphs, filters, neighbours
+//   session/    what to tune next, what to keep: tuning_session.h is the run, operator_session.cpp (OPAT) and
+//               subgraph_session.cpp (SGAT) its two orders; the ledger, the confirmation in the model, the journal
+//   tasks/      the work that a model holds: Tunables (operators' tasks, subgraphs), filters, neighbours
 //   search/     cost model, sampler, evolution, plan search, budget: numbers in, candidates out; knows no model
 //   measure/    workers, races, calm, statistics: candidates in, times out; knows no model
 //   result/     the result file

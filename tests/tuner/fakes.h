@@ -4,11 +4,13 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <map>
 #include <random>
 
 #include "compiler/impl.h"
+#include "runtime/om.h"
 #include "tuner/measure/measurer.h"
-#include "tuner/tasks/task_list.h"
+#include "tuner/tasks/operator_list.h"
 
 namespace aoe::tuner::tests {
 
@@ -141,6 +143,19 @@ class ModelsOnlyMeasurer : public Measurer {
     return {};
   }
 };
+
+/// Of runs without noise in which conversions take no time.
+inline ModelTiming model_timing(const runtime::Om& om, const std::map<std::string, double>& node_ns,
+                                std::size_t runs) {
+  ModelTiming timing{.samples_ns = std::vector<double>(runs, 0)};
+  for (const runtime::OmStep& step : om.steps) {
+    const auto node = node_ns.find(step.name);
+    const double ns = node == node_ns.end() ? 0 : node->second;
+    timing.steps_ns.emplace_back(runs, ns);
+    for (double& sample : timing.samples_ns) sample += ns;
+  }
+  return timing;
+}
 
 /// Best at tile 16, unroll 6: 100 ns; 20 ns more per step (by ratio) away from it.
 inline double bowl(const compiler::Candidate& c) {

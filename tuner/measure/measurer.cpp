@@ -48,19 +48,11 @@ Timing timing_from_json(const json& j) {
 }
 
 json to_json(const ModelTiming& timing) {
-  json steps = json::array();
-  for (const StepTiming& step : timing.steps)
-    steps.push_back({{"node", step.node},
-                     {"is_conversion", step.is_conversion},
-                     {"samples_ns", step.samples_ns}});
-  return {{"samples_ns", timing.samples_ns}, {"steps", std::move(steps)}};
+  return {{"samples_ns", timing.samples_ns}, {"steps_ns", timing.steps_ns}};
 }
 
 ModelTiming model_timing_from_json(const json& j) {
-  ModelTiming timing{j.at("samples_ns"), {}};
-  for (const json& step : j.at("steps"))
-    timing.steps.push_back({step.at("node"), step.at("is_conversion"), step.at("samples_ns")});
-  return timing;
+  return {j.at("samples_ns"), j.at("steps_ns")};
 }
 
 std::string to_text(const compiler::Schedule& schedule) {

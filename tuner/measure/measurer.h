@@ -46,16 +46,10 @@ struct Timing {
   double median_ns() const;  ///< infinity when not ok
 };
 
-/// One op inside a model; samples of one index belong to one run of the model.
-struct StepTiming {
-  std::string node;
-  bool is_conversion = false;  ///< a TransData that the compiler put in
-  std::vector<double> samples_ns;
-};
-
+/// A whole model; samples of one index belong to one run of it.
 struct ModelTiming {
   std::vector<double> samples_ns;
-  std::vector<StepTiming> steps;
+  std::vector<std::vector<double>> steps_ns;  ///< by step of the om
 };
 
 class Measurer {

@@ -43,8 +43,7 @@ class LoadedModels {
   std::vector<ModelTiming> timings() const {
     std::vector<ModelTiming> timings(models_.size());
     for (std::size_t i = 0; i < models_.size(); ++i)
-      for (const runtime::OmStep& step : models_[i]->om().steps)
-        timings[i].steps.push_back({step.name, is_conversion(step), {}});
+      timings[i].steps_ns.resize(models_[i]->om().steps.size());
     return timings;
   }
 
@@ -57,7 +56,7 @@ class LoadedModels {
       run_undisturbed(model);
       timings[i].samples_ns.push_back(model.total_ns());
       for (std::size_t s = 0; s < model.step_ns().size(); ++s)
-        timings[i].steps[s].samples_ns.push_back(model.step_ns()[s]);
+        timings[i].steps_ns[s].push_back(model.step_ns()[s]);
     }
   }
 

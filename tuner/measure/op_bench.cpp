@@ -10,15 +10,12 @@
 
 #include "base/check.h"
 #include "base/error.h"
+#include "base/random_tensor.h"
 #include "compiler/compiler.h"
 #include "graph/float16_rounding.h"
 #include "graph/precision.h"
 #include "reference/op.h"
-#include "tuner/measure/racing.h"
-#include "base/random_tensor.h"
-#include "tuner/measure/statistics.h"
 #include "tuner/measure/timed_model.h"
-#include "tuner/measure/verify.h"
 
 namespace aoe::tuner {
 using compiler::Task;
@@ -60,79 +57,20 @@ runtime::Om build_op_om(const Task& task, const bank::Strategy& strategy,
   return std::move(compiler::compile(graph, options).om);
 }
 
-/// One candidate that compiled: its model, its weights' place and the state of the caches before
-/// each run.
-class OpBench::Prepared {
- public:
-  Prepared(runtime::Om om, const OpBench& bench)
-      : bench_(bench), model_(std::move(om), bench.options_.soc.threads) {
-    model_.set_inputs(bench.reference_.get().inputs);
-  }
-
-  /// One sample. A run that others disturbed is repeated a few times, and the quickest counts: on a
-  /// busy machine the sample would be their time. On one that is always busy, patience ends.
-  double run_ns() {
-    constexpr int kMostRepeats = 3;
-    double least_ns = run_once_ns();
-    for (int i = 0; model_.was_disturbed() && i < kMostRepeats && repeats_left_ > 0; ++i) {
-      --repeats_left_;
-      least_ns = std::min(least_ns, run_once_ns());
-    }
-    return least_ns;
-  }
-
-  double run_once_ns() {
-    const std::string_view weights = model_.om().weights_view;
-    bench_.caches_.evict_weights(weights.data(), weights.size());
-    for (const ConstantPtr& input : model_.inputs())
-      CacheState::touch(input->data(), input->size_bytes());
-    model_.run();
-    return model_.op_ns();
-  }
-
-  /// Runs warm-ups and compares the output of the first.
-  Result<void> warm_up_and_verify() {
-    for (int i = 0; i < bench_.options_.policy.warmup_runs; ++i) {
-      run_ns();
-      if (i > 0) continue;
-      if (auto right = verify(); !right) return right;
-    }
-    return {};
-  }
-
- private:
-  Result<void> verify() const {
-    const Reference& reference = bench_.reference_.get();
-    AOE_CHECK(model_.outputs().size() == reference.outputs.size(), "outputs of the om");
-    for (std::size_t i = 0; i < reference.outputs.size(); ++i) {
-      auto same = compare(reference.outputs[i]->view(), model_.outputs()[i],
-                          reference.reduction_length, reference.least_tolerance);
-      if (!same) return Unexpected("output " + std::to_string(i) + ": " + same.error());
-    }
-    return {};
-  }
-
-  const OpBench& bench_;
-  TimedModel model_;
-  int repeats_left_ = bench_.options_.policy.max_samples;
-};
-
 OpBench::OpBench(Task task, const BenchOptions& options, const CacheState& caches)
     : task_(std::move(task)),
       options_(options),
       caches_(caches),
-      reference_(std::async(std::launch::async, [this] { return compute_reference(task_); })) {
+      expected_(std::async(std::launch::async, [this] { return compute_expected(task_); })) {
 }
 
-OpBench::~OpBench() = default;
-
-OpBench::Reference OpBench::compute_reference(const Task& task) {
-  Reference reference;
-  reference.reduction_length = reduction_length_of(task);
+Expected OpBench::compute_expected(const Task& task) {
+  Expected expected;
+  expected.reduction_length = reduction_length_of(task);
   if (graph::allows_bf16(task.op) || graph::allows_fp16(task.op))
-    reference.least_tolerance = kBf16Tolerance;
+    expected.least_tolerance = kBf16Tolerance;
   else if (graph::rounds_to_float16(task.op))
-    reference.least_tolerance = kFloat16Step;
+    expected.least_tolerance = kFloat16Step;
   std::vector<Tensor> inputs;
   for (const TaskInput& input : task.inputs) {
     if (!input.is_present()) {
@@ -140,19 +78,19 @@ OpBench::Reference OpBench::compute_reference(const Task& task) {
     } else if (input.constant) {
       inputs.push_back(input.constant->view());
     } else {
-      reference.inputs.push_back(random_tensor(input.desc, kOperandSeed + reference.inputs.size()));
-      inputs.push_back(reference.inputs.back()->view());
+      expected.inputs.push_back(random_tensor(input.desc, kOperandSeed + expected.inputs.size()));
+      inputs.push_back(expected.inputs.back()->view());
     }
   }
   std::vector<Tensor> outputs;
   for (const TensorDesc& desc : task.outputs) {
     outputs.push_back({desc, nullptr});
     if (desc.dtype == DataType::kUndefined) continue;
-    reference.outputs.push_back(std::make_unique<Constant>(desc));
-    outputs.back().data = reference.outputs.back()->mutable_data();
+    expected.outputs.push_back(std::make_unique<Constant>(desc));
+    outputs.back().data = expected.outputs.back()->mutable_data();
   }
   reference::run(task.op, inputs, outputs);
-  return reference;
+  return expected;
 }
 
 void OpBench::compile(std::span<const bank::Strategy> strategies, const OnCompiled& on_compiled) {
@@ -179,42 +117,32 @@ void OpBench::compile(std::span<const bank::Strategy> strategies, const OnCompil
     for (int i = 0; i < count; ++i) threads.emplace_back(work);
     work();
   }
-  reference_.wait();
+  expected_.wait();
+}
+
+Bench OpBench::bench() const {
+  return {expected_.get(),
+          {.policy = options_.policy,
+           .caches = caches_,
+           .threads = options_.soc.threads,
+           .counts = [](const runtime::Om&, const runtime::OmStep& step) {
+             return !is_conversion(step);
+           }}};
+}
+
+runtime::Om OpBench::take(std::size_t index) {
+  AOE_CHECK(index < oms_.size() && oms_[index], "a candidate that did not compile");
+  runtime::Om om = std::move(*oms_[index]);
+  oms_[index].reset();
+  return om;
 }
 
 Timing OpBench::measure(std::size_t index, double best_ns) {
-  AOE_CHECK(index < oms_.size() && oms_[index], "a candidate that did not compile");
-  const MeasurePolicy& policy = options_.policy;
-  Timing timing = guarded(Outcome::kCrashed, [&] {
-    Prepared candidate(std::move(*oms_[index]), *this);
-    if (auto right = candidate.warm_up_and_verify(); !right)
-      return Timing::failure(Outcome::kWrongResult, right.error());
-    Timing result;
-    double total_ns = 0;
-    const auto enough = [&] {
-      const int count = static_cast<int>(result.samples_ns.size());
-      if (count >= policy.max_samples) return true;
-      return count >= policy.min_samples && total_ns >= policy.min_duration_ms * 1e6;
-    };
-    while (!enough()) {
-      result.samples_ns.push_back(candidate.run_ns());
-      total_ns += result.samples_ns.back();
-      if (static_cast<int>(result.samples_ns.size()) == policy.drop_after_samples &&
-          median(result.samples_ns) > policy.drop_ratio * best_ns) {
-        result.dropped = true;
-        break;
-      }
-    }
-    return result;
-  });
-  oms_[index].reset();
-  return timing;
+  return bench().measure(take(index), best_ns);
 }
 
 std::vector<Timing> OpBench::race(const std::vector<std::size_t>& indices) {
-  return tuner::race(indices.size(), options_.policy, [&](std::size_t i) {
-    return std::make_unique<Prepared>(std::move(*oms_[indices[i]]), *this);
-  });
+  return bench().race(indices.size(), [&](std::size_t i) { return take(indices[i]); });
 }
 
 }  // namespace aoe::tuner

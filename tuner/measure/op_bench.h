@@ -12,9 +12,7 @@
 #include "bank/strategy.h"
 #include "compiler/task.h"
 #include "runtime/om.h"
-#include "tuner/measure/cache_state.h"
-#include "tuner/measure/measurer.h"
-#include "tuner/policy.h"
+#include "tuner/measure/bench.h"
 
 namespace aoe::tuner {
 
@@ -36,7 +34,6 @@ class OpBench {
  public:
   /// Starts to compute the reference result on a thread of its own.
   OpBench(compiler::Task task, const BenchOptions& options, const CacheState& caches);
-  ~OpBench();
 
   /// Told how each candidate went; called from several threads, one at a time.
   using OnCompiled = std::function<void(std::size_t index, const Timing& failure_or_ok)>;
@@ -44,24 +41,19 @@ class OpBench {
   /// reference, too.
   void compile(std::span<const bank::Strategy> strategies, const OnCompiled& on_compiled);
 
+  /// Both take the oms of those they are asked for.
   Timing measure(std::size_t index, double best_ns);
   std::vector<Timing> race(const std::vector<std::size_t>& indices);
 
  private:
-  struct Reference {
-    std::vector<ConstantPtr> inputs;  ///< of the om: the task's inputs that are no constants
-    std::vector<std::unique_ptr<Constant>> outputs;
-    double reduction_length = 1;
-    double least_tolerance = 0;  ///< of tasks that may round their inputs
-  };
-  class Prepared;
-
-  static Reference compute_reference(const compiler::Task& task);
+  static Expected compute_expected(const compiler::Task& task);
+  Bench bench() const;
+  runtime::Om take(std::size_t index);
 
   const compiler::Task task_;
   const BenchOptions& options_;
   const CacheState& caches_;
-  std::shared_future<Reference> reference_;
+  std::shared_future<Expected> expected_;
   std::vector<std::optional<runtime::Om>> oms_;
 };
 

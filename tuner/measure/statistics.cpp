@@ -30,14 +30,19 @@ int order_rank(int n) {
   return rank;
 }
 
-std::string verdict_of(const Comparison& c, double margin) {
-  if (c.low > 1 + margin) return "faster";
-  if (c.high < 1 - margin) return "slower";
-  if (c.low >= 1 - margin && c.high <= 1 + margin) return "same";
-  return "ambiguous";
+Verdict verdict_of(const Comparison& c, double margin) {
+  if (c.low > 1 + margin) return Verdict::kFaster;
+  if (c.high < 1 - margin) return Verdict::kSlower;
+  if (c.low >= 1 - margin && c.high <= 1 + margin) return Verdict::kSame;
+  return Verdict::kAmbiguous;
 }
 
 }  // namespace
+
+std::string_view name(Verdict verdict) {
+  constexpr std::string_view kNames[] = {"faster", "slower", "same", "ambiguous"};
+  return kNames[static_cast<std::size_t>(verdict)];
+}
 
 double median(std::span<const double> values) {
   AOE_CHECK(!values.empty(), "median of nothing");
@@ -50,7 +55,6 @@ Comparison compare_pairs(std::span<const double> before, std::span<const double>
                          double margin) {
   AOE_CHECK(before.size() == after.size(), "samples are not paired");
   Comparison result;
-  result.verdict = "ambiguous";
   if (before.empty()) return result;
   std::vector<double> ratios;
   ratios.reserve(before.size());

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <span>
-#include <string>
+#include <string_view>
 
 namespace aoe::tuner {
 
@@ -10,13 +10,18 @@ namespace aoe::tuner {
 /// is one.
 double median(std::span<const double> values);
 
+enum class Verdict { kFaster, kSlower, kSame, kAmbiguous };
+std::string_view name(Verdict verdict);  ///< "faster", "slower", "same", "ambiguous"
+
 /// before / after of paired samples, by the median of the pairs' ratios with its confidence
 /// interval.
 struct Comparison {
   double speedup = 1;  ///< > 1: `after` is faster
   double low = 1;      ///< 95% confidence interval of the median ratio
   double high = 1;
-  std::string verdict;  ///< "faster", "slower", "same", "ambiguous"
+  Verdict verdict = Verdict::kAmbiguous;
+  bool is_faster() const { return verdict == Verdict::kFaster; }
+  bool is_slower() const { return verdict == Verdict::kSlower; }
 };
 
 /// The interval comes from order statistics of the ratios (the sign test turned round): it assumes

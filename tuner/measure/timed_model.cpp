@@ -44,11 +44,4 @@ void TimedModel::run() {
   AOE_CHECK(total_ns_ > 0, "the recorder lost the run's event");
 }
 
-double TimedModel::op_ns() const {
-  double sum = 0;
-  for (std::size_t i = 0; i < step_ns_.size(); ++i)
-    if (!is_conversion(om().steps[i])) sum += step_ns_[i];
-  return sum;
-}
-
 }  // namespace aoe::tuner

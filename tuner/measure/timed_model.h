@@ -26,7 +26,6 @@ class TimedModel {
   bool was_disturbed() const { return was_disturbed_; }
   const std::vector<double>& step_ns() const { return step_ns_; }  ///< by step of the om
   double total_ns() const { return total_ns_; }                    ///< the whole run
-  double op_ns() const;                                            ///< all steps but conversions
   const std::vector<Tensor>& outputs() const { return model_.outputs(); }
   const std::vector<ConstantPtr>& inputs() const { return model_.inputs(); }
   const runtime::Om& om() const { return model_.om(); }

@@ -157,7 +157,7 @@ class Worker {
 }  // namespace
 
 std::string worker_version() {
-  constexpr int kMessages = 1;  // count up when they change
+  constexpr int kMessages = 2;  // count up when they change
   return std::string(AOE_VERSION) + "-" + std::to_string(kMessages);
 }
 

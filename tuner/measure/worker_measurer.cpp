@@ -88,8 +88,8 @@ void check_worker(const std::filesystem::path& program) {
   const std::string version = answer.value("version", "");
   if (version != worker_version())
     throw Error(ExitCode::kFailure,
-                "is of version " + version + ", and this is " + worker_version(),
-                program.string(), "install both from one build");
+                "is of version " + version + ", and this is " + worker_version(), program.string(),
+                "install both from one build");
 }
 
 WorkerMeasurer::WorkerMeasurer(WorkerOptions options) : options_(std::move(options)) {
@@ -247,22 +247,25 @@ std::vector<Timing> WorkerMeasurer::race_once(const Task& task,
   return timings;
 }
 
+Timing WorkerMeasurer::ask_about_oms(json request, std::span<const std::filesystem::path> oms,
+                                     double timeout_s, const char* what, json& answer) {
+  request["paths"] = json::array();
+  for (const auto& path : oms) request["paths"].push_back(path.string());
+  ensure_worker();
+  const Timing asked = ask(request, timeout_s, answer);
+  if (!may_repeat(asked, false, what)) return asked;
+  ensure_worker();
+  return ask(request, timeout_s, answer);
+}
+
 std::vector<Timing> WorkerMeasurer::race_subgraphs(const std::filesystem::path& reference,
                                                    std::span<const std::filesystem::path> oms) {
-  json paths = json::array();
-  for (const auto& path : oms) paths.push_back(path.string());
-  const json request = {
-      {"do", "subgraphs"}, {"reference", reference.string()}, {"paths", std::move(paths)}};
   // The reference runs first, and takes its time.
   const double timeout_s =
       kModelTimeoutFactor * options_.policy.run_timeout_s + options_.policy.compile_timeout_s;
   json answer;
-  ensure_worker();
-  Timing asked = ask(request, timeout_s, answer);
-  if (may_repeat(asked, false, "a subgraph")) {
-    ensure_worker();
-    asked = ask(request, timeout_s, answer);
-  }
+  const Timing asked = ask_about_oms({{"do", "subgraphs"}, {"reference", reference.string()}}, oms,
+                                     timeout_s, "a subgraph", answer);
   std::vector<Timing> timings(oms.size(), asked);
   for (std::size_t i = 0; asked.ok() && i < oms.size(); ++i)
     timings[i] = timing_from_json(answer.at("timings").at(i));
@@ -271,17 +274,10 @@ std::vector<Timing> WorkerMeasurer::race_subgraphs(const std::filesystem::path& 
 
 Result<std::vector<ModelTiming>> WorkerMeasurer::run_models(
     std::span<const std::filesystem::path> oms) {
-  json paths = json::array();
-  for (const auto& path : oms) paths.push_back(path.string());
-  const json request = {{"do", "models"}, {"paths", std::move(paths)}};
-  const double timeout_s = kModelTimeoutFactor * options_.policy.run_timeout_s;
   json answer;
-  ensure_worker();
-  Timing asked = ask(request, timeout_s, answer);
-  if (may_repeat(asked, false, "a whole model")) {
-    ensure_worker();
-    asked = ask(request, timeout_s, answer);
-  }
+  const Timing asked =
+      ask_about_oms({{"do", "models"}}, oms, kModelTimeoutFactor * options_.policy.run_timeout_s,
+                    "a whole model", answer);
   if (!asked.ok()) return Unexpected(fmt::format("{}: {}", name(asked.outcome), asked.cause));
   if (answer.contains("error")) return Unexpected(answer["error"].get<std::string>());
   std::vector<ModelTiming> timings;

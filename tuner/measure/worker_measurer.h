@@ -22,7 +22,7 @@ struct WorkerOptions {
   compiler::Soc soc;     ///< the host's; the worker detects its own for the same number of threads
   MeasurePolicy policy;  ///< weights_in kAuto counts as kMemory
   int compile_threads = 1;
-  std::stop_token stop;  ///< pending measurements end as kStopped
+  std::stop_token stop;                          ///< pending measurements end as kStopped
   std::filesystem::path program = kThisProgram;  ///< what is started as the worker
 };
 
@@ -59,6 +59,9 @@ class WorkerMeasurer final : public Measurer {
   std::vector<Timing> race_once(const compiler::Task& task,
                                 std::span<const compiler::Candidate> candidates);
   Timing ask(const nlohmann::json& request, double timeout_s, nlohmann::json& answer);
+  /// The same of oms, once more in a fresh worker when that was killed; `what` they are, in words.
+  Timing ask_about_oms(nlohmann::json request, std::span<const std::filesystem::path> oms,
+                       double timeout_s, const char* what, nlohmann::json& answer);
   Timing lose_worker(ReceiveStatus status, double timeout_s);
 
   WorkerOptions options_;

@@ -39,7 +39,8 @@ ordered_json to_json(const ModifiedOperator& op) {
 }
 
 /// The three keys that both sections begin with.
-ordered_json model_performance(std::optional<double> baseline_ms, std::optional<double> result_ms) {
+ordered_json model_performance(const SectionResult& result) {
+  const auto& [baseline_ms, result_ms, summary] = result;
   ordered_json section = ordered_json::object();
   if (baseline_ms) section["model_baseline_performance(ms)"] = ms(*baseline_ms);
   if (result_ms) {
@@ -56,15 +57,14 @@ ordered_json to_json(const RepoSummary& s) {
           {"repo_update_num", s.update},     {"total_num", s.total()}};
 }
 
-ordered_json opat_section(const AoeResult& result) {
-  ordered_json opat = model_performance(result.baseline_ms, result.result_ms);
-  opat["opat_tuning_result"] = text(result.state);
+ordered_json opat_section(const OperatorResult& result, TuningState state) {
+  ordered_json opat = model_performance(result);
+  opat["opat_tuning_result"] = text(state);
   opat["repo_modified_operators"] = ordered_json::array();
   for (const ModifiedOperator& op : result.modified)
     opat["repo_modified_operators"].push_back(to_json(op));
   opat["repo_summary"] = to_json(result.summary);
-  if (result.state == TuningState::kFailed)
-    opat["tuning_failed_operators"] = result.failed_operators;
+  if (state == TuningState::kFailed) opat["tuning_failed_operators"] = result.failed;
   return opat;
 }
 
@@ -78,7 +78,7 @@ ordered_json to_json(const ModifiedSubgraph& subgraph) {
 }
 
 ordered_json sgat_section(const SubgraphResult& result) {
-  ordered_json sgat = model_performance(result.baseline_ms, result.result_ms);
+  ordered_json sgat = model_performance(result);
   ordered_json modified = ordered_json::object();
   for (const ModifiedSubgraph& subgraph : result.modified)
     modified[subgraph.is_update ? "update_repo_subgraphs" : "add_repo_subgraphs"].push_back(
@@ -109,12 +109,13 @@ ordered_json to_json(const AoeResult& result) {
   basic["threads"] = result.threads;
   basic["trials"] = result.trials;
   if (!result.gears.empty()) basic["gears"] = result.gears;
-  if (!result.verdict.empty()) basic["verdict"] = result.verdict;
+  if (result.verdict) basic["verdict"] = name(*result.verdict);
   if (result.error_against_fp32) basic["error_against_fp32"] = *result.error_against_fp32;
   ordered_json document = ordered_json::array();
   document.push_back({{"basic", std::move(basic)}});
   if (result.subgraphs) document.push_back({{"SGAT", sgat_section(*result.subgraphs)}});
-  if (result.has_tunable_operator) document.push_back({{"OPAT", opat_section(result)}});
+  if (result.operators)
+    document.push_back({{"OPAT", opat_section(*result.operators, result.state)}});
   return document;
 }
 

@@ -1,5 +1,5 @@
 // The result file of a tuning run, aoe_result_opat_<timestamp>_pid<pid>.json: documented names,
-// counters and percentages. Written again, by rename, whenever something changes, so that it is
+// counters and percentages. Written again, by rename, as the run goes on (session/tuning_session.cpp), so that it is
 // valid JSON at any moment.
 #pragma once
 
@@ -9,6 +9,8 @@
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "tuner/measure/statistics.h"
 
 namespace aoe::tuner {
 
@@ -46,12 +48,22 @@ struct ModifiedSubgraph {
   std::string rewrites;  ///< in words; an addition to the documented fields
 };
 
-/// The section SGAT; units of the summary are subgraphs.
-struct SubgraphResult {
+/// What both sections have.
+struct SectionResult {
   std::optional<double> baseline_ms;
   std::optional<double> result_ms;  ///< once the tuned model was measured
-  std::vector<ModifiedSubgraph> modified;
   RepoSummary summary;
+};
+
+/// The section SGAT; units of the summary are subgraphs.
+struct SubgraphResult : SectionResult {
+  std::vector<ModifiedSubgraph> modified;
+};
+
+/// The section OPAT; units of the summary are tasks.
+struct OperatorResult : SectionResult {
+  std::vector<ModifiedOperator> modified;
+  std::vector<std::string> failed;  ///< names of operators
 };
 
 enum class TuningState { kSuccessful, kFailed, kIncomplete };
@@ -67,17 +79,12 @@ struct AoeResult {
       error_against_fp32;  ///< of lower precision, as a share of the outputs' range
   /// "4" or "32,48" each; with them, times of the model are the sum of one inference in each gear.
   std::vector<std::string> gears;
-  std::string verdict;  ///< of the tuned model against the untuned one; absent when empty
+  std::optional<Verdict> verdict;  ///< of the tuned model against the untuned one
+
+  TuningState state = TuningState::kIncomplete;  ///< stands in the section OPAT
 
   std::optional<SubgraphResult> subgraphs;  ///< absent: none were tuned, or their tuning failed
-
-  bool has_tunable_operator = false;  ///< without one the section OPAT is absent
-  std::optional<double> baseline_ms;
-  std::optional<double> result_ms;  ///< once the tuned model was measured
-  TuningState state = TuningState::kIncomplete;
-  std::vector<ModifiedOperator> modified;
-  RepoSummary summary;
-  std::vector<std::string> failed_operators;
+  std::optional<OperatorResult> operators;  ///< absent: none can be tuned
 };
 
 std::string text(TuningState state);  ///< "tuning successful"

@@ -15,13 +15,6 @@ double Baseline::median_ms() const {
   return median(timing.samples_ns) / 1e6;
 }
 
-compiler::CompileOptions compile_options_of(const TuneOptions& options) {
-  compiler::CompileOptions compile;
-  compile.soc = options.soc;
-  compile.compile_threads = options.compile_threads;
-  return compile;
-}
-
 std::optional<Baseline> measure_baseline(const graph::Graph& graph,
                                          const compiler::CompileOptions& compile,
                                          Measurer& measurer, const TuneOptions& options) {
@@ -44,15 +37,6 @@ std::optional<Baseline> measure_baseline(const graph::Graph& graph,
   logger("tuner")->info("model={} untuned_ms={:.3f} weights_in={}", graph.name,
                         baseline.median_ms(), name(baseline.weights_in));
   return baseline;
-}
-
-AoeResult result_of_run(const TuneOptions& options) {
-  AoeResult result;
-  result.tuning_name = options.tuning_name;
-  result.soc_version = options.soc.version;
-  result.threads = options.soc.threads;
-  for (const GearValues& gear : options.gears.values) result.gears.push_back(gear_text(gear));
-  return result;
 }
 
 }  // namespace aoe::tuner

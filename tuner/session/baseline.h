@@ -22,16 +22,10 @@ struct Baseline {
   double median_ms() const;
 };
 
-/// For this machine, as the run asks for; the caller adds what its banks know.
-compiler::CompileOptions compile_options_of(const TuneOptions& options);
-
 /// Tells the measurer where weights are found, too. Nothing when the run was stopped. Throws
 /// Error(kFailure) when the model does not run.
 std::optional<Baseline> measure_baseline(const graph::Graph& graph,
                                          const compiler::CompileOptions& compile,
                                          Measurer& measurer, const TuneOptions& options);
-
-/// What the result file says of the run before anything was done.
-AoeResult result_of_run(const TuneOptions& options);
 
 }  // namespace aoe::tuner

@@ -63,19 +63,18 @@ json to_json(const ModeGain& gain) {
           {"is_update", gain.is_update}};
 }
 
-json to_json(const TaskVerdict& verdict, const std::optional<bank::StrategySet>& before) {
+json to_json(const Conclusion& conclusion, const std::optional<bank::StrategySet>& before) {
   json strategies = json::array();
-  for (const bank::Strategy& strategy : verdict.strategies)
+  for (const bank::Strategy& strategy : conclusion.strategies)
     strategies.push_back(bank::to_json(strategy));
   json gains = json::array();
-  for (const ModeGain& gain : verdict.gains) gains.push_back(to_json(gain));
-  json j = {{"decision", static_cast<int>(verdict.decision)},
+  for (const ModeGain& gain : conclusion.gains) gains.push_back(to_json(gain));
+  json j = {{"decision", static_cast<int>(conclusion.decision)},
             {"strategies", std::move(strategies)},
-            {"default_ns", verdict.default_ns},
-            {"best_ns", verdict.best_ns},
+            {"default_ns", conclusion.default_ns},
+            {"best_ns", conclusion.best_ns},
             {"gains", std::move(gains)},
-            {"cause", verdict.cause}};
-  if (verdict.by_default) j["by_default"] = bank::to_json(*verdict.by_default);
+            {"cause", conclusion.cause}};
   if (before) j["before"] = bank::to_json(*before);
   return j;
 }
@@ -85,17 +84,15 @@ DecidedTask decided_from_json(const json& j) {
   if (decision < 0 || decision >= static_cast<int>(Decision::kStopped))
     throw std::runtime_error("an unknown decision");
   DecidedTask task;
-  task.verdict.decision = static_cast<Decision>(decision);
+  task.conclusion.decision = static_cast<Decision>(decision);
   for (const json& strategy : j.at("strategies"))
-    task.verdict.strategies.push_back(bank::strategy_from_json(strategy));
-  task.verdict.default_ns = j.at("default_ns");
-  task.verdict.best_ns = j.at("best_ns");
+    task.conclusion.strategies.push_back(bank::strategy_from_json(strategy));
+  task.conclusion.default_ns = j.at("default_ns");
+  task.conclusion.best_ns = j.at("best_ns");
   for (const json& gain : j.at("gains"))
-    task.verdict.gains.push_back(
+    task.conclusion.gains.push_back(
         {gain.at("mode"), gain.at("before_us"), gain.at("after_us"), gain.at("is_update")});
-  task.verdict.cause = j.at("cause");
-  if (j.contains("by_default"))
-    task.verdict.by_default = bank::strategy_from_json(j.at("by_default"));
+  task.conclusion.cause = j.at("cause");
   if (j.contains("before")) task.before = bank::strategy_set_from_json(j.at("before"));
   return task;
 }
@@ -173,9 +170,9 @@ void JobJournal::note_records(const bank::TaskKey& key, const std::vector<bank::
   append({{"task", key.description}, {"records", std::move(list)}});
 }
 
-void JobJournal::note_verdict(const bank::TaskKey& key, const TaskVerdict& verdict,
-                              const std::optional<bank::StrategySet>& before) {
-  append({{"task", key.description}, {"verdict", to_json(verdict, before)}});
+void JobJournal::note_conclusion(const bank::TaskKey& key, const Conclusion& conclusion,
+                                 const std::optional<bank::StrategySet>& before) {
+  append({{"task", key.description}, {"verdict", to_json(conclusion, before)}});
 }
 
 void JobJournal::note_spent() {

@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "bank/knowledge_bank.h"
-#include "tuner/session/task_tuning.h"
+#include "tuner/session/conclusion.h"
 
 namespace aoe::tuner {
 
@@ -39,7 +39,7 @@ struct JobHeader {
 
 /// A task as it was decided, without what was committed with it.
 struct DecidedTask {
-  TaskVerdict verdict;  ///< `winner` and `race_records` are empty
+  Conclusion conclusion;  ///< without `race_records`
   std::optional<bank::StrategySet> before;
 };
 
@@ -84,8 +84,8 @@ class JobJournal {
   /// The search begins; of subgraphs without a plan.
   void note_plan(const std::map<std::string, int>& trials);
   void note_records(const bank::TaskKey& key, const std::vector<bank::Record>& records);
-  void note_verdict(const bank::TaskKey& key, const TaskVerdict& verdict,
-                    const std::optional<bank::StrategySet>& before);
+  void note_conclusion(const bank::TaskKey& key, const Conclusion& conclusion,
+                       const std::optional<bank::StrategySet>& before);
   void note_spent();
   void note_end(const std::string& state);
 

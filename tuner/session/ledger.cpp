@@ -1,11 +1,8 @@
-// Counters, commits and their reversal.
+// Entries, commits and their reversal.
 #include "tuner/session/ledger.h"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 
-#include "base/check.h"
 #include "base/log.h"
 
 namespace aoe::tuner {
@@ -13,75 +10,53 @@ namespace {
 
 constexpr auto kRecordCommitInterval = std::chrono::seconds(10);
 
-/// As it was in the race that `winner` won.
-bank::Strategy default_of(const TuningTask& task, const bank::Measurement& winner) {
-  bank::Strategy strategy = compiler::strategy_of(task.default_candidate);
-  strategy.measured = winner;
-  strategy.measured.time_ns = winner.default_time_ns;
-  strategy.measured.verdict = "same";
-  return strategy;
+/// Both may be taken back; what was merely found in the bank may not.
+bool is_won_here(const Ledger::Entry& entry) {
+  return is_win(entry.decision) || (entry.is_adopted && entry.decision == Decision::kReserved);
 }
 
 }  // namespace
 
-void Ledger::note_known(const bank::StrategySet& known) {
-  ++(known.has_winner() ? result_.summary.reserved : result_.summary.unsatisfied);
+void Ledger::note_known(const Tunable& tunable, const std::optional<bank::StrategySet>& known) {
+  const bool has_winner = known && known->has_winner();
+  Entry& entry = entries_.emplace_back();
+  entry.tunable = &tunable;
+  entry.decision = has_winner ? Decision::kReserved : Decision::kUnsatisfied;
+  if (has_winner) entry.strategies = known->strategies;
 }
 
-void Ledger::adopt(const TuningTask& task, const bank::StrategySet& unconfirmed) {
-  note_known(unconfirmed);
-  bank_.adopt(task.key, unconfirmed);
-  staged_[task.key.description] = {task.key, unconfirmed.strategies, true};
-  if (unconfirmed.has_winner())
-    adopted_[task.key.description] = {&task, unconfirmed.strategies.front()};
+void Ledger::adopt(const Tunable& tunable, const bank::StrategySet& unconfirmed) {
+  note_known(tunable, unconfirmed);
+  entries_.back().is_adopted = true;
+  bank_.adopt(tunable.key, unconfirmed);
+  stage(tunable.key, unconfirmed.strategies, true);
 }
 
-void Ledger::note_not_searched(const std::optional<bank::StrategySet>& known) {
-  note_known(known.value_or(bank::StrategySet{}));
-}
-
-bool Ledger::settle(const TuningTask& task, const TaskVerdict& verdict,
+void Ledger::settle(const Tunable& tunable, Conclusion conclusion,
                     const std::optional<bank::StrategySet>& before) {
+  for (bank::Record& record : conclusion.race_records)
+    pending_.push_back({tunable.key, std::move(record)});
+  conclusion.race_records.clear();
+  std::vector<bank::Strategy> strategies = std::move(conclusion.strategies);
+  conclusion.strategies.clear();
+  const Decision decision = conclusion.decision;
   bank::Commit now;
-  bool is_decided = true;
-  switch (verdict.decision) {
-    case Decision::kStopped:
-      is_decided = false;
-      break;
-    case Decision::kFailed:
-      ++result_.summary.unsatisfied;
-      result_.failed_operators.insert(result_.failed_operators.end(), task.nodes.begin(),
-                                      task.nodes.end());
-      logger("tuner")->warn("op={} cannot be tuned: {}", task.nodes.front(), verdict.cause);
-      break;
-    case Decision::kReserved:
-      ++result_.summary.reserved;
-      break;
-    case Decision::kUnsatisfied:
-      ++result_.summary.unsatisfied;
-      break;
-    case Decision::kAdd:
-    case Decision::kUpdate:
-      ++(verdict.decision == Decision::kUpdate ? result_.summary.update : result_.summary.add);
-      for (const std::string& node : task.nodes)
-        result_.modified.push_back({node, task.op_types, verdict.gains});
-      wins_[task.key.description] = {&task, verdict};
-      break;
-  }
-  for (const bank::Record& record : verdict.race_records) pending_.push_back({task.key, record});
-  const bool is_news = verdict.decision == Decision::kAdd ||
-                       verdict.decision == Decision::kUpdate ||
-                       verdict.decision == Decision::kUnsatisfied;
-  if (is_news) {
+  if (is_win(decision) || decision == Decision::kUnsatisfied) {
     // Without `before`, another process may have won when this is confirmed: the faster one stays.
-    staged_[task.key.description] = {task.key, verdict.strategies, before.has_value()};
-    now.unconfirmed_withdrawn.push_back(task.key);
-    for (const bank::Strategy& strategy : verdict.strategies)
+    stage(tunable.key, strategies, before.has_value());
+    now.unconfirmed_withdrawn.push_back(tunable.key);
+    for (const bank::Strategy& strategy : strategies)
       now.strategies.push_back(
-          {.key = task.key, .strategy = strategy, .replace = true, .is_confirmed = false});
+          {.key = tunable.key, .strategy = strategy, .replace = true, .is_confirmed = false});
+  }
+  if (decision == Decision::kFailed)
+    logger("tuner")->warn("op={} cannot be tuned: {}", tunable.first_node(), conclusion.cause);
+  if (decision != Decision::kStopped) {
+    if (!is_win(decision)) strategies.clear();
+    if (decision == Decision::kReserved && before) strategies = before->strategies;
+    entries_.push_back({&tunable, decision, false, std::move(strategies), std::move(conclusion)});
   }
   commit(std::move(now));
-  return is_decided;
 }
 
 void Ledger::keep_records(const bank::TaskKey& key, std::vector<bank::Record> records) {
@@ -93,8 +68,13 @@ void Ledger::flush() {
   commit({});
 }
 
+void Ledger::stage(const bank::TaskKey& key, const std::vector<bank::Strategy>& strategies,
+                   bool replaces) {
+  staged_.insert_or_assign(key.description, Staged{key, strategies, replaces});
+}
+
 void Ledger::commit(bank::Commit now) {
-  now.records = std::move(pending_);
+  for (bank::NewRecord& record : pending_) now.records.push_back(std::move(record));
   pending_.clear();
   last_commit_ = std::chrono::steady_clock::now();
   bank_.commit(std::move(now));
@@ -102,7 +82,8 @@ void Ledger::commit(bank::Commit now) {
 
 void Ledger::confirm(const std::set<std::string>& demoted) {
   bank::Commit now;
-  for (const std::string& description : demoted) demote(description, now);
+  for (Entry& entry : entries_)
+    if (demoted.contains(entry.tunable->key.description) && is_won_here(entry)) demote(entry, now);
   for (const auto& [description, staged] : staged_) {
     (staged.replaces ? now.withdrawn : now.unconfirmed_withdrawn).push_back(staged.key);
     for (const bank::Strategy& strategy : staged.strategies)
@@ -113,48 +94,58 @@ void Ledger::confirm(const std::set<std::string>& demoted) {
 }
 
 /// What the bank has confirmed is still there: only what was won goes.
-void Ledger::demote(const std::string& description, bank::Commit& now) {
-  bool had_winner = false;
-  bank::Strategy by_default;
-  const TuningTask* task = nullptr;
-  if (const auto win = wins_.find(description); win != wins_.end()) {
-    const TaskVerdict& verdict = win->second.verdict;
-    task = win->second.task;
-    had_winner = verdict.decision == Decision::kUpdate;
-    --(had_winner ? result_.summary.update : result_.summary.add);
-    AOE_CHECK(verdict.by_default.has_value(), "a win without its race");
-    by_default = *verdict.by_default;
-    const std::set<std::string> nodes(task->nodes.begin(), task->nodes.end());
-    std::erase_if(result_.modified,
-                  [&](const ModifiedOperator& op) { return nodes.contains(op.op_name); });
-    wins_.erase(win);
-  } else if (const auto adopted = adopted_.find(description); adopted != adopted_.end()) {
-    task = adopted->second.task;
-    had_winner = bank_.has_confirmed(task->key);
-    --result_.summary.reserved;
-    by_default = default_of(*task, adopted->second.winner.measured);
-    adopted_.erase(adopted);
-  } else {
-    return;  // not won by this run: others may profit from it
-  }
-  ++(had_winner ? result_.summary.reserved : result_.summary.unsatisfied);
-  staged_.erase(description);
-  now.unconfirmed_withdrawn.push_back(task->key);
+void Ledger::demote(Entry& entry, bank::Commit& now) {
+  const Tunable& tunable = *entry.tunable;
+  const bool had_winner =
+      entry.is_adopted ? bank_.has_confirmed(tunable.key) : entry.decision == Decision::kUpdate;
+  staged_.erase(tunable.key.description);
+  now.unconfirmed_withdrawn.push_back(tunable.key);
   // That nothing beats the default is worth knowing, too.
-  if (!had_winner) now.strategies.push_back({task->key, by_default, true});
+  if (!had_winner)
+    now.strategies.push_back(
+        {tunable.key, tunable.default_strategy(entry.strategies.front()), true});
+  entry.decision = had_winner ? Decision::kReserved : Decision::kUnsatisfied;
+  entry.strategies.clear();
+}
+
+void Ledger::withdraw(const Tunable& tunable) {
+  std::erase_if(entries_, [&](const Entry& each) { return each.tunable == &tunable; });
+  staged_.erase(tunable.key.description);
+  commit({.unconfirmed_withdrawn = {tunable.key}});
+}
+
+void Ledger::withdraw_all() {
+  bank::Commit now;
+  for (const auto& [description, staged] : staged_) now.unconfirmed_withdrawn.push_back(staged.key);
+  entries_.clear();
+  staged_.clear();
+  commit(std::move(now));
+}
+
+RepoSummary Ledger::summary() const {
+  const auto count = [this](std::initializer_list<Decision> decisions) {
+    return static_cast<int>(std::ranges::count_if(entries_, [&](const Entry& entry) {
+      return std::ranges::find(decisions, entry.decision) != decisions.end();
+    }));
+  };
+  return {.add = count({Decision::kAdd}),
+          .update = count({Decision::kUpdate}),
+          .reserved = count({Decision::kReserved}),
+          .unsatisfied = count({Decision::kUnsatisfied, Decision::kFailed})};
 }
 
 std::vector<TaskGain> Ledger::gains() const {
   std::vector<TaskGain> list;
-  for (const auto& [description, win] : wins_) {
-    const compiler::Candidate& winner = *win.verdict.winner;
-    list.push_back({.op_name = win.task->nodes.front(),
-                    .op_type = win.task->type_text(),
-                    .shape = win.task->shape_text(),
-                    .count = static_cast<int>(win.task->nodes.size()),
-                    .strategy = fmt::format("{} {}", winner.impl->name(), winner.format.name),
-                    .before_ns = win.verdict.default_ns,
-                    .after_ns = win.verdict.best_ns});
+  for (const Entry& entry : entries_) {
+    if (!is_win(entry.decision)) continue;
+    const Tunable& tunable = *entry.tunable;
+    list.push_back({.op_name = tunable.first_node(),
+                    .op_type = tunable.type_text(),
+                    .shape = tunable.shape_text(),
+                    .count = tunable.places(),
+                    .strategy = tunable.text_of(entry.strategies.front()),
+                    .before_ns = entry.conclusion.default_ns,
+                    .after_ns = entry.conclusion.best_ns});
   }
   std::ranges::stable_sort(list, std::ranges::greater{},
                            [](const TaskGain& g) { return g.count * (g.before_ns - g.after_ns); });
@@ -163,8 +154,8 @@ std::vector<TaskGain> Ledger::gains() const {
 
 std::set<std::string> Ledger::won() const {
   std::set<std::string> descriptions;
-  for (const auto& [description, win] : wins_) descriptions.insert(description);
-  for (const auto& [description, adopted] : adopted_) descriptions.insert(description);
+  for (const Entry& entry : entries_)
+    if (is_won_here(entry)) descriptions.insert(entry.tunable->key.description);
   return descriptions;
 }
 

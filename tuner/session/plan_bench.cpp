@@ -1,8 +1,6 @@
 // From a plan to its time.
 #include "tuner/session/plan_bench.h"
 
-#include <nlohmann/json.hpp>
-#include <numeric>
 #include <set>
 
 #include "base/error.h"
@@ -32,22 +30,7 @@ std::set<std::string> borders_inside(const graph::Graph& part, const graph::Grap
   return names;
 }
 
-graph::Graph part_of(const graph::Graph& model, const SubgraphTask& task) {
-  return graph::extract(model, graph::subgraph_of(model, task.instances.front().order));
-}
-
 }  // namespace
-
-Result<graph::Graph> part_with_plan(const graph::Graph& model, const SubgraphTask& task,
-                                    const graph::RewritePlan& plan) {
-  graph::Graph part = part_of(model, task);
-  std::vector<graph::NodeId> order(part.nodes.size());  // canonical ids are the part's node ids
-  std::iota(order.begin(), order.end(), graph::NodeId{0});
-  if (auto applied = graph::apply_plan(part, order, plan); !applied)
-    return Unexpected(applied.error());
-  part.compact();
-  return part;
-}
 
 compiler::CompileOptions options_of_part(const graph::Graph& part,
                                          const PlanBenchContext& context) {
@@ -56,9 +39,8 @@ compiler::CompileOptions options_of_part(const graph::Graph& part,
   return options;
 }
 
-bank::Strategy strategy_of(const PlanTrial& trial, const PlanBenchContext& context) {
-  bank::Strategy strategy{.rewrite = graph::to_json(trial.plan).dump()};
-  strategy.impl = "rewrite";
+bank::Strategy measured_strategy(const PlanTrial& trial, const PlanBenchContext& context) {
+  bank::Strategy strategy = strategy_of(trial.plan);
   strategy.measured = {.time_ns = trial.time_ns,
                        .default_time_ns = trial.before_ns,
                        .policy = context.policy_text,
@@ -84,7 +66,7 @@ PlanBench::PlanBench(const SubgraphTask& task, PlanBenchContext context, Measure
 
 Result<void> PlanBench::prepare() {
   try {
-    const graph::Graph plain = part_of(context_.graph, task_);
+    const graph::Graph& plain = task_.part;
     const compiler::CompileOptions as_it_is = options_of_part(plain, context_);
     compiler::CompileOptions by_reference = as_it_is;
     const compiler::Impl* reference = compiler::impls().find("reference");
@@ -103,8 +85,7 @@ Result<void> PlanBench::prepare() {
 
 PlanTrial PlanBench::measure(const graph::RewritePlan& plan) {
   PlanTrial trial{.plan = plan};
-  const std::string text = graph::to_json(plan).dump();
-  if (const auto known = recalled_.find(text); known != recalled_.end())
+  if (const auto known = recalled_.find(strategy_of(plan).rewrite); known != recalled_.end())
     return recalled(std::move(trial), known->second);
   bank::Record record{.seed = context_.options.seed};
   if (auto made = write(plan, after_om_); !made) {
@@ -125,7 +106,7 @@ PlanTrial PlanBench::measure(const graph::RewritePlan& plan) {
   logger("tuner")->debug("subgraph={} plan='{}' us={:.2f} before_us={:.2f} {} {}",
                          task_.nodes.front().front(), graph::to_text(plan), trial.time_ns / 1e3,
                          trial.before_ns / 1e3, record.status, trial.cause);
-  record.strategy = strategy_of(trial, context_);
+  record.strategy = measured_strategy(trial, context_);
   if (record.status != name(Outcome::kStopped)) records_.push_back({task_.key, std::move(record)});
   return trial;
 }
@@ -137,7 +118,7 @@ void PlanBench::write_om(const graph::Graph& graph, const compiler::CompileOptio
 
 Result<void> PlanBench::write(const graph::RewritePlan& plan,
                               const std::filesystem::path& om) const {
-  const auto part = part_with_plan(context_.graph, task_, plan);
+  const auto part = task_.part_with(plan);
   if (!part) return Unexpected(part.error());
   try {
     write_om(*part, options_of_part(*part, context_), om);

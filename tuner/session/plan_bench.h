@@ -24,15 +24,11 @@ struct PlanBenchContext {
   const TuneOptions& options;
 };
 
-/// The first instance of a subgraph as a graph of its own, with a plan applied; its nodes have the names that they have in
-/// the model. "No": the plan does not fit.
-Result<graph::Graph> part_with_plan(const graph::Graph& model, const SubgraphTask& task,
-                                    const graph::RewritePlan& plan);
-/// How such a part is compiled: what converts at its border decides nothing.
+/// How a part of the model is compiled: what converts at its border decides nothing.
 compiler::CompileOptions options_of_part(const graph::Graph& part, const PlanBenchContext& context);
 
-/// How the graph bank stores a plan; without a verdict.
-bank::Strategy strategy_of(const PlanTrial& trial, const PlanBenchContext& context);
+/// How the graph bank stores a trial; without a verdict.
+bank::Strategy measured_strategy(const PlanTrial& trial, const PlanBenchContext& context);
 
 class PlanBench {
  public:

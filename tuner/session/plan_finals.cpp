@@ -23,8 +23,8 @@ bool was_verified(const std::vector<PlanInModel>& results, const RewritePlan& pl
 
 class Finals {
  public:
-  Finals(const std::vector<Finalist>& finalists, const VerifyPlan& verify,
-         const SubgraphConfirmInput& model, Measurer& measurer)
+  Finals(const std::vector<Finalist>& finalists, const VerifyPlan& verify, const PlanModel& model,
+         Measurer& measurer)
       : finalists_(finalists), verify_(verify), model_(model), measurer_(measurer) {}
 
   Result<std::vector<std::optional<PlanFinal>>> run() {
@@ -63,7 +63,7 @@ class Finals {
         logger("tuner")->debug("subgraph={} plan='{}' in the model: us={:.2f} before_us={:.2f} {}",
                                entrants[i].task->nodes.front().front(), graph::to_text(each.plan),
                                median(each.after_ns) / 1e3, median(each.before_ns) / 1e3,
-                               compare(each).verdict);
+                               name(compare(each).verdict));
     return results;
   }
 
@@ -75,7 +75,7 @@ class Finals {
       if (each.plan.steps.size() != 1 || each.gain_ns() <= 0) continue;
       const WeighedStep step{each.plan.steps.front(), each.gain_ns()};
       all.push_back(step);
-      if (compare(each).verdict == "faster") certain.push_back(step);
+      if (compare(each).is_faster()) certain.push_back(step);
     }
     std::vector<RewritePlan> plans;
     const auto add = [&](const RewritePlan& plan) {
@@ -144,7 +144,7 @@ class Finals {
 
   const std::vector<Finalist>& finalists_;
   const VerifyPlan& verify_;
-  const SubgraphConfirmInput& model_;
+  const PlanModel& model_;
   Measurer& measurer_;
 };
 
@@ -152,7 +152,7 @@ class Finals {
 
 Result<std::vector<std::optional<PlanFinal>>> run_finals(const std::vector<Finalist>& finalists,
                                                          const VerifyPlan& verify,
-                                                         const SubgraphConfirmInput& model,
+                                                         const PlanModel& model,
                                                          Measurer& measurer) {
   return Finals(finalists, verify, model, measurer).run();
 }

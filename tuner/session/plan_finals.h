@@ -33,7 +33,7 @@ using VerifyPlan = std::function<bool(const SubgraphTask&, const graph::RewriteP
 /// By finalist; nothing where no plan came near. "No": a model does not compile or run, or the run was stopped.
 Result<std::vector<std::optional<PlanFinal>>> run_finals(const std::vector<Finalist>& finalists,
                                                          const VerifyPlan& verify,
-                                                         const SubgraphConfirmInput& model,
+                                                         const PlanModel& model,
                                                          Measurer& measurer);
 
 }  // namespace aoe::tuner

@@ -20,10 +20,10 @@ bool is_new_place(const std::vector<RewritePlan>& singles, const PlanStep& step)
 }
 
 const SubgraphPlace* place_of(const SubgraphTask& task, const PlanStep& step) {
-  const auto found = std::ranges::find_if(task.places, [&](const SubgraphPlace& place) {
+  const auto found = std::ranges::find_if(task.rewrites, [&](const SubgraphPlace& place) {
     return place.kind == step.kind && place.nodes == step.nodes;
   });
-  return found == task.places.end() ? nullptr : &*found;
+  return found == task.rewrites.end() ? nullptr : &*found;
 }
 
 bool overlap(const PlanStep& a, const PlanStep& b) {

@@ -10,39 +10,74 @@
 namespace aoe::tuner {
 namespace {
 
-constexpr std::size_t kOmsAtOnce =
-    4;  ///< beside the model as it is: they share memory and the time between two samples
+/// Beside the model as it is: they share memory and the time between two samples.
+constexpr std::size_t kOmsAtOnce = 4;
 
-/// The `index`-th plans of all entrants in one model.
-RewrittenGraph with_plans(const std::vector<Entrants>& entrants, std::size_t index,
-                          const graph::Graph& graph) {
-  std::vector<PlannedSubgraph> plans;
-  for (const Entrants& each : entrants)
-    if (index < each.plans.size()) plans.push_back({each.task, each.plans[index]});
-  return rewritten(graph, plans, {});
-}
-
-/// Nodes that stand for all instances of each subgraph, by description; those of which an instance was not rewritten are
-/// left out.
-std::map<std::string, std::set<std::string>> nodes_made(const std::vector<Entrants>& entrants,
-                                                        const RewrittenGraph& rewritten) {
-  std::map<std::string, std::set<std::string>> made;
-  std::map<std::string, std::size_t> instances;
-  for (const compiler::AppliedSubgraph& each : rewritten.applied) {
-    made[each.description].insert(each.nodes.begin(), each.nodes.end());
-    ++instances[each.description];
+class PlanRace {
+ public:
+  PlanRace(const std::vector<Entrants>& entrants, const PlanModel& model, Measurer& measurer)
+      : entrants_(entrants), model_(model), measurer_(measurer), results_(entrants.size()) {
+    for (std::size_t i = 0; i < entrants.size(); ++i) entrant_of_[entrants[i].task] = i;
   }
-  for (const Entrants& each : entrants)
-    if (instances[each.task->key.description] != each.task->instances.size())
-      made.erase(each.task->key.description);
-  return made;
-}
 
-std::set<std::string> nodes_of(const SubgraphTask& task) {
-  std::set<std::string> names;
-  for (const auto& instance : task.nodes) names.insert(instance.begin(), instance.end());
-  return names;
-}
+  Result<std::vector<std::vector<PlanInModel>>> run(int times) {
+    std::size_t rows = 0;
+    for (const Entrants& each : entrants_) rows = std::max(rows, each.plans.size());
+    for (std::size_t first = 0; first < rows; first += kOmsAtOnce)
+      if (auto raced = race_rows(first, std::min(rows, first + kOmsAtOnce), times); !raced)
+        return Unexpected(raced.error());
+    return std::move(results_);
+  }
+
+ private:
+  /// The `row`-th plans of all entrants in one model; where they stand.
+  std::vector<Placed> write_row(std::size_t row, const std::filesystem::path& om) const {
+    std::vector<PlannedSubgraph> plans;
+    for (const Entrants& each : entrants_)
+      if (row < each.plans.size()) plans.push_back({each.task, each.plans[row]});
+    ConfirmAttempt attempt = with_plans(plans, model_);
+    write_file_atomically(om, attempt.om);
+    return std::move(attempt.placed);
+  }
+
+  Result<void> race_rows(std::size_t first, std::size_t end, int times) {
+    std::vector<std::vector<Placed>> placed;
+    std::vector<std::filesystem::path> oms = {model_.setting.untuned_om};
+    for (std::size_t row = first; row < end; ++row) {
+      oms.push_back(model_.setting.scratch_directory /
+                    ("plans_" + std::to_string(oms.size()) + ".om"));
+      try {
+        placed.push_back(write_row(row, oms.back()));
+      } catch (const Error& e) {
+        return Unexpected(e.what());
+      }
+    }
+    for (int time = 0; time < times; ++time) {
+      const auto timings = measurer_.run_models(oms);
+      if (!timings) return Unexpected(timings.error());
+      if (model_.setting.is_stopped()) return Unexpected("tuning was stopped");
+      for (std::size_t i = 0; i < placed.size(); ++i)
+        note(first + i, placed[i], timings->front(), (*timings)[i + 1]);
+    }
+    return {};
+  }
+
+  void note(std::size_t row, const std::vector<Placed>& placed, const ModelTiming& before,
+            const ModelTiming& after) {
+    for (const Placed& each : placed) {
+      if (each.places != each.tunable->places()) continue;
+      const std::size_t i = entrant_of_.at(each.tunable);
+      add_samples(results_[i], {entrants_[i].plans[row], share_ns(before, each.before),
+                                share_ns(after, each.after)});
+    }
+  }
+
+  const std::vector<Entrants>& entrants_;
+  std::map<const Tunable*, std::size_t> entrant_of_;
+  const PlanModel& model_;
+  Measurer& measurer_;
+  std::vector<std::vector<PlanInModel>> results_;
+};
 
 }  // namespace
 
@@ -54,45 +89,9 @@ void add_samples(std::vector<PlanInModel>& results, const PlanInModel& more) {
 }
 
 Result<std::vector<std::vector<PlanInModel>>> race_in_model(const std::vector<Entrants>& entrants,
-                                                            const SubgraphConfirmInput& model,
+                                                            const PlanModel& model,
                                                             Measurer& measurer, int times) {
-  std::size_t rows = 0;
-  for (const Entrants& each : entrants) rows = std::max(rows, each.plans.size());
-  std::vector<std::vector<PlanInModel>> results(entrants.size());
-  for (std::size_t first = 0; first < rows; first += kOmsAtOnce) {
-    std::vector<RewrittenGraph> graphs;
-    std::vector<std::filesystem::path> oms = {model.setting.untuned_om};
-    for (std::size_t row = first; row < std::min(rows, first + kOmsAtOnce); ++row) {
-      graphs.push_back(with_plans(entrants, row, model.graph));
-      compiler::CompileOptions options = model.compile;
-      options.subgraphs = graphs.back().applied;
-      oms.push_back(model.setting.scratch_directory /
-                    ("plans_" + std::to_string(oms.size()) + ".om"));
-      try {
-        write_file_atomically(oms.back(),
-                              compiler::compile(graphs.back().graph, options).om.serialize());
-      } catch (const Error& e) {
-        return Unexpected(e.what());
-      }
-    }
-    for (int time = 0; time < times; ++time) {
-      const auto timings = measurer.run_models(oms);
-      if (!timings) return Unexpected(timings.error());
-      if (model.setting.is_stopped()) return Unexpected("tuning was stopped");
-      for (std::size_t i = 0; i < graphs.size(); ++i) {
-        const auto made = nodes_made(entrants, graphs[i]);
-        for (std::size_t e = 0; e < entrants.size(); ++e) {
-          const auto nodes = made.find(entrants[e].task->key.description);
-          if (first + i >= entrants[e].plans.size() || nodes == made.end()) continue;
-          add_samples(results[e],
-                      {entrants[e].plans[first + i],
-                       subgraph_ns((*timings)[0], model.graph, nodes_of(*entrants[e].task)),
-                       subgraph_ns((*timings)[i + 1], graphs[i].graph, nodes->second)});
-        }
-      }
-    }
-  }
-  return results;
+  return PlanRace(entrants, model, measurer).run(times);
 }
 
 }  // namespace aoe::tuner

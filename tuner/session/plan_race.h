@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tuner/measure/statistics.h"
-#include "tuner/session/subgraph_confirm.h"
+#include "tuner/session/plan_model.h"
 
 namespace aoe::tuner {
 
@@ -31,7 +31,7 @@ struct Entrants {
 /// By entrants, the plans that could be applied to all instances; the oms are raced so many `times`. "No": an om does not
 /// compile or run.
 Result<std::vector<std::vector<PlanInModel>>> race_in_model(const std::vector<Entrants>& entrants,
-                                                            const SubgraphConfirmInput& model,
+                                                            const PlanModel& model,
                                                             Measurer& measurer, int times = 1);
 
 }  // namespace aoe::tuner

@@ -13,6 +13,7 @@
 #include "compiler/graph_strategies.h"
 #include "compiler/soc.h"
 #include "graph/graph.h"
+#include "tuner/measure/statistics.h"
 #include "tuner/policy.h"
 #include "tuner/result/aoe_result.h"
 #include "tuner/tasks/op_filter.h"
@@ -89,8 +90,7 @@ struct TuneOutcome {
   TuningState state = TuningState::kIncomplete;
   double baseline_ms = 0;  ///< medians of the paired measurement; 0 when it was not reached
   double result_ms = 0;
-  std::string
-      verdict;  ///< of the tuned om against the untuned one: faster, same, slower, ambiguous
+  std::optional<Verdict> verdict;            ///< of the tuned om against the untuned one
   std::optional<double> error_against_fp32;  ///< see compiler/precision/mixed_precision.h
   std::vector<TaskGain> gains;               ///< by gain in the whole model, largest first
   std::vector<std::string> failed_ops;

@@ -54,7 +54,7 @@ std::optional<Neighbour> neighbour_of(const bank::BankEntry& entry) {
   }
 }
 
-std::vector<Candidate> seeds_from_neighbours(const TuningTask& task,
+std::vector<Candidate> seeds_from_neighbours(const OperatorTask& task,
                                              std::span<const Neighbour> neighbours,
                                              const compiler::Soc& soc, std::size_t count) {
   const Neighbour self = neighbour_of(task.task, {});

@@ -9,7 +9,7 @@
 #include "bank/knowledge_bank.h"
 #include "compiler/impl.h"
 #include "compiler/soc.h"
-#include "tuner/tasks/task_list.h"
+#include "tuner/tasks/operator_list.h"
 
 namespace aoe::tuner {
 
@@ -24,7 +24,7 @@ Neighbour neighbour_of(const compiler::Task& task, bank::Strategy strategy);
 std::optional<Neighbour> neighbour_of(const bank::BankEntry& entry);
 
 /// Winners fitted to `task`: of the same op type, nearest shapes first, at most `count`.
-std::vector<compiler::Candidate> seeds_from_neighbours(const TuningTask& task,
+std::vector<compiler::Candidate> seeds_from_neighbours(const OperatorTask& task,
                                                        std::span<const Neighbour> neighbours,
                                                        const compiler::Soc& soc, std::size_t count);
 

@@ -3,10 +3,14 @@
 
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
+#include <numeric>
 #include <set>
 
 #include "compiler/roofline.h"
 #include "compiler/task.h"
+#include "graph/subgraph.h"
+#include "tuner/measure/statistics.h"
 
 namespace aoe::tuner {
 using graph::AtomRange;
@@ -25,12 +29,8 @@ struct FoundPlace {
 
 class Collector {
  public:
-  Collector(const graph::Graph& graph, const compiler::Soc& soc,
-            const std::function<double(const graph::Node&)>& node_ns)
-      : graph_(graph),
-        soc_(soc),
-        node_ns_(node_ns),
-        atoms_(graph::atoms_of(graph)) {}
+  Collector(const graph::Graph& graph, const compiler::Soc& soc, const std::vector<double>& node_ns)
+      : graph_(graph), soc_(soc), node_ns_(node_ns), atoms_(graph::atoms_of(graph)) {}
 
   std::vector<SubgraphTask> run() {
     find_places();
@@ -116,20 +116,22 @@ class Collector {
   }
 
   void add_instance(AtomRange range) {
-    const graph::Subgraph subgraph =
-        graph::subgraph_of(graph_, graph::nodes_of(atoms_, range));
+    const graph::Subgraph subgraph = graph::subgraph_of(graph_, graph::nodes_of(atoms_, range));
     graph::CanonicalForm form = graph::canonical_form(graph_, subgraph);
     const bank::TaskKey key = compiler::subgraph_key(form, soc_);
     const auto [known, is_new] = task_of_.try_emplace(key.description, tasks_.size());
-    if (is_new)
-      tasks_.push_back({.key = key,
-                        .places = canonical_places(range, form),
-                        .type_text = type_text(subgraph)});
+    if (is_new) {
+      SubgraphTask& added = tasks_.emplace_back();
+      added.key = key;
+      added.part = graph::extract(graph_, graph::subgraph_of(graph_, form.order));
+      added.rewrites = canonical_places(range, form);
+      added.types = type_text(subgraph);
+    }
     SubgraphTask* const task = &tasks_[known->second];
     std::vector<std::string> names;
     for (const NodeId id : subgraph.nodes) {
       names.push_back(graph_.nodes[id].name);
-      task->model_ns += node_ns_(graph_.nodes[id]);
+      task->model_ns += node_ns_[id];
     }
     task->nodes.push_back(std::move(names));
     task->instances.push_back(std::move(form));
@@ -164,7 +166,7 @@ class Collector {
 
   const graph::Graph& graph_;
   const compiler::Soc& soc_;
-  const std::function<double(const graph::Node&)>& node_ns_;
+  const std::vector<double>& node_ns_;
   const std::vector<std::vector<NodeId>> atoms_;
   std::vector<FoundPlace> places_;
   std::vector<std::vector<std::size_t>> by_begin_;  ///< by atom: places whose hull begins there
@@ -174,9 +176,55 @@ class Collector {
 
 }  // namespace
 
-std::vector<SubgraphTask> collect_subgraphs(
-    const graph::Graph& graph, const compiler::Soc& soc,
-    const std::function<double(const graph::Node&)>& node_ns) {
+Result<void> SubgraphTask::accepts(const bank::Strategy& stored, const compiler::Soc&) const {
+  const auto plan = plan_of(stored);
+  if (!plan) return Unexpected(plan.error());
+  const auto rewritten = part_with(*plan);
+  if (!rewritten) return Unexpected(rewritten.error());
+  return {};
+}
+
+bank::Strategy SubgraphTask::default_strategy(const bank::Strategy& other) const {
+  bank::Strategy strategy = strategy_of(graph::RewritePlan{});
+  strategy.measured = other.measured;
+  strategy.measured.time_ns = other.measured.default_time_ns;
+  strategy.measured.verdict = name(Verdict::kSame);
+  return strategy;
+}
+
+std::string SubgraphTask::text_of(const bank::Strategy& strategy) const {
+  const auto plan = plan_of(strategy);
+  return plan ? graph::to_text(*plan) : plan.error();
+}
+
+std::set<std::string> SubgraphTask::all_nodes() const {
+  std::set<std::string> names;
+  for (const auto& instance : nodes) names.insert(instance.begin(), instance.end());
+  return names;
+}
+
+Result<graph::Graph> SubgraphTask::part_with(const graph::RewritePlan& plan) const {
+  graph::Graph rewritten = part;
+  std::vector<graph::NodeId> order(part.nodes.size());
+  std::iota(order.begin(), order.end(), graph::NodeId{0});
+  if (auto applied = graph::apply_plan(rewritten, order, plan); !applied)
+    return Unexpected(applied.error());
+  rewritten.compact();
+  return rewritten;
+}
+
+bank::Strategy strategy_of(const graph::RewritePlan& plan) {
+  bank::Strategy strategy{.impl = "rewrite"};
+  strategy.rewrite = graph::to_json(plan).dump();
+  return strategy;
+}
+
+Result<graph::RewritePlan> plan_of(const bank::Strategy& strategy) {
+  return graph::plan_from_json(nlohmann::json::parse(strategy.rewrite, nullptr, false));
+}
+
+std::vector<SubgraphTask> collect_subgraphs(const graph::Graph& graph, const compiler::Soc& soc,
+                                            const std::vector<double>& node_ns) {
   return Collector(graph, soc, node_ns).run();
 }
 

@@ -2,28 +2,43 @@
 // rewritten, each with all places where it stands.
 #pragma once
 
-#include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "compiler/graph_strategies.h"
 #include "tuner/search/plan_search.h"
+#include "tuner/tasks/tunable.h"
 
 namespace aoe::tuner {
 
-struct SubgraphTask {
-  bank::TaskKey key;
-  std::vector<graph::CanonicalForm> instances;  ///< the first one is measured
+struct SubgraphTask final : Tunable {
+  std::vector<graph::CanonicalForm> instances;
+  graph::Graph
+      part;  ///< the first instance by itself; its nodes are in canonical order and have their names in the model
   std::vector<std::vector<std::string>> nodes;  ///< names, by instance
-  std::vector<SubgraphPlace> places;            ///< largest expectation first
-  std::string type_text;                        ///< "Conv2D+Relu, Conv2D, ..."
-  double model_ns = 0;  ///< all instances together in one run of the untuned model
+  std::vector<SubgraphPlace> rewrites;          ///< largest expectation first
+  std::string types;                            ///< "2xConv2D+Relu"
+
+  const std::string& first_node() const override { return nodes.front().front(); }
+  int places() const override { return static_cast<int>(instances.size()); }
+  std::string type_text() const override { return types; }
+  Result<void> accepts(const bank::Strategy& stored, const compiler::Soc& soc) const override;
+  bank::Strategy default_strategy(const bank::Strategy& other) const override;
+  std::string text_of(const bank::Strategy& strategy) const override;  ///< "fuse_chain[0 1]"
+
+  std::set<std::string> all_nodes() const;
+  /// The part with a plan applied. "No": the plan does not fit.
+  Result<graph::Graph> part_with(const graph::RewritePlan& plan) const;
 };
 
-/// `node_ns`: the time of each node in the untuned model. In model order. Where the model is cut depends on no measurement:
+/// How the graph bank stores a plan, without its measurement, and back. "No": not a plan that this program knows.
+bank::Strategy strategy_of(const graph::RewritePlan& plan);
+Result<graph::RewritePlan> plan_of(const bank::Strategy& strategy);
+
+/// `node_ns`: by node id, in the untuned model. In model order. Where the model is cut depends on no measurement:
 /// what one run banked must be found by the next.
-std::vector<SubgraphTask> collect_subgraphs(
-    const graph::Graph& graph, const compiler::Soc& soc,
-    const std::function<double(const graph::Node&)>& node_ns);
+std::vector<SubgraphTask> collect_subgraphs(const graph::Graph& graph, const compiler::Soc& soc,
+                                            const std::vector<double>& node_ns);
 
 }  // namespace aoe::tuner

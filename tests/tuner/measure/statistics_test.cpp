@@ -17,23 +17,24 @@ TEST(Median, OfOddAndEvenCounts) {
   EXPECT_THROW((void)median(std::vector<double>{}), InternalError);
 }
 
-std::string verdict(const std::vector<double>& before, const std::vector<double>& after) {
+Verdict verdict(const std::vector<double>& before, const std::vector<double>& after) {
   return compare_pairs(before, after, 0.005).verdict;
 }
 
 TEST(ComparePairs, ClearCases) {
   const std::vector<double> slow(15, 200.0);
   const std::vector<double> fast(15, 100.0);
-  EXPECT_EQ(verdict(slow, fast), "faster");
-  EXPECT_EQ(verdict(fast, slow), "slower");
-  EXPECT_EQ(verdict(slow, slow), "same");
+  EXPECT_EQ(verdict(slow, fast), Verdict::kFaster);
+  EXPECT_EQ(verdict(fast, slow), Verdict::kSlower);
+  EXPECT_EQ(verdict(slow, slow), Verdict::kSame);
   EXPECT_DOUBLE_EQ(compare_pairs(slow, fast, 0).speedup, 2);
 }
 
 TEST(ComparePairs, FewPairsProveNothing) {
-  EXPECT_EQ(verdict({200, 200, 200, 200, 200}, {100, 100, 100, 100, 100}), "ambiguous");
-  EXPECT_EQ(verdict({200, 200, 200, 200, 200, 200}, {100, 100, 100, 100, 100, 100}), "faster");
-  EXPECT_EQ(verdict({}, {}), "ambiguous");
+  EXPECT_EQ(verdict({200, 200, 200, 200, 200}, {100, 100, 100, 100, 100}), Verdict::kAmbiguous);
+  EXPECT_EQ(verdict({200, 200, 200, 200, 200, 200}, {100, 100, 100, 100, 100, 100}),
+            Verdict::kFaster);
+  EXPECT_EQ(verdict({}, {}), Verdict::kAmbiguous);
 }
 
 TEST(ComparePairs, WildSamplesDoNotDecide) {
@@ -41,7 +42,7 @@ TEST(ComparePairs, WildSamplesDoNotDecide) {
   std::vector<double> after(15, 90.0);
   for (int i = 0; i < 3; ++i)
     after[static_cast<std::size_t>(4 * i)] = 5000;  // somebody else used the machine
-  EXPECT_EQ(verdict(before, after), "faster");
+  EXPECT_EQ(verdict(before, after), Verdict::kFaster);
 }
 
 TEST(ComparePairs, IntervalCoversTheTruthAsOftenAsItSays) {
@@ -76,7 +77,7 @@ TEST(ComparePairs, NoiseAloneIsRarelyCalledAGain) {
       before.push_back(100 * noise(random));
       after.push_back(100 * noise(random));
     }
-    false_gains += verdict(before, after) == "faster" ? 1 : 0;
+    false_gains += verdict(before, after) == Verdict::kFaster ? 1 : 0;
   }
   EXPECT_LE(false_gains, 0.03 * kRuns) << "seed 11";
 }

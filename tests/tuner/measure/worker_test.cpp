@@ -280,9 +280,8 @@ TEST_F(Worker, RunsWholeModelsStepByStep) {
   ASSERT_TRUE(timings) << timings.error();
   ASSERT_EQ(timings->size(), 2U);
   EXPECT_EQ((*timings)[0].samples_ns.size(), (*timings)[1].samples_ns.size());
-  ASSERT_EQ((*timings)[0].steps.size(), 2U);
-  EXPECT_EQ((*timings)[0].steps[0].node, without_code.steps[0].name);
-  EXPECT_EQ((*timings)[0].steps[1].samples_ns.size(), (*timings)[0].samples_ns.size());
+  ASSERT_EQ((*timings)[0].steps_ns.size(), without_code.steps.size());
+  EXPECT_EQ((*timings)[0].steps_ns[1].size(), (*timings)[0].samples_ns.size());
 }
 
 TEST_F(Worker, AModelThatDoesNotLoadIsANoWithItsCause) {

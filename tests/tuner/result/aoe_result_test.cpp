@@ -47,16 +47,16 @@ AoeResult example() {
   result.soc_version = "x86_64-znver5-2t";
   result.threads = 2;
   result.trials = 1234;
-  result.has_tunable_operator = true;
-  result.baseline_ms = 113.5887251;
-  result.result_ms = 113.2367308;
-  result.verdict = "faster";
+  result.verdict = Verdict::kFaster;
   result.state = TuningState::kSuccessful;
-  result.modified = {{"softmax", {"SoftmaxV2"}, {{"Format", 134, 99, false}}},
-                     {"Conv_125",
-                      {"Conv2D", "Relu"},
-                      {{"Impl", 80.5, 72.055, true}, {"Schedule", 72.055, 72.046, true}}}};
-  result.summary = {.add = 1, .update = 1, .reserved = 3, .unsatisfied = 2};
+  OperatorResult& operators = result.operators.emplace();
+  operators.baseline_ms = 113.5887251;
+  operators.result_ms = 113.2367308;
+  operators.modified = {{"softmax", {"SoftmaxV2"}, {{"Format", 134, 99, false}}},
+                        {"Conv_125",
+                         {"Conv2D", "Relu"},
+                         {{"Impl", 80.5, 72.055, true}, {"Schedule", 72.055, 72.046, true}}}};
+  operators.summary = {.add = 1, .update = 1, .reserved = 3, .unsatisfied = 2};
   return result;
 }
 
@@ -73,7 +73,7 @@ TEST(AoeResult, LeavesOutWhatAnInterruptedRunDoesNotKnow) {
   AoeResult result = example();
   result.state = TuningState::kIncomplete;
   result.tuning_time_s.reset();
-  result.result_ms.reset();
+  result.operators->result_ms.reset();
   const json document = json::parse(to_json(result).dump());
   EXPECT_FALSE(document[0]["basic"].contains("tuning_time(s)"));
   const json& opat = document[1]["OPAT"];
@@ -87,7 +87,7 @@ TEST(AoeResult, LeavesOutWhatAnInterruptedRunDoesNotKnow) {
 TEST(AoeResult, NamesFailedOperatorsOnlyWhenTuningFailed) {
   AoeResult result = example();
   result.state = TuningState::kFailed;
-  result.failed_operators = {"conv_7"};
+  result.operators->failed = {"conv_7"};
   const json document = json::parse(to_json(result).dump());
   EXPECT_EQ(document[1]["OPAT"]["opat_tuning_result"], "tuning failed");
   EXPECT_EQ(document[1]["OPAT"]["tuning_failed_operators"], json({"conv_7"}));
@@ -95,14 +95,16 @@ TEST(AoeResult, NamesFailedOperatorsOnlyWhenTuningFailed) {
 
 TEST(AoeResult, HasNoOpatSectionWithoutTunableOperators) {
   AoeResult result = example();
-  result.has_tunable_operator = false;
+  result.operators.reset();
   EXPECT_EQ(to_json(result).size(), 1U);
 }
 
 TEST(AoeResult, TellsSubgraphsInTheirOwnSection) {
   AoeResult result = example();
-  result.has_tunable_operator = false;
-  result.subgraphs = SubgraphResult{.baseline_ms = 5.600486, .result_ms = 3.610442};
+  result.operators.reset();
+  result.subgraphs.emplace();
+  result.subgraphs->baseline_ms = 5.600486;
+  result.subgraphs->result_ms = 3.610442;
   result.subgraphs->modified = {
       {.repo_key = "111", .before_ms = 5.58434, .after_ms = 3.573203, .rewrites = "a[0]"},
       {.repo_key = "222", .before_ms = 4.58434, .after_ms = 2.573203, .is_update = true}};
@@ -141,7 +143,7 @@ TEST(AoeResult, IsValidJsonOnDiskAfterEachWrite) {
   EXPECT_EQ(path.filename(), "aoe_result_opat_20250131235959123_pid42.json");
   AoeResult result = example();
   for (int i = 0; i < 3; ++i) {
-    result.summary.add = i;
+    result.operators->summary.add = i;
     write_result(result, path);
     const json document = json::parse(read_file(path, ExitCode::kData));
     EXPECT_EQ(document[1]["OPAT"]["repo_summary"]["repo_add_num"], i);

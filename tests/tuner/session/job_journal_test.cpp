@@ -59,10 +59,9 @@ TEST_F(Journal, KeepsWhatItWasTold) {
     journal->note_records(key_, {{.strategy = strategy(100)},
                                  {.strategy = strategy(50), .status = "crashed", .detail = "why"}});
     journal->set_spent(4, 3);
-    TaskVerdict verdict{.decision = Decision::kUpdate, .strategies = {strategy(90)}};
-    verdict.by_default = strategy(120);
-    verdict.gains = {{"Format", 0.12, 0.09, true}};
-    journal->note_verdict(key_, verdict, bank::StrategySet{{strategy(110)}});
+    Conclusion conclusion{.decision = Decision::kUpdate, .strategies = {strategy(90)}};
+    conclusion.gains = {{"Format", 0.12, 0.09, true}};
+    journal->note_conclusion(key_, conclusion, bank::StrategySet{{strategy(110)}});
   }
   const auto journal = resume();
   EXPECT_EQ(journal->header().tuning_name, "m");
@@ -77,10 +76,9 @@ TEST_F(Journal, KeepsWhatItWasTold) {
   EXPECT_EQ(records[0].strategy.schedule, strategy(100).schedule);
   EXPECT_EQ(records[1].status, "crashed");
   const DecidedTask& task = past.decided.at(key_.description);
-  EXPECT_EQ(task.verdict.decision, Decision::kUpdate);
-  EXPECT_DOUBLE_EQ(task.verdict.strategies.at(0).measured.time_ns, 90);
-  EXPECT_DOUBLE_EQ(task.verdict.by_default->measured.time_ns, 120);
-  EXPECT_EQ(task.verdict.gains.at(0).mode, "Format");
+  EXPECT_EQ(task.conclusion.decision, Decision::kUpdate);
+  EXPECT_DOUBLE_EQ(task.conclusion.strategies.at(0).measured.time_ns, 90);
+  EXPECT_EQ(task.conclusion.gains.at(0).mode, "Format");
   EXPECT_DOUBLE_EQ(task.before->strategies.at(0).measured.time_ns, 110);
 }
 

@@ -57,7 +57,8 @@ TEST(PlanBench, TimesNoPlanThatChangesNothing) {
   })");
   const aoe::tests::TempDir directory;
   TuneOptions options{.soc = tests::fake_soc(), .work_directory = directory.path()};
-  const auto tasks = collect_subgraphs(graph, options.soc, [](const graph::Node&) { return 1e6; });
+  const auto tasks =
+      collect_subgraphs(graph, options.soc, std::vector<double>(graph.nodes.size(), 1e6));
   ASSERT_EQ(tasks.size(), 1u);
   RaceCounter measurer;
   PlanBench bench(tasks[0], {graph, {.soc = options.soc}, "", options}, measurer, {});
@@ -111,7 +112,8 @@ TEST(PlanBench, ConversionsThatItDoesNotTimeDoNotDecide) {
   const aoe::tests::TempDir directory;
   TuneOptions options{.soc = tests::fake_soc(), .work_directory = directory.path()};
   const TwoFormats bank(graph, options.soc);
-  const auto tasks = collect_subgraphs(graph, options.soc, [](const graph::Node&) { return 1e6; });
+  const auto tasks =
+      collect_subgraphs(graph, options.soc, std::vector<double>(graph.nodes.size(), 1e6));
   ASSERT_EQ(tasks.size(), 1u);
   ASSERT_EQ(tasks[0].instances[0].order, (std::vector<graph::NodeId>{1, 2, 3}));
   RaceCounter measurer;

@@ -38,7 +38,7 @@ class ModelMeasurer final : public tests::ModelsOnlyMeasurer {
       const auto convolutions = static_cast<int>(std::ranges::count(step.op_types, "Conv2D"));
       const auto known = ns_.find(convolutions);
       const double ns = known == ns_.end() ? 0 : known->second;
-      timing.steps.push_back({step.name, convolutions == 0, std::vector<double>(kRuns, ns)});
+      timing.steps_ns.emplace_back(kRuns, ns);
     }
     return timing;
   }
@@ -50,8 +50,11 @@ class PlanFinals : public testing::Test {
  protected:
   PlanFinals() {
     options_.soc = compiler::detect_soc(2);
-    write_file_atomically(untuned(), compiler::compile(graph_, options_).om.serialize());
-    auto tasks = collect_subgraphs(graph_, options_.soc, [](const graph::Node&) { return 1e5; });
+    const compiler::Compilation compiled = compiler::compile(graph_, options_);
+    write_file_atomically(untuned(), compiled.om.serialize());
+    steps_.emplace(graph_, compiled.steps);
+    auto tasks =
+        collect_subgraphs(graph_, options_.soc, std::vector<double>(graph_.nodes.size(), 1e5));
     EXPECT_EQ(tasks.size(), 1u);
     task_ = std::move(tasks.front());
     EXPECT_EQ(chains(2).size(), 3u);
@@ -59,10 +62,10 @@ class PlanFinals : public testing::Test {
 
   std::filesystem::path untuned() const { return directory_ / "untuned.om"; }
 
-  SubgraphConfirmInput model() const {
+  PlanModel model() const {
     return {.graph = graph_,
             .compile = options_,
-            .plans = none_,
+            .steps = *steps_,
             .setting = {.untuned_om = untuned(),
                         .scratch_directory = directory_.path(),
                         .policy = policy_,
@@ -72,7 +75,7 @@ class PlanFinals : public testing::Test {
   /// The places that fuse so many convolutions, as plans, in the order of the nodes.
   std::vector<graph::RewritePlan> chains(std::size_t members) const {
     std::vector<graph::RewritePlan> plans;
-    for (const SubgraphPlace& place : task_.places)
+    for (const SubgraphPlace& place : task_.rewrites)
       if (place.kind == "fuse_chain" && place.nodes.size() == members)
         plans.push_back({{{place.kind, place.version, place.nodes, place.choices.front()}}});
     std::ranges::sort(plans, {}, [](const auto& plan) { return plan.steps.front().nodes; });
@@ -103,8 +106,8 @@ class PlanFinals : public testing::Test {
       })");
   compiler::CompileOptions options_;
   ConfirmPolicy policy_;
+  std::optional<StepIndex> steps_;
   SubgraphTask task_;
-  const std::vector<PlannedSubgraph> none_;
   std::vector<graph::RewritePlan> verified_;
   bool is_right_ = true;
 };
@@ -136,7 +139,7 @@ TEST_F(PlanFinals, CombineWhatGainsInTheModel) {
   EXPECT_EQ(final.plan, (graph::RewritePlan{{pairs[0].steps[0], pairs[2].steps[0]}}));
   EXPECT_EQ(final.before_ns, 400);
   EXPECT_EQ(final.time_ns, 300);
-  EXPECT_EQ(final.against_before.verdict, "faster");
+  EXPECT_EQ(final.against_before.verdict, Verdict::kFaster);
   EXPECT_FALSE(final.against_known);
   ASSERT_FALSE(verified_.empty());
   EXPECT_EQ(verified_.front(), final.plan);
@@ -152,7 +155,7 @@ TEST_F(PlanFinals, SayWhenNothingIsFaster) {
   Finalist finalist{.task = &task_, .trials = {trial(chains(4)[0], 90)}};
   const auto finals = run(finalist, {{1, 100}, {4, 440}});
   ASSERT_TRUE(finals && finals->front());
-  EXPECT_EQ(finals->front()->against_before.verdict, "slower");
+  EXPECT_EQ(finals->front()->against_before.verdict, Verdict::kSlower);
   const auto nobody = run({.task = &task_}, {{1, 100}});
   ASSERT_TRUE(nobody);
   EXPECT_FALSE(nobody->front());
@@ -164,7 +167,7 @@ TEST_F(PlanFinals, RaceAgainstTheStoredPlan) {
       run({.task = &task_, .trials = {trial(chains(4)[0], 90)}, .known = chains(2)[0]}, ns);
   ASSERT_TRUE(finals && finals->front() && finals->front()->against_known);
   EXPECT_EQ(finals->front()->plan, chains(4)[0]);
-  EXPECT_EQ(finals->front()->against_known->verdict, "faster");
+  EXPECT_EQ(finals->front()->against_known->verdict, Verdict::kFaster);
   // The stored plan may be the fastest: then nothing has beaten it.
   const auto stays =
       run({.task = &task_, .trials = {trial(chains(2)[0], 90)}, .known = chains(4)[0]}, ns);

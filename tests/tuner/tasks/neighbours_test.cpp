@@ -27,7 +27,7 @@ class Neighbours : public ::testing::Test {
 
   const compiler::Soc soc_ = tests::fake_soc();
   const FakeImpl impl_{"fake"};
-  TuningTask task_;
+  OperatorTask task_;
 };
 
 TEST_F(Neighbours, NearestShapesOfTheSameOpSeedFirst) {

@@ -1,5 +1,5 @@
-// Search, race and decision for one task.
-#include "tuner/session/task_tuning.h"
+// Search, race and decision for one operator's task.
+#include "tuner/session/operator_tuning.h"
 
 #include <algorithm>
 #include <chrono>
@@ -20,26 +20,27 @@ using bank::Strategy;
 using compiler::Candidate;
 namespace {
 
-class TaskTuning {
+class OperatorTuning {
  public:
-  TaskTuning(const TaskTuningInput& input, Measurer& measurer, const TaskTuningContext& context)
+  OperatorTuning(const OperatorTuningInput& input, Measurer& measurer,
+                 const OperatorTuningContext& context)
       : in_(input), task_(input.task), measurer_(measurer), context_(context) {}
 
-  TaskVerdict run() {
+  Conclusion run() {
     recall_records();
     find_banked();
     search_candidates();
-    TaskVerdict verdict;
-    verdict.measured = result_.measured;
-    if (result_.ended_by == "stopped") return verdict;
+    Conclusion conclusion;
+    conclusion.measured = result_.measured;
+    if (result_.ended_by == "stopped") return conclusion;
     const Trial& by_default = result_.default_trial();
     if (!by_default.timing.ok()) {
-      fail(verdict, by_default.timing);
-      return verdict;
+      fail(conclusion, by_default.timing);
+      return conclusion;
     }
     race();
-    decide(verdict);
-    return verdict;
+    decide(conclusion);
+    return conclusion;
   }
 
  private:
@@ -63,9 +64,9 @@ class TaskTuning {
   }
 
   void find_banked() {
-    if (!in_.banked || in_.banked->strategies.empty()) return;
+    if (!in_.known || !in_.known->has_winner()) return;
     const Result<Candidate> candidate =
-        compiler::candidate_of(in_.banked->strategies.front(), task_.task, context_.soc);
+        compiler::candidate_of(in_.known->strategies.front(), task_.task, context_.soc);
     if (candidate)
       banked_ = *candidate;
     else
@@ -76,7 +77,7 @@ class TaskTuning {
   void search_candidates() {
     std::vector<Candidate> seeds;
     if (banked_) seeds.push_back(*banked_);
-    seeds.insert(seeds.end(), in_.neighbours.begin(), in_.neighbours.end());
+    seeds.insert(seeds.end(), in_.seeds.begin(), in_.seeds.end());
     const SearchTask what{.task = task_.task,
                           .soc = context_.soc,
                           .default_candidate = task_.default_candidate,
@@ -125,8 +126,8 @@ class TaskTuning {
       records.back().strategy.measured.default_time_ns = default_ns(so_far);
       records.back().features = trial.features;
     }
-    context_.keep_records(std::move(records));
-    context_.on_batch(so_far);
+    in_.keep_records(std::move(records));
+    in_.on_batch(so_far);
   }
 
   // ---- race ----
@@ -177,35 +178,33 @@ class TaskTuning {
 
   // ---- decision ----
 
-  void decide(TaskVerdict& verdict) {
+  void decide(Conclusion& conclusion) {
     const Racer& by_default = racers_.front();
     if (by_default.timing.outcome == Outcome::kStopped) return;
     if (!by_default.timing.ok()) {
-      fail(verdict, by_default.timing);
+      fail(conclusion, by_default.timing);
       return;
     }
     for (const Racer& racer : racers_)
-      verdict.race_records.push_back(record_of(measured_strategy(racer), racer.timing));
-    verdict.by_default = measured_strategy(by_default);
-    verdict.default_ns = verdict.best_ns = by_default.timing.median_ns();
-    verdict.decision = banked_ ? Decision::kReserved : Decision::kUnsatisfied;
+      conclusion.race_records.push_back(record_of(measured_strategy(racer), racer.timing));
+    conclusion.default_ns = conclusion.best_ns = by_default.timing.median_ns();
+    conclusion.decision = banked_ ? Decision::kReserved : Decision::kUnsatisfied;
     const Racer* best = fastest_challenger();
     const Racer* banked = banked_racer();
     if (best == nullptr || !beats(*best, by_default) || bank_is_as_good(banked, *best)) {
-      verdict.strategies = best_of_formats(by_default);
-      if (!banked_) withdraw_first_impressions(verdict.strategies);
+      conclusion.strategies = best_of_formats(by_default);
+      if (!banked_) withdraw_first_impressions(conclusion.strategies);
       return;
     }
-    verdict.decision = banked_ ? Decision::kUpdate : Decision::kAdd;
-    verdict.winner = best->candidate;
-    verdict.best_ns = best->timing.median_ns();
-    verdict.strategies = best_of_formats(*best);
-    verdict.gains = gains(*best, banked);
+    conclusion.decision = banked_ ? Decision::kUpdate : Decision::kAdd;
+    conclusion.best_ns = best->timing.median_ns();
+    conclusion.strategies = best_of_formats(*best);
+    conclusion.gains = gains(*best, banked);
   }
 
-  static void fail(TaskVerdict& verdict, const Timing& timing) {
-    verdict.decision = Decision::kFailed;
-    verdict.cause = std::string(name(timing.outcome)) + ": " + timing.cause;
+  static void fail(Conclusion& conclusion, const Timing& timing) {
+    conclusion.decision = Decision::kFailed;
+    conclusion.cause = std::string(name(timing.outcome)) + ": " + timing.cause;
   }
 
   bool beats(const Racer& best, const Racer& by_default) {
@@ -213,8 +212,8 @@ class TaskTuning {
     logger("tuner")->debug(
         "op={} best={} default_us={:.2f} us={:.2f} verdict={} interval={:.3f}..{:.3f}",
         task_.nodes.front(), to_text(best.candidate), by_default.timing.median_ns() / 1e3,
-        best.timing.median_ns() / 1e3, c.verdict, c.low, c.high);
-    return c.verdict == "faster" && beats_again(best, by_default);
+        best.timing.median_ns() / 1e3, name(c.verdict), c.low, c.high);
+    return c.is_faster() && beats_again(best, by_default);
   }
 
   /// The fastest of several is partly the luckiest; a second race of its own is not chosen by luck.
@@ -224,18 +223,19 @@ class TaskTuning {
     if (!timings[0].ok() || !timings[1].ok()) return false;
     return compare_pairs(timings[0].samples_ns, timings[1].samples_ns,
                          context_.policy.confirm.min_gain)
-               .verdict == "faster";
+        .is_faster();
   }
 
   /// What looked faster than the default at first and did not prove so is no winner of the bank's either.
   static void withdraw_first_impressions(std::vector<Strategy>& strategies) {
     for (Strategy& strategy : strategies)
-      if (strategy.measured.verdict == "faster") strategy.measured.verdict = "ambiguous";
+      if (strategy.measured.verdict == name(Verdict::kFaster))
+        strategy.measured.verdict = name(Verdict::kAmbiguous);
   }
 
   bool bank_is_as_good(const Racer* banked, const Racer& best) const {
     if (banked == nullptr || !banked->timing.ok()) return false;
-    return banked == &best || compare(*banked, best).verdict != "faster";
+    return banked == &best || !compare(*banked, best).is_faster();
   }
 
   /// `first`, and the fastest of every other Format.
@@ -256,7 +256,7 @@ class TaskTuning {
     Strategy strategy = strategy_with_time(racer.candidate, racer.timing);
     if (!racer.timing.ok() || !racers_.front().timing.ok()) return strategy;
     strategy.measured.default_time_ns = racers_.front().timing.median_ns();
-    strategy.measured.verdict = compare(racers_.front(), racer).verdict;
+    strategy.measured.verdict = name(compare(racers_.front(), racer).verdict);
     strategy.measured.trials = static_cast<std::int64_t>(result_.trials.size());
     return strategy;
   }
@@ -289,10 +289,10 @@ class TaskTuning {
             .seed = context_.seed};
   }
 
-  const TaskTuningInput& in_;
-  const TuningTask& task_;
+  const OperatorTuningInput& in_;
+  const OperatorTask& task_;
   Measurer& measurer_;
-  const TaskTuningContext& context_;
+  const OperatorTuningContext& context_;
   std::map<std::string, Timing> recalled_;
   std::optional<Candidate> banked_;
   SearchResult result_;
@@ -301,9 +301,9 @@ class TaskTuning {
 
 }  // namespace
 
-TaskVerdict tune_task(const TaskTuningInput& input, Measurer& measurer,
-                      const TaskTuningContext& context) {
-  return TaskTuning(input, measurer, context).run();
+Conclusion tune_operator(const OperatorTuningInput& input, Measurer& measurer,
+                         const OperatorTuningContext& context) {
+  return OperatorTuning(input, measurer, context).run();
 }
 
 }  // namespace aoe::tuner

@@ -1,7 +1,5 @@
-// Confirmation in the whole model, where caches and neighbours are what they are: rounds of
-// compiling, measuring against the untuned model, and taking back what loses. The same for
-// operators (confirm.h) and subgraphs (subgraph_confirm.h), which say what an om is made of and
-// who is slow in it.
+// Confirmation in the whole model, where caches and neighbours are what they are: rounds of compiling, measuring against
+// the untuned model by paired verdicts, and taking back what loses there. The session says what an om is made of.
 #pragma once
 
 #include <filesystem>
@@ -13,6 +11,8 @@
 #include "base/gears.h"
 #include "tuner/measure/measurer.h"
 #include "tuner/measure/statistics.h"
+#include "tuner/session/step_share.h"
+#include "tuner/tasks/tunable.h"
 
 namespace aoe::tuner {
 
@@ -24,13 +24,18 @@ struct Confirmation {
   std::string om;                 ///< the tuned model, serialized
 };
 
-/// One om to measure, and who is to be taken back behind it: given the timings of the untuned
-/// model and of this one, and what they say of the whole.
+/// Where a Tunable stands in the untuned model and in the one that is measured against it.
+struct Placed {
+  const Tunable* tunable = nullptr;
+  int places = 0;  ///< in both; may be fewer than the model has
+  std::vector<StepId> before, after;
+};
+
 struct ConfirmAttempt {
   std::string om;
-  std::function<std::set<std::string>(const ModelTiming& untuned, const ModelTiming& tuned,
-                                      const Comparison& whole)>
-      losers;
+  std::vector<Placed> placed;
+  /// Taken back when the whole is slower and nobody's own time says why.
+  std::set<std::string> suspects;
 };
 
 struct ConfirmSetting {
@@ -39,6 +44,10 @@ struct ConfirmSetting {
   const ConfirmPolicy& policy;
   std::function<bool()> is_stopped;
 };
+
+/// Descriptions of those that are slower in `tuned` than in `untuned`, all places together, by a paired verdict.
+std::set<std::string> slower_ones(const ModelTiming& untuned, const ModelTiming& tuned,
+                                  const std::vector<Placed>& placed, double margin);
 
 /// Goes on until nothing loses or the rounds are used up; the fastest of the rounds counts.
 /// `compile_without` makes the om that leaves the demoted as they were. "No": a model did not run,

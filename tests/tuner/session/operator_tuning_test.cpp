@@ -1,5 +1,5 @@
 // What one task's tuning decides, records and attributes, with measurements from formulas.
-#include "tuner/session/task_tuning.h"
+#include "tuner/session/operator_tuning.h"
 
 #include <gtest/gtest.h>
 
@@ -13,9 +13,9 @@ using tests::bowl;
 using tests::FakeImpl;
 using tests::FakeMeasurer;
 
-class TaskTuningTest : public ::testing::Test {
+class OperatorTuning : public ::testing::Test {
  protected:
-  TaskTuningTest() {
+  OperatorTuning() {
     task_.task = tests::fake_task();
     task_.key = {"{\"op\":\"Relu\"}", soc_.version};
     task_.nodes = {"relu_1"};
@@ -25,77 +25,73 @@ class TaskTuningTest : public ::testing::Test {
                         other_.at(1, 1, "NHWC")};
   }
 
-  TaskVerdict tune(Measurer& measurer, std::vector<bank::Record> known = {},
-                   std::stop_token stop = {}) {
-    const TaskTuningContext context{.soc = soc_,
-                                    .policy = policy_,
-                                    .policy_text = "test-1",
-                                    .seed = 1,
+  Conclusion tune(Measurer& measurer, std::vector<bank::Record> known = {},
+                  std::stop_token stop = {}) {
+    const OperatorTuningContext context{
+        .soc = soc_, .policy = policy_, .policy_text = "test-1", .seed = 1};
+    const OperatorTuningInput input{.task = task_,
+                                    .records = std::move(known),
+                                    .limits = {.trials = 120, .deadline = {}, .stop = stop},
                                     .keep_records =
                                         [this](std::vector<bank::Record> more) {
                                           records_.insert(records_.end(), more.begin(), more.end());
                                         },
                                     .on_batch = [](const SearchResult&) {}};
-    const TaskTuningInput input{.task = task_,
-                                .neighbours = {},
-                                .banked = {},
-                                .records = std::move(known),
-                                .limits = {.trials = 120, .deadline = {}, .stop = stop}};
-    return tune_task(input, measurer, context);
+    return tune_operator(input, measurer, context);
   }
 
   const compiler::Soc soc_ = tests::fake_soc();
   const FakeImpl impl_{"fake"};
   const FakeImpl other_{"other"};
   Policy policy_;
-  TuningTask task_;
+  OperatorTask task_;
   std::vector<bank::Record> records_;
 };
 
-TEST_F(TaskTuningTest, BetterThanTheDefaultIsAnAddWithTheBestOfEveryFormat) {
+TEST_F(OperatorTuning, BetterThanTheDefaultIsAnAddWithTheBestOfEveryFormat) {
   FakeMeasurer measurer(
       [](const Candidate& c) { return bowl(c) * (c.format.name == "NHWC" ? 1.1 : 1.0); }, 0.01);
-  const TaskVerdict verdict = tune(measurer);
-  ASSERT_EQ(verdict.decision, Decision::kAdd);
-  ASSERT_EQ(verdict.strategies.size(), 2U);
-  EXPECT_EQ(verdict.strategies[0].format, "NCHW");
-  EXPECT_EQ(verdict.strategies[1].format, "NHWC");
-  EXPECT_EQ(verdict.strategies[0].measured.verdict, "faster");
-  EXPECT_EQ(verdict.strategies[0].measured.policy, "test-1");
-  EXPECT_EQ(verdict.strategies[0].measured.threads, 2);
-  EXPECT_GT(verdict.strategies[0].measured.trials, 4);
-  EXPECT_LT(verdict.best_ns, verdict.default_ns);
+  const Conclusion conclusion = tune(measurer);
+  ASSERT_EQ(conclusion.decision, Decision::kAdd);
+  ASSERT_EQ(conclusion.strategies.size(), 2U);
+  EXPECT_EQ(conclusion.strategies[0].format, "NCHW");
+  EXPECT_EQ(conclusion.strategies[1].format, "NHWC");
+  EXPECT_EQ(conclusion.strategies[0].measured.verdict, "faster");
+  EXPECT_EQ(conclusion.strategies[0].measured.policy, "test-1");
+  EXPECT_EQ(conclusion.strategies[0].measured.threads, 2);
+  EXPECT_GT(conclusion.strategies[0].measured.trials, 4);
+  EXPECT_LT(conclusion.best_ns, conclusion.default_ns);
 }
 
-TEST_F(TaskTuningTest, NothingBetterIsUnsatisfiedAndKnowsTheFormats) {
+TEST_F(OperatorTuning, NothingBetterIsUnsatisfiedAndKnowsTheFormats) {
   task_.default_candidate = impl_.at(16, 6);  // the best there is
   FakeMeasurer measurer(bowl, 0.01);
-  const TaskVerdict verdict = tune(measurer);
-  EXPECT_EQ(verdict.decision, Decision::kUnsatisfied);
-  EXPECT_FALSE(bank::StrategySet{verdict.strategies}.has_winner());
-  ASSERT_EQ(verdict.strategies.size(), 2U);
-  EXPECT_EQ(to_text(verdict.strategies[0]), to_text(impl_.at(16, 6)));
-  EXPECT_EQ(verdict.strategies[1].format, "NHWC");
+  const Conclusion conclusion = tune(measurer);
+  EXPECT_EQ(conclusion.decision, Decision::kUnsatisfied);
+  EXPECT_FALSE(bank::StrategySet{conclusion.strategies}.has_winner());
+  ASSERT_EQ(conclusion.strategies.size(), 2U);
+  EXPECT_EQ(to_text(conclusion.strategies[0]), to_text(impl_.at(16, 6)));
+  EXPECT_EQ(conclusion.strategies[1].format, "NHWC");
 }
 
-TEST_F(TaskTuningTest, NoiseAloneWinsNothing) {
+TEST_F(OperatorTuning, NoiseAloneWinsNothing) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     FakeMeasurer measurer([](const Candidate&) { return 100.0; }, 0.2, seed);
-    const TaskVerdict verdict = tune(measurer);
-    EXPECT_EQ(verdict.decision, Decision::kUnsatisfied) << "seed " << seed;
-    EXPECT_FALSE(bank::StrategySet{verdict.strategies}.has_winner()) << "seed " << seed;
+    const Conclusion conclusion = tune(measurer);
+    EXPECT_EQ(conclusion.decision, Decision::kUnsatisfied) << "seed " << seed;
+    EXPECT_FALSE(bank::StrategySet{conclusion.strategies}.has_winner()) << "seed " << seed;
   }
 }
 
-TEST_F(TaskTuningTest, UnmeasurableDefaultFailsWithItsCause) {
+TEST_F(OperatorTuning, UnmeasurableDefaultFailsWithItsCause) {
   FakeMeasurer measurer(
       [&](const Candidate& c) { return to_text(c) == "fake/NCHW/tile=1,unroll=1" ? -1 : bowl(c); });
-  const TaskVerdict verdict = tune(measurer);
-  EXPECT_EQ(verdict.decision, Decision::kFailed);
-  EXPECT_EQ(verdict.cause, "wrong_result: off by one");
+  const Conclusion conclusion = tune(measurer);
+  EXPECT_EQ(conclusion.decision, Decision::kFailed);
+  EXPECT_EQ(conclusion.cause, "wrong_result: off by one");
 }
 
-TEST_F(TaskTuningTest, StopDecidesNothingButKeepsRecords) {
+TEST_F(OperatorTuning, StopDecidesNothingButKeepsRecords) {
   std::stop_source stop;
   FakeMeasurer measurer([&](const Candidate& c) {
     stop.request_stop();
@@ -105,11 +101,11 @@ TEST_F(TaskTuningTest, StopDecidesNothingButKeepsRecords) {
   EXPECT_EQ(records_.size(), static_cast<std::size_t>(measurer.measured));
 }
 
-TEST_F(TaskTuningTest, EveryMeasurementBecomesARecordWinnerOrNot) {
+TEST_F(OperatorTuning, EveryMeasurementBecomesARecordWinnerOrNot) {
   FakeMeasurer measurer([&](const Candidate& c) { return c.impl == &other_ ? -1 : bowl(c); });
-  const TaskVerdict verdict = tune(measurer);
+  const Conclusion conclusion = tune(measurer);
   EXPECT_EQ(records_.size(), static_cast<std::size_t>(measurer.measured));
-  EXPECT_EQ(verdict.measured, measurer.measured);
+  EXPECT_EQ(conclusion.measured, measurer.measured);
   int wrong = 0;
   for (const bank::Record& record : records_) {
     if (record.status == "ok") continue;
@@ -118,18 +114,18 @@ TEST_F(TaskTuningTest, EveryMeasurementBecomesARecordWinnerOrNot) {
     ++wrong;
   }
   EXPECT_EQ(wrong, 2);  // the two heuristics of `other`
-  EXPECT_GE(verdict.race_records.size(), 2U);
+  EXPECT_GE(conclusion.race_records.size(), 2U);
 }
 
-TEST_F(TaskTuningTest, RecordsOfAnInterruptedRunAreNotMeasuredAgain) {
+TEST_F(OperatorTuning, RecordsOfAnInterruptedRunAreNotMeasuredAgain) {
   FakeMeasurer first(bowl);
   (void)tune(first);
   const std::vector<bank::Record> known = records_;
   FakeMeasurer second(bowl);
-  const TaskVerdict verdict = tune(second, known);
-  EXPECT_EQ(verdict.decision, Decision::kAdd);
+  const Conclusion conclusion = tune(second, known);
+  EXPECT_EQ(conclusion.decision, Decision::kAdd);
   // The search goes on with new candidates where it may, and repeats none of the old ones.
-  EXPECT_EQ(verdict.measured, second.measured);
+  EXPECT_EQ(conclusion.measured, second.measured);
   for (std::size_t i = known.size(); i < records_.size(); ++i)
     for (const bank::Record& old : known)
       EXPECT_NE(to_text(records_[i].strategy), to_text(old.strategy));
@@ -137,7 +133,7 @@ TEST_F(TaskTuningTest, RecordsOfAnInterruptedRunAreNotMeasuredAgain) {
 
 // ---- attribution ----
 
-class Attribution : public TaskTuningTest {
+class Attribution : public OperatorTuning {
  protected:
   std::vector<ModeGain> gains(const Candidate& winner, double default_ns, double winner_ns) {
     return attribute_gain(result_, task_.default_candidate, winner, default_ns, winner_ns,

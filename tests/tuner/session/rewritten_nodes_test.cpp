@@ -1,6 +1,6 @@
 // Schedules of nodes that rewrites make: which nodes are searched, and whole runs of subgraph tuning on a machine that is a
 // formula, with real graphs, oms and banks.
-#include "tuner/session/made_nodes.h"
+#include "tuner/session/rewritten_nodes.h"
 
 #include <gtest/gtest.h>
 
@@ -10,6 +10,7 @@
 #include "runtime/om.h"
 #include "tests/graph/model_text.h"
 #include "tests/temp_dir.h"
+#include "tests/tuner/fakes.h"
 #include "tuner/tuner.h"
 
 namespace aoe::tuner {
@@ -100,21 +101,20 @@ class ChainMachine final : public Measurer {
   }
 
   ModelTiming model_timing(const runtime::Om& om) const {
-    ModelTiming timing{.samples_ns = std::vector<double>(kSamples, 0)};
+    std::map<std::string, double> node_ns;
     for (const json& node : om.tuning.at("nodes")) {
       const auto types = node.at("op_types").get<std::vector<std::string>>();
       const auto ops = static_cast<std::size_t>(std::ranges::count(types, "Conv2D"));
       const double step_ns = ns(ops, node.at("schedule").get<bank::Schedule>(), better_inside);
-      timing.steps.push_back({node.at("node"), false, std::vector<double>(kSamples, step_ns)});
-      for (double& sample : timing.samples_ns) sample += step_ns;
+      node_ns[node.at("node")] = step_ns;
     }
-    return timing;
+    return tests::model_timing(om, node_ns, kSamples);
   }
 };
 
-class MadeNodes : public testing::Test {
+class RewrittenNodes : public testing::Test {
  protected:
-  MadeNodes() {
+  RewrittenNodes() {
     fs::create_directories(options_.work_directory);
     options_.policy.confirm.rounds = 1;
     options_.policy.search.schedule_trials = 24;
@@ -190,22 +190,21 @@ class MadeNodes : public testing::Test {
 
   // ---- nodes without a run ----
 
-  std::vector<MadeNode> find(std::vector<Finalist> finalists) {
+  std::vector<RewrittenNode> find(std::vector<Finalist> finalists) {
     const bank::KnowledgeBank op = bank("op");
     const PlanBenchContext context{
         graph_, {.soc = options_.soc, .strategies = &op}, "test", options_};
-    return find_made_nodes({.finalists = finalists,
-                            .context = context,
-                            .node_ns = [](const graph::Node&) { return kOpNs; }});
+    return find_rewritten_nodes({.finalists = finalists, .context = context, .node_ns = node_ns_});
   }
 
   /// A trial of each choice of the chain, slower than the subgraph as it is by these factors.
   std::vector<Finalist> finalists(const std::vector<double>& ratios) {
-    tasks_ = collect_subgraphs(graph_, options_.soc, [](const graph::Node&) { return kOpNs; });
+    node_ns_.assign(graph_.nodes.size(), kOpNs);
+    tasks_ = collect_subgraphs(graph_, options_.soc, node_ns_);
     std::vector<Finalist> list;
     for (const SubgraphTask& task : tasks_) {
       list.push_back({.task = &task});
-      for (const SubgraphPlace& place : task.places)
+      for (const SubgraphPlace& place : task.rewrites)
         for (std::size_t i = 0; place.kind == "fuse_chain" && i < ratios.size(); ++i)
           list.back().trials.push_back(
               {.plan = {{{place.kind, place.version, place.nodes, place.choices.at(i)}}},
@@ -223,6 +222,7 @@ class MadeNodes : public testing::Test {
       y = Conv (a, v)
     })");
   std::vector<SubgraphTask> tasks_;
+  std::vector<double> node_ns_;  ///< of graph_
   ChainMachine machine_;
   TuneOptions options_{.soc = compiler::detect_soc(2),
                        .tuning_name = "g",
@@ -233,7 +233,7 @@ class MadeNodes : public testing::Test {
 
 // ---- which nodes ----
 
-TEST_F(MadeNodes, AreThoseThatCouldWinInTheFormatsThatCameNear) {
+TEST_F(RewrittenNodes, AreThoseThatCouldWinInTheFormatsThatCameNear) {
   tune_operators_before();
   const auto near = find(finalists({1.02, 1.02, 1.5}));
   ASSERT_EQ(near.size(), 1u);
@@ -247,15 +247,15 @@ TEST_F(MadeNodes, AreThoseThatCouldWinInTheFormatsThatCameNear) {
   EXPECT_TRUE(find(finalists({1.02, 1.02, 1.02})).empty());
 }
 
-TEST_F(MadeNodes, RaceUntunedOperatorsUntuned) {
+TEST_F(RewrittenNodes, RaceUntunedOperatorsUntuned) {
   EXPECT_TRUE(find(finalists({0.9, 0.9, 0.9})).empty());
 }
 
-TEST_F(MadeNodes, AreSearchedOnceUnlessTuningIsRepeated) {
+TEST_F(RewrittenNodes, AreSearchedOnceUnlessTuningIsRepeated) {
   tune_operators_before();
   const auto first = find(finalists({1.02}));
   ASSERT_EQ(first.size(), 1u);
-  const TuningTask& task = first[0].task;
+  const OperatorTask& task = first[0].task;
   bank::Strategy strategy = compiler::strategy_of(task.default_candidate);
   strategy.schedule[kBetterAxis] = kBetterValue;
   bank("op").commit({.strategies = {{task.key, strategy, true}}});
@@ -267,12 +267,12 @@ TEST_F(MadeNodes, AreSearchedOnceUnlessTuningIsRepeated) {
       << "the default is what the bank knows nothing of";
 }
 
-TEST_F(MadeNodes, GetTheTrialsInTurn) {
+TEST_F(RewrittenNodes, GetTheTrialsInTurn) {
   graph_ = two_subgraphs_with_one_pair();
   tune_operators_before();
   const auto all = find(finalists({1.02}));
   ASSERT_EQ(all.size(), 3u) << "the pair of both, the other pair and all three";
-  for (const MadeNode& node : all) EXPECT_EQ(node.trials, 24);
+  for (const RewrittenNode& node : all) EXPECT_EQ(node.trials, 24);
   ASSERT_EQ(finalists({1.02})[0].trials.size() + finalists({1.02})[1].trials.size(), 4u);
   options_.policy.search.schedule_share = 7.5;
   const auto few = find(finalists({1.02}));
@@ -280,18 +280,18 @@ TEST_F(MadeNodes, GetTheTrialsInTurn) {
   EXPECT_EQ(few[0].trials, 24);
   EXPECT_EQ(few[1].trials, 6);
   const auto shared =
-      std::ranges::find(all, 2u, [](const MadeNode& node) { return node.uses.size(); });
+      std::ranges::find(all, 2u, [](const RewrittenNode& node) { return node.uses.size(); });
   ASSERT_NE(shared, all.end());
   EXPECT_NE(shared->uses[0].finalist, shared->uses[1].finalist);
 }
 
 // ---- whole runs ----
 
-TEST_F(MadeNodes, WinInTheirSubgraphAndInTheOpBank) {
+TEST_F(RewrittenNodes, WinInTheirSubgraphAndInTheOpBank) {
   tune_operators_before();
   const TuneOutcome outcome = tune();
   EXPECT_EQ(outcome.state, TuningState::kSuccessful);
-  EXPECT_EQ(outcome.verdict, "faster");
+  EXPECT_EQ(outcome.verdict, Verdict::kFaster);
   EXPECT_DOUBLE_EQ(outcome.result_ms, 2 * kOpNs * machine_.better_inside / 1e6);
   ASSERT_EQ(chains().size(), 1u);
   const bank::StrategySet& set = chains()[0].set;
@@ -310,10 +310,10 @@ TEST_F(MadeNodes, WinInTheirSubgraphAndInTheOpBank) {
   const TuneOutcome again = tune();
   EXPECT_EQ(machine_.measured, 0);
   EXPECT_EQ(again.trials, 0);
-  EXPECT_EQ(again.verdict, "faster");
+  EXPECT_EQ(again.verdict, Verdict::kFaster);
 }
 
-TEST_F(MadeNodes, OfTwoSubgraphsRaceInBoth) {
+TEST_F(RewrittenNodes, OfTwoSubgraphsRaceInBoth) {
   graph_ = two_subgraphs_with_one_pair();
   tune_operators_before();
   const TuneOutcome outcome = tune();
@@ -324,7 +324,7 @@ TEST_F(MadeNodes, OfTwoSubgraphsRaceInBoth) {
   EXPECT_EQ(tuned_om(), compiled_om());
 }
 
-TEST_F(MadeNodes, AreLeftAloneWithoutTrials) {
+TEST_F(RewrittenNodes, AreLeftAloneWithoutTrials) {
   tune_operators_before();
   options_.policy.search.schedule_trials = 0;
   const TuneOutcome outcome = tune();
@@ -333,7 +333,7 @@ TEST_F(MadeNodes, AreLeftAloneWithoutTrials) {
   EXPECT_TRUE(chains().empty());
 }
 
-TEST_F(MadeNodes, ThatAreSlowerInTheirSubgraphKeepTheirSchedule) {
+TEST_F(RewrittenNodes, ThatAreSlowerInTheirSubgraphKeepTheirSchedule) {
   tune_operators_before();
   machine_.heuristic = 0.95;
   machine_.better_inside = 1.2;
@@ -345,7 +345,7 @@ TEST_F(MadeNodes, ThatAreSlowerInTheirSubgraphKeepTheirSchedule) {
   EXPECT_EQ(tuned_om(), compiled_om());
 }
 
-TEST_F(MadeNodes, AreNotSearchedBeyondTheTrialsOfTheRun) {
+TEST_F(RewrittenNodes, AreNotSearchedBeyondTheTrialsOfTheRun) {
   tune_operators_before();
   const std::int64_t all = tune().trials;
   ASSERT_GT(all, machine_.measured);
@@ -357,7 +357,7 @@ TEST_F(MadeNodes, AreNotSearchedBeyondTheTrialsOfTheRun) {
   EXPECT_EQ(machine_.measured, 5);
 }
 
-TEST_F(MadeNodes, AStoppedSearchKeepsItsMeasurementsAndIsResumed) {
+TEST_F(RewrittenNodes, AStoppedSearchKeepsItsMeasurementsAndIsResumed) {
   tune_operators_before();
   machine_.stop_after = 5;
   EXPECT_EQ(tune().state, TuningState::kIncomplete);

@@ -2,14 +2,13 @@
 // Schedule where what they replace runs with a tuned one. Here: which of them are worth a search of their own.
 #pragma once
 
-#include <functional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "tuner/session/plan_bench.h"
 #include "tuner/session/plan_finals.h"
-#include "tuner/tasks/task_list.h"
+#include "tuner/tasks/operator_list.h"
 
 namespace aoe::tuner {
 
@@ -19,22 +18,22 @@ struct PlanUse {
   std::size_t trial = 0;
 };
 
-struct MadeNode {
-  TuningTask task;                ///< heuristics: of `formats` alone
+struct RewrittenNode {
+  OperatorTask task;              ///< heuristics: of `formats` alone
   std::set<std::string> formats;  ///< in which its plans came near
   std::vector<PlanUse> uses;      ///< plans that make this node and nothing else that is new
   int trials = 0;                 ///< that its search may make
 };
 
-struct MadeNodeInput {
+struct RewrittenNodeInput {
   const std::vector<Finalist>& finalists;
   const PlanBenchContext& context;
-  std::function<double(const graph::Node&)> node_ns;  ///< in the untuned model
+  const std::vector<double>& node_ns;  ///< by node id, in the untuned model
 };
 
 /// Those first whose plans have the most to gain, until the trials are given away that the policy has for all of them. A
 /// node that the op bank knows is none, unless tuning is repeated; nor is one whose parts it does not know: tuned chains
 /// would race untuned operators.
-std::vector<MadeNode> find_made_nodes(const MadeNodeInput& input);
+std::vector<RewrittenNode> find_rewritten_nodes(const RewrittenNodeInput& input);
 
 }  // namespace aoe::tuner

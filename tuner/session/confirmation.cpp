@@ -1,5 +1,5 @@
 // Rounds of compiling, measuring in the model, and demoting.
-#include "tuner/session/confirm_rounds.h"
+#include "tuner/session/confirmation.h"
 
 #include <optional>
 
@@ -11,9 +11,13 @@
 namespace aoe::tuner {
 namespace {
 
+/// Of the model's time: a smaller loss shows in no figure of the whole, and another round costs
+/// seconds.
+constexpr double kLeastLoss = 5e-4;
+
 void set_untuned(Confirmation& c) {
   c.tuned_ns = c.untuned_ns;
-  c.comparison = {.speedup = 1, .low = 1, .high = 1, .verdict = "same"};
+  c.comparison = {.speedup = 1, .low = 1, .high = 1, .verdict = Verdict::kSame};
 }
 
 bool is_untuned(const std::string& om, const ConfirmSetting& setting) {
@@ -43,6 +47,28 @@ Result<std::vector<ModelTiming>> measure(const ConfirmSetting& setting, const st
 
 }  // namespace
 
+std::set<std::string> slower_ones(const ModelTiming& untuned, const ModelTiming& tuned,
+                                  const std::vector<Placed>& placed, double margin) {
+  std::set<std::string> slower;
+  for (const Placed& each : placed) {
+    const std::vector<double> before = share_ns(untuned, each.before);
+    const std::vector<double> after = share_ns(tuned, each.after);
+    const double before_ns = median(before), after_ns = median(after);
+    if (after_ns == 0) continue;  // its ops became part of something else
+    const Comparison comparison = compare_pairs(before, after, margin);
+    const bool is_loss =
+        comparison.is_slower() && after_ns - before_ns >= kLeastLoss * median(untuned.samples_ns);
+    logger("tuner")->debug("op={} in the model: us={:.2f} before_us={:.2f} verdict={}",
+                           each.tunable->first_node(), after_ns / 1e3, before_ns / 1e3,
+                           name(comparison.verdict));
+    if (!is_loss) continue;
+    logger("tuner")->info("op={} loses {:.2f} us in the model", each.tunable->first_node(),
+                          (after_ns - before_ns) / 1e3);
+    slower.insert(each.tunable->key.description);
+  }
+  return slower;
+}
+
 void keep_untuned(Confirmation& confirmation, std::string untuned_om,
                   const std::set<std::string>& won) {
   logger("tuner")->warn("the tuned model is not faster than the untuned one, which is kept");
@@ -65,10 +91,12 @@ Result<Confirmation> confirm_in_rounds(
     Confirmation now{.demoted = demoted, .om = std::move(attempt.om)};
     judge(now, *timings, setting);
     logger("tuner")->info("round={} untuned_ms={:.3f} tuned_ms={:.3f} verdict={} demoted={}", round,
-                          now.untuned_ns / 1e6, now.tuned_ns / 1e6, now.comparison.verdict,
+                          now.untuned_ns / 1e6, now.tuned_ns / 1e6, name(now.comparison.verdict),
                           demoted.size());
     ++round;
-    std::set<std::string> losers = attempt.losers((*timings)[0], (*timings)[1], now.comparison);
+    std::set<std::string> losers =
+        slower_ones((*timings)[0], (*timings)[1], attempt.placed, setting.policy.min_gain);
+    if (losers.empty() && now.comparison.is_slower()) losers = std::move(attempt.suspects);
     if (!best || now.comparison.speedup > best->comparison.speedup) best = std::move(now);
     const std::size_t known = demoted.size();
     demoted.merge(losers);

@@ -1,5 +1,5 @@
-// From trials of plans to the nodes they make, largest hope first.
-#include "tuner/session/made_nodes.h"
+// From trials of plans to the nodes they make, largest expected gain first.
+#include "tuner/session/rewritten_nodes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -14,27 +14,27 @@ namespace aoe::tuner {
 namespace {
 
 /// What another Schedule may save of the time of all ops that became one: for chains, 2 to 5% is common and 15% the most.
-constexpr double kHopedSaving = 0.1;
-/// Of two places of a subgraph that overlap one wins: hope for the second is less.
+constexpr double kExpectedSaving = 0.1;
+/// Of two places of a subgraph that overlap one wins: the second is expected to gain less.
 constexpr double kOverlapFactor = 0.5;
 
 /// Trials of one place that differ in their parameters, fastest first.
 struct Place {
   std::vector<PlanUse> uses;
-  double hope_ns = 0;
+  double expected_gain_ns = 0;
 };
 
 class Finder {
  public:
-  explicit Finder(const MadeNodeInput& input) : in_(input), context_(input.context) {
+  explicit Finder(const RewrittenNodeInput& input) : in_(input), context_(input.context) {
     for (std::size_t id = 0; id < context_.graph.nodes.size(); ++id)
       if (!context_.graph.nodes[id].is_dead)
         in_model_.insert(key_of(context_.graph, static_cast<graph::NodeId>(id)).description);
   }
 
-  std::vector<MadeNode> run() {
+  std::vector<RewrittenNode> run() {
     const int trials = trials_of_all();
-    std::vector<Place> places = hopeful_places();
+    std::vector<Place> places = promising_places();
     while (trials_wanted() < trials && !places.empty()) {
       const auto best = std::ranges::max_element(
           places, {}, [this](const Place& place) { return discounted(place); });
@@ -43,7 +43,7 @@ class Finder {
       places.erase(best);
     }
     give(trials);
-    for (MadeNode& node : nodes_)
+    for (RewrittenNode& node : nodes_)
       std::erase_if(node.task.heuristics, [&](const compiler::Candidate& each) {
         return !node.formats.contains(each.format.name);
       });
@@ -71,34 +71,35 @@ class Finder {
     return static_cast<int>(std::min(policy().schedule_share * plans, 1e9));
   }
 
-  int wanted(const MadeNode& node) const {
+  int wanted(const RewrittenNode& node) const {
     return policy().schedule_trials * static_cast<int>(node.formats.size());
   }
 
   int trials_wanted() const {
     int sum = 0;
-    for (const MadeNode& node : nodes_) sum += wanted(node);
+    for (const RewrittenNode& node : nodes_) sum += wanted(node);
     return sum;
   }
 
   /// The last node gets what is left.
   void give(int trials) {
-    for (MadeNode& node : nodes_) trials -= node.trials = std::min(trials, wanted(node));
-    std::erase_if(nodes_, [](const MadeNode& node) { return node.trials == 0; });
+    for (RewrittenNode& node : nodes_) trials -= node.trials = std::min(trials, wanted(node));
+    std::erase_if(nodes_, [](const RewrittenNode& node) { return node.trials == 0; });
   }
 
-  // ---- hope ----
+  // ---- expected gains ----
 
-  std::vector<Place> hopeful_places() const {
+  std::vector<Place> promising_places() const {
     std::vector<Place> places;
     for (std::size_t f = 0; f < in_.finalists.size(); ++f) {
       std::map<std::pair<std::string, std::vector<int>>, Place> of_subgraph;
       for (std::size_t t = 0; t < in_.finalists[f].trials.size(); ++t) {
         const PlanUse use{f, t};
-        if (!trial(use).ok || trial(use).plan.steps.size() != 1 || hope_ns(use) <= 0) continue;
+        if (!trial(use).ok || trial(use).plan.steps.size() != 1 || expected_gain_ns(use) <= 0)
+          continue;
         Place& place = of_subgraph[{step(use).kind, step(use).nodes}];
         place.uses.push_back(use);
-        place.hope_ns = std::max(place.hope_ns, hope_ns(use));
+        place.expected_gain_ns = std::max(place.expected_gain_ns, expected_gain_ns(use));
       }
       for (auto& [where, place] : of_subgraph) {
         std::ranges::stable_sort(place.uses, {},
@@ -110,11 +111,11 @@ class Finder {
   }
 
   /// What all instances would gain in the model with a better Schedule.
-  double hope_ns(PlanUse use) const {
+  double expected_gain_ns(PlanUse use) const {
     double replaced_ns = 0;
     for (const graph::CanonicalForm& form : finalist(use).task->instances)
-      for (const int node : step(use).nodes) replaced_ns += in_.node_ns(node_at(form, node));
-    return finalist(use).task->model_ns * (1 - trial(use).ratio()) + kHopedSaving * replaced_ns;
+      for (const int node : step(use).nodes) replaced_ns += in_.node_ns[id_at(form, node)];
+    return finalist(use).task->model_ns * (1 - trial(use).ratio()) + kExpectedSaving * replaced_ns;
   }
 
   double discounted(const Place& place) const {
@@ -124,11 +125,11 @@ class Finder {
                return std::ranges::find(step(other).nodes, node) != step(other).nodes.end();
              });
     });
-    return place.hope_ns * std::pow(kOverlapFactor, overlaps);
+    return place.expected_gain_ns * std::pow(kOverlapFactor, overlaps);
   }
 
-  const graph::Node& node_at(const graph::CanonicalForm& form, int canonical) const {
-    return context_.graph.nodes[form.order[static_cast<std::size_t>(canonical)]];
+  static graph::NodeId id_at(const graph::CanonicalForm& form, int canonical) {
+    return form.order[static_cast<std::size_t>(canonical)];
   }
 
   /// By time, the bank has strategies for most of what the rewrite replaces.
@@ -138,7 +139,7 @@ class Finder {
     double all_ns = 0, known_ns = 0;
     for (const int canonical : step(use).nodes) {
       const graph::NodeId id = form.order[static_cast<std::size_t>(canonical)];
-      const double ns = in_.node_ns(context_.graph.nodes[id]);
+      const double ns = in_.node_ns[id];
       all_ns += ns;
       if (context_.compile.strategies->find(key_of(context_.graph, id))) known_ns += ns;
     }
@@ -149,9 +150,9 @@ class Finder {
 
   /// Whether the plan makes one node that is to be tuned.
   bool add(PlanUse use) {
-    const auto part = part_with_plan(context_.graph, *finalist(use).task, trial(use).plan);
+    const auto part = finalist(use).task->part_with(trial(use).plan);
     if (!part) return false;
-    std::optional<TuningTask> made;
+    std::optional<OperatorTask> made;
     try {
       made = new_task(*part);
     } catch (const Error& e) {
@@ -159,8 +160,9 @@ class Finder {
                              graph::to_text(trial(use).plan), e.what());
     }
     if (!made) return false;
-    auto node = std::ranges::find(nodes_, made->key.description,
-                                  [](const MadeNode& each) { return each.task.key.description; });
+    auto node = std::ranges::find(nodes_, made->key.description, [](const RewrittenNode& each) {
+      return each.task.key.description;
+    });
     if (node == nodes_.end()) {
       nodes_.push_back({.task = *made});
       node = std::prev(nodes_.end());
@@ -171,19 +173,17 @@ class Finder {
   }
 
   /// The only task of the part that the model as it is does not have.
-  std::optional<TuningTask> new_task(const graph::Graph& part) const {
+  std::optional<OperatorTask> new_task(const graph::Graph& part) const {
     const compiler::Lowered lowered = compiler::lower_graph(part, options_of_part(part, context_));
-    std::map<std::string, TuningTask> made;
+    std::map<std::string, OperatorTask> made;
     for (const compiler::NodeReport& report : lowered.reports) {
-      const auto node = std::ranges::find(part.nodes, report.node, &graph::Node::name);
-      const auto id = static_cast<graph::NodeId>(node - part.nodes.begin());
-      const bank::TaskKey key = key_of(part, id);
+      const bank::TaskKey key = key_of(part, report.id);
       if (in_model_.contains(key.description) || made.contains(key.description)) continue;
-      auto task = tuning_task(part, id, report, context_.options.soc);
+      auto task = operator_task(part, report, context_.options.soc);
       if (task && runs_a_kernel(*task)) made.emplace(key.description, std::move(*task));
     }
     if (made.size() != 1) return std::nullopt;
-    TuningTask& task = made.begin()->second;
+    OperatorTask& task = made.begin()->second;
     if (context_.compile.strategies->find(task.key) && !context_.options.repeat_tune)
       return std::nullopt;
     compiler::Candidate& by_default = task.default_candidate;  // as without the bank
@@ -193,22 +193,22 @@ class Finder {
   }
 
   /// A view shares the memory of what it looks at and takes no time.
-  bool runs_a_kernel(const TuningTask& task) const {
+  bool runs_a_kernel(const OperatorTask& task) const {
     const compiler::Candidate& any = task.default_candidate;
     return any.impl->plan(task.task, any.format, context_.options.soc)->build(any.schedule).kind !=
            compiler::KernelKind::kNone;
   }
 
-  const MadeNodeInput& in_;
+  const RewrittenNodeInput& in_;
   const PlanBenchContext& context_;
   std::set<std::string> in_model_;  ///< descriptions of tasks
   std::vector<PlanUse> taken_;
-  std::vector<MadeNode> nodes_;
+  std::vector<RewrittenNode> nodes_;
 };
 
 }  // namespace
 
-std::vector<MadeNode> find_made_nodes(const MadeNodeInput& input) {
+std::vector<RewrittenNode> find_rewritten_nodes(const RewrittenNodeInput& input) {
   return Finder(input).run();
 }
 

@@ -1,11 +1,12 @@
 // Collects the distinct tasks of a graph.
-#include "tuner/tasks/task_list.h"
+#include "tuner/tasks/operator_list.h"
 
 #include <algorithm>
 #include <limits>
 #include <map>
 #include <set>
 
+#include "tuner/measure/statistics.h"
 #include "tuner/search/sampler.h"
 
 namespace aoe::tuner {
@@ -37,7 +38,7 @@ std::optional<Candidate> candidate_of(const NodeReport& report, const std::vecto
   return std::nullopt;
 }
 
-bool has_choice(const TuningTask& t, const compiler::Soc& soc) {
+bool has_choice(const OperatorTask& t, const compiler::Soc& soc) {
   if (t.heuristics.size() > 1) return true;
   return std::ranges::any_of(t.heuristics, [&](const Candidate& c) {
     return point_count(*c.impl->plan(t.task, c.format, soc)) > 1;
@@ -46,22 +47,41 @@ bool has_choice(const TuningTask& t, const compiler::Soc& soc) {
 
 }  // namespace
 
-std::string TuningTask::type_text() const {
+std::string OperatorTask::type_text() const {
   std::string text;
   for (const std::string& type : op_types) text += (text.empty() ? "" : "+") + type;
   return text;
 }
 
-std::string TuningTask::shape_text() const {
+std::string OperatorTask::shape_text() const {
   std::string text = task.inputs.empty() ? "" : to_string(task.in(0).shape);
   if (!task.outputs.empty()) text += " -> " + to_string(task.out().shape);
   return text;
 }
 
-std::optional<TuningTask> tuning_task(const graph::Graph& graph, graph::NodeId id,
-                                      const NodeReport& report, const compiler::Soc& soc) {
-  const graph::Node& node = graph.nodes[static_cast<std::size_t>(id)];
-  TuningTask t{.task = compiler::task_of(graph, id)};
+Result<void> OperatorTask::accepts(const bank::Strategy& stored, const compiler::Soc& soc) const {
+  const auto candidate = compiler::candidate_of(stored, task, soc);
+  if (!candidate) return Unexpected(candidate.error());
+  return {};
+}
+
+bank::Strategy OperatorTask::default_strategy(const bank::Strategy& other) const {
+  bank::Strategy strategy = compiler::strategy_of(default_candidate);
+  strategy.measured = other.measured;
+  strategy.measured.time_ns = other.measured.default_time_ns;
+  strategy.measured.verdict = name(Verdict::kSame);
+  return strategy;
+}
+
+std::string OperatorTask::text_of(const bank::Strategy& strategy) const {
+  return strategy.impl + " " + strategy.format;
+}
+
+std::optional<OperatorTask> operator_task(const graph::Graph& graph, const NodeReport& report,
+                                          const compiler::Soc& soc) {
+  const graph::Node& node = graph.nodes[static_cast<std::size_t>(report.id)];
+  OperatorTask t;
+  t.task = compiler::task_of(graph, report.id);
   if (!t.task.is_static()) return std::nullopt;
   const std::vector<Candidate> all = compiler::default_candidates(t.task, soc);
   const std::optional<Candidate> by_default = candidate_of(report, all);
@@ -71,35 +91,38 @@ std::optional<TuningTask> tuning_task(const graph::Graph& graph, graph::NodeId i
   t.heuristics = without_hopeless(all, t.task, soc);
   if (!has_choice(t, soc)) return std::nullopt;
   t.nodes = {node.name};
+  t.ids = {report.id};
   t.op_types = reference::op_types(node.op);
   return t;
 }
 
-std::vector<TuningTask> collect_tasks(const graph::Graph& graph,
-                                      const compiler::Compilation& untuned,
-                                      const compiler::Soc& soc, const OpFilter& filter) {
-  std::map<std::string, const NodeReport*> report_of;
-  for (const NodeReport& report : untuned.nodes) report_of[report.node] = &report;
-  for (const runtime::OmStep& step : untuned.om.steps)
-    if (step.kind == runtime::StepKind::kNone)
-      report_of.erase(step.name);  // shares its input's memory
+std::vector<OperatorTask> collect_operators(const graph::Graph& graph,
+                                            const compiler::Compilation& untuned,
+                                            const compiler::Soc& soc, const OpFilter& filter) {
+  std::vector<const NodeReport*> report_of(graph.nodes.size(), nullptr);
+  for (const NodeReport& report : untuned.nodes) report_of[report.id] = &report;
+  for (std::size_t i = 0; i < untuned.steps.size(); ++i)
+    if (untuned.om.steps[i].kind == runtime::StepKind::kNone &&
+        untuned.steps[i].node != graph::kNone)
+      report_of[untuned.steps[i].node] = nullptr;  // shares its input's memory
 
-  std::vector<TuningTask> tasks;
+  std::vector<OperatorTask> tasks;
   std::map<std::string, std::size_t> index_of;  // by description
   std::set<std::string> seen;                   // descriptions
   for (const graph::NodeId id : graph.topological_order()) {
     const graph::Node& node = graph.nodes[static_cast<std::size_t>(id)];
-    const auto report = report_of.find(node.name);
-    if (report == report_of.end()) continue;
+    const NodeReport* report = report_of[id];
+    if (report == nullptr) continue;
     if (!filter.passes(node.name, reference::op_types(node.op))) continue;
 
     const std::string description = compiler::key_of(compiler::task_of(graph, id), soc).description;
     if (const auto known = index_of.find(description); known != index_of.end()) {
       tasks[known->second].nodes.push_back(node.name);
+      tasks[known->second].ids.push_back(id);
       continue;
     }
     if (!seen.insert(description).second) continue;
-    std::optional<TuningTask> task = tuning_task(graph, id, *report->second, soc);
+    std::optional<OperatorTask> task = operator_task(graph, *report, soc);
     if (!task) continue;
     index_of[description] = tasks.size();
     tasks.push_back(std::move(*task));

@@ -1,0 +1,107 @@
+// What was won is kept only if it holds in the whole model.
+#include "tuner/session/confirmation.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/tuner/session/operator_session.h"
+#include "tuner/tasks/subgraph_list.h"
+
+namespace aoe::tuner {
+namespace {
+using nlohmann::json;
+using tests::kDefaultNs;
+using tests::Session;
+namespace fs = std::filesystem;
+
+TEST_F(Session, WhatIsSlowerInTheModelIsDemoted) {
+  machine_.is_slow_in_models = [](const std::string&) { return true; };
+  const TuneOutcome outcome = tune();
+  EXPECT_EQ(outcome.state, TuningState::kSuccessful);
+  EXPECT_TRUE(outcome.gains.empty());
+  EXPECT_TRUE(winners().empty());
+  EXPECT_EQ(outcome.verdict, Verdict::kSame);
+  EXPECT_DOUBLE_EQ(outcome.result_ms, outcome.baseline_ms);
+  EXPECT_TRUE(opat().at("repo_modified_operators").empty());
+  expect_counters(0, 0, 0, kTasks);
+  EXPECT_TRUE(outcome.om_written);
+}
+
+TEST_F(Session, ADemotedUpdateGivesTheBankItsStrategyBack) {
+  tune();
+  const auto first = winners();
+  for (const std::string& winner : first) machine_.set_ns[winner] = 0.95 * kDefaultNs;
+  machine_.is_slow_in_models = [&](const std::string& candidate) {
+    return std::ranges::none_of(first,
+                                [&](const std::string& w) { return w.ends_with(candidate); });
+  };
+  options_.repeat_tune = true;
+  tune();
+  EXPECT_EQ(winners(), first);
+  expect_counters(0, 0, kTasks, 0);
+}
+
+// ---- who is slower ----
+
+ModelTiming timing(double op_ns, double conversion_ns, double rest_ns) {
+  const auto steady = [](double ns) { return std::vector<double>(15, ns); };
+  return {.samples_ns = steady(op_ns + conversion_ns + rest_ns),
+          .steps_ns = {steady(op_ns), steady(conversion_ns), steady(rest_ns)}};
+}
+
+SubgraphTask named(const std::string& name) {
+  SubgraphTask task;
+  task.key.description = name;
+  task.nodes = {{name}};
+  return task;
+}
+
+TEST(SlowerOnes, AreToldByAllOfTheirSteps) {
+  const SubgraphTask op = named("op"), subgraph = named("subgraph");
+  const ModelTiming before = timing(100, 0, 1000), after = timing(90, 20, 1000);
+  EXPECT_EQ(slower_ones(before, after, {{&op, 1, {0}, {0}}, {&subgraph, 1, {0, 1}, {0, 1}}}, 0.005),
+            std::set<std::string>{"subgraph"});
+}
+
+TEST(SlowerOnes, LeaveOutWhatShowsInNoFigureOfTheModelAndWhatIsGone) {
+  const SubgraphTask task = named("task");
+  const Placed stays{&task, 1, {0}, {0}}, gone{&task, 1, {0}, {}};
+  const auto slower = [](double rest_ns, const Placed& placed) {
+    return slower_ones(timing(100, 0, rest_ns), timing(110, 0, rest_ns), {placed}, 0.005);
+  };
+  EXPECT_TRUE(slower(1e6, stays).empty());
+  EXPECT_TRUE(slower(10, gone).empty());
+  EXPECT_FALSE(slower(10, stays).empty());
+}
+
+TEST(Steps, AreFoundByWhatTheyRun) {
+  // A NC1HWC0 convolution reads and writes what the caller has in ND: conversions stand around it.
+  const graph::Graph graph = aoe::tests::import_text(R"(
+    g (float[1,16,14,14] x) => (float[1,16,14,14] y) <float[16,16,3,3] w> {
+      a = Relu (x)
+      y = Conv <pads = [1,1,1,1]> (a, w)
+    })");
+  compiler::CompileOptions options;
+  options.soc = compiler::detect_soc(1);
+  const graph::NodeId conv = graph.values[graph.outputs.front()].producer;
+  for (const compiler::Candidate& each :
+       compiler::default_candidates(compiler::task_of(graph, conv), options.soc))
+    if (each.format.inputs.front() == Format::kNC1HWC0)
+      options.fixed[graph.nodes[static_cast<std::size_t>(conv)].name] = each;
+  ASSERT_FALSE(options.fixed.empty());
+  const compiler::Compilation compiled = compiler::compile(graph, options);
+  ASSERT_EQ(compiled.steps.size(), compiled.om.steps.size());
+  const StepIndex steps(graph, compiled.steps);
+  const graph::NodeId nodes[] = {conv};
+  const std::vector<StepId> own = steps.of(nodes), all = steps.with_conversions(nodes);
+  ASSERT_EQ(own.size(), 1u);
+  EXPECT_EQ(compiled.om.steps[own.front()].name, graph.nodes[static_cast<std::size_t>(conv)].name);
+  ASSERT_GT(all.size(), 1u);
+  EXPECT_TRUE(std::ranges::is_sorted(all, std::less_equal{})) << "each once";
+  for (const StepId step : all)
+    EXPECT_EQ(compiled.om.steps[step].op_types.front() == "TransData", step != own.front());
+}
+
+}  // namespace
+}  // namespace aoe::tuner

@@ -1,0 +1,247 @@
+// tune_operators(): the order OPAT. Tunables are the model's operators; one is searched and decided alone, and stands in
+// the model by the strategies that it is compiled with.
+#include <algorithm>
+#include <numeric>
+
+#include "compiler/precision/mixed_precision.h"
+#include "tuner/search/budget.h"
+#include "tuner/session/operator_tuner.h"
+#include "tuner/session/session.h"
+#include "tuner/session/tuning_session.h"
+
+namespace aoe::tuner {
+namespace {
+
+/// Whether both begin with the same strategy, or have none.
+bool is_same_winner(const std::optional<bank::StrategySet>& stored,
+                    std::span<const bank::Strategy> others) {
+  if (!stored || stored->strategies.empty()) return others.empty();
+  if (others.empty()) return false;
+  const bank::Strategy &a = stored->strategies.front(), &b = others.front();
+  return a.format == b.format && a.impl == b.impl && a.impl_version == b.impl_version &&
+         a.schedule == b.schedule;
+}
+
+/// A source in which some tasks have nothing but their default: what the next round compiles with.
+class DemotedSource final : public bank::StrategySource {
+ public:
+  DemotedSource(const bank::StrategySource& source, const std::vector<OperatorTask>& tasks,
+                const std::set<std::string>& demoted)
+      : source_(source) {
+    for (const OperatorTask& task : tasks) {
+      if (!demoted.contains(task.key.description)) continue;
+      bank::Strategy strategy = compiler::strategy_of(task.default_candidate);
+      strategy.measured.time_ns = task.model_ns / task.places();
+      defaults_[task.key.description].strategies = {std::move(strategy)};
+    }
+  }
+  std::optional<bank::StrategySet> find(const bank::TaskKey& key) const override {
+    const auto demoted = defaults_.find(key.description);
+    return demoted != defaults_.end() ? demoted->second : source_.find(key);
+  }
+  std::string description() const override { return source_.description(); }
+
+ private:
+  const bank::StrategySource& source_;
+  std::map<std::string, bank::StrategySet> defaults_;  ///< of the demoted
+};
+
+class OperatorSession final : public TuningSession {
+ public:
+  OperatorSession(const graph::Graph& graph, bank::KnowledgeBank& bank,
+                  const bank::StrategySource* built_in, Measurer& measurer,
+                  const TuneOptions& options)
+      : TuningSession(graph, bank, bank::BankKind::kOp, built_in, measurer, options) {}
+
+ private:
+  compiler::CompileOptions compile_options() const override {
+    compiler::CompileOptions options = TuningSession::compile_options();
+    options.subgraphs = options_.subgraphs;
+    return options;
+  }
+
+  // ---- tasks and their trials ----
+
+  std::vector<const Tunable*> collect() override {
+    tasks_ = collect_operators(graph_, baseline_.compilation, options_.soc, options_.filter);
+    std::vector<const Tunable*> tunables;
+    for (OperatorTask& task : tasks_) {
+      task.model_ns = sum_of_medians_ns(baseline_.timing, untuned_steps_->of(task.ids));
+      tunables.push_back(&task);
+    }
+    return tunables;
+  }
+
+  std::map<std::string, int> plan() override {
+    tuner_.learn();
+    std::vector<double> shares;
+    std::vector<bool> is_familiar;
+    for (const OperatorTask& task : tasks_) {
+      shares.push_back(task.model_ns);
+      is_familiar.push_back(tuner_.knows(*task.default_candidate.impl));
+    }
+    const std::vector<int> trials =
+        plan_trials(shares, is_familiar, options_.policy.search, options_.max_trials);
+    // An interrupted run has taught the cost model, and would plan less for itself than a whole one.
+    planned_ = past_.plan;
+    for (std::size_t i = 0; i < tasks_.size(); ++i) {
+      const int planned = planned_.emplace(tasks_[i].key.description, trials[i]).first->second;
+      planned_total_ += planned;
+    }
+    planned_left_ = planned_total_;
+    return planned_;
+  }
+
+  int trials_for(const Tunable& tunable) const override {
+    return planned_.at(tunable.key.description);
+  }
+
+  double share_left() const override {
+    return planned_total_ == 0
+               ? 1
+               : static_cast<double>(planned_left_) / static_cast<double>(planned_total_);
+  }
+
+  // ---- what is known ----
+
+  /// Unless somebody else has changed the bank meanwhile.
+  bool settle_as_before(const Tunable& tunable) override {
+    const auto found = past_.decided.find(tunable.key.description);
+    if (found == past_.decided.end()) return false;
+    const auto& [conclusion, before] = found->second;
+    const auto stored = bank_.find(tunable.key);
+    if (!is_same_winner(stored, conclusion.strategies) &&
+        !is_same_winner(stored, before ? before->strategies : std::vector<bank::Strategy>{}))
+      return false;
+    if (is_win(conclusion.decision)) {
+      if (!tunable.accepts(conclusion.strategies.front(), options_.soc)) return false;
+      tuner_.note_winner(task_of(tunable), conclusion.strategies.front());
+    }
+    ledger_.settle(tunable, conclusion, before);
+    return true;
+  }
+
+  /// That nothing beats the default is believed of a search that was not much shorter than ours would be.
+  bool is_settled_by(const bank::StrategySet& known, const Tunable& tunable) const override {
+    return known.has_winner() ||
+           2 * known.strategies.front().measured.trials >= trials_for(tunable);
+  }
+
+  void on_settled(const Tunable& tunable, const bank::StrategySet& known) override {
+    if (known.has_winner()) tuner_.note_winner(task_of(tunable), known.strategies.front());
+  }
+
+  void after(const Tunable& tunable) override { planned_left_ -= trials_for(tunable); }
+
+  // ---- search ----
+
+  bool search(const Tunable& tunable, const Known& known) override {
+    const bank::TaskKey& key = tunable.key;
+    OperatorTuningInput input{
+        .task = task_of(tunable),
+        .known = known,
+        .limits = {.trials = trials_for(tunable),
+                   .deadline = deadline_of(tunable),
+                   .stop = options_.stop},
+        .keep_records = [&](std::vector<bank::Record> more) { keep(key, more); },
+        .on_batch = [&](const SearchResult& so_far) { show(so_far); }};
+    // The bank gets records every few seconds, the journal at once.
+    if (const auto more = past_.records.find(key.description);
+        options_.reload && more != past_.records.end())
+      input.records = more->second;
+    const Conclusion conclusion = tuner_.tune(std::move(input));
+    const bool is_done = conclusion.decision != Decision::kStopped;
+    if (is_win(conclusion.decision))
+      tuner_.note_winner(task_of(tunable), conclusion.strategies.front());
+    if (options_.journal != nullptr && is_done) {
+      journal_spent();
+      options_.journal->note_conclusion(key, conclusion, known);
+    }
+    ledger_.settle(tunable, conclusion, known);
+    return is_done;
+  }
+
+  void keep(const bank::TaskKey& key, const std::vector<bank::Record>& records) {
+    outcome_.trials += std::ssize(records);
+    if (options_.journal != nullptr && !records.empty()) {
+      journal_spent();
+      options_.journal->note_records(key, records);
+    }
+    ledger_.keep_records(key, records);
+  }
+
+  std::optional<Clock::time_point> deadline_of(const Tunable& tunable) const {
+    if (!deadline()) return std::nullopt;
+    const std::chrono::duration<double> mine(
+        task_time_s(seconds_left(), trials_for(tunable), planned_left_));
+    return Clock::now() + std::chrono::duration_cast<Clock::duration>(mine);
+  }
+
+  // ---- in the model ----
+
+  ConfirmAttempt compile_without(const std::set<std::string>& demoted) override {
+    const DemotedSource strategies(layers_, tasks_, demoted);
+    compiler::CompileOptions options = compile_options();
+    options.strategies = &strategies;
+    const compiler::Compilation tuned = compiler::compile(graph_, options);
+    const StepIndex steps(graph_, tuned.steps);
+    ConfirmAttempt attempt{.om = tuned.om.serialize()};
+    std::vector<std::string_view> format_of(graph_.nodes.size());
+    for (const compiler::NodeReport& node : tuned.nodes) format_of[node.id] = node.format;
+    for (const OperatorTask& task : tasks_) {
+      attempt.placed.push_back({.tunable = &task,
+                                .places = task.places(),
+                                .before = untuned_steps_->of(task.ids),
+                                .after = steps.of(task.ids)});
+      // Another Format than in the untuned model is paid for in conversions, which no op's own time shows.
+      if (format_of[task.ids.front()] != task.default_candidate.format.name)
+        attempt.suspects.insert(task.key.description);
+    }
+    return attempt;
+  }
+
+  void after_confirmation(const Confirmation& confirmed, bool) override {
+    if (options_.full_precision == nullptr) return;
+    compiler::Compilation exact = compiler::compile(*options_.full_precision, compile_options());
+    outcome_.error_against_fp32 = result_.error_against_fp32 = compiler::largest_error(
+        std::move(exact.om), runtime::Om::parse(confirmed.om, nullptr, graph_.name),
+        options_.soc.threads);
+  }
+
+  // ---- results ----
+
+  SectionResult* fill_section(AoeResult& result) override {
+    if (tasks_.empty()) return nullptr;
+    OperatorResult& section = result.operators.emplace();
+    for (const Ledger::Entry& entry : ledger_.entries()) {
+      const OperatorTask& task = task_of(*entry.tunable);
+      if (is_win(entry.decision))
+        for (const std::string& node : task.nodes)
+          section.modified.push_back({node, task.op_types, entry.conclusion.gains});
+      if (entry.decision == Decision::kFailed)
+        section.failed.insert(section.failed.end(), task.nodes.begin(), task.nodes.end());
+    }
+    outcome_.failed_ops = section.failed;
+    return &section;
+  }
+
+  static const OperatorTask& task_of(const Tunable& tunable) {
+    return static_cast<const OperatorTask&>(tunable);
+  }
+
+  std::vector<OperatorTask> tasks_;
+  std::map<std::string, int> planned_;  ///< trials by description
+  std::int64_t planned_total_ = 0;
+  std::int64_t planned_left_ = 0;
+  OperatorTuner tuner_{options_, baseline_, bank_, measurer_};
+};
+
+}  // namespace
+
+TuneOutcome tune_operators(const graph::Graph& graph, bank::KnowledgeBank& bank,
+                           const bank::StrategySource* built_in, Measurer& measurer,
+                           const TuneOptions& options) {
+  return OperatorSession(graph, bank, built_in, measurer, options).run();
+}
+
+}  // namespace aoe::tuner

@@ -1,0 +1,51 @@
+// Lessons, neighbours, and the search that gets them.
+#include "tuner/session/operator_tuner.h"
+
+#include <algorithm>
+
+namespace aoe::tuner {
+namespace {
+constexpr std::size_t kNeighbourSeeds = 3;
+}
+
+void OperatorTuner::learn() {
+  cost_model_.learn(lessons_of(bank_.recent_records(CostModel::kMostLessons)));
+  learn_winners();
+}
+
+void OperatorTuner::learn_for(const OperatorTask& task) {
+  std::set<std::string> impls;
+  for (const compiler::Candidate& candidate : task.heuristics)
+    if (learnt_.emplace(candidate.impl->name()).second) impls.emplace(candidate.impl->name());
+  if (impls.empty()) return;
+  auto lessons = lessons_of(bank_.recent_records(CostModel::kMostLessons));
+  std::erase_if(lessons, [&](const Lesson& lesson) { return !impls.contains(lesson.impl); });
+  cost_model_.learn(std::move(lessons));
+  if (impls.size() == learnt_.size()) learn_winners();  // the first time
+}
+
+void OperatorTuner::learn_winners() {
+  for (const bank::BankEntry& entry : bank_.entries())
+    if (auto neighbour = neighbour_of(entry)) winners_.push_back(std::move(*neighbour));
+}
+
+void OperatorTuner::note_winner(const OperatorTask& task, const bank::Strategy& strategy) {
+  winners_.push_back(neighbour_of(task.task, strategy));
+}
+
+Conclusion OperatorTuner::tune(OperatorTuningInput input) {
+  if (options_.reload)
+    std::ranges::move(bank_.records(input.task.key), std::back_inserter(input.records));
+  const auto neighbours =
+      seeds_from_neighbours(input.task, winners_, options_.soc, kNeighbourSeeds);
+  input.seeds.insert(input.seeds.begin(), neighbours.begin(), neighbours.end());
+  return tune_operator(input, measurer_,
+                       {.soc = options_.soc,
+                        .policy = options_.policy,
+                        .policy_text = baseline_.policy_text,
+                        .seed = options_.seed,
+                        .weights_in = baseline_.weights_in,
+                        .cost_model = &cost_model_});
+}
+
+}  // namespace aoe::tuner
