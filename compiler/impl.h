@@ -46,7 +46,7 @@ struct PackedConstant {
       pack;  ///< writes size_bytes to 64-byte aligned memory; pure, thread-safe
 };
 
-enum class KernelKind { kJit, kOneDnn, kReference, kNone };
+enum class KernelKind { kJit, kOneDnn, kReference, kNone, kControl };
 
 /// What build() returns. Buffers of every jit stage, in ABI order: the task's present non-constant inputs, the outputs,
 /// `constants`, then the workspace if workspace_bytes > 0. All stages of a kernel declare all of these buffers.

@@ -130,15 +130,28 @@ class Lowering {
     for (std::size_t i = 0; i < node.outputs.size(); ++i)
       step.outputs.push_back(
           node.outputs[i] == kNone ? -1 : tensor_of(node.outputs[i], format.outputs[i]));
-    lowered_.reports.push_back({.id = node_options.node,
-                                .node = node.name,
-                                .op_types = reference::op_types(node.op),
-                                .repo_key = node_options.repo_key,
-                                .impl = std::string(option.candidate.impl->name()),
-                                .format = format.name,
-                                .schedule = option.candidate.schedule,
-                                .bank_hit = node_options.source == "bank"});
+    for (const auto& body : node.bodies) step.bodies.push_back(compiled_body(*body));
+    lowered_.reports.push_back(
+        {.id = node_options.node,
+         .node = node.name,
+         .op_types = reference::op_types(node.op),
+         .repo_key = node_options.repo_key,
+         .impl = node.bodies.empty() ? std::string(option.candidate.impl->name()) : "control",
+         .format = format.name,
+         .schedule = option.candidate.schedule,
+         .bank_hit = node_options.source == "bank"});
     lowered_.steps.push_back(std::move(step));
+  }
+
+  /// With the strategies of the model; an om of its own, whose bytes are a constant of the node.
+  ConstantPtr compiled_body(const graph::Graph& body) const {
+    CompileOptions options = options_;
+    options.subgraphs.clear();
+    options.free_borders.clear();
+    const std::string bytes = compile(body, options).om.serialize();
+    const TensorDesc desc{.dtype = DataType::kUint8,
+                          .shape = {static_cast<std::int64_t>(bytes.size())}};
+    return std::make_shared<Constant>(desc, bytes.data());
   }
 
   const graph::Graph& graph_;

@@ -26,6 +26,7 @@ struct LoweredStep {
   Candidate candidate;
   std::vector<int> inputs;   ///< tensor ids, constants included; -1 = absent
   std::vector<int> outputs;  ///< -1 = nobody wants it
+  std::vector<ConstantPtr> bodies = {};  ///< of If, Loop and Scan: each an om
 };
 
 struct Lowered {

@@ -28,8 +28,15 @@ StepKind step_kind(KernelKind kind) {
       return StepKind::kReference;
     case KernelKind::kNone:
       return StepKind::kNone;
+    case KernelKind::kControl:
+      return StepKind::kControl;
   }
   return StepKind::kReference;
+}
+
+/// Inputs that are constants are read where they stand in the graph, not packed.
+bool reads_as_they_are(KernelKind kind) {
+  return kind == KernelKind::kReference || kind == KernelKind::kControl;
 }
 
 class OmBuilder {
@@ -77,6 +84,7 @@ class OmBuilder {
 
  private:
   Kernel build_kernel(const LoweredStep& step) const {
+    if (!step.bodies.empty()) return {.kind = KernelKind::kControl};
     if (step.candidate.impl == nullptr)
       return {.kind = KernelKind::kNone, .sharing = {.offsets = {0}}};
     return step.candidate.impl->plan(step.task, step.candidate.format, options_.soc)
@@ -104,11 +112,11 @@ class OmBuilder {
     return id < count ? lowered_.tensors[id] : placement_.copy_targets[id - count];
   }
 
-  /// Constants that a reference step or the caller reads as they are.
+  /// Constants that a step or the caller reads as they are.
   std::vector<bool> constants_needed() const {
     std::vector<bool> is_needed(lowered_.tensors.size(), false);
     for (std::size_t s = 0; s < kernels_.size(); ++s)
-      if (kernels_[s].kind == KernelKind::kReference)
+      if (reads_as_they_are(kernels_[s].kind))
         for (const int id : lowered_.steps[s].inputs)
           if (id >= 0) is_needed[id] = true;
     for (const int id : lowered_.outputs) is_needed[id] = true;
@@ -161,7 +169,7 @@ class OmBuilder {
                 .call = lowered.task.op,
                 .params = kernel.params,
                 .outputs = lowered.outputs};
-    const bool reads_constants = kernel.kind == KernelKind::kReference;
+    const bool reads_constants = reads_as_they_are(kernel.kind);
     for (const int id : lowered.inputs)
       if (reads_constants || (id >= 0 && !lowered_.tensors[id].constant)) step.inputs.push_back(id);
     for (std::size_t c = 0; c < kernel.constants.size(); ++c) {
@@ -169,6 +177,12 @@ class OmBuilder {
       const int id = add_tensor(lowered.name + ":constant" + std::to_string(c), constant.size_bytes,
                                 Place::kWeight, 0);
       weight_items_.emplace_back(id, weights_.add(constant.size_bytes, constant.pack));
+      step.constants.push_back(id);
+    }
+    for (std::size_t b = 0; b < lowered.bodies.size(); ++b) {
+      const int id = add_tensor(lowered.name + ":body" + std::to_string(b),
+                                lowered.bodies[b]->size_bytes(), Place::kWeight, 0);
+      weight_items_.emplace_back(id, weights_.add(lowered.bodies[b]));
       step.constants.push_back(id);
     }
     if (kernel.workspace_bytes > 0)

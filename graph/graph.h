@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -40,6 +41,8 @@ struct Value {
   NodeId producer = kNone;  ///< kNone for graph inputs and constants
 };
 
+class Graph;
+
 struct Node {
   std::string name;  ///< ONNX node name; made up as "<Type>_<n>" where the model has none; unique
   reference::OpCall op;
@@ -50,10 +53,12 @@ struct Node {
   /// The Format in which the compiler shall store what the node makes, and take what it reads of
   /// nodes that keep the same one. A wish: where no Impl offers that, it changes nothing.
   std::optional<Format> kept_format = {};
+  /// What If, Loop and Scan run: the branches, or the one body. Inputs of a body that it takes from around the node come
+  /// last, and the node reads their values behind its own inputs, body by body; attribute "captures" counts them for
+  /// each (graph/onnx_control_flow.cpp). Shared by copies of the graph, so never changed in place.
+  std::vector<std::shared_ptr<const Graph>> bodies = {};
   bool is_dead = false;  ///< removed; skipped everywhere, dropped by compact()
 };
-
-class Graph;
 
 /// A node that is being changed: `graph.edit(id)->inputs[0] = x;`. Until it is gone, consumers() does
 /// not count the node among the readers.

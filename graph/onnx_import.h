@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "graph/aipp.h"
 #include "graph/graph.h"
@@ -18,6 +19,8 @@ struct ImportOptions {
   /// Shapes of graph inputs with dynamic dimensions: `--input_shape`. They must agree with what the
   /// model declares; a dimension name (`batch`) bound here holds for all inputs.
   std::map<std::string, Shape> input_shapes;
+  /// Inputs that are constants of this compilation, with their numbers: `--input_value` (input_values.h).
+  std::map<std::string, std::vector<std::string>> input_values = {};
   /// Keep outputs only up to these ("node:index", or a value's name); empty: the model's own outputs (`--out_nodes`).
   std::vector<std::string> out_nodes;
   std::vector<Aipp>

@@ -31,17 +31,13 @@ bool has_subgraph(const onnx::NodeProto& proto) {
                              [](const auto& a) { return a.has_g() || a.graphs_size() > 0; });
 }
 
+}  // namespace
+
 const onnx::GraphProto* subgraph(const onnx::NodeProto& proto, const std::string& name) {
   for (const auto& attribute : proto.attribute())
     if (attribute.name() == name && attribute.has_g()) return &attribute.g();
   return nullptr;
 }
-
-[[noreturn]] void fail(const onnx::NodeProto& proto, const std::string& what) {
-  throw Error(ExitCode::kModel, what, "node " + describe(proto));
-}
-
-}  // namespace
 
 ValueId Importer::Scope::find(const std::string& name) const {
   for (const Scope* scope = this; scope != nullptr; scope = scope->parent)
@@ -50,20 +46,40 @@ ValueId Importer::Scope::find(const std::string& name) const {
   return kNone;
 }
 
+const Importer::Compound* Importer::Scope::find_compound(const std::string& name) const {
+  for (const Scope* scope = this; scope != nullptr; scope = scope->parent) {
+    if (scope->values.contains(name)) return nullptr;
+    if (const auto found = scope->compounds.find(name); found != scope->compounds.end())
+      return &found->second;
+  }
+  return nullptr;
+}
+
+bool Importer::Scope::bind(const std::string& name, const std::string& from, const Scope& other) {
+  if (const Compound* compound = other.find_compound(from)) {
+    compounds[name] = Compound(*compound);
+    return true;
+  }
+  const ValueId value = other.find(from);
+  if (value != kNone) values[name] = value;
+  return value != kNone;
+}
+
 Importer::Importer(onnx::ModelProto& model, const std::filesystem::path& path,
                    const ImportOptions& options)
     : model_(model), path_(path), options_(options), tensors_(path.parent_path(), budget_) {
   for (const onnx::FunctionProto& function : model.functions())
     functions_[{canonical_domain(function.domain()), function.name()}] = &function;
   for (const auto& info : model.graph().value_info())
-    declared_[info.name()] = read_declaration(info);
+    if (!info.type().has_sequence_type() && !info.type().has_optional_type())
+      declared_[info.name()] = read_declaration(info);
   for (const auto& info : model.graph().output()) declared_[info.name()] = read_declaration(info);
 }
 
 Graph Importer::run() {
   Scope scope;
   scope.opsets = opsets_of(model_.opset_import());
-  graph_.name = model_.graph().name();
+  now_->graph.name = model_.graph().name();
   import_inputs(scope);
   import_initializers(*model_.mutable_graph(), scope);
   import_nodes(model_.graph().node(), scope);
@@ -80,11 +96,11 @@ Graph Importer::run() {
   import_outputs(scope);
   check_outputs();
   if (!options_.out_nodes.empty()) keep_out_nodes();
-  return std::move(graph_);
+  return std::move(now_->graph);
 }
 
 void Importer::import_nodes(const Nodes& nodes, Scope& scope) {
-  const auto is_known = [&](const std::string& name) { return scope.find(name) != kNone; };
+  const auto is_known = [&](const std::string& name) { return scope.knows(name); };
   for (const int i : order_nodes(nodes, is_known)) import_node(nodes[i], scope);
 }
 
@@ -101,14 +117,23 @@ void Importer::import_node(const onnx::NodeProto& proto, Scope& scope) {
 
 void Importer::import_any(const onnx::NodeProto& proto, Scope& scope) {
   const std::string domain = canonical_domain(proto.domain());
-  if (proto.output_size() == 0) fail(proto, "has no output");
+  if (proto.output_size() == 0) fail_node(proto, "has no output");
   budget_.add_node("node " + describe(proto));
   if (const auto function = functions_.find({domain, proto.op_type()});
       function != functions_.end())
     return import_call(proto, *function->second, scope);
   if (domain.empty() && proto.op_type() == "Constant") return import_constant(proto, scope);
-  if (domain.empty() && proto.op_type() == "If") return import_branch(proto, scope);
-
+  try {
+    if (domain.empty() && proto.op_type() == "If") return import_branch(proto, scope);
+    if (domain.empty() && proto.op_type() == "Loop") return import_loop(proto, scope);
+    if (domain.empty() && proto.op_type() == "Scan") return import_scan(proto, scope);
+    if (domain.empty() && import_compound(proto, scope)) return;
+    if (const Function* function = functions().find(domain, proto.op_type()))
+      return import_parts(proto, *function, scope);
+  } catch (const NotExpressible& why) {
+    note_unsupported(proto, scope, ": " + why.reason);
+    return bind_unknown_outputs(proto, scope);
+  }
   int version = 0;
   const reference::OpDef* def = find_operator(proto, scope, version);
   if (def == nullptr) return bind_unknown_outputs(proto, scope);
@@ -117,14 +142,19 @@ void Importer::import_any(const onnx::NodeProto& proto, Scope& scope) {
   node.op = {
       .type = def->type, .version = version, .attrs = read_attributes(proto, scope.call, tensors_)};
   node.origins = {node.name};
-  for (const std::string& input : proto.input())
+  for (const std::string& input : proto.input()) {
+    if (scope.find_compound(input) != nullptr)
+      fail_node(proto,
+                "reads '" + input +
+                    "', which is no tensor but a sequence or an optional that holds nothing");
     node.inputs.push_back(input.empty() ? kNone : scope.find(input));
+  }
   while (!node.inputs.empty() && node.inputs.back() == kNone) node.inputs.pop_back();
   if (scope.opsets[domain] < kOldestOpset && domain.empty())
-    upgrade_node(graph_, node, proto.op_type());
+    upgrade_node(now_->graph, node, proto.op_type());
   for (const std::string& output : proto.output())
     node.outputs.push_back(output.empty() ? kNone : declare(output, scope));
-  inference_.infer_node(graph_.add_node(std::move(node)));
+  now_->inference.infer_node(now_->graph.add_node(std::move(node)));
 }
 
 const reference::OpDef* Importer::find_operator(const onnx::NodeProto& proto, const Scope& scope,
@@ -137,7 +167,7 @@ const reference::OpDef* Importer::find_operator(const onnx::NodeProto& proto, co
   }
   const auto opset = scope.opsets.find(domain);
   if (opset == scope.opsets.end())
-    fail(proto, "belongs to operator set '" + domain + "', which the model does not import");
+    fail_node(proto, "belongs to operator set '" + domain + "', which the model does not import");
   // What upgrade_node() brings to the oldest opset we know is read as that.
   const int reached = domain.empty() ? std::max(opset->second, kOldestOpset) : opset->second;
   const auto above = std::ranges::upper_bound(def->versions, reached);
@@ -167,49 +197,59 @@ void Importer::bind_unknown_outputs(const onnx::NodeProto& proto, Scope& scope) 
   for (const std::string& output : proto.output())
     if (!output.empty())
       scope.values[output] =
-          graph_.add_value(unique_value_name(output), {.shape = kUnknownRankShape});
+          now_->graph.add_value(unique_value_name(output), {.shape = kUnknownRankShape});
 }
 
 void Importer::import_constant(const onnx::NodeProto& proto, Scope& scope) {
-  if (proto.output_size() != 1) fail(proto, "needs one output");
+  if (proto.output_size() != 1) fail_node(proto, "needs one output");
   ConstantPtr constant = read_constant_node(proto, scope.call, tensors_);
   const TensorDesc desc = constant->desc();
-  scope.values[proto.output(0)] = graph_.add_value(
+  scope.values[proto.output(0)] = now_->graph.add_value(
       unique_value_name(scope.prefix + proto.output(0)), desc, std::move(constant));
 }
 
 void Importer::import_branch(const onnx::NodeProto& proto, Scope& scope) {
   const ValueId condition = proto.input_size() == 1 ? scope.find(proto.input(0)) : kNone;
-  const ConstantPtr value = condition == kNone ? nullptr : inference_.known_value(condition);
-  if (!value || value->desc().dtype != DataType::kBool || value->size_bytes() != 1) {
-    note_unsupported(proto, scope, ", its condition is known only when it runs");
-    return bind_unknown_outputs(proto, scope);
-  }
+  const ConstantPtr value = condition == kNone ? nullptr : now_->inference.known_value(condition);
+  if (!value || value->desc().dtype != DataType::kBool || value->size_bytes() != 1)
+    return import_runtime_if(proto, scope);
   const bool is_true = *static_cast<const unsigned char*>(value->data()) != 0;
   const onnx::GraphProto* branch = subgraph(proto, is_true ? "then_branch" : "else_branch");
   if (branch == nullptr || branch->output_size() < proto.output_size())
-    fail(proto, "has no branch with its outputs");
-  Scope inner{.parent = &scope,
-              .prefix = scope.prefix,
-              .opsets = scope.opsets,
-              .call = scope.call,
-              .depth = scope.depth + 1};
-  if (inner.depth > kDeepestCall) fail(proto, "is nested too deeply");
-  budget_.add_bytes(branch->ByteSizeLong(), "node " + describe(proto));
-  onnx::GraphProto body = *branch;
-  import_initializers(body, inner);
-  import_nodes(body.node(), inner);
+    fail_node(proto, "has no branch with its outputs");
+  Scope inner = inner_scope(proto, *branch, scope);
+  import_body(*branch, inner);
   for (int i = 0; i < proto.output_size(); ++i) {
-    const ValueId result = inner.find(body.output(i).name());
-    if (result == kNone)
-      fail(proto, "has a branch whose output '" + body.output(i).name() + "' nothing produces");
-    if (!proto.output(i).empty()) scope.values[proto.output(i)] = result;
+    const std::string& result = branch->output(i).name();
+    if (!inner.knows(result))
+      fail_node(proto, "has a branch whose output '" + result + "' nothing produces");
+    if (!proto.output(i).empty()) scope.bind(proto.output(i), result, inner);
   }
+}
+
+Importer::Scope Importer::inner_scope(const onnx::NodeProto& proto, const onnx::GraphProto& body,
+                                      const Scope& scope) {
+  if (scope.depth >= kDeepestCall) fail_node(proto, "is nested too deeply");
+  budget_.add_bytes(body.ByteSizeLong(), "node " + describe(proto));
+  Scope inner;
+  inner.parent = &scope;
+  inner.prefix = scope.prefix;
+  inner.opsets = scope.opsets;
+  inner.call = scope.call;
+  inner.depth = scope.depth + 1;
+  return inner;
+}
+
+void Importer::import_body(const onnx::GraphProto& body, Scope& inner) {
+  onnx::GraphProto own = body;
+  import_initializers(own, inner);
+  import_nodes(own.node(), inner);
 }
 
 void Importer::import_call(const onnx::NodeProto& proto, const onnx::FunctionProto& function,
                            Scope& scope) {
-  if (scope.depth >= kDeepestCall) fail(proto, "calls functions too deeply; does one call itself?");
+  if (scope.depth >= kDeepestCall)
+    fail_node(proto, "calls functions too deeply; does one call itself?");
   budget_.add_bytes(bytes_of(function), "node " + describe(proto));
   Scope body;
   body.prefix = unique_node_name(proto, scope) + "/";
@@ -221,22 +261,62 @@ void Importer::import_call(const onnx::NodeProto& proto, const onnx::FunctionPro
       body.call[attribute.name()] = resolved;
   for (int i = 0; i < function.input_size(); ++i) {
     const bool is_given = i < proto.input_size() && !proto.input(i).empty();
-    if (is_given) body.values[function.input(i)] = scope.find(proto.input(i));
+    if (is_given) body.bind(function.input(i), proto.input(i), scope);
   }
   // An input that the call leaves out is no name in the body: its readers read "".
   Nodes nodes = function.node();
   for (onnx::NodeProto& node : nodes)
     for (std::string& input : *node.mutable_input())
       if (std::ranges::find(function.input(), input) != function.input().end() &&
-          !body.values.contains(input))
+          !body.knows(input))
         input.clear();
   import_nodes(nodes, body);
   for (int i = 0; i < proto.output_size(); ++i) {
     if (proto.output(i).empty()) continue;
-    const ValueId result = i < function.output_size() ? body.find(function.output(i)) : kNone;
-    if (result == kNone)
-      fail(proto, "calls a function that does not produce its output " + std::to_string(i));
-    scope.values[proto.output(i)] = result;
+    if (i >= function.output_size() || !scope.bind(proto.output(i), function.output(i), body))
+      fail_node(proto, "calls a function that does not produce its output " + std::to_string(i));
+  }
+}
+
+Node Importer::call_node(const onnx::NodeProto& proto, Scope& scope) {
+  Node node{.name = unique_node_name(proto, scope),
+            .op = {.type = proto.op_type(), .attrs = read_attributes(proto, scope.call, tensors_)}};
+  node.origins = {node.name};
+  for (const std::string& input : proto.input())
+    node.inputs.push_back(input.empty() ? kNone : scope.find(input));
+  for (const std::string& output : proto.output())
+    node.outputs.push_back(output.empty() ? kNone : 0);
+  return node;
+}
+
+FunctionSite Importer::function_site() {
+  return {.graph = now_->graph,
+          .inference = now_->inference,
+          .node_name = [this](const std::string& stem) { return unique_part_name(stem); },
+          .value_name = [this](const std::string& stem) { return unique_value_name(stem); }};
+}
+
+/// A node that the engine knows as several others.
+void Importer::import_parts(const onnx::NodeProto& proto, const Function& function, Scope& scope) {
+  if (!scope.opsets.contains(function.domain))
+    fail_node(proto,
+              "belongs to operator set '" + function.domain + "', which the model does not import");
+  const Node node = call_node(proto, scope);
+  const FunctionSite site = function_site();
+  FunctionCall call(site, node);
+  try {
+    function.expand(call);
+  } catch (const Error& error) {
+    if (!error.where().empty()) throw;
+    fail_node(proto, error.what());
+  }
+  for (int i = 0; i < proto.output_size(); ++i) {
+    if (proto.output(i).empty()) continue;
+    const auto given = call.given().find(static_cast<std::size_t>(i));
+    if (given == call.given().end())
+      fail_node(proto,
+                "has an output " + std::to_string(i) + ", which this engine does not compute");
+    scope.values[proto.output(i)] = given->second;
   }
 }
 
@@ -251,7 +331,7 @@ ValueId Importer::declare(const std::string& name, Scope& scope) {
   const bool is_main = scope.parent == nullptr && scope.prefix.empty();
   if (const auto found = declared_.find(name); is_main && found != declared_.end())
     desc = found->second;
-  const ValueId id = graph_.add_value(unique_value_name(scope.prefix + name), desc);
+  const ValueId id = now_->graph.add_value(unique_value_name(scope.prefix + name), desc);
   scope.values[name] = id;
   return id;
 }
@@ -261,6 +341,15 @@ std::string Importer::unique_value_name(const std::string& name) {
   std::string unique = name;
   while (!value_names_.insert(unique).second)
     unique = name + "_" + std::to_string(1 + ++repeated_[name]);
+  budget_.add_name(unique);
+  return unique;
+}
+
+/// Of a node that stands for a part of another.
+std::string Importer::unique_part_name(const std::string& stem) {
+  budget_.add_node("node " + stem);
+  std::string unique = stem;
+  while (!node_names_.insert(unique).second) unique = stem + "_" + std::to_string(++made_up_[stem]);
   budget_.add_name(unique);
   return unique;
 }

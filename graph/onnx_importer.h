@@ -3,11 +3,14 @@
 // the front door is onnx_import.h.
 #pragma once
 
+#include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "graph/function_call.h"
 #include "graph/graph.h"
 #include "graph/onnx_check.h"
 #include "graph/onnx_import.h"
@@ -15,6 +18,9 @@
 #include "graph/shape_inference.h"
 
 namespace aoe::graph {
+
+/// The graph that an attribute of the node holds; nullptr when it has none.
+const onnx::GraphProto* subgraph(const onnx::NodeProto& proto, const std::string& name);
 
 class Importer {
  public:
@@ -26,6 +32,18 @@ class Importer {
   const std::vector<NodeCheck>& checked() const { return checked_; }
 
  private:
+  /// What a name stands for that is no tensor: how long a sequence is, and whether an optional holds something, is
+  /// decided while importing.
+  struct Compound {
+    bool is_sequence = true;     ///< false: an optional that holds nothing
+    std::vector<ValueId> items;  ///< of a sequence
+  };
+
+  struct Building {
+    Graph graph;
+    ShapeInference inference{graph};
+  };
+
   /// Where names are looked up: the main graph, a branch within it, or the body of a function.
   struct Scope {
     const Scope* parent = nullptr;      ///< of a branch
@@ -34,8 +52,16 @@ class Importer {
     CallAttributes call;                ///< of a function
     int depth = 0;
     std::map<std::string, ValueId> values;
+    std::map<std::string, Compound> compounds;
 
-    ValueId find(const std::string& name) const;  ///< kNone when unknown
+    ValueId find(const std::string& name) const;  ///< kNone when unknown or no tensor
+    const Compound* find_compound(
+        const std::string& name) const;  ///< nullptr when unknown or a tensor
+    bool knows(const std::string& name) const {
+      return find(name) != kNone || find_compound(name) != nullptr;
+    }
+    /// `name` stands for what `from` stands for in `other`; false when that is unknown there.
+    bool bind(const std::string& name, const std::string& from, const Scope& other);
   };
   using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
 
@@ -46,7 +72,35 @@ class Importer {
   void import_any(const onnx::NodeProto& proto, Scope& scope);
   void import_constant(const onnx::NodeProto& proto, Scope& scope);
   void import_branch(const onnx::NodeProto& proto, Scope& scope);
+  /// For the body of a node: a branch, a loop, what a sequence is mapped by.
+  Scope inner_scope(const onnx::NodeProto& proto, const onnx::GraphProto& body, const Scope& scope);
+  void import_body(const onnx::GraphProto& body, Scope& inner);
   void import_call(const onnx::NodeProto& proto, const onnx::FunctionProto& function, Scope& scope);
+  void import_parts(const onnx::NodeProto& proto, const Function& function, Scope& scope);
+  // If, Loop and Scan that the run decides (onnx_control_flow.cpp).
+  struct BodyPlan;
+  void import_runtime_if(const onnx::NodeProto& proto, Scope& scope);
+  void import_loop(const onnx::NodeProto& proto, Scope& scope);
+  void import_scan(const onnx::NodeProto& proto, Scope& scope);
+  BodyPlan build_body(const onnx::NodeProto& proto, const onnx::GraphProto& body,
+                      const std::vector<TensorDesc>& inputs, Scope& scope);
+  BodyPlan settle_body(const onnx::NodeProto& proto, const onnx::GraphProto& body,
+                       std::vector<TensorDesc>& inputs, std::size_t first, std::size_t count,
+                       std::size_t first_output, Scope& scope);
+  void add_control_node(const onnx::NodeProto& proto, std::vector<BodyPlan> plans,
+                        const std::vector<TensorDesc>& outputs, Scope& scope);
+  /// Sequences and optionals (onnx_sequences.cpp); false when the node is about tensors alone.
+  bool import_compound(const onnx::NodeProto& proto, Scope& scope);
+  void import_sequence_map(const onnx::NodeProto& proto, Scope& scope);
+  void import_split_to_sequence(const onnx::NodeProto& proto, Scope& scope);
+  void import_concat_from_sequence(const onnx::NodeProto& proto, Scope& scope);
+  const Compound& sequence_of(const onnx::NodeProto& proto, int input, const Scope& scope) const;
+  /// Where in a sequence of `length`: input `input`, or `absent` where the node leaves it out.
+  std::size_t place_in_sequence(const onnx::NodeProto& proto, int input, std::size_t length,
+                                std::int64_t absent, const Scope& scope) const;
+  FunctionSite function_site();
+  /// A node that is a call: its inputs are looked up, it is not part of the graph.
+  Node call_node(const onnx::NodeProto& proto, Scope& scope);
   void import_outputs(Scope& scope);
   void keep_out_nodes();
   void add_out_node(ValueId id, const std::string& entry);
@@ -63,6 +117,7 @@ class Importer {
   ValueId through_identity(ValueId from, const std::string& name);
   std::string unique_value_name(const std::string& name);
   std::string unique_node_name(const onnx::NodeProto& proto, const Scope& scope);
+  std::string unique_part_name(const std::string& stem);
 
   onnx::ModelProto& model_;
   const std::filesystem::path path_;
@@ -80,8 +135,8 @@ class Importer {
   std::vector<std::string> unsupported_;  ///< the first of them, in words
   std::size_t unsupported_count_ = 0;
   std::vector<NodeCheck> checked_;
-  Graph graph_;
-  ShapeInference inference_{graph_};
+  Building main_;
+  Building* now_ = &main_;  ///< the main graph, or the body of a node that is being imported
 };
 
 }  // namespace aoe::graph

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/size.h"
 #include "graph/input_shapes.h"
+#include "graph/input_values.h"
 #include "graph/onnx_importer.h"
 
 namespace aoe::graph {
@@ -47,15 +48,29 @@ void Importer::import_inputs(Scope& scope) {
   std::vector<DeclaredInput> inputs;
   for (const auto& info : model_.graph().input())
     if (!initialized.contains(info.name())) inputs.push_back(declared_input(info));
-  resolve_input_shapes(inputs, options_.input_shapes);
+  for (const auto& [name, numbers] : options_.input_values) {
+    const auto input = std::ranges::find(inputs, name, &DeclaredInput::name);
+    if (input == inputs.end())
+      throw Error(ExitCode::kUsage, "the model has no input '" + name + "'", "--input_value");
+    TensorDesc declared = input->desc;
+    if (const auto given = options_.input_shapes.find(name); given != options_.input_shapes.end())
+      declared.shape = given->second;
+    ConstantPtr constant = constant_of_input(name, declared, numbers);
+    const TensorDesc desc = constant->desc();
+    scope.values[name] = now_->graph.add_value(unique_value_name(name), desc, std::move(constant));
+    inputs.erase(input);
+  }
+  std::map<std::string, Shape> shapes = options_.input_shapes;
+  for (const auto& [name, numbers] : options_.input_values) shapes.erase(name);
+  resolve_input_shapes(inputs, shapes);
   for (const DeclaredInput& input : inputs) {
     check_size(input.desc, "input '" + input.name + "'");
     budget_.add_value("input '" + input.name + "'");
     if (!value_names_.insert(input.name).second)
       throw Error(ExitCode::kModel, "is declared twice", "input '" + input.name + "'");
-    const ValueId id = graph_.add_value(input.name, input.desc);
+    const ValueId id = now_->graph.add_value(input.name, input.desc);
     scope.values[input.name] = id;
-    graph_.inputs.push_back(id);
+    now_->graph.inputs.push_back(id);
   }
 }
 
@@ -65,7 +80,7 @@ void Importer::import_initializers(onnx::GraphProto& graph, Scope& scope) {
       throw Error(ExitCode::kModel, "is defined twice", "initializer '" + name + "'");
     const TensorDesc desc = constant->desc();
     scope.values[name] =
-        graph_.add_value(unique_value_name(scope.prefix + name), desc, std::move(constant));
+        now_->graph.add_value(unique_value_name(scope.prefix + name), desc, std::move(constant));
   };
   for (onnx::TensorProto& tensor : *graph.mutable_initializer()) {
     add(tensor.name(), tensors_.read(tensor));
@@ -86,9 +101,9 @@ ValueId Importer::through_identity(ValueId from, const std::string& name) {
   node.name = node_name;
   node.op = {.type = identity->type, .version = identity->versions.back()};
   node.inputs = {from};
-  node.outputs = {graph_.add_value(unique_value_name(name), graph_.values[from].desc)};
+  node.outputs = {now_->graph.add_value(unique_value_name(name), now_->graph.values[from].desc)};
   const ValueId result = node.outputs[0];
-  inference_.infer_node(graph_.add_node(std::move(node)));
+  now_->inference.infer_node(now_->graph.add_node(std::move(node)));
   return result;
 }
 
@@ -98,18 +113,18 @@ void Importer::import_outputs(Scope& scope) {
     ValueId id = scope.find(info.name());
     if (id == kNone)
       throw Error(ExitCode::kModel, "is produced by no node", "output '" + info.name() + "'");
-    if (graph_.values[id].producer == kNone || graph_.is_output(id)) {
+    if (now_->graph.values[id].producer == kNone || now_->graph.is_output(id)) {
       id = through_identity(id, info.name());
-    } else if (graph_.values[id].name != info.name()) {
-      graph_.rename(id, unique_value_name(info.name()));  // out of a branch or a function
+    } else if (now_->graph.values[id].name != info.name()) {
+      now_->graph.rename(id, unique_value_name(info.name()));  // out of a branch or a function
     }
-    graph_.outputs.push_back(id);
+    now_->graph.outputs.push_back(id);
   }
 }
 
 void Importer::check_outputs() const {
-  for (const ValueId id : graph_.outputs) {
-    const Value& value = graph_.values[id];
+  for (const ValueId id : now_->graph.outputs) {
+    const Value& value = now_->graph.values[id];
     const auto declared = declared_.find(value.name);
     if (declared != declared_.end() && contradict(declared->second, value.desc))
       throw Error(ExitCode::kModel,
@@ -120,18 +135,19 @@ void Importer::check_outputs() const {
 }
 
 void Importer::keep_out_nodes() {
-  graph_.outputs.clear();
+  now_->graph.outputs.clear();
   for (const std::string& entry : options_.out_nodes) {
     const std::size_t colon = entry.rfind(':');
     const std::string node_name = entry.substr(0, colon);
     const std::string index = colon == std::string::npos ? "" : entry.substr(colon + 1);
-    const auto node = std::ranges::find(graph_.nodes, node_name, &Node::name);
-    const auto value = std::ranges::find(graph_.values, entry, &Value::name);
-    if (node == graph_.nodes.end() && value != graph_.values.end() && value->producer != kNone) {
-      add_out_node(static_cast<ValueId>(value - graph_.values.begin()), entry);
+    const auto node = std::ranges::find(now_->graph.nodes, node_name, &Node::name);
+    const auto value = std::ranges::find(now_->graph.values, entry, &Value::name);
+    if (node == now_->graph.nodes.end() && value != now_->graph.values.end() &&
+        value->producer != kNone) {
+      add_out_node(static_cast<ValueId>(value - now_->graph.values.begin()), entry);
       continue;
     }
-    if (node == graph_.nodes.end())
+    if (node == now_->graph.nodes.end())
       throw Error(ExitCode::kUsage, "the model has no node '" + node_name + "'", "--out_nodes",
                   "write it like --out_nodes=\"node_name:0\"");
     const bool is_number =
@@ -145,9 +161,9 @@ void Importer::keep_out_nodes() {
 }
 
 void Importer::add_out_node(ValueId id, const std::string& entry) {
-  if (graph_.is_output(id))
+  if (now_->graph.is_output(id))
     throw Error(ExitCode::kUsage, "'" + entry + "' is given twice", "--out_nodes");
-  graph_.outputs.push_back(id);
+  now_->graph.outputs.push_back(id);
 }
 
 }  // namespace aoe::graph

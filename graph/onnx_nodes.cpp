@@ -11,11 +11,7 @@
 #include "reference/onnx_data_type.h"
 
 namespace aoe::graph {
-namespace {
 
-using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
-
-/// What the nodes of a subgraph read from outside of it.
 std::vector<std::string> free_names(const onnx::GraphProto& subgraph) {
   std::set<std::string> own;
   for (const auto& input : subgraph.input()) own.insert(input.name());
@@ -30,6 +26,10 @@ std::vector<std::string> free_names(const onnx::GraphProto& subgraph) {
     if (!own.contains(output.name())) names.push_back(output.name());
   return names;
 }
+
+namespace {
+
+using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
 
 std::unordered_map<std::string, int> producers_of(
     const Nodes& nodes, const std::function<bool(const std::string&)>& is_known) {
@@ -53,6 +53,10 @@ std::string describe(const onnx::NodeProto& node) {
     text = node.output_size() > 0 ? "that produces '" + node.output(0) + "'" : "without name";
   return text + " (ONNX " + (node.domain().empty() ? "" : node.domain() + ".") + node.op_type() +
          ")";
+}
+
+[[noreturn]] void fail_node(const onnx::NodeProto& node, const std::string& what) {
+  throw Error(ExitCode::kModel, what, "node " + describe(node));
 }
 
 std::vector<std::string> names_read(const onnx::NodeProto& node) {

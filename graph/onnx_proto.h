@@ -60,8 +60,13 @@ ConstantPtr read_constant_node(const onnx::NodeProto& node, const CallAttributes
 /// Error(kModel) on sequences, maps, optionals and strings.
 TensorDesc read_declaration(const onnx::ValueInfoProto& info);
 
+/// Throws Error(kModel) that names the node.
+[[noreturn]] void fail_node(const onnx::NodeProto& node, const std::string& what);
+
 /// The names a node reads: its inputs, and what its subgraphs take from the graph around them.
 std::vector<std::string> names_read(const onnx::NodeProto& node);
+/// What the nodes and outputs of a subgraph read from outside of it; may repeat names.
+std::vector<std::string> free_names(const onnx::GraphProto& subgraph);
 
 /// `nodes` as indices, producers first, otherwise in the model's order. Throws Error(kModel): a
 /// name produced twice, a name nobody produces, a cycle. `is_known(name)` tells which names exist

@@ -65,6 +65,22 @@ void dump(const Graph& graph, const std::string& directory, std::size_t number,
       graph.to_text());
 }
 
+/// The passes on the bodies of nodes, each on a copy: other copies of the graph share them.
+void run_on_bodies(Graph& graph, const PassOptions& options) {
+  PassOptions inner = options;
+  inner.dump_dir.clear();
+  for (const NodeId id : graph.topological_order()) {
+    if (graph.nodes[id].bodies.empty()) continue;
+    std::vector<std::shared_ptr<const Graph>> bodies;
+    for (const auto& body : graph.nodes[id].bodies) {
+      Graph simplified = *body;
+      run_passes(simplified, inner);
+      bodies.push_back(std::make_shared<const Graph>(std::move(simplified)));
+    }
+    graph.edit(id)->bodies = std::move(bodies);
+  }
+}
+
 }  // namespace
 
 const std::vector<Pass>& passes() {
@@ -78,6 +94,7 @@ std::vector<PassResult> run_passes(Graph& graph, const PassOptions& options) {
     if (std::ranges::find(all, name, &Pass::name) == all.end())
       logger("graph")->warn("there is no pass '{}' to switch off", name);
   verify(graph, "the import");
+  run_on_bodies(graph, options);
   std::vector<PassResult> results;
   for (const Pass& pass : all) {
     if (options.disabled.contains(pass.name)) continue;

@@ -76,7 +76,8 @@ std::vector<std::int64_t> to_ints(const Constant& constant) {
 
 bool ints_of(const Graph& graph, const Node& node, const std::string& attribute, std::size_t input,
              std::vector<std::int64_t>& ints) {
-  if (node.op.attrs.has(attribute)) {
+  // A node of a newer opset that still carries the attribute means its input.
+  if (!has_input(node, input) && node.op.attrs.has(attribute)) {
     ints = node.op.attrs.get_ints(attribute);
     return true;
   }

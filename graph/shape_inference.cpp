@@ -59,6 +59,7 @@ std::vector<Tensor> ShapeInference::inputs_of(const Node& node) const {
 
 void ShapeInference::infer_node(NodeId id) {
   const Node& node = graph_.nodes[id];
+  if (!node.bodies.empty()) return;  // the importer has settled what they give
   const auto is_unknown = [&](ValueId input) {
     if (input == kNone) return false;
     const TensorDesc& desc = graph_.values[input].desc;

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "graph/input_values.h"
 #include "options/flags.h"
 #include "options/idle_flags.h"
 #include "options/op_precision_flags.h"
@@ -72,8 +73,11 @@ void add_model_flags(po::options_description& flags) {
                                                             "5: ONNX")(
       "input_shape", text("SHAPES"),
       "\"name:1,3,224,224;other:1,128\", for dynamic dimensions; -1 where gears fill in")(
-      "dynamic_batch_size", text("GEARS"),
-      "\"1,4,8\": one om for these sizes of the first dimension")(
+      "input_value", text("VALUES"),
+      "\"sr:16000;size:1,2\": these inputs always have these values; what depends on them alone "
+      "folds "
+      "away")("dynamic_batch_size", text("GEARS"),
+              "\"1,4,8\": one om for these sizes of the first dimension")(
       "dynamic_image_size", text("GEARS"),
       "\"224,224;320,240\": one om for these heights and widths")(
       "dynamic_dims", text("GEARS"),
@@ -145,6 +149,8 @@ compiler::ModelSource read_model_flags(const po::variables_map& flags) {
                              .disabled_passes = disabled_passes(flags)};
   if (flags.contains("input_shape") && !read.gears)
     read.import.input_shapes = graph::parse_input_shapes(flags["input_shape"].as<std::string>());
+  if (flags.contains("input_value"))
+    read.import.input_values = graph::parse_input_values(flags["input_value"].as<std::string>());
   if (flags.contains("out_nodes"))
     read.import.out_nodes = split(flags["out_nodes"].as<std::string>(), ';');
   if (flags.contains("insert_op_conf")) read.import.aipp = read_aipp(flags, read.gears);

@@ -355,8 +355,8 @@ class Reader {
 
 void check_flags_of_single_ops(const boost::program_options::variables_map& flags) {
   for (const char* flag :
-       {"input_shape", "dynamic_batch_size", "dynamic_image_size", "dynamic_dims", "out_nodes",
-        "output_type", "input_fp16_nodes", "insert_op_conf"})
+       {"input_shape", "input_value", "dynamic_batch_size", "dynamic_image_size", "dynamic_dims",
+        "out_nodes", "output_type", "input_fp16_nodes", "insert_op_conf"})
     if (flags.contains(flag))
       reject("--" + std::string(flag), "is of models", "say it in the file of --singleop");
   if (flags["precision_mode"].as<std::string>() == "allow_mix_precision_fp16")

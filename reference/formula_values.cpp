@@ -354,9 +354,12 @@ void evaluate(const Formula& formula, std::span<const Tensor> inputs, const Tens
   if (element_count(shape) == 0) return;
   AOE_CHECK(formula.type() == compute_type(output.desc.dtype), "a formula of another type");
   std::vector<Strides> strides = {dense_strides(shape)};
-  for (const Tensor& input : inputs)
-    strides.push_back(input.is_present() ? broadcast_strides(input.desc.shape, shape)
-                                         : Strides(shape.size(), 0));
+  for (const Tensor& input : inputs) {
+    // One number may have more axes than the result: bounds of a Clip, for one.
+    const bool is_spread = input.is_present() && input.elements() != 1;
+    strides.push_back(is_spread ? broadcast_strides(input.desc.shape, shape)
+                                : Strides(shape.size(), 0));
+  }
   collapse(shape, strides);
   Program program(formula);
   const std::size_t last = shape.size() - 1;

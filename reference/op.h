@@ -81,6 +81,7 @@ enum class OpKind {
   kNormalisation,  ///< elements by sums over their neighbours: Softmax, layer and batch normalisation
   kRecurrence,     ///< steps that read the step before
   kSearch,         ///< places and order: TopK, Unique, NonMaxSuppression
+  kControl,        ///< runs bodies: If, Loop, Scan
   kOther,          ///< updates of optimizers
   kSource,         ///< what no input holds: constants, shapes, random numbers
 };

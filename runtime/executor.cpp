@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "profiler/collect/memory_block.h"
 #include "profiler/recorder.h"
+#include "runtime/control_step.h"
 #include "runtime/forked_thread.h"
 #include "runtime/isa.h"
 #include "runtime/jit_team.h"
@@ -135,6 +136,7 @@ struct Executor::State {
   std::optional<JitTeam> team_;
   std::vector<std::vector<void*>> buffers_;  ///< by step; never resized once slots point there
   std::vector<std::unique_ptr<OneDnnKernel>> onednn_;  ///< by step
+  std::vector<std::unique_ptr<ControlStep>> control_;  ///< by step
   std::vector<std::uint32_t> step_names_;
   std::vector<JitStage> stages_;
   std::vector<Segment> segments_;
@@ -148,7 +150,8 @@ Executor::State::State(Om model, const ExecutorOptions& options)
       first_op_(options.first_op),
       tensors_(om, options.arena),
       buffers_(om.steps.size()),
-      onednn_(om.steps.size()) {
+      onednn_(om.steps.size()),
+      control_(om.steps.size()) {
   if (!host_supports(om.isa))
     throw Error(ExitCode::kOm, "needs " + om.isa + ", which this processor does not have", om.name,
                 "compile the model for this machine");
@@ -168,7 +171,9 @@ Executor::State::State(Om model, const ExecutorOptions& options)
     const OmStep& step = om.steps[i];
     step_names_.push_back(profiler::intern(step.name));
     if (step.kind == StepKind::kNone) continue;
-    if (step.kind != StepKind::kReference) resolve_buffers(i);
+    if (step.kind == StepKind::kControl)
+      control_[i] = std::make_unique<ControlStep>(om, step, threads);
+    if (step.kind == StepKind::kJit || step.kind == StepKind::kOneDnn) resolve_buffers(i);
     if (step.kind == StepKind::kOneDnn) onednn_[i] = create_onednn(om, step, threads);
     if (step.kind == StepKind::kJit)
       add_jit_step(i);
@@ -258,6 +263,8 @@ void Executor::State::run_segment(const Segment& segment, const TaskRecording& r
 void Executor::State::run_single_step(StepKind kind, std::size_t step) {
   if (kind == StepKind::kOneDnn)
     onednn_[step]->run(buffers_[step]);
+  else if (kind == StepKind::kControl)
+    control_[step]->run(tensors_);
   else
     run_reference_step(om.steps[step], tensors_);
 }

@@ -47,7 +47,8 @@ enum class StepKind : int {
   kJit,
   kOneDnn,
   kReference,
-  kNone,  ///< does nothing: its outputs already lie where its inputs do
+  kNone,     ///< does nothing: its outputs already lie where its inputs do
+  kControl,  ///< If, Loop, Scan: `constants` are its bodies, each an om; see control_step.h
 };
 
 struct OmStage {
@@ -62,11 +63,11 @@ struct OmStep {
   std::vector<std::string> op_types;  ///< IR types, anchor first
   std::vector<std::string> origins;   ///< ONNX node names
   StepKind kind = StepKind::kReference;
-  reference::OpCall call;       ///< kReference: what to run; otherwise for reports
+  reference::OpCall call;       ///< kReference and kControl: what to run; otherwise for reports
   std::vector<OmStage> stages;  ///< kJit
   nlohmann::json params;        ///< kOneDnn
   std::vector<int>
-      inputs;  ///< tensor ids of the node's inputs, -1 = absent; constants included for kReference
+      inputs;  ///< tensor ids of the node's inputs, -1 = absent; constants included for kReference and kControl
   std::vector<int> outputs;         ///< tensor ids, -1 = unused
   std::vector<int> constants;       ///< tensor ids of packed constants
   int workspace = -1;               ///< tensor id

@@ -12,7 +12,7 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kPlaceNames[] = {"input", "output", "weight", "arena", "dynamic"};
-constexpr const char* kKindNames[] = {"jit", "onednn", "reference", "none"};
+constexpr const char* kKindNames[] = {"jit", "onednn", "reference", "none", "control"};
 
 template <typename Enum, std::size_t kCount>
 Enum enum_from_name(const char* const (&names)[kCount], const std::string& name) {

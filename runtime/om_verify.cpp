@@ -123,9 +123,11 @@ class Verifier {
     if (step.workspace != -1) used.push_back(step.workspace);
     for (const int id : used) {
       check_id(id, user);
-      // Only reference steps know what to do with a tensor whose size a run must find out.
+      // Only reference and control steps know what to do with a tensor whose size a run must find out.
       const bool has_fixed_size = om_.tensors[id].place != Place::kDynamic && bytes_of(id);
-      if (step.kind != StepKind::kReference && step.kind != StepKind::kNone && !has_fixed_size)
+      const bool finds_sizes = step.kind == StepKind::kReference || step.kind == StepKind::kNone ||
+                               step.kind == StepKind::kControl;
+      if (!finds_sizes && !has_fixed_size)
         fail(user + " needs the size of " + text(id) + ", which only a run can tell");
     }
     if (step.kind != StepKind::kJit) return;

@@ -68,6 +68,8 @@ const char* library_of(StepKind kind) {
       return "reference";
     case StepKind::kNone:
       return "none";
+    case StepKind::kControl:
+      return "control";
   }
   return "";
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph/passes.h"
+#include "graph/rewrite.h"
 
 namespace aoe::graph {
 namespace {
@@ -33,6 +34,8 @@ bool eliminate_dead_code(Graph& graph) {
       output = kNone;
       changed = true;
     }
+    // How many parts a split makes is said by its outputs, wanted or not.
+    if (is_type(*trimmed, "SplitV")) continue;
     while (trimmed->outputs.back() == kNone) trimmed->outputs.pop_back();
   }
   return changed;

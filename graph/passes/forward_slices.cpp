@@ -24,7 +24,8 @@ std::optional<Cut> cut_of(const Graph& graph, const Node& slice) {
   if (has_input(slice, 4) && (!ints_of(graph, slice, "steps", 4, steps) || steps != Shape{1}))
     return std::nullopt;
   const Shape& shape = shape_of(graph, slice.inputs[0]);
-  if (starts.size() != 1 || axes.size() != 1 || !is_static(shape)) return std::nullopt;
+  if (starts.size() != 1 || ends.size() != 1 || axes.size() != 1 || !is_static(shape))
+    return std::nullopt;
   const std::int64_t axis =
       axes[0] < 0 ? axes[0] + static_cast<std::int64_t>(shape.size()) : axes[0];
   const auto index = [&](std::int64_t i) {

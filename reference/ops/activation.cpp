@@ -127,6 +127,10 @@ void register_activation(OpRegistry& registry) {
     const Formula alpha = attribute(context, "alpha", 0.2f);
     return clamp(fma(x, alpha, attribute(context, "beta", 0.5f)), 0, 1);
   });
+  add(registry, "Swish", "Swish", [](Context context) {
+    const Formula x = context.operand(0);
+    return x / (x.like(1) + apply(Fn::kExp, {-(attribute(context, "alpha", 1) * x)}));
+  });
   add(registry, "Shrink", "Shrink", shrink);
   add(registry, "Gelu", "Gelu", gelu);
 }

@@ -1,4 +1,4 @@
-// CumSum: running sums along an axis.
+// CumSum, CumProd: running sums and products along an axis.
 #include "reference/axes.h"
 #include "reference/elementwise.h"
 
@@ -11,28 +11,38 @@ std::vector<TensorDesc> infer_cumsum(const InferContext& ctx) {
   return infer_like_first(ctx);
 }
 
-void compute_cumsum(const OpContext& ctx) {
+/// join(so far, next) of every element behind `first`.
+template <typename Join>
+void accumulate(const OpContext& ctx, int first, Join join) {
   const Shape& shape = ctx.inputs[0].desc.shape;
   const AxisView view = view_axis(
       shape, normalize_axis(read_scalar<std::int64_t>(ctx.inputs[1], "axis"), shape.size()));
   const bool is_exclusive = ctx.attrs.get_int("exclusive", 0) != 0;
   const bool is_reverse = ctx.attrs.get_int("reverse", 0) != 0;
   visit_type<NumericTypes>(ctx.inputs[0].desc.dtype, [&]<typename T>() {
-    using Sum = SumType<T>;
+    using Total = SumType<T>;
     for (std::int64_t o = 0; o < view.outer; ++o) {
       for (std::int64_t i = 0; i < view.inner; ++i) {
-        Sum sum = 0;
+        auto total = static_cast<Total>(first);
         for (std::int64_t step = 0; step < view.dim; ++step) {
           const std::int64_t k = is_reverse ? view.dim - 1 - step : step;
           const std::int64_t at = (o * view.dim + k) * view.inner + i;
-          const Sum next =
-              sum + static_cast<Sum>(static_cast<ComputeType<T>>(ctx.inputs[0].as<T>()[at]));
-          ctx.outputs[0].as<T>()[at] = convert<T>(is_exclusive ? sum : next);
-          sum = next;
+          const Total next = join(
+              total, static_cast<Total>(static_cast<ComputeType<T>>(ctx.inputs[0].as<T>()[at])));
+          ctx.outputs[0].as<T>()[at] = convert<T>(is_exclusive ? total : next);
+          total = next;
         }
       }
     }
   });
+}
+
+void compute_cumsum(const OpContext& ctx) {
+  accumulate(ctx, 0, [](auto total, auto next) { return total + next; });
+}
+
+void compute_cumprod(const OpContext& ctx) {
+  accumulate(ctx, 1, [](auto total, auto next) { return total * next; });
 }
 
 }  // namespace
@@ -43,6 +53,13 @@ void register_cumsum(OpRegistry& registry) {
                 .kind = OpKind::kReduction,
                 .infer = infer_cumsum,
                 .compute = compute_cumsum,
+                .min_inputs = 2});
+  registry.add({.type = "Cumprod",
+                .onnx_type = "CumProd",
+                .versions = {26},
+                .kind = OpKind::kReduction,
+                .infer = infer_cumsum,
+                .compute = compute_cumprod,
                 .min_inputs = 2});
 }
 

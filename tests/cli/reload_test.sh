@@ -37,7 +37,7 @@ PY
 
 # What it cannot go on with is refused by name, and nothing is left behind.
 refuses 2 "--reload=nowhere: there is no such job" tune --reload=nowhere
-refuses 2 "did you mean $job?" tune --reload="${job%?}0"
+refuses 2 "did you mean $job?" tune --reload="${job%?}x"
 mkdir empty
 refuses 2 "empty: is no job to go on with" tune --reload=empty
 refuses 2 "is a job of another model (m)" aoe --model=other.onnx --job_type=2 --reload="w/aoe_workspace/$job"

@@ -1,13 +1,16 @@
-// Every ONNX node test through the real path. Those in excluded.txt must fail: one that passes is to be taken off it.
+// Every ONNX node test, and every case of our own, through the real path. Those in excluded.txt must fail: one that passes is to be taken off it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <fstream>
+#include <functional>
 #include <map>
 
 #include "base/error.h"
 #include "tests/conformance/node_case.h"
+#include "tests/conformance/own_case.h"
 #include "tests/conformance/real_path.h"
+#include "tests/temp_dir.h"
 
 namespace aoe::conformance {
 namespace {
@@ -37,9 +40,9 @@ const std::map<std::string, std::string>& exclusions() {
 }
 
 /// Empty when the case passes, otherwise what went wrong.
-std::string failure_of(const std::string& name) {
+std::string failure_of(const std::function<NodeCase()>& load) {
   try {
-    const NodeCase node_case = load_node_case(name);
+    const NodeCase node_case = load();
     const auto outputs = run_model(node_case.model, node_case.inputs);
     if (outputs.size() != node_case.outputs.size()) {
       return std::to_string(outputs.size()) + " outputs, expected " +
@@ -53,6 +56,10 @@ std::string failure_of(const std::string& name) {
   } catch (const std::exception& e) {
     return e.what();
   }
+}
+
+std::string failure_of(const std::string& name) {
+  return failure_of([&] { return load_node_case(name); });
 }
 
 class NodeTest : public testing::TestWithParam<std::string> {};
@@ -81,6 +88,16 @@ std::vector<std::string> names_or_none() {
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(NodeTest);
 INSTANTIATE_TEST_SUITE_P(Onnx, NodeTest, testing::ValuesIn(names_or_none()),
+                         [](const auto& param) { return param.param; });
+
+class OwnCase : public testing::TestWithParam<std::string> {};
+
+TEST_P(OwnCase, GivesWhatItsDocumentationSays) {
+  const tests::TempDir directory;
+  EXPECT_EQ(failure_of([&] { return load_own_case(GetParam(), directory.path()); }), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Own, OwnCase, testing::ValuesIn(own_case_names()),
                          [](const auto& param) { return param.param; });
 
 TEST(NodeTests, AreInstalled) {

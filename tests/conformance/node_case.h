@@ -29,7 +29,7 @@ std::vector<std::string> node_case_names();
 NodeCase load_node_case(const std::string& name);
 
 /// Empty when `actual` is what ONNX's own runner accepts for `expected`: same type and shape,
-/// floating-point values within 1e-7 + 1e-3 * |expected|, all others equal. Otherwise what differs,
+/// floating-point values within 1e-7 + 1e-3 * |expected| (16-bit ones within some units in the last place), all others equal. Otherwise what differs,
 /// with index and both values.
 std::string difference(const Tensor& expected, const Tensor& actual);
 

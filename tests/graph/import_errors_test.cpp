@@ -236,11 +236,22 @@ TEST(BadModel, TextsAreUtf8) {
             std::string::npos);
 }
 
-TEST(BadModel, LoopsAreReportedAndUndecidedBranchesToo) {
-  EXPECT_NE(import_message(model_bytes("g (float[2] x, bool c) => (float[2] y) { y = If (c) <"
-                                       "then_branch = t () => (float[2] a) { a = Relu (x) },"
-                                       "else_branch = e () => (float[2] b) { b = Abs (x) }> }"))
-                .find("(ONNX If, opset 13, its condition is known only when it runs)"),
+TEST(BadModel, BranchesThatDifferInRankAreReported) {
+  EXPECT_NE(
+      import_message(
+          model_bytes("g (float[2] x, bool c) => (float y) { y = If (c) <"
+                      "then_branch = t () => (float[2] a) { a = Relu (x) },"
+                      "else_branch = e () => (float b) { b = ReduceSum <keepdims = 0> (x) }> }"))
+          .find("(ONNX If, opset 13: output 'y' of its branches changes its rank)"),
+      std::string::npos);
+}
+
+TEST(BadModel, PartsOfAFunctionThatCannotBeSaidAreReported) {
+  EXPECT_NE(import_message(model_bytes("g (float[2,8] x, float[2] s) => (float[?,?] y) {"
+                                       " y = CenterCropPad (x, n) n = Cast <to = 7> (s) }",
+                                       18))
+                .find("(ONNX CenterCropPad, opset 18: sizes that it is given are known only when "
+                      "it runs)"),
             std::string::npos);
 }
 

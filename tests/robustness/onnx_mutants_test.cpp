@@ -1,4 +1,4 @@
-// Mutants of models of single operators, of a few, and of make_model's networks: each is imported or refused in one line,
+// Mutants of models of single operators, of a few, of make_model's networks and of tests/conformance/cases: each is imported or refused in one line,
 // and what is imported passes, compiles and runs; nothing crashes, hangs or is a bug of ours by its own words.
 // AOE_FIRST_SEED=n and AOE_MUTANTS=n choose others: one seed is AOE_FIRST_SEED=n AOE_MUTANTS=1, shard 0.
 // AOE_KEEP_MODEL=FILE.onnx writes the (last) mutant there.
@@ -17,10 +17,12 @@
 #include "runtime/executor.h"
 #include "tests/compiler/compiled_model.h"
 #include "tests/compiler/machine_code.h"
+#include "tests/conformance/own_case.h"
 #include "tests/graph/interpret.h"
 #include "tests/graph/model_text.h"
 #include "tests/robustness/crash_note.h"
 #include "tests/robustness/model_draw.h"
+#include "tests/temp_dir.h"
 #include "tools/make_model/models.h"
 
 namespace aoe::tests {
@@ -40,6 +42,10 @@ const std::vector<onnx::ModelProto>& networks() {
       model.write(writer, small);
       written.emplace_back().ParseFromString(writer.serialize());
     }
+    const TempDir directory;
+    for (const std::string& name : conformance::own_case_names())
+      written.emplace_back().ParseFromString(
+          read_file(conformance::load_own_case(name, directory.path()).model, ExitCode::kData));
     return written;
   }();
   return models;

@@ -43,6 +43,8 @@ const char* kind_name(runtime::StepKind kind) {
       return "reference";
     case runtime::StepKind::kNone:
       return "none";
+    case runtime::StepKind::kControl:
+      return "control";
   }
   return "";
 }

@@ -1,0 +1,210 @@
+// The registry, and how the parts of a call come into the graph.
+#include "graph/function_call.h"
+
+#include <algorithm>
+
+#include "all_functions.inc"
+#include "base/check.h"
+#include "base/error.h"
+#include "graph/rewrite.h"
+#include "reference/onnx_data_type.h"
+
+namespace aoe::graph {
+
+void FunctionRegistry::add(Function function) {
+  const auto key = std::pair(function.domain, function.type);
+  AOE_CHECK(functions_.emplace(key, std::move(function)).second, key.second + " is defined twice");
+}
+
+const Function* FunctionRegistry::find(const std::string& domain, const std::string& type) const {
+  const auto found = functions_.find({domain, type});
+  return found == functions_.end() ? nullptr : &found->second;
+}
+
+std::vector<const Function*> FunctionRegistry::all() const {
+  std::vector<const Function*> list;
+  for (const auto& [key, function] : functions_) list.push_back(&function);
+  return list;
+}
+
+const FunctionRegistry& functions() {
+  static const FunctionRegistry registry = [] {
+    FunctionRegistry filled;
+    register_all_functions(filled);
+    return filled;
+  }();
+  return registry;
+}
+
+Term operator+(Term a, Term b) {
+  return a.call->op("Add", {a, b});
+}
+Term operator-(Term a, Term b) {
+  return a.call->op("Sub", {a, b});
+}
+Term operator*(Term a, Term b) {
+  return a.call->op("Mul", {a, b});
+}
+Term operator/(Term a, Term b) {
+  return a.call->op("Div", {a, b});
+}
+Term operator+(Term a, double b) {
+  return b == 0 ? a : a + a.call->number(b, a.call->dtype(a));
+}
+Term operator*(Term a, double b) {
+  return b == 1 ? a : a * a.call->number(b, a.call->dtype(a));
+}
+
+bool FunctionCall::has(std::size_t input) const {
+  return input < node_.inputs.size() && node_.inputs[input] != kNone;
+}
+
+Term FunctionCall::input(std::size_t i) {
+  if (!has(i))
+    throw Error(ExitCode::kModel, "has no input " + std::to_string(i), "node " + node_.name);
+  return {this, node_.inputs[i]};
+}
+
+bool FunctionCall::wants(std::size_t output) const {
+  return output < node_.outputs.size() && node_.outputs[output] != kNone;
+}
+
+void FunctionCall::give(std::size_t output, Term value) {
+  given_[output] = value.id;
+}
+
+const Shape& FunctionCall::shape(Term value) const {
+  const TensorDesc& desc = site_.graph.values[value.id].desc;
+  if (!has_known_rank(desc))
+    throw NotExpressible{"the rank of an input is known only when it runs"};
+  return desc.shape;
+}
+
+std::int64_t FunctionCall::dim(Term value, std::int64_t axis) const {
+  const Shape& dims = shape(value);
+  const auto at = axis < 0 ? axis + static_cast<std::int64_t>(dims.size()) : axis;
+  if (at < 0 || at >= static_cast<std::int64_t>(dims.size()))
+    throw Error(
+        ExitCode::kModel,
+        "an input has the shape " + to_string(dims) + ", which has no axis " + std::to_string(axis),
+        "node " + node_.name);
+  const std::int64_t size = dims[static_cast<std::size_t>(at)];
+  if (size < 0)
+    throw NotExpressible{"a dimension that it is taken apart by is known only when it runs"};
+  return size;
+}
+
+DataType FunctionCall::dtype(Term value) const {
+  return site_.graph.values[value.id].desc.dtype;
+}
+
+ConstantPtr FunctionCall::known(Term value) const {
+  return site_.inference.known_value(value.id);
+}
+
+std::vector<std::int64_t> FunctionCall::known_ints(Term value) const {
+  const ConstantPtr constant = known(value);
+  if (!constant) throw NotExpressible{"sizes that it is given are known only when it runs"};
+  return to_ints(*constant);
+}
+
+Node FunctionCall::part(const std::string& onnx_type, const std::vector<Term>& inputs,
+                        reference::Attrs attrs) {
+  Node node{.name = site_.node_name(node_.name + "/" + onnx_type),
+            .op = {.type = onnx_type, .attrs = std::move(attrs)},
+            .origins = node_.origins};
+  for (const Term& input : inputs) node.inputs.push_back(input.id);
+  while (!node.inputs.empty() && node.inputs.back() == kNone) node.inputs.pop_back();
+  return node;
+}
+
+Term FunctionCall::op(const std::string& onnx_type, const std::vector<Term>& inputs,
+                      reference::Attrs attrs) {
+  return ops(onnx_type, inputs, std::move(attrs), 1).front();
+}
+
+std::vector<Term> FunctionCall::ops(const std::string& onnx_type, const std::vector<Term>& inputs,
+                                    reference::Attrs attrs, std::size_t outputs) {
+  std::vector<Term> results;
+  Node node = part(onnx_type, inputs, std::move(attrs));
+  if (const Function* function = functions().find("", onnx_type)) {
+    node.outputs.assign(outputs, 0);
+    FunctionCall inner(site_, node);
+    function->expand(inner);
+    for (std::size_t i = 0; i < outputs; ++i) results.push_back({this, inner.given().at(i)});
+    return results;
+  }
+  const reference::OpDef* def = reference::ops().find_onnx("", onnx_type);
+  AOE_CHECK(def != nullptr, "there is no operator " + onnx_type);
+  node.op.type = def->type;
+  node.op.version = def->versions.back();
+  for (std::size_t i = 0; i < outputs; ++i) {
+    const std::string stem = node.name + (outputs > 1 ? ":" + std::to_string(i) : "");
+    node.outputs.push_back(
+        site_.graph.add_value(site_.value_name(stem), {.shape = kUnknownRankShape}));
+    results.push_back({this, node.outputs.back()});
+  }
+  site_.inference.infer_node(site_.graph.add_node(std::move(node)));
+  return results;
+}
+
+Term FunctionCall::constant(ConstantPtr value) {
+  const TensorDesc desc = value->desc();
+  const std::string name = site_.value_name(node_.name + "/constant");
+  return {this, site_.graph.add_value(name, desc, std::move(value))};
+}
+
+Term FunctionCall::number(double value, DataType dtype) {
+  const TensorDesc desc{.dtype = DataType::kDouble};
+  const auto given = std::make_shared<Constant>(desc, &value);
+  auto scalar = std::make_shared<Constant>(TensorDesc{.dtype = dtype});
+  const Tensor from = given->view(), to = {scalar->desc(), scalar->mutable_data()};
+  reference::Attrs attrs;
+  attrs.set("to", reference::onnx_number(dtype));
+  reference::run(call_of("Cast", attrs), std::span(&from, 1), std::span(&to, 1));
+  return constant(std::move(scalar));
+}
+
+Term FunctionCall::ints(const std::vector<std::int64_t>& values) {
+  const TensorDesc desc{.dtype = DataType::kInt64,
+                        .shape = {static_cast<std::int64_t>(values.size())}};
+  return constant(std::make_shared<Constant>(desc, values.data()));
+}
+
+Term FunctionCall::floats(const Shape& shape, const std::vector<float>& values) {
+  const TensorDesc desc{.dtype = DataType::kFloat, .shape = shape};
+  AOE_CHECK(element_count(shape) == static_cast<std::int64_t>(values.size()),
+            "floats of another shape");
+  return constant(std::make_shared<Constant>(desc, values.data()));
+}
+
+Term FunctionCall::cast(Term value, DataType to) {
+  if (dtype(value) == to) return value;
+  reference::Attrs attrs;
+  attrs.set("to", reference::onnx_number(to));
+  return op("Cast", {value}, attrs);
+}
+
+Term FunctionCall::reshape(Term value, const std::vector<std::int64_t>& dims) {
+  return op("Reshape", {value, ints(dims)});
+}
+
+Term FunctionCall::transpose(Term value, const std::vector<std::int64_t>& perm) {
+  reference::Attrs attrs;
+  attrs.set("perm", perm);
+  return op("Transpose", {value}, attrs);
+}
+
+Term FunctionCall::slice(Term value, std::int64_t axis, std::int64_t begin, std::int64_t end,
+                         std::int64_t step) {
+  return op("Slice", {value, ints({begin}), ints({end}), ints({axis}), ints({step})});
+}
+
+Term FunctionCall::concat(const std::vector<Term>& parts, std::int64_t axis) {
+  if (parts.size() == 1) return parts.front();
+  reference::Attrs attrs;
+  attrs.set("axis", axis);
+  return op("Concat", parts, attrs);
+}
+
+}  // namespace aoe::graph

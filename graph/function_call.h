@@ -1,0 +1,127 @@
+// Functions: operators that are written as others. The importer puts their parts in their place, so that a node of
+// a contributed or a new composite operator is folded, fused and tuned like the nodes that it stands for.
+//
+//   void expand(FunctionCall& call) {                       // FusedSquare(X), y = alpha * x * x
+//     const Term x = call.input(0);
+//     call.give(0, x * x * call.attrs().get_float("alpha", 1));
+//   }
+//
+// To add one: a file in graph/functions/ with `void register_<file stem>(FunctionRegistry&)`. Where a composite is made
+// of the same parts as another, both stand in one file.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+#include "graph/shape_inference.h"
+
+namespace aoe::graph {
+
+class FunctionCall;
+
+/// A value inside a call. Operators are ONNX's, with its broadcasting; numbers take the type of the term.
+struct Term {
+  FunctionCall* call = nullptr;
+  ValueId id = kNone;
+};
+Term operator+(Term a, Term b);
+Term operator-(Term a, Term b);
+Term operator*(Term a, Term b);
+Term operator/(Term a, Term b);
+Term operator+(Term a, double b);
+Term operator*(Term a, double b);
+
+/// What an expansion throws when it cannot say the call in other operators: the node counts as unsupported, for this
+/// reason ("its softcap is computed").
+struct NotExpressible {
+  std::string reason;
+};
+
+/// Where a call stands: who names and infers what it adds.
+struct FunctionSite {
+  Graph& graph;
+  ShapeInference& inference;
+  std::function<std::string(const std::string&)> node_name,
+      value_name;  ///< unused ones, from a stem
+};
+
+class FunctionCall {
+ public:
+  /// `node` is not part of the graph: its inputs are, its outputs are only counted (kNone: not wanted).
+  FunctionCall(const FunctionSite& site, const Node& node) : site_(site), node_(node) {}
+
+  const reference::Attrs& attrs() const { return node_.op.attrs; }
+  bool has(std::size_t input) const;
+  /// Throws Error(kModel) when the call leaves it out.
+  Term input(std::size_t i);
+  bool wants(std::size_t output) const;
+  void give(std::size_t output, Term value);
+  const std::map<std::size_t, ValueId>& given() const { return given_; }
+
+  /// NotExpressible where not even the rank is known.
+  const Shape& shape(Term value) const;
+  std::int64_t rank(Term value) const { return static_cast<std::int64_t>(shape(value).size()); }
+  /// NotExpressible where it is known only when the model runs. `axis` from the back where negative.
+  std::int64_t dim(Term value, std::int64_t axis) const;
+  DataType dtype(Term value) const;
+  ConstantPtr known(Term value) const;  ///< nullptr: computed when the model runs
+  /// Of int32 or int64; NotExpressible where they are computed.
+  std::vector<std::int64_t> known_ints(Term value) const;
+
+  /// A node of the newest version of an ONNX operator, or of a function of ONNX.
+  Term op(const std::string& onnx_type, const std::vector<Term>& inputs,
+          reference::Attrs attrs = {});
+  std::vector<Term> ops(const std::string& onnx_type, const std::vector<Term>& inputs,
+                        reference::Attrs attrs, std::size_t outputs);
+  Term absent() { return {this, kNone}; }  ///< an optional input that is left out
+
+  Term number(double value, DataType dtype);           ///< a scalar
+  Term ints(const std::vector<std::int64_t>& values);  ///< int64, one axis
+  Term floats(const Shape& shape, const std::vector<float>& values);
+
+  // ---- what many calls say ----
+
+  Term cast(Term value, DataType dtype);  ///< itself where it has that type
+  /// Like ONNX's Reshape: 0 keeps a dimension, one may be -1.
+  Term reshape(Term value, const std::vector<std::int64_t>& dims);
+  Term transpose(Term value, const std::vector<std::int64_t>& perm);
+  Term slice(Term value, std::int64_t axis, std::int64_t begin, std::int64_t end,
+             std::int64_t step = 1);
+  Term concat(const std::vector<Term>& parts, std::int64_t axis);
+  Term matmul(Term a, Term b) { return op("MatMul", {a, b}); }
+
+ private:
+  Term constant(ConstantPtr value);
+  Node part(const std::string& onnx_type, const std::vector<Term>& inputs, reference::Attrs attrs);
+
+  const FunctionSite& site_;
+  const Node& node_;
+  std::map<std::size_t, ValueId> given_;
+};
+
+struct Function {
+  std::string domain;  ///< "" is ai.onnx
+  std::string type;
+  std::function<void(FunctionCall&)> expand;
+};
+
+class FunctionRegistry {
+ public:
+  void add(Function function);  ///< a second one of the same name is a bug
+  const Function* find(const std::string& domain, const std::string& type) const;
+  std::vector<const Function*> all() const;
+
+ private:
+  std::map<std::pair<std::string, std::string>, Function> functions_;
+};
+
+/// All of graph/functions/; built once, immutable, thread-safe.
+const FunctionRegistry& functions();
+
+/// The domain of the operators that ONNX Runtime adds.
+inline constexpr const char* kMicrosoft = "com.microsoft";
+
+}  // namespace aoe::graph

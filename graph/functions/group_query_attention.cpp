@@ -1,0 +1,134 @@
+// GroupQueryAttention of com.microsoft: a decoder's step over a cache of keys and values.
+//
+// Where the cache has room (its length is that of past and present alike), new keys are written behind those that are
+// valid, seqlens_k[b] + 1 of image b in all; where past grows by the new tokens, they follow the past.
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "graph/attention_function.h"
+
+namespace aoe::graph {
+namespace {
+
+enum Input : std::size_t {
+  kQuery,
+  kKey,
+  kValue,
+  kPastKey,
+  kPastValue,
+  kLengths,
+  kTotal,
+  kCos,
+  kSin,
+  kPositions,
+  kBias,
+  kSink
+};
+
+struct Heads {
+  Term q, k, v;
+};
+
+Heads heads_of(FunctionCall& call) {
+  const std::int64_t heads = call.attrs().get_int("num_heads", 0),
+                     kv_heads = call.attrs().get_int("kv_num_heads", 0);
+  if (heads <= 0 || kv_heads <= 0)
+    throw Error(ExitCode::kModel, "has no num_heads or no kv_num_heads");
+  const Term query = call.input(kQuery);
+  if (call.has(kKey))
+    return {split_heads(query, heads), split_heads(call.input(kKey), kv_heads),
+            split_heads(call.input(kValue), kv_heads)};
+  const std::int64_t size = call.dim(query, 2) / (heads + 2 * kv_heads);  // all in one row
+  const std::int64_t q = heads * size, kv = kv_heads * size;
+  return {split_heads(call.slice(query, 2, 0, q), heads),
+          split_heads(call.slice(query, 2, q, q + kv), kv_heads),
+          split_heads(call.slice(query, 2, q + kv, q + 2 * kv), kv_heads)};
+}
+
+/// Where the new tokens stand, and how long the cache is behind them.
+struct Place {
+  Term begin;           ///< int64 (batch)
+  std::int64_t length;  ///< of present
+};
+
+Place place_of(FunctionCall& call, std::int64_t tokens, std::int64_t past_length) {
+  std::int64_t length = std::max(past_length, tokens);
+  if (const ConstantPtr total = call.known(call.input(kTotal)))
+    length = std::max(past_length, call.known_ints(call.input(kTotal)).front());
+  const Term lengths = call.cast(call.input(kLengths), DataType::kInt64);
+  // The first prompt may be shorter than its row: what counts is where it begins.
+  if (past_length == 0 || length == tokens) return {lengths * 0.0, length};
+  return {lengths + static_cast<double>(1 - tokens), length};
+}
+
+Term positions_of(FunctionCall& call, const Place& place, std::int64_t tokens) {
+  if (call.has(kPositions)) return call.input(kPositions);
+  std::vector<std::int64_t> steps;
+  for (std::int64_t i = 0; i < tokens; ++i) steps.push_back(i);
+  return call.reshape(place.begin, {-1, 1}) + call.reshape(call.ints(steps), {1, tokens});
+}
+
+void rotate(FunctionCall& call, Heads& heads, Term positions) {
+  const bool is_interleaved = call.attrs().get_int("rotary_interleaved", 0) != 0;
+  const auto angles = [&](Input table) {
+    return call.op("Gather", {call.input(table), positions});
+  };
+  const Term cos = angles(kCos), sin = angles(kSin);
+  heads.q = rotate_pairs(heads.q, cos, sin, is_interleaved);
+  heads.k = rotate_pairs(heads.k, cos, sin, is_interleaved);
+}
+
+/// The cache with the new rows at their place.
+Term present(FunctionCall& call, std::size_t past, Term rows, const Place& place,
+             std::int64_t past_length) {
+  if (past_length == 0 && place.length == call.dim(rows, 2)) return rows;
+  Term cache = past_length > 0 ? call.input(past) : rows;
+  if (const std::int64_t missing =
+          place.length - (past_length > 0 ? past_length : call.dim(rows, 2));
+      missing > 0)
+    cache = call.op("Pad", {cache, call.ints({0, 0, 0, 0, 0, 0, missing, 0})});
+  if (past_length == 0) return cache;
+  reference::Attrs attrs;
+  attrs.set("axis", std::int64_t{2});
+  return call.op("TensorScatter", {cache, rows, place.begin}, attrs);
+}
+
+void refuse_what_is_not_known(FunctionCall& call) {
+  if (call.has(kSink)) throw NotExpressible{"it has head sinks"};
+  if (call.attrs().get_int("smooth_softmax", 0) > 0) throw NotExpressible{"its softmax is smooth"};
+  if (call.attrs().get_string("k_quant_type", "NONE") != "NONE" ||
+      call.attrs().get_string("v_quant_type", "NONE") != "NONE")
+    throw NotExpressible{"its cache is quantised"};
+}
+
+void expand(FunctionCall& call) {
+  refuse_what_is_not_known(call);
+  Heads heads = heads_of(call);
+  const std::int64_t tokens = call.dim(heads.q, 2);
+  const std::int64_t past_length = call.has(kPastKey) ? call.dim(call.input(kPastKey), 2) : 0;
+  const Place place = place_of(call, tokens, past_length);
+  if (call.attrs().get_int("do_rotary", 0) != 0)
+    rotate(call, heads, positions_of(call, place, tokens));
+  const Term keys = present(call, kPastKey, heads.k, place, past_length);
+  const Term values = present(call, kPastValue, heads.v, place, past_length);
+  const std::int64_t window = call.attrs().get_int("local_window_size", -1);
+  AttentionInput in{.q = heads.q, .k = keys, .v = values};
+  in.bias = range_bias(call, {.is_causal = true, .left = window > 0 ? window - 1 : -1}, tokens,
+                       place.length, place.begin, call.dtype(heads.q));
+  if (call.has(kBias)) in.bias = *in.bias + call.input(kBias);
+  const auto scale = static_cast<double>(call.attrs().get_float("scale", 0));
+  in.scale = scale != 0 ? scale : 1 / std::sqrt(static_cast<double>(call.dim(heads.q, 3)));
+  in.softcap = static_cast<double>(call.attrs().get_float("softcap", 0));
+  call.give(0, merge_heads(attend(call, in).y));
+  if (call.wants(1)) call.give(1, keys);
+  if (call.wants(2)) call.give(2, values);
+}
+
+}  // namespace
+
+void register_group_query_attention(FunctionRegistry& registry) {
+  registry.add({kMicrosoft, "GroupQueryAttention", expand});
+}
+
+}  // namespace aoe::graph

@@ -1,0 +1,147 @@
+// MultiHeadAttention and Attention of com.microsoft: as exporters of transformers fuse them.
+#include <cmath>
+#include <limits>
+
+#include "base/error.h"
+#include "graph/attention_function.h"
+
+namespace aoe::graph {
+namespace {
+
+struct Heads {
+  Term q, k, v;  ///< (batch, heads, tokens, size)
+};
+
+double scale_of(FunctionCall& call, Term q) {
+  const auto given = static_cast<double>(call.attrs().get_float("scale", 0));
+  return given != 0 ? given : 1 / std::sqrt(static_cast<double>(call.dim(q, 3)));
+}
+
+/// Input `i` of rank 1: lengths of the images; of rank 2 or 3: what may be attended, not 0.
+Term padding_bias(FunctionCall& call, std::size_t i, std::int64_t keys, DataType dtype) {
+  const Term mask = call.input(i);
+  const auto masked = static_cast<double>(call.attrs().get_float("mask_filter_value", -10000));
+  const std::int64_t rank = call.rank(mask);
+  if (rank == 1) return bias_of_lengths(mask, keys, dtype, masked);
+  if (rank > 3) throw NotExpressible{"its mask has rank " + std::to_string(rank)};
+  const Term is_kept = call.cast(mask, DataType::kBool);
+  const Term rows = call.op("Unsqueeze", {is_kept, rank == 2 ? call.ints({1, 2}) : call.ints({1})});
+  return bias_of_mask(rows, dtype, masked);
+}
+
+/// What the mask, the caller's own bias and the order of tokens add to the scores.
+std::optional<Term> bias_of(FunctionCall& call, const Heads& heads, std::size_t mask,
+                            std::size_t added) {
+  const std::int64_t tokens = call.dim(heads.q, 2), keys = call.dim(heads.k, 2);
+  const DataType dtype = call.dtype(heads.q);
+  std::optional<Term> bias;
+  const auto add = [&](Term more) { bias = bias ? *bias + more : more; };
+  if (call.has(mask)) add(padding_bias(call, mask, keys, dtype));
+  if (call.has(added)) add(call.input(added));
+  if (call.attrs().get_int("unidirectional", 0) != 0)
+    add(range_bias(call, {.is_causal = true}, tokens, keys, keys - tokens, dtype));
+  return bias;
+}
+
+/// Heads of a value of three axes, or heads that it has already.
+Term as_heads(FunctionCall& call, Term value, std::int64_t heads) {
+  return call.rank(value) == 4 ? value : split_heads(value, heads);
+}
+
+/// (batch, tokens, heads, parts, size): its part, as heads.
+Term packed_part(FunctionCall& call, Term packed, std::int64_t part) {
+  const Term one = call.op("Squeeze", {call.slice(packed, 3, part, part + 1), call.ints({3})});
+  return call.transpose(one, {0, 2, 1, 3});
+}
+
+/// The biases of queries, keys and values stand in one row.
+Term with_bias(FunctionCall& call, Term value, std::int64_t& begin) {
+  if (!call.has(3)) return value;
+  const std::int64_t size = call.dim(value, 2);
+  begin += size;
+  return value + call.slice(call.input(3), 0, begin - size, begin);
+}
+
+Heads heads_of(FunctionCall& call, std::int64_t heads) {
+  const Term query = call.input(0);
+  if (call.rank(query) == 5) {
+    if (call.has(3)) throw NotExpressible{"its packed queries have a bias"};
+    return {packed_part(call, query, 0), packed_part(call, query, 1), packed_part(call, query, 2)};
+  }
+  std::int64_t begin = 0;
+  const Term q = split_heads(with_bias(call, query, begin), heads);
+  const Term key = call.input(1);
+  if (call.rank(key) == 5) {
+    if (call.has(3)) throw NotExpressible{"its packed keys have a bias"};
+    return {q, packed_part(call, key, 0), packed_part(call, key, 1)};
+  }
+  if (call.rank(key) == 4) return {q, key, call.input(2)};
+  const Term k = split_heads(with_bias(call, key, begin), heads);
+  return {q, k,
+          as_heads(
+              call,
+              call.rank(call.input(2)) == 4 ? call.input(2) : with_bias(call, call.input(2), begin),
+              heads)};
+}
+
+void give_attention(FunctionCall& call, const Heads& heads, const std::optional<Term>& bias) {
+  const AttentionOutput out = attend(
+      call,
+      {.q = heads.q, .k = heads.k, .v = heads.v, .bias = bias, .scale = scale_of(call, heads.q)});
+  call.give(0, merge_heads(out.y));
+  if (call.wants(3)) call.give(3, out.biased);
+}
+
+void expand_multi_head(FunctionCall& call) {
+  if (call.has(8) || call.has(9)) throw NotExpressible{"its past lies in a shared buffer"};
+  Heads heads = heads_of(call, call.attrs().get_int("num_heads", 0));
+  if (call.has(6)) heads.k = call.concat({call.input(6), heads.k}, 2);
+  if (call.has(7)) heads.v = call.concat({call.input(7), heads.v}, 2);
+  give_attention(call, heads, bias_of(call, heads, 4, 5));
+  if (call.wants(1)) call.give(1, heads.k);
+  if (call.wants(2)) call.give(2, heads.v);
+}
+
+/// (2, batch, heads, tokens, size): keys or values of what came before.
+Term past_part(FunctionCall& call, std::int64_t part) {
+  return call.op("Squeeze", {call.slice(call.input(4), 0, part, part + 1), call.ints({0})});
+}
+
+void expand_attention(FunctionCall& call) {
+  if (call.has(6)) throw NotExpressible{"its past lies in a shared buffer"};
+  if (call.attrs().get_int("do_rotary", 0) != 0) throw NotExpressible{"it rotates its heads"};
+  const std::int64_t count = call.attrs().get_int("num_heads", 0);
+  Term all = call.matmul(call.input(0), call.input(1));
+  if (call.has(2)) all = all + call.input(2);
+  const std::int64_t third = call.dim(all, 2) / 3;
+  const std::vector<std::int64_t> sizes =
+      call.attrs().get_ints("qkv_hidden_sizes", {third, third, third});
+  if (sizes.size() != 3 || sizes[0] + sizes[1] + sizes[2] != call.dim(all, 2))
+    throw Error(ExitCode::kModel, "qkv_hidden_sizes do not divide the rows of its weights");
+  std::int64_t end = 0;
+  const auto next = [&](std::int64_t size) {
+    end += size;
+    return split_heads(call.slice(all, 2, end - size, end), count);
+  };
+  Heads heads;
+  heads.q = next(sizes[0]);
+  heads.k = next(sizes[1]);
+  heads.v = next(sizes[2]);
+  if (call.has(4)) {
+    heads.k = call.concat({past_part(call, 0), heads.k}, 2);
+    heads.v = call.concat({past_part(call, 1), heads.v}, 2);
+  }
+  give_attention(call, heads, bias_of(call, heads, 3, 5));
+  if (!call.wants(1)) return;
+  const auto first = [&](Term part) { return call.op("Unsqueeze", {part, call.ints({0})}); };
+  call.give(1, call.concat({first(heads.k), first(heads.v)}, 0));
+}
+
+}  // namespace
+
+void register_multi_head_attention(FunctionRegistry& registry) {
+  registry.add({kMicrosoft, "MultiHeadAttention", expand_multi_head});
+  registry.add({kMicrosoft, "Attention", expand_attention});
+}
+
+}  // namespace aoe::graph

@@ -1,0 +1,97 @@
+// Operators on bytes between scales (QLinearAdd, QLinearSigmoid, ...): Dequantize, the operator in float32, Quantize.
+// What fuse_quantized can, it makes one loop over bytes of that.
+#include "graph/function_call.h"
+
+namespace aoe::graph {
+namespace {
+
+/// Of the byte tensor, scale and zero point at inputs first, first + 1, first + 2.
+Term real(FunctionCall& call, std::size_t first) {
+  std::vector<Term> inputs = {call.input(first), call.input(first + 1)};
+  if (call.has(first + 2)) inputs.push_back(call.input(first + 2));
+  return call.op("DequantizeLinear", inputs);
+}
+
+/// With the scale and zero point at inputs scale, scale + 1. Without a zero point the bytes are of the type of input 0.
+Term bytes(FunctionCall& call, Term value, std::size_t scale, DataType dtype) {
+  const Term zero = call.has(scale + 1) ? call.input(scale + 1) : call.number(0, dtype);
+  return call.op("QuantizeLinear", {value, call.input(scale), zero});
+}
+
+using Compute = std::function<Term(FunctionCall&, Term)>;
+
+/// X, its scale and zero point, those of Y.
+auto of_one(Compute compute) {
+  return [compute](FunctionCall& call) {
+    call.give(0, bytes(call, compute(call, real(call, 0)), 3, call.dtype(call.input(0))));
+  };
+}
+
+/// A, its scale and zero point, B's, C's.
+auto of_two(const std::string& type) {
+  return [type](FunctionCall& call) {
+    call.give(0, bytes(call, call.op(type, {real(call, 0), real(call, 3)}), 6,
+                       call.dtype(call.input(0))));
+  };
+}
+
+/// The attributes of a call whose images may be NHWC, without saying so.
+reference::Attrs without_layout(const FunctionCall& call) {
+  reference::Attrs attrs = call.attrs();
+  attrs.erase("channels_last");
+  return attrs;
+}
+
+Term on_images(FunctionCall& call, Term x, const std::string& type) {
+  const reference::Attrs attrs = without_layout(call);
+  if (call.attrs().get_int("channels_last", 0) == 0) return call.op(type, {x}, attrs);
+  const std::int64_t rank = call.rank(x);
+  std::vector<std::int64_t> to_nchw = {0, rank - 1}, to_nhwc = {0};
+  for (std::int64_t axis = 1; axis + 1 < rank; ++axis) to_nchw.push_back(axis);
+  for (std::int64_t axis = 2; axis < rank; ++axis) to_nhwc.push_back(axis);
+  to_nhwc.push_back(1);
+  return call.transpose(call.op(type, {call.transpose(x, to_nchw)}, attrs), to_nhwc);
+}
+
+void expand_concat(FunctionCall& call) {
+  std::vector<Term> parts;
+  for (std::size_t i = 2; call.has(i); i += 3) parts.push_back(real(call, i));
+  const Term whole = call.concat(parts, call.attrs().get_int("axis", 1));
+  call.give(0, bytes(call, whole, 0, call.dtype(call.input(2))));
+}
+
+Compute with_attrs(const std::string& type) {
+  return [type](FunctionCall& call, Term x) { return call.op(type, {x}, call.attrs()); };
+}
+
+void expand_softmax(FunctionCall& call) {
+  reference::Attrs attrs;
+  attrs.set("axis", call.attrs().get_int("axis", -1));
+  if (call.attrs().get_int("opset", 13) < 13)
+    throw NotExpressible{"its softmax is that of an opset before 13"};
+  call.give(0,
+            bytes(call, call.op("Softmax", {real(call, 0)}, attrs), 3, call.dtype(call.input(0))));
+}
+
+}  // namespace
+
+void register_qlinear(FunctionRegistry& registry) {
+  registry.add({kMicrosoft, "QLinearAdd", of_two("Add")});
+  registry.add({kMicrosoft, "QLinearMul", of_two("Mul")});
+  registry.add({kMicrosoft, "QLinearSigmoid", of_one(with_attrs("Sigmoid"))});
+  registry.add({kMicrosoft, "QLinearLeakyRelu", of_one(with_attrs("LeakyRelu"))});
+  registry.add({kMicrosoft, "QLinearSoftmax", expand_softmax});
+  registry.add({kMicrosoft, "QLinearGlobalAveragePool", of_one([](FunctionCall& call, Term x) {
+                  return on_images(call, x, "GlobalAveragePool");
+                })});
+  registry.add({kMicrosoft, "QLinearAveragePool", of_one([](FunctionCall& call, Term x) {
+                  return on_images(call, x, "AveragePool");
+                })});
+  registry.add({kMicrosoft, "QLinearConcat", expand_concat});
+  registry.add({kMicrosoft, "NhwcMaxPool", [](FunctionCall& call) {
+                  const Term x = call.transpose(call.input(0), {0, 3, 1, 2});
+                  call.give(0, call.transpose(call.op("MaxPool", {x}, call.attrs()), {0, 2, 3, 1}));
+                }});
+}
+
+}  // namespace aoe::graph

@@ -1,0 +1,57 @@
+// SkipLayerNormalization and EmbedLayerNormalization: sums in front of a LayerNormalization.
+#include "graph/function_call.h"
+
+namespace aoe::graph {
+namespace {
+
+/// Outputs 0 and, where they are wanted, mean and 1 / deviation at `first_statistic`.
+void give_normalised(FunctionCall& call, Term sum, Term gamma, Term beta,
+                     std::size_t first_statistic) {
+  reference::Attrs attrs;
+  attrs.set("axis", std::int64_t{-1});
+  attrs.set("epsilon", call.attrs().get_float("epsilon", 1e-12f));
+  const bool wants_statistics =
+      first_statistic > 0 && (call.wants(first_statistic) || call.wants(first_statistic + 1));
+  const std::vector<Term> normalised =
+      call.ops("LayerNormalization", {sum, gamma, beta}, attrs, wants_statistics ? 3 : 1);
+  call.give(0, normalised[0]);
+  for (std::size_t i = 1; i < normalised.size(); ++i)
+    if (call.wants(first_statistic + i - 1)) call.give(first_statistic + i - 1, normalised[i]);
+}
+
+void expand_skip(FunctionCall& call) {
+  Term sum = call.input(0) + call.input(1);
+  if (call.has(4)) sum = sum + call.input(4);
+  give_normalised(call, sum, call.input(2), call.has(3) ? call.input(3) : call.absent(), 1);
+  if (call.wants(3)) call.give(3, sum);
+}
+
+/// How many of each row's tokens the mask keeps.
+Term kept_tokens(FunctionCall& call) {
+  reference::Attrs drop;
+  drop.set("keepdims", std::int64_t{0});
+  const Term counted = call.has(7) ? call.input(7) : call.input(0) * 0.0;
+  return call.op("ReduceSum", {counted, call.ints({1})}, drop);
+}
+
+void expand_embed(FunctionCall& call) {
+  const auto rows = [&](Term table, Term ids) { return call.op("Gather", {table, ids}); };
+  Term sum = rows(call.input(2), call.input(0));
+  if (call.has(8))
+    sum = sum + rows(call.input(3), call.input(8));
+  else
+    sum = sum + call.slice(call.input(3), 0, 0, call.dim(call.input(0), 1));
+  if (call.has(4) && call.has(1)) sum = sum + rows(call.input(4), call.input(1));
+  give_normalised(call, sum, call.input(5), call.input(6), 0);
+  if (call.wants(1)) call.give(1, kept_tokens(call));
+  if (call.wants(2)) call.give(2, sum);
+}
+
+}  // namespace
+
+void register_skip_layer_normalization(FunctionRegistry& registry) {
+  registry.add({kMicrosoft, "SkipLayerNormalization", expand_skip});
+  registry.add({kMicrosoft, "EmbedLayerNormalization", expand_embed});
+}
+
+}  // namespace aoe::graph

@@ -1,0 +1,260 @@
+// Importing If, Loop and Scan that only a run can decide: nodes with bodies, which are graphs of their own.
+//
+// A body sees what lies around the node: constants and values known already become constants of it, anything else an
+// input behind its own ones. Values that a loop carries start with the shapes that they are given; a dimension that the
+// body changes is unknown in a second reading of the body.
+#include <algorithm>
+#include <set>
+
+#include "base/error.h"
+#include "graph/onnx_importer.h"
+#include "graph/rewrite.h"
+
+namespace aoe::graph {
+namespace {
+
+/// The more general of two descriptions; NotExpressible when they differ in more than dimensions.
+TensorDesc joined(const TensorDesc& a, const TensorDesc& b, const std::string& what) {
+  if (!has_known_rank(a) || !has_known_rank(b))
+    throw NotExpressible{"the rank of " + what + " is known only when it runs"};
+  if (a.dtype != b.dtype) throw NotExpressible{what + " changes its type"};
+  if (a.shape.size() != b.shape.size()) throw NotExpressible{what + " changes its rank"};
+  TensorDesc both = a;
+  for (std::size_t i = 0; i < both.shape.size(); ++i)
+    if (a.shape[i] != b.shape[i]) both.shape[i] = kUnknownDim;
+  return both;
+}
+
+bool is_true(const ConstantPtr& value) {
+  return value && value->desc().dtype == DataType::kBool && value->size_bytes() == 1 &&
+         *static_cast<const unsigned char*>(value->data()) != 0;
+}
+
+/// The value that nodes which pass it on have taken from.
+ValueId origin_of(const Graph& graph, ValueId value) {
+  for (;;) {
+    const NodeId producer = graph.values[value].producer;
+    if (producer == kNone || !is_type(graph.nodes[producer], "Identity")) return value;
+    value = graph.nodes[producer].inputs[0];
+  }
+}
+
+std::size_t axis_at(const std::vector<std::int64_t>& axes, std::size_t i, std::size_t rank,
+                    const onnx::NodeProto& proto) {
+  std::int64_t axis = i < axes.size() ? axes[i] : 0;
+  if (axis < 0) axis += static_cast<std::int64_t>(rank);
+  if (axis < 0 || axis >= static_cast<std::int64_t>(rank))
+    fail_node(proto, "scans along an axis that is not there");
+  return static_cast<std::size_t>(axis);
+}
+
+}  // namespace
+
+/// A body as it was read.
+struct Importer::BodyPlan {
+  std::vector<ValueId> captures;  ///< values around the node, for the last inputs of the body
+  std::unique_ptr<Building> built;
+
+  const TensorDesc& output(std::size_t i) const {
+    return built->graph.values[built->graph.outputs[i]].desc;
+  }
+};
+
+Importer::BodyPlan Importer::build_body(const onnx::NodeProto& proto, const onnx::GraphProto& body,
+                                        const std::vector<TensorDesc>& inputs, Scope& scope) {
+  BodyPlan plan{.captures = {}, .built = std::make_unique<Building>()};
+  Scope inner = inner_scope(proto, body, scope);
+  inner.parent = nullptr;
+  inner.prefix = scope.prefix + (proto.name().empty() ? proto.op_type() : proto.name()) + "/";
+  Graph& graph = plan.built->graph;
+  graph.name = inner.prefix;
+  const auto add_input = [&](const std::string& name, const TensorDesc& desc) {
+    if (desc.dtype == DataType::kUndefined || !has_known_rank(desc))
+      throw NotExpressible{"its body reads '" + name + "', whose rank is known only when it runs"};
+    inner.values[name] = graph.add_value(unique_value_name(inner.prefix + name), desc);
+    graph.inputs.push_back(inner.values[name]);
+  };
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    add_input(body.input(static_cast<int>(i)).name(), inputs[i]);
+  for (const std::string& name : free_names(body)) {
+    if (inner.values.contains(name)) continue;
+    if (scope.find_compound(name) != nullptr)
+      throw NotExpressible{"its body reads the sequence or empty optional '" + name + "'"};
+    const ValueId outside = scope.find(name);
+    if (outside == kNone)
+      fail_node(proto, "has a body that reads '" + name + "', which nothing produces");
+    const TensorDesc& desc = now_->graph.values[outside].desc;
+    if (const ConstantPtr known = now_->inference.known_value(outside)) {
+      inner.values[name] =
+          graph.add_value(unique_value_name(inner.prefix + name), known->desc(), known);
+    } else {
+      add_input(name, desc);
+      plan.captures.push_back(outside);
+    }
+  }
+  struct Return {
+    Importer& importer;
+    Building* outside;
+    ~Return() { importer.now_ = outside; }
+  } const back{*this, now_};
+  now_ = plan.built.get();
+  import_body(body, inner);
+  for (const auto& output : body.output()) {
+    ValueId id = inner.find(output.name());
+    if (id == kNone)
+      fail_node(proto,
+                "has a body whose output '" + output.name() + "' is no tensor or nothing produces");
+    if (graph.values[id].producer == kNone || graph.is_output(id))
+      id = through_identity(id, inner.prefix + output.name() + "_out");
+    graph.outputs.push_back(id);
+  }
+  return plan;
+}
+
+/// Types and shapes of the outputs are settled; inputs of the bodies that lie around the node follow its own.
+void Importer::add_control_node(const onnx::NodeProto& proto, std::vector<BodyPlan> plans,
+                                const std::vector<TensorDesc>& outputs, Scope& scope) {
+  if (unsupported_count_ > 0) return bind_unknown_outputs(proto, scope);
+  Node node = call_node(proto, scope);
+  const reference::OpDef* def = reference::ops().find_onnx("", proto.op_type());
+  node.op.type = def->type;
+  node.op.version = def->versions.back();
+  std::vector<std::int64_t> counts;
+  for (BodyPlan& plan : plans) {
+    counts.push_back(static_cast<std::int64_t>(plan.captures.size()));
+    node.inputs.insert(node.inputs.end(), plan.captures.begin(), plan.captures.end());
+    node.bodies.push_back(std::make_shared<const Graph>(std::move(plan.built->graph)));
+  }
+  node.op.attrs.set("captures", counts);
+  for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+    if (node.outputs[i] == kNone) continue;
+    node.outputs[i] = declare(proto.output(static_cast<int>(i)), scope);
+    now_->graph.values[node.outputs[i]].desc = outputs[i];
+  }
+  now_->graph.add_node(std::move(node));
+}
+
+void Importer::import_runtime_if(const onnx::NodeProto& proto, Scope& scope) {
+  const onnx::GraphProto *then_branch = subgraph(proto, "then_branch"),
+                         *else_branch = subgraph(proto, "else_branch");
+  for (const onnx::GraphProto* branch : {then_branch, else_branch})
+    if (branch == nullptr || branch->output_size() != proto.output_size())
+      fail_node(proto, "has no branch with its outputs");
+  std::vector<BodyPlan> plans;
+  plans.push_back(build_body(proto, *then_branch, {}, scope));
+  plans.push_back(build_body(proto, *else_branch, {}, scope));
+  if (unsupported_count_ > 0) return bind_unknown_outputs(proto, scope);
+  std::vector<TensorDesc> outputs;
+  for (int i = 0; i < proto.output_size(); ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    outputs.push_back(joined(plans[0].output(at), plans[1].output(at),
+                             "output '" + proto.output(i) + "' of its branches"));
+  }
+  add_control_node(proto, std::move(plans), outputs, scope);
+}
+
+/// Reads the body until what it carries from input `first` on keeps its shape, widening `inputs`.
+Importer::BodyPlan Importer::settle_body(const onnx::NodeProto& proto, const onnx::GraphProto& body,
+                                         std::vector<TensorDesc>& inputs, std::size_t first,
+                                         std::size_t count, std::size_t first_output,
+                                         Scope& scope) {
+  for (;;) {
+    BodyPlan plan = build_body(proto, body, inputs, scope);
+    if (unsupported_count_ > 0) return plan;
+    bool is_settled = true;
+    for (std::size_t i = 0; i < count; ++i) {
+      TensorDesc& in = inputs[first + i];
+      const std::string& name = body.input(static_cast<int>(first + i)).name();
+      const TensorDesc both =
+          joined(in, plan.output(first_output + i), "'" + name + "', which it carries,");
+      is_settled = is_settled && both.shape == in.shape;
+      in.shape = both.shape;
+    }
+    if (is_settled) return plan;
+  }
+}
+
+void Importer::import_loop(const onnx::NodeProto& proto, Scope& scope) {
+  const onnx::GraphProto* body = subgraph(proto, "body");
+  if (body == nullptr || body->input_size() < 2 || proto.input_size() != body->input_size() ||
+      body->output_size() < body->input_size() - 1 || proto.output_size() > body->output_size() - 1)
+    fail_node(proto, "has no body with its inputs and outputs");
+  const auto carried = static_cast<std::size_t>(body->input_size() - 2);
+  std::vector<TensorDesc> inputs = {{.dtype = DataType::kInt64}, {.dtype = DataType::kBool}};
+  for (int i = 2; i < proto.input_size(); ++i) {
+    const ValueId value = scope.find(proto.input(i));
+    if (value == kNone) throw NotExpressible{"what it carries is no tensor"};
+    inputs.push_back(now_->graph.values[value].desc);
+  }
+  std::vector<BodyPlan> plans;
+  plans.push_back(settle_body(proto, *body, inputs, 2, carried, 1, scope));
+  if (unsupported_count_ > 0) return bind_unknown_outputs(proto, scope);
+  const BodyPlan& plan = plans.front();
+  const auto known_input = [&](int i) {
+    const ValueId value = proto.input(i).empty() ? kNone : scope.find(proto.input(i));
+    return value == kNone ? nullptr : now_->inference.known_value(value);
+  };
+  const ValueId goes_on = origin_of(plan.built->graph, plan.built->graph.outputs[0]);
+  const bool starts = proto.input(1).empty() || is_true(known_input(1));
+  const bool is_counted = starts && (goes_on == plan.built->graph.inputs[1] ||
+                                     is_true(plan.built->inference.known_value(goes_on)));
+  std::int64_t trips = kUnknownDim;
+  if (const ConstantPtr count = known_input(0);
+      count && is_counted && count->desc().dtype == DataType::kInt64)
+    trips = std::max<std::int64_t>(0, to_ints(*count).at(0));
+  std::vector<TensorDesc> outputs(inputs.begin() + 2, inputs.end());
+  for (std::size_t i = 1 + carried; i < plan.built->graph.outputs.size(); ++i) {
+    TensorDesc stacked = plan.output(i);
+    if (!has_known_rank(stacked))
+      throw NotExpressible{"the rank of what it collects is known only when it runs"};
+    stacked.shape.insert(stacked.shape.begin(), trips);
+    outputs.push_back(std::move(stacked));
+  }
+  add_control_node(proto, std::move(plans), outputs, scope);
+}
+
+void Importer::import_scan(const onnx::NodeProto& proto, Scope& scope) {
+  const onnx::GraphProto* body = subgraph(proto, "body");
+  const reference::Attrs attrs = read_attributes(proto, scope.call, tensors_);
+  const std::int64_t scans = attrs.get_int("num_scan_inputs", 0);
+  if (scope.opsets[""] < 9) throw NotExpressible{"it is that of opset 8"};
+  if (body == nullptr || scans < 1 || scans > proto.input_size() ||
+      body->input_size() != proto.input_size() ||
+      body->output_size() < proto.input_size() - static_cast<int>(scans) ||
+      proto.output_size() > body->output_size())
+    fail_node(proto, "has no body with its inputs and outputs");
+  const auto states = static_cast<std::size_t>(proto.input_size() - scans);
+  std::vector<TensorDesc> inputs;
+  std::int64_t trips = kUnknownDim;
+  for (int i = 0; i < proto.input_size(); ++i) {
+    const ValueId value = scope.find(proto.input(i));
+    if (value == kNone) throw NotExpressible{"what it reads is no tensor"};
+    TensorDesc desc = now_->graph.values[value].desc;
+    if (!has_known_rank(desc))
+      throw NotExpressible{"the rank of what it scans is known only when it runs"};
+    if (const auto scan = static_cast<std::size_t>(i); scan >= states) {
+      const std::size_t axis =
+          axis_at(attrs.get_ints("scan_input_axes"), scan - states, desc.shape.size(), proto);
+      if (desc.shape[axis] != kUnknownDim) trips = desc.shape[axis];
+      desc.shape.erase(desc.shape.begin() + static_cast<std::ptrdiff_t>(axis));
+    }
+    inputs.push_back(std::move(desc));
+  }
+  std::vector<BodyPlan> plans;
+  plans.push_back(settle_body(proto, *body, inputs, 0, states, 0, scope));
+  if (unsupported_count_ > 0) return bind_unknown_outputs(proto, scope);
+  std::vector<TensorDesc> outputs(inputs.begin(),
+                                  inputs.begin() + static_cast<std::ptrdiff_t>(states));
+  for (std::size_t i = states; i < plans.front().built->graph.outputs.size(); ++i) {
+    TensorDesc stacked = plans.front().output(i);
+    if (!has_known_rank(stacked))
+      throw NotExpressible{"the rank of what it collects is known only when it runs"};
+    const std::size_t axis =
+        axis_at(attrs.get_ints("scan_output_axes"), i - states, stacked.shape.size() + 1, proto);
+    stacked.shape.insert(stacked.shape.begin() + static_cast<std::ptrdiff_t>(axis), trips);
+    outputs.push_back(std::move(stacked));
+  }
+  add_control_node(proto, std::move(plans), outputs, scope);
+}
+
+}  // namespace aoe::graph

@@ -1,0 +1,201 @@
+// Importing sequences and optionals. How long a sequence is, and whether an optional holds a value, is known while the
+// model is imported in all that exporters write: the nodes leave tensors under other names, and no sequence reaches
+// the graph. Where a length depends on values, the node counts as unsupported and says so.
+#include <algorithm>
+
+#include "base/error.h"
+#include "graph/onnx_importer.h"
+#include "graph/rewrite.h"
+
+namespace aoe::graph {
+namespace {
+
+bool has_input(const onnx::NodeProto& proto, int i) {
+  return i < proto.input_size() && !proto.input(i).empty();
+}
+
+}  // namespace
+
+const Importer::Compound& Importer::sequence_of(const onnx::NodeProto& proto, int input,
+                                                const Scope& scope) const {
+  const Compound* found =
+      has_input(proto, input) ? scope.find_compound(proto.input(input)) : nullptr;
+  if (found == nullptr || !found->is_sequence)
+    fail_node(proto, "reads no sequence as its input " + std::to_string(input));
+  return *found;
+}
+
+std::size_t Importer::place_in_sequence(const onnx::NodeProto& proto, int input, std::size_t length,
+                                        std::int64_t absent, const Scope& scope) const {
+  std::int64_t place = absent;
+  if (has_input(proto, input)) {
+    const ValueId value = scope.find(proto.input(input));
+    const ConstantPtr known = value == kNone ? nullptr : now_->inference.known_value(value);
+    if (!known || known->desc().dtype == DataType::kUndefined)
+      throw NotExpressible{"its position in the sequence is known only when it runs"};
+    const std::vector<std::int64_t> list = to_ints(*known);
+    if (list.size() != 1) fail_node(proto, "has a position that is not one number");
+    place = list.front();
+  }
+  if (place < 0) place += static_cast<std::int64_t>(length);
+  if (place < 0 || place > static_cast<std::int64_t>(length))
+    fail_node(proto, "reads position " + std::to_string(place) + " of a sequence of " +
+                         std::to_string(length));
+  return static_cast<std::size_t>(place);
+}
+
+bool Importer::import_compound(const onnx::NodeProto& proto, Scope& scope) {
+  const std::string& type = proto.op_type();
+  const std::string& out = proto.output(0);
+  const auto set_sequence = [&](std::vector<ValueId> items) {
+    scope.compounds[out] = {.is_sequence = true, .items = std::move(items)};
+    return true;
+  };
+  const auto set_constant = [&](const TensorDesc& desc, const void* value) {
+    scope.values[out] = now_->graph.add_value(unique_value_name(scope.prefix + out), desc,
+                                              std::make_shared<Constant>(desc, value));
+    return true;
+  };
+  if (type == "SequenceEmpty") return set_sequence({});
+  if (type == "SequenceConstruct") {
+    std::vector<ValueId> items;
+    for (const std::string& input : proto.input()) items.push_back(scope.find(input));
+    if (std::ranges::find(items, kNone) != items.end())
+      fail_node(proto, "has an input that is no tensor");
+    return set_sequence(std::move(items));
+  }
+  if (type == "SequenceInsert") {
+    std::vector<ValueId> items = sequence_of(proto, 0, scope).items;
+    const std::size_t at =
+        place_in_sequence(proto, 2, items.size(), static_cast<std::int64_t>(items.size()), scope);
+    const ValueId value = has_input(proto, 1) ? scope.find(proto.input(1)) : kNone;
+    if (value == kNone) fail_node(proto, "inserts no tensor");
+    items.insert(items.begin() + static_cast<std::ptrdiff_t>(at), value);
+    return set_sequence(std::move(items));
+  }
+  if (type == "SequenceErase" || type == "SequenceAt") {
+    std::vector<ValueId> items = sequence_of(proto, 0, scope).items;
+    const std::size_t at = place_in_sequence(proto, 1, items.size(), -1, scope);
+    if (at >= items.size())
+      fail_node(proto, "reads position " + std::to_string(at) + " of a sequence of " +
+                           std::to_string(items.size()));
+    if (type == "SequenceAt") {
+      scope.values[out] = items[at];
+      return true;
+    }
+    items.erase(items.begin() + static_cast<std::ptrdiff_t>(at));
+    return set_sequence(std::move(items));
+  }
+  if (type == "SequenceLength") {
+    const auto length = static_cast<std::int64_t>(sequence_of(proto, 0, scope).items.size());
+    return set_constant({.dtype = DataType::kInt64}, &length);
+  }
+  if (type == "SplitToSequence") return import_split_to_sequence(proto, scope), true;
+  if (type == "ConcatFromSequence") return import_concat_from_sequence(proto, scope), true;
+  if (type == "SequenceMap") return import_sequence_map(proto, scope), true;
+  if (type == "Optional" && !has_input(proto, 0)) {
+    scope.compounds[out] = {.is_sequence = false, .items = {}};
+    return true;
+  }
+  if (type == "Optional" || type == "OptionalGetElement") {
+    const Compound* held = has_input(proto, 0) ? scope.find_compound(proto.input(0)) : nullptr;
+    if (!has_input(proto, 0) || (held != nullptr && !held->is_sequence))
+      fail_node(proto, "takes the value of an optional that holds nothing");
+    if (!scope.bind(out, proto.input(0), scope)) fail_node(proto, "has no input");
+    return true;
+  }
+  if (type == "OptionalHasElement") {
+    const Compound* held = has_input(proto, 0) ? scope.find_compound(proto.input(0)) : nullptr;
+    const bool has_element = has_input(proto, 0) && (held == nullptr || held->is_sequence);
+    return set_constant({.dtype = DataType::kBool}, &has_element);
+  }
+  if (type == "Identity" && has_input(proto, 0) && scope.find_compound(proto.input(0)) != nullptr)
+    return scope.bind(out, proto.input(0), scope);
+  return false;
+}
+
+void Importer::import_split_to_sequence(const onnx::NodeProto& proto, Scope& scope) {
+  const Node node = call_node(proto, scope);
+  const FunctionSite site = function_site();
+  FunctionCall call(site, node);
+  const Term x = call.input(0);
+  std::int64_t axis = call.attrs().get_int("axis", 0);
+  if (axis < 0) axis += call.rank(x);
+  const std::int64_t size = call.dim(x, axis);
+  std::vector<std::int64_t> parts;
+  const bool is_given = call.has(1);
+  const std::vector<std::int64_t> given =
+      is_given ? call.known_ints(call.input(1)) : std::vector<std::int64_t>{1};
+  if (is_given && call.rank(call.input(1)) == 1) {
+    parts = given;
+  } else {
+    if (given.empty() || given.front() <= 0) fail_node(proto, "splits into parts of no size");
+    for (std::int64_t begin = 0; begin < size; begin += given.front())
+      parts.push_back(std::min(given.front(), size - begin));
+  }
+  const bool drops_axis = !is_given && call.attrs().get_int("keepdims", 1) == 0;
+  std::int64_t begin = 0;
+  std::vector<ValueId> items;
+  for (const std::int64_t part : parts) {
+    if (part < 0 || begin + part > size) fail_node(proto, "splits more than there is");
+    Term item = call.slice(x, axis, begin, begin + part);
+    if (drops_axis) item = call.op("Squeeze", {item, call.ints({axis})});
+    items.push_back(item.id);
+    begin += part;
+  }
+  if (begin != size) fail_node(proto, "splits less than there is");
+  scope.compounds[proto.output(0)] = {.is_sequence = true, .items = std::move(items)};
+}
+
+void Importer::import_concat_from_sequence(const onnx::NodeProto& proto, Scope& scope) {
+  const std::vector<ValueId> items = sequence_of(proto, 0, scope).items;
+  if (items.empty()) fail_node(proto, "joins an empty sequence");
+  Node node = call_node(proto, scope);
+  node.inputs = items;
+  const FunctionSite site = function_site();
+  FunctionCall call(site, node);
+  const std::int64_t axis = call.attrs().get_int("axis", 0);
+  std::vector<Term> parts;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const Term part = call.input(i);
+    const bool is_new = call.attrs().get_int("new_axis", 0) != 0;
+    parts.push_back(is_new ? call.op("Unsqueeze", {part, call.ints({axis})}) : part);
+  }
+  scope.values[proto.output(0)] = call.concat(parts, axis).id;
+}
+
+/// The body, once for each element; inputs behind the first that are sequences too are taken element by element.
+void Importer::import_sequence_map(const onnx::NodeProto& proto, Scope& scope) {
+  const std::size_t length = sequence_of(proto, 0, scope).items.size();
+  const onnx::GraphProto* body = subgraph(proto, "body");
+  if (body == nullptr || body->output_size() < proto.output_size() ||
+      body->input_size() != proto.input_size())
+    fail_node(proto, "has no body with its inputs and outputs");
+  std::vector<Compound> results(static_cast<std::size_t>(proto.output_size()));
+  for (std::size_t element = 0; element < length; ++element) {
+    Scope inner = inner_scope(proto, *body, scope);
+    inner.prefix = unique_node_name(proto, scope) + "/";
+    for (int i = 0; i < proto.input_size(); ++i) {
+      const Compound* sequence = scope.find_compound(proto.input(i));
+      if (sequence != nullptr && sequence->items.size() != length)
+        fail_node(proto, "maps sequences that differ in length");
+      const std::string& name = body->input(i).name();
+      if (sequence != nullptr)
+        inner.values[name] = sequence->items[element];
+      else
+        inner.bind(name, proto.input(i), scope);
+    }
+    import_body(*body, inner);
+    for (int i = 0; i < proto.output_size(); ++i) {
+      const ValueId result = inner.find(body->output(i).name());
+      if (result == kNone)
+        fail_node(proto, "has a body whose output '" + body->output(i).name() + "' is no tensor");
+      results[static_cast<std::size_t>(i)].items.push_back(result);
+    }
+  }
+  for (int i = 0; i < proto.output_size(); ++i)
+    if (!proto.output(i).empty())
+      scope.compounds[proto.output(i)] = results[static_cast<std::size_t>(i)];
+}
+
+}  // namespace aoe::graph

@@ -1,0 +1,257 @@
+// Running bodies. Values go from trip to trip in memory of their own, for a body may not write where it reads.
+#include "runtime/control_step.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "base/error.h"
+#include "reference/axes.h"
+#include "runtime/executor.h"
+
+namespace aoe::runtime {
+namespace {
+
+bool is_one_of(const TensorDesc& desc, DataType dtype) {
+  return desc.dtype == dtype && element_count(desc.shape) == 1;
+}
+
+std::int64_t attribute_at(const std::vector<std::int64_t>& list, std::size_t i) {
+  return i < list.size() ? list[i] : 0;
+}
+
+}  // namespace
+
+ControlStep::ControlStep(const Om& om, const OmStep& step, int threads) : step_(step) {
+  const auto damaged = [&](const std::string& what) {
+    throw Error(ExitCode::kOm, "step '" + step.name + "' " + what, om.name,
+                "compile the model again with atc");
+  };
+  const std::vector<std::int64_t> counts = step.call.attrs.get_ints("captures");
+  const std::size_t wanted = step.call.type == "If" ? 2 : 1;
+  if (step.constants.size() != wanted || counts.size() != wanted) damaged("lacks its bodies");
+  std::int64_t all = 0;
+  for (const std::int64_t count : counts) {
+    if (count < 0 || count > static_cast<std::int64_t>(step.inputs.size()))
+      damaged("counts what its bodies read wrongly");
+    all += count;
+  }
+  if (all > static_cast<std::int64_t>(step.inputs.size()))
+    damaged("counts what its bodies read wrongly");
+  auto capture = step.inputs.end() - static_cast<std::ptrdiff_t>(all);
+  const std::size_t own = step.inputs.size() - static_cast<std::size_t>(all);
+  for (std::size_t b = 0; b < wanted; ++b) {
+    const OmTensor& bytes = om.tensors[step.constants[b]];
+    if (bytes.place != Place::kWeight) damaged("has a body that is no constant");
+    Body& body = bodies_.emplace_back();
+    const std::string_view view = om.weights_view.substr(bytes.offset, storage_bytes(bytes.desc));
+    body.executor =
+        std::make_unique<Executor>(Om::parse(view, om.owner, om.name + ": body of " + step.name),
+                                   ExecutorOptions{.threads = threads});
+    body.captures.assign(capture, capture + static_cast<std::ptrdiff_t>(counts[b]));
+    capture += static_cast<std::ptrdiff_t>(counts[b]);
+    const std::size_t inputs = body.executor->input_count(),
+                      outputs = body.executor->output_count();
+    const bool is_if = step.call.type == "If", is_loop = step.call.type == "Loop";
+    const std::size_t formal = is_if ? 0 : own;
+    const std::size_t carried =
+        is_if     ? 0
+        : is_loop ? own - 2
+                  : own - static_cast<std::size_t>(step.call.attrs.get_int("num_scan_inputs", 0));
+    const bool scans_nothing =
+        step.call.type == "Scan" && step.call.attrs.get_int("num_scan_inputs", 0) < 1;
+    if (scans_nothing || (is_if && own != 1) || (is_loop && own < 2) || (!is_if && carried > own) ||
+        inputs != formal + body.captures.size() || outputs < carried + (is_loop ? 1 : 0) ||
+        step.outputs.size() > outputs - (is_loop ? 1 : 0))
+      damaged("has a body with other inputs and outputs");
+  }
+}
+
+ControlStep::~ControlStep() = default;
+
+void ControlStep::refuse(const std::string& why) const {
+  throw Error(ExitCode::kFailure, why, "op '" + step_.name + "' (" + step_.call.type + ")");
+}
+
+void ControlStep::run(TensorTable& tensors) {
+  if (step_.call.type == "If") return run_if(tensors);
+  if (step_.call.type == "Loop") return run_loop(tensors);
+  run_scan(tensors);
+}
+
+std::size_t ControlStep::own_inputs(std::size_t body) const {
+  return bodies_[body].executor->input_count() - bodies_[body].captures.size();
+}
+
+std::vector<ControlStep::Held> ControlStep::run_body(std::size_t index, std::span<const Tensor> own,
+                                                     const TensorTable& tensors) {
+  Body& body = bodies_[index];
+  std::vector<Tensor> inputs(own.begin(), own.end()), outputs;
+  for (const int id : body.captures) inputs.push_back(tensors.view(id));
+  std::vector<Held> held(body.executor->output_count());
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    held[i].tensor.desc = body.executor->output(i).desc;
+    if (is_static(held[i].tensor.desc.shape)) {
+      held[i].memory = AlignedMemory(storage_bytes(held[i].tensor.desc));
+      held[i].tensor.data = held[i].memory.data();
+    }
+    outputs.push_back(held[i].tensor);
+  }
+  // The step is one task of the model; what its bodies do is not recorded apart.
+  body.executor->run(inputs, outputs, {.is_sampled = false});
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    if (held[i].tensor.data != nullptr) continue;
+    const std::size_t bytes = storage_bytes(outputs[i].desc);
+    held[i].memory = AlignedMemory(bytes);
+    if (bytes > 0) std::memcpy(held[i].memory.data(), outputs[i].data, bytes);
+    held[i].tensor = {outputs[i].desc, held[i].memory.data()};
+  }
+  return held;
+}
+
+void ControlStep::give(std::size_t output, const Tensor& value, TensorTable& tensors) const {
+  if (output >= step_.outputs.size() || step_.outputs[output] < 0) return;
+  const int id = step_.outputs[output];
+  if (tensors.is_dynamic(id)) tensors.allocate(id, value.desc);
+  const Tensor to = tensors.view(id);
+  if (to.desc.dtype != value.desc.dtype || to.desc.shape != value.desc.shape)
+    refuse("output " + std::to_string(output) + " is " + to_string(value.desc) +
+           ", the model says " + to_string(to.desc));
+  if (const std::size_t bytes = storage_bytes(value.desc); bytes > 0)
+    std::memcpy(to.data, value.data, bytes);
+}
+
+void ControlStep::run_if(TensorTable& tensors) {
+  const Tensor condition = tensors.view(step_.inputs[0]);
+  if (!is_one_of(condition.desc, DataType::kBool))
+    refuse("its condition is " + to_string(condition.desc));
+  const std::vector<Held> results = run_body(*condition.as<bool>() ? 0 : 1, {}, tensors);
+  for (std::size_t i = 0; i < results.size(); ++i) give(i, results[i].tensor, tensors);
+}
+
+void ControlStep::collect(std::vector<Collected>& all, std::size_t i, Held part) const {
+  Collected& collected = all[i];
+  if (!collected.parts.empty() && collected.slice.shape != part.tensor.desc.shape)
+    refuse("what it collects is " + to_string(part.tensor.desc) + " after " +
+           to_string(collected.slice));
+  collected.slice = part.tensor.desc;
+  collected.parts.push_back(std::move(part));
+}
+
+void ControlStep::give_stacked(std::size_t output, const Collected& collected, std::size_t axis,
+                               bool is_reversed, TensorTable& tensors) const {
+  if (output >= step_.outputs.size() || step_.outputs[output] < 0) return;
+  TensorDesc desc = collected.slice;
+  for (std::int64_t& dim : desc.shape) dim = std::max<std::int64_t>(dim, 0);  // of no trip
+  if (axis > desc.shape.size())
+    refuse("it stacks along axis " + std::to_string(axis) + " of " + to_string(desc));
+  const auto trips = static_cast<std::int64_t>(collected.parts.size());
+  const std::size_t inner =
+      static_cast<std::size_t>(reference::dim_product(desc.shape, axis, desc.shape.size())) *
+      size_bytes(desc.dtype);
+  const std::int64_t outer = reference::dim_product(desc.shape, 0, axis);
+  desc.shape.insert(desc.shape.begin() + static_cast<std::ptrdiff_t>(axis), trips);
+  const AlignedMemory memory(storage_bytes(desc));
+  for (std::int64_t trip = 0; trip < trips && inner > 0; ++trip) {
+    const std::int64_t place = is_reversed ? trips - 1 - trip : trip;
+    const char* from = collected.parts[static_cast<std::size_t>(trip)].tensor.as<char>();
+    for (std::int64_t o = 0; o < outer; ++o)
+      std::memcpy(memory.at(static_cast<std::size_t>(o * trips + place) * inner),
+                  from + static_cast<std::size_t>(o) * inner, inner);
+  }
+  give(output, {desc, memory.data()}, tensors);
+}
+
+void ControlStep::run_loop(TensorTable& tensors) {
+  const Tensor count = tensors.view(step_.inputs[0]), condition = tensors.view(step_.inputs[1]);
+  if (count.is_present() && !is_one_of(count.desc, DataType::kInt64))
+    refuse("its count is " + to_string(count.desc));
+  if (condition.is_present() && !is_one_of(condition.desc, DataType::kBool))
+    refuse("its condition is " + to_string(condition.desc));
+  const std::int64_t most =
+      count.is_present() ? *count.as<std::int64_t>() : std::numeric_limits<std::int64_t>::max();
+  bool goes_on = !condition.is_present() || *condition.as<bool>();
+  const std::size_t carried = own_inputs(0) - 2;
+  std::vector<Tensor> inputs(own_inputs(0));
+  for (std::size_t i = 0; i < carried; ++i) inputs[2 + i] = tensors.view(step_.inputs[2 + i]);
+  std::vector<Collected> collected(bodies_[0].executor->output_count() - 1 - carried);
+  for (std::size_t i = 0; i < collected.size(); ++i)
+    collected[i].slice = bodies_[0].executor->output(1 + carried + i).desc;
+  std::vector<Held> before;  // keeps what the trip reads
+  for (std::int64_t trip = 0; trip < most && goes_on; ++trip) {
+    inputs[0] = {{.dtype = DataType::kInt64}, &trip};
+    inputs[1] = {{.dtype = DataType::kBool}, &goes_on};
+    std::vector<Held> results = run_body(0, inputs, tensors);
+    if (!is_one_of(results[0].tensor.desc, DataType::kBool))
+      refuse("its body's condition is " + to_string(results[0].tensor.desc));
+    for (std::size_t i = 0; i < collected.size(); ++i)
+      collect(collected, i, std::move(results[1 + carried + i]));
+    for (std::size_t i = 0; i < carried; ++i) inputs[2 + i] = results[1 + i].tensor;
+    goes_on = *results[0].tensor.as<bool>();
+    before = std::move(results);
+  }
+  for (std::size_t i = 0; i < carried; ++i) give(i, inputs[2 + i], tensors);
+  for (std::size_t i = 0; i < collected.size(); ++i)
+    give_stacked(carried + i, collected[i], 0, false, tensors);
+}
+
+void ControlStep::run_scan(TensorTable& tensors) {
+  const reference::Attrs& attrs = step_.call.attrs;
+  const auto scans = static_cast<std::size_t>(attrs.get_int("num_scan_inputs", 0));
+  const std::size_t states = own_inputs(0) - scans;
+  struct Scanned {
+    Tensor whole;
+    reference::AxisView view;
+    bool is_reversed;
+    Held slice;
+  };
+  std::vector<Scanned> scanned(scans);
+  for (std::size_t i = 0; i < scans; ++i) {
+    Scanned& each = scanned[i];
+    each.whole = tensors.view(step_.inputs[states + i]);
+    Shape shape = each.whole.desc.shape;
+    const std::size_t axis =
+        reference::normalize_axis(attribute_at(attrs.get_ints("scan_input_axes"), i), shape.size());
+    each.view = reference::view_axis(shape, axis);
+    each.is_reversed = attribute_at(attrs.get_ints("scan_input_directions"), i) != 0;
+    shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(axis));
+    const TensorDesc desc{.dtype = each.whole.desc.dtype, .shape = shape};
+    each.slice.memory = AlignedMemory(storage_bytes(desc));
+    each.slice.tensor = {desc, each.slice.memory.data()};
+    if (each.view.dim != scanned[0].view.dim) refuse("what it scans differs in length");
+  }
+  std::vector<Tensor> inputs(own_inputs(0));
+  for (std::size_t i = 0; i < states; ++i) inputs[i] = tensors.view(step_.inputs[i]);
+  std::vector<Collected> collected(bodies_[0].executor->output_count() - states);
+  for (std::size_t i = 0; i < collected.size(); ++i)
+    collected[i].slice = bodies_[0].executor->output(states + i).desc;
+  std::vector<Held> before;
+  for (std::int64_t trip = 0; trip < scanned[0].view.dim; ++trip) {
+    for (std::size_t i = 0; i < scans; ++i) {
+      Scanned& each = scanned[i];
+      const std::int64_t place = each.is_reversed ? each.view.dim - 1 - trip : trip;
+      const std::size_t row =
+          static_cast<std::size_t>(each.view.inner) * size_bytes(each.whole.desc.dtype);
+      for (std::int64_t o = 0; o < each.view.outer && row > 0; ++o)
+        std::memcpy(
+            each.slice.memory.at(static_cast<std::size_t>(o) * row),
+            each.whole.as<char>() + static_cast<std::size_t>(o * each.view.dim + place) * row, row);
+      inputs[states + i] = each.slice.tensor;
+    }
+    std::vector<Held> results = run_body(0, inputs, tensors);
+    for (std::size_t i = 0; i < collected.size(); ++i)
+      collect(collected, i, std::move(results[states + i]));
+    for (std::size_t i = 0; i < states; ++i) inputs[i] = results[i].tensor;
+    before = std::move(results);
+  }
+  for (std::size_t i = 0; i < states; ++i) give(i, inputs[i], tensors);
+  for (std::size_t i = 0; i < collected.size(); ++i) {
+    const std::int64_t rank = std::ssize(collected[i].slice.shape) + 1;
+    const std::size_t axis = reference::normalize_axis(
+        attribute_at(attrs.get_ints("scan_output_axes"), i), static_cast<std::size_t>(rank));
+    give_stacked(states + i, collected[i], axis,
+                 attribute_at(attrs.get_ints("scan_output_directions"), i) != 0, tensors);
+  }
+}
+
+}  // namespace aoe::runtime

@@ -1,0 +1,756 @@
+#!/usr/bin/env python3
+"""Writes cases/*.json: operators that the packaged ONNX node tests are too old for, or that are not ONNX's, with the
+results that numpy computes from what their documentation says.
+
+  tests/conformance/make_cases.py            writes all of them again; they come out the same
+
+A case is one node, or a few, with its inputs and expected outputs; node_case.h reads it. Inputs named in `constants`
+are initializers of the model.
+"""
+import json
+import math
+import pathlib
+
+import numpy as np
+
+HERE = pathlib.Path(__file__).parent / "cases"
+MS = "com.microsoft"
+rng = np.random.default_rng(20261122)
+
+
+def rand(*shape, dtype=np.float32):
+    return rng.uniform(-1, 1, shape).astype(dtype)
+
+
+def node(op, inputs, outputs, domain="", **attributes):
+    return {"op_type": op, "domain": domain, "inputs": list(inputs), "outputs": list(outputs), "attributes": attributes}
+
+
+def tensor(value):
+    value = np.asarray(value)
+    data = value.reshape(-1).tolist()
+    if value.dtype.kind == "f":
+        data = [x if math.isfinite(x) else str(x) for x in (float(f"{x:.9g}") for x in data)]
+    return {"dtype": {"bool": "bool"}.get(value.dtype.name, value.dtype.name), "shape": list(value.shape), "data": data}
+
+
+def write(name, nodes, inputs, outputs, constants=(), opset=28):
+    case = {"name": name, "opset": opset, "nodes": nodes, "constants": list(constants),
+            "inputs": {k: tensor(v) for k, v in inputs.items()}, "outputs": {k: tensor(v) for k, v in outputs.items()}}
+    lines = json.dumps(case, indent=1)
+    # A tensor stands on one line.
+    import re
+    lines = re.sub(r"\[[^\[\]{}]*\]", lambda m: re.sub(r"\s+", " ", m.group(0)), lines)
+    (HERE / f"{name}.json").write_text(lines + "\n")
+
+
+def case(name, op, inputs, outputs, domain="", constants=(), **attributes):
+    """Inputs in order; None leaves one out."""
+    names = [k if v is not None else "" for k, v in inputs.items()]
+    outs = [k if v is not None else "" for k, v in outputs.items()]
+    write(name, [node(op, names, outs, domain, **attributes)], {k: v for k, v in inputs.items() if v is not None},
+          {k: v for k, v in outputs.items() if v is not None}, constants)
+
+
+# ---- activations ----
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def swish(x, alpha=1.0):
+    return (x * sigmoid(alpha * x)).astype(x.dtype)
+
+
+erf = np.vectorize(math.erf)
+
+
+def gelu(x):
+    return (0.5 * x * (1 + erf(x / math.sqrt(2)))).astype(x.dtype)
+
+
+def gelu_tanh(x):
+    return (0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x ** 3)))).astype(x.dtype)
+
+
+def activations():
+    x, b = rand(3, 4, 5) * 4, rand(5)
+    case("swish", "Swish", {"x": x}, {"y": swish(x)})
+    case("swish_alpha", "Swish", {"x": x}, {"y": swish(x, 1.5)}, alpha=1.5)
+    h = x.astype(np.float16)
+    case("swish_float16", "Swish", {"x": h}, {"y": swish(h.astype(np.float32)).astype(np.float16)})
+    b2 = rand(3, 4, 5)
+    case("swiglu", "SwiGLU", {"a": x, "b": b2}, {"y": swish(x, 2) * b2}, alpha=2.0)
+    case("ms_gelu", "Gelu", {"x": x}, {"y": gelu(x)}, MS)
+    case("ms_bias_gelu", "BiasGelu", {"x": x, "b": b}, {"y": gelu(x + b)}, MS, constants=["b"])
+    case("ms_fast_gelu", "FastGelu", {"x": x}, {"y": gelu_tanh(x)}, MS)
+    case("ms_fast_gelu_bias", "FastGelu", {"x": x, "b": b}, {"y": gelu_tanh(x + b)}, MS)
+    case("ms_quick_gelu", "QuickGelu", {"x": x}, {"y": swish(x, 1.702)}, MS)
+    case("ms_quick_gelu_alpha", "QuickGelu", {"x": x}, {"y": swish(x, 0.5)}, MS, alpha=0.5)
+
+
+# ---- normalisation ----
+
+def rms(x, axis=-1, epsilon=1e-5):
+    axes = tuple(range(axis % x.ndim, x.ndim))
+    return np.sqrt(np.mean(x.astype(np.float64) ** 2, axis=axes, keepdims=True) + epsilon).astype(np.float32)
+
+
+def layer_norm(x, gamma, beta, epsilon):
+    mean = x.mean(-1, keepdims=True)
+    deviation = np.sqrt(((x - mean) ** 2).mean(-1, keepdims=True) + epsilon)
+    return (x - mean) / deviation * gamma + (0 if beta is None else beta), mean, 1 / deviation
+
+
+def normalisations():
+    x, skip, bias, scale = rand(2, 3, 8), rand(2, 3, 8), rand(8), rand(8)
+    case("rms_normalization", "RMSNormalization", {"x": x, "scale": scale}, {"y": x / rms(x) * scale})
+    s2 = rand(3, 8)
+    case("rms_normalization_axis", "RMSNormalization", {"x": x, "scale": s2},
+         {"y": x / rms(x, 1, 1e-2) * s2}, axis=1, epsilon=1e-2)
+    h, hs = x.astype(np.float16), scale.astype(np.float16)
+    wide = h.astype(np.float32)
+    case("rms_normalization_float16", "RMSNormalization", {"x": h, "scale": hs},
+         {"y": ((wide / rms(wide)).astype(np.float16) * hs)})
+    case("simplified_layer_normalization", "SimplifiedLayerNormalization", {"x": x, "scale": scale},
+         {"y": x / rms(x) * scale, "inverse": 1 / rms(x)}, constants=["scale"])
+    total = x + skip + bias
+    case("ms_skip_simplified_layer_normalization", "SkipSimplifiedLayerNormalization",
+         {"x": x, "skip": skip, "gamma": scale, "bias": bias},
+         {"y": total / rms(total) * scale, "mean": None, "inverse": 1 / rms(total), "sum": total}, MS)
+    beta = rand(8)
+    y, mean, inverse = layer_norm(total, scale, beta, 1e-6)
+    case("ms_skip_layer_normalization", "SkipLayerNormalization",
+         {"x": x, "skip": skip, "gamma": scale, "beta": beta, "bias": bias},
+         {"y": y, "mean": mean, "inverse": inverse, "sum": total}, MS, constants=["gamma", "beta", "bias"], epsilon=1e-6)
+    y, _, _ = layer_norm(x + skip[0], scale, None, 1e-6)
+    case("ms_skip_layer_normalization_plain", "SkipLayerNormalization", {"x": x, "skip": skip[0], "gamma": scale},
+         {"y": y}, MS, epsilon=1e-6)
+    ids = np.array([[1, 2, 0], [4, 3, 3]], np.int32)
+    segments = np.array([[0, 0, 1], [1, 0, 1]], np.int32)
+    words, places, kinds = rand(5, 8), rand(6, 8), rand(2, 8)
+    mask = np.array([[1, 1, 0], [1, 1, 1]], np.int32)
+    total = words[ids] + places[:3] + kinds[segments]
+    y, _, _ = layer_norm(total, scale, beta, 1e-6)
+    case("ms_embed_layer_normalization", "EmbedLayerNormalization",
+         {"ids": ids, "segments": segments, "words": words, "places": places, "kinds": kinds, "gamma": scale, "beta": beta,
+          "mask": mask},
+         {"y": y, "mask_index": mask.sum(1).astype(np.int32), "sum": total}, MS,
+         constants=["words", "places", "kinds", "gamma", "beta"], epsilon=1e-6)
+
+
+# ---- products ----
+
+def products():
+    a, b = rand(2, 4, 3), rand(2, 5, 4)
+    case("ms_fused_matmul", "FusedMatMul", {"a": a, "b": b},
+         {"y": (0.5 * np.swapaxes(a, 1, 2) @ np.swapaxes(b, 1, 2))}, MS, transA=1, transB=1, alpha=0.5)
+    c = rand(4, 2, 3)  # transBatchA: the batch stands second
+    case("ms_fused_matmul_batch", "FusedMatMul", {"a": c, "b": rand_b},
+         {"y": np.transpose(c, (1, 0, 2)) @ rand_b}, MS, transBatchA=1)
+    x, w, z, bias = rand(1, 2, 4, 4), rand(3, 2, 1, 1), rand(1, 3, 4, 4), rand(3)
+    conv = np.einsum("nchw,oc->nohw", x, w[:, :, 0, 0]) + bias[None, :, None, None]
+    case("ms_fused_conv_relu", "FusedConv", {"x": x, "w": w, "bias": bias}, {"y": np.maximum(conv, 0)}, MS,
+         constants=["w", "bias"], activation="Relu")
+    leaky = conv + z
+    case("ms_fused_conv_sum_leaky", "FusedConv", {"x": x, "w": w, "bias": bias, "z": z},
+         {"y": np.where(leaky < 0, np.float32(0.1) * leaky, leaky)}, MS, constants=["w", "bias"],
+         activation="LeakyRelu", activation_params=[0.1])
+    m, n, k = rand(3, 4), rand(4, 5), rand(5)
+    case("ms_fused_gemm", "FusedGemm", {"a": m, "b": n, "c": k},
+         {"y": np.clip(m @ n * np.float32(2) + k, 0, None)}, MS, alpha=2.0, activation="Relu")
+
+
+rand_b = rand(2, 3, 5)
+
+
+# ---- attention ----
+
+def softmax(x):
+    with np.errstate(invalid="ignore"):
+        top = np.max(x, -1, keepdims=True)
+        e = np.exp(x - np.where(np.isneginf(top), 0, top))
+    total = e.sum(-1, keepdims=True)
+    return e / np.where(total == 0, 1, total)
+
+
+def heads(x, count):
+    b, t, h = x.shape
+    return x.reshape(b, t, count, h // count).transpose(0, 2, 1, 3)
+
+
+def flat(x):
+    b, h, t, d = x.shape
+    return x.transpose(0, 2, 1, 3).reshape(b, t, h * d)
+
+
+def attend(q, k, v, bias=0.0, scale=None, softcap=0.0):
+    group = q.shape[1] // k.shape[1]
+    k, v = np.repeat(k, group, 1), np.repeat(v, group, 1)
+    scale = scale or 1 / math.sqrt(q.shape[-1])
+    scores = q @ np.swapaxes(k, -1, -2) * scale
+    capped = softcap * np.tanh(scores / softcap) if softcap else scores
+    biased = capped + bias
+    weights = softmax(biased)
+    return (weights @ v).astype(np.float32), scores.astype(np.float32), capped, biased, weights
+
+
+def visible(tokens, keys, offset=0, causal=True, left=-1, right=-1):
+    place, key = np.arange(tokens)[:, None] + offset, np.arange(keys)[None]
+    seen = np.ones((tokens, keys), bool)
+    if causal:
+        seen &= key <= place
+    if left >= 0:
+        seen &= key >= place - left
+    if right >= 0:
+        seen &= key <= place + right
+    return np.where(seen, 0.0, -np.inf)
+
+
+def attentions():
+    q, k, v = rand(2, 4, 3, 8), rand(2, 4, 5, 8), rand(2, 4, 5, 6)
+    case("attention_4d", "Attention", {"q": q, "k": k, "v": v}, {"y": attend(q, k, v)[0]})
+    case("attention_4d_scale_softcap", "Attention", {"q": q, "k": k, "v": v},
+         {"y": attend(q, k, v, scale=0.3, softcap=0.7)[0]}, scale=0.3, softcap=0.7)
+    case("attention_4d_causal", "Attention", {"q": q, "k": k, "v": v},
+         {"y": attend(q, k, v, visible(3, 5))[0]}, is_causal=1)
+    gk, gv = rand(2, 2, 5, 8), rand(2, 2, 5, 6)
+    case("attention_4d_gqa", "Attention", {"q": q, "k": gk, "v": gv}, {"y": attend(q, gk, gv)[0]})
+    case("attention_4d_gqa_causal_softcap", "Attention", {"q": q, "k": gk, "v": gv},
+         {"y": attend(q, gk, gv, visible(3, 5), softcap=2.0)[0]}, is_causal=1, softcap=2.0)
+    mask = rand(3, 5)
+    case("attention_4d_mask", "Attention", {"q": q, "k": k, "v": v, "mask": mask}, {"y": attend(q, k, v, mask)[0]})
+    seen = np.array([[1, 0, 1, 1, 0], [0, 0, 0, 0, 0], [1, 1, 1, 1, 1]], bool)
+    hidden = np.where(seen, 0.0, -np.inf)
+    y = attend(q, k, v, hidden)[0]
+    assert (y[:, :, 1] == 0).all()
+    case("attention_4d_bool_mask", "Attention", {"q": q, "k": k, "v": v, "mask": seen}, {"y": y})
+    case("attention_4d_short_mask", "Attention", {"q": q, "k": k, "v": v, "mask": seen[:, :4]},
+         {"y": attend(q, k, v, np.where(np.pad(seen[:, :4], ((0, 0), (0, 1))), 0.0, -np.inf))[0]})
+    past_k, past_v = rand(2, 4, 2, 8), rand(2, 4, 2, 6)
+    all_k, all_v = np.concatenate([past_k, k], 2), np.concatenate([past_v, v], 2)
+    y, scores, capped, biased, weights = attend(q, all_k, all_v, visible(3, 7, 2), softcap=1.5)
+    past = {"q": q, "k": k, "v": v, "mask": None, "past_k": past_k, "past_v": past_v}
+    for mode, qk in enumerate((scores, capped, biased, weights)):
+        case(f"attention_4d_past_mode{mode}", "Attention", past,
+             {"y": y, "present_k": all_k, "present_v": all_v, "qk": qk.astype(np.float32)},
+             is_causal=1, softcap=1.5, qk_matmul_output_mode=mode)
+    case("attention_4d_window", "Attention", {"q": q, "k": k, "v": v},
+         {"y": attend(q, k, v, visible(3, 5, 0, False, 1, 2))[0]}, left_window_size=1, right_window_size=2)
+    lengths = np.array([4, 3], np.int64)
+    bias = np.where(np.arange(5)[None] < lengths[:, None], 0.0, -np.inf)[:, None, None]
+    case("attention_4d_lengths", "Attention",
+         {"q": q, "k": k, "v": v, "mask": None, "pk": None, "pv": None, "lengths": lengths},
+         {"y": attend(q, k, v, bias)[0]})
+    causal = np.stack([visible(3, 5, n - 3) for n in lengths])[:, None]
+    case("attention_4d_lengths_causal", "Attention",
+         {"q": q, "k": k, "v": v, "mask": None, "pk": None, "pv": None, "lengths": lengths},
+         {"y": attend(q, k, v, bias + causal)[0]}, is_causal=1)
+    fq, fk, fv = flat(q), flat(gk), flat(gv)
+    case("attention_3d_gqa", "Attention", {"q": fq, "k": fk, "v": fv}, {"y": flat(attend(q, gk, gv)[0])},
+         q_num_heads=4, kv_num_heads=2)
+    h = [t.astype(np.float16) for t in (q, k, v)]
+    case("attention_4d_float16", "Attention", dict(zip("qkv", h)),
+         {"y": attend(*[t.astype(np.float32) for t in h])[0].astype(np.float16)})
+
+
+def microsoft_attentions():
+    q, k, v = rand(2, 3, 8), rand(2, 5, 8), rand(2, 5, 8)
+    h = [heads(t, 2) for t in (q, k, v)]
+    case("ms_multi_head_attention", "MultiHeadAttention", {"q": q, "k": k, "v": v}, {"y": flat(attend(*h)[0])}, MS,
+         num_heads=2)
+    bias = rand(24)
+    biased = [heads(t + bias[8 * i:8 * i + 8], 2) for i, t in enumerate((q, k, v))]
+    mask = np.array([[1, 1, 1, 0, 1], [1, 1, 0, 0, 0]], np.int32)
+    added = np.where(mask == 1, 0.0, -10000.0)[:, None, None]
+    relative = rand(1, 2, 3, 5)
+    case("ms_multi_head_attention_mask", "MultiHeadAttention",
+         {"q": q, "k": k, "v": v, "bias": bias, "mask": mask, "relative": relative},
+         {"y": flat(attend(*biased, added + relative)[0])}, MS, num_heads=2, constants=["bias"])
+    past_k, past_v = rand(2, 2, 2, 4), rand(2, 2, 2, 4)
+    all_k, all_v = np.concatenate([past_k, h[1]], 2), np.concatenate([past_v, h[2]], 2)
+    case("ms_multi_head_attention_past", "MultiHeadAttention",
+         {"q": q, "k": k, "v": v, "bias": None, "mask": None, "relative": None, "past_k": past_k, "past_v": past_v},
+         {"y": flat(attend(h[0], all_k, all_v)[0]), "present_k": all_k, "present_v": all_v}, MS, num_heads=2)
+    packed = rand(2, 3, 2, 3, 4)
+    parts = [packed[:, :, :, i].transpose(0, 2, 1, 3) for i in range(3)]
+    case("ms_multi_head_attention_packed", "MultiHeadAttention", {"qkv": packed}, {"y": flat(attend(*parts)[0])}, MS,
+         num_heads=2)
+    x, w, b = rand(2, 3, 6), rand(6, 24), rand(24)
+    rows = x @ w + b
+    qkv = [heads(rows[..., 8 * i:8 * i + 8], 2) for i in range(3)]
+    lengths = np.array([2, 3], np.int32)
+    shorter = np.where(np.arange(3)[None] < lengths[:, None], 0.0, -10000.0)[:, None, None]
+    case("ms_attention", "Attention", {"x": x, "w": w, "b": b, "lengths": lengths},
+         {"y": flat(attend(*qkv, shorter)[0])}, MS, num_heads=2, constants=["w", "b"])
+    past = rand(2, 2, 2, 4, 4)
+    k, v = np.concatenate([past[0], qkv[1]], 2), np.concatenate([past[1], qkv[2]], 2)
+    case("ms_attention_past_causal", "Attention", {"x": x, "w": w, "b": b, "mask": None, "past": past},
+         {"y": flat(attend(qkv[0], k, v, visible(3, 7, 4))[0]), "present": np.stack([k, v])}, MS, num_heads=2,
+         unidirectional=1)
+
+
+# ---- rotary embedding and decoders ----
+
+def rotate(x, cos, sin, interleaved=False):
+    """x (b, h, t, d), cos and sin (b, t, pairs)."""
+    pairs = cos.shape[-1]
+    head, rest = x[..., :2 * pairs], x[..., 2 * pairs:]
+    a, b = (head[..., 0::2], head[..., 1::2]) if interleaved else (head[..., :pairs], head[..., pairs:])
+    c, s = cos[:, None], sin[:, None]
+    real, imaginary = a * c - b * s, a * s + b * c
+    turned = np.stack([real, imaginary], -1).reshape(head.shape) if interleaved else np.concatenate([real, imaginary], -1)
+    return np.concatenate([turned, rest], -1).astype(x.dtype)
+
+
+def angles(positions, pairs):
+    frequency = 10000.0 ** (-np.arange(pairs) / pairs)
+    turned = np.arange(positions)[:, None] * frequency[None]
+    return np.cos(turned).astype(np.float32), np.sin(turned).astype(np.float32)
+
+
+def rotaries():
+    x = rand(2, 3, 4, 8)
+    cos, sin = angles(16, 4)
+    ids = np.array([[0, 1, 2, 3], [5, 6, 7, 9]], np.int64)
+    for interleaved in (0, 1):
+        case(f"rotary_embedding_{interleaved}", "RotaryEmbedding", {"x": x, "cos": cos, "sin": sin, "ids": ids},
+             {"y": rotate(x, cos[ids], sin[ids], interleaved)}, interleaved=interleaved)
+        case(f"ms_rotary_embedding_{interleaved}", "RotaryEmbedding",
+             {"x": flat(x), "ids": ids, "cos": cos, "sin": sin},
+             {"y": flat(rotate(x, cos[ids], sin[ids], interleaved))}, MS, interleaved=interleaved,
+             constants=["cos", "sin"])
+    case("rotary_embedding_3d", "RotaryEmbedding", {"x": flat(x), "cos": cos[ids], "sin": sin[ids]},
+         {"y": flat(rotate(x, cos[ids], sin[ids]))}, num_heads=3)
+    c2, s2 = angles(16, 2)
+    case("rotary_embedding_partial", "RotaryEmbedding", {"x": x, "cos": c2, "sin": s2, "ids": ids},
+         {"y": rotate(x, c2[ids], s2[ids])}, rotary_embedding_dim=4)
+    offset = np.array([3], np.int64)
+    steps = np.tile(np.arange(4)[None] + 3, (2, 1))
+    case("ms_rotary_embedding_offset", "RotaryEmbedding", {"x": x, "ids": offset, "cos": cos, "sin": sin},
+         {"y": rotate(x, cos[steps], sin[steps])}, MS)
+
+
+def decoders():
+    """4 heads that share 2, of 8 elements; a cache of 6 places of which 3 and 2 are valid."""
+    cos, sin = angles(16, 4)
+    q, k, v = rand(2, 1, 32), rand(2, 1, 16), rand(2, 1, 16)
+    past_k, past_v = rand(2, 2, 6, 8), rand(2, 2, 6, 8)
+    valid = np.array([3, 2])
+    at = valid[:, None]
+    hq, hk, hv = heads(q, 4), heads(k, 2), heads(v, 2)
+    hq, hk = rotate(hq, cos[at], sin[at]), rotate(hk, cos[at], sin[at])
+    present_k, present_v = past_k.copy(), past_v.copy()
+    for b in range(2):
+        present_k[b, :, valid[b]], present_v[b, :, valid[b]] = hk[b, :, 0], hv[b, :, 0]
+    bias = np.stack([visible(1, 6, n) for n in valid])[:, None]
+    inputs = {"q": q, "k": k, "v": v, "past_k": past_k, "past_v": past_v, "lengths": valid.astype(np.int32),
+              "total": np.array(6, np.int32), "cos": cos, "sin": sin}
+    case("ms_group_query_attention_step", "GroupQueryAttention", inputs,
+         {"y": flat(attend(hq, present_k, present_v, bias)[0]), "present_k": present_k, "present_v": present_v}, MS,
+         constants=["total", "cos", "sin"], num_heads=4, kv_num_heads=2, do_rotary=1)
+    window = np.stack([visible(1, 6, n, True, 1) for n in valid])[:, None]
+    case("ms_group_query_attention_window", "GroupQueryAttention", inputs,
+         {"y": flat(attend(hq, present_k, present_v, window, softcap=3.0)[0]), "present_k": present_k,
+          "present_v": present_v}, MS,
+         constants=["total", "cos", "sin"], num_heads=4, kv_num_heads=2, do_rotary=1, local_window_size=2, softcap=3.0)
+    packed = rand(2, 3, 64)  # a first prompt, queries, keys and values in one row
+    pq, pk, pv = heads(packed[..., :32], 4), heads(packed[..., 32:48], 2), heads(packed[..., 48:], 2)
+    case("ms_group_query_attention_prompt", "GroupQueryAttention",
+         {"qkv": packed, "k": None, "v": None, "past_k": None, "past_v": None, "lengths": np.array([2, 2], np.int32),
+          "total": np.array(3, np.int32)},
+         {"y": flat(attend(pq, pk, pv, visible(3, 3))[0]), "present_k": pk, "present_v": pv}, MS, constants=["total"],
+         num_heads=4, kv_num_heads=2)
+
+
+# ---- convolutions, caches, images ----
+
+def convolutions():
+    x, w, b = rand(2, 3, 6), rand(3, 1, 4), rand(3)
+
+    def conv(sequence):
+        return np.stack([(sequence[:, :, t:t + 4] * w[:, 0]).sum(-1) for t in range(6)], -1)
+
+    padded = np.pad(x, ((0, 0), (0, 0), (3, 0)))
+    case("causal_conv_with_state", "CausalConvWithState", {"x": x, "w": w}, {"y": conv(padded), "state": padded[..., -3:]},
+         constants=["w"])
+    past = rand(2, 3, 3)
+    joined = np.concatenate([past, x], 2)
+    y = conv(joined) + b[:, None]
+    case("causal_conv_with_state_silu", "CausalConvWithState", {"x": x, "w": w, "b": b, "past": past},
+         {"y": swish(y), "state": joined[..., -3:]}, constants=["w", "b"], activation="silu")
+
+
+def linear_attention(q, k, v, rule, state, decay=None, beta=None):
+    b, t, hq, d = q.shape
+    hkv = k.shape[2]
+    out = np.zeros((b, t, hq, v.shape[3]))
+    state = state.astype(np.float64).copy()
+    for n in range(b):
+        for i in range(t):
+            for h in range(hkv):
+                s = state[n, h]
+                if decay is not None:
+                    s *= np.exp(decay[n, i, h])[:, None]
+                key, value = k[n, i, h], v[n, i, h]
+                if beta is not None:
+                    value = (value - s.T @ key) * beta[n, i, h]
+                s += np.outer(key, value)
+                for g in range(hq // hkv):
+                    head = h * (hq // hkv) + g
+                    out[n, i, head] = q[n, i, head] @ s / math.sqrt(d)
+    return out.reshape(b, t, -1).astype(np.float32), state.astype(np.float32)
+
+
+def linear_attentions():
+    q, k, v = rand(2, 3, 4, 4), rand(2, 3, 2, 4), rand(2, 3, 2, 5)
+    decay, beta, past = -np.abs(rand(2, 3, 2, 4)), np.abs(rand(2, 3, 2)), rand(2, 2, 4, 5)
+    zero = np.zeros((2, 2, 4, 5), np.float32)
+    packed = {"q": q.reshape(2, 3, 16), "k": k.reshape(2, 3, 8), "v": v.reshape(2, 3, 10)}
+    for rule in ("linear", "gated", "delta", "gated_delta"):
+        d = decay if "gated" in rule else None
+        g = beta if "delta" in rule else None
+        state = past if rule == "gated_delta" else None
+        y, present = linear_attention(q, k, v, rule, zero if state is None else state, d, g)
+        case(f"linear_attention_{rule}", "LinearAttention",
+             {**packed, "past": state, "decay": None if d is None else d.reshape(2, 3, 8), "beta": g},
+             {"y": y, "state": present}, q_num_heads=4, kv_num_heads=2, update_rule=rule)
+    per_head = -np.abs(rand(2, 3, 2))
+    y, present = linear_attention(q, k, v, "gated", zero, np.repeat(per_head[..., None], 4, -1))
+    case("linear_attention_decay_per_head", "LinearAttention", {**packed, "past": None, "decay": per_head},
+         {"y": y, "state": present}, q_num_heads=4, kv_num_heads=2, update_rule="gated")
+
+
+def caches():
+    cache, update = rand(2, 2, 5, 3), rand(2, 2, 2, 3)
+    at = np.array([1, 3], np.int64)
+    y = cache.copy()
+    for b in range(2):
+        y[b, :, at[b]:at[b] + 2] = update[b]
+    case("tensor_scatter", "TensorScatter", {"cache": cache, "update": update, "at": at}, {"y": y})
+    at = np.array([4, 3], np.int64)
+    y = cache.copy()
+    for b in range(2):
+        for i in range(2):
+            y[b, :, (at[b] + i) % 5] = update[b, :, i]
+    case("tensor_scatter_circular", "TensorScatter", {"cache": cache, "update": update, "at": at}, {"y": y},
+         mode="circular")
+    y = cache.copy()
+    y[:, :, :2] = update
+    case("tensor_scatter_from_zero", "TensorScatter", {"cache": cache, "update": update}, {"y": y})
+    x = rand(3, 4)
+    case("bit_cast", "BitCast", {"x": x}, {"y": x.view(np.int32)}, to=6)
+    bytes_ = np.arange(-4, 4, dtype=np.int8)
+    case("bit_cast_bytes", "BitCast", {"x": bytes_}, {"y": bytes_.view(np.uint8)}, to=2)
+    p = rand(3, 4) * 2
+    axis = np.array(1, np.int32)
+    case("cum_prod", "CumProd", {"x": p, "axis": axis}, {"y": np.cumprod(p, 1)})
+    shifted = np.concatenate([np.ones((3, 1), np.float32), np.cumprod(p[:, :0:-1], 1)], 1)[:, ::-1]
+    case("cum_prod_exclusive_reverse", "CumProd", {"x": p, "axis": axis}, {"y": shifted}, exclusive=1, reverse=1)
+    i = np.array([[1, 2, 3], [4, -5, 6]], np.int32)
+    case("cum_prod_int32", "CumProd", {"x": i, "axis": np.array(0, np.int64)}, {"y": np.cumprod(i, 0).astype(np.int32)})
+
+
+def images():
+    x = rand(2, 5, 6)
+    size = np.array([3, 8], np.int64)
+    y = np.pad(x[:, 1:4], ((0, 0), (0, 0), (1, 1)))
+    case("center_crop_pad", "CenterCropPad", {"x": x, "size": size}, {"y": y}, axes=[1, -1], constants=["size"])
+    odd = np.array([2, 4, 9], np.int64)
+    y = np.pad(x[:, 0:4], ((0, 0), (0, 0), (1, 2)))
+    case("center_crop_pad_odd", "CenterCropPad", {"x": x, "size": odd}, {"y": y}, constants=["size"])
+    theta = rand(2, 2, 3)
+    for align in (0, 1):
+        def places(n):
+            return np.linspace(-1, 1, n) if align else (2 * np.arange(n) + 1) / n - 1
+        gy, gx = np.meshgrid(places(3), places(4), indexing="ij")
+        base = np.stack([gx, gy, np.ones_like(gx)], -1)
+        case(f"affine_grid_{align}", "AffineGrid", {"theta": theta, "size": np.array([2, 3, 3, 4], np.int64)},
+             {"grid": np.einsum("hwk,nik->nhwi", base, theta).astype(np.float32)}, constants=["size"], align_corners=align)
+    theta = rand(1, 3, 4)
+    line = (2 * np.arange(2) + 1) / 2 - 1
+    gz, gy, gx = np.meshgrid(line, (2 * np.arange(3) + 1) / 3 - 1, line, indexing="ij")
+    base = np.stack([gx, gy, gz, np.ones_like(gx)], -1)
+    case("affine_grid_3d", "AffineGrid", {"theta": theta, "size": np.array([1, 1, 2, 3, 2], np.int64)},
+         {"grid": np.einsum("dhwk,nik->ndhwi", base, theta).astype(np.float32)}, constants=["size"])
+    columns = rand(1, 2 * 4, 6)  # 2 channels, blocks of 2x2, of an image of 3x4 with strides of 1
+    image = np.zeros((1, 2, 3, 4), np.float32)
+    for c in range(2):
+        for t, (dy, dx) in enumerate(((0, 0), (0, 1), (1, 0), (1, 1))):
+            for n, (oy, ox) in enumerate((oy, ox) for oy in range(2) for ox in range(3)):
+                image[0, c, oy + dy, ox + dx] += columns[0, c * 4 + t, n]
+    case("col2im", "Col2Im", {"x": columns, "image": np.array([3, 4], np.int64), "block": np.array([2, 2], np.int64)},
+         {"y": image}, constants=["image", "block"])
+    padded = rand(1, 4, 4)  # 1 channel, blocks of 2x2 two apart, an image of 2x2 with a border of 1
+    image = np.zeros((1, 1, 4, 4), np.float32)
+    for t, (dy, dx) in enumerate(((0, 0), (0, 1), (1, 0), (1, 1))):
+        for n, (oy, ox) in enumerate((oy, ox) for oy in range(2) for ox in range(2)):
+            image[0, 0, 2 * oy + dy, 2 * ox + dx] += padded[0, t, n]
+    case("col2im_padded", "Col2Im", {"x": padded, "image": np.array([2, 2], np.int64), "block": np.array([2, 2], np.int64)},
+         {"y": image[:, :, 1:3, 1:3]}, constants=["image", "block"], pads=[1, 1, 1, 1], strides=[2, 2])
+
+
+def deform_conv(x, w, offset, bias, mask, pad, groups, offset_groups):
+    n, c, height, width = x.shape
+    oc, ic, kh, kw = w.shape
+    oh, ow = height + 2 * pad - kh + 1, width + 2 * pad - kw + 1
+    y = np.zeros((n, oc, oh, ow))
+
+    def read(plane, r, s):
+        total, r0, s0 = 0.0, math.floor(r), math.floor(s)
+        for rr in (r0, r0 + 1):
+            for ss in (s0, s0 + 1):
+                if 0 <= rr < height and 0 <= ss < width:
+                    total += (1 - abs(r - rr)) * (1 - abs(s - ss)) * plane[rr, ss]
+        return total
+
+    for b in range(n):
+        for o in range(oc):
+            for i in range(oh):
+                for j in range(ow):
+                    total = bias[o]
+                    for ci in range(ic):
+                        channel = o // (oc // groups) * ic + ci
+                        group = channel // (c // offset_groups)
+                        for k in range(kh * kw):
+                            at = (group * kh * kw + k)
+                            dy, dx = offset[b, 2 * at, i, j], offset[b, 2 * at + 1, i, j]
+                            factor = 1 if mask is None else mask[b, at, i, j]
+                            total += w[o, ci, k // kw, k % kw] * factor * read(
+                                x[b, channel], i - pad + k // kw + dy, j - pad + k % kw + dx)
+                    y[b, o, i, j] = total
+    return y.astype(np.float32)
+
+
+def deformed():
+    x, w = rand(1, 2, 4, 5), rand(2, 2, 2, 2)
+    offset, bias, mask = rand(1, 8, 3, 4), rand(2), np.abs(rand(1, 4, 3, 4))
+    zero = np.zeros(2, np.float32)
+    case("deform_conv", "DeformConv", {"x": x, "w": w, "offset": offset},
+         {"y": deform_conv(x, w, offset, zero, None, 0, 1, 1)}, constants=["w"], kernel_shape=[2, 2])
+    case("deform_conv_mask", "DeformConv", {"x": x, "w": w, "offset": offset, "b": bias, "mask": mask},
+         {"y": deform_conv(x, w, offset, bias, mask, 0, 1, 1)}, constants=["w", "b"])
+    w1, far = rand(2, 1, 3, 3), rand(1, 36, 4, 5) * 3
+    case("deform_conv_groups", "DeformConv", {"x": x, "w": w1, "offset": far},
+         {"y": deform_conv(x, w1, far, zero, None, 1, 2, 2)}, constants=["w"], pads=[1, 1, 1, 1], group=2, offset_group=2)
+
+
+# ---- bytes ----
+
+def quantise(x, scale, zero, dtype=np.uint8):
+    limits = np.iinfo(dtype)
+    return np.clip(np.rint(x / scale) + zero, limits.min, limits.max).astype(dtype)
+
+
+def dequantise(x, scale, zero):
+    return (x.astype(np.float32) - np.float32(zero)) * np.float32(scale)
+
+
+def random_bytes(*shape, dtype=np.uint8):
+    limits = np.iinfo(dtype)
+    return rng.integers(limits.min, limits.max + 1, shape).astype(dtype)
+
+
+def bytes_between_scales():
+    f, u = np.float32, np.uint8
+    a, b = random_bytes(2, 3, 4), random_bytes(4)
+    scales = {"as": f(0.02), "az": u(120), "bs": f(0.03), "bz": u(130), "cs": f(0.05), "cz": u(125)}
+    ra, rb = dequantise(a, 0.02, 120), dequantise(b, 0.03, 130)
+    two = {"a": a, "as": scales["as"], "az": scales["az"], "b": b, "bs": scales["bs"], "bz": scales["bz"], "cs": scales["cs"],
+           "cz": scales["cz"]}
+    fixed = ["as", "az", "bs", "bz", "cs", "cz"]
+    case("ms_qlinear_add", "QLinearAdd", two, {"c": quantise(ra + rb, f(0.05), 125)}, MS, constants=fixed)
+    case("ms_qlinear_mul", "QLinearMul", two, {"c": quantise(ra * rb, f(0.05), 125)}, MS, constants=fixed)
+    one = {"x": a, "xs": f(0.02), "xz": u(120), "ys": f(0.00390625), "yz": u(0)}
+    fixed = ["xs", "xz", "ys", "yz"]
+    case("ms_qlinear_sigmoid", "QLinearSigmoid", one, {"y": quantise(sigmoid(ra), f(0.00390625), 0)}, MS, constants=fixed)
+    signed = random_bytes(2, 3, dtype=np.int8)
+    r = dequantise(signed, 0.02, 3)
+    case("ms_qlinear_leaky_relu", "QLinearLeakyRelu",
+         {"x": signed, "xs": f(0.02), "xz": np.int8(3), "ys": f(0.015625), "yz": np.int8(-5)},
+         {"y": quantise(np.where(r < 0, f(0.2) * r, r), f(0.015625), -5, np.int8)}, MS, constants=fixed, alpha=0.2)
+    image = random_bytes(1, 3, 4, 4)
+    mean = dequantise(image, 0.02, 120).mean((2, 3), keepdims=True)
+    average = {"x": image, "xs": f(0.02), "xz": u(120), "ys": f(0.013), "yz": u(110)}
+    case("ms_qlinear_global_average_pool", "QLinearGlobalAveragePool", average, {"y": quantise(mean, f(0.013), 110)}, MS,
+         constants=fixed)
+    nhwc = dict(average, x=image.transpose(0, 2, 3, 1).copy())
+    case("ms_qlinear_global_average_pool_nhwc", "QLinearGlobalAveragePool", nhwc,
+         {"y": quantise(mean, f(0.013), 110).transpose(0, 2, 3, 1).copy()}, MS, constants=fixed, channels_last=1)
+    p, q = random_bytes(2, 3), random_bytes(2, 2)
+    joined = np.concatenate([dequantise(p, 0.02, 120), dequantise(q, 0.04, 100)], 1)
+    case("ms_qlinear_concat", "QLinearConcat",
+         {"ys": f(0.05), "yz": u(128), "p": p, "ps": f(0.02), "pz": u(120), "q": q, "qs": f(0.04), "qz": u(100)},
+         {"y": quantise(joined, f(0.05), 128)}, MS, constants=["ys", "yz", "ps", "pz", "qs", "qz"], axis=1)
+    x = random_bytes(1, 4, 4, 2)
+    windows = np.stack([x[:, i:i + 3:2, j:j + 3:2] for i in range(2) for j in range(2)])
+    case("ms_nhwc_max_pool", "NhwcMaxPool", {"x": x}, {"y": windows.max(0)}, MS, kernel_shape=[2, 2], strides=[2, 2])
+
+
+def products_of_bytes():
+    f, u = np.float32, np.uint8
+    a, b = random_bytes(2, 4), random_bytes(4, 3, dtype=np.int8)
+    scale, zeros, bias = np.array([0.01, 0.02, 0.03], f), np.array([1, -2, 0], np.int8), rand(3)
+    y = (dequantise(a, 0.05, 100)) @ ((b.astype(f) - zeros) * scale) + bias
+    case("ms_matmul_integer_to_float", "MatMulIntegerToFloat",
+         {"a": a, "b": b, "as": f(0.05), "bs": scale, "az": u(100), "bz": zeros, "bias": bias}, {"y": y}, MS,
+         constants=["b", "as", "bs", "az", "bz", "bias"])
+    x = rand(3, 4)
+    low, high = min(x.min(), 0), max(x.max(), 0)
+    step = f((high - low) / 255)
+    zero = np.clip(np.rint(-low / step), 0, 255)
+    bytes_ = np.clip(np.rint(x / step) + zero, 0, 255)
+    y = ((bytes_ - zero) * step).astype(f) @ ((b.astype(f) - zeros) * scale)
+    case("ms_dynamic_quantize_matmul", "DynamicQuantizeMatMul", {"x": x, "b": b, "bs": scale, "bz": zeros},
+         {"y": y.astype(f)}, MS, constants=["b", "bs", "bz"])
+
+
+def pack(values, bits):
+    """Rows of small integers, the first in the lowest bits."""
+    per_byte = 8 // bits
+    width = -(-values.shape[1] // per_byte) * per_byte
+    padded = np.zeros((values.shape[0], width), np.uint8)
+    padded[:, :values.shape[1]] = values
+    parts = padded.reshape(values.shape[0], -1, per_byte)
+    return sum(parts[:, :, i].astype(np.uint16) << (bits * i) for i in range(per_byte)).astype(np.uint8)
+
+
+def small_weights():
+    k, n, block = 24, 5, 16
+    blocks = -(-k // block)
+    a = rand(3, k)
+    for bits in (2, 4, 8):
+        values = rng.integers(0, 1 << bits, (n, blocks * block)).astype(np.uint8)
+        scales = np.abs(rand(n * blocks)) / (1 << bits)
+        zeros = rng.integers(0, 1 << bits, (n, blocks)).astype(np.uint8)
+        for name, zero in (("", None), ("_zero_points", zeros)):
+            shift = np.full((n, blocks), 1 << (bits - 1)) if zero is None else zero
+            weights = (values.reshape(n, blocks, block) - shift[:, :, None].astype(np.float32)) * scales.reshape(n, blocks, 1)
+            y = a @ weights.reshape(n, -1)[:, :k].T
+            packed = pack(values, bits).reshape(n, blocks, block * bits // 8)
+            case(f"ms_matmul_{bits}bits{name}", "MatMulNBits",
+                 {"a": a, "b": packed, "scales": scales, "zeros": None if zero is None else pack(zero, bits).reshape(-1)},
+                 {"y": y.astype(np.float32)}, MS,
+                 constants=["b", "scales"] + ([] if zero is None else ["zeros"]), K=k, N=n, bits=bits, block_size=block)
+
+
+# ---- sequences and optionals ----
+
+def sequences():
+    a, b, c = rand(2, 3), rand(4, 3), rand(1, 3)
+    i64 = np.int64
+    write("sequence_insert_concat",
+          [node("SequenceConstruct", ["a", "b"], ["s"]), node("SequenceInsert", ["s", "c", "at"], ["t"]),
+           node("SequenceLength", ["t"], ["n"]), node("ConcatFromSequence", ["t"], ["y"], axis=0),
+           node("SequenceErase", ["t", "first"], ["u"]), node("SequenceAt", ["u", "last"], ["z"])],
+          {"a": a, "b": b, "c": c, "at": np.array(1, i64), "first": np.array(0, i64), "last": np.array(-1, i64)},
+          {"n": np.array(3, i64), "y": np.concatenate([a, c, b]), "z": b}, constants=["at", "first", "last"])
+    x = rand(5, 2)
+    write("split_to_sequence_stack",
+          [node("SplitToSequence", ["x"], ["s"], axis=0, keepdims=0),
+           node("ConcatFromSequence", ["s"], ["y"], axis=1, new_axis=1)], {"x": x}, {"y": x.T.copy()})
+    write("split_to_sequence_parts",
+          [node("SplitToSequence", ["x", "sizes"], ["s"], axis=0), node("SequenceAt", ["s", "at"], ["y"])],
+          {"x": x, "sizes": np.array([2, 3], i64), "at": np.array(1, i64)}, {"y": x[2:]}, constants=["sizes", "at"])
+    write("optional_has_and_get",
+          [node("Optional", ["a"], ["o"]), node("OptionalHasElement", ["o"], ["has"]),
+           node("OptionalGetElement", ["o"], ["y"])], {"a": a}, {"has": np.array(True), "y": a})
+
+
+def unread_outputs():
+    x = rand(2, 6)
+    sizes = np.array([1, 2, 3], np.int64)
+    write("split_last_unread", [node("Split", ["x", "sizes"], ["a", "b", "c"], axis=1), node("Neg", ["b"], ["y"])],
+          {"x": x, "sizes": sizes}, {"y": -x[:, 1:3]}, constants=["sizes"], opset=17)
+
+
+# ---- control flow ----
+
+def graph(inputs, outputs, nodes, **constants):
+    """A body: inputs are names with dtype and shape (None: not known), constants are numpy values."""
+    return {"graph": {"inputs": [{"name": n, "dtype": d, "shape": s} for n, d, s in inputs], "outputs": list(outputs),
+                      "nodes": nodes, "constants": {k: tensor(v) for k, v in constants.items()}}}
+
+
+def control_flow():
+    i64, f32 = np.int64, np.float32
+    x, y = rand(2, 3), rand(2, 3)
+    then_branch = graph([], ["r"], [node("Add", ["x", "y"], ["s"]), node("Relu", ["s"], ["r"])])
+    else_branch = graph([], ["q"], [node("Mul", ["x", "two"], ["q"])], two=f32(2))
+    for flag in (True, False):
+        write(f"if_{str(flag).lower()}",
+              [node("If", ["flag"], ["o"], then_branch=then_branch, else_branch=else_branch), node("Neg", ["o"], ["z"])],
+              {"flag": np.array(flag), "x": x, "y": y}, {"z": -(np.maximum(x + y, 0) if flag else 2 * x)})
+    # Branches that differ in size, one inside the other.
+    inner = node("If", ["other"], ["r"], then_branch=graph([], ["a"], [node("Concat", ["x", "y"], ["a"], axis=0)]),
+                 else_branch=graph([], ["b"], [node("Identity", ["y"], ["b"])]))
+    nested = [node("If", ["flag"], ["z"], then_branch=graph([], ["r"], [inner]),
+                   else_branch=graph([], ["c"], [node("Slice", ["x", "zero", "one"], ["c"])], zero=np.array([0]), one=np.array([1])))]
+    for flag, other, want in ((True, True, np.concatenate([x, y])), (True, False, y), (False, True, x[:1])):
+        write(f"if_nested_{int(flag)}{int(other)}", nested,
+              {"flag": np.array(flag), "other": np.array(other), "x": x, "y": y}, {"z": want})
+    # A recurrent cell, as exporters write it: a count that is known, a state, what it gives collected.
+    w, h, seq = rand(3, 3), rand(1, 3), rand(5, 1, 3)
+    cell = graph([("i", "int64", []), ("c", "bool", []), ("h", "float32", [1, 3])], ["c_out", "h_out", "h_seen"],
+                 [node("Gather", ["seq", "i"], ["step"], axis=0), node("MatMul", ["h", "w"], ["hw"]),
+                  node("Add", ["hw", "step"], ["sum"]), node("Tanh", ["sum"], ["h_out"]),
+                  node("Identity", ["h_out"], ["h_seen"]), node("Identity", ["c"], ["c_out"])])
+    state, seen = h, []
+    for step in seq:
+        state = np.tanh(state @ w + step)
+        seen.append(state)
+    write("loop_cell", [node("Loop", ["n", "", "h"], ["last", "all"], body=cell)],
+          {"n": np.array(5, i64), "h": h, "w": w, "seq": seq}, {"last": state, "all": np.stack(seen)}, constants=["n", "w"])
+    write("loop_cell_runtime_count", [node("Loop", ["n", "", "h"], ["last", "all"], body=cell)],
+          {"n": np.array(3, i64), "h": h, "w": w, "seq": seq}, {"last": seen[2], "all": np.stack(seen[:3])}, constants=["w"])
+    # While: doubles until the sum is large; a carried value that grows.
+    grow = graph([("i", "int64", []), ("c", "bool", []), ("v", "float32", [None, 2])], ["more", "v_out", "length"],
+                 [node("Concat", ["v", "v"], ["v_out"], axis=0), node("ReduceSum", ["v_out"], ["total"], keepdims=0),
+                  node("Less", ["total", "limit"], ["more"]), node("Shape", ["v_out"], ["length"])], limit=f32(20))
+    v = np.ones((1, 2), f32)
+    lengths = []
+    while True:
+        v = np.concatenate([v, v])
+        lengths.append(np.array(v.shape, i64))
+        if v.sum() >= 20:
+            break
+    start = np.ones((1, 2), f32)
+    write("loop_while_growing", [node("Loop", ["", "go", "start"], ["v", "lengths"], body=grow)],
+          {"go": np.array(True), "start": start}, {"v": v, "lengths": np.stack(lengths)})
+    write("loop_no_trip", [node("Loop", ["", "go", "start"], ["v"], body=grow)], {"go": np.array(False), "start": start},
+          {"v": start})
+    # Scan: a running sum, and what it scans backwards, along other axes.
+    body = graph([("s", "float32", [3]), ("x", "float32", [3])], ["s_out", "y"],
+                 [node("Add", ["s", "x"], ["s_out"]), node("Mul", ["s_out", "k"], ["y"])])
+    s0, xs, k = rand(3), rand(4, 3), f32(0.5)
+    sums = s0 + np.cumsum(xs, 0)
+    write("scan_sum", [node("Scan", ["s", "xs"], ["last", "ys"], body=body, num_scan_inputs=1)],
+          {"s": s0, "xs": xs, "k": k}, {"last": sums[-1], "ys": sums * k})
+    back = s0 + np.cumsum(xs[::-1], 0)
+    write("scan_reversed_axes", [node("Scan", ["s", "xs"], ["last", "ys"], body=body, num_scan_inputs=1, scan_input_axes=[1],
+                                      scan_input_directions=[1], scan_output_axes=[-1], scan_output_directions=[1])],
+          {"s": s0, "xs": xs.T.copy(), "k": k}, {"last": back[-1], "ys": (back * k)[::-1].T.copy()})
+    # A loop inside a branch, both reading what lies outside of both.
+    count = graph([("i", "int64", []), ("c", "bool", []), ("a", "float32", [2, 3])], ["c2", "a2"],
+                  [node("Add", ["a", "y"], ["a2"]), node("Identity", ["c"], ["c2"])])
+    branch = graph([], ["r"], [node("Loop", ["n", "", "x"], ["r"], body=count)])
+    write("loop_in_if", [node("If", ["flag"], ["z"], then_branch=branch, else_branch=graph([], ["e"], [node("Neg", ["x"], ["e"])]))],
+          {"flag": np.array(True), "n": np.array(3, i64), "x": x, "y": y}, {"z": x + 3 * y})
+    write("sequence_map",
+          [node("SplitToSequence", ["x"], ["s"], axis=0),
+           node("SequenceMap", ["s", "y"], ["t"], body=graph([("e", "float32", [1, 3]), ("o", "float32", [2, 3])], ["r"],
+                                                             [node("Add", ["e", "o"], ["r"])])),
+           node("ConcatFromSequence", ["t"], ["z"], axis=0)], {"x": x, "y": y}, {"z": np.concatenate([x[:1] + y, x[1:] + y])})
+
+
+def main():
+    HERE.mkdir(exist_ok=True)
+    for old in HERE.glob("*.json"):
+        old.unlink()
+    for group in (activations, normalisations, products, attentions, microsoft_attentions, rotaries, decoders, convolutions,
+                  linear_attentions, caches, images, deformed, bytes_between_scales, products_of_bytes, small_weights,
+                  sequences, unread_outputs, control_flow):
+        group()
+
+
+main()
