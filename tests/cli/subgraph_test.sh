@@ -63,13 +63,14 @@ echo '{"tune_ops_name": ["/features/features.1/conv/conv.0.0/Conv", "/features/f
 chains() { run 0 aoe --model=c.onnx --job_type="$1" --tune_ops_file=ops.json --progress_bar=off --preset=quick --time_limit=3600 --log=info "${@:2}"; }
 searched() { grep -cE "made by a rewrite: .*$1" err; }
 chains 2 --trials=24
-for _ in 1 2 3; do # where other tests take the cores, no chain may look promising
+wins() { [ "$(searched "trials=[1-9]")" -gt 0 ] && ! grep -q "the tuned model is not faster" err; }
+for _ in 1 2 3 4; do # where other tests take the cores, no chain may look promising, or the model not faster
   rm -rf chains/graph
   chains 1 --output=c
-  [ "$(searched "trials=[1-9]")" -gt 0 ] && break
+  wins && break
 done
-[ "$(searched "trials=[1-9]")" -gt 0 ] || fail "no Schedule of a chain was searched"
-equal "$(aoe_bank list | grep FusedChain | cut -d' ' -f1 | sort -u | wc -l)" "$(searched 'kept$')" "chains in the op bank"
+wins || fail "no Schedule of a chain was searched in a model that was kept"
+equal "$(aoe_bank list | grep FusedChain | cut -d' ' -f1 | sort -u | wc -l)" "$(searched ' kept$')" "chains in the op bank"
 run 0 atc --framework=5 --model=c.onnx --output=atc
 run 0 atc --mode=6 --om=c.om
 hits=$(grep "^bank " out)

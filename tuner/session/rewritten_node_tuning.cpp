@@ -5,6 +5,8 @@
 #include <limits>
 #include <map>
 
+#include <spdlog/fmt/fmt.h>
+
 #include "base/log.h"
 #include "tuner/search/sampler.h"
 
@@ -103,20 +105,20 @@ int RewrittenNodeTuning::tune(const RewrittenNode& node, std::vector<Finalist>& 
        .keep_records =
            [&](std::vector<bank::Record> more) { ledger_.keep_records(task.key, std::move(more)); },
        .on_batch = on_batch});
-  logger("tuner")->info(
-      "made by a rewrite: op={} shape='{}' trials={} heuristic_us={:.2f} us={:.2f}",
-      task.first_node(), task.shape_text(), conclusion.measured, conclusion.default_ns / 1e3,
-      conclusion.best_ns / 1e3);
   const int measured = conclusion.measured;
+  std::string text =
+      fmt::format("made by a rewrite: op={} shape='{}' trials={} heuristic_us={:.2f} us={:.2f}",
+                  task.first_node(), task.shape_text(), measured, conclusion.default_ns / 1e3,
+                  conclusion.best_ns / 1e3);
   if (!is_win(conclusion.decision)) {
     ledger_.settle(task, std::move(conclusion), known);
-    return measured;
+  } else {
+    const bank::Strategy winner = conclusion.strategies.front();
+    const auto kept = try_in_subgraphs(node, std::move(conclusion), known, finalists);
+    if (kept) tuner_.note_winner(task, winner);
+    text += kept ? " kept" : " not kept: " + kept.error();
   }
-  const bank::Strategy winner = conclusion.strategies.front();
-  if (auto kept = try_in_subgraphs(node, std::move(conclusion), known, finalists); !kept)
-    logger("tuner")->info("op={} keeps its Schedule: {}", task.first_node(), kept.error());
-  else
-    tuner_.note_winner(task, winner);
+  logger("tuner")->info("{}", text);
   return measured;
 }
 
