@@ -16,19 +16,18 @@ namespace {
 
 using nlohmann::json;
 
-/// Inputs whose values differ from layer to layer while the code stays the same: the weights, bias, zero point and
-/// multiplier of quantised products (not the weights' zero point: it decides how many sets of weights there are), and the
-/// scales and zero points of steps.
-std::set<std::size_t> quantisation_inputs(const reference::OpCall& op) {
-  std::set<std::size_t> inputs;
-  if (op.type == "QuantConv2D" || op.type == "QuantMatMul") inputs = {1, 2, 3, 5};
-  if (op.type == "Quantize" || op.type == "Dequantize") inputs = {1, 2};
-  for (const reference::EpilogueStep& step : op.epilogue) {
-    if (step.type != "Quantize" && step.type != "Dequantize") continue;
-    for (std::size_t i = 1; i < step.operands.size(); ++i)
-      if (step.operands[i].kind == reference::Operand::Kind::kInput)
+/// Inputs of the anchor and of the steps whose values the code does not depend on.
+std::set<std::size_t> free_inputs(const reference::OpCall& op) {
+  const auto free_values = [](const std::string& type) -> std::vector<std::size_t> {
+    const reference::OpDef* def = reference::ops().find(type);
+    return def == nullptr ? std::vector<std::size_t>() : def->free_values;
+  };
+  const std::vector<std::size_t> own = free_values(op.type);
+  std::set<std::size_t> inputs(own.begin(), own.end());
+  for (const reference::EpilogueStep& step : op.epilogue)
+    for (const std::size_t i : free_values(step.type))
+      if (i < step.operands.size() && step.operands[i].kind == reference::Operand::Kind::kInput)
         inputs.insert(static_cast<std::size_t>(step.operands[i].index));
-  }
   return inputs;
 }
 
@@ -37,9 +36,9 @@ bool is_one(const Constant& constant) {
          constant.view().as<float>()[0] == 1.0f;
 }
 
-/// Of quantisation's constants only a 1 shows its value: it spares code.
-json input_json(const TaskInput& input, bool is_quantisation) {
-  if (!is_quantisation || !input.constant || is_one(*input.constant))
+/// Of values that the code does not depend on only a 1 shows: it spares code.
+json input_json(const TaskInput& input, bool is_free) {
+  if (!is_free || !input.constant || is_one(*input.constant))
     return graph::operand_json(input.desc, input.constant);
   json j = graph::tensor_json(input.desc);
   j["constant"] = true;
@@ -74,9 +73,9 @@ Task task_of(const graph::Graph& graph, graph::NodeId id) {
 
 bank::TaskKey key_of(const Task& task, const Soc& soc) {
   json inputs = json::array(), outputs = json::array();
-  const std::set<std::size_t> quantisation = quantisation_inputs(task.op);
+  const std::set<std::size_t> free = free_inputs(task.op);
   for (std::size_t i = 0; i < task.inputs.size(); ++i)
-    inputs.push_back(input_json(task.inputs[i], quantisation.contains(i)));
+    inputs.push_back(input_json(task.inputs[i], free.contains(i)));
   for (const TensorDesc& output : task.outputs) outputs.push_back(graph::tensor_json(output));
   const json description = {
       {"op", reference::to_json(task.op)}, {"inputs", inputs}, {"outputs", outputs}};

@@ -20,6 +20,9 @@ struct EvaluationBudget {
   std::size_t nodes_left_alone = 0;  ///< for which it was not enough
 };
 
+/// Its result depends on the shape of its input only, as Shape and Size do.
+bool reads_shape_only(const Node& node);
+
 /// Steps of the inner loops of the reference, roughly and never far too few, for these inputs and outputs.
 double evaluation_work(const reference::OpCall& call, const std::vector<Tensor>& inputs,
                        const std::vector<TensorDesc>& outputs);

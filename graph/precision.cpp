@@ -17,8 +17,10 @@ std::vector<NodeId> bf16_candidates(const Graph& graph) {
   std::vector<NodeId> candidates;
   for (const NodeId id : graph.topological_order()) {
     const Node& node = graph.nodes[id];
-    const bool sums_products = node.op.type == "MatMulV2" || node.op.type == "Gemm";
-    if (!sums_products || is_high_precision(node.op) || node.op.attrs.has(kKeepDtype)) continue;
+    const bool is_product = reference::is_kind(node.op.type, reference::OpKind::kProduct);
+    if (!is_product || !has_faster_sums(node.op) || is_high_precision(node.op) ||
+        node.op.attrs.has(kKeepDtype))
+      continue;
     const Value &left = graph.values[node.inputs[0]], &right = graph.values[node.inputs[1]];
     if (left.desc.dtype == DataType::kFloat && right.constant != nullptr) candidates.push_back(id);
   }
@@ -42,7 +44,8 @@ bool allows_fp16(const reference::OpCall& op) {
 }
 
 bool has_faster_sums(const reference::OpCall& op) {
-  return op.type == "Conv2D" || op.type == "MatMulV2" || op.type == "Gemm";
+  const reference::OpDef* def = reference::ops().find(op.type);
+  return def != nullptr && def->has_faster_sums;
 }
 
 void ask_high_precision(Node& node) {
@@ -67,7 +70,7 @@ void forget_kept_dtypes(Graph& graph) {
 
 bool has_byte_products(const Graph& graph) {
   return std::ranges::any_of(graph.nodes, [](const Node& node) {
-    return !node.is_dead && (node.op.type == "QuantConv2D" || node.op.type == "QuantMatMul");
+    return !node.is_dead && reference::is_quantised(node.op.type);
   });
 }
 

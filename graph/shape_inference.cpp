@@ -84,11 +84,10 @@ void ShapeInference::infer_node(NodeId id) {
   learn_values(node, inputs);
 }
 
-/// The shape of what these give out depends on all values that they read: inferring it costs as much as computing it.
+/// Inferring the shape of what such ops give out costs as much as computing it.
 void ShapeInference::hide_what_is_too_much(const Node& node, std::vector<Tensor>& inputs) {
-  constexpr std::string_view kReadValues[] = {"Compress", "NonMaxSuppressionV7", "NonZero",
-                                              "Unique"};
-  if (std::ranges::find(kReadValues, node.op.type) == std::end(kReadValues) ||
+  const reference::OpDef* def = reference::ops().find(node.op.type);
+  if (def == nullptr || !def->infers_from_values ||
       std::ranges::any_of(inputs, [](const Tensor& t) { return t.is_present() && !t.data; }))
     return;
   const double work = evaluation_work(node.op, inputs, {});

@@ -1,11 +1,14 @@
-// How much arithmetic a call is: what its operator says, or what is usual for the kind.
+// How much arithmetic and how much work of the reference a call is: what its operator says, or what is usual for the kind.
+#include <algorithm>
+
 #include "reference/op.h"
 
 namespace aoe::reference {
 namespace {
 
 double elements(const TensorDesc& desc) {
-  return desc.dtype == DataType::kUndefined ? 0.0 : static_cast<double>(element_count(desc.shape));
+  if (desc.dtype == DataType::kUndefined) return 0;
+  return std::max(0.0, static_cast<double>(element_count(desc.shape)));
 }
 
 double window_elements(const Attrs& attrs) {
@@ -38,7 +41,13 @@ double CostContext::input_elements(std::size_t i) const {
 }
 
 double CostContext::output_elements() const {
-  return elements(outputs[0]);
+  return outputs.empty() ? 0.0 : elements(outputs[0]);
+}
+
+double CostContext::pairs() const {
+  double product = 1;
+  for (std::size_t i = 0; i < 3; ++i) product *= std::max(1.0, input_elements(i));
+  return product;
 }
 
 double flops(const OpCall& call, std::span<const TensorDesc> inputs,
@@ -48,6 +57,18 @@ double flops(const OpCall& call, std::span<const TensorDesc> inputs,
   const OpDef* def = ops().find(call.type);
   if (def == nullptr) return steps;
   return steps + (def->flops ? def->flops(cost) : usual_flops(def->kind, cost));
+}
+
+double work(const OpCall& call, std::span<const TensorDesc> inputs,
+            std::span<const TensorDesc> outputs) {
+  const CostContext cost{call.attrs, inputs, outputs};
+  double steps = static_cast<double>(call.epilogue.size()) * cost.output_elements();
+  for (const TensorDesc& input : inputs) steps += elements(input);
+  for (const TensorDesc& output : outputs) steps += elements(output);
+  const OpDef* def = ops().find(call.type);
+  if (def == nullptr) return steps;
+  if (def->work) return steps + def->work(cost);
+  return steps + (def->flops ? def->flops(cost) / 2 : usual_flops(def->kind, cost));
 }
 
 }  // namespace aoe::reference

@@ -174,6 +174,19 @@ bool is_kind(std::string_view ir_type, OpKind kind) {
   return def != nullptr && def->kind == kind;
 }
 
+bool is_elementwise(std::string_view ir_type) {
+  return ir_type == kFusedElementwise || is_kind(ir_type, OpKind::kElementwise);
+}
+
+bool is_pooling(std::string_view ir_type) {
+  const OpDef* def = ops().find(ir_type);
+  return def != nullptr && def->window && def->epilogue == Epilogue::kNone;
+}
+
+bool is_quantised(std::string_view ir_type) {
+  return epilogue_of(ir_type) == Epilogue::kBytes;
+}
+
 Epilogue epilogue_of(std::string_view ir_type) {
   const OpDef* def = ops().find(ir_type);
   return def == nullptr ? Epilogue::kNone : def->epilogue;

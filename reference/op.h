@@ -97,6 +97,7 @@ struct CostContext {
 
   double input_elements(std::size_t i) const;  ///< 0 where absent
   double output_elements() const;              ///< of output 0
+  double pairs() const;  ///< each element of an input with each of the others, of the first three
 };
 using FlopsFn = std::function<double(const CostContext&)>;
 
@@ -122,6 +123,7 @@ struct OpDef {
   ComputeFn compute;  ///< follows from the formula where that is all
   FormulaFn formula;  ///< kElementwise: may stand in an epilogue, see vector_form()
   FlopsFn flops;      ///< empty: as many as are usual for the kind
+  FlopsFn work;       ///< steps of compute(), where they are more than its arithmetic
   int first_parameter =
       -1;  ///< inputs from here on say how the others are taken: shapes, scales, bounds. A formula
            ///< holds where each is one number that is known
@@ -136,6 +138,12 @@ struct OpDef {
       false;  ///< every image of a batch apart and alike, whatever the attributes say; like kElementwise
   int factors =
       0;  ///< so many leading inputs are multiplied with each other, and the products summed up
+  bool has_faster_sums =
+      false;  ///< kernels may add its products in another order, or with fewer digits
+  bool reads_shape_only = false;    ///< of its input, and no value
+  bool infers_from_values = false;  ///< shapes of its results follow from computing them
+  std::vector<std::size_t> free_values =
+      {};  ///< inputs whose values differ from layer to layer while the code stays the same: scales and what they scale
 };
 
 class OpRegistry {
@@ -155,6 +163,15 @@ const OpRegistry& ops();
 
 /// Whether the operator is of this kind; unknown ones and fused types are of none.
 bool is_kind(std::string_view ir_type, OpKind kind);
+
+/// Of that kind, or a "FusedElementwise".
+bool is_elementwise(std::string_view ir_type);
+
+/// A window over one tensor, and no products: MaxPoolV3, AvgPoolV2.
+bool is_pooling(std::string_view ir_type);
+
+/// Sums products of bytes, whose scales are inputs of its own.
+bool is_quantised(std::string_view ir_type);
 
 /// See OpDef::epilogue; kNone of unknown operators and fused types.
 Epilogue epilogue_of(std::string_view ir_type);
@@ -209,6 +226,10 @@ void run(const OpCall& call, std::span<const Tensor> inputs, std::span<const Ten
 /// a FusedChain, whose members the caller counts.
 double flops(const OpCall& call, std::span<const TensorDesc> inputs,
              std::span<const TensorDesc> outputs);
+
+/// Steps of the inner loops of run(), roughly and never far too few. Shapes are static; `outputs` may be left out.
+double work(const OpCall& call, std::span<const TensorDesc> inputs,
+            std::span<const TensorDesc> outputs);
 
 /// "FusedElementwise" and "FusedChain": types of calls without an anchor, which no operator bears.
 bool is_fused_type(std::string_view type);

@@ -15,7 +15,7 @@ struct Overloaded : F... {
 };
 
 bool is_pool(const Task& task) {
-  return task.op.type == "MaxPoolV3" || task.op.type == "AvgPoolV2";
+  return reference::is_pooling(task.op.type);
 }
 
 bool is_depthwise(const Task& task, const Soc& soc) {

@@ -46,10 +46,9 @@ double ConvShape::output_elements() const {
 Result<ConvShape> conv_shape(const Task& task) {
   ConvShape s;
   s.is_transposed = task.op.type == "Conv2DTranspose";
-  const bool is_quantised = task.op.type == "QuantConv2D";
-  if (task.op.type != "Conv2D" && !is_quantised && !s.is_transposed) {
+  if (!reference::is_kind(task.op.type, reference::OpKind::kWindow) ||
+      reference::epilogue_of(task.op.type) == reference::Epilogue::kNone)
     return Unexpected(task.op.type + " is not a convolution");
-  }
   if (!task.is_static()) return Unexpected("shapes are not static");
   const Shape &x = task.in(0).shape, &w = task.in(1).shape, &y = task.out().shape;
   if (x.size() != 4 || w.size() != 4 || y.size() != 4) {

@@ -111,14 +111,14 @@ double MatMulShape::flops() const {
 }
 
 Result<MatMulShape> matmul_shape(const Task& task) {
-  const bool is_quantised = task.op.type == "QuantMatMul";
-  if (task.op.type != "MatMulV2" && task.op.type != "Gemm" && !is_quantised) {
+  if (!reference::is_kind(task.op.type, reference::OpKind::kProduct) ||
+      reference::epilogue_of(task.op.type) == reference::Epilogue::kNone)
     return Unexpected(task.op.type + " is not a matrix product");
-  }
   if (!task.is_static()) return Unexpected("shapes are not static");
   const Shape &a = task.in(0).shape, &out = task.out().shape;
   Shape b = task.in(1).shape;
-  const bool is_transposed = is_quantised && task.op.attrs.get_int("transB", 0) != 0;
+  const bool is_transposed =
+      reference::is_quantised(task.op.type) && task.op.attrs.get_int("transB", 0) != 0;
   if (is_transposed && b.size() == 2) std::swap(b[0], b[1]);
   if (a.size() < 2 || b.size() < 2) {
     return Unexpected("factor " + aoe::to_string(a.size() < 2 ? a : b) + " is not a matrix");

@@ -109,7 +109,7 @@ class Depthwise final : public ImplBy<DepthwisePlan> {
   Result<void> supports(const Task& task, const Soc&) const override {
     const Result<ConvShape> shape = conv_shape(task);
     if (!shape) return Unexpected(shape.error());
-    if ((task.op.type == "QuantConv2D") != is_quantised_)
+    if (reference::is_quantised(task.op.type) != is_quantised_)
       return Unexpected(task.op.type + " is not what it computes");
     if (shape->is_transposed) return Unexpected("Conv2DTranspose is not a depthwise convolution");
     if (shape->input_shuffle > 1) return Unexpected("the input is to be shuffled while it is read");

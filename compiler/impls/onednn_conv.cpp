@@ -184,7 +184,7 @@ class OneDnnConvolution final : public Impl {
   Result<void> supports(const Task& task, const Soc& soc) const override {
     const Result<ConvShape> shape = conv_shape(task);
     if (!shape) return Unexpected(shape.error());
-    if (task.op.type == "QuantConv2D") return Unexpected("convolves float32 only");
+    if (reference::is_quantised(task.op.type)) return Unexpected("convolves float32 only");
     if (Result<void> general = supports_onednn(task, soc); !general) return general;
     if (shape->input_shuffle > 1) return Unexpected("the input is to be shuffled while it is read");
     if (is_winograd_ && (shape->kernel_height != 3 || shape->kernel_width != 3))

@@ -115,7 +115,7 @@ class QuantProduct final : public ImplBy<QuantPlan> {
   std::string_view name() const override { return is_conv_ ? "conv_int8" : "gemm_int8"; }
 
   Result<void> supports(const Task& task, const Soc&) const override {
-    if ((task.op.type == "QuantConv2D") != is_conv_) {
+    if (is_convolution(task) != is_conv_) {
       return Unexpected(task.op.type + " is not what it computes");
     }
     if (Result<void> anchor = supports_quant_anchor(task); !anchor) return anchor;

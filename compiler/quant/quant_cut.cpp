@@ -29,7 +29,7 @@ ConvShape product_shape(const Task& task) {
 }
 
 ConvShape shape_of(const Task& task) {
-  return task.op.type == "QuantConv2D" ? conv_shape(task).value() : product_shape(task);
+  return is_convolution(task) ? conv_shape(task).value() : product_shape(task);
 }
 
 Result<void> supports_product(const Task& task) {
@@ -59,10 +59,9 @@ std::int64_t block_groups(const ConvShape& s, int lanes) {
 }  // namespace
 
 Result<void> supports_quant_anchor(const Task& task) {
-  const bool is_conv = task.op.type == "QuantConv2D";
-  if (!is_conv && task.op.type != "QuantMatMul") {
+  if (!reference::is_quantised(task.op.type))
     return Unexpected(task.op.type + " is no quantised product");
-  }
+  const bool is_conv = is_convolution(task);
   if (is_conv) {
     if (const auto shape = conv_shape(task); !shape) return Unexpected(shape.error());
   } else if (const auto shape = supports_product(task); !shape) {
@@ -87,7 +86,7 @@ Result<void> supports_quant_anchor(const Task& task) {
 
 QuantCut::QuantCut(const Task& task, Format in, int lanes, const QuantTiling& tiling)
     : shape_(shape_of(task)),
-      in_(task.op.type == "QuantMatMul" ? Format::kNHWC : in),  // rows are pixels
+      in_(!is_convolution(task) ? Format::kNHWC : in),  // rows are pixels
       lanes_(lanes),
       tiling_(tiling),
       is_signed_(task.in(kQuantX).dtype == DataType::kInt8),
@@ -95,7 +94,7 @@ QuantCut::QuantCut(const Task& task, Format in, int lanes, const QuantTiling& ti
   groups_ = block_groups(shape_, lanes);
   is_copied_ = is_signed_ || shape_.in_channels % 4 != 0 || shape_.has_padding() ||
                (in_ == Format::kNCHW && shape_.in_channels > 1);
-  is_flat_ = shape_.is_pointwise() && (task.op.type == "QuantMatMul" || is_flattenable(task));
+  is_flat_ = shape_.is_pointwise() && (!is_convolution(task) || is_flattenable(task));
 }
 
 QuantCut QuantCut::with(const QuantTiling& tiling) const {

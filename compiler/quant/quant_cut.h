@@ -40,6 +40,11 @@ enum QuantInput : std::size_t {
   kQuantInputs
 };
 
+/// Of a quantised product; others multiply matrices.
+inline bool is_convolution(const Task& task) {
+  return reference::is_kind(task.op.type, reference::OpKind::kWindow);
+}
+
 /// What both kinds of kernels need; the reason why not otherwise.
 Result<void> supports_quant_anchor(const Task& task);
 

@@ -8,13 +8,13 @@ using loopnest::Int;
 using loopnest::Vec;
 
 Result<void> supports_quant_epilogue(const Task& task) {
-  if (task.op.type == "QuantConv2D") return supports_image_epilogue(task, EpilogueTypes::kBytes);
+  if (is_convolution(task)) return supports_image_epilogue(task, EpilogueTypes::kBytes);
   return supports_matrix_epilogue(task, matmul_shape(task).value(), EpilogueTypes::kBytes);
 }
 
 QuantStore::QuantStore(const Task& task, const FormatChoice& format, const QuantCut& cut)
     : cut_(cut) {
-  if (task.op.type == "QuantConv2D") {
+  if (is_convolution(task)) {
     constexpr std::int64_t kAnyRow = 1;  // all pixels have row 0
     image_.emplace(task, format, cut.lanes(),
                    cut.is_flat() ? std::optional(kAnyRow) : std::nullopt);

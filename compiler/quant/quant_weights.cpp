@@ -31,7 +31,7 @@ CentredWeights::CentredWeights(const Task& task, const ConvShape& shape)
     : values_(reference::to_int64s(task.inputs[kQuantWeight].constant->view())),
       zeros_(quant_by_channel(task, kQuantWeightZero, shape.out_channels)),
       taps_(shape.kernel_height * shape.kernel_width) {
-  if (task.op.type == "QuantConv2D") {
+  if (is_convolution(task)) {
     channel_stride_ = taps_;
     output_stride_ = taps_ * shape.group_in_channels();
   } else {

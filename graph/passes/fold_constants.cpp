@@ -14,14 +14,10 @@ namespace {
 /// Of one constant: the weights of light models (ConstantOfShape) are to be folded, an Expand to terabytes is not.
 constexpr std::size_t kMostFoldedBytes = std::size_t{1} << 30;
 
-bool is_shape_query(const Node& node) {
-  return node.op.type == "Shape" || node.op.type == "Size";
-}
-
 bool is_foldable(const Graph& graph, const Node& node) {
   for (const ValueId output : node.outputs)
     if (output != kNone && graph.is_output(output)) return false;
-  return is_shape_query(node) || std::ranges::all_of(node.inputs, [&](ValueId input) {
+  return reads_shape_only(node) || std::ranges::all_of(node.inputs, [&](ValueId input) {
            return input == kNone || graph.values[input].constant;
          });
 }

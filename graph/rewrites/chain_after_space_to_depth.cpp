@@ -9,12 +9,8 @@ namespace {
 
 constexpr double kExpectedShare = 0.45;
 
-bool is_pooling(const Node& node) {
-  return is_type(node, "MaxPoolV3") || is_type(node, "AvgPoolV2");
-}
-
 Result<void> run_steps(Graph& graph, const std::vector<NodeId>& nodes) {
-  if (nodes.size() != 2 || !is_pooling(graph.nodes[nodes[1]]))
+  if (nodes.size() != 2 || !reference::is_pooling(graph.nodes[nodes[1]].op.type))
     return Unexpected("not a convolution and a pooling");
   if (auto done = rewrite_named("space_to_depth").apply(graph, {nodes[0]}, {}); !done) return done;
   return rewrite_named("fuse_chain").apply(graph, nodes, {});

@@ -27,7 +27,7 @@ bool is_image(const Graph& graph, ValueId value) {
 
 /// Weights and bias are constants; what the epilogue reads is not looked at: operands may be any value.
 bool is_member(const Graph& graph, const Node& node) {
-  const bool is_pooling = is_type(node, "MaxPoolV3") || is_type(node, "AvgPoolV2");
+  const bool is_pooling = reference::is_pooling(node.op.type) && node.op.epilogue.empty();
   if (node.is_dead || node.outputs.size() != 1 || (node.op.type != "Conv2D" && !is_pooling) ||
       !is_image(graph, node.inputs[0]) || !is_image(graph, node.outputs[0]))
     return false;

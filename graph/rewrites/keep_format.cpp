@@ -36,8 +36,7 @@ bool is_light(const Node& node) {
 
 /// Of float32 alone: what reads other types has no image Formats.
 bool is_elementwise(const Graph& graph, const Node& node) {
-  const bool is_fused = node.op.type == "FusedElementwise";
-  return (is_fused || reference::is_kind(node.op.type, reference::OpKind::kElementwise)) &&
+  return reference::is_elementwise(node.op.type) &&
          std::ranges::all_of(node.inputs, [&](ValueId input) {
            return input == kNone || dtype_of(graph, input) == DataType::kFloat;
          });

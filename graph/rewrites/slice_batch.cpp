@@ -22,9 +22,7 @@ constexpr std::int64_t kLargeBytes = 1 << 20;  ///< smaller values stay in L2 as
 /// Ops that treat the images of a batch alike and apart, whatever their attributes say.
 bool is_of_images(const Node& node) {
   const reference::OpDef* def = reference::ops().find(node.op.type);
-  if (node.op.type == "FusedElementwise") return true;
-  if (def != nullptr && (def->is_per_image || def->kind == reference::OpKind::kElementwise))
-    return true;
+  if (reference::is_elementwise(node.op.type) || (def != nullptr && def->is_per_image)) return true;
   return node.op.type == "ConcatV2" && node.op.attrs.get_int("axis", 1) == 1;
 }
 
@@ -34,10 +32,16 @@ bool is_batch(const Graph& graph, ValueId value, std::int64_t images) {
          desc.shape[0] == images;
 }
 
+/// Inputs of the anchor behind the images are weights.
+bool has_weights(const Node& node) {
+  const reference::OpDef* def = reference::ops().find(node.op.type);
+  return def != nullptr && def->factors > 1;
+}
+
 /// Constants without a batch of their own serve all images alike.
 bool is_shared(const Graph& graph, const Node& node, std::size_t i) {
   if (!graph.values[node.inputs[i]].constant) return false;
-  const bool is_weight = node.op.type == "Conv2D" && i < anchor_input_count(node);
+  const bool is_weight = has_weights(node) && i < anchor_input_count(node);
   const Shape& shape = shape_of(graph, node.inputs[i]);
   return is_weight || shape.size() < 4 || shape[0] == 1;
 }
@@ -47,7 +51,7 @@ bool can_be_cut(const Graph& graph, const Node& node, std::int64_t images) {
   if (node.is_dead || !is_of_images(node) || node.outputs.size() != 1 || images < 2 ||
       !is_batch(graph, node.outputs[0], images))
     return false;
-  if (node.op.type == "Conv2D" && !constant_input(graph, node, 1)) return false;
+  if (has_weights(node) && !constant_input(graph, node, 1)) return false;
   bool has_batch = false;
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     if (node.inputs[i] == kNone || is_shared(graph, node, i)) continue;

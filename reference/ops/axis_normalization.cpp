@@ -104,6 +104,10 @@ void compute_lrn(const OpContext& context) {
   from_doubles(y, context.outputs[0]);
 }
 
+double neighbour_steps(const CostContext& cost) {
+  return cost.output_elements() * static_cast<double>(cost.attrs.get_int("size", 1));
+}
+
 }  // namespace
 
 void register_axis_normalization(OpRegistry& registry) {
@@ -123,6 +127,7 @@ void register_axis_normalization(OpRegistry& registry) {
                 .kind = OpKind::kNormalisation,
                 .infer = infer_same,
                 .compute = compute_lrn,
+                .work = neighbour_steps,
                 .has_image_formats = true,
                 .is_per_image = true});
 }

@@ -91,13 +91,15 @@ void register_compress(OpRegistry& registry) {
                 .onnx_type = "NonZero",
                 .kind = OpKind::kSearch,
                 .infer = infer_nonzero,
-                .compute = compute_nonzero});
+                .compute = compute_nonzero,
+                .infers_from_values = true});
   registry.add({.type = "Compress",
                 .onnx_type = "Compress",
                 .kind = OpKind::kSearch,
                 .infer = infer_compress,
                 .compute = compute_compress,
-                .min_inputs = 2});
+                .min_inputs = 2,
+                .infers_from_values = true});
 }
 
 }  // namespace aoe::reference

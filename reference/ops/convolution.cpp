@@ -205,6 +205,11 @@ double products_per_output(const CostContext& cost) {
   return 2.0 * cost.input_elements(1) / channels * cost.output_elements();
 }
 
+double qlinear_steps(const CostContext& cost) {
+  const double channels = std::max(1.0, static_cast<double>(cost.inputs[3].shape[0]));
+  return cost.input_elements(3) / channels * cost.output_elements();
+}
+
 }  // namespace
 
 void register_convolution(OpRegistry& registry) {
@@ -219,7 +224,8 @@ void register_convolution(OpRegistry& registry) {
                 .epilogue = Epilogue::kFloat,
                 .has_image_formats = true,
                 .is_per_image = true,
-                .factors = 2});
+                .factors = 2,
+                .has_faster_sums = true});
   registry.add({.type = "ConvInteger",
                 .onnx_type = "ConvInteger",
                 .versions = {10},
@@ -234,6 +240,7 @@ void register_convolution(OpRegistry& registry) {
                 .kind = OpKind::kWindow,
                 .infer = infer_qlinear_conv,
                 .compute = compute_qlinear_conv,
+                .work = qlinear_steps,
                 .min_inputs = 8});
   registry.add({.type = "QuantConv2D",
                 .onnx_type = "",
@@ -243,7 +250,8 @@ void register_convolution(OpRegistry& registry) {
                 .flops = products_per_output,
                 .min_inputs = 2,
                 .window = convolution_window,
-                .epilogue = Epilogue::kBytes});
+                .epilogue = Epilogue::kBytes,
+                .free_values = {1, 2, 3, 5}});
 }
 
 }  // namespace aoe::reference

@@ -49,6 +49,10 @@ void compute_det(const OpContext& context) {
   from_doubles(y, context.outputs[0]);
 }
 
+double elimination_steps(const CostContext& cost) {
+  return cost.input_elements(0) * static_cast<double>(cost.inputs[0].shape.back());
+}
+
 }  // namespace
 
 void register_det(OpRegistry& registry) {
@@ -57,7 +61,8 @@ void register_det(OpRegistry& registry) {
                 .versions = {11},
                 .kind = OpKind::kProduct,
                 .infer = infer_det,
-                .compute = compute_det});
+                .compute = compute_det,
+                .work = elimination_steps});
 }
 
 }  // namespace aoe::reference

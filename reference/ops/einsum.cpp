@@ -178,6 +178,7 @@ void register_einsum(OpRegistry& registry) {
                 .kind = OpKind::kProduct,
                 .infer = infer_einsum,
                 .compute = compute_einsum,
+                .work = &CostContext::pairs,
                 .factors = 2});
 }
 

@@ -206,13 +206,15 @@ void register_fourier(OpRegistry& registry) {
                 .versions = {17, kAxisInputVersion},
                 .kind = OpKind::kProduct,
                 .infer = infer_dft,
-                .compute = compute_dft});
+                .compute = compute_dft,
+                .work = &CostContext::pairs});
   registry.add({.type = "STFT",
                 .onnx_type = "STFT",
                 .versions = {17},
                 .kind = OpKind::kProduct,
                 .infer = infer_stft,
                 .compute = compute_stft,
+                .work = &CostContext::pairs,
                 .min_inputs = 2});
 }
 

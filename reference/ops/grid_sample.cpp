@@ -8,6 +8,7 @@
 #include "reference/resample.h"
 #include "reference/strided.h"
 #include "reference/widen.h"
+#include "reference/work.h"
 
 namespace aoe::reference {
 namespace {
@@ -138,6 +139,7 @@ void register_grid_sample(OpRegistry& registry) {
                 .kind = OpKind::kWindow,
                 .infer = infer_grid_sample,
                 .compute = compute_grid_sample,
+                .work = interpolation_steps,
                 .min_inputs = 2});
 }
 

@@ -186,6 +186,10 @@ double gemm_products(const CostContext& cost) {
   return 2.0 * length * cost.output_elements();
 }
 
+double row_steps(const CostContext& cost) {
+  return row_products(cost) / 2;
+}
+
 }  // namespace
 
 void register_matmul(OpRegistry& registry) {
@@ -197,7 +201,8 @@ void register_matmul(OpRegistry& registry) {
                 .flops = row_products,
                 .min_inputs = 2,
                 .epilogue = Epilogue::kFloat,
-                .factors = 2});
+                .factors = 2,
+                .has_faster_sums = true});
   registry.add({.type = "Gemm",
                 .onnx_type = "Gemm",
                 .kind = OpKind::kProduct,
@@ -206,7 +211,8 @@ void register_matmul(OpRegistry& registry) {
                 .flops = gemm_products,
                 .min_inputs = 2,
                 .epilogue = Epilogue::kFloat,
-                .factors = 2});
+                .factors = 2,
+                .has_faster_sums = true});
   registry.add({.type = "MatMulInteger",
                 .onnx_type = "MatMulInteger",
                 .versions = {10},
@@ -221,6 +227,7 @@ void register_matmul(OpRegistry& registry) {
                 .kind = OpKind::kProduct,
                 .infer = infer_qlinear_matmul,
                 .compute = compute_qlinear_matmul,
+                .work = row_steps,
                 .min_inputs = 8});
   registry.add({.type = "QuantMatMul",
                 .onnx_type = "",
@@ -229,7 +236,8 @@ void register_matmul(OpRegistry& registry) {
                 .compute = compute_quant_matmul,
                 .flops = row_products,
                 .min_inputs = 2,
-                .epilogue = Epilogue::kBytes});
+                .epilogue = Epilogue::kBytes,
+                .free_values = {1, 2, 3, 5}});
 }
 
 }  // namespace aoe::reference

@@ -117,8 +117,10 @@ void register_non_max_suppression(OpRegistry& registry) {
                 .kind = OpKind::kSearch,
                 .infer = infer_nms,
                 .compute = compute_nms,
+                .work = &CostContext::pairs,
                 .first_parameter = 0,
-                .min_inputs = 2});
+                .min_inputs = 2,
+                .infers_from_values = true});
 }
 
 }  // namespace aoe::reference

@@ -169,7 +169,8 @@ void register_quantize_linear(OpRegistry& registry) {
                 .compute = compute_quantize,
                 .formula = quantize_formula,
                 .first_parameter = 1,
-                .min_inputs = 2});
+                .min_inputs = 2,
+                .free_values = {1, 2}});
   registry.add({.type = "Dequantize",
                 .onnx_type = "DequantizeLinear",
                 .versions = {10},
@@ -178,7 +179,8 @@ void register_quantize_linear(OpRegistry& registry) {
                 .compute = compute_dequantize,
                 .formula = dequantize_formula,
                 .first_parameter = 1,
-                .min_inputs = 2});
+                .min_inputs = 2,
+                .free_values = {1, 2}});
   registry.add({.type = "DynamicQuantizeLinear",
                 .onnx_type = "DynamicQuantizeLinear",
                 .versions = {11},

@@ -12,6 +12,7 @@
 #include "reference/resample.h"
 #include "reference/strided.h"
 #include "reference/widen.h"
+#include "reference/work.h"
 
 namespace aoe::reference {
 namespace {
@@ -231,6 +232,7 @@ void register_resize(OpRegistry& registry) {
                 .kind = OpKind::kWindow,
                 .infer = infer_resize,
                 .compute = compute_resize,
+                .work = interpolation_steps,
                 .first_parameter = 1,
                 .has_image_formats = true});
   registry.add({.type = "Upsample",
@@ -239,6 +241,7 @@ void register_resize(OpRegistry& registry) {
                 .kind = OpKind::kWindow,
                 .infer = infer_upsample,
                 .compute = compute_upsample,
+                .work = interpolation_steps,
                 .first_parameter = 1});
 }
 

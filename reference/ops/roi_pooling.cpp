@@ -192,12 +192,14 @@ void register_roi_pooling(OpRegistry& registry) {
                 .kind = OpKind::kWindow,
                 .infer = infer_roi_align,
                 .compute = compute_roi_align,
+                .work = &CostContext::pairs,
                 .min_inputs = 3});
   registry.add({.type = "MaxRoiPool",
                 .onnx_type = "MaxRoiPool",
                 .kind = OpKind::kWindow,
                 .infer = infer_max_roi_pool,
                 .compute = compute_max_roi_pool,
+                .work = &CostContext::pairs,
                 .min_inputs = 2});
 }
 

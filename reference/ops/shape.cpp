@@ -50,12 +50,14 @@ void register_shape(OpRegistry& registry) {
                 .onnx_type = "Shape",
                 .kind = OpKind::kSource,
                 .infer = infer_shape,
-                .compute = compute_shape});
+                .compute = compute_shape,
+                .reads_shape_only = true});
   registry.add({.type = "Size",
                 .onnx_type = "Size",
                 .kind = OpKind::kSource,
                 .infer = infer_size,
-                .compute = compute_size});
+                .compute = compute_size,
+                .reads_shape_only = true});
 }
 
 }  // namespace aoe::reference

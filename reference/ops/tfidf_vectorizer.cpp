@@ -99,6 +99,12 @@ void compute_tfidf(const OpContext& context) {
   from_doubles(y, context.outputs[0]);
 }
 
+double gram_steps(const CostContext& cost) {
+  const auto longest = static_cast<double>(cost.attrs.get_int("max_gram_length", 1));
+  const auto skips = static_cast<double>(cost.attrs.get_int("max_skip_count", 0));
+  return cost.input_elements(0) * (skips + 1) * longest * longest;
+}
+
 }  // namespace
 
 void register_tfidf_vectorizer(OpRegistry& registry) {
@@ -107,7 +113,8 @@ void register_tfidf_vectorizer(OpRegistry& registry) {
                 .versions = {9},
                 .kind = OpKind::kSearch,
                 .infer = infer_tfidf,
-                .compute = compute_tfidf});
+                .compute = compute_tfidf,
+                .work = gram_steps});
 }
 
 }  // namespace aoe::reference

@@ -6,6 +6,7 @@
 #include "reference/axes.h"
 #include "reference/op.h"
 #include "reference/typed.h"
+#include "reference/work.h"
 
 namespace aoe::reference {
 namespace {
@@ -68,7 +69,8 @@ void register_top_k(OpRegistry& registry) {
                 .versions = {1, 10},
                 .kind = OpKind::kSearch,
                 .infer = infer_top_k,
-                .compute = compute_top_k});
+                .compute = compute_top_k,
+                .work = sorting_steps});
 }
 
 }  // namespace aoe::reference

@@ -6,6 +6,7 @@
 #include "reference/op.h"
 #include "reference/strided.h"
 #include "reference/typed.h"
+#include "reference/work.h"
 
 namespace aoe::reference {
 namespace {
@@ -116,7 +117,9 @@ void register_unique(OpRegistry& registry) {
                 .onnx_type = "Unique",
                 .kind = OpKind::kSearch,
                 .infer = infer_unique,
-                .compute = compute_unique});
+                .compute = compute_unique,
+                .work = sorting_steps,
+                .infers_from_values = true});
 }
 
 }  // namespace aoe::reference

@@ -268,7 +268,6 @@ bool is_known_gap(const Call& call) {
   const auto is_double = [](DataType type) { return type == DataType::kDouble; };
   if (std::ranges::any_of(call.types, is_double) || is_double(call.infer({})->dtype)) return true;
   if (call.def->type == "Shrink") return size_bytes(first) > 2;
-  if (call.def->type == "CastLike") return true;  // reads one operand alone, of any shape
   const bool is_to_uint64 = call.infer({})->dtype == DataType::kUint64 && is_floating(first);
   return call.def->type == "Pow" ? first != DataType::kFloat : is_to_uint64;
 }
