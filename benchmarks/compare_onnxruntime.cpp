@@ -13,6 +13,7 @@
 
 #include "base/check.h"
 #include "base/error.h"
+#include "benchmarks/disturbers.h"
 #include "benchmarks/onnxruntime_peer.h"
 #include "compiler/pipeline.h"
 #include "options/banks.h"
@@ -29,6 +30,7 @@ struct Settings {
   int rounds = 9;
   double seconds = 0.25;
   double limit = 1e-3;
+  int disturbers = 0;
   bool mixed_precision = false;
   fs::path server;
 };
@@ -175,6 +177,7 @@ Row compare(const std::string& path, const Settings& settings, const compiler::S
   row.hits = tuned.bank_hits();
   row.subgraph_hits = model.subgraphs.size();
 
+  const Disturbers disturbers(settings.disturbers);
   std::vector<double> peer_ms, untuned_ms, tuned_ms, untuned_ratio, tuned_ratio;
   for (int round = -1; round < settings.rounds; ++round) {
     double ms[3] = {};
@@ -266,6 +269,8 @@ int main(int argc, char** argv) {
       "seconds", po::value(&settings.seconds)->default_value(0.25), "least time of one turn")(
       "mixed_precision", po::bool_switch(&settings.mixed_precision),
       "compile the tuned om with --precision_mode=allow_mix_precision")(
+      "disturbers", po::value(&settings.disturbers)->default_value(0),
+      "processes that spin on the cores while times are taken")(
       "limit", po::value(&settings.limit)->default_value(1e-3),
       "largest difference, of the output's range")("model", po::value(&settings.models),
                                                    "ONNX files");

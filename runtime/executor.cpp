@@ -10,10 +10,12 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "profiler/collect/memory_block.h"
 #include "profiler/recorder.h"
 #include "runtime/control_step.h"
 #include "runtime/forked_thread.h"
+#include "runtime/host_cores.h"
 #include "runtime/isa.h"
 #include "runtime/jit_team.h"
 #include "runtime/onednn_kernel.h"
@@ -38,7 +40,12 @@ int thread_count(const ExecutorOptions& options, const Om& om) {
   if (options.threads > 0) return options.threads;
   const char* variable = std::getenv("OMP_NUM_THREADS");  // "4", or "4,2" for nested teams
   const int wanted = variable == nullptr ? 0 : std::atoi(variable);
-  return wanted > 0 ? wanted : om.threads;
+  if (wanted > 0) return wanted;
+  const HostCores host = host_cores();
+  if (om.threads > host.usable())
+    logger("runtime")->info("{} was compiled for {} threads and runs on {}", om.name, om.threads,
+                            host.to_text());
+  return std::min(om.threads, host.usable());
 }
 
 /// Sets the calling thread's OpenMP team size, which oneDNN goes by.
@@ -161,7 +168,9 @@ Executor::State::State(Om model, const ExecutorOptions& options)
     module_ = std::make_shared<const JitModule>(om.code_view, om.name);
   std::uint64_t scratch_bytes = 0;
   for (const OmStep& step : om.steps) scratch_bytes = std::max(scratch_bytes, step.scratch_bytes);
-  team_.emplace(threads, scratch_bytes);
+  const bool calls_onednn = std::ranges::any_of(
+      om.steps, [](const OmStep& step) { return step.kind == StepKind::kOneDnn; });
+  team_.emplace(threads, scratch_bytes, calls_onednn);
   if (options.arena.empty()) memory_.emplace_back("arena " + om.name, om.arena_bytes);
   memory_.emplace_back("weights " + om.name, om.weights_view.size());
   memory_.emplace_back("scratch " + om.name, scratch_bytes * static_cast<std::uint64_t>(threads));

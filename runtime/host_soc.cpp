@@ -2,13 +2,12 @@
 #include "runtime/host_soc.h"
 
 #include <cpuid.h>
-#include <sched.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <optional>
 
+#include "base/log.h"
+#include "runtime/host_cores.h"
 #include "runtime/isa.h"
 
 namespace aoe::runtime {
@@ -97,9 +96,12 @@ int default_threads() {
     const int given = std::atoi(text);  // "4,2" asks for 4 on the outermost level
     if (given > 0) return given;
   }
-  cpu_set_t set;
-  if (::sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
-  return static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
+  static const int threads = [] {
+    const HostCores host = host_cores();
+    logger("runtime")->info("{}", host.to_text());
+    return host.usable();
+  }();
+  return threads;
 }
 
 std::string host_llvm_cpu() {

@@ -6,7 +6,8 @@
 
 namespace aoe::runtime {
 
-/// As OpenMP itself decides: OMP_NUM_THREADS, else the cores that this process may use.
+/// OMP_NUM_THREADS, else the cores that this process may use, by its affinity and its quota of CPU time (host_cores.h) when
+/// it was first asked.
 int default_threads();
 
 /// The core as LLVM spells it: "znver5", or "x86-64-v3" where the core is newer or rarer than our table.

@@ -1,30 +1,46 @@
-// One OpenMP region around many stages, with a barrier of our own between them.
+// One parallel loop a stage; or one OpenMP region around many stages, with a barrier of our own between them.
 #include "runtime/jit_team.h"
 
 #include <omp.h>
 
+#include "runtime/helper_threads.h"
+
 namespace aoe::runtime {
 
-JitTeam::JitTeam(int threads, std::uint64_t scratch_bytes)
+JitTeam::JitTeam(int threads, std::uint64_t scratch_bytes, bool beside_openmp)
     : threads_(threads),
+      beside_openmp_(beside_openmp),
       scratch_stride_((scratch_bytes + 63) / 64 * 64),
       scratch_(scratch_stride_ * static_cast<std::size_t>(threads)) {
 }
 
 void JitTeam::run(std::span<const JitStage> stages, const TaskRecording& recording) {
-  if (threads_ == 1) return run_alone(stages, recording);
+  if (beside_openmp_ && threads_ > 1)
+    run_in_region(stages, recording);
+  else
+    run_with_helpers(stages, recording);
+}
+
+void JitTeam::run_with_helpers(std::span<const JitStage> stages, const TaskRecording& recording) {
+  HelperThreads& helpers = HelperThreads::of_this_thread(threads_ - 1);
+  TaskClock clock(recording);
+  for (const JitStage& stage : stages) {
+    helpers.run({.function = stage.function,
+                 .buffers = stage.buffers,
+                 .extent = stage.extent,
+                 .scratch = scratch_.at(0),
+                 .scratch_stride = scratch_stride_},
+                threads_);
+    if (stage.ends_step) clock.task_done(stage.step_name, stage.step);
+  }
+}
+
+/// Forking a team costs more than many a small op, so one region takes all stages.
+void JitTeam::run_in_region(std::span<const JitStage> stages, const TaskRecording& recording) {
 #pragma omp parallel num_threads(threads_)
   // OpenMP may give fewer threads than asked for, e.g. one when the caller is in a parallel region
   // itself.
   run_as_member(stages, omp_get_thread_num(), omp_get_num_threads(), recording);
-}
-
-void JitTeam::run_alone(std::span<const JitStage> stages, const TaskRecording& recording) {
-  TaskClock clock(recording);
-  for (const JitStage& stage : stages) {
-    stage.function(stage.buffers, 0, stage.extent, scratch_.data());
-    if (stage.ends_step) clock.task_done(stage.step_name, stage.step);
-  }
 }
 
 void JitTeam::run_as_member(std::span<const JitStage> stages, int member, int team_size,
@@ -43,7 +59,9 @@ void JitTeam::run_stage(const JitStage& stage, int member, int team_size) {
   // iteration.
   const std::int64_t begin = (stage.extent * member + team_size - 1) / team_size;
   const std::int64_t end = (stage.extent * (member + 1) + team_size - 1) / team_size;
-  if (begin < end) stage.function(stage.buffers, begin, end, scratch_of(member));
+  if (begin < end)
+    stage.function(stage.buffers, begin, end,
+                   scratch_.at(scratch_stride_ * static_cast<std::size_t>(member)));
 }
 
 }  // namespace aoe::runtime

@@ -22,26 +22,26 @@ struct JitStage {
 
 class JitTeam {
  public:
-  /// `scratch_bytes`: the most that any stage wants per thread.
-  JitTeam(int threads, std::uint64_t scratch_bytes);
+  /// `scratch_bytes`: the most that any stage wants per thread. `beside_openmp`: the model also calls a library that has an
+  /// OpenMP team. That team's threads spin on their cores for milliseconds after each call, so that helpers of our own would
+  /// find none (Inception-v1, one step of a library: 18 ms instead of 9): its stages go to the OpenMP team as well.
+  JitTeam(int threads, std::uint64_t scratch_bytes, bool beside_openmp);
 
-  /// Runs the stages in order inside one parallel region. Forking a team costs more than many a
-  /// small op, so the caller hands over as many stages at once as it can.
+  /// Runs the stages in order, each on as many threads as it has iterations for. The helpers are the calling thread's.
   void run(std::span<const JitStage> stages, const TaskRecording& recording);
 
  private:
-  void run_alone(std::span<const JitStage> stages, const TaskRecording& recording);
+  void run_with_helpers(std::span<const JitStage> stages, const TaskRecording& recording);
+  void run_in_region(std::span<const JitStage> stages, const TaskRecording& recording);
   void run_as_member(std::span<const JitStage> stages, int member, int team_size,
                      const TaskRecording& recording);
   void run_stage(const JitStage& stage, int member, int team_size);
-  void* scratch_of(int member) {
-    return scratch_.at(scratch_stride_ * static_cast<std::size_t>(member));
-  }
 
   int threads_;
+  bool beside_openmp_;
   std::size_t scratch_stride_;
   AlignedMemory scratch_;
-  SpinBarrier barrier_;
+  SpinBarrier barrier_;  ///< of the region's stages
 };
 
 }  // namespace aoe::runtime

@@ -1,11 +1,11 @@
 // Search, commit, and the race of the plans with what was found.
 #include "tuner/session/rewritten_node_tuning.h"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 #include <limits>
 #include <map>
-
-#include <spdlog/fmt/fmt.h>
 
 #include "base/log.h"
 #include "tuner/search/sampler.h"

@@ -1,0 +1,156 @@
+// Every iteration once, whoever comes, late or not at all.
+#include "runtime/helper_threads.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <set>
+#include <thread>
+#include <vector>
+
+namespace aoe::runtime {
+namespace {
+
+constexpr int kScratchBytes = 64;
+
+/// What a loop's function finds behind its buffers.
+struct Counts {
+  explicit Counts(std::size_t extent) : times(extent) {}
+  std::vector<std::atomic<int>> times;
+  std::atomic<int> calls{0};
+};
+
+void count(void* const* buffers, std::int64_t begin, std::int64_t end, void* scratch) {
+  Counts& counts = *static_cast<Counts*>(buffers[0]);
+  ++counts.calls;
+  // Unsynchronised, as all scratch: two threads in one would be a race that TSan sees.
+  int& mine = *static_cast<int*>(scratch);
+  for (std::int64_t i = begin; i < end; ++i) {
+    mine = static_cast<int>(i);
+    counts.times[static_cast<std::size_t>(i)] += mine - static_cast<int>(i) + 1;
+  }
+}
+
+/// Runs the loop, and says whether each iteration was carried out once.
+bool runs_each_once(HelperThreads& helpers, std::int64_t extent, int threads) {
+  Counts counts(static_cast<std::size_t>(extent));
+  void* buffers[] = {&counts};
+  const auto scratch =
+      std::make_unique<std::byte[]>(kScratchBytes * static_cast<std::size_t>(threads));
+  helpers.run({.function = count,
+               .buffers = buffers,
+               .extent = extent,
+               .scratch = scratch.get(),
+               .scratch_stride = kScratchBytes},
+              threads);
+  EXPECT_LE(counts.calls, threads);
+  return std::ranges::all_of(counts.times, [](const auto& times) { return times == 1; });
+}
+
+TEST(HelperThreads, RunEachIterationOnceWhateverTheExtentAndTheThreads) {
+  for (const int helpers : {0, 1, 2, 5}) {
+    HelperThreads team(helpers);
+    ASSERT_EQ(team.count(), helpers);
+    for (const int threads : {1, 2, 3, 6, 9})  // more than there are, too
+      for (const std::int64_t extent : {0, 1, 2, 3, 7, 100})
+        EXPECT_TRUE(runs_each_once(team, extent, threads))
+            << helpers << " helpers, " << threads << " threads, " << extent << " iterations";
+  }
+}
+
+TEST(HelperThreads, ManyShortLoopsAfterPausesOfAllLengths) {
+  constexpr unsigned kSeed = 11;
+  std::mt19937 random(kSeed);
+  HelperThreads team(3);
+  for (int i = 0; i < 20'000; ++i) {
+    ASSERT_TRUE(runs_each_once(team, static_cast<std::int64_t>(random() % 9),
+                               1 + static_cast<int>(random() % 4)))
+        << "loop " << i << ", seed " << kSeed;
+    // Helpers spin, or are about to sleep, or asleep.
+    if (i % 100 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random() % 400));
+  }
+}
+
+/// A helper that has no core: its signal handler, which no part is begun before, does not return until it may.
+std::atomic<bool> may_go_on{false};
+void hold(int) {
+  while (!may_go_on) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+TEST(HelperThreads, AHelperThatDoesNotComeIsNotWaitedFor) {
+  static std::atomic<pid_t> helper_id;
+  helper_id = 0;
+  HelperThreads team(1);
+  const auto note_helper = [](void* const*, std::int64_t begin, std::int64_t, void*) {
+    // The owner waits in its part for the helper to begin the other.
+    if (begin > 0) {
+      sigset_t held;
+      sigemptyset(&held);
+      sigaddset(&held, SIGUSR2);
+      ::pthread_sigmask(SIG_UNBLOCK, &held, nullptr);
+      helper_id = ::gettid();
+    } else {
+      while (helper_id == 0) std::this_thread::yield();
+    }
+  };
+  team.run({.function = note_helper, .extent = 2}, 2);
+  ASSERT_NE(helper_id, ::gettid());
+
+  struct sigaction held {
+  }, before{};
+  held.sa_handler = hold;
+  ASSERT_EQ(::sigaction(SIGUSR2, &held, &before), 0);
+  may_go_on = false;
+  ASSERT_EQ(::tgkill(::getpid(), helper_id, SIGUSR2), 0);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  for (int i = 0; i < 100; ++i) EXPECT_TRUE(runs_each_once(team, 8, 2));
+  may_go_on = true;
+  EXPECT_TRUE(runs_each_once(team, 8, 2));
+  ::sigaction(SIGUSR2, &before, nullptr);
+}
+
+TEST(HelperThreads, EachThreadOfAProgramHasItsOwn) {
+  std::vector<std::thread> callers;
+  std::atomic<int> wrong{0};
+  for (int t = 0; t < 4; ++t)
+    callers.emplace_back([&wrong, t] {
+      for (int i = 0; i < 500; ++i) {
+        // More helpers from time to time.
+        HelperThreads& mine = HelperThreads::of_this_thread(1 + i / 200);
+        if (!runs_each_once(mine, 5 + t, 2 + i / 200)) ++wrong;
+      }
+    });
+  for (std::thread& each : callers) each.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(HelperThreads, AreThereForTheThreadsOfAnother) {
+  HelperThreads& before = HelperThreads::of_this_thread(2);
+  EXPECT_GE(before.count(), 2);
+  EXPECT_EQ(&HelperThreads::of_this_thread(1), &before);  // fewer are among them
+}
+
+TEST(HelperThreads, AChildThatExitsDoesNotWaitForItsParents) {
+  ASSERT_TRUE(runs_each_once(HelperThreads::of_this_thread(2), 10, 3));
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    ::alarm(30);
+    std::exit(0);  // with the destructors of this thread
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+}
+
+}  // namespace
+}  // namespace aoe::runtime
