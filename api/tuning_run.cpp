@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "compiler/pipeline.h"
 #include "options/banks.h"
+#include "runtime/step_paths.h"
 #include "tuner/measure/machine_load.h"
 #include "tuner/measure/worker_measurer.h"
 #include "tuner/result/aoe_result.h"
@@ -159,6 +160,8 @@ RunReport tune_subject(const Settings& settings, const Subject& subject, const R
                                                    measurer, tuning);
   if (!report.outcome.om_written) return report;
   report.om_path = tuning.tuned_om_path;
+  const std::string slow = runtime::reference_part(runtime::GearedOm::load(tuning.tuned_om_path));
+  if (!slow.empty()) logger("aoe")->warn("{}: {}", subject.name, slow);
   if (subject.output.empty()) return report;
   write_file_atomically(subject.output, read_file(tuning.tuned_om_path, ExitCode::kOm));
   report.output_path = subject.output;

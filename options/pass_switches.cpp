@@ -122,8 +122,9 @@ std::vector<Switch> from_file(const std::filesystem::path& path, Origin& origin)
 
 /// --oo_level: O1 leaves what simplifies and takes no choice away.
 std::set<std::string> disabled_at(const std::string& level) {
-  constexpr std::string_view kOfO1[] = {kAlwaysOn, "eliminate_common_subexpressions",
-                                        "eliminate_dead_code", "remove_identities"};
+  constexpr std::string_view kOfO1[] = {kAlwaysOn, "widen_floats",
+                                        "eliminate_common_subexpressions", "eliminate_dead_code",
+                                        "remove_identities"};
   if (level != "O1" && level != "O3")
     reject("--oo_level", "'" + level + "' is unknown", "use O1 (simplify only) or O3 (all passes)");
   std::set<std::string> disabled;

@@ -36,4 +36,10 @@ Om Om::load(const std::filesystem::path& path) {
   return parse(file->bytes(), file, path.string());
 }
 
+std::string OmStep::types_text() const {
+  std::string text;
+  for (const std::string& type : op_types) text += (text.empty() ? "" : "+") + type;
+  return text;
+}
+
 }  // namespace aoe::runtime

@@ -74,6 +74,8 @@ struct OmStep {
   std::uint64_t scratch_bytes = 0;  ///< per thread, kJit
   double flops = 0;                 ///< analytic
   double bytes = 0;                 ///< analytic
+  /// "Conv+Relu".
+  std::string types_text() const;
   const char* task_type() const { return kind == StepKind::kReference ? "AI_CPU" : "AI_CORE"; }
 };
 

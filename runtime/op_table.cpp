@@ -52,12 +52,6 @@ std::map<std::string, json> strategies_of(const Om& om) {
   return strategies;
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : "+") + word;
-  return text;
-}
-
 const char* library_of(StepKind kind) {
   switch (kind) {
     case StepKind::kJit:
@@ -90,7 +84,7 @@ json op_json(const Om& om, const OmStep& step, const std::map<std::string, json>
       sum_bytes(om, step.constants, is_any) + sum_bytes(om, step.inputs, is_weight);
   json op = {
       {"name", step.name},
-      {"type", joined(step.op_types)},
+      {"type", step.types_text()},
       {"original_ops", step.origins},
       {"task_type", step.kind == StepKind::kNone ? "" : step.task_type()},
       {"impl", library_of(step.kind)},

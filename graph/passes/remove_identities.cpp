@@ -140,6 +140,19 @@ bool skip_middle(Graph& graph, NodeId id) {
   return true;
 }
 
+/// Cast to a type that holds every value of the first, and back: what was read.
+ValueId cast_back(const Graph& graph, const Node& node) {
+  if (!is_type(node, "Cast")) return kNone;
+  const NodeId before = producer_of_type(graph, node.inputs[0], "Cast");
+  if (before == kNone) return kNone;
+  const ValueId first = graph.nodes[before].inputs[0];
+  const bool is_same = graph.values[first].desc == graph.values[node.outputs[0]].desc;
+  const bool is_wider = dtype_of(graph, node.inputs[0]) == DataType::kFloat &&
+                        is_floating(dtype_of(graph, first)) &&
+                        size_bytes(dtype_of(graph, first)) <= size_bytes(DataType::kFloat);
+  return is_same && is_wider ? first : kNone;
+}
+
 /// What skip_middle() and bypass() leave behind without readers.
 void remove_if_unread(Graph& graph, NodeId id) {
   const Node& node = graph.nodes[id];
@@ -159,8 +172,12 @@ bool simplify(Graph& graph, NodeId id) {
     to_reshape(graph, id);
   }
   std::size_t kept = 0;
-  if (is_identity(graph, graph.nodes[id], kept))
+  if (const ValueId first = cast_back(graph, graph.nodes[id]); first != kNone) {
+    changed |= bypass(graph, id, first);
+    remove_if_unread(graph, before);
+  } else if (is_identity(graph, graph.nodes[id], kept)) {
     changed |= bypass(graph, id, graph.nodes[id].inputs[kept]);
+  }
   return changed;
 }
 

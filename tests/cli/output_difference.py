@@ -1,4 +1,4 @@
-# Prints the largest difference between the float32 .npy files of two directories, as a share of the range of the first's; nan where one of them has a NaN
+# Prints the largest difference between the float32 or float16 .npy files of two directories, as a share of the range of the first's; nan where one of them has a NaN
 # that the other has not.
 import glob
 import os
@@ -9,8 +9,9 @@ import sys
 def load(path):
     data = open(path, 'rb').read()
     header = struct.unpack('<H', data[8:10])[0]
-    assert b"'<f4'" in data[:10 + header], path + ' is not float32'
-    return [v[0] for v in struct.iter_unpack('<f', data[10 + header:])]
+    is_half = b"'<f2'" in data[:10 + header]
+    assert is_half or b"'<f4'" in data[:10 + header], path + ' is neither float32 nor float16'
+    return [v[0] for v in struct.iter_unpack('<e' if is_half else '<f', data[10 + header:])]
 
 
 exact, other = sys.argv[1:]

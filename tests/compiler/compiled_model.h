@@ -14,7 +14,7 @@ CompileOptions options_for(Soc soc, int threads = 1);
 
 /// Compiles `graph` and runs it twice, on different inputs, in memory that was full of NaN before: outputs must be what
 /// the reference gives for `meaning` (the graph itself, or what it was before passes), floats within 1e-4 of the
-/// output's range; NaN and infinities equal. Outputs whose name `is_open` holds for may have any values. All buffers end
+/// output's range, those of 16 bits within a few of their steps; NaN and infinities equal. Outputs whose name `is_open` holds for may have any values. All buffers end
 /// at pages that nobody may touch. Reports through GoogleTest; returns the om.
 runtime::Om expect_compiled_like_reference(
     const graph::Graph& graph, const CompileOptions& options, const graph::Graph& meaning,

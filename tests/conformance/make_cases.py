@@ -743,13 +743,44 @@ def control_flow():
            node("ConcatFromSequence", ["t"], ["z"], axis=0)], {"x": x, "y": y}, {"z": np.concatenate([x[:1] + y, x[1:] + y])})
 
 
+def control_flow_of_float16():
+    """Bodies compute in float32 as well; what they give out is float16."""
+    f16, f32 = np.float16, np.float32
+
+    def eighths(*shape, step):
+        return (np.arange(math.prod(shape)) * step % 11 / 8 - 0.625).reshape(shape).astype(f16)
+
+    x, y = eighths(2, 3, step=7), eighths(2, 3, step=5)
+    then_branch = graph([], ["r"], [node("Add", ["x", "y"], ["s"]), node("Relu", ["s"], ["r"])])
+    else_branch = graph([], ["q"], [node("Mul", ["x", "two"], ["q"])], two=f16(2))
+    for flag in (True, False):
+        write(f"if_{str(flag).lower()}_float16",
+              [node("Exp", ["x"], ["e"]), node("If", ["flag"], ["o"], then_branch=then_branch, else_branch=else_branch),
+               node("Sub", ["o", "e"], ["z"])],
+              {"flag": np.array(flag), "x": x, "y": y},
+              {"z": ((np.maximum(x + y, f16(0)) if flag else 2 * x).astype(f32) - np.exp(x.astype(f32))).astype(f16)})
+    w, h, seq = eighths(3, 3, step=3), eighths(1, 3, step=4), eighths(5, 1, 3, step=6)
+    cell = graph([("i", "int64", []), ("c", "bool", []), ("h", "float16", [1, 3])], ["c_out", "h_out", "h_seen"],
+                 [node("Gather", ["wide", "i"], ["step"], axis=0), node("MatMul", ["h", "w"], ["hw"]),
+                  node("Add", ["hw", "step"], ["sum"]), node("Tanh", ["sum"], ["h_out"]),
+                  node("Identity", ["h_out"], ["h_seen"]), node("Identity", ["c"], ["c_out"])])
+    state, seen = h, []
+    for step in (2 * seq.astype(f32)).astype(f16):
+        state = np.tanh(state.astype(f32) @ w.astype(f32) + step.astype(f32)).astype(f16)
+        seen.append(state)
+    write("loop_cell_float16", [node("Add", ["seq", "seq"], ["wide"]), node("Loop", ["n", "", "h"], ["last", "all"], body=cell),
+                                node("Neg", ["last"], ["negated"])],
+          {"n": np.array(5, np.int64), "h": h, "w": w, "seq": seq},
+          {"last": state, "all": np.stack(seen), "negated": -state}, constants=["n", "w"])
+
+
 def main():
     HERE.mkdir(exist_ok=True)
     for old in HERE.glob("*.json"):
         old.unlink()
     for group in (activations, normalisations, products, attentions, microsoft_attentions, rotaries, decoders, convolutions,
                   linear_attentions, caches, images, deformed, bytes_between_scales, products_of_bytes, small_weights,
-                  sequences, unread_outputs, control_flow):
+                  sequences, unread_outputs, control_flow, control_flow_of_float16):
         group()
 
 

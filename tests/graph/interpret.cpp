@@ -9,6 +9,7 @@
 #include <random>
 
 #include "reference/typed.h"
+#include "reference/widen.h"
 
 namespace aoe::tests {
 
@@ -66,21 +67,28 @@ std::vector<ConstantPtr> random_inputs(const Graph& graph, std::uint32_t seed) {
 
 namespace {
 
+/// Of the range. Types of 16 bits are rounded behind every operator, or once where the graph computes in float32.
+double tolerance_of(DataType dtype) {
+  constexpr double kRoundings = 4;
+  if (dtype == DataType::kFloat16) return kRoundings * 0x1p-10;
+  return dtype == DataType::kBFloat16 ? kRoundings * 0x1p-7 : 1e-5;
+}
+
 void expect_close(const Constant& expected, const Constant& actual, const std::string& what) {
   ASSERT_EQ(to_string(expected.desc()), to_string(actual.desc())) << what;
-  if (expected.desc().dtype != DataType::kFloat) {
+  if (!is_floating(expected.desc().dtype)) {
     EXPECT_EQ(std::memcmp(expected.data(), actual.data(), expected.size_bytes()), 0) << what;
     return;
   }
-  const auto* e = static_cast<const float*>(expected.data());
-  const auto* a = static_cast<const float*>(actual.data());
-  const std::int64_t count = element_count(expected.desc().shape);
-  float range = 0;
-  for (std::int64_t i = 0; i < count; ++i)
-    if (std::isfinite(e[i])) range = std::max(range, std::abs(e[i]));
-  for (std::int64_t i = 0; i < count; ++i) {
+  const std::vector<double> e = reference::to_doubles(expected.view());
+  const std::vector<double> a = reference::to_doubles(actual.view());
+  double range = 0;
+  for (const double each : e)
+    if (std::isfinite(each)) range = std::max(range, std::abs(each));
+  const double tolerance = tolerance_of(expected.desc().dtype);
+  for (std::size_t i = 0; i < e.size(); ++i) {
     const bool is_same = e[i] == a[i] || (std::isnan(e[i]) && std::isnan(a[i]));
-    ASSERT_TRUE(is_same || std::abs(e[i] - a[i]) <= 1e-5f * range)
+    ASSERT_TRUE(is_same || std::abs(e[i] - a[i]) <= tolerance * range)
         << what << ", element " << i << ": expected " << e[i] << ", is " << a[i];
   }
 }

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "base/file.h"
+#include "reference/float16.h"
 #include "tests/temp_dir.h"
 
 namespace aoe::tests {
@@ -22,14 +23,25 @@ void add_random_initializers(onnx::GraphProto& graph) {
     if (known.contains(info.name())) continue;
     onnx::TensorProto& tensor = *graph.add_initializer();
     tensor.set_name(info.name());
-    tensor.set_data_type(onnx::TensorProto::FLOAT);
+    const int type = info.type().tensor_type().elem_type();
+    tensor.set_data_type(type == onnx::TensorProto::FLOAT16 || type == onnx::TensorProto::BFLOAT16
+                             ? type
+                             : static_cast<int>(onnx::TensorProto::FLOAT));
     std::int64_t count = 1;
     for (const auto& dim : info.type().tensor_type().shape().dim()) {
       tensor.add_dims(dim.dim_value());
       count *= dim.dim_value();
     }
-    for (std::int64_t i = 0; i < count; ++i)  // in (0.5, 1.5): good as a variance or a divisor, too
-      tensor.add_float_data(0.5f + static_cast<float>(random() % 1000) / 1000.0f);
+    for (std::int64_t i = 0; i < count;
+         ++i) {  // in (0.5, 1.5): good as a variance or a divisor, too
+      const float value = 0.5f + static_cast<float>(random() % 1000) / 1000.0f;
+      if (type == onnx::TensorProto::FLOAT16)
+        tensor.add_int32_data(reference::Float16(value).bits);
+      else if (type == onnx::TensorProto::BFLOAT16)
+        tensor.add_int32_data(reference::BFloat16(value).bits);
+      else
+        tensor.add_float_data(value);
+    }
   }
 }
 

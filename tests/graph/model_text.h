@@ -5,7 +5,7 @@
 //     y = Relu (c)
 //   }
 //
-// Declared values that nothing produces (w above) become initializers with random numbers of a
+// Declared values that nothing produces (w above) become initializers with random numbers of their floating-point type and a
 // fixed seed.
 #pragma once
 

@@ -48,6 +48,49 @@ const Case kCases[] = {
     {"fold_constants_keeps_outputs", "fold_constants",
      "g (float[2] x) => (float[2] y, float[3] z) <float[3] w = {1, 2, 3}> { y = Relu (x) a = Neg "
      "(w) z = Neg (a) }"},
+    {"widen_floats_conv", "widen_floats",
+     R"(g (float16[1,2,4,4] x) => (float16[1,3,4,4] y, int64[4] s)
+       <float16[3,2,3,3] w, float16[3] b> {
+       c = Conv <pads = [1,1,1,1]> (x, w, b)
+       y = Relu (c)
+       s = Shape (c)
+     })"},
+    {"widen_floats_casts", "widen_floats",
+     R"(g (float[2,3] x, float16[2,3] h, bfloat16[2,3] b) => (float[2,3] y, float16[2,3] z, int32[2,3] i) {
+       r = Cast <to = 10> (x)
+       s = Mul (r, r)
+       y = Cast <to = 1> (r)
+       again = Cast <to = 10> (s)
+       narrow = CastLike (again, b)
+       sum = Add (narrow, b)
+       near = Cast <to = 10> (sum)
+       z = Sub (near, h)
+       i = Cast <to = 6> (h)
+     })",
+     15},
+    {"widen_floats_bits", "widen_floats",
+     R"(g (float16[3] x) => (int16[3] bits, float16[3] y) {
+       a = Exp (x)
+       bits = BitCast <to = 5> (a)
+       back = BitCast <to = 10> (bits)
+       y = Neg (back)
+     })",
+     26},
+    {"widen_floats_sources", "widen_floats",
+     R"(g (float16[1,8] x, int32[4,8] i) => (float16[4,8] y) {
+       ones = EyeLike <dtype = 10> (i)
+       y = Add (x, ones)
+     })"},
+    {"remove_identities_cast_back", "remove_identities",
+     R"(g (float16[2,3] x, float[2,3] f) => (float16[2,3] y, float[2,3] z) {
+       a = Neg (x)
+       b = Cast <to = 1> (a)
+       c = Cast <to = 10> (b)
+       y = Relu (c)
+       d = Cast <to = 10> (f)
+       e = Cast <to = 1> (d)
+       z = Neg (e)
+     })"},
     {"eliminate_dead_code", "eliminate_dead_code",
      "g (float[2,4] x) => (float[2,2] b) { u = Relu (x) v = Neg (u) a, b = Split <axis = 1> (x) }"},
     {"unflatten_gemm", "unflatten_gemm",
@@ -531,18 +574,29 @@ INSTANTIATE_TEST_SUITE_P(Passes, EachPass, testing::ValuesIn(kCases), test_name)
 TEST(Passes, AreTheseInThisOrder) {
   std::vector<std::string> names;
   for (const Pass& pass : graph::passes()) names.push_back(pass.name);
-  EXPECT_EQ(names,
-            (std::vector<std::string>{"expand_einsum",       "fold_constants",
-                                      "expand_qlinear",      "fuse_quantized",
-                                      "sink_dequantize",     "fold_dequantized",
-                                      "eliminate_dead_code", "remove_identities",
-                                      "forward_slices",      "unflatten_gemm",
-                                      "split_variadic",      "eliminate_common_subexpressions",
-                                      "fuse_layer_norm",     "fuse_attention",
-                                      "use_global_pooling",  "fold_pad",
-                                      "fold_batch_norm",     "fold_channel_scale",
-                                      "move_relus",          "fuse_epilogues",
-                                      "widen_sequences",     "fuse_elementwise"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"expand_einsum",
+                                             "fold_constants",
+                                             "widen_floats",
+                                             "expand_qlinear",
+                                             "fuse_quantized",
+                                             "sink_dequantize",
+                                             "fold_dequantized",
+                                             "eliminate_dead_code",
+                                             "remove_identities",
+                                             "forward_slices",
+                                             "unflatten_gemm",
+                                             "split_variadic",
+                                             "eliminate_common_subexpressions",
+                                             "fuse_layer_norm",
+                                             "fuse_attention",
+                                             "use_global_pooling",
+                                             "fold_pad",
+                                             "fold_batch_norm",
+                                             "fold_channel_scale",
+                                             "move_relus",
+                                             "fuse_epilogues",
+                                             "widen_sequences",
+                                             "fuse_elementwise"}));
 }
 
 TEST(Passes, AreAllListed) {

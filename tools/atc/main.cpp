@@ -13,6 +13,7 @@
 #include "options/environment.h"
 #include "options/model_flags.h"
 #include "options/single_op.h"
+#include "runtime/step_paths.h"
 #include "tools/atc/debug_split.h"
 #include "tools/atc/kernel_dump.h"
 #include "tools/atc/model_json.h"
@@ -61,6 +62,14 @@ void log_op_hits(const AskedBanks& banks, const compiler::Compilation& compilati
             hits);
 }
 
+/// Slow parts are said, once a model.
+void warn_of_reference(const std::shared_ptr<const std::string>& file,
+                       const std::filesystem::path& path) {
+  const std::string slow =
+      runtime::reference_part(runtime::GearedOm::parse(*file, file, path.string()));
+  if (!slow.empty()) logger("atc")->warn("{}: {}", path.string(), slow);
+}
+
 /// To `output`.
 void build(const BuildSettings& settings, const compiler::ModelSource& source,
            const std::filesystem::path& output, const std::string& command_line) {
@@ -85,7 +94,10 @@ void build(const BuildSettings& settings, const compiler::ModelSource& source,
   log_op_hits(op_bank, compilation);
   note_origin(compilation.om, command_line);
   dump_kernels(kernels, compilation.om, settings.soc, settings.op_debug_level, settings.debug_dir);
-  write_file_atomically(output, compiler::om_file(std::move(compilation.om), model.gears));
+  const auto file = std::make_shared<const std::string>(
+      compiler::om_file(std::move(compilation.om), model.gears));
+  write_file_atomically(output, *file);
+  warn_of_reference(file, output);
 }
 
 void build_all(const BuildSettings& settings, const std::string& command_line) {

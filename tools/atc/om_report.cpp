@@ -4,6 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <vector>
+
+#include "runtime/step_paths.h"
 
 namespace aoe::tools {
 namespace {
@@ -14,6 +18,25 @@ constexpr int kOnnx = 5;  ///< of --framework
 std::ptrdiff_t bank_hits(const nlohmann::json& nodes) {
   return std::ranges::count_if(
       nodes, [](const nlohmann::json& node) { return node.value("source", "") == "bank"; });
+}
+
+/// A line for each op: how it runs, and its share of the work.
+void print_paths(std::ostream& out, const runtime::Om& om) {
+  const std::vector<runtime::StepPath> paths = runtime::step_paths(om);
+  double all_work = 0;
+  std::map<std::string_view, double> by_path;
+  for (const runtime::StepPath& path : paths) all_work += path.work;
+  for (const runtime::StepPath& path : paths) {
+    const double share = all_work > 0 ? path.work / all_work : 0;
+    by_path[runtime::path_name(path.kind)] += share;
+    out << fmt::format("op       info: name[{}], type[{}], path[{}], work[{}].\n", path.name,
+                       path.types, runtime::path_name(path.kind),
+                       path.is_open ? "known when it runs" : fmt::format("{:.2f}%", 100 * share));
+  }
+  std::string sums;
+  for (const auto& [path, share] : by_path)
+    sums += fmt::format("{}{}[{:.2f}%]", sums.empty() ? "" : ", ", path, 100 * share);
+  out << fmt::format("path     info: {}.\n", sums);
 }
 
 std::size_t cbor_bytes(const nlohmann::json& json) {
@@ -58,6 +81,7 @@ void print_om_report(std::ostream& out, const runtime::GearedOm& model) {
   out << fmt::format("bank     info: ops[{}], bank_hits[{}], subgraph_hits[{}], strategies[{}].\n",
                      ops, hits, subgraphs, tuning.value("strategies", "none"));
   if (!model.gears.empty()) out << fmt::format("gears    info: {}.\n", to_string(model.gears));
+  for (const runtime::Om& gear : model.oms) print_paths(out, gear);
   out << "============ Display Model Info end   ============\n";
 }
 

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "tools/common/tool.h"
+#include "tools/make_model/float_type.h"
 #include "tools/make_model/models.h"
 #include "tools/make_model/quantize.h"
 
@@ -49,6 +50,19 @@ make_model::QuantForm quant_form(const std::string& name) {
   throw Error(ExitCode::kUsage, "is neither qdq nor qlinear", "--quantize=" + name);
 }
 
+/// Of weights and activations; float32 is what models are written in.
+DataType float_type(const po::variables_map& flags) {
+  const std::string name = flags["float_type"].as<std::string>();
+  const DataType dtype = data_type_from_name(name).value_or(DataType::kUndefined);
+  if (dtype != DataType::kFloat && dtype != DataType::kFloat16 && dtype != DataType::kBFloat16)
+    throw Error(ExitCode::kUsage, "is neither float32, float16 nor bfloat16",
+                "--float_type=" + name);
+  if (dtype != DataType::kFloat && flags.contains("quantize"))
+    throw Error(ExitCode::kUsage, "quantised models are float32 elsewhere", "--float_type=" + name,
+                "leave --quantize or --float_type out");
+  return dtype;
+}
+
 /// The poolings of image networks leave nothing of a smaller one.
 constexpr std::int64_t kSmallestImage = 32;
 
@@ -66,6 +80,7 @@ ExitCode run(const po::variables_map& flags) {
                              .sequence = number(flags, "sequence"),
                              .layers = flags.contains("layers") ? number(flags, "layers") : 0,
                              .is_small = flags.contains("small")};
+  const DataType dtype = float_type(flags);
   make_model::OnnxWriter writer(
       model.name,
       {.opset = model.opset, .seed = options.seed, .is_dynamic = flags.contains("dynamic")});
@@ -75,6 +90,7 @@ ExitCode run(const po::variables_map& flags) {
   if (flags.contains("quantize"))
     bytes = make_model::quantized(bytes, quant_form(flags["quantize"].as<std::string>()),
                                   options.seed, path + ".float32.onnx");
+  if (dtype != DataType::kFloat) bytes = make_model::in_float_type(bytes, dtype);
   write_file_atomically(path, bytes);
   std::cout << path << ": " << model.name << ", opset " << model.opset << ", " << bytes.size()
             << " bytes\n";
@@ -109,6 +125,8 @@ int main(int argc, char** argv) {
                           "of transformers and LSTMs; the standard number if not given")(
       "quantize", po::value<std::string>()->value_name("FORM"),
       "qdq or qlinear: products and additions of bytes, calibrated on random inputs")(
+      "float_type", po::value<std::string>()->default_value("float32")->value_name("TYPE"),
+      "float32, float16 or bfloat16: of weights, activations, inputs and outputs")(
       "small", "few channels and blocks of the same kind: for tests")(
       "dynamic",
       "leave batch, image sides and sequence open in the file: --input_shape of atc gives them")(

@@ -1,0 +1,141 @@
+// Steps to paths, and the sentence on the slow ones. Tested by tests/runtime/step_paths_test.cpp.
+#include "runtime/step_paths.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace aoe::runtime {
+namespace {
+
+/// Its tensors, whatever their sizes, are not looked at.
+bool reads_shape_only(const OmStep& step) {
+  const reference::OpDef* def = reference::ops().find(step.call.type);
+  return def != nullptr && def->reads_shape_only;
+}
+
+bool has_open_sizes(const Om& om, const OmStep& step) {
+  const auto is_open = [&](int id) { return id >= 0 && !is_static(om.tensors[id].desc.shape); };
+  return std::ranges::any_of(step.inputs, is_open) || std::ranges::any_of(step.outputs, is_open);
+}
+
+StepPath path_of(const Om& om, const OmStep& step) {
+  StepPath path{.name = step.name, .types = step.types_text(), .kind = step.kind};
+  const bool runs = step.kind != StepKind::kNone && step.kind != StepKind::kControl;
+  if (!runs || reads_shape_only(step)) return path;
+  path.is_open = has_open_sizes(om, step);
+  if (!path.is_open) path.work = std::max(step.flops, step.bytes);
+  return path;
+}
+
+/// Of an om that was just built, or of one that was read.
+std::string_view weights_of(const Om& om) {
+  return om.weights_view.empty() ? std::string_view(om.weights) : om.weights_view;
+}
+
+std::vector<StepPath> paths_of_body(const Om& om, const OmStep& step, int constant) {
+  const OmTensor& bytes = om.tensors[constant];
+  const Om body = Om::parse(weights_of(om).substr(bytes.offset, storage_bytes(bytes.desc)),
+                            om.owner, om.name + ": body of " + step.name);
+  std::vector<StepPath> paths = step_paths(body);
+  for (StepPath& path : paths) path.name = step.name + "/" + path.name;
+  return paths;
+}
+
+/// What steps of one type add up to.
+struct TypeSum {
+  std::string types;
+  int count = 0;
+  double work = 0;
+  int open_count = 0;
+};
+
+std::string text_of(const TypeSum& sum, double all_work) {
+  std::string text = sum.types;
+  if (sum.count > 1) text += fmt::format(" x{}", sum.count);
+  if (sum.work > 0) text += fmt::format(" ({:.1f}%)", 100 * sum.work / all_work);
+  if (sum.open_count > 0) text += " (of sizes known only when it runs)";
+  return text;
+}
+
+/// The largest first; those of unknown size may be the largest.
+std::vector<TypeSum> by_type(const std::vector<StepPath>& slow) {
+  std::map<std::string, TypeSum> sums;
+  for (const StepPath& path : slow) {
+    TypeSum& sum = sums[path.types];
+    sum.types = path.types;
+    ++sum.count;
+    sum.work += path.work;
+    sum.open_count += path.is_open;
+  }
+  std::vector<TypeSum> list;
+  for (auto& [types, sum] : sums) list.push_back(std::move(sum));
+  std::ranges::stable_sort(list, [](const TypeSum& a, const TypeSum& b) {
+    return std::pair(a.open_count > 0, a.work) > std::pair(b.open_count > 0, b.work);
+  });
+  return list;
+}
+
+}  // namespace
+
+std::string_view path_name(StepKind kind) {
+  switch (kind) {
+    case StepKind::kJit:
+      return "generated";
+    case StepKind::kOneDnn:
+      return "onednn";
+    case StepKind::kReference:
+      return "reference";
+    case StepKind::kNone:
+      return "view";
+    case StepKind::kControl:
+      return "control";
+  }
+  return "";
+}
+
+std::vector<StepPath> step_paths(const Om& om) {
+  std::vector<StepPath> paths;
+  for (const OmStep& step : om.steps) {
+    paths.push_back(path_of(om, step));
+    if (step.kind != StepKind::kControl) continue;
+    for (const int constant : step.constants)
+      std::ranges::move(paths_of_body(om, step, constant), std::back_inserter(paths));
+  }
+  return paths;
+}
+
+std::string reference_part(const GearedOm& model) {
+  constexpr double kTrivialShare = 1e-3;
+  constexpr std::size_t kMostTypes = 8;
+  std::vector<StepPath> slow;
+  std::size_t operators = 0;
+  double all_work = 0, slow_work = 0;
+  bool is_open = false;
+  for (const Om& om : model.oms) {
+    for (StepPath& path : step_paths(om)) {
+      all_work += path.work;
+      ++operators;
+      if (path.kind != StepKind::kReference) continue;
+      if (path.work == 0 && !path.is_open) continue;
+      slow_work += path.work;
+      is_open |= path.is_open;
+      slow.push_back(std::move(path));
+    }
+  }
+  if (slow.empty() || (!is_open && slow_work < kTrivialShare * all_work)) return {};
+  const std::vector<TypeSum> sums = by_type(slow);
+  std::string names;
+  for (std::size_t i = 0; i < std::min(sums.size(), kMostTypes); ++i)
+    names += (i == 0 ? "" : ", ") + text_of(sums[i], all_work);
+  if (sums.size() > kMostTypes)
+    names += fmt::format(" and {} more types", sums.size() - kMostTypes);
+  const double share = all_work > 0 ? 100 * slow_work / all_work : 0;
+  return fmt::format(
+      "{} of {} operators, {} of the model's work, run on the reference path, which is slow: {}",
+      slow.size(), operators,
+      is_open ? fmt::format("at least {:.1f}%", share) : fmt::format("{:.1f}%", share), names);
+}
+
+}  // namespace aoe::runtime
