@@ -774,13 +774,39 @@ def control_flow_of_float16():
           {"last": state, "all": np.stack(seen), "negated": -state}, constants=["n", "w"])
 
 
+def other_names():
+    """Operators that others of the same file stand beside."""
+    f, u = np.float32, np.uint8
+    x, skip, scale = rand(2, 3, 8), rand(2, 3, 8), rand(8)
+    case("ms_simplified_layer_normalization", "SimplifiedLayerNormalization", {"x": x, "scale": scale},
+         {"y": x / rms(x) * scale}, MS, constants=["scale"])
+    case("ms_transpose_matmul", "TransposeMatMul", {"a": x, "b": skip}, {"y": f(0.5) * (x.swapaxes(1, 2) @ skip)}, MS,
+         transA=1, alpha=0.5)
+    image = random_bytes(1, 2, 4, 4)
+    real = dequantise(image, 0.02, 120)
+    mean = np.stack([real[:, :, i::2, j::2] for i in range(2) for j in range(2)]).mean(0)
+    fixed = ["xs", "xz", "ys", "yz"]
+    case("ms_qlinear_average_pool", "QLinearAveragePool",
+         {"x": image, "xs": f(0.02), "xz": u(120), "ys": f(0.013), "yz": u(110)},
+         {"y": quantise(mean, f(0.013), 110)}, MS, constants=fixed, kernel_shape=[2, 2], strides=[2, 2])
+    row = random_bytes(3, 7)
+    power = np.exp(dequantise(row, 0.05, 128))
+    case("ms_qlinear_softmax", "QLinearSoftmax",
+         {"x": row, "xs": f(0.05), "xz": u(128), "ys": f(1 / 256), "yz": u(0)},
+         {"y": quantise(power / power.sum(-1, keepdims=True), f(1 / 256), 0)}, MS, constants=fixed, opset=13)
+    a = rand(2, 3)
+    write("sequence_empty",
+          [node("SequenceEmpty", [], ["s"]), node("SequenceInsert", ["s", "a"], ["t"]),
+           node("ConcatFromSequence", ["t"], ["y"], axis=0)], {"a": a}, {"y": a})
+
+
 def main():
     HERE.mkdir(exist_ok=True)
     for old in HERE.glob("*.json"):
         old.unlink()
     for group in (activations, normalisations, products, attentions, microsoft_attentions, rotaries, decoders, convolutions,
                   linear_attentions, caches, images, deformed, bytes_between_scales, products_of_bytes, small_weights,
-                  sequences, unread_outputs, control_flow, control_flow_of_float16):
+                  sequences, unread_outputs, control_flow, control_flow_of_float16, other_names):
         group()
 
 
