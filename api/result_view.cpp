@@ -28,9 +28,13 @@ ResultView::ResultView(const RunReport& report)
       om_path_(report.om_path.string()),
       output_path_(report.output_path.string()) {
   const tuner::TuneOutcome& outcome = report_.outcome;
-  if (outcome.result_ms > 0)
-    improvement_ = tuner::improvement_percent(outcome.baseline_ms, outcome.result_ms);
-  if (outcome.verdict) verdict_ = tuner::name(*outcome.verdict);
+  if (outcome.model) {
+    improvement_ = outcome.model->improvement();
+    improvement_interval_ = outcome.model->improvement_interval();
+    improvement_reason_ = outcome.model->reason();
+    verdict_ = tuner::name(outcome.model->paired.verdict);
+  }
+  ended_by_ = tuner::name(outcome.ended_by);
   for (const tuner::TaskGain& gain : outcome.gains)
     gain_improvements_.push_back(tuner::improvement_percent(gain.before_ns, gain.after_ns));
   for (std::size_t i = 0; i < outcome.gains.size(); ++i) {
@@ -48,7 +52,6 @@ ResultView::ResultView(const RunReport& report)
              .tuning_name = report_.tuning_name.c_str(),
              .verdict = verdict_.c_str(),
              .baseline_ms = outcome.baseline_ms,
-             .result_ms = outcome.result_ms,
              .improvement = improvement_.c_str(),
              .error_of_range = outcome.error_against_fp32.value_or(-1),
              .tasks = outcome.tasks,
@@ -62,7 +65,20 @@ ResultView::ResultView(const RunReport& report)
              .result_path = result_path_.c_str(),
              .bank_path = bank_path_.c_str(),
              .model_path = om_path_.c_str(),
-             .output_path = output_path_.c_str()};
+             .output_path = output_path_.c_str(),
+             .ended_by = ended_by_.c_str(),
+             .not_searched = outcome.not_searched,
+             .improvement_interval = improvement_interval_.c_str(),
+             .improvement_reason = improvement_reason_.c_str()};
+  if (!outcome.model) return;
+  const tuner::ModelVerdict& model = *outcome.model;
+  result_.baseline_ms = model.before_ms;
+  result_.baseline_low_ms = model.before_interval_ms.low;
+  result_.baseline_high_ms = model.before_interval_ms.high;
+  result_.result_ms = model.after_ms();
+  result_.result_low_ms = model.after_interval_ms().low;
+  result_.result_high_ms = model.after_interval_ms().high;
+  result_.pairs = model.pairs;
 }
 
 }  // namespace aoe::api

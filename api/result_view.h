@@ -19,7 +19,8 @@ class ResultView {
 
  private:
   RunReport report_;
-  std::string improvement_, verdict_, gears_, result_path_, bank_path_, om_path_, output_path_;
+  std::string improvement_, improvement_interval_, improvement_reason_, ended_by_;
+  std::string verdict_, gears_, result_path_, bank_path_, om_path_, output_path_;
   std::vector<std::string> gain_improvements_;
   std::vector<AoeGain> gains_;
   std::vector<const char*> failed_ops_;

@@ -1,11 +1,13 @@
 // Copies what the caller gives, and runs one model after the other.
 #include "api/session.h"
 
+#include <chrono>
 #include <cstring>
 #include <optional>
 #include <utility>
 
 #include "api/failure.h"
+#include "api/result_file.h"
 #include "base/log.h"
 #include "options/flags.h"
 
@@ -54,6 +56,7 @@ void complain(const std::string& model, const tuner::TuneOutcome& outcome) {
                     "tuning failed for " + std::to_string(outcome.failed_ops.size()) + " ops",
                     model, "the result lists them");
     case tuner::TuningState::kIncomplete:
+      if (outcome.ended_by != tuner::RunEnd::kStopped) return;  // the limit was the caller's own
       break;
   }
   throw Failure(AOE_FAILURE, "tuning was stopped before the end", model,
@@ -99,17 +102,25 @@ void Session::begin() {
 }
 
 void Session::tune(const OptionList& options, const OptionList& defaults) {
+  const tuner::TimePoint start = std::chrono::steady_clock::now();
   results_.clear();
+  reports_.clear();
   const auto values = parse_options(options, defaults);
   if (const std::string level = options::text_of(values, "log"); !level.empty())
     if (!set_log_level(level)) fail("log", "unknown level '" + level + "'");
   const Settings settings = read_settings(values, graph_.has_value());
+  const tuner::Deadline end = settings.time_limit_s
+                                  ? tuner::Deadline(start + tuner::seconds(*settings.time_limit_s))
+                                  : tuner::Deadline();
   bool has_tasks = false;
   std::optional<std::pair<std::string, tuner::TuneOutcome>> failed;  // others are tuned first
-  for (const Subject& subject : subjects_of(settings, graph_, inputs_)) {
-    tuner::TuneOutcome outcome = tune_one(settings, subject);
-    has_tasks |= outcome.tasks > 0;
-    const bool is_stopped = outcome.state == tuner::TuningState::kIncomplete;
+  const std::vector<Subject> subjects = subjects_of(settings, graph_, inputs_);
+  for (std::size_t i = 0; i < subjects.size(); ++i) {
+    const Subject& subject = subjects[i];
+    const double share_s = end.left_s() / static_cast<double>(subjects.size() - i);
+    tuner::TuneOutcome outcome = tune_one(settings, subject, tuner::Deadline::in(share_s));
+    has_tasks |= outcome.tasks > 0 || outcome.ended_by != tuner::RunEnd::kDone;
+    const bool is_stopped = outcome.ended_by == tuner::RunEnd::kStopped;
     if (is_stopped || (!failed && outcome.state == tuner::TuningState::kFailed))
       failed.emplace(subject.name, std::move(outcome));
     if (is_stopped) break;
@@ -120,14 +131,19 @@ void Session::tune(const OptionList& options, const OptionList& defaults) {
                   "nothing in the model can be tuned; it is compiled");
 }
 
-tuner::TuneOutcome Session::tune_one(const Settings& settings, const Subject& subject) {
-  RunHooks hooks{.stop = stop_.get_token(), .on_progress = {}};
+tuner::TuneOutcome Session::tune_one(const Settings& settings, const Subject& subject,
+                                     const tuner::Deadline& deadline) {
+  RunHooks hooks{.stop = stop_.get_token(), .deadline = deadline, .on_progress = {}};
   if (on_progress_ != nullptr)
     hooks.on_progress = [&](const tuner::Progress& progress) {
       report_progress(subject.name, progress);
     };
   RunReport report = tune_subject(settings, subject, hooks);
   results_.push_back(std::make_unique<ResultView>(report));
+  if (!settings.result_file.empty()) {
+    reports_.push_back(result_json(report, settings));
+    write_result_file(settings.result_file, reports_);
+  }
   if (!report.outcome.rescued.empty()) throw bank_error(report.outcome.rescued);
   return std::move(report.outcome);
 }
@@ -144,7 +160,11 @@ void Session::report_progress(const std::string& name, const tuner::Progress& pr
                           .default_ns = progress.default_ns,
                           .best_ns = progress.best_ns,
                           .elapsed_s = progress.elapsed_s,
-                          .remaining_s = progress.remaining_s};
+                          .remaining_s = progress.remaining_s,
+                          .limit_left_s = progress.limit_left_s,
+                          .waiting = progress.waiting.c_str(),
+                          .known_tasks = progress.known,
+                          .not_searched = progress.not_searched};
   on_progress_(id_, &shown, progress_user_);
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -38,7 +39,8 @@ class Session {
   const AoeTuningResult& result(std::size_t index) const;
 
  private:
-  tuner::TuneOutcome tune_one(const Settings& settings, const Subject& subject);
+  tuner::TuneOutcome tune_one(const Settings& settings, const Subject& subject,
+                              const tuner::Deadline& deadline);
   void report_progress(const std::string& name, const tuner::Progress& progress) const;
 
   const std::uint64_t id_;
@@ -47,6 +49,7 @@ class Session {
   AoeProgressCallback on_progress_ = nullptr;
   void* progress_user_ = nullptr;
   std::vector<std::unique_ptr<ResultView>> results_;
+  std::vector<nlohmann::ordered_json> reports_;  ///< of the option result
   std::stop_source stop_;  ///< of the run at work; written while none is
 };
 

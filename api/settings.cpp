@@ -165,8 +165,11 @@ void read_search(const po::variables_map& flags, Settings& settings) {
   tuning.filter = ops.filter;
   settings.tune_ops_file = text_of(flags, "tune_ops_file");
   tuning.policy = load_preset(preset_name(flags, ops));
-  if (const auto limit_s = positive<double>(flags, "time_limit"))
+  settings.time_limit_s = positive<double>(flags, "time_limit");
+  if (const auto limit_s = positive<double>(flags, "search_limit"))
     tuning.policy.search.time_limit_s = *limit_s;
+  else if (settings.time_limit_s)
+    tuning.policy.search.time_limit_s = 0;  // the search takes what the rest leaves
   tuning.max_trials = positive<std::int64_t>(flags, "trials").value_or(0);
   tuning.seed = flags["seed"].as<std::uint64_t>();
 }
@@ -194,7 +197,10 @@ void add_flags(po::options_description& flags) {
       "go on with an interrupted job (aoe_workspace/...), by default this model's most recent");
   add("preset", text("NAME"), "quick, default, deep, or a JSON file like those in configs/tuning");
   add("time_limit", po::value<double>()->value_name("SECONDS"),
-      "of the search; default from the preset");
+      "of everything, from start to exit");
+  add("search_limit", po::value<double>()->value_name("SECONDS"),
+      "of the search alone; default from the preset, without --time_limit");
+  add("result", text("FILE"), "what was tuned, won and spent, as JSON");
   add("trials", po::value<std::int64_t>()->value_name("N"),
       "measure at most N candidates in all; the closing races of the best are no trials");
   add("seed", po::value<std::uint64_t>()->default_value(1)->value_name("N"),
@@ -230,6 +236,7 @@ Settings read_settings(const po::variables_map& flags, bool has_graph) {
   read_models(flags, has_graph, settings);
   settings.tuning.soc = host_soc(flags);
   settings.output = text_of(flags, "output");
+  settings.result_file = text_of(flags, "result");
   read_search(flags, settings);
   settings.tuning.repeat_tune = repeat_tune();
   settings.tuning.compile_threads = compile_threads();

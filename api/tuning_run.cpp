@@ -131,6 +131,7 @@ RunReport tune_subject(const Settings& settings, const Subject& subject, const R
   if (model.exact) tuning.full_precision = &*model.exact;
   tuning.tuning_name = subject.name;
   tuning.stop = hooks.stop;
+  tuning.deadline = hooks.deadline;
   tuning.on_progress = hooks.on_progress;
 
   op_banks.custom->require_writable();

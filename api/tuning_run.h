@@ -8,12 +8,14 @@
 
 #include "api/settings.h"
 #include "api/subjects.h"
+#include "base/error.h"
 #include "tuner/tuner.h"
 
 namespace aoe::api {
 
 struct RunHooks {
   std::stop_token stop;
+  tuner::Deadline deadline;  ///< of the run
   std::function<void(const tuner::Progress&)> on_progress;  ///< may be empty
 };
 

@@ -98,7 +98,11 @@ typedef struct AoeProgress {
   double default_ns; /* 0: not known yet */
   double best_ns;
   double elapsed_s;
-  double remaining_s; /* an estimate; 0: none yet */
+  double remaining_s;   /* of the search, an estimate; 0: none yet */
+  double limit_left_s;  /* until the option "time_limit" ends the run; negative: there is none */
+  const char* waiting;  /* why nothing is measured at the moment; "": something is */
+  int32_t known_tasks;  /* of those done: not searched, because the bank knows them */
+  int32_t not_searched; /* when the search has ended: tasks whose turn did not come */
 } AoeProgress;
 
 /* Called by the thread that called AoeTuningGraph(); may call AoeStopTuning(), and must not throw. */
@@ -126,7 +130,7 @@ typedef struct AoeGain {
 #define AOE_TUNING_SUCCESSFUL 0
 #define AOE_TUNING_FAILED 1
 #define AOE_TUNING_INCOMPLETE \
-  2 /* stopped before the end; what was won is in the bank, unconfirmed */
+  2 /* stopped, or a limit came before every task was searched: ended_by; the option "reload" goes on */
 
 /* How the tuning of one model ended. All texts and lists belong to the session. */
 typedef struct AoeTuningResult {
@@ -134,9 +138,9 @@ typedef struct AoeTuningResult {
   const char* tuning_name;
   const char*
       verdict; /* of the tuned model: "faster", "same", "slower", "ambiguous"; "" when it was not measured */
-  double baseline_ms; /* 0: not measured */
-  double result_ms;
-  const char* improvement; /* "8.29%"; "" when it was not measured */
+  double baseline_ms;      /* 0: not measured */
+  double result_ms;        /* baseline_ms by the median ratio of the pairs of runs; 0: not measured */
+  const char* improvement; /* "8.29%", "0.00%" unless the verdict is "faster"; "" when it was not measured */
   double
       error_of_range; /* of lower precision against float32, as a share of the outputs' range; negative: not measured */
   int32_t tasks;
@@ -151,6 +155,13 @@ typedef struct AoeTuningResult {
   const char* bank_path;
   const char* model_path;  /* the tuned om; "" when there is none */
   const char* output_path; /* its copy at the option "output"; "" when there is none */
+  const char* ended_by;    /* "done", "time_limit", "search_limit", "trials", "stopped" */
+  int32_t not_searched;    /* tasks whose turn did not come */
+  double baseline_low_ms, baseline_high_ms; /* 95% confidence intervals; 0 when it was not measured */
+  double result_low_ms, result_high_ms;
+  const char* improvement_interval; /* "6.10% to 9.90%"; "" when it was not measured */
+  const char* improvement_reason;   /* why nothing is claimed; "" when the verdict is "faster" */
+  int32_t pairs;                    /* of runs */
 } AoeTuningResult;
 
 /* Options for every run of the process; AoeTuningGraph()'s win over them. What only this call takes: none.

@@ -4,7 +4,7 @@ source "$(dirname "$0")/lib.sh"
 make_model mobilenetv2 --small --output=m.onnx >/dev/null || fail "make_model"
 export TUNE_BANK_PATH=$work/bank ASCEND_WORK_PATH=$work/w
 mkdir bank w
-tune() { aoe --framework=5 --model=m.onnx --job_type=2 --preset=quick --progress_bar=off --trials=60 --seed=1 "$@"; }
+tune() { aoe --framework=5 --model=m.onnx --job_type=2 --preset=quick --progress_bar=off --trials=60 --search_limit=600 --seed=1 "$@"; }
 
 run 0 tune --output=tuned
 # On a busy machine nothing may prove faster; then there is no percentage.

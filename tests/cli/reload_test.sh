@@ -48,7 +48,7 @@ refuses 2 "has measured on " tune --threads=1 --reload="$job"
 aoe --model=other.onnx --job_type=2 --progress_bar=off --preset=quick --trials=2 --reload >out 2>err || fail "other.onnx"
 has err "there is no job of this model in .*: tuning starts anew"
 ls w/aoe_result_opat_*.json | grep -v "$(basename "$result")" | xargs rm -f
-run 0 tune --time_limit=20 --reload
+run 0 tune --search_limit=600 --reload
 equal "$(ls w/aoe_result_opat_*.json)" "$result" "one result"
 equal "$(ls w/aoe_workspace | grep -c '^m_')" 1 "one job"
 equal "$(opat "$result" "['opat_tuning_result']")" "tuning successful" "result of the whole"

@@ -18,7 +18,7 @@ PY
 }
 sgat() { json "$(result)" "next(e['SGAT'] for e in d if 'SGAT' in e)['repo_summary']['$1']"; }
 # Without a limit that a busy machine could reach: what the first run did not come to, the second would measure.
-tune() { run 0 aoe --framework=5 --model="$1" --job_type="$2" --progress_bar=off --preset=quick --trials=200 --time_limit=3600 --log=info; }
+tune() { run 0 aoe --framework=5 --model="$1" --job_type="$2" --progress_bar=off --preset=quick --trials=200 --search_limit=3600 --log=info; }
 
 tune m.onnx 1
 first=$(result)
@@ -60,7 +60,7 @@ mkdir chains
 make_model mobilenetv2 --small --image=128 --output=c.onnx >/dev/null || fail "make_model"
 echo '{"tune_ops_name": ["/features/features.1/conv/conv.0.0/Conv", "/features/features.1/conv/conv.1/Conv",
   "/features/features.2/conv/conv.0.0/Conv"]}' >ops.json
-chains() { run 0 aoe --model=c.onnx --job_type="$1" --tune_ops_file=ops.json --progress_bar=off --preset=quick --time_limit=3600 --log=info "${@:2}"; }
+chains() { run 0 aoe --model=c.onnx --job_type="$1" --tune_ops_file=ops.json --progress_bar=off --preset=quick --search_limit=3600 --log=info "${@:2}"; }
 searched() { grep -cE "made by a rewrite: .*$1" err; }
 chains 2 --trials=24
 wins() { [ "$(searched "trials=[1-9]")" -gt 0 ] && ! grep -q "the tuned model is not faster" err; }

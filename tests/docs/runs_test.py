@@ -12,7 +12,7 @@ import pages
 QUICK = r"""
 has() { local word=$1; shift; case " $* " in *" $word"*) return 0 ;; esac; return 1; }
 make_model() { has --small "$@" || has --list "$@" || set -- "$@" --small; command make_model "$@"; }
-aoe() { has --preset "$@" || set -- "$@" --preset=quick; command aoe "$@" --trials=4 --time_limit=10 --progress_bar=off; }
+aoe() { has --preset "$@" || set -- "$@" --preset=quick; command aoe "$@" --trials=4 --search_limit=10 --progress_bar=off; }
 """
 
 

@@ -2,6 +2,7 @@
 #include <iostream>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "aoe/aoe.h"
@@ -121,7 +122,7 @@ ExitCode tune(const po::variables_map& flags) {
   bool is_stopped = false;
   for (const AoeTuningResult* result : run.results()) {
     print_report(std::cout, *result);
-    is_stopped |= result->state == AOE_TUNING_INCOMPLETE;
+    is_stopped |= std::string_view(result->ended_by) == "stopped";
   }
   if (status == AOE_FAILURE) return is_stopped ? ExitCode::kInterrupted : ExitCode::kFailure;
   if (exit_code_of(status) != ExitCode::kSuccess) throw Error(exit_code_of(status), error);

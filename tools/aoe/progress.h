@@ -1,46 +1,42 @@
-// Progress of a tuning run on stderr: one line that renews itself on a terminal, else one plain line per finished task.
+// Progress of a tuning run on stderr: one line that renews itself every second on a terminal, else plain lines: of finished
+// tasks, of waiting, and one when nothing else was said for a while.
 #pragma once
 
-#include <string>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
 
-#include "aoe/aoe.h"
+#include "tools/aoe/progress_text.h"
 
 namespace aoe::tools {
 
-/// AoeProgress that may be kept.
-struct Progress {
-  Progress() = default;
-  explicit Progress(const AoeProgress& progress);
-
-  int stage = AOE_STAGE_BASELINE;
-  int tasks_done = 0, tasks_total = 0;
-  std::string tuning_name, op_name, op_type, shape;
-  double default_ns = 0, best_ns = 0;
-  double elapsed_s = 0, remaining_s = 0;
-};
-
 class ProgressDisplay {
  public:
-  /// Looks at stderr, its width and NO_COLOR.
+  /// Looks at stderr, its width and NO_COLOR. Its clock is a thread: signals are to be blocked before.
   ProgressDisplay();
   ~ProgressDisplay();  ///< leaves the terminal with an empty line
+  ProgressDisplay(const ProgressDisplay&) = delete;
+  ProgressDisplay& operator=(const ProgressDisplay&) = delete;
 
   void show(const Progress& progress);
 
  private:
-  void show_plain(const Progress& progress);
+  using Clock = std::chrono::steady_clock;
 
-  bool is_terminal_;
-  bool has_color_;
-  int last_task_done_ = 0;
+  void tick(const std::stop_token& stop);
+  void draw();
+  double since_report_s() const;
+
+  const bool is_terminal_;
+  const bool has_color_;
+  std::mutex mutex_;
+  std::condition_variable_any woken_;
+  ProgressText text_;
+  bool has_report_ = false;
   bool has_open_line_ = false;
-  Progress last_;
+  Clock::time_point reported_at_, said_at_ = Clock::now();
+  std::jthread clock_;  ///< the last member: it uses the others
 };
-
-/// The line without colours, at most `columns` wide: `12/24 [=====>    ] Conv2D conv1 1x3x224x224 ... 123.4 us, default 156.7 us, ...`.
-std::string progress_line(const Progress& progress, std::size_t columns);
-
-/// "1:05", "12:00", "1:02:03"
-std::string duration_text(double seconds);
 
 }  // namespace aoe::tools

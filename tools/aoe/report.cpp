@@ -29,10 +29,38 @@ void print_table(std::ostream& out, std::span<const AoeGain> gains) {
     out << fmt::format("... and {} more\n", gains.size() - kMostTableRows);
 }
 
+std::string_view limit_in_words(std::string_view ended_by) {
+  if (ended_by == "time_limit") return "time limit";
+  if (ended_by == "search_limit") return "limit of the search";
+  if (ended_by == "trials") return "limit of trials";
+  return "end of the run";
+}
+
+bool was_measured(const AoeTuningResult& result) {
+  return result.result_ms > 0;
+}
+
+void print_model(std::ostream& out, const AoeTuningResult& result) {
+  out << fmt::format(
+      "model: {:.3f} ms before ({:.3f} to {:.3f}), {:.3f} ms after ({:.3f} to {:.3f}); {} pairs of runs\n",
+      result.baseline_ms, result.baseline_low_ms, result.baseline_high_ms, result.result_ms,
+      result.result_low_ms, result.result_high_ms, result.pairs);
+  const bool is_claimed = *result.improvement_reason == '\0';
+  out << fmt::format("verdict: {}, {} ({})\n", result.verdict, result.improvement,
+                     is_claimed ? result.improvement_interval : result.improvement_reason);
+}
+
+void print_tasks(std::ostream& out, const AoeTuningResult& result) {
+  out << fmt::format("{} tasks, {} known to the bank, {} trials\n", result.tasks,
+                     result.known_tasks, result.trials);
+  if (result.not_searched > 0)
+    out << fmt::format("{} of {} tasks were not searched, because of the {}; --reload goes on\n",
+                       result.not_searched, result.tasks, limit_in_words(result.ended_by));
+}
+
 void print_finish_line(std::ostream& out, const AoeTuningResult& result) {
-  const bool is_faster =
-      std::string_view(result.verdict) == "faster" && result.result_ms < result.baseline_ms;
-  if (result.state == AOE_TUNING_INCOMPLETE)
+  const bool is_faster = std::string_view(result.verdict) == "faster";
+  if (result.state == AOE_TUNING_INCOMPLETE && !was_measured(result))
     out << "Aoe process stopped before the end; what was won is in the bank, unconfirmed\n";
   else if (is_faster)
     out << fmt::format("{} process finished. Performance improved by {}\n", result.tuning_name,
@@ -45,13 +73,9 @@ void print_finish_line(std::ostream& out, const AoeTuningResult& result) {
 
 void print_report(std::ostream& out, const AoeTuningResult& result) {
   if (result.gain_count > 0) print_table(out, {result.gains, result.gain_count});
-  if (result.result_ms > 0)
-    out << fmt::format(
-        "model: {:.3f} ms before, {:.3f} ms after ({}); {} tasks, {} known to the bank, {} "
-        "trials\n",
-        result.baseline_ms, result.result_ms, result.verdict, result.tasks, result.known_tasks,
-        result.trials);
-  if (result.result_ms > 0 && *result.gears != '\0')
+  if (was_measured(result)) print_model(out, result);
+  print_tasks(out, result);
+  if (was_measured(result) && *result.gears != '\0')
     out << fmt::format("gears: {}; the model's time is that of one inference of each\n",
                        result.gears);
   if (result.error_of_range >= 0)

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <filesystem>
+#include <limits>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
@@ -17,6 +18,7 @@
 #include "base/result.h"
 #include "compiler/impl.h"
 #include "compiler/task.h"
+#include "tuner/deadline.h"
 #include "tuner/policy.h"
 
 namespace aoe::tuner {
@@ -52,9 +54,19 @@ struct ModelTiming {
   std::vector<std::vector<double>> steps_ns;  ///< by step of the om
 };
 
+/// What measurements may take.
+struct MeasureBounds {
+  Deadline end;  ///< what is not measured by then counts as stopped
+  /// A call of run_models() begins no further round after so long, and has at least one.
+  double model_s = std::numeric_limits<double>::infinity();
+};
+
 class Measurer {
  public:
   virtual ~Measurer() = default;
+
+  /// From now on; without a call nothing is bounded. One whose answers take no time need not care.
+  virtual void set_bounds(const MeasureBounds&) {}
 
   /// What the model at hand calls for; not kAuto. Holds for all operators measured from now on.
   virtual void set_weights_in(WeightsIn weights_in) = 0;

@@ -71,7 +71,8 @@ class LoadedModels {
 }  // namespace
 
 std::vector<ModelTiming> bench_models(const std::vector<std::filesystem::path>& oms,
-                                      const MeasurePolicy& policy, int threads) {
+                                      const MeasurePolicy& policy, int threads, double limit_s) {
+  const Deadline limit = Deadline::in(limit_s);
   auto models = std::make_unique<LoadedModels>(oms, threads);
   std::vector<ModelTiming> timings = models->timings();
   const int loads = models->fill_every_cache() ? 1 : policy.model_loads;
@@ -79,6 +80,7 @@ std::vector<ModelTiming> bench_models(const std::vector<std::filesystem::path>& 
   double first_total_ns = 0;
   for (int round = 0; round < policy.max_model_rounds; ++round) {
     if (round >= policy.min_model_rounds && first_total_ns >= policy.model_duration_ms * 1e6) break;
+    if (round > 0 && limit.has_passed()) break;
     if (round > 0 && round % rounds_each == 0) {
       models.reset();  // memory need not hold two sets of them
       models = std::make_unique<LoadedModels>(oms, threads);

@@ -51,6 +51,14 @@ double median(std::span<const double> values) {
   return median_of_sorted(sorted);
 }
 
+Interval median_interval(std::span<const double> values) {
+  AOE_CHECK(!values.empty(), "interval of nothing");
+  std::vector<double> sorted(values.begin(), values.end());
+  std::ranges::sort(sorted);
+  const auto rank = static_cast<std::size_t>(std::max(1, order_rank(static_cast<int>(sorted.size()))));
+  return {.low = sorted[rank - 1], .high = sorted[sorted.size() - rank]};
+}
+
 Comparison compare_pairs(std::span<const double> before, std::span<const double> after,
                          double margin) {
   AOE_CHECK(before.size() == after.size(), "samples are not paired");

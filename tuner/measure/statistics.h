@@ -10,6 +10,14 @@ namespace aoe::tuner {
 /// is one.
 double median(std::span<const double> values);
 
+struct Interval {
+  double low = 0;
+  double high = 0;
+};
+/// 95% confidence interval of the median, by order statistics; of fewer than 6 values their whole range. AOE_CHECKs that
+/// there is one.
+Interval median_interval(std::span<const double> values);
+
 enum class Verdict { kFaster, kSlower, kSame, kAmbiguous };
 std::string_view name(Verdict verdict);  ///< "faster", "slower", "same", "ambiguous"
 

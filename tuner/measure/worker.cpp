@@ -135,7 +135,10 @@ class Worker {
     const std::vector<std::filesystem::path> paths = paths_of(request);
     json models = json::array();
     try {
-      for (const ModelTiming& timing : bench_models(paths, options_.policy, options_.soc.threads))
+      const json& limit = request.at("limit_s");
+      const double limit_s = limit.is_null() ? std::numeric_limits<double>::infinity() : limit.get<double>();
+      for (const ModelTiming& timing :
+           bench_models(paths, options_.policy, options_.soc.threads, limit_s))
         models.push_back(to_json(timing));
     } catch (const std::exception& e) {
       answer({{"error", e.what()}});
@@ -157,7 +160,7 @@ class Worker {
 }  // namespace
 
 std::string worker_version() {
-  constexpr int kMessages = 2;  // count up when they change
+  constexpr int kMessages = 3;  // count up when they change
   return std::string(AOE_VERSION) + "-" + std::to_string(kMessages);
 }
 

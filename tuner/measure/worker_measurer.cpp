@@ -33,6 +33,10 @@ std::uint64_t memory_limit_bytes(const MeasurePolicy& policy) {
   return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) / 2;
 }
 
+Timing stopped() {
+  return Timing::failure(Outcome::kStopped, "tuning was stopped");
+}
+
 json finite_or_null(double value) {
   return std::isfinite(value) ? json(value) : json(nullptr);
 }
@@ -136,11 +140,18 @@ Timing WorkerMeasurer::lose_worker(ReceiveStatus status, double timeout_s) {
   return death;
 }
 
+/// What comes after the end of the bounds does not come.
+ReceiveStatus WorkerMeasurer::receive(json& message, double timeout_s) {
+  const double left_s = bounds_.end.left_s();
+  const ReceiveStatus status = worker_->receive(
+      message, std::chrono::duration<double>(std::min(timeout_s, left_s)), options_.stop);
+  return status == ReceiveStatus::kTimeout && left_s < timeout_s ? ReceiveStatus::kStopped : status;
+}
+
 /// One request, one answer. Not ok: the worker is lost, and why.
 Timing WorkerMeasurer::ask(const json& request, double timeout_s, json& answer) {
   worker_->send(request);
-  const ReceiveStatus status =
-      worker_->receive(answer, std::chrono::duration<double>(timeout_s), options_.stop);
+  const ReceiveStatus status = receive(answer, timeout_s);
   if (status == ReceiveStatus::kMessage) return {};
   return lose_worker(status, timeout_s);
 }
@@ -157,8 +168,7 @@ WorkerMeasurer::CompileResult WorkerMeasurer::compile(const Task& task,
   const double timeout_s = options_.policy.compile_timeout_s;
   for (;;) {
     json message;
-    const ReceiveStatus status =
-        worker_->receive(message, std::chrono::duration<double>(timeout_s), options_.stop);
+    const ReceiveStatus status = receive(message, timeout_s);
     if (status != ReceiveStatus::kMessage) {
       result.loss = lose_worker(status, timeout_s);
       result.worker_lost = true;
@@ -185,8 +195,8 @@ std::vector<Timing> WorkerMeasurer::measure(const Task& task, std::span<const Ca
   Queue queue{candidates, std::vector<Timing>(candidates.size())};
   std::size_t ahead = compile_ahead(task);
   while (!queue.is_done()) {
-    if (options_.stop.stop_requested()) {
-      queue.settle(Timing::failure(Outcome::kStopped, "tuning was stopped"));
+    if (is_over()) {
+      queue.settle(stopped());
       continue;
     }
     const auto batch =
@@ -229,6 +239,7 @@ std::vector<Timing> WorkerMeasurer::race(const Task& task, std::span<const Candi
 
 std::vector<Timing> WorkerMeasurer::race_once(const Task& task,
                                               std::span<const Candidate> candidates) {
+  if (is_over()) return std::vector<Timing>(candidates.size(), stopped());
   const CompileResult compiled = compile(task, candidates);
   if (compiled.worker_lost) return std::vector<Timing>(candidates.size(), compiled.loss);
   std::vector<Timing> timings(candidates.size());
@@ -249,6 +260,7 @@ std::vector<Timing> WorkerMeasurer::race_once(const Task& task,
 
 Timing WorkerMeasurer::ask_about_oms(json request, std::span<const std::filesystem::path> oms,
                                      double timeout_s, const char* what, json& answer) {
+  if (is_over()) return stopped();
   request["paths"] = json::array();
   for (const auto& path : oms) request["paths"].push_back(path.string());
   ensure_worker();
@@ -276,8 +288,8 @@ Result<std::vector<ModelTiming>> WorkerMeasurer::run_models(
     std::span<const std::filesystem::path> oms) {
   json answer;
   const Timing asked =
-      ask_about_oms({{"do", "models"}}, oms, kModelTimeoutFactor * options_.policy.run_timeout_s,
-                    "a whole model", answer);
+      ask_about_oms({{"do", "models"}, {"limit_s", finite_or_null(bounds_.model_s)}}, oms,
+                    kModelTimeoutFactor * options_.policy.run_timeout_s, "a whole model", answer);
   if (!asked.ok()) return Unexpected(fmt::format("{}: {}", name(asked.outcome), asked.cause));
   if (answer.contains("error")) return Unexpected(answer["error"].get<std::string>());
   std::vector<ModelTiming> timings;

@@ -44,6 +44,7 @@ class WorkerMeasurer final : public Measurer {
                                      std::span<const std::filesystem::path> oms) override;
   Result<std::vector<ModelTiming>> run_models(std::span<const std::filesystem::path> oms) override;
 
+  void set_bounds(const MeasureBounds& bounds) override { bounds_ = bounds; }
   void set_weights_in(WeightsIn weights_in) override;
   int workers_started() const { return workers_started_; }
 
@@ -58,6 +59,8 @@ class WorkerMeasurer final : public Measurer {
   void measure_batch(const CompileResult& compiled, Queue& queue, double& best_ns);
   std::vector<Timing> race_once(const compiler::Task& task,
                                 std::span<const compiler::Candidate> candidates);
+  bool is_over() const { return options_.stop.stop_requested() || bounds_.end.has_passed(); }
+  ReceiveStatus receive(nlohmann::json& message, double timeout_s);
   Timing ask(const nlohmann::json& request, double timeout_s, nlohmann::json& answer);
   /// The same of oms, once more in a fresh worker when that was killed; `what` they are, in words.
   Timing ask_about_oms(nlohmann::json request, std::span<const std::filesystem::path> oms,
@@ -65,6 +68,7 @@ class WorkerMeasurer final : public Measurer {
   Timing lose_worker(ReceiveStatus status, double timeout_s);
 
   WorkerOptions options_;
+  MeasureBounds bounds_;
   std::unique_ptr<WorkerProcess> worker_;
   std::string worker_task_;  ///< digest of what the worker has at hand
   int workers_started_ = 0;

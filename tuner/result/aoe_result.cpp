@@ -38,23 +38,34 @@ ordered_json to_json(const ModifiedOperator& op) {
   return {{"op_name", op.op_name}, {"op_type", types}, {"tune_performance", performance}};
 }
 
-/// The three keys that both sections begin with.
+ordered_json interval_json(const Interval& interval) {
+  return {ms(interval.low), ms(interval.high)};
+}
+
+/// The keys that both sections begin with.
 ordered_json model_performance(const SectionResult& result) {
-  const auto& [baseline_ms, result_ms, summary] = result;
   ordered_json section = ordered_json::object();
-  if (baseline_ms) section["model_baseline_performance(ms)"] = ms(*baseline_ms);
-  if (result_ms) {
-    section["model_result_performance(ms)"] = ms(*result_ms);
-    section["model_performance_improvement"] =
-        improvement_percent(ms(baseline_ms.value_or(0)), ms(*result_ms));
+  if (!result.model) {
+    if (result.baseline_ms) section["model_baseline_performance(ms)"] = ms(*result.baseline_ms);
+    return section;
   }
+  const ModelVerdict& model = *result.model;
+  section["model_baseline_performance(ms)"] = ms(model.before_ms);
+  section["model_result_performance(ms)"] = ms(model.after_ms());
+  section["model_performance_improvement"] = model.improvement();
+  section["model_baseline_interval(ms)"] = interval_json(model.before_interval_ms);
+  section["model_result_interval(ms)"] = interval_json(model.after_interval_ms());
+  section["model_improvement_interval"] = model.improvement_interval();
+  if (const std::string reason = model.reason(); !reason.empty())
+    section["model_improvement_reason"] = reason;
   return section;
 }
 
 ordered_json to_json(const RepoSummary& s) {
   return {{"repo_add_num", s.add},           {"repo_hit_num", s.hit()},
           {"repo_reserved_num", s.reserved}, {"repo_unsatisfied_num", s.unsatisfied},
-          {"repo_update_num", s.update},     {"total_num", s.total()}};
+          {"repo_update_num", s.update},     {"total_num", s.total()},
+          {"repo_not_searched_num", s.not_searched}};
 }
 
 ordered_json opat_section(const OperatorResult& result, TuningState state) {
@@ -88,7 +99,42 @@ ordered_json sgat_section(const SubgraphResult& result) {
   return sgat;
 }
 
+const ModelVerdict* verdict_of(const AoeResult& result) {
+  if (result.operators && result.operators->model) return &*result.operators->model;
+  if (result.subgraphs && result.subgraphs->model) return &*result.subgraphs->model;
+  return nullptr;
+}
+
 }  // namespace
+
+std::string_view name(RunEnd end) {
+  constexpr std::string_view kNames[] = {"done", "time_limit", "search_limit", "trials", "stopped"};
+  return kNames[static_cast<std::size_t>(end)];
+}
+
+std::string ModelVerdict::improvement() const {
+  return paired.is_faster() ? improvement_percent(ms(before_ms), ms(after_ms())) : "0.00%";
+}
+
+std::string ModelVerdict::improvement_interval() const {
+  return percent_text(paired.low - 1) + " to " + percent_text(paired.high - 1);
+}
+
+std::string ModelVerdict::reason() const {
+  switch (paired.verdict) {
+    case Verdict::kFaster:
+      return "";
+    case Verdict::kSlower:
+      return "the tuned model is slower";
+    case Verdict::kSame:
+      return paired.low == 1 && paired.high == 1
+                 ? "the untuned model is kept"
+                 : "the difference is too small to matter: " + improvement_interval();
+    case Verdict::kAmbiguous:
+      break;
+  }
+  return "the interval of the paired gain decides nothing: " + improvement_interval();
+}
 
 std::string text(TuningState state) {
   switch (state) {
@@ -109,7 +155,8 @@ ordered_json to_json(const AoeResult& result) {
   basic["threads"] = result.threads;
   basic["trials"] = result.trials;
   if (!result.gears.empty()) basic["gears"] = result.gears;
-  if (result.verdict) basic["verdict"] = name(*result.verdict);
+  if (const ModelVerdict* model = verdict_of(result)) basic["verdict"] = name(model->paired.verdict);
+  if (result.ended_by) basic["ended_by"] = name(*result.ended_by);
   if (result.error_against_fp32) basic["error_against_fp32"] = *result.error_against_fp32;
   ordered_json document = ordered_json::array();
   document.push_back({{"basic", std::move(basic)}});
@@ -126,7 +173,11 @@ void write_result(const AoeResult& result, const std::filesystem::path& path) {
 
 std::string improvement_percent(double before, double after) {
   if (after == 0) return "0.00%";
-  const double hundredths = std::trunc((before - after) / after * 100 * 100);
+  return percent_text((before - after) / after);
+}
+
+std::string percent_text(double ratio) {
+  const double hundredths = std::trunc(ratio * 100 * 100);
   return fmt::format("{:.2f}%", hundredths == 0 ? 0.0 : hundredths / 100);
 }
 

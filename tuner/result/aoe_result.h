@@ -8,6 +8,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tuner/measure/statistics.h"
@@ -15,12 +16,13 @@
 namespace aoe::tuner {
 
 /// Units are strategies. The documented identities hold by construction: hit = update + reserved,
-/// total = add + hit + unsatisfied.
+/// total = add + hit + unsatisfied. What was not searched is in none of them.
 struct RepoSummary {
   int add = 0;          ///< not in the bank before, appended
   int update = 0;       ///< in the bank before, replaced by a better one
   int reserved = 0;     ///< in the bank before, unchanged
   int unsatisfied = 0;  ///< not in the bank before, nothing better than the default found
+  int not_searched = 0;  ///< not in the bank before, and the run ended before their turn; an addition
   int hit() const { return update + reserved; }
   int total() const { return add + hit() + unsatisfied; }
 };
@@ -48,10 +50,30 @@ struct ModifiedSubgraph {
   std::string rewrites;  ///< in words; an addition to the documented fields
 };
 
+/// The tuned model against the untuned one, from runs in pairs.
+struct ModelVerdict {
+  double before_ms = 0;  ///< median of the untuned model
+  Interval before_interval_ms;
+  Comparison paired;
+  int pairs = 0;
+
+  /// By the median of the pairs' ratios, so that the figures agree with the verdict.
+  double after_ms() const { return before_ms / paired.speedup; }
+  Interval after_interval_ms() const {
+    return {before_ms / paired.high, before_ms / paired.low};
+  }
+  /// "8.29%"; "0.00%" unless the verdict is faster: what is not proven is not claimed.
+  std::string improvement() const;
+  /// "-0.50% to 3.10%"
+  std::string improvement_interval() const;
+  /// Why nothing is claimed; empty when the verdict is faster.
+  std::string reason() const;
+};
+
 /// What both sections have.
 struct SectionResult {
   std::optional<double> baseline_ms;
-  std::optional<double> result_ms;  ///< once the tuned model was measured
+  std::optional<ModelVerdict> model;  ///< once the tuned model was measured
   RepoSummary summary;
 };
 
@@ -66,7 +88,12 @@ struct OperatorResult : SectionResult {
   std::vector<std::string> failed;  ///< names of operators
 };
 
+/// kIncomplete: stopped, or a limit came before every task was searched and the model confirmed.
 enum class TuningState { kSuccessful, kFailed, kIncomplete };
+
+/// What ended the work.
+enum class RunEnd { kDone, kTimeLimit, kSearchLimit, kTrials, kStopped };
+std::string_view name(RunEnd end);  ///< "done", "time_limit", "search_limit", "trials", "stopped"
 
 struct AoeResult {
   std::string tuning_name;
@@ -79,7 +106,7 @@ struct AoeResult {
       error_against_fp32;  ///< of lower precision, as a share of the outputs' range
   /// "4" or "32,48" each; with them, times of the model are the sum of one inference in each gear.
   std::vector<std::string> gears;
-  std::optional<Verdict> verdict;  ///< of the tuned model against the untuned one
+  std::optional<RunEnd> ended_by;  ///< once the run has ended
 
   TuningState state = TuningState::kIncomplete;  ///< stands in the section OPAT
 
@@ -94,6 +121,8 @@ nlohmann::ordered_json to_json(const AoeResult& result);
 /// Throws Error(kOutput).
 void write_result(const AoeResult& result, const std::filesystem::path& path);
 
+/// "-1.25%": hundredths are cut off, not rounded.
+std::string percent_text(double ratio);
 /// "35.35%": (before - after) / after, cut off (not rounded) behind two decimals; "0.00%" when
 /// after is 0.
 std::string improvement_percent(double before, double after);

@@ -29,7 +29,7 @@ class PlanSearch {
   bool is_over() const {
     return limits_.stop.stop_requested() ||
            static_cast<int>(result_.trials.size()) >= limits_.trials ||
-           (limits_.deadline && std::chrono::steady_clock::now() >= *limits_.deadline);
+           limits_.deadline.has_passed();
   }
 
   /// The trial of a plan that was not tried before; nullptr otherwise.

@@ -3,7 +3,6 @@
 // Tested by tests/tuner/search/plan_search_test.cpp with times from a formula.
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <map>
 #include <optional>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "graph/rewrite_plan.h"
+#include "tuner/deadline.h"
 
 namespace aoe::tuner {
 
@@ -39,7 +39,7 @@ struct PlanSearchLimits {
   int trials = 64;
   int patience = 12;    ///< mutations without a better plan that end the search
   double noise = 0.01;  ///< "better" means by more than this
-  std::optional<std::chrono::steady_clock::time_point> deadline;
+  Deadline deadline;
   std::stop_token stop;
 };
 

@@ -103,7 +103,7 @@ class TaskSearch {
   /// Null while the search may go on.
   const char* limit_reached() const {
     if (limits_.stop.stop_requested()) return "stopped";
-    if (limits_.deadline && std::chrono::steady_clock::now() >= *limits_.deadline) return "time";
+    if (limits_.deadline.has_passed()) return "time";
     if (trials_left() <= 0) return "trials";
     if (since_better_ >= policy_.patience) return "patience";
     return nullptr;

@@ -4,7 +4,6 @@
 // with some random ones, until the limits, the expected gain or patience end it.
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <optional>
 #include <stop_token>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "compiler/impl.h"
+#include "tuner/deadline.h"
 #include "tuner/measure/measurer.h"
 #include "tuner/policy.h"
 #include "tuner/search/cost_model.h"
@@ -30,7 +30,7 @@ struct Trial {
 
 struct SearchLimits {
   int trials = 0;  ///< recalled ones included: a resumed search ends where it would have ended
-  std::optional<std::chrono::steady_clock::time_point> deadline;
+  Deadline deadline;
   std::stop_token stop;
 };
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
 #include <string>
 
 #include "compiler/compiler.h"
@@ -18,14 +17,18 @@ struct Baseline {
   ModelTiming timing;
   WeightsIn weights_in = WeightsIn::kMemory;  ///< never kAuto
   std::string policy_text;                    ///< under which the bank stores measurements
+  double compile_s = 0, measure_s = 0;        ///< what compiling and measuring took
 
   double median_ms() const;
 };
 
-/// Tells the measurer where weights are found, too. Nothing when the run was stopped. Throws
-/// Error(kFailure) when the model does not run.
-std::optional<Baseline> measure_baseline(const graph::Graph& graph,
-                                         const compiler::CompileOptions& compile,
-                                         Measurer& measurer, const TuneOptions& options);
+/// Not measured yet.
+Baseline compile_baseline(const graph::Graph& graph, const compiler::CompileOptions& compile,
+                          const TuneOptions& options);
+
+/// Tells the measurer where weights are found, too. False when the run was stopped or its time is up. Throws Error(kFailure)
+/// when the model does not run.
+bool measure_baseline(Baseline& baseline, const graph::Graph& graph, Measurer& measurer,
+                      const TuneOptions& options);
 
 }  // namespace aoe::tuner

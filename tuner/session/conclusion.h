@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "bank/knowledge_bank.h"
+#include "tuner/measure/statistics.h"
 #include "tuner/result/aoe_result.h"
 
 namespace aoe::tuner {
@@ -17,6 +18,7 @@ enum class Decision {
   kUnsatisfied,  ///< nothing better than the default
   kFailed,       ///< not even the default could be measured
   kStopped,      ///< no decision: tuning was stopped
+  kNotSearched,  ///< its turn did not come; in no journal
 };
 
 inline bool is_win(Decision decision) {
@@ -30,6 +32,7 @@ struct Conclusion {
   std::vector<bank::Record> race_records;
   double default_ns = 0;  ///< from the race
   double best_ns = 0;
+  Comparison paired;  ///< of a win: the race of both
   std::vector<ModeGain> gains;  ///< of an operator's win
   std::string cause;            ///< of kFailed
   int measured = 0;             ///< trials that were not recalled

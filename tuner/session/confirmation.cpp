@@ -29,10 +29,19 @@ bool is_untuned(const std::string& om, const ConfirmSetting& setting) {
 void judge(Confirmation& c, const std::vector<ModelTiming>& timings,
            const ConfirmSetting& setting) {
   c.untuned_ns = median(timings[0].samples_ns);
+  c.untuned_interval_ns = median_interval(timings[0].samples_ns);
+  c.pairs = static_cast<int>(timings[0].samples_ns.size());
   if (is_untuned(c.om, setting)) return set_untuned(c);
   c.tuned_ns = median(timings[1].samples_ns);
   c.comparison =
       compare_pairs(timings[0].samples_ns, timings[1].samples_ns, setting.policy.min_gain);
+}
+
+/// Another round, and the last measurement; `left_s` was left before this one.
+bool has_time_for_more(const Deadline& deadline, double left_s) {
+  if (!deadline.is_set()) return true;
+  const double round_s = left_s - deadline.left_s();
+  return deadline.left_s() > 2 * round_s;
 }
 
 Result<std::vector<ModelTiming>> measure(const ConfirmSetting& setting, const std::string& om,
@@ -85,8 +94,10 @@ Result<Confirmation> confirm_in_rounds(
   std::set<std::string> demoted;
   int round = 0;
   while (round < setting.policy.rounds) {
+    const double left_s = setting.deadline.left_s();
     ConfirmAttempt attempt = compile_without(demoted);
     const auto timings = measure(setting, attempt.om, round, measurer);
+    if (!timings && best && setting.deadline.has_passed()) return std::move(*best);
     if (!timings) return Unexpected(timings.error());
     Confirmation now{.demoted = demoted, .om = std::move(attempt.om)};
     judge(now, *timings, setting);
@@ -100,11 +111,12 @@ Result<Confirmation> confirm_in_rounds(
     if (!best || now.comparison.speedup > best->comparison.speedup) best = std::move(now);
     const std::size_t known = demoted.size();
     demoted.merge(losers);
-    if (demoted.size() == known) break;
+    if (demoted.size() == known || !has_time_for_more(setting.deadline, left_s)) break;
   }
   // The best of several rounds flatters itself: the figure that is reported is measured anew.
   if (round > 1) {
     const auto again = measure(setting, best->om, round, measurer);
+    if (!again && setting.deadline.has_passed()) return std::move(*best);
     if (!again) return Unexpected(again.error());
     judge(*best, *again, setting);
   }

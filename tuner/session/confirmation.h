@@ -18,7 +18,9 @@ namespace aoe::tuner {
 
 struct Confirmation {
   double untuned_ns = 0;  ///< medians of the round that decided
+  Interval untuned_interval_ns;
   double tuned_ns = 0;
+  int pairs = 0;
   Comparison comparison;
   std::set<std::string> demoted;  ///< descriptions of what the chosen om leaves as it was
   std::string om;                 ///< the tuned model, serialized
@@ -43,6 +45,7 @@ struct ConfirmSetting {
   std::filesystem::path scratch_directory;  ///< for the oms under test
   const ConfirmPolicy& policy;
   std::function<bool()> is_stopped;
+  Deadline deadline = {};  ///< a round that would not end before it is not begun, but the first
 };
 
 /// Descriptions of those that are slower in `tuned` than in `untuned`, all places together, by a paired verdict.

@@ -73,6 +73,8 @@ json to_json(const Conclusion& conclusion, const std::optional<bank::StrategySet
             {"strategies", std::move(strategies)},
             {"default_ns", conclusion.default_ns},
             {"best_ns", conclusion.best_ns},
+            {"paired",
+             {conclusion.paired.speedup, conclusion.paired.low, conclusion.paired.high}},
             {"gains", std::move(gains)},
             {"cause", conclusion.cause}};
   if (before) j["before"] = bank::to_json(*before);
@@ -89,6 +91,8 @@ DecidedTask decided_from_json(const json& j) {
     task.conclusion.strategies.push_back(bank::strategy_from_json(strategy));
   task.conclusion.default_ns = j.at("default_ns");
   task.conclusion.best_ns = j.at("best_ns");
+  const json& paired = j.at("paired");
+  task.conclusion.paired = {.speedup = paired.at(0), .low = paired.at(1), .high = paired.at(2)};
   for (const json& gain : j.at("gains"))
     task.conclusion.gains.push_back(
         {gain.at("mode"), gain.at("before_us"), gain.at("after_us"), gain.at("is_update")});

@@ -25,6 +25,13 @@ void Ledger::note_known(const Tunable& tunable, const std::optional<bank::Strate
   if (has_winner) entry.strategies = known->strategies;
 }
 
+void Ledger::note_unsearched(const Tunable& tunable,
+                             const std::optional<bank::StrategySet>& known) {
+  note_known(tunable, known);
+  if (entries_.back().decision == Decision::kUnsatisfied)
+    entries_.back().decision = Decision::kNotSearched;
+}
+
 void Ledger::adopt(const Tunable& tunable, const bank::StrategySet& unconfirmed) {
   note_known(tunable, unconfirmed);
   entries_.back().is_adopted = true;
@@ -131,7 +138,8 @@ RepoSummary Ledger::summary() const {
   return {.add = count({Decision::kAdd}),
           .update = count({Decision::kUpdate}),
           .reserved = count({Decision::kReserved}),
-          .unsatisfied = count({Decision::kUnsatisfied, Decision::kFailed})};
+          .unsatisfied = count({Decision::kUnsatisfied, Decision::kFailed}),
+          .not_searched = count({Decision::kNotSearched})};
 }
 
 std::vector<TaskGain> Ledger::gains() const {
@@ -145,7 +153,8 @@ std::vector<TaskGain> Ledger::gains() const {
                     .count = tunable.places(),
                     .strategy = tunable.text_of(entry.strategies.front()),
                     .before_ns = entry.conclusion.default_ns,
-                    .after_ns = entry.conclusion.best_ns});
+                    .after_ns = entry.conclusion.best_ns,
+                    .paired = entry.conclusion.paired});
   }
   std::ranges::stable_sort(list, std::ranges::greater{},
                            [](const TaskGain& g) { return g.count * (g.before_ns - g.after_ns); });

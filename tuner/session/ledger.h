@@ -21,8 +21,11 @@ class Ledger {
   /// The bank and all Tunables stay with the caller.
   explicit Ledger(TuningBank& bank) : bank_(bank) {}
 
-  /// Not searched, because the bank knows it or its turn did not come: with a winner a hit, without one unsatisfied.
+  /// Not searched, because the bank knows it: with a winner a hit, without one unsatisfied.
   void note_known(const Tunable& tunable, const std::optional<bank::StrategySet>& known);
+
+  /// Its turn did not come: with a winner in the bank a hit, without one neither searched nor decided.
+  void note_unsearched(const Tunable& tunable, const std::optional<bank::StrategySet>& known);
 
   /// What an unfinished run has won and not confirmed: known, and confirmed or withdrawn with this run's.
   void adopt(const Tunable& tunable, const bank::StrategySet& unconfirmed);

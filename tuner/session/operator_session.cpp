@@ -170,11 +170,14 @@ class OperatorSession final : public TuningSession {
     ledger_.keep_records(key, records);
   }
 
-  std::optional<Clock::time_point> deadline_of(const Tunable& tunable) const {
-    if (!deadline()) return std::nullopt;
-    const std::chrono::duration<double> mine(
-        task_time_s(seconds_left(), trials_for(tunable), planned_left_));
-    return Clock::now() + std::chrono::duration_cast<Clock::duration>(mine);
+  /// The races that close a search come after it.
+  Deadline deadline_of(const Tunable& tunable) const {
+    if (!search_deadline().is_set()) return {};
+    constexpr double kMostForSearch = 0.8;
+    const double left_s = search_deadline().left_s();
+    return Deadline::in(std::min(kMostForSearch * left_s,
+                                 task_time_s(left_s, trials_for(tunable), planned_left_)),
+                        options_.now);
   }
 
   // ---- in the model ----
@@ -201,7 +204,7 @@ class OperatorSession final : public TuningSession {
   }
 
   void after_confirmation(const Confirmation& confirmed, bool) override {
-    if (options_.full_precision == nullptr) return;
+    if (options_.full_precision == nullptr || options_.deadline.left_s() < closing_s()) return;
     compiler::Compilation exact = compiler::compile(*options_.full_precision, compile_options());
     outcome_.error_against_fp32 = result_.error_against_fp32 = compiler::largest_error(
         std::move(exact.om), runtime::Om::parse(confirmed.om, nullptr, graph_.name),

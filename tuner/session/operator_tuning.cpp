@@ -191,13 +191,19 @@ class OperatorTuning {
     conclusion.decision = banked_ ? Decision::kReserved : Decision::kUnsatisfied;
     const Racer* best = fastest_challenger();
     const Racer* banked = banked_racer();
-    if (best == nullptr || !beats(*best, by_default) || bank_is_as_good(banked, *best)) {
+    const bool is_better = best != nullptr && beats(*best, by_default);
+    if (was_cut_off_) {
+      conclusion.decision = Decision::kStopped;
+      return;
+    }
+    if (!is_better || bank_is_as_good(banked, *best)) {
       conclusion.strategies = best_of_formats(by_default);
       if (!banked_) withdraw_first_impressions(conclusion.strategies);
       return;
     }
     conclusion.decision = banked_ ? Decision::kUpdate : Decision::kAdd;
     conclusion.best_ns = best->timing.median_ns();
+    conclusion.paired = compare(by_default, *best);
     conclusion.strategies = best_of_formats(*best);
     conclusion.gains = gains(*best, banked);
   }
@@ -220,6 +226,7 @@ class OperatorTuning {
   bool beats_again(const Racer& best, const Racer& by_default) {
     const Candidate pair[] = {by_default.candidate, best.candidate};
     const std::vector<Timing> timings = measurer_.race(task_.task, pair);
+    was_cut_off_ = timings[0].outcome == Outcome::kStopped;
     if (!timings[0].ok() || !timings[1].ok()) return false;
     return compare_pairs(timings[0].samples_ns, timings[1].samples_ns,
                          context_.policy.confirm.min_gain)
@@ -297,6 +304,7 @@ class OperatorTuning {
   std::optional<Candidate> banked_;
   SearchResult result_;
   std::vector<Racer> racers_;  ///< the default first
+  bool was_cut_off_ = false;   ///< the second race
 };
 
 }  // namespace

@@ -13,6 +13,8 @@ namespace {
 constexpr std::size_t kMostSingle = 24, kFewestSingle = 4, kMostToDecide = 2;
 /// Of all oms of the first races together: those of a large model take long to write.
 constexpr std::uintmax_t kMostOmBytes = std::uintmax_t{2} << 30;
+constexpr double kLeftForOthers = 0.5;
+
 bool is_new(const std::vector<RewritePlan>& plans, const RewritePlan& plan) {
   return !plan.steps.empty() && std::ranges::find(plans, plan) == plans.end();
 }
@@ -56,7 +58,10 @@ class Finals {
 
   Result<std::vector<std::vector<PlanInModel>>> race(const std::vector<Entrants>& entrants,
                                                      int times = 1) {
-    auto results = race_in_model(entrants, model_, measurer_, times);
+    // Three races are ahead at most: none of them may take what the others need.
+    const Deadline& end = model_.setting.deadline;
+    const Deadline until = end.is_set() ? end.sooner_by(end.left_s() * kLeftForOthers) : end;
+    auto results = race_in_model(entrants, model_, measurer_, times, until);
     if (!results) return results;
     for (std::size_t i = 0; i < entrants.size(); ++i)
       for (const PlanInModel& each : (*results)[i])

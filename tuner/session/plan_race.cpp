@@ -20,12 +20,15 @@ class PlanRace {
     for (std::size_t i = 0; i < entrants.size(); ++i) entrant_of_[entrants[i].task] = i;
   }
 
-  Result<std::vector<std::vector<PlanInModel>>> run(int times) {
+  Result<std::vector<std::vector<PlanInModel>>> run(int times, const Deadline& until) {
     std::size_t rows = 0;
     for (const Entrants& each : entrants_) rows = std::max(rows, each.plans.size());
-    for (std::size_t first = 0; first < rows; first += kOmsAtOnce)
-      if (auto raced = race_rows(first, std::min(rows, first + kOmsAtOnce), times); !raced)
+    for (std::size_t first = 0; first < rows; first += kOmsAtOnce) {
+      if (first > 0 && until.has_passed()) break;
+      const std::size_t end = std::min(rows, first + kOmsAtOnce);
+      if (auto raced = race_rows(first, end, times, until); !raced)
         return Unexpected(raced.error());
+    }
     return std::move(results_);
   }
 
@@ -40,7 +43,7 @@ class PlanRace {
     return std::move(attempt.placed);
   }
 
-  Result<void> race_rows(std::size_t first, std::size_t end, int times) {
+  Result<void> race_rows(std::size_t first, std::size_t end, int times, const Deadline& until) {
     std::vector<std::vector<Placed>> placed;
     std::vector<std::filesystem::path> oms = {model_.setting.untuned_om};
     for (std::size_t row = first; row < end; ++row) {
@@ -53,6 +56,7 @@ class PlanRace {
       }
     }
     for (int time = 0; time < times; ++time) {
+      if (time > 0 && until.has_passed()) break;
       const auto timings = measurer_.run_models(oms);
       if (!timings) return Unexpected(timings.error());
       if (model_.setting.is_stopped()) return Unexpected("tuning was stopped");
@@ -90,8 +94,9 @@ void add_samples(std::vector<PlanInModel>& results, const PlanInModel& more) {
 
 Result<std::vector<std::vector<PlanInModel>>> race_in_model(const std::vector<Entrants>& entrants,
                                                             const PlanModel& model,
-                                                            Measurer& measurer, int times) {
-  return PlanRace(entrants, model, measurer).run(times);
+                                                            Measurer& measurer, int times,
+                                                            const Deadline& until) {
+  return PlanRace(entrants, model, measurer).run(times, until);
 }
 
 }  // namespace aoe::tuner

@@ -28,10 +28,11 @@ struct Entrants {
   std::vector<graph::RewritePlan> plans;
 };
 
-/// By entrants, the plans that could be applied to all instances; the oms are raced so many `times`. "No": an om does not
-/// compile or run.
+/// By entrants, the plans that could be applied to all instances; the oms are raced so many `times`. Of several lots of oms
+/// none but the first begins after `until`, and none is raced again. "No": an om does not compile or run.
 Result<std::vector<std::vector<PlanInModel>>> race_in_model(const std::vector<Entrants>& entrants,
                                                             const PlanModel& model,
-                                                            Measurer& measurer, int times = 1);
+                                                            Measurer& measurer, int times = 1,
+                                                            const Deadline& until = {});
 
 }  // namespace aoe::tuner

@@ -13,6 +13,7 @@
 #include "compiler/graph_strategies.h"
 #include "compiler/soc.h"
 #include "graph/graph.h"
+#include "tuner/deadline.h"
 #include "tuner/measure/statistics.h"
 #include "tuner/policy.h"
 #include "tuner/result/aoe_result.h"
@@ -36,7 +37,11 @@ struct Progress {
   double best_ns = 0;
   int trials = 0;  ///< of this task
   double elapsed_s = 0;
-  double remaining_s = 0;  ///< estimate; 0: none yet
+  double remaining_s = 0;      ///< of the search, an estimate; 0: none yet
+  double limit_left_s = -1;    ///< until the run's deadline; negative: it has none
+  std::string waiting;         ///< why nothing is measured at the moment; empty: something is
+  int known = 0;               ///< tasks that are not searched because the bank knows them; among tasks_done
+  int not_searched = 0;        ///< when the search has ended: tasks whose turn did not come
 };
 
 struct TuneOptions {
@@ -65,6 +70,9 @@ struct TuneOptions {
   std::filesystem::path result_path;
   std::filesystem::path work_directory;  ///< for the oms that are measured; exists
   std::filesystem::path tuned_om_path;   ///< written at the end
+  /// Of everything, from the baseline to the files: only the compilation of what is written is not cut off.
+  Deadline deadline = {};
+  Now now = std::chrono::steady_clock::now;
   std::stop_token stop;                  ///< ends the run soon, with what was won
   std::function<void(const Progress&)> on_progress;
 };
@@ -78,6 +86,14 @@ struct TaskGain {
   std::string strategy;  ///< "direct NC1HWC0"
   double before_ns = 0;
   double after_ns = 0;
+  Comparison paired;  ///< of the race that decided
+};
+
+/// What a run has taken.
+struct BudgetUsed {
+  double elapsed_s = 0;  ///< of the job: with what an interrupted run before it took
+  double search_s = 0;   ///< of it, from the end of the baseline to the confirmation
+  double waited_s = 0;   ///< for the machine to be calm, and what was measured again
 };
 
 /// What a bank that failed did not take.
@@ -88,16 +104,18 @@ struct RescuedBank {
 
 struct TuneOutcome {
   TuningState state = TuningState::kIncomplete;
-  double baseline_ms = 0;  ///< medians of the paired measurement; 0 when it was not reached
-  double result_ms = 0;
-  std::optional<Verdict> verdict;            ///< of the tuned om against the untuned one
+  RunEnd ended_by = RunEnd::kStopped;
+  double baseline_ms = 0;             ///< of the untuned model alone, before the search; 0: not measured
+  std::optional<ModelVerdict> model;  ///< of the tuned om against the untuned one; nothing: not measured
   std::optional<double> error_against_fp32;  ///< see compiler/precision/mixed_precision.h
   std::vector<TaskGain> gains;               ///< by gain in the whole model, largest first
   std::vector<std::string> failed_ops;
   int tasks = 0;
+  int not_searched = 0;     ///< tasks whose turn did not come
   int settled = 0;          ///< tasks not searched again: the bank knows how they ended
   std::int64_t trials = 0;  ///< made by this run; at most max_trials
-  bool om_written = false;
+  BudgetUsed used;
+  bool om_written = false;  ///< without `model` it is the untuned one
   std::vector<RescuedBank> rescued;  ///< empty: the banks have it all
 };
 

@@ -109,7 +109,7 @@ class SubgraphSession final : public TuningSession {
     const PlanSearchLimits limits{.trials = trials_left(),
                                   .patience = options_.policy.search.patience / 2,
                                   .noise = options_.policy.search.noise,
-                                  .deadline = deadline(),
+                                  .deadline = search_deadline(),
                                   .stop = options_.stop};
     const std::int64_t trials_before = outcome_.trials;
     const auto measure = [&](const graph::RewritePlan& plan) {
@@ -159,7 +159,7 @@ class SubgraphSession final : public TuningSession {
       begin_progress(node.task);
       report(Stage::kSearch);
       const SearchLimits limits{.trials = std::min(node.trials, trials_left()),
-                                .deadline = deadline(),
+                                .deadline = search_deadline(),
                                 .stop = options_.stop};
       outcome_.trials += tuning.tune(node, finalists_, limits,
                                      [this](const SearchResult& so_far) { show(so_far); });
@@ -170,8 +170,26 @@ class SubgraphSession final : public TuningSession {
 
   // ---- in the model ----
 
+  /// Finals race dozens of plans, four and the untuned model at a time.
+  double closing_s() const override {
+    constexpr double kRaces = 5, kModels = 5;
+    return confirmation_s() +
+           kRaces * (kModels * baseline_.measure_s + (kModels - 1) * baseline_.compile_s);
+  }
+
   PlanModel in_model() const {
     return {graph_, compile_options(), *untuned_steps_, confirm_setting()};
+  }
+
+  /// With a deadline, they leave the confirmation its time.
+  PlanModel in_finals() {
+    PlanModel model = in_model();
+    Deadline& end = model.setting.deadline;
+    constexpr double kMostForConfirmation = 0.4, kShareOfRace = 0.2;
+    if (end.is_set())
+      end = end.sooner_by(std::min(confirmation_s(), kMostForConfirmation * end.left_s()));
+    measurer_.set_bounds({.end = end, .model_s = kShareOfRace * end.left_s()});
+    return model;
   }
 
   void run_finals() {
@@ -183,8 +201,10 @@ class SubgraphSession final : public TuningSession {
       bank_.commit({.records = bench.take_records()});
       return is_right;
     };
-    const auto finals = tuner::run_finals(finalists_, verify, in_model(), measurer_);
+    const PlanModel model = in_finals();
+    const auto finals = tuner::run_finals(finalists_, verify, model, measurer_);
     if (is_stopped()) return;
+    if (!finals && model.setting.deadline.has_passed()) return leave_undecided();
     if (!finals)
       throw Error(ExitCode::kFailure, "the rewritten model does not run: " + finals.error(),
                   graph_.name);
@@ -196,6 +216,12 @@ class SubgraphSession final : public TuningSession {
                      known ? known : bank_.find(key));
     }
     write();
+  }
+
+  void leave_undecided() {
+    for (std::size_t i = 0; i < finalists_.size(); ++i)
+      note_unsearched(*finalists_[i].task, known_of_finalists_[i]);
+    cut_short(RunEnd::kTimeLimit);
   }
 
   /// What replaces a stored plan must have beaten it.
@@ -214,6 +240,7 @@ class SubgraphSession final : public TuningSession {
     if (wins && had_winner) wins = final->against_known && final->against_known->is_faster();
     if (wins) {
       conclusion.decision = had_winner ? Decision::kUpdate : Decision::kAdd;
+      conclusion.paired = final->against_before;
       strategy.measured.verdict = name(Verdict::kFaster);
     } else {
       strategy = finalist.task->default_strategy(strategy);

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "tuner/measure/statistics.h"
 
 namespace aoe::tuner {
@@ -14,13 +15,12 @@ namespace {
 /// leaves what was known so long ago, or more.
 constexpr auto kResultInterval = std::chrono::seconds(1);
 
-double seconds_since(std::chrono::steady_clock::time_point begin) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
+/// Of the time that is left: what the measurement of the untuned model may take, the closing of the run, and each
+/// measurement of that. With little time the search still gets a part of it.
+constexpr double kShareOfBaseline = 0.15, kMostForClosing = 0.5, kShareOfConfirmation = 0.35;
 
-std::chrono::steady_clock::duration seconds(double seconds) {
-  return std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-      std::chrono::duration<double>(seconds));
+MeasureBounds bounds_of(const Deadline& end, double share) {
+  return {.end = end, .model_s = share * end.left_s()};
 }
 
 std::vector<const bank::StrategySource*> layers_of(const TuningBank& bank,
@@ -40,12 +40,16 @@ TuningSession::TuningSession(const graph::Graph& graph, bank::KnowledgeBank& ban
       bank_(bank, kind, options.result_path),
       layers_(layers_of(bank_, built_in)),
       past_(options.journal != nullptr ? options.journal->past() : JobPast{}),
-      begin_(Clock::now() - seconds(past_.seconds)),
+      begin_(options.now() - seconds(past_.seconds)),
       search_begin_(begin_) {
   result_.tuning_name = options.tuning_name;
   result_.soc_version = options.soc.version;
   result_.threads = options.soc.threads;
   for (const GearValues& gear : options.gears.values) result_.gears.push_back(gear_text(gear));
+  measurer_.set_on_wait([this](const std::string& reason) {
+    progress_.waiting = reason;
+    report(progress_.stage);
+  });
 }
 
 compiler::CompileOptions TuningSession::compile_options() const {
@@ -58,32 +62,47 @@ compiler::CompileOptions TuningSession::compile_options() const {
 TuneOutcome TuningSession::run() {
   outcome_.trials = past_.trials;
   write();
-  if (!is_stopped()) measure_untuned();
-  if (!is_stopped()) collect_and_plan();
-  for (const Tunable* tunable : tunables_) {
-    if (is_stopped()) break;
-    tune(*tunable);
+  if (!is_stopped() && measure_untuned()) {
+    collect_and_plan();
+    for (const Tunable* tunable : tunables_) {
+      if (is_stopped()) break;
+      tune(*tunable);
+    }
+    progress_.not_searched = ledger_.summary().not_searched;
+    if (!is_stopped()) after_search();
+    if (!is_stopped()) confirm();
   }
-  if (!is_stopped()) after_search();
-  if (!is_stopped()) confirm();
+  if (!is_stopped() && !outcome_.om_written) {
+    logger("tuner")->warn("the time was up before the model could be measured: its om is untuned, and what was won waits "
+                          "in the bank for the next run");
+    cut_short(RunEnd::kTimeLimit);
+    write_om({.om = baseline_.compilation.om.serialize()});
+  }
+  if (is_stopped() && !outcome_.om_written) ended_by_ = RunEnd::kStopped;
+  outcome_.ended_by = ended_by_;
+  result_.ended_by = ended_by_;
   finish();
   return std::move(outcome_);
 }
 
-void TuningSession::measure_untuned() {
+/// False: it could not be.
+bool TuningSession::measure_untuned() {
   report(Stage::kBaseline);
-  auto baseline = measure_baseline(graph_, compile_options(), measurer_, options_);
-  if (!baseline) return;
-  baseline_ = std::move(*baseline);
+  baseline_ = compile_baseline(graph_, compile_options(), options_);
   untuned_steps_.emplace(graph_, baseline_.compilation.steps);
+  measurer_.set_bounds(bounds_of(options_.deadline, kShareOfBaseline));
+  if (is_stopped() || options_.deadline.has_passed()) return false;
+  if (!measure_baseline(baseline_, graph_, measurer_, options_)) return false;
   outcome_.baseline_ms = baseline_.median_ms();
+  return true;
 }
 
 void TuningSession::collect_and_plan() {
   tunables_ = collect();
   std::ranges::stable_sort(tunables_, std::ranges::greater{}, &Tunable::model_ns);
   outcome_.tasks = progress_.tasks_total = static_cast<int>(tunables_.size());
-  search_begin_ = Clock::now() - seconds(past_.search_seconds());
+  search_begin_ = options_.now() - seconds(past_.search_seconds());
+  limit_search();
   write();
   const auto planned = plan();
   journal_spent();
@@ -94,33 +113,41 @@ void TuningSession::collect_and_plan() {
 // ---- one Tunable ----
 
 void TuningSession::tune(const Tunable& tunable) {
-  begin_progress(tunable);
-  report(Stage::kSearch);
   const auto is_settled = [&](const Known& known) {
     return known && !options_.repeat_tune && is_settled_by(*known, tunable);
   };
   const Known known = if_valid(layers_.find(tunable.key), tunable);
-  bool is_done = true;
+  begin_progress(tunable);
   if (settle_as_before(tunable)) {
     // decided by this run before it was interrupted
   } else if (const Known unconfirmed = if_valid(bank_.find_unconfirmed(tunable.key), tunable);
              is_settled(unconfirmed)) {
-    ++outcome_.settled;  // this run's model decides
+    progress_.known = ++outcome_.settled;  // this run's model decides
     ledger_.adopt(tunable, *unconfirmed);
     on_settled(tunable, *unconfirmed);
   } else if (is_settled(known)) {
-    ++outcome_.settled;
+    progress_.known = ++outcome_.settled;
     ledger_.note_known(tunable, known);
     on_settled(tunable, *known);
   } else if (is_time_up() || trials_for(tunable) == 0) {
-    ledger_.note_known(tunable, known);
+    note_unsearched(tunable, known);
+    return after(tunable);
   } else {
-    is_done = search(tunable, known);
+    report(Stage::kSearch);
+    const bool is_done = search(tunable, known);
+    if (!is_done && !is_stopped()) note_unsearched(tunable, known);
+    if (!is_done) return after(tunable);
   }
   after(tunable);
-  if (is_done) ++progress_.tasks_done;
+  ++progress_.tasks_done;
   is_result_stale_ = true;
   report(Stage::kSearch);
+}
+
+void TuningSession::note_unsearched(const Tunable& tunable, const Known& known) {
+  ledger_.note_unsearched(tunable, known);
+  cut_short(is_time_up() ? search_limit_ : RunEnd::kTrials);
+  is_result_stale_ = true;
 }
 
 /// What the banks have, if this program can still build it.
@@ -131,19 +158,30 @@ TuningSession::Known TuningSession::if_valid(Known found, const Tunable& tunable
 
 // ---- limits ----
 
-std::optional<TuningSession::Clock::time_point> TuningSession::deadline() const {
+/// Measurements of a search that has reached its own limit may end; those of a run that has may not.
+void TuningSession::limit_search() {
+  const Deadline& end = options_.deadline;
+  const Deadline by_run =
+      end.is_set() ? end.sooner_by(std::min(closing_s(), kMostForClosing * end.left_s())) : end;
+  measurer_.set_bounds(bounds_of(by_run, kShareOfBaseline));
+  search_deadline_ = by_run;
+  search_limit_ = RunEnd::kTimeLimit;
   const double limit_s = options_.policy.search.time_limit_s;
-  if (limit_s <= 0) return std::nullopt;
-  return search_begin_ + seconds(limit_s);
+  if (limit_s <= 0) return;
+  const Deadline own(search_begin_ + seconds(limit_s), options_.now);
+  if (by_run < own) return;
+  search_deadline_ = own;
+  search_limit_ = RunEnd::kSearchLimit;
 }
 
-double TuningSession::seconds_left() const {
-  return std::max(0.0, options_.policy.search.time_limit_s - seconds_since(search_begin_));
+/// Two models are measured instead of one, and compiled with more to weigh.
+double TuningSession::confirmation_s() const {
+  return 2 * baseline_.compile_s + 2.5 * baseline_.measure_s;
 }
 
 void TuningSession::journal_spent() const {
   if (options_.journal != nullptr)
-    options_.journal->set_spent(seconds_since(begin_), outcome_.trials);
+    options_.journal->set_spent(seconds_between(begin_, options_.now()), outcome_.trials);
 }
 
 // ---- in the whole model ----
@@ -152,28 +190,38 @@ ConfirmSetting TuningSession::confirm_setting() const {
   return {.untuned_om = baseline_.om_path,
           .scratch_directory = options_.work_directory,
           .policy = options_.policy.confirm,
-          .is_stopped = [this] { return is_stopped(); }};
+          .is_stopped = [this] { return is_stopped(); },
+          .deadline = options_.deadline};
 }
 
 void TuningSession::confirm() {
+  if (options_.deadline.has_passed()) return;
   report(Stage::kConfirm);
+  outcome_.used.search_s = seconds_between(search_begin_, options_.now());
+  measurer_.set_bounds(bounds_of(options_.deadline, kShareOfConfirmation));
   auto confirmed = confirm_in_rounds(
       confirm_setting(),
       [this](const std::set<std::string>& demoted) { return compile_without(demoted); }, measurer_);
-  if (is_stopped()) return;
+  if (is_stopped() || (!confirmed && options_.deadline.has_passed())) return;
   if (!confirmed)
     throw Error(ExitCode::kFailure, "the tuned model does not run: " + confirmed.error(),
                 graph_.name);
   const bool keeps = confirmed->comparison.speedup >= 1;
   if (!keeps) keep_untuned(*confirmed, baseline_.compilation.om.serialize(), ledger_.won());
   ledger_.confirm(confirmed->demoted);
-  outcome_.baseline_ms = confirmed->untuned_ns / 1e6;
-  outcome_.result_ms = confirmed->tuned_ns / 1e6;
-  outcome_.verdict = result_.verdict = confirmed->comparison.verdict;
-  write_file_atomically(options_.tuned_om_path,
-                        om_file_of(*confirmed, graph_.name, options_.gears));
-  outcome_.om_written = true;
+  outcome_.model = ModelVerdict{.before_ms = confirmed->untuned_ns / 1e6,
+                                .before_interval_ms = {confirmed->untuned_interval_ns.low / 1e6,
+                                                       confirmed->untuned_interval_ns.high / 1e6},
+                                .paired = confirmed->comparison,
+                                .pairs = confirmed->pairs};
+  write_om(*confirmed);
   after_confirmation(*confirmed, keeps);
+}
+
+void TuningSession::write_om(const Confirmation& confirmed) {
+  write_file_atomically(options_.tuned_om_path,
+                        om_file_of(confirmed, graph_.name, options_.gears));
+  outcome_.om_written = true;
 }
 
 // ---- results ----
@@ -182,7 +230,7 @@ void TuningSession::fill_result() {
   result_.trials = outcome_.trials;
   if (SectionResult* section = fill_section(result_)) {
     if (outcome_.baseline_ms > 0) section->baseline_ms = outcome_.baseline_ms;
-    if (outcome_.om_written) section->result_ms = outcome_.result_ms;
+    section->model = outcome_.model;
     section->summary = ledger_.summary();
   }
 }
@@ -191,17 +239,22 @@ void TuningSession::write() {
   fill_result();
   write_result(result_, options_.result_path);
   is_result_stale_ = false;
-  written_at_ = Clock::now();
+  written_at_ = options_.now();
 }
 
 void TuningSession::finish() {
   ledger_.flush();
   fill_result();  // says which operators failed, too
-  if (outcome_.om_written)
-    result_.state = outcome_.failed_ops.empty() ? TuningState::kSuccessful : TuningState::kFailed;
+  outcome_.not_searched = ledger_.summary().not_searched;
+  if (outcome_.om_written && !outcome_.failed_ops.empty())
+    result_.state = TuningState::kFailed;
+  else if (outcome_.om_written && ended_by_ == RunEnd::kDone)
+    result_.state = TuningState::kSuccessful;
   outcome_.state = result_.state;
   outcome_.gains = ledger_.gains();
-  result_.tuning_time_s = seconds_since(begin_);
+  outcome_.used.elapsed_s = seconds_between(begin_, options_.now());
+  outcome_.used.waited_s = measurer_.waited_s();
+  result_.tuning_time_s = outcome_.used.elapsed_s;
   write();
   for (TuningBank* bank : banks())
     if (auto rescued = bank->finish()) outcome_.rescued.push_back(std::move(*rescued));
@@ -231,10 +284,11 @@ void TuningSession::show(const SearchResult& so_far) {
 }
 
 void TuningSession::report(Stage stage) {
-  if (is_result_stale_ && Clock::now() - written_at_ >= kResultInterval) write();
-  if (!options_.on_progress) return;
+  if (is_result_stale_ && options_.now() - written_at_ >= kResultInterval) write();
   progress_.stage = stage;
-  progress_.elapsed_s = seconds_since(begin_);
+  if (!options_.on_progress) return;
+  progress_.elapsed_s = seconds_between(begin_, options_.now());
+  if (options_.deadline.is_set()) progress_.limit_left_s = options_.deadline.left_s();
   progress_.remaining_s = stage == Stage::kSearch ? remaining_s() : 0;
   options_.on_progress(progress_);
 }
@@ -243,8 +297,8 @@ void TuningSession::report(Stage stage) {
 double TuningSession::remaining_s() const {
   const double left = share_left();
   if (left >= 1) return 0;
-  const double rest_s = seconds_since(search_begin_) * left / (1 - left);
-  return deadline() ? std::min(rest_s, seconds_left()) : rest_s;
+  const double rest_s = seconds_between(search_begin_, options_.now()) * left / (1 - left);
+  return std::min(rest_s, search_deadline_.left_s());
 }
 
 }  // namespace aoe::tuner

@@ -6,7 +6,6 @@
 // searched and how what was won is put into the model.
 #pragma once
 
-#include <chrono>
 #include <map>
 #include <optional>
 #include <set>
@@ -36,7 +35,6 @@ class TuningSession {
   virtual TuneOutcome run();
 
  protected:
-  using Clock = std::chrono::steady_clock;
   using Known = std::optional<bank::StrategySet>;
 
   // ---- what an order of tuning says ----
@@ -57,6 +55,8 @@ class TuningSession {
   virtual void after(const Tunable&) {}  ///< whatever became of it
   virtual void after_search() {}
   virtual ConfirmAttempt compile_without(const std::set<std::string>& demoted) = 0;
+  /// What comes after the search takes about so long: with a deadline, the search leaves it.
+  virtual double closing_s() const { return confirmation_s(); }
   virtual void after_confirmation(const Confirmation&, bool /*keeps*/) {}
   /// Its section of the result file, but for times and the summary; nullptr: has none.
   virtual SectionResult* fill_section(AoeResult& result) = 0;
@@ -66,10 +66,14 @@ class TuningSession {
   // ---- what it is given ----
 
   bool is_stopped() const { return options_.stop.stop_requested(); }
-  bool is_time_up() const { return deadline() && Clock::now() >= *deadline(); }
-  std::optional<Clock::time_point> deadline() const;  ///< of the whole search
-  double seconds_left() const;                        ///< until the deadline; 0 beyond it
+  /// Of the search: of the limit of the search, and of the run less what is to follow.
+  const Deadline& search_deadline() const { return search_deadline_; }
+  bool is_time_up() const { return search_deadline_.has_passed(); }
+  double confirmation_s() const;  ///< what a confirmation takes, about
   ConfirmSetting confirm_setting() const;
+  /// A limit has come before everything was done.
+  void cut_short(RunEnd limit) { ended_by_ = limit; }
+  void note_unsearched(const Tunable& tunable, const Known& known);
   void journal_spent() const;
   void begin_progress(const Tunable& tunable);
   void show(const SearchResult& so_far);
@@ -91,19 +95,24 @@ class TuningSession {
   Progress progress_;
 
  private:
-  void measure_untuned();
+  bool measure_untuned();
   void collect_and_plan();
+  void limit_search();
   void tune(const Tunable& tunable);
   Known if_valid(Known found, const Tunable& tunable) const;
   void confirm();
+  void write_om(const Confirmation& confirmed);
   double remaining_s() const;
   void fill_result();
 
   bool is_result_stale_ = false;  ///< the file knows less than the ledger
-  Clock::time_point written_at_;
+  TimePoint written_at_;
 
-  const Clock::time_point begin_;
-  Clock::time_point search_begin_;
+  const TimePoint begin_;
+  TimePoint search_begin_;
+  Deadline search_deadline_;
+  RunEnd search_limit_ = RunEnd::kSearchLimit;  ///< whose the deadline of the search is
+  RunEnd ended_by_ = RunEnd::kDone;
   std::vector<const Tunable*> tunables_;
 };
 

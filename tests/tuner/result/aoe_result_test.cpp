@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
@@ -40,6 +41,17 @@ TEST(RepoSummary, KeepsTheIdentities) {
   EXPECT_EQ(s.total(), s.add + s.hit() + s.unsatisfied);
 }
 
+/// `after`: the median and its interval.
+ModelVerdict model_verdict(double before_ms, const std::array<double, 3>& after_ms, Verdict verdict) {
+  return {.before_ms = before_ms,
+          .before_interval_ms = {before_ms - 0.2, before_ms + 0.3},
+          .paired = {.speedup = before_ms / after_ms[0],
+                     .low = before_ms / after_ms[2],
+                     .high = before_ms / after_ms[1],
+                     .verdict = verdict},
+          .pairs = 24};
+}
+
 AoeResult example() {
   AoeResult result;
   result.tuning_name = "resnet50";
@@ -47,16 +59,16 @@ AoeResult example() {
   result.soc_version = "x86_64-znver5-2t";
   result.threads = 2;
   result.trials = 1234;
-  result.verdict = Verdict::kFaster;
   result.state = TuningState::kSuccessful;
   OperatorResult& operators = result.operators.emplace();
   operators.baseline_ms = 113.5887251;
-  operators.result_ms = 113.2367308;
+  operators.model = model_verdict(113.5887251, {113.2367308, 113.1, 113.4}, Verdict::kFaster);
   operators.modified = {{"softmax", {"SoftmaxV2"}, {{"Format", 134, 99, false}}},
                         {"Conv_125",
                          {"Conv2D", "Relu"},
                          {{"Impl", 80.5, 72.055, true}, {"Schedule", 72.055, 72.046, true}}}};
-  operators.summary = {.add = 1, .update = 1, .reserved = 3, .unsatisfied = 2};
+  operators.summary = {.add = 1, .update = 1, .reserved = 3, .unsatisfied = 2, .not_searched = 5};
+  result.ended_by = RunEnd::kSearchLimit;
   return result;
 }
 
@@ -73,7 +85,7 @@ TEST(AoeResult, LeavesOutWhatAnInterruptedRunDoesNotKnow) {
   AoeResult result = example();
   result.state = TuningState::kIncomplete;
   result.tuning_time_s.reset();
-  result.operators->result_ms.reset();
+  result.operators->model.reset();
   const json document = json::parse(to_json(result).dump());
   EXPECT_FALSE(document[0]["basic"].contains("tuning_time(s)"));
   const json& opat = document[1]["OPAT"];
@@ -82,6 +94,30 @@ TEST(AoeResult, LeavesOutWhatAnInterruptedRunDoesNotKnow) {
   EXPECT_FALSE(opat.contains("model_result_performance(ms)"));
   EXPECT_FALSE(opat.contains("model_performance_improvement"));
   EXPECT_FALSE(opat.contains("tuning_failed_operators"));
+}
+
+TEST(AoeResult, ClaimsNothingThatThePairsDoNotProve) {
+  const struct Case {
+    Verdict verdict;
+    std::array<double, 3> after_ms;
+    const char* improvement;
+    const char* reason;
+  } cases[] = {
+      {Verdict::kFaster, {80, 79, 82}, "25.00%", ""},
+      {Verdict::kAmbiguous, {80, 79, 101}, "0.00%", "the interval of the paired gain decides nothing: -0.99% to 26.58%"},
+      {Verdict::kSame, {100, 99.8, 100.2}, "0.00%", "the difference is too small to matter: -0.19% to 0.20%"},
+      {Verdict::kSame, {100, 100, 100}, "0.00%", "the untuned model is kept"},
+  };
+  for (const Case& c : cases) {
+    AoeResult result = example();
+    result.operators->model = model_verdict(100, c.after_ms, c.verdict);
+    const json document = json::parse(to_json(result).dump());
+    const json& opat = document[1]["OPAT"];
+    EXPECT_EQ(opat["model_performance_improvement"], c.improvement);
+    EXPECT_EQ(opat.value("model_improvement_reason", ""), c.reason);
+    EXPECT_NEAR(opat["model_result_performance(ms)"], c.after_ms[0], 1e-6);
+    EXPECT_EQ(document[0]["basic"]["verdict"], name(c.verdict));
+  }
 }
 
 TEST(AoeResult, NamesFailedOperatorsOnlyWhenTuningFailed) {
@@ -103,8 +139,7 @@ TEST(AoeResult, TellsSubgraphsInTheirOwnSection) {
   AoeResult result = example();
   result.operators.reset();
   result.subgraphs.emplace();
-  result.subgraphs->baseline_ms = 5.600486;
-  result.subgraphs->result_ms = 3.610442;
+  result.subgraphs->model = model_verdict(5.600486, {3.610442, 3.6, 3.7}, Verdict::kFaster);
   result.subgraphs->modified = {
       {.repo_key = "111", .before_ms = 5.58434, .after_ms = 3.573203, .rewrites = "a[0]"},
       {.repo_key = "222", .before_ms = 4.58434, .after_ms = 2.573203, .is_update = true}};

@@ -92,7 +92,7 @@ TEST(PlanSearch, KeepsItsLimits) {
   std::stop_source stop;
   stop.request_stop();
   EXPECT_TRUE(search_plans(all, measure, {.stop = stop.get_token()}, 1).trials.empty());
-  const PlanSearchLimits late{.deadline = std::chrono::steady_clock::now()};
+  const PlanSearchLimits late{.deadline = Deadline(std::chrono::steady_clock::now())};
   EXPECT_TRUE(search_plans(all, measure, late, 1).trials.empty());
 }
 

@@ -21,8 +21,10 @@ TEST_F(Session, WhatIsSlowerInTheModelIsDemoted) {
   EXPECT_EQ(outcome.state, TuningState::kSuccessful);
   EXPECT_TRUE(outcome.gains.empty());
   EXPECT_TRUE(winners().empty());
-  EXPECT_EQ(outcome.verdict, Verdict::kSame);
-  EXPECT_DOUBLE_EQ(outcome.result_ms, outcome.baseline_ms);
+  ASSERT_TRUE(outcome.model);
+  EXPECT_EQ(outcome.model->paired.verdict, Verdict::kSame);
+  EXPECT_EQ(outcome.model->reason(), "the untuned model is kept");
+  EXPECT_DOUBLE_EQ(outcome.model->after_ms(), outcome.model->before_ms);
   EXPECT_TRUE(opat().at("repo_modified_operators").empty());
   expect_counters(0, 0, 0, kTasks);
   EXPECT_TRUE(outcome.om_written);

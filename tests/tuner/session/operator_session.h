@@ -31,12 +31,14 @@ class FormulaMeasurer final : public Measurer {
   explicit FormulaMeasurer(const compiler::Soc& soc) : soc_(soc) {}
 
   void set_weights_in(WeightsIn) override {}
+  void set_bounds(const MeasureBounds& bounds) override { bounds_ = bounds; }
 
   std::vector<Timing> measure(const Task& task, std::span<const Candidate> candidates,
                               double) override {
     std::vector<Timing> timings;
     for (const Candidate& candidate : candidates) {
-      if (stop != nullptr && stop->stop_requested()) {
+      spend(candidate_s);
+      if ((stop != nullptr && stop->stop_requested()) || bounds_.end.has_passed()) {
         timings.push_back(Timing::failure(Outcome::kStopped, "tuning was stopped"));
         continue;
       }
@@ -48,6 +50,9 @@ class FormulaMeasurer final : public Measurer {
   }
 
   std::vector<Timing> race(const Task& task, std::span<const Candidate> candidates) override {
+    spend(race_s);
+    const Timing late = Timing::failure(Outcome::kStopped, "tuning was stopped");
+    if (bounds_.end.has_passed()) return std::vector<Timing>(candidates.size(), late);
     std::vector<Timing> timings;
     for (const Candidate& candidate : candidates) timings.push_back(timed(task, candidate));
     return timings;
@@ -60,6 +65,8 @@ class FormulaMeasurer final : public Measurer {
 
   Result<std::vector<ModelTiming>> run_models(std::span<const fs::path> oms) override {
     if (runs_no_models) return Unexpected("no such machine");
+    spend(model_s * static_cast<double>(oms.size()));
+    if (bounds_.end.has_passed()) return Unexpected("stopped: tuning was stopped");
     std::vector<ModelTiming> timings;
     for (const fs::path& path : oms) timings.push_back(model_timing(runtime::Om::load(path)));
     return timings;
@@ -76,12 +83,20 @@ class FormulaMeasurer final : public Measurer {
   std::string unmeasurable_type;         ///< ops of this type give wrong results
   std::function<bool(const std::string& candidate)> is_slow_in_models;
   bool runs_no_models = false;
+  /// Told how long the machine took, when it is set: the clock of a test. Nothing goes on beyond the bounds.
+  std::function<void(double seconds)> on_spent;
+  double candidate_s = 1, race_s = 2, model_s = 1;
   std::stop_source* stop = nullptr;
   int stop_after = 0;                 ///< measurements
   std::vector<std::string> measured;  ///< "<repo_key> <candidate>", of searches
 
  private:
   static constexpr int kSamples = 15;
+
+  /// What is cut off takes until then.
+  void spend(double seconds) {
+    if (on_spent) on_spent(std::min(seconds, bounds_.end.left_s()));
+  }
 
   std::string key(const Task& task) const { return compiler::key_of(task, soc_).repo_key(); }
 
@@ -112,6 +127,7 @@ class FormulaMeasurer final : public Measurer {
   }
 
   const compiler::Soc& soc_;
+  MeasureBounds bounds_;
   std::set<std::string> defaults_;
 };
 
@@ -165,12 +181,14 @@ class Session : public ::testing::Test {
   json opat() const { return result().at(1).at("OPAT"); }
 
   /// Checks the documented identities, too.
-  void expect_counters(int add, int update, int reserved, int unsatisfied) const {
+  void expect_counters(int add, int update, int reserved, int unsatisfied,
+                       int not_searched = 0) const {
     const json summary = opat().at("repo_summary");
     EXPECT_EQ(summary.at("repo_add_num"), add);
     EXPECT_EQ(summary.at("repo_update_num"), update);
     EXPECT_EQ(summary.at("repo_reserved_num"), reserved);
     EXPECT_EQ(summary.at("repo_unsatisfied_num"), unsatisfied);
+    EXPECT_EQ(summary.at("repo_not_searched_num"), not_searched);
     EXPECT_EQ(summary.at("repo_hit_num"), update + reserved);
     EXPECT_EQ(summary.at("total_num"), add + update + reserved + unsatisfied);
   }

@@ -18,11 +18,17 @@ TEST_F(Session, WinnersAreKeptCountedAndInTheModel) {
   const TuneOutcome outcome = tune();
   EXPECT_EQ(outcome.state, TuningState::kSuccessful);
   EXPECT_EQ(outcome.tasks, kTasks);
-  EXPECT_EQ(outcome.verdict, Verdict::kFaster);
+  ASSERT_TRUE(outcome.model);
+  EXPECT_EQ(outcome.model->paired.verdict, Verdict::kFaster);
+  EXPECT_EQ(outcome.ended_by, RunEnd::kDone);
+  EXPECT_EQ(result().at(0).at("basic").at("ended_by"), "done");
   EXPECT_EQ(outcome.trials, static_cast<std::int64_t>(machine_.measured.size()));
   EXPECT_DOUBLE_EQ(outcome.baseline_ms, kTasks * kDefaultNs / 1e6);
   ASSERT_EQ(outcome.gains.size(), static_cast<std::size_t>(kTasks));
-  for (const TaskGain& gain : outcome.gains) EXPECT_LT(gain.after_ns, gain.before_ns);
+  for (const TaskGain& gain : outcome.gains) {
+    EXPECT_LT(gain.after_ns, gain.before_ns);
+    EXPECT_DOUBLE_EQ(gain.paired.speedup, gain.before_ns / gain.after_ns);
+  }
   EXPECT_EQ(opat().at("opat_tuning_result"), "tuning successful");
   EXPECT_EQ(opat().at("repo_modified_operators").size(), static_cast<std::size_t>(kTasks));
   expect_counters(kTasks, 0, 0, 0);
@@ -87,7 +93,7 @@ TEST_F(Session, WhatTheBankKnowsIsSkippedAndCountsAsHitAndReserved) {
   EXPECT_TRUE(machine_.measured.empty());
   EXPECT_EQ(again.trials, 0);
   EXPECT_EQ(again.settled, kTasks);
-  EXPECT_EQ(again.verdict, Verdict::kFaster);
+  EXPECT_EQ(again.model.value().paired.verdict, Verdict::kFaster);
   expect_counters(0, 0, kTasks, 0);
   EXPECT_EQ(winners(), first);
 }
@@ -123,14 +129,16 @@ TEST_F(Session, RepeatedTuningThatFindsBetterUpdates) {
 
 // ---- limits ----
 
-TEST_F(Session, TasksBeyondTheTimeLimitAreNotSearched) {
+TEST_F(Session, TasksBeyondTheLimitOfTheSearchAreNotSearched) {
   options_.policy.search.time_limit_s = 1e-9;
   const TuneOutcome outcome = tune();
   EXPECT_TRUE(machine_.measured.empty());
-  EXPECT_EQ(outcome.state, TuningState::kSuccessful);
+  EXPECT_EQ(outcome.state, TuningState::kIncomplete);
+  EXPECT_EQ(outcome.ended_by, RunEnd::kSearchLimit);
+  EXPECT_EQ(opat().at("opat_tuning_result"), "tuning incomplete");
   EXPECT_TRUE(outcome.om_written);
   EXPECT_TRUE(winners().empty());
-  expect_counters(0, 0, 0, kTasks);
+  expect_counters(0, 0, 0, 0, kTasks);
   // Nothing was learned of them: the next run, with time, searches.
   options_.policy.search.time_limit_s = 0;
   tune();
@@ -147,7 +155,10 @@ TEST_F(Session, TheTrialLimitHoldsForTheWholeRun) {
     EXPECT_GE(static_cast<int>(machine_.measured.size()), 1);
     EXPECT_EQ(outcome.trials, static_cast<std::int64_t>(machine_.measured.size()));
     EXPECT_EQ(result().at(0).at("basic").at("trials"), outcome.trials);
-    EXPECT_EQ(opat().at("repo_summary").at("total_num"), kTasks);
+    const json summary = opat().at("repo_summary");
+    const int searched = summary.at("total_num");
+    EXPECT_EQ(outcome.not_searched, kTasks - searched);
+    EXPECT_EQ(outcome.ended_by, searched < kTasks ? RunEnd::kTrials : RunEnd::kDone);
   }
 }
 

@@ -291,8 +291,8 @@ TEST_F(RewrittenNodes, WinInTheirSubgraphAndInTheOpBank) {
   tune_operators_before();
   const TuneOutcome outcome = tune();
   EXPECT_EQ(outcome.state, TuningState::kSuccessful);
-  EXPECT_EQ(outcome.verdict, Verdict::kFaster);
-  EXPECT_DOUBLE_EQ(outcome.result_ms, 2 * kOpNs * machine_.better_inside / 1e6);
+  EXPECT_EQ(outcome.model.value().paired.verdict, Verdict::kFaster);
+  EXPECT_DOUBLE_EQ(outcome.model->after_ms(), 2 * kOpNs * machine_.better_inside / 1e6);
   ASSERT_EQ(chains().size(), 1u);
   const bank::StrategySet& set = chains()[0].set;
   EXPECT_TRUE(set.has_winner());
@@ -310,7 +310,7 @@ TEST_F(RewrittenNodes, WinInTheirSubgraphAndInTheOpBank) {
   const TuneOutcome again = tune();
   EXPECT_EQ(machine_.measured, 0);
   EXPECT_EQ(again.trials, 0);
-  EXPECT_EQ(again.verdict, Verdict::kFaster);
+  EXPECT_EQ(again.model.value().paired.verdict, Verdict::kFaster);
 }
 
 TEST_F(RewrittenNodes, OfTwoSubgraphsRaceInBoth) {
@@ -340,7 +340,7 @@ TEST_F(RewrittenNodes, ThatAreSlowerInTheirSubgraphKeepTheirSchedule) {
   const TuneOutcome outcome = tune();
   EXPECT_GT(machine_.measured, 0);
   EXPECT_TRUE(chains().empty());
-  EXPECT_DOUBLE_EQ(outcome.result_ms, 2 * kOpNs * machine_.heuristic / 1e6)
+  EXPECT_DOUBLE_EQ(outcome.model->after_ms(), 2 * kOpNs * machine_.heuristic / 1e6)
       << "the chain itself wins";
   EXPECT_EQ(tuned_om(), compiled_om());
 }

@@ -181,7 +181,7 @@ TEST_F(JobSession, WhatWasWonBeforeIsTakenBackWhenTheModelDoesNotConfirmIt) {
   begin();
   ASSERT_EQ(unconfirmed().size(), 2U);
   machine_.is_slow_in_models = [](const std::string&) { return true; };
-  EXPECT_EQ(go_on().verdict, Verdict::kSame);
+  EXPECT_EQ(go_on().model.value().paired.verdict, Verdict::kSame);
   EXPECT_TRUE(winners().empty());
   expect_counters(0, 0, 0, kTasks);
 }

@@ -1,0 +1,153 @@
+// Lines from reports.
+#include "tools/aoe/progress_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+
+namespace aoe::tools {
+namespace {
+
+constexpr int kBarCells = 20;
+/// An estimate that wavers by less goes on counting down.
+constexpr double kLeastRaise_s = 2;
+/// So long the line says that it went up.
+constexpr double kSayRaise_s = 5;
+
+std::string bar(const Progress& p) {
+  const double part = p.tasks_total > 0 ? static_cast<double>(p.tasks_done) / p.tasks_total : 0;
+  const int filled = std::clamp(static_cast<int>(part * kBarCells), 0, kBarCells);
+  std::string cells(static_cast<std::size_t>(filled), '=');
+  if (filled < kBarCells) cells += '>';
+  cells.resize(kBarCells, ' ');
+  return "[" + cells + "]";
+}
+
+std::string best_so_far(const Progress& p) {
+  if (p.default_ns <= 0) return "";
+  return fmt::format("best {:.1f} us, default {:.1f} us", p.best_ns / 1e3, p.default_ns / 1e3);
+}
+
+std::string joined(std::initializer_list<std::string> parts, const char* separator) {
+  std::string text;
+  for (const std::string& part : parts)
+    if (!part.empty()) text += (text.empty() ? "" : separator) + part;
+  return text;
+}
+
+std::string op_text(const Progress& p) {
+  return joined({p.op_type, p.op_name, p.shape}, " ");
+}
+
+std::string stage_text(const Progress& p) {
+  if (!p.waiting.empty()) return "waiting: " + p.waiting;
+  if (p.stage == AOE_STAGE_BASELINE) return "measuring the untuned model";
+  if (p.stage == AOE_STAGE_CONFIRM) return "confirming in the model";
+  return "";
+}
+
+}  // namespace
+
+Progress::Progress(const AoeProgress& progress)
+    : stage(progress.stage),
+      tasks_done(progress.tasks_done),
+      tasks_total(progress.tasks_total),
+      known_tasks(progress.known_tasks),
+      not_searched(progress.not_searched),
+      tuning_name(progress.tuning_name),
+      op_name(progress.op_name),
+      op_type(progress.op_type),
+      shape(progress.shape),
+      waiting(progress.waiting),
+      default_ns(progress.default_ns),
+      best_ns(progress.best_ns),
+      elapsed_s(progress.elapsed_s),
+      remaining_s(progress.remaining_s),
+      limit_left_s(progress.limit_left_s) {
+}
+
+std::string duration_text(double seconds) {
+  const long total = std::lround(std::max(0.0, seconds));
+  const long hours = total / 3600;
+  const long minutes = total / 60 % 60;
+  if (hours > 0) return fmt::format("{}:{:02}:{:02}", hours, minutes, total % 60);
+  return fmt::format("{}:{:02}", minutes, total % 60);
+}
+
+double TimeLeft::left_at(double elapsed_s) const {
+  return std::max(0.0, left_s_ - (elapsed_s - at_s_));
+}
+
+void TimeLeft::estimate(double left_s, double elapsed_s) {
+  const double shown_s = left_at(elapsed_s);
+  const bool has_estimate = left_s_ > 0;
+  if (left_s > shown_s && left_s < shown_s + kLeastRaise_s && has_estimate) return;
+  if (left_s > shown_s && has_estimate) {
+    raised_by_s_ = left_s - shown_s;
+    raised_at_s_ = elapsed_s;
+  }
+  left_s_ = left_s;
+  at_s_ = elapsed_s;
+}
+
+std::string TimeLeft::text(double elapsed_s) const {
+  if (left_s_ <= 0) return "";
+  std::string text = duration_text(left_at(elapsed_s)) + " left";
+  if (raised_by_s_ > 0 && elapsed_s < raised_at_s_ + kSayRaise_s)
+    text += ", " + duration_text(raised_by_s_) + " more than thought";
+  return text;
+}
+
+std::string ProgressText::times(double later_s) const {
+  const double elapsed_s = last_.elapsed_s + later_s;
+  const std::string limit =
+      last_.limit_left_s < 0 ? "" : "limit in " + duration_text(last_.limit_left_s - later_s);
+  const bool is_search = last_.stage == AOE_STAGE_SEARCH;
+  return joined({duration_text(elapsed_s) + " elapsed", is_search ? left_.text(elapsed_s) : "", limit},
+                ", ");
+}
+
+std::string ProgressText::line(double later_s, std::size_t columns) const {
+  std::string line = joined({stage_text(last_), times(later_s)}, "  ");
+  if (last_.stage == AOE_STAGE_DONE)
+    line.clear();
+  else if (last_.stage == AOE_STAGE_SEARCH)  // figures first: what is cut off on a narrow terminal is the name of the op
+    line = joined({fmt::format("{} {}/{}", bar(last_), last_.tasks_done, last_.tasks_total),
+                   times(later_s), stage_text(last_), best_so_far(last_), op_text(last_)},
+                  "  ");
+  if (line.size() > columns) line.resize(columns);
+  return line;
+}
+
+/// The counter moves in the report that comes after the task's last figures; of what the bank knows there are none.
+std::string ProgressText::log_of_search(const Progress& progress) const {
+  if (progress.tasks_done <= last_.tasks_done || best_so_far(last_).empty()) return "";
+  return fmt::format("task {}/{}: {}: {}", progress.tasks_done, progress.tasks_total,
+                     op_text(last_), best_so_far(last_));
+}
+
+std::string ProgressText::report(const Progress& progress) {
+  std::string log;
+  if (!is_first_ && progress.tuning_name != last_.tuning_name) {
+    log = "model " + progress.tuning_name + "\n";
+    *this = ProgressText();
+  }
+  const bool is_new_stage = is_first_ || progress.stage != last_.stage;
+  const std::string task = log_of_search(progress);
+  const bool ends_search = progress.not_searched > last_.not_searched;
+  const std::string waiting = progress.waiting == last_.waiting ? "" : progress.waiting;
+  last_ = progress;
+  is_first_ = false;
+  left_.estimate(progress.remaining_s, progress.elapsed_s);
+  const auto say = [&](const std::string& text) { log += text + " (" + times(0) + ")\n"; };
+  if (!task.empty()) say(task);
+  if (ends_search)
+    say(fmt::format("the search has ended: {} of {} tasks were not searched",
+                    progress.not_searched, progress.tasks_total));
+  if (!waiting.empty() || (is_new_stage && !stage_text(progress).empty())) say(stage_text(progress));
+  return log;
+}
+
+}  // namespace aoe::tools
