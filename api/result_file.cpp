@@ -10,7 +10,8 @@ namespace aoe::api {
 using nlohmann::ordered_json;
 namespace {
 
-constexpr int kSchemaVersion = 1;  // count up when a key changes its meaning or goes; new keys may come
+constexpr int kSchemaVersion =
+    1;  // count up when a key changes its meaning or goes; new keys may come
 
 ordered_json text_or_null(const std::string& text) {
   return text.empty() ? ordered_json(nullptr) : ordered_json(text);
@@ -80,28 +81,29 @@ ordered_json result_json(const RunReport& report, const Settings& settings) {
   for (const tuner::TaskGain& gain : outcome.gains) ops.push_back(op_json(gain));
   ordered_json gears = ordered_json::array();
   for (const GearValues& gear : report.gears.values) gears.push_back(gear_text(gear));
-  return {{"name", report.tuning_name},
-          {"job_type", static_cast<int>(settings.job_type)},
-          {"state", tuner::text(outcome.state)},
-          {"soc_version", settings.tuning.soc.version},
-          {"threads", settings.tuning.soc.threads},
-          {"preset", settings.tuning.policy.preset},
-          {"gears", std::move(gears)},
-          {"om", text_or_null(report.om_path.string())},
-          {"output", text_or_null(report.output_path.string())},
-          {"bank", report.bank_directory.string()},
-          {"aoe_result", report.result_path.string()},
-          {"model", model_json(outcome)},
-          {"error_against_fp32", outcome.error_against_fp32
-                                     ? ordered_json(*outcome.error_against_fp32)
-                                     : ordered_json(nullptr)},
-          {"tasks", tasks_json(outcome)},
-          {"ops", std::move(ops)},
-          {"failed_ops", outcome.failed_ops},
-          {"budget", budget_json(outcome, settings)}};
+  return {
+      {"name", report.tuning_name},
+      {"job_type", static_cast<int>(settings.job_type)},
+      {"state", tuner::text(outcome.state)},
+      {"soc_version", settings.tuning.soc.version},
+      {"threads", settings.tuning.soc.threads},
+      {"preset", settings.tuning.policy.preset},
+      {"gears", std::move(gears)},
+      {"om", text_or_null(report.om_path.string())},
+      {"output", text_or_null(report.output_path.string())},
+      {"bank", report.bank_directory.string()},
+      {"aoe_result", report.result_path.string()},
+      {"model", model_json(outcome)},
+      {"error_against_fp32", outcome.error_against_fp32 ? ordered_json(*outcome.error_against_fp32)
+                                                        : ordered_json(nullptr)},
+      {"tasks", tasks_json(outcome)},
+      {"ops", std::move(ops)},
+      {"failed_ops", outcome.failed_ops},
+      {"budget", budget_json(outcome, settings)}};
 }
 
-void write_result_file(const std::filesystem::path& path, const std::vector<ordered_json>& results) {
+void write_result_file(const std::filesystem::path& path,
+                       const std::vector<ordered_json>& results) {
   const ordered_json document = {
       {"schema", "aoe.result"}, {"version", kSchemaVersion}, {"results", results}};
   write_file_atomically(

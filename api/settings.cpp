@@ -132,6 +132,15 @@ fs::path work_path(const po::variables_map& flags) {
   return path;
 }
 
+/// Hours of tuning must not end at a directory that does not exist.
+fs::path result_file(const po::variables_map& flags) {
+  fs::path file = text_of(flags, "result");
+  if (!file.empty() && !is_writable_directory(fs::absolute(file).parent_path()))
+    throw Error(ExitCode::kOutput, "its directory does not exist or cannot be written",
+                "--result " + file.string(), "name another place");
+  return file;
+}
+
 /// How the model is read: work that has the same is the same.
 std::string model_flags_text(const po::variables_map& flags) {
   po::options_description about_the_model;
@@ -236,7 +245,7 @@ Settings read_settings(const po::variables_map& flags, bool has_graph) {
   read_models(flags, has_graph, settings);
   settings.tuning.soc = host_soc(flags);
   settings.output = text_of(flags, "output");
-  settings.result_file = text_of(flags, "result");
+  settings.result_file = result_file(flags);
   read_search(flags, settings);
   settings.tuning.repeat_tune = repeat_tune();
   settings.tuning.compile_threads = compile_threads();

@@ -15,7 +15,7 @@ namespace aoe::api {
 
 struct RunHooks {
   std::stop_token stop;
-  tuner::Deadline deadline;  ///< of the run
+  tuner::Deadline deadline;                                 ///< of the run
   std::function<void(const tuner::Progress&)> on_progress;  ///< may be empty
 };
 

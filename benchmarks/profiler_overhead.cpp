@@ -32,7 +32,8 @@ double median(std::vector<double>& values) {
 
 /// A session of the C API; `config` nullptr: without a collection.
 std::vector<double> latencies_us(const std::string& model, const char* config, double seconds) {
-  Session session(model, config);
+  const AscendCl library(config);
+  Session session(library, model);
   const std::vector<Constant> inputs = fill_up(read_inputs(session.inputs(), {}), session.inputs());
   for (std::size_t i = 0; i < inputs.size(); ++i) session.set_input(i, inputs[i].view());
   session.run();  // touches all memory

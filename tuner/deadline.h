@@ -38,9 +38,7 @@ class Deadline {
   Deadline sooner_by(double by_s) const {
     return at_ ? Deadline(*at_ - seconds(by_s), now_) : Deadline();
   }
-  bool operator<(const Deadline& other) const {
-    return at_ && (!other.at_ || *at_ < *other.at_);
-  }
+  bool operator<(const Deadline& other) const { return at_ && (!other.at_ || *at_ < *other.at_); }
 
   /// Too long for a time point is for ever.
   static Deadline in(double from_now_s, const Now& now = std::chrono::steady_clock::now) {

@@ -138,9 +138,10 @@ typedef struct AoeTuningResult {
   const char* tuning_name;
   const char*
       verdict; /* of the tuned model: "faster", "same", "slower", "ambiguous"; "" when it was not measured */
-  double baseline_ms;      /* 0: not measured */
-  double result_ms;        /* baseline_ms by the median ratio of the pairs of runs; 0: not measured */
-  const char* improvement; /* "8.29%", "0.00%" unless the verdict is "faster"; "" when it was not measured */
+  double baseline_ms; /* 0: not measured */
+  double result_ms;   /* baseline_ms by the median ratio of the pairs of runs; 0: not measured */
+  const char*
+      improvement; /* "8.29%", "0.00%" unless the verdict is "faster"; "" when it was not measured */
   double
       error_of_range; /* of lower precision against float32, as a share of the outputs' range; negative: not measured */
   int32_t tasks;
@@ -157,7 +158,8 @@ typedef struct AoeTuningResult {
   const char* output_path; /* its copy at the option "output"; "" when there is none */
   const char* ended_by;    /* "done", "time_limit", "search_limit", "trials", "stopped" */
   int32_t not_searched;    /* tasks whose turn did not come */
-  double baseline_low_ms, baseline_high_ms; /* 95% confidence intervals; 0 when it was not measured */
+  double baseline_low_ms,
+      baseline_high_ms; /* 95% confidence intervals; 0 when it was not measured */
   double result_low_ms, result_high_ms;
   const char* improvement_interval; /* "6.10% to 9.90%"; "" when it was not measured */
   const char* improvement_reason;   /* why nothing is claimed; "" when the verdict is "faster" */

@@ -46,7 +46,7 @@ std::string_view name_of(AdviceView view) {
 
 AdviceInput::AdviceInput(const Database& database)
     : profile(database), ops(op_times(database, {})), types(type_times(database, {})) {
-  op_ns = total_ns(ops);
+  op_ns = typical_ns(ops);
   Statement row = database.connection().prepare(
       "SELECT coalesce(sum(endNs - startNs), 0), count(*) FROM MODEL_EXECUTION");
   row.step();
@@ -86,10 +86,10 @@ OpSelection select_ops(const AdviceInput& input,
   for (const OpTimes& op : input.ops) {
     if (!wanted(op)) continue;
     selection.ops.push_back(&op);
-    selection.total_ns += op.stats.total_ns;
+    selection.typical_ns += op.typical_ns();
   }
   std::ranges::stable_sort(selection.ops, std::ranges::greater{},
-                           [](const OpTimes* op) { return op->stats.total_ns; });
+                           [](const OpTimes* op) { return op->typical_ns(); });
   return selection;
 }
 

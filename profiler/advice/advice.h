@@ -41,7 +41,7 @@ struct AdviceInput {
   const Database& profile;
   std::vector<OpTimes> ops;
   std::vector<TypeTimes> types;
-  std::int64_t op_ns = 0;         ///< sum over `ops`
+  std::int64_t op_ns = 0;         ///< sum over `ops`, of typical times: medians by their count
   std::int64_t execution_ns = 0;  ///< sum over executions of models
   std::int64_t executions = 0;
 
@@ -53,7 +53,7 @@ struct AdviceInput {
 /// Some of the ops, and their time.
 struct OpSelection {
   std::vector<const OpTimes*> ops;  ///< the longest first; they lie in the AdviceInput
-  std::int64_t total_ns = 0;
+  std::int64_t typical_ns = 0;
 };
 OpSelection select_ops(const AdviceInput& input, const std::function<bool(const OpTimes&)>& wanted);
 

@@ -17,6 +17,19 @@ void sort_by_total(std::vector<Times>& times) {
   });
 }
 
+/// Of at least one; of an even number the mean of the middle two.
+std::int64_t median_ns(std::vector<std::int64_t> durations_ns) {
+  std::ranges::sort(durations_ns);
+  const std::size_t count = durations_ns.size();
+  return (durations_ns[(count - 1) / 2] + durations_ns[count / 2]) / 2;
+}
+
+/// "Conv2D" of AI_CORE, and so on; an op that the table does not know is N/A.
+std::pair<std::string, std::string> type_of(const OpRow* op) {
+  if (op == nullptr) return {"N/A", "N/A"};
+  return {op->type, op->task_type};
+}
+
 std::vector<ApiTimes> times_of(const Database& profile, const std::string& rows, bool by_thread) {
   std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, ApiTimes> by_call;
   Statement row =
@@ -40,11 +53,15 @@ std::vector<ApiTimes> times_of(const Database& profile, const std::string& rows,
 }  // namespace
 
 std::vector<OpTimes> op_times(const Database& profile, const ExportSelection& selection) {
-  std::map<std::pair<std::int64_t, std::int64_t>, OpTimes> by_op;
+  struct Runs {
+    OpTimes times;
+    std::vector<std::int64_t> durations_ns;
+  };
+  std::map<std::pair<std::int64_t, std::int64_t>, Runs> by_op;
   Statement row = profile.connection().prepare(
       "SELECT modelId, taskId, streamId, endNs - startNs FROM TASK" + task_filter(selection));
   while (row.step()) {
-    OpTimes& times = by_op[{row.integer(0), row.integer(1)}];
+    auto& [times, durations_ns] = by_op[{row.integer(0), row.integer(1)}];
     if (times.stats.count == 0) {
       times.model_id = row.integer(0);
       times.task_id = row.integer(1);
@@ -52,10 +69,20 @@ std::vector<OpTimes> op_times(const Database& profile, const ExportSelection& se
       times.op = profile.op(times.model_id, times.task_id);
     }
     times.stats.add(row.integer(3));
+    durations_ns.push_back(row.integer(3));
   }
   std::vector<OpTimes> all;
-  for (auto& [key, times] : by_op) all.push_back(std::move(times));
+  for (auto& [key, runs] : by_op) {
+    runs.times.median_ns = median_ns(std::move(runs.durations_ns));
+    all.push_back(runs.times);
+  }
   return all;
+}
+
+std::int64_t typical_ns(const std::vector<OpTimes>& ops) {
+  std::int64_t sum_ns = 0;
+  for (const OpTimes& op : ops) sum_ns += op.typical_ns();
+  return sum_ns;
 }
 
 std::int64_t total_ns(const std::vector<OpTimes>& ops) {
@@ -77,18 +104,14 @@ std::vector<TypeTimes> type_times(const Database& profile, const ExportSelection
   std::map<std::pair<std::string, std::string>, TypeTimes> by_type;
   Statement row = profile.connection().prepare("SELECT modelId, taskId, endNs - startNs FROM TASK" +
                                                task_filter(selection));
-  static const std::string kUnknown = "N/A";
   while (row.step()) {
-    const OpRow* op = profile.op(row.integer(0), row.integer(1));
-    const std::string& op_type = op == nullptr ? kUnknown : op->type;
-    const std::string& task_type = op == nullptr ? kUnknown : op->task_type;
-    TypeTimes& times = by_type[{op_type, task_type}];
-    if (times.stats.count == 0) {
-      times.op_type = op_type;
-      times.task_type = task_type;
-    }
+    const auto type = type_of(profile.op(row.integer(0), row.integer(1)));
+    TypeTimes& times = by_type[type];
+    if (times.stats.count == 0) std::tie(times.op_type, times.task_type) = type;
     times.stats.add(row.integer(2));
   }
+  for (const OpTimes& op : op_times(profile, selection))
+    by_type[type_of(op.op)].typical_ns += op.typical_ns();
   std::vector<TypeTimes> all;
   for (auto& [key, times] : by_type) all.push_back(std::move(times));
   sort_by_total(all);

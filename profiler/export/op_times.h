@@ -16,11 +16,16 @@ struct OpTimes {
   std::int64_t stream_id = 0;  ///< of the first task
   const OpRow* op = nullptr;   ///< nullptr when the op table does not know it
   DurationStats stats;
+  std::int64_t median_ns = 0;
+
+  /// What all its runs would take without outliers: one run that was interrupted for 24 ms makes no op the slowest.
+  std::int64_t typical_ns() const { return median_ns * stats.count; }
 };
 
 /// One per op of each model that ran, in the order of execution.
 std::vector<OpTimes> op_times(const Database& profile, const ExportSelection& selection);
 std::int64_t total_ns(const std::vector<OpTimes>& ops);
+std::int64_t typical_ns(const std::vector<OpTimes>& ops);
 
 struct ApiTimes {
   std::int64_t type = 0;
@@ -40,6 +45,7 @@ struct TypeTimes {
   std::string op_type;
   std::string task_type;
   DurationStats stats;
+  std::int64_t typical_ns = 0;  ///< sum over its ops
 };
 /// By total time, the longest first.
 std::vector<TypeTimes> type_times(const Database& profile, const ExportSelection& selection);

@@ -12,7 +12,7 @@ PAGES = {
     "aoe_bank": "aoe_bank.md",
     "make_model": "make_model.md",
     "msprof": "msprof.md",
-    "compare_oms": "compare_oms.md",
+    "aoe_compare": "aoe_compare.md",
     "compare_onnxruntime": "compare_onnxruntime.md",
     "kernel_bench": "benchmarks.md",
     "sgemm_bench": "benchmarks.md",

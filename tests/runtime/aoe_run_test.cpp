@@ -1,7 +1,10 @@
 // aoe_run as a user calls it: what it prints, what it writes, and how it refuses.
 #include <gtest/gtest.h>
 
+#include <limits>
+#include <nlohmann/json.hpp>
 #include <regex>
+#include <utility>
 
 #include "base/file.h"
 #include "runtime/npy.h"
@@ -12,6 +15,7 @@
 namespace aoe::runtime {
 namespace {
 
+using nlohmann::json;
 using tests::Finished;
 using tests::floats;
 using tests::OmBuilder;
@@ -63,7 +67,9 @@ TEST_F(AoeRun, RunsOnGivenInputsAndWritesOutputs) {
   EXPECT_EQ(finished.exit_code, 0) << finished.output;
   EXPECT_TRUE(std::regex_match(
       finished.output,
-      std::regex(R"(latency_ms median=\d+\.\d{3} min=\d+\.\d{3} max=\d+\.\d{3} repeat=3\n)")))
+      std::regex(R"(percentiles_ms p50=\d+\.\d{3} p90=\d+\.\d{3} p95=\d+\.\d{3} p99=\d+\.\d{3}\n)"
+                 R"(throughput runs_per_s=\d+\.\d\d streams=1\n)"
+                 R"(latency_ms median=\d+\.\d{3} min=\d+\.\d{3} max=\d+\.\d{3} repeat=3\n)")))
       << finished.output;
   EXPECT_EQ(output(), (std::vector<float>{10.5, 20.25}));
 }
@@ -83,13 +89,83 @@ TEST_F(AoeRun, RandomInputsAreTheSameEveryTime) {
 TEST_F(AoeRun, ProfilesEveryStep) {
   const Finished finished = run("--model=m.om --repeat=2 --profile");
   EXPECT_EQ(finished.exit_code, 0);
-  for (const char* expected :
-       {"step0_Cast", "step1_Add", "AI_CPU", "reference", "all ops", "100.00"})
+  for (const char* expected : {"step0_Cast", "step1_Add", "AI_CPU", "reference", "all ops",
+                               "median_us", "roofline_%", "100.00"})
     EXPECT_NE(finished.output.find(expected), std::string::npos) << expected << "\n"
                                                                  << finished.output;
   const std::string last_line =
       finished.output.substr(finished.output.rfind('\n', finished.output.size() - 2) + 1);
   EXPECT_EQ(last_line.rfind("latency_ms median=", 0), 0u) << last_line;
+}
+
+TEST_F(AoeRun, StreamsRunAtOnceAndAllCount) {
+  const Finished finished =
+      run("--model=m.om --streams=3 --repeat=4 --warmup=2 --threads=1 --json");
+  ASSERT_EQ(finished.exit_code, 0) << finished.output;
+  const json report = json::parse(finished.output);
+  EXPECT_EQ(report.at("schema"), "aoe.run");
+  EXPECT_EQ(report.at("version"), 1);
+  EXPECT_EQ(report.at("streams"), 3);
+  EXPECT_EQ(report.at("warmup"), 2);
+  EXPECT_EQ(report.at("runs"), 12);
+  const json& latency = report.at("latency_ms");
+  EXPECT_GT(latency.at("min"), 0);
+  for (const auto& [low, high] :
+       {std::pair("min", "p50"), std::pair("p50", "p90"), std::pair("p90", "p95"),
+        std::pair("p95", "p99"), std::pair("p99", "max")})
+    EXPECT_LE(latency.at(low), latency.at(high)) << low << " " << high;
+  const double wall_s = report.at("wall_s");
+  EXPECT_NEAR(report.at("throughput").at("runs_per_s"), 12 / wall_s, 1e-6 * 12 / wall_s);
+  EXPECT_TRUE(report.at("throughput").at("samples_per_s").is_null());
+  EXPECT_FALSE(report.contains("ops"));
+}
+
+TEST_F(AoeRun, TheBatchIsThatOfTheModelAndIsCounted) {
+  const Finished finished = run("--model=m.om --batch=2 --json");
+  ASSERT_EQ(finished.exit_code, 0) << finished.output;
+  const json throughput = json::parse(finished.output).at("throughput");
+  EXPECT_DOUBLE_EQ(throughput.at("samples_per_s"), 2 * throughput.at("runs_per_s").get<double>());
+  expect_refused("--model=m.om --batch=3", ExitCode::kUsage, "3 as its first dimension");
+  expect_refused("--model=m.om --batch=2 --gear=2", ExitCode::kUsage, "exclude each other");
+}
+
+TEST_F(AoeRun, ComparesOutputsWithAReference) {
+  constexpr int kDiffers = 8;
+  const std::string inputs = "--model=m.om --input=x:0=x.npy --input=ids=ids.npy --repeat=1";
+  EXPECT_EQ(run(inputs + " --output-dir=ref").exit_code, 0);
+  EXPECT_EQ(run(inputs + " --reference=ref --tolerance=0").exit_code, 0);
+
+  // The range is 9.75: 0.0975 more in one place is an error of 1%.
+  float wrong[] = {10.5, 20.25F + 0.0975F};
+  write_npy(dir_ / "ref" / "scope_sum_0.npy", {floats({2}), wrong});
+  const Finished off = run(inputs + " --reference=ref");
+  EXPECT_EQ(off.exit_code, kDiffers);
+  EXPECT_NE(off.output.find("output scope/sum:0: DIFFERS"), std::string::npos) << off.output;
+  EXPECT_EQ(run(inputs + " --reference=ref --tolerance=0.02").exit_code, 0);
+  const Finished as_json = run(inputs + " --reference=ref --json");
+  EXPECT_EQ(as_json.exit_code, kDiffers);
+  const json output = json::parse(as_json.output).at("outputs").at(0);
+  EXPECT_NEAR(output.at("error"), 0.01, 2e-4);
+  EXPECT_EQ(output.at("within"), false);
+
+  float nothing[] = {10.5, std::numeric_limits<float>::quiet_NaN()};
+  write_npy(dir_ / "ref" / "scope_sum_0.npy", {floats({2}), nothing});
+  EXPECT_EQ(run(inputs + " --reference=ref --tolerance=1e9").exit_code, kDiffers);
+  float longer[] = {1, 2, 3};
+  write_npy(dir_ / "ref" / "scope_sum_0.npy", {floats({3}), longer});
+  expect_refused(inputs + " --reference=ref", ExitCode::kData, "scope_sum_0.npy");
+  expect_refused(inputs + " --reference=elsewhere", ExitCode::kData, "elsewhere");
+}
+
+TEST_F(AoeRun, TellsOpsAsJsonToo) {
+  const Finished finished = run("--model=m.om --repeat=3 --profile --json");
+  ASSERT_EQ(finished.exit_code, 0) << finished.output;
+  const json ops = json::parse(finished.output).at("ops");
+  ASSERT_EQ(ops.size(), 2U);
+  double shares = 0;
+  for (const json& op : ops) shares += op.at("share").get<double>();
+  EXPECT_NEAR(shares, 1, 1e-9);
+  EXPECT_GE(ops[0].at("median_us"), ops[1].at("median_us"));
 }
 
 TEST_F(AoeRun, RefusesInOneLineWithTheDocumentedCode) {
@@ -105,6 +181,10 @@ TEST_F(AoeRun, RefusesInOneLineWithTheDocumentedCode) {
   expect_refused("--model=m.om --input=y=x.npy", ExitCode::kUsage, "the model has: x:0, ids");
   expect_refused("--model=m.om --input=ids=ids.npy --input=ids=x.npy", ExitCode::kUsage,
                  "given twice");
+  expect_refused("--model=m.om --streams=0", ExitCode::kUsage, "--streams");
+  expect_refused("--model=m.om --streams=2 --profile", ExitCode::kUsage, "--profile");
+  expect_refused("--model=m.om --warmup=-1", ExitCode::kUsage, "--warmup");
+  expect_refused("--model=m.om --tolerance=-1", ExitCode::kUsage, "--tolerance");
   expect_refused("--model=m.om --log=loud", ExitCode::kUsage, "--log");
   expect_refused("--model=absent.om", ExitCode::kOm, "absent.om");
   expect_refused("--model=text.om", ExitCode::kOm, "is not an om file");

@@ -41,8 +41,10 @@ TEST(ProgressText, TheClockGoesOnBetweenReports) {
   Progress p = search(10, 20);
   p.limit_left_s = 50;
   text.report(p);
-  EXPECT_TRUE(has(text.line(0, 200), "0:10 elapsed, 0:20 left, limit in 0:50")) << text.line(0, 200);
-  EXPECT_TRUE(has(text.line(3, 200), "0:13 elapsed, 0:17 left, limit in 0:47")) << text.line(3, 200);
+  EXPECT_TRUE(has(text.line(0, 200), "0:10 elapsed, 0:20 left, limit in 0:50"))
+      << text.line(0, 200);
+  EXPECT_TRUE(has(text.line(3, 200), "0:13 elapsed, 0:17 left, limit in 0:47"))
+      << text.line(3, 200);
   EXPECT_TRUE(has(text.line(90, 200), "0:00 left, limit in 0:00")) << text.line(90, 200);
 }
 
@@ -50,7 +52,8 @@ TEST(ProgressText, SaysSoWhenTheTimeLeftGoesUp) {
   ProgressText text;
   text.report(search(10, 20));
   text.report(search(12, 19));
-  EXPECT_TRUE(has(text.line(0, 200), "0:18 left")) << "a wavering estimate counts down: " << text.line(0, 200);
+  EXPECT_TRUE(has(text.line(0, 200), "0:18 left"))
+      << "a wavering estimate counts down: " << text.line(0, 200);
   text.report(search(15, 40));
   EXPECT_TRUE(has(text.line(0, 200), "0:40 left, 0:25 more than thought")) << text.line(0, 200);
   EXPECT_TRUE(has(text.line(3, 200), "0:37 left, 0:25 more than thought")) << text.line(3, 200);

@@ -105,15 +105,17 @@ std::string ProgressText::times(double later_s) const {
   const std::string limit =
       last_.limit_left_s < 0 ? "" : "limit in " + duration_text(last_.limit_left_s - later_s);
   const bool is_search = last_.stage == AOE_STAGE_SEARCH;
-  return joined({duration_text(elapsed_s) + " elapsed", is_search ? left_.text(elapsed_s) : "", limit},
-                ", ");
+  return joined(
+      {duration_text(elapsed_s) + " elapsed", is_search ? left_.text(elapsed_s) : "", limit}, ", ");
 }
 
 std::string ProgressText::line(double later_s, std::size_t columns) const {
   std::string line = joined({stage_text(last_), times(later_s)}, "  ");
   if (last_.stage == AOE_STAGE_DONE)
     line.clear();
-  else if (last_.stage == AOE_STAGE_SEARCH)  // figures first: what is cut off on a narrow terminal is the name of the op
+  else if (
+      last_.stage ==
+      AOE_STAGE_SEARCH)  // figures first: what is cut off on a narrow terminal is the name of the op
     line = joined({fmt::format("{} {}/{}", bar(last_), last_.tasks_done, last_.tasks_total),
                    times(later_s), stage_text(last_), best_so_far(last_), op_text(last_)},
                   "  ");
@@ -144,9 +146,10 @@ std::string ProgressText::report(const Progress& progress) {
   const auto say = [&](const std::string& text) { log += text + " (" + times(0) + ")\n"; };
   if (!task.empty()) say(task);
   if (ends_search)
-    say(fmt::format("the search has ended: {} of {} tasks were not searched",
-                    progress.not_searched, progress.tasks_total));
-  if (!waiting.empty() || (is_new_stage && !stage_text(progress).empty())) say(stage_text(progress));
+    say(fmt::format("the search has ended: {} of {} tasks were not searched", progress.not_searched,
+                    progress.tasks_total));
+  if (!waiting.empty() || (is_new_stage && !stage_text(progress).empty()))
+    say(stage_text(progress));
   return log;
 }
 

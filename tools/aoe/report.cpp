@@ -42,7 +42,8 @@ bool was_measured(const AoeTuningResult& result) {
 
 void print_model(std::ostream& out, const AoeTuningResult& result) {
   out << fmt::format(
-      "model: {:.3f} ms before ({:.3f} to {:.3f}), {:.3f} ms after ({:.3f} to {:.3f}); {} pairs of runs\n",
+      "model: {:.3f} ms before ({:.3f} to {:.3f}), {:.3f} ms after ({:.3f} to {:.3f}); {} pairs of "
+      "runs\n",
       result.baseline_ms, result.baseline_low_ms, result.baseline_high_ms, result.result_ms,
       result.result_low_ms, result.result_high_ms, result.pairs);
   const bool is_claimed = *result.improvement_reason == '\0';

@@ -1,9 +1,7 @@
 // aoe_run: runs an om from the shell, through the same C API as any other program, and says how long it takes.
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <cstdlib>
 #include <iostream>
+#include <memory>
 #include <optional>
 
 #include "base/error.h"
@@ -14,25 +12,40 @@
 #include "runtime/npy.h"
 #include "tools/aoe_run/gear_choice.h"
 #include "tools/aoe_run/profile_table.h"
+#include "tools/aoe_run/run_report.h"
 #include "tools/aoe_run/session.h"
+#include "tools/aoe_run/streams.h"
 #include "tools/aoe_run/tensors.h"
+#include "tools/common/exit_codes.h"
 #include "tools/common/flags.h"
 #include "tools/common/tool.h"
 
 namespace aoe::tools {
 namespace {
 
-constexpr int kDefaultRepeat = 10;
-
 struct Options {
   std::string model;
   std::vector<std::string> inputs;
   std::string gear;        ///< empty: the first that the inputs fit
   std::string output_dir;  ///< empty: outputs are not written
-  int repeat = kDefaultRepeat;
-  double seconds = 0;  ///< > 0: instead of `repeat`
+  std::string reference;   ///< empty: outputs are not compared
+  double tolerance = 0;
+  std::optional<std::int64_t> batch;
+  int streams = 1;
+  RunPlan plan;
   bool profile = false;
+  bool json = false;
 };
+
+void read_plan(const po::variables_map& flags, RunPlan& plan) {
+  plan.warmup = flags["warmup"].as<int>();
+  if (plan.warmup < 0) reject("--warmup", "must be at least 0");
+  if (flags.contains("repeat")) plan.repeat = flags["repeat"].as<int>();
+  if (plan.repeat < 1) reject("--repeat", "must be at least 1");
+  if (!flags.contains("seconds")) return;
+  plan.seconds = flags["seconds"].as<double>();
+  if (!(plan.seconds > 0)) reject("--seconds", "must be more than 0");
+}
 
 Options options_from(const po::variables_map& flags) {
   Options options;
@@ -50,81 +63,119 @@ Options options_from(const po::variables_map& flags) {
   if (flags.contains("repeat") && flags.contains("seconds"))
     throw Error(ExitCode::kUsage, "--repeat and --seconds exclude each other", {},
                 "give one of them");
-  if (flags.contains("repeat")) options.repeat = flags["repeat"].as<int>();
-  if (options.repeat < 1) throw Error(ExitCode::kUsage, "must be at least 1", "--repeat");
-  if (flags.contains("seconds")) {
-    options.seconds = flags["seconds"].as<double>();
-    if (!(options.seconds > 0)) throw Error(ExitCode::kUsage, "must be more than 0", "--seconds");
-  }
+  read_plan(flags, options.plan);
+  options.reference = text_of(flags, "reference");
+  options.tolerance = flags["tolerance"].as<double>();
+  if (!(options.tolerance >= 0)) reject("--tolerance", "must be at least 0");
+  options.json = flags.contains("json");
+  options.streams = flags["streams"].as<int>();
+  if (options.streams < 1) reject("--streams", "must be at least 1");
+  if (options.streams > 1 && options.profile)
+    reject("--profile", "is of one stream", "leave out --streams");
+  if (flags.contains("batch")) options.batch = flags["batch"].as<std::int64_t>();
+  if (options.batch && *options.batch < 1) reject("--batch", "must be at least 1");
+  if (options.batch && !options.gear.empty())
+    reject("--batch", "and --gear exclude each other", "give one of them");
   // AscendCL has no function for it: the library reads the variable when it loads a model.
   if (const int threads = threads_of(flags); threads > 0)
     ::setenv("OMP_NUM_THREADS", std::to_string(threads).c_str(), 1);
   return options;
 }
 
-double run_once_ns(Session& session) {
-  const std::uint64_t begin = profiler::now_ticks();
-  session.run();
-  return profiler::to_ns(profiler::now_ticks() - begin);
+/// The gear to run in, selected; 0 where the model has none.
+std::size_t select_gear(Session& session, const Options& options,
+                        const std::vector<std::optional<Constant>>& given) {
+  if (session.gears().empty()) {
+    if (!options.gear.empty())
+      throw Error(ExitCode::kUsage, "the model has no gears", "--gear", "leave it out");
+    return 0;
+  }
+  const bool is_by_batch = options.batch && session.gears().front().kind == GearKind::kBatch;
+  const std::string wanted = is_by_batch ? std::to_string(*options.batch) : options.gear;
+  const std::size_t gear = choose_gear(session.gears(), session.inputs(), given, wanted);
+  session.select_gear(gear);
+  return gear;
 }
 
-/// The latency of each run. The first, which touches all memory for the first time, does not count.
-std::vector<double> run_repeatedly(Session& session, const Options& options,
-                                   StepTimes* step_times) {
-  session.run();
-  if (step_times != nullptr) profiler::start();
-  std::vector<double> latencies_ns;
-  double sum_ns = 0;
-  const auto is_enough = [&] {
-    return options.seconds > 0 ? sum_ns >= options.seconds * 1e9
-                               : latencies_ns.size() >= static_cast<std::size_t>(options.repeat);
-  };
-  do {
-    latencies_ns.push_back(run_once_ns(session));
-    sum_ns += latencies_ns.back();
-    if (step_times == nullptr) continue;
-    step_times->add(profiler::drain());
-    step_times->count_run();
-  } while (!is_enough());
-  if (step_times != nullptr) profiler::stop();  // else it is msprof's, which goes on to the end
-  return latencies_ns;
+/// --batch says what the model does, or chooses among its gears.
+void check_batch(const Session& session, const Options& options) {
+  if (!options.batch) return;
+  for (const Port& port : session.inputs())
+    if (!port.desc.shape.empty() && port.desc.shape.front() == *options.batch) return;
+  throw Error(
+      ExitCode::kUsage,
+      "no input of the model has " + std::to_string(*options.batch) + " as its first dimension",
+      "--batch", "compile it for that batch size, or with --dynamic_batch_size");
 }
 
-void print_latency(std::vector<double> latencies_ns) {
-  std::sort(latencies_ns.begin(), latencies_ns.end());
-  const std::size_t count = latencies_ns.size();
-  const double median_ns = (latencies_ns[count / 2] + latencies_ns[(count - 1) / 2]) / 2;
-  std::cout << fmt::format("latency_ms median={:.3f} min={:.3f} max={:.3f} repeat={}\n",
-                           median_ns / 1e6, latencies_ns.front() / 1e6, latencies_ns.back() / 1e6,
-                           count);
+/// One for each stream, all in the same gear with the same inputs.
+class Streams {
+ public:
+  explicit Streams(const Options& options) {
+    for (int i = 0; i < options.streams; ++i)
+      sessions_.push_back(std::make_unique<Session>(library_, options.model));
+    std::vector<std::optional<Constant>> given = read_inputs(first().inputs(), options.inputs);
+    gear_ = select_gear(first(), options, given);
+    check_batch(first(), options);
+    inputs_ = fill_up(std::move(given), first().inputs());
+    for (const auto& session : sessions_) {
+      if (!session->gears().empty()) session->select_gear(gear_);
+      for (std::size_t i = 0; i < inputs_.size(); ++i) session->set_input(i, inputs_[i].view());
+    }
+  }
+
+  Session& first() { return *sessions_.front(); }
+  std::size_t gear() const { return gear_; }
+  std::vector<Session*> all() const {
+    std::vector<Session*> all;
+    for (const auto& session : sessions_) all.push_back(session.get());
+    return all;
+  }
+
+ private:
+  const AscendCl library_;
+  std::vector<Constant> inputs_;
+  std::vector<std::unique_ptr<Session>> sessions_;
+  std::size_t gear_ = 0;
+};
+
+/// With the times of each op, for which the library's recorder runs.
+void run_with_profile(Streams& streams, const runtime::GearedOm& om, const RunPlan& plan,
+                      RunReport& report) {
+  StepTimes step_times(om, streams.gear());
+  report.times = run_streams(
+      streams.all(), plan, [] { profiler::start(); },
+      [&] { step_times.add_run(profiler::drain()); });
+  profiler::stop();  // else it is msprof's, which goes on to the end
+  report.ops = step_times.ops();
 }
 
 ExitCode run(const po::variables_map& flags) {
   const Options options = options_from(flags);
-  Session session(options.model);
-  std::vector<std::optional<Constant>> given = read_inputs(session.inputs(), options.inputs);
-  std::size_t gear = 0;
-  if (!session.gears().empty()) {
-    gear = choose_gear(session.gears(), session.inputs(), given, options.gear);
-    session.select_gear(gear);
-  } else if (!options.gear.empty()) {
-    throw Error(ExitCode::kUsage, "the model has no gears", "--gear", "leave it out");
-  }
-  const std::vector<Constant> inputs = fill_up(std::move(given), session.inputs());
-  for (std::size_t i = 0; i < inputs.size(); ++i) session.set_input(i, inputs[i].view());
+  Streams streams(options);
+  Session& first = streams.first();
   std::vector<std::filesystem::path> paths;
-  if (!options.output_dir.empty()) paths = output_paths(session.outputs(), options.output_dir);
+  if (!options.output_dir.empty()) paths = output_paths(first.outputs(), options.output_dir);
 
-  std::optional<runtime::GearedOm> om;  // for the names in the table; the session has its own
-  std::optional<StepTimes> step_times;
-  if (options.profile) step_times.emplace(om.emplace(runtime::GearedOm::load(options.model)), gear);
-  const std::vector<double> latencies_ns =
-      run_repeatedly(session, options, step_times ? &*step_times : nullptr);
+  const runtime::GearedOm om =
+      runtime::GearedOm::load(options.model);  // for what it says of itself
+  RunReport report{.model = options.model,
+                   .soc_version = om.oms.front().soc_version,
+                   .streams = static_cast<std::size_t>(options.streams),
+                   .warmup = options.plan.warmup,
+                   .batch = options.batch,
+                   .tolerance = options.tolerance};
+  if (!first.gears().empty()) report.gear = gear_text(first.gears()[streams.gear()].sizes);
+  if (options.profile)
+    run_with_profile(streams, om, options.plan, report);
+  else
+    report.times = run_streams(streams.all(), options.plan, {}, {});
 
-  for (std::size_t i = 0; i < paths.size(); ++i) runtime::write_npy(paths[i], session.output(i));
-  if (step_times) step_times->print(std::cout);
-  print_latency(latencies_ns);
-  return ExitCode::kSuccess;
+  for (std::size_t i = 0; i < paths.size(); ++i) runtime::write_npy(paths[i], first.output(i));
+  if (!options.reference.empty())
+    report.differences = compare_with(options.reference, first, options.tolerance);
+  options.json ? print_json(std::cout, report) : print_text(std::cout, report);
+  return report.is_as_expected() ? ExitCode::kSuccess : kOutputsDiffer;
 }
 
 }  // namespace
@@ -153,9 +204,19 @@ int main(int argc, char** argv) {
        "inputs")("output-dir", text("DIR"),
                  "write each output to DIR/NAME.npy, '/' and ':' in names as '_'")(
           "repeat", po::value<int>()->value_name("N"),
-          "runs that count, after one that does not (default 10)")(
+          "runs of each stream that count (default 10)")(
           "seconds", po::value<double>()->value_name("S"), "run for that long instead")(
-          "profile", "print a table of the model's ops and their times, the slowest first");
+          "warmup", number_or(1, "N"), "runs before, which do not count")(
+          "streams", number_or(1, "N"),
+          "requests at once, each by a thread with a load of the model of its own")(
+          "batch", po::value<std::int64_t>()->value_name("N"),
+          "samples in a run: throughput counts them, and a model with batch gears runs in that "
+          "one")("reference", text("DIR"),
+                 "compare each output with DIR/NAME.npy; exit code 8 when one differs")(
+          "tolerance", po::value<double>()->default_value(1e-3, "0.001")->value_name("SHARE"),
+          "of --reference: largest difference of floating-point outputs, as a share of their "
+          "range")("json", "print what is measured as JSON")(
+          "profile", "print a table of the model's ops and their median times, the slowest first");
   add_threads_flag(
       tool.flags,
       "threads to run on; default: OMP_NUM_THREADS, or what the model was compiled for");

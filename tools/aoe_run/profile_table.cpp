@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <ostream>
 #include <string>
 
@@ -49,41 +48,67 @@ const char* kind_name(runtime::StepKind kind) {
   return "";
 }
 
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::ranges::sort(values);
+  return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
+}
+
+/// What the step needs at the peaks that the om states, of what it took.
+std::optional<double> roofline_share(const runtime::Om& om, const runtime::OmStep& step,
+                                     double time_ns) {
+  if (!om.peak_gflops || !om.memory_gb_s || time_ns <= 0) return std::nullopt;
+  return std::max(step.flops / *om.peak_gflops, step.bytes / *om.memory_gb_s) / time_ns;
+}
+
 }  // namespace
 
 StepTimes::StepTimes(const runtime::GearedOm& model, std::size_t gear)
-    : om_(model.oms.at(gear)), total_ns_(om_.steps.size(), 0.0) {
+    : om_(model.oms.at(gear)), runs_ns_(om_.steps.size()) {
   for (std::size_t before = 0; before < gear; ++before) first_op_ += model.oms[before].steps.size();
 }
 
-void StepTimes::add(const std::vector<profiler::Event>& events) {
+void StepTimes::add_run(const std::vector<profiler::Event>& events) {
+  for (std::vector<double>& runs : runs_ns_) runs.push_back(0);
   for (const profiler::Event& event : events)
     if (const std::size_t step = profiler::op_index_of(event.value) - first_op_;
-        event.kind == profiler::EventKind::kTask && step < total_ns_.size())
-      total_ns_[step] += profiler::to_ns(event.end_ticks - event.begin_ticks);
+        event.kind == profiler::EventKind::kTask && step < runs_ns_.size())
+      runs_ns_[step].back() += profiler::to_ns(event.end_ticks - event.begin_ticks);
 }
 
-void StepTimes::print(std::ostream& out) const {
-  std::vector<std::size_t> order(total_ns_.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return total_ns_[a] > total_ns_[b]; });
-  const double all_ns = std::accumulate(total_ns_.begin(), total_ns_.end(), 0.0);
+std::vector<OpTime> StepTimes::ops() const {
   const std::map<std::string, std::string> impls = impls_of(om_);
-
-  constexpr const char* kRow = "{:<40} {:<32} {:<8} {:<14} {:>12} {:>8}\n";
-  fmt::print(out, kRow, "op", "type", "task", "impl", "time_us", "share_%");
-  for (const std::size_t i : order) {
+  std::vector<OpTime> ops;
+  double all_ns = 0;
+  for (std::size_t i = 0; i < runs_ns_.size(); ++i) {
     const runtime::OmStep& step = om_.steps[i];
     if (step.kind == runtime::StepKind::kNone) continue;
     const auto impl = impls.find(step.name);
-    fmt::print(out, kRow, shortened(step.name, 40), shortened(joined(step.op_types), 32),
-               step.task_type(), impl == impls.end() ? kind_name(step.kind) : impl->second,
-               fmt::format("{:.3f}", total_ns_[i] / std::max(runs_, 1) / 1e3),
-               fmt::format("{:.2f}", all_ns > 0 ? 100 * total_ns_[i] / all_ns : 0.0));
+    const double median_ns = median(runs_ns_[i]);
+    all_ns += median_ns;
+    ops.push_back({.name = step.name,
+                   .type = joined(step.op_types),
+                   .task = step.task_type(),
+                   .impl = impl == impls.end() ? kind_name(step.kind) : impl->second,
+                   .median_ns = median_ns,
+                   .roofline = roofline_share(om_, step, median_ns)});
   }
-  fmt::print(out, kRow, "all ops", "", "", "",
-             fmt::format("{:.3f}", all_ns / std::max(runs_, 1) / 1e3), "100.00");
+  for (OpTime& op : ops) op.share = all_ns > 0 ? op.median_ns / all_ns : 0;
+  std::ranges::stable_sort(ops, std::ranges::greater{}, &OpTime::median_ns);
+  return ops;
+}
+
+void print_ops(std::ostream& out, const std::vector<OpTime>& ops) {
+  constexpr const char* kRow = "{:<40} {:<32} {:<8} {:<14} {:>12} {:>8} {:>10}\n";
+  fmt::print(out, kRow, "op", "type", "task", "impl", "median_us", "share_%", "roofline_%");
+  double all_ns = 0;
+  for (const OpTime& op : ops) {
+    all_ns += op.median_ns;
+    fmt::print(out, kRow, shortened(op.name, 40), shortened(op.type, 32), op.task, op.impl,
+               fmt::format("{:.3f}", op.median_ns / 1e3), fmt::format("{:.2f}", 100 * op.share),
+               op.roofline ? fmt::format("{:.1f}", 100 * *op.roofline) : "N/A");
+  }
+  fmt::print(out, kRow, "all ops", "", "", "", fmt::format("{:.3f}", all_ns / 1e3), "100.00", "");
 }
 
 }  // namespace aoe::tools

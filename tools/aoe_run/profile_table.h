@@ -2,6 +2,8 @@
 #pragma once
 
 #include <iosfwd>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "profiler/recorder.h"
@@ -9,21 +11,31 @@
 
 namespace aoe::tools {
 
-/// Adds up the task events of several runs.
+/// An op as the om states it, and what its runs took.
+struct OpTime {
+  std::string name, type, task, impl;
+  double median_ns = 0;
+  double share = 0;  ///< of the sum of all medians
+  std::optional<double>
+      roofline;  ///< share of the time that the om's peaks leave no less than; nothing: it states none
+};
+
+/// Gathers the task events of several runs.
 class StepTimes {
  public:
   /// Of one gear; 0 where the model has none. Both stay with the caller.
   StepTimes(const runtime::GearedOm& model, std::size_t gear);
-  void add(const std::vector<profiler::Event>& events);
-  void count_run() { ++runs_; }
-  /// Mean per run, the slowest op first.
-  void print(std::ostream& out) const;
+  /// All events of one run.
+  void add_run(const std::vector<profiler::Event>& events);
+  /// Medians of the runs, the slowest op first: one run that was interrupted makes no op slow.
+  std::vector<OpTime> ops() const;
 
  private:
   const runtime::Om& om_;
-  std::vector<double> total_ns_;  ///< by step
-  std::size_t first_op_ = 0;      ///< in events, the steps of all gears are counted on
-  int runs_ = 0;
+  std::vector<std::vector<double>> runs_ns_;  ///< by step
+  std::size_t first_op_ = 0;                  ///< in events, the steps of all gears are counted on
 };
+
+void print_ops(std::ostream& out, const std::vector<OpTime>& ops);
 
 }  // namespace aoe::tools

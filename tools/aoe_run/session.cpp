@@ -69,9 +69,21 @@ Gear gear_from(GearKind kind, const std::vector<Port>& ports, SizeOf&& size_of) 
 
 }  // namespace
 
-Session::Session(const std::string& model_path, const char* config) {
+AscendCl::AscendCl(const char* config) {
   check(aclInit(config), ExitCode::kFailure);
+  use_in_this_thread();
+}
+
+void AscendCl::use_in_this_thread() {
   check(aclrtSetDevice(0), ExitCode::kFailure);
+}
+
+AscendCl::~AscendCl() {
+  aclrtResetDevice(0);
+  aclFinalize();
+}
+
+Session::Session(const AscendCl&, const std::string& model_path) {
   check(aclmdlLoadFromFile(model_path.c_str(), &model_), ExitCode::kOm);
   describe();
   input_set_ = aclmdlCreateDataset();
@@ -86,8 +98,6 @@ Session::~Session() {
   destroy(input_set_, /*owns_memory=*/false);
   destroy(output_set_, /*owns_memory=*/true);
   aclmdlUnload(model_);
-  aclrtResetDevice(0);
-  aclFinalize();
 }
 
 void Session::describe() {

@@ -24,10 +24,24 @@ struct Gear {
   std::vector<Shape> inputs;  ///< by input
 };
 
+/// The library, initialized; a process has one.
+class AscendCl {
+ public:
+  /// `config`: acl.json, or nullptr.
+  explicit AscendCl(const char* config = nullptr);
+  ~AscendCl();
+  AscendCl(const AscendCl&) = delete;
+  AscendCl& operator=(const AscendCl&) = delete;
+
+  /// Before a thread that did not make this one runs a session.
+  static void use_in_this_thread();
+};
+
+/// Of one thread at a time. Several of them, each with its own load of the model, may run at once.
 class Session {
  public:
-  /// `config`: acl.json, or nullptr. Throws Error(kOm) that says why the model cannot be loaded.
-  explicit Session(const std::string& model_path, const char* config = nullptr);
+  /// The library is used until the end of the session. Throws Error(kOm) that says why the model cannot be loaded.
+  Session(const AscendCl& library, const std::string& model_path);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;

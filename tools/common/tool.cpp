@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/utf8.h"
+#include "tools/common/version.h"
 
 namespace aoe::tools {
 namespace {
@@ -37,7 +38,7 @@ po::variables_map parse(int argc, char** argv, const Tool& tool,
                                           .run();
     check_numbers(parsed, all_flags);
     po::store(parsed, values);
-    if (!values.contains("help")) po::notify(values);
+    if (!values.contains("help") && !values.contains("version")) po::notify(values);
   } catch (const po::unknown_option& e) {
     const std::string flag = e.get_option_name().substr(0, e.get_option_name().find('='));
     throw Error(ExitCode::kUsage, "unknown flag '" + flag + "'", {},
@@ -60,10 +61,15 @@ ExitCode run(int argc, char** argv, const Tool& tool) {
   all_flags.add_options()("log",
                           po::value<std::string>()->default_value("warning")->value_name("LEVEL"),
                           "debug, info, warning, error or null (trace says everything)");
+  all_flags.add_options()("version", "of this program, LLVM and oneDNN, and this machine's name");
   all_flags.add_options()("help,h", "this text");
   const po::variables_map flags = parse(argc, argv, tool, all_flags);
   if (flags.contains("help")) {
     print_help(tool, all_flags);
+    return ExitCode::kSuccess;
+  }
+  if (flags.contains("version")) {
+    std::cout << version_text(tool.name.substr(0, tool.name.find(' ')));
     return ExitCode::kSuccess;
   }
   if (const auto& level = flags["log"].as<std::string>(); !set_log_level(level))

@@ -24,7 +24,7 @@ struct Tool {
   std::string synopsis;
   std::string summary;   ///< one or two sentences
   std::string examples;  ///< whole lines, shown at the end of --help; may be empty
-  po::options_description flags{"Flags"};  ///< --help and --log come by themselves
+  po::options_description flags{"Flags"};  ///< --help, --version and --log come by themselves
   po::positional_options_description
       positional;  ///< none by default: a stray word is then an error
   std::function<ExitCode(const po::variables_map&)> run;

@@ -34,35 +34,37 @@ std::string real(const std::optional<double>& value, int decimals = 3) {
   return text;
 }
 
+std::string percent_text(std::int64_t part_ns, std::int64_t all_ns) {
+  return real(all_ns == 0 ? 0 : 100 * static_cast<double>(part_ns) / static_cast<double>(all_ns),
+              2);
+}
+
 std::string op_name(const OpTimes& op) {
   return op.op == nullptr ? "N/A" : op.op->name;
 }
 
 TerminalTable core_metrics(const Database& profile, std::vector<OpTimes> ops, std::size_t most) {
-  const std::int64_t all_ns = total_ns(ops);
-  std::stable_sort(ops.begin(), ops.end(), [](const OpTimes& a, const OpTimes& b) {
-    return a.stats.total_ns > b.stats.total_ns;
-  });
+  const std::int64_t all_ns = typical_ns(ops);
+  std::ranges::stable_sort(ops, std::ranges::greater{}, &OpTimes::typical_ns);
   const bool is_cut = ops.size() > most;
   if (is_cut) ops.resize(most);
   TerminalTable table(
       "Core metrics" + std::string(is_cut ? " (the slowest ops; --all shows all)" : ""),
       {{"Layer Name"},
        {"Layer Type"},
-       {"Time(us)", Align::kRight},
+       {"Median(us)", Align::kRight},
        {"Ratio(%)", Align::kRight},
        {"GFLOPS", Align::kRight},
        {"Roofline(%)", Align::kRight},
        {"Memory Bound", Align::kRight}});
   for (const OpTimes& op : ops) {
-    const TaskFigures task =
-        figures_of(profile, profile.model(op.model_id), op.op, op.stats.total_ns / op.stats.count);
+    const TaskFigures task = figures_of(profile, profile.model(op.model_id), op.op, op.median_ns);
     std::optional<double> gflops;
     if (task.flops && task.duration_ns > 0)
       gflops = *task.flops / static_cast<double>(task.duration_ns);
-    table.row({op_name(op), op.op == nullptr ? "N/A" : op.op->type, real(op.stats.average_us()),
-               real(op.stats.percent_of(all_ns), 2), real(gflops, 1), real(roofline_share(task), 1),
-               real(analytic_memory_bound(task), 2)});
+    table.row({op_name(op), op.op == nullptr ? "N/A" : op.op->type, us(op.median_ns),
+               percent_text(op.typical_ns(), all_ns), real(gflops, 1),
+               real(roofline_share(task), 1), real(analytic_memory_bound(task), 2)});
   }
   return table;
 }
@@ -70,18 +72,20 @@ TerminalTable core_metrics(const Database& profile, std::vector<OpTimes> ops, st
 TerminalTable op_statistic(const Database& profile) {
   TerminalTable table("Op statistic", {{"OP Type"},
                                        {"Task Type"},
-                                       {"Total Time Ratio(%)", Align::kRight},
+                                       {"Typical Time Ratio(%)", Align::kRight},
+                                       {"Typical Time(us)", Align::kRight},
                                        {"Total Time(us)", Align::kRight},
                                        {"Count", Align::kRight},
                                        {"Avg(us)", Align::kRight},
                                        {"Max(us)", Align::kRight},
                                        {"Min(us)", Align::kRight}});
-  const std::vector<TypeTimes> types = type_times(profile, {});
+  std::vector<TypeTimes> types = type_times(profile, {});
+  std::ranges::stable_sort(types, std::ranges::greater{}, &TypeTimes::typical_ns);
   std::int64_t all_ns = 0;
-  for (const TypeTimes& type : types) all_ns += type.stats.total_ns;
+  for (const TypeTimes& type : types) all_ns += type.typical_ns;
   for (const TypeTimes& type : types)
-    table.row({type.op_type, type.task_type, real(type.stats.percent_of(all_ns), 2),
-               us(type.stats.total_ns), std::to_string(type.stats.count),
+    table.row({type.op_type, type.task_type, percent_text(type.typical_ns, all_ns),
+               us(type.typical_ns), us(type.stats.total_ns), std::to_string(type.stats.count),
                real(type.stats.average_us()), us(type.stats.max_ns), us(type.stats.min_ns)});
   return table;
 }

@@ -7,8 +7,8 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
 #include <functional>
+#include <map>
 #include <stop_token>
 #include <string>
 #include <utility>

@@ -55,7 +55,8 @@ Interval median_interval(std::span<const double> values) {
   AOE_CHECK(!values.empty(), "interval of nothing");
   std::vector<double> sorted(values.begin(), values.end());
   std::ranges::sort(sorted);
-  const auto rank = static_cast<std::size_t>(std::max(1, order_rank(static_cast<int>(sorted.size()))));
+  const auto rank =
+      static_cast<std::size_t>(std::max(1, order_rank(static_cast<int>(sorted.size()))));
   return {.low = sorted[rank - 1], .high = sorted[sorted.size() - rank]};
 }
 

@@ -136,7 +136,8 @@ class Worker {
     json models = json::array();
     try {
       const json& limit = request.at("limit_s");
-      const double limit_s = limit.is_null() ? std::numeric_limits<double>::infinity() : limit.get<double>();
+      const double limit_s =
+          limit.is_null() ? std::numeric_limits<double>::infinity() : limit.get<double>();
       for (const ModelTiming& timing :
            bench_models(paths, options_.policy, options_.soc.threads, limit_s))
         models.push_back(to_json(timing));

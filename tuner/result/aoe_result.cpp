@@ -62,9 +62,12 @@ ordered_json model_performance(const SectionResult& result) {
 }
 
 ordered_json to_json(const RepoSummary& s) {
-  return {{"repo_add_num", s.add},           {"repo_hit_num", s.hit()},
-          {"repo_reserved_num", s.reserved}, {"repo_unsatisfied_num", s.unsatisfied},
-          {"repo_update_num", s.update},     {"total_num", s.total()},
+  return {{"repo_add_num", s.add},
+          {"repo_hit_num", s.hit()},
+          {"repo_reserved_num", s.reserved},
+          {"repo_unsatisfied_num", s.unsatisfied},
+          {"repo_update_num", s.update},
+          {"total_num", s.total()},
           {"repo_not_searched_num", s.not_searched}};
 }
 
@@ -155,7 +158,8 @@ ordered_json to_json(const AoeResult& result) {
   basic["threads"] = result.threads;
   basic["trials"] = result.trials;
   if (!result.gears.empty()) basic["gears"] = result.gears;
-  if (const ModelVerdict* model = verdict_of(result)) basic["verdict"] = name(model->paired.verdict);
+  if (const ModelVerdict* model = verdict_of(result))
+    basic["verdict"] = name(model->paired.verdict);
   if (result.ended_by) basic["ended_by"] = name(*result.ended_by);
   if (result.error_against_fp32) basic["error_against_fp32"] = *result.error_against_fp32;
   ordered_json document = ordered_json::array();

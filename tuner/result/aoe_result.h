@@ -22,7 +22,8 @@ struct RepoSummary {
   int update = 0;       ///< in the bank before, replaced by a better one
   int reserved = 0;     ///< in the bank before, unchanged
   int unsatisfied = 0;  ///< not in the bank before, nothing better than the default found
-  int not_searched = 0;  ///< not in the bank before, and the run ended before their turn; an addition
+  int not_searched =
+      0;  ///< not in the bank before, and the run ended before their turn; an addition
   int hit() const { return update + reserved; }
   int total() const { return add + hit() + unsatisfied; }
 };
@@ -59,9 +60,7 @@ struct ModelVerdict {
 
   /// By the median of the pairs' ratios, so that the figures agree with the verdict.
   double after_ms() const { return before_ms / paired.speedup; }
-  Interval after_interval_ms() const {
-    return {before_ms / paired.high, before_ms / paired.low};
-  }
+  Interval after_interval_ms() const { return {before_ms / paired.high, before_ms / paired.low}; }
   /// "8.29%"; "0.00%" unless the verdict is faster: what is not proven is not claimed.
   std::string improvement() const;
   /// "-0.50% to 3.10%"

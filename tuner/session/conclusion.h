@@ -32,7 +32,7 @@ struct Conclusion {
   std::vector<bank::Record> race_records;
   double default_ns = 0;  ///< from the race
   double best_ns = 0;
-  Comparison paired;  ///< of a win: the race of both
+  Comparison paired;            ///< of a win: the race of both
   std::vector<ModeGain> gains;  ///< of an operator's win
   std::string cause;            ///< of kFailed
   int measured = 0;             ///< trials that were not recalled

@@ -73,8 +73,7 @@ json to_json(const Conclusion& conclusion, const std::optional<bank::StrategySet
             {"strategies", std::move(strategies)},
             {"default_ns", conclusion.default_ns},
             {"best_ns", conclusion.best_ns},
-            {"paired",
-             {conclusion.paired.speedup, conclusion.paired.low, conclusion.paired.high}},
+            {"paired", {conclusion.paired.speedup, conclusion.paired.low, conclusion.paired.high}},
             {"gains", std::move(gains)},
             {"cause", conclusion.cause}};
   if (before) j["before"] = bank::to_json(*before);

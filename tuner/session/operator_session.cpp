@@ -175,9 +175,9 @@ class OperatorSession final : public TuningSession {
     if (!search_deadline().is_set()) return {};
     constexpr double kMostForSearch = 0.8;
     const double left_s = search_deadline().left_s();
-    return Deadline::in(std::min(kMostForSearch * left_s,
-                                 task_time_s(left_s, trials_for(tunable), planned_left_)),
-                        options_.now);
+    return Deadline::in(
+        std::min(kMostForSearch * left_s, task_time_s(left_s, trials_for(tunable), planned_left_)),
+        options_.now);
   }
 
   // ---- in the model ----

@@ -37,11 +37,11 @@ struct Progress {
   double best_ns = 0;
   int trials = 0;  ///< of this task
   double elapsed_s = 0;
-  double remaining_s = 0;      ///< of the search, an estimate; 0: none yet
-  double limit_left_s = -1;    ///< until the run's deadline; negative: it has none
-  std::string waiting;         ///< why nothing is measured at the moment; empty: something is
-  int known = 0;               ///< tasks that are not searched because the bank knows them; among tasks_done
-  int not_searched = 0;        ///< when the search has ended: tasks whose turn did not come
+  double remaining_s = 0;    ///< of the search, an estimate; 0: none yet
+  double limit_left_s = -1;  ///< until the run's deadline; negative: it has none
+  std::string waiting;       ///< why nothing is measured at the moment; empty: something is
+  int known = 0;  ///< tasks that are not searched because the bank knows them; among tasks_done
+  int not_searched = 0;  ///< when the search has ended: tasks whose turn did not come
 };
 
 struct TuneOptions {
@@ -105,8 +105,9 @@ struct RescuedBank {
 struct TuneOutcome {
   TuningState state = TuningState::kIncomplete;
   RunEnd ended_by = RunEnd::kStopped;
-  double baseline_ms = 0;             ///< of the untuned model alone, before the search; 0: not measured
-  std::optional<ModelVerdict> model;  ///< of the tuned om against the untuned one; nothing: not measured
+  double baseline_ms = 0;  ///< of the untuned model alone, before the search; 0: not measured
+  std::optional<ModelVerdict>
+      model;  ///< of the tuned om against the untuned one; nothing: not measured
   std::optional<double> error_against_fp32;  ///< see compiler/precision/mixed_precision.h
   std::vector<TaskGain> gains;               ///< by gain in the whole model, largest first
   std::vector<std::string> failed_ops;
@@ -115,7 +116,7 @@ struct TuneOutcome {
   int settled = 0;          ///< tasks not searched again: the bank knows how they ended
   std::int64_t trials = 0;  ///< made by this run; at most max_trials
   BudgetUsed used;
-  bool om_written = false;  ///< without `model` it is the untuned one
+  bool om_written = false;           ///< without `model` it is the untuned one
   std::vector<RescuedBank> rescued;  ///< empty: the banks have it all
 };
 

@@ -185,7 +185,7 @@ class SubgraphSession final : public TuningSession {
   PlanModel in_finals() {
     PlanModel model = in_model();
     Deadline& end = model.setting.deadline;
-    constexpr double kMostForConfirmation = 0.4, kShareOfRace = 0.2;
+    constexpr double kMostForConfirmation = 0.4, kShareOfRace = 0.1;
     if (end.is_set())
       end = end.sooner_by(std::min(confirmation_s(), kMostForConfirmation * end.left_s()));
     measurer_.set_bounds({.end = end, .model_s = kShareOfRace * end.left_s()});

@@ -73,8 +73,10 @@ TuneOutcome TuningSession::run() {
     if (!is_stopped()) confirm();
   }
   if (!is_stopped() && !outcome_.om_written) {
-    logger("tuner")->warn("the time was up before the model could be measured: its om is untuned, and what was won waits "
-                          "in the bank for the next run");
+    logger("tuner")->warn(
+        "the time was up before the model could be measured: its om is untuned, and what was won "
+        "waits "
+        "in the bank for the next run");
     cut_short(RunEnd::kTimeLimit);
     write_om({.om = baseline_.compilation.om.serialize()});
   }
@@ -219,8 +221,7 @@ void TuningSession::confirm() {
 }
 
 void TuningSession::write_om(const Confirmation& confirmed) {
-  write_file_atomically(options_.tuned_om_path,
-                        om_file_of(confirmed, graph_.name, options_.gears));
+  write_file_atomically(options_.tuned_om_path, om_file_of(confirmed, graph_.name, options_.gears));
   outcome_.om_written = true;
 }
 

@@ -1,4 +1,6 @@
 // One op type that takes most of the time: that is where work pays.
+#include <algorithm>
+
 #include "profiler/advice/advice.h"
 
 namespace aoe::profiler {
@@ -8,20 +10,21 @@ constexpr double kMostShare = 0.5;
 
 std::optional<Diagnosis> check(const AdviceInput& input) {
   if (input.types.size() < 2) return std::nullopt;
-  const TypeTimes& first = input.types.front();
-  const double share = input.share_of_ops(first.stats.total_ns);
+  const auto first = std::ranges::max_element(input.types, {}, &TypeTimes::typical_ns);
+  const double share = input.share_of_ops(first->typical_ns);
   if (share <= kMostShare) return std::nullopt;
-  Evidence evidence{.columns = {"Op Name", "Count", "Total Time(us)", "Ratio"}};
+  Evidence evidence{.columns = {"Op Name", "Count", "Typical Time(us)", "Ratio"}};
   const OpSelection selection = select_ops(input, [&](const OpTimes& op) {
-    return op.op != nullptr && op.op->type == first.op_type && op.op->task_type == first.task_type;
+    return op.op != nullptr && op.op->type == first->op_type &&
+           op.op->task_type == first->task_type;
   });
   for (const OpTimes* op : selection.ops) {
     if (evidence.rows.size() == kMostEvidence) break;
     evidence.rows.push_back({op->op->name, std::to_string(op->stats.count),
-                             microseconds(op->stats.total_ns),
-                             percent(input.share_of_ops(op->stats.total_ns))});
+                             microseconds(op->typical_ns()),
+                             percent(input.share_of_ops(op->typical_ns()))});
   }
-  return Diagnosis{first.op_type + " takes " + percent(share) + " of the time of all ops.",
+  return Diagnosis{first->op_type + " takes " + percent(share) + " of the time of all ops.",
                    "Tune these ops first (tune_ops_file of aoe), and compare their "
                    "analytic_roofline_share in op_summary: a low share can still be gained.",
                    std::move(evidence)};

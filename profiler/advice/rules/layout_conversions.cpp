@@ -13,15 +13,15 @@ bool is_conversion(const OpTimes& op) {
 std::optional<Diagnosis> check(const AdviceInput& input) {
   std::int64_t conversion_ns = 0;
   for (const OpTimes& op : input.ops)
-    if (is_conversion(op)) conversion_ns += op.stats.total_ns;
+    if (is_conversion(op)) conversion_ns += op.typical_ns();
   const double share = input.share_of_ops(conversion_ns);
   if (share <= kMostShare) return std::nullopt;
-  Evidence evidence{.columns = {"Op Name", "From", "To", "Shape", "Total Time(us)", "Ratio"}};
+  Evidence evidence{.columns = {"Op Name", "From", "To", "Shape", "Typical Time(us)", "Ratio"}};
   for (const OpTimes& op : input.ops) {
     if (!is_conversion(op) || evidence.rows.size() == kMostEvidence) continue;
     evidence.rows.push_back({op.op->name, op.op->input_formats, op.op->output_formats,
-                             op.op->input_shapes, microseconds(op.stats.total_ns),
-                             percent(input.share_of_ops(op.stats.total_ns))});
+                             op.op->input_shapes, microseconds(op.typical_ns()),
+                             percent(input.share_of_ops(op.typical_ns()))});
   }
   const ModelRow* model = input.profile.model(input.ops.front().model_id);
   return Diagnosis{

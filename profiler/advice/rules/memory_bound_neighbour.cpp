@@ -54,10 +54,8 @@ std::vector<Pair> pairs_of(const ModelRow& model, const AdviceInput& input) {
   for (const OpTimes& times : input.ops) {
     if (times.model_id != model.id || times.op == nullptr || !is_elementwise(times.op->type))
       continue;
-    const TaskFigures figures =
-        figures_of(input.profile, &model, times.op, times.stats.total_ns / times.stats.count);
-    if (!is_memory_bound(figures) || input.share_of_ops(times.stats.total_ns) < kLeastShare)
-      continue;
+    const TaskFigures figures = figures_of(input.profile, &model, times.op, times.median_ns);
+    if (!is_memory_bound(figures) || input.share_of_ops(times.typical_ns()) < kLeastShare) continue;
     for (const std::string& tensor : times.op->input_names) {
       const auto producer = producers.find(tensor);
       if (producer == producers.end() || readers[tensor] != 1) continue;
@@ -74,17 +72,17 @@ std::optional<Diagnosis> check(const AdviceInput& input) {
     for (const Pair& pair : pairs_of(model, input)) pairs.push_back(pair);
   if (pairs.empty()) return std::nullopt;
   std::stable_sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) {
-    return a.consumer->stats.total_ns > b.consumer->stats.total_ns;
+    return a.consumer->typical_ns() > b.consumer->typical_ns();
   });
   std::int64_t sum_ns = 0;
   Evidence evidence{
-      .columns = {"Op Name", "OP Type", "Fusable With", "Its Type", "Total Time(us)", "Ratio"}};
+      .columns = {"Op Name", "OP Type", "Fusable With", "Its Type", "Typical Time(us)", "Ratio"}};
   for (const Pair& pair : pairs) {
-    sum_ns += pair.consumer->stats.total_ns;
+    sum_ns += pair.consumer->typical_ns();
     if (evidence.rows.size() == kMostEvidence) continue;
     evidence.rows.push_back({pair.consumer->op->name, pair.consumer->op->type, pair.producer->name,
-                             pair.producer->type, microseconds(pair.consumer->stats.total_ns),
-                             percent(input.share_of_ops(pair.consumer->stats.total_ns))});
+                             pair.producer->type, microseconds(pair.consumer->typical_ns()),
+                             percent(input.share_of_ops(pair.consumer->typical_ns()))});
   }
   return Diagnosis{
       std::to_string(pairs.size()) +

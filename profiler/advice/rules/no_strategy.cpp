@@ -15,12 +15,12 @@ std::optional<Diagnosis> check(const AdviceInput& input) {
   const auto [ops, sum_ns] = select_ops(input, lacks_strategy);
   const double share = input.share_of_ops(sum_ns);
   if (share <= kMostShare) return std::nullopt;
-  Evidence evidence{.columns = {"Op Name", "OP Type", "Repo Key", "Total Time(us)", "Ratio"}};
+  Evidence evidence{.columns = {"Op Name", "OP Type", "Repo Key", "Typical Time(us)", "Ratio"}};
   for (const OpTimes* op : ops) {
     if (evidence.rows.size() == kMostEvidence) break;
     evidence.rows.push_back({op->op->name, op->op->type, op->op->repo_key,
-                             microseconds(op->stats.total_ns),
-                             percent(input.share_of_ops(op->stats.total_ns))});
+                             microseconds(op->typical_ns()),
+                             percent(input.share_of_ops(op->typical_ns()))});
   }
   const ModelRow* model = input.profile.model(ops.front()->model_id);
   return Diagnosis{std::to_string(ops.size()) +

@@ -12,12 +12,12 @@ std::optional<Diagnosis> check(const AdviceInput& input) {
   const double share = input.share_of_ops(sum_ns);
   if (share <= kMostShare) return std::nullopt;
   Evidence evidence{.columns = {"Op Name", "OP Type", "Input Shapes", "Input Data Types",
-                                "Total Time(us)", "Ratio"}};
+                                "Typical Time(us)", "Ratio"}};
   for (const OpTimes* op : ops) {
     if (evidence.rows.size() == kMostEvidence) break;
     evidence.rows.push_back({op->op->name, op->op->type, op->op->input_shapes,
-                             op->op->input_data_types, microseconds(op->stats.total_ns),
-                             percent(input.share_of_ops(op->stats.total_ns))});
+                             op->op->input_data_types, microseconds(op->typical_ns()),
+                             percent(input.share_of_ops(op->typical_ns()))});
   }
   return Diagnosis{std::to_string(ops.size()) + " ops on the reference path (AI_CPU) take " +
                        percent(share) + " of the time of all ops.",

@@ -42,7 +42,8 @@ TEST(RepoSummary, KeepsTheIdentities) {
 }
 
 /// `after`: the median and its interval.
-ModelVerdict model_verdict(double before_ms, const std::array<double, 3>& after_ms, Verdict verdict) {
+ModelVerdict model_verdict(double before_ms, const std::array<double, 3>& after_ms,
+                           Verdict verdict) {
   return {.before_ms = before_ms,
           .before_interval_ms = {before_ms - 0.2, before_ms + 0.3},
           .paired = {.speedup = before_ms / after_ms[0],
@@ -104,8 +105,14 @@ TEST(AoeResult, ClaimsNothingThatThePairsDoNotProve) {
     const char* reason;
   } cases[] = {
       {Verdict::kFaster, {80, 79, 82}, "25.00%", ""},
-      {Verdict::kAmbiguous, {80, 79, 101}, "0.00%", "the interval of the paired gain decides nothing: -0.99% to 26.58%"},
-      {Verdict::kSame, {100, 99.8, 100.2}, "0.00%", "the difference is too small to matter: -0.19% to 0.20%"},
+      {Verdict::kAmbiguous,
+       {80, 79, 101},
+       "0.00%",
+       "the interval of the paired gain decides nothing: -0.99% to 26.58%"},
+      {Verdict::kSame,
+       {100, 99.8, 100.2},
+       "0.00%",
+       "the difference is too small to matter: -0.19% to 0.20%"},
       {Verdict::kSame, {100, 100, 100}, "0.00%", "the untuned model is kept"},
   };
   for (const Case& c : cases) {

@@ -1,11 +1,11 @@
-// compare_oms: two oms of each model, interleaved in one run: medians, their ratio, and the
+// aoe_compare: two oms of each model, interleaved in one run: medians, their ratio, and the
 // geometric mean of all ratios. Made for subgraph tuning: the om that operator tuning wrote without
 // it against the one that it wrote behind it.
 //
-//   compare_oms squeezenet=before.om,after.om bert=a.om,b.om
+//   aoe_compare squeezenet=before.om,after.om bert=a.om,b.om
 //
 // Prints a Markdown table; bank hits are operators + subgraphs that each om took from the banks, and
-// a ratio is the median of the rounds' own. Both oms get the same inputs; the exit code is 1 when
+// a ratio is the median of the rounds' own. Both oms get the same inputs; the exit code is 8 when
 // their outputs differ by more than --limit of the range. scripts/compare_subgraph_tuning makes the
 // oms and runs this.
 #include <algorithm>
@@ -20,12 +20,12 @@
 #include "base/error.h"
 #include "base/tensor_error.h"
 #include "runtime/executor.h"
+#include "tools/common/exit_codes.h"
 #include "tools/common/flags.h"
 #include "tools/common/tool.h"
 
-namespace aoe::benchmarks {
+namespace aoe::tools {
 namespace {
-namespace po = tools::po;
 
 struct Settings {
   std::vector<std::string> pairs;
@@ -169,21 +169,21 @@ ExitCode run(const po::variables_map& flags) {
   }
   std::printf("\ngeometric mean %.3f, least %.3f\n",
               std::exp(log_sum / static_cast<double>(settings.pairs.size())), least);
-  return agree ? ExitCode::kSuccess : ExitCode::kFailure;
+  return agree ? ExitCode::kSuccess : kOutputsDiffer;
 }
 
 }  // namespace
-}  // namespace aoe::benchmarks
+}  // namespace aoe::tools
 
 int main(int argc, char** argv) {
   using namespace aoe::tools;
   Tool tool{
-      .name = "compare_oms",
-      .synopsis = "compare_oms NAME=BEFORE.om,AFTER.om ... [flags]",
+      .name = "aoe_compare",
+      .synopsis = "aoe_compare NAME=BEFORE.om,AFTER.om ... [flags]",
       .summary =
           "Two oms of each model, interleaved in one run: medians, their ratio, and the "
-          "geometric mean of all ratios. Exit code 1 when outputs differ by more than the limit.",
-      .examples = "  compare_oms squeezenet=before.om,after.om bert=a.om,b.om\n"};
+          "geometric mean of all ratios. Exit code 8 when outputs differ by more than the limit.",
+      .examples = "  aoe_compare squeezenet=before.om,after.om bert=a.om,b.om\n"};
   auto add = tool.flags.add_options();
   add("pair",
       po::value<std::vector<std::string>>()->required()->value_name("NAME=BEFORE.om,AFTER.om"),
@@ -195,6 +195,6 @@ int main(int argc, char** argv) {
   add("limit", po::value<double>()->default_value(1e-3, "0.001")->value_name("SHARE"),
       "largest difference allowed, of the outputs' range");
   tool.positional.add("pair", -1);
-  tool.run = aoe::benchmarks::run;
+  tool.run = aoe::tools::run;
   return run_tool(argc, argv, std::move(tool));
 }

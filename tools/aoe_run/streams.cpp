@@ -1,0 +1,96 @@
+// Threads that begin together.
+#include "tools/aoe_run/streams.h"
+
+#include <algorithm>
+#include <barrier>
+#include <chrono>
+#include <exception>
+#include <thread>
+
+#include "base/check.h"
+#include "profiler/recorder.h"
+
+namespace aoe::tools {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double run_once_ns(Session& session) {
+  const std::uint64_t begin = profiler::now_ticks();
+  session.run();
+  return profiler::to_ns(profiler::now_ticks() - begin);
+}
+
+std::vector<double> run_stream(Session& session, const RunPlan& plan,
+                               const std::function<void()>& after_run) {
+  std::vector<double> latencies_ns;
+  double sum_ns = 0;
+  const auto is_enough = [&] {
+    return plan.seconds > 0 ? sum_ns >= plan.seconds * 1e9
+                            : latencies_ns.size() >= static_cast<std::size_t>(plan.repeat);
+  };
+  do {
+    latencies_ns.push_back(run_once_ns(session));
+    sum_ns += latencies_ns.back();
+    if (after_run) after_run();
+  } while (!is_enough());
+  return latencies_ns;
+}
+
+void warm_up(Session& session, const RunPlan& plan) {
+  for (int i = 0; i < plan.warmup; ++i) session.run();
+}
+
+/// What one thread has to tell.
+struct Stream {
+  std::vector<double> latencies_ns;
+  std::exception_ptr error;
+};
+
+}  // namespace
+
+RunTimes run_streams(const std::vector<Session*>& sessions, const RunPlan& plan,
+                     const std::function<void()>& before_first,
+                     const std::function<void()>& after_run) {
+  AOE_CHECK(!sessions.empty() && (sessions.size() == 1 || (!before_first && !after_run)),
+            "streams");
+  RunTimes times;
+  if (sessions.size() == 1) {
+    warm_up(*sessions.front(), plan);
+    if (before_first) before_first();
+    const auto begin = Clock::now();
+    times.latencies_ns = run_stream(*sessions.front(), plan, after_run);
+    times.wall_s = std::chrono::duration<double>(Clock::now() - begin).count();
+    return times;
+  }
+  std::vector<Stream> streams(sessions.size());
+  Clock::time_point begin;
+  std::barrier start(static_cast<std::ptrdiff_t>(sessions.size()),
+                     [&]() noexcept { begin = Clock::now(); });
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 0; i < sessions.size(); ++i)
+      threads.emplace_back([&, i] {
+        bool has_begun = false;
+        try {
+          AscendCl::use_in_this_thread();
+          warm_up(*sessions[i], plan);
+          has_begun = true;
+          start.arrive_and_wait();
+          streams[i].latencies_ns = run_stream(*sessions[i], plan, {});
+        } catch (...) {
+          streams[i].error = std::current_exception();
+          if (!has_begun) start.arrive_and_drop();  // the others must not wait for it
+        }
+      });
+  }
+  times.wall_s = std::chrono::duration<double>(Clock::now() - begin).count();
+  for (const Stream& stream : streams) {
+    if (stream.error) std::rethrow_exception(stream.error);
+    times.latencies_ns.insert(times.latencies_ns.end(), stream.latencies_ns.begin(),
+                              stream.latencies_ns.end());
+  }
+  return times;
+}
+
+}  // namespace aoe::tools
