@@ -33,6 +33,40 @@ Term places(FunctionCall& call, std::int64_t count) {
   return call.ints(list);
 }
 
+/// How heads that share keys are multiplied with them.
+struct Sharing {
+  std::int64_t heads, kv_heads;
+  /// As rows of one product; else each head reads the keys where they lie, which the fused kernel can do alone.
+  bool is_by_rows;
+
+  bool is_needed() const { return heads != kv_heads; }
+  bool is_by_group() const { return is_needed() && !is_by_rows; }
+  std::int64_t group() const { return heads / kv_heads; }
+};
+
+Sharing sharing_of(FunctionCall& call, const AttentionInput& in) {
+  const Sharing sharing = {.heads = call.dim(in.q, 1),
+                           .kv_heads = call.dim(in.k, 1),
+                           .is_by_rows = in.softcap > 0 || call.dtype(in.q) != DataType::kFloat};
+  if (sharing.kv_heads <= 0 || sharing.heads % sharing.kv_heads != 0)
+    throw Error(ExitCode::kModel, std::to_string(sharing.heads) + " heads cannot share " +
+                                      std::to_string(sharing.kv_heads) + " heads of keys");
+  return sharing;
+}
+
+/// (batch, heads, ...) to (batch, kv_heads, group, ...); a bias of one head is one of each group.
+Term by_group(Term value, const Sharing& sharing) {
+  FunctionCall& call = *value.call;
+  Shape dims = call.shape(value);
+  if (dims.size() < 4) return value;
+  const bool is_one = dims[1] == 1;
+  dims[0] = 0;
+  dims[1] = is_one ? 1 : sharing.kv_heads;
+  dims.insert(dims.begin() + 2, is_one ? 1 : sharing.group());
+  if (dims[3] < 0) throw NotExpressible{"a dimension of its heads is known only when it runs"};
+  return call.reshape(value, dims);
+}
+
 /// Query heads that share keys are rows of one product.
 Term by_key_heads(Term value, std::int64_t kv_heads, std::int64_t rows) {
   FunctionCall& call = *value.call;
@@ -58,19 +92,27 @@ Term merge_heads(Term value) {
 }
 
 AttentionOutput attend(FunctionCall& call, const AttentionInput& in) {
-  const std::int64_t heads = call.dim(in.q, 1), kv_heads = call.dim(in.k, 1);
-  if (kv_heads <= 0 || heads % kv_heads != 0)
-    throw Error(ExitCode::kModel, std::to_string(heads) + " heads cannot share " +
-                                      std::to_string(kv_heads) + " heads of keys");
-  const bool shares = heads != kv_heads;
-  const std::int64_t rows = shares ? heads / kv_heads * call.dim(in.q, 2) : 0;
-  const Term q = shares ? by_key_heads(in.q, kv_heads, rows) : in.q;
+  const Sharing sharing = sharing_of(call, in);
+  const bool is_by_group = sharing.is_by_group(), is_by_rows = sharing.is_needed() && !is_by_group;
+  const std::int64_t rows = sharing.group() * call.dim(in.q, 2);
+  const auto shared = [&](Term value) {
+    return is_by_group ? call.op("Unsqueeze", {value, call.ints({2})}) : value;
+  };
+  const auto of_all_heads = [&call, sharing](Term value) {
+    return call.reshape(value, {0, sharing.heads, -1, call.dim(value, -1)});
+  };
+  const Term q = is_by_group  ? by_group(in.q, sharing)
+                 : is_by_rows ? by_key_heads(in.q, sharing.kv_heads, rows)
+                              : in.q;
   AttentionOutput out;
-  out.scores = call.matmul(q, call.transpose(in.k, {0, 1, 3, 2})) * in.scale;
-  if (shares) out.scores = call.reshape(out.scores, {0, heads, -1, call.dim(in.k, 2)});
+  const Term columns = call.transpose(in.k, {0, 1, 3, 2});
+  out.scores = call.matmul(q, shared(columns)) * in.scale;
+  if (is_by_rows) out.scores = of_all_heads(out.scores);
   out.capped =
       in.softcap > 0 ? call.op("Tanh", {out.scores * (1 / in.softcap)}) * in.softcap : out.scores;
-  out.biased = in.bias ? out.capped + *in.bias : out.capped;
+  const bool is_bias_by_group = in.bias && is_by_group;
+  const std::optional<Term> bias = is_bias_by_group ? by_group(*in.bias, sharing) : in.bias;
+  out.biased = bias ? out.capped + *bias : out.capped;
   const DataType dtype = call.dtype(in.q);
   const DataType inner = in.softmax_type == DataType::kUndefined ? dtype : in.softmax_type;
   const Term softmax =
@@ -86,11 +128,14 @@ AttentionOutput attend(FunctionCall& call, const AttentionInput& in) {
   const auto without_blind_rows = [&call, sees_none, dtype](Term value) {
     return sees_none ? call.op("Where", {*sees_none, call.number(0, dtype), value}) : value;
   };
-  const Term weights = shares ? by_key_heads(softmax, kv_heads, rows) : softmax;
-  Term y = call.matmul(weights, in.v);
-  if (shares) y = call.reshape(y, {0, heads, -1, call.dim(in.v, 3)});
-  out.y = without_blind_rows(y);
-  out.probabilities = [=] { return without_blind_rows(softmax); };
+  const Term weights = is_by_rows ? by_key_heads(softmax, sharing.kv_heads, rows) : softmax;
+  const Term y = call.matmul(weights, shared(in.v));
+  out.y = without_blind_rows(sharing.is_needed() ? of_all_heads(y) : y);
+  out.probabilities = [=] {
+    return without_blind_rows(is_by_group ? of_all_heads(softmax) : softmax);
+  };
+  if (is_by_group)
+    for (Term* scores : {&out.scores, &out.capped, &out.biased}) *scores = of_all_heads(*scores);
   return out;
 }
 

@@ -20,6 +20,7 @@
 #include "runtime/jit_team.h"
 #include "runtime/onednn_kernel.h"
 #include "runtime/reference_step.h"
+#include "runtime/shared_buffers.h"
 #include "runtime/task_recording.h"
 #include "runtime/tensor_table.h"
 
@@ -139,6 +140,7 @@ struct Executor::State {
  private:
   const int first_op_;
   TensorTable tensors_;
+  SharedBuffers shared_;
   std::shared_ptr<const JitModule> module_;  ///< shared by the gears of a model
   std::optional<JitTeam> team_;
   std::vector<std::vector<void*>> buffers_;  ///< by step; never resized once slots point there
@@ -156,6 +158,7 @@ Executor::State::State(Om model, const ExecutorOptions& options)
       threads(thread_count(options, om)),
       first_op_(options.first_op),
       tensors_(om, options.arena),
+      shared_(om),
       buffers_(om.steps.size()),
       onednn_(om.steps.size()),
       control_(om.steps.size()) {
@@ -242,7 +245,6 @@ void Executor::State::bind(std::span<const Tensor> given_inputs, std::span<Tenso
   check_count(given_outputs.size(), om.outputs.size(), "output");
   for (std::size_t i = 0; i < given_inputs.size(); ++i) {
     check_buffer(given_inputs[i], om.tensors[om.inputs[i]], "input");
-    tensors_.bind(om.inputs[i], given_inputs[i]);
   }
   for (std::size_t i = 0; i < given_outputs.size(); ++i) {
     const OmTensor& declared = om.tensors[om.outputs[i]];
@@ -256,6 +258,8 @@ void Executor::State::bind(std::span<const Tensor> given_inputs, std::span<Tenso
     if (declared.place == Place::kOutput && declared.offset == i)
       tensors_.bind(om.outputs[i], given_outputs[i]);
   }
+  for (std::size_t i = 0; i < given_inputs.size(); ++i)
+    tensors_.bind(om.inputs[i], shared_.input(i, given_inputs[i], given_outputs));
   for (const Slot& slot : slots_) *slot.pointer = tensors_.address(slot.tensor);
 }
 

@@ -37,16 +37,19 @@ void compute_tensor_scatter(const OpContext& ctx) {
   const std::int64_t batch = cache.desc.shape[0];
   std::vector<std::int64_t> begins(static_cast<std::size_t>(batch), 0);
   if (ctx.has_input(2)) begins = to_int64s(ctx.inputs[2]);
-  std::memcpy(present.data, cache.data, storage_bytes(cache.desc));
+  for (std::size_t image = 0; image < begins.size() && !is_circular; ++image)
+    if (begins[image] < 0 || begins[image] + from.dim > to.dim)
+      fail_model("write index " + std::to_string(begins[image]) + " puts " +
+                 std::to_string(from.dim) + " rows outside a cache of " + std::to_string(to.dim));
+  if (present.data !=
+      cache.data)  // else it is added to where it lies: see runtime/shared_buffers.h
+    std::memcpy(present.data, cache.data, storage_bytes(cache.desc));
   const std::size_t row = static_cast<std::size_t>(to.inner) * size_bytes(cache.desc.dtype);
   for (std::int64_t outer = 0; outer < to.outer; ++outer) {
     const std::int64_t begin = begins[static_cast<std::size_t>(outer / (to.outer / batch))];
     for (std::int64_t i = 0; i < from.dim; ++i) {
       std::int64_t at = begin + i;
       if (is_circular) at = (at % to.dim + to.dim) % to.dim;
-      if (at < 0 || at >= to.dim)
-        fail_model("write index " + std::to_string(begin) + " puts " + std::to_string(from.dim) +
-                   " rows outside a cache of " + std::to_string(to.dim));
       std::memcpy(present.as<char>() + static_cast<std::size_t>(outer * to.dim + at) * row,
                   update.as<char>() + static_cast<std::size_t>(outer * from.dim + i) * row, row);
     }

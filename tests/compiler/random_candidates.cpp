@@ -22,7 +22,8 @@ std::map<std::string, Candidate> random_candidates(const graph::Graph& graph, co
   for (const graph::NodeId id : graph.topological_order()) {
     if (random.one_in(6)) continue;
     const Task task = task_of(graph, id);
-    if (!task.is_static()) continue;
+    if (!task.is_static() || reference::is_kind(task.op.type, reference::OpKind::kControl))
+      continue;
     Candidate candidate = random.pick(default_candidates(task, soc));
     if (random.one_in(2))
       candidate.schedule =

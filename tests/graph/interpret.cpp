@@ -8,6 +8,7 @@
 #include <cstring>
 #include <random>
 
+#include "reference/axes.h"
 #include "reference/typed.h"
 #include "reference/widen.h"
 
@@ -18,12 +19,147 @@ using graph::kNone;
 using graph::Node;
 using graph::ValueId;
 
+namespace {
+
+bool is_true(const ConstantPtr& value) {
+  return *static_cast<const unsigned char*>(value->data()) != 0;
+}
+
+/// What one body gives, for its own inputs.
+class BodyRun {
+ public:
+  BodyRun(const Node& node, const std::vector<ConstantPtr>& operands, std::size_t body)
+      : graph_(*node.bodies[body]) {
+    const auto counts = node.op.attrs.get_ints("captures");
+    auto end = operands.end();
+    for (std::size_t b = counts.size() - 1; b > body; --b) end -= counts[b];
+    captures_.assign(end - counts[body], end);
+  }
+  std::vector<ConstantPtr> operator()(std::vector<ConstantPtr> own) const {
+    own.insert(own.end(), captures_.begin(), captures_.end());
+    return interpret(graph_, own);
+  }
+  std::size_t own_inputs() const { return graph_.inputs.size() - captures_.size(); }
+  const Graph& graph() const { return graph_; }
+
+ private:
+  const Graph& graph_;
+  std::vector<ConstantPtr> captures_;
+};
+
+/// Copies of one slice along `axis`, between a whole tensor and the slice alone.
+void copy_slice(const Tensor& whole, const Tensor& slice, std::size_t axis, std::int64_t place,
+                bool is_into_whole) {
+  const reference::AxisView view = reference::view_axis(whole.desc.shape, axis);
+  const std::size_t row = static_cast<std::size_t>(view.inner) * size_bytes(whole.desc.dtype);
+  for (std::int64_t outer = 0; outer < view.outer && row > 0; ++outer) {
+    char* in_whole = whole.as<char>() + static_cast<std::size_t>(outer * view.dim + place) * row;
+    char* in_slice = slice.as<char>() + static_cast<std::size_t>(outer) * row;
+    std::memcpy(is_into_whole ? in_whole : in_slice, is_into_whole ? in_slice : in_whole, row);
+  }
+}
+
+/// The slices in their order as one tensor; `desc` is that of a slice where there is none.
+ConstantPtr stacked(const std::vector<ConstantPtr>& slices, TensorDesc desc, std::int64_t axis,
+                    bool is_reversed) {
+  if (!slices.empty()) desc = slices[0]->desc();
+  const auto at = reference::normalize_axis(axis, desc.shape.size() + 1);
+  desc.shape.insert(desc.shape.begin() + static_cast<std::ptrdiff_t>(at), std::ssize(slices));
+  auto whole = std::make_shared<Constant>(desc);
+  for (std::int64_t i = 0; i < std::ssize(slices); ++i) {
+    const std::int64_t place = is_reversed ? std::ssize(slices) - 1 - i : i;
+    copy_slice(whole->view(), slices[static_cast<std::size_t>(i)]->view(), at, place, true);
+  }
+  return whole;
+}
+
+std::vector<ConstantPtr> run_loop(const Node& node, const std::vector<ConstantPtr>& operands) {
+  const BodyRun body(node, operands, 0);
+  const std::size_t carried = body.own_inputs() - 2;
+  std::vector<ConstantPtr> values(operands.begin() + 2,
+                                  operands.begin() + 2 + static_cast<std::ptrdiff_t>(carried));
+  std::vector<std::vector<ConstantPtr>> collected(body.graph().outputs.size() - 1 - carried);
+  ConstantPtr goes_on = operands[1];
+  for (std::int64_t trip = 0; (!operands[0] || trip < *operands[0]->view().as<std::int64_t>()) &&
+                              (!goes_on || is_true(goes_on));
+       ++trip) {
+    const bool is_on = true;
+    std::vector<ConstantPtr> own = {
+        std::make_shared<Constant>(TensorDesc{.dtype = DataType::kInt64}, &trip),
+        std::make_shared<Constant>(TensorDesc{.dtype = DataType::kBool}, &is_on)};
+    own.insert(own.end(), values.begin(), values.end());
+    const std::vector<ConstantPtr> given = body(own);
+    goes_on = given[0];
+    values.assign(given.begin() + 1, given.begin() + 1 + static_cast<std::ptrdiff_t>(carried));
+    for (std::size_t i = 0; i < collected.size(); ++i)
+      collected[i].push_back(given[1 + carried + i]);
+  }
+  for (std::size_t i = 0; i < collected.size(); ++i)
+    values.push_back(stacked(
+        collected[i], body.graph().values[body.graph().outputs[1 + carried + i]].desc, 0, false));
+  return values;
+}
+
+std::vector<ConstantPtr> run_scan(const Node& node, const std::vector<ConstantPtr>& operands) {
+  const BodyRun body(node, operands, 0);
+  const auto number = [&](const char* list, std::size_t i) {
+    const auto numbers = node.op.attrs.get_ints(list);
+    return i < numbers.size() ? numbers[i] : 0;
+  };
+  const auto scans = static_cast<std::size_t>(node.op.attrs.get_int("num_scan_inputs", 0));
+  const std::size_t states = body.own_inputs() - scans;
+  const auto axis_of = [&](std::size_t scan) {
+    return reference::normalize_axis(number("scan_input_axes", scan),
+                                     operands[states + scan]->desc().shape.size());
+  };
+  const std::int64_t trips = operands[states]->desc().shape[axis_of(0)];
+  std::vector<ConstantPtr> values(operands.begin(),
+                                  operands.begin() + static_cast<std::ptrdiff_t>(states));
+  std::vector<std::vector<ConstantPtr>> collected(body.graph().outputs.size() - states);
+  for (std::int64_t trip = 0; trip < trips; ++trip) {
+    std::vector<ConstantPtr> own = values;
+    for (std::size_t i = 0; i < scans; ++i) {
+      TensorDesc desc = operands[states + i]->desc();
+      desc.shape.erase(desc.shape.begin() + static_cast<std::ptrdiff_t>(axis_of(i)));
+      auto slice = std::make_shared<Constant>(desc);
+      const bool is_reversed = number("scan_input_directions", i) != 0;
+      copy_slice(operands[states + i]->view(), slice->view(), axis_of(i),
+                 is_reversed ? trips - 1 - trip : trip, false);
+      own.push_back(slice);
+    }
+    const std::vector<ConstantPtr> given = body(own);
+    values.assign(given.begin(), given.begin() + static_cast<std::ptrdiff_t>(states));
+    for (std::size_t i = 0; i < collected.size(); ++i) collected[i].push_back(given[states + i]);
+  }
+  for (std::size_t i = 0; i < collected.size(); ++i)
+    values.push_back(
+        stacked(collected[i], body.graph().values[body.graph().outputs[states + i]].desc,
+                number("scan_output_axes", i), number("scan_output_directions", i) != 0));
+  return values;
+}
+
+std::vector<ConstantPtr> run_control(const Node& node, const std::vector<ConstantPtr>& operands) {
+  if (node.op.type == "If") return BodyRun(node, operands, is_true(operands[0]) ? 0 : 1)({});
+  return node.op.type == "Loop" ? run_loop(node, operands) : run_scan(node, operands);
+}
+
+}  // namespace
+
 std::vector<ConstantPtr> interpret(const Graph& graph, const std::vector<ConstantPtr>& inputs) {
   std::vector<ConstantPtr> values(graph.values.size());
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = graph.values[i].constant;
   for (std::size_t i = 0; i < graph.inputs.size(); ++i) values[graph.inputs[i]] = inputs[i];
   for (const graph::NodeId id : graph.topological_order()) {
     const Node& node = graph.nodes[id];
+    if (!node.bodies.empty()) {
+      std::vector<ConstantPtr> given;
+      for (const ValueId input : node.inputs)
+        given.push_back(input == kNone ? nullptr : values[input]);
+      const std::vector<ConstantPtr> results = run_control(node, given);
+      for (std::size_t i = 0; i < node.outputs.size(); ++i)
+        if (node.outputs[i] != kNone) values[node.outputs[i]] = results.at(i);
+      continue;
+    }
     std::vector<Tensor> operands;
     for (const ValueId input : node.inputs)
       operands.push_back(input == kNone ? Tensor{} : values[input]->view());

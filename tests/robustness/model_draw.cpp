@@ -86,6 +86,23 @@ ModelDraw::ModelDraw(std::uint32_t seed) : engine_(seed) {
   model_.mutable_graph()->set_name("random_" + std::to_string(seed));
 }
 
+ModelDraw::ModelDraw(ModelDraw& outer, std::string prefix)
+    : engine_(static_cast<std::uint32_t>(outer.engine_())),
+      outer_(&outer),
+      prefix_(std::move(prefix)),
+      opset_(outer.opset_),
+      has_empties_(outer.has_empties_) {
+  model_.mutable_graph()->set_name(prefix_);
+  for (std::int64_t count = below(4); count > 0 && !outer.values_.empty(); --count) {
+    const DrawnValue& seen = pick(outer.values_);
+    if (seen.exactness != Exactness::kWild && is_static(seen.desc.shape)) keep(seen);
+  }
+}
+
+ModelDraw ModelDraw::inner() {
+  return ModelDraw(*this, prefix_ + "b" + std::to_string(bodies_++) + "_");
+}
+
 std::int64_t ModelDraw::dim(std::int64_t most) {
   if (has_empties_ && one_in(12)) return 0;
   if (one_in(4)) return 1;
@@ -139,7 +156,8 @@ ModelDraw::Id ModelDraw::fresh(DataType dtype, const Shape& shape) {
 }
 
 ModelDraw::Id ModelDraw::fresh(DataType dtype, const Shape& shape, bool is_constant) {
-  DrawnValue value{.name = "v" + std::to_string(values_.size()),
+  if (!is_constant && outer_ != nullptr) return keep(outer_->fresh_for_body(dtype, shape));
+  DrawnValue value{.name = prefix_ + "v" + std::to_string(values_.size()),
                    .desc = {.dtype = dtype, .shape = shape}};
   if (!is_constant) {
     *model_.mutable_graph()->add_input() = info_of(value, true);
@@ -150,8 +168,9 @@ ModelDraw::Id ModelDraw::fresh(DataType dtype, const Shape& shape, bool is_const
 }
 
 ModelDraw::Id ModelDraw::constant(ConstantPtr value) {
-  DrawnValue drawn{
-      .name = "c" + std::to_string(values_.size()), .desc = value->desc(), .constant = value};
+  DrawnValue drawn{.name = prefix_ + "c" + std::to_string(values_.size()),
+                   .desc = value->desc(),
+                   .constant = value};
   *model_.mutable_graph()->add_initializer() = tensor_proto(drawn.name, *value);
   return keep(std::move(drawn));
 }
@@ -204,7 +223,7 @@ bool ModelDraw::add(const std::string& type, const std::vector<Id>& inputs,
     if (element_count(desc.shape) > 8 * kMostElements || desc.shape.size() > 8) return false;
 
   onnx::NodeProto& node = *model_.mutable_graph()->add_node();
-  node.set_name("n" + std::to_string(nodes() - 1));
+  node.set_name(prefix_ + "n" + std::to_string(nodes() - 1));
   node.set_op_type(type);
   for (const auto& [name, attr] : attrs.all()) *node.add_attribute() = attribute_of(name, attr);
   for (const Id id : inputs) {
@@ -220,6 +239,72 @@ bool ModelDraw::add(const std::string& type, const std::vector<Id>& inputs,
     keep({.name = name, .desc = descs[i], .exactness = exactness, .constant = nullptr});
   }
   return true;
+}
+
+std::optional<ModelDraw::Id> ModelDraw::added(const std::string& type,
+                                              const std::vector<Id>& inputs, Exactness exactness,
+                                              const reference::Attrs& attrs) {
+  if (!add(type, inputs, attrs, 1, exactness)) return {};
+  return values_.size() - 1;
+}
+
+const DrawnValue& ModelDraw::fresh_for_body(DataType dtype, const Shape& shape) {
+  const TensorDesc desc{.dtype = dtype, .shape = shape};
+  std::vector<Id> inputs;
+  for (const auto& input : model_.graph().input())
+    for (Id id = 0; id < values_.size(); ++id)
+      if (values_[id].name == input.name() && values_[id].desc == desc &&
+          values_[id].exactness == Exactness::kExact)
+        inputs.push_back(id);
+  const Id chosen = !inputs.empty() && one_in(2) ? pick(inputs) : fresh(dtype, shape, false);
+  is_read_[chosen] = true;
+  return values_[chosen];
+}
+
+ModelDraw::Id ModelDraw::formal(const TensorDesc& desc, Exactness exactness) {
+  DrawnValue value{
+      .name = prefix_ + "i" + std::to_string(values_.size()), .desc = desc, .exactness = exactness};
+  *model_.mutable_graph()->add_input() = info_of(value, is_static(desc.shape));
+  return keep(std::move(value));
+}
+
+std::optional<ModelDraw::Id> ModelDraw::value_like(const TensorDesc& desc) {
+  std::vector<Id> fitting;
+  for (Id id = 0; id < values_.size(); ++id)
+    if (values_[id].exactness != Exactness::kWild && is_static(values_[id].desc.shape) &&
+        values_[id].desc.dtype == desc.dtype && values_[id].desc.shape.size() == desc.shape.size())
+      fitting.push_back(id);
+  if (fitting.empty()) return {};
+  return pick(fitting);
+}
+
+ModelDraw::Id ModelDraw::pass_on(Id id) {
+  return added("Identity", {id}, Exactness::kExact).value();
+}
+
+void ModelDraw::add_with_bodies(const std::string& type, const std::vector<Id>& inputs,
+                                const reference::Attrs& attrs,
+                                const std::vector<std::pair<std::string, const ModelDraw*>>& bodies,
+                                std::vector<DrawnValue> outputs) {
+  onnx::NodeProto& node = *model_.mutable_graph()->add_node();
+  node.set_name(prefix_ + "n" + std::to_string(nodes() - 1));
+  node.set_op_type(type);
+  for (const auto& [name, attr] : attrs.all()) *node.add_attribute() = attribute_of(name, attr);
+  for (const auto& [name, body] : bodies) {
+    onnx::AttributeProto& attribute = *node.add_attribute();
+    attribute.set_name(name);
+    attribute.set_type(onnx::AttributeProto::GRAPH);
+    *attribute.mutable_g() = body->model_.graph();
+  }
+  for (const Id id : inputs) {
+    node.add_input(id == kAbsent ? "" : values_[id].name);
+    if (id != kAbsent) is_read_[id] = true;
+  }
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    outputs[i].name = node.name() + "_" + std::to_string(i);
+    node.add_output(outputs[i].name);
+    keep(std::move(outputs[i]));
+  }
 }
 
 void ModelDraw::give_out(const DrawnValue& value) {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/tensor.h"
@@ -86,17 +87,45 @@ class ModelDraw {
   bool add(const std::string& type, const std::vector<Id>& inputs,
            const reference::Attrs& attrs = {}, std::size_t outputs = 1,
            Exactness exactness = Exactness::kClose);
+  /// Its last output; nothing when the reference refuses the node.
+  std::optional<Id> added(const std::string& type, const std::vector<Id>& inputs,
+                          Exactness exactness = Exactness::kClose,
+                          const reference::Attrs& attrs = {});
   int opset() const { return opset_; }
+
+  // ---- bodies of nodes ----
+  /// A draw of a body in this model, which must outlive it: what it draws as an input is one of this model, and some values
+  /// of this model are values of it.
+  ModelDraw inner();
+  /// An input of the body. Nothing is made of one whose shape is not static but what names it.
+  Id formal(const TensorDesc& desc, Exactness exactness);
+  /// One of this type and rank that is not wild; nothing when there is none.
+  std::optional<Id> value_like(const TensorDesc& desc);
+  /// The same under another name.
+  Id pass_on(Id id);
+  void declare_output(Id id) { give_out(values_[id]); }
+  /// Nothing of it is checked. `outputs` have no names.
+  void add_with_bodies(const std::string& type, const std::vector<Id>& inputs,
+                       const reference::Attrs& attrs,
+                       const std::vector<std::pair<std::string, const ModelDraw*>>& bodies,
+                       std::vector<DrawnValue> outputs);
 
   std::int64_t nodes() const { return model_.graph().node_size(); }
   /// Ends the model: gives out what nobody reads, and now and then a value, an input or a constant besides.
   onnx::ModelProto finish();
 
  private:
+  ModelDraw(ModelDraw& outer, std::string prefix);
+
+  /// Of this model, for one of its bodies.
+  const DrawnValue& fresh_for_body(DataType dtype, const Shape& shape);
   void give_out(const DrawnValue& value);
   Id keep(DrawnValue value);
 
   std::mt19937 engine_;
+  ModelDraw* outer_ = nullptr;  ///< of a body
+  std::string prefix_;          ///< of all names
+  int bodies_ = 0;
   int opset_;
   bool has_empties_;
   onnx::ModelProto model_;

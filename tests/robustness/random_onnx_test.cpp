@@ -1,4 +1,4 @@
-// Random ONNX models of one to six operators through import, passes, compilation and the runtime, each node compiled to
+// Random ONNX models of one to six operators, and of control flow around such (*RandomControl*), through import, passes, compilation and the runtime, each node compiled to
 // a random candidate, against the reference. AOE_FIRST_SEED=n and AOE_MODELS=n choose others: one seed is
 //
 //   AOE_FIRST_SEED=4711 AOE_MODELS=1 aoe_robustness_test --gtest_filter='*RandomOnnx*/0'
@@ -6,6 +6,7 @@
 // AOE_KEEP_MODEL=FILE.onnx writes the (last) model there.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <iostream>
 
 #include "base/error.h"
@@ -19,6 +20,7 @@
 #include "tests/graph/model_text.h"
 #include "tests/robustness/crash_note.h"
 #include "tests/robustness/model_draw.h"
+#include "tests/robustness/random_control.h"
 
 namespace aoe::tests {
 namespace {
@@ -28,6 +30,7 @@ constexpr unsigned kHangSeconds = 120;  ///< a model takes some hundredths of on
 
 struct Tally {
   int run = 0, refused = 0;
+  int with_bodies = 0;  ///< of those that ran
 };
 
 /// What the reference makes of it; an error when it refuses the values (an integer divided by zero).
@@ -45,9 +48,11 @@ bool is_wild(const std::string& output) {
   return output.find(kWildPrefix) != std::string::npos;
 }
 
-void check_model(std::uint32_t seed, Tally& tally) {
+using Draw = onnx::ModelProto (*)(std::uint32_t seed);
+
+void check_model(Draw draw, std::uint32_t seed, Tally& tally) {
   note_for_crash("AOE_FIRST_SEED=" + std::to_string(seed), kHangSeconds);
-  const onnx::ModelProto model = random_onnx(seed);
+  const onnx::ModelProto model = draw(seed);
   if (model.graph().output_size() == 0) return;
   const std::string bytes = model.SerializeAsString();
   if (const char* const kept = std::getenv("AOE_KEEP_MODEL")) write_file_atomically(kept, bytes);
@@ -77,29 +82,45 @@ void check_model(std::uint32_t seed, Tally& tally) {
     }
     compiler::expect_compiled_like_reference(graph, options, meaning, is_wild);
     ++tally.run;
+    if (std::ranges::any_of(meaning.nodes, [](const auto& node) { return !node.bodies.empty(); }))
+      ++tally.with_bodies;
   } catch (const std::exception& e) {
     ADD_FAILURE() << e.what() << "\n" << story;
   }
 }
 
-/// Shards, so that CTest runs them side by side.
-class RandomOnnx : public testing::TestWithParam<std::uint32_t> {};
-
-TEST_P(RandomOnnx, RunsLikeTheReference) {
-  const auto models = static_cast<std::uint32_t>(number_from_environment("AOE_MODELS", 1000));
+/// Every kShards-th of the models that the environment asks for.
+Tally check_models(Draw draw, std::uint32_t shard, int fallback) {
+  const auto models = static_cast<std::uint32_t>(number_from_environment("AOE_MODELS", fallback));
   const auto first = static_cast<std::uint32_t>(number_from_environment("AOE_FIRST_SEED", 1));
   std::cout << "seeds " << first << " to " << first + models - 1 << ", every " << kShards << "th\n";
   Tally tally;
-  for (std::uint32_t seed = first + GetParam(); seed < first + models; seed += kShards) {
-    check_model(seed, tally);
+  for (std::uint32_t seed = first + shard; seed < first + models; seed += kShards) {
+    check_model(draw, seed, tally);
     if (testing::UnitTest::GetInstance()->current_test_info()->result()->total_part_count() > 5)
       break;
   }
   note_for_crash("behind the models", 0);
   std::cout << tally.run << " models ran, " << tally.refused << " refused their inputs\n";
   EXPECT_GE(tally.run, 8 * tally.refused);
+  return tally;
+}
+
+/// Shards, so that CTest runs them side by side.
+class RandomOnnx : public testing::TestWithParam<std::uint32_t> {};
+TEST_P(RandomOnnx, RunsLikeTheReference) {
+  check_models(random_onnx, GetParam(), 1000);
 }
 INSTANTIATE_TEST_SUITE_P(Shards, RandomOnnx, testing::Range(0u, kShards));
+
+class RandomControl : public testing::TestWithParam<std::uint32_t> {};
+TEST_P(RandomControl, RunsLikeTheReference) {
+  const Tally tally = check_models(random_control_flow, GetParam(), 150);
+  if (tally.run > 10) {
+    EXPECT_GT(2 * tally.with_bodies, tally.run) << "the rest was decided early";
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Shards, RandomControl, testing::Range(0u, kShards));
 
 }  // namespace
 }  // namespace aoe::tests

@@ -50,6 +50,18 @@ make_model::QuantForm quant_form(const std::string& name) {
   throw Error(ExitCode::kUsage, "is neither qdq nor qlinear", "--quantize=" + name);
 }
 
+/// Of --form; empty: the model's first.
+std::string form_of(const Model& model, const po::variables_map& flags) {
+  if (!flags.contains("form")) return {};
+  const std::string form = flags["form"].as<std::string>();
+  if (std::ranges::find(model.forms, form) != model.forms.end()) return form;
+  std::string known;
+  for (const std::string& each : model.forms) known += (known.empty() ? "" : ", ") + each;
+  throw Error(ExitCode::kUsage,
+              known.empty() ? model.name + " has no forms" : "is no form of " + model.name,
+              "--form=" + form, known.empty() ? "leave it out" : "forms are: " + known);
+}
+
 /// Of weights and activations; float32 is what models are written in.
 DataType float_type(const po::variables_map& flags) {
   const std::string name = flags["float_type"].as<std::string>();
@@ -79,6 +91,10 @@ ExitCode run(const po::variables_map& flags) {
                              .image = number(flags, "image", kSmallestImage),
                              .sequence = number(flags, "sequence"),
                              .layers = flags.contains("layers") ? number(flags, "layers") : 0,
+                             .hidden = flags.contains("hidden") ? number(flags, "hidden") : 0,
+                             .heads = flags.contains("heads") ? number(flags, "heads") : 0,
+                             .past = number(flags, "past", 0),
+                             .form = form_of(model, flags),
                              .is_small = flags.contains("small")};
   const DataType dtype = float_type(flags);
   make_model::OnnxWriter writer(
@@ -123,6 +139,14 @@ int main(int argc, char** argv) {
       "sequence", po::value<std::int64_t>()->default_value(128)->value_name("N"),
       "tokens of a text")("layers", po::value<std::int64_t>()->value_name("N"),
                           "of transformers and LSTMs; the standard number if not given")(
+      "hidden", po::value<std::int64_t>()->value_name("N"),
+      "elements of a token in a decoder; the standard number if not given")(
+      "heads", po::value<std::int64_t>()->value_name("N"),
+      "of a decoder's attention; the standard number if not given")(
+      "past", po::value<std::int64_t>()->default_value(128)->value_name("N"),
+      "tokens of a decoder's past_key_values; with --form=genai all that its cache has room for")(
+      "form", po::value<std::string>()->value_name("FORM"),
+      "of a decoder: plain (operators of ONNX) or genai (operators of com.microsoft)")(
       "quantize", po::value<std::string>()->value_name("FORM"),
       "qdq or qlinear: products and additions of bytes, calibrated on random inputs")(
       "float_type", po::value<std::string>()->default_value("float32")->value_name("TYPE"),

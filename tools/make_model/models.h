@@ -17,6 +17,9 @@ struct ModelOptions {
   std::int64_t image = 224;     ///< height and width of image inputs
   std::int64_t sequence = 128;  ///< tokens of text inputs
   std::int64_t layers = 0;      ///< of transformers and LSTMs; 0 is the standard number
+  std::int64_t hidden = 0, heads = 0;  ///< of decoders; 0 is the standard number
+  std::int64_t past = 128;             ///< tokens that the cache of a decoder has room for
+  std::string form = "";               ///< one of Model::forms; empty: the first
   bool is_small = false;        ///< few channels and blocks of the same kind: for tests
 };
 
@@ -25,6 +28,7 @@ struct Model {
   std::string summary;
   int opset = 13;
   void (*write)(OnnxWriter&, const ModelOptions&) = nullptr;
+  std::vector<std::string> forms = {};  ///< ways to write the same; none: there is one
 };
 
 class ModelRegistry {

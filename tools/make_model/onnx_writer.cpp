@@ -3,7 +3,9 @@
 
 #include <onnx/onnx_pb.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <unordered_map>
 
 #include "base/error.h"
@@ -113,10 +115,19 @@ OnnxWriter::OnnxWriter(const std::string& graph_name, WriterOptions options)
 
 OnnxWriter::~OnnxWriter() = default;
 
-std::string OnnxWriter::input(const std::string& name, const Shape& shape, DataType dtype) {
+std::string OnnxWriter::input(const std::string& name, const Shape& shape, DataType dtype,
+                              const std::vector<std::string>& dim_names) {
   onnx::ValueInfoProto& info = *state_->model.mutable_graph()->add_input();
   describe(info, name, shape, dtype);
-  if (state_->is_dynamic) open_input_dims(info);
+  if (!state_->is_dynamic) return name;
+  if (dim_names.empty()) open_input_dims(info);
+  for (std::size_t axis = 0; axis < dim_names.size(); ++axis)
+    if (!dim_names[axis].empty())
+      info.mutable_type()
+          ->mutable_tensor_type()
+          ->mutable_shape()
+          ->mutable_dim(static_cast<int>(axis))
+          ->set_dim_param(dim_names[axis]);
   return name;
 }
 
@@ -128,18 +139,27 @@ std::string OnnxWriter::weight(const std::string& name, const Shape& shape, doub
 
 std::string OnnxWriter::uniform(const std::string& name, const Shape& shape, double low,
                                 double high) {
-  const auto count = static_cast<std::size_t>(element_count(shape));
+  return floats(name, shape, draw(static_cast<std::size_t>(element_count(shape)), low, high));
+}
+
+std::vector<float> OnnxWriter::draw(std::size_t count, double low, double high) {
   state_->weight_bytes += count * sizeof(float);
   if (state_->weight_bytes > kMostBytes) fail_too_large();  // before memory runs out
   std::vector<float> values(count);
   const auto start = static_cast<float>(low), width = static_cast<float>(high - low);
   for (float& value : values) value = start + width * state_->random.next();
-  return floats(name, shape, values);
+  return values;
 }
 
 std::string OnnxWriter::floats(const std::string& name, const Shape& shape,
                                const std::vector<float>& values) {
   fill(*state_->model.mutable_graph()->add_initializer(), name, shape, DataType::kFloat, values);
+  return name;
+}
+
+std::string OnnxWriter::bytes(const std::string& name, const Shape& shape,
+                              const std::vector<std::uint8_t>& values) {
+  fill(*state_->model.mutable_graph()->add_initializer(), name, shape, DataType::kUint8, values);
   return name;
 }
 
@@ -186,20 +206,49 @@ std::vector<std::string> OnnxWriter::node_with_outputs(const std::string& node_n
                                                        const std::vector<std::string>& inputs,
                                                        std::size_t outputs,
                                                        const Attributes& attributes) {
+  std::vector<std::size_t> all(outputs);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return node_with_outputs(node_name, type, inputs, all, attributes);
+}
+
+std::vector<std::string> OnnxWriter::node_with_outputs(const std::string& node_name,
+                                                       const std::string& type,
+                                                       const std::vector<std::string>& inputs,
+                                                       const std::vector<std::size_t>& wanted,
+                                                       const Attributes& attributes) {
   onnx::NodeProto& node = *state_->model.mutable_graph()->add_node();
   node.set_name(node_name);
-  node.set_op_type(type);
+  set_type(node, type);
   for (const std::string& name : inputs) node.add_input(name);
-  for (std::size_t i = 0; i < outputs; ++i)
+  for (const std::size_t i : wanted) {
+    while (static_cast<std::size_t>(node.output_size()) < i) node.add_output("");
     node.add_output(node_name + "_output_" + std::to_string(i));
+  }
   for (const auto& [name, value] : attributes) {
     onnx::AttributeProto& attribute = *node.add_attribute();
     attribute.set_name(name);
     std::visit(AttributeSetter{attribute}, value);
   }
   for (std::string& read : *node.mutable_input()) state_->places[read].push_back(&read);
-  for (std::string& made : *node.mutable_output()) state_->places[made].push_back(&made);
-  return {node.output().begin(), node.output().end()};
+  std::vector<std::string> names;
+  for (std::string& made : *node.mutable_output()) {
+    if (made.empty()) continue;
+    state_->places[made].push_back(&made);
+    names.push_back(made);
+  }
+  return names;
+}
+
+void OnnxWriter::set_type(onnx::NodeProto& node, const std::string& type) {
+  const std::size_t dot = type.rfind('.');
+  node.set_op_type(dot == std::string::npos ? type : type.substr(dot + 1));
+  if (dot == std::string::npos) return;
+  node.set_domain(type.substr(0, dot));
+  const auto is_same = [&](const auto& import) { return import.domain() == node.domain(); };
+  if (std::ranges::any_of(state_->model.opset_import(), is_same)) return;
+  auto& import = *state_->model.add_opset_import();
+  import.set_domain(node.domain());
+  import.set_version(1);
 }
 
 void OnnxWriter::output(const std::string& value, const std::string& name, const Shape& shape) {
