@@ -9,7 +9,7 @@ lists() { echo "$1" >ops.json; }
 
 lists '{"tune_ops_name": ["/features/features.1/conv/conv.1/Conv"]}'
 run 0 tune --preset=quick
-has out '; 1 tasks, '
+has out '^1 tasks, '
 
 # A name that the model does not have, and what may have been meant.
 lists '{"tune_ops_name": ["/features/features.1/conv/conv.1/Conf"]}'

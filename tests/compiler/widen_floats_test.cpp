@@ -1,5 +1,6 @@
 // Models of float16 and bfloat16: through all passes, compiled and run, beside the reference, which computes them in their own
 // types; and that nothing of them is left to the reference.
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -73,19 +74,23 @@ INSTANTIATE_TEST_SUITE_P(MakeModel, ShortNetworks,
                            return text;
                          });
 
+/// A Cast alone, to the type of this ONNX number.
+std::string cast_model(const std::string& from, const std::string& to, int number) {
+  return fmt::format("g ({} x) => ({} y) {{ y = Cast <to = {}> (x) }}", from, to, number);
+}
+
 TEST(ShortCasts, AreGeneratedForAllShapes) {
-  for (const char* type : {"float16", "bfloat16"})
+  struct Short {
+    const char* type;
+    int number;
+  };
+  for (const auto& [type, number] : {Short{"float16", 10}, Short{"bfloat16", 16}})
     for (const char* shape :
          {"", "[1]", "[3]", "[17]", "[64]", "[2,3,5]", "[1,16,7,7]", "[4,1000]"}) {
-      const std::string narrow = std::string(type) + shape, wide = std::string("float") + shape;
-      const std::string to = type == std::string("float16") ? "10" : "16";
-      EXPECT_EQ(
-          check("g (" + wide + " x) => (" + narrow + " y) { y = Cast <to = " + to + "> (x) }"),
-          "jit:Cast")
-          << narrow;
-      EXPECT_EQ(check("g (" + narrow + " x) => (" + wide + " y) { y = Cast <to = 1> (x) }"),
-                "jit:Cast")
-          << narrow;
+      const std::string narrow = fmt::format("{}{}", type, shape),
+                        wide = fmt::format("float{}", shape);
+      EXPECT_EQ(check(cast_model(wide, narrow, number)), "jit:Cast") << narrow;
+      EXPECT_EQ(check(cast_model(narrow, wide, 1)), "jit:Cast") << narrow;
     }
 }
 
