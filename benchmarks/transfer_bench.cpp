@@ -158,8 +158,8 @@ class Transfer {
       paths.push_back(directory / (std::to_string(paths.size()) + ".om"));
       write_file_atomically(paths.back(), contender->om.serialize());
     }
-    std::vector<ModelTiming> timings = bench_models(paths, MeasurePolicy{}, soc_.threads,
-                                                    std::numeric_limits<double>::infinity());
+    std::vector<ModelTiming> timings =
+        bench_models(paths, MeasurePolicy{}, soc_.threads, std::numeric_limits<double>::infinity());
     fs::remove_all(directory);
     return timings;
   }

@@ -166,9 +166,10 @@ class TableTest(RunTest):
         ).fetchall()
         steps = json.loads((profiler.directory / "profiler_info_0.json").read_text())["steps"]
         self.assertEqual(len(marked), 3)
+        clocks_apart_ns = 20_000  # a profile's ticks are paired with the clock to some microseconds when cores are busy
         for (begin_ns, end_ns), step in zip(marked, steps):
-            self.assertLessEqual(step["begin_ns"], begin_ns)
-            self.assertLessEqual(end_ns, step["end_ns"])
+            self.assertLessEqual(step["begin_ns"], begin_ns + clocks_apart_ns)
+            self.assertLessEqual(end_ns, step["end_ns"] + clocks_apart_ns)
 
     def test_a_choice_of_steps(self):
         profiler = self.steps(data_simplification=False)
