@@ -17,6 +17,13 @@ namespace {
 using nlohmann::json;
 using Ints = std::vector<std::int64_t>;
 
+/// With the names that C++ has for two of them, as such files often say.
+std::optional<DataType> type_from_name(const std::string& text) {
+  if (text == "float") return DataType::kFloat;
+  if (text == "double") return DataType::kDouble;
+  return data_type_from_name(text);
+}
+
 /// Attributes that some operator of ours reads. Others would be silently without effect.
 constexpr std::string_view kAttributes[] = {"activation_alpha",
                                             "activation_beta",
@@ -192,7 +199,7 @@ class Reader {
     if (!desc.is_object()) fail("a tensor is no object");
     check_keys(desc, {"name", "format", "shape", "type", "origin_format", "origin_shape",
                       "is_const", "const_value", "dynamic_input"});
-    const auto type = data_type_from_name(text(desc, "type"));
+    const auto type = type_from_name(text(desc, "type"));
     if (!type) fail("'" + text(desc, "type") + "' is no type");
     // Formats of the kernel are the compiler's choice; the shape that counts is the original one.
     const bool has_origin = desc.contains("origin_shape");

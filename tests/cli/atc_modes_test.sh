@@ -83,7 +83,7 @@ cat >ops.json <<'JSON'
            {"name": "data_format", "type": "string", "value": "NCHW"}, {"name": "offset_x", "type": "int", "value": 0}]},
  {"op": "Reshape", "name": "reshape",
   "input_desc": [{"format": "ND", "shape": [2, 6], "type": "float32"}, {"format": "ND", "shape": [2], "type": "int64", "is_const": true, "const_value": [3, 4]}],
-  "output_desc": [{"format": "ND", "shape": [3, 4], "type": "float32"}]}]
+  "output_desc": [{"format": "ND", "shape": [3, 4], "type": "float"}]}]
 JSON
 mkdir oms
 run 0 atc --singleop=ops.json --output=oms
