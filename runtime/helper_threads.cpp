@@ -51,8 +51,10 @@ class SignalsBlocked {
 struct OfThread {
   std::unique_ptr<HelperThreads> helpers;
   ~OfThread() {
-    // The parent's helpers are no threads of this process: nothing to join.
-    if (came_through_fork()) (void)helpers.release();
+    // The parent's helpers are no threads of this process: nothing to join, and their memory stays.
+    if (came_through_fork()) {
+      [[maybe_unused]] HelperThreads* const of_parent = helpers.release();
+    }
   }
 };
 
