@@ -140,6 +140,9 @@ struct OpDef {
       0;  ///< so many leading inputs are multiplied with each other, and the products summed up
   bool has_faster_sums =
       false;  ///< kernels may add its products in another order, or with fewer digits
+  bool writes_in_place =
+      false;  ///< compute() may be given the memory of input 0 for output 0, and then writes only
+              ///< what differs
   bool reads_shape_only = false;    ///< of its input, and no value
   bool infers_from_values = false;  ///< shapes of its results follow from computing them
   std::vector<std::size_t> free_values =

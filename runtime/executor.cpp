@@ -5,7 +5,6 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <optional>
 
@@ -39,9 +38,7 @@ Om as_loaded(Om om) {
 
 int thread_count(const ExecutorOptions& options, const Om& om) {
   if (options.threads > 0) return options.threads;
-  const char* variable = std::getenv("OMP_NUM_THREADS");  // "4", or "4,2" for nested teams
-  const int wanted = variable == nullptr ? 0 : std::atoi(variable);
-  if (wanted > 0) return wanted;
+  if (const int wanted = openmp_threads(); wanted > 0) return wanted;
   const HostCores host = host_cores();
   if (om.threads > host.usable())
     logger("runtime")->info("{} was compiled for {} threads and runs on {}", om.name, om.threads,

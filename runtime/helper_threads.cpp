@@ -142,9 +142,8 @@ bool HelperThreads::claim(int part, Ticket ticket) {
 
 void HelperThreads::run_part(int part, int parts, int member) const {
   const ParallelLoop& loop = *loop_;
-  // Rounded up, so that the owner, which is never late, gets the larger share.
-  const std::int64_t begin = (loop.extent * part + parts - 1) / parts;
-  const std::int64_t end = (loop.extent * (part + 1) + parts - 1) / parts;
+  const std::int64_t begin = part_begin(loop.extent, part, parts);
+  const std::int64_t end = part_begin(loop.extent, part + 1, parts);
   loop.function(loop.buffers, begin, end,
                 loop.scratch + loop.scratch_stride * static_cast<std::size_t>(member));
 }

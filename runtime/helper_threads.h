@@ -21,6 +21,12 @@ struct ParallelLoop {
   std::size_t scratch_stride = 0;  ///< bytes from one to the next
 };
 
+/// Where part `part` of `parts` begins, which is where the one before ends. Rounded up, so that part 0, whose thread is never
+/// late, is the larger one and has all of a loop of one iteration.
+constexpr std::int64_t part_begin(std::int64_t extent, int part, int parts) {
+  return (extent * part + parts - 1) / parts;
+}
+
 /// A loop is cut into as many parts as threads were asked for. Each thread has a part of its own, so that what it wrote in
 /// one loop it finds in its caches in the next; who is done takes parts that nobody has begun. Only a part that a helper has
 /// begun is waited for: where other processes hold the cores, a helper comes late and finds nothing left, and the owner

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
 #include <optional>
 #include <set>
@@ -104,6 +105,11 @@ std::string HostCores::to_text() const {
                      " CPUs allowed, " + std::to_string(cores) + " cores";
   if (quota > 0) text += ", a quota of " + std::to_string(quota);
   return text;
+}
+
+int openmp_threads() {
+  const char* text = std::getenv("OMP_NUM_THREADS");
+  return text == nullptr ? 0 : std::max(0, std::atoi(text));
 }
 
 HostCores host_cores(const fs::path& root) {

@@ -18,6 +18,9 @@ struct HostCores {
   std::string to_text() const;
 };
 
+/// OMP_NUM_THREADS, of nested teams ("4,2") the outermost; 0 when it is not set, or no number.
+int openmp_threads();
+
 /// Of this process now. Kernel files that are missing (/proc or /sys not mounted) limit nothing. `root` stands for "/".
 HostCores host_cores(const std::filesystem::path& root = "/");
 

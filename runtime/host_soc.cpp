@@ -3,7 +3,6 @@
 
 #include <cpuid.h>
 
-#include <cstdlib>
 #include <optional>
 
 #include "base/log.h"
@@ -92,10 +91,7 @@ std::string generic_core_name() {
 }  // namespace
 
 int default_threads() {
-  if (const char* text = std::getenv("OMP_NUM_THREADS")) {
-    const int given = std::atoi(text);  // "4,2" asks for 4 on the outermost level
-    if (given > 0) return given;
-  }
+  if (const int given = openmp_threads(); given > 0) return given;
   static const int threads = [] {
     const HostCores host = host_cores();
     logger("runtime")->info("{}", host.to_text());

@@ -55,10 +55,8 @@ void JitTeam::run_as_member(std::span<const JitStage> stages, int member, int te
 }
 
 void JitTeam::run_stage(const JitStage& stage, int member, int team_size) {
-  // Rounded up, so that member 0, which is never late, gets the larger share and stages of one
-  // iteration.
-  const std::int64_t begin = (stage.extent * member + team_size - 1) / team_size;
-  const std::int64_t end = (stage.extent * (member + 1) + team_size - 1) / team_size;
+  const std::int64_t begin = part_begin(stage.extent, member, team_size);
+  const std::int64_t end = part_begin(stage.extent, member + 1, team_size);
   if (begin < end)
     stage.function(stage.buffers, begin, end,
                    scratch_.at(scratch_stride_ * static_cast<std::size_t>(member)));

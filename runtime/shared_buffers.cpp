@@ -7,14 +7,11 @@
 namespace aoe::runtime {
 namespace {
 
-/// Operators of the reference that may be given the memory of their first input for their output, and then write only what
-/// differs.
-constexpr std::string_view kInPlace[] = {"TensorScatter"};
-
 /// The tensor that a step may write its first output over; -1: none.
 int overwritten_by(const OmStep& step) {
+  const reference::OpDef* def = reference::ops().find(step.call.type);
   const bool is_in_place = step.kind == StepKind::kReference && step.call.epilogue.empty() &&
-                           std::ranges::find(kInPlace, step.call.type) != std::end(kInPlace);
+                           def != nullptr && def->writes_in_place;
   return is_in_place && !step.inputs.empty() ? step.inputs[0] : -1;
 }
 

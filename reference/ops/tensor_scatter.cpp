@@ -65,7 +65,8 @@ void register_tensor_scatter(OpRegistry& registry) {
                 .kind = OpKind::kMove,
                 .infer = infer_tensor_scatter,
                 .compute = compute_tensor_scatter,
-                .min_inputs = 2});
+                .min_inputs = 2,
+                .writes_in_place = true});
 }
 
 }  // namespace aoe::reference

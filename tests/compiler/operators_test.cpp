@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "graph/passes.h"
 #include "reference/typed.h"
+#include "tests/compiler/element_types.h"
 #include "tests/compiler/impl_check.h"
 #include "tests/compiler/machine_code.h"
 
@@ -20,12 +21,6 @@ using graph::ValueId;
 using reference::Attrs;
 using reference::OpDef;
 using reference::OpKind;
-
-constexpr DataType kTypes[] = {DataType::kFloat,  DataType::kFloat16, DataType::kBFloat16,
-                               DataType::kDouble, DataType::kInt8,    DataType::kInt16,
-                               DataType::kInt32,  DataType::kInt64,   DataType::kUint8,
-                               DataType::kUint16, DataType::kUint32,  DataType::kUint64,
-                               DataType::kBool};
 
 /// Attributes that an operator must have, or that choose between its formulas. Others run with none.
 std::vector<Attrs> attributes_of(const std::string& type) {
@@ -275,7 +270,7 @@ bool is_known_gap(const Call& call) {
 class Operators : public testing::TestWithParam<const OpDef*> {};
 
 TEST_P(Operators, AreGeneratedAloneAndExactAtCorners) {
-  for (const DataType type : kTypes) {
+  for (const DataType type : kElementTypes) {
     for (const Call& call : calls_of(*GetParam(), type)) {
       const bool has_pairs = call.types.size() > 1;
       Chain chain(call);
@@ -294,7 +289,7 @@ TEST_P(Operators, AreGeneratedAloneAndExactAtCorners) {
 
 TEST_P(Operators, AreGeneratedBehindAnAdditionInEveryType) {
   int calls = 0;
-  for (const DataType type : kTypes) {
+  for (const DataType type : kElementTypes) {
     if (type == DataType::kDouble) continue;  // its additions are not
     for (const Call& call : calls_of(*GetParam(), type)) {
       ++calls;

@@ -9,6 +9,7 @@
 #include "compiler/impl.h"
 #include "graph/passes.h"
 #include "runtime/isa.h"
+#include "tests/compiler/element_types.h"
 #include "tests/compiler/shape_line.h"
 
 namespace aoe::docs {
@@ -20,12 +21,6 @@ using compiler::ShapeLine;
 using compiler::Soc;
 using compiler::Task;
 using reference::OpDef;
-
-constexpr DataType kTypes[] = {DataType::kFloat,  DataType::kFloat16, DataType::kBFloat16,
-                               DataType::kDouble, DataType::kInt8,    DataType::kInt16,
-                               DataType::kInt32,  DataType::kInt64,   DataType::kUint8,
-                               DataType::kUint16, DataType::kUint32,  DataType::kUint64,
-                               DataType::kBool};
 
 /// How names of nodes begin that are no part of what is asked.
 constexpr const char* kReader = "reader";
@@ -153,7 +148,7 @@ TypeFacts type_facts(const OpDef& def, const std::vector<std::string>& lines) {
     std::string word;
     bool has_open = false;
     while (stream >> word) has_open |= is_open(word);
-    for (const DataType type : kTypes) {
+    for (const DataType type : compiler::kElementTypes) {
       const std::optional<ShapeLine> call = taken(line, type);
       if (!call) continue;
       const DataType named = has_open ? type : call->task.outputs.at(0).dtype;
