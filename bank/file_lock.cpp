@@ -7,11 +7,11 @@
 
 #include <cerrno>
 #include <cstring>
-#include <ctime>
 #include <string>
 #include <thread>
 
 #include "base/error.h"
+#include "base/utc.h"
 
 namespace aoe::bank {
 namespace {
@@ -19,11 +19,8 @@ namespace {
 std::string holder_text() {
   char host[256] = "unknown host";
   ::gethostname(host, sizeof host - 1);
-  char when[32] = "";
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  std::strftime(when, sizeof when, "%FT%TZ", ::gmtime_r(&now, &utc));
-  return "process " + std::to_string(::getpid()) + " on " + host + " since " + when;
+  return "process " + std::to_string(::getpid()) + " on " + host + " since " +
+         utc_text(std::chrono::system_clock::now());
 }
 
 std::string read_holder(int fd) {

@@ -25,6 +25,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,7 +37,7 @@
 namespace aoe::bank {
 
 class RocksStore;  // rocks_store.h
-struct Put;
+struct Write;
 
 /// One measured candidate, winner or not. `status` is "ok" or why there is no time ("crashed",
 /// "wrong_result", ...).
@@ -86,6 +87,15 @@ struct Commit {
   }
 };
 
+/// What a bank shall forget. Functions may be empty: nothing of the kind.
+struct Removal {
+  std::function<bool(const TaskKey& key, const Strategy& strategy)> strategies;
+  std::function<bool(const NewRecord& record)> records;
+};
+struct RemovedCount {
+  std::size_t strategies = 0, records = 0;
+};
+
 enum class CommitOutcome { kAdded, kUpdated, kKept };
 
 /// Puts `added` into `set`, which stays sorted, fastest first.
@@ -130,6 +140,14 @@ class KnowledgeBank final : public StrategySource {
   /// One outcome per element of `commit.strategies`, in order. Readers opened before see it after
   /// refresh().
   std::vector<CommitOutcome> commit(const Commit& commit);
+  /// A commit as well. What was removed takes no room in the new snapshot; the older ones still have it.
+  RemovedCount remove(const Removal& removal);
+  /// A commit that changes nothing but the room that the bank takes.
+  void compact();
+  /// Adds the bank to the backups in `backups`, by RocksDB's BackupEngine.
+  void back_up(const std::filesystem::path& backups) const;
+  /// A commit: the newest of the backups takes the place of all that is there.
+  void restore(const std::filesystem::path& backups);
   /// Does what a commit does, but changes nothing that a reader sees: Error(kBank) now instead of
   /// after hours of work. Makes the directory.
   void require_writable();
@@ -142,7 +160,7 @@ class KnowledgeBank final : public StrategySource {
   struct State;
   class Turn;
   std::optional<BankEntry> find_entry(const TaskKey& key) const;
-  std::vector<Put> batch_of(const Commit& commit, const RocksStore& store,
+  std::vector<Write> batch_of(const Commit& commit, const RocksStore& store,
                             std::vector<CommitOutcome>& outcomes) const;
   std::unique_ptr<State> state_;
 };

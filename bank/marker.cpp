@@ -65,7 +65,7 @@ Marker parse(const json& content, const fs::path& path) {
 
 }  // namespace
 
-std::optional<Marker> read_marker(const fs::path& directory, const std::string& soc_version) {
+std::optional<Marker> read_marker(const fs::path& directory) {
   if (!is_there(directory)) return std::nullopt;
   if (!fs::is_directory(directory))
     throw Error(ExitCode::kBank, "is not a bank (not a directory)", directory.string(),
@@ -75,10 +75,14 @@ std::optional<Marker> read_marker(const fs::path& directory, const std::string& 
     require_nothing_else(directory);
     return std::nullopt;
   }
-  Marker marker = parse(json::parse(read_file(path, ExitCode::kBank), nullptr, false), path);
-  if (marker.soc_version != soc_version)
+  return parse(json::parse(read_file(path, ExitCode::kBank), nullptr, false), path);
+}
+
+std::optional<Marker> read_marker(const fs::path& directory, const std::string& soc_version) {
+  std::optional<Marker> marker = read_marker(directory);
+  if (marker && marker->soc_version != soc_version)
     throw Error(ExitCode::kBank,
-                "bank is for soc_version " + marker.soc_version + ", not " + soc_version,
+                "bank is for soc_version " + marker->soc_version + ", not " + soc_version,
                 directory.string(), "name the bank of this hardware");
   return marker;
 }

@@ -17,8 +17,9 @@ struct Marker {
 };
 
 /// nullopt: no bank there yet, be it that the directory is missing or that its first commit is under
-/// way. Error(kBank): something else is there, it is damaged, unreadable, of a newer layout or of
-/// another soc_version.
+/// way. Error(kBank): something else is there, it is damaged, unreadable, or of a newer layout.
+std::optional<Marker> read_marker(const std::filesystem::path& directory);
+/// Error(kBank) also when the bank is of another soc_version.
 std::optional<Marker> read_marker(const std::filesystem::path& directory,
                                   const std::string& soc_version);
 

@@ -4,6 +4,7 @@
 #include <rocksdb/convenience.h>
 #include <rocksdb/db.h>
 #include <rocksdb/options.h>
+#include <rocksdb/utilities/backup_engine.h>
 
 #include <array>
 #include <set>
@@ -36,12 +37,31 @@ void check(const rocksdb::Status& status, const std::string& action,
 
 rocksdb::DBOptions db_options() {
   rocksdb::DBOptions options;
-  options.info_log = std::make_shared<NoLog>();
+  static const auto no_log = std::make_shared<NoLog>();
+  options.info_log = no_log;
   options.max_open_files = -1;  // a snapshot may be removed while open: keep all of its files open
   options.keep_log_file_num = 1;
   options.max_background_jobs = 1;
   options.paranoid_checks = true;
   return options;
+}
+
+template <typename Engine>
+std::unique_ptr<Engine> open_backups(const std::filesystem::path& directory) {
+  rocksdb::BackupEngineOptions options(directory.string());
+  options.info_log = db_options().info_log.get();  // as long as the process: see NoLog
+  Engine* engine = nullptr;
+  check(Engine::Open(options, rocksdb::Env::Default(), &engine), "opening backups", directory);
+  return std::unique_ptr<Engine>(engine);
+}
+
+/// Drops from the tables what was written over or erased.
+void compact(rocksdb::DB& db, const std::vector<rocksdb::ColumnFamilyHandle*>& handles,
+             const std::filesystem::path& directory) {
+  rocksdb::CompactRangeOptions options;
+  options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
+  for (rocksdb::ColumnFamilyHandle* each : handles)
+    check(db.CompactRange(options, each, nullptr, nullptr), "compacting", directory);
 }
 
 std::vector<rocksdb::ColumnFamilyDescriptor> families() {
@@ -130,14 +150,39 @@ void RocksStore::scan(Family family, std::string_view prefix,
   check(it->status(), "reading", state_->directory);
 }
 
-void RocksStore::write_and_close(const std::vector<Put>& batch) {
+void RocksStore::check_tables() const {
+  check(state_->db->VerifyChecksum(), "reading", state_->directory);
+}
+
+void RocksStore::repair(const std::filesystem::path& directory) {
+  check(rocksdb::RepairDB(directory.string(), db_options(), families()), "repairing", directory);
+}
+
+void RocksStore::back_up(const std::filesystem::path& backups) const {
+  const auto engine = open_backups<rocksdb::BackupEngine>(backups);
+  check(engine->CreateNewBackup(state_->db.get(), true), "backing up", backups);
+}
+
+void RocksStore::restore(const std::filesystem::path& backups,
+                         const std::filesystem::path& directory) {
+  const auto engine = open_backups<rocksdb::BackupEngineReadOnly>(backups);
+  check(engine->RestoreDBFromLatestBackup(directory.string(), directory.string()), "restoring",
+        backups);
+}
+
+void RocksStore::write_and_close(const std::vector<Write>& batch, bool compacts) {
   rocksdb::WriteBatch writes;
-  for (const Put& put : batch)
-    check(writes.Put(state_->handle(put.family), put.key, put.value), "writing", state_->directory);
+  for (const Write& write : batch) {
+    rocksdb::ColumnFamilyHandle* const family = state_->handle(write.family);
+    check(write.value ? writes.Put(family, write.key, *write.value)
+                      : writes.Delete(family, write.key),
+          "writing", state_->directory);
+  }
   rocksdb::WriteOptions options;
   options.disableWAL = true;  // the whole database is published or none of it
   check(state_->db->Write(options, &writes), "writing", state_->directory);
   check(state_->db->Flush({}, state_->handles), "writing", state_->directory);
+  if (compacts) compact(*state_->db, state_->handles, state_->directory);
   // A compaction that is cut short leaves tables behind that the database does not know.
   rocksdb::CancelAllBackgroundWork(state_->db.get(), true);
   std::vector<std::string> live;

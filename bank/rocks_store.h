@@ -16,10 +16,10 @@ namespace aoe::bank {
 
 enum class Family { kMeta, kStrategy, kRecord };
 
-struct Put {
+struct Write {
   Family family;
   std::string key;
-  std::string value;
+  std::optional<std::string> value;  ///< nullopt: the key is erased
 };
 
 class RocksStore {
@@ -37,9 +37,19 @@ class RocksStore {
   /// Keys that start with `prefix`, ascending; `visit` returns false to stop.
   void scan(Family family, std::string_view prefix,
             const std::function<bool(std::string_view key, std::string_view value)>& visit) const;
+  /// Reads every block of every table. Throws Error(kBank) on the first that is damaged.
+  void check_tables() const;
   /// Writes the batch into tables and closes the database; files that it does not need are gone when
-  /// this returns. Nothing is read from the store after that.
-  void write_and_close(const std::vector<Put>& batch);
+  /// this returns. Nothing is read from the store after that. `compacts`: tables are written anew, without what was
+  /// written over or erased.
+  void write_and_close(const std::vector<Write>& batch, bool compacts = false);
+
+  /// Makes of a damaged database that nobody else knows of one that opens, with what can still be read.
+  static void repair(const std::filesystem::path& directory);
+  /// Adds what the store holds to RocksDB's backups in `backups`; files that are there already are shared.
+  void back_up(const std::filesystem::path& backups) const;
+  /// Writes the newest of the backups into an empty directory. Throws Error(kBank).
+  static void restore(const std::filesystem::path& backups, const std::filesystem::path& directory);
 
  private:
   struct State;

@@ -21,6 +21,7 @@ constexpr std::string_view kPrefix = "snapshot-";
 // Names that cannot be foreseen begin with these.
 constexpr const char* kStaging = "snapshot";
 constexpr const char* kDiscarded = "discarded";
+constexpr const char* kSalvage = "salvage";
 constexpr const char* kSeal = "SEAL";
 /// A slow reader may still be opening the one before the newest.
 constexpr std::size_t kSnapshotsKept = 3;
@@ -78,20 +79,6 @@ void check_seal(const fs::path& snapshot) {
   if (seal != seal_of(snapshot)) reject(snapshot, "its files are not those that SEAL lists");
 }
 
-/// nullopt: it is whole, and `open` took it.
-std::optional<Error> damage_of(const fs::path& snapshot,
-                               const std::function<void(const fs::path&)>& open) {
-  try {
-    check_seal(snapshot);
-    open(snapshot);
-    return std::nullopt;
-  } catch (const Error& e) {
-    return e;
-  } catch (const fs::filesystem_error& e) {
-    return Error(ExitCode::kBank, "cannot be read: " + e.code().message(), snapshot.string());
-  }
-}
-
 /// Behind a name that no reader looks at, so that a removal that is cut short leaves no ruin.
 void discard(const fs::path& snapshot) {
   const fs::path discarded = unforeseen_name(snapshot.parent_path() / kDiscarded);
@@ -107,7 +94,7 @@ void discard(const fs::path& snapshot) {
 void remove_leftovers(const fs::path& directory) {
   std::vector<fs::path> leftovers;
   for (const fs::directory_entry& entry : fs::directory_iterator(directory))
-    for (const char* begin : {kStaging, kDiscarded})
+    for (const char* begin : {kStaging, kDiscarded, kSalvage})
       if (entry.path().filename().string().starts_with(std::string(begin) + ".tmp"))
         leftovers.push_back(entry.path());
   for (const fs::path& each : leftovers) fs::remove_all(each);
@@ -162,6 +149,19 @@ std::optional<fs::path> newest_whole_snapshot(const fs::path& directory,
     if (is_outdated) continue;
     if (first) throw *first;
     return std::nullopt;
+  }
+}
+
+std::optional<Error> damage_of(const fs::path& snapshot,
+                               const std::function<void(const fs::path&)>& open) {
+  try {
+    check_seal(snapshot);
+    open(snapshot);
+    return std::nullopt;
+  } catch (const Error& e) {
+    return e;
+  } catch (const fs::filesystem_error& e) {
+    return Error(ExitCode::kBank, "cannot be read: " + e.code().message(), snapshot.string());
   }
 }
 

@@ -13,6 +13,8 @@
 #include <optional>
 #include <string>
 
+#include "base/error.h"
+
 namespace aoe::bank {
 
 using SnapshotList = std::map<std::uint64_t, std::filesystem::path>;  ///< by number
@@ -27,6 +29,10 @@ SnapshotList list_snapshots(const std::filesystem::path& directory);
 std::optional<std::filesystem::path> newest_whole_snapshot(
     const std::filesystem::path& directory,
     const std::function<void(const std::filesystem::path&)>& open);
+
+/// Of one snapshot: nullopt when its files are those that were sealed, and `open` took it.
+std::optional<Error> damage_of(const std::filesystem::path& snapshot,
+                               const std::function<void(const std::filesystem::path&)>& open);
 
 /// A place for the next snapshot: what a commit that did not end has left there is removed.
 std::filesystem::path fresh_staging_directory(const std::filesystem::path& directory);

@@ -42,6 +42,24 @@ struct Measurement {
   std::string when_utc;     ///< ISO 8601
 };
 
+/// The samples of one side of a comparison.
+struct SampleSummary {
+  double median_ns = 0;
+  double spread_ns = 0;    ///< between the quartiles
+  std::int64_t count = 0;  ///< 0: not known
+};
+
+/// Where and with what a strategy was won. Empty of those that older programs have stored.
+struct Provenance {
+  std::string engine, llvm, onednn;    ///< versions
+  std::string cpu, microcode, kernel;  ///< of the machine; "" where the system does not say
+  std::string model, node;  ///< where the task was met: the model's name, the first node's
+  std::uint64_t seed = 0;
+  SampleSummary won;         ///< of this strategy
+  SampleSummary by_default;  ///< of its default, in the same run
+  bool is_empty() const { return engine.empty(); }
+};
+
 /// Format + Impl + Schedule. A task keeps at most one per Format, so that Formats can be chosen for
 /// the whole model.
 struct Strategy {
@@ -53,13 +71,14 @@ struct Strategy {
   /// Graph bank only: the rewrite plan (graph/rewrite_plan.h) as JSON text; Format, Impl and
   /// Schedule are empty then.
   std::string rewrite = {};
+  Provenance provenance = {};
 };
 
 /// All strategies of one task, fastest first. A set without a winner says that nothing beats the default, and how fast
 /// each Format is: what the choice of Formats for a whole model needs to know.
 struct StrategySet {
   std::vector<Strategy> strategies;
-  bool has_winner() const;   ///< one of them is faster than the default
+  bool has_winner() const;  ///< one of them is faster than the default
 };
 
 /// Interface: where the compiler gets strategies from. Thread-safe for concurrent find().

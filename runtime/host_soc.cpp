@@ -2,7 +2,9 @@
 #include "runtime/host_soc.h"
 
 #include <cpuid.h>
+#include <sys/utsname.h>
 
+#include <fstream>
 #include <optional>
 
 #include "base/log.h"
@@ -107,6 +109,20 @@ std::string host_llvm_cpu() {
 std::string host_soc_version(int threads) {
   return kArchitecture + known_core_name().value_or(generic_core_name()) + "-" +
          std::to_string(threads > 0 ? threads : default_threads()) + "t";
+}
+
+HostIdentity host_identity() {
+  HostIdentity host;
+  std::ifstream cpuinfo("/proc/cpuinfo");
+  for (std::string line; std::getline(cpuinfo, line) && !line.empty();) {
+    const std::size_t colon = line.find(": ");
+    if (colon == std::string::npos) continue;
+    if (line.starts_with("model name")) host.cpu = line.substr(colon + 2);
+    if (line.starts_with("microcode")) host.microcode = line.substr(colon + 2);
+  }
+  utsname system{};
+  if (::uname(&system) == 0) host.kernel = std::string(system.sysname) + " " + system.release;
+  return host;
 }
 
 }  // namespace aoe::runtime

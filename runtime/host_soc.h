@@ -16,4 +16,12 @@ std::string host_llvm_cpu();
 /// "x86_64-znver5-2t": architecture, core ("v3" or "v4" when unknown), threads (0: default_threads()).
 std::string host_soc_version(int threads = 0);
 
+/// What distinguishes this machine from others of its soc_version; "" where the system does not say.
+struct HostIdentity {
+  std::string cpu;        ///< "AMD EPYC 9B45"
+  std::string microcode;  ///< "0xb002116"
+  std::string kernel;     ///< "Linux 6.1.0-18-amd64"
+};
+HostIdentity host_identity();
+
 }  // namespace aoe::runtime

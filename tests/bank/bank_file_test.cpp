@@ -27,7 +27,10 @@ class BankFile : public ::testing::Test {
     Record record{
         .strategy = test_strategy("ND", 3), .status = "crashed", .detail = "line\n\"two\""};
     record.features = {{"tile", 0.5}};
-    bank.commit({.strategies = {{test_key(1), test_strategy("ND", 10)},
+    Strategy told = test_strategy("ND", 10);
+    told.provenance = {"1.2", "14.0", "2.6", "cpu",     "0x1",    "Linux 6",
+                       "net", "conv", 7,     {1, 2, 3}, {4, 5, 6}};
+    bank.commit({.strategies = {{test_key(1), told},
                                 {test_key(1), test_strategy("NHWC", 11)},
                                 {test_key(1), test_strategy("ND", 5), true, false},
                                 {test_key(2), test_strategy("ND", 7), true, false}},

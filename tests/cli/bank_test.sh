@@ -25,6 +25,65 @@ refuses 5 --soc_version aoe_bank import bank.zst --soc_version=x86_64-haswell-4t
 refuses 2 "a file" aoe_bank import
 refuses 6 /proc aoe_bank export /proc/x
 
+# Several banks: equal ones do not differ; what one lacks is said, and merged.
+mkdir third
+run 0 env TUNE_BANK_PATH=third aoe_bank import bank.zst
+run 0 aoe_bank diff other third
+has out '^0 tasks differ'
+key=$(TUNE_BANK_PATH=third aoe_bank list --json | python3 -c "import json,sys; print(json.load(sys.stdin)[0]['repo_key'])")
+run 0 env TUNE_BANK_PATH=third aoe_bank rm "$key"
+has out '^removed [1-9][0-9]* strategies and 0 measurements'
+run 0 aoe_bank diff other third --format=json
+equal "$(json out "[d[0]['repo_key'], d[0]['right']]")" "['$key', []]" "the difference"
+run 0 aoe_bank merge third bank.zst -o merged
+has out "^op/[^ ]+: $tasks tasks, 0 measurements, 0 conflicts"
+run 0 aoe_bank diff other merged
+has out '^0 tasks differ'
+refuses 2 "not empty" aoe_bank merge third bank.zst -o merged
+refuses 2 "--output" aoe_bank merge third bank.zst
+refuses 5 "there is no bank" aoe_bank merge third absent -o other2
+refuses 2 "no task has the repo_key 'nothing'" env TUNE_BANK_PATH=third aoe_bank rm nothing
+refuses 2 "unknown command" aoe_bank forget
+refuses 2 "yaml" aoe_bank list --format=yaml
+
+# Backups, pruning, checking.
+run 0 env TUNE_BANK_PATH=merged aoe_bank backup backups
+run 0 env TUNE_BANK_PATH=merged aoe_bank prune --older_than=1
+has out "^removed [1-9][0-9]* strategies"
+run 0 env TUNE_BANK_PATH=merged aoe_bank list
+has out '^0 tasks'
+refuses 2 "no number of days" env TUNE_BANK_PATH=merged aoe_bank prune --older_than=soon
+refuses 2 "--stale or --older_than" env TUNE_BANK_PATH=merged aoe_bank prune
+run 0 env TUNE_BANK_PATH=merged aoe_bank restore backups
+has out ": $tasks tasks"
+run 0 env TUNE_BANK_PATH=merged aoe_bank compact
+run 0 env TUNE_BANK_PATH=merged aoe_bank verify
+has out 'no damage$'
+run 0 env TUNE_BANK_PATH=merged aoe_bank stats --json
+equal "$(json out "[d['tasks'], d['tasks_with_winner'], d['stale_strategies']]")" "[$tasks, $tasks, 0]" "statistics"
+newest=$(ls -d "$work"/merged/op/*/snapshot-* | sort -V | tail -1)
+: >"$newest/SEAL"
+run 5 env TUNE_BANK_PATH=merged aoe_bank verify
+has out '^damaged .*SEAL'
+run 0 env TUNE_BANK_PATH=merged aoe_bank repair
+has out '^moved aside'
+run 0 env TUNE_BANK_PATH=merged aoe_bank verify
+run 0 env TUNE_BANK_PATH=merged aoe_bank list --json
+equal "$(grep -c repo_key out)" "$tasks" "tasks in the repaired bank"
+
+# A built-in bank, and what it was good for.
+run 0 aoe_bank promote built_in
+has out "^$tasks tasks, $tasks of them with a winner, in built_in/op/"
+run 0 atc --model=m.onnx --output=explained
+run 0 aoe_bank explain explained.om
+has out ' bank +2\.000x$'
+run 0 aoe_bank explain m.onnx --json
+equal "$(json out "any(op['source'] == 'bank' and op['default_time_ns'] == 2000 for op in d['ops'])")" True "ops from the bank"
+node=$(json out "next(op['node'] for op in d['ops'] if op['source'] == 'bank')")
+run 0 aoe_bank explain explained.om "$node"
+has out '^why +1\.00 us, its default 2\.00 us: faster'
+refuses 2 "no node is called" aoe_bank explain explained.om nobody
+
 # atc says which bank it was.
 mkdir -p product && cp -r "$here/../../configs" product/ && mkdir -p product/bank && cp -r bank/op product/bank/
 run 0 env TUNE_BANK_PATH=$work/w AOE_CONFIG_DIR=$work/product/configs atc --model=m.onnx --output=m --log=info

@@ -1,30 +1,66 @@
-// The subcommands of aoe_bank: one file and one row of kCommands (main.cpp) each.
+// The subcommands of aoe_bank: one function and one row of kCommands (main.cpp) each.
 #pragma once
 
+#include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
 
 #include "bank/bank_file.h"
 #include "bank/knowledge_bank.h"
+#include "tools/common/flags.h"
 
 namespace aoe::tools {
 
-struct BankQuery {
-  std::string repo_key;  ///< show: the task
-  std::string file;      ///< export: where to
-  bank::BankKind kind = bank::BankKind::kOp;
-  bool json = false;     ///< machine-readable output
-  bool records = false;  ///< show: every measurement, not the winners alone
+/// What a subcommand was asked, and which bank it is about.
+class BankRequest {
+ public:
+  BankRequest(const po::variables_map& flags, std::vector<std::string> subjects);
+
+  /// The words behind the command: as many as its row asks for.
+  const std::vector<std::string>& subjects() const { return subjects_; }
+  const po::variables_map& flags() const { return flags_; }
+  bool is_json() const { return is_json_; }
+  bool has(const char* flag) const { return flags_.contains(flag); }
+
+  /// --job_type; without it `fallback`, or as the directory of --bank is named.
+  bank::BankKind kind(bank::BankKind fallback = bank::BankKind::kOp) const;
+  const std::string& soc_version() const { return soc_version_; }
+  /// Of the bank that the flags and variables name. Error(kBank): --bank names nothing that is there.
+  std::filesystem::path directory(bank::BankUse use, bank::BankKind kind) const;
+  bank::KnowledgeBank open() const;
+  bank::KnowledgeBank open_to_write() const { return open_to_write(kind()); }
+  bank::KnowledgeBank open_to_write(bank::BankKind kind) const;
+
+ private:
+  const po::variables_map& flags_;
+  std::vector<std::string> subjects_;
+  std::string soc_version_;
+  bool is_json_ = false;
 };
 
-/// What import adds is said on stdout. Error(kBank).
-void import_bank(bank::KnowledgeBank& bank, const bank::BankContent& content,
-                 const std::string& file);
-
-/// Print to stdout. Throw Error(kUsage) when the query names nothing that is there.
-void list_entries(const bank::KnowledgeBank& bank, const BankQuery& query);
-void show_entry(const bank::KnowledgeBank& bank, const BankQuery& query);
-void export_bank(const bank::KnowledgeBank& bank, const BankQuery& query);
+// Each prints to stdout, and throws Error(kUsage) when the request names nothing that is there.
+// list.cpp, show.cpp, stats.cpp
+void list_entries(const BankRequest& request);
+void show_entry(const BankRequest& request);
+void print_stats(const BankRequest& request);
+// explain.cpp
+void explain_model(const BankRequest& request);
+// exchange.cpp
+void export_bank(const BankRequest& request);
+void import_bank(const BankRequest& request);
+void back_up_bank(const BankRequest& request);
+void restore_bank(const BankRequest& request);
+void promote_bank(const BankRequest& request);
+// merge.cpp
+void merge_banks(const BankRequest& request);
+void compare_banks(const BankRequest& request);
+// upkeep.cpp
+void verify_bank(const BankRequest& request);
+void repair_bank(const BankRequest& request);
+void prune_bank(const BankRequest& request);
+void remove_tasks(const BankRequest& request);
+void compact_bank(const BankRequest& request);
 
 /// A task's description for people: "Conv2D+Relu", "1x64x56x56, 64x64x3x3".
 std::string op_text(const bank::TaskKey& key);
@@ -33,5 +69,11 @@ std::string shape_text(const bank::TaskKey& key);
 nlohmann::json description_json(const bank::TaskKey& key);
 /// "oc_vectors=2 ow_block=14"; "-" when empty.
 std::string schedule_text(const bank::Schedule& schedule);
+/// "NC1HWC0 direct", or the rewrites of a subgraph's plan.
+std::string candidate_text(const bank::Strategy& strategy);
+/// Why no program of this version uses it: its Impl or rewrite is gone or has another version. Empty: it is used.
+std::string stale_reason(const bank::Strategy& strategy);
+/// Whatever is printed as JSON: indented, and never half.
+void print_json(const nlohmann::json& value);
 
 }  // namespace aoe::tools

@@ -1,9 +1,12 @@
 // Descriptions for people: of tasks (canonical JSON of compiler::key_of) and of subgraphs
 // (graph/canonical_form.h).
+#include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/tensor.h"
+#include "compiler/impl.h"
+#include "graph/rewrite_plan.h"
 #include "tools/aoe_bank/commands.h"
 
 namespace aoe::tools {
@@ -62,6 +65,39 @@ std::string schedule_text(const bank::Schedule& schedule) {
   for (const auto& [axis, value] : schedule)
     text += (text.empty() ? "" : " ") + axis + "=" + std::to_string(value);
   return text.empty() ? "-" : text;
+}
+
+std::string candidate_text(const bank::Strategy& strategy) {
+  if (strategy.rewrite.empty()) return strategy.format + " " + strategy.impl;
+  const auto plan = graph::plan_from_json(json::parse(strategy.rewrite, nullptr, false));
+  return plan ? graph::to_text(*plan) : kUnknown;
+}
+
+std::string stale_reason(const bank::Strategy& strategy) {
+  const auto versions = [](int stored, int known) {
+    return stored == known ? ""
+                           : " has version " + std::to_string(known) + ", this was won with " +
+                                 std::to_string(stored);
+  };
+  if (strategy.rewrite.empty()) {
+    const compiler::Impl* impl = compiler::impls().find(strategy.impl);
+    if (impl == nullptr) return "there is no Impl " + strategy.impl + " any more";
+    const std::string other = versions(strategy.impl_version, impl->version());
+    return other.empty() ? "" : strategy.impl + other;
+  }
+  const auto plan = graph::plan_from_json(json::parse(strategy.rewrite, nullptr, false));
+  if (!plan) return plan.error();
+  for (const graph::PlanStep& step : plan->steps) {
+    const graph::Rewrite* rewrite = graph::rewrites().find(step.kind);
+    if (rewrite == nullptr) return "there is no rewrite " + step.kind + " any more";
+    if (const std::string other = versions(step.version, rewrite->version); !other.empty())
+      return step.kind + other;
+  }
+  return {};
+}
+
+void print_json(const json& value) {
+  std::cout << value.dump(2, ' ', false, json::error_handler_t::replace) << '\n';
 }
 
 }  // namespace aoe::tools

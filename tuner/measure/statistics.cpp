@@ -51,6 +51,13 @@ double median(std::span<const double> values) {
   return median_of_sorted(sorted);
 }
 
+double quartile_range(std::span<const double> values) {
+  AOE_CHECK(!values.empty(), "spread of nothing");
+  std::vector<double> sorted(values.begin(), values.end());
+  std::ranges::sort(sorted);
+  return sorted[sorted.size() * 3 / 4] - sorted[sorted.size() / 4];
+}
+
 Interval median_interval(std::span<const double> values) {
   AOE_CHECK(!values.empty(), "interval of nothing");
   std::vector<double> sorted(values.begin(), values.end());

@@ -10,6 +10,9 @@ namespace aoe::tuner {
 /// is one.
 double median(std::span<const double> values);
 
+/// Between the quartiles: the middle half of the values lies in it. AOE_CHECKs that there is one.
+double quartile_range(std::span<const double> values);
+
 struct Interval {
   double low = 0;
   double high = 0;

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/utc.h"
 
 namespace aoe::tuner {
 using nlohmann::ordered_json;
@@ -198,12 +199,7 @@ std::string timestamp17(std::chrono::system_clock::time_point when) {
 }
 
 std::string now_utc() {
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  ::gmtime_r(&now, &utc);
-  char text[24];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
-  return text;
+  return utc_text(std::chrono::system_clock::now());
 }
 
 std::string result_file_name(const std::string& timestamp, int pid) {

@@ -6,10 +6,28 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/versions.h"
+#include "runtime/host_soc.h"
 #include "tuner/measure/cache_state.h"
 #include "tuner/measure/statistics.h"
 
 namespace aoe::tuner {
+
+namespace {
+
+bank::Provenance origin_of(const graph::Graph& graph, const TuneOptions& options) {
+  const runtime::HostIdentity host = runtime::host_identity();
+  return {.engine = engine_version(),
+          .llvm = llvm_version(),
+          .onednn = onednn_version(),
+          .cpu = host.cpu,
+          .microcode = host.microcode,
+          .kernel = host.kernel,
+          .model = graph.name,
+          .seed = options.seed};
+}
+
+}  // namespace
 
 double Baseline::median_ms() const {
   return median(timing.samples_ns) / 1e6;
@@ -26,6 +44,7 @@ Baseline compile_baseline(const graph::Graph& graph, const compiler::CompileOpti
       resolved(options.policy.measure.weights_in, om.weights.size() + om.arena_bytes, options.soc);
   baseline.policy_text =
       fmt::format("{} weights_in={}", options.policy.measure.name, name(baseline.weights_in));
+  baseline.origin = origin_of(graph, options);
   baseline.compile_s = seconds_between(begin, options.now());
   return baseline;
 }

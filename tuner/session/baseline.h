@@ -17,6 +17,7 @@ struct Baseline {
   ModelTiming timing;
   WeightsIn weights_in = WeightsIn::kMemory;  ///< never kAuto
   std::string policy_text;                    ///< under which the bank stores measurements
+  bank::Provenance origin;                    ///< stored with what is won, but for node and samples
   double compile_s = 0, measure_s = 0;        ///< what compiling and measuring took
 
   double median_ms() const;

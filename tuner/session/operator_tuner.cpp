@@ -43,6 +43,7 @@ Conclusion OperatorTuner::tune(OperatorTuningInput input) {
                        {.soc = options_.soc,
                         .policy = options_.policy,
                         .policy_text = baseline_.policy_text,
+                        .origin = baseline_.origin,
                         .seed = options_.seed,
                         .weights_in = baseline_.weights_in,
                         .cost_model = &cost_model_});

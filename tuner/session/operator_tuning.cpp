@@ -20,6 +20,12 @@ using bank::Strategy;
 using compiler::Candidate;
 namespace {
 
+bank::SampleSummary summary_of(const Timing& timing) {
+  if (timing.samples_ns.empty()) return {};
+  return {timing.median_ns(), quartile_range(timing.samples_ns),
+          static_cast<std::int64_t>(timing.samples_ns.size())};
+}
+
 class OperatorTuning {
  public:
   OperatorTuning(const OperatorTuningInput& input, Measurer& measurer,
@@ -265,6 +271,10 @@ class OperatorTuning {
     strategy.measured.default_time_ns = racers_.front().timing.median_ns();
     strategy.measured.verdict = name(compare(racers_.front(), racer).verdict);
     strategy.measured.trials = static_cast<std::int64_t>(result_.trials.size());
+    strategy.provenance = context_.origin;
+    strategy.provenance.node = task_.first_node();
+    strategy.provenance.won = summary_of(racer.timing);
+    strategy.provenance.by_default = summary_of(racers_.front().timing);
     return strategy;
   }
 
@@ -289,7 +299,9 @@ class OperatorTuning {
     return strategy;
   }
 
+  /// Of measurements, of which there are many, the origin is not kept.
   Record record_of(Strategy strategy, const Timing& timing) const {
+    strategy.provenance = {};
     return {.strategy = std::move(strategy),
             .status = std::string(name(timing.outcome)),
             .detail = timing.dropped ? "dropped after a few samples" : timing.cause,

@@ -18,6 +18,7 @@ struct OperatorTuningContext {
   const compiler::Soc& soc;
   const Policy& policy;
   std::string policy_text;  ///< stored with measurements, compared before they are recalled
+  const bank::Provenance& origin;  ///< of the run
   std::uint64_t seed = 1;
   WeightsIn weights_in = WeightsIn::kMemory;
   CostModel* cost_model = nullptr;  ///< advises, and learns from each task; nullptr: none

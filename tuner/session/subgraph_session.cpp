@@ -236,6 +236,10 @@ class SubgraphSession final : public TuningSession {
     }
     bank::Strategy strategy = measured_strategy(best, bench_context());
     strategy.measured.trials = std::ssize(finalist.trials);
+    strategy.provenance = baseline_.origin;
+    strategy.provenance.node = finalist.task->first_node();
+    strategy.provenance.won.median_ns = best.time_ns;
+    strategy.provenance.by_default.median_ns = best.before_ns;
     bool wins = final && final->against_before.is_faster();
     if (wins && had_winner) wins = final->against_known && final->against_known->is_faster();
     if (wins) {

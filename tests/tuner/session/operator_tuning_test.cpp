@@ -28,7 +28,7 @@ class OperatorTuning : public ::testing::Test {
   Conclusion tune(Measurer& measurer, std::vector<bank::Record> known = {},
                   std::stop_token stop = {}) {
     const OperatorTuningContext context{
-        .soc = soc_, .policy = policy_, .policy_text = "test-1", .seed = 1};
+        .soc = soc_, .policy = policy_, .policy_text = "test-1", .origin = origin_, .seed = 1};
     const OperatorTuningInput input{.task = task_,
                                     .records = std::move(known),
                                     .limits = {.trials = 120, .deadline = {}, .stop = stop},
@@ -44,6 +44,7 @@ class OperatorTuning : public ::testing::Test {
   const FakeImpl impl_{"fake"};
   const FakeImpl other_{"other"};
   Policy policy_;
+  const bank::Provenance origin_{.engine = "1.2.3", .model = "net"};
   OperatorTask task_;
   std::vector<bank::Record> records_;
 };
@@ -61,6 +62,22 @@ TEST_F(OperatorTuning, BetterThanTheDefaultIsAnAddWithTheBestOfEveryFormat) {
   EXPECT_EQ(conclusion.strategies[0].measured.threads, 2);
   EXPECT_GT(conclusion.strategies[0].measured.trials, 4);
   EXPECT_LT(conclusion.best_ns, conclusion.default_ns);
+}
+
+TEST_F(OperatorTuning, AWinnerSaysWhereItWasWonAndWithHowManySamples) {
+  FakeMeasurer measurer(bowl, 0.01);
+  const Conclusion conclusion = tune(measurer);
+  ASSERT_EQ(conclusion.decision, Decision::kAdd);
+  const bank::Provenance& from = conclusion.strategies[0].provenance;
+  EXPECT_EQ(from.engine, "1.2.3");
+  EXPECT_EQ(from.model, "net");
+  EXPECT_EQ(from.node, "relu_1");
+  EXPECT_GE(from.won.count, 6);
+  EXPECT_EQ(from.won.median_ns, conclusion.best_ns);
+  EXPECT_EQ(from.by_default.median_ns, conclusion.default_ns);
+  EXPECT_GT(from.by_default.spread_ns, 0);
+  for (const bank::Record& record : conclusion.race_records)
+    EXPECT_TRUE(record.strategy.provenance.is_empty());
 }
 
 TEST_F(OperatorTuning, NothingBetterIsUnsatisfiedAndKnowsTheFormats) {

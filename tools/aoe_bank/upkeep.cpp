@@ -1,0 +1,153 @@
+// aoe_bank verify, repair, prune, rm and compact: what keeps a bank whole and small.
+#include <chrono>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "bank/health.h"
+#include "base/error.h"
+#include "base/utc.h"
+#include "tools/aoe_bank/commands.h"
+
+namespace aoe::tools {
+using nlohmann::json;
+namespace {
+
+std::size_t count_stale(const bank::KnowledgeBank& bank) {
+  std::size_t stale = 0;
+  for (const bank::BankEntry& entry : bank.entries())
+    for (const auto* set : {&entry.set, &entry.unconfirmed})
+      for (const bank::Strategy& strategy : set->strategies)
+        stale += !stale_reason(strategy).empty();
+  return stale;
+}
+
+bank::Removal stale_ones() {
+  return {
+      .strategies = [](const bank::TaskKey&,
+                       const bank::Strategy& strategy) { return !stale_reason(strategy).empty(); },
+      .records = {}};
+}
+
+void print_health(const std::filesystem::path& directory, const bank::BankHealth& health,
+                  std::size_t stale, bool is_json) {
+  if (is_json) {
+    json damage = json::array();
+    for (const bank::BankDamage& each : health.damage)
+      damage.push_back({{"where", each.where.string()}, {"what", each.what}});
+    return print_json({{"bank", directory.string()},
+                       {"snapshots", health.snapshots},
+                       {"tasks", health.entries},
+                       {"measurements", health.records},
+                       {"stale_strategies", stale},
+                       {"damage", damage}});
+  }
+  for (const bank::BankDamage& each : health.damage)
+    std::printf("damaged       %s: %s\n", each.where.c_str(), each.what.c_str());
+  std::printf("%s: %zu snapshots, %zu tasks, %zu measurements, %zu stale strategies, %s\n",
+              directory.c_str(), health.snapshots, health.entries, health.records, stale,
+              health.damage.empty() ? "no damage" : "damaged");
+}
+
+void print_repair(const bank::BankRepair& repaired) {
+  for (const std::filesystem::path& each : repaired.moved_aside)
+    std::printf("moved aside   %s (remove it when nothing is missing)\n", each.c_str());
+  std::printf("had back %zu tasks and %zu measurements; %zu values or blocks are lost\n",
+              repaired.entries, repaired.records, repaired.unreadable);
+}
+
+/// "180", or "0.5": the moment that so many days ago was, as measurements are dated.
+std::string moment_before(const std::string& days) {
+  char* end = nullptr;
+  const double count = std::strtod(days.c_str(), &end);
+  if (days.empty() || *end != '\0' || !(count >= 0) || count > 100000)
+    reject("--older_than=" + days, "is no number of days", "for instance 180");
+  return utc_text(std::chrono::system_clock::now() -
+                  std::chrono::duration_cast<std::chrono::seconds>(
+                      std::chrono::duration<double, std::ratio<86400>>(count)));
+}
+
+void print_removed(const bank::RemovedCount& removed, const bank::KnowledgeBank& bank) {
+  std::printf("removed %zu strategies and %zu measurements of %s\n", removed.strategies,
+              removed.records, bank.directory().c_str());
+}
+
+}  // namespace
+
+void verify_bank(const BankRequest& request) {
+  const auto directory = request.directory(bank::BankUse::kRead, request.kind());
+  bank::BankHealth health = bank::examine(directory);
+  if (request.has("fix") && !health.damage.empty()) {
+    print_repair(bank::repair(directory, {.soc_version = request.soc_version()}));
+    health = bank::examine(directory);
+  }
+  std::size_t stale = 0;
+  if (health.has_whole_snapshot) {
+    const bank::KnowledgeBank bank = request.open();
+    stale = count_stale(bank);
+  }
+  if (request.has("fix") && stale > 0) {
+    bank::KnowledgeBank bank = request.open_to_write();
+    print_removed(bank.remove(stale_ones()), bank);
+    stale = 0;
+  }
+  print_health(directory, health, stale, request.is_json());
+  if (!health.damage.empty())
+    throw Error(ExitCode::kBank, "bank is damaged", directory.string(),
+                "aoe_bank repair keeps what can still be read");
+}
+
+void repair_bank(const BankRequest& request) {
+  const auto directory = request.directory(bank::BankUse::kTune, request.kind());
+  if (!std::filesystem::is_directory(directory))
+    throw Error(ExitCode::kBank, "there is no bank", directory.string(),
+                "name another with --bank, --job_type or --soc_version");
+  print_repair(bank::repair(directory, {.soc_version = request.soc_version()}));
+}
+
+void prune_bank(const BankRequest& request) {
+  const bool has_age = request.has("older_than");
+  const bool is_stale = request.has("stale");
+  if (!has_age && !is_stale)
+    throw Error(ExitCode::kUsage, "prune needs --stale or --older_than", {}, "see --help");
+  const std::string since = has_age ? moment_before(text_of(request.flags(), "older_than")) : "";
+  const auto is_dropped = [=](const bank::Strategy& strategy) {
+    return (has_age && strategy.measured.when_utc < since) ||
+           (is_stale && !stale_reason(strategy).empty());
+  };
+  bank::Removal removal{
+      .strategies = [&](const bank::TaskKey&, const bank::Strategy& s) { return is_dropped(s); },
+      .records = {}};
+  if (request.has("records"))
+    removal.records = [&](const bank::NewRecord& record) {
+      return is_dropped(record.record.strategy);
+    };
+  bank::KnowledgeBank bank = request.open_to_write();
+  print_removed(bank.remove(removal), bank);
+}
+
+void remove_tasks(const BankRequest& request) {
+  bank::KnowledgeBank bank = request.open_to_write();
+  std::set<Digest128> tasks;
+  std::set<std::string> wanted(request.subjects().begin(), request.subjects().end());
+  for (const bank::BankEntry& entry : bank.entries())
+    if (wanted.erase(entry.key.repo_key()) > 0) tasks.insert(entry.key.digest());
+  if (!wanted.empty())
+    throw Error(ExitCode::kUsage, "no task has the repo_key '" + *wanted.begin() + "'",
+                bank.directory().string(), "aoe_bank list shows those there are");
+  const auto removed = bank.remove(
+      {.strategies = [&](const bank::TaskKey& key,
+                         const bank::Strategy&) { return tasks.contains(key.digest()); },
+       .records =
+           [&](const bank::NewRecord& record) { return tasks.contains(record.task.digest); }});
+  print_removed(removed, bank);
+}
+
+void compact_bank(const BankRequest& request) {
+  bank::KnowledgeBank bank = request.open_to_write();
+  bank.compact();
+  std::printf("compacted %s; older snapshots keep their own tables until the next commits\n",
+              bank.directory().c_str());
+}
+
+}  // namespace aoe::tools
