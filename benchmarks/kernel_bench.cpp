@@ -159,13 +159,13 @@ class Runner {
  public:
   Runner(const Task& task, const Candidate& candidate, const Soc& soc) : task_(task) {
     Kernel kernel = candidate.impl->plan(task, candidate.format, soc)->build(candidate.schedule);
-    AOE_CHECK(kernel.kind == KernelKind::kJit || kernel.kind == KernelKind::kOneDnn,
+    AOE_CHECK(!kernel.stages.empty() || !kernel.params.empty(),
               "neither generated nor library code");
     const auto started = std::chrono::steady_clock::now();
     for (std::size_t i = 0; i < kernel.stages.size(); ++i) {
       kernel.stages[i].name += "_" + std::to_string(i);
     }
-    if (kernel.kind == KernelKind::kJit)
+    if (!kernel.stages.empty())
       code_ = std::make_unique<runtime::JitModule>(
           loopnest::compile_shared_object(kernel.stages, soc), task.op.type);
     compile_ms =
@@ -209,8 +209,8 @@ class Runner {
       buffers_.push_back(keep_.back().get());
       bytes.push_back(kernel.workspace_bytes);
     }
-    if (kernel.kind == KernelKind::kOneDnn)
-      library_ = runtime::OneDnnKernel::create(kernel.params, soc.threads, bytes);
+    if (!kernel.params.empty())
+      library_ = runtime::OneDnnKernel::create(kernel.params, soc.threads, bytes, buffers_);
     std::int64_t scratch = 64;
     for (const loopnest::Function& stage : kernel.stages) {
       functions_.push_back({code_->find(stage.name), stage.parallel_extent});
@@ -341,7 +341,7 @@ void bench(const Task& task, const Candidate& base, const Options& options, cons
 void bench_all(const Options& options) {
   Soc soc = detect_soc(1);
   if (options.avx2) {
-    soc.isa = Isa::kAvx2;
+    soc.target = find_target("avx2");
     soc.llvm_cpu = "x86-64-v3";
     soc.vector_lanes = 8;
     soc.vector_registers = 16;

@@ -6,6 +6,7 @@
 #include "all_impls.inc"
 #include "base/check.h"
 #include "base/log.h"
+#include "runtime/backend.h"
 
 namespace aoe::compiler {
 namespace {
@@ -88,6 +89,10 @@ int version_with(int version, std::initializer_list<UsedImpl> used) {
     version += impl->version() - each.version;
   }
   return version;
+}
+
+Kernel kernel_for(std::string_view backend) {
+  return {.backend = &runtime::backend(backend)};
 }
 
 void ImplRegistry::add(std::unique_ptr<Impl> impl) {

@@ -21,6 +21,10 @@
 #include "compiler/soc.h"
 #include "compiler/task.h"
 
+namespace aoe::runtime {
+class Backend;
+}
+
 namespace aoe::compiler {
 
 using bank::Schedule;
@@ -46,30 +50,29 @@ struct PackedConstant {
       pack;  ///< writes size_bytes to 64-byte aligned memory; pure, thread-safe
 };
 
-enum class KernelKind { kJit, kOneDnn, kReference, kNone, kControl };
-
-/// What build() returns. Buffers of every jit stage, in ABI order: the task's present non-constant inputs, the outputs,
+/// What build() returns: who carries it out, and what that backend reads. Buffers of every generated stage, in ABI order: the task's present non-constant inputs, the outputs,
 /// `constants`, then the workspace if workspace_bytes > 0. All stages of a kernel declare all of these buffers.
 struct Kernel {
-  KernelKind kind = KernelKind::kReference;
+  const runtime::Backend* backend = nullptr;  ///< kernel_for() sets it
   std::vector<loopnest::Function>
-      stages;             ///< kJit: run one after another, each spread over the threads
-  nlohmann::json params;  ///< kOneDnn: read by runtime/onednn_kernel.h
+      stages;             ///< generated: run one after another, each spread over the threads
+  nlohmann::json params;  ///< of a library: what its backend reads
   std::vector<PackedConstant> constants;
-  bool needs_bf16 = false;          ///< kJit: asks for more than the Soc's `isa`: AVX512-BF16
-  bool needs_fp16 = false;          ///< the same with AVX512-FP16
-  bool needs_vnni = false;          ///< the same with the Soc's VNNI
+  runtime::FeatureSet needs;        ///< generated: what it uses of the Soc's features
   std::size_t workspace_bytes = 0;  ///< shared by all threads, undefined contents
   /// The input that output 0 may take the place of when nobody needs it afterwards (the kernel copies it otherwise);
   /// -1: none. Counted like the task's inputs.
   int overwrites_input = -1;
-  /// kNone: how the tensors lie in each other, in bytes. Either all present outputs inside input 0, or all present
+  /// Where nothing runs: how the tensors lie in each other, in bytes. Either all present outputs inside input 0, or all present
   /// inputs inside output 0. The compiler copies what cannot be placed so.
   struct Sharing {
     bool inputs_in_output = false;
     std::vector<std::uint64_t> offsets;  ///< by output, or by input
   } sharing;
 };
+
+/// Of the backend of this name (runtime/backends/), which must be there.
+Kernel kernel_for(std::string_view backend);
 
 /// Numbers for the cost model; same names for all candidates of one Impl.
 using Features = std::vector<std::pair<std::string, double>>;

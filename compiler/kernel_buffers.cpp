@@ -52,7 +52,7 @@ KernelBuffers declare_operands(loopnest::Builder& builder, const Task& task, std
 }
 
 Kernel jit_kernel(loopnest::Function stage, std::vector<PackedConstant> constants) {
-  Kernel kernel{.kind = KernelKind::kJit};
+  Kernel kernel = kernel_for("jit");
   kernel.stages.push_back(std::move(stage));
   kernel.constants = std::move(constants);
   return kernel;

@@ -9,6 +9,7 @@
 #include "compiler/placement.h"
 #include "compiler/roofline.h"
 #include "compiler/weights_section.h"
+#include "runtime/backend.h"
 
 namespace aoe::compiler {
 namespace {
@@ -16,28 +17,6 @@ namespace {
 using runtime::Om;
 using runtime::OmStep;
 using runtime::Place;
-using runtime::StepKind;
-
-StepKind step_kind(KernelKind kind) {
-  switch (kind) {
-    case KernelKind::kJit:
-      return StepKind::kJit;
-    case KernelKind::kOneDnn:
-      return StepKind::kOneDnn;
-    case KernelKind::kReference:
-      return StepKind::kReference;
-    case KernelKind::kNone:
-      return StepKind::kNone;
-    case KernelKind::kControl:
-      return StepKind::kControl;
-  }
-  return StepKind::kReference;
-}
-
-/// Inputs that are constants are read where they stand in the graph, not packed.
-bool reads_as_they_are(KernelKind kind) {
-  return kind == KernelKind::kReference || kind == KernelKind::kControl;
-}
 
 class OmBuilder {
  public:
@@ -45,7 +24,6 @@ class OmBuilder {
       : lowered_(std::move(lowered)), options_(options) {
     om_.name = name;
     om_.soc_version = options.soc.version;
-    om_.isa = options.soc.isa == Isa::kAvx512 ? "avx512" : "avx2";
     om_.threads = options.soc.threads;
     om_.peak_gflops = peak_gflops(options.soc);
     om_.memory_gb_s = memory_gb_s(options.soc);
@@ -54,15 +32,11 @@ class OmBuilder {
 
   BuiltOm run() {
     for (const LoweredStep& step : lowered_.steps) kernels_.push_back(build_kernel(step));
-    // No processor has one of these without those behind it.
-    if (std::ranges::any_of(kernels_, &Kernel::needs_fp16))
-      om_.isa = "avx512_fp16";
-    else if (std::ranges::any_of(kernels_, &Kernel::needs_bf16))
-      om_.isa = "avx512_bf16";
-    else if (std::ranges::any_of(kernels_, &Kernel::needs_vnni))
-      om_.isa += "_vnni";
+    runtime::FeatureSet needs;
+    for (const Kernel& kernel : kernels_) needs.add(kernel.needs);
+    om_.isa = runtime::isa_word(options_.soc.target->name(), needs);
     placement_ = place_tensors(lowered_, kernels_, options_.reuse_memory);
-    for (const int s : placement_.run_by_reference) kernels_[s] = {.kind = KernelKind::kReference};
+    for (const int s : placement_.run_by_reference) kernels_[s] = kernel_for("reference");
     add_tensors();
     auto copy = placement_.copies.begin();
     for (std::size_t s = 0; s < kernels_.size(); ++s) {
@@ -84,9 +58,12 @@ class OmBuilder {
 
  private:
   Kernel build_kernel(const LoweredStep& step) const {
-    if (!step.bodies.empty()) return {.kind = KernelKind::kControl};
-    if (step.candidate.impl == nullptr)
-      return {.kind = KernelKind::kNone, .sharing = {.offsets = {0}}};
+    if (!step.bodies.empty()) return kernel_for("control");
+    if (step.candidate.impl == nullptr) {
+      Kernel view = kernel_for("none");
+      view.sharing.offsets = {0};
+      return view;
+    }
     return step.candidate.impl->plan(step.task, step.candidate.format, options_.soc)
         ->build(step.candidate.schedule);
   }
@@ -116,7 +93,7 @@ class OmBuilder {
   std::vector<bool> constants_needed() const {
     std::vector<bool> is_needed(lowered_.tensors.size(), false);
     for (std::size_t s = 0; s < kernels_.size(); ++s)
-      if (reads_as_they_are(kernels_[s].kind))
+      if (kernels_[s].backend->traits().reads_constants)
         for (const int id : lowered_.steps[s].inputs)
           if (id >= 0) is_needed[id] = true;
     for (const int id : lowered_.outputs) is_needed[id] = true;
@@ -149,7 +126,7 @@ class OmBuilder {
     const TensorDesc& desc = om_.tensors[copy.from].desc;
     OmStep step{.name = om_.tensors[copy.to].name,
                 .op_types = {"TransData"},
-                .kind = StepKind::kJit,
+                .backend = &runtime::backend("jit"),
                 .inputs = {copy.from},
                 .outputs = {copy.to}};
     step.call.type = "TransData";
@@ -165,11 +142,11 @@ class OmBuilder {
     OmStep step{.name = lowered.name,
                 .op_types = reference::op_types(lowered.task.op),
                 .origins = lowered.origins,
-                .kind = step_kind(kernel.kind),
+                .backend = kernel.backend,
                 .call = lowered.task.op,
                 .params = kernel.params,
                 .outputs = lowered.outputs};
-    const bool reads_constants = reads_as_they_are(kernel.kind);
+    const bool reads_constants = kernel.backend->traits().reads_constants;
     for (const int id : lowered.inputs)
       if (reads_constants || (id >= 0 && !lowered_.tensors[id].constant)) step.inputs.push_back(id);
     for (std::size_t c = 0; c < kernel.constants.size(); ++c) {

@@ -90,7 +90,7 @@ Float16 float16_within_budget(const ImportedModel& imported, Float16 float16,
 
 void lower_to_bf16(graph::Graph& graph, const ModelSource& source, const Preparation& options) {
   CompileOptions compiled{.soc = options.soc, .compile_threads = options.compile_threads};
-  compiled.soc.has_fp16 &= source.precision.allow_fp16;
+  if (!source.precision.allow_fp16) compiled.soc.features.remove(Feature::kFp16);
   keep_dtypes(graph, source.op_precision);
   const MixedPrecision choice = choose_bf16(graph, compiled, {.inputs = options.inputs});
   graph::forget_kept_dtypes(graph);

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/check.h"
+#include "runtime/backend.h"
 #include "runtime/memory_plan.h"
 
 namespace aoe::compiler {
@@ -22,7 +23,7 @@ class Placer {
     gather_facts();
     for (int s = 0; s < static_cast<int>(kernels_.size()); ++s) {
       const Kernel& kernel = kernels_[s];
-      if (kernel.kind == KernelKind::kNone)
+      if (!kernel.backend->traits().runs)
         kernel.sharing.inputs_in_output ? share_inputs(s) : share_outputs(s);
       else if (kernel.overwrites_input >= 0)
         overwrite(s, lowered_.steps[s].inputs[kernel.overwrites_input]);

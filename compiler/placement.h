@@ -24,7 +24,7 @@ struct Placement {
   std::vector<std::uint64_t> offsets;
   std::vector<std::uint64_t> workspace_offsets;  ///< one per step; meaningless without a workspace
   std::uint64_t arena_bytes = 0;
-  std::vector<int> run_by_reference;  ///< kNone steps that cannot share and are too odd to copy
+  std::vector<int> run_by_reference;  ///< views that cannot share and are too odd to copy
   std::vector<Copy> copies;
   std::vector<LoweredTensor> copy_targets;  ///< ids follow those of the lowered tensors
 };

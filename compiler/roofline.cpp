@@ -4,25 +4,14 @@
 #include <algorithm>
 
 namespace aoe::compiler {
-namespace {
-
-// Of a current server core under load. They only rank Impls against each other: what counts is
-// their proportion. An om carries the peaks for reports.
-constexpr double kCyclesPerNs = 4.0;
-constexpr double kFmaPorts = 2.0;
-constexpr double kL2BytesPerNs = 150.0;
-constexpr double kL3BytesPerNs = 80.0;
-constexpr double kMemoryBytesPerNs = 16.0;      // of one core
-constexpr double kMemoryBytesPerNsAll = 100.0;  // of all cores together
-
-}  // namespace
-
 double peak_gflops(const Soc& soc) {
-  return kCyclesPerNs * kFmaPorts * 2.0 * soc.vector_lanes * soc.threads;
+  const Costs& costs = soc.target->costs();
+  return costs.cycles_per_ns * costs.fma_ports * 2.0 * soc.vector_lanes * soc.threads;
 }
 
 double memory_gb_s(const Soc& soc) {
-  return std::min(kMemoryBytesPerNs * soc.threads, kMemoryBytesPerNsAll);
+  const Costs& costs = soc.target->costs();
+  return std::min(costs.memory_bytes_per_ns * soc.threads, costs.memory_bytes_per_ns_all);
 }
 
 double compute_ns(const Soc& soc, double flops, double efficiency) {
@@ -30,10 +19,11 @@ double compute_ns(const Soc& soc, double flops, double efficiency) {
 }
 
 double memory_ns(const Soc& soc, double bytes) {
+  const Costs& costs = soc.target->costs();
   const double threads = soc.threads;
   if (bytes <= static_cast<double>(soc.l2_bytes) * threads)
-    return bytes / (kL2BytesPerNs * threads);
-  if (bytes <= static_cast<double>(soc.l3_bytes)) return bytes / (kL3BytesPerNs * threads);
+    return bytes / (costs.l2_bytes_per_ns * threads);
+  if (bytes <= static_cast<double>(soc.l3_bytes)) return bytes / (costs.l3_bytes_per_ns * threads);
   return bytes / memory_gb_s(soc);
 }
 
@@ -49,7 +39,8 @@ double parallel_balance(const Soc& soc, std::int64_t iterations) {
 }
 
 double launch_ns(const Soc& soc) {
-  return soc.threads > 1 ? 2000.0 : 100.0;
+  const Costs& costs = soc.target->costs();
+  return soc.threads > 1 ? costs.launch_ns : costs.call_ns;
 }
 
 }  // namespace aoe::compiler

@@ -7,8 +7,8 @@
 
 namespace aoe::compiler {
 
-/// Float32 FLOPs per nanosecond of all threads: lanes, FMA ports and clock of a current server core,
-/// not measured.
+/// Float32 FLOPs per nanosecond of all threads: lanes, FMA ports and clock of the target, not
+/// measured.
 double peak_gflops(const Soc& soc);
 
 /// Bytes per nanosecond between main memory and all threads, not measured either.

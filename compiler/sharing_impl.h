@@ -17,7 +17,9 @@ class SharingPlan final : public Plan {
     return kNoTimeNs;
   }
   Kernel build(const Schedule&) const override {
-    return {.kind = KernelKind::kNone, .sharing = sharing_};
+    Kernel kernel = kernel_for("none");
+    kernel.sharing = sharing_;
+    return kernel;
   }
 
  private:

@@ -10,23 +10,21 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "base/check.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "runtime/host_soc.h"
-#include "runtime/isa.h"
 
 namespace aoe::compiler {
 namespace fs = std::filesystem;
 namespace {
 
-void set_isa(Soc& soc, const std::string& isa) {
-  const bool is_wide = isa.starts_with("avx512");
-  soc.has_fp16 = isa == "avx512_fp16";
-  soc.has_bf16 = soc.has_fp16 || isa == "avx512_bf16";
-  soc.has_vnni = soc.has_bf16 || isa.ends_with("_vnni");
-  soc.isa = is_wide ? Isa::kAvx512 : Isa::kAvx2;
-  soc.vector_lanes = is_wide ? 16 : 8;
-  soc.vector_registers = is_wide ? 32 : 16;
+void set_isa(Soc& soc, const runtime::IsaRow& isa) {
+  soc.target = find_target(isa.base);
+  AOE_CHECK(soc.target != nullptr, "there is no target " + std::string(isa.base));
+  soc.features = runtime::features_of(isa);
+  soc.vector_lanes = soc.target->float_lanes();
+  soc.vector_registers = soc.target->vector_registers();
 }
 
 // ---- caches ----
@@ -89,17 +87,24 @@ std::string known_versions(const std::string& config_dir) {
   return text;
 }
 
+/// "avx2, avx2_vnni or avx512".
+std::string known_isas() {
+  const std::span<const runtime::IsaRow> rows = runtime::isa_table();
+  std::string text;
+  for (const runtime::IsaRow& row : rows)
+    text += (text.empty() ? "" : &row == &rows.back() ? " or " : ", ") + std::string(row.word);
+  return text;
+}
+
 Soc read_description(const fs::path& file, int threads) {
   try {
     const auto j = nlohmann::json::parse(read_file(file, ExitCode::kUsage));
     Soc soc;
     const std::string isa = j.at("isa");
-    if (std::ranges::find(runtime::kIsas, isa) == std::end(runtime::kIsas))
-      throw Error(ExitCode::kUsage,
-                  "isa is '" + isa +
-                      "', must be avx2, avx2_vnni, avx512, avx512_vnni, avx512_bf16 or avx512_fp16",
-                  file.string());
-    set_isa(soc, isa);
+    const runtime::IsaRow* row = runtime::find_isa(isa);
+    if (row == nullptr)
+      throw Error(ExitCode::kUsage, "isa is '" + isa + "', must be " + known_isas(), file.string());
+    set_isa(soc, *row);
     j.at("llvm_cpu").get_to(soc.llvm_cpu);
     j.at("l1d_bytes").get_to(soc.l1d_bytes);
     j.at("l2_bytes").get_to(soc.l2_bytes);
@@ -115,15 +120,23 @@ Soc read_description(const fs::path& file, int threads) {
 
 }  // namespace
 
+graph::Hardware hardware_of(const Soc& soc) {
+  const Costs& costs = soc.target->costs();
+  return {.l2_bytes = soc.l2_bytes,
+          .products_per_element = costs.products_per_element,
+          .strassen_row_columns = costs.strassen_row_columns,
+          .strassen_result_steps = costs.strassen_result_steps};
+}
+
 Soc detect_soc(int threads) {
-  const std::string isa = runtime::best_host_isa();
-  if (isa == "x86_64")
+  const runtime::IsaRow* isa = runtime::find_isa(runtime::best_host_isa());
+  if (isa == nullptr)
     throw Error(
         ExitCode::kOm,
         "this processor is below x86-64-v3 (AVX2, FMA, BMI2, F16C), which is the least this "
         "engine needs");
   Soc soc;
-  set_isa(soc, isa);
+  set_isa(soc, *isa);
   soc.llvm_cpu = runtime::host_llvm_cpu();
   soc.threads = threads > 0 ? threads : runtime::default_threads();
   soc.l1d_bytes = cache_bytes(1, soc.l1d_bytes);

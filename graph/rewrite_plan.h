@@ -11,10 +11,12 @@
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "base/result.h"
 #include "graph/graph.h"
+#include "graph/hardware.h"
 
 namespace aoe::graph {
 
@@ -29,12 +31,30 @@ struct Place {
   double expected_share = 0.05;
 };
 
+/// All places of a kind in a graph. A kind does not look at names, and asks the hardware only what is worth a try.
+class FindPlaces {
+ public:
+  template <typename Find>
+  FindPlaces(Find find)  // NOLINT(google-explicit-constructor): a function in a table's row
+      : find_([find](const Graph& graph, const Hardware& hardware) {
+          if constexpr (std::is_invocable_v<Find, const Graph&>)
+            return find(graph);
+          else
+            return find(graph, hardware);
+        }) {}
+  std::vector<Place> operator()(const Graph& graph, const Hardware& hardware = {}) const {
+    return find_(graph, hardware);
+  }
+
+ private:
+  std::function<std::vector<Place>(const Graph&, const Hardware&)> find_;
+};
+
 struct Rewrite {
   std::string kind;
   /// Raise it when apply() would give another graph: stored plans of older versions then miss.
   int version = 1;
-  /// All places in the graph. The kind does not look at names.
-  std::function<std::vector<Place>(const Graph&)> find;
+  FindPlaces find;
   /// In place; "no", with nothing changed, when the nodes are not what the kind expects. Values that
   /// are there keep their descriptions and constants.
   std::function<Result<void>(Graph&, const std::vector<NodeId>&, const RewriteParams&)> apply;

@@ -16,14 +16,13 @@ void mark_by_strassen(Node& node) {
   node.op.attrs.set(kStrassen, std::int64_t{1});
 }
 
-/// An eighth of the products, less what the sums of blocks cost: those of rows take about as long as the products with 10
-/// columns, those of results as 7 steps. Fitted to 1x1 convolutions of 49 to 784 pixels and 256 to 2,048 channels on a
-/// Zen 5 core.
-double strassen_share(std::int64_t rows, std::int64_t columns, std::int64_t steps) {
-  constexpr double kSaved = 0.125, kColumns = 10, kSteps = 7, kLeast = 0.03;
+/// An eighth of the products, less what the sums of blocks cost.
+double strassen_share(std::int64_t rows, std::int64_t columns, std::int64_t steps,
+                      const Hardware& hardware) {
+  constexpr double kSaved = 0.125, kLeast = 0.03;
   if (rows < 2 || columns < 1 || steps < 1) return 0;
-  const double share = kSaved - kColumns / static_cast<double>(columns) -
-                       kSteps / static_cast<double>(steps) -
+  const double share = kSaved - hardware.strassen_row_columns / static_cast<double>(columns) -
+                       hardware.strassen_result_steps / static_cast<double>(steps) -
                        static_cast<double>(rows % 2) / static_cast<double>(rows);
   return share < kLeast ? 0 : share;
 }

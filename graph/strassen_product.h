@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "graph/graph.h"
+#include "graph/hardware.h"
 
 namespace aoe::graph {
 
@@ -12,6 +13,7 @@ bool is_by_strassen(const reference::OpCall& op);
 void mark_by_strassen(Node& node);
 
 /// The share of its time that a product of rows x steps by steps x columns may save; 0 where nothing is to be expected.
-double strassen_share(std::int64_t rows, std::int64_t columns, std::int64_t steps);
+double strassen_share(std::int64_t rows, std::int64_t columns, std::int64_t steps,
+                      const Hardware& hardware);
 
 }  // namespace aoe::graph

@@ -1,25 +1,22 @@
-// Resolves everything about an om once, then runs it: segments of generated code, library
-// primitives, reference steps. Tested by tests/runtime/executor_test.cpp.
+// Resolves everything about an om once, has each backend load its steps, then runs what they made. Tested by tests/runtime/executor_test.cpp.
 #include "runtime/executor.h"
 
 #include <omp.h>
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
+#include <map>
 
 #include "base/error.h"
 #include "base/log.h"
 #include "profiler/collect/memory_block.h"
 #include "profiler/recorder.h"
-#include "runtime/control_step.h"
+#include "runtime/backend.h"
 #include "runtime/forked_thread.h"
 #include "runtime/host_cores.h"
 #include "runtime/isa.h"
-#include "runtime/jit_team.h"
-#include "runtime/onednn_kernel.h"
-#include "runtime/reference_step.h"
 #include "runtime/shared_buffers.h"
+#include "runtime/step_buffers.h"
 #include "runtime/task_recording.h"
 #include "runtime/tensor_table.h"
 
@@ -80,29 +77,6 @@ void check_buffer(const Tensor& given, const OmTensor& declared, const char* wha
     throw Error(ExitCode::kData, "there is no buffer", where);
 }
 
-/// The tensors behind a kernel's buffers, in the order that compiler/impl.h lays down for Kernel; -1
-/// for an unused output, which keeps its place.
-std::vector<int> buffer_tensors(const OmStep& step) {
-  std::vector<int> ids;
-  std::copy_if(step.inputs.begin(), step.inputs.end(), std::back_inserter(ids),
-               [](int id) { return id >= 0; });
-  ids.insert(ids.end(), step.outputs.begin(), step.outputs.end());
-  ids.insert(ids.end(), step.constants.begin(), step.constants.end());
-  if (step.workspace >= 0) ids.push_back(step.workspace);
-  return ids;
-}
-
-std::unique_ptr<OneDnnKernel> create_onednn(const Om& om, const OmStep& step, int threads) {
-  std::vector<std::size_t> bytes;
-  for (const int id : buffer_tensors(step))
-    bytes.push_back(id < 0 ? 0 : storage_bytes(om.tensors[id].desc));
-  try {
-    return OneDnnKernel::create(step.params, threads, bytes);
-  } catch (const Error& e) {
-    throw Error(e.code(), e.what(), om.name + ": step '" + step.name + "'");
-  }
-}
-
 }  // namespace
 
 struct Executor::State {
@@ -111,22 +85,13 @@ struct Executor::State {
            const RunTag& tag);
 
  private:
-  /// What runs at once: steps of generated code in a row, or one step of another kind.
-  struct Segment {
-    StepKind kind;
-    std::size_t begin;  ///< kJit: index of the first stage; otherwise index of the step
-    std::size_t end;
-  };
-  /// A place in a kernel's buffer list that follows the caller's buffer.
-  struct Slot {
-    void** pointer;
-    int tensor;
+  /// What is handed over at once.
+  struct Launch {
+    std::unique_ptr<Runnable> steps;
+    std::uint32_t name;  ///< interned
   };
 
-  void resolve_buffers(std::size_t step);
-  void add_jit_step(std::size_t step);
-  void run_segment(const Segment& segment, const TaskRecording& recording);
-  void run_single_step(StepKind kind, std::size_t step);
+  void load(const Backend& backend, std::span<const std::size_t> steps);
   void bind(std::span<const Tensor> given_inputs, std::span<Tensor> given_outputs);
   void hand_over_outputs(std::span<Tensor> given_outputs) const;
 
@@ -135,89 +100,58 @@ struct Executor::State {
   const int threads;
 
  private:
-  const int first_op_;
   TensorTable tensors_;
+  StepBuffers buffers_;
   SharedBuffers shared_;
-  std::shared_ptr<const JitModule> module_;  ///< shared by the gears of a model
-  std::optional<JitTeam> team_;
-  std::vector<std::vector<void*>> buffers_;  ///< by step; never resized once slots point there
-  std::vector<std::unique_ptr<OneDnnKernel>> onednn_;  ///< by step
-  std::vector<std::unique_ptr<ControlStep>> control_;  ///< by step
-  std::vector<std::uint32_t> step_names_;
-  std::vector<JitStage> stages_;
-  std::vector<Segment> segments_;
-  std::vector<Slot> slots_;
+  LoadContext context_;
+  std::map<const Backend*, std::unique_ptr<Loader>> loaders_;
+  std::vector<Launch> launches_;
   std::vector<profiler::MemoryBlock> memory_;  ///< what shows in profiles
 };
 
 Executor::State::State(Om model, const ExecutorOptions& options)
     : om(as_loaded(std::move(model))),
       threads(thread_count(options, om)),
-      first_op_(options.first_op),
       tensors_(om, options.arena),
+      buffers_(om, tensors_),
       shared_(om),
-      buffers_(om.steps.size()),
-      onednn_(om.steps.size()),
-      control_(om.steps.size()) {
+      context_{.om = om,
+               .tensors = tensors_,
+               .buffers = buffers_,
+               .threads = threads,
+               .first_op = options.first_op} {
   if (!host_supports(om.isa))
     throw Error(ExitCode::kOm, "needs " + om.isa + ", which this processor does not have", om.name,
                 "compile the model for this machine");
-  if (options.sibling != nullptr)
-    module_ = options.sibling->state_->module_;
-  else if (!om.code_view.empty())
-    module_ = std::make_shared<const JitModule>(om.code_view, om.name);
-  std::uint64_t scratch_bytes = 0;
-  for (const OmStep& step : om.steps) scratch_bytes = std::max(scratch_bytes, step.scratch_bytes);
-  const bool calls_onednn = std::ranges::any_of(
-      om.steps, [](const OmStep& step) { return step.kind == StepKind::kOneDnn; });
-  team_.emplace(threads, scratch_bytes, calls_onednn);
   if (options.arena.empty()) memory_.emplace_back("arena " + om.name, om.arena_bytes);
   memory_.emplace_back("weights " + om.name, om.weights_view.size());
-  memory_.emplace_back("scratch " + om.name, scratch_bytes * static_cast<std::uint64_t>(threads));
 
   const OpenMpThreads omp_threads(threads);
+  for (const auto& backend : backends().all()) {
+    const Executor* sibling = options.sibling;
+    loaders_[backend.get()] = backend->open(
+        context_, sibling == nullptr ? nullptr : sibling->state_->loaders_.at(backend.get()).get());
+  }
+  std::vector<std::size_t> row;  ///< of one backend
+  const auto load_row = [&] {
+    if (!row.empty()) load(*om.steps[row.front()].backend, row);
+    row.clear();
+  };
+  for (const OmStep& step : om.steps) context_.step_names.push_back(profiler::intern(step.name));
   for (std::size_t i = 0; i < om.steps.size(); ++i) {
-    const OmStep& step = om.steps[i];
-    step_names_.push_back(profiler::intern(step.name));
-    if (step.kind == StepKind::kNone) continue;
-    if (step.kind == StepKind::kControl)
-      control_[i] = std::make_unique<ControlStep>(om, step, threads);
-    if (step.kind == StepKind::kJit || step.kind == StepKind::kOneDnn) resolve_buffers(i);
-    if (step.kind == StepKind::kOneDnn) onednn_[i] = create_onednn(om, step, threads);
-    if (step.kind == StepKind::kJit)
-      add_jit_step(i);
-    else
-      segments_.push_back({step.kind, i, i + 1});
+    const Backend* backend = om.steps[i].backend;
+    if (!backend->traits().runs) continue;
+    if (!row.empty() && om.steps[row.front()].backend != backend) load_row();
+    row.push_back(i);
   }
+  load_row();
 }
 
-void Executor::State::resolve_buffers(std::size_t step_index) {
-  const std::vector<int> ids = buffer_tensors(om.steps[step_index]);
-  std::vector<void*>& buffers = buffers_[step_index];
-  for (const int id : ids) buffers.push_back(id < 0 ? nullptr : tensors_.address(id));
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    if (ids[i] < 0) continue;
-    const Place place = om.tensors[ids[i]].place;
-    if (place == Place::kInput || place == Place::kOutput) slots_.push_back({&buffers[i], ids[i]});
-  }
-}
-
-void Executor::State::add_jit_step(std::size_t step_index) {
-  const OmStep& step = om.steps[step_index];
-  if (!module_)
-    throw Error(ExitCode::kOm,
-                "step '" + step.name + "' is generated code, but there is no code section",
-                om.name);
-  if (segments_.empty() || segments_.back().kind != StepKind::kJit)
-    segments_.push_back({StepKind::kJit, stages_.size(), stages_.size()});
-  for (const OmStage& stage : step.stages)
-    stages_.push_back({.function = module_->find(stage.symbol),
-                       .buffers = buffers_[step_index].data(),
-                       .extent = stage.extent,
-                       .step = first_op_ + static_cast<int>(step_index),
-                       .step_name = step_names_[step_index]});
-  stages_.back().ends_step = true;
-  segments_.back().end = stages_.size();
+void Executor::State::load(const Backend& backend, std::span<const std::size_t> steps) {
+  std::vector<std::unique_ptr<Runnable>> loaded;
+  loaders_.at(&backend)->load(steps, loaded);
+  const std::uint32_t name = profiler::intern(backend.traits().launch);
+  for (std::unique_ptr<Runnable>& each : loaded) launches_.push_back({std::move(each), name});
 }
 
 void Executor::State::run(std::span<const Tensor> given_inputs, std::span<Tensor> given_outputs,
@@ -225,9 +159,9 @@ void Executor::State::run(std::span<const Tensor> given_inputs, std::span<Tensor
   bind(given_inputs, given_outputs);
   const OpenMpThreads omp_threads(threads);
   const TaskRecording recording = task_recording(tag);
-  for (const Segment& segment : segments_) {
-    const LaunchSpan launch(segment.kind, tag);
-    run_segment(segment, recording);
+  for (const Launch& launch : launches_) {
+    const LaunchSpan span(launch.name, tag);
+    launch.steps->run(recording);
   }
   hand_over_outputs(given_outputs);
 }
@@ -257,26 +191,7 @@ void Executor::State::bind(std::span<const Tensor> given_inputs, std::span<Tenso
   }
   for (std::size_t i = 0; i < given_inputs.size(); ++i)
     tensors_.bind(om.inputs[i], shared_.input(i, given_inputs[i], given_outputs));
-  for (const Slot& slot : slots_) *slot.pointer = tensors_.address(slot.tensor);
-}
-
-void Executor::State::run_segment(const Segment& segment, const TaskRecording& recording) {
-  if (segment.kind == StepKind::kJit) {
-    team_->run(std::span(stages_).subspan(segment.begin, segment.end - segment.begin), recording);
-    return;
-  }
-  TaskClock clock(recording);
-  run_single_step(segment.kind, segment.begin);
-  clock.task_done(step_names_[segment.begin], first_op_ + static_cast<int>(segment.begin));
-}
-
-void Executor::State::run_single_step(StepKind kind, std::size_t step) {
-  if (kind == StepKind::kOneDnn)
-    onednn_[step]->run(buffers_[step]);
-  else if (kind == StepKind::kControl)
-    control_[step]->run(tensors_);
-  else
-    run_reference_step(om.steps[step], tensors_);
+  buffers_.bind();
 }
 
 /// Outputs that no step could write straight into the caller's buffer: shapes found during the run,

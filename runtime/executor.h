@@ -52,7 +52,7 @@ class Executor {
   /// Dense buffers in model order, any alignment. Outputs with unknown dimensions need data ==
   /// nullptr: run() then points them at memory of the Executor that is valid until the next run(),
   /// and sets their shape. Throws Error(kData) on a wrong size and Error(kFailure) when an op
-  /// refuses its values. With the recorder on, each step but the kNone ones is one kTask event
+  /// refuses its values. With the recorder on, each step that runs is one kTask event
   /// with value task_value(first_op + the step's index, tag.run_and_model).
   void run(std::span<const Tensor> inputs, std::span<Tensor> outputs, const RunTag& tag = {});
 

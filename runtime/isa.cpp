@@ -2,22 +2,79 @@
 // wide registers).
 #include "runtime/isa.h"
 
+#include <algorithm>
+#include <ranges>
+
 namespace aoe::runtime {
+namespace {
+
+/// avx2 is all of x86-64-v3, avx512 all of x86-64-v4: what every AVX-512 server core has.
+constexpr IsaRow kIsas[] = {
+    {"avx2", "avx2", {}, "x86-64-v3", [] { return __builtin_cpu_supports("x86-64-v3") != 0; }},
+    {"avx2_vnni", "avx2", Feature::kVnni, "+avxvnni",
+     [] { return __builtin_cpu_supports("avxvnni") != 0; }},
+    {"avx512", "avx512", {}, "x86-64-v4", [] { return __builtin_cpu_supports("x86-64-v4") != 0; }},
+    {"avx512_vnni", "avx512", Feature::kVnni, "+avx512vnni",
+     [] { return __builtin_cpu_supports("avx512vnni") != 0; }},
+    {"avx512_bf16", "avx512", Feature::kBf16, "+avx512bf16",
+     [] { return __builtin_cpu_supports("avx512bf16") != 0; }},
+    {"avx512_fp16", "avx512", Feature::kFp16, "+avx512fp16",
+     [] { return __builtin_cpu_supports("avx512fp16") != 0; }},
+};
+
+/// The rows that the word of `row` stands for: its base's, up to itself.
+auto rows_of(const IsaRow& row) {
+  return std::span(kIsas).first(static_cast<std::size_t>(&row - kIsas) + 1) |
+         std::views::filter([&](const IsaRow& each) { return each.base == row.base; });
+}
+
+}  // namespace
+
+std::string_view name(Feature feature) {
+  const IsaRow& row = *std::ranges::find(kIsas, feature, &IsaRow::feature);
+  return row.word.substr(row.base.size() + 1);
+}
+
+std::span<const IsaRow> isa_table() {
+  return kIsas;
+}
+
+const IsaRow* find_isa(std::string_view word) {
+  const auto row = std::ranges::find(kIsas, word, &IsaRow::word);
+  return row == std::end(kIsas) ? nullptr : row;
+}
+
+FeatureSet features_of(const IsaRow& row) {
+  FeatureSet features;
+  for (const IsaRow& each : rows_of(row))
+    if (each.feature) features.add(*each.feature);
+  return features;
+}
+
+std::string_view isa_word(std::string_view base, FeatureSet features) {
+  std::string_view word = base;
+  for (const IsaRow& row : kIsas)
+    if (row.base == base && row.feature && features.has(*row.feature)) word = row.word;
+  return word;
+}
+
+std::string llvm_features(std::string_view base, FeatureSet features) {
+  std::string text;
+  for (const IsaRow& row : kIsas)
+    if (row.base == base && row.feature && features.has(*row.feature))
+      text += std::string(text.empty() ? "" : ",") + std::string(row.llvm);
+  return text;
+}
 
 bool host_supports(std::string_view isa) {
-  if (isa == "avx2") return __builtin_cpu_supports("x86-64-v3");
-  if (isa == "avx2_vnni") return host_supports("avx2") && __builtin_cpu_supports("avxvnni");
-  if (isa == "avx512") return __builtin_cpu_supports("x86-64-v4");
-  if (isa == "avx512_vnni") return host_supports("avx512") && __builtin_cpu_supports("avx512vnni");
-  if (isa == "avx512_fp16")
-    return host_supports("avx512_bf16") && __builtin_cpu_supports("avx512fp16");
-  return isa == "avx512_bf16" && host_supports("avx512_vnni") &&
-         __builtin_cpu_supports("avx512bf16");
+  const IsaRow* row = find_isa(isa);
+  return row != nullptr &&
+         std::ranges::all_of(rows_of(*row), [](const IsaRow& each) { return each.is_on_host(); });
 }
 
 std::string best_host_isa() {
-  for (const std::string_view isa : kIsas)
-    if (host_supports(isa)) return std::string(isa);
+  for (const IsaRow& row : std::views::reverse(kIsas))
+    if (host_supports(row.word)) return std::string(row.word);
   return "x86_64";
 }
 

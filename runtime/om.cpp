@@ -2,8 +2,9 @@
 #include "runtime/om.h"
 
 #include "base/error.h"
-#include "runtime/geared_om.h"
+#include "runtime/backend.h"
 #include "runtime/file_in_memory.h"
+#include "runtime/geared_om.h"
 #include "runtime/om_container.h"
 #include "runtime/om_graph.h"
 
@@ -34,6 +35,10 @@ Om Om::parse(std::string_view bytes, std::shared_ptr<const void> owner, const st
 Om Om::load(const std::filesystem::path& path) {
   const auto file = std::make_shared<const FileInMemory>(path);
   return parse(file->bytes(), file, path.string());
+}
+
+const char* OmStep::task_type() const {
+  return backend->traits().is_plain ? "AI_CPU" : "AI_CORE";
 }
 
 std::string OmStep::types_text() const {

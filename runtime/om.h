@@ -28,6 +28,8 @@
 
 namespace aoe::runtime {
 
+class Backend;
+
 enum class Place : int {
   kInput,    ///< buffer given by the caller; offset = index of the model input
   kOutput,   ///< buffer given by the caller; offset = index of the model output
@@ -43,40 +45,32 @@ struct OmTensor {
   std::uint64_t offset = 0;
 };
 
-enum class StepKind : int {
-  kJit,
-  kOneDnn,
-  kReference,
-  kNone,     ///< does nothing: its outputs already lie where its inputs do
-  kControl,  ///< If, Loop, Scan: `constants` are its bodies, each an om; see control_step.h
-};
-
 struct OmStage {
   std::string symbol;       ///< in the code section; ABI in compiler/loopnest/loopnest.h
   std::int64_t extent = 1;  ///< parallel iterations
 };
 
-/// One op of the model as it runs. `buffers` of jit and oneDNN steps: see Kernel in
-/// compiler/impl.h.
+/// One op of the model as it runs. Beside what all steps have stands what only its backend reads.
 struct OmStep {
   std::string name;                   ///< node name
   std::vector<std::string> op_types;  ///< IR types, anchor first
   std::vector<std::string> origins;   ///< ONNX node names
-  StepKind kind = StepKind::kReference;
-  reference::OpCall call;       ///< kReference and kControl: what to run; otherwise for reports
-  std::vector<OmStage> stages;  ///< kJit
-  nlohmann::json params;        ///< kOneDnn
+  const Backend* backend = nullptr;   ///< who carries it out; never null in an om
+  reference::OpCall call;             ///< what it is: to run, or for reports
+  std::vector<OmStage> stages;        ///< generated code
+  nlohmann::json params;              ///< of a library
   std::vector<int>
-      inputs;  ///< tensor ids of the node's inputs, -1 = absent; constants included for kReference and kControl
+      inputs;  ///< tensor ids of the node's inputs, -1 = absent; constants included where the backend reads them
   std::vector<int> outputs;         ///< tensor ids, -1 = unused
   std::vector<int> constants;       ///< tensor ids of packed constants
   int workspace = -1;               ///< tensor id
-  std::uint64_t scratch_bytes = 0;  ///< per thread, kJit
+  std::uint64_t scratch_bytes = 0;  ///< per thread, of generated code
   double flops = 0;                 ///< analytic
   double bytes = 0;                 ///< analytic
   /// "Conv+Relu".
   std::string types_text() const;
-  const char* task_type() const { return kind == StepKind::kReference ? "AI_CPU" : "AI_CORE"; }
+  /// "AI_CPU" for plain loops, "AI_CORE".
+  const char* task_type() const;
 };
 
 struct Om {

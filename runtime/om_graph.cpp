@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/nesting.h"
+#include "runtime/backend.h"
 
 namespace aoe::runtime {
 namespace {
@@ -12,13 +13,21 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kPlaceNames[] = {"input", "output", "weight", "arena", "dynamic"};
-constexpr const char* kKindNames[] = {"jit", "onednn", "reference", "none", "control"};
+
+[[noreturn]] void refuse_word(const std::string& word) {
+  throw Error(ExitCode::kOm, "unknown word '" + word + "' in the graph section");
+}
 
 template <typename Enum, std::size_t kCount>
 Enum enum_from_name(const char* const (&names)[kCount], const std::string& name) {
   for (std::size_t i = 0; i < kCount; ++i)
     if (name == names[i]) return static_cast<Enum>(i);
-  throw Error(ExitCode::kOm, "unknown word '" + name + "' in the graph section");
+  refuse_word(name);
+}
+
+const Backend* backend_from_name(const std::string& name) {
+  const Backend* backend = backends().find(name);
+  return backend == nullptr ? (refuse_word(name), nullptr) : backend;
 }
 
 json to_json(const OmTensor& tensor) {
@@ -47,7 +56,7 @@ json to_json(const OmStep& step) {
   return {{"name", step.name},
           {"op_types", step.op_types},
           {"origins", step.origins},
-          {"kind", kKindNames[static_cast<int>(step.kind)]},
+          {"kind", step.backend->traits().name},
           {"call", reference::to_json(step.call)},
           {"stages", std::move(stages)},
           {"params", step.params},
@@ -65,7 +74,7 @@ OmStep step_from_json(const json& j) {
   j.at("name").get_to(step.name);
   j.at("op_types").get_to(step.op_types);
   j.at("origins").get_to(step.origins);
-  step.kind = enum_from_name<StepKind>(kKindNames, j.at("kind").get<std::string>());
+  step.backend = backend_from_name(j.at("kind").get<std::string>());
   step.call = reference::op_call_from_json(j.at("call"));
   for (const json& stage : j.at("stages"))
     step.stages.push_back(

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "runtime/backend.h"
 #include "runtime/isa.h"
 #include "runtime/om_graph.h"
 
@@ -18,8 +19,7 @@ class Verifier {
   Verifier(const Om& om, const std::string& where) : om_(om), where_(where) {}
 
   void run() {
-    if (std::ranges::find(kIsas, om_.isa) == std::end(kIsas))
-      fail("needs the unknown instruction set '" + om_.isa + "'");
+    if (find_isa(om_.isa) == nullptr) fail("needs the unknown instruction set '" + om_.isa + "'");
     if (om_.threads < 1) fail("was compiled for " + std::to_string(om_.threads) + " threads");
     for (const std::optional<double>& peak : {om_.peak_gflops, om_.memory_gb_s})
       if (peak && !(std::isfinite(*peak) && *peak > 0))
@@ -123,17 +123,12 @@ class Verifier {
     if (step.workspace != -1) used.push_back(step.workspace);
     for (const int id : used) {
       check_id(id, user);
-      // Only reference and control steps know what to do with a tensor whose size a run must find out.
       const bool has_fixed_size = om_.tensors[id].place != Place::kDynamic && bytes_of(id);
-      const bool finds_sizes = step.kind == StepKind::kReference || step.kind == StepKind::kNone ||
-                               step.kind == StepKind::kControl;
-      if (!finds_sizes && !has_fixed_size)
+      if (!step.backend->traits().finds_sizes && !has_fixed_size)
         fail(user + " needs the size of " + text(id) + ", which only a run can tell");
     }
-    if (step.kind != StepKind::kJit) return;
-    if (step.stages.empty()) fail(user + " is generated code without a stage");
-    for (const OmStage& stage : step.stages)
-      if (stage.symbol.empty() || stage.extent < 0) fail(user + " has a malformed stage");
+    if (const std::string_view fault = step.backend->fault(step); !fault.empty())
+      fail(user + " " + std::string(fault));
   }
 
   const Om& om_;

@@ -115,11 +115,17 @@ std::size_t reached_bytes(const memory::desc& desc) {
 /// One primitive with its memory objects.
 class Stage {
  public:
-  Stage(const json& stage, int threads, std::span<const std::size_t> buffer_bytes);
+  Stage(const json& stage, int threads, std::span<const std::size_t> buffer_bytes,
+        std::span<void* const> buffers);
   void run(std::span<void* const> buffers);
   std::size_t dst_bytes() const { return desc_.query_md(dnnl::query::dst_md).get_size(); }
 
  private:
+  /// Memory that no plan has: a constant in another layout than the om's, a scratchpad.
+  struct Own {
+    AlignedMemory bytes;
+    memory object;
+  };
   struct Argument {
     memory object;
     ArgumentPlace place;
@@ -132,6 +138,9 @@ class Stage {
     }
   };
 
+  Own& add_own(int id, const memory::desc& layout);
+  void repack_constant(const std::string& word, const json& stored, const ArgumentPlace& place,
+                       std::span<const std::size_t> buffer_bytes, std::span<void* const> buffers);
   void require_all_arguments(const json& stage) const;
 
   dnnl::primitive_desc_base desc_;
@@ -139,11 +148,25 @@ class Stage {
   dnnl::stream stream_{cpu_engine()};
   std::vector<Argument> arguments_;
   std::vector<dnnl_exec_arg_t> exec_arguments_;  ///< the same, as oneDNN takes them
-  AlignedMemory own_scratchpad_;  ///< when none was planned, or other threads need a larger one
-  memory own_scratchpad_object_;
+  std::vector<Own> own_;
 };
 
-Stage::Stage(const json& stage, int threads, std::span<const std::size_t> buffer_bytes)
+/// Binding a buffer makes oneDNN write zeros into padded lanes. Constants lie in read-only memory and have theirs already,
+/// so they go as flat bytes, of which only the address is used.
+memory::desc flat(const memory::desc& layout) {
+  return {
+      {static_cast<memory::dim>(layout.get_size())}, memory::data_type::u8, memory::format_tag::a};
+}
+
+[[noreturn]] void refuse_place(const std::string& word, std::size_t bytes, std::size_t left) {
+  throw Error(ExitCode::kOm,
+              "oneDNN argument '" + word + "' has " + std::to_string(bytes) + " bytes, its place " +
+                  std::to_string(left),
+              "", kAdvice);
+}
+
+Stage::Stage(const json& stage, int threads, std::span<const std::size_t> buffer_bytes,
+             std::span<void* const> buffers)
     : desc_(make_desc(stage, threads)) {
   {
     const TeamSize team(threads);
@@ -151,38 +174,63 @@ Stage::Stage(const json& stage, int threads, std::span<const std::size_t> buffer
     dnnl::error::wrap_c_api(dnnl_primitive_create(&made, desc_.get()), "primitive");
     primitive_.reset(made);
   }
+  static const json kNothing = json::object();
+  const json& stored = stage.contains("stored") ? stage.at("stored") : kNothing;
   const memory::desc scratchpad = desc_.query_md(dnnl::query::scratchpad_md);
   bool needs_scratchpad = scratchpad.get_size() > 0;
   for (const auto& [word, where] : stage.at("args").items()) {
     const int id = argument_id(word);
     const ArgumentPlace place(where);
     memory::desc layout = desc_.query_md(dnnl::query::exec_arg_md, id);
+    if (stored.contains(word) && memory_desc_from_json(stored.at(word)) != layout) {
+      repack_constant(word, stored.at(word), place, buffer_bytes, buffers);
+      continue;
+    }
     const std::size_t bytes = reached_bytes(layout);
     const bool fits = bytes <= place.bytes_left(buffer_bytes);
     if (id == DNNL_ARG_SCRATCHPAD) {
       if (!needs_scratchpad || !fits) continue;
       needs_scratchpad = false;
     }
-    if (!fits || bytes == 0)
-      throw Error(ExitCode::kOm,
-                  "oneDNN argument '" + word + "' has " + std::to_string(bytes) +
-                      " bytes, its place " + std::to_string(place.bytes_left(buffer_bytes)),
-                  "", kAdvice);
-    // Binding a buffer makes oneDNN write zeros into padded lanes. Constants lie in read-only memory and have theirs
-    // already, so they go as flat bytes, of which only the address is used.
+    if (!fits || bytes == 0) refuse_place(word, bytes, place.bytes_left(buffer_bytes));
     if (id == DNNL_ARG_WEIGHTS || id == DNNL_ARG_WEIGHTS_ITER || id == DNNL_ARG_WEIGHTS_PEEPHOLE ||
         id == DNNL_ARG_BIAS)
-      layout = memory::desc({static_cast<memory::dim>(layout.get_size())}, memory::data_type::u8,
-                            memory::format_tag::a);
+      layout = flat(layout);
     arguments_.push_back({memory(layout, cpu_engine(), DNNL_MEMORY_NONE), place});
     exec_arguments_.push_back({id, arguments_.back().object.get()});
   }
-  if (needs_scratchpad) {
-    own_scratchpad_ = AlignedMemory(scratchpad.get_size());
-    own_scratchpad_object_ = memory(scratchpad, cpu_engine(), own_scratchpad_.data());
-    exec_arguments_.push_back({DNNL_ARG_SCRATCHPAD, own_scratchpad_object_.get()});
-  }
+  // When none was planned, or other threads need a larger one.
+  if (needs_scratchpad) add_own(DNNL_ARG_SCRATCHPAD, scratchpad);
   require_all_arguments(stage);
+}
+
+Stage::Own& Stage::add_own(int id, const memory::desc& layout) {
+  Own& own = own_.emplace_back();
+  own.bytes = AlignedMemory(layout.get_size());
+  own.object = memory(layout, cpu_engine(), own.bytes.data());
+  exec_arguments_.push_back({id, own.object.get()});
+  return own;
+}
+
+/// A constant in the layout that the primitive wants here, where that is not the om's.
+void Stage::repack_constant(const std::string& word, const json& stored, const ArgumentPlace& place,
+                            std::span<const std::size_t> buffer_bytes,
+                            std::span<void* const> buffers) {
+  const memory::desc from = memory_desc_from_json(stored);
+  const std::size_t bytes = reached_bytes(from), left = place.bytes_left(buffer_bytes);
+  if (bytes > left || bytes == 0) refuse_place(word, bytes, left);
+  if (place.buffer >= buffers.size() || buffers[place.buffer] == nullptr)
+    throw Error(ExitCode::kOm, "oneDNN argument '" + word + "' is stored, but is no constant", "",
+                kAdvice);
+  const int id = argument_id(word);
+  const memory::desc wanted = desc_.query_md(dnnl::query::exec_arg_md, id);
+  if (from.dims() != wanted.dims())
+    throw Error(ExitCode::kOm, "oneDNN argument '" + word + "' is stored with other dimensions", "",
+                kAdvice);
+  Own& own = add_own(id, wanted);
+  memory in(from, cpu_engine(), static_cast<char*>(buffers[place.buffer]) + place.offset);
+  dnnl::reorder(in, own.object).execute(stream_, in, own.object);
+  stream_.wait();
 }
 
 /// oneDNN reads through null where an argument is missing.
@@ -221,7 +269,8 @@ void Stage::run(std::span<void* const> buffers) {
 }  // namespace
 
 struct OneDnnKernel::State {
-  State(const json& params, int threads, std::span<const std::size_t> buffer_bytes);
+  State(const json& params, int threads, std::span<const std::size_t> buffer_bytes,
+        std::span<void* const> buffers);
   void take_over_residual(std::span<void* const> buffers) const;
 
   std::vector<Stage> stages;
@@ -229,8 +278,10 @@ struct OneDnnKernel::State {
 };
 
 OneDnnKernel::State::State(const json& params, int threads,
-                           std::span<const std::size_t> buffer_bytes) {
-  for (const json& stage : params.at("stages")) stages.emplace_back(stage, threads, buffer_bytes);
+                           std::span<const std::size_t> buffer_bytes,
+                           std::span<void* const> buffers) {
+  for (const json& stage : params.at("stages"))
+    stages.emplace_back(stage, threads, buffer_bytes, buffers);
   if (!params.contains("residual")) return;
   const ArgumentPlace residual(params.at("residual"));
   residual_buffer = residual.buffer;
@@ -258,15 +309,11 @@ OneDnnKernel::OneDnnKernel(std::unique_ptr<State> state) : state_(std::move(stat
 OneDnnKernel::~OneDnnKernel() = default;
 
 std::unique_ptr<OneDnnKernel> OneDnnKernel::create(const json& params, int threads,
-                                                   std::span<const std::size_t> buffer_bytes) {
+                                                   std::span<const std::size_t> buffer_bytes,
+                                                   std::span<void* const> buffers) {
   try {
-    const std::string made_by = params.at("onednn");
-    if (made_by != onednn_version())
-      throw Error(ExitCode::kOm,
-                  "was compiled with oneDNN " + made_by + ", this is oneDNN " + onednn_version(),
-                  "", kAdvice);
     return std::unique_ptr<OneDnnKernel>(
-        new OneDnnKernel(std::make_unique<State>(params, threads, buffer_bytes)));
+        new OneDnnKernel(std::make_unique<State>(params, threads, buffer_bytes, buffers)));
   } catch (const dnnl::error& e) {
     throw Error(ExitCode::kOm, std::string("oneDNN cannot make a primitive here: ") + e.what(), "",
                 "compile the model for this machine");
@@ -290,7 +337,7 @@ Result<OneDnnChoice> probe(const json& stage, int threads) {
     for (const char* word : kWeights) {
       if (!stage.contains(word)) continue;
       const memory::desc layout = desc.query_md(dnnl::query::exec_arg_md, argument_id(word));
-      choice.weights[word] = {memory_desc_to_json(layout), layout.get_size()};
+      choice.weights[word] = {named_layout(layout), layout.get_size()};
     }
     return choice;
   } catch (const dnnl::error& e) {

@@ -1,7 +1,7 @@
 // OneDnnKernel: oneDNN primitives that run one behind the other (nearly always just one), rebuilt from the parameters
 // that an om stores, on plain buffers.
 //
-//   {"onednn": "2.6.3", "stages": [S, ...], "residual": 1}
+//   {"stages": [S, ...], "residual": 1}
 //
 // A stage S is described in onednn_primitive.h. `residual`, when present, is the buffer that the first stage's "sum"
 // post-op adds to: it is copied into that stage's dst unless it lies there already.
@@ -23,10 +23,12 @@ namespace aoe::runtime {
 class OneDnnKernel {
  public:
   /// For a team of `threads` threads, which the caller of run() must have set for OpenMP. `buffer_bytes`: the sizes of
-  /// the buffers that run() will get. Throws Error(kOm) when oneDNN has another version than the one that made `params`,
-  /// cannot make a primitive here, or when `params` do not fit the buffers: whatever they say, run() stays inside.
+  /// the buffers that run() will get; `buffers`: those of constants among them, null or missing for others. Throws
+  /// Error(kOm) when oneDNN cannot make a primitive here, or when `params` do not fit the buffers: whatever they say, run()
+  /// stays inside.
   static std::unique_ptr<OneDnnKernel> create(const nlohmann::json& params, int threads,
-                                              std::span<const std::size_t> buffer_bytes);
+                                              std::span<const std::size_t> buffer_bytes,
+                                              std::span<void* const> buffers = {});
   ~OneDnnKernel();
 
   /// Buffers in the order of Kernel (compiler/impl.h); `args` of the parameters says which is which. One caller at a time.
@@ -38,9 +40,9 @@ class OneDnnKernel {
   std::unique_ptr<State> state_;
 };
 
-/// Constants in a layout that oneDNN chose: the exact descriptor, for repack() and for a stage.
+/// A layout that oneDNN chose for a constant, for repack() and for a stage's `stored`.
 struct OneDnnLayout {
-  nlohmann::json desc;
+  nlohmann::json desc;  ///< null: it has no name
   std::size_t size_bytes = 0;
 };
 
@@ -57,8 +59,5 @@ Result<OneDnnChoice> probe(const nlohmann::json& stage, int threads);
 /// several at once.
 void repack(const nlohmann::json& from, const void* source, const nlohmann::json& to,
             void* destination);
-
-/// "2.6.3": to be stored in `params` as "onednn".
-std::string onednn_version();
 
 }  // namespace aoe::runtime

@@ -1,8 +1,8 @@
-// JSON -> oneDNN 2.6 descriptors, one function per primitive.
+// JSON -> oneDNN descriptors, one function per primitive.
 #include "runtime/onednn_primitive.h"
 
-#include <charconv>
-#include <cstring>
+#include <dnnl_debug.h>
+
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -74,13 +74,16 @@ memory::data_type data_type_from(const std::string& text) {
   return word(kWords, text);
 }
 
-memory::format_tag tag_from(const std::string& text) {
-  using tag = memory::format_tag;
-  static const std::map<std::string, tag> kWords = {
-      {"any", tag::any},     {"a", tag::a},           {"ab", tag::ab},          {"abc", tag::abc},
-      {"abcd", tag::abcd},   {"abcde", tag::abcde},   {"acb", tag::acb},        {"acdb", tag::acdb},
-      {"acdeb", tag::acdeb}, {"aBcd8b", tag::aBcd8b}, {"aBcd16b", tag::aBcd16b}};
-  return word(kWords, text);
+/// oneDNN's words for its layouts: "abcd", "aBcd16b", "ABcd16b16a", ..., "any".
+const std::map<std::string, memory::format_tag>& tag_words() {
+  static const std::map<std::string, memory::format_tag> kWords = [] {
+    std::map<std::string, memory::format_tag> words;
+    for (int tag = dnnl_format_tag_any; tag < dnnl_format_tag_last; ++tag)
+      words.emplace(dnnl_fmt_tag2str(static_cast<dnnl_format_tag_t>(tag)),
+                    static_cast<memory::format_tag>(tag));
+    return words;
+  }();
+  return kWords;
 }
 
 memory::dims dims_from(const json& params, const char* field) {
@@ -205,67 +208,24 @@ primitive_desc_base gru(const json& p, const engine& e) {
       attributes_from(p), e);
 }
 
-[[noreturn]] void refuse_descriptor(const std::string& why) {
-  throw Error(ExitCode::kOm, "a oneDNN descriptor " + why, "", "compile the model again");
-}
-
-/// oneDNN believes what a descriptor says about its own arrays.
-void check_descriptor(const dnnl_memory_desc_t& raw) {
-  const auto is_in = [](std::int64_t value, std::int64_t first, std::int64_t last) {
-    return first <= value && value <= last;
-  };
-  constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
-  if (!is_in(raw.ndims, 1, DNNL_MAX_NDIMS)) refuse_descriptor("has impossible dimensions");
-  for (int d = 0; d < raw.ndims; ++d)
-    if (!is_in(raw.dims[d], 1, kMostElements) ||
-        !is_in(raw.padded_dims[d], raw.dims[d], kMostElements))
-      refuse_descriptor("has impossible dimensions");
-  if (raw.data_type != dnnl_f32) refuse_descriptor("is not float32");
-  if (!is_in(raw.format_kind, dnnl_blocked, dnnl_format_kind_rnn_packed))
-    refuse_descriptor("has an unknown layout");
-  if (raw.format_kind != dnnl_blocked) return;
-  const dnnl_blocking_desc_t& blocking = raw.format_desc.blocking;
-  if (!is_in(blocking.inner_nblks, 0, DNNL_MAX_NDIMS)) refuse_descriptor("has impossible blocks");
-  for (int i = 0; i < blocking.inner_nblks; ++i)
-    if (!is_in(blocking.inner_idxs[i], 0, raw.ndims - 1) ||
-        !is_in(blocking.inner_blks[i], 1, kMostElements))
-      refuse_descriptor("has impossible blocks");
-}
-
-memory::desc desc_from_hex(const std::string& hex) {
-  dnnl_memory_desc_t raw{};
-  if (hex.size() != 2 * sizeof raw) refuse_descriptor("has the wrong size");
-  auto* bytes = reinterpret_cast<unsigned char*>(&raw);
-  for (std::size_t i = 0; i < sizeof raw; ++i) {
-    const char* digits = hex.data() + 2 * i;
-    if (std::from_chars(digits, digits + 2, bytes[i], 16).ptr != digits + 2)
-      refuse_descriptor("is not hexadecimal");
-  }
-  check_descriptor(raw);
-  return memory::desc(raw);
-}
-
 using MakePrimitive = std::function<primitive_desc_base(const json&, const engine&)>;
 
 }  // namespace
 
 memory::desc memory_desc_from_json(const json& j) {
-  if (j.contains("bytes")) return desc_from_hex(j.at("bytes").get<std::string>());
   const memory::dims dims = dims_from(j, "dims");
   const memory::data_type type = data_type_from(j.at("dtype"));
   if (j.contains("strides")) return {dims, type, dims_from(j, "strides")};
-  return {dims, type, tag_from(j.at("tag"))};
+  return {dims, type, word(tag_words(), j.at("tag").get<std::string>())};
 }
 
-json memory_desc_to_json(const memory::desc& desc) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  const auto* bytes = reinterpret_cast<const unsigned char*>(&desc.data);
-  std::string hex;
-  for (std::size_t i = 0; i < sizeof desc.data; ++i) {
-    hex += kDigits[bytes[i] >> 4];
-    hex += kDigits[bytes[i] & 15];
-  }
-  return {{"bytes", hex}};
+json named_layout(const memory::desc& desc) {
+  if (desc.data_type() != memory::data_type::f32) return nullptr;
+  for (const auto& [name, tag] : tag_words())
+    if (tag != memory::format_tag::any &&
+        memory::desc(desc.dims(), desc.data_type(), tag, /*allow_empty=*/true) == desc)
+      return {{"dims", desc.dims()}, {"dtype", "f32"}, {"tag", name}};
+  return nullptr;
 }
 
 primitive_desc_base primitive_desc_from_json(const json& stage, const engine& engine) {
@@ -285,12 +245,6 @@ primitive_desc_base primitive_desc_from_json(const json& stage, const engine& en
       {"lbr_gru", gru<dnnl::lbr_gru_forward>},
   };
   return word(kPrimitives, stage.at("primitive").get<std::string>())(stage, engine);
-}
-
-std::string onednn_version() {
-  const dnnl_version_t* version = dnnl_version();
-  return std::to_string(version->major) + "." + std::to_string(version->minor) + "." +
-         std::to_string(version->patch);
 }
 
 }  // namespace aoe::runtime

@@ -4,6 +4,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "runtime/backend.h"
+
 namespace aoe::runtime {
 namespace {
 
@@ -52,22 +54,6 @@ std::map<std::string, json> strategies_of(const Om& om) {
   return strategies;
 }
 
-const char* library_of(StepKind kind) {
-  switch (kind) {
-    case StepKind::kJit:
-      return "generated";
-    case StepKind::kOneDnn:
-      return "onednn";
-    case StepKind::kReference:
-      return "reference";
-    case StepKind::kNone:
-      return "none";
-    case StepKind::kControl:
-      return "control";
-  }
-  return "";
-}
-
 /// Formats of the first output when the tuning section does not list the step, as with conversions.
 std::string format_of(const Om& om, const OmStep& step) {
   for (const int id : step.outputs)
@@ -86,8 +72,8 @@ json op_json(const Om& om, const OmStep& step, const std::map<std::string, json>
       {"name", step.name},
       {"type", step.types_text()},
       {"original_ops", step.origins},
-      {"task_type", step.kind == StepKind::kNone ? "" : step.task_type()},
-      {"impl", library_of(step.kind)},
+      {"task_type", step.backend->traits().runs ? step.task_type() : ""},
+      {"impl", step.backend->traits().library},
       {"format", format_of(om, step)},
       {"strategy", "default"},
       {"repo_key", ""},
@@ -115,7 +101,7 @@ json static_ops_json(const Om& om) {
   json list = json::array();
   for (const OmStep& step : om.steps) {
     const std::uint64_t bytes =
-        (step.kind == StepKind::kNone ? 0 : sum_bytes(om, step.outputs, is_in_arena)) +
+        (step.backend->traits().runs ? sum_bytes(om, step.outputs, is_in_arena) : 0) +
         workspace_bytes_of(om, step);
     if (bytes > 0) list.push_back({{"op", step.name}, {"bytes", bytes}});
   }

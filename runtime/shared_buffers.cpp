@@ -4,16 +4,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/backend.h"
+
 namespace aoe::runtime {
 namespace {
-
-/// The tensor that a step may write its first output over; -1: none.
-int overwritten_by(const OmStep& step) {
-  const reference::OpDef* def = reference::ops().find(step.call.type);
-  const bool is_in_place = step.kind == StepKind::kReference && step.call.epilogue.empty() &&
-                           def != nullptr && def->writes_in_place;
-  return is_in_place && !step.inputs.empty() ? step.inputs[0] : -1;
-}
 
 /// Nobody reads the tensor behind the step, and the step reads it once.
 bool is_read_last(const Om& om, std::size_t step, int id) {
@@ -33,7 +27,7 @@ bool overlap(const Tensor& a, const Tensor& b) {
 
 SharedBuffers::SharedBuffers(const Om& om) : aside_(om.inputs.size()) {
   for (std::size_t s = 0; s < om.steps.size(); ++s) {
-    const int from = overwritten_by(om.steps[s]);
+    const int from = om.steps[s].backend->overwritten_by(om.steps[s]);
     const int to = from < 0 || om.steps[s].outputs.empty() ? -1 : om.steps[s].outputs[0];
     if (to < 0 || om.tensors[from].place != Place::kInput ||
         om.tensors[to].place != Place::kOutput || !is_read_last(om, s, from))

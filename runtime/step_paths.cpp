@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <map>
 
+#include "runtime/backend.h"
+
 namespace aoe::runtime {
 namespace {
 
@@ -21,9 +23,12 @@ bool has_open_sizes(const Om& om, const OmStep& step) {
 }
 
 StepPath path_of(const Om& om, const OmStep& step) {
-  StepPath path{.name = step.name, .types = step.types_text(), .kind = step.kind};
-  const bool runs = step.kind != StepKind::kNone && step.kind != StepKind::kControl;
-  if (!runs || reads_shape_only(step)) return path;
+  const BackendTraits& traits = step.backend->traits();
+  StepPath path{.name = step.name,
+                .types = step.types_text(),
+                .path = traits.path,
+                .is_plain = traits.is_plain};
+  if (!traits.runs || traits.has_bodies || reads_shape_only(step)) return path;
   path.is_open = has_open_sizes(om, step);
   if (!path.is_open) path.work = std::max(step.flops, step.bytes);
   return path;
@@ -79,27 +84,11 @@ std::vector<TypeSum> by_type(const std::vector<StepPath>& slow) {
 
 }  // namespace
 
-std::string_view path_name(StepKind kind) {
-  switch (kind) {
-    case StepKind::kJit:
-      return "generated";
-    case StepKind::kOneDnn:
-      return "onednn";
-    case StepKind::kReference:
-      return "reference";
-    case StepKind::kNone:
-      return "view";
-    case StepKind::kControl:
-      return "control";
-  }
-  return "";
-}
-
 std::vector<StepPath> step_paths(const Om& om) {
   std::vector<StepPath> paths;
   for (const OmStep& step : om.steps) {
     paths.push_back(path_of(om, step));
-    if (step.kind != StepKind::kControl) continue;
+    if (!step.backend->traits().has_bodies) continue;
     for (const int constant : step.constants)
       std::ranges::move(paths_of_body(om, step, constant), std::back_inserter(paths));
   }
@@ -117,7 +106,7 @@ std::string reference_part(const GearedOm& model) {
     for (StepPath& path : step_paths(om)) {
       all_work += path.work;
       ++operators;
-      if (path.kind != StepKind::kReference) continue;
+      if (!path.is_plain) continue;
       if (path.work == 0 && !path.is_open) continue;
       slow_work += path.work;
       is_open |= path.is_open;

@@ -12,13 +12,11 @@
 
 namespace aoe::runtime {
 
-/// "generated", "onednn", "reference" (plain loops, slow), "view" (nothing runs), "control".
-std::string_view path_name(StepKind kind);
-
 struct StepPath {
   std::string name;   ///< steps of bodies: "loop/inner"
   std::string types;  ///< "Conv2D+Relu"
-  StepKind kind = StepKind::kReference;
+  std::string_view path;  ///< "generated", "onednn", "reference", "view" (nothing runs), "control"
+  bool is_plain = false;  ///< plain loops, slow
   /// Analytic: operations or bytes moved, whichever are more. Of a body as if it ran once. 0 where it `is_open`.
   double work = 0;
   bool is_open = false;  ///< sizes are known only when it runs

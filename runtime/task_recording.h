@@ -45,25 +45,25 @@ class TaskClock {
   profiler::TaskCounters counters_;
 };
 
-/// One event for each segment of a model that is handed over at once, when launches are recorded.
+/// One event for each part of a model that is handed over at once, when launches are recorded.
 class LaunchSpan {
  public:
-  LaunchSpan(StepKind kind, const RunTag& tag)
-      : kind_(kind),
+  LaunchSpan(std::uint32_t name, const RunTag& tag)
+      : name_(name),
         run_and_model_(tag.run_and_model),
         begin_(tag.is_sampled && profiler::is_recorded(profiler::EventKind::kLaunch)
                    ? profiler::now_ticks()
                    : 0) {}
   ~LaunchSpan() {
-    if (begin_ != 0) record();
+    if (begin_ != 0)
+      profiler::record(profiler::EventKind::kLaunch, name_, begin_, profiler::now_ticks(),
+                       run_and_model_);
   }
   LaunchSpan(const LaunchSpan&) = delete;
   LaunchSpan& operator=(const LaunchSpan&) = delete;
 
  private:
-  void record() const;
-
-  StepKind kind_;
+  std::uint32_t name_;
   std::uint32_t run_and_model_;
   std::uint64_t begin_;
 };

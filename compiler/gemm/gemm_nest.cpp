@@ -108,11 +108,9 @@ class GemmNest {
 
   Kernel build() {
     builder_.parallel(cut_.parallel_extent(), [&](Int iteration) { write_iteration(iteration); });
-    Kernel kernel;
-    kernel.kind = KernelKind::kJit;
+    Kernel kernel = kernel_for("jit");
     if (cut_.is_rounded()) {
-      kernel.needs_bf16 = cut_.is_bf16();
-      kernel.needs_fp16 = cut_.is_fp16();
+      kernel.needs = {cut_.is_fp16() ? Feature::kFp16 : Feature::kBf16};
       kernel.workspace_bytes = static_cast<std::size_t>(s_.m * cut_.k_steps()) * sizeof(float);
       kernel.stages.push_back(round_rows());
     }

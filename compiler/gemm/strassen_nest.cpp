@@ -80,7 +80,7 @@ class StrassenNest {
   }
 
   Kernel build() {
-    Kernel kernel{.kind = KernelKind::kJit};
+    Kernel kernel = kernel_for("jit");
     kernel.workspace_bytes = static_cast<std::size_t>(cut_.a_elements()) * sizeof(float);
     kernel.stages = {add_rows(), multiply()};
     kernel.constants = std::move(constants_);

@@ -88,7 +88,7 @@ class CopyPlan final : public Plan {
     const std::vector<CopyGroup> groups = groups_by(schedule);
     std::int64_t total = 0;
     for (const CopyGroup& group : groups) total += group.parallel_extent();
-    Kernel kernel{.kind = KernelKind::kJit};
+    Kernel kernel = kernel_for("jit");
     if (task().op.type == "ConcatV2") {
       for (const TaskInput& part : task().inputs) {
         if (!part.constant) continue;

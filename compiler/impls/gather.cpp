@@ -46,7 +46,7 @@ class GatherPlan final : public NestPlan {
   Kernel build(const Schedule& schedule) const override {
     const NestTiling tiling = this->tiling(schedule);
     const reference::AxisView view = view_of(task());
-    Kernel kernel{.kind = KernelKind::kJit};
+    Kernel kernel = kernel_for("jit");
     Builder builder("gather");
     const KernelBuffers buffers = declare_operands(builder, task(), 2, soc().vector_lanes, kernel);
     const loopnest::Buffer table = *buffers.inputs[0], indices = *buffers.inputs[1];

@@ -45,7 +45,7 @@ class GatherElementsPlan final : public NestPlan {
   Kernel build(const Schedule& schedule) const override {
     const std::int64_t dim = task().in(0).shape[axis_of(task())];
     const std::int64_t step = reference::dense_strides(task().in(0).shape)[axis_of(task())];
-    Kernel kernel{.kind = KernelKind::kJit};
+    Kernel kernel = kernel_for("jit");
     Builder builder("gather_elements");
     const KernelBuffers buffers = declare_operands(builder, task(), 2, soc().vector_lanes, kernel);
     const loopnest::Buffer data = *buffers.inputs[0], indices = *buffers.inputs[1];

@@ -57,8 +57,9 @@ class GemmPacked final : public Impl {
       const bool is_fp16 = precision_ == GemmPrecision::kFloat16;
       const bool is_allowed = is_fp16 ? graph::allows_fp16(task.op) : graph::allows_bf16(task.op);
       if (!is_allowed) return Unexpected("precision_mode asks for more");
-      if (!(is_fp16 ? soc.has_fp16 : soc.has_bf16))
-        return Unexpected(soc.version + " has no AVX512-" + (is_fp16 ? "FP16" : "BF16"));
+      const Feature needed = is_fp16 ? Feature::kFp16 : Feature::kBf16;
+      if (!soc.has(needed))
+        return Unexpected(soc.version + " has no " + std::string(runtime::name(needed)));
       if (Result<void> possible = supports_rounding(task, *shape); !possible) return possible;
     }
     return supports_matrix_epilogue(task, *shape);

@@ -144,7 +144,7 @@ class PoolRowsPlan final : public Plan {
   }
 
   Kernel build(const Schedule& schedule) const override {
-    Kernel kernel{.kind = KernelKind::kJit};
+    Kernel kernel = kernel_for("jit");
     if (!window_.is_max) kernel.constants.push_back(factor_table(window_));
     Builder builder("pool_rows");
     const KernelBuffers buffers = declare_buffers(builder, task(), kernel.constants.size(), false);

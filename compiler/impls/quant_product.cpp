@@ -43,7 +43,7 @@ class QuantPlan final : public TiledPlan<T, QuantCut> {
 
   bool fits(const QuantCut& cut) const override {
     const T& t = cut.tiling();
-    const int spare = soc().has_vnni ? 0 : 4;  // widened factors
+    const int spare = soc().has(Feature::kVnni) ? 0 : 4;  // widened factors
     if (cut.registers() + spare > soc().vector_registers) return false;
     if (t.oc_vectors > cut.group_vectors() || t.k_unroll > cut.run_quads()) return false;
     if (cut.groups() > 1 && cut.group_vectors() % t.oc_vectors != 0) return false;
@@ -54,7 +54,7 @@ class QuantPlan final : public TiledPlan<T, QuantCut> {
   }
 
   double cycles(const QuantCut& cut) const override {
-    return shared(cut.core_cycles(soc().has_vnni), cut);
+    return shared(cut.core_cycles(soc().has(Feature::kVnni)), cut);
   }
 
   /// The register block with the fewest cycles, unrolled as far as its code stays small; then as many blocks to a
@@ -78,7 +78,7 @@ class QuantPlan final : public TiledPlan<T, QuantCut> {
     return {{"flops", flops(task())},
             {"bytes", bytes},
             {"intensity", flops(task()) / bytes},
-            {"core_cycles", cut.core_cycles(soc().has_vnni)},
+            {"core_cycles", cut.core_cycles(soc().has(Feature::kVnni))},
             {"registers", static_cast<double>(cut.registers()) / soc().vector_registers},
             {"accumulators", pixels * static_cast<double>(t.oc_vectors)},
             {"panel_per_l1", panel / static_cast<double>(soc().l1d_bytes)},
@@ -97,7 +97,7 @@ class QuantPlan final : public TiledPlan<T, QuantCut> {
         cut.is_copied()
             ? launch_ns(soc()) + memory_ns(soc(), 8.0 * static_cast<double>(cut.workspace_quads()))
             : 0;
-    const double compute = shared(cycles_ns(cut.core_cycles(soc().has_vnni)), cut);
+    const double compute = shared(cycles_ns(cut.core_cycles(soc().has(Feature::kVnni))), cut);
     return launch_ns(soc()) + copy + std::max(compute, memory_ns(soc(), bytes_moved(task())));
   }
 

@@ -23,7 +23,7 @@ class ReferencePlan final : public Plan {
     return kCallNs + kNsPerFlop * flops(task()) + kNsPerByte * bytes_moved(task());
   }
 
-  Kernel build(const Schedule&) const override { return {.kind = KernelKind::kReference}; }
+  Kernel build(const Schedule&) const override { return kernel_for("reference"); }
 };
 
 class Reference final : public ImplBy<ReferencePlan> {

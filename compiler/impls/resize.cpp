@@ -285,7 +285,7 @@ class ResizePlan final : public Plan {
   }
 
   Kernel build(const Schedule&) const override {
-    Kernel kernel{.kind = KernelKind::kJit};
+    Kernel kernel = kernel_for("jit");
     std::vector<DataType> types;
     for (const Dimension& dimension : dimensions_) {
       if (!dimension.table) continue;

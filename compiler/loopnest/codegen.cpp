@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "compiler/loopnest/elf_link.h"
+#include "compiler/loopnest/emit.h"
 #include "compiler/loopnest/lower.h"
-#include "compiler/loopnest/target.h"
 
 namespace aoe::compiler::loopnest {
 namespace {
@@ -43,7 +43,7 @@ std::string compile_shared_object(std::span<const Function> functions, const Soc
   std::vector<std::exception_ptr> failures(workers);
   const auto work = [&](std::size_t worker) {
     try {
-      const auto machine = make_target_machine(soc);
+      const auto machine = soc.target->make_machine();
       for (std::size_t i = next++; i < functions.size(); i = next++) {
         objects[i] = compile_object(functions[i], soc, *machine);
       }
@@ -64,7 +64,7 @@ std::string compile_shared_object(std::span<const Function> functions, const Soc
 
 std::string llvm_ir(const Function& function, const Soc& soc, bool optimised) {
   Lowered lowered(function, soc);
-  if (optimised) optimise(lowered.module, *make_target_machine(soc));
+  if (optimised) optimise(lowered.module, *soc.target->make_machine());
   std::string text;
   llvm::raw_string_ostream stream(text);
   lowered.module.print(stream, nullptr);
@@ -73,7 +73,7 @@ std::string llvm_ir(const Function& function, const Soc& soc, bool optimised) {
 
 std::string assembly(const Function& function, const Soc& soc) {
   Lowered lowered(function, soc);
-  const auto machine = make_target_machine(soc);
+  const auto machine = soc.target->make_machine();
   optimise(lowered.module, *machine);
   return emit(lowered.module, *machine, llvm::CodeGenFileType::AssemblyFile);
 }

@@ -61,23 +61,12 @@ std::string link_shared_object(std::span<const std::string> objects) {
     inputs.push_back(directory.path() / (std::to_string(inputs.size()) + ".o"));
     write_file_atomically(inputs.back(), object);
   }
-  std::vector<const char*> args = {"ld.lld",
-                                   "-shared",
-                                   "--gc-sections",
-                                   "--no-undefined",
-                                   "--hash-style=gnu",
-                                   "--build-id=none",
-                                   "--threads=1",
-                                   "-z",
-                                   "max-page-size=4096",
-                                   "-z",
-                                   "noexecstack",
+  std::vector<const char*> args = {"ld.lld", "-shared", "--gc-sections", "--no-undefined",
+                                   "--hash-style=gnu", "--build-id=none", "--threads=1", "-z",
+                                   "max-page-size=4096", "-z", "noexecstack",
                                    // lld resets all of LLVM's options; this is the one that
-                                   // make_target_machine() sets, see there.
-                                   "-mllvm",
-                                   "-disable-lsr",
-                                   "-o",
-                                   output.c_str()};
+                                   // Target::make_machine() sets, see there.
+                                   "-mllvm", "-disable-lsr", "-o", output.c_str()};
   for (const std::string& input : inputs) args.push_back(input.c_str());
 
   const std::unique_lock lock(llvm_options_mutex());

@@ -179,14 +179,14 @@ Vec interleave(const std::vector<Vec>& rows, int part);
 Vec permute(Vec a, std::vector<int> from);
 Vec permute(Vec a, Vec b, std::vector<int> from);
 /// Pairs of bfloat16, each in the bits of one float lane: the lanes of `low`, then those of `high`, rounded to nearest
-/// even, two neighbours a pair. 16 lanes; like dot_bf16(), for a Soc with has_bf16 only. Only loads, stores, local() and
+/// even, two neighbours a pair. 16 lanes; like dot_bf16(), for a Soc with bf16 only. Only loads, stores, local() and
 /// dot_bf16() may touch pairs.
 Vec pack_bf16(Vec low, Vec high);
 /// sum + a.first * b.first + a.second * b.second by lane, in float32; subnormal numbers count as zeros.
 Vec dot_bf16(Vec a, Vec b, Vec sum);
 
 /// Pairs of float16, each in the bits of one float lane. 16 lanes. Only loads, stores, local() and the functions here may
-/// touch them. On a Soc with has_fp16 a multiply-add is one instruction; elsewhere it goes through float32 and
+/// touch them. On a Soc with fp16 a multiply-add is one instruction; elsewhere it goes through float32 and
 /// is rounded twice, so the last bit may differ.
 Vec pair_f16(Vec a);                 ///< each number twice, rounded to nearest even
 Vec fma_f16(Vec a, Vec b, Vec sum);  ///< both halves of each lane: a * b + sum, rounded to float16
@@ -194,7 +194,7 @@ Vec low_f16(Vec pairs);              ///< the low halves as float32
 Vec high_f16(Vec pairs);
 
 /// Quads: four bytes, and int32 sums, each in the bits of one float lane. Only loads, stores, local() and the functions
-/// here may touch them. On a Soc with has_vnni a dot product is one instruction, elsewhere a few; all are exact.
+/// here may touch them. On a Soc with vnni a dot product is one instruction, elsewhere a few; all are exact.
 Vec quad_splat(std::uint32_t quad, int lanes);
 /// Signed bytes as unsigned ones, 128 larger; and back.
 Vec flip_signs(Vec quads);

@@ -8,7 +8,6 @@
 
 #include "base/check.h"
 #include "compiler/loopnest/memory.h"
-#include "compiler/loopnest/target.h"
 #include "compiler/loopnest/vector_functions.h"
 #include "compiler/loopnest/vector_math.h"
 
@@ -36,6 +35,8 @@ class Lowering {
     loop(source_.parallel_variable, target_->getArg(1), target_->getArg(2), 1, true,
          source_.body->body);
     ir_.CreateRetVoid();
+    if (used_ != runtime::FeatureSet{})
+      target_->addFnAttr("target-features", runtime::llvm_features(soc_.target->name(), used_));
   }
 
  private:
@@ -245,24 +246,22 @@ class Lowering {
       case Op::kMax3:
         return emit_max3(ir_, value(e.args[0]), value(e.args[1]), value(e.args[2]));
       case Op::kPackBf16:
-        use_bf16();
-        return emit_pack_bf16(ir_, value(e.args[0]), value(e.args[1]));
+        need(Feature::kBf16);
+        return soc_.target->pack_bf16(ir_, value(e.args[0]), value(e.args[1]));
       case Op::kDotBf16:
-        use_bf16();
-        return emit_dot_bf16(ir_, value(e.args[0]), value(e.args[1]), value(e.args[2]));
+        need(Feature::kBf16);
+        return soc_.target->dot_bf16(ir_, value(e.args[0]), value(e.args[1]), value(e.args[2]));
       case Op::kFmaF16:
-        if (soc_.has_fp16) use_fp16();
         return emit_fma_f16(ir_, value(e.args[0]), value(e.args[1]), value(e.args[2]),
-                            soc_.has_fp16);
+                            use(Feature::kFp16));
       case Op::kLoadQuads:
         return memory_.load_quads(place(e.id, e.args[0]), e.lanes,
                                   e.args.size() > 1 ? index(e.args[1]) : nullptr);
       case Op::kQuadConst:
         return quad_constant(static_cast<std::uint32_t>(e.ivalue), e.lanes);
       case Op::kDotU8S8:
-        if (soc_.has_vnni) use_vnni();
-        return emit_dot_u8s8(ir_, value(e.args[0]), value(e.args[1]), value(e.args[2]),
-                             soc_.has_vnni);
+        return soc_.target->dot_u8s8(ir_, value(e.args[0]), value(e.args[1]), value(e.args[2]),
+                                     use(Feature::kVnni));
       case Op::kSelect:
         return ir_.CreateSelect(value(e.args[0]), value(e.args[1]), value(e.args[2]));
       default:
@@ -270,11 +269,13 @@ class Lowering {
     }
   }
 
-  /// Functions without these operations keep to the baseline.
-  void use_bf16() { target_->addFnAttr("target-features", "+avx512bf16"); }
-  void use_fp16() { target_->addFnAttr("target-features", "+avx512fp16"); }
-  void use_vnni() {
-    target_->addFnAttr("target-features", soc_.isa == Isa::kAvx512 ? "+avx512vnni" : "+avxvnni");
+  /// Whether the Soc has it, which the function then asks for; one that uses none keeps to the baseline.
+  bool use(Feature feature) {
+    if (soc_.has(feature)) used_.add(feature);
+    return soc_.has(feature);
+  }
+  void need(Feature feature) {
+    AOE_CHECK(use(feature), soc_.version + " has no " + std::string(runtime::name(feature)));
   }
 
   Value* unary(const ExprNode& e) {
@@ -452,6 +453,7 @@ class Lowering {
   llvm::Function* target_;
   IrBuilder ir_;
   Memory memory_;
+  runtime::FeatureSet used_;
   std::unordered_map<int, Value*> variables_;
   std::vector<llvm::AllocaInst*> locals_;
   std::vector<Value*>
@@ -465,9 +467,9 @@ void set_attributes(llvm::Function* function, const Soc& soc) {
   function->setDoesNotThrow();
   function->setDoesNotRecurse();
   function->addFnAttr(llvm::Attribute::MustProgress);
-  function->addFnAttr("target-cpu", baseline_cpu(soc));
+  function->addFnAttr("target-cpu", soc.target->llvm_cpu());
   function->addFnAttr("tune-cpu", soc.llvm_cpu);
-  const std::string width_bits = soc.isa == Isa::kAvx512 ? "512" : "256";
+  const std::string width_bits = std::to_string(8 * soc.target->vector_bytes());
   function->addFnAttr("prefer-vector-width", width_bits);
   function->addFnAttr("min-legal-vector-width", width_bits);
   function->addFnAttr("no-builtins");  // loops over memory must not become calls

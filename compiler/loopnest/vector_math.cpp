@@ -286,20 +286,6 @@ Value* emit_interleave(IrBuilder& ir, const std::vector<Value*>& rows, int part)
   return result;
 }
 
-// ---- pairs of bfloat16 ----
-
-Value* emit_pack_bf16(IrBuilder& ir, Value* low, Value* high) {
-  Value* pairs = ir.CreateIntrinsic(llvm::Intrinsic::x86_avx512bf16_cvtne2ps2bf16_512, {},
-                                    {high, low});  // the second operand gives the low half
-  return ir.CreateBitCast(pairs, low->getType());
-}
-
-Value* emit_dot_bf16(IrBuilder& ir, Value* a, Value* b, Value* sum) {
-  auto* pairs = llvm::FixedVectorType::get(ir.getBFloatTy(), 32);
-  return ir.CreateIntrinsic(llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512, {},
-                            {sum, ir.CreateBitCast(a, pairs), ir.CreateBitCast(b, pairs)});
-}
-
 // ---- pairs of float16 ----
 
 namespace {
@@ -356,37 +342,7 @@ llvm::Type* int_lanes(IrBuilder& ir, Value* like) {
                                  ir.getInt32Ty(), vector->getNumElements()));
 }
 
-/// Without VNNI: bytes 0 and 2, then 1 and 3, widened to 16 bits; pairs of products are exact in 32.
-Value* emit_dot_in_pairs(IrBuilder& ir, Value* a, Value* b, Value* sum, unsigned lanes) {
-  auto* words = llvm::FixedVectorType::get(ir.getInt16Ty(), 2 * lanes);
-  const auto shift = [&](std::uint64_t n) { return llvm::ConstantInt::get(words, n); };
-  a = ir.CreateBitCast(a, words);
-  b = ir.CreateBitCast(b, words);
-  const auto multiply =
-      lanes == 16 ? llvm::Intrinsic::x86_avx512_pmaddw_d_512 : llvm::Intrinsic::x86_avx2_pmadd_wd;
-  Value* even = ir.CreateIntrinsic(
-      multiply, {},
-      {ir.CreateAnd(a, shift(0xff)), ir.CreateAShr(ir.CreateShl(b, shift(8)), shift(8))});
-  Value* odd =
-      ir.CreateIntrinsic(multiply, {}, {ir.CreateLShr(a, shift(8)), ir.CreateAShr(b, shift(8))});
-  return ir.CreateAdd(sum, ir.CreateAdd(even, odd));
-}
-
 }  // namespace
-
-Value* emit_dot_u8s8(IrBuilder& ir, Value* a, Value* b, Value* sum, bool has_vnni) {
-  llvm::Type* type = int_lanes(ir, a);
-  const unsigned lanes = llvm::cast<llvm::FixedVectorType>(type)->getNumElements();
-  AOE_CHECK(lanes == 8 || lanes == 16, "dot_u8s8() of " + std::to_string(lanes) + " lanes");
-  Value* x = ir.CreateBitCast(a, type);
-  Value* y = ir.CreateBitCast(b, type);
-  Value* z = ir.CreateBitCast(sum, type);
-  const auto dot = lanes == 16 ? llvm::Intrinsic::x86_avx512_vpdpbusd_512
-                               : llvm::Intrinsic::x86_avx512_vpdpbusd_256;
-  Value* result =
-      has_vnni ? ir.CreateIntrinsic(dot, {}, {z, x, y}) : emit_dot_in_pairs(ir, x, y, z, lanes);
-  return ir.CreateBitCast(result, sum->getType());
-}
 
 Value* emit_flip_signs(IrBuilder& ir, Value* quads) {
   llvm::Type* type = int_lanes(ir, quads);

@@ -55,19 +55,13 @@ llvm::Value* emit_transpose_row(IrBuilder& ir, const std::vector<llvm::Value*>& 
 /// Vector `part` of the lanes of all rows taking turns.
 llvm::Value* emit_interleave(IrBuilder& ir, const std::vector<llvm::Value*>& rows, int part);
 
-/// See pack_bf16() and dot_bf16() in loopnest.h; 16 lanes.
-llvm::Value* emit_pack_bf16(IrBuilder& ir, llvm::Value* low, llvm::Value* high);
-llvm::Value* emit_dot_bf16(IrBuilder& ir, llvm::Value* a, llvm::Value* b, llvm::Value* sum);
-
-/// See pair_f16() and its neighbours in loopnest.h; 16 lanes, `has_fp16`: of the machine.
+/// See pair_f16() and its neighbours in loopnest.h; 16 lanes, `has_fp16`: of the Soc.
 llvm::Value* emit_pair_f16(IrBuilder& ir, llvm::Value* a);
 llvm::Value* emit_fma_f16(IrBuilder& ir, llvm::Value* a, llvm::Value* b, llvm::Value* sum,
                           bool has_fp16);
 llvm::Value* emit_half_of_f16(IrBuilder& ir, llvm::Value* pairs, bool is_high);
 
-/// See dot_u8s8() and its neighbours in loopnest.h; 8 or 16 lanes, `has_vnni`: of the machine.
-llvm::Value* emit_dot_u8s8(IrBuilder& ir, llvm::Value* a, llvm::Value* b, llvm::Value* sum,
-                           bool has_vnni);
+/// See flip_signs() and its neighbours in loopnest.h.
 llvm::Value* emit_flip_signs(IrBuilder& ir, llvm::Value* quads);
 llvm::Value* emit_int_bits_to_float(IrBuilder& ir, llvm::Value* sums);
 llvm::Value* emit_float_to_int_bits(IrBuilder& ir, llvm::Value* numbers);

@@ -39,7 +39,7 @@ bool is_slow(const json& stage, const std::string& implementation) {
 
 json onednn_tensor(const TensorDesc& desc, Format format, const Soc& soc) {
   json j = onednn_dense(desc.shape);
-  if (format == Format::kNC1HWC0) j["tag"] = soc.vector_lanes == 16 ? "aBcd16b" : "aBcd8b";
+  if (format == Format::kNC1HWC0) j["tag"] = "aBcd" + std::to_string(soc.vector_lanes) + "b";
   if (format == Format::kNHWC) j["tag"] = "acdb";
   return j;
 }
@@ -55,7 +55,7 @@ json onednn_strided(const Shape& dims, const Shape& strides) {
 }
 
 Result<void> supports_onednn(const Task& task, const Soc& soc, std::size_t most_outputs) {
-  const std::string isa = soc.isa == Isa::kAvx512 ? "avx512" : "avx2";
+  const std::string isa(soc.target->name());
   if (!runtime::best_host_isa().starts_with(isa))
     return Unexpected("code for " + isa +
                       " is wanted, oneDNN picks for this machine: " + runtime::best_host_isa());
@@ -190,10 +190,18 @@ void OneDnnDraft::place_workspace(const std::vector<runtime::OneDnnChoice>& choi
   kernel.workspace_bytes = temporary_bytes + scratchpad_bytes;
 }
 
+PackedConstant OneDnnDraft::repacked(const Weights& weights, const runtime::OneDnnLayout& layout) {
+  return {layout.size_bytes, [weights, to = layout.desc](void* destination) {
+            const runtime::AlignedMemory plain(weights.packed.size_bytes);
+            weights.packed.pack(plain.data());
+            runtime::repack(weights.source, plain.data(), to, destination);
+          }};
+}
+
 Kernel OneDnnDraft::finish() {
   const Result<std::vector<runtime::OneDnnChoice>> choices = probe();
   AOE_CHECK(choices.has_value(), "finish() of a draft that oneDNN refuses");
-  Kernel kernel{.kind = KernelKind::kOneDnn};
+  Kernel kernel = kernel_for("onednn");
   const std::size_t first_constant = buffer_of_input(task_.inputs.size()) + task_.outputs.size();
   const auto add_constant = [&](Stage& stage, const std::string& argument, PackedConstant packed) {
     stage.args[argument] = first_constant + kernel.constants.size();
@@ -204,13 +212,9 @@ Kernel OneDnnDraft::finish() {
     for (auto& [argument, packed] : each.constants) add_constant(each, argument, std::move(packed));
     for (const auto& [argument, weights] : each.weights) {
       const runtime::OneDnnLayout& layout = (*choices)[i].weights.at(argument);
-      each.params[argument] = layout.desc;
-      add_constant(each, argument,
-                   {layout.size_bytes, [weights, to = layout.desc](void* destination) {
-                      const runtime::AlignedMemory plain(weights.packed.size_bytes);
-                      weights.packed.pack(plain.data());
-                      runtime::repack(weights.source, plain.data(), to, destination);
-                    }});
+      const bool has_name = !layout.desc.is_null();
+      each.params["stored"][argument] = has_name ? layout.desc : weights.source;
+      add_constant(each, argument, has_name ? repacked(weights, layout) : weights.packed);
     }
   }
   place_workspace(*choices, kernel);
@@ -219,7 +223,7 @@ Kernel OneDnnDraft::finish() {
     each.params["args"] = std::move(each.args);
     stages.push_back(std::move(each.params));
   }
-  kernel.params = {{"onednn", runtime::onednn_version()}, {"stages", std::move(stages)}};
+  kernel.params = {{"stages", std::move(stages)}};
   kernel.overwrites_input = residual_;
   if (residual_ >= 0)
     kernel.params["residual"] = buffer_of_input(static_cast<std::size_t>(residual_));

@@ -50,7 +50,7 @@ class OneDnnDraft {
   void plain_constant(const std::string& argument, std::size_t i, float factor = 1);
   /// An input or a constant, whichever task input i is, described as `desc`.
   void any_input(const std::string& argument, std::size_t i, const nlohmann::json& desc);
-  /// Weights of `dims` in the layout oneDNN likes best. `source` describes what `pack` writes, by default constant i.
+  /// Weights of `dims` in the layout oneDNN likes best, if it has a name, else plain. `source` describes what `pack` writes, by default constant i.
   void weights(const std::string& argument, const Shape& dims, const nlohmann::json& source,
                PackedConstant packed);
   PackedConstant packed_input(std::size_t i, float factor = 1) const;
@@ -88,6 +88,7 @@ class OneDnnDraft {
     std::map<std::string, std::size_t> temporaries;  ///< bytes
     Shape output;                                    ///< dims of dst
   };
+  static PackedConstant repacked(const Weights& weights, const runtime::OneDnnLayout& layout);
   Stage& stage() { return stages_.back(); }
   bool is_residual(std::size_t input) const;
   Shape operand_dims(std::size_t input) const;

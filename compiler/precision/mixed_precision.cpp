@@ -14,7 +14,6 @@
 #include "base/tensor_error.h"
 #include "graph/precision.h"
 #include "runtime/bound_model.h"
-#include "runtime/isa.h"
 
 namespace aoe::compiler {
 namespace {
@@ -76,9 +75,9 @@ struct Group {
   }
 };
 
-void lower_node(graph::Node& node, bool has_fp16) {
+void lower_node(graph::Node& node, const Soc& soc) {
   graph::allow_bf16(node);
-  if (has_fp16) graph::allow_fp16(node);
+  if (soc.has(Feature::kFp16)) graph::allow_fp16(node);
 }
 
 class Choice {
@@ -111,7 +110,7 @@ class Choice {
       choice.error = groups_.empty() ? 0 : error_of(groups_);
     }
     choice.lowered = product_count();
-    lower(graph_, groups_, options_.soc.has_fp16);
+    lower(graph_, groups_);
     return choice;
   }
 
@@ -122,14 +121,14 @@ class Choice {
     return static_cast<int>(count);
   }
 
-  static void lower(graph::Graph& graph, std::span<const Group> groups, bool has_fp16) {
+  void lower(graph::Graph& graph, std::span<const Group> groups) const {
     for (const Group& group : groups)
-      for (const graph::NodeId id : group.nodes) lower_node(*graph.edit(id), has_fp16);
+      for (const graph::NodeId id : group.nodes) lower_node(*graph.edit(id), options_.soc);
   }
 
   double error_of(std::span<const Group> groups) {
     graph::Graph lowered = graph_;
-    lower(lowered, groups, options_.soc.has_fp16);
+    lower(lowered, groups);
     BoundModel model(compile(lowered, options_).om, options_.soc.threads);
     const double error = largest_error(exact_, model, inputs_);
     logger("compiler")
@@ -152,10 +151,10 @@ MixedPrecision choose_bf16(graph::Graph& graph, const CompileOptions& options,
                            const ErrorBudget& budget) {
   const std::vector<graph::NodeId> candidates = graph::bf16_candidates(graph);
   MixedPrecision choice{.candidates = static_cast<int>(candidates.size())};
-  if (!options.soc.has_bf16 || candidates.empty()) return choice;
-  if (runtime::host_supports(options.soc.has_fp16 ? "avx512_fp16" : "avx512_bf16"))
+  if (!options.soc.has(Feature::kBf16) || candidates.empty()) return choice;
+  if (runtime::host_supports(runtime::isa_word(options.soc.target->name(), options.soc.features)))
     return Choice(graph, options, budget).run();
-  for (const graph::NodeId id : candidates) lower_node(*graph.edit(id), options.soc.has_fp16);
+  for (const graph::NodeId id : candidates) lower_node(*graph.edit(id), options.soc);
   choice.lowered = choice.candidates;
   choice.error = kNotANumber;
   return choice;

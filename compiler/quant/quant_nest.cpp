@@ -33,8 +33,8 @@ class QuantNest {
 
   Kernel build(const Soc& soc) {
     builder_.parallel(cut_.parallel_extent(), [&](Int iteration) { write_iteration(iteration); });
-    Kernel kernel{.kind = KernelKind::kJit};
-    kernel.needs_vnni = soc.has_vnni;
+    Kernel kernel = kernel_for("jit");
+    if (soc.has(Feature::kVnni)) kernel.needs.add(Feature::kVnni);
     if (cut_.is_copied()) {
       kernel.workspace_bytes = static_cast<std::size_t>(cut_.workspace_quads()) * sizeof(float);
       kernel.stages.push_back(quant_copy_stage(task_, cut_, constants_.size()));

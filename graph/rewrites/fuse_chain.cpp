@@ -18,7 +18,7 @@ using reference::Operand;
 
 constexpr const char* kFormat = "format";
 constexpr std::size_t kMostOps = 4;
-constexpr std::int64_t kLargeBytes = 128 << 10;  ///< smaller ones stay in L2 as they are
+constexpr std::int64_t kShareOfL2 = 8;  ///< an image of an eighth of it stays there as it is
 
 bool is_image(const Graph& graph, ValueId value) {
   const TensorDesc& desc = graph.values[value].desc;
@@ -52,30 +52,30 @@ double products_of(const Graph& graph, const Node& node) {
   return outputs * static_cast<double>(weights[1] * weights[2] * weights[3]);
 }
 
-/// Writing and reading an element again takes a core about as long as 32 multiply-adds in full vectors.
-double expected_share(const Graph& graph, const std::vector<NodeId>& nodes) {
-  constexpr double kProductsPerElement = 32;
+double expected_share(const Graph& graph, const std::vector<NodeId>& nodes,
+                      const Hardware& hardware) {
   double products = 0, between = 0;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const Node& node = graph.nodes[nodes[i]];
     products += products_of(graph, node);
     if (i == 0) continue;
     const std::int64_t elements = element_count(shape_of(graph, node.inputs[0]));
-    if (elements * 4 < kLargeBytes) return 0;
+    if (elements * 4 * kShareOfL2 < hardware.l2_bytes) return 0;
     between += static_cast<double>(elements);
   }
-  const double share = between * kProductsPerElement / (between * kProductsPerElement + products);
+  const double saved = between * hardware.products_per_element;
+  const double share = saved / (saved + products);
   return share < 0.03 ? 0 : share / 2;
 }
 
 /// All rows of two to four members.
-std::vector<Place> find(const Graph& graph) {
+std::vector<Place> find(const Graph& graph, const Hardware& hardware) {
   std::vector<Place> places;
   for_each_row(graph, kMostOps, [&](const std::vector<NodeId>& nodes) {
     if (!is_chain(graph, nodes)) return false;
     places.push_back({.nodes = nodes,
                       .choices = chain_choices(),
-                      .expected_share = expected_share(graph, nodes)});
+                      .expected_share = expected_share(graph, nodes, hardware)});
     return true;
   });
   return places;

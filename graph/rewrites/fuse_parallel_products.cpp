@@ -164,7 +164,8 @@ bool is_attention(const Node& node) {
 }
 
 /// The joined product as it is, then by Strassen's algorithm where that may pay.
-std::vector<RewriteParams> choices(const Graph& graph, const Node& product, const Joined& joined) {
+std::vector<RewriteParams> choices(const Graph& graph, const Node& product, const Joined& joined,
+                                   const Hardware& hardware) {
   const std::int64_t columns = columns_of(graph, product);
   const std::int64_t steps =
       element_count(shape_of(graph, product.inputs[1])) / std::max<std::int64_t>(1, columns);
@@ -172,11 +173,11 @@ std::vector<RewriteParams> choices(const Graph& graph, const Node& product, cons
       element_count(shape_of(graph, product.outputs[0])) / std::max<std::int64_t>(1, columns);
   const bool is_fixed =
       allows_bf16(product.op) || allows_fp16(product.op) || is_high_precision(product.op);
-  if (is_fixed || strassen_share(rows, joined.columns, steps) <= 0) return {{}};
+  if (is_fixed || strassen_share(rows, joined.columns, steps, hardware) <= 0) return {{}};
   return {{}, {{kStrassen, 1}}};
 }
 
-std::vector<Place> find(const Graph& graph) {
+std::vector<Place> find(const Graph& graph, const Hardware& hardware) {
   const auto groups = parallel_groups(
       graph, [&](const Node& node) { return is_candidate(graph, node); },
       [&](const std::vector<NodeId>& group) { return can_join(graph, group); });
@@ -190,8 +191,8 @@ std::vector<Place> find(const Graph& graph) {
         if (std::ranges::find(nodes, reader) == nodes.end() && is_attention(graph.nodes[reader]) &&
             reading_whole(graph.nodes[reader], joined, kNone))
           nodes.push_back(reader);
-    places.push_back(
-        {.nodes = std::move(nodes), .choices = choices(graph, graph.nodes[group[0]], joined)});
+    places.push_back({.nodes = std::move(nodes),
+                      .choices = choices(graph, graph.nodes[group[0]], joined, hardware)});
   }
   return places;
 }

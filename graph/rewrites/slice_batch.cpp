@@ -17,7 +17,6 @@ namespace {
 constexpr std::size_t kMostNodes = 20;         ///< a subgraph holds little more
 constexpr std::size_t kFewestNodes = 2;        ///< between which something passes
 constexpr std::int64_t kMostParts = 16;        ///< each is a copy of all nodes
-constexpr std::int64_t kLargeBytes = 1 << 20;  ///< smaller values stay in L2 as they are
 
 /// Ops that treat the images of a batch alike and apart, whatever their attributes say.
 bool is_of_images(const Node& node) {
@@ -78,10 +77,11 @@ std::vector<RewriteParams> choices_of(std::int64_t images) {
   return choices;
 }
 
-Place place_of(const Graph& graph, const std::vector<NodeId>& nodes) {
+Place place_of(const Graph& graph, const std::vector<NodeId>& nodes, const Hardware& hardware) {
   std::int64_t large = 0;
   for (const NodeId id : nodes)
-    if (4 * element_count(shape_of(graph, graph.nodes[id].outputs[0])) >= kLargeBytes) ++large;
+    if (4 * element_count(shape_of(graph, graph.nodes[id].outputs[0])) >= hardware.l2_bytes)
+      ++large;  // smaller ones stay there as they are
   const bool is_worth_it = 2 * large > static_cast<std::int64_t>(nodes.size());
   return {.nodes = nodes,
           .choices = choices_of(batch_of(graph, nodes.front())),
@@ -89,12 +89,12 @@ Place place_of(const Graph& graph, const std::vector<NodeId>& nodes) {
 }
 
 /// Rows of neighbouring atoms on one batch, as long as a subgraph may be.
-std::vector<Place> find(const Graph& graph) {
+std::vector<Place> find(const Graph& graph, const Hardware& hardware) {
   std::vector<Place> places;
   std::vector<NodeId> row;
   const auto close = [&] {
     if (row.size() >= kFewestNodes && !choices_of(batch_of(graph, row.front())).empty())
-      places.push_back(place_of(graph, row));
+      places.push_back(place_of(graph, row, hardware));
     row.clear();
   };
   for (const std::vector<NodeId>& atom : atoms_of(graph)) {

@@ -47,14 +47,14 @@ Result<Product> product_of(const Graph& graph, const Node& node) {
   return Product{element_count(out) / std::max<std::int64_t>(1, out.back()), out.back(), in.back()};
 }
 
-std::vector<Place> find(const Graph& graph) {
+std::vector<Place> find(const Graph& graph, const Hardware& hardware) {
   std::vector<Place> places;
   for (const NodeId id : graph.topological_order()) {
     const Result<Product> product = product_of(graph, graph.nodes[id]);
     if (!product) continue;
-    places.push_back(
-        {.nodes = {id},
-         .expected_share = strassen_share(product->rows, product->columns, product->steps)});
+    places.push_back({.nodes = {id},
+                      .expected_share = strassen_share(product->rows, product->columns,
+                                                       product->steps, hardware)});
   }
   return places;
 }

@@ -318,7 +318,7 @@ TEST(ElementTypes, HalfPrecisionRoundsToNearestEven) {
 
 TEST(ElementTypes, PairsOfBFloat16AreRoundedAndMultiplied) {
   for (const Soc& soc : test_socs()) {
-    if (!soc.has_bf16) continue;
+    if (!soc.has(Feature::kBf16)) continue;
     Builder b("f");
     const Buffer x = b.buffer("x", Access::kRead), y = b.buffer("y", Access::kRead);
     const Buffer z = b.buffer("z", Access::kReadWrite);
@@ -342,7 +342,7 @@ TEST(ElementTypes, PairsOfBFloat16AreRoundedAndMultiplied) {
 
 TEST(ElementTypes, PairsOfFloat16AreMultipliedAndAdded) {
   for (const Soc& soc : test_socs()) {
-    if (soc.isa != Isa::kAvx512) continue;
+    if (soc.vector_lanes != 16) continue;
     Builder b("f");
     const Buffer x = b.buffer("x", Access::kRead), y = b.buffer("y", Access::kRead);
     const Buffer z = b.buffer("z", Access::kWrite);
@@ -457,7 +457,7 @@ TEST(Instructions, CoreDecidesScheduleButNoInstruction) {
   for (Soc soc : test_socs()) {
     soc.llvm_cpu = "znver5";
     const std::string text = llvm_ir(scale("twice", 2.0f), soc, false);
-    const std::string baseline = soc.isa == Isa::kAvx512 ? "x86-64-v4" : "x86-64-v3";
+    const std::string baseline = soc.target->name() == "avx512" ? "x86-64-v4" : "x86-64-v3";
     EXPECT_NE(text.find("\"target-cpu\"=\"" + baseline + "\""), std::string::npos) << text;
     EXPECT_NE(text.find("\"tune-cpu\"=\"znver5\""), std::string::npos) << text;
     EXPECT_EQ(text.find("target-features"), std::string::npos) << text;
@@ -482,7 +482,7 @@ TEST(SharedObject, NeedsNoLibrary) {
 /// loop.
 TEST(RegisterBlock, OfFourteenByTwoDoesNotSpill) {
   const Soc* soc = &test_socs().back();
-  if (soc->isa != Isa::kAvx512) GTEST_SKIP() << "needs 32 registers";
+  if (soc->vector_registers != 32) GTEST_SKIP() << "needs 32 registers";
   Builder b("block");
   const Buffer x = b.buffer("x", Access::kRead), w = b.buffer("w", Access::kRead);
   const Buffer y = b.buffer("y", Access::kWrite);

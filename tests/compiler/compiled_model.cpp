@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "reference/widen.h"
+#include "runtime/backend.h"
 #include "runtime/executor.h"
 #include "tests/compiler/guarded_buffer.h"
 #include "tests/graph/interpret.h"
@@ -130,10 +131,9 @@ const runtime::OmTensor& tensor(const Om& om, const std::string& name) {
 }
 
 std::string steps_text(const Om& om) {
-  constexpr const char* kKinds[] = {"jit", "onednn", "reference", "none"};
   std::string text;
   for (const runtime::OmStep& step : om.steps)
-    text += std::string(text.empty() ? "" : " ") + kKinds[static_cast<int>(step.kind)] + ":" +
+    text += std::string(text.empty() ? "" : " ") + std::string(step.backend->traits().name) + ":" +
             step.op_types.at(0);
   return text;
 }

@@ -13,11 +13,9 @@ namespace {
 
 Soc fp16_soc() {
   return {.version = "x86_64-sapphirerapids-2t",
-          .isa = Isa::kAvx512,
+          .target = find_target("avx512"),
           .llvm_cpu = "sapphirerapids",
-          .has_bf16 = true,
-          .has_fp16 = true,
-          .has_vnni = true,
+          .features = {Feature::kVnni, Feature::kBf16, Feature::kFp16},
           .vector_lanes = 16,
           .vector_registers = 32,
           .threads = 2};
@@ -29,7 +27,7 @@ const Impl& gemm_fp16() {
 
 TEST(GemmFp16, AgreesWithTheReferenceThroughFloat32) {
   const Soc& machine = loopnest::test_socs().back();
-  if (machine.isa != Isa::kAvx512) GTEST_SKIP() << "needs AVX-512";
+  if (machine.target->name() != "avx512") GTEST_SKIP() << "needs AVX-512";
   const char* const lines[] = {
       "MatMulV2 in=5x64 in=64x32:const allow_fp16=1",
       "MatMulV2 in=33x300 in=300x112:const allow_fp16=1",
@@ -51,7 +49,7 @@ TEST(GemmFp16, IsOfferedWhereItIsAllowedAndTheMachineHasIt) {
   const Task allowed = parse_shape_line("MatMulV2 in=5x64 in=64x32:const allow_fp16=1").task;
   const Task only_bf16 = parse_shape_line("MatMulV2 in=5x64 in=64x32:const allow_bf16=1").task;
   Soc without = fp16_soc();
-  without.has_fp16 = false;
+  without.features.remove(Feature::kFp16);
   EXPECT_TRUE(gemm_fp16().supports(allowed, fp16_soc()));
   EXPECT_FALSE(gemm_fp16().supports(only_bf16, fp16_soc()));
   EXPECT_FALSE(gemm_fp16().supports(allowed, without));
@@ -62,7 +60,7 @@ TEST(GemmFp16, MultipliesThirtyTwoNumbersInOneInstruction) {
   const FormatChoice format = gemm_fp16().formats(shape.task, fp16_soc()).at(0);
   const auto plan = gemm_fp16().plan(shape.task, format, fp16_soc());
   const Kernel kernel = plan->build(plan->heuristic());
-  EXPECT_TRUE(kernel.needs_fp16);
+  EXPECT_TRUE(kernel.needs.has(Feature::kFp16));
   const std::string text = loopnest::assembly(kernel.stages.back(), fp16_soc());
   const auto count = [&](const std::string& word) {
     int found = 0;

@@ -113,7 +113,8 @@ class KernelRun {
     omp_set_num_threads(soc_.threads);
     std::vector<std::size_t> bytes;
     for (const auto& memory : memory_) bytes.push_back(memory->size_bytes());
-    runtime::OneDnnKernel::create(kernel_.params, soc_.threads, bytes)->run(buffers());
+    const std::vector<void*> addresses = buffers();
+    runtime::OneDnnKernel::create(kernel_.params, soc_.threads, bytes, addresses)->run(addresses);
   }
 
   void run_generated(const loopnest::MachineCode& code) {
@@ -241,7 +242,7 @@ void check_impl(const Impl& impl, const ShapeLine& line, const Soc& soc,
     check_axes(*plan);
     for (const Schedule& schedule : schedules_of(*plan, options.sampled_schedules, engine)) {
       Trial trial{format, schedule, plan->build(schedule)};
-      if (trial.kernel.kind != KernelKind::kJit && trial.kernel.kind != KernelKind::kOneDnn) return;
+      if (trial.kernel.stages.empty() && trial.kernel.params.empty()) return;
       for (std::size_t i = 0; i < trial.kernel.stages.size(); ++i) {
         trial.kernel.stages[i].name =
             "kernel" + std::to_string(trials.size()) + "_" + std::to_string(i);
@@ -260,7 +261,7 @@ void check_impl(const Impl& impl, const ShapeLine& line, const Soc& soc,
                  to_text(trial.schedule) + " soc " + soc.version + " seed " +
                  std::to_string(options.seed) + " line " + line.text);
     KernelRun run(line, trial.format, trial.kernel, soc);
-    if (trial.kernel.kind == KernelKind::kOneDnn) {
+    if (!trial.kernel.params.empty()) {
       run.run_library();
     } else {
       run.run_generated(*code);

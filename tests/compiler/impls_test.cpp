@@ -44,7 +44,7 @@ std::vector<Soc> socs_with_fp16() {
   const std::span<const Soc> own = loopnest::test_socs();
   std::vector<Soc> socs(own.begin(), own.end());
   socs.push_back(socs.back());
-  socs.back().has_fp16 = true;
+  socs.back().features.add(Feature::kFp16);
   return socs;
 }
 

@@ -38,20 +38,19 @@ KernelFunction MachineCode::function(const std::string& name) const {
 std::span<const Soc> test_socs() {
   static const std::vector<Soc> socs = [] {
     std::vector<Soc> all = {{.version = "avx2",
-                             .isa = Isa::kAvx2,
+                             .target = find_target("avx2"),
                              .llvm_cpu = "x86-64-v3",
                              .vector_lanes = 8,
                              .vector_registers = 16,
                              .threads = 2}};
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
+    if (runtime::host_supports("avx512")) {
       all.push_back({.version = "avx512",
-                     .isa = Isa::kAvx512,
+                     .target = find_target("avx512"),
                      .llvm_cpu = "x86-64-v4",
-                     .has_bf16 = __builtin_cpu_supports("avx512bf16") != 0,
                      .vector_lanes = 16,
                      .vector_registers = 32,
                      .threads = 2});
+      if (runtime::host_supports("avx512_bf16")) all.back().features.add(Feature::kBf16);
     }
     return all;
   }();
@@ -62,12 +61,11 @@ std::span<const Soc> quantised_test_socs() {
   static const std::vector<Soc> socs = [] {
     std::vector<Soc> all(test_socs().begin(), test_socs().end());
     for (const Soc& soc : test_socs()) {
-      const bool is_wide = soc.isa == Isa::kAvx512;
-      if (!(is_wide ? __builtin_cpu_supports("avx512vnni") : __builtin_cpu_supports("avxvnni")))
+      if (!runtime::host_supports(runtime::isa_word(soc.target->name(), {Feature::kVnni})))
         continue;
       all.push_back(soc);
       all.back().version += "_vnni";
-      all.back().has_vnni = true;
+      all.back().features.add(Feature::kVnni);
     }
     return all;
   }();

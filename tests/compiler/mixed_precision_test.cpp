@@ -30,7 +30,7 @@ CompileOptions host_options() {
 
 TEST(MixedPrecision, IsNotChosenWithoutTheInstructions) {
   CompileOptions options = host_options();
-  options.soc.has_bf16 = false;
+  options.soc.features.remove(Feature::kBf16);
   graph::Graph graph = product_graph();
   const MixedPrecision choice = choose_bf16(graph, options);
   EXPECT_EQ(choice.candidates, 1);
@@ -40,7 +40,7 @@ TEST(MixedPrecision, IsNotChosenWithoutTheInstructions) {
 
 TEST(MixedPrecision, KeepsToTheLimit) {
   const CompileOptions options = host_options();
-  if (!options.soc.has_bf16) GTEST_SKIP() << "needs AVX512-BF16";
+  if (!options.soc.has(Feature::kBf16)) GTEST_SKIP() << "needs AVX512-BF16";
   graph::Graph wide = product_graph();
   const MixedPrecision all = choose_bf16(wide, options, {.limit = 0.1});
   EXPECT_EQ(all.lowered, 1);

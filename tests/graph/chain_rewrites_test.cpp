@@ -94,17 +94,18 @@ TEST(FuseChain, RefusesWhatOthersNeed) {
 }
 
 TEST(FuseChain, LooksForLargeImagesOnly) {
-  const auto share = [](int size) {
+  const auto share = [](int size, const graph::Hardware& hardware = {}) {
     const std::string dims = std::to_string(size) + "," + std::to_string(size);
     const Graph graph = imported("g (float[1,16," + dims + "] x) => (float[1,16," + dims + R"(] y)
         <float[16,1,3,3] w1, float[16,16,1,1] w2> {
       a = Conv <group = 16, pads = [1,1,1,1]> (x, w1)
       y = Conv (a, w2)
     })");
-    return kind("fuse_chain").find(graph).at(0).expected_share;
+    return kind("fuse_chain").find(graph, hardware).at(0).expected_share;
   };
   EXPECT_EQ(share(8), 0);
   EXPECT_GT(share(64), 0.05);
+  EXPECT_EQ(share(64, {.l2_bytes = 64 << 20}), 0) << "stays in a cache that is large enough";
 }
 
 TEST(ChainAcrossShuffle, MakesOneNodeOfABlock) {

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "profiler/recorder.h"
+#include "runtime/backend.h"
 #include "runtime/host_cores.h"
 #include "tests/runtime/om_builder.h"
 
@@ -270,7 +271,7 @@ TEST(Executor, RecordsOneTaskPerStep) {
   for (const int threads : {1, 2}) {
     Om om = reversing_chain(3);
     om.steps.insert(om.steps.begin() + 1, om.steps[0]);  // the same work twice
-    om.steps[1].kind = StepKind::kReference;
+    om.steps[1].backend = &backend("reference");
     om.steps[1].call.type = "Neg";
     om.steps[1].name = "neg";
     Executor model(om, {.threads = threads});

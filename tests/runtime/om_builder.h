@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/backend.h"
 #include "runtime/om.h"
 
 namespace aoe::runtime::tests {
@@ -59,7 +60,7 @@ class OmBuilder {
     step.name = "step" + std::to_string(om.steps.size()) + "_" + type;
     step.op_types = {type};
     step.origins = {"onnx_" + type};
-    step.kind = StepKind::kReference;
+    step.backend = &backend("reference");
     step.call = {.type = type, .version = version, .attrs = std::move(attrs)};
     step.inputs = std::move(inputs);
     step.outputs = std::move(outputs);
@@ -68,7 +69,7 @@ class OmBuilder {
   }
   OmStep& jit(std::vector<OmStage> stages, std::vector<int> inputs, std::vector<int> outputs) {
     OmStep& step = reference("Jit", std::move(inputs), std::move(outputs));
-    step.kind = StepKind::kJit;
+    step.backend = &backend("jit");
     step.stages = std::move(stages);
     return step;
   }

@@ -8,7 +8,9 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "runtime/backend.h"
 #include "runtime/om_container.h"
+#include "runtime/om_graph.h"
 #include "tests/runtime/om_builder.h"
 #include "tests/temp_dir.h"
 
@@ -87,7 +89,7 @@ TEST(Om, ReadsBackWhatWasWritten) {
   EXPECT_EQ(om.steps[0].inputs, (std::vector<int>{blocked, -1}));
   const OmStep& step = om.steps[1];
   EXPECT_EQ(step.name, b.om.steps[1].name);
-  EXPECT_EQ(step.kind, StepKind::kJit);
+  EXPECT_EQ(step.backend, &backend("jit"));
   EXPECT_EQ(step.op_types, b.om.steps[1].op_types);
   EXPECT_EQ(step.origins, b.om.steps[1].origins);
   ASSERT_EQ(step.stages.size(), 2u);
@@ -222,16 +224,16 @@ TEST(Om, RefusesAnInconsistentGraph) {
       {"input index of another", [](Om& om) { om.tensors[kX].offset = 1; }},
       {"model input in the arena", [](Om& om) { om.tensors[kX].place = Place::kArena; }},
       {"output that is not listed", [](Om& om) { om.outputs.clear(); }},
-      {"jit step without stages", [](Om& om) { om.steps[0].kind = StepKind::kJit; }},
+      {"jit step without stages", [](Om& om) { om.steps[0].backend = &backend("jit"); }},
       {"negative extent",
        [](Om& om) {
-         om.steps[0].kind = StepKind::kJit;
+         om.steps[0].backend = &backend("jit");
          om.steps[0].stages = {{"f", -1}};
        }},
       {"generated code on a dynamic tensor",
        [](Om& om) {
          om.tensors[kSum].place = Place::kDynamic;
-         om.steps[0].kind = StepKind::kJit;
+         om.steps[0].backend = &backend("jit");
          om.steps[0].stages = {{"f", 1}};
        }},
   };
@@ -276,6 +278,22 @@ TEST(Om, LoadSaysWhatIsWrongWithTheFile) {
   expect_not_loaded(dir / "text.om", "is not an om file");
   write_file_atomically(dir / "cut.om", small_om().serialize().substr(0, 5000));
   expect_not_loaded(dir / "cut.om", "is truncated: 5000 bytes instead of");
+}
+
+TEST(Om, NamesABackendThatThisProgramDoesNotHave) {
+  std::string graph = graph_to_cbor(small_om());
+  const std::string known = "reference", unknown = "telepathy";
+  for (std::size_t at = graph.find(known); at != std::string::npos; at = graph.find(known, at))
+    graph.replace(at, known.size(), unknown);
+  Om om;
+  try {
+    graph_from_cbor(graph, "test.om", om);
+    ADD_FAILURE() << "accepted";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ExitCode::kOm);
+    EXPECT_NE(std::string(e.what()).find("unknown word 'telepathy'"), std::string::npos)
+        << e.what();
+  }
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "runtime/backend.h"
 #include "tests/runtime/om_builder.h"
 
 namespace aoe::runtime::tests {
@@ -30,18 +31,18 @@ OmStep& slow_step(OmBuilder& b, int x, const std::string& type, double work) {
 TEST(StepPaths, SayHowEachRunsAndWhatItTakes) {
   const GearedOm model = model_with(60, [](OmBuilder& b, int x) {
     slow_step(b, x, "Atan", 10).bytes = 40;
-    b.reference("Reshape", {x}, {b.arena("z", floats({4}))}).kind = StepKind::kNone;
+    b.reference("Reshape", {x}, {b.arena("z", floats({4}))}).backend = &backend("none");
     b.om.steps.back().bytes = 32;
     b.reference("NonZero", {x}, {b.dynamic("d", {DataType::kInt64, {1, kUnknownDim}})});
   });
   const std::vector<StepPath> paths = step_paths(model.oms.front());
   ASSERT_EQ(paths.size(), 4u);
-  EXPECT_EQ(path_name(paths[0].kind), "generated");
+  EXPECT_EQ(paths[0].path, "generated");
   EXPECT_EQ(paths[0].work, 60);
-  EXPECT_EQ(path_name(paths[1].kind), "reference");
+  EXPECT_EQ(paths[1].path, "reference");
   EXPECT_EQ(paths[1].types, "Atan");
   EXPECT_EQ(paths[1].work, 40) << "bytes, which are more";
-  EXPECT_EQ(path_name(paths[2].kind), "view");
+  EXPECT_EQ(paths[2].path, "view");
   EXPECT_EQ(paths[2].work, 0) << "nothing runs";
   EXPECT_TRUE(paths[3].is_open);
   EXPECT_FALSE(paths[0].is_open || paths[1].is_open || paths[2].is_open);

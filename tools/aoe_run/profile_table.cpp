@@ -9,6 +9,8 @@
 #include <ostream>
 #include <string>
 
+#include "runtime/backend.h"
+
 namespace aoe::tools {
 namespace {
 
@@ -22,7 +24,7 @@ std::string shortened(const std::string& text, std::size_t limit) {
   return text.size() <= limit ? text : text.substr(0, limit - 3) + "...";
 }
 
-/// By node name, from the tuning section; steps it does not list, such as format changes, go by their kind.
+/// By node name, from the tuning section; steps it does not list, such as format changes, go by their backend.
 std::map<std::string, std::string> impls_of(const runtime::Om& om) {
   std::map<std::string, std::string> impls;
   if (!om.tuning.is_object() || !om.tuning.contains("nodes")) return impls;
@@ -30,22 +32,6 @@ std::map<std::string, std::string> impls_of(const runtime::Om& om) {
     if (node.is_object() && node.contains("node") && node.contains("impl"))
       impls[node["node"].get<std::string>()] = node["impl"].get<std::string>();
   return impls;
-}
-
-const char* kind_name(runtime::StepKind kind) {
-  switch (kind) {
-    case runtime::StepKind::kJit:
-      return "generated";
-    case runtime::StepKind::kOneDnn:
-      return "onednn";
-    case runtime::StepKind::kReference:
-      return "reference";
-    case runtime::StepKind::kNone:
-      return "none";
-    case runtime::StepKind::kControl:
-      return "control";
-  }
-  return "";
 }
 
 double median(std::vector<double> values) {
@@ -82,16 +68,17 @@ std::vector<OpTime> StepTimes::ops() const {
   double all_ns = 0;
   for (std::size_t i = 0; i < runs_ns_.size(); ++i) {
     const runtime::OmStep& step = om_.steps[i];
-    if (step.kind == runtime::StepKind::kNone) continue;
+    if (!step.backend->traits().runs) continue;
     const auto impl = impls.find(step.name);
     const double median_ns = median(runs_ns_[i]);
     all_ns += median_ns;
-    ops.push_back({.name = step.name,
-                   .type = joined(step.op_types),
-                   .task = step.task_type(),
-                   .impl = impl == impls.end() ? kind_name(step.kind) : impl->second,
-                   .median_ns = median_ns,
-                   .roofline = roofline_share(om_, step, median_ns)});
+    ops.push_back(
+        {.name = step.name,
+         .type = joined(step.op_types),
+         .task = step.task_type(),
+         .impl = impl == impls.end() ? std::string(step.backend->traits().library) : impl->second,
+         .median_ns = median_ns,
+         .roofline = roofline_share(om_, step, median_ns)});
   }
   for (OpTime& op : ops) op.share = all_ns > 0 ? op.median_ns / all_ns : 0;
   std::ranges::stable_sort(ops, std::ranges::greater{}, &OpTime::median_ns);

@@ -28,9 +28,9 @@ void print_paths(std::ostream& out, const runtime::Om& om) {
   for (const runtime::StepPath& path : paths) all_work += path.work;
   for (const runtime::StepPath& path : paths) {
     const double share = all_work > 0 ? path.work / all_work : 0;
-    by_path[runtime::path_name(path.kind)] += share;
+    by_path[path.path] += share;
     out << fmt::format("op       info: name[{}], type[{}], path[{}], work[{}].\n", path.name,
-                       path.types, runtime::path_name(path.kind),
+                       path.types, path.path,
                        path.is_open ? "known when it runs" : fmt::format("{:.2f}%", 100 * share));
   }
   std::string sums;

@@ -15,6 +15,7 @@
 #include "graph/float16_rounding.h"
 #include "graph/precision.h"
 #include "reference/op.h"
+#include "runtime/backend.h"
 #include "tuner/measure/timed_model.h"
 
 namespace aoe::tuner {
@@ -39,7 +40,7 @@ double reduction_length_of(const Task& task) {
 
 bool runs_a_kernel(const runtime::Om& om) {
   return std::ranges::any_of(om.steps, [](const runtime::OmStep& step) {
-    return !is_conversion(step) && step.kind != runtime::StepKind::kNone;
+    return !is_conversion(step) && step.backend->traits().runs;
   });
 }
 

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "compiler/lowering.h"
+#include "runtime/backend.h"
 
 namespace aoe::tuner {
 namespace {
@@ -195,8 +196,10 @@ class Finder {
   /// A view shares the memory of what it looks at and takes no time.
   bool runs_a_kernel(const OperatorTask& task) const {
     const compiler::Candidate& any = task.default_candidate;
-    return any.impl->plan(task.task, any.format, context_.options.soc)->build(any.schedule).kind !=
-           compiler::KernelKind::kNone;
+    return any.impl->plan(task.task, any.format, context_.options.soc)
+        ->build(any.schedule)
+        .backend->traits()
+        .runs;
   }
 
   const RewrittenNodeInput& in_;

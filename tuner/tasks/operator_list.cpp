@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "runtime/backend.h"
 #include "tuner/measure/statistics.h"
 #include "tuner/search/sampler.h"
 
@@ -102,8 +103,7 @@ std::vector<OperatorTask> collect_operators(const graph::Graph& graph,
   std::vector<const NodeReport*> report_of(graph.nodes.size(), nullptr);
   for (const NodeReport& report : untuned.nodes) report_of[report.id] = &report;
   for (std::size_t i = 0; i < untuned.steps.size(); ++i)
-    if (untuned.om.steps[i].kind == runtime::StepKind::kNone &&
-        untuned.steps[i].node != graph::kNone)
+    if (!untuned.om.steps[i].backend->traits().runs && untuned.steps[i].node != graph::kNone)
       report_of[untuned.steps[i].node] = nullptr;  // shares its input's memory
 
   std::vector<OperatorTask> tasks;

@@ -45,8 +45,9 @@ class Collector {
     std::vector<std::size_t> atom_of(graph_.nodes.size(), 0);
     for (std::size_t a = 0; a < atoms_.size(); ++a)
       for (const NodeId id : atoms_[a]) atom_of[id] = a;
+    const graph::Hardware hardware = compiler::hardware_of(soc_);
     for (const graph::Rewrite& rewrite : graph::rewrites().all()) {
-      for (graph::Place& place : rewrite.find(graph_)) {
+      for (graph::Place& place : rewrite.find(graph_, hardware)) {
         if (place.expected_share <= 0) continue;
         FoundPlace found{.rewrite = &rewrite, .hull = {atoms_.size(), 0}};
         double estimate_ns = 0;

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "compiler/impl.h"
 #include "graph/passes.h"
+#include "runtime/backend.h"
 #include "runtime/isa.h"
 #include "tests/compiler/element_types.h"
 #include "tests/compiler/shape_line.h"
@@ -16,7 +17,6 @@ namespace aoe::docs {
 namespace {
 
 using compiler::Candidate;
-using compiler::KernelKind;
 using compiler::ShapeLine;
 using compiler::Soc;
 using compiler::Task;
@@ -28,7 +28,7 @@ constexpr const char* kReader = "reader";
 /// Plain AVX-512 or AVX2: oneDNN answers for the machine that it runs on alone.
 const Soc& soc() {
   static const Soc wide = {.version = "avx512",
-                           .isa = compiler::Isa::kAvx512,
+                           .target = compiler::find_target("avx512"),
                            .llvm_cpu = "x86-64-v4",
                            .vector_lanes = 16,
                            .vector_registers = 32,
@@ -37,19 +37,11 @@ const Soc& soc() {
   return runtime::best_host_isa().starts_with("avx512") ? wide : narrow;
 }
 
-Carrier carrier_of(KernelKind kind) {
-  switch (kind) {
-    case KernelKind::kNone:
-      return Carrier::kNobody;
-    case KernelKind::kJit:
-    case KernelKind::kControl:  // the om's own bodies
-      return Carrier::kGenerated;
-    case KernelKind::kOneDnn:
-      return Carrier::kLibrary;
-    case KernelKind::kReference:
-      return Carrier::kReference;
-  }
-  return Carrier::kReference;
+Carrier carrier_of(const compiler::Kernel& kernel) {
+  const runtime::BackendTraits& traits = kernel.backend->traits();
+  if (!traits.runs) return Carrier::kNobody;
+  if (traits.is_plain) return Carrier::kReference;
+  return kernel.params.empty() ? Carrier::kGenerated : Carrier::kLibrary;
 }
 
 Carrier best_carrier(const Task& task) {
@@ -57,7 +49,7 @@ Carrier best_carrier(const Task& task) {
   Carrier best = Carrier::kReference;
   for (const Candidate& candidate : compiler::default_candidates(task, soc())) {
     const auto plan = candidate.impl->plan(task, candidate.format, soc());
-    best = std::min(best, carrier_of(plan->build(candidate.schedule).kind));
+    best = std::min(best, carrier_of(plan->build(candidate.schedule)));
   }
   return best;
 }

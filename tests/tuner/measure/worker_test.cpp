@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "compiler/loopnest/codegen.h"
+#include "runtime/backend.h"
 #include "tests/runtime/om_builder.h"
 #include "tests/temp_dir.h"
 #include "tests/tuner/fakes.h"
@@ -108,7 +109,7 @@ runtime::Om build_test_om(const Task& task, const bank::Strategy& strategy,
   if (strategy.impl == "wrong") return om_of("Neg", task);
   if (strategy.impl == "shares_memory") {
     runtime::Om om = om_of("Relu", task);
-    om.steps.front().kind = runtime::StepKind::kNone;
+    om.steps.front().backend = &runtime::backend("none");
     return om;
   }
   return om_of("Relu", task);

@@ -1,9 +1,9 @@
-// Reference steps: infer again if need be, allocate, run.
-#include "runtime/reference_step.h"
-
+// The reference's own loops: shapes that the om does not know are inferred again, and found.
 #include <algorithm>
 
 #include "base/error.h"
+#include "runtime/backend.h"
+#include "runtime/tensor_table.h"
 
 namespace aoe::runtime {
 namespace {
@@ -21,8 +21,7 @@ void allocate_outputs(const OmStep& step, std::span<const Tensor> inputs, Tensor
   }
 }
 
-}  // namespace
-
+/// Throws Error(kFailure) that names the step when its op refuses the values.
 void run_reference_step(const OmStep& step, TensorTable& tensors) {
   const auto views = [&](const std::vector<int>& ids) {
     std::vector<Tensor> result;
@@ -43,6 +42,36 @@ void run_reference_step(const OmStep& step, TensorTable& tensors) {
   } catch (const reference::Undetermined&) {
     refuse("the rank of its output cannot be told");
   }
+}
+
+class Reference final : public StepwiseBackend {
+ public:
+  Reference()
+      : StepwiseBackend({.name = "reference",
+                         .path = "reference",
+                         .library = "reference",
+                         .launch = "LaunchReference",
+                         .is_plain = true,
+                         .reads_constants = true,
+                         .finds_sizes = true}) {}
+
+  int overwritten_by(const OmStep& step) const override {
+    const reference::OpDef* def = reference::ops().find(step.call.type);
+    const bool is_in_place = step.call.epilogue.empty() && def != nullptr && def->writes_in_place;
+    return is_in_place && !step.inputs.empty() ? step.inputs[0] : -1;
+  }
+
+  std::function<void()> load(const LoadContext& context, std::size_t index) const override {
+    return [&step = context.om.steps[index], &tensors = context.tensors] {
+      run_reference_step(step, tensors);
+    };
+  }
+};
+
+}  // namespace
+
+void register_reference(BackendRegistry& registry) {
+  registry.add(std::make_unique<Reference>());
 }
 
 }  // namespace aoe::runtime

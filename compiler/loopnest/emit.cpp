@@ -1,13 +1,10 @@
-// See target.h.
-#include "compiler/loopnest/target.h"
+// See emit.h.
+#include "compiler/loopnest/emit.h"
 
 #include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
-#include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
-#include <llvm/Support/CommandLine.h>
-#include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/TargetParser/Triple.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
@@ -18,7 +15,6 @@
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
-#include <mutex>
 #include <shared_mutex>
 
 #include "base/check.h"
@@ -27,11 +23,9 @@
 namespace aoe::compiler::loopnest {
 namespace {
 
-constexpr const char* kTriple = "x86_64-unknown-linux-gnu";
-
 /// No library function exists for generated code: nothing may become a call.
-llvm::TargetLibraryInfoImpl no_library() {
-  llvm::TargetLibraryInfoImpl library{llvm::Triple(kTriple)};
+llvm::TargetLibraryInfoImpl no_library(const llvm::TargetMachine& machine) {
+  llvm::TargetLibraryInfoImpl library{machine.getTargetTriple()};
   library.disableAllFunctions();
   return library;
 }
@@ -45,39 +39,8 @@ void check_module(const llvm::Module& module) {
 
 }  // namespace
 
-const char* baseline_cpu(const Soc& soc) {
-  return soc.isa == Isa::kAvx512 ? "x86-64-v4" : "x86-64-v3";
-}
-
-std::unique_ptr<llvm::TargetMachine> make_target_machine(const Soc& soc) {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    LLVMInitializeX86TargetInfo();
-    LLVMInitializeX86Target();
-    LLVMInitializeX86TargetMC();
-    LLVMInitializeX86AsmPrinter();
-    LLVMInitializeX86AsmParser();  // lld wants it
-    // Loop strength reduction gives every column of a register block its own pointer and spills
-    // them, where one base with displacements does. It has no switch but the command line's.
-    const char* const options[] = {"aoe", "-disable-lsr"};
-    llvm::cl::ParseCommandLineOptions(2, options);
-  });
-  std::string complaint;
-  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(kTriple, complaint);
-  AOE_CHECK(target != nullptr, complaint);
-  llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;  // an fma is where the loop nest says so
-  options.FunctionSections = true;
-  options.DataSections = true;
-  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
-      kTriple, baseline_cpu(soc), "", options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
-      llvm::CodeGenOptLevel::Default));
-  AOE_CHECK(machine != nullptr, std::string("no target machine for ") + baseline_cpu(soc));
-  return machine;
-}
-
 void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
-  module.setTargetTriple(kTriple);
+  module.setTargetTriple(machine.getTargetTriple().str());
   module.setDataLayout(machine.createDataLayout());
   check_module(module);
 
@@ -85,7 +48,7 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager call_graph;
   llvm::ModuleAnalysisManager modules;
-  functions.registerPass([] { return llvm::TargetLibraryAnalysis(no_library()); });
+  functions.registerPass([&] { return llvm::TargetLibraryAnalysis(no_library(machine)); });
   llvm::PassBuilder builder(&machine);
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(call_graph);
@@ -111,7 +74,7 @@ std::string emit(llvm::Module& module, llvm::TargetMachine& machine, llvm::CodeG
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
   llvm::legacy::PassManager passes;
-  passes.add(new llvm::TargetLibraryInfoWrapperPass(no_library()));
+  passes.add(new llvm::TargetLibraryInfoWrapperPass(no_library(machine)));
   const bool is_refused = [&] {
     const std::shared_lock lock(llvm_options_mutex());  // the passes are chosen by options here
     return machine.addPassesToEmitFile(passes, stream, nullptr, type);

@@ -1,0 +1,61 @@
+// LLVM's back end, and products of byte quads with and without VNNI.
+#include "compiler/target/x86.h"
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/IntrinsicsX86.h>
+#include <llvm/Support/TargetSelect.h>
+
+#include <string>
+
+#include "base/check.h"
+
+namespace aoe::compiler {
+namespace {
+
+using llvm::Value;
+
+/// Bytes 0 and 2, then 1 and 3, widened to 16 bits; pairs of products are exact in 32.
+Value* dot_in_pairs(llvm::IRBuilderBase& ir, Value* a, Value* b, Value* sum, unsigned lanes) {
+  auto* words = llvm::FixedVectorType::get(ir.getInt16Ty(), 2 * lanes);
+  const auto shift = [&](std::uint64_t n) { return llvm::ConstantInt::get(words, n); };
+  a = ir.CreateBitCast(a, words);
+  b = ir.CreateBitCast(b, words);
+  const auto multiply =
+      lanes == 16 ? llvm::Intrinsic::x86_avx512_pmaddw_d_512 : llvm::Intrinsic::x86_avx2_pmadd_wd;
+  Value* even = ir.CreateIntrinsic(
+      multiply, {},
+      {ir.CreateAnd(a, shift(0xff)), ir.CreateAShr(ir.CreateShl(b, shift(8)), shift(8))});
+  Value* odd =
+      ir.CreateIntrinsic(multiply, {}, {ir.CreateLShr(a, shift(8)), ir.CreateAShr(b, shift(8))});
+  return ir.CreateAdd(sum, ir.CreateAdd(even, odd));
+}
+
+}  // namespace
+
+Value* X86::dot_u8s8(llvm::IRBuilderBase& ir, Value* a, Value* b, Value* sum, bool has_vnni) const {
+  llvm::Type* type = a->getType()->getWithNewType(ir.getInt32Ty());
+  const unsigned lanes = llvm::cast<llvm::FixedVectorType>(type)->getNumElements();
+  AOE_CHECK(lanes == 8 || lanes == 16, "dot_u8s8() of " + std::to_string(lanes) + " lanes");
+  Value* x = ir.CreateBitCast(a, type);
+  Value* y = ir.CreateBitCast(b, type);
+  Value* z = ir.CreateBitCast(sum, type);
+  const auto dot = lanes == 16 ? llvm::Intrinsic::x86_avx512_vpdpbusd_512
+                               : llvm::Intrinsic::x86_avx512_vpdpbusd_256;
+  Value* result =
+      has_vnni ? ir.CreateIntrinsic(dot, {}, {z, x, y}) : dot_in_pairs(ir, x, y, z, lanes);
+  return ir.CreateBitCast(result, sum->getType());
+}
+
+const char* X86::triple() const {
+  return "x86_64-unknown-linux-gnu";
+}
+
+void X86::initialise_llvm() const {
+  LLVMInitializeX86TargetInfo();
+  LLVMInitializeX86Target();
+  LLVMInitializeX86TargetMC();
+  LLVMInitializeX86AsmPrinter();
+  LLVMInitializeX86AsmParser();
+}
+
+}  // namespace aoe::compiler

@@ -1,0 +1,18 @@
+// What rewrites may ask of the machine that a graph is compiled for, to guess where they pay. compiler/soc.h fills it.
+#pragma once
+
+#include <cstdint>
+
+namespace aoe::graph {
+
+struct Hardware {
+  std::int64_t l2_bytes = 1 << 20;
+  /// Multiply-adds in full vectors that take a core about as long as writing an element and reading it again.
+  double products_per_element = 32;
+  /// Strassen's sums of blocks: those of rows take about as long as a product with this many columns,
+  double strassen_row_columns = 10;
+  /// and those of results as this many steps of one.
+  double strassen_result_steps = 7;
+};
+
+}  // namespace aoe::graph

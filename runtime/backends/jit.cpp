@@ -1,0 +1,106 @@
+// Generated code from the om's code section: kernels in a row are stages of one team's run.
+#include <algorithm>
+#include <optional>
+
+#include "base/error.h"
+#include "profiler/collect/memory_block.h"
+#include "runtime/backend.h"
+#include "runtime/jit_team.h"
+#include "runtime/step_buffers.h"
+
+namespace aoe::runtime {
+namespace {
+
+class JitSteps final : public Runnable {
+ public:
+  JitSteps(JitTeam& team, std::vector<JitStage> stages) : team_(team), stages_(std::move(stages)) {}
+  void run(const TaskRecording& recording) override { team_.run(stages_, recording); }
+
+ private:
+  JitTeam& team_;
+  std::vector<JitStage> stages_;
+};
+
+std::uint64_t largest_scratch(const Om& om) {
+  std::uint64_t bytes = 0;
+  for (const OmStep& step : om.steps) bytes = std::max(bytes, step.scratch_bytes);
+  return bytes;
+}
+
+bool is_beside_openmp(const Om& om) {
+  return std::ranges::any_of(
+      om.steps, [](const OmStep& step) { return step.backend->traits().keeps_openmp_team; });
+}
+
+class JitLoader final : public Loader {
+ public:
+  JitLoader(const LoadContext& context, const JitLoader* sibling)
+      : context_(context),
+        scratch_bytes_(largest_scratch(context.om)),
+        team_(context.threads, scratch_bytes_, is_beside_openmp(context.om)),
+        memory_("scratch " + context.om.name,
+                scratch_bytes_ * static_cast<std::uint64_t>(context.threads)) {
+    if (sibling != nullptr)
+      module_ = sibling->module_;
+    else if (!context.om.code_view.empty())
+      module_ = std::make_shared<const JitModule>(context.om.code_view, context.om.name);
+  }
+
+  void load(std::span<const std::size_t> steps,
+            std::vector<std::unique_ptr<Runnable>>& to) override {
+    std::vector<JitStage> stages;
+    for (const std::size_t step : steps) add_stages(step, stages);
+    to.push_back(std::make_unique<JitSteps>(team_, std::move(stages)));
+  }
+
+ private:
+  void add_stages(std::size_t index, std::vector<JitStage>& stages) {
+    const OmStep& step = context_.om.steps[index];
+    if (!module_)
+      throw Error(ExitCode::kOm,
+                  "step '" + step.name + "' is generated code, but there is no code section",
+                  context_.om.name);
+    for (const OmStage& stage : step.stages)
+      stages.push_back({.function = module_->find(stage.symbol),
+                        .buffers = context_.buffers.of(index).data(),
+                        .extent = stage.extent,
+                        .step = context_.first_op + static_cast<int>(index),
+                        .step_name = context_.step_names[index]});
+    stages.back().ends_step = true;
+  }
+
+  const LoadContext& context_;
+  std::uint64_t scratch_bytes_;
+  JitTeam team_;
+  profiler::MemoryBlock memory_;
+  std::shared_ptr<const JitModule> module_;  ///< shared by the gears of a model
+};
+
+class Jit final : public Backend {
+ public:
+  Jit()
+      : Backend({.name = "jit",
+                 .path = "generated",
+                 .library = "generated",
+                 .launch = "LaunchGenerated"}) {}
+
+  std::string_view fault(const OmStep& step) const override {
+    if (step.stages.empty()) return "is generated code without a stage";
+    const auto is_malformed = [](const OmStage& stage) {
+      return stage.symbol.empty() || stage.extent < 0;
+    };
+    return std::ranges::any_of(step.stages, is_malformed) ? "has a malformed stage" : "";
+  }
+
+  std::unique_ptr<Loader> open(const LoadContext& context, const Loader* sibling) const override {
+    return std::make_unique<JitLoader>(context, static_cast<const JitLoader*>(sibling));
+  }
+};
+
+}  // namespace
+
+void register_jit(BackendRegistry& registry) {
+  registry.add(std::make_unique<Jit>());
+}
+
+}  // namespace aoe::runtime

@@ -1,0 +1,39 @@
+// Primitives of oneDNN, by the parameters that a step holds.
+#include "base/error.h"
+#include "runtime/backend.h"
+#include "runtime/onednn_kernel.h"
+#include "runtime/step_buffers.h"
+
+namespace aoe::runtime {
+namespace {
+
+class OneDnn final : public StepwiseBackend {
+ public:
+  OneDnn()
+      : StepwiseBackend({.name = "onednn",
+                         .path = "onednn",
+                         .library = "onednn",
+                         .launch = "LaunchPrimitive",
+                         .keeps_openmp_team = true}) {}
+
+  std::function<void()> load(const LoadContext& context, std::size_t index) const override {
+    const OmStep& step = context.om.steps[index];
+    try {
+      std::shared_ptr<OneDnnKernel> kernel = OneDnnKernel::create(
+          step.params, context.threads, context.buffers.bytes_of(index), context.buffers.of(index));
+      return [kernel = std::move(kernel), buffers = context.buffers.of(index)] {
+        kernel->run(buffers);
+      };
+    } catch (const Error& e) {
+      throw Error(e.code(), e.what(), context.om.name + ": step '" + step.name + "'");
+    }
+  }
+};
+
+}  // namespace
+
+void register_onednn(BackendRegistry& registry) {
+  registry.add(std::make_unique<OneDnn>());
+}
+
+}  // namespace aoe::runtime
