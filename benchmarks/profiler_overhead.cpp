@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/statistics.h"
 #include "profiler/recorder.h"
 #include "tools/aoe_run/session.h"
 #include "tools/aoe_run/tensors.h"
@@ -23,12 +24,6 @@ namespace aoe::tools {
 namespace {
 
 namespace fs = std::filesystem;
-
-double median(std::vector<double>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 /// A session of the C API; `config` nullptr: without a collection.
 std::vector<double> latencies_us(const std::string& model, const char* config, double seconds) {

@@ -25,7 +25,7 @@
 #include "tools/common/flags.h"
 #include "tools/common/tool.h"
 #include "tuner/measure/op_bench.h"
-#include "tuner/measure/statistics.h"
+#include "base/statistics.h"
 #include "tuner/measure/worker.h"
 #include "tuner/measure/worker_measurer.h"
 #include "tuner/search/features.h"

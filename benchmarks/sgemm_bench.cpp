@@ -20,7 +20,7 @@
 #include "tests/compiler/shape_line.h"
 #include "tools/common/flags.h"
 #include "tools/common/tool.h"
-#include "tuner/measure/statistics.h"
+#include "base/statistics.h"
 #include "tuner/measure/worker.h"
 #include "tuner/measure/worker_measurer.h"
 #include "tuner/search/sampler.h"

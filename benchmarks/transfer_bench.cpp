@@ -21,7 +21,7 @@
 #include "tools/common/tool.h"
 #include "tuner/measure/cache_state.h"
 #include "tuner/measure/model_bench.h"
-#include "tuner/measure/statistics.h"
+#include "base/statistics.h"
 #include "tuner/search/search.h"
 #include "tuner/tasks/neighbours.h"
 #include "tuner/tasks/operator_list.h"

@@ -9,6 +9,7 @@
 #include <ostream>
 #include <string>
 
+#include "base/statistics.h"
 #include "runtime/backend.h"
 
 namespace aoe::tools {
@@ -32,12 +33,6 @@ std::map<std::string, std::string> impls_of(const runtime::Om& om) {
     if (node.is_object() && node.contains("node") && node.contains("impl"))
       impls[node["node"].get<std::string>()] = node["impl"].get<std::string>();
   return impls;
-}
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::ranges::sort(values);
-  return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
 }
 
 /// What the step needs at the peaks that the om states, of what it took.
@@ -70,7 +65,7 @@ std::vector<OpTime> StepTimes::ops() const {
     const runtime::OmStep& step = om_.steps[i];
     if (!step.backend->traits().runs) continue;
     const auto impl = impls.find(step.name);
-    const double median_ns = median(runs_ns_[i]);
+    const double median_ns = runs_ns_[i].empty() ? 0 : median(runs_ns_[i]);
     all_ns += median_ns;
     ops.push_back(
         {.name = step.name,

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "tuner/measure/statistics.h"
+#include "base/statistics.h"
 #include "tuner/measure/timed_model.h"
 #include "tuner/measure/verify.h"
 

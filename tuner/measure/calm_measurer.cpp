@@ -9,7 +9,7 @@
 #include <mutex>
 
 #include "base/log.h"
-#include "tuner/measure/statistics.h"
+#include "base/statistics.h"
 
 namespace aoe::tuner {
 namespace {

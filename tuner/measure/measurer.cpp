@@ -5,7 +5,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "tuner/measure/statistics.h"
+#include "base/statistics.h"
 
 namespace aoe::tuner {
 using nlohmann::json;

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tuner/measure/statistics.h"
+#include "base/statistics.h"
 
 namespace aoe::tuner {
 

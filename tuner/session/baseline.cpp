@@ -9,7 +9,7 @@
 #include "base/versions.h"
 #include "runtime/host_soc.h"
 #include "tuner/measure/cache_state.h"
-#include "tuner/measure/statistics.h"
+#include "base/statistics.h"
 
 namespace aoe::tuner {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "bank/knowledge_bank.h"
-#include "tuner/measure/statistics.h"
+#include "base/statistics.h"
 #include "tuner/result/aoe_result.h"
 
 namespace aoe::tuner {

@@ -10,7 +10,7 @@
 
 #include "base/gears.h"
 #include "tuner/measure/measurer.h"
-#include "tuner/measure/statistics.h"
+#include "base/statistics.h"
 #include "tuner/session/step_share.h"
 #include "tuner/tasks/tunable.h"
 

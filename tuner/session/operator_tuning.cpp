@@ -11,7 +11,7 @@
 #include "base/check.h"
 #include "base/hash.h"
 #include "base/log.h"
-#include "tuner/measure/statistics.h"
+#include "base/statistics.h"
 #include "tuner/session/attribution.h"
 
 namespace aoe::tuner {

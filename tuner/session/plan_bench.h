@@ -10,7 +10,7 @@
 #include "bank/knowledge_bank.h"
 #include "compiler/compiler.h"
 #include "tuner/measure/measurer.h"
-#include "tuner/measure/statistics.h"
+#include "base/statistics.h"
 #include "tuner/search/plan_search.h"
 #include "tuner/session/run.h"
 #include "tuner/tasks/subgraph_list.h"

@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "tuner/measure/statistics.h"
+#include "base/statistics.h"
 #include "tuner/session/plan_model.h"
 
 namespace aoe::tuner {

@@ -14,7 +14,7 @@
 #include "compiler/soc.h"
 #include "graph/graph.h"
 #include "tuner/deadline.h"
-#include "tuner/measure/statistics.h"
+#include "base/statistics.h"
 #include "tuner/policy.h"
 #include "tuner/result/aoe_result.h"
 #include "tuner/tasks/op_filter.h"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "tuner/measure/statistics.h"
+#include "base/statistics.h"
 
 namespace aoe::tuner {
 

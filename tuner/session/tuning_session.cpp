@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "tuner/measure/statistics.h"
+#include "base/statistics.h"
 
 namespace aoe::tuner {
 namespace {

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "runtime/backend.h"
-#include "tuner/measure/statistics.h"
+#include "base/statistics.h"
 #include "tuner/search/sampler.h"
 
 namespace aoe::tuner {

@@ -10,7 +10,7 @@
 #include "compiler/roofline.h"
 #include "compiler/task.h"
 #include "graph/subgraph.h"
-#include "tuner/measure/statistics.h"
+#include "base/statistics.h"
 
 namespace aoe::tuner {
 using graph::AtomRange;

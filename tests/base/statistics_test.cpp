@@ -1,5 +1,5 @@
 // Medians and paired verdicts on known distributions.
-#include "tuner/measure/statistics.h"
+#include "base/statistics.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "base/check.h"
 
-namespace aoe::tuner {
+namespace aoe {
 namespace {
 
 TEST(Median, OfOddAndEvenCounts) {
@@ -83,4 +83,4 @@ TEST(ComparePairs, NoiseAloneIsRarelyCalledAGain) {
 }
 
 }  // namespace
-}  // namespace aoe::tuner
+}  // namespace aoe

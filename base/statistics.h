@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-namespace aoe::tuner {
+namespace aoe {
 
 /// Middle of the sorted values, mean of the two middle ones for even counts; AOE_CHECKs that there
 /// is one.
@@ -42,4 +42,4 @@ struct Comparison {
 Comparison compare_pairs(std::span<const double> before, std::span<const double> after,
                          double margin);
 
-}  // namespace aoe::tuner
+}  // namespace aoe

@@ -1,5 +1,5 @@
 // Medians and the confidence interval of a median from order statistics.
-#include "tuner/measure/statistics.h"
+#include "base/statistics.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 
 #include "base/check.h"
 
-namespace aoe::tuner {
+namespace aoe {
 namespace {
 
 double median_of_sorted(std::span<const double> sorted) {
@@ -90,4 +90,4 @@ Comparison compare_pairs(std::span<const double> before, std::span<const double>
   return result;
 }
 
-}  // namespace aoe::tuner
+}  // namespace aoe

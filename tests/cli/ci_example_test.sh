@@ -1,0 +1,30 @@
+# The tuning job of examples/ci: the second time it knows all tasks, compares, and what is slower fails it.
+source "$(dirname "$0")/lib.sh"
+job=$here/../../examples/ci/tune.sh
+
+mkdir models
+make_model squeezenet --small --image=32 --output=models/squeezenet.onnx >/dev/null || fail "make_model"
+make_model mlp-training --small --output=models/mlp.onnx >/dev/null || fail "make_model"
+export MIN_RATIO=0.01  # times say nothing on a busy machine
+
+run 0 "$job" models state out1 20
+exists state/op.zst
+exists state/accepted/squeezenet.om
+equal "$(json out1/summary.json "[d['exit_code'], d['compare'], sorted(d['models'])]")" "[0, None, ['mlp', 'squeezenet']]" "the first summary"
+
+run 0 "$job" models state out2 20
+equal "$(json out2/summary.json "all(m['tasks']['known'] > 0 for m in d['models'].values())")" True "tasks known the second time"
+equal "$(json out2/summary.json "[len(d['compare']['pairs']), d['compare']['schema']]")" "[2, 'aoe.compare']" "the comparison"
+
+# No om is a thousand times as fast as itself.
+before=$(cksum <state/accepted/mlp.om)
+MIN_RATIO=1000 run 8 "$job" models state out3 20
+equal "$(json out3/summary.json "[d['exit_code'], all(p['is_regression'] for p in d['compare']['pairs'])]")" "[8, True]" "a regression"
+equal "$(cksum <state/accepted/mlp.om)" "$before" "the accepted om"
+
+# A cache that is damaged costs what it held, and is said.
+echo damaged >state/op.zst
+run 0 "$job" models state out4 20
+has err 'state/op.zst is not used'
+run 2 "$job" nowhere state out5
+finish

@@ -1,0 +1,34 @@
+// Two oms of one model, interleaved: what aoe_compare says of each pair.
+#pragma once
+
+#include <string>
+
+#include "base/statistics.h"
+
+namespace aoe::tools {
+
+struct PairSettings {
+  int threads = 0;  ///< 0: what the om was compiled for
+  int rounds = 15;
+  double seconds = 0.1;  ///< of each om in each round
+};
+
+/// "squeezenet=before.om,after.om"
+struct Pair {
+  std::string name, before_om, after_om;
+};
+/// Throws Error(kUsage).
+Pair parse_pair(const std::string& text);
+
+struct PairTimes {
+  double before_ms = 0, after_ms = 0;   ///< medians of all runs
+  double ratio = 1;                     ///< before / after: the median of the rounds' own
+  Interval ratio_interval;              ///< 95% confidence
+  double difference = 0;                ///< the largest of all outputs, of their range
+  std::string before_hits, after_hits;  ///< operators + subgraphs from the banks: "31 + 2"
+};
+
+/// Both oms get the same inputs. Throws Error.
+PairTimes measure(const Pair& pair, const PairSettings& settings);
+
+}  // namespace aoe::tools
