@@ -11,13 +11,12 @@
 #include <random>
 #include <thread>
 
-#include "base/check.h"
 #include "base/error.h"
+#include "benchmarks/bound_om.h"
 #include "benchmarks/disturbers.h"
 #include "benchmarks/onnxruntime_peer.h"
 #include "compiler/pipeline.h"
 #include "options/banks.h"
-#include "runtime/executor.h"
 
 namespace aoe::benchmarks {
 namespace {
@@ -34,13 +33,6 @@ struct Settings {
   bool mixed_precision = false;
   fs::path server;
 };
-
-double median(std::vector<double> values) {
-  AOE_CHECK(!values.empty(), "median of nothing");
-  std::ranges::sort(values);
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : 0.5 * (values[half - 1] + values[half]);
-}
 
 ConstantPtr random_input(TensorDesc desc, unsigned seed) {
   desc.format = Format::kND;
@@ -63,77 +55,25 @@ ConstantPtr random_input(TensorDesc desc, unsigned seed) {
   return value;
 }
 
-/// One om with its inputs and outputs bound.
-class Contender {
- public:
-  Contender(const compiler::PreparedModel& model, const compiler::CompileOptions& options)
-      : compilation_(compiler::compile(model, options)),
-        executor_(runtime::Om::parse(serialize(), bytes_, model.graph.name),
-                  {.threads = options.soc.threads}) {
-    for (std::size_t i = 0; i < executor_.output_count(); ++i) {
-      TensorDesc desc = executor_.output(i).desc;
-      values_.push_back(std::make_shared<Constant>(desc));
-      outputs_.push_back({desc, values_.back()->mutable_data()});
-    }
-  }
-  std::vector<NamedTensor> random_inputs() const {
-    std::vector<NamedTensor> inputs;
-    for (std::size_t i = 0; i < executor_.input_count(); ++i)
-      inputs.push_back({executor_.input(i).name,
-                        random_input(executor_.input(i).desc, static_cast<unsigned>(i) + 1)});
-    return inputs;
-  }
-  void feed(const std::vector<NamedTensor>& inputs) {
-    for (const NamedTensor& input : inputs) inputs_.push_back(input.value->view());
-  }
-  std::vector<double> run(double seconds, int least) {
-    std::vector<double> times_ms;
-    const auto begin = std::chrono::steady_clock::now();
-    const auto elapsed = [](auto since) {
-      return std::chrono::duration<double>(std::chrono::steady_clock::now() - since).count();
-    };
-    while (static_cast<int>(times_ms.size()) < least || elapsed(begin) < seconds) {
-      const auto start = std::chrono::steady_clock::now();
-      executor_.run(inputs_, outputs_);
-      times_ms.push_back(elapsed(start) * 1e3);
-    }
-    return times_ms;
-  }
-  /// Largest difference to the peer's outputs, as a share of each output's range.
-  double difference(const std::vector<NamedTensor>& expected) {
-    executor_.run(inputs_, outputs_);
-    double worst = 0;
-    for (std::size_t o = 0; o < outputs_.size(); ++o) {
-      const Tensor theirs = expected.at(o).value->view();
-      if (theirs.desc.shape != outputs_[o].desc.shape || theirs.desc.dtype != DataType::kFloat)
-        return INFINITY;
-      const auto [low, high] =
-          std::minmax_element(theirs.as<float>(), theirs.as<float>() + theirs.elements());
-      const double range = std::max(static_cast<double>(*high) - *low, 1e-30);
-      for (std::int64_t i = 0; i < theirs.elements(); ++i) {
-        const double d =
-            std::abs(static_cast<double>(outputs_[o].as<float>()[i]) - theirs.as<float>()[i]) /
-            range;
-        if (!(d <= worst)) worst = d;  // NaN counts as the worst
-      }
-    }
-    return worst;
-  }
-  int bank_hits() const { return compilation_.bank_hits(); }
+std::vector<NamedTensor> random_inputs(const BoundOm& om) {
+  std::vector<NamedTensor> inputs;
+  for (std::size_t i = 0; i < om.input_count(); ++i)
+    inputs.push_back(
+        {om.input(i).name, random_input(om.input(i).desc, static_cast<unsigned>(i) + 1)});
+  return inputs;
+}
 
- private:
-  std::string_view serialize() {
-    bytes_ = std::make_shared<std::string>(compilation_.om.serialize());
-    compilation_.om = {};
-    return *bytes_;
-  }
-  compiler::Compilation compilation_;
-  std::shared_ptr<std::string> bytes_;
-  runtime::Executor executor_;
-  std::vector<std::shared_ptr<Constant>> values_;
-  std::vector<Tensor> inputs_;
-  std::vector<Tensor> outputs_;
-};
+BoundOm bound(const compiler::PreparedModel& model, const compiler::CompileOptions& options) {
+  return {compiler::compile(model, options), model.graph.name, options.soc.threads};
+}
+
+double largest_difference(BoundOm& om, const std::vector<NamedTensor>& expected) {
+  const std::vector<Tensor>& outputs = om.outputs();
+  double worst = 0;
+  for (std::size_t o = 0; o < outputs.size(); ++o)
+    worst = std::max(worst, difference(outputs[o], expected.at(o).value->view()));
+  return worst;
+}
 
 struct Row {
   std::string model;
@@ -159,21 +99,22 @@ struct BankSources {
 Row compare(const std::string& path, const Settings& settings, const compiler::Soc& soc,
             const BankSources& banks, const fs::path& scratch) {
   compiler::ModelSource source{.path = path};
-  Contender untuned(compiler::prepare(source, {.soc = soc}), {.soc = soc});
+  BoundOm untuned = bound(compiler::prepare(source, {.soc = soc}), {.soc = soc});
   if (settings.mixed_precision) source.precision = {.allow_bf16 = true, .allow_fp16 = true};
   const compiler::PreparedModel model =
       compiler::prepare(source, {.soc = soc, .graph_bank = &banks.graph});
-  Contender tuned(model, {.soc = soc, .strategies = &banks.op});
-  OnnxRuntimePeer peer(settings.server, path, settings.threads);
-  const std::vector<NamedTensor> inputs = untuned.random_inputs();
+  BoundOm tuned = bound(model, {.soc = soc, .strategies = &banks.op});
+  OnnxRuntimePeer peer(settings.server);
+  peer.load(path, settings.threads);
+  const std::vector<NamedTensor> inputs = random_inputs(untuned);
   untuned.feed(inputs);
   tuned.feed(inputs);
   peer.feed(inputs, scratch);
 
   Row row{.model = fs::path(path).stem().string()};
   const std::vector<NamedTensor> expected = peer.outputs(scratch);
-  row.untuned_difference = untuned.difference(expected);
-  row.tuned_difference = tuned.difference(expected);
+  row.untuned_difference = largest_difference(untuned, expected);
+  row.tuned_difference = largest_difference(tuned, expected);
   row.hits = tuned.bank_hits();
   row.subgraph_hits = model.subgraphs.size();
 

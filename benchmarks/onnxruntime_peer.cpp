@@ -24,7 +24,7 @@ namespace {
 
 }  // namespace
 
-OnnxRuntimePeer::OnnxRuntimePeer(const fs::path& server, const fs::path& model, int threads) {
+OnnxRuntimePeer::OnnxRuntimePeer(const fs::path& server) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) fail("socketpair failed");
   posix_spawn_file_actions_t actions;
@@ -39,7 +39,6 @@ OnnxRuntimePeer::OnnxRuntimePeer(const fs::path& server, const fs::path& model, 
   ::close(ends[1]);
   to_child_ = from_child_ = ends[0];
   if (status != 0) fail("node does not start");
-  version_ = ask({{"load", fs::absolute(model).string()}, {"threads", threads}}).at("version");
 }
 
 OnnxRuntimePeer::~OnnxRuntimePeer() {
@@ -52,14 +51,18 @@ OnnxRuntimePeer::~OnnxRuntimePeer() {
 
 json OnnxRuntimePeer::ask(const json& request) {
   const std::string line = request.dump() + "\n";
+  const auto gone = [&](const char* what) {
+    is_alive_ = false;
+    fail(what);
+  };
   if (::send(to_child_, line.data(), line.size(), MSG_NOSIGNAL) !=
       static_cast<ssize_t>(line.size()))
-    fail("the Node.js process is gone");
+    gone("the Node.js process is gone");
   std::size_t end = 0;
   while ((end = pending_.find('\n')) == std::string::npos) {
     char block[65536];
     const ssize_t n = ::read(from_child_, block, sizeof block);
-    if (n <= 0) fail("the Node.js process ended without an answer");
+    if (n <= 0) gone("the Node.js process ended without an answer");
     pending_.append(block, static_cast<std::size_t>(n));
   }
   const json answer = json::parse(pending_.substr(0, end));
@@ -67,6 +70,10 @@ json OnnxRuntimePeer::ask(const json& request) {
   if (answer.contains("error"))
     throw Error(ExitCode::kFailure, answer.at("error").get<std::string>(), "onnxruntime");
   return answer;
+}
+
+void OnnxRuntimePeer::load(const fs::path& model, int threads) {
+  ask({{"load", fs::absolute(model).string()}, {"threads", threads}});
 }
 
 void OnnxRuntimePeer::feed(const std::vector<NamedTensor>& inputs, const fs::path& scratch) {

@@ -18,15 +18,16 @@ struct NamedTensor {
 
 class OnnxRuntimePeer {
  public:
-  /// Starts `node server.js` and loads the model. Throws Error(kFailure) when Node or the package
-  /// is missing, or ONNX Runtime refuses the model.
-  OnnxRuntimePeer(const std::filesystem::path& server, const std::filesystem::path& model,
-                  int threads);
+  /// Starts `node server.js`. All members throw Error(kFailure) when Node or the package is missing, the process is gone
+  /// (is_alive() is false from then on), or ONNX Runtime refuses what is asked.
+  explicit OnnxRuntimePeer(const std::filesystem::path& server);
   ~OnnxRuntimePeer();
   OnnxRuntimePeer(const OnnxRuntimePeer&) = delete;
   OnnxRuntimePeer& operator=(const OnnxRuntimePeer&) = delete;
 
-  const std::string& version() const { return version_; }
+  bool is_alive() const { return is_alive_; }
+  /// In the place of the model before, whose inputs are forgotten.
+  void load(const std::filesystem::path& model, int threads);
   void feed(const std::vector<NamedTensor>& inputs, const std::filesystem::path& scratch);
   /// Milliseconds of each run, for at least `seconds` and `least` runs.
   std::vector<double> run(double seconds, int least);
@@ -38,7 +39,7 @@ class OnnxRuntimePeer {
   int to_child_ = -1;
   int from_child_ = -1;
   std::string pending_;
-  std::string version_;
+  bool is_alive_ = true;
 };
 
 }  // namespace aoe::benchmarks

@@ -1,5 +1,5 @@
 // ONNX Runtime behind a pipe: one JSON request a line on stdin, one JSON answer a line on stdout.
-//   {"load": "m.onnx", "threads": 2}                                 -> {"version": "..."}
+//   {"load": "m.onnx", "threads": 2}                                 -> {}      in the place of the model before
 //   {"feed": [{"name", "type", "dims", "file"}]}                     -> {}      raw little-endian files
 //   {"run": {"seconds": 0.3, "least": 3}}                            -> {"times_ms": [...]}
 //   {"dump": "dir"}                                                  -> {"outputs": [{"name", "type", "dims", "file"}]}
@@ -11,17 +11,21 @@ const readline = require('readline');
 const ort = require('onnxruntime-node');
 
 ort.env.logLevel = 'error';
-const arrays = {float32: Float32Array, float64: Float64Array, int64: BigInt64Array, int32: Int32Array, uint8: Uint8Array,
-                int8: Int8Array, bool: Uint8Array};
+const arrays = {float32: Float32Array, float64: Float64Array, float16: globalThis.Float16Array || Uint16Array,
+                int64: BigInt64Array, int32: Int32Array, int16: Int16Array, int8: Int8Array,
+                uint64: BigUint64Array, uint32: Uint32Array, uint16: Uint16Array, uint8: Uint8Array, bool: Uint8Array};
 let session = null;
-const feeds = {};
+let feeds = {};
 
 const handlers = {
   async load({load, threads}) {
+    if (session) await session.release();
+    session = null;
+    feeds = {};
     session = await ort.InferenceSession.create(load, {
       intraOpNumThreads: threads, interOpNumThreads: 1, executionMode: 'sequential', graphOptimizationLevel: 'all',
       logSeverityLevel: 3});
-    return {version: require('onnxruntime-node/package.json').version};
+    return {};
   },
   async feed({feed}) {
     for (const {name, type, dims, file} of feed) {

@@ -21,6 +21,7 @@ PAGES = {
     "profiler_overhead": "benchmarks.md",
     "profiler_import": "benchmarks.md",
     "graph_scaling": "benchmarks.md",
+    "operator_sweep": "benchmarks.md",
 }
 # Programs with several forms, each of which has flags of its own.
 FORMS = {

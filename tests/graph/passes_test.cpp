@@ -81,6 +81,15 @@ const Case kCases[] = {
        ones = EyeLike <dtype = 10> (i)
        y = Add (x, ones)
      })"},
+    {"expand_composites_lp_norm", "expand_composites",
+     "g (float[2,3] x) => (float[2,3] y) { y = LpNormalization <axis = 1, p = 1> (x) }"},
+    {"expand_composites_log_sum_exp", "expand_composites",
+     "g (float[2,3] x) => (float[2] y) { y = ReduceLogSumExp <axes = [1], keepdims = 0> (x) }"},
+    {"expand_composites_dynamic_quantize", "expand_composites",
+     "g (float[2,3] x) => (uint8[2,3] y, float scale, uint8 zero) { y, scale, zero = "
+     "DynamicQuantizeLinear (x) }"},
+    {"expand_composites_keeps_double", "expand_composites",
+     "g (double[2,3] x) => (double[2,3] y) { y = LpNormalization <axis = 1> (x) }"},
     {"remove_identities_cast_back", "remove_identities",
      R"(g (float16[2,3] x, float[2,3] f) => (float16[2,3] y, float[2,3] z) {
        a = Neg (x)
@@ -577,6 +586,7 @@ TEST(Passes, AreTheseInThisOrder) {
   EXPECT_EQ(names, (std::vector<std::string>{"expand_einsum",
                                              "fold_constants",
                                              "widen_floats",
+                                             "expand_composites",
                                              "expand_qlinear",
                                              "fuse_quantized",
                                              "sink_dequantize",

@@ -1,0 +1,227 @@
+// expand_composites: operators of float32 that are a few reductions with elementwise operators in between become these, for
+// which there are fast kernels: LpNorm, MVN, HardMax, LpPool, GlobalLpPool, ReduceLogSumExp, DynamicQuantizeLinear, and the
+// softmax in front of a loss.
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <numeric>
+
+#include "graph/function_call.h"
+#include "graph/passes.h"
+#include "graph/rewrite.h"
+#include "reference/axes.h"
+
+namespace aoe::graph {
+namespace {
+
+using reference::Attrs;
+using Axes = std::vector<std::int64_t>;
+
+Term reduce(const char* type, Term x, const Axes& axes) {
+  Attrs attrs;
+  attrs.set("keepdims", std::int64_t{1});
+  return x.call->op(type, {x, x.call->ints(axes)}, attrs);
+}
+
+Term constant(FunctionCall& call, double value) {
+  return call.number(value, DataType::kFloat);
+}
+
+Term is_zero(Term x) {
+  return x.call->op("Equal", {x, constant(*x.call, 0)});
+}
+
+Axes all_axes(Term x, std::int64_t first = 0) {
+  Axes axes(static_cast<std::size_t>(std::max<std::int64_t>(x.call->rank(x) - first, 0)));
+  std::iota(axes.begin(), axes.end(), first);
+  return axes;
+}
+
+/// What is divided by a norm of 0 is 0.
+void expand_lp_norm(FunctionCall& call) {
+  const Term x = call.input(0);
+  const char* norm_type = call.attrs().get_int("p", 2) == 1 ? "ReduceL1" : "ReduceL2";
+  const Term norm = reduce(norm_type, x, {call.attrs().get_int("axis", -1)});
+  call.give(0, x / call.op("Where", {is_zero(norm), constant(call, 1), norm}));
+}
+
+void expand_mean_variance(FunctionCall& call) {
+  constexpr double kEpsilon = 1e-9;  // the one that ONNX's definition has
+  const Term x = call.input(0);
+  const Axes axes = call.attrs().get_ints("axes", {0, 2, 3});
+  const Term centered = x - reduce("ReduceMean", x, axes);
+  const Term variance = reduce("ReduceMean", centered * centered, axes);
+  call.give(0, centered / (call.op("Sqrt", {variance}) + kEpsilon));
+}
+
+/// 1 at the first of the largest along the axis.
+void expand_hardmax(FunctionCall& call, int version) {
+  constexpr int kSingleAxisVersion = 13;
+  const Term input = call.input(0);
+  const Shape shape = call.shape(input);
+  const auto rank = static_cast<std::int64_t>(shape.size());
+  std::int64_t axis = call.attrs().get_int("axis", version < kSingleAxisVersion ? 1 : -1);
+  Term x = input;
+  if (version < kSingleAxisVersion) {  // all axes from this one on are one
+    const auto split = shape.begin() + (axis < 0 ? axis + rank : axis);
+    x = call.reshape(input,
+                     {element_count({shape.begin(), split}), element_count({split, shape.end()})});
+    axis = 1;
+  }
+  if (axis < 0) axis += rank;
+  Axes places_shape(static_cast<std::size_t>(call.rank(x)), 1);
+  places_shape[static_cast<std::size_t>(axis)] = call.dim(x, axis);
+  std::vector<float> places(static_cast<std::size_t>(call.dim(x, axis)));
+  std::iota(places.begin(), places.end(), 0.0F);
+  Attrs attrs;
+  attrs.set("axis", axis);
+  const Term first = call.cast(call.op("ArgMax", {x}, attrs), DataType::kFloat);
+  const Term y =
+      call.cast(call.op("Equal", {first, call.floats(places_shape, places)}), DataType::kFloat);
+  call.give(0, version < kSingleAxisVersion ? call.reshape(y, shape) : y);
+}
+
+Term root(Term sum, std::int64_t p) {
+  return p == 1 ? sum : sum.call->op("Sqrt", {sum});
+}
+
+/// The mean over a window, padding included, of the powers, as many times as the window has places.
+void expand_lp_pool(FunctionCall& call) {
+  const std::int64_t p = call.attrs().get_int("p", 2);
+  if (p != 1 && p != 2) throw NotExpressible{"a norm other than 1 and 2"};
+  if (call.attrs().get_int("ceil_mode", 0) != 0)
+    throw NotExpressible{"windows that leave the padding count fewer places"};
+  const Axes kernel = call.attrs().get_ints("kernel_shape");
+  const Term x = call.input(0);
+  Attrs attrs = call.attrs();
+  attrs.erase("p");
+  attrs.set("count_include_pad", std::int64_t{1});
+  const Term powers = p == 1 ? call.op("Abs", {x}) : x * x;
+  const Term mean = call.op("AveragePool", {powers}, attrs);
+  call.give(0, root(mean * static_cast<double>(element_count(kernel)), p));
+}
+
+void expand_global_lp_pool(FunctionCall& call) {
+  const std::int64_t p = call.attrs().get_int("p", 2);
+  if (p != 1 && p != 2) throw NotExpressible{"a norm other than 1 and 2"};
+  const Term x = call.input(0);
+  if (call.rank(x) < 3) throw NotExpressible{"there is nothing to pool over"};
+  call.give(0, reduce(p == 1 ? "ReduceL1" : "ReduceL2", x, all_axes(x, 2)));
+}
+
+/// The largest is taken out first, so that exp() cannot overflow; where it is infinite itself, nothing is.
+void expand_log_sum_exp(FunctionCall& call, Shape result) {
+  const Term x = call.input(0);
+  Axes axes = call.attrs().get_ints("axes");
+  if (call.has(1)) axes = call.known_ints(call.input(1));
+  if (axes.empty() && call.attrs().get_int("noop_with_empty_axes", 0) != 0)
+    throw NotExpressible{"it reduces nothing"};
+  if (axes.empty()) axes = all_axes(x);
+  const Term largest = reduce("ReduceMax", x, axes);
+  const Term shift = call.op("Where", {call.op("IsInf", {largest}), constant(call, 0), largest});
+  const Term sum = reduce("ReduceSum", call.op("Exp", {x - shift}), axes);
+  const Term y = call.op("Log", {sum}) + shift;
+  call.give(0, call.shape(y) == result ? y : call.reshape(y, result));
+}
+
+/// As float32 has it; the range is widened to hold zero, so that zero is exact.
+void expand_dynamic_quantize(FunctionCall& call) {
+  constexpr double kLargest = 255;
+  const Term x = call.input(0), zero = constant(call, 0);
+  Attrs drop;
+  drop.set("keepdims", std::int64_t{0});
+  const Term all = call.ints(all_axes(x));
+  const Term low = call.op("Min", {call.op("ReduceMin", {x, all}, drop), zero});
+  const Term high = call.op("Max", {call.op("ReduceMax", {x, all}, drop), zero});
+  const Term scale = (high - low) / constant(call, kLargest);
+  const Term divisor = call.op("Where", {is_zero(scale), constant(call, 1), scale});
+  const auto to_byte = [&](Term value) {
+    return call.op("Clip", {value, zero, constant(call, kLargest)});
+  };
+  const Term zero_point = call.op("Round", {to_byte((zero - low) / divisor)});
+  const Term y = to_byte(call.op("Round", {x / divisor}) + zero_point);
+  call.give(0, call.cast(y, DataType::kUint8));
+  if (call.wants(1)) call.give(1, scale);
+  if (call.wants(2)) call.give(2, call.cast(zero_point, DataType::kUint8));
+}
+
+void expand_cross_entropy(FunctionCall& call) {
+  Attrs axis;
+  axis.set("axis", std::int64_t{1});
+  const Term probabilities = call.op("LogSoftmax", {call.input(0)}, axis);
+  std::vector<Term> inputs = {probabilities, call.input(1)};
+  if (call.has(2)) inputs.push_back(call.input(2));
+  call.give(0, call.op("NegativeLogLikelihoodLoss", inputs, call.attrs()));
+  if (call.wants(1)) call.give(1, probabilities);
+}
+
+struct Composite {
+  std::string_view type;
+  std::function<void(FunctionCall&, const Graph&, const Node&)> expand;
+};
+
+const std::array kComposites = {
+    Composite{"LpNorm", [](auto& call, auto&, auto&) { expand_lp_norm(call); }},
+    Composite{"MVN", [](auto& call, auto&, auto&) { expand_mean_variance(call); }},
+    Composite{"HardMax",
+              [](auto& call, auto&, auto& node) { expand_hardmax(call, node.op.version); }},
+    Composite{"LpPool", [](auto& call, auto&, auto&) { expand_lp_pool(call); }},
+    Composite{"GlobalLpPool", [](auto& call, auto&, auto&) { expand_global_lp_pool(call); }},
+    Composite{"ReduceLogSumExp",
+              [](auto& call, auto& graph, auto& node) {
+                expand_log_sum_exp(call, shape_of(graph, node.outputs[0]));
+              }},
+    Composite{"DynamicQuantizeLinear",
+              [](auto& call, auto&, auto&) { expand_dynamic_quantize(call); }},
+    Composite{"SoftmaxCrossEntropyLoss",
+              [](auto& call, auto&, auto&) { expand_cross_entropy(call); }},
+};
+
+const Composite* composite_of(const Graph& graph, const Node& node) {
+  const auto found = std::ranges::find(kComposites, node.op.type, &Composite::type);
+  if (found == kComposites.end() || !node.op.epilogue.empty() || node.outputs[0] == kNone)
+    return nullptr;
+  const TensorDesc& x = graph.values[node.inputs[0]].desc;
+  const bool is_known = x.dtype == DataType::kFloat && has_known_rank(x) && is_static(x.shape);
+  return is_known && !x.shape.empty() && element_count(x.shape) > 0 ? &*found : nullptr;
+}
+
+/// An Identity takes each part to an output of the node; remove_identities takes it out.
+bool expand(Graph& graph, NodeId id) {
+  const Composite* composite = composite_of(graph, graph.nodes[id]);
+  if (composite == nullptr) return false;
+  const Node node = graph.nodes[id];
+  const auto first_part = static_cast<NodeId>(graph.nodes.size());
+  ShapeInference inference(graph);
+  const auto unused = [&](const std::string& stem) { return graph.unused_name(stem); };
+  const FunctionSite site{graph, inference, unused, unused};
+  FunctionCall call(site, node);
+  NodeId removed = 0;
+  try {
+    composite->expand(call, graph, node);
+  } catch (const NotExpressible&) {  // it stays what it is
+    while (static_cast<NodeId>(graph.nodes.size()) > first_part + removed)
+      graph.remove_node(first_part + removed++);
+    return false;
+  }
+  graph.remove_node(id);
+  for (const auto& [output, value] : call.given()) {
+    const ValueId to = node.outputs[output];
+    graph.add_node({.name = output == 0 ? node.name : graph.values[to].name,
+                    .op = call_of("Identity"),
+                    .inputs = {value},
+                    .outputs = {to},
+                    .origins = node.origins});
+  }
+  return true;
+}
+
+}  // namespace
+
+bool expand_composites(Graph& graph) {
+  bool changed = false;
+  for (const NodeId id : graph.topological_order()) changed |= expand(graph, id);
+  return changed;
+}
+
+}  // namespace aoe::graph
