@@ -43,7 +43,8 @@ ordered_json model_json(const tuner::TuneOutcome& outcome) {
 }
 
 ordered_json op_json(const tuner::TaskGain& gain) {
-  return {{"op", gain.op_name},
+  return {{"repo_key", gain.repo_key},
+          {"op", gain.op_name},
           {"type", gain.op_type},
           {"shape", gain.shape},
           {"count", gain.count},
@@ -52,6 +53,23 @@ ordered_json op_json(const tuner::TaskGain& gain) {
           {"after_us", gain.after_ns / 1e3},
           {"speedup", gain.paired.speedup},
           {"speedup_interval", pair_of(gain.paired.low, gain.paired.high)}};
+}
+
+ordered_json us_or_null(double time_ns) {
+  return time_ns > 0 ? ordered_json(time_ns / 1e3) : ordered_json(nullptr);
+}
+
+ordered_json fate_json(const tuner::TaskFate& task) {
+  return {{"repo_key", task.repo_key},
+          {"op", task.op_name},
+          {"type", task.op_type},
+          {"shape", task.shape},
+          {"count", task.count},
+          {"fate", task.fate},
+          {"in_model_us", us_or_null(task.model_ns)},
+          {"default_us", us_or_null(task.default_ns)},
+          {"best_us", us_or_null(task.best_ns)},
+          {"trials", task.trials}};
 }
 
 ordered_json tasks_json(const tuner::TuneOutcome& outcome) {
@@ -79,6 +97,8 @@ ordered_json result_json(const RunReport& report, const Settings& settings) {
   const tuner::TuneOutcome& outcome = report.outcome;
   ordered_json ops = ordered_json::array();
   for (const tuner::TaskGain& gain : outcome.gains) ops.push_back(op_json(gain));
+  ordered_json fates = ordered_json::array();
+  for (const tuner::TaskFate& task : outcome.fates) fates.push_back(fate_json(task));
   ordered_json gears = ordered_json::array();
   for (const GearValues& gear : report.gears.values) gears.push_back(gear_text(gear));
   return {
@@ -99,6 +119,7 @@ ordered_json result_json(const RunReport& report, const Settings& settings) {
       {"tasks", tasks_json(outcome)},
       {"ops", std::move(ops)},
       {"failed_ops", outcome.failed_ops},
+      {"task_list", std::move(fates)},
       {"budget", budget_json(outcome, settings)}};
 }
 

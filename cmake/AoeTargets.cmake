@@ -31,6 +31,14 @@ function(aoe_program name)
   target_link_libraries(${name} PRIVATE ${ARG_LIBS})
 endfunction()
 
+# aoe_pkg_config(NAME): installs NAME.pc of cmake/NAME.pc.in, which finds the prefix from its own place.
+function(aoe_pkg_config name)
+  set(directory ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}/${directory} OUTPUT_VARIABLE AOE_PREFIX_FROM_PC)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in ${name}.pc @ONLY)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${name}.pc DESTINATION ${directory})
+endfunction()
+
 # aoe_compile_alone(FILES...): the presets for users compile five files of a target as one; not these, whose local names
 # are a neighbour's as well.
 function(aoe_compile_alone)

@@ -1,9 +1,75 @@
-"""aoe: models and profiles of this engine, from Python.
+"""aoe: models of this engine from Python: run, compiled, tuned, profiled.
 
-    from aoe import Session             runs an om
-    from aoe.profiler import Profiler   profiles the program
+    import aoe as ort
+    session = ort.InferenceSession("model.onnx")   with ONNX Runtime's calls; also of oms
+    aoe.compile, aoe.tune, aoe.profile, aoe.Bank   what the programs do, with results as objects
+    aoe.Session                                    runs an om
+    aoe.profiler.Profiler                          profiles the program
+
+What a name needs is imported when it is asked for: a report needs no numpy.
 """
 
-from .session import Session
+import importlib
 
-__all__ = ["Session"]
+_HOMES = {
+    "Session": "session",
+    "InferenceSession": "inference_session",
+    "ModelMetadata": "inference_session",
+    "NodeArg": "inference_session",
+    "get_all_providers": "inference_session",
+    "get_available_providers": "inference_session",
+    "get_device": "inference_session",
+    "IOBinding": "io_binding",
+    "OrtValue": "io_binding",
+    "ExecutionMode": "session_options",
+    "ExecutionOrder": "session_options",
+    "GraphOptimizationLevel": "session_options",
+    "RunOptions": "session_options",
+    "SessionOptions": "session_options",
+    "ProgramError": "programs",
+    "compile": "tuning",
+    "profile": "tuning",
+    "tune": "tuning",
+    "CompiledModel": "tuning",
+    "TuneProgress": "tuning",
+    "Bank": "bank",
+    "BankTask": "results",
+    "ProfileResult": "results",
+    "TuneResult": "results",
+}
+__all__ = list(_HOMES)
+
+
+def set_default_logger_severity(_level):
+    """Accepted: the runtime has nothing to log."""
+
+
+def set_default_logger_verbosity(_level):
+    """Accepted: the runtime has nothing to log."""
+
+
+def __getattr__(name):
+    if name in _HOMES:
+        value = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
+    elif name == "__version__":
+        value = _version()
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted({*globals(), *_HOMES, "__version__"})
+
+
+def _version():
+    """Of the package as it is installed; of a build tree, of its programs."""
+    import importlib.metadata
+
+    try:
+        return importlib.metadata.version("aoe")
+    except importlib.metadata.PackageNotFoundError:
+        from . import programs
+
+        return programs.versions("msprof")["engine"].removeprefix("aoe ")

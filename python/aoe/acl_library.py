@@ -1,5 +1,7 @@
 """The module acl (pyACL), and its codes as exceptions."""
 
+import threading
+
 _CODES = {
     100000: "a parameter is invalid",
     100003: "the directory cannot be used",
@@ -11,6 +13,7 @@ _CODES = {
     500005: "profiling failed",
 }
 REPEAT_INITIALIZE = 100002
+
 
 class AclError(RuntimeError):
     """A call of AscendCL that failed; `code` is what it returned."""
@@ -60,3 +63,16 @@ def initialise():
 def release():
     """The last one ends the runtime; what the program itself has initialised stays."""
     load().finalize_reference()
+
+
+class Device:
+    """Is current in every thread that has asked for it: AscendCL has the device by thread."""
+
+    def __init__(self, number=0):
+        self._number = number
+        self._threads = threading.local()  # has is_ready in those whose device is set
+
+    def make_current(self):
+        if not getattr(self._threads, "is_ready", False):
+            check("acl.rt.set_device", load().rt.set_device(self._number))
+            self._threads.is_ready = True

@@ -2,50 +2,50 @@
 
 import contextlib
 import dataclasses
+import itertools
+import math
 import pathlib
 import threading
 import typing
 
 import numpy
 
-from . import acl_library
+from . import acl_library, element_types
 from .profiler.framework import recorder
 
 _GEAR_INPUT = "ascend_mbatch_shape_data"
-# aclDataType; numpy has no bfloat16, whose bits are taken
-_DTYPES = {
-    0: numpy.float32,
-    1: numpy.float16,
-    2: numpy.int8,
-    3: numpy.int32,
-    4: numpy.uint8,
-    6: numpy.int16,
-    7: numpy.uint16,
-    8: numpy.uint32,
-    9: numpy.int64,
-    10: numpy.uint64,
-    11: numpy.float64,
-    12: numpy.bool_,
-    27: numpy.uint16,
-}
-
-
 @dataclasses.dataclass(frozen=True)
 class Port:
     """An input or output."""
 
     name: str
     shape: typing.Tuple[int, ...]
-    dtype: numpy.dtype
-    size: int  #: bytes of its buffer, for the largest gear
+    element_type: element_types.ElementType
+    size: int  #: bytes of its buffer, for the largest gear; 0: only a run can tell
+
+    @property
+    def dtype(self):
+        return self.element_type.dtype
+
+
+def is_open(port):
+    """Whether only a run can tell its size; sizes that gears vary are known before."""
+    return port.size == 0 and any(size < 0 for size in port.shape)
 
 
 class LoadedModel:
-    def __init__(self, path):
+    def __init__(self, path_or_bytes, name="model"):
+        """`name`: what an om that is given as bytes is called."""
         self._mdl = acl_library.load().mdl
-        self.name = pathlib.Path(path).stem
-        self._id, code = self._mdl.load_from_file(path)
-        acl_library.check(f"acl.mdl.load_from_file({path})", code)
+        if isinstance(path_or_bytes, bytes):
+            self.name = name
+            place = acl_library.load().util.bytes_to_ptr(path_or_bytes)
+            self._id, code = self._mdl.load_from_mem(place, len(path_or_bytes))
+            acl_library.check("acl.mdl.load_from_mem", code)
+        else:
+            self.name = pathlib.Path(path_or_bytes).stem
+            self._id, code = self._mdl.load_from_file(path_or_bytes)
+            acl_library.check(f"acl.mdl.load_from_file({path_or_bytes})", code)
         self._desc = self._mdl.create_desc()
         acl_library.check("acl.mdl.get_desc", self._mdl.get_desc(self._desc, self._id))
         mdl = self._mdl
@@ -66,11 +66,12 @@ class LoadedModel:
         acl_library.check("acl.mdl.unload", self._mdl.unload(self._id))
 
     @contextlib.contextmanager
-    def execution(self, feeds):
+    def execution(self, feeds, places=()):
         """An Execution with these arrays as inputs; its buffers are gone afterwards. Those with
-        gears follow each other, as the shapes of outputs are those of the model's last one."""
+        gears follow each other, as the shapes of outputs are those of the model's last one.
+        `places`: for each output a dense array to write into, or None."""
         with self._gear_lock if self._gear_port else contextlib.nullcontext():
-            execution = Execution(self, feeds)
+            execution = Execution(self, feeds, places)
             try:
                 yield execution
             finally:
@@ -82,13 +83,14 @@ class LoadedModel:
             dims, code = dims_of(self._desc, index)
             acl_library.check("acl.mdl.get_*_dims", code)
             data_type = type_of(self._desc, index)
-            if data_type not in _DTYPES:
+            element_type = element_types.of_acl(data_type)
+            if element_type is None:
                 raise TypeError(f"{self.name}: numpy has nothing like data type {data_type}")
             ports.append(
                 Port(
                     name_of(self._desc, index),
                     tuple(dims["dims"]),
-                    numpy.dtype(_DTYPES[data_type]),
+                    element_type,
                     size_of(self._desc, index),
                 )
             )
@@ -98,14 +100,17 @@ class LoadedModel:
 class Execution:
     """One execution: datasets over numpy's own memory, which host and device share here."""
 
-    def __init__(self, model, feeds):
+    def __init__(self, model, feeds, places=()):
         self._acl = acl_library.load()
         self._model = model
         self._buffers = []
         self._feeds = list(feeds)
         if model._gear_port:
             self._feeds.append(numpy.zeros(model._gear_port.size, numpy.uint8))
-        self._results = [numpy.empty(max(port.size, 1), numpy.uint8) for port in model.outputs]
+        self._results = [
+            _memory(port, place)
+            for port, place in itertools.zip_longest(model.outputs, places)
+        ]
         self._inputs = self._dataset(self._feeds)
         self._outputs = self._dataset(self._results)
 
@@ -120,9 +125,12 @@ class Execution:
         arrays = []
         for index, (port, memory) in enumerate(zip(self._model.outputs, self._results)):
             with recorder.range("Fetch", "dataset", stage=port.name, bytes=port.size):
+                if memory is None:
+                    arrays.append(self._allocated(index, port))
+                    continue
                 shape = self._shape_of(index, port)
-                count = int(numpy.prod(shape, dtype=numpy.int64)) * port.dtype.itemsize
-                arrays.append(memory[:count].view(port.dtype).reshape(shape))
+                size = math.prod(shape) * port.dtype.itemsize
+                arrays.append(memory[:size].view(port.dtype).reshape(shape))
         return arrays
 
     def close(self):
@@ -135,13 +143,29 @@ class Execution:
     def _dataset(self, arrays):
         dataset = self._acl.mdl.create_dataset()
         for array in arrays:
-            buffer = self._acl.create_data_buffer(
-                self._acl.util.numpy_to_ptr(array), array.nbytes
-            )
+            place = 0 if array is None else self._acl.util.numpy_to_ptr(array)
+            buffer = self._acl.create_data_buffer(place, 0 if array is None else array.nbytes)
             self._buffers.append(buffer)
             _, code = self._acl.mdl.add_dataset_buffer(dataset, buffer)
             acl_library.check("acl.mdl.add_dataset_buffer", code)
         return dataset
+
+    def _allocated(self, index, port):
+        """A copy of the output that the run allocated, as only it could tell how large it is."""
+        desc = self._acl.mdl.get_dataset_tensor_desc(self._outputs, index)
+        shape = []
+        for axis in range(self._acl.get_tensor_desc_num_dims(desc)):
+            size, code = self._acl.get_tensor_desc_dim_v2(desc, axis)
+            acl_library.check("acl.get_tensor_desc_dim_v2", code)
+            shape.append(size)
+        place = self._acl.get_data_buffer_addr(
+            self._acl.mdl.get_dataset_buffer(self._outputs, index)
+        )
+        if place == 0:
+            return numpy.empty(shape, port.dtype)
+        array = self._acl.util.ptr_to_numpy(place, shape, port.dtype).copy()
+        acl_library.check("acl.rt.free", self._acl.rt.free(place))
+        return array
 
     def _shape_of(self, index, port):
         if not self._model._gear_port:
@@ -171,3 +195,10 @@ class Execution:
             wanted = {"name": "", "dimCount": len(dims), "dims": dims}
             code = mdl.set_input_dynamic_dims(model._id, self._inputs, place, wanted)
         acl_library.check(f"the gear of {[a.shape for a in self._feeds[:place]]}", code)
+
+
+def _memory(port, place):
+    """Bytes for an output; None where the run allocates them."""
+    if place is not None:
+        return place.reshape(-1).view(numpy.uint8)
+    return None if is_open(port) else numpy.empty(max(port.size, 1), numpy.uint8)

@@ -2,7 +2,6 @@
 
 import difflib
 import os
-import threading
 import warnings
 
 import numpy
@@ -26,15 +25,15 @@ class Session:
     """
 
     def __init__(self, model=None, *, profiling_mode=None, profiling_options=None, device_id=None):
-        self._device_id = _device_of_environment() if device_id is None else device_id
+        device_id = _device_of_environment() if device_id is None else device_id
         _say_that_nothing_is_tuned()
-        self._threads = threading.local()  # has is_ready in those whose device is set
+        self._device = acl_library.Device(device_id)
         self._model = None
         self._is_open = False
         profiling_settings.initialise(profiling_mode, profiling_options)
         self._is_open = True
         try:
-            self._set_device()
+            self._device.make_current()
             if model is not None:
                 self.load(model)
         except BaseException:
@@ -67,7 +66,7 @@ class Session:
         cannot hold. In a profile every run is an iteration.
         """
         model = self._require_model()
-        self._set_device()
+        self._device.make_current()
         names = [port.name for port in model.outputs]
         wanted = [outputs] if isinstance(outputs, str) else names if outputs is None else outputs
         for name in wanted:
@@ -97,13 +96,6 @@ class Session:
 
     def __exit__(self, *_):
         self.close()
-
-    def _set_device(self):
-        """AscendCL has it by thread."""
-        if not getattr(self._threads, "is_ready", False):
-            code = acl_library.load().rt.set_device(self._device_id)
-            acl_library.check("acl.rt.set_device", code)
-            self._threads.is_ready = True
 
     def _require_open(self):
         if not self._is_open:

@@ -21,6 +21,20 @@ mv saved.json "$prefix/share/aoe/configs/tuning/default.json"
 run 0 atc --framework=5 --model=m.onnx --output=m --soc_version=x86_64-haswell
 run 0 atc --framework=5 --model=m.onnx --output=m
 
+# A program in C++ against what pkg-config says, on dense inputs, gears, and outputs whose size only the run can tell.
+run 0 env PKG_CONFIG_PATH="$(dirname "$(find "$prefix" -name aoe_runtime.pc)")" pkg-config --cflags --libs aoe_runtime
+run 0 c++ -std=c++17 -Wall -Wextra -Wshadow -Werror "$here/../../examples/session.cpp" $(cat out) -Wl,-rpath,"$(dirname "$(find "$prefix" -name libascendcl.so)")" -o session
+run 0 ./session m.om
+has out '^output 1 10 40 bytes, first [0-9.e+-]+$'
+make_model squeezenet --small --dynamic --output=d.onnx >/dev/null || fail "make_model --dynamic"
+run 0 atc --framework=5 --model=d.onnx --output=geared --input_shape="input:-1,3,32,32" --dynamic_batch_size=1,3
+run 0 ./session geared.om 3
+has out '^output 3 10 120 bytes'
+run 1 ./session geared.om 2
+has err '2 is no gear'
+run 1 ./session nowhere.om
+has err 'aclmdlLoadFromFile failed with [0-9]+: .*nowhere.om'
+
 mkdir client
 cp "$here/../runtime/acl_client.c" client/
 cat >client/CMakeLists.txt <<'CMAKE'

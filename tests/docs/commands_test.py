@@ -54,6 +54,8 @@ class Checker:
             yield f"'{words[0]}' is no program of ours, and not among those of others"
 
     def flag_faults(self, program, words):
+        if program == "aoe" and words[:1] == ["report"]:
+            program = "aoe_report"
         for i, word in enumerate(words):
             if program == "msprof" and not word.startswith("-"):
                 if os.path.basename(word) in programs.PAGES:

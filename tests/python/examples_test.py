@@ -44,6 +44,17 @@ class ExamplesTest(unittest.TestCase):
                                       np.load(os.path.join(expected, os.listdir(expected)[0])))
         self.example("infer.py", self.om)
 
+    def test_classify(self):
+        run("make_model", "squeezenet", "--small", "--output=picture.onnx", cwd=self.folder)
+        np.save(os.path.join(self.folder, "picture.npy"), np.full((50, 40, 3), 128, np.uint8))
+        os.environ["AOE_CACHE_DIR"] = os.path.join(self.folder, "cache")
+        self.addCleanup(os.environ.pop, "AOE_CACHE_DIR")
+        for arguments in ((), ("picture.npy",)):
+            lines = self.example("classify.py", "picture.onnx", *arguments).splitlines()
+            self.assertEqual(len(lines), 5)
+            shares = [float(re.fullmatch(r"class \d+: (0\.\d+)", line).group(1)) for line in lines]
+            self.assertEqual(shares, sorted(shares, reverse=True))
+
     def test_infer_refuses(self):
         np.save(os.path.join(self.folder, "other.npy"), np.zeros((1, 3, 32, 33), np.float32))
         self.assertIn("the model takes float32 [1, 3, 32, 32]", self.refusal("infer.py", self.om, "other.npy"))

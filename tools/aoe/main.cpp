@@ -1,5 +1,10 @@
 // aoe: tunes the subgraphs or the operators of ONNX models on this machine, with the library (aoe/aoe.h).
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
 #include <iostream>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -8,6 +13,7 @@
 #include "aoe/aoe.h"
 #include "api/settings.h"
 #include "tools/aoe/progress.h"
+#include "tools/aoe/progress_json.h"
 #include "tools/aoe/report.h"
 #include "tools/common/flags.h"
 #include "tools/common/stop_signals.h"
@@ -63,10 +69,20 @@ class Options {
   std::vector<AoeOption> rows_;
 };
 
-/// A session of the library, with progress on the terminal and signals that stop it.
+enum class ProgressForm { kOff, kTerminal, kJson };
+
+ProgressForm progress_form(const po::variables_map& flags) {
+  const std::string value = text_of(flags, "progress_bar");
+  if (value == "off") return ProgressForm::kOff;
+  if (value == "on") return ProgressForm::kTerminal;
+  if (value == "json") return ProgressForm::kJson;
+  reject("--progress_bar", "'" + value + "' is neither on, off nor json");
+}
+
+/// A session of the library, with progress on stderr and signals that stop it.
 class Run {
  public:
-  explicit Run(bool shows_progress) : shows_progress_(shows_progress) {
+  explicit Run(ProgressForm progress) : progress_(progress) {
     check(AoeInitialize(nullptr, 0));
     check(AoeCreateSession(&session_));
     check(AoeSetProgressCallback(session_, on_progress, this));
@@ -80,8 +96,8 @@ class Run {
 
   AoeStatus tune(const Options& options) {
     const std::stop_callback stopper(signals_.token(), [this] { AoeStopTuning(session_); });
-    ProgressDisplay display;
-    display_ = shows_progress_ ? &display : nullptr;
+    std::optional<ProgressDisplay> display;
+    if (progress_ == ProgressForm::kTerminal) display_ = &display.emplace();
     const AoeStatus status = AoeTuningGraph(session_, options.data(), options.size());
     display_ = nullptr;
     return status;
@@ -99,24 +115,19 @@ class Run {
   static void on_progress(uint64_t session, const AoeProgress* progress, void* user) {
     const auto* const run = static_cast<Run*>(user);
     if (run->display_ != nullptr) run->display_->show(Progress(*progress));
+    if (run->progress_ == ProgressForm::kJson)
+      std::fputs((progress_json(*progress) + "\n").c_str(), stderr);
     if (run->signals_.token().stop_requested()) AoeStopTuning(session);  // came before the run did
   }
 
   const StopSignals signals_;  // before any thread of the library
-  const bool shows_progress_;
+  const ProgressForm progress_;
   std::uint64_t session_ = 0;
   ProgressDisplay* display_ = nullptr;
 };
 
-bool shows_progress(const po::variables_map& flags) {
-  const std::string value = text_of(flags, "progress_bar");
-  if (value != "on" && value != "off")
-    reject("--progress_bar", "'" + value + "' is neither on nor off");
-  return value == "on";
-}
-
 ExitCode tune(const po::variables_map& flags) {
-  Run run(shows_progress(flags));
+  Run run(progress_form(flags));
   const AoeStatus status = run.tune(Options(flags));
   const std::string error = AoeGetLastError();
   bool is_stopped = false;
@@ -129,11 +140,24 @@ ExitCode tune(const po::variables_map& flags) {
   return ExitCode::kSuccess;
 }
 
+/// `aoe report FILES` is a program of its own, a script beside this one. Returns when it cannot be started.
+int start_report(char** arguments) {
+  std::error_code status;
+  const std::filesystem::path here = std::filesystem::read_symlink("/proc/self/exe", status);
+  const std::string program = here.parent_path() / "aoe_report";
+  arguments[0] = const_cast<char*>(program.c_str());
+  ::execv(program.c_str(), arguments);
+  std::cerr << "aoe: error: " << program
+            << ": cannot be started; it is installed with aoe, and needs python3\n";
+  return static_cast<int>(ExitCode::kFailure);
+}
+
 }  // namespace
 }  // namespace aoe::tools
 
 int main(int argc, char** argv) {
   using namespace aoe::tools;
+  if (argc > 1 && std::string_view(argv[1]) == "report") return start_report(argv + 1);
   Tool tool;
   tool.name = "aoe";
   tool.synopsis = "aoe --job_type=1|2 --framework=5 --model=M.onnx [flags]";
@@ -149,6 +173,7 @@ int main(int argc, char** argv) {
       "  aoe -j 2 -m m.onnx --input_shape=\"data:-1,3,224,224\" --dynamic_batch_size=\"1,4,8\"\n"
       "  aoe -j 2 --model_path=models --output=oms\n"
       "  aoe -j 2 --singleop=ops.json\n"
+      "  aoe report result.json --output=report.html\n"
       "  REPEAT_TUNE=True aoe -j 2 -m resnet50.onnx --time_limit=120\n\n"
       "Variables: TUNE_BANK_PATH and ASCEND_CACHE_PATH (bank), ASCEND_WORK_PATH (files), "
       "REPEAT_TUNE,\n"
@@ -156,7 +181,8 @@ int main(int argc, char** argv) {
       "ASCEND_DEVICE_ID (0),\n"
       "  AOE_WORKER (the program that measures), AOE_CONFIG_DIR, NO_COLOR\n";
   aoe::api::add_flags(tool.flags);
-  tool.flags.add_options()("progress_bar", text_or("on", "on|off"), "progress on the terminal");
+  tool.flags.add_options()("progress_bar", text_or("on", "on|off|json"),
+                           "progress on the terminal, or on stderr a line of JSON for each report");
   tool.run = tune;
   return run_tool(argc, argv, std::move(tool));
 }

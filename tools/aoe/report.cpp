@@ -8,23 +8,26 @@
 #include <string>
 #include <string_view>
 
+#include "tools/common/terminal_table.h"
+
 namespace aoe::tools {
 namespace {
 
 constexpr std::size_t kMostTableRows = 10;
 
-/// Names of real models are long; their ends tell more than their beginnings.
-std::string shortened(const std::string& text, std::size_t width) {
-  return text.size() <= width ? text : ".." + text.substr(text.size() - width + 2);
-}
-
 void print_table(std::ostream& out, std::span<const AoeGain> gains) {
-  constexpr const char* kRow = "{:<32} {:<20} {:>5} {:>11} {:>11} {:>9}  {}\n";
-  out << fmt::format(kRow, "op", "type", "ops", "before(us)", "after(us)", "gain", "strategy");
+  TerminalTable table("", {{"op"},
+                           {"type"},
+                           {"ops", Align::kRight},
+                           {"before(us)", Align::kRight},
+                           {"after(us)", Align::kRight},
+                           {"gain", Align::kRight},
+                           {"strategy"}});
   for (const AoeGain& gain : gains.first(std::min(gains.size(), kMostTableRows)))
-    out << fmt::format(kRow, shortened(gain.op_name, 32), shortened(gain.op_type, 20), gain.count,
-                       fmt::format("{:.1f}", gain.before_ns / 1e3),
-                       fmt::format("{:.1f}", gain.after_ns / 1e3), gain.improvement, gain.strategy);
+    table.row({gain.op_name, gain.op_type, std::to_string(gain.count),
+               fmt::format("{:.1f}", gain.before_ns / 1e3),
+               fmt::format("{:.1f}", gain.after_ns / 1e3), gain.improvement, gain.strategy});
+  table.print(out);
   if (gains.size() > kMostTableRows)
     out << fmt::format("... and {} more\n", gains.size() - kMostTableRows);
 }

@@ -65,6 +65,9 @@ void compact_bank(const BankRequest& request);
 /// A task's description for people: "Conv2D+Relu", "1x64x56x56, 64x64x3x3".
 std::string op_text(const bank::TaskKey& key);
 std::string shape_text(const bank::TaskKey& key);
+/// With its measurements where the request wants them.
+nlohmann::json entry_json(const bank::KnowledgeBank& bank, const bank::BankEntry& entry,
+                          const BankRequest& request);
 /// As JSON, else as a text.
 nlohmann::json description_json(const bank::TaskKey& key);
 /// "oc_vectors=2 ow_block=14"; "-" when empty.

@@ -1,49 +1,44 @@
 // aoe_bank list: one line per strategy.
-#include <cstdio>
+#include <fmt/format.h>
+
+#include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "tools/aoe_bank/commands.h"
+#include "tools/common/terminal_table.h"
 
 namespace aoe::tools {
-using nlohmann::json;
 namespace {
 
-json strategies_json(const bank::StrategySet& set) {
-  json list = to_json(set);
-  for (std::size_t i = 0; i < set.strategies.size(); ++i)
-    if (const std::string stale = stale_reason(set.strategies[i]); !stale.empty())
-      list[i]["stale"] = stale;
-  return list;
+std::string us_text(double time_ns) {
+  return fmt::format("{:.2f}", time_ns / 1e3);
 }
 
-void print_as_json(const std::vector<bank::BankEntry>& entries) {
-  json list = json::array();
-  for (const bank::BankEntry& entry : entries)
-    list.push_back({{"repo_key", entry.key.repo_key()},
-                    {"soc_version", entry.key.soc_version},
-                    {"description", description_json(entry.key)},
-                    {"strategies", strategies_json(entry.set)},
-                    {"unconfirmed", strategies_json(entry.unconfirmed)}});
-  print_json(list);
-}
-
-void print_rows(const bank::BankEntry& entry, const bank::StrategySet& set, const char* mark) {
+void add_rows(TerminalTable& table, const bank::BankEntry& entry, const bank::StrategySet& set,
+              const char* mark) {
   for (const bank::Strategy& strategy : set.strategies)
-    std::printf("%-20s  %-28s  %-34s  %-8s  %-16s  %10.2f  %10.2f  %s%s%s\n",
-                entry.key.repo_key().c_str(), op_text(entry.key).c_str(),
-                shape_text(entry.key).c_str(), strategy.format.c_str(), strategy.impl.c_str(),
-                strategy.measured.time_ns / 1e3, strategy.measured.default_time_ns / 1e3,
-                strategy.measured.when_utc.c_str(), mark,
-                stale_reason(strategy).empty() ? "" : "  stale");
+    table.row(
+        {entry.key.repo_key(), us_text(strategy.measured.time_ns),
+         us_text(strategy.measured.default_time_ns), op_text(entry.key), shape_text(entry.key),
+         strategy.format, strategy.impl,
+         strategy.measured.when_utc + mark + (stale_reason(strategy).empty() ? "" : "  stale")});
 }
 
+/// The key and figures are never cut, so that a key can be copied from any terminal.
 void print_table(const std::vector<bank::BankEntry>& entries) {
-  std::printf("%-20s  %-28s  %-34s  %-8s  %-16s  %10s  %10s  %s\n", "repo_key", "op", "inputs",
-              "format", "impl", "time us", "default us", "won");
+  TerminalTable table("", {{"repo_key", Align::kRight},
+                           {"time us", Align::kRight},
+                           {"default us", Align::kRight},
+                           {"op"},
+                           {"inputs"},
+                           {"format"},
+                           {"impl"},
+                           {"won"}});
   for (const bank::BankEntry& entry : entries) {
-    print_rows(entry, entry.set, "");
-    print_rows(entry, entry.unconfirmed, "  unconfirmed");
+    add_rows(table, entry, entry.set, "");
+    add_rows(table, entry, entry.unconfirmed, "  unconfirmed");
   }
+  table.print(std::cout);
 }
 
 }  // namespace
@@ -52,13 +47,17 @@ void list_entries(const BankRequest& request) {
   const bank::KnowledgeBank bank = request.open();
   std::vector<bank::BankEntry> entries = bank.entries();
   // The others only say how fast each Format of a task is whose default nothing beats.
-  std::erase_if(entries, [](const bank::BankEntry& entry) {
-    return !entry.set.has_winner() && !entry.unconfirmed.has_winner();
+  std::erase_if(entries, [&](const bank::BankEntry& entry) {
+    return !request.has("all") && !entry.set.has_winner() && !entry.unconfirmed.has_winner();
   });
-  if (request.is_json()) return print_as_json(entries);
+  if (request.is_json()) {
+    nlohmann::json list = nlohmann::json::array();
+    for (const bank::BankEntry& entry : entries) list.push_back(entry_json(bank, entry, request));
+    return print_json(list);
+  }
   print_table(entries);
-  std::printf("%zu tasks, %zu measurements in %s\n", entries.size(), bank.record_count(),
-              bank.directory().c_str());
+  std::cout << fmt::format("{} tasks, {} measurements in {}\n", entries.size(), bank.record_count(),
+                           bank.directory().string());
 }
 
 }  // namespace aoe::tools

@@ -68,7 +68,10 @@ void add_flags(po::options_description& flags) {
   add("soc_version", text_or("auto", "NAME"), "whose bank; auto is this machine");
   add_threads_flag(flags, "of soc_version=auto; default as aoe chooses");
   add("bank", text("DIR"), "this bank directory, whatever the variables say");
-  add("records", "show: every measurement, failures included; prune: of measurements as well");
+  add("records",
+      "show, and list as JSON: every measurement, failures included; prune: of measurements as "
+      "well");
+  add("all", "list: also tasks whose default nothing beats");
   add("output,o", text("DIR"), "merge: the root of the new banks");
   add("older_than", text("DAYS"), "prune: what was won before");
   add("stale", "prune: what no program of this version uses");

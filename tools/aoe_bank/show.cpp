@@ -54,7 +54,31 @@ void print_record(const bank::Record& record) {
               record.detail.empty() ? "" : "  ", record.detail.c_str());
 }
 
+json strategies_json(const bank::StrategySet& set) {
+  json list = to_json(set);
+  for (std::size_t i = 0; i < set.strategies.size(); ++i)
+    if (const std::string stale = stale_reason(set.strategies[i]); !stale.empty())
+      list[i]["stale"] = stale;
+  return list;
+}
+
 }  // namespace
+
+json entry_json(const bank::KnowledgeBank& bank, const bank::BankEntry& entry,
+                const BankRequest& request) {
+  json all = {{"repo_key", entry.key.repo_key()},
+              {"soc_version", entry.key.soc_version},
+              {"op", op_text(entry.key)},
+              {"inputs", shape_text(entry.key)},
+              {"description", description_json(entry.key)},
+              {"strategies", strategies_json(entry.set)},
+              {"unconfirmed", strategies_json(entry.unconfirmed)}};
+  if (!request.has("records")) return all;
+  all["records"] = json::array();
+  for (const bank::Record& record : bank.records(entry.key))
+    all["records"].push_back(record_json(record));
+  return all;
+}
 
 void show_entry(const BankRequest& request) {
   const bank::KnowledgeBank bank = request.open();
@@ -65,17 +89,9 @@ void show_entry(const BankRequest& request) {
   if (found == entries.end())
     throw Error(ExitCode::kUsage, "no task has the repo_key '" + repo_key + "'",
                 bank.directory().string(), "aoe_bank list shows those there are");
+  if (request.is_json()) return print_json(entry_json(bank, *found, request));
   const std::vector<bank::Record> records =
       request.has("records") ? bank.records(found->key) : std::vector<bank::Record>{};
-  if (request.is_json()) {
-    json all = {{"repo_key", repo_key},
-                {"soc_version", found->key.soc_version},
-                {"description", description_json(found->key)},
-                {"strategies", to_json(found->set)},
-                {"unconfirmed", to_json(found->unconfirmed)}};
-    for (const bank::Record& record : records) all["records"].push_back(record_json(record));
-    return print_json(all);
-  }
   std::printf(
       "repo_key     %s\nop           %s\ninputs       %s\nsoc_version  %s\ndescription  "
       "%s\nstrategies, fastest first:\n",

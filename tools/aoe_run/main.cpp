@@ -164,6 +164,8 @@ ExitCode run(const po::variables_map& flags) {
                    .streams = static_cast<std::size_t>(options.streams),
                    .warmup = options.plan.warmup,
                    .batch = options.batch,
+                   .peak_gflops = om.oms.front().peak_gflops,
+                   .memory_gb_s = om.oms.front().memory_gb_s,
                    .tolerance = options.tolerance};
   if (!first.gears().empty()) report.gear = gear_text(first.gears()[streams.gear()].sizes);
   if (options.profile)

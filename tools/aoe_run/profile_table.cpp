@@ -2,7 +2,6 @@
 #include "tools/aoe_run/profile_table.h"
 
 #include <fmt/format.h>
-#include <fmt/ostream.h>
 
 #include <algorithm>
 #include <map>
@@ -11,6 +10,7 @@
 
 #include "base/statistics.h"
 #include "runtime/backend.h"
+#include "tools/common/terminal_table.h"
 
 namespace aoe::tools {
 namespace {
@@ -19,10 +19,6 @@ std::string joined(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : "+") + word;
   return text;
-}
-
-std::string shortened(const std::string& text, std::size_t limit) {
-  return text.size() <= limit ? text : text.substr(0, limit - 3) + "...";
 }
 
 /// By node name, from the tuning section; steps it does not list, such as format changes, go by their backend.
@@ -73,6 +69,8 @@ std::vector<OpTime> StepTimes::ops() const {
          .task = step.task_type(),
          .impl = impl == impls.end() ? std::string(step.backend->traits().library) : impl->second,
          .median_ns = median_ns,
+         .flops = step.flops,
+         .bytes = step.bytes,
          .roofline = roofline_share(om_, step, median_ns)});
   }
   for (OpTime& op : ops) op.share = all_ns > 0 ? op.median_ns / all_ns : 0;
@@ -81,16 +79,22 @@ std::vector<OpTime> StepTimes::ops() const {
 }
 
 void print_ops(std::ostream& out, const std::vector<OpTime>& ops) {
-  constexpr const char* kRow = "{:<40} {:<32} {:<8} {:<14} {:>12} {:>8} {:>10}\n";
-  fmt::print(out, kRow, "op", "type", "task", "impl", "median_us", "share_%", "roofline_%");
+  TerminalTable table("", {{"op"},
+                           {"type"},
+                           {"task"},
+                           {"impl"},
+                           {"median_us", Align::kRight},
+                           {"share_%", Align::kRight},
+                           {"roofline_%", Align::kRight}});
   double all_ns = 0;
   for (const OpTime& op : ops) {
     all_ns += op.median_ns;
-    fmt::print(out, kRow, shortened(op.name, 40), shortened(op.type, 32), op.task, op.impl,
-               fmt::format("{:.3f}", op.median_ns / 1e3), fmt::format("{:.2f}", 100 * op.share),
-               op.roofline ? fmt::format("{:.1f}", 100 * *op.roofline) : "N/A");
+    table.row({op.name, op.type, op.task, op.impl, fmt::format("{:.3f}", op.median_ns / 1e3),
+               fmt::format("{:.2f}", 100 * op.share),
+               op.roofline ? fmt::format("{:.1f}", 100 * *op.roofline) : "N/A"});
   }
-  fmt::print(out, kRow, "all ops", "", "", "", fmt::format("{:.3f}", all_ns / 1e3), "100.00", "");
+  table.row({"all ops", "", "", "", fmt::format("{:.3f}", all_ns / 1e3), "100.00", ""});
+  table.print(out);
 }
 
 }  // namespace aoe::tools

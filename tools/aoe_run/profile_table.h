@@ -15,6 +15,7 @@ namespace aoe::tools {
 struct OpTime {
   std::string name, type, task, impl;
   double median_ns = 0;
+  double flops = 0, bytes = 0;  ///< analytic, of one run
   double share = 0;  ///< of the sum of all medians
   std::optional<double>
       roofline;  ///< share of the time that the om's peaks leave no less than; nothing: it states none

@@ -59,6 +59,8 @@ ordered_json op_json(const OpTime& op) {
           {"task", op.task},
           {"impl", op.impl},
           {"median_us", op.median_ns / 1e3},
+          {"flops", op.flops},
+          {"bytes", op.bytes},
           {"share", op.share},
           {"roofline", op.roofline ? ordered_json(*op.roofline) : ordered_json(nullptr)}};
 }
@@ -115,6 +117,8 @@ void print_json(std::ostream& out, const RunReport& report) {
                      {"samples_per_s",
                       report.batch ? ordered_json(samples_per_s(report)) : ordered_json(nullptr)}};
   if (report.ops) {
+    j["peak_gflops"] = number_or_null(report.peak_gflops.value_or(NAN));
+    j["memory_gb_s"] = number_or_null(report.memory_gb_s.value_or(NAN));
     j["ops"] = ordered_json::array();
     for (const OpTime& op : *report.ops) j["ops"].push_back(op_json(op));
   }

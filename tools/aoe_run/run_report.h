@@ -18,7 +18,8 @@ struct RunReport {
   int warmup = 1;
   std::optional<std::int64_t> batch;  ///< samples in a run, where --batch says so
   RunTimes times;
-  std::optional<std::vector<OpTime>> ops;  ///< of --profile
+  std::optional<std::vector<OpTime>> ops;          ///< of --profile
+  std::optional<double> peak_gflops, memory_gb_s;  ///< as the om states them
   double tolerance = 0;
   std::optional<std::vector<OutputDifference>> differences;  ///< of --reference
 

@@ -3,7 +3,7 @@
 
 #include <iostream>
 
-#include "tools/msprof/terminal_table.h"
+#include "tools/common/terminal_table.h"
 
 namespace aoe::tools {
 namespace {

@@ -4,8 +4,8 @@
 #include <ctime>
 #include <iostream>
 
+#include "tools/common/terminal_table.h"
 #include "tools/msprof/post_processing.h"
-#include "tools/msprof/terminal_table.h"
 
 namespace aoe::tools {
 namespace {

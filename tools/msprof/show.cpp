@@ -9,11 +9,11 @@
 #include "profiler/export/text_file.h"
 #include "profiler/export/timeline.h"
 #include "tools/common/flags.h"
+#include "tools/common/terminal_table.h"
 #include "tools/common/tool.h"
 #include "tools/msprof/commands.h"
 #include "tools/msprof/directory_flag.h"
 #include "tools/msprof/post_processing.h"
-#include "tools/msprof/terminal_table.h"
 
 namespace aoe::tools {
 using namespace profiler;  // NOLINT: this file is about nothing else

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bank/knowledge_bank.h"
@@ -24,6 +25,9 @@ enum class Decision {
 inline bool is_win(Decision decision) {
   return decision == Decision::kAdd || decision == Decision::kUpdate;
 }
+
+/// "added", "updated", "reserved", "unsatisfied", "failed", "stopped", "not searched"
+std::string_view name(Decision decision);
 
 struct Conclusion {
   Decision decision = Decision::kStopped;

@@ -17,6 +17,26 @@ bool is_won_here(const Ledger::Entry& entry) {
 
 }  // namespace
 
+std::string_view name(Decision decision) {
+  switch (decision) {
+    case Decision::kAdd:
+      return "added";
+    case Decision::kUpdate:
+      return "updated";
+    case Decision::kReserved:
+      return "reserved";
+    case Decision::kUnsatisfied:
+      return "unsatisfied";
+    case Decision::kFailed:
+      return "failed";
+    case Decision::kStopped:
+      return "stopped";
+    case Decision::kNotSearched:
+      return "not searched";
+  }
+  return "";
+}
+
 void Ledger::note_known(const Tunable& tunable, const std::optional<bank::StrategySet>& known) {
   const bool has_winner = known && known->has_winner();
   Entry& entry = entries_.emplace_back();
@@ -147,7 +167,8 @@ std::vector<TaskGain> Ledger::gains() const {
   for (const Entry& entry : entries_) {
     if (!is_win(entry.decision)) continue;
     const Tunable& tunable = *entry.tunable;
-    list.push_back({.op_name = tunable.first_node(),
+    list.push_back({.repo_key = tunable.key.repo_key(),
+                    .op_name = tunable.first_node(),
                     .op_type = tunable.type_text(),
                     .shape = tunable.shape_text(),
                     .count = tunable.places(),
@@ -158,6 +179,23 @@ std::vector<TaskGain> Ledger::gains() const {
   }
   std::ranges::stable_sort(list, std::ranges::greater{},
                            [](const TaskGain& g) { return g.count * (g.before_ns - g.after_ns); });
+  return list;
+}
+
+std::vector<TaskFate> Ledger::fates() const {
+  std::vector<TaskFate> list;
+  for (const Entry& entry : entries_)
+    list.push_back({.repo_key = entry.tunable->key.repo_key(),
+                    .op_name = entry.tunable->first_node(),
+                    .op_type = entry.tunable->type_text(),
+                    .shape = entry.tunable->shape_text(),
+                    .count = entry.tunable->places(),
+                    .fate = std::string(name(entry.decision)),
+                    .model_ns = entry.tunable->model_ns,
+                    .default_ns = entry.conclusion.default_ns,
+                    .best_ns = entry.conclusion.best_ns,
+                    .trials = entry.conclusion.measured});
+  std::ranges::stable_sort(list, std::ranges::greater{}, &TaskFate::model_ns);
   return list;
 }
 

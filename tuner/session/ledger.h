@@ -57,6 +57,7 @@ class Ledger {
   const std::vector<Entry>& entries() const { return entries_; }
   RepoSummary summary() const;
   std::vector<TaskGain> gains() const;  ///< of wins, largest in the whole model first
+  std::vector<TaskFate> fates() const;  ///< of all entries, the largest part of the model first
   std::set<std::string> won() const;    ///< descriptions, of what was adopted as well
 
  private:

@@ -79,6 +79,7 @@ struct TuneOptions {
 
 /// A task whose strategy is in the bank now; one line of the before/after table.
 struct TaskGain {
+  std::string repo_key;  ///< what the bank calls the task
   std::string op_name;
   std::string op_type;
   std::string shape;
@@ -87,6 +88,17 @@ struct TaskGain {
   double before_ns = 0;
   double after_ns = 0;
   Comparison paired;  ///< of the race that decided
+};
+
+/// What became of a task, whether it was won or not.
+struct TaskFate {
+  std::string repo_key, op_name, op_type, shape;
+  int count = 1;
+  std::string fate;       ///< name(Decision)
+  double model_ns = 0;    ///< of all its ops in one run of the untuned model; 0: not measured
+  double default_ns = 0;  ///< by its own race; 0: there was none
+  double best_ns = 0;
+  int trials = 0;
 };
 
 /// What a run has taken.
@@ -110,6 +122,7 @@ struct TuneOutcome {
       model;  ///< of the tuned om against the untuned one; nothing: not measured
   std::optional<double> error_against_fp32;  ///< see compiler/precision/mixed_precision.h
   std::vector<TaskGain> gains;               ///< by gain in the whole model, largest first
+  std::vector<TaskFate> fates;  ///< of all tasks that were decided, the largest in the model first
   std::vector<std::string> failed_ops;
   int tasks = 0;
   int not_searched = 0;     ///< tasks whose turn did not come

@@ -253,6 +253,7 @@ void TuningSession::finish() {
     result_.state = TuningState::kSuccessful;
   outcome_.state = result_.state;
   outcome_.gains = ledger_.gains();
+  outcome_.fates = ledger_.fates();
   outcome_.used.elapsed_s = seconds_between(begin_, options_.now());
   outcome_.used.waited_s = measurer_.waited_s();
   result_.tuning_time_s = outcome_.used.elapsed_s;

@@ -1,5 +1,5 @@
 // Terminal tables: aligned, cut where they are too wide, coloured only when asked.
-#include "tools/msprof/terminal_table.h"
+#include "tools/common/terminal_table.h"
 
 #include <gtest/gtest.h>
 
@@ -25,12 +25,12 @@ TEST(TerminalTable, CutsTextsButNoFigures) {
   EXPECT_EQ(table().rendered(22, false),
             "Ops\n"
             "Name          Time(us)\n"
-            "a_rather_...     1.500\n"
+            "a_rat..an_op     1.500\n"
             "b               12.250\n");
   EXPECT_EQ(table().rendered(1, false),
             "Ops\n"
             "Name      Time(us)\n"
-            "a_rat...     1.500\n"
+            "a_r.._op     1.500\n"
             "b           12.250\n");
 }
 

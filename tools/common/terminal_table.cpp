@@ -1,11 +1,12 @@
 // Widths count bytes: names of ops are ASCII in practice.
-#include "tools/msprof/terminal_table.h"
+#include "tools/common/terminal_table.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <ostream>
+#include <string_view>
 
 #include "base/check.h"
 
@@ -15,9 +16,13 @@ namespace {
 constexpr std::size_t kGap = 2;
 constexpr std::size_t kLeastTextWidth = 8;
 
+/// Without its middle: names of ops differ at their ends.
 std::string cut(const std::string& text, std::size_t width) {
+  constexpr std::string_view kGone = "..";
   if (text.size() <= width) return text;
-  return text.substr(0, width - 3) + "...";
+  const std::size_t kept = width - kGone.size();
+  return text.substr(0, kept / 2) + std::string(kGone) +
+         text.substr(text.size() - (kept - kept / 2));
 }
 
 std::string padded(const std::string& text, std::size_t width, Align align) {

@@ -22,7 +22,7 @@ class TerminalTable {
   TerminalTable(std::string title, std::vector<TableColumn> columns);
   void row(std::vector<std::string> cells);
   bool is_empty() const { return rows_.empty(); }
-  /// Cells of the widest text columns are cut, with "...", until a line fits `width` (0: any).
+  /// Cells of the widest text columns lose their middle, for "..", until a line fits `width` (0: any).
   std::string rendered(std::size_t width, bool with_colours) const;
   void print(std::ostream& out) const;  ///< for stdout
 

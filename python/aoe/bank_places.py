@@ -1,0 +1,36 @@
+"""Where the knowledge banks of a machine lie, as bank/location.cpp decides, and in which state they are."""
+
+import os
+import pathlib
+
+
+def root():
+    """The directory that has op/ and graph/: TUNE_BANK_PATH, else below ASCEND_CACHE_PATH or HOME."""
+    if os.environ.get("TUNE_BANK_PATH"):
+        return pathlib.Path(os.environ["TUNE_BANK_PATH"])
+    if os.environ.get("ASCEND_CACHE_PATH"):
+        return pathlib.Path(os.environ["ASCEND_CACHE_PATH"]) / "aoe_data"
+    return pathlib.Path(os.environ.get("HOME") or ".") / "Ascend/latest/data/aoe/custom"
+
+
+def state(soc):
+    """Text that a commit to a bank of this soc_version changes."""
+    if os.environ.get("CANN_KNOWLEDGE_BANK_PROCESS_NUM") == "0":
+        return "not asked"
+    return " ".join(_newest(root() / kind / soc) for kind in ("op", "graph"))
+
+
+def _newest(directory):
+    """The newest snapshot's name, with the time of its seal: a bank may be made anew."""
+    try:
+        names = [each for each in os.listdir(directory) if each.startswith("snapshot-")]
+    except OSError:
+        return "none"
+    numbers = [int(each[9:]) for each in names if each[9:].isdecimal()]
+    if not numbers:
+        return "none"
+    try:
+        stamp = (directory / f"snapshot-{max(numbers)}" / "SEAL").stat().st_mtime_ns
+    except OSError:
+        stamp = 0
+    return f"{max(numbers)}@{stamp}"

@@ -1,0 +1,419 @@
+"""InferenceSession: ONNX models and oms, with the calls of ONNX Runtime's class of that name.
+
+    import aoe as ort
+    session = ort.InferenceSession("model.onnx")
+    (scores,) = session.run(None, {"x": x})
+"""
+
+import collections
+import contextlib
+import dataclasses
+import difflib
+import os
+import threading
+import warnings
+
+import numpy
+
+from . import acl_library, element_types, om_cache
+from .compile_options import CompileOptions
+from .io_binding import IOBinding, OrtValue
+from .loaded_model import LoadedModel
+from .loaded_shapes import LoadedShapes
+from .onnx_border import Border, Value
+from .profiler.framework import recorder
+from .session_options import RunOptions, SessionOptions
+
+PROVIDER = "AoeExecutionProvider"
+_OM_MAGIC = b"AOEOM\0\0\1"
+_KNOWN_PROVIDERS = (PROVIDER, "CPUExecutionProvider")
+
+ModelMetadata = collections.namedtuple(
+    "ModelMetadata",
+    "producer_name graph_name domain description graph_description version custom_metadata_map",
+)
+
+
+class NodeArg:
+    """An input or output; `shape` has an int, a name, or None for each dimension."""
+
+    def __init__(self, value):
+        self.name, self.type, self.shape = value.name, value.type, list(value.shape)
+
+    def __repr__(self):
+        return f"NodeArg(name='{self.name}', type='{self.type}', shape={self.shape})"
+
+
+def get_available_providers():
+    return list(_KNOWN_PROVIDERS)
+
+
+def get_all_providers():
+    return list(_KNOWN_PROVIDERS)
+
+
+def get_device():
+    return "CPU"
+
+
+class InferenceSession:
+    """
+    path_or_bytes   an ONNX model or an om: a path, or the content
+    sess_options    SessionOptions
+    providers       names, or (name, options); what there is not is named in a warning
+    provider_options   a dict for each provider: the keys of compile_options.KEYS
+
+    An ONNX model whose inputs have fixed shapes is compiled here; another one when a shape comes
+    for the first time. What was compiled is found again by the next program (om_cache.py).
+    run() may be called by any number of threads.
+    """
+
+    def __init__(self, path_or_bytes, sess_options=None, providers=None, provider_options=None,
+                 **unused):  # fmt: skip
+        for name in unused:
+            if name != "disabled_optimizers":
+                raise TypeError(f"InferenceSession has no argument {name}")
+        self._options = sess_options if sess_options is not None else SessionOptions()
+        given = _options_of(providers, provider_options)
+        self._compile_options = CompileOptions.of(given, self._options)
+        self._device = acl_library.Device()
+        self._is_open = False
+        acl_library.initialise()
+        self._is_open = True
+        try:
+            self._device.make_current()
+            self._open(_checked_source(path_or_bytes))
+        except BaseException:
+            self.close()
+            raise
+        _say_what_has_no_effect(self._options)
+
+    def _open(self, path_or_bytes):
+        is_om = _begins_as_om(path_or_bytes)
+        self._source = None if is_om else om_cache.Source(path_or_bytes)
+        self._cache = om_cache.OmCache(self._compile_options.cache_directory)
+        self._model_path = path_or_bytes if isinstance(path_or_bytes, str) else ""
+        if is_om:
+            self._shapes = LoadedShapes(1, lambda _: LoadedModel(path_or_bytes))
+            with self._shapes.use(()) as model:
+                self._border = _border_of_om(model)
+            self._open_inputs = []
+            return
+        in_file = self._source.border
+        self._border = _with_sizes(in_file, self._options._dimensions)
+        _require_tensors(self._border)
+        self._open_inputs = [
+            value for value, before in zip(self._border.inputs, in_file.inputs) if not _is_fixed(before)
+        ]
+        self._shapes = LoadedShapes(self._compile_options.most_shapes, self._compiled)
+        if all(_is_fixed(value) for value in self._open_inputs):
+            with self._shapes.use(tuple(value.shape for value in self._open_inputs)):
+                pass
+
+    # ---- what the model is ----
+
+    def get_inputs(self):
+        return [NodeArg(value) for value in self._border.inputs]
+
+    def get_outputs(self):
+        return [NodeArg(value) for value in self._border.outputs]
+
+    def get_overridable_initializers(self):
+        """None can be overridden: weights are compiled into the model."""
+        return []
+
+    def get_modelmeta(self):
+        border = self._border
+        return ModelMetadata(
+            border.producer_name, border.graph_name, border.domain, border.description,
+            border.graph_description, border.version, dict(border.metadata),
+        )  # fmt: skip
+
+    def get_providers(self):
+        return list(_KNOWN_PROVIDERS)
+
+    def get_provider_options(self):
+        return {PROVIDER: self._compile_options.as_given(), "CPUExecutionProvider": {}}
+
+    def get_session_options(self):
+        return self._options
+
+    def set_providers(self, providers=None, provider_options=None):
+        """Says what is not there; there is one way to run a model."""
+        _options_of(providers, provider_options)
+
+    def enable_fallback(self):
+        """Nothing to fall back from."""
+
+    def disable_fallback(self):
+        """Nothing to fall back from."""
+
+    def end_profiling(self):
+        raise RuntimeError("a session writes no profile of its own: run the program below msprof,"
+                           " or in aoe.profiler.Profiler")  # fmt: skip
+
+    # ---- running ----
+
+    def run(self, output_names, input_feed, run_options=None):
+        """An array for each name; of all outputs for None or []. ValueError, TypeError: names,
+        shapes and types that the model does not have; programs.ProgramError: what atc says of it."""
+        with self._execution(output_names, input_feed, run_options) as results:
+            return [array for _, array in results]
+
+    def run_with_ort_values(self, output_names, input_dict_ort_values, run_options=None):
+        feed = {name: value.numpy() for name, value in input_dict_ort_values.items()}
+        return [OrtValue.ortvalue_from_numpy(each) for each in self.run(output_names, feed, run_options)]
+
+    def run_async(self, output_names, input_feed, callback, user_data, run_options=None):
+        """callback(results, user_data, error text) comes on a thread of its own."""
+
+        def work():
+            try:
+                results, error = self.run(output_names, input_feed, run_options), ""
+            except Exception as failure:  # pylint: disable=broad-except; it is handed over
+                results, error = [], str(failure)
+            callback(results, user_data, error)
+
+        threading.Thread(target=work, daemon=True).start()
+
+    def io_binding(self):
+        return IOBinding(self)
+
+    def run_with_iobinding(self, iobinding, run_options=None):
+        names = iobinding.output_names()
+        places = iobinding.places()
+        with self._execution(names, iobinding.feed(), run_options, places) as results:
+            iobinding.take(results)
+
+    @contextlib.contextmanager
+    def _execution(self, output_names, input_feed, run_options, places=None):
+        """The (element type, array) of each wanted output."""
+        self._require_open()
+        if run_options is not None and getattr(run_options, "terminate", False):
+            raise RuntimeError("run_options.terminate is set: nothing runs")
+        self._device.make_current()
+        wanted = self._wanted(output_names)
+        feeds = self._feeds(input_feed)
+        key = tuple(feeds[value.name].shape for value in self._open_inputs)
+        with self._shapes.use(key) as model:
+            ordered = [feeds[port.name] for port in model.inputs]
+            yield self._run(model, ordered, wanted, places or {})
+
+    def _run(self, model, feeds, wanted, places):
+        shapes = ";".join(f'"{",".join(map(str, each.shape))}"' for each in feeds)
+        rows = [_fitting(port, places.get(port.name)) for port in model.outputs]
+        with recorder.range(f"InferenceSession.run({model.name})", "call"):
+            with model.execution(feeds, rows) as execution:
+                with recorder.range(model.name, "op", **{"Input Dims": shapes}):
+                    execution.run()
+                arrays = execution.results()
+        by_name = {}
+        for port, array in zip(model.outputs, arrays):
+            place = places.get(port.name)
+            is_in_place = place is not None and numpy.may_share_memory(place, array)
+            array = array.view(port.element_type.array_dtype)
+            if place is not None and not is_in_place:
+                _put(port, array, place)
+            by_name[port.name] = (port.element_type, place if place is not None else array)
+        return [by_name[name] for name in wanted]
+
+    def _wanted(self, output_names):
+        names = [value.name for value in self._border.outputs]
+        if isinstance(output_names, str):
+            raise TypeError(f"output_names is a list of names: [{output_names!r}]")
+        for name in output_names or ():
+            _require_known("output", name, names)
+        return list(output_names or names)
+
+    def _feeds(self, input_feed):
+        """{name: dense array of the model's type}"""
+        names = [value.name for value in self._border.inputs]
+        if not hasattr(input_feed, "items"):
+            raise TypeError("input_feed is a dict of arrays by the names of inputs")
+        for name in input_feed:
+            _require_known("input", name, names)
+        missing = [name for name in names if name not in input_feed]
+        if missing:
+            raise ValueError(f"Required inputs ({missing}) are missing from input feed ({list(input_feed)})")
+        return {each.name: _fed(each, input_feed[each.name]) for each in self._border.inputs}
+
+    # ---- compiling ----
+
+    def _compiled(self, key):
+        """The model for these shapes of its open inputs, loaded."""
+        flags = list(self._compile_options.flags)
+        if key:
+            shapes = zip(self._open_inputs, key)
+            text = ";".join(f"{value.name}:{','.join(map(str, shape))}" for value, shape in shapes)
+            flags.append(f"--input_shape={text}")
+        try:
+            return self._load(flags)
+        except acl_library.AclError:
+            # A file of the cache that is damaged, or that another process took away.
+            return self._load(flags)
+
+    def _load(self, flags):
+        with self._cache.om(self._source, flags) as path:
+            try:
+                return LoadedModel(str(path))
+            except acl_library.AclError:
+                self._cache.forget(path)
+                raise
+
+    # ---- its end ----
+
+    def close(self):
+        """Unloads the model; so does the end of the object."""
+        if not getattr(self, "_is_open", False):
+            return
+        self._is_open = False
+        if hasattr(self, "_shapes"):
+            self._shapes.close()
+        acl_library.release()
+
+    def _require_open(self):
+        if not self._is_open:
+            raise RuntimeError("the InferenceSession is closed")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def __del__(self):
+        with contextlib.suppress(Exception):  # at the end of Python nothing may be left to call
+            self.close()
+
+
+def _checked_source(path_or_bytes):
+    if isinstance(path_or_bytes, (bytes, bytearray, memoryview)):
+        return bytes(path_or_bytes)
+    if not isinstance(path_or_bytes, (str, os.PathLike)):
+        raise TypeError(f"a model is a path or bytes, not {type(path_or_bytes).__name__}")
+    path = os.fspath(path_or_bytes)
+    if not os.path.isfile(path):
+        raise FileNotFoundError(f"there is no model {path}")
+    return path
+
+
+def _begins_as_om(path_or_bytes):
+    if isinstance(path_or_bytes, bytes):
+        return path_or_bytes.startswith(_OM_MAGIC)
+    with open(path_or_bytes, "rb") as file:
+        return file.read(len(_OM_MAGIC)) == _OM_MAGIC
+
+
+def _border_of_om(model):
+    def values(ports):
+        return [
+            Value(port.name, port.element_type.text,
+                  tuple(None if size < 0 else size for size in port.shape), port.element_type)
+            for port in ports
+        ]  # fmt: skip
+
+    return Border(inputs=values(model.inputs), outputs=values(model.outputs), graph_name=model.name)
+
+
+def _with_sizes(border, sizes):
+    def sized(value):
+        shape = tuple(sizes.get(size, size) if isinstance(size, str) else size for size in value.shape)
+        return Value(value.name, value.type, shape, value.element_type, value.has_rank)
+
+    return dataclasses.replace(
+        border,
+        inputs=[sized(value) for value in border.inputs],
+        outputs=[sized(value) for value in border.outputs],
+    )
+
+
+def _require_tensors(border):
+    for value in border.inputs + border.outputs:
+        if value.element_type is None:
+            raise ValueError(f"{value.name} is {value.type}, which no array of numpy can be here")
+
+
+def _is_fixed(value):
+    return value.has_rank and all(isinstance(size, int) for size in value.shape)
+
+
+def _options_of(providers, provider_options):
+    """The options of our provider; a warning names providers that are not there."""
+    options = {}
+    for index, each in enumerate(providers or ()):
+        name, own = each if isinstance(each, (tuple, list)) else (each, {})
+        if provider_options and index < len(provider_options):
+            own = {**own, **(provider_options[index] or {})}
+        if name not in _KNOWN_PROVIDERS:
+            warnings.warn(
+                f"Specified provider '{name}' is not in available provider names."
+                f" Available providers: '{', '.join(_KNOWN_PROVIDERS)}'",
+                stacklevel=3,
+            )
+        elif name == PROVIDER:
+            options.update(own)
+    if not providers and provider_options:
+        for own in provider_options:
+            options.update(own)
+    return options
+
+
+def _say_what_has_no_effect(options):
+    idle = [name for name in ("enable_profiling", "optimized_model_filepath") if getattr(options, name, None)]
+    if idle:
+        warnings.warn(
+            f"SessionOptions.{' and '.join(idle)}: no such file is written; msprof, or"
+            " aoe.profiler.Profiler, profiles a program",
+            stacklevel=3,
+        )
+
+
+def _fed(value, given):
+    """`given` as the model wants it; the same memory where it is dense."""
+    if isinstance(given, OrtValue):
+        given = given.numpy()
+    kind = value.element_type
+    if not isinstance(given, (numpy.ndarray, numpy.generic)):
+        given = numpy.asarray(given, dtype=kind.array_dtype)
+    array = numpy.asarray(given)
+    if array.dtype not in (kind.dtype, kind.array_dtype):
+        has = _type_text(array.dtype)
+        raise TypeError(f"Unexpected input data type of {value.name}: it is {has}, expected {kind.text}")
+    fits = not value.has_rank or (
+        len(array.shape) == len(value.shape)
+        and all(not isinstance(want, int) or want == have for want, have in zip(value.shape, array.shape))
+    )
+    if not fits:
+        raise ValueError(f"Got invalid dimensions for input {value.name}: {list(array.shape)}, expected {list(value.shape)}")
+    with recorder.range("Feed", "dataset", stage=value.name, bytes=array.nbytes):
+        return numpy.ascontiguousarray(array).reshape(array.shape).view(kind.dtype)
+
+
+def _type_text(dtype):
+    try:
+        return element_types.of_array_type(dtype).text
+    except TypeError:
+        return str(dtype)
+
+
+def _fitting(port, place):
+    """`place` as the memory that the run writes, None where its results must be copied there."""
+    is_usable = (
+        place is not None and -1 not in port.shape and place.shape == tuple(port.shape)
+        and place.flags.c_contiguous and place.nbytes == port.size and port.size > 0
+    )  # fmt: skip
+    return place if is_usable else None
+
+
+def _put(port, array, place):
+    if place.shape != array.shape:
+        raise ValueError(f"output {port.name} is {list(array.shape)}, but is bound to {list(place.shape)}")
+    numpy.copyto(place.view(array.dtype), array)
+
+
+def _require_known(what, name, names):
+    if name in names:
+        return
+    near = difflib.get_close_matches(str(name), names, 1)
+    hint = f"; did you mean {near[0]}?" if near else f"; there are {', '.join(names)}"
+    raise ValueError(f"Invalid {what} name: {name}{hint}")

@@ -1,0 +1,215 @@
+"""What an ONNX model takes and gives, read from the file's own bytes: names, types, shapes with their symbols.
+
+Only what is asked for is decoded; nodes and weights are stepped over, so that a large model costs
+no more than its pages. Nothing else of the package needs to understand ONNX: atc does.
+"""
+
+import dataclasses
+import mmap
+import os
+import typing
+
+from . import element_types
+
+_VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
+# Fields of ModelProto and what is below it, by message.
+_GRAPH, _METADATA = 7, 14
+_MODEL_TEXTS = {2: "producer_name", 4: "domain", 6: "description"}
+_MODEL_VERSION = 5
+_INITIALIZER, _GRAPH_NAME, _GRAPH_DESCRIPTION, _INPUT, _OUTPUT = 5, 2, 10, 11, 12
+_SPARSE_INITIALIZER = 15
+_TENSOR_NAME, _TENSOR_EXTERNAL = 8, 13
+
+
+class BadModel(ValueError):
+    """No ONNX model, or a damaged one."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Value:
+    """An input or output of the graph."""
+
+    name: str
+    type: str  #: "tensor(float)"
+    #: an int where the size is fixed, a str where it has a name, None where it has neither
+    shape: typing.Tuple[typing.Union[int, str, None], ...]
+    element_type: typing.Optional[element_types.ElementType]  #: None: no tensor that numpy knows
+    has_rank: bool = True
+
+
+@dataclasses.dataclass
+class Border:
+    inputs: typing.List[Value] = dataclasses.field(default_factory=list)
+    outputs: typing.List[Value] = dataclasses.field(default_factory=list)
+    overridable: typing.List[Value] = dataclasses.field(default_factory=list)
+    external_files: typing.Set[str] = dataclasses.field(default_factory=set)
+    producer_name: str = ""
+    domain: str = ""
+    description: str = ""
+    version: int = 0
+    graph_name: str = ""
+    graph_description: str = ""
+    metadata: typing.Dict[str, str] = dataclasses.field(default_factory=dict)
+
+
+def read_file(path):
+    """OSError, BadModel."""
+    with open(path, "rb") as file:
+        if os.fstat(file.fileno()).st_size == 0:
+            raise BadModel(f"{path} is empty")
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            with memoryview(content) as view:
+                return read(view, path)
+
+
+def read(content, where="the model"):
+    """The border of the model in these bytes. BadModel."""
+    try:
+        return _border(memoryview(content))
+    except (IndexError, UnicodeDecodeError, _Malformed) as error:
+        reason = str(error)
+    # Here, where nothing of the failure holds on to a file that is to be closed.
+    raise BadModel(f"{where} is no ONNX model, or a damaged one ({reason})")
+
+
+
+class _Malformed(Exception):
+    pass
+
+
+def _border(content):
+    border = Border()
+    graph = None
+    for field, value in _fields(content):
+        if field in _MODEL_TEXTS:
+            setattr(border, _MODEL_TEXTS[field], _text(value))
+        elif field == _MODEL_VERSION:
+            border.version = value
+        elif field == _METADATA:
+            key, text = _pair(value)
+            border.metadata[key] = text
+        elif field == _GRAPH:
+            graph = value
+    if not isinstance(graph, memoryview):
+        raise _Malformed("it has no graph")
+    _read_graph(graph, border)
+    return border
+
+
+def _read_graph(graph, border):
+    inputs, initializers = [], set()
+    for field, value in _fields(graph):
+        if field == _GRAPH_NAME:
+            border.graph_name = _text(value)
+        elif field == _GRAPH_DESCRIPTION:
+            border.graph_description = _text(value)
+        elif field == _INPUT:
+            inputs.append(_value(value))
+        elif field == _OUTPUT:
+            border.outputs.append(_value(value))
+        elif field == _INITIALIZER:
+            initializers.add(_tensor(value, border.external_files))
+        elif field == _SPARSE_INITIALIZER:
+            initializers.update(_tensor(part, set()) for at, part in _fields(value) if at == 1)
+    # Before version 4 of the format, every initializer stood among the inputs as well.
+    border.inputs = [each for each in inputs if each.name not in initializers]
+    border.overridable = [each for each in inputs if each.name in initializers]
+
+
+def _tensor(message, external_files):
+    """The name of a TensorProto; adds the file that its data lie in."""
+    name = ""
+    for field, value in _fields(message):
+        if field == _TENSOR_NAME:
+            name = _text(value)
+        elif field == _TENSOR_EXTERNAL:
+            key, text = _pair(value)
+            if key == "location":
+                external_files.add(text)
+    return name
+
+
+def _value(message):
+    name, kind = "", "tensor(undefined)"
+    shape, element_type, has_rank = (), None, False
+    for field, value in _fields(message):
+        if field == 1:
+            name = _text(value)
+        elif field == 2:
+            for which, content in _fields(value):
+                if which == 1:
+                    kind, element_type, shape, has_rank = _tensor_type(content)
+                elif which in (4, 5, 8, 9):
+                    kinds = {4: "seq", 5: "map", 8: "sparse_tensor", 9: "optional"}
+                    kind = f"{kinds[which]}(...)"
+    return Value(name, kind, shape, element_type, has_rank)
+
+
+def _tensor_type(message):
+    number, shape, has_rank = 0, [], False
+    for field, value in _fields(message):
+        if field == 1:
+            number = value
+        elif field == 2:
+            has_rank = True
+            shape = [_dimension(part) for at, part in _fields(value) if at == 1]
+    found = element_types.of_onnx(number)
+    kind = found.text if found else "tensor(string)" if number == 8 else f"tensor({number})"
+    return kind, found, tuple(shape), has_rank
+
+
+def _dimension(message):
+    size = None
+    for field, value in _fields(message):
+        if field == 1:
+            size = value if value < 1 << 63 else None  # negative: as good as unknown
+        elif field == 2:
+            size = _text(value) or None
+    return size
+
+
+def _pair(message):
+    texts = {field: _text(value) for field, value in _fields(message) if field in (1, 2)}
+    return texts.get(1, ""), texts.get(2, "")
+
+
+def _text(value):
+    if not isinstance(value, memoryview):
+        raise _Malformed("a text is a number")
+    return str(value, "utf-8")
+
+
+def _fields(message):
+    """(number, value) of each field: an int, or the bytes of what is longer."""
+    if not isinstance(message, memoryview):
+        raise _Malformed("a message is a number")
+    at, end = 0, len(message)
+    while at < end:
+        key, at = _varint(message, at)
+        field, wire = key >> 3, key & 7
+        if wire == _VARINT:
+            value, at = _varint(message, at)
+        elif wire == _BYTES:
+            size, at = _varint(message, at)
+            value, at = message[at : at + size], at + size
+        elif wire in (_FIXED64, _FIXED32):
+            size = 8 if wire == _FIXED64 else 4
+            value, at = int.from_bytes(message[at : at + size], "little"), at + size
+        else:
+            raise _Malformed(f"wire type {wire}")
+        if field == 0 or at > end:
+            raise _Malformed("a field reaches behind its message")
+        yield field, value
+
+
+def _varint(message, at):
+    value = shift = 0
+    while True:
+        byte = message[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, at
+        shift += 7
+        if shift > 63:
+            raise _Malformed("a number of more than 64 bits")

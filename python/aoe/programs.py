@@ -1,0 +1,84 @@
+"""The programs of this engine: where they are, and what they say when they are run."""
+
+import functools
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+# Not resolved: in a build tree the package is a link to the sources.
+_PACKAGES = pathlib.Path(os.path.abspath(__file__)).parents[1]
+_PURPOSES = {
+    "msprof": "to analyse a profile",
+    "atc": "to compile ONNX models",
+    "aoe": "to tune models",
+    "aoe_run": "to measure oms",
+    "aoe_bank": "to look into a bank",
+}
+
+
+class ProgramError(RuntimeError):
+    """A program that failed: its own words, `exit_code` as docs/aoe.md has them, and `command`."""
+
+    def __init__(self, command, exit_code, said):
+        # Warnings come before the error, which is the last line.
+        lines = said.strip().splitlines()
+        reason = re.sub(r"^\w+: error: ", "", lines[-1]) if lines else "it said nothing"
+        name = pathlib.Path(command[0]).name
+        super().__init__(f"{name} failed with exit code {exit_code}: {reason}")
+        self.command, self.exit_code, self.said = command, exit_code, said
+
+
+def find(name):
+    """The path of the program: beside the package, on PATH, then below AOE_HOME."""
+    nearby = [_PACKAGES.parent / "bin", _PACKAGES / "bin"]  # of a build tree, of pip --target
+    if len(_PACKAGES.parents) > 2:
+        nearby.append(_PACKAGES.parents[2] / "bin")  # of <prefix>/lib/python3.x/<packages>
+    candidates = [directory / name for directory in nearby]
+    on_path = shutil.which(name)
+    if on_path:
+        candidates.append(pathlib.Path(on_path))
+    if os.environ.get("AOE_HOME"):
+        candidates.append(pathlib.Path(os.environ["AOE_HOME"]) / "bin" / name)
+    for candidate in candidates:
+        if os.access(candidate, os.X_OK) and candidate.is_file():
+            return candidate
+    raise RuntimeError(
+        f"the program {name} is needed {_PURPOSES.get(name, 'here')}; it is neither beside the"
+        f" package aoe ({', '.join(map(str, nearby))}) nor on PATH nor in AOE_HOME/bin. `cmake"
+        " --install` installs it: set PATH, or AOE_HOME to the directory that it was given as"
+        " --prefix"
+    )
+
+
+def run(name, *arguments, environment=None):
+    """What the program says on stdout and on stderr. ProgramError."""
+    command = [str(find(name)), *map(str, arguments)]
+    done = subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+        env=environment,
+    )
+    if done.returncode != 0:
+        raise ProgramError(command, done.returncode, done.stderr or done.stdout)
+    return done.stdout, done.stderr
+
+
+def versions(name="atc"):
+    """{"engine": .., "LLVM": .., "oneDNN": .., "soc": ..} of the program as it would run now."""
+    path = find(name)
+    stat = path.stat()
+    settings = (os.environ.get("OMP_NUM_THREADS"), os.environ.get("AOE_CONFIG_DIR"))
+    cores = frozenset(os.sched_getaffinity(0))
+    return dict(_versions(name, str(path), stat.st_mtime_ns, stat.st_size, settings, cores))
+
+
+@functools.lru_cache(maxsize=16)
+def _versions(name, _path, mtime_ns, size, _settings, _cores):
+    lines = [line.split(maxsplit=1) for line in run(name, "--version")[0].splitlines()[1:]]
+    return {**dict(lines), "build": f"{mtime_ns}/{size}"}

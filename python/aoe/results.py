@@ -1,0 +1,367 @@
+"""What tuning, profiling and banks give, as objects: the JSON of the programs, read once.
+
+Fields have the names and the meaning of docs/result_file.md, docs/aoe_run.md and docs/bank_schema.md. Keys that this
+version does not know are left out.
+"""
+
+import dataclasses
+import json
+import pathlib
+import typing
+
+from .tables import Table
+
+RESULT_SCHEMA, RUN_SCHEMA = "aoe.result", "aoe.run"
+_KNOWN_VERSION = 1
+Pair = typing.Tuple[float, float]
+
+
+class BadResult(ValueError):
+    """A file that is not what it should be."""
+
+
+@dataclasses.dataclass(frozen=True)
+class ModelVerdict:
+    """The tuned model against the untuned one; pairs of numbers are 95% confidence intervals."""
+
+    verdict: str = ""  #: "faster", "same", "ambiguous"
+    improvement: str = ""
+    reason: typing.Optional[str] = None
+    pairs: int = 0
+    before_ms: float = 0
+    before_interval_ms: Pair = (0, 0)
+    after_ms: float = 0
+    after_interval_ms: Pair = (0, 0)
+    speedup: float = 1
+    speedup_interval: Pair = (1, 1)
+
+
+@dataclasses.dataclass(frozen=True)
+class OpGain:
+    """A task that was won, in the race that decided."""
+
+    repo_key: str = ""
+    op: str = ""
+    type: str = ""
+    shape: str = ""
+    count: int = 1
+    strategy: str = ""
+    before_us: float = 0
+    after_us: float = 0
+    speedup: float = 1
+    speedup_interval: Pair = (1, 1)
+
+
+@dataclasses.dataclass(frozen=True)
+class TaskFate:
+    """A task that was looked at, won or not."""
+
+    repo_key: str = ""
+    op: str = ""
+    type: str = ""
+    shape: str = ""
+    count: int = 1
+    fate: str = ""
+    in_model_us: typing.Optional[float] = None
+    default_us: typing.Optional[float] = None
+    best_us: typing.Optional[float] = None
+    trials: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class TaskCounts:
+    total: int = 0
+    known: int = 0
+    won: int = 0
+    not_searched: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Budget:
+    time_limit_s: typing.Optional[float] = None
+    search_limit_s: typing.Optional[float] = None
+    max_trials: typing.Optional[int] = None
+    ended_by: str = ""
+    elapsed_s: float = 0
+    search_s: float = 0
+    waited_s: float = 0
+    trials: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class TuneResult:
+    name: str = ""
+    job_type: int = 2
+    state: str = ""
+    soc_version: str = ""
+    threads: int = 0
+    preset: str = ""
+    gears: typing.List[str] = dataclasses.field(default_factory=list)
+    om: typing.Optional[str] = None
+    output: typing.Optional[str] = None
+    bank: str = ""
+    aoe_result: str = ""
+    model: typing.Optional[ModelVerdict] = None
+    error_against_fp32: typing.Optional[float] = None
+    tasks: TaskCounts = TaskCounts()
+    ops: typing.List[OpGain] = dataclasses.field(default_factory=list)
+    task_list: typing.List[TaskFate] = dataclasses.field(default_factory=list)
+    failed_ops: typing.List[str] = dataclasses.field(default_factory=list)
+    budget: Budget = Budget()
+
+    def session(self, *arguments, **keywords):
+        """An InferenceSession of the tuned om."""
+        from .inference_session import InferenceSession
+
+        return InferenceSession(self.output or self.om, *arguments, **keywords)
+
+    def table(self):
+        table = Table("op", "type", ">ops", ">before(us)", ">after(us)", ">speedup", "strategy")
+        for op in self.ops:
+            table.row(op.op, op.type, op.count, f"{op.before_us:.1f}", f"{op.after_us:.1f}",
+                      f"{op.speedup:.2f}", op.strategy)  # fmt: skip
+        return table
+
+    def summary(self):
+        """One line: what may be claimed."""
+        if self.model is None:
+            return f"{self.name}: {self.state}; the model was not measured"
+        m = self.model
+        claim = m.reason or f"{m.speedup_interval[0]:.3f} to {m.speedup_interval[1]:.3f} times as fast"
+        return (
+            f"{self.name}: {m.verdict}, {m.improvement} ({claim}); {m.before_ms:.3f} ms before,"
+            f" {m.after_ms:.3f} ms after"
+        )
+
+    def __str__(self):
+        counts = self.tasks
+        tail = (
+            f"{counts.total} tasks, {counts.known} known to the bank, {counts.won} won,"
+            f" {counts.not_searched} not searched; {self.budget.trials} trials"
+        )
+        return "\n".join([*([self.table().text()] if self.ops else []), self.summary(), tail])
+
+    def _repr_html_(self):
+        from .report import fragments
+
+        return fragments.of_result(self)
+
+
+@dataclasses.dataclass(frozen=True)
+class Latency:
+    median: float = 0
+    mean: float = 0
+    min: float = 0
+    max: float = 0
+    p50: float = 0
+    p90: float = 0
+    p95: float = 0
+    p99: float = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class OpTime:
+    op: str = ""
+    type: str = ""
+    task: str = ""
+    impl: str = ""
+    median_us: float = 0
+    flops: float = 0
+    bytes: float = 0
+    share: float = 0
+    roofline: typing.Optional[float] = None
+
+
+@dataclasses.dataclass(frozen=True)
+class ProfileResult:
+    """Of aoe_run --profile: medians of each op."""
+
+    model: str = ""
+    soc_version: str = ""
+    gear: typing.Optional[str] = None
+    runs: int = 0
+    latency_ms: Latency = Latency()
+    peak_gflops: typing.Optional[float] = None
+    memory_gb_s: typing.Optional[float] = None
+    ops: typing.List[OpTime] = dataclasses.field(default_factory=list)
+
+    def table(self):
+        table = Table("op", "type", "task", "impl", ">median_us", ">share_%", ">roofline_%")
+        for op in self.ops:
+            roofline = "N/A" if op.roofline is None else f"{100 * op.roofline:.1f}"
+            table.row(op.op, op.type, op.task, op.impl, f"{op.median_us:.2f}", f"{100 * op.share:.1f}", roofline)
+        return table
+
+    def summary(self):
+        return f"{self.model}: median {self.latency_ms.median:.3f} ms of {self.runs} runs, p99 {self.latency_ms.p99:.3f} ms"
+
+    def __str__(self):
+        return f"{self.table().text()}\n{self.summary()}"
+
+    def _repr_html_(self):
+        from .report import fragments
+
+        return fragments.of_profile(self)
+
+
+@dataclasses.dataclass(frozen=True)
+class Measured:
+    time_ns: float = 0
+    default_time_ns: float = 0
+    verdict: str = ""
+    policy: str = ""
+    threads: int = 0
+    trials: int = 0
+    when_utc: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Strategy:
+    format: str = ""
+    impl: str = ""
+    impl_version: int = 0
+    schedule: typing.Dict[str, int] = dataclasses.field(default_factory=dict)
+    rewrite: str = ""
+    measured: Measured = Measured()
+
+    def __str__(self):
+        schedule = " ".join(f"{axis}={value}" for axis, value in self.schedule.items())
+        return " ".join(each for each in (self.impl, self.format, schedule, self.rewrite) if each)
+
+
+@dataclasses.dataclass(frozen=True)
+class Record:
+    """One measured candidate."""
+
+    strategy: Strategy = Strategy()
+    status: str = ""
+    detail: str = ""
+    seed: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class BankTask:
+    repo_key: str = ""
+    soc_version: str = ""
+    op: str = ""
+    inputs: str = ""
+    strategies: typing.List[Strategy] = dataclasses.field(default_factory=list)
+    unconfirmed: typing.List[Strategy] = dataclasses.field(default_factory=list)
+    records: typing.List[Record] = dataclasses.field(default_factory=list)
+
+    @property
+    def winner(self):
+        """None: nothing beats the default, or nothing is confirmed."""
+        return next((each for each in self.strategies if each.measured.verdict == "faster"), None)
+
+    def rivals(self):
+        """The best time of each other Impl and Format that was measured and is right, fastest
+        first: (impl and format, nanoseconds)."""
+        best = {}
+        winner = self.winner
+        own = (winner.impl, winner.format) if winner else None
+        for record in self.records:
+            name = (record.strategy.impl, record.strategy.format)
+            if record.status == "ok" and name != own and record.strategy.measured.time_ns > 0:
+                best[name] = min(best.get(name, float("inf")), record.strategy.measured.time_ns)
+        return sorted(((" ".join(name).strip(), ns) for name, ns in best.items()), key=lambda each: each[1])
+
+    def convergence(self):
+        """The best time so far in nanoseconds, after each measurement that was right."""
+        best, steps = float("inf"), []
+        for record in self.records:
+            if record.status == "ok" and record.strategy.measured.time_ns > 0:
+                best = min(best, record.strategy.measured.time_ns)
+                steps.append(best)
+        return steps
+
+    def why(self):
+        """In words."""
+        winner = self.winner
+        if winner is None:
+            return "nothing that was measured beats the default"
+        m = winner.measured
+        text = (
+            f"{winner.impl} {winner.format} took {m.time_ns / 1e3:.2f} us in the race that decided, the default"
+            f" {m.default_time_ns / 1e3:.2f} us"
+        )
+        rivals = self.rivals()
+        if rivals:
+            name, ns = rivals[0]
+            text += f"; the nearest rival, {name}, {ns / 1e3:.2f} us when it was measured"
+        failed = sum(record.status != "ok" for record in self.records)
+        return text + (f"; {failed} candidates failed" if failed else "")
+
+    def __str__(self):
+        lines = [f"{self.op} ({self.inputs}): {self.why()}"]
+        if self.strategies:
+            table = Table("format", "impl", ">time(us)", ">default(us)", "verdict", "schedule")
+            for each in self.strategies:
+                schedule = " ".join(f"{axis}={value}" for axis, value in each.schedule.items())
+                table.row(each.format, each.impl, f"{each.measured.time_ns / 1e3:.2f}",
+                          f"{each.measured.default_time_ns / 1e3:.2f}", each.measured.verdict, schedule)  # fmt: skip
+            lines.append(table.text())
+        return "\n".join(lines)
+
+    def _repr_html_(self):
+        from .report import fragments
+
+        return fragments.of_task(self)
+
+
+def read(cls, values):
+    """A dataclass of this module from JSON: keys as fields, what is missing as its default."""
+    if not isinstance(values, dict):
+        raise BadResult(f"{cls.__name__} is not {str(values)[:60]!r}")
+    given = {}
+    for field in dataclasses.fields(cls):
+        value = values.get(field.name)
+        if value is None:
+            continue
+        inner = _class_in(field.type)
+        if inner is not None and isinstance(value, list):
+            value = [read(inner, each) for each in value]
+        elif inner is not None:
+            value = read(inner, value)
+        elif field.type == Pair:
+            value = tuple(value)
+        given[field.name] = value
+    return cls(**given)
+
+
+def results_of(document, where="the result"):
+    """A TuneResult for each model of the document of --result. BadResult."""
+    _require_schema(document, RESULT_SCHEMA, where)
+    return [read(TuneResult, each) for each in document.get("results", [])]
+
+
+def profile_of(document, where="the run"):
+    """Of the document of aoe_run --json --profile. BadResult."""
+    _require_schema(document, RUN_SCHEMA, where)
+    return read(ProfileResult, document)
+
+
+def load_document(path):
+    """The JSON of a file, as a dict. OSError, BadResult."""
+    try:
+        document = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise BadResult(f"{path}: is no JSON ({error})") from None
+    if not isinstance(document, dict):
+        raise BadResult(f"{path}: is no object of JSON")
+    return document
+
+
+def _require_schema(document, schema, where):
+    if document.get("schema") != schema:
+        raise BadResult(f"{where}: its schema is {document.get('schema')!r}, not {schema!r}")
+    if document.get("version") != _KNOWN_VERSION:
+        raise BadResult(f"{where}: version {document.get('version')} of {schema}; known is {_KNOWN_VERSION}")
+
+
+def _class_in(kind):
+    """The dataclass in Optional[X], List[X] or X."""
+    for each in (kind, *typing.get_args(kind)):
+        if dataclasses.is_dataclass(each):
+            return each
+    return None

@@ -1,0 +1,96 @@
+"""SessionOptions and RunOptions with ONNX Runtime's names: most say how a framework runs graphs, and do nothing here."""
+
+import dataclasses
+import enum
+import typing
+
+
+class GraphOptimizationLevel(enum.IntEnum):
+    ORT_DISABLE_ALL = 0
+    ORT_ENABLE_BASIC = 1
+    ORT_ENABLE_EXTENDED = 2
+    ORT_ENABLE_LAYOUT = 3
+    ORT_ENABLE_ALL = 99
+
+
+class ExecutionMode(enum.IntEnum):
+    ORT_SEQUENTIAL = 0
+    ORT_PARALLEL = 1
+
+
+class ExecutionOrder(enum.IntEnum):
+    DEFAULT = 0
+    PRIORITY_BASED = 1
+
+
+@dataclasses.dataclass(slots=True)
+class SessionOptions:
+    """What counts: `intra_op_num_threads` (models are compiled for so many threads; 0: as atc
+    chooses), and sizes of named dimensions, add_free_dimension_override_by_name(). The other
+    attributes are there so that programs can set them: a model is compiled as a whole, and always
+    with every optimisation."""
+
+    intra_op_num_threads: int = 0
+    inter_op_num_threads: int = 0
+    graph_optimization_level: GraphOptimizationLevel = GraphOptimizationLevel.ORT_ENABLE_ALL
+    execution_mode: ExecutionMode = ExecutionMode.ORT_SEQUENTIAL
+    execution_order: ExecutionOrder = ExecutionOrder.DEFAULT
+    enable_cpu_mem_arena: bool = True
+    enable_mem_pattern: bool = True
+    enable_mem_reuse: bool = True
+    enable_profiling: bool = False
+    profile_file_prefix: str = "onnxruntime_profile_"
+    optimized_model_filepath: str = ""
+    log_severity_level: int = -1
+    log_verbosity_level: int = 0
+    logid: str = ""
+    use_deterministic_compute: bool = False
+    use_per_session_threads: bool = True
+    _entries: typing.Dict[str, str] = dataclasses.field(default_factory=dict)
+    _dimensions: typing.Dict[str, int] = dataclasses.field(default_factory=dict)
+
+    def add_session_config_entry(self, key, value):
+        self._entries[key] = value
+
+    def get_session_config_entry(self, key):
+        if key not in self._entries:
+            raise RuntimeError(f"the session options have no entry {key!r}")
+        return self._entries[key]
+
+    def add_free_dimension_override_by_name(self, name, size):
+        """Where all dimensions are known, the model is compiled when the session is made."""
+        self._dimensions[name] = size
+
+    def add_free_dimension_override_by_denotation(self, denotation, size):
+        raise NotImplementedError(
+            f"dimensions are known by their names here, not by denotations such as {denotation}:"
+            " use add_free_dimension_override_by_name()"
+        )
+
+    def add_initializer(self, name, _value):
+        raise NotImplementedError(f"weights are compiled into the model; {name} cannot be replaced")
+
+    def add_external_initializers(self, names, _values):
+        raise NotImplementedError(f"weights are compiled into the model; {names} cannot be replaced")
+
+    def register_custom_ops_library(self, path):
+        raise NotImplementedError(f"operators of libraries such as {path} cannot be compiled")
+
+
+@dataclasses.dataclass(slots=True)
+class RunOptions:
+    """Accepted by run(); nothing in it has an effect, but `terminate` refuses to run."""
+
+    log_severity_level: int = -1
+    log_verbosity_level: int = 0
+    logid: str = ""
+    only_execute_path_to_fetches: bool = False
+    terminate: bool = False
+    training_mode: bool = False
+    _entries: typing.Dict[str, str] = dataclasses.field(default_factory=dict)
+
+    def add_run_config_entry(self, key, value):
+        self._entries[key] = value
+
+    def get_run_config_entry(self, key):
+        return self._entries[key]

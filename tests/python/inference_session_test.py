@@ -1,0 +1,499 @@
+"""InferenceSession: programs written for ONNX Runtime, with another import line."""
+
+import concurrent.futures
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+import unittest.mock
+import warnings
+
+import made_models
+import numpy
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+import onnx_writer
+
+import aoe as ort
+from aoe import bank_places, loaded_shapes, om_cache, programs
+
+
+class SessionTest(unittest.TestCase):
+    """`self.folder` is fresh, and has the cache and the (empty) bank."""
+
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name)
+        variables = {"HOME": temporary.name, "AOE_CACHE_DIR": str(self.folder / "cache")}
+        patch = unittest.mock.patch.dict(os.environ, variables)
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def model(self, name="model", op="Relu", shape=(-1, 3), **types):
+        """y = op(x)"""
+        path = self.folder / f"{name}.onnx"
+        onnx_writer.write(
+            path,
+            [onnx_writer.node(op, ["x"], ["y"], "node")],
+            [onnx_writer.value("x", *shape, **types)],
+            [onnx_writer.value("y", *shape, **types)],
+        )
+        return str(path)
+
+    def open(self, *arguments, **keywords):
+        session = ort.InferenceSession(*arguments, **keywords)
+        self.addCleanup(session.close)
+        return session
+
+    def compiles(self):
+        """Counts what is compiled from now on."""
+        calls = []
+        run = programs.run
+
+        def counted(name, *arguments, **keywords):
+            if "--version" not in arguments:
+                calls.append((name, *arguments))
+            return run(name, *arguments, **keywords)
+
+        patch = unittest.mock.patch.object(programs, "run", counted)
+        patch.start()
+        self.addCleanup(patch.stop)
+        return calls
+
+
+class CallsTest(SessionTest):
+    def test_the_border_is_that_of_the_onnx_file(self):
+        path = str(self.folder / "m.onnx")
+        made_models._run("make_model", "mobilenetv2", "--small", "--dynamic", f"--output={path}")
+        session = self.open(path)
+        (given,) = session.get_inputs()
+        self.assertEqual(given.name, "input")
+        self.assertEqual(given.type, "tensor(float)")
+        self.assertEqual(given.shape, ["batch", 3, "height", "width"])
+        self.assertEqual([each.name for each in session.get_outputs()], ["output"])
+        self.assertEqual(session.get_modelmeta().producer_name, "make_model")
+        self.assertEqual(session.get_modelmeta().custom_metadata_map, {})
+        self.assertIn("CPUExecutionProvider", session.get_providers())
+
+    def test_every_new_shape_runs(self):
+        session = self.open(self.model())
+        for rows in (1, 4, 0, 1):
+            x = numpy.linspace(-1, 1, rows * 3, dtype=numpy.float32).reshape(rows, 3)
+            (y,) = session.run(None, {"x": x})
+            numpy.testing.assert_array_equal(y, numpy.maximum(x, 0))
+
+    def test_results_are_those_of_an_om(self):
+        om = made_models.om("mlp-training")
+        onnx = str(pathlib.Path(om).with_suffix(".onnx"))
+        compiled, loaded, content = (
+            self.open(onnx), self.open(om), self.open(pathlib.Path(onnx).read_bytes()))  # fmt: skip
+        random = numpy.random.default_rng(1)
+        feed = {
+            each.name: (random.standard_normal(each.shape) * 0.1).astype(numpy.float32)
+            for each in compiled.get_inputs()
+        }
+        wanted = compiled.run(["loss", "fc1.weight.new"], feed)
+        for session in (loaded, content, self.open(pathlib.Path(om).read_bytes())):
+            for array, want in zip(session.run(["loss", "fc1.weight.new"], feed), wanted):
+                numpy.testing.assert_array_equal(array, want)
+        self.assertEqual(len(compiled.run([], feed)), len(compiled.get_outputs()))
+
+    def test_an_om_with_gears_takes_the_gear_of_the_shapes(self):
+        om = made_models.om("mobilenetv2", "--dynamic",
+                            atc_flags=("--input_shape=input:-1,3,32,32", "--dynamic_batch_size=1,3"))  # fmt: skip
+        session = self.open(om)
+        self.assertEqual(session.get_inputs()[0].shape, [None, 3, 32, 32])
+        for batch in (3, 1):
+            (y,) = session.run(None, {"input": numpy.ones((batch, 3, 32, 32), numpy.float32)})
+            self.assertEqual(y.shape[0], batch)
+
+    def test_outputs_whose_size_only_a_run_can_tell(self):
+        path = self.folder / "nonzero.onnx"
+        onnx_writer.write(
+            path,
+            [onnx_writer.node("NonZero", ["x"], ["y"], "node")],
+            [onnx_writer.value("x", 3, 3)],
+            [onnx_writer.value("y", 2, -1, element_type=onnx_writer.INT64)],
+        )
+        session = self.open(str(path))
+        for x in (numpy.eye(3), numpy.zeros((3, 3)), numpy.ones((3, 3))):
+            (y,) = session.run(None, {"x": x.astype(numpy.float32)})
+            numpy.testing.assert_array_equal(y, numpy.array(numpy.nonzero(x)))
+
+    def test_types_of_elements(self):
+        for number, text, dtype in (
+            (10, "float16", numpy.float16), (11, "double", numpy.float64),
+            (6, "int32", numpy.int32), (7, "int64", numpy.int64),
+        ):  # fmt: skip
+            with self.subTest(text):
+                session = self.open(self.model(text, "Abs", (2, 3), element_type=number))
+                self.assertEqual(session.get_inputs()[0].type, f"tensor({text})")
+                x = numpy.array([[-1, 2, -3], [4, -5, 6]], dtype)
+                (y,) = session.run(None, {"x": x})
+                self.assertEqual(y.dtype, dtype)
+                numpy.testing.assert_array_equal(y, numpy.abs(x))
+
+    def test_bfloat16_is_its_bits_or_of_ml_dtypes(self):
+        session = self.open(self.model("bf16", "Relu", (2,), element_type=16))
+        self.assertEqual(session.get_inputs()[0].type, "tensor(bfloat16)")
+        bits = numpy.array([0x3F80, 0xBF80], numpy.uint16)  # 1 and -1
+        (y,) = session.run(None, {"x": bits})
+        numpy.testing.assert_array_equal(y.view(numpy.uint16), [0x3F80, 0])
+        try:
+            import ml_dtypes
+        except ImportError:
+            self.skipTest("ml_dtypes is not installed")
+        (y,) = session.run(None, {"x": bits.view(ml_dtypes.bfloat16)})
+        self.assertEqual(y.dtype, ml_dtypes.bfloat16)
+
+    def test_inputs_are_not_copied_where_they_are_dense(self):
+        session = self.open(self.model(shape=(2, 3)))
+        seen = []
+        execution = ort.inference_session.LoadedModel.execution
+
+        def spy(model, feeds, places=()):
+            seen.extend(feeds)
+            return execution(model, feeds, places)
+
+        x = numpy.ones((2, 3), numpy.float32)
+        turned = numpy.asfortranarray(x)
+        with unittest.mock.patch.object(ort.inference_session.LoadedModel, "execution", spy):
+            session.run(None, {"x": x})
+            session.run(None, {"x": turned})
+        self.assertTrue(numpy.shares_memory(seen[0], x))
+        self.assertFalse(numpy.shares_memory(seen[1], turned))
+
+    def test_what_does_not_fit_is_named(self):
+        session = self.open(self.model(shape=(2, 3)))
+        x = numpy.ones((2, 3), numpy.float32)
+        for error, text, names, feed in (
+            (ValueError, "Invalid input name: xx; did you mean x", None, {"xx": x}),
+            (ValueError, "Invalid output name: z; there are y", ["z"], {"x": x}),
+            (ValueError, r"Required inputs \(\['x'\]\) are missing", None, {}),
+            (ValueError, r"input x: \[3, 3\], expected \[2, 3\]", None, {"x": numpy.ones((3, 3), numpy.float32)}),
+            (TypeError, r"it is tensor\(double\), expected tensor\(float\)", None, {"x": x.astype(float)}),
+            (TypeError, "output_names is a list", "y", {"x": x}),
+            (TypeError, "input_feed is a dict", None, [x]),
+        ):  # fmt: skip
+            with self.subTest(text), self.assertRaisesRegex(error, text):
+                session.run(names, feed)
+        session.close()
+        with self.assertRaisesRegex(RuntimeError, "is closed"):
+            session.run(None, {"x": x})
+
+    def test_models_that_cannot_be_opened(self):
+        damaged = self.folder / "damaged.onnx"
+        damaged.write_bytes(pathlib.Path(self.model()).read_bytes()[:-5])
+        unknown = self.model("unknown", "NoSuchOperator", (2, 3))
+        for error, text, model in (
+            (FileNotFoundError, "there is no model nowhere.onnx", "nowhere.onnx"),
+            (ValueError, "is no ONNX model, or a damaged one", str(damaged)),
+            (ValueError, "is no ONNX model", b"text"),
+            (TypeError, "a model is a path or bytes, not int", 7),
+            (ort.ProgramError, "NoSuchOperator", unknown),
+        ):
+            with self.subTest(text), self.assertRaisesRegex(error, text):
+                self.open(model)
+
+    def test_providers_and_their_options(self):
+        path = self.model()
+        with self.assertWarnsRegex(UserWarning, "'CUDAExecutionProvider' is not in available"):
+            self.open(path, providers=["CUDAExecutionProvider", "CPUExecutionProvider"])
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            self.open(path, providers=ort.get_available_providers())
+        calls = self.compiles()
+        half = self.open(path, None, [("AoeExecutionProvider", {"precision_mode": "force_fp16"})])
+        half.run(None, {"x": numpy.ones((1, 3), numpy.float32)})
+        self.assertIn("--precision_mode=force_fp16", calls[0])
+        self.assertEqual(half.get_provider_options()["AoeExecutionProvider"], {"precision_mode": "force_fp16"})
+        with self.assertRaisesRegex(ValueError, "precison_mode; did you mean precision_mode"):
+            self.open(path, providers=[("AoeExecutionProvider", {"precison_mode": "x"})])
+
+    def test_session_options(self):
+        options = ort.SessionOptions()
+        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_ALL
+        options.execution_mode = ort.ExecutionMode.ORT_SEQUENTIAL
+        options.inter_op_num_threads = 1
+        options.intra_op_num_threads = 1
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        options.add_free_dimension_override_by_name("batch", 2)
+        path = str(self.folder / "m.onnx")
+        made_models._run("make_model", "mobilenetv2", "--small", "--dynamic", f"--output={path}")
+        calls = self.compiles()
+        session = self.open(path, options)
+        self.assertEqual(session.get_inputs()[0].shape[:2], [2, 3])
+        for name in ("height", "width"):
+            options.add_free_dimension_override_by_name(name, 32)
+        self.assertEqual(calls, [])
+        session = self.open(path, options)  # all sizes are known: compiled here
+        self.assertIn("--threads=1", calls[0])
+        self.assertEqual(session.get_inputs()[0].shape, [2, 3, 32, 32])
+        with self.assertRaises(AttributeError):
+            options.intra_op_threads = 1
+        with self.assertRaisesRegex(NotImplementedError, "compiled into the model"):
+            options.add_initializer("w", None)
+
+    def test_run_async(self):
+        session = self.open(self.model(shape=(2,)))
+        done = threading.Event()
+        seen = []
+        for feed in ({"x": numpy.ones(2, numpy.float32)}, {}):
+            done.clear()
+            session.run_async(None, feed, lambda *given: (seen.append(given), done.set()), "mine")
+            self.assertTrue(done.wait(60))
+        (results, user, error), (_, _, failure) = seen
+        self.assertEqual((results[0].tolist(), user, error), ([1, 1], "mine", ""))
+        self.assertIn("Required inputs", failure)
+
+
+class BindingTest(SessionTest):
+    def test_results_land_where_they_are_bound(self):
+        session = self.open(self.model(shape=(2, 3)))
+        x = numpy.array([[-1, 2, -3], [4, -5, 6]], numpy.float32)
+        place = ort.OrtValue.ortvalue_from_shape_and_type([2, 3], numpy.float32)
+        before = place.data_ptr()
+        binding = session.io_binding()
+        binding.bind_cpu_input("x", x)
+        binding.bind_ortvalue_output("y", place)
+        session.run_with_iobinding(binding)
+        numpy.testing.assert_array_equal(place.numpy(), numpy.maximum(x, 0))
+        self.assertEqual(binding.get_outputs()[0].data_ptr(), before)
+        (copied,) = binding.copy_outputs_to_cpu()
+        x *= -1  # the bound array is read again
+        session.run_with_iobinding(binding)
+        numpy.testing.assert_array_equal(place.numpy(), numpy.maximum(x, 0))
+        numpy.testing.assert_array_equal(copied, numpy.maximum(-x, 0))
+
+    def test_addresses(self):
+        session = self.open(self.model(shape=(2, 3)))
+        x, y = numpy.full((2, 3), -2, numpy.float32), numpy.ones((2, 3), numpy.float32)
+        binding = session.io_binding()
+        binding.bind_input("x", "cpu", 0, numpy.float32, x.shape, x.ctypes.data)
+        binding.bind_output("y", "cpu", 0, numpy.float32, y.shape, y.ctypes.data)
+        session.run_with_iobinding(binding)
+        self.assertEqual(y.tolist(), [[0] * 3] * 2)
+
+    def test_outputs_without_a_place_are_new_each_time(self):
+        session = self.open(self.model())
+        binding = session.io_binding()
+        binding.bind_output("y")
+        arrays = []
+        for rows in (1, 2):
+            binding.bind_cpu_input("x", numpy.full((rows, 3), rows, numpy.float32))
+            session.run_with_iobinding(binding)
+            arrays += binding.copy_outputs_to_cpu()
+        self.assertEqual([each.tolist() for each in arrays], [[[1] * 3], [[2] * 3] * 2])
+
+    def test_places_that_do_not_fit(self):
+        session = self.open(self.model())
+        binding = session.io_binding()
+        binding.bind_cpu_input("x", numpy.ones((2, 3), numpy.float32))
+        with self.assertRaisesRegex(ValueError, "no output is bound"):
+            session.run_with_iobinding(binding)
+        binding.bind_ortvalue_output("y", ort.OrtValue.ortvalue_from_numpy(numpy.ones((1, 3), numpy.float32)))
+        with self.assertRaisesRegex(ValueError, r"y is \[2, 3\], but is bound to \[1, 3\]"):
+            session.run_with_iobinding(binding)
+        with self.assertRaisesRegex(ValueError, "Invalid output name: z"):
+            binding.bind_output("z")
+        with self.assertRaisesRegex(ValueError, "device cuda:0: there is one, cpu:0"):
+            binding.bind_output("y", "cuda")
+
+    def test_ort_values(self):
+        x = numpy.array([-1.5, 2], numpy.float32)
+        value = ort.OrtValue.ortvalue_from_numpy(x)
+        self.assertEqual((value.data_type(), value.shape(), value.device_name()), ("tensor(float)", [2], "cpu"))
+        self.assertEqual((value.element_type(), value.is_tensor()), (1, True))
+        self.assertTrue(numpy.shares_memory(value.numpy(), x))
+        (y,) = self.open(self.model(shape=(2,))).run_with_ort_values(["y"], {"x": value})
+        self.assertEqual(y.numpy().tolist(), [0, 2])
+        value.update_inplace(numpy.array([7, 8], numpy.float32))
+        self.assertEqual(x.tolist(), [7, 8])
+        with self.assertRaisesRegex(ValueError, "cannot take"):
+            value.update_inplace(numpy.array([7], numpy.float32))
+
+
+class CacheTest(SessionTest):
+    X = numpy.ones((2, 3), numpy.float32)
+
+    def oms(self):
+        return sorted(pathlib.Path(os.environ["AOE_CACHE_DIR"]).glob("*"))
+
+    def test_the_second_session_compiles_nothing(self):
+        path = self.model()
+        calls = self.compiles()
+        self.open(path).run(None, {"x": self.X})
+        self.open(path).run(None, {"x": self.X})
+        self.open(pathlib.Path(path).read_bytes()).run(None, {"x": self.X})
+        self.assertEqual(len(calls), 1, calls)
+        self.assertEqual([each.suffix for each in self.oms()], [".om"])  # nothing else is left
+
+    def test_what_goes_into_an_om_is_in_its_key(self):
+        source = om_cache.Source(self.model())
+        keys = {om_cache._key(source, ["--threads=1"])}
+        keys.add(om_cache._key(source, ["--threads=2"]))
+        keys.add(om_cache._key(om_cache.Source(self.model("other", "Abs")), ["--threads=1"]))
+        soc = programs.versions()["soc"]
+        snapshot = bank_places.root() / "op" / soc / "snapshot-1"
+        snapshot.mkdir(parents=True)
+        keys.add(om_cache._key(source, ["--threads=1"]))
+        (snapshot.parent / "snapshot-12").mkdir()
+        keys.add(om_cache._key(source, ["--threads=1"]))
+        with unittest.mock.patch.object(programs, "versions", lambda _="": {"soc": soc, "engine": "aoe 9"}):
+            keys.add(om_cache._key(source, ["--threads=1"]))
+        self.assertEqual(len(keys), 6)
+
+    def test_weights_beside_the_model_are_content(self):
+        path = self.folder / "external.onnx"
+        tensor = (onnx_writer.number(1, 2) + onnx_writer.number(2, 1) + onnx_writer.block(8, "w")
+                  + onnx_writer.block(13, onnx_writer.block(1, "location") + onnx_writer.block(2, "w.bin"))
+                  + onnx_writer.number(14, 1))  # fmt: skip
+        onnx_writer.write(path, [onnx_writer.node("Add", ["x", "w"], ["y"], "n")],
+                          [onnx_writer.value("x", 2)], [onnx_writer.value("y", 2)], [tensor])  # fmt: skip
+        for values in ([1, 2], [3, 4]):
+            numpy.array(values, numpy.float32).tofile(self.folder / "w.bin")
+            (y,) = self.open(str(path)).run(None, {"x": numpy.zeros(2, numpy.float32)})
+            self.assertEqual(y.tolist(), values)
+
+    def test_a_damaged_om_is_compiled_again(self):
+        path = self.model()
+        self.open(path).run(None, {"x": self.X})
+        (om,) = self.oms()
+        om.write_bytes(om.read_bytes()[:5000])
+        self.assertEqual(self.open(path).run(None, {"x": self.X})[0].tolist(), self.X.tolist())
+        self.assertGreater(om.stat().st_size, 5000)
+
+    def test_a_cache_that_cannot_be_written_warns_once(self):
+        (self.folder / "file").write_text("no directory")
+        os.environ["AOE_CACHE_DIR"] = str(self.folder / "file" / "cache")
+        path = self.model()
+        with self.assertWarnsRegex(RuntimeWarning, "cannot be kept in .*AOE_CACHE_DIR"):
+            self.open(path).run(None, {"x": self.X})
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            self.open(path).run(None, {"x": self.X * 2})
+
+    def test_a_disk_that_is_full_warns_once(self):
+        run = programs.run
+
+        def full(name, *arguments, **keywords):
+            if str(self.folder / "cache") in " ".join(map(str, arguments)):
+                raise programs.ProgramError([name], 6, "atc: error: no space left on device")
+            return run(name, *arguments, **keywords)
+
+        with unittest.mock.patch.object(programs, "run", full):
+            with self.assertWarnsRegex(RuntimeWarning, "no space left"):
+                self.open(self.model()).run(None, {"x": self.X})
+        self.assertEqual(self.oms(), [])
+
+    def test_without_a_cache(self):
+        session = self.open(self.model(), providers=[("AoeExecutionProvider", {"cache_dir": ""})])
+        session.run(None, {"x": self.X})
+        self.assertFalse((self.folder / "cache").exists())
+
+    def test_the_least_recently_used_goes(self):
+        session = self.open(self.model())
+        sizes = []
+        for rows in (1, 2, 3):
+            session.run(None, {"x": self.X[:1].repeat(rows, 0)})
+            sizes.append(len(self.oms()))
+            os.utime(self.oms()[0])
+        self.assertEqual(sizes, [1, 2, 3])
+        os.environ["AOE_CACHE_LIMIT_MB"] = "0"
+        session.run(None, {"x": self.X[:1].repeat(4, 0)})
+        self.assertEqual(len(self.oms()), 1)
+
+    def test_two_processes_at_once(self):
+        path = self.model()
+        program = ("import sys, numpy, aoe\n"
+                   "s = aoe.InferenceSession(sys.argv[1])\n"
+                   "print(s.run(None, {'x': numpy.ones((2, 3), numpy.float32)})[0].sum())\n")  # fmt: skip
+        both = [subprocess.Popen([sys.executable, "-c", program, path], stdout=subprocess.PIPE, text=True)
+                for _ in range(2)]  # fmt: skip
+        self.assertEqual([each.communicate()[0].strip() for each in both], ["6.0", "6.0"])
+        self.assertEqual([each.suffix for each in self.oms()], [".om"])
+
+
+class ThreadsTest(SessionTest):
+    def test_many_threads_with_many_shapes(self):
+        session = self.open(self.model(), providers=[("AoeExecutionProvider", {"max_shapes": 2})])
+
+        def work(number):
+            rows = 1 + number % 4
+            x = numpy.full((rows, 3), number, numpy.float32)
+            return session.run(None, {"x": x})[0].tolist() == x.tolist()
+
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            self.assertTrue(all(pool.map(work, range(64))))
+        self.assertLessEqual(len(session._shapes), 2)
+
+    def test_a_shape_that_is_compiled_keeps_nobody_else_waiting(self):
+        session = self.open(self.model())
+        small, large = (numpy.ones((rows, 3), numpy.float32) for rows in (1, 2))
+        session.run(None, {"x": small})
+        entered, go_on = threading.Event(), threading.Event()
+        compiled = session._cache.om
+
+        def slow(source, flags):
+            entered.set()
+            go_on.wait(60)
+            return compiled(source, flags)
+
+        with unittest.mock.patch.object(session._cache, "om", slow):
+            results = []
+            waiting = threading.Thread(target=lambda: results.append(session.run(None, {"x": large})))
+            waiting.start()
+            self.assertTrue(entered.wait(60))
+            self.assertEqual(session.run(None, {"x": small})[0].tolist(), small.tolist())
+            self.assertEqual(results, [])
+            go_on.set()
+            waiting.join()
+        self.assertEqual(results[0][0].tolist(), large.tolist())
+
+
+class LoadedShapesTest(unittest.TestCase):
+    class Model:
+        def __init__(self, shape):
+            self.shape, self.is_loaded = shape, True
+
+        def unload(self):
+            assert self.is_loaded
+            self.is_loaded = False
+
+    def setUp(self):
+        self.made = []
+
+        def make(shape):
+            self.made.append(self.Model(shape))
+            return self.made[-1]
+
+        self.shapes = loaded_shapes.LoadedShapes(2, make)
+
+    def test_the_least_recently_used_is_unloaded(self):
+        for shape in (1, 2, 1, 3):
+            with self.shapes.use(shape):
+                pass
+        self.assertEqual([(each.shape, each.is_loaded) for each in self.made], [(1, True), (2, False), (3, True)])
+
+    def test_what_is_in_use_stays(self):
+        with self.shapes.use(1) as first, self.shapes.use(2), self.shapes.use(3):
+            self.assertTrue(all(each.is_loaded for each in self.made))
+            self.shapes.close()
+            self.assertTrue(first.is_loaded)
+        self.assertFalse(any(each.is_loaded for each in self.made))
+
+    def test_what_could_not_be_made_is_tried_again(self):
+        failing = loaded_shapes.LoadedShapes(2, unittest.mock.Mock(side_effect=[ValueError, self.Model(1)]))
+        with self.assertRaises(ValueError), failing.use(1):
+            pass
+        self.assertEqual(len(failing), 0)
+        with failing.use(1) as model:
+            self.assertTrue(model.is_loaded)
+
+
+if __name__ == "__main__":
+    unittest.main()

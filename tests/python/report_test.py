@@ -1,0 +1,195 @@
+"""aoe report: a page that a browser draws, made of files that the real programs wrote."""
+
+import html.parser
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import made_models
+
+from aoe import results
+from aoe.report import figures, fragments, page, sources
+
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
+# Appended to a copy of the page: what of each kind the browser has given room to.
+MEASURE = """<pre id=measured></pre><script>
+const seen = {};
+for (const mark of document.querySelectorAll('svg .mark')) {
+  const box = mark.getBoundingClientRect(), kind = mark.classList[1];
+  if (box.width > 0 && box.height >= 0 && box.left >= 0 && box.right <= innerWidth) seen[kind] = (seen[kind] || 0) + 1;
+}
+seen.overflow = document.documentElement.scrollWidth > innerWidth ? 1 : 0;
+document.getElementById('measured').textContent = JSON.stringify(seen);
+</script>"""
+
+
+class Marks(html.parser.HTMLParser):
+    """Counts marks by kind, and what would reach for a network."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.counts, self.external, self.headings, self._open = {}, [], [], None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        classes = (attributes.get("class") or "").split()
+        if classes[:1] == ["mark"]:
+            self.counts[classes[1]] = self.counts.get(classes[1], 0) + 1
+        for name in ("src", "href"):
+            if attributes.get(name, "data:").partition(":")[0] != "data":
+                self.external.append(attributes[name])
+        if tag == "script":
+            self.external.append(tag)
+        self._open = tag
+
+    def handle_data(self, data):
+        if self._open in ("h2", "h3") and data.strip():
+            self.headings.append(data)
+            self._open = None
+
+
+class ReportTest(unittest.TestCase):
+    """One run of aoe, on a bank that has winners for some tasks; a profile and a run of its om."""
+
+    @classmethod
+    def setUpClass(cls):
+        temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(temporary.cleanup)
+        cls.folder = pathlib.Path(temporary.name)
+        (cls.folder / "bank").mkdir()
+        cls.environment = {**os.environ, "HOME": temporary.name, "TUNE_BANK_PATH": str(cls.folder / "bank")}
+        cls.program("make_model", "squeezenet", "--small", "--image=32", "--output=m.onnx")
+        cls.program("make_model", "mlp-training", "--small", "--output=known.onnx")
+        cls.program("aoe_fill_bank", "known.onnx", "bank", "2")
+        cls.program("aoe", "--framework=5", "--job_type=2", "--model=m.onnx", "--preset=quick", "--trials=30",
+                    "--progress_bar=off", "--output=tuned", "--result=result.json")  # fmt: skip
+        cls.program("msprof", "--output=prof", "aoe_run", "--model=tuned.om", "--repeat=5")
+        run = cls.program("aoe_run", "--model=tuned.om", "--profile", "--json")
+        (cls.folder / "run.json").write_text(run)
+        (cls.soc,) = [each.name for each in (cls.folder / "bank" / "op").iterdir()]
+        cls.bank = f"bank/op/{cls.soc}"
+
+    @classmethod
+    def program(cls, name, *arguments, code=0):
+        done = subprocess.run([made_models.program(name), *arguments], cwd=cls.folder, env=cls.environment,
+                              capture_output=True, text=True)  # fmt: skip
+        if done.returncode != code:
+            raise AssertionError(f"{name} {arguments}: {done.returncode}\n{done.stdout}{done.stderr}")
+        return done.stdout if code == 0 else done.stderr
+
+    def report(self, *paths, name="report.html"):
+        said = self.program("aoe", "report", *paths, "-o", name)
+        self.assertEqual(said.strip(), name)
+        return (self.folder / name).read_text(encoding="utf-8")
+
+    def test_everything_that_the_files_have_is_drawn(self):
+        text = self.report("result.json", "prof", "run.json")
+        marks = Marks(text)
+        result = results.results_of(results.load_document(self.folder / "result.json"))[0]
+        timed = [task for task in result.task_list if task.in_model_us]
+        self.assertGreater(len(timed), 5)
+        of_model = 3 if fragments.is_another_model(result.model) else 1
+        self.assertEqual(marks.counts["interval"], of_model + len(result.ops))
+        self.assertGreaterEqual(marks.counts["bar"], min(len(timed), 24))
+        self.assertGreater(marks.counts["line"], 3)  # a search each
+        run = json.loads((self.folder / "run.json").read_text())
+        computing = [op for op in run["ops"] if op["flops"] > 0]
+        self.assertEqual(marks.counts["point"], 2 * len(computing))  # of the profile and of the run
+        self.assertEqual(marks.external, [])
+        for heading in ("Time by op", "What was won", "Convergence", "Why each winner won", "Roofline", "Bank hits"):
+            self.assertIn(heading, marks.headings)
+
+    def test_a_bank_alone(self):
+        marks = Marks(self.report(self.bank))
+        tasks = sources.read([self.folder / self.bank]).banks[0].tasks
+        winners = [task for task in tasks if task.winner]
+        self.assertGreater(len(winners), 0)
+        self.assertEqual(marks.headings, ["Bank", "Convergence", "Why each winner won"])
+        self.assertGreaterEqual(marks.counts["bar"], 2 * len(winners))
+
+    def test_a_profile_alone(self):
+        marks = Marks(self.report("prof"))
+        self.assertEqual(marks.headings[1:], ["Slowest ops", "Roofline", "Bank hits"])
+
+    def test_the_roofs_of_a_profile_are_those_of_the_om(self):
+        (profiled,) = sources.read([self.folder / "prof"]).profiles
+        run = json.loads((self.folder / "run.json").read_text())
+        self.assertAlmostEqual(profiled.roofs.memory_gb_s / run["memory_gb_s"], 1, 2)
+        if profiled.roofs.peak_gflops:
+            self.assertLess(abs(profiled.roofs.peak_gflops / run["peak_gflops"] - 1), 0.02)
+
+    def test_what_cannot_be_read_is_named(self):
+        (self.folder / "text.json").write_text("{")
+        (self.folder / "other.json").write_text('{"schema": "other"}')
+        (self.folder / "nothing").mkdir(exist_ok=True)
+        for code, text, *arguments in (
+            (2, "nothing to report on"),
+            (2, "unrecognized arguments: --colour", "result.json", "--colour"),
+            (1, "nowhere.json: there is no such file", "nowhere.json"),
+            (1, "text.json: is no JSON", "text.json"),
+            (1, "other.json: its schema is 'other', not 'aoe.result'", "other.json"),
+            (1, "nothing: is neither a bank nor a profile", "nothing"),
+            (6, "nowhere/r.html: No such file or directory", "result.json", "-o", "nowhere/r.html"),
+        ):
+            with self.subTest(text):
+                said = self.program("aoe", "report", *arguments, code=code)
+                self.assertIn(f"aoe_report: error: {text}", said)
+                self.assertEqual(len(said.splitlines()), 1, said)
+
+    @unittest.skipUnless(BROWSER, "chromium is not installed (apt package chromium)")
+    def test_a_browser_draws_it(self):
+        text = self.report("result.json", "prof", "run.json", name="drawn.html")
+        expected = Marks(text).counts
+        copy = self.folder / "measured.html"
+        copy.write_text(text.replace("</body>", MEASURE + "</body>"), encoding="utf-8")
+        for width in (1200, 500):
+            done = subprocess.run(
+                [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--log-level=0",
+                 f"--user-data-dir={self.folder}/browser", f"--window-size={width},900", "--dump-dom", copy.as_uri()],
+                capture_output=True, text=True, timeout=120, env={**os.environ, "HOME": str(self.folder)},
+            )  # fmt: skip
+            self.assertEqual([line for line in done.stderr.splitlines() if ":CONSOLE" in line], [])
+            measured = json.loads(done.stdout.split("<pre id=\"measured\">")[1].split("</pre>")[0])
+            self.assertEqual(measured.pop("overflow"), 0, f"at {width} pixels it must be scrolled sideways")
+            self.assertEqual(measured, expected)
+
+
+class FragmentsTest(unittest.TestCase):
+    def test_names_are_escaped(self):
+        fate = results.TaskFate(op="<script>alert(1)</script>", type="A&B", in_model_us=3.0)
+        result = results.TuneResult(name="<b>", task_list=[fate], failed_ops=["<i>"])
+        text = page.page(sources.Sources(results=[result], notes=["<u>"]))
+        for name in ("<script", "<b>", "<i>", "<u>"):
+            self.assertNotIn(name, text)
+
+    def test_nothing_is_drawn_of_nothing(self):
+        empty = sources.Sources([results.TuneResult()], [sources.BankContent("d", [])],
+                                [sources.Profiled("p", [], sources.Roofs())])  # fmt: skip
+        self.assertIn("Nothing was won", page.page(empty))
+
+    def test_a_model_that_is_kept_is_not_compared_with_itself(self):
+        kept = results.ModelVerdict("same", "0.00%", "the untuned model is kept", 3, 5.0, (4.0, 6.0), 5.0, (5.0, 5.0))
+        better = results.ModelVerdict("faster", "5.00%", None, 9, 5.0, (4.9, 5.1), 4.7, (4.6, 4.8), 1.05, (1.04, 1.06))
+        for verdict, intervals in ((kept, 1), (better, 3)):
+            drawn = fragments.verdict(results.TuneResult(model=verdict))
+            self.assertEqual(Marks(drawn).counts["interval"], intervals)
+            self.assertIn(verdict.improvement, drawn)
+
+    def test_bars_have_one_scale(self):
+        drawn = figures.bars([("a", [("before", 10.0, ""), ("after", 5.0, "")])], "us")
+        long, short = (float(part.split('"')[0]) for part in drawn.split(' width="')[2:4])
+        self.assertAlmostEqual(long / short, 2, 2)
+
+    def test_the_roof_has_its_ridge_where_the_roofs_meet(self):
+        self.assertEqual(figures._roof(100.0, 10.0, 0.1, 1000.0, 0.1), [(0.1, 1.0), (10.0, 100.0), (1000.0, 100.0)])
+        self.assertEqual(figures._roof(None, 10.0, 0.1, 10.0, 0.1), [(0.1, 1.0), (10.0, 100.0)])
+        self.assertEqual(figures._roof(None, None, 0.1, 10.0, 0.1), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
