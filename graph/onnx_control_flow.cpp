@@ -54,6 +54,12 @@ std::size_t axis_at(const std::vector<std::int64_t>& axes, std::size_t i, std::s
 struct Importer::BodyPlan {
   std::vector<ValueId> captures;  ///< values around the node, for the last inputs of the body
   std::unique_ptr<Building> built;
+  /// Of each output that ONNX sees, how many tensors the sequence has that it is; nullopt for a tensor.
+  std::vector<std::optional<std::size_t>> lengths;
+
+  bool gives_sequence() const {
+    return std::ranges::any_of(lengths, [](const auto& length) { return length.has_value(); });
+  }
 
   const TensorDesc& output(std::size_t i) const {
     return built->graph.values[built->graph.outputs[i]].desc;
@@ -62,7 +68,7 @@ struct Importer::BodyPlan {
 
 Importer::BodyPlan Importer::build_body(const onnx::NodeProto& proto, const onnx::GraphProto& body,
                                         const std::vector<TensorDesc>& inputs, Scope& scope) {
-  BodyPlan plan{.captures = {}, .built = std::make_unique<Building>()};
+  BodyPlan plan{.captures = {}, .built = std::make_unique<Building>(), .lengths = {}};
   Scope inner = inner_scope(proto, body, scope);
   inner.parent = nullptr;
   inner.prefix = scope.prefix + (proto.name().empty() ? proto.op_type() : proto.name()) + "/";
@@ -71,26 +77,36 @@ Importer::BodyPlan Importer::build_body(const onnx::NodeProto& proto, const onnx
   const auto add_input = [&](const std::string& name, const TensorDesc& desc) {
     if (desc.dtype == DataType::kUndefined || !has_known_rank(desc))
       throw NotExpressible{"its body reads '" + name + "', whose rank is known only when it runs"};
-    inner.values[name] = graph.add_value(unique_value_name(inner.prefix + name), desc);
-    graph.inputs.push_back(inner.values[name]);
+    graph.inputs.push_back(graph.add_value(unique_value_name(inner.prefix + name), desc));
+    return graph.inputs.back();
   };
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    add_input(body.input(static_cast<int>(i)).name(), inputs[i]);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const std::string& name = body.input(static_cast<int>(i)).name();
+    inner.values[name] = add_input(name, inputs[i]);
+  }
+  std::map<ValueId, ValueId> captured;
+  const auto capture = [&](const std::string& name, ValueId outside) {
+    const auto [at, is_new] = captured.try_emplace(outside, kNone);
+    if (!is_new) return at->second;
+    if (const ConstantPtr known = now_->inference.known_value(outside)) {
+      at->second = graph.add_value(unique_value_name(inner.prefix + name), known->desc(), known);
+    } else {
+      at->second = add_input(name, now_->graph.values[outside].desc);
+      plan.captures.push_back(outside);
+    }
+    return at->second;
+  };
   for (const std::string& name : free_names(body)) {
-    if (inner.values.contains(name)) continue;
-    if (scope.find_compound(name) != nullptr)
-      throw NotExpressible{"its body reads the sequence or empty optional '" + name + "'"};
+    if (inner.knows(name)) continue;
+    if (const Compound* compound = scope.find_compound(name)) {
+      Compound& own = inner.compounds[name] = *compound;
+      for (ValueId& item : own.items) item = capture(name, item);
+      continue;
+    }
     const ValueId outside = scope.find(name);
     if (outside == kNone)
       fail_node(proto, "has a body that reads '" + name + "', which nothing produces");
-    const TensorDesc& desc = now_->graph.values[outside].desc;
-    if (const ConstantPtr known = now_->inference.known_value(outside)) {
-      inner.values[name] =
-          graph.add_value(unique_value_name(inner.prefix + name), known->desc(), known);
-    } else {
-      add_input(name, desc);
-      plan.captures.push_back(outside);
-    }
+    inner.values[name] = capture(name, outside);
   }
   struct Return {
     Importer& importer;
@@ -99,14 +115,25 @@ Importer::BodyPlan Importer::build_body(const onnx::NodeProto& proto, const onnx
   } const back{*this, now_};
   now_ = plan.built.get();
   import_body(body, inner);
-  for (const auto& output : body.output()) {
-    ValueId id = inner.find(output.name());
-    if (id == kNone)
-      fail_node(proto,
-                "has a body whose output '" + output.name() + "' is no tensor or nothing produces");
+  const auto give = [&](ValueId id, const std::string& name) {
     if (graph.values[id].producer == kNone || graph.is_output(id))
-      id = through_identity(id, inner.prefix + output.name() + "_out");
+      id = through_identity(id, inner.prefix + name + "_out");
     graph.outputs.push_back(id);
+  };
+  for (const auto& output : body.output()) {
+    const ValueId id = inner.find(output.name());
+    const Compound* compound = inner.find_compound(output.name());
+    if (id != kNone) {
+      give(id, output.name());
+      plan.lengths.emplace_back();
+    } else if (compound == nullptr) {
+      fail_node(proto, "has a body whose output '" + output.name() + "' nothing produces");
+    } else if (!compound->is_sequence) {
+      throw NotExpressible{"its body gives an optional that holds nothing"};
+    } else {
+      for (const ValueId item : compound->items) give(item, output.name());
+      plan.lengths.emplace_back(compound->items.size());
+    }
   }
   return plan;
 }
@@ -126,10 +153,24 @@ void Importer::add_control_node(const onnx::NodeProto& proto, std::vector<BodyPl
     node.bodies.push_back(std::make_shared<const Graph>(std::move(plan.built->graph)));
   }
   node.op.attrs.set("captures", counts);
-  for (std::size_t i = 0; i < node.outputs.size(); ++i) {
-    if (node.outputs[i] == kNone) continue;
-    node.outputs[i] = declare(proto.output(static_cast<int>(i)), scope);
-    now_->graph.values[node.outputs[i]].desc = outputs[i];
+  node.outputs.clear();
+  const auto give = [&](ValueId id) {
+    if (id != kNone) now_->graph.values[id].desc = outputs[node.outputs.size()];
+    node.outputs.push_back(id);
+    return id;
+  };
+  for (int i = 0; i < proto.output_size(); ++i) {
+    const std::string& name = proto.output(i);
+    const std::optional<std::size_t> length = plans.front().lengths[static_cast<std::size_t>(i)];
+    if (!length) {
+      give(name.empty() ? kNone : declare(name, scope));
+      continue;
+    }
+    Compound sequence;
+    for (std::size_t item = 0; item < *length; ++item)
+      sequence.items.push_back(
+          give(now_->graph.add_value(unique_value_name(scope.prefix + name), {})));
+    if (!name.empty()) scope.compounds[name] = std::move(sequence);
   }
   now_->graph.add_node(std::move(node));
 }
@@ -144,12 +185,14 @@ void Importer::import_runtime_if(const onnx::NodeProto& proto, Scope& scope) {
   plans.push_back(build_body(proto, *then_branch, {}, scope));
   plans.push_back(build_body(proto, *else_branch, {}, scope));
   if (unsupported_count_ > 0) return bind_unknown_outputs(proto, scope);
+  if (plans[0].lengths != plans[1].lengths)
+    throw NotExpressible{"its branches give sequences that differ in length"};
   std::vector<TensorDesc> outputs;
-  for (int i = 0; i < proto.output_size(); ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    outputs.push_back(joined(plans[0].output(at), plans[1].output(at),
-                             "output '" + proto.output(i) + "' of its branches"));
-  }
+  for (int i = 0; i < proto.output_size(); ++i)
+    for (std::size_t left = plans[0].lengths[static_cast<std::size_t>(i)].value_or(1); left > 0;
+         --left)
+      outputs.push_back(joined(plans[0].output(outputs.size()), plans[1].output(outputs.size()),
+                               "output '" + proto.output(i) + "' of its branches"));
   add_control_node(proto, std::move(plans), outputs, scope);
 }
 
@@ -161,6 +204,7 @@ Importer::BodyPlan Importer::settle_body(const onnx::NodeProto& proto, const onn
   for (;;) {
     BodyPlan plan = build_body(proto, body, inputs, scope);
     if (unsupported_count_ > 0) return plan;
+    if (plan.gives_sequence()) throw NotExpressible{"its body gives a sequence"};
     bool is_settled = true;
     for (std::size_t i = 0; i < count; ++i) {
       TensorDesc& in = inputs[first + i];
@@ -179,6 +223,9 @@ void Importer::import_loop(const onnx::NodeProto& proto, Scope& scope) {
   if (body == nullptr || body->input_size() < 2 || proto.input_size() != body->input_size() ||
       body->output_size() < body->input_size() - 1 || proto.output_size() > body->output_size() - 1)
     fail_node(proto, "has no body with its inputs and outputs");
+  for (int i = 2; i < proto.input_size(); ++i)
+    if (scope.find_compound(proto.input(i)) != nullptr)
+      return import_unrolled_loop(proto, *body, scope);
   const auto carried = static_cast<std::size_t>(body->input_size() - 2);
   std::vector<TensorDesc> inputs = {{.dtype = DataType::kInt64}, {.dtype = DataType::kBool}};
   for (int i = 2; i < proto.input_size(); ++i) {
@@ -214,10 +261,55 @@ void Importer::import_loop(const onnx::NodeProto& proto, Scope& scope) {
 }
 
 void Importer::import_scan(const onnx::NodeProto& proto, Scope& scope) {
+  if (scope.opsets[""] < 9) return import_batched_scan(proto, scope);
+  import_one_scan(proto, scope);
+}
+
+/// Scan of opset 8: all that goes in and out has a batch in front, each is scanned on its own.
+void Importer::import_batched_scan(const onnx::NodeProto& proto, Scope& scope) {
+  if (proto.input_size() < 2 || proto.input(1).empty()) fail_node(proto, "scans nothing");
+  if (!proto.input(0).empty()) throw NotExpressible{"its sequences differ in length"};
+  const Node node = call_node(proto, scope);
+  const FunctionSite site = function_site();
+  FunctionCall call(site, node);
+  const std::int64_t batch = call.dim(call.input(1), 0);
+  if (batch < 1) fail_node(proto, "has an empty batch");
+  std::vector<std::vector<Term>> results(static_cast<std::size_t>(proto.output_size()));
+  for (std::int64_t b = 0; b < batch; ++b) {
+    Scope inner;
+    inner.parent = &scope;
+    inner.prefix = scope.prefix;
+    inner.opsets = scope.opsets;
+    inner.call = scope.call;
+    inner.depth = scope.depth + 1;
+    onnx::NodeProto one = proto;
+    one.clear_input();
+    for (auto& attribute : *one.mutable_attribute())
+      if (attribute.name() == "directions") attribute.set_name("scan_input_directions");
+    for (int i = 1; i < proto.input_size(); ++i) {
+      const Term whole = call.input(static_cast<std::size_t>(i));
+      if (call.dim(whole, 0) != batch) fail_node(proto, "has inputs of different batches");
+      const Term row = call.op("Squeeze", {call.slice(whole, 0, b, b + 1), call.ints({0})});
+      const std::string name = unique_value_name(proto.input(i));
+      inner.values[name] = row.id;
+      one.add_input(name);
+    }
+    import_one_scan(one, inner);
+    if (unsupported_count_ > 0) return bind_unknown_outputs(proto, scope);
+    for (int i = 0; i < proto.output_size(); ++i)
+      if (!proto.output(i).empty())
+        results[static_cast<std::size_t>(i)].push_back(
+            call.op("Unsqueeze", {Term{&call, inner.values.at(proto.output(i))}, call.ints({0})}));
+  }
+  for (int i = 0; i < proto.output_size(); ++i)
+    if (!proto.output(i).empty())
+      scope.values[proto.output(i)] = call.concat(results[static_cast<std::size_t>(i)], 0).id;
+}
+
+void Importer::import_one_scan(const onnx::NodeProto& proto, Scope& scope) {
   const onnx::GraphProto* body = subgraph(proto, "body");
   const reference::Attrs attrs = read_attributes(proto, scope.call, tensors_);
   const std::int64_t scans = attrs.get_int("num_scan_inputs", 0);
-  if (scope.opsets[""] < 9) throw NotExpressible{"it is that of opset 8"};
   if (body == nullptr || scans < 1 || scans > proto.input_size() ||
       body->input_size() != proto.input_size() ||
       body->output_size() < proto.input_size() - static_cast<int>(scans) ||

@@ -70,10 +70,10 @@ Importer::Importer(onnx::ModelProto& model, const std::filesystem::path& path,
     : model_(model), path_(path), options_(options), tensors_(path.parent_path(), budget_) {
   for (const onnx::FunctionProto& function : model.functions())
     functions_[{canonical_domain(function.domain()), function.name()}] = &function;
-  for (const auto& info : model.graph().value_info())
-    if (!info.type().has_sequence_type() && !info.type().has_optional_type())
-      declared_[info.name()] = read_declaration(info);
-  for (const auto& info : model.graph().output()) declared_[info.name()] = read_declaration(info);
+  for (const auto* infos : {&model.graph().value_info(), &model.graph().output()})
+    for (const auto& info : *infos)
+      if (!info.type().has_sequence_type() && !info.type().has_optional_type())
+        declared_[info.name()] = read_declaration(info);
 }
 
 Graph Importer::run() {

@@ -66,6 +66,7 @@ class Importer {
   using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
 
   void import_inputs(Scope& scope);
+  std::vector<std::string> items_of_input(const std::string& name) const;
   void import_initializers(onnx::GraphProto& graph, Scope& scope);
   void import_nodes(const Nodes& nodes, Scope& scope);
   void import_node(const onnx::NodeProto& proto, Scope& scope);
@@ -82,6 +83,8 @@ class Importer {
   void import_runtime_if(const onnx::NodeProto& proto, Scope& scope);
   void import_loop(const onnx::NodeProto& proto, Scope& scope);
   void import_scan(const onnx::NodeProto& proto, Scope& scope);
+  void import_one_scan(const onnx::NodeProto& proto, Scope& scope);
+  void import_batched_scan(const onnx::NodeProto& proto, Scope& scope);
   BodyPlan build_body(const onnx::NodeProto& proto, const onnx::GraphProto& body,
                       const std::vector<TensorDesc>& inputs, Scope& scope);
   BodyPlan settle_body(const onnx::NodeProto& proto, const onnx::GraphProto& body,
@@ -92,6 +95,8 @@ class Importer {
   /// Sequences and optionals (onnx_sequences.cpp); false when the node is about tensors alone.
   bool import_compound(const onnx::NodeProto& proto, Scope& scope);
   void import_sequence_map(const onnx::NodeProto& proto, Scope& scope);
+  void import_unrolled_loop(const onnx::NodeProto& proto, const onnx::GraphProto& body,
+                            Scope& scope);
   void import_split_to_sequence(const onnx::NodeProto& proto, Scope& scope);
   void import_concat_from_sequence(const onnx::NodeProto& proto, Scope& scope);
   const Compound& sequence_of(const onnx::NodeProto& proto, int input, const Scope& scope) const;
@@ -102,6 +107,7 @@ class Importer {
   /// A node that is a call: its inputs are looked up, it is not part of the graph.
   Node call_node(const onnx::NodeProto& proto, Scope& scope);
   void import_outputs(Scope& scope);
+  void add_output(ValueId id, const std::string& name);
   void keep_out_nodes();
   void add_out_node(ValueId id, const std::string& entry);
   void check_outputs() const;

@@ -20,6 +20,15 @@ DeclaredInput declared_input(const onnx::ValueInfoProto& info) {
   return input;
 }
 
+/// An optional that the caller gives holds something.
+onnx::TypeProto held_type(const onnx::ValueInfoProto& info) {
+  return info.type().has_optional_type() ? info.type().optional_type().elem_type() : info.type();
+}
+
+std::string item_name(const std::string& sequence, std::size_t i) {
+  return sequence + "[" + std::to_string(i) + "]";
+}
+
 bool contradict(const TensorDesc& declared, const TensorDesc& inferred) {
   if (declared.dtype != DataType::kUndefined && inferred.dtype != DataType::kUndefined &&
       declared.dtype != inferred.dtype)
@@ -38,6 +47,21 @@ std::string desc_text(const TensorDesc& desc) {
 
 }  // namespace
 
+/// What the caller calls the tensors of a sequence: as many as --input_shape names.
+std::vector<std::string> Importer::items_of_input(const std::string& name) const {
+  std::vector<std::string> items;
+  while (options_.input_shapes.contains(item_name(name, items.size())))
+    items.push_back(item_name(name, items.size()));
+  const auto empty = options_.input_shapes.find(name);
+  const bool is_empty = empty != options_.input_shapes.end() && empty->second.empty();
+  if (items.empty() != is_empty)
+    throw Error(ExitCode::kModel, "is a sequence, whose length must be known",
+                "input '" + name + "'",
+                "give the shape of each of its tensors, as in --input_shape=\"" + name +
+                    "[0]:2,3;" + name + "[1]:2,3\"; an empty sequence is \"" + name + ":\"");
+  return items;
+}
+
 void Importer::import_inputs(Scope& scope) {
   // Up to IR version 3 every initializer is an input as well; only the others are given by the
   // caller.
@@ -46,8 +70,24 @@ void Importer::import_inputs(Scope& scope) {
   for (const auto& sparse : model_.graph().sparse_initializer())
     initialized.insert(sparse.values().name());
   std::vector<DeclaredInput> inputs;
-  for (const auto& info : model_.graph().input())
-    if (!initialized.contains(info.name())) inputs.push_back(declared_input(info));
+  std::map<std::string, Shape> shapes = options_.input_shapes;
+  std::map<std::string, std::vector<std::string>> sequences;  // to their tensors
+  for (onnx::ValueInfoProto info : model_.graph().input()) {
+    if (initialized.contains(info.name())) continue;
+    const std::string name = info.name();
+    const onnx::TypeProto type = held_type(info);
+    *info.mutable_type() = type.has_sequence_type() ? type.sequence_type().elem_type() : type;
+    if (!type.has_sequence_type()) {
+      inputs.push_back(declared_input(info));
+      continue;
+    }
+    for (const std::string& item : sequences[name] = items_of_input(name)) {
+      info.set_name(item);
+      inputs.push_back(declared_input(info));
+      inputs.back().dim_names.assign(inputs.back().dim_names.size(), "");  // each has its own sizes
+    }
+    shapes.erase(name);
+  }
   for (const auto& [name, numbers] : options_.input_values) {
     const auto input = std::ranges::find(inputs, name, &DeclaredInput::name);
     if (input == inputs.end())
@@ -60,7 +100,6 @@ void Importer::import_inputs(Scope& scope) {
     scope.values[name] = now_->graph.add_value(unique_value_name(name), desc, std::move(constant));
     inputs.erase(input);
   }
-  std::map<std::string, Shape> shapes = options_.input_shapes;
   for (const auto& [name, numbers] : options_.input_values) shapes.erase(name);
   resolve_input_shapes(inputs, shapes);
   for (const DeclaredInput& input : inputs) {
@@ -71,6 +110,10 @@ void Importer::import_inputs(Scope& scope) {
     const ValueId id = now_->graph.add_value(input.name, input.desc);
     scope.values[input.name] = id;
     now_->graph.inputs.push_back(id);
+  }
+  for (const auto& [name, items] : sequences) {
+    Compound& sequence = scope.compounds[name];
+    for (const std::string& item : items) sequence.items.push_back(scope.values.at(item));
   }
 }
 
@@ -108,17 +151,31 @@ ValueId Importer::through_identity(ValueId from, const std::string& name) {
 }
 
 /// Every output becomes a value of its own, under its name and with a producer.
+void Importer::add_output(ValueId id, const std::string& name) {
+  if (now_->graph.values[id].producer == kNone || now_->graph.is_output(id)) {
+    id = through_identity(id, name);
+  } else if (now_->graph.values[id].name != name) {
+    now_->graph.rename(id, unique_value_name(name));  // out of a branch or a function
+  }
+  now_->graph.outputs.push_back(id);
+}
+
 void Importer::import_outputs(Scope& scope) {
   for (const auto& info : model_.graph().output()) {
-    ValueId id = scope.find(info.name());
-    if (id == kNone)
-      throw Error(ExitCode::kModel, "is produced by no node", "output '" + info.name() + "'");
-    if (now_->graph.values[id].producer == kNone || now_->graph.is_output(id)) {
-      id = through_identity(id, info.name());
-    } else if (now_->graph.values[id].name != info.name()) {
-      now_->graph.rename(id, unique_value_name(info.name()));  // out of a branch or a function
+    const ValueId id = scope.find(info.name());
+    const Compound* compound = scope.find_compound(info.name());
+    if (id != kNone) {
+      add_output(id, info.name());
+    } else if (compound == nullptr || !compound->is_sequence) {
+      throw Error(ExitCode::kModel,
+                  compound == nullptr
+                      ? "is produced by no node"
+                      : "is an optional that holds nothing, which no program can be given",
+                  "output '" + info.name() + "'");
+    } else {
+      for (std::size_t i = 0; i < compound->items.size(); ++i)
+        add_output(compound->items[i], item_name(info.name(), i));
     }
-    now_->graph.outputs.push_back(id);
   }
 }
 

@@ -1,6 +1,7 @@
 // Importing sequences and optionals. How long a sequence is, and whether an optional holds a value, is known while the
 // model is imported in all that exporters write: the nodes leave tensors under other names, and no sequence reaches
-// the graph. Where a length depends on values, the node counts as unsupported and says so.
+// the graph. A loop that carries one is taken apart into its
+// trips. Where a length depends on values, the node counts as unsupported and says so.
 #include <algorithm>
 
 #include "base/error.h"
@@ -20,6 +21,8 @@ const Importer::Compound& Importer::sequence_of(const onnx::NodeProto& proto, in
                                                 const Scope& scope) const {
   const Compound* found =
       has_input(proto, input) ? scope.find_compound(proto.input(input)) : nullptr;
+  if (found == nullptr && unsupported_count_ > 0)
+    throw NotExpressible{"it reads what another unsupported node gives"};
   if (found == nullptr || !found->is_sequence)
     fail_node(proto, "reads no sequence as its input " + std::to_string(input));
   return *found;
@@ -196,6 +199,70 @@ void Importer::import_sequence_map(const onnx::NodeProto& proto, Scope& scope) {
   for (int i = 0; i < proto.output_size(); ++i)
     if (!proto.output(i).empty())
       scope.compounds[proto.output(i)] = results[static_cast<std::size_t>(i)];
+}
+
+/// A loop that carries a sequence: its trips one behind the other, as long as what they are counted by is known.
+void Importer::import_unrolled_loop(const onnx::NodeProto& proto, const onnx::GraphProto& body,
+                                    Scope& scope) {
+  const auto known_of = [&](ValueId value) {
+    const ConstantPtr known = value == kNone ? nullptr : now_->inference.known_value(value);
+    if (!known || known->desc().dtype == DataType::kUndefined ||
+        element_count(known->desc().shape) != 1)
+      throw NotExpressible{"it carries a sequence for a number of trips known only when it runs"};
+    const bool is_bool = known->desc().dtype == DataType::kBool;
+    return is_bool ? std::int64_t{*static_cast<const bool*>(known->data())}
+                   : to_ints(*known).front();
+  };
+  const Node node = call_node(proto, scope);
+  const FunctionSite site = function_site();
+  FunctionCall call(site, node);
+  const std::int64_t most =
+      has_input(proto, 0) ? known_of(scope.find(proto.input(0))) : std::int64_t{1} << 62;
+  bool goes_on = !has_input(proto, 1) || known_of(scope.find(proto.input(1))) != 0;
+  Scope carried;  // what a trip gives to the next, under the body's names for its inputs
+  for (int i = 2; i < proto.input_size(); ++i)
+    if (!carried.bind(body.input(i).name(), proto.input(i), scope))
+      fail_node(proto, "carries '" + proto.input(i) + "', which nothing produces");
+  const int kept = body.input_size() - 2;
+  std::vector<std::vector<Term>> collected(static_cast<std::size_t>(body.output_size() - 1 - kept));
+  const std::string prefix = unique_node_name(proto, scope) + "/";
+  for (std::int64_t trip = 0; trip < most && goes_on; ++trip) {
+    Scope inner = inner_scope(proto, body, scope);
+    inner.prefix = prefix;
+    inner.values = carried.values;
+    inner.compounds = carried.compounds;
+    const auto set_constant = [&](int input, const TensorDesc& desc, const void* value) {
+      const std::string& name = body.input(input).name();
+      inner.values[name] = now_->graph.add_value(unique_value_name(prefix + name), desc,
+                                                 std::make_shared<Constant>(desc, value));
+    };
+    set_constant(0, {.dtype = DataType::kInt64}, &trip);
+    set_constant(1, {.dtype = DataType::kBool}, &goes_on);
+    import_body(body, inner);
+    if (unsupported_count_ > 0) return bind_unknown_outputs(proto, scope);
+    carried = {};
+    for (int i = 0; i < kept; ++i)
+      if (!carried.bind(body.input(2 + i).name(), body.output(1 + i).name(), inner))
+        fail_node(proto,
+                  "has a body whose output '" + body.output(1 + i).name() + "' nothing produces");
+    for (std::size_t i = 0; i < collected.size(); ++i) {
+      const ValueId slice = inner.find(body.output(1 + kept + static_cast<int>(i)).name());
+      if (slice == kNone) throw NotExpressible{"it collects what is no tensor"};
+      collected[i].push_back(call.op("Unsqueeze", {Term{&call, slice}, call.ints({0})}));
+    }
+    goes_on = known_of(inner.find(body.output(0).name())) != 0;
+  }
+  for (int i = 0; i < proto.output_size(); ++i) {
+    const std::string& name = proto.output(i);
+    if (name.empty()) continue;
+    if (i < kept) {
+      scope.bind(name, body.input(2 + i).name(), carried);
+      continue;
+    }
+    const std::vector<Term>& parts = collected[static_cast<std::size_t>(i - kept)];
+    if (parts.empty()) throw NotExpressible{"it collects the slices of no trip"};
+    scope.values[name] = call.concat(parts, 0).id;
+  }
 }
 
 }  // namespace aoe::graph

@@ -70,6 +70,24 @@ std::int64_t bins_of(std::int64_t length, bool is_onesided) {
   return is_onesided ? length / 2 + 1 : length;
 }
 
+/// From half a spectrum to the real signal that it is of.
+bool is_real_inverse(const Attrs& attrs) {
+  return attrs.get_int("inverse", 0) != 0 && attrs.get_int("onesided", 0) != 0;
+}
+
+/// What `dft_length` is where it is not given.
+std::int64_t default_length(std::int64_t dim, bool is_real_inverse) {
+  return is_real_inverse && dim != kUnknownDim ? 2 * (dim - 1) : dim;
+}
+
+/// Half a spectrum continued: a real signal's other half mirrors it, and its ends have no imaginary part.
+void mirror(std::vector<Complex>& line) {
+  const std::size_t length = line.size();
+  line[0] = line[0].real();
+  for (std::size_t k = length / 2 + 1; k < length; ++k) line[k] = std::conj(line[length - k]);
+  if (length % 2 == 0) line[length / 2] = line[length / 2].real();
+}
+
 bool is_onesided(const Attrs& attrs, bool fallback) {
   return attrs.get_int("onesided", fallback ? 1 : 0) != 0;
 }
@@ -82,27 +100,27 @@ std::int64_t dft_axis(const Attrs& attrs, int version, std::span<const Tensor> i
 std::vector<TensorDesc> infer_dft(const InferContext& context) {
   Shape shape = context.shape(0);
   check_parts(shape);
-  shape.back() = 2;
+  shape.back() = is_real_inverse(context.attrs) ? 1 : 2;
   const bool has_unknown_axis =
       context.version >= kAxisInputVersion && context.has_input(2) && !context.has_value(2);
   if (has_unknown_axis) {
     std::fill(shape.begin(), shape.end() - 1, kUnknownDim);
     return {{.dtype = context.dtype(0), .shape = std::move(shape)}};
   }
-  const bool onesided = is_onesided(context.attrs, false);
-  if (onesided && context.attrs.get_int("inverse", 0) != 0) {
-    fail_model("inverse=1 with onesided=1 is not supported");
-  }
+  const bool to_real = is_real_inverse(context.attrs);
+  if (to_real && context.shape(0).back() == 1)
+    fail_model("inverse=1 with onesided=1 needs a complex input, its last axis holds 1 number");
   const std::size_t axis =
       normalize_axis(dft_axis(context.attrs, context.version, context.inputs), shape.size());
   if (axis + 1 == shape.size()) fail_model("the axis is the one that holds the parts of numbers");
-  std::int64_t length = shape[axis];
+  std::int64_t length = default_length(shape[axis], to_real);
+  if (length == 0) fail_model("half a spectrum of one number is of no signal; give dft_length");
   if (context.has_input(1)) {
     length = context.has_value(1) ? to_int64(context.inputs[1]) : kUnknownDim;
     if (context.has_value(1) && length < 1)
       fail_model("dft_length is " + std::to_string(length) + ", needs at least 1");
   }
-  shape[axis] = bins_of(length, onesided);
+  shape[axis] = bins_of(length, !to_real && is_onesided(context.attrs, false));
   return {{.dtype = context.dtype(0), .shape = std::move(shape)}};
 }
 
@@ -114,7 +132,9 @@ void compute_dft(const OpContext& context) {
       normalize_axis(dft_axis(context.attrs, context.version, context.inputs), shape.size());
   shape.pop_back();
   const AxisView view = view_axis(shape, axis);
-  const std::int64_t length = context.has_input(1) ? to_int64(context.inputs[1]) : view.dim;
+  const bool to_real = is_real_inverse(context.attrs);
+  const std::int64_t length =
+      context.has_input(1) ? to_int64(context.inputs[1]) : default_length(view.dim, to_real);
   const std::int64_t bins = y.desc.shape[axis];
   const bool is_inverse = context.attrs.get_int("inverse", 0) != 0;
   const auto roots = roots_of_unity(length, is_inverse ? 1 : -1);
@@ -128,6 +148,7 @@ void compute_dft(const OpContext& context) {
         line[static_cast<std::size_t>(k)] =
             from[static_cast<std::size_t>((o * view.dim + k) * view.inner + i)];
       }
+      if (to_real) mirror(line);
       const auto result = transform(line, roots, bins);
       for (std::int64_t k = 0; k < bins; ++k) {
         to[static_cast<std::size_t>((o * bins + k) * view.inner + i)] =
@@ -135,7 +156,10 @@ void compute_dft(const OpContext& context) {
       }
     }
   }
-  from_complex(to, y);
+  if (!to_real) return from_complex(to, y);
+  std::vector<double> real;
+  for (const Complex& value : to) real.push_back(value.real());
+  from_doubles(real, y);
 }
 
 enum StftInput : std::size_t { kSignal, kFrameStep, kWindow, kFrameLength };

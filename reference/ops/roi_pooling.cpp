@@ -1,5 +1,6 @@
 // ROIAlign and MaxRoiPool: each region of interest pooled to one fixed size.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -32,11 +33,12 @@ struct Plane {
   double at(std::int64_t y, std::int64_t x) const { return data[y * width + x]; }
 };
 
-/// Bilinear; zero more than one element outside, the border within that.
-double interpolate(const Plane& plane, double y, double x) {
+/// The four neighbours of a place, weighted for bilinear interpolation; zero more than one element outside, the border
+/// within that.
+std::array<double, 4> weighted_corners(const Plane& plane, double y, double x) {
   if (y < -1 || y > static_cast<double>(plane.height) || x < -1 ||
       x > static_cast<double>(plane.width)) {
-    return 0;
+    return {};
   }
   const auto bracket = [](double v, std::int64_t size, std::int64_t& low, std::int64_t& high) {
     v = std::max(v, 0.0);
@@ -46,8 +48,8 @@ double interpolate(const Plane& plane, double y, double x) {
   };
   std::int64_t y0 = 0, y1 = 0, x0 = 0, x1 = 0;
   const double ty = bracket(y, plane.height, y0, y1), tx = bracket(x, plane.width, x0, x1);
-  return (1 - ty) * ((1 - tx) * plane.at(y0, x0) + tx * plane.at(y0, x1)) +
-         ty * ((1 - tx) * plane.at(y1, x0) + tx * plane.at(y1, x1));
+  return {(1 - ty) * (1 - tx) * plane.at(y0, x0), (1 - ty) * tx * plane.at(y0, x1),
+          ty * (1 - tx) * plane.at(y1, x0), ty * tx * plane.at(y1, x1)};
 }
 
 std::int64_t batch_index(std::int64_t index, std::int64_t batches) {
@@ -113,9 +115,11 @@ void compute_roi_align(const OpContext& context) {
           double sum = 0, largest = -std::numeric_limits<double>::infinity();
           for (std::int64_t a = 0; a < rows.samples; ++a) {
             for (std::int64_t b = 0; b < columns.samples; ++b) {
-              const double value = interpolate(plane, rows.position(i, a), columns.position(j, b));
-              sum += value;
-              largest = std::max(largest, value);
+              const auto corners =
+                  weighted_corners(plane, rows.position(i, a), columns.position(j, b));
+              sum += (corners[0] + corners[1]) + (corners[2] + corners[3]);
+              // ONNX's maximum is that of the weighted corners, not of what they add up to.
+              largest = std::max(largest, std::ranges::max(corners));
             }
           }
           const std::int64_t count = rows.samples * columns.samples;

@@ -800,13 +800,61 @@ def other_names():
            node("ConcatFromSequence", ["t"], ["y"], axis=0)], {"a": a}, {"y": a})
 
 
+# ---- signals and regions ----
+
+def pairs(x):
+    return np.stack([x.real, x.imag], -1).astype(np.float32)
+
+
+def signals():
+    x = rand(2, 8, 3)
+    half = np.fft.rfft(x, axis=1)
+    axis = np.array(1, np.int64)
+    case("dft_inverse_onesided", "DFT", {"x": pairs(half), "length": None, "axis": axis},
+         {"y": np.fft.irfft(half, axis=1)[..., None].astype(np.float32)}, constants=["axis"], inverse=1, onesided=1)
+    # An odd length, longer than the spectrum says; what is no real signal's counts as if it were.
+    wild = (rand(2, 4) + 1j * rand(2, 4)).astype(np.complex64)
+    case("dft_inverse_onesided_length", "DFT", {"x": pairs(wild), "length": np.array(9, np.int64), "axis": axis},
+         {"y": np.fft.irfft(wild, n=9, axis=1)[..., None].astype(np.float32)}, constants=["length", "axis"], inverse=1,
+         onesided=1)
+
+
+def weighted_corners(plane, y, x):
+    y, x = max(y, 0.0), max(x, 0.0)
+    y0, x0 = min(int(y), plane.shape[0] - 1), min(int(x), plane.shape[1] - 1)
+    y1, x1 = min(y0 + 1, plane.shape[0] - 1), min(x0 + 1, plane.shape[1] - 1)
+    v, u = (y - y0 if y1 > y0 else 0.0), (x - x0 if x1 > x0 else 0.0)
+    return [(1 - v) * (1 - u) * plane[y0, x0], (1 - v) * u * plane[y0, x1], v * (1 - u) * plane[y1, x0],
+            v * u * plane[y1, x1]]
+
+
+def regions():
+    """The maximum is that of the weighted corners of all samples, as the cases of ONNX have it."""
+    x = rand(2, 2, 6, 7)
+    rois = np.array([[0, 0, 5, 4], [1, 2, 6, 5], [2.5, 1, 4, 5.5]], np.float32)
+    images = np.array([0, 1, 1], np.int64)
+    bins, samples = 3, 2
+    y = np.zeros((3, 2, bins, bins), np.float32)
+    for r, (left, top, right, bottom) in enumerate(rois.astype(float)):
+        places = [[begin + (end - begin) / bins * (i + (s + 0.5) / samples) for s in range(samples)]
+                  for begin, end in ((top, bottom), (left, right)) for i in range(bins)]
+        for c in range(2):
+            for i in range(bins):
+                for j in range(bins):
+                    y[r, c, i, j] = max(max(weighted_corners(x[images[r], c], a, b)) for a in places[i]
+                                        for b in places[bins + j])
+    case("roi_align_max", "RoiAlign", {"x": x, "rois": rois, "images": images}, {"y": y}, mode="max", output_height=bins,
+         output_width=bins, sampling_ratio=samples, coordinate_transformation_mode="output_half_pixel")
+
+
 def main():
     HERE.mkdir(exist_ok=True)
     for old in HERE.glob("*.json"):
         old.unlink()
     for group in (activations, normalisations, products, attentions, microsoft_attentions, rotaries, decoders, convolutions,
                   linear_attentions, caches, images, deformed, bytes_between_scales, products_of_bytes, small_weights,
-                  sequences, unread_outputs, control_flow, control_flow_of_float16, other_names):
+                  sequences, unread_outputs, control_flow, control_flow_of_float16, other_names,
+                  signals, regions):
         group()
 
 

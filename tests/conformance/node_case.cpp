@@ -2,11 +2,13 @@
 // does.
 #include "tests/conformance/node_case.h"
 
+#include <onnx/onnx-data_pb.h>
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <set>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -65,23 +67,51 @@ std::string bytes_of(const onnx::TensorProto& proto, DataType dtype) {
   }
 }
 
-ConstantPtr load_tensor(const fs::path& path, const onnx::ValueInfoProto& info) {
-  if (!info.type().has_tensor_type()) {
-    throw Error(ExitCode::kData, "value " + info.name() + " is not a tensor", path.string());
-  }
-  const auto proto = parse_proto<onnx::TensorProto>(path);
-  if (proto.data_type() == onnx::TensorProto::STRING) {
-    throw Error(ExitCode::kData, "value " + info.name() + " is a tensor of strings", path.string());
-  }
+ConstantPtr tensor_of(const onnx::TensorProto& proto, int declared, const std::string& path) {
+  if (proto.data_type() == onnx::TensorProto::STRING)
+    throw Error(ExitCode::kData, "holds a tensor of strings", path);
   // The model's word counts: files of bfloat16 call themselves uint16.
-  const auto dtype = reference::data_type_from_onnx(info.type().tensor_type().elem_type());
+  const auto dtype = reference::data_type_from_onnx(declared);
   const TensorDesc desc{.dtype = dtype, .shape = Shape(proto.dims().begin(), proto.dims().end())};
   const std::string bytes = bytes_of(proto, desc.dtype);
-  if (bytes.size() != storage_bytes(desc)) {
+  if (bytes.size() != storage_bytes(desc))
     throw Error(ExitCode::kData, std::to_string(bytes.size()) + " bytes for " + to_string(desc),
-                path.string());
-  }
+                path);
   return std::make_shared<Constant>(desc, bytes.data());
+}
+
+/// The tensors that a file holds for a value of this type: those of a sequence in their order.
+std::vector<ConstantPtr> load_value(const fs::path& path, const onnx::TypeProto& type) {
+  const auto sequence = [&](const onnx::SequenceProto& proto, const onnx::TypeProto& of) {
+    std::vector<ConstantPtr> tensors;
+    for (const onnx::TensorProto& tensor : proto.tensor_values())
+      tensors.push_back(tensor_of(tensor, of.tensor_type().elem_type(), path.string()));
+    return tensors;
+  };
+  if (type.has_sequence_type())
+    return sequence(parse_proto<onnx::SequenceProto>(path), type.sequence_type().elem_type());
+  if (!type.has_optional_type())
+    return {tensor_of(parse_proto<onnx::TensorProto>(path), type.tensor_type().elem_type(),
+                      path.string())};
+  const auto optional = parse_proto<onnx::OptionalProto>(path);
+  const onnx::TypeProto& held = type.optional_type().elem_type();
+  if (held.has_sequence_type() && optional.has_sequence_value())
+    return sequence(optional.sequence_value(), held.sequence_type().elem_type());
+  if (!optional.has_tensor_value())
+    throw Error(ExitCode::kData, "is an optional that holds nothing", path.string());
+  return {tensor_of(optional.tensor_value(), held.tensor_type().elem_type(), path.string())};
+}
+
+/// Of a tensor whose size the model leaves open.
+bool has_open_shape(const onnx::TypeProto& type) {
+  return type.has_tensor_type() &&
+         std::ranges::any_of(type.tensor_type().shape().dim(),
+                             [](const auto& dim) { return !dim.has_dim_value(); });
+}
+
+bool is_sequence(const onnx::TypeProto& type) {
+  return type.has_sequence_type() ||
+         (type.has_optional_type() && type.optional_type().elem_type().has_sequence_type());
 }
 
 /// bfloat16 has 8 bits: a unit in the last place is more than ONNX's 1e-3, and its data were cut where we round. Of
@@ -115,38 +145,48 @@ std::string first_difference(const std::vector<Value>& expected, const std::vect
 
 }  // namespace
 
-fs::path node_test_directory() {
-  return "/usr/lib/python3/dist-packages/onnx/backend/test/data/node";
+fs::path case_directory(const std::string& set) {
+  return fs::path("/usr/lib/python3/dist-packages/onnx/backend/test/data") / set;
 }
 
-std::vector<std::string> node_case_names() {
+std::vector<std::string> case_names(const std::string& set) {
   std::error_code error;
   std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(node_test_directory(), error)) {
+  for (const auto& entry : fs::directory_iterator(case_directory(set), error)) {
     if (entry.is_directory()) names.push_back(entry.path().filename().string());
   }
   if (names.empty()) {
-    throw Error(ExitCode::kData, "the ONNX node tests are not there",
-                node_test_directory().string(), "install the Debian package libonnx-testdata");
+    throw Error(ExitCode::kData, "the ONNX tests are not there", case_directory(set).string(),
+                "install the Debian package libonnx-testdata");
   }
   std::sort(names.begin(), names.end());
   return names;
 }
 
-NodeCase load_node_case(const std::string& name) {
-  const fs::path directory = node_test_directory() / name;
+NodeCase load_node_case(const std::string& set, const std::string& name) {
+  const fs::path directory = case_directory(set) / name;
   NodeCase node_case{.name = name, .model = directory / "model.onnx", .inputs = {}, .outputs = {}};
   const auto graph = parse_proto<onnx::ModelProto>(node_case.model).graph();
-  const auto load_all = [&](const auto& infos, const std::string& prefix) {
-    std::vector<ConstantPtr> tensors;
-    for (int i = 0; i < infos.size(); ++i) {
-      const std::string file = prefix + std::to_string(i) + ".pb";
-      tensors.push_back(load_tensor(directory / "test_data_set_0" / file, infos[i]));
-    }
-    return tensors;
+  const auto load = [&](const onnx::ValueInfoProto& info, const std::string& file) {
+    return load_value(directory / "test_data_set_0" / file, info.type());
   };
-  node_case.inputs = load_all(graph.input(), "input_");
-  node_case.outputs = load_all(graph.output(), "output_");
+  std::set<std::string> initialized;  // up to IR version 3 initializers are inputs, too
+  for (const auto& tensor : graph.initializer()) initialized.insert(tensor.name());
+  int file = 0;
+  for (const onnx::ValueInfoProto& info : graph.input()) {
+    if (initialized.contains(info.name())) continue;
+    const auto tensors = load(info, "input_" + std::to_string(file++) + ".pb");
+    node_case.inputs.insert(node_case.inputs.end(), tensors.begin(), tensors.end());
+    if (has_open_shape(info.type())) node_case.input_shapes[info.name()] = tensors[0]->desc().shape;
+    if (!is_sequence(info.type())) continue;
+    if (tensors.empty()) node_case.input_shapes[info.name()] = {};
+    for (std::size_t i = 0; i < tensors.size(); ++i)
+      node_case.input_shapes[info.name() + "[" + std::to_string(i) + "]"] =
+          tensors[i]->desc().shape;
+  }
+  for (int i = 0; i < graph.output_size(); ++i)
+    for (ConstantPtr& tensor : load(graph.output(i), "output_" + std::to_string(i) + ".pb"))
+      node_case.outputs.push_back(std::move(tensor));
   return node_case;
 }
 

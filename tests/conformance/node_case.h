@@ -1,8 +1,9 @@
-// NodeCase: one ONNX node test of Debian's libonnx-testdata: a model, its inputs and the outputs it
-// must give.
+// NodeCase: one ONNX test of Debian's libonnx-testdata, most of them a model of one node, its inputs and the outputs it
+// must give. A sequence counts as its tensors, one behind the other.
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -13,20 +14,26 @@ namespace aoe::conformance {
 struct NodeCase {
   std::string name;
   std::filesystem::path model;
+  std::map<std::string, Shape> input_shapes =
+      {};                           ///< of the tensors of sequences, as `--input_shape` has them
   std::vector<ConstantPtr> inputs;  ///< in the model's order
   std::vector<ConstantPtr> outputs;
 };
 
-/// Where the package libonnx-testdata puts them.
-std::filesystem::path node_test_directory();
+/// The sets of the package libonnx-testdata that have their data with them.
+inline constexpr const char* kNodeSet = "node";
+inline constexpr const char* kModelSets[] = {"simple", "pytorch-operator", "pytorch-converted"};
 
-/// Names of all cases, sorted. Throws Error(kData) that names the package to install when there are
+/// Where the package libonnx-testdata puts a set.
+std::filesystem::path case_directory(const std::string& set);
+
+/// Names of all cases of a set, sorted. Throws Error(kData) that names the package to install when there are
 /// none.
-std::vector<std::string> node_case_names();
+std::vector<std::string> case_names(const std::string& set);
 
-/// Throws Error(kData) when a file is missing or holds something else than a tensor of numbers or
-/// bools.
-NodeCase load_node_case(const std::string& name);
+/// Throws Error(kData) when a file is missing or holds something else than tensors of numbers or
+/// bools, or sequences or optionals of them.
+NodeCase load_node_case(const std::string& set, const std::string& name);
 
 /// Empty when `actual` is what ONNX's own runner accepts for `expected`: same type and shape,
 /// floating-point values within 1e-7 + 1e-3 * |expected| (16-bit ones within some units in the last place), all others equal. Otherwise what differs,

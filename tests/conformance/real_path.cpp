@@ -12,21 +12,22 @@
 namespace aoe::conformance {
 namespace {
 
-void compile_to(const std::filesystem::path& om, const std::filesystem::path& model) {
+void compile_to(const std::filesystem::path& om, const NodeCase& node_case) {
   static const compiler::Soc soc = compiler::detect_soc(1);
   compiler::CompileOptions options;
   options.soc = soc;
-  graph::Graph graph = graph::import_onnx(model, {});
+  graph::Graph graph =
+      graph::import_onnx(node_case.model, {.input_shapes = node_case.input_shapes});
   graph::run_passes(graph, {});
   write_file_atomically(om, compiler::compile(graph, options).om.serialize());
 }
 
 }  // namespace
 
-std::vector<ConstantPtr> run_model(const std::filesystem::path& model,
-                                   std::span<const ConstantPtr> inputs) {
+std::vector<ConstantPtr> run_case(const NodeCase& node_case) {
+  const std::vector<ConstantPtr>& inputs = node_case.inputs;
   const tests::TempDir directory;
-  compile_to(directory / "model.om", model);
+  compile_to(directory / "model.om", node_case);
   runtime::Executor executor(runtime::Om::load(directory / "model.om"), {});
 
   AOE_CHECK(executor.input_count() == inputs.size(), std::to_string(executor.input_count()) +

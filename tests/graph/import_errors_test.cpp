@@ -134,8 +134,13 @@ TEST(BadModel, TypesThatAreNoTensorsOfNumbers) {
   onnx::ModelProto model = parse(kRelu);
   auto* type = model.mutable_graph()->mutable_input(0)->mutable_type();
   type->mutable_sequence_type()->mutable_elem_type()->mutable_tensor_type()->set_elem_type(1);
+  EXPECT_EQ(
+      import_message(model.SerializeAsString()),
+      "m.onnx: input 'x': is a sequence, whose length must be known; give the shape of each "
+      "of its tensors, as in --input_shape=\"x[0]:2,3;x[1]:2,3\"; an empty sequence is \"x:\"");
+  type->mutable_map_type()->set_key_type(onnx::TensorProto::INT64);
   EXPECT_EQ(import_message(model.SerializeAsString()),
-            "m.onnx: value 'x': is a sequence; only tensors of numbers and bools are supported");
+            "m.onnx: value 'x': is a map; only tensors of numbers and bools are supported");
   type->mutable_tensor_type()->set_elem_type(onnx::TensorProto::STRING);
   EXPECT_NE(import_message(model.SerializeAsString()).find("is a tensor of strings"),
             std::string::npos);
