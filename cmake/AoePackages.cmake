@@ -1,0 +1,21 @@
+# The Debian packages, by `cpack` in a build directory: aoe-runtime is what programs need that run oms, aoe-tools what makes
+# and looks into them. Included behind all targets; a folder says with CMAKE_INSTALL_DEFAULT_COMPONENT_NAME whose its files are.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME aoe)
+set(CPACK_PACKAGE_VENDOR aoe)
+set(CPACK_PACKAGE_CONTACT "The aoe developers <aoe@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Tunes ONNX models for the processor they run on")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_COMPONENTS_ALL runtime tools)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)  # what the libraries say of themselves
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_LIBRARY_OUTPUT_DIRECTORY})
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME aoe-runtime)
+set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME aoe-tools)
+set(CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS "aoe-runtime (= ${PROJECT_VERSION})")
+set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "Runs tuned models: libascendcl with its headers, for programs in C and C++.")
+set(CPACK_COMPONENT_TOOLS_DESCRIPTION "Tunes, compiles, runs, compares and profiles models: aoe, atc, aoe_run, aoe_bank, aoe_compare, msprof.")
+include(CPack)
