@@ -1,5 +1,5 @@
 // compare_onnxruntime: ONNX Runtime, the untuned om and the tuned om of each model, interleaved in
-// one run, and whether their outputs agree. Prints a Markdown table; the exit code is 1 when an
+// one run, and whether their outputs agree. Prints a Markdown table; the exit code is 8 when an
 // output differs by more than the limit.
 #include <algorithm>
 #include <boost/program_options.hpp>
@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
-#include <iostream>
 #include <random>
 #include <thread>
 
@@ -17,6 +16,8 @@
 #include "benchmarks/onnxruntime_peer.h"
 #include "compiler/pipeline.h"
 #include "options/banks.h"
+#include "tools/common/exit_codes.h"
+#include "tools/common/tool.h"
 
 namespace aoe::benchmarks {
 namespace {
@@ -163,7 +164,7 @@ void print(const Row& row) {
   std::fflush(stdout);
 }
 
-int run(const Settings& settings) {
+ExitCode run(const Settings& settings) {
   const compiler::Soc soc = compiler::detect_soc(settings.threads);
   const auto open = [&](bank::BankKind kind) {
     return options::open_banks(kind, bank::BankUse::kRead, soc.version);
@@ -190,9 +191,9 @@ int run(const Settings& settings) {
       "\ngeometric mean: untuned %.3f, tuned %.3f; least tuned ratio %.3f; largest difference "
       "%.1e\n",
       std::exp(log_untuned / count), std::exp(log_tuned / count), least_tuned, worst);
-  if (worst <= settings.limit) return 0;
+  if (worst <= settings.limit) return ExitCode::kSuccess;
   std::fprintf(stderr, "outputs differ by more than %.1e of their range\n", settings.limit);
-  return 1;
+  return tools::kOutputsDiffer;
 }
 
 }  // namespace
@@ -202,37 +203,22 @@ int main(int argc, char** argv) {
   using namespace aoe::benchmarks;
   Settings settings;
   settings.server = fs::path(AOE_BENCHMARKS_DIR) / "onnxruntime/server.js";
-  po::options_description options("compare_onnxruntime [options] MODEL.onnx ...");
-  options.add_options()("help,h", "this text")(
-      "threads", po::value(&settings.threads)->default_value(2), "threads of both")(
-      "rounds", po::value(&settings.rounds)->default_value(9),
-      "interleaved rounds; each times all three once")(
+  aoe::tools::Tool tool{.name = "compare_onnxruntime",
+                        .synopsis = "compare_onnxruntime [flags] MODEL.onnx ...",
+                        .summary = "Untuned and tuned oms of models against ONNX Runtime."};
+  tool.flags.add_options()("threads", po::value(&settings.threads)->default_value(2),
+                           "threads of both")("rounds",
+                                              po::value(&settings.rounds)->default_value(9),
+                                              "interleaved rounds; each times all three once")(
       "seconds", po::value(&settings.seconds)->default_value(0.25), "least time of one turn")(
       "mixed_precision", po::bool_switch(&settings.mixed_precision),
       "compile the tuned om with --precision_mode=allow_mix_precision")(
       "disturbers", po::value(&settings.disturbers)->default_value(0),
       "processes that spin on the cores while times are taken")(
       "limit", po::value(&settings.limit)->default_value(1e-3),
-      "largest difference, of the output's range")("model", po::value(&settings.models),
-                                                   "ONNX files");
-  try {
-    po::variables_map values;
-    po::store(po::command_line_parser(argc, argv)
-                  .options(options)
-                  .positional(po::positional_options_description().add("model", -1))
-                  .run(),
-              values);
-    po::notify(values);
-    if (values.contains("help") || settings.models.empty()) {
-      std::cout << options;
-      return values.contains("help") ? 0 : 2;
-    }
-    return run(settings);
-  } catch (const aoe::Error& e) {
-    std::cerr << "compare_onnxruntime: " << e.what() << '\n';
-    return static_cast<int>(e.code());
-  } catch (const std::exception& e) {
-    std::cerr << "compare_onnxruntime: " << e.what() << '\n';
-    return 2;
-  }
+      "largest difference, of the output's range")(
+      "model", po::value(&settings.models)->required()->value_name("FILE"), "ONNX files");
+  tool.positional.add("model", -1);
+  tool.run = [&settings](const po::variables_map&) { return run(settings); };
+  return aoe::tools::run_tool(argc, argv, std::move(tool));
 }

@@ -8,12 +8,12 @@
 #include <boost/program_options.hpp>
 #include <chrono>
 #include <filesystem>
-#include <iostream>
 
 #include "profiler/database/importer.h"
 #include "profiler/export/timeline.h"
 #include "tests/profiler/synthetic_profile.h"
 #include "tests/temp_dir.h"
+#include "tools/common/tool.h"
 
 namespace aoe {
 namespace {
@@ -67,26 +67,21 @@ void measure(const fs::path& directory, std::uint64_t events) {
 
 int main(int argc, char** argv) {
   namespace po = boost::program_options;
-  po::options_description flags("Flags");
-  flags.add_options()("help", "this text")(
-      "events", po::value<std::uint64_t>()->default_value(10'000'000), "how many")(
-      "directory", po::value<std::string>()->default_value(""),
+  aoe::tools::Tool tool{
+      .name = "profiler_import",
+      .synopsis = "profiler_import [flags]",
+      .summary = "How many events of a profile are imported and exported in a second."};
+  tool.flags.add_options()(
+      "events", po::value<std::uint64_t>()->default_value(10'000'000)->value_name("N"), "how many")(
+      "directory", po::value<std::string>()->default_value("")->value_name("DIR"),
       "where the data are left; default: a temporary directory");
-  try {
-    po::variables_map values;
-    po::store(po::parse_command_line(argc, argv, flags), values);
-    if (values.contains("help")) {
-      std::cout << flags;
-      return 0;
-    }
+  tool.run = [](const po::variables_map& values) {
     const std::string given = values["directory"].as<std::string>();
     const aoe::tests::TempDir temporary;
     if (!given.empty()) std::filesystem::create_directories(given);
     aoe::measure(given.empty() ? temporary.path() : std::filesystem::path(given),
                  values["events"].as<std::uint64_t>());
-    return 0;
-  } catch (const std::exception& error) {
-    std::cerr << "profiler_import: " << error.what() << '\n';
-    return 1;
-  }
+    return aoe::ExitCode::kSuccess;
+  };
+  return aoe::tools::run_tool(argc, argv, std::move(tool));
 }

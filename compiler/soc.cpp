@@ -156,8 +156,13 @@ Soc soc_from_version(const std::string& soc_version, const std::string& config_d
   std::error_code status;
   if (parsed.base.find('/') == std::string::npos && fs::is_regular_file(file, status))
     return read_description(file, agreed);
+  const std::string known = "known are " + known_versions(config_dir);
+  if (soc_version.starts_with("Ascend"))
+    throw Error(ExitCode::kUsage,
+                "'" + soc_version + "' is an NPU, and oms of this engine run on CPUs",
+                "--soc_version", "use auto for this machine; " + known);
   throw Error(ExitCode::kUsage, "unknown soc_version '" + soc_version + "'", "--soc_version",
-              "known are " + known_versions(config_dir));
+              known);
 }
 
 }  // namespace aoe::compiler

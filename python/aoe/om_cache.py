@@ -11,8 +11,10 @@ import contextlib
 import fcntl
 import hashlib
 import json
+import logging
 import os
 import pathlib
+import re
 import shutil
 import tempfile
 import threading
@@ -21,6 +23,7 @@ import warnings
 
 from . import bank_places, onnx_border, programs
 
+_log = logging.getLogger("aoe")
 _LIMIT_MB = 10240
 _SCRATCH = ".aoe_compile_"
 _ABANDONED_S = 24 * 3600
@@ -184,7 +187,10 @@ def _compiled_in(parent, source, flags):
     try:
         with source.file(directory) as model:
             output = os.path.join(directory, source.name)
-            programs.run("atc", "--framework=5", f"--model={model}", f"--output={output}", *flags)
+            _, said = programs.run("atc", "--framework=5", f"--model={model}", f"--output={output}", *flags)
+        for line in said.splitlines():  # such as operators that run slowly
+            words = re.sub(r"^\[[^]]*\] (\[\w+\] ){2}", "", line)
+            _log.warning("%s", words.replace(f"{directory}{os.sep}", ""))
         (om,) = pathlib.Path(directory).glob("*.om")
         yield om
     finally:

@@ -31,9 +31,10 @@ class Error : public std::runtime_error {
   aclError code() const { return code_; }
 
  private:
+  /// The library's own text names the call and the code.
   Error(const std::string& call, aclError code, const char* message)
-      : std::runtime_error(call + " failed with " + std::to_string(code) +
-                           (message != nullptr ? std::string(": ") + message : std::string())),
+      : std::runtime_error(message != nullptr ? message
+                                              : call + " failed with " + std::to_string(code)),
         code_(code) {}
   aclError code_;
 };

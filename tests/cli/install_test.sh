@@ -4,10 +4,12 @@ source "$(dirname "$0")/lib.sh"
 unset AOE_CONFIG_DIR
 prefix=$work/prefix
 run 0 cmake --install "$bin/.." --prefix "$prefix"
-for program in aoe atc aoe_run aoe_bank aoe_compare make_model; do
+for program in aoe atc aoe_run aoe_bank aoe_compare aoe_report make_model; do
+  [ -e "$prefix/share/bash-completion/completions/$program" ] || fail "$program has no completion"
   [ -x "$prefix/bin/$program" ] || fail "$program is not installed"
   head -1 "$prefix/share/man/man1/$program.1" | grep -qi "^\.TH $program 1" || fail "$program has no man page"
 done
+for file in LICENSE README.md docs/aoe.md docs/results.svg; do exists "$prefix/share/doc/aoe/$file"; done
 export PATH=$prefix/bin:$PATH
 equal "$(command -v aoe)" "$prefix/bin/aoe" "which aoe"
 
@@ -15,6 +17,9 @@ equal "$(command -v aoe)" "$prefix/bin/aoe" "which aoe"
 make_model squeezenet --small --image=32 --output=m.onnx >/dev/null || fail "make_model"
 echo '{"preset": "ours", "search": {"max_trials": 2, "min_trials": 1}}' >"$prefix/share/aoe/configs/tuning/ours.json"
 run 0 aoe --job_type=2 --framework=5 --model=m.onnx --preset=ours --trials=2 --progress_bar=off
+run 0 aoe --job_type=2 --framework=5 --model=m.onnx --preset=ours --trials=2 --progress_bar=off --result=r.json
+run 0 aoe report r.json --output=r.html
+has r.html '<svg'
 mv "$prefix/share/aoe/configs/tuning/default.json" saved.json
 refuses 2 "$prefix/share/aoe/configs/tuning" aoe --job_type=2 --framework=5 --model=m.onnx
 mv saved.json "$prefix/share/aoe/configs/tuning/default.json"
@@ -28,12 +33,12 @@ run 0 ./session m.om
 has out '^output 1 10 40 bytes, first [0-9.e+-]+$'
 make_model squeezenet --small --dynamic --output=d.onnx >/dev/null || fail "make_model --dynamic"
 run 0 atc --framework=5 --model=d.onnx --output=geared --input_shape="input:-1,3,32,32" --dynamic_batch_size=1,3
-run 0 ./session geared.om 3
+run 0 ./session geared*.om 3
 has out '^output 3 10 120 bytes'
-run 1 ./session geared.om 2
+run 1 ./session geared*.om 2
 has err '2 is no gear'
 run 1 ./session nowhere.om
-has err 'aclmdlLoadFromFile failed with [0-9]+: .*nowhere.om'
+has err '^session: aclmdlLoadFromFile: nowhere.om: there is no such file'
 
 mkdir client
 cp "$here/../runtime/acl_client.c" client/

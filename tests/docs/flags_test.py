@@ -8,7 +8,7 @@ import pages
 import programs
 
 # Flags of scripts and of programs that are not ours.
-OTHERS = {"browser", "picture"}
+OTHERS = {"browser", "cap-add", "cpus", "cpuset-cpus", "picture"}
 FLAG = re.compile(r"(?<![\w-])--([A-Za-z][\w-]*)")
 
 

@@ -119,7 +119,9 @@ class CallsTest(SessionTest):
             [onnx_writer.value("x", 3, 3)],
             [onnx_writer.value("y", 2, -1, element_type=onnx_writer.INT64)],
         )
-        session = self.open(str(path))
+        with self.assertLogs("aoe", "WARNING") as said:
+            session = self.open(str(path))
+        self.assertRegex(said.output[0], "WARNING:aoe:nonzero.om: 1 of 1 operators.*NonZero")
         for x in (numpy.eye(3), numpy.zeros((3, 3)), numpy.ones((3, 3))):
             (y,) = session.run(None, {"x": x.astype(numpy.float32)})
             numpy.testing.assert_array_equal(y, numpy.array(numpy.nonzero(x)))

@@ -181,7 +181,7 @@ class FragmentsTest(unittest.TestCase):
             self.assertIn(verdict.improvement, drawn)
 
     def test_bars_have_one_scale(self):
-        drawn = figures.bars([("a", [("before", 10.0, ""), ("after", 5.0, "")])], "us")
+        drawn = figures.bars([("a", "note", [("before", 10.0, ""), ("after", 5.0, "")])], "us")
         long, short = (float(part.split('"')[0]) for part in drawn.split(' width="')[2:4])
         self.assertAlmostEqual(long / short, 2, 2)
 

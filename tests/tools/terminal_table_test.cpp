@@ -29,9 +29,9 @@ TEST(TerminalTable, CutsTextsButNoFigures) {
             "b               12.250\n");
   EXPECT_EQ(table().rendered(1, false),
             "Ops\n"
-            "Name      Time(us)\n"
-            "a_r.._op     1.500\n"
-            "b           12.250\n");
+            "Name    Time(us)\n"
+            "a_..op     1.500\n"
+            "b         12.250\n");
 }
 
 TEST(TerminalTable, ColoursTheHeaderOnly) {

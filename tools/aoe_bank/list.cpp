@@ -16,12 +16,13 @@ std::string us_text(double time_ns) {
 
 void add_rows(TerminalTable& table, const bank::BankEntry& entry, const bank::StrategySet& set,
               const char* mark) {
+  constexpr std::size_t kDate = 10;
   for (const bank::Strategy& strategy : set.strategies)
-    table.row(
-        {entry.key.repo_key(), us_text(strategy.measured.time_ns),
-         us_text(strategy.measured.default_time_ns), op_text(entry.key), shape_text(entry.key),
-         strategy.format, strategy.impl,
-         strategy.measured.when_utc + mark + (stale_reason(strategy).empty() ? "" : "  stale")});
+    table.row({entry.key.repo_key(), us_text(strategy.measured.time_ns),
+               us_text(strategy.measured.default_time_ns), op_text(entry.key),
+               shape_text(entry.key), strategy.impl + " " + strategy.format,
+               strategy.measured.when_utc.substr(0, kDate) + mark +
+                   (stale_reason(strategy).empty() ? "" : "  stale")});
 }
 
 /// The key and figures are never cut, so that a key can be copied from any terminal.
@@ -31,12 +32,11 @@ void print_table(const std::vector<bank::BankEntry>& entries) {
                            {"default us", Align::kRight},
                            {"op"},
                            {"inputs"},
-                           {"format"},
-                           {"impl"},
+                           {"strategy"},
                            {"won"}});
   for (const bank::BankEntry& entry : entries) {
     add_rows(table, entry, entry.set, "");
-    add_rows(table, entry, entry.unconfirmed, "  unconfirmed");
+    add_rows(table, entry, entry.unconfirmed, " unconfirmed");
   }
   table.print(std::cout);
 }

@@ -16,6 +16,8 @@ constexpr IdleFlag kOfAtc[] = {
     {"op_compiler_cache_dir", "TEXT", "", "kernels are compiled anew each time, nothing is cached"},
     {"status_check", "0|1", "0", "CPUs have no overflow status to check"},
     {"op_debug_config", "FILE", "", "there is no memory or overflow check to switch on"},
+    {"precision_mode_v2", "TEXT", "", "use --precision_mode", true},
+    {"op_bank_update", "TEXT", "", "aoe writes banks; atc reads them"},
     {"auto_tune_mode", "TEXT", "", "aoe tunes; atc uses what it has found", true},
     {"input_shape_range", "TEXT", "",
      "sizes must be known: use --input_shape, and gears for several", true},

@@ -14,7 +14,7 @@ namespace aoe::tools {
 namespace {
 
 constexpr std::size_t kGap = 2;
-constexpr std::size_t kLeastTextWidth = 8;
+constexpr std::size_t kLeastTextWidth = 6;
 
 /// Without its middle: names of ops differ at their ends.
 std::string cut(const std::string& text, std::size_t width) {

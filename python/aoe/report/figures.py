@@ -12,7 +12,8 @@ WIDTH = 860
 _LABEL = 300  # room for names at the left
 _FIGURE = 110  # and for figures at the right
 _ROW = 22
-MOST_LETTERS = 38  # that fit beside a bar
+MOST_LETTERS = 42  # of a name, that fit beside a bar
+_LETTER = 6.7  # how wide one is
 
 
 def intervals(rows, unit, reference=None):
@@ -25,7 +26,7 @@ def intervals(rows, unit, reference=None):
     for number, (label, kind, value, low, high) in enumerate(rows):
         y = 20 + number * 30
         words = f"{label}: {_number(value)} {unit}, {_number(low)} to {_number(high)}"
-        parts.append(_text(_LABEL - 12, y + 4, label, "end"))
+        parts.append(_text(_LABEL - 12, y + 4, label, "end", "label"))
         parts.append(
             f'<g class="mark interval {kind}">{_title(words)}'
             f'<line x1="{at(low):.1f}" y1="{y}" x2="{at(high):.1f}" y2="{y}"/>'
@@ -44,14 +45,15 @@ def intervals(rows, unit, reference=None):
 
 
 def bars(rows, unit):
-    """Rows of one or more bars: (label, [(class, value, words)]); all bars have one scale."""
-    largest = max((value for _, several in rows for _, value, _ in several), default=0) or 1
+    """Rows of one or more bars: (label, note, [(class, value, words)]); all bars have one scale. The
+    note stands behind the bars, or in them where they are long."""
+    largest = max((value for _, _, several in rows for _, value, _ in several), default=0) or 1
     room = WIDTH - _FIGURE - _LABEL
     parts, y = [], 6
-    for label, several in rows:
+    for label, note, several in rows:
         height = _ROW - 6 if len(several) == 1 else 9
         middle = y + (height + 2) * len(several) / 2 + 3
-        parts.append(_text(_LABEL - 12, middle, shortened(label, MOST_LETTERS), "end", words=label))
+        parts.append(_text(_LABEL - 12, middle, shortened(label, MOST_LETTERS), "end", "label", label))
         for kind, value, words in several:
             long = max(room * value / largest, 0.5)
             parts.append(
@@ -59,6 +61,10 @@ def bars(rows, unit):
                 f"{_title(f'{label}: {words}')}</rect>"
             )
             y += height + 2
+        if note:
+            longest = max(value for _, value, _ in several) * room / largest
+            is_inside = longest + _LETTER * len(note) + 6 > room
+            parts.append(_text(_LABEL + (6 if is_inside else longest + 6), middle, note, "start", "inside" if is_inside else "note"))
         shown = " \u2192 ".join(_number(value) for _, value, _ in several)
         parts.append(_text(WIDTH, middle, f"{shown} {unit}", "end", "figure"))
         y += 6
@@ -124,7 +130,7 @@ def roofline(points, peak_gflops, memory_gb_s):
         parts.append(f'<line class="grid" x1="{left}" y1="{y:.1f}" x2="{WIDTH - 12}" y2="{y:.1f}"/>')
         parts.append(_text(left - 8, y + 4, _number(10.0**power), "end", "note"))
     parts.append(_text((left + WIDTH) / 2, bottom + 36, "operations per byte of memory traffic", "middle"))
-    parts.append(_text(left, 8, "GFLOP/s", "middle", "note"))
+    parts.append(_text(left + 6, 24, "GFLOP/s", "start", "note"))
     roof = _roof(peak_gflops, memory_gb_s, low_x, high_x, low_y)
     if roof:
         path = "L".join(f"{at_x(x):.1f} {at_y(y):.1f}" for x, y in roof)

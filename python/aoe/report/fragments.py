@@ -130,12 +130,12 @@ def times_by_op(result):
         if len(rows) == _MOST_BARS:
             continue
         shown += task.in_model_us
-        several = f" x{task.count}" if task.count > 1 else ""
+        several = f"{task.count}x " if task.count > 1 else ""
         bars = [("before", task.in_model_us, f"{task.in_model_us:.1f} us in the untuned model")]
         if task.fate in ("added", "updated") and task.default_us and task.best_us:
             after = task.in_model_us * task.best_us / task.default_us
             bars.append(("after", after, f"{after:.1f} us, by its own race: {task.default_us:.1f} to {task.best_us:.1f} us"))
-        rows.append((f"{task.type}{several} {task.op}", bars))
+        rows.append((task.op, several + task.type, bars))
     if not rows:
         return "<p class=note>The result has no times of tasks.</p>"
     rest = f" The {len(rows)} largest tasks, {100 * shown / everything:.0f}% of the time of all tasks." if shown < everything else ""
@@ -151,7 +151,7 @@ def gains(result):
     if not result.ops:
         return "<p class=note>Nothing was won.</p>"
     rows = [
-        (shortened(f"{op.type} {op.op}", figures.MOST_LETTERS), "after", op.speedup, *op.speedup_interval)
+        (shortened(op.op, figures.MOST_LETTERS), "after", op.speedup, *op.speedup_interval)
         for op in result.ops[:_MOST_BARS]
     ]
     return figures.intervals(rows, "x", (1, "the default")) + result.table().html()
@@ -200,9 +200,9 @@ def explained(task):
     if task.winner:
         m = task.winner.measured
         name = f"{task.winner.impl} {task.winner.format}".strip() or "rewritten"
-        rows = [(name, [("after", m.time_ns / 1e3, "the winner, in the race that decided")]),
-                ("default", [("before", m.default_time_ns / 1e3, "the default, in the same race")])]  # fmt: skip
-    rows += [(name, [("rival", ns / 1e3, "best time of its trials")]) for name, ns in task.rivals()[:6]]
+        rows = [(name, "", [("after", m.time_ns / 1e3, "the winner, in the race that decided")]),
+                ("default", "", [("before", m.default_time_ns / 1e3, "the default, in the same race")])]  # fmt: skip
+    rows += [(name, "", [("rival", ns / 1e3, "best time of its trials")]) for name, ns in task.rivals()[:6]]
     failed = collections.Counter(record.status for record in task.records if record.status != "ok")
     words = ", ".join(f"{count} {status.replace('_', ' ')}" for status, count in failed.most_common())
     schedule = str(task.winner) if task.winner else ""
@@ -257,7 +257,7 @@ def times(profiled):
     """The slowest ops."""
     total = sum(op.median_us for op in profiled.ops) or 1
     rows = [
-        (f"{op.type} {op.op}", [("after", op.median_us, f"{op.median_us:.1f} us, {100 * op.median_us / total:.1f}%, {op.impl} {op.format}")])
+        (op.op, op.type, [("after", op.median_us, f"{op.median_us:.1f} us, {100 * op.median_us / total:.1f}%, {op.impl} {op.format}")])
         for op in profiled.ops[:_MOST_BARS]
     ]  # fmt: skip
     return figures.bars(rows, "us")

@@ -2,7 +2,7 @@
 
 STYLE = """
 .aoe { --ink: #1f2933; --soft: #616e7c; --line: #d5dbe1; --paper: #ffffff; --panel: #f5f7fa;
-  --before: #9aa5b1; --after: #2563eb; --rival: #7b93b8; --noise: #d97706; --failed: #c0392b; --known: #0f9d76;
+  --before: #7b8794; --after: #2563eb; --rival: #7b93b8; --noise: #d97706; --failed: #c0392b; --known: #0f9d76;
   color: var(--ink); background: var(--paper); font: 15px/1.5 system-ui, "Segoe UI", "DejaVu Sans", sans-serif; }
 @media (prefers-color-scheme: dark) { .aoe { --ink: #e4e7eb; --soft: #9aa5b1; --line: #3e4c59; --paper: #17202a;
   --panel: #1f2a36; --before: #7b8794; --after: #60a5fa; --rival: #5d7599; --noise: #f59e0b; --failed: #ef7b6c; --known: #34d399; } }
@@ -17,6 +17,7 @@ STYLE = """
 .aoe .figure { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .aoe svg { display: block; max-width: 100%; height: auto; margin: 6px 0; overflow: visible; }
 .aoe svg text { fill: var(--ink); font-size: 13px; } .aoe svg text.note { fill: var(--soft); font-size: 12px; }
+.aoe svg text.label { font-size: 12px; } .aoe svg text.inside { fill: #ffffff; font-size: 12px; }
 .aoe svg text.figure { fill: var(--soft); font-size: 12px; }
 .aoe .bar { fill: var(--before); } .aoe .bar.after, .aoe .bar.won { fill: var(--after); } .aoe .bar.rival { fill: var(--rival); }
 .aoe .bar.known { fill: var(--known); } .aoe .bar.noise { fill: var(--noise); } .aoe .bar.failed { fill: var(--failed); }

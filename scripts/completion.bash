@@ -1,0 +1,26 @@
+# Completion of flags and their values for bash, from what each program's --help says; for zsh after
+# `autoload -U bashcompinit && bashcompinit`. Source it, or let an installation's bash-completion find it.
+
+_aoe_completion() {
+  local program=$1 word=${COMP_WORDS[COMP_CWORD]} flag="" help values
+  # Bash takes --flag=value apart: "--flag", "=", "value".
+  if [ "$word" = "=" ]; then
+    flag=${COMP_WORDS[COMP_CWORD - 1]} word=""
+  elif [ "$COMP_CWORD" -ge 2 ] && [ "${COMP_WORDS[COMP_CWORD - 1]}" = "=" ]; then
+    flag=${COMP_WORDS[COMP_CWORD - 2]}
+  fi
+  COMPREPLY=()
+  help=$("$program" --help 2>/dev/null) || return
+  if [ -n "$flag" ]; then # the values that are told as a|b|c; else files
+    values=$(printf '%s\n' "$help" | sed -nE "s/^ +(-. \[ )?$flag( \])? ([A-Za-z0-9_.]+(\|[A-Za-z0-9_.]+)+).*/\3/p" | head -1)
+    mapfile -t COMPREPLY < <(compgen -W "${values//|/ }" -- "$word")
+  elif [[ $word == -* ]]; then # a flag with a value is left open behind its =
+    values=$(printf '%s\n' "$help" | sed -nE 's/^ +(-. \[ )?(--[A-Za-z_0-9-]+)( \])? ([A-Z][A-Za-z]*|[^ ]*\|[^ ]*|[0-9].*)?( .*)?$/\2 \4/p' |
+      awk '{ print $1 (NF > 1 ? "=" : "") }')
+    mapfile -t COMPREPLY < <(compgen -W "$values" -- "$word")
+  elif [ "$COMP_CWORD" -eq 1 ] && [ "${program##*/}" = aoe ]; then
+    mapfile -t COMPREPLY < <(compgen -W report -- "$word")
+  fi
+}
+
+complete -o default -o nospace -F _aoe_completion aoe atc aoe_run aoe_bank aoe_compare aoe_report make_model msprof

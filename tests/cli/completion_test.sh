@@ -1,0 +1,28 @@
+# Completions are what --help says: flags, and the values that it lists.
+source "$(dirname "$0")/lib.sh"
+source "$here/../../scripts/completion.bash"
+
+# completes "WORDS" WANTED...: what is offered at the end of a line, taken apart as bash does it; sorted.
+completes() {
+  read -ra COMP_WORDS <<<"$1"
+  [ "${1: -1}" = " " ] && COMP_WORDS+=("")
+  COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+  _aoe_completion "${COMP_WORDS[0]}"
+  equal "$(printf "%s\n" "${COMPREPLY[@]}" | sort | paste -sd" ")" "$2" "$1"
+}
+
+completes "aoe --progress_bar = " "json off on"
+completes "aoe --progress_bar = o" "off on"
+completes "aoe --progress_bar =" "json off on"
+completes "atc --mod" "--mode= --model= --modify_mixlist="
+completes "aoe_bank --rec" "--records"
+completes "aoe_run --jso" "--json"
+completes "atc --core_type = V" "VectorCore"
+completes "aoe_report --out" "--output="
+completes "aoe re" "report"
+completes "atc --model = x" "" # bash goes on with files
+for program in aoe atc aoe_run aoe_bank aoe_compare aoe_report make_model msprof; do
+  completes "$program --hel" "--help"
+  completes "$program --versio" "--version"
+done
+finish
