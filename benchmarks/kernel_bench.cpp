@@ -31,8 +31,6 @@ namespace {
 
 using namespace aoe;
 using namespace aoe::compiler;
-using reference::EpilogueStep;
-using reference::Operand;
 
 struct Options {
   std::string impl, format, schedule;
@@ -113,27 +111,25 @@ Task parse_task(const std::string& text) {
     task.op.attrs.set("group", groups);
   }
   if (has_bias && task.op.type != "MatMulV2") add({is_conv ? weights[0] : weights.back()}, true);
-  task.op.anchor_inputs = static_cast<int>(task.inputs.size());
   std::vector<Tensor> views;
   for (const TaskInput& input : task.inputs) views.push_back({input.desc, nullptr});
   task.outputs = {reference::infer(task.op, views, 1).front()};
+  if (fused.empty()) return task;
+  reference::BodyStep anchor{task.op};
+  for (std::size_t i = 0; i < task.inputs.size(); ++i)
+    anchor.operands.push_back(static_cast<int>(i));
+  const auto added = std::count(fused.begin(), fused.end(), "add");
+  reference::Body body{.inputs = static_cast<int>(task.inputs.size() + added), .steps = {anchor}};
   for (const std::string& word : fused) {
-    const Operand left = task.op.epilogue.empty()
-                             ? Operand{}
-                             : Operand{.kind = Operand::Kind::kStep,
-                                       .index = static_cast<int>(task.op.epilogue.size()) - 1};
-    EpilogueStep step{.type = word == "add"    ? "Add"
-                              : word == "relu" ? "Relu"
-                                               : "Sigmoid",
-                      .version = word == "add" ? 7 : 6,
-                      .attrs = {},
-                      .operands = {left}};
-    if (word == "add") {
-      step.operands.push_back(
-          {.kind = Operand::Kind::kInput, .index = add(task.out().shape, false)});
-    }
-    task.op.epilogue.push_back(step);
+    reference::BodyStep step{{.type = word == "add"    ? "Add"
+                                      : word == "relu" ? "Relu"
+                                                       : "Sigmoid",
+                              .version = word == "add" ? 7 : 6},
+                             {body.value_of(body.steps.size() - 1)}};
+    if (word == "add") step.operands.push_back(add(task.out().shape, false));
+    body.steps.push_back(std::move(step));
   }
+  task.op = reference::fused_call(std::move(body));
   return task;
 }
 
@@ -167,7 +163,7 @@ class Runner {
     }
     if (!kernel.stages.empty())
       code_ = std::make_unique<runtime::JitModule>(
-          loopnest::compile_shared_object(kernel.stages, soc), task.op.type);
+          loopnest::compile_shared_object(kernel.stages, soc), task.anchor().type);
     compile_ms =
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - started)
             .count();

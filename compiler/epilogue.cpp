@@ -2,6 +2,8 @@
 #include "compiler/epilogue.h"
 
 #include <map>
+#include <numeric>
+#include <span>
 #include <vector>
 
 #include "base/check.h"
@@ -13,127 +15,116 @@ namespace {
 
 using loopnest::Builder;
 using loopnest::Vec;
-using reference::EpilogueStep;
+using reference::BodyStep;
 using reference::Formula;
 using reference::FormulaContext;
-using reference::Operand;
+using reference::OpCall;
 
-bool has_anchor(const Task& task) {
-  return !reference::is_fused_type(task.op.type);
+/// The call, or a body of it alone.
+OpCall in_a_body(const Task& task) {
+  if (task.op.body != nullptr) return task.op;
+  BodyStep step{task.op, std::vector<int>(task.inputs.size())};
+  std::iota(step.operands.begin(), step.operands.end(), 0);
+  return reference::fused_call({.inputs = static_cast<int>(task.inputs.size()), .steps = {step}});
 }
 
-/// The steps of a task with what each reads and gives.
+/// The steps behind the anchor with what each reads and gives; an elementwise op is a step without an anchor.
 class Steps {
  public:
-  explicit Steps(const Task& task) : task_(task) {}
-
-  /// The operand's description, and its value where it is one known number.
-  TensorDesc desc_of(const Operand& operand) const {
-    const auto index = static_cast<std::size_t>(operand.index);
-    switch (operand.kind) {
-      case Operand::Kind::kAnchor:
-        return {.dtype = DataType::kFloat, .shape = task_.out().shape};
-      case Operand::Kind::kInput:
-        return task_.in(index);
-      case Operand::Kind::kStep:
-        return results_.at(index);
-    }
-    AOE_CHECK(false, "an operand of no kind");
+  explicit Steps(const Task& task)
+      : task_(task), call_(in_a_body(task)), steps_(reference::epilogue(call_)) {
+    for (const TaskInput& input : task.inputs) descs_.push_back(input.desc);
+    if (has_anchor()) descs_.push_back({.dtype = DataType::kFloat, .shape = task.out().shape});
   }
 
-  /// Of the next step.
-  Result<Formula> next() {
-    const EpilogueStep& step = task_.op.epilogue[results_.size()];
+  std::span<const BodyStep> list() const { return steps_; }
+  bool has_anchor() const { return steps_.size() < call_.body->steps.size(); }
+  const TensorDesc& desc_of(int value) const { return descs_.at(static_cast<std::size_t>(value)); }
+  /// The task's input that a value is; of other values none.
+  const TaskInput* input_of(int value) const {
+    const auto i = static_cast<std::size_t>(value);
+    return i < task_.inputs.size() ? &task_.inputs[i] : nullptr;
+  }
+  /// What was made last, first of all by the anchor.
+  int last() const { return static_cast<int>(descs_.size()) - 1; }
+
+  Result<Formula> next(const BodyStep& step) {
     std::vector<FormulaContext::Operand> operands;
     std::vector<Tensor> inputs;
-    for (const Operand& operand : step.operands) {
-      const bool is_input = operand.kind == Operand::Kind::kInput;
-      const TaskInput* input =
-          is_input ? &task_.inputs[static_cast<std::size_t>(operand.index)] : nullptr;
-      inputs.push_back({desc_of(operand), nullptr});
+    for (const int value : step.operands) {
+      const TaskInput* input = input_of(value);
+      inputs.push_back({desc_of(value), nullptr});
       if (input != nullptr && input->constant) inputs.back() = input->constant->view();
       operands.push_back({inputs.back().desc.dtype, {}});
       if (input != nullptr) operands.back().number = scalar_constant(*input);
     }
-    const reference::OpCall call{.type = step.type, .version = step.version, .attrs = step.attrs};
-    results_.push_back(reference::infer(call, inputs, 1).front());
-    return reference::vector_form(step.type,
-                                  {step.attrs, step.version, operands, results_.back().dtype});
+    const OpCall& call = step.call;
+    descs_.push_back(reference::infer(call, inputs, 1).front());
+    return reference::vector_form(call.type,
+                                  {call.attrs, call.version, operands, descs_.back().dtype});
   }
-
-  const TensorDesc& result() const { return results_.back(); }
 
  private:
   const Task& task_;
-  std::vector<TensorDesc> results_;
+  OpCall call_;
+  std::span<const BodyStep> steps_;
+  std::vector<TensorDesc> descs_;  ///< by value
 };
 
 /// Behind an anchor everything is float32, but for bytes that Quantize writes and Dequantize reads.
-Result<void> check_types(const Steps& steps, const EpilogueStep& step) {
-  const auto check = [&](const TensorDesc& desc) -> Result<void> {
-    if (desc.dtype == DataType::kUndefined || is_epilogue_type(desc.dtype, EpilogueTypes::kBytes))
-      return {};
-    return Unexpected(step.type + " of " + to_string(desc) + ", needs float32, int8 or uint8");
-  };
-  for (const Operand& operand : step.operands)
-    if (Result<void> checked = check(steps.desc_of(operand)); !checked) return checked;
-  return check(steps.result());
+Result<void> check_types(const Steps& steps, const BodyStep& step) {
+  std::vector<int> values = step.operands;
+  values.push_back(steps.last());
+  for (const int value : values) {
+    const TensorDesc& desc = steps.desc_of(value);
+    if (desc.dtype != DataType::kUndefined && !is_epilogue_type(desc.dtype, EpilogueTypes::kBytes))
+      return Unexpected(step.call.type + " of " + to_string(desc) +
+                        ", needs float32, int8 or uint8");
+  }
+  return {};
 }
 
 class StepEmitter {
  public:
   StepEmitter(Builder& builder, const Task& task, int lanes, const LoadLanes& load)
-      : builder_(builder), task_(task), lanes_(lanes), load_(load) {}
+      : builder_(builder), steps_(task), lanes_(lanes), load_(load) {}
 
   Lanes run(const std::optional<Vec>& anchor) {
-    if (anchor) anchor_ = Lanes::floats(DataType::kFloat, *anchor);
-    Steps steps(task_);
-    for (const EpilogueStep& step : task_.op.epilogue) {
-      const Result<Formula> formula = steps.next();
+    if (anchor) values_[steps_.last()] = Lanes::floats(DataType::kFloat, *anchor);
+    for (const BodyStep& step : steps_.list()) {
+      const Result<Formula> formula = steps_.next(step);
       AOE_CHECK(formula.has_value(), formula ? "" : formula.error());
       std::vector<std::optional<Lanes>> operands;
-      for (const Operand& operand : step.operands) operands.push_back(operand_value(operand));
-      Lanes value = emit_formula(*formula, operands, lanes_);
-      const DataType dtype = steps.result().dtype;
-      const bool is_last = &step == &task_.op.epilogue.back();
+      for (const int value : step.operands) operands.push_back(value_of(value));
+      Lanes made = emit_formula(*formula, operands, lanes_);
+      const DataType dtype = steps_.desc_of(steps_.last()).dtype;
+      const bool is_last = &step == &steps_.list().back();
       if (!is_last && reference::compute_type(dtype) != dtype)
-        value = Lanes::floats(DataType::kFloat, round_to(value.as_floats(), dtype));
-      values_.push_back(value.kept(builder_));
+        made = Lanes::floats(DataType::kFloat, round_to(made.as_floats(), dtype));
+      values_[steps_.last()] = made.kept(builder_);
     }
-    return values_.back();
+    return *values_.at(steps_.last());
   }
 
  private:
-  std::optional<Lanes> operand_value(const Operand& operand) {
-    switch (operand.kind) {
-      case Operand::Kind::kAnchor:
-        return anchor_;
-      case Operand::Kind::kInput:
-        return input_value(operand.index);
-      case Operand::Kind::kStep:
-        return values_.at(static_cast<std::size_t>(operand.index));
-    }
-    AOE_CHECK(false, "an operand of no kind");
-  }
-
-  /// Absent inputs have none; numbers stand in the formula already.
-  std::optional<Lanes> input_value(int i) {
-    const TaskInput& input = task_.inputs[static_cast<std::size_t>(i)];
-    if (!input.is_present() || scalar_constant(input)) return {};
-    const auto [place, is_new] = inputs_.try_emplace(i);
-    if (is_new)
-      place->second = Lanes::loaded(builder_, reference::compute_type(input.desc.dtype),
-                                    [this, i](loopnest::Type type) { return load_(i, type); });
+  const std::optional<Lanes>& value_of(int value) {
+    const auto [place, is_new] = values_.try_emplace(value);
+    if (is_new) place->second = loaded(value, *steps_.input_of(value));
     return place->second;
   }
 
+  /// Absent inputs have no value; numbers stand in the formula already.
+  std::optional<Lanes> loaded(int i, const TaskInput& input) {
+    if (!input.is_present() || scalar_constant(input)) return {};
+    return Lanes::loaded(builder_, reference::compute_type(input.desc.dtype),
+                         [this, i](loopnest::Type type) { return load_(i, type); });
+  }
+
   Builder& builder_;
-  const Task& task_;
+  Steps steps_;
   int lanes_;
   const LoadLanes& load_;
-  std::optional<Lanes> anchor_;
-  std::map<int, std::optional<Lanes>> inputs_;
-  std::vector<Lanes> values_;
+  std::map<int, std::optional<Lanes>> values_;
 };
 
 }  // namespace
@@ -153,16 +144,17 @@ bool is_epilogue_type(DataType dtype, EpilogueTypes types) {
 
 Result<void> supports_epilogue(const Task& task) {
   Steps steps(task);
-  for (const EpilogueStep& step : task.op.epilogue) {
-    if (const Result<Formula> formula = steps.next(); !formula) return Unexpected(formula.error());
-    if (!has_anchor(task)) continue;
+  for (const BodyStep& step : steps.list()) {
+    const Result<Formula> formula = steps.next(step);
+    if (!formula) return Unexpected(formula.error());
+    if (!steps.has_anchor()) continue;
     if (Result<void> checked = check_types(steps, step); !checked) return checked;
   }
   return {};
 }
 
 Vec emit_epilogue(Builder& builder, const Task& task, Vec anchor, const LoadInput& load) {
-  if (task.op.epilogue.empty()) return anchor;
+  if (reference::epilogue(task.op).empty()) return anchor;
   const Vec kept = builder.get(builder.local(anchor));
   const LoadLanes load_floats = [&](int input, loopnest::Type type) {
     AOE_CHECK(type == loopnest::Type::kFloat, "integer lanes behind an anchor");
@@ -172,7 +164,7 @@ Vec emit_epilogue(Builder& builder, const Task& task, Vec anchor, const LoadInpu
 }
 
 Vec emit_elementwise(Builder& builder, const Task& task, int lanes, const LoadLanes& load) {
-  AOE_CHECK(!task.op.epilogue.empty(), task.op.type + " has no steps");
+  AOE_CHECK(reference::is_elementwise(task.op), task.op.type + " is not elementwise");
   return StepEmitter(builder, task, lanes, load).run({}).stored();
 }
 

@@ -1,4 +1,4 @@
-// Elementwise steps as vectors: what generated kernels apply behind their anchor, and all that a FusedElementwise does.
+// Elementwise steps as vectors: what generated kernels apply behind their anchor, and all that elementwise kernels do.
 // What a step computes is the formula of its operator (reference/formula.h).
 #pragma once
 
@@ -33,7 +33,7 @@ using LoadLanes = std::function<loopnest::Vec(int input, loopnest::Type)>;
 loopnest::Vec emit_epilogue(loopnest::Builder& builder, const Task& task, loopnest::Vec anchor,
                             const LoadInput& load);
 
-/// The same for a FusedElementwise, which has no anchor: what is to be stored.
+/// The same for an elementwise op or a group of them, which has no anchor: what is to be stored.
 loopnest::Vec emit_elementwise(loopnest::Builder& builder, const Task& task, int lanes,
                                const LoadLanes& load);
 

@@ -43,10 +43,9 @@ bool is_empty(const TensorDesc& desc) {
 bool takes_any_constant(const reference::OpCall& op) {
   constexpr std::string_view kTypes[] = {"ConcatV2", "GatherElements", "GatherV2", "Gemm",
                                          "MatMulV2"};
-  if (reference::is_fused_type(op.type) || std::ranges::find(kTypes, op.type) != std::end(kTypes))
-    return true;
-  const reference::OpDef* const def = reference::ops().find(op.type);
-  return def != nullptr && def->formula;
+  const std::string& type = reference::anchor(op).type;
+  return reference::is_elementwise(op) || reference::is_chain(op) ||
+         std::ranges::find(kTypes, type) != std::end(kTypes);
 }
 
 /// Whether the Impl takes the task. Tensors without elements, and tasks that nothing is given to when they run, are the
@@ -156,7 +155,8 @@ std::vector<Candidate> default_candidates(const Task& task, const Soc& soc) {
   for (const Impl* impl : impls().all()) {
     if (const Result<void> supported = takes(*impl, task, soc); !supported) {
       logger("compiler")
-          ->debug("task={} impl={} refused: {}", task.op.type, impl->name(), supported.error());
+          ->debug("task={} impl={} refused: {}", task.anchor().type, impl->name(),
+                  supported.error());
       continue;
     }
     for (FormatChoice& format : impl->formats(task, soc)) {

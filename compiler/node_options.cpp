@@ -114,7 +114,8 @@ std::vector<NodeOptions> node_options(const graph::Graph& graph, const CompileOp
       choices.options = std::move(candidates);
     }
     if (choices.options.empty())
-      throw Error(ExitCode::kModel, "no implementation for op type " + node.op.type,
+      throw Error(ExitCode::kModel,
+                  "no implementation for op type " + reference::type_name(node.op),
                   "node '" + node.name + "'");
     all.push_back(std::move(choices));
   }

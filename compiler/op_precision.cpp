@@ -16,8 +16,9 @@ bool is_meant(const graph::Node& node, const OpPrecision::Selection& selection) 
            });
   };
   if (is_named(selection.names)) return true;
-  if (is_named(selection.other_names) || selection.other_types.contains(node.op.type)) return false;
-  return selection.all || selection.types.contains(node.op.type);
+  const std::string& type = reference::anchor(node.op).type;
+  if (is_named(selection.other_names) || selection.other_types.contains(type)) return false;
+  return selection.all || selection.types.contains(type);
 }
 
 void warn_of_missing(const std::set<std::string>& names, const graph::Graph& graph) {

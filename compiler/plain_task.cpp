@@ -12,7 +12,6 @@ Result<void> supports_plain(const Task& task, std::initializer_list<std::string_
     return Unexpected("does not compute " + task.op.type);
   }
   if (!task.is_static()) return Unexpected("shapes are not static");
-  if (!task.op.epilogue.empty()) return Unexpected("takes no epilogue");
   if (task.outputs.size() != 1) {
     return Unexpected(std::to_string(task.outputs.size()) + " outputs, needs 1");
   }

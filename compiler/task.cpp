@@ -8,7 +8,6 @@
 #include <set>
 
 #include "base/check.h"
-#include "compiler/chain/chain_members.h"
 #include "graph/operand_json.h"
 
 namespace aoe::compiler {
@@ -16,18 +15,21 @@ namespace {
 
 using nlohmann::json;
 
-/// Inputs of the anchor and of the steps whose values the code does not depend on.
-std::set<std::size_t> free_inputs(const reference::OpCall& op) {
-  const auto free_values = [](const std::string& type) -> std::vector<std::size_t> {
+/// Of the call, and of the ops of its body: inputs whose values the code does not depend on.
+std::set<std::size_t> free_inputs(const Task& task) {
+  std::set<std::size_t> inputs;
+  const auto add = [&](const std::string& type, const auto& input_of) {
     const reference::OpDef* def = reference::ops().find(type);
-    return def == nullptr ? std::vector<std::size_t>() : def->free_values;
+    if (def == nullptr) return;
+    for (const std::size_t i : def->free_values)
+      if (const std::size_t input = input_of(i); input < task.inputs.size()) inputs.insert(input);
   };
-  const std::vector<std::size_t> own = free_values(op.type);
-  std::set<std::size_t> inputs(own.begin(), own.end());
-  for (const reference::EpilogueStep& step : op.epilogue)
-    for (const std::size_t i : free_values(step.type))
-      if (i < step.operands.size() && step.operands[i].kind == reference::Operand::Kind::kInput)
-        inputs.insert(static_cast<std::size_t>(step.operands[i].index));
+  add(task.op.type, [](std::size_t i) { return i; });
+  for (const reference::BodyStep& step : reference::flat_steps(task.op))
+    add(step.call.type, [&](std::size_t i) {
+      return i < step.operands.size() ? static_cast<std::size_t>(step.operands[i])
+                                      : task.inputs.size();
+    });
   return inputs;
 }
 
@@ -73,7 +75,7 @@ Task task_of(const graph::Graph& graph, graph::NodeId id) {
 
 bank::TaskKey key_of(const Task& task, const Soc& soc) {
   json inputs = json::array(), outputs = json::array();
-  const std::set<std::size_t> free = free_inputs(task.op);
+  const std::set<std::size_t> free = free_inputs(task);
   for (std::size_t i = 0; i < task.inputs.size(); ++i)
     inputs.push_back(input_json(task.inputs[i], free.contains(i)));
   for (const TensorDesc& output : task.outputs) outputs.push_back(graph::tensor_json(output));
@@ -84,12 +86,6 @@ bank::TaskKey key_of(const Task& task, const Soc& soc) {
 
 double flops(const Task& task) {
   if (!task.is_static()) return 0.0;
-  if (task.op.type == "FusedChain") {
-    double sum = 0;
-    if (const auto members = members_of(task))
-      for (const ChainMember& member : *members) sum += flops(member.task);
-    return sum;
-  }
   std::vector<TensorDesc> inputs;
   for (const TaskInput& input : task.inputs) inputs.push_back(input.desc);
   return reference::flops(task.op, inputs, task.outputs);
@@ -108,7 +104,8 @@ double bytes_moved(const Task& task) {
 graph::Graph graph_of(const Task& task) {
   graph::Graph graph;
   graph.name = "task";
-  graph::Node node{.name = task.op.type, .op = task.op, .origins = {task.op.type}};
+  const std::string name = reference::type_name(task.op);
+  graph::Node node{.name = name, .op = task.op, .origins = {name}};
   for (std::size_t i = 0; i < task.inputs.size(); ++i) {
     const TaskInput& input = task.inputs[i];
     if (!input.is_present()) {

@@ -1,4 +1,4 @@
-// Task: one distinct piece of tuning work: an op with its epilogue, shapes, dtypes and attributes.
+// Task: one distinct piece of tuning work: an op, or several that are one node, with shapes, dtypes and attributes.
 #pragma once
 
 #include <string>
@@ -19,10 +19,14 @@ struct TaskInput {
 };
 
 struct Task {
-  reference::OpCall op;
+  reference::OpCall op;  ///< with all that is fused behind it
   std::vector<TaskInput> inputs;
   std::vector<TensorDesc> outputs;
 
+  /// What the others are fused behind; the op itself where that is nothing, or nothing is fused.
+  const reference::OpCall& anchor() const { return reference::anchor(op); }
+  /// The first of the inputs are its own, the rest is read behind it.
+  std::size_t anchor_inputs() const { return reference::anchor_inputs(op, inputs.size()); }
   const TensorDesc& in(std::size_t i) const { return inputs[i].desc; }
   const TensorDesc& out(std::size_t i = 0) const { return outputs[i]; }
   bool is_static() const;

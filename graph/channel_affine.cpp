@@ -76,7 +76,7 @@ void take_over(Graph& graph, NodeId anchor, NodeId follower) {
 }  // namespace
 
 std::optional<Channels> foldable_channels(const Graph& graph, const Node& node) {
-  if (node.is_dead || !node.op.epilogue.empty() || node.outputs.size() != 1) return std::nullopt;
+  if (node.is_dead || node.outputs.size() != 1) return std::nullopt;
   const std::string& type = node.op.type;
   const bool is_convolution = type == "Conv2D" || type == "Conv2DTranspose";
   if (!is_convolution && type != "MatMulV2" && type != "Gemm") return std::nullopt;

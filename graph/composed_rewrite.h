@@ -1,24 +1,12 @@
-// Rewrites that are made of others, one behind the other on the same nodes. Internal to graph/.
+// Two rewrites in a row as one: places of the second among what the first has made. Internal to graph/.
 #pragma once
-
-#include <functional>
-#include <vector>
 
 #include "graph/rewrite_plan.h"
 
 namespace aoe::graph {
 
-using RewriteSteps = std::function<Result<void>(Graph&, const std::vector<NodeId>& nodes)>;
-
-/// The rewrite of this name, which there is.
-const Rewrite& rewrite_named(const std::string& kind);
-
-/// Whether the steps do on these nodes, in topological order, what each expects of the one before: a
-/// later step may refuse what an earlier one made. Tried on the nodes alone, cut out of the graph.
-Result<void> check_steps(const Graph& graph, const std::vector<NodeId>& nodes,
-                         const RewriteSteps& steps);
-
-/// The steps in place; "no", with nothing changed, when check_steps() says no.
-Result<void> apply_steps(Graph& graph, const std::vector<NodeId>& nodes, const RewriteSteps& steps);
+/// "first+second", whose version follows from theirs. A place names the nodes of the first, then others that the second
+/// takes besides all that are left of these.
+Rewrite composed(const Rewrite& first, const Rewrite& second);
 
 }  // namespace aoe::graph

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 
 #include "graph/quantization.h"
 #include "graph/rewrite.h"
@@ -11,9 +10,6 @@
 
 namespace aoe::graph {
 namespace {
-
-using reference::EpilogueStep;
-using reference::Operand;
 
 /// Steps have no absent operands. Those at the end are left out; a lower bound of Clip becomes the infinity that it stands
 /// for.
@@ -61,41 +57,6 @@ bool is_byte_conversion(const Graph& graph, const Node& node) {
          dtype_of(graph, node.inputs[1]) == DataType::kFloat;
 }
 
-class StepWriter {
- public:
-  StepWriter(const Graph& graph, NodeId anchor) {
-    if (anchor == kNone) {
-      fused.op.type = "FusedElementwise";
-      return;
-    }
-    const Node& node = graph.nodes[anchor];
-    fused.op = node.op;
-    fused.op.anchor_inputs = static_cast<int>(node.inputs.size());
-    fused.inputs = node.inputs;
-    operands_[node.outputs[0]] = {Operand::Kind::kAnchor, 0};
-  }
-
-  void add(const Node& node) {
-    EpilogueStep step{.type = node.op.type, .version = node.op.version, .attrs = node.op.attrs};
-    for (const ValueId input : node.inputs) step.operands.push_back(operand(input));
-    operands_[node.outputs[0]] = {Operand::Kind::kStep, static_cast<int>(fused.op.epilogue.size())};
-    fused.op.epilogue.push_back(std::move(step));
-    fused.outputs = {node.outputs[0]};
-  }
-
-  Node fused;
-
- private:
-  Operand operand(ValueId value) {
-    const auto [found, is_new] = operands_.try_emplace(
-        value, Operand{Operand::Kind::kInput, static_cast<int>(fused.inputs.size())});
-    if (is_new) fused.inputs.push_back(value);
-    return found->second;
-  }
-
-  std::map<ValueId, Operand> operands_;
-};
-
 }  // namespace
 
 bool is_quantisation(const Node& node) {
@@ -104,7 +65,7 @@ bool is_quantisation(const Node& node) {
 
 bool is_step(const Graph& graph, NodeId id, const Shape& shape, StepTypes types) {
   const Node& node = graph.nodes[id];
-  if (node.is_dead || !node.op.epilogue.empty() || node.outputs.size() != 1) return false;
+  if (node.is_dead || node.outputs.size() != 1) return false;
   if (!reference::is_kind(node.op.type, reference::OpKind::kElementwise)) return false;
   if (shape_of(graph, node.outputs[0]) != shape || !is_static(shape)) return false;
   if (!has_operands(graph, node) || !has_vector_form(graph, node)) return false;
@@ -119,11 +80,10 @@ bool is_step(const Graph& graph, NodeId id, const Shape& shape, StepTypes types)
 
 NodeId fuse_steps(Graph& graph, NodeId anchor, const std::vector<NodeId>& steps) {
   for (const NodeId id : steps) fill_absent_operands(graph, id);
-  StepWriter writer(graph, anchor);
-  for (const NodeId id : steps) writer.add(graph.nodes[id]);
   std::vector<NodeId> old = steps;
   if (anchor != kNone) old.insert(old.begin(), anchor);
-  return replace_nodes(graph, std::move(old), std::move(writer.fused));
+  Node fused = fused_node(graph, old, anchor != kNone);
+  return replace_nodes(graph, std::move(old), std::move(fused));
 }
 
 }  // namespace aoe::graph

@@ -22,7 +22,7 @@ bool is_step(const Graph& graph, NodeId id, const Shape& shape, StepTypes types)
 /// Of a step: it reads or writes bytes.
 bool is_quantisation(const Node& node);
 
-/// Makes one node of `anchor` (kNone: a FusedElementwise) and `steps`, given in topological order.
+/// Makes one node of `anchor`, unless that is kNone, and `steps`, given in topological order.
 /// Only the last step's output is seen from outside.
 NodeId fuse_steps(Graph& graph, NodeId anchor, const std::vector<NodeId>& steps);
 

@@ -5,7 +5,7 @@ namespace aoe::graph {
 
 bool reads_shape_only(const Node& node) {
   const reference::OpDef* def = reference::ops().find(node.op.type);
-  return def != nullptr && def->reads_shape_only && node.op.epilogue.empty();
+  return def != nullptr && def->reads_shape_only;
 }
 
 double evaluation_work(const reference::OpCall& call, const std::vector<Tensor>& inputs,

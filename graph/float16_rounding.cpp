@@ -16,13 +16,13 @@ constexpr const char* kRound = "RoundToFloat16";
 
 /// Of operators that sum up products: how many of their first inputs are factors.
 int factor_count(const Node& node) {
-  const reference::OpDef* def = reference::ops().find(node.op.type);
+  const reference::OpDef* def = reference::anchor_def(node.op);
   return def == nullptr ? 0 : def->factors;
 }
 
 /// How many of its first inputs are values; others say how they are to be taken (scales, bounds).
 int value_count(const Node& node) {
-  const reference::OpDef* def = reference::ops().find(node.op.type);
+  const reference::OpDef* def = reference::anchor_def(node.op);
   const bool has_parameters = def != nullptr && def->first_parameter >= 0;
   return has_parameters ? def->first_parameter : static_cast<int>(node.inputs.size());
 }
@@ -30,7 +30,6 @@ int value_count(const Node& node) {
 /// Operators that hand on elements of their inputs: what was rounded stays so.
 bool only_moves(const Node& node) {
   constexpr std::string_view kChooses[] = {"SelectV2", "MaxPoolV3", "Relu"};
-  if (!node.op.epilogue.empty()) return false;
   if (node.op.attrs.get_string("reduction", "none") != "none") return false;  // a scatter that adds
   return reference::is_kind(node.op.type, reference::OpKind::kMove) ||
          std::ranges::find(kChooses, node.op.type) != std::end(kChooses);
@@ -142,8 +141,9 @@ bool round_graph(Graph& graph, Float16Rounding rounding, const std::set<std::str
 }  // namespace
 
 bool rounds_to_float16(const reference::OpCall& op) {
-  return op.type == kRound ||
-         std::ranges::any_of(op.epilogue, [](const auto& step) { return step.type == kRound; });
+  return op.type == kRound || std::ranges::any_of(reference::flat_steps(op), [](const auto& step) {
+           return step.call.type == kRound;
+         });
 }
 
 Pass float16_pass(Float16Rounding rounding, std::set<std::string> float32_nodes,

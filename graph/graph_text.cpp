@@ -1,11 +1,10 @@
 // Graph::to_text(): one line per input, node and output, stable enough for golden files.
 //
 //   input data: float32 1x3x8x8
-//   conv1: Conv2D(data, w{float32 4x3x3x3}) [pads=1,1,1,1] | Relu(@) -> y: float32 1x4x8x8
+//   conv1: Conv2D(data, w{float32 4x3x3x3}) [pads=1,1,1,1] | Relu(%0) -> y: float32 1x4x8x8
 //   output y
 //
-// Behind "|" stands the epilogue: @ is the anchor's result, %n the n-th step's, names are inputs of
-// the node.
+// Between "|" stand the ops of a body: %n is the result of the n-th, names are inputs of the node.
 #include <fmt/format.h>
 
 #include "graph/graph.h"
@@ -72,35 +71,26 @@ std::string value_text(const Graph& graph, ValueId id) {
   return value.constant ? value.name + constant_text(*value.constant) : value.name;
 }
 
-std::string step_text(const Graph& graph, const Node& node, const reference::EpilogueStep& step) {
-  std::string operands;
-  for (const reference::Operand& operand : step.operands) {
-    if (!operands.empty()) operands += ", ";
-    switch (operand.kind) {
-      case reference::Operand::Kind::kAnchor:
-        operands += "@";
-        break;
-      case reference::Operand::Kind::kStep:
-        operands += "%" + std::to_string(operand.index);
-        break;
-      case reference::Operand::Kind::kInput:
-        operands += value_text(graph, node.inputs[operand.index]);
-        break;
-    }
+std::string op_text(const reference::OpCall& op, const std::vector<std::string>& operands) {
+  return fmt::format("{}({}){}", op.type, fmt::join(operands, ", "), attrs_text(op.attrs));
+}
+
+std::string call_text(const Graph& graph, const Node& node) {
+  std::vector<std::string> values;
+  for (const ValueId input : node.inputs) values.push_back(value_text(graph, input));
+  if (node.op.body == nullptr) return op_text(node.op, values);
+  std::string text;
+  for (const reference::BodyStep& step : reference::flat_steps(node.op)) {
+    std::vector<std::string> operands;
+    for (const int operand : step.operands) operands.push_back(values.at(operand));
+    text += (text.empty() ? "" : " | ") + op_text(step.call, operands);
+    values.push_back(fmt::format("%{}", values.size() - node.inputs.size()));
   }
-  return step.type + "(" + operands + ")" + attrs_text(step.attrs);
+  return text;
 }
 
 std::string node_text(const Graph& graph, const Node& node) {
-  std::size_t anchor_inputs = node.inputs.size();
-  if (node.op.anchor_inputs >= 0) anchor_inputs = static_cast<std::size_t>(node.op.anchor_inputs);
-  std::string inputs;
-  for (std::size_t i = 0; i < anchor_inputs; ++i)
-    inputs += (i > 0 ? ", " : "") + value_text(graph, node.inputs[i]);
-  std::string text =
-      node.name + ": " + node.op.type + "(" + inputs + ")" + attrs_text(node.op.attrs);
-  for (const reference::EpilogueStep& step : node.op.epilogue)
-    text += " | " + step_text(graph, node, step);
+  std::string text = node.name + ": " + call_text(graph, node);
   text += " -> ";
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
     const ValueId id = node.outputs[i];

@@ -17,9 +17,10 @@ std::vector<NodeId> bf16_candidates(const Graph& graph) {
   std::vector<NodeId> candidates;
   for (const NodeId id : graph.topological_order()) {
     const Node& node = graph.nodes[id];
-    const bool is_product = reference::is_kind(node.op.type, reference::OpKind::kProduct);
+    const reference::OpCall& op = reference::anchor(node.op);
+    const bool is_product = reference::is_kind(op.type, reference::OpKind::kProduct);
     if (!is_product || !has_faster_sums(node.op) || is_high_precision(node.op) ||
-        node.op.attrs.has(kKeepDtype))
+        op.attrs.has(kKeepDtype))
       continue;
     const Value &left = graph.values[node.inputs[0]], &right = graph.values[node.inputs[1]];
     if (left.desc.dtype == DataType::kFloat && right.constant != nullptr) candidates.push_back(id);
@@ -28,49 +29,50 @@ std::vector<NodeId> bf16_candidates(const Graph& graph) {
 }
 
 void allow_bf16(Node& node) {
-  node.op.attrs.set(kAllowBf16, std::int64_t{1});
+  reference::edit_anchor(node.op).attrs.set(kAllowBf16, std::int64_t{1});
 }
 
 bool allows_bf16(const reference::OpCall& op) {
-  return op.attrs.get_int(kAllowBf16, 0) != 0;
+  return reference::anchor(op).attrs.get_int(kAllowBf16, 0) != 0;
 }
 
 void allow_fp16(Node& node) {
-  node.op.attrs.set(kAllowFp16, std::int64_t{1});
+  reference::edit_anchor(node.op).attrs.set(kAllowFp16, std::int64_t{1});
 }
 
 bool allows_fp16(const reference::OpCall& op) {
-  return op.attrs.get_int(kAllowFp16, 0) != 0;
+  return reference::anchor(op).attrs.get_int(kAllowFp16, 0) != 0;
 }
 
 bool has_faster_sums(const reference::OpCall& op) {
-  const reference::OpDef* def = reference::ops().find(op.type);
+  const reference::OpDef* def = reference::anchor_def(op);
   return def != nullptr && def->has_faster_sums;
 }
 
 void ask_high_precision(Node& node) {
-  node.op.attrs.set(kHighPrecision, std::int64_t{1});
+  reference::edit_anchor(node.op).attrs.set(kHighPrecision, std::int64_t{1});
 }
 
 bool is_high_precision(const reference::OpCall& op) {
   return op.attrs.has(kHighPrecision) ||
-         std::ranges::any_of(op.epilogue, [](const reference::EpilogueStep& step) {
-           return step.attrs.has(kHighPrecision);
+         std::ranges::any_of(reference::flat_steps(op), [](const reference::BodyStep& step) {
+           return step.call.attrs.has(kHighPrecision);
          });
 }
 
 void keep_dtype(Node& node) {
-  node.op.attrs.set(kKeepDtype, std::int64_t{1});
+  reference::edit_anchor(node.op).attrs.set(kKeepDtype, std::int64_t{1});
 }
 
 void forget_kept_dtypes(Graph& graph) {
   for (std::size_t id = 0; id < graph.nodes.size(); ++id)
-    graph.edit(static_cast<NodeId>(id))->op.attrs.erase(kKeepDtype);
+    if (reference::anchor(graph.nodes[id].op).attrs.has(kKeepDtype))
+      reference::edit_anchor(graph.edit(static_cast<NodeId>(id))->op).attrs.erase(kKeepDtype);
 }
 
 bool has_byte_products(const Graph& graph) {
   return std::ranges::any_of(graph.nodes, [](const Node& node) {
-    return !node.is_dead && reference::is_quantised(node.op.type);
+    return !node.is_dead && reference::is_quantised(reference::anchor(node.op).type);
   });
 }
 

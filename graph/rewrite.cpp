@@ -2,7 +2,6 @@
 #include "graph/rewrite.h"
 
 #include <algorithm>
-#include <unordered_set>
 
 #include "base/check.h"
 
@@ -10,7 +9,7 @@ namespace aoe::graph {
 
 bool is_type(const Node& node, std::string_view type) {
   AOE_CHECK(reference::ops().find(type) != nullptr, "there is no operator " + std::string(type));
-  return !node.is_dead && node.op.type == type && node.op.epilogue.empty();
+  return !node.is_dead && node.op.type == type;
 }
 
 const Shape& shape_of(const Graph& graph, ValueId value) {
@@ -26,8 +25,7 @@ bool has_input(const Node& node, std::size_t i) {
 }
 
 std::size_t anchor_input_count(const Node& node) {
-  return node.op.anchor_inputs < 0 ? node.inputs.size()
-                                   : static_cast<std::size_t>(node.op.anchor_inputs);
+  return reference::anchor_inputs(node.op, node.inputs.size());
 }
 
 ConstantPtr constant_input(const Graph& graph, const Node& node, std::size_t i) {
@@ -153,6 +151,18 @@ NodeId replace_nodes(Graph& graph, std::vector<NodeId> old, Node node) {
     if (output != kNone) graph.values[output].producer = id;
   *graph.edit(id) = std::move(node);
   return id;
+}
+
+Node fused_node(const Graph& graph, const std::vector<NodeId>& nodes, bool has_anchor) {
+  std::vector<reference::NamedStep> steps;
+  for (const NodeId id : nodes) {
+    const Node& node = graph.nodes[id];
+    steps.push_back({node.op, node.inputs, node.outputs[0]});
+  }
+  Node fused;
+  fused.op = reference::fused_call(steps, has_anchor, fused.inputs);
+  fused.outputs = {steps.back().result};
+  return fused;
 }
 
 }  // namespace aoe::graph

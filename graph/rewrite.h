@@ -18,7 +18,7 @@ DataType dtype_of(const Graph& graph, ValueId value);
 /// The constant of the node's i-th input; nullptr when it is absent or computed.
 ConstantPtr constant_input(const Graph& graph, const Node& node, std::size_t i);
 bool has_input(const Node& node, std::size_t i);
-/// How many of the inputs are the anchor's, not its epilogue's.
+/// How many of the inputs are the anchor's, and not read behind it.
 std::size_t anchor_input_count(const Node& node);
 /// The producer if it is a live node of this type; kNone otherwise.
 NodeId producer_of_type(const Graph& graph, ValueId value, std::string_view type);
@@ -53,5 +53,8 @@ bool bypass(Graph& graph, NodeId id, ValueId replacement);
 /// and the origins of all, in order, and produces `node.outputs`. It keeps the Format that all of
 /// them keep, unless it keeps another one.
 NodeId replace_nodes(Graph& graph, std::vector<NodeId> old, Node node);
+/// A node without a name whose body has these as steps, in topological order, and that reads what none of them makes. Only
+/// what the last one makes is seen from outside. Inputs of an anchor, which is the first, stay where they are.
+Node fused_node(const Graph& graph, const std::vector<NodeId>& nodes, bool has_anchor);
 
 }  // namespace aoe::graph

@@ -8,6 +8,8 @@
 #include <set>
 
 #include "all_rewrites.inc"
+#include "base/check.h"
+#include "graph/composed_rewrite.h"
 #include "graph/verify.h"
 
 namespace aoe::graph {
@@ -22,6 +24,12 @@ const RewriteRegistry& rewrites() {
   static const RewriteRegistry registry = [] {
     RewriteRegistry filled;
     register_all_rewrites(filled);
+    const std::vector<Rewrite> single = filled.all();
+    for (const Rewrite& first : single)
+      for (const std::string& second : first.then) {
+        AOE_CHECK(filled.find(second) != nullptr, "there is no rewrite " + second);
+        filled.add(composed(first, *filled.find(second)));
+      }
     return filled;
   }();
   return registry;

@@ -58,6 +58,8 @@ struct Rewrite {
   /// In place; "no", with nothing changed, when the nodes are not what the kind expects. Values that
   /// are there keep their descriptions and constants.
   std::function<Result<void>(Graph&, const std::vector<NodeId>&, const RewriteParams&)> apply;
+  /// Kinds that may find more among what this one makes of its best guess: each is a kind "<this>+<that>" as well.
+  std::vector<std::string> then = {};
 };
 
 class RewriteRegistry {

@@ -9,11 +9,11 @@ constexpr char kStrassen[] = "strassen";
 }  // namespace
 
 bool is_by_strassen(const reference::OpCall& op) {
-  return op.attrs.get_int(kStrassen, 0) != 0;
+  return reference::anchor(op).attrs.get_int(kStrassen, 0) != 0;
 }
 
 void mark_by_strassen(Node& node) {
-  node.op.attrs.set(kStrassen, std::int64_t{1});
+  reference::edit_anchor(node.op).attrs.set(kStrassen, std::int64_t{1});
 }
 
 /// An eighth of the products, less what the sums of blocks cost.

@@ -67,8 +67,10 @@ class Verifier {
 
   void check_node(NodeId id, const auto& is_input) const {
     const Node& node = graph_.nodes[id];
-    if (!reference::is_fused_type(node.op.type) && reference::ops().find(node.op.type) == nullptr)
-      fail(node.name + " has unknown operator " + node.op.type);
+    if (const auto checked = reference::check_call(node.op); !checked)
+      fail(node.name + ": " + checked.error());
+    if (node.op.body != nullptr && node.op.body->inputs != static_cast<int>(node.inputs.size()))
+      fail(node.name + " reads other inputs than its body");
     for (const ValueId input : node.inputs) {
       if (input == kNone) continue;
       check_id(input, node.name);
@@ -82,21 +84,6 @@ class Verifier {
       const Value& value = graph_.values[output];
       if (value.producer != id) fail(value.name + " denies its producer " + node.name);
       if (value.constant) fail(value.name + " is constant and produced");
-    }
-    check_operands(node);
-  }
-
-  void check_operands(const Node& node) const {
-    for (std::size_t i = 0; i < node.op.epilogue.size(); ++i) {
-      for (const reference::Operand& operand : node.op.epilogue[i].operands) {
-        const bool is_step = operand.kind == reference::Operand::Kind::kStep;
-        const bool is_input = operand.kind == reference::Operand::Kind::kInput;
-        if (is_step && (operand.index < 0 || operand.index >= static_cast<int>(i)))
-          fail(node.name + " reads a later step");
-        if (is_input &&
-            (operand.index < 0 || operand.index >= static_cast<int>(node.inputs.size())))
-          fail(node.name + " reads an input it does not have");
-      }
     }
   }
 

@@ -34,6 +34,22 @@ double usual_flops(OpKind kind, const CostContext& cost) {
   }
 }
 
+using CostFn = double (*)(const OpCall&, std::span<const TensorDesc>, std::span<const TensorDesc>);
+
+double sum_of_steps(const Body& body, std::span<const TensorDesc> inputs, CostFn cost) {
+  std::vector<Tensor> tensors;
+  for (const TensorDesc& input : inputs) tensors.push_back({input, nullptr});
+  double sum = 0;
+  walk(body, tensors, [&](const BodyStep& step, std::span<const Tensor> operands) {
+    std::vector<TensorDesc> descs;
+    for (const Tensor& operand : operands) descs.push_back(operand.desc);
+    const std::vector<TensorDesc> made = infer(step.call, operands, 1);
+    sum += cost(step.call, descs, made);
+    return Tensor{made.front(), nullptr};
+  });
+  return sum;
+}
+
 }  // namespace
 
 double CostContext::input_elements(std::size_t i) const {
@@ -52,20 +68,22 @@ double CostContext::pairs() const {
 
 double flops(const OpCall& call, std::span<const TensorDesc> inputs,
              std::span<const TensorDesc> outputs) {
-  const CostContext cost{call.attrs, inputs, outputs};
-  const double steps = static_cast<double>(call.epilogue.size()) * cost.output_elements();
-  const OpDef* def = ops().find(call.type);
-  if (def == nullptr) return steps;
-  return steps + (def->flops ? def->flops(cost) : usual_flops(def->kind, cost));
+  if (is_chain(call)) return sum_of_steps(*call.body, inputs, flops);
+  const CostContext cost{anchor(call).attrs, inputs, outputs};
+  const double behind = static_cast<double>(epilogue(call).size()) * cost.output_elements();
+  const OpDef* def = anchor_def(call);
+  if (def == nullptr) return behind;
+  return behind + (def->flops ? def->flops(cost) : usual_flops(def->kind, cost));
 }
 
 double work(const OpCall& call, std::span<const TensorDesc> inputs,
             std::span<const TensorDesc> outputs) {
-  const CostContext cost{call.attrs, inputs, outputs};
-  double steps = static_cast<double>(call.epilogue.size()) * cost.output_elements();
+  if (is_chain(call)) return sum_of_steps(*call.body, inputs, work);
+  const CostContext cost{anchor(call).attrs, inputs, outputs};
+  double steps = static_cast<double>(epilogue(call).size()) * cost.output_elements();
   for (const TensorDesc& input : inputs) steps += elements(input);
   for (const TensorDesc& output : outputs) steps += elements(output);
-  const OpDef* def = ops().find(call.type);
+  const OpDef* def = anchor_def(call);
   if (def == nullptr) return steps;
   if (def->work) return steps + def->work(cost);
   return steps + (def->flops ? def->flops(cost) / 2 : usual_flops(def->kind, cost));

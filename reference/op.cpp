@@ -1,4 +1,4 @@
-// The operator registry, and infer() and run() of calls with an epilogue.
+// The operator registry, and infer() and run() of calls.
 #include "reference/op.h"
 
 #include <algorithm>
@@ -13,8 +13,6 @@
 
 namespace aoe::reference {
 namespace {
-
-constexpr std::string_view kFusedElementwise = "FusedElementwise", kFusedChain = "FusedChain";
 
 const OpDef& def_of(const std::string& type) {
   const OpDef* def = ops().find(type);
@@ -64,58 +62,6 @@ void run_op(const std::string& type, int version, const Attrs& attrs,
             std::span<const Tensor> inputs, std::span<const Tensor> outputs) {
   const OpDef& def = def_of(type);
   naming(type, [&] { def.compute({attrs, version, inputs, outputs}); });
-}
-
-bool has_anchor(const OpCall& call) {
-  return !is_fused_type(call.type);
-}
-
-std::span<const Tensor> anchor_inputs(const OpCall& call, std::span<const Tensor> inputs) {
-  if (call.anchor_inputs < 0) return inputs;
-  const auto count = static_cast<std::size_t>(call.anchor_inputs);
-  AOE_CHECK(count <= inputs.size(), call.type + " has fewer inputs than its anchor");
-  return inputs.first(count);
-}
-
-std::vector<Tensor> operands_of(const EpilogueStep& step, std::span<const Tensor> inputs,
-                                const std::optional<Tensor>& anchor,
-                                std::span<const Tensor> steps) {
-  std::vector<Tensor> operands;
-  operands.reserve(step.operands.size());
-  for (const Operand& operand : step.operands) {
-    const auto index = static_cast<std::size_t>(operand.index);
-    switch (operand.kind) {
-      case Operand::Kind::kAnchor:
-        AOE_CHECK(anchor.has_value(), step.type + " reads an anchor that is not there");
-        operands.push_back(*anchor);
-        break;
-      case Operand::Kind::kInput:
-        AOE_CHECK(index < inputs.size(), step.type + " reads an input that is not there");
-        operands.push_back(inputs[index]);
-        break;
-      case Operand::Kind::kStep:
-        AOE_CHECK(index < steps.size(), step.type + " reads a later step");
-        operands.push_back(steps[index]);
-        break;
-    }
-  }
-  return operands;
-}
-
-/// The results of all steps in order; place(step, operands, result) gives each result its memory
-/// and values.
-template <typename Place>
-std::vector<Tensor> walk_epilogue(const OpCall& call, std::span<const Tensor> inputs,
-                                  const std::optional<Tensor>& anchor, Place&& place) {
-  std::vector<Tensor> steps;
-  for (const EpilogueStep& step : call.epilogue) {
-    AOE_CHECK(call.type == kFusedChain || def_of(step.type).formula,
-              step.type + " stands in an epilogue");
-    const std::vector<Tensor> operands = operands_of(step, inputs, anchor, steps);
-    steps.push_back({infer_op(step.type, step.version, step.attrs, operands, 1).front(), nullptr});
-    place(step, operands, steps.back());
-  }
-  return steps;
 }
 
 ComputeFn compute_of(const FormulaFn& formula) {
@@ -174,10 +120,6 @@ bool is_kind(std::string_view ir_type, OpKind kind) {
   return def != nullptr && def->kind == kind;
 }
 
-bool is_elementwise(std::string_view ir_type) {
-  return ir_type == kFusedElementwise || is_kind(ir_type, OpKind::kElementwise);
-}
-
 bool is_pooling(std::string_view ir_type) {
   const OpDef* def = ops().find(ir_type);
   return def != nullptr && def->window && def->epilogue == Epilogue::kNone;
@@ -218,56 +160,31 @@ Result<Formula> vector_form(std::string_view ir_type, const FormulaContext& cont
 
 std::vector<TensorDesc> infer(const OpCall& call, std::span<const Tensor> inputs,
                               std::size_t output_count) {
-  if (call.epilogue.empty())
+  if (call.body == nullptr)
     return infer_op(call.type, call.version, call.attrs, inputs, output_count);
-  AOE_CHECK(output_count >= 1, call.type + " with an epilogue but without output");
-  std::vector<TensorDesc> outputs(1);
-  std::optional<Tensor> anchor;
-  if (has_anchor(call)) {
-    outputs =
-        infer_op(call.type, call.version, call.attrs, anchor_inputs(call, inputs), output_count);
-    anchor = Tensor{outputs.front(), nullptr};
-  }
-  outputs.front() = walk_epilogue(call, inputs, anchor, [](const auto&...) {}).back().desc;
-  return outputs;
+  AOE_CHECK(output_count == 1, "a body with " + std::to_string(output_count) + " outputs");
+  std::vector<TensorDesc> result;
+  walk(*call.body, inputs, [&](const BodyStep& step, std::span<const Tensor> operands) {
+    result = infer(step.call, operands, 1);
+    return Tensor{result.front(), nullptr};
+  });
+  return result;
 }
 
 void run(const OpCall& call, std::span<const Tensor> inputs, std::span<const Tensor> outputs) {
-  if (call.epilogue.empty()) return run_op(call.type, call.version, call.attrs, inputs, outputs);
-
+  if (call.body == nullptr) return run_op(call.type, call.version, call.attrs, inputs, outputs);
+  AOE_CHECK(outputs.size() == 1, "a body with " + std::to_string(outputs.size()) + " outputs");
   std::vector<Constant> temporaries;
-  temporaries.reserve(call.epilogue.size() + 1);
-  const auto allocate = [&](const TensorDesc& desc) {
-    Constant& memory = temporaries.emplace_back(desc);
-    return Tensor{desc, memory.mutable_data()};
-  };
-
-  std::optional<Tensor> anchor;
-  if (has_anchor(call)) {
-    const auto own_inputs = anchor_inputs(call, inputs);
-    const auto descs = infer_op(call.type, call.version, call.attrs, own_inputs, outputs.size());
-    std::vector<Tensor> anchor_outputs(outputs.begin(), outputs.end());
-    anchor_outputs.front() = allocate(descs.front());
-    run_op(call.type, call.version, call.attrs, own_inputs, anchor_outputs);
-    anchor = anchor_outputs.front();
-  }
-  walk_epilogue(call, inputs, anchor,
-                [&](const EpilogueStep& step, const auto& operands, Tensor& result) {
-                  const bool is_last = &step == &call.epilogue.back();
-                  result = is_last ? outputs.front() : allocate(result.desc);
-                  run_op(step.type, step.version, step.attrs, operands, std::span(&result, 1));
-                });
-}
-
-bool is_fused_type(std::string_view type) {
-  return type == kFusedElementwise || type == kFusedChain;
-}
-
-std::vector<std::string> op_types(const OpCall& call) {
-  std::vector<std::string> types;
-  if (has_anchor(call)) types.push_back(call.type);
-  for (const EpilogueStep& step : call.epilogue) types.push_back(step.type);
-  return types;
+  temporaries.reserve(call.body->steps.size());
+  walk(*call.body, inputs, [&](const BodyStep& step, std::span<const Tensor> operands) {
+    Tensor result = outputs.front();
+    if (&step != &call.body->steps.back()) {
+      Constant& memory = temporaries.emplace_back(infer(step.call, operands, 1).front());
+      result = {memory.desc(), memory.mutable_data()};
+    }
+    run(step.call, operands, std::span(&result, 1));
+    return result;
+  });
 }
 
 }  // namespace aoe::reference

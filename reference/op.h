@@ -17,6 +17,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
@@ -167,9 +168,6 @@ const OpRegistry& ops();
 /// Whether the operator is of this kind; unknown ones and fused types are of none.
 bool is_kind(std::string_view ir_type, OpKind kind);
 
-/// Of that kind, or a "FusedElementwise".
-bool is_elementwise(std::string_view ir_type);
-
 /// A window over one tensor, and no products: MaxPoolV3, AvgPoolV2.
 bool is_pooling(std::string_view ir_type);
 
@@ -188,45 +186,94 @@ std::optional<Window> window_of(std::string_view ir_type, const Attrs& attrs, co
 /// may take: whoever generates code must be able to emit what is returned.
 Result<Formula> vector_form(std::string_view ir_type, const FormulaContext& context);
 
-// ---- calls: an op with its attributes and what was fused behind it ----
+// ---- calls: one op with its attributes, or several that are one node ----
 
-struct Operand {
-  enum class Kind { kInput, kAnchor, kStep };
-  Kind kind = Kind::kAnchor;
-  int index = 0;  ///< kInput: index into the call's inputs; kStep: index of an earlier step;
-                  ///< kAnchor: unused
-  bool operator==(const Operand&) const = default;
-};
+struct Body;
 
-/// One op applied behind the anchor, or inside a FusedElementwise or FusedChain.
-struct EpilogueStep {
-  std::string type;  ///< an IR type with a formula; in a FusedChain any with one output
-  int version = 1;
-  Attrs attrs;
-  std::vector<Operand> operands;
-  bool operator==(const EpilogueStep&) const = default;
-};
-
-/// `type` names the anchor, or says that there is none (then no operand is kAnchor): "FusedElementwise", whose steps are
-/// all elementwise, and "FusedChain", a row of ops that a subgraph's rewrite made one.
-/// With an epilogue the anchor's first output is not visible; the last step's result takes its
-/// place as output 0. `anchor_inputs` tells how many of the inputs belong to the anchor; the rest
-/// are reached by Operand::kInput only.
 struct OpCall {
   std::string type;
   int version = 1;
   Attrs attrs = {};
-  std::vector<EpilogueStep> epilogue = {};
-  int anchor_inputs = -1;  ///< -1: all of them
-  bool operator==(const OpCall&) const = default;
+  std::shared_ptr<const Body> body = {};  ///< of kFused: what it does, shared by copies of the call
+  bool operator==(const OpCall& other) const;
 };
+
+/// The type of calls with a body, which no operator bears.
+inline constexpr const char* kFused = "Fused";
+
+/// Reads values and makes one more. A value is a number: 0 to Body::inputs - 1 are what the node reads, in order, absent
+/// ones included; then follows what the steps make.
+struct BodyStep {
+  OpCall
+      call;  ///< may have a body itself, as a convolution in a chain with what is fused behind it
+  std::vector<int> operands = {};
+  bool operator==(const BodyStep&) const = default;
+};
+
+/// What a node does that stands for several ops. Its one output is what the last step makes.
+struct Body {
+  int inputs = 0;
+  std::vector<BodyStep> steps = {};
+  bool operator==(const Body&) const = default;
+
+  int value_of(std::size_t step) const { return inputs + static_cast<int>(step); }
+};
+
+OpCall fused_call(Body body);
+
+/// A step of a body to be made: it names what it reads and makes by any numbers.
+struct NamedStep {
+  OpCall call;
+  std::vector<int> operands;
+  int result = 0;
+};
+/// A body of these steps; `reads` gets the names of its inputs, which no step makes. Those of an anchor, the first step, stay
+/// where they are, of the others each stands once. An anchor alone needs no body.
+OpCall fused_call(const std::vector<NamedStep>& steps, bool has_anchor, std::vector<int>& reads);
+
+/// Calls visit(step, operands) for each step in order, which returns the value that the step makes.
+void walk(const Body& body, std::span<const Tensor> inputs,
+          const std::function<Tensor(const BodyStep&, std::span<const Tensor>)>& visit);
+
+/// Bodies within each other, and ops (or inputs) of one call.
+inline constexpr int kDeepestBody = 2;
+inline constexpr int kMostBodyOps = 4096;
+
+/// "No": a body without steps or on another type than kFused, a value that is not made before it is read, an unknown
+/// operator, or bodies too deep within each other.
+Result<void> check_call(const OpCall& call, int depth = kDeepestBody);
+
+/// The op that others are fused behind: of a body the first step, where it alone is not elementwise and reads the first
+/// inputs in order; of a call without a body the call itself. Where there is none, the call as well, whose type names no
+/// operator.
+const OpCall& anchor(const OpCall& call);
+/// The same, to be changed: the body becomes the call's own.
+OpCall& edit_anchor(OpCall& call);
+/// Of the anchor's operator; nullptr where there is none.
+const OpDef* anchor_def(const OpCall& call);
+
+/// Of a call with so many inputs: how many of them are the anchor's. The rest are read behind it.
+std::size_t anchor_inputs(const OpCall& call, std::size_t inputs);
+
+/// The steps behind the anchor: all that is elementwise in a body.
+std::span<const BodyStep> epilogue(const OpCall& call);
+
+/// An elementwise operator, or a body of nothing else.
+bool is_elementwise(const OpCall& call);
+
+/// A body with more than one step that is not elementwise.
+bool is_chain(const OpCall& call);
+
+/// The anchor's type, or what stands for those of a group of elementwise ops or of a chain.
+std::string type_name(const OpCall& call);
+inline constexpr const char *kElementwiseName = "FusedElementwise", *kChainName = "FusedChain";
 
 std::vector<TensorDesc> infer(const OpCall& call, std::span<const Tensor> inputs,
                               std::size_t output_count);
 void run(const OpCall& call, std::span<const Tensor> inputs, std::span<const Tensor> outputs);
 
-/// Floating-point operations of a call of static shapes, steps of its epilogue included; a multiply-add counts two. Not of
-/// a FusedChain, whose members the caller counts.
+/// Floating-point operations of a call of static shapes, a multiply-add being two. What is behind an anchor counts one a step
+/// for each element of the result.
 double flops(const OpCall& call, std::span<const TensorDesc> inputs,
              std::span<const TensorDesc> outputs);
 
@@ -234,12 +281,14 @@ double flops(const OpCall& call, std::span<const TensorDesc> inputs,
 double work(const OpCall& call, std::span<const TensorDesc> inputs,
             std::span<const TensorDesc> outputs);
 
-/// "FusedElementwise" and "FusedChain": types of calls without an anchor, which no operator bears.
-bool is_fused_type(std::string_view type);
+/// The ops of a body in order as if it were one, those of bodies within it in their place. Empty without a body.
+std::vector<BodyStep> flat_steps(const OpCall& call);
 
 /// The IR types of the call in order: {"Conv2D"} or {"Conv2D", "Add", "Relu"}.
 std::vector<std::string> op_types(const OpCall& call);
 
+/// The canonical text of a call, also in bank keys: changed, it would lose what banks hold. Back comes what check_call()
+/// accepts, or Error(kModel).
 nlohmann::json to_json(const OpCall& call);
 OpCall op_call_from_json(const nlohmann::json& json);
 

@@ -1,4 +1,4 @@
-// The members of a FusedChain: its steps cut into tasks, each an op with what is elementwise behind it.
+// The members of a chain: the steps of its body as tasks, each an op with what is elementwise behind it.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,7 @@ struct ChainMember {
 /// What passes between members is no use beyond so many L2 caches.
 inline constexpr std::int64_t kMostL2 = 2;
 
-/// In running order, at least one. "No": a step reads something other than the member before, its own member or inputs
-/// of the chain.
+/// In running order, at least one. "No": a member reads of others more than what the one before made, as input 0.
 Result<std::vector<ChainMember>> members_of(const Task& chain);
 
 }  // namespace aoe::compiler

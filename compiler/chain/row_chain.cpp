@@ -24,7 +24,7 @@ bool is_depthwise(const Task& task, const Soc& soc) {
 
 Result<void> supports_member(const Task& task, const Soc& soc) {
   if (is_pool(task)) return impls().find("pool")->supports(task, soc);
-  if (task.op.type == "Conv2D" && is_depthwise(task, soc)) return {};
+  if (is_depthwise(task, soc)) return {};
   return impls().find("direct")->supports(task, soc);
 }
 
@@ -160,8 +160,8 @@ Result<void> supports_row_chain(const std::vector<ChainMember>& members, const S
   for (std::size_t i = 0; i < members.size(); ++i) {
     const auto supported = supports_member(members[i].task, soc);
     if (!supported) {
-      return Unexpected("member " + std::to_string(i) + ", " + members[i].task.op.type + ": " +
-                        supported.error());
+      return Unexpected("member " + std::to_string(i) + ", " + members[i].task.anchor().type +
+                        ": " + supported.error());
     }
   }
   return {};

@@ -45,16 +45,16 @@ double ConvShape::output_elements() const {
 
 Result<ConvShape> conv_shape(const Task& task) {
   ConvShape s;
-  s.is_transposed = task.op.type == "Conv2DTranspose";
-  if (!reference::is_kind(task.op.type, reference::OpKind::kWindow) ||
-      reference::epilogue_of(task.op.type) == reference::Epilogue::kNone)
-    return Unexpected(task.op.type + " is not a convolution");
+  s.is_transposed = task.anchor().type == "Conv2DTranspose";
+  if (!reference::is_kind(task.anchor().type, reference::OpKind::kWindow) ||
+      reference::epilogue_of(task.anchor().type) == reference::Epilogue::kNone)
+    return Unexpected(task.anchor().type + " is not a convolution");
   if (!task.is_static()) return Unexpected("shapes are not static");
   const Shape &x = task.in(0).shape, &w = task.in(1).shape, &y = task.out().shape;
   if (x.size() != 4 || w.size() != 4 || y.size() != 4) {
     return Unexpected(std::to_string(x.size()) + "-dimensional input, needs 4");
   }
-  const reference::Attrs& attrs = task.op.attrs;
+  const reference::Attrs& attrs = task.anchor().attrs;
   s.groups = attrs.get_int("group", 1);
   s.input_shuffle = attrs.get_int("input_shuffle", 1);
   s.batch = x[0];
@@ -68,16 +68,14 @@ Result<ConvShape> conv_shape(const Task& task) {
     return Unexpected("empty tensor " + aoe::to_string(x) + " -> " + aoe::to_string(y));
   }
 
-  const reference::Window window = reference::window_of(task.op.type, attrs, x, w).value();
+  const reference::Window window = reference::window_of(task.anchor().type, attrs, x, w).value();
   const reference::WindowAxis &rows = window.height(), &columns = window.width();
   s.kernel_height = rows.kernel, s.kernel_width = columns.kernel;
   s.stride_height = rows.stride, s.stride_width = columns.stride;
   s.dilation_height = rows.dilation, s.dilation_width = columns.dilation;
   s.pad_top = rows.pad_begin, s.pad_bottom = rows.pad_end;
   s.pad_left = columns.pad_begin, s.pad_right = columns.pad_end;
-  const int anchor_inputs =
-      task.op.anchor_inputs < 0 ? static_cast<int>(task.inputs.size()) : task.op.anchor_inputs;
-  s.has_bias = anchor_inputs > 2 && task.inputs[2].is_present();
+  s.has_bias = task.anchor_inputs() > 2 && task.inputs[2].is_present();
   return s;
 }
 

@@ -13,11 +13,6 @@ using loopnest::Builder;
 using loopnest::Int;
 using loopnest::Vec;
 
-std::size_t anchor_inputs(const Task& task) {
-  return task.op.anchor_inputs < 0 ? task.inputs.size()
-                                   : static_cast<std::size_t>(task.op.anchor_inputs);
-}
-
 /// `shape` with ones in front, as broadcasting understands it.
 Shape image_shape(const Shape& shape) {
   Shape image(4 - shape.size(), 1);
@@ -59,7 +54,7 @@ Result<void> supports_image_epilogue(const Task& task, EpilogueTypes types) {
   if (task.outputs.size() != 1) {
     return Unexpected(std::to_string(task.outputs.size()) + " outputs, needs 1");
   }
-  for (std::size_t i = anchor_inputs(task); i < task.inputs.size(); ++i) {
+  for (std::size_t i = task.anchor_inputs(); i < task.inputs.size(); ++i) {
     const TensorDesc& operand = task.in(i);
     if (!is_epilogue_type(operand.dtype, types)) {
       return Unexpected("epilogue operand is " + aoe::to_string(operand) + ", needs float32");
@@ -107,11 +102,12 @@ FormatChoice image_format(const Task& task, const std::string& choice_name, Form
 
 bool is_flattenable(const Task& task) {
   const Shape& out = task.out().shape;
-  return std::all_of(
-      task.inputs.begin() + anchor_inputs(task), task.inputs.end(), [&](const TaskInput& input) {
-        const Shape shape = image_shape(input.desc.shape);
-        return shape[2] * shape[3] == 1 || (shape[2] == out[2] && shape[3] == out[3]);
-      });
+  return std::all_of(task.inputs.begin() + static_cast<std::ptrdiff_t>(task.anchor_inputs()),
+                     task.inputs.end(), [&](const TaskInput& input) {
+                       const Shape shape = image_shape(input.desc.shape);
+                       return shape[2] * shape[3] == 1 ||
+                              (shape[2] == out[2] && shape[3] == out[3]);
+                     });
 }
 
 ImageStore::ImageStore(const Task& task, const FormatChoice& format, int lanes,
@@ -129,7 +125,7 @@ ImageStore::ImageStore(const Task& task, const FormatChoice& format, int lanes,
     return layout;
   };
   layout_ = layout_of(task.out().shape, format_);
-  for (std::size_t i = anchor_inputs(task); i < task.inputs.size(); ++i) {
+  for (std::size_t i = task.anchor_inputs(); i < task.inputs.size(); ++i) {
     const TaskInput& input = task.inputs[i];
     const Shape shape = image_shape(input.desc.shape);
     Operand operand;
@@ -187,7 +183,7 @@ Vec ImageStore::load_operand(Builder& builder, const KernelBuffers& buffers, std
 
 void ImageStore::store(Builder& builder, const KernelBuffers& buffers, const ImagePosition& at,
                        Vec value) const {
-  if (!task_.op.epilogue.empty()) {
+  if (!reference::epilogue(task_.op).empty()) {
     value = emit_epilogue(builder, task_, value, [&](int input) {
       return load_operand(builder, buffers, static_cast<std::size_t>(input), at);
     });

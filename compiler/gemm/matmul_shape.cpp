@@ -58,17 +58,15 @@ bool may_fold_batches(const Task& task, const MatMulShape& shape) {
       }()) {
     return false;
   }
-  const auto anchor = static_cast<std::size_t>(
-      task.op.anchor_inputs < 0 ? static_cast<int>(task.inputs.size()) : task.op.anchor_inputs);
-  return std::all_of(task.inputs.begin() + static_cast<std::ptrdiff_t>(anchor), task.inputs.end(),
-                     [&](const TaskInput& input) {
-                       return input.desc.shape.size() <= task.out().shape.size() &&
-                              is_row_like(input.desc.shape, task.out().shape);
-                     });
+  const auto behind = static_cast<std::ptrdiff_t>(task.anchor_inputs());
+  return std::all_of(task.inputs.begin() + behind, task.inputs.end(), [&](const TaskInput& input) {
+    return input.desc.shape.size() <= task.out().shape.size() &&
+           is_row_like(input.desc.shape, task.out().shape);
+  });
 }
 
 Result<MatMulShape> gemm_shape(const Task& task) {
-  const reference::Attrs& attrs = task.op.attrs;
+  const reference::Attrs& attrs = task.anchor().attrs;
   const Shape &a = task.in(0).shape, &b = task.in(1).shape;
   const bool trans_a = attrs.get_int("transA", 0) != 0, trans_b = attrs.get_int("transB", 0) != 0;
   MatMulShape s;
@@ -79,10 +77,7 @@ Result<MatMulShape> gemm_shape(const Task& task) {
   s.b = {.batch = {}, .row = trans_b ? 1 : b[1], .column = trans_b ? b[1] : 1};
   s.alpha = attrs.get_float("alpha", 1);
   s.beta = attrs.get_float("beta", 1);
-  const std::size_t anchor_inputs = task.op.anchor_inputs < 0
-                                        ? task.inputs.size()
-                                        : static_cast<std::size_t>(task.op.anchor_inputs);
-  s.has_bias = anchor_inputs > 2 && task.inputs[2].is_present();
+  s.has_bias = task.anchor_inputs() > 2 && task.inputs[2].is_present();
   return s;
 }
 
@@ -111,14 +106,14 @@ double MatMulShape::flops() const {
 }
 
 Result<MatMulShape> matmul_shape(const Task& task) {
-  if (!reference::is_kind(task.op.type, reference::OpKind::kProduct) ||
-      reference::epilogue_of(task.op.type) == reference::Epilogue::kNone)
-    return Unexpected(task.op.type + " is not a matrix product");
+  if (!reference::is_kind(task.anchor().type, reference::OpKind::kProduct) ||
+      reference::epilogue_of(task.anchor().type) == reference::Epilogue::kNone)
+    return Unexpected(task.anchor().type + " is not a matrix product");
   if (!task.is_static()) return Unexpected("shapes are not static");
   const Shape &a = task.in(0).shape, &out = task.out().shape;
   Shape b = task.in(1).shape;
   const bool is_transposed =
-      reference::is_quantised(task.op.type) && task.op.attrs.get_int("transB", 0) != 0;
+      reference::is_quantised(task.anchor().type) && task.anchor().attrs.get_int("transB", 0) != 0;
   if (is_transposed && b.size() == 2) std::swap(b[0], b[1]);
   if (a.size() < 2 || b.size() < 2) {
     return Unexpected("factor " + aoe::to_string(a.size() < 2 ? a : b) + " is not a matrix");
@@ -126,7 +121,7 @@ Result<MatMulShape> matmul_shape(const Task& task) {
   if (element_count(a) == 0 || element_count(b) == 0 || element_count(out) == 0) {
     return Unexpected("empty factor: " + aoe::to_string(a) + " * " + aoe::to_string(b));
   }
-  if (task.op.type == "Gemm") return gemm_shape(task);
+  if (task.anchor().type == "Gemm") return gemm_shape(task);
   MatMulShape s;
   s.m = out[out.size() - 2];
   s.n = out.back();

@@ -15,9 +15,7 @@ namespace {
 
 /// Bias and operands of the epilogue; a quantised product deals with its own inputs itself.
 std::size_t first_operand(const Task& task) {
-  if (!reference::is_quantised(task.op.type)) return 2;
-  return task.op.anchor_inputs < 0 ? task.inputs.size()
-                                   : static_cast<std::size_t>(task.op.anchor_inputs);
+  return reference::is_quantised(task.anchor().type) ? task.anchor_inputs() : 2;
 }
 
 }  // namespace
@@ -30,9 +28,9 @@ Result<void> supports_matrix_epilogue(const Task& task, const MatMulShape& shape
   if (task.outputs.size() != 1) {
     return Unexpected(std::to_string(task.outputs.size()) + " outputs, needs 1");
   }
-  const std::size_t first = reference::is_quantised(task.op.type) ? first_operand(task)
-                            : shape.has_bias                      ? 2
-                                                                  : 0;
+  const std::size_t first = reference::is_quantised(task.anchor().type) ? first_operand(task)
+                            : shape.has_bias                            ? 2
+                                                                        : 0;
   for (std::size_t i = first; i < task.inputs.size(); ++i) {
     if (!task.inputs[i].is_present()) continue;
     const TensorDesc& operand = task.in(i);

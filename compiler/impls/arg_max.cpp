@@ -177,7 +177,6 @@ class ArgMax final : public ImplBy<ArgMaxPlan> {
     if (task.op.type != "ArgMaxV2" && task.op.type != "ArgMin")
       return Unexpected("does not compute " + task.op.type);
     if (!task.is_static()) return Unexpected("shapes are not static");
-    if (!task.op.epilogue.empty()) return Unexpected("takes no epilogue");
     if (task.in(0).dtype != DataType::kFloat)
       return Unexpected(to_string(task.in(0)) + ", needs float32");
     if (element_count(task.in(0).shape) == 0) return Unexpected("the input is empty");

@@ -74,7 +74,8 @@ class ConvStrassen final : public Impl {
     if (!graph::is_by_strassen(task.op)) return Unexpected("not marked by the rewrite `strassen`");
     const Result<ConvShape> s = conv_shape(task);
     if (!s) return Unexpected(s.error());
-    if (task.op.type != "Conv2D" || !s->is_pointwise() || s->groups != 1 || s->input_shuffle > 1)
+    if (task.anchor().type != "Conv2D" || !s->is_pointwise() || s->groups != 1 ||
+        s->input_shuffle > 1)
       return Unexpected(to_string(*s) + " is no product of pixels and weights");
     if (!is_flattenable(task)) return Unexpected("an epilogue operand by rows or columns");
     if (auto halves = supports_strassen(product_of(*s), soc); !halves) return halves;

@@ -155,7 +155,6 @@ class Copy final : public ImplBy<CopyPlan> {
 
   Result<void> supports(const Task& task, const Soc& soc) const override {
     if (!task.is_static()) return Unexpected("shapes are not static");
-    if (!task.op.epilogue.empty()) return Unexpected("takes no epilogue");
     if (task.inputs.empty() || !is_moved(task.in(0)))
       return Unexpected("moves float32, int8 and uint8 only");
     if (task.in(0).dtype != DataType::kFloat && task.op.type == "PadV3")

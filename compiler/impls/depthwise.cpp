@@ -93,7 +93,7 @@ class DepthwisePlan final : public TiledPlan<T, DepthwiseCut> {
   }
 
   Kernel kernel_of(const DepthwiseCut& cut) const override {
-    const bool is_quantised = task().op.type == "QuantConv2D";
+    const bool is_quantised = task().anchor().type == "QuantConv2D";
     return is_quantised
                ? build_depthwise(task(), format(), cut, depthwise_int8_constants(task(), cut))
                : build_depthwise(task(), format(), cut);
@@ -109,8 +109,8 @@ class Depthwise final : public ImplBy<DepthwisePlan> {
   Result<void> supports(const Task& task, const Soc&) const override {
     const Result<ConvShape> shape = conv_shape(task);
     if (!shape) return Unexpected(shape.error());
-    if (reference::is_quantised(task.op.type) != is_quantised_)
-      return Unexpected(task.op.type + " is not what it computes");
+    if (reference::is_quantised(task.anchor().type) != is_quantised_)
+      return Unexpected(task.anchor().type + " is not what it computes");
     if (shape->is_transposed) return Unexpected("Conv2DTranspose is not a depthwise convolution");
     if (shape->input_shuffle > 1) return Unexpected("the input is to be shuffled while it is read");
     if (!shape->is_depthwise()) {

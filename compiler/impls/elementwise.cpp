@@ -17,20 +17,6 @@ using loopnest::Int;
 using loopnest::Type;
 using loopnest::Vec;
 
-/// A single elementwise op as a FusedElementwise of one step, so that there is one way to emit
-/// both.
-Task as_fused(const Task& task) {
-  if (task.op.type == "FusedElementwise") return task;
-  Task fused = task;
-  reference::EpilogueStep step{
-      .type = task.op.type, .version = task.op.version, .attrs = task.op.attrs, .operands = {}};
-  for (std::size_t i = 0; i < task.inputs.size(); ++i) {
-    step.operands.push_back({reference::Operand::Kind::kInput, static_cast<int>(i)});
-  }
-  fused.op = {.type = "FusedElementwise", .epilogue = {std::move(step)}};
-  return fused;
-}
-
 bool is_read(const TaskInput& input) {
   return input.is_present() && !scalar_constant(input);
 }
@@ -109,7 +95,7 @@ class ElementwisePlan final : public NestPlan {
     const KernelBuffers buffers = declare(builder, constants);
     const NestTiling tiling = this->tiling(schedule);
     emit(builder, tiling, [&](const NestPosition& at) {
-      Vec value = emit_elementwise(builder, fused_, tiling.lanes, [&](int input, Type type) {
+      Vec value = emit_elementwise(builder, task(), tiling.lanes, [&](int input, Type type) {
         return load(builder, buffers, static_cast<std::size_t>(input), type, at);
       });
       if (walk_.masks_padding) {
@@ -127,11 +113,9 @@ class ElementwisePlan final : public NestPlan {
 
  private:
   ElementwisePlan(const Task& task, const FormatChoice& format, const Soc& soc, const Walk& walk)
-      : NestPlan(task, format, soc, walk.nest, soc.vector_lanes),
-        walk_(walk),
-        fused_(as_fused(task)) {}
+      : NestPlan(task, format, soc, walk.nest, soc.vector_lanes), walk_(walk) {}
 
-  double steps() const { return static_cast<double>(fused_.op.epilogue.size()); }
+  double steps() const { return static_cast<double>(reference::op_types(task().op).size()); }
 
   /// Constants that are read stand among the inputs.
   KernelBuffers declare(Builder& builder, std::vector<PackedConstant>& constants) const {
@@ -170,7 +154,6 @@ class ElementwisePlan final : public NestPlan {
   }
 
   Walk walk_;
-  Task fused_;
 };
 
 class Elementwise final : public ImplBy<ElementwisePlan> {
@@ -178,16 +161,13 @@ class Elementwise final : public ImplBy<ElementwisePlan> {
   std::string_view name() const override { return "elementwise"; }
 
   Result<void> supports(const Task& task, const Soc&) const override {
-    const reference::OpDef* def = reference::ops().find(task.op.type);
-    const bool is_fused = task.op.type == "FusedElementwise";
-    if (!is_fused && (def == nullptr || !def->formula || !task.op.epilogue.empty())) {
-      return Unexpected(task.op.type + " is not elementwise");
-    }
+    if (!reference::is_elementwise(task.op))
+      return Unexpected(task.anchor().type + " is not elementwise");
     if (!task.is_static()) return Unexpected("shapes are not static");
     if (task.outputs.size() != 1) {
       return Unexpected(std::to_string(task.outputs.size()) + " outputs, needs 1");
     }
-    return supports_epilogue(as_fused(task));
+    return supports_epilogue(task);
   }
 
   std::vector<FormatChoice> formats(const Task& task, const Soc&) const override {

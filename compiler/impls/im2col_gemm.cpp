@@ -54,8 +54,9 @@ ConstantPtr window_weights(const Constant& weights, const ConvShape& s) {
 /// The convolution as a Gemm: inputs keep their numbers, the windows stand for the image.
 Result<Task> product_of(const Task& task, const ConvShape& s) {
   Task product = task;
-  product.op.type = s.has_bias ? "Gemm" : "MatMulV2";
-  product.op.attrs = {};
+  reference::OpCall& op = reference::edit_anchor(product.op);
+  op.type = s.has_bias ? "Gemm" : "MatMulV2";
+  op.attrs = {};
   product.inputs[0].desc.shape = {pixels(s), window(s)};
   product.inputs[1].desc.shape = {window(s), s.out_channels};
   product.outputs[0].shape = {pixels(s), s.out_channels};

@@ -65,7 +65,7 @@ Result<OneDnnDraft> make_draft(const Task& task, const FormatChoice& format, con
   draft.output("dst");
   add_weights(draft, s);
   if (!s.is_transposed && s.has_bias) add_bias(draft, s);
-  if (s.is_transposed && (s.has_bias || !task.op.epilogue.empty())) add_bias_pass(draft, s);
+  if (s.is_transposed && (s.has_bias || task.op.body != nullptr)) add_bias_pass(draft, s);
   if (Result<void> added = draft.add_epilogue(is_residual_in_place && !s.is_transposed); !added)
     return Unexpected(added.error());
   return draft;
@@ -184,7 +184,7 @@ class OneDnnConvolution final : public Impl {
   Result<void> supports(const Task& task, const Soc& soc) const override {
     const Result<ConvShape> shape = conv_shape(task);
     if (!shape) return Unexpected(shape.error());
-    if (reference::is_quantised(task.op.type)) return Unexpected("convolves float32 only");
+    if (reference::is_quantised(task.anchor().type)) return Unexpected("convolves float32 only");
     if (Result<void> general = supports_onednn(task, soc); !general) return general;
     if (shape->input_shuffle > 1) return Unexpected("the input is to be shuffled while it is read");
     if (is_winograd_ && (shape->kernel_height != 3 || shape->kernel_width != 3))

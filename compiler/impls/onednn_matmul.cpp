@@ -63,7 +63,7 @@ class OneDnnMatMul final : public OneDnnImpl {
   Result<void> accepts(const Task& task) const override {
     const Result<MatMulShape> shape = matmul_shape(task);
     if (!shape) return Unexpected(shape.error());
-    if (reference::is_quantised(task.op.type)) return Unexpected("multiplies float32 only");
+    if (reference::is_quantised(task.anchor().type)) return Unexpected("multiplies float32 only");
     if (task.inputs[0].constant) return Unexpected("the left factor is constant");
     return accepts_bias(task, *shape);
   }

@@ -116,7 +116,7 @@ class QuantProduct final : public ImplBy<QuantPlan> {
 
   Result<void> supports(const Task& task, const Soc&) const override {
     if (is_convolution(task) != is_conv_) {
-      return Unexpected(task.op.type + " is not what it computes");
+      return Unexpected(task.anchor().type + " is not what it computes");
     }
     if (Result<void> anchor = supports_quant_anchor(task); !anchor) return anchor;
     return supports_quant_epilogue(task);

@@ -162,7 +162,6 @@ class Rnn final : public ImplBy<RnnPlan> {
   Result<void> supports(const Task& task, const Soc&) const override {
     const Result<RnnShape> shape = rnn_shape(task);
     if (!shape) return Unexpected(shape.error());
-    if (!task.op.epilogue.empty()) return Unexpected("takes no epilogue");
     if (task.inputs[kRnnX].constant) return Unexpected("X is constant");
     if (shape->steps * shape->batch * shape->input * shape->hidden == 0)
       return Unexpected("an empty sequence or state");

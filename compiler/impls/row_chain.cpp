@@ -1,4 +1,4 @@
-// row_chain: a FusedChain of convolutions and poolings, row by row, so that what passes between them never leaves the
+// row_chain: a chain of convolutions and poolings, row by row, so that what passes between them never leaves the
 // core's cache. Strong where large images have few channels: stems, depthwise and pointwise convolutions behind each
 // other. The nest: compiler/chain/row_chain.h.
 #include "compiler/chain/row_chain.h"
@@ -215,7 +215,7 @@ class RowChainImpl final : public ImplBy<RowChainPlan> {
   }
 
   Result<void> supports(const Task& task, const Soc& soc) const override {
-    if (task.op.type != "FusedChain") return Unexpected(task.op.type + " is no chain");
+    if (!reference::is_chain(task.op)) return Unexpected(task.anchor().type + " is no chain");
     if (!task.is_static()) return Unexpected("shapes are not static");
     const auto members = members_of(task);
     if (!members) return Unexpected(members.error());
@@ -238,8 +238,8 @@ class RowChainImpl final : public ImplBy<RowChainPlan> {
     add("NC1HWC0", Format::kNC1HWC0, Format::kNC1HWC0);
     add("NHWC", Format::kNHWC, Format::kNHWC);
     const Task& first = members[0].task;
-    if (first.op.type == "Conv2D" && first.in(0).shape[1] <= kMaxStemChannels &&
-        first.op.attrs.get_int("group", 1) == 1) {
+    if (first.anchor().type == "Conv2D" && first.in(0).shape[1] <= kMaxStemChannels &&
+        first.anchor().attrs.get_int("group", 1) == 1) {
       add("NCHW", Format::kNCHW, Format::kNC1HWC0);
       add("NCHW_NHWC", Format::kNCHW, Format::kNHWC);
     }

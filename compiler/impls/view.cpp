@@ -16,7 +16,6 @@ class View final : public SharingImpl {
   Result<void> supports(const Task& task, const Soc&) const override {
     if (std::ranges::find(kTypes, task.op.type) == std::end(kTypes))
       return Unexpected(task.op.type + " is no view");
-    if (!task.op.epilogue.empty()) return Unexpected("an epilogue computes, a view does not");
     if (!task.is_static()) return Unexpected("the shape is known only at run time");
     return {};
   }

@@ -1,4 +1,4 @@
-// winograd_pool_f43, f63, f34, f54, f45: a FusedChain of a convolution of stride 1 and a pooling, band by band, so that
+// winograd_pool_f43, f63, f34, f54, f45: a chain of a convolution of stride 1 and a pooling, band by band, so that
 // the image between them never leaves the core's cache. Strong where that image is large and its channels are few. The
 // nest: compiler/chain/winograd_pool.h. Tested like every Impl by tests/compiler/impls_test.cpp.
 #include "compiler/chain/winograd_pool.h"
@@ -113,7 +113,7 @@ class WinogradPool final : public Impl {
   int version() const override { return version_with(2, {{"winograd_f43", 2}, {"pool", 2}}); }
 
   Result<void> supports(const Task& task, const Soc& soc) const override {
-    if (task.op.type != "FusedChain") return Unexpected(task.op.type + " is no chain");
+    if (!reference::is_chain(task.op)) return Unexpected(task.anchor().type + " is no chain");
     if (!task.is_static()) return Unexpected("shapes are not static");
     const auto members = members_of(task);
     if (!members) return Unexpected(members.error());

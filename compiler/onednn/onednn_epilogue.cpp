@@ -10,34 +10,34 @@
 namespace aoe::compiler {
 namespace {
 
-using reference::EpilogueStep;
-using reference::Operand;
+using reference::BodyStep;
+using reference::OpCall;
 
-/// The result of the step before step `index`.
-bool is_previous(const Operand& operand, std::size_t index) {
-  return index == 0
-             ? operand.kind == Operand::Kind::kAnchor
-             : operand.kind == Operand::Kind::kStep && operand.index == static_cast<int>(index) - 1;
+bool is_input(const Task& task, int value) {
+  return value < static_cast<int>(task.inputs.size());
+}
+
+/// What step `index` of the body finds made by the step before, the anchor being step 0.
+int previous(const Task& task, std::size_t index) {
+  return task.op.body->value_of(index - 1);
 }
 
 /// x * sigmoid(x), written as two steps.
-bool is_swish(const std::vector<EpilogueStep>& steps, std::size_t index) {
-  if (steps[index].type != "Sigmoid" || index + 1 >= steps.size()) return false;
-  if (!is_previous(steps[index].operands[0], index)) return false;
-  const EpilogueStep& next = steps[index + 1];
-  if (next.type != "Mul" || next.operands.size() != 2) return false;
-  const bool is_first = is_previous(next.operands[0], index + 1);
-  const Operand& product = next.operands[is_first ? 1 : 0];
-  return (is_first || is_previous(next.operands[1], index + 1)) &&
-         product == steps[index].operands[0];
+bool is_swish(const Task& task, std::size_t index) {
+  const std::vector<BodyStep>& steps = task.op.body->steps;
+  if (steps[index].call.type != "Sigmoid" || index + 1 >= steps.size()) return false;
+  const int x = previous(task, index), sigmoid = previous(task, index + 1);
+  const std::vector<int>& factors = steps[index + 1].operands;
+  return steps[index].operands[0] == x && steps[index + 1].call.type == "Mul" &&
+         (factors == std::vector{sigmoid, x} || factors == std::vector{x, sigmoid});
 }
 
 /// Post-ops are a chain: a step reads the result just before it, and beside it nothing but inputs.
-bool continues_chain(const EpilogueStep& step, std::size_t index) {
-  const auto reads_previous = [&](const Operand& operand) { return is_previous(operand, index); };
-  return std::any_of(step.operands.begin(), step.operands.end(), reads_previous) &&
-         std::all_of(step.operands.begin(), step.operands.end(), [&](const Operand& operand) {
-           return operand.kind == Operand::Kind::kInput || reads_previous(operand);
+bool continues_chain(const Task& task, std::size_t index) {
+  const std::vector<int>& operands = task.op.body->steps[index].operands;
+  const int before = previous(task, index);
+  return std::ranges::count(operands, before) > 0 && std::ranges::all_of(operands, [&](int value) {
+           return value == before || is_input(task, value);
          });
 }
 
@@ -84,7 +84,7 @@ void OneDnnDraft::post_op(const std::string& algorithm, double alpha, double bet
       {{"kind", "eltwise"}, {"algorithm", algorithm}, {"alpha", alpha}, {"beta", beta}});
 }
 
-bool OneDnnDraft::add_unary(const EpilogueStep& step) {
+bool OneDnnDraft::add_unary(const OpCall& step) {
   if (const Unary* unary = unary_of(step.type)) {
     const float alpha =
         unary->alpha == nullptr ? 0 : step.attrs.get_float(unary->alpha, unary->fallback);
@@ -150,7 +150,7 @@ bool OneDnnDraft::may_broadcast(const Shape& dims) const {
   return true;
 }
 
-Result<void> OneDnnDraft::add_binary(const EpilogueStep& step, std::size_t input, bool in_place) {
+Result<void> OneDnnDraft::add_binary(const OpCall& step, std::size_t input, bool in_place) {
   const Binary* binary = binary_of(step.type);
   if (binary == nullptr) return Unexpected("no post-op for " + step.type);
   if (task_.in(input).dtype != DataType::kFloat ||
@@ -169,12 +169,12 @@ Result<void> OneDnnDraft::add_binary(const EpilogueStep& step, std::size_t input
   return {};
 }
 
-Result<void> OneDnnDraft::add_clip(const EpilogueStep& step) {
+Result<void> OneDnnDraft::add_clip(const BodyStep& step) {
   const auto bound = [&](std::size_t at, const char* attribute,
                          float fallback) -> std::optional<float> {
-    if (at >= step.operands.size()) return step.attrs.get_float(attribute, fallback);
-    if (step.operands[at].kind != Operand::Kind::kInput) return {};
-    const TaskInput& value = task_.inputs[static_cast<std::size_t>(step.operands[at].index)];
+    if (at >= step.operands.size()) return step.call.attrs.get_float(attribute, fallback);
+    if (!is_input(task_, step.operands[at])) return {};
+    const TaskInput& value = task_.inputs[static_cast<std::size_t>(step.operands[at])];
     if (!value.is_present()) return fallback;
     const std::optional<double> constant = scalar_constant(value);
     if (!constant) return {};
@@ -187,41 +187,43 @@ Result<void> OneDnnDraft::add_clip(const EpilogueStep& step) {
   return {};
 }
 
-Result<void> OneDnnDraft::add_step(const EpilogueStep& step, std::size_t index, bool in_place) {
-  if (step.type == "ClipByValue") return add_clip(step);
-  if (step.operands.size() == 1 && add_unary(step)) return {};
-  if (step.operands.size() != 2) return Unexpected("no post-op for " + step.type);
-  const bool is_first = is_previous(step.operands[0], index);
-  const Operand& other = step.operands[is_first ? 1 : 0];
-  if (other.kind != Operand::Kind::kInput)
-    return Unexpected(step.type + " of the result and itself");
-  const Binary* binary = binary_of(step.type);
+Result<void> OneDnnDraft::add_step(std::size_t index, bool in_place) {
+  const BodyStep& step = task_.op.body->steps[index];
+  const OpCall& call = step.call;
+  if (call.type == "ClipByValue") return add_clip(step);
+  if (step.operands.size() == 1 && add_unary(call)) return {};
+  if (step.operands.size() != 2) return Unexpected("no post-op for " + call.type);
+  const bool is_first = step.operands[0] == previous(task_, index);
+  const int other = step.operands[is_first ? 1 : 0];
+  if (!is_input(task_, other)) return Unexpected(call.type + " of the result and itself");
+  const Binary* binary = binary_of(call.type);
   if (!is_first && binary != nullptr && !binary->is_commutative)
-    return Unexpected(step.type + " of an operand and the result");
-  return add_binary(step, static_cast<std::size_t>(other.index), in_place);
+    return Unexpected(call.type + " of an operand and the result");
+  return add_binary(call, static_cast<std::size_t>(other), in_place);
 }
 
 Result<void> OneDnnDraft::add_epilogue(bool in_place) {
-  const std::vector<EpilogueStep>& steps = task_.op.epilogue;
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    if (is_swish(steps, i)) {
+  if (task_.op.body == nullptr) return {};
+  const std::vector<BodyStep>& steps = task_.op.body->steps;
+  for (std::size_t i = 1; i < steps.size(); ++i) {
+    if (is_swish(task_, i)) {
       post_op("eltwise_swish", 1, 0);
       ++i;
       continue;
     }
-    if (!continues_chain(steps[i], i))
-      return Unexpected("the epilogue is no chain at " + steps[i].type);
-    if (Result<void> added = add_step(steps[i], i, in_place); !added) return added;
+    if (!continues_chain(task_, i))
+      return Unexpected("the epilogue is no chain at " + steps[i].call.type);
+    if (Result<void> added = add_step(i, in_place); !added) return added;
   }
   return {};
 }
 
 bool has_residual(const Task& task) {
-  if (task.op.epilogue.empty() || task.op.epilogue.front().type != "Add") return false;
-  const auto& operands = task.op.epilogue.front().operands;
-  return std::any_of(operands.begin(), operands.end(), [&](const Operand& operand) {
-    if (operand.kind != Operand::Kind::kInput) return false;
-    const TaskInput& input = task.inputs[static_cast<std::size_t>(operand.index)];
+  const std::span<const BodyStep> steps = reference::epilogue(task.op);
+  if (steps.empty() || steps.front().call.type != "Add") return false;
+  return std::ranges::any_of(steps.front().operands, [&](int value) {
+    if (!is_input(task, value)) return false;
+    const TaskInput& input = task.inputs[static_cast<std::size_t>(value)];
     return !input.constant && input.desc.shape == task.out().shape;
   });
 }

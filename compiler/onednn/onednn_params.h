@@ -93,10 +93,10 @@ class OneDnnDraft {
   bool is_residual(std::size_t input) const;
   Shape operand_dims(std::size_t input) const;
   bool may_broadcast(const Shape& dims) const;
-  bool add_unary(const reference::EpilogueStep& step);
-  Result<void> add_clip(const reference::EpilogueStep& step);
-  Result<void> add_step(const reference::EpilogueStep& step, std::size_t index, bool in_place);
-  Result<void> add_binary(const reference::EpilogueStep& step, std::size_t input, bool in_place);
+  bool add_unary(const reference::OpCall& step);
+  Result<void> add_clip(const reference::BodyStep& step);
+  Result<void> add_step(std::size_t index, bool in_place);
+  Result<void> add_binary(const reference::OpCall& step, std::size_t input, bool in_place);
   void binary_post_op(const char* algorithm, std::size_t input, float factor);
   std::size_t buffer_of_input(std::size_t i) const;
   void place_workspace(const std::vector<runtime::OneDnnChoice>& choices, Kernel& kernel);

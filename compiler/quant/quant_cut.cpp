@@ -59,8 +59,8 @@ std::int64_t block_groups(const ConvShape& s, int lanes) {
 }  // namespace
 
 Result<void> supports_quant_anchor(const Task& task) {
-  if (!reference::is_quantised(task.op.type))
-    return Unexpected(task.op.type + " is no quantised product");
+  if (!reference::is_quantised(task.anchor().type))
+    return Unexpected(task.anchor().type + " is no quantised product");
   const bool is_conv = is_convolution(task);
   if (is_conv) {
     if (const auto shape = conv_shape(task); !shape) return Unexpected(shape.error());

@@ -42,7 +42,7 @@ enum QuantInput : std::size_t {
 
 /// Of a quantised product; others multiply matrices.
 inline bool is_convolution(const Task& task) {
-  return reference::is_kind(task.op.type, reference::OpKind::kWindow);
+  return reference::is_kind(task.anchor().type, reference::OpKind::kWindow);
 }
 
 /// What both kinds of kernels need; the reason why not otherwise.

@@ -1,5 +1,5 @@
-// fuse_elementwise: elementwise nodes that are left and feed each other become one
-// FusedElementwise: one walk over memory.
+// fuse_elementwise: elementwise nodes that are left and feed each other become one node:
+// one walk over memory.
 #include <algorithm>
 #include <iterator>
 #include <set>

@@ -15,7 +15,7 @@ namespace aoe::graph {
 namespace {
 
 bool is_anchor(const Node& node) {
-  return !node.is_dead && node.op.epilogue.empty() && node.outputs.size() == 1 &&
+  return !node.is_dead && node.outputs.size() == 1 &&
          reference::epilogue_of(node.op.type) != reference::Epilogue::kNone;
 }
 

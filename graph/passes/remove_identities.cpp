@@ -103,7 +103,7 @@ bool is_canonical_reshape(const Graph& graph, const Node& node) {
 
 bool to_reshape(Graph& graph, NodeId id) {
   const Node& node = graph.nodes[id];
-  if (!node.op.epilogue.empty() || !has_input(node, 0) || node.outputs.size() != 1 ||
+  if (node.op.body != nullptr || !has_input(node, 0) || node.outputs.size() != 1 ||
       node.outputs[0] == kNone)
     return false;
   const Shape shape = shape_of(graph, node.outputs[0]);

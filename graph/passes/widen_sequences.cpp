@@ -52,7 +52,7 @@ bool is_between(const Graph& graph, const Node& node) {
   const bool reads_image = std::ranges::any_of(node.inputs, [&](ValueId input) {
     return input != kNone && image_behind(graph, input) != kNone;
   });
-  if (!reads_image || !node.op.epilogue.empty()) return false;
+  if (!reads_image) return false;
   if (node.op.type == "ConcatV2") {
     const std::int64_t axis = node.op.attrs.get_int("axis", 0);
     return axis == 1 || axis == -2;

@@ -17,7 +17,7 @@ struct Match {
 };
 
 bool is_depthwise(const Graph& graph, const Node& node, std::int64_t channels) {
-  if (node.op.type != "Conv2D" || node.op.attrs.get_int("group", 1) != channels) return false;
+  if (reference::anchor(node.op).attrs.get_int("group", 1) != channels) return false;
   const Shape& weight = shape_of(graph, node.inputs[1]);
   return weight.size() == 4 && weight[0] == channels && weight[1] == 1;
 }
@@ -40,8 +40,8 @@ std::optional<Match> match(const Graph& graph, const std::vector<NodeId>& nodes)
   constexpr const char* kTypes[] = {"Reshape", "Transpose", "Reshape", "Conv2D", "Conv2D"};
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const Node& node = graph.nodes[nodes[i]];
-    if (node.is_dead || node.op.type != kTypes[i] || node.outputs.size() != 1) return std::nullopt;
-    if (i < 3 && !node.op.epilogue.empty()) return std::nullopt;
+    const reference::OpCall& op = i < 3 ? node.op : reference::anchor(node.op);
+    if (node.is_dead || op.type != kTypes[i] || node.outputs.size() != 1) return std::nullopt;
     if (i > 0 && node.inputs[0] != graph.nodes[nodes[i - 1]].outputs[0]) return std::nullopt;
     if (i < 4 && sole_consumer(graph, node.outputs[0]) != nodes[i + 1]) return std::nullopt;
   }
@@ -56,7 +56,7 @@ std::optional<Match> match(const Graph& graph, const std::vector<NodeId>& nodes)
   const Node &depthwise = graph.nodes[nodes[3]], &grouped = graph.nodes[nodes[4]];
   if (!is_depthwise(graph, depthwise, in[1]) || !has_plain_operands(graph, depthwise))
     return std::nullopt;
-  if (grouped.op.attrs.get_int("input_shuffle", 1) != 1 ||
+  if (reference::anchor(grouped.op).attrs.get_int("input_shuffle", 1) != 1 ||
       std::ranges::count(grouped.inputs, grouped.inputs[0]) != 1 ||
       shape_of(graph, grouped.inputs[1]).size() != 4 || shape_of(graph, grouped.inputs[1])[1] < 2)
     return std::nullopt;
@@ -101,14 +101,18 @@ Result<void> apply(Graph& graph, const std::vector<NodeId>& nodes, const Rewrite
     const ValueId value = graph.nodes[nodes[3]].inputs[i];
     if (value != kNone) graph.edit(nodes[3])->inputs[i] = unshuffled(graph, value, *shuffle);
   }
-  graph.edit(nodes[4])->op.attrs.set("input_shuffle", shuffle->groups);
+  reference::edit_anchor(graph.edit(nodes[4])->op).attrs.set("input_shuffle", shuffle->groups);
   return {};
 }
 
 }  // namespace
 
 void register_absorb_channel_shuffle(RewriteRegistry& registry) {
-  registry.add({.kind = "absorb_channel_shuffle", .version = 1, .find = find, .apply = apply});
+  registry.add({.kind = "absorb_channel_shuffle",
+                .version = 1,
+                .find = find,
+                .apply = apply,
+                .then = {"fuse_chain"}});
 }
 
 }  // namespace aoe::graph

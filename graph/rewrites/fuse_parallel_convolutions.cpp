@@ -20,8 +20,9 @@ std::int64_t out_channels(const Graph& graph, const Node& node) {
 
 /// A dense float32 convolution with constant weights whose epilogue treats all channels alike.
 bool is_candidate(const Graph& graph, const Node& node) {
-  if (node.is_dead || node.op.type != "Conv2D" || node.outputs.size() != 1 ||
-      node.inputs.size() < 2 || node.op.attrs.get_int("group", 1) != 1)
+  const reference::OpCall& op = reference::anchor(node.op);
+  if (node.is_dead || op.type != "Conv2D" || node.outputs.size() != 1 || node.inputs.size() < 2 ||
+      op.attrs.get_int("group", 1) != 1)
     return false;
   const Shape& out = shape_of(graph, node.outputs[0]);
   if (out.size() != 4 || !is_static(out) || !is_static(shape_of(graph, node.inputs[0])))

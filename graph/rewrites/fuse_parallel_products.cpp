@@ -27,7 +27,8 @@ using reference::MatrixView;
 constexpr char kStrassen[] = "strassen";
 
 bool is_transposed(const Node& node) {
-  return node.op.type == "Gemm" && node.op.attrs.get_int("transB", 0) != 0;
+  const reference::OpCall& op = reference::anchor(node.op);
+  return op.type == "Gemm" && op.attrs.get_int("transB", 0) != 0;
 }
 
 std::int64_t columns_of(const Graph& graph, const Node& node) {
@@ -36,8 +37,9 @@ std::int64_t columns_of(const Graph& graph, const Node& node) {
 
 /// A float32 product with constant weights whose other operands are constants.
 bool is_candidate(const Graph& graph, const Node& node) {
-  if (node.is_dead || (node.op.type != "MatMulV2" && node.op.type != "Gemm") ||
-      node.outputs.size() != 1 || node.inputs.size() < 2)
+  const std::string& type = reference::anchor(node.op).type;
+  if (node.is_dead || (type != "MatMulV2" && type != "Gemm") || node.outputs.size() != 1 ||
+      node.inputs.size() < 2)
     return false;
   if (dtype_of(graph, node.inputs[0]) != DataType::kFloat || constant_input(graph, node, 0))
     return false;

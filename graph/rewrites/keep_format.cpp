@@ -23,21 +23,20 @@ constexpr std::size_t kMostOfRow = 8;  ///< longer rows are cut: their ends may 
 constexpr double kExpectedShare = 0.02;
 
 bool has_image_formats(const Node& node) {
-  const reference::OpDef* def = reference::ops().find(node.op.type);
+  const reference::OpDef* def = reference::anchor_def(node.op);
   return def != nullptr && def->has_image_formats;
 }
 
 /// Light on arithmetic, which poolings and local normalisations are: what such ops take depends most on the Format, and
 /// on that of their neighbours.
 bool is_light(const Node& node) {
-  const reference::OpDef* def = reference::ops().find(node.op.type);
+  const reference::OpDef* def = reference::anchor_def(node.op);
   return has_image_formats(node) && def->factors == 0 && def->kind != reference::OpKind::kMove;
 }
 
 /// Of float32 alone: what reads other types has no image Formats.
 bool is_elementwise(const Graph& graph, const Node& node) {
-  return reference::is_elementwise(node.op.type) &&
-         std::ranges::all_of(node.inputs, [&](ValueId input) {
+  return reference::is_elementwise(node.op) && std::ranges::all_of(node.inputs, [&](ValueId input) {
            return input == kNone || dtype_of(graph, input) == DataType::kFloat;
          });
 }

@@ -20,8 +20,8 @@ constexpr std::int64_t kMostParts = 16;        ///< each is a copy of all nodes
 
 /// Ops that treat the images of a batch alike and apart, whatever their attributes say.
 bool is_of_images(const Node& node) {
-  const reference::OpDef* def = reference::ops().find(node.op.type);
-  if (reference::is_elementwise(node.op.type) || (def != nullptr && def->is_per_image)) return true;
+  const reference::OpDef* def = reference::anchor_def(node.op);
+  if (reference::is_elementwise(node.op) || (def != nullptr && def->is_per_image)) return true;
   return node.op.type == "ConcatV2" && node.op.attrs.get_int("axis", 1) == 1;
 }
 
@@ -33,7 +33,7 @@ bool is_batch(const Graph& graph, ValueId value, std::int64_t images) {
 
 /// Inputs of the anchor behind the images are weights.
 bool has_weights(const Node& node) {
-  const reference::OpDef* def = reference::ops().find(node.op.type);
+  const reference::OpDef* def = reference::anchor_def(node.op);
   return def != nullptr && def->factors > 1;
 }
 

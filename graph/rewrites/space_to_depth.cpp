@@ -48,7 +48,8 @@ Axis axis_of(const reference::WindowAxis& axis) {
 
 /// nullopt: not a convolution that becomes one for Winograd's algorithm.
 std::optional<Window> window_of(const Graph& graph, const Node& node) {
-  if (node.is_dead || node.op.type != "Conv2D" || node.outputs.size() != 1 ||
+  const reference::OpCall& op = reference::anchor(node.op);
+  if (node.is_dead || op.type != "Conv2D" || node.outputs.size() != 1 ||
       !has_constant(graph, node, 1))
     return std::nullopt;
   if (anchor_input_count(node) > 2 && has_input(node, 2) && !has_constant(graph, node, 2))
@@ -57,9 +58,9 @@ std::optional<Window> window_of(const Graph& graph, const Node& node) {
   if (in.dtype != DataType::kFloat || in.shape.size() != 4 || !is_static(in.shape) ||
       in.shape[1] > kMostChannels)
     return std::nullopt;
-  const reference::Attrs& attrs = node.op.attrs;
+  const reference::Attrs& attrs = op.attrs;
   const reference::Window given =
-      reference::window_of(node.op.type, attrs, in.shape, shape_of(graph, node.inputs[1])).value();
+      reference::window_of(op.type, attrs, in.shape, shape_of(graph, node.inputs[1])).value();
   if (attrs.get_int("group", 1) != 1 || given.height().dilation != 1 ||
       given.width().dilation != 1 || attrs.has("input_shuffle"))
     return std::nullopt;
@@ -127,7 +128,7 @@ Result<void> apply(Graph& graph, const std::vector<NodeId>& nodes, const Rewrite
   const Value& weights = graph.values[convolution.inputs[1]];
   convolution.inputs[1] =
       add_constant(graph, weights.name + "_blocks", block_weights(*weights.constant, *window));
-  reference::Attrs& attrs = convolution.op.attrs;
+  reference::Attrs& attrs = reference::edit_anchor(convolution.op).attrs;
   attrs.set("strides", std::vector<std::int64_t>{1, 1});
   attrs.set("pads", std::vector<std::int64_t>{rows.block_pad_begin(), columns.block_pad_begin(),
                                               rows.block_pad_end(), columns.block_pad_end()});
@@ -141,7 +142,11 @@ Result<void> apply(Graph& graph, const std::vector<NodeId>& nodes, const Rewrite
 }  // namespace
 
 void register_space_to_depth(RewriteRegistry& registry) {
-  registry.add({.kind = "space_to_depth", .version = 1, .find = find, .apply = apply});
+  registry.add({.kind = "space_to_depth",
+                .version = 1,
+                .find = find,
+                .apply = apply,
+                .then = {"fuse_chain"}});
 }
 
 }  // namespace aoe::graph

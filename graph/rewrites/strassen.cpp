@@ -17,16 +17,18 @@ struct Product {
 };
 
 bool is_pointwise(const Graph& graph, const Node& node, const Shape& weights) {
+  const reference::OpCall& op = reference::anchor(node.op);
   const Shape &in = shape_of(graph, node.inputs[0]), &out = shape_of(graph, node.outputs[0]);
   return weights.size() == 4 && weights[2] == 1 && weights[3] == 1 && in[2] == out[2] &&
-         in[3] == out[3] && node.op.attrs.get_int("group", 1) == 1 &&
-         node.op.attrs.get_int("input_shuffle", 1) == 1;
+         in[3] == out[3] && op.attrs.get_int("group", 1) == 1 &&
+         op.attrs.get_int("input_shuffle", 1) == 1;
 }
 
 /// What the node multiplies with constant weights; "no" when it does something else.
 Result<Product> product_of(const Graph& graph, const Node& node) {
-  const bool is_convolution = node.op.type == "Conv2D";
-  const bool is_matrix_product = node.op.type == "MatMulV2" || node.op.type == "Gemm";
+  const reference::OpCall& op = reference::anchor(node.op);
+  const bool is_convolution = op.type == "Conv2D";
+  const bool is_matrix_product = op.type == "MatMulV2" || op.type == "Gemm";
   if (node.is_dead || (!is_convolution && !is_matrix_product) || node.outputs.size() != 1)
     return Unexpected("no product");
   const ConstantPtr weights = constant_input(graph, node, 1);
@@ -42,7 +44,7 @@ Result<Product> product_of(const Graph& graph, const Node& node) {
       return Unexpected("no 1x1 convolution of stride 1");
     return Product{out[0] * out[2] * out[3], out[1], in[1]};
   }
-  if (weights->desc().shape.size() != 2 || node.op.attrs.get_int("transA", 0) != 0 || out.empty())
+  if (weights->desc().shape.size() != 2 || op.attrs.get_int("transA", 0) != 0 || out.empty())
     return Unexpected("the weights are not one matrix");
   return Product{element_count(out) / std::max<std::int64_t>(1, out.back()), out.back(), in.back()};
 }

@@ -32,7 +32,7 @@ void run_reference_step(const OmStep& step, TensorTable& tensors) {
   const bool is_dynamic = std::any_of(step.outputs.begin(), step.outputs.end(),
                                       [&](int id) { return id >= 0 && tensors.is_dynamic(id); });
   const auto refuse = [&](const std::string& why) {
-    throw Error(ExitCode::kFailure, why, "op '" + step.name + "' (" + step.call.type + ")");
+    throw Error(ExitCode::kFailure, why, "op '" + step.name + "' (" + step.types_text() + ")");
   };
   try {
     if (is_dynamic) allocate_outputs(step, inputs, tensors);
@@ -55,9 +55,17 @@ class Reference final : public StepwiseBackend {
                          .reads_constants = true,
                          .finds_sizes = true}) {}
 
+  std::string_view fault(const OmStep& step) const override {
+    const reference::Body* body = step.call.body.get();
+    if (body != nullptr &&
+        (body->inputs != static_cast<int>(step.inputs.size()) || step.outputs.size() != 1))
+      return "has other inputs or outputs than its body";
+    return {};
+  }
+
   int overwritten_by(const OmStep& step) const override {
     const reference::OpDef* def = reference::ops().find(step.call.type);
-    const bool is_in_place = step.call.epilogue.empty() && def != nullptr && def->writes_in_place;
+    const bool is_in_place = def != nullptr && def->writes_in_place;
     return is_in_place && !step.inputs.empty() ? step.inputs[0] : -1;
   }
 

@@ -144,7 +144,7 @@ TEST(GroupLanes, NaNsStayInTheirGroup) {
                            "Conv2D in=1x40x4x5 in=40x20x1x1:const group=2"}) {
     ShapeLine line = parse_shape_line(text);
     const Tensor x = line.inputs[0]->view();
-    const auto group = x.elements() / line.task.op.attrs.get_int("group", 1);
+    const auto group = x.elements() / line.task.anchor().attrs.get_int("group", 1);
     std::fill_n(x.as<float>(), group, std::numeric_limits<float>::quiet_NaN());
     for (const Soc& soc : loopnest::test_socs()) check_impl(*impls().find("direct"), line, soc);
   }

@@ -207,7 +207,7 @@ double tolerance(const Task& task, double expected, double largest) {
   if (graph::allows_bf16(task.op) || graph::allows_fp16(task.op)) return 0x1p-8 * largest;
   if (graph::rounds_to_float16(task.op))
     return 0x1p-10 * largest;                       // a step, where sums are near a tie
-  if (task.op.type.starts_with("Quant")) return 0;  // integers, then the same roundings
+  if (task.anchor().type.starts_with("Quant")) return 0;  // integers, then the same roundings
   constexpr double kUlp = 0x1p-23;
   double outputs = 0, inputs = 0;
   for (const TensorDesc& output : task.outputs)

@@ -25,7 +25,7 @@ class ImplsOn : public testing::TestWithParam<std::filesystem::path> {};
 TEST_P(ImplsOn, AgreeWithTheReference) {
   for (const std::string& text : read_shape_lines(GetParam())) {
     const ShapeLine line = parse_shape_line(text);
-    const bool is_quantised = line.task.op.type.starts_with("Quant");
+    const bool is_quantised = line.task.anchor().type.starts_with("Quant");
     for (const Soc& soc : is_quantised ? loopnest::quantised_test_socs() : loopnest::test_socs()) {
       for (const Impl* impl : impls().all()) {
         if (!impl->supports(line.task, soc)) continue;

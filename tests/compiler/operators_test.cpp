@@ -242,7 +242,8 @@ void expect_generated(const Graph& original, const std::string& text, const Valu
       const auto generated = std::ranges::find_if(candidates, [&](const Candidate& each) {
         return !each.impl->plan(task, each.format, soc)->build(each.schedule).stages.empty();
       });
-      ASSERT_NE(generated, candidates.end()) << text << ": nothing generated for " << task.op.type;
+      ASSERT_NE(generated, candidates.end())
+          << text << ": nothing generated for " << task.anchor().type;
       check_impl(*generated->impl, line_of(task, text, values), soc, {.sampled_schedules = 0});
       if (testing::Test::HasFatalFailure()) return;
     }

@@ -89,7 +89,8 @@ TEST(GraphStrategies, AreAppliedToAnyModelThatHoldsTheSubgraph) {
       graph::canonical_form(source, graph::subgraph_of(source, {1, 2, 3}));
   graph::PlanStep step{.kind = "fuse_parallel_convolutions", .version = 1};
   for (std::size_t i = 0; i < form.order.size(); ++i)
-    if (source.nodes[form.order[i]].op.type == "Conv2D") step.nodes.push_back(static_cast<int>(i));
+    if (reference::anchor(source.nodes[form.order[i]].op).type == "Conv2D")
+      step.nodes.push_back(static_cast<int>(i));
   const std::string plan = graph::to_json(graph::RewritePlan{{step}}).dump();
 
   const OneSubgraph bank(form.description, plan, "faster");

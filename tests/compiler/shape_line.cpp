@@ -13,7 +13,6 @@ namespace {
 
 using nlohmann::json;
 using reference::Attr;
-using reference::Operand;
 
 [[noreturn]] void refuse(const std::string& word) {
   throw Error(ExitCode::kData, "cannot read '" + word + "'", "shape line");
@@ -65,7 +64,8 @@ void read_type(const std::string& word, std::string& type, int& version) {
   const auto at = word.find('@');
   type = word.substr(0, at);
   const reference::OpDef* def = reference::ops().find(type);
-  if (def == nullptr && !reference::is_fused_type(type)) refuse(word);
+  if (def == nullptr && type != reference::kElementwiseName && type != reference::kChainName)
+    refuse(word);
   version = at != std::string::npos ? std::stoi(word.substr(at + 1))
             : def != nullptr        ? def->versions.back()
                                     : 1;
@@ -125,19 +125,21 @@ ParsedInput parse_input(const std::string& text, std::mt19937& engine) {
   return {{desc, is_constant ? values : nullptr}, values};
 }
 
-Operand parse_operand(const std::string& word) {
-  if (word == "anchor") return {Operand::Kind::kAnchor, 0};
-  if (word.starts_with("in")) return {Operand::Kind::kInput, std::stoi(word.substr(2))};
-  if (word.starts_with("step")) return {Operand::Kind::kStep, std::stoi(word.substr(4))};
+json operand_json(const std::string& word) {
+  if (word == "anchor") return {"anchor", 0};
+  if (word.starts_with("in")) return {"input", std::stoi(word.substr(2))};
+  if (word.starts_with("step")) return {"step", std::stoi(word.substr(4))};
   refuse(word);
 }
 
-reference::EpilogueStep parse_step(const std::vector<std::string>& words) {
-  reference::EpilogueStep step;
-  read_type(words.at(0), step.type, step.version);
-  for (std::size_t i = 1; i < words.size(); ++i) {
-    if (!read_attribute(words[i], step.attrs)) step.operands.push_back(parse_operand(words[i]));
-  }
+json step_json(const std::vector<std::string>& words) {
+  reference::OpCall op;
+  json operands = json::array();
+  read_type(words.at(0), op.type, op.version);
+  for (std::size_t i = 1; i < words.size(); ++i)
+    if (!read_attribute(words[i], op.attrs)) operands.push_back(operand_json(words[i]));
+  json step = reference::to_json(op);
+  step["operands"] = operands;
   return step;
 }
 
@@ -147,6 +149,7 @@ ShapeLine parse_shape_line(const std::string& text, unsigned seed) {
   ShapeLine line{.text = text, .task = {}, .inputs = {}};
   std::mt19937 engine(seed);
   std::size_t output_count = 1;
+  std::optional<int> anchor_inputs;
   std::vector<std::size_t> unread;
   std::vector<std::vector<std::string>> segments(1);
   for (const std::string& word : split(text, ' ')) {
@@ -165,7 +168,7 @@ ShapeLine parse_shape_line(const std::string& text, unsigned seed) {
       task.inputs.push_back(input.task);
       line.inputs.push_back(input.values);
     } else if (word.starts_with("anchor_inputs=")) {
-      task.op.anchor_inputs = std::stoi(word.substr(14));
+      anchor_inputs = std::stoi(word.substr(14));
     } else if (word.starts_with("outputs=")) {
       output_count = std::stoul(word.substr(8));
     } else if (word.starts_with("unread=")) {
@@ -174,8 +177,13 @@ ShapeLine parse_shape_line(const std::string& text, unsigned seed) {
       refuse(word);
     }
   }
-  for (std::size_t i = 1; i < segments.size(); ++i) {
-    task.op.epilogue.push_back(parse_step(segments[i]));
+  if (segments.size() > 1) {
+    json fused = {{"type", task.op.type}, {"version", task.op.version}};
+    fused["attrs"] = reference::to_json(task.op.attrs);
+    fused["anchor_inputs"] = anchor_inputs.value_or(static_cast<int>(task.inputs.size()));
+    for (std::size_t i = 1; i < segments.size(); ++i)
+      fused["epilogue"].push_back(step_json(segments[i]));
+    task.op = reference::op_call_from_json(fused);
   }
   std::vector<Tensor> known;
   for (std::size_t i = 0; i < task.inputs.size(); ++i) {

@@ -10,9 +10,6 @@
 namespace aoe::compiler {
 namespace {
 
-using reference::EpilogueStep;
-using reference::Operand;
-
 TaskInput activation(Shape shape, DataType dtype = DataType::kFloat) {
   return {{.dtype = dtype, .shape = std::move(shape)}, nullptr};
 }
@@ -35,12 +32,19 @@ TensorDesc result(Shape shape) {
 /// 8x4x4 -> 16x4x4, kernel 3x3, then Relu.
 Task convolution() {
   Task task;
-  task.op = {.type = "Conv2D", .anchor_inputs = 3};
-  task.op.attrs.set("pads", std::vector<std::int64_t>{1, 1, 1, 1});
-  task.op.epilogue = {{.type = "Relu", .operands = {{.kind = Operand::Kind::kAnchor}}}};
+  reference::OpCall anchor{.type = "Conv2D"};
+  anchor.attrs.set("pads", std::vector<std::int64_t>{1, 1, 1, 1});
+  task.op =
+      reference::fused_call({.inputs = 3, .steps = {{anchor, {0, 1, 2}}, {{.type = "Relu"}, {3}}}});
   task.inputs = {activation({1, 8, 4, 4}), weights({16, 8, 3, 3}, 0.5f), TaskInput{}};
   task.outputs = {result({1, 16, 4, 4})};
   return task;
+}
+
+void change_epilogue(Task& task, const reference::OpCall& call) {
+  reference::Body body = *task.op.body;
+  body.steps.back().call = call;
+  task.op = reference::fused_call(std::move(body));
 }
 
 Soc soc_of(int threads) {
@@ -75,11 +79,17 @@ TEST(TaskKey, DiffersInAllThatMattersToAKernel) {
     std::function<void(Task&)> change;
   };
   const Case cases[] = {
-      {"type", [](Task& t) { t.op.type = "Conv2DTranspose"; }},
-      {"attribute", [](Task& t) { t.op.attrs.set("group", std::int64_t{2}); }},
-      {"epilogue type", [](Task& t) { t.op.epilogue[0].type = "Sigmoid"; }},
-      {"no epilogue", [](Task& t) { t.op.epilogue.clear(); }},
-      {"epilogue attribute", [](Task& t) { t.op.epilogue[0].attrs.set("alpha", 0.1f); }},
+      {"type", [](Task& t) { reference::edit_anchor(t.op).type = "Conv2DTranspose"; }},
+      {"attribute",
+       [](Task& t) { reference::edit_anchor(t.op).attrs.set("group", std::int64_t{2}); }},
+      {"epilogue type", [](Task& t) { change_epilogue(t, {.type = "Sigmoid"}); }},
+      {"no epilogue", [](Task& t) { t.op = reference::OpCall(t.anchor()); }},
+      {"epilogue attribute",
+       [](Task& t) {
+         reference::OpCall relu{.type = "Relu"};
+         relu.attrs.set("alpha", 0.1f);
+         change_epilogue(t, relu);
+       }},
       {"input shape", [](Task& t) { t.inputs[0].desc.shape[3] = 5; }},
       {"output shape", [](Task& t) { t.outputs[0].shape[3] = 5; }},
       {"type of an element", [](Task& t) { t.inputs[0].desc.dtype = DataType::kDouble; }},
@@ -124,7 +134,7 @@ TEST(Task, CountsTheArithmeticOfItsAnchorAndEpilogue) {
   EXPECT_DOUBLE_EQ(flops(convolution()), 2 * products + 16 * 4 * 4);
 
   Task grouped = convolution();
-  grouped.op.attrs.set("group", std::int64_t{4});
+  reference::edit_anchor(grouped.op).attrs.set("group", std::int64_t{4});
   grouped.inputs[1] = weights({16, 2, 3, 3}, 0);
   EXPECT_DOUBLE_EQ(flops(grouped), 2 * products / 4 + 16 * 4 * 4);
 }

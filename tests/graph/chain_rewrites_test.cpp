@@ -1,4 +1,4 @@
-// fuse_chain and chain_across_shuffle: where they apply, where they refuse, and what is left of the graph.
+// fuse_chain, alone and behind other rewrites: where they apply, where they refuse, and what is left of the graph.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -35,7 +35,8 @@ Place largest_place(const graph::Rewrite& rewrite, const Graph& graph) {
 
 std::vector<std::string> live_types(const Graph& graph) {
   std::vector<std::string> types;
-  for (const NodeId id : graph.topological_order()) types.push_back(graph.nodes[id].op.type);
+  for (const NodeId id : graph.topological_order())
+    types.push_back(reference::type_name(graph.nodes[id].op));
   return types;
 }
 
@@ -108,7 +109,7 @@ TEST(FuseChain, LooksForLargeImagesOnly) {
   EXPECT_EQ(share(64, {.l2_bytes = 64 << 20}), 0) << "stays in a cache that is large enough";
 }
 
-TEST(ChainAcrossShuffle, MakesOneNodeOfABlock) {
+TEST(ComposedRewrite, ChainsABlockAcrossItsShuffle) {
   const Graph before = imported(R"(g (float[1,8,5,5] x) => (float[1,6,5,5] y)
       <float[12,4,1,1] w1, float[12,1,3,3] w2, float[12] b2, float[6,4,1,1] w3> {
     split = Constant <value = int64[5] {1, 3, 4, 5, 5}> ()
@@ -121,21 +122,49 @@ TEST(ChainAcrossShuffle, MakesOneNodeOfABlock) {
     f = Conv <group = 12, pads = [1,1,1,1]> (e, w2, b2)
     y = Conv <group = 3> (f, w3)
   })");
-  const auto places = kind("chain_across_shuffle").find(before);
+  const graph::Rewrite& both = kind("absorb_channel_shuffle+fuse_chain");
+  const auto places = both.find(before);
   ASSERT_EQ(places.size(), 2u);  // with the convolution before the shuffle, and without
   for (const Place& place : places) {
     Graph after = before;
-    ASSERT_TRUE(kind("chain_across_shuffle").apply(after, place.nodes, {}));
+    ASSERT_TRUE(both.apply(after, place.nodes, place.choices.front()));
     after.compact();
-    graph::verify(after, "chain_across_shuffle");
+    graph::verify(after, both.kind);
     EXPECT_EQ(live_types(after), place.nodes.size() == 6
                                      ? std::vector<std::string>{"FusedChain"}
                                      : (std::vector<std::string>{"Conv2D", "FusedChain"}));
     expect_same_outputs(before, after, 1);
   }
-  Graph graph = before;
-  EXPECT_FALSE(kind("chain_across_shuffle").apply(graph, {0, 1}, {}));
-  EXPECT_EQ(graph.to_text(), before.to_text());
+  const std::vector<NodeId>& nodes = places[0].nodes;
+  for (const graph::RewriteParams& params :
+       {graph::RewriteParams{}, {{"first", 0}}, {{"first", 4}}, {{"first", 100}}}) {
+    Graph graph = before;
+    EXPECT_FALSE(both.apply(graph, nodes, params));
+    EXPECT_FALSE(both.apply(graph, {0, 1}, params));
+    EXPECT_FALSE(both.apply(graph, {nodes[0], nodes[0], nodes[1], nodes[2], nodes[3]}, params));
+    EXPECT_EQ(graph.to_text(), before.to_text());
+  }
+}
+
+TEST(ComposedRewrite, ChainsAStemWithItsPoolingBehindSpaceToDepth) {
+  const Graph before = imported(R"(g (float[1,3,32,32] x) => (float[1,8,7,7] y) <float[8,3,7,7] w> {
+    a = Conv <strides = [2,2], pads = [3,3,3,3]> (x, w)
+    b = Relu (a)
+    y = MaxPool <kernel_shape = [3,3], strides = [2,2]> (b)
+  })");
+  const graph::Rewrite& both = kind("space_to_depth+fuse_chain");
+  const auto places = both.find(before);
+  ASSERT_EQ(places.size(), 1u);
+  EXPECT_EQ(places[0].nodes.size(), 2u);
+  EXPECT_EQ(places[0].choices.size(), 3u) << "as many as fuse_chain has";
+  for (const graph::RewriteParams& params : places[0].choices) {
+    Graph after = before;
+    ASSERT_TRUE(both.apply(after, places[0].nodes, params));
+    after.compact();
+    graph::verify(after, both.kind);
+    EXPECT_EQ(live_types(after), (std::vector<std::string>{"SpaceToDepth", "FusedChain"}));
+    expect_same_outputs(before, after, 1);
+  }
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ std::map<std::string, int> operators_of(const std::string& name, const ModelOpti
   graph::Graph graph = import_bytes(bytes_of(*model, options));
   graph::run_passes(graph, {});
   std::map<std::string, int> counts;
-  for (const graph::Node& node : graph.nodes) ++counts[node.op.type];
+  for (const graph::Node& node : graph.nodes) ++counts[reference::type_name(node.op)];
   return counts;
 }
 

@@ -93,9 +93,9 @@ TEST(Rewrites, HaveKnownNames) {
   for (const graph::Rewrite& rewrite : graph::rewrites().all()) kinds.push_back(rewrite.kind);
   EXPECT_EQ(kinds,
             (std::vector<std::string>{
-                "absorb_channel_shuffle", "chain_across_shuffle", "chain_after_space_to_depth",
-                "fuse_chain", "fuse_parallel_convolutions", "fuse_parallel_products",
-                "keep_format", "slice_batch", "space_to_depth", "strassen"}));
+                "absorb_channel_shuffle", "fuse_chain", "fuse_parallel_convolutions",
+                "fuse_parallel_products", "keep_format", "slice_batch", "space_to_depth",
+                "strassen", "absorb_channel_shuffle+fuse_chain", "space_to_depth+fuse_chain"}));
 }
 
 TEST(RewritePlan, RefusesWhatItDoesNotKnow) {

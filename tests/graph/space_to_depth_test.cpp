@@ -68,9 +68,9 @@ TEST(SpaceToDepth, TurnsStridesIntoChannels) {
     ASSERT_EQ(after.nodes.size(), 2u);
     const graph::Node& convolution = after.nodes[after.topological_order()[1]];
     EXPECT_EQ(after.values[convolution.inputs[0]].desc.shape, c.blocks);
-    EXPECT_EQ(convolution.op.attrs.get_ints("kernel_shape"), c.kernel);
-    EXPECT_EQ(convolution.op.attrs.get_ints("pads"), c.pads);
-    EXPECT_EQ(convolution.op.attrs.get_ints("strides"), (Ints{1, 1}));
+    EXPECT_EQ(reference::anchor(convolution.op).attrs.get_ints("kernel_shape"), c.kernel);
+    EXPECT_EQ(reference::anchor(convolution.op).attrs.get_ints("pads"), c.pads);
+    EXPECT_EQ(reference::anchor(convolution.op).attrs.get_ints("strides"), (Ints{1, 1}));
     expect_same_outputs(before, after, 11);
     EXPECT_TRUE(rewrite().find(after).empty());
   }

@@ -2,14 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "op_runner.h"
 
 namespace aoe::reference {
 namespace {
-
-using Kind = Operand::Kind;
 
 std::string error_of(const OpCall& call, const std::vector<ConstantPtr>& inputs,
                      std::size_t outputs = 1) {
@@ -61,53 +60,187 @@ TEST(Call, RefusesTrainingAndOtherwiseIgnoresIt) {
   EXPECT_EQ(error_of(dropout, {x, floats({}, {0}), bools({}, {1})}), "no error");
 }
 
-/// ReduceSum(x, axes) * y + relu of it: the epilogue stretches the anchor.
-OpCall fused_call() {
-  OpCall call{.type = "ReduceSum", .version = 13, .anchor_inputs = 2};
-  call.epilogue.push_back({.type = "Mul", .operands = {{Kind::kAnchor}, {Kind::kInput, 2}}});
-  call.epilogue.push_back({.type = "Relu", .operands = {{Kind::kStep, 0}}});
-  call.epilogue.push_back({.type = "Add", .operands = {{Kind::kStep, 0}, {Kind::kStep, 1}}});
-  return call;
+/// ReduceSum(x, axes) * y + relu of it: what stands behind the anchor stretches it. Values 0 to 2 are x, axes, y.
+Body stretched_sum() {
+  return {.inputs = 3,
+          .steps = {{{.type = "ReduceSum", .version = 13}, {0, 1}},
+                    {{.type = "Mul"}, {3, 2}},
+                    {{.type = "Relu"}, {4}},
+                    {{.type = "Add"}, {4, 5}}}};
 }
 
-TEST(Epilogue, RunsBehindTheAnchorWithBroadcasting) {
-  const auto outputs = run_checked(
-      fused_call(), {floats({2, 2}, {1, 2, 3, 4}), ints({1}, {1}), floats({1, 3}, {1, -1, 2})});
+/// |x - y|
+Body distance() {
+  return {.inputs = 2, .steps = {{{.type = "Sub"}, {0, 1}}, {{.type = "Abs"}, {2}}}};
+}
+
+/// Sum of squares of the distance, the distance being a body of its own.
+Body nested() {
+  return {.inputs = 3,
+          .steps = {{fused_call(distance()), {2, 0}},
+                    {fused_call({.inputs = 2,
+                                 .steps = {{{.type = "Mul"}, {0, 0}},
+                                           {{.type = "ReduceSum", .version = 13}, {2, 1}}}}),
+                     {3, 1}}}};
+}
+
+TEST(Body, RunsStepByStepWithBroadcasting) {
+  const auto outputs =
+      run_checked(fused_call(stretched_sum()),
+                  {floats({2, 2}, {1, 2, 3, 4}), ints({1}, {1}), floats({1, 3}, {1, -1, 2})});
   EXPECT_EQ(outputs[0].desc.shape, (Shape{2, 3}));
   EXPECT_EQ(outputs[0].values, (std::vector<double>{6, -3, 12, 14, -7, 28}));
 }
 
-TEST(Epilogue, OfNoAnchorIsAnElementwiseChain) {
-  OpCall call{.type = "FusedElementwise"};
-  call.epilogue.push_back({.type = "Sub", .operands = {{Kind::kInput, 0}, {Kind::kInput, 1}}});
-  call.epilogue.push_back({.type = "Abs", .operands = {{Kind::kStep, 0}}});
+TEST(Body, OfElementwiseOpsAloneHasNoAnchor) {
+  const OpCall call = fused_call(distance());
   const auto outputs = run_checked(call, {floats({3}, {1, 2, 3}), floats({}, {2})});
   EXPECT_EQ(outputs[0].values, (std::vector<double>{1, 0, 1}));
   EXPECT_EQ(op_types(call), (std::vector<std::string>{"Sub", "Abs"}));
+  EXPECT_TRUE(is_elementwise(call));
+  EXPECT_EQ(&anchor(call), &call);
+  EXPECT_EQ(epilogue(call).size(), 2u);
+  EXPECT_EQ(type_name(call), "FusedElementwise");
 }
 
-TEST(Epilogue, LeavesTheAnchorsOtherOutputs) {
-  OpCall call{.type = "TopKV2", .version = 10, .anchor_inputs = 2};
-  call.epilogue.push_back({.type = "Neg", .operands = {{Kind::kAnchor}}});
-  const auto outputs = run_checked(call, {floats({3}, {1, 3, 2}), ints({1}, {2})}, 2);
-  EXPECT_EQ(outputs[0].values, (std::vector<double>{-3, -2}));
-  EXPECT_EQ(outputs[1].values, (std::vector<double>{1, 2}));
+TEST(Body, TellsItsAnchorByWhatIsNotElementwise) {
+  OpCall call = fused_call(stretched_sum());
+  EXPECT_EQ(anchor(call).type, "ReduceSum");
+  EXPECT_EQ(anchor_inputs(call, 3), 2u);
+  EXPECT_EQ(epilogue(call).size(), 3u);
+  EXPECT_FALSE(is_elementwise(call) || is_chain(call));
+  EXPECT_EQ(type_name(call), "ReduceSum");
+
+  const OpCall before = call;
+  edit_anchor(call).attrs.set("keepdims", std::int64_t{0});
+  EXPECT_FALSE(anchor(before).attrs.has("keepdims")) << "copies share a body until one changes";
+  EXPECT_FALSE(call == before);
+}
+
+TEST(Body, HoldsBodies) {
+  const OpCall call = fused_call(nested());
+  const auto outputs =
+      run_checked(call, {floats({2}, {5, 1}), ints({1}, {0}), floats({2}, {2, 3})});
+  EXPECT_EQ(outputs[0].values, (std::vector<double>{13}));
+  EXPECT_EQ(op_types(call), (std::vector<std::string>{"Sub", "Abs", "Mul", "ReduceSum"}));
+  EXPECT_EQ(flat_steps(call)[3].operands, (std::vector<int>{5, 1}));
+  const std::vector<TensorDesc> inputs = {{.dtype = DataType::kFloat, .shape = {2}},
+                                          {.dtype = DataType::kInt64, .shape = {1}},
+                                          {.dtype = DataType::kFloat, .shape = {2}}};
+  const std::vector<TensorDesc> output = {{.dtype = DataType::kFloat, .shape = {1}}};
+  EXPECT_EQ(flops(call, inputs, output), 2 + 2 + 2 + 2);
+  EXPECT_GE(work(call, inputs, output), flops(call, inputs, output));
+}
+
+TEST(Body, IsRefusedWhereItReadsWhatIsNotThere) {
+  const auto refused = [](Body body) { return check_call(fused_call(std::move(body))).error(); };
+  EXPECT_TRUE(check_call(fused_call(nested())));
+  Body later = distance();
+  later.steps[0].operands[1] = 2;
+  EXPECT_NE(refused(later).find("reads value 2"), std::string::npos);
+  later.steps[0].operands[1] = -1;
+  EXPECT_NE(refused(later).find("reads value -1"), std::string::npos);
+  Body given = nested();
+  given.steps[0].operands.pop_back();
+  EXPECT_NE(refused(given).find("of 2 inputs is given 1"), std::string::npos);
+  Body unknown = distance();
+  unknown.steps[1].call.type = "NoSuchOp";
+  EXPECT_NE(refused(unknown).find("NoSuchOp"), std::string::npos);
+  EXPECT_NE(refused({}).find("no steps"), std::string::npos);
+
+  Body deep = nested();
+  deep = {.inputs = 3, .steps = {{fused_call(std::move(deep)), {0, 1, 2}}}};
+  EXPECT_NE(refused(deep).find("deep"), std::string::npos);
+}
+
+OpCall chain() {
+  Body convolution{.inputs = 3,
+                   .steps = {{{.type = "Conv2D", .version = 11}, {0, 1}},
+                             {{.type = "Relu", .version = 6}, {3}},
+                             {{.type = "Add", .version = 7}, {4, 2}}}};
+  return fused_call({.inputs = 3,
+                     .steps = {{{.type = "MaxPoolV3", .version = 12}, {0}},
+                               {fused_call(convolution), {3, 1, 0}},
+                               {fused_call(convolution), {4, 2, 0}}}});
 }
 
 TEST(Json, BringsCallsBackUnchanged) {
-  OpCall call = fused_call();
-  call.attrs.set("int", std::int64_t{INT64_MIN});
-  call.attrs.set("float", 1.0f);
-  call.attrs.set("nan", NAN);
-  call.attrs.set("string", std::string("text"));
-  call.attrs.set("no_ints", std::vector<std::int64_t>{});
-  call.attrs.set("no_floats", std::vector<float>{});
-  call.attrs.set("floats", std::vector<float>{0.1f, -INFINITY, INFINITY});
-  call.attrs.set("strings", std::vector<std::string>{"a", "b"});
-  call.attrs.set("tensor", make_tensor(DataType::kFloat16, {2}, {1, 0.5}));
-  call.epilogue[0].attrs.set("alpha", 0.3f);
-  const auto bytes = nlohmann::json::to_cbor(to_json(call));
-  EXPECT_TRUE(op_call_from_json(nlohmann::json::from_cbor(bytes)) == call);
+  Body body = stretched_sum();
+  for (BodyStep& step : body.steps) {
+    Attrs& attrs = step.call.attrs;
+    attrs.set("int", std::int64_t{INT64_MIN});
+    attrs.set("float", 1.0f);
+    attrs.set("nan", NAN);
+    attrs.set("string", std::string("text"));
+    attrs.set("no_ints", std::vector<std::int64_t>{});
+    attrs.set("no_floats", std::vector<float>{});
+    attrs.set("floats", std::vector<float>{0.1f, -INFINITY, INFINITY});
+    attrs.set("strings", std::vector<std::string>{"a", "b"});
+    attrs.set("tensor", make_tensor(DataType::kFloat16, {2}, {1, 0.5}));
+  }
+  for (const OpCall& call :
+       {body.steps[0].call, fused_call(body), fused_call(distance()), chain()}) {
+    const auto bytes = nlohmann::json::to_cbor(to_json(call));
+    EXPECT_TRUE(op_call_from_json(nlohmann::json::from_cbor(bytes)) == call) << type_name(call);
+  }
+}
+
+TEST(Json, RefusesWhatNoBodyIs) {
+  const auto refused = [](const std::function<void(nlohmann::json&)>& spoil,
+                          const OpCall& call = fused_call(stretched_sum())) {
+    nlohmann::json json = to_json(call);
+    spoil(json);
+    EXPECT_THROW(op_call_from_json(json), Error) << json;
+  };
+  for (const std::int64_t index : {std::int64_t{-1}, std::int64_t{2}, INT64_MAX})
+    refused([&](auto& json) { json["epilogue"][0]["operands"][0] = {"step", index}; });
+  for (const std::int64_t index : {std::int64_t{-1}, INT64_MAX})
+    refused([&](auto& json) { json["epilogue"][0]["operands"][0] = {"input", index}; });
+  for (const int count : {-1, kMostBodyOps + 1})
+    refused([&](auto& json) { json["anchor_inputs"] = count; });
+  refused([](auto& json) { json["epilogue"][0]["operands"][0] = {"output", 0}; });
+  refused([](auto& json) { json["epilogue"][0]["type"] = "NoSuchOp"; });
+  refused([](auto& json) { json["type"] = "NoSuchOp"; });
+  refused([](auto& json) {
+    json["epilogue"] = nlohmann::json::array();
+    json["type"] = kChainName;
+  });
+  refused([](auto& json) {
+    const nlohmann::json op = json["epilogue"][2];
+    for (int i = 0; i < kMostBodyOps; ++i) json["epilogue"].push_back(op);
+  });
+  // What a member of a chain makes on its way is nobody else's.
+  refused([](auto& json) { json["epilogue"][4]["operands"][0] = {"step", 2}; }, chain());
+}
+
+/// What banks hold; the text must not change.
+TEST(Json, IsThatOfKeys) {
+  EXPECT_EQ(to_json(OpCall{.type = "Relu", .version = 6}).dump(),
+            R"({"anchor_inputs":-1,"attrs":{},"type":"Relu","version":6})");
+  EXPECT_EQ(to_json(fused_call(stretched_sum())).dump(),
+            R"({"anchor_inputs":2,"attrs":{},"epilogue":[)"
+            R"({"attrs":{},"operands":[["anchor",0],["input",2]],"type":"Mul","version":1},)"
+            R"({"attrs":{},"operands":[["step",0]],"type":"Relu","version":1},)"
+            R"({"attrs":{},"operands":[["step",0],["step",1]],"type":"Add","version":1}],)"
+            R"("type":"ReduceSum","version":13})");
+  EXPECT_EQ(to_json(fused_call(distance())).dump(),
+            R"({"anchor_inputs":-1,"attrs":{},"epilogue":[)"
+            R"({"attrs":{},"operands":[["input",0],["input",1]],"type":"Sub","version":1},)"
+            R"({"attrs":{},"operands":[["step",0]],"type":"Abs","version":1}],)"
+            R"("type":"FusedElementwise","version":1})");
+  const nlohmann::json json = to_json(chain());
+  EXPECT_EQ(json["type"], "FusedChain");
+  EXPECT_EQ(json["anchor_inputs"], -1);
+  const char* operands[] = {R"([["input",0]])",
+                            R"([["step",0],["input",1]])",
+                            R"([["step",1]])",
+                            R"([["step",2],["input",0]])",
+                            R"([["step",3],["input",2]])",
+                            R"([["step",4]])",
+                            R"([["step",5],["input",0]])"};
+  ASSERT_EQ(json["epilogue"].size(), std::size(operands));
+  for (std::size_t i = 0; i < std::size(operands); ++i)
+    EXPECT_EQ(json["epilogue"][i]["operands"].dump(), operands[i]) << i;
 }
 
 TEST(Attrs, CompareTensorsByTheirBytes) {

@@ -224,6 +224,16 @@ TEST(Om, RefusesAnInconsistentGraph) {
       {"input index of another", [](Om& om) { om.tensors[kX].offset = 1; }},
       {"model input in the arena", [](Om& om) { om.tensors[kX].place = Place::kArena; }},
       {"output that is not listed", [](Om& om) { om.outputs.clear(); }},
+      {"a body of fewer inputs",
+       [](Om& om) {
+         om.steps[0].call =
+             reference::fused_call({.inputs = 1, .steps = {{{.type = "Relu"}, {0}}}});
+       }},
+      {"a body that reads ahead",
+       [](Om& om) {
+         om.steps[0].call =
+             reference::fused_call({.inputs = 2, .steps = {{{.type = "Add"}, {0, 2}}}});
+       }},
       {"jit step without stages", [](Om& om) { om.steps[0].backend = &backend("jit"); }},
       {"negative extent",
        [](Om& om) {

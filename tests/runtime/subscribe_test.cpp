@@ -605,13 +605,16 @@ TEST(OpFlops, ProductsAreOfTheMatrixUnitsAndTheirEpiloguesAreNot) {
   const int y = b.output("y", tests::floats({2, 5}));
   OmStep& step = b.reference("MatMulV2", {x, x}, {y});
   step.flops = 80;
-  step.call.epilogue.resize(2);
+  const auto relu_of = [](int value) { return reference::BodyStep{{.type = "Relu"}, {value}}; };
+  step.call = reference::fused_call(
+      {.inputs = 2, .steps = {{{.type = "MatMulV2"}, {0, 1}}, relu_of(2), relu_of(3)}});
   EXPECT_EQ(flops_of(b.om, step).cube, 60u);
   EXPECT_EQ(flops_of(b.om, step).vector, 20u);
-  step.call.type = "SoftmaxV2";
+  step.call = {.type = "SoftmaxV2"};
   EXPECT_EQ(flops_of(b.om, step).cube, 0u);
   EXPECT_EQ(flops_of(b.om, step).vector, 80u);
-  step.call.type = "FusedChain";
+  step.call = reference::fused_call(
+      {.inputs = 2, .steps = {{{.type = "Conv2D"}, {0, 1}}, {{.type = "MaxPoolV3"}, {2}}}});
   step.op_types = {"Conv2D", "MaxPoolV3"};
   EXPECT_EQ(flops_of(b.om, step).cube, 80u);
   step.flops = -1;

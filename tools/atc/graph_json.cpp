@@ -123,8 +123,8 @@ Listing listing_of(const graph::Graph& graph) {
   for (const graph::NodeId id : graph.topological_order()) {
     const graph::Node& node = graph.nodes[id];
     listing.add({.name = node.name,
-                 .type = node.op.type,
-                 .attr = attributes(node.op.attrs),
+                 .type = reference::type_name(node.op),
+                 .attr = attributes(reference::anchor(node.op).attrs),
                  .inputs = node.inputs,
                  .outputs = node.outputs});
   }
@@ -152,7 +152,7 @@ Listing listing_of(const runtime::Om& om) {
   for (const runtime::OmStep& step : om.steps) {
     ListedOp op{.name = step.name,
                 .type = joined(step.op_types),
-                .attr = attributes(step.call.attrs),
+                .attr = attributes(reference::anchor(step.call).attrs),
                 .inputs = step.inputs,
                 .outputs = step.outputs};
     op.inputs.insert(op.inputs.end(), step.constants.begin(), step.constants.end());

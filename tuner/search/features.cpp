@@ -29,6 +29,7 @@ std::string arm_name(const Candidate& candidate) {
 
 Features features_of_task(const Task& task, const compiler::Soc& soc, WeightsIn weights_in,
                           double roofline) {
+  const std::size_t anchors = reference::anchor(task.op).body == nullptr ? 1 : 0;
   Features features = {
       {kRooflineFeature, roofline},
       {"task.flops", log2_of(compiler::flops(task))},
@@ -36,7 +37,7 @@ Features features_of_task(const Task& task, const compiler::Soc& soc, WeightsIn 
       {"task.intensity", compiler::flops(task) / std::max(1.0, compiler::bytes_moved(task))},
       {"task.threads", static_cast<double>(soc.threads)},
       {"task.weights_in", static_cast<double>(weights_in)},
-      {"task.epilogue_steps", static_cast<double>(task.op.epilogue.size())}};
+      {"task.epilogue_steps", static_cast<double>(reference::op_types(task.op).size() - anchors)}};
   for (std::size_t i = 0; i < std::min<std::size_t>(2, task.inputs.size()); ++i)
     if (task.inputs[i].is_present())
       add_extents("in" + std::to_string(i), task.in(i).shape, features);

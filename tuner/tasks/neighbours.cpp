@@ -35,7 +35,7 @@ Shape shape_in(const json& tensor) {
 }  // namespace
 
 Neighbour neighbour_of(const compiler::Task& task, bank::Strategy strategy) {
-  Neighbour neighbour{task.op.type, {}, std::move(strategy)};
+  Neighbour neighbour{reference::type_name(task.op), {}, std::move(strategy)};
   for (const compiler::TaskInput& input : task.inputs) neighbour.shapes.push_back(input.desc.shape);
   neighbour.shapes.push_back(task.out().shape);
   return neighbour;

@@ -61,7 +61,7 @@ void check_filter(const OpFilter& filter, const graph::Graph& graph, const std::
   const std::set<std::string> types = types_in(graph);
   for (const std::string& type : filter.types) {
     if (types.contains(type)) continue;
-    if (reference::ops().find(type) == nullptr && !reference::is_fused_type(type))
+    if (reference::ops().find(type) == nullptr)
       throw no_such("the type", type, where, near_types(type));
     logger("aoe")->warn("{}: the model has no operator of the type '{}'", where, type);
   }

@@ -158,7 +158,7 @@ class Collector {
 
   std::string type_text(const graph::Subgraph& subgraph) const {
     std::map<std::string, int> counts;
-    for (const NodeId id : subgraph.nodes) ++counts[graph_.nodes[id].op.type];
+    for (const NodeId id : subgraph.nodes) ++counts[reference::type_name(graph_.nodes[id].op)];
     std::string text;
     for (const auto& [type, count] : counts)
       text += (text.empty() ? "" : "+") + (count > 1 ? std::to_string(count) + "x" : "") + type;

@@ -14,9 +14,10 @@ using compiler::Task;
 
 Task convolution(std::int64_t channels) {
   Task task;
-  task.op.type = "Conv2D";
-  task.op.attrs.set("pads", std::vector<std::int64_t>{1, 1, 1, 1});
-  task.op.epilogue = {{"Relu", 6, {}, {{reference::Operand::Kind::kAnchor, 0}}}};
+  reference::OpCall anchor{.type = "Conv2D"};
+  anchor.attrs.set("pads", std::vector<std::int64_t>{1, 1, 1, 1});
+  task.op = reference::fused_call(
+      {.inputs = 3, .steps = {{anchor, {0, 1, 2}}, {{.type = "Relu", .version = 6}, {3}}}});
   const TensorDesc x{DataType::kFloat, {1, channels, 8, 8}, Format::kND, 0};
   const TensorDesc w{DataType::kFloat, {channels, channels, 3, 3}, Format::kND, 0};
   const TensorDesc b{DataType::kFloat, {channels}, Format::kND, 0};
