@@ -30,13 +30,6 @@ std::vector<double> as_doubles(const Tensor& tensor) {
 
 }  // namespace
 
-double median(std::vector<double> values) {
-  AOE_CHECK(!values.empty(), "median of nothing");
-  std::ranges::sort(values);
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : 0.5 * (values[half - 1] + values[half]);
-}
-
 BoundOm::BoundOm(compiler::Compilation compilation, const std::string& name, int threads)
     : compilation_(std::move(compilation)),
       executor_(runtime::Om::parse(serialize(), bytes_, name), {.threads = threads}) {

@@ -5,14 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "base/statistics.h"
 #include "benchmarks/onnxruntime_peer.h"
 #include "compiler/compiler.h"
 #include "runtime/executor.h"
 
 namespace aoe::benchmarks {
-
-/// Of an even number, between the two in the middle.
-double median(std::vector<double> values);
 
 class BoundOm {
  public:

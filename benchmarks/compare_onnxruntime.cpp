@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <random>
 #include <thread>
 
@@ -15,6 +16,7 @@
 #include "benchmarks/disturbers.h"
 #include "benchmarks/onnxruntime_peer.h"
 #include "compiler/pipeline.h"
+#include "graph/input_values.h"
 #include "options/banks.h"
 #include "tools/common/exit_codes.h"
 #include "tools/common/tool.h"
@@ -32,12 +34,16 @@ struct Settings {
   double limit = 1e-3;
   int disturbers = 0;
   bool mixed_precision = false;
+  std::string input_shape;  ///< as of atc
+  std::string feed;         ///< "sr:16000": this number in all of an input, which stays an input
   fs::path server;
 };
 
-ConstantPtr random_input(TensorDesc desc, unsigned seed) {
+/// Random, or `given` everywhere.
+ConstantPtr input_of(TensorDesc desc, unsigned seed, const std::vector<std::string>* given) {
   desc.format = Format::kND;
   desc.c0 = 0;
+  if (given != nullptr) return graph::constant_of_input("--feed", desc, *given);
   auto value = std::make_shared<Constant>(desc);
   std::mt19937 random(seed);
   for (std::int64_t i = 0; i < element_count(desc.shape); ++i) {
@@ -56,11 +62,16 @@ ConstantPtr random_input(TensorDesc desc, unsigned seed) {
   return value;
 }
 
-std::vector<NamedTensor> random_inputs(const BoundOm& om) {
+std::vector<NamedTensor> inputs_of(const BoundOm& om, const Settings& settings) {
+  std::map<std::string, std::vector<std::string>> given;
+  if (!settings.feed.empty()) given = graph::parse_input_values(settings.feed);
   std::vector<NamedTensor> inputs;
-  for (std::size_t i = 0; i < om.input_count(); ++i)
-    inputs.push_back(
-        {om.input(i).name, random_input(om.input(i).desc, static_cast<unsigned>(i) + 1)});
+  for (std::size_t i = 0; i < om.input_count(); ++i) {
+    const std::string& name = om.input(i).name;
+    const auto fixed = given.find(name);
+    inputs.push_back({name, input_of(om.input(i).desc, static_cast<unsigned>(i) + 1,
+                                     fixed == given.end() ? nullptr : &fixed->second)});
+  }
   return inputs;
 }
 
@@ -100,6 +111,7 @@ struct BankSources {
 Row compare(const std::string& path, const Settings& settings, const compiler::Soc& soc,
             const BankSources& banks, const fs::path& scratch) {
   compiler::ModelSource source{.path = path};
+  source.import.input_shapes = graph::parse_input_shapes(settings.input_shape);
   BoundOm untuned = bound(compiler::prepare(source, {.soc = soc}), {.soc = soc});
   if (settings.mixed_precision) source.precision = {.allow_bf16 = true, .allow_fp16 = true};
   const compiler::PreparedModel model =
@@ -107,7 +119,7 @@ Row compare(const std::string& path, const Settings& settings, const compiler::S
   BoundOm tuned = bound(model, {.soc = soc, .strategies = &banks.op});
   OnnxRuntimePeer peer(settings.server);
   peer.load(path, settings.threads);
-  const std::vector<NamedTensor> inputs = random_inputs(untuned);
+  const std::vector<NamedTensor> inputs = inputs_of(untuned, settings);
   untuned.feed(inputs);
   tuned.feed(inputs);
   peer.feed(inputs, scratch);
@@ -215,6 +227,9 @@ int main(int argc, char** argv) {
       "compile the tuned om with --precision_mode=allow_mix_precision")(
       "disturbers", po::value(&settings.disturbers)->default_value(0),
       "processes that spin on the cores while times are taken")(
+      "input_shape", po::value(&settings.input_shape), "of inputs with open sizes, as of atc")(
+      "feed", po::value(&settings.feed),
+      "\"sr:16000\": the numbers of an input, instead of random ones")(
       "limit", po::value(&settings.limit)->default_value(1e-3),
       "largest difference, of the output's range")(
       "model", po::value(&settings.models)->required()->value_name("FILE"), "ONNX files");

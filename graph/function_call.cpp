@@ -135,6 +135,7 @@ std::vector<Term> FunctionCall::ops(const std::string& onnx_type, const std::vec
     return results;
   }
   const reference::OpDef* def = reference::ops().find_onnx("", onnx_type);
+  if (def == nullptr) def = reference::ops().find(onnx_type);
   AOE_CHECK(def != nullptr, "there is no operator " + onnx_type);
   node.op.type = def->type;
   node.op.version = def->versions.back();

@@ -71,7 +71,7 @@ class FunctionCall {
   /// Of int32 or int64; NotExpressible where they are computed.
   std::vector<std::int64_t> known_ints(Term value) const;
 
-  /// A node of the newest version of an ONNX operator, or of a function of ONNX.
+  /// A node of the newest version of an ONNX operator, of a function of ONNX, or of an operator of our own by its IR type.
   Term op(const std::string& onnx_type, const std::vector<Term>& inputs,
           reference::Attrs attrs = {});
   std::vector<Term> ops(const std::string& onnx_type, const std::vector<Term>& inputs,

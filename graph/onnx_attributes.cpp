@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "graph/onnx_proto.h"
+#include "graph/small_types.h"
 
 namespace aoe::graph {
 namespace {
@@ -61,6 +62,10 @@ reference::Attrs read_attributes(const onnx::NodeProto& node, const CallAttribut
         attrs.set(key, attribute->s());
         break;
       case Proto::TENSOR:
+        if (const SmallType* small = small_type(attribute->t().data_type()))
+          throw Error(ExitCode::kModel,
+                      "attribute '" + key + "' is a tensor of " + std::string(small->name),
+                      "node " + describe(node));
         attrs.set(key, tensors.read(attribute->t()));
         break;
       case Proto::SPARSE_TENSOR:

@@ -7,8 +7,10 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "graph/onnx_importer.h"
 #include "graph/rewrite.h"
+#include "reference/onnx_data_type.h"
 
 namespace aoe::graph {
 namespace {
@@ -90,6 +92,8 @@ Importer::BodyPlan Importer::build_body(const onnx::NodeProto& proto, const onnx
     if (!is_new) return at->second;
     if (const ConstantPtr known = now_->inference.known_value(outside)) {
       at->second = graph.add_value(unique_value_name(inner.prefix + name), known->desc(), known);
+      if (const auto small = now_->small.find(outside); small != now_->small.end())
+        plan.built->small[at->second] = small->second;
     } else {
       at->second = add_input(name, now_->graph.values[outside].desc);
       plan.captures.push_back(outside);
@@ -116,6 +120,7 @@ Importer::BodyPlan Importer::build_body(const onnx::NodeProto& proto, const onnx
   now_ = plan.built.get();
   import_body(body, inner);
   const auto give = [&](ValueId id, const std::string& name) {
+    if (now_->small.contains(id)) throw NotExpressible{"its body gives a tensor of a small type"};
     if (graph.values[id].producer == kNone || graph.is_output(id))
       id = through_identity(id, inner.prefix + name + "_out");
     graph.outputs.push_back(id);
@@ -175,16 +180,66 @@ void Importer::add_control_node(const onnx::NodeProto& proto, std::vector<BodyPl
   now_->graph.add_node(std::move(node));
 }
 
+/// A branch, or nothing and why it contradicts itself: models have branches for inputs of other shapes, which no run with
+/// these takes.
+std::optional<Importer::BodyPlan> Importer::build_branch(const onnx::NodeProto& proto,
+                                                         const onnx::GraphProto& branch,
+                                                         Scope& scope, std::string& why_not) {
+  const std::size_t checked = checked_.size(), unsupported = unsupported_count_;
+  try {
+    return build_body(proto, branch, {}, scope);
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::kModel || unsupported_count_ > unsupported) throw;
+    why_not = error.what();
+  }
+  for (std::size_t i = checked; i < checked_.size(); ++i) checked_[i].problem.clear();
+  return std::nullopt;
+}
+
+/// In the place of such a branch: a run that takes it ends with the reason.
+Importer::BodyPlan Importer::refusing_branch(const BodyPlan& other, const std::string& why) {
+  BodyPlan plan{.captures = {}, .built = std::make_unique<Building>(), .lengths = other.lengths};
+  Graph& graph = plan.built->graph;
+  Node node{.name = unique_part_name("Assert"), .op = call_of("Assert")};
+  std::vector<std::int64_t> dtypes, ranks, dims;
+  for (std::size_t i = 0; i < other.built->graph.outputs.size(); ++i) {
+    TensorDesc desc = other.output(i);
+    if (!has_known_rank(desc)) throw NotExpressible{"a branch cannot run: " + why};
+    for (std::int64_t& dim : desc.shape) dim = std::max<std::int64_t>(dim, 0);  // nobody gets it
+    dtypes.push_back(reference::onnx_number(desc.dtype));
+    ranks.push_back(std::ssize(desc.shape));
+    dims.insert(dims.end(), desc.shape.begin(), desc.shape.end());
+    node.outputs.push_back(graph.add_value(unique_value_name("Assert_output"), desc));
+  }
+  graph.outputs = node.outputs;
+  node.op.attrs.set("why", why);
+  node.op.attrs.set("dtypes", dtypes);
+  node.op.attrs.set("ranks", ranks);
+  node.op.attrs.set("dims", dims);
+  graph.add_node(std::move(node));
+  return plan;
+}
+
 void Importer::import_runtime_if(const onnx::NodeProto& proto, Scope& scope) {
   const onnx::GraphProto *then_branch = subgraph(proto, "then_branch"),
                          *else_branch = subgraph(proto, "else_branch");
   for (const onnx::GraphProto* branch : {then_branch, else_branch})
     if (branch == nullptr || branch->output_size() != proto.output_size())
       fail_node(proto, "has no branch with its outputs");
-  std::vector<BodyPlan> plans;
-  plans.push_back(build_body(proto, *then_branch, {}, scope));
-  plans.push_back(build_body(proto, *else_branch, {}, scope));
+  std::string why_no_then, why_no_else;
+  auto then_plan = build_branch(proto, *then_branch, scope, why_no_then);
+  auto else_plan = build_branch(proto, *else_branch, scope, why_no_else);
+  if (!then_plan && !else_plan) throw Error(ExitCode::kModel, why_no_then);
   if (unsupported_count_ > 0) return bind_unknown_outputs(proto, scope);
+  if (!then_plan) then_plan = refusing_branch(*else_plan, why_no_then);
+  if (!else_plan) else_plan = refusing_branch(*then_plan, why_no_else);
+  const std::string why = why_no_then + why_no_else;
+  if (!why.empty())
+    logger("graph")->warn("node {}: a branch cannot run, which ends a run that takes it: {}",
+                          describe(proto), why);
+  std::vector<BodyPlan> plans;
+  plans.push_back(std::move(*then_plan));
+  plans.push_back(std::move(*else_plan));
   if (plans[0].lengths != plans[1].lengths)
     throw NotExpressible{"its branches give sequences that differ in length"};
   std::vector<TensorDesc> outputs;

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "graph/legacy_opset.h"
+#include "graph/small_types.h"
 
 namespace aoe::graph {
 namespace {
@@ -123,11 +124,17 @@ void Importer::import_any(const onnx::NodeProto& proto, Scope& scope) {
       function != functions_.end())
     return import_call(proto, *function->second, scope);
   if (domain.empty() && proto.op_type() == "Constant") return import_constant(proto, scope);
+  const SmallType* small = small_input(proto, scope);
   try {
+    if (import_small(proto, scope)) return;
+    if (small != nullptr)
+      check_small(proto, reference::ops().find_onnx(domain, proto.op_type()), *small, scope);
     if (domain.empty() && proto.op_type() == "If") return import_branch(proto, scope);
     if (domain.empty() && proto.op_type() == "Loop") return import_loop(proto, scope);
     if (domain.empty() && proto.op_type() == "Scan") return import_scan(proto, scope);
     if (domain.empty() && import_compound(proto, scope)) return;
+    if (domain == "ai.onnx.preview" && proto.op_type() == "FlexAttention")
+      return import_flex_attention(proto, scope);
     if (const Function* function = functions().find(domain, proto.op_type()))
       return import_parts(proto, *function, scope);
   } catch (const NotExpressible& why) {
@@ -154,6 +161,9 @@ void Importer::import_any(const onnx::NodeProto& proto, Scope& scope) {
     upgrade_node(now_->graph, node, proto.op_type());
   for (const std::string& output : proto.output())
     node.outputs.push_back(output.empty() ? kNone : declare(output, scope));
+  if (small != nullptr && def->kind == reference::OpKind::kMove)
+    for (const ValueId output : node.outputs)
+      if (output != kNone) now_->small[output] = small;
   now_->inference.infer_node(now_->graph.add_node(std::move(node)));
 }
 
@@ -204,8 +214,12 @@ void Importer::import_constant(const onnx::NodeProto& proto, Scope& scope) {
   if (proto.output_size() != 1) fail_node(proto, "needs one output");
   ConstantPtr constant = read_constant_node(proto, scope.call, tensors_);
   const TensorDesc desc = constant->desc();
-  scope.values[proto.output(0)] = now_->graph.add_value(
-      unique_value_name(scope.prefix + proto.output(0)), desc, std::move(constant));
+  const ValueId id = now_->graph.add_value(unique_value_name(scope.prefix + proto.output(0)), desc,
+                                           std::move(constant));
+  scope.values[proto.output(0)] = id;
+  for (const auto& own : proto.attribute())
+    if (const onnx::AttributeProto* value = resolve(own, scope.call))
+      if (const SmallType* small = small_type(value->t().data_type())) now_->small[id] = small;
 }
 
 void Importer::import_branch(const onnx::NodeProto& proto, Scope& scope) {

@@ -19,6 +19,8 @@
 
 namespace aoe::graph {
 
+struct SmallType;
+
 /// The graph that an attribute of the node holds; nullptr when it has none.
 const onnx::GraphProto* subgraph(const onnx::NodeProto& proto, const std::string& name);
 
@@ -42,6 +44,7 @@ class Importer {
   struct Building {
     Graph graph;
     ShapeInference inference{graph};
+    std::map<ValueId, const SmallType*> small;  ///< those that are held as something wider
   };
 
   /// Where names are looked up: the main graph, a branch within it, or the body of a function.
@@ -87,11 +90,26 @@ class Importer {
   void import_batched_scan(const onnx::NodeProto& proto, Scope& scope);
   BodyPlan build_body(const onnx::NodeProto& proto, const onnx::GraphProto& body,
                       const std::vector<TensorDesc>& inputs, Scope& scope);
+  std::optional<BodyPlan> build_branch(const onnx::NodeProto& proto, const onnx::GraphProto& branch,
+                                       Scope& scope, std::string& why_not);
+  BodyPlan refusing_branch(const BodyPlan& other, const std::string& why);
   BodyPlan settle_body(const onnx::NodeProto& proto, const onnx::GraphProto& body,
                        std::vector<TensorDesc>& inputs, std::size_t first, std::size_t count,
                        std::size_t first_output, Scope& scope);
   void add_control_node(const onnx::NodeProto& proto, std::vector<BodyPlan> plans,
                         const std::vector<TensorDesc>& outputs, Scope& scope);
+  void import_flex_attention(const onnx::NodeProto& proto, Scope& scope);
+  ValueId import_modifier(const onnx::NodeProto& proto, const std::string& name, ValueId x,
+                          Scope& scope);
+  // Tensors of small types (onnx_small_types.cpp).
+  const SmallType* small_of(const std::string& name, const Scope& scope) const;
+  const SmallType* small_input(const onnx::NodeProto& proto, const Scope& scope) const;
+  bool import_small(const onnx::NodeProto& proto, Scope& scope);
+  void import_small_quantize(const onnx::NodeProto& proto, const SmallType& to, Scope& scope);
+  void import_small_cast(const onnx::NodeProto& proto, const SmallType& to, Scope& scope);
+  void import_float_dequantize(const onnx::NodeProto& proto, Scope& scope);
+  void check_small(const onnx::NodeProto& proto, const reference::OpDef* def,
+                   const SmallType& small, const Scope& scope) const;
   /// Sequences and optionals (onnx_sequences.cpp); false when the node is about tensors alone.
   bool import_compound(const onnx::NodeProto& proto, Scope& scope);
   void import_sequence_map(const onnx::NodeProto& proto, Scope& scope);

@@ -7,12 +7,18 @@
 #include "graph/input_shapes.h"
 #include "graph/input_values.h"
 #include "graph/onnx_importer.h"
+#include "graph/small_types.h"
 
 namespace aoe::graph {
 namespace {
 
+constexpr const char* kOnlyWeights = ", which only weights can be";
+
 DeclaredInput declared_input(const onnx::ValueInfoProto& info) {
   DeclaredInput input{.name = info.name(), .desc = read_declaration(info)};
+  if (const SmallType* small = small_type(info.type().tensor_type().elem_type()))
+    throw Error(ExitCode::kModel, "is of " + std::string(small->name) + kOnlyWeights,
+                "input '" + info.name() + "'");
   if (input.desc.dtype == DataType::kUndefined)
     throw Error(ExitCode::kModel, "has no element type", "input '" + info.name() + "'");
   for (const auto& dim : info.type().tensor_type().shape().dim())
@@ -118,19 +124,20 @@ void Importer::import_inputs(Scope& scope) {
 }
 
 void Importer::import_initializers(onnx::GraphProto& graph, Scope& scope) {
-  const auto add = [&](const std::string& name, ConstantPtr constant) {
+  const auto add = [&](const std::string& name, ConstantPtr constant, std::int64_t type) {
     if (scope.values.contains(name))
       throw Error(ExitCode::kModel, "is defined twice", "initializer '" + name + "'");
     const TensorDesc desc = constant->desc();
     scope.values[name] =
         now_->graph.add_value(unique_value_name(scope.prefix + name), desc, std::move(constant));
+    if (const SmallType* small = small_type(type)) now_->small[scope.values[name]] = small;
   };
   for (onnx::TensorProto& tensor : *graph.mutable_initializer()) {
-    add(tensor.name(), tensors_.read(tensor));
+    add(tensor.name(), tensors_.read(tensor), tensor.data_type());
     tensor.clear_raw_data();  // large models should not be in memory twice
   }
   for (const auto& sparse : graph.sparse_initializer())
-    add(sparse.values().name(), tensors_.read(sparse));
+    add(sparse.values().name(), tensors_.read(sparse), onnx::TensorProto::UNDEFINED);
 }
 
 ValueId Importer::through_identity(ValueId from, const std::string& name) {
@@ -152,6 +159,9 @@ ValueId Importer::through_identity(ValueId from, const std::string& name) {
 
 /// Every output becomes a value of its own, under its name and with a producer.
 void Importer::add_output(ValueId id, const std::string& name) {
+  if (const auto small = now_->small.find(id); small != now_->small.end())
+    throw Error(ExitCode::kModel, "is of " + std::string(small->second->name) + kOnlyWeights,
+                "output '" + name + "'");
   if (now_->graph.values[id].producer == kNone || now_->graph.is_output(id)) {
     id = through_identity(id, name);
   } else if (now_->graph.values[id].name != name) {

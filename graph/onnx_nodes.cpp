@@ -8,6 +8,7 @@
 #include "base/size.h"
 #include "graph/graph.h"
 #include "graph/onnx_proto.h"
+#include "graph/small_types.h"
 #include "reference/onnx_data_type.h"
 
 namespace aoe::graph {
@@ -124,7 +125,9 @@ TensorDesc read_declaration(const onnx::ValueInfoProto& info) {
   TensorDesc desc{.shape = kUnknownRankShape};
   const auto& tensor = type.tensor_type();
   if (tensor.elem_type() == onnx::TensorProto::STRING) fail("a tensor of strings");
-  if (tensor.elem_type() != onnx::TensorProto::UNDEFINED)
+  if (const SmallType* small = small_type(tensor.elem_type()))
+    desc.dtype = small->held;
+  else if (tensor.elem_type() != onnx::TensorProto::UNDEFINED)
     desc.dtype = reference::data_type_from_onnx(tensor.elem_type());
   if (!tensor.has_shape()) return desc;
   desc.shape.clear();

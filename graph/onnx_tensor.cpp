@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/size.h"
 #include "graph/onnx_proto.h"
+#include "graph/small_types.h"
 #include "reference/onnx_data_type.h"
 
 namespace aoe::graph {
@@ -28,7 +29,9 @@ void check_shape(const std::string& tensor, const TensorDesc& desc) {
 TensorDesc desc_of(const onnx::TensorProto& tensor) {
   TensorDesc desc;
   try {
-    desc.dtype = reference::data_type_from_onnx(tensor.data_type());
+    const SmallType* small = small_type(tensor.data_type());
+    desc.dtype =
+        small != nullptr ? small->held : reference::data_type_from_onnx(tensor.data_type());
   } catch (const Error& error) {
     fail(tensor.name(), error.what());
   }
@@ -103,6 +106,27 @@ std::shared_ptr<Constant> from_fields(const onnx::TensorProto& tensor, const Ten
     default:
       fail(tensor.name(), "has element type " + std::string(name(desc.dtype)));
   }
+}
+
+/// The packed bytes of a small type, where they are not raw: one in each int32.
+std::string packed_field(const onnx::TensorProto& tensor) {
+  std::string bytes;
+  for (const std::int32_t value : tensor.int32_data()) {
+    if (value < -128 || value > 255)
+      fail(tensor.name(), "holds " + std::to_string(value) + ", which is no byte");
+    bytes.push_back(static_cast<char>(value));
+  }
+  return bytes;
+}
+
+std::shared_ptr<Constant> from_packed(const onnx::TensorProto& tensor, const SmallType& type,
+                                      const Shape& shape, std::string_view bytes) {
+  const std::size_t needed = type.packed_bytes(element_count(shape));
+  if (bytes.size() != needed)
+    fail(tensor.name(), "holds " + std::to_string(bytes.size()) + " bytes, " +
+                            std::string(type.name) + " " + to_string(shape) + " needs " +
+                            std::to_string(needed));
+  return unpacked(type, shape, bytes);
 }
 
 struct ExternalPlace {
@@ -182,14 +206,23 @@ std::string TensorReader::external_bytes(const onnx::TensorProto& tensor,
 ConstantPtr TensorReader::read(const onnx::TensorProto& tensor) const {
   const TensorDesc desc = desc_of(tensor);
   if (tensor.has_segment()) fail(tensor.name(), "is stored in segments, which is not supported");
-  if (tensor.data_location() == onnx::TensorProto::EXTERNAL)
-    return from_bytes(tensor, desc, external_bytes(tensor, storage_bytes(desc)));
+  const bool is_external = tensor.data_location() == onnx::TensorProto::EXTERNAL;
+  if (const SmallType* small = small_type(tensor.data_type())) {
+    if (!is_external)
+      return from_packed(tensor, *small, desc.shape,
+                         tensor.has_raw_data() ? tensor.raw_data() : packed_field(tensor));
+    const std::size_t bytes = small->packed_bytes(element_count(desc.shape));
+    return from_packed(tensor, *small, desc.shape, external_bytes(tensor, bytes));
+  }
+  if (is_external) return from_bytes(tensor, desc, external_bytes(tensor, storage_bytes(desc)));
   if (tensor.has_raw_data()) return from_bytes(tensor, desc, tensor.raw_data());
   return from_fields(tensor, desc);
 }
 
 ConstantPtr TensorReader::read(const onnx::SparseTensorProto& sparse) const {
   const std::string& tensor = sparse.values().name();
+  if (const SmallType* small = small_type(sparse.values().data_type()))
+    fail(tensor, "is a sparse tensor of " + std::string(small->name) + ", which is not supported");
   const ConstantPtr values = read(sparse.values());
   const ConstantPtr indices = read(sparse.indices());
   TensorDesc desc{.dtype = values->desc().dtype,

@@ -66,7 +66,7 @@ constexpr Row kRows[] = {
     {"Identity", "a", ""},
     {"Dropout", "f f?:0-1 b?:0-1", "ratio=float seed=long"},
     {"Quantize", "n f i?", "axis=int saturate=0..1 block_size=0.. output_dtype=0.."},
-    {"Dequantize", "i f i?", "axis=int block_size=0.."},
+    {"Dequantize", "i f i?", "axis=int block_size=0.. output_dtype=0.."},
     {"DynamicQuantizeLinear", "s", ""},
     // along axes
     {"ArgMaxV2 ArgMin", "n:1+", "axis=int keepdims=0..1 select_last_index=0..1"},
@@ -128,11 +128,13 @@ constexpr Row kRows[] = {
     {"HannWindow HammingWindow BlackmanWindow", "x:0-1", "output_datatype=1.. periodic=0..1"},
     {"MelWeightMatrix", "x:0-1 x:0-1 x:0-1 f:0-1 f:0-1", "output_datatype=1.."},
     {"If Loop", "a*", "captures=ints:0.."},
+    {"Assert", "", "!why=string !dtypes=ints:1.. !ranks=ints:0.. dims=ints:0.."},
     {"Scan", "a*",
      "captures=ints:0.. !num_scan_inputs=1.. scan_input_axes=ints scan_input_directions=ints "
      "scan_output_axes=ints scan_output_directions=ints"},
     // products and windows
     {"MatMulV2", "n1:1+ n1:1+", ""},
+    {"WeightQuantBatchMatmulV2", "s:1+ q:3 s:2 n?:2 s?:1", "!bits=2..8 !block_size=16.."},
     {"Gemm", "n1:2 n1:2 n1?:0-2", "alpha=float beta=float transA=0..1 transB=0..1"},
     {"MatMulInteger", "q:1+ q:1+ q? q?", ""},
     {"QLinearMatMul", "q:1+ f q q:1+ f q f q", ""},

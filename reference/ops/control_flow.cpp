@@ -1,6 +1,7 @@
 // If, Loop, Scan: nodes that run their bodies. The importer settles their outputs and the runtime runs the bodies
-// (runtime/control_step.h); here they only have their names.
+// (runtime/control_step.h); here they only have their names. And Assert, which stands for a branch that cannot run.
 #include "reference/fail.h"
+#include "reference/onnx_data_type.h"
 #include "reference/op.h"
 
 namespace aoe::reference {
@@ -20,10 +21,36 @@ OpDef control(const char* type) {
           .min_inputs = 0};
 }
 
+/// What attributes say: the type of each output, its rank, and the dimensions of all of them in a row.
+std::vector<TensorDesc> infer_declared(const InferContext& context) {
+  const auto dtypes = context.attrs.get_ints("dtypes"), ranks = context.attrs.get_ints("ranks"),
+             dims = context.attrs.get_ints("dims");
+  std::vector<TensorDesc> outputs;
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < dtypes.size(); ++i) {
+    const auto rank = static_cast<std::size_t>(i < ranks.size() ? ranks[i] : 0);
+    if (rank > dims.size() - first) fail_model("declares more dimensions than it has");
+    const auto begin = dims.begin() + static_cast<std::ptrdiff_t>(first);
+    outputs.push_back({.dtype = data_type_from_onnx(dtypes[i]),
+                       .shape = Shape(begin, begin + static_cast<std::ptrdiff_t>(rank))});
+    first += rank;
+  }
+  return outputs;
+}
+
 }  // namespace
 
 void register_control_flow(OpRegistry& registry) {
   for (const char* type : {"If", "Loop", "Scan"}) registry.add(control(type));
+  registry.add(
+      {.type = "Assert",
+       .onnx_type = "",
+       .kind = OpKind::kOther,
+       .infer = infer_declared,
+       .compute = [](const OpContext& context) { fail_model(context.attrs.get_string("why", "")); },
+       .flops = [](const CostContext&) { return 0.0; },
+       .is_deterministic = false,
+       .min_inputs = 0});
 }
 
 }  // namespace aoe::reference

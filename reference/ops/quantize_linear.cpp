@@ -107,7 +107,9 @@ std::vector<TensorDesc> infer_dequantize(const InferContext& context) {
   if (context.has_input(2) && context.dtype(2) != context.dtype(0))
     fail_model("the zero point is " + std::string(name(context.dtype(2))) + ", needs " +
                std::string(name(context.dtype(0))));
-  return {{.dtype = context.dtype(1), .shape = context.shape(0)}};
+  const auto number = context.attrs.get_int("output_dtype", 0);
+  return {{.dtype = number != 0 ? data_type_from_onnx(number) : context.dtype(1),
+           .shape = context.shape(0)}};
 }
 
 void compute_dequantize(const OpContext& context) {

@@ -26,7 +26,17 @@ def node(op, inputs, outputs, domain="", **attributes):
     return {"op_type": op, "domain": domain, "inputs": list(inputs), "outputs": list(outputs), "attributes": attributes}
 
 
+class Packed:
+    """An initializer of a type that numpy does not have: its codes, each of `bits`."""
+
+    def __init__(self, onnx_type, bits, codes):
+        self.onnx_type, self.bits, self.codes = onnx_type, bits, np.asarray(codes)
+
+
 def tensor(value):
+    if isinstance(value, Packed):
+        flat = value.codes.reshape(1, -1).astype(np.int64) & ((1 << value.bits) - 1)
+        return {"onnx_type": value.onnx_type, "shape": list(value.codes.shape), "packed": pack(flat, value.bits)[0].tolist()}
     value = np.asarray(value)
     data = value.reshape(-1).tolist()
     if value.dtype.kind == "f":
@@ -847,6 +857,144 @@ def regions():
          output_width=bins, sampling_ratio=samples, coordinate_transformation_mode="output_half_pixel")
 
 
+# ---- weights that stay packed ----
+
+def packed_products():
+    """Zero points of the scales' type, a bias, one row, an odd number of blocks, float16."""
+    k, n, block, bits = 70, 6, 32, 4
+    blocks = -(-k // block)
+    values = rng.integers(0, 16, (n, blocks * block)).astype(np.uint8)
+    scales, bias = np.abs(rand(n, blocks)) / 16, rand(n)
+    packed = pack(values, bits).reshape(n, blocks, block // 2)
+    attributes = {"K": k, "N": n, "bits": bits, "block_size": block}
+    zeros = rng.uniform(5, 10, (n, blocks)).astype(np.float32)
+
+    def weights(shift, scale):
+        return ((values.reshape(n, blocks, block) - shift[:, :, None]) * scale[:, :, None]).reshape(n, -1)[:, :k].T
+
+    a = rand(1, k)
+    case("ms_matmul_4bits_float_zero_points", "MatMulNBits", {"a": a, "b": packed, "scales": scales, "zeros": zeros},
+         {"y": (a @ weights(zeros, scales)).astype(np.float32)}, MS, constants=["b", "scales", "zeros"], **attributes)
+    a = rand(2, 2, k)
+    eight = np.full((n, blocks), 8, np.float32)
+    case("ms_matmul_4bits_bias", "MatMulNBits",
+         {"a": a, "b": packed, "scales": scales.reshape(-1), "zeros": None, "groups": None, "bias": bias},
+         {"y": (a @ weights(eight, scales) + bias).astype(np.float32)}, MS, constants=["b", "scales", "bias"], **attributes)
+    h, hs = a.astype(np.float16), scales.astype(np.float16)
+    case("ms_matmul_4bits_float16", "MatMulNBits", {"a": h, "b": packed, "scales": hs},
+         {"y": (h.astype(np.float32) @ weights(eight, hs.astype(np.float32))).astype(np.float16)}, MS,
+         constants=["b", "scales"], **attributes)
+
+
+# ---- attention with graphs of its own ----
+
+def flex_attentions():
+    f, preview = np.float32, "ai.onnx.preview"
+    q, k, v = rand(2, 4, 5, 8), rand(2, 2, 6, 8), rand(2, 2, 6, 3)
+    keys, values = np.repeat(k, 2, 1), np.repeat(v, 2, 1)
+    scores = q @ keys.swapaxes(-1, -2)
+
+    def write_flex(name, probabilities, out=values, **attributes):
+        write(name, [node("FlexAttention", ["q", "k", "v"], ["y"], preview, **attributes)], {"q": q, "k": k, "v": v},
+              {"y": (probabilities @ out).astype(f)})
+
+    write_flex("flex_attention", softmax(scores / math.sqrt(8)))
+    cap = graph([("s", "float32", [None] * 4)], ["t"],
+                [node("Div", ["s", "cap"], ["a"]), node("Tanh", ["a"], ["b"]), node("Mul", ["b", "cap"], ["t"])], cap=f(2))
+    half = graph([("p", "float32", [None] * 4)], ["r"], [node("Mul", ["p", "half"], ["r"])], half=f(0.5))
+    write_flex("flex_attention_modified", 0.5 * softmax(2 * np.tanh(scores * 0.3 / 2)), scale=0.3, score_mod=cap,
+               prob_mod=half)
+    i64 = np.int64
+    causal = graph([("s", "float32", [None] * 4)], ["t"],
+                   [node("Shape", ["s"], ["d"]), node("Gather", ["d", "two"], ["l"], axis=0),
+                    node("Gather", ["d", "three"], ["n"], axis=0), node("Range", ["zero", "l", "one"], ["qr"]),
+                    node("Reshape", ["qr", "qs"], ["qi"]), node("Range", ["zero", "n", "one"], ["kr"]),
+                    node("Reshape", ["kr", "ks"], ["ki"]), node("GreaterOrEqual", ["qi", "ki"], ["m"]),
+                    node("Where", ["m", "s", "low"], ["t"])],
+                   zero=np.array(0, i64), one=np.array(1, i64), two=np.array(2, i64), three=np.array(3, i64),
+                   qs=np.array([1, 1, -1, 1], i64), ks=np.array([1, 1, 1, -1], i64), low=f(-np.inf))
+    seen = np.arange(5)[:, None] >= np.arange(6)[None, :]
+    write_flex("flex_attention_causal", softmax(np.where(seen, scores / math.sqrt(8), -np.inf)), score_mod=causal)
+
+
+# ---- tensors of small types ----
+
+def float_of(code, exponent_bits, mantissa_bits, bias, sign=True):
+    """Finite codes only."""
+    bits = exponent_bits + mantissa_bits
+    exponent, mantissa = (code >> mantissa_bits) & ((1 << exponent_bits) - 1), code & ((1 << mantissa_bits) - 1)
+    part = mantissa / (1 << mantissa_bits)
+    value = 2.0 ** (1 - bias) * part if exponent == 0 and sign else 2.0 ** (exponent - bias) * (1 + part)
+    return -value if sign and code >> bits & 1 else value
+
+
+INTS = {"uint4": (21, 4, 0), "int4": (22, 4, -8), "uint2": (25, 2, 0), "int2": (26, 2, -2)}
+FLOATS = {"float8e4m3fn": (17, 8, (4, 3, 7)), "float8e4m3fnuz": (18, 8, (4, 3, 8)), "float8e5m2": (19, 8, (5, 2, 15)),
+          "float8e5m2fnuz": (20, 8, (5, 2, 16)), "float4e2m1": (23, 4, (2, 1, 1))}
+
+
+def small_types():
+    f = np.float32
+    for name, (number, bits, low) in INTS.items():
+        values = rng.integers(low, low + (1 << bits), (5, 7))
+        zeros = rng.integers(low, low + (1 << bits), 5)
+        scale = np.abs(rand(5)) + f(0.1)
+        case(f"dequantize_{name}", "DequantizeLinear",
+             {"x": Packed(number, bits, values), "s": scale, "z": Packed(number, bits, zeros)},
+             {"y": ((values - zeros[:, None]) * scale[:, None]).astype(f)}, constants=["s"], axis=0)
+        x = (rand(3, 4) * 12).astype(f)
+        step, zero = f(0.7), rng.integers(low, low + (1 << bits))
+        whole = np.clip(np.rint(x / step) + zero, low, low + (1 << bits) - 1)
+        write(f"quantize_{name}",
+              [node("QuantizeLinear", ["x", "s", "z"], ["q"]), node("DequantizeLinear", ["q", "s", "z"], ["y"])],
+              {"x": x, "s": step, "z": Packed(number, bits, zero)}, {"y": ((whole - zero) * step).astype(f)}, ["s"])
+    # Blocks along the first axis, the last one cut.
+    values, zeros = rng.integers(-8, 8, (40, 6)), rng.integers(-8, 8, (3, 6))
+    scale = np.abs(rand(3, 6)) + f(0.1)
+    wide = np.repeat(zeros, 16, 0)[:40], np.repeat(scale, 16, 0)[:40]
+    case("dequantize_int4_blocks", "DequantizeLinear",
+         {"x": Packed(22, 4, values), "s": scale, "z": Packed(22, 4, zeros)}, {"y": ((values - wide[0]) * wide[1]).astype(f)},
+         constants=["s"], axis=0, block_size=16)
+    real = ((values - wide[0]) * wide[1]).astype(f)
+    a = rand(2, 3, 40)
+    write("matmul_int4_blocks",
+          [node("DequantizeLinear", ["x", "s", "z"], ["w"], axis=0, block_size=16), node("MatMul", ["a", "w"], ["y"])],
+          {"a": a, "x": Packed(22, 4, values), "s": scale, "z": Packed(22, 4, zeros)}, {"y": a @ real}, ["s"])
+    write("matmul_int4_transposed_blocks",
+          [node("DequantizeLinear", ["x", "s"], ["t"], axis=1, block_size=16), node("Transpose", ["t"], ["w"], perm=[1, 0]),
+           node("MatMul", ["a", "w"], ["y"])],
+          {"a": a, "x": Packed(22, 4, values.T), "s": scale.T}, {"y": a @ (values * wide[1]).astype(f)}, ["s"])
+    codes = rng.integers(0, 256, (40, 6)).astype(np.uint8)
+    write("matmul_uint8_blocks",
+          [node("DequantizeLinear", ["x", "s"], ["w"], axis=0, block_size=16), node("MatMul", ["a", "w"], ["y"])],
+          {"a": a, "x": codes, "s": scale}, {"y": a @ (codes * wide[1]).astype(f)}, ["x", "s"])
+    whole = rng.integers(-40, 40, (4, 4)).astype(np.int32)
+    write("cast_to_int4_and_back", [node("Cast", ["x"], ["q"], to=22), node("Cast", ["q"], ["y"], to=1)], {"x": whole},
+          {"y": (((whole & 15) ^ 8) - 8).astype(f)})
+    for name, (number, bits, (e, m, bias)) in FLOATS.items():
+        # Neither infinities nor NaN: the largest exponent of E5M2 and the last code of E4M3FN.
+        codes = rng.integers(0, (1 << bits) - (0 if bits == 4 else 8), (4, 6))
+        codes = codes[:, :] & ~(4 << m) if name == "float8e5m2" else codes
+        codes[codes == 128] = 1
+        values = np.array([[float_of(int(c), e, m, bias) for c in row] for row in codes], f)
+        scale = np.abs(rand(4)) + f(0.1)
+        case(f"dequantize_{name}", "DequantizeLinear", {"x": Packed(number, bits, codes), "s": scale},
+             {"y": values * scale[:, None]}, constants=["s"], axis=0)
+        a = rand(6)
+        write(f"cast_{name}", [node("Cast", ["x"], ["w"], to=1), node("Mul", ["w", "a"], ["y"])],
+              {"x": Packed(number, bits, codes), "a": a}, {"y": values * a})
+    codes = np.array([[1, 120, 127], [130, 140, 254]])
+    write("cast_float8e8m0", [node("Cast", ["x"], ["w"], to=1), node("Mul", ["w", "a"], ["y"])],
+          {"x": Packed(24, 8, codes), "a": np.ones(3, f)}, {"y": np.array([[2.0 ** (int(c) - 127) for c in row] for row in codes], f)})
+    # To the nearest value, of two the even one; what is too large is the largest.
+    x = np.array([0, 1, -1.0625, 1.1875, 17, 19, 464, 1e6, -1e6, 2 ** -10, 3 * 2 ** -10, 0.3], f)
+    table = np.array([float_of(c, 4, 3, 7) for c in range(127)])
+    near = [min(range(127), key=lambda c: (abs(table[c] - abs(v)), c % 2)) for v in x.astype(float)]
+    write("cast_to_float8e4m3fn", [node("Cast", ["x"], ["q"], to=17), node("Cast", ["q"], ["w"], to=1),
+                                   node("Add", ["w", "a"], ["y"])],
+          {"x": x, "a": np.zeros(12, f)}, {"y": (np.sign(x) * table[near]).astype(f)}, ["x"])
+
+
 def main():
     HERE.mkdir(exist_ok=True)
     for old in HERE.glob("*.json"):
@@ -854,7 +1002,7 @@ def main():
     for group in (activations, normalisations, products, attentions, microsoft_attentions, rotaries, decoders, convolutions,
                   linear_attentions, caches, images, deformed, bytes_between_scales, products_of_bytes, small_weights,
                   sequences, unread_outputs, control_flow, control_flow_of_float16, other_names,
-                  signals, regions):
+                  signals, regions, packed_products, small_types, flex_attentions):
         group()
 
 

@@ -45,6 +45,16 @@ ConstantPtr tensor_of(const json& j) {
   return constant;
 }
 
+/// Of a type that no tensor of ours has: packed bytes, as the file has them.
+void add_packed(onnx::GraphProto& graph, const std::string& name, const json& j) {
+  onnx::TensorProto& tensor = *graph.add_initializer();
+  tensor.set_name(name);
+  tensor.set_data_type(j.at("onnx_type").get<int>());
+  for (const json& dim : j.at("shape")) tensor.add_dims(dim.get<std::int64_t>());
+  for (const json& byte : j.at("packed"))
+    tensor.mutable_raw_data()->push_back(static_cast<char>(byte.get<int>()));
+}
+
 void fill_graph(onnx::GraphProto& graph, const json& j);
 
 void add_attribute(onnx::NodeProto& node, const std::string& name, const json& value) {
@@ -90,8 +100,9 @@ void add_initializer(onnx::GraphProto& graph, const std::string& name, const Con
 onnx::ModelProto empty_model(const json& j) {
   onnx::ModelProto model;
   model.set_ir_version(8);
-  for (const auto& [domain, version] :
-       {std::pair<std::string, int>{"", j.at("opset").get<int>()}, {"com.microsoft", 1}}) {
+  for (const auto& [domain, version] : {std::pair<std::string, int>{"", j.at("opset").get<int>()},
+                                        {"com.microsoft", 1},
+                                        {"ai.onnx.preview", 1}}) {
     auto& import = *model.add_opset_import();
     import.set_domain(domain);
     import.set_version(version);
@@ -146,6 +157,10 @@ NodeCase load_own_case(const std::string& name, const fs::path& directory) {
   onnx::GraphProto& graph = *model.mutable_graph();
   const auto constants = j.at("constants").get<std::set<std::string>>();
   for (const auto& [key, value] : j.at("inputs").items()) {
+    if (value.contains("packed")) {
+      add_packed(graph, key, value);
+      continue;
+    }
     const ConstantPtr tensor = tensor_of(value);
     if (constants.contains(key)) {
       add_initializer(graph, key, *tensor);

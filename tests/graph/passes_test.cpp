@@ -518,6 +518,17 @@ const Case kCases[] = {
        v = DequantizeLinear (w, ws)
        y = Conv <group = 2> (d, v)
      })"},
+    {"pack_weights", "pack_weights", R"(g (float[3,16] x) => (float[3,2] y)
+         <int8[16,2] w = {-8, -1, 6, -3, 4, -5, 2, -7, 0, 7, -2, 5, -4, 3, -6, 1, -8, -1, 6, -3, 4, -5, 2, -7, 0, 7, -2, 5, -4, 3, -6, 1},
+          float[1,2] s = {0.5, 0.25}> {
+       d = DequantizeLinear <axis = 0, block_size = 16> (w, s)
+       y = MatMul (x, d)
+     })"},
+    {"pack_weights_not_by_column", "pack_weights", R"(g (float[3,4] x) => (float[3,2] y)
+         <int8[4,2] w = {1, 2, 3, 4, 5, 6, 7, -8}, float[2] s = {0.5, 0.25}> {
+       d = DequantizeLinear <axis = 1> (w, s)
+       y = MatMul (x, d)
+     })"},
     {"sink_dequantize", "sink_dequantize", R"(g (float[1,2,6,6] x) => (float[1,2,3,3] y)
          <float s = {0.02}, uint8 z = {117}, float t = {0.02}, uint8 u = {117}> {
        q = QuantizeLinear (x, s, z)
@@ -588,6 +599,7 @@ TEST(Passes, AreTheseInThisOrder) {
                                              "widen_floats",
                                              "expand_composites",
                                              "expand_qlinear",
+                                             "pack_weights",
                                              "fuse_quantized",
                                              "sink_dequantize",
                                              "fold_dequantized",

@@ -206,7 +206,7 @@ class Mutator {
   std::string tensor_type() {
     onnx::TensorProto* const tensor = any_initializer();
     if (tensor == nullptr) return {};
-    tensor->set_data_type(static_cast<int>(below(20)));
+    tensor->set_data_type(static_cast<int>(below(28)));
     return "type of " + tensor->name() + " = " + std::to_string(tensor->data_type());
   }
 
@@ -250,7 +250,7 @@ class Mutator {
     auto& shape = *type.mutable_shape();
     switch (below(5)) {
       case 0:
-        type.set_elem_type(static_cast<int>(below(20)));
+        type.set_elem_type(static_cast<int>(below(28)));
         return info.name() + " is of type " + std::to_string(type.elem_type());
       case 1:
         if (shape.dim_size() > 0) shape.mutable_dim()->RemoveLast();

@@ -67,6 +67,9 @@ class OperatorSession final : public TuningSession {
     std::vector<const Tunable*> tunables;
     for (OperatorTask& task : tasks_) {
       task.model_ns = sum_of_medians_ns(baseline_.timing, untuned_steps_->of(task.ids));
+      for (const BodyPlace& place : task.in_bodies)
+        task.model_ns +=
+            place.share * sum_of_medians_ns(baseline_.timing, untuned_steps_->of(place.control));
       tunables.push_back(&task);
     }
     return tunables;
@@ -194,10 +197,10 @@ class OperatorSession final : public TuningSession {
     for (const OperatorTask& task : tasks_) {
       attempt.placed.push_back({.tunable = &task,
                                 .places = task.places(),
-                                .before = untuned_steps_->of(task.ids),
-                                .after = steps.of(task.ids)});
+                                .before = untuned_steps_->of(task.timed_nodes()),
+                                .after = steps.of(task.timed_nodes())});
       // Another Format than in the untuned model is paid for in conversions, which no op's own time shows.
-      if (format_of[task.ids.front()] != task.default_candidate.format.name)
+      if (!task.ids.empty() && format_of[task.ids.front()] != task.default_candidate.format.name)
         attempt.suspects.insert(task.key.description);
     }
     return attempt;

@@ -97,37 +97,90 @@ std::optional<OperatorTask> operator_task(const graph::Graph& graph, const NodeR
   return t;
 }
 
+namespace {
+
+class OperatorCollector {
+ public:
+  OperatorCollector(const compiler::Soc& soc, const OpFilter& filter)
+      : soc_(soc), filter_(filter) {}
+
+  /// `control`: the node of the model that runs this graph as a body; kNone of the model itself.
+  void add_graph(const graph::Graph& graph, const compiler::Compilation& untuned,
+                 graph::NodeId control) {
+    std::vector<const NodeReport*> report_of(graph.nodes.size(), nullptr);
+    for (const NodeReport& report : untuned.nodes) report_of[report.id] = &report;
+    for (std::size_t i = 0; i < untuned.steps.size(); ++i)
+      if (!untuned.om.steps[i].backend->traits().runs && untuned.steps[i].node != graph::kNone)
+        report_of[untuned.steps[i].node] = nullptr;  // shares its input's memory
+    for (const graph::NodeId id : graph.topological_order()) {
+      const graph::Node& node = graph.nodes[static_cast<std::size_t>(id)];
+      if (!node.bodies.empty()) {
+        add_bodies(node, control == graph::kNone ? id : control);
+      } else if (report_of[id] != nullptr &&
+                 filter_.passes(node.name, reference::op_types(node.op))) {
+        add_node(graph, *report_of[id], control);
+      }
+    }
+  }
+
+  std::vector<OperatorTask> finish() {
+    for (OperatorTask& task : tasks_)
+      for (BodyPlace& place : task.in_bodies) place.share /= estimates_ns_[place.control];
+    return std::move(tasks_);
+  }
+
+ private:
+  void add_bodies(const graph::Node& node, graph::NodeId control) {
+    for (const auto& body : node.bodies)
+      add_graph(*body, compiler::compile(*body, {.soc = soc_}), control);
+  }
+
+  void add_node(const graph::Graph& graph, const NodeReport& report, graph::NodeId control) {
+    const std::string description =
+        compiler::key_of(compiler::task_of(graph, report.id), soc_).description;
+    auto known = index_of_.find(description);
+    if (known == index_of_.end()) {
+      if (!seen_.insert(description).second) return;
+      std::optional<OperatorTask> task = operator_task(graph, report, soc_);
+      if (!task) return;
+      known = index_of_.emplace(description, tasks_.size()).first;
+      task->nodes.clear();
+      task->ids.clear();
+      tasks_.push_back(std::move(*task));
+    }
+    OperatorTask& task = tasks_[known->second];
+    task.nodes.push_back(report.node);
+    if (control == graph::kNone) return task.ids.push_back(report.id);
+    const Candidate& made = task.default_candidate;
+    const double estimate_ns =
+        made.impl->plan(task.task, made.format, soc_)->estimate_ns(made.schedule);
+    task.in_bodies.push_back({control, estimate_ns});
+    estimates_ns_[control] += estimate_ns;
+  }
+
+  const compiler::Soc& soc_;
+  const OpFilter& filter_;
+  std::vector<OperatorTask> tasks_;
+  std::map<std::string, std::size_t> index_of_;   // by description
+  std::set<std::string> seen_;                    // descriptions
+  std::map<graph::NodeId, double> estimates_ns_;  // of all tasks in the bodies of a node
+};
+
+}  // namespace
+
+std::vector<graph::NodeId> OperatorTask::timed_nodes() const {
+  std::vector<graph::NodeId> timed = ids;
+  for (const BodyPlace& place : in_bodies)
+    if (std::ranges::find(timed, place.control) == timed.end()) timed.push_back(place.control);
+  return timed;
+}
+
 std::vector<OperatorTask> collect_operators(const graph::Graph& graph,
                                             const compiler::Compilation& untuned,
                                             const compiler::Soc& soc, const OpFilter& filter) {
-  std::vector<const NodeReport*> report_of(graph.nodes.size(), nullptr);
-  for (const NodeReport& report : untuned.nodes) report_of[report.id] = &report;
-  for (std::size_t i = 0; i < untuned.steps.size(); ++i)
-    if (!untuned.om.steps[i].backend->traits().runs && untuned.steps[i].node != graph::kNone)
-      report_of[untuned.steps[i].node] = nullptr;  // shares its input's memory
-
-  std::vector<OperatorTask> tasks;
-  std::map<std::string, std::size_t> index_of;  // by description
-  std::set<std::string> seen;                   // descriptions
-  for (const graph::NodeId id : graph.topological_order()) {
-    const graph::Node& node = graph.nodes[static_cast<std::size_t>(id)];
-    const NodeReport* report = report_of[id];
-    if (report == nullptr) continue;
-    if (!filter.passes(node.name, reference::op_types(node.op))) continue;
-
-    const std::string description = compiler::key_of(compiler::task_of(graph, id), soc).description;
-    if (const auto known = index_of.find(description); known != index_of.end()) {
-      tasks[known->second].nodes.push_back(node.name);
-      tasks[known->second].ids.push_back(id);
-      continue;
-    }
-    if (!seen.insert(description).second) continue;
-    std::optional<OperatorTask> task = operator_task(graph, *report, soc);
-    if (!task) continue;
-    index_of[description] = tasks.size();
-    tasks.push_back(std::move(*task));
-  }
-  return tasks;
+  OperatorCollector collector(soc, filter);
+  collector.add_graph(graph, untuned, graph::kNone);
+  return collector.finish();
 }
 
 }  // namespace aoe::tuner

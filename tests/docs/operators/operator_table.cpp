@@ -36,7 +36,6 @@ const std::vector<Refused>& refused() {
        {"RegexFullMatch", "StringConcat", "StringNormalizer", "StringSplit"},
        "strings: tensors hold numbers and bools"},
       {"", {"ImageDecoder"}, "image decoding: files are decoded before a model is given them"},
-      {"", {"FlexAttention"}, "its scores and probabilities are changed by graphs of its own"},
       {kTraining, {"Gradient"}, "training: graphs are not differentiated"},
       {kClassical, {}, "trees, support vectors and dictionaries: classical models, no tensors"},
   };
@@ -254,8 +253,12 @@ Taken apart as well. Others of this domain are refused.
   std::cout << R"(
 ## Resolved while importing
 
-Sequences and optionals leave tensors under other names; the bodies of control flow are compiled like models of their own, and a step of
-the om runs them.
+Sequences and optionals leave tensors under other names; the graphs of FlexAttention are written out where it stands; the bodies of
+control flow are compiled like models of their own, and a step of the om runs them.
+
+Tensors of int4, uint4, int2, uint2, float8e4m3fn, float8e4m3fnuz, float8e5m2, float8e5m2fnuz, float8e8m0 and float4e2m1 are weights:
+DequantizeLinear, Cast and what moves elements read them. QuantizeLinear and Cast give the integers among them, Cast of a constant the
+float8 types but float8e8m0, and float4e2m1.
 
 )";
   print_resolved(parts);

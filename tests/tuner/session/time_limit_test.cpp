@@ -1,11 +1,14 @@
 // Runs whose whole time is limited, by a clock that only the machine's work moves.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "tests/tuner/session/operator_session.h"
 #include "tuner/session/job_journal.h"
 
 namespace aoe::tuner {
 namespace {
+namespace fs = std::filesystem;
 using nlohmann::json;
 using tests::Session;
 

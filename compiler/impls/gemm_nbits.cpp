@@ -1,0 +1,355 @@
+// gemm_nbits: generated WeightQuantBatchMatmulV2: products with weights of 2, 4 or 8 bits, read packed. Of few rows, as
+// when a language model writes, such a product takes as long as its weights take from memory: an eighth of float32's.
+//
+// A block of the output is m_block rows x n_vectors vectors of columns in registers. A byte of the packed weights holds
+// neighbouring elements of a column; a vector of bytes becomes vectors of weights, q * scale - zero * scale, each of which
+// meets one element of each row. Weights are unpacked anew for each m_block rows.
+#include <algorithm>
+
+#include "compiler/integer_math.h"
+#include "compiler/kernel_buffers.h"
+#include "compiler/plain_task.h"
+#include "compiler/tiled_plan.h"
+#include "reference/packed_weights.h"
+
+namespace aoe::compiler {
+namespace {
+
+using loopnest::Buffer;
+using loopnest::Builder;
+using loopnest::Int;
+using loopnest::Local;
+using loopnest::Type;
+using loopnest::Vec;
+using reference::PackedWeights;
+
+/// A Schedule by name.
+struct PackedTiling {
+  std::int64_t m_block = 1;        ///< register block: rows
+  std::int64_t n_vectors = 1;      ///< register block: vectors of columns
+  std::int64_t byte_unroll = 1;    ///< bytes of a column written out in the innermost body
+  std::int64_t columns_outer = 0;  ///< 1: rows vary fastest between parallel iterations
+};
+
+constexpr std::int64_t kMaxBodyFmas = 512;  ///< written out per kernel
+constexpr std::int64_t kGoodUnrolledFmas = 64;
+constexpr double kUnpackCost =
+    4;  ///< vector operations for a vector of weights: mask, shift, convert, scale
+
+class PackedCut {
+ public:
+  PackedCut(const Task& task, int lanes, const PackedTiling& tiling)
+      : weights_(reference::packed_weights(task.op.attrs, task.in(reference::kPackedX).shape,
+                                           task.in(reference::kPackedWeight).shape)),
+        rows_(element_count(task.in(reference::kPackedX).shape) / weights_.k),
+        lanes_(lanes),
+        tiling_(tiling) {}
+
+  PackedCut with(const PackedTiling& tiling) const {
+    PackedCut other = *this;
+    other.tiling_ = tiling;
+    return other;
+  }
+
+  const PackedWeights& weights() const { return weights_; }
+  const PackedTiling& tiling() const { return tiling_; }
+  std::int64_t rows() const { return rows_; }
+  int lanes() const { return lanes_; }
+  std::int64_t block_columns() const { return tiling_.n_vectors * lanes_; }
+  std::int64_t column_blocks() const {
+    return (weights_.n + block_columns() - 1) / block_columns();
+  }
+  std::int64_t row_blocks() const { return (rows_ + tiling_.m_block - 1) / tiling_.m_block; }
+  std::int64_t parallel_extent() const { return column_blocks() * row_blocks(); }
+  /// Sums, scales and shifts of a block, and what is unpacked.
+  std::int64_t registers() const { return (tiling_.m_block + 2) * tiling_.n_vectors + 3; }
+  std::int64_t body_fmas() const {
+    return tiling_.byte_unroll * weights_.per_byte() * tiling_.n_vectors * (tiling_.m_block + 1);
+  }
+  /// Bytes of a column, padding included, for a whole block of columns.
+  std::int64_t column_bytes() const { return weights_.row_bytes(); }
+
+  double core_cycles() const {
+    constexpr double kFmaLatency = 4, kPorts = 2;
+    const auto m = static_cast<double>(tiling_.m_block), v = static_cast<double>(tiling_.n_vectors);
+    const double per_element = std::max(kFmaLatency, v * (m + kUnpackCost) / kPorts);
+    return static_cast<double>(parallel_extent() * weights_.k) * per_element;
+  }
+
+ private:
+  PackedWeights weights_;
+  std::int64_t rows_;
+  int lanes_;
+  PackedTiling tiling_;
+};
+
+/// By block of columns: [block of columns][index][column], `value(row of the weights, index)` below N, zeros beyond.
+template <typename T, typename Value>
+PackedConstant by_columns(const PackedCut& cut, std::int64_t count, Value value) {
+  const std::int64_t columns = cut.block_columns(), blocks = cut.column_blocks();
+  return {.size_bytes = static_cast<std::size_t>(blocks * count * columns) * sizeof(T),
+          .pack = [=, n = cut.weights().n](void* destination) {
+            T* to = static_cast<T*>(destination);
+            for (std::int64_t block = 0; block < blocks; ++block)
+              for (std::int64_t i = 0; i < count; ++i)
+                for (std::int64_t column = 0; column < columns; ++column) {
+                  const std::int64_t row = block * columns + column;
+                  *to++ = row < n ? value(row, i) : T{};
+                }
+          }};
+}
+
+class PackedNest {
+ public:
+  PackedNest(const Task& task, const PackedCut& cut)
+      : cut_(cut), w_(cut.weights()), t_(cut.tiling()) {
+    using namespace reference;
+    const auto constant = [&](std::size_t i) -> ConstantPtr {
+      return i < task.inputs.size() ? task.inputs[i].constant : nullptr;
+    };
+    const auto add = [&](PackedConstant packed, DataType dtype) {
+      constants_.push_back(std::move(packed));
+      types_.push_back(dtype);
+      return constants_.size() - 1;
+    };
+    const auto floats = [](const ConstantPtr& of, std::int64_t row_length) {
+      return [=](std::int64_t row, std::int64_t i) {
+        return static_cast<const float*>(of->data())[row * row_length + i];
+      };
+    };
+    add(by_columns<std::uint8_t>(cut, w_.row_bytes(),
+                                 [of = constant(kPackedWeight), bytes = w_.row_bytes()](
+                                     std::int64_t row, std::int64_t i) {
+                                   return static_cast<const std::uint8_t*>(
+                                       of->data())[row * bytes + i];
+                                 }),
+        DataType::kUint8);
+    add(by_columns<float>(cut, w_.blocks(), floats(constant(kPackedScale), w_.blocks())),
+        DataType::kFloat);
+    if (const ConstantPtr zero = constant(kPackedZero)) {
+      if (zero->desc().dtype == DataType::kUint8) {
+        zero_ = add(by_columns<std::uint8_t>(cut, w_.blocks(),
+                                             [zero, w = w_](std::int64_t row, std::int64_t i) {
+                                               const auto* bytes =
+                                                   static_cast<const std::uint8_t*>(zero->data());
+                                               return static_cast<std::uint8_t>(
+                                                   w.at(bytes + row * w.zero_row_bytes(), i));
+                                             }),
+                    DataType::kUint8);
+      } else {
+        zero_ =
+            add(by_columns<float>(cut, w_.blocks(), floats(zero, w_.blocks())), DataType::kFloat);
+      }
+    }
+    if (const ConstantPtr bias = constant(kPackedBias))
+      bias_ = add(by_columns<float>(cut, 1, floats(bias, 1)), DataType::kFloat);
+    buffers_ = declare_buffers(builder_, task, types_);
+  }
+
+  Kernel build() {
+    builder_.parallel(cut_.parallel_extent(), [&](Int iteration) {
+      const std::int64_t rows = cut_.row_blocks(), columns = cut_.column_blocks();
+      const Int column = t_.columns_outer != 0 ? iteration / rows : iteration % columns;
+      const Int row = t_.columns_outer != 0 ? iteration % rows : iteration / columns;
+      write_block(row * t_.m_block, column);
+    });
+    return jit_kernel(builder_.finish(), std::move(constants_));
+  }
+
+ private:
+  using Row = std::vector<Local>;  ///< by vector of columns
+
+  Int constant_at(std::int64_t count, Int i, std::int64_t vector) const {
+    return (column_ * count + i) * cut_.block_columns() + vector * cut_.lanes();
+  }
+  Buffer constant(std::size_t i) const { return buffers_.constants[i]; }
+  Vec bytes_at(std::size_t constant_index, Int at) const {
+    return builder_.load_integers(Type::kInt32, constant(constant_index), at, cut_.lanes());
+  }
+
+  /// Rows beyond the last are the last again: they store what it stores.
+  void write_block(Int first_row, Int column) {
+    column_ = column;
+    rows_.clear();
+    for (std::int64_t i = 0; i < t_.m_block; ++i)
+      rows_.push_back(i == 0 ? first_row : min(first_row + i, Int(cut_.rows() - 1)));
+    sums_.assign(static_cast<std::size_t>(t_.m_block), {});
+    for (Row& row : sums_)
+      for (std::int64_t v = 0; v < t_.n_vectors; ++v)
+        row.push_back(builder_.local(
+            bias_ ? builder_.load(constant(*bias_), constant_at(1, 0, v), cut_.lanes())
+                  : loopnest::splat(0, cut_.lanes())));
+    const std::int64_t full = w_.k / w_.block;
+    builder_.loop("block", 0, full, 1, [&](Int block) { add_block(block, w_.block); });
+    if (w_.k % w_.block != 0) add_block(full, w_.k % w_.block);
+    for (std::int64_t i = 0; i < t_.m_block; ++i)
+      for (std::int64_t v = 0; v < t_.n_vectors; ++v) {
+        const Int first = column_ * cut_.block_columns() + v * cut_.lanes();
+        builder_.store(
+            buffers_.outputs[0], rows_[static_cast<std::size_t>(i)] * w_.n + first,
+            builder_.get(sums_[static_cast<std::size_t>(i)][static_cast<std::size_t>(v)]),
+            active(first));
+      }
+  }
+
+  /// Empty where every vector is full.
+  std::optional<Int> active(Int first) const {
+    if (w_.n % cut_.block_columns() == 0) return {};
+    return max(min(Int(w_.n) - first, Int(cut_.lanes())), Int(0));
+  }
+
+  /// The first `elements` of one block of each column.
+  void add_block(Int block, std::int64_t elements) {
+    scales_.clear();
+    shifts_.clear();
+    for (std::int64_t v = 0; v < t_.n_vectors; ++v) {
+      const Int at = constant_at(w_.blocks(), block, v);
+      scales_.push_back(builder_.local(builder_.load(constant(1), at, cut_.lanes())));
+      shifts_.push_back(builder_.local(-(zero_at(at) * builder_.get(scales_.back()))));
+    }
+    const Int first_byte = block * w_.block_bytes(), first = block * w_.block;
+    const std::int64_t whole = elements / w_.per_byte(),
+                       unrolled = whole / t_.byte_unroll * t_.byte_unroll;
+    builder_.loop("byte", 0, unrolled, t_.byte_unroll, [&](Int byte) {
+      for (std::int64_t i = 0; i < t_.byte_unroll; ++i)
+        add_bytes(first_byte + byte + i, first + (byte + i) * w_.per_byte(), w_.per_byte());
+    });
+    for (std::int64_t byte = unrolled; byte * w_.per_byte() < elements; ++byte)
+      add_bytes(first_byte + byte, first + byte * w_.per_byte(),
+                std::min(w_.per_byte(), elements - byte * w_.per_byte()));
+  }
+
+  Vec zero_at(Int at) const {
+    if (!zero_) return loopnest::splat(static_cast<float>(w_.middle()), cut_.lanes());
+    if (types_[*zero_] == DataType::kFloat)
+      return builder_.load(constant(*zero_), at, cut_.lanes());
+    return convert(bytes_at(*zero_, at), Type::kFloat);
+  }
+
+  /// `count` elements of each column, which lie in one byte; the first is element `k` of a row.
+  void add_bytes(Int byte, Int k, std::int64_t count) {
+    const int lanes = cut_.lanes();
+    std::vector<Local> packed;
+    for (std::int64_t v = 0; v < t_.n_vectors; ++v)
+      packed.push_back(builder_.local(bytes_at(0, constant_at(w_.row_bytes(), byte, v))));
+    for (std::int64_t e = 0; e < count; ++e) {
+      std::vector<Local> unpacked;
+      for (std::size_t v = 0; v < packed.size(); ++v) {
+        Vec bits = builder_.get(packed[v]);
+        if (e > 0) bits = shift_right(bits, loopnest::int_splat(e * w_.bits, lanes, Type::kInt32));
+        if (e + 1 < w_.per_byte())
+          bits = bit_and(bits, loopnest::int_splat((1 << w_.bits) - 1, lanes, Type::kInt32));
+        unpacked.push_back(builder_.local(
+            fma(convert(bits, Type::kFloat), builder_.get(scales_[v]), builder_.get(shifts_[v]))));
+      }
+      for (std::size_t i = 0; i < sums_.size(); ++i) {
+        const Vec x = builder_.load_broadcast(*buffers_.inputs[0], rows_[i] * w_.k + k + e, lanes);
+        for (std::size_t v = 0; v < unpacked.size(); ++v)
+          builder_.assign(sums_[i][v],
+                          fma(x, builder_.get(unpacked[v]), builder_.get(sums_[i][v])));
+      }
+    }
+  }
+
+  const PackedCut& cut_;
+  const PackedWeights& w_;
+  const PackedTiling& t_;
+  Builder builder_{"gemm_nbits"};
+  std::vector<PackedConstant> constants_;
+  std::vector<DataType> types_;
+  std::optional<std::size_t> zero_, bias_;
+  KernelBuffers buffers_;
+  Int column_ = 0;
+  std::vector<Int> rows_;
+  std::vector<Row> sums_;
+  Row scales_, shifts_;
+};
+
+TilingAxes<PackedTiling> axes_of(const PackedCut& any) {
+  using T = PackedTiling;
+  const std::int64_t vectors = (any.weights().n + any.lanes() - 1) / any.lanes();
+  return {{"m_block", &T::m_block, up_to(any.rows(), {1, 2, 3, 4, 6, 8, 12})},
+          {"n_vectors", &T::n_vectors, up_to(vectors, {1, 2, 3, 4, 6, 8})},
+          {"byte_unroll", &T::byte_unroll,
+           powers_of_two(std::min<std::int64_t>(16, any.weights().block_bytes()))},
+          {"columns_outer", &T::columns_outer, {0, 1}}};
+}
+
+class PackedPlan final : public TiledPlan<PackedTiling, PackedCut> {
+ public:
+  PackedPlan(const Task& task, const FormatChoice& format, const Soc& soc)
+      : PackedPlan(task, format, soc, PackedCut(task, soc.vector_lanes, {})) {}
+
+ private:
+  using T = PackedTiling;
+
+  PackedPlan(const Task& task, const FormatChoice& format, const Soc& soc, const PackedCut& any)
+      : TiledPlan(task, format, soc, axes_of(any)), any_(any) {}
+
+  PackedCut cut(const T& tiling) const override { return any_.with(tiling); }
+
+  bool fits(const PackedCut& cut) const override {
+    return cut.registers() <= soc().vector_registers && cut.body_fmas() <= kMaxBodyFmas;
+  }
+
+  double cycles(const PackedCut& cut) const override { return shared(cut.core_cycles(), cut); }
+
+  T best() const override {
+    const T block = fewest_cycles(tilings().all({}, {&T::m_block, &T::n_vectors}));
+    return tilings().with_last(block, &T::byte_unroll, [&](const T& t) {
+      return is_legal(t) && cut(t).body_fmas() <= kGoodUnrolledFmas;
+    });
+  }
+
+  Features features_of(const PackedCut& cut) const override {
+    const T& t = cut.tiling();
+    return {{"flops", flops(task())},
+            {"bytes", bytes_moved(task())},
+            {"core_cycles", cut.core_cycles()},
+            {"registers", static_cast<double>(cut.registers()) / soc().vector_registers},
+            {"rows", static_cast<double>(t.m_block)},
+            {"vectors", static_cast<double>(t.n_vectors)},
+            {"body_fmas", static_cast<double>(cut.body_fmas())},
+            {"columns_outer", static_cast<double>(t.columns_outer)},
+            {"panel_per_l2", static_cast<double>(cut.column_bytes() * cut.block_columns()) /
+                                 static_cast<double>(soc().l2_bytes)},
+            {"balance", parallel_balance(soc(), cut.parallel_extent())}};
+  }
+
+  double estimate_of(const PackedCut& cut) const override {
+    return launch_ns(soc()) + std::max(shared(cycles_ns(cut.core_cycles()), cut),
+                                       memory_ns(soc(), bytes_moved(task())));
+  }
+
+  Kernel kernel_of(const PackedCut& cut) const override { return PackedNest(task(), cut).build(); }
+
+  PackedCut any_;  ///< of any tiling
+};
+
+class GemmNbits final : public ImplBy<PackedPlan> {
+ public:
+  std::string_view name() const override { return "gemm_nbits"; }
+
+  Result<void> supports(const Task& task, const Soc&) const override {
+    if (auto plain = supports_plain(task, {"WeightQuantBatchMatmulV2"}); !plain) return plain;
+    for (std::size_t i = reference::kPackedWeight; i < task.inputs.size(); ++i)
+      if (task.inputs[i].is_present() && !task.inputs[i].constant)
+        return Unexpected("weights, scales or zero points are computed");
+    if (element_count(task.in(0).shape) == 0 || element_count(task.out().shape) == 0)
+      return Unexpected("there is nothing to multiply");
+    const bool has_zeros = task.inputs.size() > reference::kPackedZero &&
+                           task.inputs[reference::kPackedZero].is_present();
+    const DataType zeros = has_zeros ? task.in(reference::kPackedZero).dtype : DataType::kUint8;
+    if (zeros != DataType::kUint8 && zeros != DataType::kFloat)
+      return Unexpected("zero points are " + to_string(task.in(reference::kPackedZero)));
+    return {};
+  }
+};
+
+}  // namespace
+
+void register_gemm_nbits(ImplRegistry& registry) {
+  registry.add(std::make_unique<GemmNbits>());
+}
+
+}  // namespace aoe::compiler
