@@ -39,7 +39,10 @@ class Bank:
         """A BankTask for each task with a winner, confirmed or not; `all`: also where nothing beats
         the default; `records`: with every measurement."""
         switches = [flag for flag, is_on in (("--all", all), ("--records", records)) if is_on]
-        return [results.read(results.BankTask, each) for each in json.loads(self._run("list", "--json", *switches))]
+        return [
+            results.read(results.BankTask, each)
+            for each in json.loads(self._run("list", "--json", *switches))
+        ]
 
     def explain(self, repo_key):
         """The task with all that was measured: BankTask.why(), rivals(), convergence()."""
@@ -47,8 +50,8 @@ class Bank:
         return results.read(results.BankTask, json.loads(said))
 
     def merge(self, other):
-        """Adds what another Bank, or a file that export() wrote, has: strategies where they are faster,
-        measurements that are not here. What was added, in words."""
+        """Adds what another Bank, or a file that export() wrote, has: strategies where they are
+        faster, measurements that are not here. What was added, in words."""
         if not isinstance(other, Bank):
             return self._run("import", os.fspath(other)).strip()
         with tempfile.TemporaryDirectory() as directory:
@@ -65,8 +68,15 @@ class Bank:
         for task in self.list():
             for state, strategies in (("", task.strategies), ("unconfirmed", task.unconfirmed)):
                 for each in strategies:
-                    table.row(task.op, task.inputs, each.format, each.impl, f"{each.measured.time_ns / 1e3:.2f}",
-                              f"{each.measured.default_time_ns / 1e3:.2f}", state)  # fmt: skip
+                    table.row(
+                        task.op,
+                        task.inputs,
+                        each.format,
+                        each.impl,
+                        f"{each.measured.time_ns / 1e3:.2f}",
+                        f"{each.measured.default_time_ns / 1e3:.2f}",
+                        state,
+                    )
         return table
 
     def __len__(self):
@@ -88,6 +98,8 @@ class Bank:
 def soc_of(directory):
     """The soc_version that a bank's directory names; None: it is no bank."""
     try:
-        return json.loads((pathlib.Path(directory) / "BANK").read_text(encoding="utf-8"))["soc_version"]
+        return json.loads((pathlib.Path(directory) / "BANK").read_text(encoding="utf-8"))[
+            "soc_version"
+        ]
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -1,11 +1,11 @@
-"""Where the knowledge banks of a machine lie, as bank/location.cpp decides, and in which state they are."""
+"""Where the knowledge banks of a machine lie, as bank/location.cpp decides, and their state."""
 
 import os
 import pathlib
 
 
 def root():
-    """The directory that has op/ and graph/: TUNE_BANK_PATH, else below ASCEND_CACHE_PATH or HOME."""
+    """What has op/ and graph/: TUNE_BANK_PATH, else below ASCEND_CACHE_PATH or HOME."""
     if os.environ.get("TUNE_BANK_PATH"):
         return pathlib.Path(os.environ["TUNE_BANK_PATH"])
     if os.environ.get("ASCEND_CACHE_PATH"):

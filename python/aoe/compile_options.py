@@ -1,4 +1,4 @@
-"""Options of a compilation, as provider options and keywords have them: those flags of atc that stand here, and the caches."""
+"""Options of a compilation, as provider options have them: flags of atc, and the caches."""
 
 import dataclasses
 import difflib
@@ -11,7 +11,9 @@ _FLAGS = {
     "keep_dtype": "a file, as of atc",
     "input_value": "inputs that always have these values",
     "soc_version": "other hardware",
-    "threads": "how many threads the model runs on; SessionOptions.intra_op_num_threads is the same",
+    "threads": (
+        "how many threads the model runs on; SessionOptions.intra_op_num_threads is the same"
+    ),
 }
 KEYS = {
     **_FLAGS,

@@ -68,8 +68,9 @@ class InferenceSession:
     run() may be called by any number of threads.
     """
 
-    def __init__(self, path_or_bytes, sess_options=None, providers=None, provider_options=None,
-                 **unused):  # fmt: skip
+    def __init__(
+        self, path_or_bytes, sess_options=None, providers=None, provider_options=None, **unused
+    ):
         for name in unused:
             if name != "disabled_optimizers":
                 raise TypeError(f"InferenceSession has no argument {name}")
@@ -103,7 +104,9 @@ class InferenceSession:
         self._border = _with_sizes(in_file, self._options._dimensions)
         _require_tensors(self._border)
         self._open_inputs = [
-            value for value, before in zip(self._border.inputs, in_file.inputs) if not _is_fixed(before)
+            value
+            for value, before in zip(self._border.inputs, in_file.inputs)
+            if not _is_fixed(before)
         ]
         self._shapes = LoadedShapes(self._compile_options.most_shapes, self._compiled)
         if all(_is_fixed(value) for value in self._open_inputs):
@@ -125,9 +128,14 @@ class InferenceSession:
     def get_modelmeta(self):
         border = self._border
         return ModelMetadata(
-            border.producer_name, border.graph_name, border.domain, border.description,
-            border.graph_description, border.version, dict(border.metadata),
-        )  # fmt: skip
+            border.producer_name,
+            border.graph_name,
+            border.domain,
+            border.description,
+            border.graph_description,
+            border.version,
+            dict(border.metadata),
+        )
 
     def get_providers(self):
         return list(_KNOWN_PROVIDERS)
@@ -149,20 +157,25 @@ class InferenceSession:
         """Nothing to fall back from."""
 
     def end_profiling(self):
-        raise RuntimeError("a session writes no profile of its own: run the program below msprof,"
-                           " or in aoe.profiler.Profiler")  # fmt: skip
+        raise RuntimeError(
+            "a session writes no profile of its own: run the program below msprof,"
+            " or in aoe.profiler.Profiler"
+        )
 
     # ---- running ----
 
     def run(self, output_names, input_feed, run_options=None):
         """An array for each name; of all outputs for None or []. ValueError, TypeError: names,
-        shapes and types that the model does not have; programs.ProgramError: what atc says of it."""
+        shapes and types that the model does not have; programs.ProgramError: what atc says of it.
+        """
         with self._execution(output_names, input_feed, run_options) as results:
             return [array for _, array in results]
 
     def run_with_ort_values(self, output_names, input_dict_ort_values, run_options=None):
         feed = {name: value.numpy() for name, value in input_dict_ort_values.items()}
-        return [OrtValue.ortvalue_from_numpy(each) for each in self.run(output_names, feed, run_options)]
+        return [
+            OrtValue.ortvalue_from_numpy(each) for each in self.run(output_names, feed, run_options)
+        ]
 
     def run_async(self, output_names, input_feed, callback, user_data, run_options=None):
         """callback(results, user_data, error text) comes on a thread of its own."""
@@ -234,7 +247,9 @@ class InferenceSession:
             _require_known("input", name, names)
         missing = [name for name in names if name not in input_feed]
         if missing:
-            raise ValueError(f"Required inputs ({missing}) are missing from input feed ({list(input_feed)})")
+            raise ValueError(
+                f"Required inputs ({missing}) are missing from input feed ({list(input_feed)})"
+            )
         return {each.name: _fed(each, input_feed[each.name]) for each in self._border.inputs}
 
     # ---- compiling ----
@@ -307,17 +322,23 @@ def _begins_as_om(path_or_bytes):
 def _border_of_om(model):
     def values(ports):
         return [
-            Value(port.name, port.element_type.text,
-                  tuple(None if size < 0 else size for size in port.shape), port.element_type)
+            Value(
+                port.name,
+                port.element_type.text,
+                tuple(None if size < 0 else size for size in port.shape),
+                port.element_type,
+            )
             for port in ports
-        ]  # fmt: skip
+        ]
 
     return Border(inputs=values(model.inputs), outputs=values(model.outputs), graph_name=model.name)
 
 
 def _with_sizes(border, sizes):
     def sized(value):
-        shape = tuple(sizes.get(size, size) if isinstance(size, str) else size for size in value.shape)
+        shape = tuple(
+            sizes.get(size, size) if isinstance(size, str) else size for size in value.shape
+        )
         return Value(value.name, value.type, shape, value.element_type, value.has_rank)
 
     return dataclasses.replace(
@@ -346,8 +367,10 @@ def _options_of(providers, provider_options):
             own = {**own, **(provider_options[index] or {})}
         if name not in _KNOWN_PROVIDERS:
             warnings.warn(
-                f"Specified provider '{name}' is not in available provider names."
-                f" Available providers: '{', '.join(_KNOWN_PROVIDERS)}'",
+                (
+                    f"Specified provider '{name}' is not in available provider names."
+                    f" Available providers: '{', '.join(_KNOWN_PROVIDERS)}'"
+                ),
                 stacklevel=3,
             )
         elif name == PROVIDER:
@@ -359,11 +382,17 @@ def _options_of(providers, provider_options):
 
 
 def _say_what_has_no_effect(options):
-    idle = [name for name in ("enable_profiling", "optimized_model_filepath") if getattr(options, name, None)]
+    idle = [
+        name
+        for name in ("enable_profiling", "optimized_model_filepath")
+        if getattr(options, name, None)
+    ]
     if idle:
         warnings.warn(
-            f"SessionOptions.{' and '.join(idle)}: no such file is written; msprof, or"
-            " aoe.profiler.Profiler, profiles a program",
+            (
+                f"SessionOptions.{' and '.join(idle)}: no such file is written; msprof, or"
+                " aoe.profiler.Profiler, profiles a program"
+            ),
             stacklevel=3,
         )
 
@@ -378,13 +407,21 @@ def _fed(value, given):
     array = numpy.asarray(given)
     if array.dtype not in (kind.dtype, kind.array_dtype):
         has = _type_text(array.dtype)
-        raise TypeError(f"Unexpected input data type of {value.name}: it is {has}, expected {kind.text}")
+        raise TypeError(
+            f"Unexpected input data type of {value.name}: it is {has}, expected {kind.text}"
+        )
     fits = not value.has_rank or (
         len(array.shape) == len(value.shape)
-        and all(not isinstance(want, int) or want == have for want, have in zip(value.shape, array.shape))
+        and all(
+            not isinstance(want, int) or want == have
+            for want, have in zip(value.shape, array.shape)
+        )
     )
     if not fits:
-        raise ValueError(f"Got invalid dimensions for input {value.name}: {list(array.shape)}, expected {list(value.shape)}")
+        raise ValueError(
+            f"Got invalid dimensions for input {value.name}: {list(array.shape)}, expected"
+            f" {list(value.shape)}"
+        )
     with recorder.range("Feed", "dataset", stage=value.name, bytes=array.nbytes):
         return numpy.ascontiguousarray(array).reshape(array.shape).view(kind.dtype)
 
@@ -399,15 +436,21 @@ def _type_text(dtype):
 def _fitting(port, place):
     """`place` as the memory that the run writes, None where its results must be copied there."""
     is_usable = (
-        place is not None and -1 not in port.shape and place.shape == tuple(port.shape)
-        and place.flags.c_contiguous and place.nbytes == port.size and port.size > 0
-    )  # fmt: skip
+        place is not None
+        and -1 not in port.shape
+        and place.shape == tuple(port.shape)
+        and place.flags.c_contiguous
+        and place.nbytes == port.size
+        and port.size > 0
+    )
     return place if is_usable else None
 
 
 def _put(port, array, place):
     if place.shape != array.shape:
-        raise ValueError(f"output {port.name} is {list(array.shape)}, but is bound to {list(place.shape)}")
+        raise ValueError(
+            f"output {port.name} is {list(array.shape)}, but is bound to {list(place.shape)}"
+        )
     numpy.copyto(place.view(array.dtype), array)
 
 

@@ -1,4 +1,7 @@
-"""OrtValue and IOBinding with ONNX Runtime's calls. The device is this processor: what is bound is numpy's own memory."""
+"""OrtValue and IOBinding with ONNX Runtime's calls.
+
+The device is this processor: what is bound is numpy's own memory.
+"""
 
 import numpy
 
@@ -22,7 +25,9 @@ class OrtValue:
     @staticmethod
     def ortvalue_from_numpy_with_onnx_type(data, onnx_element_type):
         """For types that numpy does not have: their bits."""
-        return OrtValue(numpy.ascontiguousarray(data), element_types.of_array_type(onnx_element_type))
+        return OrtValue(
+            numpy.ascontiguousarray(data), element_types.of_array_type(onnx_element_type)
+        )
 
     @staticmethod
     def ortvalue_from_shape_and_type(shape, element_type, device_type="cpu", device_id=0):
@@ -104,8 +109,9 @@ class IOBinding:
         _require_cpu(device_type, device_id)
         self.bind_cpu_input(name, _array_at(buffer_ptr, element_type, shape))
 
-    def bind_output(self, name, device_type="cpu", device_id=0, element_type=None, shape=None,
-                    buffer_ptr=None):  # fmt: skip
+    def bind_output(
+        self, name, device_type="cpu", device_id=0, element_type=None, shape=None, buffer_ptr=None
+    ):
         """Without an address every run gives a new array."""
         _require_cpu(device_type, device_id)
         self._require_known("output", name, self._session.get_outputs())

@@ -14,6 +14,8 @@ from . import acl_library, element_types
 from .profiler.framework import recorder
 
 _GEAR_INPUT = "ascend_mbatch_shape_data"
+
+
 @dataclasses.dataclass(frozen=True)
 class Port:
     """An input or output."""
@@ -108,8 +110,7 @@ class Execution:
         if model._gear_port:
             self._feeds.append(numpy.zeros(model._gear_port.size, numpy.uint8))
         self._results = [
-            _memory(port, place)
-            for port, place in itertools.zip_longest(model.outputs, places)
+            _memory(port, place) for port, place in itertools.zip_longest(model.outputs, places)
         ]
         self._inputs = self._dataset(self._feeds)
         self._outputs = self._dataset(self._results)

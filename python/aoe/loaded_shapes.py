@@ -1,4 +1,4 @@
-"""Models that are loaded for a shape each, the least recently used of which go when there are many."""
+"""Models that are loaded for a shape each; the least recently used go when there are many."""
 
 import collections
 import contextlib

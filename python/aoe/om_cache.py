@@ -1,4 +1,4 @@
-"""Compiled models on disk, found again by what went into them: content, hardware, engine, bank, options.
+"""Compiled models on disk, found again by content, hardware, engine, state of the bank, options.
 
 Models are compiled by the program atc, in a process of its own: this one stays small, needs no LLVM
 of a certain version beside those that other packages bring, and survives whatever a model does to
@@ -187,7 +187,9 @@ def _compiled_in(parent, source, flags):
     try:
         with source.file(directory) as model:
             output = os.path.join(directory, source.name)
-            _, said = programs.run("atc", "--framework=5", f"--model={model}", f"--output={output}", *flags)
+            _, said = programs.run(
+                "atc", "--framework=5", f"--model={model}", f"--output={output}", *flags
+            )
         for line in said.splitlines():  # such as operators that run slowly
             words = re.sub(r"^\[[^]]*\] (\[\w+\] ){2}", "", line)
             _log.warning("%s", words.replace(f"{directory}{os.sep}", ""))
@@ -220,8 +222,10 @@ def _warn_once(directory, error):
             return
         _warned.add(directory)
     warnings.warn(
-        f"compiled models cannot be kept in {directory} ({error}), so that they are compiled"
-        " again by the next program; AOE_CACHE_DIR names another directory",
+        (
+            f"compiled models cannot be kept in {directory} ({error}), so that they are compiled"
+            " again by the next program; AOE_CACHE_DIR names another directory"
+        ),
         RuntimeWarning,
         stacklevel=2,
     )

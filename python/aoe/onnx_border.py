@@ -1,4 +1,4 @@
-"""What an ONNX model takes and gives, read from the file's own bytes: names, types, shapes with their symbols.
+"""What an ONNX model takes and gives: names, types, shapes with their symbols, from its own bytes.
 
 Only what is asked for is decoded; nodes and weights are stepped over, so that a large model costs
 no more than its pages. Nothing else of the package needs to understand ONNX: atc does.
@@ -70,7 +70,6 @@ def read(content, where="the model"):
         reason = str(error)
     # Here, where nothing of the failure holds on to a file that is to be closed.
     raise BadModel(f"{where} is no ONNX model, or a damaged one ({reason})")
-
 
 
 class _Malformed(Exception):

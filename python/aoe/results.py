@@ -1,7 +1,7 @@
 """What tuning, profiling and banks give, as objects: the JSON of the programs, read once.
 
-Fields have the names and the meaning of docs/result_file.md, docs/aoe_run.md and docs/bank_schema.md. Keys that this
-version does not know are left out.
+Fields have the names and the meaning of docs/result_file.md, docs/aoe_run.md and
+docs/bank_schema.md. Keys that this version does not know are left out.
 """
 
 import dataclasses
@@ -118,8 +118,15 @@ class TuneResult:
     def table(self):
         table = Table("op", "type", ">ops", ">before(us)", ">after(us)", ">speedup", "strategy")
         for op in self.ops:
-            table.row(op.op, op.type, op.count, f"{op.before_us:.1f}", f"{op.after_us:.1f}",
-                      f"{op.speedup:.2f}", op.strategy)  # fmt: skip
+            table.row(
+                op.op,
+                op.type,
+                op.count,
+                f"{op.before_us:.1f}",
+                f"{op.after_us:.1f}",
+                f"{op.speedup:.2f}",
+                op.strategy,
+            )
         return table
 
     def summary(self):
@@ -127,7 +134,9 @@ class TuneResult:
         if self.model is None:
             return f"{self.name}: {self.state}; the model was not measured"
         m = self.model
-        claim = m.reason or f"{m.speedup_interval[0]:.3f} to {m.speedup_interval[1]:.3f} times as fast"
+        claim = (
+            m.reason or f"{m.speedup_interval[0]:.3f} to {m.speedup_interval[1]:.3f} times as fast"
+        )
         return (
             f"{self.name}: {m.verdict}, {m.improvement} ({claim}); {m.before_ms:.3f} ms before,"
             f" {m.after_ms:.3f} ms after"
@@ -189,11 +198,22 @@ class ProfileResult:
         table = Table("op", "type", "task", "impl", ">median_us", ">share_%", ">roofline_%")
         for op in self.ops:
             roofline = "N/A" if op.roofline is None else f"{100 * op.roofline:.1f}"
-            table.row(op.op, op.type, op.task, op.impl, f"{op.median_us:.2f}", f"{100 * op.share:.1f}", roofline)
+            table.row(
+                op.op,
+                op.type,
+                op.task,
+                op.impl,
+                f"{op.median_us:.2f}",
+                f"{100 * op.share:.1f}",
+                roofline,
+            )
         return table
 
     def summary(self):
-        return f"{self.model}: median {self.latency_ms.median:.3f} ms of {self.runs} runs, p99 {self.latency_ms.p99:.3f} ms"
+        return (
+            f"{self.model}: median {self.latency_ms.median:.3f} ms of {self.runs} runs, p99"
+            f" {self.latency_ms.p99:.3f} ms"
+        )
 
     def __str__(self):
         return f"{self.table().text()}\n{self.summary()}"
@@ -264,7 +284,9 @@ class BankTask:
             name = (record.strategy.impl, record.strategy.format)
             if record.status == "ok" and name != own and record.strategy.measured.time_ns > 0:
                 best[name] = min(best.get(name, float("inf")), record.strategy.measured.time_ns)
-        return sorted(((" ".join(name).strip(), ns) for name, ns in best.items()), key=lambda each: each[1])
+        return sorted(
+            ((" ".join(name).strip(), ns) for name, ns in best.items()), key=lambda each: each[1]
+        )
 
     def convergence(self):
         """The best time so far in nanoseconds, after each measurement that was right."""
@@ -282,8 +304,8 @@ class BankTask:
             return "nothing that was measured beats the default"
         m = winner.measured
         text = (
-            f"{winner.impl} {winner.format} took {m.time_ns / 1e3:.2f} us in the race that decided, the default"
-            f" {m.default_time_ns / 1e3:.2f} us"
+            f"{winner.impl} {winner.format} took {m.time_ns / 1e3:.2f} us in the race that decided,"
+            f" the default {m.default_time_ns / 1e3:.2f} us"
         )
         rivals = self.rivals()
         if rivals:
@@ -298,8 +320,14 @@ class BankTask:
             table = Table("format", "impl", ">time(us)", ">default(us)", "verdict", "schedule")
             for each in self.strategies:
                 schedule = " ".join(f"{axis}={value}" for axis, value in each.schedule.items())
-                table.row(each.format, each.impl, f"{each.measured.time_ns / 1e3:.2f}",
-                          f"{each.measured.default_time_ns / 1e3:.2f}", each.measured.verdict, schedule)  # fmt: skip
+                table.row(
+                    each.format,
+                    each.impl,
+                    f"{each.measured.time_ns / 1e3:.2f}",
+                    f"{each.measured.default_time_ns / 1e3:.2f}",
+                    each.measured.verdict,
+                    schedule,
+                )
             lines.append(table.text())
         return "\n".join(lines)
 
@@ -356,7 +384,9 @@ def _require_schema(document, schema, where):
     if document.get("schema") != schema:
         raise BadResult(f"{where}: its schema is {document.get('schema')!r}, not {schema!r}")
     if document.get("version") != _KNOWN_VERSION:
-        raise BadResult(f"{where}: version {document.get('version')} of {schema}; known is {_KNOWN_VERSION}")
+        raise BadResult(
+            f"{where}: version {document.get('version')} of {schema}; known is {_KNOWN_VERSION}"
+        )
 
 
 def _class_in(kind):

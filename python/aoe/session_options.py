@@ -1,4 +1,7 @@
-"""SessionOptions and RunOptions with ONNX Runtime's names: most say how a framework runs graphs, and do nothing here."""
+"""SessionOptions and RunOptions with ONNX Runtime's names.
+
+Most say how a framework runs graphs, and do nothing here.
+"""
 
 import dataclasses
 import enum
@@ -71,7 +74,9 @@ class SessionOptions:
         raise NotImplementedError(f"weights are compiled into the model; {name} cannot be replaced")
 
     def add_external_initializers(self, names, _values):
-        raise NotImplementedError(f"weights are compiled into the model; {names} cannot be replaced")
+        raise NotImplementedError(
+            f"weights are compiled into the model; {names} cannot be replaced"
+        )
 
     def register_custom_ops_library(self, path):
         raise NotImplementedError(f"operators of libraries such as {path} cannot be compiled")

@@ -1,7 +1,7 @@
 """compile(), tune() and profile(): what atc, aoe and aoe_run do, called from Python.
 
-Each runs the program in a process of its own: candidates are measured, and models compiled, without a
-word of Python in the way, and whatever happens to them the caller survives.
+Each runs the program in a process of its own: candidates are measured, and models compiled, without
+a word of Python in the way, and whatever happens to them the caller survives.
 """
 
 import contextlib
@@ -47,7 +47,9 @@ class TuneProgress:
             return self.waiting
         if self.stage != "search" or not self.op:
             return self.stage
-        speed = f", {self.default_us / self.best_us:.2f}x" if self.default_us and self.best_us else ""
+        speed = (
+            f", {self.default_us / self.best_us:.2f}x" if self.default_us and self.best_us else ""
+        )
         return f"{self.type} {self.op}{speed}"
 
 
@@ -78,15 +80,27 @@ def compile(model, output=None, *, input_shape=None, **flags):
         with tempfile.TemporaryDirectory(prefix=".aoe_compile_", dir=wanted.parent) as scratch:
             rows = flag_rows({**_shapes(input_shape), **flags})
             base = pathlib.Path(scratch) / wanted.name.removesuffix(".om")
-            _, said = programs.run("atc", "--framework=5", f"--model={path}", f"--output={base}", *rows)
+            _, said = programs.run(
+                "atc", "--framework=5", f"--model={path}", f"--output={base}", *rows
+            )
             (made,) = pathlib.Path(scratch).glob("*.om")
             om = wanted.parent / made.name
             os.replace(made, om)
     return CompiledModel(om, said.strip().splitlines())
 
 
-def tune(model, *, budget=None, progress=None, output=None, job_type=2, input_shape=None, bank=None,
-         work_path=None, **flags):  # fmt: skip
+def tune(
+    model,
+    *,
+    budget=None,
+    progress=None,
+    output=None,
+    job_type=2,
+    input_shape=None,
+    bank=None,
+    work_path=None,
+    **flags,
+):
     """Tunes a model on this machine, and gives a TuneResult; what was learned is in the bank.
 
     budget       seconds from start to end; None: as the preset says
@@ -106,9 +120,15 @@ def tune(model, *, budget=None, progress=None, output=None, job_type=2, input_sh
         result = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory())) / "result.json"
         output = pathlib.Path(output if output is not None else f"{path.stem}_tuned").absolute()
         given = {
-            "model": path, "framework": 5, "job_type": job_type, "output": output, "result": result,
-            "progress_bar": "json", **_shapes(input_shape), **flags,
-        }  # fmt: skip
+            "model": path,
+            "framework": 5,
+            "job_type": job_type,
+            "output": output,
+            "result": result,
+            "progress_bar": "json",
+            **_shapes(input_shape),
+            **flags,
+        }
         if budget is not None:
             given["time_limit"] = budget
         environment = {**os.environ, "ASCEND_WORK_PATH": os.fspath(work)}
@@ -121,18 +141,32 @@ def tune(model, *, budget=None, progress=None, output=None, job_type=2, input_sh
     return found
 
 
-def profile(model, feeds=None, *, repeat=50, warmup=5, threads=None, gear=None, input_shape=None, **flags):
+def profile(
+    model, feeds=None, *, repeat=50, warmup=5, threads=None, gear=None, input_shape=None, **flags
+):
     """Median times of a model's ops, and its latency: a ProfileResult.
 
     model   an om, or an ONNX model, which is compiled for it (flags: of atc)
     feeds   {name: array}; random values without
     """
     with contextlib.ExitStack() as stack:
-        scratch = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="aoe_profile_")))
+        scratch = pathlib.Path(
+            stack.enter_context(tempfile.TemporaryDirectory(prefix="aoe_profile_"))
+        )
         path = stack.enter_context(_file_of(model))
-        om = path if _is_om(path) else compile(path, scratch / path.stem, input_shape=input_shape, **flags).path
+        om = (
+            path
+            if _is_om(path)
+            else compile(path, scratch / path.stem, input_shape=input_shape, **flags).path
+        )
         rows = flag_rows({"model": om, "repeat": repeat, "warmup": warmup})
-        rows += flag_rows({key: value for key, value in (("threads", threads), ("gear", gear)) if value is not None})
+        rows += flag_rows(
+            {
+                key: value
+                for key, value in (("threads", threads), ("gear", gear))
+                if value is not None
+            }
+        )
         for number, (name, array) in enumerate((feeds or {}).items()):
             rows.append(f"--input={name}={_saved(array, scratch / f'{number}.npy')}")
         said, _ = programs.run("aoe_run", "--profile", "--json", *rows)
@@ -146,14 +180,25 @@ def _run_aoe(rows, environment, tell):
     command = [str(programs.find("aoe")), *rows]
     words = []
     with tempfile.TemporaryFile("w+") as report:
-        with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=report, stderr=subprocess.PIPE,
-                              text=True, errors="replace", env=environment, start_new_session=True) as process:  # fmt: skip
+        with subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=report,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            env=environment,
+            start_new_session=True,
+        ) as process:
             is_stopped = False
             try:
                 for line in process.stderr:
                     if not line.startswith("{"):
                         words.append(line)
-                    elif tell(results.read(TuneProgress, json.loads(line))) is False and not is_stopped:
+                    elif (
+                        tell(results.read(TuneProgress, json.loads(line))) is False
+                        and not is_stopped
+                    ):
                         is_stopped = True
                         process.send_signal(signal.SIGINT)
             except BaseException:

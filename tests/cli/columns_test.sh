@@ -20,7 +20,7 @@ equal "$(awk 'NR > 1 { print $1 }' table)" "$(sed '$d' out | awk 'NR > 1 { print
 
 on_terminal aoe_run --model=m.om --profile >table
 [ "$(widest <table)" -le 80 ] || fail "aoe_run --profile has $(widest <table) columns"
-has table '^/features.*\.\..*AI_CORE'
+has table '^/feat\.\..*AI_CORE'
 run 0 aoe_run --model=m.om --profile
 has out '^/features/features.3/expand3x3/Conv +Conv2D\+Relu '
 finish

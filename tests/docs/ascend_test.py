@@ -9,19 +9,29 @@ import sys
 
 import pages
 
-STATES = (("known, but refused", "refused"), ("accepted, without effect", "idle"), ("accepted", "idle"))
+STATES = (
+    ("known, but refused", "refused"),
+    ("accepted, without effect", "idle"),
+    ("accepted", "idle"),
+)
 
 
 def told(binaries, program):
     """{flag: (state, reason)} of --help: ("same", ""), ("idle", why), ("refused", why)."""
-    text = subprocess.run([binaries / program, "--help"], capture_output=True, text=True, check=True).stdout
+    text = subprocess.run(
+        [binaries / program, "--help"], capture_output=True, text=True, check=True
+    ).stdout
     entries = re.split(r"\n(?=  -)", text.split("Flags:", 1)[1].split("\n\n", 1)[0])
     flags = {}
     for entry in entries:
         name = re.search(r"--([\w-]+)", entry)
         if name:
             words = " ".join(entry.split())
-            found = [(state, words.split(begin, 1)[1].lstrip(": ")) for begin, state in STATES if begin in words]
+            found = [
+                (state, words.split(begin, 1)[1].lstrip(": "))
+                for begin, state in STATES
+                if begin in words
+            ]
             flags[name.group(1)] = found[0] if found else ("same", "")
     return flags
 
@@ -31,7 +41,9 @@ def rows(page):
     for number, line in page.prose:
         cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip())[1:-1]]
         if len(cells) == 4 and cells[0].startswith("`--"):
-            yield number, re.findall(r"`--([\w-]+)", cells[0]), cells[1].split(", "), cells[2], cells[3].replace("`", "")
+            yield number, re.findall(r"`--([\w-]+)", cells[0]), cells[1].split(", "), cells[
+                2
+            ], cells[3].replace("`", "")
 
 
 def main():
@@ -46,11 +58,18 @@ def main():
                 seen[program].add(flag)
                 found, why = truth[program].get(flag, ("unknown", ""))
                 if found != word:
-                    faults.append(f"{page.path}:{line}: --{flag} of {program} is '{state}' here, in --help '{found}'")
+                    faults.append(
+                        f"{page.path}:{line}: --{flag} of {program} is '{state}' here, in --help '{found}'"
+                    )
                 elif word != "same" and reason != why:
-                    faults.append(f"{page.path}:{line}: --{flag} of {program} is {word} because '{why}'")
+                    faults.append(
+                        f"{page.path}:{line}: --{flag} of {program} is {word} because '{why}'"
+                    )
     for program, flags in truth.items():
-        faults += [f"{page.path}: --{flag} of {program} is missing" for flag in sorted(set(flags) - seen[program])]
+        faults += [
+            f"{page.path}: --{flag} of {program} is missing"
+            for flag in sorted(set(flags) - seen[program])
+        ]
     print("\n".join(faults))
     print(f"{sum(map(len, seen.values()))} flags, {len(faults)} faults")
     return 1 if faults or not seen["atc"] else 0

@@ -90,7 +90,10 @@ class CallsTest(SessionTest):
         om = made_models.om("mlp-training")
         onnx = str(pathlib.Path(om).with_suffix(".onnx"))
         compiled, loaded, content = (
-            self.open(onnx), self.open(om), self.open(pathlib.Path(onnx).read_bytes()))  # fmt: skip
+            self.open(onnx),
+            self.open(om),
+            self.open(pathlib.Path(onnx).read_bytes()),
+        )
         random = numpy.random.default_rng(1)
         feed = {
             each.name: (random.standard_normal(each.shape) * 0.1).astype(numpy.float32)
@@ -103,8 +106,11 @@ class CallsTest(SessionTest):
         self.assertEqual(len(compiled.run([], feed)), len(compiled.get_outputs()))
 
     def test_an_om_with_gears_takes_the_gear_of_the_shapes(self):
-        om = made_models.om("mobilenetv2", "--dynamic",
-                            atc_flags=("--input_shape=input:-1,3,32,32", "--dynamic_batch_size=1,3"))  # fmt: skip
+        om = made_models.om(
+            "mobilenetv2",
+            "--dynamic",
+            atc_flags=("--input_shape=input:-1,3,32,32", "--dynamic_batch_size=1,3"),
+        )
         session = self.open(om)
         self.assertEqual(session.get_inputs()[0].shape, [None, 3, 32, 32])
         for batch in (3, 1):
@@ -128,9 +134,11 @@ class CallsTest(SessionTest):
 
     def test_types_of_elements(self):
         for number, text, dtype in (
-            (10, "float16", numpy.float16), (11, "double", numpy.float64),
-            (6, "int32", numpy.int32), (7, "int64", numpy.int64),
-        ):  # fmt: skip
+            (10, "float16", numpy.float16),
+            (11, "double", numpy.float64),
+            (6, "int32", numpy.int32),
+            (7, "int64", numpy.int64),
+        ):
             with self.subTest(text):
                 session = self.open(self.model(text, "Abs", (2, 3), element_type=number))
                 self.assertEqual(session.get_inputs()[0].type, f"tensor({text})")
@@ -176,11 +184,21 @@ class CallsTest(SessionTest):
             (ValueError, "Invalid input name: xx; did you mean x", None, {"xx": x}),
             (ValueError, "Invalid output name: z; there are y", ["z"], {"x": x}),
             (ValueError, r"Required inputs \(\['x'\]\) are missing", None, {}),
-            (ValueError, r"input x: \[3, 3\], expected \[2, 3\]", None, {"x": numpy.ones((3, 3), numpy.float32)}),
-            (TypeError, r"it is tensor\(double\), expected tensor\(float\)", None, {"x": x.astype(float)}),
+            (
+                ValueError,
+                r"input x: \[3, 3\], expected \[2, 3\]",
+                None,
+                {"x": numpy.ones((3, 3), numpy.float32)},
+            ),
+            (
+                TypeError,
+                r"it is tensor\(double\), expected tensor\(float\)",
+                None,
+                {"x": x.astype(float)},
+            ),
             (TypeError, "output_names is a list", "y", {"x": x}),
             (TypeError, "input_feed is a dict", None, [x]),
-        ):  # fmt: skip
+        ):
             with self.subTest(text), self.assertRaisesRegex(error, text):
                 session.run(names, feed)
         session.close()
@@ -212,7 +230,9 @@ class CallsTest(SessionTest):
         half = self.open(path, None, [("AoeExecutionProvider", {"precision_mode": "force_fp16"})])
         half.run(None, {"x": numpy.ones((1, 3), numpy.float32)})
         self.assertIn("--precision_mode=force_fp16", calls[0])
-        self.assertEqual(half.get_provider_options()["AoeExecutionProvider"], {"precision_mode": "force_fp16"})
+        self.assertEqual(
+            half.get_provider_options()["AoeExecutionProvider"], {"precision_mode": "force_fp16"}
+        )
         with self.assertRaisesRegex(ValueError, "precison_mode; did you mean precision_mode"):
             self.open(path, providers=[("AoeExecutionProvider", {"precison_mode": "x"})])
 
@@ -297,7 +317,9 @@ class BindingTest(SessionTest):
         binding.bind_cpu_input("x", numpy.ones((2, 3), numpy.float32))
         with self.assertRaisesRegex(ValueError, "no output is bound"):
             session.run_with_iobinding(binding)
-        binding.bind_ortvalue_output("y", ort.OrtValue.ortvalue_from_numpy(numpy.ones((1, 3), numpy.float32)))
+        binding.bind_ortvalue_output(
+            "y", ort.OrtValue.ortvalue_from_numpy(numpy.ones((1, 3), numpy.float32))
+        )
         with self.assertRaisesRegex(ValueError, r"y is \[2, 3\], but is bound to \[1, 3\]"):
             session.run_with_iobinding(binding)
         with self.assertRaisesRegex(ValueError, "Invalid output name: z"):
@@ -308,7 +330,9 @@ class BindingTest(SessionTest):
     def test_ort_values(self):
         x = numpy.array([-1.5, 2], numpy.float32)
         value = ort.OrtValue.ortvalue_from_numpy(x)
-        self.assertEqual((value.data_type(), value.shape(), value.device_name()), ("tensor(float)", [2], "cpu"))
+        self.assertEqual(
+            (value.data_type(), value.shape(), value.device_name()), ("tensor(float)", [2], "cpu")
+        )
         self.assertEqual((value.element_type(), value.is_tensor()), (1, True))
         self.assertTrue(numpy.shares_memory(value.numpy(), x))
         (y,) = self.open(self.model(shape=(2,))).run_with_ort_values(["y"], {"x": value})
@@ -345,17 +369,30 @@ class CacheTest(SessionTest):
         keys.add(om_cache._key(source, ["--threads=1"]))
         (snapshot.parent / "snapshot-12").mkdir()
         keys.add(om_cache._key(source, ["--threads=1"]))
-        with unittest.mock.patch.object(programs, "versions", lambda _="": {"soc": soc, "engine": "aoe 9"}):
+        with unittest.mock.patch.object(
+            programs, "versions", lambda _="": {"soc": soc, "engine": "aoe 9"}
+        ):
             keys.add(om_cache._key(source, ["--threads=1"]))
         self.assertEqual(len(keys), 6)
 
     def test_weights_beside_the_model_are_content(self):
         path = self.folder / "external.onnx"
-        tensor = (onnx_writer.number(1, 2) + onnx_writer.number(2, 1) + onnx_writer.block(8, "w")
-                  + onnx_writer.block(13, onnx_writer.block(1, "location") + onnx_writer.block(2, "w.bin"))
-                  + onnx_writer.number(14, 1))  # fmt: skip
-        onnx_writer.write(path, [onnx_writer.node("Add", ["x", "w"], ["y"], "n")],
-                          [onnx_writer.value("x", 2)], [onnx_writer.value("y", 2)], [tensor])  # fmt: skip
+        tensor = (
+            onnx_writer.number(1, 2)
+            + onnx_writer.number(2, 1)
+            + onnx_writer.block(8, "w")
+            + onnx_writer.block(
+                13, onnx_writer.block(1, "location") + onnx_writer.block(2, "w.bin")
+            )
+            + onnx_writer.number(14, 1)
+        )
+        onnx_writer.write(
+            path,
+            [onnx_writer.node("Add", ["x", "w"], ["y"], "n")],
+            [onnx_writer.value("x", 2)],
+            [onnx_writer.value("y", 2)],
+            [tensor],
+        )
         for values in ([1, 2], [3, 4]):
             numpy.array(values, numpy.float32).tofile(self.folder / "w.bin")
             (y,) = self.open(str(path)).run(None, {"x": numpy.zeros(2, numpy.float32)})
@@ -411,11 +448,17 @@ class CacheTest(SessionTest):
 
     def test_two_processes_at_once(self):
         path = self.model()
-        program = ("import sys, numpy, aoe\n"
-                   "s = aoe.InferenceSession(sys.argv[1])\n"
-                   "print(s.run(None, {'x': numpy.ones((2, 3), numpy.float32)})[0].sum())\n")  # fmt: skip
-        both = [subprocess.Popen([sys.executable, "-c", program, path], stdout=subprocess.PIPE, text=True)
-                for _ in range(2)]  # fmt: skip
+        program = (
+            "import sys, numpy, aoe\n"
+            "s = aoe.InferenceSession(sys.argv[1])\n"
+            "print(s.run(None, {'x': numpy.ones((2, 3), numpy.float32)})[0].sum())\n"
+        )
+        both = [
+            subprocess.Popen(
+                [sys.executable, "-c", program, path], stdout=subprocess.PIPE, text=True
+            )
+            for _ in range(2)
+        ]
         self.assertEqual([each.communicate()[0].strip() for each in both], ["6.0", "6.0"])
         self.assertEqual([each.suffix for each in self.oms()], [".om"])
 
@@ -447,7 +490,9 @@ class ThreadsTest(SessionTest):
 
         with unittest.mock.patch.object(session._cache, "om", slow):
             results = []
-            waiting = threading.Thread(target=lambda: results.append(session.run(None, {"x": large})))
+            waiting = threading.Thread(
+                target=lambda: results.append(session.run(None, {"x": large}))
+            )
             waiting.start()
             self.assertTrue(entered.wait(60))
             self.assertEqual(session.run(None, {"x": small})[0].tolist(), small.tolist())
@@ -479,7 +524,9 @@ class LoadedShapesTest(unittest.TestCase):
         for shape in (1, 2, 1, 3):
             with self.shapes.use(shape):
                 pass
-        self.assertEqual([(each.shape, each.is_loaded) for each in self.made], [(1, True), (2, False), (3, True)])
+        self.assertEqual(
+            [(each.shape, each.is_loaded) for each in self.made], [(1, True), (2, False), (3, True)]
+        )
 
     def test_what_is_in_use_stays(self):
         with self.shapes.use(1) as first, self.shapes.use(2), self.shapes.use(3):
@@ -489,7 +536,9 @@ class LoadedShapesTest(unittest.TestCase):
         self.assertFalse(any(each.is_loaded for each in self.made))
 
     def test_what_could_not_be_made_is_tried_again(self):
-        failing = loaded_shapes.LoadedShapes(2, unittest.mock.Mock(side_effect=[ValueError, self.Model(1)]))
+        failing = loaded_shapes.LoadedShapes(
+            2, unittest.mock.Mock(side_effect=[ValueError, self.Model(1)])
+        )
         with self.assertRaises(ValueError), failing.use(1):
             pass
         self.assertEqual(len(failing), 0)

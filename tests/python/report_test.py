@@ -62,12 +62,25 @@ class ReportTest(unittest.TestCase):
         cls.addClassCleanup(temporary.cleanup)
         cls.folder = pathlib.Path(temporary.name)
         (cls.folder / "bank").mkdir()
-        cls.environment = {**os.environ, "HOME": temporary.name, "TUNE_BANK_PATH": str(cls.folder / "bank")}
+        cls.environment = {
+            **os.environ,
+            "HOME": temporary.name,
+            "TUNE_BANK_PATH": str(cls.folder / "bank"),
+        }
         cls.program("make_model", "squeezenet", "--small", "--image=32", "--output=m.onnx")
         cls.program("make_model", "mlp-training", "--small", "--output=known.onnx")
         cls.program("aoe_fill_bank", "known.onnx", "bank", "2")
-        cls.program("aoe", "--framework=5", "--job_type=2", "--model=m.onnx", "--preset=quick", "--trials=30",
-                    "--progress_bar=off", "--output=tuned", "--result=result.json")  # fmt: skip
+        cls.program(
+            "aoe",
+            "--framework=5",
+            "--job_type=2",
+            "--model=m.onnx",
+            "--preset=quick",
+            "--trials=30",
+            "--progress_bar=off",
+            "--output=tuned",
+            "--result=result.json",
+        )
         cls.program("msprof", "--output=prof", "aoe_run", "--model=tuned.om", "--repeat=5")
         run = cls.program("aoe_run", "--model=tuned.om", "--profile", "--json")
         (cls.folder / "run.json").write_text(run)
@@ -76,10 +89,17 @@ class ReportTest(unittest.TestCase):
 
     @classmethod
     def program(cls, name, *arguments, code=0):
-        done = subprocess.run([made_models.program(name), *arguments], cwd=cls.folder, env=cls.environment,
-                              capture_output=True, text=True)  # fmt: skip
+        done = subprocess.run(
+            [made_models.program(name), *arguments],
+            cwd=cls.folder,
+            env=cls.environment,
+            capture_output=True,
+            text=True,
+        )
         if done.returncode != code:
-            raise AssertionError(f"{name} {arguments}: {done.returncode}\n{done.stdout}{done.stderr}")
+            raise AssertionError(
+                f"{name} {arguments}: {done.returncode}\n{done.stdout}{done.stderr}"
+            )
         return done.stdout if code == 0 else done.stderr
 
     def report(self, *paths, name="report.html"):
@@ -101,7 +121,14 @@ class ReportTest(unittest.TestCase):
         computing = [op for op in run["ops"] if op["flops"] > 0]
         self.assertEqual(marks.counts["point"], 2 * len(computing))  # of the profile and of the run
         self.assertEqual(marks.external, [])
-        for heading in ("Time by op", "What was won", "Convergence", "Why each winner won", "Roofline", "Bank hits"):
+        for heading in (
+            "Time by op",
+            "What was won",
+            "Convergence",
+            "Why each winner won",
+            "Roofline",
+            "Bank hits",
+        ):
             self.assertIn(heading, marks.headings)
 
     def test_a_bank_alone(self):
@@ -149,13 +176,28 @@ class ReportTest(unittest.TestCase):
         copy.write_text(text.replace("</body>", MEASURE + "</body>"), encoding="utf-8")
         for width in (1200, 500):
             done = subprocess.run(
-                [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--log-level=0",
-                 f"--user-data-dir={self.folder}/browser", f"--window-size={width},900", "--dump-dom", copy.as_uri()],
-                capture_output=True, text=True, timeout=120, env={**os.environ, "HOME": str(self.folder)},
-            )  # fmt: skip
+                [
+                    BROWSER,
+                    "--headless",
+                    "--no-sandbox",
+                    "--disable-gpu",
+                    "--enable-logging=stderr",
+                    "--log-level=0",
+                    f"--user-data-dir={self.folder}/browser",
+                    f"--window-size={width},900",
+                    "--dump-dom",
+                    copy.as_uri(),
+                ],
+                capture_output=True,
+                text=True,
+                timeout=120,
+                env={**os.environ, "HOME": str(self.folder)},
+            )
             self.assertEqual([line for line in done.stderr.splitlines() if ":CONSOLE" in line], [])
-            measured = json.loads(done.stdout.split("<pre id=\"measured\">")[1].split("</pre>")[0])
-            self.assertEqual(measured.pop("overflow"), 0, f"at {width} pixels it must be scrolled sideways")
+            measured = json.loads(done.stdout.split('<pre id="measured">')[1].split("</pre>")[0])
+            self.assertEqual(
+                measured.pop("overflow"), 0, f"at {width} pixels it must be scrolled sideways"
+            )
             self.assertEqual(measured, expected)
 
 
@@ -168,13 +210,20 @@ class FragmentsTest(unittest.TestCase):
             self.assertNotIn(name, text)
 
     def test_nothing_is_drawn_of_nothing(self):
-        empty = sources.Sources([results.TuneResult()], [sources.BankContent("d", [])],
-                                [sources.Profiled("p", [], sources.Roofs())])  # fmt: skip
+        empty = sources.Sources(
+            [results.TuneResult()],
+            [sources.BankContent("d", [])],
+            [sources.Profiled("p", [], sources.Roofs())],
+        )
         self.assertIn("Nothing was won", page.page(empty))
 
     def test_a_model_that_is_kept_is_not_compared_with_itself(self):
-        kept = results.ModelVerdict("same", "0.00%", "the untuned model is kept", 3, 5.0, (4.0, 6.0), 5.0, (5.0, 5.0))
-        better = results.ModelVerdict("faster", "5.00%", None, 9, 5.0, (4.9, 5.1), 4.7, (4.6, 4.8), 1.05, (1.04, 1.06))
+        kept = results.ModelVerdict(
+            "same", "0.00%", "the untuned model is kept", 3, 5.0, (4.0, 6.0), 5.0, (5.0, 5.0)
+        )
+        better = results.ModelVerdict(
+            "faster", "5.00%", None, 9, 5.0, (4.9, 5.1), 4.7, (4.6, 4.8), 1.05, (1.04, 1.06)
+        )
         for verdict, intervals in ((kept, 1), (better, 3)):
             drawn = fragments.verdict(results.TuneResult(model=verdict))
             self.assertEqual(Marks(drawn).counts["interval"], intervals)
@@ -186,7 +235,10 @@ class FragmentsTest(unittest.TestCase):
         self.assertAlmostEqual(long / short, 2, 2)
 
     def test_the_roof_has_its_ridge_where_the_roofs_meet(self):
-        self.assertEqual(figures._roof(100.0, 10.0, 0.1, 1000.0, 0.1), [(0.1, 1.0), (10.0, 100.0), (1000.0, 100.0)])
+        self.assertEqual(
+            figures._roof(100.0, 10.0, 0.1, 1000.0, 0.1),
+            [(0.1, 1.0), (10.0, 100.0), (1000.0, 100.0)],
+        )
         self.assertEqual(figures._roof(None, 10.0, 0.1, 10.0, 0.1), [(0.1, 1.0), (10.0, 100.0)])
         self.assertEqual(figures._roof(None, None, 0.1, 10.0, 0.1), [])
 

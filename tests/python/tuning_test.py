@@ -52,7 +52,9 @@ class CompileTest(ToolsTest):
             self.assertEqual(session.get_inputs()[0].shape, [2, 3, 32, 32])
 
     def test_what_atc_says(self):
-        with self.assertRaisesRegex(aoe.ProgramError, "atc failed with exit code 2: .*precision_mode") as caught:
+        with self.assertRaisesRegex(
+            aoe.ProgramError, "atc failed with exit code 2: .*precision_mode"
+        ) as caught:
             aoe.compile(self.model, self.folder / "no", precision_mode="none")
         self.assertEqual(caught.exception.exit_code, 2)
         with self.assertRaisesRegex(FileNotFoundError, "there is no model nowhere.onnx"):
@@ -95,7 +97,8 @@ class TuneTest(ToolsTest):
 
     def test_false_ends_the_run(self):
         result = self.tuned(
-            progress=lambda state: state.stage != "search", trials=100000, bank=self.empty_bank())  # fmt: skip
+            progress=lambda state: state.stage != "search", trials=100000, bank=self.empty_bank()
+        )
         self.assertEqual(result.budget.ended_by, "stopped")
         self.assertEqual(result.state, "tuning incomplete")
 
@@ -120,7 +123,9 @@ class ProfileTest(ToolsTest):
     def test_of_an_onnx_model_and_of_an_om(self):
         om = aoe.compile(self.model, self.folder / "profiled").path
         with aoe.InferenceSession(str(om)) as session:
-            feeds = {each.name: numpy.zeros(each.shape, numpy.float32) for each in session.get_inputs()}
+            feeds = {
+                each.name: numpy.zeros(each.shape, numpy.float32) for each in session.get_inputs()
+            }
         for model, given in ((self.model, None), (om, feeds)):
             profile = aoe.profile(model, given, repeat=5)
             self.assertEqual(profile.runs, 5)
@@ -149,7 +154,9 @@ class BankTest(ToolsTest):
         other = aoe.Bank(self.made("other"))
         self.assertEqual(len(other.list(all=True)), 0)
         other.merge(bank)
-        self.assertEqual([each.repo_key for each in other.list(all=True)], [each.repo_key for each in tasks])
+        self.assertEqual(
+            [each.repo_key for each in other.list(all=True)], [each.repo_key for each in tasks]
+        )
         bank.export(self.folder / "bank.zst")
         self.assertIn("0", other.merge(self.folder / "bank.zst"))
         self.assertIn("<table>", bank._repr_html_())
@@ -162,7 +169,9 @@ class BankTest(ToolsTest):
         return path
 
     def test_what_aoe_bank_says(self):
-        with self.assertRaisesRegex(aoe.ProgramError, "TUNE_BANK_PATH names a directory that does not exist"):
+        with self.assertRaisesRegex(
+            aoe.ProgramError, "TUNE_BANK_PATH names a directory that does not exist"
+        ):
             aoe.Bank(self.folder / "nowhere").list()
         with self.assertRaisesRegex(ValueError, "'ops': a bank is of 'op' or 'graph'"):
             aoe.Bank(kind="ops")
@@ -178,16 +187,24 @@ class WinnerTest(unittest.TestCase):
 
     def test_why(self):
         winner = results.Strategy(
-            format="NCHW", impl="direct", measured=results.Measured(1000, 2000, "faster"))  # fmt: skip
-        records = [self.record("gemm", 3000), self.record("direct", 1500), self.record("gemm", 1200),
-                   self.record("direct", 900), self.record("winograd", 10, "wrong_result")]  # fmt: skip
+            format="NCHW", impl="direct", measured=results.Measured(1000, 2000, "faster")
+        )
+        records = [
+            self.record("gemm", 3000),
+            self.record("direct", 1500),
+            self.record("gemm", 1200),
+            self.record("direct", 900),
+            self.record("winograd", 10, "wrong_result"),
+        ]
         task = results.BankTask(op="Conv2D", strategies=[winner], records=records)
         self.assertEqual(task.convergence(), [3000, 1500, 1200, 900])
         self.assertEqual(task.rivals(), [("gemm NCHW", 1200)])
         self.assertEqual(
             task.why(),
-            "direct NCHW took 1.00 us in the race that decided, the default 2.00 us; the nearest rival, gemm NCHW,"
-            " 1.20 us when it was measured; 1 candidates failed",
+            (
+                "direct NCHW took 1.00 us in the race that decided, the default 2.00 us; the"
+                " nearest rival, gemm NCHW, 1.20 us when it was measured; 1 candidates failed"
+            ),
         )
 
     def test_without_a_winner(self):
@@ -224,7 +241,12 @@ class ResultsTest(unittest.TestCase):
 
     def test_null_is_not_known(self):
         (result,) = results.results_of(
-            {"schema": "aoe.result", "version": 1, "results": [{"name": "m", "model": None, "new_key": 1}]})  # fmt: skip
+            {
+                "schema": "aoe.result",
+                "version": 1,
+                "results": [{"name": "m", "model": None, "new_key": 1}],
+            }
+        )
         self.assertIsNone(result.model)
         self.assertIn("was not measured", str(result))
 

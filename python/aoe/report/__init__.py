@@ -1,4 +1,4 @@
-"""Reports: results, banks and profiles as one HTML file that needs nothing else. docs/aoe_report.md.
+"""Reports: results, banks and profiles as one HTML file. docs/aoe_report.md.
 
     sources.py     what is drawn, read from files
     figures.py     drawings in SVG

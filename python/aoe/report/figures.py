@@ -17,7 +17,7 @@ _LETTER = 6.7  # how wide one is
 
 
 def intervals(rows, unit, reference=None):
-    """A line each: (label, class, value, low, high). `reference`: (value, words) gets an upright line."""
+    """A line each: (label, class, value, low, high). `reference`: (value, words)."""
     ends = [end for _, _, value, low, high in rows for end in (value, low, high)]
     if reference:
         ends.append(reference[0])
@@ -38,33 +38,45 @@ def intervals(rows, unit, reference=None):
     height = 30 * len(rows) + 10
     if reference:
         x = at(reference[0])
-        parts.insert(0, f'<line class="reference" x1="{x:.1f}" y1="4" x2="{x:.1f}" y2="{height - 8}"/>')
+        parts.insert(
+            0, f'<line class="reference" x1="{x:.1f}" y1="4" x2="{x:.1f}" y2="{height - 8}"/>'
+        )
         parts.append(_text(x, height + 6, reference[1], "middle", "note"))
         height += 12
     return _svg(height, parts)
 
 
 def bars(rows, unit):
-    """Rows of one or more bars: (label, note, [(class, value, words)]); all bars have one scale. The
-    note stands behind the bars, or in them where they are long."""
+    """Rows of one or more bars: (label, note, [(class, value, words)]); all bars have one scale.
+    The note stands behind the bars, or in them where they are long."""
     largest = max((value for _, _, several in rows for _, value, _ in several), default=0) or 1
     room = WIDTH - _FIGURE - _LABEL
     parts, y = [], 6
     for label, note, several in rows:
         height = _ROW - 6 if len(several) == 1 else 9
         middle = y + (height + 2) * len(several) / 2 + 3
-        parts.append(_text(_LABEL - 12, middle, shortened(label, MOST_LETTERS), "end", "label", label))
+        parts.append(
+            _text(_LABEL - 12, middle, shortened(label, MOST_LETTERS), "end", "label", label)
+        )
         for kind, value, words in several:
             long = max(room * value / largest, 0.5)
             parts.append(
-                f'<rect class="mark bar {kind}" x="{_LABEL}" y="{y}" width="{long:.1f}" height="{height}" rx="2">'
-                f"{_title(f'{label}: {words}')}</rect>"
+                f'<rect class="mark bar {kind}" x="{_LABEL}" y="{y}" width="{long:.1f}"'
+                f' height="{height}" rx="2">{_title(f"{label}: {words}")}</rect>'
             )
             y += height + 2
         if note:
             longest = max(value for _, value, _ in several) * room / largest
             is_inside = longest + _LETTER * len(note) + 6 > room
-            parts.append(_text(_LABEL + (6 if is_inside else longest + 6), middle, note, "start", "inside" if is_inside else "note"))
+            parts.append(
+                _text(
+                    _LABEL + (6 if is_inside else longest + 6),
+                    middle,
+                    note,
+                    "start",
+                    "inside" if is_inside else "note",
+                )
+            )
         shown = " \u2192 ".join(_number(value) for _, value, _ in several)
         parts.append(_text(WIDTH, middle, f"{shown} {unit}", "end", "figure"))
         y += 6
@@ -81,10 +93,12 @@ def stack(segments, unit):
         long = WIDTH * value / total
         parts.append(
             f'<rect class="mark bar {kind}" x="{x:.1f}" y="2" width="{long:.1f}" height="22">'
-            f"{_title(f'{words}: {_number(value)} {unit}'.strip())}</rect>"
+            f'{_title(f"{words}: {_number(value)} {unit}".strip())}</rect>'
         )
         legend = f"{words}: {_number(value)} {unit}".strip()
-        parts.append(f'<rect class="bar {kind}" x="{legend_x}" y="36" width="10" height="10" rx="2"/>')
+        parts.append(
+            f'<rect class="bar {kind}" x="{legend_x}" y="36" width="10" height="10" rx="2"/>'
+        )
         parts.append(_text(legend_x + 15, 45, legend))
         legend_x += 34 + int(6.8 * len(legend))
         x += long
@@ -105,16 +119,18 @@ def steps(values, reference, unit):
         y = at_y(reference)
         parts.append(
             f'<line class="reference" x1="4" y1="{y:.1f}" x2="{width - 4}" y2="{y:.1f}">'
-            f"{_title(f'default {_number(reference)} {unit}')}</line>"
+            f'{_title(f"default {_number(reference)} {unit}")}</line>'
         )
     parts.append(f'<path class="mark line" d="{"".join(points)}">{_title(words)}</path>')
-    parts.append(f'<circle class="end" cx="{at_x(len(values) - 1):.1f}" cy="{at_y(values[-1]):.1f}" r="3"/>')
+    parts.append(
+        f'<circle class="end" cx="{at_x(len(values) - 1):.1f}" cy="{at_y(values[-1]):.1f}" r="3"/>'
+    )
     return _svg(height, parts, width)
 
 
 def roofline(points, peak_gflops, memory_gb_s):
-    """Points: (words, flops per byte, gigaflops per second, share of the model's time). Both axes are
-    logarithmic; the area of a point is its share. Roofs that are not known are None."""
+    """Points: (words, flops per byte, gigaflops per second, share of the model's time). Both axes
+    are logarithmic; the area of a point is its share. Roofs that are not known are None."""
     height, left, bottom = 420, 60, 370
     low_x, high_x = _decades([x for _, x, _, _ in points])
     low_y, high_y = _decades([y for _, _, y, _ in points] + [v for v in (peak_gflops,) if v])
@@ -127,21 +143,34 @@ def roofline(points, peak_gflops, memory_gb_s):
         parts.append(_text(x, bottom + 16, _number(10.0**power), "middle", "note"))
     for power in range(round(math.log10(low_y)), round(math.log10(high_y)) + 1):
         y = at_y(10.0**power)
-        parts.append(f'<line class="grid" x1="{left}" y1="{y:.1f}" x2="{WIDTH - 12}" y2="{y:.1f}"/>')
+        parts.append(
+            f'<line class="grid" x1="{left}" y1="{y:.1f}" x2="{WIDTH - 12}" y2="{y:.1f}"/>'
+        )
         parts.append(_text(left - 8, y + 4, _number(10.0**power), "end", "note"))
-    parts.append(_text((left + WIDTH) / 2, bottom + 36, "operations per byte of memory traffic", "middle"))
+    parts.append(
+        _text((left + WIDTH) / 2, bottom + 36, "operations per byte of memory traffic", "middle")
+    )
     parts.append(_text(left + 6, 24, "GFLOP/s", "start", "note"))
     roof = _roof(peak_gflops, memory_gb_s, low_x, high_x, low_y)
     if roof:
         path = "L".join(f"{at_x(x):.1f} {at_y(y):.1f}" for x, y in roof)
         words = ", ".join(
-            text for value, text in ((peak_gflops, f"{peak_gflops} GFLOP/s"), (memory_gb_s, f"{memory_gb_s} GB/s")) if value
+            text
+            for value, text in (
+                (peak_gflops, f"{peak_gflops} GFLOP/s"),
+                (memory_gb_s, f"{memory_gb_s} GB/s"),
+            )
+            if value
         )
-        parts.append(f'<path class="roof" d="M{path}">{_title(f"what the om takes the machine for: {words}")}</path>')
+        parts.append(
+            '<path class="roof"'
+            f' d="M{path}">{_title(f"what the om takes the machine for: {words}")}</path>'
+        )
     for words, x, y, share in sorted(points, key=lambda point: -point[3]):
         radius = 3 + 22 * math.sqrt(max(share, 0))
         parts.append(
-            f'<circle class="mark point" cx="{at_x(x):.1f}" cy="{at_y(y):.1f}" r="{radius:.1f}">{_title(words)}</circle>'
+            f'<circle class="mark point" cx="{at_x(x):.1f}" cy="{at_y(y):.1f}"'
+            f' r="{radius:.1f}">{_title(words)}</circle>'
         )
     return _svg(height, parts)
 
@@ -192,7 +221,10 @@ def _title(words):
 
 def _text(x, y, text, anchor="start", kind="", words=""):
     inner = _title(words) if words and words != text else ""
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" class="{kind}">{inner}{html.escape(text)}</text>'
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"'
+        f' class="{kind}">{inner}{html.escape(text)}</text>'
+    )
 
 
 def _svg(height, parts, width=WIDTH):

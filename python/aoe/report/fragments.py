@@ -1,4 +1,4 @@
-"""The parts of a page: each a piece of HTML about one result, task, bank or profile, with its own style beside it in notebooks."""
+"""The parts of a page: each a piece of HTML about one result, task, bank or profile."""
 
 import collections
 import html
@@ -46,13 +46,15 @@ def verdict(result):
     speedup = ""
     if is_another_model(m):
         rows.append(("after", "after", m.after_ms, *m.after_interval_ms))
-        speedup = figures.intervals([("times as fast", "after", m.speedup, *m.speedup_interval)], "x", (1, "as before"))
+        speedup = figures.intervals(
+            [("times as fast", "after", m.speedup, *m.speedup_interval)], "x", (1, "as before")
+        )
     drawing = figures.intervals(rows, "ms")
     claim = f"<strong>{_escaped(m.verdict)}, {_escaped(m.improvement)}</strong>"
     reason = f": {_escaped(m.reason)}" if m.reason else ""
     words = (
-        f"Lines are 95% confidence intervals, of {m.pairs} pairs of runs. After is before, divided by the median"
-        " ratio of the pairs."
+        f"Lines are 95% confidence intervals, of {m.pairs} pairs of runs. After is before, divided"
+        " by the median ratio of the pairs."
     )
     return f"<p class=verdict>{claim}{reason}</p>{drawing}{speedup}<p class=note>{words}</p>"
 
@@ -68,22 +70,30 @@ def facts(result):
     limits = [
         f"{words} {value:g}{unit}"
         for words, value, unit in (
-            ("time limit", b.time_limit_s, " s"), ("search limit", b.search_limit_s, " s"), ("trials", b.max_trials, "")
+            ("time limit", b.time_limit_s, " s"),
+            ("search limit", b.search_limit_s, " s"),
+            ("trials", b.max_trials, ""),
         )
         if value
-    ]  # fmt: skip
+    ]
     rows = [
         ("job", "subgraphs" if result.job_type == 1 else "operators"),
         ("state", f"{result.state}, ended by: {b.ended_by.replace('_', ' ')}"),
         ("hardware", f"{result.soc_version}, {result.threads} threads"),
         ("preset", result.preset + (f"; {', '.join(limits)}" if limits else "")),
         ("gears", ", ".join(result.gears)),
-        ("error against float32", "" if result.error_against_fp32 is None else f"{result.error_against_fp32:.1e} of the range"),
+        (
+            "error against float32",
+            (
+                ""
+                if result.error_against_fp32 is None
+                else f"{result.error_against_fp32:.1e} of the range"
+            ),
+        ),
         ("om", result.output or result.om or ""),
         ("bank", result.bank),
     ]
-    cells = "".join(f"<dt>{name}</dt><dd>{_escaped(value)}</dd>" for name, value in rows if value)
-    return f"<dl>{cells}</dl>"
+    return _list_of(rows)
 
 
 def budget(result):
@@ -103,7 +113,12 @@ def budget(result):
     if result.model:
         m = result.model
         low, high = m.before_interval_ms
-        words += f" Noise left the untuned model's time between {low:.3f} and {high:.3f} ms ({100 * (high / low - 1):.1f}%)." if low > 0 else ""
+        words += (
+            f" Noise left the untuned model's time between {low:.3f} and {high:.3f} ms"
+            f" ({100 * (high / low - 1):.1f}%)."
+            if low > 0
+            else ""
+        )
     return f"{drawing}<p class=note>{words}</p>"
 
 
@@ -113,10 +128,17 @@ def fates(result):
     segments = [(kind, words, sum(counts[fate] for fate in names)) for kind, names, words in _FATES]
     if not result.task_list:  # of a file without the list
         c = result.tasks
-        segments = [("won", "won now", c.won), ("known", "known to the bank", c.known),
-                    ("open", "not searched", c.not_searched),
-                    ("default", "the default is best", c.total - c.won - c.known - c.not_searched)]  # fmt: skip
-    failed = f"<p class=note>Could not be tuned: {_escaped(', '.join(result.failed_ops))}</p>" if result.failed_ops else ""
+        segments = [
+            ("won", "won now", c.won),
+            ("known", "known to the bank", c.known),
+            ("open", "not searched", c.not_searched),
+            ("default", "the default is best", c.total - c.won - c.known - c.not_searched),
+        ]
+    failed = (
+        f"<p class=note>Could not be tuned: {_escaped(', '.join(result.failed_ops))}</p>"
+        if result.failed_ops
+        else ""
+    )
     return figures.stack(segments, "") + failed
 
 
@@ -134,14 +156,28 @@ def times_by_op(result):
         bars = [("before", task.in_model_us, f"{task.in_model_us:.1f} us in the untuned model")]
         if task.fate in ("added", "updated") and task.default_us and task.best_us:
             after = task.in_model_us * task.best_us / task.default_us
-            bars.append(("after", after, f"{after:.1f} us, by its own race: {task.default_us:.1f} to {task.best_us:.1f} us"))
+            bars.append(
+                (
+                    "after",
+                    after,
+                    (
+                        f"{after:.1f} us, by its own race: {task.default_us:.1f} to"
+                        f" {task.best_us:.1f} us"
+                    ),
+                )
+            )
         rows.append((task.op, several + task.type, bars))
     if not rows:
         return "<p class=note>The result has no times of tasks.</p>"
-    rest = f" The {len(rows)} largest tasks, {100 * shown / everything:.0f}% of the time of all tasks." if shown < everything else ""
+    rest = (
+        f" The {len(rows)} largest tasks, {100 * shown / everything:.0f}% of the time of all tasks."
+        if shown < everything
+        else ""
+    )
     words = (
-        "Grey: in the untuned model, all ops that share the task together. Blue: what was won, scaled by the race of the"
-        f" task alone; the model as a whole says above what remains of it.{rest}"
+        "Grey: in the untuned model, all ops that share the task together. Blue: what was won,"
+        " scaled by the race of the task alone; the model as a whole says above what remains of"
+        f" it.{rest}"
     )
     return f"{figures.bars(rows, 'us')}<p class=note>{words}</p>"
 
@@ -169,18 +205,21 @@ def convergence(tasks):
         values = [ns / 1e3 for ns in task.convergence()]
         default = _default_ns(task)
         end = f"{values[-1]:.2f} us" + (f", default {default / 1e3:.2f}" if default else "")
-        cells.append(
-            f"<figure>{figures.steps(values, default / 1e3 if default else None, 'us')}"
-            f"<figcaption>{_escaped(task.op)}<br>{_escaped(shortened(task.inputs, 40))}<br>{len(values)} trials, {end}"
-            "</figcaption></figure>"
-        )
+        drawing = figures.steps(values, default / 1e3 if default else None, "us")
+        lines = [task.op, shortened(task.inputs, 40), f"{len(values)} trials, {end}"]
+        caption = "<br>".join(map(_escaped, lines))
+        cells.append(f"<figure>{drawing}<figcaption>{caption}</figcaption></figure>")
     if not cells:
         return "<p class=note>The bank has no measurements of these tasks.</p>"
     words = (
-        "The best time so far, after each trial that gave a right result, in the order in which the bank got them."
-        " Dashed: the default. Those that won most come first."
+        "The best time so far, after each trial that gave a right result, in the order in which the"
+        " bank got them. Dashed: the default. Those that won most come first."
     )
-    left = f" {len(searched) - _MOST_TASKS} more tasks are left out." if len(searched) > _MOST_TASKS else ""
+    left = (
+        f" {len(searched) - _MOST_TASKS} more tasks are left out."
+        if len(searched) > _MOST_TASKS
+        else ""
+    )
     return f"<div class=grid>{''.join(cells)}</div><p class=note>{words}{left}</p>"
 
 
@@ -189,26 +228,42 @@ def winners(tasks):
     won = sorted((task for task in tasks if task.winner), key=_gain_of, reverse=True)
     if not won:
         return "<p class=note>In this bank no task has a winner: nothing beats the defaults.</p>"
-    left = f"<p class=note>{len(won) - _MOST_TASKS} more are left out.</p>" if len(won) > _MOST_TASKS else ""
+    left = (
+        f"<p class=note>{len(won) - _MOST_TASKS} more are left out.</p>"
+        if len(won) > _MOST_TASKS
+        else ""
+    )
     return "".join(explained(task) for task in won[:_MOST_TASKS]) + left
 
 
 def explained(task):
     """One task: what was measured of each way to carry it out."""
-    title = f"<h4>{_escaped(task.op)} <small>{_escaped(task.inputs)}, {_escaped(task.repo_key)}</small></h4>"
+    title = (
+        f"<h4>{_escaped(task.op)} <small>{_escaped(task.inputs)},"
+        f" {_escaped(task.repo_key)}</small></h4>"
+    )
     rows = []
     if task.winner:
         m = task.winner.measured
         name = f"{task.winner.impl} {task.winner.format}".strip() or "rewritten"
-        rows = [(name, "", [("after", m.time_ns / 1e3, "the winner, in the race that decided")]),
-                ("default", "", [("before", m.default_time_ns / 1e3, "the default, in the same race")])]  # fmt: skip
-    rows += [(name, "", [("rival", ns / 1e3, "best time of its trials")]) for name, ns in task.rivals()[:6]]
+        rows = [
+            (name, "", [("after", m.time_ns / 1e3, "the winner, in the race that decided")]),
+            ("default", "", [("before", m.default_time_ns / 1e3, "the default, in the same race")]),
+        ]
+    rows += [
+        (name, "", [("rival", ns / 1e3, "best time of its trials")])
+        for name, ns in task.rivals()[:6]
+    ]
     failed = collections.Counter(record.status for record in task.records if record.status != "ok")
-    words = ", ".join(f"{count} {status.replace('_', ' ')}" for status, count in failed.most_common())
+    words = ", ".join(
+        f"{count} {status.replace('_', ' ')}" for status, count in failed.most_common()
+    )
     schedule = str(task.winner) if task.winner else ""
+    drawing = figures.bars(rows, "us") if rows else ""
+    note = _escaped(schedule) + (f"; failed: {_escaped(words)}" if words else "")
     return (
-        f"<section class=task>{title}<p>{_escaped(task.why())}</p>{figures.bars(rows, 'us') if rows else ''}"
-        f"<p class=note>{_escaped(schedule)}{'; failed: ' + _escaped(words) if words else ''}</p></section>"
+        f"<section class=task>{title}<p>{_escaped(task.why())}</p>{drawing}"
+        f"<p class=note>{note}</p></section>"
     )
 
 
@@ -216,17 +271,41 @@ def bank_summary(content):
     winners_ = [task for task in content.tasks if task.winner]
     records = [record for task in content.tasks for record in task.records]
     failed = sum(record.status != "ok" for record in records)
-    when = [each.measured.when_utc for task in content.tasks for each in task.strategies if each.measured.when_utc]
-    policies = collections.Counter(each.measured.policy for task in winners_ for each in task.strategies if each.measured.policy)
+    when = [
+        each.measured.when_utc
+        for task in content.tasks
+        for each in task.strategies
+        if each.measured.when_utc
+    ]
+    policies = collections.Counter(
+        each.measured.policy
+        for task in winners_
+        for each in task.strategies
+        if each.measured.policy
+    )
+    unconfirmed = sum(bool(task.unconfirmed) for task in content.tasks)
     rows = [
         ("directory", content.directory),
-        ("tasks", f"{len(content.tasks)}, {len(winners_)} with a winner, {sum(bool(t.unconfirmed) for t in content.tasks)} with one that is not confirmed"),
+        (
+            "tasks",
+            f"{len(content.tasks)}, {len(winners_)} with a winner, {unconfirmed} with one that is not"
+            " confirmed",
+        ),
         ("measurements", f"{len(records)}, {failed} of them failed"),
         ("won", f"{min(when)} to {max(when)}" if when else ""),
-        ("measured by", ", ".join(f"{policy} ({count})" for policy, count in policies.most_common())),
+        (
+            "measured by",
+            ", ".join(f"{policy} ({count})" for policy, count in policies.most_common()),
+        ),
         ("gain", _gains_in_words(winners_)),
-    ]  # fmt: skip
-    return f"<dl>{''.join(f'<dt>{name}</dt><dd>{_escaped(value)}</dd>' for name, value in rows if value)}</dl>"
+    ]
+    return _list_of(rows)
+
+
+def _list_of(rows):
+    """Of (name, value), without those that have none."""
+    cells = (f"<dt>{name}</dt><dd>{_escaped(value)}</dd>" for name, value in rows if value)
+    return f"<dl>{''.join(cells)}</dl>"
 
 
 # ---- of a profile ----
@@ -239,33 +318,51 @@ def roofline(profiled):
         (
             f"{op.op} ({op.type}, {op.impl}): {op.median_us:.1f} us, {100 * op.median_us / total:.1f}%,"
             f" {op.flops / op.median_us / 1e3:.1f} GFLOP/s",
-            op.flops / op.bytes, op.flops / op.median_us / 1e3, op.median_us / total,
+            op.flops / op.bytes,
+            op.flops / op.median_us / 1e3,
+            op.median_us / total,
         )
         for op in profiled.ops
         if op.flops > 0 and op.bytes > 0 and op.median_us > 0
-    ]  # fmt: skip
+    ]
     if not points:
         return "<p class=note>No op of it computes anything.</p>"
     words = (
-        "A circle is an op; its area is its share of the time. Operations and bytes are analytic: what the op needs, not"
-        " what a counter saw. The roof is what the om takes the machine for: rough figures, not measured on this one."
+        "A circle is an op; its area is its share of the time. Operations and bytes are analytic:"
+        " what the op needs, not what a counter saw. The roof is what the om takes the machine for:"
+        " rough figures, not measured on this one."
     )
-    return figures.roofline(points, profiled.roofs.peak_gflops, profiled.roofs.memory_gb_s) + f"<p class=note>{words}</p>"
+    return (
+        figures.roofline(points, profiled.roofs.peak_gflops, profiled.roofs.memory_gb_s)
+        + f"<p class=note>{words}</p>"
+    )
 
 
 def times(profiled):
     """The slowest ops."""
     total = sum(op.median_us for op in profiled.ops) or 1
     rows = [
-        (op.op, op.type, [("after", op.median_us, f"{op.median_us:.1f} us, {100 * op.median_us / total:.1f}%, {op.impl} {op.format}")])
+        (
+            op.op,
+            op.type,
+            [
+                (
+                    "after",
+                    op.median_us,
+                    f"{op.median_us:.1f} us, {100 * op.median_us / total:.1f}%, {op.impl} {op.format}",
+                )
+            ],
+        )
         for op in profiled.ops[:_MOST_BARS]
-    ]  # fmt: skip
+    ]
     return figures.bars(rows, "us")
 
 
 def hits(profiled):
     """Where the strategies of its ops came from, by number and by time."""
-    origins = collections.Counter(op.origin for op in profiled.ops if op.origin and op.origin != "N/A")
+    origins = collections.Counter(
+        op.origin for op in profiled.ops if op.origin and op.origin != "N/A"
+    )
     if not origins:
         return ""
     table = Table("strategy from", ">ops", ">time(us)", ">share_%")
@@ -294,7 +391,10 @@ def _gains_in_words(tasks):
     ratios = [ratio for ratio in map(_gain_of, tasks) if ratio > 0]
     if not ratios:
         return ""
-    return f"winners are {statistics.median(ratios):.2f} times as fast as their defaults in the median, {max(ratios):.2f} at most"
+    return (
+        f"winners are {statistics.median(ratios):.2f} times as fast as their defaults in the"
+        f" median, {max(ratios):.2f} at most"
+    )
 
 
 def _alone(content):

@@ -1,4 +1,4 @@
-"""The page: sections in the order in which one asks. One file, no scripts, nothing from a network."""
+"""The page: sections in the order in which one asks. No scripts, nothing from a network."""
 
 import html
 import os
@@ -12,7 +12,9 @@ from .style import STYLE
 def write(sources, output):
     """Appears by rename. OSError."""
     output = pathlib.Path(output)
-    with tempfile.NamedTemporaryFile("w", dir=output.parent, suffix=".html", encoding="utf-8", delete=False) as file:
+    with tempfile.NamedTemporaryFile(
+        "w", dir=output.parent, suffix=".html", encoding="utf-8", delete=False
+    ) as file:
         file.write(page(sources))
     os.chmod(file.name, 0o644)
     os.replace(file.name, output)
@@ -32,8 +34,9 @@ def page(sources):
         '<meta name="viewport" content="width=device-width">\n<link rel="icon" href="data:,">\n'
         f"<title>{html.escape(title)}</title>\n<style>{STYLE}\nbody {{ margin: 0; }}\n"
         ".aoe { max-width: 900px; margin: 0 auto; padding: 28px 20px 60px; min-height: 100vh; }\n"
-        f"html {{ background: Canvas; color-scheme: light dark; }}</style>\n</head>\n<body class=paper>\n<main class=aoe>\n"
-        f"<h1>{html.escape(title)}</h1>\n{notes}{''.join(sections)}\n</main>\n</body>\n</html>\n"
+        "html { background: Canvas; color-scheme: light dark; }</style>\n</head>\n<body"
+        " class=paper>\n<main class=aoe>\n"
+        f'<h1>{html.escape(title)}</h1>\n{notes}{"".join(sections)}\n</main>\n</body>\n</html>\n'
     )
 
 
@@ -55,7 +58,9 @@ def _of_result(result, sources):
 
 def _of_bank(content, sources):
     """With results, the tasks of theirs alone: a bank may have thousands."""
-    mine = {task.repo_key for result in sources.results for task in (*result.task_list, *result.ops)}
+    mine = {
+        task.repo_key for result in sources.results for task in (*result.task_list, *result.ops)
+    }
     tasks = [task for task in content.tasks if task.repo_key in mine] if mine else content.tasks
     only = f"<p class=note>Below: {len(tasks)} tasks of the results above.</p>" if mine else ""
     yield f"<h2>Bank</h2>\n{fragments.bank_summary(content)}{only}"
@@ -64,7 +69,10 @@ def _of_bank(content, sources):
 
 
 def _of_profile(profiled):
-    yield f"<h2>Profile of {html.escape(profiled.name)}</h2>\n<h3>Slowest ops</h3>\n{fragments.times(profiled)}"
+    yield (
+        f"<h2>Profile of {html.escape(profiled.name)}</h2>\n<h3>Slowest"
+        f" ops</h3>\n{fragments.times(profiled)}"
+    )
     yield f"<h3>Roofline</h3>\n{fragments.roofline(profiled)}"
     hits = fragments.hits(profiled)
     if hits:

@@ -1,4 +1,4 @@
-"""What a report is made of, read from files: results of --result, runs of aoe_run --json --profile, banks, profiles."""
+"""What a report is made of, read from files: results, runs of aoe_run, banks, profiles."""
 
 import csv
 import dataclasses
@@ -7,7 +7,15 @@ import statistics
 import typing
 
 from .. import bank, programs
-from ..results import RUN_SCHEMA, BadResult, BankTask, TuneResult, load_document, profile_of, results_of
+from ..results import (
+    RUN_SCHEMA,
+    BadResult,
+    BankTask,
+    TuneResult,
+    load_document,
+    profile_of,
+    results_of,
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,7 +94,8 @@ def _add_document(sources, path):
         if not run.ops:
             raise BadResult(f"{path}: has no ops; run aoe_run with --profile")
         ops = [
-            KernelTime(run.model, op.op, op.type, op.impl, "", "", op.median_us, op.flops, op.bytes) for op in run.ops
+            KernelTime(run.model, op.op, op.type, op.impl, "", "", op.median_us, op.flops, op.bytes)
+            for op in run.ops
         ]
         roofs = Roofs(run.peak_gflops, run.memory_gb_s)
         sources.profiles.append(Profiled(pathlib.Path(run.model).name, ops, roofs))
@@ -104,7 +113,9 @@ def _profiles(directory):
     """Of a PROF_* directory, or of all in a directory."""
     found = [directory] if directory.name.startswith("PROF_") else sorted(directory.glob("PROF_*"))
     if not found:
-        raise BadResult(f"{directory}: is neither a bank nor a profile, and has no PROF_* directory")
+        raise BadResult(
+            f"{directory}: is neither a bank nor a profile, and has no PROF_* directory"
+        )
     return [each for path in found for each in _profile(path)]
 
 
@@ -119,7 +130,9 @@ def _profile(directory):
     with open(tables[-1], newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     models = dict.fromkeys(row["Model Name"] for row in rows)
-    return [_profiled(model, [row for row in rows if row["Model Name"] == model]) for model in models]
+    return [
+        _profiled(model, [row for row in rows if row["Model Name"] == model]) for model in models
+    ]
 
 
 def _op_summaries(directory):
@@ -136,9 +149,18 @@ def _profiled(model, rows):
         flops, moved = _number(first.get("analytic_flops")), _number(first.get("analytic_bytes"))
         median = statistics.median(_number(row["Task Duration(us)"]) for row in runs)
         ops.append(
-            KernelTime(model, name, first["OP Type"], first.get("Impl", ""), first.get("Format", ""),
-                       first.get("Strategy", ""), median, flops, moved)
-        )  # fmt: skip
+            KernelTime(
+                model,
+                name,
+                first["OP Type"],
+                first.get("Impl", ""),
+                first.get("Format", ""),
+                first.get("Strategy", ""),
+                median,
+                flops,
+                moved,
+            )
+        )
         _raise_roofs(roofs, first, flops, moved)
     ops.sort(key=lambda op: -op.median_us)
     if roofs.peak_gflops and roofs.memory_gb_s and not any(_is_below(op, roofs) for op in ops):
@@ -147,9 +169,11 @@ def _profiled(model, rows):
 
 
 def _raise_roofs(roofs, row, flops, moved):
-    """msprof says which share of the attainable an op reached: what is attainable follows, and of all
-    ops the two roofs."""
-    share, reached = _number(row.get("analytic_roofline_share(%)")), _number(row.get("analytic_gflops"))
+    """msprof says which share of the attainable an op reached: what is attainable follows, and of
+    all ops the two roofs."""
+    share, reached = _number(row.get("analytic_roofline_share(%)")), _number(
+        row.get("analytic_gflops")
+    )
     if not (share and reached and flops and moved):
         return
     attainable = reached / share * 100
