@@ -29,8 +29,8 @@ ordered_json pair_of(double low, double high) {
 ordered_json model_json(const tuner::TuneOutcome& outcome) {
   if (!outcome.model) return nullptr;
   const tuner::ModelVerdict& model = *outcome.model;
-  const tuner::Interval before = model.before_interval_ms, after = model.after_interval_ms();
-  return {{"verdict", tuner::name(model.paired.verdict)},
+  const Interval before = model.before_interval_ms, after = model.after_interval_ms();
+  return {{"verdict", name(model.paired.verdict)},
           {"improvement", model.improvement()},
           {"reason", text_or_null(model.reason())},
           {"pairs", model.pairs},

@@ -32,7 +32,7 @@ ResultView::ResultView(const RunReport& report)
     improvement_ = outcome.model->improvement();
     improvement_interval_ = outcome.model->improvement_interval();
     improvement_reason_ = outcome.model->reason();
-    verdict_ = tuner::name(outcome.model->paired.verdict);
+    verdict_ = name(outcome.model->paired.verdict);
   }
   ended_by_ = tuner::name(outcome.ended_by);
   for (const tuner::TaskGain& gain : outcome.gains)

@@ -19,7 +19,7 @@ constexpr const char* kLoop =
     "        on = Identity (go)  m = MatMul (s, y)  u = Softmax (m) }> }";
 
 std::vector<OperatorTask> tasks_of(const std::string& text, const OpFilter& filter = {}) {
-  graph::Graph graph = tests::import_text(text);
+  graph::Graph graph = aoe::tests::import_text(text);
   graph::run_passes(graph, {});
   const compiler::Soc soc = compiler::detect_soc(1);
   return collect_operators(graph, compiler::compile(graph, {.soc = soc}), soc, filter);
