@@ -208,4 +208,29 @@ Term FunctionCall::concat(const std::vector<Term>& parts, std::int64_t axis) {
   return op("Concat", parts, attrs);
 }
 
+bool replace_by_parts(Graph& graph, NodeId id, const std::function<void(FunctionCall&)>& expand) {
+  const Node node = graph.nodes[id];
+  auto part = static_cast<NodeId>(graph.nodes.size());
+  ShapeInference inference(graph);
+  const auto unused = [&](const std::string& stem) { return graph.unused_name(stem); };
+  const FunctionSite site{graph, inference, unused, unused};
+  FunctionCall call(site, node);
+  try {
+    expand(call);
+  } catch (const NotExpressible&) {  // it stays what it is
+    for (; part < static_cast<NodeId>(graph.nodes.size()); ++part) graph.remove_node(part);
+    return false;
+  }
+  graph.remove_node(id);
+  for (const auto& [output, value] : call.given()) {
+    const ValueId to = node.outputs[output];
+    graph.add_node({.name = output == 0 ? node.name : graph.values[to].name,
+                    .op = call_of("Identity"),
+                    .inputs = {value},
+                    .outputs = {to},
+                    .origins = node.origins});
+  }
+  return true;
+}
+
 }  // namespace aoe::graph

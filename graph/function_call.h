@@ -102,6 +102,10 @@ class FunctionCall {
   std::map<std::size_t, ValueId> given_;
 };
 
+/// Puts the parts that `expand` gives for a node of the graph in its place, for passes. An Identity takes each to an output
+/// of the node, and remove_identities takes that out. False, with nothing changed, when `expand` throws NotExpressible.
+bool replace_by_parts(Graph& graph, NodeId id, const std::function<void(FunctionCall&)>& expand);
+
 struct Function {
   std::string domain;  ///< "" is ai.onnx
   std::string type;

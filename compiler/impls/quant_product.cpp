@@ -1,6 +1,6 @@
 // conv_int8, gemm_int8: generated convolutions and matrix products of bytes, QuantConv2D and QuantMatMul: int32 sums by
-// the machine's byte products (VNNI) or by widened ones, and the epilogue down to bytes again in registers. Results equal
-// the reference's, bit for bit. The nest: compiler/quant/quant_cut.h. Tested like every Impl by
+// the machine's byte products (VNNI) or by widened ones, and the epilogue down to bytes again in registers. ConvInteger and
+// MatMulInteger, which give the sums out, are the same without what comes behind. Results equal the reference's, bit for bit. The nest: compiler/quant/quant_cut.h. Tested like every Impl by
 // tests/compiler/impls_test.cpp.
 #include <algorithm>
 
@@ -108,13 +108,14 @@ class QuantPlan final : public TiledPlan<T, QuantCut> {
   QuantCut any_;  ///< of any tiling
 };
 
-class QuantProduct final : public ImplBy<QuantPlan> {
+class QuantProduct final : public Impl {
  public:
   explicit QuantProduct(bool is_conv) : is_conv_(is_conv) {}
 
   std::string_view name() const override { return is_conv_ ? "conv_int8" : "gemm_int8"; }
 
-  Result<void> supports(const Task& task, const Soc&) const override {
+  Result<void> supports(const Task& given, const Soc&) const override {
+    const Task task = as_quant_product(given);
     if (is_convolution(task) != is_conv_) {
       return Unexpected(task.anchor().type + " is not what it computes");
     }
@@ -122,13 +123,25 @@ class QuantProduct final : public ImplBy<QuantPlan> {
     return supports_quant_epilogue(task);
   }
 
-  std::vector<FormatChoice> formats(const Task& task, const Soc&) const override {
-    if (!is_conv_) return {dense_format(task)};
+  std::vector<FormatChoice> formats(const Task& given, const Soc&) const override {
+    if (!is_conv_) return {dense_format(given)};
+    const Task task = as_quant_product(given);
     std::vector<FormatChoice> choices = {image_format(task, "NHWC", Format::kNHWC, Format::kNHWC)};
     if (task.in(kQuantX).shape[1] <= kMaxStemChannels) {
       choices.push_back(image_format(task, "NCHW", Format::kNCHW, Format::kNHWC));
     }
+    for (FormatChoice& choice : choices) choice.inputs.resize(given.inputs.size());
     return choices;
+  }
+
+  std::unique_ptr<Plan> plan(const Task& given, const FormatChoice& format,
+                             const Soc& soc) const override {
+    const Task task = as_quant_product(given);
+    FormatChoice all = dense_format(task);
+    all.name = format.name;
+    all.outputs = format.outputs;
+    std::ranges::copy(format.inputs, all.inputs.begin());
+    return std::make_unique<QuantPlan>(task, all, soc);
   }
 
  private:

@@ -56,7 +56,32 @@ std::int64_t block_groups(const ConvShape& s, int lanes) {
   return 1;
 }
 
+/// An attribute that no model has.
+constexpr const char* kGivesSums = "gives_sums";
+
 }  // namespace
+
+Task as_quant_product(const Task& task) {
+  const bool is_product = task.op.type == "MatMulInteger";
+  if (!is_product && task.op.type != "ConvInteger") return task;
+  Task quant = task;
+  quant.op.type = is_product ? "QuantMatMul" : "QuantConv2D";
+  quant.op.version = 1;
+  quant.op.attrs.set(kGivesSums, std::int64_t{1});
+  const auto input = [&](std::size_t i) {
+    return i < task.inputs.size() ? task.inputs[i] : TaskInput{};
+  };
+  const TensorDesc scalar{.dtype = DataType::kFloat};
+  const float one = 1;
+  quant.inputs = {input(0), input(1), {},
+                  input(2), input(3), {scalar, std::make_shared<Constant>(scalar, &one)}};
+  quant.outputs[0].dtype = DataType::kFloat;
+  return quant;
+}
+
+bool gives_sums(const Task& task) {
+  return task.op.attrs.get_int(kGivesSums, 0) != 0;
+}
 
 Result<void> supports_quant_anchor(const Task& task) {
   if (!reference::is_quantised(task.anchor().type))
@@ -78,6 +103,9 @@ Result<void> supports_quant_anchor(const Task& task) {
       return Unexpected("input " + std::to_string(i) + " is not constant");
     }
   }
+  if (const TaskInput& zero = task.inputs[kQuantXZero];
+      zero.is_present() && element_count(zero.desc.shape) != 1)
+    return Unexpected("a zero point for each row");
   if (task.outputs.size() != 1) {
     return Unexpected(std::to_string(task.outputs.size()) + " outputs, needs 1");
   }

@@ -45,6 +45,12 @@ inline bool is_convolution(const Task& task) {
   return reference::is_kind(task.anchor().type, reference::OpKind::kWindow);
 }
 
+/// MatMulInteger and ConvInteger, which give the sums of products as they are, as a QuantMatMul or QuantConv2D whose
+/// float32 result holds their bits; other tasks unchanged.
+Task as_quant_product(const Task& task);
+/// Of a task that as_quant_product() has made of another.
+bool gives_sums(const Task& task);
+
 /// What both kinds of kernels need; the reason why not otherwise.
 Result<void> supports_quant_anchor(const Task& task);
 

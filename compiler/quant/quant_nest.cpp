@@ -108,8 +108,9 @@ class QuantNest {
     write_taps(block);
     std::size_t next = 0;
     for_each_output(block, [&](const ImagePosition& at) {
-      const Vec sum = int_bits_to_float(builder_.get(block.sums[next++]));
-      store_.store(builder_, buffers_, at, sum * by_channel(2, at));
+      const Vec sum = builder_.get(block.sums[next++]);
+      if (gives_sums(task_)) return store_.store(builder_, buffers_, at, sum);
+      store_.store(builder_, buffers_, at, int_bits_to_float(sum) * by_channel(2, at));
     });
   }
 

@@ -6,9 +6,7 @@
 #include "graph/rewrite.h"
 
 namespace aoe::graph {
-namespace {
-
-}  // namespace
+namespace {}  // namespace
 
 bool eliminate_dead_code(Graph& graph) {
   std::vector<bool> is_read(graph.values.size(), false);

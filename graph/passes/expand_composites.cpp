@@ -186,34 +186,12 @@ const Composite* composite_of(const Graph& graph, const Node& node) {
   return is_known && !x.shape.empty() && element_count(x.shape) > 0 ? &*found : nullptr;
 }
 
-/// An Identity takes each part to an output of the node; remove_identities takes it out.
 bool expand(Graph& graph, NodeId id) {
   const Composite* composite = composite_of(graph, graph.nodes[id]);
   if (composite == nullptr) return false;
   const Node node = graph.nodes[id];
-  const auto first_part = static_cast<NodeId>(graph.nodes.size());
-  ShapeInference inference(graph);
-  const auto unused = [&](const std::string& stem) { return graph.unused_name(stem); };
-  const FunctionSite site{graph, inference, unused, unused};
-  FunctionCall call(site, node);
-  NodeId removed = 0;
-  try {
-    composite->expand(call, graph, node);
-  } catch (const NotExpressible&) {  // it stays what it is
-    while (static_cast<NodeId>(graph.nodes.size()) > first_part + removed)
-      graph.remove_node(first_part + removed++);
-    return false;
-  }
-  graph.remove_node(id);
-  for (const auto& [output, value] : call.given()) {
-    const ValueId to = node.outputs[output];
-    graph.add_node({.name = output == 0 ? node.name : graph.values[to].name,
-                    .op = call_of("Identity"),
-                    .inputs = {value},
-                    .outputs = {to},
-                    .origins = node.origins});
-  }
-  return true;
+  return replace_by_parts(graph, id,
+                          [&](FunctionCall& call) { composite->expand(call, graph, node); });
 }
 
 }  // namespace

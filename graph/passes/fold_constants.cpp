@@ -40,8 +40,7 @@ bool fold(Graph& graph, NodeId id, EvaluationBudget& budget) {
     else
       inputs.push_back({graph.values[input].desc, nullptr});
   }
-  const std::vector<ConstantPtr> results = 
-      evaluate(graph, node, inputs, kMostFoldedBytes, budget);
+  const std::vector<ConstantPtr> results = evaluate(graph, node, inputs, kMostFoldedBytes, budget);
   if (results.empty()) return false;
   graph.remove_node(id);
   for (std::size_t i = 0; i < results.size(); ++i)

@@ -233,7 +233,8 @@ void register_convolution(OpRegistry& registry) {
                 .infer = infer_conv_integer,
                 .compute = compute_conv_integer,
                 .flops = products_per_output,
-                .min_inputs = 2});
+                .min_inputs = 2,
+                .free_values = {1, 2}});
   registry.add({.type = "QLinearConv",
                 .onnx_type = "QLinearConv",
                 .versions = {10},

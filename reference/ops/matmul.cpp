@@ -220,7 +220,8 @@ void register_matmul(OpRegistry& registry) {
                 .infer = infer_matmul_integer,
                 .compute = compute_matmul_integer,
                 .flops = row_products,
-                .min_inputs = 2});
+                .min_inputs = 2,
+                .free_values = {1, 2}});
   registry.add({.type = "QLinearMatMul",
                 .onnx_type = "QLinearMatMul",
                 .versions = {10},

@@ -90,6 +90,28 @@ const Case kCases[] = {
      "DynamicQuantizeLinear (x) }"},
     {"expand_composites_keeps_double", "expand_composites",
      "g (double[2,3] x) => (double[2,3] y) { y = LpNormalization <axis = 1> (x) }"},
+    {"move_zero_points_product", "move_zero_points",
+     "g (uint8[2,3] x, uint8 zero) => (int32[2,2] y) <int8[3,2] w = {1, 2, 3, 4, 5, -6}, int8[2] "
+     "wz = {1, 0}> "
+     "{ y = MatMulInteger (x, w, zero, wz) }"},
+    {"move_zero_points_convolution", "move_zero_points",
+     "g (uint8[1,1,3,3] x, uint8 zero) => (int32[1,1,3,3] y) <int8[1,1,3,3] w = {1, 2, 3, 4, 5, 6, "
+     "7, 8, -9}> "
+     "{ y = ConvInteger <pads = [1,1,1,1]> (x, w, zero) }"},
+    {"expand_fourier_short", "expand_fourier",
+     "g (float[2,4,1] x) => (float[2,3,2] y) { y = DFT <axis = 1, onesided = 1> (x) }", 17},
+    {"expand_fourier_inner", "expand_fourier",
+     "g (float[2,4,3,2] x) => (float[2,4,3,2] y) { y = DFT <axis = 1, inverse = 1> (x) }", 17},
+    {"expand_fourier_long", "expand_fourier",
+     "g (float[2,1024,2] x) => (float[2,1024,2] y) { y = DFT <axis = 1, inverse = 1> (x) }", 17},
+    {"expand_fourier_long_real", "expand_fourier",
+     "g (float[1,768,1] x) => (float[1,385,2] y) { y = DFT <axis = 1, onesided = 1> (x) }", 17},
+    {"expand_fourier_stft", "expand_fourier",
+     R"(g (float[2,20,1] x, float[8] w) => (float[2,4,5,2] y) {
+       step = Constant <value = int64 {4}> ()
+       y = STFT (x, step, w)
+     })",
+     17},
     {"remove_identities_cast_back", "remove_identities",
      R"(g (float16[2,3] x, float[2,3] f) => (float16[2,3] y, float[2,3] z) {
        a = Neg (x)
@@ -598,6 +620,8 @@ TEST(Passes, AreTheseInThisOrder) {
                                              "fold_constants",
                                              "widen_floats",
                                              "expand_composites",
+                                             "expand_fourier",
+                                             "move_zero_points",
                                              "expand_qlinear",
                                              "pack_weights",
                                              "fuse_quantized",
@@ -663,10 +687,10 @@ TEST(RunPasses, DumpsTheGraphBehindEachPass) {
   const TempDir directory;
   Graph graph = import_text("g (float[2] x) => (float[2] y) { a = Neg (x) y = Relu (a) }");
   const auto results = graph::run_passes(graph, {.dump_dir = directory.path().string()});
-  EXPECT_EQ(read_file(directory / (std::to_string(graph::passes().size()) +
-                                   "_fuse_elementwise.txt"),
-                      ExitCode::kData),
-            graph.to_text());
+  EXPECT_EQ(
+      read_file(directory / (std::to_string(graph::passes().size()) + "_fuse_elementwise.txt"),
+                ExitCode::kData),
+      graph.to_text());
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory.path()), {}),
             std::ssize(results));
 }
