@@ -235,8 +235,10 @@ void Importer::import_runtime_if(const onnx::NodeProto& proto, Scope& scope) {
   if (!else_plan) else_plan = refusing_branch(*then_plan, why_no_else);
   const std::string why = why_no_then + why_no_else;
   if (!why.empty())
-    logger("graph")->warn("node {}: a branch cannot run, which ends a run that takes it: {}",
-                          describe(proto), why);
+    logger("graph")->warn(
+        "node {}: a branch cannot run, and ends a run that takes it; --input_value for the input "
+        "that decides leaves it out: {}",
+        describe(proto), why);
   std::vector<BodyPlan> plans;
   plans.push_back(std::move(*then_plan));
   plans.push_back(std::move(*else_plan));

@@ -260,6 +260,39 @@ TEST(BadModel, PartsOfAFunctionThatCannotBeSaidAreReported) {
             std::string::npos);
 }
 
+TEST(BadModel, PackedWeightsThatCannotBeRead) {
+  onnx::ModelProto model = parse(
+      "g (float[1,32] x, uint8[4,2,8] w, float[4,2] s, int32[32] i) => (float[1,4] y) {"
+      " y = Gemm <K = 32, N = 4, bits = 4, block_size = 16> (x, w, s) }");
+  auto& microsoft = *model.add_opset_import();
+  microsoft.set_domain("com.microsoft");
+  microsoft.set_version(1);
+  onnx::NodeProto& node = *model.mutable_graph()->mutable_node(0);
+  node.set_domain("com.microsoft");
+  node.set_op_type("MatMulNBits");
+  const auto message = [&] { return import_message(model.SerializeAsString()); };
+  const auto set = [&](const std::string& name, std::int64_t value) {
+    for (auto& attribute : *node.mutable_attribute())
+      if (attribute.name() == name) attribute.set_i(value);
+  };
+  EXPECT_EQ(message(), "imports");
+  node.add_input("");
+  node.add_input("i");
+  EXPECT_NE(message().find("MatMulNBits, opset 1: its blocks are gathered by g_idx)"),
+            std::string::npos);
+  node.mutable_input()->DeleteSubrange(3, 2);
+  set("bits", 3);
+  EXPECT_NE(message().find("its weights have 3 bits"), std::string::npos) << message();
+  set("bits", 2);
+  EXPECT_NE(message().find("its weights are 4x2x8, K, N, bits and block_size need 4x2x4"), std::string::npos) << message();
+  set("bits", 4);
+  set("K", 33);
+  EXPECT_NE(message().find("its input has rows of 32 elements, K is 33"), std::string::npos);
+  set("K", 32);
+  set("block_size", 24);
+  EXPECT_NE(message().find("block_size a power of two from 16 on"), std::string::npos);
+}
+
 TEST(BadModel, FunctionsThatCallThemselves) {
   EXPECT_NE(import_message(model_bytes("g (float[2] x) => (float[2] y) { y = local.f (x) }\n"
                                        "<opset_import: [\"\" : 13, \"local\" : 1], domain: "
