@@ -38,6 +38,19 @@ Vec same(Vec x) {
 Vec add(Vec a, Vec b) {
   return a + b;
 }
+Vec multiply(Vec a, Vec b) {
+  return a * b;
+}
+/// Halves upon halves; then every lane holds the product, and one of them is left.
+Vec multiply_lanes(Vec product) {
+  const int lanes = product.lanes();
+  for (int step = lanes / 2; step > 0; step /= 2) {
+    std::vector<int> from;
+    for (int lane = 0; lane < lanes; ++lane) from.push_back((lane + step) % lanes);
+    product = product * permute(product, from);
+  }
+  return loopnest::reduce_add(select(loopnest::active_lanes(1, lanes), product, splat(0, lanes)));
+}
 Vec keep(Vec x, float) {
   return x;
 }
@@ -52,6 +65,7 @@ const Reduction kReductions[] = {
     {"ReduceMax", -kInfinity, same, loopnest::max, loopnest::reduce_max, keep, true},
     {"GlobalMaxPool", -kInfinity, same, loopnest::max, loopnest::reduce_max, keep, true},
     {"ReduceMin", kInfinity, same, loopnest::min, loopnest::reduce_min, keep, true},
+    {"ReduceProd", 1, same, multiply, multiply_lanes, keep, true},
     {"ReduceL1", 0, loopnest::abs, add, loopnest::reduce_add, keep, true},
     {"ReduceSumSquare", 0, [](Vec x) { return x * x; }, add, loopnest::reduce_add, keep, true},
     {"ReduceL2", 0, [](Vec x) { return x * x; }, add, loopnest::reduce_add,

@@ -1,6 +1,6 @@
 // expand_composites: operators of float32 that are a few reductions with elementwise operators in between become these, for
 // which there are fast kernels: LpNorm, MVN, HardMax, LpPool, GlobalLpPool, ReduceLogSumExp, DynamicQuantizeLinear, and the
-// softmax in front of a loss.
+// softmax in front of a loss. Pooling of volumes becomes pooling of images, twice.
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -9,7 +9,7 @@
 #include "graph/function_call.h"
 #include "graph/passes.h"
 #include "graph/rewrite.h"
-#include "reference/axes.h"
+#include "reference/window.h"
 
 namespace aoe::graph {
 namespace {
@@ -155,6 +155,38 @@ void expand_cross_entropy(FunctionCall& call) {
   if (call.wants(1)) call.give(1, probabilities);
 }
 
+Term pool(Term x, const Node& node, const reference::WindowAxis& rows,
+          const reference::WindowAxis& columns) {
+  Attrs attrs;
+  attrs.set("kernel_shape", Axes{rows.kernel, columns.kernel});
+  attrs.set("strides", Axes{rows.stride, columns.stride});
+  attrs.set("dilations", Axes{rows.dilation, columns.dilation});
+  attrs.set("pads", Axes{rows.pad_begin, columns.pad_begin, rows.pad_end, columns.pad_end});
+  for (const char* name : {"ceil_mode", "count_include_pad"})
+    if (node.op.attrs.has(name)) attrs.set(name, node.op.attrs.get_int(name, 0));
+  return x.call->op(node.op.type == "MaxPoolV3" ? "MaxPool" : "AveragePool", {x}, attrs);
+}
+
+/// Over height and width, then over depth: the largest of the largest, and the mean of means, of which each is made of as
+/// many taps as the others of its window.
+void expand_volume_pool(FunctionCall& call, const Node& node, Shape result) {
+  constexpr std::size_t kVolumeRank = 5;
+  const Term x = call.input(0);
+  const Shape shape = call.shape(x);
+  if (shape.size() != kVolumeRank) throw NotExpressible{"it does not pool a volume"};
+  if (call.wants(1)) throw NotExpressible{"places are asked for"};
+  if (node.op.attrs.get_int("ceil_mode", 0) != 0 &&
+      node.op.attrs.get_int("count_include_pad", 0) != 0)
+    throw NotExpressible{"windows that leave the padding count fewer taps"};
+  const auto window = reference::window_of(node.op.type, node.op.attrs, shape);
+  if (!window || element_count(result) == 0) throw NotExpressible{"it has no window"};
+  const reference::WindowAxis all{};
+  Term y = call.reshape(x, {shape[0], shape[1] * shape[2], shape[3], shape[4]});
+  y = pool(y, node, window->height(), window->width());
+  y = call.reshape(y, {shape[0], shape[1], shape[2], result[3] * result[4]});
+  call.give(0, call.reshape(pool(y, node, window->depth(), all), result));
+}
+
 struct Composite {
   std::string_view type;
   std::function<void(FunctionCall&, const Graph&, const Node&)> expand;
@@ -167,6 +199,14 @@ const std::array kComposites = {
               [](auto& call, auto&, auto& node) { expand_hardmax(call, node.op.version); }},
     Composite{"LpPool", [](auto& call, auto&, auto&) { expand_lp_pool(call); }},
     Composite{"GlobalLpPool", [](auto& call, auto&, auto&) { expand_global_lp_pool(call); }},
+    Composite{"MaxPoolV3",
+              [](auto& call, auto& graph, auto& node) {
+                expand_volume_pool(call, node, shape_of(graph, node.outputs[0]));
+              }},
+    Composite{"AvgPoolV2",
+              [](auto& call, auto& graph, auto& node) {
+                expand_volume_pool(call, node, shape_of(graph, node.outputs[0]));
+              }},
     Composite{"ReduceLogSumExp",
               [](auto& call, auto& graph, auto& node) {
                 expand_log_sum_exp(call, shape_of(graph, node.outputs[0]));

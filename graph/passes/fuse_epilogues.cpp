@@ -14,9 +14,13 @@
 namespace aoe::graph {
 namespace {
 
-bool is_anchor(const Node& node) {
-  return !node.is_dead && node.outputs.size() == 1 &&
-         reference::epilogue_of(node.op.type) != reference::Epilogue::kNone;
+/// Convolutions over three axes are the library's, which takes few steps; alone, all have generated code.
+bool is_anchor(const Graph& graph, const Node& node) {
+  constexpr std::size_t kImageRank = 4;
+  if (node.is_dead || node.outputs.size() != 1) return false;
+  if (reference::epilogue_of(node.op.type) == reference::Epilogue::kNone) return false;
+  return !reference::is_kind(node.op.type, reference::OpKind::kWindow) ||
+         shape_of(graph, node.inputs[0]).size() <= kImageRank;
 }
 
 class Absorber {
@@ -116,7 +120,7 @@ bool fuse_epilogues(Graph& graph) {
   // Backwards: of two anchors that meet in an addition the later one takes it, when the other
   // operand is there already.
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
-    if (!is_anchor(graph.nodes[*it])) continue;
+    if (!is_anchor(graph, graph.nodes[*it])) continue;
     const ValueId result = graph.nodes[*it].outputs[0];
     const std::vector<NodeId> steps = Absorber(graph, position, *it).steps_behind(result);
     if (steps.empty()) continue;

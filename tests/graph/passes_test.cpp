@@ -88,6 +88,17 @@ const Case kCases[] = {
     {"expand_composites_dynamic_quantize", "expand_composites",
      "g (float[2,3] x) => (uint8[2,3] y, float scale, uint8 zero) { y, scale, zero = "
      "DynamicQuantizeLinear (x) }"},
+    {"expand_composites_max_pool", "expand_composites",
+     "g (float[2,3,5,6,7] x) => (float[2,3,3,6,4] y) { y = MaxPool <kernel_shape = [2,3,2], "
+     "strides = [2,1,2], "
+     "pads = [0,1,1,1,1,0]> (x) }"},
+    {"expand_composites_average_pool", "expand_composites",
+     "g (float[1,2,4,5,6] x) => (float[1,2,4,5,6] y) { y = AveragePool <kernel_shape = [3,3,3], "
+     "pads = [1,1,1,1,1,1]> (x) }"},
+    {"expand_composites_average_pool_padded", "expand_composites",
+     "g (float[1,2,4,5,6] x) => (float[1,2,4,5,6] y) { y = AveragePool <kernel_shape = [3,3,3], "
+     "count_include_pad = 1, "
+     "pads = [1,1,1,1,1,1]> (x) }"},
     {"expand_composites_keeps_double", "expand_composites",
      "g (double[2,3] x) => (double[2,3] y) { y = LpNormalization <axis = 1> (x) }"},
     {"move_zero_points_product", "move_zero_points",
