@@ -219,13 +219,13 @@ void Stage::repack_constant(const std::string& word, const json& stored, const A
   const memory::desc from = memory_desc_from_json(stored);
   const std::size_t bytes = reached_bytes(from), left = place.bytes_left(buffer_bytes);
   if (bytes > left || bytes == 0) refuse_place(word, bytes, left);
-  if (place.buffer >= buffers.size() || buffers[place.buffer] == nullptr)
-    throw Error(ExitCode::kOm, "oneDNN argument '" + word + "' is stored, but is no constant", "",
-                kAdvice);
   const int id = argument_id(word);
   const memory::desc wanted = desc_.query_md(dnnl::query::exec_arg_md, id);
   if (from.dims() != wanted.dims())
     throw Error(ExitCode::kOm, "oneDNN argument '" + word + "' is stored with other dimensions", "",
+                kAdvice);
+  if (place.buffer >= buffers.size() || buffers[place.buffer] == nullptr)
+    throw Error(ExitCode::kOm, "oneDNN argument '" + word + "' is stored, but is no constant", "",
                 kAdvice);
   Own& own = add_own(id, wanted);
   memory in(from, cpu_engine(), static_cast<char*>(buffers[place.buffer]) + place.offset);
