@@ -229,11 +229,6 @@ TEST(Om, RefusesAnInconsistentGraph) {
          om.steps[0].call =
              reference::fused_call({.inputs = 1, .steps = {{{.type = "Relu"}, {0}}}});
        }},
-      {"a body that reads ahead",
-       [](Om& om) {
-         om.steps[0].call =
-             reference::fused_call({.inputs = 2, .steps = {{{.type = "Add"}, {0, 2}}}});
-       }},
       {"jit step without stages", [](Om& om) { om.steps[0].backend = &backend("jit"); }},
       {"negative extent",
        [](Om& om) {
