@@ -18,7 +18,7 @@ import warnings
 from . import programs, results
 from .compile_options import flag_rows
 
-_INTERRUPTED = 130
+_FAILED, _INTERRUPTED = 1, 130  # after which there may be a result all the same
 
 
 @dataclasses.dataclass(frozen=True)
@@ -112,7 +112,8 @@ def tune(
     work_path    is kept, for reload=True; default: a directory that is gone afterwards
     flags        of aoe: preset="quick", trials=100, reload=True, precision_mode="force_fp16", ...
 
-    ProgramError: what aoe says. An interrupt ends the run, keeps what was won, and goes on upwards.
+    A run that was ended early, or in which operators failed, gives a result whose `state` says so.
+    ProgramError: what aoe says where there is none. An interrupt ends the run, keeps what was won, and goes on upwards.
     """
     with contextlib.ExitStack() as stack:
         path = stack.enter_context(_file_of(model))
@@ -134,7 +135,7 @@ def tune(
         environment = {**os.environ, "ASCEND_WORK_PATH": os.fspath(work)}
         if bank is not None:
             environment["TUNE_BANK_PATH"] = os.fspath(bank)
-        _run_aoe(flag_rows(given), environment, _teller(progress))
+        _run_aoe(flag_rows(given), environment, _teller(progress), result)
         (found,) = results.results_of(results.load_document(result))
     if work_path is None:  # what it names is gone
         found = dataclasses.replace(found, om=found.output, aoe_result="")
@@ -174,7 +175,7 @@ def profile(
     return dataclasses.replace(found, model=path.name)
 
 
-def _run_aoe(rows, environment, tell):
+def _run_aoe(rows, environment, tell, result):
     """In a process group of its own: an interrupt of the terminal comes to Python alone, which asks
     the program once to end."""
     command = [str(programs.find("aoe")), *rows]
@@ -208,7 +209,8 @@ def _run_aoe(rows, environment, tell):
                 process.wait()
                 raise
             code = process.wait()
-    if code != 0 and not (is_stopped and code == _INTERRUPTED):
+    has_result = code in (_FAILED, _INTERRUPTED) and result.is_file()
+    if code != 0 and not has_result:
         raise programs.ProgramError(command, code, "".join(words))
     for line in words:
         warnings.warn(line.strip(), stacklevel=4)

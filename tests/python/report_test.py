@@ -80,6 +80,9 @@ class ReportTest(unittest.TestCase):
             "--progress_bar=off",
             "--output=tuned",
             "--result=result.json",
+            may_be=(
+                1,
+            ),  # on a machine with no time left for them candidates fail: they are in the result
         )
         cls.program("msprof", "--output=prof", "aoe_run", "--model=tuned.om", "--repeat=5")
         run = cls.program("aoe_run", "--model=tuned.om", "--profile", "--json")
@@ -88,7 +91,7 @@ class ReportTest(unittest.TestCase):
         cls.bank = f"bank/op/{cls.soc}"
 
     @classmethod
-    def program(cls, name, *arguments, code=0):
+    def program(cls, name, *arguments, code=0, may_be=()):
         done = subprocess.run(
             [made_models.program(name), *arguments],
             cwd=cls.folder,
@@ -96,7 +99,7 @@ class ReportTest(unittest.TestCase):
             capture_output=True,
             text=True,
         )
-        if done.returncode != code:
+        if done.returncode not in (code, *may_be):
             raise AssertionError(
                 f"{name} {arguments}: {done.returncode}\n{done.stdout}{done.stderr}"
             )
@@ -116,7 +119,10 @@ class ReportTest(unittest.TestCase):
         of_model = 3 if fragments.is_another_model(result.model) else 1
         self.assertEqual(marks.counts["interval"], of_model + len(result.ops))
         self.assertGreaterEqual(marks.counts["bar"], min(len(timed), 24))
-        self.assertGreater(marks.counts["line"], 3)  # a search each
+        mine = {task.repo_key for task in result.task_list}
+        tasks = sources.read([self.folder / self.bank]).banks[0].tasks
+        searched = [t for t in tasks if t.repo_key in mine and len(t.convergence()) > 1]
+        self.assertEqual(marks.counts.get("line", 0), min(len(searched), 36))
         run = json.loads((self.folder / "run.json").read_text())
         computing = [op for op in run["ops"] if op["flops"] > 0]
         self.assertEqual(marks.counts["point"], 2 * len(computing))  # of the profile and of the run
