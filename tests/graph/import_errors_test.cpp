@@ -284,7 +284,9 @@ TEST(BadModel, PackedWeightsThatCannotBeRead) {
   set("bits", 3);
   EXPECT_NE(message().find("its weights have 3 bits"), std::string::npos) << message();
   set("bits", 2);
-  EXPECT_NE(message().find("its weights are 4x2x8, K, N, bits and block_size need 4x2x4"), std::string::npos) << message();
+  EXPECT_NE(message().find("its weights are 4x2x8, K, N, bits and block_size need 4x2x4"),
+            std::string::npos)
+      << message();
   set("bits", 4);
   set("K", 33);
   EXPECT_NE(message().find("its input has rows of 32 elements, K is 33"), std::string::npos);
