@@ -30,8 +30,7 @@ void add_weights(OneDnnDraft& draft, const Task& task) {
 }
 
 bool has_bias(const Task& task) {
-  const bool belongs = task.op.anchor_inputs < 0 || task.op.anchor_inputs > 2;
-  return belongs && task.inputs.size() > 2 && task.inputs[2].is_present();
+  return task.anchor_inputs() > 2 && task.inputs[2].is_present();
 }
 
 class OneDnnVolume final : public OneDnnImpl {
@@ -45,12 +44,11 @@ class OneDnnVolume final : public OneDnnImpl {
   }
 
   Result<void> accepts(const Task& task) const override {
-    if (task.op.type != "Conv2D") return Unexpected(task.op.type + " is not what it computes");
+    if (task.op.type != "Conv2D") return Unexpected(reference::type_name(task.op) + " is not what it computes");
     if (task.in(0).shape.size() != 5) return Unexpected("not a volume: " + to_string(task.in(0)));
     if (!task.inputs[1].constant) return Unexpected("weights are not constant");
     if (has_bias(task) && !task.inputs[2].constant) return Unexpected("bias is not constant");
     if (element_count(task.in(1).shape) == 0) return Unexpected("no weights");
-    if (!task.op.epilogue.empty()) return Unexpected("has an epilogue");
     return {};
   }
 
