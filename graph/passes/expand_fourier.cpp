@@ -111,6 +111,24 @@ Term transformed(Term x, const Transform& t, std::int64_t lines) {
   return transform_at_once(x, t);
 }
 
+/// The inverse of a one-sided transform: lines x (bins * 2) to lines x length real samples. Each coefficient but the first, and
+/// the one in the middle of an even length, stands for its mirror image as well.
+Term transform_to_real(Term x, std::int64_t bins, std::int64_t length) {
+  if (bins * kParts > kMostWeights / length) throw NotExpressible{"its matrix would be too large"};
+  std::vector<float> matrix(static_cast<std::size_t>(bins * kParts * length));
+  for (std::int64_t k = 0; k < bins; ++k)
+    for (std::int64_t n = 0; n < length; ++n) {
+      const double weight = (k == 0 || 2 * k == length ? 1.0 : 2.0) / static_cast<double>(length);
+      const double angle =
+          2 * std::numbers::pi * static_cast<double>(k * n % length) / static_cast<double>(length);
+      const auto at = static_cast<std::size_t>(k * kParts * length + n);
+      matrix[at] = static_cast<float>(weight * std::cos(angle));
+      matrix[at + static_cast<std::size_t>(length)] = static_cast<float>(-weight * std::sin(angle));
+    }
+  FunctionCall& call = *x.call;
+  return call.matmul(x, call.floats({bins * kParts, length}, matrix));
+}
+
 std::int64_t known_int(FunctionCall& call, std::size_t input) {
   return call.known_ints(call.input(input)).at(0);
 }
@@ -122,20 +140,27 @@ void expand_dft(FunctionCall& call, int version, const Shape& result) {
   std::int64_t given = call.attrs().get_int("axis", 1);
   if (version >= kAxisInputVersion) given = call.has(2) ? known_int(call, 2) : -2;
   const auto axis = static_cast<std::int64_t>(reference::normalize_axis(given, rank));
-  Transform t{.length = call.has(1) ? known_int(call, 1) : call.dim(x, axis),
+  const bool is_inverse = call.attrs().get_int("inverse", 0) != 0;
+  const bool to_real = is_inverse && call.attrs().get_int("onesided", 0) != 0;
+  const std::int64_t samples = call.dim(x, axis);
+  const std::int64_t usual = to_real ? 2 * (samples - 1) : samples;
+  Transform t{.length = call.has(1) ? known_int(call, 1) : usual,
               .parts = call.dim(x, -1),
               .bins = result[static_cast<std::size_t>(axis)],
-              .is_inverse = call.attrs().get_int("inverse", 0) != 0};
-  if (t.length != call.dim(x, axis)) throw NotExpressible{"lines of another length"};
+              .is_inverse = is_inverse};
+  if (samples != (to_real ? t.length / 2 + 1 : t.length))
+    throw NotExpressible{"lines of another length"};
   std::vector<std::int64_t> order(rank);  // that has the axis last but one
   std::iota(order.begin(), order.end(), 0);
   std::rotate(order.begin() + axis, order.begin() + axis + 1, order.end() - 1);
   const bool is_moved = axis + 2 != static_cast<std::int64_t>(rank);
-  const std::int64_t lines = element_count(call.shape(x)) / (t.length * t.parts);
+  const std::int64_t lines = element_count(call.shape(x)) / (samples * t.parts);
   if (is_moved) x = call.transpose(x, order);
   Shape moved;
   for (const std::int64_t from : order) moved.push_back(result[static_cast<std::size_t>(from)]);
-  Term y = call.reshape(transformed(call.reshape(x, {lines, t.length * t.parts}), t, lines), moved);
+  const Term flat = call.reshape(x, {lines, samples * t.parts});
+  Term y = to_real ? transform_to_real(flat, samples, t.length) : transformed(flat, t, lines);
+  y = call.reshape(y, moved);
   if (is_moved) {
     std::vector<std::int64_t> back(rank);
     for (std::size_t d = 0; d < rank; ++d)

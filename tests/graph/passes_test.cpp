@@ -117,6 +117,16 @@ const Case kCases[] = {
      "g (float[2,1024,2] x) => (float[2,1024,2] y) { y = DFT <axis = 1, inverse = 1> (x) }", 17},
     {"expand_fourier_long_real", "expand_fourier",
      "g (float[1,768,1] x) => (float[1,385,2] y) { y = DFT <axis = 1, onesided = 1> (x) }", 17},
+    {"expand_fourier_to_real", "expand_fourier",
+     "g (float[2,3,2] x) => (float[2,4,1] y) "
+     "{ y = DFT <axis = 1, inverse = 1, onesided = 1> (x) }",
+     17},
+    {"expand_fourier_to_odd_real", "expand_fourier",
+     R"(g (float[2,3,2] x) => (float[2,5,1] y) {
+       length = Constant <value = int64 {5}> ()
+       y = DFT <axis = 1, inverse = 1, onesided = 1> (x, length)
+     })",
+     17},
     {"expand_fourier_stft", "expand_fourier",
      R"(g (float[2,20,1] x, float[8] w) => (float[2,4,5,2] y) {
        step = Constant <value = int64 {4}> ()
