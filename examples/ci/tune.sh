@@ -62,7 +62,7 @@ out, code = sys.argv[1], int(sys.argv[2])
 models = {}
 for path in sorted(glob.glob(os.path.join(out, "*.json"))):
     document = json.load(open(path))
-    if document.get("schema") != "aoe.result":
+    if not isinstance(document, dict) or document.get("schema") != "aoe.result":
         continue
     result = document["results"][0]
     models[os.path.basename(path)[:-5]] = {

@@ -1,6 +1,7 @@
 // ApiSpan: one call of the C API as an event of the profiler.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "profiler/recorder.h"
@@ -11,10 +12,14 @@ namespace aoe::runtime::acl {
 inline constexpr std::uint64_t kAclLevel = 20000;
 inline constexpr std::uint64_t kModelLevel = 15000;
 
-/// Interned once for each C function: each has a body of its own type.
+/// Interned once for each C function: each has a body of its own type. Not as a static that is computed: when fork() comes
+/// while another thread computes it, the child waits for that thread for ever.
 template <typename Body>
 std::uint32_t api_name(const char* function) {
-  static const std::uint32_t id = profiler::intern(function);
+  constexpr std::uint32_t kNone = 0xffffffff;
+  static constinit std::atomic<std::uint32_t> known{kNone};
+  std::uint32_t id = known.load(std::memory_order_relaxed);
+  if (id == kNone) known.store(id = profiler::intern(function), std::memory_order_relaxed);
   return id;
 }
 

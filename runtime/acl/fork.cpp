@@ -4,7 +4,9 @@
 #include "base/log.h"
 #include "runtime/acl/dynamic_profiling.h"
 #include "runtime/acl/process.h"
+#include "runtime/acl/prof_mode.h"
 #include "runtime/acl/profiling.h"
+#include "runtime/acl/stamp_names.h"
 #include "runtime/acl/subscription.h"
 
 namespace aoe::runtime::acl {
@@ -36,6 +38,9 @@ void unlock_in_child() {
 }  // namespace
 
 void prepare_for_forks() {
+  // Made now: the child of a fork() waits for ever for what another thread was about to make.
+  stamp_names();
+  prof_modes();
   static const bool is_prepared = [] {
     const bool done = ::pthread_atfork(lock_all, unlock_in_parent, unlock_in_child) == 0;
     if (!done) logger("runtime")->warn("fork() while other threads execute may hang the child");
