@@ -161,7 +161,7 @@ class KnowledgeBank final : public StrategySource {
   class Turn;
   std::optional<BankEntry> find_entry(const TaskKey& key) const;
   std::vector<Write> batch_of(const Commit& commit, const RocksStore& store,
-                            std::vector<CommitOutcome>& outcomes) const;
+                              std::vector<CommitOutcome>& outcomes) const;
   std::unique_ptr<State> state_;
 };
 

@@ -16,11 +16,11 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/statistics.h"
 #include "benchmarks/fma_peak.h"
 #include "tests/compiler/shape_line.h"
 #include "tools/common/flags.h"
 #include "tools/common/tool.h"
-#include "base/statistics.h"
 #include "tuner/measure/worker.h"
 #include "tuner/measure/worker_measurer.h"
 #include "tuner/search/sampler.h"

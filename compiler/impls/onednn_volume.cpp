@@ -44,7 +44,8 @@ class OneDnnVolume final : public OneDnnImpl {
   }
 
   Result<void> accepts(const Task& task) const override {
-    if (task.op.type != "Conv2D") return Unexpected(reference::type_name(task.op) + " is not what it computes");
+    if (task.op.type != "Conv2D")
+      return Unexpected(reference::type_name(task.op) + " is not what it computes");
     if (task.in(0).shape.size() != 5) return Unexpected("not a volume: " + to_string(task.in(0)));
     if (!task.inputs[1].constant) return Unexpected("weights are not constant");
     if (has_bias(task) && !task.inputs[2].constant) return Unexpected("bias is not constant");

@@ -342,7 +342,8 @@ Value* Memory::to_float(Value* raw, DataType dtype) {
   switch (dtype) {
     case DataType::kFloat:
       return raw;
-    case DataType::kFloat16:  // behind the fence no comparison is taken back to float16, which it would be lane by lane
+    case DataType::
+        kFloat16:  // behind the fence no comparison is taken back to float16, which it would be lane by lane
       return ir_.CreateArithmeticFence(ir_.CreateFPExt(raw, target), target);
     case DataType::kDouble:
       return ir_.CreateFPTrunc(raw, target);

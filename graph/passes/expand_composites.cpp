@@ -219,8 +219,7 @@ const std::array kComposites = {
 
 const Composite* composite_of(const Graph& graph, const Node& node) {
   const auto found = std::ranges::find(kComposites, node.op.type, &Composite::type);
-  if (found == kComposites.end() || node.outputs[0] == kNone)
-    return nullptr;
+  if (found == kComposites.end() || node.outputs[0] == kNone) return nullptr;
   const TensorDesc& x = graph.values[node.inputs[0]].desc;
   const bool is_known = x.dtype == DataType::kFloat && has_known_rank(x) && is_static(x.shape);
   return is_known && !x.shape.empty() && element_count(x.shape) > 0 ? &*found : nullptr;

@@ -6,10 +6,10 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/statistics.h"
 #include "base/versions.h"
 #include "runtime/host_soc.h"
 #include "tuner/measure/cache_state.h"
-#include "base/statistics.h"
 
 namespace aoe::tuner {
 

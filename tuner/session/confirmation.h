@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/gears.h"
-#include "tuner/measure/measurer.h"
 #include "base/statistics.h"
+#include "tuner/measure/measurer.h"
 #include "tuner/session/step_share.h"
 #include "tuner/tasks/tunable.h"
 

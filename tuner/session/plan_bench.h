@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "bank/knowledge_bank.h"
+#include "base/statistics.h"
 #include "compiler/compiler.h"
 #include "tuner/measure/measurer.h"
-#include "base/statistics.h"
 #include "tuner/search/plan_search.h"
 #include "tuner/session/run.h"
 #include "tuner/tasks/subgraph_list.h"

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "base/gears.h"
+#include "base/statistics.h"
 #include "compiler/graph_strategies.h"
 #include "compiler/soc.h"
 #include "graph/graph.h"
 #include "tuner/deadline.h"
-#include "base/statistics.h"
 #include "tuner/policy.h"
 #include "tuner/result/aoe_result.h"
 #include "tuner/tasks/op_filter.h"

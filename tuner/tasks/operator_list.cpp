@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
-#include "runtime/backend.h"
 #include "base/statistics.h"
+#include "runtime/backend.h"
 #include "tuner/search/sampler.h"
 
 namespace aoe::tuner {

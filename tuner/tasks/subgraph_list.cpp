@@ -7,10 +7,10 @@
 #include <numeric>
 #include <set>
 
+#include "base/statistics.h"
 #include "compiler/roofline.h"
 #include "compiler/task.h"
 #include "graph/subgraph.h"
-#include "base/statistics.h"
 
 namespace aoe::tuner {
 using graph::AtomRange;
