@@ -83,8 +83,7 @@ Salvage salvage_damaged(const fs::path& snapshot, const std::string& soc_version
   Salvage found;
   try {
     copy_database(snapshot, copy);
-    RocksStore::repair(copy);
-    found = salvage(RocksStore::open_for_writing(copy), snapshot, soc_version);
+    found = salvage(RocksStore::repair(copy), snapshot, soc_version);
   } catch (const Error& e) {
     found.damage.emplace_back(e.what());
   }
@@ -203,7 +202,7 @@ BankRepair repair(const fs::path& directory, const BankOptions& options) {
   const Aside aside = list_aside(directory);
   for (auto each = aside.rbegin(); each != aside.rend() && each->first > newest; ++each) {
     Salvage found = salvage_damaged(each->second, options.soc_version);
-    repaired.unreadable += found.damage.size();
+    repaired.lost.insert(repaired.lost.end(), found.damage.begin(), found.damage.end());
     commit_missing(bank, std::move(found), repaired);
   }
   return repaired;

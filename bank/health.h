@@ -30,7 +30,7 @@ BankHealth examine(const std::filesystem::path& directory);
 struct BankRepair {
   std::size_t entries = 0;  ///< that only damaged snapshots had
   std::size_t records = 0;
-  std::size_t unreadable = 0;                      ///< values that are lost
+  std::vector<std::string> lost;                   ///< what could not be read, in words
   std::vector<std::filesystem::path> moved_aside;  ///< damaged snapshots, as "damaged-<n>"
 };
 

@@ -154,8 +154,9 @@ void RocksStore::check_tables() const {
   check(state_->db->VerifyChecksum(), "reading", state_->directory);
 }
 
-void RocksStore::repair(const std::filesystem::path& directory) {
+RocksStore RocksStore::repair(const std::filesystem::path& directory) {
   check(rocksdb::RepairDB(directory.string(), db_options(), families()), "repairing", directory);
+  return open(directory, true);  // families without a table are forgotten by the repair
 }
 
 void RocksStore::back_up(const std::filesystem::path& backups) const {

@@ -44,8 +44,8 @@ class RocksStore {
   /// written over or erased.
   void write_and_close(const std::vector<Write>& batch, bool compacts = false);
 
-  /// Makes of a damaged database that nobody else knows of one that opens, with what can still be read.
-  static void repair(const std::filesystem::path& directory);
+  /// A damaged database that nobody else knows of, with what can still be read. Throws Error(kBank).
+  static RocksStore repair(const std::filesystem::path& directory);
   /// Adds what the store holds to RocksDB's backups in `backups`; files that are there already are shared.
   void back_up(const std::filesystem::path& backups) const;
   /// Writes the newest of the backups into an empty directory. Throws Error(kBank).

@@ -149,6 +149,16 @@ TEST_F(Upkeep, RepairSalvagesWhatOnlyADamagedSnapshotHas) {
   EXPECT_EQ(entries(), 3U);
 }
 
+TEST_F(Upkeep, RepairSalvagesABankWithoutMeasurements) {
+  open().commit({.strategies = {{test_key(1), test_strategy("ND", 5)}}, .records = {}});
+  open().compact();
+  for (int number = 1; number <= 2; ++number) overwrite(snapshot(number) / "SEAL", "");
+  const BankRepair repaired = repair_it();
+  EXPECT_EQ(repaired.entries, 1U);
+  EXPECT_TRUE(repaired.lost.empty()) << repaired.lost.front();
+  EXPECT_EQ(entries(), 1U);
+}
+
 TEST_F(Upkeep, RepairMakesABankOfRuinsAlone) {
   for (int task = 1; task <= 3; ++task) commit(task);
   for (int number = 1; number <= 3; ++number) overwrite(snapshot(number) / "SEAL", "{}");

@@ -68,6 +68,13 @@ has out '^damaged .*SEAL'
 run 0 env TUNE_BANK_PATH=merged aoe_bank repair
 has out '^moved aside'
 run 0 env TUNE_BANK_PATH=merged aoe_bank verify
+: >"$(ls -d "$work"/merged/op/*/snapshot-* | sort -V | tail -1)/SEAL"
+run 0 env TUNE_BANK_PATH=merged aoe_bank verify --fix --json
+equal "$(json out "[len(d['repaired']['moved_aside']), d['damage'], d['tasks']]")" "[1, [], $tasks]" "what --fix did"
+for command in compact "prune --stale" "export again.zst" "import again.zst" "backup backups" "restore backups"; do
+  run 0 env TUNE_BANK_PATH=merged aoe_bank $command --format=json
+  json out "d['bank']" >/dev/null || fail "no JSON of $command"
+done
 run 0 env TUNE_BANK_PATH=merged aoe_bank list --json
 equal "$(grep -c repo_key out)" "$tasks" "tasks in the repaired bank"
 

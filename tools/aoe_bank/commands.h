@@ -78,5 +78,7 @@ std::string candidate_text(const bank::Strategy& strategy);
 std::string stale_reason(const bank::Strategy& strategy);
 /// Whatever is printed as JSON: indented, and never half.
 void print_json(const nlohmann::json& value);
+/// What a command has done: `facts` when the request wants JSON, else the sentence.
+void say(const BankRequest& request, const nlohmann::json& facts, const std::string& sentence);
 
 }  // namespace aoe::tools

@@ -96,6 +96,11 @@ std::string stale_reason(const bank::Strategy& strategy) {
   return {};
 }
 
+void say(const BankRequest& request, const json& facts, const std::string& sentence) {
+  if (request.is_json()) return print_json(facts);
+  std::cout << sentence << '\n';
+}
+
 void print_json(const json& value) {
   std::cout << value.dump(2, ' ', false, json::error_handler_t::replace) << '\n';
 }

@@ -1,6 +1,8 @@
 // aoe_bank export, import (bank/bank_file.h), backup, restore and promote: a bank elsewhere, and back.
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "bank/bank_file.h"
 #include "bank/merge_content.h"
@@ -14,8 +16,13 @@ void export_bank(const BankRequest& request) {
   const std::string& file = request.subjects()[0];
   const bank::BankContent content = bank::content_of(bank, request.kind());
   bank::write_bank_file(file, content);
-  std::printf("%zu tasks, %zu measurements of %s in %s\n", content.entries.size(),
-              content.records.size(), bank.directory().c_str(), file.c_str());
+  say(request,
+      {{"bank", bank.directory().string()},
+       {"file", file},
+       {"tasks", content.entries.size()},
+       {"measurements", content.records.size()}},
+      fmt::format("{} tasks, {} measurements of {} in {}", content.entries.size(),
+                  content.records.size(), bank.directory().string(), file));
 }
 
 void import_bank(const BankRequest& request) {
@@ -34,10 +41,18 @@ void import_bank(const BankRequest& request) {
   const auto count = [&](bank::CommitOutcome outcome) {
     return static_cast<int>(std::ranges::count(outcomes, outcome));
   };
-  std::printf(
-      "strategies: %d added, %d updated, %d kept as they were; %zu new measurements in %s\n",
-      count(bank::CommitOutcome::kAdded), count(bank::CommitOutcome::kUpdated),
-      count(bank::CommitOutcome::kKept), commit.records.size(), bank.directory().c_str());
+  const int added = count(bank::CommitOutcome::kAdded);
+  const int updated = count(bank::CommitOutcome::kUpdated);
+  const int kept = count(bank::CommitOutcome::kKept);
+  say(request,
+      {{"bank", bank.directory().string()},
+       {"added", added},
+       {"updated", updated},
+       {"kept", kept},
+       {"new_measurements", commit.records.size()}},
+      fmt::format(
+          "strategies: {} added, {} updated, {} kept as they were; {} new measurements in {}",
+          added, updated, kept, commit.records.size(), bank.directory().string()));
 }
 
 namespace {
@@ -53,14 +68,19 @@ std::filesystem::path backups_of(const BankRequest& request) {
 void back_up_bank(const BankRequest& request) {
   const bank::KnowledgeBank bank = request.open();
   bank.back_up(backups_of(request));
-  std::printf("%s is backed up in %s\n", bank.directory().c_str(), backups_of(request).c_str());
+  const std::string backups = backups_of(request).string();
+  say(request, {{"bank", bank.directory().string()}, {"backups", backups}},
+      fmt::format("{} is backed up in {}", bank.directory().string(), backups));
 }
 
 void restore_bank(const BankRequest& request) {
   bank::KnowledgeBank bank = request.open_to_write();
   bank.restore(backups_of(request));
-  std::printf("%s is what was backed up: %zu tasks, %zu measurements\n", bank.directory().c_str(),
-              bank.entries().size(), bank.record_count());
+  const std::size_t tasks = bank.entries().size(), measurements = bank.record_count();
+  say(request,
+      {{"bank", bank.directory().string()}, {"tasks", tasks}, {"measurements", measurements}},
+      fmt::format("{} is what was backed up: {} tasks, {} measurements", bank.directory().string(),
+                  tasks, measurements));
 }
 
 void promote_bank(const BankRequest& request) {
@@ -76,8 +96,12 @@ void promote_bank(const BankRequest& request) {
                                           to_text(bank::BankId{content.kind, content.soc_version});
   bank::KnowledgeBank built_in(directory, {.soc_version = content.soc_version});
   built_in.commit(bank::commit_of(content, built_in));
-  std::printf("%zu tasks, %zu of them with a winner, in %s\n", content.entries.size(), winners,
-              directory.c_str());
+  say(request,
+      {{"bank", directory.string()},
+       {"tasks", content.entries.size()},
+       {"tasks_with_winner", winners}},
+      fmt::format("{} tasks, {} of them with a winner, in {}", content.entries.size(), winners,
+                  directory.string()));
 }
 
 }  // namespace aoe::tools

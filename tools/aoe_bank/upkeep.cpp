@@ -1,6 +1,8 @@
 // aoe_bank verify, repair, prune, rm and compact: what keeps a bank whole and small.
+#include <fmt/format.h>
+
 #include <chrono>
-#include <cstdio>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -29,31 +31,43 @@ bank::Removal stale_ones() {
       .records = {}};
 }
 
-void print_health(const std::filesystem::path& directory, const bank::BankHealth& health,
-                  std::size_t stale, bool is_json) {
-  if (is_json) {
-    json damage = json::array();
-    for (const bank::BankDamage& each : health.damage)
-      damage.push_back({{"where", each.where.string()}, {"what", each.what}});
-    return print_json({{"bank", directory.string()},
-                       {"snapshots", health.snapshots},
-                       {"tasks", health.entries},
-                       {"measurements", health.records},
-                       {"stale_strategies", stale},
-                       {"damage", damage}});
-  }
+json health_json(const bank::BankHealth& health, std::size_t stale) {
+  json damage = json::array();
   for (const bank::BankDamage& each : health.damage)
-    std::printf("damaged       %s: %s\n", each.where.c_str(), each.what.c_str());
-  std::printf("%s: %zu snapshots, %zu tasks, %zu measurements, %zu stale strategies, %s\n",
-              directory.c_str(), health.snapshots, health.entries, health.records, stale,
-              health.damage.empty() ? "no damage" : "damaged");
+    damage.push_back({{"where", each.where.string()}, {"what", each.what}});
+  return {{"snapshots", health.snapshots},
+          {"tasks", health.entries},
+          {"measurements", health.records},
+          {"stale_strategies", stale},
+          {"damage", damage}};
 }
 
-void print_repair(const bank::BankRepair& repaired) {
+std::string health_text(const std::filesystem::path& directory, const bank::BankHealth& health,
+                        std::size_t stale) {
+  std::string text;
+  for (const bank::BankDamage& each : health.damage)
+    text += fmt::format("damaged       {}: {}\n", each.where.string(), each.what);
+  return text + fmt::format("{}: {} snapshots, {} tasks, {} measurements, {} stale strategies, {}",
+                            directory.string(), health.snapshots, health.entries, health.records,
+                            stale, health.damage.empty() ? "no damage" : "damaged");
+}
+
+json repair_json(const bank::BankRepair& repaired) {
+  json aside = json::array();
+  for (const std::filesystem::path& each : repaired.moved_aside) aside.push_back(each.string());
+  return {{"moved_aside", aside},
+          {"tasks", repaired.entries},
+          {"measurements", repaired.records},
+          {"lost", repaired.lost}};
+}
+
+std::string repair_text(const bank::BankRepair& repaired) {
+  std::string text;
   for (const std::filesystem::path& each : repaired.moved_aside)
-    std::printf("moved aside   %s (remove it when nothing is missing)\n", each.c_str());
-  std::printf("had back %zu tasks and %zu measurements; %zu values or blocks are lost\n",
-              repaired.entries, repaired.records, repaired.unreadable);
+    text += fmt::format("moved aside   {} (remove it when nothing is missing)\n", each.string());
+  for (const std::string& each : repaired.lost) text += fmt::format("lost          {}\n", each);
+  return text +
+         fmt::format("had back {} tasks and {} measurements", repaired.entries, repaired.records);
 }
 
 /// "180", or "0.5": the moment that so many days ago was, as measurements are dated.
@@ -67,9 +81,20 @@ std::string moment_before(const std::string& days) {
                       std::chrono::duration<double, std::ratio<86400>>(count)));
 }
 
-void print_removed(const bank::RemovedCount& removed, const bank::KnowledgeBank& bank) {
-  std::printf("removed %zu strategies and %zu measurements of %s\n", removed.strategies,
-              removed.records, bank.directory().c_str());
+json removed_json(const bank::RemovedCount& removed) {
+  return {{"strategies", removed.strategies}, {"measurements", removed.records}};
+}
+
+std::string removed_text(const bank::RemovedCount& removed, const bank::KnowledgeBank& bank) {
+  return fmt::format("removed {} strategies and {} measurements of {}", removed.strategies,
+                     removed.records, bank.directory().string());
+}
+
+void say_removed(const BankRequest& request, const bank::RemovedCount& removed,
+                 const bank::KnowledgeBank& bank) {
+  json facts = removed_json(removed);
+  facts["bank"] = bank.directory().string();
+  say(request, facts, removed_text(removed, bank));
 }
 
 }  // namespace
@@ -77,8 +102,13 @@ void print_removed(const bank::RemovedCount& removed, const bank::KnowledgeBank&
 void verify_bank(const BankRequest& request) {
   const auto directory = request.directory(bank::BankUse::kRead, request.kind());
   bank::BankHealth health = bank::examine(directory);
+  json facts = {{"bank", directory.string()}};
+  std::string text;
   if (request.has("fix") && !health.damage.empty()) {
-    print_repair(bank::repair(directory, {.soc_version = request.soc_version()}));
+    const bank::BankRepair repaired =
+        bank::repair(directory, {.soc_version = request.soc_version()});
+    facts["repaired"] = repair_json(repaired);
+    text += repair_text(repaired) + "\n";
     health = bank::examine(directory);
   }
   std::size_t stale = 0;
@@ -88,10 +118,13 @@ void verify_bank(const BankRequest& request) {
   }
   if (request.has("fix") && stale > 0) {
     bank::KnowledgeBank bank = request.open_to_write();
-    print_removed(bank.remove(stale_ones()), bank);
+    const bank::RemovedCount removed = bank.remove(stale_ones());
+    facts["removed"] = removed_json(removed);
+    text += removed_text(removed, bank) + "\n";
     stale = 0;
   }
-  print_health(directory, health, stale, request.is_json());
+  facts.update(health_json(health, stale));
+  say(request, facts, text + health_text(directory, health, stale));
   if (!health.damage.empty())
     throw Error(ExitCode::kBank, "bank is damaged", directory.string(),
                 "aoe_bank repair keeps what can still be read");
@@ -102,7 +135,8 @@ void repair_bank(const BankRequest& request) {
   if (!std::filesystem::is_directory(directory))
     throw Error(ExitCode::kBank, "there is no bank", directory.string(),
                 "name another with --bank, --job_type or --soc_version");
-  print_repair(bank::repair(directory, {.soc_version = request.soc_version()}));
+  const bank::BankRepair repaired = bank::repair(directory, {.soc_version = request.soc_version()});
+  say(request, repair_json(repaired), repair_text(repaired));
 }
 
 void prune_bank(const BankRequest& request) {
@@ -123,7 +157,7 @@ void prune_bank(const BankRequest& request) {
       return is_dropped(record.record.strategy);
     };
   bank::KnowledgeBank bank = request.open_to_write();
-  print_removed(bank.remove(removal), bank);
+  say_removed(request, bank.remove(removal), bank);
 }
 
 void remove_tasks(const BankRequest& request) {
@@ -140,14 +174,15 @@ void remove_tasks(const BankRequest& request) {
                          const bank::Strategy&) { return tasks.contains(key.digest()); },
        .records =
            [&](const bank::NewRecord& record) { return tasks.contains(record.task.digest); }});
-  print_removed(removed, bank);
+  say_removed(request, removed, bank);
 }
 
 void compact_bank(const BankRequest& request) {
   bank::KnowledgeBank bank = request.open_to_write();
   bank.compact();
-  std::printf("compacted %s; older snapshots keep their own tables until the next commits\n",
-              bank.directory().c_str());
+  say(request, {{"bank", bank.directory().string()}},
+      fmt::format("compacted {}; older snapshots keep their own tables until the next commits",
+                  bank.directory().string()));
 }
 
 }  // namespace aoe::tools
