@@ -24,14 +24,10 @@ constexpr std::size_t kMostTextBytes = std::size_t{4} << 30;
 constexpr std::size_t kMostLineBytes = std::size_t{1} << 20;
 constexpr int kMostNesting = 32;
 
-const char* name_of(BankKind kind) {
-  return kind == BankKind::kOp ? "op" : "graph";
-}
-
 json header_of(const BankContent& content) {
   return {{"kind", kKind},
           {"version", kVersion},
-          {"bank", name_of(content.kind)},
+          {"bank", name(content.kind)},
           {"soc_version", content.soc_version},
           {"entries", content.entries.size()},
           {"records", content.records.size()}};
@@ -91,9 +87,9 @@ class Reader {
       throw std::runtime_error("has version " + value.at("version").dump() +
                                ", this program knows " + std::to_string(kVersion));
     const json kind = value.at("bank");
-    if (kind != "op" && kind != "graph")
+    if (kind != name(BankKind::kOp) && kind != name(BankKind::kGraph))
       throw std::runtime_error("is of a bank of an unknown kind, " + kind.dump());
-    content_.kind = kind == "op" ? BankKind::kOp : BankKind::kGraph;
+    content_.kind = kind == name(BankKind::kOp) ? BankKind::kOp : BankKind::kGraph;
     content_.soc_version = value.at("soc_version").get<std::string>();
     header_ = value;
   }

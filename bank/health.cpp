@@ -3,8 +3,8 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 
+#include "bank/bank_file.h"
 #include "bank/bank_state.h"
 #include "bank/file_lock.h"
 #include "bank/marker.h"
@@ -99,7 +99,7 @@ fs::path move_aside(const fs::path& snapshot) {
   return aside;
 }
 
-/// Whether the newest whole snapshot is older than what was moved aside under this number.
+/// Snapshots that were moved aside, now or before, by their numbers.
 using Aside = std::map<std::uint64_t, fs::path>;
 
 Aside list_aside(const fs::path& directory) {
@@ -115,22 +115,12 @@ Aside list_aside(const fs::path& directory) {
 
 /// Entries of `found` that the bank does not have, and records that are not there.
 void commit_missing(KnowledgeBank& bank, Salvage found, BankRepair& repaired) {
-  Commit commit;
-  for (BankEntry& entry : found.entries) {
-    if (bank.find(entry.key) || bank.find_unconfirmed(entry.key)) continue;
-    ++repaired.entries;
-    for (Strategy& strategy : entry.set.strategies)
-      commit.strategies.push_back({entry.key, std::move(strategy)});
-    for (Strategy& strategy : entry.unconfirmed.strategies)
-      commit.strategies.push_back({entry.key, std::move(strategy), false, false});
-  }
-  std::set<std::string> known;
-  const auto text_of = [](const NewRecord& record) {
-    return digest_bytes(record.task.digest) + to_cbor(record_to_json(record.record));
-  };
-  for (const NewRecord& record : bank.all_records()) known.insert(text_of(record));
-  for (NewRecord& record : found.records)
-    if (known.insert(text_of(record)).second) commit.records.push_back(std::move(record));
+  BankContent missing{.soc_version = bank.soc_version(), .records = std::move(found.records)};
+  for (BankEntry& entry : found.entries)
+    if (!bank.find(entry.key) && !bank.find_unconfirmed(entry.key))
+      missing.entries.push_back({std::move(entry)});
+  const Commit commit = commit_of(missing, bank);
+  repaired.entries += missing.entries.size();
   repaired.records += commit.records.size();
   if (!commit.is_empty()) bank.commit(commit);
 }

@@ -19,7 +19,7 @@ std::optional<std::string> variable(const char* name) {
 }
 
 fs::path below(const fs::path& root, BankKind kind, const std::string& soc_version) {
-  return root / (kind == BankKind::kOp ? "op" : "graph") / soc_version;
+  return root / name(kind) / soc_version;
 }
 
 /// A root that a user named has to be there: a typing error must not silently start an empty bank.
@@ -42,6 +42,10 @@ struct Root {
 };
 
 }  // namespace
+
+const char* name(BankKind kind) {
+  return kind == BankKind::kOp ? "op" : "graph";
+}
 
 BankEnvironment BankEnvironment::from_process(fs::path built_in_root) {
   return {variable("TUNE_BANK_PATH"), variable("ASCEND_CACHE_PATH"), variable("HOME").value_or("."),

@@ -9,6 +9,8 @@
 namespace aoe::bank {
 
 enum class BankKind { kOp, kGraph };
+/// "op", "graph": of folders and exported files.
+const char* name(BankKind kind);
 enum class BankUse { kRead, kTune };  ///< tuning writes
 
 /// The variables that decide; tools fill it from the process, tests by hand.

@@ -15,10 +15,6 @@ namespace aoe::bank {
 namespace fs = std::filesystem;
 namespace {
 
-const char* folder_of(BankKind kind) {
-  return kind == BankKind::kOp ? "op" : "graph";
-}
-
 BankContent content_at(const fs::path& directory, BankKind kind) {
   const auto marker = read_marker(directory);
   if (!marker) return {kind, directory.filename().string(), {}, {}};
@@ -85,7 +81,7 @@ bool names_the_same(const StrategySet& a, const StrategySet& b) {
 }  // namespace
 
 std::string to_text(const BankId& id) {
-  return std::string(folder_of(id.kind)) + "/" + id.soc_version;
+  return std::string(name(id.kind)) + "/" + id.soc_version;
 }
 
 std::map<BankId, BankContent> contents_at(const fs::path& path) {
@@ -96,12 +92,12 @@ std::map<BankId, BankContent> contents_at(const fs::path& path) {
     return contents;
   }
   if (fs::exists(path / "BANK", status)) {
-    const bool is_graph = path.parent_path().filename() == folder_of(BankKind::kGraph);
+    const bool is_graph = path.parent_path().filename() == name(BankKind::kGraph);
     add(contents, content_at(path, is_graph ? BankKind::kGraph : BankKind::kOp));
     return contents;
   }
   for (const BankKind kind : {BankKind::kOp, BankKind::kGraph}) {
-    const fs::path folder = path / folder_of(kind);
+    const fs::path folder = path / name(kind);
     if (!fs::is_directory(folder, status)) continue;
     for (const fs::directory_entry& bank : fs::directory_iterator(folder))
       if (bank.is_directory()) add(contents, content_at(bank.path(), kind));

@@ -12,12 +12,12 @@
 #include <map>
 #include <memory>
 #include <random>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "base/check.h"
 #include "base/error.h"
+#include "base/words.h"
 #include "benchmarks/fma_peak.h"
 #include "compiler/impl.h"
 #include "compiler/loopnest/codegen.h"
@@ -39,18 +39,9 @@ struct Options {
   std::vector<std::string> tasks;
 };
 
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  std::stringstream stream(text);
-  for (std::string part; std::getline(stream, part, separator);) {
-    if (!part.empty()) parts.push_back(part);
-  }
-  return parts;
-}
-
 Shape shape_of(const std::string& text) {
   Shape shape;
-  for (const std::string& part : split(text, 'x')) shape.push_back(std::stoll(part));
+  for (const std::string& part : split_words(text, 'x')) shape.push_back(std::stoll(part));
   return shape;
 }
 
@@ -66,7 +57,7 @@ ConstantPtr random_constant(const Shape& shape, std::mt19937& random) {
 Task parse_task(const std::string& text) {
   std::mt19937 random(1);
   if (text.find(" in=") != std::string::npos) return parse_shape_line(text).task;
-  const std::vector<std::string> words = split(text, ' ');
+  const std::vector<std::string> words = split_words(text, ' ');
   if (words.size() < 3)
     throw Error(ExitCode::kUsage, "a task needs an op and two shapes", text, "see --help");
   const bool is_conv = words[0] == "conv";
@@ -289,7 +280,7 @@ void bench(const Task& task, const Candidate& base, const Options& options, cons
            double peak) {
   const std::unique_ptr<Plan> plan = base.impl->plan(task, base.format, soc);
   std::vector<Schedule> schedules = {base.schedule};
-  for (const std::string& part : split(options.schedule, ',')) {
+  for (const std::string& part : split_words(options.schedule, ',')) {
     const auto at = part.find('=');
     schedules[0][part.substr(0, at)] = std::stoll(part.substr(at + 1));
   }

@@ -10,9 +10,9 @@
 #include <optional>
 #include <random>
 #include <regex>
-#include <sstream>
 
 #include "base/error.h"
+#include "base/words.h"
 #include "reference/onnx_data_type.h"
 #include "reference/op.h"
 
@@ -36,14 +36,6 @@ constexpr ShortName kTypes[] = {
 
 [[noreturn]] void refuse(const std::string& word) {
   throw Error(ExitCode::kData, "cannot read '" + word + "'", "operator case");
-}
-
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  std::istringstream stream(text);
-  for (std::string part; std::getline(stream, part, separator);)
-    if (!part.empty()) parts.push_back(part);
-  return parts;
 }
 
 DataType type_of(const std::string& text) {
@@ -98,7 +90,7 @@ class CaseModel {
   void add_node(const std::vector<std::string>& words) {
     onnx::NodeProto& node = *model_.mutable_graph()->add_node();
     const std::string before = result_;
-    set_type(node, split(words.at(0), '@').at(0));
+    set_type(node, split_words(words.at(0), '@').at(0));
     node.set_name(node.op_type() + std::to_string(model_.graph().node_size()));
     if (!before.empty()) node.add_input(before);
     int outputs = 1;
@@ -142,10 +134,11 @@ class CaseModel {
       add_initializer(name, listed_values(text));
       return name;
     }
-    const std::vector<std::string> words = split(text, ':');
+    const std::vector<std::string> words = split_words(text, ':');
     TensorDesc desc{.dtype = type_};
     if (words.at(0) != "scalar")
-      for (const std::string& dim : split(words[0], 'x')) desc.shape.push_back(std::stoll(dim));
+      for (const std::string& dim : split_words(words[0], 'x'))
+        desc.shape.push_back(std::stoll(dim));
     bool is_constant = false;
     std::optional<Range> range;
     for (std::size_t i = 1; i < words.size(); ++i) {
@@ -221,11 +214,11 @@ std::vector<std::string> read_operator_cases(const std::filesystem::path& file,
   const std::regex pattern(only);
   std::vector<std::string> cases;
   for (std::string line; std::getline(stream, line);) {
-    const std::vector<std::string> words = split(line.substr(0, line.find('#')), ' ');
+    const std::vector<std::string> words = split_words(line.substr(0, line.find('#')), ' ');
     if (words.empty()) continue;
     if (words.size() < 2) refuse(line);
-    for (const std::string& each : split(words[1], '|')) {
-      for (const std::string& type : split(words[0], ',')) {
+    for (const std::string& each : split_words(words[1], '|')) {
+      for (const std::string& type : split_words(words[0], ',')) {
         std::string text = type + " " + each;
         for (std::size_t i = 2; i < words.size(); ++i) text += " " + words[i];
         if (std::regex_search(text, pattern)) cases.push_back(text);
@@ -236,8 +229,8 @@ std::vector<std::string> read_operator_cases(const std::filesystem::path& file,
 }
 
 OperatorCase make_operator_case(const std::string& line) {
-  const std::vector<std::string> words = split(line, ' ');
-  const std::vector<std::string> first = split(words.at(1), '@');
+  const std::vector<std::string> words = split_words(line, ' ');
+  const std::vector<std::string> first = split_words(words.at(1), '@');
   CaseModel model(type_of(words[0]), first.size() > 1 ? std::stoi(first[1]) : kOpset);
   for (auto begin = words.begin() + 1; begin != words.end();) {
     const auto end = std::find(begin, words.end(), "->");

@@ -2,11 +2,11 @@
 #include "options/model_flags.h"
 
 #include <algorithm>
-#include <sstream>
 #include <string_view>
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/words.h"
 #include "graph/input_values.h"
 #include "options/flags.h"
 #include "options/idle_flags.h"
@@ -56,14 +56,6 @@ void check_framework(const std::string& framework) {
   const bool is_known = framework == "0" || framework == "1" || framework == "3";
   reject("--framework", "'" + framework + "' is " + (is_known ? "not supported" : "unknown"),
          "export the model to ONNX and use 5");
-}
-
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  std::istringstream stream(text);
-  for (std::string part; std::getline(stream, part, separator);)
-    if (!part.empty()) parts.push_back(part);
-  return parts;
 }
 
 }  // namespace
@@ -152,12 +144,12 @@ compiler::ModelSource read_model_flags(const po::variables_map& flags) {
   if (flags.contains("input_value"))
     read.import.input_values = graph::parse_input_values(flags["input_value"].as<std::string>());
   if (flags.contains("out_nodes"))
-    read.import.out_nodes = split(flags["out_nodes"].as<std::string>(), ';');
+    read.import.out_nodes = split_words(flags["out_nodes"].as<std::string>(), ';');
   if (flags.contains("insert_op_conf")) read.import.aipp = read_aipp(flags, read.gears);
   if (flags.contains("output_type"))
     read.import.types = graph::parse_output_type(flags["output_type"].as<std::string>());
   if (flags.contains("input_fp16_nodes"))
-    read.import.types.fp16_inputs = split(flags["input_fp16_nodes"].as<std::string>(), ';');
+    read.import.types.fp16_inputs = split_words(flags["input_fp16_nodes"].as<std::string>(), ';');
   return read;
 }
 

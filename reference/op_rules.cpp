@@ -5,10 +5,10 @@
 #include <charconv>
 #include <limits>
 #include <map>
-#include <sstream>
 #include <vector>
 
 #include "base/check.h"
+#include "base/words.h"
 #include "reference/fail.h"
 
 namespace aoe::reference {
@@ -215,14 +215,6 @@ struct OpRules {
   std::vector<AttrRule> attributes;
 };
 
-std::vector<std::string> split(std::string_view text, char separator) {
-  std::vector<std::string> parts;
-  std::istringstream in{std::string(text)};
-  for (std::string part; std::getline(in, part, separator);)
-    if (!part.empty()) parts.push_back(part);
-  return parts;
-}
-
 std::int64_t parse_number(const std::string& text) {
   std::int64_t number = 0;
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -246,7 +238,7 @@ InputRule parse_input(const std::string& word) {
   std::string ranks = word.substr(at + 1);
   const bool is_least = ranks.ends_with('+');
   if (is_least) ranks.pop_back();
-  const std::vector<std::string> bounds = split(ranks, '-');
+  const std::vector<std::string> bounds = split_words(ranks, '-');
   rule.least_rank = static_cast<std::size_t>(parse_number(bounds.at(0)));
   if (!is_least) rule.most_rank = static_cast<std::size_t>(parse_number(bounds.back()));
   return rule;
@@ -280,7 +272,7 @@ AttrRule parse_attribute(const std::string& word) {
     parse_range(rule.kind, rule);
     rule.kind = "int";
   } else if (std::ranges::find(kKinds, rule.kind) == kKinds.end()) {
-    rule.words = split(rule.kind, '|');
+    rule.words = split_words(rule.kind, '|');
     rule.kind = "string";
   }
   AOE_CHECK(std::ranges::find(kKinds, rule.kind) != kKinds.end(), word);
@@ -292,11 +284,11 @@ const std::map<std::string, OpRules, std::less<>>& table() {
     std::map<std::string, OpRules, std::less<>> all;
     for (const Row& row : kRows) {
       OpRules parsed;
-      for (const std::string& word : split(row.inputs, ' '))
+      for (const std::string& word : split_words(row.inputs, ' '))
         parsed.inputs.push_back(parse_input(word));
-      for (const std::string& word : split(row.attributes, ' '))
+      for (const std::string& word : split_words(row.attributes, ' '))
         parsed.attributes.push_back(parse_attribute(word));
-      for (const std::string& type : split(row.types, ' '))
+      for (const std::string& type : split_words(row.types, ' '))
         AOE_CHECK(all.emplace(type, parsed).second, type + " has two rows");
     }
     return all;

@@ -4,9 +4,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <random>
-#include <sstream>
 
 #include "base/error.h"
+#include "base/words.h"
 
 namespace aoe::compiler {
 namespace {
@@ -18,19 +18,10 @@ using reference::Attr;
   throw Error(ExitCode::kData, "cannot read '" + word + "'", "shape line");
 }
 
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  std::stringstream stream(text);
-  for (std::string part; std::getline(stream, part, separator);) {
-    if (!part.empty()) parts.push_back(part);
-  }
-  return parts;
-}
-
 Shape parse_dims(const std::string& text) {
   Shape shape;
   if (text == "scalar") return shape;
-  for (const std::string& dim : split(text, 'x')) shape.push_back(std::stoll(dim));
+  for (const std::string& dim : split_words(text, 'x')) shape.push_back(std::stoll(dim));
   return shape;
 }
 
@@ -85,7 +76,7 @@ ParsedInput parse_input(const std::string& text, std::mt19937& engine) {
     const auto values = std::make_shared<Constant>(desc, list.data());
     return {{desc, values}, values};
   }
-  const std::vector<std::string> words = split(text, ':');
+  const std::vector<std::string> words = split_words(text, ':');
   desc.shape = parse_dims(words[0]);
   float low = -2, high = 2;
   bool is_constant = false;
@@ -152,7 +143,7 @@ ShapeLine parse_shape_line(const std::string& text, unsigned seed) {
   std::optional<int> anchor_inputs;
   std::vector<std::size_t> unread;
   std::vector<std::vector<std::string>> segments(1);
-  for (const std::string& word : split(text, ' ')) {
+  for (const std::string& word : split_words(text, ' ')) {
     if (word == "->") {
       segments.emplace_back();
     } else {

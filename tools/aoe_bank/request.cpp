@@ -33,7 +33,8 @@ bank::BankKind BankRequest::kind(bank::BankKind fallback) const {
   const auto& job_type = flags_["job_type"];
   if (!job_type.defaulted()) return kind_of(job_type.as<int>());
   const std::filesystem::path directory = text_of(flags_, "bank");
-  return directory.parent_path().filename() == "graph" ? bank::BankKind::kGraph : fallback;
+  return directory.parent_path().filename() == name(bank::BankKind::kGraph) ? bank::BankKind::kGraph
+                                                                            : fallback;
 }
 
 std::filesystem::path BankRequest::directory(bank::BankUse use, bank::BankKind kind) const {

@@ -50,8 +50,10 @@ void count_entry(const bank::BankEntry& entry, Stats& stats) {
 Stats stats_of(const bank::KnowledgeBank& bank) {
   Stats stats;
   for (const bank::BankEntry& entry : bank.entries()) count_entry(entry, stats);
-  for (const bank::NewRecord& record : bank.all_records()) ++stats.statuses[record.record.status];
-  stats.measurements = bank.record_count();
+  for (const bank::NewRecord& record : bank.all_records()) {
+    ++stats.statuses[record.record.status];
+    ++stats.measurements;
+  }
   stats.bytes = bytes_below(bank.directory());
   return stats;
 }
