@@ -1,8 +1,10 @@
 """What a report is made of, read from files: results, runs of aoe_run, banks, profiles."""
 
+import contextlib
 import csv
 import dataclasses
 import pathlib
+import sqlite3
 import statistics
 import typing
 
@@ -59,7 +61,9 @@ class Sources:
     results: typing.List[TuneResult] = dataclasses.field(default_factory=list)
     banks: typing.List[BankContent] = dataclasses.field(default_factory=list)
     profiles: typing.List[Profiled] = dataclasses.field(default_factory=list)
-    notes: typing.List[str] = dataclasses.field(default_factory=list)  #: what could not be read
+    notes: typing.List[str] = dataclasses.field(
+        default_factory=list
+    )  #: what could not be read
 
 
 def read(paths):
@@ -76,14 +80,18 @@ def read(paths):
         else:
             _add_document(sources, path)
     known = {pathlib.Path(each.directory).resolve() for each in sources.banks}
-    for named in dict.fromkeys(result.bank for result in sources.results if result.bank):
+    for named in dict.fromkeys(
+        result.bank for result in sources.results if result.bank
+    ):
         directory = pathlib.Path(named)
         if directory.resolve() in known:
             continue
         if (directory / "BANK").is_file():
             sources.banks.append(_bank(directory))
         else:
-            sources.notes.append(f"the bank {named} is not there: no convergence, no rivals")
+            sources.notes.append(
+                f"the bank {named} is not there: no convergence, no rivals"
+            )
     return sources
 
 
@@ -94,7 +102,17 @@ def _add_document(sources, path):
         if not run.ops:
             raise BadResult(f"{path}: has no ops; run aoe_run with --profile")
         ops = [
-            KernelTime(run.model, op.op, op.type, op.impl, "", "", op.median_us, op.flops, op.bytes)
+            KernelTime(
+                run.model,
+                op.op,
+                op.type,
+                op.impl,
+                "",
+                "",
+                op.median_us,
+                op.flops,
+                op.bytes,
+            )
             for op in run.ops
         ]
         roofs = Roofs(run.peak_gflops, run.memory_gb_s)
@@ -111,7 +129,11 @@ def _bank(directory):
 
 def _profiles(directory):
     """Of a PROF_* directory, or of all in a directory."""
-    found = [directory] if directory.name.startswith("PROF_") else sorted(directory.glob("PROF_*"))
+    found = (
+        [directory]
+        if directory.name.startswith("PROF_")
+        else sorted(directory.glob("PROF_*"))
+    )
     if not found:
         raise BadResult(
             f"{directory}: is neither a bank nor a profile, and has no PROF_* directory"
@@ -130,23 +152,45 @@ def _profile(directory):
     with open(tables[-1], newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     models = dict.fromkeys(row["Model Name"] for row in rows)
+    roofs = _roofs(directory)
     return [
-        _profiled(model, [row for row in rows if row["Model Name"] == model]) for model in models
+        _profiled(
+            model,
+            [row for row in rows if row["Model Name"] == model],
+            roofs.get(model, Roofs()),
+        )
+        for model in models
     ]
+
+
+def _roofs(directory):
+    """By model: what its om states of the machine. Tables of ops do not have it, databases do."""
+    for pattern in ("msprof_*.db", "device_*/sqlite/profile.db", "sqlite/profile.db"):
+        for database in sorted(directory.glob(pattern)):
+            with contextlib.closing(
+                sqlite3.connect(f"{database.resolve().as_uri()}?mode=ro", uri=True)
+            ) as connection:
+                rows = connection.execute(
+                    "SELECT name, peakGflops, memoryGBs FROM MODEL"
+                )
+                return {name: Roofs(peak, memory) for name, peak, memory in rows}
+    return {}
 
 
 def _op_summaries(directory):
     return sorted((directory / "mindstudio_profiler_output").glob("op_summary_*.csv"))
 
 
-def _profiled(model, rows):
+def _profiled(model, rows, roofs):
     by_op = {}
     for row in rows:
         by_op.setdefault(row["Op Name"], []).append(row)
-    ops, roofs = [], Roofs()
+    ops = []
     for name, runs in by_op.items():
         first = runs[0]
-        flops, moved = _number(first.get("analytic_flops")), _number(first.get("analytic_bytes"))
+        flops, moved = _number(first.get("analytic_flops")), _number(
+            first.get("analytic_bytes")
+        )
         median = statistics.median(_number(row["Task Duration(us)"]) for row in runs)
         ops.append(
             KernelTime(
@@ -161,29 +205,8 @@ def _profiled(model, rows):
                 moved,
             )
         )
-        _raise_roofs(roofs, first, flops, moved)
     ops.sort(key=lambda op: -op.median_us)
-    if roofs.peak_gflops and roofs.memory_gb_s and not any(_is_below(op, roofs) for op in ops):
-        roofs.peak_gflops = None  # every op is bound by memory: the largest of them is no peak
     return Profiled(model, ops, roofs)
-
-
-def _raise_roofs(roofs, row, flops, moved):
-    """msprof says which share of the attainable an op reached: what is attainable follows, and of
-    all ops the two roofs."""
-    share, reached = _number(row.get("analytic_roofline_share(%)")), _number(
-        row.get("analytic_gflops")
-    )
-    if not (share and reached and flops and moved):
-        return
-    attainable = reached / share * 100
-    roofs.peak_gflops = max(roofs.peak_gflops or 0, attainable)
-    roofs.memory_gb_s = max(roofs.memory_gb_s or 0, attainable / (flops / moved))
-
-
-def _is_below(op, roofs):
-    """Whether the memory would let it reach the peak."""
-    return op.bytes > 0 and op.flops / op.bytes * roofs.memory_gb_s > roofs.peak_gflops * 1.05
 
 
 def _number(text):
