@@ -64,6 +64,15 @@ Compute with_attrs(const std::string& type) {
   return [type](FunctionCall& call, Term x) { return call.op(type, {x}, call.attrs()); };
 }
 
+/// ONNX's own, which older operator sets have without an axis or not at all.
+auto as_in_onnx(const std::string& type) {
+  return [type](FunctionCall& call) {
+    std::vector<Term> inputs = {call.input(0), call.input(1)};
+    if (call.has(2)) inputs.push_back(call.input(2));
+    call.give(0, call.op(type, inputs, call.attrs()));
+  };
+}
+
 void expand_softmax(FunctionCall& call) {
   reference::Attrs attrs;
   attrs.set("axis", call.attrs().get_int("axis", -1));
@@ -76,6 +85,8 @@ void expand_softmax(FunctionCall& call) {
 }  // namespace
 
 void register_qlinear(FunctionRegistry& registry) {
+  for (const char* type : {"QuantizeLinear", "DequantizeLinear"})
+    registry.add({kMicrosoft, type, as_in_onnx(type)});
   registry.add({kMicrosoft, "QLinearAdd", of_two("Add")});
   registry.add({kMicrosoft, "QLinearMul", of_two("Mul")});
   registry.add({kMicrosoft, "QLinearSigmoid", of_one(with_attrs("Sigmoid"))});

@@ -19,7 +19,7 @@
 namespace aoe::compiler {
 namespace {
 
-using make_model::QuantForm;
+using quantize::QuantForm;
 
 struct Case {
   const char* model;

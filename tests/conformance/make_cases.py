@@ -579,6 +579,13 @@ def bytes_between_scales():
     case("ms_qlinear_leaky_relu", "QLinearLeakyRelu",
          {"x": signed, "xs": f(0.02), "xz": np.int8(3), "ys": f(0.015625), "yz": np.int8(-5)},
          {"y": quantise(np.where(r < 0, f(0.2) * r, r), f(0.015625), -5, np.int8)}, MS, constants=fixed, alpha=0.2)
+    steps = (np.arange(24).reshape(2, 3, 4) * 10 - 100).astype(np.int8)
+    channel_scales, channel_zeros = np.array([0.1, 0.02, 0.5], np.float32), np.array([0, -3, 7], np.int8)
+    by_channel = ((steps.astype(np.int32) - channel_zeros[:, None]) * channel_scales[:, None]).astype(np.float32)
+    case("ms_dequantize_linear", "DequantizeLinear", {"x": steps, "s": channel_scales, "z": channel_zeros}, {"y": by_channel}, MS,
+         constants=["s", "z"], axis=1)
+    case("ms_quantize_linear", "QuantizeLinear", {"x": by_channel, "s": channel_scales, "z": channel_zeros}, {"y": steps}, MS,
+         constants=["s", "z"], axis=1)
     image = random_bytes(1, 3, 4, 4)
     mean = dequantise(image, 0.02, 120).mean((2, 3), keepdims=True)
     average = {"x": image, "xs": f(0.02), "xz": u(120), "ys": f(0.013), "yz": u(110)}

@@ -13,6 +13,7 @@ PAGES = {
     "make_model": "make_model.md",
     "msprof": "msprof.md",
     "aoe_compare": "aoe_compare.md",
+    "aoe_quantize": "aoe_quantize.md",
     "aoe_report": "aoe_report.md",
     "compare_onnxruntime": "compare_onnxruntime.md",
     "kernel_bench": "benchmarks.md",

@@ -44,9 +44,9 @@ std::int64_t number(const po::variables_map& flags, const std::string& name,
   return value;
 }
 
-make_model::QuantForm quant_form(const std::string& name) {
-  if (name == "qdq") return make_model::QuantForm::kQdq;
-  if (name == "qlinear") return make_model::QuantForm::kQLinear;
+aoe::quantize::QuantForm quant_form(const std::string& name) {
+  if (name == "qdq") return aoe::quantize::QuantForm::kQdq;
+  if (name == "qlinear") return aoe::quantize::QuantForm::kQLinear;
   throw Error(ExitCode::kUsage, "is neither qdq nor qlinear", "--quantize=" + name);
 }
 

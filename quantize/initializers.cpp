@@ -1,14 +1,18 @@
 // See initializers.h.
-#include "tools/make_model/initializers.h"
+#include "quantize/initializers.h"
 
 #include <cstring>
 
 #include "base/check.h"
 
-namespace aoe::make_model {
+namespace aoe::quantize {
 
-Initializers::Initializers(onnx::GraphProto& graph) : graph_(graph) {
-  for (onnx::TensorProto& tensor : *graph.mutable_initializer()) tensors_[tensor.name()] = &tensor;
+Initializers::Initializers(const onnx::GraphProto& graph) {
+  for (const onnx::TensorProto& tensor : graph.initializer()) tensors_[tensor.name()] = &tensor;
+}
+
+bool Initializers::is_float(const std::string& name) const {
+  return tensors_.at(name)->data_type() == onnx::TensorProto::FLOAT;
 }
 
 Shape Initializers::shape(const std::string& name) const {
@@ -18,16 +22,18 @@ Shape Initializers::shape(const std::string& name) const {
 
 std::vector<float> Initializers::floats(const std::string& name) const {
   const onnx::TensorProto& tensor = *tensors_.at(name);
-  AOE_CHECK(tensor.data_type() == onnx::TensorProto::FLOAT, name + " is not float32");
+  AOE_CHECK(is_float(name), name + " is not float32");
   std::vector<float> values(tensor.raw_data().size() / sizeof(float));
   std::memcpy(values.data(), tensor.raw_data().data(), tensor.raw_data().size());
   return values;
 }
 
-void Initializers::set_raw(const std::string& name, const Shape& shape, int type, const void* data,
-                           std::size_t size_bytes) {
-  onnx::TensorProto*& tensor = tensors_[name];
+void WritableInitializers::set_raw(const std::string& name, const Shape& shape, int type,
+                                   const void* data, std::size_t size_bytes) {
+  AOE_CHECK(added_.contains(name) || !has(name), "the model has an initializer " + name);
+  onnx::TensorProto*& tensor = added_[name];
   if (tensor == nullptr) tensor = graph_.add_initializer();
+  tensors_[name] = tensor;
   tensor->Clear();
   tensor->set_name(name);
   tensor->set_data_type(type);
@@ -35,4 +41,4 @@ void Initializers::set_raw(const std::string& name, const Shape& shape, int type
   tensor->set_raw_data(data, size_bytes);
 }
 
-}  // namespace aoe::make_model
+}  // namespace aoe::quantize

@@ -1,4 +1,5 @@
-// Initializers of a model that is being rewritten: reading and adding them by name.
+// Initializers of a model by name: reading them, and adding to those of a model that is being rewritten. Their data is
+// raw bytes (model_file.h).
 #pragma once
 
 #include <onnx/onnx_pb.h>
@@ -9,18 +10,29 @@
 
 #include "base/tensor.h"
 
-namespace aoe::make_model {
+namespace aoe::quantize {
 
 class Initializers {
  public:
-  explicit Initializers(onnx::GraphProto& graph);
+  /// `graph` outlives it and keeps its initializers.
+  explicit Initializers(const onnx::GraphProto& graph);
 
   bool has(const std::string& name) const { return tensors_.contains(name); }
+  bool is_float(const std::string& name) const;
   Shape shape(const std::string& name) const;
-  /// float32 values.
+  /// Of one that is_float().
   std::vector<float> floats(const std::string& name) const;
 
-  /// Replaces one of that name.
+ protected:
+  std::map<std::string, const onnx::TensorProto*>
+      tensors_;  ///< protobuf's own pointers stay where they are
+};
+
+class WritableInitializers : public Initializers {
+ public:
+  explicit WritableInitializers(onnx::GraphProto& graph) : Initializers(graph), graph_(graph) {}
+
+  /// Adds one, or replaces one that it has added.
   template <typename T>
   void set(const std::string& name, const Shape& shape, const std::vector<T>& values) {
     set_raw(name, shape, onnx_type(T{}), values.data(), values.size() * sizeof(T));
@@ -35,8 +47,7 @@ class Initializers {
                std::size_t size_bytes);
 
   onnx::GraphProto& graph_;
-  std::map<std::string, onnx::TensorProto*>
-      tensors_;  ///< protobuf's own pointers stay where they are
+  std::map<std::string, onnx::TensorProto*> added_;
 };
 
-}  // namespace aoe::make_model
+}  // namespace aoe::quantize
