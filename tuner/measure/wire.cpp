@@ -31,15 +31,19 @@ bool send_all(int fd, const void* bytes, std::size_t size) {
   return true;
 }
 
-ReceiveStatus wait_readable(int fd, std::optional<Clock::time_point> deadline,
-                            const std::stop_token& stop) {
+bool is_over(WaitLimit& limit) {
+  if (Clock::now() >= limit.at && limit.later) limit.at = limit.later();
+  return Clock::now() >= limit.at;
+}
+
+ReceiveStatus wait_readable(int fd, std::optional<WaitLimit>& limit, const std::stop_token& stop) {
   for (;;) {
     if (stop.stop_requested()) return ReceiveStatus::kStopped;
     auto wait = kStopPollInterval;
-    if (deadline) {
-      const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline - Clock::now());
-      if (left.count() <= 0) return ReceiveStatus::kTimeout;
-      wait = std::min(wait, left);
+    if (limit) {
+      if (is_over(*limit)) return ReceiveStatus::kTimeout;
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(limit->at - Clock::now());
+      wait = std::clamp(left, std::chrono::milliseconds(0), wait);
     }
     pollfd waiting{fd, POLLIN, 0};
     const int ready = ::poll(&waiting, 1, static_cast<int>(wait.count()));
@@ -48,11 +52,11 @@ ReceiveStatus wait_readable(int fd, std::optional<Clock::time_point> deadline,
   }
 }
 
-ReceiveStatus receive_all(int fd, void* bytes, std::size_t size,
-                          std::optional<Clock::time_point> deadline, const std::stop_token& stop) {
+ReceiveStatus receive_all(int fd, void* bytes, std::size_t size, std::optional<WaitLimit>& limit,
+                          const std::stop_token& stop) {
   char* next = static_cast<char*>(bytes);
   while (size > 0) {
-    const ReceiveStatus status = wait_readable(fd, deadline, stop);
+    const ReceiveStatus status = wait_readable(fd, limit, stop);
     if (status != ReceiveStatus::kMessage) return status;
     const ssize_t received = ::recv(fd, next, size, 0);
     if (received < 0 && errno == EINTR) continue;
@@ -72,15 +76,14 @@ bool send_message(int fd, const nlohmann::json& message) {
   return send_all(fd, &size, sizeof size) && send_all(fd, bytes.data(), bytes.size());
 }
 
-ReceiveStatus receive_message(int fd, nlohmann::json& message,
-                              std::optional<Clock::time_point> deadline,
+ReceiveStatus receive_message(int fd, nlohmann::json& message, std::optional<WaitLimit> limit,
                               const std::stop_token& stop) {
   std::uint64_t size = 0;
-  ReceiveStatus status = receive_all(fd, &size, sizeof size, deadline, stop);
+  ReceiveStatus status = receive_all(fd, &size, sizeof size, limit, stop);
   if (status != ReceiveStatus::kMessage) return status;
   if (size > kMaxMessageBytes) return ReceiveStatus::kClosed;
   std::string bytes(size, '\0');
-  status = receive_all(fd, bytes.data(), bytes.size(), deadline, stop);
+  status = receive_all(fd, bytes.data(), bytes.size(), limit, stop);
   if (status != ReceiveStatus::kMessage) return status;
   message = nlohmann::json::from_cbor(bytes, true, false);
   return message.is_object() ? ReceiveStatus::kMessage : ReceiveStatus::kClosed;

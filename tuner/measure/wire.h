@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <stop_token>
@@ -13,10 +14,16 @@ bool send_message(int fd, const nlohmann::json& message);
 
 enum class ReceiveStatus { kMessage, kClosed, kTimeout, kStopped };
 
+/// When waiting ends.
+struct WaitLimit {
+  std::chrono::steady_clock::time_point at;
+  /// Asked when that has come: a later one, for which waiting goes on. Empty: there is none.
+  std::function<std::chrono::steady_clock::time_point()> later = {};
+};
+
 /// Waits for one message. `stop` is looked at ten times a second. A message cut off by the death of
 /// its sender is kClosed.
-ReceiveStatus receive_message(int fd, nlohmann::json& message,
-                              std::optional<std::chrono::steady_clock::time_point> deadline = {},
+ReceiveStatus receive_message(int fd, nlohmann::json& message, std::optional<WaitLimit> limit = {},
                               const std::stop_token& stop = {});
 
 }  // namespace aoe::tuner

@@ -84,7 +84,7 @@ void check_worker(const std::filesystem::path& program) {
   WorkerProcess worker(program);
   worker.send({{"do", "version"}});
   json answer;
-  const ReceiveStatus status = worker.receive(answer, kPatience, {});
+  const ReceiveStatus status = worker.receive(answer, kPatience, kPatience, {});
   if (status != ReceiveStatus::kMessage)
     throw Error(ExitCode::kFailure,
                 "is not the program that measures: " + worker.bury(status, kPatience).cause,
@@ -142,10 +142,12 @@ Timing WorkerMeasurer::lose_worker(ReceiveStatus status, double timeout_s) {
 
 /// What comes after the end of the bounds does not come.
 ReceiveStatus WorkerMeasurer::receive(json& message, double timeout_s) {
-  const double left_s = bounds_.end.left_s();
-  const ReceiveStatus status = worker_->receive(
-      message, std::chrono::duration<double>(std::min(timeout_s, left_s)), options_.stop);
-  return status == ReceiveStatus::kTimeout && left_s < timeout_s ? ReceiveStatus::kStopped : status;
+  using Seconds = std::chrono::duration<double>;
+  const ReceiveStatus status =
+      worker_->receive(message, Seconds(timeout_s), Seconds(bounds_.end.left_s()), options_.stop);
+  constexpr double kRoundingS = 1e-3;
+  const bool is_late = status == ReceiveStatus::kTimeout && bounds_.end.left_s() < kRoundingS;
+  return is_late ? ReceiveStatus::kStopped : status;
 }
 
 /// One request, one answer. Not ok: the worker is lost, and why.

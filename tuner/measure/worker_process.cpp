@@ -17,6 +17,7 @@
 
 #include "base/check.h"
 #include "base/error.h"
+#include "tuner/measure/core_wait.h"
 #include "tuner/measure/worker.h"
 
 extern char** environ;
@@ -90,10 +91,23 @@ void WorkerProcess::send(const nlohmann::json& message) {
 }
 
 ReceiveStatus WorkerProcess::receive(nlohmann::json& message, std::chrono::duration<double> timeout,
+                                     std::chrono::duration<double> end,
                                      const std::stop_token& stop) {
-  const auto deadline = std::chrono::steady_clock::now() +
-                        std::chrono::duration_cast<std::chrono::steady_clock::duration>(timeout);
-  return receive_message(socket_, message, deadline, stop);
+  using Clock = std::chrono::steady_clock;
+  constexpr double kPatience = 6;  // times `timeout`; ten others to a core are more than that
+  const Clock::time_point begin = Clock::now();
+  const std::uint64_t waited_before = longest_core_wait_ns(pid_);
+  const auto after = [&](std::chrono::duration<double> time) {
+    return begin + std::chrono::duration_cast<Clock::duration>(std::min(time, end));
+  };
+  const WaitLimit limit = {.at = after(timeout), .later = [&] {
+                             const std::uint64_t waited = longest_core_wait_ns(pid_);
+                             const std::chrono::duration<double> starved =
+                                 std::chrono::nanoseconds(waited - std::min(waited, waited_before));
+                             return after(std::min<std::chrono::duration<double>>(
+                                 timeout + starved, timeout * kPatience));
+                           }};
+  return receive_message(socket_, message, limit, stop);
 }
 
 Timing WorkerProcess::bury(ReceiveStatus last, std::chrono::duration<double> timeout) {

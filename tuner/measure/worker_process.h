@@ -25,8 +25,10 @@ class WorkerProcess {
 
   /// A worker that died meanwhile shows at the next receive().
   void send(const nlohmann::json& message);
+  /// Time in which it was ready and had no core does not count, but never later than `end`, nor than some times
+  /// `timeout`: on a crowded machine a candidate is late, not hung.
   ReceiveStatus receive(nlohmann::json& message, std::chrono::duration<double> timeout,
-                        const std::stop_token& stop);
+                        std::chrono::duration<double> end, const std::stop_token& stop);
 
   /// Ends the process if it still runs, and says what became of it: its signal or exit code, and
   /// the last line it wrote.
