@@ -90,7 +90,7 @@ class StepEmitter {
       : builder_(builder), steps_(task), lanes_(lanes), load_(load) {}
 
   Lanes run(const std::optional<Vec>& anchor) {
-    if (anchor) values_[steps_.last()] = Lanes::floats(DataType::kFloat, *anchor);
+    if (anchor) values_[steps_.last()] = Lanes::reals(DataType::kFloat, *anchor);
     for (const BodyStep& step : steps_.list()) {
       const Result<Formula> formula = steps_.next(step);
       AOE_CHECK(formula.has_value(), formula ? "" : formula.error());
@@ -100,7 +100,7 @@ class StepEmitter {
       const DataType dtype = steps_.desc_of(steps_.last()).dtype;
       const bool is_last = &step == &steps_.list().back();
       if (!is_last && reference::compute_type(dtype) != dtype)
-        made = Lanes::floats(DataType::kFloat, round_to(made.as_floats(), dtype));
+        made = Lanes::reals(DataType::kFloat, round_to(made.as_reals(), dtype));
       values_[steps_.last()] = made.kept(builder_);
     }
     return *values_.at(steps_.last());
@@ -160,7 +160,7 @@ Vec emit_epilogue(Builder& builder, const Task& task, Vec anchor, const LoadInpu
     AOE_CHECK(type == loopnest::Type::kFloat, "integer lanes behind an anchor");
     return load(input);
   };
-  return StepEmitter(builder, task, anchor.lanes(), load_floats).run(kept).as_floats();
+  return StepEmitter(builder, task, anchor.lanes(), load_floats).run(kept).as_reals();
 }
 
 Vec emit_elementwise(Builder& builder, const Task& task, int lanes, const LoadLanes& load) {

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/check.h"
+#include "compiler/element_lanes.h"
 
 namespace aoe::compiler {
 namespace {
@@ -20,8 +21,9 @@ using reference::Formula;
 using reference::FormulaNode;
 using reference::is_signed;
 
-Type integer_lanes(DataType dtype) {
-  return size_bytes(dtype) == 8 ? Type::kInt64 : Type::kInt32;
+/// Those of real numbers, which hold small integers as well.
+Type real_lanes(DataType dtype) {
+  return dtype == DataType::kDouble ? Type::kDouble : Type::kFloat;
 }
 
 Vec keep(Builder& builder, const Vec& value) {
@@ -32,8 +34,8 @@ Vec int_like(std::int64_t value, const Vec& like) {
   return int_splat(value, like.lanes(), like.type());
 }
 
-Vec number_like(float value, const Vec& like) {
-  return splat(value, like.lanes());
+Vec number_like(double value, const Vec& like) {
+  return splat(value, like.lanes(), like.type());
 }
 
 /// Lanes are wider than integers of 8 and 16 bits: the bits that these do not have follow from their highest one.
@@ -105,11 +107,11 @@ class Emitter {
         break;
     }
     if (node.type == DataType::kBool) return Lanes::truth(logic(node));
-    if (node.type == DataType::kFloat) return Lanes::floats(node.type, of_floats(node));
+    if (is_floating(node.type)) return Lanes::reals(node.type, of_reals(node));
     return Lanes::integers(node.type, wrapped(of_integers(node), node.type));
   }
 
-  Vec float_arg(const FormulaNode& node, std::size_t i) { return emit(node.args[i]).as_floats(); }
+  Vec real_arg(const FormulaNode& node, std::size_t i) { return emit(node.args[i]).as_reals(); }
   Vec int_arg(const FormulaNode& node, std::size_t i) { return emit(node.args[i]).as_integers(); }
   Mask truth_arg(const FormulaNode& node, std::size_t i) { return emit(node.args[i]).as_truth(); }
 
@@ -119,9 +121,9 @@ class Emitter {
       AOE_CHECK(node.fn == Fn::kEqual, "bool is not ordered");
       return !(truth_arg(node, 0) ^ truth_arg(node, 1));
     }
-    const bool is_float = type == DataType::kFloat;
-    const Vec a = is_float ? float_arg(node, 0) : ordered(int_arg(node, 0), type);
-    const Vec b = is_float ? float_arg(node, 1) : ordered(int_arg(node, 1), type);
+    const bool is_real = is_floating(type);
+    const Vec a = is_real ? real_arg(node, 0) : ordered(int_arg(node, 0), type);
+    const Vec b = is_real ? real_arg(node, 1) : ordered(int_arg(node, 1), type);
     if (node.fn == Fn::kEqual) return a == b;
     return node.fn == Fn::kLess ? a < b : a <= b;
   }
@@ -138,39 +140,39 @@ class Emitter {
     const Mask on = truth_arg(node, 0);
     if (node.type == DataType::kBool)
       return Lanes::truth((on & truth_arg(node, 1)) | ((!on) & truth_arg(node, 2)));
-    if (node.type == DataType::kFloat)
-      return Lanes::floats(node.type, select(on, float_arg(node, 1), float_arg(node, 2)));
+    if (is_floating(node.type))
+      return Lanes::reals(node.type, select(on, real_arg(node, 1), real_arg(node, 2)));
     return Lanes::integers(node.type, select(on, int_arg(node, 1), int_arg(node, 2)));
   }
 
   Lanes converted(const Lanes& from, DataType to) {
-    if (is_floating(to)) return Lanes::floats(to, from.as_floats());
+    if (is_floating(to)) return Lanes::reals(to, from.as_reals(real_lanes(to)));
     if (to == DataType::kBool) return Lanes::truth(from.as_truth());
     const bool is_from_float = is_floating(from.dtype());
     if (is_from_float) {
       // Integers wrap after 64 bits, which only uint32 needs more than 32 for.
       const bool is_wide = size_bytes(to) == 8 || to == DataType::kUint32;
-      const Vec whole = convert(from.as_floats(), is_wide ? Type::kInt64 : Type::kInt32);
-      return Lanes::integers(to, wrapped(convert(whole, integer_lanes(to)), to));
+      const Vec whole = convert(from.as_reals(), is_wide ? Type::kInt64 : Type::kInt32);
+      return Lanes::integers(to, wrapped(convert(whole, lanes_of(to)), to));
     }
-    const Vec lanes = convert(from.as_integers(), integer_lanes(to), is_signed(from.dtype()));
+    const Vec lanes = convert(from.as_integers(), lanes_of(to), is_signed(from.dtype()));
     return Lanes::integers(to, wrapped(lanes, to));
   }
 
-  /// Stays in float lanes until somebody wants integers: a store saturates as well.
+  /// Stays in lanes of real numbers until somebody wants integers: a store saturates as well.
   Lanes saturated(const Lanes& from, DataType to) {
     AOE_CHECK(size_bytes(to) <= 2, "saturation of more than float32 holds");
-    const Vec x = from.as_floats();
+    const Vec x = from.as_reals();
     const auto bits = static_cast<int>(size_bytes(to) * 8);
     const float low = is_signed(to) ? -static_cast<float>(1 << (bits - 1)) : 0;
     const float high = low + static_cast<float>((1 << bits) - 1);
-    return Lanes::floats(to, min(max(x, number_like(low, x)), number_like(high, x)));
+    return Lanes::reals(to, min(max(x, number_like(low, x)), number_like(high, x)));
   }
 
-  Vec of_floats(const FormulaNode& node) {
-    const Vec a = float_arg(node, 0);
+  Vec of_reals(const FormulaNode& node) {
+    const Vec a = real_arg(node, 0);
     if (node.args.size() == 1) return of_one(node.fn, a);
-    const Vec b = float_arg(node, 1);
+    const Vec b = real_arg(node, 1);
     switch (node.fn) {
       case Fn::kAdd:
         return a + b;
@@ -187,11 +189,11 @@ class Emitter {
       case Fn::kMax:
         return max(a, b);
       case Fn::kFma:
-        return fma(a, b, float_arg(node, 2));
+        return fma(a, b, real_arg(node, 2));
       case Fn::kPow:
         return pow(a, b);
       default:
-        AOE_CHECK(false, "not a function of float32");
+        AOE_CHECK(false, "not a function of real numbers");
     }
   }
 
@@ -251,7 +253,7 @@ class Emitter {
       case Fn::kAtanh:
         return atanh(x);
       default:
-        AOE_CHECK(false, "not a function of float32");
+        AOE_CHECK(false, "not a function of real numbers");
     }
   }
 
@@ -302,7 +304,7 @@ class Emitter {
 struct Lanes::State {
   DataType dtype;
   int lanes = 1;
-  std::optional<Vec> floats = {}, integers = {};
+  std::optional<Vec> reals = {}, integers = {};
   std::optional<Mask> truth = {};
   Load load = {};
 };
@@ -318,12 +320,12 @@ Lanes Lanes::loaded(Builder& builder, DataType dtype, Load load) {
 
 Lanes Lanes::number(DataType dtype, double number, int lanes) {
   if (dtype == DataType::kBool || is_floating(dtype))
-    return floats(dtype, splat(static_cast<float>(number), lanes));
-  return integers(dtype, int_splat(static_cast<std::int64_t>(number), lanes, integer_lanes(dtype)));
+    return reals(dtype, splat(number, lanes, real_lanes(dtype)));
+  return integers(dtype, int_splat(static_cast<std::int64_t>(number), lanes, lanes_of(dtype)));
 }
 
-Lanes Lanes::floats(DataType dtype, Vec vec) {
-  return Lanes({.dtype = dtype, .lanes = vec.lanes(), .floats = vec});
+Lanes Lanes::reals(DataType dtype, Vec vec) {
+  return Lanes({.dtype = dtype, .lanes = vec.lanes(), .reals = vec});
 }
 
 Lanes Lanes::integers(DataType dtype, Vec vec) {
@@ -338,24 +340,28 @@ DataType Lanes::dtype() const {
   return state_->dtype;
 }
 
-Vec Lanes::as_floats() const {
+Vec Lanes::as_reals() const {
+  return as_reals(real_lanes(state_->dtype));
+}
+
+/// Kept as they were made or asked for first, if that is exact; lanes of another type are converted for whoever asks.
+Vec Lanes::as_reals(Type type) const {
   State& s = *state_;
-  if (s.floats) return *s.floats;
-  if (s.integers)
-    s.floats = convert(*s.integers, Type::kFloat, is_signed(s.dtype));
-  else if (s.truth)
-    s.floats = select(*s.truth, splat(1, s.lanes), splat(0, s.lanes));
-  else
-    s.floats = s.load(Type::kFloat);
-  return *s.floats;
+  if (s.reals) return convert(*s.reals, type);
+  Vec made = s.integers ? convert(*s.integers, type, is_signed(s.dtype))
+             : s.truth  ? select(*s.truth, splat(1, s.lanes, type), splat(0, s.lanes, type))
+                        : s.load(type);
+  const bool is_narrow = s.dtype == DataType::kBool || size_bytes(s.dtype) <= 2;
+  if (is_narrow || (is_floating(s.dtype) && type == real_lanes(s.dtype))) s.reals = made;
+  return made;
 }
 
 Vec Lanes::as_integers() const {
   State& s = *state_;
   if (s.integers) return *s.integers;
-  const Type type = integer_lanes(s.dtype);
-  if (s.floats)
-    s.integers = convert(*s.floats, type);
+  const Type type = lanes_of(s.dtype);
+  if (s.reals)
+    s.integers = convert(*s.reals, type);
   else if (s.truth)
     s.integers = select(*s.truth, int_splat(1, s.lanes, type), int_splat(0, s.lanes, type));
   else
@@ -366,8 +372,8 @@ Vec Lanes::as_integers() const {
 Mask Lanes::as_truth() const {
   State& s = *state_;
   if (s.truth) return *s.truth;
-  if (s.floats || is_floating(s.dtype)) {
-    const Vec x = as_floats();
+  if (s.reals || is_floating(s.dtype)) {
+    const Vec x = as_reals();
     s.truth = !(x == number_like(0, x));
   } else {
     const Vec x = as_integers();
@@ -378,15 +384,15 @@ Mask Lanes::as_truth() const {
 
 Vec Lanes::stored() const {
   const bool is_integral = is_integer(state_->dtype);
-  return is_integral && !state_->floats ? as_integers() : as_floats();
+  return is_integral && !state_->reals ? as_integers() : as_reals();
 }
 
 Lanes Lanes::kept(Builder& builder) const {
   const State& s = *state_;
-  const bool is_loaded = !s.integers && !s.truth && !s.floats;
+  const bool is_loaded = !s.integers && !s.truth && !s.reals;
   if (s.truth || is_loaded) return *this;  // loads keep what they load
   if (s.integers) return integers(s.dtype, keep(builder, *s.integers));
-  return floats(s.dtype, keep(builder, as_floats()));
+  return reals(s.dtype, keep(builder, *s.reals));
 }
 
 Lanes emit_formula(const Formula& formula, std::span<const std::optional<Lanes>> operands,

@@ -11,8 +11,8 @@
 
 namespace aoe::compiler {
 
-/// Elements of one type while code is emitted for them: as float32 lanes, as integer lanes or as a mask, whatever they
-/// are asked for as, each made or loaded once. Integers of 8 and 16 bits and bool pass through float32 lanes unchanged.
+/// Elements of one type while code is emitted for them: as lanes of real numbers, as integer lanes or as a mask, whatever
+/// they are asked for as, each made or loaded once. Integers of 8 and 16 bits and bool pass through float32 lanes unchanged.
 class Lanes {
  public:
   /// Reads the elements from memory as lanes of a type.
@@ -20,13 +20,15 @@ class Lanes {
 
   static Lanes loaded(loopnest::Builder& builder, DataType dtype, Load load);
   static Lanes number(DataType dtype, double number, int lanes);
-  /// Float lanes that hold elements of the type.
-  static Lanes floats(DataType dtype, loopnest::Vec vec);
+  /// Lanes of real numbers that hold elements of the type.
+  static Lanes reals(DataType dtype, loopnest::Vec vec);
   static Lanes integers(DataType dtype, loopnest::Vec vec);
   static Lanes truth(loopnest::Mask mask);
 
   DataType dtype() const;
-  loopnest::Vec as_floats() const;
+  /// float64 lanes for float64, else float32 lanes; or lanes of the type that is given.
+  loopnest::Vec as_reals() const;
+  loopnest::Vec as_reals(loopnest::Type type) const;
   /// int64 lanes for integers of 64 bits, else int32 lanes.
   loopnest::Vec as_integers() const;
   loopnest::Mask as_truth() const;

@@ -12,7 +12,8 @@ KernelBuffers declare_buffers(loopnest::Builder& builder, const Task& task, std:
 }
 
 KernelBuffers declare_buffers(loopnest::Builder& builder, const Task& task,
-                              const std::vector<DataType>& constants, bool has_workspace) {
+                              const std::vector<DataType>& constants, bool has_workspace,
+                              DataType workspace) {
   KernelBuffers buffers;
   for (std::size_t i = 0; i < task.inputs.size(); ++i) {
     const TaskInput& input = task.inputs[i];
@@ -31,7 +32,7 @@ KernelBuffers declare_buffers(loopnest::Builder& builder, const Task& task,
     buffers.constants.push_back(
         builder.buffer("constant" + std::to_string(i), Access::kRead, constants[i]));
   }
-  if (has_workspace) buffers.workspace = builder.buffer("workspace", Access::kReadWrite);
+  if (has_workspace) buffers.workspace = builder.buffer("workspace", Access::kReadWrite, workspace);
   return buffers;
 }
 

@@ -7,7 +7,7 @@
 
 namespace aoe::compiler {
 
-Result<void> supports_plain(const Task& task, std::initializer_list<std::string_view> types) {
+Result<void> supports_typed(const Task& task, std::initializer_list<std::string_view> types) {
   if (std::find(types.begin(), types.end(), task.op.type) == types.end()) {
     return Unexpected("does not compute " + task.op.type);
   }
@@ -15,14 +15,18 @@ Result<void> supports_plain(const Task& task, std::initializer_list<std::string_
   if (task.outputs.size() != 1) {
     return Unexpected(std::to_string(task.outputs.size()) + " outputs, needs 1");
   }
+  if (task.in(0).dtype != task.out().dtype)
+    return Unexpected(to_string(task.in(0)) + " to " + to_string(task.out()));
+  return {};
+}
+
+Result<void> supports_plain(const Task& task, std::initializer_list<std::string_view> types) {
+  if (Result<void> typed = supports_typed(task, types); !typed) return typed;
   // The maximum of bytes is the same in float32, which the vectors hold them in.
-  const bool are_bytes =
-      task.op.type == "MaxPoolV3" && task.in(0).dtype == task.out().dtype &&
-      (task.in(0).dtype == DataType::kInt8 || task.in(0).dtype == DataType::kUint8);
-  const bool are_floats =
-      task.in(0).dtype == DataType::kFloat && task.out().dtype == DataType::kFloat;
-  if (!are_floats && !are_bytes) {
-    return Unexpected(to_string(task.in(0)) + " to " + to_string(task.out()) + ", needs float32");
+  const bool are_bytes = task.op.type == "MaxPoolV3" && (task.in(0).dtype == DataType::kInt8 ||
+                                                         task.in(0).dtype == DataType::kUint8);
+  if (task.in(0).dtype != DataType::kFloat && !are_bytes) {
+    return Unexpected(to_string(task.in(0)) + ", needs float32");
   }
   return {};
 }

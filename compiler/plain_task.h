@@ -1,4 +1,4 @@
-// Plain tasks: float32, static, without an epilogue: what the generated memory-bound Impls take.
+// Plain tasks: static, of one element type, without an epilogue: what the generated memory-bound Impls take.
 #pragma once
 
 #include <initializer_list>
@@ -11,6 +11,9 @@ namespace aoe::compiler {
 /// One of `types`, with static shapes, float32 in input 0 and in the only output (of a maximum pooling bytes too), and no
 /// epilogue.
 Result<void> supports_plain(const Task& task, std::initializer_list<std::string_view> types);
+
+/// The same of any element type, which input 0 and the output share.
+Result<void> supports_typed(const Task& task, std::initializer_list<std::string_view> types);
 
 /// Input 0 and the output in `format`, everything else in ND.
 FormatChoice plain_format(const Task& task, const std::string& name, Format format);

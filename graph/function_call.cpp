@@ -179,6 +179,15 @@ Term FunctionCall::floats(const Shape& shape, const std::vector<float>& values) 
   return constant(std::make_shared<Constant>(desc, values.data()));
 }
 
+Term FunctionCall::reals(DataType dtype, const Shape& shape, const std::vector<double>& values) {
+  AOE_CHECK(element_count(shape) == static_cast<std::int64_t>(values.size()),
+            "numbers of another shape");
+  const TensorDesc desc{.dtype = dtype, .shape = shape};
+  if (dtype == DataType::kDouble) return constant(std::make_shared<Constant>(desc, values.data()));
+  AOE_CHECK(dtype == DataType::kFloat, "reals() of " + std::string(name(dtype)));
+  return floats(shape, {values.begin(), values.end()});
+}
+
 Term FunctionCall::cast(Term value, DataType to) {
   if (dtype(value) == to) return value;
   reference::Attrs attrs;

@@ -81,6 +81,8 @@ class FunctionCall {
   Term number(double value, DataType dtype);           ///< a scalar
   Term ints(const std::vector<std::int64_t>& values);  ///< int64, one axis
   Term floats(const Shape& shape, const std::vector<float>& values);
+  /// float32 or float64.
+  Term reals(DataType dtype, const Shape& shape, const std::vector<double>& values);
 
   // ---- what many calls say ----
 

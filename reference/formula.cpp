@@ -22,15 +22,22 @@ bool is_function_of_reals(Fn fn) {
   return fn >= Fn::kFma && fn <= Fn::kRoundToFloat16;
 }
 
-/// Every value of the type is one of float32.
-bool is_within_float32(DataType type) {
-  switch (type) {
-    case DataType::kFloat:
-    case DataType::kInt8:
-    case DataType::kUint8:
-    case DataType::kInt16:
-    case DataType::kUint16:
-    case DataType::kBool:
+/// Which functions of float32 have no vectors for float64.
+bool lacks_float64(Fn fn) {
+  switch (fn) {
+    case Fn::kRemainder:
+    case Fn::kPow:
+    case Fn::kErf:
+    case Fn::kSin:
+    case Fn::kCos:
+    case Fn::kTan:
+    case Fn::kAsin:
+    case Fn::kAcos:
+    case Fn::kAtan:
+    case Fn::kAsinh:
+    case Fn::kAcosh:
+    case Fn::kAtanh:
+    case Fn::kRoundToFloat16:
       return true;
     default:
       return false;
@@ -38,20 +45,16 @@ bool is_within_float32(DataType type) {
 }
 
 bool is_conversion_vectorisable(DataType from, DataType to) {
-  if (from == DataType::kDouble) return to == DataType::kFloat;
-  if (to == DataType::kDouble) return is_within_float32(from);
-  if (to == DataType::kUint64) return is_integer(from) || from == DataType::kBool;
-  return true;
+  return to != DataType::kUint64 || !is_floating(from);
 }
 
 class VectorCheck {
  public:
-  /// `reader` is null at the root.
-  Result<void> check(const Formula& formula, const FormulaNode* reader) {
-    if (!seen_.emplace(formula.get(), reader).second) return {};
+  Result<void> check(const Formula& formula) {
+    if (!seen_.insert(formula.get()).second) return {};
     const FormulaNode& node = *formula.get();
-    if (node.type == DataType::kDouble && !is_bridge(node, reader))
-      return Unexpected("float64 is not computed on vectors");
+    if (node.type == DataType::kDouble && lacks_float64(node.fn))
+      return Unexpected("float64 vectors lack a function of the formula");
     if (node.fn == Fn::kPow && node.type != DataType::kFloat)
       return Unexpected("powers of " + std::string(name(node.type)) +
                         " are not computed on vectors");
@@ -59,18 +62,12 @@ class VectorCheck {
       return Unexpected("no vectors between " + std::string(name(node.args[0].type())) + " and " +
                         std::string(name(node.type)));
     for (const Formula& arg : node.args)
-      if (Result<void> checked = check(arg, &node); !checked) return checked;
+      if (Result<void> checked = check(arg); !checked) return checked;
     return {};
   }
 
  private:
-  /// float64 that is only converted when it is read, or was converted for the result.
-  static bool is_bridge(const FormulaNode& node, const FormulaNode* reader) {
-    if (node.fn == Fn::kOperand) return reader != nullptr && reader->fn == Fn::kConvert;
-    return node.fn == Fn::kConvert && reader == nullptr;
-  }
-
-  std::set<std::pair<const FormulaNode*, const FormulaNode*>> seen_;
+  std::set<const FormulaNode*> seen_;
 };
 
 }  // namespace
@@ -186,7 +183,7 @@ Formula saturate(const Formula& a, DataType to) {
 }
 
 Result<void> is_vectorisable(const Formula& formula) {
-  return VectorCheck().check(formula, nullptr);
+  return VectorCheck().check(formula);
 }
 
 }  // namespace aoe::reference

@@ -25,12 +25,13 @@ std::vector<BlockRun> even_runs(std::int64_t extent, std::int64_t block) {
 }
 
 GemmCut::GemmCut(const MatMulShape& shape, bool is_b_constant, int lanes, const GemmTiling& tiling,
-                 GemmPrecision precision)
+                 GemmPrecision precision, DataType element_type)
     : shape_(shape),
       is_packed_(is_b_constant && shape.is_b_shared()),
       lanes_(lanes),
       tiling_(tiling),
-      precision_(precision) {
+      precision_(precision),
+      element_type_(element_type) {
 }
 
 GemmCut GemmCut::with(const GemmTiling& tiling) const {

@@ -5,10 +5,11 @@
 #include <bit>
 
 #include "base/check.h"
+#include "compiler/element_lanes.h"
 #include "compiler/gemm/matrix_store.h"
 #include "compiler/integer_math.h"
 #include "compiler/register_block.h"
-#include "reference/float16.h"
+#include "reference/typed.h"
 
 namespace aoe::compiler {
 namespace {
@@ -16,7 +17,10 @@ namespace {
 using loopnest::Builder;
 using loopnest::Int;
 using loopnest::Local;
+using loopnest::Type;
 using loopnest::Vec;
+
+constexpr std::int64_t kLineBytes = 64;
 
 std::uint32_t to_bf16(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
@@ -51,6 +55,33 @@ PackedConstant pack_fp16_panels(const Task& task, const GemmCut& cut) {
           }};
 }
 
+/// The same of another type than float32: [panel][step of k][n_vectors * lanes].
+PackedConstant pack_typed_panels(const Task& task, const GemmCut& cut) {
+  const std::int64_t elements = cut.panels() * cut.k_steps() * cut.panel_columns();
+  return {
+      .size_bytes = static_cast<std::size_t>(elements * cut.element_bytes()),
+      .pack = [constant = task.inputs[1].constant, cut](void* destination) {
+        using Types =
+            reference::TypeList<double, std::int32_t, std::int64_t, std::uint32_t, std::uint64_t>;
+        reference::visit_type<Types>(cut.element_type(), [&]<typename T>() {
+          const MatMulShape& s = cut.shape();
+          const T* from = constant->view().as<T>();
+          T* to = static_cast<T*>(destination);
+          for (std::int64_t panel = 0; panel < cut.panels(); ++panel) {
+            const std::int64_t first = panel * cut.panel_columns();
+            for (std::int64_t k = 0; k < s.k; ++k) {
+              for (std::int64_t j = first; j < first + cut.panel_columns(); ++j) {
+                T element{0};
+                if (j < s.n) element = from[k * s.b.row + j * s.b.column];
+                if constexpr (std::is_same_v<T, double>) element *= s.alpha;
+                *to++ = element;
+              }
+            }
+          }
+        });
+      }};
+}
+
 /// [panel][step of k][n_vectors * lanes] of alpha * B, zeros beyond the last column and row.
 PackedConstant pack_panels(const Task& task, const GemmCut& cut) {
   const auto elements =
@@ -78,6 +109,15 @@ PackedConstant pack_panels(const Task& task, const GemmCut& cut) {
           }};
 }
 
+/// Rounded factors, which lie in the first constant and in the workspace, are pairs.
+KernelBuffers declare_gemm(Builder& builder, const Task& task, const GemmCut& cut,
+                           std::size_t constants) {
+  std::vector<DataType> types(constants, cut.element_type());
+  if (cut.is_rounded()) types.front() = DataType::kInt32;
+  return declare_buffers(builder, task, types, cut.is_rounded() || cut.splits_k(),
+                         cut.is_rounded() ? DataType::kInt32 : DataType::kFloat);
+}
+
 class GemmNest {
  public:
   GemmNest(const Task& task, const GemmCut& cut, const DeclareProduct& declare)
@@ -86,9 +126,13 @@ class GemmNest {
         s_(cut.shape()),
         t_(cut.tiling()),
         a_layout_(s_.a),
-        store_(task, s_, cut.lanes()) {
+        type_(lanes_of(cut.element_type())),
+        factor_type_(cut.is_rounded() ? Type::kInt32 : type_),
+        store_(task, s_, cut.lanes(), type_) {
     if (cut.is_packed()) {
-      constants_.push_back(cut.is_fp16() ? pack_fp16_panels(task, cut) : pack_panels(task, cut));
+      constants_.push_back(cut.is_fp16()           ? pack_fp16_panels(task, cut)
+                           : type_ == Type::kFloat ? pack_panels(task, cut)
+                                                   : pack_typed_panels(task, cut));
     } else if (task.inputs[1].constant) {
       constants_.push_back(dense_constant(task.inputs[1].constant));
     }
@@ -144,7 +188,7 @@ class GemmNest {
   /// A as pairs of bfloat16 in the workspace, row by row; or each element of A as a pair of equal float16.
   loopnest::Function round_rows() const {
     Builder builder("round_rows");
-    const KernelBuffers buffers = declare_buffers(builder, task_, constants_.size(), true);
+    const KernelBuffers buffers = declare_gemm(builder, task_, cut_, constants_.size());
     const loopnest::Buffer a =
         task_.inputs[0].constant ? buffers.constants[a_constant_] : *buffers.inputs[0];
     const std::int64_t lanes = cut_.lanes();
@@ -248,11 +292,11 @@ class GemmNest {
   void write_block(const Pass& pass, Block block) {
     if (cut_.is_fp16()) {
       for (std::int64_t i = 0; i < block.rows * cut_.packed_vectors(block.vectors); ++i)
-        block.sums.push_back(builder_.local(loopnest::splat(0.0f, cut_.lanes())));
+        block.sums.push_back(builder_.local(loopnest::splat(0, cut_.lanes(), factor_type_)));
     }
     for_each_output(pass, block, [&](const MatrixPosition& at) {
       if (cut_.is_fp16()) return;
-      block.sums.push_back(builder_.local(pass.split ? loopnest::splat(0.0f, cut_.lanes())
+      block.sums.push_back(builder_.local(pass.split ? loopnest::splat(0, cut_.lanes(), type_)
                                           : pass.is_first
                                               ? store_.initial(builder_, buffers_, at)
                                               : store_.load_partial(builder_, buffers_, at)));
@@ -301,7 +345,7 @@ class GemmNest {
     const std::int64_t rows = steps / t_.k_unroll;
     const Int row = pass.first_k + block.number * rows + (k - pass.first_k) / t_.k_unroll;
     const Int next = b + cut_.k_steps() * b_stride() + row * b_stride();
-    const std::int64_t line = 64 / std::int64_t{sizeof(float)};
+    const std::int64_t line = kLineBytes / cut_.element_bytes();
     for (std::int64_t column = 0; column < b_stride(); column += line) {
       builder_.prefetch(b_, next + column, t_.panel_cache_level());
     }
@@ -315,8 +359,7 @@ class GemmNest {
 
   /// One step of k: a vector of B per column vector, one broadcast element of A per row.
   void write_step(Block& block, Int a, Int b) {
-    constexpr std::int64_t kLine = 64 / std::int64_t{sizeof(float)};
-    const std::int64_t lanes = cut_.lanes();
+    const std::int64_t lanes = cut_.lanes(), line = kLineBytes / cut_.element_bytes();
     const RegisterBlock products{.rows = block.rows,
                                  .vectors = cut_.packed_vectors(block.vectors),
                                  .sums = block.sums,
@@ -328,15 +371,16 @@ class GemmNest {
         [&](std::int64_t v) {
           const Int at = b + v * lanes;
           const bool is_last = v + 1 == block.vectors && block.last_active < lanes;
-          const Local column = builder_.local(builder_.load(
-              b_, at, cut_.lanes(),
+          const Local column = builder_.local(builder_.load_as(
+              factor_type_, b_, at, cut_.lanes(),
               !cut_.is_packed() && is_last ? std::optional(Int(block.last_active)) : std::nullopt));
-          if (t_.prefetch != 0 && v * lanes % kLine == 0)
+          if (t_.prefetch != 0 && v * lanes % line == 0)
             builder_.prefetch(b_, at + t_.prefetch * b_stride());
           return column;
         },
         [&](std::int64_t r) {
-          return builder_.local(builder_.load_broadcast(a_, a + r * a_layout_.row, cut_.lanes()));
+          return builder_.local(
+              builder_.load_as(factor_type_, a_, a + r * a_layout_.row, cut_.lanes(), {}, 0));
         });
   }
 
@@ -352,6 +396,8 @@ class GemmNest {
   const MatMulShape& s_;
   const GemmTiling& t_;
   MatrixLayout a_layout_;  ///< of A as the products read it, its columns counted in steps of k
+  Type type_;              ///< of sums
+  Type factor_type_;       ///< of factors as they are read: pairs of rounded ones are int32
   MatrixStore store_;
   Builder builder_{"gemm_packed"};
   std::vector<PackedConstant> constants_;
@@ -393,8 +439,7 @@ void each_k_tile(Builder& builder, std::int64_t steps, std::int64_t per_tile,
 Kernel build_gemm(const Task& task, const GemmCut& cut) {
   return GemmNest(task, cut,
                   [&](Builder& builder, std::size_t constants) {
-                    return declare_buffers(builder, task, constants,
-                                           cut.is_rounded() || cut.splits_k());
+                    return declare_gemm(builder, task, cut, constants);
                   })
       .build();
 }

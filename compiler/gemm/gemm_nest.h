@@ -55,7 +55,7 @@ void each_k_tile(loopnest::Builder& builder, std::int64_t steps, std::int64_t pe
 /// Sums of so many products of float16 lose little to its 11 bits.
 constexpr std::int64_t kFloat16Steps = 128;
 
-/// What the products are computed in; long sums are float32 always.
+/// What the products of float32 are computed in; long sums are float32 always.
 enum class GemmPrecision {
   kFloat32,
   kBFloat16,  ///< both factors rounded; one step of k multiplies a pair of neighbours (packed B only)
@@ -68,13 +68,20 @@ enum class GemmPrecision {
 class GemmCut {
  public:
   GemmCut(const MatMulShape& shape, bool is_b_constant, int lanes, const GemmTiling& tiling,
-          GemmPrecision precision = GemmPrecision::kFloat32);
+          GemmPrecision precision = GemmPrecision::kFloat32,
+          DataType element_type = DataType::kFloat);
   /// The same product cut up otherwise.
   GemmCut with(const GemmTiling& tiling) const;
 
   const MatMulShape& shape() const { return shape_; }
   const GemmTiling& tiling() const { return tiling_; }
+  /// Of a vector: it holds so many elements.
   int lanes() const { return lanes_; }
+  /// Of both factors and the result.
+  DataType element_type() const { return element_type_; }
+  std::int64_t element_bytes() const {
+    return static_cast<std::int64_t>(size_bytes(element_type_));
+  }
   bool is_packed() const { return is_packed_; }
   bool is_bf16() const { return precision_ == GemmPrecision::kBFloat16; }
   /// Both factors in less than float32.
@@ -106,6 +113,7 @@ class GemmCut {
   int lanes_;
   GemmTiling tiling_;
   GemmPrecision precision_;
+  DataType element_type_;
 };
 
 /// With kBFloat16 and kFloat16 a first stage rounds A into the workspace. With k_splits the workspace holds the partial sums,

@@ -16,7 +16,9 @@ std::vector<std::int64_t> k_splits(const GemmCut& cut, const Soc& soc) {
   const MatMulShape& s = cut.shape();
   const std::int64_t blocks = s.batch() * ceil_div(s.m, 8) * ceil_div(s.n, 2 * cut.lanes());
   std::vector<std::int64_t> splits = {1};
-  if (cut.is_rounded() || soc.threads == 1 || s.k < kLongSum || blocks > kFewBlocks * soc.threads)
+  const bool is_float32 = cut.element_type() == DataType::kFloat;  // as the workspace is
+  if (!is_float32 || cut.is_rounded() || soc.threads == 1 || s.k < kLongSum ||
+      blocks > kFewBlocks * soc.threads)
     return splits;
   for (std::int64_t n = 2; n <= 4 * soc.threads && s.k / n >= kLongSum / 4; n *= 2)
     if (s.k % n == 0) splits.push_back(n);
@@ -24,8 +26,10 @@ std::vector<std::int64_t> k_splits(const GemmCut& cut, const Soc& soc) {
 }
 
 GemmCut any_cut(const Task& task, const Soc& soc, GemmPrecision precision) {
-  return GemmCut(matmul_shape(task).value(), task.inputs[1].constant != nullptr, soc.vector_lanes,
-                 {}, precision);
+  const DataType type = task.in(0).dtype;
+  const int lanes = soc.target->vector_bytes() / static_cast<int>(size_bytes(type));
+  return GemmCut(matmul_shape(task).value(), task.inputs[1].constant != nullptr, lanes, {},
+                 precision, type);
 }
 
 TilingAxes<T> gemm_axes(const GemmCut& cut, const Soc& soc) {
@@ -34,7 +38,7 @@ TilingAxes<T> gemm_axes(const GemmCut& cut, const Soc& soc) {
   for (const std::int64_t v : {1, 2, 3, 4, 6, 8, 12}) {
     const bool is_least = v == (cut.is_fp16() ? 2 : 1);
     if (cut.is_fp16() && v % 2 != 0) continue;
-    if (is_least || (v - 1) * soc.vector_lanes < s.n) vectors.push_back(v);
+    if (is_least || (v - 1) * cut.lanes() < s.n) vectors.push_back(v);
   }
   for (const std::int64_t k : {64, 128, 256, 512, 1024, 2048}) {
     const bool is_short = k <= kFloat16Steps;
@@ -103,7 +107,8 @@ T GemmPlan::register_block() const {
 /// The longest part of k for which a panel takes no more than a quarter of L2, when rows pass over it repeatedly.
 T GemmPlan::k_tile(const T& block) const {
   const GemmCut whole = cut(block);
-  const std::int64_t step_bytes = 4 * whole.panel_columns(), limit = soc().l2_bytes / 4;
+  const std::int64_t step_bytes = whole.element_bytes() * whole.panel_columns(),
+                     limit = soc().l2_bytes / 4;
   if (whole.shape().m <= block.m_block || whole.k_steps() * step_bytes <= limit) return block;
   const T longest = tilings().with_last(block, &T::k_block, [&](const T& t) {
     return t.k_block != 0 && t.k_block * step_bytes <= limit;
@@ -117,7 +122,7 @@ T GemmPlan::parallel_tiles(T best) const {
   constexpr std::int64_t kPair = 2;
   const std::int64_t k = cut(best).k_per_tile();
   const auto is_good = [&](const T& t) {
-    const bool fits_l2 = 4 * t.m_tile * t.m_block * k <= soc().l2_bytes / 2;
+    const bool fits_l2 = any_.element_bytes() * t.m_tile * t.m_block * k <= soc().l2_bytes / 2;
     return t.n_tile <= kPair && fits_l2 && cut(t).parallel_extent() >= 4 * soc().threads &&
            is_legal(t);
   };
@@ -129,8 +134,9 @@ Features GemmPlan::features_of(const GemmCut& cut) const {
   const T& t = cut.tiling();
   const auto k = static_cast<double>(cut.k_per_tile());
   const double bytes = bytes_moved(task());
-  const double panel = 4.0 * k * static_cast<double>(cut.panel_columns() * t.n_tile);
-  const double rows = 4.0 * k * static_cast<double>(t.m_block * t.m_tile);
+  const auto element = static_cast<double>(cut.element_bytes());
+  const double panel = element * k * static_cast<double>(cut.panel_columns() * t.n_tile);
+  const double rows = element * k * static_cast<double>(t.m_block * t.m_tile);
   return {{"flops", flops(task())},
           {"bytes", bytes},
           {"intensity", flops(task()) / bytes},

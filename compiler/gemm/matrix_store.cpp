@@ -9,6 +9,7 @@ namespace aoe::compiler {
 
 using loopnest::Builder;
 using loopnest::Int;
+using loopnest::Type;
 using loopnest::Vec;
 
 namespace {
@@ -46,15 +47,16 @@ Result<void> supports_matrix_epilogue(const Task& task, const MatMulShape& shape
   return supports_epilogue(task);
 }
 
-MatrixStore::MatrixStore(const Task& task, const MatMulShape& shape, int lanes)
+MatrixStore::MatrixStore(const Task& task, const MatMulShape& shape, int lanes, Type type)
     : task_(task),
       shape_(shape),
       lanes_(lanes),
+      type_(type),
       layout_(operand_layout(task, shape, task.out().shape)),
       operands_(task.inputs.size()) {
   for (std::size_t i = first_operand(task); i < task.inputs.size(); ++i) {
     if (!task.inputs[i].is_present()) continue;
-    const bool is_byte = task.in(i).dtype != DataType::kFloat;
+    const bool is_byte = size_bytes(task.in(i).dtype) == 1;
     if (is_byte && task.inputs[i].constant) continue;  // a zero point, which the epilogue knows
     operands_[i] = Operand{operand_layout(task, shape, task.in(i).shape), {}};
   }
@@ -83,16 +85,16 @@ Vec MatrixStore::load_operand(Builder& builder, const KernelBuffers& buffers, st
   const loopnest::Buffer buffer =
       operand.constant ? buffers.constants[*operand.constant] : *buffers.inputs[input];
   if (operand.layout.column == 0) {
-    return builder.load_broadcast(buffer, index(operand.layout, at), lanes_);
+    return builder.load_as(type_, buffer, index(operand.layout, at), lanes_, {}, 0);
   }
-  return builder.load(buffer, index(operand.layout, at), lanes_, at.active);
+  return builder.load_as(type_, buffer, index(operand.layout, at), lanes_, at.active);
 }
 
 Vec MatrixStore::initial(Builder& builder, const KernelBuffers& buffers,
                          const MatrixPosition& at) const {
-  if (!shape_.has_bias) return loopnest::splat(0.0f, lanes_);
+  if (!shape_.has_bias) return loopnest::splat(0, lanes_, type_);
   const Vec bias = load_operand(builder, buffers, 2, at);
-  return shape_.beta == 1.0f ? bias : bias * loopnest::splat(shape_.beta, lanes_);
+  return shape_.beta == 1.0f ? bias : bias * loopnest::splat(shape_.beta, lanes_, type_);
 }
 
 void MatrixStore::store(Builder& builder, const KernelBuffers& buffers, const MatrixPosition& at,
@@ -110,7 +112,7 @@ void MatrixStore::store_partial(Builder& builder, const KernelBuffers& buffers,
 
 Vec MatrixStore::load_partial(Builder& builder, const KernelBuffers& buffers,
                               const MatrixPosition& at) const {
-  return builder.load(buffers.outputs[0], index(layout_, at), lanes_, at.active);
+  return builder.load_as(type_, buffers.outputs[0], index(layout_, at), lanes_, at.active);
 }
 
 }  // namespace aoe::compiler

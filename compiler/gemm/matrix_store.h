@@ -26,7 +26,9 @@ Result<void> supports_matrix_epilogue(const Task& task, const MatMulShape& shape
 
 class MatrixStore {
  public:
-  MatrixStore(const Task& task, const MatMulShape& shape, int lanes);
+  /// `type` of the sums; an epilogue is float32's.
+  MatrixStore(const Task& task, const MatMulShape& shape, int lanes,
+              loopnest::Type type = loopnest::Type::kFloat);
 
   /// Appends the constants that bias and epilogue read, and remembers their places.
   void add_constants(std::vector<PackedConstant>& constants);
@@ -54,6 +56,7 @@ class MatrixStore {
   Task task_;
   MatMulShape shape_;
   int lanes_;
+  loopnest::Type type_;
   MatrixLayout layout_;
   std::vector<std::optional<Operand>> operands_;  ///< by task input; factors and scalars have none
 };

@@ -1,9 +1,9 @@
 // arg_max: generated ArgMax and ArgMin. Lanes hold neighbouring results where the axis is not the innermost; else each lane
 // searches its part of the row, and the lanes are compared at the end. In rows with NaN any position may be the answer.
 #include <algorithm>
-#include <limits>
 
 #include "base/check.h"
+#include "compiler/element_lanes.h"
 #include "compiler/kernel_buffers.h"
 #include "compiler/packed_table.h"
 #include "compiler/roofline.h"
@@ -19,6 +19,7 @@ using loopnest::Int;
 using loopnest::Local;
 using loopnest::Mask;
 using loopnest::splat;
+using loopnest::Type;
 using loopnest::Vec;
 
 constexpr std::int64_t kMostPositions = 1 << 24;  ///< positions are counted in float32
@@ -39,24 +40,26 @@ StridedNest nest_of(const reference::AxisView& view) {
           .strides = {{view.inner, 1}, {view.dim * view.inner, 1}}};
 }
 
-/// The search for one result, or one in each lane. ArgMin looks for the largest negative.
+/// The search for one result, or one in each lane. ArgMin looks for the largest negative, of integers for the largest
+/// complement: one of them has no negative.
 class Search {
  public:
   Search(Builder& builder, const Task& task, int lanes)
       : builder_(builder),
-        sign_(task.op.type == "ArgMin" ? -1.0f : 1.0f),
+        type_(ordered_lanes_of(task.in(0).dtype).value()),
+        is_min_(task.op.type == "ArgMin"),
         takes_last_(task.op.attrs.get_int("select_last_index", 0) != 0),
         lanes_(lanes),
-        best_(builder.local(splat(0, lanes))),
+        best_(builder.local(splat(0, lanes, type_))),
         position_(builder.local(splat(0, lanes))) {}
 
   void start(Vec x, Vec position) {
-    builder_.assign(best_, x * splat(sign_, lanes_));
+    builder_.assign(best_, rank(x));
     builder_.assign(position_, position);
   }
 
   void step(Vec x, Vec position) {
-    const Vec value = builder_.get(builder_.local(x * splat(sign_, lanes_)));
+    const Vec value = builder_.get(builder_.local(rank(x)));
     const Vec champion = builder_.get(best_);
     const Mask wins = takes_last_ ? champion <= value : champion < value;
     builder_.assign(position_, select(wins, position, builder_.get(position_)));
@@ -77,12 +80,19 @@ class Search {
   }
 
   /// Loses against every other value.
-  Vec worst() const { return splat(-sign_ * std::numeric_limits<float>::infinity(), lanes_); }
+  Vec worst() const { return is_min_ ? highest(lanes_, type_) : lowest(lanes_, type_); }
+  Type type() const { return type_; }
 
  private:
+  Vec rank(const Vec& x) const {
+    const bool is_integer = type_ == Type::kInt32 || type_ == Type::kInt64;
+    if (is_integer) return is_min_ ? bit_xor(x, splat(-1, lanes_, type_)) : x;
+    return x * splat(is_min_ ? -1 : 1, lanes_, type_);
+  }
+
   Builder& builder_;
-  float sign_;
-  bool takes_last_;
+  Type type_;
+  bool is_min_, takes_last_;
   int lanes_;
   Local best_, position_;
 };
@@ -139,9 +149,9 @@ class ArgMaxPlan final : public NestPlan {
   Vec across(Builder& builder, loopnest::Buffer x, Int base, std::optional<Int> active) const {
     const int lanes = soc().vector_lanes;
     Search search(builder, task(), lanes);
-    search.start(builder.load(x, base, lanes, active), splat(0, lanes));
+    search.start(builder.load_as(search.type(), x, base, lanes, active), splat(0, lanes));
     builder.loop("k", 1, view_.dim, 1, [&](Int k) {
-      search.step(builder.load(x, base + k * view_.inner, lanes, active),
+      search.step(builder.load_as(search.type(), x, base + k * view_.inner, lanes, active),
                   broadcast(to_float(k), lanes));
     });
     return search.position();
@@ -153,7 +163,7 @@ class ArgMaxPlan final : public NestPlan {
     const Vec lane = builder.get(builder.local(lane_numbers));
     const auto load = [&](Int i) {
       const Int active = Int(dim) - i;
-      const Vec row = builder.load(x, base + i, static_cast<int>(lanes), active);
+      const Vec row = builder.load_as(search.type(), x, base + i, static_cast<int>(lanes), active);
       return select(active_lanes(active, static_cast<int>(lanes)), row, search.worst());
     };
     // Lanes behind the row's end stand at its end: the worst value may be there as well.
@@ -177,8 +187,8 @@ class ArgMax final : public ImplBy<ArgMaxPlan> {
     if (task.op.type != "ArgMaxV2" && task.op.type != "ArgMin")
       return Unexpected("does not compute " + task.op.type);
     if (!task.is_static()) return Unexpected("shapes are not static");
-    if (task.in(0).dtype != DataType::kFloat)
-      return Unexpected(to_string(task.in(0)) + ", needs float32");
+    if (const auto lanes = ordered_lanes_of(task.in(0).dtype); !lanes)
+      return Unexpected(lanes.error());
     if (element_count(task.in(0).shape) == 0) return Unexpected("the input is empty");
     if (view_of(task).dim > kMostPositions)
       return Unexpected(std::to_string(view_of(task).dim) + " positions, at most " +

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/element_lanes.h"
 #include "compiler/kernel_buffers.h"
 #include "compiler/plain_task.h"
 #include "compiler/roofline.h"
@@ -59,11 +60,12 @@ class CumsumPlan final : public NestPlan {
     Builder builder("cumsum");
     const KernelBuffers buffers = declare_buffers(builder, task(), 0, false);
     emit(builder, tiling, [&](const NestPosition& at) {
-      const Local sum = builder.local(loopnest::splat(0, tiling.lanes));
+      const loopnest::Type type = lanes_of(task().in(0).dtype);
+      const Local sum = builder.local(loopnest::splat(0, tiling.lanes, type));
       builder.loop("k", 0, view_.dim, 1, [&](Int step) {
         const Int k = is_reverse ? Int(view_.dim - 1) - step : step;
         const Int here = at.offsets[0] + k * view_.inner;
-        const Vec x = builder.load(*buffers.inputs[0], here, tiling.lanes, at.active);
+        const Vec x = builder.load_as(type, *buffers.inputs[0], here, tiling.lanes, at.active);
         if (is_exclusive) builder.store(buffers.outputs[0], here, builder.get(sum), at.active);
         builder.assign(sum, builder.get(sum) + x);
         if (!is_exclusive) builder.store(buffers.outputs[0], here, builder.get(sum), at.active);
@@ -86,7 +88,7 @@ class Cumsum final : public ImplBy<CumsumPlan> {
   std::string_view name() const override { return "cumsum"; }
 
   Result<void> supports(const Task& task, const Soc&) const override {
-    if (auto plain = supports_plain(task, {"Cumsum"}); !plain) return plain;
+    if (auto typed = supports_typed(task, {"Cumsum"}); !typed) return typed;
     if (!task.inputs[1].constant) return Unexpected("the axis is not constant");
     if (element_count(task.in(0).shape) == 0) return Unexpected("the input is empty");
     return {};

@@ -101,10 +101,8 @@ class ElementwisePlan final : public NestPlan {
       if (walk_.masks_padding) {
         const Int channels =
             Int(task().out().shape[1]) - at.coordinates[walk_.c1_dimension] * tiling.lanes;
-        const Vec zero = value.type() == Type::kFloat
-                             ? loopnest::splat(0.0f, tiling.lanes)
-                             : loopnest::int_splat(0, tiling.lanes, value.type());
-        value = select(active_lanes(channels, tiling.lanes), value, zero);
+        value = select(active_lanes(channels, tiling.lanes), value,
+                       loopnest::splat(0, tiling.lanes, value.type()));
       }
       builder.store(buffers.outputs[0], at.offsets[0], value, at.active);
     });
@@ -146,11 +144,8 @@ class ElementwisePlan final : public NestPlan {
     const std::int64_t stride = walk_.nest.strides[operand].back();
     // A broadcast element is there even if only some lanes are.
     const std::optional<Int> active = stride == 0 ? std::nullopt : at.active;
-    if (type == Type::kFloat)
-      return builder.load(*buffers.inputs[input], at.offsets[operand], soc().vector_lanes, active,
-                          stride);
-    return builder.load_integers(type, *buffers.inputs[input], at.offsets[operand],
-                                 soc().vector_lanes, active, stride);
+    return builder.load_as(type, *buffers.inputs[input], at.offsets[operand], soc().vector_lanes,
+                           active, stride);
   }
 
   Walk walk_;

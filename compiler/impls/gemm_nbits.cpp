@@ -164,7 +164,7 @@ class PackedNest {
   }
   Buffer constant(std::size_t i) const { return buffers_.constants[i]; }
   Vec bytes_at(std::size_t constant_index, Int at) const {
-    return builder_.load_integers(Type::kInt32, constant(constant_index), at, cut_.lanes());
+    return builder_.load_as(Type::kInt32, constant(constant_index), at, cut_.lanes());
   }
 
   /// Rows beyond the last are the last again: they store what it stores.

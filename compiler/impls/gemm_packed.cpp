@@ -1,7 +1,9 @@
-// gemm_packed, gemm_bf16, gemm_fp16: generated matrix products, MatMulV2 and Gemm. A constant B is packed into panels that are read
+// gemm_packed, gemm_bf16, gemm_fp16: generated matrix products, MatMulV2 and Gemm, gemm_packed of float64 and integers as well. A constant B is packed into panels that are read
 // in order: strong for matrix-vector products, few rows, batches of small matrices and fused epilogues. gemm_bf16 rounds both factors to bfloat16, gemm_fp16
 // to float16 with short sums in it, where the graph allows it and the machine has the instructions.
 // The nest: compiler/gemm/gemm_nest.h. Tested like every Impl by tests/compiler/impls_test.cpp.
+#include <algorithm>
+
 #include "compiler/gemm/gemm_plan.h"
 #include "compiler/gemm/matrix_store.h"
 #include "graph/precision.h"
@@ -39,12 +41,7 @@ class GemmPacked final : public Impl {
   Result<void> supports(const Task& task, const Soc& soc) const override {
     const Result<MatMulShape> shape = matmul_shape(task);
     if (!shape) return Unexpected(shape.error());
-    for (std::size_t i = 0; i < 2; ++i) {
-      if (task.in(i).dtype != DataType::kFloat) {
-        return Unexpected("input " + std::to_string(i) + " is " + aoe::to_string(task.in(i)) +
-                          ", needs float32");
-      }
-    }
+    if (Result<void> typed = supports_types(task); !typed) return typed;
     const bool is_b_constant = task.inputs[1].constant != nullptr;
     if (!is_b_constant && shape->b.column != 1 && shape->n > 1) {
       return Unexpected("transB of a factor that is not constant");
@@ -62,6 +59,7 @@ class GemmPacked final : public Impl {
         return Unexpected(soc.version + " has no " + std::string(runtime::name(needed)));
       if (Result<void> possible = supports_rounding(task, *shape); !possible) return possible;
     }
+    if (task.in(0).dtype != DataType::kFloat) return {};
     return supports_matrix_epilogue(task, *shape);
   }
 
@@ -70,6 +68,23 @@ class GemmPacked final : public Impl {
   }
 
  private:
+  Result<void> supports_types(const Task& task) const {
+    const DataType type = task.in(0).dtype;
+    const bool is_integer_product = is_integer(type) && task.anchor().type == "MatMulV2";
+    if (size_bytes(type) < 4 || (!is_floating(type) && !is_integer_product))
+      return Unexpected(task.anchor().type + " of " + aoe::to_string(task.in(0)));
+    if (type == DataType::kFloat && task.in(1).dtype == type) return {};
+    if (precision_ != GemmPrecision::kFloat32) return Unexpected("rounds float32 only");
+    const auto is_other = [&](const TaskInput& input) {
+      return input.is_present() && input.desc.dtype != type;
+    };
+    if (std::ranges::any_of(task.inputs, is_other) || task.outputs.size() != 1 ||
+        task.out().dtype != type)
+      return Unexpected("inputs and outputs of several types");
+    if (task.op.body != nullptr) return Unexpected("an epilogue of what is not float32");
+    return {};
+  }
+
   GemmPrecision precision_;
 };
 

@@ -16,7 +16,7 @@ using nlohmann::json;
 constexpr const char* kResidualAxis = "residual_in_place";
 
 /// ONNX weights: M, C/group, kh, kw; of a transposed convolution C, M/group, kh, kw.
-void add_weights(OneDnnDraft& draft, const ConvShape& s) {
+json weights_desc(const ConvShape& s) {
   const std::int64_t out = s.group_out_channels(), in = s.group_in_channels();
   const std::int64_t h = s.kernel_height, w = s.kernel_width;
   Shape dims = {s.groups, out, in, h, w};
@@ -26,12 +26,28 @@ void add_weights(OneDnnDraft& draft, const ConvShape& s) {
     dims.erase(dims.begin());
     strides.erase(strides.begin());
   }
-  draft.weights("weights", dims, onednn_strided(dims, strides), draft.packed_input(1));
+  return onednn_strided(dims, strides);
+}
+
+/// In the layout that oneDNN would choose, when the task's other parameters stand in the draft already. Weights that are
+/// computed get there in front of every run.
+Result<void> add_weights(OneDnnDraft& draft, const Task& task, const ConvShape& s, const Soc& soc) {
+  const json plain = weights_desc(s);
+  const Shape dims = plain.at("dims").get<Shape>();
+  if (task.inputs[1].constant) {
+    draft.weights("weights", dims, plain, draft.packed_input(1));
+    return {};
+  }
+  json wanted = draft.params();
+  wanted["weights"] = {{"dims", dims}, {"dtype", "f32"}, {"tag", "any"}};
+  const Result<runtime::OneDnnChoice> choice = runtime::probe(wanted, soc.threads);
+  if (!choice) return Unexpected(choice.error());
+  draft.computed_weights("weights", 1, plain, choice->weights.at("weights"));
+  return {};
 }
 
 void add_bias(OneDnnDraft& draft, const ConvShape& s) {
-  draft.params()["bias"] = onednn_dense({s.out_channels});
-  draft.plain_constant("bias", 2);
+  draft.any_input("bias", 2, onednn_dense({s.out_channels}));
 }
 
 /// oneDNN's deconvolution adds the bias in another pass and applies post-ops one element at a time. One vectorised pass
@@ -39,10 +55,11 @@ void add_bias(OneDnnDraft& draft, const ConvShape& s) {
 void add_bias_pass(OneDnnDraft& draft, const ConvShape& s) {
   draft.then("binary", "src");
   draft.params()["algorithm"] = "binary_add";
-  draft.params()["src1"] = onednn_dense({1, s.out_channels, 1, 1});
+  const json desc = onednn_dense({1, s.out_channels, 1, 1});
   if (s.has_bias) {
-    draft.plain_constant("src1", 2);
+    draft.any_input("src1", 2, desc);
   } else {
+    draft.params()["src1"] = desc;
     const std::size_t bytes = static_cast<std::size_t>(s.out_channels) * sizeof(float);
     draft.constant("src1", {bytes, [bytes](void* to) { std::memset(to, 0, bytes); }});
   }
@@ -52,6 +69,8 @@ void add_bias_pass(OneDnnDraft& draft, const ConvShape& s) {
 Result<OneDnnDraft> make_draft(const Task& task, const FormatChoice& format, const Soc& soc,
                                bool is_winograd, bool is_residual_in_place) {
   const ConvShape s = conv_shape(task).value();
+  if (is_residual_in_place && !task.inputs[1].constant)
+    return Unexpected("the sum would not be in the first stage, which is for weights");
   OneDnnDraft draft(task, format, soc, s.is_transposed ? "deconvolution" : "convolution");
   json& params = draft.params();
   params["algorithm"] = s.is_transposed ? "deconvolution_direct"
@@ -61,9 +80,12 @@ Result<OneDnnDraft> make_draft(const Task& task, const FormatChoice& format, con
   params["dilations"] = {s.dilation_height - 1, s.dilation_width - 1};  // oneDNN counts the gaps
   params["padding_l"] = {s.pad_top, s.pad_left};
   params["padding_r"] = {s.pad_bottom, s.pad_right};
+  params["src"] = onednn_tensor(task.in(0), format.inputs[0], soc);
+  params["dst"] = onednn_tensor(task.out(), format.outputs[0], soc);
+  if (Result<void> added = add_weights(draft, task, s, soc); !added)
+    return Unexpected(added.error());
   draft.input("src", 0);
   draft.output("dst");
-  add_weights(draft, s);
   if (!s.is_transposed && s.has_bias) add_bias(draft, s);
   if (s.is_transposed && (s.has_bias || task.op.body != nullptr)) add_bias_pass(draft, s);
   if (Result<void> added = draft.add_epilogue(is_residual_in_place && !s.is_transposed); !added)
@@ -163,7 +185,10 @@ class OneDnnConvPlan final : public Plan {
       return shape_.in_channels >= 64 && shape_.out_channels >= 64 ? kWinograd : kSmallWinograd;
     const bool in_place = !probe(task(), format(), soc(), false, false).has_value();
     const Result<OneDnnDraft> draft = make_draft(task(), format(), soc(), false, in_place);
-    const std::string implementation = draft->probe()->front().implementation;
+    // A stage for weights that are computed may come first.
+    std::string implementation = draft->probe()->front().implementation;
+    if (!task().inputs[1].constant && draft->probe()->size() > 1)
+      implementation = (*draft->probe())[1].implementation;
     if (implementation.find("gemm:") != std::string::npos)
       return shape_.groups > 1 ? kGroupedGemm : kGemm;
     if (shape_.is_depthwise()) return kDepthwise;
@@ -191,8 +216,7 @@ class OneDnnConvolution final : public Impl {
       return Unexpected("kernel " + std::to_string(shape->kernel_height) + "x" +
                         std::to_string(shape->kernel_width) + ", Winograd is for 3x3");
     if (is_winograd_ && shape->is_transposed) return Unexpected("Conv2DTranspose, no Winograd");
-    if (!task.inputs[1].constant) return Unexpected("weights are not constant");
-    if (shape->has_bias && !task.inputs[2].constant) return Unexpected("bias is not constant");
+    if (is_winograd_ && !task.inputs[1].constant) return Unexpected("weights are not constant");
     std::string reason;
     for (const FormatChoice& choice : candidates(task)) {
       const Result<void> possible = probe(task, choice, soc, is_winograd_);
@@ -225,6 +249,8 @@ class OneDnnConvolution final : public Impl {
         image_format(task, "ND", Format::kND, Format::kND)};
     if (task.in(0).shape[1] <= kMaxStemChannels)
       choices.push_back(image_format(task, "NCHW", Format::kNCHW, Format::kNC1HWC0));
+    for (FormatChoice& choice : choices)
+      if (!task.inputs[1].constant) choice.inputs[1] = Format::kND;  // weights are no image
     return choices;
   }
 

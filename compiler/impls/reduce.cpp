@@ -1,14 +1,15 @@
-// reduce: generated reductions over any axes, and global pooling. Lanes run along the innermost
+// reduce: generated reductions over any axes, and global pooling, of real numbers and integers. Lanes run along the innermost
 // dimension: across results where it is kept, along one result where it is reduced.
 #include <algorithm>
-#include <limits>
 
 #include "base/check.h"
 #include "compiler/broadcast_layout.h"
+#include "compiler/element_lanes.h"
 #include "compiler/kernel_buffers.h"
 #include "compiler/plain_task.h"
 #include "compiler/strided_nest.h"
 #include "reference/axes.h"
+#include "reference/formula.h"
 
 namespace aoe::compiler {
 namespace {
@@ -17,21 +18,28 @@ using loopnest::Builder;
 using loopnest::Int;
 using loopnest::Local;
 using loopnest::splat;
+using loopnest::Type;
 using loopnest::Vec;
-
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 /// What is accumulated, and what is made of it at the end.
 struct Reduction {
   std::string_view type;
-  float start;            ///< changes nothing when combined
-  Vec (*prepare)(Vec x);  ///< of each element
+  Vec (*start)(int lanes, Type type);  ///< changes nothing when combined
+  Vec (*prepare)(Vec x);               ///< of each element
   Vec (*combine)(Vec sum, Vec x);
   Vec (*combine_lanes)(Vec sum);
-  Vec (*finish)(Vec sum, float count);
-  bool keeps_zero;  ///< zeros give zero: padding lanes stay what they are
+  Vec (*finish)(Vec sum, double count);
+  bool keeps_zero = true;  ///< zeros give zero: padding lanes stay what they are
+  bool is_real = false;  ///< integers are summed up as float64, and rounded toward zero at the end
 };
 
+bool is_real(Type type) {
+  return type == Type::kFloat || type == Type::kDouble;
+}
+template <int number>
+Vec from(int lanes, Type type) {
+  return splat(number, lanes, type);
+}
 Vec same(Vec x) {
   return x;
 }
@@ -49,35 +57,52 @@ Vec multiply_lanes(Vec product) {
     for (int lane = 0; lane < lanes; ++lane) from.push_back((lane + step) % lanes);
     product = product * permute(product, from);
   }
-  return loopnest::reduce_add(select(loopnest::active_lanes(1, lanes), product, splat(0, lanes)));
+  return loopnest::reduce_add(
+      select(loopnest::active_lanes(1, lanes), product, splat(0, lanes, product.type())));
 }
-Vec keep(Vec x, float) {
+Vec magnitude(Vec x) {
+  return is_real(x.type()) ? abs(x) : max(x, -x);
+}
+Vec square(Vec x) {
+  return x * x;
+}
+Vec keep(Vec x, double) {
   return x;
 }
-Vec mean(Vec x, float count) {
-  return x * splat(1.0f / count, x.lanes());
+Vec mean(Vec x, double count) {
+  if (x.type() == Type::kDouble) return x / splat(count, x.lanes(), x.type());
+  return x * splat(1.0f / static_cast<float>(count), x.lanes());
 }
 
 const Reduction kReductions[] = {
-    {"ReduceSum", 0, same, add, loopnest::reduce_add, keep, true},
-    {"ReduceMean", 0, same, add, loopnest::reduce_add, mean, true},
-    {"GlobalAveragePool", 0, same, add, loopnest::reduce_add, mean, true},
-    {"ReduceMax", -kInfinity, same, loopnest::max, loopnest::reduce_max, keep, true},
-    {"GlobalMaxPool", -kInfinity, same, loopnest::max, loopnest::reduce_max, keep, true},
-    {"ReduceMin", kInfinity, same, loopnest::min, loopnest::reduce_min, keep, true},
-    {"ReduceProd", 1, same, multiply, multiply_lanes, keep, true},
-    {"ReduceL1", 0, loopnest::abs, add, loopnest::reduce_add, keep, true},
-    {"ReduceSumSquare", 0, [](Vec x) { return x * x; }, add, loopnest::reduce_add, keep, true},
-    {"ReduceL2", 0, [](Vec x) { return x * x; }, add, loopnest::reduce_add,
-     [](Vec x, float) { return sqrt(x); }, true},
-    {"ReduceLogSum", 0, same, add, loopnest::reduce_add, [](Vec x, float) { return log(x); },
-     false},
+    {"ReduceSum", from<0>, same, add, loopnest::reduce_add, keep},
+    {"ReduceMean", from<0>, same, add, loopnest::reduce_add, mean, true, true},
+    {"GlobalAveragePool", from<0>, same, add, loopnest::reduce_add, mean, true, true},
+    {"ReduceMax", lowest, same, loopnest::max, loopnest::reduce_max, keep},
+    {"GlobalMaxPool", lowest, same, loopnest::max, loopnest::reduce_max, keep},
+    {"ReduceMin", highest, same, loopnest::min, loopnest::reduce_min, keep},
+    {"ReduceProd", from<1>, same, multiply, multiply_lanes, keep},
+    {"ReduceL1", from<0>, magnitude, add, loopnest::reduce_add, keep},
+    {"ReduceSumSquare", from<0>, square, add, loopnest::reduce_add, keep},
+    {"ReduceL2", from<0>, square, add, loopnest::reduce_add, [](Vec x, double) { return sqrt(x); },
+     true, true},
+    {"ReduceLogSum", from<0>, same, add, loopnest::reduce_add, [](Vec x, double) { return log(x); },
+     false, true},
 };
 
 const Reduction* reduction_of(const Task& task) {
   const auto found = std::find_if(std::begin(kReductions), std::end(kReductions),
                                   [&](const Reduction& r) { return r.type == task.op.type; });
   return found == std::end(kReductions) ? nullptr : found;
+}
+
+/// What elements are loaded and combined as.
+Result<Type> lanes_of(const Reduction& reduction, DataType dtype) {
+  if (reduction.is_real && dtype == DataType::kUint64)
+    return Unexpected("uint64, which not all float64 convert to");
+  if (reduction.is_real && is_integer(dtype)) return Type::kDouble;
+  const bool is_ordered = reduction.combine != add && reduction.combine != multiply;
+  return is_ordered ? ordered_lanes_of(dtype) : aoe::compiler::lanes_of(dtype);
 }
 
 /// The reduced axes, or why they are not known.
@@ -143,11 +168,16 @@ Rows rows_of(const Task& task, const FormatChoice& format, int c0) {
 /// Sums one result (or one per lane) up in several accumulators.
 class Accumulation {
  public:
-  Accumulation(Builder& builder, const Rows& rows, const Reduction& reduction, int lanes,
-               std::int64_t accumulators)
-      : builder_(builder), rows_(rows), reduction_(reduction), lanes_(lanes) {
+  Accumulation(Builder& builder, const Rows& rows, const Reduction& reduction, DataType dtype,
+               int lanes, std::int64_t accumulators)
+      : builder_(builder),
+        rows_(rows),
+        reduction_(reduction),
+        dtype_(dtype),
+        type_(lanes_of(reduction, dtype).value()),
+        lanes_(lanes) {
     for (std::int64_t i = 0; i < accumulators; ++i) {
-      sums_.push_back(builder.local(splat(reduction.start, lanes)));
+      sums_.push_back(builder.local(reduction.start(lanes, type_)));
     }
   }
 
@@ -162,7 +192,10 @@ class Accumulation {
     if (rows_.runs_along_result) {
       sum = reduction_.combine_lanes(builder_.get(builder_.local(sum)));
     }
-    return reduction_.finish(sum, static_cast<float>(rows_.count));
+    const Vec result = reduction_.finish(sum, static_cast<double>(rows_.count));
+    if (!is_integer(dtype_) || !reduction_.is_real) return result;
+    const bool is_wide = size_bytes(dtype_) == 8 || dtype_ == DataType::kUint32;
+    return convert(result, is_wide ? Type::kInt64 : Type::kInt32);
   }
 
  private:
@@ -175,7 +208,10 @@ class Accumulation {
   }
 
   void accumulate(std::size_t sum, Vec x) {
-    const Vec prepared = reduction_.prepare(builder_.get(builder_.local(x)));
+    const Vec element = builder_.get(builder_.local(x));
+    const bool is_its_size =
+        reduction_.prepare == magnitude && is_integer(dtype_) && !reference::is_signed(dtype_);
+    const Vec prepared = is_its_size ? element : reduction_.prepare(element);
     builder_.assign(sums_[sum], reduction_.combine(builder_.get(sums_[sum]), prepared));
   }
 
@@ -184,7 +220,8 @@ class Accumulation {
     const Dimension last = rows_.reduced.empty() ? Dimension{1, 0} : rows_.reduced.back();
     const std::int64_t stride = rows_.kept.strides[1].back();
     steps(last.extent, 1, [&](Int i, std::size_t sum) {
-      accumulate(sum, builder_.load(input, row + i * last.stride, lanes_, active, stride));
+      accumulate(sum,
+                 builder_.load_as(type_, input, row + i * last.stride, lanes_, active, stride));
     });
   }
 
@@ -193,12 +230,14 @@ class Accumulation {
     const Dimension& last = rows_.reduced.back();
     const std::int64_t full = last.extent / lanes_ * lanes_;
     steps(full, lanes_, [&](Int i, std::size_t sum) {
-      accumulate(sum, builder_.load(input, row + i * last.stride, lanes_, {}, last.stride));
+      accumulate(sum,
+                 builder_.load_as(type_, input, row + i * last.stride, lanes_, {}, last.stride));
     });
     if (full == last.extent) return;
     const Int rest = last.extent - full;
-    const Vec tail = builder_.load(input, row + full * last.stride, lanes_, rest, last.stride);
-    accumulate(0, select(active_lanes(rest, lanes_), tail, splat(reduction_.start, lanes_)));
+    const Vec tail =
+        builder_.load_as(type_, input, row + full * last.stride, lanes_, rest, last.stride);
+    accumulate(0, select(active_lanes(rest, lanes_), tail, reduction_.start(lanes_, type_)));
   }
 
   /// [0, extent) in steps, dealt out to the accumulators.
@@ -217,6 +256,8 @@ class Accumulation {
   Builder& builder_;
   const Rows& rows_;
   const Reduction& reduction_;
+  DataType dtype_;
+  Type type_;
   int lanes_;
   std::vector<Local> sums_;
 };
@@ -241,8 +282,8 @@ class ReducePlan final : public NestPlan {
     Builder builder("reduce");
     const KernelBuffers buffers = declare_buffers(builder, task(), 0, false);
     emit(builder, tiling, [&](const NestPosition& at) {
-      Accumulation accumulation(builder, rows_, *reduction_of(task()), soc().vector_lanes,
-                                tiling.accumulators);
+      Accumulation accumulation(builder, rows_, *reduction_of(task()), task().in(0).dtype,
+                                soc().vector_lanes, tiling.accumulators);
       const Vec result = accumulation.run(*buffers.inputs[0], at.offsets[1], at.active);
       builder.store(buffers.outputs[0], at.offsets[0], result, at.active);
     });
@@ -264,7 +305,10 @@ class Reduce final : public ImplBy<ReducePlan> {
 
   Result<void> supports(const Task& task, const Soc&) const override {
     if (reduction_of(task) == nullptr) return Unexpected("does not compute " + task.op.type);
-    if (auto plain = supports_plain(task, {task.op.type}); !plain) return plain;
+    if (auto typed = supports_typed(task, {task.op.type}); !typed) return typed;
+    if (task.in(0).dtype == DataType::kBool) return Unexpected("elements are bool");
+    if (const auto lanes = lanes_of(*reduction_of(task), task.in(0).dtype); !lanes)
+      return Unexpected(lanes.error());
     if (element_count(task.in(0).shape) == 0) return Unexpected("the input is empty");
     if (const auto axes = reduced_axes(task); !axes) return Unexpected(axes.error());
     return {};
@@ -273,6 +317,7 @@ class Reduce final : public ImplBy<ReducePlan> {
   std::vector<FormatChoice> formats(const Task& task, const Soc&) const override {
     std::vector<FormatChoice> choices = {plain_format(task, "ND", Format::kND)};
     if (task.in(0).shape.size() != 4 || task.out().shape.size() != 4) return choices;
+    if (task.in(0).dtype != DataType::kFloat) return choices;  // conversions of others are slow
     const auto axes = *reduced_axes(task);
     const bool keeps_channels = std::find(axes.begin(), axes.end(), 1u) == axes.end();
     if (keeps_channels && reduction_of(task)->keeps_zero) {

@@ -131,10 +131,10 @@ Vec Builder::load(Buffer buffer, Int index, int lanes, std::optional<Int> active
                                                        .stride = lanes == 1 ? 1 : stride}));
 }
 
-Vec Builder::load_integers(Type type, Buffer buffer, Int index, int lanes,
-                           std::optional<Int> active, std::int64_t stride) const {
+Vec Builder::load_as(Type type, Buffer buffer, Int index, int lanes, std::optional<Int> active,
+                     std::int64_t stride) const {
   ExprNode node = *load(buffer, index, lanes, active, stride).e;
-  if (node.op != Op::kLoad) return int_splat(0, lanes, type);  // no lane is active
+  if (node.op != Op::kLoad) return splat(0, lanes, type);  // no lane is active
   node.type = type;
   return Vec(std::make_shared<const ExprNode>(std::move(node)));
 }
@@ -163,7 +163,7 @@ Vec Builder::load_quads(Buffer buffer, Int index, int lanes, std::optional<Int> 
   std::vector<Expr> args = {index.e};
   if (active) args.push_back(active->e);
   return Vec(std::make_shared<const ExprNode>(ExprNode{.op = Op::kLoadQuads,
-                                                       .type = Type::kFloat,
+                                                       .type = Type::kInt32,
                                                        .lanes = lanes,
                                                        .args = std::move(args),
                                                        .id = buffer.id}));

@@ -60,8 +60,17 @@ Bool compare(Op op, const Int& a, const Int& b) {
   return Bool(make({.op = op, .type = Type::kBool, .args = {a.e, b.e}}));
 }
 
+bool is_real(Type type) {
+  return type == Type::kFloat || type == Type::kDouble;
+}
+
 bool is_float_constant(const Vec& a) {
   return a.e->op == Op::kFloatConst;
+}
+
+/// Not where the numbers are rounded to float32 while they are folded.
+bool are_float32_constants(const Vec& a, const Vec& b) {
+  return is_float_constant(a) && is_float_constant(b) && a.type() == Type::kFloat;
 }
 
 Vec unary(Op op, const Vec& a) {
@@ -77,21 +86,21 @@ void check_same(const Expr& a, const Expr& b) {
 Vec ternary(Op op, const Vec& a, const Vec& b, const Vec& c) {
   check_same(a.e, b.e);
   check_same(b.e, c.e);
-  return Vec(make({.op = op, .type = Type::kFloat, .lanes = a.lanes(), .args = {a.e, b.e, c.e}}));
+  return Vec(make({.op = op, .type = a.type(), .lanes = a.lanes(), .args = {a.e, b.e, c.e}}));
 }
 
 template <typename Fold>
 Vec binary(Op op, const Vec& a, const Vec& b, Fold fold) {
   check_same(a.e, b.e);
-  if (is_float_constant(a) && is_float_constant(b)) {
-    return splat(fold(a.e->fvalue, b.e->fvalue), a.lanes());
+  if (are_float32_constants(a, b)) {
+    return splat(fold(static_cast<float>(a.e->fvalue), static_cast<float>(b.e->fvalue)), a.lanes());
   }
   return Vec(make({.op = op, .type = a.type(), .lanes = a.lanes(), .args = {a.e, b.e}}));
 }
 
 Vec reduction(Op op, const Vec& a) {
   if (a.lanes() == 1) return a;
-  return Vec(make({.op = op, .type = Type::kFloat, .lanes = 1, .args = {a.e}}));
+  return Vec(make({.op = op, .type = a.type(), .lanes = 1, .args = {a.e}}));
 }
 
 Vec permutation(std::vector<Expr> sources, std::vector<int> from) {
@@ -103,7 +112,7 @@ Vec permutation(std::vector<Expr> sources, std::vector<int> from) {
               "lane " + std::to_string(place) + " of " + std::to_string(all) + " in a permutation");
   if (lanes == 1) return Vec(sources[static_cast<std::size_t>(from[0])]);
   return Vec(make({.op = Op::kPermute,
-                   .type = Type::kFloat,
+                   .type = sources[0]->type,
                    .lanes = lanes,
                    .args = std::move(sources),
                    .from = std::move(from)}));
@@ -250,10 +259,16 @@ Bool operator!(Bool a) {
   return Bool(make({.op = Op::kNot, .type = Type::kBool, .args = {a.e}}));
 }
 
-// ---- float vectors ----
+// ---- vectors of real numbers, and what integers have as well ----
 
 Vec splat(float value, int lanes) {
   return Vec(make({.op = Op::kFloatConst, .type = Type::kFloat, .lanes = lanes, .fvalue = value}));
+}
+
+Vec splat(double value, int lanes, Type type) {
+  if (!is_real(type)) return int_splat(static_cast<std::int64_t>(value), lanes, type);
+  if (type == Type::kFloat) return splat(static_cast<float>(value), lanes);
+  return Vec(make({.op = Op::kFloatConst, .type = type, .lanes = lanes, .fvalue = value}));
 }
 
 Vec operator+(Vec a, Vec b) {
@@ -276,7 +291,7 @@ Vec operator/(Vec a, Vec b) {
 }
 
 Vec operator-(Vec a) {
-  return is_float_constant(a) ? splat(-a.e->fvalue, a.lanes()) : unary(Op::kNeg, a);
+  return is_float_constant(a) ? splat(-a.e->fvalue, a.lanes(), a.type()) : unary(Op::kNeg, a);
 }
 
 Vec min(Vec a, Vec b) {
@@ -295,10 +310,8 @@ Vec max(Vec a, Vec b, Vec c) {
 }
 
 Vec fma(Vec a, Vec b, Vec c) {
-  check_same(a.e, b.e);
-  check_same(b.e, c.e);
-  return Vec(
-      make({.op = Op::kFma, .type = Type::kFloat, .lanes = a.lanes(), .args = {a.e, b.e, c.e}}));
+  if (!is_real(a.type())) return a * b + c;
+  return ternary(Op::kFma, a, b, c);
 }
 
 Vec abs(Vec a) {
@@ -384,14 +397,20 @@ Vec reduce_min(Vec a) {
 Vec broadcast(Vec scalar, int lanes) {
   AOE_CHECK(scalar.lanes() == 1, "broadcast of " + std::to_string(scalar.lanes()) + " lanes");
   if (lanes == 1) return scalar;
-  if (is_float_constant(scalar)) return splat(scalar.e->fvalue, lanes);
+  if (is_float_constant(scalar)) return splat(scalar.e->fvalue, lanes, scalar.type());
   return Vec(
-      make({.op = Op::kBroadcast, .type = Type::kFloat, .lanes = lanes, .args = {scalar.e}}));
+      make({.op = Op::kBroadcast, .type = scalar.type(), .lanes = lanes, .args = {scalar.e}}));
 }
 
 Vec to_float(Int value) {
-  if (value.constant()) return splat(static_cast<float>(*value.constant()), 1);
-  return Vec(make({.op = Op::kIntToFloat, .type = Type::kFloat, .lanes = 1, .args = {value.e}}));
+  return to_lane(value, Type::kFloat);
+}
+
+Vec to_lane(Int value, Type type) {
+  if (value.constant() && is_real(type))
+    return splat(static_cast<double>(*value.constant()), 1, type);
+  if (value.constant()) return int_splat(*value.constant(), 1, type);
+  return Vec(make({.op = Op::kIntToLane, .type = type, .lanes = 1, .args = {value.e}}));
 }
 
 Vec transpose_row(const std::vector<Vec>& rows, int row) {
@@ -405,7 +424,7 @@ Vec transpose_row(const std::vector<Vec>& rows, int row) {
     args.push_back(v.e);
   }
   return Vec(make({.op = Op::kTransposeRow,
-                   .type = Type::kFloat,
+                   .type = rows[0].type(),
                    .lanes = n,
                    .args = std::move(args),
                    .ivalue = row}));
@@ -423,7 +442,7 @@ Vec interleave(const std::vector<Vec>& rows, int part) {
     args.push_back(v.e);
   }
   return Vec(make({.op = Op::kInterleave,
-                   .type = Type::kFloat,
+                   .type = rows[0].type(),
                    .lanes = rows[0].lanes(),
                    .args = std::move(args),
                    .ivalue = part}));
@@ -441,47 +460,50 @@ Vec permute(Vec a, Vec b, std::vector<int> from) {
 Vec pack_bf16(Vec low, Vec high) {
   check_same(low.e, high.e);
   return Vec(make(
-      {.op = Op::kPackBf16, .type = Type::kFloat, .lanes = low.lanes(), .args = {low.e, high.e}}));
+      {.op = Op::kPackBf16, .type = Type::kInt32, .lanes = low.lanes(), .args = {low.e, high.e}}));
 }
 
 Vec dot_bf16(Vec a, Vec b, Vec sum) {
-  return ternary(Op::kDotBf16, a, b, sum);
+  check_same(a.e, b.e);
+  AOE_CHECK(a.lanes() == sum.lanes(), "a sum of other lanes");
+  return Vec(make(
+      {.op = Op::kDotBf16, .type = Type::kFloat, .lanes = sum.lanes(), .args = {a.e, b.e, sum.e}}));
 }
 
 Vec pair_f16(Vec a) {
-  return unary(Op::kPairF16, a);
+  return Vec(make({.op = Op::kPairF16, .type = Type::kInt32, .lanes = a.lanes(), .args = {a.e}}));
 }
 
 Vec fma_f16(Vec a, Vec b, Vec sum) {
   return ternary(Op::kFmaF16, a, b, sum);
 }
 
+namespace {
+
+Vec half_of(Op op, const Vec& pairs) {
+  return Vec(make({.op = op, .type = Type::kFloat, .lanes = pairs.lanes(), .args = {pairs.e}}));
+}
+
+}  // namespace
+
 Vec low_f16(Vec pairs) {
-  return unary(Op::kLowF16, pairs);
+  return half_of(Op::kLowF16, pairs);
 }
 
 Vec high_f16(Vec pairs) {
-  return unary(Op::kHighF16, pairs);
+  return half_of(Op::kHighF16, pairs);
 }
 
 Vec quad_splat(std::uint32_t quad, int lanes) {
-  return Vec(make({.op = Op::kQuadConst, .type = Type::kFloat, .lanes = lanes, .ivalue = quad}));
+  return int_splat(static_cast<std::int32_t>(quad), lanes, Type::kInt32);
 }
 
 Vec flip_signs(Vec quads) {
-  return unary(Op::kFlipSigns, quads);
+  return bit_xor(quads, quad_splat(0x80808080u, quads.lanes()));
 }
 
 Vec dot_u8s8(Vec a, Vec b, Vec sum) {
   return ternary(Op::kDotU8S8, a, b, sum);
-}
-
-Vec int_bits_to_float(Vec sums) {
-  return unary(Op::kIntBitsToFloat, sums);
-}
-
-Vec float_to_int_bits(Vec numbers) {
-  return unary(Op::kFloatToIntBits, numbers);
 }
 
 // ---- integer vectors ----

@@ -1,8 +1,9 @@
 // The loop-nest language: how generated Impls say what to compute, and in which order.
 //
-// A Function is loops over 64-bit indices around vector statements, of float32 unless they say int32 or int64. An Impl writes one with
-// Builder, with its Schedule's parameters already applied: tiles are loop bounds and steps,
-// register blocks are C++ loops over Locals, unrolling is a C++ loop that emits its body n times.
+// A Function is loops over 64-bit indices around vector statements. A vector has a type, float32 unless it says float64,
+// int32 or int64; memory has others as well, float16 and int8 among them, between which loads and stores convert. An Impl
+// writes one with Builder, with its Schedule's parameters already applied: tiles are loop bounds and steps, register blocks
+// are C++ loops over Locals, unrolling is a C++ loop that emits its body n times.
 // codegen.h lowers any Function to machine code through LLVM; there is one lowering for all
 // operators. Nothing here knows LLVM.
 //
@@ -20,8 +21,9 @@
 // Semantics: indices count elements, not bytes; distinct buffers never overlap; an expression is
 // evaluated where the statement that uses it stands (a load() used after a store sees the store;
 // keep a value with local()). Int division and modulo are for non-negative operands; floats are
-// IEEE binary32 without reassociation, but a*b+c written as fma() is one rounding; exp/log/tanh/erf
-// and the trigonometric and hyperbolic functions are within 4 ulp or 1e-7 absolute, whichever is larger.
+// IEEE binary32 or binary64 without reassociation, but a*b+c written as fma() is one rounding; exp/log/tanh/erf
+// and the trigonometric and hyperbolic functions are within 4 ulp or 1e-7 absolute, whichever is larger; of float64 there
+// are exp, log and the hyperbolic ones, within 4 ulp.
 // Integers of lanes wrap around. Statements run in program order inside
 // one parallel iteration; different iterations may run on different threads in any order and must
 // not write the same element.
@@ -52,8 +54,8 @@ enum class Op {
   kIntLoad,                                    // one element of an integer buffer that is only read
   // Int, Int -> Bool (scalar condition)
   kLess, kLessEqual, kEqual, kNotEqual, kAnd, kOr, kNot,
-  // float vectors
-  kFloatConst, kLocal, kLoad, kLoadIndexed, kBroadcast, kIntToFloat,
+  // vectors of float32 and float64
+  kFloatConst, kLocal, kLoad, kLoadIndexed, kBroadcast, kIntToLane,
   kAdd, kSub, kMul, kDiv, kMin, kMax, kMax3, kFma,
   kNeg, kAbs, kSqrt, kExp, kLog, kTanh, kErf, kFloor, kRoundEven,
   kSin, kCos, kTan, kAsin, kAcos, kAtan, kSinh, kCosh, kAsinh, kAcosh, kAtanh, kFmod, kPow,
@@ -62,13 +64,12 @@ enum class Op {
   kTransposeRow,                               // row `ivalue` of the transpose of n args of n lanes
   kInterleave,                                 // vector `ivalue` of the args' lanes taking turns
   kPermute,                                    // lane i is lane from[i] of the args' lanes in a row
-  kPackBf16, kDotBf16,                         // pairs of bfloat16 in the bits of float lanes
-  kPairF16, kFmaF16, kLowF16, kHighF16,        // pairs of float16 in the bits of float lanes
-  kLoadQuads, kQuadConst, kFlipSigns, kDotU8S8, // four bytes in the bits of float lanes
-  kIntBitsToFloat, kFloatToIntBits,            // int32 in the bits of float lanes
-  // vectors of integers, which have kLocal, kLoad, kAdd, kSub, kMul, kDiv and kNeg as well
+  kPackBf16, kDotBf16,                         // pairs of bfloat16, which are int32 lanes
+  kPairF16, kFmaF16, kLowF16, kHighF16,        // pairs of float16, which are int32 lanes
+  kLoadQuads, kDotU8S8,                        // four bytes, which are int32 lanes
+  // vectors of integers, which have all from kLocal to kMax, kNeg, kReduce... and the moves as well
   kIntSplat, kUnsignedDiv, kShiftLeft, kShiftRight,
-  kConvert, kConvertUnsigned,                  // between float, int32 and int64 lanes
+  kConvert, kConvertUnsigned,                  // between lanes of two types
   kBitAnd, kBitOr, kBitXor,                    // of masks too
   // lane masks (type kMask)
   kFloatLess, kFloatLessEqual, kFloatEqual, kActiveLanes, kMaskNot, kSelect,
@@ -76,7 +77,7 @@ enum class Op {
 // clang-format on
 
 /// kInt and kBool are an index and a condition on indices; the others are lanes.
-enum class Type { kInt, kBool, kFloat, kInt32, kInt64, kMask };
+enum class Type { kInt, kBool, kFloat, kDouble, kInt32, kInt64, kMask };
 
 struct ExprNode;
 using Expr = std::shared_ptr<const ExprNode>;
@@ -89,8 +90,8 @@ struct ExprNode {
                                 ///< index of the first lane's index[, active]
   std::int64_t ivalue =
       0;  ///< kIntConst, kIntSplat; kTransposeRow: the row; kInterleave: which vector; kLoadIndexed: the buffer of
-          ///< the indices; kQuadConst: the bits
-  float fvalue = 0;            ///< kFloatConst
+          ///< the indices
+  double fvalue = 0;           ///< kFloatConst; of float32 lanes a float
   int id = -1;                 ///< kVar: variable; kLocal: local; kLoad...: buffer
   std::int64_t stride = 1;     ///< kLoad: elements between lanes; 0 = one element for all lanes
   std::vector<int> from = {};  ///< kPermute
@@ -126,7 +127,7 @@ Bool operator&&(Bool a, Bool b);
 Bool operator||(Bool a, Bool b);
 Bool operator!(Bool a);
 
-/// A vector of `lanes()` lanes (1 = scalar) of float32, int32 or int64. Operands must have equal lanes and types.
+/// A vector of `lanes()` lanes (1 = scalar) of float32, float64, int32 or int64. Operands must have equal lanes and types.
 struct Vec {
   Expr e;
   explicit Vec(Expr expr) : e(std::move(expr)) {}
@@ -138,7 +139,7 @@ Vec operator-(Vec a, Vec b);
 Vec operator*(Vec a, Vec b);
 Vec operator/(Vec a, Vec b);
 Vec operator-(Vec a);
-Vec min(Vec a, Vec b);  ///< NaN in either gives NaN
+Vec min(Vec a, Vec b);  ///< NaN in either gives NaN; integers are signed
 Vec max(Vec a, Vec b);
 Vec max(Vec a, Vec b, Vec c);  ///< in four instructions, where two of two take six
 Vec fma(Vec a, Vec b, Vec c);  ///< a * b + c in one rounding
@@ -169,8 +170,11 @@ Vec reduce_add(Vec a);         ///< 1 lane; the two halves are added first
 Vec reduce_max(Vec a);
 Vec reduce_min(Vec a);
 Vec splat(float value, int lanes);
+/// Of any type; whole for integers.
+Vec splat(double value, int lanes, Type type);
 Vec broadcast(Vec scalar, int lanes);  ///< `scalar` has 1 lane
 Vec to_float(Int value);               ///< 1 lane
+Vec to_lane(Int value, Type type);     ///< 1 lane
 /// Row `row` of the transpose of a square block: result[j] == rows[j][row]. rows.size() == lanes.
 Vec transpose_row(const std::vector<Vec>& rows, int row);
 /// Vector `part` of lane 0 of all rows, then lane 1 of all rows, ...: as many vectors as there are rows.
@@ -178,30 +182,26 @@ Vec interleave(const std::vector<Vec>& rows, int part);
 /// Lane i is lane from[i] of `a`, or lane from[i] - lanes of `b`.
 Vec permute(Vec a, std::vector<int> from);
 Vec permute(Vec a, Vec b, std::vector<int> from);
-/// Pairs of bfloat16, each in the bits of one float lane: the lanes of `low`, then those of `high`, rounded to nearest
-/// even, two neighbours a pair. 16 lanes; like dot_bf16(), for a Soc with bf16 only. Only loads, stores, local() and
-/// dot_bf16() may touch pairs.
+/// Pairs of bfloat16, an int32 lane each: the lanes of `low`, then those of `high`, rounded to nearest even, two neighbours
+/// a pair, the first of them in the low half. 16 lanes; like dot_bf16(), for a Soc with bf16 only.
 Vec pack_bf16(Vec low, Vec high);
-/// sum + a.first * b.first + a.second * b.second by lane, in float32; subnormal numbers count as zeros.
+/// sum + a.first * b.first + a.second * b.second by lane, of pairs in float32; subnormal numbers count as zeros.
 Vec dot_bf16(Vec a, Vec b, Vec sum);
 
-/// Pairs of float16, each in the bits of one float lane. 16 lanes. Only loads, stores, local() and the functions here may
-/// touch them. On a Soc with fp16 a multiply-add is one instruction; elsewhere it goes through float32 and
-/// is rounded twice, so the last bit may differ.
-Vec pair_f16(Vec a);                 ///< each number twice, rounded to nearest even
+/// Pairs of float16, an int32 lane each. 16 lanes. On a Soc with fp16 a multiply-add is one instruction; elsewhere it goes
+/// through float32 and is rounded twice, so the last bit may differ.
+Vec pair_f16(Vec a);                 ///< each number of float32 twice, rounded to nearest even
 Vec fma_f16(Vec a, Vec b, Vec sum);  ///< both halves of each lane: a * b + sum, rounded to float16
 Vec low_f16(Vec pairs);              ///< the low halves as float32
 Vec high_f16(Vec pairs);
 
-/// Quads: four bytes, and int32 sums, each in the bits of one float lane. Only loads, stores, local() and the functions
-/// here may touch them. On a Soc with vnni a dot product is one instruction, elsewhere a few; all are exact.
+/// Quads: four bytes, an int32 lane each, the first of them in the low byte. On a Soc with vnni a dot product is one
+/// instruction, elsewhere a few; all are exact.
 Vec quad_splat(std::uint32_t quad, int lanes);
 /// Signed bytes as unsigned ones, 128 larger; and back.
 Vec flip_signs(Vec quads);
 /// sum + the four products of unsigned bytes of `a` with signed ones of `b`, by lane; wraps around.
 Vec dot_u8s8(Vec a, Vec b, Vec sum);
-Vec int_bits_to_float(Vec sums);     ///< rounds to nearest even
-Vec float_to_int_bits(Vec numbers);  ///< whole numbers of the range of int32
 
 /// Vectors of integers, besides + - * and negation, which wrap around.
 Vec int_splat(std::int64_t value, int lanes, Type type);
@@ -211,8 +211,8 @@ Vec shift_right(Vec a, Vec distance);          ///< zeros come in
 Vec bit_and(Vec a, Vec b);
 Vec bit_or(Vec a, Vec b);
 Vec bit_xor(Vec a, Vec b);
-/// Floats to integers toward zero, to the nearest that there is, NaN to 0. Integers to narrower ones lose their high
-/// bits. `is_signed` is about the integers that are read.
+/// Real numbers to integers toward zero, to the nearest that there is, NaN to 0; to real ones to the nearest. Integers to
+/// narrower ones lose their high bits. `is_signed` is about the integers that are read.
 Vec convert(Vec a, Type to, bool is_signed = true);
 
 /// A mask of lanes.
@@ -315,16 +315,16 @@ class Builder {
   /// between lanes, 0 = broadcast.
   Vec load(Buffer buffer, Int index, int lanes, std::optional<Int> active = {},
            std::int64_t stride = 1) const;
-  /// The same as int32 or int64 lanes, of a buffer of integers or bool.
-  Vec load_integers(Type type, Buffer buffer, Int index, int lanes, std::optional<Int> active = {},
-                    std::int64_t stride = 1) const;
+  /// The same as lanes of a type; integer ones of a buffer of integers or bool.
+  Vec load_as(Type type, Buffer buffer, Int index, int lanes, std::optional<Int> active = {},
+              std::int64_t stride = 1) const;
   Vec load_broadcast(Buffer buffer, Int index, int lanes) const {
     return load(buffer, index, lanes, {}, 0);
   }
   /// Lane i is element base + indices[first + i] of `buffer`; `indices` holds int32 and is only read.
   Vec load_indexed(Buffer buffer, Int base, Buffer indices, Int first, int lanes,
                    std::optional<Int> active = {}) const;
-  /// Lane i is the bytes [index + 4 i, index + 4 i + 4) of an int8 or uint8 buffer, as they are; see dot_u8s8().
+  /// int32 lane i is the bytes [index + 4 i, index + 4 i + 4) of an int8 or uint8 buffer, as they are; see dot_u8s8().
   Vec load_quads(Buffer buffer, Int index, int lanes, std::optional<Int> active = {}) const;
   /// One quad in all lanes.
   Vec load_quad_broadcast(Buffer buffer, Int index, int lanes) const;

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "base/check.h"
+#include "compiler/loopnest/float64_functions.h"
 #include "compiler/loopnest/memory.h"
 #include "compiler/loopnest/vector_functions.h"
 #include "compiler/loopnest/vector_math.h"
@@ -216,7 +217,7 @@ class Lowering {
   Value* make_value(const ExprNode& e) {
     switch (e.op) {
       case Op::kFloatConst:
-        return splat_constant(e.fvalue, e.lanes);
+        return llvm::ConstantFP::get(lane_type(ir_, e.type, e.lanes), e.fvalue);
       case Op::kLocal:
         return local(e.id);
       case Op::kLoad:
@@ -231,8 +232,8 @@ class Lowering {
         return memory_.load_indexed(place(e.id, e.args[0]),
                                     place(static_cast<int>(e.ivalue), e.args[1]), e.lanes,
                                     e.args.size() > 2 ? index(e.args[2]) : nullptr);
-      case Op::kIntToFloat:
-        return ir_.CreateSIToFP(index(e.args[0]), ir_.getFloatTy());
+      case Op::kIntToLane:
+        return memory_.convert_lanes(index(e.args[0]), e.type, true);
       case Op::kActiveLanes:
         return memory_.active_mask(index(e.args[0]), e.lanes);
       case Op::kTransposeRow:
@@ -257,8 +258,6 @@ class Lowering {
       case Op::kLoadQuads:
         return memory_.load_quads(place(e.id, e.args[0]), e.lanes,
                                   e.args.size() > 1 ? index(e.args[1]) : nullptr);
-      case Op::kQuadConst:
-        return quad_constant(static_cast<std::uint32_t>(e.ivalue), e.lanes);
       case Op::kDotU8S8:
         return soc_.target->dot_u8s8(ir_, value(e.args[0]), value(e.args[1]), value(e.args[2]),
                                      use(Feature::kVnni));
@@ -280,6 +279,8 @@ class Lowering {
 
   Value* unary(const ExprNode& e) {
     Value* a = value(e.args[0]);
+    if (a->getType()->getScalarType()->isDoubleTy())
+      if (Value* made = emit_float64(ir_, e.op, a)) return made;
     switch (e.op) {
       case Op::kBroadcast:
         return ir_.CreateVectorSplat(static_cast<unsigned>(e.lanes), a);
@@ -289,12 +290,6 @@ class Lowering {
         return emit_half_of_f16(ir_, a, false);
       case Op::kHighF16:
         return emit_half_of_f16(ir_, a, true);
-      case Op::kFlipSigns:
-        return emit_flip_signs(ir_, a);
-      case Op::kIntBitsToFloat:
-        return emit_int_bits_to_float(ir_, a);
-      case Op::kFloatToIntBits:
-        return emit_float_to_int_bits(ir_, a);
       case Op::kConvert:
         return memory_.convert_lanes(a, e.type, true);
       case Op::kConvertUnsigned:
@@ -302,7 +297,7 @@ class Lowering {
       case Op::kMaskNot:
         return ir_.CreateNot(a);
       case Op::kNeg:
-        return e.type == Type::kFloat ? ir_.CreateFNeg(a) : ir_.CreateNeg(a);
+        return is_real(a) ? ir_.CreateFNeg(a) : ir_.CreateNeg(a);
       case Op::kAbs:
         return ir_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, a);
       case Op::kSqrt:
@@ -342,21 +337,30 @@ class Lowering {
       case Op::kAtanh:
         return emit_atanh(ir_, a);
       case Op::kReduceAdd:
-        return emit_reduction(ir_, a, [&](Value* x, Value* y) { return ir_.CreateFAdd(x, y); });
+        return reduce(Op::kAdd, a);
       case Op::kReduceMax:
-        return emit_reduction(ir_, a, [&](Value* x, Value* y) { return emit_max(ir_, x, y); });
+        return reduce(Op::kMax, a);
       case Op::kReduceMin:
-        return emit_reduction(ir_, a, [&](Value* x, Value* y) { return emit_min(ir_, x, y); });
+        return reduce(Op::kMin, a);
       default:
         AOE_CHECK(false, "not a unary vector operation");
     }
   }
 
+  Value* reduce(Op op, Value* a) {
+    return emit_reduction(ir_, a, [&](Value* x, Value* y) { return of_two(op, x, y); });
+  }
+
   Value* binary(const ExprNode& e) {
     Value* a = value(e.args[0]);
-    Value* b = value(e.args[1]);
-    if (e.args[0]->type != Type::kFloat) return integers(e.op, a, b);
-    switch (e.op) {
+    return of_two(e.op, a, value(e.args[1]));
+  }
+
+  static bool is_real(Value* a) { return a->getType()->isFPOrFPVectorTy(); }
+
+  Value* of_two(Op op, Value* a, Value* b) {
+    if (!is_real(a)) return integers(op, a, b);
+    switch (op) {
       case Op::kAdd:
         return ir_.CreateFAdd(a, b);
       case Op::kSub:
@@ -370,8 +374,10 @@ class Lowering {
       case Op::kMax:
         return emit_max(ir_, a, b);
       case Op::kFmod:
+        AOE_CHECK(a->getType()->getScalarType()->isFloatTy(), "remainders of float64 vectors");
         return emit_fmod(ir_, a, b);
       case Op::kPow:
+        AOE_CHECK(a->getType()->getScalarType()->isFloatTy(), "powers of float64 vectors");
         return emit_pow(ir_, a, b);
       case Op::kFloatLess:
         return ir_.CreateFCmpOLT(a, b);
@@ -397,6 +403,10 @@ class Lowering {
         return emit_int_divide(ir_, a, b, true);
       case Op::kUnsignedDiv:
         return emit_int_divide(ir_, a, b, false);
+      case Op::kMin:
+        return ir_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, a, b);
+      case Op::kMax:
+        return ir_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, a, b);
       case Op::kShiftLeft:
         return ir_.CreateShl(a, b);
       case Op::kShiftRight:
@@ -431,21 +441,6 @@ class Lowering {
       known = ir_.CreateLoad(slot->getAllocatedType(), slot);
     }
     return known;
-  }
-
-  Value* splat_constant(float number, int lanes) {
-    llvm::Type* type = ir_.getFloatTy();
-    if (lanes > 1) type = llvm::FixedVectorType::get(type, static_cast<unsigned>(lanes));
-    return llvm::ConstantFP::get(type, llvm::APFloat(number));
-  }
-
-  /// An integer constant under the float type: a float one would lose the payload of a NaN.
-  Value* quad_constant(std::uint32_t bits, int lanes) {
-    Value* quad = ir_.getInt32(bits);
-    if (lanes == 1) return ir_.CreateBitCast(quad, ir_.getFloatTy());
-    const auto n = static_cast<unsigned>(lanes);
-    return ir_.CreateBitCast(ir_.CreateVectorSplat(n, quad),
-                             llvm::FixedVectorType::get(ir_.getFloatTy(), n));
   }
 
   const Function& source_;

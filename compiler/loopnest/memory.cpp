@@ -252,7 +252,7 @@ Value* Memory::load_indexed(const Place& place, const Place& indices, int lanes,
 }
 
 Value* Memory::load_quads(const Place& place, int lanes, Value* active) {
-  llvm::Type* type = with_lanes(ir_.getFloatTy(), lanes);
+  llvm::Type* type = with_lanes(ir_.getInt32Ty(), lanes);
   const llvm::Align any(1);
   if (active == nullptr) {
     return mark(ir_.CreateAlignedLoad(type, address(place), any), place.buffer, true);
@@ -309,25 +309,31 @@ void Memory::prefetch(const Place& place, int cache_level) {
 
 Value* Memory::to_lanes(Value* raw, DataType dtype, Type type) {
   if (type == Type::kFloat) return to_float(raw, dtype);
+  if (type == Type::kDouble) return to_double(raw, dtype);
   AOE_CHECK(is_integer(dtype) || dtype == DataType::kBool, "integer lanes of floats");
   llvm::Type* target = int_like(raw, type == Type::kInt64 ? 64 : 32);
   return is_signed(dtype) ? ir_.CreateSExtOrTrunc(raw, target) : ir_.CreateZExtOrTrunc(raw, target);
 }
 
 Value* Memory::from_lanes(Value* value, DataType dtype) {
-  if (value->getType()->isFPOrFPVectorTy()) return from_float(value, dtype);
+  if (value->getType()->isFPOrFPVectorTy()) {
+    const bool is_double = value->getType()->getScalarType()->isDoubleTy();
+    return is_double ? from_double(value, dtype) : from_float(value, dtype);
+  }
   AOE_CHECK(is_integer(dtype), "integer lanes stored as " + std::string(name(dtype)));
   return ir_.CreateSExtOrTrunc(value,
                                int_like(value, static_cast<unsigned>(size_bytes(dtype) * 8)));
 }
 
 Value* Memory::convert_lanes(Value* value, Type to, bool is_from_signed) {
-  if (to == Type::kFloat) {
-    llvm::Type* target = with_lanes(ir_.getFloatTy(), lanes_of(value));
+  const bool is_from_real = value->getType()->isFPOrFPVectorTy();
+  if (to == Type::kFloat || to == Type::kDouble) {
+    llvm::Type* target = lane_type(ir_, to, lanes_of(value));
+    if (is_from_real) return ir_.CreateFPCast(value, target);
     return is_from_signed ? ir_.CreateSIToFP(value, target) : ir_.CreateUIToFP(value, target);
   }
-  if (value->getType()->isFPOrFPVectorTy())
-    return from_float(value, to == Type::kInt64 ? DataType::kInt64 : DataType::kInt32);
+  if (is_from_real)
+    return to_integers(value, to == Type::kInt64 ? DataType::kInt64 : DataType::kInt32);
   llvm::Type* target = int_like(value, to == Type::kInt64 ? 64 : 32);
   return is_from_signed ? ir_.CreateSExtOrTrunc(value, target)
                         : ir_.CreateZExtOrTrunc(value, target);
@@ -354,6 +360,13 @@ Value* Memory::to_float(Value* raw, DataType dtype) {
     default:
       return is_signed(dtype) ? ir_.CreateSIToFP(raw, target) : ir_.CreateUIToFP(raw, target);
   }
+}
+
+Value* Memory::to_double(Value* raw, DataType dtype) {
+  llvm::Type* target = with_lanes(ir_.getDoubleTy(), lanes_of(raw));
+  if (dtype == DataType::kDouble) return raw;
+  if (is_floating(dtype)) return ir_.CreateFPExt(to_float(raw, dtype), target);
+  return is_signed(dtype) ? ir_.CreateSIToFP(raw, target) : ir_.CreateUIToFP(raw, target);
 }
 
 /// Bounds first, then one conversion: LLVM's own saturating conversion converts lane by lane where lanes are few.
@@ -387,14 +400,24 @@ Value* Memory::from_float(Value* value, DataType dtype) {
       Value* result = ir_.CreateSelect(ir_.CreateFCmpUNO(value, value), quiet_nan, rounded);
       return ir_.CreateTrunc(ir_.CreateLShr(result, 16), int_like(value, 16));
     }
-    case DataType::kBool: {
-      Value* is_set = ir_.CreateFCmpUNE(value, llvm::Constant::getNullValue(value->getType()));
-      return ir_.CreateZExt(is_set, int_like(value, 8));
-    }
     default:
-      break;
+      return to_integers(value, dtype);
   }
-  // Saturates; NaN becomes 0.
+}
+
+/// What is narrower than float32 is rounded to float32 first.
+Value* Memory::from_double(Value* value, DataType dtype) {
+  if (dtype == DataType::kDouble) return value;
+  if (!is_floating(dtype)) return to_integers(value, dtype);
+  return from_float(ir_.CreateFPTrunc(value, with_lanes(ir_.getFloatTy(), lanes_of(value))), dtype);
+}
+
+/// Of float32 or float64. Saturates; NaN becomes 0.
+Value* Memory::to_integers(Value* value, DataType dtype) {
+  if (dtype == DataType::kBool) {
+    Value* is_set = ir_.CreateFCmpUNE(value, llvm::Constant::getNullValue(value->getType()));
+    return ir_.CreateZExt(is_set, int_like(value, 8));
+  }
   if (dtype == DataType::kInt8 || dtype == DataType::kUint8) return to_byte(value, dtype);
   const auto intrinsic =
       is_signed(dtype) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;

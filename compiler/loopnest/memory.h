@@ -23,13 +23,13 @@ class Memory {
     llvm::Value* base;
     std::int64_t offset;
   };
-  /// One or <lanes x> float, i32 or i64; `active` is the int64 count of lanes to read, or null for all.
+  /// One or <lanes x> of the type; `active` is the int64 count of lanes to read, or null for all.
   llvm::Value* load(const Place& place, int lanes, std::int64_t stride, llvm::Value* active,
                     Type type);
   /// Lane i from `place` + indices[i].
   llvm::Value* load_indexed(const Place& place, const Place& indices, int lanes,
                             llvm::Value* active);
-  /// The bytes of float lanes as they are, from a buffer of bytes.
+  /// The bytes of i32 lanes as they are, from a buffer of bytes.
   llvm::Value* load_quads(const Place& place, int lanes, llvm::Value* active);
   void store(const Place& place, llvm::Value* value, std::int64_t stride, llvm::Value* active);
   llvm::Value* load_int(const Place& place);
@@ -53,10 +53,13 @@ class Memory {
                                  llvm::Value* active);
   llvm::Value* lane_addresses(const Place& place, int lanes, std::int64_t stride);
   llvm::Value* to_float(llvm::Value* raw, DataType dtype);
+  llvm::Value* to_double(llvm::Value* raw, DataType dtype);
   llvm::Value* to_lanes(llvm::Value* raw, DataType dtype, Type type);
   llvm::Value* from_lanes(llvm::Value* value, DataType dtype);
   llvm::Value* to_byte(llvm::Value* value, DataType dtype);
   llvm::Value* from_float(llvm::Value* value, DataType dtype);
+  llvm::Value* from_double(llvm::Value* value, DataType dtype);
+  llvm::Value* to_integers(llvm::Value* value, DataType dtype);
 
   IrBuilder& ir_;
   const Function& function_;

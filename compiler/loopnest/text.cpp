@@ -57,8 +57,8 @@ Spelling spelling(Op op) {
       return {"max", 0};
     case Op::kBroadcast:
       return {"broadcast", 0};
-    case Op::kIntToFloat:
-      return {"to_float", 0};
+    case Op::kIntToLane:
+      return {"to_lane", 0};
     case Op::kFma:
       return {"fma", 0};
     case Op::kNeg:
@@ -149,14 +149,8 @@ Spelling spelling(Op op) {
       return {"low_f16", 0};
     case Op::kHighF16:
       return {"high_f16", 0};
-    case Op::kFlipSigns:
-      return {"flip_signs", 0};
     case Op::kDotU8S8:
       return {"dot_u8s8", 0};
-    case Op::kIntBitsToFloat:
-      return {"int_bits_to_float", 0};
-    case Op::kFloatToIntBits:
-      return {"float_to_int_bits", 0};
     case Op::kActiveLanes:
       return {"active_lanes", 0};
     case Op::kSelect:
@@ -170,7 +164,6 @@ Spelling spelling(Op op) {
     case Op::kLoad:
     case Op::kLoadIndexed:
     case Op::kLoadQuads:
-    case Op::kQuadConst:
       break;  // written by Printer::leaf
   }
   AOE_CHECK(false, "no spelling");
@@ -182,16 +175,22 @@ bool is_leaf(const ExprNode& e) {
 
 /// What follows the lanes of a vector that is not of float32.
 const char* type_suffix(Type type) {
-  return type == Type::kInt32 ? ":int32" : type == Type::kInt64 ? ":int64" : "";
+  return type == Type::kInt32    ? ":int32"
+         : type == Type::kInt64  ? ":int64"
+         : type == Type::kDouble ? ":float64"
+                                 : "";
 }
 
 const char* access_name(Access access) {
   return access == Access::kRead ? "read" : access == Access::kWrite ? "write" : "read_write";
 }
 
-std::string float_text(float value) {
+/// The shortest text that is this number among those of the type.
+std::string number_text(double value, Type type) {
   char digits[32];
-  const auto end = std::to_chars(digits, digits + sizeof(digits), value).ptr;
+  char* const last = digits + sizeof(digits);
+  const auto end = type == Type::kFloat ? std::to_chars(digits, last, static_cast<float>(value)).ptr
+                                        : std::to_chars(digits, last, value).ptr;
   return std::string(digits, end);
 }
 
@@ -319,7 +318,8 @@ class Printer {
       case Op::kLocal:
         return "%" + std::to_string(e.id);
       case Op::kFloatConst:
-        return float_text(e.fvalue) + (e.lanes > 1 ? "x" + std::to_string(e.lanes) : "");
+        return number_text(e.fvalue, e.type) + (e.lanes > 1 ? "x" + std::to_string(e.lanes) : "") +
+               type_suffix(e.type);
       case Op::kIntLoad:
         return buffer(e.id) + "[" + expr(e.args[0]) + "]";
       case Op::kLoad:
@@ -333,8 +333,6 @@ class Printer {
       case Op::kLoadQuads:
         return "quads " + buffer(e.id) + "[" + expr(e.args[0]) + lanes_text(1, e.args, 1) + "]x" +
                std::to_string(e.lanes);
-      case Op::kQuadConst:
-        return "quad " + std::to_string(e.ivalue) + "x" + std::to_string(e.lanes);
       default:
         break;
     }
@@ -344,7 +342,8 @@ class Printer {
       const std::string row = is_numbered ? std::to_string(e.ivalue) + ", " : "";
       const std::string lanes =
           e.op == Op::kBroadcast || e.op == Op::kActiveLanes ? ", " + std::to_string(e.lanes) : "";
-      const bool is_conversion = e.op == Op::kConvert || e.op == Op::kConvertUnsigned;
+      const bool is_conversion =
+          e.op == Op::kConvert || e.op == Op::kConvertUnsigned || e.op == Op::kIntToLane;
       const std::string suffix = is_conversion ? type_suffix(e.type) : "";
       const std::string type =
           e.op == Op::kRoundTo ? ", " + std::string(name(static_cast<DataType>(e.ivalue))) : "";

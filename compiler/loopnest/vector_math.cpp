@@ -110,9 +110,23 @@ Value* emit_extreme(IrBuilder& ir, llvm::CmpInst::Predicate first_wins, Value* a
 }  // namespace
 
 llvm::Type* lane_type(IrBuilder& ir, loopnest::Type type, int lanes) {
-  llvm::Type* lane = type == loopnest::Type::kFloat   ? ir.getFloatTy()
-                     : type == loopnest::Type::kInt64 ? static_cast<llvm::Type*>(ir.getInt64Ty())
-                                                      : ir.getInt32Ty();
+  llvm::Type* lane = nullptr;
+  switch (type) {
+    case loopnest::Type::kFloat:
+      lane = ir.getFloatTy();
+      break;
+    case loopnest::Type::kDouble:
+      lane = ir.getDoubleTy();
+      break;
+    case loopnest::Type::kInt32:
+      lane = ir.getInt32Ty();
+      break;
+    case loopnest::Type::kInt64:
+      lane = ir.getInt64Ty();
+      break;
+    default:
+      AOE_CHECK(false, "lanes of an index or a condition");
+  }
   return lanes == 1 ? lane : llvm::FixedVectorType::get(lane, static_cast<unsigned>(lanes));
 }
 
@@ -302,8 +316,7 @@ Value* emit_pair_f16(IrBuilder& ir, Value* a) {
   Value* halves = ir.CreateFPTrunc(a, like_a(ir.getHalfTy()));
   Value* bits =
       ir.CreateZExt(ir.CreateBitCast(halves, like_a(ir.getInt16Ty())), like_a(ir.getInt32Ty()));
-  Value* both = ir.CreateOr(bits, ir.CreateShl(bits, llvm::ConstantInt::get(bits->getType(), 16)));
-  return ir.CreateBitCast(both, a->getType());
+  return ir.CreateOr(bits, ir.CreateShl(bits, llvm::ConstantInt::get(bits->getType(), 16)));
 }
 
 Value* emit_fma_f16(IrBuilder& ir, Value* a, Value* b, Value* sum, bool has_fp16) {
@@ -324,39 +337,11 @@ Value* emit_half_of_f16(IrBuilder& ir, Value* pairs, bool is_high) {
   const auto like_pairs = [&](llvm::Type* element) {
     return pairs->getType()->getWithNewType(element);
   };
-  Value* bits = ir.CreateBitCast(pairs, like_pairs(ir.getInt32Ty()));
+  Value* bits = pairs;
   if (is_high) bits = ir.CreateLShr(bits, llvm::ConstantInt::get(bits->getType(), 16));
   bits = ir.CreateTrunc(bits, like_pairs(ir.getInt16Ty()));
-  return ir.CreateFPExt(ir.CreateBitCast(bits, like_pairs(ir.getHalfTy())), pairs->getType());
-}
-
-// ---- quads of bytes ----
-
-namespace {
-
-/// int32, as many lanes as `like` has.
-llvm::Type* int_lanes(IrBuilder& ir, Value* like) {
-  auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(like->getType());
-  return vector == nullptr ? ir.getInt32Ty()
-                           : llvm::cast<llvm::Type>(llvm::FixedVectorType::get(
-                                 ir.getInt32Ty(), vector->getNumElements()));
-}
-
-}  // namespace
-
-Value* emit_flip_signs(IrBuilder& ir, Value* quads) {
-  llvm::Type* type = int_lanes(ir, quads);
-  Value* flipped =
-      ir.CreateXor(ir.CreateBitCast(quads, type), llvm::ConstantInt::get(type, 0x80808080u));
-  return ir.CreateBitCast(flipped, quads->getType());
-}
-
-Value* emit_int_bits_to_float(IrBuilder& ir, Value* sums) {
-  return ir.CreateSIToFP(ir.CreateBitCast(sums, int_lanes(ir, sums)), sums->getType());
-}
-
-Value* emit_float_to_int_bits(IrBuilder& ir, Value* numbers) {
-  return ir.CreateBitCast(ir.CreateFPToSI(numbers, int_lanes(ir, numbers)), numbers->getType());
+  return ir.CreateFPExt(ir.CreateBitCast(bits, like_pairs(ir.getHalfTy())),
+                        like_pairs(ir.getFloatTy()));
 }
 
 }  // namespace aoe::compiler::loopnest

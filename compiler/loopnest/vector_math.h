@@ -2,7 +2,7 @@
 // NaN-propagating min and max, reductions over lanes, transposes, and polynomial exp, log, tanh and
 // erf. Internal to codegen.
 //
-// All functions take float or <n x float> values and append to the builder's block.
+// All functions take float or <n x float> values, those that say so double as well, and append to the builder's block.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -17,7 +17,7 @@ namespace aoe::compiler::loopnest {
 
 using IrBuilder = llvm::IRBuilder<>;
 
-/// float, i32 or i64, or a vector of them.
+/// float, double, i32 or i64, or a vector of them.
 llvm::Type* lane_type(IrBuilder& ir, Type type, int lanes);
 /// i32 or i64 with as many lanes as `like`.
 llvm::Type* int_type(llvm::Value* like, unsigned bits = 32);
@@ -26,7 +26,7 @@ llvm::Value* int_constant(llvm::Value* like, std::uint32_t value);
 /// coefficients[0] + x * (coefficients[1] + ...), by Horner's rule.
 llvm::Value* polynomial(IrBuilder& ir, llvm::Value* x, std::initializer_list<double> coefficients);
 
-/// One vminps/vmaxps when an operand is a constant, three instructions otherwise.
+/// One vminps/vmaxps when an operand is a constant, three instructions otherwise; double as well, and fma.
 llvm::Value* emit_min(IrBuilder& ir, llvm::Value* a, llvm::Value* b);
 llvm::Value* emit_max(IrBuilder& ir, llvm::Value* a, llvm::Value* b);
 llvm::Value* emit_max3(IrBuilder& ir, llvm::Value* a, llvm::Value* b, llvm::Value* c);
@@ -45,7 +45,7 @@ Split emit_split(IrBuilder& ir, llvm::Value* x);
 llvm::Value* emit_tanh(IrBuilder& ir, llvm::Value* x);
 llvm::Value* emit_erf(IrBuilder& ir, llvm::Value* x);
 
-/// Combines the lanes pairwise into one float.
+/// Combines the lanes of any type pairwise into one.
 llvm::Value* emit_reduction(IrBuilder& ir, llvm::Value* x,
                             const std::function<llvm::Value*(llvm::Value*, llvm::Value*)>& combine);
 
@@ -60,10 +60,5 @@ llvm::Value* emit_pair_f16(IrBuilder& ir, llvm::Value* a);
 llvm::Value* emit_fma_f16(IrBuilder& ir, llvm::Value* a, llvm::Value* b, llvm::Value* sum,
                           bool has_fp16);
 llvm::Value* emit_half_of_f16(IrBuilder& ir, llvm::Value* pairs, bool is_high);
-
-/// See flip_signs() and its neighbours in loopnest.h.
-llvm::Value* emit_flip_signs(IrBuilder& ir, llvm::Value* quads);
-llvm::Value* emit_int_bits_to_float(IrBuilder& ir, llvm::Value* sums);
-llvm::Value* emit_float_to_int_bits(IrBuilder& ir, llvm::Value* numbers);
 
 }  // namespace aoe::compiler::loopnest

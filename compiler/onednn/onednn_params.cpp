@@ -136,6 +136,18 @@ void OneDnnDraft::weights(const std::string& argument, const Shape& dims, const 
   stage().weights[argument] = {source, std::move(packed)};
 }
 
+void OneDnnDraft::computed_weights(const std::string& argument, std::size_t i, const json& plain,
+                                   const runtime::OneDnnLayout& layout) {
+  if (layout.desc.is_null()) return input(argument, i, plain);
+  const json params = this->params();
+  stages_.front() = {.params = {{"primitive", "reorder"}}};
+  input("src", i, plain);
+  this->params()["dst"] = layout.desc;
+  stage().temporaries["dst"] = layout.size_bytes;
+  then(params.at("primitive"), argument);
+  this->params().update(params);
+}
+
 void OneDnnDraft::temporary(const std::string& argument, const json& desc) {
   params()[argument] = desc;
   stage().temporaries[argument] =

@@ -53,6 +53,10 @@ class OneDnnDraft {
   /// Weights of `dims` in the layout oneDNN likes best, if it has a name, else plain. `source` describes what `pack` writes, by default constant i.
   void weights(const std::string& argument, const Shape& dims, const nlohmann::json& source,
                PackedConstant packed);
+  /// The same of an input: described as `layout` when that has a name, and brought into it by a stage in front; else as
+  /// `plain`, where it lies. The draft has no other stage yet.
+  void computed_weights(const std::string& argument, std::size_t i, const nlohmann::json& plain,
+                        const runtime::OneDnnLayout& layout);
   PackedConstant packed_input(std::size_t i, float factor = 1) const;
   /// Connects memory of `desc` in the workspace, that lives from this stage to the next. A stage that hands one on has no
   /// other.

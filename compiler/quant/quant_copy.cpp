@@ -1,5 +1,4 @@
-// See quant_copy.h. Whole quads are copied as they lie; a last one of up to three bytes is put together from them, as a
-// whole number that float32 holds exactly.
+// See quant_copy.h. Whole quads are copied as they lie; a last one of up to three bytes is put together from them.
 #include "compiler/quant/quant_copy.h"
 
 #include <algorithm>
@@ -13,7 +12,8 @@ namespace {
 using loopnest::Buffer;
 using loopnest::Builder;
 using loopnest::Int;
-using loopnest::splat;
+using loopnest::int_splat;
+using loopnest::Type;
 using loopnest::Vec;
 
 class CopyStage {
@@ -21,7 +21,8 @@ class CopyStage {
   CopyStage(const Task& task, const QuantCut& cut, std::size_t constants)
       : cut_(cut),
         s_(cut.shape()),
-        buffers_(declare_buffers(builder_, task, constants, true)),
+        buffers_(
+            declare_buffers(builder_, task, quant_constants(constants), true, DataType::kInt32)),
         in_(image_layout({s_.batch, s_.in_channels, s_.in_height, s_.in_width}, cut.in_format(),
                          0)),
         padding_(loopnest::quad_splat(0x01010101u * static_cast<std::uint32_t>(quant_x_zero(task)),
@@ -85,23 +86,22 @@ class CopyStage {
   /// The last quads of a vector of pixels at a time.
   void write_last_quads(Int from, Int to, std::int64_t columns) {
     const std::int64_t q = cut_.quads() - 1;
-    vector_loop(builder_, "pixel", columns, cut_.lanes(),
-                [&](Int pixel, std::optional<Int> active) {
-                  Vec quad = splat(0, cut_.lanes());
-                  for (std::int64_t b = 0; b < s_.in_channels % 4; ++b) {
-                    const auto weight = static_cast<float>(std::int64_t{1} << (8 * b));
-                    quad = fma(byte(from + pixel * in_.pixel, 4 * q + b, active),
-                               splat(weight, cut_.lanes()), quad);
-                  }
-                  builder_.store(*buffers_.workspace, to + pixel * cut_.quads() + q,
-                                 float_to_int_bits(quad), active, cut_.quads());
-                });
+    vector_loop(
+        builder_, "pixel", columns, cut_.lanes(), [&](Int pixel, std::optional<Int> active) {
+          Vec quad = loopnest::quad_splat(0, cut_.lanes());
+          for (std::int64_t b = 0; b < s_.in_channels % 4; ++b) {
+            const Vec x = byte(from + pixel * in_.pixel, 4 * q + b, active);
+            quad = bit_or(quad, shift_left(x, int_splat(8 * b, cut_.lanes(), Type::kInt32)));
+          }
+          builder_.store(*buffers_.workspace, to + pixel * cut_.quads() + q, quad, active,
+                         cut_.quads());
+        });
   }
 
   Vec byte(Int at, std::int64_t channel, const std::optional<Int>& active) const {
-    const Vec value =
-        builder_.load(input(), at + channel * in_.channel, cut_.lanes(), active, in_.pixel);
-    return cut_.is_signed() ? value + splat(128, cut_.lanes()) : value;
+    const Vec value = builder_.load_as(Type::kInt32, input(), at + channel * in_.channel,
+                                       cut_.lanes(), active, in_.pixel);
+    return cut_.is_signed() ? value + int_splat(128, cut_.lanes(), Type::kInt32) : value;
   }
 
   Buffer input() const { return *buffers_.inputs[kQuantX]; }

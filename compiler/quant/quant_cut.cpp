@@ -75,7 +75,6 @@ Task as_quant_product(const Task& task) {
   const float one = 1;
   quant.inputs = {input(0), input(1), {},
                   input(2), input(3), {scalar, std::make_shared<Constant>(scalar, &one)}};
-  quant.outputs[0].dtype = DataType::kFloat;
   return quant;
 }
 

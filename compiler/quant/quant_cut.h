@@ -45,8 +45,8 @@ inline bool is_convolution(const Task& task) {
   return reference::is_kind(task.anchor().type, reference::OpKind::kWindow);
 }
 
-/// MatMulInteger and ConvInteger, which give the sums of products as they are, as a QuantMatMul or QuantConv2D whose
-/// float32 result holds their bits; other tasks unchanged.
+/// MatMulInteger and ConvInteger, which give the sums of products as they are, as a QuantMatMul or QuantConv2D with an
+/// int32 result; other tasks unchanged.
 Task as_quant_product(const Task& task);
 /// Of a task that as_quant_product() has made of another.
 bool gives_sums(const Task& task);
@@ -109,9 +109,12 @@ class QuantCut {
   std::int64_t weight_sets_ = 1, groups_ = 1;
 };
 
+/// Of the constants that a kernel reads, of which weights and biases are integers.
+std::vector<DataType> quant_constants(std::size_t count);
+
 /// Weights as [block of output vectors][set][tap][quad][vector][lane], alike for every Format.
 PackedConstant pack_quant_weights(const Task& task, const QuantCut& cut);
-/// int32 by output channel, in the bits of floats: the bias less what the input's zero point adds.
+/// int32 by output channel: the bias less what the input's zero point adds.
 PackedConstant pack_quant_bias(const Task& task, const QuantCut& cut);
 PackedConstant pack_quant_multiplier(const Task& task, const QuantCut& cut);
 /// The input's zero point as the blocks read it: an unsigned byte.

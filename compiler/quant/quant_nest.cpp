@@ -14,6 +14,7 @@ namespace {
 using loopnest::Builder;
 using loopnest::Int;
 using loopnest::Local;
+using loopnest::Type;
 using loopnest::Vec;
 
 class QuantNest {
@@ -28,7 +29,8 @@ class QuantNest {
     constants_ = {pack_quant_weights(task, cut), pack_quant_bias(task, cut),
                   pack_quant_multiplier(task, cut)};
     store_.add_constants(constants_);
-    buffers_ = declare_buffers(builder_, task, constants_.size(), cut.is_copied());
+    buffers_ = declare_buffers(builder_, task, quant_constants(constants_.size()), cut.is_copied(),
+                               DataType::kInt32);
   }
 
   Kernel build(const Soc& soc) {
@@ -103,19 +105,21 @@ class QuantNest {
 
   void write_block(Block& block) {
     for_each_output(block, [&](const ImagePosition& at) {
-      block.sums.push_back(builder_.local(by_channel(1, at)));
+      block.sums.push_back(builder_.local(by_channel(1, at, Type::kInt32)));
     });
     write_taps(block);
     std::size_t next = 0;
     for_each_output(block, [&](const ImagePosition& at) {
       const Vec sum = builder_.get(block.sums[next++]);
       if (gives_sums(task_)) return store_.store(builder_, buffers_, at, sum);
-      store_.store(builder_, buffers_, at, int_bits_to_float(sum) * by_channel(2, at));
+      store_.store(builder_, buffers_, at,
+                   convert(sum, Type::kFloat) * by_channel(2, at, Type::kFloat));
     });
   }
 
-  Vec by_channel(std::size_t constant, const ImagePosition& at) const {
-    return builder_.load(buffers_.constants[constant], at.vector * cut_.lanes(), cut_.lanes());
+  Vec by_channel(std::size_t constant, const ImagePosition& at, Type type) const {
+    return builder_.load_as(type, buffers_.constants[constant], at.vector * cut_.lanes(),
+                            cut_.lanes());
   }
 
   // Strides of what the blocks read, in elements of its buffer: quads of the workspace, or bytes.
@@ -167,8 +171,8 @@ class QuantNest {
     products.step(
         builder_,
         [&](std::int64_t v) {
-          return builder_.local(
-              builder_.load(buffers_.constants[0], weights + v * cut_.lanes(), cut_.lanes()));
+          return builder_.local(builder_.load_as(Type::kInt32, buffers_.constants[0],
+                                                 weights + v * cut_.lanes(), cut_.lanes()));
         },
         [&](std::int64_t pixel) {
           const std::int64_t r = pixel / block.columns, c = pixel % block.columns;
@@ -178,7 +182,8 @@ class QuantNest {
   }
 
   Vec load_quad(Int at) const {
-    if (cut_.is_copied()) return builder_.load_broadcast(*buffers_.workspace, at, cut_.lanes());
+    if (cut_.is_copied())
+      return builder_.load_as(Type::kInt32, *buffers_.workspace, at, cut_.lanes(), {}, 0);
     return builder_.load_quad_broadcast(*buffers_.inputs[kQuantX], at, cut_.lanes());
   }
 

@@ -8,6 +8,7 @@ using loopnest::Int;
 using loopnest::Vec;
 
 Result<void> supports_quant_epilogue(const Task& task) {
+  if (gives_sums(task)) return {};
   if (is_convolution(task)) return supports_image_epilogue(task, EpilogueTypes::kBytes);
   return supports_matrix_epilogue(task, matmul_shape(task).value(), EpilogueTypes::kBytes);
 }

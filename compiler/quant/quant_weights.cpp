@@ -46,6 +46,12 @@ int quant_x_zero(const Task& task) {
   return static_cast<int>(task.in(kQuantX).dtype == DataType::kInt8 ? zero + 128 : zero);
 }
 
+std::vector<DataType> quant_constants(std::size_t count) {
+  std::vector<DataType> types(count, DataType::kFloat);
+  types[0] = types[1] = DataType::kInt32;
+  return types;
+}
+
 PackedConstant pack_quant_weights(const Task& task, const QuantCut& cut) {
   const std::int64_t per_vector = cut.steps() * cut.lanes() * 4;
   const auto bytes = static_cast<std::size_t>(cut.out_vectors() * per_vector);

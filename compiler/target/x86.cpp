@@ -33,17 +33,11 @@ Value* dot_in_pairs(llvm::IRBuilderBase& ir, Value* a, Value* b, Value* sum, uns
 }  // namespace
 
 Value* X86::dot_u8s8(llvm::IRBuilderBase& ir, Value* a, Value* b, Value* sum, bool has_vnni) const {
-  llvm::Type* type = a->getType()->getWithNewType(ir.getInt32Ty());
-  const unsigned lanes = llvm::cast<llvm::FixedVectorType>(type)->getNumElements();
+  const unsigned lanes = llvm::cast<llvm::FixedVectorType>(a->getType())->getNumElements();
   AOE_CHECK(lanes == 8 || lanes == 16, "dot_u8s8() of " + std::to_string(lanes) + " lanes");
-  Value* x = ir.CreateBitCast(a, type);
-  Value* y = ir.CreateBitCast(b, type);
-  Value* z = ir.CreateBitCast(sum, type);
   const auto dot = lanes == 16 ? llvm::Intrinsic::x86_avx512_vpdpbusd_512
                                : llvm::Intrinsic::x86_avx512_vpdpbusd_256;
-  Value* result =
-      has_vnni ? ir.CreateIntrinsic(dot, {}, {z, x, y}) : dot_in_pairs(ir, x, y, z, lanes);
-  return ir.CreateBitCast(result, sum->getType());
+  return has_vnni ? ir.CreateIntrinsic(dot, {}, {sum, a, b}) : dot_in_pairs(ir, a, b, sum, lanes);
 }
 
 const char* X86::triple() const {

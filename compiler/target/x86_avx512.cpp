@@ -16,7 +16,7 @@ class Avx512 final : public X86 {
   Value* pack_bf16(llvm::IRBuilderBase& ir, Value* low, Value* high) const override {
     Value* pairs = ir.CreateIntrinsic(llvm::Intrinsic::x86_avx512bf16_cvtne2ps2bf16_512, {},
                                       {high, low});  // the second operand gives the low half
-    return ir.CreateBitCast(pairs, low->getType());
+    return ir.CreateBitCast(pairs, low->getType()->getWithNewType(ir.getInt32Ty()));
   }
 
   Value* dot_bf16(llvm::IRBuilderBase& ir, Value* a, Value* b, Value* sum) const override {

@@ -1,4 +1,4 @@
-// expand_composites: operators of float32 that are a few reductions with elementwise operators in between become these, for
+// expand_composites: operators of float32, some of float64, that are a few reductions with elementwise operators in between become these, for
 // which there are fast kernels: LpNorm, MVN, HardMax, LpPool, GlobalLpPool, ReduceLogSumExp, DynamicQuantizeLinear, and the
 // softmax in front of a loss. Pooling of volumes becomes pooling of images, twice.
 #include <algorithm>
@@ -23,8 +23,9 @@ Term reduce(const char* type, Term x, const Axes& axes) {
   return x.call->op(type, {x, x.call->ints(axes)}, attrs);
 }
 
+/// Of the type that the call is of.
 Term constant(FunctionCall& call, double value) {
-  return call.number(value, DataType::kFloat);
+  return call.number(value, call.dtype(call.input(0)));
 }
 
 Term is_zero(Term x) {
@@ -190,15 +191,16 @@ void expand_volume_pool(FunctionCall& call, const Node& node, Shape result) {
 struct Composite {
   std::string_view type;
   std::function<void(FunctionCall&, const Graph&, const Node&)> expand;
+  bool is_of_float64 = false;  ///< as well: its parts have kernels for that
 };
 
 const std::array kComposites = {
-    Composite{"LpNorm", [](auto& call, auto&, auto&) { expand_lp_norm(call); }},
-    Composite{"MVN", [](auto& call, auto&, auto&) { expand_mean_variance(call); }},
+    Composite{"LpNorm", [](auto& call, auto&, auto&) { expand_lp_norm(call); }, true},
+    Composite{"MVN", [](auto& call, auto&, auto&) { expand_mean_variance(call); }, true},
     Composite{"HardMax",
               [](auto& call, auto&, auto& node) { expand_hardmax(call, node.op.version); }},
     Composite{"LpPool", [](auto& call, auto&, auto&) { expand_lp_pool(call); }},
-    Composite{"GlobalLpPool", [](auto& call, auto&, auto&) { expand_global_lp_pool(call); }},
+    Composite{"GlobalLpPool", [](auto& call, auto&, auto&) { expand_global_lp_pool(call); }, true},
     Composite{"MaxPoolV3",
               [](auto& call, auto& graph, auto& node) {
                 expand_volume_pool(call, node, shape_of(graph, node.outputs[0]));
@@ -210,7 +212,8 @@ const std::array kComposites = {
     Composite{"ReduceLogSumExp",
               [](auto& call, auto& graph, auto& node) {
                 expand_log_sum_exp(call, shape_of(graph, node.outputs[0]));
-              }},
+              },
+              true},
     Composite{"DynamicQuantizeLinear",
               [](auto& call, auto&, auto&) { expand_dynamic_quantize(call); }},
     Composite{"SoftmaxCrossEntropyLoss",
@@ -221,7 +224,9 @@ const Composite* composite_of(const Graph& graph, const Node& node) {
   const auto found = std::ranges::find(kComposites, node.op.type, &Composite::type);
   if (found == kComposites.end() || node.outputs[0] == kNone) return nullptr;
   const TensorDesc& x = graph.values[node.inputs[0]].desc;
-  const bool is_known = x.dtype == DataType::kFloat && has_known_rank(x) && is_static(x.shape);
+  const bool is_of_type =
+      x.dtype == DataType::kFloat || (x.dtype == DataType::kDouble && found->is_of_float64);
+  const bool is_known = is_of_type && has_known_rank(x) && is_static(x.shape);
   return is_known && !x.shape.empty() && element_count(x.shape) > 0 ? &*found : nullptr;
 }
 

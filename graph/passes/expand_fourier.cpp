@@ -1,4 +1,4 @@
-// expand_fourier: DFT and STFT of float32 become matrix products. A short line is multiplied with the matrix of its
+// expand_fourier: DFT and STFT of float32 and float64 become matrix products. A short line is multiplied with the matrix of its
 // transform; a long one of N = N1 * N2 samples is transformed in two steps, along N1 and along N2, as in the algorithm of
 // Cooley and Tukey, with the factors in between in the matrices of the first step, one for each place along N2.
 #include <algorithm>
@@ -41,22 +41,21 @@ class PhaseMatrix {
         static_cast<double>(numerator % denominator) / static_cast<double>(denominator);
     const double angle = sign_ * 2 * std::numbers::pi * turns;
     const double real = factor * std::cos(angle), imaginary = factor * std::sin(angle);
-    const auto at = [&](std::int64_t part_in, std::int64_t part_out) -> float& {
+    const auto at = [&](std::int64_t part_in, std::int64_t part_out) -> double& {
       const std::int64_t line = (row * parts_ + part_in) * columns_ * kParts;
       return values_[static_cast<std::size_t>(line + column * column_stride +
                                               part_out * part_stride)];
     };
-    at(0, 0) = static_cast<float>(real), at(0, 1) = static_cast<float>(imaginary);
-    if (parts_ == kParts)
-      at(1, 0) = static_cast<float>(-imaginary), at(1, 1) = static_cast<float>(real);
+    at(0, 0) = real, at(0, 1) = imaginary;
+    if (parts_ == kParts) at(1, 0) = -imaginary, at(1, 1) = real;
   }
 
-  const std::vector<float>& values() const { return values_; }
+  const std::vector<double>& values() const { return values_; }
 
  private:
   std::int64_t parts_, columns_;
   double sign_;
-  std::vector<float> values_;
+  std::vector<double> values_;
 };
 
 /// The divisor next to the square root, not above it.
@@ -73,7 +72,8 @@ Term transform_at_once(Term x, const Transform& t) {
   for (std::int64_t n = 0; n < t.length; ++n)
     for (std::int64_t k = 0; k < t.bins; ++k) matrix.set(n, k, n * k, t.length, factor, kParts, 1);
   FunctionCall& call = *x.call;
-  return call.matmul(x, call.floats({t.length * t.parts, t.bins * kParts}, matrix.values()));
+  return call.matmul(
+      x, call.reals(call.dtype(x), {t.length * t.parts, t.bins * kParts}, matrix.values()));
 }
 
 /// Sample n2 + N2 * n1 and coefficient k1 + N1 * k2.
@@ -82,7 +82,7 @@ Term transform_in_two_steps(Term x, const Transform& t, std::int64_t lines, std:
   const std::int64_t n2 = t.length / n1;
   if (t.length > kMostWeights / (n1 * t.parts * kParts))
     throw NotExpressible{"its matrices would be too large"};
-  std::vector<float> steps;
+  std::vector<double> steps;
   for (std::int64_t place = 0; place < n2; ++place) {
     PhaseMatrix matrix(n1, t.parts, n1, t.is_inverse);
     const double factor = t.is_inverse ? 1 / static_cast<double>(n1) : 1;
@@ -93,7 +93,7 @@ Term transform_in_two_steps(Term x, const Transform& t, std::int64_t lines, std:
   }
   Term places = call.transpose(call.reshape(x, {lines, n1, n2, t.parts}), {2, 0, 1, 3});
   places = call.matmul(call.reshape(places, {n2, lines, n1 * t.parts}),
-                       call.floats({n2, n1 * t.parts, n1 * kParts}, steps));
+                       call.reals(call.dtype(x), {n2, n1 * t.parts, n1 * kParts}, steps));
   places = call.transpose(call.reshape(places, {n2, lines, kParts, n1}), {1, 3, 0, 2});
   const Term sums =
       transform_at_once(call.reshape(places, {lines * n1, n2 * kParts}),
@@ -115,18 +115,18 @@ Term transformed(Term x, const Transform& t, std::int64_t lines) {
 /// the one in the middle of an even length, stands for its mirror image as well.
 Term transform_to_real(Term x, std::int64_t bins, std::int64_t length) {
   if (bins * kParts > kMostWeights / length) throw NotExpressible{"its matrix would be too large"};
-  std::vector<float> matrix(static_cast<std::size_t>(bins * kParts * length));
+  std::vector<double> matrix(static_cast<std::size_t>(bins * kParts * length));
   for (std::int64_t k = 0; k < bins; ++k)
     for (std::int64_t n = 0; n < length; ++n) {
       const double weight = (k == 0 || 2 * k == length ? 1.0 : 2.0) / static_cast<double>(length);
       const double angle =
           2 * std::numbers::pi * static_cast<double>(k * n % length) / static_cast<double>(length);
       const auto at = static_cast<std::size_t>(k * kParts * length + n);
-      matrix[at] = static_cast<float>(weight * std::cos(angle));
-      matrix[at + static_cast<std::size_t>(length)] = static_cast<float>(-weight * std::sin(angle));
+      matrix[at] = weight * std::cos(angle);
+      matrix[at + static_cast<std::size_t>(length)] = -weight * std::sin(angle);
     }
   FunctionCall& call = *x.call;
-  return call.matmul(x, call.floats({bins * kParts, length}, matrix));
+  return call.matmul(x, call.reals(call.dtype(x), {bins * kParts, length}, matrix));
 }
 
 std::int64_t known_int(FunctionCall& call, std::size_t input) {
@@ -195,8 +195,9 @@ bool expand(Graph& graph, NodeId id) {
   if ((!is_dft && !is_type(node, "STFT")) || node.outputs[0] == kNone) return false;
   const TensorDesc& x = graph.values[node.inputs[0]].desc;
   const Shape result = shape_of(graph, node.outputs[0]);
-  if (x.dtype != DataType::kFloat || !is_static(x.shape) || !is_static(result) ||
-      element_count(x.shape) == 0 || element_count(result) == 0)
+  const bool is_real = x.dtype == DataType::kFloat || x.dtype == DataType::kDouble;
+  if (!is_real || !is_static(x.shape) || !is_static(result) || element_count(x.shape) == 0 ||
+      element_count(result) == 0)
     return false;
   return replace_by_parts(graph, id, [&](FunctionCall& call) {
     is_dft ? expand_dft(call, node.op.version, result) : expand_stft(call, result);

@@ -142,7 +142,7 @@ class RandomNest {
       }
     }
     const Vec a = vector(depth - 1), b = vector(depth - 1);
-    switch (below(15)) {
+    switch (below(18)) {
       case 0:
         return a + b;
       case 1:
@@ -171,9 +171,60 @@ class RandomNest {
         return broadcast(reduce_max(a) + reduce_min(b), lanes_);
       case 13:
         return permute(a, b, places());
+      case 14:
+        return convert(of_reals(convert(a, Type::kDouble), convert(b, Type::kDouble)),
+                       Type::kFloat);
+      case 15:
+        return convert(of_integers(convert(a, Type::kInt32), convert(b, Type::kInt32)),
+                       Type::kFloat);
+      case 16:
+        return convert(of_integers(convert(a, Type::kInt64), convert(b, Type::kInt64)),
+                       Type::kFloat);
       default:
         return select(active_lanes(index(1, lanes_ + 1), lanes_), a,
                       broadcast(to_float(index(1, 99)), lanes_));
+    }
+  }
+
+  /// Of float64.
+  Vec of_reals(const Vec& a, const Vec& b) {
+    switch (below(7)) {
+      case 0:
+        return a * b - a;
+      case 1:
+        return a / max(b, splat(0.1, lanes_, a.type()));
+      case 2:
+        return fma(a, b, sqrt(abs(a)));
+      case 3:
+        return select(a < b, floor(a), round_even(-b));
+      case 4:
+        return broadcast(reduce_add(a) + reduce_min(b), lanes_);
+      case 5:
+        return permute(min(a, b), a, places());
+      default:
+        return a + broadcast(to_lane(index(1, 99), a.type()), lanes_);
+    }
+  }
+
+  /// Of int32 or int64.
+  Vec of_integers(const Vec& a, const Vec& b) {
+    switch (below(8)) {
+      case 0:
+        return a * b - a;
+      case 1:
+        return int_divide(a, b, below(2) == 0);
+      case 2:
+        return bit_xor(max(a, b), -a);
+      case 3:
+        return select(a <= b, bit_and(a, b), bit_or(a, b));
+      case 4:
+        return broadcast(reduce_add(a) + reduce_max(b), lanes_);
+      case 5:
+        return permute(min(a, b), a, places());
+      case 6:
+        return shift_left(a, splat(below(8), lanes_, a.type())) + fma(a, b, b);
+      default:
+        return a + broadcast(to_lane(index(1, 99), a.type()), lanes_);
     }
   }
 

@@ -375,9 +375,9 @@ TEST(ElementTypes, QuadsOfBytesAreMultipliedExactly) {
       const Vec from =
           b.get(b.local(flip_signs(b.load_quads(x, p * bytes, lanes, Int(lanes - 1)))));
       const Vec weights = b.load_quads(w, 0, lanes), first = b.load_quad_broadcast(x, 4, lanes);
-      const Vec sum = dot_u8s8(from, weights, float_to_int_bits(splat(-70000, lanes)));
+      const Vec sum = dot_u8s8(from, weights, int_splat(-70000, lanes, Type::kInt32));
       const Vec both = dot_u8s8(quad_splat(0xff80017fu, lanes), first, sum);
-      b.store(y, p * lanes, int_bits_to_float(both));
+      b.store(y, p * lanes, convert(both, Type::kFloat));
     });
     const Function f = b.finish();
     std::mt19937 random(5);

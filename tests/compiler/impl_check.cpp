@@ -138,19 +138,24 @@ class KernelRun {
     const GuardedBuffer& got = *memory_[first_output_ + i];
     if (desc.dtype == DataType::kFloat16 || desc.dtype == DataType::kBFloat16)
       return expect_halves(i, got, want);
-    if (desc.dtype != DataType::kFloat) {
-      EXPECT_EQ(std::memcmp(got.as<void>(), want.data, got.size_bytes()), 0) << "output " << i;
-      return;
-    }
-    const std::size_t count = got.size_bytes() / sizeof(float);
+    if (desc.dtype == DataType::kDouble) return expect_reals<double>(i, got, want, error_growth);
+    if (desc.dtype == DataType::kFloat) return expect_reals<float>(i, got, want, error_growth);
+    EXPECT_EQ(std::memcmp(got.as<void>(), want.data, got.size_bytes()), 0) << "output " << i;
+  }
+
+ private:
+  template <typename T>
+  void expect_reals(std::size_t i, const GuardedBuffer& got, const Tensor& want,
+                    double error_growth) const {
+    const std::size_t count = got.size_bytes() / sizeof(T);
     double largest = 0;
     for (std::size_t k = 0; k < count; ++k) {
-      if (std::isfinite(want.as<float>()[k]))
-        largest = std::max<double>(largest, std::fabs(want.as<float>()[k]));
+      if (std::isfinite(want.as<T>()[k]))
+        largest = std::max<double>(largest, std::fabs(want.as<T>()[k]));
     }
     for (std::size_t k = 0; k < count; ++k) {
-      const float a = got.as<float>()[k], b = want.as<float>()[k];
-      const double allowed = error_growth * tolerance(line_.task, b, largest);
+      const T a = got.as<T>()[k], b = want.as<T>()[k];
+      const double allowed = error_growth * tolerance(line_.task, static_cast<double>(b), largest);
       const bool is_same =
           a == b || (std::isnan(a) && std::isnan(b)) || std::fabs(double{a} - double{b}) <= allowed;
       ASSERT_TRUE(is_same) << "output " << i << " element " << k << " of " << count << " in "
@@ -158,7 +163,6 @@ class KernelRun {
     }
   }
 
- private:
   std::vector<void*> buffers() const {
     std::vector<void*> all;
     for (const auto& memory : memory_) all.push_back(memory->as<void>());
@@ -206,9 +210,10 @@ double tolerance(const Task& task, double expected, double largest) {
   // Float16 has three bits more, and sums that it rounds a hundred times.
   if (graph::allows_bf16(task.op) || graph::allows_fp16(task.op)) return 0x1p-8 * largest;
   if (graph::rounds_to_float16(task.op))
-    return 0x1p-10 * largest;                       // a step, where sums are near a tie
+    return 0x1p-10 * largest;                             // a step, where sums are near a tie
   if (task.anchor().type.starts_with("Quant")) return 0;  // integers, then the same roundings
-  constexpr double kUlp = 0x1p-23;
+  const bool is_double = task.out().dtype == DataType::kDouble;
+  const double ulp = is_double ? 0x1p-52 : 0x1p-23, least = is_double ? 1e-14 : 1e-6;
   double outputs = 0, inputs = 0;
   for (const TensorDesc& output : task.outputs)
     outputs += static_cast<double>(element_count(output.shape));
@@ -218,8 +223,8 @@ double tolerance(const Task& task, double expected, double largest) {
   }
   const double products = flops(task) / 2 / std::max(1.0, outputs);
   const double length = std::max(products, inputs / std::max(1.0, outputs));
-  if (length <= 4) return 16 * kUlp * std::fabs(expected) + 1e-6;
-  return kUlp * (16 * std::fabs(expected) + 2 * std::sqrt(length) * largest) + 1e-6;
+  if (length <= 4) return 16 * ulp * std::fabs(expected) + least;
+  return ulp * (16 * std::fabs(expected) + 2 * std::sqrt(length) * largest) + least;
 }
 
 void check_impl(const Impl& impl, const ShapeLine& line, const Soc& soc,

@@ -6,34 +6,74 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <limits>
+#include <optional>
 #include <stdexcept>
+#include <type_traits>
+#include <variant>
 #include <vector>
 
 #include "base/check.h"
+#include "reference/arithmetic.h"
 #include "reference/float16.h"
 
 namespace aoe::compiler::loopnest {
 namespace {
 
-using Lanes = std::vector<float>;
+template <typename T>
+using LanesOf = std::vector<T>;
+using Lanes = LanesOf<float>;  ///< of kFloat; of kMask 1 and 0
+using Integers = LanesOf<std::int32_t>;
+using AnyLanes = std::variant<Lanes, LanesOf<double>, LanesOf<std::int32_t>, LanesOf<std::int64_t>>;
 
-float nan_min(float a, float b) {
+template <typename T>
+T nan_min(T a, T b) {
   return std::isnan(a) || b > a ? a : b;
 }
-float nan_max(float a, float b) {
+template <typename T>
+T nan_max(T a, T b) {
   return std::isnan(a) || b < a ? a : b;
 }
 
-template <typename T>
-T saturate(float value) {
+template <typename T, typename From>
+T saturate(From value) {
   if (std::isnan(value)) return 0;
   const double low = static_cast<double>(std::numeric_limits<T>::lowest());
   const double high = static_cast<double>(std::numeric_limits<T>::max());
   return value <= low    ? std::numeric_limits<T>::lowest()
          : value >= high ? std::numeric_limits<T>::max()
                          : static_cast<T>(value);
+}
+
+/// What a lane of one type is as a lane, or as an element of memory, of another.
+template <typename To, typename From>
+To converted(From value, bool is_signed = true) {
+  if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+    return saturate<To>(value);
+  } else if constexpr (std::is_integral_v<From>) {
+    return is_signed ? static_cast<To>(value)
+                     : static_cast<To>(static_cast<std::make_unsigned_t<From>>(value));
+  } else {
+    return static_cast<To>(value);
+  }
+}
+
+/// Calls visit.operator()<T>() with the type that lanes are kept in.
+template <typename Visit>
+auto with_lane_type(Type type, Visit visit) {
+  switch (type) {
+    case Type::kFloat:
+    case Type::kMask:
+      return visit.template operator()<float>();
+    case Type::kDouble:
+      return visit.template operator()<double>();
+    case Type::kInt32:
+      return visit.template operator()<std::int32_t>();
+    case Type::kInt64:
+      return visit.template operator()<std::int64_t>();
+    default:
+      AOE_CHECK(false, "no lanes");
+  }
 }
 
 class Evaluator {
@@ -84,7 +124,8 @@ class Evaluator {
       case StmtKind::kStore:
         return store(s);
       case StmtKind::kAssign:
-        locals_[static_cast<std::size_t>(s.id)] = vector(s.args[0]);
+        locals_[static_cast<std::size_t>(s.id)] = with_lane_type(
+            s.args[0]->type, [&]<typename T>() -> AnyLanes { return vector<T>(s.args[0]); });
         return;
       case StmtKind::kPrefetch:
         return;
@@ -144,44 +185,50 @@ class Evaluator {
     }
   }
 
-  /// Of kMask: 1 and 0.
-  Lanes vector(const Expr& e) {
+  Lanes floats(const Expr& e) { return vector<float>(e); }
+  Integers integers(const Expr& e) { return vector<std::int32_t>(e); }
+
+  /// Of an expression whose lanes are kept in T.
+  template <typename T>
+  LanesOf<T> vector(const Expr& e) {
     const auto lanes = static_cast<std::size_t>(e->lanes);
     switch (e->op) {
       case Op::kFloatConst:
-        return Lanes(lanes, e->fvalue);
+        return LanesOf<T>(lanes, static_cast<T>(e->fvalue));
+      case Op::kIntSplat:
+        return LanesOf<T>(lanes, static_cast<T>(e->ivalue));
       case Op::kLocal:
-        return locals_[static_cast<std::size_t>(e->id)];
+        return std::get<LanesOf<T>>(locals_[static_cast<std::size_t>(e->id)]);
       case Op::kLoad:
-        return load(*e);
-      case Op::kLoadIndexed:
-        return load_indexed(*e);
+        return load<T>(*e);
       case Op::kBroadcast:
-        return Lanes(lanes, vector(e->args[0])[0]);
-      case Op::kIntToFloat:
-        return {static_cast<float>(integer(e->args[0]))};
-      case Op::kActiveLanes: {
-        const std::int64_t count = integer(e->args[0]);
-        Lanes mask(lanes);
-        for (std::size_t i = 0; i < lanes; ++i) mask[i] = static_cast<std::int64_t>(i) < count;
-        return mask;
-      }
+        return LanesOf<T>(lanes, vector<T>(e->args[0])[0]);
+      case Op::kIntToLane:
+        return {static_cast<T>(integer(e->args[0]))};
+      case Op::kConvert:
+      case Op::kConvertUnsigned:
+        return with_lane_type(e->args[0]->type, [&]<typename From>() {
+          LanesOf<T> result;
+          for (const From lane : vector<From>(e->args[0]))
+            result.push_back(converted<T>(lane, e->op == Op::kConvert));
+          return result;
+        });
       case Op::kReduceAdd:
-        return {reduce(vector(e->args[0]), [](float a, float b) { return a + b; })};
+        return {reduce(vector<T>(e->args[0]), [](T a, T b) { return reference::add(a, b); })};
       case Op::kReduceMax:
-        return {reduce(vector(e->args[0]), nan_max)};
+        return {reduce(vector<T>(e->args[0]), reference::maximum<T>)};
       case Op::kReduceMin:
-        return {reduce(vector(e->args[0]), nan_min)};
+        return {reduce(vector<T>(e->args[0]), reference::minimum<T>)};
       case Op::kTransposeRow: {
-        Lanes row;
+        LanesOf<T> row;
         for (const Expr& arg : e->args)
-          row.push_back(vector(arg)[static_cast<std::size_t>(e->ivalue)]);
+          row.push_back(vector<T>(arg)[static_cast<std::size_t>(e->ivalue)]);
         return row;
       }
       case Op::kInterleave: {
-        std::vector<Lanes> rows;
-        for (const Expr& arg : e->args) rows.push_back(vector(arg));
-        Lanes part;
+        std::vector<LanesOf<T>> rows;
+        for (const Expr& arg : e->args) rows.push_back(vector<T>(arg));
+        LanesOf<T> part;
         for (std::size_t i = 0; i < lanes; ++i) {
           const std::size_t at = static_cast<std::size_t>(e->ivalue) * lanes + i;
           part.push_back(rows[at % rows.size()][at / rows.size()]);
@@ -189,37 +236,114 @@ class Evaluator {
         return part;
       }
       case Op::kPermute: {
-        Lanes sources, result;
-        for (const Expr& arg : e->args) std::ranges::copy(vector(arg), std::back_inserter(sources));
+        LanesOf<T> sources, result;
+        for (const Expr& arg : e->args)
+          std::ranges::copy(vector<T>(arg), std::back_inserter(sources));
         for (const int place : e->from) result.push_back(sources[static_cast<std::size_t>(place)]);
         return result;
       }
-      case Op::kPackBf16:
-        return pack_bf16(vector(e->args[0]), vector(e->args[1]));
-      case Op::kPairF16:
-        return pair_f16(vector(e->args[0]));
-      case Op::kFmaF16:
-        return fma_f16(vector(e->args[0]), vector(e->args[1]), vector(e->args[2]));
-      case Op::kLowF16:
-        return half_f16(vector(e->args[0]), 0);
-      case Op::kHighF16:
-        return half_f16(vector(e->args[0]), 16);
-      case Op::kLoadQuads:
-        return load_quads(*e);
-      case Op::kQuadConst:
-        return Lanes(lanes, std::bit_cast<float>(static_cast<std::uint32_t>(e->ivalue)));
-      case Op::kDotU8S8:
-        return dot_u8s8(vector(e->args[0]), vector(e->args[1]), vector(e->args[2]));
-      case Op::kDotBf16:
-        return dot_bf16(vector(e->args[0]), vector(e->args[1]), vector(e->args[2]));
+      case Op::kSelect: {
+        const Lanes mask = floats(e->args[0]);
+        LanesOf<T> on = vector<T>(e->args[1]), off = vector<T>(e->args[2]);
+        for (std::size_t i = 0; i < lanes; ++i)
+          if (mask[i] == 0) on[i] = off[i];
+        return on;
+      }
       default:
         break;
     }
-    std::vector<Lanes> args;
-    for (const Expr& arg : e->args) args.push_back(vector(arg));
-    Lanes result(lanes);
-    for (std::size_t i = 0; i < lanes; ++i) result[i] = lane(e->op, args, i);
+    if constexpr (std::is_same_v<T, float>) {
+      if (e->type == Type::kMask) return mask(*e);
+    }
+    if (const auto made = special(*e, static_cast<LanesOf<T>*>(nullptr))) return *made;
+    std::vector<LanesOf<T>> args;
+    for (const Expr& arg : e->args) args.push_back(vector<T>(arg));
+    LanesOf<T> result(lanes);
+    for (std::size_t i = 0; i < lanes; ++i) {
+      if constexpr (std::is_floating_point_v<T>) {
+        result[i] = lane(e->op, args, i);
+      } else {
+        const std::size_t last = args.size() - 1;
+        result[i] = integer_lane(e->op, args[0][i], args[last][i]);
+      }
+    }
     return result;
+  }
+
+  Lanes mask(const ExprNode& e) {
+    const auto lanes = static_cast<std::size_t>(e.lanes);
+    Lanes result(lanes);
+    if (e.op == Op::kActiveLanes) {
+      const std::int64_t count = integer(e.args[0]);
+      for (std::size_t i = 0; i < lanes; ++i) result[i] = static_cast<std::int64_t>(i) < count;
+      return result;
+    }
+    with_lane_type(e.args[0]->type, [&]<typename T>() {
+      const LanesOf<T> a = vector<T>(e.args.front()), b = vector<T>(e.args.back());
+      for (std::size_t i = 0; i < lanes; ++i) result[i] = is_on(e.op, a[i], b[i]);
+    });
+    return result;
+  }
+
+  template <typename T>
+  static bool is_on(Op op, T a, T b) {
+    switch (op) {
+      case Op::kFloatLess:
+        return a < b;
+      case Op::kFloatLessEqual:
+        return a <= b;
+      case Op::kFloatEqual:
+        return a == b;
+      case Op::kMaskNot:
+        return a == 0;
+      case Op::kBitAnd:
+        return a != 0 && b != 0;
+      case Op::kBitOr:
+        return a != 0 || b != 0;
+      case Op::kBitXor:
+        return (a != 0) != (b != 0);
+      default:
+        AOE_CHECK(false, "not a mask");
+    }
+  }
+
+  /// What pairs give, and what only float32 has.
+  std::optional<Lanes> special(const ExprNode& e, Lanes*) {
+    switch (e.op) {
+      case Op::kLoadIndexed:
+        return load_indexed(e);
+      case Op::kLowF16:
+        return half_f16(integers(e.args[0]), 0);
+      case Op::kHighF16:
+        return half_f16(integers(e.args[0]), 16);
+      case Op::kDotBf16:
+        return dot_bf16(integers(e.args[0]), integers(e.args[1]), floats(e.args[2]));
+      default:
+        return {};
+    }
+  }
+
+  /// Pairs and quads.
+  std::optional<Integers> special(const ExprNode& e, Integers*) {
+    switch (e.op) {
+      case Op::kPackBf16:
+        return pack_bf16(floats(e.args[0]), floats(e.args[1]));
+      case Op::kPairF16:
+        return pair_f16(floats(e.args[0]));
+      case Op::kFmaF16:
+        return fma_f16(integers(e.args[0]), integers(e.args[1]), integers(e.args[2]));
+      case Op::kLoadQuads:
+        return load_quads(e);
+      case Op::kDotU8S8:
+        return dot_u8s8(integers(e.args[0]), integers(e.args[1]), integers(e.args[2]));
+      default:
+        return {};
+    }
+  }
+
+  template <typename T>
+  std::optional<LanesOf<T>> special(const ExprNode&, LanesOf<T>*) {
+    return {};
   }
 
   static std::uint32_t round_to_bf16(float value) {
@@ -227,18 +351,18 @@ class Evaluator {
     return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
   }
 
-  static Lanes pack_bf16(Lanes low, const Lanes& high) {
+  static Integers pack_bf16(Lanes low, const Lanes& high) {
     low.insert(low.end(), high.begin(), high.end());
-    Lanes pairs;
+    Integers pairs;
     for (std::size_t i = 0; i < low.size(); i += 2)
       pairs.push_back(
-          std::bit_cast<float>(round_to_bf16(low[i]) | round_to_bf16(low[i + 1]) << 16));
+          static_cast<std::int32_t>(round_to_bf16(low[i]) | round_to_bf16(low[i + 1]) << 16));
     return pairs;
   }
 
-  static Lanes dot_bf16(const Lanes& a, const Lanes& b, Lanes sum) {
+  static Lanes dot_bf16(const Integers& a, const Integers& b, Lanes sum) {
     for (std::size_t i = 0; i < sum.size(); ++i) {
-      const auto x = std::bit_cast<std::uint32_t>(a[i]), y = std::bit_cast<std::uint32_t>(b[i]);
+      const auto x = static_cast<std::uint32_t>(a[i]), y = static_cast<std::uint32_t>(b[i]);
       const auto product = [&](std::uint32_t u, std::uint32_t v) {
         return std::bit_cast<float>(u) * std::bit_cast<float>(v);
       };
@@ -247,27 +371,28 @@ class Evaluator {
     return sum;
   }
 
-  static Lanes pair_f16(Lanes a) {
-    for (float& x : a) {
+  static Integers pair_f16(const Lanes& a) {
+    Integers pairs;
+    for (const float x : a) {
       const std::uint32_t half = reference::Float16(x).bits;
-      x = std::bit_cast<float>(half | half << 16);
+      pairs.push_back(static_cast<std::int32_t>(half | half << 16));
     }
-    return a;
-  }
-
-  static float half_f16(float pair, int shift) {
-    const std::uint32_t bits = std::bit_cast<std::uint32_t>(pair) >> shift;
-    reference::Float16 half;
-    half.bits = static_cast<std::uint16_t>(bits);
-    return static_cast<float>(half);
-  }
-
-  static Lanes half_f16(Lanes pairs, int shift) {
-    for (float& pair : pairs) pair = half_f16(pair, shift);
     return pairs;
   }
 
-  static Lanes fma_f16(const Lanes& a, const Lanes& b, Lanes sum) {
+  static float half_f16(std::int32_t pair, int shift) {
+    reference::Float16 half;
+    half.bits = static_cast<std::uint16_t>(static_cast<std::uint32_t>(pair) >> shift);
+    return static_cast<float>(half);
+  }
+
+  static Lanes half_f16(const Integers& pairs, int shift) {
+    Lanes halves;
+    for (const std::int32_t pair : pairs) halves.push_back(half_f16(pair, shift));
+    return halves;
+  }
+
+  static Integers fma_f16(const Integers& a, const Integers& b, Integers sum) {
     for (std::size_t i = 0; i < sum.size(); ++i) {
       std::uint32_t bits = 0;
       for (const int shift : {0, 16}) {
@@ -275,23 +400,23 @@ class Evaluator {
         const float z = std::fma(x, y, half_f16(sum[i], shift));
         bits |= std::uint32_t{reference::Float16(z).bits} << shift;
       }
-      sum[i] = std::bit_cast<float>(bits);
+      sum[i] = static_cast<std::int32_t>(bits);
     }
     return sum;
   }
 
-  static Lanes dot_u8s8(const Lanes& a, const Lanes& b, Lanes sum) {
+  static Integers dot_u8s8(const Integers& a, const Integers& b, Integers sum) {
     for (std::size_t i = 0; i < sum.size(); ++i) {
       const auto x = std::bit_cast<std::array<std::uint8_t, 4>>(a[i]);
       const auto y = std::bit_cast<std::array<std::int8_t, 4>>(b[i]);
-      auto total = std::bit_cast<std::int32_t>(sum[i]);
-      for (std::size_t k = 0; k < x.size(); ++k) total += x[k] * y[k];
-      sum[i] = std::bit_cast<float>(total);
+      for (std::size_t k = 0; k < x.size(); ++k)
+        sum[i] = reference::add<std::int32_t>(sum[i], x[k] * y[k]);
     }
     return sum;
   }
 
-  static float lane(Op op, const std::vector<Lanes>& args, std::size_t i) {
+  template <typename T>
+  static T lane(Op op, const std::vector<LanesOf<T>>& args, std::size_t i) {
     const auto at = [&](std::size_t arg) { return args[arg][i]; };
     switch (op) {
       case Op::kAdd:
@@ -310,12 +435,6 @@ class Evaluator {
         return nan_max(nan_max(at(0), at(1)), at(2));
       case Op::kFma:
         return std::fma(at(0), at(1), at(2));
-      case Op::kFlipSigns:
-        return std::bit_cast<float>(std::bit_cast<std::uint32_t>(at(0)) ^ 0x80808080u);
-      case Op::kIntBitsToFloat:
-        return static_cast<float>(std::bit_cast<std::int32_t>(at(0)));
-      case Op::kFloatToIntBits:
-        return std::bit_cast<float>(static_cast<std::int32_t>(at(0)));
       case Op::kNeg:
         return -at(0);
       case Op::kAbs:
@@ -360,23 +479,51 @@ class Evaluator {
         return std::floor(at(0));
       case Op::kRoundEven:
         return std::nearbyint(at(0));
-      case Op::kFloatLess:
-        return at(0) < at(1);
-      case Op::kFloatLessEqual:
-        return at(0) <= at(1);
-      case Op::kFloatEqual:
-        return at(0) == at(1);
-      case Op::kSelect:
-        return at(0) != 0 ? at(1) : at(2);
       default:
         AOE_CHECK(false, "not an operation on lanes");
     }
   }
 
+  /// `b` is `a` itself where there is one operand.
+  template <typename T>
+  static T integer_lane(Op op, T a, T b) {
+    using Bits = std::make_unsigned_t<T>;
+    switch (op) {
+      case Op::kAdd:
+        return reference::add(a, b);
+      case Op::kSub:
+        return reference::subtract(a, b);
+      case Op::kMul:
+        return reference::multiply(a, b);
+      case Op::kMin:
+        return std::min(a, b);
+      case Op::kMax:
+        return std::max(a, b);
+      case Op::kNeg:
+        return reference::negate(a);
+      case Op::kDiv:
+        return b == 0 ? T{0} : b == -1 ? reference::negate(a) : a / b;
+      case Op::kUnsignedDiv:
+        return b == 0 ? T{0} : static_cast<T>(static_cast<Bits>(a) / static_cast<Bits>(b));
+      case Op::kShiftLeft:
+        return static_cast<T>(static_cast<Bits>(a) << b);
+      case Op::kShiftRight:
+        return static_cast<T>(static_cast<Bits>(a) >> b);
+      case Op::kBitAnd:
+        return a & b;
+      case Op::kBitOr:
+        return a | b;
+      case Op::kBitXor:
+        return a ^ b;
+      default:
+        AOE_CHECK(false, "not an operation on integer lanes");
+    }
+  }
+
   /// Halves first, as the language says.
-  template <typename Combine>
-  static float reduce(Lanes lanes, Combine combine) {
-    Lanes odd;
+  template <typename T, typename Combine>
+  static T reduce(LanesOf<T> lanes, Combine combine) {
+    LanesOf<T> odd;
     while (lanes.size() > 1) {
       if (lanes.size() % 2 == 1) {
         odd.push_back(lanes.back());
@@ -386,8 +533,8 @@ class Evaluator {
       for (std::size_t i = 0; i < half; ++i) lanes[i] = combine(lanes[i], lanes[i + half]);
       lanes.resize(half);
     }
-    float result = lanes[0];
-    for (float lane : odd) result = combine(result, lane);
+    T result = lanes[0];
+    for (const T lane : odd) result = combine(result, lane);
     return result;
   }
 
@@ -402,12 +549,13 @@ class Evaluator {
   }
   const BufferDecl& decl(int id) const { return function_.buffers[static_cast<std::size_t>(id)]; }
 
-  Lanes load(const ExprNode& e) {
+  template <typename T>
+  LanesOf<T> load(const ExprNode& e) {
     const std::int64_t index = integer(e.args[0]);
     const std::int64_t active = e.args.size() > 1 ? integer(e.args[1]) : e.lanes;
-    Lanes lanes(static_cast<std::size_t>(e.lanes));
+    LanesOf<T> lanes(static_cast<std::size_t>(e.lanes));
     for (std::int64_t i = 0; i < std::min<std::int64_t>(active, e.lanes); ++i) {
-      lanes[static_cast<std::size_t>(i)] = load_one(e.id, index + i * e.stride);
+      lanes[static_cast<std::size_t>(i)] = load_one<T>(e.id, index + i * e.stride);
     }
     return lanes;
   }
@@ -418,41 +566,42 @@ class Evaluator {
     Lanes lanes(static_cast<std::size_t>(e.lanes));
     for (std::int64_t i = 0; i < std::min<std::int64_t>(active, e.lanes); ++i) {
       const std::int64_t index = load_int(static_cast<int>(e.ivalue), first + i);
-      lanes[static_cast<std::size_t>(i)] = load_one(e.id, base + index);
+      lanes[static_cast<std::size_t>(i)] = load_one<float>(e.id, base + index);
     }
     return lanes;
   }
 
-  Lanes load_quads(const ExprNode& e) {
+  Integers load_quads(const ExprNode& e) {
     const std::int64_t index = integer(e.args[0]);
     const std::int64_t active = e.args.size() > 1 ? integer(e.args[1]) : e.lanes;
-    Lanes lanes(static_cast<std::size_t>(e.lanes));
+    Integers lanes(static_cast<std::size_t>(e.lanes));
     for (std::int64_t i = 0; i < std::min<std::int64_t>(active, e.lanes); ++i) {
       std::array<std::uint8_t, 4> quad{};
       for (std::int64_t k = 0; k < 4; ++k)
         quad[static_cast<std::size_t>(k)] = element<std::uint8_t>(e.id, index + 4 * i + k);
-      lanes[static_cast<std::size_t>(i)] = std::bit_cast<float>(quad);
+      lanes[static_cast<std::size_t>(i)] = std::bit_cast<std::int32_t>(quad);
     }
     return lanes;
   }
 
-  float load_one(int id, std::int64_t index) {
+  template <typename T>
+  T load_one(int id, std::int64_t index) {
     switch (decl(id).dtype) {
       case DataType::kFloat:
-        return element<float>(id, index);
+        return static_cast<T>(element<float>(id, index));
+      case DataType::kDouble:
+        return static_cast<T>(element<double>(id, index));
       case DataType::kInt8:
         return element<std::int8_t>(id, index);
       case DataType::kUint8:
         return element<std::uint8_t>(id, index);
       case DataType::kInt32:
-        return static_cast<float>(element<std::int32_t>(id, index));
+        return static_cast<T>(element<std::int32_t>(id, index));
       case DataType::kInt64:
-        return static_cast<float>(element<std::int64_t>(id, index));
+        return static_cast<T>(element<std::int64_t>(id, index));
       case DataType::kBFloat16: {
         const std::uint32_t bits = std::uint32_t{element<std::uint16_t>(id, index)} << 16;
-        float value;
-        std::memcpy(&value, &bits, sizeof(value));
-        return value;
+        return static_cast<T>(std::bit_cast<float>(bits));
       }
       default:
         AOE_CHECK(false, "element type without interpreter");
@@ -471,8 +620,12 @@ class Evaluator {
   }
 
   void store(const StmtNode& s) {
+    with_lane_type(s.args[1]->type, [&]<typename T>() { store_lanes(s, vector<T>(s.args[1])); });
+  }
+
+  template <typename T>
+  void store_lanes(const StmtNode& s, const LanesOf<T>& value) {
     const std::int64_t index = integer(s.args[0]);
-    const Lanes value = vector(s.args[1]);
     const auto lanes = static_cast<std::int64_t>(value.size());
     const std::int64_t active = s.args.size() > 2 ? integer(s.args[2]) : lanes;
     for (std::int64_t i = 0; i < std::min(active, lanes); ++i) {
@@ -480,19 +633,26 @@ class Evaluator {
     }
   }
 
-  void store_one(int id, std::int64_t index, float value) {
+  template <typename T>
+  void store_one(int id, std::int64_t index, T value) {
     switch (decl(id).dtype) {
       case DataType::kFloat:
-        element<float>(id, index) = value;
+        element<float>(id, index) = converted<float>(value);
+        return;
+      case DataType::kDouble:
+        element<double>(id, index) = converted<double>(value);
         return;
       case DataType::kInt8:
-        element<std::int8_t>(id, index) = saturate<std::int8_t>(value);
+        element<std::int8_t>(id, index) = converted<std::int8_t>(value);
         return;
       case DataType::kUint8:
-        element<std::uint8_t>(id, index) = saturate<std::uint8_t>(value);
+        element<std::uint8_t>(id, index) = converted<std::uint8_t>(value);
         return;
       case DataType::kInt32:
-        element<std::int32_t>(id, index) = saturate<std::int32_t>(value);
+        element<std::int32_t>(id, index) = converted<std::int32_t>(value);
+        return;
+      case DataType::kInt64:
+        element<std::int64_t>(id, index) = converted<std::int64_t>(value);
         return;
       default:
         AOE_CHECK(false, "element type without interpreter");
@@ -502,7 +662,7 @@ class Evaluator {
   const Function& function_;
   std::vector<EvalBuffer> buffers_;  ///< by buffer id
   std::vector<std::int64_t> variables_;
-  std::vector<Lanes> locals_;
+  std::vector<AnyLanes> locals_;
   std::vector<float> scratch_;
 };
 

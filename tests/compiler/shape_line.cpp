@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/words.h"
+#include "reference/typed.h"
 
 namespace aoe::compiler {
 namespace {
@@ -102,16 +103,13 @@ ParsedInput parse_input(const std::string& text, std::mt19937& engine) {
   std::uniform_real_distribution<float> uniform(low, high);
   for (std::int64_t i = 0; i < element_count(desc.shape); ++i) {
     const float value = low == high ? low : uniform(engine);
-    if (desc.dtype == DataType::kFloat) values->view().as<float>()[i] = value;
-    if (desc.dtype == DataType::kInt64)
-      values->view().as<std::int64_t>()[i] = static_cast<std::int64_t>(std::floor(value));
-    if (desc.dtype == DataType::kInt32)
-      values->view().as<std::int32_t>()[i] = static_cast<std::int32_t>(std::floor(value));
-    if (desc.dtype == DataType::kInt8)
-      values->view().as<std::int8_t>()[i] = static_cast<std::int8_t>(std::floor(value));
-    if (desc.dtype == DataType::kUint8)
-      values->view().as<std::uint8_t>()[i] = static_cast<std::uint8_t>(std::fabs(value));
-    if (desc.dtype == DataType::kBool) values->view().as<bool>()[i] = value > 0;
+    reference::visit_type<reference::AllTypes>(desc.dtype, [&]<typename T>() {
+      double number = value;
+      if (is_integer(desc.dtype))
+        number = std::is_unsigned_v<T> ? std::fabs(number) : std::floor(number);
+      if (desc.dtype == DataType::kBool) number = value > 0;
+      values->view().as<T>()[i] = reference::convert<T>(number);
+    });
   }
   return {{desc, is_constant ? values : nullptr}, values};
 }

@@ -105,6 +105,86 @@ TEST_P(Transcendental, IsWithinFourUlpOr1e7) {
 INSTANTIATE_TEST_SUITE_P(Functions, Transcendental, testing::ValuesIn(kFunctions),
                          [](const auto& each) { return std::string(each.param.name); });
 
+// ---- float64 ----
+
+struct WideFunction {
+  const char* name;
+  Vec (*generated)(Vec);
+  long double (*exact)(long double);
+};
+
+const WideFunction kWideFunctions[] = {{"exp", loopnest::exp, std::exp},
+                                       {"log", loopnest::log, std::log},
+                                       {"tanh", loopnest::tanh, std::tanh},
+                                       {"sinh", loopnest::sinh, std::sinh},
+                                       {"cosh", loopnest::cosh, std::cosh}};
+
+/// Of all sizes, and those where results begin and end.
+std::vector<double> sample_doubles() {
+  constexpr double kEnd = std::numeric_limits<double>::infinity();
+  std::vector<double> samples = {
+      0.0,    -0.0,   kEnd,  -kEnd, std::nan(""), 1.0,       -1.0,      709.78,  709.783, -708.4,
+      -745.1, -745.2, 710.4, 710.5, 0x1p-1022,    0x1p-1074, 0x1p-1060, 0.70711, 1.41421, 22.0};
+  constexpr std::uint64_t kStep = 0x1000000000000u / 3;
+  for (std::uint64_t i = 0; i < 0xffff * 3; i += 7)
+    samples.push_back(std::bit_cast<double>(i * kStep));
+  for (double x = -40; x < 40; x += 0.00731) samples.push_back(x);
+  return samples;
+}
+
+std::vector<double> run_wide(Vec (*function)(Vec), const Soc& soc, std::vector<double> input) {
+  const auto count = static_cast<std::int64_t>(input.size());
+  const int lanes = soc.vector_lanes / 2;
+  Builder b("wide");
+  const Buffer x = b.buffer("x", Access::kRead, DataType::kDouble);
+  const Buffer y = b.buffer("y", Access::kWrite, DataType::kDouble);
+  b.parallel(1, [&](Int) {
+    vector_loop(b, "i", count, lanes, [&](Int i, std::optional<Int> active) {
+      b.store(y, i, function(b.load_as(Type::kDouble, x, i, lanes, active)), active);
+    });
+  });
+  std::vector<double> output(input.size());
+  void* const buffers[] = {input.data(), output.data()};
+  compile_and_run(b.finish(), soc, buffers);
+  return output;
+}
+
+class Float64Function : public testing::TestWithParam<WideFunction> {};
+
+TEST_P(Float64Function, IsWithinFourUlpOr1e15) {
+  const std::vector<double> input = sample_doubles();
+  for (const Soc& soc : test_socs()) {
+    const std::vector<double> output = run_wide(GetParam().generated, soc, input);
+    for (std::size_t i = 0; i < input.size(); ++i) {
+      const long double exact = GetParam().exact(static_cast<long double>(input[i]));
+      const auto rounded = static_cast<double>(exact);
+      if (std::isnan(rounded)) {
+        ASSERT_TRUE(std::isnan(output[i])) << soc.version << " of " << input[i];
+        continue;
+      }
+      if (std::isinf(rounded)) {
+        ASSERT_EQ(output[i], rounded) << soc.version << " of " << input[i];
+        continue;
+      }
+      const double tolerance = std::max(4 * 0x1p-52 * std::fabs(rounded), 1e-15);
+      ASSERT_LE(std::fabs(static_cast<double>(output[i] - exact)), tolerance)
+          << soc.version << " of " << input[i] << ": " << output[i];
+    }
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Functions, Float64Function, testing::ValuesIn(kWideFunctions),
+                         [](const auto& each) { return std::string(each.param.name); });
+
+TEST(Float64Exp, KeepsRelativePrecisionOfSmallResults) {
+  std::vector<double> input;
+  for (double x = -708; x < 0; x += 0.37) input.push_back(x);
+  for (const Soc& soc : test_socs()) {
+    const std::vector<double> output = run_wide(loopnest::exp, soc, input);
+    for (std::size_t i = 0; i < input.size(); ++i)
+      EXPECT_NEAR(output[i] / std::exp(input[i]), 1.0, 4 * 0x1p-52) << input[i];
+  }
+}
+
 TEST(Transcendental, KeepsRelativePrecisionOfSmallExponentials) {
   // Softmax divides such numbers by each other: 1e-7 absolute would not do.
   for (const Soc& soc : test_socs()) {

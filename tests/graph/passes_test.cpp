@@ -100,7 +100,11 @@ const Case kCases[] = {
      "count_include_pad = 1, "
      "pads = [1,1,1,1,1,1]> (x) }"},
     {"expand_composites_keeps_double", "expand_composites",
+     "g (double[2,3] x) => (double[2,3] y) { y = Hardmax <axis = 1> (x) }"},
+    {"expand_composites_lp_norm_of_double", "expand_composites",
      "g (double[2,3] x) => (double[2,3] y) { y = LpNormalization <axis = 1> (x) }"},
+    {"expand_composites_log_sum_exp_of_double", "expand_composites",
+     "g (double[2,3] x) => (double[2] y) { y = ReduceLogSumExp <axes = [1], keepdims = 0> (x) }"},
     {"move_zero_points_product", "move_zero_points",
      "g (uint8[2,3] x, uint8 zero) => (int32[2,2] y) <int8[3,2] w = {1, 2, 3, 4, 5, -6}, int8[2] "
      "wz = {1, 0}> "
@@ -111,6 +115,8 @@ const Case kCases[] = {
      "{ y = ConvInteger <pads = [1,1,1,1]> (x, w, zero) }"},
     {"expand_fourier_short", "expand_fourier",
      "g (float[2,4,1] x) => (float[2,3,2] y) { y = DFT <axis = 1, onesided = 1> (x) }", 17},
+    {"expand_fourier_of_double", "expand_fourier",
+     "g (double[2,5,1] x) => (double[2,5,2] y) { y = DFT <axis = 1> (x) }", 17},
     {"expand_fourier_inner", "expand_fourier",
      "g (float[2,4,3,2] x) => (float[2,4,3,2] y) { y = DFT <axis = 1, inverse = 1> (x) }", 17},
     {"expand_fourier_long", "expand_fourier",
