@@ -11,8 +11,6 @@
 namespace aoe::compiler {
 namespace {
 
-constexpr std::string_view kPlainest = "reference";  ///< the Impl that takes every task
-
 const FormatChoice* find_format(const std::vector<FormatChoice>& choices, const std::string& name) {
   const auto found = std::find_if(choices.begin(), choices.end(),
                                   [&](const FormatChoice& choice) { return choice.name == name; });
@@ -48,10 +46,19 @@ bool takes_any_constant(const reference::OpCall& op) {
          std::ranges::find(kTypes, type) != std::end(kTypes);
 }
 
-/// Whether the Impl takes the task. Tensors without elements, and tasks that nothing is given to when they run, are the
-/// reference's alone: kernels divide by extents, and constants have no buffers but those that an Impl packs.
+/// Whether its kernels look at tensors when they run: what is constant, has no elements, or has a size that only a run can
+/// tell is no reason not to ask it. Such an Impl is called as its backend is.
+bool looks_when_it_runs(const Impl& impl) {
+  const runtime::Backend* backend = runtime::backends().find(impl.name());
+  return backend != nullptr && backend->traits().finds_sizes;
+}
+
+/// Whether the Impl takes the task. Tensors without elements, unknown sizes, and tasks that nothing is given to when they run
+/// are for those alone that look when they run: generated kernels divide by extents, and constants have no buffers but
+/// those that an Impl packs.
 Result<void> takes(const Impl& impl, const Task& task, const Soc& soc) {
-  if (impl.name() != kPlainest) {
+  if (!looks_when_it_runs(impl)) {
+    if (!task.is_static()) return Unexpected("shapes are not static");
     if (std::ranges::any_of(task.outputs, is_empty) ||
         std::ranges::any_of(task.inputs, is_empty, &TaskInput::desc))
       return Unexpected("a tensor has no elements");

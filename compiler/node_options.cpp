@@ -42,18 +42,11 @@ std::vector<NodeOption> from_bank(const Task& task, const bank::TaskKey& key,
 
 std::vector<NodeOption> from_defaults(const Task& task, const Soc& soc) {
   std::vector<NodeOption> found;
-  if (task.is_static()) {
-    for (Candidate& candidate : default_candidates(task, soc)) {
-      const double time_ns =
-          candidate.impl->plan(task, candidate.format, soc)->estimate_ns(candidate.schedule);
-      add_option(found, {std::move(candidate), time_ns});
-    }
-    return found;
+  for (Candidate& candidate : default_candidates(task, soc)) {
+    const double time_ns =
+        candidate.impl->plan(task, candidate.format, soc)->estimate_ns(candidate.schedule);
+    add_option(found, {std::move(candidate), time_ns});
   }
-  const Impl* reference =
-      impls().find("reference");  // the only one that asks for sizes at run time
-  for (FormatChoice& format : reference->formats(task, soc))
-    found.push_back({{reference, std::move(format), {}}, 0});
   return found;
 }
 

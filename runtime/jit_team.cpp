@@ -3,9 +3,17 @@
 
 #include <omp.h>
 
+#include <algorithm>
+
+#include "runtime/backend.h"
 #include "runtime/helper_threads.h"
 
 namespace aoe::runtime {
+
+bool is_beside_openmp(const Om& om) {
+  return std::ranges::any_of(
+      om.steps, [](const OmStep& step) { return step.backend->traits().keeps_openmp_team; });
+}
 
 JitTeam::JitTeam(int threads, std::uint64_t scratch_bytes, bool beside_openmp)
     : threads_(threads),

@@ -6,6 +6,7 @@
 
 #include "runtime/aligned_memory.h"
 #include "runtime/jit_module.h"
+#include "runtime/om.h"
 #include "runtime/spin_barrier.h"
 #include "runtime/task_recording.h"
 
@@ -19,6 +20,9 @@ struct JitStage {
   std::uint32_t step_name = 0;  ///< interned
   bool ends_step = false;
 };
+
+/// Whether a library that the om calls has an OpenMP team of its own.
+bool is_beside_openmp(const Om& om);
 
 class JitTeam {
  public:

@@ -51,10 +51,11 @@ std::vector<FormatChoice> possible_formats(const Task& task) {
   return choices;
 }
 
-/// Elements pass through float32, which holds every byte.
+/// Elements pass through float32, which holds every byte and every number of 16 bits.
 bool is_moved(const TensorDesc& desc) {
-  return desc.dtype == DataType::kFloat || desc.dtype == DataType::kInt8 ||
-         desc.dtype == DataType::kUint8;
+  constexpr DataType kMoved[] = {DataType::kFloat, DataType::kFloat16, DataType::kBFloat16,
+                                 DataType::kInt8, DataType::kUint8};
+  return std::ranges::find(kMoved, desc.dtype) != std::end(kMoved);
 }
 
 class CopyPlan final : public Plan {
@@ -156,11 +157,11 @@ class Copy final : public ImplBy<CopyPlan> {
   Result<void> supports(const Task& task, const Soc& soc) const override {
     if (!task.is_static()) return Unexpected("shapes are not static");
     if (task.inputs.empty() || !is_moved(task.in(0)))
-      return Unexpected("moves float32, int8 and uint8 only");
+      return Unexpected("moves floats of 32 and 16 bits, int8 and uint8 only");
     if (task.in(0).dtype != DataType::kFloat && task.op.type == "PadV3")
       return Unexpected("pads float32 only");
     if (!std::all_of(task.outputs.begin(), task.outputs.end(), is_moved)) {
-      return Unexpected("an output is not float32, int8 or uint8");
+      return Unexpected("an output is " + to_string(task.out()));
     }
     if (task.inputs[0].constant && task.op.type != "ConcatV2")
       return Unexpected("moves a constant");

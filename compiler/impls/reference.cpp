@@ -9,7 +9,7 @@ namespace {
 /// preferred.
 constexpr double kNsPerFlop = 1.0;
 constexpr double kNsPerByte = 1.0;
-constexpr double kCallNs = 2000;
+constexpr double kCallNs = 3000;
 
 class ReferencePlan final : public Plan {
  public:

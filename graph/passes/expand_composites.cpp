@@ -1,5 +1,5 @@
 // expand_composites: operators of float32, some of float64, that are a few reductions with elementwise operators in between become these, for
-// which there are fast kernels: LpNorm, MVN, HardMax, LpPool, GlobalLpPool, ReduceLogSumExp, DynamicQuantizeLinear, and the
+// which there are fast kernels: LpNorm, MVN, HardMax, LpPool, GlobalLpPool, ReduceLogSumExp, and the
 // softmax in front of a loss. Pooling of volumes becomes pooling of images, twice.
 #include <algorithm>
 #include <array>
@@ -126,26 +126,6 @@ void expand_log_sum_exp(FunctionCall& call, Shape result) {
 }
 
 /// As float32 has it; the range is widened to hold zero, so that zero is exact.
-void expand_dynamic_quantize(FunctionCall& call) {
-  constexpr double kLargest = 255;
-  const Term x = call.input(0), zero = constant(call, 0);
-  Attrs drop;
-  drop.set("keepdims", std::int64_t{0});
-  const Term all = call.ints(all_axes(x));
-  const Term low = call.op("Min", {call.op("ReduceMin", {x, all}, drop), zero});
-  const Term high = call.op("Max", {call.op("ReduceMax", {x, all}, drop), zero});
-  const Term scale = (high - low) / constant(call, kLargest);
-  const Term divisor = call.op("Where", {is_zero(scale), constant(call, 1), scale});
-  const auto to_byte = [&](Term value) {
-    return call.op("Clip", {value, zero, constant(call, kLargest)});
-  };
-  const Term zero_point = call.op("Round", {to_byte((zero - low) / divisor)});
-  const Term y = to_byte(call.op("Round", {x / divisor}) + zero_point);
-  call.give(0, call.cast(y, DataType::kUint8));
-  if (call.wants(1)) call.give(1, scale);
-  if (call.wants(2)) call.give(2, call.cast(zero_point, DataType::kUint8));
-}
-
 void expand_cross_entropy(FunctionCall& call) {
   Attrs axis;
   axis.set("axis", std::int64_t{1});
@@ -214,8 +194,6 @@ const std::array kComposites = {
                 expand_log_sum_exp(call, shape_of(graph, node.outputs[0]));
               },
               true},
-    Composite{"DynamicQuantizeLinear",
-              [](auto& call, auto&, auto&) { expand_dynamic_quantize(call); }},
     Composite{"SoftmaxCrossEntropyLoss",
               [](auto& call, auto&, auto&) { expand_cross_entropy(call); }},
 };

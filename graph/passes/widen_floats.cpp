@@ -2,10 +2,14 @@
 // Constants are widened here; what enters, leaves, or goes through an operator that is left as it is (one with bodies, one
 // that takes the bits apart) is converted once. Casts of the model that round go on rounding.
 //
+// What only moves elements goes on doing so in the type they have where that is less work: where it takes few of many, as
+// rows of a table, or where nothing but moves follows up to an output.
+//
 // Which operators may be widened is not listed: one is, when inference gives the same shapes for float32 inputs, and
 // float32 where it gave 16 bits. Results that stay 16 bits wide, because an attribute says so, are converted behind it.
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -40,9 +44,12 @@ class Widener {
   explicit Widener(Graph& graph) : graph_(graph), inference_(graph) {}
 
   void run() {
+    find_only_moved();
     for (const NodeId id : graph_.topological_order()) {
       if (!touches_short(graph_.nodes[id]))
         inference_.infer_node(id);
+      else if (moves_as_stored(graph_.nodes[id]))
+        keep(id);
       else if (is_type(graph_.nodes[id], "Cast") || name_type(id))
         cast(id);
       else if (!widen(id))
@@ -63,6 +70,50 @@ class Widener {
     };
     return std::ranges::any_of(node.inputs, is_of_them) ||
            std::ranges::any_of(node.outputs, is_of_them);
+  }
+
+  /// Elements change their place, and nothing is added up.
+  static bool only_moves(const Node& node) {
+    const std::string reduction =
+        node.op.body == nullptr ? node.op.attrs.get_string("reduction", "none") : "";
+    return reduction == "none" && node.op.type != "Col2im" &&
+           reference::is_kind(node.op.type, reference::OpKind::kMove);
+  }
+
+  /// Values that are given out, and that nobody but moves of such values reads.
+  void find_only_moved() {
+    const std::vector<NodeId> order = graph_.topological_order();
+    const auto is_carried_on = [&](ValueId value) {
+      const auto moves_on = [&](NodeId reader) {
+        const Node& node = graph_.nodes[reader];
+        return only_moves(node) && std::ranges::all_of(node.outputs, [&](ValueId output) {
+                 return output == kNone || only_moved_.contains(output);
+               });
+      };
+      const auto& readers = graph_.consumers(value);
+      return (graph_.is_output(value) || !readers.empty()) &&
+             std::ranges::all_of(readers, moves_on);
+    };
+    for (auto id = order.rbegin(); id != order.rend(); ++id)
+      for (const ValueId output : graph_.nodes[*id].outputs)
+        if (output != kNone && is_carried_on(output)) only_moved_.insert(output);
+  }
+
+  bool moves_as_stored(const Node& node) const {
+    if (!only_moves(node) || !is_known(node)) return false;
+    const auto is_wide = [&](ValueId value) { return value != kNone && stored_.contains(value); };
+    if (std::ranges::any_of(node.inputs, is_wide)) return false;
+    const auto present = [&](auto&& f) {
+      return std::ranges::all_of(node.outputs, [&](ValueId id) { return id == kNone || f(id); });
+    };
+    if (present([&](ValueId id) { return only_moved_.contains(id); })) return true;
+    // Elements that are taken, of those that there are.
+    constexpr std::int64_t kFew = 2;
+    const Shape& all = graph_.values[node.inputs[0]].desc.shape;
+    return is_static(all) && present([&](ValueId id) {
+             const Shape& taken = graph_.values[id].desc.shape;
+             return is_static(taken) && element_count(taken) * kFew <= element_count(all);
+           });
   }
 
   /// What lacks a rank is inferred when it runs, and nothing can be said of it before.
@@ -220,6 +271,7 @@ class Widener {
   ShapeInference inference_;
   std::map<ValueId, DataType> stored_;        ///< the types that values of float32 had in the model
   std::map<ValueId, ValueId> wide_, narrow_;  ///< the same value in another type
+  std::set<ValueId> only_moved_;              ///< see find_only_moved()
   std::vector<NodeId> conversions_;           ///< that were put in
   bool has_named_types_ = false;
 };

@@ -1,25 +1,13 @@
 // Col2Im: columns of blocks added up to an image; what an unfolded convolution took apart.
 #include "base/size.h"
 #include "reference/axes.h"
+#include "reference/block_window.h"
 #include "reference/fail.h"
 #include "reference/op.h"
 #include "reference/widen.h"
-#include "reference/window.h"
 
 namespace aoe::reference {
 namespace {
-
-/// The windows whose taps the columns hold, over the image.
-Window blocks_of(const Attrs& attrs, const Shape& image, const std::vector<std::int64_t>& block) {
-  if (image.size() != block.size())
-    fail_model("image_shape " + to_string(image) + " and block_shape " + to_string(block) +
-               " differ in rank");
-  check_not_negative(image, "image_shape");
-  check_not_negative(block, "block_shape");
-  Shape with_channels = {1, 1};
-  with_channels.insert(with_channels.end(), image.begin(), image.end());
-  return window_of(attrs, with_channels, block);
-}
 
 std::vector<TensorDesc> infer_col2im(const InferContext& ctx) {
   const Shape& x = ctx.shape(0);
@@ -30,7 +18,7 @@ std::vector<TensorDesc> infer_col2im(const InferContext& ctx) {
     return {{.dtype = ctx.dtype(0), .shape = std::move(unknown)}};
   }
   const Shape image = to_int64s(ctx.inputs[1]);
-  const Window blocks = blocks_of(ctx.attrs, image, to_int64s(ctx.inputs[2]));
+  const Window blocks = block_window_of(ctx.attrs, image, to_int64s(ctx.inputs[2]));
   const std::int64_t taps = blocks.kernel_elements();
   if (taps == 0 || (x[1] != kUnknownDim && x[1] % taps != 0))
     fail_model("columns of " + std::to_string(x[1]) + " elements for blocks of " +
@@ -61,7 +49,7 @@ void add_columns(const Window& blocks, const double* columns, double* image) {
 void compute_col2im(const OpContext& ctx) {
   const Shape& shape = ctx.outputs[0].desc.shape;
   const Window blocks =
-      blocks_of(ctx.attrs, Shape(shape.begin() + 2, shape.end()), to_int64s(ctx.inputs[2]));
+      block_window_of(ctx.attrs, Shape(shape.begin() + 2, shape.end()), to_int64s(ctx.inputs[2]));
   const std::vector<double> columns = to_doubles(ctx.inputs[0]);
   std::vector<double> image(static_cast<std::size_t>(element_count(shape)));
   const std::int64_t per_plane = blocks.kernel_elements() * blocks.output_elements();

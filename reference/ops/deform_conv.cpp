@@ -1,5 +1,6 @@
 // DeformConv: a convolution whose every tap is moved by an offset of its own, and weighted by a mask. What a tap reads
 // between elements is interpolated linearly; outside of the image it is zero.
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -134,6 +135,12 @@ class DeformConv {
   std::vector<double> x_, weight_, offset_, bias_, mask_;
 };
 
+/// Two for each weight of an output channel.
+double products_per_place(const CostContext& cost) {
+  const double channels = std::max(1.0, static_cast<double>(cost.inputs[1].shape[0]));
+  return 2.0 * cost.output_elements() * (cost.input_elements(1) / channels);
+}
+
 void compute_deform_conv(const OpContext& ctx) {
   from_doubles(DeformConv(ctx).run(), ctx.outputs[0]);
 }
@@ -147,6 +154,7 @@ void register_deform_conv(OpRegistry& registry) {
                 .kind = OpKind::kWindow,
                 .infer = infer_deform_conv,
                 .compute = compute_deform_conv,
+                .flops = products_per_place,
                 .min_inputs = 3,
                 .window = deform_window,
                 .factors = 2});

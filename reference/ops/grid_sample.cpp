@@ -1,11 +1,10 @@
 // GridSample: the input read at positions that a grid gives, in units of [-1, 1] across each spatial axis.
 #include <algorithm>
-#include <cmath>
 
 #include "reference/axes.h"
 #include "reference/fail.h"
+#include "reference/grid_sampler.h"
 #include "reference/op.h"
-#include "reference/resample.h"
 #include "reference/strided.h"
 #include "reference/widen.h"
 #include "reference/work.h"
@@ -28,75 +27,12 @@ std::vector<TensorDesc> infer_grid_sample(const InferContext& context) {
   return {{.dtype = context.dtype(0), .shape = std::move(y)}};
 }
 
-struct Tap {
-  std::int64_t position = 0;
-  double weight = 0;
-};
-
-struct Sampler {
-  std::string mode;     ///< nearest, bilinear or linear, bicubic or cubic
-  std::string padding;  ///< zeros, border, reflection
-  bool aligns_corners = false;
-
-  explicit Sampler(const Attrs& attrs)
-      : mode(attrs.get_string("mode", "bilinear")),
-        padding(attrs.get_string("padding_mode", "zeros")),
-        aligns_corners(attrs.get_int("align_corners", 0) != 0) {
-    if (padding != "zeros" && padding != "border" && padding != "reflection") {
-      fail_model("padding_mode \"" + padding + "\" is unknown");
-    }
-  }
-
-  /// The input positions that one coordinate in [-1, 1] reads along an axis of `size` elements.
-  std::vector<Tap> taps(double coordinate, std::int64_t size) const {
-    const auto n = static_cast<double>(size);
-    const double x =
-        aligns_corners ? (coordinate + 1) / 2 * (n - 1) : ((coordinate + 1) * n - 1) / 2;
-    std::vector<Tap> padded;
-    for (Tap tap : raw_taps(x)) {
-      const bool is_inside = tap.position >= 0 && tap.position < size;
-      if (!is_inside && padding == "zeros") continue;
-      if (!is_inside) tap.position = pad(tap.position, size);
-      padded.push_back(tap);
-    }
-    return padded;
-  }
-
- private:
-  std::vector<Tap> raw_taps(double x) const {
-    // Positions that no integer holds are as far outside as any: far enough for a clamp, not for an overflow.
-    constexpr double kFar = 1e15;
-    x = std::isnan(x) ? -kFar : std::clamp(x, -kFar, kFar);
-    const double floor = std::floor(x);
-    const double t = x - floor;
-    const auto first = static_cast<std::int64_t>(floor);
-    if (mode == "nearest") return {{static_cast<std::int64_t>(std::nearbyint(x)), 1.0}};
-    if (mode == "bilinear" || mode == "linear") return {{first, 1 - t}, {first + 1, t}};
-    if (mode != "bicubic" && mode != "cubic") fail_model("mode \"" + mode + "\" is unknown");
-    const auto weight = [](double distance) {
-      return cubic_weight(distance, -0.75);
-    };  // fixed by ONNX
-    return {{first - 1, weight(1 + t)},
-            {first, weight(t)},
-            {first + 1, weight(1 - t)},
-            {first + 2, weight(2 - t)}};
-  }
-
-  /// Reflects about the centres of the outer elements when corners are aligned, about their outer edges when not.
-  std::int64_t pad(std::int64_t position, std::int64_t size) const {
-    if (padding == "border" || size == 1) return std::clamp<std::int64_t>(position, 0, size - 1);
-    const std::int64_t period = aligns_corners ? 2 * (size - 1) : 2 * size;
-    const std::int64_t wrapped = (position % period + period) % period;
-    return wrapped < size ? wrapped : (aligns_corners ? period - wrapped : period - 1 - wrapped);
-  }
-};
-
 /// The sum over the product of all axes' taps, the last axis innermost.
-double sample(const double* plane, const Shape& sizes, const std::vector<std::vector<Tap>>& taps,
+double sample(const double* plane, const Shape& sizes, const std::vector<GridTaps>& taps,
               std::size_t axis, std::int64_t offset) {
   if (axis == sizes.size()) return plane[offset];
   double sum = 0;
-  for (const Tap& tap : taps[axis]) {
+  for (const GridTap& tap : taps[axis].all()) {
     sum += tap.weight * sample(plane, sizes, taps, axis + 1, offset * sizes[axis] + tap.position);
   }
   return sum;
@@ -105,14 +41,14 @@ double sample(const double* plane, const Shape& sizes, const std::vector<std::ve
 void compute_grid_sample(const OpContext& context) {
   const Shape& shape = context.inputs[0].desc.shape;
   const Shape sizes(shape.begin() + 2, shape.end());
-  const Sampler sampler(context.attrs);
+  const GridSampler sampler(context.attrs);
   const auto x = to_doubles(context.inputs[0]);
   const auto grid = to_doubles(context.inputs[1]);
   const std::int64_t channels = shape[1], plane = element_count(sizes);
   const Shape& y_shape = context.outputs[0].desc.shape;
   const std::int64_t points = dim_product(y_shape, 2, y_shape.size());
   std::vector<double> y(static_cast<std::size_t>(context.outputs[0].elements()));
-  std::vector<std::vector<Tap>> taps(sizes.size());
+  std::vector<GridTaps> taps(sizes.size());
   for (std::int64_t n = 0; n < shape[0]; ++n) {
     for (std::int64_t p = 0; p < points; ++p) {
       // The grid names the last axis first: x, y, z.

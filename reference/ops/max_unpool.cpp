@@ -1,28 +1,17 @@
 // MaxUnpool: puts each maximum back where MaxPool's indices say it came from; zero elsewhere.
 #include "reference/axes.h"
+#include "reference/block_window.h"
 #include "reference/fail.h"
 #include "reference/op.h"
 #include "reference/strided.h"
 #include "reference/widen.h"
-#include "reference/window.h"
 
 namespace aoe::reference {
 namespace {
 
-/// What MaxPool's input had without ambiguity: the shape that the indices count in.
-Shape natural_shape(const Attrs& attrs, const Shape& x) {
-  const auto kernel = attrs.get_ints("kernel_shape");
-  const Window window = transposed_window_of(attrs, x, kernel);
-  Shape shape = {x[0], x[1]};
-  for (std::size_t i = window.axes.size() - window.rank; i < window.axes.size(); ++i) {
-    shape.push_back(window.axes[i].input);
-  }
-  return shape;
-}
-
 std::vector<TensorDesc> infer_max_unpool(const InferContext& context) {
   check_same_shape(context.shape(1), context.shape(0), "the tensor of indices");
-  Shape shape = natural_shape(context.attrs, context.shape(0));
+  Shape shape = unpooled_shape(context.attrs, context.shape(0));
   if (context.has_value(2)) {
     shape = to_int64s(context.inputs[2]);
     check_not_negative(shape, "output_shape");
@@ -36,7 +25,7 @@ std::vector<TensorDesc> infer_max_unpool(const InferContext& context) {
 }
 
 void compute_max_unpool(const OpContext& context) {
-  const Shape natural = natural_shape(context.attrs, context.inputs[0].desc.shape);
+  const Shape natural = unpooled_shape(context.attrs, context.inputs[0].desc.shape);
   const Shape& given = context.outputs[0].desc.shape;
   const Strides strides = dense_strides(given);
   const auto x = to_doubles(context.inputs[0]);

@@ -3,6 +3,7 @@
 #include <array>
 #include <numeric>
 
+#include "reference/boxes.h"
 #include "reference/fail.h"
 #include "reference/op.h"
 #include "reference/widen.h"
@@ -10,39 +11,11 @@
 namespace aoe::reference {
 namespace {
 
-enum Input : std::size_t { kBoxes, kScores, kMaxPerClass, kIouThreshold, kScoreThreshold };
-
-struct Box {
-  double y1 = 0, x1 = 0, y2 = 0, x2 = 0;  ///< y1 <= y2, x1 <= x2
-  double area() const { return (y2 - y1) * (x2 - x1); }
-};
-
-/// Two corners in any order, or centre and size.
-Box make_box(const double* v, bool is_center_point) {
-  if (is_center_point) {
-    return {v[1] - v[3] / 2, v[0] - v[2] / 2, v[1] + v[3] / 2, v[0] + v[2] / 2};
-  }
-  return {std::min(v[0], v[2]), std::min(v[1], v[3]), std::max(v[0], v[2]), std::max(v[1], v[3])};
-}
-
-double intersection_over_union(const Box& a, const Box& b) {
-  const double height = std::max(0.0, std::min(a.y2, b.y2) - std::max(a.y1, b.y1));
-  const double width = std::max(0.0, std::min(a.x2, b.x2) - std::max(a.x1, b.x1));
-  const double common = height * width;
-  const double all = a.area() + b.area() - common;
-  return all > 0 ? common / all : 0;
-}
-
-struct Limits {
-  std::int64_t max_per_class = 0;
-  double iou_threshold = 0;
-  double score_threshold = 0;
-  bool has_score_threshold = false;
-};
+enum Input : std::size_t { kBoxes, kScores };
 
 /// Indices of the boxes that stay, best first; equal scores in the order of the boxes.
 std::vector<std::int64_t> select(const std::vector<Box>& boxes, const double* scores,
-                                 const Limits& limits) {
+                                 const NmsLimits& limits) {
   std::vector<std::int64_t> order(boxes.size());
   std::iota(order.begin(), order.end(), std::int64_t{0});
   std::stable_sort(order.begin(), order.end(),
@@ -64,12 +37,7 @@ std::vector<std::int64_t> select(const std::vector<Box>& boxes, const double* sc
 /// {batch, class, box} of everything selected, flattened.
 std::vector<std::int64_t> select_all(const Attrs& attrs, std::span<const Tensor> inputs) {
   const Shape& shape = inputs[kScores].desc.shape;  // batches x classes x boxes
-  const auto has = [&](std::size_t i) { return i < inputs.size() && inputs[i].is_present(); };
-  const Limits limits{
-      .max_per_class = has(kMaxPerClass) ? to_int64(inputs[kMaxPerClass]) : 0,
-      .iou_threshold = has(kIouThreshold) ? to_double(inputs[kIouThreshold]) : 0,
-      .score_threshold = has(kScoreThreshold) ? to_double(inputs[kScoreThreshold]) : 0,
-      .has_score_threshold = has(kScoreThreshold)};
+  const NmsLimits limits = nms_limits(inputs);
   const bool is_center_point = attrs.get_int("center_point_box", 0) != 0;
   const auto corners = to_doubles(inputs[kBoxes]);
   const auto scores = to_doubles(inputs[kScores]);

@@ -1,4 +1,6 @@
 // Pad: a border of a constant, or made of the tensor itself; negative pads cut off.
+#include "reference/pad.h"
+
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -70,8 +72,6 @@ std::vector<TensorDesc> infer_pad(const InferContext& ctx) {
   return {{.dtype = ctx.dtype(0), .shape = std::move(out)}};
 }
 
-constexpr std::int64_t kOutside = -1;
-
 std::int64_t modulo(std::int64_t a, std::int64_t b) {
   return (a % b + b) % b;
 }
@@ -88,48 +88,32 @@ std::int64_t source_index(const std::string& mode, std::int64_t position, std::i
   return std::min(there_and_back, 2 * (dim - 1) - there_and_back);
 }
 
-/// For each output index along each dimension the offset of its source element, or kOutside.
-std::vector<std::vector<std::int64_t>> source_offsets(const std::string& mode, const Shape& in,
-                                                      const Shape& out,
-                                                      const std::vector<Border>& borders) {
-  const Strides strides = dense_strides(in);
-  std::vector<std::vector<std::int64_t>> tables(in.size());
-  for (std::size_t d = 0; d < in.size(); ++d) {
-    for (std::int64_t i = 0; i < out[d]; ++i) {
-      const std::int64_t index = source_index(mode, i - borders[d].before, in[d]);
-      tables[d].push_back(index == kOutside ? kOutside : index * strides[d]);
-    }
-  }
-  return tables;
-}
-
-template <typename Word>
-Word padding_word(const OpContext& ctx) {
+/// The bytes of the element that pads.
+std::uint64_t padding_word(const OpContext& ctx) {
   std::uint64_t bytes = 0;
   if (ctx.version >= 11) {
     if (!ctx.has_input(2)) return 0;
     if (ctx.inputs[2].desc.dtype != ctx.inputs[0].desc.dtype || ctx.inputs[2].elements() != 1)
       fail_model("the constant is " + to_string(ctx.inputs[2].desc));
-    std::memcpy(&bytes, ctx.inputs[2].data, sizeof(Word));
+    std::memcpy(&bytes, ctx.inputs[2].data, size_bytes(ctx.inputs[2].desc.dtype));
   } else {
     visit_type<AllTypes>(ctx.inputs[0].desc.dtype, [&]<typename T>() {
       const T value = convert<T>(ctx.attrs.get_float("value", 0));
       std::memcpy(&bytes, &value, sizeof value);
     });
   }
-  return static_cast<Word>(bytes);
+  return bytes;
 }
 
 void compute_pad(const OpContext& ctx) {
-  const Shape& in = ctx.inputs[0].desc.shape;
   const Shape& out = ctx.outputs[0].desc.shape;
-  if (in.empty()) return copy_dense(ctx.inputs[0], ctx.outputs[0]);
-  const auto borders = *borders_of(ctx.attrs, ctx.version, ctx.inputs);
-  const auto tables = source_offsets(ctx.attrs.get_string("mode", "constant"), in, out, borders);
+  if (out.empty()) return copy_dense(ctx.inputs[0], ctx.outputs[0]);
+  const PadSource source = pad_source(ctx);
+  const Strides strides = dense_strides(ctx.inputs[0].desc.shape);
   const std::size_t last = out.size() - 1;
   const std::int64_t rows = dim_product(out, 0, last);
   visit_word(ctx.inputs[0].desc.dtype, [&]<typename Word>() {
-    const Word padding = padding_word<Word>(ctx);
+    const auto padding = static_cast<Word>(source.padding);
     const Word* x = ctx.inputs[0].as<Word>();
     Word* y = ctx.outputs[0].as<Word>();
     for (std::int64_t row = 0; row < rows; ++row, y += out[last]) {
@@ -137,17 +121,29 @@ void compute_pad(const OpContext& ctx) {
       bool is_outside = false;
       std::int64_t rest = row;
       for (std::size_t d = last; d-- > 0; rest /= out[d]) {
-        const std::int64_t offset = tables[d][static_cast<std::size_t>(rest % out[d])];
-        is_outside |= offset == kOutside;
-        start += offset;
+        const std::int64_t place = source.places[d][static_cast<std::size_t>(rest % out[d])];
+        is_outside |= place == kOutside;
+        start += place * strides[d];
       }
-      for (std::size_t i = 0; i < tables[last].size(); ++i)
-        y[i] = is_outside || tables[last][i] == kOutside ? padding : x[start + tables[last][i]];
+      const std::vector<std::int64_t>& places = source.places[last];
+      for (std::size_t i = 0; i < places.size(); ++i)
+        y[i] = is_outside || places[i] == kOutside ? padding : x[start + places[i]];
     }
   });
 }
 
 }  // namespace
+
+PadSource pad_source(const OpContext& ctx) {
+  const Shape &in = ctx.inputs[0].desc.shape, &out = ctx.outputs[0].desc.shape;
+  const auto borders = *borders_of(ctx.attrs, ctx.version, ctx.inputs);
+  const std::string mode = ctx.attrs.get_string("mode", "constant");
+  PadSource source{.places = PlaceTables(in.size()), .padding = padding_word(ctx)};
+  for (std::size_t d = 0; d < in.size(); ++d)
+    for (std::int64_t i = 0; i < out[d]; ++i)
+      source.places[d].push_back(source_index(mode, i - borders[d].before, in[d]));
+  return source;
+}
 
 void register_pad(OpRegistry& registry) {
   registry.add({.type = "PadV3",

@@ -1,4 +1,5 @@
-// TopK: the k largest or smallest elements along an axis with their positions; equal ones in the order of the input.
+// TopK: the k largest or smallest elements along an axis with their positions; equal ones in the order of the input,
+// NaN larger than all.
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -30,6 +31,13 @@ std::vector<TensorDesc> infer_top_k(const InferContext& ctx) {
   return {{.dtype = ctx.dtype(0), .shape = shape}, {.dtype = DataType::kInt64, .shape = shape}};
 }
 
+/// NaN above all, so that there is an order.
+template <typename T>
+bool is_less(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) return a < b || (b != b && a == a);
+  return a < b;
+}
+
 void compute_top_k(const OpContext& ctx) {
   const Shape& in = ctx.inputs[0].desc.shape;
   const std::size_t axis = normalize_axis(ctx.attrs.get_int("axis", -1), in.size());
@@ -45,7 +53,8 @@ void compute_top_k(const OpContext& ctx) {
         const auto is_better = [&](std::int64_t a, std::int64_t b) {
           const auto left = static_cast<ComputeType<T>>(x[a * view.inner]);
           const auto right = static_cast<ComputeType<T>>(x[b * view.inner]);
-          if (left != right) return is_largest ? left > right : left < right;
+          if (is_less(left, right)) return !is_largest;
+          if (is_less(right, left)) return is_largest;
           return a < b;
         };
         std::iota(order.begin(), order.end(), 0);

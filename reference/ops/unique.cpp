@@ -23,6 +23,14 @@ AxisView unique_view(const Attrs& attrs, const Shape& shape) {
   return view_axis(shape, normalize_axis(attrs.get_int("axis", 0), shape.size()));
 }
 
+/// -1, 0 or 1. NaN is above all, and equal to itself.
+template <typename T>
+int compare(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>)
+    if (a != a || b != b) return (a != a ? 1 : 0) - (b != b ? 1 : 0);
+  return a < b ? -1 : (b < a ? 1 : 0);
+}
+
 /// -1, 0 or 1: the order of slices a and b, element by element.
 template <typename T>
 int compare_slices(const T* data, const AxisView& view, std::int64_t a, std::int64_t b) {
@@ -32,7 +40,7 @@ int compare_slices(const T* data, const AxisView& view, std::int64_t a, std::int
     for (std::int64_t i = 0; i < view.inner; ++i) {
       const auto left = static_cast<ComputeType<T>>(x[i]);
       const auto right = static_cast<ComputeType<T>>(y[i]);
-      if (left != right) return left < right ? -1 : 1;
+      if (const int order = compare(left, right); order != 0) return order;
     }
   }
   return 0;

@@ -27,11 +27,6 @@ std::uint64_t largest_scratch(const Om& om) {
   return bytes;
 }
 
-bool is_beside_openmp(const Om& om) {
-  return std::ranges::any_of(
-      om.steps, [](const OmStep& step) { return step.backend->traits().keeps_openmp_team; });
-}
-
 class JitLoader final : public Loader {
  public:
   JitLoader(const LoadContext& context, const JitLoader* sibling)

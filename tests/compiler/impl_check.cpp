@@ -16,7 +16,9 @@
 #include "compiler/loopnest/codegen.h"
 #include "graph/float16_rounding.h"
 #include "graph/precision.h"
+#include "native/kernel.h"
 #include "reference/widen.h"
+#include "runtime/backend.h"
 #include "runtime/onednn_kernel.h"
 #include "tests/compiler/guarded_buffer.h"
 #include "tests/compiler/machine_code.h"
@@ -86,6 +88,26 @@ void check_axes(const Plan& plan) {
   EXPECT_TRUE(plan.is_legal(plan.heuristic()));
 }
 
+/// Into outputs whose shapes are known.
+class NativeRun final : public native::Run {
+ public:
+  NativeRun(const reference::OpCall& asked, std::span<const Tensor> given,
+            std::span<const Tensor> outputs, native::Threads& team)
+      : Run(asked, given, team), outputs_(outputs) {}
+  Tensor output(std::size_t i) const override {
+    return i < outputs_.size() ? outputs_[i] : Tensor{};
+  }
+  Tensor make(std::size_t i, const Shape& made) const override {
+    if (output(i).data != nullptr) {
+      EXPECT_EQ(output(i).desc.shape, made);
+    }
+    return output(i);
+  }
+
+ private:
+  std::span<const Tensor> outputs_;
+};
+
 /// A kernel with memory for everything it reads and writes.
 class KernelRun {
  public:
@@ -115,6 +137,26 @@ class KernelRun {
     for (const auto& memory : memory_) bytes.push_back(memory->size_bytes());
     const std::vector<void*> addresses = buffers();
     runtime::OneDnnKernel::create(kernel_.params, soc_.threads, bytes, addresses)->run(addresses);
+  }
+
+  /// The kernels themselves; tests/native/ has the backend run them.
+  void run_native() {
+    const Task& task = line_.task;
+    std::vector<Tensor> inputs, outputs;
+    std::size_t buffer = 0;
+    for (std::size_t i = 0; i < task.inputs.size(); ++i) {
+      const bool is_read = task.inputs[i].is_present() && !task.inputs[i].constant;
+      inputs.push_back(is_read           ? Tensor{task.in(i), memory_[buffer++]->as<void>()}
+                       : line_.inputs[i] ? line_.inputs[i]->view()
+                                         : Tensor{});
+    }
+    for (const TensorDesc& desc : task.outputs) {
+      GuardedBuffer& memory = *memory_[buffer++];
+      outputs.push_back(desc.dtype == DataType::kUndefined ? Tensor{}
+                                                           : Tensor{desc, memory.as<void>()});
+    }
+    native::OneThread thread;
+    native::kernels().find(task.op.type)->run(NativeRun(task.op, inputs, outputs, thread));
   }
 
   void run_generated(const loopnest::MachineCode& code) {
@@ -247,7 +289,8 @@ void check_impl(const Impl& impl, const ShapeLine& line, const Soc& soc,
     check_axes(*plan);
     for (const Schedule& schedule : schedules_of(*plan, options.sampled_schedules, engine)) {
       Trial trial{format, schedule, plan->build(schedule)};
-      if (trial.kernel.stages.empty() && trial.kernel.params.empty()) return;
+      const bool is_native = trial.kernel.backend->traits().name == "native";
+      if (trial.kernel.stages.empty() && trial.kernel.params.empty() && !is_native) return;
       for (std::size_t i = 0; i < trial.kernel.stages.size(); ++i) {
         trial.kernel.stages[i].name =
             "kernel" + std::to_string(trials.size()) + "_" + std::to_string(i);
@@ -268,6 +311,8 @@ void check_impl(const Impl& impl, const ShapeLine& line, const Soc& soc,
     KernelRun run(line, trial.format, trial.kernel, soc);
     if (!trial.kernel.params.empty()) {
       run.run_library();
+    } else if (trial.kernel.stages.empty()) {
+      run.run_native();
     } else {
       run.run_generated(*code);
     }

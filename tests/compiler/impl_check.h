@@ -17,7 +17,7 @@ struct ImplCheckOptions {
 };
 
 /// Reports through GoogleTest. Nothing outside the buffers may be touched: they end at guard pages.
-/// Reference kernels and views run in the tests of the runtime.
+/// Native kernels run without their backend; reference kernels and views run in the tests of the runtime.
 void check_impl(const Impl& impl, const ShapeLine& line, const Soc& soc,
                 const ImplCheckOptions& options = {});
 

@@ -117,6 +117,26 @@ TEST(ShortCasts, OfTheModelGoOnRounding) {
   EXPECT_EQ(steps.find("reference"), std::string::npos) << steps;
 }
 
+TEST(ShortMoves, KeepTheirTypeWhereNothingElseFollows) {
+  EXPECT_EQ(
+      check("g (float16[2,3,4] x) => (float16[4,2,3] y) { y = Transpose <perm = [2,0,1]> (x) }"),
+      "jit:Transpose");
+  EXPECT_EQ(
+      check("g (bfloat16[2,20] x, bfloat16[2,9] z) => (bfloat16[2,4] y) <int64[1] from = {3}, "
+            "int64[1] to = {7}, int64[1] axis = {1}> "
+            "{ c = Concat <axis = 1> (x, z) y = Slice (c, from, to, axis) }")
+          .find("Cast"),
+      std::string::npos);
+}
+
+TEST(ShortMoves, TakeFewOfManyBeforeTheseAreWidened) {
+  const std::string steps = check(
+      "g (float16[50,8] table, int64[3] i) => (float16[3,8] y) { r = Gather (table, i) y = Exp (r) "
+      "}");
+  EXPECT_TRUE(steps.starts_with("native:GatherV2")) << steps;
+  EXPECT_EQ(steps.find("reference"), std::string::npos) << steps;
+}
+
 TEST(ShortCasts, BehindAConvolutionInItsOwnFormat) {
   const std::string steps = check(
       "g (float16[1,32,9,9] x) => (float16[1,32,9,9] y) <float16[32,32,3,3] w, float16[32] b> "

@@ -85,9 +85,6 @@ const Case kCases[] = {
      "g (float[2,3] x) => (float[2,3] y) { y = LpNormalization <axis = 1, p = 1> (x) }"},
     {"expand_composites_log_sum_exp", "expand_composites",
      "g (float[2,3] x) => (float[2] y) { y = ReduceLogSumExp <axes = [1], keepdims = 0> (x) }"},
-    {"expand_composites_dynamic_quantize", "expand_composites",
-     "g (float[2,3] x) => (uint8[2,3] y, float scale, uint8 zero) { y, scale, zero = "
-     "DynamicQuantizeLinear (x) }"},
     {"expand_composites_max_pool", "expand_composites",
      "g (float[2,3,5,6,7] x) => (float[2,3,3,6,4] y) { y = MaxPool <kernel_shape = [2,3,2], "
      "strides = [2,1,2], "

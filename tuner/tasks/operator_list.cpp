@@ -84,6 +84,9 @@ std::optional<OperatorTask> operator_task(const graph::Graph& graph, const NodeR
   OperatorTask t;
   t.task = compiler::task_of(graph, report.id);
   if (!t.task.is_static()) return std::nullopt;
+  // Random numbers: no candidate's results are those of the reference.
+  const reference::OpDef* def = reference::anchor_def(t.task.op);
+  if (def != nullptr && !def->is_deterministic) return std::nullopt;
   const std::vector<Candidate> all = compiler::default_candidates(t.task, soc);
   const std::optional<Candidate> by_default = candidate_of(report, all);
   if (!by_default) return std::nullopt;

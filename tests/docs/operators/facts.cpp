@@ -41,7 +41,8 @@ Carrier carrier_of(const compiler::Kernel& kernel) {
   const runtime::BackendTraits& traits = kernel.backend->traits();
   if (!traits.runs) return Carrier::kNobody;
   if (traits.is_plain) return Carrier::kReference;
-  return kernel.params.empty() ? Carrier::kGenerated : Carrier::kLibrary;
+  if (traits.path == "native") return Carrier::kNative;
+  return traits.path == "onednn" ? Carrier::kLibrary : Carrier::kGenerated;
 }
 
 Carrier best_carrier(const Task& task) {

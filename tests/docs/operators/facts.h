@@ -16,6 +16,7 @@ enum class Carrier {
   kNobody,     ///< the result lies where its input does, or is known when the model is compiled
   kGenerated,  ///< code made for the task
   kLibrary,    ///< oneDNN
+  kNative,     ///< kernels of native/
   kReference,  ///< plain loops
 };
 

@@ -112,12 +112,12 @@ void print_operators(const std::vector<std::string>& lines) {
   for (const reference::OpDef* def : reference::ops().all())
     if (!def->onnx_type.empty() && def->kind != reference::OpKind::kControl)
       defs[{def->onnx_domain, def->onnx_type}] = def;
-  print_head({"operator", "here", "versions", "no step", "generated", "oneDNN", "reference"});
+  print_head({"operator", "here", "versions", "no step", "generated", "oneDNN", "native", "reference"});
   for (const auto& [name, def] : defs) {
     const TypeFacts facts = type_facts(*def, lines);
     print_row({quoted(name), def->type, versions_of(*def), types_of(facts, Carrier::kNobody),
                types_of(facts, Carrier::kGenerated), types_of(facts, Carrier::kLibrary),
-               types_of(facts, Carrier::kReference)});
+               types_of(facts, Carrier::kNative), types_of(facts, Carrier::kReference)});
   }
 }
 
@@ -144,14 +144,14 @@ std::map<Name, Parts> parts_by_operator() {
 void print_parts(const Name& name, const Parts& parts) {
   std::set<std::string> fast;
   for (const auto& [carrier, types] : parts)
-    if (carrier == Carrier::kGenerated || carrier == Carrier::kLibrary)
+    if (carrier != Carrier::kNobody && carrier != Carrier::kReference)
       fast.insert(types.begin(), types.end());
   const auto slow = parts.find(Carrier::kReference);
   print_row({quoted(name), joined(fast), slow == parts.end() ? "" : joined(slow->second)});
 }
 
 void print_functions(const std::string& domain, const std::map<Name, Parts>& parts) {
-  print_head({"operator", "generated or oneDNN", "reference"});
+  print_head({"operator", "generated, oneDNN or native", "reference"});
   for (const graph::Function* function : graph::functions().all()) {
     if (function->domain != domain) continue;
     const auto found = parts.find({function->domain, function->type});
@@ -227,6 +227,7 @@ f64 and bool.
 | no step | nobody: the result lies where its input does, or is known when the model is compiled |
 | generated | code made for the task, tuned |
 | oneDNN | the library, tuned |
+| native | a kernel of `native/`, threaded C++ |
 | reference | plain loops (`AI_CPU` in profiles): right, and slow |
 
 What is stated holds for a small call, as the passes leave it, and the best Impl; for other sizes or attributes it may be less.

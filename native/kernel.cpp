@@ -1,0 +1,68 @@
+// The registry of kernels.
+#include "native/kernel.h"
+
+#include <algorithm>
+
+#include "all_kernels.inc"
+#include "base/check.h"
+
+namespace aoe::native {
+
+void KernelRegistry::add(Kernel kernel) {
+  AOE_CHECK(kernel.supports && kernel.run, "the kernel of " + kernel.type + " is incomplete");
+  AOE_CHECK(find(kernel.type) == nullptr, "two kernels of " + kernel.type);
+  const auto place = std::ranges::lower_bound(kernels_, kernel.type, {}, &Kernel::type);
+  kernels_.insert(place, std::move(kernel));
+}
+
+const Kernel* KernelRegistry::find(std::string_view type) const {
+  const auto found = std::ranges::lower_bound(kernels_, type, {}, &Kernel::type);
+  return found != kernels_.end() && found->type == type ? &*found : nullptr;
+}
+
+const KernelRegistry& kernels() {
+  static const KernelRegistry registry = [] {
+    KernelRegistry all;
+    register_all_kernels(all);
+    return all;
+  }();
+  return registry;
+}
+
+Result<const Kernel*> kernel_for(const Question& question) {
+  if (question.call.body != nullptr) return Unexpected("several operators");
+  const Kernel* kernel = kernels().find(question.call.type);
+  if (kernel == nullptr) return Unexpected("no kernel of " + question.call.type);
+  const reference::OpDef* def = reference::ops().find(kernel->type);
+  for (std::size_t i = 0; i < def->min_inputs; ++i)
+    if (!question.has_input(i)) return Unexpected("input " + std::to_string(i) + " is missing");
+  const auto has_no_rank = [](const TensorDesc& desc) {
+    return std::ranges::any_of(desc.shape, [](std::int64_t dim) { return dim < kUnknownDim; });
+  };
+  if (std::ranges::any_of(question.inputs, has_no_rank))
+    return Unexpected("the rank of an input is known when it runs");
+  if (Result<void> supported = kernel->supports(question); !supported)
+    return Unexpected(supported.error());
+  return kernel;
+}
+
+Result<void> takes_all(const Question&) {
+  return {};
+}
+
+Result<void> takes_types(const Question& question, std::size_t i,
+                         std::initializer_list<DataType> types) {
+  if (!question.has_input(i)) return {};
+  if (std::ranges::find(types, question.inputs[i].dtype) != types.end()) return {};
+  return Unexpected("input " + std::to_string(i) + " is " + to_string(question.inputs[i]));
+}
+
+std::function<Result<void>(const Question&)> takes_floats(std::size_t count) {
+  return [count](const Question& question) -> Result<void> {
+    for (std::size_t i = 0; i < count; ++i)
+      if (auto taken = takes_types(question, i, {DataType::kFloat}); !taken) return taken;
+    return {};
+  };
+}
+
+}  // namespace aoe::native

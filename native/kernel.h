@@ -1,0 +1,89 @@
+// Kernel: an operator in threaded C++ that compilers vectorise, for what no loop nest describes: results whose size or
+// place depends on values. The reference says what is right, and takes what a kernel does not.
+//
+// A kernel is a file in native/kernels/ with `void register_<file stem>(KernelRegistry&)`. The backend `native`
+// (runtime/backends/) carries it out, the Impl `native` (compiler/impls/) offers it.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "native/threads.h"
+#include "reference/op.h"
+
+namespace aoe::native {
+
+/// What a kernel is asked about: a call of its operator, before it runs.
+struct Question {
+  const reference::OpCall& call;
+  std::span<const TensorDesc> inputs;  ///< absent: kUndefined; sizes may be unknown
+  std::size_t outputs;                 ///< up to the last that is wanted
+
+  bool has_input(std::size_t i) const {
+    return i < inputs.size() && inputs[i].dtype != DataType::kUndefined;
+  }
+};
+
+/// One execution of a call that it supports, whose shapes are what inference says.
+class Run {
+ public:
+  Run(const reference::OpCall& asked, std::span<const Tensor> given, Threads& team)
+      : call(asked), attrs(asked.attrs), version(asked.version), inputs(given), threads(team) {}
+  virtual ~Run() = default;
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  const reference::OpCall& call;
+  const reference::Attrs& attrs;
+  const int version;
+  const std::span<const Tensor> inputs;
+  Threads& threads;
+
+  bool has_input(std::size_t i) const { return i < inputs.size() && inputs[i].is_present(); }
+  const Shape& shape(std::size_t i) const { return inputs[i].desc.shape; }
+  /// data == nullptr where nobody reads it, and behind the last.
+  virtual Tensor output(std::size_t i) const = 0;
+  /// Of a kernel that makes_shapes: where the output lies that has this shape; data == nullptr where nobody reads it.
+  virtual Tensor make(std::size_t i, const Shape& shape) const = 0;
+};
+
+struct Kernel {
+  std::string type;  ///< Ascend IR type
+  /// "No" says why: whether all calls with these types and attributes can be carried out.
+  std::function<Result<void>(const Question&)> supports;
+  /// Throws Error(kModel) without a place when values are illegal, before anything but its outputs is written.
+  std::function<void(const Run&)> run;
+  bool makes_shapes = false;  ///< it finds the shapes of its outputs itself
+};
+
+class KernelRegistry {
+ public:
+  void add(Kernel kernel);  ///< a second one of a type is a bug
+  /// nullptr when there is none.
+  const Kernel* find(std::string_view type) const;
+  std::span<const Kernel> all() const { return kernels_; }  ///< sorted by type
+
+ private:
+  std::vector<Kernel> kernels_;
+};
+
+/// All of native/kernels/; built once, immutable.
+const KernelRegistry& kernels();
+
+/// The kernel of a call, or why there is none.
+Result<const Kernel*> kernel_for(const Question& question);
+
+// ---- answers of supports() ----
+
+Result<void> takes_all(const Question& question);
+/// "No" when input `i` is there and of none of these types.
+Result<void> takes_types(const Question& question, std::size_t i,
+                         std::initializer_list<DataType> types);
+/// The first `count` inputs are float32 where they are there.
+std::function<Result<void>(const Question&)> takes_floats(std::size_t count);
+
+}  // namespace aoe::native

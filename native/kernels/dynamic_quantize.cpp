@@ -1,0 +1,74 @@
+// DynamicQuantizeLinear: the range of all elements, then each as a byte of it.
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+
+#include "native/kernel.h"
+#include "native/wide.h"
+#include "reference/quantize.h"
+#include "reference/typed.h"
+
+namespace aoe::native {
+namespace {
+
+/// Holds zero, so that zero is exact.
+struct Span {
+  float low = 0, high = 0;
+};
+
+AOE_WIDE Span span_of(const float* x, std::int64_t count) {
+  constexpr std::int64_t kLanes = 16;  // in flight
+  float low[kLanes] = {}, high[kLanes] = {};
+  std::int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes)
+    for (std::int64_t l = 0; l < kLanes; ++l) {
+      low[l] = x[i + l] < low[l] ? x[i + l] : low[l];
+      high[l] = high[l] < x[i + l] ? x[i + l] : high[l];
+    }
+  Span span = {*std::min_element(low, low + kLanes), *std::max_element(high, high + kLanes)};
+  for (; i < count; ++i) span = {std::min(span.low, x[i]), std::max(span.high, x[i])};
+  return span;
+}
+
+AOE_WIDE void quantize_part(const float* __restrict x, std::int64_t count, float divisor,
+                            float zero_point, std::uint8_t* __restrict y) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    const float value = std::nearbyint(x[i] / divisor) + zero_point;
+    const float low = value > 0.0f ? value : 0.0f;
+    y[i] = static_cast<std::uint8_t>(static_cast<std::int32_t>(low < 255.0f ? low : 255.0f));
+  }
+}
+
+void run_dynamic_quantize(const Run& run) {
+  const auto* x = run.inputs[0].as<float>();
+  const std::int64_t count = run.inputs[0].elements();
+  Span all;
+  std::mutex mutex;
+  run.threads.share(count, 0.1, [&](std::int64_t begin, std::int64_t end) {
+    const Span part = span_of(x + begin, end - begin);
+    const std::lock_guard lock(mutex);
+    all = {std::min(all.low, part.low), std::max(all.high, part.high)};
+  });
+  const reference::QuantRange range = reference::quant_range(DataType::kUint8);
+  const float scale = (all.high - all.low) / static_cast<float>(range.max);
+  // A tensor of zeros has no scale of its own; any will do.
+  const float divisor = scale == 0 ? 1 : scale;
+  const auto zero_point = reference::convert<std::uint8_t>(
+      std::nearbyint(std::clamp(static_cast<double>(-all.low / divisor), range.min, range.max)));
+  if (const Tensor y = run.output(0); y.data != nullptr)
+    run.threads.share(count, 0.2, [&](std::int64_t begin, std::int64_t end) {
+      quantize_part(x + begin, end - begin, divisor, zero_point, y.as<std::uint8_t>() + begin);
+    });
+  if (const Tensor scales = run.output(1); scales.data != nullptr) *scales.as<float>() = scale;
+  if (const Tensor zero_points = run.output(2); zero_points.data != nullptr)
+    *zero_points.as<std::uint8_t>() = zero_point;
+}
+
+}  // namespace
+
+void register_dynamic_quantize(KernelRegistry& registry) {
+  registry.add(
+      {.type = "DynamicQuantizeLinear", .supports = takes_floats(1), .run = run_dynamic_quantize});
+}
+
+}  // namespace aoe::native

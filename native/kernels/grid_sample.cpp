@@ -1,0 +1,103 @@
+// GridSample of float32: the taps of a block of points are found once for all channels.
+#include <algorithm>
+
+#include "native/kernel.h"
+#include "native/taps.h"
+#include "reference/axes.h"
+#include "reference/grid_sampler.h"
+
+namespace aoe::native {
+namespace {
+
+using reference::GridTaps;
+
+class GridSample {
+ public:
+  explicit GridSample(const Run& run)
+      : sampler_(run.attrs),
+        shape_(run.shape(0)),
+        sizes_(shape_.begin() + 2, shape_.end()),
+        plane_(element_count(sizes_)),
+        x_(run.inputs[0].as<float>()),
+        grid_(run.inputs[1].as<float>()),
+        y_(run.output(0)) {
+    check_plane(plane_);
+    points_ = reference::dim_product(y_.desc.shape, 2, y_.desc.shape.size());
+    for (std::size_t axis = 0; axis < sizes_.size(); ++axis) most_taps_ *= sampler_.most_taps();
+  }
+
+  void run(Threads& threads) const {
+    if (y_.data == nullptr) return;
+    const std::int64_t blocks = (points_ + TapBlock::kPoints - 1) / TapBlock::kPoints;
+    const double cost =
+        static_cast<double>(TapBlock::kPoints) *
+        (20 + 0.3 * static_cast<double>(shape_[1]) * static_cast<double>(most_taps_));
+    threads.share(shape_[0] * blocks, cost, [&](std::int64_t begin, std::int64_t end) {
+      TapBlock taps(most_taps_);
+      for (std::int64_t i = begin; i < end; ++i)
+        run_block(i / blocks, i % blocks * TapBlock::kPoints, taps);
+    });
+  }
+
+ private:
+  void run_block(std::int64_t image, std::int64_t first, TapBlock& taps) const {
+    const std::int64_t count = std::min(TapBlock::kPoints, points_ - first);
+    taps.clear();
+    for (std::int64_t p = 0; p < count; ++p) set_taps(image * points_ + first + p, p, taps);
+    for (std::int64_t c = 0; c < shape_[1]; ++c) {
+      const std::int64_t plane = image * shape_[1] + c;
+      TapBlock::Sums sums{};
+      taps.add(x_ + plane * plane_, sums);
+      std::copy_n(sums.begin(), count, y_.as<float>() + plane * points_ + first);
+    }
+  }
+
+  /// The product of all axes' taps.
+  void set_taps(std::int64_t point, std::int64_t to, TapBlock& taps) const {
+    const std::size_t rank = sizes_.size();
+    std::int64_t places[64] = {0};
+    double weights[64] = {1};
+    std::size_t count = 1;
+    for (std::size_t axis = 0; axis < rank; ++axis) {
+      // The grid names the last axis first: x, y, z.
+      const float coordinate = grid_[point * static_cast<std::int64_t>(rank) +
+                                     static_cast<std::int64_t>(rank - 1 - axis)];
+      const GridTaps along = sampler_.taps(coordinate, sizes_[axis]);
+      for (std::size_t i = count; i-- > 0;)  // from behind: what is read has not been written yet
+        for (std::size_t k = along.count; k-- > 0;) {
+          const reference::GridTap& tap = along.taps[k];
+          places[i * along.count + k] = places[i] * sizes_[axis] + tap.position;
+          weights[i * along.count + k] = weights[i] * tap.weight;
+        }
+      count *= along.count;
+    }
+    for (std::size_t i = 0; i < count; ++i) taps.set(i, to, places[i], weights[i]);
+  }
+
+  const reference::GridSampler sampler_;
+  const Shape shape_, sizes_;
+  const std::int64_t plane_;
+  const float* x_;
+  const float* grid_;
+  const Tensor y_;
+  std::int64_t points_ = 0;
+  std::size_t most_taps_ = 1;
+};
+
+Result<void> supports(const Question& question) {
+  if (auto typed = takes_floats(2)(question); !typed) return typed;
+  constexpr std::size_t kMostRank = 5;  // 4 taps in each of 3 axes
+  const Shape& x = question.inputs[0].shape;
+  if (x.size() > kMostRank) return Unexpected(to_string(x) + " has more than 3 spatial axes");
+  return {};
+}
+
+}  // namespace
+
+void register_grid_sample(KernelRegistry& registry) {
+  registry.add({.type = "GridSample", .supports = supports, .run = [](const Run& run) {
+                  GridSample(run).run(run.threads);
+                }});
+}
+
+}  // namespace aoe::native

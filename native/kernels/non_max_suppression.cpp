@@ -1,0 +1,91 @@
+// NonMaxSuppression of float32: boxes of a class leave a heap, the best first, for as long as more are wanted. Batches and
+// classes are apart from each other.
+#include <algorithm>
+
+#include "native/kernel.h"
+#include "native/sort_key.h"
+#include "reference/boxes.h"
+#include "reference/widen.h"
+
+namespace aoe::native {
+namespace {
+
+using reference::Box;
+using Boxes = std::vector<std::int64_t>;
+
+class NonMaxSuppression {
+ public:
+  explicit NonMaxSuppression(const Run& run)
+      : shape_(run.shape(1)),
+        scores_(run.inputs[1].as<float>()),
+        limits_(reference::nms_limits(run.inputs)) {
+    const bool is_center_point = run.attrs.get_int("center_point_box", 0) != 0;
+    const std::vector<double> corners = reference::to_doubles(run.inputs[0]);
+    for (std::size_t i = 0; i < corners.size(); i += 4)
+      boxes_.push_back(reference::make_box(corners.data() + i, is_center_point));
+  }
+
+  void run(const Run& run) const {
+    const std::int64_t lists = shape_[0] * shape_[1];
+    std::vector<Boxes> selected(static_cast<std::size_t>(lists));
+    run.threads.share(lists, static_cast<double>(shape_[2]) * 2,
+                      [&](std::int64_t begin, std::int64_t end) {
+                        for (std::int64_t list = begin; list < end; ++list)
+                          selected[static_cast<std::size_t>(list)] = select(list);
+                      });
+    std::int64_t count = 0;
+    for (const Boxes& list : selected) count += std::ssize(list);
+    const Tensor output = run.make(0, {count, 3});
+    if (output.data == nullptr) return;
+    auto* to = output.as<std::int64_t>();
+    for (std::int64_t list = 0; list < lists; ++list)
+      for (const std::int64_t box : selected[static_cast<std::size_t>(list)]) {
+        *to++ = list / shape_[1];
+        *to++ = list % shape_[1];
+        *to++ = box;
+      }
+  }
+
+ private:
+  /// Of a batch and class, the best first.
+  Boxes select(std::int64_t list) const {
+    using Entry = SortEntry<std::int32_t>;
+    const auto is_worse = [](const Entry& a, const Entry& b) { return b < a; };
+    const float* scores = scores_ + list * shape_[2];
+    std::vector<Entry> heap;
+    for (std::int64_t i = 0; i < shape_[2]; ++i) {
+      const bool is_low = limits_.has_score_threshold && scores[i] <= limits_.score_threshold;
+      if (!is_low) heap.push_back({~sort_key(scores[i]), i});
+    }
+    std::make_heap(heap.begin(), heap.end(), is_worse);
+    const Box* boxes = boxes_.data() + list / shape_[1] * shape_[2];
+    Boxes kept;
+    while (!heap.empty() && std::ssize(kept) < limits_.max_per_class) {
+      const std::int64_t candidate = heap.front().place;
+      std::pop_heap(heap.begin(), heap.end(), is_worse);
+      heap.pop_back();
+      const auto overlaps = [&](std::int64_t other) {
+        return reference::intersection_over_union(boxes[candidate], boxes[other]) >
+               limits_.iou_threshold;
+      };
+      if (std::ranges::none_of(kept, overlaps)) kept.push_back(candidate);
+    }
+    return kept;
+  }
+
+  const Shape shape_;  ///< batches x classes x boxes
+  const float* scores_;
+  const reference::NmsLimits limits_;
+  std::vector<Box> boxes_;  ///< of all batches
+};
+
+}  // namespace
+
+void register_non_max_suppression(KernelRegistry& registry) {
+  registry.add({.type = "NonMaxSuppressionV7",
+                .supports = takes_floats(2),
+                .run = [](const Run& run) { NonMaxSuppression(run).run(run); },
+                .makes_shapes = true});
+}
+
+}  // namespace aoe::native

@@ -1,0 +1,136 @@
+// Random numbers. With a seed they are those of the reference, one behind the other; without one each part of a result has
+// an engine of its own.
+#include <bit>
+#include <cmath>
+#include <random>
+
+#include "native/kernel.h"
+#include "reference/typed.h"
+
+namespace aoe::native {
+namespace {
+
+using Seeded = std::mt19937_64;
+
+/// SplitMix64: a counter whose bits are mixed.
+class Mixed {
+ public:
+  explicit Mixed(std::uint64_t begin) : state_(begin) {}
+  std::uint64_t operator()() {
+    std::uint64_t z = state_ += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+/// In [0, 1), as the standard library makes it of 64 bits.
+template <typename Engine>
+double uniform(Engine& engine) {
+  const double value = static_cast<double>(engine()) * 0x1p-64;
+  return value < 1 ? value : std::nextafter(1.0, 0.0);
+}
+
+/// Marsaglia's polar method, two numbers at a time, in the standard library's order.
+class Normal {
+ public:
+  template <typename Engine>
+  double operator()(Engine& engine) {
+    if (has_saved_) {
+      has_saved_ = false;
+      return saved_;
+    }
+    double x = 0, y = 0, square = 0;
+    do {
+      x = 2 * uniform(engine) - 1;
+      y = 2 * uniform(engine) - 1;
+      square = x * x + y * y;
+    } while (square > 1 || square == 0);
+    const double factor = std::sqrt(-2 * std::log(square) / square);
+    saved_ = x * factor;
+    has_saved_ = true;
+    return y * factor;
+  }
+
+ private:
+  bool has_saved_ = false;
+  double saved_ = 0;
+};
+
+/// Calls fill(engine, begin, end) for parts of all elements.
+template <typename Fill>
+void fill_parts(const Run& run, double cost, const Fill& fill) {
+  const std::int64_t count = run.output(0).elements();
+  if (run.attrs.has("seed")) {
+    Seeded engine(std::bit_cast<std::uint32_t>(run.attrs.get_float("seed", 0)));
+    return fill(engine, 0, count);
+  }
+  std::random_device device;
+  const std::uint64_t key = std::uint64_t{device()} << 32 | device();
+  run.threads.share(count, cost, [&](std::int64_t begin, std::int64_t end) {
+    Mixed engine(Mixed(key + static_cast<std::uint64_t>(begin))());
+    fill(engine, begin, end);
+  });
+}
+
+template <typename T>
+void write_normal(const Run& run) {
+  const double mean = run.attrs.get_float("mean", 0), scale = run.attrs.get_float("scale", 1);
+  T* y = run.output(0).as<T>();
+  fill_parts(run, 15, [&](auto& engine, std::int64_t begin, std::int64_t end) {
+    Normal normal;
+    for (std::int64_t i = begin; i < end; ++i)
+      y[i] = reference::convert<T>(normal(engine) * scale + mean);
+  });
+}
+
+template <typename T>
+void write_uniform(const Run& run) {
+  const double low = run.attrs.get_float("low", 0), high = run.attrs.get_float("high", 1);
+  T* y = run.output(0).as<T>();
+  fill_parts(run, 3, [&](auto& engine, std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i)
+      y[i] = reference::convert<T>(uniform(engine) * (high - low) + low);
+  });
+}
+
+template <typename T>
+void write_bernoulli(const Run& run) {
+  const float* x = run.inputs[0].as<float>();
+  T* y = run.output(0).as<T>();
+  fill_parts(run, 3, [&](auto& engine, std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i)
+      y[i] = reference::convert<T>(uniform(engine) < x[i] ? 1.0 : 0.0);
+  });
+}
+
+/// `write`: of all element types that results may have.
+template <typename Write>
+Kernel random_kernel(const char* type, const Write& write) {
+  return {.type = type, .supports = takes_all, .run = [write](const Run& run) {
+            const Tensor y = run.output(0);
+            if (y.data == nullptr) return;
+            reference::visit_type<reference::AllTypes>(
+                y.desc.dtype, [&]<typename T>() { write.template operator()<T>(run); });
+          }};
+}
+
+}  // namespace
+
+void register_random(KernelRegistry& registry) {
+  const auto normal = []<typename T>(const Run& run) { write_normal<T>(run); };
+  const auto uniform_of = []<typename T>(const Run& run) { write_uniform<T>(run); };
+  for (const char* type : {"RandomNormal", "RandomNormalLike"})
+    registry.add(random_kernel(type, normal));
+  for (const char* type : {"RandomUniform", "RandomUniformLike"})
+    registry.add(random_kernel(type, uniform_of));
+  Kernel bernoulli =
+      random_kernel("Bernoulli", []<typename T>(const Run& run) { write_bernoulli<T>(run); });
+  bernoulli.supports = takes_floats(1);
+  registry.add(std::move(bernoulli));
+}
+
+}  // namespace aoe::native

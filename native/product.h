@@ -1,0 +1,19 @@
+// Products of float32 whose factors lie as the kernel has them, for what is too small or too odd to be made a MatMul.
+#pragma once
+
+#include <cstdint>
+
+namespace aoe::native {
+
+/// Rows of `columns` elements, of which the first of one lies `stride` behind that of the one before.
+template <typename T>
+struct Rows {
+  T* data;
+  std::int64_t stride;
+};
+
+/// sums[r][j] += the sum over i of left[r * length + i] * right[i][j], for `rows` rows of `length` factors.
+void add_product(const float* left, std::int64_t rows, std::int64_t length, Rows<const float> right,
+                 Rows<float> sums, std::int64_t columns);
+
+}  // namespace aoe::native

@@ -1,0 +1,29 @@
+// Threads: who shares the loops of a kernel. The runtime has a team of them; kernels see no more than this.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+namespace aoe::native {
+
+/// Iterations [begin, end).
+using Part = std::function<void(std::int64_t begin, std::int64_t end)>;
+
+class Threads {
+ public:
+  virtual ~Threads() = default;
+
+  /// Calls `part` for parts of [0, extent), which together are all of it, at most one for each thread. `cost`: of an
+  /// iteration, in nanoseconds: what is too little to be shared is one part. Throws what a part throws.
+  void share(std::int64_t extent, double cost, const Part& part);
+
+ private:
+  virtual void run(std::int64_t extent, const Part& part) = 0;
+};
+
+/// The calling thread alone.
+class OneThread final : public Threads {
+  void run(std::int64_t extent, const Part& part) override { part(0, extent); }
+};
+
+}  // namespace aoe::native

@@ -1,0 +1,23 @@
+// What each element of a padded tensor is taken from.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "reference/op.h"
+
+namespace aoe::reference {
+
+/// By dimension, for each index of the output the one in the input, or kOutside.
+using PlaceTables = std::vector<std::vector<std::int64_t>>;
+inline constexpr std::int64_t kOutside = -1;
+
+struct PadSource {
+  PlaceTables places;
+  std::uint64_t padding = 0;  ///< the bytes of the element that stands outside
+};
+
+/// Of a PadV3 with all values at hand.
+PadSource pad_source(const OpContext& ctx);
+
+}  // namespace aoe::reference

@@ -1,0 +1,159 @@
+// The kernels of native/, on the team of threads that generated code has.
+#include <algorithm>
+#include <exception>
+#include <mutex>
+
+#include "base/error.h"
+#include "native/kernel.h"
+#include "runtime/backend.h"
+#include "runtime/jit_team.h"
+#include "runtime/step_values.h"
+
+namespace aoe::runtime {
+namespace {
+
+/// What parts throw, which no thread of a team may.
+class NativeThreads final : public native::Threads {
+ public:
+  explicit NativeThreads(const LoadContext& context)
+      : team_(context.threads, 0, is_beside_openmp(context.om)) {}
+
+ private:
+  struct Loop {
+    const native::Part& part;
+    std::mutex mutex;
+    std::exception_ptr error = nullptr;
+  };
+
+  void run(std::int64_t extent, const native::Part& part) override {
+    Loop loop{.part = part};
+    void* const buffers[] = {&loop};
+    const JitStage stage = {.function = run_part, .buffers = buffers, .extent = extent};
+    team_.run({&stage, 1}, {});
+    if (loop.error) std::rethrow_exception(loop.error);
+  }
+
+  static void run_part(void* const* buffers, std::int64_t begin, std::int64_t end, void*) noexcept {
+    Loop& loop = *static_cast<Loop*>(buffers[0]);
+    try {
+      loop.part(begin, end);
+    } catch (...) {
+      const std::lock_guard lock(loop.mutex);
+      loop.error = std::current_exception();
+    }
+  }
+
+  JitTeam team_;
+};
+
+class StepRun final : public native::Run {
+ public:
+  StepRun(const OmStep& step, std::span<const Tensor> given, TensorTable& tensors,
+          native::Threads& team)
+      : Run(step.call, given, team), step_(step), tensors_(tensors) {}
+
+  Tensor output(std::size_t i) const override {
+    return i < step_.outputs.size() ? tensors_.view(step_.outputs[i]) : Tensor{};
+  }
+
+  Tensor make(std::size_t i, const Shape& made) const override {
+    const int id = i < step_.outputs.size() ? step_.outputs[i] : -1;
+    if (id < 0) return {};
+    TensorDesc desc = tensors_.view(id).desc;
+    if (tensors_.is_dynamic(id)) {
+      desc.shape = made;
+      tensors_.allocate(id, desc);
+    } else if (desc.shape != made) {
+      throw Error(ExitCode::kFailure, "output " + std::to_string(i) + " becomes " +
+                                          to_string(made) + ", the model says " + to_string(desc));
+    }
+    return tensors_.view(id);
+  }
+
+ private:
+  const OmStep& step_;
+  TensorTable& tensors_;
+};
+
+std::vector<TensorDesc> descs_of(const Om& om, const std::vector<int>& ids) {
+  std::vector<TensorDesc> descs;
+  for (const int id : ids) descs.push_back(id < 0 ? TensorDesc{} : om.tensors[id].desc);
+  return descs;
+}
+
+/// Kernels take for granted what inference says. Throws Error(kOm).
+void check_outputs(const Om& om, const OmStep& step) {
+  const auto refuse = [&](const std::string& why) {
+    throw Error(ExitCode::kOm, "step '" + step.name + "': " + why, om.name,
+                "compile the model again with atc");
+  };
+  std::vector<Tensor> inputs;
+  for (const TensorDesc& desc : descs_of(om, step.inputs)) inputs.push_back({desc, nullptr});
+  const std::vector<TensorDesc> stated = descs_of(om, step.outputs);
+  try {
+    const std::vector<TensorDesc> found = reference::infer(step.call, inputs, stated.size());
+    for (std::size_t i = 0; i < stated.size(); ++i) {
+      if (stated[i].dtype == DataType::kUndefined) continue;
+      bool fits =
+          stated[i].dtype == found[i].dtype && stated[i].shape.size() == found[i].shape.size();
+      for (std::size_t d = 0; fits && d < found[i].shape.size(); ++d)
+        fits = found[i].shape[d] == stated[i].shape[d] || found[i].shape[d] == kUnknownDim ||
+               stated[i].shape[d] == kUnknownDim;
+      if (!fits) refuse("its output is " + to_string(found[i]) + ", not " + to_string(stated[i]));
+    }
+  } catch (const reference::Undetermined&) {  // known when it runs
+  } catch (const Error& e) {
+    refuse(e.what());
+  }
+}
+
+bool has_dynamic_inputs(const OmStep& step, const TensorTable& tensors) {
+  return std::ranges::any_of(step.inputs,
+                             [&](int id) { return id >= 0 && tensors.is_dynamic(id); });
+}
+
+/// Throws Error(kModel) when shapes that only a run can tell contradict each other.
+void check_shapes(const OmStep& step, std::vector<Tensor> inputs) {
+  for (Tensor& input : inputs) input.data = nullptr;
+  reference::infer(step.call, inputs, step.outputs.size());
+}
+
+class Native final : public StepwiseBackend {
+ public:
+  Native()
+      : StepwiseBackend({.name = "native",
+                         .path = "native",
+                         .library = "native",
+                         .launch = "LaunchNative",
+                         .reads_constants = true,
+                         .finds_sizes = true}) {}
+
+  std::function<void()> load(const LoadContext& context, std::size_t index) const override {
+    const OmStep& step = context.om.steps[index];
+    const auto kernel =
+        native::kernel_for({step.call, descs_of(context.om, step.inputs), step.outputs.size()});
+    if (!kernel)
+      throw Error(ExitCode::kOm, "step '" + step.name + "' has no native kernel: " + kernel.error(),
+                  context.om.name, "compile the model again with atc");
+    check_outputs(context.om, step);
+    const auto threads = std::make_shared<NativeThreads>(context);
+    return [&step, threads, kernel = *kernel, &tensors = context.tensors] {
+      const std::vector<Tensor> inputs = views_of(step.inputs, tensors);
+      run_naming(step, [&] {
+        if (!kernel->makes_shapes && has_dynamic_outputs(step, tensors))
+          allocate_outputs(step, inputs, tensors);
+        else if (has_dynamic_inputs(step, tensors))
+          check_shapes(step, inputs);
+        kernel->run(StepRun(step, inputs, tensors, *threads));
+      });
+    };
+  }
+};
+
+}  // namespace
+
+void register_native(BackendRegistry& registry) {
+  registry.add(std::make_unique<Native>());
+}
+
+}  // namespace aoe::runtime

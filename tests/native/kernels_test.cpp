@@ -1,0 +1,211 @@
+// Every native kernel against the reference: random calls, on one to four threads, in oms that know the shapes of results
+// and in oms that do not.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "base/error.h"
+#include "native/kernel.h"
+#include "reference/widen.h"
+#include "runtime/executor.h"
+#include "tests/compiler/guarded_buffer.h"
+#include "tests/native/random_calls.h"
+#include "tests/runtime/om_builder.h"
+
+namespace aoe::native {
+namespace {
+
+using compiler::GuardedBuffer;
+using runtime::tests::OmBuilder;
+
+constexpr unsigned kCalls = 120;  ///< of each kernel
+
+std::vector<Tensor> views_of(const RandomCall& drawn) {
+  std::vector<Tensor> views;
+  for (const ConstantPtr& input : drawn.inputs) views.push_back(input ? input->view() : Tensor{});
+  return views;
+}
+
+/// What the reference says.
+std::vector<std::shared_ptr<Constant>> expected_of(const RandomCall& drawn) {
+  const std::vector<Tensor> inputs = views_of(drawn);
+  std::vector<std::shared_ptr<Constant>> values;
+  std::vector<Tensor> outputs;
+  for (const TensorDesc& desc : reference::infer(drawn.call, inputs, drawn.outputs)) {
+    values.push_back(std::make_shared<Constant>(desc));
+    outputs.push_back({desc, values.back()->mutable_data()});
+  }
+  reference::run(drawn.call, inputs, outputs);
+  return values;
+}
+
+/// Shapes of results that only a run can tell.
+std::vector<TensorDesc> unknown(std::vector<TensorDesc> descs) {
+  for (TensorDesc& desc : descs) std::ranges::fill(desc.shape, kUnknownDim);
+  return descs;
+}
+
+/// One native step.
+runtime::Om om_of(const RandomCall& drawn, const std::vector<TensorDesc>& results) {
+  OmBuilder builder;
+  std::vector<int> inputs, outputs;
+  for (std::size_t i = 0; i < drawn.inputs.size(); ++i)
+    inputs.push_back(
+        drawn.inputs[i] ? builder.input("in" + std::to_string(i), drawn.inputs[i]->desc()) : -1);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const std::string name = "out" + std::to_string(i);
+    outputs.push_back(is_static(results[i].shape) ? builder.output(name, results[i])
+                                                  : builder.dynamic_output(name, results[i]));
+  }
+  runtime::OmStep& step =
+      builder.reference(drawn.call.type, inputs, outputs, drawn.call.attrs, drawn.call.version);
+  step.backend = &runtime::backend("native");
+  return builder.om;
+}
+
+void expect_same(const Tensor& got, const Tensor& want, double tolerance) {
+  ASSERT_EQ(to_string(got.desc), to_string(want.desc));
+  const std::size_t bytes = storage_bytes(want.desc);
+  if (tolerance == 0 && bytes > 0) {
+    ASSERT_EQ(std::memcmp(got.data, want.data, bytes), 0);
+    return;
+  }
+  const std::vector<double> a = reference::to_doubles(got), b = reference::to_doubles(want);
+  double largest = 1;
+  for (const double value : b)
+    if (std::isfinite(value)) largest = std::max(largest, std::fabs(value));
+  for (std::size_t i = 0; i < a.size(); ++i)
+    ASSERT_TRUE(a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i])) ||
+                std::fabs(a[i] - b[i]) <= tolerance * largest)
+        << "element " << i << ": " << a[i] << ", expected " << b[i];
+}
+
+/// Memory that ends at a page which nobody may touch.
+class Guarded {
+ public:
+  Tensor copy_of(const Tensor& from) {
+    const Tensor to = of(from.desc);
+    if (const std::size_t bytes = storage_bytes(from.desc); bytes > 0)
+      std::memcpy(to.data, from.data, bytes);
+    return to;
+  }
+  Tensor of(const TensorDesc& desc) {
+    buffers_.push_back(std::make_unique<GuardedBuffer>(storage_bytes(desc)));
+    std::memset(buffers_.back()->as<void>(), 0x55, buffers_.back()->size_bytes());
+    return {desc, buffers_.back()->as<void>()};
+  }
+
+ private:
+  std::vector<std::unique_ptr<GuardedBuffer>> buffers_;
+};
+
+void check(const RandomCall& drawn, int threads, bool knows_shapes) {
+  const auto expected = expected_of(drawn);
+  std::vector<TensorDesc> results;
+  for (const auto& value : expected) results.push_back(value->desc());
+  const runtime::Om om = om_of(drawn, knows_shapes ? results : unknown(results));
+  runtime::Executor executor(om, {.threads = threads});
+  Guarded memory;
+  std::vector<Tensor> inputs, outputs;
+  for (const Tensor& input : views_of(drawn))
+    if (input.is_present()) inputs.push_back(memory.copy_of(input));
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const bool is_given = is_static(executor.output(i).desc.shape);
+    outputs.push_back(is_given ? memory.of(results[i]) : Tensor{executor.output(i).desc, nullptr});
+  }
+  executor.run(inputs, outputs);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    SCOPED_TRACE("output " + std::to_string(i));
+    expect_same(outputs[i], expected[i]->view(), drawn.tolerance);
+  }
+}
+
+std::string text_of(const RandomCall& drawn) {
+  std::string text = reference::to_json(drawn.call).dump();
+  for (const ConstantPtr& input : drawn.inputs)
+    text += " " + (input ? to_string(input->desc()) : std::string("-"));
+  return text;
+}
+
+class Kernels : public testing::TestWithParam<std::string> {};
+
+TEST_P(Kernels, AgreeWithTheReference) {
+  for (unsigned seed = 1; seed <= kCalls; ++seed) {
+    const RandomCall drawn = draw_call(GetParam(), seed);
+    SCOPED_TRACE("seed " + std::to_string(seed) + " " + text_of(drawn));
+    std::vector<TensorDesc> descs;
+    for (const Tensor& input : views_of(drawn)) descs.push_back(input.desc);
+    const auto kernel = kernel_for({drawn.call, descs, drawn.outputs});
+    ASSERT_TRUE(kernel) << kernel.error();
+    check(drawn, 1 + static_cast<int>(seed % 4), seed % 3 != 0);
+    if (HasFatalFailure()) return;
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Drawn, Kernels, testing::ValuesIn(drawn_types()),
+                         [](const auto& each) { return each.param; });
+
+TEST(KernelRegistry, EveryKernelIsDrawn) {
+  const std::vector<std::string> drawn = drawn_types();
+  for (const Kernel& kernel : kernels().all())
+    EXPECT_TRUE(std::ranges::count(drawn, kernel.type) == 1 || kernel.type == "Upsample")
+        << kernel.type;
+}
+
+/// What is thrown on any thread reaches the caller, who learns which step it was.
+TEST(NativeBackend, NamesTheStepThatRefusesItsValues) {
+  RandomCall drawn{.call = {.type = "GatherV2"}};
+  const auto data = std::make_shared<Constant>(TensorDesc{.dtype = DataType::kInt64, .shape = {4}});
+  const auto index =
+      std::make_shared<Constant>(TensorDesc{.dtype = DataType::kInt64, .shape = {1}});
+  std::memset(data->mutable_data(), 0, data->size_bytes());
+  *static_cast<std::int64_t*>(index->mutable_data()) = 4;
+  drawn.inputs = {data, index};
+  runtime::Executor executor(om_of(drawn, {index->desc()}), {.threads = 2});
+  Guarded memory;
+  std::vector<Tensor> outputs = {memory.of(index->desc())};
+  try {
+    executor.run(views_of(drawn), outputs);
+    FAIL() << "index 4 of 4 elements";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ExitCode::kFailure);
+    EXPECT_NE(e.where().find("step0_GatherV2"), std::string::npos) << e.where();
+    EXPECT_NE(std::string(e.what()).find("index 4"), std::string::npos) << e.what();
+  }
+}
+
+TEST(NativeBackend, RefusesOmsThatContradictThemselves) {
+  RandomCall drawn = draw_call("TopKV2", 1);
+  const auto expected = expected_of(drawn);
+  TensorDesc values = expected[0]->desc(), wrong = expected[1]->desc();
+  wrong.dtype = DataType::kFloat;
+  EXPECT_THROW(runtime::Executor(om_of(drawn, {values, wrong}), {.threads = 1}), Error);
+  drawn.call.type = "Relu";
+  EXPECT_THROW(runtime::Executor(om_of(drawn, {values}), {.threads = 1}), Error);
+}
+
+TEST(Random, WithoutASeedNumbersDifferAndAreSpreadAsAsked) {
+  RandomCall drawn{.call = {.type = "RandomNormal"}};
+  drawn.call.attrs.set("shape", std::vector<std::int64_t>{100, 1000});
+  drawn.call.attrs.set("mean", 3.0f);
+  drawn.call.attrs.set("scale", 2.0f);
+  const TensorDesc desc{.dtype = DataType::kFloat, .shape = {100, 1000}};
+  runtime::Executor executor(om_of(drawn, {desc}), {.threads = 3});
+  std::vector<std::vector<double>> runs;
+  for (int run = 0; run < 2; ++run) {
+    Guarded memory;
+    std::vector<Tensor> outputs = {memory.of(desc)};
+    executor.run({}, outputs);
+    runs.push_back(reference::to_doubles(outputs[0]));
+  }
+  EXPECT_NE(runs[0], runs[1]);
+  double sum = 0, squares = 0;
+  for (const double value : runs[0]) sum += value, squares += value * value;
+  const auto count = static_cast<double>(runs[0].size());
+  const double mean = sum / count, deviation = std::sqrt(squares / count - mean * mean);
+  EXPECT_NEAR(mean, 3.0, 0.1);  // 15 standard errors
+  EXPECT_NEAR(deviation, 2.0, 0.1);
+}
+
+}  // namespace
+}  // namespace aoe::native
