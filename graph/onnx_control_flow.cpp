@@ -13,9 +13,6 @@
 #include "reference/onnx_data_type.h"
 
 namespace aoe::graph {
-namespace {
-
-/// The more general of two descriptions; NotExpressible when they differ in more than dimensions.
 TensorDesc joined(const TensorDesc& a, const TensorDesc& b, const std::string& what) {
   if (!has_known_rank(a) || !has_known_rank(b))
     throw NotExpressible{"the rank of " + what + " is known only when it runs"};
@@ -26,6 +23,8 @@ TensorDesc joined(const TensorDesc& a, const TensorDesc& b, const std::string& w
     if (a.shape[i] != b.shape[i]) both.shape[i] = kUnknownDim;
   return both;
 }
+
+namespace {
 
 bool is_true(const ConstantPtr& value) {
   return value && value->desc().dtype == DataType::kBool && value->size_bytes() == 1 &&
@@ -58,6 +57,8 @@ struct Importer::BodyPlan {
   std::unique_ptr<Building> built;
   /// Of each output that ONNX sees, how many tensors the sequence has that it is; nullopt for a tensor.
   std::vector<std::optional<std::size_t>> lengths;
+  /// Outputs that are packed sequences.
+  ItemDescs packed = {};
 
   bool gives_sequence() const {
     return std::ranges::any_of(lengths, [](const auto& length) { return length.has_value(); });
@@ -69,7 +70,8 @@ struct Importer::BodyPlan {
 };
 
 Importer::BodyPlan Importer::build_body(const onnx::NodeProto& proto, const onnx::GraphProto& body,
-                                        const std::vector<TensorDesc>& inputs, Scope& scope) {
+                                        const std::vector<TensorDesc>& inputs, Scope& scope,
+                                        const Packing& packing) {
   BodyPlan plan{.captures = {}, .built = std::make_unique<Building>(), .lengths = {}};
   Scope inner = inner_scope(proto, body, scope);
   inner.parent = nullptr;
@@ -84,7 +86,11 @@ Importer::BodyPlan Importer::build_body(const onnx::NodeProto& proto, const onnx
   };
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const std::string& name = body.input(static_cast<int>(i)).name();
-    inner.values[name] = add_input(name, inputs[i]);
+    const ValueId id = add_input(name, inputs[i]);
+    if (const auto sequence = packing.inputs.find(i); sequence != packing.inputs.end())
+      inner.compounds[name] = {.packed = id, .item = sequence->second};
+    else
+      inner.values[name] = id;
   }
   std::map<ValueId, ValueId> captured;
   const auto capture = [&](const std::string& name, ValueId outside) {
@@ -105,6 +111,7 @@ Importer::BodyPlan Importer::build_body(const onnx::NodeProto& proto, const onnx
     if (const Compound* compound = scope.find_compound(name)) {
       Compound& own = inner.compounds[name] = *compound;
       for (ValueId& item : own.items) item = capture(name, item);
+      if (own.packed != kNone) own.packed = capture(name, own.packed);
       continue;
     }
     const ValueId outside = scope.find(name);
@@ -128,7 +135,13 @@ Importer::BodyPlan Importer::build_body(const onnx::NodeProto& proto, const onnx
   for (const auto& output : body.output()) {
     const ValueId id = inner.find(output.name());
     const Compound* compound = inner.find_compound(output.name());
-    if (id != kNone) {
+    const std::size_t number = plan.lengths.size();
+    if (compound != nullptr && (compound->packed != kNone || packing.outputs.contains(number))) {
+      const Compound sequence = packed(proto, *compound, inner);
+      plan.packed[number] = sequence.item;
+      give(sequence.packed, output.name());
+      plan.lengths.emplace_back();
+    } else if (id != kNone) {
       give(id, output.name());
       plan.lengths.emplace_back();
     } else if (compound == nullptr) {
@@ -145,9 +158,11 @@ Importer::BodyPlan Importer::build_body(const onnx::NodeProto& proto, const onnx
 
 /// Types and shapes of the outputs are settled; inputs of the bodies that lie around the node follow its own.
 void Importer::add_control_node(const onnx::NodeProto& proto, std::vector<BodyPlan> plans,
-                                const std::vector<TensorDesc>& outputs, Scope& scope) {
+                                const std::vector<TensorDesc>& outputs, Scope& scope,
+                                const std::vector<ValueId>& carried) {
   if (unsupported_count_ > 0) return bind_unknown_outputs(proto, scope);
   Node node = call_node(proto, scope);
+  std::ranges::copy(carried, node.inputs.end() - std::ssize(carried));
   const reference::OpDef* def = reference::ops().find_onnx("", proto.op_type());
   node.op.type = def->type;
   node.op.version = def->versions.back();
@@ -184,10 +199,11 @@ void Importer::add_control_node(const onnx::NodeProto& proto, std::vector<BodyPl
 /// these takes.
 std::optional<Importer::BodyPlan> Importer::build_branch(const onnx::NodeProto& proto,
                                                          const onnx::GraphProto& branch,
-                                                         Scope& scope, std::string& why_not) {
+                                                         Scope& scope, const Packing& packing,
+                                                         std::string& why_not) {
   const std::size_t checked = checked_.size(), unsupported = unsupported_count_;
   try {
-    return build_body(proto, branch, {}, scope);
+    return build_body(proto, branch, {}, scope, packing);
   } catch (const Error& error) {
     if (error.code() != ExitCode::kModel || unsupported_count_ > unsupported) throw;
     why_not = error.what();
@@ -198,7 +214,10 @@ std::optional<Importer::BodyPlan> Importer::build_branch(const onnx::NodeProto& 
 
 /// In the place of such a branch: a run that takes it ends with the reason.
 Importer::BodyPlan Importer::refusing_branch(const BodyPlan& other, const std::string& why) {
-  BodyPlan plan{.captures = {}, .built = std::make_unique<Building>(), .lengths = other.lengths};
+  BodyPlan plan{.captures = {},
+                .built = std::make_unique<Building>(),
+                .lengths = other.lengths,
+                .packed = other.packed};
   Graph& graph = plan.built->graph;
   Node node{.name = unique_part_name("Assert"), .op = call_of("Assert")};
   std::vector<std::int64_t> dtypes, ranks, dims;
@@ -227,8 +246,19 @@ void Importer::import_runtime_if(const onnx::NodeProto& proto, Scope& scope) {
     if (branch == nullptr || branch->output_size() != proto.output_size())
       fail_node(proto, "has no branch with its outputs");
   std::string why_no_then, why_no_else;
-  auto then_plan = build_branch(proto, *then_branch, scope, why_no_then);
-  auto else_plan = build_branch(proto, *else_branch, scope, why_no_else);
+  const auto build = [&](const Packing& packing) {
+    return std::pair(build_branch(proto, *then_branch, scope, packing, why_no_then),
+                     build_branch(proto, *else_branch, scope, packing, why_no_else));
+  };
+  auto [then_plan, else_plan] = build({});
+  if (then_plan && else_plan && unsupported_count_ == 0) {
+    Packing packing;  // of sequences that differ in length
+    for (std::size_t i = 0; i < then_plan->lengths.size(); ++i)
+      if (then_plan->lengths[i] != else_plan->lengths[i] ||
+          then_plan->packed.contains(i) != else_plan->packed.contains(i))
+        packing.outputs.insert(i);
+    if (!packing.outputs.empty()) std::tie(then_plan, else_plan) = build(packing);
+  }
   if (!then_plan && !else_plan) throw Error(ExitCode::kModel, why_no_then);
   if (unsupported_count_ > 0) return bind_unknown_outputs(proto, scope);
   if (!then_plan) then_plan = refusing_branch(*else_plan, why_no_then);
@@ -243,23 +273,36 @@ void Importer::import_runtime_if(const onnx::NodeProto& proto, Scope& scope) {
   plans.push_back(std::move(*then_plan));
   plans.push_back(std::move(*else_plan));
   if (plans[0].lengths != plans[1].lengths)
-    throw NotExpressible{"its branches give sequences that differ in length"};
+    throw NotExpressible{"its branches give a sequence and a tensor"};
   std::vector<TensorDesc> outputs;
   for (int i = 0; i < proto.output_size(); ++i)
     for (std::size_t left = plans[0].lengths[static_cast<std::size_t>(i)].value_or(1); left > 0;
          --left)
       outputs.push_back(joined(plans[0].output(outputs.size()), plans[1].output(outputs.size()),
                                "output '" + proto.output(i) + "' of its branches"));
+  ItemDescs packed = plans[0].packed;
+  for (auto& [output, item] : packed) item = joined_item(item, plans[1].packed.at(output));
   add_control_node(proto, std::move(plans), outputs, scope);
+  bind_packed(proto, packed, scope);
+}
+
+/// Outputs of a node that are packed sequences, and no tensors.
+void Importer::bind_packed(const onnx::NodeProto& proto, const ItemDescs& outputs, Scope& scope) {
+  for (const auto& [output, item] : outputs) {
+    const std::string& name = proto.output(static_cast<int>(output));
+    if (name.empty() || unsupported_count_ > 0) continue;
+    scope.compounds[name] = {.packed = scope.values.at(name), .item = item};
+    scope.values.erase(name);
+  }
 }
 
 /// Reads the body until what it carries from input `first` on keeps its shape, widening `inputs`.
 Importer::BodyPlan Importer::settle_body(const onnx::NodeProto& proto, const onnx::GraphProto& body,
                                          std::vector<TensorDesc>& inputs, std::size_t first,
-                                         std::size_t count, std::size_t first_output,
-                                         Scope& scope) {
+                                         std::size_t count, std::size_t first_output, Scope& scope,
+                                         Packing packing) {
   for (;;) {
-    BodyPlan plan = build_body(proto, body, inputs, scope);
+    BodyPlan plan = build_body(proto, body, inputs, scope, packing);
     if (unsupported_count_ > 0) return plan;
     if (plan.gives_sequence()) throw NotExpressible{"its body gives a sequence"};
     bool is_settled = true;
@@ -270,6 +313,14 @@ Importer::BodyPlan Importer::settle_body(const onnx::NodeProto& proto, const onn
           joined(in, plan.output(first_output + i), "'" + name + "', which it carries,");
       is_settled = is_settled && both.shape == in.shape;
       in.shape = both.shape;
+      const auto sequence = packing.inputs.find(first + i);
+      const auto given = plan.packed.find(first_output + i);
+      if ((sequence == packing.inputs.end()) != (given == plan.packed.end()))
+        throw NotExpressible{"'" + name + "', which it carries, is a sequence and a tensor"};
+      if (given == plan.packed.end()) continue;
+      const auto item = joined_item(sequence->second, given->second);
+      is_settled = is_settled && item == sequence->second;
+      sequence->second = item;
     }
     if (is_settled) return plan;
   }
@@ -280,18 +331,34 @@ void Importer::import_loop(const onnx::NodeProto& proto, Scope& scope) {
   if (body == nullptr || body->input_size() < 2 || proto.input_size() != body->input_size() ||
       body->output_size() < body->input_size() - 1 || proto.output_size() > body->output_size() - 1)
     fail_node(proto, "has no body with its inputs and outputs");
+  Packing packing;
   for (int i = 2; i < proto.input_size(); ++i)
-    if (scope.find_compound(proto.input(i)) != nullptr)
+    if (scope.find_compound(proto.input(i)) != nullptr) {
+      packing.inputs[static_cast<std::size_t>(i)];
+      packing.outputs.insert(static_cast<std::size_t>(i - 1));
+    }
+  if (!packing.inputs.empty()) {
+    try {
       return import_unrolled_loop(proto, *body, scope);
+    } catch (const NotExpressible&) {  // its trips are counted when it runs
+    }
+  }
   const auto carried = static_cast<std::size_t>(body->input_size() - 2);
   std::vector<TensorDesc> inputs = {{.dtype = DataType::kInt64}, {.dtype = DataType::kBool}};
+  std::vector<ValueId> starts_with;
   for (int i = 2; i < proto.input_size(); ++i) {
-    const ValueId value = scope.find(proto.input(i));
+    ValueId value = scope.find(proto.input(i));
+    if (const Compound* compound = scope.find_compound(proto.input(i))) {
+      const Compound sequence = packed(proto, *compound, scope);
+      packing.inputs[static_cast<std::size_t>(i)] = sequence.item;
+      value = sequence.packed;
+    }
     if (value == kNone) throw NotExpressible{"what it carries is no tensor"};
+    starts_with.push_back(value);
     inputs.push_back(now_->graph.values[value].desc);
   }
   std::vector<BodyPlan> plans;
-  plans.push_back(settle_body(proto, *body, inputs, 2, carried, 1, scope));
+  plans.push_back(settle_body(proto, *body, inputs, 2, carried, 1, scope, packing));
   if (unsupported_count_ > 0) return bind_unknown_outputs(proto, scope);
   const BodyPlan& plan = plans.front();
   const auto known_input = [&](int i) {
@@ -314,7 +381,13 @@ void Importer::import_loop(const onnx::NodeProto& proto, Scope& scope) {
     stacked.shape.insert(stacked.shape.begin(), trips);
     outputs.push_back(std::move(stacked));
   }
-  add_control_node(proto, std::move(plans), outputs, scope);
+  ItemDescs sequences;
+  for (const auto& [output, item] : plan.packed) {
+    if (output > carried) throw NotExpressible{"it collects sequences"};
+    if (output <= static_cast<std::size_t>(proto.output_size())) sequences[output - 1] = item;
+  }
+  add_control_node(proto, std::move(plans), outputs, scope, starts_with);
+  bind_packed(proto, sequences, scope);
 }
 
 void Importer::import_scan(const onnx::NodeProto& proto, Scope& scope) {
@@ -390,7 +463,7 @@ void Importer::import_one_scan(const onnx::NodeProto& proto, Scope& scope) {
     inputs.push_back(std::move(desc));
   }
   std::vector<BodyPlan> plans;
-  plans.push_back(settle_body(proto, *body, inputs, 0, states, 0, scope));
+  plans.push_back(settle_body(proto, *body, inputs, 0, states, 0, scope, {}));
   if (unsupported_count_ > 0) return bind_unknown_outputs(proto, scope);
   std::vector<TensorDesc> outputs(inputs.begin(),
                                   inputs.begin() + static_cast<std::ptrdiff_t>(states));

@@ -24,6 +24,9 @@ struct SmallType;
 /// The graph that an attribute of the node holds; nullptr when it has none.
 const onnx::GraphProto* subgraph(const onnx::NodeProto& proto, const std::string& name);
 
+/// The more general of two descriptions; NotExpressible when they differ in more than dimensions.
+TensorDesc joined(const TensorDesc& a, const TensorDesc& b, const std::string& what);
+
 class Importer {
  public:
   /// Takes the weights out of `model` as it goes.
@@ -35,11 +38,15 @@ class Importer {
 
  private:
   /// What a name stands for that is no tensor: how long a sequence is, and whether an optional holds something, is
-  /// decided while importing.
+  /// decided while importing, but for sequences that are packed.
   struct Compound {
-    bool is_sequence = true;     ///< false: an optional that holds nothing
-    std::vector<ValueId> items;  ///< of a sequence
+    bool is_sequence = true;          ///< false: an optional that holds nothing
+    std::vector<ValueId> items = {};  ///< of a sequence
+    ValueId packed = kNone;           ///< a sequence whose length only a run can tell, in bytes
+    std::optional<TensorDesc> item =
+        {};  ///< what its items have in common; nothing: there was none
   };
+  using ItemDescs = std::map<std::size_t, std::optional<TensorDesc>>;
 
   struct Building {
     Graph graph;
@@ -83,21 +90,28 @@ class Importer {
   void import_parts(const onnx::NodeProto& proto, const Function& function, Scope& scope);
   // If, Loop and Scan that the run decides (onnx_control_flow.cpp).
   struct BodyPlan;
+  /// Inputs and outputs of a body that are packed sequences, with what is known of their items.
+  struct Packing {
+    ItemDescs inputs = {};
+    std::set<std::size_t> outputs = {};
+  };
   void import_runtime_if(const onnx::NodeProto& proto, Scope& scope);
   void import_loop(const onnx::NodeProto& proto, Scope& scope);
   void import_scan(const onnx::NodeProto& proto, Scope& scope);
   void import_one_scan(const onnx::NodeProto& proto, Scope& scope);
   void import_batched_scan(const onnx::NodeProto& proto, Scope& scope);
   BodyPlan build_body(const onnx::NodeProto& proto, const onnx::GraphProto& body,
-                      const std::vector<TensorDesc>& inputs, Scope& scope);
+                      const std::vector<TensorDesc>& inputs, Scope& scope, const Packing& packing);
   std::optional<BodyPlan> build_branch(const onnx::NodeProto& proto, const onnx::GraphProto& branch,
-                                       Scope& scope, std::string& why_not);
+                                       Scope& scope, const Packing& packing, std::string& why_not);
   BodyPlan refusing_branch(const BodyPlan& other, const std::string& why);
   BodyPlan settle_body(const onnx::NodeProto& proto, const onnx::GraphProto& body,
                        std::vector<TensorDesc>& inputs, std::size_t first, std::size_t count,
-                       std::size_t first_output, Scope& scope);
+                       std::size_t first_output, Scope& scope, Packing packing);
+  void bind_packed(const onnx::NodeProto& proto, const ItemDescs& outputs, Scope& scope);
   void add_control_node(const onnx::NodeProto& proto, std::vector<BodyPlan> plans,
-                        const std::vector<TensorDesc>& outputs, Scope& scope);
+                        const std::vector<TensorDesc>& outputs, Scope& scope,
+                        const std::vector<ValueId>& carried = {});
   void import_flex_attention(const onnx::NodeProto& proto, Scope& scope);
   ValueId import_modifier(const onnx::NodeProto& proto, const std::string& name, ValueId x,
                           Scope& scope);
@@ -121,6 +135,14 @@ class Importer {
   /// Where in a sequence of `length`: input `input`, or `absent` where the node leaves it out.
   std::size_t place_in_sequence(const onnx::NodeProto& proto, int input, std::size_t length,
                                 std::int64_t absent, const Scope& scope) const;
+  // Sequences whose length only a run can tell (onnx_packed_sequences.cpp).
+  static std::optional<TensorDesc> joined_item(const std::optional<TensorDesc>& a,
+                                               const std::optional<TensorDesc>& b);
+  Compound packed(const onnx::NodeProto& proto, const Compound& sequence, Scope& scope);
+  /// Whether the node's sequence is packed, or has to be, for the place that input `place` says is computed.
+  bool is_packed_case(const onnx::NodeProto& proto, int place, const Scope& scope) const;
+  void import_packed(const onnx::NodeProto& proto, Scope& scope);
+  void import_packed_split(const onnx::NodeProto& proto, Scope& scope);
   FunctionSite function_site();
   /// A node that is a call: its inputs are looked up, it is not part of the graph.
   Node call_node(const onnx::NodeProto& proto, Scope& scope);
@@ -153,7 +175,7 @@ class Importer {
   std::map<std::string, TensorDesc> declared_;  ///< value_info and outputs of the main graph
   std::set<std::string> value_names_;
   std::set<std::string> node_names_;
-  std::map<std::string, int> made_up_;  ///< ONNX type -> names made up so far
+  std::map<std::string, int> made_up_;   ///< ONNX type -> names made up so far
   std::map<std::string, int> repeated_;  ///< name -> values of that name so far
   std::map<const onnx::FunctionProto*, std::size_t> function_bytes_;
   std::vector<std::string> unsupported_;  ///< the first of them, in words

@@ -12,13 +12,8 @@
 namespace aoe::graph {
 namespace {
 
-constexpr const char* kOnlyWeights = ", which only weights can be";
-
 DeclaredInput declared_input(const onnx::ValueInfoProto& info) {
   DeclaredInput input{.name = info.name(), .desc = read_declaration(info)};
-  if (const SmallType* small = small_type(info.type().tensor_type().elem_type()))
-    throw Error(ExitCode::kModel, "is of " + std::string(small->name) + kOnlyWeights,
-                "input '" + info.name() + "'");
   if (input.desc.dtype == DataType::kUndefined)
     throw Error(ExitCode::kModel, "has no element type", "input '" + info.name() + "'");
   for (const auto& dim : info.type().tensor_type().shape().dim())
@@ -78,18 +73,27 @@ void Importer::import_inputs(Scope& scope) {
   std::vector<DeclaredInput> inputs;
   std::map<std::string, Shape> shapes = options_.input_shapes;
   std::map<std::string, std::vector<std::string>> sequences;  // to their tensors
+  std::map<std::string, const SmallType*> small;
+  const auto declare = [&](const onnx::ValueInfoProto& info) {
+    inputs.push_back(declared_input(info));
+    small[info.name()] = small_type(info.type().tensor_type().elem_type());
+  };
+  const auto bind = [&](const std::string& name, ValueId id) {
+    scope.values[name] = id;
+    if (small.at(name) != nullptr) now_->small[id] = small.at(name);
+  };
   for (onnx::ValueInfoProto info : model_.graph().input()) {
     if (initialized.contains(info.name())) continue;
     const std::string name = info.name();
     const onnx::TypeProto type = held_type(info);
     *info.mutable_type() = type.has_sequence_type() ? type.sequence_type().elem_type() : type;
     if (!type.has_sequence_type()) {
-      inputs.push_back(declared_input(info));
+      declare(info);
       continue;
     }
     for (const std::string& item : sequences[name] = items_of_input(name)) {
       info.set_name(item);
-      inputs.push_back(declared_input(info));
+      declare(info);
       inputs.back().dim_names.assign(inputs.back().dim_names.size(), "");  // each has its own sizes
     }
     shapes.erase(name);
@@ -103,7 +107,7 @@ void Importer::import_inputs(Scope& scope) {
       declared.shape = given->second;
     ConstantPtr constant = constant_of_input(name, declared, numbers);
     const TensorDesc desc = constant->desc();
-    scope.values[name] = now_->graph.add_value(unique_value_name(name), desc, std::move(constant));
+    bind(name, now_->graph.add_value(unique_value_name(name), desc, std::move(constant)));
     inputs.erase(input);
   }
   for (const auto& [name, numbers] : options_.input_values) shapes.erase(name);
@@ -114,7 +118,7 @@ void Importer::import_inputs(Scope& scope) {
     if (!value_names_.insert(input.name).second)
       throw Error(ExitCode::kModel, "is declared twice", "input '" + input.name + "'");
     const ValueId id = now_->graph.add_value(input.name, input.desc);
-    scope.values[input.name] = id;
+    bind(input.name, id);
     now_->graph.inputs.push_back(id);
   }
   for (const auto& [name, items] : sequences) {
@@ -159,9 +163,6 @@ ValueId Importer::through_identity(ValueId from, const std::string& name) {
 
 /// Every output becomes a value of its own, under its name and with a producer.
 void Importer::add_output(ValueId id, const std::string& name) {
-  if (const auto small = now_->small.find(id); small != now_->small.end())
-    throw Error(ExitCode::kModel, "is of " + std::string(small->second->name) + kOnlyWeights,
-                "output '" + name + "'");
   if (now_->graph.values[id].producer == kNone || now_->graph.is_output(id)) {
     id = through_identity(id, name);
   } else if (now_->graph.values[id].name != name) {
@@ -182,6 +183,8 @@ void Importer::import_outputs(Scope& scope) {
                       ? "is produced by no node"
                       : "is an optional that holds nothing, which no program can be given",
                   "output '" + info.name() + "'");
+    } else if (compound->packed != kNone) {
+      add_output(compound->packed, info.name() + "[]");
     } else {
       for (std::size_t i = 0; i < compound->items.size(); ++i)
         add_output(compound->items[i], item_name(info.name(), i));

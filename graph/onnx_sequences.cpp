@@ -67,6 +67,11 @@ bool Importer::import_compound(const onnx::NodeProto& proto, Scope& scope) {
       fail_node(proto, "has an input that is no tensor");
     return set_sequence(std::move(items));
   }
+  const int place = type == "SequenceInsert" ? 2 : 1;
+  if (type == "SequenceInsert" || type == "SequenceErase" || type == "SequenceAt" ||
+      type == "SequenceLength" || type == "ConcatFromSequence" || type == "SequenceMap")
+    if (is_packed_case(proto, type == "SequenceMap" ? proto.input_size() : place, scope))
+      return import_packed(proto, scope), true;
   if (type == "SequenceInsert") {
     std::vector<ValueId> items = sequence_of(proto, 0, scope).items;
     const std::size_t at =
@@ -124,9 +129,22 @@ void Importer::import_split_to_sequence(const onnx::NodeProto& proto, Scope& sco
   const Term x = call.input(0);
   std::int64_t axis = call.attrs().get_int("axis", 0);
   if (axis < 0) axis += call.rank(x);
+  const bool is_given = call.has(1);
+  if (is_given && !call.known(call.input(1)) && call.rank(call.input(1)) == 1) {
+    reference::Attrs attrs;
+    attrs.set("axis", axis);
+    const auto count = static_cast<std::size_t>(call.dim(call.input(1), 0));
+    Compound& sequence = scope.compounds[proto.output(0)] = {.is_sequence = true, .items = {}};
+    for (const Term& part : call.ops("Split", {x, call.input(1)}, attrs, count))
+      sequence.items.push_back(part.id);
+    return;
+  }
+  const auto shape = call.shape(x);
+  const bool is_open =
+      axis >= 0 && axis < std::ssize(shape) && shape[static_cast<std::size_t>(axis)] == kUnknownDim;
+  if (is_open || (is_given && !call.known(call.input(1)))) return import_packed_split(proto, scope);
   const std::int64_t size = call.dim(x, axis);
   std::vector<std::int64_t> parts;
-  const bool is_given = call.has(1);
   const std::vector<std::int64_t> given =
       is_given ? call.known_ints(call.input(1)) : std::vector<std::int64_t>{1};
   if (is_given && call.rank(call.input(1)) == 1) {

@@ -3,7 +3,6 @@
 #include "graph/onnx_importer.h"
 #include "graph/small_types.h"
 #include "reference/onnx_data_type.h"
-#include "reference/widen.h"
 
 namespace aoe::graph {
 namespace {
@@ -97,13 +96,69 @@ bool Importer::import_small(const onnx::NodeProto& proto, Scope& scope) {
   return true;
 }
 
-/// As int8 or uint8, and then into the range of the type.
+namespace {
+
+Term rounded(FunctionCall& call, Term x, const SmallType& to) {
+  const reference::OpCall rounding = rounding_to(to, call.attrs().get_int("saturate", 1) != 0);
+  return call.op(rounding.type, {call.cast(x, DataType::kFloat)}, rounding.attrs);
+}
+
+/// Numbers of float32 to powers of 2, from -127 to 127: what float8e8m0 has. By their bits.
+Term rounded_to_power(FunctionCall& call, Term x) {
+  const auto number = [&](double value) { return call.number(value, DataType::kUint32); };
+  const auto shift = [&](Term bits, const char* direction) {
+    reference::Attrs attrs;
+    attrs.set("direction", std::string(direction));
+    return call.op("BitShift", {bits, number(23)}, attrs);
+  };
+  const auto bit_cast = [&](Term value, DataType to) {
+    reference::Attrs attrs;
+    attrs.set("to", reference::onnx_number(to));
+    return call.op("BitCast", {value}, attrs);
+  };
+  constexpr double kHalf = 0x400000;
+  const std::string mode = call.attrs().get_string("round_mode", "up");
+  const Term bits = bit_cast(call.cast(x, DataType::kFloat), DataType::kUint32);
+  const Term fraction = call.op("BitwiseAnd", {bits, number(0x7fffff)});
+  const Term exponent = call.op("BitwiseAnd", {shift(bits, "RIGHT"), number(0xff)});
+  // Half way between two goes up, but for the least.
+  const Term up =
+      mode == "up" ? call.op("Greater", {fraction, number(0)})
+      : mode == "nearest"
+          ? call.op("Greater", {fraction + call.op("Min", {exponent, number(1)}), number(kHalf)})
+          : call.op("Greater", {number(0), number(1)});
+  if (mode != "up" && mode != "nearest" && mode != "down")
+    throw NotExpressible{"it rounds '" + mode + "'"};
+  const bool saturate = call.attrs().get_int("saturate", 1) != 0;
+  const Term last = number(saturate ? 0xfe : 0xff);
+  const Term raised = call.op("Where", {call.op("Less", {exponent, last}),
+                                        exponent + call.cast(up, DataType::kUint32), exponent});
+  const Term power = call.op(
+      "Where", {call.op("Equal", {raised, number(0)}), number(kHalf), shift(raised, "LEFT")});
+  const Term with_nan =
+      call.op("Where", {call.op("Equal", {raised, number(0xff)}), number(0x7fc00000), power});
+  return bit_cast(with_nan, DataType::kFloat);
+}
+
+}  // namespace
+
+/// As int8 or uint8, and then into the range of the type; floating-point types by rounding.
 void Importer::import_small_quantize(const onnx::NodeProto& proto, const SmallType& to,
                                      Scope& scope) {
-  if (to.is_float()) throw NotExpressible{"it quantises to " + std::string(to.name)};
   const Node node = call_node(proto, scope);
   const FunctionSite site = function_site();
   FunctionCall call(site, node);
+  if (to.is_float()) {
+    if (!to.floating.has_sign) throw NotExpressible{"it quantises to " + std::string(to.name)};
+    const Term x = call.input(0);
+    const Term scale = spread(call, call.cast(call.input(1), DataType::kFloat), x);
+    Term scaled = call.cast(x, DataType::kFloat) / scale;
+    if (call.has(2)) scaled = scaled + spread(call, call.input(2), x);
+    const Term y = rounded(call, scaled, to);
+    scope.values[proto.output(0)] = y.id;
+    now_->small[y.id] = &to;
+    return;
+  }
   reference::Attrs attrs = call.attrs();
   attrs.set("output_dtype", reference::onnx_number(to.held));
   const Term wide =
@@ -115,7 +170,7 @@ void Importer::import_small_quantize(const onnx::NodeProto& proto, const SmallTy
   now_->small[y.id] = &to;
 }
 
-/// Integers lose their high bits. Floating-point types are rounded to here, of constants.
+/// Integers lose their high bits. Floating-point types are rounded to.
 void Importer::import_small_cast(const onnx::NodeProto& proto, const SmallType& to, Scope& scope) {
   const Node node = call_node(proto, scope);
   const FunctionSite site = function_site();
@@ -123,15 +178,7 @@ void Importer::import_small_cast(const onnx::NodeProto& proto, const SmallType& 
   const Term x = call.input(0);
   Term y = call.absent();
   if (to.is_float()) {
-    const ConstantPtr known = call.known(x);
-    if (!known || !to.floating.has_sign)
-      throw NotExpressible{"it casts to " + std::string(to.name) +
-                           (known ? "" : " what only a run computes")};
-    const bool saturate = call.attrs().get_int("saturate", 1) != 0;
-    std::vector<float> values;
-    for (const double value : reference::to_doubles(known->view()))
-      values.push_back(static_cast<float>(to.nearest(value, saturate)));
-    y = call.floats(known->desc().shape, values);
+    y = to.floating.has_sign ? rounded(call, x, to) : rounded_to_power(call, x);
   } else {
     const auto number = [&](std::int64_t value) {
       return call.number(static_cast<double>(value), to.held);
@@ -150,8 +197,8 @@ void Importer::check_small(const onnx::NodeProto& proto, const reference::OpDef*
   const auto refuse = [&](const std::string& what) {
     throw NotExpressible{"it reads " + std::string(small.name) + what};
   };
-  if (def == nullptr || type == "BitCast") refuse("");
   if (type == "DequantizeLinear" || type == "Cast" || type == "CastLike") return;
+  if (def == nullptr || type == "BitCast") refuse("");
   if (def->kind != reference::OpKind::kMove) refuse("");
   if (type != "Concat") return;
   for (const std::string& input : proto.input())

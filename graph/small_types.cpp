@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "graph/rewrite.h"
+
 namespace aoe::graph {
 namespace {
 
@@ -74,7 +76,9 @@ double SmallType::value(unsigned code) const {
 }
 
 double SmallType::nearest(double value, bool saturate) const {
-  if (std::isnan(value)) return value;
+  const bool has_nan =
+      floating.has_infinity || floating.has_largest_nan || floating.has_negative_nan;
+  if (std::isnan(value)) return has_nan ? value : 0;
   const double magnitude = std::abs(value);
   unsigned best = 0, largest = 0;  // codes of finite numbers from zero up rise with these
   const unsigned codes = 1U << (floating.has_sign ? bits - 1 : bits);
@@ -88,13 +92,26 @@ double SmallType::nearest(double value, bool saturate) const {
   const double most = this->value(largest), half_step = (most - this->value(largest - 1)) / 2;
   const bool is_beyond =
       magnitude > most + half_step || (magnitude == most + half_step && largest % 2 != 0);
-  const bool has_beyond =
-      floating.has_infinity || floating.has_largest_nan || floating.has_negative_nan;
-  if (is_beyond && !saturate && has_beyond)
+  if (is_beyond && !saturate && has_nan)
     return floating.has_infinity ? std::copysign(std::numeric_limits<double>::infinity(), value)
                                  : kNan;
   const double result = magnitude > most ? most : this->value(best);
   return floating.has_negative_nan && result == 0 ? 0 : std::copysign(result, value);
+}
+
+reference::OpCall rounding_to(const SmallType& type, bool saturate) {
+  const SmallFloat& f = type.floating;
+  reference::Attrs attrs;
+  attrs.set("mantissa_bits", std::int64_t{f.mantissa_bits});
+  attrs.set("least_exponent", std::int64_t{1 - f.bias});
+  attrs.set("most", static_cast<float>(type.nearest(1e30, true)));
+  if (!saturate && f.has_infinity) attrs.set("beyond", std::string("infinity"));
+  if (!saturate && (f.has_largest_nan || f.has_negative_nan))
+    attrs.set("beyond", std::string("nan"));
+  if (f.has_negative_nan) attrs.set("no_negative_zero", std::int64_t{1});
+  if (!f.has_infinity && !f.has_largest_nan && !f.has_negative_nan)
+    attrs.set("no_nan", std::int64_t{1});
+  return call_of("RoundToSmallFloat", attrs);
 }
 
 std::shared_ptr<Constant> unpacked(const SmallType& type, const Shape& shape,

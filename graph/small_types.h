@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/tensor.h"
+#include "reference/op.h"
 
 namespace aoe::graph {
 
@@ -34,12 +35,15 @@ struct SmallType {
   std::size_t packed_bytes(std::int64_t elements) const;
   double value(unsigned code) const;
   /// The nearest value of a floating-point type, of two equally near the even one. What is beyond the largest becomes that,
-  /// or without `saturate` infinity or NaN, whichever the type has.
+  /// or without `saturate` infinity or NaN, whichever the type has. NaN is 0 where the type has none.
   double nearest(double value, bool saturate) const;
 };
 
 /// nullptr: another type, or none.
 const SmallType* small_type(std::int64_t onnx_number);
+
+/// The call that rounds float32 to a floating-point type with a sign, as SmallType::nearest() has it.
+reference::OpCall rounding_to(const SmallType& type, bool saturate);
 
 /// `bytes` are as many as packed_bytes() says.
 std::shared_ptr<Constant> unpacked(const SmallType& type, const Shape& shape,

@@ -47,6 +47,9 @@ constexpr Row kRows[] = {
     {"Shrink", "n", "bias=float lambd=float"},
     {"Gelu", "f", "approximate=none|tanh"},
     {"RoundToFloat16", "s", ""},
+    {"RoundToSmallFloat", "s",
+     "!mantissa_bits=1..8 !least_exponent=-16..0 !most=float:0.. beyond=most|infinity|nan "
+     "no_negative_zero=0..1 no_nan=0..1"},
     {"LogicalNot", "b", ""},
     {"BitwiseNot", "i", ""},
     {"Add Sub Mul Div PRelu", "n1 n1", ""},
@@ -62,7 +65,6 @@ constexpr Row kRows[] = {
     {"SelectV2", "b a1 a1", ""},
     {"ClipByValue", "n1 n1?:0-1 n1?:0-1", "min=float max=float"},
     {"Cast", "a", "!to=1.. saturate=0..1"},
-    {"CastLike", "a a", "saturate=0..1"},
     {"Identity", "a", ""},
     {"Dropout", "f f?:0-1 b?:0-1", "ratio=float seed=long"},
     {"Quantize", "n f i?", "axis=int saturate=0..1 block_size=0.. output_dtype=0.."},
@@ -70,9 +72,10 @@ constexpr Row kRows[] = {
     {"DynamicQuantizeLinear", "s", ""},
     // along axes
     {"ArgMaxV2 ArgMin", "n:1+", "axis=int keepdims=0..1 select_last_index=0..1"},
-    {"ReduceSum ReduceMean ReduceMax ReduceMin ReduceProd ReduceSumSquare ReduceL1 ReduceL2 "
-     "ReduceLogSum ReduceLogSumExp",
+    {"ReduceSum ReduceMean ReduceProd ReduceSumSquare ReduceL1 ReduceL2 ReduceLogSum "
+     "ReduceLogSumExp",
      "n l?:1", "axes=ints keepdims=0..1 noop_with_empty_axes=0..1"},
+    {"ReduceMax ReduceMin", "a l?:1", "axes=ints keepdims=0..1 noop_with_empty_axes=0..1"},
     {"TopKV2", "n:1+ l?:0-1", "axis=int k=0.. largest=0..1 sorted=0..1"},
     {"Cumsum Cumprod", "n:1+ x:0-1", "exclusive=0..1 reverse=0..1"},
     {"SoftmaxV2 LogSoftmaxV2 HardMax", "f", "axis=int"},
@@ -91,7 +94,7 @@ constexpr Row kRows[] = {
     {"Transpose", "a", "perm=ints:0.."},
     {"Reshape", "a l:1", "allowzero=0..1"},
     {"FlattenV2", "a", "axis=int"},
-    {"Squeeze Unsqueeze", "a l?:1", "axes=ints"},
+    {"Squeeze Unsqueeze", "a l?:0-1", "axes=ints"},
     {"ConcatV2", "a1*:1+", "!axis=int"},
     {"SplitV", "a:1+ l?:1", "axis=int split=ints:0.. num_outputs=1.."},
     {"Slice", "a x?:1 x?:1 x?:1 x?:1", "starts=longs ends=longs axes=ints"},
@@ -111,6 +114,14 @@ constexpr Row kRows[] = {
     {"OneHot", "n n:0-1 a:1", "axis=int"},
     {"Compress", "a b:1", "axis=int"},
     {"NonZero", "a", ""},
+    // sequences in bytes
+    {"SequencePack", "a*", ""},
+    {"PackedInsert", "u:1 a x?:0-1", ""},
+    {"PackedErase", "u:1 x?:0-1", ""},
+    {"PackedSplit", "a:1+ x:0-1", "axis=int"},
+    {"PackedAt", "u:1 x?:0-1", "!dtype=1.. !rank=0..64"},
+    {"PackedLength", "u:1", ""},
+    {"PackedConcat", "u:1", "!dtype=1.. !rank=0..64 axis=int new_axis=0..1"},
     // made
     {"Shape", "a", "start=int end=int"},
     {"Size", "a", ""},

@@ -43,7 +43,9 @@ struct LoadContext {
   StepBuffers& buffers;
   std::vector<std::uint32_t> step_names;  ///< interned
   int threads = 1;
-  int first_op = 0;  ///< see ExecutorOptions
+  int first_op = 0;            ///< see ExecutorOptions
+  bool records_bodies = true;  ///< see ExecutorOptions
+  int& next_op;                ///< of the next body that is loaded; who loads one counts on
 };
 
 /// Steps that are handed over at once.

@@ -17,7 +17,8 @@ TensorDesc dense(TensorDesc desc) {
 
 }  // namespace
 
-BoundModel::BoundModel(Om om, int threads) : executor_(std::move(om), {.threads = threads}) {
+BoundModel::BoundModel(Om om, int threads)
+    : executor_(std::move(om), {.threads = threads, .records_bodies = false}) {
   for (std::size_t i = 0; i < executor_.output_count(); ++i) {
     const TensorDesc desc = dense(executor_.output(i).desc);
     Tensor output{desc, nullptr};

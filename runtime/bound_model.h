@@ -19,7 +19,8 @@ class BoundModel {
   void draw_inputs(std::uint64_t seed);
   void set_inputs(std::vector<ConstantPtr> inputs);
 
-  /// Runs once; afterwards outputs() has what this run gave.
+  /// Runs once; afterwards outputs() has what this run gave. Each step is one task, whatever bodies it runs: so many fit
+  /// into the recorder.
   void run();
 
   const std::vector<ConstantPtr>& inputs() const { return inputs_; }

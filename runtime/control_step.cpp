@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "reference/axes.h"
 #include "runtime/executor.h"
+#include "runtime/om_bodies.h"
 
 namespace aoe::runtime {
 namespace {
@@ -22,14 +23,22 @@ std::int64_t attribute_at(const std::vector<std::int64_t>& list, std::size_t i) 
 
 }  // namespace
 
-ControlStep::ControlStep(const Om& om, const OmStep& step, int threads) : step_(step) {
+ControlStep::ControlStep(const LoadContext& context, std::size_t index)
+    : step_(context.om.steps[index]),
+      tensors_(context.tensors),
+      name_(context.step_names[index]),
+      number_(context.first_op + static_cast<int>(index)),
+      records_bodies_(context.records_bodies) {
+  const Om& om = context.om;
+  const OmStep& step = step_;
   const auto damaged = [&](const std::string& what) {
     throw Error(ExitCode::kOm, "step '" + step.name + "' " + what, om.name,
                 "compile the model again with atc");
   };
   const std::vector<std::int64_t> counts = step.call.attrs.get_ints("captures");
   const std::size_t wanted = step.call.type == "If" ? 2 : 1;
-  if (step.constants.size() != wanted || counts.size() != wanted) damaged("lacks its bodies");
+  std::vector<Om> bodies = bodies_of(om, step);
+  if (bodies.size() != wanted || counts.size() != wanted) damaged("lacks its bodies");
   std::int64_t all = 0;
   for (const std::int64_t count : counts) {
     if (count < 0 || count > static_cast<std::int64_t>(step.inputs.size()))
@@ -41,13 +50,12 @@ ControlStep::ControlStep(const Om& om, const OmStep& step, int threads) : step_(
   auto capture = step.inputs.end() - static_cast<std::ptrdiff_t>(all);
   const std::size_t own = step.inputs.size() - static_cast<std::size_t>(all);
   for (std::size_t b = 0; b < wanted; ++b) {
-    const OmTensor& bytes = om.tensors[step.constants[b]];
-    if (bytes.place != Place::kWeight) damaged("has a body that is no constant");
     Body& body = bodies_.emplace_back();
-    const std::string_view view = om.weights_view.substr(bytes.offset, storage_bytes(bytes.desc));
-    body.executor =
-        std::make_unique<Executor>(Om::parse(view, om.owner, om.name + ": body of " + step.name),
-                                   ExecutorOptions{.threads = threads});
+    body.executor = std::make_unique<Executor>(
+        std::move(bodies[b]), ExecutorOptions{.threads = context.threads,
+                                              .first_op = context.next_op,
+                                              .records_bodies = context.records_bodies});
+    context.next_op += body.executor->op_count();
     body.captures.assign(capture, capture + static_cast<std::ptrdiff_t>(counts[b]));
     capture += static_cast<std::ptrdiff_t>(counts[b]);
     const std::size_t inputs = body.executor->input_count(),
@@ -73,10 +81,15 @@ void ControlStep::refuse(const std::string& why) const {
   throw Error(ExitCode::kFailure, why, "op '" + step_.name + "' (" + step_.call.type + ")");
 }
 
-void ControlStep::run(TensorTable& tensors) {
-  if (step_.call.type == "If") return run_if(tensors);
-  if (step_.call.type == "Loop") return run_loop(tensors);
-  run_scan(tensors);
+void ControlStep::run(const TaskRecording& recording) {
+  TaskClock clock(recording);
+  if (step_.call.type == "If")
+    run_if(clock);
+  else if (step_.call.type == "Loop")
+    run_loop(clock);
+  else
+    run_scan(clock);
+  clock.task_done(name_, number_);
 }
 
 std::size_t ControlStep::own_inputs(std::size_t body) const {
@@ -84,10 +97,10 @@ std::size_t ControlStep::own_inputs(std::size_t body) const {
 }
 
 std::vector<ControlStep::Held> ControlStep::run_body(std::size_t index, std::span<const Tensor> own,
-                                                     const TensorTable& tensors) {
+                                                     TaskClock& clock) {
   Body& body = bodies_[index];
   std::vector<Tensor> inputs(own.begin(), own.end()), outputs;
-  for (const int id : body.captures) inputs.push_back(tensors.view(id));
+  for (const int id : body.captures) inputs.push_back(tensors_.view(id));
   std::vector<Held> held(body.executor->output_count());
   for (std::size_t i = 0; i < held.size(); ++i) {
     held[i].tensor.desc = body.executor->output(i).desc;
@@ -97,8 +110,13 @@ std::vector<ControlStep::Held> ControlStep::run_body(std::size_t index, std::spa
     }
     outputs.push_back(held[i].tensor);
   }
-  // The step is one task of the model; what its bodies do is not recorded apart.
-  body.executor->run(inputs, outputs, {.is_sampled = false});
+  const TaskRecording& recording = clock.recording();
+  const bool is_apart = records_bodies_ && recording.is_on;
+  if (is_apart) clock.task_done(name_, number_);
+  body.executor->run(
+      inputs, outputs,
+      {.run_and_model = recording.run_and_model, .is_sampled = is_apart, .is_body = true});
+  if (is_apart) clock.go_on();
   for (std::size_t i = 0; i < held.size(); ++i) {
     if (held[i].tensor.data != nullptr) continue;
     const std::size_t bytes = storage_bytes(outputs[i].desc);
@@ -109,11 +127,11 @@ std::vector<ControlStep::Held> ControlStep::run_body(std::size_t index, std::spa
   return held;
 }
 
-void ControlStep::give(std::size_t output, const Tensor& value, TensorTable& tensors) const {
+void ControlStep::give(std::size_t output, const Tensor& value) const {
   if (output >= step_.outputs.size() || step_.outputs[output] < 0) return;
   const int id = step_.outputs[output];
-  if (tensors.is_dynamic(id)) tensors.allocate(id, value.desc);
-  const Tensor to = tensors.view(id);
+  if (tensors_.is_dynamic(id)) tensors_.allocate(id, value.desc);
+  const Tensor to = tensors_.view(id);
   if (to.desc.dtype != value.desc.dtype || to.desc.shape != value.desc.shape)
     refuse("output " + std::to_string(output) + " is " + to_string(value.desc) +
            ", the model says " + to_string(to.desc));
@@ -121,12 +139,12 @@ void ControlStep::give(std::size_t output, const Tensor& value, TensorTable& ten
     std::memcpy(to.data, value.data, bytes);
 }
 
-void ControlStep::run_if(TensorTable& tensors) {
-  const Tensor condition = tensors.view(step_.inputs[0]);
+void ControlStep::run_if(TaskClock& clock) {
+  const Tensor condition = tensors_.view(step_.inputs[0]);
   if (!is_one_of(condition.desc, DataType::kBool))
     refuse("its condition is " + to_string(condition.desc));
-  const std::vector<Held> results = run_body(*condition.as<bool>() ? 0 : 1, {}, tensors);
-  for (std::size_t i = 0; i < results.size(); ++i) give(i, results[i].tensor, tensors);
+  const std::vector<Held> results = run_body(*condition.as<bool>() ? 0 : 1, {}, clock);
+  for (std::size_t i = 0; i < results.size(); ++i) give(i, results[i].tensor);
 }
 
 void ControlStep::collect(std::vector<Collected>& all, std::size_t i, Held part) const {
@@ -139,7 +157,7 @@ void ControlStep::collect(std::vector<Collected>& all, std::size_t i, Held part)
 }
 
 void ControlStep::give_stacked(std::size_t output, const Collected& collected, std::size_t axis,
-                               bool is_reversed, TensorTable& tensors) const {
+                               bool is_reversed) const {
   if (output >= step_.outputs.size() || step_.outputs[output] < 0) return;
   TensorDesc desc = collected.slice;
   for (std::int64_t& dim : desc.shape) dim = std::max<std::int64_t>(dim, 0);  // of no trip
@@ -159,11 +177,11 @@ void ControlStep::give_stacked(std::size_t output, const Collected& collected, s
       std::memcpy(memory.at(static_cast<std::size_t>(o * trips + place) * inner),
                   from + static_cast<std::size_t>(o) * inner, inner);
   }
-  give(output, {desc, memory.data()}, tensors);
+  give(output, {desc, memory.data()});
 }
 
-void ControlStep::run_loop(TensorTable& tensors) {
-  const Tensor count = tensors.view(step_.inputs[0]), condition = tensors.view(step_.inputs[1]);
+void ControlStep::run_loop(TaskClock& clock) {
+  const Tensor count = tensors_.view(step_.inputs[0]), condition = tensors_.view(step_.inputs[1]);
   if (count.is_present() && !is_one_of(count.desc, DataType::kInt64))
     refuse("its count is " + to_string(count.desc));
   if (condition.is_present() && !is_one_of(condition.desc, DataType::kBool))
@@ -173,7 +191,7 @@ void ControlStep::run_loop(TensorTable& tensors) {
   bool goes_on = !condition.is_present() || *condition.as<bool>();
   const std::size_t carried = own_inputs(0) - 2;
   std::vector<Tensor> inputs(own_inputs(0));
-  for (std::size_t i = 0; i < carried; ++i) inputs[2 + i] = tensors.view(step_.inputs[2 + i]);
+  for (std::size_t i = 0; i < carried; ++i) inputs[2 + i] = tensors_.view(step_.inputs[2 + i]);
   std::vector<Collected> collected(bodies_[0].executor->output_count() - 1 - carried);
   for (std::size_t i = 0; i < collected.size(); ++i)
     collected[i].slice = bodies_[0].executor->output(1 + carried + i).desc;
@@ -181,7 +199,7 @@ void ControlStep::run_loop(TensorTable& tensors) {
   for (std::int64_t trip = 0; trip < most && goes_on; ++trip) {
     inputs[0] = {{.dtype = DataType::kInt64}, &trip};
     inputs[1] = {{.dtype = DataType::kBool}, &goes_on};
-    std::vector<Held> results = run_body(0, inputs, tensors);
+    std::vector<Held> results = run_body(0, inputs, clock);
     if (!is_one_of(results[0].tensor.desc, DataType::kBool))
       refuse("its body's condition is " + to_string(results[0].tensor.desc));
     for (std::size_t i = 0; i < collected.size(); ++i)
@@ -190,12 +208,12 @@ void ControlStep::run_loop(TensorTable& tensors) {
     goes_on = *results[0].tensor.as<bool>();
     before = std::move(results);
   }
-  for (std::size_t i = 0; i < carried; ++i) give(i, inputs[2 + i], tensors);
+  for (std::size_t i = 0; i < carried; ++i) give(i, inputs[2 + i]);
   for (std::size_t i = 0; i < collected.size(); ++i)
-    give_stacked(carried + i, collected[i], 0, false, tensors);
+    give_stacked(carried + i, collected[i], 0, false);
 }
 
-void ControlStep::run_scan(TensorTable& tensors) {
+void ControlStep::run_scan(TaskClock& clock) {
   const reference::Attrs& attrs = step_.call.attrs;
   const auto scans = static_cast<std::size_t>(attrs.get_int("num_scan_inputs", 0));
   const std::size_t states = own_inputs(0) - scans;
@@ -208,7 +226,7 @@ void ControlStep::run_scan(TensorTable& tensors) {
   std::vector<Scanned> scanned(scans);
   for (std::size_t i = 0; i < scans; ++i) {
     Scanned& each = scanned[i];
-    each.whole = tensors.view(step_.inputs[states + i]);
+    each.whole = tensors_.view(step_.inputs[states + i]);
     Shape shape = each.whole.desc.shape;
     const std::size_t axis =
         reference::normalize_axis(attribute_at(attrs.get_ints("scan_input_axes"), i), shape.size());
@@ -221,7 +239,7 @@ void ControlStep::run_scan(TensorTable& tensors) {
     if (each.view.dim != scanned[0].view.dim) refuse("what it scans differs in length");
   }
   std::vector<Tensor> inputs(own_inputs(0));
-  for (std::size_t i = 0; i < states; ++i) inputs[i] = tensors.view(step_.inputs[i]);
+  for (std::size_t i = 0; i < states; ++i) inputs[i] = tensors_.view(step_.inputs[i]);
   std::vector<Collected> collected(bodies_[0].executor->output_count() - states);
   for (std::size_t i = 0; i < collected.size(); ++i)
     collected[i].slice = bodies_[0].executor->output(states + i).desc;
@@ -238,19 +256,19 @@ void ControlStep::run_scan(TensorTable& tensors) {
             each.whole.as<char>() + static_cast<std::size_t>(o * each.view.dim + place) * row, row);
       inputs[states + i] = each.slice.tensor;
     }
-    std::vector<Held> results = run_body(0, inputs, tensors);
+    std::vector<Held> results = run_body(0, inputs, clock);
     for (std::size_t i = 0; i < collected.size(); ++i)
       collect(collected, i, std::move(results[states + i]));
     for (std::size_t i = 0; i < states; ++i) inputs[i] = results[i].tensor;
     before = std::move(results);
   }
-  for (std::size_t i = 0; i < states; ++i) give(i, inputs[i], tensors);
+  for (std::size_t i = 0; i < states; ++i) give(i, inputs[i]);
   for (std::size_t i = 0; i < collected.size(); ++i) {
     const std::int64_t rank = std::ssize(collected[i].slice.shape) + 1;
     const std::size_t axis = reference::normalize_axis(
         attribute_at(attrs.get_ints("scan_output_axes"), i), static_cast<std::size_t>(rank));
     give_stacked(states + i, collected[i], axis,
-                 attribute_at(attrs.get_ints("scan_output_directions"), i) != 0, tensors);
+                 attribute_at(attrs.get_ints("scan_output_directions"), i) != 0);
   }
 }
 

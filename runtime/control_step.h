@@ -10,22 +10,25 @@
 #include <vector>
 
 #include "runtime/aligned_memory.h"
+#include "runtime/backend.h"
+#include "runtime/task_recording.h"
 #include "runtime/tensor_table.h"
 
 namespace aoe::runtime {
 
 class Executor;
 
-class ControlStep {
+class ControlStep final : public Runnable {
  public:
-  /// `om` and what it views must outlive the step. Throws Error(kOm) when a body is damaged or does not fit the node.
-  ControlStep(const Om& om, const OmStep& step, int threads);
-  ~ControlStep();
+  /// Step `index` of what `context` loads. Throws Error(kOm) when a body is damaged or does not fit the node.
+  ControlStep(const LoadContext& context, std::size_t index);
+  ~ControlStep() override;
   ControlStep(const ControlStep&) = delete;
   ControlStep& operator=(const ControlStep&) = delete;
 
-  /// Throws Error(kFailure) that names the step when its values are no condition, count or size.
-  void run(TensorTable& tensors);
+  /// Ops of bodies are tasks of their own; what lies before, between and behind its bodies' runs is the step's. Throws
+  /// Error(kFailure) that names the step when its values are no condition, count or size.
+  void run(const TaskRecording& recording) override;
 
  private:
   /// A tensor with its memory.
@@ -43,19 +46,22 @@ class ControlStep {
     std::vector<Held> parts;
   };
 
-  void run_if(TensorTable& tensors);
-  void run_loop(TensorTable& tensors);
-  void run_scan(TensorTable& tensors);
-  std::vector<Held> run_body(std::size_t body, std::span<const Tensor> own,
-                             const TensorTable& tensors);
+  void run_if(TaskClock& clock);
+  void run_loop(TaskClock& clock);
+  void run_scan(TaskClock& clock);
+  std::vector<Held> run_body(std::size_t body, std::span<const Tensor> own, TaskClock& clock);
   std::size_t own_inputs(std::size_t body) const;
   void collect(std::vector<Collected>& all, std::size_t i, Held part) const;
-  void give(std::size_t output, const Tensor& value, TensorTable& tensors) const;
+  void give(std::size_t output, const Tensor& value) const;
   void give_stacked(std::size_t output, const Collected& collected, std::size_t axis,
-                    bool is_reversed, TensorTable& tensors) const;
+                    bool is_reversed) const;
   [[noreturn]] void refuse(const std::string& why) const;
 
   const OmStep& step_;
+  TensorTable& tensors_;
+  const std::uint32_t name_;  ///< in events
+  const int number_;
+  const bool records_bodies_;
   std::vector<Body> bodies_;
 };
 

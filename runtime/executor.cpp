@@ -98,8 +98,11 @@ struct Executor::State {
  public:
   const Om om;
   const int threads;
+  int op_count() const { return next_op_ - first_op_; }
 
  private:
+  const int first_op_;
+  int next_op_;  ///< behind those that are loaded
   TensorTable tensors_;
   StepBuffers buffers_;
   SharedBuffers shared_;
@@ -112,6 +115,8 @@ struct Executor::State {
 Executor::State::State(Om model, const ExecutorOptions& options)
     : om(as_loaded(std::move(model))),
       threads(thread_count(options, om)),
+      first_op_(options.first_op),
+      next_op_(options.first_op + static_cast<int>(om.steps.size())),
       tensors_(om, options.arena),
       buffers_(om, tensors_),
       shared_(om),
@@ -119,7 +124,9 @@ Executor::State::State(Om model, const ExecutorOptions& options)
                .tensors = tensors_,
                .buffers = buffers_,
                .threads = threads,
-               .first_op = options.first_op} {
+               .first_op = options.first_op,
+               .records_bodies = options.records_bodies,
+               .next_op = next_op_} {
   if (!host_supports(om.isa))
     throw Error(ExitCode::kOm, "needs " + om.isa + ", which this processor does not have", om.name,
                 "compile the model for this machine");
@@ -236,6 +243,9 @@ const OmTensor& Executor::input(std::size_t i) const {
 }
 const OmTensor& Executor::output(std::size_t i) const {
   return state_->om.tensors[state_->om.outputs.at(i)];
+}
+int Executor::op_count() const {
+  return state_->op_count();
 }
 int Executor::threads() const {
   return state_->threads;

@@ -23,13 +23,16 @@ struct ExecutorOptions {
   std::span<std::byte> arena;
   /// An Executor for another gear of the same file: its loaded code serves this one, too. nullptr: load it.
   const Executor* sibling = nullptr;
-  int first_op = 0;  ///< added to the index of a step in events: gears of a model count on
+  /// Added to the index of a step in events: gears and bodies of a model count on.
+  int first_op = 0;
+  bool records_bodies = true;  ///< false: a step that runs bodies is one task, with theirs in it
 };
 
 /// Which execution this is, for whoever profiles it.
 struct RunTag {
   std::uint32_t run_and_model = 0;  ///< see profiler/recorder.h
   bool is_sampled = true;           ///< false: records no tasks of this one
+  bool is_body = false;             ///< a trip of control flow, whose launch is that of its step
 };
 
 class Executor {
@@ -48,12 +51,15 @@ class Executor {
   const OmTensor& input(std::size_t i) const;
   const OmTensor& output(std::size_t i) const;
   int threads() const;
+  /// Steps, with those of bodies (runtime/om_bodies.h).
+  int op_count() const;
 
   /// Dense buffers in model order, any alignment. Outputs with unknown dimensions need data ==
   /// nullptr: run() then points them at memory of the Executor that is valid until the next run(),
   /// and sets their shape. Throws Error(kData) on a wrong size and Error(kFailure) when an op
   /// refuses its values. With the recorder on, each step that runs is one kTask event
-  /// with value task_value(first_op + the step's index, tag.run_and_model).
+  /// with value task_value(first_op + the step's index, tag.run_and_model); steps of bodies count on behind (om_bodies.h),
+  /// one event a trip, and a step that runs bodies has an event for each part of its own time.
   void run(std::span<const Tensor> inputs, std::span<Tensor> outputs, const RunTag& tag = {});
 
  private:

@@ -13,7 +13,7 @@ GearedExecutor::GearedExecutor(GearedOm model, ExecutorOptions options)
   for (Om& om : model.oms) {
     executors_.emplace_back(std::move(om), options);
     options.sibling = &executors_.front();
-    options.first_op += static_cast<int>(executors_.back().om().steps.size());
+    options.first_op += executors_.back().op_count();
   }
 }
 

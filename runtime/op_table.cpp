@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/backend.h"
+#include "runtime/om_bodies.h"
 
 namespace aoe::runtime {
 namespace {
@@ -65,11 +66,12 @@ std::uint64_t workspace_bytes_of(const Om& om, const OmStep& step) {
   return step.workspace < 0 ? 0 : bytes_of(om.tensors[step.workspace]);
 }
 
-json op_json(const Om& om, const OmStep& step, const std::map<std::string, json>& strategies) {
+json op_json(const Om& om, const OmStep& step, const std::string& path,
+             const std::map<std::string, json>& strategies) {
   const std::uint64_t weight_bytes =
       sum_bytes(om, step.constants, is_any) + sum_bytes(om, step.inputs, is_weight);
   json op = {
-      {"name", step.name},
+      {"name", op_name(path, step)},
       {"type", step.types_text()},
       {"original_ops", step.origins},
       {"task_type", step.backend->traits().runs ? step.task_type() : ""},
@@ -118,11 +120,12 @@ json op_table(std::span<const Om* const> gears, const OpTableContext& context) {
   json ops = json::array(), static_ops = json::array();
   std::uint64_t workspace_bytes = 0, arena_bytes = 0;
   for (const Om* gear : gears) {
-    const std::map<std::string, json> strategies = strategies_of(*gear);
-    for (const OmStep& step : gear->steps) {
-      ops.push_back(op_json(*gear, step, strategies));
+    for_each_om(*gear, [&](const Om& own, const std::string& path) {
+      const std::map<std::string, json> strategies = strategies_of(own);
+      for (const OmStep& step : own.steps) ops.push_back(op_json(own, step, path, strategies));
+    });
+    for (const OmStep& step : gear->steps)
       workspace_bytes = std::max(workspace_bytes, workspace_bytes_of(*gear, step));
-    }
     const json own = static_ops_json(*gear);
     static_ops.insert(static_ops.end(), own.begin(), own.end());
     arena_bytes = std::max(arena_bytes, gear->arena_bytes);

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "runtime/backend.h"
+#include "runtime/om_bodies.h"
 
 namespace aoe::runtime {
 namespace {
@@ -34,18 +35,12 @@ StepPath path_of(const Om& om, const OmStep& step) {
   return path;
 }
 
-/// Of an om that was just built, or of one that was read.
-std::string_view weights_of(const Om& om) {
-  return om.weights_view.empty() ? std::string_view(om.weights) : om.weights_view;
-}
-
-std::vector<StepPath> paths_of_body(const Om& om, const OmStep& step, int constant) {
-  const OmTensor& bytes = om.tensors[constant];
-  const Om body = Om::parse(weights_of(om).substr(bytes.offset, storage_bytes(bytes.desc)),
-                            om.owner, om.name + ": body of " + step.name);
-  std::vector<StepPath> paths = step_paths(body);
-  for (StepPath& path : paths) path.name = step.name + "/" + path.name;
-  return paths;
+void add_paths(const Om& om, const std::string& at, std::vector<StepPath>& paths) {
+  for (const OmStep& step : om.steps) {
+    paths.push_back(path_of(om, step));
+    paths.back().name = op_name(at, step);
+    for (const Om& body : bodies_of(om, step)) add_paths(body, op_name(at, step) + "/", paths);
+  }
 }
 
 /// What steps of one type add up to.
@@ -86,12 +81,7 @@ std::vector<TypeSum> by_type(const std::vector<StepPath>& slow) {
 
 std::vector<StepPath> step_paths(const Om& om) {
   std::vector<StepPath> paths;
-  for (const OmStep& step : om.steps) {
-    paths.push_back(path_of(om, step));
-    if (!step.backend->traits().has_bodies) continue;
-    for (const int constant : step.constants)
-      std::ranges::move(paths_of_body(om, step, constant), std::back_inserter(paths));
-  }
+  add_paths(om, "", paths);
   return paths;
 }
 

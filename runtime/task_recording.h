@@ -28,6 +28,14 @@ class TaskClock {
     if (recording_.is_on) begin_ = profiler::now_ticks();
   }
 
+  /// What ran since then recorded itself.
+  void go_on() {
+    if (recording_.with_counters) counters_.begin();
+    if (recording_.is_on) begin_ = profiler::now_ticks();
+  }
+
+  const TaskRecording& recording() const { return recording_; }
+
   void task_done(std::uint32_t name_id, int step) {
     if (!recording_.is_on) return;
     const std::uint64_t end = profiler::now_ticks();
@@ -51,7 +59,7 @@ class LaunchSpan {
   LaunchSpan(std::uint32_t name, const RunTag& tag)
       : name_(name),
         run_and_model_(tag.run_and_model),
-        begin_(tag.is_sampled && profiler::is_recorded(profiler::EventKind::kLaunch)
+        begin_(tag.is_sampled && !tag.is_body && profiler::is_recorded(profiler::EventKind::kLaunch)
                    ? profiler::now_ticks()
                    : 0) {}
   ~LaunchSpan() {

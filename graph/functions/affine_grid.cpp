@@ -29,7 +29,43 @@ std::vector<float> homogeneous_places(const std::vector<std::int64_t>& sizes, bo
   return rows;
 }
 
+/// Sizes that only a run can tell: the places along each axis, repeated along the others.
+void expand_with_computed_size(FunctionCall& call) {
+  const Term size = call.cast(call.input(1), DataType::kInt64);
+  const std::int64_t axes = call.dim(size, 0) - 2;
+  if (axes != 2 && axes != 3)
+    throw Error(ExitCode::kModel,
+                "size has " + std::to_string(axes + 2) + " elements, expected 4 or 5");
+  const bool align_corners = call.attrs().get_int("align_corners", 0) != 0;
+  const auto number = [&](std::int64_t value) {
+    return call.number(static_cast<double>(value), DataType::kInt64);
+  };
+  const Term image = call.slice(size, 0, 2, axes + 2);
+  const Term shape = call.concat({image, call.ints({1})}, 0);
+  std::vector<Term> columns;
+  for (std::int64_t axis = axes; axis-- > 0;) {
+    const Term length = call.reshape(call.slice(image, 0, axis, axis + 1), {});
+    const Term steps =
+        call.cast(call.op("Range", {number(0), length, number(1)}), DataType::kFloat);
+    const Term many = call.cast(length, DataType::kFloat);
+    const Term one = call.number(1, DataType::kFloat);
+    const Term places = align_corners ? steps * 2 / call.op("Max", {many - one, one}) - one
+                                      : (steps * 2 + one) / many - one;
+    std::vector<std::int64_t> along(static_cast<std::size_t>(axes) + 1, 1);
+    along[static_cast<std::size_t>(axis)] = -1;
+    columns.push_back(call.op("Expand", {call.reshape(places, along), shape}));
+  }
+  columns.push_back(call.op("Expand", {call.floats({1}, {1}), shape}));
+  const Term theta = call.input(0);
+  const Term places =
+      call.cast(call.reshape(call.concat(columns, -1), {1, -1, axes + 1}), call.dtype(theta));
+  const Term grid = call.matmul(places, call.transpose(theta, {0, 2, 1}));
+  const Term whole = call.concat({call.slice(size, 0, 0, 1), image, call.ints({axes})}, 0);
+  call.give(0, call.op("Reshape", {grid, whole}));
+}
+
 void expand(FunctionCall& call) {
+  if (!call.known(call.input(1))) return expand_with_computed_size(call);
   const std::vector<std::int64_t> size = call.known_ints(call.input(1));
   if (size.size() != 4 && size.size() != 5)
     throw Error(ExitCode::kModel,

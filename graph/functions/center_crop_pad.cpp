@@ -8,12 +8,38 @@
 namespace aoe::graph {
 namespace {
 
+/// Sizes that only a run can tell.
+void expand_with_computed_sizes(FunctionCall& call, Term x, const std::vector<std::int64_t>& axes) {
+  const auto rank = static_cast<std::size_t>(call.rank(x));
+  std::vector<std::int64_t> places(rank, 0);  // of each axis: in the sizes, which its own follow
+  for (std::size_t axis = 0; axis < rank; ++axis)
+    places[axis] = static_cast<std::int64_t>(axes.size() + axis);
+  for (std::size_t i = 0; i < axes.size(); ++i)
+    places[static_cast<std::size_t>(axes[i] < 0 ? axes[i] + std::ssize(places) : axes[i])] =
+        static_cast<std::int64_t>(i);
+  const Term own = call.op("Shape", {x}), zero = call.ints({0}), two = call.ints({2});
+  const Term all = call.concat({call.cast(call.input(1), DataType::kInt64), own}, 0);
+  const Term wanted = call.op("Gather", {all, call.ints(places)});
+  const auto positive = [&](Term a) { return call.op("Max", {a, zero}); };
+  const Term less = positive(own - wanted), more = positive(wanted - own);
+  const Term begin = less / two, before = more / two;
+  const Term cut = call.op("Slice", {x, begin, begin + call.op("Min", {own, wanted})});
+  call.give(0, call.op("Pad", {cut, call.concat({before, more - before}, 0)}));
+}
+
 void expand(FunctionCall& call) {
   Term x = call.input(0);
   const std::int64_t rank = call.rank(x);
   std::vector<std::int64_t> axes(static_cast<std::size_t>(rank));
   std::iota(axes.begin(), axes.end(), std::int64_t{0});
   axes = call.attrs().get_ints("axes", axes);
+  for (const std::int64_t axis : axes)
+    if (axis < -rank || axis >= rank)
+      throw Error(ExitCode::kModel,
+                  "has axis " + std::to_string(axis) + " of " + std::to_string(rank));
+  const bool is_known = call.known(call.input(1)) != nullptr &&
+                        std::ranges::find(call.shape(x), kUnknownDim) == call.shape(x).end();
+  if (!is_known) return expand_with_computed_sizes(call, x, axes);
   const std::vector<std::int64_t> sizes = call.known_ints(call.input(1));
   if (sizes.size() != axes.size())
     throw Error(ExitCode::kModel, "has " + std::to_string(sizes.size()) + " sizes for " +

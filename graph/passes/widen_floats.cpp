@@ -50,7 +50,7 @@ class Widener {
         inference_.infer_node(id);
       else if (moves_as_stored(graph_.nodes[id]))
         keep(id);
-      else if (is_type(graph_.nodes[id], "Cast") || name_type(id))
+      else if (is_type(graph_.nodes[id], "Cast"))
         cast(id);
       else if (!widen(id))
         keep(id);
@@ -61,7 +61,7 @@ class Widener {
 
   /// Of the model's values, those that are float32 now.
   std::size_t count() const { return stored_.size(); }
-  bool has_changed() const { return count() > 0 || !conversions_.empty() || has_named_types_; }
+  bool has_changed() const { return count() > 0 || !conversions_.empty(); }
 
  private:
   bool touches_short(const Node& node) const {
@@ -124,15 +124,6 @@ class Widener {
     };
     return std::ranges::all_of(node.inputs, has_desc) &&
            std::ranges::all_of(node.outputs, has_desc);
-  }
-
-  /// CastLike becomes Cast: the type that it asks for is that of the model.
-  bool name_type(NodeId id) {
-    if (!is_type(graph_.nodes[id], "CastLike") || !is_known(graph_.nodes[id])) return false;
-    const NodeEdit changed = graph_.edit(id);
-    changed->op = cast_to(dtype_of(graph_, changed->outputs[0]));
-    changed->inputs.resize(1);
-    return has_named_types_ = true;
   }
 
   /// All types are cast as they are. One that the model did not round there is not rounded.
@@ -273,7 +264,6 @@ class Widener {
   std::map<ValueId, ValueId> wide_, narrow_;  ///< the same value in another type
   std::set<ValueId> only_moved_;              ///< see find_only_moved()
   std::vector<NodeId> conversions_;           ///< that were put in
-  bool has_named_types_ = false;
 };
 
 }  // namespace

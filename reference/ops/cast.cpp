@@ -1,4 +1,4 @@
-// Cast and CastLike: the same numbers in another element type.
+// Cast: the same numbers in another element type.
 #include "reference/elementwise.h"
 #include "reference/onnx_data_type.h"
 
@@ -10,10 +10,6 @@ std::vector<TensorDesc> infer_cast(const InferContext& ctx) {
   return {{.dtype = data_type_from_onnx(ctx.attrs.get_int("to", 0)), .shape = ctx.shape(0)}};
 }
 
-std::vector<TensorDesc> infer_cast_like(const InferContext& ctx) {
-  return {{.dtype = ctx.dtype(1), .shape = ctx.shape(0)}};
-}
-
 Formula cast(const FormulaContext& context) {
   return convert(context.operand(0), context.output);
 }
@@ -22,9 +18,6 @@ Formula cast(const FormulaContext& context) {
 
 void register_cast(OpRegistry& registry) {
   registry.add(elementwise("Cast", "Cast", cast, infer_cast));
-  OpDef like = elementwise("CastLike", "CastLike", cast, infer_cast_like);
-  like.min_inputs = 2;
-  registry.add(std::move(like));
 }
 
 }  // namespace aoe::reference

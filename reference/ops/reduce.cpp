@@ -86,9 +86,13 @@ struct LogSumExp {
   }
 };
 
+/// Of bool, 0 and what is not: vectors of bool have no elements to point at.
+template <typename T>
+using Comparable = std::conditional_t<std::is_same_v<T, bool>, unsigned char, ComputeType<T>>;
+
 template <typename T>
 struct Max {
-  using Acc = ComputeType<T>;
+  using Acc = Comparable<T>;
   using Limits = std::numeric_limits<Acc>;
   static constexpr Acc kStart = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
   static Acc step(Acc acc, Acc x) { return maximum(acc, x); }
@@ -97,7 +101,7 @@ struct Max {
 
 template <typename T>
 struct Min : Max<T> {
-  using Acc = ComputeType<T>;
+  using Acc = Comparable<T>;
   using Limits = std::numeric_limits<Acc>;
   static constexpr Acc kStart = Limits::has_infinity ? Limits::infinity() : Limits::max();
   static Acc step(Acc acc, Acc x) { return minimum(acc, x); }
@@ -200,8 +204,8 @@ void add_reduction(OpRegistry& registry, const std::string& type, int input_axes
 void register_reduce(OpRegistry& registry) {
   add_reduction<Sum>(registry, "ReduceSum", 13);
   add_reduction<Mean>(registry, "ReduceMean");
-  add_reduction<Max>(registry, "ReduceMax");
-  add_reduction<Min>(registry, "ReduceMin");
+  add_reduction<Max, AllTypes>(registry, "ReduceMax");
+  add_reduction<Min, AllTypes>(registry, "ReduceMin");
   add_reduction<Prod>(registry, "ReduceProd");
   add_reduction<SumSquare>(registry, "ReduceSumSquare");
   add_reduction<L1>(registry, "ReduceL1");

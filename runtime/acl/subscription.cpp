@@ -20,6 +20,7 @@
 #include "runtime/acl/prof_mode.h"
 #include "runtime/acl/record_pipe.h"
 #include "runtime/acl/wall.h"
+#include "runtime/om_bodies.h"
 #include "runtime/op_flops.h"
 
 namespace aoe::runtime::acl {
@@ -40,11 +41,11 @@ struct OpFacts {
 std::vector<OpFacts> facts_of(const Model& model) {
   std::vector<OpFacts> facts;
   for (const Om* const om : model.executor.oms())
-    for (const OmStep& step : om->steps) {
-      std::string type;
-      for (const std::string& each : step.op_types) type += (type.empty() ? "" : "+") + each;
-      facts.push_back({profiler::intern(step.name), profiler::intern(type), flops_of(*om, step)});
-    }
+    for_each_om(*om, [&](const Om& own, const std::string& path) {
+      for (const OmStep& step : own.steps)
+        facts.push_back({profiler::intern(op_name(path, step)), profiler::intern(step.types_text()),
+                         flops_of(own, step)});
+    });
   return facts;
 }
 

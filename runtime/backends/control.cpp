@@ -5,21 +5,33 @@
 namespace aoe::runtime {
 namespace {
 
-class Control final : public StepwiseBackend {
+class ControlLoader final : public Loader {
+ public:
+  explicit ControlLoader(const LoadContext& context) : context_(context) {}
+
+  void load(std::span<const std::size_t> steps,
+            std::vector<std::unique_ptr<Runnable>>& to) override {
+    for (const std::size_t step : steps)
+      to.push_back(std::make_unique<ControlStep>(context_, step));
+  }
+
+ private:
+  const LoadContext& context_;
+};
+
+class Control final : public Backend {
  public:
   Control()
-      : StepwiseBackend({.name = "control",
-                         .path = "control",
-                         .library = "control",
-                         .launch = "LaunchReference",
-                         .has_bodies = true,
-                         .reads_constants = true,
-                         .finds_sizes = true}) {}
+      : Backend({.name = "control",
+                 .path = "control",
+                 .library = "control",
+                 .launch = "LaunchReference",
+                 .has_bodies = true,
+                 .reads_constants = true,
+                 .finds_sizes = true}) {}
 
-  std::function<void()> load(const LoadContext& context, std::size_t index) const override {
-    const auto step =
-        std::make_shared<ControlStep>(context.om, context.om.steps[index], context.threads);
-    return [step, &tensors = context.tensors] { step->run(tensors); };
+  std::unique_ptr<Loader> open(const LoadContext& context, const Loader*) const override {
+    return std::make_unique<ControlLoader>(context);
   }
 };
 

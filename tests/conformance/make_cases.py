@@ -684,7 +684,7 @@ def unread_outputs():
 # ---- control flow ----
 
 def graph(inputs, outputs, nodes, **constants):
-    """A body: inputs are names with dtype and shape (None: not known), constants are numpy values."""
+    """A body: inputs are names with dtype and shape (None: not known; of a sequence), constants are numpy values."""
     return {"graph": {"inputs": [{"name": n, "dtype": d, "shape": s} for n, d, s in inputs], "outputs": list(outputs),
                       "nodes": nodes, "constants": {k: tensor(v) for k, v in constants.items()}}}
 
@@ -1002,6 +1002,109 @@ def small_types():
           {"x": x, "a": np.zeros(12, f)}, {"y": (np.sign(x) * table[near]).astype(f)}, ["x"])
 
 
+# ---- what only a run can tell ----
+
+def computed_sizes():
+    i64 = np.int64
+    x = rand(2, 5, 6)
+    case("center_crop_pad_computed", "CenterCropPad", {"x": x, "size": np.array([3, 9], i64)},
+         {"y": np.pad(x[:, 1:4], ((0, 0), (0, 0), (1, 2)))}, axes=[1, -1])
+    for align in (0, 1):
+        theta = rand(2, 3, 4)
+        size = [2, 1, 2, 3, 4]
+
+        def places(n):
+            return np.linspace(-1, 1, n) if align else (2 * np.arange(n) + 1) / n - 1
+        gz, gy, gx = np.meshgrid(*(places(n) for n in size[2:]), indexing="ij")
+        base = np.stack([gx, gy, gz, np.ones_like(gx)], -1)
+        case(f"affine_grid_computed_{align}", "AffineGrid", {"theta": theta, "size": np.array(size, i64)},
+             {"grid": np.einsum("dhwk,nik->ndhwi", base, theta).astype(np.float32)}, align_corners=align)
+    write("cast_like_of_a_number", [node("CastLike", ["n", "x"], ["c"]), node("Max", ["x", "c"], ["y"])],
+          {"n": np.array(0, i64), "x": x - 0.5}, {"y": np.maximum(x - 0.5, 0)}, constants=["n"])
+    write("unsqueeze_one_number", [node("Unsqueeze", ["x", "axis"], ["u"]), node("Squeeze", ["u", "axis"], ["s"]),
+                                   node("Add", ["s", "x"], ["y"])],
+          {"x": x, "axis": np.array(-1, i64)}, {"y": 2 * x}, constants=["axis"])
+    flags = np.array([[True, False, True], [False, False, True]])
+    axes = np.array([0], i64)
+    case("reduce_max_bool", "ReduceMax", {"x": flags, "axes": axes}, {"y": flags.any(0)}, constants=["axes"], keepdims=0)
+    case("reduce_min_bool", "ReduceMin", {"x": flags, "axes": axes}, {"y": flags.all(0)}, constants=["axes"], keepdims=0)
+    case("reduce_min_bool_of_none", "ReduceMin", {"x": flags[:0], "axes": axes}, {"y": np.ones(3, bool)}, constants=["axes"],
+         keepdims=0)
+
+
+def computed_sequences():
+    i64 = np.int64
+    a, b, x = rand(2, 3), rand(4, 3), rand(5, 2)
+    write("sequence_at_computed_places",
+          [node("SequenceConstruct", ["a", "b"], ["s"]), node("SequenceInsert", ["s", "a", "at"], ["t"]),
+           node("SequenceErase", ["t", "first"], ["u"]), node("SequenceAt", ["u", "last"], ["z"]),
+           node("SequenceLength", ["u"], ["n"]), node("ConcatFromSequence", ["u"], ["y"], axis=0)],
+          {"a": a, "b": b, "at": np.array(1, i64), "first": np.array(0, i64), "last": np.array(-1, np.int32)},
+          {"z": b, "n": np.array(2, i64), "y": np.concatenate([a, b])})
+    write("split_to_sequence_computed_parts",
+          [node("SplitToSequence", ["x", "sizes"], ["s"], axis=0), node("SequenceAt", ["s", "at"], ["p"]),
+           node("Neg", ["p"], ["y"])],
+          {"x": x, "sizes": np.array([2, 3], i64), "at": np.array(1, i64)}, {"y": -x[2:]}, constants=["at"])
+    write("split_to_sequence_computed_size",
+          [node("SplitToSequence", ["x", "size"], ["s"], axis=0), node("SequenceLength", ["s"], ["n"]),
+           node("SequenceAt", ["s", "at"], ["z"]), node("ConcatFromSequence", ["s"], ["y"], axis=0)],
+          {"x": x, "size": np.array(2, i64), "at": np.array(-1, i64)}, {"n": np.array(3, i64), "z": x[4:], "y": x},
+          constants=["at"])
+    # Trip i adds (i + 1) * a; the count is computed, the sequence empty at first or given two tensors.
+    body = graph([("i", "int64", []), ("c", "bool", []), ("s", "float32", None)], ["c2", "s2"],
+                 [node("Identity", ["c"], ["c2"]), node("Add", ["i", "one"], ["j"]), node("CastLike", ["j", "a"], ["f"]),
+                  node("Mul", ["a", "f"], ["item"]), node("SequenceInsert", ["s", "item"], ["s2"])], one=np.array(1, i64))
+    trips = [a, 2 * a, 3 * a]
+    write("loop_of_a_sequence",
+          [node("SequenceEmpty", [], ["e"]), node("Loop", ["n", "", "e"], ["s"], body=body),
+           node("ConcatFromSequence", ["s"], ["y"], axis=1, new_axis=1), node("SequenceLength", ["s"], ["length"])],
+          {"n": np.array(3, i64), "a": a}, {"y": np.stack(trips, 1), "length": np.array(3, i64)})
+    write("loop_of_a_sequence_of_two",
+          [node("SequenceConstruct", ["a", "b"], ["e"]), node("Loop", ["n", "", "e"], ["s"], body=body),
+           node("ConcatFromSequence", ["s"], ["y"], axis=0), node("SequenceAt", ["s", "at"], ["z"])],
+          {"n": np.array(2, i64), "a": a, "b": b, "at": np.array(1, i64)},
+          {"y": np.concatenate([a, b, a, 2 * a]), "z": b}, constants=["at"])
+    branches = {"then_branch": graph([], ["t"], [node("SequenceConstruct", ["a"], ["t"])]),
+                "else_branch": graph([], ["e"], [node("SequenceConstruct", ["a", "b", "a"], ["e"])])}
+    for flag in (True, False):
+        write(f"if_sequences_of_two_lengths_{str(flag).lower()}",
+              [node("If", ["flag"], ["s"], **branches), node("ConcatFromSequence", ["s"], ["y"], axis=0)],
+              {"flag": np.array(flag), "a": a, "b": b}, {"y": a if flag else np.concatenate([a, b, a])})
+
+
+def small_types_when_it_runs():
+    f = np.float32
+    x = (rand(6, 7) * 2.0 ** rng.integers(-12, 12, (6, 7))).astype(f)
+    x[0, :4] = 0, np.inf, -np.inf, 1e9
+    for name, (number, bits, (e, m, bias)) in FLOATS.items():
+        codes = [c for c in range(1 << (bits - 1)) if not (name == "float8e4m3fn" and c == 127) and not (name == "float8e5m2" and c > 123)]
+        table = np.array([float_of(c, e, m, bias) for c in codes])
+
+        def nearest(v):
+            return math.copysign(table[min(range(len(table)), key=lambda c: (abs(table[c] - min(abs(v), table[-1])), c % 2))], v)
+        rounded = np.array([[nearest(float(v)) for v in row] for row in x], f)
+        write(f"cast_to_{name}_when_it_runs", [node("Cast", ["x"], ["q"], to=number), node("Cast", ["q"], ["y"], to=1)],
+              {"x": x}, {"y": rounded})
+        scale = (np.abs(rand(6)) + f(0.5)).astype(f)
+        scaled = x / scale[:, None]
+        rounded = np.array([[nearest(float(v)) for v in row] for row in scaled], f)
+        write(f"quantize_{name}", [node("QuantizeLinear", ["x", "s"], ["q"], axis=0, output_dtype=number),
+                                   node("DequantizeLinear", ["q", "s"], ["y"], axis=0)],
+              {"x": x, "s": scale}, {"y": rounded * scale[:, None]}, ["s"])
+    # What is beyond the largest number of E4M3FN is NaN, of E5M2 infinite.
+    big = np.array([448, 464, 465, 57344, 61439, 61440, -1e9], f)
+    for name, number, want in (("float8e4m3fn", 17, [448, 448] + 5 * [np.nan]),
+                               ("float8e5m2", 19, [448, 448, 448, 57344, 57344, np.inf, -np.inf])):
+        write(f"cast_to_{name}_unsaturated", [node("Cast", ["x"], ["q"], to=number, saturate=0), node("Cast", ["q"], ["y"], to=1)],
+              {"x": big}, {"y": np.array(want, f)})
+    powers = np.array([1, 1.25, 1.5, 1.75, 3, 0.3, 2.0 ** -126, 1.5 * 2.0 ** 127, np.inf], f)
+    for mode, want in (("up", [1, 2, 2, 2, 4, 0.5, 2.0 ** -126, 2.0 ** 127, np.nan]),
+                       ("down", [1, 1, 1, 1, 2, 0.25, 2.0 ** -126, 2.0 ** 127, np.nan]),
+                       ("nearest", [1, 1, 2, 2, 4, 0.25, 2.0 ** -126, 2.0 ** 127, np.nan])):
+        write(f"cast_to_float8e8m0_{mode}", [node("Cast", ["x"], ["q"], to=24, round_mode=mode), node("Cast", ["q"], ["y"], to=1)],
+              {"x": powers}, {"y": np.array(want, f)})
+
+
 def main():
     HERE.mkdir(exist_ok=True)
     for old in HERE.glob("*.json"):
@@ -1009,7 +1112,8 @@ def main():
     for group in (activations, normalisations, products, attentions, microsoft_attentions, rotaries, decoders, convolutions,
                   linear_attentions, caches, images, deformed, bytes_between_scales, products_of_bytes, small_weights,
                   sequences, unread_outputs, control_flow, control_flow_of_float16, other_names,
-                  signals, regions, packed_products, small_types, flex_attentions):
+                  signals, regions, packed_products, small_types, flex_attentions, computed_sizes, computed_sequences,
+                  small_types_when_it_runs):
         group()
 
 

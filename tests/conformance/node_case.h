@@ -24,7 +24,10 @@ struct NodeCase {
 inline constexpr const char* kNodeSet = "node";
 inline constexpr const char* kModelSets[] = {"simple", "pytorch-operator", "pytorch-converted"};
 
-/// Where the package libonnx-testdata puts a set.
+/// Whether AOE_ONNX_DATA names a directory with the sets of another ONNX than the package's.
+bool is_newer_onnx();
+
+/// Where the package libonnx-testdata puts a set, or AOE_ONNX_DATA has it.
 std::filesystem::path case_directory(const std::string& set);
 
 /// Names of all cases of a set, sorted. Throws Error(kData) that names the package to install when there are

@@ -120,13 +120,19 @@ void add_node(onnx::GraphProto& graph, const json& j) {
   for (const auto& [name, value] : j.at("attributes").items()) add_attribute(node, name, value);
 }
 
-/// The body of a node. Dimensions that are null are not known.
+/// The body of a node. Dimensions that are null are not known; an input without a shape is a sequence.
 void fill_graph(onnx::GraphProto& graph, const json& j) {
   graph.set_name("body");
   for (const json& input : j.at("inputs")) {
     onnx::ValueInfoProto& info = *graph.add_input();
     const TensorDesc desc{.dtype = *data_type_from_name(input.at("dtype").get<std::string>())};
     declare(info, input.at("name").get<std::string>(), desc);
+    if (input.at("shape").is_null()) {
+      onnx::TypeProto sequence;
+      *sequence.mutable_sequence_type()->mutable_elem_type() = info.type();
+      *info.mutable_type() = sequence;
+      continue;
+    }
     for (const json& dim : input.at("shape")) {
       auto& added = *info.mutable_type()->mutable_tensor_type()->mutable_shape()->add_dim();
       if (!dim.is_null()) added.set_dim_value(dim.get<std::int64_t>());

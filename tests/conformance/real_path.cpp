@@ -6,6 +6,7 @@
 #include "compiler/compiler.h"
 #include "graph/onnx_import.h"
 #include "graph/passes.h"
+#include "reference/packed_sequence.h"
 #include "runtime/executor.h"
 #include "tests/temp_dir.h"
 
@@ -49,8 +50,13 @@ std::vector<ConstantPtr> run_case(const NodeCase& node_case) {
   executor.run(input_views, output_views);
 
   std::vector<ConstantPtr> outputs;
-  for (const Tensor& view : output_views)
-    outputs.push_back(std::make_shared<Constant>(view.desc, view.data));
+  for (std::size_t i = 0; i < output_views.size(); ++i) {
+    const bool is_packed = executor.output(i).name.ends_with("[]");
+    const std::vector<Tensor> items = is_packed ? reference::unpacked_items(output_views[i])
+                                                : std::vector<Tensor>{output_views[i]};
+    for (const Tensor& item : items)
+      outputs.push_back(std::make_shared<Constant>(item.desc, item.data));
+  }
   return outputs;
 }
 

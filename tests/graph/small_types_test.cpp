@@ -123,17 +123,59 @@ TEST(SmallTypes, LieInExternalDataToo) {
   EXPECT_TRUE(says(import_message(model, "ab"), "needs bytes 0 to 3"));
 }
 
-TEST(SmallTypes, OnlyWeightsHaveThem) {
+TEST(SmallTypes, NothingComputesWithThem) {
+  onnx::ModelProto model = model_with(kInt4, "abc");
+  model.mutable_graph()->mutable_node(0)->set_op_type("Add");
+  EXPECT_TRUE(says(import_message(model), "(ONNX Add, opset 21: it reads int4)"));
+}
+
+TEST(SmallTypes, OfInputsAndOutputsAreWhatTheyAreHeldAs) {
   onnx::ModelProto model = model_with(kInt4, "abc");
   onnx::GraphProto& graph = *model.mutable_graph();
-  graph.mutable_node(0)->set_op_type("Add");
-  EXPECT_TRUE(says(import_message(model), "(ONNX Add, opset 21: it reads int4)"));
-  graph.mutable_node(0)->set_op_type("DequantizeLinear");
+  graph.mutable_node()->DeleteSubrange(1, 1);
   graph.mutable_output(0)->set_name("w");
-  EXPECT_TRUE(says(import_message(model), "output 'w': is of int4, which only weights can be"));
-  graph.mutable_output(0)->set_name("y");
-  graph.mutable_input(0)->mutable_type()->mutable_tensor_type()->set_elem_type(kInt4);
-  EXPECT_TRUE(says(import_message(model), "input 'x': is of int4, which only weights can be"));
+  graph.mutable_output(0)->mutable_type()->mutable_tensor_type()->set_elem_type(kInt4);
+  graph.mutable_input(0)->mutable_type()->mutable_tensor_type()->set_elem_type(kE5M2);
+  const Graph imported = tests::import_bytes(model.SerializeAsString());
+  EXPECT_EQ(imported.values[imported.inputs[0]].desc.dtype, DataType::kFloat);
+  EXPECT_EQ(imported.values[imported.outputs[0]].desc.dtype, DataType::kInt8);
+}
+
+/// What models round by, against the table of the type's numbers: each of these, what lies half way between two, and just
+/// beside that.
+TEST(SmallTypes, AreRoundedToTheNearest) {
+  for (const int number : {17, 18, 19, 20, 23})
+    for (const bool saturate : {true, false}) {
+      const SmallType& type = *small_type(number);
+      std::vector<float> values = {0, 1e-30f, 1e30f, INFINITY, NAN};
+      for (unsigned code = 0; code + 1 < 1U << (type.bits - 1); ++code) {
+        const double low = type.value(code), high = type.value(code + 1);
+        if (!std::isfinite(high)) continue;
+        const auto half = static_cast<float>((low + high) / 2);
+        for (const float value :
+             {static_cast<float>(low), half, std::nextafter(half, 0.0f), std::nextafter(half, 1e9f),
+              std::nextafter(static_cast<float>(high), 0.0f)})
+          values.push_back(value);
+      }
+      const double most = type.nearest(1e30, true);
+      for (const double factor : {1.0, 1.01, 1.03, 1.0625, 1.07, 1.125, 1.25, 1.26, 2.0})
+        values.push_back(static_cast<float>(most * factor));
+      for (std::size_t i = values.size(); i-- > 0;) values.push_back(-values[i]);
+      const TensorDesc desc{.dtype = DataType::kFloat, .shape = {std::ssize(values)}};
+      std::vector<float> results(values.size());
+      const Tensor in{desc, values.data()}, out{desc, results.data()};
+      reference::run(rounding_to(type, saturate), std::span(&in, 1), std::span(&out, 1));
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        const double expected = type.nearest(values[i], saturate);
+        if (std::isnan(expected)) {
+          EXPECT_TRUE(std::isnan(results[i])) << type.name << " of " << values[i];
+          continue;
+        }
+        EXPECT_EQ(results[i], expected) << type.name << " of " << values[i] << " " << saturate;
+        EXPECT_EQ(std::signbit(results[i]), std::signbit(expected))
+            << type.name << " of " << values[i];
+      }
+    }
 }
 
 }  // namespace

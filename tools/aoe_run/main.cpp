@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "profiler/collect/options.h"
 #include "profiler/collect/profiling_options.h"
 #include "profiler/recorder.h"
@@ -147,6 +148,11 @@ void run_with_profile(Streams& streams, const runtime::GearedOm& om, const RunPl
       streams.all(), plan, [] { profiler::start(); },
       [&] { step_times.add_run(profiler::drain()); });
   profiler::stop();  // else it is msprof's, which goes on to the end
+  if (const std::uint64_t lost = profiler::lost_events(); lost > 0)
+    logger("aoe_run")->warn(
+        "{} events were lost: a run has more than {} ops on one thread, not all of them are in the "
+        "table",
+        lost, profiler::kRingEvents);
   report.ops = step_times.ops();
 }
 

@@ -10,16 +10,11 @@
 
 #include "base/statistics.h"
 #include "runtime/backend.h"
+#include "runtime/om_bodies.h"
 #include "tools/common/terminal_table.h"
 
 namespace aoe::tools {
 namespace {
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : "+") + word;
-  return text;
-}
 
 /// By node name, from the tuning section; steps it does not list, such as format changes, go by their backend.
 std::map<std::string, std::string> impls_of(const runtime::Om& om) {
@@ -31,47 +26,67 @@ std::map<std::string, std::string> impls_of(const runtime::Om& om) {
   return impls;
 }
 
-/// What the step needs at the peaks that the om states, of what it took.
-std::optional<double> roofline_share(const runtime::Om& om, const runtime::OmStep& step,
-                                     double time_ns) {
-  if (!om.peak_gflops || !om.memory_gb_s || time_ns <= 0) return std::nullopt;
-  return std::max(step.flops / *om.peak_gflops, step.bytes / *om.memory_gb_s) / time_ns;
+/// What the op needs at the peaks that the om states, of what it took.
+std::optional<double> roofline_share(const runtime::Om& om, const OpTime& op) {
+  if (!om.peak_gflops || !om.memory_gb_s || op.median_ns <= 0) return std::nullopt;
+  return std::max(op.flops / *om.peak_gflops, op.bytes / *om.memory_gb_s) / op.median_ns;
+}
+
+double median_or_zero(const std::vector<double>& figures) {
+  return figures.empty() ? 0 : median(figures);
 }
 
 }  // namespace
 
-StepTimes::StepTimes(const runtime::GearedOm& model, std::size_t gear)
-    : om_(model.oms.at(gear)), runs_ns_(om_.steps.size()) {
-  for (std::size_t before = 0; before < gear; ++before) first_op_ += model.oms[before].steps.size();
+StepTimes::StepTimes(const runtime::GearedOm& model, std::size_t gear) : om_(model.oms.at(gear)) {
+  for (std::size_t before = 0; before < gear; ++before)
+    first_op_ += runtime::op_count(model.oms[before]);
+  runtime::for_each_om(om_, [&](const runtime::Om& own, const std::string& path) {
+    const std::map<std::string, std::string> impls = impls_of(own);
+    for (const runtime::OmStep& step : own.steps) {
+      const runtime::BackendTraits& traits = step.backend->traits();
+      const auto impl = impls.find(step.name);
+      ops_.push_back(
+          {.facts = {.name = runtime::op_name(path, step),
+                     .type = step.types_text(),
+                     .task = step.task_type(),
+                     .impl = impl == impls.end() ? std::string(traits.library) : impl->second,
+                     .flops = step.flops,
+                     .bytes = step.bytes},
+           .runs = traits.runs,
+           .is_in_body = !path.empty(),
+           .has_bodies = traits.has_bodies});
+    }
+  });
 }
 
 void StepTimes::add_run(const std::vector<profiler::Event>& events) {
-  for (std::vector<double>& runs : runs_ns_) runs.push_back(0);
+  for (Op& op : ops_) {
+    op.runs_ns.push_back(0);
+    op.calls.push_back(0);
+  }
   for (const profiler::Event& event : events)
-    if (const std::size_t step = profiler::op_index_of(event.value) - first_op_;
-        event.kind == profiler::EventKind::kTask && step < runs_ns_.size())
-      runs_ns_[step].back() += profiler::to_ns(event.end_ticks - event.begin_ticks);
+    if (const std::size_t number = profiler::op_index_of(event.value) - first_op_;
+        event.kind == profiler::EventKind::kTask && number < ops_.size()) {
+      ops_[number].runs_ns.back() += profiler::to_ns(event.end_ticks - event.begin_ticks);
+      ops_[number].calls.back() += 1;
+    }
 }
 
 std::vector<OpTime> StepTimes::ops() const {
-  const std::map<std::string, std::string> impls = impls_of(om_);
   std::vector<OpTime> ops;
   double all_ns = 0;
-  for (std::size_t i = 0; i < runs_ns_.size(); ++i) {
-    const runtime::OmStep& step = om_.steps[i];
-    if (!step.backend->traits().runs) continue;
-    const auto impl = impls.find(step.name);
-    const double median_ns = runs_ns_[i].empty() ? 0 : median(runs_ns_[i]);
-    all_ns += median_ns;
-    ops.push_back(
-        {.name = step.name,
-         .type = joined(step.op_types),
-         .task = step.task_type(),
-         .impl = impl == impls.end() ? std::string(step.backend->traits().library) : impl->second,
-         .median_ns = median_ns,
-         .flops = step.flops,
-         .bytes = step.bytes,
-         .roofline = roofline_share(om_, step, median_ns)});
+  for (const Op& op : ops_) {
+    const double calls = median_or_zero(op.calls);
+    if (!op.runs || (op.is_in_body && calls == 0)) continue;
+    OpTime& time = ops.emplace_back(op.facts);
+    time.median_ns = median_or_zero(op.runs_ns);
+    if (op.is_in_body && !op.has_bodies) {
+      time.flops *= calls;
+      time.bytes *= calls;
+    }
+    time.roofline = roofline_share(om_, time);
+    all_ns += time.median_ns;
   }
   for (OpTime& op : ops) op.share = all_ns > 0 ? op.median_ns / all_ns : 0;
   std::ranges::stable_sort(ops, std::ranges::greater{}, &OpTime::median_ns);

@@ -15,8 +15,8 @@ namespace aoe::tools {
 struct OpTime {
   std::string name, type, task, impl;
   double median_ns = 0;
-  double flops = 0, bytes = 0;  ///< analytic, of one run
-  double share = 0;  ///< of the sum of all medians
+  double flops = 0, bytes = 0;  ///< analytic, of one run: of an op in a loop, of all its trips
+  double share = 0;             ///< of the sum of all medians
   std::optional<double>
       roofline;  ///< share of the time that the om's peaks leave no less than; nothing: it states none
 };
@@ -28,13 +28,20 @@ class StepTimes {
   StepTimes(const runtime::GearedOm& model, std::size_t gear);
   /// All events of one run.
   void add_run(const std::vector<profiler::Event>& events);
-  /// Medians of the runs, the slowest op first: one run that was interrupted makes no op slow.
+  /// Medians of the runs, the slowest op first: one run that was interrupted makes no op slow. An op of a body counts
+  /// with the sum of its trips, and not at all when no run came to it.
   std::vector<OpTime> ops() const;
 
  private:
+  struct Op {
+    OpTime facts;  ///< of one call
+    bool runs = true, is_in_body = false, has_bodies = false;
+    std::vector<double> runs_ns = {}, calls = {};
+  };
+
   const runtime::Om& om_;
-  std::vector<std::vector<double>> runs_ns_;  ///< by step
-  std::size_t first_op_ = 0;                  ///< in events, the steps of all gears are counted on
+  std::vector<Op> ops_;       ///< by number (runtime/om_bodies.h)
+  std::size_t first_op_ = 0;  ///< in events, the ops of all gears are counted on
 };
 
 void print_ops(std::ostream& out, const std::vector<OpTime>& ops);

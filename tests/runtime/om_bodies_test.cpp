@@ -1,0 +1,118 @@
+// Ops of bodies in profiles: how they are numbered and named, and that an execution records each trip.
+#include "runtime/om_bodies.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "base/error.h"
+#include "profiler/recorder.h"
+#include "runtime/backend.h"
+#include "runtime/executor.h"
+#include "runtime/op_table.h"
+#include "tests/runtime/om_builder.h"
+
+namespace aoe::runtime::tests {
+namespace {
+
+constexpr TensorDesc kCount{.dtype = DataType::kInt64}, kCondition{.dtype = DataType::kBool};
+
+/// A body as a constant of the om around it.
+int add_body(OmBuilder& b, const std::string& name, const Om& body) {
+  const std::string file = body.serialize();
+  const auto bytes = static_cast<std::int64_t>(file.size());
+  return b.weight<char>(name, {.dtype = DataType::kUint8, .shape = {bytes}},
+                        {file.begin(), file.end()});
+}
+
+OmStep& control(OmBuilder& b, const std::string& type, std::vector<int> inputs,
+                std::vector<int> outputs, std::vector<int> bodies) {
+  reference::Attrs attrs;
+  attrs.set("captures", std::vector<std::int64_t>(bodies.size(), 0));
+  OmStep& step = b.reference(type, std::move(inputs), std::move(outputs), attrs);
+  step.backend = &backend("control");
+  step.constants = std::move(bodies);
+  return step;
+}
+
+/// A loop's body with `ops` of one input and one output, in a row; it goes on as long as it is counted.
+OmBuilder loop_body(const std::vector<std::string>& ops) {
+  OmBuilder b("body");
+  b.input("trip", kCount);
+  const int goes_on = b.input("goes_on", kCondition);
+  int x = b.input("x", floats({2}));
+  b.reference("Identity", {goes_on}, {b.output("still", kCondition)}).name = "loop/still";
+  for (const std::string& op : ops) {
+    const bool is_last = &op == &ops.back();
+    const int y = is_last ? b.output("y", floats({2})) : b.arena(op, floats({2}));
+    b.reference(op, {x}, {y});
+    x = y;
+  }
+  return b;
+}
+
+/// Neg, a loop of 3 trips over Abs and Neg, a loop of as many over Relu.
+Om two_loops() {
+  OmBuilder b("two");
+  const int x = b.input("x", floats({2}));
+  const int count = b.weight<std::int64_t>("count", kCount, {3});
+  const int start = b.weight<char>("start", kCondition, {1});
+  const int a = b.arena("a", floats({2})), c = b.arena("c", floats({2}));
+  b.reference("Neg", {x}, {a});
+  control(b, "Loop", {count, start, a}, {c}, {add_body(b, "one", loop_body({"Abs", "Neg"}).om)})
+      .name = "loop";
+  control(b, "Loop", {count, start, c}, {b.output("y", floats({2}))},
+          {add_body(b, "other", loop_body({"Relu"}).om)})
+      .name = "last";
+  return b.om;
+}
+
+TEST(OmBodies, AreCountedBehindTheStepsAndNamedByTheirPath) {
+  const Om om = two_loops();
+  std::vector<std::string> names;
+  for_each_om(om, [&](const Om& own, const std::string& path) {
+    for (const OmStep& step : own.steps) names.push_back(op_name(path, step));
+  });
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"step0_Neg", "loop", "last", "loop/still", "loop/step1_Abs",
+                                      "loop/step2_Neg", "last/loop/still", "last/step1_Relu"}));
+  EXPECT_EQ(op_count(om), names.size());
+  const Om* const gears[] = {&om};
+  const nlohmann::json table = op_table(gears, {});
+  ASSERT_EQ(table["ops"].size(), names.size());
+  for (std::size_t i = 0; i < names.size(); ++i) EXPECT_EQ(table["ops"][i]["name"], names[i]);
+}
+
+TEST(OmBodies, AnExecutionRecordsEachTrip) {
+  Executor model(two_loops(), {.first_op = 100});
+  EXPECT_EQ(model.op_count(), 8);
+  std::vector<float> x = {1, -2}, y(2);
+  const Tensor inputs[] = {{floats({2}), x.data()}};
+  Tensor outputs[] = {{floats({2}), y.data()}};
+  profiler::drain();
+  profiler::start();
+  model.run(inputs, outputs);
+  profiler::stop();
+  EXPECT_EQ(y, (std::vector<float>{0, 0})) << "-1 and -2";
+  std::map<std::uint32_t, int> calls;
+  std::uint64_t end = 0;
+  for (const profiler::Event& event : profiler::drain()) {
+    if (event.kind != profiler::EventKind::kTask) continue;
+    ++calls[profiler::op_index_of(event.value)];
+    EXPECT_GE(event.begin_ticks, end) << "tasks lie beside each other";
+    end = event.end_ticks;
+  }
+  // A loop of three trips has its own time before each and behind the last.
+  EXPECT_EQ(calls,
+            (std::map<std::uint32_t, int>{
+                {100, 1}, {101, 4}, {102, 4}, {103, 3}, {104, 3}, {105, 3}, {106, 3}, {107, 3}}));
+}
+
+TEST(OmBodies, ABodyThatIsNoConstantIsRefused) {
+  Om om = two_loops();
+  om.steps[1].constants = {om.inputs[0]};
+  EXPECT_THROW(op_count(om), Error);
+}
+
+}  // namespace
+}  // namespace aoe::runtime::tests
