@@ -2,14 +2,19 @@
 #include "compiler/om_builder.h"
 
 #include <algorithm>
+#include <memory>
+#include <span>
 #include <utility>
 
+#include "base/hash.h"
 #include "compiler/copy/flat_copy.h"
 #include "compiler/loopnest/codegen.h"
+#include "compiler/loopnest/index_buffers.h"
 #include "compiler/placement.h"
 #include "compiler/roofline.h"
 #include "compiler/weights_section.h"
 #include "runtime/backend.h"
+#include "runtime/kernel_limits.h"
 
 namespace aoe::compiler {
 namespace {
@@ -17,6 +22,8 @@ namespace {
 using runtime::Om;
 using runtime::OmStep;
 using runtime::Place;
+
+constexpr std::size_t kConstantAlignment = 64;
 
 class OmBuilder {
  public:
@@ -53,6 +60,7 @@ class OmBuilder {
     for (const auto& [tensor, item] : weight_items_)
       om_.tensors[tensor].offset = weights_.offset(item);
     om_.code = loopnest::compile_shared_object(functions_, options_.soc, options_.compile_threads);
+    if (!om_.code.empty()) om_.code = runtime::code_with_limits(std::move(om_.code), limits_);
     return {std::move(om_), std::move(sources_)};
   }
 
@@ -108,7 +116,8 @@ class OmBuilder {
     return static_cast<int>(om_.tensors.size()) - 1;
   }
 
-  void add_stages(const std::vector<loopnest::Function>& stages, OmStep& step) {
+  void add_stages(const std::vector<loopnest::Function>& stages, OmStep& step,
+                  std::span<const PackedConstant> constants = {}) {
     for (const loopnest::Function& function : stages) {
       const std::string text = loopnest::to_text(function);
       const auto [at, is_new] = symbols_.try_emplace(text, "k" + std::to_string(symbols_.size()));
@@ -116,9 +125,35 @@ class OmBuilder {
         functions_.push_back(function);
         functions_.back().name = at->second;
       }
+      const auto scratch_bytes = static_cast<std::uint64_t>(function.scratch_bytes);
       step.stages.push_back({at->second, function.parallel_extent});
-      step.scratch_bytes =
-          std::max(step.scratch_bytes, static_cast<std::uint64_t>(function.scratch_bytes));
+      step.scratch_bytes = std::max(step.scratch_bytes, scratch_bytes);
+
+      runtime::KernelLimits& limits = limits_[at->second];
+      limits.extent = function.parallel_extent;
+      limits.scratch_bytes = scratch_bytes;
+      runtime::BufferLimits use = buffer_limits(om_, step);
+      add_tables(function, step, constants, use);
+      if (std::ranges::find(limits.uses, use) == limits.uses.end())
+        limits.uses.push_back(std::move(use));
+    }
+  }
+
+  /// Those of its buffers that are constants and say where it reads.
+  static void add_tables(const loopnest::Function& function, const OmStep& step,
+                         std::span<const PackedConstant> constants, runtime::BufferLimits& use) {
+    const auto first = std::ranges::count_if(step.inputs, [](int id) { return id >= 0; }) +
+                       std::ssize(step.outputs);
+    for (const int buffer : loopnest::index_buffers(function)) {
+      const auto constant = buffer - first;
+      if (constant < 0 || constant >= std::ssize(constants)) continue;
+      const PackedConstant& packed = constants[static_cast<std::size_t>(constant)];
+      std::string bytes(packed.size_bytes + kConstantAlignment, '\0');
+      void* place = bytes.data();
+      std::size_t room = bytes.size();
+      std::align(kConstantAlignment, packed.size_bytes, place, room);
+      packed.pack(place);
+      use.table_crc[buffer] = crc32c(place, packed.size_bytes);
     }
   }
 
@@ -169,7 +204,7 @@ class OmBuilder {
       step.flops = flops(lowered.task);
       step.bytes = bytes_moved(lowered.task);
     }
-    add_stages(kernel.stages, step);
+    add_stages(kernel.stages, step, kernel.constants);
     om_.steps.push_back(std::move(step));
     sources_.push_back(lowered.source);
   }
@@ -182,6 +217,7 @@ class OmBuilder {
   std::vector<std::pair<std::size_t, std::size_t>> weight_items_;  ///< tensor id, item
   std::vector<loopnest::Function> functions_;
   std::map<std::string, std::string> symbols_;  ///< text of a loop nest -> its symbol
+  runtime::LimitsBySymbol limits_;
   Om om_;
   std::vector<StepSource> sources_;  ///< by step of the om
 };

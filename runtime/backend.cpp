@@ -51,6 +51,14 @@ std::unique_ptr<Loader> StepwiseBackend::open(const LoadContext& context, const 
   return std::make_unique<StepwiseLoader>(*this, context);
 }
 
+std::optional<StepFault> StepwiseBackend::fault(const Om& om,
+                                                std::span<const std::size_t> steps) const {
+  for (const std::size_t step : steps)
+    if (std::string what = fault(om, om.steps[step]); !what.empty())
+      return StepFault{step, std::move(what)};
+  return std::nullopt;
+}
+
 void BackendRegistry::add(std::unique_ptr<Backend> backend) {
   AOE_CHECK(find(backend->traits().name) == nullptr,
             "two backends are called " + std::string(backend->traits().name));

@@ -9,7 +9,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -65,6 +67,12 @@ class Loader {
                     std::vector<std::unique_ptr<Runnable>>& to) = 0;
 };
 
+/// What is wrong with a step of an om, in words behind its name.
+struct StepFault {
+  std::size_t step = 0;
+  std::string what;
+};
+
 class Backend {
  public:
   explicit Backend(const BackendTraits& traits) : traits_(traits) {}
@@ -73,8 +81,11 @@ class Backend {
   Backend& operator=(const Backend&) = delete;
 
   const BackendTraits& traits() const { return traits_; }
-  /// What is wrong with a step of this backend that was read from a file; empty: nothing.
-  virtual std::string_view fault(const OmStep&) const { return {}; }
+  /// Looks at steps of this backend that were read from a file: what passes cannot make them leave their buffers, however
+  /// the file came to be. Their tensors are in range and inside their section or the arena, their sizes are known where
+  /// the backend does not find them; outputs and the workspace are nobody else's. Nothing: no fault.
+  virtual std::optional<StepFault> fault(const Om& om,
+                                         std::span<const std::size_t> steps) const = 0;
   /// The tensor that the step may write its first output over; -1: none.
   virtual int overwritten_by(const OmStep&) const { return -1; }
   /// `sibling`: this backend's Loader for another gear of the same file, whose code serves this one too; nullptr: none.
@@ -90,6 +101,9 @@ class StepwiseBackend : public Backend {
  public:
   using Backend::Backend;
   virtual std::function<void()> load(const LoadContext& context, std::size_t step) const = 0;
+  /// Of one step; empty: nothing.
+  virtual std::string fault(const Om& om, const OmStep& step) const = 0;
+  std::optional<StepFault> fault(const Om& om, std::span<const std::size_t> steps) const final;
   std::unique_ptr<Loader> open(const LoadContext& context, const Loader* sibling) const final;
 };
 

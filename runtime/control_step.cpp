@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <numeric>
 
 #include "base/error.h"
 #include "reference/axes.h"
@@ -23,6 +24,27 @@ std::int64_t attribute_at(const std::vector<std::int64_t>& list, std::size_t i) 
 
 }  // namespace
 
+std::string ControlStep::fault(const Om& om, const OmStep& step) {
+  const bool is_if = step.call.type == "If", is_loop = step.call.type == "Loop";
+  if (!is_if && !is_loop && step.call.type != "Scan") return "has no bodies to run";
+  const std::vector<std::int64_t> counts = step.call.attrs.get_ints("captures");
+  const std::size_t wanted = is_if ? 2 : 1;
+  if (step.constants.size() != wanted || counts.size() != wanted) return "lacks its bodies";
+  const auto inputs = std::ssize(step.inputs);
+  std::int64_t all = 0;
+  for (const std::int64_t count : counts) {
+    if (count < 0 || count > inputs) return "counts what its bodies read wrongly";
+    all += count;
+  }
+  if (all > inputs) return "counts what its bodies read wrongly";
+  for (const int id : step.constants)
+    if (om.tensors[id].place != Place::kWeight) return "has a body that is no constant";
+  constexpr std::ptrdiff_t kOptional = 2;  // a loop's count and its condition
+  for (auto i = is_loop ? kOptional : 0; i < inputs; ++i)
+    if (step.inputs[static_cast<std::size_t>(i)] < 0) return "lacks what its bodies read";
+  return {};
+}
+
 ControlStep::ControlStep(const LoadContext& context, std::size_t index)
     : step_(context.om.steps[index]),
       tensors_(context.tensors),
@@ -35,18 +57,11 @@ ControlStep::ControlStep(const LoadContext& context, std::size_t index)
     throw Error(ExitCode::kOm, "step '" + step.name + "' " + what, om.name,
                 "compile the model again with atc");
   };
+  if (const std::string what = fault(om, step); !what.empty()) damaged(what);
   const std::vector<std::int64_t> counts = step.call.attrs.get_ints("captures");
-  const std::size_t wanted = step.call.type == "If" ? 2 : 1;
   std::vector<Om> bodies = bodies_of(om, step);
-  if (bodies.size() != wanted || counts.size() != wanted) damaged("lacks its bodies");
-  std::int64_t all = 0;
-  for (const std::int64_t count : counts) {
-    if (count < 0 || count > static_cast<std::int64_t>(step.inputs.size()))
-      damaged("counts what its bodies read wrongly");
-    all += count;
-  }
-  if (all > static_cast<std::int64_t>(step.inputs.size()))
-    damaged("counts what its bodies read wrongly");
+  const std::size_t wanted = bodies.size();
+  const std::int64_t all = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
   auto capture = step.inputs.end() - static_cast<std::ptrdiff_t>(all);
   const std::size_t own = step.inputs.size() - static_cast<std::size_t>(all);
   for (std::size_t b = 0; b < wanted; ++b) {

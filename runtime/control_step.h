@@ -26,6 +26,9 @@ class ControlStep final : public Runnable {
   ControlStep(const ControlStep&) = delete;
   ControlStep& operator=(const ControlStep&) = delete;
 
+  /// What is wrong with the step itself, its bodies apart, in words behind its name; empty: nothing.
+  static std::string fault(const Om& om, const OmStep& step);
+
   /// Ops of bodies are tasks of their own; what lies before, between and behind its bodies' runs is the step's. Throws
   /// Error(kFailure) that names the step when its values are no condition, count or size.
   void run(const TaskRecording& recording) override;

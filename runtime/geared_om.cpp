@@ -173,8 +173,9 @@ GearedOm GearedOm::parse(std::string_view bytes, std::shared_ptr<const void> own
   return model;
 }
 
-GearedOm GearedOm::load(const std::filesystem::path& path) {
+GearedOm GearedOm::load(const std::filesystem::path& path, const OmKeys& keys) {
   const auto file = std::make_shared<const FileInMemory>(path);
+  keys.check(file->bytes(), path.string());
   return parse(file->bytes(), file, path.string());
 }
 

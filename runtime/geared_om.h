@@ -13,6 +13,7 @@
 
 #include "base/gears.h"
 #include "runtime/om.h"
+#include "runtime/om_signature.h"
 
 namespace aoe::runtime {
 
@@ -26,8 +27,10 @@ struct GearedOm {
   std::uint64_t arena_bytes() const;
 
   std::string serialize() const;
-  /// As Om::load() and Om::parse(). Throws Error(kOm).
-  static GearedOm load(const std::filesystem::path& path);
+  /// As Om::load() and Om::parse(). Throws Error(kOm), also when none of `keys` signed the file.
+  static GearedOm load(const std::filesystem::path& path, const OmKeys& keys = {});
+  /// Throws Error(kOm) when the file has gears.
+  static Om load_single(const std::filesystem::path& path, const OmKeys& keys = {});
   static GearedOm parse(std::string_view bytes, std::shared_ptr<const void> owner,
                         const std::string& where);
 };

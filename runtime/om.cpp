@@ -3,12 +3,21 @@
 
 #include "base/error.h"
 #include "runtime/backend.h"
-#include "runtime/file_in_memory.h"
 #include "runtime/geared_om.h"
 #include "runtime/om_container.h"
 #include "runtime/om_graph.h"
 
 namespace aoe::runtime {
+namespace {
+
+Om only_one(GearedOm file, const std::string& where) {
+  if (!file.gears.empty())
+    throw Error(ExitCode::kOm, "has dynamic gears (" + to_string(file.gears) + ")", where,
+                "give an om of one shape");
+  return std::move(file.oms.front());
+}
+
+}  // namespace
 
 std::string Om::serialize() const {
   const std::string graph = graph_to_cbor(*this);
@@ -24,17 +33,16 @@ std::string Om::serialize() const {
   return write_container(sections);
 }
 
+Om GearedOm::load_single(const std::filesystem::path& path, const OmKeys& keys) {
+  return only_one(load(path, keys), path.string());
+}
+
 Om Om::parse(std::string_view bytes, std::shared_ptr<const void> owner, const std::string& where) {
-  GearedOm file = GearedOm::parse(bytes, std::move(owner), where);
-  if (!file.gears.empty())
-    throw Error(ExitCode::kOm, "has dynamic gears (" + to_string(file.gears) + ")", where,
-                "give an om of one shape");
-  return std::move(file.oms.front());
+  return only_one(GearedOm::parse(bytes, std::move(owner), where), where);
 }
 
 Om Om::load(const std::filesystem::path& path) {
-  const auto file = std::make_shared<const FileInMemory>(path);
-  return parse(file->bytes(), file, path.string());
+  return GearedOm::load_single(path);
 }
 
 const char* OmStep::task_type() const {

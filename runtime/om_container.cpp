@@ -39,7 +39,8 @@ struct Header {
   std::uint32_t section_count;
   std::uint64_t total_bytes;
   SectionEntry sections[kMostSections];
-  char zeros[kPageBytes - 24 - kMostSections * sizeof(SectionEntry) - 4];
+  Signature signature;
+  char zeros[kPageBytes - 24 - kMostSections * sizeof(SectionEntry) - sizeof(Signature) - 4];
   std::uint32_t crc;
 };
 static_assert(sizeof(Header) == kPageBytes && sizeof(SectionEntry) == 24);
@@ -147,6 +148,25 @@ std::vector<OmSection> read_container(std::string_view bytes, const std::string&
   }
   if (end != bytes.size()) refuse(where, "has a malformed section table");
   return sections;
+}
+
+Signature signature_of(std::string_view bytes, const std::string& where) {
+  return read_header(bytes, where).signature;
+}
+
+std::string header_to_sign(std::string_view bytes, const std::string& where) {
+  Header header = read_header(bytes, where);
+  header.signature = {};
+  header.crc = 0;
+  return {reinterpret_cast<const char*>(&header), sizeof header};
+}
+
+void set_signature(std::string& bytes, const Signature& signature) {
+  Header header;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  header.signature = signature;
+  header.crc = crc_of(header);
+  std::memcpy(bytes.data(), &header, sizeof header);
 }
 
 }  // namespace aoe::runtime

@@ -2,6 +2,7 @@
 // the sections hold is not its business.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -22,5 +23,14 @@ std::string write_container(std::span<const OmSection> sections);
 
 /// Views of `bytes`, every checksum verified, in the order of the file. Throws Error(kOm) that names `where`.
 std::vector<OmSection> read_container(std::string_view bytes, const std::string& where);
+
+/// In the header; all zeros: not signed. See om_signature.h.
+using Signature = std::array<unsigned char, 64>;
+/// Throw Error(kOm) that names `where` when the header is damaged.
+Signature signature_of(std::string_view bytes, const std::string& where);
+/// The header's page as if it had no signature.
+std::string header_to_sign(std::string_view bytes, const std::string& where);
+/// Of a file whose header is sound.
+void set_signature(std::string& bytes, const Signature& signature);
 
 }  // namespace aoe::runtime

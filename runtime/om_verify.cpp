@@ -1,18 +1,25 @@
-// The checks on a graph section that parsed: whatever passes here cannot make the executor leave
-// its buffers.
+// The checks on a graph section that parsed. What passes cannot make the executor leave its buffers: tensors lie inside what
+// holds them, each backend has looked at its steps, and values flow in order. The code section is believed: it says itself
+// what it may touch (kernel_limits.h). Tested by tests/runtime/om_verify_test.cpp.
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <limits>
 #include <optional>
+#include <vector>
 
 #include "base/error.h"
+#include "base/size.h"
 #include "runtime/backend.h"
 #include "runtime/isa.h"
+#include "runtime/om_flow.h"
 #include "runtime/om_graph.h"
 
 namespace aoe::runtime {
 namespace {
+
+constexpr int kMostThreads = 1 << 16;
+/// Per thread; kernels keep theirs in a cache.
+constexpr std::uint64_t kMostScratchBytes = std::uint64_t{1} << 32;
 
 class Verifier {
  public:
@@ -20,7 +27,8 @@ class Verifier {
 
   void run() {
     if (find_isa(om_.isa) == nullptr) fail("needs the unknown instruction set '" + om_.isa + "'");
-    if (om_.threads < 1) fail("was compiled for " + std::to_string(om_.threads) + " threads");
+    if (om_.threads < 1 || om_.threads > kMostThreads)
+      fail("was compiled for " + std::to_string(om_.threads) + " threads");
     for (const std::optional<double>& peak : {om_.peak_gflops, om_.memory_gb_s})
       if (peak && !(std::isfinite(*peak) && *peak > 0))
         fail("states a peak of " + std::to_string(*peak) + " for its machine");
@@ -29,7 +37,10 @@ class Verifier {
     check_interface(om_.outputs, "output");
     for (const int id : om_.inputs)
       if (om_.tensors[id].place != Place::kInput) fail(text(id) + " is a model input elsewhere");
+    check_arena();
     for (const OmStep& step : om_.steps) check_step(step);
+    for (const auto& backend : backends().all()) check_with(*backend);
+    if (const auto fault = flow_fault(om_)) fail(*fault);
   }
 
  private:
@@ -54,7 +65,7 @@ class Verifier {
         dim = (dim + c0 - 1) / c0 * c0;
       }
       if (__builtin_mul_overflow(bytes, dim, &bytes) ||
-          bytes > std::numeric_limits<std::int64_t>::max())
+          bytes > static_cast<std::uint64_t>(kMostBytes))
         fail(text(id) + " is larger than any memory");
     }
     return bytes;
@@ -71,6 +82,21 @@ class Verifier {
       fail(text(id) + " is NC1HWC0 with " + std::to_string(desc.shape.size()) +
            " dimensions and c0 " + std::to_string(desc.c0));
     check_place(id, bytes_of(id));
+    const bool is_ours = tensor.place == Place::kWeight || tensor.place == Place::kArena;
+    if (is_ours && tensor.offset % size_bytes(desc.dtype) != 0)
+      fail(text(id) + " does not begin where an element may");
+  }
+
+  /// No larger than what lies in it, which the plan rounds up.
+  void check_arena() const {
+    std::uint64_t end = 0;
+    for (std::size_t id = 0; id < om_.tensors.size(); ++id)
+      if (om_.tensors[id].place == Place::kArena)
+        end = std::max(end, om_.tensors[id].offset + bytes_of(id).value_or(0));
+    constexpr std::uint64_t kSlack = 4096;
+    if (om_.arena_bytes > end + kSlack)
+      fail("the arena has " + std::to_string(om_.arena_bytes) + " bytes, its tensors end at " +
+           std::to_string(end));
   }
 
   void check_place(std::size_t id, std::optional<std::uint64_t> bytes) const {
@@ -127,8 +153,26 @@ class Verifier {
       if (!step.backend->traits().finds_sizes && !has_fixed_size)
         fail(user + " needs the size of " + text(id) + ", which only a run can tell");
     }
-    if (const std::string_view fault = step.backend->fault(step); !fault.empty())
-      fail(user + " " + std::string(fault));
+    if (step.scratch_bytes > kMostScratchBytes)
+      fail(user + " needs " + std::to_string(step.scratch_bytes) + " bytes of scratch");
+    for (const int id : step.outputs)
+      if (id != -1) check_written(id, user);
+    if (step.workspace != -1) check_written(step.workspace, user);
+  }
+
+  void check_written(int id, const std::string& user) const {
+    const Place place = om_.tensors[id].place;
+    if (place == Place::kInput || place == Place::kWeight)
+      fail(user + " writes " + text(id) + ", which is only read");
+  }
+
+  void check_with(const Backend& backend) const {
+    std::vector<std::size_t> steps;
+    for (std::size_t s = 0; s < om_.steps.size(); ++s)
+      if (om_.steps[s].backend == &backend) steps.push_back(s);
+    if (steps.empty()) return;
+    if (const auto fault = backend.fault(om_, steps))
+      fail("step '" + om_.steps[fault->step].name + "' " + fault->what);
   }
 
   const Om& om_;

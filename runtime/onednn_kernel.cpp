@@ -11,6 +11,7 @@
 
 #include "base/check.h"
 #include "base/error.h"
+#include "base/size.h"
 #include "runtime/aligned_memory.h"
 #include "runtime/onednn_primitive.h"
 
@@ -99,10 +100,28 @@ struct ArgumentPlace {
   std::size_t offset;
 };
 
+/// oneDNN multiplies dimensions and strides without looking at what comes out.
+void check_dimensions(const dnnl_memory_desc_t& desc) {
+  std::int64_t elements = 1;
+  const auto multiply = [&](std::int64_t by) {
+    if (by < 0 || __builtin_mul_overflow(elements, std::max<std::int64_t>(by, 1), &elements) ||
+        elements > kMostBytes)
+      throw Error(ExitCode::kOm, "a oneDNN tensor is larger than any memory", "", kAdvice);
+  };
+  for (int d = 0; d < desc.ndims; ++d) multiply(desc.padded_dims[d]);
+  if (desc.format_kind != dnnl_blocked) return;
+  for (int d = 0; d < desc.ndims; ++d) {
+    elements = 1;
+    multiply(desc.padded_dims[d]);
+    multiply(desc.format_desc.blocking.strides[d]);
+  }
+}
+
 /// Bytes from a tensor's first to behind its last element. With strides these are fewer than oneDNN counts, which takes
 /// whole steps of the slowest dimension: tensors may lie interleaved.
 std::size_t reached_bytes(const memory::desc& desc) {
   const dnnl_memory_desc_t& raw = desc.data;
+  check_dimensions(raw);
   if (raw.ndims == 0 || raw.data_type != dnnl_f32 || raw.format_kind != dnnl_blocked ||
       raw.format_desc.blocking.inner_nblks > 0)
     return desc.get_size();
@@ -287,8 +306,11 @@ OneDnnKernel::State::State(const json& params, int threads,
   residual_buffer = residual.buffer;
   dst_buffer = ArgumentPlace(params.at("stages").at(0).at("args").at("dst")).buffer;
   residual_bytes = stages.at(0).dst_bytes();
-  if (residual.bytes_left(buffer_bytes) < residual_bytes)
-    throw Error(ExitCode::kOm, "the residual is smaller than the output", "", kAdvice);
+  const bool is_inside = dst_buffer < buffer_bytes.size() && residual.offset == 0 &&
+                         residual_bytes <= buffer_bytes[dst_buffer] &&
+                         residual_bytes <= residual.bytes_left(buffer_bytes);
+  if (!is_inside)
+    throw Error(ExitCode::kOm, "the residual and the output differ in size", "", kAdvice);
 }
 
 /// The sum post-op adds to what the destination holds: the residual, which the memory plan usually put there.
@@ -307,6 +329,28 @@ void OneDnnKernel::State::take_over_residual(std::span<void* const> buffers) con
 OneDnnKernel::OneDnnKernel(std::unique_ptr<State> state) : state_(std::move(state)) {
 }
 OneDnnKernel::~OneDnnKernel() = default;
+
+std::string OneDnnKernel::fault(const json& params, const std::vector<bool>& is_writable) {
+  static constexpr std::string_view kWritten[] = {"dst", "dst_iter", "dst_iter_c", "scratchpad"};
+  try {
+    if (params.at("stages").empty()) return "has no primitive";
+    for (const json& stage : params.at("stages")) {
+      for (const auto& [word, where] : stage.at("args").items()) {
+        const ArgumentPlace place(where);
+        const bool is_written = std::ranges::count(kWritten, word) > 0;
+        if (place.buffer >= is_writable.size() || (is_written && !is_writable[place.buffer]))
+          return "has oneDNN's '" + word + "' in buffer " + std::to_string(place.buffer) +
+                 ", which is not for that";
+      }
+    }
+    if (params.contains("residual") &&
+        ArgumentPlace(params.at("stages").at(0).at("args").at("dst")).offset != 0)
+      return "adds a residual to the middle of its output";
+    return {};
+  } catch (const json::exception& e) {
+    return std::string("has malformed parameters: ") + e.what();
+  }
+}
 
 std::unique_ptr<OneDnnKernel> OneDnnKernel::create(const json& params, int threads,
                                                    std::span<const std::size_t> buffer_bytes,

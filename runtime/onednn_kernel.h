@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 
@@ -30,6 +31,10 @@ class OneDnnKernel {
                                               std::span<const std::size_t> buffer_bytes,
                                               std::span<void* const> buffers = {});
   ~OneDnnKernel();
+
+  /// What is wrong with parameters by themselves, in words behind a step's name, when these of its buffers may be written;
+  /// empty: nothing. Sizes are for create() to check, which knows what the primitive makes of them.
+  static std::string fault(const nlohmann::json& params, const std::vector<bool>& is_writable);
 
   /// Buffers in the order of Kernel (compiler/impl.h); `args` of the parameters says which is which. One caller at a time.
   void run(std::span<void* const> buffers);

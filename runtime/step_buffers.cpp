@@ -5,9 +5,7 @@
 #include <iterator>
 
 namespace aoe::runtime {
-namespace {
 
-/// -1 for an unused output.
 std::vector<int> buffer_tensors(const OmStep& step) {
   std::vector<int> ids;
   std::ranges::copy_if(step.inputs, std::back_inserter(ids), [](int id) { return id >= 0; });
@@ -16,8 +14,6 @@ std::vector<int> buffer_tensors(const OmStep& step) {
   if (step.workspace >= 0) ids.push_back(step.workspace);
   return ids;
 }
-
-}  // namespace
 
 StepBuffers::StepBuffers(const Om& om, const TensorTable& tensors)
     : om_(om), tensors_(tensors), buffers_(om.steps.size()) {
@@ -36,10 +32,10 @@ std::span<void* const> StepBuffers::of(std::size_t step) {
   return buffers;
 }
 
-std::vector<std::size_t> StepBuffers::bytes_of(std::size_t step) const {
+std::vector<std::size_t> StepBuffers::bytes_of(const Om& om, const OmStep& step) {
   std::vector<std::size_t> bytes;
-  for (const int id : buffer_tensors(om_.steps[step]))
-    bytes.push_back(id < 0 ? 0 : storage_bytes(om_.tensors[id].desc));
+  for (const int id : buffer_tensors(step))
+    bytes.push_back(id < 0 ? 0 : storage_bytes(om.tensors[id].desc));
   return bytes;
 }
 

@@ -9,6 +9,9 @@
 
 namespace aoe::runtime {
 
+/// Tensor ids in the order of the ABI: present inputs, outputs (-1: unused), constants, workspace.
+std::vector<int> buffer_tensors(const OmStep& step);
+
 class StepBuffers {
  public:
   StepBuffers(const Om& om, const TensorTable& tensors);
@@ -16,7 +19,10 @@ class StepBuffers {
   /// Lies where it is as long as this object. nullptr for an unused output, which keeps its place.
   std::span<void* const> of(std::size_t step);
   /// Their sizes; 0 for an unused output.
-  std::vector<std::size_t> bytes_of(std::size_t step) const;
+  std::vector<std::size_t> bytes_of(std::size_t step) const {
+    return bytes_of(om_, om_.steps[step]);
+  }
+  static std::vector<std::size_t> bytes_of(const Om& om, const OmStep& step);
 
   /// Follows the callers' buffers, which `tensors` has been bound to.
   void bind();

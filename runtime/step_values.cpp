@@ -1,11 +1,42 @@
-// With the values at hand, every shape is inferred again, and must be found.
+// See step_values.h.
 #include "runtime/step_values.h"
-
-#include <algorithm>
 
 #include "base/error.h"
 
 namespace aoe::runtime {
+namespace {
+
+bool agrees(const TensorDesc& found, const TensorDesc& declared) {
+  if (found.dtype != declared.dtype || found.shape.size() != declared.shape.size()) return false;
+  for (std::size_t i = 0; i < found.shape.size(); ++i)
+    if (found.shape[i] != kUnknownDim && declared.shape[i] != kUnknownDim &&
+        found.shape[i] != declared.shape[i])
+      return false;
+  return true;
+}
+
+/// What its operator makes of the step's inputs before a run, of which constants are known; empty when not even the ranks
+/// can be told. Throws Error when the operator refuses them.
+std::vector<TensorDesc> infer_before_run(const Om& om, const OmStep& step) {
+  std::vector<Tensor> inputs;
+  for (const int id : step.inputs) {
+    if (id < 0) {
+      inputs.emplace_back();
+      continue;
+    }
+    const OmTensor& tensor = om.tensors[id];
+    const char* const constant = om.weights_view.data() + tensor.offset;
+    const bool is_known = tensor.place == Place::kWeight;
+    inputs.push_back({tensor.desc, is_known ? const_cast<char*>(constant) : nullptr});
+  }
+  try {
+    return reference::infer(step.call, inputs, step.outputs.size());
+  } catch (const reference::Undetermined&) {
+    return {};
+  }
+}
+
+}  // namespace
 
 std::vector<Tensor> views_of(const std::vector<int>& ids, const TensorTable& tensors) {
   std::vector<Tensor> views;
@@ -13,20 +44,46 @@ std::vector<Tensor> views_of(const std::vector<int>& ids, const TensorTable& ten
   return views;
 }
 
-bool has_dynamic_outputs(const OmStep& step, const TensorTable& tensors) {
-  return std::ranges::any_of(step.outputs,
-                             [&](int id) { return id >= 0 && tensors.is_dynamic(id); });
+std::string inference_fault(const Om& om, const OmStep& step) {
+  try {
+    const std::vector<TensorDesc> found = infer_before_run(om, step);
+    for (std::size_t i = 0; i < found.size() && i < step.outputs.size(); ++i) {
+      const int id = step.outputs[i];
+      if (id >= 0 && !agrees(found[i], om.tensors[id].desc))
+        return "gives " + to_string(found[i]) + " where its output " + std::to_string(i) + " is " +
+               to_string(om.tensors[id].desc);
+    }
+  } catch (const Error& e) {
+    return std::string("is refused by its operator: ") + e.what();
+  }
+  return {};
 }
 
-void allocate_outputs(const OmStep& step, std::span<const Tensor> inputs, TensorTable& tensors) {
+bool is_certain(const Om& om, const OmStep& step) {
+  const std::vector<TensorDesc> found = infer_before_run(om, step);
+  if (found.size() != step.outputs.size()) return false;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const int id = step.outputs[i];
+    if (id >= 0 && (om.tensors[id].place == Place::kDynamic || !is_static(found[i].shape)))
+      return false;
+  }
+  return true;
+}
+
+void prepare_outputs(const Om& om, const OmStep& step, std::span<const Tensor> inputs,
+                     TensorTable& tensors) {
   const std::vector<TensorDesc> descs = reference::infer(step.call, inputs, step.outputs.size());
   for (std::size_t i = 0; i < step.outputs.size(); ++i) {
     const int id = step.outputs[i];
-    if (id < 0 || !tensors.is_dynamic(id)) continue;
+    if (id < 0) continue;
+    const std::string output = "output " + std::to_string(i);
     if (i >= descs.size() || !is_static(descs[i].shape))
-      throw Error(ExitCode::kFailure,
-                  "the shape of output " + std::to_string(i) + " cannot be told");
-    tensors.allocate(id, descs[i]);
+      throw Error(ExitCode::kFailure, "the shape of " + output + " cannot be told");
+    const TensorDesc& declared = om.tensors[id].desc;
+    if (!agrees(descs[i], declared))
+      throw Error(ExitCode::kFailure, output + " is " + to_string(descs[i]) + ", the model says " +
+                                          to_string(declared));
+    if (tensors.is_dynamic(id)) tensors.allocate(id, descs[i]);
   }
 }
 

@@ -23,4 +23,4 @@ _aoe_completion() {
   fi
 }
 
-complete -o default -o nospace -F _aoe_completion aoe atc aoe_run aoe_bank aoe_compare aoe_quantize aoe_report make_model msprof
+complete -o default -o nospace -F _aoe_completion aoe atc aoe_run aoe_bank aoe_compare aoe_quantize aoe_report aoe_sign make_model msprof

@@ -45,8 +45,10 @@ GearedOm parse_copy(const void* bytes, size_t size_bytes) {
   require(size_bytes > 0, ACL_ERROR_INVALID_PARAM, "modelSize is 0");
   const auto copy = std::make_shared<const AlignedMemory>(size_bytes);
   std::memcpy(copy->data(), bytes, size_bytes);
-  return GearedOm::parse({static_cast<const char*>(copy->data()), size_bytes}, copy,
-                         "model in memory");
+  const std::string_view file(static_cast<const char*>(copy->data()), size_bytes);
+  constexpr const char* kWhere = "model in memory";
+  OmKeys::from_environment().check(file, kWhere);
+  return GearedOm::parse(file, copy, kWhere);
 }
 
 void require_room(size_t given_bytes, size_t needed_bytes, const char* what) {
@@ -172,7 +174,7 @@ GearedOm load_om(const char* path) {
   if (!std::filesystem::exists(path, ignored))
     throw AclFailure(ACL_ERROR_GE_EXEC_MODEL_PATH_INVALID,
                      std::string(path) + ": there is no such file");
-  return GearedOm::load(path);
+  return GearedOm::load(path, OmKeys::from_environment());
 }
 
 void lock_all_models() {

@@ -6,6 +6,7 @@
 #include "profiler/collect/memory_block.h"
 #include "runtime/backend.h"
 #include "runtime/jit_team.h"
+#include "runtime/kernel_limits.h"
 #include "runtime/step_buffers.h"
 
 namespace aoe::runtime {
@@ -79,12 +80,21 @@ class Jit final : public Backend {
                  .library = "generated",
                  .launch = "LaunchGenerated"}) {}
 
-  std::string_view fault(const OmStep& step) const override {
-    if (step.stages.empty()) return "is generated code without a stage";
-    const auto is_malformed = [](const OmStage& stage) {
-      return stage.symbol.empty() || stage.extent < 0;
-    };
-    return std::ranges::any_of(step.stages, is_malformed) ? "has a malformed stage" : "";
+  std::optional<StepFault> fault(const Om& om, std::span<const std::size_t> steps) const override {
+    const std::optional<LimitsBySymbol> limits = limits_of(om.code_view);
+    for (const std::size_t s : steps) {
+      const OmStep& step = om.steps[s];
+      if (step.stages.empty()) return StepFault{s, "is generated code without a stage"};
+      const auto is_malformed = [](const OmStage& stage) {
+        return stage.symbol.empty() || stage.extent < 0;
+      };
+      if (std::ranges::any_of(step.stages, is_malformed))
+        return StepFault{s, "has a malformed stage"};
+      if (!limits) continue;  // of an older compiler: the code is believed
+      if (std::string what = beyond_limits(om, step, *limits); !what.empty())
+        return StepFault{s, std::move(what)};
+    }
+    return std::nullopt;
   }
 
   std::unique_ptr<Loader> open(const LoadContext& context, const Loader* sibling) const override {

@@ -81,37 +81,6 @@ std::vector<TensorDesc> descs_of(const Om& om, const std::vector<int>& ids) {
   return descs;
 }
 
-/// Kernels take for granted what inference says. Throws Error(kOm).
-void check_outputs(const Om& om, const OmStep& step) {
-  const auto refuse = [&](const std::string& why) {
-    throw Error(ExitCode::kOm, "step '" + step.name + "': " + why, om.name,
-                "compile the model again with atc");
-  };
-  std::vector<Tensor> inputs;
-  for (const TensorDesc& desc : descs_of(om, step.inputs)) inputs.push_back({desc, nullptr});
-  const std::vector<TensorDesc> stated = descs_of(om, step.outputs);
-  try {
-    const std::vector<TensorDesc> found = reference::infer(step.call, inputs, stated.size());
-    for (std::size_t i = 0; i < stated.size(); ++i) {
-      if (stated[i].dtype == DataType::kUndefined) continue;
-      bool fits =
-          stated[i].dtype == found[i].dtype && stated[i].shape.size() == found[i].shape.size();
-      for (std::size_t d = 0; fits && d < found[i].shape.size(); ++d)
-        fits = found[i].shape[d] == stated[i].shape[d] || found[i].shape[d] == kUnknownDim ||
-               stated[i].shape[d] == kUnknownDim;
-      if (!fits) refuse("its output is " + to_string(found[i]) + ", not " + to_string(stated[i]));
-    }
-  } catch (const reference::Undetermined&) {  // known when it runs
-  } catch (const Error& e) {
-    refuse(e.what());
-  }
-}
-
-bool has_dynamic_inputs(const OmStep& step, const TensorTable& tensors) {
-  return std::ranges::any_of(step.inputs,
-                             [&](int id) { return id >= 0 && tensors.is_dynamic(id); });
-}
-
 /// Throws Error(kModel) when shapes that only a run can tell contradict each other.
 void check_shapes(const OmStep& step, std::vector<Tensor> inputs) {
   for (Tensor& input : inputs) input.data = nullptr;
@@ -128,25 +97,34 @@ class Native final : public StepwiseBackend {
                          .reads_constants = true,
                          .finds_sizes = true}) {}
 
+  std::string fault(const Om& om, const OmStep& step) const override {
+    const auto kernel = kernel_of(om, step);
+    return kernel ? inference_fault(om, step) : "has no native kernel: " + kernel.error();
+  }
+
   std::function<void()> load(const LoadContext& context, std::size_t index) const override {
     const OmStep& step = context.om.steps[index];
-    const auto kernel =
-        native::kernel_for({step.call, descs_of(context.om, step.inputs), step.outputs.size()});
+    const auto kernel = kernel_of(context.om, step);
     if (!kernel)
       throw Error(ExitCode::kOm, "step '" + step.name + "' has no native kernel: " + kernel.error(),
                   context.om.name, "compile the model again with atc");
-    check_outputs(context.om, step);
     const auto threads = std::make_shared<NativeThreads>(context);
-    return [&step, threads, kernel = *kernel, &tensors = context.tensors] {
+    return [&om = context.om, &step, threads, kernel = *kernel,
+            is_certain = is_certain(context.om, step), &tensors = context.tensors] {
       const std::vector<Tensor> inputs = views_of(step.inputs, tensors);
       run_naming(step, [&] {
-        if (!kernel->makes_shapes && has_dynamic_outputs(step, tensors))
-          allocate_outputs(step, inputs, tensors);
-        else if (has_dynamic_inputs(step, tensors))
+        if (!is_certain && kernel->makes_shapes)
           check_shapes(step, inputs);
+        else if (!is_certain)
+          prepare_outputs(om, step, inputs, tensors);
         kernel->run(StepRun(step, inputs, tensors, *threads));
       });
     };
+  }
+
+ private:
+  static Result<const native::Kernel*> kernel_of(const Om& om, const OmStep& step) {
+    return native::kernel_for({step.call, descs_of(om, step.inputs), step.outputs.size()});
   }
 };
 

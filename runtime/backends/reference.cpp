@@ -5,14 +5,6 @@
 namespace aoe::runtime {
 namespace {
 
-void run_reference_step(const OmStep& step, TensorTable& tensors) {
-  const std::vector<Tensor> inputs = views_of(step.inputs, tensors);
-  run_naming(step, [&] {
-    if (has_dynamic_outputs(step, tensors)) allocate_outputs(step, inputs, tensors);
-    reference::run(step.call, inputs, views_of(step.outputs, tensors));
-  });
-}
-
 class Reference final : public StepwiseBackend {
  public:
   Reference()
@@ -24,12 +16,12 @@ class Reference final : public StepwiseBackend {
                          .reads_constants = true,
                          .finds_sizes = true}) {}
 
-  std::string_view fault(const OmStep& step) const override {
+  std::string fault(const Om& om, const OmStep& step) const override {
     const reference::Body* body = step.call.body.get();
     if (body != nullptr &&
         (body->inputs != static_cast<int>(step.inputs.size()) || step.outputs.size() != 1))
       return "has other inputs or outputs than its body";
-    return {};
+    return inference_fault(om, step);
   }
 
   int overwritten_by(const OmStep& step) const override {
@@ -39,8 +31,14 @@ class Reference final : public StepwiseBackend {
   }
 
   std::function<void()> load(const LoadContext& context, std::size_t index) const override {
-    return [&step = context.om.steps[index], &tensors = context.tensors] {
-      run_reference_step(step, tensors);
+    const OmStep& step = context.om.steps[index];
+    return [&om = context.om, &step, is_certain = is_certain(context.om, step),
+            &tensors = context.tensors] {
+      const std::vector<Tensor> inputs = views_of(step.inputs, tensors);
+      run_naming(step, [&] {
+        if (!is_certain) prepare_outputs(om, step, inputs, tensors);
+        reference::run(step.call, inputs, views_of(step.outputs, tensors));
+      });
     };
   }
 };

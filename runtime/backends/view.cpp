@@ -13,6 +13,11 @@ class View final : public Backend {
                  .runs = false,
                  .finds_sizes = true}) {}
 
+  /// Where outputs lie, and who wrote there, is looked at with all steps together (om_flow.h).
+  std::optional<StepFault> fault(const Om&, std::span<const std::size_t>) const override {
+    return std::nullopt;
+  }
+
   std::unique_ptr<Loader> open(const LoadContext&, const Loader*) const override {
     return nullptr;  // nothing is ever loaded
   }

@@ -21,7 +21,7 @@ completes "atc --core_type = V" "VectorCore"
 completes "aoe_report --out" "--output="
 completes "aoe re" "report"
 completes "atc --model = x" "" # bash goes on with files
-for program in aoe atc aoe_run aoe_bank aoe_compare aoe_quantize aoe_report make_model msprof; do
+for program in aoe atc aoe_run aoe_bank aoe_compare aoe_quantize aoe_report aoe_sign make_model msprof; do
   completes "$program --hel" "--help"
   completes "$program --versio" "--version"
 done

@@ -1,6 +1,6 @@
 # Every program explains itself.
 source "$(dirname "$0")/lib.sh"
-for program in aoe atc aoe_run aoe_bank aoe_compare aoe_quantize aoe_report make_model msprof; do
+for program in aoe atc aoe_run aoe_bank aoe_compare aoe_quantize aoe_report aoe_sign make_model msprof; do
   run 0 $program --help
   has out '^usage: '
   has out 'Examples?:'

@@ -4,7 +4,7 @@ source "$(dirname "$0")/lib.sh"
 unset AOE_CONFIG_DIR
 prefix=$work/prefix
 run 0 cmake --install "$bin/.." --prefix "$prefix"
-for program in aoe atc aoe_run aoe_bank aoe_compare aoe_quantize aoe_report make_model; do
+for program in aoe atc aoe_run aoe_bank aoe_compare aoe_quantize aoe_report aoe_sign make_model; do
   [ -e "$prefix/share/bash-completion/completions/$program" ] || fail "$program has no completion"
   [ -x "$prefix/bin/$program" ] || fail "$program is not installed"
   head -1 "$prefix/share/man/man1/$program.1" | grep -qi "^\.TH $program 1" || fail "$program has no man page"

@@ -11,7 +11,7 @@ files "$tools" >tools.txt
 [ -z "$(comm -12 runtime.txt tools.txt)" ] || fail "in both packages: $(comm -12 runtime.txt tools.txt)"
 has runtime.txt '/usr/lib/(.*/)?libascendcl\.so'
 has runtime.txt '/usr/include/.*acl/acl\.h'
-for program in aoe atc aoe_run aoe_bank aoe_compare aoe_quantize msprof make_model; do has tools.txt "/usr/bin/$program\$"; done
+for program in aoe atc aoe_run aoe_bank aoe_compare aoe_quantize aoe_sign msprof make_model; do has tools.txt "/usr/bin/$program\$"; done
 dpkg-deb -f "$tools" Depends >depends
 has depends 'aoe-runtime \(= '
 has depends 'librocksdb'

@@ -14,6 +14,7 @@ PAGES = {
     "msprof": "msprof.md",
     "aoe_compare": "aoe_compare.md",
     "aoe_quantize": "aoe_quantize.md",
+    "aoe_sign": "aoe_sign.md",
     "aoe_report": "aoe_report.md",
     "compare_onnxruntime": "compare_onnxruntime.md",
     "kernel_bench": "benchmarks.md",

@@ -44,18 +44,19 @@ TEST(Om, ReadsBackWhatWasWritten) {
       "blocked",
       {.dtype = DataType::kFloat, .shape = {1, 20, 4, 4}, .format = Format::kNC1HWC0, .c0 = 16});
   const int packed = b.weight<char>("packed", {.dtype = DataType::kUint8, .shape = {3}}, {7, 8, 9});
-  const int found = b.dynamic_output("found", {.dtype = DataType::kInt64, .shape = {kUnknownDim}});
+  const int found =
+      b.dynamic_output("found", {.dtype = DataType::kInt64, .shape = {4, kUnknownDim}});
   reference::Attrs attrs;
   attrs.set("alpha", 0.1f);
   attrs.set("pads", std::vector<std::int64_t>{1, 2});
-  b.reference("NonZero", {blocked, -1}, {found}, attrs, 13);
-  OmStep& jit = b.jit({{"f0", 7}, {"f1", 1}}, {x}, {blocked});
+  OmStep& jit = b.jit({{"f0", 7}, {"f1", 1}}, {x, -1}, {blocked});
   jit.constants = {packed};
   jit.workspace = b.arena("work", floats({100}));
   jit.scratch_bytes = 4096;
   jit.flops = 1.5e9;
   jit.bytes = 2e6;
   jit.params = {{"algorithm", "direct"}};
+  b.reference("NonZero", {blocked}, {found}, attrs, 13);
   b.om.threads = 3;
   b.om.c0 = 8;
   b.om.peak_gflops = 512;
@@ -85,19 +86,19 @@ TEST(Om, ReadsBackWhatWasWritten) {
     EXPECT_EQ(om.tensors[i].offset, b.om.tensors[i].offset);
   }
   ASSERT_EQ(om.steps.size(), 2u);
-  EXPECT_EQ(om.steps[0].call, b.om.steps[0].call);
-  EXPECT_EQ(om.steps[0].inputs, (std::vector<int>{blocked, -1}));
-  const OmStep& step = om.steps[1];
-  EXPECT_EQ(step.name, b.om.steps[1].name);
+  EXPECT_EQ(om.steps[1].call, b.om.steps[1].call);
+  EXPECT_EQ(om.steps[0].inputs, (std::vector<int>{x, -1}));
+  const OmStep& step = om.steps[0];
+  EXPECT_EQ(step.name, b.om.steps[0].name);
   EXPECT_EQ(step.backend, &backend("jit"));
-  EXPECT_EQ(step.op_types, b.om.steps[1].op_types);
-  EXPECT_EQ(step.origins, b.om.steps[1].origins);
+  EXPECT_EQ(step.op_types, b.om.steps[0].op_types);
+  EXPECT_EQ(step.origins, b.om.steps[0].origins);
   ASSERT_EQ(step.stages.size(), 2u);
   EXPECT_EQ(step.stages[0].symbol, "f0");
   EXPECT_EQ(step.stages[0].extent, 7);
-  EXPECT_EQ(step.params, b.om.steps[1].params);
+  EXPECT_EQ(step.params, b.om.steps[0].params);
   EXPECT_EQ(step.constants, std::vector<int>{packed});
-  EXPECT_EQ(step.workspace, b.om.steps[1].workspace);
+  EXPECT_EQ(step.workspace, b.om.steps[0].workspace);
   EXPECT_EQ(step.scratch_bytes, 4096u);
   EXPECT_EQ(step.flops, 1.5e9);
   EXPECT_EQ(step.bytes, 2e6);

@@ -98,9 +98,10 @@ void print_as_json(const std::vector<Row>& rows, double min_ratio) {
 }
 
 ExitCode run(const po::variables_map& flags) {
-  const PairSettings settings{.threads = flags["threads"].as<int>(),
-                              .rounds = number_of(flags, "rounds", 1, 100000).value(),
-                              .seconds = flags["seconds"].as<double>()};
+  PairSettings settings{.threads = flags["threads"].as<int>(),
+                        .rounds = number_of(flags, "rounds", 1, 100000).value(),
+                        .seconds = flags["seconds"].as<double>()};
+  if (flags.contains("om_key")) settings.om_keys = runtime::OmKeys::read(text_of(flags, "om_key"));
   const double limit = flags["limit"].as<double>(), min_ratio = flags["min_ratio"].as<double>();
   const bool is_json = flags.contains("json");
   std::vector<Row> rows;
@@ -149,6 +150,7 @@ int main(int argc, char** argv) {
       "largest difference allowed, of the outputs' range");
   add("min_ratio", po::value<double>()->default_value(0, "0")->value_name("RATIO"),
       "before / after: below it, even by the upper end of its interval, is a regression");
+  add("om_key", text("FILE.pub"), "load only oms that this key signed (aoe_sign)");
   add("json", "machine-readable output");
   tool.positional.add("pair", -1);
   tool.run = aoe::tools::run;

@@ -12,14 +12,16 @@
 #include "base/random_tensor.h"
 #include "base/tensor_error.h"
 #include "runtime/executor.h"
+#include "runtime/geared_om.h"
 
 namespace aoe::tools {
 namespace {
 
 class Model {
  public:
-  Model(const std::string& path, int threads)
-      : executor_(runtime::Om::load(path), {.threads = threads}) {
+  Model(const std::string& path, const PairSettings& settings)
+      : executor_(runtime::GearedOm::load_single(path, settings.om_keys),
+                  {.threads = settings.threads}) {
     for (std::size_t i = 0; i < executor_.input_count(); ++i)
       draw_input(executor_.input(i).desc, i);
     for (std::size_t i = 0; i < executor_.output_count(); ++i) {
@@ -87,7 +89,7 @@ Pair parse_pair(const std::string& text) {
 }
 
 PairTimes measure(const Pair& pair, const PairSettings& settings) {
-  Model before(pair.before_om, settings.threads), after(pair.after_om, settings.threads);
+  Model before(pair.before_om, settings), after(pair.after_om, settings);
   Model* const both[] = {&before, &after};
   std::vector<double> times_ms[2], ratios;
   for (int round = 0; round < settings.rounds; ++round) {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/statistics.h"
+#include "runtime/om_signature.h"
 
 namespace aoe::tools {
 
@@ -11,6 +12,7 @@ struct PairSettings {
   int threads = 0;  ///< 0: what the om was compiled for
   int rounds = 15;
   double seconds = 0.1;  ///< of each om in each round
+  runtime::OmKeys om_keys = {};
 };
 
 /// "squeezenet=before.om,after.om"

@@ -31,6 +31,7 @@ struct Options {
   std::string output_dir;  ///< empty: outputs are not written
   std::string reference;   ///< empty: outputs are not compared
   double tolerance = 0;
+  runtime::OmKeys om_keys;
   std::optional<std::int64_t> batch;
   int streams = 1;
   RunPlan plan;
@@ -77,7 +78,11 @@ Options options_from(const po::variables_map& flags) {
   if (options.batch && *options.batch < 1) reject("--batch", "must be at least 1");
   if (options.batch && !options.gear.empty())
     reject("--batch", "and --gear exclude each other", "give one of them");
-  // AscendCL has no function for it: the library reads the variable when it loads a model.
+  // AscendCL has no functions for these: the library reads the variables when it loads a model.
+  if (flags.contains("om_key")) {
+    options.om_keys = runtime::OmKeys::read(text_of(flags, "om_key"));
+    ::setenv(runtime::kOmKeyVariable, text_of(flags, "om_key").c_str(), 1);
+  }
   if (const int threads = threads_of(flags); threads > 0)
     ::setenv("OMP_NUM_THREADS", std::to_string(threads).c_str(), 1);
   return options;
@@ -164,7 +169,7 @@ ExitCode run(const po::variables_map& flags) {
   if (!options.output_dir.empty()) paths = output_paths(first.outputs(), options.output_dir);
 
   const runtime::GearedOm om =
-      runtime::GearedOm::load(options.model);  // for what it says of itself
+      runtime::GearedOm::load(options.model, options.om_keys);  // for what it says of itself
   RunReport report{.model = options.model,
                    .soc_version = om.oms.front().soc_version,
                    .streams = static_cast<std::size_t>(options.streams),
@@ -223,7 +228,9 @@ int main(int argc, char** argv) {
                  "compare each output with DIR/NAME.npy; exit code 8 when one differs")(
           "tolerance", po::value<double>()->default_value(1e-3, "0.001")->value_name("SHARE"),
           "of --reference: largest difference of floating-point outputs, as a share of their "
-          "range")("json", "print what is measured as JSON")(
+          "range")("om_key", text("FILE.pub"),
+                   "load the model only if this key signed it (aoe_sign)")(
+          "json", "print what is measured as JSON")(
           "profile", "print a table of the model's ops and their median times, the slowest first");
   add_threads_flag(
       tool.flags,

@@ -1,0 +1,119 @@
+// aoe_sign: makes keys, signs oms, and says who signed them.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "runtime/om_signature.h"
+#include "tools/common/flags.h"
+#include "tools/common/tool.h"
+
+namespace aoe::tools {
+namespace {
+
+using Words = std::vector<std::string>;
+
+/// A new file that nobody but its owner may read: one that is there is never overwritten, it may be the only one.
+void write_new_file(const std::string& path, const std::string& text, mode_t mode) {
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+  bool is_written = false;
+  if (fd >= 0) {
+    is_written = ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
+                 ::fsync(fd) == 0;
+    const int cause = errno;
+    ::close(fd);
+    errno = cause;
+  }
+  if (!is_written) throw Error(ExitCode::kOutput, std::strerror(errno), path);
+}
+
+void make_keys(const po::variables_map&, const Words& words) {
+  const runtime::KeyPair pair = runtime::make_key_pair();
+  const std::string secret = words.front() + ".key", open = words.front() + ".pub";
+  write_new_file(secret, runtime::secret_key_text(pair.secret_key), S_IRUSR | S_IWUSR);
+  write_new_file(open, runtime::public_key_text(pair.public_key), 0666);
+  std::cout << secret << "\n" << open << "\n";
+}
+
+void sign(const po::variables_map& flags, const Words& words) {
+  if (!flags.contains("key"))
+    throw Error(ExitCode::kUsage, "sign needs --key", {}, "give the .key file of aoe_sign keygen");
+  const runtime::SecretKey key = runtime::read_secret_key(text_of(flags, "key"));
+  for (const std::string& path : words)
+    write_file_atomically(path, runtime::sign_om(read_file(path, ExitCode::kOm), key, path));
+}
+
+void verify(const po::variables_map& flags, const Words& words) {
+  if (!flags.contains("om_key"))
+    throw Error(ExitCode::kUsage, "verify needs --om_key", {},
+                "give the .pub file of aoe_sign keygen");
+  const runtime::OmKeys keys = runtime::OmKeys::read(text_of(flags, "om_key"));
+  for (const std::string& path : words) {
+    keys.check(read_file(path, ExitCode::kOm), path);
+    std::cout << path << ": signed\n";
+  }
+}
+
+struct Command {
+  const char* name;
+  void (*run)(const po::variables_map&, const Words&);
+  std::size_t most;
+  const char* needs;
+};
+constexpr std::size_t kAny = 100000;
+constexpr Command kCommands[] = {
+    {"keygen", make_keys, 1, "a name for the two files"},
+    {"sign", sign, kAny, "oms"},
+    {"verify", verify, kAny, "oms"},
+};
+
+ExitCode run(const po::variables_map& flags) {
+  const std::string name = text_of(flags, "command");
+  Words words;
+  if (flags.contains("subject")) words = flags["subject"].as<Words>();
+  for (const Command& command : kCommands) {
+    if (name != command.name) continue;
+    if (words.empty() || words.size() > command.most)
+      throw Error(ExitCode::kUsage, name + " needs " + command.needs, {}, "see --help");
+    command.run(flags, words);
+    return ExitCode::kSuccess;
+  }
+  throw Error(ExitCode::kUsage,
+              name.empty() ? "no command given" : "unknown command '" + name + "'", {},
+              "commands are: keygen, sign, verify");
+}
+
+}  // namespace
+}  // namespace aoe::tools
+
+int main(int argc, char** argv) {
+  using namespace aoe::tools;
+  Tool tool{
+      .name = "aoe_sign",
+      .synopsis = "aoe_sign COMMAND WORDS [flags]",
+      .summary =
+          "Signs oms, so that a site loads only what it signed.\n"
+          "  keygen NAME            makes NAME.key, which signs, and NAME.pub, which is given out\n"
+          "  sign --key=K M.om..    signs oms where they lie\n"
+          "  verify --om_key=P M.om..  exit code 4 unless the key has signed them all",
+      .examples =
+          "  aoe_sign keygen site\n"
+          "  aoe_sign sign --key=site.key resnet50.om\n"
+          "  aoe_sign verify --om_key=site.pub resnet50.om\n"
+          "  aoe_run --model=resnet50.om --om_key=site.pub\n"};
+  auto add = tool.flags.add_options();
+  add("command", text("COMMAND"), "the first word: what to do");
+  add("subject", po::value<std::vector<std::string>>()->value_name("WORD"), "the words behind it");
+  add("key", text("FILE.key"), "sign: the secret key");
+  add("om_key", text("FILE.pub"), "verify: one or more public keys, one a line");
+  tool.positional.add("command", 1).add("subject", -1);
+  tool.run = aoe::tools::run;
+  return run_tool(argc, argv, std::move(tool));
+}
