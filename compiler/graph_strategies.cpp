@@ -1,6 +1,8 @@
 // From the graph bank to a rewritten graph.
 #include "compiler/graph_strategies.h"
 
+#include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -19,10 +21,7 @@ struct Found {
 class Lookup {
  public:
   Lookup(const graph::Graph& graph, const bank::StrategySource& bank, const Soc& soc)
-      : graph_(graph),
-        bank_(bank),
-        soc_(soc),
-        atoms_(graph::atoms_of(graph)) {}
+      : graph_(graph), bank_(bank), soc_(soc), atoms_(graph::atoms_of(graph)) {}
 
   std::vector<std::pair<Found, double>> run() {
     std::map<std::pair<std::size_t, std::size_t>, Found> found;
@@ -47,8 +46,7 @@ class Lookup {
 
  private:
   std::optional<Found> find(graph::AtomRange range, double& gain_ns) const {
-    const graph::Subgraph subgraph =
-        graph::subgraph_of(graph_, graph::nodes_of(atoms_, range));
+    const graph::Subgraph subgraph = graph::subgraph_of(graph_, graph::nodes_of(atoms_, range));
     Found known{.form = graph::canonical_form(graph_, subgraph)};
     const bank::TaskKey key = subgraph_key(known.form, soc_);
     const auto set = bank_.find(key);
@@ -91,10 +89,26 @@ Result<AppliedSubgraph> apply_to_subgraph(graph::Graph& graph, const graph::Cano
   return applied;
 }
 
-std::vector<AppliedSubgraph> apply_graph_strategies(graph::Graph& graph,
-                                                    const bank::StrategySource& graph_bank,
-                                                    const Soc& soc) {
+namespace {
+
+/// To the graph and to the bodies in it, which other copies of the graph may share.
+std::vector<AppliedSubgraph> apply_all(graph::Graph& graph, const bank::StrategySource& graph_bank,
+                                       const Soc& soc) {
   std::vector<AppliedSubgraph> list;
+  for (std::size_t id = 0; id < graph.nodes.size(); ++id) {
+    if (graph.nodes[id].is_dead || graph.nodes[id].bodies.empty()) continue;
+    auto bodies = graph.nodes[id].bodies;
+    const std::size_t before = list.size();
+    for (auto& body : bodies) {
+      graph::Graph own = *body;
+      std::vector<AppliedSubgraph> applied = apply_all(own, graph_bank, soc);
+      if (applied.empty()) continue;
+      body = std::make_shared<const graph::Graph>(std::move(own));
+      std::ranges::move(applied, std::back_inserter(list));
+    }
+    if (list.size() > before)
+      graph.edit(static_cast<graph::NodeId>(id))->bodies = std::move(bodies);
+  }
   for (const auto& [found, gain_ns] : Lookup(graph, graph_bank, soc).run()) {
     auto applied = apply_to_subgraph(graph, found.form, found.plan);
     if (!applied) {
@@ -109,6 +123,15 @@ std::vector<AppliedSubgraph> apply_graph_strategies(graph::Graph& graph,
     graph.compact();
     graph::verify(graph, "the plans of the graph bank");
   }
+  return list;
+}
+
+}  // namespace
+
+std::vector<AppliedSubgraph> apply_graph_strategies(graph::Graph& graph,
+                                                    const bank::StrategySource& graph_bank,
+                                                    const Soc& soc) {
+  std::vector<AppliedSubgraph> list = apply_all(graph, graph_bank, soc);
   logger("compiler")
       ->info("model={} graph_bank_hits={} graph_bank='{}'", graph.name, list.size(),
              graph_bank.description());

@@ -3,7 +3,9 @@
 //
 // A block of the output is m_block rows x n_vectors vectors of columns in registers. A byte of the packed weights holds
 // neighbouring elements of a column; a vector of bytes becomes vectors of weights, q * scale - zero * scale, each of which
-// meets one element of each row. Weights are unpacked anew for each m_block rows.
+// meets one element of each row. Of few rows, weights are unpacked anew for each m_block of them, in registers; of many, as
+// in a long prompt, a block of columns is unpacked once, into a panel in scratch memory, for panel_rows of them. Each sum
+// is made in the same order either way.
 #include <algorithm>
 
 #include "compiler/integer_math.h"
@@ -29,12 +31,14 @@ struct PackedTiling {
   std::int64_t n_vectors = 1;      ///< register block: vectors of columns
   std::int64_t byte_unroll = 1;    ///< bytes of a column written out in the innermost body
   std::int64_t columns_outer = 0;  ///< 1: rows vary fastest between parallel iterations
+  std::int64_t panel_rows = 0;     ///< that share a panel; 0: none, weights stay in registers
 };
 
 constexpr std::int64_t kMaxBodyFmas = 512;  ///< written out per kernel
 constexpr std::int64_t kGoodUnrolledFmas = 64;
 constexpr double kUnpackCost =
     4;  ///< vector operations for a vector of weights: mask, shift, convert, scale
+constexpr double kPanelCost = 1.5;  ///< to store it in a panel, too
 
 class PackedCut {
  public:
@@ -60,7 +64,14 @@ class PackedCut {
     return (weights_.n + block_columns() - 1) / block_columns();
   }
   std::int64_t row_blocks() const { return (rows_ + tiling_.m_block - 1) / tiling_.m_block; }
-  std::int64_t parallel_extent() const { return column_blocks() * row_blocks(); }
+  bool has_panel() const { return tiling_.panel_rows > 0; }
+  /// Blocks of rows that one parallel iteration goes through.
+  std::int64_t group_blocks() const {
+    return has_panel() ? std::max<std::int64_t>(1, tiling_.panel_rows / tiling_.m_block) : 1;
+  }
+  std::int64_t row_groups() const { return (row_blocks() + group_blocks() - 1) / group_blocks(); }
+  std::int64_t parallel_extent() const { return column_blocks() * row_groups(); }
+  std::int64_t panel_elements() const { return has_panel() ? weights_.k * block_columns() : 0; }
   /// Sums, scales and shifts of a block, and what is unpacked.
   std::int64_t registers() const { return (tiling_.m_block + 2) * tiling_.n_vectors + 3; }
   std::int64_t body_fmas() const {
@@ -72,8 +83,13 @@ class PackedCut {
   double core_cycles() const {
     constexpr double kFmaLatency = 4, kPorts = 2;
     const auto m = static_cast<double>(tiling_.m_block), v = static_cast<double>(tiling_.n_vectors);
-    const double per_element = std::max(kFmaLatency, v * (m + kUnpackCost) / kPorts);
-    return static_cast<double>(parallel_extent() * weights_.k) * per_element;
+    const double unpacked = has_panel() ? 0 : kUnpackCost;
+    const double per_element = std::max(kFmaLatency, v * (m + unpacked) / kPorts);
+    const double panels = has_panel() ? static_cast<double>(parallel_extent()) * v *
+                                            (kUnpackCost + kPanelCost) / kPorts
+                                      : 0;
+    return static_cast<double>(weights_.k) *
+           (static_cast<double>(column_blocks() * row_blocks()) * per_element + panels);
   }
 
  private:
@@ -144,20 +160,29 @@ class PackedNest {
     if (const ConstantPtr bias = constant(kPackedBias))
       bias_ = add(by_columns<float>(cut, 1, floats(bias, 1)), DataType::kFloat);
     buffers_ = declare_buffers(builder_, task, types_);
+    if (cut_.has_panel()) panel_ = builder_.scratch("panel", cut_.panel_elements());
   }
 
   Kernel build() {
     builder_.parallel(cut_.parallel_extent(), [&](Int iteration) {
-      const std::int64_t rows = cut_.row_blocks(), columns = cut_.column_blocks();
-      const Int column = t_.columns_outer != 0 ? iteration / rows : iteration % columns;
-      const Int row = t_.columns_outer != 0 ? iteration % rows : iteration / columns;
-      write_block(row * t_.m_block, column);
+      const std::int64_t groups = cut_.row_groups(), columns = cut_.column_blocks();
+      column_ = t_.columns_outer != 0 ? iteration / groups : iteration % columns;
+      const Int group = t_.columns_outer != 0 ? iteration % groups : iteration / columns;
+      if (!panel_) {
+        write_block(group * t_.m_block, [&] { add_packed(); });
+        return;
+      }
+      unpack_panel();
+      const Int first = group * cut_.group_blocks();
+      builder_.loop("row_block", first, min(first + cut_.group_blocks(), Int(cut_.row_blocks())), 1,
+                    [&](Int block) { write_block(block * t_.m_block, [&] { add_panel(); }); });
     });
     return jit_kernel(builder_.finish(), std::move(constants_));
   }
 
  private:
-  using Row = std::vector<Local>;  ///< by vector of columns
+  using Row = std::vector<Local>;                               ///< by vector of columns
+  using Take = std::function<void(Int k, const Row& weights)>;  ///< element k of each column
 
   Int constant_at(std::int64_t count, Int i, std::int64_t vector) const {
     return (column_ * count + i) * cut_.block_columns() + vector * cut_.lanes();
@@ -168,8 +193,7 @@ class PackedNest {
   }
 
   /// Rows beyond the last are the last again: they store what it stores.
-  void write_block(Int first_row, Int column) {
-    column_ = column;
+  void write_block(Int first_row, const std::function<void()>& add) {
     rows_.clear();
     for (std::int64_t i = 0; i < t_.m_block; ++i)
       rows_.push_back(i == 0 ? first_row : min(first_row + i, Int(cut_.rows() - 1)));
@@ -179,9 +203,7 @@ class PackedNest {
         row.push_back(builder_.local(
             bias_ ? builder_.load(constant(*bias_), constant_at(1, 0, v), cut_.lanes())
                   : loopnest::splat(0, cut_.lanes())));
-    const std::int64_t full = w_.k / w_.block;
-    builder_.loop("block", 0, full, 1, [&](Int block) { add_block(block, w_.block); });
-    if (w_.k % w_.block != 0) add_block(full, w_.k % w_.block);
+    add();
     for (std::int64_t i = 0; i < t_.m_block; ++i)
       for (std::int64_t v = 0; v < t_.n_vectors; ++v) {
         const Int first = column_ * cut_.block_columns() + v * cut_.lanes();
@@ -192,6 +214,52 @@ class PackedNest {
       }
   }
 
+  /// All elements of the columns, in their order.
+  void unpack(const Take& take) {
+    const std::int64_t full = w_.k / w_.block;
+    builder_.loop("block", 0, full, 1, [&](Int block) { unpack_block(block, w_.block, take); });
+    if (w_.k % w_.block != 0) unpack_block(full, w_.k % w_.block, take);
+  }
+
+  void add_packed() {
+    unpack([&](Int k, const Row& weights) { add_element(k, weights); });
+  }
+
+  void unpack_panel() {
+    unpack([&](Int k, const Row& weights) {
+      for (std::size_t v = 0; v < weights.size(); ++v)
+        builder_.store(*panel_, panel_at(k, v), builder_.get(weights[v]));
+    });
+  }
+
+  Int panel_at(Int k, std::size_t vector) const {
+    return k * cut_.block_columns() + static_cast<std::int64_t>(vector) * cut_.lanes();
+  }
+
+  void add_panel() {
+    const auto add = [&](Int k) {
+      Row weights;
+      for (std::int64_t v = 0; v < t_.n_vectors; ++v)
+        weights.push_back(builder_.local(
+            builder_.load(*panel_, panel_at(k, static_cast<std::size_t>(v)), cut_.lanes())));
+      add_element(k, weights);
+    };
+    const std::int64_t step = t_.byte_unroll * w_.per_byte(), unrolled = w_.k / step * step;
+    builder_.loop("k", 0, unrolled, step, [&](Int k) {
+      for (std::int64_t i = 0; i < step; ++i) add(k + i);
+    });
+    builder_.loop("k_rest", unrolled, w_.k, 1, add);
+  }
+
+  /// Element k of each row meets the weights.
+  void add_element(Int k, const Row& weights) {
+    for (std::size_t i = 0; i < sums_.size(); ++i) {
+      const Vec x = builder_.load_broadcast(*buffers_.inputs[0], rows_[i] * w_.k + k, cut_.lanes());
+      for (std::size_t v = 0; v < weights.size(); ++v)
+        builder_.assign(sums_[i][v], fma(x, builder_.get(weights[v]), builder_.get(sums_[i][v])));
+    }
+  }
+
   /// Empty where every vector is full.
   std::optional<Int> active(Int first) const {
     if (w_.n % cut_.block_columns() == 0) return {};
@@ -199,7 +267,7 @@ class PackedNest {
   }
 
   /// The first `elements` of one block of each column.
-  void add_block(Int block, std::int64_t elements) {
+  void unpack_block(Int block, std::int64_t elements, const Take& take) {
     scales_.clear();
     shifts_.clear();
     for (std::int64_t v = 0; v < t_.n_vectors; ++v) {
@@ -212,11 +280,12 @@ class PackedNest {
                        unrolled = whole / t_.byte_unroll * t_.byte_unroll;
     builder_.loop("byte", 0, unrolled, t_.byte_unroll, [&](Int byte) {
       for (std::int64_t i = 0; i < t_.byte_unroll; ++i)
-        add_bytes(first_byte + byte + i, first + (byte + i) * w_.per_byte(), w_.per_byte());
+        unpack_bytes(first_byte + byte + i, first + (byte + i) * w_.per_byte(), w_.per_byte(),
+                     take);
     });
     for (std::int64_t byte = unrolled; byte * w_.per_byte() < elements; ++byte)
-      add_bytes(first_byte + byte, first + byte * w_.per_byte(),
-                std::min(w_.per_byte(), elements - byte * w_.per_byte()));
+      unpack_bytes(first_byte + byte, first + byte * w_.per_byte(),
+                   std::min(w_.per_byte(), elements - byte * w_.per_byte()), take);
   }
 
   Vec zero_at(Int at) const {
@@ -227,13 +296,13 @@ class PackedNest {
   }
 
   /// `count` elements of each column, which lie in one byte; the first is element `k` of a row.
-  void add_bytes(Int byte, Int k, std::int64_t count) {
+  void unpack_bytes(Int byte, Int k, std::int64_t count, const Take& take) {
     const int lanes = cut_.lanes();
     std::vector<Local> packed;
     for (std::int64_t v = 0; v < t_.n_vectors; ++v)
       packed.push_back(builder_.local(bytes_at(0, constant_at(w_.row_bytes(), byte, v))));
     for (std::int64_t e = 0; e < count; ++e) {
-      std::vector<Local> unpacked;
+      Row unpacked;
       for (std::size_t v = 0; v < packed.size(); ++v) {
         Vec bits = builder_.get(packed[v]);
         if (e > 0) bits = shift_right(bits, loopnest::int_splat(e * w_.bits, lanes, Type::kInt32));
@@ -242,12 +311,7 @@ class PackedNest {
         unpacked.push_back(builder_.local(
             fma(convert(bits, Type::kFloat), builder_.get(scales_[v]), builder_.get(shifts_[v]))));
       }
-      for (std::size_t i = 0; i < sums_.size(); ++i) {
-        const Vec x = builder_.load_broadcast(*buffers_.inputs[0], rows_[i] * w_.k + k + e, lanes);
-        for (std::size_t v = 0; v < unpacked.size(); ++v)
-          builder_.assign(sums_[i][v],
-                          fma(x, builder_.get(unpacked[v]), builder_.get(sums_[i][v])));
-      }
+      take(k + e, unpacked);
     }
   }
 
@@ -258,6 +322,7 @@ class PackedNest {
   std::vector<PackedConstant> constants_;
   std::vector<DataType> types_;
   std::optional<std::size_t> zero_, bias_;
+  std::optional<Buffer> panel_;
   KernelBuffers buffers_;
   Int column_ = 0;
   std::vector<Int> rows_;
@@ -268,11 +333,15 @@ class PackedNest {
 TilingAxes<PackedTiling> axes_of(const PackedCut& any) {
   using T = PackedTiling;
   const std::int64_t vectors = (any.weights().n + any.lanes() - 1) / any.lanes();
+  std::vector<std::int64_t> panel_rows = {0};
+  for (const std::int64_t rows : {32, 128, 512})
+    if (rows / 2 < any.rows()) panel_rows.push_back(rows);
   return {{"m_block", &T::m_block, up_to(any.rows(), {1, 2, 3, 4, 6, 8, 12})},
           {"n_vectors", &T::n_vectors, up_to(vectors, {1, 2, 3, 4, 6, 8})},
           {"byte_unroll", &T::byte_unroll,
            powers_of_two(std::min<std::int64_t>(16, any.weights().block_bytes()))},
-          {"columns_outer", &T::columns_outer, {0, 1}}};
+          {"columns_outer", &T::columns_outer, {0, 1}},
+          {"panel_rows", &T::panel_rows, panel_rows}};
 }
 
 class PackedPlan final : public TiledPlan<PackedTiling, PackedCut> {
@@ -289,13 +358,14 @@ class PackedPlan final : public TiledPlan<PackedTiling, PackedCut> {
   PackedCut cut(const T& tiling) const override { return any_.with(tiling); }
 
   bool fits(const PackedCut& cut) const override {
-    return cut.registers() <= soc().vector_registers && cut.body_fmas() <= kMaxBodyFmas;
+    return cut.registers() <= soc().vector_registers && cut.body_fmas() <= kMaxBodyFmas &&
+           cut.panel_elements() * std::int64_t{sizeof(float)} <= soc().l2_bytes / 2;
   }
 
   double cycles(const PackedCut& cut) const override { return shared(cut.core_cycles(), cut); }
 
   T best() const override {
-    const T block = fewest_cycles(tilings().all({}, {&T::m_block, &T::n_vectors}));
+    const T block = fewest_cycles(tilings().all({}, {&T::m_block, &T::n_vectors, &T::panel_rows}));
     return tilings().with_last(block, &T::byte_unroll, [&](const T& t) {
       return is_legal(t) && cut(t).body_fmas() <= kGoodUnrolledFmas;
     });
@@ -311,6 +381,7 @@ class PackedPlan final : public TiledPlan<PackedTiling, PackedCut> {
             {"vectors", static_cast<double>(t.n_vectors)},
             {"body_fmas", static_cast<double>(cut.body_fmas())},
             {"columns_outer", static_cast<double>(t.columns_outer)},
+            {"panel_rows", static_cast<double>(t.panel_rows)},
             {"panel_per_l2", static_cast<double>(cut.column_bytes() * cut.block_columns()) /
                                  static_cast<double>(soc().l2_bytes)},
             {"balance", parallel_balance(soc(), cut.parallel_extent())}};
@@ -329,6 +400,7 @@ class PackedPlan final : public TiledPlan<PackedTiling, PackedCut> {
 class GemmNbits final : public ImplBy<PackedPlan> {
  public:
   std::string_view name() const override { return "gemm_nbits"; }
+  int version() const override { return 2; }
 
   Result<void> supports(const Task& task, const Soc&) const override {
     if (auto plain = supports_plain(task, {"WeightQuantBatchMatmulV2"}); !plain) return plain;

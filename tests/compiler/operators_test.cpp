@@ -34,6 +34,16 @@ std::vector<Attrs> attributes_of(const std::string& type) {
   if (type == "Mod") return {Attrs(), with("fmod", std::int64_t{1})};
   if (type == "Gelu") return {Attrs(), with("approximate", std::string("tanh"))};
   if (type == "IsInf") return {Attrs(), with("detect_negative", std::int64_t{0})};
+  if (type == "RoundToSmallFloat") {
+    std::vector<Attrs> all;
+    for (const char* beyond : {"most", "infinity", "nan"}) {
+      Attrs& attrs = all.emplace_back(with("beyond", std::string(beyond)));
+      attrs.set("mantissa_bits", std::int64_t{2});
+      attrs.set("least_exponent", std::int64_t{-14});
+      attrs.set("most", 57344.0f);
+    }
+    return all;
+  }
   if (type == "Cast") {
     std::vector<Attrs> all;
     for (const std::int64_t onnx_type : {1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 16})

@@ -119,6 +119,41 @@ TEST(GraphStrategies, AreAppliedToAnyModelThatHoldsTheSubgraph) {
   }
 }
 
+/// The block in a branch that only a run can choose.
+TEST(GraphStrategies, AreAppliedToBodiesToo) {
+  const Soc soc = loopnest::test_socs().back();
+  const graph::Graph source = block_behind("Relu");
+  const graph::CanonicalForm form =
+      graph::canonical_form(source, graph::subgraph_of(source, {1, 2, 3}));
+  graph::PlanStep step{.kind = "fuse_parallel_convolutions", .version = 1};
+  for (std::size_t i = 0; i < form.order.size(); ++i)
+    if (reference::anchor(source.nodes[form.order[i]].op).type == "Conv2D")
+      step.nodes.push_back(static_cast<int>(i));
+  const OneSubgraph bank(form.description, graph::to_json(graph::RewritePlan{{step}}).dump(),
+                         "faster");
+  graph::Graph graph = tests::import_text(R"(
+      g (bool flag, float[1,8,5,5] x) => (float[1,4,5,5] y)
+      <float[16,8,1,1] w1, float[16,8,1,1] w2, float[4,32,1,1] w3, float[4,8,1,1] w4> {
+    y = If (flag) <
+      then_branch = t () => (float[1,4,5,5] r) {
+        a = Sigmoid (x)
+        b = Conv (a, w1)
+        c = Conv (a, w2)
+        d = Concat <axis = 1> (b, c)
+        r = Conv (d, w3)
+      },
+      else_branch = e () => (float[1,4,5,5] q) { q = Conv (x, w4) }>
+  })");
+  const graph::Graph shared = graph;  // has the same bodies
+  const std::string before = shared.nodes[0].bodies[0]->to_text();
+  const auto applied = apply_graph_strategies(graph, bank, soc);
+  ASSERT_EQ(applied.size(), 1u);
+  EXPECT_EQ(applied[0].repo_key, subgraph_key(form, soc).repo_key());
+  EXPECT_NE(graph.nodes[0].bodies[0]->to_text(), before);
+  EXPECT_EQ(shared.nodes[0].bodies[0]->to_text(), before);
+  EXPECT_EQ(graph.nodes[0].bodies[1], shared.nodes[0].bodies[1]);
+}
+
 TEST(GraphStrategies, KeepAFormatInAnyModelThatHoldsTheSubgraph) {
   const Soc soc = loopnest::test_socs().back();
   const graph::Graph source = block_behind("Relu");
