@@ -8,18 +8,17 @@
 namespace aoe::native {
 namespace {
 
-using Vec = float __attribute__((vector_size(32)));
-constexpr std::int64_t kVectors = 2, kBlock = kVectors * 8;
+constexpr std::int64_t kVectors = 2, kBlock = kVectors * kFloats;
 
 /// kBlock columns.
 template <int kRows>
 AOE_WIDE void add_block(const float* left, std::int64_t length, Rows<const float> right,
                         Rows<float> sums) {
-  Vec block[kRows][kVectors];
+  Floats block[kRows][kVectors];
   for (std::int64_t r = 0; r < kRows; ++r)
     std::memcpy(block[r], sums.data + r * sums.stride, sizeof block[r]);
   for (std::int64_t i = 0; i < length; ++i) {
-    Vec row[kVectors];
+    Floats row[kVectors];
     std::memcpy(row, right.data + i * right.stride, sizeof row);
     for (std::int64_t r = 0; r < kRows; ++r)
       for (std::int64_t v = 0; v < kVectors; ++v) block[r][v] += left[r * length + i] * row[v];

@@ -16,11 +16,14 @@ auto sort_key(T value) {
   if constexpr (std::is_same_v<T, reference::Float16> || std::is_same_v<T, reference::BFloat16>) {
     return sort_key(static_cast<float>(value));
   } else if constexpr (std::is_floating_point_v<T>) {
+    // Of integers alone: with a branch on NaN a loop would not become one of vectors.
     using Int = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
     constexpr Int kLargest = std::numeric_limits<Int>::max();
-    const Int bits = std::bit_cast<Int>(value + T{0});  // -0 + 0 is 0
-    const Int key = bits ^ (bits >> (8 * sizeof(T) - 1) & kLargest);
-    return value != value ? kLargest : key;
+    const Int bits = std::bit_cast<Int>(value);
+    const Int signed_key = bits ^ (bits >> (8 * sizeof(T) - 1) & kLargest);
+    const Int key = signed_key == -1 ? 0 : signed_key;  // that of -0
+    constexpr Int kInfinity = std::bit_cast<Int>(std::numeric_limits<T>::infinity());
+    return (bits & kLargest) > kInfinity ? kLargest : key;
   } else if constexpr (std::is_same_v<T, std::uint64_t>) {
     return static_cast<std::int64_t>(value ^ std::uint64_t{1} << 63);
   } else if constexpr (std::is_same_v<T, std::uint32_t>) {

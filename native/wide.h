@@ -2,8 +2,18 @@
 // What is inlined into it counts; a lambda or a call of something large does not.
 #pragma once
 
+#include <cstdint>
+
 #if defined(__x86_64__)
 #define AOE_WIDE __attribute__((target("arch=x86-64-v3")))
 #else
 #define AOE_WIDE
 #endif
+
+namespace aoe::native {
+
+/// A vector, for loops that compilers do not make one of. Lives in functions that are AOE_WIDE, and is no argument of others.
+inline constexpr std::int64_t kFloats = 8;
+using Floats = float __attribute__((vector_size(kFloats * sizeof(float))));
+
+}  // namespace aoe::native

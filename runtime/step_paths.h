@@ -15,7 +15,8 @@ namespace aoe::runtime {
 struct StepPath {
   std::string name;   ///< steps of bodies: "loop/inner"
   std::string types;  ///< "Conv2D+Relu"
-  std::string_view path;  ///< "generated", "onednn", "native", "reference", "view" (nothing runs), "control"
+  std::string_view
+      path;  ///< "generated", "onednn", "native", "reference", "view" (nothing runs), "control"
   bool is_plain = false;  ///< plain loops, slow
   /// Analytic: operations or bytes moved, whichever are more. Of a body as if it ran once. 0 where it `is_open`.
   double work = 0;

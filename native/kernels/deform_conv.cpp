@@ -6,6 +6,7 @@
 #include "native/kernel.h"
 #include "native/product.h"
 #include "native/taps.h"
+#include "native/wide.h"
 #include "reference/window.h"
 
 namespace aoe::native {
@@ -30,7 +31,7 @@ class DeformConv {
     if (y_.data == nullptr) return;
     const std::int64_t blocks = (places_ + kColumns - 1) / kColumns;
     const double cost = static_cast<double>(kColumns * taps_ * x_shape_[1]) *
-                        (1 + 0.05 * static_cast<double>(weight_shape_[0] / groups_));
+                        (1 + 0.05 * static_cast<double>(weight_shape_[0]));
     run_.threads.share(x_shape_[0] * blocks, cost, [&](std::int64_t begin, std::int64_t end) {
       Scratch scratch(x_shape_[1] * taps_, weight_shape_[0]);
       for (std::int64_t i = begin; i < end; ++i)
@@ -105,8 +106,8 @@ class DeformConv {
   };
 
   /// The neighbours of where the tap of output place number `o` has been moved to.
-  void set_corners(std::int64_t number, const Place& tap, const Place& place, std::int64_t o,
-                   std::int64_t point, TapBlock& taps) const {
+  AOE_WIDE void set_corners(std::int64_t number, const Place& tap, const Place& place,
+                            std::int64_t o, std::int64_t point, TapBlock& taps) const {
     const std::size_t rank = window_.rank;
     std::array<std::array<Neighbour, 2>, 3> along{};
     for (std::size_t i = 0; i < rank; ++i) {

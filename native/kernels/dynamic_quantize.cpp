@@ -1,6 +1,7 @@
 // DynamicQuantizeLinear: the range of all elements, then each as a byte of it.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <mutex>
 
 #include "native/kernel.h"
@@ -17,25 +18,27 @@ struct Span {
 };
 
 AOE_WIDE Span span_of(const float* x, std::int64_t count) {
-  constexpr std::int64_t kLanes = 16;  // in flight
-  float low[kLanes] = {}, high[kLanes] = {};
+  Floats low = {}, high = {};
   std::int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes)
-    for (std::int64_t l = 0; l < kLanes; ++l) {
-      low[l] = x[i + l] < low[l] ? x[i + l] : low[l];
-      high[l] = high[l] < x[i + l] ? x[i + l] : high[l];
-    }
-  Span span = {*std::min_element(low, low + kLanes), *std::max_element(high, high + kLanes)};
+  for (; i + kFloats <= count; i += kFloats) {
+    Floats some;
+    std::memcpy(&some, x + i, sizeof some);
+    low = some < low ? some : low;
+    high = high < some ? some : high;
+  }
+  Span span;
+  for (std::int64_t lane = 0; lane < kFloats; ++lane)
+    span = {std::min(span.low, low[lane]), std::max(span.high, high[lane])};
   for (; i < count; ++i) span = {std::min(span.low, x[i]), std::max(span.high, x[i])};
   return span;
 }
 
 AOE_WIDE void quantize_part(const float* __restrict x, std::int64_t count, float divisor,
-                            float zero_point, std::uint8_t* __restrict y) {
+                            std::int32_t zero_point, std::uint8_t* __restrict y) {
   for (std::int64_t i = 0; i < count; ++i) {
-    const float value = std::nearbyint(x[i] / divisor) + zero_point;
-    const float low = value > 0.0f ? value : 0.0f;
-    y[i] = static_cast<std::uint8_t>(static_cast<std::int32_t>(low < 255.0f ? low : 255.0f));
+    const std::int32_t value =
+        static_cast<std::int32_t>(std::nearbyint(x[i] / divisor)) + zero_point;
+    y[i] = static_cast<std::uint8_t>(std::clamp(value, 0, 255));
   }
 }
 

@@ -1,5 +1,6 @@
 // Random numbers. With a seed they are those of the reference, one behind the other; without one each part of a result has
 // an engine of its own.
+#include <array>
 #include <bit>
 #include <cmath>
 #include <random>
@@ -35,10 +36,9 @@ double uniform(Engine& engine) {
 }
 
 /// Marsaglia's polar method, two numbers at a time, in the standard library's order.
-class Normal {
+class Polar {
  public:
-  template <typename Engine>
-  double operator()(Engine& engine) {
+  double operator()(Seeded& engine) {
     if (has_saved_) {
       has_saved_ = false;
       return saved_;
@@ -60,6 +60,61 @@ class Normal {
   double saved_ = 0;
 };
 
+/// Marsaglia's and Tsang's ziggurat: layers of equal area under the bell, of which all but the rim of one needs no logarithm.
+class Ziggurat {
+ public:
+  double operator()(Mixed& engine) const {
+    while (true) {
+      const std::uint64_t bits = engine();
+      const std::size_t layer = bits % kLayers;
+      const double side = (bits >> 10 & 1) != 0 ? -1 : 1;
+      const double x = static_cast<double>(bits >> 11) * 0x1p-53 * edges_[layer];
+      if (x < edges_[layer + 1]) return side * x;
+      if (layer == 0) return side * tail(engine);
+      const double low = bell(edges_[layer]), high = bell(edges_[layer + 1]);
+      if (low + uniform(engine) * (high - low) < bell(x)) return side * x;
+    }
+  }
+
+ private:
+  static constexpr std::size_t kLayers = 256;
+  static constexpr double kLast = 3.6541528853610088;  ///< where the tail begins
+  static constexpr double kArea =
+      0.00492867323399141;  ///< of a layer, and of the tail with what is below it
+
+  static double bell(double x) { return std::exp(-0.5 * x * x); }
+
+  /// The lowest layer is as wide as a box of its area would be; above it each edge follows from the one below.
+  static std::array<double, kLayers + 1> make_edges() {
+    std::array<double, kLayers + 1> edges{};
+    edges[0] = kArea / bell(kLast);
+    edges[1] = kLast;
+    for (std::size_t i = 2; i < kLayers; ++i)
+      edges[i] = std::sqrt(-2 * std::log(kArea / edges[i - 1] + bell(edges[i - 1])));
+    edges[kLayers] = 0;
+    return edges;
+  }
+
+  static double tail(Mixed& engine) {
+    double x = 0, y = 0;
+    do {
+      x = -std::log(1 - uniform(engine)) / kLast;
+      y = -std::log(1 - uniform(engine));
+    } while (2 * y < x * x);
+    return kLast + x;
+  }
+
+  const std::array<double, kLayers + 1> edges_ = make_edges();
+};
+
+Polar normal_of(const Seeded&) {
+  return {};
+}
+const Ziggurat& normal_of(const Mixed&) {
+  static const Ziggurat ziggurat;
+  return ziggurat;
+}
+
 /// Calls fill(engine, begin, end) for parts of all elements.
 template <typename Fill>
 void fill_parts(const Run& run, double cost, const Fill& fill) {
@@ -80,8 +135,8 @@ template <typename T>
 void write_normal(const Run& run) {
   const double mean = run.attrs.get_float("mean", 0), scale = run.attrs.get_float("scale", 1);
   T* y = run.output(0).as<T>();
-  fill_parts(run, 15, [&](auto& engine, std::int64_t begin, std::int64_t end) {
-    Normal normal;
+  fill_parts(run, 6, [&](auto& engine, std::int64_t begin, std::int64_t end) {
+    auto&& normal = normal_of(engine);
     for (std::int64_t i = begin; i < end; ++i)
       y[i] = reference::convert<T>(normal(engine) * scale + mean);
   });

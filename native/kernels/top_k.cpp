@@ -12,14 +12,14 @@
 namespace aoe::native {
 namespace {
 
-constexpr std::int64_t kBlock = 32;
+constexpr std::int64_t kBlock = 16;
 
 /// Whether one of a block is better than `bar`; keys, turned around by `flip`, are the smaller the better.
 template <typename T, typename Key>
 AOE_WIDE bool any_below(const T* x, Key bar, Key flip) {
-  int found = 0;
+  Key found = 0;
   for (std::int64_t i = 0; i < kBlock; ++i)
-    found |= static_cast<int>((sort_key(x[i]) ^ flip) < bar);
+    found |= (sort_key(x[i]) ^ flip) < bar ? Key{-1} : Key{0};
   return found != 0;
 }
 

@@ -51,8 +51,8 @@ void compute_roi_align(const OpContext& context) {
           double sum = 0, largest = -std::numeric_limits<double>::infinity();
           for (std::int64_t a = 0; a < rows.samples; ++a) {
             for (std::int64_t b = 0; b < columns.samples; ++b) {
-              const RoiCorners corners = roi_corners(x_shape[2], x_shape[3], rows.position(i, a),
-                                                     columns.position(j, b));
+              const RoiCorners corners =
+                  roi_corners(x_shape[2], x_shape[3], rows.position(i, a), columns.position(j, b));
               std::array<double, 4> weighted{};
               for (std::size_t k = 0; corners.is_inside && k < 4; ++k)
                 weighted[k] = corners.weights[k] * plane[corners.places[k]];
@@ -62,9 +62,7 @@ void compute_roi_align(const OpContext& context) {
             }
           }
           const std::int64_t count = rows.samples * columns.samples;
-          y.push_back(count <= 0       ? 0
-                      : align.is_max() ? largest
-                                       : sum / static_cast<double>(count));
+          y.push_back(count <= 0 ? 0 : align.is_max() ? largest : sum / static_cast<double>(count));
         }
       }
     }
@@ -99,7 +97,8 @@ void compute_max_roi_pool(const OpContext& context) {
           const bool is_empty = top >= bottom || left >= right;
           double largest = is_empty ? 0 : -std::numeric_limits<double>::infinity();
           for (std::int64_t h = top; h < bottom; ++h) {
-            for (std::int64_t w = left; w < right; ++w) largest = std::max(largest, plane[h * x_shape[3] + w]);
+            for (std::int64_t w = left; w < right; ++w)
+              largest = std::max(largest, plane[h * x_shape[3] + w]);
           }
           y.push_back(largest);
         }

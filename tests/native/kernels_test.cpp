@@ -205,6 +205,16 @@ TEST(Random, WithoutASeedNumbersDifferAndAreSpreadAsAsked) {
   const double mean = sum / count, deviation = std::sqrt(squares / count - mean * mean);
   EXPECT_NEAR(mean, 3.0, 0.1);  // 15 standard errors
   EXPECT_NEAR(deviation, 2.0, 0.1);
+  // Of numbers within one, two and four deviations, so many are expected.
+  const auto share_within = [&](double distance) {
+    return std::ranges::count_if(runs[0],
+                                 [&](double v) { return std::fabs(v - 3) < 2 * distance; }) /
+           count;
+  };
+  EXPECT_NEAR(share_within(1), 0.6827, 0.02);
+  EXPECT_NEAR(share_within(2), 0.9545, 0.01);
+  EXPECT_NEAR(share_within(4), 0.99994, 0.0005);
+  EXPECT_LT(share_within(3.7), 1);  // the tail is there
 }
 
 }  // namespace

@@ -125,12 +125,24 @@ class CallsTest(SessionTest):
             [onnx_writer.value("x", 3, 3)],
             [onnx_writer.value("y", 2, -1, element_type=onnx_writer.INT64)],
         )
-        with self.assertLogs("aoe", "WARNING") as said:
-            session = self.open(str(path))
-        self.assertRegex(said.output[0], "WARNING:aoe:nonzero.om: 1 of 1 operators.*NonZero")
+        session = self.open(str(path))
         for x in (numpy.eye(3), numpy.zeros((3, 3)), numpy.ones((3, 3))):
             (y,) = session.run(None, {"x": x.astype(numpy.float32)})
             numpy.testing.assert_array_equal(y, numpy.array(numpy.nonzero(x)))
+
+    def test_operators_on_the_reference_are_named(self):
+        path = self.folder / "det.onnx"
+        onnx_writer.write(
+            path,
+            [onnx_writer.node("Det", ["x"], ["y"], "node")],
+            [onnx_writer.value("x", 5, 3, 3)],
+            [onnx_writer.value("y", 5)],
+        )
+        with self.assertLogs("aoe", "WARNING") as said:
+            session = self.open(str(path))
+        self.assertRegex(said.output[0], "WARNING:aoe:det.om: 1 of 1 operators.*Det")
+        (y,) = session.run(None, {"x": numpy.stack([numpy.eye(3, dtype=numpy.float32)] * 5)})
+        numpy.testing.assert_array_equal(y, numpy.ones(5))
 
     def test_types_of_elements(self):
         for number, text, dtype in (

@@ -112,7 +112,8 @@ void print_operators(const std::vector<std::string>& lines) {
   for (const reference::OpDef* def : reference::ops().all())
     if (!def->onnx_type.empty() && def->kind != reference::OpKind::kControl)
       defs[{def->onnx_domain, def->onnx_type}] = def;
-  print_head({"operator", "here", "versions", "no step", "generated", "oneDNN", "native", "reference"});
+  print_head(
+      {"operator", "here", "versions", "no step", "generated", "oneDNN", "native", "reference"});
   for (const auto& [name, def] : defs) {
     const TypeFacts facts = type_facts(*def, lines);
     print_row({quoted(name), def->type, versions_of(*def), types_of(facts, Carrier::kNobody),
