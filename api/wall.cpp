@@ -36,6 +36,7 @@ AoeStatus status_of(ExitCode code) {
     case ExitCode::kInterrupted:
       return AOE_FAILURE;
     case ExitCode::kSuccess:
+    case ExitCode::kOutputsDiffer:  // no Error's code
     case ExitCode::kInternal:
       break;
   }

@@ -7,18 +7,22 @@
 
 namespace aoe {
 
-/// Process exit codes of every program; documented in the README. Never renumber.
+/// Process exit codes of every program; documented in docs/aoe.md. Never renumber.
 enum class ExitCode : int {
   kSuccess = 0,
-  kFailure = 1,      ///< the work itself failed: tuning, compilation or execution
-  kUsage = 2,        ///< unknown flag, bad value, contradictory options
-  kModel = 3,        ///< input model missing, unreadable, not ONNX, truncated, unsupported op, contradictory shapes
-  kOm = 4,           ///< om missing, damaged, truncated, of another version, or compiled for another ISA
-  kBank = 5,         ///< bank directory missing, not a bank, damaged, locked too long, written by a newer version
-  kOutput = 6,       ///< an output file or directory cannot be written
-  kData = 7,         ///< an input tensor file is missing, damaged or does not fit the model
-  kInternal = 70,    ///< a bug of ours
-  kInterrupted = 130 ///< stopped by SIGINT or SIGTERM; what was won so far is kept
+  kFailure = 1,  ///< the work itself failed: tuning, compilation or execution
+  kUsage = 2,    ///< unknown flag, bad value, contradictory options
+  kModel =
+      3,  ///< input model missing, unreadable, not ONNX, truncated, unsupported op, contradictory shapes
+  kOm = 4,  ///< om missing, damaged, truncated, of another version, or compiled for another ISA
+  kBank =
+      5,  ///< bank directory missing, not a bank, damaged, locked too long, written by a newer version
+  kOutput = 6,  ///< an output file or directory cannot be written
+  kData = 7,    ///< an input tensor file is missing, damaged or does not fit the model
+  kOutputsDiffer =
+      8,           ///< outputs differ from what they were compared with: an answer, no Error's code
+  kInternal = 70,  ///< a bug of ours
+  kInterrupted = 130  ///< stopped by SIGINT or SIGTERM; what was won so far is kept
 };
 
 /// what happened, where (file, node, flag; may be empty) and what to do about it (may be empty).

@@ -18,7 +18,6 @@
 #include "compiler/pipeline.h"
 #include "graph/input_values.h"
 #include "options/banks.h"
-#include "tools/common/exit_codes.h"
 #include "tools/common/tool.h"
 
 namespace aoe::benchmarks {
@@ -205,7 +204,7 @@ ExitCode run(const Settings& settings) {
       std::exp(log_untuned / count), std::exp(log_tuned / count), least_tuned, worst);
   if (worst <= settings.limit) return ExitCode::kSuccess;
   std::fprintf(stderr, "outputs differ by more than %.1e of their range\n", settings.limit);
-  return tools::kOutputsDiffer;
+  return ExitCode::kOutputsDiffer;
 }
 
 }  // namespace

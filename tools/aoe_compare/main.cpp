@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "tools/aoe_compare/pair.h"
-#include "tools/common/exit_codes.h"
 #include "tools/common/flags.h"
 #include "tools/common/tool.h"
 
@@ -120,7 +119,7 @@ ExitCode run(const po::variables_map& flags) {
     print_end(rows, min_ratio, limit);
   const bool is_fine =
       std::ranges::all_of(rows, [](const Row& row) { return row.agrees && !row.is_regression; });
-  return is_fine ? ExitCode::kSuccess : kOutputsDiffer;
+  return is_fine ? ExitCode::kSuccess : ExitCode::kOutputsDiffer;
 }
 
 }  // namespace

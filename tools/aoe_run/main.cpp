@@ -17,7 +17,6 @@
 #include "tools/aoe_run/session.h"
 #include "tools/aoe_run/streams.h"
 #include "tools/aoe_run/tensors.h"
-#include "tools/common/exit_codes.h"
 #include "tools/common/flags.h"
 #include "tools/common/tool.h"
 
@@ -188,7 +187,7 @@ ExitCode run(const po::variables_map& flags) {
   if (!options.reference.empty())
     report.differences = compare_with(options.reference, first, options.tolerance);
   options.json ? print_json(std::cout, report) : print_text(std::cout, report);
-  return report.is_as_expected() ? ExitCode::kSuccess : kOutputsDiffer;
+  return report.is_as_expected() ? ExitCode::kSuccess : ExitCode::kOutputsDiffer;
 }
 
 }  // namespace

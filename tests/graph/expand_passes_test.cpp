@@ -1,0 +1,104 @@
+// Passes that take an operator apart into others, or its type.
+#include "tests/graph/pass_case.h"
+
+namespace aoe::tests {
+namespace {
+
+const PassCase kCases[] = {
+    {"widen_floats_conv", "widen_floats",
+     R"(g (float16[1,2,4,4] x) => (float16[1,3,4,4] y, int64[4] s)
+       <float16[3,2,3,3] w, float16[3] b> {
+       c = Conv <pads = [1,1,1,1]> (x, w, b)
+       y = Relu (c)
+       s = Shape (c)
+     })"},
+    {"widen_floats_casts", "widen_floats",
+     R"(g (float[2,3] x, float16[2,3] h, bfloat16[2,3] b) => (float[2,3] y, float16[2,3] z, int32[2,3] i) {
+       r = Cast <to = 10> (x)
+       s = Mul (r, r)
+       y = Cast <to = 1> (r)
+       again = Cast <to = 10> (s)
+       narrow = CastLike (again, b)
+       sum = Add (narrow, b)
+       near = Cast <to = 10> (sum)
+       z = Sub (near, h)
+       i = Cast <to = 6> (h)
+     })",
+     15},
+    {"widen_floats_bits", "widen_floats",
+     R"(g (float16[3] x) => (int16[3] bits, float16[3] y) {
+       a = Exp (x)
+       bits = BitCast <to = 5> (a)
+       back = BitCast <to = 10> (bits)
+       y = Neg (back)
+     })",
+     26},
+    {"widen_floats_sources", "widen_floats",
+     R"(g (float16[1,8] x, int32[4,8] i) => (float16[4,8] y) {
+       ones = EyeLike <dtype = 10> (i)
+       y = Add (x, ones)
+     })"},
+    {"expand_composites_lp_norm", "expand_composites",
+     "g (float[2,3] x) => (float[2,3] y) { y = LpNormalization <axis = 1, p = 1> (x) }"},
+    {"expand_composites_log_sum_exp", "expand_composites",
+     "g (float[2,3] x) => (float[2] y) { y = ReduceLogSumExp <axes = [1], keepdims = 0> (x) }"},
+    {"expand_composites_max_pool", "expand_composites",
+     "g (float[2,3,5,6,7] x) => (float[2,3,3,6,4] y) { y = MaxPool <kernel_shape = [2,3,2], "
+     "strides = [2,1,2], "
+     "pads = [0,1,1,1,1,0]> (x) }"},
+    {"expand_composites_average_pool", "expand_composites",
+     "g (float[1,2,4,5,6] x) => (float[1,2,4,5,6] y) { y = AveragePool <kernel_shape = [3,3,3], "
+     "pads = [1,1,1,1,1,1]> (x) }"},
+    {"expand_composites_average_pool_padded", "expand_composites",
+     "g (float[1,2,4,5,6] x) => (float[1,2,4,5,6] y) { y = AveragePool <kernel_shape = [3,3,3], "
+     "count_include_pad = 1, "
+     "pads = [1,1,1,1,1,1]> (x) }"},
+    {"expand_composites_keeps_double", "expand_composites",
+     "g (double[2,3] x) => (double[2,3] y) { y = Hardmax <axis = 1> (x) }"},
+    {"expand_composites_lp_norm_of_double", "expand_composites",
+     "g (double[2,3] x) => (double[2,3] y) { y = LpNormalization <axis = 1> (x) }"},
+    {"expand_composites_log_sum_exp_of_double", "expand_composites",
+     "g (double[2,3] x) => (double[2] y) { y = ReduceLogSumExp <axes = [1], keepdims = 0> (x) }"},
+    {"expand_fourier_short", "expand_fourier",
+     "g (float[2,4,1] x) => (float[2,3,2] y) { y = DFT <axis = 1, onesided = 1> (x) }", 17},
+    {"expand_fourier_of_double", "expand_fourier",
+     "g (double[2,5,1] x) => (double[2,5,2] y) { y = DFT <axis = 1> (x) }", 17},
+    {"expand_fourier_inner", "expand_fourier",
+     "g (float[2,4,3,2] x) => (float[2,4,3,2] y) { y = DFT <axis = 1, inverse = 1> (x) }", 17},
+    {"expand_fourier_long", "expand_fourier",
+     "g (float[2,1024,2] x) => (float[2,1024,2] y) { y = DFT <axis = 1, inverse = 1> (x) }", 17},
+    {"expand_fourier_long_real", "expand_fourier",
+     "g (float[1,768,1] x) => (float[1,385,2] y) { y = DFT <axis = 1, onesided = 1> (x) }", 17},
+    {"expand_fourier_to_real", "expand_fourier",
+     "g (float[2,3,2] x) => (float[2,4,1] y) "
+     "{ y = DFT <axis = 1, inverse = 1, onesided = 1> (x) }",
+     17},
+    {"expand_fourier_to_odd_real", "expand_fourier",
+     R"(g (float[2,3,2] x) => (float[2,5,1] y) {
+       length = Constant <value = int64 {5}> ()
+       y = DFT <axis = 1, inverse = 1, onesided = 1> (x, length)
+     })",
+     17},
+    {"expand_fourier_stft", "expand_fourier",
+     R"(g (float[2,20,1] x, float[8] w) => (float[2,4,5,2] y) {
+       step = Constant <value = int64 {4}> ()
+       y = STFT (x, step, w)
+     })",
+     17},
+    {"expand_einsum", "expand_einsum",
+     R"(g (float[2,4,3,5] q, float[2,6,3,5] k, float[5,7] w) => (float[2,3,4,6] y, float[2,4,3,7] z, float[2,4,6] s) {
+       y = Einsum <equation = "bihd,bjhd->bhij"> (q, k)
+       z = Einsum <equation = "bihd, do -> biho"> (q, w)
+       s = Einsum <equation = "bihd,bjhd->bij"> (q, k)
+     })"},
+    {"expand_einsum_not", "expand_einsum",
+     R"(g (float[2,3] a, float[3,3] b) => (float[2] y, float[2,3] z) {
+       y = Einsum <equation = "ij,kk->i"> (a, b)
+       z = Einsum <equation = "ij,kj->ij"> (a, b)
+     })"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Expand, EachPass, testing::ValuesIn(kCases), name_of_case);
+
+}  // namespace
+}  // namespace aoe::tests

@@ -1,0 +1,120 @@
+// Passes over quantised models.
+#include "tests/graph/pass_case.h"
+
+namespace aoe::tests {
+namespace {
+
+const PassCase kCases[] = {
+    {"move_zero_points_product", "move_zero_points",
+     "g (uint8[2,3] x, uint8 zero) => (int32[2,2] y) <int8[3,2] w = {1, 2, 3, 4, 5, -6}, int8[2] "
+     "wz = {1, 0}> "
+     "{ y = MatMulInteger (x, w, zero, wz) }"},
+    {"move_zero_points_convolution", "move_zero_points",
+     "g (uint8[1,1,3,3] x, uint8 zero) => (int32[1,1,3,3] y) <int8[1,1,3,3] w = {1, 2, 3, 4, 5, 6, "
+     "7, 8, -9}> "
+     "{ y = ConvInteger <pads = [1,1,1,1]> (x, w, zero) }"},
+    {"fuse_quantized_conv", "fuse_quantized", R"(g (float[1,2,5,5] x) => (float[1,3,5,5] y)
+         <float s = {0.02}, uint8 z = {117}, int8[3,2,1,1] w = {90, -7, 12, 55, -100, 3},
+          float[3] ws = {0.01, 0.02, 0.03}, int8[3] wz = {0, 0, 0}, float[3] b = {0.1, 0.2, -0.3},
+          float t = {0.031}, uint8 u = {3}> {
+       q = QuantizeLinear (x, s, z)
+       d = DequantizeLinear (q, s, z)
+       v = DequantizeLinear <axis = 0> (w, ws, wz)
+       c = Conv (d, v, b)
+       r = Relu (c)
+       e = QuantizeLinear (r, t, u)
+       y = DequantizeLinear (e, t, u)
+     })"},
+    {"fuse_quantized_matmul", "fuse_quantized", R"(g (float[3,2] x) => (float[3,3] y)
+         <float s = {0.02}, int8 z = {-7}, int8[2,3] w = {90, -7, 12, 55, -100, 3}, float ws = {0.01},
+          float[3] b = {0.1, 0.2, -0.3}> {
+       q = QuantizeLinear (x, s, z)
+       d = DequantizeLinear (q, s, z)
+       v = DequantizeLinear (w, ws)
+       c = MatMul (d, v)
+       y = Add (b, c)
+     })"},
+    {"expand_qlinear_conv", "expand_qlinear", R"(g (float[1,2,5,5] x) => (float[1,3,5,5] y)
+         <float s = {0.02}, uint8 z = {117}, uint8[3,2,1,1] w = {90, 7, 12, 255, 100, 3},
+          float ws = {0.01}, uint8 wz = {100}, int32[3] b = {500, 20, -30},
+          float t = {0.031}, int8 u = {3}> {
+       q = QuantizeLinear (x, s, z)
+       c = QLinearConv (q, s, z, w, ws, wz, t, u, b)
+       y = DequantizeLinear (c, t, u)
+     })"},
+    {"expand_qlinear_matmul", "expand_qlinear", R"(g (float[3,2] x) => (float[3,3] y)
+         <float s = {0.02}, int8 z = {-7}, int8[2,3] w = {90, -7, 12, 55, -100, 3}, float[3] ws = {0.01, 0.02, 0.03},
+          int8[3] wz = {0, 0, 0}, float t = {0.031}, int8 u = {3}> {
+       q = QuantizeLinear (x, s, z)
+       c = QLinearMatMul (q, s, z, w, ws, wz, t, u)
+       y = DequantizeLinear (c, t, u)
+     })"},
+    {"expand_qlinear_not_computed_scales", "expand_qlinear",
+     R"(g (float[3,2] x, float v) => (float[3,3] y)
+         <float s = {0.02}, int8 z = {-7}, int8[2,3] w = {90, -7, 12, 55, -100, 3}, float ws = {0.01},
+          float t = {0.031}> {
+       q = QuantizeLinear (x, s, z)
+       c = QLinearMatMul (q, s, z, w, ws, z, v, z)
+       y = DequantizeLinear (c, t, z)
+     })"},
+    {"fuse_quantized_whole_bias", "fuse_quantized", R"(g (float[3,2] x) => (float[3,3] y)
+         <float s = {0.5}, int8 z = {-7}, int8[3,2] w = {90, -7, 12, 55, -100, 3}, float ws = {0.25}, float bs = {0.125},
+          int32[3] b = {500, -20000001, 30}> {
+       q = QuantizeLinear (x, s, z)
+       d = DequantizeLinear (q, s, z)
+       v = DequantizeLinear (w, ws)
+       a = DequantizeLinear (b, bs)
+       y = Gemm <transB = 1> (d, v, a)
+     })"},
+    {"fuse_quantized_grouped", "fuse_quantized", R"(g (float[1,2,5,5] x) => (float[1,2,5,5] y)
+         <float s = {0.02}, uint8 z = {117}, int8[2,1,1,1] w = {90, -7}, float ws = {0.01}> {
+       q = QuantizeLinear (x, s, z)
+       d = DequantizeLinear (q, s, z)
+       v = DequantizeLinear (w, ws)
+       y = Conv <group = 2> (d, v)
+     })"},
+    {"pack_weights", "pack_weights", R"(g (float[3,16] x) => (float[3,2] y)
+         <int8[16,2] w = {-8, -1, 6, -3, 4, -5, 2, -7, 0, 7, -2, 5, -4, 3, -6, 1, -8, -1, 6, -3, 4, -5, 2, -7, 0, 7, -2, 5, -4, 3, -6, 1},
+          float[1,2] s = {0.5, 0.25}> {
+       d = DequantizeLinear <axis = 0, block_size = 16> (w, s)
+       y = MatMul (x, d)
+     })"},
+    {"pack_weights_not_by_column", "pack_weights", R"(g (float[3,4] x) => (float[3,2] y)
+         <int8[4,2] w = {1, 2, 3, 4, 5, 6, 7, -8}, float[2] s = {0.5, 0.25}> {
+       d = DequantizeLinear <axis = 1> (w, s)
+       y = MatMul (x, d)
+     })"},
+    {"sink_dequantize", "sink_dequantize", R"(g (float[1,2,6,6] x) => (float[1,2,3,3] y)
+         <float s = {0.02}, uint8 z = {117}, float t = {0.02}, uint8 u = {117}> {
+       q = QuantizeLinear (x, s, z)
+       d = DequantizeLinear (q, s, z)
+       m = MaxPool <kernel_shape = [2,2], strides = [2,2]> (d)
+       e = QuantizeLinear (m, t, u)
+       y = DequantizeLinear (e, t, u)
+     })"},
+    {"sink_dequantize_not_to_other_scales", "sink_dequantize",
+     R"(g (float[1,2,6,6] x) => (float[1,2,3,3] y)
+         <float s = {0.02}, uint8 z = {117}, float t = {0.03}> {
+       q = QuantizeLinear (x, s, z)
+       d = DequantizeLinear (q, s, z)
+       m = MaxPool <kernel_shape = [2,2], strides = [2,2]> (d)
+       e = QuantizeLinear (m, t, z)
+       y = DequantizeLinear (e, t, z)
+     })"},
+    {"fuse_elementwise_quantized", "fuse_elementwise",
+     R"(g (float[2,3] x, float[2,3] v) => (float[2,3] y)
+         <float s = {0.02}, uint8 z = {117}, float t = {0.03}> {
+       q = QuantizeLinear (x, s, z)
+       d = DequantizeLinear (q, s, z)
+       a = Add (d, v)
+       r = Relu (a)
+       e = QuantizeLinear (r, t, z)
+       f = Transpose <perm = [0,1]> (e)
+       y = DequantizeLinear (f, t, z)
+     })"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Quantised, EachPass, testing::ValuesIn(kCases), name_of_case);
+
+}  // namespace
+}  // namespace aoe::tests
