@@ -144,12 +144,14 @@ void mend_marker(const fs::path& directory, const std::string& soc_version) {
 BankHealth examine(const fs::path& directory) {
   BankHealth health;
   std::string soc_version = directory.filename().string();
+  bool is_new = false;
   try {
     const auto marker = read_marker(directory);
     if (!marker)
       throw Error(ExitCode::kUsage, "there is no bank", directory.string(),
                   "name another with --bank, --job_type or --soc_version");
     soc_version = marker->soc_version;
+    is_new = marker->is_new;
   } catch (const Error& e) {
     if (e.code() == ExitCode::kUsage) throw Error(ExitCode::kBank, e.what());
     health.damage.push_back({directory, e.what()});
@@ -172,7 +174,7 @@ BankHealth examine(const fs::path& directory) {
     }
     health.has_whole_snapshot = true;
   }
-  if (!health.has_whole_snapshot && health.damage.empty())
+  if (!health.has_whole_snapshot && health.damage.empty() && !is_new)
     health.damage.push_back({directory, "it has no snapshot"});
   return health;
 }

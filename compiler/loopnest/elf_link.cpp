@@ -74,7 +74,11 @@ std::string link_shared_object(std::span<const std::string> objects) {
   llvm::raw_string_ostream stream(complaint);
   const bool is_linked = lld::elf::link(args, stream, stream, false, false);
   lld::CommonLinkerContext::destroy();
-  AOE_CHECK(is_linked, "lld refuses generated code: " + complaint);
+  const std::string first_line = complaint.substr(0, complaint.find('\n'));
+  if (!is_linked && first_line.find("output file") != std::string::npos)  // a full disk
+    throw Error(ExitCode::kOutput, first_line, directory.path().string(),
+                "set TMPDIR to a directory that can be written");
+  AOE_CHECK(is_linked, "lld refuses generated code: " + first_line);
   return read_file(output, ExitCode::kOutput);
 }
 

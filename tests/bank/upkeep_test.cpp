@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "bank/health.h"
+#include "bank/marker.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "tests/bank/bank_fixture.h"
@@ -131,6 +132,17 @@ TEST_F(Upkeep, ExamineFindsEveryFlippedBitOfTheNewestSnapshot) {
     }
   }
   EXPECT_TRUE(examine(directory_).damage.empty());
+}
+
+/// A run that was killed before its first commit leaves such a bank.
+TEST_F(Upkeep, ABankOfNoCommitIsNotDamaged) {
+  fs::create_directories(directory_);
+  write_marker(directory_, {.soc_version = kTestSoc, .is_new = true});
+  const BankHealth health = examine(directory_);
+  EXPECT_TRUE(health.damage.empty());
+  EXPECT_EQ(health.snapshots, 0u);
+  write_marker(directory_, {.soc_version = kTestSoc});
+  EXPECT_EQ(examine(directory_).damage.size(), 1u);
 }
 
 TEST_F(Upkeep, RepairSalvagesWhatOnlyADamagedSnapshotHas) {

@@ -207,9 +207,8 @@ TEST(Random, WithoutASeedNumbersDifferAndAreSpreadAsAsked) {
   EXPECT_NEAR(deviation, 2.0, 0.1);
   // Of numbers within one, two and four deviations, so many are expected.
   const auto share_within = [&](double distance) {
-    return std::ranges::count_if(runs[0],
-                                 [&](double v) { return std::fabs(v - 3) < 2 * distance; }) /
-           count;
+    const auto is_within = [&](double value) { return std::fabs(value - 3) < 2 * distance; };
+    return static_cast<double>(std::ranges::count_if(runs[0], is_within)) / count;
   };
   EXPECT_NEAR(share_within(1), 0.6827, 0.02);
   EXPECT_NEAR(share_within(2), 0.9545, 0.01);
