@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "bank/marker.h"
 #include "base/error.h"
 
 namespace aoe::bank {
@@ -69,6 +70,15 @@ BankLocation custom_bank_location(BankKind kind, BankUse use, const std::string&
   }
   return {below(fs::path(environment.home) / "Ascend/latest/data/aoe/custom", kind, soc_version),
           "default"};
+}
+
+std::optional<std::string> stated_soc_version(const fs::path& directory) {
+  try {
+    const std::optional<Marker> marker = read_marker(directory);
+    return marker ? std::optional(marker->soc_version) : std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
 }
 
 std::optional<BankLocation> built_in_bank_location(BankKind kind, const std::string& soc_version,

@@ -38,6 +38,10 @@ struct BankLocation {
 BankLocation custom_bank_location(BankKind kind, BankUse use, const std::string& soc_version,
                                   const BankEnvironment& environment, const std::string& flag = {});
 
+/// The soc_version that the bank in this directory states; nullopt: it states none that can be read,
+/// and opening it says why.
+std::optional<std::string> stated_soc_version(const std::filesystem::path& directory);
+
 /// The bank that ships with the product; nullopt when there is none for this soc_version.
 std::optional<BankLocation> built_in_bank_location(BankKind kind, const std::string& soc_version,
                                                    const BankEnvironment& environment);

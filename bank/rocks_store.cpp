@@ -3,6 +3,8 @@
 
 #include <rocksdb/convenience.h>
 #include <rocksdb/db.h>
+#include <rocksdb/env.h>
+#include <rocksdb/file_system.h>
 #include <rocksdb/options.h>
 #include <rocksdb/utilities/backup_engine.h>
 
@@ -21,6 +23,49 @@ class NoLog final : public rocksdb::Logger {
  public:
   using rocksdb::Logger::Logv;
   void Logv(const char*, va_list) override {}
+};
+
+/// A copy that nobody else knows of may be lost with the power: whoever publishes it syncs each of its
+/// files once, at the end. RocksDB would do so after every step.
+class UnsyncedFile final : public rocksdb::FSWritableFileOwnerWrapper {
+ public:
+  using FSWritableFileOwnerWrapper::FSWritableFileOwnerWrapper;
+  rocksdb::IOStatus Sync(const rocksdb::IOOptions&, rocksdb::IODebugContext*) override {
+    return rocksdb::IOStatus::OK();
+  }
+  rocksdb::IOStatus Fsync(const rocksdb::IOOptions&, rocksdb::IODebugContext*) override {
+    return rocksdb::IOStatus::OK();
+  }
+};
+class UnsyncedDirectory final : public rocksdb::FSDirectoryWrapper {
+ public:
+  using FSDirectoryWrapper::FSDirectoryWrapper;
+  rocksdb::IOStatus Fsync(const rocksdb::IOOptions&, rocksdb::IODebugContext*) override {
+    return rocksdb::IOStatus::OK();
+  }
+  rocksdb::IOStatus FsyncWithDirOptions(const rocksdb::IOOptions&, rocksdb::IODebugContext*,
+                                        const rocksdb::DirFsyncOptions&) override {
+    return rocksdb::IOStatus::OK();
+  }
+};
+class UnsyncedFiles final : public rocksdb::FileSystemWrapper {
+ public:
+  UnsyncedFiles() : FileSystemWrapper(rocksdb::FileSystem::Default()) {}
+  const char* Name() const override { return "UnsyncedFiles"; }
+  rocksdb::IOStatus NewWritableFile(const std::string& name, const rocksdb::FileOptions& options,
+                                    std::unique_ptr<rocksdb::FSWritableFile>* file,
+                                    rocksdb::IODebugContext* debug) override {
+    rocksdb::IOStatus status = target()->NewWritableFile(name, options, file, debug);
+    if (status.ok()) *file = std::make_unique<UnsyncedFile>(std::move(*file));
+    return status;
+  }
+  rocksdb::IOStatus NewDirectory(const std::string& name, const rocksdb::IOOptions& options,
+                                 std::unique_ptr<rocksdb::FSDirectory>* directory,
+                                 rocksdb::IODebugContext* debug) override {
+    rocksdb::IOStatus status = target()->NewDirectory(name, options, directory, debug);
+    if (status.ok()) *directory = std::make_unique<UnsyncedDirectory>(std::move(*directory));
+    return status;
+  }
 };
 
 void check(const rocksdb::Status& status, const std::string& action,
@@ -111,6 +156,8 @@ RocksStore RocksStore::open(const std::filesystem::path& directory, bool creates
   rocksdb::DBOptions options = db_options();
   options.create_if_missing = creates;
   options.create_missing_column_families = creates;
+  static const auto unsynced = rocksdb::NewCompositeEnv(std::make_shared<UnsyncedFiles>());
+  options.env = unsynced.get();
   auto state = std::make_unique<State>();
   state->directory = directory;
   rocksdb::DB* db = nullptr;

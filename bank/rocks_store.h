@@ -40,7 +40,7 @@ class RocksStore {
   /// Reads every block of every table. Throws Error(kBank) on the first that is damaged.
   void check_tables() const;
   /// Writes the batch into tables and closes the database; files that it does not need are gone when
-  /// this returns. Nothing is read from the store after that. `compacts`: tables are written anew, without what was
+  /// this returns. Nothing of it is synced: seal() does that (snapshots.h). Nothing is read from the store after that. `compacts`: tables are written anew, without what was
   /// written over or erased.
   void write_and_close(const std::vector<Write>& batch, bool compacts = false);
 

@@ -32,9 +32,14 @@ bool is_table(const fs::path& file) {
   return file.extension() == ".sst";
 }
 
-/// RocksDB writes these once, and syncs them.
+/// RocksDB writes these once.
 bool never_changes(const fs::path& file) {
   return is_table(file) || file.filename().string().starts_with("OPTIONS-");
+}
+
+/// With a snapshot, whose seal has synced it.
+bool is_shared(const fs::directory_entry& file) {
+  return never_changes(file.path()) && file.hard_link_count() > 1;
 }
 
 std::optional<std::uint64_t> number_in(const std::string& name) {
@@ -178,14 +183,14 @@ void copy_database(const fs::path& from, const fs::path& to) {
     const bool links = never_changes(name);
     if (links) fs::create_hard_link(entry.path(), to / name, status);
     if (!links || status)  // not every file system has links
-      write_file_atomically(to / name, read_file(entry.path(), ExitCode::kBank), links);
+      write_file_atomically(to / name, read_file(entry.path(), ExitCode::kBank));
   }
 }
 
 void seal(const fs::path& staged) {
   const std::string list = seal_of(staged).dump(2) + "\n";
   for (const fs::directory_entry& entry : fs::directory_iterator(staged))
-    if (!never_changes(entry.path())) sync_path(entry.path());  // those are synced as they are made
+    if (!is_shared(entry)) sync_path(entry.path());
   write_file_atomically(staged / kSeal, list, true);
 }
 

@@ -30,7 +30,7 @@ std::vector<float> homogeneous_places(const std::vector<std::int64_t>& sizes, bo
 }
 
 /// Sizes that only a run can tell: the places along each axis, repeated along the others.
-void expand_with_computed_size(FunctionCall& call) {
+void affine_grid_of_computed_size(FunctionCall& call) {
   const Term size = call.cast(call.input(1), DataType::kInt64);
   const std::int64_t axes = call.dim(size, 0) - 2;
   if (axes != 2 && axes != 3)
@@ -64,8 +64,8 @@ void expand_with_computed_size(FunctionCall& call) {
   call.give(0, call.op("Reshape", {grid, whole}));
 }
 
-void expand(FunctionCall& call) {
-  if (!call.known(call.input(1))) return expand_with_computed_size(call);
+void expand_affine_grid(FunctionCall& call) {
+  if (!call.known(call.input(1))) return affine_grid_of_computed_size(call);
   const std::vector<std::int64_t> size = call.known_ints(call.input(1));
   if (size.size() != 4 && size.size() != 5)
     throw Error(ExitCode::kModel,
@@ -93,7 +93,7 @@ void expand(FunctionCall& call) {
 }  // namespace
 
 void register_affine_grid(FunctionRegistry& registry) {
-  registry.add({"", "AffineGrid", expand});
+  registry.add({"", "AffineGrid", expand_affine_grid});
 }
 
 }  // namespace aoe::graph

@@ -61,7 +61,7 @@ void give_scores(FunctionCall& call, const AttentionOutput& out) {
   }
 }
 
-void expand(FunctionCall& call) {
+void expand_attention(FunctionCall& call) {
   const bool is_flat = call.rank(call.input(kQ)) == 3;
   const auto heads_of = [&](Term value, const char* heads) {
     return is_flat ? split_heads(value, call.attrs().get_int(heads, 0)) : value;
@@ -95,7 +95,7 @@ void expand(FunctionCall& call) {
 }  // namespace
 
 void register_attention(FunctionRegistry& registry) {
-  registry.add({"", "Attention", expand});
+  registry.add({"", "Attention", expand_attention});
 }
 
 }  // namespace aoe::graph

@@ -10,7 +10,7 @@ Term zeros(FunctionCall& call, const Shape& shape, DataType dtype) {
   return call.cast(call.floats(shape, values), dtype);
 }
 
-void expand(FunctionCall& call) {
+void expand_causal_conv_with_state(FunctionCall& call) {
   const Term x = call.input(0), weight = call.input(1);
   const std::int64_t channels = call.dim(weight, 0), before = call.dim(weight, 2) - 1;
   const std::int64_t length = call.dim(x, 2);
@@ -34,7 +34,7 @@ void expand(FunctionCall& call) {
 }  // namespace
 
 void register_causal_conv_with_state(FunctionRegistry& registry) {
-  registry.add({"", "CausalConvWithState", expand});
+  registry.add({"", "CausalConvWithState", expand_causal_conv_with_state});
 }
 
 }  // namespace aoe::graph

@@ -9,7 +9,7 @@ namespace aoe::graph {
 namespace {
 
 /// Sizes that only a run can tell.
-void expand_with_computed_sizes(FunctionCall& call, Term x, const std::vector<std::int64_t>& axes) {
+void center_crop_pad_to_computed_sizes(FunctionCall& call, Term x, const std::vector<std::int64_t>& axes) {
   const auto rank = static_cast<std::size_t>(call.rank(x));
   std::vector<std::int64_t> places(rank, 0);  // of each axis: in the sizes, which its own follow
   for (std::size_t axis = 0; axis < rank; ++axis)
@@ -27,7 +27,7 @@ void expand_with_computed_sizes(FunctionCall& call, Term x, const std::vector<st
   call.give(0, call.op("Pad", {cut, call.concat({before, more - before}, 0)}));
 }
 
-void expand(FunctionCall& call) {
+void expand_center_crop_pad(FunctionCall& call) {
   Term x = call.input(0);
   const std::int64_t rank = call.rank(x);
   std::vector<std::int64_t> axes(static_cast<std::size_t>(rank));
@@ -61,7 +61,7 @@ void expand(FunctionCall& call) {
 }  // namespace
 
 void register_center_crop_pad(FunctionRegistry& registry) {
-  registry.add({"", "CenterCropPad", expand});
+  registry.add({"", "CenterCropPad", expand_center_crop_pad});
 }
 
 }  // namespace aoe::graph

@@ -11,7 +11,7 @@
 namespace aoe::graph {
 namespace {
 
-enum Input : std::size_t {
+enum GroupQueryInput : std::size_t {
   kQuery,
   kKey,
   kValue,
@@ -26,11 +26,11 @@ enum Input : std::size_t {
   kSink
 };
 
-struct Heads {
+struct SharedHeads {
   Term q, k, v;
 };
 
-Heads heads_of(FunctionCall& call) {
+SharedHeads heads_of(FunctionCall& call) {
   const std::int64_t heads = call.attrs().get_int("num_heads", 0),
                      kv_heads = call.attrs().get_int("kv_num_heads", 0);
   if (heads <= 0 || kv_heads <= 0)
@@ -69,9 +69,9 @@ Term positions_of(FunctionCall& call, const Place& place, std::int64_t tokens) {
   return call.reshape(place.begin, {-1, 1}) + call.reshape(call.ints(steps), {1, tokens});
 }
 
-void rotate(FunctionCall& call, Heads& heads, Term positions) {
+void rotate(FunctionCall& call, SharedHeads& heads, Term positions) {
   const bool is_interleaved = call.attrs().get_int("rotary_interleaved", 0) != 0;
-  const auto angles = [&](Input table) {
+  const auto angles = [&](GroupQueryInput table) {
     return call.op("Gather", {call.input(table), positions});
   };
   const Term cos = angles(kCos), sin = angles(kSin);
@@ -102,9 +102,9 @@ void refuse_what_is_not_known(FunctionCall& call) {
     throw NotExpressible{"its cache is quantised"};
 }
 
-void expand(FunctionCall& call) {
+void expand_group_query_attention(FunctionCall& call) {
   refuse_what_is_not_known(call);
-  Heads heads = heads_of(call);
+  SharedHeads heads = heads_of(call);
   const std::int64_t tokens = call.dim(heads.q, 2);
   const std::int64_t past_length = call.has(kPastKey) ? call.dim(call.input(kPastKey), 2) : 0;
   const Place place = place_of(call, tokens, past_length);
@@ -128,7 +128,7 @@ void expand(FunctionCall& call) {
 }  // namespace
 
 void register_group_query_attention(FunctionRegistry& registry) {
-  registry.add({kMicrosoft, "GroupQueryAttention", expand});
+  registry.add({kMicrosoft, "GroupQueryAttention", expand_group_query_attention});
 }
 
 }  // namespace aoe::graph

@@ -8,7 +8,7 @@ namespace {
 
 using reference::PackedWeights;
 
-enum Input : std::size_t { kA, kB, kScales, kZeros, kGroups, kBias };
+enum NBitsInput : std::size_t { kA, kB, kScales, kZeros, kGroups, kBias };
 
 PackedWeights packing_of(const FunctionCall& call) {
   const auto get = [&](const char* name, std::int64_t fallback) {
@@ -38,7 +38,7 @@ Term shaped(FunctionCall& call, Term value, const Shape& shape, const char* what
   return call.reshape(value, shape);
 }
 
-void expand(FunctionCall& call) {
+void expand_matmul_nbits(FunctionCall& call) {
   if (call.has(kGroups)) throw NotExpressible{"its blocks are gathered by g_idx"};
   const PackedWeights w = packing_of(call);
   const Term a = call.input(kA);
@@ -46,7 +46,7 @@ void expand(FunctionCall& call) {
     throw Error(ExitCode::kModel, "its input has rows of " + std::to_string(call.dim(a, -1)) +
                                       " elements, K is " + std::to_string(w.k));
   const Shape by_block = {w.n, w.blocks()};
-  const auto floats = [&](Input i) { return call.cast(call.input(i), DataType::kFloat); };
+  const auto floats = [&](NBitsInput i) { return call.cast(call.input(i), DataType::kFloat); };
   Term zeros = call.absent();
   if (call.has(kZeros)) {
     const bool is_packed = call.dtype(call.input(kZeros)) == DataType::kUint8;
@@ -68,7 +68,7 @@ void expand(FunctionCall& call) {
 }  // namespace
 
 void register_matmul_nbits(FunctionRegistry& registry) {
-  registry.add({kMicrosoft, "MatMulNBits", expand});
+  registry.add({kMicrosoft, "MatMulNBits", expand_matmul_nbits});
 }
 
 }  // namespace aoe::graph

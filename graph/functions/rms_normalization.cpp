@@ -34,7 +34,7 @@ RmsNorm rms_norm(FunctionCall& call, Term x, Term scale) {
                   static_cast<double>(call.attrs().get_float("epsilon", 1e-5f)), stash);
 }
 
-void expand(FunctionCall& call) {
+void expand_rms_normalization(FunctionCall& call) {
   const RmsNorm norm = rms_norm(call, call.input(0), call.input(1));
   call.give(0, norm.y);
   if (call.wants(1)) call.give(1, norm.inverse);
@@ -53,9 +53,9 @@ void expand_with_skip(FunctionCall& call) {
 }  // namespace
 
 void register_rms_normalization(FunctionRegistry& registry) {
-  registry.add({"", "RMSNormalization", expand});
-  registry.add({"", "SimplifiedLayerNormalization", expand});
-  registry.add({kMicrosoft, "SimplifiedLayerNormalization", expand});
+  registry.add({"", "RMSNormalization", expand_rms_normalization});
+  registry.add({"", "SimplifiedLayerNormalization", expand_rms_normalization});
+  registry.add({kMicrosoft, "SimplifiedLayerNormalization", expand_rms_normalization});
   registry.add({kMicrosoft, "SkipSimplifiedLayerNormalization", expand_with_skip});
 }
 

@@ -24,7 +24,7 @@ void give_rotated(FunctionCall& call, Term x, std::int64_t heads, Term cos, Term
   call.give(0, is_flat ? merge_heads(y) : y);
 }
 
-void expand(FunctionCall& call) {
+void expand_rotary_embedding(FunctionCall& call) {
   const auto angles = [&](std::size_t i) {
     return call.has(3) ? at_positions(call.input(i), call.input(3)) : call.input(i);
   };
@@ -56,7 +56,7 @@ void expand_microsoft(FunctionCall& call) {
 }  // namespace
 
 void register_rotary_embedding(FunctionRegistry& registry) {
-  registry.add({"", "RotaryEmbedding", expand});
+  registry.add({"", "RotaryEmbedding", expand_rotary_embedding});
   registry.add({kMicrosoft, "RotaryEmbedding", expand_microsoft});
 }
 

@@ -208,7 +208,7 @@ const Composite* composite_of(const Graph& graph, const Node& node) {
   return is_known && !x.shape.empty() && element_count(x.shape) > 0 ? &*found : nullptr;
 }
 
-bool expand(Graph& graph, NodeId id) {
+bool expand_composite_at(Graph& graph, NodeId id) {
   const Composite* composite = composite_of(graph, graph.nodes[id]);
   if (composite == nullptr) return false;
   const Node node = graph.nodes[id];
@@ -220,7 +220,7 @@ bool expand(Graph& graph, NodeId id) {
 
 bool expand_composites(Graph& graph) {
   bool changed = false;
-  for (const NodeId id : graph.topological_order()) changed |= expand(graph, id);
+  for (const NodeId id : graph.topological_order()) changed |= expand_composite_at(graph, id);
   return changed;
 }
 

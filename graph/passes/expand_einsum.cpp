@@ -82,9 +82,9 @@ std::int64_t count_of(const std::string& labels, const Sizes& sizes) {
 }
 
 /// Writes the nodes in front of, at and behind the matrix product.
-class Expansion {
+class EinsumExpansion {
  public:
-  Expansion(Graph& graph, NodeId id, Sizes sizes)
+  EinsumExpansion(Graph& graph, NodeId id, Sizes sizes)
       : graph_(graph), id_(id), node_(graph.nodes[id]), sizes_(std::move(sizes)) {}
 
   void run(const Equation& e, const Roles& r) {
@@ -141,7 +141,7 @@ class Expansion {
   Sizes sizes_;
 };
 
-bool expand(Graph& graph, NodeId id) {
+bool expand_einsum_at(Graph& graph, NodeId id) {
   const Node& node = graph.nodes[id];
   if (!is_type(node, "Einsum") || node.inputs.size() != 2 || node.outputs[0] == kNone) return false;
   const auto equation = equation_of(node);
@@ -153,7 +153,7 @@ bool expand(Graph& graph, NodeId id) {
   const auto roles = roles_of(*equation);
   if (!roles || std::ranges::any_of(sizes, [](const auto& size) { return size.second == 0; }))
     return false;
-  Expansion(graph, id, sizes).run(*equation, *roles);
+  EinsumExpansion(graph, id, sizes).run(*equation, *roles);
   return true;
 }
 
@@ -161,7 +161,7 @@ bool expand(Graph& graph, NodeId id) {
 
 bool expand_einsum(Graph& graph) {
   bool changed = false;
-  for (const NodeId id : graph.topological_order()) changed |= expand(graph, id);
+  for (const NodeId id : graph.topological_order()) changed |= expand_einsum_at(graph, id);
   return changed;
 }
 

@@ -189,7 +189,7 @@ void expand_stft(FunctionCall& call, const Shape& result) {
             call.reshape(transformed(call.reshape(x, {lines, length * parts}), t, lines), result));
 }
 
-bool expand(Graph& graph, NodeId id) {
+bool expand_fourier_at(Graph& graph, NodeId id) {
   const Node node = graph.nodes[id];
   const bool is_dft = is_type(node, "DFT");
   if ((!is_dft && !is_type(node, "STFT")) || node.outputs[0] == kNone) return false;
@@ -208,7 +208,7 @@ bool expand(Graph& graph, NodeId id) {
 
 bool expand_fourier(Graph& graph) {
   bool changed = false;
-  for (const NodeId id : graph.topological_order()) changed |= expand(graph, id);
+  for (const NodeId id : graph.topological_order()) changed |= expand_fourier_at(graph, id);
   return changed;
 }
 

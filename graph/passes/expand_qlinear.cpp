@@ -30,9 +30,9 @@ bool is_expandable(const Graph& graph, const Node& node) {
          (!has_input(node, kBias) || constant_input(graph, node, kBias));
 }
 
-class Expansion {
+class QLinearExpansion {
  public:
-  Expansion(Graph& graph, NodeId id) : graph_(graph), node_(graph.nodes[id]) {
+  QLinearExpansion(Graph& graph, NodeId id) : graph_(graph), node_(graph.nodes[id]) {
     graph_.remove_node(id);
   }
 
@@ -98,7 +98,7 @@ bool expand_qlinear(Graph& graph) {
   bool changed = false;
   for (const NodeId id : graph.topological_order()) {
     if (!is_expandable(graph, graph.nodes[id])) continue;
-    Expansion(graph, id).write();
+    QLinearExpansion(graph, id).write();
     changed = true;
   }
   return changed;

@@ -90,7 +90,7 @@ ConstantPtr packed(const PackedWeights& w, Shape shape, std::int64_t length, std
   return constant;
 }
 
-bool replace(Graph& graph, NodeId id) {
+bool pack_weights_at(Graph& graph, NodeId id) {
   const Node product = graph.nodes[id];
   if (!is_type(product, "MatMulV2") || dtype_of(graph, product.inputs[0]) != DataType::kFloat)
     return false;
@@ -146,7 +146,7 @@ bool replace(Graph& graph, NodeId id) {
 
 bool pack_weights(Graph& graph) {
   bool changed = false;
-  for (const NodeId id : graph.topological_order()) changed |= replace(graph, id);
+  for (const NodeId id : graph.topological_order()) changed |= pack_weights_at(graph, id);
   return changed;
 }
 

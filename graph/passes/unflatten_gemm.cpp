@@ -25,7 +25,7 @@ bool same_rows(const Shape& a, const Shape& b) {
   return a.size() == b.size() && std::equal(a.begin(), a.end() - 1, b.begin());
 }
 
-bool replace(Graph& graph, NodeId id) {
+bool unflatten_gemm_at(Graph& graph, NodeId id) {
   const Node gemm = graph.nodes[id];
   if (!is_plain_product(graph, gemm)) return false;
   const NodeId before = producer_of_type(graph, gemm.inputs[0], "Reshape");
@@ -60,7 +60,7 @@ bool replace(Graph& graph, NodeId id) {
 
 bool unflatten_gemm(Graph& graph) {
   bool changed = false;
-  for (const NodeId id : graph.topological_order()) changed |= replace(graph, id);
+  for (const NodeId id : graph.topological_order()) changed |= unflatten_gemm_at(graph, id);
   return changed;
 }
 

@@ -37,7 +37,7 @@ bool is_pool_over_image(const Graph& graph, const Node& node) {
   return true;
 }
 
-bool replace(Graph& graph, NodeId id) {
+bool use_global_pooling_at(Graph& graph, NodeId id) {
   const Node node = graph.nodes[id];
   if (!is_mean_over_image(graph, node) && !is_pool_over_image(graph, node)) return false;
   if (!is_static(shape_of(graph, node.inputs[0]))) return false;
@@ -66,7 +66,7 @@ bool replace(Graph& graph, NodeId id) {
 
 bool use_global_pooling(Graph& graph) {
   bool changed = false;
-  for (const NodeId id : graph.topological_order()) changed |= replace(graph, id);
+  for (const NodeId id : graph.topological_order()) changed |= use_global_pooling_at(graph, id);
   return changed;
 }
 

@@ -78,7 +78,7 @@ ValueId unshuffled(Graph& graph, ValueId value, const Match& shuffle) {
   return add_floats(graph, graph.values[value].name + "_unshuffled", shape, to);
 }
 
-std::vector<Place> find(const Graph& graph) {
+std::vector<Place> find_absorb_channel_shuffle(const Graph& graph) {
   std::vector<Place> places;
   for (const NodeId first : graph.topological_order()) {
     std::vector<NodeId> nodes = {first};
@@ -90,7 +90,8 @@ std::vector<Place> find(const Graph& graph) {
   return places;
 }
 
-Result<void> apply(Graph& graph, const std::vector<NodeId>& nodes, const RewriteParams&) {
+Result<void> apply_absorb_channel_shuffle(Graph& graph, const std::vector<NodeId>& nodes,
+                                          const RewriteParams&) {
   const auto shuffle = match(graph, nodes);
   if (!shuffle) return Unexpected("no channel shuffle before a depthwise convolution");
   const ValueId input = graph.nodes[nodes[0]].inputs[0];
@@ -110,8 +111,8 @@ Result<void> apply(Graph& graph, const std::vector<NodeId>& nodes, const Rewrite
 void register_absorb_channel_shuffle(RewriteRegistry& registry) {
   registry.add({.kind = "absorb_channel_shuffle",
                 .version = 1,
-                .find = find,
-                .apply = apply,
+                .find = find_absorb_channel_shuffle,
+                .apply = apply_absorb_channel_shuffle,
                 .then = {"fuse_chain"}});
 }
 

@@ -11,7 +11,7 @@
 namespace aoe::graph {
 namespace {
 
-constexpr const char* kFormat = "format";
+constexpr const char* kChainFormat = "format";
 constexpr std::size_t kMostOps = 4;
 constexpr std::int64_t kShareOfL2 = 8;  ///< an image of an eighth of it stays there as it is
 
@@ -70,12 +70,12 @@ double expected_share(const Graph& graph, const std::vector<NodeId>& nodes,
 /// The Format around the chain: left to the compiler, NHWC, NC1HWC0.
 std::vector<RewriteParams> choices() {
   return {{},
-          {{kFormat, static_cast<std::int64_t>(Format::kNHWC)}},
-          {{kFormat, static_cast<std::int64_t>(Format::kNC1HWC0)}}};
+          {{kChainFormat, static_cast<std::int64_t>(Format::kNHWC)}},
+          {{kChainFormat, static_cast<std::int64_t>(Format::kNC1HWC0)}}};
 }
 
 /// All rows of two to four members.
-std::vector<Place> find(const Graph& graph, const Hardware& hardware) {
+std::vector<Place> find_fuse_chain(const Graph& graph, const Hardware& hardware) {
   std::vector<Place> places;
   for_each_row(graph, kMostOps, [&](const std::vector<NodeId>& nodes) {
     if (!is_chain(graph, nodes)) return false;
@@ -87,10 +87,11 @@ std::vector<Place> find(const Graph& graph, const Hardware& hardware) {
   return places;
 }
 
-Result<void> apply(Graph& graph, const std::vector<NodeId>& nodes, const RewriteParams& params) {
+Result<void> apply_fuse_chain(Graph& graph, const std::vector<NodeId>& nodes,
+                              const RewriteParams& params) {
   if (!is_chain(graph, nodes)) return Unexpected("no convolutions and poolings behind each other");
   Node chain = fused_node(graph, nodes, false);
-  if (const auto given = params.find(kFormat); given != params.end()) {
+  if (const auto given = params.find(kChainFormat); given != params.end()) {
     const auto format = static_cast<Format>(given->second);
     if (format != Format::kNHWC && format != Format::kNC1HWC0)
       return Unexpected("format " + std::to_string(given->second) + " is none of a chain");
@@ -103,7 +104,8 @@ Result<void> apply(Graph& graph, const std::vector<NodeId>& nodes, const Rewrite
 }  // namespace
 
 void register_fuse_chain(RewriteRegistry& registry) {
-  registry.add({.kind = "fuse_chain", .version = 1, .find = find, .apply = apply});
+  registry.add(
+      {.kind = "fuse_chain", .version = 1, .find = find_fuse_chain, .apply = apply_fuse_chain});
 }
 
 }  // namespace aoe::graph

@@ -19,7 +19,7 @@ std::int64_t out_channels(const Graph& graph, const Node& node) {
 }
 
 /// A dense float32 convolution with constant weights whose epilogue treats all channels alike.
-bool is_candidate(const Graph& graph, const Node& node) {
+bool is_plain_convolution(const Graph& graph, const Node& node) {
   const reference::OpCall& op = reference::anchor(node.op);
   if (node.is_dead || op.type != "Conv2D" || node.outputs.size() != 1 || node.inputs.size() < 2 ||
       op.attrs.get_int("group", 1) != 1)
@@ -66,9 +66,9 @@ std::vector<Place> places_of(const Graph& graph, std::vector<NodeId> group) {
   return places;
 }
 
-std::vector<Place> find(const Graph& graph) {
+std::vector<Place> find_fuse_parallel_convolutions(const Graph& graph) {
   const auto groups = parallel_groups(
-      graph, [&](const Node& node) { return is_candidate(graph, node); },
+      graph, [&](const Node& node) { return is_plain_convolution(graph, node); },
       [&](const std::vector<NodeId>& group) {
         return is_parallel(graph, graph.nodes[group.front()], graph.nodes[group.back()]);
       });
@@ -78,10 +78,11 @@ std::vector<Place> find(const Graph& graph) {
   return places;
 }
 
-Result<void> apply(Graph& graph, const std::vector<NodeId>& nodes, const RewriteParams&) {
+Result<void> apply_fuse_parallel_convolutions(Graph& graph, const std::vector<NodeId>& nodes,
+                                              const RewriteParams&) {
   if (nodes.size() < kFewestParallel) return Unexpected("one convolution has nothing to join");
   for (const NodeId id : nodes) {
-    if (!is_candidate(graph, graph.nodes[id])) return Unexpected("no plain convolution");
+    if (!is_plain_convolution(graph, graph.nodes[id])) return Unexpected("no plain convolution");
     if (!is_parallel(graph, graph.nodes[nodes[0]], graph.nodes[id]))
       return Unexpected("the convolutions differ in more than their weights");
   }
@@ -110,7 +111,10 @@ Result<void> apply(Graph& graph, const std::vector<NodeId>& nodes, const Rewrite
 }  // namespace
 
 void register_fuse_parallel_convolutions(RewriteRegistry& registry) {
-  registry.add({.kind = "fuse_parallel_convolutions", .version = 1, .find = find, .apply = apply});
+  registry.add({.kind = "fuse_parallel_convolutions",
+                .version = 1,
+                .find = find_fuse_parallel_convolutions,
+                .apply = apply_fuse_parallel_convolutions});
 }
 
 }  // namespace aoe::graph

@@ -36,7 +36,7 @@ std::int64_t columns_of(const Graph& graph, const Node& node) {
 }
 
 /// A float32 product with constant weights whose other operands are constants.
-bool is_candidate(const Graph& graph, const Node& node) {
+bool is_plain_product(const Graph& graph, const Node& node) {
   const std::string& type = reference::anchor(node.op).type;
   if (node.is_dead || (type != "MatMulV2" && type != "Gemm") || node.outputs.size() != 1 ||
       node.inputs.size() < 2)
@@ -179,9 +179,9 @@ std::vector<RewriteParams> choices(const Graph& graph, const Node& product, cons
   return {{}, {{kStrassen, 1}}};
 }
 
-std::vector<Place> find(const Graph& graph, const Hardware& hardware) {
+std::vector<Place> find_fuse_parallel_products(const Graph& graph, const Hardware& hardware) {
   const auto groups = parallel_groups(
-      graph, [&](const Node& node) { return is_candidate(graph, node); },
+      graph, [&](const Node& node) { return is_plain_product(graph, node); },
       [&](const std::vector<NodeId>& group) { return can_join(graph, group); });
   std::vector<Place> places;
   for (const std::vector<NodeId>& group : groups) {
@@ -216,14 +216,15 @@ void split_off(Graph& graph, const std::string& name, ValueId whole, const Joine
   graph.add_node(std::move(split));
 }
 
-Result<void> apply(Graph& graph, const std::vector<NodeId>& nodes, const RewriteParams& params) {
+Result<void> apply_fuse_parallel_products(Graph& graph, const std::vector<NodeId>& nodes,
+                                          const RewriteParams& params) {
   const auto first_attention =
       std::ranges::find_if(nodes, [&](NodeId id) { return is_attention(graph.nodes[id]); });
   const std::vector<NodeId> products(nodes.begin(), first_attention);
   const std::vector<NodeId> attentions(first_attention, nodes.end());
   if (products.size() < kFewestParallel) return Unexpected("one product has nothing to join");
   for (const NodeId id : products)
-    if (!is_candidate(graph, graph.nodes[id])) return Unexpected("no plain product");
+    if (!is_plain_product(graph, graph.nodes[id])) return Unexpected("no plain product");
   if (!can_join(graph, products))
     return Unexpected("the products differ in more than their weights");
   const Joined joined = joined_parts(graph, products);
@@ -258,7 +259,10 @@ Result<void> apply(Graph& graph, const std::vector<NodeId>& nodes, const Rewrite
 }  // namespace
 
 void register_fuse_parallel_products(RewriteRegistry& registry) {
-  registry.add({.kind = "fuse_parallel_products", .version = 1, .find = find, .apply = apply});
+  registry.add({.kind = "fuse_parallel_products",
+                .version = 1,
+                .find = find_fuse_parallel_products,
+                .apply = apply_fuse_parallel_products});
 }
 
 }  // namespace aoe::graph

@@ -125,11 +125,12 @@ class Places {
   std::vector<Place> places_;
 };
 
-std::vector<Place> find(const Graph& graph) {
+std::vector<Place> find_keep_format(const Graph& graph) {
   return Places(graph).run();
 }
 
-Result<void> apply(Graph& graph, const std::vector<NodeId>& nodes, const RewriteParams& params) {
+Result<void> apply_keep_format(Graph& graph, const std::vector<NodeId>& nodes,
+                               const RewriteParams& params) {
   const auto number = params.find(kFormat);
   if (number == params.end()) return Unexpected("there is no parameter 'format'");
   const auto format = static_cast<Format>(number->second);
@@ -147,7 +148,8 @@ Result<void> apply(Graph& graph, const std::vector<NodeId>& nodes, const Rewrite
 }  // namespace
 
 void register_keep_format(RewriteRegistry& registry) {
-  registry.add({.kind = "keep_format", .version = 1, .find = find, .apply = apply});
+  registry.add(
+      {.kind = "keep_format", .version = 1, .find = find_keep_format, .apply = apply_keep_format});
 }
 
 }  // namespace aoe::graph

@@ -89,7 +89,7 @@ Place place_of(const Graph& graph, const std::vector<NodeId>& nodes, const Hardw
 }
 
 /// Rows of neighbouring atoms on one batch, as long as a subgraph may be.
-std::vector<Place> find(const Graph& graph, const Hardware& hardware) {
+std::vector<Place> find_slice_batch(const Graph& graph, const Hardware& hardware) {
   std::vector<Place> places;
   std::vector<NodeId> row;
   const auto close = [&] {
@@ -179,7 +179,8 @@ class BatchWriter {
   std::map<ValueId, std::vector<ValueId>> parts_of_;
 };
 
-Result<void> apply(Graph& graph, const std::vector<NodeId>& nodes, const RewriteParams& params) {
+Result<void> apply_slice_batch(Graph& graph, const std::vector<NodeId>& nodes,
+                               const RewriteParams& params) {
   const std::int64_t images = nodes.empty() ? 0 : batch_of(graph, nodes.front());
   if (!std::ranges::all_of(nodes,
                            [&](NodeId id) { return can_be_cut(graph, graph.nodes[id], images); }))
@@ -195,7 +196,8 @@ Result<void> apply(Graph& graph, const std::vector<NodeId>& nodes, const Rewrite
 }  // namespace
 
 void register_slice_batch(RewriteRegistry& registry) {
-  registry.add({.kind = "slice_batch", .version = 1, .find = find, .apply = apply});
+  registry.add(
+      {.kind = "slice_batch", .version = 1, .find = find_slice_batch, .apply = apply_slice_batch});
 }
 
 }  // namespace aoe::graph

@@ -76,7 +76,7 @@ std::optional<Window> window_of(const Graph& graph, const Node& node) {
   return is_square ? std::optional(window) : std::nullopt;
 }
 
-std::vector<Place> find(const Graph& graph) {
+std::vector<Place> find_space_to_depth(const Graph& graph) {
   std::vector<Place> places;
   for (const NodeId id : graph.topological_order()) {
     if (window_of(graph, graph.nodes[id])) places.push_back({.nodes = {id}, .expected_share = 0.4});
@@ -109,7 +109,8 @@ ConstantPtr block_weights(const Constant& weights, const Window& window) {
   return result;
 }
 
-Result<void> apply(Graph& graph, const std::vector<NodeId>& nodes, const RewriteParams&) {
+Result<void> apply_space_to_depth(Graph& graph, const std::vector<NodeId>& nodes,
+                                  const RewriteParams&) {
   const auto window =
       nodes.size() == 1 ? window_of(graph, graph.nodes[nodes[0]]) : std::optional<Window>();
   if (!window) return Unexpected("no strided convolution of few channels and whole blocks");
@@ -144,8 +145,8 @@ Result<void> apply(Graph& graph, const std::vector<NodeId>& nodes, const Rewrite
 void register_space_to_depth(RewriteRegistry& registry) {
   registry.add({.kind = "space_to_depth",
                 .version = 1,
-                .find = find,
-                .apply = apply,
+                .find = find_space_to_depth,
+                .apply = apply_space_to_depth,
                 .then = {"fuse_chain"}});
 }
 

@@ -49,7 +49,7 @@ Result<Product> product_of(const Graph& graph, const Node& node) {
   return Product{element_count(out) / std::max<std::int64_t>(1, out.back()), out.back(), in.back()};
 }
 
-std::vector<Place> find(const Graph& graph, const Hardware& hardware) {
+std::vector<Place> find_strassen(const Graph& graph, const Hardware& hardware) {
   std::vector<Place> places;
   for (const NodeId id : graph.topological_order()) {
     const Result<Product> product = product_of(graph, graph.nodes[id]);
@@ -61,7 +61,7 @@ std::vector<Place> find(const Graph& graph, const Hardware& hardware) {
   return places;
 }
 
-Result<void> apply(Graph& graph, const std::vector<NodeId>& nodes, const RewriteParams&) {
+Result<void> apply_strassen(Graph& graph, const std::vector<NodeId>& nodes, const RewriteParams&) {
   if (nodes.size() != 1) return Unexpected("one node at a time");
   const Result<Product> product = product_of(graph, graph.nodes[nodes[0]]);
   if (!product) return Unexpected(product.error());
@@ -72,7 +72,7 @@ Result<void> apply(Graph& graph, const std::vector<NodeId>& nodes, const Rewrite
 }  // namespace
 
 void register_strassen(RewriteRegistry& registry) {
-  registry.add({.kind = "strassen", .version = 1, .find = find, .apply = apply});
+  registry.add({.kind = "strassen", .version = 1, .find = find_strassen, .apply = apply_strassen});
 }
 
 }  // namespace aoe::graph

@@ -110,6 +110,22 @@ TEST_F(PowerLoss, NothingAcknowledgedIsLostAndNothingIsHalfThere) {
   EXPECT_EQ(acknowledged, kCommits);
 }
 
+/// Each sync waits for the disk, which is most of what a commit costs: one for each new file, and for its directories.
+TEST_F(PowerLoss, ACommitSyncsEachFileOnce) {
+  constexpr int kFiles =
+      14;  // tables of three families, what RocksDB and we say of them, directories
+  int syncs = 0, commits = 0;
+  for (const FileEvent& event : trace()) {
+    if (event.op == "sync") ++syncs;
+    if (event.op != "ack") continue;
+    ++commits;
+    EXPECT_TRUE(commits == 1 || syncs <= kFiles)
+        << syncs << " of commit " << commits;  // the first makes the bank
+    syncs = 0;
+  }
+  EXPECT_EQ(commits, kCommits);
+}
+
 /// The check itself: without the syncs, losses are found.
 TEST_F(PowerLoss, ADiskThatIsNeverSyncedLosesWhatWasAcknowledged) {
   ForgetfulDisk disk(root_);

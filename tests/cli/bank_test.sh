@@ -91,6 +91,12 @@ run 0 aoe_bank explain explained.om "$node"
 has out '^why +1\.00 us, its default 2\.00 us: faster'
 refuses 2 "no node is called" aoe_bank explain explained.om nobody
 
+# --bank needs no --soc_version: the bank of other hardware says whose it is.
+cp -r "$bank" foreign
+sed -i 's/"soc_version": "[^"]*"/"soc_version": "x86_64-haswell-4t"/' foreign/BANK
+run 0 aoe_bank stats --bank=foreign --json
+equal "$(json out "d['soc_version']")" x86_64-haswell-4t "soc_version that the bank states"
+
 # atc says which bank it was.
 mkdir -p product && cp -r "$here/../../configs" product/ && mkdir -p product/bank && cp -r bank/op product/bank/
 run 0 env TUNE_BANK_PATH=$work/w AOE_CONFIG_DIR=$work/product/configs atc --model=m.onnx --output=m --log=info

@@ -25,6 +25,8 @@ PAGES = {
     "profiler_import": "benchmarks.md",
     "graph_scaling": "benchmarks.md",
     "operator_sweep": "benchmarks.md",
+    "claims_bench": "benchmarks.md",
+    "bank_bench": "benchmarks.md",
 }
 # Programs with several forms, each of which has flags of its own.
 FORMS = {

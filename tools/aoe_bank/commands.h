@@ -25,7 +25,9 @@ class BankRequest {
 
   /// --job_type; without it `fallback`, or as the directory of --bank is named.
   bank::BankKind kind(bank::BankKind fallback = bank::BankKind::kOp) const;
-  const std::string& soc_version() const { return soc_version_; }
+  /// --soc_version; for auto what the bank of --bank says of itself, else this machine. Asked only by what needs it:
+  /// merging banks needs no processor that aoe runs on.
+  const std::string& soc_version() const;
   /// Of the bank that the flags and variables name. Error(kBank): --bank names nothing that is there.
   std::filesystem::path directory(bank::BankUse use, bank::BankKind kind) const;
   bank::KnowledgeBank open() const;
@@ -35,7 +37,7 @@ class BankRequest {
  private:
   const po::variables_map& flags_;
   std::vector<std::string> subjects_;
-  std::string soc_version_;
+  mutable std::string soc_version_;  ///< empty: not asked for yet
   bool is_json_ = false;
 };
 

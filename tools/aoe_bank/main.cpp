@@ -65,7 +65,8 @@ void add_flags(po::options_description& flags) {
   add("command", text("COMMAND"), "the first word: what to do");
   add("subject", po::value<std::vector<std::string>>()->value_name("WORD"), "the words behind it");
   add("job_type", number_or(2, "N"), "1: subgraph bank, 2: operator bank");
-  add("soc_version", text_or("auto", "NAME"), "whose bank; auto is this machine");
+  add("soc_version", text_or("auto", "NAME"),
+      "whose bank; auto: as the bank of --bank states, else this machine");
   add_threads_flag(flags, "of soc_version=auto; default as aoe chooses");
   add("bank", text("DIR"), "this bank directory, whatever the variables say");
   add("records",

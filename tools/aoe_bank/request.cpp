@@ -25,8 +25,17 @@ bool wants_json(const po::variables_map& flags) {
 
 BankRequest::BankRequest(const po::variables_map& flags, std::vector<std::string> subjects)
     : flags_(flags), subjects_(std::move(subjects)), is_json_(wants_json(flags)) {
-  const std::string given = text_of(flags, "soc_version");
-  soc_version_ = given == "auto" ? compiler::detect_soc(threads_of(flags)).version : given;
+  if (const std::string given = text_of(flags, "soc_version"); given != "auto")
+    soc_version_ = given;
+}
+
+const std::string& BankRequest::soc_version() const {
+  if (soc_version_.empty()) {
+    const std::string named = text_of(flags_, "bank");
+    if (!named.empty()) soc_version_ = bank::stated_soc_version(named).value_or("");
+    if (soc_version_.empty()) soc_version_ = compiler::detect_soc(threads_of(flags_)).version;
+  }
+  return soc_version_;
 }
 
 bank::BankKind BankRequest::kind(bank::BankKind fallback) const {
@@ -40,7 +49,7 @@ bank::BankKind BankRequest::kind(bank::BankKind fallback) const {
 std::filesystem::path BankRequest::directory(bank::BankUse use, bank::BankKind kind) const {
   const std::string named = text_of(flags_, "bank");
   if (named.empty())
-    return bank::custom_bank_location(kind, use, soc_version_,
+    return bank::custom_bank_location(kind, use, soc_version(),
                                       bank::BankEnvironment::from_process())
         .directory;
   std::error_code status;
@@ -51,11 +60,11 @@ std::filesystem::path BankRequest::directory(bank::BankUse use, bank::BankKind k
 
 bank::KnowledgeBank BankRequest::open() const {
   return bank::KnowledgeBank(directory(bank::BankUse::kRead, kind()),
-                             {.soc_version = soc_version_, .read_only = true});
+                             {.soc_version = soc_version(), .read_only = true});
 }
 
 bank::KnowledgeBank BankRequest::open_to_write(bank::BankKind kind) const {
-  return bank::KnowledgeBank(directory(bank::BankUse::kTune, kind), {.soc_version = soc_version_});
+  return bank::KnowledgeBank(directory(bank::BankUse::kTune, kind), {.soc_version = soc_version()});
 }
 
 }  // namespace aoe::tools

@@ -6,13 +6,13 @@
 namespace aoe::profiler {
 namespace {
 
-constexpr double kMostShare = 0.5;
+constexpr double kMostOfOneType = 0.5;
 
-std::optional<Diagnosis> check(const AdviceInput& input) {
+std::optional<Diagnosis> check_dominating_type(const AdviceInput& input) {
   if (input.types.size() < 2) return std::nullopt;
   const auto first = std::ranges::max_element(input.types, {}, &TypeTimes::typical_ns);
   const double share = input.share_of_ops(first->typical_ns);
-  if (share <= kMostShare) return std::nullopt;
+  if (share <= kMostOfOneType) return std::nullopt;
   Evidence evidence{.columns = {"Op Name", "Count", "Typical Time(us)", "Ratio"}};
   const OpSelection selection = select_ops(input, [&](const OpTimes& op) {
     return op.op != nullptr && op.op->type == first->op_type &&
@@ -37,7 +37,7 @@ void register_dominating_type(RuleRegistry& registry) {
                 .type = "Computation",
                 .subtype = "Dominating Op Type",
                 .view = AdviceView::kOpSummary,
-                .check = check});
+                .check = check_dominating_type});
 }
 
 }  // namespace aoe::profiler

@@ -26,7 +26,7 @@ std::string with_one_decimal(double value) {
   return text;
 }
 
-std::optional<Diagnosis> check(const AdviceInput& input) {
+std::optional<Diagnosis> check_idle_threads(const AdviceInput& input) {
   const std::int64_t cores = std::stoll(input.profile.meta("CORES").value_or("0"));
   const std::optional<double> busy = cores_busy(input.profile);
   Evidence evidence{.columns = {"Model Name", "Threads", "Cores", "Cores Busy"}};
@@ -60,7 +60,7 @@ void register_idle_threads(RuleRegistry& registry) {
                 .type = "Operator Parallelism",
                 .subtype = "Idle Threads",
                 .view = AdviceView::kOpParallel,
-                .check = check});
+                .check = check_idle_threads});
 }
 
 }  // namespace aoe::profiler

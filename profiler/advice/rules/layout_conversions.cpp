@@ -4,18 +4,18 @@
 namespace aoe::profiler {
 namespace {
 
-constexpr double kMostShare = 0.05;
+constexpr double kMostOfConversions = 0.05;
 
 bool is_conversion(const OpTimes& op) {
   return op.op != nullptr && op.op->type == "TransData";
 }
 
-std::optional<Diagnosis> check(const AdviceInput& input) {
+std::optional<Diagnosis> check_layout_conversions(const AdviceInput& input) {
   std::int64_t conversion_ns = 0;
   for (const OpTimes& op : input.ops)
     if (is_conversion(op)) conversion_ns += op.typical_ns();
   const double share = input.share_of_ops(conversion_ns);
-  if (share <= kMostShare) return std::nullopt;
+  if (share <= kMostOfConversions) return std::nullopt;
   Evidence evidence{.columns = {"Op Name", "From", "To", "Shape", "Typical Time(us)", "Ratio"}};
   for (const OpTimes& op : input.ops) {
     if (!is_conversion(op) || evidence.rows.size() == kMostEvidence) continue;
@@ -39,7 +39,7 @@ void register_layout_conversions(RuleRegistry& registry) {
                 .type = "Operator Processing",
                 .subtype = "Layout Conversion",
                 .view = AdviceView::kOpSummary,
-                .check = check});
+                .check = check_layout_conversions});
 }
 
 }  // namespace aoe::profiler

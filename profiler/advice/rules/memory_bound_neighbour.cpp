@@ -66,7 +66,7 @@ std::vector<Pair> pairs_of(const ModelRow& model, const AdviceInput& input) {
   return pairs;
 }
 
-std::optional<Diagnosis> check(const AdviceInput& input) {
+std::optional<Diagnosis> check_memory_bound_neighbour(const AdviceInput& input) {
   std::vector<Pair> pairs;
   for (const ModelRow& model : input.profile.models())
     for (const Pair& pair : pairs_of(model, input)) pairs.push_back(pair);
@@ -102,7 +102,7 @@ void register_memory_bound_neighbour(RuleRegistry& registry) {
                 .type = "Memory",
                 .subtype = "Memory Bound With Fusable Neighbour",
                 .view = AdviceView::kOpSummary,
-                .check = check});
+                .check = check_memory_bound_neighbour});
 }
 
 }  // namespace aoe::profiler

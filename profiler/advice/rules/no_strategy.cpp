@@ -4,17 +4,18 @@
 namespace aoe::profiler {
 namespace {
 
-constexpr double kMostShare = 0.1;  // aoe keeps the default where nothing beats it: some are normal
+constexpr double kMostWithoutStrategy =
+    0.1;  // aoe keeps the default where nothing beats it: some are normal
 
 bool lacks_strategy(const OpTimes& op) {
   return op.op != nullptr && op.op->task_type == "AI_CORE" && op.op->strategy == "default" &&
          !op.op->repo_key.empty();
 }
 
-std::optional<Diagnosis> check(const AdviceInput& input) {
+std::optional<Diagnosis> check_no_strategy(const AdviceInput& input) {
   const auto [ops, sum_ns] = select_ops(input, lacks_strategy);
   const double share = input.share_of_ops(sum_ns);
-  if (share <= kMostShare) return std::nullopt;
+  if (share <= kMostWithoutStrategy) return std::nullopt;
   Evidence evidence{.columns = {"Op Name", "OP Type", "Repo Key", "Typical Time(us)", "Ratio"}};
   for (const OpTimes* op : ops) {
     if (evidence.rows.size() == kMostEvidence) break;
@@ -38,7 +39,7 @@ void register_no_strategy(RuleRegistry& registry) {
                 .type = "Computation",
                 .subtype = "No Strategy In Bank",
                 .view = AdviceView::kOpSummary,
-                .check = check});
+                .check = check_no_strategy});
 }
 
 }  // namespace aoe::profiler

@@ -4,13 +4,13 @@
 namespace aoe::profiler {
 namespace {
 
-constexpr double kMostShare = 0.01;
+constexpr double kMostOnReference = 0.01;
 
-std::optional<Diagnosis> check(const AdviceInput& input) {
+std::optional<Diagnosis> check_reference_path(const AdviceInput& input) {
   const auto [ops, sum_ns] = select_ops(
       input, [](const OpTimes& op) { return op.op != nullptr && op.op->task_type == "AI_CPU"; });
   const double share = input.share_of_ops(sum_ns);
-  if (share <= kMostShare) return std::nullopt;
+  if (share <= kMostOnReference) return std::nullopt;
   Evidence evidence{.columns = {"Op Name", "OP Type", "Input Shapes", "Input Data Types",
                                 "Typical Time(us)", "Ratio"}};
   for (const OpTimes* op : ops) {
@@ -33,7 +33,7 @@ void register_reference_path(RuleRegistry& registry) {
                 .type = "Operator Schedule",
                 .subtype = "AI CPU Ops",
                 .view = AdviceView::kOpSummary,
-                .check = check});
+                .check = check_reference_path});
 }
 
 }  // namespace aoe::profiler

@@ -4,9 +4,9 @@
 namespace aoe::profiler {
 namespace {
 
-constexpr double kMostShare = 0.15;
+constexpr double kMostOutsideOps = 0.15;
 
-std::optional<Diagnosis> check(const AdviceInput& input) {
+std::optional<Diagnosis> check_time_not_in_ops(const AdviceInput& input) {
   Statement row = input.profile.connection().prepare(
       "SELECT e.modelId, sum(e.endNs - e.startNs), count(*), "
       "(SELECT sum(t.endNs - t.startNs) FROM TASK t WHERE t.modelId = e.modelId) "
@@ -18,7 +18,7 @@ std::optional<Diagnosis> check(const AdviceInput& input) {
     if (row.is_null(3) || execution_ns <= 0) continue;  // tasks were not collected
     const double share =
         1 - static_cast<double>(row.integer(3)) / static_cast<double>(execution_ns);
-    if (share <= kMostShare) continue;
+    if (share <= kMostOutsideOps) continue;
     const ModelRow* model = input.profile.model(row.integer(0));
     const std::string name = model == nullptr ? "N/A" : model->name;
     if (description.empty())
@@ -41,7 +41,7 @@ void register_time_not_in_ops(RuleRegistry& registry) {
                 .type = "Model Bottleneck Analysis",
                 .subtype = "Time Not In Ops",
                 .view = AdviceView::kModelSummary,
-                .check = check});
+                .check = check_time_not_in_ops});
 }
 
 }  // namespace aoe::profiler

@@ -6,7 +6,7 @@
 namespace aoe::profiler {
 namespace {
 
-void write(const SummaryRequest& request, TableWriter& writer) {
+void write_ai_stack_time(const SummaryRequest& request, TableWriter& writer) {
   const Database& profile = request.profile;
   const std::int64_t offset_ns = profile.monotonic_to_unix_ns();
   const std::string time = time_filter(request.selection);
@@ -30,7 +30,7 @@ void register_ai_stack_time(SummaryRegistry& registry) {
   registry.add(
       {.name = "ai_stack_time",
        .columns = {"Device_id", "Infer ID", "Module", "API", "Start Time(us)", "Duration(ns)"},
-       .write = write});
+       .write = write_ai_stack_time});
 }
 
 }  // namespace aoe::profiler

@@ -6,7 +6,7 @@
 namespace aoe::profiler {
 namespace {
 
-void write(const SummaryRequest& request, TableWriter& writer) {
+void write_aicpu(const SummaryRequest& request, TableWriter& writer) {
   const Database& profile = request.profile;
   Statement row =
       profile.connection().prepare("SELECT startNs, endNs, modelId, taskId, streamId FROM TASK" +
@@ -36,7 +36,7 @@ void register_aicpu(SummaryRegistry& registry) {
       {.name = "aicpu",
        .columns = {"Device_id", "Timestamp(us)", "Node", "Compute_time(us)", "Memcpy_time(us)",
                    "Task_time(us)", "Dispatch_time(us)", "Total_time(us)", "Stream ID", "Task ID"},
-       .write = write});
+       .write = write_aicpu});
 }
 
 }  // namespace aoe::profiler

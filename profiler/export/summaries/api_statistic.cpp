@@ -6,7 +6,7 @@
 namespace aoe::profiler {
 namespace {
 
-void write(const SummaryRequest& request, TableWriter& writer) {
+void write_api_statistic(const SummaryRequest& request, TableWriter& writer) {
   for (const ApiTimes& api : api_times(request.profile, request.selection))
     writer.text("host")
         .text(level_name(api.type))
@@ -26,7 +26,7 @@ void register_api_statistic(SummaryRegistry& registry) {
   registry.add({.name = "api_statistic",
                 .columns = {"Device_id", "Level", "API Name", "Time(us)", "Count", "Avg(us)",
                             "Min(us)", "Max(us)", "Variance"},
-                .write = write});
+                .write = write_api_statistic});
 }
 
 }  // namespace aoe::profiler

@@ -27,7 +27,7 @@ void write_op(const ModelRow& model, const OpRow& op, TableWriter& writer) {
       .end_row();
 }
 
-void write(const SummaryRequest& request, TableWriter& writer) {
+void write_fusion_op(const SummaryRequest& request, TableWriter& writer) {
   for (const ModelRow& model : request.profile.models()) {
     if (request.selection.iteration && request.selection.iteration->model_id != model.id) continue;
     for (const OpRow& op : model.ops)
@@ -42,7 +42,7 @@ void register_fusion_op(SummaryRegistry& registry) {
                 .columns = {"Device_id", "Model Name", "Model ID", "Fusion Op", "Original Ops",
                             "Memory Input(KB)", "Memory Output(KB)", "Memory Weight(KB)",
                             "Memory Workspace(KB)", "Memory Total(KB)"},
-                .write = write});
+                .write = write_fusion_op});
 }
 
 }  // namespace aoe::profiler

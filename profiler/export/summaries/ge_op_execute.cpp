@@ -6,7 +6,7 @@
 namespace aoe::profiler {
 namespace {
 
-void write(const SummaryRequest& request, TableWriter& writer) {
+void write_ge_op_execute(const SummaryRequest& request, TableWriter& writer) {
   const Database& profile = request.profile;
   const std::int64_t offset_ns = profile.monotonic_to_unix_ns();
   Statement row = profile.connection().prepare(
@@ -32,7 +32,7 @@ void register_ge_op_execute(SummaryRegistry& registry) {
   registry.add({.name = "ge_op_execute",
                 .columns = {"Device_id", "Thread ID", "OP Name", "OP Type", "Event Type",
                             "Start Time(us)", "Duration(us)"},
-                .write = write});
+                .write = write_ge_op_execute});
 }
 
 }  // namespace aoe::profiler

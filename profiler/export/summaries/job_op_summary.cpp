@@ -27,7 +27,7 @@ void write_layer(const Layer& layer, std::int64_t model_ns, TableWriter& writer)
   writer.end_row();
 }
 
-void write(const SummaryRequest& request, TableWriter& writer) {
+void write_job_op_summary(const SummaryRequest& request, TableWriter& writer) {
   std::vector<OpTimes> ops = op_times(request.profile, request.selection);
   std::erase_if(ops, [&](const OpTimes& op) { return op.model_id != request.model->id; });
   const std::int64_t model_ns = total_ns(ops);
@@ -102,7 +102,7 @@ void register_job_op_summary(SummaryRegistry& registry) {
                    "Vec Ppen Ratio", "Dstr Ratio", "Dtrans Ratio", "DLD Ratio", "WLD Ratio",
                    "Memory Bound", "DDR Read(byte)", "DDR Write(byte)", "DDR Total(byte)"},
        .more_columns = [](const Database&) { return analytic_columns(); },
-       .write = write,
+       .write = write_job_op_summary,
        .parts = parts});
 }
 

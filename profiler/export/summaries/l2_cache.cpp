@@ -6,7 +6,7 @@
 namespace aoe::profiler {
 namespace {
 
-void write(const SummaryRequest& request, TableWriter& writer) {
+void write_l2_cache(const SummaryRequest& request, TableWriter& writer) {
   const Database& profile = request.profile;
   const CounterNames counters(profile);
   Statement row = profile.connection().prepare(
@@ -33,7 +33,7 @@ void register_l2_cache(SummaryRegistry& registry) {
   registry.add(
       {.name = "l2_cache",
        .columns = {"Device_id", "Stream Id", "Task Id", "Hit Rate", "Victim Rate", "Op Name"},
-       .write = write});
+       .write = write_l2_cache});
 }
 
 }  // namespace aoe::profiler

@@ -5,7 +5,7 @@
 namespace aoe::profiler {
 namespace {
 
-void write(const SummaryRequest& request, TableWriter& writer) {
+void write_memory_record(const SummaryRequest& request, TableWriter& writer) {
   const Database& profile = request.profile;
   Statement row = profile.connection().prepare(
       "SELECT component, timestampNs, totalAllocate, totalReserve FROM NPU_OP_MEM" +
@@ -26,7 +26,7 @@ void register_memory_record(SummaryRegistry& registry) {
   registry.add({.name = "memory_record",
                 .columns = {"Device_id", "Component", "Timestamp(us)", "Total Allocated(KB)",
                             "Total Reserved(KB)", "Device"},
-                .write = write});
+                .write = write_memory_record});
 }
 
 }  // namespace aoe::profiler

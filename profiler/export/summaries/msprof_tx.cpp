@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::int64_t kMarkerEx = 3;
 
-void write(const SummaryRequest& request, TableWriter& writer) {
+void write_msprof_tx(const SummaryRequest& request, TableWriter& writer) {
   const Database& profile = request.profile;
   const std::int64_t offset_ns = profile.monotonic_to_unix_ns();
   Statement row = profile.connection().prepare(
@@ -49,7 +49,7 @@ void register_msprof_tx(SummaryRegistry& registry) {
                 .columns = {"Device_id", "pid", "tid", "category", "event_type", "payload_type",
                             "payload_value", "Start_time(us)", "End_time(us)", "message_type",
                             "message", "domain", "Device Start_time(us)", "Device End_time(us)"},
-                .write = write});
+                .write = write_msprof_tx});
 }
 
 }  // namespace aoe::profiler

@@ -5,7 +5,7 @@
 namespace aoe::profiler {
 namespace {
 
-void write(const SummaryRequest& request, TableWriter& writer) {
+void write_op_statistic(const SummaryRequest& request, TableWriter& writer) {
   const std::vector<TypeTimes> types = type_times(request.profile, request.selection);
   std::int64_t all_ns = 0;
   for (const TypeTimes& type : types) all_ns += type.stats.total_ns;
@@ -28,7 +28,7 @@ void register_op_statistic(SummaryRegistry& registry) {
   registry.add({.name = "op_statistic",
                 .columns = {"Device_id", "OP Type", "Core Type", "Count", "Total Time(us)",
                             "Min Time(us)", "Avg Time(us)", "Max Time(us)", "Ratio(%)"},
-                .write = write});
+                .write = write_op_statistic});
 }
 
 }  // namespace aoe::profiler

@@ -35,7 +35,7 @@ void write_description(const OpRow* op, TableWriter& writer) {
       .text(o.output_formats);
 }
 
-void write(const SummaryRequest& request, TableWriter& writer) {
+void write_op_summary(const SummaryRequest& request, TableWriter& writer) {
   const Database& profile = request.profile;
   const CounterNames counters(profile);
   const bool with_counters = counters.any() && profile.has_rows("TASK_COUNTERS");
@@ -121,7 +121,7 @@ void register_op_summary(SummaryRegistry& registry) {
                             "total_cycles",
                             "aiv_time(us)"},
                 .more_columns = more_columns,
-                .write = write});
+                .write = write_op_summary});
 }
 
 }  // namespace aoe::profiler

@@ -5,7 +5,7 @@
 namespace aoe::profiler {
 namespace {
 
-void write(const SummaryRequest& request, TableWriter& writer) {
+void write_operator_memory(const SummaryRequest& request, TableWriter& writer) {
   const Database& profile = request.profile;
   const std::string time = time_filter(request.selection, "a.timestampNs");
   Statement row = profile.connection().prepare(
@@ -36,7 +36,7 @@ void register_operator_memory(SummaryRegistry& registry) {
                 .columns = {"Device_id", "Name", "Size(KB)", "Allocation Time(us)", "Duration(us)",
                             "Allocation Total Allocated(KB)", "Allocation Total Reserved(KB)",
                             "Release Total Allocated(KB)", "Release Total Reserved(KB)", "Device"},
-                .write = write});
+                .write = write_operator_memory});
 }
 
 }  // namespace aoe::profiler

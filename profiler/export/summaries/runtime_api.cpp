@@ -18,7 +18,7 @@ std::unordered_map<std::int64_t, std::int64_t> streams_of(const Database& profil
   return streams;
 }
 
-void write(const SummaryRequest& request, TableWriter& writer) {
+void write_runtime_api(const SummaryRequest& request, TableWriter& writer) {
   std::vector<ApiTimes> calls = call_times(request.profile, request.selection, /*by_thread=*/true);
   std::erase_if(calls, [](const ApiTimes& call) { return level_name(call.type) != "runtime"; });
   std::int64_t all_ns = 0;
@@ -49,7 +49,7 @@ void register_runtime_api(SummaryRegistry& registry) {
   registry.add({.name = "runtime_api",
                 .columns = {"Device_id", "Name", "Stream ID", "Time(%)", "Time(ns)", "Calls",
                             "Avg(ns)", "Min(ns)", "Max(ns)", "Process ID", "Thread ID"},
-                .write = write});
+                .write = write_runtime_api});
 }
 
 }  // namespace aoe::profiler

@@ -4,7 +4,7 @@
 namespace aoe::profiler {
 namespace {
 
-void write(const SummaryRequest& request, TableWriter& writer) {
+void write_static_op_mem(const SummaryRequest& request, TableWriter& writer) {
   const Database& profile = request.profile;
   Statement row = profile.connection().prepare(
       "SELECT opName, modelId, nodeIndexStart, nodeIndexEnd, sizeBytes FROM MODEL_STATIC_MEM "
@@ -30,7 +30,7 @@ void register_static_op_mem(SummaryRegistry& registry) {
   registry.add({.name = "static_op_mem",
                 .columns = {"Device_id", "Op Name", "Model Name", "Graph ID", "Node Index Start",
                             "Node Index End", "Size(KB)"},
-                .write = write});
+                .write = write_static_op_mem});
 }
 
 }  // namespace aoe::profiler

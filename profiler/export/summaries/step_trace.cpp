@@ -4,7 +4,7 @@
 namespace aoe::profiler {
 namespace {
 
-void write(const SummaryRequest& request, TableWriter& writer) {
+void write_step_trace(const SummaryRequest& request, TableWriter& writer) {
   const Database& profile = request.profile;
   const std::int64_t offset_ns = profile.monotonic_to_unix_ns();
   std::string filter;
@@ -34,7 +34,7 @@ void register_step_trace(SummaryRegistry& registry) {
                 .columns = {"Device_id", "Iteration ID", "FP Start(us)", "BP End(us)",
                             "Iteration End(us)", "Iteration Time(us)", "FP to BP Time(us)",
                             "Iteration Refresh(us)", "Data Aug Bound(us)", "Model ID"},
-                .write = write});
+                .write = write_step_trace});
 }
 
 }  // namespace aoe::profiler

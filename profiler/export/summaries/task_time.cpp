@@ -6,7 +6,7 @@
 namespace aoe::profiler {
 namespace {
 
-void write(const SummaryRequest& request, TableWriter& writer) {
+void write_task_time(const SummaryRequest& request, TableWriter& writer) {
   const Database& profile = request.profile;
   const std::int64_t offset_ns = profile.monotonic_to_unix_ns();
   Statement row =
@@ -32,7 +32,7 @@ void register_task_time(SummaryRegistry& registry) {
   registry.add({.name = "task_time",
                 .columns = {"Device_id", "kernel_name", "kernel_type", "stream_id", "task_id",
                             "task_time(us)", "task_start(us)", "task_stop(us)"},
-                .write = write});
+                .write = write_task_time});
 }
 
 }  // namespace aoe::profiler

@@ -9,15 +9,15 @@
 namespace aoe::make_model {
 namespace {
 
-constexpr float kEpsilon = 1e-12f;
+constexpr float kBertEpsilon = 1e-12f;
 
-struct Sizes {
+struct BertSizes {
   std::int64_t hidden = 768, heads = 12, feed_forward = 3072, layers = 12, words = 30522,
                positions = 512;
 };
 
-Sizes sizes_of(const ModelOptions& options) {
-  Sizes sizes;
+BertSizes bert_sizes(const ModelOptions& options) {
+  BertSizes sizes;
   if (options.is_small)
     sizes = {
         .hidden = 32, .heads = 4, .feed_forward = 64, .layers = 2, .words = 60, .positions = 64};
@@ -26,7 +26,7 @@ Sizes sizes_of(const ModelOptions& options) {
   return sizes;
 }
 
-std::string embeddings(OnnxWriter& model, const Sizes& sizes, const std::string& words,
+std::string embeddings(OnnxWriter& model, const BertSizes& sizes, const std::string& words,
                        const std::string& types) {
   const std::string name = "/embeddings";
   const auto table = [&](const std::string& kind, std::int64_t rows) {
@@ -50,7 +50,7 @@ std::string embeddings(OnnxWriter& model, const Sizes& sizes, const std::string&
   const std::string by_position = model.node(name + "/position_embeddings/Gather", "Gather",
                                              {table("position", sizes.positions), used});
   x = model.node(name + "/Add_1", "Add", {x, by_position});
-  return layer_norm(model, name + "/LayerNorm", x, sizes.hidden, kEpsilon);
+  return layer_norm(model, name + "/LayerNorm", x, sizes.hidden, kBertEpsilon);
 }
 
 /// 0 where a token counts, the lowest float where it does not: batch x 1 x 1 x sequence.
@@ -67,7 +67,7 @@ std::string additive_mask(OnnxWriter& model, const std::string& mask) {
 
 /// batch x sequence x hidden -> batch x heads x sequence x size, or with the last two exchanged.
 std::string split_heads(OnnxWriter& model, const std::string& name, const std::string& x,
-                        const Sizes& sizes, const std::vector<std::int64_t>& perm) {
+                        const BertSizes& sizes, const std::vector<std::int64_t>& perm) {
   const std::string batch = size_of(model, name + "/batch", x, 0);
   const std::string length = size_of(model, name + "/length", x, 1);
   const std::string heads = model.constant(name + "/Constant_heads", {sizes.heads}, true);
@@ -78,7 +78,7 @@ std::string split_heads(OnnxWriter& model, const std::string& name, const std::s
 }
 
 std::string self_attention(OnnxWriter& model, const std::string& name, const std::string& x,
-                           const std::string& mask, const Sizes& sizes) {
+                           const std::string& mask, const BertSizes& sizes) {
   const auto project = [&](const std::string& part) {
     return linear(model, name + "/" + part, x, sizes.hidden, sizes.hidden);
   };
@@ -100,21 +100,21 @@ std::string self_attention(OnnxWriter& model, const std::string& name, const std
 }
 
 std::string encoder_layer(OnnxWriter& model, const std::string& name, const std::string& x,
-                          const std::string& mask, const Sizes& sizes) {
+                          const std::string& mask, const BertSizes& sizes) {
   std::string y = self_attention(model, name + "/attention/self", x, mask, sizes);
   y = linear(model, name + "/attention/output/dense", y, sizes.hidden, sizes.hidden);
   y = model.node(name + "/attention/output/Add", "Add", {y, x});
   const std::string attended =
-      layer_norm(model, name + "/attention/output/LayerNorm", y, sizes.hidden, kEpsilon);
+      layer_norm(model, name + "/attention/output/LayerNorm", y, sizes.hidden, kBertEpsilon);
   y = linear(model, name + "/intermediate/dense", attended, sizes.hidden, sizes.feed_forward);
   y = gelu(model, name + "/intermediate/intermediate_act_fn", y);
   y = linear(model, name + "/output/dense", y, sizes.feed_forward, sizes.hidden);
   y = model.node(name + "/output/Add", "Add", {y, attended});
-  return layer_norm(model, name + "/output/LayerNorm", y, sizes.hidden, kEpsilon);
+  return layer_norm(model, name + "/output/LayerNorm", y, sizes.hidden, kBertEpsilon);
 }
 
-void write_model(OnnxWriter& model, const ModelOptions& options) {
-  const Sizes sizes = sizes_of(options);
+void write_bert_base(OnnxWriter& model, const ModelOptions& options) {
+  const BertSizes sizes = bert_sizes(options);
   const Shape text = {options.batch, options.sequence};
   const std::string words = model.input("input_ids", text, DataType::kInt64);
   const std::string attended = model.input("attention_mask", text, DataType::kInt64);
@@ -137,7 +137,7 @@ void write_model(OnnxWriter& model, const ModelOptions& options) {
 
 void register_bert_base(ModelRegistry& registry) {
   registry.add({"bert-base", "BERT encoder, 12 layers of 768; LayerNorm and Gelu in pieces", 13,
-                write_model});
+                write_bert_base});
 }
 
 }  // namespace aoe::make_model

@@ -24,7 +24,7 @@ std::string conv_transpose(OnnxWriter& model, const std::string& name, const std
                      {"strides", std::vector<std::int64_t>(2, stride)}});
 }
 
-void write_model(OnnxWriter& model, const ModelOptions& options) {
+void write_dcgan_generator(OnnxWriter& model, const ModelOptions& options) {
   const std::int64_t noise = 100, width = options.is_small ? 4 : 64;
   std::string x = model.input("input", {options.batch, noise, 1, 1});
   std::int64_t in = noise;
@@ -45,8 +45,8 @@ void write_model(OnnxWriter& model, const ModelOptions& options) {
 }  // namespace
 
 void register_dcgan_generator(ModelRegistry& registry) {
-  registry.add(
-      {"dcgan-generator", "DCGAN generator, 100 numbers to a 64x64 image", 13, write_model});
+  registry.add({"dcgan-generator", "DCGAN generator, 100 numbers to a 64x64 image", 13,
+                write_dcgan_generator});
 }
 
 }  // namespace aoe::make_model

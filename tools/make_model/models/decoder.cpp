@@ -20,18 +20,18 @@ namespace {
 
 using Ints = std::vector<std::int64_t>;
 
-constexpr float kEpsilon = 1e-5f;
+constexpr float kDecoderEpsilon = 1e-5f;
 constexpr double kRotaryBase = 10000;
 
-struct Sizes {
+struct DecoderSizes {
   std::int64_t hidden = 576, heads = 9, kv_heads = 3, layers = 30, words = 49152;
 
   std::int64_t head() const { return hidden / heads; }
   std::int64_t wide() const { return (hidden * 8 / 3 + 31) / 32 * 32; }
 };
 
-Sizes sizes_of(const ModelOptions& options) {
-  Sizes sizes;
+DecoderSizes decoder_sizes(const ModelOptions& options) {
+  DecoderSizes sizes;
   if (options.is_small) sizes = {.hidden = 32, .heads = 4, .kv_heads = 2, .layers = 2, .words = 60};
   if (options.layers > 0) sizes.layers = options.layers;
   if (options.hidden > 0) sizes.hidden = options.hidden;
@@ -53,7 +53,7 @@ Sizes sizes_of(const ModelOptions& options) {
 class Decoder {
  public:
   Decoder(OnnxWriter& model, const ModelOptions& options)
-      : model_(model), options_(options), sizes_(sizes_of(options)) {}
+      : model_(model), options_(options), sizes_(decoder_sizes(options)) {}
   virtual ~Decoder() = default;
 
   void write() {
@@ -125,7 +125,7 @@ class Decoder {
 
   OnnxWriter& model_;
   const ModelOptions options_;
-  const Sizes sizes_;
+  const DecoderSizes sizes_;
 };
 
 // ---- plain ----
@@ -186,8 +186,8 @@ class PlainDecoder final : public Decoder {
         model_.node(name + "/Pow", "Pow", {x, model_.constant(name + "/Constant", 2.0f)});
     const std::string mean =
         model_.node(name + "/ReduceMean", "ReduceMean", {square}, {{"axes", Ints{-1}}});
-    const std::string sum =
-        model_.node(name + "/Add", "Add", {mean, model_.constant(name + "/Constant_1", kEpsilon)});
+    const std::string sum = model_.node(
+        name + "/Add", "Add", {mean, model_.constant(name + "/Constant_1", kDecoderEpsilon)});
     const std::string root = model_.node(name + "/Sqrt", "Sqrt", {sum});
     const std::string inverse =
         model_.node(name + "/Div", "Div", {model_.constant(name + "/Constant_2", 1.0f), root});
@@ -331,7 +331,7 @@ class GenaiDecoder final : public Decoder {
 
   std::string norm(const std::string& name, const std::string& x) override {
     return model_.node(name + "/LayerNorm", "SimplifiedLayerNormalization", {x, norm_weight(name)},
-                       {{"axis", -1}, {"epsilon", kEpsilon}, {"stash_type", 1}});
+                       {{"axis", -1}, {"epsilon", kDecoderEpsilon}, {"stash_type", 1}});
   }
 
   std::string norm_of_sum(const std::string& name, std::string& residual,
@@ -339,7 +339,8 @@ class GenaiDecoder final : public Decoder {
     const std::string sum = residual;
     const std::vector<std::string> outputs = model_.node_with_outputs(
         name + "/SkipLayerNorm", "com.microsoft.SkipSimplifiedLayerNormalization",
-        {sum, y, norm_weight(name)}, std::vector<std::size_t>{0, 3}, {{"epsilon", kEpsilon}});
+        {sum, y, norm_weight(name)}, std::vector<std::size_t>{0, 3},
+        {{"epsilon", kDecoderEpsilon}});
     residual = outputs[1];
     return outputs[0];
   }
@@ -382,7 +383,7 @@ class GenaiDecoder final : public Decoder {
   std::string lengths_, total_, cos_, sin_;
 };
 
-void write_model(OnnxWriter& model, const ModelOptions& options) {
+void write_decoder(OnnxWriter& model, const ModelOptions& options) {
   if (options.form == "genai")
     GenaiDecoder(model, options).write();
   else
@@ -395,7 +396,7 @@ void register_decoder(ModelRegistry& registry) {
   registry.add({"decoder",
                 "Llama-kind decoder with a cache, 30 layers of 576, 4-bit weights, --form=genai",
                 17,
-                write_model,
+                write_decoder,
                 {"plain", "genai"}});
 }
 

@@ -26,13 +26,13 @@ std::string squeeze_excitation(OnnxWriter& model, const std::string& name, const
   return model.node(name + "/Mul", "Mul", {y, x});
 }
 
-struct Stage {
+struct EfficientStage {
   std::int64_t expansion, kernel, stride, channels;
   int blocks;
 };
 
 std::string block(OnnxWriter& model, const std::string& name, const std::string& x, std::int64_t in,
-                  const Stage& stage, std::int64_t stride) {
+                  const EfficientStage& stage, std::int64_t stride) {
   const std::int64_t hidden = in * stage.expansion;
   std::string y = x;
   int index = 0;
@@ -52,19 +52,20 @@ std::string block(OnnxWriter& model, const std::string& name, const std::string&
   return stride == 1 && in == stage.channels ? model.node(name + "/Add", "Add", {y, x}) : y;
 }
 
-void write_model(OnnxWriter& model, const ModelOptions& options) {
-  const std::vector<Stage> stages =
-      options.is_small ? std::vector<Stage>{{1, 3, 1, 8, 1}, {6, 5, 2, 12, 2}}
-                       : std::vector<Stage>{{1, 3, 1, 16, 1}, {6, 3, 2, 24, 2},  {6, 5, 2, 40, 2},
-                                            {6, 3, 2, 80, 3}, {6, 5, 1, 112, 3}, {6, 5, 2, 192, 4},
-                                            {6, 3, 1, 320, 1}};
+void write_efficientnet_b0(OnnxWriter& model, const ModelOptions& options) {
+  const std::vector<EfficientStage> stages =
+      options.is_small
+          ? std::vector<EfficientStage>{{1, 3, 1, 8, 1}, {6, 5, 2, 12, 2}}
+          : std::vector<EfficientStage>{{1, 3, 1, 16, 1}, {6, 3, 2, 24, 2},  {6, 5, 2, 40, 2},
+                                        {6, 3, 2, 80, 3}, {6, 5, 1, 112, 3}, {6, 5, 2, 192, 4},
+                                        {6, 3, 1, 320, 1}};
   const std::int64_t last = options.is_small ? 32 : 1280, classes = options.is_small ? 10 : 1000;
   std::int64_t in = options.is_small ? 8 : 32;
   std::string x = model.input("input", {options.batch, 3, options.image, options.image});
   x = conv_norm_silu(model, "/features/features.0/features.0", x,
                      {.in = 3, .out = in, .kernel = 3, .stride = 2, .pad = 1});
   int index = 1;
-  for (const Stage& stage : stages) {
+  for (const EfficientStage& stage : stages) {
     const std::string name = "/features/features." + std::to_string(index);
     for (int i = 0; i < stage.blocks; ++i) {
       const std::string part =
@@ -85,8 +86,8 @@ void write_model(OnnxWriter& model, const ModelOptions& options) {
 }  // namespace
 
 void register_efficientnet_b0(ModelRegistry& registry) {
-  registry.add(
-      {"efficientnet-b0", "EfficientNet-B0, squeeze-and-excitation and SiLU", 13, write_model});
+  registry.add({"efficientnet-b0", "EfficientNet-B0, squeeze-and-excitation and SiLU", 13,
+                write_efficientnet_b0});
 }
 
 }  // namespace aoe::make_model

@@ -9,9 +9,9 @@
 namespace aoe::make_model {
 namespace {
 
-constexpr float kEpsilon = 1e-5f;
+constexpr float kGpt2Epsilon = 1e-5f;
 
-struct Sizes {
+struct Gpt2Sizes {
   std::int64_t hidden = 768, heads = 12, layers = 12, words = 50257, positions = 1024;
 };
 
@@ -46,7 +46,7 @@ std::string new_gelu(OnnxWriter& model, const std::string& name, const std::stri
 }
 
 std::string attention(OnnxWriter& model, const std::string& name, const std::string& x,
-                      const std::string& causal, const Shape& shape, const Sizes& sizes) {
+                      const std::string& causal, const Shape& shape, const Gpt2Sizes& sizes) {
   const std::int64_t size = sizes.hidden / sizes.heads;
   const std::string all = conv1d(model, name + "/c_attn", x, shape, 3 * sizes.hidden);
   const std::string widths =
@@ -88,8 +88,8 @@ std::string causal_mask(OnnxWriter& model, std::int64_t length) {
   return model.node("/Cast", "Cast", {table}, {{"to", 9}});
 }
 
-void write_model(OnnxWriter& model, const ModelOptions& options) {
-  Sizes sizes;
+void write_gpt2(OnnxWriter& model, const ModelOptions& options) {
+  Gpt2Sizes sizes;
   if (options.is_small)
     sizes = {.hidden = 32, .heads = 4, .layers = 2, .words = 60, .positions = 64};
   if (options.layers > 0) sizes.layers = options.layers;
@@ -104,10 +104,10 @@ void write_model(OnnxWriter& model, const ModelOptions& options) {
   x = model.node("/Add", "Add", {x, positions});
   for (std::int64_t layer = 0; layer < sizes.layers; ++layer) {
     const std::string name = "/h." + std::to_string(layer);
-    std::string y = layer_norm_17(model, name + "/ln_1", x, sizes.hidden, kEpsilon);
+    std::string y = layer_norm_17(model, name + "/ln_1", x, sizes.hidden, kGpt2Epsilon);
     y = attention(model, name + "/attn", y, causal, shape, sizes);
     x = model.node(name + "/Add", "Add", {y, x});
-    y = layer_norm_17(model, name + "/ln_2", x, sizes.hidden, kEpsilon);
+    y = layer_norm_17(model, name + "/ln_2", x, sizes.hidden, kGpt2Epsilon);
     y = conv1d(model, name + "/mlp/c_fc", y, shape, 4 * sizes.hidden);
     y = new_gelu(model, name + "/mlp/act", y);
     Shape wide = shape;
@@ -115,7 +115,7 @@ void write_model(OnnxWriter& model, const ModelOptions& options) {
     y = conv1d(model, name + "/mlp/c_proj", y, wide, sizes.hidden);
     x = model.node(name + "/Add_1", "Add", {x, y});
   }
-  x = layer_norm_17(model, "/ln_f", x, sizes.hidden, kEpsilon);
+  x = layer_norm_17(model, "/ln_f", x, sizes.hidden, kGpt2Epsilon);
   const std::string head = model.node("/lm_head/Transpose", "Transpose", {words},
                                       {{"perm", std::vector<std::int64_t>{1, 0}}});
   x = model.node("/lm_head/MatMul", "MatMul", {x, head});
@@ -126,7 +126,7 @@ void write_model(OnnxWriter& model, const ModelOptions& options) {
 
 void register_gpt2(ModelRegistry& registry) {
   registry.add({"gpt2", "GPT-2 decoder, 12 layers of 768, causal mask, logits of all words", 17,
-                write_model});
+                write_gpt2});
 }
 
 }  // namespace aoe::make_model

@@ -42,7 +42,7 @@ std::string lstm(OnnxWriter& model, const std::string& name, const std::string& 
   return model.node("/" + name + "/Reshape", "Reshape", {by_token, shape});
 }
 
-void write_model(OnnxWriter& model, const ModelOptions& options) {
+void write_lstm_tagger(OnnxWriter& model, const ModelOptions& options) {
   const std::int64_t words = options.is_small ? 50 : 20000, embedding = options.is_small ? 8 : 128;
   const std::int64_t hidden = options.is_small ? 8 : 256, tags = options.is_small ? 5 : 45;
   const std::int64_t layers = options.layers > 0 ? options.layers : options.is_small ? 1 : 2;
@@ -68,7 +68,7 @@ void write_model(OnnxWriter& model, const ModelOptions& options) {
 
 void register_lstm_tagger(ModelRegistry& registry) {
   registry.add({"lstm-tagger", "bidirectional LSTM over word embeddings, a score per token and tag",
-                14, write_model});
+                14, write_lstm_tagger});
 }
 
 }  // namespace aoe::make_model

@@ -63,7 +63,7 @@ void update(OnnxWriter& model, const Layer& layer, const std::string& sum_grad) 
   step("bias", layer.bias, bias_grad, {layer.out});
 }
 
-void write_model(OnnxWriter& model, const ModelOptions& options) {
+void write_mlp_training(OnnxWriter& model, const ModelOptions& options) {
   const std::int64_t features = options.is_small ? 6 : 512, hidden = options.is_small ? 8 : 1024;
   const std::int64_t outputs = options.is_small ? 3 : 64;
   const std::string x = model.input("x", {options.batch, features});
@@ -93,7 +93,7 @@ void write_model(OnnxWriter& model, const ModelOptions& options) {
 
 void register_mlp_training(ModelRegistry& registry) {
   registry.add({"mlp-training", "a training step of a two-layer perceptron: forward, backward, SGD",
-                13, write_model});
+                13, write_mlp_training});
 }
 
 }  // namespace aoe::make_model

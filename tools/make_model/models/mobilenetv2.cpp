@@ -19,14 +19,14 @@ std::string conv_norm_relu6(OnnxWriter& model, const std::string& name, const st
   return relu6(model, name + ".2", y);
 }
 
-struct Stage {
+struct MobileStage {
   std::int64_t expansion, channels;
   int blocks;
   std::int64_t stride;
 };
 
 std::string inverted_residual(OnnxWriter& model, const std::string& name, const std::string& x,
-                              std::int64_t in, const Stage& stage, std::int64_t stride) {
+                              std::int64_t in, const MobileStage& stage, std::int64_t stride) {
   const std::int64_t hidden = in * stage.expansion;
   std::string y = x;
   int index = 0;
@@ -40,19 +40,19 @@ std::string inverted_residual(OnnxWriter& model, const std::string& name, const 
   return stride == 1 && in == stage.channels ? model.node(name + "/Add", "Add", {x, y}) : y;
 }
 
-void write_model(OnnxWriter& model, const ModelOptions& options) {
-  const std::vector<Stage> stages =
+void write_mobilenetv2(OnnxWriter& model, const ModelOptions& options) {
+  const std::vector<MobileStage> stages =
       options.is_small
-          ? std::vector<Stage>{{1, 8, 1, 1}, {4, 12, 2, 2}, {4, 16, 2, 2}}
-          : std::vector<Stage>{{1, 16, 1, 1}, {6, 24, 2, 2},  {6, 32, 3, 2}, {6, 64, 4, 2},
-                               {6, 96, 3, 1}, {6, 160, 3, 2}, {6, 320, 1, 1}};
+          ? std::vector<MobileStage>{{1, 8, 1, 1}, {4, 12, 2, 2}, {4, 16, 2, 2}}
+          : std::vector<MobileStage>{{1, 16, 1, 1}, {6, 24, 2, 2},  {6, 32, 3, 2}, {6, 64, 4, 2},
+                                     {6, 96, 3, 1}, {6, 160, 3, 2}, {6, 320, 1, 1}};
   const std::int64_t last = options.is_small ? 32 : 1280, classes = options.is_small ? 10 : 1000;
   std::int64_t in = options.is_small ? 8 : 32;
   std::string x = model.input("input", {options.batch, 3, options.image, options.image});
   x = conv_norm_relu6(model, "/features/features.0/features.0", x,
                       {.in = 3, .out = in, .kernel = 3, .stride = 2, .pad = 1});
   int index = 1;
-  for (const Stage& stage : stages) {
+  for (const MobileStage& stage : stages) {
     for (int block = 0; block < stage.blocks; ++block) {
       const std::string name = "/features/features." + std::to_string(index++);
       x = inverted_residual(model, name, x, in, stage, block == 0 ? stage.stride : 1);
@@ -71,7 +71,7 @@ void write_model(OnnxWriter& model, const ModelOptions& options) {
 
 void register_mobilenetv2(ModelRegistry& registry) {
   registry.add(
-      {"mobilenetv2", "MobileNetV2 1.0, depthwise convolutions and ReLU6", 13, write_model});
+      {"mobilenetv2", "MobileNetV2 1.0, depthwise convolutions and ReLU6", 13, write_mobilenetv2});
 }
 
 }  // namespace aoe::make_model

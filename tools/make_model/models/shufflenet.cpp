@@ -61,7 +61,7 @@ Image unit(OnnxWriter& model, const std::string& name, const Image& x, std::int6
   return y;
 }
 
-void write_model(OnnxWriter& model, const ModelOptions& options) {
+void write_shufflenet(OnnxWriter& model, const ModelOptions& options) {
   const std::int64_t first = options.is_small ? 16 : 24, wide = options.is_small ? 64 : 272;
   const std::int64_t classes = options.is_small ? 10 : 1000;
   Image x{.channels = first, .size = (options.image + 1) / 2};
@@ -90,7 +90,8 @@ void write_model(OnnxWriter& model, const ModelOptions& options) {
 }  // namespace
 
 void register_shufflenet(ModelRegistry& registry) {
-  registry.add({"shufflenet", "ShuffleNet v1, four groups, channel shuffles", 13, write_model});
+  registry.add(
+      {"shufflenet", "ShuffleNet v1, four groups, channel shuffles", 13, write_shufflenet});
 }
 
 }  // namespace aoe::make_model

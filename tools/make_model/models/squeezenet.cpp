@@ -26,7 +26,7 @@ std::string max_pool(OnnxWriter& model, const std::string& name, const std::stri
                      {"strides", std::vector<std::int64_t>{2, 2}}});
 }
 
-void write_model(OnnxWriter& model, const ModelOptions& options) {
+void write_squeezenet(OnnxWriter& model, const ModelOptions& options) {
   const std::int64_t unit = options.is_small ? 4 : 16, classes = options.is_small ? 10 : 1000;
   std::string x = model.input("input", {options.batch, 3, options.image, options.image});
   x = conv(model, "/features/features.0", x,
@@ -54,7 +54,8 @@ void write_model(OnnxWriter& model, const ModelOptions& options) {
 }  // namespace
 
 void register_squeezenet(ModelRegistry& registry) {
-  registry.add({"squeezenet", "SqueezeNet 1.1, small convolutions and Concat", 13, write_model});
+  registry.add(
+      {"squeezenet", "SqueezeNet 1.1, small convolutions and Concat", 13, write_squeezenet});
 }
 
 }  // namespace aoe::make_model

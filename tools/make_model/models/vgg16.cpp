@@ -8,7 +8,7 @@ namespace aoe::make_model {
 
 namespace {
 
-void write_model(OnnxWriter& model, const ModelOptions& options) {
+void write_vgg16(OnnxWriter& model, const ModelOptions& options) {
   const std::int64_t width = options.is_small ? 4 : 64, hidden = options.is_small ? 32 : 4096;
   const std::int64_t classes = options.is_small ? 10 : 1000;
   std::string x = model.input("input", {options.batch, 3, options.image, options.image});
@@ -47,7 +47,7 @@ void write_model(OnnxWriter& model, const ModelOptions& options) {
 }  // namespace
 
 void register_vgg16(ModelRegistry& registry) {
-  registry.add({"vgg16", "VGG-16, large convolutions and Gemms", 13, write_model});
+  registry.add({"vgg16", "VGG-16, large convolutions and Gemms", 13, write_vgg16});
 }
 
 }  // namespace aoe::make_model

@@ -9,15 +9,15 @@
 namespace aoe::make_model {
 namespace {
 
-constexpr float kEpsilon = 1e-6f;
+constexpr float kVitEpsilon = 1e-6f;
 constexpr std::int64_t kPatch = 16;
 
-struct Sizes {
+struct VitSizes {
   std::int64_t hidden = 768, heads = 12, feed_forward = 3072, layers = 12, classes = 1000;
 };
 
-Sizes sizes_of(const ModelOptions& options) {
-  Sizes sizes;
+VitSizes vit_sizes(const ModelOptions& options) {
+  VitSizes sizes;
   if (options.is_small)
     sizes = {.hidden = 32, .heads = 4, .feed_forward = 64, .layers = 2, .classes = 10};
   if (options.layers > 0) sizes.layers = options.layers;
@@ -25,7 +25,7 @@ Sizes sizes_of(const ModelOptions& options) {
 }
 
 /// batch x 3 x image x image -> batch x patches x hidden
-std::string embed_patches(OnnxWriter& model, const Sizes& sizes, const std::string& image) {
+std::string embed_patches(OnnxWriter& model, const VitSizes& sizes, const std::string& image) {
   const std::string name = "/patch_embed";
   std::string x =
       conv(model, name + "/proj", image,
@@ -42,7 +42,7 @@ std::string embed_patches(OnnxWriter& model, const Sizes& sizes, const std::stri
                     {{"perm", std::vector<std::int64_t>{0, 2, 1}}});
 }
 
-std::string add_class_token(OnnxWriter& model, const Sizes& sizes, const std::string& patches) {
+std::string add_class_token(OnnxWriter& model, const VitSizes& sizes, const std::string& patches) {
   const std::string token = model.weight("cls_token", {1, 1, sizes.hidden}, 0.5);
   const std::string batch = size_of(model, "/batch", patches, 0);
   const std::string axes = model.constant("/Constant", std::vector<std::int64_t>{0});
@@ -54,7 +54,7 @@ std::string add_class_token(OnnxWriter& model, const Sizes& sizes, const std::st
 }
 
 std::string attention(OnnxWriter& model, const std::string& name, const std::string& x,
-                      const Sizes& sizes) {
+                      const VitSizes& sizes) {
   const std::int64_t size = sizes.hidden / sizes.heads;
   const std::string batch = size_of(model, name + "/batch", x, 0);
   const std::string length = size_of(model, name + "/length", x, 1);
@@ -87,22 +87,22 @@ std::string attention(OnnxWriter& model, const std::string& name, const std::str
 }
 
 std::string encoder_block(OnnxWriter& model, const std::string& name, const std::string& x,
-                          const Sizes& sizes) {
-  std::string y = layer_norm_17(model, name + "/norm1", x, sizes.hidden, kEpsilon);
+                          const VitSizes& sizes) {
+  std::string y = layer_norm_17(model, name + "/norm1", x, sizes.hidden, kVitEpsilon);
   y = attention(model, name + "/attn", y, sizes);
   const std::string attended = model.node(name + "/Add", "Add", {x, y});
-  y = layer_norm_17(model, name + "/norm2", attended, sizes.hidden, kEpsilon);
+  y = layer_norm_17(model, name + "/norm2", attended, sizes.hidden, kVitEpsilon);
   y = linear(model, name + "/mlp/fc1", y, sizes.hidden, sizes.feed_forward);
   y = gelu(model, name + "/mlp/act", y);
   y = linear(model, name + "/mlp/fc2", y, sizes.feed_forward, sizes.hidden);
   return model.node(name + "/Add_1", "Add", {attended, y});
 }
 
-void write_model(OnnxWriter& model, const ModelOptions& options) {
+void write_vit_b16(OnnxWriter& model, const ModelOptions& options) {
   if (options.image % kPatch != 0 || options.image < kPatch)
     throw Error(ExitCode::kUsage, "vit-b16 needs an image side that 16 divides",
                 "--image=" + std::to_string(options.image));
-  const Sizes sizes = sizes_of(options);
+  const VitSizes sizes = vit_sizes(options);
   const std::int64_t side = options.image / kPatch;
   const std::string image = model.input("input", {options.batch, 3, options.image, options.image});
   std::string x = add_class_token(model, sizes, embed_patches(model, sizes, image));
@@ -110,7 +110,7 @@ void write_model(OnnxWriter& model, const ModelOptions& options) {
   x = model.node("/Add", "Add", {x, positions});
   for (std::int64_t layer = 0; layer < sizes.layers; ++layer)
     x = encoder_block(model, "/blocks/blocks." + std::to_string(layer), x, sizes);
-  x = layer_norm_17(model, "/norm", x, sizes.hidden, kEpsilon);
+  x = layer_norm_17(model, "/norm", x, sizes.hidden, kVitEpsilon);
   x = model.node("/Gather", "Gather", {x, model.constant("/Constant_first", {0}, true)},
                  {{"axis", 1}});
   x = gemm(model, "/head", x, sizes.hidden, sizes.classes,
@@ -122,7 +122,7 @@ void write_model(OnnxWriter& model, const ModelOptions& options) {
 
 void register_vit_b16(ModelRegistry& registry) {
   registry.add(
-      {"vit-b16", "Vision Transformer B/16, LayerNormalization of opset 17", 17, write_model});
+      {"vit-b16", "Vision Transformer B/16, LayerNormalization of opset 17", 17, write_vit_b16});
 }
 
 }  // namespace aoe::make_model

@@ -60,7 +60,7 @@ std::string upsampled_with(OnnxWriter& model, const std::string& name, const std
   return model.node(name + "/Concat", "Concat", {larger, other}, {{"axis", 1}});
 }
 
-struct Sizes {
+struct YoloSizes {
   std::vector<std::int64_t> channels = {16, 32, 64, 128, 256};
   std::vector<int> blocks = {1, 2, 2, 1};
   std::int64_t classes = 80, bins = 16;
@@ -68,7 +68,7 @@ struct Sizes {
 
 /// Boxes as distributions over bins, and classes, of one scale: batch x (4 * bins + classes) x pixels.
 std::string head(OnnxWriter& model, int scale, const std::string& x, std::int64_t in,
-                 const Sizes& sizes, std::int64_t batch) {
+                 const YoloSizes& sizes, std::int64_t batch) {
   const std::int64_t box = std::max(sizes.channels[2], 4 * sizes.bins);
   const std::int64_t score = std::max(sizes.channels[2], sizes.classes);
   const auto branch = [&](const std::string& kind, std::int64_t middle, std::int64_t out) {
@@ -104,8 +104,8 @@ std::string distances(OnnxWriter& model, const std::string& boxes, std::int64_t 
   return model.node(name + "/Reshape_1", "Reshape", {y, flat});
 }
 
-void write_model(OnnxWriter& model, const ModelOptions& options) {
-  Sizes sizes;
+void write_yolov8n(OnnxWriter& model, const ModelOptions& options) {
+  YoloSizes sizes;
   if (options.is_small)
     sizes = {.channels = {4, 8, 8, 16, 16}, .blocks = {1, 1, 1, 1}, .classes = 5, .bins = 4};
   const std::vector<std::int64_t>& c = sizes.channels;
@@ -157,7 +157,8 @@ void write_model(OnnxWriter& model, const ModelOptions& options) {
 }  // namespace
 
 void register_yolov8n(ModelRegistry& registry) {
-  registry.add({"yolov8n", "YOLOv8n detector; --image must be a multiple of 32", 13, write_model});
+  registry.add(
+      {"yolov8n", "YOLOv8n detector; --image must be a multiple of 32", 13, write_yolov8n});
 }
 
 }  // namespace aoe::make_model
