@@ -39,7 +39,7 @@ void expand_center_crop_pad(FunctionCall& call) {
                   "has axis " + std::to_string(axis) + " of " + std::to_string(rank));
   const bool is_known = call.known(call.input(1)) != nullptr &&
                         std::ranges::find(call.shape(x), kUnknownDim) == call.shape(x).end();
-  if (!is_known) return expand_with_computed_sizes(call, x, axes);
+  if (!is_known) return center_crop_pad_to_computed_sizes(call, x, axes);
   const std::vector<std::int64_t> sizes = call.known_ints(call.input(1));
   if (sizes.size() != axes.size())
     throw Error(ExitCode::kModel, "has " + std::to_string(sizes.size()) + " sizes for " +

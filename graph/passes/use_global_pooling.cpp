@@ -41,6 +41,8 @@ bool use_global_pooling_at(Graph& graph, NodeId id) {
   const Node node = graph.nodes[id];
   if (!is_mean_over_image(graph, node) && !is_pool_over_image(graph, node)) return false;
   if (!is_static(shape_of(graph, node.inputs[0]))) return false;
+  if (!is_floating(graph.values[node.inputs[0]].desc.dtype))
+    return false;  // of integers, truncated
   TensorDesc pooled = graph.values[node.inputs[0]].desc;
   std::fill(pooled.shape.begin() + 2, pooled.shape.end(), 1);
   if (graph.values[node.outputs[0]].desc == pooled) {

@@ -2,6 +2,7 @@
 // and variance 1.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "reference/axes.h"
 #include "reference/broadcast.h"
@@ -143,10 +144,13 @@ void compute_layer_norm(const OpContext& context) {
                     context.has_input(2) ? to_doubles(context.inputs[2], shape) : zeros);
     from_doubles(values, context.outputs[0]);
   }
-  std::vector<double> means, inverse_deviations;
-  for (const Moments& m : moments) {
-    means.push_back(m.mean);
-    inverse_deviations.push_back(m.inverse_deviation);
+  // A run of no elements has neither.
+  const auto runs = static_cast<std::size_t>(dim_product(shape, 0, axis));
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  std::vector<double> means(runs, kNan), inverse_deviations(runs, kNan);
+  for (std::size_t i = 0; i < moments.size(); ++i) {
+    means[i] = moments[i].mean;
+    inverse_deviations[i] = moments[i].inverse_deviation;
   }
   if (context.has_output(1)) from_doubles(means, context.outputs[1]);
   if (context.has_output(2)) from_doubles(inverse_deviations, context.outputs[2]);
