@@ -40,7 +40,7 @@ double divergence(const std::vector<double>& whole, const std::vector<double>& i
 
 }  // namespace
 
-std::string to_string(Method method) {
+std::string method_name(Method method) {
   constexpr const char* kNames[] = {"minmax", "percentile", "entropy"};
   return kNames[static_cast<std::size_t>(method)];
 }

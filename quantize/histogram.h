@@ -18,7 +18,7 @@ enum class Method {
   kEntropy
 };
 
-std::string to_string(Method method);
+std::string method_name(Method method);
 
 /// Two passes over the same values: widen() all, then count() all. Numbers that are not finite are left out.
 class Histogram {

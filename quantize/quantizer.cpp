@@ -150,7 +150,7 @@ struct Quantizer::State {
     double least = 0;
     for (const Method method : {Method::kMinMax, Method::kPercentile, Method::kEntropy}) {
       const double error = error_of(ranges(method), layers, samples);
-      say("ranges by " + to_string(method) + ": error " + text_of_error(error));
+      say("ranges by " + method_name(method) + ": error " + text_of_error(error));
       if (best && error >= least) continue;
       best = method;
       least = error;

@@ -192,7 +192,7 @@ class Accumulation {
     if (rows_.runs_along_result) {
       sum = reduction_.combine_lanes(builder_.get(builder_.local(sum)));
     }
-    const Vec result = reduction_.finish(sum, static_cast<double>(rows_.count));
+    Vec result = reduction_.finish(sum, static_cast<double>(rows_.count));
     if (!is_integer(dtype_) || !reduction_.is_real) return result;
     const bool is_wide = size_bytes(dtype_) == 8 || dtype_ == DataType::kUint32;
     return convert(result, is_wide ? Type::kInt64 : Type::kInt32);

@@ -9,7 +9,8 @@ namespace aoe::graph {
 namespace {
 
 /// Sizes that only a run can tell.
-void center_crop_pad_to_computed_sizes(FunctionCall& call, Term x, const std::vector<std::int64_t>& axes) {
+void center_crop_pad_to_computed_sizes(FunctionCall& call, Term x,
+                                       const std::vector<std::int64_t>& axes) {
   const auto rank = static_cast<std::size_t>(call.rank(x));
   std::vector<std::int64_t> places(rank, 0);  // of each axis: in the sizes, which its own follow
   for (std::size_t axis = 0; axis < rank; ++axis)

@@ -240,10 +240,10 @@ TEST(KeptFormat, RandomRegionsComputeTheSame) {
     graph::run_passes(graph, {});
     const graph::Graph plain = graph;
     const bool is_anywhere = seed % 3 == 0;  // mostly what cannot be had
-    constexpr Format kFormats[] = {Format::kND, Format::kNHWC, Format::kNC1HWC0};
+    constexpr Format kKeepable[] = {Format::kND, Format::kNHWC, Format::kNC1HWC0};
     if (is_anywhere) {
       for (const graph::NodeId id : graph.topological_order())
-        graph.edit(id)->kept_format = kFormats[random() % 3];
+        graph.edit(id)->kept_format = kKeepable[random() % 3];
     } else {
       for (const graph::Place& place : kind->find(graph))  // refused where regions overlap
         if (kind->apply(graph, place.nodes, place.choices[random() % place.choices.size()]))

@@ -8,8 +8,8 @@ namespace {
 using aoe::tests::TempDir;
 using nlohmann::json;
 
-json op(const std::string& name, const std::vector<std::string>& inputs,
-        const std::string& output) {
+json op_giving(const std::string& name, const std::vector<std::string>& inputs,
+               const std::string& output) {
   json description = synthetic_op(name, "MatMulV2", {{4, 4}}, {{4, 4}});
   description["inputs"] = json::array();
   for (const std::string& input : inputs) description["inputs"].push_back({{"name", input}});
@@ -19,14 +19,14 @@ json op(const std::string& name, const std::vector<std::string>& inputs,
 
 /// y = xw, loss(y), dy, dw, w - dw; the transposed x is forward, though only backward reads it.
 json training_ops() {
-  return {op("forward", {"x", "w"}, "y"),
-          op("transpose", {"x"}, "xt"),
-          op("loss", {"y"}, "loss"),
-          op("dy", {"y"}, "y_grad_output_0"),
-          op("scale", {"y_grad_output_0"}, "scaled"),
-          op("dw", {"xt", "scaled"}, "w_grad"),
-          op("change", {"w_grad"}, "change"),
-          op("update", {"w", "change"}, "w_new")};
+  return {op_giving("forward", {"x", "w"}, "y"),
+          op_giving("transpose", {"x"}, "xt"),
+          op_giving("loss", {"y"}, "loss"),
+          op_giving("dy", {"y"}, "y_grad_output_0"),
+          op_giving("scale", {"y_grad_output_0"}, "scaled"),
+          op_giving("dw", {"xt", "scaled"}, "w_grad"),
+          op_giving("change", {"w_grad"}, "change"),
+          op_giving("update", {"w", "change"}, "w_new")};
 }
 
 TEST(Phases, FollowTheGradients) {
@@ -36,7 +36,7 @@ TEST(Phases, FollowTheGradients) {
 }
 
 TEST(Phases, AreEmptyInInference) {
-  EXPECT_EQ(phases_of({op("a", {"x"}, "y"), op("b", {"y"}, "z")}),
+  EXPECT_EQ(phases_of({op_giving("a", {"x"}, "y"), op_giving("b", {"y"}, "z")}),
             (std::vector<std::string>{"", ""}));
 }
 
@@ -93,7 +93,7 @@ TEST(StepTrace, TakesPointsThatAreGiven) {
 TEST(StepTrace, OfInferenceHasNoPoints) {
   TempDir dir;
   SyntheticProfile raw(dir.path(), Generation::kProf);
-  run_twice(raw, {op("a", {"x"}, "y"), op("b", {"y"}, "z")});
+  run_twice(raw, {op_giving("a", {"x"}, "y"), op_giving("b", {"y"}, "z")});
   const ExportedTables tables = export_tables(raw);
   // Without FP the first iteration counts from the start of the run.
   EXPECT_EQ(tables.rows("step_trace")[1],

@@ -68,13 +68,13 @@ TEST(Histogram, NumbersThatAreNotFiniteDoNotCount) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   for (const Method method : {Method::kMinMax, Method::kPercentile, Method::kEntropy}) {
     const Range range = histogram_of({-kInfinity, NAN, -1, 1, kInfinity}).range(method, 99.99);
-    EXPECT_EQ(range.low, -1) << to_string(method);
-    EXPECT_EQ(range.high, 1) << to_string(method);
+    EXPECT_EQ(range.low, -1) << method_name(method);
+    EXPECT_EQ(range.high, 1) << method_name(method);
     const Range nothing = histogram_of({NAN, kInfinity}).range(method, 99.99);
-    EXPECT_EQ(nothing.low, 0) << to_string(method);
-    EXPECT_EQ(nothing.high, 0) << to_string(method);
+    EXPECT_EQ(nothing.low, 0) << method_name(method);
+    EXPECT_EQ(nothing.high, 0) << method_name(method);
     const Range zeros = histogram_of({0, 0, 0}).range(method, 99.99);
-    EXPECT_EQ(zeros.high, 0) << to_string(method);
+    EXPECT_EQ(zeros.high, 0) << method_name(method);
   }
 }
 

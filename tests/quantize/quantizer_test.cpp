@@ -94,7 +94,7 @@ TEST_F(QuantizerTest, AutoIsNoWorseThanAnyMethodOnWhatItChoseBy) {
   const double chosen = run({.max_error = 10}, 1).outputs[0].relative;
   for (const Method method : {Method::kMinMax, Method::kPercentile, Method::kEntropy})
     EXPECT_LE(chosen, run({.method = method, .max_error = 10}, 1).outputs[0].relative * (1 + 1e-9))
-        << to_string(method);
+        << method_name(method);
 }
 
 TEST_F(QuantizerTest, WhatCannotBeQuantisedIsSaid) {

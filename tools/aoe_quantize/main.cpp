@@ -20,7 +20,7 @@ std::optional<quantize::Method> method_of(const po::variables_map& flags) {
   if (name == "auto") return std::nullopt;
   for (const auto method :
        {quantize::Method::kMinMax, quantize::Method::kPercentile, quantize::Method::kEntropy})
-    if (quantize::to_string(method) == name) return method;
+    if (quantize::method_name(method) == name) return method;
   reject("--method=" + name, "is no method", "give auto, minmax, percentile or entropy");
 }
 

@@ -47,7 +47,7 @@ void print_text(std::ostream& out, const quantize::Quantised& result, const std:
   print_layers(out, result);
   out << fmt::format("\n{} of {} layers in int8, ranges by {} of {} samples\n",
                      result.layers.size() - float_count(result), result.layers.size(),
-                     quantize::to_string(result.method), result.calibration_samples);
+                     quantize::method_name(result.method), result.calibration_samples);
   const std::string where = result.held_back_samples > 0
                                 ? fmt::format("{} samples held back", result.held_back_samples)
                                 : "the sample that it was calibrated on";
@@ -77,7 +77,7 @@ void print_json(std::ostream& out, const quantize::Quantised& result, const std:
   const ordered_json all = {{"schema", "aoe.quantize"},
                             {"version", kSchemaVersion},
                             {"model", path},
-                            {"method", quantize::to_string(result.method)},
+                            {"method", quantize::method_name(result.method)},
                             {"calibration_samples", result.calibration_samples},
                             {"held_back_samples", result.held_back_samples},
                             {"int8_layers", result.layers.size() - float_count(result)},

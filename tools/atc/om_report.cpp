@@ -39,8 +39,8 @@ void print_paths(std::ostream& out, const runtime::Om& om) {
   out << fmt::format("path     info: {}.\n", sums);
 }
 
-std::size_t cbor_bytes(const nlohmann::json& json) {
-  return nlohmann::json::to_cbor(json).size();
+std::size_t cbor_bytes(const nlohmann::json& document) {
+  return nlohmann::json::to_cbor(document).size();
 }
 
 }  // namespace
