@@ -6,6 +6,7 @@
 // number of events. What was damaged is said in the result and stored in the table RAW_LOSS.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <string>
@@ -49,7 +50,10 @@ class Importer final : public RawVisitor {
   std::int64_t component_of(std::int64_t name_id);
   std::int64_t global_tid(std::uint16_t thread) const;
   std::int64_t unix_ns(std::int64_t monotonic_ns) const {
-    return monotonic_ns + facts_.monotonic_to_unix_ns;
+    // A damaged time stays so far from the ends of the type that what is made of times is one.
+    constexpr std::int64_t kMost = std::int64_t{1} << 61;
+    return std::clamp(monotonic_ns, -kMost, kMost) +
+           std::clamp(facts_.monotonic_to_unix_ns, -kMost, kMost);
   }
   /// Runs are numbered in 20 bits; undoes the wrapping.
   std::int64_t full_run(std::uint32_t run_and_model, RunOrder order);
