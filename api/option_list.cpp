@@ -55,8 +55,8 @@ po::variables_map parse_options(const OptionList& first, const OptionList& secon
     po::store(parsed(first, table), values);
     po::store(parsed(second, table), values);
     po::notify(values);
-  } catch (const po::error& e) {
-    throw Error(ExitCode::kUsage, e.what());
+  } catch (po::error& e) {
+    throw Error(ExitCode::kUsage, options::text_of(e));
   }
   return values;
 }

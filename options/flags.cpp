@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <map>
 #include <vector>
 
 #include "base/check.h"
@@ -27,7 +29,25 @@ void check_number(const std::string& flag, const std::string& text,
     throw Error(ExitCode::kUsage, "'" + text + "' is no number", "--" + flag, "see --help");
 }
 
+/// Opens what the library keeps for classes derived from its errors: what the placeholders of a message stand for.
+struct NamedError : po::error_with_option_name {
+  static std::map<std::string, std::string>& values_in(po::error_with_option_name& error) {
+    return error.*&NamedError::m_substitutions;
+  }
+};
+
 }  // namespace
+
+std::string text_of(po::error& error) {
+  auto* named = dynamic_cast<po::error_with_option_name*>(&error);
+  if (named == nullptr) return error.what();
+  constexpr char kPercentOfUser = '\1';
+  for (auto& [placeholder, value] : NamedError::values_in(*named))
+    std::ranges::replace(value, '%', kPercentOfUser);
+  std::string text = named->what();
+  std::ranges::replace(text, kPercentOfUser, '%');
+  return text;
+}
 
 void check_numbers(const po::parsed_options& parsed, const po::options_description& all_flags) {
   for (const auto& option : parsed.options) {

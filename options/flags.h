@@ -28,6 +28,10 @@ std::string value_text(const po::variable_value& value);
 /// the values are converted.
 void check_numbers(const po::parsed_options& parsed, const po::options_description& flags);
 
+/// The error's text. Its own what() never returns where a word of the user reads like a placeholder of the library's
+/// messages, "%value%" or "%option%": each is replaced by a text that holds it again.
+std::string text_of(po::error& error);
+
 /// What may have been meant, or where to look.
 std::string advice_for_unknown(std::string given, const po::options_description& known);
 

@@ -48,6 +48,9 @@ refuses 2 seed aoe --framework=5 --model=m.onnx --job_type=2 --seed=-1
 refuses 2 seed make_model squeezenet --output=n.onnx --seed -1
 refuses 2 job_type aoe --framework=5 --model=m.onnx --job_type=4
 refuses 2 job_type aoe --framework=5 --model=m.onnx
+# Words that read like the placeholders of the flag library's messages: it would replace them for ever.
+refuses 2 "'%value%%option%'" timeout 60 aoe --framework=5 --model=m.onnx --job_type=%value%%option%
+refuses 2 "'%canonical_option%'" timeout 60 atc --framework=%canonical_option% --model=m.onnx
 for tool in atc "aoe --job_type=2"; do
   refuses 6 absent/m $tool --framework=5 --model=m.onnx --output=absent/m
   refuses 6 /proc $tool --framework=5 --model=m.onnx --output=/proc/m

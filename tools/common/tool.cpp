@@ -45,8 +45,8 @@ po::variables_map parse(int argc, char** argv, const Tool& tool,
                 advice_for_unknown(flag, all_flags));
   } catch (const po::too_many_positional_options_error&) {
     throw Error(ExitCode::kUsage, "a word that is not a flag", {}, "see --help");
-  } catch (const po::error& e) {
-    throw Error(ExitCode::kUsage, e.what(), {}, "see --help");
+  } catch (po::error& e) {
+    throw Error(ExitCode::kUsage, text_of(e), {}, "see --help");
   }
   return values;
 }

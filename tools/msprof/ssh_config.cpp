@@ -46,8 +46,8 @@ SshConfig read_ssh_config(const std::filesystem::path& path) {
   } catch (const po::invalid_config_file_syntax&) {  // and so would this one
     throw Error(ExitCode::kUsage, "has a line that is neither [ssh_config] nor key=value",
                 path.string());
-  } catch (const po::error& e) {
-    throw Error(ExitCode::kUsage, e.what(), path.string());
+  } catch (po::error& e) {
+    throw Error(ExitCode::kUsage, text_of(e), path.string());
   }
   if (config.port < 1 || config.port > 65535)
     throw Error(ExitCode::kUsage, "port " + std::to_string(config.port) + " is out of range",
