@@ -144,34 +144,43 @@ struct Quantizer::State {
     return worst(errors(quantised(ranges, layers), samples));
   }
 
-  Method choose_method(const std::vector<LayerError>& layers, Samples samples) {
-    if (settings.method) return *settings.method;
-    std::optional<Method> best;
-    double least = 0;
+  struct Choice {
+    Method method;
+    Ranges ranges;
+    double error = 0;  ///< with no more layers in float32 than were asked for
+  };
+
+  Choice choice(Method method, const std::vector<LayerError>& layers, Samples samples) {
+    Choice made{.method = method, .ranges = ranges(method)};
+    made.error = error_of(made.ranges, layers, samples);
+    return made;
+  }
+
+  Choice choose_ranges(const std::vector<LayerError>& layers, Samples samples) {
+    if (settings.method) return choice(*settings.method, layers, samples);
+    std::optional<Choice> best;
     for (const Method method : {Method::kMinMax, Method::kPercentile, Method::kEntropy}) {
-      const double error = error_of(ranges(method), layers, samples);
-      say("ranges by " + method_name(method) + ": error " + text_of_error(error));
-      if (best && error >= least) continue;
-      best = method;
-      least = error;
+      Choice made = choice(method, layers, samples);
+      say("ranges by " + method_name(method) + ": error " + text_of_error(made.error));
+      if (!best || made.error < best->error) best = std::move(made);
     }
     return *best;
   }
 
   /// Marks as few of the worst layers as keep the error, found by halving: the more stay float32, the less it is.
-  void keep_harmful_in_float(const Ranges& ranges, std::vector<LayerError>& layers,
+  void keep_harmful_in_float(const Choice& choice, std::vector<LayerError>& layers,
                              Samples samples) {
+    if (choice.error <= settings.max_error) return;
     const std::vector<LayerError> asked = layers;
     const auto mark = [&](std::size_t count) {
       layers = asked;
       for (std::size_t i = 0; i < count; ++i) layers[i].is_float = true;
     };
     std::size_t enough = layers.size(), too_few = 0;
-    if (error_of(ranges, layers, samples) <= settings.max_error) return;
     while (enough - too_few > 1) {
       const std::size_t middle = too_few + (enough - too_few) / 2;
       mark(middle);
-      const double error = error_of(ranges, layers, samples);
+      const double error = error_of(choice.ranges, layers, samples);
       say(std::to_string(middle) + " layers in float32: error " + text_of_error(error));
       (error <= settings.max_error ? enough : too_few) = middle;
     }
@@ -211,10 +220,11 @@ Quantised Quantizer::run(const std::vector<Sample>& samples) {
   s.calibrate(calibration);
   for (const Layer& layer : layers)
     result.layers.push_back({.layer = layer, .is_float = s.stays_float(layer)});
-  result.method = s.choose_method(result.layers, chosen_by);
-  const Ranges ranges = s.ranges(result.method);
+  const State::Choice choice = s.choose_ranges(result.layers, chosen_by);
+  const Ranges& ranges = choice.ranges;
+  result.method = choice.method;
   result.layers = s.local_errors(layers, ranges, chosen_by);
-  s.keep_harmful_in_float(ranges, result.layers, chosen_by);
+  s.keep_harmful_in_float(choice, result.layers, chosen_by);
   const onnx::ModelProto quantised = s.quantised(ranges, result.layers);
   const Samples stated_on =
       result.held_back_samples > 0 ? Samples(samples).last(result.held_back_samples) : calibration;

@@ -76,9 +76,7 @@ void add_directory(const fs::path& directory, const Declarations& inputs,
                    std::vector<Sample>& samples) {
   std::vector<Sample> added;
   for (const auto& [name, declared] : inputs) {
-    std::string file = name + ".npy";
-    std::ranges::replace_if(
-        file, [](char c) { return c == '/' || c == ':'; }, '_');
+    const std::string file = runtime::npy_file_name(name);
     const std::vector<ConstantPtr> parts = read_file(directory / file, declared);
     if (added.empty()) added.resize(parts.size());
     if (added.size() != parts.size())

@@ -51,12 +51,18 @@ std::unique_ptr<Loader> StepwiseBackend::open(const LoadContext& context, const 
   return std::make_unique<StepwiseLoader>(*this, context);
 }
 
-std::optional<StepFault> StepwiseBackend::fault(const Om& om,
-                                                std::span<const std::size_t> steps) const {
+std::optional<StepFault> first_fault(
+    const Om& om, std::span<const std::size_t> steps,
+    const std::function<std::string(const Om& om, const OmStep& step)>& fault) {
   for (const std::size_t step : steps)
     if (std::string what = fault(om, om.steps[step]); !what.empty())
       return StepFault{step, std::move(what)};
   return std::nullopt;
+}
+
+std::optional<StepFault> StepwiseBackend::fault(const Om& om,
+                                                std::span<const std::size_t> steps) const {
+  return first_fault(om, steps, [&](const Om& in, const OmStep& step) { return fault(in, step); });
 }
 
 void BackendRegistry::add(std::unique_ptr<Backend> backend) {

@@ -96,6 +96,11 @@ class Backend {
   BackendTraits traits_;
 };
 
+/// The first step of which `fault` says something.
+std::optional<StepFault> first_fault(
+    const Om& om, std::span<const std::size_t> steps,
+    const std::function<std::string(const Om& om, const OmStep& step)>& fault);
+
 /// A Backend whose steps share nothing: each is a function.
 class StepwiseBackend : public Backend {
  public:

@@ -2,6 +2,7 @@
 // The format: numpy.lib.format in NumPy's reference. Tested by tests/runtime/npy_test.cpp.
 #include "runtime/npy.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <string>
@@ -138,6 +139,13 @@ Constant read_npy(const std::filesystem::path& path) {
     header.refuse("has " + std::to_string(parts.elements.size()) +
                   " bytes of elements, which is not " + to_string(desc));
   return Constant(desc, parts.elements.data());
+}
+
+std::string npy_file_name(const std::string& tensor) {
+  std::string file = tensor;
+  std::ranges::replace_if(
+      file, [](char c) { return c == '/' || c == ':'; }, '_');
+  return file + ".npy";
 }
 
 void write_npy(const std::filesystem::path& path, const Tensor& tensor) {

@@ -1,7 +1,7 @@
 // NonZero: the elements of each row are counted, then every row knows where its columns begin.
 #include <numeric>
 
-#include "native/kernel.h"
+#include "native/by_type.h"
 #include "native/wide.h"
 #include "reference/axes.h"
 #include "reference/typed.h"
@@ -72,14 +72,11 @@ void run_typed(const Run& run) {
 }  // namespace
 
 void register_non_zero(KernelRegistry& registry) {
-  registry.add({.type = "NonZero",
-                .supports = takes_all,
-                .run =
-                    [](const Run& run) {
-                      reference::visit_type<reference::AllTypes>(
-                          run.inputs[0].desc.dtype, [&]<typename T>() { run_typed<T>(run); });
-                    },
-                .makes_shapes = true});
+  registry.add(
+      {.type = "NonZero",
+       .supports = takes_all,
+       .run = by_type<reference::AllTypes>([]<typename T>(const Run& run) { run_typed<T>(run); }),
+       .makes_shapes = true});
 }
 
 }  // namespace aoe::native

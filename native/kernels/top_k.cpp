@@ -2,7 +2,7 @@
 // with the worst of these alone, a vector at a time.
 #include <algorithm>
 
-#include "native/kernel.h"
+#include "native/by_type.h"
 #include "native/sort_key.h"
 #include "native/wide.h"
 #include "reference/axes.h"
@@ -135,11 +135,10 @@ class TopK {
 }  // namespace
 
 void register_top_k(KernelRegistry& registry) {
-  registry.add({.type = "TopKV2", .supports = takes_all, .run = [](const Run& run) {
-                  reference::visit_type<reference::NumericTypes>(
-                      run.inputs[0].desc.dtype,
-                      [&]<typename T>() { TopK<T>(run).run(run.threads); });
-                }});
+  registry.add({.type = "TopKV2",
+                .supports = takes_all,
+                .run = by_type<reference::NumericTypes>(
+                    []<typename T>(const Run& run) { TopK<T>(run).run(run.threads); })});
 }
 
 }  // namespace aoe::native

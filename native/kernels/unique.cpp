@@ -1,7 +1,7 @@
 // Unique of single elements: positions sorted by keys, which brings equal ones together, the first of them in front.
 #include <algorithm>
 
-#include "native/kernel.h"
+#include "native/by_type.h"
 #include "native/sort_key.h"
 #include "reference/typed.h"
 
@@ -52,14 +52,11 @@ Result<void> supports(const Question& question) {
 }  // namespace
 
 void register_unique(KernelRegistry& registry) {
-  registry.add({.type = "Unique",
-                .supports = supports,
-                .run =
-                    [](const Run& run) {
-                      reference::visit_type<reference::AllTypes>(
-                          run.inputs[0].desc.dtype, [&]<typename T>() { run_typed<T>(run); });
-                    },
-                .makes_shapes = true});
+  registry.add(
+      {.type = "Unique",
+       .supports = supports,
+       .run = by_type<reference::AllTypes>([]<typename T>(const Run& run) { run_typed<T>(run); }),
+       .makes_shapes = true});
 }
 
 }  // namespace aoe::native

@@ -31,10 +31,7 @@ class Control final : public Backend {
                  .finds_sizes = true}) {}
 
   std::optional<StepFault> fault(const Om& om, std::span<const std::size_t> steps) const override {
-    for (const std::size_t step : steps)
-      if (std::string what = ControlStep::fault(om, om.steps[step]); !what.empty())
-        return StepFault{step, std::move(what)};
-    return std::nullopt;
+    return first_fault(om, steps, ControlStep::fault);
   }
 
   std::unique_ptr<Loader> open(const LoadContext& context, const Loader*) const override {

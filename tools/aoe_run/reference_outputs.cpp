@@ -7,7 +7,6 @@
 #include "base/tensor_error.h"
 #include "reference/float16.h"
 #include "runtime/npy.h"
-#include "tools/aoe_run/tensors.h"
 
 namespace aoe::tools {
 namespace {
@@ -66,7 +65,7 @@ std::vector<OutputDifference> compare_with(const std::filesystem::path& director
   std::vector<OutputDifference> differences;
   for (std::size_t i = 0; i < session.outputs().size(); ++i) {
     const std::string& name = session.outputs()[i].name;
-    const std::filesystem::path file = directory / output_file_name(name);
+    const std::filesystem::path file = directory / runtime::npy_file_name(name);
     const Constant exact = runtime::read_npy(file);
     const Tensor actual = session.output(i);
     if (exact.desc().dtype != actual.desc.dtype || exact.desc().shape != actual.desc.shape)

@@ -107,13 +107,6 @@ std::vector<Constant> fill_up(std::vector<std::optional<Constant>> given,
   return inputs;
 }
 
-std::string output_file_name(const std::string& name) {
-  std::string file = name;
-  std::replace_if(
-      file.begin(), file.end(), [](char c) { return c == '/' || c == ':'; }, '_');
-  return file + ".npy";
-}
-
 std::vector<std::filesystem::path> output_paths(const std::vector<Port>& ports,
                                                 const std::filesystem::path& directory) {
   std::error_code status;
@@ -123,7 +116,7 @@ std::vector<std::filesystem::path> output_paths(const std::vector<Port>& ports,
                 directory.string());
   std::vector<std::filesystem::path> paths;
   for (const Port& port : ports) {
-    paths.push_back(directory / output_file_name(port.name));
+    paths.push_back(directory / runtime::npy_file_name(port.name));
   }
   if (std::set(paths.begin(), paths.end()).size() != paths.size())
     throw Error(ExitCode::kOutput, "two outputs would be written to one file: " + names_of(ports),

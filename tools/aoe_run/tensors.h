@@ -19,10 +19,7 @@ std::vector<std::optional<Constant>> read_inputs(const std::vector<Port>& ports,
 std::vector<Constant> fill_up(std::vector<std::optional<Constant>> given,
                               const std::vector<Port>& ports);
 
-/// NAME.npy, with '/' and ':' as '_'.
-std::string output_file_name(const std::string& name);
-
-/// DIR/NAME.npy for each output, with '/' and ':' of the name as '_'. Throws Error(kOutput), also when two names become one.
+/// DIR/NAME.npy for each output (runtime::npy_file_name). Throws Error(kOutput), also when two names become one.
 std::vector<std::filesystem::path> output_paths(const std::vector<Port>& ports,
                                                 const std::filesystem::path& directory);
 
