@@ -24,7 +24,7 @@ using loopnest::Vec;
 
 constexpr std::int64_t kMostPositions = 1 << 24;  ///< positions are counted in float32
 
-reference::AxisView view_of(const Task& task) {
+reference::AxisView arg_view(const Task& task) {
   const Shape& shape = task.in(0).shape;
   return reference::view_axis(
       shape, reference::normalize_axis(task.op.attrs.get_int("axis", 0), shape.size()));
@@ -35,7 +35,7 @@ bool runs_along(const reference::AxisView& view) {
 }
 
 /// Over results. Operand 0: the output, 1: the input.
-StridedNest nest_of(const reference::AxisView& view) {
+StridedNest arg_nest(const reference::AxisView& view) {
   return {.extents = {view.outer, view.inner},
           .strides = {{view.inner, 1}, {view.dim * view.inner, 1}}};
 }
@@ -100,8 +100,8 @@ class Search {
 class ArgMaxPlan final : public NestPlan {
  public:
   ArgMaxPlan(const Task& task, const FormatChoice& format, const Soc& soc)
-      : NestPlan(task, format, soc, nest_of(view_of(task)), soc.vector_lanes, view_of(task).dim),
-        view_(view_of(task)) {}
+      : NestPlan(task, format, soc, arg_nest(arg_view(task)), soc.vector_lanes, arg_view(task).dim),
+        view_(arg_view(task)) {}
 
   Features features(const Schedule& schedule) const override {
     Features features = NestPlan::features(schedule);
@@ -190,8 +190,8 @@ class ArgMax final : public ImplBy<ArgMaxPlan> {
     if (const auto lanes = ordered_lanes_of(task.in(0).dtype); !lanes)
       return Unexpected(lanes.error());
     if (element_count(task.in(0).shape) == 0) return Unexpected("the input is empty");
-    if (view_of(task).dim > kMostPositions)
-      return Unexpected(std::to_string(view_of(task).dim) + " positions, at most " +
+    if (arg_view(task).dim > kMostPositions)
+      return Unexpected(std::to_string(arg_view(task).dim) + " positions, at most " +
                         std::to_string(kMostPositions));
     return {};
   }

@@ -10,72 +10,77 @@
 namespace aoe::compiler {
 namespace {
 
-using T = AttentionTiling;
-
-constexpr std::int64_t kMaxBodyFmas = 3072;  ///< beyond, code leaves the instruction cache
+constexpr std::int64_t kMaxAttentionFmas = 3072;  ///< beyond, code leaves the instruction cache
 constexpr std::int64_t kGoodLoopFmas = 96;   ///< of one of the two unrolled loops
 
-TilingAxes<T> axes_of(const AttentionCut& cut) {
+TilingAxes<AttentionTiling> axes_of(const AttentionCut& cut) {
   const reference::AttentionShape& s = cut.shape();
   const auto some = [](std::int64_t most, std::vector<std::int64_t> values) {
     return up_to(std::max<std::int64_t>(1, most), std::move(values));
   };
-  return {{"q_vectors", &T::q_vectors, some(ceil_div(s.queries, cut.lanes()), {1, 2, 3, 4, 6})},
-          {"key_group", &T::key_group,
-           some(s.keys, {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 13, 14, 16, 20, 24, 28})},
-          {"key_block", &T::key_block,
-           up_to(std::max<std::int64_t>(0, s.keys - 1), {0, 32, 64, 128, 256, 512, 1024})},
-          {"row_group", &T::row_group,
-           some(s.queries, {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 14, 16, 24, 28})},
-          {"v_vectors", &T::v_vectors, some(cut.value_vectors(), {1, 2, 3, 4, 5, 6, 8})},
-          {"depth_unroll", &T::depth_unroll, some(s.depth, {1, 2, 4, 8})},
-          {"key_unroll", &T::key_unroll, some(s.keys, {1, 2, 4, 8})}};
+  return {
+      {"q_vectors", &AttentionTiling::q_vectors,
+       some(ceil_div(s.queries, cut.lanes()), {1, 2, 3, 4, 6})},
+      {"key_group", &AttentionTiling::key_group,
+       some(s.keys, {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 13, 14, 16, 20, 24, 28})},
+      {"key_block", &AttentionTiling::key_block,
+       up_to(std::max<std::int64_t>(0, s.keys - 1), {0, 32, 64, 128, 256, 512, 1024})},
+      {"row_group", &AttentionTiling::row_group,
+       some(s.queries, {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 14, 16, 24, 28})},
+      {"v_vectors", &AttentionTiling::v_vectors, some(cut.value_vectors(), {1, 2, 3, 4, 5, 6, 8})},
+      {"depth_unroll", &AttentionTiling::depth_unroll, some(s.depth, {1, 2, 4, 8})},
+      {"key_unroll", &AttentionTiling::key_unroll, some(s.keys, {1, 2, 4, 8})}};
 }
 
-AttentionCut cut_of(const Task& task, const T& tiling, const Soc& soc) {
+AttentionCut cut_of(const Task& task, const AttentionTiling& tiling, const Soc& soc) {
   return AttentionCut(attention_shape_of(task).value(), soc.vector_lanes, tiling);
 }
 
-class AttentionPlan final : public TiledPlan<T, AttentionCut> {
+class AttentionPlan final : public TiledPlan<AttentionTiling, AttentionCut> {
  public:
   AttentionPlan(const Task& task, const FormatChoice& format, const Soc& soc)
       : TiledPlan(task, format, soc, axes_of(cut_of(task, {}, soc))) {}
 
  private:
-  AttentionCut cut(const T& tiling) const override { return cut_of(task(), tiling, soc()); }
+  AttentionCut cut(const AttentionTiling& tiling) const override {
+    return cut_of(task(), tiling, soc());
+  }
 
   bool fits(const AttentionCut& cut) const override {
-    return cut.registers() <= soc().vector_registers && cut.body_fmas() <= kMaxBodyFmas &&
+    return cut.registers() <= soc().vector_registers && cut.body_fmas() <= kMaxAttentionFmas &&
            cut.scratch_bytes() <= soc().l2_bytes / 2;
   }
 
   double cycles(const AttentionCut& cut) const override { return shared(cut.core_cycles(), cut); }
 
   /// The two register blocks with the fewest cycles, and as many keys at a time as leave the scratch in L1.
-  T best() const override {
-    std::vector<T> scores = tilings().all({}, {&T::q_vectors, &T::key_group});
-    for (T& t : scores) t.key_block = block_in_l1(t.q_vectors);
-    T best = fewest_cycles(scores);
-    best = fewest_cycles(tilings().all(best, {&T::row_group, &T::v_vectors}));
-    best = tilings().with_last(best, &T::depth_unroll, [](const T& t) {
+  AttentionTiling best() const override {
+    std::vector<AttentionTiling> scores =
+        tilings().all({}, {&AttentionTiling::q_vectors, &AttentionTiling::key_group});
+    for (AttentionTiling& t : scores) t.key_block = block_in_l1(t.q_vectors);
+    AttentionTiling best = fewest_cycles(scores);
+    best = fewest_cycles(
+        tilings().all(best, {&AttentionTiling::row_group, &AttentionTiling::v_vectors}));
+    best = tilings().with_last(best, &AttentionTiling::depth_unroll, [](const AttentionTiling& t) {
       return t.q_vectors * t.key_group * t.depth_unroll <= kGoodLoopFmas;
     });
-    return tilings().with_last(best, &T::key_unroll, [](const T& t) {
+    return tilings().with_last(best, &AttentionTiling::key_unroll, [](const AttentionTiling& t) {
       return t.row_group * t.v_vectors * t.key_unroll <= kGoodLoopFmas;
     });
   }
 
   std::int64_t block_in_l1(std::int64_t q_vectors) const {
-    const auto fits_l1 = [&](const T& t) {
+    const auto fits_l1 = [&](const AttentionTiling& t) {
       return cut(t).scratch_bytes() <= soc().l1d_bytes * 3 / 4;
     };
-    T t{.q_vectors = q_vectors};
-    const std::vector<std::int64_t>& blocks = tilings().values(&T::key_block);
+    AttentionTiling t{.q_vectors = q_vectors};
+    const std::vector<std::int64_t>& blocks = tilings().values(&AttentionTiling::key_block);
     if (fits_l1(t) || blocks.size() == 1) return 0;
     t.key_block = blocks[1];
     return tilings()
-        .with_last(t, &T::key_block,
-                   [&](const T& each) { return each.key_block != 0 && fits_l1(each); })
+        .with_last(
+            t, &AttentionTiling::key_block,
+            [&](const AttentionTiling& each) { return each.key_block != 0 && fits_l1(each); })
         .key_block;
   }
 

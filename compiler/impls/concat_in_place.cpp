@@ -37,7 +37,7 @@ class ConcatInPlace final : public SharingImpl {
     }
     if (formats(task, soc).empty())
       return Unexpected("the parts of axis " + std::to_string(axis_of(task)) + " interleave in " +
-                        to_string(task.out().shape));
+                        aoe::to_string(task.out().shape));
     return {};
   }
 

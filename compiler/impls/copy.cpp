@@ -170,7 +170,7 @@ class Copy final : public ImplBy<CopyPlan> {
         return Unexpected("a part is a constant of " + std::string(aoe::name(input.desc.dtype)) +
                           ", they are packed as float32");
     if (task.op.type == "TransData" && task.in(0).shape.size() < 2) {
-      return Unexpected("TransData of " + to_string(task.in(0).shape));
+      return Unexpected("TransData of " + aoe::to_string(task.in(0).shape));
     }
     const auto regions =
         copy_regions(task, choice_of(task, "ND", Format::kND, Format::kND), soc.vector_lanes);

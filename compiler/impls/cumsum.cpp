@@ -18,7 +18,7 @@ using loopnest::Int;
 using loopnest::Local;
 using loopnest::Vec;
 
-reference::AxisView view_of(const Task& task) {
+reference::AxisView running_view(const Task& task) {
   const Tensor axis = task.inputs[1].constant->view();
   const std::int64_t value =
       axis.desc.dtype == DataType::kInt64 ? *axis.as<std::int64_t>() : *axis.as<std::int32_t>();
@@ -27,7 +27,7 @@ reference::AxisView view_of(const Task& task) {
 }
 
 /// Over sums; both operands are the tensor without its axis.
-StridedNest nest_of(const reference::AxisView& view) {
+StridedNest running_nest(const reference::AxisView& view) {
   const Shape strides = {view.dim * view.inner, 1};
   return {.extents = {view.outer, view.inner}, .strides = {strides}};
 }
@@ -35,8 +35,9 @@ StridedNest nest_of(const reference::AxisView& view) {
 class CumsumPlan final : public NestPlan {
  public:
   CumsumPlan(const Task& task, const FormatChoice& format, const Soc& soc)
-      : NestPlan(task, format, soc, nest_of(view_of(task)), soc.vector_lanes, view_of(task).dim),
-        view_(view_of(task)) {}
+      : NestPlan(task, format, soc, running_nest(running_view(task)), soc.vector_lanes,
+                 running_view(task).dim),
+        view_(running_view(task)) {}
 
   Features features(const Schedule& schedule) const override {
     Features features = NestPlan::features(schedule);

@@ -12,54 +12,57 @@
 namespace aoe::compiler {
 namespace {
 
-constexpr std::int64_t kMaxBodyFmas =
+constexpr std::int64_t kMaxDepthwiseFmas =
     6000;  ///< written out per kernel: beyond, code leaves the instruction cache
 
-using T = DepthwiseTiling;
-
-DepthwiseCut cut_of(const Task& task, const FormatChoice& format, const T& tiling, const Soc& soc) {
+DepthwiseCut depthwise_cut(const Task& task, const FormatChoice& format,
+                           const DepthwiseTiling& tiling, const Soc& soc) {
   return DepthwiseCut(conv_shape(task).value(), format.outputs[0], soc.vector_lanes, tiling);
 }
 
-TilingAxes<T> axes_of(const Task& task, const FormatChoice& format, const Soc& soc) {
-  const DepthwiseCut cut = cut_of(task, format, {}, soc);
+TilingAxes<DepthwiseTiling> depthwise_axes(const Task& task, const FormatChoice& format,
+                                           const Soc& soc) {
+  const DepthwiseCut cut = depthwise_cut(task, format, {}, soc);
   const ConvShape& s = cut.shape();
-  return {{"oh_block", &T::oh_block, up_to(s.out_height, {1, 2, 3, 4})},
-          {"ow_block", &T::ow_block, least_blocks(s.out_width, soc.vector_registers)},
-          {"row_tile", &T::row_tile, powers_of_two(s.out_height)},
-          {"vector_tile", &T::vector_tile, powers_of_two(cut.vectors())},
-          {"unroll_rows", &T::unroll_rows, {0, 1}}};
+  return {{"oh_block", &DepthwiseTiling::oh_block, up_to(s.out_height, {1, 2, 3, 4})},
+          {"ow_block", &DepthwiseTiling::ow_block, least_blocks(s.out_width, soc.vector_registers)},
+          {"row_tile", &DepthwiseTiling::row_tile, powers_of_two(s.out_height)},
+          {"vector_tile", &DepthwiseTiling::vector_tile, powers_of_two(cut.vectors())},
+          {"unroll_rows", &DepthwiseTiling::unroll_rows, {0, 1}}};
 }
 
-class DepthwisePlan final : public TiledPlan<T, DepthwiseCut> {
+class DepthwisePlan final : public TiledPlan<DepthwiseTiling, DepthwiseCut> {
  public:
   DepthwisePlan(const Task& task, const FormatChoice& format, const Soc& soc)
-      : TiledPlan(task, format, soc, axes_of(task, format, soc)) {}
+      : TiledPlan(task, format, soc, depthwise_axes(task, format, soc)) {}
 
  private:
-  DepthwiseCut cut(const T& tiling) const override {
-    return cut_of(task(), format(), tiling, soc());
+  DepthwiseCut cut(const DepthwiseTiling& tiling) const override {
+    return depthwise_cut(task(), format(), tiling, soc());
   }
 
   bool fits(const DepthwiseCut& cut) const override {
-    const T& t = cut.tiling();
+    const DepthwiseTiling& t = cut.tiling();
     if (t.unroll_rows == 0 && t.oh_block != 1) return false;
     if (t.row_tile > cut.row_blocks() || t.vector_tile > cut.vectors()) return false;
-    return cut.registers() <= soc().vector_registers && cut.body_fmas() <= kMaxBodyFmas;
+    return cut.registers() <= soc().vector_registers && cut.body_fmas() <= kMaxDepthwiseFmas;
   }
 
   double cycles(const DepthwiseCut& cut) const override { return cut.core_cycles(); }
 
   /// The register block with the fewest cycles, unrolled if that costs nothing; then tiles as large as leave every thread
   /// four pieces of work.
-  T best() const override {
-    std::vector<T> blocks = tilings().all({.unroll_rows = 1}, {&T::oh_block, &T::ow_block});
-    std::ranges::copy(tilings().all({.unroll_rows = 0}, {&T::oh_block, &T::ow_block}),
-                      std::back_inserter(blocks));
-    return tilings().with_last(fewest_cycles(blocks), &T::row_tile, [&](const T& t) {
-      const DepthwiseCut tiled = cut(t);
-      return fits(tiled) && tiled.parallel_extent() >= 4 * soc().threads;
-    });
+  DepthwiseTiling best() const override {
+    std::vector<DepthwiseTiling> blocks =
+        tilings().all({.unroll_rows = 1}, {&DepthwiseTiling::oh_block, &DepthwiseTiling::ow_block});
+    std::ranges::copy(
+        tilings().all({.unroll_rows = 0}, {&DepthwiseTiling::oh_block, &DepthwiseTiling::ow_block}),
+        std::back_inserter(blocks));
+    return tilings().with_last(fewest_cycles(blocks), &DepthwiseTiling::row_tile,
+                               [&](const DepthwiseTiling& t) {
+                                 const DepthwiseCut tiled = cut(t);
+                                 return fits(tiled) && tiled.parallel_extent() >= 4 * soc().threads;
+                               });
   }
 
   Features features_of(const DepthwiseCut& cut) const override {

@@ -12,19 +12,19 @@
 namespace aoe::compiler {
 namespace {
 
-constexpr std::int64_t kMaxBodyFmas =
+constexpr std::int64_t kMaxDirectFmas =
     8192;  ///< written out per kernel: beyond, code leaves the instruction cache
 
 using Axes = TilingAxes<DirectTiling>;
 
-DirectCut cut_of(const Task& task, const FormatChoice& format, const DirectTiling& tiling,
-                 const Soc& soc) {
+DirectCut direct_cut(const Task& task, const FormatChoice& format, const DirectTiling& tiling,
+                     const Soc& soc) {
   return DirectCut(conv_shape(task).value(), format.inputs[0], format.outputs[0], soc.vector_lanes,
                    tiling, is_flattenable(task));
 }
 
-Axes axes_of(const Task& task, const FormatChoice& format, const Soc& soc) {
-  const DirectCut cut = cut_of(task, format, {}, soc);
+Axes direct_axes(const Task& task, const FormatChoice& format, const Soc& soc) {
+  const DirectCut cut = direct_cut(task, format, {}, soc);
   const ConvShape& s = cut.shape();
   const std::int64_t width = s.is_pointwise() ? s.out_pixels() : s.out_width;
   // Lanes of several groups: blocks of several rows load weights less often, but that saves little, and the code grows
@@ -48,11 +48,11 @@ Axes axes_of(const Task& task, const FormatChoice& format, const Soc& soc) {
 class DirectPlan final : public TiledPlan<DirectTiling, DirectCut> {
  public:
   DirectPlan(const Task& task, const FormatChoice& format, const Soc& soc)
-      : TiledPlan(task, format, soc, axes_of(task, format, soc)) {}
+      : TiledPlan(task, format, soc, direct_axes(task, format, soc)) {}
 
  private:
   DirectCut cut(const DirectTiling& tiling) const override {
-    return cut_of(task(), format(), tiling, soc());
+    return direct_cut(task(), format(), tiling, soc());
   }
 
   bool fits(const DirectCut& cut) const override {
@@ -61,7 +61,7 @@ class DirectPlan final : public TiledPlan<DirectTiling, DirectCut> {
     if (cut.is_flat() && t.oh_block != 1) return false;
     if (t.row_tile > cut.row_blocks()) return false;
     if (t.ic_block % t.ic_unroll != 0) return false;
-    return cut.body_fmas() <= kMaxBodyFmas;
+    return cut.body_fmas() <= kMaxDirectFmas;
   }
 
   double cycles(const DirectCut& cut) const override { return shared(cut.work().cycles, cut); }

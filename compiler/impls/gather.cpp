@@ -16,7 +16,7 @@ namespace {
 using loopnest::Builder;
 using loopnest::Int;
 
-reference::AxisView view_of(const Task& task) {
+reference::AxisView gather_view(const Task& task) {
   const Shape& table = task.in(0).shape;
   return reference::view_axis(
       table, reference::normalize_axis(task.op.attrs.get_int("axis", 0), table.size()));
@@ -24,8 +24,8 @@ reference::AxisView view_of(const Task& task) {
 
 /// Over (outer, index, inner): operand 0 is the output, 1 the table without its axis, 2 the
 /// indices.
-StridedNest nest_of(const Task& task) {
-  const reference::AxisView view = view_of(task);
+StridedNest gather_nest(const Task& task) {
+  const reference::AxisView view = gather_view(task);
   const std::int64_t indices = element_count(task.in(1).shape);
   return {
       .extents = {view.outer, indices, view.inner},
@@ -35,7 +35,7 @@ StridedNest nest_of(const Task& task) {
 class GatherPlan final : public NestPlan {
  public:
   GatherPlan(const Task& task, const FormatChoice& format, const Soc& soc)
-      : NestPlan(task, format, soc, nest_of(task), soc.vector_lanes) {}
+      : NestPlan(task, format, soc, gather_nest(task), soc.vector_lanes) {}
 
   double estimate_ns(const Schedule&) const override {
     constexpr double kReadAndWritten = 2 * sizeof(float);
@@ -45,7 +45,7 @@ class GatherPlan final : public NestPlan {
 
   Kernel build(const Schedule& schedule) const override {
     const NestTiling tiling = this->tiling(schedule);
-    const reference::AxisView view = view_of(task());
+    const reference::AxisView view = gather_view(task());
     Kernel kernel = kernel_for("jit");
     Builder builder("gather");
     const KernelBuffers buffers = declare_operands(builder, task(), 2, soc().vector_lanes, kernel);
@@ -72,7 +72,7 @@ class Gather final : public ImplBy<GatherPlan> {
     if (indices != DataType::kInt32 && indices != DataType::kInt64) {
       return Unexpected("indices are " + to_string(task.in(1)));
     }
-    if (view_of(task).dim == 0) return Unexpected("the table is empty");
+    if (gather_view(task).dim == 0) return Unexpected("the table is empty");
     return {};
   }
 };

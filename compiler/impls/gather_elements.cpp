@@ -16,15 +16,15 @@ namespace {
 using loopnest::Builder;
 using loopnest::Int;
 
-std::size_t axis_of(const Task& task) {
+std::size_t elements_axis(const Task& task) {
   return reference::normalize_axis(task.op.attrs.get_int("axis", 0), task.in(0).shape.size());
 }
 
 /// Over the indices. Operand 0: indices and output, 1: the data without its axis.
-StridedNest nest_of(const Task& task) {
+StridedNest elements_nest(const Task& task) {
   const Shape& shape = task.in(1).shape;
   Shape data = reference::dense_strides(task.in(0).shape);
-  data[axis_of(task)] = 0;
+  data[elements_axis(task)] = 0;
   StridedNest nest{.extents = shape, .strides = {reference::dense_strides(shape), data}};
   nest.collapse();
   return nest;
@@ -33,7 +33,7 @@ StridedNest nest_of(const Task& task) {
 class GatherElementsPlan final : public NestPlan {
  public:
   GatherElementsPlan(const Task& task, const FormatChoice& format, const Soc& soc)
-      : NestPlan(task, format, soc, nest_of(task), 1) {}
+      : NestPlan(task, format, soc, elements_nest(task), 1) {}
 
   double estimate_ns(const Schedule&) const override {
     constexpr double kElementNs = 1.5;
@@ -43,8 +43,8 @@ class GatherElementsPlan final : public NestPlan {
   }
 
   Kernel build(const Schedule& schedule) const override {
-    const std::int64_t dim = task().in(0).shape[axis_of(task())];
-    const std::int64_t step = reference::dense_strides(task().in(0).shape)[axis_of(task())];
+    const std::int64_t dim = task().in(0).shape[elements_axis(task())];
+    const std::int64_t step = reference::dense_strides(task().in(0).shape)[elements_axis(task())];
     Kernel kernel = kernel_for("jit");
     Builder builder("gather_elements");
     const KernelBuffers buffers = declare_operands(builder, task(), 2, soc().vector_lanes, kernel);

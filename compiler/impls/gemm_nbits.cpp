@@ -34,7 +34,7 @@ struct PackedTiling {
   std::int64_t panel_rows = 0;     ///< that share a panel; 0: none, weights stay in registers
 };
 
-constexpr std::int64_t kMaxBodyFmas = 512;  ///< written out per kernel
+constexpr std::int64_t kMaxPackedFmas = 512;  ///< written out per kernel
 constexpr std::int64_t kGoodUnrolledFmas = 64;
 constexpr double kUnpackCost =
     4;  ///< vector operations for a vector of weights: mask, shift, convert, scale
@@ -358,7 +358,7 @@ class PackedPlan final : public TiledPlan<PackedTiling, PackedCut> {
   PackedCut cut(const T& tiling) const override { return any_.with(tiling); }
 
   bool fits(const PackedCut& cut) const override {
-    return cut.registers() <= soc().vector_registers && cut.body_fmas() <= kMaxBodyFmas &&
+    return cut.registers() <= soc().vector_registers && cut.body_fmas() <= kMaxPackedFmas &&
            cut.panel_elements() * std::int64_t{sizeof(float)} <= soc().l2_bytes / 2;
   }
 

@@ -23,13 +23,13 @@ using loopnest::Vec;
 constexpr std::int64_t kElementCost = 6;         ///< vector operations
 constexpr int kGroupNormPerChannelVersion = 21;  ///< scale and bias were per group before
 
-struct Rows {
+struct NormRows {
   std::int64_t rows = 1, row = 1;
   std::int64_t groups = 1;    ///< rows that repeat the same parameters come this many apart
   std::int64_t channels = 0;  ///< per row, when parameters are per channel; 0: per element
 };
 
-Rows rows_of(const Task& task) {
+NormRows norm_rows(const Task& task) {
   const Shape& shape = task.in(0).shape;
   if (task.op.type == "LayerNorm") {
     const std::size_t axis =
@@ -46,10 +46,6 @@ Rows rows_of(const Task& task) {
           .channels = channels};
 }
 
-Vec add(Vec a, Vec b) {
-  return a + b;
-}
-
 /// Emits one row; `scale(i, active)` and `shift` give the parameters at element i of the row.
 class Row {
  public:
@@ -60,14 +56,14 @@ class Row {
   /// Mean and 1 / sqrt(variance + epsilon), in two passes: one pass would cancel digits.
   void measure(float epsilon) {
     const Vec count = splat(static_cast<float>(loop_.extent), 1);
-    const Vec sum = loop_.reduce(builder_, 0, add, loopnest::reduce_add,
+    const Vec sum = loop_.reduce(builder_, 0, loopnest::add, loopnest::reduce_add,
                                  [&](Int i, std::optional<Int> active) { return load(i, active); });
     mean_ = broadcast(keep(sum / count), loop_.lanes);
-    const Vec squares =
-        loop_.reduce(builder_, 0, add, loopnest::reduce_add, [&](Int i, std::optional<Int> active) {
-          const Vec distance = keep(load(i, active) - *mean_);
-          return distance * distance;
-        });
+    const Vec squares = loop_.reduce(builder_, 0, loopnest::add, loopnest::reduce_add,
+                                     [&](Int i, std::optional<Int> active) {
+                                       const Vec distance = keep(load(i, active) - *mean_);
+                                       return distance * distance;
+                                     });
     const Vec deviation = sqrt(squares / count + splat(epsilon, 1));
     factor_ = broadcast(keep(splat(1.0f, 1) / deviation), loop_.lanes);
   }
@@ -92,7 +88,7 @@ class Row {
 class LayerNormPlan final : public NestPlan {
  public:
   LayerNormPlan(const Task& task, const FormatChoice& format, const Soc& soc)
-      : LayerNormPlan(task, format, soc, rows_of(task)) {}
+      : LayerNormPlan(task, format, soc, norm_rows(task)) {}
 
   Features features(const Schedule& schedule) const override {
     Features features = NestPlan::features(schedule);
@@ -132,7 +128,7 @@ class LayerNormPlan final : public NestPlan {
   }
 
  private:
-  LayerNormPlan(const Task& task, const FormatChoice& format, const Soc& soc, const Rows& rows)
+  LayerNormPlan(const Task& task, const FormatChoice& format, const Soc& soc, const NormRows& rows)
       : NestPlan(task, format, soc, {.extents = {rows.rows, 1}, .strides = {{rows.row, 0}}}, 1,
                  rows.row * kElementCost, accumulated()),
         rows_(rows) {}
@@ -167,7 +163,7 @@ class LayerNormPlan final : public NestPlan {
     });
   }
 
-  Rows rows_;
+  NormRows rows_;
 };
 
 class LayerNorm final : public ImplBy<LayerNormPlan> {
@@ -182,7 +178,7 @@ class LayerNorm final : public ImplBy<LayerNormPlan> {
     if (task.op.type == "GroupNorm" && task.op.version < kGroupNormPerChannelVersion) {
       return Unexpected("GroupNorm with parameters per group");
     }
-    const Rows rows = rows_of(task);
+    const NormRows rows = norm_rows(task);
     const std::int64_t parameters = rows.channels == 0 ? rows.row : rows.channels * rows.groups;
     for (std::size_t i = 1; i < task.inputs.size(); ++i) {
       if (!task.inputs[i].is_present()) continue;

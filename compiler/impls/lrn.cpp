@@ -22,7 +22,7 @@ using loopnest::Int;
 using loopnest::splat;
 using loopnest::Vec;
 
-constexpr std::int64_t kElementCost = 40;  ///< vector operations, the power included
+constexpr std::int64_t kLrnElementCost = 40;  ///< vector operations, the power included
 
 struct Lrn {
   std::int64_t batch, channels, pixels;
@@ -162,7 +162,8 @@ class DenseLrnPlan final : public NestPlan {
   /// Each vector brings a whole loop over channels.
   DenseLrnPlan(const Task& task, const FormatChoice& format, const Soc& soc)
       : NestPlan(task, format, soc, dense_nest(lrn_of(task)), soc.vector_lanes,
-                 lrn_of(task).channels * kElementCost, {{"unroll", &NestTiling::unroll, {1}}, 1}) {}
+                 lrn_of(task).channels * kLrnElementCost,
+                 {{"unroll", &NestTiling::unroll, {1}}, 1}) {}
 
   Features features(const Schedule& schedule) const override {
     return lrn_features(task(), true, tiling(schedule).inner_block);

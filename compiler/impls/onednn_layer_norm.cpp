@@ -13,7 +13,7 @@ bool is_present(const Task& task, std::size_t i) {
 }
 
 /// Rows that are normalised, and the elements of each.
-Shape rows_of(const Task& task) {
+Shape matrix_of(const Task& task) {
   const Shape& shape = task.in(kX).shape;
   const std::size_t axis =
       reference::normalize_axis(task.op.attrs.get_int("axis", -1), shape.size());
@@ -29,13 +29,13 @@ class OneDnnLayerNorm final : public OneDnnImpl {
   double estimate_ns(const Task& task, const FormatChoice&, const Soc& soc) const override {
     constexpr double kEfficiency = 0.3, kRowNs = 8;  // measured on a Zen 5 core
     return onednn_estimate_ns(task, soc, flops(task), kEfficiency) +
-           kRowNs * static_cast<double>(rows_of(task)[0]) / soc.threads;
+           kRowNs * static_cast<double>(matrix_of(task)[0]) / soc.threads;
   }
 
   Result<void> accepts(const Task& task) const override {
     if (auto plain = supports_plain(task, {"LayerNorm"}); !plain) return plain;
     if (element_count(task.in(kX).shape) == 0) return Unexpected("the input is empty");
-    const std::int64_t row = rows_of(task)[1];
+    const std::int64_t row = matrix_of(task)[1];
     for (const std::size_t i : {kScale, kShift}) {
       if (!is_present(task, i)) continue;
       if (task.in(i).dtype != DataType::kFloat || element_count(task.in(i).shape) != row)
@@ -51,7 +51,7 @@ class OneDnnLayerNorm final : public OneDnnImpl {
 
   Result<OneDnnDraft> draft(const Task& task, const FormatChoice& format,
                             const Soc& soc) const override {
-    const Shape rows = rows_of(task);
+    const Shape rows = matrix_of(task);
     OneDnnDraft draft(task, format, soc, "layer_normalization");
     draft.params()["epsilon"] = task.op.attrs.get_float("epsilon", 1e-5f);
     draft.params()["has_scale"] = is_present(task, kScale);

@@ -17,19 +17,20 @@ constexpr std::int64_t kMaxBodyDots =
 constexpr std::int64_t kGoodBodyDots = 192;   ///< enough to hide the loop around it
 constexpr std::int64_t kMaxStemChannels = 3;  ///< of NCHW images: a quad of a pixel holds them all
 
-using T = QuantTiling;
-
-TilingAxes<T> axes_of(const QuantCut& cut, const Soc& soc) {
+TilingAxes<QuantTiling> axes_of(const QuantCut& cut, const Soc& soc) {
   const std::int64_t blocks = cut.is_flat() ? cut.pixel_columns() : cut.pixel_rows();
-  return {{"oc_vectors", &T::oc_vectors, up_to(cut.group_vectors(), {1, 2, 3, 4, 6})},
-          {"oh_block", &T::oh_block, least_blocks(cut.is_flat() ? 1 : cut.pixel_rows(), 7)},
-          {"ow_block", &T::ow_block, least_blocks(cut.pixel_columns(), soc.vector_registers - 2)},
-          {"k_unroll", &T::k_unroll, powers_of_two(std::min<std::int64_t>(16, cut.run_quads()))},
-          {"tile", &T::tile, powers_of_two(std::min<std::int64_t>(64, blocks))},
-          {"pixels_outer", &T::pixels_outer, {0, 1}}};
+  return {
+      {"oc_vectors", &QuantTiling::oc_vectors, up_to(cut.group_vectors(), {1, 2, 3, 4, 6})},
+      {"oh_block", &QuantTiling::oh_block, least_blocks(cut.is_flat() ? 1 : cut.pixel_rows(), 7)},
+      {"ow_block", &QuantTiling::ow_block,
+       least_blocks(cut.pixel_columns(), soc.vector_registers - 2)},
+      {"k_unroll", &QuantTiling::k_unroll,
+       powers_of_two(std::min<std::int64_t>(16, cut.run_quads()))},
+      {"tile", &QuantTiling::tile, powers_of_two(std::min<std::int64_t>(64, blocks))},
+      {"pixels_outer", &QuantTiling::pixels_outer, {0, 1}}};
 }
 
-class QuantPlan final : public TiledPlan<T, QuantCut> {
+class QuantPlan final : public TiledPlan<QuantTiling, QuantCut> {
  public:
   QuantPlan(const Task& task, const FormatChoice& format, const Soc& soc)
       : QuantPlan(task, format, soc, QuantCut(task, format.inputs[kQuantX], soc.vector_lanes, {})) {
@@ -39,10 +40,10 @@ class QuantPlan final : public TiledPlan<T, QuantCut> {
   QuantPlan(const Task& task, const FormatChoice& format, const Soc& soc, const QuantCut& any)
       : TiledPlan(task, format, soc, axes_of(any, soc)), any_(any) {}
 
-  QuantCut cut(const T& tiling) const override { return any_.with(tiling); }
+  QuantCut cut(const QuantTiling& tiling) const override { return any_.with(tiling); }
 
   bool fits(const QuantCut& cut) const override {
-    const T& t = cut.tiling();
+    const QuantTiling& t = cut.tiling();
     const int spare = soc().has(Feature::kVnni) ? 0 : 4;  // widened factors
     if (cut.registers() + spare > soc().vector_registers) return false;
     if (t.oc_vectors > cut.group_vectors() || t.k_unroll > cut.run_quads()) return false;
@@ -59,12 +60,13 @@ class QuantPlan final : public TiledPlan<T, QuantCut> {
 
   /// The register block with the fewest cycles, unrolled as far as its code stays small; then as many blocks to a
   /// parallel iteration as leave four of these to each thread.
-  T best() const override {
-    T best = fewest_cycles(tilings().all({}, {&T::oc_vectors, &T::oh_block, &T::ow_block}));
-    best = tilings().with_last(best, &T::k_unroll, [&](const T& t) {
+  QuantTiling best() const override {
+    QuantTiling best = fewest_cycles(tilings().all(
+        {}, {&QuantTiling::oc_vectors, &QuantTiling::oh_block, &QuantTiling::ow_block}));
+    best = tilings().with_last(best, &QuantTiling::k_unroll, [&](const QuantTiling& t) {
       return t.oc_vectors * t.oh_block * t.ow_block * t.k_unroll <= kGoodBodyDots && is_legal(t);
     });
-    return tilings().with_last(best, &T::tile, [&](const T& t) {
+    return tilings().with_last(best, &QuantTiling::tile, [&](const QuantTiling& t) {
       return is_legal(t) && cut(t).parallel_extent() >= std::int64_t{4} * soc().threads;
     });
   }

@@ -43,9 +43,6 @@ Vec from(int lanes, Type type) {
 Vec same(Vec x) {
   return x;
 }
-Vec add(Vec a, Vec b) {
-  return a + b;
-}
 Vec multiply(Vec a, Vec b) {
   return a * b;
 }
@@ -75,19 +72,19 @@ Vec mean(Vec x, double count) {
 }
 
 const Reduction kReductions[] = {
-    {"ReduceSum", from<0>, same, add, loopnest::reduce_add, keep},
-    {"ReduceMean", from<0>, same, add, loopnest::reduce_add, mean, true, true},
-    {"GlobalAveragePool", from<0>, same, add, loopnest::reduce_add, mean, true, true},
+    {"ReduceSum", from<0>, same, loopnest::add, loopnest::reduce_add, keep},
+    {"ReduceMean", from<0>, same, loopnest::add, loopnest::reduce_add, mean, true, true},
+    {"GlobalAveragePool", from<0>, same, loopnest::add, loopnest::reduce_add, mean, true, true},
     {"ReduceMax", lowest, same, loopnest::max, loopnest::reduce_max, keep},
     {"GlobalMaxPool", lowest, same, loopnest::max, loopnest::reduce_max, keep},
     {"ReduceMin", highest, same, loopnest::min, loopnest::reduce_min, keep},
     {"ReduceProd", from<1>, same, multiply, multiply_lanes, keep},
-    {"ReduceL1", from<0>, magnitude, add, loopnest::reduce_add, keep},
-    {"ReduceSumSquare", from<0>, square, add, loopnest::reduce_add, keep},
-    {"ReduceL2", from<0>, square, add, loopnest::reduce_add, [](Vec x, double) { return sqrt(x); },
-     true, true},
-    {"ReduceLogSum", from<0>, same, add, loopnest::reduce_add, [](Vec x, double) { return log(x); },
-     false, true},
+    {"ReduceL1", from<0>, magnitude, loopnest::add, loopnest::reduce_add, keep},
+    {"ReduceSumSquare", from<0>, square, loopnest::add, loopnest::reduce_add, keep},
+    {"ReduceL2", from<0>, square, loopnest::add, loopnest::reduce_add,
+     [](Vec x, double) { return sqrt(x); }, true, true},
+    {"ReduceLogSum", from<0>, same, loopnest::add, loopnest::reduce_add,
+     [](Vec x, double) { return log(x); }, false, true},
 };
 
 const Reduction* reduction_of(const Task& task) {
@@ -101,7 +98,7 @@ Result<Type> lanes_of(const Reduction& reduction, DataType dtype) {
   if (reduction.is_real && dtype == DataType::kUint64)
     return Unexpected("uint64, which not all float64 convert to");
   if (reduction.is_real && is_integer(dtype)) return Type::kDouble;
-  const bool is_ordered = reduction.combine != add && reduction.combine != multiply;
+  const bool is_ordered = reduction.combine != loopnest::add && reduction.combine != multiply;
   return is_ordered ? ordered_lanes_of(dtype) : aoe::compiler::lanes_of(dtype);
 }
 

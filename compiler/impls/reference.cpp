@@ -8,7 +8,7 @@ namespace {
 /// Plain loops with double accumulators: far from what the core can do, so that any other Impl is
 /// preferred.
 constexpr double kNsPerFlop = 1.0;
-constexpr double kNsPerByte = 1.0;
+constexpr double kReferenceNsPerByte = 1.0;
 constexpr double kCallNs = 3000;
 
 class ReferencePlan final : public Plan {
@@ -20,7 +20,7 @@ class ReferencePlan final : public Plan {
   }
 
   double estimate_ns(const Schedule&) const override {
-    return kCallNs + kNsPerFlop * flops(task()) + kNsPerByte * bytes_moved(task());
+    return kCallNs + kNsPerFlop * flops(task()) + kReferenceNsPerByte * bytes_moved(task());
   }
 
   Kernel build(const Schedule&) const override { return kernel_for("reference"); }

@@ -67,21 +67,21 @@ Tables tables_of(const Task& task) {
   return reference::resize_tables(task.op, inputs);
 }
 
-struct Dimension {
+struct ResizedDimension {
   std::int64_t in = 1, out = 1;
   std::optional<AxisTable> table;  ///< none: kept as it is
   std::int64_t in_stride = 1, out_stride = 1;
 };
 
 /// The dimensions in the order of memory; neighbours that are kept are one.
-std::vector<Dimension> dimensions_of(const Task& task, Format main, int c0) {
+std::vector<ResizedDimension> dimensions_of(const Task& task, Format main, int c0) {
   constexpr std::size_t kNhwc[] = {0, 2, 3, 1};
   const Shape in = iteration_extents(task.in(0).shape, main, c0);
   const Shape out = iteration_extents(task.out().shape, main, c0);
   const Tables tables = tables_of(task);
-  std::vector<Dimension> dimensions;
+  std::vector<ResizedDimension> dimensions;
   for (std::size_t d = 0; d < in.size(); ++d) {
-    Dimension dimension{.in = in[d], .out = out[d], .table = {}};
+    ResizedDimension dimension{.in = in[d], .out = out[d], .table = {}};
     const std::size_t logical = main == Format::kNHWC ? kNhwc[d] : d;
     const bool is_channel = main != Format::kND && (logical == 1 || d == 4);  // C, C1 or C0
     if (!is_channel) {
@@ -95,7 +95,7 @@ std::vector<Dimension> dimensions_of(const Task& task, Format main, int c0) {
       dimensions.push_back(std::move(dimension));
     }
   }
-  if (dimensions.size() == 1) dimensions.insert(dimensions.begin(), Dimension{});
+  if (dimensions.size() == 1) dimensions.insert(dimensions.begin(), ResizedDimension{});
   for (std::size_t d = dimensions.size() - 1; d-- > 0;) {
     dimensions[d].in_stride = dimensions[d + 1].in_stride * dimensions[d + 1].in;
     dimensions[d].out_stride = dimensions[d + 1].out_stride * dimensions[d + 1].out;
@@ -103,9 +103,9 @@ std::vector<Dimension> dimensions_of(const Task& task, Format main, int c0) {
   return dimensions;
 }
 
-std::int64_t taps_of(const std::vector<Dimension>& dimensions) {
+std::int64_t taps_of(const std::vector<ResizedDimension>& dimensions) {
   std::int64_t taps = 1;
-  for (const Dimension& dimension : dimensions)
+  for (const ResizedDimension& dimension : dimensions)
     if (dimension.table) taps *= dimension.table->taps;
   return taps;
 }
@@ -118,15 +118,15 @@ struct Source {
 
 class Emitter {
  public:
-  Emitter(Builder& builder, const std::vector<Dimension>& dimensions, const KernelBuffers& buffers,
-          int lanes)
+  Emitter(Builder& builder, const std::vector<ResizedDimension>& dimensions,
+          const KernelBuffers& buffers, int lanes)
       : builder_(builder),
         dimensions_(dimensions),
         x_(*buffers.inputs[0]),
         y_(buffers.outputs[0]),
         lanes_(lanes) {
     std::size_t next = 0;
-    for (const Dimension& dimension : dimensions) {
+    for (const ResizedDimension& dimension : dimensions) {
       tables_.push_back({});
       if (!dimension.table) continue;
       tables_.back().positions = buffers.constants[next++];
@@ -152,7 +152,7 @@ class Emitter {
 
   /// Lanes along a dimension that is resized: `scratch` holds the row they pick from.
   void along_resized(Int p, std::optional<Buffer> scratch) {
-    const Dimension& last = dimensions_.back();
+    const ResizedDimension& last = dimensions_.back();
     const std::vector<Int> at = coordinates(p, dimensions_.size() - 1);
     const std::vector<Source> sources = sources_of(at);
     if (scratch) {
@@ -204,7 +204,7 @@ class Emitter {
   std::vector<Source> sources_of(const std::vector<Int>& at) {
     std::vector<Source> sources = {{Int(0), {}}};
     for (std::size_t d = 0; d < at.size(); ++d) {
-      const Dimension& dimension = dimensions_[d];
+      const ResizedDimension& dimension = dimensions_[d];
       if (!dimension.table) {
         for (Source& s : sources) s.offset = s.offset + at[d] * dimension.in_stride;
         continue;
@@ -238,20 +238,21 @@ class Emitter {
   }
 
   Builder& builder_;
-  const std::vector<Dimension>& dimensions_;
+  const std::vector<ResizedDimension>& dimensions_;
   Buffer x_, y_;
   int lanes_;
   std::vector<TableBuffers> tables_;  ///< by dimension
 };
 
 /// Is a row to pick from a weighted sum, rather than a row of the input?
-bool blends_rows(const std::vector<Dimension>& dimensions) {
-  return std::any_of(dimensions.begin(), dimensions.end() - 1, [](const Dimension& dimension) {
-    return dimension.table && dimension.table->is_weighted;
-  });
+bool blends_rows(const std::vector<ResizedDimension>& dimensions) {
+  return std::any_of(dimensions.begin(), dimensions.end() - 1,
+                     [](const ResizedDimension& dimension) {
+                       return dimension.table && dimension.table->is_weighted;
+                     });
 }
 
-std::int64_t parallel_extent(const std::vector<Dimension>& dimensions) {
+std::int64_t parallel_extent(const std::vector<ResizedDimension>& dimensions) {
   const std::size_t inner = dimensions.back().table ? 1 : 2;
   std::int64_t extent = 1;
   for (std::size_t d = 0; d + inner < dimensions.size(); ++d) extent *= dimensions[d].out;
@@ -287,7 +288,7 @@ class ResizePlan final : public Plan {
   Kernel build(const Schedule&) const override {
     Kernel kernel = kernel_for("jit");
     std::vector<DataType> types;
-    for (const Dimension& dimension : dimensions_) {
+    for (const ResizedDimension& dimension : dimensions_) {
       if (!dimension.table) continue;
       kernel.constants.push_back(packed(dimension.table->positions));
       types.push_back(DataType::kInt32);
@@ -313,7 +314,7 @@ class ResizePlan final : public Plan {
   }
 
  private:
-  std::vector<Dimension> dimensions_;
+  std::vector<ResizedDimension> dimensions_;
 };
 
 class Resize final : public ImplBy<ResizePlan> {

@@ -31,10 +31,6 @@ bool is_log(const Task& task) {
   return task.op.type == "LogSoftmaxV2";
 }
 
-Vec add(Vec a, Vec b) {
-  return a + b;
-}
-
 /// One row of neighbouring elements.
 void emit_row(Builder& builder, const RowLoop& row, Buffer x, Buffer y, Int base, bool is_log) {
   const auto load = [&](Buffer buffer, Int i, std::optional<Int> active) {
@@ -44,8 +40,8 @@ void emit_row(Builder& builder, const RowLoop& row, Buffer x, Buffer y, Int base
       row.reduce(builder, -kInfinity, loopnest::max, loopnest::reduce_max,
                  [&](Int i, std::optional<Int> active) { return load(x, i, active); });
   const Vec shift = broadcast(largest, row.lanes);
-  const Vec sum =
-      row.reduce(builder, 0, add, loopnest::reduce_add, [&](Int i, std::optional<Int> active) {
+  const Vec sum = row.reduce(
+      builder, 0, loopnest::add, loopnest::reduce_add, [&](Int i, std::optional<Int> active) {
         const Vec e = builder.get(builder.local(exp(load(x, i, active) - shift)));
         if (!is_log) builder.store(y, base + i, e, active);
         return e;

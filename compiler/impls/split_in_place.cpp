@@ -9,7 +9,7 @@
 namespace aoe::compiler {
 namespace {
 
-std::int64_t axis_of(const Task& task) {
+std::int64_t split_axis(const Task& task) {
   const auto rank = static_cast<std::int64_t>(task.in(0).shape.size());
   const std::int64_t axis = task.op.attrs.get_int("axis", 0);
   return axis < 0 ? axis + rank : axis;
@@ -18,7 +18,7 @@ std::int64_t axis_of(const Task& task) {
 /// How often the parts alternate in row-major memory.
 std::int64_t rows_of(const Task& task) {
   const Shape& shape = task.in(0).shape;
-  return element_count({shape.begin(), shape.begin() + axis_of(task)});
+  return element_count({shape.begin(), shape.begin() + split_axis(task)});
 }
 
 class SplitInPlace final : public SharingImpl {
@@ -39,8 +39,8 @@ class SplitInPlace final : public SharingImpl {
     std::vector<FormatChoice> choices;
     const auto add = [&](Format format) { choices.push_back(pieces_in(task, format)); };
     add(Format::kND);
-    if (task.in(0).shape.size() != 4 || axis_of(task) > 1) return choices;
-    if (axis_of(task) == 0) {  // whole images, however they are stored
+    if (task.in(0).shape.size() != 4 || split_axis(task) > 1) return choices;
+    if (split_axis(task) == 0) {  // whole images, however they are stored
       add(Format::kNHWC);
       add(Format::kNC1HWC0);
       return choices;

@@ -13,24 +13,22 @@ namespace {
 
 constexpr std::int64_t kPrefetchVectors = 32;  ///< fetched ahead, where weights do not stay in L2
 
-using T = WinogradTiling;
-
-TilingAxes<T> axes_of(const WinogradCut& cut, const Soc& soc) {
+TilingAxes<WinogradTiling> axes_of(const WinogradCut& cut, const Soc& soc) {
   std::vector<std::int64_t> blocks;
   const std::int64_t tiles = cut.tiles();
   for (std::int64_t b = 1; b <= std::min<std::int64_t>(tiles, soc.vector_registers - 2); ++b) {
     const std::int64_t runs = ceil_div(tiles, b);
     if (ceil_div(tiles, runs) == b || b == 14 || b == 9) blocks.push_back(b);
   }
-  return {{"oc_vectors", &T::oc_vectors, up_to(cut.oc_blocks(), {1, 2, 3, 4, 6})},
-          {"tile_block", &T::tile_block, blocks},
-          {"tile_runs", &T::tile_runs, {1, 2, 3, 4, 6, 8}},
-          {"oc_splits", &T::oc_splits, powers_of_two(cut.oc_blocks())},
-          {"ic_unroll", &T::ic_unroll, {1, 2, 4, 8}},
-          {"prefetch", &T::prefetch, {0, 1, 32, 128}}};
+  return {{"oc_vectors", &WinogradTiling::oc_vectors, up_to(cut.oc_blocks(), {1, 2, 3, 4, 6})},
+          {"tile_block", &WinogradTiling::tile_block, blocks},
+          {"tile_runs", &WinogradTiling::tile_runs, {1, 2, 3, 4, 6, 8}},
+          {"oc_splits", &WinogradTiling::oc_splits, powers_of_two(cut.oc_blocks())},
+          {"ic_unroll", &WinogradTiling::ic_unroll, {1, 2, 4, 8}},
+          {"prefetch", &WinogradTiling::prefetch, {0, 1, 32, 128}}};
 }
 
-class WinogradPlan final : public TiledPlan<T, WinogradCut> {
+class WinogradPlan final : public TiledPlan<WinogradTiling, WinogradCut> {
  public:
   WinogradPlan(const Task& task, const FormatChoice& format, const Soc& soc, WinogradSize size)
       : TiledPlan(task, format, soc, axes_of({shape_of(task), size, soc.vector_lanes, {}}, soc)),
@@ -40,12 +38,12 @@ class WinogradPlan final : public TiledPlan<T, WinogradCut> {
  private:
   static ConvShape shape_of(const Task& task) { return conv_shape(task).value(); }
 
-  WinogradCut cut(const T& tiling) const override {
+  WinogradCut cut(const WinogradTiling& tiling) const override {
     return WinogradCut(shape_, size_, soc().vector_lanes, tiling);
   }
 
   bool fits(const WinogradCut& cut) const override {
-    const T& t = cut.tiling();
+    const WinogradTiling& t = cut.tiling();
     if (cut.registers() > soc().vector_registers) return false;
     // More than one run only where there are tiles for it; more shares only where there are blocks.
     if (t.tile_runs > 1 && t.tile_block * (t.tile_runs - 1) >= cut.tiles()) return false;
@@ -74,10 +72,11 @@ class WinogradPlan final : public TiledPlan<T, WinogradCut> {
     return kVisibleShare * (streamed + spilled) / kBytesPerCycle;
   }
 
-  T best() const override {
-    T best = fewest_cycles(
-        tilings().all({}, {&T::oc_vectors, &T::tile_block, &T::tile_runs, &T::oc_splits}));
-    best = tilings().with_last(best, &T::ic_unroll, [](const T& t) {
+  WinogradTiling best() const override {
+    WinogradTiling best =
+        fewest_cycles(tilings().all({}, {&WinogradTiling::oc_vectors, &WinogradTiling::tile_block,
+                                         &WinogradTiling::tile_runs, &WinogradTiling::oc_splits}));
+    best = tilings().with_last(best, &WinogradTiling::ic_unroll, [](const WinogradTiling& t) {
       return t.oc_vectors * t.tile_block * t.ic_unroll <= kGoodBodyFmas;
     });
     if (4 * cut(best).weight_elements() > soc().l2_bytes) best.prefetch = kPrefetchVectors;

@@ -12,17 +12,16 @@
 namespace aoe::compiler {
 namespace {
 
-using T = WinogradPoolTiling;
-
-TilingAxes<T> axes_of(const WinogradPoolCut& cut, const Soc& soc) {
-  return {{"oc_vectors", &T::oc_vectors, up_to(cut.convolution().oc_blocks(), {1, 2, 3, 4, 6})},
-          {"tile_block", &T::tile_block,
+TilingAxes<WinogradPoolTiling> axes_of(const WinogradPoolCut& cut, const Soc& soc) {
+  return {{"oc_vectors", &WinogradPoolTiling::oc_vectors,
+           up_to(cut.convolution().oc_blocks(), {1, 2, 3, 4, 6})},
+          {"tile_block", &WinogradPoolTiling::tile_block,
            up_to(soc.vector_registers - 2, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14})},
-          {"tile_runs", &T::tile_runs, {1, 2, 3, 4, 6, 8}},
-          {"ic_unroll", &T::ic_unroll, {1, 2, 4, 8}},
-          {"band_rows", &T::band_rows,
+          {"tile_runs", &WinogradPoolTiling::tile_runs, {1, 2, 3, 4, 6, 8}},
+          {"ic_unroll", &WinogradPoolTiling::ic_unroll, {1, 2, 4, 8}},
+          {"band_rows", &WinogradPoolTiling::band_rows,
            up_to(cut.pool_rows().out, {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16})},
-          {"ow_block", &T::ow_block,
+          {"ow_block", &WinogradPoolTiling::ow_block,
            even_blocks(cut.pool().window.width().output, soc.vector_registers / 4)}};
 }
 
@@ -30,7 +29,7 @@ bool is_small_enough(const WinogradPoolCut& cut, const Soc& soc) {
   return cut.scratch_bytes() <= kMostL2 * soc.l2_bytes;
 }
 
-class WinogradPoolPlan final : public TiledPlan<T, WinogradPoolCut> {
+class WinogradPoolPlan final : public TiledPlan<WinogradPoolTiling, WinogradPoolCut> {
  public:
   WinogradPoolPlan(const Task& task, const FormatChoice& format, const Soc& soc, WinogradSize size)
       : TiledPlan(task, format, soc, axes_of({*members_of(task), size, soc, {}}, soc)),
@@ -38,12 +37,12 @@ class WinogradPoolPlan final : public TiledPlan<T, WinogradPoolCut> {
         size_(size) {}
 
  private:
-  WinogradPoolCut cut(const T& tiling) const override {
+  WinogradPoolCut cut(const WinogradPoolTiling& tiling) const override {
     return WinogradPoolCut(members_, size_, soc(), tiling);
   }
 
   bool fits(const WinogradPoolCut& cut) const override {
-    const T& t = cut.tiling();
+    const WinogradPoolTiling& t = cut.tiling();
     return cut.convolution().registers() <= soc().vector_registers &&
            (t.tile_runs == 1 || t.tile_block * (t.tile_runs - 1) < cut.most_tiles()) &&
            is_small_enough(cut, soc());
@@ -58,18 +57,20 @@ class WinogradPoolPlan final : public TiledPlan<T, WinogradPoolCut> {
   }
 
   /// The fewest cycles, then the largest unroll that stays small, and the widest block of the pooling.
-  T best() const override {
-    T best = fewest_cycles(
-        tilings().all({}, {&T::oc_vectors, &T::tile_block, &T::tile_runs, &T::band_rows}));
-    best = tilings().with_last(best, &T::ic_unroll, [](const T& t) {
-      return t.oc_vectors * t.tile_block * t.ic_unroll <= kGoodBodyFmas;
-    });
-    best.ow_block = tilings().values(&T::ow_block).back();
+  WinogradPoolTiling best() const override {
+    WinogradPoolTiling best = fewest_cycles(
+        tilings().all({}, {&WinogradPoolTiling::oc_vectors, &WinogradPoolTiling::tile_block,
+                           &WinogradPoolTiling::tile_runs, &WinogradPoolTiling::band_rows}));
+    best =
+        tilings().with_last(best, &WinogradPoolTiling::ic_unroll, [](const WinogradPoolTiling& t) {
+          return t.oc_vectors * t.tile_block * t.ic_unroll <= kGoodBodyFmas;
+        });
+    best.ow_block = tilings().values(&WinogradPoolTiling::ow_block).back();
     return best;
   }
 
   Features features_of(const WinogradPoolCut& cut) const override {
-    const T& t = cut.tiling();
+    const WinogradPoolTiling& t = cut.tiling();
     const auto per_l2 = [&](std::int64_t bytes) {
       return static_cast<double>(bytes) / static_cast<double>(soc().l2_bytes);
     };

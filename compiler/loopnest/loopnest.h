@@ -139,6 +139,9 @@ Vec operator-(Vec a, Vec b);
 Vec operator*(Vec a, Vec b);
 Vec operator/(Vec a, Vec b);
 Vec operator-(Vec a);
+inline Vec add(Vec a, Vec b) {  ///< for who is handed a function
+  return a + b;
+}
 Vec min(Vec a, Vec b);  ///< NaN in either gives NaN; integers are signed
 Vec max(Vec a, Vec b);
 Vec max(Vec a, Vec b, Vec c);  ///< in four instructions, where two of two take six
