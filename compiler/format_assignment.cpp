@@ -73,24 +73,17 @@ class Assignment {
   }
 
  private:
-  double conversion(int value, Format from, Format to) const {
-    from = dense(from);
-    to = dense(to);
-    return from == to || to == Format::kUndefined || from == Format::kUndefined
-               ? 0
-               : problem_.conversion_ns(value, from, to);
-  }
-
-  Format produced(int value, std::span<const int> choice) const {
+  Layout produced(int value, std::span<const int> choice) const {
     const Maker maker = makers_[value];
-    if (maker.node < 0) return Format::kND;
-    return dense(problem_.nodes[maker.node].options[choice[maker.node]].outputs[maker.slot]);
+    if (maker.node < 0) return {};
+    const FormatOption& option = problem_.nodes[maker.node].options[choice[maker.node]];
+    return dense(Layout{option.outputs[maker.slot], option.memory});
   }
 
-  /// Readers of each value by the Format that they take it in; a model output is read in ND.
+  /// Readers of each value by the Layout that they take it in; a model output is read in ND.
   void count_wanted(std::span<const int> choice) {
     wanted_.assign(static_cast<std::size_t>(problem_.value_count), {});
-    for (const int value : problem_.model_outputs) wanted_[value][Format::kND] = 1;
+    for (const int value : problem_.model_outputs) wanted_[value][Layout{}] = 1;
     for (std::size_t n = 0; n < problem_.nodes.size(); ++n) add_wishes(n, choice[n], 1);
   }
 
@@ -98,15 +91,21 @@ class Assignment {
     const FormatNode& node = problem_.nodes[n];
     for (std::size_t slot = 0; slot < node.inputs.size(); ++slot)
       if (node.inputs[slot] >= 0)
-        wanted_[node.inputs[slot]][dense(node.options[option].inputs[slot])] += count;
+        wanted_[node.inputs[slot]]
+               [dense(Layout{node.options[option].inputs[slot], node.options[option].memory})] +=
+            count;
   }
 
-  /// All conversions of one value, each Format once.
+  /// All conversions of one value, each Layout once.
   double conversions(int value, std::span<const int> choice) const {
-    const Format from = produced(value, choice);
+    const Layout from = produced(value, choice);
+    std::set<Layout> made;
     double sum = 0;
-    for (const auto& [to, readers] : wanted_[value])
-      if (readers > 0) sum += conversion(value, from, to);
+    for (const auto& [wanted, readers] : wanted_[value]) {
+      const Layout to = conversion_target(from, wanted);
+      if (readers > 0 && to != from && made.insert(to).second)
+        sum += problem_.conversion_ns(value, from, to);
+    }
     return sum;
   }
 
@@ -146,10 +145,15 @@ class Assignment {
 
   const FormatProblem& problem_;
   std::vector<Maker> makers_;                  ///< by value
-  std::vector<std::map<Format, int>> wanted_;  ///< by value
+  std::vector<std::map<Layout, int>> wanted_;  ///< by value
 };
 
 }  // namespace
+
+Layout conversion_target(const Layout& made, const Layout& wanted) {
+  const bool is_any = wanted.format == Format::kUndefined || made.format == Format::kUndefined;
+  return is_any ? Layout{made.format, wanted.memory} : dense(wanted);
+}
 
 double total_ns(const FormatProblem& problem, std::span<const int> choice) {
   return Assignment(problem).total(choice);

@@ -1,5 +1,5 @@
 // Dynamic programming along the nodes. The state between two nodes is the frontier: the values that were made and will
-// still be read, each with the Format it was made in and the Formats it was converted to so far. What the nodes behind
+// still be read, each with the Layout it was made in and those it was converted to so far. What the nodes behind
 // the frontier cost depends on nothing else, so of all choices with the same frontier only the cheapest is kept.
 // Tested by tests/compiler/format_assignment_test.cpp against brute force.
 #include "compiler/format_frontier.h"
@@ -18,14 +18,18 @@ namespace {
 /// One value of the frontier.
 struct Held {
   int value = -1;
-  Format made = Format::kND;
-  std::uint32_t there = 0;  ///< bit per Format that the value exists in
+  Layout made;
+  std::uint64_t there = 0;  ///< bit per Layout that the value exists in
   auto operator<=>(const Held&) const = default;
 };
 using Frontier = std::vector<Held>;  ///< in the order in which the values appeared
 
-std::uint32_t bit(Format format) {
-  return 1u << static_cast<int>(dense(format));
+/// A Format that does not matter has one, too: the value is there then, in that memory.
+std::uint64_t bit(const Layout& layout) {
+  constexpr int kFormats = 32;
+  static_assert(kMemories * kFormats <= 64);
+  const int format = static_cast<int>(dense(layout.format)) & (kFormats - 1);
+  return std::uint64_t{1} << (static_cast<int>(layout.memory) * kFormats + format);
 }
 
 /// The last node that reads each value; -1 when nobody does.
@@ -69,7 +73,7 @@ class Sweep {
         last_reader_(last_readers(problem)),
         is_output_(problem.value_count, false) {
     for (const int value : problem.model_outputs) is_output_[value] = true;
-    for (const int value : model_inputs()) make_ready(value, Format::kND, start_);
+    for (const int value : model_inputs()) make_ready(value, Layout{}, start_);
   }
 
   FrontierResult run() {
@@ -113,19 +117,18 @@ class Sweep {
   }
 
   /// A value appears. Model outputs are converted to ND at once: they must be in any case.
-  void make_ready(int value, Format made, State& state) const {
-    Held held{value, dense(made), bit_of(made)};
-    if (is_output_[value]) state.cost_ns += convert(held, Format::kND);
+  void make_ready(int value, const Layout& made, State& state) const {
+    Held held{value, dense(made), bit(made)};
+    if (is_output_[value]) state.cost_ns += convert(held, Layout{});
     if (last_reader_[value] >= 0) state.frontier.push_back(held);
   }
 
-  static std::uint32_t bit_of(Format made) { return made == Format::kUndefined ? ~0u : bit(made); }
-
-  /// Makes sure that the value is there in `wanted`; returns what that costs.
-  double convert(Held& held, Format wanted) const {
-    if (wanted == Format::kUndefined || (held.there & bit_of(wanted)) != 0) return 0;
-    held.there |= bit(wanted);
-    return problem_.conversion_ns(held.value, held.made, dense(wanted));
+  /// Makes sure that the value is there as `wanted`; returns what that costs.
+  double convert(Held& held, const Layout& wanted) const {
+    const Layout to = conversion_target(held.made, wanted);
+    if ((held.there & bit(to)) != 0) return 0;
+    held.there |= bit(to);
+    return problem_.conversion_ns(held.value, held.made, to);
   }
 
   State follow(const State& before, std::size_t n, const FormatOption& option) const {
@@ -135,13 +138,14 @@ class Sweep {
       if (node.inputs[slot] < 0) continue;
       const auto held = std::ranges::find(after.frontier, node.inputs[slot], &Held::value);
       AOE_CHECK(held != after.frontier.end(), "a node reads a value that is not made yet");
-      after.cost_ns += convert(*held, option.inputs[slot]);
+      after.cost_ns += convert(*held, {option.inputs[slot], option.memory});
     }
     std::erase_if(after.frontier, [&](const Held& held) {
       return last_reader_[held.value] == static_cast<int>(n);
     });
     for (std::size_t slot = 0; slot < node.outputs.size(); ++slot)
-      if (node.outputs[slot] >= 0) make_ready(node.outputs[slot], option.outputs[slot], after);
+      if (node.outputs[slot] >= 0)
+        make_ready(node.outputs[slot], {option.outputs[slot], option.memory}, after);
     return after;
   }
 

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "bank/strategy.h"
+#include "base/layout.h"
 #include "base/result.h"
 #include "compiler/loopnest/loopnest.h"
 #include "compiler/soc.h"
@@ -124,6 +125,8 @@ class Impl {
   virtual Result<void> supports(const Task& task, const Soc& soc) const = 0;
   /// At least one when supported: plain row-major arrays, where an Impl does not say.
   virtual std::vector<FormatChoice> formats(const Task& task, const Soc& soc) const;
+  /// Where its tensors lie: the memory of the backend of its kernels. What brings values to a memory and back works there, too.
+  virtual Memory memory() const { return Memory::kHost; }
   /// Of a task that it supports, in one of its Formats.
   virtual std::unique_ptr<Plan> plan(const Task& task, const FormatChoice& format,
                                      const Soc& soc) const = 0;

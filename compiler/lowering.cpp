@@ -14,6 +14,13 @@ using graph::kNone;
 /// A conversion that moves no bytes still splits the kernels around it; prefer none.
 constexpr double kFreeConversionNs = 1;
 
+/// "NC1HWC0", in another memory than the host's "NC1HWC0@device".
+std::string text_of(const Layout& layout) {
+  std::string text(name(layout.format));
+  if (layout.memory != Memory::kHost) text += "@" + std::string(name(layout.memory));
+  return text;
+}
+
 class Lowering {
  public:
   Lowering(const graph::Graph& graph, const CompileOptions& options)
@@ -22,7 +29,7 @@ class Lowering {
   Lowered run() {
     const std::vector<int> choice = choose();
     for (std::size_t i = 0; i < graph_.inputs.size(); ++i) {
-      const int id = tensor_of(graph_.inputs[i], Format::kND);
+      const int id = tensor_of(graph_.inputs[i], {});
       lowered_.tensors[id].model_input = static_cast<int>(i);
       lowered_.inputs.push_back(id);
     }
@@ -31,7 +38,7 @@ class Lowering {
     for (const graph::NodeId id : graph_.topological_order())
       add_node(nodes_[index[id]], nodes_[index[id]].options[choice[index[id]]]);
     for (const graph::ValueId value : graph_.outputs)
-      lowered_.outputs.push_back(in_format(value, Format::kND));
+      lowered_.outputs.push_back(in_layout(value, {}));
     return std::move(lowered_);
   }
 
@@ -47,89 +54,98 @@ class Lowering {
       for (const graph::ValueId value : node.inputs)
         formats.inputs.push_back(value == kNone || is_constant(value) ? -1 : value);
       for (const NodeOption& option : each.options)
-        formats.options.push_back(
-            {option.time_ns, option.candidate.format.inputs, option.candidate.format.outputs});
+        formats.options.push_back({option.time_ns, option.candidate.format.inputs,
+                                   option.candidate.format.outputs,
+                                   option.candidate.impl->memory()});
       problem.nodes.push_back(std::move(formats));
     }
     for (const graph::ValueId value : graph_.outputs)
       if (!is_constant(value)) problem.model_outputs.push_back(value);
-    problem.conversion_ns = [&](int value, Format from, Format to) {
+    problem.conversion_ns = [&](int value, const Layout& from, const Layout& to) {
       return conversion_ns(value, from, to);
     };
     return assign_formats(problem);
   }
 
-  double conversion_ns(int value, Format from, Format to) {
+  double conversion_ns(int value, const Layout& from, const Layout& to) {
     const TensorDesc& desc = graph_.values[value].desc;
     if (!is_static(desc.shape)) return 0;
-    const bool is_to_or_from_nd = dense(from) == Format::kND || dense(to) == Format::kND;
+    const bool is_to_or_from_nd = from.format == Format::kND || to.format == Format::kND;
     if (is_to_or_from_nd && options_.free_borders.contains(graph_.values[value].name)) return 0;
-    if (same_bytes(desc, from, to, options_.soc)) return kFreeConversionNs;
+    if (shares_bytes(desc, from, to)) return kFreeConversionNs;
     const auto [at, is_new] = conversion_times_.try_emplace({value, from, to}, 0.0);
     if (is_new) at->second = conversion_option(desc, from, to, options_).time_ns;
     return at->second;
   }
 
-  /// The tensor that holds `value` in `format`; made when it is not there yet.
-  int tensor_of(graph::ValueId value, Format format) {
+  bool shares_bytes(const TensorDesc& desc, const Layout& from, const Layout& to) const {
+    return from.memory == to.memory && same_bytes(desc, from.format, to.format, options_.soc);
+  }
+
+  /// The tensor that holds `value` in `layout`; made when it is not there yet.
+  int tensor_of(graph::ValueId value, const Layout& layout) {
+    const Layout kept = dense(layout);
     const auto [at, is_new] =
-        tensors_.try_emplace({value, dense(format)}, static_cast<int>(lowered_.tensors.size()));
+        tensors_.try_emplace({value, kept}, static_cast<int>(lowered_.tensors.size()));
     if (is_new) {
       const graph::Value& v = graph_.values[value];
       // Callers know the dense one, by the value's name; the model's inputs and outputs are always that.
       const std::string suffix =
-          dense(format) == Format::kND ? "" : ":" + std::string(name(format));
-      lowered_.tensors.push_back({v.name + suffix, with_format(v.desc, dense(format), options_.soc),
-                                  v.constant, -1, value});
-      produced_.try_emplace(value, dense(format));
+          kept == Layout{} ? "" : ":" + text_of({layout.format, layout.memory});
+      lowered_.tensors.push_back({v.name + suffix, with_format(v.desc, kept.format, options_.soc),
+                                  v.constant, -1, value, kept.memory});
+      produced_.try_emplace(value, kept);
     }
     return at->second;
   }
 
-  /// `value` in `format`, converted from the Format it was produced in if need be.
-  int in_format(graph::ValueId value, Format format) {
-    if (is_constant(value)) return tensor_of(value, Format::kND);
-    const Format have = produced_.at(value);
-    const bool is_there = tensors_.contains({value, dense(format)});
+  /// `value` in `layout`, converted from the one it was produced in if need be.
+  int in_layout(graph::ValueId value, const Layout& layout) {
+    if (is_constant(value)) return tensor_of(value, {Format::kND, layout.memory});
+    const Layout have = produced_.at(value);
+    const bool is_there = tensors_.contains({value, dense(layout)});
     const int from = tensor_of(value, have);
-    if (is_there) return tensor_of(value, format);
-    const int to = tensor_of(value, format);
+    if (is_there) return tensor_of(value, layout);
+    const int to = tensor_of(value, layout);
     add_conversion(value, from, to);
     return to;
   }
 
+  Layout layout_of(int tensor) const {
+    return {lowered_.tensors[tensor].desc.format, lowered_.tensors[tensor].memory};
+  }
+
   void add_conversion(graph::ValueId value, int from, int to) {
     const graph::Value& v = graph_.values[value];
-    const TensorDesc& a = lowered_.tensors[from].desc;
-    const TensorDesc& b = lowered_.tensors[to].desc;
-    LoweredStep step{
-        .name = v.name + ":" + std::string(name(a.format)) + "_to_" + std::string(name(b.format)),
-        .source = {.converted = value},
-        .task = conversion_task(v.desc, b.format, options_.soc),
-        .inputs = {from},
-        .outputs = {to}};
-    if (same_bytes(v.desc, a.format, b.format, options_.soc))
+    const Layout a = layout_of(from), b = layout_of(to);
+    LoweredStep step{.name = v.name + ":" + text_of(a) + "_to_" + text_of(b),
+                     .source = {.converted = value},
+                     .task = conversion_task(v.desc, a, b, options_.soc),
+                     .inputs = {from},
+                     .outputs = {to}};
+    if (shares_bytes(v.desc, a, b))
       step.candidate.format = {
           "view", {a.format}, {b.format}};  // no Impl: the two tensors share their bytes
     else
-      step.candidate = conversion_option(v.desc, a.format, b.format, options_).candidate;
+      step.candidate = conversion_option(v.desc, a, b, options_).candidate;
     lowered_.steps.push_back(std::move(step));
   }
 
   void add_node(NodeOptions& node_options, const NodeOption& option) {
     const graph::Node& node = graph_.nodes[node_options.node];
     const FormatChoice& format = option.candidate.format;
+    const Memory memory = option.candidate.impl->memory();
     LoweredStep step{.name = node.name,
                      .source = {.node = node_options.node},
                      .origins = node.origins,
                      .task = std::move(node_options.task),
                      .candidate = option.candidate};
     for (std::size_t i = 0; i < node.inputs.size(); ++i)
-      step.inputs.push_back(node.inputs[i] == kNone ? -1
-                                                    : in_format(node.inputs[i], format.inputs[i]));
+      step.inputs.push_back(
+          node.inputs[i] == kNone ? -1 : in_layout(node.inputs[i], {format.inputs[i], memory}));
     for (std::size_t i = 0; i < node.outputs.size(); ++i)
       step.outputs.push_back(
-          node.outputs[i] == kNone ? -1 : tensor_of(node.outputs[i], format.outputs[i]));
+          node.outputs[i] == kNone ? -1 : tensor_of(node.outputs[i], {format.outputs[i], memory}));
     for (const auto& body : node.bodies) step.bodies.push_back(compiled_body(*body));
     lowered_.reports.push_back(
         {.id = node_options.node,
@@ -158,9 +174,9 @@ class Lowering {
   const CompileOptions& options_;
   std::vector<NodeOptions> nodes_;
   Lowered lowered_;
-  std::map<std::pair<graph::ValueId, Format>, int> tensors_;
-  std::map<graph::ValueId, Format> produced_;  ///< the Format a value was made in
-  std::map<std::tuple<int, Format, Format>, double> conversion_times_;
+  std::map<std::pair<graph::ValueId, Layout>, int> tensors_;
+  std::map<graph::ValueId, Layout> produced_;  ///< what a value was made in
+  std::map<std::tuple<int, Layout, Layout>, double> conversion_times_;
 };
 
 }  // namespace

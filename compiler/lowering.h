@@ -16,6 +16,7 @@ struct LoweredTensor {
   ConstantPtr constant;  ///< set for constants; they stay ND
   int model_input = -1;  ///< index among the model's inputs
   graph::ValueId value = graph::kNone;
+  Memory memory = Memory::kHost;
 };
 
 struct LoweredStep {

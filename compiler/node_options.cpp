@@ -115,12 +115,13 @@ std::vector<NodeOptions> node_options(const graph::Graph& graph, const CompileOp
   return all;
 }
 
-Task conversion_task(const TensorDesc& desc, Format to, const Soc& soc) {
-  const TensorDesc stored = with_format(desc, to, soc);
+Task conversion_task(const TensorDesc& desc, const Layout& from, const Layout& to, const Soc& soc) {
+  const TensorDesc stored = with_format(desc, to.format, soc);
   Task task;
   task.op.type = "TransData";
-  task.op.attrs.set("dst_format", std::string(name(to)));
+  task.op.attrs.set("dst_format", std::string(name(to.format)));
   task.op.attrs.set("c0", std::int64_t{stored.c0});
+  if (from.memory != to.memory) task.op.attrs.set("dst_memory", std::string(name(to.memory)));
   TensorDesc logical = desc;
   logical.format = Format::kND;
   logical.c0 = 0;
@@ -129,20 +130,26 @@ Task conversion_task(const TensorDesc& desc, Format to, const Soc& soc) {
   return task;
 }
 
-NodeOption conversion_option(const TensorDesc& desc, Format from, Format to,
+NodeOption conversion_option(const TensorDesc& desc, const Layout& from, const Layout& to,
                              const CompileOptions& options) {
-  const Task task = conversion_task(desc, to, options.soc);
+  const Task task = conversion_task(desc, from, to, options.soc);
+  const Memory works_in = from.memory == Memory::kHost ? to.memory : from.memory;
   const auto fits = [&](const NodeOption& each) {
-    return dense(each.candidate.format.inputs.at(0)) == dense(from) &&
-           dense(each.candidate.format.outputs.at(0)) == dense(to);
+    return each.candidate.impl->memory() == works_in &&
+           dense(each.candidate.format.inputs.at(0)) == dense(from.format) &&
+           dense(each.candidate.format.outputs.at(0)) == dense(to.format);
   };
   for (auto list :
        {from_bank(task, key_of(task, options.soc), options), from_defaults(task, options.soc)}) {
     std::erase_if(list, [&](const NodeOption& each) { return !fits(each); });
     if (!list.empty()) return *std::ranges::min_element(list, {}, &NodeOption::time_ns);
   }
+  const auto text = [](const Layout& layout) {
+    return std::string(name(layout.format)) + " in the " + std::string(name(layout.memory)) +
+           "'s memory";
+  };
   throw Error(ExitCode::kModel, "no implementation converts " + to_string(desc) + " from " +
-                                    std::string(name(from)) + " to " + std::string(name(to)));
+                                    text(from) + " to " + text(to));
 }
 
 bool same_bytes(const TensorDesc& desc, Format a, Format b, const Soc& soc) {

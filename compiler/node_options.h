@@ -25,10 +25,12 @@ struct NodeOptions {
 /// In topological order. Throws Error(kModel) naming a node that no Impl takes.
 std::vector<NodeOptions> node_options(const graph::Graph& graph, const CompileOptions& options);
 
-/// The fastest conversion of a value between two Formats; also an op of its own, so the bank may know it.
-NodeOption conversion_option(const TensorDesc& desc, Format from, Format to,
+/// The fastest conversion of a value between two Layouts; also an op of its own, so the bank may know it. Throws
+/// Error(kModel) when no Impl has one.
+NodeOption conversion_option(const TensorDesc& desc, const Layout& from, const Layout& to,
                              const CompileOptions& options);
-Task conversion_task(const TensorDesc& desc, Format to, const Soc& soc);
+/// TransData; between memories with the attribute "dst_memory".
+Task conversion_task(const TensorDesc& desc, const Layout& from, const Layout& to, const Soc& soc);
 
 /// Whether both Formats store the same bytes: NC1HWC0 of one pixel and whole blocks is ND.
 bool same_bytes(const TensorDesc& desc, Format a, Format b, const Soc& soc);

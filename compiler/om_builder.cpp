@@ -80,7 +80,8 @@ class OmBuilder {
     std::vector<bool> is_needed = constants_needed();
     for (std::size_t id = 0; id < placement_.places.size(); ++id) {
       const LoweredTensor& from = lowered_tensor(id);
-      runtime::OmTensor tensor{from.name, from.desc, placement_.places[id], placement_.offsets[id]};
+      runtime::OmTensor tensor{from.name, from.desc, placement_.places[id], placement_.offsets[id],
+                               from.memory};
       if (from.constant && is_needed[id]) {
         weight_items_.emplace_back(id, weights_.add(from.constant));
       } else if (from.constant) {

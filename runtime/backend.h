@@ -36,6 +36,7 @@ struct BackendTraits {
       false;  ///< inputs of the node that are constants are inputs of the step, not packed
   bool finds_sizes = false;  ///< takes tensors whose sizes only a run can tell
   bool keeps_openmp_team = false;
+  Memory memory = Memory::kHost;  ///< where the tensors of its steps lie
 };
 
 /// What a step may know of the Executor that it is loaded for; outlives what is loaded.

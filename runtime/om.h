@@ -23,6 +23,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/layout.h"
 #include "base/tensor.h"
 #include "reference/op.h"
 
@@ -43,6 +44,7 @@ struct OmTensor {
   TensorDesc desc;  ///< with its chosen format; packed constants are ND uint8
   Place place = Place::kArena;
   std::uint64_t offset = 0;
+  Memory memory = Memory::kHost;  ///< that of the backends that use it
 };
 
 struct OmStage {

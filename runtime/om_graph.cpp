@@ -31,10 +31,12 @@ const Backend* backend_from_name(const std::string& name) {
 }
 
 json to_json(const OmTensor& tensor) {
-  return {{"name", tensor.name},        {"dtype", static_cast<int>(tensor.desc.dtype)},
-          {"shape", tensor.desc.shape}, {"format", static_cast<int>(tensor.desc.format)},
-          {"c0", tensor.desc.c0},       {"place", kPlaceNames[static_cast<int>(tensor.place)]},
-          {"offset", tensor.offset}};
+  json j = {{"name", tensor.name},        {"dtype", static_cast<int>(tensor.desc.dtype)},
+            {"shape", tensor.desc.shape}, {"format", static_cast<int>(tensor.desc.format)},
+            {"c0", tensor.desc.c0},       {"place", kPlaceNames[static_cast<int>(tensor.place)]},
+            {"offset", tensor.offset}};
+  if (tensor.memory != Memory::kHost) j["memory"] = name(tensor.memory);
+  return j;
 }
 
 OmTensor tensor_from_json(const json& j) {
@@ -46,6 +48,11 @@ OmTensor tensor_from_json(const json& j) {
   j.at("c0").get_to(tensor.desc.c0);
   tensor.place = enum_from_name<Place>(kPlaceNames, j.at("place").get<std::string>());
   j.at("offset").get_to(tensor.offset);
+  const auto memory = j.value("memory", std::string(name(Memory::kHost)));
+  if (memory == name(Memory::kDevice))
+    tensor.memory = Memory::kDevice;
+  else if (memory != name(Memory::kHost))
+    refuse_word(memory);
   return tensor;
 }
 

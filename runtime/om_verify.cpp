@@ -81,6 +81,12 @@ class Verifier {
     if (desc.format == Format::kNC1HWC0 && (desc.shape.size() < 2 || desc.c0 < 1))
       fail(text(id) + " is NC1HWC0 with " + std::to_string(desc.shape.size()) +
            " dimensions and c0 " + std::to_string(desc.c0));
+    const auto has_memory = [&](const auto& each) {
+      return each->traits().memory == tensor.memory;
+    };
+    if (std::ranges::none_of(backends().all(), has_memory))
+      fail(text(id) + " lies in the memory of a " + std::string(name(tensor.memory)) +
+           ", which nothing here has");
     check_place(id, bytes_of(id));
     const bool is_ours = tensor.place == Place::kWeight || tensor.place == Place::kArena;
     if (is_ours && tensor.offset % size_bytes(desc.dtype) != 0)

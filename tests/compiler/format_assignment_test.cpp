@@ -46,10 +46,56 @@ FormatProblem random_problem(std::mt19937& random, bool is_chain) {
   }
   problem.value_count = nodes + 1;
   problem.model_outputs = {nodes};
-  problem.conversion_ns = [](int value, Format from, Format to) {
-    return 5.0 + 7 * value + 3 * static_cast<int>(from) + static_cast<int>(to);
+  problem.conversion_ns = [](int value, const Layout& from, const Layout& to) {
+    EXPECT_NE(from, to);
+    const double transfer = from.memory == to.memory ? 0 : 20;
+    return 5.0 + transfer + 7 * value + 3 * static_cast<int>(from.format) +
+           static_cast<int>(to.format);
   };
   return problem;
+}
+
+/// Options in either memory, some of which do not care how values are stored.
+FormatProblem random_problem_of_two_memories(std::mt19937& random) {
+  FormatProblem problem = random_problem(random, false);
+  for (FormatNode& node : problem.nodes)
+    for (FormatOption& option : node.options) {
+      option.memory = random() % 2 == 0 ? Memory::kHost : Memory::kDevice;
+      for (Format& format : option.inputs)
+        if (random() % 4 == 0) format = Format::kUndefined;
+      if (random() % 8 == 0) option.outputs[0] = Format::kUndefined;
+    }
+  return problem;
+}
+
+TEST(FormatAssignment, IsExactAcrossMemories) {
+  const unsigned seed = std::random_device{}();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
+  for (int i = 0; i < 500; ++i) {
+    const FormatProblem problem = random_problem_of_two_memories(random);
+    EXPECT_NEAR(total_ns(problem, assign_formats(problem)), brute_force(problem), 1e-9);
+  }
+}
+
+/// A slow host and a fast device: what lies between two ops of the device stays there, and the whole model moves only
+/// when the transfers of its ends cost less than that gains.
+TEST(FormatAssignment, TransfersArePricedWithConversions) {
+  FormatProblem problem;
+  problem.value_count = 4;
+  problem.model_outputs = {3};
+  for (int n = 0; n < 3; ++n)
+    problem.nodes.push_back({{{100, {Format::kND}, {Format::kND}, Memory::kHost},
+                              {10, {Format::kND}, {Format::kND}, Memory::kDevice}},
+                             {n},
+                             {n + 1}});
+  double transfer = 120;
+  problem.conversion_ns = [&](int, const Layout&, const Layout&) { return transfer; };
+  EXPECT_EQ(assign_formats(problem), (std::vector<int>{1, 1, 1}));
+  EXPECT_DOUBLE_EQ(total_ns(problem, std::vector<int>{1, 1, 1}), 270);
+  transfer = 140;
+  EXPECT_EQ(assign_formats(problem), (std::vector<int>{0, 0, 0}));
+  EXPECT_DOUBLE_EQ(total_ns(problem, std::vector<int>{1, 0, 1}), 120 + 4 * 140);
 }
 
 TEST(FormatAssignment, IsExactOnChains) {
@@ -110,7 +156,7 @@ TEST(FormatAssignment, FindsItsWayThroughWideModels) {
   }
   problem.nodes.push_back(node_of(joined, kWidth, times()));
   problem.value_count = kWidth + 1;
-  problem.conversion_ns = [](int value, Format, Format) { return 20.0 + value; };
+  problem.conversion_ns = [](int value, const Layout&, const Layout&) { return 20.0 + value; };
 
   double least = std::numeric_limits<double>::infinity();
   for (const FormatOption& join : problem.nodes.back().options) {
@@ -134,7 +180,7 @@ TEST(FormatAssignment, ConvertsModelOutputsThatOthersReadOnce) {
   problem.nodes = {node_of({0}, 1, {5, 1}), node_of({1}, 2, {1})};
   problem.value_count = 3;
   problem.model_outputs = {1, 2};
-  problem.conversion_ns = [](int, Format, Format) { return 3.0; };
+  problem.conversion_ns = [](int, const Layout&, const Layout&) { return 3.0; };
   const std::vector<int> choice = assign_formats(problem);
   EXPECT_EQ(choice, (std::vector<int>{0, 0})) << "in NHWC it would be 3 + 1 + 3 + 1";
   EXPECT_DOUBLE_EQ(total_ns(problem, choice), 6);
@@ -145,7 +191,7 @@ TEST(FormatAssignment, ConvertsAValueOncePerFormat) {
   FormatProblem problem;
   problem.nodes = {node_of({0}, 1, {1}), node_of({1}, 2, {100, 1}), node_of({1}, 3, {100, 1})};
   problem.value_count = 4;
-  problem.conversion_ns = [](int, Format, Format) { return 10.0; };
+  problem.conversion_ns = [](int, const Layout&, const Layout&) { return 10.0; };
   const std::vector<int> both_converted = {0, 1, 1};
   EXPECT_DOUBLE_EQ(total_ns(problem, both_converted), 13);
   EXPECT_EQ(assign_formats(problem), both_converted);
@@ -156,7 +202,7 @@ TEST(FormatAssignment, DenseFormatsNeedNoConversion) {
   problem.nodes = {{{{1, {Format::kNCHW}, {Format::kNCHW}}}, {0}, {1}}};
   problem.value_count = 2;
   problem.model_outputs = {1};
-  problem.conversion_ns = [](int, Format, Format) { return 1e9; };
+  problem.conversion_ns = [](int, const Layout&, const Layout&) { return 1e9; };
   EXPECT_DOUBLE_EQ(total_ns(problem, assign_formats(problem)), 1);
 }
 

@@ -54,6 +54,41 @@ std::optional<std::uint64_t> offset_in(const Om& om, const std::string& outer,
   return b.offset - a.offset;
 }
 
+// ---- memories ----
+
+/// An Impl of an accelerator, as far as the compiler asks before it builds.
+class OnDevice : public Impl {
+ public:
+  std::string_view name() const override { return "on_device"; }
+  Result<void> supports(const Task&, const Soc&) const override { return {}; }
+  Memory memory() const override { return Memory::kDevice; }
+  std::unique_ptr<Plan> plan(const Task&, const FormatChoice&, const Soc&) const override {
+    ADD_FAILURE() << "nothing brings its inputs to the device";
+    return nullptr;
+  }
+};
+
+TEST(Placement, NoImplBringsValuesToADeviceYet) {
+  const graph::Graph graph = import_text(R"(g (float[2,6] x) => (float[2,6] y) {
+    a = Neg (x)
+    y = Relu (a)
+  })");
+  const OnDevice on_device;
+  CompileOptions options = options_for(loopnest::test_socs().back(), 1);
+  for (const graph::Node& node : graph.nodes)
+    if (node.op.type == "Relu")
+      options.fixed[node.name] = {&on_device, {"ND", {Format::kND}, {Format::kND}}, {}};
+  try {
+    compile(graph, options);
+    FAIL() << "compiled";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ExitCode::kModel);
+    EXPECT_NE(std::string(e.what()).find("from ND in the host's memory to ND in the device's"),
+              std::string::npos)
+        << e.what();
+  }
+}
+
 // ---- views ----
 
 TEST(Placement, ViewsShareTheirInputsBytes) {

@@ -154,6 +154,12 @@ TEST(OmVerify, ReferenceStepsWriteWhatTheirOperatorGives) {
   expect_refused(tests::small_om(), cases);
 }
 
+TEST(OmVerify, MemoriesAreThoseOfBackends) {
+  const Case cases[] = {{"a device's", [](Om& om) { om.tensors[0].memory = Memory::kDevice; },
+                         "lies in the memory of a device, which nothing here has"}};
+  expect_refused(tests::small_om(), cases);
+}
+
 TEST(OmVerify, ValuesFlowInOrder) {
   constexpr int kX = 0, kW = 1, kSum = 2;
   const Case cases[] = {
