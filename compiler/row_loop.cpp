@@ -16,11 +16,11 @@ void RowLoop::for_each(Builder& builder, const Body& body) const {
   if (full() < extent) body(Int(full()), Int(extent - full()));
 }
 
-Vec RowLoop::reduce(Builder& builder, float start, Vec (*combine)(Vec, Vec),
+Vec RowLoop::reduce(Builder& builder, double start, Vec (*combine)(Vec, Vec),
                     Vec (*combine_lanes)(Vec), const Value& value) const {
   std::vector<Local> sums;
   for (std::int64_t k = 0; k < accumulators; ++k) {
-    sums.push_back(builder.local(loopnest::splat(start, lanes)));
+    sums.push_back(builder.local(loopnest::splat(start, lanes, type)));
   }
   const auto accumulate = [&](std::int64_t k, const Vec& x) {
     const Local sum = sums[static_cast<std::size_t>(k)];
@@ -33,7 +33,7 @@ Vec RowLoop::reduce(Builder& builder, float start, Vec (*combine)(Vec, Vec),
   if (full() < extent) {
     const Int rest = extent - full();
     accumulate(0, select(active_lanes(rest, lanes), value(Int(full()), rest),
-                         loopnest::splat(start, lanes)));
+                         loopnest::splat(start, lanes, type)));
   }
   Vec sum = builder.get(sums[0]);
   for (std::size_t k = 1; k < sums.size(); ++k) sum = combine(sum, builder.get(sums[k]));

@@ -15,6 +15,7 @@ struct RowLoop {
   std::int64_t extent = 0;
   int lanes = 8;
   std::int64_t accumulators = 4;  ///< vectors in flight per pass
+  loopnest::Type type = loopnest::Type::kFloat;  ///< of the lanes
 
   using Body = std::function<void(loopnest::Int i, std::optional<loopnest::Int> active)>;
   /// Calls `body` for every vector of the row; `active` is set in the tail only.
@@ -23,7 +24,7 @@ struct RowLoop {
   /// Combines value(i, active) over the row, lanes that are not active counting as `start`; one
   /// lane.
   using Value = std::function<loopnest::Vec(loopnest::Int i, std::optional<loopnest::Int> active)>;
-  loopnest::Vec reduce(loopnest::Builder& builder, float start,
+  loopnest::Vec reduce(loopnest::Builder& builder, double start,
                        loopnest::Vec (*combine)(loopnest::Vec, loopnest::Vec),
                        loopnest::Vec (*combine_lanes)(loopnest::Vec), const Value& value) const;
 

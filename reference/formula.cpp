@@ -23,27 +23,6 @@ bool is_function_of_reals(Fn fn) {
 }
 
 /// Which functions of float32 have no vectors for float64.
-bool lacks_float64(Fn fn) {
-  switch (fn) {
-    case Fn::kRemainder:
-    case Fn::kPow:
-    case Fn::kErf:
-    case Fn::kSin:
-    case Fn::kCos:
-    case Fn::kTan:
-    case Fn::kAsin:
-    case Fn::kAcos:
-    case Fn::kAtan:
-    case Fn::kAsinh:
-    case Fn::kAcosh:
-    case Fn::kAtanh:
-    case Fn::kRoundToFloat16:
-      return true;
-    default:
-      return false;
-  }
-}
-
 bool is_conversion_vectorisable(DataType from, DataType to) {
   return to != DataType::kUint64 || !is_floating(from);
 }
@@ -53,9 +32,9 @@ class VectorCheck {
   Result<void> check(const Formula& formula) {
     if (!seen_.insert(formula.get()).second) return {};
     const FormulaNode& node = *formula.get();
-    if (node.type == DataType::kDouble && lacks_float64(node.fn))
-      return Unexpected("float64 vectors lack a function of the formula");
-    if (node.fn == Fn::kPow && node.type != DataType::kFloat)
+    if (node.fn == Fn::kRoundToFloat16 && node.type == DataType::kDouble)
+      return Unexpected("float64 is not rounded to float16 on vectors");
+    if (node.fn == Fn::kPow && !is_floating(node.type))
       return Unexpected("powers of " + std::string(name(node.type)) +
                         " are not computed on vectors");
     if (node.fn == Fn::kConvert && !is_conversion_vectorisable(node.args[0].type(), node.type))

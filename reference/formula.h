@@ -112,8 +112,8 @@ Formula saturate(const Formula& a, DataType to);
 /// Any other function of operands of one type.
 Formula apply(Fn fn, std::vector<Formula> args);
 
-/// Whether generated code can have the formula on vectors, and if not why not. All types can; of float64 some functions are
-/// missing (trigonometric ones and inverses, erf, remainders, powers), and conversions from real numbers to uint64.
+/// Whether generated code can have the formula on vectors, and if not why not. All types can; what is missing are powers of
+/// integers and conversions from real numbers to uint64.
 Result<void> is_vectorisable(const Formula& formula);
 
 /// output[i] = formula of inputs[...][i], with broadcasting. The types are those that the formula was made for.

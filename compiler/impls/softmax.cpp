@@ -1,9 +1,10 @@
-// softmax: generated SoftmaxV2 and LogSoftmaxV2. Along a contiguous axis one row at a time, three
+// softmax: generated SoftmaxV2 and LogSoftmaxV2 of float32 and float64. Along a contiguous axis one row at a time, three
 // passes that stay in the first-level cache; along another axis, and where rows are short, one lane
 // per row.
 #include <algorithm>
 #include <limits>
 
+#include "compiler/element_lanes.h"
 #include "compiler/kernel_buffers.h"
 #include "compiler/plain_task.h"
 #include "compiler/roofline.h"
@@ -19,9 +20,10 @@ using loopnest::Buffer;
 using loopnest::Builder;
 using loopnest::Int;
 using loopnest::Local;
+using loopnest::Type;
 using loopnest::Vec;
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::int64_t kExpCost = 20;  ///< vector operations
 /// Rows of at most so many elements lie in the registers of their lanes: 4420 rows of 2 take 5 us so, of 12 39 us,
 /// and 46 us either way row by row (one thread of a Zen 5).
@@ -34,7 +36,7 @@ bool is_log(const Task& task) {
 /// One row of neighbouring elements.
 void emit_row(Builder& builder, const RowLoop& row, Buffer x, Buffer y, Int base, bool is_log) {
   const auto load = [&](Buffer buffer, Int i, std::optional<Int> active) {
-    return builder.load(buffer, base + i, row.lanes, active);
+    return builder.load_as(row.type, buffer, base + i, row.lanes, active);
   };
   const Vec largest =
       row.reduce(builder, -kInfinity, loopnest::max, loopnest::reduce_max,
@@ -53,26 +55,33 @@ void emit_row(Builder& builder, const RowLoop& row, Buffer x, Buffer y, Int base
     });
     return;
   }
-  const Vec one = loopnest::splat(1.0f, 1);
+  const Vec one = loopnest::splat(1, 1, row.type);
   const Vec factor = broadcast(builder.get(builder.local(one / sum)), row.lanes);
   row.for_each(builder, [&](Int i, std::optional<Int> active) {
     builder.store(y, base + i, load(y, i, active) * factor, active);
   });
 }
 
+struct Column {
+  reference::AxisView view;
+  int lanes;
+  Type type;
+};
+
 /// One row per lane: element k of the rows lies `inner` further.
-void emit_column(Builder& builder, const reference::AxisView& view, int lanes, Buffer x, Buffer y,
-                 const NestPosition& at, bool is_log) {
+void emit_column(Builder& builder, const Column& column, Buffer x, Buffer y, const NestPosition& at,
+                 bool is_log) {
+  const auto [view, lanes, type] = column;
   const auto place = [&](Int k) { return at.offsets[0] + k * view.inner; };
   const auto load = [&](Buffer buffer, Int k) {
-    return builder.load(buffer, place(k), lanes, at.active);
+    return builder.load_as(type, buffer, place(k), lanes, at.active);
   };
   const auto for_each = [&](const std::function<void(Int)>& body) {
     builder.loop("k", 0, view.dim, 1, body);
   };
-  const Local largest = builder.local(loopnest::splat(-kInfinity, lanes));
+  const Local largest = builder.local(loopnest::splat(-kInfinity, lanes, type));
   for_each([&](Int k) { builder.assign(largest, max(builder.get(largest), load(x, k))); });
-  const Local sum = builder.local(loopnest::splat(0.0f, lanes));
+  const Local sum = builder.local(loopnest::splat(0, lanes, type));
   for_each([&](Int k) {
     const Vec e = builder.get(builder.local(exp(load(x, k) - builder.get(largest))));
     if (!is_log) builder.store(y, place(k), e, at.active);
@@ -83,7 +92,7 @@ void emit_column(Builder& builder, const reference::AxisView& view, int lanes, B
     for_each([&](Int k) { builder.store(y, place(k), load(x, k) - builder.get(sum), at.active); });
     return;
   }
-  builder.assign(sum, loopnest::splat(1.0f, lanes) / builder.get(sum));
+  builder.assign(sum, loopnest::splat(1, lanes, type) / builder.get(sum));
   for_each([&](Int k) { builder.store(y, place(k), load(y, k) * builder.get(sum), at.active); });
 }
 
@@ -92,12 +101,14 @@ bool has_short_rows(const reference::AxisView& view) {
 }
 
 /// One short row per lane.
-void emit_short_rows(Builder& builder, std::int64_t dim, int lanes, Buffer x, Buffer y,
+void emit_short_rows(Builder& builder, const Column& column, Buffer x, Buffer y,
                      const NestPosition& at, bool is_log) {
+  const auto [view, lanes, type] = column;
+  const std::int64_t dim = view.dim;
   std::vector<Vec> row;
   for (std::int64_t k = 0; k < dim; ++k)
-    row.push_back(
-        builder.get(builder.local(builder.load(x, at.offsets[0] + k, lanes, at.active, dim))));
+    row.push_back(builder.get(
+        builder.local(builder.load_as(type, x, at.offsets[0] + k, lanes, at.active, dim))));
   Vec largest = row[0];
   for (std::int64_t k = 1; k < dim; ++k) largest = max(largest, row[static_cast<std::size_t>(k)]);
   largest = builder.get(builder.local(largest));
@@ -105,8 +116,8 @@ void emit_short_rows(Builder& builder, std::int64_t dim, int lanes, Buffer x, Bu
   for (const Vec& each : row) exps.push_back(builder.get(builder.local(exp(each - largest))));
   Vec sum = exps[0];
   for (std::int64_t k = 1; k < dim; ++k) sum = sum + exps[static_cast<std::size_t>(k)];
-  const Vec by_row =
-      builder.get(builder.local(is_log ? largest + log(sum) : loopnest::splat(1.0f, lanes) / sum));
+  const Vec by_row = builder.get(
+      builder.local(is_log ? largest + log(sum) : loopnest::splat(1, lanes, type) / sum));
   for (std::int64_t k = 0; k < dim; ++k) {
     const auto i = static_cast<std::size_t>(k);
     builder.store(y, at.offsets[0] + k, is_log ? row[i] - by_row : exps[i] * by_row, at.active,
@@ -143,14 +154,16 @@ class SoftmaxPlan final : public NestPlan {
     Builder builder("softmax");
     const KernelBuffers buffers = declare_buffers(builder, task(), 0, false);
     const Buffer x = *buffers.inputs[0], y = buffers.outputs[0];
+    const Type type = lanes_of(task().in(0).dtype);
+    const Column column{view_, tiling.lanes, type};
     emit(builder, tiling, [&](const NestPosition& at) {
       if (has_short_rows(view_)) {
-        emit_short_rows(builder, view_.dim, tiling.lanes, x, y, at, is_log(task()));
+        emit_short_rows(builder, column, x, y, at, is_log(task()));
       } else if (view_.inner == 1) {
-        const RowLoop row{view_.dim, soc().vector_lanes, tiling.accumulators};
+        const RowLoop row{view_.dim, soc().vector_lanes, tiling.accumulators, type};
         emit_row(builder, row, x, y, at.offsets[0], is_log(task()));
       } else {
-        emit_column(builder, view_, tiling.lanes, x, y, at, is_log(task()));
+        emit_column(builder, column, x, y, at, is_log(task()));
       }
     });
     return jit_kernel(builder.finish(), {});
@@ -173,7 +186,9 @@ class Softmax final : public ImplBy<SoftmaxPlan> {
   int version() const override { return 2; }
 
   Result<void> supports(const Task& task, const Soc&) const override {
-    if (auto plain = supports_plain(task, {"SoftmaxV2", "LogSoftmaxV2"}); !plain) return plain;
+    if (auto typed = supports_typed(task, {"SoftmaxV2", "LogSoftmaxV2"}); !typed) return typed;
+    if (task.in(0).dtype != DataType::kFloat && task.in(0).dtype != DataType::kDouble)
+      return Unexpected(to_string(task.in(0)) + ", needs float32 or float64");
     if (element_count(task.in(0).shape) == 0) return Unexpected("the input is empty");
     return {};
   }

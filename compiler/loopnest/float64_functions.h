@@ -1,12 +1,23 @@
-// Functions of float64 vectors, as inline instruction sequences like those of vector_math.h. Internal to codegen.
+// What exponentials and logarithms of float64 have of their own beside those of vector_math.h, which are the ones to call.
+// Internal to codegen.
 #pragma once
 
 #include "compiler/loopnest/vector_math.h"
 
 namespace aoe::compiler::loopnest {
 
-/// kExp, kLog, kTanh, kSinh or kCosh of double or <n x double>, within 4 units of the last place or 1e-15, whichever is
-/// larger. Null for operations that LLVM has for all types; those that are missing fail an AOE_CHECK.
-llvm::Value* emit_float64(IrBuilder& ir, Op op, llvm::Value* x);
+// Of double or <n x double>, within 4 units of the last place or 1e-15, whichever is larger; exp and log within 2.
+
+llvm::Value* emit_exp64(IrBuilder& ir, llvm::Value* x);
+llvm::Value* emit_expm1_64(IrBuilder& ir, llvm::Value* x);
+llvm::Value* emit_log64(IrBuilder& ir, llvm::Value* x);
+llvm::Value* emit_erf64(IrBuilder& ir, llvm::Value* x);
+
+/// The logarithm of x >= 0 as a sum, `low` being what `high` lacks: together to 2^-63 of it. Where `high` is not finite, `low`
+/// is anything.
+struct LongLog {
+  llvm::Value *high, *low;
+};
+LongLog emit_long_log64(IrBuilder& ir, llvm::Value* x);
 
 }  // namespace aoe::compiler::loopnest

@@ -7,8 +7,8 @@
 #include <unordered_map>
 
 #include "base/check.h"
-#include "compiler/loopnest/float64_functions.h"
 #include "compiler/loopnest/memory.h"
+#include "compiler/loopnest/powers.h"
 #include "compiler/loopnest/vector_functions.h"
 #include "compiler/loopnest/vector_math.h"
 
@@ -279,8 +279,6 @@ class Lowering {
 
   Value* unary(const ExprNode& e) {
     Value* a = value(e.args[0]);
-    if (a->getType()->getScalarType()->isDoubleTy())
-      if (Value* made = emit_float64(ir_, e.op, a)) return made;
     switch (e.op) {
       case Op::kBroadcast:
         return ir_.CreateVectorSplat(static_cast<unsigned>(e.lanes), a);
@@ -374,10 +372,8 @@ class Lowering {
       case Op::kMax:
         return emit_max(ir_, a, b);
       case Op::kFmod:
-        AOE_CHECK(a->getType()->getScalarType()->isFloatTy(), "remainders of float64 vectors");
         return emit_fmod(ir_, a, b);
       case Op::kPow:
-        AOE_CHECK(a->getType()->getScalarType()->isFloatTy(), "powers of float64 vectors");
         return emit_pow(ir_, a, b);
       case Op::kFloatLess:
         return ir_.CreateFCmpOLT(a, b);

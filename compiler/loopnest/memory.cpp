@@ -5,6 +5,7 @@
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/MDBuilder.h>
 
+#include <cmath>
 #include <numeric>
 
 #include "base/check.h"
@@ -369,17 +370,6 @@ Value* Memory::to_double(Value* raw, DataType dtype) {
   return is_signed(dtype) ? ir_.CreateSIToFP(raw, target) : ir_.CreateUIToFP(raw, target);
 }
 
-/// Bounds first, then one conversion: LLVM's own saturating conversion converts lane by lane where lanes are few.
-Value* Memory::to_byte(Value* value, DataType dtype) {
-  const auto number = [&](float n) { return llvm::ConstantFP::get(value->getType(), n); };
-  Value* is_number = ir_.CreateFCmpORD(value, value);
-  value = emit_max(ir_, value, number(is_signed(dtype) ? -128 : 0));
-  value = emit_min(ir_, value, number(is_signed(dtype) ? 127 : 255));
-  Value* whole = ir_.CreateFPToSI(value, int_like(value, 32));
-  whole = ir_.CreateSelect(is_number, whole, llvm::Constant::getNullValue(whole->getType()));
-  return ir_.CreateTrunc(whole, int_like(value, 8));
-}
-
 Value* Memory::from_float(Value* value, DataType dtype) {
   const int lanes = lanes_of(value);
   const auto with = [&](llvm::Type* element) { return with_lanes(element, lanes); };
@@ -412,17 +402,36 @@ Value* Memory::from_double(Value* value, DataType dtype) {
   return from_float(ir_.CreateFPTrunc(value, with_lanes(ir_.getFloatTy(), lanes_of(value))), dtype);
 }
 
-/// Of float32 or float64. Saturates; NaN becomes 0.
+/// Of float32 or float64. Saturates; NaN becomes 0. Bounds first, then one conversion: LLVM's own saturating conversion converts
+/// lane by lane.
 Value* Memory::to_integers(Value* value, DataType dtype) {
   if (dtype == DataType::kBool) {
     Value* is_set = ir_.CreateFCmpUNE(value, llvm::Constant::getNullValue(value->getType()));
     return ir_.CreateZExt(is_set, int_like(value, 8));
   }
-  if (dtype == DataType::kInt8 || dtype == DataType::kUint8) return to_byte(value, dtype);
-  const auto intrinsic =
-      is_signed(dtype) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
   const auto bits = static_cast<unsigned>(aoe::size_bytes(dtype) * 8);
-  return ir_.CreateIntrinsic(intrinsic, {int_like(value, bits), value->getType()}, {value});
+  const bool has_sign = is_signed(dtype), is_narrow = bits < 32;
+  const double low = has_sign ? -std::ldexp(1, static_cast<int>(bits) - 1) : 0;
+  const double beyond = std::ldexp(1, static_cast<int>(has_sign ? bits - 1 : bits));
+  // The largest integer may be no number of the lanes: then it is chosen behind the conversion.
+  const auto mantissa_bits =
+      static_cast<unsigned>(value->getType()->getScalarType()->getFPMantissaWidth());
+  const bool is_exact = bits - (has_sign ? 1 : 0) <= mantissa_bits;
+  const double high =
+      is_exact ? beyond - 1 : beyond - std::ldexp(beyond, -static_cast<int>(mantissa_bits));
+  Value* bounded = emit_min(ir_, emit_max(ir_, value, constant(value, low)), constant(value, high));
+  llvm::Type* type = int_like(value, is_narrow ? 32 : bits);
+  Value* whole =
+      has_sign || is_narrow ? ir_.CreateFPToSI(bounded, type) : ir_.CreateFPToUI(bounded, type);
+  if (!is_exact) {
+    const llvm::APInt largest =
+        has_sign ? llvm::APInt::getSignedMaxValue(bits) : llvm::APInt::getMaxValue(bits);
+    Value* is_beyond = ir_.CreateFCmpOGE(value, constant(value, beyond));
+    whole = ir_.CreateSelect(is_beyond, llvm::ConstantInt::get(type, largest), whole);
+  }
+  Value* is_number = ir_.CreateFCmpORD(value, value);
+  whole = ir_.CreateSelect(is_number, whole, llvm::Constant::getNullValue(type));
+  return is_narrow ? ir_.CreateTrunc(whole, int_like(value, bits)) : whole;
 }
 
 }  // namespace aoe::compiler::loopnest

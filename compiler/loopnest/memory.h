@@ -56,7 +56,6 @@ class Memory {
   llvm::Value* to_double(llvm::Value* raw, DataType dtype);
   llvm::Value* to_lanes(llvm::Value* raw, DataType dtype, Type type);
   llvm::Value* from_lanes(llvm::Value* value, DataType dtype);
-  llvm::Value* to_byte(llvm::Value* value, DataType dtype);
   llvm::Value* from_float(llvm::Value* value, DataType dtype);
   llvm::Value* from_double(llvm::Value* value, DataType dtype);
   llvm::Value* to_integers(llvm::Value* value, DataType dtype);

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "base/check.h"
+#include "compiler/loopnest/float64_functions.h"
 
 namespace aoe::compiler::loopnest {
 namespace {
@@ -142,6 +143,26 @@ Value* int_constant(Value* like, std::uint32_t value) {
   return llvm::ConstantInt::get(int_type(like), value);
 }
 
+bool is_double(Value* x) {
+  return x->getType()->getScalarType()->isDoubleTy();
+}
+
+llvm::Type* bits_type(Value* like) {
+  return int_type(like, like->getType()->getScalarSizeInBits());
+}
+
+Value* bits_constant(Value* like, std::uint64_t value) {
+  return llvm::ConstantInt::get(bits_type(like), value);
+}
+
+Value* magnitude(IrBuilder& ir, Value* x) {
+  return ir.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
+}
+
+Value* square_root(IrBuilder& ir, Value* x) {
+  return ir.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x);
+}
+
 Value* polynomial(IrBuilder& ir, Value* x, std::initializer_list<double> coefficients) {
   const double* last = coefficients.end() - 1;
   Value* sum = constant(x, *last);
@@ -149,7 +170,34 @@ Value* polynomial(IrBuilder& ir, Value* x, std::initializer_list<double> coeffic
   return sum;
 }
 
+Values with_rare(IrBuilder& ir, Value* mask, const Values& usual,
+                 const std::function<Values()>& rare) {
+  llvm::Function* function = ir.GetInsertBlock()->getParent();
+  const auto block = [&](const char* name) {
+    return llvm::BasicBlock::Create(ir.getContext(), name, function);
+  };
+  llvm::BasicBlock *before = ir.GetInsertBlock(), *then = block("rare"), *after = block("usual");
+  Value* any = mask->getType()->isVectorTy() ? ir.CreateOrReduce(mask) : mask;
+  ir.CreateCondBr(any, then, after);
+  ir.SetInsertPoint(then);
+  Values chosen = rare();
+  for (std::size_t i = 0; i < usual.size(); ++i)
+    chosen[i] = ir.CreateSelect(mask, chosen[i], usual[i]);
+  llvm::BasicBlock* end = ir.GetInsertBlock();
+  ir.CreateBr(after);
+  ir.SetInsertPoint(after);
+  Values results;
+  for (std::size_t i = 0; i < usual.size(); ++i) {
+    llvm::PHINode* phi = ir.CreatePHI(usual[i]->getType(), 2);
+    phi->addIncoming(usual[i], before);
+    phi->addIncoming(chosen[i], end);
+    results.push_back(phi);
+  }
+  return results;
+}
+
 Value* emit_expm1(IrBuilder& ir, Value* x) {
+  if (is_double(x)) return emit_expm1_64(ir, x);
   const ReducedExp e = reduce_exp(ir, x);
   Value* scale = power_of_two(ir, e.n, x);
   return emit_fma(ir, scale, e.fraction_minus1, ir.CreateFSub(scale, constant(x, 1)));
@@ -175,6 +223,7 @@ Value* emit_max3(IrBuilder& ir, Value* a, Value* b, Value* c) {
 }
 
 Value* emit_exp(IrBuilder& ir, Value* x) {
+  if (is_double(x)) return emit_exp64(ir, x);
   // What would come out denormal is 0: softmax of masked scores would otherwise meet the slow path for denormal results in
   // every element. Above, the result is +inf.
   constexpr double kSmallest = -86.6;  // 2^-125
@@ -200,6 +249,7 @@ Split emit_split(IrBuilder& ir, Value* x) {
 }
 
 Value* emit_log(IrBuilder& ir, Value* x) {
+  if (is_double(x)) return emit_log64(ir, x);
   const auto [m, e] = emit_split(ir, x);
   Value* exponent = ir.CreateSIToFP(e, x->getType());
   // log(1 + f) = f + f^2 (f P(f) - 1/2), P to 2.9e-8
@@ -218,19 +268,18 @@ Value* emit_log(IrBuilder& ir, Value* x) {
 }
 
 Value* emit_tanh(IrBuilder& ir, Value* x) {
-  // tanh |x| = t / (t + 2) with t = e^(2|x|) - 1; beyond 10 it is 1 in float32
-  Value* magnitude = ir.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
-  Value* doubled = ir.CreateFAdd(magnitude, magnitude);
-  Value* t = emit_expm1(ir, emit_min(ir, constant(x, 20), doubled));
-  Value* result = ir.CreateFDiv(t, ir.CreateFAdd(t, constant(x, 2)));
-  return ir.CreateCopySign(result, x);
+  // tanh |x| = t / (t + 2) with t = e^(2|x|) - 1; beyond 10 it is 1 in float32, beyond 22 in float64
+  Value* size = magnitude(ir, x);
+  Value* limit = constant(x, is_double(x) ? 44 : 20);
+  Value* t = emit_expm1(ir, emit_min(ir, limit, ir.CreateFAdd(size, size)));
+  return ir.CreateCopySign(ir.CreateFDiv(t, ir.CreateFAdd(t, constant(x, 2))), x);
 }
 
 Value* emit_erf(IrBuilder& ir, Value* x) {
+  if (is_double(x)) return emit_erf64(ir, x);
   // erf a = 1 - e^(a Q(a)) with Q(a) = log(erfc a) / a on [0, 4], to 2.4e-8; beyond 4 it is 1 in
   // float32
-  Value* magnitude = ir.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
-  Value* a = emit_min(ir, constant(x, 4), magnitude);
+  Value* a = emit_min(ir, constant(x, 4), magnitude(ir, x));
   Value* q = polynomial(ir, a,
                         {-1.1283791709, -0.636619567365, -0.102773360949, 0.0191213860316,
                          0.000258150394793, -0.00182303072295, 0.000771879746349,

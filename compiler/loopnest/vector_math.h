@@ -2,7 +2,8 @@
 // NaN-propagating min and max, reductions over lanes, transposes, and polynomial exp, log, tanh and
 // erf. Internal to codegen.
 //
-// All functions take float or <n x float> values, those that say so double as well, and append to the builder's block.
+// All functions take float or <n x float> values, those that say so double as well, and append to the builder's block. What of
+// float64 is not written for both lies in float64_functions.h.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -23,8 +24,19 @@ llvm::Type* lane_type(IrBuilder& ir, Type type, int lanes);
 llvm::Type* int_type(llvm::Value* like, unsigned bits = 32);
 llvm::Value* constant(llvm::Value* like, double value);
 llvm::Value* int_constant(llvm::Value* like, std::uint32_t value);
+bool is_double(llvm::Value* x);
+/// Integers as wide as the lanes of `like`.
+llvm::Type* bits_type(llvm::Value* like);
+llvm::Value* bits_constant(llvm::Value* like, std::uint64_t value);
+llvm::Value* magnitude(IrBuilder& ir, llvm::Value* x);
+llvm::Value* square_root(IrBuilder& ir, llvm::Value* x);
 /// coefficients[0] + x * (coefficients[1] + ...), by Horner's rule.
 llvm::Value* polynomial(IrBuilder& ir, llvm::Value* x, std::initializer_list<double> coefficients);
+
+/// The values with lanes of `mask` replaced by those that `rare()` computes, which is skipped where no lane asks for it.
+using Values = std::vector<llvm::Value*>;
+Values with_rare(IrBuilder& ir, llvm::Value* mask, const Values& usual,
+                 const std::function<Values()>& rare);
 
 /// One vminps/vmaxps when an operand is a constant, three instructions otherwise; double as well, and fma.
 llvm::Value* emit_min(IrBuilder& ir, llvm::Value* a, llvm::Value* b);
@@ -32,18 +44,21 @@ llvm::Value* emit_max(IrBuilder& ir, llvm::Value* a, llvm::Value* b);
 llvm::Value* emit_max3(IrBuilder& ir, llvm::Value* a, llvm::Value* b, llvm::Value* c);
 llvm::Value* emit_fma(IrBuilder& ir, llvm::Value* a, llvm::Value* b, llvm::Value* c);
 
-/// e^x - 1 for |x| < 80, accurate near zero.
+// Of float and double. Errors of double: 4 units of the last place or 1e-15, whichever is larger.
+
+/// e^x - 1 for |x| < 80, of double 700, accurate near zero.
 llvm::Value* emit_expm1(IrBuilder& ir, llvm::Value* x);
 llvm::Value* emit_exp(IrBuilder& ir, llvm::Value* x);
 llvm::Value* emit_log(IrBuilder& ir, llvm::Value* x);
-/// Finite x > 0 is mantissa * 2^exponent with a mantissa in [sqrt(1/2), sqrt(2)).
+llvm::Value* emit_tanh(IrBuilder& ir, llvm::Value* x);
+llvm::Value* emit_erf(IrBuilder& ir, llvm::Value* x);
+
+/// Finite float x > 0 is mantissa * 2^exponent with a mantissa in [sqrt(1/2), sqrt(2)).
 struct Split {
   llvm::Value* mantissa;
   llvm::Value* exponent;  ///< int32 lanes
 };
 Split emit_split(IrBuilder& ir, llvm::Value* x);
-llvm::Value* emit_tanh(IrBuilder& ir, llvm::Value* x);
-llvm::Value* emit_erf(IrBuilder& ir, llvm::Value* x);
 
 /// Combines the lanes of any type pairwise into one.
 llvm::Value* emit_reduction(IrBuilder& ir, llvm::Value* x,

@@ -270,14 +270,9 @@ void expect_generated(const Graph& graph, const std::string& text) {
 /// What has no vectors yet, by design: see is_vectorisable() of reference/formula.h.
 bool is_known_gap(const Call& call) {
   const DataType first = call.types[0];
-  constexpr std::string_view kFloat32Only[] = {"Acos",  "Acosh", "Asin", "Asinh", "Atan",
-                                               "Atanh", "Cos",   "Erf",  "Gelu",  "Mod",
-                                               "Pow",   "Sin",   "Tan"};
-  if (first == DataType::kDouble && std::ranges::count(kFloat32Only, call.def->type) != 0)
-    return true;
   if (call.def->type == "Shrink") return size_bytes(first) > 2;
   const bool is_to_uint64 = call.infer({})->dtype == DataType::kUint64 && is_floating(first);
-  return call.def->type == "Pow" ? first != DataType::kFloat : is_to_uint64;
+  return call.def->type == "Pow" ? !is_floating(first) : is_to_uint64;
 }
 
 class Operators : public testing::TestWithParam<const OpDef*> {};

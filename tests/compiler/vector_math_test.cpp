@@ -15,20 +15,28 @@ namespace {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-/// `function` of the elements of both.
-std::vector<float> run_binary(Vec (*function)(Vec, Vec), const Soc& soc, std::vector<float> left,
-                              std::vector<float> right) {
+/// `function` of the elements of both, float or double.
+template <typename T>
+std::vector<T> run_binary(Vec (*function)(Vec, Vec), const Soc& soc, std::vector<T> left,
+                          std::vector<T> right) {
+  constexpr bool kIsWide = sizeof(T) == 8;
+  constexpr DataType kElement = kIsWide ? DataType::kDouble : DataType::kFloat;
+  constexpr Type kLanes = kIsWide ? Type::kDouble : Type::kFloat;
   const auto count = static_cast<std::int64_t>(left.size());
   Builder b("binary");
-  const Buffer x = b.buffer("x", Access::kRead), z = b.buffer("z", Access::kRead);
-  const Buffer y = b.buffer("y", Access::kWrite);
+  const Buffer x = b.buffer("x", Access::kRead, kElement);
+  const Buffer z = b.buffer("z", Access::kRead, kElement);
+  const Buffer y = b.buffer("y", Access::kWrite, kElement);
   b.parallel(1, [&](Int) {
-    vector_loop(b, "i", count, soc.vector_lanes, [&](Int i, std::optional<Int> active) {
-      const int lanes = soc.vector_lanes;
-      b.store(y, i, function(b.load(x, i, lanes, active), b.load(z, i, lanes, active)), active);
+    const int lanes = kIsWide ? soc.vector_lanes / 2 : soc.vector_lanes;
+    vector_loop(b, "i", count, lanes, [&](Int i, std::optional<Int> active) {
+      b.store(
+          y, i,
+          function(b.load_as(kLanes, x, i, lanes, active), b.load_as(kLanes, z, i, lanes, active)),
+          active);
     });
   });
-  std::vector<float> output(left.size());
+  std::vector<T> output(left.size());
   void* const buffers[] = {left.data(), right.data(), output.data()};
   compile_and_run(b.finish(), soc, buffers);
   return output;
@@ -113,11 +121,16 @@ struct WideFunction {
   long double (*exact)(long double);
 };
 
-const WideFunction kWideFunctions[] = {{"exp", loopnest::exp, std::exp},
-                                       {"log", loopnest::log, std::log},
-                                       {"tanh", loopnest::tanh, std::tanh},
-                                       {"sinh", loopnest::sinh, std::sinh},
-                                       {"cosh", loopnest::cosh, std::cosh}};
+const WideFunction kWideFunctions[] = {
+    {"exp", loopnest::exp, std::exp},       {"log", loopnest::log, std::log},
+    {"tanh", loopnest::tanh, std::tanh},    {"erf", loopnest::erf, std::erf},
+    {"sin", loopnest::sin, std::sin},       {"cos", loopnest::cos, std::cos},
+    {"tan", loopnest::tan, std::tan},       {"asin", loopnest::asin, std::asin},
+    {"acos", loopnest::acos, std::acos},    {"atan", loopnest::atan, std::atan},
+    {"sinh", loopnest::sinh, std::sinh},    {"cosh", loopnest::cosh, std::cosh},
+    {"asinh", loopnest::asinh, std::asinh}, {"acosh", loopnest::acosh, std::acosh},
+    {"atanh", loopnest::atanh, std::atanh},
+};
 
 /// Of all sizes, and those where results begin and end.
 std::vector<double> sample_doubles() {
@@ -185,6 +198,41 @@ TEST(Float64Exp, KeepsRelativePrecisionOfSmallResults) {
   }
 }
 
+TEST(Float64Function, ReducesAnglesNearMultiplesOfARightOne) {
+  std::vector<double> input;
+  for (double n = 1; n < 1e307; n = n * 1.37 + 1) input.push_back(n * 1.57079632679489661923);
+  for (const Soc& soc : test_socs()) {
+    // Of all numbers the one nearest to a multiple; std::cos is 6 units off.
+    const double nearest = run_wide(loopnest::cos, soc, {0x1.6ac5b262ca1ffp+849})[0];
+    EXPECT_NEAR(nearest / -4.68716592425462761112e-19, 1, 4e-16);
+    const auto sines = run_wide(loopnest::sin, soc, input);
+    const auto cosines = run_wide(loopnest::cos, soc, input);
+    for (std::size_t i = 0; i < input.size(); ++i) {
+      EXPECT_NEAR(sines[i] / std::sin(input[i]), 1, 8e-16) << input[i];
+      EXPECT_NEAR(cosines[i] / std::cos(input[i]), 1, 8e-16) << input[i];
+    }
+  }
+}
+
+TEST(Float64Function, KeepsRelativePrecisionAndSignsNearZero) {
+  constexpr WideFunction kOdd[] = {
+      {"sin", loopnest::sin, std::sin},       {"tan", loopnest::tan, std::tan},
+      {"asin", loopnest::asin, std::asin},    {"atan", loopnest::atan, std::atan},
+      {"asinh", loopnest::asinh, std::asinh}, {"atanh", loopnest::atanh, std::atanh},
+      {"erf", loopnest::erf, std::erf},       {"tanh", loopnest::tanh, std::tanh}};
+  const std::vector<double> input = {1e-300, -1e-200, 1e-100, 3e-15, -1e-8, -1e-3, -0.0};
+  for (const Soc& soc : test_socs()) {
+    for (const WideFunction& odd : kOdd) {
+      const auto output = run_wide(odd.generated, soc, input);
+      for (std::size_t i = 0; i < input.size(); ++i) {
+        const auto exact = static_cast<double>(odd.exact(input[i]));
+        EXPECT_EQ(std::signbit(output[i]), std::signbit(exact)) << odd.name << " of " << input[i];
+        EXPECT_NEAR(output[i], exact, 2e-15 * std::fabs(exact)) << odd.name << " of " << input[i];
+      }
+    }
+  }
+}
+
 TEST(Transcendental, KeepsRelativePrecisionOfSmallExponentials) {
   // Softmax divides such numbers by each other: 1e-7 absolute would not do.
   for (const Soc& soc : test_socs()) {
@@ -245,28 +293,70 @@ TEST(Transcendental, ReducesAnglesNearMultiplesOfARightOne) {
   }
 }
 
-TEST(Remainder, IsExact) {
-  const std::vector<float> corners = {0.0f,   -0.0f,     1.0f,       -1.0f,     3.0f,       0.1f,
-                                      7.5f,   1e-3f,     1e30f,      0x1p-149f, 0x1p-126f,  3.4e38f,
-                                      -5.25f, kInfinity, -kInfinity, kNan,      16777215.0f};
-  std::vector<float> left, right;
-  const auto add = [&](float x, float y) { left.push_back(x), right.push_back(y); };
-  for (const float x : corners)
-    for (const float y : corners) add(x, y);
-  std::uint32_t state = 12345;
+/// All pairs of the corners, and some of any bits.
+template <typename T, typename Bits>
+std::pair<std::vector<T>, std::vector<T>> pairs_of(const std::vector<T>& corners) {
+  std::pair<std::vector<T>, std::vector<T>> pairs;
+  const auto add = [&](T x, T y) { pairs.first.push_back(x), pairs.second.push_back(y); };
+  for (const T x : corners)
+    for (const T y : corners) add(x, y);
+  std::uint64_t state = 12345;
   const auto next = [&] {
-    return state = state * 1664525u + 1013904223u, std::bit_cast<float>(state);
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return std::bit_cast<T>(static_cast<Bits>(state >> (64 - 8 * sizeof(T))));
   };
   for (int i = 0; i < 4000; ++i) add(next(), next());
+  return pairs;
+}
+
+template <typename T, typename Bits>
+void expect_exact_remainders(const std::vector<T>& corners) {
+  const auto [left, right] = pairs_of<T, Bits>(corners);
   for (const Soc& soc : test_socs()) {
-    const auto output = run_binary(loopnest::fmod, soc, left, right);
+    const std::vector<T> output = run_binary<T>(loopnest::fmod, soc, left, right);
     for (std::size_t i = 0; i < left.size(); ++i) {
-      const float exact = std::fmod(left[i], right[i]);
+      const T exact = std::fmod(left[i], right[i]);
       if (std::isnan(exact)) {
         EXPECT_TRUE(std::isnan(output[i])) << left[i] << " by " << right[i];
       } else {
-        EXPECT_EQ(std::bit_cast<std::uint32_t>(output[i]), std::bit_cast<std::uint32_t>(exact))
+        EXPECT_EQ(std::bit_cast<Bits>(output[i]), std::bit_cast<Bits>(exact))
             << left[i] << " by " << right[i] << ": " << output[i] << ", expected " << exact;
+      }
+    }
+  }
+}
+
+TEST(Remainder, IsExact) {
+  expect_exact_remainders<float, std::uint32_t>({0.0f, -0.0f, 1.0f, -1.0f, 3.0f, 0.1f, 7.5f, 1e-3f,
+                                                 1e30f, 0x1p-149f, 0x1p-126f, 3.4e38f, -5.25f,
+                                                 kInfinity, -kInfinity, kNan, 16777215.0f});
+}
+
+TEST(Remainder, OfFloat64IsExact) {
+  constexpr double kEnd = std::numeric_limits<double>::infinity();
+  expect_exact_remainders<double, std::uint64_t>(
+      {0.0,      -0.0,      1.0,         -1.0,         3.0,
+       0.1,      7.5,       1e-3,        1e30,         1e300,
+       -1.7e308, 0x1p-1074, 0x1.8p-1060, 0x1p-1022,    0x1.fffffffffffffp1023,
+       -5.25,    kEnd,      -kEnd,       std::nan(""), 9007199254740991.0});
+}
+
+/// `output` is left to the power of right as the C library has it, within 4 units of the last place or `least`.
+template <typename T>
+void expect_powers(const std::vector<T>& left, const std::vector<T>& right, T least) {
+  for (const Soc& soc : test_socs()) {
+    const std::vector<T> output = run_binary<T>(loopnest::pow, soc, left, right);
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      const T exact = std::pow(left[i], right[i]);
+      const std::string what = std::to_string(left[i]) + " to the " + std::to_string(right[i]);
+      if (std::isnan(exact) || std::isinf(exact)) {
+        EXPECT_EQ(std::isnan(output[i]), std::isnan(exact)) << what << ": " << output[i];
+        EXPECT_TRUE(std::isnan(exact) || output[i] == exact) << what << ": " << output[i];
+      } else {
+        EXPECT_EQ(std::signbit(output[i]), std::signbit(exact)) << what;
+        const T tolerance = 4 * std::numeric_limits<T>::epsilon() * std::fabs(exact) + least;
+        EXPECT_LE(std::fabs(output[i] - exact), tolerance)
+            << what << ": " << output[i] << ", expected " << exact;
       }
     }
   }
@@ -284,20 +374,23 @@ TEST(Power, IsThatOfTheLibraryToTheEndsOfTheRange) {
         std::exp(static_cast<float>(i % 177) - 87.0f) * (1 + static_cast<float>(i) * 1e-4f);
     left.push_back(x), right.push_back(85.0f / std::log(x) * static_cast<float>(i % 41 - 20) / 20);
   }
-  for (const Soc& soc : test_socs()) {
-    const auto output = run_binary(loopnest::pow, soc, left, right);
-    for (std::size_t i = 0; i < left.size(); ++i) {
-      const float exact = std::pow(left[i], right[i]);
-      const std::string what = std::to_string(left[i]) + " to the " + std::to_string(right[i]);
-      if (std::isnan(exact) || std::isinf(exact)) {
-        EXPECT_EQ(std::isnan(output[i]), std::isnan(exact)) << what << ": " << output[i];
-        EXPECT_TRUE(std::isnan(exact) || output[i] == exact) << what << ": " << output[i];
-      } else {
-        EXPECT_EQ(std::signbit(output[i]), std::signbit(exact)) << what;
-        EXPECT_NEAR(output[i], exact, 4 * 0x1p-23 * std::fabs(exact) + 1e-37) << what;
-      }
-    }
+  expect_powers<float>(left, right, 1e-37f);
+}
+
+TEST(Power, OfFloat64IsThatOfTheLibraryToTheEndsOfTheRange) {
+  constexpr double kEnd = std::numeric_limits<double>::infinity();
+  auto [left, right] = pairs_of<double, std::uint64_t>(
+      {0.0,  -0.0,  1.0,          -1.0,      0.5,        -0.5,      2.0, 3.0,
+       -3.0, 2.5,   -2.5,         1e-3,      -1e300,     1.7e308,   7.0, 9007199254740993.0,
+       kEnd, -kEnd, std::nan(""), 0x1p-1060, 0.70710678, 1.41421356});
+  for (int i = 0; i < 20000; ++i) {
+    const double x = std::exp((i % 1409) - 704.0) * (1 + i * 1e-5);
+    left.push_back(x), right.push_back(708 / std::log(x) * (i % 41 - 20) / 20);
+    // near 1 and near the square root of 1/2, where the logarithm is hardest
+    const double near = (i % 2 == 0 ? 1 : 0.7071067811865476) * (1 + (i - 10000) * 1e-6);
+    left.push_back(near), right.push_back(700 / std::log(near) * (i % 37 - 18) / 18.0);
   }
+  expect_powers<double>(left, right, 0x1p-1073);
 }
 
 struct Extreme {
