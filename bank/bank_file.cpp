@@ -199,10 +199,8 @@ Commit commit_of(const BankContent& content, const KnowledgeBank& bank) {
   for (const NewRecord& record : content.records) {
     const auto [there, is_new] = known.try_emplace(record.task.digest);
     if (is_new)
-      for (const Record& stored : bank.records(record.task))
-        there->second.insert(to_cbor(record_to_json(stored)));
-    if (there->second.insert(to_cbor(record_to_json(record.record))).second)
-      commit.records.push_back(record);
+      for (const Record& stored : bank.records(record.task)) there->second.insert(encode(stored));
+    if (there->second.insert(encode(record.record)).second) commit.records.push_back(record);
   }
   return commit;
 }

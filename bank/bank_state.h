@@ -5,6 +5,7 @@
 #include <memory>
 #include <shared_mutex>
 
+#include "bank/encoding.h"
 #include "bank/knowledge_bank.h"
 #include "bank/rocks_store.h"
 #include "base/error.h"
@@ -25,7 +26,17 @@ struct KnowledgeBank::State {
     const std::shared_lock lock(mutex);
     return store;
   }
+  std::optional<StrategySet> find(const TaskKey& key, EntryPart part) const;
 };
+
+struct FilledTables {
+  std::vector<Table> tables;
+  std::uint64_t record_count = 0;  ///< one more than the largest number of a record
+};
+
+/// The newest whole snapshot; nullptr: no commit yet. Error(kBank).
+std::shared_ptr<const RocksStore> open_newest(const std::filesystem::path& directory,
+                                              const std::string& soc_version);
 
 /// Whatever the file system says while a bank is worked on is an error of the bank.
 template <typename Action>

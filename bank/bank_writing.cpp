@@ -1,7 +1,6 @@
 // The bank's writing side: copy, write, seal, publish.
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "bank/bank_state.h"
 #include "bank/file_lock.h"
@@ -40,7 +39,7 @@ std::vector<Write> removal_batch(const Removal& removal, const RocksStore& store
     removed.strategies += count;
     if (count == 0) return true;
     Write write{Family::kStrategy, std::string(key), std::nullopt};
-    if (!entry->is_empty()) write.value = to_cbor(entry_to_json(*entry));
+    if (!entry->is_empty()) write.value = encode(*entry);
     batch.push_back(std::move(write));
     return true;
   };
@@ -107,6 +106,8 @@ class KnowledgeBank::Turn {
   }
 
   const RocksStore& store() const { return *store_; }
+  RocksStore& store() { return *store_; }
+  const fs::path& staged() const { return staged_; }
 
   /// On disk, and what readers see, when it returns.
   void publish(const std::vector<Write>& batch, bool compacts = false) {
@@ -163,6 +164,20 @@ std::vector<CommitOutcome> KnowledgeBank::commit(const Commit& commit) {
   });
   refresh();
   return outcomes;
+}
+
+void KnowledgeBank::fill(const std::function<FilledTables(const fs::path&)>& write) {
+  const fs::path& directory = state_->directory;
+  as_bank_error(directory, [&] {
+    Turn turn(directory, state_->options);
+    if (turn.store().get(Family::kMeta, kSchemaKey))
+      throw Error(ExitCode::kBank, "bank is not empty", directory.string(), "name a new directory");
+    const FilledTables made = write(turn.staged());
+    turn.store().ingest(made.tables);
+    turn.publish({{Family::kMeta, kSchemaKey, std::to_string(kSchema)},
+                  {Family::kMeta, kSequenceKey, std::to_string(made.record_count)}});
+  });
+  refresh();
 }
 
 RemovedCount KnowledgeBank::remove(const Removal& removal) {
@@ -229,13 +244,12 @@ std::vector<Write> KnowledgeBank::batch_of(const Commit& commit, const RocksStor
     outcomes.push_back(merge(added.is_confirmed ? entry.set : entry.unconfirmed, added));
   }
   std::vector<Write> batch = {{Family::kMeta, kSchemaKey, std::to_string(kSchema)}};
-  for (const auto& [key, entry] : touched)
-    batch.push_back({Family::kStrategy, key, to_cbor(entry_to_json(entry))});
+  for (const auto& [key, entry] : touched) batch.push_back({Family::kStrategy, key, encode(entry)});
   std::uint64_t sequence = meta_number(store, kSequenceKey, directory);
   for (const NewRecord& added : commit.records) {
     std::string key = digest_bytes(added.task.digest);
     append_big_endian(key, sequence++);
-    batch.push_back({Family::kRecord, std::move(key), to_cbor(record_to_json(added.record))});
+    batch.push_back({Family::kRecord, std::move(key), encode(added.record)});
   }
   batch.push_back({Family::kMeta, kSequenceKey, std::to_string(sequence)});
   return batch;

@@ -43,6 +43,19 @@ void reject_lost_snapshots(const fs::path& directory) {
               "restore a backup, or move the bank away and tune again");
 }
 
+std::shared_ptr<const RocksStore> open_newest(const fs::path& directory,
+                                              const std::string& soc_version) {
+  return as_bank_error(directory, [&]() -> std::shared_ptr<const RocksStore> {
+    const auto marker = read_marker(directory, soc_version);
+    if (!marker) return nullptr;
+    auto opened = open_newest_snapshot(directory);
+    // Version 1 did not say so, and may have been killed in its first commit.
+    if (!opened && !marker->is_new && marker->layout > 1) reject_lost_snapshots(directory);
+    if (opened) require_known_schema(*opened, directory);
+    return opened;
+  });
+}
+
 KnowledgeBank::KnowledgeBank(fs::path directory, BankOptions options)
     : state_(std::make_unique<State>()) {
   state_->directory = std::move(directory);
@@ -53,42 +66,31 @@ KnowledgeBank::KnowledgeBank(fs::path directory, BankOptions options)
 KnowledgeBank::~KnowledgeBank() = default;
 
 void KnowledgeBank::refresh() {
-  const fs::path& directory = state_->directory;
-  std::shared_ptr<const RocksStore> opened;
-  as_bank_error(directory, [&] {
-    const auto marker = read_marker(directory, state_->options.soc_version);
-    if (!marker) return;
-    opened = open_newest_snapshot(directory);
-    // Version 1 did not say so, and may have been killed in its first commit.
-    if (!opened && !marker->is_new && marker->layout > 1) reject_lost_snapshots(directory);
-    if (opened) require_known_schema(*opened, directory);
-  });
+  std::shared_ptr<const RocksStore> opened =
+      open_newest(state_->directory, state_->options.soc_version);
   const std::unique_lock lock(state_->mutex);
   state_->store = std::move(opened);
 }
 
-std::optional<BankEntry> KnowledgeBank::find_entry(const TaskKey& key) const {
-  const auto store = state_->current();
-  if (!store || key.soc_version != state_->options.soc_version) return std::nullopt;
-  const auto bytes = store->get(Family::kStrategy, digest_bytes(key.digest()));
-  auto entry = bytes ? entry_from(*bytes, state_->directory) : std::nullopt;
+std::optional<StrategySet> KnowledgeBank::State::find(const TaskKey& key, EntryPart part) const {
+  if (key.soc_version != options.soc_version) return std::nullopt;
+  const DigestBytes digest(key.digest());
+  std::optional<StrategySet> found;
+  const std::shared_lock lock(mutex);  // a reference count for each lookup would cost more
   // The digest finds, the text decides.
-  if (!entry || entry->key.description != key.description ||
-      entry->key.soc_version != key.soc_version)
-    return std::nullopt;
-  return entry;
+  if (store)
+    store->read(Family::kStrategy, digest.view(), [&](std::string_view bytes) {
+      found = strategies_from(bytes, key, part, directory);
+    });
+  return found && !found->strategies.empty() ? std::move(found) : std::nullopt;
 }
 
 std::optional<StrategySet> KnowledgeBank::find(const TaskKey& key) const {
-  auto entry = find_entry(key);
-  if (!entry || entry->set.strategies.empty()) return std::nullopt;
-  return std::move(entry->set);
+  return state_->find(key, EntryPart::kConfirmed);
 }
 
 std::optional<StrategySet> KnowledgeBank::find_unconfirmed(const TaskKey& key) const {
-  auto entry = find_entry(key);
-  if (!entry || entry->unconfirmed.strategies.empty()) return std::nullopt;
-  return std::move(entry->unconfirmed);
+  return state_->find(key, EntryPart::kUnconfirmed);
 }
 
 std::string KnowledgeBank::description() const {

@@ -13,7 +13,7 @@
 //   *.tmp              a commit that runs, or that died
 // The newest snapshot is the bank: a commit copies it (hard links), adds, and publishes the copy.
 // Column families: `strategy` (digest -> strategies), `record` (digest + sequence -> measurement),
-// `meta` (schema). Values are CBOR.
+// `meta` (schema). Values: encoding.h.
 //
 // A bank that is not there yet is empty; its directory is made by the first commit. Many processes
 // may read and commit at once; a commit is atomic: all of it is on disk when it returns, or none.
@@ -37,6 +37,7 @@
 namespace aoe::bank {
 
 class RocksStore;  // rocks_store.h
+struct FilledTables;  // bank_state.h
 struct Write;
 
 /// One measured candidate, winner or not. `status` is "ok" or why there is no time ("crashed",
@@ -140,6 +141,9 @@ class KnowledgeBank final : public StrategySource {
   /// One outcome per element of `commit.strategies`, in order. Readers opened before see it after
   /// refresh().
   std::vector<CommitOutcome> commit(const Commit& commit);
+  /// The first commit: of tables that `write` makes in the directory that it is given, and of so many records.
+  /// Error(kBank): the bank is not empty.
+  void fill(const std::function<FilledTables(const std::filesystem::path& directory)>& write);
   /// A commit as well. What was removed takes no room in the new snapshot; the older ones still have it.
   RemovedCount remove(const Removal& removal);
   /// A commit that changes nothing but the room that the bank takes.
@@ -159,7 +163,6 @@ class KnowledgeBank final : public StrategySource {
  private:
   struct State;
   class Turn;
-  std::optional<BankEntry> find_entry(const TaskKey& key) const;
   std::vector<Write> batch_of(const Commit& commit, const RocksStore& store,
                               std::vector<CommitOutcome>& outcomes) const;
   std::unique_ptr<State> state_;

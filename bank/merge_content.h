@@ -1,4 +1,4 @@
-// Banks put together and compared, as contents (bank_file.h): of directories and of exported files alike.
+// Which banks lie where, by which rule two of them become one (merge_banks.h does it), and where they differ.
 #pragma once
 
 #include <filesystem>
@@ -19,7 +19,11 @@ struct BankId {
 /// "op/x86_64-znver4-2t": also where it lies below a root.
 std::string to_text(const BankId& id);
 
-/// All banks at `path`: a root (what TUNE_BANK_PATH names), the directory of one bank, or an exported file.
+/// The directories of all banks at `path`: a root (what TUNE_BANK_PATH names), or the directory of one bank.
+/// Error(kBank): neither of these.
+std::map<BankId, std::filesystem::path> banks_at(const std::filesystem::path& path);
+
+/// What is in all banks at `path`: a root (what TUNE_BANK_PATH names), the directory of one bank, or an exported file.
 /// Error(kBank): none of these, or damaged.
 std::map<BankId, BankContent> contents_at(const std::filesystem::path& path);
 
@@ -34,8 +38,9 @@ struct MergeConflict {
   Strategy taken, left;
 };
 
-/// Adds `from`, of the same bank, to `into`. Measurements that are in both stay once.
-void merge_into(BankContent& into, BankContent from, std::vector<MergeConflict>& conflicts);
+/// Adds what another bank has of the same task. Conflicts are noted where that is asked for.
+void merge_sets(const TaskKey& key, StrategySet& into, StrategySet from,
+                std::vector<MergeConflict>* conflicts);
 
 /// A task of which two banks do not say the same. Empty: that bank has nothing of it.
 struct TaskDifference {

@@ -1,11 +1,14 @@
 // RocksDB behind the bank. The only file that includes RocksDB.
 #include "bank/rocks_store.h"
 
-#include <rocksdb/convenience.h>
+#include <rocksdb/cache.h>
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
 #include <rocksdb/file_system.h>
+#include <rocksdb/filter_policy.h>
 #include <rocksdb/options.h>
+#include <rocksdb/sst_file_writer.h>
+#include <rocksdb/table.h>
 #include <rocksdb/utilities/backup_engine.h>
 
 #include <array>
@@ -86,8 +89,10 @@ rocksdb::DBOptions db_options() {
   options.info_log = no_log;
   options.max_open_files = -1;  // a snapshot may be removed while open: keep all of its files open
   options.keep_log_file_num = 1;
+  options.max_file_opening_threads = 1;  // there are few, and a thread costs more than opening one
   options.max_background_jobs = 1;
   options.paranoid_checks = true;
+  options.skip_stats_update_on_db_open = true;  // it reads a block of each table
   return options;
 }
 
@@ -109,9 +114,46 @@ void compact(rocksdb::DB& db, const std::vector<rocksdb::ColumnFamilyHandle*>& h
     check(db.CompactRange(options, each, nullptr, nullptr), "compacting", directory);
 }
 
-std::vector<rocksdb::ColumnFamilyDescriptor> families() {
+/// Keys are digests: no two lookups are near each other, so that what counts is that few tables are asked, and few blocks read.
+std::shared_ptr<rocksdb::TableFactory> table_factory() {
+  rocksdb::BlockBasedTableOptions table;
+  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+  static const auto cache = rocksdb::NewLRUCache(std::size_t{32} << 20);  // of all banks
+  table.block_cache = cache;
+  return std::shared_ptr<rocksdb::TableFactory>(rocksdb::NewBlockBasedTableFactory(table));
+}
+
+rocksdb::ColumnFamilyOptions family_options() {
   rocksdb::ColumnFamilyOptions options;
   options.write_buffer_size = 4 << 20;  // a commit holds kilobytes; do not reserve more
+  options.compression = rocksdb::kLZ4Compression;
+  options.disable_auto_compactions =
+      true;  // merge_small_runs() knows when, and is done when it returns
+  options.table_factory = table_factory();
+  return options;
+}
+
+/// Each commit is a run of its own, which lookups have to ask. Small ones are merged with small ones, so that no commit pays for
+/// all of the bank, and each entry is written again a few times only.
+void merge_small_runs(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family,
+                      const std::filesystem::path& directory) {
+  constexpr std::size_t kMostRuns = 8;
+  rocksdb::ColumnFamilyMetaData stored;
+  db.GetColumnFamilyMetaData(family, &stored);
+  const std::vector<rocksdb::SstFileMetaData>& runs = stored.levels.front().files;  // newest first
+  if (runs.size() <= kMostRuns) return;
+  std::vector<std::string> merged;
+  std::uint64_t bytes = 0;
+  for (const rocksdb::SstFileMetaData& run : runs) {
+    if (merged.size() >= 2 && run.size > 2 * bytes) break;
+    merged.push_back(run.name);
+    bytes += run.size;
+  }
+  check(db.CompactFiles({}, family, merged, 0), "merging tables", directory);
+}
+
+std::vector<rocksdb::ColumnFamilyDescriptor> families() {
+  const rocksdb::ColumnFamilyOptions options = family_options();
   std::vector<rocksdb::ColumnFamilyDescriptor> list = {
       {rocksdb::kDefaultColumnFamilyName, options}};
   for (const char* name : kFamilyNames) list.emplace_back(name, options);
@@ -178,12 +220,20 @@ RocksStore RocksStore::open_snapshot(const std::filesystem::path& directory) {
   return RocksStore(std::move(state));
 }
 
-std::optional<std::string> RocksStore::get(Family family, const std::string& key) const {
-  std::string value;
+bool RocksStore::read(Family family, std::string_view key,
+                      const std::function<void(std::string_view)>& take) const {
+  rocksdb::PinnableSlice value;
   const rocksdb::Status status = state_->db->Get({}, state_->handle(family), key, &value);
-  if (status.IsNotFound()) return std::nullopt;
+  if (status.IsNotFound()) return false;
   check(status, "reading", state_->directory);
-  return value;
+  take({value.data(), value.size()});
+  return true;
+}
+
+std::optional<std::string> RocksStore::get(Family family, std::string_view key) const {
+  std::string value;
+  const bool is_there = read(family, key, [&](std::string_view bytes) { value = bytes; });
+  return is_there ? std::optional(std::move(value)) : std::nullopt;
 }
 
 void RocksStore::scan(Family family, std::string_view prefix,
@@ -195,6 +245,77 @@ void RocksStore::scan(Family family, std::string_view prefix,
       break;
   }
   check(it->status(), "reading", state_->directory);
+}
+
+namespace {
+
+class RocksCursor final : public ValueCursor {
+ public:
+  RocksCursor(std::unique_ptr<rocksdb::Iterator> it, std::filesystem::path directory)
+      : it_(std::move(it)), directory_(std::move(directory)) {}
+  bool is_at_end() const override {
+    if (it_->Valid()) return false;
+    check(it_->status(), "reading", directory_);
+    return true;
+  }
+  std::string_view key() const override { return {it_->key().data(), it_->key().size()}; }
+  std::string_view value() const override { return {it_->value().data(), it_->value().size()}; }
+  void next() override { it_->Next(); }
+
+ private:
+  std::unique_ptr<rocksdb::Iterator> it_;
+  std::filesystem::path directory_;
+};
+
+}  // namespace
+
+std::unique_ptr<ValueCursor> RocksStore::cursor(Family family, std::string_view first) const {
+  rocksdb::ReadOptions options;
+  options.readahead_size = 1 << 20;
+  options.fill_cache = false;
+  std::unique_ptr<rocksdb::Iterator> it(state_->db->NewIterator(options, state_->handle(family)));
+  it->Seek(first);
+  return std::make_unique<RocksCursor>(std::move(it), state_->directory);
+}
+
+struct TableWriter::State {
+  std::filesystem::path path;
+  rocksdb::SstFileWriter writer;
+  std::size_t count = 0;
+};
+
+TableWriter::TableWriter(std::filesystem::path path)
+    : state_(new State{std::move(path),
+                       {rocksdb::EnvOptions(), rocksdb::Options(db_options(), family_options())}}) {
+  check(state_->writer.Open(state_->path.string()), "writing", state_->path);
+}
+TableWriter::~TableWriter() = default;
+TableWriter::TableWriter(TableWriter&&) noexcept = default;
+
+void TableWriter::put(std::string_view key, std::string_view value) {
+  check(state_->writer.Put(key, value), "writing", state_->path);
+  ++state_->count;
+}
+
+std::size_t TableWriter::count() const {
+  return state_->count;
+}
+
+void TableWriter::finish() {
+  check(state_->writer.Finish(), "writing", state_->path);
+}
+
+void RocksStore::ingest(const std::vector<Table>& tables) {
+  rocksdb::IngestExternalFileOptions options;
+  options.move_files = true;
+  for (const Family family : {Family::kStrategy, Family::kRecord}) {
+    std::vector<std::string> files;
+    for (const Table& table : tables)
+      if (table.family == family) files.push_back(table.path.string());
+    if (!files.empty())
+      check(state_->db->IngestExternalFile(state_->handle(family), files, options), "writing",
+            state_->directory);
+  }
 }
 
 void RocksStore::check_tables() const {
@@ -231,8 +352,8 @@ void RocksStore::write_and_close(const std::vector<Write>& batch, bool compacts)
   check(state_->db->Write(options, &writes), "writing", state_->directory);
   check(state_->db->Flush({}, state_->handles), "writing", state_->directory);
   if (compacts) compact(*state_->db, state_->handles, state_->directory);
-  // A compaction that is cut short leaves tables behind that the database does not know.
-  rocksdb::CancelAllBackgroundWork(state_->db.get(), true);
+  for (rocksdb::ColumnFamilyHandle* each : state_->handles)
+    merge_small_runs(*state_->db, each, state_->directory);
   std::vector<std::string> live;
   std::uint64_t manifest_bytes = 0;
   check(state_->db->GetLiveFiles(live, &manifest_bytes, false), "writing", state_->directory);

@@ -22,6 +22,37 @@ struct Write {
   std::optional<std::string> value;  ///< nullopt: the key is erased
 };
 
+/// Values of one family, in the order of their keys.
+class ValueCursor {
+ public:
+  virtual ~ValueCursor() = default;
+  virtual bool is_at_end() const = 0;
+  virtual std::string_view key() const = 0;
+  virtual std::string_view value() const = 0;
+  virtual void next() = 0;
+};
+
+/// A table of a family that is made outside of any database, key by key in ascending order. Throws Error(kBank).
+class TableWriter {
+ public:
+  explicit TableWriter(std::filesystem::path path);
+  ~TableWriter();
+  TableWriter(TableWriter&&) noexcept;
+  void put(std::string_view key, std::string_view value);
+  std::size_t count() const;
+  /// Once, and only of a table that is not empty.
+  void finish();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+struct Table {
+  Family family;
+  std::filesystem::path path;
+};
+
 class RocksStore {
  public:
   /// A database that nobody else knows of, in an empty directory. Throws Error(kBank).
@@ -33,10 +64,17 @@ class RocksStore {
   ~RocksStore();
   RocksStore(RocksStore&&) noexcept;
 
-  std::optional<std::string> get(Family family, const std::string& key) const;
+  std::optional<std::string> get(Family family, std::string_view key) const;
+  /// Calls `take` with the value where it lies. False: there is none.
+  bool read(Family family, std::string_view key,
+            const std::function<void(std::string_view value)>& take) const;
   /// Keys that start with `prefix`, ascending; `visit` returns false to stop.
   void scan(Family family, std::string_view prefix,
             const std::function<bool(std::string_view key, std::string_view value)>& visit) const;
+  /// Begins at the first key that is not less than `first`. It must not outlive the store.
+  std::unique_ptr<ValueCursor> cursor(Family family, std::string_view first) const;
+  /// Takes over tables of one family that do not overlap each other nor what is there; their files are gone then.
+  void ingest(const std::vector<Table>& tables);
   /// Reads every block of every table. Throws Error(kBank) on the first that is damaged.
   void check_tables() const;
   /// Writes the batch into tables and closes the database; files that it does not need are gone when

@@ -2,6 +2,7 @@
 #include "bank/snapshots.h"
 
 #include <charconv>
+#include <future>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
@@ -93,6 +94,14 @@ void discard(const fs::path& snapshot) {
   if (status)
     logger("bank")->warn("{}: an old snapshot cannot be removed: {}", snapshot.string(),
                          status.message());
+}
+
+/// Together: the disk is waited for once, not once for each.
+void sync_paths(const std::vector<fs::path>& paths) {
+  std::vector<std::future<void>> syncs;
+  for (const fs::path& path : paths)
+    syncs.push_back(std::async([&] { sync_path(path); }));  // here, where no thread is to be had
+  for (std::future<void>& each : syncs) each.get();
 }
 
 /// Of commits that died; there is one writer at a time.
@@ -188,10 +197,11 @@ void copy_database(const fs::path& from, const fs::path& to) {
 }
 
 void seal(const fs::path& staged) {
-  const std::string list = seal_of(staged).dump(2) + "\n";
+  write_file_atomically(staged / kSeal, seal_of(staged).dump(2) + "\n");
+  std::vector<fs::path> paths = {staged};
   for (const fs::directory_entry& entry : fs::directory_iterator(staged))
-    if (!is_shared(entry)) sync_path(entry.path());
-  write_file_atomically(staged / kSeal, list, true);
+    if (!is_shared(entry)) paths.push_back(entry.path());
+  sync_paths(paths);
 }
 
 void publish(const fs::path& staged, const fs::path& directory) {

@@ -14,7 +14,7 @@ using nlohmann::json;
 namespace {
 
 bool has_our_schema(const json& value) {
-  return value.at("schema") == kSchema;
+  return value.at("schema") == kJsonSchema;
 }
 
 [[noreturn]] void reject(const fs::path& directory, const std::string& cause) {
@@ -31,8 +31,17 @@ std::uint64_t read_big_endian(std::string_view key, std::size_t at) {
   return value;
 }
 
+auto decode(const fs::path& directory, const auto& action) {
+  try {
+    return action();
+  } catch (const DamagedBytes& e) {
+    reject(directory, e.what());
+  }
+}
+
+/// Of schema 1.
 template <typename Parse>
-auto parse_stored(std::string_view bytes, const fs::path& directory, const Parse& parse) {
+auto parse_cbor(std::string_view bytes, const fs::path& directory, const Parse& parse) {
   json value;
   if (nests_little_cbor(bytes)) value = json::from_cbor(bytes, true, false);
   if (!value.is_object()) reject(directory, "no CBOR");
@@ -46,7 +55,7 @@ auto parse_stored(std::string_view bytes, const fs::path& directory, const Parse
 }  // namespace
 
 json entry_to_json(const BankEntry& entry) {
-  json value = {{"schema", kSchema},
+  json value = {{"schema", kJsonSchema},
                 {"description", entry.key.description},
                 {"soc_version", entry.key.soc_version},
                 {"strategies", to_json(entry.set)}};
@@ -69,7 +78,7 @@ std::optional<BankEntry> entry_from_json(const json& value) {
 json record_to_json(const Record& record) {
   json features = json::object();
   for (const auto& [name, value] : record.features) features[name] = value;
-  return {{"schema", kSchema},       {"strategy", to_json(record.strategy)},
+  return {{"schema", kJsonSchema},   {"strategy", to_json(record.strategy)},
           {"status", record.status}, {"detail", record.detail},
           {"seed", record.seed},     {"features", features}};
 }
@@ -84,18 +93,28 @@ std::optional<Record> record_from_json(const json& value) {
   return record;
 }
 
-std::string to_cbor(const json& value) {
-  std::string bytes;
-  json::to_cbor(value, bytes);
-  return bytes;
-}
-
 std::optional<BankEntry> entry_from(std::string_view bytes, const fs::path& directory) {
-  return parse_stored(bytes, directory, entry_from_json);
+  if (!is_encoded(bytes)) return parse_cbor(bytes, directory, entry_from_json);
+  return decode(directory, [&] { return decode_entry(bytes); });
 }
 
 std::optional<Record> record_from(std::string_view bytes, const fs::path& directory) {
-  return parse_stored(bytes, directory, record_from_json);
+  if (!is_encoded(bytes)) return parse_cbor(bytes, directory, record_from_json);
+  return decode(directory, [&] { return decode_record(bytes); });
+}
+
+bool is_withdrawn(std::string_view bytes, const fs::path& directory) {
+  return decode(directory, [&] { return has_no_strategies(bytes); });
+}
+
+std::optional<StrategySet> strategies_from(std::string_view bytes, const TaskKey& key,
+                                           EntryPart part, const fs::path& directory) {
+  if (is_encoded(bytes)) return decode(directory, [&] { return decode_part(bytes, key, part); });
+  auto entry = entry_from(bytes, directory);
+  if (!entry || entry->key.description != key.description ||
+      entry->key.soc_version != key.soc_version)
+    return std::nullopt;
+  return std::move(part == EntryPart::kConfirmed ? entry->set : entry->unconfirmed);
 }
 
 std::uint64_t number_from(const std::string& text, const fs::path& directory) {
@@ -110,11 +129,15 @@ void append_big_endian(std::string& key, std::uint64_t value) {
   for (int shift = 56; shift >= 0; shift -= 8) key += static_cast<char>((value >> shift) & 0xff);
 }
 
+DigestBytes::DigestBytes(const Digest128& digest) {
+  for (std::size_t i = 0; i < 8; ++i) {
+    bytes_[i] = static_cast<char>(digest.high >> (56 - 8 * i));
+    bytes_[8 + i] = static_cast<char>(digest.low >> (56 - 8 * i));
+  }
+}
+
 std::string digest_bytes(const Digest128& digest) {
-  std::string bytes;
-  append_big_endian(bytes, digest.high);
-  append_big_endian(bytes, digest.low);
-  return bytes;
+  return std::string(DigestBytes(digest).view());
 }
 
 TaskDigest task_of(std::string_view record_key) {

@@ -1,17 +1,21 @@
 // bank_bench: what a large bank costs: lookups beside those of bare RocksDB, by one thread and by all; opening; the commit of one
 // task's result; merging two banks.
 #include <fmt/format.h>
+#include <rocksdb/cache.h>
 #include <rocksdb/db.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/table.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <map>
 #include <memory>
 #include <random>
 #include <thread>
 #include <vector>
 
-#include "bank/merge_content.h"
+#include "bank/merge_banks.h"
 #include "bank/snapshots.h"
 #include "bank/values.h"
 #include "base/check.h"
@@ -79,18 +83,24 @@ void fill(const fs::path& directory, std::size_t first, std::size_t end, double 
   }
 }
 
-/// RocksDB with its own defaults over the newest snapshot.
+/// RocksDB over the newest snapshot, with the same filters and as large a cache.
 class BareRocks {
  public:
   explicit BareRocks(const fs::path& bank) {
     const std::string snapshot = bank::list_snapshots(bank).rbegin()->second.string();
     std::vector<std::string> names;
     require(rocksdb::DB::ListColumnFamilies({}, snapshot, &names));
+    rocksdb::BlockBasedTableOptions table;
+    table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+    table.block_cache = rocksdb::NewLRUCache(std::size_t{32} << 20);
+    rocksdb::ColumnFamilyOptions family;
+    family.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
     std::vector<rocksdb::ColumnFamilyDescriptor> families;
-    for (const std::string& name : names)
-      families.emplace_back(name, rocksdb::ColumnFamilyOptions());
+    for (const std::string& name : names) families.emplace_back(name, family);
+    rocksdb::DBOptions options;
+    options.max_open_files = -1;
     rocksdb::DB* db = nullptr;
-    require(rocksdb::DB::OpenForReadOnly({}, snapshot, families, &handles_, &db));
+    require(rocksdb::DB::OpenForReadOnly(options, snapshot, families, &handles_, &db));
     db_.reset(db);
   }
   ~BareRocks() {
@@ -182,23 +192,15 @@ void bench_commits(const fs::path& directory, std::size_t tasks, int rounds) {
              std::ranges::max(ms));
 }
 
-/// As aoe_bank merge: both are read, put together, and written anew.
-void bench_merge(const fs::path& first, const fs::path& second, const fs::path& merged,
+/// As aoe_bank merge does. Of both together there are half as many tasks again.
+void bench_merge(const fs::path& first, const fs::path& second, const fs::path& root,
                  std::size_t tasks) {
-  std::size_t conflicts = 0;
-  const double seconds = seconds_of([&] {
-    auto contents = bank::contents_at(first);
-    auto others = bank::contents_at(second);
-    AOE_CHECK(contents.size() == 1 && others.size() == 1, "no two banks");
-    bank::BankContent& content = contents.begin()->second;
-    std::vector<bank::MergeConflict> list;
-    bank::merge_into(content, std::move(others.begin()->second), list);
-    conflicts = list.size();
-    bank::KnowledgeBank made(merged, {.soc_version = kSoc});
-    made.commit(bank::commit_of(content, made));
-  });
+  std::map<bank::BankId, bank::MergedBank> merged;
+  const double seconds = seconds_of([&] { merged = bank::merge_banks({first, second}, root); });
+  AOE_CHECK(merged.size() == 1 && merged.begin()->second.tasks == tasks + tasks / 2,
+            "the merged bank has not all tasks");
   fmt::print("merge of two           {:10.0f} strategies/s, {} conflicts\n",
-             2 * static_cast<double>(tasks) / seconds, conflicts);
+             2 * static_cast<double>(tasks) / seconds, merged.begin()->second.conflicts.size());
 }
 
 ExitCode run(const tools::po::variables_map& flags) {
@@ -208,15 +210,14 @@ ExitCode run(const tools::po::variables_map& flags) {
   if (flags["strategies"].as<int>() < 2 || flags["lookups"].as<int>() < 1 || rounds < 1)
     throw Error(ExitCode::kUsage, "--strategies, --lookups and --rounds are positive numbers");
   const tests::TempDir temp;
-  const fs::path first = temp / "first/op" / kSoc, second = temp / "second/op" / kSoc,
-                 merged = temp / "merged/op" / kSoc;
+  const fs::path first = temp / "first/op" / kSoc, second = temp / "second/op" / kSoc;
   const double seconds = seconds_of([&] { fill(first, 0, tasks, 1000); });
   fmt::print("{} strategies, filled with {:.0f} strategies/s\n", tasks,
              static_cast<double>(tasks) / seconds);
   bench_opening(first, tasks, rounds);
   bench_lookups(first, tasks, lookups, rounds);
   fill(second, tasks / 2, tasks + tasks / 2, 900);  // half of them stand in both
-  bench_merge(first, second, merged, tasks);
+  bench_merge(first, second, temp / "merged", tasks);
   bench_commits(first, 2 * tasks, rounds);
   return ExitCode::kSuccess;
 }

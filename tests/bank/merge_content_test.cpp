@@ -25,10 +25,6 @@ BankContent content(std::vector<std::pair<int, Strategy>> strategies) {
   return made;
 }
 
-std::int64_t tile_of(const BankContent& bank, std::size_t entry) {
-  return bank.entries.at(entry).entry.set.strategies.at(0).schedule.at("tile");
-}
-
 TEST(MergeContent, TheBetterPairedMeasurementWins) {
   struct Case {
     Strategy first, second;
@@ -43,32 +39,22 @@ TEST(MergeContent, TheBetterPairedMeasurementWins) {
       {measured(5, 10, 1), measured(5, 10, 2), 1},  // the same in all: the first bank's
   };
   for (const Case& each : cases) {
-    BankContent into = content({{1, each.first}});
+    StrategySet into{{each.first}};
     std::vector<MergeConflict> conflicts;
-    merge_into(into, content({{1, each.second}}), conflicts);
-    EXPECT_EQ(tile_of(into, 0), each.taken);
+    merge_sets(test_key(1), into, {{each.second}}, &conflicts);
+    EXPECT_EQ(into.strategies.at(0).schedule.at("tile"), each.taken);
     ASSERT_EQ(conflicts.size(), 1U);
     EXPECT_EQ(conflicts[0].taken.schedule.at("tile"), each.taken);
   }
 }
 
 TEST(MergeContent, TheSameCandidateIsNoConflict) {
-  BankContent into = content({{1, measured(10, 20, 1)}});
+  StrategySet into{{measured(10, 20, 1)}};
   std::vector<MergeConflict> conflicts;
-  merge_into(into, content({{1, measured(9, 20, 1)}, {2, measured(1, 2, 1)}}), conflicts);
+  merge_sets(test_key(1), into, {{measured(9, 20, 1)}}, &conflicts);
   EXPECT_TRUE(conflicts.empty());
-  ASSERT_EQ(into.entries.size(), 2U);
-  EXPECT_EQ(into.entries[0].entry.set.strategies[0].measured.time_ns, 9);
-}
-
-TEST(MergeContent, RecordsOfBothOnce) {
-  BankContent into = content({}), from = content({});
-  into.records = {{test_key(1), {test_strategy("ND", 1), "ok", "", 1}}};
-  from.records = {{test_key(1), {test_strategy("ND", 1), "ok", "", 1}},
-                  {test_key(2), {test_strategy("ND", 1), "ok", "", 1}}};
-  std::vector<MergeConflict> conflicts;
-  merge_into(into, from, conflicts);
-  EXPECT_EQ(into.records.size(), 2U);
+  ASSERT_EQ(into.strategies.size(), 1U);
+  EXPECT_EQ(into.strategies[0].measured.time_ns, 9);
 }
 
 TEST(MergeContent, DifferencesAreOfCandidatesNotOfTimes) {

@@ -1,19 +1,14 @@
-// aoe_bank merge and diff: several banks at once (bank/merge_content.h).
+// aoe_bank merge and diff: several banks at once.
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "bank/merge_content.h"
+#include "bank/merge_banks.h"
 #include "base/error.h"
 #include "tools/aoe_bank/commands.h"
 
 namespace aoe::tools {
 using nlohmann::json;
 namespace {
-
-struct Merged {
-  bank::BankContent content;
-  std::vector<bank::MergeConflict> conflicts;
-};
 
 json side_json(const bank::Strategy& strategy) {
   return {{"candidate", candidate_text(strategy)},
@@ -23,7 +18,7 @@ json side_json(const bank::Strategy& strategy) {
           {"when_utc", strategy.measured.when_utc}};
 }
 
-json merged_json(const std::map<bank::BankId, Merged>& banks) {
+json merged_json(const std::map<bank::BankId, bank::MergedBank>& banks) {
   json list = json::array();
   for (const auto& [id, merged] : banks) {
     json conflicts = json::array();
@@ -32,8 +27,8 @@ json merged_json(const std::map<bank::BankId, Merged>& banks) {
                            {"taken", side_json(each.taken)},
                            {"left", side_json(each.left)}});
     list.push_back({{"bank", to_text(id)},
-                    {"tasks", merged.content.entries.size()},
-                    {"measurements", merged.content.records.size()},
+                    {"tasks", merged.tasks},
+                    {"measurements", merged.measurements},
                     {"conflicts", conflicts}});
   }
   return list;
@@ -48,11 +43,10 @@ std::string gain_text(const bank::Strategy& strategy) {
   return text;
 }
 
-void print_merged(const std::map<bank::BankId, Merged>& banks) {
+void print_merged(const std::map<bank::BankId, bank::MergedBank>& banks) {
   for (const auto& [id, merged] : banks) {
     std::printf("%s: %zu tasks, %zu measurements, %zu conflicts\n", to_text(id).c_str(),
-                merged.content.entries.size(), merged.content.records.size(),
-                merged.conflicts.size());
+                merged.tasks, merged.measurements, merged.conflicts.size());
     for (const bank::MergeConflict& each : merged.conflicts)
       std::printf("  %-20s  took %s (%s), not %s (%s)\n", each.key.repo_key().c_str(),
                   candidate_text(each.taken).c_str(), gain_text(each.taken).c_str(),
@@ -104,19 +98,8 @@ void merge_banks(const BankRequest& request) {
   if (std::filesystem::exists(root) && !std::filesystem::is_empty(root))
     throw Error(ExitCode::kUsage, "is there already, and not empty", root.string(),
                 "name a new directory; what is there may be one of the banks that are merged");
-  std::map<bank::BankId, Merged> banks;
-  for (const std::string& path : request.subjects())
-    for (auto& [id, content] : bank::contents_at(path)) {
-      const auto [there, is_new] = banks.try_emplace(id);
-      if (is_new)
-        there->second.content = std::move(content);
-      else
-        bank::merge_into(there->second.content, std::move(content), there->second.conflicts);
-    }
-  for (const auto& [id, merged] : banks) {
-    bank::KnowledgeBank made(root / to_text(id), {.soc_version = id.soc_version});
-    made.commit(bank::commit_of(merged.content, made));
-  }
+  const auto banks =
+      bank::merge_banks({request.subjects().begin(), request.subjects().end()}, root);
   if (request.is_json()) return print_json(merged_json(banks));
   print_merged(banks);
 }
