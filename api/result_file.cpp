@@ -124,9 +124,17 @@ ordered_json result_json(const RunReport& report, const Settings& settings) {
 }
 
 void write_result_file(const std::filesystem::path& path,
-                       const std::vector<ordered_json>& results) {
-  const ordered_json document = {
-      {"schema", "aoe.result"}, {"version", kSchemaVersion}, {"results", results}};
+                       const std::vector<ordered_json>& results,
+                       const std::vector<ModelFailure>& failures) {
+  ordered_json lost = ordered_json::array();
+  for (const ModelFailure& failure : failures)
+    lost.push_back({{"name", failure.name},
+                    {"exit_code", static_cast<int>(failure.code)},
+                    {"error", failure.text}});
+  const ordered_json document = {{"schema", "aoe.result"},
+                                 {"version", kSchemaVersion},
+                                 {"results", results},
+                                 {"failures", std::move(lost)}};
   write_file_atomically(
       path, document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
 }

@@ -12,8 +12,16 @@ namespace aoe::api {
 /// One entry of "results".
 nlohmann::ordered_json result_json(const RunReport& report, const Settings& settings);
 
+/// One of several models of which nothing came.
+struct ModelFailure {
+  std::string name;
+  ExitCode code = ExitCode::kFailure;
+  std::string text;  ///< what the error says
+};
+
 /// Throws Error(kOutput).
 void write_result_file(const std::filesystem::path& path,
-                       const std::vector<nlohmann::ordered_json>& results);
+                       const std::vector<nlohmann::ordered_json>& results,
+                       const std::vector<ModelFailure>& failures);
 
 }  // namespace aoe::api

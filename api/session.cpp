@@ -1,13 +1,14 @@
 // Copies what the caller gives, and runs one model after the other.
 #include "api/session.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "api/failure.h"
-#include "api/result_file.h"
 #include "base/log.h"
 #include "options/flags.h"
 
@@ -63,6 +64,14 @@ void complain(const std::string& model, const tuner::TuneOutcome& outcome) {
                 "what was won is in the bank, unconfirmed; the option reload goes on");
 }
 
+/// Of what went wrong with some of several models the caller is told the first; each was logged.
+Error first_of(const std::vector<ModelFailure>& failures, std::size_t models) {
+  const ModelFailure& first = failures.front();
+  return Error(first.code,
+               std::to_string(failures.size()) + " of " + std::to_string(models) +
+                   " models failed; " + first.name + ": " + first.text);
+}
+
 }  // namespace
 
 void Session::set_graph(const AoeGraph& graph) {
@@ -105,6 +114,8 @@ void Session::tune(const OptionList& options, const OptionList& defaults) {
   const tuner::TimePoint start = std::chrono::steady_clock::now();
   results_.clear();
   reports_.clear();
+  failures_.clear();
+  models_begun_ = 0;
   const auto values = parse_options(options, defaults);
   if (const std::string level = options::text_of(values, "log"); !level.empty())
     if (!set_log_level(level)) fail("log", "unknown level '" + level + "'");
@@ -112,40 +123,76 @@ void Session::tune(const OptionList& options, const OptionList& defaults) {
   const tuner::Deadline end = settings.time_limit_s
                                   ? tuner::Deadline(start + tuner::seconds(*settings.time_limit_s))
                                   : tuner::Deadline();
+  const std::vector<Subject> subjects = subjects_of(settings, graph_, inputs_);
+  const auto models_left = [&](std::size_t i) {
+    return static_cast<std::int64_t>(subjects.size() - i);
+  };
+  std::int64_t trials_left = settings.tuning.max_trials;
+  if (trials_left > 0 && trials_left < models_left(0))
+    fail("--trials", "are fewer than the models, which are " + std::to_string(models_left(0)));
   bool has_tasks = false;
   std::optional<std::pair<std::string, tuner::TuneOutcome>> failed;  // others are tuned first
-  const std::vector<Subject> subjects = subjects_of(settings, graph_, inputs_);
+  std::set<std::string> searched;
+  models_total_ = static_cast<std::int32_t>(subjects.size());
   for (std::size_t i = 0; i < subjects.size(); ++i) {
-    const Subject& subject = subjects[i];
-    const double share_s = end.left_s() / static_cast<double>(subjects.size() - i);
-    tuner::TuneOutcome outcome = tune_one(settings, subject, tuner::Deadline::in(share_s));
-    has_tasks |= outcome.tasks > 0 || outcome.ended_by != tuner::RunEnd::kDone;
-    const bool is_stopped = outcome.ended_by == tuner::RunEnd::kStopped;
-    if (is_stopped || (!failed && outcome.state == tuner::TuningState::kFailed))
-      failed.emplace(subject.name, std::move(outcome));
+    const std::string& name = subjects[i].name;
+    const double share_s = end.left_s() / static_cast<double>(models_left(i));
+    const RunHooks hooks{
+        .stop = stop_.get_token(),
+        .deadline = tuner::Deadline::in(share_s),
+        .max_trials = (trials_left + models_left(i) - 1) / models_left(i),
+        .searched = &searched,
+    };
+    ++models_begun_;
+    auto outcome = tune_one_of(subjects.size(), settings, subjects[i], hooks);
+    if (!outcome) continue;
+    if (trials_left > 0)  // what a model leaves is the others'; each has one at least
+      trials_left = std::max(models_left(i + 1), trials_left - outcome->trials);
+    has_tasks |= outcome->tasks > 0 || outcome->ended_by != tuner::RunEnd::kDone;
+    const bool is_stopped = outcome->ended_by == tuner::RunEnd::kStopped;
+    if (is_stopped || (!failed && outcome->state == tuner::TuningState::kFailed))
+      failed.emplace(name, std::move(*outcome));
     if (is_stopped) break;
   }
+  if (failed && failed->second.ended_by == tuner::RunEnd::kStopped)
+    complain(failed->first, failed->second);
+  if (!failures_.empty()) throw first_of(failures_, subjects.size());
   if (failed) complain(failed->first, failed->second);
   if (!has_tasks)
     throw Failure(AOE_ERROR_NON_OPTIMIZE_GRAPH,
                   "nothing in the model can be tuned; it is compiled");
 }
 
+std::optional<tuner::TuneOutcome> Session::tune_one_of(std::size_t count, const Settings& settings,
+                                                       const Subject& subject, RunHooks hooks) {
+  if (!are_many(settings)) return tune_one(settings, subject, std::move(hooks));
+  try {
+    if (subject.unreadable) throw Error(*subject.unreadable);
+    return tune_one(settings, subject, std::move(hooks));
+  } catch (const Error& e) {
+    logger("aoe")->error("model {} ({} of {}): {}", subject.name, models_begun_, count, e.what());
+    failures_.push_back({.name = subject.name, .code = e.code(), .text = e.what()});
+    write_results(settings);
+    return std::nullopt;
+  }
+}
+
 tuner::TuneOutcome Session::tune_one(const Settings& settings, const Subject& subject,
-                                     const tuner::Deadline& deadline) {
-  RunHooks hooks{.stop = stop_.get_token(), .deadline = deadline, .on_progress = {}};
+                                     RunHooks hooks) {
   if (on_progress_ != nullptr)
     hooks.on_progress = [&](const tuner::Progress& progress) {
       report_progress(subject.name, progress);
     };
   RunReport report = tune_subject(settings, subject, hooks);
   results_.push_back(std::make_unique<ResultView>(report));
-  if (!settings.result_file.empty()) {
-    reports_.push_back(result_json(report, settings));
-    write_result_file(settings.result_file, reports_);
-  }
+  reports_.push_back(result_json(report, settings));
+  write_results(settings);
   if (!report.outcome.rescued.empty()) throw bank_error(report.outcome.rescued);
   return std::move(report.outcome);
+}
+
+void Session::write_results(const Settings& settings) const {
+  if (!settings.result_file.empty()) write_result_file(settings.result_file, reports_, failures_);
 }
 
 void Session::report_progress(const std::string& name, const tuner::Progress& progress) const {
@@ -164,7 +211,9 @@ void Session::report_progress(const std::string& name, const tuner::Progress& pr
                           .limit_left_s = progress.limit_left_s,
                           .waiting = progress.waiting.c_str(),
                           .known_tasks = progress.known,
-                          .not_searched = progress.not_searched};
+                          .not_searched = progress.not_searched,
+                          .model_index = models_begun_,
+                          .model_count = models_total_};
   on_progress_(id_, &shown, progress_user_);
 }
 

@@ -12,6 +12,7 @@
 
 #include "aoe/aoe.h"
 #include "api/option_list.h"
+#include "api/result_file.h"
 #include "api/result_view.h"
 #include "api/subjects.h"
 
@@ -39,8 +40,11 @@ class Session {
   const AoeTuningResult& result(std::size_t index) const;
 
  private:
-  tuner::TuneOutcome tune_one(const Settings& settings, const Subject& subject,
-                              const tuner::Deadline& deadline);
+  /// One of `count` models. What is wrong with one of several is in `failures_`, and nothing is returned.
+  std::optional<tuner::TuneOutcome> tune_one_of(std::size_t count, const Settings& settings,
+                                                const Subject& subject, RunHooks hooks);
+  tuner::TuneOutcome tune_one(const Settings& settings, const Subject& subject, RunHooks hooks);
+  void write_results(const Settings& settings) const;
   void report_progress(const std::string& name, const tuner::Progress& progress) const;
 
   const std::uint64_t id_;
@@ -50,6 +54,8 @@ class Session {
   void* progress_user_ = nullptr;
   std::vector<std::unique_ptr<ResultView>> results_;
   std::vector<nlohmann::ordered_json> reports_;  ///< of the option result
+  std::vector<ModelFailure> failures_;
+  std::int32_t models_begun_ = 0, models_total_ = 0;
   std::stop_source stop_;  ///< of the run at work; written while none is
 };
 

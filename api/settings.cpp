@@ -154,15 +154,16 @@ std::string model_flags_text(const po::variables_map& flags) {
 
 void read_models(const po::variables_map& flags, bool has_graph, Settings& settings) {
   if (has_graph) {
-    for (const char* flag : {"model", "model_path", "singleop"})
+    for (const char* flag : {"model", "models", "model_path", "singleop"})
       if (flags.contains(flag))
         reject("--" + std::string(flag), "names a model, and the session has one", "give one");
   } else {
-    require_one_of(flags, {"model", "model_path", "singleop"});
+    require_one_of(flags, {"model", "models", "model_path", "singleop"});
   }
   settings.model = read_model_flags(flags);
   settings.model_flags = model_flags_text(flags);
   settings.model_path = text_of(flags, "model_path");
+  if (flags.contains("models")) settings.models = read_model_list(text_of(flags, "models"));
   settings.single_ops = text_of(flags, "singleop");
   if (!settings.single_ops.empty()) check_flags_of_single_ops(flags);
 }
@@ -191,6 +192,8 @@ void add_flags(po::options_description& flags) {
   add("job_type,j", po::value<int>()->value_name("1|2"),
       "1: subgraph tuning, 2: operator tuning; 1 first, then 2; default AOE_MODE");
   add("model_path", text("DIR"), "tune every .onnx file of the directory, instead of --model");
+  add("models", text("LIST"),
+      "tune these models: a file with a path a line, or paths with commas between, instead of --model");
   add("singleop", text("FILE"),
       "tune the operators that this JSON file describes, instead of --model");
   add("output", text("PATH"),

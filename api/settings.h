@@ -5,7 +5,9 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "api/model_list.h"
 #include "compiler/model_source.h"
 #include "tuner/tuner.h"
 
@@ -19,6 +21,7 @@ struct Settings {
   std::string model_flags;            ///< those that say how models are read, as text
   std::filesystem::path model_path;   ///< a directory of models
   std::filesystem::path single_ops;   ///< a file of operators
+  std::vector<ListedModel> models;    ///< --models
   std::string output;                 ///< as given
   std::filesystem::path result_file;  ///< --result; empty: none is wanted
   std::optional<double> time_limit_s;  ///< of everything

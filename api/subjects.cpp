@@ -41,6 +41,23 @@ Subject from_graph(const Settings& settings, const GivenGraph& graph) {
   return subject;
 }
 
+/// A model that cannot be read does not keep others from being tuned.
+Subject from_one_of_many(const Settings& settings, const ListedModel& model) {
+  try {
+    Subject subject = from_file(settings, model.path);
+    subject.name = model.name;
+    return subject;
+  } catch (const Error& e) {
+    return {.source = settings.model, .name = model.name, .unreadable = e};
+  }
+}
+
+std::vector<Subject> from_list(const Settings& settings, const std::vector<ListedModel>& models) {
+  std::vector<Subject> subjects;
+  for (const ListedModel& model : models) subjects.push_back(from_one_of_many(settings, model));
+  return subjects;
+}
+
 std::vector<Subject> from_directory(const Settings& settings) {
   std::error_code status;
   std::vector<fs::path> files;
@@ -51,9 +68,9 @@ std::vector<Subject> from_directory(const Settings& settings) {
   if (files.empty())
     throw Error(ExitCode::kUsage, "has no .onnx file", where, "export the models to ONNX");
   std::ranges::sort(files);
-  std::vector<Subject> subjects;
-  for (const fs::path& file : files) subjects.push_back(from_file(settings, file));
-  return subjects;
+  std::vector<ListedModel> models;
+  for (const fs::path& file : files) models.push_back({file, file.stem().string()});
+  return from_list(settings, models);
 }
 
 std::vector<Subject> from_operators(const Settings& settings) {
@@ -69,15 +86,16 @@ std::vector<Subject> from_operators(const Settings& settings) {
 }
 
 /// Of one model the om, of several the directory.
-void set_outputs(const Settings& settings, std::vector<Subject>& subjects, bool are_many) {
+void set_outputs(const Settings& settings, std::vector<Subject>& subjects) {
   if (settings.output.empty()) return;
   const std::string flag = "--output";
-  if (are_many && !options::is_writable_directory(settings.output))
+  const bool is_directory = are_many(settings);
+  if (is_directory && !options::is_writable_directory(settings.output))
     throw Error(ExitCode::kOutput, "is no directory that can be written",
                 flag + " " + settings.output, "create it first");
   for (Subject& subject : subjects)
     subject.output = options::om_output_path(
-        are_many ? fs::path(settings.output) / subject.name : fs::path(settings.output), flag,
+        is_directory ? fs::path(settings.output) / subject.name : fs::path(settings.output), flag,
         subject.om_suffix);
 }
 
@@ -101,17 +119,23 @@ void set_inputs(const GivenInputs& inputs, Subject& subject) {
 
 }  // namespace
 
+bool are_many(const Settings& settings) {
+  return !settings.models.empty() || !settings.model_path.empty() || !settings.single_ops.empty();
+}
+
 std::vector<Subject> subjects_of(const Settings& settings, const std::optional<GivenGraph>& graph,
                                  const GivenInputs& inputs) {
-  const bool are_many = !settings.model_path.empty() || !settings.single_ops.empty();
-  if (are_many && settings.reload && !settings.reload->empty())
+  const bool is_list = are_many(settings);
+  if (is_list && settings.reload && !settings.reload->empty())
     throw Error(ExitCode::kUsage, "names one job, and there are several models",
                 "--reload=" + *settings.reload, "leave the name out");
-  if (are_many && !settings.tuning_name.empty())
+  if (is_list && !settings.tuning_name.empty())
     throw Error(ExitCode::kUsage, "names one model, and there are several", "tuning_name");
   std::vector<Subject> subjects;
   if (graph)
     subjects = {from_graph(settings, *graph)};
+  else if (!settings.models.empty())
+    subjects = from_list(settings, settings.models);
   else if (!settings.model_path.empty())
     subjects = from_directory(settings);
   else if (!settings.single_ops.empty())
@@ -127,7 +151,7 @@ std::vector<Subject> subjects_of(const Settings& settings, const std::optional<G
       subject.om_suffix = options::dynamic_om_suffix(settings.tuning.soc.version);
     set_inputs(inputs, subject);
   }
-  set_outputs(settings, subjects, are_many);
+  set_outputs(settings, subjects);
   return subjects;
 }
 

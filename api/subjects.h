@@ -1,4 +1,4 @@
-// What a run tunes: one model, each model of a directory, or each operator of a file.
+// What a run tunes: one model, each model of a list or of a directory, or each operator of a file.
 #pragma once
 
 #include <filesystem>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/settings.h"
+#include "base/error.h"
 #include "base/tensor.h"
 
 namespace aoe::api {
@@ -34,9 +35,13 @@ struct Subject {
   std::filesystem::path output;  ///< with ".om"; empty when none is wanted
   std::string om_suffix;         ///< what dynamic oms' names end in, before ".om"
   GivenInputs inputs;
+  std::optional<Error> unreadable;  ///< of one of several: the others are tuned
 };
 
-/// Error(kUsage), Error(kModel) and Error(kOutput).
+/// Whether there are several, how many it may be.
+bool are_many(const Settings& settings);
+
+/// Error(kUsage), Error(kOutput), and of a single model Error(kModel).
 std::vector<Subject> subjects_of(const Settings& settings, const std::optional<GivenGraph>& graph,
                                  const GivenInputs& inputs);
 

@@ -133,6 +133,8 @@ RunReport tune_subject(const Settings& settings, const Subject& subject, const R
   tuning.stop = hooks.stop;
   tuning.deadline = hooks.deadline;
   tuning.on_progress = hooks.on_progress;
+  tuning.max_trials = hooks.max_trials;
+  tuning.searched = hooks.searched;
 
   op_banks.custom->require_writable();
   if (is_sgat) graph_banks.custom->require_writable();  // which keeps operators as well

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <set>
 #include <stop_token>
 #include <string>
 
@@ -16,6 +17,8 @@ namespace aoe::api {
 struct RunHooks {
   std::stop_token stop;
   tuner::Deadline deadline;                                 ///< of the run
+  std::int64_t max_trials = 0;                              ///< 0: no limit
+  std::set<std::string>* searched = nullptr;                ///< by the models before this one
   std::function<void(const tuner::Progress&)> on_progress;  ///< may be empty
 };
 

@@ -103,6 +103,8 @@ typedef struct AoeProgress {
   const char* waiting;  /* why nothing is measured at the moment; "": something is */
   int32_t known_tasks;  /* of those done: not searched, because the bank knows them */
   int32_t not_searched; /* when the search has ended: tasks whose turn did not come */
+  int32_t model_index;  /* of several models, from 1 */
+  int32_t model_count;
 } AoeProgress;
 
 /* Called by the thread that called AoeTuningGraph(); may call AoeStopTuning(), and must not throw. */
@@ -180,7 +182,7 @@ AoeStatus AoeCreateSession(uint64_t* session);
 AoeStatus AoeDestroySession(uint64_t session);
 
 /* The model of the session; bytes in memory are copied. It is read when it is tuned. Instead of it, AoeTuningGraph() takes the
- * options "model", "model_path" (a directory of models) and "singleop". AOE_ERROR_REPEAT_GRAPH when the session has one. */
+ * options "model", "models" (a list), "model_path" (a directory of models) and "singleop". AOE_ERROR_REPEAT_GRAPH when the session has one. */
 AoeStatus AoeSetTuningGraph(uint64_t session, const AoeGraph* graph);
 
 /* Values for inputs of the session's model; they are copied, and replace those of an earlier call. Their shapes fill in dynamic
@@ -204,7 +206,7 @@ AoeStatus AoeSetProgressCallback(uint64_t session, AoeProgressCallback callback,
 /* Instead of stderr; NULL goes back to it. The option "log" says how much. May be called at any time. */
 AoeStatus AoeSetLogCallback(AoeLogCallback callback, void* user);
 
-/* How many models the last AoeTuningGraph() of the session has come to the end of: 1, or more with "model_path" and "singleop". */
+/* How many models the last AoeTuningGraph() of the session has come to the end of: 1, or more with "models", "model_path" and "singleop". */
 AoeStatus AoeGetTuningResultCount(uint64_t session, size_t* count);
 
 /* Valid until the session tunes again or is destroyed. AOE_ERROR_INVALID_PARAM when there is no such result. */

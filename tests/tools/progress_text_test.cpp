@@ -116,5 +116,17 @@ TEST(ProgressText, FitsTheTerminal) {
   EXPECT_EQ(text.line(0, 79).size(), 79U);
 }
 
+TEST(ProgressText, SaysWhichOfSeveralModels) {
+  Progress p;
+  p.tuning_name = "net";
+  p.model_index = 2;
+  p.model_count = 5;
+  ProgressText text;
+  EXPECT_EQ(text.report(p), "model net (2 of 5)\nmeasuring the untuned model (0:00 elapsed)\n");
+  p.stage = AOE_STAGE_SEARCH;
+  EXPECT_EQ(text.report(p), "");
+  EXPECT_NE(text.line(0, 200).find("net (2 of 5)"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace aoe::tools

@@ -131,10 +131,12 @@ ExitCode tune(const po::variables_map& flags) {
   const AoeStatus status = run.tune(Options(flags));
   const std::string error = AoeGetLastError();
   bool is_stopped = false;
-  for (const AoeTuningResult* result : run.results()) {
+  const std::vector<const AoeTuningResult*> results = run.results();
+  for (const AoeTuningResult* result : results) {
     print_report(std::cout, *result);
     is_stopped |= std::string_view(result->ended_by) == "stopped";
   }
+  if (results.size() > 1) print_summary(std::cout, results);
   if (status == AOE_FAILURE) return is_stopped ? ExitCode::kInterrupted : ExitCode::kFailure;
   if (exit_code_of(status) != ExitCode::kSuccess) throw Error(exit_code_of(status), error);
   return ExitCode::kSuccess;
@@ -172,6 +174,7 @@ int main(int argc, char** argv) {
       "  aoe -j 2 -f 5 -m bert.onnx --input_shape=\"input_ids:1,128\" --output=bert_tuned\n"
       "  aoe -j 2 -m m.onnx --input_shape=\"data:-1,3,224,224\" --dynamic_batch_size=\"1,4,8\"\n"
       "  aoe -j 2 --model_path=models --output=oms\n"
+      "  aoe -j 2 --models=models.txt --time_limit=3600 --result=fleet.json\n"
       "  aoe -j 2 --singleop=ops.json\n"
       "  aoe report result.json --output=report.html\n"
       "  REPEAT_TUNE=True aoe -j 2 -m resnet50.onnx --time_limit=120\n\n"

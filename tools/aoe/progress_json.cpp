@@ -30,6 +30,8 @@ std::string progress_json(const AoeProgress& p) {
   const ordered_json line = {
       {"stage", stage_name(p.stage)},
       {"model", p.tuning_name},
+      {"model_index", p.model_index},
+      {"models", p.model_count},
       {"done", p.tasks_done},
       {"total", p.tasks_total},
       {"known", p.known_tasks},

@@ -41,6 +41,15 @@ std::string op_text(const Progress& p) {
   return joined({p.op_type, p.op_name, p.shape}, " ");
 }
 
+/// " (2 of 5)"; empty of a run of one model.
+std::string place_text(const Progress& p) {
+  return p.model_count > 1 ? fmt::format(" ({} of {})", p.model_index, p.model_count) : "";
+}
+
+std::string model_text(const Progress& p) {
+  return p.model_count > 1 ? p.tuning_name + place_text(p) : "";
+}
+
 std::string stage_text(const Progress& p) {
   if (!p.waiting.empty()) return "waiting: " + p.waiting;
   if (p.stage == AOE_STAGE_BASELINE) return "measuring the untuned model";
@@ -56,6 +65,8 @@ Progress::Progress(const AoeProgress& progress)
       tasks_total(progress.tasks_total),
       known_tasks(progress.known_tasks),
       not_searched(progress.not_searched),
+      model_index(progress.model_index),
+      model_count(progress.model_count),
       tuning_name(progress.tuning_name),
       op_name(progress.op_name),
       op_type(progress.op_type),
@@ -117,7 +128,8 @@ std::string ProgressText::line(double later_s, std::size_t columns) const {
       last_.stage ==
       AOE_STAGE_SEARCH)  // figures first: what is cut off on a narrow terminal is the name of the op
     line = joined({fmt::format("{} {}/{}", bar(last_), last_.tasks_done, last_.tasks_total),
-                   times(later_s), stage_text(last_), best_so_far(last_), op_text(last_)},
+                   times(later_s), stage_text(last_), best_so_far(last_), model_text(last_),
+                   op_text(last_)},
                   "  ");
   if (line.size() > columns) line.resize(columns);
   return line;
@@ -132,8 +144,8 @@ std::string ProgressText::log_of_search(const Progress& progress) const {
 
 std::string ProgressText::report(const Progress& progress) {
   std::string log;
-  if (!is_first_ && progress.tuning_name != last_.tuning_name) {
-    log = "model " + progress.tuning_name + "\n";
+  if (is_first_ ? progress.model_count > 1 : progress.tuning_name != last_.tuning_name) {
+    log = "model " + progress.tuning_name + place_text(progress) + "\n";
     *this = ProgressText();
   }
   const bool is_new_stage = is_first_ || progress.stage != last_.stage;

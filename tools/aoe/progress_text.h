@@ -16,6 +16,7 @@ struct Progress {
 
   int stage = AOE_STAGE_BASELINE;
   int tasks_done = 0, tasks_total = 0, known_tasks = 0, not_searched = 0;
+  int model_index = 0, model_count = 0;
   std::string tuning_name, op_name, op_type, shape, waiting;
   double default_ns = 0, best_ns = 0;
   double elapsed_s = 0, remaining_s = 0, limit_left_s = -1;

@@ -75,6 +75,27 @@ void print_finish_line(std::ostream& out, const AoeTuningResult& result) {
 
 }  // namespace
 
+void print_summary(std::ostream& out, std::span<const AoeTuningResult* const> results) {
+  TerminalTable table("", {{"model"},
+                           {"before(ms)", Align::kRight},
+                           {"after(ms)", Align::kRight},
+                           {"gain", Align::kRight},
+                           {"tasks", Align::kRight},
+                           {"known", Align::kRight},
+                           {"trials", Align::kRight},
+                           {"result"}});
+  for (const AoeTuningResult* result : results) {
+    const bool has_times = was_measured(*result);
+    table.row({result->tuning_name, has_times ? fmt::format("{:.3f}", result->baseline_ms) : "-",
+               has_times ? fmt::format("{:.3f}", result->result_ms) : "-",
+               has_times ? result->improvement : "-", std::to_string(result->tasks),
+               std::to_string(result->known_tasks), std::to_string(result->trials),
+               result->result_path});
+  }
+  out << "\n";
+  table.print(out);
+}
+
 void print_report(std::ostream& out, const AoeTuningResult& result) {
   if (result.gain_count > 0) print_table(out, {result.gains, result.gain_count});
   if (was_measured(result)) print_model(out, result);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -53,6 +54,9 @@ struct TuneOptions {
   /// Written as the run goes on, unless it is nullptr. What it knew when it was opened is part of
   /// this run: not done again, and counted (times, trials, tasks).
   JobJournal* journal = nullptr;
+  /// Of a session over several models: descriptions of what was searched, so that it is not searched again for the next of
+  /// them, REPEAT_TUNE or not. nullptr: one model.
+  std::set<std::string>* searched = nullptr;
   std::uint64_t seed = 1;
   /// Of the whole run; 0: no limit. A trial is a candidate measured in a search: the races that
   /// close searches repeat measurements and are none. With `reload`, recalled ones count as well.

@@ -116,7 +116,8 @@ void TuningSession::collect_and_plan() {
 
 void TuningSession::tune(const Tunable& tunable) {
   const auto is_settled = [&](const Known& known) {
-    return known && !options_.repeat_tune && is_settled_by(*known, tunable);
+    if (!known || was_searched(tunable)) return known.has_value();
+    return !options_.repeat_tune && is_settled_by(*known, tunable);
   };
   const Known known = if_valid(layers_.find(tunable.key), tunable);
   begin_progress(tunable);
@@ -139,11 +140,17 @@ void TuningSession::tune(const Tunable& tunable) {
     const bool is_done = search(tunable, known);
     if (!is_done && !is_stopped()) note_unsearched(tunable, known);
     if (!is_done) return after(tunable);
+    if (options_.searched != nullptr) options_.searched->insert(tunable.key.description);
   }
   after(tunable);
   ++progress_.tasks_done;
   is_result_stale_ = true;
   report(Stage::kSearch);
+}
+
+/// For a model before this one, in the same session.
+bool TuningSession::was_searched(const Tunable& tunable) const {
+  return options_.searched != nullptr && options_.searched->contains(tunable.key.description);
 }
 
 void TuningSession::note_unsearched(const Tunable& tunable, const Known& known) {

@@ -99,6 +99,7 @@ class TuningSession {
   void collect_and_plan();
   void limit_search();
   void tune(const Tunable& tunable);
+  bool was_searched(const Tunable& tunable) const;
   Known if_valid(Known found, const Tunable& tunable) const;
   void confirm();
   void write_om(const Confirmation& confirmed);
