@@ -94,12 +94,12 @@ const Reduction* reduction_of(const Task& task) {
 }
 
 /// What elements are loaded and combined as.
-Result<Type> lanes_of(const Reduction& reduction, DataType dtype) {
+Result<Type> lanes_for(const Reduction& reduction, DataType dtype) {
   if (reduction.is_real && dtype == DataType::kUint64)
     return Unexpected("uint64, which not all float64 convert to");
   if (reduction.is_real && is_integer(dtype)) return Type::kDouble;
   const bool is_ordered = reduction.combine != loopnest::add && reduction.combine != multiply;
-  return is_ordered ? ordered_lanes_of(dtype) : aoe::compiler::lanes_of(dtype);
+  return is_ordered ? ordered_lanes_of(dtype) : lanes_of(dtype);
 }
 
 /// The reduced axes, or why they are not known.
@@ -171,7 +171,7 @@ class Accumulation {
         rows_(rows),
         reduction_(reduction),
         dtype_(dtype),
-        type_(lanes_of(reduction, dtype).value()),
+        type_(lanes_for(reduction, dtype).value()),
         lanes_(lanes) {
     for (std::int64_t i = 0; i < accumulators; ++i) {
       sums_.push_back(builder.local(reduction.start(lanes, type_)));
@@ -304,7 +304,7 @@ class Reduce final : public ImplBy<ReducePlan> {
     if (reduction_of(task) == nullptr) return Unexpected("does not compute " + task.op.type);
     if (auto typed = supports_typed(task, {task.op.type}); !typed) return typed;
     if (task.in(0).dtype == DataType::kBool) return Unexpected("elements are bool");
-    if (const auto lanes = lanes_of(*reduction_of(task), task.in(0).dtype); !lanes)
+    if (const auto lanes = lanes_for(*reduction_of(task), task.in(0).dtype); !lanes)
       return Unexpected(lanes.error());
     if (element_count(task.in(0).shape) == 0) return Unexpected("the input is empty");
     if (const auto axes = reduced_axes(task); !axes) return Unexpected(axes.error());
