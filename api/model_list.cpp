@@ -48,9 +48,11 @@ std::vector<ListedModel> read_model_list(const std::string& list) {
   const std::string where = "--models " + list;
   const std::vector<fs::path> paths = paths_of(list);
   if (paths.empty())
-    throw Error(ExitCode::kUsage, "lists no model", where, "write the path of an .onnx file a line");
+    throw Error(ExitCode::kUsage, "lists no model", where,
+                "write the path of an .onnx file a line");
   if (paths.size() > kMostModels)
-    throw Error(ExitCode::kUsage, "lists more than " + std::to_string(kMostModels) + " models", where);
+    throw Error(ExitCode::kUsage, "lists more than " + std::to_string(kMostModels) + " models",
+                where);
   std::map<std::string, int> called;
   for (const fs::path& path : paths) ++called[path.stem().string()];
   std::set<std::string> names;

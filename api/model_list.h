@@ -9,7 +9,8 @@ namespace aoe::api {
 
 struct ListedModel {
   std::filesystem::path path;
-  std::string name;  ///< the file's, with its directory's before it where several files are called so
+  std::string
+      name;  ///< the file's, with its directory's before it where several files are called so
 };
 
 /// `list`: a file unless it has a comma or ends in ".onnx". Of a file, lines that are empty or begin with '#' do not count, and

@@ -123,8 +123,7 @@ ordered_json result_json(const RunReport& report, const Settings& settings) {
       {"budget", budget_json(outcome, settings)}};
 }
 
-void write_result_file(const std::filesystem::path& path,
-                       const std::vector<ordered_json>& results,
+void write_result_file(const std::filesystem::path& path, const std::vector<ordered_json>& results,
                        const std::vector<ModelFailure>& failures) {
   ordered_json lost = ordered_json::array();
   for (const ModelFailure& failure : failures)

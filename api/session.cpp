@@ -67,9 +67,8 @@ void complain(const std::string& model, const tuner::TuneOutcome& outcome) {
 /// Of what went wrong with some of several models the caller is told the first; each was logged.
 Error first_of(const std::vector<ModelFailure>& failures, std::size_t models) {
   const ModelFailure& first = failures.front();
-  return Error(first.code,
-               std::to_string(failures.size()) + " of " + std::to_string(models) +
-                   " models failed; " + first.name + ": " + first.text);
+  return Error(first.code, std::to_string(failures.size()) + " of " + std::to_string(models) +
+                               " models failed; " + first.name + ": " + first.text);
 }
 
 }  // namespace

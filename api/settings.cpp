@@ -193,7 +193,8 @@ void add_flags(po::options_description& flags) {
       "1: subgraph tuning, 2: operator tuning; 1 first, then 2; default AOE_MODE");
   add("model_path", text("DIR"), "tune every .onnx file of the directory, instead of --model");
   add("models", text("LIST"),
-      "tune these models: a file with a path a line, or paths with commas between, instead of --model");
+      "tune these models: a file with a path a line, or paths with commas between, instead of "
+      "--model");
   add("singleop", text("FILE"),
       "tune the operators that this JSON file describes, instead of --model");
   add("output", text("PATH"),

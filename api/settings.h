@@ -17,19 +17,19 @@ enum class JobType { kSubgraphs = 1, kOperators = 2 };
 
 struct Settings {
   JobType job_type = JobType::kOperators;
-  compiler::ModelSource model;        ///< of each model; without a path unless --model was given
-  std::string model_flags;            ///< those that say how models are read, as text
-  std::filesystem::path model_path;   ///< a directory of models
-  std::filesystem::path single_ops;   ///< a file of operators
-  std::vector<ListedModel> models;    ///< --models
-  std::string output;                 ///< as given
-  std::filesystem::path result_file;  ///< --result; empty: none is wanted
+  compiler::ModelSource model;         ///< of each model; without a path unless --model was given
+  std::string model_flags;             ///< those that say how models are read, as text
+  std::filesystem::path model_path;    ///< a directory of models
+  std::filesystem::path single_ops;    ///< a file of operators
+  std::vector<ListedModel> models;     ///< --models
+  std::string output;                  ///< as given
+  std::filesystem::path result_file;   ///< --result; empty: none is wanted
   std::optional<double> time_limit_s;  ///< of everything
-  std::string tune_ops_file;          ///< as given, for messages about what stands in it
-  std::filesystem::path work_path;    ///< ${ASCEND_WORK_PATH}, or where the process runs
-  std::optional<std::string> reload;  ///< --reload and its value, which may be empty
-  std::string tuning_name;            ///< empty: the model's
-  tuner::TuneOptions tuning;          ///< without what belongs to one model or job
+  std::string tune_ops_file;           ///< as given, for messages about what stands in it
+  std::filesystem::path work_path;     ///< ${ASCEND_WORK_PATH}, or where the process runs
+  std::optional<std::string> reload;   ///< --reload and its value, which may be empty
+  std::string tuning_name;             ///< empty: the model's
+  tuner::TuneOptions tuning;           ///< without what belongs to one model or job
 };
 
 /// The flags of aoe.

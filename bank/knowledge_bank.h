@@ -36,7 +36,7 @@
 
 namespace aoe::bank {
 
-class RocksStore;  // rocks_store.h
+class RocksStore;     // rocks_store.h
 struct FilledTables;  // bank_state.h
 struct Write;
 

@@ -25,8 +25,12 @@ struct FormatRow {
   std::string_view name;
 };
 constexpr FormatRow kFormats[] = {
-    {Format::kUndefined, "UNDEFINED"}, {Format::kNCHW, "NCHW"},           {Format::kNHWC, "NHWC"},
-    {Format::kND, "ND"},               {Format::kNC1HWC0, "NC1HWC0"},     {Format::kFractalZ, "FRACTAL_Z"},
+    {Format::kUndefined, "UNDEFINED"},
+    {Format::kNCHW, "NCHW"},
+    {Format::kNHWC, "NHWC"},
+    {Format::kND, "ND"},
+    {Format::kNC1HWC0, "NC1HWC0"},
+    {Format::kFractalZ, "FRACTAL_Z"},
     {Format::kFractalNZ, "FRACTAL_NZ"},
 };
 

@@ -18,6 +18,7 @@ Error::Error(ExitCode code, std::string what, std::string where, std::string adv
     : std::runtime_error(one_line(what, where, advice)),
       code_(code),
       where_(std::move(where)),
-      advice_(std::move(advice)) {}
+      advice_(std::move(advice)) {
+}
 
 }  // namespace aoe

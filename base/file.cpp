@@ -40,7 +40,8 @@ bool append_all(int file, std::string& bytes) {
 
 std::string read_file(const fs::path& path, ExitCode code) {
   const auto cannot = [&](const char* action) {
-    throw Error(code, std::string("cannot be ") + action + ": " + std::strerror(errno), path.string());
+    throw Error(code, std::string("cannot be ") + action + ": " + std::strerror(errno),
+                path.string());
   };
   // Without waiting for somebody to write into it, should it be a pipe.
   const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
@@ -82,8 +83,7 @@ fs::path create_directory_beside(const fs::path& path) {
 int create_file_beside(const fs::path& path, unsigned mode, fs::path& made) {
   while (true) {
     made = unforeseen_name(path);
-    const int fd =
-        ::open(made.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, mode);
+    const int fd = ::open(made.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, mode);
     if (fd >= 0) return fd;
     if (errno != EEXIST) fail(path, "cannot be written");
   }

@@ -14,7 +14,8 @@ namespace aoe {
 std::string read_file(const std::filesystem::path& path, ExitCode code);
 
 /// Writes beside `path` and renames. Throws Error(kOutput). `sync` makes file and name survive a power loss.
-void write_file_atomically(const std::filesystem::path& path, std::string_view bytes, bool sync = false);
+void write_file_atomically(const std::filesystem::path& path, std::string_view bytes,
+                           bool sync = false);
 
 /// fsync of a file, or of a directory, which makes the names in it survive a power loss. Throws Error(kOutput).
 void sync_path(const std::filesystem::path& path);

@@ -1,10 +1,10 @@
 // Names and texts of gears.
 #include "base/gears.h"
 
-#include "base/gear_names.h"
-
 #include <algorithm>
 #include <iterator>
+
+#include "base/gear_names.h"
 
 namespace aoe {
 namespace {

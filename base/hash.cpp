@@ -11,7 +11,9 @@ namespace {
 constexpr std::uint64_t kC1 = 0x87c37b91114253d5ULL;
 constexpr std::uint64_t kC2 = 0x4cf5ad432745937fULL;
 
-std::uint64_t rotl(std::uint64_t x, int r) { return (x << r) | (x >> (64 - r)); }
+std::uint64_t rotl(std::uint64_t x, int r) {
+  return (x << r) | (x >> (64 - r));
+}
 
 std::uint64_t final_mix(std::uint64_t k) {
   k ^= k >> 33;
@@ -21,8 +23,12 @@ std::uint64_t final_mix(std::uint64_t k) {
   return k ^ (k >> 33);
 }
 
-std::uint64_t mix1(std::uint64_t k) { return rotl(k * kC1, 31) * kC2; }
-std::uint64_t mix2(std::uint64_t k) { return rotl(k * kC2, 33) * kC1; }
+std::uint64_t mix1(std::uint64_t k) {
+  return rotl(k * kC1, 31) * kC2;
+}
+std::uint64_t mix2(std::uint64_t k) {
+  return rotl(k * kC2, 33) * kC1;
+}
 
 constexpr std::array<std::uint32_t, 256> make_crc_table() {
   std::array<std::uint32_t, 256> table{};

@@ -20,8 +20,9 @@ struct Unexpected {
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}             // NOLINT: implicit
-  Result(Unexpected no) : state_(std::in_place_index<1>, std::move(no.reason)) {}   // NOLINT: implicit
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT: implicit
+  Result(Unexpected no)
+      : state_(std::in_place_index<1>, std::move(no.reason)) {}  // NOLINT: implicit
 
   bool has_value() const { return state_.index() == 0; }
   explicit operator bool() const { return has_value(); }
@@ -36,7 +37,9 @@ class [[nodiscard]] Result {
   T value_or(T fallback) const { return has_value() ? std::get<0>(state_) : std::move(fallback); }
 
  private:
-  void check() const { AOE_CHECK(has_value(), "value() of a Result that holds: " + std::get<1>(state_)); }
+  void check() const {
+    AOE_CHECK(has_value(), "value() of a Result that holds: " + std::get<1>(state_));
+  }
   std::variant<T, std::string> state_;
 };
 

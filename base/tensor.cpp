@@ -44,7 +44,8 @@ std::string to_string(const Shape& shape) {
 }
 
 std::string to_string(const TensorDesc& desc) {
-  return std::string(name(desc.dtype)) + " " + to_string(desc.shape) + " " + std::string(name(desc.format));
+  return std::string(name(desc.dtype)) + " " + to_string(desc.shape) + " " +
+         std::string(name(desc.format));
 }
 
 std::size_t storage_bytes(const TensorDesc& desc) {
@@ -60,7 +61,9 @@ std::size_t storage_bytes(const TensorDesc& desc) {
       checked_product(count, static_cast<std::int64_t>(size_bytes(desc.dtype))));
 }
 
-void Constant::Free::operator()(void* p) const { std::free(p); }
+void Constant::Free::operator()(void* p) const {
+  std::free(p);
+}
 
 Constant::Constant(TensorDesc desc) : desc_(std::move(desc)), size_bytes_(storage_bytes(desc_)) {
   check_memory(size_bytes_, "a tensor of " + to_string(desc_));

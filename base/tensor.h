@@ -18,7 +18,8 @@
 
 namespace aoe {
 
-using Shape = std::vector<std::int64_t>;  ///< kUnknownDim where a dimension is not known before the run
+using Shape =
+    std::vector<std::int64_t>;  ///< kUnknownDim where a dimension is not known before the run
 inline constexpr std::int64_t kUnknownDim = -1;
 
 struct TensorDesc {
@@ -47,14 +48,16 @@ struct Tensor {
   bool is_present() const { return desc.dtype != DataType::kUndefined; }
   std::int64_t elements() const { return element_count(desc.shape); }
   template <typename T>
-  T* as() const { return static_cast<T*>(data); }
+  T* as() const {
+    return static_cast<T*>(data);
+  }
 };
 
 /// Immutable bytes with their description; 64-byte aligned.
 class Constant {
  public:
-  Constant(TensorDesc desc, const void* bytes);       ///< copies storage_bytes(desc) from `bytes`
-  explicit Constant(TensorDesc desc);                 ///< zeros; fill through mutable_data() before sharing
+  Constant(TensorDesc desc, const void* bytes);  ///< copies storage_bytes(desc) from `bytes`
+  explicit Constant(TensorDesc desc);  ///< zeros; fill through mutable_data() before sharing
   const TensorDesc& desc() const { return desc_; }
   const void* data() const { return bytes_.get(); }
   void* mutable_data() { return bytes_.get(); }

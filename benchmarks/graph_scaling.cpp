@@ -112,11 +112,12 @@ ExitCode run(const tools::po::variables_map& flags) {
 
 int main(int argc, char** argv) {
   using namespace aoe::tools;
-  Tool tool{.name = "graph_scaling",
-            .synopsis = "graph_scaling [--nodes=N] [--form=NAME]",
-            .summary =
-                "What graphs of an eighth of N nodes, a quarter, a half and N cost, stage by stage.",
-            .examples = "  graph_scaling --nodes=20000 --form=chain\n"};
+  Tool tool{
+      .name = "graph_scaling",
+      .synopsis = "graph_scaling [--nodes=N] [--form=NAME]",
+      .summary =
+          "What graphs of an eighth of N nodes, a quarter, a half and N cost, stage by stage.",
+      .examples = "  graph_scaling --nodes=20000 --form=chain\n"};
   tool.flags.add_options()("nodes", number_or(20000, "N"), "of the largest graph")(
       "form", text("NAME"), "one alone: branches, chain, elementwise, star, transformer, updates");
   tool.run = aoe::benchmarks::run;

@@ -25,7 +25,8 @@ nlohmann::json tuning_section(const std::vector<NodeReport>& nodes, const Compil
                                                                   : "default"}});
   nlohmann::json subgraphs = nlohmann::json::array();
   for (const AppliedSubgraph& each : options.subgraphs)
-    subgraphs.push_back({{"repo_key", each.repo_key}, {"rewrites", each.plan}, {"nodes", each.nodes}});
+    subgraphs.push_back(
+        {{"repo_key", each.repo_key}, {"rewrites", each.plan}, {"nodes", each.nodes}});
   return {
       {"subgraphs", subgraphs},
       {"strategies", options.strategies == nullptr ? "none" : options.strategies->description()},

@@ -23,9 +23,9 @@ namespace aoe::compiler {
 
 struct CompileOptions {
   Soc soc;
-  const bank::StrategySource* strategies = nullptr;   ///< nullptr: heuristic defaults only
+  const bank::StrategySource* strategies = nullptr;  ///< nullptr: heuristic defaults only
   int compile_threads = 1;
-  bool reuse_memory = true;                           ///< `--disable_reuse_memory` turns it off
+  bool reuse_memory = true;  ///< `--disable_reuse_memory` turns it off
   /// Fixes the candidate of a node by name; used by the tuner to measure one. Wins over strategies.
   std::map<std::string, Candidate> fixed;
   /// Values, by name, whose conversion from or to ND counts nothing when Formats are chosen: inputs

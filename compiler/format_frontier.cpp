@@ -195,7 +195,8 @@ class Sweep {
 FrontierResult sweep_frontier(const FormatProblem& problem, std::size_t max_states) {
   AOE_CHECK(max_states > 0, "a frontier needs room for a state");
   constexpr std::size_t kMostAlive = 1024;
-  if (width_of(problem, last_readers(problem)) > kMostAlive) return {.choice = {}, .is_exact = false};
+  if (width_of(problem, last_readers(problem)) > kMostAlive)
+    return {.choice = {}, .is_exact = false};
   return Sweep(problem, max_states).run();
 }
 

@@ -25,8 +25,8 @@ struct LoweredStep {
   std::vector<std::string> origins;
   Task task;
   Candidate candidate;
-  std::vector<int> inputs;   ///< tensor ids, constants included; -1 = absent
-  std::vector<int> outputs;  ///< -1 = nobody wants it
+  std::vector<int> inputs;               ///< tensor ids, constants included; -1 = absent
+  std::vector<int> outputs;              ///< -1 = nobody wants it
   std::vector<ConstantPtr> bodies = {};  ///< of If, Loop and Scan: each an om
 };
 

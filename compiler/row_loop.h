@@ -14,7 +14,7 @@ namespace aoe::compiler {
 struct RowLoop {
   std::int64_t extent = 0;
   int lanes = 8;
-  std::int64_t accumulators = 4;  ///< vectors in flight per pass
+  std::int64_t accumulators = 4;                 ///< vectors in flight per pass
   loopnest::Type type = loopnest::Type::kFloat;  ///< of the lanes
 
   using Body = std::function<void(loopnest::Int i, std::optional<loopnest::Int> active)>;

@@ -21,7 +21,7 @@ struct Soc {
   runtime::FeatureSet features;  ///< beyond the target; kernels that use one make the om ask for it
   int vector_lanes = 8;          ///< float32 lanes of the target; also c0 of NC1HWC0
   int vector_registers = 16;     ///< of the target
-  int threads = 1;            ///< threads that kernels are tuned for and run with
+  int threads = 1;               ///< threads that kernels are tuned for and run with
   std::int64_t l1d_bytes = 32 << 10;
   std::int64_t l2_bytes = 1 << 20;
   std::int64_t l3_bytes = 16 << 20;

@@ -13,8 +13,8 @@
 namespace aoe::compiler {
 
 struct TaskInput {
-  TensorDesc desc;        ///< logical; format kND. dtype kUndefined = absent
-  ConstantPtr constant;   ///< weights and parameters known at compile time; nullptr for activations
+  TensorDesc desc;       ///< logical; format kND. dtype kUndefined = absent
+  ConstantPtr constant;  ///< weights and parameters known at compile time; nullptr for activations
   bool is_present() const { return desc.dtype != DataType::kUndefined; }
 };
 

@@ -174,8 +174,7 @@ ValueId resized(Chain& chain, ValueId planes, const Aipp& aipp, std::int64_t bat
   linear.set("coordinate_transformation_mode", std::string("half_pixel"));
   const ValueId sizes =
       chain.ints({batch, channels_of(aipp.format), aipp.resized.height, aipp.resized.width});
-  return chain.then(chain.then(planes, "Resize", std::move(linear), {kNone, kNone, sizes}),
-                    "Rint");
+  return chain.then(chain.then(planes, "Resize", std::move(linear), {kNone, kNone, sizes}), "Rint");
 }
 
 /// Which channel of the image is channel i of what follows.

@@ -49,7 +49,7 @@ struct Node {
   std::vector<ValueId> inputs;   ///< kNone = absent
   std::vector<ValueId> outputs;  ///< kNone = nobody wants it
   std::vector<std::string>
-      origins;           ///< names of all ONNX nodes that were fused into this one, in order
+      origins;  ///< names of all ONNX nodes that were fused into this one, in order
   /// The Format in which the compiler shall store what the node makes, and take what it reads of
   /// nodes that keep the same one. A wish: where no Impl offers that, it changes nothing.
   std::optional<Format> kept_format = {};
@@ -83,9 +83,7 @@ class VisitCount {
   VisitCount() = default;
   VisitCount(const VisitCount&) {}
   VisitCount& operator=(const VisitCount&) { return *this; }
-  void add(std::uint64_t count) {
-    count_.store(total() + count, std::memory_order_relaxed);
-  }
+  void add(std::uint64_t count) { count_.store(total() + count, std::memory_order_relaxed); }
   std::uint64_t total() const { return count_.load(std::memory_order_relaxed); }
 
  private:
@@ -149,7 +147,7 @@ class OutputList {
 class Graph {
  public:
   std::string name;
-  std::vector<Value> values;    ///< add_value() adds, rename() renames
+  std::vector<Value> values;  ///< add_value() adds, rename() renames
   NodeList nodes;
   std::vector<ValueId> inputs;  ///< in the model's order, initializers excluded
   OutputList outputs;

@@ -20,7 +20,9 @@ class ImportBudget {
   void add_node(const std::string& where);
   void add_value(const std::string& where);
   /// Names grow with the depth of calls, and each is kept in several places.
-  void add_name(const std::string& name) { add_bytes(8 * name.size(), "'" + name.substr(0, 64) + "'"); }
+  void add_name(const std::string& name) {
+    add_bytes(8 * name.size(), "'" + name.substr(0, 64) + "'");
+  }
   void add_bytes(std::size_t count, const std::string& where);
 
  private:

@@ -24,8 +24,7 @@ class Verifier {
     std::vector<NodeId> live;
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i)
       if (!graph_.nodes[i].is_dead) live.push_back(static_cast<NodeId>(i));
-    for (const NodeId id : live)
-      check_node(id, [&](ValueId input) { return is_input[input]; });
+    for (const NodeId id : live) check_node(id, [&](ValueId input) { return is_input[input]; });
     check_readers(live);
     for (const ValueId id : graph_.outputs) {
       check_id(id, "the outputs");

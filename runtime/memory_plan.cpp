@@ -47,9 +47,9 @@ std::vector<Root> roots_of(std::span<const PlanTensor> tensors) {
       const auto outer = static_cast<std::size_t>(inner.inside);
       AOE_CHECK(row.size() <= tensors.size() && outer < tensors.size(),
                 "tensor " + std::to_string(i) + " lies inside itself or inside none");
-      AOE_CHECK(inner.inside_offset + inner.size_bytes <= tensors[outer].size_bytes,
-                "tensor " + std::to_string(at) + " does not fit inside tensor " +
-                    std::to_string(outer));
+      AOE_CHECK(
+          inner.inside_offset + inner.size_bytes <= tensors[outer].size_bytes,
+          "tensor " + std::to_string(at) + " does not fit inside tensor " + std::to_string(outer));
       at = outer;
     }
     for (; !row.empty(); row.pop_back()) {

@@ -41,7 +41,7 @@ struct MeasurePolicy {
 
   int min_model_rounds = 9;  ///< whole model, untuned against tuned
   int max_model_rounds = 96;
-  int model_loads = 6;  ///< among which the rounds are divided
+  int model_loads = 6;              ///< among which the rounds are divided
   double model_duration_ms = 1500;  ///< accumulated time of the untuned model
   /// Whole models are measured again when the untuned one takes this many times what it took in its calmest minute ...
   double calm_ratio = 1.25;

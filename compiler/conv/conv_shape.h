@@ -26,7 +26,7 @@ struct ConvShape {
   /// Channel c of what is convolved is channel (c mod g) * (C / g) + c / g of the input; 1: no
   /// shuffle. Impls that do not read so must refuse it.
   std::int64_t input_shuffle = 1;
-  bool has_bias = false;       ///< input 2 is present and belongs to the convolution
+  bool has_bias = false;  ///< input 2 is present and belongs to the convolution
 
   std::int64_t group_in_channels() const { return in_channels / groups; }
   std::int64_t group_out_channels() const { return out_channels / groups; }

@@ -11,7 +11,7 @@ namespace aoe::compiler {
 namespace {
 
 constexpr std::int64_t kMaxAttentionFmas = 3072;  ///< beyond, code leaves the instruction cache
-constexpr std::int64_t kGoodLoopFmas = 96;   ///< of one of the two unrolled loops
+constexpr std::int64_t kGoodLoopFmas = 96;        ///< of one of the two unrolled loops
 
 TilingAxes<AttentionTiling> axes_of(const AttentionCut& cut) {
   const reference::AttentionShape& s = cut.shape();

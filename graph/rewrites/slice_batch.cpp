@@ -14,9 +14,9 @@
 namespace aoe::graph {
 namespace {
 
-constexpr std::size_t kMostNodes = 20;         ///< a subgraph holds little more
-constexpr std::size_t kFewestNodes = 2;        ///< between which something passes
-constexpr std::int64_t kMostParts = 16;        ///< each is a copy of all nodes
+constexpr std::size_t kMostNodes = 20;   ///< a subgraph holds little more
+constexpr std::size_t kFewestNodes = 2;  ///< between which something passes
+constexpr std::int64_t kMostParts = 16;  ///< each is a copy of all nodes
 
 /// Ops that treat the images of a batch alike and apart, whatever their attributes say.
 bool is_of_images(const Node& node) {

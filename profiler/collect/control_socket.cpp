@@ -87,8 +87,7 @@ bool is_trusted(const ucred& client) {
 /// Names of sockets are anybody's to take: what answers must be the process that was meant, and of a user whose word this
 /// one takes. root has any process profiled.
 bool is_server(const ucred& server, int pid) {
-  return server.pid == pid &&
-         (server.uid == ::geteuid() || server.uid == 0 || ::geteuid() == 0);
+  return server.pid == pid && (server.uid == ::geteuid() || server.uid == 0 || ::geteuid() == 0);
 }
 
 }  // namespace

@@ -110,8 +110,7 @@ using O = CollectOptions;
 using S = SystemSampling;
 
 constexpr OptionKey kKeys[] = {
-    {"switch", kAclJson | kSs928,
-     [](O&, const GivenValue& given, Unused&) { on_or_off(given); }},
+    {"switch", kAclJson | kSs928, [](O&, const GivenValue& given, Unused&) { on_or_off(given); }},
     {"output", kSettings | kSs928, set_output, "DIR",
      "where PROF_* directories go; default: ASCEND_WORK_PATH, else here, or with --application "
      "beside the program"},
@@ -245,8 +244,7 @@ void warn_of_unused(const std::vector<std::string>& unused) {
   static std::set<std::string> said;
   const std::lock_guard lock(mutex);
   for (const std::string& option : unused)
-    if (said.insert(option).second)
-      logger("profiler")->warn("{} has no effect here", option);
+    if (said.insert(option).second) logger("profiler")->warn("{} has no effect here", option);
 }
 
 }  // namespace aoe::profiler

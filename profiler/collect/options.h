@@ -44,14 +44,14 @@ struct CollectOptions {
   TaskTime task_time = TaskTime::kL1;
   bool aicpu = false;
   bool task_memory = true;
-  bool msproftx = false;       ///< stamps and ranges of the program
+  bool msproftx = false;  ///< stamps and ranges of the program
   /// Iterations: on: also without task_time; off: without FP and BP; not said: those that task_time gives.
   std::optional<bool> training_trace;
-  std::string fp_point;        ///< op names; empty: found by data flow
+  std::string fp_point;  ///< op names; empty: found by data flow
   std::string bp_point;
   std::string aic_metrics;      ///< a group of metrics; empty: none
   std::optional<bool> ai_core;  ///< whether they are read; not said: with all of task_time
-  int interval = 0;         ///< > 1: the tasks of every n-th execution of a model only
+  int interval = 0;             ///< > 1: the tasks of every n-th execution of a model only
   std::optional<std::uint64_t> storage_limit_bytes;
   SystemSampling system;
   double delay_s = 0;

@@ -27,8 +27,8 @@ struct Model {
   GearedExecutor executor;
   const std::string path;  ///< of its file; empty: from memory
   const std::uint32_t id;
-  const std::uint32_t name_id;  ///< of its executions in profiles
-  std::uint32_t runs = 0;       ///< so far
+  const std::uint32_t name_id;              ///< of its executions in profiles
+  std::uint32_t runs = 0;                   ///< so far
   std::atomic<bool> is_subscribed = false;  ///< its tasks are recorded in a subscription
   /// Of the gear set last, or of the last execution; empty before.
   std::vector<Shape> output_shapes;

@@ -1,9 +1,8 @@
 // Files appear whole or not at all.
 #include "base/file.h"
 
-#include <gtest/gtest.h>
-
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -25,7 +25,8 @@ void fork_beside(const std::function<void()>& busy, const std::function<void()>&
   std::thread thread([&] {
     for (; !is_over; has_begun = true) {
       busy();
-      std::this_thread::sleep_for(std::chrono::microseconds(10));  // locks are not fair: fork() shall get them
+      std::this_thread::sleep_for(
+          std::chrono::microseconds(10));  // locks are not fair: fork() shall get them
     }
   });
   while (!has_begun) std::this_thread::yield();

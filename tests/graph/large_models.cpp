@@ -46,9 +46,8 @@ std::string convolution(BlockWriter& w, const std::string& x, std::int64_t in, s
 
 std::string residual_block(BlockWriter& w, const std::string& x) {
   std::string y = convolution(w, x, kChannels, kChannels);
-  y = w.node("BatchNormalization",
-             {y, w.weight({kChannels}), w.weight({kChannels}), w.weight({kChannels}),
-              w.node("Abs", {w.weight({kChannels})})});
+  y = w.node("BatchNormalization", {y, w.weight({kChannels}), w.weight({kChannels}),
+                                    w.weight({kChannels}), w.node("Abs", {w.weight({kChannels})})});
   y = convolution(w, w.node("Relu", {y}), kChannels, kChannels);
   return w.node("Relu", {w.node("Add", {y, x})});
 }
@@ -84,15 +83,15 @@ std::string layer(BlockWriter& w, const std::string& x) {
   const std::string q = heads(w, n, {0, 2, 1, 3}), k = heads(w, n, {0, 2, 3, 1}),
                     v = heads(w, n, {0, 2, 1, 3});
   const std::string scores = w.node("Mul", {w.node("MatMul", {q, k}), w.scalar(0.35f)});
-  const std::string mixed =
-      w.node("MatMul", {w.node("Softmax", {scores}, {{"axis", -1}}), v});
-  const std::string flat = w.node("Reshape", {w.node("Transpose", {mixed}, {{"perm", Ints{0, 2, 1, 3}}}),
-                                              w.ints({1, kTokens, kWidth})});
+  const std::string mixed = w.node("MatMul", {w.node("Softmax", {scores}, {{"axis", -1}}), v});
+  const std::string flat = w.node(
+      "Reshape",
+      {w.node("Transpose", {mixed}, {{"perm", Ints{0, 2, 1, 3}}}), w.ints({1, kTokens, kWidth})});
   const std::string y = w.node("Add", {x, w.node("MatMul", {flat, w.weight({kWidth, kWidth})})});
   const std::string inner = w.node("MatMul", {normalised(w, y), w.weight({kWidth, kWidth})});
   const std::string erf = w.node("Erf", {w.node("Div", {inner, w.scalar(1.41421f)})});
-  const std::string gelu = w.node(
-      "Mul", {w.node("Mul", {inner, w.node("Add", {erf, w.scalar(1)})}), w.scalar(0.5f)});
+  const std::string gelu =
+      w.node("Mul", {w.node("Mul", {inner, w.node("Add", {erf, w.scalar(1)})}), w.scalar(0.5f)});
   return w.node("Add", {y, w.node("MatMul", {gelu, w.weight({kWidth, kWidth})})});
 }
 

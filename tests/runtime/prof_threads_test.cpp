@@ -215,11 +215,11 @@ bool child_profiles_on_its_own(Shared& shared, unsigned seed) {
   aclprofFinalize();
   if (aclprofInit(shared.output.c_str(), shared.output.size()) != ACL_SUCCESS) return false;
   std::uint32_t device = 0;
-  aclprofConfig* const config =
-      aclprofCreateConfig(&device, 1, ACL_AICORE_NONE, nullptr, ACL_PROF_ACL_API | ACL_PROF_MSPROFTX);
-  return aclprofStart(config) == ACL_SUCCESS &&
-         aclprofMarkEx("mark", 4, nullptr) == ACL_SUCCESS && aclprofStop(config) == ACL_SUCCESS &&
-         aclprofFinalize() == ACL_SUCCESS && aclFinalize() == ACL_SUCCESS;
+  aclprofConfig* const config = aclprofCreateConfig(&device, 1, ACL_AICORE_NONE, nullptr,
+                                                    ACL_PROF_ACL_API | ACL_PROF_MSPROFTX);
+  return aclprofStart(config) == ACL_SUCCESS && aclprofMarkEx("mark", 4, nullptr) == ACL_SUCCESS &&
+         aclprofStop(config) == ACL_SUCCESS && aclprofFinalize() == ACL_SUCCESS &&
+         aclFinalize() == ACL_SUCCESS;
 }
 
 TEST(ProfThreads, ForkBesideThem) {
@@ -244,7 +244,8 @@ TEST(ProfThreads, ForkBesideThem) {
         RandomCaller caller(shared, seed + i);
         while (!is_over) {
           caller.call();
-          std::this_thread::sleep_for(std::chrono::microseconds(50));  // locks are not fair: fork() shall get them
+          std::this_thread::sleep_for(
+              std::chrono::microseconds(50));  // locks are not fair: fork() shall get them
         }
       });
     for (unsigned i = 0; i < 8 && !HasFailure(); ++i) {

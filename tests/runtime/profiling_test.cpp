@@ -258,9 +258,9 @@ TEST_F(AclProfiling, WhoDoesNotAnswerIsWaitedForWithABound) {
     asked.get_future().wait();
     return json::object();
   });
-  EXPECT_THROW(profiler::control_request(::getpid(), {{"command", "status"}},
-                                         std::chrono::milliseconds(50)),
-               Error);
+  EXPECT_THROW(
+      profiler::control_request(::getpid(), {{"command", "status"}}, std::chrono::milliseconds(50)),
+      Error);
   asked.set_value();
 }
 

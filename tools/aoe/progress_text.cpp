@@ -127,10 +127,10 @@ std::string ProgressText::line(double later_s, std::size_t columns) const {
   else if (
       last_.stage ==
       AOE_STAGE_SEARCH)  // figures first: what is cut off on a narrow terminal is the name of the op
-    line = joined({fmt::format("{} {}/{}", bar(last_), last_.tasks_done, last_.tasks_total),
-                   times(later_s), stage_text(last_), best_so_far(last_), model_text(last_),
-                   op_text(last_)},
-                  "  ");
+    line = joined(
+        {fmt::format("{} {}/{}", bar(last_), last_.tasks_done, last_.tasks_total), times(later_s),
+         stage_text(last_), best_so_far(last_), model_text(last_), op_text(last_)},
+        "  ");
   if (line.size() > columns) line.resize(columns);
   return line;
 }

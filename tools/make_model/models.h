@@ -14,13 +14,13 @@ namespace aoe::make_model {
 struct ModelOptions {
   std::uint64_t seed = 0;
   std::int64_t batch = 1;
-  std::int64_t image = 224;     ///< height and width of image inputs
-  std::int64_t sequence = 128;  ///< tokens of text inputs
-  std::int64_t layers = 0;      ///< of transformers and LSTMs; 0 is the standard number
+  std::int64_t image = 224;            ///< height and width of image inputs
+  std::int64_t sequence = 128;         ///< tokens of text inputs
+  std::int64_t layers = 0;             ///< of transformers and LSTMs; 0 is the standard number
   std::int64_t hidden = 0, heads = 0;  ///< of decoders; 0 is the standard number
   std::int64_t past = 128;             ///< tokens that the cache of a decoder has room for
   std::string form = "";               ///< one of Model::forms; empty: the first
-  bool is_small = false;        ///< few channels and blocks of the same kind: for tests
+  bool is_small = false;               ///< few channels and blocks of the same kind: for tests
 };
 
 struct Model {

@@ -80,10 +80,11 @@ class RemoteDirectory {
   /// Asks it to end, and makes it end after some seconds. Throws Error.
   void end_program() {
     if (!std::exchange(is_running_, false)) return;
-    session_.output_of("group=$(cat " + shell_quoted(path_ + "/group") +
-                       ") || exit 0; kill -TERM -$group 2>/dev/null; "
-                       "for i in 1 2 3 4 5; do kill -0 -$group 2>/dev/null || break; sleep 1; done; "
-                       "kill -KILL -$group 2>/dev/null; true");
+    session_.output_of(
+        "group=$(cat " + shell_quoted(path_ + "/group") +
+        ") || exit 0; kill -TERM -$group 2>/dev/null; "
+        "for i in 1 2 3 4 5; do kill -0 -$group 2>/dev/null || break; sleep 1; done; "
+        "kill -KILL -$group 2>/dev/null; true");
   }
 
  private:
@@ -106,7 +107,8 @@ void write_acl_json(SshSession& session, const fs::path& project, const std::str
                        config.dump(2) + "\n");
     is_written = true;
   }
-  if (!is_written) session.write_file(remote + "/acl.json", json{{"profiler", profiler}}.dump(2) + "\n");
+  if (!is_written)
+    session.write_file(remote + "/acl.json", json{{"profiler", profiler}}.dump(2) + "\n");
 }
 
 /// What msprof signs in with is nobody's on the board. Throws Error(kInterrupted) when a stop is requested.

@@ -17,7 +17,7 @@ namespace aoe::tuner {
 struct OperatorTuningContext {
   const compiler::Soc& soc;
   const Policy& policy;
-  std::string policy_text;  ///< stored with measurements, compared before they are recalled
+  std::string policy_text;         ///< stored with measurements, compared before they are recalled
   const bank::Provenance& origin;  ///< of the run
   std::uint64_t seed = 1;
   WeightsIn weights_in = WeightsIn::kMemory;

@@ -77,7 +77,7 @@ struct TuneOptions {
   /// Of everything, from the baseline to the files: only the compilation of what is written is not cut off.
   Deadline deadline = {};
   Now now = std::chrono::steady_clock::now;
-  std::stop_token stop;                  ///< ends the run soon, with what was won
+  std::stop_token stop;  ///< ends the run soon, with what was won
   std::function<void(const Progress&)> on_progress;
 };
 
