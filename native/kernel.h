@@ -1,5 +1,5 @@
 // Kernel: an operator in threaded C++ that compilers vectorise, for what no loop nest describes: results whose size or
-// place depends on values. The reference says what is right, and takes what a kernel does not.
+// place depends on values, types and forms that are rare. The reference says what is right, and takes what a kernel does not.
 //
 // A kernel is a file in native/kernels/ with `void register_<file stem>(KernelRegistry&)`. The backend `native`
 // (runtime/backends/) carries it out, the Impl `native` (compiler/impls/) offers it.

@@ -1,7 +1,8 @@
-// Products of float32 whose factors lie as the kernel has them, for what is too small or too odd to be made a MatMul.
+// Products whose factors lie as the kernel has them, for what is too small or too odd to be made a MatMul.
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 namespace aoe::native {
 
@@ -12,8 +13,10 @@ struct Rows {
   std::int64_t stride;
 };
 
-/// sums[r][j] += the sum over i of left[r * length + i] * right[i][j], for `rows` rows of `length` factors.
-void add_product(const float* left, std::int64_t rows, std::int64_t length, Rows<const float> right,
-                 Rows<float> sums, std::int64_t columns);
+/// sums[r][j] += the sum over i of left[r * length + i] * right[i][j], for `rows` rows of `length` factors. Of float and double.
+template <typename T>
+void add_product(const T* left, std::int64_t rows, std::int64_t length,
+                 Rows<const std::type_identity_t<T>> right, Rows<std::type_identity_t<T>> sums,
+                 std::int64_t columns);
 
 }  // namespace aoe::native

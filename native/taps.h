@@ -2,11 +2,14 @@
 // channels, a tap of all points at a time.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "base/tensor.h"
+#include "native/threads.h"
 
 namespace aoe::native {
 
@@ -21,10 +24,21 @@ class TapBlock {
   /// The first `taps` count for each point, whether they are set or not.
   void use(std::size_t taps) { used_ = taps; }
   /// Tap number `tap` of a point. What is not set reads nothing, not even a NaN times zero.
-  void set(std::size_t tap, std::int64_t point, std::int64_t place, double weight);
+  void set(std::size_t tap, std::int64_t point, std::int64_t place, double weight) {
+    used_ = std::max(used_, tap + 1);
+    const std::size_t at = tap * kPoints + static_cast<std::size_t>(point);
+    places_[at] = static_cast<std::int32_t>(place);
+    weights_[at] = static_cast<float>(weight);
+    masks_[at] = -1;
+  }
 
   /// sums += the taps' weighted elements.
   void add(const float* plane, Sums& sums) const;
+  /// So many planes, whose elements lie side by side: what a tap reads of them is one vector, which is several times as fast.
+  static constexpr std::int64_t kBeside = 8;
+  using BesideSums = std::array<Sums, kBeside>;
+  /// sums = the taps' weighted elements.
+  void sum(const float* planes, BesideSums& sums) const;
   /// sums = the largest of sums and each weighted element; what is not set counts as 0.
   void raise(const float* plane, Sums& sums) const;
 
@@ -33,6 +47,27 @@ class TapBlock {
   std::vector<std::int32_t> places_;
   std::vector<float> weights_;
   std::vector<std::int32_t> masks_;  ///< all ones where there is a tap
+};
+
+/// The planes of an image, TapBlock::kBeside of them side by side; groups of channels begin anew.
+class PlanesBeside {
+ public:
+  /// `channels` in each of `groups` groups.
+  PlanesBeside(const float* image, std::int64_t groups, std::int64_t channels, std::int64_t plane,
+               Threads& threads);
+  /// The planes from number kBeside * `block` of a group on; those that it does not have are zeros.
+  const float* planes(std::int64_t group, std::int64_t block) const {
+    return data_.get() + (group * blocks_ + block) * plane_ * TapBlock::kBeside;
+  }
+
+  /// Whether to lay so many channels beside each other pays when so many elements of each are read.
+  static bool pays(std::int64_t channels, std::int64_t plane, std::int64_t reads) {
+    return channels >= TapBlock::kBeside / 2 && reads >= plane / 2;
+  }
+
+ private:
+  std::int64_t blocks_, plane_;
+  std::unique_ptr<float[]> data_;
 };
 
 /// Throws Error(kModel) where places of a plane do not fit into 32 bits, which TapBlock holds them in.

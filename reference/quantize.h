@@ -6,6 +6,8 @@
 #include <cmath>
 #include <vector>
 
+#include "reference/attrs.h"
+#include "reference/axes.h"
 #include "reference/fail.h"
 #include "reference/widen.h"
 
@@ -64,6 +66,27 @@ inline double parameter_at(const std::vector<double>& parameter, std::int64_t i)
                " scales or zero points for its channels");
   }
   return parameter[static_cast<std::size_t>(i)];
+}
+
+/// How the elements of a scale or zero point lie along those of `x`.
+enum class Spread { kOne, kAlongAxis, kBlocks };
+
+/// Throws Error(kModel) when the parameter has no place along `x`; unknown dimensions may still fit.
+inline Spread spread_of(const Attrs& attrs, const Shape& parameter, const Shape& x) {
+  if (is_static(parameter) && element_count(parameter) == 1) return Spread::kOne;
+  const std::size_t axis = normalize_axis(attrs.get_int("axis", 1), x.size());
+  if (parameter.size() == 1) {
+    check_vector(parameter, x[axis], "a scale or zero point along axis " + std::to_string(axis));
+    return Spread::kAlongAxis;
+  }
+  const std::int64_t block = attrs.get_int("block_size", 0);
+  if (block < 1 || parameter.size() != x.size())
+    fail_model("scales " + to_string(parameter) + " for an input " + to_string(x));
+  Shape needed = x;
+  if (x[axis] != kUnknownDim) needed[axis] = (x[axis] + block - 1) / block;
+  check_same_shape(parameter, needed,
+                   "a scale or zero point for blocks of " + std::to_string(block));
+  return Spread::kBlocks;
 }
 
 }  // namespace aoe::reference

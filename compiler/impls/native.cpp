@@ -9,6 +9,7 @@ namespace {
 
 /// More than generated code takes, and less than the reference: where there is either, that decides.
 constexpr double kNsPerByte = 0.5;
+constexpr double kNsPerFlop = 0.1;
 
 class NativePlan final : public Plan {
  public:
@@ -19,7 +20,8 @@ class NativePlan final : public Plan {
   }
 
   double estimate_ns(const Schedule&) const override {
-    return launch_ns(soc()) + kNsPerByte * bytes_moved(task()) / soc().threads;
+    const double work = kNsPerByte * bytes_moved(task()) + kNsPerFlop * flops(task());
+    return launch_ns(soc()) + work / soc().threads;
   }
 
   Kernel build(const Schedule&) const override { return kernel_for("native"); }

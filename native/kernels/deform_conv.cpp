@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
 #include "native/kernel.h"
 #include "native/product.h"
@@ -29,14 +30,7 @@ class DeformConv {
 
   void run() const {
     if (y_.data == nullptr) return;
-    const std::int64_t blocks = (places_ + kColumns - 1) / kColumns;
-    const double cost = static_cast<double>(kColumns * taps_ * x_shape_[1]) *
-                        (1 + 0.05 * static_cast<double>(weight_shape_[0]));
-    run_.threads.share(x_shape_[0] * blocks, cost, [&](std::int64_t begin, std::int64_t end) {
-      Scratch scratch(x_shape_[1] * taps_, weight_shape_[0]);
-      for (std::int64_t i = begin; i < end; ++i)
-        run_block(i / blocks, i % blocks * kColumns, scratch);
-    });
+    for (std::int64_t image = 0; image < x_shape_[0]; ++image) run_image(image);
   }
 
  private:
@@ -48,10 +42,30 @@ class DeformConv {
     std::vector<float> columns, sums;
   };
 
-  void run_block(std::int64_t image, std::int64_t first, Scratch& scratch) const {
+  using Beside = std::optional<PlanesBeside>;
+
+  void run_image(std::int64_t image) const {
+    const std::int64_t plane = window_.input_elements();
+    Beside beside;
+    if (PlanesBeside::pays(channels_, plane, places_ * taps_))
+      beside.emplace(run_.inputs[0].as<float>() + image * x_shape_[1] * plane, offset_groups_,
+                     channels_, plane, run_.threads);
+    const double cost = static_cast<double>(kColumns * taps_ * x_shape_[1]) *
+                        (1 + 0.05 * static_cast<double>(weight_shape_[0]));
+    run_.threads.share((places_ + kColumns - 1) / kColumns, cost,
+                       [&](std::int64_t begin, std::int64_t end) {
+                         Scratch scratch(x_shape_[1] * taps_, weight_shape_[0]);
+                         for (std::int64_t i = begin; i < end; ++i)
+                           run_block(image, i * kColumns, beside, scratch);
+                       });
+  }
+
+  void run_block(std::int64_t image, std::int64_t first, const Beside& beside,
+                 Scratch& scratch) const {
     const std::int64_t count = std::min(kColumns, places_ - first);
     for (std::int64_t group = 0; group < offset_groups_; ++group)
-      for (std::int64_t k = 0; k < taps_; ++k) read_tap(image, group, k, first, count, scratch);
+      for (std::int64_t k = 0; k < taps_; ++k)
+        read_tap(image, group, k, first, count, beside, scratch);
     const std::int64_t channels = weight_shape_[0], per_group = channels / groups_,
                        length = weight_shape_[1] * taps_;
     const float* bias = run_.has_input(3) ? run_.inputs[3].as<float>() : nullptr;
@@ -75,26 +89,38 @@ class DeformConv {
 
   /// Tap `k` of the channels that share their offsets: rows of the columns.
   void read_tap(std::int64_t image, std::int64_t group, std::int64_t k, std::int64_t first,
-                std::int64_t count, Scratch& scratch) const {
+                std::int64_t count, const Beside& beside, Scratch& scratch) const {
     const auto& [d, h, w] = window_.axes;
     const std::int64_t number = (image * offset_groups_ + group) * taps_ + k;
     const Place tap = place_in(k, h.kernel, w.kernel);
     Place place = place_in(first, h.output, w.output);
     scratch.taps.clear();
     for (std::int64_t p = 0; p < count; ++p) {
-      set_corners(number, tap, place, first + p, p, scratch.taps);
+      (this->*set_corners_)(number, tap, place, first + p, p, scratch.taps);
       if (++place[2] < w.output) continue;
       place[2] = 0;
       if (++place[1] < h.output) continue;
       place[1] = 0;
       ++place[0];
     }
-    const std::int64_t per_group = x_shape_[1] / offset_groups_;
-    for (std::int64_t c = group * per_group; c < (group + 1) * per_group; ++c) {
+    const std::int64_t begin = group * channels_;
+    const auto column = [&](std::int64_t c) {
+      return scratch.columns.data() + ((begin + c) * taps_ + k) * kColumns;
+    };
+    if (beside) {
+      for (std::int64_t c = 0; c < channels_; c += TapBlock::kBeside) {
+        TapBlock::BesideSums sums;
+        scratch.taps.sum(beside->planes(group, c / TapBlock::kBeside), sums);
+        for (std::int64_t i = 0; i < std::min(TapBlock::kBeside, channels_ - c); ++i)
+          std::ranges::copy(sums[static_cast<std::size_t>(i)], column(c + i));
+      }
+      return;
+    }
+    const float* x = run_.inputs[0].as<float>() + image * x_shape_[1] * window_.input_elements();
+    for (std::int64_t c = 0; c < channels_; ++c) {
       TapBlock::Sums sums{};
-      scratch.taps.add(
-          run_.inputs[0].as<float>() + (image * x_shape_[1] + c) * window_.input_elements(), sums);
-      std::ranges::copy(sums, scratch.columns.data() + (c * taps_ + k) * kColumns);
+      scratch.taps.add(x + (begin + c) * window_.input_elements(), sums);
+      std::ranges::copy(sums, column(c));
     }
   }
 
@@ -106,15 +132,15 @@ class DeformConv {
   };
 
   /// The neighbours of where the tap of output place number `o` has been moved to.
+  template <std::size_t kRank>
   AOE_WIDE void set_corners(std::int64_t number, const Place& tap, const Place& place,
                             std::int64_t o, std::int64_t point, TapBlock& taps) const {
-    const std::size_t rank = window_.rank;
-    std::array<std::array<Neighbour, 2>, 3> along{};
-    for (std::size_t i = 0; i < rank; ++i) {
-      const std::size_t axis = 3 - rank + i;
+    std::array<std::array<Neighbour, 2>, kRank> along;
+    for (std::size_t i = 0; i < kRank; ++i) {
+      const std::size_t axis = 3 - kRank + i;
       const reference::WindowAxis& each = window_.axes[axis];
       const std::int64_t row =
-          number * static_cast<std::int64_t>(rank) + static_cast<std::int64_t>(i);
+          number * static_cast<std::int64_t>(kRank) + static_cast<std::int64_t>(i);
       const double at =
           static_cast<double>(each.tap(place[axis], tap[axis])) + offsets_[row * places_ + o];
       const double below = std::floor(at);
@@ -126,14 +152,14 @@ class DeformConv {
     }
     const double factor = masks_ == nullptr ? 1 : masks_[number * places_ + o];
     std::size_t count = 0;
-    for (unsigned corner = 0; corner < 1u << rank; ++corner) {
+    for (unsigned corner = 0; corner < 1u << kRank; ++corner) {
       double weight = factor;
       std::int64_t element = 0;
       bool is_inside = true;
-      for (std::size_t i = 0; i < rank; ++i) {
+      for (std::size_t i = 0; i < kRank; ++i) {
         const Neighbour& each = along[i][corner >> i & 1];
         weight *= each.weight;
-        element = element * window_.axes[3 - rank + i].input + each.element;
+        element = element * window_.axes[3 - kRank + i].input + each.element;
         is_inside = is_inside && each.is_inside;
       }
       if (is_inside && weight != 0) taps.set(count++, point, element, weight);
@@ -145,8 +171,16 @@ class DeformConv {
   const reference::Window window_;
   const std::int64_t offset_groups_, groups_;
   const Tensor y_;
-  const std::int64_t taps_ = window_.kernel_elements(), places_ = window_.output_elements();
+  const std::int64_t taps_ = window_.kernel_elements(), places_ = window_.output_elements(),
+                     channels_ = x_shape_[1] / offset_groups_;  ///< that share their offsets
   const float* const offsets_ = run_.inputs[2].as<float>();
+  void (DeformConv::*const set_corners_)(std::int64_t, const Place&, const Place&, std::int64_t,
+                                         std::int64_t,
+                                         TapBlock&) const = window_.rank == 1
+                                                                ? &DeformConv::set_corners<1>
+                                                            : window_.rank == 2
+                                                                ? &DeformConv::set_corners<2>
+                                                                : &DeformConv::set_corners<3>;
   const float* const masks_ = run_.has_input(4) ? run_.inputs[4].as<float>() : nullptr;
 };
 

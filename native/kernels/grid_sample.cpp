@@ -1,8 +1,10 @@
 // GridSample of float32: the taps of a block of points are found once for all channels.
 #include <algorithm>
+#include <optional>
 
 #include "native/kernel.h"
 #include "native/taps.h"
+#include "native/wide.h"
 #include "reference/axes.h"
 #include "reference/grid_sampler.h"
 
@@ -28,32 +30,50 @@ class GridSample {
 
   void run(Threads& threads) const {
     if (y_.data == nullptr) return;
-    const std::int64_t blocks = (points_ + TapBlock::kPoints - 1) / TapBlock::kPoints;
-    const double cost =
-        static_cast<double>(TapBlock::kPoints) *
-        (20 + 0.3 * static_cast<double>(shape_[1]) * static_cast<double>(most_taps_));
-    threads.share(shape_[0] * blocks, cost, [&](std::int64_t begin, std::int64_t end) {
-      TapBlock taps(most_taps_);
-      for (std::int64_t i = begin; i < end; ++i)
-        run_block(i / blocks, i % blocks * TapBlock::kPoints, taps);
-    });
+    for (std::int64_t image = 0; image < shape_[0]; ++image) run_image(image, threads);
   }
 
  private:
-  void run_block(std::int64_t image, std::int64_t first, TapBlock& taps) const {
+  void run_image(std::int64_t image, Threads& threads) const {
+    const std::int64_t reads = points_ * static_cast<std::int64_t>(most_taps_);
+    std::optional<PlanesBeside> beside;
+    if (PlanesBeside::pays(shape_[1], plane_, reads))
+      beside.emplace(x_ + image * shape_[1] * plane_, 1, shape_[1], plane_, threads);
+    const double cost =
+        static_cast<double>(TapBlock::kPoints) *
+        (20 + 0.3 * static_cast<double>(shape_[1]) * static_cast<double>(most_taps_));
+    threads.share((points_ + TapBlock::kPoints - 1) / TapBlock::kPoints, cost,
+                  [&](std::int64_t begin, std::int64_t end) {
+                    TapBlock taps(most_taps_);
+                    for (std::int64_t i = begin; i < end; ++i)
+                      run_block(image, i * TapBlock::kPoints, beside, taps);
+                  });
+  }
+
+  void run_block(std::int64_t image, std::int64_t first, const std::optional<PlanesBeside>& beside,
+                 TapBlock& taps) const {
     const std::int64_t count = std::min(TapBlock::kPoints, points_ - first);
     taps.clear();
     for (std::int64_t p = 0; p < count; ++p) set_taps(image * points_ + first + p, p, taps);
+    float* const y = y_.as<float>() + image * shape_[1] * points_ + first;
+    if (beside) {
+      for (std::int64_t c = 0; c < shape_[1]; c += TapBlock::kBeside) {
+        TapBlock::BesideSums sums;
+        taps.sum(beside->planes(0, c / TapBlock::kBeside), sums);
+        for (std::int64_t k = 0; k < std::min(TapBlock::kBeside, shape_[1] - c); ++k)
+          std::copy_n(sums[static_cast<std::size_t>(k)].begin(), count, y + (c + k) * points_);
+      }
+      return;
+    }
     for (std::int64_t c = 0; c < shape_[1]; ++c) {
-      const std::int64_t plane = image * shape_[1] + c;
       TapBlock::Sums sums{};
-      taps.add(x_ + plane * plane_, sums);
-      std::copy_n(sums.begin(), count, y_.as<float>() + plane * points_ + first);
+      taps.add(x_ + (image * shape_[1] + c) * plane_, sums);
+      std::copy_n(sums.begin(), count, y + c * points_);
     }
   }
 
   /// The product of all axes' taps.
-  void set_taps(std::int64_t point, std::int64_t to, TapBlock& taps) const {
+  AOE_WIDE void set_taps(std::int64_t point, std::int64_t to, TapBlock& taps) const {
     const std::size_t rank = sizes_.size();
     std::int64_t places[64] = {0};
     double weights[64] = {1};

@@ -1,5 +1,6 @@
 // Random numbers. With a seed they are those of the reference, one behind the other; without one each part of a result has
 // an engine of its own.
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -29,10 +30,14 @@ class Mixed {
 };
 
 /// In [0, 1), as the standard library makes it of 64 bits.
-template <typename Engine>
-double uniform(Engine& engine) {
+double uniform(Seeded& engine) {
   const double value = static_cast<double>(engine()) * 0x1p-64;
   return value < 1 ? value : std::nextafter(1.0, 0.0);
+}
+
+/// As many bits as a double has, as a number with a sign: processors convert those at once.
+double uniform(Mixed& engine) {
+  return static_cast<double>(static_cast<std::int64_t>(engine() >> 11)) * 0x1p-53;
 }
 
 /// Marsaglia's polar method, two numbers at a time, in the standard library's order.
@@ -115,10 +120,9 @@ const Ziggurat& normal_of(const Mixed&) {
   return ziggurat;
 }
 
-/// Calls fill(engine, begin, end) for parts of all elements.
+/// Calls fill(engine, begin, end) for parts of `count` elements.
 template <typename Fill>
-void fill_parts(const Run& run, double cost, const Fill& fill) {
-  const std::int64_t count = run.output(0).elements();
+void fill_parts(const Run& run, std::int64_t count, double cost, const Fill& fill) {
   if (run.attrs.has("seed")) {
     Seeded engine(std::bit_cast<std::uint32_t>(run.attrs.get_float("seed", 0)));
     return fill(engine, 0, count);
@@ -135,30 +139,89 @@ template <typename T>
 void write_normal(const Run& run) {
   const double mean = run.attrs.get_float("mean", 0), scale = run.attrs.get_float("scale", 1);
   T* y = run.output(0).as<T>();
-  fill_parts(run, 6, [&](auto& engine, std::int64_t begin, std::int64_t end) {
-    auto&& normal = normal_of(engine);
-    for (std::int64_t i = begin; i < end; ++i)
-      y[i] = reference::convert<T>(normal(engine) * scale + mean);
-  });
+  fill_parts(run, run.output(0).elements(), 6,
+             [&](auto& engine, std::int64_t begin, std::int64_t end) {
+               auto&& normal = normal_of(engine);
+               for (std::int64_t i = begin; i < end; ++i)
+                 y[i] = reference::convert<T>(normal(engine) * scale + mean);
+             });
 }
 
 template <typename T>
 void write_uniform(const Run& run) {
   const double low = run.attrs.get_float("low", 0), high = run.attrs.get_float("high", 1);
   T* y = run.output(0).as<T>();
-  fill_parts(run, 3, [&](auto& engine, std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i)
-      y[i] = reference::convert<T>(uniform(engine) * (high - low) + low);
-  });
+  fill_parts(run, run.output(0).elements(), 3,
+             [&](auto& engine, std::int64_t begin, std::int64_t end) {
+               for (std::int64_t i = begin; i < end; ++i)
+                 y[i] = reference::convert<T>(uniform(engine) * (high - low) + low);
+             });
 }
 
 template <typename T>
 void write_bernoulli(const Run& run) {
   const float* x = run.inputs[0].as<float>();
   T* y = run.output(0).as<T>();
-  fill_parts(run, 3, [&](auto& engine, std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i)
-      y[i] = reference::convert<T>(uniform(engine) < x[i] ? 1.0 : 0.0);
+  fill_parts(run, run.output(0).elements(), 3,
+             [&](auto& engine, std::int64_t begin, std::int64_t end) {
+               for (std::int64_t i = begin; i < end; ++i)
+                 y[i] = reference::convert<T>(static_cast<std::int32_t>(uniform(engine) < x[i]));
+             });
+}
+
+/// Classes of one row after the other; of a row the sums of its probabilities, among which a number is looked up as the standard
+/// library does it.
+template <typename T>
+class Multinomial {
+ public:
+  explicit Multinomial(const Run& run)
+      : x_(run.inputs[0].as<float>()),
+        y_(run.output(0).as<T>()),
+        classes_(run.shape(0)[1]),
+        samples_(run.output(0).desc.shape[1]) {}
+
+  template <typename Engine>
+  void write(Engine& engine, std::int64_t begin, std::int64_t end) const {
+    std::vector<double> sums(static_cast<std::size_t>(classes_));
+    for (std::int64_t row = begin; row < end; ++row) {
+      add_up(x_ + row * classes_, sums);
+      for (std::int64_t i = 0; i < samples_; ++i)
+        y_[row * samples_ + i] = reference::convert<T>(draw(engine, sums));
+    }
+  }
+
+ private:
+  static void add_up(const float* row, std::vector<double>& sums) {
+    for (double& each : sums) each = std::exp(static_cast<double>(*row++));
+    double total = 0;
+    for (const double each : sums) total += each;
+    double sum = 0;
+    for (double& each : sums) each = sum += each / total;
+    if (!sums.empty()) sums.back() = 1;
+  }
+
+  /// One class draws nothing.
+  template <typename Engine>
+  static std::int64_t draw(Engine& engine, const std::vector<double>& sums) {
+    if (sums.size() < 2) return 0;
+    return std::ranges::lower_bound(sums, uniform(engine)) - sums.begin();
+  }
+
+  const float* x_;
+  T* y_;
+  std::int64_t classes_, samples_;
+};
+
+void run_multinomial(const Run& run) {
+  const Tensor y = run.output(0);
+  if (y.data == nullptr) return;
+  const double classes = static_cast<double>(run.shape(0)[1]);
+  const double cost = 12 * classes + 20 * static_cast<double>(y.desc.shape[1]);
+  reference::visit_type<reference::NumericTypes>(y.desc.dtype, [&]<typename T>() {
+    const Multinomial<T> multinomial(run);
+    fill_parts(run, run.shape(0)[0], cost, [&](auto& engine, std::int64_t begin, std::int64_t end) {
+      multinomial.write(engine, begin, end);
+    });
   });
 }
 
@@ -186,6 +249,7 @@ void register_random(KernelRegistry& registry) {
       random_kernel("Bernoulli", []<typename T>(const Run& run) { write_bernoulli<T>(run); });
   bernoulli.supports = takes_floats(1);
   registry.add(std::move(bernoulli));
+  registry.add({.type = "Multinomial", .supports = takes_floats(1), .run = run_multinomial});
 }
 
 }  // namespace aoe::native

@@ -118,10 +118,12 @@ void compute_eye(const OpContext& ctx) {
   const std::int64_t rows = out.desc.shape[0];
   const std::int64_t columns = out.desc.shape[1];
   visit_type<AllTypes>(out.desc.dtype, [&]<typename T>() {
-    for (std::int64_t r = 0; r < rows; ++r) {
-      for (std::int64_t c = 0; c < columns; ++c)
-        out.as<T>()[r * columns + c] = convert<T>(c - r == diagonal);
-    }
+    std::fill_n(out.as<T>(), rows * columns, T{});
+    // Compared first: a diagonal may lie beyond any matrix.
+    if (diagonal >= columns || diagonal <= -rows) return;
+    for (std::int64_t r = std::max<std::int64_t>(0, -diagonal); r < rows && r + diagonal < columns;
+         ++r)
+      out.as<T>()[r * columns + r + diagonal] = convert<T>(1);
   });
 }
 

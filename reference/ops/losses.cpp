@@ -6,6 +6,7 @@
 #include "reference/axes.h"
 #include "reference/fail.h"
 #include "reference/op.h"
+#include "reference/typed.h"
 #include "reference/widen.h"
 
 namespace aoe::reference {
@@ -28,8 +29,9 @@ Shape loss_shape(const Attrs& attrs, const Shape& scores, const Shape& labels) {
   return {};
 }
 
-/// Minus the weighted log probability of each label, reduced as the attribute says.
-void write_loss(const OpContext& context, const std::vector<double>& log_probabilities) {
+/// Minus the weighted log probability of each label, reduced as the attribute says. log_probability(i): of element i.
+template <typename LogProbability>
+void write_loss(const OpContext& context, const LogProbability& log_probability) {
   const AxisView view = view_axis(context.inputs[kScores].desc.shape, 1);
   const auto labels = to_int64s(context.inputs[kLabels]);
   const auto weights = context.has_input(kWeights)
@@ -48,9 +50,7 @@ void write_loss(const OpContext& context, const std::vector<double>& log_probabi
     const std::int64_t n = static_cast<std::int64_t>(i) / view.inner;
     const std::int64_t rest = static_cast<std::int64_t>(i) % view.inner;
     const double weight = weights.at(static_cast<std::size_t>(label));
-    losses[i] =
-        -weight *
-        log_probabilities[static_cast<std::size_t>((n * view.dim + label) * view.inner + rest)];
+    losses[i] = -weight * log_probability((n * view.dim + label) * view.inner + rest);
     sum += losses[i];
     weight_sum += weight;
   }
@@ -68,7 +68,10 @@ std::vector<TensorDesc> infer_nll(const InferContext& context) {
 }
 
 void compute_nll(const OpContext& context) {
-  write_loss(context, to_doubles(context.inputs[kScores]));
+  const Tensor& scores = context.inputs[kScores];
+  visit_type<FloatTypes>(scores.desc.dtype, [&]<typename T>() {
+    write_loss(context, [&](std::int64_t i) { return convert<double>(scores.as<T>()[i]); });
+  });
 }
 
 std::vector<TensorDesc> infer_cross_entropy(const InferContext& context) {
@@ -95,7 +98,9 @@ std::vector<double> log_softmax(const Tensor& scores) {
 
 void compute_cross_entropy(const OpContext& context) {
   const auto log_probabilities = log_softmax(context.inputs[kScores]);
-  if (context.has_output(0)) write_loss(context, log_probabilities);
+  if (context.has_output(0))
+    write_loss(context,
+               [&](std::int64_t i) { return log_probabilities[static_cast<std::size_t>(i)]; });
   if (context.has_output(1)) from_doubles(log_probabilities, context.outputs[1]);
 }
 

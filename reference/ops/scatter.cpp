@@ -1,5 +1,6 @@
 // Scatter, ScatterElements, ScatterND: a copy of the data with updates written, added, ... at given indices.
-#include "reference/arithmetic.h"
+#include "reference/scatter.h"
+
 #include "reference/axes.h"
 #include "reference/elementwise.h"
 #include "reference/indices.h"
@@ -7,27 +8,6 @@
 
 namespace aoe::reference {
 namespace {
-
-/// Calls body(f) with the function that combines an old element and its update.
-template <typename T, typename Body>
-void with_reduction(const Attrs& attrs, Body&& body) {
-  const std::string kind = attrs.get_string("reduction", "none");
-  const auto apply = [&](auto combine) {
-    body([combine](T old, T update) {
-      using C = ComputeType<T>;
-      return static_cast<T>(combine(static_cast<C>(old), static_cast<C>(update)));
-    });
-  };
-  if (kind == "none") return body([](T, T update) { return update; });
-  if constexpr (!std::is_same_v<T, bool>) {
-    if (kind == "add") return apply([](auto a, auto b) { return add(a, b); });
-    if (kind == "mul") return apply([](auto a, auto b) { return multiply(a, b); });
-    if (kind == "max") return apply([](auto a, auto b) { return maximum(a, b); });
-    if (kind == "min") return apply([](auto a, auto b) { return minimum(a, b); });
-  }
-  fail_model("reduction '" + kind + "' is not supported for " +
-             std::string(name(data_type_of<T>())));
-}
 
 void check_same_dtype(const InferContext& ctx) {
   if (ctx.dtype(0) != ctx.dtype(2))

@@ -1,110 +1,15 @@
-// See random_calls.h. Sizes are small for the most part, now and then large enough to be shared by threads, now and then 0.
+// See random_calls.h.
 #include "tests/native/random_calls.h"
 
 #include <cmath>
-#include <functional>
-#include <limits>
-#include <map>
 
 #include "reference/axes.h"
-#include "reference/typed.h"
+#include "tests/native/draw.h"
 
 namespace aoe::native {
 namespace {
 
 using reference::Attrs;
-using reference::convert;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-constexpr DataType kAllTypes[] = {DataType::kFloat,    DataType::kDouble, DataType::kFloat16,
-                                  DataType::kBFloat16, DataType::kInt8,   DataType::kInt16,
-                                  DataType::kInt32,    DataType::kInt64,  DataType::kUint8,
-                                  DataType::kUint16,   DataType::kUint32, DataType::kUint64,
-                                  DataType::kBool};
-
-class Draw {
- public:
-  explicit Draw(unsigned seed) : engine_(seed) {}
-
-  std::int64_t in(std::int64_t low, std::int64_t high) {  // both included
-    return std::uniform_int_distribution<std::int64_t>(low, high)(engine_);
-  }
-  bool chance(int percent) { return in(1, 100) <= percent; }
-  double real(double low, double high) {
-    return std::uniform_real_distribution<double>(low, high)(engine_);
-  }
-  template <typename T>
-  T one_of(std::initializer_list<T> list) {
-    return list.begin()[in(0, std::ssize(list) - 1)];
-  }
-  DataType type() { return kAllTypes[in(0, std::ssize(kAllTypes) - 1)]; }
-  DataType numeric() { return kAllTypes[in(0, std::ssize(kAllTypes) - 2)]; }
-
-  std::int64_t dim() { return chance(3) ? 0 : chance(15) ? in(40, 200) : in(1, 12); }
-  std::int64_t some() { return std::max<std::int64_t>(dim(), 1); }
-  Shape shape(std::int64_t least_rank, std::int64_t most_rank) {
-    Shape shape(static_cast<std::size_t>(in(least_rank, most_rank)));
-    for (std::int64_t& each : shape) each = dim();
-    if (element_count(shape) > 100'000)
-      for (std::int64_t& each : shape) each = std::min<std::int64_t>(each, 9);
-    return shape;
-  }
-
- private:
-  std::mt19937 engine_;
-};
-
-std::shared_ptr<Constant> made(DataType type, Shape shape, const std::function<double()>& value) {
-  auto tensor = std::make_shared<Constant>(TensorDesc{.dtype = type, .shape = std::move(shape)});
-  reference::visit_type<reference::AllTypes>(type, [&]<typename T>() {
-    T* data = static_cast<T*>(tensor->mutable_data());
-    for (std::int64_t i = 0; i < tensor->view().elements(); ++i) data[i] = convert<T>(value());
-  });
-  return tensor;
-}
-
-ConstantPtr numbers(Draw& draw, DataType type, Shape shape, double low = -3, double high = 3) {
-  return made(type, std::move(shape), [&] { return draw.real(low, high); });
-}
-
-/// Few different ones, zeros of both signs and, of floating point, infinities and NaN.
-ConstantPtr with_ties(Draw& draw, DataType type, Shape shape, bool with_nan = true) {
-  return made(type, std::move(shape), [&]() -> double {
-    if (draw.chance(2)) return kInfinity;
-    if (draw.chance(2)) return -kInfinity;
-    if (with_nan && draw.chance(2)) return kNan;
-    if (draw.chance(10)) return draw.chance(50) ? 0.0 : -0.0;
-    return draw.chance(50) ? static_cast<double>(draw.in(-3, 3)) : draw.real(-100, 100);
-  });
-}
-
-ConstantPtr ints(const std::vector<std::int64_t>& values, DataType type = DataType::kInt64) {
-  std::size_t i = 0;
-  return made(type, {std::ssize(values)}, [&] { return static_cast<double>(values[i++]); });
-}
-
-/// In [-dim, dim).
-ConstantPtr indices(Draw& draw, DataType type, Shape shape, std::int64_t dim) {
-  return made(type, std::move(shape), [&] { return static_cast<double>(draw.in(-dim, dim - 1)); });
-}
-
-DataType index_type(Draw& draw) {
-  return draw.one_of({DataType::kInt32, DataType::kInt64});
-}
-
-ConstantPtr scalar(double value, DataType type) {
-  return made(type, {1}, [&] { return value; });
-}
-
-std::int64_t axis_of(Draw& draw, const Shape& shape) {
-  return draw.in(-std::ssize(shape), std::ssize(shape) - 1);
-}
-
-std::int64_t& at_axis(Shape& shape, std::int64_t axis) {
-  return shape[reference::normalize_axis(axis, shape.size())];
-}
 
 RandomCall draw_top_k(Draw& draw) {
   RandomCall drawn;
@@ -134,12 +39,14 @@ RandomCall draw_unique(Draw& draw) {
                    .inputs = {with_ties(draw, draw.type(), draw.shape(0, 3))},
                    .outputs = 4};
   if (draw.chance(50)) drawn.call.attrs.set("sorted", draw.in(0, 1));
+  if (const Shape& shape = drawn.inputs[0]->desc().shape; !shape.empty() && draw.chance(50))
+    drawn.call.attrs.set("axis", axis_of(draw, shape));
   return drawn;
 }
 
 RandomCall draw_grid_sample(Draw& draw) {
   const std::int64_t rank = draw.chance(70) ? 2 : draw.in(1, 3), batch = draw.in(1, 3);
-  Shape x = {batch, draw.in(1, 5)}, grid = {batch};
+  Shape x = {batch, draw.in(1, 11)}, grid = {batch};
   for (std::int64_t i = 0; i < rank; ++i) {
     x.push_back(draw.in(1, 12));
     grid.push_back(rank == 2 ? draw.dim() : draw.in(1, 9));
@@ -442,31 +349,30 @@ RandomCall draw_random(Draw& draw, const std::string& type) {
   return drawn;
 }
 
-using Drawer = std::function<RandomCall(Draw&)>;
-
-const std::map<std::string, Drawer>& drawers() {
-  static const std::map<std::string, Drawer> all = [] {
-    std::map<std::string, Drawer> made = {{"TopKV2", draw_top_k},
-                                          {"NonZero", draw_non_zero},
-                                          {"Unique", draw_unique},
-                                          {"GridSample", draw_grid_sample},
-                                          {"ROIAlign", draw_roi_align},
-                                          {"MaxRoiPool", draw_max_roi_pool},
-                                          {"DeformableConv2D", draw_deform_conv},
-                                          {"NonMaxSuppressionV7", draw_nms},
-                                          {"MaxUnpool", draw_max_unpool},
-                                          {"Col2im", draw_col2im},
-                                          {"GatherV2", draw_gather},
-                                          {"GatherElements", draw_gather_elements},
-                                          {"GatherNd", draw_gather_nd},
-                                          {"PadV3", draw_pad},
-                                          {"Resize", draw_resize},
-                                          {"Conv2DTranspose", draw_conv_transpose},
-                                          {"MaxPoolV3", draw_max_pool},
-                                          {"DynamicQuantizeLinear", draw_dynamic_quantize}};
+const Drawers& drawers() {
+  static const Drawers all = [] {
+    Drawers made = {{"TopKV2", draw_top_k},
+                    {"NonZero", draw_non_zero},
+                    {"Unique", draw_unique},
+                    {"GridSample", draw_grid_sample},
+                    {"ROIAlign", draw_roi_align},
+                    {"MaxRoiPool", draw_max_roi_pool},
+                    {"DeformableConv2D", draw_deform_conv},
+                    {"NonMaxSuppressionV7", draw_nms},
+                    {"MaxUnpool", draw_max_unpool},
+                    {"Col2im", draw_col2im},
+                    {"GatherV2", draw_gather},
+                    {"GatherElements", draw_gather_elements},
+                    {"GatherNd", draw_gather_nd},
+                    {"PadV3", draw_pad},
+                    {"Resize", draw_resize},
+                    {"Conv2DTranspose", draw_conv_transpose},
+                    {"MaxPoolV3", draw_max_pool},
+                    {"DynamicQuantizeLinear", draw_dynamic_quantize}};
     for (const char* type :
          {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Bernoulli"})
       made[type] = [type](Draw& draw) { return draw_random(draw, type); };
+    add_more_drawers(made);
     return made;
   }();
   return all;

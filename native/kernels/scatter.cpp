@@ -1,0 +1,129 @@
+// Scatter, ScatterElements, ScatterND of all element types. Each thread writes places of its own, in the order of the updates:
+// of several for one element the last one stays, and sums are those of the reference.
+#include "reference/scatter.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "native/kernel.h"
+#include "reference/axes.h"
+#include "reference/indices.h"
+#include "reference/typed.h"
+
+namespace aoe::native {
+namespace {
+
+void copy_part(const Tensor& from, const Tensor& to, std::int64_t begin, std::int64_t end) {
+  const std::size_t bytes = reference::element_bytes(from.desc.dtype);
+  std::memcpy(to.as<char>() + static_cast<std::size_t>(begin) * bytes,
+              from.as<char>() + static_cast<std::size_t>(begin) * bytes,
+              static_cast<std::size_t>(end - begin) * bytes);
+}
+
+void copy_all(const Tensor& from, const Tensor& to, Threads& threads) {
+  const double cost = static_cast<double>(reference::element_bytes(from.desc.dtype)) / 8;
+  threads.share(from.elements(), cost,
+                [&](std::int64_t begin, std::int64_t end) { copy_part(from, to, begin, end); });
+}
+
+/// The longest dimension of the indices but the axis: what differs there is written to different places. The axis when all
+/// others are of one element.
+std::size_t shared_dimension(const Shape& indices, std::size_t axis) {
+  std::size_t longest = axis;
+  for (std::size_t d = 0; d < indices.size(); ++d)
+    if (d != axis && indices[d] > (longest == axis ? 1 : indices[longest])) longest = d;
+  return longest;
+}
+
+/// A part of the indices along one dimension.
+struct Slab {
+  std::size_t dimension;
+  std::int64_t begin, end;
+};
+
+template <typename T, typename Combine>
+void scatter_slab(const Tensor& out, const Shape& shape, std::size_t axis,
+                  const std::vector<std::int64_t>& indices, const T* updates, const Slab& slab,
+                  const Combine& combine) {
+  reference::Strides to = reference::dense_strides(out.desc.shape);
+  const reference::Strides from = reference::dense_strides(shape);
+  const std::int64_t along = to[axis];
+  to[axis] = 0;
+  Shape part = shape;
+  part[slab.dimension] = slab.end - slab.begin;
+  const std::int64_t first = slab.begin * from[slab.dimension];
+  T* const base = out.as<T>() + slab.begin * to[slab.dimension];
+  reference::for_each_row<2>(part, {to, from},
+                             [&](const auto& offsets, const auto& steps, std::int64_t count) {
+                               const std::int64_t* index = indices.data() + first + offsets[1];
+                               const T* update = updates + first + offsets[1];
+                               T* row = base + offsets[0];
+                               for (std::int64_t k = 0; k < count; ++k) {
+                                 T& element = row[k * steps[0] + index[k * steps[1]] * along];
+                                 element = combine(element, update[k * steps[1]]);
+                               }
+                             });
+}
+
+void run_scatter_elements(const Run& run) {
+  const Tensor out = run.output(0);
+  if (out.data == nullptr) return;
+  const Shape& shape = run.shape(1);
+  const std::size_t axis =
+      reference::normalize_axis(run.attrs.get_int("axis", 0), out.desc.shape.size());
+  const std::vector<std::int64_t> indices =
+      reference::read_indices(run.inputs[1], out.desc.shape[axis]);
+  copy_all(run.inputs[0], out, run.threads);
+  if (indices.empty()) return;
+  const std::size_t shared = shared_dimension(shape, axis);
+  const std::int64_t extent = shared == axis ? 1 : shape[shared];
+  const double cost = 2.0 * static_cast<double>(std::ssize(indices) / extent);
+  reference::visit_type<reference::AllTypes>(out.desc.dtype, [&]<typename T>() {
+    const T* updates = run.inputs[2].as<T>();
+    reference::with_reduction<T>(run.attrs, [&](auto combine) {
+      run.threads.share(extent, cost, [&](std::int64_t begin, std::int64_t end) {
+        const Slab slab = {shared, begin, shared == axis ? shape[axis] : end};
+        scatter_slab(out, shape, axis, indices, updates, slab, combine);
+      });
+    });
+  });
+}
+
+/// Of the blocks of the data each thread has a range: it copies them, and then looks for their updates.
+void run_scatter_nd(const Run& run) {
+  const Tensor out = run.output(0);
+  if (out.data == nullptr) return;
+  const reference::BlockIndices blocks =
+      reference::read_block_indices(run.inputs[1], out.desc.shape);
+  if (out.elements() == 0) return;
+  const std::int64_t size = blocks.block_elements, count = out.elements() / size;
+  const double updates =
+      static_cast<double>(std::ssize(blocks.offsets)) / static_cast<double>(count);
+  const double cost = static_cast<double>(size) * (0.5 + updates);
+  reference::visit_type<reference::AllTypes>(out.desc.dtype, [&]<typename T>() {
+    const T* update = run.inputs[2].as<T>();
+    reference::with_reduction<T>(run.attrs, [&](auto combine) {
+      run.threads.share(count, cost, [&](std::int64_t begin, std::int64_t end) {
+        const std::int64_t low = begin * size, high = end * size;
+        copy_part(run.inputs[0], out, low, high);
+        for (std::size_t i = 0; i < blocks.offsets.size(); ++i) {
+          const std::int64_t offset = blocks.offsets[i];
+          if (offset < low || offset >= high) continue;
+          const T* from = update + static_cast<std::int64_t>(i) * size;
+          T* to = out.as<T>() + offset;
+          for (std::int64_t k = 0; k < size; ++k) to[k] = combine(to[k], from[k]);
+        }
+      });
+    });
+  });
+}
+
+}  // namespace
+
+void register_scatter(KernelRegistry& registry) {
+  for (const char* type : {"Scatter", "ScatterElements"})
+    registry.add({.type = type, .supports = takes_all, .run = run_scatter_elements});
+  registry.add({.type = "ScatterNdUpdate", .supports = takes_all, .run = run_scatter_nd});
+}
+
+}  // namespace aoe::native

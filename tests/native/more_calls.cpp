@@ -1,0 +1,161 @@
+// Calls of Scatter, of convolutions and quantisation, and of Multinomial. See draw.h.
+#include "tests/native/draw.h"
+
+namespace aoe::native {
+namespace {
+
+constexpr DataType kByteTypes[] = {DataType::kInt8, DataType::kUint8};
+
+void set_reduction(Draw& draw, DataType type, reference::Attrs& attrs) {
+  if (type != DataType::kBool && draw.chance(60))
+    attrs.set("reduction", draw.one_of<std::string>({"none", "add", "mul", "max", "min"}));
+}
+
+RandomCall draw_scatter_elements(Draw& draw, const std::string& type) {
+  Shape shape = draw.shape(1, 4), chosen = shape;
+  const std::int64_t axis = axis_of(draw, shape);
+  for (std::int64_t& each : chosen) each = draw.in(0, each);
+  at_axis(shape, axis) = std::max<std::int64_t>(at_axis(shape, axis), 1);
+  at_axis(chosen, axis) = draw.dim();
+  RandomCall drawn{.call = {.type = type, .version = 1}};
+  drawn.call.attrs.set("axis", axis);
+  const DataType element = draw.type();
+  if (type != "Scatter") set_reduction(draw, element, drawn.call.attrs);
+  drawn.inputs = {with_ties(draw, element, shape, false),
+                  indices(draw, index_type(draw), chosen, at_axis(shape, axis)),
+                  with_ties(draw, element, chosen, false)};
+  return drawn;
+}
+
+RandomCall draw_scatter_nd(Draw& draw) {
+  const std::int64_t depth = draw.in(1, 2);
+  Shape shape, chosen, updates;
+  for (std::int64_t i = 0; i < depth + draw.in(0, 2); ++i) shape.push_back(draw.some());
+  for (std::int64_t i = draw.in(0, 2); i > 0; --i) chosen.push_back(draw.in(0, 20));
+  updates = chosen;
+  updates.insert(updates.end(), shape.begin() + depth, shape.end());
+  chosen.push_back(depth);
+  std::int64_t least = shape[0];
+  for (std::int64_t i = 0; i < depth; ++i)
+    least = std::min(least, shape[static_cast<std::size_t>(i)]);
+  RandomCall drawn{.call = {.type = "ScatterNdUpdate", .version = 1}};
+  const DataType element = draw.type();
+  set_reduction(draw, element, drawn.call.attrs);
+  drawn.inputs = {with_ties(draw, element, shape, false),
+                  indices(draw, DataType::kInt64, chosen, least),
+                  with_ties(draw, element, updates, false)};
+  return drawn;
+}
+
+/// Shapes of x and weight, and attributes, of a convolution of one to three axes.
+struct Geometry {
+  Shape x, weight;
+  reference::Attrs attrs;
+};
+
+Geometry draw_geometry(Draw& draw) {
+  const std::int64_t rank = draw.in(1, 3), groups = draw.in(1, 2);
+  const std::int64_t inputs = draw.in(1, 4);
+  Geometry drawn{.x = {draw.in(0, 2), groups * inputs}, .weight = {groups * draw.in(1, 6), inputs}};
+  std::vector<std::int64_t> pads, strides, dilations;
+  for (std::int64_t i = 0; i < rank; ++i) {
+    drawn.x.push_back(draw.in(6, rank == 2 ? 20 : 9));
+    drawn.weight.push_back(draw.in(1, 3));
+    strides.push_back(draw.in(1, 3));
+    dilations.push_back(draw.in(1, 2));
+    pads.push_back(draw.in(0, 2));
+  }
+  for (std::int64_t i = 0; i < rank; ++i) pads.push_back(draw.in(0, 2));
+  drawn.attrs.set("group", groups);
+  drawn.attrs.set("strides", strides);
+  drawn.attrs.set("dilations", dilations);
+  drawn.attrs.set("pads", pads);
+  return drawn;
+}
+
+RandomCall draw_convolution(Draw& draw) {
+  const Geometry drawn = draw_geometry(draw);
+  RandomCall call{.call = {.type = "Conv2D", .version = 1, .attrs = drawn.attrs},
+                  .tolerance = 1e-14};
+  call.inputs = {numbers(draw, DataType::kDouble, drawn.x),
+                 numbers(draw, DataType::kDouble, drawn.weight)};
+  if (draw.chance(50)) call.inputs.push_back(numbers(draw, DataType::kDouble, {drawn.weight[0]}));
+  return call;
+}
+
+RandomCall draw_conv_integer(Draw& draw) {
+  const Geometry drawn = draw_geometry(draw);
+  RandomCall call{.call = {.type = "ConvInteger", .version = 10, .attrs = drawn.attrs}};
+  const DataType x = kByteTypes[draw.in(0, 1)], weight = kByteTypes[draw.in(0, 1)];
+  call.inputs = {numbers(draw, x, drawn.x, -128, 255),
+                 numbers(draw, weight, drawn.weight, -128, 255)};
+  if (draw.chance(60)) call.inputs.push_back(scalar(draw.real(0, 100), x));
+  if (call.inputs.size() == 3 && draw.chance(60)) {
+    const Shape zeros = draw.chance(50) ? Shape{drawn.weight[0]} : Shape{};
+    call.inputs.push_back(numbers(draw, weight, zeros, 0, 100));
+  }
+  return call;
+}
+
+/// The shape of scales along an axis, or of blocks of it.
+Shape draw_scales(Draw& draw, const Shape& x, reference::Attrs& attrs) {
+  const std::int64_t axis = axis_of(draw, x);
+  attrs.set("axis", axis);
+  Shape scales = x;
+  std::int64_t& along = at_axis(scales, axis);
+  if (x.size() == 1 || draw.chance(60)) return {along};  // of one axis alone there are no blocks
+  const std::int64_t block = draw.in(1, 5);
+  attrs.set("block_size", block);
+  along = (along + block - 1) / block;
+  return scales;
+}
+
+RandomCall draw_quantize(Draw& draw, const std::string& type) {
+  RandomCall drawn{.call = {.type = type, .version = 10}};
+  Shape x = draw.shape(1, 4);
+  if (element_count(x) < 2) x = {5, 7};
+  Shape scales = draw_scales(draw, x, drawn.call.attrs);
+  if (element_count(scales) == 1) {  // one for all is no call of these
+    x = {5, 7};
+    drawn.call.attrs = {};
+    drawn.call.attrs.set("axis", draw.in(0, 1));
+    scales = {drawn.call.attrs.get_int("axis", 0) == 0 ? 5 : 7};
+  }
+  const bool is_dequantize = type == "Dequantize";
+  DataType integer =
+      draw.one_of({DataType::kInt8, DataType::kUint8, DataType::kInt16, DataType::kUint16});
+  if (is_dequantize && draw.chance(20)) integer = DataType::kInt32;
+  const auto scale = numbers(draw, DataType::kFloat, scales, 0.01, 2);
+  if (is_dequantize)
+    drawn.inputs = {numbers(draw, integer, x, -40'000, 70'000), scale};
+  else
+    drawn.inputs = {with_ties(draw, DataType::kFloat, x), scale};
+  // Without a zero point a quantised number is a uint8.
+  if (draw.chance(70))
+    drawn.inputs.push_back(numbers(draw, integer, draw.chance(20) ? Shape{} : scales, -20, 200));
+  return drawn;
+}
+
+RandomCall draw_multinomial(Draw& draw) {
+  RandomCall drawn{.call = {.type = "Multinomial", .version = 7}};
+  drawn.call.attrs.set("seed", static_cast<float>(draw.real(0, 100)));
+  drawn.call.attrs.set("sample_size", draw.in(1, 50));
+  if (draw.chance(50)) drawn.call.attrs.set("dtype", draw.one_of<std::int64_t>({6, 7}));
+  drawn.inputs = {numbers(draw, DataType::kFloat, {draw.dim(), draw.some()}, -5, 5)};
+  return drawn;
+}
+
+}  // namespace
+
+void add_more_drawers(Drawers& drawers) {
+  for (const char* type : {"Scatter", "ScatterElements"})
+    drawers[type] = [type](Draw& draw) { return draw_scatter_elements(draw, type); };
+  drawers["ScatterNdUpdate"] = draw_scatter_nd;
+  drawers["Conv2D"] = draw_convolution;
+  drawers["ConvInteger"] = draw_conv_integer;
+  for (const char* type : {"Quantize", "Dequantize"})
+    drawers[type] = [type](Draw& draw) { return draw_quantize(draw, type); };
+  drawers["Multinomial"] = draw_multinomial;
+}
+
+}  // namespace aoe::native
