@@ -203,6 +203,8 @@ void add_flags(po::options_description& flags) {
   add_threads_flag(flags, "tune for N threads; default OMP_NUM_THREADS, else all cores");
   add("device", po::value<int>()->value_name("0"), "0: this machine; default ASCEND_DEVICE_ID");
   add("tune_ops_file", text("FILE"), "tune only the operators that this JSON file lists");
+  add("op_bank_near", text_or("off", "on|off"),
+      "on: operators that are not tuned take what won for the nearest shape; for --job_type=2");
   add("tune_optimization_level", text_or("O2", "LEVEL"), "O1: search several times longer");
   add("Fdeeper_opat", po::bool_switch(), "as --tune_optimization_level=O1; for --job_type=2");
   add("Fop_format", po::bool_switch(), "try other data formats, too (always on); for --job_type=2");
@@ -239,6 +241,17 @@ tuner::Policy load_preset(const std::string& name_or_file) {
          "use quick, default or deep");
 }
 
+namespace {
+
+bool takes_near(const po::variables_map& flags, JobType job_type) {
+  if (!is_on(flags, "op_bank_near")) return false;
+  if (job_type != JobType::kOperators)
+    reject("--op_bank_near", "is for --job_type=2", "leave it out: subgraphs are measured");
+  return true;
+}
+
+}  // namespace
+
 Settings read_settings(const po::variables_map& flags, bool has_graph) {
   Settings settings;
   settings.job_type = read_job_type(flags);
@@ -255,6 +268,7 @@ Settings read_settings(const po::variables_map& flags, bool has_graph) {
   settings.tuning.compile_threads = compile_threads();
   if (flags.contains("reload")) settings.reload = text_of(flags, "reload");
   settings.tuning_name = text_of(flags, "tuning_name");
+  settings.takes_near = takes_near(flags, settings.job_type);
   settings.work_path = work_path(flags);
   return settings;
 }

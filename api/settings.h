@@ -29,6 +29,7 @@ struct Settings {
   std::filesystem::path work_path;     ///< ${ASCEND_WORK_PATH}, or where the process runs
   std::optional<std::string> reload;   ///< --reload and its value, which may be empty
   std::string tuning_name;             ///< empty: the model's
+  bool takes_near = false;             ///< --op_bank_near=on
   tuner::TuneOptions tuning;           ///< without what belongs to one model or job
 };
 

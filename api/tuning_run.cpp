@@ -147,6 +147,8 @@ RunReport tune_subject(const Settings& settings, const Subject& subject, const R
                                   .compile_threads = tuning.compile_threads,
                                   .stop = tuning.stop,
                                   .program = worker});
+  const options::NearBanks near(op_banks);
+  if (settings.takes_near) tuning.near = &near;
   const options::Banks& banks = is_sgat ? graph_banks : op_banks;
   const bank::LayeredSource op_strategies = op_banks.layered();
   RunReport report{.tuning_name = subject.name,
@@ -163,8 +165,11 @@ RunReport tune_subject(const Settings& settings, const Subject& subject, const R
                                                    measurer, tuning);
   if (!report.outcome.om_written) return report;
   report.om_path = tuning.tuned_om_path;
-  const std::string slow = runtime::reference_part(runtime::GearedOm::load(tuning.tuned_om_path));
+  const runtime::GearedOm om = runtime::GearedOm::load(tuning.tuned_om_path);
+  const std::string slow = runtime::reference_part(om);
   if (!slow.empty()) logger("aoe")->warn("{}: {}", subject.name, slow);
+  if (const std::size_t count = compiler::count_near(om.oms.front().tuning); count > 0)
+    logger("aoe")->warn(compiler::kNearWarning, count);
   if (subject.output.empty()) return report;
   write_file_atomically(subject.output, read_file(tuning.tuned_om_path, ExitCode::kOm));
   report.output_path = subject.output;

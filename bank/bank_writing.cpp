@@ -187,6 +187,8 @@ RemovedCount KnowledgeBank::remove(const Removal& removal) {
     Turn turn(directory, state_->options);
     std::vector<Write> batch = removal_batch(removal, turn.store(), directory, removed);
     if (batch.empty()) return turn.abandon();
+    batch.push_back(
+        {Family::kMeta, kSchemaKey, std::to_string(kSchema)});  // of what is written anew
     turn.publish(batch, true);
   });
   refresh();

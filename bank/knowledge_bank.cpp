@@ -93,6 +93,10 @@ std::optional<StrategySet> KnowledgeBank::find_unconfirmed(const TaskKey& key) c
   return state_->find(key, EntryPart::kUnconfirmed);
 }
 
+bool KnowledgeBank::is_empty() const {
+  return state_->current() == nullptr;
+}
+
 std::string KnowledgeBank::description() const {
   return (state_->options.read_only ? "built-in bank " : "custom bank ") +
          state_->directory.string();
@@ -108,6 +112,15 @@ std::vector<BankEntry> KnowledgeBank::entries() const {
       return true;
     });
   return list;
+}
+
+void KnowledgeBank::visit(const std::function<void(const BankEntry&)>& take) const {
+  if (const auto store = state_->current())
+    store->scan(Family::kStrategy, "", [&](std::string_view, std::string_view value) {
+      const auto entry = entry_from(value, state_->directory);
+      if (entry && !entry->set.strategies.empty()) take(*entry);
+      return true;
+    });
 }
 
 std::vector<Record> KnowledgeBank::records(const TaskDigest& task) const {

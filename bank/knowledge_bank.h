@@ -126,10 +126,14 @@ class KnowledgeBank final : public StrategySource {
   std::string description() const override;
   const std::string& soc_version() const;
 
+  /// Whether there has been no commit yet.
+  bool is_empty() const;
   /// What waits for a model that confirms it; nullopt: nothing.
   std::optional<StrategySet> find_unconfirmed(const TaskKey& key) const;
   /// All entries, those with unconfirmed strategies alone included, in the order of their digests.
   std::vector<BankEntry> entries() const;
+  /// Each entry that has confirmed strategies, in the same order; the bank may be larger than memory.
+  void visit(const std::function<void(const BankEntry&)>& take) const;
   /// All measurements of one task, oldest first.
   std::vector<Record> records(const TaskDigest& task) const;
   /// All measurements of all tasks, oldest first.

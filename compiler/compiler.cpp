@@ -13,7 +13,7 @@ namespace {
 /// The om's tuning section: which strategy each op got, and where from.
 nlohmann::json tuning_section(const std::vector<NodeReport>& nodes, const CompileOptions& options) {
   nlohmann::json ops = nlohmann::json::array();
-  for (const NodeReport& node : nodes)
+  for (const NodeReport& node : nodes) {
     ops.push_back({{"node", node.node},
                    {"op_types", node.op_types},
                    {"repo_key", node.repo_key},
@@ -21,8 +21,11 @@ nlohmann::json tuning_section(const std::vector<NodeReport>& nodes, const Compil
                    {"format", node.format},
                    {"schedule", node.schedule},
                    {"source", node.bank_hit                       ? "bank"
+                              : !node.near.empty()                ? "near"
                               : options.fixed.contains(node.node) ? "fixed"
                                                                   : "default"}});
+    if (!node.near.empty()) ops.back()["near"] = node.near;
+  }
   nlohmann::json subgraphs = nlohmann::json::array();
   for (const AppliedSubgraph& each : options.subgraphs)
     subgraphs.push_back(

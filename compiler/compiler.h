@@ -15,6 +15,7 @@
 #include "bank/strategy.h"
 #include "compiler/graph_strategies.h"
 #include "compiler/impl.h"
+#include "compiler/near_strategies.h"
 #include "compiler/soc.h"
 #include "graph/graph.h"
 #include "runtime/om.h"
@@ -24,6 +25,7 @@ namespace aoe::compiler {
 struct CompileOptions {
   Soc soc;
   const bank::StrategySource* strategies = nullptr;  ///< nullptr: heuristic defaults only
+  const NearSource* near = nullptr;  ///< asked for tasks that `strategies` does not know
   int compile_threads = 1;
   bool reuse_memory = true;  ///< `--disable_reuse_memory` turns it off
   /// Fixes the candidate of a node by name; used by the tuner to measure one. Wins over strategies.
@@ -47,6 +49,8 @@ struct NodeReport {
   std::string format;
   Schedule schedule;
   bool bank_hit = false;
+  std::string near =
+      {};  ///< the repo_key of the task whose strategy it got, for want of one of its own
 };
 
 /// What a step of the om runs: a node of the graph, or the conversion of a value that the compiler put in.

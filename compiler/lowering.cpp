@@ -155,7 +155,8 @@ class Lowering {
          .impl = node.bodies.empty() ? std::string(option.candidate.impl->name()) : "control",
          .format = format.name,
          .schedule = option.candidate.schedule,
-         .bank_hit = node_options.source == "bank"});
+         .bank_hit = node_options.source == "bank",
+         .near = option.near});
     lowered_.steps.push_back(std::move(step));
   }
 

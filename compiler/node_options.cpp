@@ -50,6 +50,60 @@ std::vector<NodeOption> from_defaults(const Task& task, const Soc& soc) {
   return found;
 }
 
+/// How much slower than the default of this shape the model of costs may expect what won for another one. The heuristic takes
+/// what the model likes best, so a winner is nearly always expected to be a little slower.
+constexpr double kMostExpectedLoss = 1.1;
+
+/// What won for a neighbour takes the place of the default of the same Format where it is legal here and the model of costs does
+/// not contradict. Its time is the default's estimate, less what it has won there.
+bool take_from(const Neighbour& neighbour, const Task& task, const Soc& soc,
+               std::vector<NodeOption>& defaults) {
+  bool is_taken = false;
+  for (const bank::Strategy& strategy : neighbour.set.strategies) {
+    const bank::Measurement& m = strategy.measured;
+    if (m.verdict != "faster" || m.time_ns <= 0 || m.default_time_ns <= m.time_ns) continue;
+    Result<Candidate> candidate = candidate_of(strategy, task, soc);
+    if (!candidate) continue;
+    const auto same = std::ranges::find_if(defaults, [&](const NodeOption& each) {
+      return each.candidate.format.inputs == candidate->format.inputs &&
+             each.candidate.format.outputs == candidate->format.outputs;
+    });
+    if (same == defaults.end()) continue;
+    if (same->candidate.impl == candidate->impl && same->candidate.schedule == candidate->schedule)
+      continue;
+    const double expected_ns =
+        candidate->impl->plan(task, candidate->format, soc)->estimate_ns(candidate->schedule);
+    if (expected_ns > kMostExpectedLoss * same->time_ns) continue;
+    *same = {std::move(*candidate), same->time_ns * m.time_ns / m.default_time_ns,
+             neighbour.repo_key};
+    is_taken = true;
+  }
+  return is_taken;
+}
+
+/// The nearest of which something can be taken.
+void improve(std::vector<NodeOption>& defaults, const Task& task, const bank::TaskKey& key,
+             const Neighbours& neighbours, const Soc& soc) {
+  const auto found = neighbours.find(key.description);
+  if (found == neighbours.end()) return;
+  for (const Neighbour& each : found->second)
+    if (take_from(each, task, soc, defaults)) return;
+}
+
+/// For the tasks of which the bank knows nothing.
+Neighbours find_neighbours(const graph::Graph& graph, const CompileOptions& options) {
+  if (options.near == nullptr) return {};
+  std::map<std::string, bank::TaskKey> missed;
+  for (const graph::NodeId id : graph.topological_order()) {
+    bank::TaskKey key = key_of(task_of(graph, id), options.soc);
+    if (options.strategies == nullptr || !options.strategies->find(key))
+      missed.emplace(key.description, key);
+  }
+  std::vector<bank::TaskKey> tasks;
+  for (auto& [description, key] : missed) tasks.push_back(std::move(key));
+  return tasks.empty() ? Neighbours() : options.near->near(tasks);
+}
+
 /// Of a node that shall keep a Format: whether it would store so what it makes and take so what it
 /// reads of others that keep the same. What comes from elsewhere may come as it likes: a first
 /// convolution reads the image as it is.
@@ -75,7 +129,7 @@ struct SourcedOptions {
 /// The bank before the defaults, and what keeps the Format that the node shall keep before both.
 SourcedOptions from_bank_or_defaults(const graph::Graph& graph, const graph::Node& node,
                                      const Task& task, const bank::TaskKey& key,
-                                     const CompileOptions& options) {
+                                     const Neighbours& neighbours, const CompileOptions& options) {
   const auto those_that_keep = [&](SourcedOptions all) {
     std::erase_if(all.options, [&](const NodeOption& each) {
       return node.kept_format && !keeps_format(graph, node, each.candidate.format);
@@ -85,6 +139,7 @@ SourcedOptions from_bank_or_defaults(const graph::Graph& graph, const graph::Nod
   SourcedOptions banked{"bank", from_bank(task, key, options)};
   if (SourcedOptions kept = those_that_keep(banked); !kept.options.empty()) return kept;
   SourcedOptions defaults{"default", from_defaults(task, options.soc)};
+  improve(defaults.options, task, key, neighbours, options.soc);
   if (SourcedOptions kept = those_that_keep(defaults); !kept.options.empty()) return kept;
   return banked.options.empty() ? defaults : banked;
 }
@@ -93,6 +148,7 @@ SourcedOptions from_bank_or_defaults(const graph::Graph& graph, const graph::Nod
 
 std::vector<NodeOptions> node_options(const graph::Graph& graph, const CompileOptions& options) {
   std::vector<NodeOptions> all;
+  const Neighbours neighbours = find_neighbours(graph, options);
   for (const graph::NodeId id : graph.topological_order()) {
     const graph::Node& node = graph.nodes[id];
     NodeOptions choices{.node = id, .task = task_of(graph, id)};
@@ -102,7 +158,8 @@ std::vector<NodeOptions> node_options(const graph::Graph& graph, const CompileOp
       choices.source = "fixed";
       choices.options.push_back({fixed->second, 0});
     } else {
-      auto [source, candidates] = from_bank_or_defaults(graph, node, choices.task, key, options);
+      auto [source, candidates] =
+          from_bank_or_defaults(graph, node, choices.task, key, neighbours, options);
       choices.source = std::move(source);
       choices.options = std::move(candidates);
     }

@@ -1,4 +1,5 @@
-// What each node may be compiled to: fixed candidate, else strategies of the bank, else the Impls' heuristic defaults.
+// What each node may be compiled to: fixed candidate, else strategies of the bank, else the Impls' heuristic defaults, which
+// what won for a near shape may improve.
 // A node that shall keep a Format takes that from the defaults where the bank has only others.
 #pragma once
 
@@ -12,6 +13,7 @@ namespace aoe::compiler {
 struct NodeOption {
   Candidate candidate;
   double time_ns = 0;  ///< measured for strategies, estimated for defaults
+  std::string near = {};  ///< repo_key of the task of another shape that it comes from
 };
 
 struct NodeOptions {

@@ -11,6 +11,7 @@
 
 #include "bank/knowledge_bank.h"
 #include "bank/location.h"
+#include "compiler/near_strategies.h"
 
 namespace aoe::options {
 
@@ -40,6 +41,21 @@ class WitnessedBanks final : public bank::StrategySource {
   mutable std::mutex mutex_;
   mutable std::set<std::string> from_built_in_;  ///< repo_keys
 };
+
+/// What the banks know of other shapes. Borrows them.
+class NearBanks final : public compiler::NearSource {
+ public:
+  explicit NearBanks(const Banks& banks) : banks_(banks) {}
+  compiler::Neighbours near(const std::vector<bank::TaskKey>& tasks) const override;
+
+ private:
+  const Banks& banks_;
+};
+
+/// Which soc_version of the banks beside `location` is nearest to `soc_version`; nullopt: there is no bank of another. Of the same
+/// processor with another number of threads before another processor of the same kind, before any.
+std::optional<std::string> nearest_soc_version(const bank::BankLocation& location,
+                                               const std::string& soc_version);
 
 /// `flag` is --op_bank_path or --mdl_bank_path, empty when not given. A custom bank that is not
 /// there yet is empty. Error(kBank).

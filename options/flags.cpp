@@ -86,6 +86,13 @@ std::string text_of(const po::variables_map& flags, const std::string& name) {
   return flags.contains(name) ? flags[name].as<std::string>() : std::string();
 }
 
+bool is_on(const po::variables_map& flags, const std::string& name) {
+  const std::string value = text_of(flags, name);
+  if (value != "on" && value != "off")
+    reject("--" + name, "'" + value + "' is unknown", "use on or off");
+  return value == "on";
+}
+
 std::string value_text(const po::variable_value& value) {
   if (const auto* as_text = boost::any_cast<std::string>(&value.value())) return *as_text;
   if (const auto* number = boost::any_cast<int>(&value.value())) return std::to_string(*number);

@@ -21,6 +21,9 @@ po::typed_value<int>* number_or(int fallback, const char* value_name);
 /// The flag's text; empty when it was not given.
 std::string text_of(const po::variables_map& flags, const std::string& name);
 
+/// Of a flag that is "on" or "off". Error(kUsage): something else.
+bool is_on(const po::variables_map& flags, const std::string& name);
+
 /// The value as the user would write it, whatever its type is.
 std::string value_text(const po::variable_value& value);
 

@@ -102,6 +102,44 @@ mkdir -p product && cp -r "$here/../../configs" product/ && mkdir -p product/ban
 run 0 env TUNE_BANK_PATH=$work/w AOE_CONFIG_DIR=$work/product/configs atc --model=m.onnx --output=m --log=info
 has err "op bank $work/w/op/[^ ]+ \(from TUNE_BANK_PATH\): ([1-9][0-9]*) of [0-9]+ ops hit the bank, \\1 of them the built-in bank $work/product/bank/op/"
 
+# Nothing under this soc_version, but under another: atc names it.
+run 0 env TUNE_BANK_PATH=$work/bank atc --model=m.onnx --output=m --threads=1
+has err 'there is no op bank of soc_version [^ ]+-1t in .*/bank/op; the nearest that has one is [^ ]+-2t$'
+run 0 atc --model=m.onnx --output=m
+equal "$(cat err)" "" "words about a bank that is there"
+
+# Another size of the same network: no task is known, but near ones are.
+make_model squeezenet --small --image=192 --output=wide.onnx >/dev/null || fail "make_model"
+run 0 atc --model=wide.onnx --output=wide
+run 0 atc --mode=6 --om=wide.om
+grep -q 'strategy\[near' out && fail "neighbours were taken without being asked for"
+run 0 atc --model=wide.onnx --output=wide --op_bank_near=on
+near=$(sed -nE 's/.* ([1-9][0-9]*) ops take what won for the nearest shape.*/\1/p' err)
+equal "$(wc -l <err)" 1 "lines about neighbours"
+run 0 atc --mode=6 --om=wide.om
+equal "$(grep -c 'strategy\[near, of [0-9]*\]' out)" "$near" "ops that take what won for another shape"
+refuses 2 "on or off" atc --model=m.onnx --output=m --op_bank_near=perhaps
+refuses 2 "--job_type=2" aoe --framework=5 --model=m.onnx --job_type=1 --op_bank_near=on
+
+# Measured again: that the plain reference beats the default is claimed, and not found.
+mkdir slow
+run 0 aoe_fill_bank m.onnx slow 2 reference
+run 8 env TUNE_BANK_PATH=slow aoe_bank verify --remeasure=2 --json
+equal "$(json out "[(each['claimed_gain'], each['finding']) for each in d['remeasured']]")" \
+  "[(2.0, 'lost'), (2.0, 'lost')]" "claims that do not hold"
+run 8 env TUNE_BANK_PATH=slow aoe_bank verify --remeasure=1 --seed=2
+has out '^lost +[0-9]+ .* reference +claimed 2\.000x, found 0\.[0-9]+x \(0\.[0-9]+ to 0\.[0-9]+\)$'
+run 0 env TUNE_BANK_PATH=slow aoe_bank stats --json
+before=$(json out "d['tasks']")
+run 0 env TUNE_BANK_PATH=slow aoe_bank verify --remeasure=2 --fix
+has out '^removed 2 strategies that do not hold'
+run 0 env TUNE_BANK_PATH=slow aoe_bank stats --json
+equal "$(json out "d['tasks']")" "$((before - 2))" "tasks after --fix"
+run 0 aoe_bank verify --remeasure=2 --threads=1 --bank="$bank" --soc_version=auto
+has out '^not measured +the bank is of [^ ]+-2t, this machine is [^ ]+-1t'
+refuses 2 "--job_type=1 does so" aoe_bank verify --remeasure=2 --job_type=1 --bank="$bank"
+refuses 2 "for instance 20" aoe_bank verify --remeasure=0
+
 # Reading needs no permission to write.
 as_reader="env"
 mkdir -m 777 readers

@@ -28,7 +28,7 @@ run 0 aoe_run --model=brain.om --repeat=1
 for model in half brain; do
   run 0 atc --mode=6 --om=$model.om
   grep -q 'path\[reference\]' out && fail "$model: $(grep -m1 'path\[reference\]' out)"
-  has out '^op       info: name\[.*\], type\[Conv2D\+Relu\], path\[generated\], work\[[0-9.]+%\]\.$'
+  has out '^op       info: name\[.*\], type\[Conv2D\+Relu\], path\[generated\], work\[[0-9.]+%\], repo_key\[[0-9]+\], strategy\[default\]\.$'
 done
 
 # The precision modes say the same of it as of its twin.
@@ -68,7 +68,7 @@ run 0 atc --model=slow.onnx --output=slow
 has err "\[warning\] \[atc\] slow.om: 2 of [0-9]+ $slow"
 equal "$(grep -c 'reference path' err)" 1 "lines on it"
 run 0 atc --mode=6 --om=slow.om
-has out '^op       info: name\[det\], type\[Det\], path\[reference\], work\[[0-9.]+%\]\.$'
+has out '^op       info: name\[det\], type\[Det\], path\[reference\], work\[[0-9.]+%\], repo_key\[[0-9]+\], strategy\[default\]\.$'
 has out '^path     info: generated\[[0-9.]+%\], reference\[[0-9.]+%\]'
 run 0 aoe --framework=5 --model=slow.onnx --job_type=2 --progress_bar=off --preset=quick --trials=2 --output=slow_tuned
 has err "\[warning\] \[aoe\] slow: 2 of [0-9]+ $slow"

@@ -8,6 +8,7 @@
 
 #include "bank/bank_file.h"
 #include "bank/knowledge_bank.h"
+#include "base/error.h"
 #include "tools/common/flags.h"
 
 namespace aoe::tools {
@@ -57,8 +58,11 @@ void promote_bank(const BankRequest& request);
 // merge.cpp
 void merge_banks(const BankRequest& request);
 void compare_banks(const BankRequest& request);
+// remeasure.cpp
+/// --remeasure: adds to what is said of the bank. False: a strategy does not hold, and was not removed.
+bool remeasure(const BankRequest& request, nlohmann::json& facts, std::string& text);
 // upkeep.cpp
-void verify_bank(const BankRequest& request);
+ExitCode verify_bank(const BankRequest& request);
 void repair_bank(const BankRequest& request);
 void prune_bank(const BankRequest& request);
 void remove_tasks(const BankRequest& request);

@@ -103,6 +103,7 @@ json op_json(const json& node, const Knowledge& knowledge) {
              {"impl", node.value("impl", "")},
              {"format", node.value("format", "")},
              {"schedule", node.value("schedule", json::object())}};
+  if (node.contains("near")) op["near"] = node["near"];
   const bank::Strategy* stored = stored_strategy(knowledge, node);
   if (stored == nullptr) return op;
   op["time_ns"] = stored->measured.time_ns;
@@ -196,6 +197,13 @@ void print_details(const json& node, const Knowledge& knowledge) {
   std::printf("strategy    %s %s, from %s\nschedule    %s\n", node.value("format", "").c_str(),
               node.value("impl", "").c_str(), node.value("source", "").c_str(),
               schedule_text(node.value("schedule", bank::Schedule())).c_str());
+  if (node.contains("near")) {
+    std::printf(
+        "why         it won for task %s, of the nearest shape, and the model of costs does not "
+        "contradict (--op_bank_near=on)\n",
+        node.value("near", "").c_str());
+    return;
+  }
   if (!knowledge.entry) {
     std::printf(
         "why         the bank knows nothing of this task: the Impl is expected to be the "

@@ -10,29 +10,35 @@ namespace {
 
 constexpr std::size_t kAny = 1000;
 
+template <void (*kRun)(const BankRequest&)>
+ExitCode done(const BankRequest& request) {
+  kRun(request);
+  return ExitCode::kSuccess;
+}
+
 struct Command {
   const char* name;
-  void (*run)(const BankRequest&);
+  ExitCode (*run)(const BankRequest&);
   std::size_t least = 0, most = 0;  ///< words behind the command
   const char* needs = "";           ///< what they are
 };
 constexpr Command kCommands[] = {
-    {"list", list_entries},
-    {"show", show_entry, 1, 1, "a repo_key (aoe_bank list shows them)"},
-    {"stats", print_stats},
-    {"explain", explain_model, 1, 2, "a model (.om or .onnx), and the name of a node"},
-    {"export", export_bank, 1, 1, "a file to write"},
-    {"import", import_bank, 1, 1, "a file that export or aoe wrote"},
-    {"merge", merge_banks, 1, kAny, "banks: roots, directories or exported files"},
-    {"diff", compare_banks, 2, 2, "two banks: roots, directories or exported files"},
+    {"list", done<list_entries>},
+    {"show", done<show_entry>, 1, 1, "a repo_key (aoe_bank list shows them)"},
+    {"stats", done<print_stats>},
+    {"explain", done<explain_model>, 1, 2, "a model (.om or .onnx), and the name of a node"},
+    {"export", done<export_bank>, 1, 1, "a file to write"},
+    {"import", done<import_bank>, 1, 1, "a file that export or aoe wrote"},
+    {"merge", done<merge_banks>, 1, kAny, "banks: roots, directories or exported files"},
+    {"diff", done<compare_banks>, 2, 2, "two banks: roots, directories or exported files"},
     {"verify", verify_bank},
-    {"repair", repair_bank},
-    {"prune", prune_bank},
-    {"rm", remove_tasks, 1, kAny, "repo_keys (aoe_bank list shows them)"},
-    {"compact", compact_bank},
-    {"backup", back_up_bank, 1, 1, "a directory for backups"},
-    {"restore", restore_bank, 1, 1, "a directory that backup has filled"},
-    {"promote", promote_bank, 1, 1, "the root of a built-in bank"},
+    {"repair", done<repair_bank>},
+    {"prune", done<prune_bank>},
+    {"rm", done<remove_tasks>, 1, kAny, "repo_keys (aoe_bank list shows them)"},
+    {"compact", done<compact_bank>},
+    {"backup", done<back_up_bank>, 1, 1, "a directory for backups"},
+    {"restore", done<restore_bank>, 1, 1, "a directory that backup has filled"},
+    {"promote", done<promote_bank>, 1, 1, "the root of a built-in bank"},
 };
 
 const Command& command_named(const std::string& name) {
@@ -56,8 +62,7 @@ ExitCode run(const po::variables_map& flags) {
   if (subjects.size() > command.most)
     throw Error(ExitCode::kUsage,
                 std::string(command.name) + " takes no '" + subjects[command.most] + "'");
-  command.run(BankRequest(flags, std::move(subjects)));
-  return ExitCode::kSuccess;
+  return command.run(BankRequest(flags, std::move(subjects)));
 }
 
 void add_flags(po::options_description& flags) {
@@ -76,7 +81,10 @@ void add_flags(po::options_description& flags) {
   add("output,o", text("DIR"), "merge: the root of the new banks");
   add("older_than", text("DAYS"), "prune: what was won before");
   add("stale", "prune: what no program of this version uses");
-  add("fix", "verify: repair what is damaged, remove what is stale");
+  add("fix", "verify: repair what is damaged, remove what is stale, and what does not hold");
+  add("remeasure", po::value<int>()->value_name("N"),
+      "verify: measure N strategies again, beside their defaults");
+  add("seed", number_or(1, "N"), "of --remeasure: which ones");
   add("format", text_or("table", "FORMAT"), "table or json");
   add("json", "the same as --format=json");
 }
@@ -99,7 +107,8 @@ int main(int argc, char** argv) {
           "  import FILE            adds what a file holds\n"
           "  merge A B.. -o ROOT    puts banks together\n"
           "  diff A B               tasks of which two banks do not say the same\n"
-          "  verify [--fix]         reads every byte; exit code 5 when something is damaged\n"
+          "  verify [--fix]         reads every byte; exit code 5 when something is damaged;\n"
+          "                         --remeasure=N: exit code 8 when a gain is gone\n"
           "  repair                 moves damage aside, keeps what can still be read\n"
           "  prune                  removes what is stale, or old\n"
           "  rm KEY..               removes tasks, their measurements too\n"

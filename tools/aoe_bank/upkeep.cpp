@@ -99,7 +99,7 @@ void say_removed(const BankRequest& request, const bank::RemovedCount& removed,
 
 }  // namespace
 
-void verify_bank(const BankRequest& request) {
+ExitCode verify_bank(const BankRequest& request) {
   const auto directory = request.directory(bank::BankUse::kRead, request.kind());
   bank::BankHealth health = bank::examine(directory);
   json facts = {{"bank", directory.string()}};
@@ -123,11 +123,14 @@ void verify_bank(const BankRequest& request) {
     text += removed_text(removed, bank) + "\n";
     stale = 0;
   }
+  const bool holds = !request.has("remeasure") || !health.damage.empty() ||
+                     !health.has_whole_snapshot || remeasure(request, facts, text);
   facts.update(health_json(health, stale));
   say(request, facts, text + health_text(directory, health, stale));
   if (!health.damage.empty())
     throw Error(ExitCode::kBank, "bank is damaged", directory.string(),
                 "aoe_bank repair keeps what can still be read");
+  return holds ? ExitCode::kSuccess : ExitCode::kOutputsDiffer;
 }
 
 void repair_bank(const BankRequest& request) {

@@ -32,9 +32,12 @@ class AskedBanks {
     if (!settings.queries_banks) return;
     banks_ = open_banks(kind, bank::BankUse::kRead, settings.soc.version, flag);
     witness_.emplace(*banks_);
+    if (kind == bank::BankKind::kOp && settings.takes_near) near_.emplace(*banks_);
+    if (!banks_->built_in && banks_->custom->is_empty()) say_nearest(kind, settings.soc.version);
   }
 
   const bank::StrategySource* source() const { return witness_ ? &*witness_ : nullptr; }
+  const compiler::NearSource* near() const { return near_ ? &*near_ : nullptr; }
 
   /// `what`: "3 subgraphs hit the bank".
   void log(const char* kind, const std::string& what, const std::vector<std::string>& hits) const {
@@ -44,8 +47,17 @@ class AskedBanks {
   }
 
  private:
+  void say_nearest(bank::BankKind kind, const std::string& soc_version) const {
+    if (const auto nearest = nearest_soc_version(banks_->location, soc_version))
+      logger("atc")->warn(
+          "there is no {} bank of soc_version {} in {}; the nearest that has one is {}",
+          bank::name(kind), soc_version, banks_->location.directory.parent_path().string(),
+          *nearest);
+  }
+
   std::optional<Banks> banks_;
   std::optional<WitnessedBanks> witness_;
+  std::optional<NearBanks> near_;
 };
 
 void log_subgraph_hits(const AskedBanks& banks, const compiler::PreparedModel& model) {
@@ -84,6 +96,7 @@ void build(const BuildSettings& settings, const compiler::ModelSource& source,
   std::vector<compiler::loopnest::Function> kernels;
   compiler::CompileOptions options{.soc = settings.soc,
                                    .strategies = op_bank.source(),
+                                   .near = op_bank.near(),
                                    .compile_threads = compile_threads(),
                                    .reuse_memory = settings.reuse_memory};
   if (settings.op_debug_level > 0)
@@ -92,6 +105,8 @@ void build(const BuildSettings& settings, const compiler::ModelSource& source,
     };
   compiler::Compilation compilation = compiler::compile(model, std::move(options));
   log_op_hits(op_bank, compilation);
+  if (const std::size_t count = compiler::count_near(compilation.om.tuning); count > 0)
+    logger("atc")->warn(compiler::kNearWarning, count);
   note_origin(compilation.om, command_line);
   dump_kernels(kernels, compilation.om, settings.soc, settings.op_debug_level, settings.debug_dir);
   const auto file = std::make_shared<const std::string>(

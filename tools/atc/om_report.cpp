@@ -20,18 +20,30 @@ std::ptrdiff_t bank_hits(const nlohmann::json& nodes) {
       nodes, [](const nlohmann::json& node) { return node.value("source", "") == "bank"; });
 }
 
-/// A line for each op: how it runs, and its share of the work.
+/// ", repo_key[17], strategy[bank]": of a node that was a task of its own.
+std::string strategy_text(const nlohmann::json& nodes, const std::string& name) {
+  const auto node = std::ranges::find_if(
+      nodes, [&](const nlohmann::json& each) { return each.value("node", "") == name; });
+  if (node == nodes.end()) return {};
+  const std::string near = node->value("near", "");
+  return fmt::format(", repo_key[{}], strategy[{}]", node->value("repo_key", ""),
+                     near.empty() ? node->value("source", "") : "near, of " + near);
+}
+
+/// A line for each op: how it runs, its share of the work, and where its strategy comes from.
 void print_paths(std::ostream& out, const runtime::Om& om) {
   const std::vector<runtime::StepPath> paths = runtime::step_paths(om);
   double all_work = 0;
   std::map<std::string_view, double> by_path;
   for (const runtime::StepPath& path : paths) all_work += path.work;
+  const nlohmann::json nodes = om.tuning.value("nodes", nlohmann::json::array());
   for (const runtime::StepPath& path : paths) {
     const double share = all_work > 0 ? path.work / all_work : 0;
     by_path[path.path] += share;
-    out << fmt::format("op       info: name[{}], type[{}], path[{}], work[{}].\n", path.name,
+    out << fmt::format("op       info: name[{}], type[{}], path[{}], work[{}]{}.\n", path.name,
                        path.types, path.path,
-                       path.is_open ? "known when it runs" : fmt::format("{:.2f}%", 100 * share));
+                       path.is_open ? "known when it runs" : fmt::format("{:.2f}%", 100 * share),
+                       strategy_text(nodes, path.name));
   }
   std::string sums;
   for (const auto& [path, share] : by_path)

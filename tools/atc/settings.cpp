@@ -62,6 +62,8 @@ void add_flags(po::options_description& flags) {
   add_threads_flag(flags, "compile for N threads; default OMP_NUM_THREADS, else all cores");
   flags.add_options()("op_bank_path", text("DIR"),
                       "custom operator bank, unless TUNE_BANK_PATH names one")(
+      "op_bank_near", text_or("off", "on|off"),
+      "on: an op that the bank does not know takes what won for the nearest shape")(
       "mdl_bank_path", text("DIR"), "custom subgraph bank, before TUNE_BANK_PATH")(
       "buffer_optimize", text_or("l2_optimize", "MODE"),
       "l2_optimize; l1_optimize and off_optimize: --mdl_bank_path does not count")(
@@ -102,6 +104,7 @@ BuildSettings read_build_settings(const po::variables_map& flags) {
   settings.reuse_memory = !is_one(flags, "disable_reuse_memory");
   settings.op_bank_path = text_of(flags, "op_bank_path");
   settings.mdl_bank_path = mdl_bank_path(flags);
+  settings.takes_near = is_on(flags, "op_bank_near");
   constexpr int kMostBankProcesses = 8;
   settings.queries_banks =
       number_variable("CANN_KNOWLEDGE_BANK_PROCESS_NUM", 0, kMostBankProcesses) != 0;

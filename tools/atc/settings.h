@@ -28,6 +28,7 @@ struct BuildSettings {
   bool reuse_memory = true;
   std::string op_bank_path;   ///< empty: not given
   std::string mdl_bank_path;  ///< empty: not given
+  bool takes_near = false;    ///< --op_bank_near=on
   bool queries_banks = true;  ///< off: CANN_KNOWLEDGE_BANK_PROCESS_NUM=0
   int op_debug_level = 0;     ///< what of the generated kernels is kept; kernel_dump.h
   std::filesystem::path debug_dir;

@@ -189,6 +189,7 @@ class OperatorSession final : public TuningSession {
     const DemotedSource strategies(layers_, tasks_, demoted);
     compiler::CompileOptions options = compile_options();
     options.strategies = &strategies;
+    options.near = options_.near;
     const compiler::Compilation tuned = compiler::compile(graph_, options);
     const StepIndex steps(graph_, tuned.steps);
     ConfirmAttempt attempt{.om = tuned.om.serialize()};

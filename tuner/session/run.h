@@ -13,6 +13,7 @@
 #include "base/gears.h"
 #include "base/statistics.h"
 #include "compiler/graph_strategies.h"
+#include "compiler/near_strategies.h"
 #include "compiler/soc.h"
 #include "graph/graph.h"
 #include "tuner/deadline.h"
@@ -57,6 +58,8 @@ struct TuneOptions {
   /// Of a session over several models: descriptions of what was searched, so that it is not searched again for the next of
   /// them, REPEAT_TUNE or not. nullptr: one model.
   std::set<std::string>* searched = nullptr;
+  /// Asked for operators that nothing is known of when the tuned om is compiled: those that were not tuned.
+  const compiler::NearSource* near = nullptr;
   std::uint64_t seed = 1;
   /// Of the whole run; 0: no limit. A trial is a candidate measured in a search: the races that
   /// close searches repeat measurements and are none. With `reload`, recalled ones count as well.
