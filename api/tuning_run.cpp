@@ -18,6 +18,7 @@
 #include "options/banks.h"
 #include "runtime/step_paths.h"
 #include "tuner/measure/machine_load.h"
+#include "tuner/measure/roofs.h"
 #include "tuner/measure/worker_measurer.h"
 #include "tuner/result/aoe_result.h"
 
@@ -95,6 +96,16 @@ compiler::PreparedModel prepare(const Settings& settings, const Subject& subject
   return model;
 }
 
+/// Once a bank, which keeps it: reports of what is compiled with the bank then know the machine.
+void measure_machine(const Settings& settings, bank::KnowledgeBank& bank) {
+  if (bank.roofs()) return;
+  const bank::Roofs roofs = tuner::measure_roofs(settings.tuning.soc);
+  logger("aoe")->info(
+      "this machine, {} threads: {:.1f} GFLOP/s in float32, {:.1f} GB/s read from memory",
+      settings.tuning.soc.threads, roofs.peak_gflops, roofs.memory_gb_s);
+  bank.commit({.roofs = roofs});
+}
+
 /// What the run needs on disk, from its first moment to its end.
 struct Workplace {
   Workplace(const Settings& settings, tuner::TuneOptions& tuning, const Subject& subject,
@@ -142,6 +153,7 @@ RunReport tune_subject(const Settings& settings, const Subject& subject, const R
   tuner::check_worker(worker);
   const Workplace place(settings, tuning, subject, std::move(resumed), header);
   warn_of_load();
+  measure_machine(settings, *op_banks.custom);
   tuner::WorkerMeasurer measurer({.soc = tuning.soc,
                                   .policy = tuning.policy.measure,
                                   .compile_threads = tuning.compile_threads,

@@ -13,6 +13,7 @@
 namespace aoe::bank {
 
 inline constexpr const char* kSchemaKey = "schema";
+inline constexpr const char* kRoofsKey = "roofs";  ///< JSON of Roofs; absent: not measured
 inline constexpr const char* kSequenceKey =
     "record_sequence";  ///< records that were ever committed
 

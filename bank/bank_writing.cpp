@@ -1,6 +1,7 @@
 // The bank's writing side: copy, write, seal, publish.
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "bank/bank_state.h"
 #include "bank/file_lock.h"
@@ -254,6 +255,12 @@ std::vector<Write> KnowledgeBank::batch_of(const Commit& commit, const RocksStor
     batch.push_back({Family::kRecord, std::move(key), encode(added.record)});
   }
   batch.push_back({Family::kMeta, kSequenceKey, std::to_string(sequence)});
+  if (commit.roofs) {
+    const nlohmann::json roofs = {{"peak_gflops", commit.roofs->peak_gflops},
+                                  {"memory_gb_s", commit.roofs->memory_gb_s},
+                                  {"when_utc", commit.roofs->when_utc}};
+    batch.push_back({Family::kMeta, kRoofsKey, roofs.dump()});
+  }
   return batch;
 }
 

@@ -180,9 +180,33 @@ const fs::path& KnowledgeBank::directory() const {
   return state_->directory;
 }
 
+std::optional<Roofs> KnowledgeBank::roofs() const {
+  if (state_->options.read_only) return std::nullopt;  // built in: measured where that was made
+  const auto store = state_->current();
+  const auto text = store ? store->get(Family::kMeta, kRoofsKey) : std::nullopt;
+  if (!text) return std::nullopt;
+  const nlohmann::json json = nlohmann::json::parse(*text, nullptr, false);
+  const auto number = [&](const char* key) {
+    const double value = json.is_object() && json.contains(key) && json[key].is_number()
+                             ? json[key].get<double>()
+                             : 0;
+    if (!(value > 0))
+      throw Error(ExitCode::kBank, "bank is damaged (roofs)", state_->directory.string(),
+                  "aoe_bank verify --fix");
+    return value;
+  };
+  return Roofs{number("peak_gflops"), number("memory_gb_s"), json.value("when_utc", std::string())};
+}
+
 std::optional<StrategySet> LayeredSource::find(const TaskKey& key) const {
   for (const StrategySource* source : sources_)
     if (auto set = source->find(key)) return set;
+  return std::nullopt;
+}
+
+std::optional<Roofs> LayeredSource::roofs() const {
+  for (const StrategySource* source : sources_)
+    if (auto roofs = source->roofs()) return roofs;
   return std::nullopt;
 }
 

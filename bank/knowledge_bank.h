@@ -81,10 +81,11 @@ struct Commit {
   std::vector<TaskKey> withdrawn = {};
   /// Tasks that lose what is not confirmed, before those above are added.
   std::vector<TaskKey> unconfirmed_withdrawn = {};
+  std::optional<Roofs> roofs = {};  ///< of the machine, in place of what is there
 
   bool is_empty() const {
     return strategies.empty() && records.empty() && withdrawn.empty() &&
-           unconfirmed_withdrawn.empty();
+           unconfirmed_withdrawn.empty() && !roofs;
   }
 };
 
@@ -124,6 +125,7 @@ class KnowledgeBank final : public StrategySource {
 
   std::optional<StrategySet> find(const TaskKey& key) const override;
   std::string description() const override;
+  std::optional<Roofs> roofs() const override;
   const std::string& soc_version() const;
 
   /// Whether there has been no commit yet.
@@ -179,6 +181,7 @@ class LayeredSource final : public StrategySource {
       : sources_(std::move(sources)) {}
   std::optional<StrategySet> find(const TaskKey& key) const override;
   std::string description() const override;
+  std::optional<Roofs> roofs() const override;
 
  private:
   std::vector<const StrategySource*> sources_;

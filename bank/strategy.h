@@ -81,6 +81,13 @@ struct StrategySet {
   bool has_winner() const;  ///< one of them is faster than the default
 };
 
+/// What the machine can do at most, measured on it with as many threads as its soc_version says; for reports.
+struct Roofs {
+  double peak_gflops = 0;  ///< float32 multiply-adds in registers
+  double memory_gb_s = 0;  ///< read from memory
+  std::string when_utc;    ///< ISO 8601
+};
+
 /// Interface: where the compiler gets strategies from. Thread-safe for concurrent find().
 class StrategySource {
  public:
@@ -91,6 +98,8 @@ class StrategySource {
   /// Where strategies come from, for the om's tuning section and logs: "custom bank <path>",
   /// "none".
   virtual std::string description() const = 0;
+  /// nullopt: nobody has measured.
+  virtual std::optional<Roofs> roofs() const { return std::nullopt; }
 };
 
 nlohmann::json to_json(const Strategy& strategy);

@@ -18,7 +18,6 @@
 #include "base/check.h"
 #include "base/error.h"
 #include "base/words.h"
-#include "benchmarks/fma_peak.h"
 #include "compiler/impl.h"
 #include "compiler/loopnest/codegen.h"
 #include "runtime/jit_module.h"
@@ -26,6 +25,7 @@
 #include "tests/compiler/shape_line.h"
 #include "tools/common/flags.h"
 #include "tools/common/tool.h"
+#include "tuner/measure/roofs.h"
 
 namespace {
 
@@ -334,7 +334,7 @@ void bench_all(const Options& options) {
     soc.vector_registers = 16;
   }
   omp_set_num_threads(soc.threads);  // oneDNN's team
-  const double peak = benchmarks::fma_peak_gflops(soc);
+  const double peak = tuner::fma_peak_gflops(soc);
   std::printf("%s, %d lanes, one thread, peak %.0f GFLOP/s\n", soc.version.c_str(),
               soc.vector_lanes, peak);
   for (const std::string& text : options.tasks) {

@@ -17,10 +17,10 @@
 
 #include "base/error.h"
 #include "base/statistics.h"
-#include "benchmarks/fma_peak.h"
 #include "tests/compiler/shape_line.h"
 #include "tools/common/flags.h"
 #include "tools/common/tool.h"
+#include "tuner/measure/roofs.h"
 #include "tuner/measure/worker.h"
 #include "tuner/measure/worker_measurer.h"
 #include "tuner/search/sampler.h"
@@ -101,7 +101,7 @@ class SgemmBench {
   }
 
   void run() {
-    const double peak = benchmarks::fma_peak_gflops(soc_);
+    const double peak = tuner::fma_peak_gflops(soc_);
     fmt::print("{}: peak {:.0f} GFLOP/s; GFLOP/s of medians, {} trials\n\n", soc_.version, peak,
                options_.trials);
     fmt::print(

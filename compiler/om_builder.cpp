@@ -32,8 +32,11 @@ class OmBuilder {
     om_.name = name;
     om_.soc_version = options.soc.version;
     om_.threads = options.soc.threads;
-    om_.peak_gflops = peak_gflops(options.soc);
-    om_.memory_gb_s = memory_gb_s(options.soc);
+    const auto measured =
+        options.strategies != nullptr ? options.strategies->roofs() : std::nullopt;
+    om_.peak_gflops = measured ? measured->peak_gflops : peak_gflops(options.soc);
+    om_.memory_gb_s = measured ? measured->memory_gb_s : memory_gb_s(options.soc);
+    om_.has_measured_roofs = measured.has_value();
     om_.c0 = options.soc.vector_lanes;
   }
 

@@ -84,6 +84,8 @@ struct Om {
   /// What the compiler takes the machine for, float32, of `threads` threads; for reports alone.
   /// Absent in an om of an older compiler.
   std::optional<double> peak_gflops, memory_gb_s;
+  bool has_measured_roofs =
+      false;  ///< these two are measured on the machine, not assumed of its kind
   std::vector<OmTensor> tensors;
   std::vector<OmStep> steps;
   std::vector<int> inputs;  ///< tensor ids

@@ -122,6 +122,7 @@ std::string graph_to_cbor(const Om& om) {
                 {"arena_bytes", om.arena_bytes}};
   if (om.peak_gflops) graph["peak_gflops"] = *om.peak_gflops;
   if (om.memory_gb_s) graph["memory_gb_s"] = *om.memory_gb_s;
+  if (om.has_measured_roofs) graph["roofs"] = "measured";
   std::string bytes;
   json::to_cbor(graph, bytes);
   return bytes;
@@ -138,6 +139,7 @@ void graph_from_cbor(std::string_view bytes, const std::string& where, Om& om) {
     graph.at("threads").get_to(om.threads);
     om.peak_gflops = real_in(graph, "peak_gflops");
     om.memory_gb_s = real_in(graph, "memory_gb_s");
+    om.has_measured_roofs = graph.value("roofs", std::string()) == "measured";
     graph.at("c0").get_to(om.c0);
     for (const json& tensor : graph.at("tensors")) om.tensors.push_back(tensor_from_json(tensor));
     for (const json& step : graph.at("steps")) om.steps.push_back(step_from_json(step));

@@ -48,6 +48,21 @@ TEST_F(Bank, MissingDirectoryIsAnEmptyBankAndStaysAbsent) {
   EXPECT_FALSE(fs::exists(directory_));
 }
 
+TEST_F(Bank, KeepsWhatTheMachineCanDo) {
+  KnowledgeBank bank = open();
+  EXPECT_FALSE(bank.roofs());
+  bank.commit({.roofs = Roofs{123.5, 20.25, "2026-11-23T07:00:00Z"}});
+  bank.commit({.strategies = {{test_key(1), test_strategy("NC1HWC0", 10, 7)}}});
+  const KnowledgeBank again = open();
+  const KnowledgeBank empty(temp_ / "op/other", {kTestSoc, true});
+  for (const auto& found : {bank.roofs(), again.roofs(), LayeredSource({&empty, &again}).roofs()}) {
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->peak_gflops, 123.5);
+    EXPECT_EQ(found->memory_gb_s, 20.25);
+    EXPECT_EQ(found->when_utc, "2026-11-23T07:00:00Z");
+  }
+}
+
 TEST_F(Bank, FindsWhatWasCommittedAlsoAfterReopening) {
   KnowledgeBank bank = open();
   EXPECT_EQ(bank.commit({{{test_key(1), test_strategy("NC1HWC0", 10, 7)}}, {}}),

@@ -50,5 +50,25 @@ TEST(Roofline, AnOmCarriesThePeaksOfItsMachine) {
     }
 }
 
+class MeasuredMachine final : public bank::StrategySource {
+ public:
+  std::optional<bank::StrategySet> find(const bank::TaskKey&) const override { return {}; }
+  std::string description() const override { return "a bank that knows the machine"; }
+  std::optional<bank::Roofs> roofs() const override { return bank::Roofs{100, 10, ""}; }
+};
+
+TEST(Roofline, AnOmCarriesWhatTheBankHasMeasured) {
+  const graph::Graph graph = import_text("g (float[4,64] x) => (float[4,64] y) { y = Relu (x) }");
+  const MeasuredMachine bank;
+  CompileOptions options = options_for(loopnest::test_socs().front(), 1);
+  EXPECT_FALSE(compile(graph, options).om.has_measured_roofs);
+  options.strategies = &bank;
+  const auto bytes = std::make_shared<const std::string>(compile(graph, options).om.serialize());
+  const runtime::Om om = runtime::Om::parse(*bytes, bytes, "measured");
+  EXPECT_EQ(om.peak_gflops, 100);
+  EXPECT_EQ(om.memory_gb_s, 10);
+  EXPECT_TRUE(om.has_measured_roofs);
+}
+
 }  // namespace
 }  // namespace aoe::compiler

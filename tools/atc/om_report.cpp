@@ -90,6 +90,10 @@ void print_om_report(std::ostream& out, const runtime::GearedOm& model) {
       "om       info: modeldef_size[{} B], weight_data_size[{} B], tbe_kernels_size[{} B], "
       "cust_aicpu_kernel_store_size[0 B], task_info_size[{} B], so_store_size[0 B].\n",
       graph_bytes, om.weights_view.size(), om.code_view.size(), tuning_bytes);
+  if (om.peak_gflops && om.memory_gb_s)
+    out << fmt::format("machine  info: peak_gflops[{:.1f}], memory_gb_s[{:.1f}], roofs[{}].\n",
+                       *om.peak_gflops, *om.memory_gb_s,
+                       om.has_measured_roofs ? "measured" : "assumed");
   out << fmt::format("bank     info: ops[{}], bank_hits[{}], subgraph_hits[{}], strategies[{}].\n",
                      ops, hits, subgraphs, tuning.value("strategies", "none"));
   if (!model.gears.empty()) out << fmt::format("gears    info: {}.\n", to_string(model.gears));

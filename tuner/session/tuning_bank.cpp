@@ -45,6 +45,10 @@ std::optional<bank::StrategySet> TuningBank::find(const bank::TaskKey& key) cons
   return read_or_nothing([&] { return bank_.find(key); });
 }
 
+std::optional<bank::Roofs> TuningBank::roofs() const {
+  return read_or_nothing([&] { return bank_.roofs(); });
+}
+
 std::optional<bank::StrategySet> TuningBank::find_unconfirmed(const bank::TaskKey& key) const {
   return read_or_nothing([&] { return bank_.find_unconfirmed(key); });
 }

@@ -29,6 +29,7 @@ class TuningBank final : public bank::StrategySource {
   /// This run's strategies; else confirmed ones of the bank. A bank that cannot be read is a miss.
   std::optional<bank::StrategySet> find(const bank::TaskKey& key) const override;
   std::string description() const override { return bank_.description(); }
+  std::optional<bank::Roofs> roofs() const override;
 
   /// This run's alone.
   std::optional<bank::StrategySet> find_own(const bank::TaskKey& key) const;
@@ -72,6 +73,7 @@ class OwnFirst final : public bank::StrategySource {
     return found ? found : others_.find(key);
   }
   std::string description() const override { return others_.description(); }
+  std::optional<bank::Roofs> roofs() const override { return others_.roofs(); }
 
  private:
   const TuningBank& own_;

@@ -329,8 +329,8 @@ def roofline(profiled):
         return "<p class=note>No op of it computes anything.</p>"
     words = (
         "A circle is an op; its area is its share of the time. Operations and bytes are analytic:"
-        " what the op needs, not what a counter saw. The roof is what the om takes the machine for:"
-        " rough figures, not measured on this one."
+        " what the op needs, not what a counter saw. The roof is what the om says of the machine:"
+        " measured where it was compiled with a bank that aoe has filled, else assumed of its kind."
     )
     return (
         figures.roofline(points, profiled.roofs.peak_gflops, profiled.roofs.memory_gb_s)
