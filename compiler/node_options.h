@@ -12,7 +12,7 @@ namespace aoe::compiler {
 
 struct NodeOption {
   Candidate candidate;
-  double time_ns = 0;  ///< measured for strategies, estimated for defaults
+  double time_ns = 0;     ///< measured for strategies, estimated for defaults
   std::string near = {};  ///< repo_key of the task of another shape that it comes from
 };
 
