@@ -77,7 +77,7 @@ void run_scatter_elements(const Run& run) {
   if (indices.empty()) return;
   const std::size_t shared = shared_dimension(shape, axis);
   const std::int64_t extent = shared == axis ? 1 : shape[shared];
-  const double cost = 2.0 * static_cast<double>(std::ssize(indices) / extent);
+  const double cost = 2 * static_cast<double>(std::ssize(indices)) / static_cast<double>(extent);
   reference::visit_type<reference::AllTypes>(out.desc.dtype, [&]<typename T>() {
     const T* updates = run.inputs[2].as<T>();
     reference::with_reduction<T>(run.attrs, [&](auto combine) {
