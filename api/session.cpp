@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "api/failure.h"
+#include "api/models_on_nodes.h"
 #include "base/log.h"
 #include "options/flags.h"
 
@@ -114,6 +115,8 @@ void Session::tune(const OptionList& options, const OptionList& defaults) {
   results_.clear();
   reports_.clear();
   failures_.clear();
+  failed_.reset();
+  has_tasks_ = was_stopped_ = false;
   models_begun_ = 0;
   const auto values = parse_options(options, defaults);
   if (const std::string level = options::text_of(values, "log"); !level.empty())
@@ -123,18 +126,24 @@ void Session::tune(const OptionList& options, const OptionList& defaults) {
                                   ? tuner::Deadline(start + tuner::seconds(*settings.time_limit_s))
                                   : tuner::Deadline();
   const std::vector<Subject> subjects = subjects_of(settings, graph_, inputs_);
+  models_total_ = static_cast<std::int32_t>(subjects.size());
+  if (settings.tuning.max_trials > 0 && settings.tuning.max_trials < models_total_)
+    fail("--trials", "are fewer than the models, which are " + std::to_string(models_total_));
+  if (settings.workers.empty())
+    tune_in_turn(settings, subjects, end);
+  else
+    tune_on_nodes(settings, subjects, end);
+  conclude();
+}
+
+void Session::tune_in_turn(const Settings& settings, const std::vector<Subject>& subjects,
+                           const tuner::Deadline& end) {
   const auto models_left = [&](std::size_t i) {
     return static_cast<std::int64_t>(subjects.size() - i);
   };
   std::int64_t trials_left = settings.tuning.max_trials;
-  if (trials_left > 0 && trials_left < models_left(0))
-    fail("--trials", "are fewer than the models, which are " + std::to_string(models_left(0)));
-  bool has_tasks = false;
-  std::optional<std::pair<std::string, tuner::TuneOutcome>> failed;  // others are tuned first
   std::set<std::string> searched;
-  models_total_ = static_cast<std::int32_t>(subjects.size());
-  for (std::size_t i = 0; i < subjects.size(); ++i) {
-    const std::string& name = subjects[i].name;
+  for (std::size_t i = 0; i < subjects.size() && !was_stopped_; ++i) {
     const double share_s = end.left_s() / static_cast<double>(models_left(i));
     const RunHooks hooks{
         .stop = stop_.get_token(),
@@ -143,44 +152,61 @@ void Session::tune(const OptionList& options, const OptionList& defaults) {
         .searched = &searched,
     };
     ++models_begun_;
-    auto outcome = tune_one_of(subjects.size(), settings, subjects[i], hooks);
-    if (!outcome) continue;
+    const std::int64_t trials = tune_one_of(settings, subjects[i], hooks);
     if (trials_left > 0)  // what a model leaves is the others'; each has one at least
-      trials_left = std::max(models_left(i + 1), trials_left - outcome->trials);
-    has_tasks |= outcome->tasks > 0 || outcome->ended_by != tuner::RunEnd::kDone;
-    const bool is_stopped = outcome->ended_by == tuner::RunEnd::kStopped;
-    if (is_stopped || (!failed && outcome->state == tuner::TuningState::kFailed))
-      failed.emplace(name, std::move(*outcome));
-    if (is_stopped) break;
+      trials_left = std::max(models_left(i + 1), trials_left - trials);
   }
-  if (failed && failed->second.ended_by == tuner::RunEnd::kStopped)
-    complain(failed->first, failed->second);
-  if (!failures_.empty()) throw first_of(failures_, subjects.size());
-  if (failed) complain(failed->first, failed->second);
-  if (!has_tasks)
+}
+
+void Session::tune_on_nodes(const Settings& settings, const std::vector<Subject>& subjects,
+                            const tuner::Deadline& end) {
+  ModelsOnNodes models(settings, subjects, end, stop_.get_token());
+  models.run([&](const Settings& of_kind, const Subject& subject, const RunHooks& hooks) {
+    models_begun_ = hooks.fleet_index + 1;
+    tune_one_of(of_kind, subject, hooks);
+    return !was_stopped_;
+  });
+}
+
+void Session::conclude() const {
+  if (failed_ && failed_->second.ended_by == tuner::RunEnd::kStopped)
+    complain(failed_->first, failed_->second);
+  if (!failures_.empty()) throw first_of(failures_, static_cast<std::size_t>(models_total_));
+  if (failed_) complain(failed_->first, failed_->second);
+  if (!has_tasks_)
     throw Failure(AOE_ERROR_NON_OPTIMIZE_GRAPH,
                   "nothing in the model can be tuned; it is compiled");
 }
 
-std::optional<tuner::TuneOutcome> Session::tune_one_of(std::size_t count, const Settings& settings,
-                                                       const Subject& subject, RunHooks hooks) {
-  if (!are_many(settings)) return tune_one(settings, subject, std::move(hooks));
+std::int64_t Session::tune_one_of(const Settings& settings, const Subject& subject,
+                                  const RunHooks& hooks) {
   try {
     if (subject.unreadable) throw Error(*subject.unreadable);
-    return tune_one(settings, subject, std::move(hooks));
+    tuner::TuneOutcome outcome = tune_one(settings, subject, hooks);
+    const std::int64_t trials = outcome.trials;
+    has_tasks_ |= outcome.tasks > 0 || outcome.ended_by != tuner::RunEnd::kDone;
+    was_stopped_ |= outcome.ended_by == tuner::RunEnd::kStopped;
+    if (was_stopped_ || (!failed_ && outcome.state == tuner::TuningState::kFailed))
+      failed_.emplace(subject.name, std::move(outcome));
+    return trials;
   } catch (const Error& e) {
-    logger("aoe")->error("model {} ({} of {}): {}", subject.name, models_begun_, count, e.what());
+    if (!are_many(settings)) throw;
+    logger("aoe")->error("model {} ({} of {}): {}", subject.name, models_begun_, models_total_,
+                         e.what());
     failures_.push_back({.name = subject.name, .code = e.code(), .text = e.what()});
     write_results(settings);
-    return std::nullopt;
+    return 0;
   }
 }
 
 tuner::TuneOutcome Session::tune_one(const Settings& settings, const Subject& subject,
                                      RunHooks hooks) {
+  const std::string name =
+      subject.name + (hooks.is_of_several_kinds ? " for " + settings.tuning.soc.version : "");
+  const std::int32_t index = hooks.fleet == nullptr ? models_begun_ : hooks.fleet_index + 1;
   if (on_progress_ != nullptr)
     hooks.on_progress = [&](const tuner::Progress& progress) {
-      report_progress(subject.name, progress);
+      report_progress(name, index, progress);
     };
   RunReport report = tune_subject(settings, subject, hooks);
   results_.push_back(std::make_unique<ResultView>(report));
@@ -194,7 +220,8 @@ void Session::write_results(const Settings& settings) const {
   if (!settings.result_file.empty()) write_result_file(settings.result_file, reports_, failures_);
 }
 
-void Session::report_progress(const std::string& name, const tuner::Progress& progress) const {
+void Session::report_progress(const std::string& name, std::int32_t index,
+                              const tuner::Progress& progress) const {
   const AoeProgress shown{.stage = static_cast<int32_t>(progress.stage),
                           .tasks_done = progress.tasks_done,
                           .tasks_total = progress.tasks_total,
@@ -211,7 +238,7 @@ void Session::report_progress(const std::string& name, const tuner::Progress& pr
                           .waiting = progress.waiting.c_str(),
                           .known_tasks = progress.known,
                           .not_searched = progress.not_searched,
-                          .model_index = models_begun_,
+                          .model_index = index,
                           .model_count = models_total_};
   on_progress_(id_, &shown, progress_user_);
 }

@@ -8,6 +8,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "aoe/aoe.h"
@@ -40,12 +41,17 @@ class Session {
   const AoeTuningResult& result(std::size_t index) const;
 
  private:
-  /// One of `count` models. What is wrong with one of several is in `failures_`, and nothing is returned.
-  std::optional<tuner::TuneOutcome> tune_one_of(std::size_t count, const Settings& settings,
-                                                const Subject& subject, RunHooks hooks);
+  void tune_in_turn(const Settings& settings, const std::vector<Subject>& subjects,
+                    const tuner::Deadline& end);
+  void tune_on_nodes(const Settings& settings, const std::vector<Subject>& subjects,
+                     const tuner::Deadline& end);
+  /// Notes how it ended; what is wrong with one of several is in `failures_`. Trials that it made.
+  std::int64_t tune_one_of(const Settings& settings, const Subject& subject, const RunHooks& hooks);
   tuner::TuneOutcome tune_one(const Settings& settings, const Subject& subject, RunHooks hooks);
+  void conclude() const;
   void write_results(const Settings& settings) const;
-  void report_progress(const std::string& name, const tuner::Progress& progress) const;
+  void report_progress(const std::string& name, std::int32_t index,
+                       const tuner::Progress& progress) const;
 
   const std::uint64_t id_;
   std::optional<GivenGraph> graph_;
@@ -55,6 +61,9 @@ class Session {
   std::vector<std::unique_ptr<ResultView>> results_;
   std::vector<nlohmann::ordered_json> reports_;  ///< of the option result
   std::vector<ModelFailure> failures_;
+  /// Not to its end: the one that was stopped, else the first.
+  std::optional<std::pair<std::string, tuner::TuneOutcome>> failed_;
+  bool has_tasks_ = false, was_stopped_ = false;
   std::int32_t models_begun_ = 0, models_total_ = 0;
   std::stop_source stop_;  ///< of the run at work; written while none is
 };

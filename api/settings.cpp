@@ -15,6 +15,7 @@
 #include "options/model_flags.h"
 #include "options/output_path.h"
 #include "options/single_op.h"
+#include "tuner/fleet/launcher.h"
 
 namespace aoe::api {
 namespace fs = std::filesystem;
@@ -168,6 +169,17 @@ void read_models(const po::variables_map& flags, bool has_graph, Settings& setti
   if (!settings.single_ops.empty()) check_flags_of_single_ops(flags);
 }
 
+void read_workers(const po::variables_map& flags, Settings& settings) {
+  settings.workers = text_of(flags, "workers");
+  settings.slurm_args = text_of(flags, "slurm_args");
+  settings.node_threads = threads_of(flags);
+  if (settings.workers.empty()) {
+    if (!settings.slurm_args.empty()) reject("--slurm_args", "is for --workers=slurm");
+    return;
+  }
+  (void)tuner::make_launcher(settings.workers, settings.slurm_args, {});  // what is wrong with it
+}
+
 void read_search(const po::variables_map& flags, Settings& settings) {
   tuner::TuneOptions& tuning = settings.tuning;
   const OpsFile ops =
@@ -201,6 +213,9 @@ void add_flags(po::options_description& flags) {
       "the tuned model, also there; .om is added; of several models the directory");
   add("soc_version", text_or("auto", "NAME"), "auto: this machine");
   add_threads_flag(flags, "tune for N threads; default OMP_NUM_THREADS, else all cores");
+  add("workers", text("NODES"),
+      "measure on these nodes: ssh:HOST,HOST, or slurm (slurm:16 for so many)");
+  add("slurm_args", text("ARGS"), "what sbatch gets besides, with --workers=slurm");
   add("device", po::value<int>()->value_name("0"), "0: this machine; default ASCEND_DEVICE_ID");
   add("tune_ops_file", text("FILE"), "tune only the operators that this JSON file lists");
   add("op_bank_near", text_or("off", "on|off"),
@@ -262,6 +277,7 @@ Settings read_settings(const po::variables_map& flags, bool has_graph) {
   read_models(flags, has_graph, settings);
   settings.tuning.soc = host_soc(flags);
   settings.output = text_of(flags, "output");
+  read_workers(flags, settings);
   settings.result_file = result_file(flags);
   read_search(flags, settings);
   settings.tuning.repeat_tune = repeat_tune();

@@ -22,6 +22,8 @@ struct Settings {
   std::filesystem::path model_path;    ///< a directory of models
   std::filesystem::path single_ops;    ///< a file of operators
   std::vector<ListedModel> models;     ///< --models
+  std::string workers, slurm_args;     ///< --workers; empty: this machine measures
+  int node_threads = 0;                ///< --threads; 0: as many as a node chooses
   std::string output;                  ///< as given
   std::filesystem::path result_file;   ///< --result; empty: none is wanted
   std::optional<double> time_limit_s;  ///< of everything

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <mutex>
 #include <optional>
 #include <thread>
 
@@ -17,6 +18,7 @@
 #include "compiler/pipeline.h"
 #include "options/banks.h"
 #include "runtime/step_paths.h"
+#include "tuner/fleet/fleet_measurer.h"
 #include "tuner/measure/machine_load.h"
 #include "tuner/measure/roofs.h"
 #include "tuner/measure/worker_measurer.h"
@@ -43,8 +45,19 @@ void warn_of_load() {
   if (warning) logger("aoe")->warn("{}", *warning);
 }
 
+/// No two runs of a process have the same: it is in the names of their files.
+std::string own_timestamp() {
+  static std::mutex mutex;
+  static std::string last;
+  const std::lock_guard lock(mutex);
+  std::string timestamp;
+  while ((timestamp = tuner::timestamp17(std::chrono::system_clock::now())) == last)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return last = timestamp;
+}
+
 tuner::JobHeader header_of(const Settings& settings, const Subject& subject) {
-  const std::string timestamp = tuner::timestamp17(std::chrono::system_clock::now());
+  const std::string timestamp = own_timestamp();
   const fs::path result = settings.work_path / tuner::result_file_name(timestamp, ::getpid());
   return {.tuning_name = subject.name,
           .job_type = static_cast<int>(settings.job_type),
@@ -106,6 +119,36 @@ void measure_machine(const Settings& settings, bank::KnowledgeBank& bank) {
   bank.commit({.roofs = roofs});
 }
 
+/// Of what this machine cannot run, it measures nothing itself.
+bool is_host(const compiler::Soc& soc) {
+  return soc.version == compiler::detect_soc(soc.threads).version;
+}
+
+/// This machine, or nodes.
+std::unique_ptr<tuner::Measurer> make_measurer(const tuner::TuneOptions& tuning) {
+  if (tuning.fleet != nullptr)
+    return std::make_unique<tuner::FleetMeasurer>(*tuning.fleet, tuning.soc.version,
+                                                  tuning.policy.measure, tuning.stop);
+  const fs::path worker = worker_program();
+  tuner::check_worker(worker);
+  warn_of_load();
+  return std::make_unique<tuner::WorkerMeasurer>(
+      tuner::WorkerOptions{.soc = tuning.soc,
+                           .policy = tuning.policy.measure,
+                           .compile_threads = tuning.compile_threads,
+                           .stop = tuning.stop,
+                           .program = worker});
+}
+
+/// What runs on plain loops, and what took strategies of other shapes.
+void warn_of_what_is_slow(const std::string& model, const fs::path& tuned_om) {
+  const runtime::GearedOm om = runtime::GearedOm::load(tuned_om);
+  const std::string slow = runtime::reference_part(om);
+  if (!slow.empty()) logger("aoe")->warn("{}: {}", model, slow);
+  if (const std::size_t count = compiler::count_near(om.oms.front().tuning); count > 0)
+    logger("aoe")->warn(compiler::kNearWarning, count);
+}
+
 /// What the run needs on disk, from its first moment to its end.
 struct Workplace {
   Workplace(const Settings& settings, tuner::TuneOptions& tuning, const Subject& subject,
@@ -139,7 +182,10 @@ RunReport tune_subject(const Settings& settings, const Subject& subject, const R
   tuner::TuneOptions tuning = settings.tuning;
   tuning.gears = model.gears;
   tuning.subgraphs = model.subgraphs;
-  if (model.exact) tuning.full_precision = &*model.exact;
+  const bool is_of_host = hooks.fleet == nullptr || is_host(tuning.soc);
+  if (model.exact && is_of_host) tuning.full_precision = &*model.exact;
+  tuning.fleet = hooks.fleet;
+  tuning.fleet_index = hooks.fleet_index;
   tuning.tuning_name = subject.name;
   tuning.stop = hooks.stop;
   tuning.deadline = hooks.deadline;
@@ -149,16 +195,9 @@ RunReport tune_subject(const Settings& settings, const Subject& subject, const R
 
   op_banks.custom->require_writable();
   if (is_sgat) graph_banks.custom->require_writable();  // which keeps operators as well
-  const fs::path worker = worker_program();
-  tuner::check_worker(worker);
+  const std::unique_ptr<tuner::Measurer> measurer = make_measurer(tuning);
   const Workplace place(settings, tuning, subject, std::move(resumed), header);
-  warn_of_load();
-  measure_machine(settings, *op_banks.custom);
-  tuner::WorkerMeasurer measurer({.soc = tuning.soc,
-                                  .policy = tuning.policy.measure,
-                                  .compile_threads = tuning.compile_threads,
-                                  .stop = tuning.stop,
-                                  .program = worker});
+  if (hooks.fleet == nullptr) measure_machine(settings, *op_banks.custom);
   const options::NearBanks near(op_banks);
   if (settings.takes_near) tuning.near = &near;
   const options::Banks& banks = is_sgat ? graph_banks : op_banks;
@@ -172,16 +211,12 @@ RunReport tune_subject(const Settings& settings, const Subject& subject, const R
                                                     .built_in = banks.built_in.get(),
                                                     .op_strategies = &op_strategies,
                                                     .op_bank = op_banks.custom.get()},
-                                                   measurer, tuning)
+                                                   *measurer, tuning)
                            : tuner::tune_operators(model.graph, *banks.custom, banks.built_in.get(),
-                                                   measurer, tuning);
+                                                   *measurer, tuning);
   if (!report.outcome.om_written) return report;
   report.om_path = tuning.tuned_om_path;
-  const runtime::GearedOm om = runtime::GearedOm::load(tuning.tuned_om_path);
-  const std::string slow = runtime::reference_part(om);
-  if (!slow.empty()) logger("aoe")->warn("{}: {}", subject.name, slow);
-  if (const std::size_t count = compiler::count_near(om.oms.front().tuning); count > 0)
-    logger("aoe")->warn(compiler::kNearWarning, count);
+  if (is_of_host) warn_of_what_is_slow(subject.name, tuning.tuned_om_path);
   if (subject.output.empty()) return report;
   write_file_atomically(subject.output, read_file(tuning.tuned_om_path, ExitCode::kOm));
   report.output_path = subject.output;

@@ -17,6 +17,9 @@ namespace aoe::api {
 struct RunHooks {
   std::stop_token stop;
   tuner::Deadline deadline;                                 ///< of the run
+  tuner::Fleet* fleet = nullptr;                            ///< whose nodes measure
+  int fleet_index = 0;                                      ///< this run's place in its lane
+  bool is_of_several_kinds = false;                         ///< the model is tuned for others, too
   std::int64_t max_trials = 0;                              ///< 0: no limit
   std::set<std::string>* searched = nullptr;                ///< by the models before this one
   std::function<void(const tuner::Progress&)> on_progress;  ///< may be empty

@@ -13,6 +13,7 @@
 #include "base/check.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "compiler/soc_json.h"
 #include "runtime/host_soc.h"
 
 namespace aoe::compiler {
@@ -96,29 +97,50 @@ std::string known_isas() {
   return text;
 }
 
-Soc read_description(const fs::path& file, int threads) {
+/// But for its version. `threads` > 0: not those of the description.
+Soc read_description(const nlohmann::json& j, const std::string& where, int threads) {
   try {
-    const auto j = nlohmann::json::parse(read_file(file, ExitCode::kUsage));
     Soc soc;
     const std::string isa = j.at("isa");
     const runtime::IsaRow* row = runtime::find_isa(isa);
     if (row == nullptr)
-      throw Error(ExitCode::kUsage, "isa is '" + isa + "', must be " + known_isas(), file.string());
+      throw Error(ExitCode::kUsage, "isa is '" + isa + "', must be " + known_isas(), where);
     set_isa(soc, *row);
     j.at("llvm_cpu").get_to(soc.llvm_cpu);
     j.at("l1d_bytes").get_to(soc.l1d_bytes);
     j.at("l2_bytes").get_to(soc.l2_bytes);
     j.at("l3_bytes").get_to(soc.l3_bytes);
     soc.threads = threads > 0 ? threads : j.at("threads").get<int>();
-    soc.version = file.stem().string() + "-" + std::to_string(soc.threads) + "t";
     return soc;
   } catch (const nlohmann::json::exception& e) {
-    throw Error(ExitCode::kUsage, std::string("is not a SoC description: ") + e.what(),
-                file.string());
+    throw Error(ExitCode::kUsage, std::string("is not a SoC description: ") + e.what(), where);
   }
 }
 
+Soc read_description(const fs::path& file, int threads) {
+  const auto j = nlohmann::json::parse(read_file(file, ExitCode::kUsage), nullptr, false);
+  Soc soc = read_description(j, file.string(), threads);
+  soc.version = file.stem().string() + "-" + std::to_string(soc.threads) + "t";
+  return soc;
+}
+
 }  // namespace
+
+nlohmann::json to_json(const Soc& soc) {
+  return {
+      {"soc_version", soc.version}, {"isa", runtime::isa_word(soc.target->name(), soc.features)},
+      {"llvm_cpu", soc.llvm_cpu},   {"l1d_bytes", soc.l1d_bytes},
+      {"l2_bytes", soc.l2_bytes},   {"l3_bytes", soc.l3_bytes},
+      {"threads", soc.threads}};
+}
+
+Soc soc_from_json(const nlohmann::json& json, const std::string& where) {
+  Soc soc = read_description(json, where, 0);
+  soc.version = json.value("soc_version", "");
+  if (soc.version.empty() || soc.version.find('/') != std::string::npos || soc.threads < 1)
+    throw Error(ExitCode::kUsage, "is not a SoC description: soc_version or threads", where);
+  return soc;
+}
 
 graph::Hardware hardware_of(const Soc& soc) {
   const Costs& costs = soc.target->costs();

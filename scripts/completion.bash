@@ -19,7 +19,7 @@ _aoe_completion() {
       awk '{ print $1 (NF > 1 ? "=" : "") }')
     mapfile -t COMPREPLY < <(compgen -W "$values" -- "$word")
   elif [ "$COMP_CWORD" -eq 1 ] && [ "${program##*/}" = aoe ]; then
-    mapfile -t COMPREPLY < <(compgen -W report -- "$word")
+    mapfile -t COMPREPLY < <(compgen -W "report serve_tasks" -- "$word")
   fi
 }
 

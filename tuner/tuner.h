@@ -18,6 +18,7 @@
 //   tasks/      the work that a model holds: Tunables (operators' tasks, subgraphs), filters, neighbours
 //   search/     cost model, sampler, evolution, plan search, budget: numbers in, candidates out; knows no model
 //   measure/    workers, races, calm, statistics: candidates in, times out; knows no model
+//   fleet/      nodes of a cluster and what they are asked to do: orders, answers, lost nodes; launchers
 //   result/     the result file
 //   policy.h    how much is measured and searched, as presets say; known to all
 #pragma once

@@ -107,7 +107,7 @@ typedef struct AoeProgress {
   int32_t model_count;
 } AoeProgress;
 
-/* Called by the thread that called AoeTuningGraph(); may call AoeStopTuning(), and must not throw. */
+/* Called by the thread that called AoeTuningGraph(), with the option "workers" by others, one at a time; may call AoeStopTuning(), and must not throw. */
 typedef void (*AoeProgressCallback)(uint64_t session, const AoeProgress* progress, void* user);
 
 #define AOE_LOG_DEBUG 1

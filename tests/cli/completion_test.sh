@@ -20,6 +20,7 @@ completes "aoe_run --jso" "--json"
 completes "atc --core_type = V" "VectorCore"
 completes "aoe_report --out" "--output="
 completes "aoe re" "report"
+completes "aoe se" "serve_tasks"
 completes "atc --model = x" "" # bash goes on with files
 for program in aoe atc aoe_run aoe_bank aoe_compare aoe_quantize aoe_report aoe_sign make_model msprof; do
   completes "$program --hel" "--help"

@@ -8,7 +8,7 @@ import pages
 import programs
 
 # Flags of scripts and of programs that are not ours.
-OTHERS = {"browser", "cap-add", "cpus", "cpuset-cpus", "picture"}
+OTHERS = {"browser", "cap-add", "cpus", "cpuset-cpus", "exclusive", "oversubscribe", "picture", "requeue"}
 FLAG = re.compile(r"(?<![\w-])--([A-Za-z][\w-]*)")
 
 

@@ -27,9 +27,11 @@ PAGES = {
     "operator_sweep": "benchmarks.md",
     "claims_bench": "benchmarks.md",
     "bank_bench": "benchmarks.md",
+    "fleet_bench": "benchmarks.md",
 }
 # Programs with several forms, each of which has flags of its own.
 FORMS = {
+    "aoe": [[], ["serve_tasks"]],
     "msprof": [[], ["collect"], ["import"], ["export"], ["query"], ["show"], ["advise"],
                ["--parse=on"], ["--query=on"], ["--analyze=on"], ["--export=on"]],
 }

@@ -116,6 +116,26 @@ TEST(ProgressText, FitsTheTerminal) {
   EXPECT_EQ(text.line(0, 79).size(), 79U);
 }
 
+TEST(ProgressText, TellsModelsApartThatAreAtWorkAtOnce) {
+  Progress a = measured(search(1, 9));
+  a.tasks_done = 0;
+  a.tasks_total = 4;
+  Progress b = a;
+  a.tuning_name = "a";
+  b.tuning_name = "b";
+  a.model_index = 1;
+  b.model_index = 2;
+  a.model_count = b.model_count = 2;
+  ProgressText text;
+  text.report(a);
+  text.report(b);
+  a.tasks_done = b.tasks_done = 1;
+  EXPECT_NE(text.report(b).find("model b (2 of 2)\ntask 1/4: "), std::string::npos);
+  b.tasks_done = 2;
+  EXPECT_EQ(text.report(b).find("task 2/4: "), 0U);
+  EXPECT_NE(text.report(a).find("model a (1 of 2)\ntask 1/4: "), std::string::npos);
+}
+
 TEST(ProgressText, SaysWhichOfSeveralModels) {
   Progress p;
   p.tuning_name = "net";

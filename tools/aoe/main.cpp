@@ -15,6 +15,7 @@
 #include "tools/aoe/progress.h"
 #include "tools/aoe/progress_json.h"
 #include "tools/aoe/report.h"
+#include "tools/aoe/serve.h"
 #include "tools/common/flags.h"
 #include "tools/common/stop_signals.h"
 #include "tools/common/tool.h"
@@ -160,6 +161,8 @@ int start_report(char** arguments) {
 int main(int argc, char** argv) {
   using namespace aoe::tools;
   if (argc > 1 && std::string_view(argv[1]) == "report") return start_report(argv + 1);
+  if (argc > 1 && std::string_view(argv[1]) == "serve_tasks")
+    return run_serve_tasks(argc - 1, argv + 1);
   Tool tool;
   tool.name = "aoe";
   tool.synopsis = "aoe --job_type=1|2 --framework=5 --model=M.onnx [flags]";
@@ -175,6 +178,7 @@ int main(int argc, char** argv) {
       "  aoe -j 2 -m m.onnx --input_shape=\"data:-1,3,224,224\" --dynamic_batch_size=\"1,4,8\"\n"
       "  aoe -j 2 --model_path=models --output=oms\n"
       "  aoe -j 2 --models=models.txt --time_limit=3600 --result=fleet.json\n"
+      "  aoe -j 2 --models=models.txt --workers=ssh:big1,big2\n"
       "  aoe -j 2 --singleop=ops.json\n"
       "  aoe report result.json --output=report.html\n"
       "  REPEAT_TUNE=True aoe -j 2 -m resnet50.onnx --time_limit=120\n\n"

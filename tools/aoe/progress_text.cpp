@@ -111,7 +111,7 @@ std::string TimeLeft::text(double elapsed_s) const {
   return text;
 }
 
-std::string ProgressText::times(double later_s) const {
+std::string ModelProgressText::times(double later_s) const {
   const double elapsed_s = last_.elapsed_s + later_s;
   const std::string limit =
       last_.limit_left_s < 0 ? "" : "limit in " + duration_text(last_.limit_left_s - later_s);
@@ -120,7 +120,7 @@ std::string ProgressText::times(double later_s) const {
       {duration_text(elapsed_s) + " elapsed", is_search ? left_.text(elapsed_s) : "", limit}, ", ");
 }
 
-std::string ProgressText::line(double later_s, std::size_t columns) const {
+std::string ModelProgressText::line(double later_s, std::size_t columns) const {
   std::string line = joined({stage_text(last_), times(later_s)}, "  ");
   if (last_.stage == AOE_STAGE_DONE)
     line.clear();
@@ -136,18 +136,14 @@ std::string ProgressText::line(double later_s, std::size_t columns) const {
 }
 
 /// The counter moves in the report that comes after the task's last figures; of what the bank knows there are none.
-std::string ProgressText::log_of_search(const Progress& progress) const {
+std::string ModelProgressText::log_of_search(const Progress& progress) const {
   if (progress.tasks_done <= last_.tasks_done || best_so_far(last_).empty()) return "";
   return fmt::format("task {}/{}: {}: {}", progress.tasks_done, progress.tasks_total,
                      op_text(last_), best_so_far(last_));
 }
 
-std::string ProgressText::report(const Progress& progress) {
+std::string ModelProgressText::report(const Progress& progress) {
   std::string log;
-  if (is_first_ ? progress.model_count > 1 : progress.tuning_name != last_.tuning_name) {
-    log = "model " + progress.tuning_name + place_text(progress) + "\n";
-    *this = ProgressText();
-  }
   const bool is_new_stage = is_first_ || progress.stage != last_.stage;
   const std::string task = log_of_search(progress);
   const bool ends_search = progress.not_searched > last_.not_searched;
@@ -163,6 +159,22 @@ std::string ProgressText::report(const Progress& progress) {
   if (!waiting.empty() || (is_new_stage && !stage_text(progress).empty()))
     say(stage_text(progress));
   return log;
+}
+
+std::string ProgressText::report(const Progress& progress) {
+  const std::string& name = progress.tuning_name;
+  last_model_ = name;
+  const std::string log = models_[name].report(progress);
+  if (progress.stage == AOE_STAGE_DONE) models_.erase(name);
+  const bool is_another = !said_model_.empty() || progress.model_count > 1;
+  if (log.empty() || said_model_ == name) return log;
+  said_model_ = name;
+  return (is_another ? "model " + name + place_text(progress) + "\n" : "") + log;
+}
+
+std::string ProgressText::line(double later_s, std::size_t columns) const {
+  const auto model = models_.find(last_model_);
+  return model == models_.end() ? "" : model->second.line(later_s, columns);
 }
 
 }  // namespace aoe::tools

@@ -2,6 +2,7 @@
 // says how many seconds have passed since the last report.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 
@@ -37,8 +38,8 @@ class TimeLeft {
   double raised_by_s_ = 0, raised_at_s_ = 0;
 };
 
-/// One run of several models after the other.
-class ProgressText {
+/// One model of a run.
+class ModelProgressText {
  public:
   /// Takes the report; the lines that a log gets of it, each with its line end, or nothing.
   std::string report(const Progress& progress);
@@ -52,6 +53,17 @@ class ProgressText {
   Progress last_;
   TimeLeft left_;
   bool is_first_ = true;
+};
+
+/// One run of several models, one after the other or at once: what is said of another than the last one names it first.
+class ProgressText {
+ public:
+  std::string report(const Progress& progress);
+  std::string line(double later_s, std::size_t columns) const;
+
+ private:
+  std::map<std::string, ModelProgressText> models_;  ///< that have begun and not ended
+  std::string last_model_, said_model_;
 };
 
 /// "1:05", "12:00", "1:02:03"

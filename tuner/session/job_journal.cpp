@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "tuner/session/conclusion_json.h"
 
 namespace aoe::tuner {
 using nlohmann::json;
@@ -56,46 +57,16 @@ bank::Record record_from_json(const json& j) {
           .seed = j.at("seed")};
 }
 
-json to_json(const ModeGain& gain) {
-  return {{"mode", gain.mode},
-          {"before_us", gain.before_us},
-          {"after_us", gain.after_us},
-          {"is_update", gain.is_update}};
-}
-
 json to_json(const Conclusion& conclusion, const std::optional<bank::StrategySet>& before) {
-  json strategies = json::array();
-  for (const bank::Strategy& strategy : conclusion.strategies)
-    strategies.push_back(bank::to_json(strategy));
-  json gains = json::array();
-  for (const ModeGain& gain : conclusion.gains) gains.push_back(to_json(gain));
-  json j = {{"decision", static_cast<int>(conclusion.decision)},
-            {"strategies", std::move(strategies)},
-            {"default_ns", conclusion.default_ns},
-            {"best_ns", conclusion.best_ns},
-            {"paired", {conclusion.paired.speedup, conclusion.paired.low, conclusion.paired.high}},
-            {"gains", std::move(gains)},
-            {"cause", conclusion.cause}};
+  json j = tuner::to_json(conclusion);
   if (before) j["before"] = bank::to_json(*before);
   return j;
 }
 
 DecidedTask decided_from_json(const json& j) {
-  const int decision = j.at("decision");
-  if (decision < 0 || decision >= static_cast<int>(Decision::kStopped))
+  DecidedTask task{.conclusion = conclusion_from_json(j), .before = {}};
+  if (task.conclusion.decision >= Decision::kStopped)
     throw std::runtime_error("an unknown decision");
-  DecidedTask task;
-  task.conclusion.decision = static_cast<Decision>(decision);
-  for (const json& strategy : j.at("strategies"))
-    task.conclusion.strategies.push_back(bank::strategy_from_json(strategy));
-  task.conclusion.default_ns = j.at("default_ns");
-  task.conclusion.best_ns = j.at("best_ns");
-  const json& paired = j.at("paired");
-  task.conclusion.paired = {.speedup = paired.at(0), .low = paired.at(1), .high = paired.at(2)};
-  for (const json& gain : j.at("gains"))
-    task.conclusion.gains.push_back(
-        {gain.at("mode"), gain.at("before_us"), gain.at("after_us"), gain.at("is_update")});
-  task.conclusion.cause = j.at("cause");
   if (j.contains("before")) task.before = bank::strategy_set_from_json(j.at("before"));
   return task;
 }

@@ -2,6 +2,8 @@
 #include "tuner/session/ledger.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "base/log.h"
 
@@ -62,7 +64,7 @@ void Ledger::adopt(const Tunable& tunable, const bank::StrategySet& unconfirmed)
 void Ledger::settle(const Tunable& tunable, Conclusion conclusion,
                     const std::optional<bank::StrategySet>& before) {
   for (bank::Record& record : conclusion.race_records)
-    pending_.push_back({tunable.key, std::move(record)});
+    pending_.records.push_back({tunable.key, std::move(record)});
   conclusion.race_records.clear();
   std::vector<bank::Strategy> strategies = std::move(conclusion.strategies);
   conclusion.strategies.clear();
@@ -87,11 +89,13 @@ void Ledger::settle(const Tunable& tunable, Conclusion conclusion,
 }
 
 void Ledger::keep_records(const bank::TaskKey& key, std::vector<bank::Record> records) {
-  for (bank::Record& record : records) pending_.push_back({key, std::move(record)});
-  if (std::chrono::steady_clock::now() - last_commit_ > kRecordCommitInterval) flush();
+  for (bank::Record& record : records) pending_.records.push_back({key, std::move(record)});
+  if (!is_holding_ && std::chrono::steady_clock::now() - last_commit_ > kRecordCommitInterval)
+    flush();
 }
 
 void Ledger::flush() {
+  is_holding_ = false;
   commit({});
 }
 
@@ -101,10 +105,16 @@ void Ledger::stage(const bank::TaskKey& key, const std::vector<bank::Strategy>& 
 }
 
 void Ledger::commit(bank::Commit now) {
-  for (bank::NewRecord& record : pending_) now.records.push_back(std::move(record));
-  pending_.clear();
+  const auto gather = [](auto& gathered, auto& more) {
+    std::ranges::move(more, std::back_inserter(gathered));
+  };
+  gather(pending_.records, now.records);
+  gather(pending_.strategies, now.strategies);
+  gather(pending_.withdrawn, now.withdrawn);
+  gather(pending_.unconfirmed_withdrawn, now.unconfirmed_withdrawn);
+  if (is_holding_) return;
   last_commit_ = std::chrono::steady_clock::now();
-  bank_.commit(std::move(now));
+  bank_.commit(std::exchange(pending_, {}));
 }
 
 void Ledger::confirm(const std::set<std::string>& demoted) {

@@ -37,6 +37,8 @@ class Ledger {
   /// Measurements are gathered for some seconds, then committed together: a commit syncs the disk.
   void keep_records(const bank::TaskKey& key, std::vector<bank::Record> records);
   void flush();
+  /// Until flush() what is settled is gathered as well: many at once cost one commit.
+  void hold() { is_holding_ = true; }
 
   /// The model was measured: takes back what does not hold in it, by description, and confirms the rest. What the bank
   /// had before comes back; what this run has not won stays: others may profit from it.
@@ -76,7 +78,8 @@ class Ledger {
   TuningBank& bank_;
   std::vector<Entry> entries_;
   std::map<std::string, Staged> staged_;  ///< by description
-  std::vector<bank::NewRecord> pending_;
+  bank::Commit pending_;
+  bool is_holding_ = false;
   std::chrono::steady_clock::time_point last_commit_ = std::chrono::steady_clock::now();
 };
 

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/error.h"
+#include "base/log.h"
 #include "compiler/precision/mixed_precision.h"
 #include "tuner/search/budget.h"
 #include "tuner/session/operator_tuner.h"
 #include "tuner/session/session.h"
+#include "tuner/session/spread_search.h"
 #include "tuner/session/tuning_session.h"
 
 namespace aoe::tuner {
@@ -51,7 +54,8 @@ class OperatorSession final : public TuningSession {
   OperatorSession(const graph::Graph& graph, bank::KnowledgeBank& bank,
                   const bank::StrategySource* built_in, Measurer& measurer,
                   const TuneOptions& options)
-      : TuningSession(graph, bank, bank::BankKind::kOp, built_in, measurer, options) {}
+      : TuningSession(graph, bank, bank::BankKind::kOp, built_in, measurer, options),
+        knowledge_(bank) {}
 
  private:
   compiler::CompileOptions compile_options() const override {
@@ -81,7 +85,9 @@ class OperatorSession final : public TuningSession {
     std::vector<bool> is_familiar;
     for (const OperatorTask& task : tasks_) {
       shares.push_back(task.model_ns);
-      is_familiar.push_back(tuner_.knows(*task.default_candidate.impl));
+      // What this run's bank has taught, nodes do not know.
+      is_familiar.push_back(options_.fleet == nullptr &&
+                            tuner_.knows(*task.default_candidate.impl));
     }
     const std::vector<int> trials =
         plan_trials(shares, is_familiar, options_.policy.search, options_.max_trials);
@@ -138,7 +144,7 @@ class OperatorSession final : public TuningSession {
 
   // ---- search ----
 
-  bool search(const Tunable& tunable, const Known& known) override {
+  Searched search(const Tunable& tunable, const Known& known) override {
     const bank::TaskKey& key = tunable.key;
     OperatorTuningInput input{
         .task = task_of(tunable),
@@ -152,7 +158,16 @@ class OperatorSession final : public TuningSession {
     if (const auto more = past_.records.find(key.description);
         options_.reload && more != past_.records.end())
       input.records = more->second;
-    const Conclusion conclusion = tuner_.tune(std::move(input));
+    if (spread_) {
+      spread_->send(tunable, known, tuner_.order(std::move(input), node_time_s(tunable)),
+                    end_of_searches());
+      return Searched::kElsewhere;
+    }
+    return settle(tunable, known, tuner_.tune(std::move(input)));
+  }
+
+  Searched settle(const Tunable& tunable, const Known& known, const Conclusion& conclusion) {
+    const bank::TaskKey& key = tunable.key;
     const bool is_done = conclusion.decision != Decision::kStopped;
     if (is_win(conclusion.decision))
       tuner_.note_winner(task_of(tunable), conclusion.strategies.front());
@@ -161,7 +176,98 @@ class OperatorSession final : public TuningSession {
       options_.journal->note_conclusion(key, conclusion, known);
     }
     ledger_.settle(tunable, conclusion, known);
-    return is_done;
+    return is_done ? Searched::kDecided : Searched::kStopped;
+  }
+
+  // ---- elsewhere ----
+
+  void before_search() override {
+    if (options_.fleet == nullptr) return;
+    spread_.emplace(
+        *options_.fleet,
+        Fleet::Place{.soc_version = options_.soc.version, .index = options_.fleet_index},
+        options_.stop);
+    spread_->wait_for_turn();
+  }
+
+  bool is_of_others(const Tunable& tunable) override {
+    return spread_ && spread_->is_of_others(tunable);
+  }
+
+  void finish_elsewhere() override {
+    if (!spread_) return;
+    spread_->note_submitted();
+    take_answers();
+    // What models before this one have as well is in the bank, once they have ended.
+    const std::vector<const Tunable*> shared = spread_->wait_for_shared(search_deadline());
+    if (!shared.empty()) see_what_others_committed();
+    for (const Tunable* tunable : shared)
+      if (!is_stopped()) tune(*tunable);
+    take_answers();
+  }
+
+  void see_what_others_committed() {
+    try {
+      knowledge_.refresh();
+    } catch (const Error& e) {
+      logger("tuner")->warn("{}; what other models have won is searched again", e.what());
+    }
+  }
+
+  /// Of a node's time: all tasks together take what they would take alone. 0: no limit.
+  double node_time_s(const Tunable& tunable) const {
+    constexpr double kLeast_s = 5;
+    const double limit_s = options_.policy.search.time_limit_s;
+    if (limit_s <= 0) return 0;
+    const double share_s = task_time_s(limit_s, trials_for(tunable), planned_total_);
+    return std::min(limit_s, std::max(kLeast_s, share_s));
+  }
+
+  /// Races and the answer come behind it.
+  Deadline end_of_searches() const {
+    constexpr double kMostForSearch = 0.8;
+    return Deadline::in(kMostForSearch * search_deadline().left_s(), options_.now);
+  }
+
+  void take_answers() {
+    for (auto found = spread_->wait(search_deadline()); !found.empty();
+         found = spread_->wait(search_deadline())) {
+      ledger_.hold();
+      for (SpreadSearch::Answered& each : found) {
+        begin_progress(*each.tunable);
+        take_answer(each);
+      }
+      ledger_.flush();
+    }
+    if (is_stopped()) return;
+    for (const SpreadSearch::Sent& sent : spread_->give_up()) leave(sent);
+  }
+
+  void leave(const SpreadSearch::Sent& sent) {
+    note_unsearched(*sent.tunable, sent.known);
+    after(*sent.tunable);
+  }
+
+  void take_answer(SpreadSearch::Answered& found) {
+    const Tunable& tunable = *found.tunable;
+    if (found.is_expired) return leave(found);
+    keep(tunable.key, found.records);
+    const bank::TaskKey& key = tunable.key;
+    Conclusion& conclusion = found.conclusion;
+    const auto foreign = std::ranges::find_if(
+        conclusion.strategies,
+        [&](const bank::Strategy& each) { return !tunable.accepts(each, options_.soc); });
+    if (foreign != conclusion.strategies.end())
+      conclusion = {.decision = Decision::kFailed,
+                    .cause = "node " + found.node +
+                             " has found what cannot be built here: " + to_text(*foreign)};
+    if (settle(tunable, found.known, conclusion) == Searched::kStopped) return leave(found);
+    if (options_.searched != nullptr) options_.searched->insert(key.description);
+    progress_.default_ns = conclusion.default_ns;
+    progress_.best_ns = conclusion.best_ns;
+    progress_.trials = conclusion.measured;
+    report(Stage::kSearch);
+    note_decided(tunable);
   }
 
   void keep(const bank::TaskKey& key, const std::vector<bank::Record>& records) {
@@ -236,10 +342,12 @@ class OperatorSession final : public TuningSession {
     return static_cast<const OperatorTask&>(tunable);
   }
 
+  bank::KnowledgeBank& knowledge_;
   std::vector<OperatorTask> tasks_;
   std::map<std::string, int> planned_;  ///< trials by description
   std::int64_t planned_total_ = 0;
   std::int64_t planned_left_ = 0;
+  std::optional<SpreadSearch> spread_;  ///< with a fleet
   OperatorTuner tuner_{options_, baseline_, bank_, measurer_};
 };
 

@@ -2,6 +2,9 @@
 #include "tuner/session/operator_tuner.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tuner/session/operator_order.h"
 
 namespace aoe::tuner {
 namespace {
@@ -33,20 +36,33 @@ void OperatorTuner::note_winner(const OperatorTask& task, const bank::Strategy& 
   winners_.push_back(neighbour_of(task.task, strategy));
 }
 
-Conclusion OperatorTuner::tune(OperatorTuningInput input) {
+void OperatorTuner::add_what_is_known(OperatorTuningInput& input) const {
   if (options_.reload)
     std::ranges::move(bank_.records(input.task.key), std::back_inserter(input.records));
   const auto neighbours =
       seeds_from_neighbours(input.task, winners_, options_.soc, kNeighbourSeeds);
   input.seeds.insert(input.seeds.begin(), neighbours.begin(), neighbours.end());
-  return tune_operator(input, measurer_,
-                       {.soc = options_.soc,
-                        .policy = options_.policy,
-                        .policy_text = baseline_.policy_text,
-                        .origin = baseline_.origin,
-                        .seed = options_.seed,
-                        .weights_in = baseline_.weights_in,
-                        .cost_model = &cost_model_});
+}
+
+OperatorTuningContext OperatorTuner::context() const {
+  return {.soc = options_.soc,
+          .policy = options_.policy,
+          .policy_text = baseline_.policy_text,
+          .origin = baseline_.origin,
+          .seed = options_.seed,
+          .weights_in = baseline_.weights_in};
+}
+
+Conclusion OperatorTuner::tune(OperatorTuningInput input) {
+  add_what_is_known(input);
+  OperatorTuningContext with_experience = context();
+  with_experience.cost_model = &cost_model_;
+  return tune_operator(input, measurer_, with_experience);
+}
+
+nlohmann::json OperatorTuner::order(OperatorTuningInput input, double limit_s) const {
+  add_what_is_known(input);
+  return operator_order(input, context(), limit_s);
 }
 
 }  // namespace aoe::tuner

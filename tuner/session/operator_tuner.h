@@ -2,6 +2,7 @@
 // taught.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <set>
 #include <string>
 #include <vector>
@@ -29,11 +30,15 @@ class OperatorTuner {
 
   /// With more seeds, and with the bank's records.
   Conclusion tune(OperatorTuningInput input);
+  /// The same as an order for a node (operator_order.h), which has experience of its own and `limit_s` of time; 0: no limit.
+  nlohmann::json order(OperatorTuningInput input, double limit_s) const;
   /// Seeds the searches to come.
   void note_winner(const OperatorTask& task, const bank::Strategy& strategy);
 
  private:
   void learn_winners();
+  void add_what_is_known(OperatorTuningInput& input) const;
+  OperatorTuningContext context() const;
 
   const TuneOptions& options_;
   const Baseline& baseline_;

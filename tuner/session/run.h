@@ -23,6 +23,7 @@
 
 namespace aoe::tuner {
 
+class Fleet;       // tuner/fleet/fleet.h
 class JobJournal;  // job_journal.h
 
 enum class Stage { kBaseline, kSearch, kConfirm, kDone };
@@ -65,6 +66,9 @@ struct TuneOptions {
   /// close searches repeat measurements and are none. With `reload`, recalled ones count as well.
   std::int64_t max_trials = 0;
   int compile_threads = 1;
+  /// Nodes that search operators' tasks, many at once; the run holds its turn (Fleet::lock()). nullptr: the Measurer alone.
+  Fleet* fleet = nullptr;
+  int fleet_index = 0;  ///< this run's place among those of its soc_version
   /// The same model in float32: as it was before choose_bf16(), or without products of bytes. With it, the tuned om's error
   /// against it is measured and reported.
   const graph::Graph* full_precision = nullptr;

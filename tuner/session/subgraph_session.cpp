@@ -96,7 +96,7 @@ class SubgraphSession final : public TuningSession {
     return {graph_, compile_options(), baseline_.policy_text, options_};
   }
 
-  bool search(const Tunable& tunable, const Known& known) override {
+  Searched search(const Tunable& tunable, const Known& known) override {
     const auto& task = static_cast<const SubgraphTask&>(tunable);
     PlanBench bench(task, bench_context(), measurer_,
                     options_.reload ? bank_.records(task.key) : std::vector<bank::Record>{});
@@ -104,7 +104,7 @@ class SubgraphSession final : public TuningSession {
       ledger_.note_known(task, known);
       logger("tuner")->warn("subgraph of {} cannot be tuned: {}", task.first_node(),
                             prepared.error());
-      return true;
+      return Searched::kDecided;
     }
     const PlanSearchLimits limits{.trials = trials_left(),
                                   .patience = options_.policy.search.patience / 2,
@@ -127,7 +127,7 @@ class SubgraphSession final : public TuningSession {
     if (known && known->has_winner()) finalist.known = *plan_of(known->strategies.front());
     finalists_.push_back(std::move(finalist));
     known_of_finalists_.push_back(known);
-    return true;
+    return Searched::kDecided;
   }
 
   void show_trial(const PlanTrial& trial) {

@@ -63,11 +63,13 @@ TuneOutcome TuningSession::run() {
   outcome_.trials = past_.trials;
   write();
   if (!is_stopped() && measure_untuned()) {
+    before_search();
     collect_and_plan();
     for (const Tunable* tunable : tunables_) {
       if (is_stopped()) break;
       tune(*tunable);
     }
+    if (!is_stopped()) finish_elsewhere();
     progress_.not_searched = ledger_.summary().not_searched;
     if (!is_stopped()) after_search();
     if (!is_stopped()) confirm();
@@ -115,6 +117,7 @@ void TuningSession::collect_and_plan() {
 // ---- one Tunable ----
 
 void TuningSession::tune(const Tunable& tunable) {
+  if (is_of_others(tunable)) return;
   const auto is_settled = [&](const Known& known) {
     if (!known || was_searched(tunable)) return known.has_value();
     return !options_.repeat_tune && is_settled_by(*known, tunable);
@@ -137,11 +140,16 @@ void TuningSession::tune(const Tunable& tunable) {
     return after(tunable);
   } else {
     report(Stage::kSearch);
-    const bool is_done = search(tunable, known);
-    if (!is_done && !is_stopped()) note_unsearched(tunable, known);
-    if (!is_done) return after(tunable);
+    const Searched searched = search(tunable, known);
+    if (searched == Searched::kElsewhere) return;
+    if (searched == Searched::kStopped && !is_stopped()) note_unsearched(tunable, known);
+    if (searched == Searched::kStopped) return after(tunable);
     if (options_.searched != nullptr) options_.searched->insert(tunable.key.description);
   }
+  note_decided(tunable);
+}
+
+void TuningSession::note_decided(const Tunable& tunable) {
   after(tunable);
   ++progress_.tasks_done;
   is_result_stale_ = true;
@@ -176,7 +184,7 @@ void TuningSession::limit_search() {
   search_deadline_ = by_run;
   search_limit_ = RunEnd::kTimeLimit;
   const double limit_s = options_.policy.search.time_limit_s;
-  if (limit_s <= 0) return;
+  if (limit_s <= 0 || options_.fleet != nullptr) return;  // which is of the time of nodes
   const Deadline own(search_begin_ + seconds(limit_s), options_.now);
   if (by_run < own) return;
   search_deadline_ = own;

@@ -50,8 +50,14 @@ class TuningSession {
   /// Whether what a bank has spares the search, when tuning is not repeated.
   virtual bool is_settled_by(const bank::StrategySet& known, const Tunable& tunable) const = 0;
   virtual void on_settled(const Tunable&, const bank::StrategySet&) {}
-  /// False: stopped before it was decided.
-  virtual bool search(const Tunable& tunable, const Known& known) = 0;
+  enum class Searched { kDecided, kStopped, kElsewhere };
+  /// kElsewhere: finish_elsewhere() decides.
+  virtual Searched search(const Tunable& tunable, const Known& known) = 0;
+  /// Before the Tunables are collected, and behind the last.
+  virtual void before_search() {}
+  /// Whether another run decides it at this time; finish_elsewhere() comes back to it.
+  virtual bool is_of_others(const Tunable&) { return false; }
+  virtual void finish_elsewhere() {}
   virtual void after(const Tunable&) {}  ///< whatever became of it
   virtual void after_search() {}
   virtual ConfirmAttempt compile_without(const std::set<std::string>& demoted) = 0;
@@ -74,6 +80,8 @@ class TuningSession {
   /// A limit has come before everything was done.
   void cut_short(RunEnd limit) { ended_by_ = limit; }
   void note_unsearched(const Tunable& tunable, const Known& known);
+  void tune(const Tunable& tunable);
+  void note_decided(const Tunable& tunable);
   void journal_spent() const;
   void begin_progress(const Tunable& tunable);
   void show(const SearchResult& so_far);
@@ -98,7 +106,6 @@ class TuningSession {
   bool measure_untuned();
   void collect_and_plan();
   void limit_search();
-  void tune(const Tunable& tunable);
   bool was_searched(const Tunable& tunable) const;
   Known if_valid(Known found, const Tunable& tunable) const;
   void confirm();

@@ -1,0 +1,78 @@
+# Tuning on two hosts over a real sshd on loopback, of which one is killed in the middle; and on hosts of two kinds.
+source "$(dirname "$0")/lib.sh"
+sshd=$(command -v sshd || echo /usr/sbin/sshd)
+[ -x "$sshd" ] || { echo "SKIPPED: no sshd"; exit 77; }
+source "$here/fleet_lib.sh"
+
+refuses 2 "names no host" tune --model=a.onnx --workers=ssh:
+refuses 2 "is no host" tune --model=a.onnx --workers=ssh:-oProxyCommand=x
+refuses 2 "is neither ssh nor slurm" tune --model=a.onnx --workers=pvm:a
+refuses 2 "is for --workers=slurm" tune --model=a.onnx --workers=ssh:a --slurm_args=-p
+refuses 2 "is for --workers=slurm" tune --model=a.onnx --slurm_args=-p
+refuses 2 "there is no such spool" aoe serve_tasks --spool=nowhere
+
+# A server of our own, and a client that knows it by several names.
+port=$(free_ports 1)
+ssh-keygen -q -t ed25519 -N '' -f host_key
+ssh-keygen -q -t ed25519 -N '' -f user_key
+cp user_key.pub authorized_keys
+chmod 700 . && chmod 600 authorized_keys
+cat >sshd_config <<END
+Port $port
+ListenAddress 127.0.0.1
+HostKey $work/host_key
+PidFile $work/sshd.pid
+AuthorizedKeysFile $work/authorized_keys
+StrictModes no
+UsePAM no
+PasswordAuthentication no
+KbdInteractiveAuthentication no
+PermitRootLogin prohibit-password
+AcceptEnv OMP_NUM_THREADS
+END
+[ "$(id -u)" -ne 0 ] || mkdir -p /run/sshd
+"$sshd" -f sshd_config -D -e 2>sshd.log &
+sshd_pid=$!
+trap 'kill $sshd_pid 2>/dev/null; rm -rf "$work"' EXIT
+for _ in $(seq 100); do grep -q listening sshd.log && break; read -rt 0.1 <> <(:); done
+cat >ssh_config <<END
+Host *
+  HostName 127.0.0.1
+  Port $port
+  IdentityFile $work/user_key
+  IdentitiesOnly yes
+  UserKnownHostsFile $work/known_hosts
+  User $(id -un)
+Host alpha beta
+  SetEnv OMP_NUM_THREADS=2
+Host narrow
+  SetEnv OMP_NUM_THREADS=1
+END
+for host in 127.0.0.1 alpha beta narrow; do echo "[$host]:$port $(cut -d' ' -f1,2 host_key.pub)"; done >known_hosts
+mkdir wrapped
+printf '#!/bin/sh\nexec %s -F %s "$@"\n' "$(command -v ssh)" "$work/ssh_config" >wrapped/ssh
+chmod +x wrapped/ssh
+export PATH=$work/wrapped:$PATH
+
+# A host that cannot be reached is said; without any there is nothing to do.
+run 1 tune --model=a.onnx --workers=ssh:nobody@alpha --progress_bar=off
+has err 'no node is left: nobody@alpha: exit status 255'
+
+# Two hosts; beta is killed, with no time for a word, while it searches.
+kill_node() { kill -9 "$(pgrep -f -- "--node=$1\$")"; }
+when_at_work 'beta-*' kill_node
+run 0 tune --models=a.onnx,b.onnx,c.onnx --workers=ssh:alpha,beta --search_limit=600 --output=oms --result=r.json
+has err 'node beta-1 is lost: .*measured elsewhere'
+has err '^model b \(2 of 3\)$'
+all_decided r.json
+soc=$(json r.json "d['results'][0]['soc_version']")
+[ -z "$(pgrep -f -- "--spool=.*$work")" ] || fail "a node is still there"
+
+# Two kinds: each is tuned on nodes of its own, for a bank of its own.
+rm -rf oms/*
+run 0 tune --model=a.onnx --workers=ssh:alpha,narrow --search_limit=600 --output=oms/a --result=kinds.json
+equal "$(json kinds.json "sorted(r['threads'] for r in d['results'])")" "[1, 2]" "kinds"
+one=${soc%-2t}-1t
+equal "$(ls oms | tr '\n' ' ')" "a_$one.om a_$soc.om " "an om for each"
+exists "bank/op/$one/BANK"
+finish
