@@ -5,6 +5,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "base/log.h"
 #include "graph/verify.h"
@@ -13,17 +14,24 @@ namespace aoe::compiler {
 namespace {
 
 struct Found {
-  graph::CanonicalForm form;
+  SubgraphInstance instance;
   graph::RewritePlan plan;
   std::string repo_key;
+  double gain_ns = 0;
 };
 
+/// In one graph of a model.
 class Lookup {
  public:
-  Lookup(const graph::Graph& graph, const bank::StrategySource& bank, const Soc& soc)
-      : graph_(graph), bank_(bank), soc_(soc), atoms_(graph::atoms_of(graph)) {}
+  Lookup(const graph::Graph& graph, graph::BodyPath path, const bank::StrategySource& bank,
+         const Soc& soc)
+      : graph_(graph),
+        path_(std::move(path)),
+        bank_(bank),
+        soc_(soc),
+        atoms_(graph::atoms_of(graph)) {}
 
-  std::vector<std::pair<Found, double>> run() {
+  std::vector<Found> run() {
     std::map<std::pair<std::size_t, std::size_t>, Found> found;
     std::vector<graph::WeightedRange> candidates;
     for (std::size_t begin = 0; begin < atoms_.size(); ++begin) {
@@ -31,29 +39,28 @@ class Lookup {
       for (std::size_t end = begin + 1; end <= atoms_.size(); ++end) {
         count += atoms_[end - 1].size();
         if (count > graph::kMostSubgraphNodes) break;
-        double gain_ns = 0;
-        auto known = find({begin, end}, gain_ns);
+        auto known = find({begin, end});
         if (!known) continue;
-        candidates.push_back({{begin, end}, gain_ns});
+        candidates.push_back({{begin, end}, known->gain_ns});
         found[{begin, end}] = std::move(*known);
       }
     }
-    std::vector<std::pair<Found, double>> chosen;
+    std::vector<Found> chosen;
     for (const graph::WeightedRange& each : graph::choose_ranges(atoms_.size(), candidates))
-      chosen.emplace_back(std::move(found[{each.range.begin, each.range.end}]), each.gain);
+      chosen.push_back(std::move(found[{each.range.begin, each.range.end}]));
     return chosen;
   }
 
  private:
-  std::optional<Found> find(graph::AtomRange range, double& gain_ns) const {
+  std::optional<Found> find(graph::AtomRange range) const {
     const graph::Subgraph subgraph = graph::subgraph_of(graph_, graph::nodes_of(atoms_, range));
-    Found known{.form = graph::canonical_form(graph_, subgraph)};
-    const bank::TaskKey key = subgraph_key(known.form, soc_);
+    Found known{.instance = {path_, graph::canonical_form(graph_, subgraph)}};
+    const bank::TaskKey key = subgraph_key(known.instance.form, soc_);
     const auto set = bank_.find(key);
     if (!set || !set->has_winner()) return std::nullopt;
     const bank::Strategy& best = set->strategies.front();
     known.repo_key = key.repo_key();
-    gain_ns = best.measured.default_time_ns - best.measured.time_ns;
+    known.gain_ns = best.measured.default_time_ns - best.measured.time_ns;
     auto plan = graph::plan_from_json(nlohmann::json::parse(best.rewrite, nullptr, false));
     if (plan) {
       known.plan = std::move(*plan);
@@ -64,6 +71,7 @@ class Lookup {
   }
 
   const graph::Graph& graph_;
+  const graph::BodyPath path_;
   const bank::StrategySource& bank_;
   const Soc& soc_;
   const std::vector<std::vector<graph::NodeId>> atoms_;
@@ -75,63 +83,60 @@ bank::TaskKey subgraph_key(const graph::CanonicalForm& form, const Soc& soc) {
   return {form.description, soc.version};
 }
 
-Result<AppliedSubgraph> apply_to_subgraph(graph::Graph& graph, const graph::CanonicalForm& form,
+Result<AppliedSubgraph> apply_to_subgraph(graph::Graph& model, const SubgraphInstance& instance,
                                           const graph::RewritePlan& plan) {
+  const graph::CanonicalForm& form = instance.form;
+  const std::string at = graph::text_of(model, instance.in);
   AppliedSubgraph applied{.description = form.description, .plan = graph::to_text(plan)};
-  for (const graph::NodeId id : form.order) applied.replaced.insert(graph.nodes[id].name);
-  const std::size_t known = graph.nodes.size();
-  if (auto done = graph::apply_plan(graph, form.order, plan); !done)
-    return Unexpected(done.error());
-  for (const graph::NodeId id : form.order)
-    if (!graph.nodes[id].is_dead) applied.nodes.insert(graph.nodes[id].name);
-  for (std::size_t id = known; id < graph.nodes.size(); ++id)
-    if (!graph.nodes[id].is_dead) applied.nodes.insert(graph.nodes[id].name);
+  Result<void> done;
+  graph::change_at(model, instance.in, [&](graph::Graph& graph) {
+    const auto name_of = [&](graph::NodeId id) { return graph::name_at(at, graph.nodes[id].name); };
+    for (const graph::NodeId id : form.order) applied.replaced.insert(name_of(id));
+    const std::size_t known = graph.nodes.size();
+    done = graph::apply_plan(graph, form.order, plan);
+    if (!done) return;
+    for (const graph::NodeId id : form.order)
+      if (!graph.nodes[id].is_dead) applied.nodes.insert(name_of(id));
+    for (std::size_t id = known; id < graph.nodes.size(); ++id)
+      if (!graph.nodes[id].is_dead) applied.nodes.insert(name_of(static_cast<graph::NodeId>(id)));
+  });
+  if (!done) return Unexpected(done.error());
   return applied;
 }
 
-namespace {
+void finish_rewriting(graph::Graph& model, const std::set<graph::BodyPath>& changed,
+                      const std::string& by) {
+  // The innermost first: what is compacted has other ids, on which paths into it would depend.
+  std::vector<graph::BodyPath> paths(changed.begin(), changed.end());
+  std::ranges::stable_sort(paths, std::ranges::greater{}, &graph::BodyPath::size);
+  for (const graph::BodyPath& path : paths)
+    graph::change_at(model, path, [&](graph::Graph& graph) {
+      graph.compact();
+      graph::verify(graph, by);
+    });
+}
 
-/// To the graph and to the bodies in it, which other copies of the graph may share.
-std::vector<AppliedSubgraph> apply_all(graph::Graph& graph, const bank::StrategySource& graph_bank,
-                                       const Soc& soc) {
+std::vector<AppliedSubgraph> apply_graph_strategies(graph::Graph& graph,
+                                                    const bank::StrategySource& graph_bank,
+                                                    const Soc& soc) {
+  std::vector<Found> all;
+  graph::for_each_graph(graph, [&](const graph::Graph& each, const graph::BodyPath& path) {
+    std::ranges::move(Lookup(each, path, graph_bank, soc).run(), std::back_inserter(all));
+  });
   std::vector<AppliedSubgraph> list;
-  for (std::size_t id = 0; id < graph.nodes.size(); ++id) {
-    if (graph.nodes[id].is_dead || graph.nodes[id].bodies.empty()) continue;
-    auto bodies = graph.nodes[id].bodies;
-    const std::size_t before = list.size();
-    for (auto& body : bodies) {
-      graph::Graph own = *body;
-      std::vector<AppliedSubgraph> applied = apply_all(own, graph_bank, soc);
-      if (applied.empty()) continue;
-      body = std::make_shared<const graph::Graph>(std::move(own));
-      std::ranges::move(applied, std::back_inserter(list));
-    }
-    if (list.size() > before)
-      graph.edit(static_cast<graph::NodeId>(id))->bodies = std::move(bodies);
-  }
-  for (const auto& [found, gain_ns] : Lookup(graph, graph_bank, soc).run()) {
-    auto applied = apply_to_subgraph(graph, found.form, found.plan);
+  std::set<graph::BodyPath> changed;
+  for (const Found& found : all) {
+    auto applied = apply_to_subgraph(graph, found.instance, found.plan);
     if (!applied) {
       logger("compiler")->info("repo_key={} is not used: {}", found.repo_key, applied.error());
       continue;
     }
     applied->repo_key = found.repo_key;
-    applied->gain_ns = gain_ns;
+    applied->gain_ns = found.gain_ns;
     list.push_back(std::move(*applied));
+    changed.insert(found.instance.in);
   }
-  if (!list.empty()) {
-    graph.compact();
-    graph::verify(graph, "the plans of the graph bank");
-  }
-  return list;
-}
-
-}  // namespace
-
-std::vector<AppliedSubgraph> apply_graph_strategies(graph::Graph& graph,
-                                                    const bank::StrategySource& graph_bank,
-                                                    const Soc& soc) {
-  std::vector<AppliedSubgraph> list = apply_all(graph, graph_bank, soc);
+  finish_rewriting(graph, changed, "the plans of the graph bank");
   logger("compiler")
       ->info("model={} graph_bank_hits={} graph_bank='{}'", graph.name, list.size(),
              graph_bank.description());

@@ -10,13 +10,14 @@
 #include "bank/strategy.h"
 #include "compiler/soc.h"
 #include "graph/atoms.h"
+#include "graph/bodies.h"
 #include "graph/canonical_form.h"
 #include "graph/graph.h"
 #include "graph/rewrite_plan.h"
 
 namespace aoe::compiler {
 
-/// A part of a graph that was rewritten.
+/// A part of a graph that was rewritten. Names are those of profiles: "loop/op".
 struct AppliedSubgraph {
   std::string repo_key;
   std::string description;         ///< of its canonical form
@@ -29,12 +30,22 @@ struct AppliedSubgraph {
 /// The key under which the graph bank has a subgraph.
 bank::TaskKey subgraph_key(const graph::CanonicalForm& form, const Soc& soc);
 
-/// Applies a plan to one subgraph, given by its canonical order; "no" leaves the graph as it was.
-Result<AppliedSubgraph> apply_to_subgraph(graph::Graph& graph, const graph::CanonicalForm& form,
+/// A subgraph of a model: the graph it lies in, and its canonical form there.
+struct SubgraphInstance {
+  graph::BodyPath in;
+  graph::CanonicalForm form;
+};
+
+/// Applies a plan to one subgraph, given by its canonical order; "no" leaves the graph as it was. Ids stay valid.
+Result<AppliedSubgraph> apply_to_subgraph(graph::Graph& model, const SubgraphInstance& instance,
                                           const graph::RewritePlan& plan);
 
-/// Looks up every row of atoms and applies the disjoint ones with the greatest sum of gains. Ends
-/// with compact() when anything was applied.
+/// Compacts the graphs that plans were applied to, and verifies them; `by` names who applied them.
+void finish_rewriting(graph::Graph& model, const std::set<graph::BodyPath>& changed,
+                      const std::string& by);
+
+/// Looks up every row of atoms, in the model and in bodies, and applies the disjoint ones with the greatest sum of gains.
+/// Ends with compact() where anything was applied.
 std::vector<AppliedSubgraph> apply_graph_strategies(graph::Graph& graph,
                                                     const bank::StrategySource& graph_bank,
                                                     const Soc& soc);

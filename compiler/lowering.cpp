@@ -164,6 +164,7 @@ class Lowering {
   ConstantPtr compiled_body(const graph::Graph& body) const {
     CompileOptions options = options_;
     options.subgraphs.clear();
+    options.fixed.clear();  // by names of this graph, like the borders
     options.free_borders.clear();
     const std::string bytes = compile(body, options).om.serialize();
     const TensorDesc desc{.dtype = DataType::kUint8,

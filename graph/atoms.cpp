@@ -17,6 +17,11 @@ constexpr std::size_t kMostBranches = 8;
 
 using Rows = std::vector<std::vector<NodeId>>;
 
+bool is_count_or_condition(const TensorDesc& desc) {
+  return (desc.dtype == DataType::kBool || desc.dtype == DataType::kInt64) &&
+         is_static(desc.shape) && element_count(desc.shape) == 1;
+}
+
 /// `nodes`, in topological order, as the longest rows (node_rows.h) of nodes with one output.
 Rows rows_of(const Graph& graph, const std::vector<NodeId>& nodes) {
   Rows rows;
@@ -82,7 +87,9 @@ std::vector<std::vector<NodeId>> atoms_of(const Graph& graph) {
   std::vector<int> change(order.size() + 1, 0);
   const auto note = [&](ValueId value, std::size_t first, std::size_t end) {
     const std::vector<NodeId>& readers = graph.consumers(value);
-    if (graph.values[value].constant || readers.size() > kMostBranches) return;
+    if (graph.values[value].constant || readers.size() > kMostBranches ||
+        is_count_or_condition(graph.values[value].desc))
+      return;
     std::size_t last = graph.is_output(value) ? end : 0;
     for (const NodeId reader : readers) last = std::max(last, position[reader]);
     if (last <= first) return;

@@ -15,7 +15,8 @@ namespace aoe::graph {
 inline constexpr std::size_t kMostSubgraphNodes = 24;
 
 /// Nodes of each atom, in topological order; so are the atoms. Values that many nodes all over the
-/// graph read (the mask of every attention block) do not count as passing a border. Of a region that is too large, nodes
+/// graph read (the mask of every attention block) do not count as passing a border, nor do counts and conditions: a loop's
+/// pass through the whole of its body. Of a region that is too large, nodes
 /// that follow each other, each the only reader of the one before, are neighbours.
 std::vector<std::vector<NodeId>> atoms_of(const Graph& graph);
 

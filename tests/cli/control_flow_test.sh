@@ -51,6 +51,61 @@ run 0 aoe --framework=5 --model=m.pbtxt --job_type=2 --progress_bar=off --preset
 run 0 aoe_run --model=tuned.om --input=x=x.npy --input=sr=slow.npy --repeat=1 --output-dir=tuned
 equal "$(second tuned/y.npy)" "2.0" "Neg of -2, tuned"
 
+# A block in the body of a loop is a subgraph of its own, and what it becomes computes the same.
+cat >loop.pbtxt <<'PB'
+ir_version: 8
+opset_import { domain: "" version: 17 }
+graph {
+  name: "repeated"
+  input { name: "x" type { tensor_type { elem_type: 1 shape {
+    dim { dim_value: 1 } dim { dim_value: 32 } dim { dim_value: 40 } dim { dim_value: 40 } } } } }
+  output { name: "y" type { tensor_type { elem_type: 1 } } }
+  initializer { name: "trips" data_type: 7 int64_data: 3 }
+  initializer { name: "window" data_type: 7 dims: 4 int64_data: 32 int64_data: 1 int64_data: 3 int64_data: 3 }
+  initializer { name: "point" data_type: 7 dims: 4 int64_data: 32 int64_data: 32 int64_data: 1 int64_data: 1 }
+  node { op_type: "ConstantOfShape" input: "window" output: "w"
+    attribute { name: "value" type: TENSOR t { data_type: 1 dims: 1 float_data: 0.125 } } }
+  node { op_type: "ConstantOfShape" input: "point" output: "v"
+    attribute { name: "value" type: TENSOR t { data_type: 1 dims: 1 float_data: 0.03125 } } }
+  node { op_type: "Loop" name: "repeat" input: "trips" input: "" input: "x" output: "y"
+    attribute { name: "body" type: GRAPH g { name: "body"
+      input { name: "i" type { tensor_type { elem_type: 7 shape { } } } }
+      input { name: "go" type { tensor_type { elem_type: 9 shape { } } } }
+      input { name: "s" type { tensor_type { elem_type: 1 shape {
+        dim { dim_value: 1 } dim { dim_value: 32 } dim { dim_value: 40 } dim { dim_value: 40 } } } } }
+      output { name: "on" type { tensor_type { elem_type: 9 shape { } } } }
+      output { name: "u" type { tensor_type { elem_type: 1 } } }
+      node { op_type: "Identity" name: "same" input: "go" output: "on" }
+      node { op_type: "Conv" name: "each" input: "s" input: "w" output: "a"
+        attribute { name: "group" type: INT i: 32 } attribute { name: "pads" type: INTS ints: 1 ints: 1 ints: 1 ints: 1 } }
+      node { op_type: "Conv" name: "all" input: "a" input: "v" output: "u" } } }
+  }
+}
+PB
+run 0 atc --framework=5 --model=loop.pbtxt --output=untuned_loop
+run 0 aoe --framework=5 --model=loop.pbtxt --job_type=1 --progress_bar=off --preset=quick --trials=4 --output=tuned_loop --log=debug
+has err 'subgraph=repeat/each plan='
+equal "$(json "$(ls -t w/aoe_result_opat_*_pid*.json | head -1)" \
+  "next(e['SGAT'] for e in d if 'SGAT' in e)['repo_summary']['total_num']")" "1" "subgraphs"
+python3 - <<'PY'
+import struct
+header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 32, 40, 40), }"
+header += ' ' * (-(len(header) + 11) % 64) + '\n'
+data = struct.pack('<51200f', *[(i % 11) / 11 for i in range(51200)])
+open('image.npy', 'wb').write(b'\x93NUMPY\x01\x00' + struct.pack('<H', len(header)) + header.encode() + data)
+PY
+for om in untuned_loop tuned_loop; do
+  run 0 aoe_run --model=$om.om --input=x=image.npy --repeat=1 --output-dir=$om
+done
+python3 - <<'PY' || fail "the loop computes something else when it is tuned"
+import struct, sys
+def load(path):
+    data = open(path, 'rb').read()
+    return [v[0] for v in struct.iter_unpack('<f', data[10 + struct.unpack('<H', data[8:10])[0]:])]
+a, b = load('untuned_loop/y.npy'), load('tuned_loop/y.npy')
+sys.exit(0 if len(a) == len(b) and max(a) > 0.1 and all(abs(x - y) < 1e-4 for x, y in zip(a, b)) else 1)
+PY
+
 # What is fixed folds away, and is no input any longer.
 run 0 atc --framework=5 --model=m.pbtxt --output=fixed --input_value=sr:8000
 run 0 aoe_run --model=fixed.om --input=x=x.npy --repeat=1 --output-dir=fixed --profile

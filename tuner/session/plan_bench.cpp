@@ -20,22 +20,23 @@ PlanTrial recalled(PlanTrial trial, const bank::Record& record) {
 }
 
 /// Inputs and outputs of a part that have the neighbours' Formats in the model: what converts them
-/// is not timed, so it must not decide either.
-std::set<std::string> borders_inside(const graph::Graph& part, const graph::Graph& model) {
+/// is not timed, so it must not decide either. What goes into and comes out of the model, or of a body, is ND.
+std::set<std::string> borders_inside(const graph::Graph& part, const graph::Graph& around) {
   std::set<std::string> names;
   for (const graph::ValueId value : part.inputs) names.insert(part.values[value].name);
   for (const graph::ValueId value : part.outputs) names.insert(part.values[value].name);
-  for (const graph::ValueId value : model.inputs) names.erase(model.values[value].name);
-  for (const graph::ValueId value : model.outputs) names.erase(model.values[value].name);
+  for (const graph::ValueId value : around.inputs) names.erase(around.values[value].name);
+  for (const graph::ValueId value : around.outputs) names.erase(around.values[value].name);
   return names;
 }
 
 }  // namespace
 
-compiler::CompileOptions options_of_part(const graph::Graph& part,
+compiler::CompileOptions options_of_part(const graph::Graph& part, const SubgraphTask& task,
                                          const PlanBenchContext& context) {
   compiler::CompileOptions options = context.compile;
-  options.free_borders = borders_inside(part, context.graph);
+  options.free_borders =
+      borders_inside(part, graph::graph_at(context.graph, task.instances.front().in));
   return options;
 }
 
@@ -67,7 +68,7 @@ PlanBench::PlanBench(const SubgraphTask& task, PlanBenchContext context, Measure
 Result<void> PlanBench::prepare() {
   try {
     const graph::Graph& plain = task_.part;
-    const compiler::CompileOptions as_it_is = options_of_part(plain, context_);
+    const compiler::CompileOptions as_it_is = options_of_part(plain, task_, context_);
     compiler::CompileOptions by_reference = as_it_is;
     const compiler::Impl* reference = compiler::impls().find("reference");
     for (std::size_t i = 0; i < plain.nodes.size(); ++i) {
@@ -104,7 +105,7 @@ PlanTrial PlanBench::measure(const graph::RewritePlan& plan) {
     if (trial.ok) trial.time_ns = after.median_ns();
   }
   logger("tuner")->debug("subgraph={} plan='{}' us={:.2f} before_us={:.2f} {} {}",
-                         task_.nodes.front().front(), graph::to_text(plan), trial.time_ns / 1e3,
+                         task_.first_node(), graph::to_text(plan), trial.time_ns / 1e3,
                          trial.before_ns / 1e3, record.status, trial.cause);
   record.strategy = measured_strategy(trial, context_);
   if (record.status != name(Outcome::kStopped)) records_.push_back({task_.key, std::move(record)});
@@ -121,7 +122,7 @@ Result<void> PlanBench::write(const graph::RewritePlan& plan,
   const auto part = task_.part_with(plan);
   if (!part) return Unexpected(part.error());
   try {
-    write_om(*part, options_of_part(*part, context_), om);
+    write_om(*part, options_of_part(*part, task_, context_), om);
   } catch (const Error& e) {
     return Unexpected(e.what());
   }

@@ -24,8 +24,10 @@ struct PlanBenchContext {
   const TuneOptions& options;
 };
 
-/// How a part of the model is compiled: what converts at its border decides nothing.
-compiler::CompileOptions options_of_part(const graph::Graph& part, const PlanBenchContext& context);
+/// How a part of the model is compiled, the subgraph of a task with a plan or without: what converts at its border decides
+/// nothing.
+compiler::CompileOptions options_of_part(const graph::Graph& part, const SubgraphTask& task,
+                                         const PlanBenchContext& context);
 
 /// How the graph bank stores a trial; without a verdict.
 bank::Strategy measured_strategy(const PlanTrial& trial, const PlanBenchContext& context);

@@ -66,7 +66,7 @@ class Finals {
     for (std::size_t i = 0; i < entrants.size(); ++i)
       for (const PlanInModel& each : (*results)[i])
         logger("tuner")->debug("subgraph={} plan='{}' in the model: us={:.2f} before_us={:.2f} {}",
-                               entrants[i].task->nodes.front().front(), graph::to_text(each.plan),
+                               entrants[i].task->first_node(), graph::to_text(each.plan),
                                median(each.after_ns) / 1e3, median(each.before_ns) / 1e3,
                                name(compare(each).verdict));
     return results;

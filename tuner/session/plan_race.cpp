@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -21,11 +22,10 @@ class PlanRace {
   }
 
   Result<std::vector<std::vector<PlanInModel>>> run(int times, const Deadline& until) {
-    std::size_t rows = 0;
-    for (const Entrants& each : entrants_) rows = std::max(rows, each.plans.size());
-    for (std::size_t first = 0; first < rows; first += kOmsAtOnce) {
+    for (std::size_t i = 0; i < entrants_.size(); ++i) add_to_rows(i);
+    for (std::size_t first = 0; first < rows_.size(); first += kOmsAtOnce) {
       if (first > 0 && until.has_passed()) break;
-      const std::size_t end = std::min(rows, first + kOmsAtOnce);
+      const std::size_t end = std::min(rows_.size(), first + kOmsAtOnce);
       if (auto raced = race_rows(first, end, times, until); !raced)
         return Unexpected(raced.error());
     }
@@ -33,11 +33,33 @@ class PlanRace {
   }
 
  private:
-  /// The `row`-th plans of all entrants in one model; where they stand.
-  std::vector<Placed> write_row(std::size_t row, const std::filesystem::path& om) const {
+  /// What stands in one om: plans by their entrants, and the steps of control flow that their times are read from.
+  struct Row {
+    std::map<std::size_t, std::size_t> plan_of;
+    std::set<graph::NodeId> controls;
+  };
+
+  /// Into the first rows, but not beside a plan for the same bodies: one step has the time of both.
+  void add_to_rows(std::size_t entrant) {
+    const std::set<graph::NodeId> controls = entrants_[entrant].task->controls();
+    const auto is_free = [&](const Row& row) {
+      return std::ranges::none_of(
+          controls, [&](graph::NodeId control) { return row.controls.contains(control); });
+    };
+    std::size_t row = 0;
+    for (std::size_t plan = 0; plan < entrants_[entrant].plans.size(); ++plan, ++row) {
+      while (row < rows_.size() && !is_free(rows_[row])) ++row;
+      if (row == rows_.size()) rows_.emplace_back();
+      rows_[row].plan_of[entrant] = plan;
+      rows_[row].controls.insert(controls.begin(), controls.end());
+    }
+  }
+
+  /// The plans of a row in one model; where they stand.
+  std::vector<Placed> write_row(const Row& row, const std::filesystem::path& om) const {
     std::vector<PlannedSubgraph> plans;
-    for (const Entrants& each : entrants_)
-      if (row < each.plans.size()) plans.push_back({each.task, each.plans[row]});
+    for (const auto& [entrant, plan] : row.plan_of)
+      plans.push_back({entrants_[entrant].task, entrants_[entrant].plans[plan]});
     ConfirmAttempt attempt = with_plans(plans, model_);
     write_file_atomically(om, attempt.om);
     return std::move(attempt.placed);
@@ -50,7 +72,7 @@ class PlanRace {
       oms.push_back(model_.setting.scratch_directory /
                     ("plans_" + std::to_string(oms.size()) + ".om"));
       try {
-        placed.push_back(write_row(row, oms.back()));
+        placed.push_back(write_row(rows_[row], oms.back()));
       } catch (const Error& e) {
         return Unexpected(e.what());
       }
@@ -61,18 +83,18 @@ class PlanRace {
       if (!timings) return Unexpected(timings.error());
       if (model_.setting.is_stopped()) return Unexpected("tuning was stopped");
       for (std::size_t i = 0; i < placed.size(); ++i)
-        note(first + i, placed[i], timings->front(), (*timings)[i + 1]);
+        note(rows_[first + i], placed[i], timings->front(), (*timings)[i + 1]);
     }
     return {};
   }
 
-  void note(std::size_t row, const std::vector<Placed>& placed, const ModelTiming& before,
+  void note(const Row& row, const std::vector<Placed>& placed, const ModelTiming& before,
             const ModelTiming& after) {
     for (const Placed& each : placed) {
       if (each.places != each.tunable->places()) continue;
       const std::size_t i = entrant_of_.at(each.tunable);
-      add_samples(results_[i], {entrants_[i].plans[row], share_ns(before, each.before),
-                                share_ns(after, each.after)});
+      add_samples(results_[i], {entrants_[i].plans[row.plan_of.at(i)],
+                                share_ns(before, each.before), share_ns(after, each.after)});
     }
   }
 
@@ -80,6 +102,7 @@ class PlanRace {
   std::map<const Tunable*, std::size_t> entrant_of_;
   const PlanModel& model_;
   Measurer& measurer_;
+  std::vector<Row> rows_;
   std::vector<std::vector<PlanInModel>> results_;
 };
 

@@ -2,7 +2,7 @@
 // again and again; in the model it may not, and there plans that save memory traffic win more, and others less.
 //
 // One om holds one plan of every subgraph, and the times of its steps tell what each of them is worth: a race of the n-th
-// plans of all subgraphs costs as much as that of one.
+// plans of all subgraphs costs as much as that of one. But subgraphs in bodies that one step runs take turns.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,8 @@
 
 namespace aoe::tuner {
 
-/// A plan and what all instances of its subgraph took, run by run; sample i of both lists belongs to one round.
+/// A plan and what all instances of its subgraph took, run by run; sample i of both lists belongs to one round. Of instances
+/// in bodies it is what the steps took that run them.
 struct PlanInModel {
   graph::RewritePlan plan;
   std::vector<double> before_ns, after_ns;

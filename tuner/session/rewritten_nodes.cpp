@@ -28,9 +28,10 @@ struct Place {
 class Finder {
  public:
   explicit Finder(const RewrittenNodeInput& input) : in_(input), context_(input.context) {
-    for (std::size_t id = 0; id < context_.graph.nodes.size(); ++id)
-      if (!context_.graph.nodes[id].is_dead)
-        in_model_.insert(key_of(context_.graph, static_cast<graph::NodeId>(id)).description);
+    graph::for_each_graph(context_.graph, [&](const graph::Graph& graph, const graph::BodyPath&) {
+      for (const graph::NodeId id : graph.topological_order())
+        in_model_.insert(key_of(graph, id).description);
+    });
   }
 
   std::vector<RewrittenNode> run() {
@@ -114,8 +115,9 @@ class Finder {
   /// What all instances would gain in the model with a better Schedule.
   double expected_gain_ns(PlanUse use) const {
     double replaced_ns = 0;
-    for (const graph::CanonicalForm& form : finalist(use).task->instances)
-      for (const int node : step(use).nodes) replaced_ns += in_.node_ns[id_at(form, node)];
+    for (const compiler::SubgraphInstance& each : finalist(use).task->instances)
+      for (const int node : step(use).nodes)
+        replaced_ns += in_.times.ns(each.in, id_at(each.form, node));
     return finalist(use).task->model_ns * (1 - trial(use).ratio()) + kExpectedSaving * replaced_ns;
   }
 
@@ -136,13 +138,14 @@ class Finder {
   /// By time, the bank has strategies for most of what the rewrite replaces.
   bool bank_knows_parts(PlanUse use) const {
     if (context_.compile.strategies == nullptr) return false;
-    const graph::CanonicalForm& form = finalist(use).task->instances.front();
+    const compiler::SubgraphInstance& any = finalist(use).task->instances.front();
+    const graph::Graph& graph = graph::graph_at(context_.graph, any.in);
     double all_ns = 0, known_ns = 0;
     for (const int canonical : step(use).nodes) {
-      const graph::NodeId id = form.order[static_cast<std::size_t>(canonical)];
-      const double ns = in_.node_ns[id];
+      const graph::NodeId id = id_at(any.form, canonical);
+      const double ns = in_.times.ns(any.in, id);
       all_ns += ns;
-      if (context_.compile.strategies->find(key_of(context_.graph, id))) known_ns += ns;
+      if (context_.compile.strategies->find(key_of(graph, id))) known_ns += ns;
     }
     return 2 * known_ns > all_ns;
   }
@@ -155,7 +158,7 @@ class Finder {
     if (!part) return false;
     std::optional<OperatorTask> made;
     try {
-      made = new_task(*part);
+      made = new_task(*part, *finalist(use).task);
     } catch (const Error& e) {
       logger("tuner")->debug("plan='{}' has no nodes to be tuned: {}",
                              graph::to_text(trial(use).plan), e.what());
@@ -174,8 +177,9 @@ class Finder {
   }
 
   /// The only task of the part that the model as it is does not have.
-  std::optional<OperatorTask> new_task(const graph::Graph& part) const {
-    const compiler::Lowered lowered = compiler::lower_graph(part, options_of_part(part, context_));
+  std::optional<OperatorTask> new_task(const graph::Graph& part, const SubgraphTask& of) const {
+    const compiler::Lowered lowered =
+        compiler::lower_graph(part, options_of_part(part, of, context_));
     std::map<std::string, OperatorTask> made;
     for (const compiler::NodeReport& report : lowered.reports) {
       const bank::TaskKey key = key_of(part, report.id);

@@ -28,7 +28,7 @@ struct RewrittenNode {
 struct RewrittenNodeInput {
   const std::vector<Finalist>& finalists;
   const PlanBenchContext& context;
-  const std::vector<double>& node_ns;  ///< by node id, in the untuned model
+  const NodeTimes& times;
 };
 
 /// Those first whose plans have the most to gain, until the trials are given away that the policy has for all of them. A

@@ -51,13 +51,15 @@ class SubgraphSession final : public TuningSession {
 
   std::vector<const Tunable*> collect() override {
     // What a conversion costs counts for who made the value.
+    std::vector<double> node_ns;
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
       const auto id = static_cast<graph::NodeId>(i);
-      double& ns = node_ns_.emplace_back(ns_of(untuned_steps_->of(id)));
+      double& ns = node_ns.emplace_back(ns_of(untuned_steps_->of(id)));
       for (const graph::ValueId output : graph_.nodes[i].outputs)
         if (output != graph::kNone) ns += ns_of(untuned_steps_->conversions_of(output));
     }
-    tasks_ = collect_subgraphs(graph_, options_.soc, node_ns_);
+    times_ = NodeTimes(graph_, std::move(node_ns), options_.soc);
+    tasks_ = collect_subgraphs(graph_, options_.soc, times_);
     std::erase_if(tasks_, [this](const SubgraphTask& task) { return !passes_filter(task); });
     std::vector<const Tunable*> tunables;
     for (const SubgraphTask& task : tasks_) tunables.push_back(&task);
@@ -69,10 +71,14 @@ class SubgraphSession final : public TuningSession {
   }
 
   bool passes_filter(const SubgraphTask& task) const {
-    return options_.filter.empty() ||
-           std::ranges::any_of(task.part.nodes, [&](const graph::Node& node) {
-             return options_.filter.passes(node.name, reference::op_types(node.op));
-           });
+    return std::ranges::any_of(task.instances, [&](const compiler::SubgraphInstance& each) {
+      const graph::Graph& graph = graph::graph_at(graph_, each.in);
+      const std::string at = graph::text_of(graph_, each.in);
+      return std::ranges::any_of(each.form.order, [&](graph::NodeId id) {
+        const graph::Node& node = graph.nodes[id];
+        return options_.filter.passes(graph::name_at(at, node.name), reference::op_types(node.op));
+      });
+    });
   }
 
   bool is_settled_by(const bank::StrategySet&, const Tunable&) const override { return true; }
@@ -149,7 +155,7 @@ class SubgraphSession final : public TuningSession {
     if (!op_bank_ || is_time_up()) return;
     rewritten_context_.emplace(bench_context());
     rewritten_nodes_ = find_rewritten_nodes(
-        {.finalists = finalists_, .context = *rewritten_context_, .node_ns = node_ns_});
+        {.finalists = finalists_, .context = *rewritten_context_, .times = times_});
     progress_.tasks_total += static_cast<int>(rewritten_nodes_.size());
     RewrittenNodeTuning& tuning = rewritten_tuning_.emplace(
         *rewritten_context_, RewrittenNodeBanks{.op = *op_bank_, .graph = bank_}, baseline_,
@@ -291,7 +297,7 @@ class SubgraphSession final : public TuningSession {
   const SubgraphTuneInput& in_;
   std::optional<TuningBank> op_bank_;
   std::optional<OwnFirst> op_strategies_;
-  std::vector<double> node_ns_;  ///< by node id, in the untuned model
+  NodeTimes times_;
   std::vector<SubgraphTask> tasks_;
   std::vector<Finalist> finalists_;
   std::vector<Known> known_of_finalists_;

@@ -7,6 +7,7 @@
 #include "base/gear_names.h"
 #include "base/log.h"
 #include "base/near_names.h"
+#include "graph/bodies.h"
 #include "reference/op.h"
 
 namespace aoe::tuner {
@@ -22,17 +23,24 @@ Error no_such(const std::string& kind, const std::string& given, const std::stri
 
 std::vector<std::string> node_names(const graph::Graph& graph) {
   std::set<std::string> names;
-  for (const graph::Node& node : graph.nodes) {
-    names.insert(node.name);
-    names.emplace(without_gear(node.name));
-  }
+  graph::for_each_graph(graph, [&](const graph::Graph& each, const graph::BodyPath& path) {
+    const std::string at = graph::text_of(graph, path);
+    for (const graph::NodeId id : each.topological_order()) {
+      const std::string name = graph::name_at(at, each.nodes[id].name);
+      names.emplace(without_gear(name));
+      names.insert(name);
+    }
+  });
   return {names.begin(), names.end()};
 }
 
 std::set<std::string> types_in(const graph::Graph& graph) {
   std::set<std::string> types;
-  for (const graph::Node& node : graph.nodes)
-    for (std::string& type : reference::op_types(node.op)) types.insert(std::move(type));
+  graph::for_each_graph(graph, [&](const graph::Graph& each, const graph::BodyPath&) {
+    for (const graph::NodeId id : each.topological_order())
+      for (std::string& type : reference::op_types(each.nodes[id].op))
+        types.insert(std::move(type));
+  });
   return types;
 }
 

@@ -12,7 +12,8 @@ namespace aoe::tuner {
 
 /// Both empty: everything. An op passes when it is in either set.
 struct OpFilter {
-  std::set<std::string> names;  ///< node names after fusion; one without its gear means all gears
+  std::set<std::string>
+      names;  ///< node names after fusion, "loop/op" in bodies; one without its gear means all gears
   std::set<std::string> types;  ///< IR types; a fused op that contains one passes
 
   bool empty() const { return names.empty() && types.empty(); }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/statistics.h"
+#include "graph/bodies.h"
 #include "runtime/backend.h"
 #include "tuner/search/sampler.h"
 
@@ -107,9 +108,15 @@ class OperatorCollector {
   OperatorCollector(const compiler::Soc& soc, const OpFilter& filter)
       : soc_(soc), filter_(filter) {}
 
-  /// `control`: the node of the model that runs this graph as a body; kNone of the model itself.
+  /// Where a graph lies in the model.
+  struct Where {
+    graph::NodeId control =
+        graph::kNone;       ///< the node of the model that runs it; kNone of the model itself
+    std::string path = {};  ///< see graph/bodies.h
+  };
+
   void add_graph(const graph::Graph& graph, const compiler::Compilation& untuned,
-                 graph::NodeId control) {
+                 const Where& where) {
     std::vector<const NodeReport*> report_of(graph.nodes.size(), nullptr);
     for (const NodeReport& report : untuned.nodes) report_of[report.id] = &report;
     for (std::size_t i = 0; i < untuned.steps.size(); ++i)
@@ -118,10 +125,11 @@ class OperatorCollector {
     for (const graph::NodeId id : graph.topological_order()) {
       const graph::Node& node = graph.nodes[static_cast<std::size_t>(id)];
       if (!node.bodies.empty()) {
-        add_bodies(node, control == graph::kNone ? id : control);
-      } else if (report_of[id] != nullptr &&
-                 filter_.passes(node.name, reference::op_types(node.op))) {
-        add_node(graph, *report_of[id], control);
+        add_bodies(node, {where.control == graph::kNone ? id : where.control,
+                          graph::name_at(where.path, node.name) + "/"});
+      } else if (report_of[id] != nullptr && filter_.passes(graph::name_at(where.path, node.name),
+                                                            reference::op_types(node.op))) {
+        add_node(graph, *report_of[id], where);
       }
     }
   }
@@ -133,12 +141,12 @@ class OperatorCollector {
   }
 
  private:
-  void add_bodies(const graph::Node& node, graph::NodeId control) {
+  void add_bodies(const graph::Node& node, const Where& where) {
     for (const auto& body : node.bodies)
-      add_graph(*body, compiler::compile(*body, {.soc = soc_}), control);
+      add_graph(*body, compiler::compile(*body, {.soc = soc_}), where);
   }
 
-  void add_node(const graph::Graph& graph, const NodeReport& report, graph::NodeId control) {
+  void add_node(const graph::Graph& graph, const NodeReport& report, const Where& where) {
     const std::string description =
         compiler::key_of(compiler::task_of(graph, report.id), soc_).description;
     auto known = index_of_.find(description);
@@ -152,13 +160,13 @@ class OperatorCollector {
       tasks_.push_back(std::move(*task));
     }
     OperatorTask& task = tasks_[known->second];
-    task.nodes.push_back(report.node);
-    if (control == graph::kNone) return task.ids.push_back(report.id);
+    task.nodes.push_back(graph::name_at(where.path, report.node));
+    if (where.control == graph::kNone) return task.ids.push_back(report.id);
     const Candidate& made = task.default_candidate;
     const double estimate_ns =
         made.impl->plan(task.task, made.format, soc_)->estimate_ns(made.schedule);
-    task.in_bodies.push_back({control, estimate_ns});
-    estimates_ns_[control] += estimate_ns;
+    task.in_bodies.push_back({where.control, estimate_ns});
+    estimates_ns_[where.control] += estimate_ns;
   }
 
   const compiler::Soc& soc_;
@@ -182,7 +190,7 @@ std::vector<OperatorTask> collect_operators(const graph::Graph& graph,
                                             const compiler::Compilation& untuned,
                                             const compiler::Soc& soc, const OpFilter& filter) {
   OperatorCollector collector(soc, filter);
-  collector.add_graph(graph, untuned, graph::kNone);
+  collector.add_graph(graph, untuned, {});
   return collector.finish();
 }
 

@@ -23,7 +23,8 @@ struct BodyPlace {
 
 struct OperatorTask final : Tunable {
   compiler::Task task;
-  std::vector<std::string> nodes;  ///< names of the ops that share it, in model order
+  std::vector<std::string>
+      nodes;  ///< names of the ops that share it, "loop/op" in bodies, in model order
   std::vector<graph::NodeId> ids;  ///< of those that are not in bodies
   std::vector<BodyPlace> in_bodies = {};
   std::vector<std::string> op_types;

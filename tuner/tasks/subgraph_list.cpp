@@ -8,8 +8,6 @@
 #include <set>
 
 #include "base/statistics.h"
-#include "compiler/roofline.h"
-#include "compiler/task.h"
 #include "graph/subgraph.h"
 
 namespace aoe::tuner {
@@ -27,16 +25,33 @@ struct FoundPlace {
   double expected_ns = 0;
 };
 
+/// Of all graphs of a model.
+struct TaskList {
+  std::vector<SubgraphTask> tasks = {};
+  std::map<std::string, std::size_t> task_of = {};  ///< by description
+};
+
+/// What one graph has.
 class Collector {
  public:
-  Collector(const graph::Graph& graph, const compiler::Soc& soc, const std::vector<double>& node_ns)
-      : graph_(graph), soc_(soc), node_ns_(node_ns), atoms_(graph::atoms_of(graph)) {}
+  struct Where {
+    const graph::Graph& graph;
+    const graph::BodyPath& path;
+    std::string text;  ///< of the path
+  };
 
-  std::vector<SubgraphTask> run() {
+  Collector(Where where, const compiler::Soc& soc, const NodeTimes& times, TaskList& list)
+      : graph_(where.graph),
+        where_(std::move(where)),
+        soc_(soc),
+        times_(times),
+        list_(list),
+        atoms_(graph::atoms_of(graph_)) {}
+
+  void run() {
     find_places();
     for (const graph::WeightedRange& range : graph::choose_ranges(atoms_.size(), candidates()))
       add_instance(range.range);
-    return std::move(tasks_);
   }
 
  private:
@@ -54,7 +69,7 @@ class Collector {
         for (const NodeId id : place.nodes) {
           found.hull.begin = std::min(found.hull.begin, atom_of[id]);
           found.hull.end = std::max(found.hull.end, atom_of[id] + 1);
-          estimate_ns += estimated_ns(id);
+          estimate_ns += estimated_ns(graph_, id, soc_);
         }
         found.expected_ns = estimate_ns * place.expected_share;
         found.place = std::move(place);
@@ -63,15 +78,6 @@ class Collector {
         places_.push_back(std::move(found));
       }
     }
-  }
-
-  /// Roughly, and the same in every run.
-  double estimated_ns(NodeId id) const {
-    constexpr double kEfficiency = 0.5;
-    const compiler::Task task = compiler::task_of(graph_, id);
-    return compiler::launch_ns(soc_) +
-           std::max(compiler::compute_ns(soc_, compiler::flops(task), kEfficiency),
-                    compiler::memory_ns(soc_, compiler::bytes_moved(task)));
   }
 
   /// Stops counting where there are too many for a subgraph.
@@ -120,22 +126,18 @@ class Collector {
     const graph::Subgraph subgraph = graph::subgraph_of(graph_, graph::nodes_of(atoms_, range));
     graph::CanonicalForm form = graph::canonical_form(graph_, subgraph);
     const bank::TaskKey key = compiler::subgraph_key(form, soc_);
-    const auto [known, is_new] = task_of_.try_emplace(key.description, tasks_.size());
+    const auto [known, is_new] = list_.task_of.try_emplace(key.description, list_.tasks.size());
     if (is_new) {
-      SubgraphTask& added = tasks_.emplace_back();
+      SubgraphTask& added = list_.tasks.emplace_back();
       added.key = key;
       added.part = graph::extract(graph_, graph::subgraph_of(graph_, form.order));
+      added.first = graph::name_at(where_.text, graph_.nodes[subgraph.nodes.front()].name);
       added.rewrites = canonical_places(range, form);
       added.types = type_text(subgraph);
     }
-    SubgraphTask* const task = &tasks_[known->second];
-    std::vector<std::string> names;
-    for (const NodeId id : subgraph.nodes) {
-      names.push_back(graph_.nodes[id].name);
-      task->model_ns += node_ns_[id];
-    }
-    task->nodes.push_back(std::move(names));
-    task->instances.push_back(std::move(form));
+    SubgraphTask& task = list_.tasks[known->second];
+    for (const NodeId id : subgraph.nodes) task.model_ns += times_.ns(where_.path, id);
+    task.instances.push_back({where_.path, std::move(form)});
   }
 
   std::vector<SubgraphPlace> canonical_places(AtomRange range,
@@ -166,13 +168,13 @@ class Collector {
   }
 
   const graph::Graph& graph_;
+  const Where where_;
   const compiler::Soc& soc_;
-  const std::vector<double>& node_ns_;
+  const NodeTimes& times_;
+  TaskList& list_;
   const std::vector<std::vector<NodeId>> atoms_;
   std::vector<FoundPlace> places_;
   std::vector<std::vector<std::size_t>> by_begin_;  ///< by atom: places whose hull begins there
-  std::map<std::string, std::size_t> task_of_;      ///< by description
-  std::vector<SubgraphTask> tasks_;
 };
 
 }  // namespace
@@ -198,10 +200,11 @@ std::string SubgraphTask::text_of(const bank::Strategy& strategy) const {
   return plan ? graph::to_text(*plan) : plan.error();
 }
 
-std::set<std::string> SubgraphTask::all_nodes() const {
-  std::set<std::string> names;
-  for (const auto& instance : nodes) names.insert(instance.begin(), instance.end());
-  return names;
+std::set<NodeId> SubgraphTask::controls() const {
+  std::set<NodeId> ids;
+  for (const compiler::SubgraphInstance& each : instances)
+    if (!each.in.empty()) ids.insert(each.in.front().node);
+  return ids;
 }
 
 Result<graph::Graph> SubgraphTask::part_with(const graph::RewritePlan& plan) const {
@@ -224,9 +227,13 @@ Result<graph::RewritePlan> plan_of(const bank::Strategy& strategy) {
   return graph::plan_from_json(nlohmann::json::parse(strategy.rewrite, nullptr, false));
 }
 
-std::vector<SubgraphTask> collect_subgraphs(const graph::Graph& graph, const compiler::Soc& soc,
-                                            const std::vector<double>& node_ns) {
-  return Collector(graph, soc, node_ns).run();
+std::vector<SubgraphTask> collect_subgraphs(const graph::Graph& model, const compiler::Soc& soc,
+                                            const NodeTimes& times) {
+  TaskList list;
+  graph::for_each_graph(model, [&](const graph::Graph& graph, const graph::BodyPath& path) {
+    Collector({graph, path, graph::text_of(model, path)}, soc, times, list).run();
+  });
+  return std::move(list.tasks);
 }
 
 }  // namespace aoe::tuner

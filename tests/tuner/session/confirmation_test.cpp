@@ -55,7 +55,7 @@ ModelTiming timing(double op_ns, double conversion_ns, double rest_ns) {
 SubgraphTask named(const std::string& name) {
   SubgraphTask task;
   task.key.description = name;
-  task.nodes = {{name}};
+  task.first = name;
   return task;
 }
 

@@ -57,8 +57,8 @@ TEST(PlanBench, TimesNoPlanThatChangesNothing) {
   })");
   const aoe::tests::TempDir directory;
   TuneOptions options{.soc = tests::fake_soc(), .work_directory = directory.path()};
-  const auto tasks =
-      collect_subgraphs(graph, options.soc, std::vector<double>(graph.nodes.size(), 1e6));
+  const auto tasks = collect_subgraphs(
+      graph, options.soc, {graph, std::vector<double>(graph.nodes.size(), 1e6), options.soc});
   ASSERT_EQ(tasks.size(), 1u);
   RaceCounter measurer;
   PlanBench bench(tasks[0], {graph, {.soc = options.soc}, "", options}, measurer, {});
@@ -112,10 +112,10 @@ TEST(PlanBench, ConversionsThatItDoesNotTimeDoNotDecide) {
   const aoe::tests::TempDir directory;
   TuneOptions options{.soc = tests::fake_soc(), .work_directory = directory.path()};
   const TwoFormats bank(graph, options.soc);
-  const auto tasks =
-      collect_subgraphs(graph, options.soc, std::vector<double>(graph.nodes.size(), 1e6));
+  const auto tasks = collect_subgraphs(
+      graph, options.soc, {graph, std::vector<double>(graph.nodes.size(), 1e6), options.soc});
   ASSERT_EQ(tasks.size(), 1u);
-  ASSERT_EQ(tasks[0].instances[0].order, (std::vector<graph::NodeId>{1, 2, 3}));
+  ASSERT_EQ(tasks[0].instances[0].form.order, (std::vector<graph::NodeId>{1, 2, 3}));
   RaceCounter measurer;
   PlanBench bench(tasks[0], {graph, {.soc = options.soc, .strategies = &bank}, "", options},
                   measurer, {});

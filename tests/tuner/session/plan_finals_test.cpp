@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "compiler/compiler.h"
 #include "runtime/om.h"
+#include "runtime/om_bodies.h"
 #include "tests/graph/model_text.h"
 #include "tests/temp_dir.h"
 #include "tests/tuner/fakes.h"
@@ -34,13 +35,18 @@ class ModelMeasurer final : public tests::ModelsOnlyMeasurer {
   ModelTiming timing_of(const runtime::Om& om) const {
     constexpr std::size_t kRuns = 15;
     ModelTiming timing{.samples_ns = std::vector<double>(kRuns, 0)};
-    for (const runtime::OmStep& step : om.steps) {
-      const auto convolutions = static_cast<int>(std::ranges::count(step.op_types, "Conv2D"));
-      const auto known = ns_.find(convolutions);
-      const double ns = known == ns_.end() ? 0 : known->second;
-      timing.steps_ns.emplace_back(kRuns, ns);
-    }
+    for (const runtime::OmStep& step : om.steps)
+      timing.steps_ns.emplace_back(kRuns, ns_of(om, step));
     return timing;
+  }
+
+  /// What runs a body takes what that does.
+  double ns_of(const runtime::Om& om, const runtime::OmStep& step) const {
+    const auto known = ns_.find(static_cast<int>(std::ranges::count(step.op_types, "Conv2D")));
+    double ns = known == ns_.end() ? 0 : known->second;
+    for (const runtime::Om& body : runtime::bodies_of(om, step))
+      for (const runtime::OmStep& inner : body.steps) ns += ns_of(body, inner);
+    return ns;
   }
 
   std::map<int, double> ns_;
@@ -50,14 +56,19 @@ class PlanFinals : public testing::Test {
  protected:
   PlanFinals() {
     options_.soc = compiler::detect_soc(2);
-    const compiler::Compilation compiled = compiler::compile(graph_, options_);
-    write_file_atomically(untuned(), compiled.om.serialize());
-    steps_.emplace(graph_, compiled.steps);
-    auto tasks =
-        collect_subgraphs(graph_, options_.soc, std::vector<double>(graph_.nodes.size(), 1e5));
+    auto tasks = prepare();
     EXPECT_EQ(tasks.size(), 1u);
     task_ = std::move(tasks.front());
     EXPECT_EQ(chains(2).size(), 3u);
+  }
+
+  /// Compiles the graph; its tasks.
+  std::vector<SubgraphTask> prepare() {
+    const compiler::Compilation compiled = compiler::compile(graph_, options_);
+    write_file_atomically(untuned(), compiled.om.serialize());
+    steps_.emplace(graph_, compiled.steps);
+    return collect_subgraphs(graph_, options_.soc,
+                             {graph_, std::vector<double>(graph_.nodes.size(), 1e5), options_.soc});
   }
 
   std::filesystem::path untuned() const { return directory_ / "untuned.om"; }
@@ -72,10 +83,14 @@ class PlanFinals : public testing::Test {
                         .is_stopped = [] { return false; }}};
   }
 
-  /// The places that fuse so many convolutions, as plans, in the order of the nodes.
   std::vector<graph::RewritePlan> chains(std::size_t members) const {
+    return chains(task_, members);
+  }
+
+  /// The places that fuse so many convolutions, as plans, in the order of the nodes.
+  static std::vector<graph::RewritePlan> chains(const SubgraphTask& task, std::size_t members) {
     std::vector<graph::RewritePlan> plans;
-    for (const SubgraphPlace& place : task_.rewrites)
+    for (const SubgraphPlace& place : task.rewrites)
       if (place.kind == "fuse_chain" && place.nodes.size() == members)
         plans.push_back({{{place.kind, place.version, place.nodes, place.choices.front()}}});
     std::ranges::sort(plans, {}, [](const auto& plan) { return plan.steps.front().nodes; });
@@ -124,6 +139,38 @@ TEST_F(PlanFinals, RacesTellWhatEachPlanIsWorth) {
   EXPECT_EQ(whole.gain_ns(), 150);
   measurer.fails = true;
   EXPECT_FALSE(race_in_model({{&task_, chains(2)}}, model(), measurer));
+}
+
+/// Two blocks that are different tasks, in one body: the time of the loop does not say which of them it was.
+TEST_F(PlanFinals, RacesTellApartWhatOneLoopRuns) {
+  graph_ = aoe::tests::import_text(R"(
+    g (int64 n, bool c, float[1,32,80,80] x) => (float[1,32,80,80] y)
+      <float[32,1,3,3] w, float[32,32,1,1] v, float[32,32,1,1] u> {
+        y = Loop (n, c, x) <body = b (int64 i, bool go, float[1,32,80,80] s)
+            => (bool on, float[1,32,80,80] z) {
+          on = Identity (go)
+          a = Conv <group = 32, pads = [1,1,1,1]> (s, w)
+          d = Conv (a, v)
+          e = Softmax <axis = 1> (d)
+          f = Softmax <axis = 2> (e)
+          h = Conv <group = 32, pads = [1,1,1,1]> (f, w)
+          j = Conv (h, v)
+          z = Conv (j, u) }>
+      })");
+  const std::vector<SubgraphTask> tasks = prepare();
+  const auto of_size = [&](std::size_t nodes) {
+    return std::ranges::find(tasks, nodes, [](const auto& task) { return task.part.nodes.size(); });
+  };
+  const auto pair = of_size(2), row = of_size(3);
+  ASSERT_TRUE(pair != tasks.end() && row != tasks.end());
+  ModelMeasurer measurer({{1, 100}, {2, 150}, {3, 400}});
+  const auto results =
+      race_in_model({{&*pair, chains(*pair, 2)}, {&*row, chains(*row, 3)}}, model(), measurer);
+  ASSERT_TRUE(results) << results.error();
+  ASSERT_EQ((*results)[0].size(), 1u);
+  ASSERT_EQ((*results)[1].size(), 1u);
+  EXPECT_EQ((*results)[0][0].gain_ns(), 50);
+  EXPECT_EQ((*results)[1][0].gain_ns(), -100);
 }
 
 TEST_F(PlanFinals, CombineWhatGainsInTheModel) {

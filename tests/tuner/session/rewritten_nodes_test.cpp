@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "runtime/om.h"
+#include "runtime/om_bodies.h"
 #include "tests/graph/model_text.h"
 #include "tests/temp_dir.h"
 #include "tests/tuner/fakes.h"
@@ -100,7 +101,10 @@ class ChainMachine final : public Measurer {
         std::ranges::count(reference::op_types(task.op), std::string("Conv2D")));
   }
 
-  ModelTiming model_timing(const runtime::Om& om) const {
+  /// A loop makes so many trips.
+  static constexpr double kTrips = 5;
+
+  std::map<std::string, double> node_ns_of(const runtime::Om& om) const {
     std::map<std::string, double> node_ns;
     for (const json& node : om.tuning.at("nodes")) {
       const auto types = node.at("op_types").get<std::vector<std::string>>();
@@ -108,7 +112,14 @@ class ChainMachine final : public Measurer {
       const double step_ns = ns(ops, node.at("schedule").get<bank::Schedule>(), better_inside);
       node_ns[node.at("node")] = step_ns;
     }
-    return tests::model_timing(om, node_ns, kSamples);
+    for (const runtime::OmStep& step : om.steps)
+      for (const runtime::Om& body : runtime::bodies_of(om, step))
+        for (const auto& [node, ns] : node_ns_of(body)) node_ns[step.name] += kTrips * ns;
+    return node_ns;
+  }
+
+  ModelTiming model_timing(const runtime::Om& om) const {
+    return tests::model_timing(om, node_ns_of(om), kSamples);
   }
 };
 
@@ -128,13 +139,16 @@ class RewrittenNodes : public testing::Test {
   /// As operator tuning leaves the bank: a strategy for each operator of the model.
   void tune_operators_before() const {
     bank::Commit commit;
-    for (const graph::NodeId id : graph_.topological_order()) {
-      const Task task = compiler::task_of(graph_, id);
-      bank::Strategy strategy =
-          compiler::strategy_of(compiler::default_candidates(task, options_.soc).front());
-      strategy.measured.time_ns = kOpNs;
-      commit.strategies.push_back({compiler::key_of(task, options_.soc), strategy, true});
-    }
+    graph::for_each_graph(graph_, [&](const graph::Graph& graph, const graph::BodyPath&) {
+      for (const graph::NodeId id : graph.topological_order()) {
+        if (!graph.nodes[id].bodies.empty()) continue;
+        const Task task = compiler::task_of(graph, id);
+        bank::Strategy strategy =
+            compiler::strategy_of(compiler::default_candidates(task, options_.soc).front());
+        strategy.measured.time_ns = kOpNs;
+        commit.strategies.push_back({compiler::key_of(task, options_.soc), strategy, true});
+      }
+    });
     bank("op").commit(commit);
   }
 
@@ -194,13 +208,13 @@ class RewrittenNodes : public testing::Test {
     const bank::KnowledgeBank op = bank("op");
     const PlanBenchContext context{
         graph_, {.soc = options_.soc, .strategies = &op}, "test", options_};
-    return find_rewritten_nodes({.finalists = finalists, .context = context, .node_ns = node_ns_});
+    return find_rewritten_nodes({.finalists = finalists, .context = context, .times = times_});
   }
 
   /// A trial of each choice of the chain, slower than the subgraph as it is by these factors.
   std::vector<Finalist> finalists(const std::vector<double>& ratios) {
-    node_ns_.assign(graph_.nodes.size(), kOpNs);
-    tasks_ = collect_subgraphs(graph_, options_.soc, node_ns_);
+    times_ = NodeTimes(graph_, std::vector<double>(graph_.nodes.size(), kOpNs), options_.soc);
+    tasks_ = collect_subgraphs(graph_, options_.soc, times_);
     std::vector<Finalist> list;
     for (const SubgraphTask& task : tasks_) {
       list.push_back({.task = &task});
@@ -222,7 +236,7 @@ class RewrittenNodes : public testing::Test {
       y = Conv (a, v)
     })");
   std::vector<SubgraphTask> tasks_;
-  std::vector<double> node_ns_;  ///< of graph_
+  NodeTimes times_;  ///< of graph_
   ChainMachine machine_;
   TuneOptions options_{.soc = compiler::detect_soc(2),
                        .tuning_name = "g",
@@ -322,6 +336,41 @@ TEST_F(RewrittenNodes, OfTwoSubgraphsRaceInBoth) {
   EXPECT_EQ(chains().size(), 3u);
   for (const bank::BankEntry& chain : chains()) EXPECT_TRUE(chain.set.has_winner());
   EXPECT_EQ(tuned_om(), compiled_om());
+}
+
+/// The block that the others have, and nothing else that could be tuned, in the body of a loop.
+TEST_F(RewrittenNodes, WinInTheBodyOfALoop) {
+  graph_ = aoe::tests::import_text(R"(
+    g (int64 n, bool c, float[1,32,80,80] x) => (float[1,32,80,80] y)
+      <float[32,1,3,3] w, float[32,32,1,1] v> {
+        y = Loop (n, c, x) <body = b (int64 i, bool go, float[1,32,80,80] s)
+            => (bool on, float[1,32,80,80] u) {
+          on = Identity (go)
+          a = Conv <group = 32, pads = [1,1,1,1]> (s, w)
+          u = Conv (a, v) }>
+      })");
+  tune_operators_before();
+  const TuneOutcome outcome = tune();
+  EXPECT_EQ(outcome.state, TuningState::kSuccessful);
+  EXPECT_EQ(outcome.tasks, 1);
+  ASSERT_EQ(outcome.gains.size(), 1u);
+  EXPECT_TRUE(outcome.gains[0].op_name.find('/') != std::string::npos) << outcome.gains[0].op_name;
+  EXPECT_EQ(outcome.model.value().paired.verdict, Verdict::kFaster);
+  ASSERT_EQ(chains().size(), 1u);
+  EXPECT_TRUE(chains()[0].set.has_winner());
+  const auto plans = bank("graph").entries();
+  ASSERT_EQ(plans.size(), 1u);
+  EXPECT_TRUE(plans[0].set.has_winner());
+  EXPECT_NE(plans[0].set.strategies.front().rewrite.find("fuse_chain"), std::string::npos);
+  EXPECT_EQ(tuned_om(), compiled_om()) << "atc finds in bodies what was learned there";
+  const runtime::Om om = runtime::Om::load(options_.tuned_om_path);
+  bool has_chain = false;
+  runtime::for_each_om(om, [&](const runtime::Om& body, const std::string& path) {
+    for (const runtime::OmStep& step : body.steps)
+      has_chain |= !path.empty() && std::ranges::count(step.op_types, "Conv2D") == 2;
+  });
+  EXPECT_TRUE(has_chain);
+  EXPECT_EQ(tune().trials, 0) << "it is known now";
 }
 
 TEST_F(RewrittenNodes, AreLeftAloneWithoutTrials) {

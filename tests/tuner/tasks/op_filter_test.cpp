@@ -52,6 +52,19 @@ TEST(OpFilter, NamesOfTheModelAreAccepted) {
   EXPECT_EQ(refusal({.types = {"Conv2D", "MatMulV2"}}), "") << "another model of the team has it";
 }
 
+TEST(OpFilter, NamesAndTypesOfBodiesAreAccepted) {
+  const graph::Graph graph = aoe::tests::import_text(R"(
+    g (bool c, float[2,3] x) => (float[2,3] y) {
+      y = If (c) <then_branch = t () => (float[2,3] a) { a = Relu (x) },
+                  else_branch = e () => (float[2,3] b) { b = Softmax (x) }>
+    })");
+  const std::string& choice = graph.nodes.front().name;
+  const std::string& inner = graph.nodes.front().bodies[1]->nodes.front().name;
+  const auto check = [&](const OpFilter& filter) { check_filter(filter, graph, "f.json"); };
+  EXPECT_NO_THROW(check({.names = {choice + "/" + inner}, .types = {"Relu"}}));
+  EXPECT_THROW(check({.names = {inner}}), Error) << "as profiles have it, or not at all";
+}
+
 TEST(OpFilter, UnknownNamesAndTypesAreToldWithWhatTheyMayMean) {
   const std::string name = model().nodes.front().name;
   const std::string said = refusal({.names = {name + "0"}});

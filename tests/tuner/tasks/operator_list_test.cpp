@@ -37,6 +37,11 @@ TEST(OperatorList, HasTheOpsOfBodies) {
   EXPECT_EQ(product->ids.size(), 1U);
   ASSERT_EQ(product->in_bodies.size(), 1U);
   EXPECT_EQ(softmax->ids.size(), 0U);
+  const std::string& name = softmax->nodes.front();
+  EXPECT_TRUE(name.find('/') < name.size() - 1) << "as profiles have it: " << name;
+  const std::vector<OperatorTask> one = tasks_of(kLoop, {.names = {name}});
+  ASSERT_EQ(one.size(), 1U);
+  EXPECT_EQ(one[0].nodes, std::vector{name});
   ASSERT_EQ(softmax->in_bodies.size(), 1U);
   EXPECT_EQ(softmax->timed_nodes(), std::vector{product->in_bodies[0].control});
   double shares = 0;
