@@ -15,6 +15,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/memory_wall.h"
 
 namespace aoe::bank {
 namespace {
@@ -340,6 +341,11 @@ void RocksStore::restore(const std::filesystem::path& backups,
 }
 
 void RocksStore::write_and_close(const std::vector<Write>& batch, bool compacts) {
+  // A write that was left by an exception is waited for by the next, and by what closes the database.
+  behind_memory_wall([&] { write_all_and_close(batch, compacts); });
+}
+
+void RocksStore::write_all_and_close(const std::vector<Write>& batch, bool compacts) {
   rocksdb::WriteBatch writes;
   for (const Write& write : batch) {
     rocksdb::ColumnFamilyHandle* const family = state_->handle(write.family);

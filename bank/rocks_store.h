@@ -93,6 +93,7 @@ class RocksStore {
   struct State;
   static RocksStore open(const std::filesystem::path& directory, bool creates);
   explicit RocksStore(std::unique_ptr<State> state);
+  void write_all_and_close(const std::vector<Write>& batch, bool compacts);
   std::unique_ptr<State> state_;
 };
 

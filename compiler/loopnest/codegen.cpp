@@ -13,6 +13,7 @@
 
 #include "compiler/loopnest/elf_link.h"
 #include "compiler/loopnest/emit.h"
+#include "compiler/loopnest/llvm_wall.h"
 #include "compiler/loopnest/lower.h"
 
 namespace aoe::compiler::loopnest {
@@ -26,9 +27,11 @@ struct Lowered {
 };
 
 std::string compile_object(const Function& function, const Soc& soc, llvm::TargetMachine& machine) {
-  Lowered lowered(function, soc);
-  optimise(lowered.module, machine);
-  return emit(lowered.module, machine, llvm::CodeGenFileType::ObjectFile);
+  return within_llvm([&] {
+    Lowered lowered(function, soc);
+    optimise(lowered.module, machine);
+    return emit(lowered.module, machine, llvm::CodeGenFileType::ObjectFile);
+  });
 }
 
 }  // namespace
@@ -43,7 +46,7 @@ std::string compile_shared_object(std::span<const Function> functions, const Soc
   std::vector<std::exception_ptr> failures(workers);
   const auto work = [&](std::size_t worker) {
     try {
-      const auto machine = soc.target->make_machine();
+      const auto machine = within_llvm([&] { return soc.target->make_machine(); });
       for (std::size_t i = next++; i < functions.size(); i = next++) {
         objects[i] = compile_object(functions[i], soc, *machine);
       }

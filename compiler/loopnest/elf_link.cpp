@@ -17,6 +17,7 @@
 #include "base/check.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "compiler/loopnest/llvm_wall.h"
 
 LLD_HAS_DRIVER(elf)
 
@@ -72,8 +73,11 @@ std::string link_shared_object(std::span<const std::string> objects) {
   const std::unique_lock lock(llvm_options_mutex());
   std::string complaint;
   llvm::raw_string_ostream stream(complaint);
-  const bool is_linked = lld::elf::link(args, stream, stream, false, false);
-  lld::CommonLinkerContext::destroy();
+  const bool is_linked = within_llvm([&] {
+    const bool done = lld::elf::link(args, stream, stream, false, false);
+    lld::CommonLinkerContext::destroy();
+    return done;
+  });
   const std::string first_line = complaint.substr(0, complaint.find('\n'));
   if (!is_linked && first_line.find("output file") != std::string::npos)  // a full disk
     throw Error(ExitCode::kOutput, first_line, directory.path().string(),

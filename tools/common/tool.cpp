@@ -1,7 +1,13 @@
-// Parsing flags with Boost.Program_options, and the wall around a program.
+// Parsing flags with Boost.Program_options, and the walls around a program.
 #include "tools/common/tool.h"
 
+#include <sys/uio.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <exception>
 #include <iostream>
 #include <new>
 #include <vector>
@@ -102,9 +108,31 @@ ExitCode run_guarded(int argc, char** argv, const Tool& tool) {
   }
 }
 
+std::string ended_program;  // what the handler names
+std::terminate_handler other_ends = nullptr;
+
+/// The last wall: memory may run out where nobody can catch it, in a thread of a library (the bank's store writes its files
+/// in such) or in a destructor. Allocates nothing. Every other exception that comes here is a bug, and wants a core.
+[[noreturn]] void end_without_memory() {
+  try {
+    if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
+  } catch (const std::bad_alloc&) {
+    static char text[] = ": error: out of memory\n";
+    const std::array<iovec, 2> line = {
+        {{ended_program.data(), ended_program.size()}, {text, sizeof text - 1}}};
+    [[maybe_unused]] const ssize_t written = ::writev(STDERR_FILENO, line.data(), line.size());
+    ::_exit(static_cast<int>(ExitCode::kFailure));
+  } catch (...) {  // falls through
+  }
+  other_ends();
+  std::abort();
+}
+
 }  // namespace
 
 int run_tool(int argc, char** argv, Tool tool) {
+  ended_program = tool.name;
+  other_ends = std::set_terminate(end_without_memory);
   return static_cast<int>(run_guarded(argc, argv, tool));
 }
 

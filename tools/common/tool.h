@@ -32,7 +32,8 @@ struct Tool {
 
 /// Flags are `--name=value`, `--name value` or `-n value`; a name must be complete and may be given
 /// once, unless its value is a vector. An unknown flag, a missing or malformed value is exit code
-/// 2, with the nearest known name.
+/// 2, with the nearest known name. Memory that runs out where nothing can be caught, in a thread of a library, is exit code
+/// 1 like elsewhere.
 int run_tool(int argc, char** argv, Tool tool);
 
 }  // namespace aoe::tools

@@ -1,0 +1,23 @@
+// What passes the wall, and what does not.
+#include "base/memory_wall.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <stdexcept>
+
+namespace aoe {
+namespace {
+
+TEST(MemoryWallDeathTest, EndsTheProcessWhereMemoryRunsOut) {
+  EXPECT_EXIT(behind_memory_wall([] { throw std::bad_alloc(); }), testing::KilledBySignal(SIGABRT),
+              "bad_alloc");
+}
+
+TEST(MemoryWall, LetsResultsAndOtherExceptionsPass) {
+  EXPECT_EQ(behind_memory_wall([] { return 7; }), 7);
+  EXPECT_THROW(behind_memory_wall([] { throw std::runtime_error("no"); }), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace aoe
