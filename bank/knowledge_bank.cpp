@@ -185,17 +185,17 @@ std::optional<Roofs> KnowledgeBank::roofs() const {
   const auto store = state_->current();
   const auto text = store ? store->get(Family::kMeta, kRoofsKey) : std::nullopt;
   if (!text) return std::nullopt;
-  const nlohmann::json json = nlohmann::json::parse(*text, nullptr, false);
+  const nlohmann::json kept = nlohmann::json::parse(*text, nullptr, false);
   const auto number = [&](const char* key) {
-    const double value = json.is_object() && json.contains(key) && json[key].is_number()
-                             ? json[key].get<double>()
+    const double value = kept.is_object() && kept.contains(key) && kept[key].is_number()
+                             ? kept[key].get<double>()
                              : 0;
     if (!(value > 0))
       throw Error(ExitCode::kBank, "bank is damaged (roofs)", state_->directory.string(),
                   "aoe_bank verify --fix");
     return value;
   };
-  return Roofs{number("peak_gflops"), number("memory_gb_s"), json.value("when_utc", std::string())};
+  return Roofs{number("peak_gflops"), number("memory_gb_s"), kept.value("when_utc", std::string())};
 }
 
 std::optional<StrategySet> LayeredSource::find(const TaskKey& key) const {
