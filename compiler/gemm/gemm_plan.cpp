@@ -8,8 +8,6 @@
 namespace aoe::compiler {
 namespace {
 
-using T = GemmTiling;
-
 /// Splitting the sum pays where outputs are few for the threads and the sum is long: the partial sums go through memory.
 std::vector<std::int64_t> k_splits(const GemmCut& cut, const Soc& soc) {
   constexpr std::int64_t kLongSum = 512, kFewBlocks = 16;
@@ -32,7 +30,7 @@ GemmCut any_cut(const Task& task, const Soc& soc, GemmPrecision precision) {
                  precision, type);
 }
 
-TilingAxes<T> gemm_axes(const GemmCut& cut, const Soc& soc) {
+TilingAxes<GemmTiling> gemm_axes(const GemmCut& cut, const Soc& soc) {
   const MatMulShape& s = cut.shape();
   std::vector<std::int64_t> vectors, k_blocks = {0}, prefetches = {0}, panels = {0};
   for (const std::int64_t v : {1, 2, 3, 4, 6, 8, 12}) {
@@ -46,16 +44,17 @@ TilingAxes<T> gemm_axes(const GemmCut& cut, const Soc& soc) {
   }
   if (cut.is_packed() && s.m <= 8) prefetches = {0, 8, 16, 32};
   if (cut.is_packed() && s.m > 8) panels = {0, 1, 2};
-  return {{"m_block", &T::m_block, least_blocks(s.m, soc.vector_registers - 2)},
-          {"n_vectors", &T::n_vectors, vectors},
-          {"k_unroll", &T::k_unroll, powers_of_two(std::min<std::int64_t>(16, cut.k_steps()))},
-          {"k_block", &T::k_block, k_blocks},
-          {"m_tile", &T::m_tile, powers_of_two(std::min<std::int64_t>(64, s.m))},
-          {"n_tile", &T::n_tile, powers_of_two(std::min<std::int64_t>(64, cut.panels()))},
-          {"rows_outer", &T::rows_outer, {0, 1}},
-          {"prefetch", &T::prefetch, prefetches},
-          {"prefetch_panel", &T::prefetch_panel, panels},
-          {"k_splits", &T::k_splits, k_splits(cut, soc)}};
+  return {
+      {"m_block", &GemmTiling::m_block, least_blocks(s.m, soc.vector_registers - 2)},
+      {"n_vectors", &GemmTiling::n_vectors, vectors},
+      {"k_unroll", &GemmTiling::k_unroll, powers_of_two(std::min<std::int64_t>(16, cut.k_steps()))},
+      {"k_block", &GemmTiling::k_block, k_blocks},
+      {"m_tile", &GemmTiling::m_tile, powers_of_two(std::min<std::int64_t>(64, s.m))},
+      {"n_tile", &GemmTiling::n_tile, powers_of_two(std::min<std::int64_t>(64, cut.panels()))},
+      {"rows_outer", &GemmTiling::rows_outer, {0, 1}},
+      {"prefetch", &GemmTiling::prefetch, prefetches},
+      {"prefetch_panel", &GemmTiling::prefetch_panel, panels},
+      {"k_splits", &GemmTiling::k_splits, k_splits(cut, soc)}};
 }
 
 }  // namespace
@@ -65,14 +64,14 @@ GemmPlan::GemmPlan(const Task& task, const Soc& soc, GemmPrecision precision)
       any_(any_cut(task, soc, precision)) {
 }
 
-GemmCut GemmPlan::cut(const T& tiling) const {
+GemmCut GemmPlan::cut(const GemmTiling& tiling) const {
   return any_.with(tiling);
 }
 
 bool GemmPlan::fits(const GemmCut& cut) const {
   constexpr std::int64_t kMaxBodyFmas =
       4096;  // written out: beyond, code leaves the instruction cache
-  const T& t = cut.tiling();
+  const GemmTiling& t = cut.tiling();
   if (cut.registers() > soc().vector_registers) return false;
   if (t.m_tile > cut.row_blocks() || t.n_tile > cut.panels()) return false;
   if (t.k_block != 0 && t.k_block % t.k_unroll != 0) return false;
@@ -87,51 +86,51 @@ double GemmPlan::cycles(const GemmCut& cut) const {
   return shared(cut.core_cycles(), cut);
 }
 
-T GemmPlan::best() const {
-  T best = register_block();
-  best.prefetch_panel = tilings().values(&T::prefetch_panel).back();
+GemmTiling GemmPlan::best() const {
+  GemmTiling best = register_block();
+  best.prefetch_panel = tilings().values(&GemmTiling::prefetch_panel).back();
   return parallel_tiles(k_tile(best));
 }
 
 /// The register block with the fewest cycles, unrolled as far as its code stays small. Sums in float16 are short from the
 /// start.
-T GemmPlan::register_block() const {
+GemmTiling GemmPlan::register_block() const {
   const bool is_cut = any_.is_fp16() && any_.k_steps() > kFloat16Steps;
-  const T best = fewest_cycles(
-      tilings().all({.k_block = is_cut ? kFloat16Steps : 0}, {&T::m_block, &T::n_vectors}));
-  return tilings().with_last(best, &T::k_unroll, [&](const T& t) {
+  const GemmTiling best = fewest_cycles(tilings().all(
+      {.k_block = is_cut ? kFloat16Steps : 0}, {&GemmTiling::m_block, &GemmTiling::n_vectors}));
+  return tilings().with_last(best, &GemmTiling::k_unroll, [&](const GemmTiling& t) {
     return t.m_block * t.n_vectors * t.k_unroll <= kGoodBodyFmas && is_legal(t);
   });
 }
 
 /// The longest part of k for which a panel takes no more than a quarter of L2, when rows pass over it repeatedly.
-T GemmPlan::k_tile(const T& block) const {
+GemmTiling GemmPlan::k_tile(const GemmTiling& block) const {
   const GemmCut whole = cut(block);
   const std::int64_t step_bytes = whole.element_bytes() * whole.panel_columns(),
                      limit = soc().l2_bytes / 4;
   if (whole.shape().m <= block.m_block || whole.k_steps() * step_bytes <= limit) return block;
-  const T longest = tilings().with_last(block, &T::k_block, [&](const T& t) {
-    return t.k_block != 0 && t.k_block * step_bytes <= limit;
-  });
+  const GemmTiling longest = tilings().with_last(
+      block, &GemmTiling::k_block,
+      [&](const GemmTiling& t) { return t.k_block != 0 && t.k_block * step_bytes <= limit; });
   return is_legal(longest) ? longest : block;
 }
 
 /// A pair of panels meets all rows before the next one: weights come from memory, and come once. Against the other
 /// order, 197x768 by 768x2304 took 1.34 instead of 1.87 ms.
-T GemmPlan::parallel_tiles(T best) const {
+GemmTiling GemmPlan::parallel_tiles(GemmTiling best) const {
   constexpr std::int64_t kPair = 2;
   const std::int64_t k = cut(best).k_per_tile();
-  const auto is_good = [&](const T& t) {
+  const auto is_good = [&](const GemmTiling& t) {
     const bool fits_l2 = any_.element_bytes() * t.m_tile * t.m_block * k <= soc().l2_bytes / 2;
     return t.n_tile <= kPair && fits_l2 && cut(t).parallel_extent() >= 4 * soc().threads &&
            is_legal(t);
   };
-  best = tilings().with_last(best, &T::n_tile, is_good);
-  return tilings().with_last(best, &T::m_tile, is_good);
+  best = tilings().with_last(best, &GemmTiling::n_tile, is_good);
+  return tilings().with_last(best, &GemmTiling::m_tile, is_good);
 }
 
 Features GemmPlan::features_of(const GemmCut& cut) const {
-  const T& t = cut.tiling();
+  const GemmTiling& t = cut.tiling();
   const auto k = static_cast<double>(cut.k_per_tile());
   const double bytes = bytes_moved(task());
   const auto element = static_cast<double>(cut.element_bytes());
