@@ -118,7 +118,14 @@ Soc read_description(const nlohmann::json& j, const std::string& where, int thre
 }
 
 Soc read_description(const fs::path& file, int threads) {
-  const auto j = nlohmann::json::parse(read_file(file, ExitCode::kUsage), nullptr, false);
+  const std::string text = read_file(file, ExitCode::kUsage);
+  nlohmann::json j;
+  try {
+    j = nlohmann::json::parse(text);
+  } catch (const nlohmann::json::exception& e) {
+    throw Error(ExitCode::kUsage, std::string("is not a SoC description: ") + e.what(),
+                file.string());
+  }
   Soc soc = read_description(j, file.string(), threads);
   soc.version = file.stem().string() + "-" + std::to_string(soc.threads) + "t";
   return soc;

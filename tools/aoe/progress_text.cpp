@@ -163,13 +163,13 @@ std::string ModelProgressText::report(const Progress& progress) {
 
 std::string ProgressText::report(const Progress& progress) {
   const std::string& name = progress.tuning_name;
+  has_several_ |= progress.model_count > 1 || (!last_model_.empty() && last_model_ != name);
   last_model_ = name;
   const std::string log = models_[name].report(progress);
   if (progress.stage == AOE_STAGE_DONE) models_.erase(name);
-  const bool is_another = !said_model_.empty() || progress.model_count > 1;
   if (log.empty() || said_model_ == name) return log;
   said_model_ = name;
-  return (is_another ? "model " + name + place_text(progress) + "\n" : "") + log;
+  return (has_several_ ? "model " + name + place_text(progress) + "\n" : "") + log;
 }
 
 std::string ProgressText::line(double later_s, std::size_t columns) const {

@@ -64,6 +64,7 @@ class ProgressText {
  private:
   std::map<std::string, ModelProgressText> models_;  ///< that have begun and not ended
   std::string last_model_, said_model_;
+  bool has_several_ = false;
 };
 
 /// "1:05", "12:00", "1:02:03"
