@@ -54,9 +54,11 @@ class Kills:
         number = chance.choice(TO_A_WORKER if hits_worker else TO_THE_RUN)
         wait_s = chance.uniform(0, LONGEST_WAIT_S)
         where = f"{'a worker' if hits_worker else 'aoe'}: {signal.Signals(number).name} after {wait_s:.2f} s"
-        # A shell's background jobs ignore SIGINT, and so would what they start.
+        # A shell's background jobs ignore SIGINT, and so would what they start. Without a time limit a worker that is stopped in
+        # the middle of a model is waited for 200 s.
         run = subprocess.Popen([self.binaries / "aoe", "--framework=5", f"--model={self.model}", "--job_type=2",
-                                "--preset=quick", "--trials=4", "--search_limit=8", "--progress_bar=off"],
+                                "--preset=quick", "--trials=4", "--search_limit=8", "--time_limit=40",
+                                "--progress_bar=off"],
                                env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
                                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
         time.sleep(wait_s)
