@@ -43,6 +43,7 @@ class DemotedSource final : public bank::StrategySource {
     return demoted != defaults_.end() ? demoted->second : source_.find(key);
   }
   std::string description() const override { return source_.description(); }
+  std::optional<bank::Roofs> roofs() const override { return source_.roofs(); }
 
  private:
   const bank::StrategySource& source_;
