@@ -21,7 +21,7 @@ run 0 atc --framework=5 --model=m.onnx --output=banked
 run 0 atc --mode=6 --om=banked.om
 has out '^machine  info: peak_gflops\[[0-9.]+\], memory_gb_s\[[0-9.]+\], roofs\[measured\]\.$'
 mkdir empty
-run 0 atc --framework=5 --model=m.onnx --output=unbanked --op_bank_path=empty
+run 0 env TUNE_BANK_PATH="$work/empty" atc --framework=5 --model=m.onnx --output=unbanked
 run 0 atc --mode=6 --om=unbanked.om
 has out 'roofs\[assumed\]'
 summary() { json "$1" "next(e['OPAT'] for e in d if 'OPAT' in e)['repo_summary']['$2']"; }

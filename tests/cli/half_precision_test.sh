@@ -52,16 +52,17 @@ run 0 atc --framework=5 --model=wide.onnx --output=wide_again
 [ "$(known half_again)" -gt 3 ] || fail "the bank knows $(known half_again) operators"
 [ "$(known wide_again)" -gt 3 ] || fail "the bank knows $(known wide_again) operators of the twin"
 
-# Det and Unique along an axis have no fast kernels, which is said once.
+# Det and Compress have no fast kernels, which is said once.
 python3 - "$here/.." <<'PY'
 import sys
 sys.path.insert(0, sys.argv[1])
-from onnx_writer import node, value, write
+from onnx_writer import BOOL, node, value, write
 write("slow.onnx", [node("Exp", ["x"], ["e"], "exp"), node("Det", ["e"], ["d"], "det"), node("Det", ["m"], ["y"], "det2")],
       [value("x", 64, 8, 8), value("m", 4, 3, 3)], [value("d", 64), value("y", 4)])
 write("little.onnx", [node("Exp", ["x"], ["e"], "exp"), node("Det", ["m"], ["y"], "det")],
       [value("x", 64, 64, 64), value("m", 3, 3)], [value("e", 64, 64, 64), value("y")])
-write("open.onnx", [node("Unique", ["x"], ["y"], "unique", axis=0)], [value("x", 9, 2)], [value("y", -1, 2)])
+write("open.onnx", [node("Compress", ["x", "c"], ["y"], "compress", axis=0)],
+      [value("x", 9, 2), value("c", 9, element_type=BOOL)], [value("y", -1, 2)])
 PY
 slow='operators, [0-9.]+% of the model.s work, run on the reference path, which is slow: Det x2 \([0-9.]+%\)$'
 run 0 atc --model=slow.onnx --output=slow
@@ -78,7 +79,7 @@ run 0 atc --model=little.onnx --output=little
 run 0 atc --mode=6 --om=little.om
 has out 'path\[reference\]'
 run 0 atc --model=open.onnx --output=open
-has err 'Unique \(of sizes known only when it runs\)'
+has err 'Compress \(of sizes known only when it runs\)'
 run 0 atc --mode=6 --om=open.om
-has out 'type\[Unique\], path\[reference\], work\[known when it runs\]'
+has out 'type\[Compress\], path\[reference\], work\[known when it runs\]'
 finish
