@@ -7,19 +7,13 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/words.h"
 
 namespace aoe::api {
 namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t kMostModels = 100000;
-
-std::string trimmed(const std::string& text) {
-  constexpr const char* kBlank = " \t\r";
-  const std::size_t begin = text.find_first_not_of(kBlank);
-  if (begin == std::string::npos) return "";
-  return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
-}
 
 bool is_list_of_paths(const std::string& list) {
   return list.find(',') != std::string::npos || fs::path(list).extension() == ".onnx";

@@ -12,4 +12,11 @@ std::vector<std::string> split_words(std::string_view text, char separator) {
   return words;
 }
 
+std::string trimmed(std::string_view text) {
+  constexpr const char* kBlank = " \t\r";
+  const std::size_t begin = text.find_first_not_of(kBlank);
+  if (begin == std::string_view::npos) return "";
+  return std::string(text.substr(begin, text.find_last_not_of(kBlank) - begin + 1));
+}
+
 }  // namespace aoe

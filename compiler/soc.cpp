@@ -97,6 +97,10 @@ std::string known_isas() {
   return text;
 }
 
+Error not_a_description(const nlohmann::json::exception& cause, const std::string& where) {
+  return Error(ExitCode::kUsage, std::string("is not a SoC description: ") + cause.what(), where);
+}
+
 /// But for its version. `threads` > 0: not those of the description.
 Soc read_description(const nlohmann::json& j, const std::string& where, int threads) {
   try {
@@ -113,7 +117,7 @@ Soc read_description(const nlohmann::json& j, const std::string& where, int thre
     soc.threads = threads > 0 ? threads : j.at("threads").get<int>();
     return soc;
   } catch (const nlohmann::json::exception& e) {
-    throw Error(ExitCode::kUsage, std::string("is not a SoC description: ") + e.what(), where);
+    throw not_a_description(e, where);
   }
 }
 
@@ -123,8 +127,7 @@ Soc read_description(const fs::path& file, int threads) {
   try {
     j = nlohmann::json::parse(text);
   } catch (const nlohmann::json::exception& e) {
-    throw Error(ExitCode::kUsage, std::string("is not a SoC description: ") + e.what(),
-                file.string());
+    throw not_a_description(e, file.string());
   }
   Soc soc = read_description(j, file.string(), threads);
   soc.version = file.stem().string() + "-" + std::to_string(soc.threads) + "t";

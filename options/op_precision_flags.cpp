@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/words.h"
 #include "options/flags.h"
 #include "reference/op.h"
 
@@ -16,12 +17,6 @@ namespace {
 
 using compiler::OpPrecision;
 using nlohmann::json;
-
-std::string trimmed(const std::string& text) {
-  const std::size_t begin = text.find_first_not_of(" \t\r");
-  if (begin == std::string::npos) return "";
-  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
-}
 
 std::vector<std::string> words_of(const std::string& text, char separator) {
   std::vector<std::string> words;

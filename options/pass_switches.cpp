@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/nesting.h"
+#include "base/words.h"
 #include "graph/passes.h"
 #include "options/flags.h"
 
@@ -59,12 +60,6 @@ std::vector<Switch> from_json(const Origin& origin, const std::string& text) {
   // Objects have no order: "ALL" means what comes before the single ones.
   std::ranges::stable_partition(switches, [](const Switch& s) { return s.pass == "ALL"; });
   return switches;
-}
-
-std::string trimmed(const std::string& text) {
-  const std::size_t begin = text.find_first_not_of(" \t\r");
-  if (begin == std::string::npos) return "";
-  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
 }
 
 std::vector<Switch> from_lines(const Origin& origin, const std::string& text, char separator) {

@@ -6,10 +6,6 @@ make_model resnet50 --small --output=b.onnx >/dev/null || fail "make_model"
 cp a.onnx c.onnx # whose tasks are those of the first
 tune() { aoe --framework=5 --job_type=2 --preset=quick --trials=90 "$@"; }
 
-free_ports() { # free_ports COUNT
-  python3 -c "import socket; s=[socket.socket() for _ in range($1)]; [x.bind(('127.0.0.1', 0)) for x in s]; print(*[x.getsockname()[1] for x in s])"
-}
-
 # when NODES_PATTERN COMMAND...: in the background; runs the command once a node whose name fits has got an order of search
 when_at_work() {
   local pattern=$1; shift

@@ -43,3 +43,7 @@ finish() {
   [ "$failures" -eq 0 ] && { echo "1 passed, 0 failed"; exit 0; }
   echo "$failures checks failed"; exit 1
 }
+
+free_ports() { # free_ports COUNT
+  python3 -c "import socket; s=[socket.socket() for _ in range($1)]; [x.bind(('127.0.0.1', 0)) for x in s]; print(*[x.getsockname()[1] for x in s])"
+}

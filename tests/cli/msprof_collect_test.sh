@@ -1,45 +1,9 @@
 # msprof collect against a real sshd on loopback: by key, by nothing less, and nothing left on the board.
 source "$(dirname "$0")/lib.sh"
-sshd=$(command -v sshd || echo /usr/sbin/sshd)
-[ -x "$sshd" ] || { echo "SKIPPED: no sshd"; exit 77; }
-
-# A board of our own: port, host key, user key, all in this directory. The server runs as we do and knows us alone.
-port=$(python3 -c "import socket; s=socket.socket(); s.bind(('127.0.0.1', 0)); print(s.getsockname()[1])")
+source "$here/sshd_lib.sh"
 user=$(id -un)
-ssh-keygen -q -t ed25519 -N '' -f host_key
-ssh-keygen -q -t ed25519 -N '' -f user_key
 ssh-keygen -q -t ed25519 -N '' -f strange_key
-cp user_key.pub authorized_keys
-chmod 700 . && chmod 600 authorized_keys
-cat >sshd_config <<END
-Port $port
-ListenAddress 127.0.0.1
-HostKey $work/host_key
-PidFile $work/sshd.pid
-AuthorizedKeysFile $work/authorized_keys
-StrictModes no
-KbdInteractiveAuthentication no
-UsePAM no
-PermitUserEnvironment no
-SetEnv PATH=$PATH
-Subsystem sftp internal-sftp
-END
-[ "$(id -u)" -ne 0 ] || mkdir -p /run/sshd
-sshd_pid=
-trap 'kill $sshd_pid 2>/dev/null; rm -rf "$work"' EXIT
-
-start_sshd() {  # start_sshd [NAME=VALUE...] [-o OPTION...]: environment and options of the server
-  local variables=()
-  while [[ ${1-} == *=* ]]; do variables+=("$1"); shift; done
-  : >sshd.log
-  env "${variables[@]}" "$sshd" -f sshd_config "$@" -D -e 2>sshd.log &
-  sshd_pid=$!
-  for _ in $(seq 100); do
-    grep -q 'listening' sshd.log && return
-    kill -0 $sshd_pid 2>/dev/null || { cat sshd.log; fail "sshd did not start"; finish; }
-    read -rt 0.1 <> <(:)  # waits for the server's log, which is all that tells
-  done
-}
+printf '%s\n' 'PermitUserEnvironment no' "SetEnv PATH=$PATH" 'Subsystem sftp internal-sftp' >>sshd_config
 start_sshd -o PasswordAuthentication=no -o PermitRootLogin=prohibit-password
 echo "[127.0.0.1]:$port $(cut -d' ' -f1,2 host_key.pub)" >known_hosts
 

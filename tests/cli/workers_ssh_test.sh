@@ -1,7 +1,6 @@
 # Tuning on two hosts over a real sshd on loopback, of which one is killed in the middle; and on hosts of two kinds.
 source "$(dirname "$0")/lib.sh"
-sshd=$(command -v sshd || echo /usr/sbin/sshd)
-[ -x "$sshd" ] || { echo "SKIPPED: no sshd"; exit 77; }
+source "$here/sshd_lib.sh"
 source "$here/fleet_lib.sh"
 
 refuses 2 "names no host" tune --model=a.onnx --workers=ssh:
@@ -11,30 +10,8 @@ refuses 2 "is for --workers=slurm" tune --model=a.onnx --workers=ssh:a --slurm_a
 refuses 2 "is for --workers=slurm" tune --model=a.onnx --slurm_args=-p
 refuses 2 "there is no such spool" aoe serve_tasks --spool=nowhere
 
-# A server of our own, and a client that knows it by several names.
-port=$(free_ports 1)
-ssh-keygen -q -t ed25519 -N '' -f host_key
-ssh-keygen -q -t ed25519 -N '' -f user_key
-cp user_key.pub authorized_keys
-chmod 700 . && chmod 600 authorized_keys
-cat >sshd_config <<END
-Port $port
-ListenAddress 127.0.0.1
-HostKey $work/host_key
-PidFile $work/sshd.pid
-AuthorizedKeysFile $work/authorized_keys
-StrictModes no
-UsePAM no
-PasswordAuthentication no
-KbdInteractiveAuthentication no
-PermitRootLogin prohibit-password
-AcceptEnv OMP_NUM_THREADS
-END
-[ "$(id -u)" -ne 0 ] || mkdir -p /run/sshd
-"$sshd" -f sshd_config -D -e 2>sshd.log &
-sshd_pid=$!
-trap 'kill $sshd_pid 2>/dev/null; rm -rf "$work"' EXIT
-for _ in $(seq 100); do grep -q listening sshd.log && break; read -rt 0.1 <> <(:); done
+# A client that knows the server by several names.
+start_sshd -o PasswordAuthentication=no -o PermitRootLogin=prohibit-password -o AcceptEnv=OMP_NUM_THREADS
 cat >ssh_config <<END
 Host *
   HostName 127.0.0.1

@@ -34,7 +34,7 @@ int run_serve_tasks(int count, char** arguments) {
       "Measures on this machine what a run of aoe --workers elsewhere asks for, until that ends.\n"
       "aoe --workers starts it by itself.";
   tool.examples =
-      "  aoe serve_tasks --spool=/shared/work/aoe_workspace/fleet_20260101120000000_4711\n";
+      "  aoe serve_tasks --spool=/nfs/tuning/aoe_workspace/fleet_20260101120000000_4711\n";
   auto add = tool.flags.add_options();
   add("spool", text("DIR")->required(), "the directory that the coordinator has made");
   add("node", text("NAME"), "what this node is called; default made of host, process and time");
