@@ -76,6 +76,7 @@ class HelperThreads {
   };
 
   const ParallelLoop* loop_ = nullptr;  ///< the open one; read only by who has claimed a part of it
+  std::uint64_t began_ = 0;             ///< ticks, the open loop; read as loop_ is
   std::uint64_t loops_ = 0;
   std::uint32_t helped_ = 0;         ///< parts that helpers have taken, ever
   std::unique_ptr<Claim[]> claims_;  ///< by part
