@@ -55,6 +55,9 @@ size_t gear_of(const Model& model, const aclmdlDataset& input) {
     mismatch(ACL_ERROR_MODEL_INPUT_NOT_MATCH, ACL_DYNAMIC_TENSOR_NAME,
              "the buffer has " + std::to_string(buffer.size_bytes) + " bytes, the gear " +
                  std::to_string(needed_bytes));
+  if (input.gear_memory != buffer.data)
+    mismatch(ACL_ERROR_GE_SHAPE_INVALID, ACL_DYNAMIC_TENSOR_NAME,
+             "holds no gear; set one of " + to_string(gears));
   std::memcpy(values.data(), buffer.data, needed_bytes);
   const auto gear = gears.find(values);
   if (!gear)

@@ -54,6 +54,7 @@ void set_gear(Model& model, const aclmdlDataset* dataset, size_t index, size_t g
                                                   " bytes, the gear " +
                                                   std::to_string(needed_bytes));
   std::memcpy(buffer.data, values.data(), needed_bytes);
+  dataset->gear_memory = buffer.data;
   const std::lock_guard lock(model.mutex);
   model.output_shapes.clear();
   for (size_t i = 0; i < executor.output_count(); ++i)

@@ -25,6 +25,8 @@ struct aclmdlDataset {
     std::unique_ptr<aclTensorDesc> desc;  ///< nullptr when not known
   };
   std::vector<Entry> entries;
+  /// The memory that a gear was written to for this dataset: what else lies there is what its owner before left behind.
+  mutable const void* gear_memory = nullptr;
 };
 
 struct aclmdlDesc {

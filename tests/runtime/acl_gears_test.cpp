@@ -171,6 +171,15 @@ TEST_F(AclGears, RefuseAnExecutionThatDoesNotSayWhich) {
   aclmdlDestroyDataset(old);
 }
 
+TEST_F(AclGears, AreNotWhatMemoryHeldBefore) {
+  load(geared_om().serialize());
+  gear_[0] = 4;  // as a buffer of the dataset before, given back and taken again
+  EXPECT_EQ(aclmdlExecute(model_, inputs_, outputs_), ACL_ERROR_GE_SHAPE_INVALID);
+  EXPECT_NE(message().find("batch sizes 1, 4, 2"), std::string::npos);
+  ASSERT_EQ(aclmdlSetDynamicBatchSize(model_, inputs_, index_, 4), ACL_SUCCESS);
+  EXPECT_EQ(aclmdlExecute(model_, inputs_, outputs_), ACL_SUCCESS) << message();
+}
+
 TEST_F(AclGears, RefuseBuffersThatAreTooSmallForTheGear) {
   load(geared_om().serialize());
   aclUpdateDataBuffer(aclmdlGetDatasetBuffer(inputs_, 0), x_.data(), 2 * 3 * 4);
