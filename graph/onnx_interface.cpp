@@ -46,6 +46,13 @@ std::string desc_text(const TensorDesc& desc) {
   return std::string(name(desc.dtype)) + " " + to_string(desc.shape);
 }
 
+/// Large models should not be in memory twice. What is cleared keeps its memory; what is swapped away does not.
+void release_values(onnx::TensorProto& tensor) {
+  onnx::TensorProto whole;
+  whole.Swap(&tensor);
+  tensor.set_name(whole.name());
+}
+
 }  // namespace
 
 /// What the caller calls the tensors of a sequence: as many as --input_shape names.
@@ -138,7 +145,7 @@ void Importer::import_initializers(onnx::GraphProto& graph, Scope& scope) {
   };
   for (onnx::TensorProto& tensor : *graph.mutable_initializer()) {
     add(tensor.name(), tensors_.read(tensor), tensor.data_type());
-    tensor.clear_raw_data();  // large models should not be in memory twice
+    release_values(tensor);
   }
   for (const auto& sparse : graph.sparse_initializer())
     add(sparse.values().name(), tensors_.read(sparse), onnx::TensorProto::UNDEFINED);

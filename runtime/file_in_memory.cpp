@@ -1,11 +1,13 @@
-// Opening and reading.
+// Opening, reading, mapping.
 #include "runtime/file_in_memory.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 
@@ -38,9 +40,22 @@ void read_all(int fd, const AlignedMemory& memory, const std::filesystem::path& 
   }
 }
 
+/// Huge pages are a wish: few kernels have them for files.
+void* map_all(int fd, std::size_t size_bytes, const std::filesystem::path& path) {
+  void* const mapping = ::mmap(nullptr, size_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+  if (mapping == MAP_FAILED) cannot("mapped", path);
+  ::madvise(mapping, size_bytes, MADV_HUGEPAGE);
+  return mapping;
+}
+
 }  // namespace
 
-FileInMemory::FileInMemory(const std::filesystem::path& path) {
+FileAs file_as_from_environment() {
+  const char* const value = std::getenv(kShareWeightsVariable);
+  return value != nullptr && std::strcmp(value, "1") == 0 ? FileAs::kMapping : FileAs::kCopy;
+}
+
+FileInMemory::FileInMemory(const std::filesystem::path& path, FileAs as) {
   // Without waiting for somebody to write into it, should it be a pipe.
   const FileDescriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (file.fd < 0) cannot("opened", path);
@@ -48,8 +63,17 @@ FileInMemory::FileInMemory(const std::filesystem::path& path) {
   if (::fstat(file.fd, &status) != 0) cannot("read", path);
   if (!S_ISREG(status.st_mode)) throw Error(ExitCode::kOm, "is not a regular file", path.string());
   if (status.st_size == 0) throw Error(ExitCode::kOm, "is empty", path.string());
-  memory_ = AlignedMemory(static_cast<std::size_t>(status.st_size));
-  read_all(file.fd, memory_, path);
+  size_bytes_ = static_cast<std::size_t>(status.st_size);
+  if (as == FileAs::kMapping) {
+    mapping_ = map_all(file.fd, size_bytes_, path);
+  } else {
+    memory_ = AlignedMemory(size_bytes_);
+    read_all(file.fd, memory_, path);
+  }
+}
+
+FileInMemory::~FileInMemory() {
+  if (mapping_ != nullptr) ::munmap(mapping_, size_bytes_);
 }
 
 }  // namespace aoe::runtime

@@ -8,7 +8,6 @@
 #include "base/check.h"
 #include "base/error.h"
 #include "base/nesting.h"
-#include "runtime/file_in_memory.h"
 #include "runtime/om_container.h"
 #include "runtime/om_graph.h"
 
@@ -173,8 +172,8 @@ GearedOm GearedOm::parse(std::string_view bytes, std::shared_ptr<const void> own
   return model;
 }
 
-GearedOm GearedOm::load(const std::filesystem::path& path, const OmKeys& keys) {
-  const auto file = std::make_shared<const FileInMemory>(path);
+GearedOm GearedOm::load(const std::filesystem::path& path, const OmKeys& keys, FileAs as) {
+  const auto file = std::make_shared<const FileInMemory>(path, as);
   keys.check(file->bytes(), path.string());
   return parse(file->bytes(), file, path.string());
 }

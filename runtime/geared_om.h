@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/gears.h"
+#include "runtime/file_in_memory.h"
 #include "runtime/om.h"
 #include "runtime/om_signature.h"
 
@@ -28,7 +29,8 @@ struct GearedOm {
 
   std::string serialize() const;
   /// As Om::load() and Om::parse(). Throws Error(kOm), also when none of `keys` signed the file.
-  static GearedOm load(const std::filesystem::path& path, const OmKeys& keys = {});
+  static GearedOm load(const std::filesystem::path& path, const OmKeys& keys = {},
+                       FileAs as = FileAs::kCopy);
   /// Throws Error(kOm) when the file has gears.
   static Om load_single(const std::filesystem::path& path, const OmKeys& keys = {});
   static GearedOm parse(std::string_view bytes, std::shared_ptr<const void> owner,

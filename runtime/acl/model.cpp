@@ -174,7 +174,7 @@ GearedOm load_om(const char* path) {
   if (!std::filesystem::exists(path, ignored))
     throw AclFailure(ACL_ERROR_GE_EXEC_MODEL_PATH_INVALID,
                      std::string(path) + ": there is no such file");
-  return GearedOm::load(path, OmKeys::from_environment());
+  return GearedOm::load(path, OmKeys::from_environment(), file_as_from_environment());
 }
 
 void lock_all_models() {

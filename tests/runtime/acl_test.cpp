@@ -3,10 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "base/file.h"
+#include "runtime/file_in_memory.h"
 #include "runtime/host_soc.h"
 #include "tests/runtime/om_builder.h"
 #include "tests/runtime/run_program.h"
@@ -362,6 +366,29 @@ TEST_F(Acl, MemoryIsCheckedAndCopied) {
   std::size_t free_bytes = 0, total = 0;
   EXPECT_EQ(aclrtGetMemInfo(ACL_DDR_MEM, &free_bytes, &total), ACL_SUCCESS);
   EXPECT_GT(total, free_bytes);
+}
+
+/// How often the file is mapped into this process.
+int count_mappings(const std::filesystem::path& path) {
+  std::ifstream maps("/proc/self/maps");
+  int count = 0;
+  for (std::string line; std::getline(maps, line);) count += line.ends_with(path.string());
+  return count;
+}
+
+TEST_F(Acl, ModelsAreMappedWhereTheVariableSaysSo) {
+  const aoe::tests::TempDir dir;
+  const auto path = std::filesystem::canonical(dir.path()) / "m.om";
+  write_file_atomically(path, small_om().serialize());
+  for (const char* value : {"0", "1"}) {
+    ::setenv(kShareWeightsVariable, value, 1);
+    std::uint32_t ids[2] = {};
+    for (std::uint32_t& id : ids) ASSERT_EQ(aclmdlLoadFromFile(path.c_str(), &id), ACL_SUCCESS);
+    EXPECT_EQ(count_mappings(path), *value == '1' ? 2 : 0);
+    for (const std::uint32_t id : ids) EXPECT_EQ(aclmdlUnload(id), ACL_SUCCESS);
+  }
+  ::unsetenv(kShareWeightsVariable);
+  EXPECT_EQ(count_mappings(path), 0);
 }
 
 TEST(AclClient, AProgramInCRunsAModel) {

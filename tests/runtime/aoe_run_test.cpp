@@ -86,6 +86,15 @@ TEST_F(AoeRun, RandomInputsAreTheSameEveryTime) {
   }
 }
 
+TEST_F(AoeRun, SharedWeightsChangeNoOutput) {
+  EXPECT_EQ(run("--model=m.om --output-dir=out --repeat=1").exit_code, 0);
+  const std::vector<float> own = output();
+  std::filesystem::remove_all(dir_ / "out");
+  EXPECT_EQ(run("--model=m.om --output-dir=out --repeat=1 --share_weights --streams=2").exit_code,
+            0);
+  EXPECT_EQ(output(), own);
+}
+
 TEST_F(AoeRun, ProfilesEveryStep) {
   const Finished finished = run("--model=m.om --repeat=2 --profile");
   EXPECT_EQ(finished.exit_code, 0);

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "runtime/backend.h"
+#include "runtime/geared_om.h"
 #include "runtime/om_container.h"
 #include "runtime/om_graph.h"
 #include "tests/runtime/om_builder.h"
@@ -272,6 +273,15 @@ TEST(Om, LoadNeedsNoFileAfterwards) {
   std::filesystem::resize_file(dir / "m.om", 0);
   EXPECT_EQ(om.weights_view, weights);
   EXPECT_EQ(weights.size(), 24u);
+}
+
+TEST(Om, AMappedFileMayBeReplacedByAnother) {
+  const aoe::tests::TempDir dir;
+  const std::string bytes = small_om().serialize();
+  write_file_atomically(dir / "m.om", bytes);
+  const GearedOm mapped = GearedOm::load(dir / "m.om", {}, FileAs::kMapping);
+  write_file_atomically(dir / "m.om", "another file");
+  EXPECT_EQ(mapped.serialize(), bytes);
 }
 
 TEST(Om, LoadSaysWhatIsWrongWithTheFile) {

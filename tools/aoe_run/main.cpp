@@ -82,6 +82,7 @@ Options options_from(const po::variables_map& flags) {
     options.om_keys = runtime::OmKeys::read(text_of(flags, "om_key"));
     ::setenv(runtime::kOmKeyVariable, text_of(flags, "om_key").c_str(), 1);
   }
+  if (flags.contains("share_weights")) ::setenv(runtime::kShareWeightsVariable, "1", 1);
   if (const int threads = threads_of(flags); threads > 0)
     ::setenv("OMP_NUM_THREADS", std::to_string(threads).c_str(), 1);
   return options;
@@ -162,13 +163,9 @@ void run_with_profile(Streams& streams, const runtime::GearedOm& om, const RunPl
 
 ExitCode run(const po::variables_map& flags) {
   const Options options = options_from(flags);
-  Streams streams(options);
-  Session& first = streams.first();
-  std::vector<std::filesystem::path> paths;
-  if (!options.output_dir.empty()) paths = output_paths(first.outputs(), options.output_dir);
-
-  const runtime::GearedOm om =
-      runtime::GearedOm::load(options.model, options.om_keys);  // for what it says of itself
+  // For what it says of itself; the library has its own. Let go before that loads it, if it can be: else it is there twice.
+  runtime::GearedOm om =
+      runtime::GearedOm::load(options.model, options.om_keys, runtime::FileAs::kMapping);
   RunReport report{.model = options.model,
                    .soc_version = om.oms.front().soc_version,
                    .streams = static_cast<std::size_t>(options.streams),
@@ -177,6 +174,12 @@ ExitCode run(const po::variables_map& flags) {
                    .peak_gflops = om.oms.front().peak_gflops,
                    .memory_gb_s = om.oms.front().memory_gb_s,
                    .tolerance = options.tolerance};
+  if (!options.profile) om = {};
+  Streams streams(options);
+  Session& first = streams.first();
+  std::vector<std::filesystem::path> paths;
+  if (!options.output_dir.empty()) paths = output_paths(first.outputs(), options.output_dir);
+
   if (!first.gears().empty()) report.gear = gear_text(first.gears()[streams.gear()].sizes);
   if (options.profile)
     run_with_profile(streams, om, options.plan, report);
@@ -229,6 +232,8 @@ int main(int argc, char** argv) {
           "of --reference: largest difference of floating-point outputs, as a share of their "
           "range")("om_key", text("FILE.pub"),
                    "load the model only if this key signed it (aoe_sign)")(
+          "share_weights",
+          "map the model: processes and streams that run it share the memory of its weights")(
           "json", "print what is measured as JSON")(
           "profile", "print a table of the model's ops and their median times, the slowest first");
   add_threads_flag(
