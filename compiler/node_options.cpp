@@ -54,6 +54,12 @@ std::vector<NodeOption> from_defaults(const Task& task, const Soc& soc) {
 /// what the model likes best, so a winner is nearly always expected to be a little slower.
 constexpr double kMostExpectedLoss = 1.1;
 
+/// Whether the model of costs can tell this Schedule from what it takes by default. Some Impls' estimates know of no axis, or not
+/// of the one in question; what they do not contradict they do not support either.
+bool is_told_apart(const Plan& plan, const Schedule& schedule, double expected_ns) {
+  return schedule == plan.heuristic() || expected_ns != plan.estimate_ns(plan.heuristic());
+}
+
 /// What won for a neighbour takes the place of the default of the same Format where it is legal here and the model of costs does
 /// not contradict. Its time is the default's estimate, less what it has won there.
 bool take_from(const Neighbour& neighbour, const Task& task, const Soc& soc,
@@ -71,9 +77,11 @@ bool take_from(const Neighbour& neighbour, const Task& task, const Soc& soc,
     if (same == defaults.end()) continue;
     if (same->candidate.impl == candidate->impl && same->candidate.schedule == candidate->schedule)
       continue;
-    const double expected_ns =
-        candidate->impl->plan(task, candidate->format, soc)->estimate_ns(candidate->schedule);
-    if (expected_ns > kMostExpectedLoss * same->time_ns) continue;
+    const auto plan = candidate->impl->plan(task, candidate->format, soc);
+    const double expected_ns = plan->estimate_ns(candidate->schedule);
+    if (expected_ns > kMostExpectedLoss * same->time_ns ||
+        !is_told_apart(*plan, candidate->schedule, expected_ns))
+      continue;
     *same = {std::move(*candidate), same->time_ns * m.time_ns / m.default_time_ns,
              neighbour.repo_key};
     is_taken = true;

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/cache_sets.h"
 #include "compiler/roofline.h"
 #include "compiler/tiling_axes.h"
 
@@ -47,6 +48,16 @@ class TiledPlan : public Plan {
       const Cut candidate = cut(tiling);
       return fits(candidate) ? cycles(candidate) : kNoChoice;
     });
+  }
+
+  /// The same of those that keep the rows they read side by side, `rows(tiling)` of them `stride_bytes` apart, in L1.
+  template <typename Rows>
+  Tiling fewest_cycles_in_l1(std::vector<Tiling> candidates, std::int64_t stride_bytes,
+                             Rows rows) const {
+    std::erase_if(candidates, [&](const Tiling& tiling) {
+      return do_rows_collide(soc(), stride_bytes, rows(tiling));
+    });
+    return fewest_cycles(candidates);
   }
 
   /// A cost over how evenly the threads get their shares.

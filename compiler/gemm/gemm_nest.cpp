@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "base/check.h"
+#include "compiler/bf16_pairs.h"
 #include "compiler/element_lanes.h"
 #include "compiler/gemm/matrix_store.h"
 #include "compiler/integer_math.h"
@@ -21,11 +22,6 @@ using loopnest::Type;
 using loopnest::Vec;
 
 constexpr std::int64_t kLineBytes = 64;
-
-std::uint32_t to_bf16(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
-}
 
 /// [panel][step of k][n_vectors / 2 * lanes] pairs of float16: columns of neighbouring vectors, low and high.
 PackedConstant pack_fp16_panels(const Task& task, const GemmCut& cut) {
@@ -99,9 +95,9 @@ PackedConstant pack_panels(const Task& task, const GemmCut& cut) {
               };
               for (std::int64_t k = 0; k < cut.k_steps(); ++k, to += cut.panel_columns()) {
                 for (std::int64_t j = 0; j < columns; ++j) {
-                  to[j] = cut.is_bf16() ? std::bit_cast<float>(to_bf16(at(2 * k, j)) |
-                                                               to_bf16(at(2 * k + 1, j)) << 16)
-                                        : at(k, j);
+                  to[j] = cut.is_bf16()
+                              ? std::bit_cast<float>(bf16_pair(at(2 * k, j), at(2 * k + 1, j)))
+                              : at(k, j);
                 }
                 std::fill(to + columns, to + cut.panel_columns(), 0.0f);
               }

@@ -58,7 +58,9 @@ double StrassenPlan::cycles(const StrassenCut& cut) const {
 GemmTiling StrassenPlan::best() const {
   using T = GemmTiling;
   constexpr std::int64_t kGoodTileBytes = 128 << 10;
-  T best = fewest_cycles(tilings().all({.prefetch_panel = 2}, {&T::m_block, &T::n_vectors}));
+  T best = fewest_cycles_in_l1(tilings().all({.prefetch_panel = 2}, {&T::m_block, &T::n_vectors}),
+                               cut({}).k_per_tile() * std::int64_t{sizeof(float)},
+                               [](const T& t) { return t.m_block; });
   best = tilings().with_last(best, &T::k_unroll, [&](const T& t) {
     return t.m_block * t.n_vectors * t.k_unroll <= kGoodBodyFmas && is_legal(t);
   });

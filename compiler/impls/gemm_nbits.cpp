@@ -4,8 +4,10 @@
 // A block of the output is m_block rows x n_vectors vectors of columns in registers. A byte of the packed weights holds
 // neighbouring elements of a column; a vector of bytes becomes vectors of weights, q * scale - zero * scale, each of which
 // meets one element of each row. Of few rows, weights are unpacked anew for each m_block of them, in registers; of many, as
-// in a long prompt, a block of columns is unpacked once, into a panel in scratch memory, for panel_rows of them. Each sum
-// is made in the same order either way.
+// in a long prompt, a block of columns is unpacked once, into a panel in scratch memory, for panel_rows of them.
+//
+// Of the very fewest rows, sums of q * x are made for each block of weights that shares a scale, and scaled then: one
+// multiplication a weight instead of two.
 #include <algorithm>
 
 #include "compiler/integer_math.h"
@@ -37,8 +39,10 @@ struct PackedTiling {
 constexpr std::int64_t kMaxPackedFmas = 512;  ///< written out per kernel
 constexpr std::int64_t kGoodUnrolledFmas = 64;
 constexpr double kUnpackCost =
-    4;  ///< vector operations for a vector of weights: mask, shift, convert, scale
-constexpr double kPanelCost = 1.5;  ///< to store it in a panel, too
+    3;  ///< vector operations for a vector of weights: mask, shift, convert
+constexpr double kScaleCost = 1;              ///< and to scale each
+constexpr std::int64_t kMaxBlockSumRows = 3;  ///< more rows share a scaled weight
+constexpr double kPanelCost = 1.5;            ///< to store it in a panel, too
 
 class PackedCut {
  public:
@@ -72,8 +76,13 @@ class PackedCut {
   std::int64_t row_groups() const { return (row_blocks() + group_blocks() - 1) / group_blocks(); }
   std::int64_t parallel_extent() const { return column_blocks() * row_groups(); }
   std::int64_t panel_elements() const { return has_panel() ? weights_.k * block_columns() : 0; }
-  /// Sums, scales and shifts of a block, and what is unpacked.
-  std::int64_t registers() const { return (tiling_.m_block + 2) * tiling_.n_vectors + 3; }
+  /// Whether sums are scaled once a block of weights, rather than weights.
+  bool scales_sums() const { return !has_panel() && tiling_.m_block <= kMaxBlockSumRows; }
+  /// Sums; of a block, or its scales and shifts; and what is unpacked.
+  std::int64_t registers() const {
+    const std::int64_t m = tiling_.m_block, n = tiling_.n_vectors;
+    return scales_sums() ? (2 * m + 1) * n + m + 3 : (m + 2) * n + 3;
+  }
   std::int64_t body_fmas() const {
     return tiling_.byte_unroll * weights_.per_byte() * tiling_.n_vectors * (tiling_.m_block + 1);
   }
@@ -83,10 +92,10 @@ class PackedCut {
   double core_cycles() const {
     constexpr double kFmaLatency = 4, kPorts = 2;
     const auto m = static_cast<double>(tiling_.m_block), v = static_cast<double>(tiling_.n_vectors);
-    const double unpacked = has_panel() ? 0 : kUnpackCost;
+    const double unpacked = has_panel() ? 0 : kUnpackCost + (scales_sums() ? 0 : kScaleCost);
     const double per_element = std::max(kFmaLatency, v * (m + unpacked) / kPorts);
     const double panels = has_panel() ? static_cast<double>(parallel_extent()) * v *
-                                            (kUnpackCost + kPanelCost) / kPorts
+                                            (kUnpackCost + kScaleCost + kPanelCost) / kPorts
                                       : 0;
     return static_cast<double>(weights_.k) *
            (static_cast<double>(column_blocks() * row_blocks()) * per_element + panels);
@@ -214,15 +223,31 @@ class PackedNest {
       }
   }
 
-  /// All elements of the columns, in their order.
-  void unpack(const Take& take) {
+  /// What shares a scale, and how many elements that is.
+  void each_block(const std::function<void(Int block, std::int64_t elements)>& body) {
     const std::int64_t full = w_.k / w_.block;
-    builder_.loop("block", 0, full, 1, [&](Int block) { unpack_block(block, w_.block, take); });
-    if (w_.k % w_.block != 0) unpack_block(full, w_.k % w_.block, take);
+    builder_.loop("block", 0, full, 1, [&](Int block) { body(block, w_.block); });
+    if (w_.k % w_.block != 0) body(full, w_.k % w_.block);
+  }
+
+  /// All weights of the columns, in their order.
+  void unpack(const Take& take) {
+    each_block([&](Int block, std::int64_t elements) {
+      load_scales(block);
+      each_element(block, elements, [&](Int k, const Row& quanta) {
+        Row weights;
+        for (std::size_t v = 0; v < quanta.size(); ++v)
+          weights.push_back(builder_.local(
+              fma(builder_.get(quanta[v]), builder_.get(scales_[v]), builder_.get(shifts_[v]))));
+        take(k, weights);
+      });
+    });
   }
 
   void add_packed() {
-    unpack([&](Int k, const Row& weights) { add_element(k, weights); });
+    if (cut_.scales_sums())
+      return each_block([&](Int block, std::int64_t elements) { add_block(block, elements); });
+    unpack([&](Int k, const Row& weights) { add_element(k, weights, sums_); });
   }
 
   void unpack_panel() {
@@ -230,6 +255,29 @@ class PackedNest {
       for (std::size_t v = 0; v < weights.size(); ++v)
         builder_.store(*panel_, panel_at(k, v), builder_.get(weights[v]));
     });
+  }
+
+  /// The sums of one block's q * x, times its scales; and the sum of x, times its shifts.
+  void add_block(Int block, std::int64_t elements) {
+    std::vector<Row> sums(sums_.size());
+    Row of_x;
+    for (Row& row : sums) {
+      for (std::int64_t v = 0; v < t_.n_vectors; ++v)
+        row.push_back(builder_.local(loopnest::splat(0, cut_.lanes())));
+      of_x.push_back(builder_.local(loopnest::splat(0, cut_.lanes())));
+    }
+    each_element(block, elements, [&](Int k, const Row& quanta) {
+      add_element(k, quanta, sums);
+      for (std::size_t i = 0; i < sums.size(); ++i)
+        builder_.assign(of_x[i], x_at(i, k) + builder_.get(of_x[i]));
+    });
+    load_scales(block);
+    for (std::size_t i = 0; i < sums.size(); ++i)
+      for (std::size_t v = 0; v < scales_.size(); ++v) {
+        const Vec scaled =
+            fma(builder_.get(sums[i][v]), builder_.get(scales_[v]), builder_.get(sums_[i][v]));
+        builder_.assign(sums_[i][v], fma(builder_.get(of_x[i]), builder_.get(shifts_[v]), scaled));
+      }
   }
 
   Int panel_at(Int k, std::size_t vector) const {
@@ -242,7 +290,7 @@ class PackedNest {
       for (std::int64_t v = 0; v < t_.n_vectors; ++v)
         weights.push_back(builder_.local(
             builder_.load(*panel_, panel_at(k, static_cast<std::size_t>(v)), cut_.lanes())));
-      add_element(k, weights);
+      add_element(k, weights, sums_);
     };
     const std::int64_t step = t_.byte_unroll * w_.per_byte(), unrolled = w_.k / step * step;
     builder_.loop("k", 0, unrolled, step, [&](Int k) {
@@ -251,12 +299,16 @@ class PackedNest {
     builder_.loop("k_rest", unrolled, w_.k, 1, add);
   }
 
+  Vec x_at(std::size_t row, Int k) const {
+    return builder_.load_broadcast(*buffers_.inputs[0], rows_[row] * w_.k + k, cut_.lanes());
+  }
+
   /// Element k of each row meets the weights.
-  void add_element(Int k, const Row& weights) {
-    for (std::size_t i = 0; i < sums_.size(); ++i) {
-      const Vec x = builder_.load_broadcast(*buffers_.inputs[0], rows_[i] * w_.k + k, cut_.lanes());
+  void add_element(Int k, const Row& weights, const std::vector<Row>& sums) {
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      const Vec x = x_at(i, k);
       for (std::size_t v = 0; v < weights.size(); ++v)
-        builder_.assign(sums_[i][v], fma(x, builder_.get(weights[v]), builder_.get(sums_[i][v])));
+        builder_.assign(sums[i][v], fma(x, builder_.get(weights[v]), builder_.get(sums[i][v])));
     }
   }
 
@@ -266,8 +318,7 @@ class PackedNest {
     return max(min(Int(w_.n) - first, Int(cut_.lanes())), Int(0));
   }
 
-  /// The first `elements` of one block of each column.
-  void unpack_block(Int block, std::int64_t elements, const Take& take) {
+  void load_scales(Int block) {
     scales_.clear();
     shifts_.clear();
     for (std::int64_t v = 0; v < t_.n_vectors; ++v) {
@@ -275,6 +326,10 @@ class PackedNest {
       scales_.push_back(builder_.local(builder_.load(constant(1), at, cut_.lanes())));
       shifts_.push_back(builder_.local(-(zero_at(at) * builder_.get(scales_.back()))));
     }
+  }
+
+  /// The first `elements` of one block of each column, not yet scaled.
+  void each_element(Int block, std::int64_t elements, const Take& take) {
     const Int first_byte = block * w_.block_bytes(), first = block * w_.block;
     const std::int64_t whole = elements / w_.per_byte(),
                        unrolled = whole / t_.byte_unroll * t_.byte_unroll;
@@ -308,8 +363,7 @@ class PackedNest {
         if (e > 0) bits = shift_right(bits, loopnest::int_splat(e * w_.bits, lanes, Type::kInt32));
         if (e + 1 < w_.per_byte())
           bits = bit_and(bits, loopnest::int_splat((1 << w_.bits) - 1, lanes, Type::kInt32));
-        unpacked.push_back(builder_.local(
-            fma(convert(bits, Type::kFloat), builder_.get(scales_[v]), builder_.get(shifts_[v]))));
+        unpacked.push_back(builder_.local(convert(bits, Type::kFloat)));
       }
       take(k + e, unpacked);
     }
@@ -400,7 +454,7 @@ class PackedPlan final : public TiledPlan<PackedTiling, PackedCut> {
 class GemmNbits final : public ImplBy<PackedPlan> {
  public:
   std::string_view name() const override { return "gemm_nbits"; }
-  int version() const override { return 2; }
+  int version() const override { return 3; }
 
   Result<void> supports(const Task& task, const Soc&) const override {
     if (auto plain = supports_plain(task, {"WeightQuantBatchMatmulV2"}); !plain) return plain;

@@ -299,7 +299,8 @@ class BytePlan final : public TiledPlan<ByteTiling, ByteCut> {
   }
 
   T best() const override {
-    T best = fewest_cycles(tilings().all({}, {&T::m_block, &T::n_vectors}));
+    T best = fewest_cycles_in_l1(tilings().all({}, {&T::m_block, &T::n_vectors}),
+                                 any_.shape().a.row, [](const T& t) { return t.m_block; });
     best = tilings().with_last(best, &T::k_unroll, [&](const T& t) {
       return t.m_block * t.n_vectors * t.k_unroll <= kGoodBodyFmas && is_legal(t);
     });

@@ -58,11 +58,13 @@ class QuantPlan final : public TiledPlan<QuantTiling, QuantCut> {
     return shared(cut.core_cycles(soc().has(Feature::kVnni)), cut);
   }
 
-  /// The register block with the fewest cycles, unrolled as far as its code stays small; then as many blocks to a
+  /// The register block with the fewest cycles whose pixels stay in L1, unrolled as far as its code stays small; then as many blocks to a
   /// parallel iteration as leave four of these to each thread.
   QuantTiling best() const override {
-    QuantTiling best = fewest_cycles(tilings().all(
-        {}, {&QuantTiling::oc_vectors, &QuantTiling::oh_block, &QuantTiling::ow_block}));
+    QuantTiling best = fewest_cycles_in_l1(
+        tilings().all({},
+                      {&QuantTiling::oc_vectors, &QuantTiling::oh_block, &QuantTiling::ow_block}),
+        any_.pixel_bytes(), [](const QuantTiling& t) { return t.oh_block * t.ow_block; });
     best = tilings().with_last(best, &QuantTiling::k_unroll, [&](const QuantTiling& t) {
       return t.oc_vectors * t.oh_block * t.ow_block * t.k_unroll <= kGoodBodyDots && is_legal(t);
     });

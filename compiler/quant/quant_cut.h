@@ -69,6 +69,8 @@ class QuantCut {
   bool is_signed() const { return is_signed_; }
   /// Quads of one pixel's channels, the last one filled up.
   std::int64_t quads() const { return (shape_.in_channels + 3) / 4; }
+  /// From one pixel that a block reads to the next.
+  std::int64_t pixel_bytes() const { return quads() * 4 * shape_.stride_width; }
   /// Groups that are left, and what each has.
   std::int64_t groups() const { return groups_; }
   std::int64_t group_quads() const { return (shape_.in_channels / groups_ + 3) / 4; }
