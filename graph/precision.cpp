@@ -11,6 +11,16 @@ constexpr const char* kAllowFp16 = "allow_fp16";
 constexpr const char* kHighPrecision = "high_precision";
 constexpr const char* kKeepDtype = "keep_dtype";
 
+/// Over two axes, and every output channel sums up all input channels. Few of these, as a stem has, are mostly padding where
+/// pairs of them lie side by side: ResNet-50's first convolution took longer so than in float32.
+bool is_whole_convolution(const Graph& graph, const Node& node) {
+  constexpr std::int64_t kLeastChannels = 8;
+  const reference::OpCall& op = reference::anchor(node.op);
+  if (op.type != "Conv2D" || op.attrs.get_int("group", 1) != 1) return false;
+  const Shape& weight = graph.values[node.inputs[1]].desc.shape;
+  return weight.size() == 4 && weight[1] >= kLeastChannels;
+}
+
 }  // namespace
 
 std::vector<NodeId> bf16_candidates(const Graph& graph) {
@@ -19,8 +29,8 @@ std::vector<NodeId> bf16_candidates(const Graph& graph) {
     const Node& node = graph.nodes[id];
     const reference::OpCall& op = reference::anchor(node.op);
     const bool is_product = reference::is_kind(op.type, reference::OpKind::kProduct);
-    if (!is_product || !has_faster_sums(node.op) || is_high_precision(node.op) ||
-        op.attrs.has(kKeepDtype))
+    if ((!is_product && !is_whole_convolution(graph, node)) || !has_faster_sums(node.op) ||
+        is_high_precision(node.op) || op.attrs.has(kKeepDtype))
       continue;
     const Value &left = graph.values[node.inputs[0]], &right = graph.values[node.inputs[1]];
     if (left.desc.dtype == DataType::kFloat && right.constant != nullptr) candidates.push_back(id);

@@ -9,7 +9,8 @@
 
 namespace aoe::graph {
 
-/// Nodes that multiply a float32 tensor by a constant matrix (MatMulV2, Gemm). All else keeps float32: normalisations, softmax and
+/// Nodes that multiply a float32 tensor by a constant matrix (MatMulV2, Gemm), and convolutions over two axes, of one group of 8
+/// channels or more, with constant weights. All else keeps float32: normalisations, softmax and
 /// activations lose more than they win.
 std::vector<NodeId> bf16_candidates(const Graph& graph);
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "compiler/bf16_pairs.h"
+
 namespace aoe::compiler {
 namespace {
 
@@ -22,6 +24,24 @@ void pack_block(const float* weights, const DirectCut& cut, std::int64_t oc_bloc
   }
 }
 
+/// The same of pairs; a last channel without a neighbour has a zero beside it.
+void pack_pairs(const float* weights, std::int64_t channels, const DirectCut& cut,
+                std::int64_t oc_block, std::uint32_t* to) {
+  const ConvShape& s = cut.shape();
+  const std::int64_t taps = s.kernel_height * s.kernel_width, lanes = cut.block_lanes();
+  for (std::int64_t lane = 0; lane < lanes; ++lane) {
+    const std::int64_t oc = oc_block * lanes + lane;
+    if (oc >= s.out_channels) return;
+    const auto weight = [&](std::int64_t channel, std::int64_t tap) {
+      return channel < channels ? weights[(oc * channels + channel) * taps + tap] : 0.0f;
+    };
+    for (std::int64_t tap = 0; tap < taps; ++tap)
+      for (std::int64_t pair = 0; pair < s.in_channels; ++pair)
+        to[(tap * s.in_channels + pair) * lanes + lane] =
+            bf16_pair(weight(2 * pair, tap), weight(2 * pair + 1, tap));
+  }
+}
+
 }  // namespace
 
 PackedConstant pack_direct_weights(const Task& task, const DirectCut& cut) {
@@ -31,8 +51,14 @@ PackedConstant pack_direct_weights(const Task& task, const DirectCut& cut) {
             float* to = static_cast<float*>(destination);
             std::fill_n(to, elements, 0.0f);
             const std::int64_t block = cut.weight_elements() / cut.oc_blocks();
-            for (std::int64_t b = 0; b < cut.oc_blocks(); ++b)
-              pack_block(weights->view().as<float>(), cut, b, to + b * block);
+            const auto* from = weights->view().as<float>();
+            for (std::int64_t b = 0; b < cut.oc_blocks(); ++b) {
+              if (cut.is_bf16())
+                pack_pairs(from, weights->desc().shape[1], cut, b,
+                           static_cast<std::uint32_t*>(destination) + b * block);
+              else
+                pack_block(from, cut, b, to + b * block);
+            }
           }};
 }
 

@@ -14,18 +14,24 @@ std::int64_t tap_count(const std::vector<TapRange>& taps) {
                          [](std::int64_t sum, const TapRange& t) { return sum + t.end - t.begin; });
 }
 
+ConvShape with_pairs(ConvShape shape, DirectPrecision precision) {
+  if (precision == DirectPrecision::kBFloat16) shape.in_channels = ceil_div(shape.in_channels, 2);
+  return shape;
+}
+
 }  // namespace
 
 DirectCut::DirectCut(const ConvShape& shape, Format in, Format out, int lanes,
-                     const DirectTiling& tiling, bool may_flatten)
-    : shape_(shape),
+                     const DirectTiling& tiling, bool may_flatten, DirectPrecision precision)
+    : precision_(precision),
+      shape_(with_pairs(shape, precision)),
       in_(in),
       out_(out),
       lanes_(lanes),
       tiling_(tiling),
       is_flat_(may_flatten && shape.is_pointwise()),
-      group_lanes_(shape, in, lanes, tiling.oc_vectors) {
-  if (group_lanes_.is_permuted()) tiling_.ic_unroll = shape.group_in_channels();
+      group_lanes_(shape_, in, lanes, tiling.oc_vectors) {
+  if (group_lanes_.is_permuted()) tiling_.ic_unroll = shape_.group_in_channels();
 }
 
 WindowAxis DirectCut::row_axis() const {

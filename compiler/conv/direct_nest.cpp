@@ -9,6 +9,7 @@
 #include "compiler/conv/image_store.h"
 #include "compiler/conv/lane_inputs.h"
 #include "compiler/conv/tap_bounds.h"
+#include "compiler/integer_math.h"
 #include "compiler/register_block.h"
 
 namespace aoe::compiler {
@@ -35,7 +36,8 @@ class DirectNest {
         in_(in),
         store_(store),
         builder_(builder),
-        buffers_(buffers) {}
+        buffers_(buffers),
+        input_(cut.is_bf16() ? *buffers.workspace : *buffers.inputs[0]) {}
 
   void write_iteration(Int iteration) {
     const std::int64_t oc_blocks = cut_.oc_blocks(), tiles = cut_.row_tiles();
@@ -211,8 +213,8 @@ class DirectNest {
         builder_.loop("ic", block.pass.first_chunk, block.pass.end_chunk, 1, [&](Int chunk) {
           const Int channel =
               first_group(block.pass.oc_block) * s_.group_in_channels() + chunk * t_.ic_unroll;
-          const auto inputs = lane_inputs(builder_, cut_, block.pass.lanes,
-                                          {in_, *buffers_.inputs[0], at, channel});
+          const auto inputs =
+              lane_inputs(builder_, cut_, block.pass.lanes, {in_, input_, at, channel});
           write_chunk(block, *inputs, weights + chunk * chunk_weights(), rows, run.outputs);
         });
       });
@@ -228,10 +230,12 @@ class DirectNest {
   void write_chunk(Block& block, LaneInputs& inputs, Int weights, const std::vector<bool>& rows,
                    const std::vector<bool>& columns) {
     const std::int64_t width = block.column_segment.size, steps = inputs.steps_per_load();
-    const RegisterBlock products{.rows = block.row_segment.size * width,
-                                 .vectors = t_.oc_vectors,
-                                 .sums = block.sums,
-                                 .order = RegisterBlock::Order::kByVector};
+    const RegisterBlock products{
+        .rows = block.row_segment.size * width,
+        .vectors = t_.oc_vectors,
+        .sums = block.sums,
+        .order = RegisterBlock::Order::kByVector,
+        .multiply_add = cut_.is_bf16() ? loopnest::dot_bf16 : loopnest::fma};
     for (std::int64_t first = 0; first < t_.ic_unroll; first += steps) {
       const std::vector<Local> weight =
           load_weights(weights + first * cut_.block_lanes(), steps * t_.oc_vectors);
@@ -253,7 +257,8 @@ class DirectNest {
       if (t_.prefetch != 0) {
         builder_.prefetch(buffers_.constants[0], at + cut_.prefetch_elements(), 2);
       }
-      weight.push_back(builder_.local(builder_.load(buffers_.constants[0], at, cut_.lanes())));
+      weight.push_back(builder_.local(
+          builder_.load_as(cut_.factor_type(), buffers_.constants[0], at, cut_.lanes())));
     }
     return weight;
   }
@@ -269,18 +274,53 @@ class DirectNest {
   const ImageStore& store_;
   Builder& builder_;
   const KernelBuffers& buffers_;
+  loopnest::Buffer input_;
 };
 
 ImageLayout input_layout(const DirectCut& cut) {
   const ConvShape& s = cut.shape();
   if (!cut.is_flat()) {
     const Shape shape = {s.batch, s.in_channels, s.in_height, s.in_width};
-    return image_layout(shape, cut.in_format(), cut.lanes());
+    return image_layout(shape, cut.in_format(), cut.in_lanes());
   }
   const Shape shape = {s.batch, s.in_channels, 1, s.out_pixels()};
-  ImageLayout layout = image_layout(shape, cut.in_format(), cut.lanes());
+  ImageLayout layout = image_layout(shape, cut.in_format(), cut.in_lanes());
   layout.row = layout.pixel * cut.tiling().ow_block;
   return layout;
+}
+
+KernelBuffers declare_direct(Builder& builder, const Task& task, const DirectCut& cut,
+                             std::size_t constants) {
+  std::vector<DataType> types(constants, DataType::kFloat);
+  if (cut.is_bf16()) types.front() = DataType::kInt32;
+  return declare_buffers(builder, task, types, cut.is_bf16(), DataType::kInt32);
+}
+
+/// The input as it lies, as pairs of bfloat16 in the workspace: neighbours in memory are neighbouring channels.
+loopnest::Function round_input(const Task& task, const DirectCut& cut, std::int64_t elements,
+                               std::size_t constants) {
+  constexpr std::int64_t kVectors = 128;  // in an iteration
+  Builder builder("round_input");
+  const KernelBuffers buffers = declare_direct(builder, task, cut, constants);
+  const std::int64_t lanes = cut.lanes(), chunk = kVectors * lanes, pairs = elements / 2;
+  const auto write = [&](Int at, std::optional<Int> low, std::optional<Int> high,
+                         std::optional<Int> active) {
+    const loopnest::Buffer x = *buffers.inputs[0];
+    const Vec first = builder.load(x, 2 * at, cut.lanes(), low);
+    const Vec second = builder.load(x, 2 * at + lanes, cut.lanes(), high);
+    builder.store(*buffers.workspace, at, pack_bf16(first, second), active);
+  };
+  builder.parallel(ceil_div(pairs, chunk), [&](Int p) {
+    const std::int64_t whole = pairs / lanes * lanes, rest = pairs - whole;
+    const Int begin = p * chunk, end = min(begin + chunk, Int(whole));
+    builder.loop("pairs", begin, end, lanes, [&](Int at) { write(at, {}, {}, {}); });
+    if (rest == 0) return;
+    builder.if_(Int(pairs) <= begin + chunk, [&] {
+      write(whole, Int(std::min(2 * rest, lanes)), Int(std::max<std::int64_t>(2 * rest - lanes, 0)),
+            Int(rest));
+    });
+  });
+  return builder.finish();
 }
 
 }  // namespace
@@ -302,10 +342,23 @@ Kernel build_direct(const Task& task, const FormatChoice& format, const DirectCu
   ImageStore store(task, format, cut.lanes(), cut.flat_row());
   std::vector<PackedConstant> constants = direct_constants(task, cut);
   store.add_constants(constants);
-  const KernelBuffers buffers = declare_buffers(builder, task, constants.size(), false);
+  const KernelBuffers buffers = declare_direct(builder, task, cut, constants.size());
   DirectNest nest(builder, cut, input_layout(cut), store, buffers);
   builder.parallel(cut.parallel_extent(), [&](Int iteration) { nest.write_iteration(iteration); });
-  return jit_kernel(builder.finish(), std::move(constants));
+  Kernel kernel = kernel_for("jit");
+  if (cut.is_bf16()) {
+    const Shape& x = task.in(0).shape;
+    const std::int64_t lanes = cut.lanes();
+    const std::int64_t channels =
+        cut.in_format() == Format::kNC1HWC0 ? ceil_div(x[1], lanes) * lanes : x[1];
+    const std::int64_t elements = x[0] * channels * x[2] * x[3];
+    kernel.needs = {Feature::kBf16};
+    kernel.workspace_bytes = static_cast<std::size_t>(elements) * sizeof(float) / 2;
+    kernel.stages.push_back(round_input(task, cut, elements, constants.size()));
+  }
+  kernel.stages.push_back(builder.finish());
+  kernel.constants = std::move(constants);
+  return kernel;
 }
 
 }  // namespace aoe::compiler

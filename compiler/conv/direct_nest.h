@@ -36,6 +36,9 @@ struct DirectTiling {
   std::int64_t prefetch = 0;
 };
 
+/// kBFloat16: inputs and weights are rounded, and multiplied as pairs of neighbouring input channels; sums are float32.
+enum class DirectPrecision { kFloat32, kBFloat16 };
+
 /// Row blocks that share code: equal row taps, and the columns of each of these rows.
 struct RowGroup {
   AxisSegment rows;
@@ -53,9 +56,16 @@ class DirectCut {
  public:
   /// `may_flatten`: nothing forbids to number the pixels of a pointwise convolution in one row.
   DirectCut(const ConvShape& shape, Format in, Format out, int lanes, const DirectTiling& tiling,
-            bool may_flatten);
+            bool may_flatten, DirectPrecision precision = DirectPrecision::kFloat32);
 
+  /// Of bfloat16: an input channel is a pair of the task's.
   const ConvShape& shape() const { return shape_; }
+  bool is_bf16() const { return precision_ == DirectPrecision::kBFloat16; }
+  loopnest::Type factor_type() const {
+    return is_bf16() ? loopnest::Type::kInt32 : loopnest::Type::kFloat;
+  }
+  /// Channels of the input in a block of NC1HWC0.
+  int in_lanes() const { return is_bf16() ? lanes_ / 2 : lanes_; }
   /// As given; but where group_lanes() are permuted, ic_unroll is all of a group.
   const DirectTiling& tiling() const { return tiling_; }
   int lanes() const { return lanes_; }
@@ -90,6 +100,7 @@ class DirectCut {
   std::int64_t input_loads(const BlockLanes& block) const;
   double shuffle_cycles(const BlockLanes& block) const;
 
+  DirectPrecision precision_;
   ConvShape shape_;
   Format in_, out_;
   int lanes_;

@@ -21,6 +21,7 @@ class SelectedInputs final : public LaneInputs {
                  const InputPlace& at)
       : builder_(builder),
         lanes_(cut.lanes()),
+        type_(cut.factor_type()),
         block_(block),
         buffer_(at.buffer),
         channel_stride_(at.layout.channel) {
@@ -35,8 +36,8 @@ class SelectedInputs final : public LaneInputs {
   void load(std::int64_t offset, std::int64_t step) override {
     broadcasts_.clear();
     for (const Int& place : places_)
-      broadcasts_.push_back(builder_.local(
-          builder_.load_broadcast(buffer_, place + (step * channel_stride_ + offset), lanes_)));
+      broadcasts_.push_back(builder_.local(builder_.load_as(
+          type_, buffer_, place + (step * channel_stride_ + offset), lanes_, {}, 0)));
   }
 
   Vec get(std::int64_t vector, std::int64_t) override {
@@ -61,6 +62,7 @@ class SelectedInputs final : public LaneInputs {
 
   Builder& builder_;
   int lanes_;
+  loopnest::Type type_;
   const BlockLanes& block_;
   Buffer buffer_;
   std::int64_t channel_stride_;

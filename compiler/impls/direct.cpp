@@ -1,6 +1,7 @@
-// direct: generated direct convolution, vectorised over output channels. Any kernel, stride,
+// direct, direct_bf16: generated direct convolution, vectorised over output channels. Any kernel, stride,
 // dilation and group size but one channel. Strong where a library pads or repacks: few input channels, odd groups,
-// few pixels, fused epilogues. The nest: compiler/conv/direct_nest.h. Tested like every Impl by
+// few pixels, fused epilogues. direct_bf16 rounds inputs and weights to bfloat16 where the graph allows it: a first stage writes
+// the input as pairs of channels, each of which is one multiply-add of two products. The nest: compiler/conv/direct_nest.h. Tested like every Impl by
 // tests/compiler/impls_test.cpp.
 #include <algorithm>
 
@@ -8,6 +9,7 @@
 #include "compiler/conv/image_store.h"
 #include "compiler/integer_math.h"
 #include "compiler/tiled_plan.h"
+#include "graph/precision.h"
 
 namespace aoe::compiler {
 namespace {
@@ -18,13 +20,14 @@ constexpr std::int64_t kMaxDirectFmas =
 using Axes = TilingAxes<DirectTiling>;
 
 DirectCut direct_cut(const Task& task, const FormatChoice& format, const DirectTiling& tiling,
-                     const Soc& soc) {
+                     const Soc& soc, DirectPrecision precision) {
   return DirectCut(conv_shape(task).value(), format.inputs[0], format.outputs[0], soc.vector_lanes,
-                   tiling, is_flattenable(task));
+                   tiling, is_flattenable(task), precision);
 }
 
-Axes direct_axes(const Task& task, const FormatChoice& format, const Soc& soc) {
-  const DirectCut cut = direct_cut(task, format, {}, soc);
+Axes direct_axes(const Task& task, const FormatChoice& format, const Soc& soc,
+                 DirectPrecision precision) {
+  const DirectCut cut = direct_cut(task, format, {}, soc, precision);
   const ConvShape& s = cut.shape();
   const std::int64_t width = s.is_pointwise() ? s.out_pixels() : s.out_width;
   // Lanes of several groups: blocks of several rows load weights less often, but that saves little, and the code grows
@@ -37,7 +40,7 @@ Axes direct_axes(const Task& task, const FormatChoice& format, const Soc& soc) {
       {"oh_block", &DirectTiling::oh_block, up_to(std::min(most_rows, s.out_height), {1, 2, 3, 4})},
       {"ow_block", &DirectTiling::ow_block, even_blocks(width, soc.vector_registers - 2)},
       {"ic_unroll", &DirectTiling::ic_unroll,
-       legal_ic_unrolls(s, format.inputs[0], soc.vector_lanes)},
+       legal_ic_unrolls(s, format.inputs[0], cut.in_lanes())},
       {"ic_block", &DirectTiling::ic_block, up_to(channels - 1, {0, 16, 32, 64, 128, 256, 512})},
       {"row_tile", &DirectTiling::row_tile,
        powers_of_two(std::max(s.out_height, s.out_pixels() / 8))},
@@ -47,12 +50,14 @@ Axes direct_axes(const Task& task, const FormatChoice& format, const Soc& soc) {
 
 class DirectPlan final : public TiledPlan<DirectTiling, DirectCut> {
  public:
-  DirectPlan(const Task& task, const FormatChoice& format, const Soc& soc)
-      : TiledPlan(task, format, soc, direct_axes(task, format, soc)) {}
+  DirectPlan(const Task& task, const FormatChoice& format, const Soc& soc,
+             DirectPrecision precision)
+      : TiledPlan(task, format, soc, direct_axes(task, format, soc, precision)),
+        precision_(precision) {}
 
  private:
   DirectCut cut(const DirectTiling& tiling) const override {
-    return direct_cut(task(), format(), tiling, soc());
+    return direct_cut(task(), format(), tiling, soc(), precision_);
   }
 
   bool fits(const DirectCut& cut) const override {
@@ -128,26 +133,45 @@ class DirectPlan final : public TiledPlan<DirectTiling, DirectCut> {
     // Measured 0.97 of the peak; block_cycles() already counts what loads cost, a little too much.
     constexpr double kEfficiency = 1.05;
     const double compute = shared(cycles_ns(cut.work().cycles, kEfficiency), cut);
-    return launch_ns(soc()) + std::max(compute, memory_ns(soc(), bytes_moved(task())));
+    const double ns = launch_ns(soc()) + std::max(compute, memory_ns(soc(), bytes_moved(task())));
+    if (!cut.is_bf16()) return ns;
+    const double rounded_bytes = 1.5 * 4 * conv_shape(task()).value().input_elements();
+    return ns + launch_ns(soc()) + memory_ns(soc(), rounded_bytes);
   }
 
   Kernel kernel_of(const DirectCut& cut) const override {
     return build_direct(task(), format(), cut);
   }
+
+  DirectPrecision precision_;
 };
 
-class Direct final : public ImplBy<DirectPlan> {
- public:
-  std::string_view name() const override { return "direct"; }
-  int version() const override { return 3; }
+/// What rounding needs beyond what every convolution does.
+Result<void> supports_pairs(const Task& task, const ConvShape& shape, const Soc& soc) {
+  if (!graph::allows_bf16(task.op)) return Unexpected("precision_mode asks for more");
+  if (!soc.has(Feature::kBf16)) return Unexpected(soc.version + " has no bf16");
+  if (shape.groups > 1 || shape.input_shuffle > 1)
+    return Unexpected("pairs of channels of " + std::to_string(shape.groups) + " groups");
+  if (shape.in_channels < 2) return Unexpected("one input channel is no pair");
+  return {};
+}
 
-  Result<void> supports(const Task& task, const Soc&) const override {
+class Direct final : public Impl {
+ public:
+  explicit Direct(DirectPrecision precision) : precision_(precision) {}
+
+  std::string_view name() const override { return is_bf16() ? "direct_bf16" : "direct"; }
+  int version() const override { return is_bf16() ? 1 : 3; }
+
+  Result<void> supports(const Task& task, const Soc& soc) const override {
     const Result<ConvShape> shape = conv_shape(task);
     if (!shape) return Unexpected(shape.error());
     if (shape->is_transposed) return Unexpected("Conv2DTranspose is not a direct convolution");
     if (shape->groups > 1 && shape->is_depthwise() && shape->input_shuffle == 1)
       return Unexpected(
           "depthwise, where the Impl of that name loads each input once for all taps");
+    if (is_bf16())
+      if (Result<void> possible = supports_pairs(task, *shape, soc); !possible) return possible;
     return supports_float_convolution(task, *shape);
   }
 
@@ -155,18 +179,33 @@ class Direct final : public ImplBy<DirectPlan> {
     std::vector<FormatChoice> choices = {
         image_format(task, "NC1HWC0", Format::kNC1HWC0, Format::kNC1HWC0),
         image_format(task, "NHWC", Format::kNHWC, Format::kNHWC)};
+    if (is_bf16()) {  // pairs are neighbours in memory
+      if (task.in(0).shape[1] % 2 != 0) choices.pop_back();
+      return choices;
+    }
     if (task.in(0).shape[1] <= kMaxStemChannels) {
       choices.push_back(image_format(task, "NCHW", Format::kNCHW, Format::kNC1HWC0));
       choices.push_back(image_format(task, "NCHW_NHWC", Format::kNCHW, Format::kNHWC));
     }
     return choices;
   }
+
+  std::unique_ptr<Plan> plan(const Task& task, const FormatChoice& format,
+                             const Soc& soc) const override {
+    return std::make_unique<DirectPlan>(task, format, soc, precision_);
+  }
+
+ private:
+  bool is_bf16() const { return precision_ == DirectPrecision::kBFloat16; }
+
+  DirectPrecision precision_;
 };
 
 }  // namespace
 
 void register_direct(ImplRegistry& registry) {
-  registry.add(std::make_unique<Direct>());
+  registry.add(std::make_unique<Direct>(DirectPrecision::kFloat32));
+  registry.add(std::make_unique<Direct>(DirectPrecision::kBFloat16));
 }
 
 }  // namespace aoe::compiler

@@ -148,10 +148,12 @@ void OneDnnDraft::computed_weights(const std::string& argument, std::size_t i, c
   this->params().update(params);
 }
 
-void OneDnnDraft::temporary(const std::string& argument, const json& desc) {
+void OneDnnDraft::temporary(const std::string& argument, const json& desc, std::size_t bytes) {
   params()[argument] = desc;
   stage().temporaries[argument] =
-      sizeof(float) * static_cast<std::size_t>(element_count(desc.at("dims").get<Shape>()));
+      bytes != 0
+          ? bytes
+          : sizeof(float) * static_cast<std::size_t>(element_count(desc.at("dims").get<Shape>()));
 }
 
 void OneDnnDraft::then(const std::string& primitive, const std::string& argument) {
@@ -159,7 +161,10 @@ void OneDnnDraft::then(const std::string& primitive, const std::string& argument
   Stage next{.params = {{"primitive", primitive}, {argument, before.params.at("dst")}}};
   if (before.args.contains("dst")) next.args[argument] = before.args.at("dst");
   const auto kept = before.temporaries.find("dst");
-  if (kept != before.temporaries.end()) next.temporaries[argument] = kept->second;
+  if (kept != before.temporaries.end()) {
+    next.temporaries[argument] = kept->second;
+    next.handed = argument;
+  }
   stages_.push_back(std::move(next));
 }
 
@@ -179,17 +184,24 @@ Result<std::vector<runtime::OneDnnChoice>> OneDnnDraft::probe() const {
   return choices;
 }
 
-/// The temporaries of each stage begin at the same place, so that the first is handed on; behind those of the stage that
-/// has most of them lies the scratchpad of whichever stage runs.
+/// What is handed on stays where it lies, and a stage's own temporaries lie behind it; behind those of the stage that reaches
+/// furthest lies the scratchpad of whichever stage runs.
 void OneDnnDraft::place_workspace(const std::vector<runtime::OneDnnChoice>& choices,
                                   Kernel& kernel) {
   const std::size_t buffer =
       buffer_of_input(task_.inputs.size()) + task_.outputs.size() + kernel.constants.size();
   std::size_t temporary_bytes = 0, scratchpad_bytes = 0;
+  std::size_t handed_at = 0;
   for (Stage& each : stages_) {
     std::size_t offset_bytes = 0;
+    if (!each.handed.empty()) {
+      each.args[each.handed] = place(buffer, handed_at);
+      offset_bytes = handed_at + aligned(each.temporaries.at(each.handed));
+    }
     for (const auto& [argument, bytes] : each.temporaries) {
+      if (argument == each.handed) continue;
       each.args[argument] = place(buffer, offset_bytes);
+      if (argument == "dst") handed_at = offset_bytes;
       offset_bytes += aligned(bytes);
     }
     temporary_bytes = std::max(temporary_bytes, offset_bytes);

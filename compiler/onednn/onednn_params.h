@@ -58,9 +58,9 @@ class OneDnnDraft {
   void computed_weights(const std::string& argument, std::size_t i, const nlohmann::json& plain,
                         const runtime::OneDnnLayout& layout);
   PackedConstant packed_input(std::size_t i, float factor = 1) const;
-  /// Connects memory of `desc` in the workspace, that lives from this stage to the next. A stage that hands one on has no
-  /// other.
-  void temporary(const std::string& argument, const nlohmann::json& desc);
+  /// Connects memory of `desc` in the workspace, that lives from this stage to the next, of so many bytes or those of a dense
+  /// tensor. A stage that hands one on has no other but what was handed to it.
+  void temporary(const std::string& argument, const nlohmann::json& desc, std::size_t bytes = 0);
 
   /// Begins a stage that runs behind the others; `argument` connects as the result of the stage before.
   void then(const std::string& primitive, const std::string& argument);
@@ -90,6 +90,7 @@ class OneDnnDraft {
     std::map<std::string, PackedConstant> constants;
     std::map<std::string, Weights> weights;
     std::map<std::string, std::size_t> temporaries;  ///< bytes
+    std::string handed;                              ///< argument that is dst of the stage before
     Shape output;                                    ///< dims of dst
   };
   static PackedConstant repacked(const Weights& weights, const runtime::OneDnnLayout& layout);

@@ -10,10 +10,14 @@
 namespace aoe::compiler {
 namespace {
 
-graph::Graph product_graph() {
-  graph::Graph graph = graph_of(parse_shape_line("MatMulV2 in=64x256 in=256x128:const").task);
+graph::Graph graph_with(const std::string& text) {
+  graph::Graph graph = graph_of(parse_shape_line(text).task);
   graph::run_passes(graph, {});
   return graph;
+}
+
+graph::Graph product_graph() {
+  return graph_with("MatMulV2 in=64x256 in=256x128:const");
 }
 
 int lowered_nodes(const graph::Graph& graph) {
@@ -68,6 +72,26 @@ TEST(MixedPrecision, TasksThatMayRoundHaveKeysOfTheirOwn) {
   const auto exact = key_of(task_of(graph, product), soc);
   graph::allow_bf16(*graph.edit(product));
   EXPECT_NE(key_of(task_of(graph, product), soc).description, exact.description);
+}
+
+TEST(MixedPrecision, TakesWholeConvolutionsOfEnoughChannels) {
+  const auto candidates = [](const std::string& text) {
+    return graph::bf16_candidates(graph_with(text)).size();
+  };
+  EXPECT_EQ(candidates("Conv2D in=1x16x8x8 in=16x16x3x3:const"), 1u);
+  EXPECT_EQ(candidates("Conv2D in=1x3x8x8 in=16x3x3x3:const"), 0u);
+  EXPECT_EQ(candidates("Conv2D in=1x16x8x8 in=16x8x3x3:const group=2"), 0u);
+  EXPECT_EQ(candidates("Conv2D in=1x16x5x8x8 in=16x16x3x3x3:const"), 0u);
+}
+
+TEST(MixedPrecision, ConvolutionsRunInPairs) {
+  const CompileOptions options = host_options();
+  if (!options.soc.has(Feature::kBf16)) GTEST_SKIP() << "needs AVX512-BF16";
+  graph::Graph graph = graph_with("Conv2D in=1x64x28x28 in=128x64x1x1:const");
+  const MixedPrecision choice = choose_bf16(graph, options, {.limit = 0.1});
+  EXPECT_EQ(choice.lowered, 1);
+  EXPECT_GT(choice.error, 1e-5) << "rounding to 8 bits must show";
+  EXPECT_LT(choice.error, 1e-2);
 }
 
 }  // namespace
