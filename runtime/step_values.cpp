@@ -87,6 +87,12 @@ void prepare_outputs(const Om& om, const OmStep& step, std::span<const Tensor> i
   }
 }
 
+int input_written_in_place(const OmStep& step) {
+  const reference::OpDef* def = reference::ops().find(step.call.type);
+  const bool is_in_place = def != nullptr && def->writes_in_place;
+  return is_in_place && !step.inputs.empty() ? step.inputs[0] : -1;
+}
+
 void run_naming(const OmStep& step, const std::function<void()>& f) {
   const auto refuse = [&](const std::string& why) {
     throw Error(ExitCode::kFailure, why, "op '" + step.name + "' (" + step.types_text() + ")");

@@ -27,6 +27,9 @@ bool is_certain(const Om& om, const OmStep& step);
 void prepare_outputs(const Om& om, const OmStep& step, std::span<const Tensor> inputs,
                      TensorTable& tensors);
 
+/// The first input of an operator that writes its output over it, where both are one buffer; -1: it never does.
+int input_written_in_place(const OmStep& step);
+
 /// Calls f. Error(kFailure) that names the step when its op refuses the values.
 void run_naming(const OmStep& step, const std::function<void()>& f);
 

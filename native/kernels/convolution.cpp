@@ -4,6 +4,7 @@
 
 #include "native/kernel.h"
 #include "native/product.h"
+#include "native/wide.h"
 #include "reference/arithmetic.h"
 #include "reference/quantize.h"
 #include "reference/typed.h"
@@ -23,12 +24,45 @@ Place place_in(std::int64_t i, std::int64_t height, std::int64_t width) {
   return {i / width / height, i / width % height, i % width};
 }
 
+/// A tap, and the columns of outputs [inside, beyond) whose tap lies in the input.
+struct Tap {
+  Place place;
+  std::int64_t inside, beyond;
+};
+
+std::vector<Tap> taps_of(const reference::Window& window) {
+  const auto& [d, h, w] = window.axes;
+  std::vector<Tap> taps;
+  for (std::int64_t k = 0; k < window.kernel_elements(); ++k) {
+    const Place place = place_in(k, h.kernel, w.kernel);
+    const auto [inside, beyond] = w.outputs_inside(place.w);
+    taps.push_back({place, inside, beyond});
+  }
+  return taps;
+}
+
+/// y += sums.
+template <typename T, typename Y>
+AOE_WIDE void add_sums(const T* sums, std::int64_t count, Y* y) {
+  for (std::int64_t i = 0; i < count; ++i) y[i] = reference::add(y[i], static_cast<Y>(sums[i]));
+}
+
+/// to[i] = row[i * stride] - zero.
+template <typename T, typename X>
+AOE_WIDE void read_row(const X* row, std::int64_t stride, std::int64_t count, T zero, T* to) {
+  if (stride == 1) {
+    for (std::int64_t i = 0; i < count; ++i) to[i] = static_cast<T>(row[i]) - zero;
+    return;
+  }
+  for (std::int64_t i = 0; i < count; ++i) to[i] = static_cast<T>(row[i * stride]) - zero;
+}
+
 /// to[0, count) = a tap of the output places from `at` on, less `zero`; 0 outside the plane.
 template <typename T, typename X>
-void read_tap(const X* plane, const reference::Window& window, const Place& tap, Place at,
+void read_tap(const X* plane, const reference::Window& window, const Tap& read, Place at,
               std::int64_t count, T zero, T* to) {
   const auto& [d, h, w] = window.axes;
-  const auto [inside, beyond] = w.outputs_inside(tap.w);
+  const auto& [tap, inside, beyond] = read;
   while (count > 0) {
     const std::int64_t begin = at.w, end = std::min(w.output, begin + count);
     const std::int64_t z = d.tap(at.d, tap.d), y = h.tap(at.h, tap.h);
@@ -36,9 +70,9 @@ void read_tap(const X* plane, const reference::Window& window, const Place& tap,
     const std::int64_t from = is_inside ? std::clamp(inside, begin, end) : end;
     const std::int64_t until = std::clamp(beyond, from, end);
     std::fill_n(to, from - begin, T{0});
-    const X* row = is_inside ? plane + (z * h.input + y) * w.input : plane;
-    for (std::int64_t o = from; o < until; ++o)
-      to[o - begin] = static_cast<T>(row[w.tap(o, tap.w)]) - zero;
+    if (until > from)
+      read_row(plane + (z * h.input + y) * w.input + w.tap(from, tap.w), w.stride, until - from,
+               zero, to + (from - begin));
     std::fill_n(to + (until - begin), end - until, T{0});
     to += end - begin;
     count -= end - begin;
@@ -96,14 +130,15 @@ class Convolution {
   void run_block(std::int64_t group, std::int64_t first, const Y* bias, std::vector<T>& columns,
                  std::vector<T>& sums) const {
     const std::int64_t count = std::min(kColumns, places_ - first);
-    const std::int64_t in_plane = window_.input_elements(), taps = window_.kernel_elements();
-    const auto& [d, h, w] = window_.axes;
-    const Place at = place_in(first, h.output, w.output);
+    const std::int64_t in_plane = window_.input_elements();
+    const Place at = place_in(first, window_.height().output, window_.width().output);
     T* column = columns.data();
     for (std::int64_t i = 0; i < weight_shape_[1]; ++i) {
       const X* plane = x_ + (group * weight_shape_[1] + i) * in_plane;
-      for (std::int64_t k = 0; k < taps; ++k, column += kColumns)
-        read_tap(plane, window_, place_in(k, h.kernel, w.kernel), at, count, x_zero_, column);
+      for (const Tap& tap : taps_) {
+        read_tap(plane, window_, tap, at, count, x_zero_, column);
+        column += kColumns;
+      }
     }
     const std::int64_t channel = group % groups_ * per_group_;
     Y* const y = y_ + group * per_group_ * places_ + first;
@@ -115,17 +150,14 @@ class Convolution {
       add_product(packed_.data() + channel * length_ + begin * per_group_, per_group_, panel,
                   {columns.data() + begin * kColumns, kColumns}, {sums.data(), kColumns}, kColumns);
       for (std::int64_t c = 0; c < per_group_; ++c)
-        for (std::int64_t p = 0; p < count; ++p) {
-          Y& sum = y[c * places_ + p];
-          sum =
-              reference::add(sum, static_cast<Y>(sums[static_cast<std::size_t>(c * kColumns + p)]));
-        }
+        add_sums(sums.data() + c * kColumns, count, y + c * places_);
     }
   }
 
   const Run& run_;
   const Shape x_shape_, weight_shape_;
   const reference::Window window_;
+  const std::vector<Tap> taps_ = taps_of(window_);
   const X* x_;
   Y* y_;
   T x_zero_;

@@ -1,6 +1,9 @@
 // TopK: elements as integers that sort like them, on a heap of the k best that were seen so far. Most of a long row is compared
-// with the worst of these alone, a vector at a time.
+// with the worst of these alone, a vector at a time. Lines that lie across a tensor are searched side by side, each with the few
+// best of it in order.
 #include <algorithm>
+#include <cstring>
+#include <limits>
 
 #include "native/by_type.h"
 #include "native/sort_key.h"
@@ -66,6 +69,55 @@ class Selection {
   std::vector<Entry> entries_;  ///< a heap, the worst on top
 };
 
+/// The k best of neighbouring lines, whose elements lie `stride` behind each other, in vectors over the lines.
+template <typename T>
+class SideBySide {
+ public:
+  using Key = decltype(sort_key(T{}));
+  using Place = Key;  ///< so that vectors of both have equal lanes
+  static constexpr std::int64_t kLines = kFloats * sizeof(float) / sizeof(Key), kMost = 16;
+
+  static bool pays(std::int64_t k, std::int64_t length) {
+    return k <= kMost && length <= std::numeric_limits<Place>::max();
+  }
+
+  SideBySide(std::int64_t k, bool is_largest) : k_(k), flip_(is_largest ? Key{-1} : Key{0}) {}
+
+  /// kLines lines.
+  AOE_WIDE void run(const T* x, std::int64_t stride, std::int64_t length) {
+    Keys keys[kMost], places[kMost];
+    for (std::int64_t i = 0; i < length; ++i) {
+      Keys key, place,
+          is_better = {};  // than what stands at a rank before: all behind it move down
+      for (std::int64_t c = 0; c < kLines; ++c) key[c] = sort_key(x[i * stride + c]);
+      key ^= flip_;
+      place = static_cast<Place>(i) - Keys{};
+      const std::int64_t ranks = std::min(i, k_);
+      for (std::int64_t rank = 0; rank < ranks; ++rank) {
+        const Keys key_here = keys[rank], place_here = places[rank];
+        is_better |= key < key_here;
+        keys[rank] = is_better ? key : key_here;
+        places[rank] = is_better ? place : place_here;
+        key = is_better ? key_here : key;
+        place = is_better ? place_here : place;
+      }
+      if (i >= k_) continue;
+      keys[i] = key;
+      places[i] = place;
+    }
+    std::memcpy(places_, places, sizeof places_);
+  }
+
+  std::int64_t place(std::int64_t rank, std::int64_t line) const { return places_[rank][line]; }
+
+ private:
+  using Keys __attribute__((vector_size(kFloats * sizeof(float)))) = Key;
+
+  std::int64_t k_;
+  Key flip_;
+  Place places_[kMost][kLines] = {};
+};
+
 template <typename T>
 class TopK {
  public:
@@ -89,8 +141,8 @@ class TopK {
   }
 
  private:
-  static constexpr std::int64_t kColumns =
-      16;  ///< of lines that lie across, so many are copied at once
+  /// Of lines that lie across, so many at once.
+  static constexpr std::int64_t kColumns = SideBySide<T>::kLines;
 
   void run_lines(std::int64_t begin, std::int64_t end) const {
     Selection<T> selection(k_, is_largest_);
@@ -100,10 +152,17 @@ class TopK {
       return;
     }
     std::vector<T> lines(static_cast<std::size_t>(kColumns * view_.dim));
+    SideBySide<T> beside(k_, is_largest_);
     while (begin < end) {
       const std::int64_t outer = begin / view_.inner, inner = begin % view_.inner;
       const std::int64_t count = std::min({kColumns, view_.inner - inner, end - begin});
       const T* from = x_ + outer * view_.dim * view_.inner + inner;
+      if (count == kColumns && SideBySide<T>::pays(k_, view_.dim)) {
+        beside.run(from, view_.inner, view_.dim);
+        write(begin, beside, from);
+        begin += count;
+        continue;
+      }
       for (std::int64_t i = 0; i < view_.dim; ++i)
         for (std::int64_t c = 0; c < count; ++c)
           lines[static_cast<std::size_t>(c * view_.dim + i)] = from[i * view_.inner + c];
@@ -123,6 +182,17 @@ class TopK {
       if (places_.data != nullptr) places_.as<std::int64_t>()[to] = entry.place;
       to += view_.inner;
     }
+  }
+
+  /// Of kColumns lines.
+  void write(std::int64_t line, const SideBySide<T>& best, const T* x) const {
+    std::int64_t to = line / view_.inner * k_ * view_.inner + line % view_.inner;
+    for (std::int64_t rank = 0; rank < k_; ++rank, to += view_.inner)
+      for (std::int64_t c = 0; c < kColumns; ++c) {
+        const std::int64_t place = best.place(rank, c);
+        if (values_.data != nullptr) values_.as<T>()[to + c] = x[place * view_.inner + c];
+        if (places_.data != nullptr) places_.as<std::int64_t>()[to + c] = place;
+      }
   }
 
   const T* x_;

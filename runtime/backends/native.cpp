@@ -102,6 +102,8 @@ class Native final : public StepwiseBackend {
     return kernel ? inference_fault(om, step) : "has no native kernel: " + kernel.error();
   }
 
+  int overwritten_by(const OmStep& step) const override { return input_written_in_place(step); }
+
   std::function<void()> load(const LoadContext& context, std::size_t index) const override {
     const OmStep& step = context.om.steps[index];
     const auto kernel = kernel_of(context.om, step);

@@ -24,11 +24,7 @@ class Reference final : public StepwiseBackend {
     return inference_fault(om, step);
   }
 
-  int overwritten_by(const OmStep& step) const override {
-    const reference::OpDef* def = reference::ops().find(step.call.type);
-    const bool is_in_place = def != nullptr && def->writes_in_place;
-    return is_in_place && !step.inputs.empty() ? step.inputs[0] : -1;
-  }
+  int overwritten_by(const OmStep& step) const override { return input_written_in_place(step); }
 
   std::function<void()> load(const LoadContext& context, std::size_t index) const override {
     const OmStep& step = context.om.steps[index];

@@ -1,4 +1,4 @@
-// Calls of Scatter, of convolutions and quantisation, and of Multinomial. See draw.h.
+// Calls of Scatter and TensorScatter, of convolutions and quantisation, and of Multinomial. See draw.h.
 #include "tests/native/draw.h"
 
 namespace aoe::native {
@@ -44,6 +44,27 @@ RandomCall draw_scatter_nd(Draw& draw) {
   drawn.inputs = {with_ties(draw, element, shape, false),
                   indices(draw, DataType::kInt64, chosen, least),
                   with_ties(draw, element, updates, false)};
+  return drawn;
+}
+
+RandomCall draw_tensor_scatter(Draw& draw) {
+  Shape cache = {draw.in(0, 3)};
+  for (std::int64_t i = draw.in(1, 3); i > 0; --i) cache.push_back(draw.in(1, 40));
+  const std::int64_t axis = draw.in(1, std::ssize(cache) - 1);
+  Shape update = cache;
+  at_axis(update, axis) = draw.in(0, at_axis(cache, axis));
+  RandomCall drawn{.call = {.type = "TensorScatter", .version = 24}};
+  drawn.call.attrs.set("axis", axis);
+  const bool is_circular = draw.chance(50);
+  if (is_circular) drawn.call.attrs.set("mode", std::string("circular"));
+  const DataType element = draw.type();
+  drawn.inputs = {with_ties(draw, element, cache, false), with_ties(draw, element, update, false)};
+  if (draw.chance(20)) return drawn;
+  const std::int64_t room = at_axis(cache, axis), last = room - at_axis(update, axis);
+  std::vector<std::int64_t> begins(static_cast<std::size_t>(cache[0]));
+  for (std::int64_t& begin : begins)
+    begin = is_circular ? draw.in(-room, 3 * room) : draw.in(0, last);
+  drawn.inputs.push_back(ints(begins, DataType::kInt64));
   return drawn;
 }
 
@@ -151,6 +172,7 @@ void add_more_drawers(Drawers& drawers) {
   for (const char* type : {"Scatter", "ScatterElements"})
     drawers[type] = [type](Draw& draw) { return draw_scatter_elements(draw, type); };
   drawers["ScatterNdUpdate"] = draw_scatter_nd;
+  drawers["TensorScatter"] = draw_tensor_scatter;
   drawers["Conv2D"] = draw_convolution;
   drawers["ConvInteger"] = draw_conv_integer;
   for (const char* type : {"Quantize", "Dequantize"})
