@@ -24,11 +24,13 @@ struct Tile {
   std::int64_t stored_lanes;  ///< of each target row
 };
 
-void emit_tile(Builder& builder, Buffer from, Buffer to, const Tile& tile, int lanes) {
+void emit_tile(Builder& builder, Buffer from, Buffer to, const Tile& tile,
+               const CopyTiling& tiling) {
+  const int lanes = tiling.lanes;
   std::vector<Vec> rows;
   for (const std::int64_t row : tile.from_rows) {
-    rows.push_back(builder.get(builder.local(
-        builder.load(from, tile.from + row, lanes, Int(tile.columns), tile.from_column))));
+    rows.push_back(builder.get(builder.local(builder.load_as(
+        tiling.type, from, tile.from + row, lanes, Int(tile.columns), tile.from_column))));
   }
   const auto count = static_cast<std::int64_t>(rows.size());
   if (count < lanes && tile.to_row == count && tile.stored_lanes == count) {
@@ -40,7 +42,7 @@ void emit_tile(Builder& builder, Buffer from, Buffer to, const Tile& tile, int l
                     Int(std::min<std::int64_t>(lanes, elements - i * lanes)));
     return;
   }
-  rows.resize(static_cast<std::size_t>(lanes), loopnest::splat(0.0f, lanes));
+  rows.resize(static_cast<std::size_t>(lanes), loopnest::splat(0.0, lanes, tiling.type));
   for (std::int64_t c = 0; c < tile.columns; ++c) {
     builder.store(to, tile.to + c * tile.to_row, transpose_row(rows, static_cast<int>(c)),
                   Int(tile.stored_lanes));
@@ -132,8 +134,8 @@ void CopyNest::emit_vectors(Builder& builder, std::optional<Buffer> from, Buffer
     const std::int64_t stride = region_.from.back();
     if (stride == 0) present.reset();  // the one element is there even if only some lanes are
     const Int source = at.offsets[1] + region_.from_offset;
-    builder.store(to, target, builder.load(*from, source, lanes, present, stride), at.active,
-                  target_stride);
+    builder.store(to, target, builder.load_as(tiling_.type, *from, source, lanes, present, stride),
+                  at.active, target_stride);
   });
 }
 
@@ -165,7 +167,7 @@ void CopyNest::emit_tiles(Builder& builder, Buffer from, Buffer to, Int p) const
                .to_row = region_.to[*crossing_],
                .columns = columns,
                .stored_lanes = region_.padded_last > 0 ? region_.padded_last : rows},
-              lanes);
+              tiling_);
   };
   const std::int64_t full = height / lanes * lanes;
   const auto tiles = [&](std::int64_t columns) {

@@ -30,8 +30,9 @@ struct CopyRegion {
 
 struct CopyTiling {
   int lanes = 8;
-  std::int64_t unroll = 1;             ///< vectors per loop iteration
-  std::int64_t block_elements = 4096;  ///< about so many per parallel iteration
+  std::int64_t unroll = 1;                       ///< vectors per loop iteration
+  std::int64_t block_elements = 4096;            ///< about so many per parallel iteration
+  loopnest::Type type = loopnest::Type::kFloat;  ///< of lanes that hold every element
 };
 
 /// How one region is cut up; made once per kernel.

@@ -6,6 +6,7 @@
 #include "compiler/broadcast_layout.h"
 #include "compiler/copy/copy_groups.h"
 #include "compiler/copy/copy_regions.h"
+#include "compiler/element_lanes.h"
 #include "compiler/kernel_buffers.h"
 #include "compiler/roofline.h"
 #include "compiler/tiling_axes.h"
@@ -51,11 +52,14 @@ std::vector<FormatChoice> possible_formats(const Task& task) {
   return choices;
 }
 
-/// Elements pass through float32, which holds every byte and every number of 16 bits.
-bool is_moved(const TensorDesc& desc) {
-  constexpr DataType kMoved[] = {DataType::kFloat, DataType::kFloat16, DataType::kBFloat16,
-                                 DataType::kInt8, DataType::kUint8};
-  return std::ranges::find(kMoved, desc.dtype) != std::end(kMoved);
+/// Float32 holds every byte, bool, and number of 16 bits; the others have lanes of their own.
+Result<loopnest::Type> moving_lanes(DataType dtype) {
+  const bool is_word = is_integer(dtype) && size_bytes(dtype) == 2;
+  if (size_bytes(dtype) == 0) return Unexpected("moves no " + std::string(name(dtype)));
+  if (size_bytes(dtype) <= 2 && !is_word) return loopnest::Type::kFloat;
+  if (dtype == DataType::kFloat || dtype == DataType::kDouble || is_integer(dtype))
+    return lanes_of(dtype);
+  return Unexpected("moves no " + std::string(name(dtype)));
 }
 
 class CopyPlan final : public Plan {
@@ -127,6 +131,7 @@ class CopyPlan final : public Plan {
   std::vector<CopyGroup> groups_by(const Schedule& schedule) const {
     CopyTiling tiling = tilings().tiling(schedule);
     tiling.lanes = soc().vector_lanes;
+    tiling.type = moving_lanes(task().in(0).dtype).value();
     return copy_groups(regions_, tiling);
   }
 
@@ -156,13 +161,13 @@ class Copy final : public ImplBy<CopyPlan> {
 
   Result<void> supports(const Task& task, const Soc& soc) const override {
     if (!task.is_static()) return Unexpected("shapes are not static");
-    if (task.inputs.empty() || !is_moved(task.in(0)))
-      return Unexpected("moves floats of 32 and 16 bits, int8 and uint8 only");
+    if (task.inputs.empty()) return Unexpected("no input");
+    if (const auto lanes = moving_lanes(task.in(0).dtype); !lanes) return Unexpected(lanes.error());
     if (task.in(0).dtype != DataType::kFloat && task.op.type == "PadV3")
       return Unexpected("pads float32 only");
-    if (!std::all_of(task.outputs.begin(), task.outputs.end(), is_moved)) {
-      return Unexpected("an output is " + to_string(task.out()));
-    }
+    for (const TensorDesc& output : task.outputs)
+      if (output.dtype != task.in(0).dtype)
+        return Unexpected(to_string(task.in(0)) + " to " + to_string(output));
     if (task.inputs[0].constant && task.op.type != "ConcatV2")
       return Unexpected("moves a constant");
     for (const TaskInput& input : task.inputs)
