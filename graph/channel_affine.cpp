@@ -13,18 +13,35 @@ bool is_float_constant(const Graph& graph, const Node& node, std::size_t i) {
   return constant && constant->desc().dtype == DataType::kFloat;
 }
 
-/// Which output channel the i-th element of the weights contributes to.
-std::int64_t channel_of(const Node& node, const Shape& weights, std::int64_t i) {
-  if (node.op.type == "Conv2D") return i / (element_count(weights) / weights[0]);
-  if (node.op.type == "Conv2DTranspose") {  // in channels x out channels of a group x kernel
-    const std::int64_t groups = node.op.attrs.get_int("group", 1);
-    const std::int64_t per_input = element_count(weights) / weights[0];
-    const std::int64_t group = i / per_input / (weights[0] / groups);
-    return group * weights[1] + i % per_input / (per_input / weights[1]);
+/// Which output channel the elements of the weights contribute to: runs of `length` elements are of one channel each.
+class WeightRuns {
+ public:
+  WeightRuns(const Node& node, const Shape& weights) : count_(element_count(weights)) {
+    const bool is_transposed = node.op.type == "Gemm" && node.op.attrs.get_int("transB", 0) != 0;
+    if (node.op.type == "Conv2DTranspose") {  // in channels x out channels of a group x kernel
+      per_group_ = weights[1];
+      runs_of_group_ = weights[0] / node.op.attrs.get_int("group", 1) * per_group_;
+      length_ = count_ / (weights[0] * per_group_);
+    } else if (node.op.type == "Conv2D" || is_transposed) {
+      per_group_ = runs_of_group_ = weights[0];
+      length_ = count_ / weights[0];
+    } else {
+      per_group_ = weights.back();
+      runs_of_group_ = count_;  // rows of all channels, one after the other
+    }
   }
-  if (node.op.type == "Gemm" && node.op.attrs.get_int("transB", 0) != 0) return i / weights[1];
-  return i % weights.back();
-}
+
+  std::int64_t length() const { return length_; }
+  std::int64_t count() const { return count_ / length_; }
+  std::int64_t channel(std::int64_t run) const {
+    return run / runs_of_group_ * per_group_ + run % per_group_;
+  }
+
+ private:
+  std::int64_t count_, length_ = 1;
+  std::int64_t per_group_ = 1;      ///< channels
+  std::int64_t runs_of_group_ = 1;  ///< that come before the next group's
+};
 
 /// The bias as the op adds it now: Gemm's C with beta, zeros when there is none; nothing when it
 /// varies along rows.
@@ -44,12 +61,17 @@ std::optional<std::vector<double>> bias_of(const Graph& graph, const Node& node,
 void scale_weights(Graph& graph, NodeId anchor, const std::vector<double>& scale) {
   const Node& node = graph.nodes[anchor];
   const Value& old = graph.values[node.inputs[1]];
-  const Shape shape = old.desc.shape;
-  std::vector<double> weights = to_doubles(*old.constant);
-  for (std::size_t i = 0; i < weights.size(); ++i)
-    weights[i] *= scale[channel_of(node, shape, static_cast<std::int64_t>(i))];
-  const ValueId scaled = add_floats(graph, node.name + "_weight", shape, weights);
-  graph.edit(anchor)->inputs[1] = scaled;
+  const WeightRuns runs(node, old.desc.shape);
+  const auto scaled = std::make_shared<Constant>(old.desc);
+  const float* from = old.constant->view().as<float>();
+  float* to = scaled->view().as<float>();
+  for (std::int64_t run = 0; run < runs.count(); ++run) {
+    const double factor = scale[runs.channel(run)];
+    for (std::int64_t i = 0; i < runs.length(); ++i)
+      *to++ = static_cast<float>(static_cast<double>(*from++) * factor);
+  }
+  const ValueId id = add_constant(graph, node.name + "_weight", scaled);
+  graph.edit(anchor)->inputs[1] = id;
 }
 
 void set_bias(Graph& graph, NodeId anchor, const std::vector<double>& bias) {

@@ -1,6 +1,6 @@
 // expand_composites: operators of float32, some of float64, that are a few reductions with elementwise operators in between become these, for
 // which there are fast kernels: LpNorm, MVN, HardMax, LpPool, GlobalLpPool, ReduceLogSumExp, and the
-// softmax in front of a loss. Pooling of volumes becomes pooling of images, twice.
+// softmax in front of a loss. Pooling of volumes becomes pooling of images, twice; a product with a vector one with a matrix.
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -168,6 +168,16 @@ void expand_volume_pool(FunctionCall& call, const Node& node, Shape result) {
   call.give(0, call.reshape(pool(y, node, window->depth(), all), result));
 }
 
+void expand_vector_product(FunctionCall& call, Shape result) {
+  Term a = call.input(0), b = call.input(1);
+  if (call.rank(a) > 1 && call.rank(b) > 1) throw NotExpressible{"its factors are matrices"};
+  if (!is_static(result) || element_count(result) == 0)
+    throw NotExpressible{"its result has no size"};
+  if (call.rank(a) == 1) a = call.reshape(a, {1, call.shape(a)[0]});
+  if (call.rank(b) == 1) b = call.reshape(b, {call.shape(b)[0], 1});
+  call.give(0, call.reshape(call.matmul(a, b), result));
+}
+
 struct Composite {
   std::string_view type;
   std::function<void(FunctionCall&, const Graph&, const Node&)> expand;
@@ -189,6 +199,11 @@ const std::array kComposites = {
               [](auto& call, auto& graph, auto& node) {
                 expand_volume_pool(call, node, shape_of(graph, node.outputs[0]));
               }},
+    Composite{"MatMulV2",
+              [](auto& call, auto& graph, auto& node) {
+                expand_vector_product(call, shape_of(graph, node.outputs[0]));
+              },
+              true},
     Composite{"ReduceLogSumExp",
               [](auto& call, auto& graph, auto& node) {
                 expand_log_sum_exp(call, shape_of(graph, node.outputs[0]));

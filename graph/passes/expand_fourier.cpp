@@ -92,8 +92,9 @@ Term transform_in_two_steps(Term x, const Transform& t, std::int64_t lines, std:
     steps.insert(steps.end(), matrix.values().begin(), matrix.values().end());
   }
   Term places = call.transpose(call.reshape(x, {lines, n1, n2, t.parts}), {2, 0, 1, 3});
-  places = call.matmul(call.reshape(places, {n2, lines, n1 * t.parts}),
-                       call.reals(call.dtype(x), {n2, n1 * t.parts, n1 * kParts}, steps));
+  // One after the other: the order of arguments is the compiler's, and names follow it.
+  const Term matrices = call.reals(call.dtype(x), {n2, n1 * t.parts, n1 * kParts}, steps);
+  places = call.matmul(call.reshape(places, {n2, lines, n1 * t.parts}), matrices);
   places = call.transpose(call.reshape(places, {n2, lines, kParts, n1}), {1, 3, 0, 2});
   const Term sums =
       transform_at_once(call.reshape(places, {lines * n1, n2 * kParts}),

@@ -43,9 +43,10 @@ ValueId reshaped(Graph& graph, ValueId from, const Shape& shape, const Node& rea
   return to;
 }
 
+/// Itself, or as what a body is fused behind.
 bool has_window(const Node& node) {
   constexpr const char* kTypes[] = {"Conv2D", "Conv2DTranspose", "MaxPoolV3", "AvgPoolV2"};
-  return std::ranges::find(kTypes, node.op.type) != std::end(kTypes);
+  return std::ranges::find(kTypes, reference::anchor(node.op).type) != std::end(kTypes);
 }
 
 bool is_between(const Graph& graph, const Node& node) {
@@ -108,7 +109,7 @@ void widen(Graph& graph, NodeId id) {
   const ValueId wide = add_intermediate(graph, graph.values[narrow].name + "_wide", desc);
   const ValueId shape = add_ints(graph, node.name + "_sequence_shape", shape_of(graph, narrow));
   reference::OpCall op = node.op;
-  if (has_window(node)) widen_window(op.attrs);
+  if (has_window(node)) widen_window(reference::edit_anchor(op).attrs);
   if (op.type == "ConcatV2") op.attrs.set("axis", std::int64_t{1});
   graph.add_node({.name = node.name + "_wide",
                   .op = op,

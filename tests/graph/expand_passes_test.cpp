@@ -53,6 +53,10 @@ const PassCase kCases[] = {
      "g (float[1,2,4,5,6] x) => (float[1,2,4,5,6] y) { y = AveragePool <kernel_shape = [3,3,3], "
      "count_include_pad = 1, "
      "pads = [1,1,1,1,1,1]> (x) }"},
+    {"expand_composites_vector_product", "expand_composites",
+     "g (float[3] x, float[2,3,4] w) => (float[2,4] y) { y = MatMul (x, w) }"},
+    {"expand_composites_product_with_vector", "expand_composites",
+     "g (double[2,3] x, double[3] w) => (double[2] y) { y = MatMul (x, w) }"},
     {"expand_composites_keeps_double", "expand_composites",
      "g (double[2,3] x) => (double[2,3] y) { y = Hardmax <axis = 1> (x) }"},
     {"expand_composites_lp_norm_of_double", "expand_composites",

@@ -64,6 +64,23 @@ TEST(Passes, AreAllListed) {
   EXPECT_GT(files, 0);
 }
 
+TEST(Passes, ConvolutionsOverOneAxisTakeTheirStepsAsImages) {
+  for (const char* step : {"Relu (c)", "Sigmoid (c)", "Add (c, r)", "Mul (c, r)"}) {
+    Graph graph = import_text(std::string(R"(g (float[1,4,9] x, float[1,3,7] r) => (float[1,3,7] y)
+         <float[3,4,3] w> {
+        c = Conv (x, w)
+        y = )") + step + "}");
+    graph::run_passes(graph, {});
+    const auto is_convolution = [](const graph::Node& node) {
+      return !node.is_dead && reference::anchor(node.op).type == "Conv2D";
+    };
+    const auto found = std::ranges::find_if(graph.nodes, is_convolution);
+    ASSERT_NE(found, graph.nodes.end()) << step;
+    EXPECT_EQ(graph.values[found->inputs[0]].desc.shape.size(), 4u) << step;
+    EXPECT_TRUE(found->op.body != nullptr) << step << " stays alone";
+  }
+}
+
 TEST(Passes, KeepOriginsInOrder) {
   Graph graph = import_text(
       R"(g (float[1,2,4,4] x) => (float[1,3,4,4] y)
