@@ -1,4 +1,4 @@
-# Tuning on two hosts over a real sshd on loopback, of which one is killed in the middle; and on hosts of two kinds.
+# Tuning on two hosts over a real sshd on loopback, of which one is killed in the middle; on hosts of two kinds; and subgraphs.
 source "$(dirname "$0")/lib.sh"
 source "$here/sshd_lib.sh"
 source "$here/fleet_lib.sh"
@@ -52,4 +52,17 @@ equal "$(json kinds.json "sorted(r['threads'] for r in d['results'])")" "[1, 2]"
 one=${soc%-2t}-1t
 equal "$(ls oms | tr '\n' ' ')" "a_$one.om a_$soc.om " "an om for each"
 exists "bank/op/$one/BANK"
+
+# Subgraphs of two models: their variants race on the nodes.
+mkdir subgraphs
+make_model squeezenet --small --image=48 --output=d.onnx >/dev/null || fail "make_model"
+run 0 aoe --framework=5 --job_type=1 --preset=quick --models=a.onnx,d.onnx --workers=ssh:alpha,beta --search_limit=600 --output=subgraphs \
+  --result=subgraphs.json --log=info --progress_bar=off
+has err 'answers=[1-9][0-9]* repeated=0 lost_nodes=0'
+equal "$(json subgraphs.json "{(r['job_type'], r['state'], r['tasks']['not_searched']) for r in d['results']}")" \
+  "{(1, 'tuning successful', 0)}" "subgraphs"
+equal "$(json subgraphs.json "all(r['budget']['trials'] > 0 for r in d['results'])")" True "variants that were measured"
+exists "bank/graph/$soc/BANK"
+run 0 aoe_run --model=subgraphs/a.om
+run 0 aoe_run --model=subgraphs/d.om
 finish

@@ -41,8 +41,23 @@ bank::TaskKey near_key(const graph::Graph& graph) {
   return key_of(task_of(graph, 0), near_soc());
 }
 
-/// A winner that is not the default: the default's Impl and Format, with an axis of its own.
-bank::StrategySet winner_of(const graph::Graph& graph, double gain) {
+/// Softmax of rows of 128, whose Schedules all cost the same by the estimate.
+graph::Graph near_softmax(std::int64_t rows) {
+  graph::Graph graph;
+  graph.name = "softmax";
+  const TensorDesc rows_of_128{.dtype = DataType::kFloat, .shape = {rows, 128}};
+  const graph::ValueId x = graph.add_value("x", rows_of_128, nullptr);
+  const graph::ValueId y = graph.add_value("y", rows_of_128, nullptr);
+  graph::Node node{.name = "n", .op = {.type = "SoftmaxV2"}, .inputs = {x}, .outputs = {y}};
+  graph.add_node(std::move(node));
+  graph.inputs = {x};
+  graph.outputs = {y};
+  return graph;
+}
+
+/// A winner that is not the default: the default's Impl and Format, with an axis of its own, which the model of costs tells from the
+/// default's or not.
+bank::StrategySet winner_of(const graph::Graph& graph, double gain, bool is_told_apart = true) {
   const Task task = task_of(graph, 0);
   for (const Candidate& each : default_candidates(task, near_soc())) {
     const auto plan = each.impl->plan(task, each.format, near_soc());
@@ -51,7 +66,8 @@ bank::StrategySet winner_of(const graph::Graph& graph, double gain) {
         Schedule changed = each.schedule;
         changed[axis.name] = value;
         if (changed == each.schedule || !plan->is_legal(changed) ||
-            plan->estimate_ns(changed) > 1.02 * plan->estimate_ns(each.schedule))
+            plan->estimate_ns(changed) > 1.02 * plan->estimate_ns(each.schedule) ||
+            (plan->estimate_ns(changed) != plan->estimate_ns(each.schedule)) != is_told_apart)
           continue;
         bank::Strategy strategy{
             each.format.name, std::string(each.impl->name()), each.impl->version(), changed, {}};
@@ -117,6 +133,17 @@ TEST(NearStrategies, WhatCannotBeBuiltHereIsNotTaken) {
   illegal.strategies[0].schedule.begin()->second = 1'000'003;
   const NeighbourBank bank(
       {{near_key(near_product(112, 128)), stale}, {near_key(near_product(80, 128)), illegal}});
+  const Compilation compiled = compile(asked, {.soc = near_soc(), .near = &bank});
+  EXPECT_EQ(compiled.nodes[0].near, "");
+  EXPECT_EQ(compiled.om.tuning.at("nodes").at(0).at("source"), "default");
+}
+
+TEST(NearStrategies, WhereTheEstimateKnowsOfNoScheduleNothingIsTaken) {
+  const graph::Graph asked = near_softmax(96), near = near_softmax(112);
+  const bank::StrategySet won = winner_of(asked, 50, false);
+  ASSERT_TRUE(won.has_winner());
+  const NeighbourBank bank({{near_key(near), won}});
+  ASSERT_EQ(bank.near({near_key(asked)}).size(), 1U);
   const Compilation compiled = compile(asked, {.soc = near_soc(), .near = &bank});
   EXPECT_EQ(compiled.nodes[0].near, "");
   EXPECT_EQ(compiled.om.tuning.at("nodes").at(0).at("source"), "default");

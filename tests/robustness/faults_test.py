@@ -76,7 +76,7 @@ class Faults:
             return
         verified = subprocess.run([self.binaries / "aoe_bank", "verify"], capture_output=True, text=True,
                                   env=self.environment(home), timeout=HANG_S, check=False)
-        if verified.returncode != 0:
+        if verified.returncode != 0 and "there is no bank;" not in verified.stderr:  # before the first commit
             self.failures.append(f"{where}: the bank is not sound: {(verified.stdout + verified.stderr).strip()[-300:]}")
 
     def sweep(self, what, points):

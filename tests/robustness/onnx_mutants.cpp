@@ -60,9 +60,9 @@ class Mutator {
                                      std::numeric_limits<std::int64_t>::min()};
     switch (below(4)) {
       case 0:
-        return old + 1;
+        return static_cast<std::int64_t>(static_cast<std::uint64_t>(old) + 1);
       case 1:
-        return old - 1;
+        return static_cast<std::int64_t>(static_cast<std::uint64_t>(old) - 1);
       default:
         return pick(kOdd);
     }

@@ -124,6 +124,7 @@ std::vector<Timing> Bench::race(std::size_t count,
       timings[i].samples_ns.push_back(ns);
       if (i == 0) first_total_ns += ns;
     }
+    setting_.round_ended();
   }
   return timings;
 }

@@ -41,6 +41,7 @@ struct BenchSetting {
   int threads = 1;
   /// Steps whose time is the candidate's own; conversions that are there for the om alone are none.
   bool (*counts)(const runtime::Om& om, const runtime::OmStep& step);
+  std::function<void()> round_ended = [] {};  ///< called behind each round of a race
 };
 
 class Bench {

@@ -71,7 +71,8 @@ class LoadedModels {
 }  // namespace
 
 std::vector<ModelTiming> bench_models(const std::vector<std::filesystem::path>& oms,
-                                      const MeasurePolicy& policy, int threads, double limit_s) {
+                                      const MeasurePolicy& policy, int threads, double limit_s,
+                                      const std::function<void()>& round_ended) {
   const Deadline limit = Deadline::in(limit_s);
   auto models = std::make_unique<LoadedModels>(oms, threads);
   std::vector<ModelTiming> timings = models->timings();
@@ -87,6 +88,7 @@ std::vector<ModelTiming> bench_models(const std::vector<std::filesystem::path>& 
     }
     models->run_round(round, timings);
     first_total_ns += timings.front().samples_ns.back();
+    round_ended();
   }
   return timings;
 }

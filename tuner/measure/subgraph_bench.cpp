@@ -45,15 +45,17 @@ Expected expected_of(const std::filesystem::path& reference, int threads) {
 }  // namespace
 
 SubgraphBench::SubgraphBench(std::filesystem::path reference, const MeasurePolicy& policy,
-                             int threads, const CacheState& caches)
+                             int threads, const CacheState& caches,
+                             std::function<void()> round_ended)
     : reference_(std::move(reference)),
       expected_(expected_of(reference_, threads)),
-      bench_(expected_, {.policy = policy,
-                         .caches = caches,
-                         .threads = threads,
-                         .counts = [](const runtime::Om& om, const runtime::OmStep& step) {
-                           return !is_at_border(om, step);
-                         }}) {
+      bench_(expected_,
+             {.policy = policy,
+              .caches = caches,
+              .threads = threads,
+              .counts = [](const runtime::Om& om,
+                           const runtime::OmStep& step) { return !is_at_border(om, step); },
+              .round_ended = std::move(round_ended)}) {
 }
 
 std::vector<Timing> SubgraphBench::race(const std::vector<std::filesystem::path>& oms) const {

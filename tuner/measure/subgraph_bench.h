@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <vector>
 
 #include "tuner/measure/bench.h"
@@ -11,9 +12,10 @@ namespace aoe::tuner {
 
 class SubgraphBench {
  public:
-  /// Runs `reference`, an om of reference steps, once: what all candidates must compute.
+  /// Runs `reference`, an om of reference steps, once: what all candidates must compute. `round_ended` is called behind each
+  /// round of a race.
   SubgraphBench(std::filesystem::path reference, const MeasurePolicy& policy, int threads,
-                const CacheState& caches);
+                const CacheState& caches, std::function<void()> round_ended);
   SubgraphBench(const SubgraphBench&) = delete;
   SubgraphBench& operator=(const SubgraphBench&) = delete;
   const std::filesystem::path& reference() const { return reference_; }

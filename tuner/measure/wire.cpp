@@ -32,8 +32,19 @@ bool send_all(int fd, const void* bytes, std::size_t size) {
 }
 
 bool is_over(WaitLimit& limit) {
-  if (Clock::now() >= limit.at && limit.later) limit.at = limit.later();
+  if (Clock::now() >= limit.at && limit.later) limit.at = std::max(limit.at, limit.later());
   return Clock::now() >= limit.at;
+}
+
+/// poll(). When this process itself stood still meanwhile (Ctrl-Z, a frozen container), the others may have, too: that time
+/// does not count.
+int wait_awake(pollfd& waiting, std::chrono::milliseconds wait, std::optional<WaitLimit>& limit) {
+  constexpr auto kLate = std::chrono::seconds(1);
+  const Clock::time_point begin = Clock::now();
+  const int ready = ::poll(&waiting, 1, static_cast<int>(wait.count()));
+  const Clock::duration overslept = Clock::now() - begin - wait;
+  if (limit && overslept > kLate) limit->at += overslept;
+  return ready;
 }
 
 ReceiveStatus wait_readable(int fd, std::optional<WaitLimit>& limit, const std::stop_token& stop) {
@@ -46,7 +57,7 @@ ReceiveStatus wait_readable(int fd, std::optional<WaitLimit>& limit, const std::
       wait = std::clamp(left, std::chrono::milliseconds(0), wait);
     }
     pollfd waiting{fd, POLLIN, 0};
-    const int ready = ::poll(&waiting, 1, static_cast<int>(wait.count()));
+    const int ready = wait_awake(waiting, wait, limit);
     if (ready > 0) return ReceiveStatus::kMessage;
     if (ready < 0 && errno != EINTR) return ReceiveStatus::kClosed;
   }

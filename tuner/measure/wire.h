@@ -14,7 +14,7 @@ bool send_message(int fd, const nlohmann::json& message);
 
 enum class ReceiveStatus { kMessage, kClosed, kTimeout, kStopped };
 
-/// When waiting ends.
+/// When waiting ends; time in which this process itself was stopped does not count.
 struct WaitLimit {
   std::chrono::steady_clock::time_point at;
   /// Asked when that has come: a later one, for which waiting goes on. Empty: there is none.

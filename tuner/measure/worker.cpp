@@ -8,12 +8,15 @@
 //   subgraphs {reference, paths}                                                -> {timings}
 //   models   {paths}                                                             -> {models} or
 //   {error}
+// In front of the answer to subgraphs and models, every kRoundsToldEvery_s: {longest_round_s}.
 #include "tuner/measure/worker.h"
 
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <fstream>
@@ -21,9 +24,11 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/check.h"
 #include "base/error.h"
+#include "tuner/deadline.h"
 #include "tuner/measure/model_bench.h"
 #include "tuner/measure/subgraph_bench.h"
 #include "tuner/measure/task_json.h"
@@ -40,6 +45,25 @@ rlim_t address_space_bytes() {
   statm >> pages;
   return pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE));
 }
+
+/// Rounds of a measurement, for a parent that waits.
+class Rounds {
+ public:
+  /// Behind each; what it took so far when that is to be told. Telling takes time from what is measured, so: now and then.
+  std::optional<double> ended() {
+    const TimePoint now = std::chrono::steady_clock::now();
+    longest_s_ = std::max(longest_s_, seconds_between(begin_, now));
+    begin_ = now;
+    if (told_ && seconds_between(*told_, now) < kRoundsToldEvery_s) return {};
+    told_ = now;
+    return longest_s_;
+  }
+
+ private:
+  TimePoint begin_ = std::chrono::steady_clock::now();
+  std::optional<TimePoint> told_;
+  double longest_s_ = 0;
+};
 
 /// Above what is mapped already: libraries, thread stacks and sanitizers reserve much and use
 /// little.
@@ -123,8 +147,9 @@ class Worker {
   void subgraphs(const json& request) {
     const std::filesystem::path reference = request.at("reference").get<std::string>();
     if (!subgraph_bench_ || subgraph_bench_->reference() != reference)
-      subgraph_bench_ = std::make_unique<SubgraphBench>(reference, options_.policy,
-                                                        options_.soc.threads, *caches_);
+      subgraph_bench_ = std::make_unique<SubgraphBench>(
+          reference, options_.policy, options_.soc.threads, *caches_, [this] { round_ended(); });
+    rounds_ = {};
     json timings = json::array();
     for (const Timing& timing : subgraph_bench_->race(paths_of(request)))
       timings.push_back(to_json(timing));
@@ -134,18 +159,23 @@ class Worker {
   void models(const json& request) {
     const std::vector<std::filesystem::path> paths = paths_of(request);
     json models = json::array();
+    rounds_ = {};
     try {
       const json& limit = request.at("limit_s");
       const double limit_s =
           limit.is_null() ? std::numeric_limits<double>::infinity() : limit.get<double>();
-      for (const ModelTiming& timing :
-           bench_models(paths, options_.policy, options_.soc.threads, limit_s))
+      for (const ModelTiming& timing : bench_models(paths, options_.policy, options_.soc.threads,
+                                                    limit_s, [this] { round_ended(); }))
         models.push_back(to_json(timing));
     } catch (const std::exception& e) {
       answer({{"error", e.what()}});
       return;
     }
     answer({{"models", std::move(models)}});
+  }
+
+  void round_ended() {
+    if (const auto longest_s = rounds_.ended()) answer({{"longest_round_s", *longest_s}});
   }
 
   /// A parent that is gone needs no answer; the next receive ends the loop.
@@ -156,12 +186,13 @@ class Worker {
   std::unique_ptr<CacheState> caches_;
   std::unique_ptr<OpBench> bench_;
   std::unique_ptr<SubgraphBench> subgraph_bench_;
+  Rounds rounds_;  ///< of the request at hand
 };
 
 }  // namespace
 
 std::string worker_version() {
-  constexpr int kMessages = 3;  // count up when they change
+  constexpr int kMessages = 4;  // count up when they change
   return std::string(AOE_VERSION) + "-" + std::to_string(kMessages);
 }
 

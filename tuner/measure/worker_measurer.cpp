@@ -24,8 +24,10 @@ namespace {
 
 /// Each candidate compiled ahead holds its weights twice until it has run.
 constexpr std::size_t kCompileAheadBytes = std::size_t{1} << 30;
-/// Whole models get more time than single operators.
+/// Whole models get more time than single operators, until the first round of them has ended: loading is part of it.
 constexpr double kModelTimeoutFactor = 20;
+/// A round may take so many times what the longest one took.
+constexpr double kRoundTimeoutFactor = 10;
 
 std::uint64_t memory_limit_bytes(const MeasurePolicy& policy) {
   if (policy.memory_limit_mb > 0) return static_cast<std::uint64_t>(policy.memory_limit_mb) << 20;
@@ -150,12 +152,18 @@ ReceiveStatus WorkerMeasurer::receive(json& message, double timeout_s) {
   return is_late ? ReceiveStatus::kStopped : status;
 }
 
-/// One request, one answer. Not ok: the worker is lost, and why.
+/// One request, one answer, and what is told of rounds in front of it: after that no round may take much longer. Not ok: the
+/// worker is lost, and why.
 Timing WorkerMeasurer::ask(const json& request, double timeout_s, json& answer) {
   worker_->send(request);
-  const ReceiveStatus status = receive(answer, timeout_s);
-  if (status == ReceiveStatus::kMessage) return {};
-  return lose_worker(status, timeout_s);
+  for (;;) {
+    const ReceiveStatus status = receive(answer, timeout_s);
+    if (status != ReceiveStatus::kMessage) return lose_worker(status, timeout_s);
+    const auto longest_s = answer.find("longest_round_s");
+    if (longest_s == answer.end()) return {};
+    timeout_s = kRoundsToldEvery_s + std::max(options_.policy.run_timeout_s,
+                                              kRoundTimeoutFactor * longest_s->get<double>());
+  }
 }
 
 WorkerMeasurer::CompileResult WorkerMeasurer::compile(const Task& task,

@@ -4,12 +4,15 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <functional>
+#include <sstream>
 #include <thread>
 
 #include "base/error.h"
@@ -291,6 +294,88 @@ TEST_F(Worker, AModelThatDoesNotLoadIsANoWithItsCause) {
   ASSERT_FALSE(timings);
   EXPECT_NE(timings.error().find("/nonexistent/m.om"), std::string::npos) << timings.error();
   EXPECT_TRUE(measure({"good"})[0].ok());
+}
+
+/// Processor time of a child of this process, of any of them, in seconds; sends it the signal when it has had so much.
+class SignalToTheWorker {
+ public:
+  SignalToTheWorker(int signal, double after_s)
+      : thread_([=](const std::stop_token& stop) {
+          while (!stop.stop_requested()) {
+            for (const pid_t child : children())
+              if (processor_time_s(child) > after_s) {
+                ::kill(child, signal);
+                return;
+              }
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+          }
+        }) {}
+
+ private:
+  static std::vector<pid_t> children() {
+    std::vector<pid_t> found;
+    for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
+      std::ifstream file(thread.path() / "children");
+      for (pid_t child = 0; file >> child;) found.push_back(child);
+    }
+    return found;
+  }
+
+  static double processor_time_s(pid_t process) {
+    std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+    std::string stat;
+    std::getline(file, stat);
+    std::istringstream fields(stat.substr(std::min(stat.size(), stat.rfind(')') + 1)));
+    std::string skipped;
+    for (int i = 0; i < 11; ++i) fields >> skipped;  // utime follows
+    double user = 0, system = 0;
+    fields >> user >> system;
+    return (user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
+  }
+
+  std::jthread thread_;
+};
+
+/// Two oms that are measured for hours.
+class EndlessModels : public Worker {
+ protected:
+  EndlessModels() {
+    runtime::Om om = runtime::tests::small_om();
+    om.code.clear();
+    write_file_atomically(path_, om.serialize());
+  }
+
+  static WorkerOptions endless() {
+    WorkerOptions o = options({});
+    o.policy.min_model_rounds = o.policy.max_model_rounds = 1'000'000'000;
+    o.policy.model_loads = 1;
+    return o;
+  }
+
+  const aoe::tests::TempDir temp_;
+  const std::filesystem::path path_ = temp_ / "m.om";
+};
+
+TEST_F(EndlessModels, AWorkerThatIsStoppedBetweenRoundsIsWaitedForAsForACandidate) {
+  const std::filesystem::path paths[] = {path_, path_};
+  WorkerMeasurer measurer(endless());
+  const SignalToTheWorker stop(SIGSTOP, 1.0);
+  const auto timings = measurer.run_models(paths);
+  ASSERT_FALSE(timings);
+  const std::string_view cause = "timeout: no result after ";
+  ASSERT_TRUE(timings.error().starts_with(cause)) << timings.error();
+  EXPECT_LT(std::stod(timings.error().substr(cause.size())), 20);  // 40 when no round has ended
+}
+
+TEST_F(EndlessModels, RoundsThatEndAreNotATimeout) {
+  const std::filesystem::path paths[] = {path_, path_};
+  WorkerOptions brief = endless();
+  brief.policy.run_timeout_s = 0.2;  // for the first round 4 s; the rest takes longer
+  WorkerMeasurer measurer(brief);
+  measurer.set_bounds({.model_s = 6});
+  const auto timings = measurer.run_models(paths);
+  ASSERT_TRUE(timings) << timings.error();
+  EXPECT_GT(timings->front().samples_ns.size(), 1U);
 }
 
 TEST(WorkerStop, AStopRequestEndsAHangAtOnce) {
