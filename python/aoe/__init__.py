@@ -48,6 +48,22 @@ def set_default_logger_verbosity(_level):
     """Accepted: the runtime has nothing to log."""
 
 
+def preload_dlls(*_libraries, **_where):
+    """Accepted: what the runtime needs is loaded with it."""
+
+
+def disable_telemetry_events():
+    """Accepted: there are none."""
+
+
+def enable_telemetry_events():
+    """Accepted, without effect: there are none."""
+
+
+def get_version_string():
+    return __getattr__("__version__")
+
+
 def __getattr__(name):
     if name in _HOMES:
         value = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)

@@ -86,6 +86,52 @@ class CallsTest(SessionTest):
             (y,) = session.run(None, {"x": x})
             numpy.testing.assert_array_equal(y, numpy.maximum(x, 0))
 
+    def test_calls_as_programs_for_onnx_runtime_make_them(self):
+        """A tokeniser's lists, options given as None, and what a program calls before it makes a session."""
+        ort.preload_dlls(cuda=False)
+        ort.disable_telemetry_events()
+        ort.enable_telemetry_events()
+        self.assertEqual(ort.get_version_string(), ort.__version__)
+        path = self.model(op="Abs", element_type=onnx_writer.INT64)
+        options = ort.SessionOptions()
+        options.inter_op_num_threads = 1
+        options.intra_op_num_threads = 1
+        sessions = [
+            ort.InferenceSession(path, None),
+            ort.InferenceSession(path, providers=["CPUExecutionProvider"], sess_options=options),
+        ]
+        for session in sessions:
+            self.assertIn("tensor(int64)", str(session.get_inputs()[0]))
+            (y,) = session.run(output_names=["y"], input_feed={"x": [[1, -2, 3]]})
+            self.assertEqual((y.dtype, y.tolist()), (numpy.int64, [[1, 2, 3]]))
+
+    def test_a_state_is_fed_back_beside_a_number(self):
+        """As audio models do: outputs are the next call's inputs, and one input has no dimensions."""
+        path = self.folder / "state.onnx"
+        onnx_writer.write(
+            path,
+            [
+                onnx_writer.node("Cast", ["rate"], ["float_rate"], "cast", to=onnx_writer.FLOAT),
+                onnx_writer.node("Mul", ["x", "float_rate"], ["scaled"], "scale"),
+                onnx_writer.node("Add", ["state", "scaled"], ["next_state"], "add"),
+                onnx_writer.node("Abs", ["next_state"], ["y"], "abs"),
+            ],
+            [
+                onnx_writer.value("x", -1, 3),
+                onnx_writer.value("state", -1, 3),
+                onnx_writer.value("rate", element_type=onnx_writer.INT64),
+            ],
+            [onnx_writer.value("y", -1, 3), onnx_writer.value("next_state", -1, 3)],
+        )
+        session = self.open(str(path))
+        for rows in (1, 2):
+            state = numpy.zeros((rows, 3), numpy.float32)
+            for step in range(1, 4):
+                x = numpy.full((rows, 3), -1, numpy.float32)
+                feed = {"x": x, "state": state, "rate": numpy.array(2, dtype="int64")}
+                y, state = session.run(None, feed)
+                self.assertEqual(y.tolist(), [[2.0 * step] * 3] * rows)
+
     def test_results_are_those_of_an_om(self):
         om = made_models.om("mlp-training")
         onnx = str(pathlib.Path(om).with_suffix(".onnx"))

@@ -81,6 +81,18 @@ class InstallTest(unittest.TestCase):
         for part in ("acl/__init__.py", "acl/libascendcl.so.0", "aoe/session.py", "data/bin/msprof"):
             self.assertTrue(any(each.endswith(part) for each in names), (part, names))
 
+    def test_what_the_wheel_does_not_bring_is_said(self):
+        say = ("import os, aoe; os.environ.update(PATH=os.path.dirname(os.sys.executable), AOE_HOME='')\n"
+               "for call in (lambda: aoe.InferenceSession('m.onnx'), lambda: aoe.tune('m.onnx')):\n"
+               "    try: call()\n"
+               "    except RuntimeError as e: print(e)\n")
+        environment, self.environment = self.environment, dict(self.environment, AOE_CACHE_DIR="")
+        self.addCleanup(setattr, self, "environment", environment)
+        said = self.run_in("python", "-c", say)
+        for program in ("atc is needed to compile ONNX models", "aoe is needed to tune models"):
+            self.assertIn("the program " + program, said)
+        self.assertEqual(said.count("`cmake --install` installs it"), 2)
+
     def test_an_example_runs(self):
         self.assertIn("output: float32", self.run_in("python", EXAMPLE, "m.om"))
 
