@@ -6,12 +6,14 @@
 #include <lld/Common/Driver.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <mutex>
 #include <shared_mutex>
+#include <string_view>
 #include <vector>
 
 #include "base/check.h"
@@ -47,6 +49,16 @@ class TemporaryDirectory {
   std::filesystem::path path_;
 };
 
+/// Whether lld complains of the disk or of limits of the process, not of what it links.
+bool is_of_the_system(const std::string& complaint) {
+  constexpr int kErrors[] = {ENOSPC, EDQUOT, EIO, EFBIG, EROFS, EACCES, EMFILE, ENFILE, ENOMEM};
+  const auto says = [&](std::string_view words) {
+    return complaint.find(words) != std::string::npos;
+  };
+  return says("output file") ||
+         std::ranges::any_of(kErrors, [&](int error) { return says(std::strerror(error)); });
+}
+
 }  // namespace
 
 std::shared_mutex& llvm_options_mutex() {
@@ -79,7 +91,7 @@ std::string link_shared_object(std::span<const std::string> objects) {
     return done;
   });
   const std::string first_line = complaint.substr(0, complaint.find('\n'));
-  if (!is_linked && first_line.find("output file") != std::string::npos)  // a full disk
+  if (!is_linked && is_of_the_system(first_line))
     throw Error(ExitCode::kOutput, first_line, directory.path().string(),
                 "set TMPDIR to a directory that can be written");
   AOE_CHECK(is_linked, "lld refuses generated code: " + first_line);
