@@ -36,6 +36,17 @@ bool append_all(int file, std::string& bytes) {
   }
 }
 
+/// False: errno says why not.
+bool write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string read_file(const fs::path& path, ExitCode code) {
@@ -90,16 +101,15 @@ int create_file_beside(const fs::path& path, unsigned mode, fs::path& made) {
 }
 
 void write_file_atomically(const fs::path& path, std::string_view bytes, bool sync) {
+  write_file_atomically(path, std::span(&bytes, 1), sync);
+}
+
+void write_file_atomically(const fs::path& path, std::span<const std::string_view> pieces,
+                           bool sync) {
   fs::path temporary;
   const int fd = create_file_beside(path, 0644, temporary);
-  std::size_t done = 0;
   bool ok = true;
-  while (ok && done < bytes.size()) {
-    const ssize_t n = ::write(fd, bytes.data() + done, bytes.size() - done);
-    if (n < 0 && errno == EINTR) continue;
-    ok = n >= 0;
-    if (ok) done += static_cast<std::size_t>(n);
-  }
+  for (const std::string_view piece : pieces) ok = ok && write_all(fd, piece);
   if (ok && sync) ok = ::fsync(fd) == 0;
   const int saved = errno;
   ::close(fd);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,10 @@ std::string read_file(const std::filesystem::path& path, ExitCode code);
 /// Writes beside `path` and renames. Throws Error(kOutput). `sync` makes file and name survive a power loss.
 void write_file_atomically(const std::filesystem::path& path, std::string_view bytes,
                            bool sync = false);
+
+/// The same of pieces that stand one behind the other.
+void write_file_atomically(const std::filesystem::path& path,
+                           std::span<const std::string_view> pieces, bool sync = false);
 
 /// fsync of a file, or of a directory, which makes the names in it survive a power loss. Throws Error(kOutput).
 void sync_path(const std::filesystem::path& path);

@@ -2,6 +2,7 @@
 #include "compiler/compiler.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/log.h"
 #include "compiler/lowering.h"
@@ -42,10 +43,11 @@ int Compilation::bank_hits() const {
   return static_cast<int>(std::ranges::count_if(nodes, &NodeReport::bank_hit));
 }
 
-Compilation compile(const graph::Graph& graph, const CompileOptions& options) {
-  Lowered lowered = lower_graph(graph, options);
+namespace {
+
+Compilation built_from(Lowered lowered, const std::string& name, const CompileOptions& options) {
   Compilation result{.nodes = std::move(lowered.reports)};
-  BuiltOm built = build_om(graph.name, std::move(lowered), options);
+  BuiltOm built = build_om(name, std::move(lowered), options);
   result.om = std::move(built.om);
   result.steps = std::move(built.steps);
   result.om.tuning = tuning_section(result.nodes, options);
@@ -53,10 +55,22 @@ Compilation compile(const graph::Graph& graph, const CompileOptions& options) {
       ->info(
           "model={} ops={} bank_hits={} strategies='{}' arena_bytes={} weight_bytes={} "
           "code_bytes={}",
-          graph.name, result.nodes.size(), result.bank_hits(),
+          name, result.nodes.size(), result.bank_hits(),
           options.strategies == nullptr ? "none" : options.strategies->description(),
           result.om.arena_bytes, result.om.weights.size(), result.om.code.size());
   return result;
+}
+
+}  // namespace
+
+Compilation compile(const graph::Graph& graph, const CompileOptions& options) {
+  return built_from(lower_graph(graph, options), graph.name, options);
+}
+
+Compilation compile(graph::Graph&& graph, const CompileOptions& options) {
+  Lowered lowered = lower_graph(graph, options);
+  const std::string name = std::exchange(graph, {}).name;
+  return built_from(std::move(lowered), name, options);
 }
 
 }  // namespace aoe::compiler

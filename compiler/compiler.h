@@ -68,5 +68,7 @@ struct Compilation {
 
 /// Throws Error(kModel) naming the node when something cannot be compiled.
 Compilation compile(const graph::Graph& graph, const CompileOptions& options);
+/// The same; each constant that nobody else holds is given back as soon as it is packed.
+Compilation compile(graph::Graph&& graph, const CompileOptions& options);
 
 }  // namespace aoe::compiler

@@ -169,7 +169,7 @@ class GearSplit {
 runtime::GearedOm split_gears(Om joined, const Gears& gears) {
   const bool is_built = joined.weights_view.empty() && joined.code_view.empty();
   if (is_built) {  // the views need an owner
-    const auto built = std::make_shared<const std::pair<std::string, std::string>>(
+    const auto built = std::make_shared<const std::pair<AlignedBytes, std::string>>(
         std::move(joined.weights), std::move(joined.code));
     joined.weights_view = built->first;
     joined.code_view = built->second;
@@ -181,8 +181,11 @@ runtime::GearedOm split_gears(Om joined, const Gears& gears) {
   return model;
 }
 
-std::string om_file(Om om, const Gears& gears) {
-  return gears.empty() ? om.serialize() : split_gears(std::move(om), gears).serialize();
+runtime::GearedOm om_model(Om om, const Gears& gears) {
+  if (!gears.empty()) return split_gears(std::move(om), gears);
+  runtime::GearedOm model;
+  model.oms.push_back(std::move(om));
+  return model;
 }
 
 }  // namespace aoe::compiler

@@ -12,7 +12,7 @@ namespace aoe::compiler {
 /// its weights and code are what `joined` had.
 runtime::GearedOm split_gears(runtime::Om joined, const Gears& gears);
 
-/// The bytes of the om file of a model that compile() made: split when it has gears.
-std::string om_file(runtime::Om om, const Gears& gears);
+/// What the om file of a model that compile() made holds: split when it has gears.
+runtime::GearedOm om_model(runtime::Om om, const Gears& gears);
 
 }  // namespace aoe::compiler

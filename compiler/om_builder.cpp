@@ -53,7 +53,11 @@ class OmBuilder {
       for (; copy != placement_.copies.end() && copy->step == static_cast<int>(s); ++copy)
         add_copy(*copy);
       add_step(s);
+      // Constants live on in what packs them, and no longer than that.
+      kernels_[s].constants.clear();
+      lowered_.steps[s].task = {};
     }
+    for (LoweredTensor& tensor : lowered_.tensors) tensor.constant.reset();
     om_.inputs = lowered_.inputs;
     om_.outputs = lowered_.outputs;
     om_.arena_bytes = placement_.arena_bytes;

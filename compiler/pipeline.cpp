@@ -133,4 +133,9 @@ Compilation compile(const PreparedModel& model, CompileOptions options) {
   return compile(model.graph, options);
 }
 
+Compilation compile(PreparedModel&& model, CompileOptions options) {
+  options.subgraphs = std::move(model.subgraphs);
+  return compile(std::move(model.graph), options);
+}
+
 }  // namespace aoe::compiler

@@ -2,7 +2,7 @@
 //
 //   PreparedModel model = prepare(source, {.soc = soc, .graph_bank = &graph_bank});   // read, simplify, rewrite, lower
 //   Compilation c = compile(model, {.soc = soc, .strategies = &op_bank});             // tasks, strategies, Formats, code
-//   write_file_atomically("m.om", om_file(std::move(c.om), model.gears));             // gear_split.h
+//   write_file_atomically("m.om", om_model(std::move(c.om), model.gears).file().pieces());    // gear_split.h
 //
 // What is measured in time stays above: aoe searches the strategies of a PreparedModel (tuner/).
 #pragma once
@@ -45,5 +45,7 @@ ModelSource in_float32(ModelSource source);
 
 /// options.subgraphs are the model's.
 Compilation compile(const PreparedModel& model, CompileOptions options);
+/// The same, at the least memory: takes the model's graph.
+Compilation compile(PreparedModel&& model, CompileOptions options);
 
 }  // namespace aoe::compiler

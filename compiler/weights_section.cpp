@@ -1,13 +1,13 @@
-// Packing in batches: a model of many gears packs the same weights many times, and only one batch
-// of them is in memory twice.
+// Packing in batches: a model of many gears packs the same weights many times, and no more than a batch of copies is in
+// memory at a time.
 #include "compiler/weights_section.h"
+
+#include <malloc.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <exception>
-#include <memory>
-#include <string_view>
 #include <thread>
 
 namespace aoe::compiler {
@@ -16,15 +16,11 @@ namespace {
 constexpr std::uint64_t kAlignment = 64;
 constexpr std::size_t kBatchBytes = std::size_t{64} << 20;
 
-}  // namespace
+std::uint64_t aligned(std::uint64_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
 
-struct WeightsSection::Packed {
-  std::unique_ptr<Constant> bytes;
-  Digest128 digest;
-  std::string_view view() const {
-    return {static_cast<const char*>(bytes->data()), bytes->size_bytes()};
-  }
-};
+}  // namespace
 
 std::size_t WeightsSection::add(std::size_t size_bytes, std::function<void(void*)> pack) {
   items_.push_back({size_bytes, std::move(pack)});
@@ -39,32 +35,43 @@ std::size_t WeightsSection::add(const ConstantPtr& constant) {
   return at->second;
 }
 
-std::string WeightsSection::pack(int threads) {
-  std::string section;
+AlignedBytes WeightsSection::pack(int threads) {
+  AlignedBytes section;
   std::size_t most_bytes = 0;
   for (const Item& item : items_) most_bytes += item.size_bytes + kAlignment;
   section.reserve(most_bytes);  // pages that duplicates would have taken are never touched
+  std::uint64_t end_of_placed = 0;
   for (std::size_t begin = 0, end = 0; begin < items_.size(); begin = end) {
     std::size_t batch_bytes = 0;
     while (end < items_.size() && (end == begin || batch_bytes < kBatchBytes))
       batch_bytes += items_[end++].size_bytes;
-    const std::vector<Packed> batch = pack_items(begin, end, threads);
-    for (std::size_t i = begin; i < end; ++i) items_[i].offset = place(batch[i - begin], section);
+    const std::vector<Packed> batch = pack_items(begin, end, section, threads);
+    for (std::size_t i = begin; i < end; ++i)
+      items_[i].offset = place(batch[i - begin], section, end_of_placed);
+    section.resize(end_of_placed);
+    // Constants that were packed lie in the middle of the heap; the allocator gives such memory back when it is asked.
+    ::malloc_trim(0);
   }
   return section;
 }
 
+/// Behind what is in the section.
 std::vector<WeightsSection::Packed> WeightsSection::pack_items(std::size_t begin, std::size_t end,
-                                                               int threads) const {
-  std::vector<Packed> batch(end - begin);
+                                                               AlignedBytes& section, int threads) {
+  std::vector<Packed> batch;
+  std::uint64_t section_bytes = section.size();
+  for (std::size_t i = begin; i < end; ++i) {
+    batch.push_back({aligned(section_bytes), items_[i].size_bytes, {}});
+    section_bytes = batch.back().offset + batch.back().size_bytes;
+  }
+  section.resize(section_bytes);  // zeros
   std::atomic<std::size_t> next = 0;
   const auto pack_some = [&] {
     for (std::size_t i = next++; i < batch.size(); i = next++) {
-      const Item& item = items_[begin + i];
-      const TensorDesc desc{DataType::kUint8, {static_cast<std::int64_t>(item.size_bytes)}};
-      batch[i].bytes = std::make_unique<Constant>(desc);
-      item.pack(batch[i].bytes->mutable_data());
-      batch[i].digest = hash128(batch[i].view());
+      Packed& packed = batch[i];
+      items_[begin + i].pack(section.data() + packed.offset);
+      packed.digest = hash128({section.data() + packed.offset, packed.size_bytes});
+      items_[begin + i].pack = nullptr;  // with the constants that only it held
     }
   };
   std::vector<std::exception_ptr> failures(std::max(1, threads));
@@ -84,16 +91,22 @@ std::vector<WeightsSection::Packed> WeightsSection::pack_items(std::size_t begin
   return batch;
 }
 
-/// Where these bytes are in the section; appended when they are not there yet.
-std::uint64_t WeightsSection::place(const Packed& packed, std::string& section) {
-  const std::string_view bytes = packed.view();
+/// Where these bytes are in the section, whose first `end` bytes are final: there already, or from now on at their end, to
+/// which they move down when a duplicate has left a gap.
+std::uint64_t WeightsSection::place(const Packed& packed, AlignedBytes& section,
+                                    std::uint64_t& end) {
+  char* const bytes = section.data();
   const auto [first, last] = offsets_.equal_range(packed.digest);
   for (auto known = first; known != last; ++known)
-    if (std::string_view(section).substr(known->second, bytes.size()) == bytes)
+    if (known->second + packed.size_bytes <= end &&
+        std::memcmp(bytes + known->second, bytes + packed.offset, packed.size_bytes) == 0)
       return known->second;
-  const std::uint64_t offset = (section.size() + kAlignment - 1) / kAlignment * kAlignment;
-  section.resize(offset, '\0');
-  section.append(bytes);
+  const std::uint64_t offset = aligned(end);
+  if (offset != packed.offset) {
+    std::memmove(bytes + offset, bytes + packed.offset, packed.size_bytes);
+    std::memset(bytes + end, 0, offset - end);
+  }
+  end = offset + packed.size_bytes;
   offsets_.emplace(packed.digest, offset);
   return offset;
 }

@@ -1,12 +1,12 @@
-// WeightsSection: the constants of an om, packed by several threads, equal ones stored once.
+// WeightsSection: the constants of an om, packed by several threads where they stay, equal ones stored once.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <string>
 #include <vector>
 
+#include "base/aligned_bytes.h"
 #include "base/hash.h"
 #include "base/tensor.h"
 
@@ -21,7 +21,7 @@ class WeightsSection {
   std::size_t add(const ConstantPtr& constant);
 
   /// Packs all items. The bytes of the section; afterwards offsets are known.
-  std::string pack(int threads);
+  AlignedBytes pack(int threads);
   std::uint64_t offset(std::size_t item) const { return items_[item].offset; }
 
  private:
@@ -30,10 +30,16 @@ class WeightsSection {
     std::function<void(void*)> pack;
     std::uint64_t offset = 0;
   };
-  struct Packed;
+  /// An item where it was packed.
+  struct Packed {
+    std::uint64_t offset = 0;
+    std::size_t size_bytes = 0;
+    Digest128 digest;
+  };
 
-  std::vector<Packed> pack_items(std::size_t begin, std::size_t end, int threads) const;
-  std::uint64_t place(const Packed& packed, std::string& section);
+  std::vector<Packed> pack_items(std::size_t begin, std::size_t end, AlignedBytes& section,
+                                 int threads);
+  std::uint64_t place(const Packed& packed, AlignedBytes& section, std::uint64_t& end);
 
   std::vector<Item> items_;
   std::map<const Constant*, std::size_t> whole_;

@@ -120,24 +120,25 @@ std::uint64_t GearedOm::arena_bytes() const {
   return most;
 }
 
-std::string GearedOm::serialize() const {
-  if (gears.empty()) return oms.front().serialize();
+OmFile GearedOm::file() const {
+  if (gears.empty()) return oms.front().file();
   AOE_CHECK(oms.size() == gears.count(), "one om per gear");
-  std::vector<std::string> graphs;
+  OmFile file;
   json tunings = json::array();
   for (const Om& om : oms) {
     AOE_CHECK(om.weights_view.data() == oms.front().weights_view.data(), "weights are shared");
-    graphs.push_back(graph_to_cbor(om));
+    file.add(SectionKind::kGraph, graph_to_cbor(om));
     tunings.push_back(om.tuning);
   }
-  const std::string tuning = to_cbor(tunings), gears_bytes = to_cbor(to_json(gears));
-  std::vector<OmSection> sections;
-  for (const std::string& graph : graphs) sections.push_back({SectionKind::kGraph, graph});
-  sections.push_back({SectionKind::kWeights, oms.front().weights_view});
-  sections.push_back({SectionKind::kCode, oms.front().code_view});
-  sections.push_back({SectionKind::kTuning, tuning});
-  sections.push_back({SectionKind::kGears, gears_bytes});
-  return write_container(sections);
+  file.add_view(SectionKind::kWeights, oms.front().weights_view);
+  file.add_view(SectionKind::kCode, oms.front().code_view);
+  file.add(SectionKind::kTuning, to_cbor(tunings));
+  file.add(SectionKind::kGears, to_cbor(to_json(gears)));
+  return file;
+}
+
+std::string GearedOm::serialize() const {
+  return file().bytes();
 }
 
 GearedOm GearedOm::parse(std::string_view bytes, std::shared_ptr<const void> owner,

@@ -27,6 +27,8 @@ struct GearedOm {
   /// The largest of any gear.
   std::uint64_t arena_bytes() const;
 
+  /// To be written while this lives.
+  OmFile file() const;
   std::string serialize() const;
   /// As Om::load() and Om::parse(). Throws Error(kOm), also when none of `keys` signed the file.
   static GearedOm load(const std::filesystem::path& path, const OmKeys& keys = {},

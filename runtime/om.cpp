@@ -19,18 +19,19 @@ Om only_one(GearedOm file, const std::string& where) {
 
 }  // namespace
 
-std::string Om::serialize() const {
-  const std::string graph = graph_to_cbor(*this);
+OmFile Om::file() const {
   std::string tuning_bytes;
   nlohmann::json::to_cbor(tuning, tuning_bytes);
-  const auto built_or_loaded = [](const std::string& built, std::string_view loaded) {
-    return built.empty() ? loaded : std::string_view(built);
-  };
-  const OmSection sections[] = {{SectionKind::kGraph, graph},
-                                {SectionKind::kWeights, built_or_loaded(weights, weights_view)},
-                                {SectionKind::kCode, built_or_loaded(code, code_view)},
-                                {SectionKind::kTuning, tuning_bytes}};
-  return write_container(sections);
+  OmFile file;
+  file.add(SectionKind::kGraph, graph_to_cbor(*this));
+  file.add_view(SectionKind::kWeights, weights_bytes());
+  file.add_view(SectionKind::kCode, code_bytes());
+  file.add(SectionKind::kTuning, std::move(tuning_bytes));
+  return file;
+}
+
+std::string Om::serialize() const {
+  return file().bytes();
 }
 
 Om GearedOm::load_single(const std::filesystem::path& path, const OmKeys& keys) {

@@ -23,9 +23,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/aligned_bytes.h"
 #include "base/layout.h"
 #include "base/tensor.h"
 #include "reference/op.h"
+#include "runtime/om_container.h"
 
 namespace aoe::runtime {
 
@@ -92,15 +94,21 @@ struct Om {
   std::vector<int>
       outputs;  ///< one that is not kOutput at its own index is copied to the caller at the end of a run
   std::uint64_t arena_bytes = 0;
-  std::string weights;  ///< filled when built; a loaded om keeps a view of the file instead
+  AlignedBytes weights;  ///< filled when built; a loaded om keeps a view of the file instead
   std::string code;
   nlohmann::json tuning;
 
   std::string_view weights_view;  ///< set by load(): into the file
   std::string_view code_view;
+  /// Built or loaded.
+  std::string_view weights_bytes() const { return weights.empty() ? weights_view : weights; }
+  std::string_view code_bytes() const { return code.empty() ? code_view : code; }
+
   std::size_t graph_bytes = 0;        ///< set by load(): size of the graph section, for reports
   std::shared_ptr<const void> owner;  ///< keeps the views alive
 
+  /// To be written while this lives.
+  OmFile file() const;
   std::string serialize() const;
   /// Reads and verifies. Throws Error(kOm), also when the file has gears.
   static Om load(const std::filesystem::path& path);

@@ -7,11 +7,6 @@
 namespace aoe::runtime {
 namespace {
 
-/// Of an om that was just built, or of one that was read.
-std::string_view weights_of(const Om& om) {
-  return om.weights_view.empty() ? std::string_view(om.weights) : om.weights_view;
-}
-
 void visit_below(const Om& om, const std::string& path,
                  const std::function<void(const Om&, const std::string&)>& visit) {
   visit(om, path);
@@ -29,7 +24,7 @@ std::vector<Om> bodies_of(const Om& om, const OmStep& step) {
     if (bytes.place != Place::kWeight)
       throw Error(ExitCode::kOm, "step '" + step.name + "' has a body that is no constant", om.name,
                   "compile the model again with atc");
-    bodies.push_back(Om::parse(weights_of(om).substr(bytes.offset, storage_bytes(bytes.desc)),
+    bodies.push_back(Om::parse(om.weights_bytes().substr(bytes.offset, storage_bytes(bytes.desc)),
                                om.owner, om.name + ": body of " + step.name));
   }
   return bodies;

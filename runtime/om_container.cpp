@@ -112,16 +112,43 @@ std::vector<SectionKind> expected_kinds(const Header& header) {
 
 }  // namespace
 
-std::string write_container(std::span<const OmSection> sections) {
-  const Header header = make_header(sections);
-  std::string file;
-  file.reserve(header.total_bytes);
-  file.append(reinterpret_cast<const char*>(&header), sizeof header);
-  for (std::size_t i = 0; i < sections.size(); ++i) {
-    file.resize(header.sections[i].offset, '\0');
-    file.append(sections[i].bytes);
+void OmFile::add(SectionKind kind, std::string bytes) {
+  add_view(kind, kept_.emplace_back(std::move(bytes)));
+}
+
+void OmFile::add_view(SectionKind kind, std::string_view bytes) {
+  sections_.push_back({kind, bytes});
+}
+
+std::vector<std::string_view> OmFile::pieces() {
+  static constexpr char kZeros[kPageBytes] = {};
+  const Header header = make_header(sections_);
+  header_.assign(reinterpret_cast<const char*>(&header), sizeof header);
+  std::vector<std::string_view> pieces = {header_};
+  std::uint64_t end = kPageBytes;
+  for (std::size_t i = 0; i < sections_.size(); ++i) {
+    const std::uint64_t offset = header.sections[i].offset;
+    if (offset > end) pieces.emplace_back(kZeros, offset - end);
+    pieces.push_back(sections_[i].bytes);
+    end = offset + sections_[i].bytes.size();
   }
+  return pieces;
+}
+
+std::string OmFile::bytes() {
+  const std::vector<std::string_view> parts = pieces();
+  std::size_t size_bytes = 0;
+  for (const std::string_view part : parts) size_bytes += part.size();
+  std::string file;
+  file.reserve(size_bytes);
+  for (const std::string_view part : parts) file.append(part);
   return file;
+}
+
+std::string write_container(std::span<const OmSection> sections) {
+  OmFile file;
+  for (const OmSection& section : sections) file.add_view(section.kind, section.bytes);
+  return file.bytes();
 }
 
 /// The table leaves no freedom: sections follow each other page by page, with zeros between them.

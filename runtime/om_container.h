@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,6 +18,27 @@ enum class SectionKind : std::uint32_t { kGraph, kWeights, kCode, kTuning, kGear
 struct OmSection {
   SectionKind kind;
   std::string_view bytes;
+};
+
+/// A file before it is written: a header, the sections and the zeros between them, in pieces, so that weights need not be
+/// in memory twice.
+class OmFile {
+ public:
+  OmFile() = default;
+  OmFile(OmFile&&) = default;  // a copy's views would be of what this one keeps
+  OmFile& operator=(OmFile&&) = default;
+  /// The file keeps `bytes`.
+  void add(SectionKind kind, std::string bytes);
+  /// `bytes` must outlive the file.
+  void add_view(SectionKind kind, std::string_view bytes);
+  /// In order, to be written one behind the other; valid until the next add.
+  std::vector<std::string_view> pieces();
+  std::string bytes();
+
+ private:
+  std::deque<std::string> kept_;
+  std::string header_;
+  std::vector<OmSection> sections_;
 };
 
 std::string write_container(std::span<const OmSection> sections);

@@ -15,15 +15,9 @@ namespace {
 constexpr std::int64_t kMaxDepthwiseFmas =
     6000;  ///< written out per kernel: beyond, code leaves the instruction cache
 
-DepthwiseCut depthwise_cut(const Task& task, const FormatChoice& format,
-                           const DepthwiseTiling& tiling, const Soc& soc) {
-  return DepthwiseCut(conv_shape(task).value(), format.outputs[0], soc.vector_lanes, tiling);
-}
-
-TilingAxes<DepthwiseTiling> depthwise_axes(const Task& task, const FormatChoice& format,
+TilingAxes<DepthwiseTiling> depthwise_axes(const ConvShape& s, const FormatChoice& format,
                                            const Soc& soc) {
-  const DepthwiseCut cut = depthwise_cut(task, format, {}, soc);
-  const ConvShape& s = cut.shape();
+  const DepthwiseCut cut(s, format.outputs[0], soc.vector_lanes, {});
   return {{"oh_block", &DepthwiseTiling::oh_block, up_to(s.out_height, {1, 2, 3, 4})},
           {"ow_block", &DepthwiseTiling::ow_block, least_blocks(s.out_width, soc.vector_registers)},
           {"row_tile", &DepthwiseTiling::row_tile, powers_of_two(s.out_height)},
@@ -34,11 +28,15 @@ TilingAxes<DepthwiseTiling> depthwise_axes(const Task& task, const FormatChoice&
 class DepthwisePlan final : public TiledPlan<DepthwiseTiling, DepthwiseCut> {
  public:
   DepthwisePlan(const Task& task, const FormatChoice& format, const Soc& soc)
-      : TiledPlan(task, format, soc, depthwise_axes(task, format, soc)) {}
+      : DepthwisePlan(task, format, soc, conv_shape(task).value()) {}
 
  private:
+  DepthwisePlan(const Task& task, const FormatChoice& format, const Soc& soc,
+                const ConvShape& shape)
+      : TiledPlan(task, format, soc, depthwise_axes(shape, format, soc)), shape_(shape) {}
+
   DepthwiseCut cut(const DepthwiseTiling& tiling) const override {
-    return depthwise_cut(task(), format(), tiling, soc());
+    return DepthwiseCut(shape_, format().outputs[0], soc().vector_lanes, tiling);
   }
 
   bool fits(const DepthwiseCut& cut) const override {
@@ -101,6 +99,8 @@ class DepthwisePlan final : public TiledPlan<DepthwiseTiling, DepthwiseCut> {
                ? build_depthwise(task(), format(), cut, depthwise_int8_constants(task(), cut))
                : build_depthwise(task(), format(), cut);
   }
+
+  ConvShape shape_;
 };
 
 class Depthwise final : public ImplBy<DepthwisePlan> {

@@ -19,15 +19,28 @@ constexpr std::int64_t kMaxDirectFmas =
 
 using Axes = TilingAxes<DirectTiling>;
 
-DirectCut direct_cut(const Task& task, const FormatChoice& format, const DirectTiling& tiling,
-                     const Soc& soc, DirectPrecision precision) {
-  return DirectCut(conv_shape(task).value(), format.inputs[0], format.outputs[0], soc.vector_lanes,
-                   tiling, is_flattenable(task), precision);
-}
+/// What all Schedules of a task have in common: read once, a search makes hundreds of cuts.
+struct DirectTask {
+  DirectTask(const Task& task, const FormatChoice& choice, const Soc& soc, DirectPrecision wanted)
+      : shape(conv_shape(task).value()),
+        format(choice),
+        lanes(soc.vector_lanes),
+        is_flat(is_flattenable(task)),
+        precision(wanted) {}
 
-Axes direct_axes(const Task& task, const FormatChoice& format, const Soc& soc,
-                 DirectPrecision precision) {
-  const DirectCut cut = direct_cut(task, format, {}, soc, precision);
+  DirectCut cut(const DirectTiling& tiling) const {
+    return DirectCut(shape, format.inputs[0], format.outputs[0], lanes, tiling, is_flat, precision);
+  }
+
+  ConvShape shape;
+  FormatChoice format;
+  int lanes;
+  bool is_flat;
+  DirectPrecision precision;
+};
+
+Axes direct_axes(const DirectTask& task, const Soc& soc) {
+  const DirectCut cut = task.cut({});
   const ConvShape& s = cut.shape();
   const std::int64_t width = s.is_pointwise() ? s.out_pixels() : s.out_width;
   // Lanes of several groups: blocks of several rows load weights less often, but that saves little, and the code grows
@@ -40,7 +53,7 @@ Axes direct_axes(const Task& task, const FormatChoice& format, const Soc& soc,
       {"oh_block", &DirectTiling::oh_block, up_to(std::min(most_rows, s.out_height), {1, 2, 3, 4})},
       {"ow_block", &DirectTiling::ow_block, even_blocks(width, soc.vector_registers - 2)},
       {"ic_unroll", &DirectTiling::ic_unroll,
-       legal_ic_unrolls(s, format.inputs[0], cut.in_lanes())},
+       legal_ic_unrolls(s, task.format.inputs[0], cut.in_lanes())},
       {"ic_block", &DirectTiling::ic_block, up_to(channels - 1, {0, 16, 32, 64, 128, 256, 512})},
       {"row_tile", &DirectTiling::row_tile,
        powers_of_two(std::max(s.out_height, s.out_pixels() / 8))},
@@ -52,13 +65,13 @@ class DirectPlan final : public TiledPlan<DirectTiling, DirectCut> {
  public:
   DirectPlan(const Task& task, const FormatChoice& format, const Soc& soc,
              DirectPrecision precision)
-      : TiledPlan(task, format, soc, direct_axes(task, format, soc, precision)),
-        precision_(precision) {}
+      : DirectPlan(task, soc, DirectTask(task, format, soc, precision)) {}
 
  private:
-  DirectCut cut(const DirectTiling& tiling) const override {
-    return direct_cut(task(), format(), tiling, soc(), precision_);
-  }
+  DirectPlan(const Task& task, const Soc& soc, const DirectTask& direct)
+      : TiledPlan(task, direct.format, soc, direct_axes(direct, soc)), direct_(direct) {}
+
+  DirectCut cut(const DirectTiling& tiling) const override { return direct_.cut(tiling); }
 
   bool fits(const DirectCut& cut) const override {
     const DirectTiling& t = cut.tiling();
@@ -135,7 +148,7 @@ class DirectPlan final : public TiledPlan<DirectTiling, DirectCut> {
     const double compute = shared(cycles_ns(cut.work().cycles, kEfficiency), cut);
     const double ns = launch_ns(soc()) + std::max(compute, memory_ns(soc(), bytes_moved(task())));
     if (!cut.is_bf16()) return ns;
-    const double rounded_bytes = 1.5 * 4 * conv_shape(task()).value().input_elements();
+    const double rounded_bytes = 1.5 * 4 * direct_.shape.input_elements();
     return ns + launch_ns(soc()) + memory_ns(soc(), rounded_bytes);
   }
 
@@ -143,7 +156,7 @@ class DirectPlan final : public TiledPlan<DirectTiling, DirectCut> {
     return build_direct(task(), format(), cut);
   }
 
-  DirectPrecision precision_;
+  DirectTask direct_;
 };
 
 /// What rounding needs beyond what every convolution does.

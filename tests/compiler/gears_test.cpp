@@ -61,7 +61,7 @@ class CompiledGears : public testing::Test {
     return graph;
   }
   GearedOm compiled(const GearedGraph& model) const {
-    return loaded(om_file(compile(model.graph, options_).om, model.gears));
+    return loaded(om_model(compile(model.graph, options_).om, model.gears).serialize());
   }
   static GearedOm loaded(const std::string& bytes) {
     const auto copy = std::make_shared<const runtime::AlignedMemory>(bytes.size());
@@ -142,7 +142,7 @@ TEST_F(CompiledGears, NeedLittleMoreMemoryThanTheLargest) {
 
 TEST_F(CompiledGears, AnOmOfOneShapeIsWrittenAsItIs) {
   const Om om = compile(alone({1, 8, 6, 6}, true), options_).om;
-  EXPECT_EQ(om_file(om, {}), om.serialize());
+  EXPECT_EQ(om_model(om, {}).serialize(), om.serialize());
 }
 
 std::function<void(void*)> writes(std::string bytes) {

@@ -63,7 +63,7 @@ TEST(Pipeline, MakesOneOmOfSeveralGears) {
               on_this_machine());
   EXPECT_EQ(model.gears.values.size(), 2U);
   EXPECT_EQ(model.graph.inputs.size(), 2U);
-  EXPECT_FALSE(om_file(compile(model, {.soc = detect_soc(1)}).om, model.gears).empty());
+  EXPECT_FALSE(om_model(compile(model, {.soc = detect_soc(1)}).om, model.gears).oms.empty());
 }
 
 TEST(Pipeline, KeepsTheExactModelWhereItIsAskedTo) {

@@ -71,7 +71,7 @@ std::string compiled_gears(const TempDir& directory) {
   const auto model = graph::import_gears(
       path, {}, graph::parse_gears(GearKind::kBatch, "1,3", "x:-1,8,12,12"), {});
   auto options = compiler::options_for(compiler::loopnest::test_socs().front(), 2);
-  return compiler::om_file(compiler::compile(model.graph, options).om, model.gears);
+  return compiler::om_model(compiler::compile(model.graph, options).om, model.gears).serialize();
 }
 
 /// What is mutated; made once.

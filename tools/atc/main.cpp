@@ -75,10 +75,8 @@ void log_op_hits(const AskedBanks& banks, const compiler::Compilation& compilati
 }
 
 /// Slow parts are said, once a model.
-void warn_of_reference(const std::shared_ptr<const std::string>& file,
-                       const std::filesystem::path& path) {
-  const std::string slow =
-      runtime::reference_part(runtime::GearedOm::parse(*file, file, path.string()));
+void warn_of_reference(const runtime::GearedOm& om, const std::filesystem::path& path) {
+  const std::string slow = runtime::reference_part(om);
   if (!slow.empty()) logger("atc")->warn("{}: {}", path.string(), slow);
 }
 
@@ -86,10 +84,9 @@ void warn_of_reference(const std::shared_ptr<const std::string>& file,
 void build(const BuildSettings& settings, const compiler::ModelSource& source,
            const std::filesystem::path& output, const std::string& command_line) {
   const AskedBanks graph_bank(bank::BankKind::kGraph, settings.mdl_bank_path, settings);
-  const compiler::PreparedModel model =
-      compiler::prepare(source, {.soc = settings.soc,
-                                 .compile_threads = compile_threads(),
-                                 .graph_bank = graph_bank.source()});
+  compiler::PreparedModel model = compiler::prepare(source, {.soc = settings.soc,
+                                                             .compile_threads = compile_threads(),
+                                                             .graph_bank = graph_bank.source()});
   log_subgraph_hits(graph_bank, model);
 
   const AskedBanks op_bank(bank::BankKind::kOp, settings.op_bank_path, settings);
@@ -103,16 +100,16 @@ void build(const BuildSettings& settings, const compiler::ModelSource& source,
     options.on_kernel = [&](const compiler::loopnest::Function& kernel) {
       kernels.push_back(kernel);
     };
-  compiler::Compilation compilation = compiler::compile(model, std::move(options));
+  const Gears gears = model.gears;
+  compiler::Compilation compilation = compiler::compile(std::move(model), std::move(options));
   log_op_hits(op_bank, compilation);
   if (const std::size_t count = compiler::count_near(compilation.om.tuning); count > 0)
     logger("atc")->warn(compiler::kNearWarning, count);
   note_origin(compilation.om, command_line);
   dump_kernels(kernels, compilation.om, settings.soc, settings.op_debug_level, settings.debug_dir);
-  const auto file = std::make_shared<const std::string>(
-      compiler::om_file(std::move(compilation.om), model.gears));
-  write_file_atomically(output, *file);
-  warn_of_reference(file, output);
+  const runtime::GearedOm om = compiler::om_model(std::move(compilation.om), gears);
+  write_file_atomically(output, om.file().pieces());
+  warn_of_reference(om, output);
 }
 
 void build_all(const BuildSettings& settings, const std::string& command_line) {

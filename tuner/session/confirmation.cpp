@@ -126,7 +126,7 @@ Result<Confirmation> confirm_in_rounds(
 std::string om_file_of(const Confirmation& confirmed, const std::string& model,
                        const Gears& gears) {
   if (gears.empty()) return confirmed.om;
-  return compiler::om_file(runtime::Om::parse(confirmed.om, nullptr, model), gears);
+  return compiler::om_model(runtime::Om::parse(confirmed.om, nullptr, model), gears).serialize();
 }
 
 }  // namespace aoe::tuner
