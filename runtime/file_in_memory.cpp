@@ -6,12 +6,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <future>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
+#include "runtime/host_cores.h"
 
 namespace aoe::runtime {
 namespace {
@@ -28,16 +32,36 @@ struct FileDescriptor {
               path.string());
 }
 
-/// Until the memory is full; a signal or the kernel's limit ends a read() early.
-void read_all(int fd, const AlignedMemory& memory, const std::filesystem::path& path) {
-  std::size_t done = 0;
-  while (done < memory.size_bytes()) {
-    const ssize_t got = ::read(fd, memory.at(done), memory.size_bytes() - done);
+/// The bytes from `begin` to `end`; a signal or the kernel's limit ends a pread() early.
+void read_part(int fd, const AlignedMemory& memory, std::size_t begin, std::size_t end,
+               const std::filesystem::path& path) {
+  while (begin < end) {
+    const ssize_t got = ::pread(fd, memory.at(begin), end - begin, static_cast<::off_t>(begin));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) cannot("read", path);
     if (got == 0) throw Error(ExitCode::kOm, "became shorter while it was read", path.string());
-    done += static_cast<std::size_t>(got);
+    begin += static_cast<std::size_t>(got);
   }
+}
+
+/// Large files by several threads: more than the copy takes what the kernel does to give the process its pages.
+void read_all(int fd, const AlignedMemory& memory, const std::filesystem::path& path) {
+  constexpr std::size_t kLeastPart = std::size_t{32} << 20, kHugePage = std::size_t{2} << 20;
+  constexpr std::size_t kMostThreads = 4;
+  const std::size_t size_bytes = memory.size_bytes();
+  const auto cores = static_cast<std::size_t>(host_cores().usable());
+  const std::size_t parts =
+      std::clamp<std::size_t>(size_bytes / kLeastPart, 1, std::min(kMostThreads, cores));
+  const std::size_t part_bytes = size_bytes / parts / kHugePage * kHugePage;
+  std::vector<std::future<void>> others;
+  for (std::size_t part = 1; part < parts; ++part)
+    // Deferred, and read by the caller, where no thread can be started.
+    others.push_back(std::async(std::launch::async | std::launch::deferred, [&, part] {
+      read_part(fd, memory, part * part_bytes,
+                part + 1 == parts ? size_bytes : (part + 1) * part_bytes, path);
+    }));
+  read_part(fd, memory, 0, parts == 1 ? size_bytes : part_bytes, path);
+  for (std::future<void>& other : others) other.get();
 }
 
 /// Huge pages are a wish: few kernels have them for files.
