@@ -7,16 +7,14 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
-#include <map>
-#include <random>
 #include <thread>
 
 #include "base/error.h"
 #include "benchmarks/bound_om.h"
 #include "benchmarks/disturbers.h"
+#include "benchmarks/model_inputs.h"
 #include "benchmarks/onnxruntime_peer.h"
 #include "compiler/pipeline.h"
-#include "graph/input_values.h"
 #include "options/banks.h"
 #include "tools/common/tool.h"
 
@@ -37,42 +35,6 @@ struct Settings {
   std::string feed;         ///< "sr:16000": this number in all of an input, which stays an input
   fs::path server;
 };
-
-/// Random, or `given` everywhere.
-ConstantPtr input_of(TensorDesc desc, unsigned seed, const std::vector<std::string>* given) {
-  desc.format = Format::kND;
-  desc.c0 = 0;
-  if (given != nullptr) return graph::constant_of_input("--feed", desc, *given);
-  auto value = std::make_shared<Constant>(desc);
-  std::mt19937 random(seed);
-  for (std::int64_t i = 0; i < element_count(desc.shape); ++i) {
-    void* data = value->mutable_data();
-    if (desc.dtype == DataType::kFloat)
-      static_cast<float*>(data)[i] = std::uniform_real_distribution<float>(0, 1)(random);
-    else if (desc.dtype == DataType::kInt64)
-      static_cast<std::int64_t*>(data)[i] =
-          static_cast<std::int64_t>(random() % 2);  // legal as an index into any table
-    else if (desc.dtype == DataType::kInt32)
-      static_cast<std::int32_t*>(data)[i] = static_cast<std::int32_t>(random() % 2);
-    else
-      throw Error(ExitCode::kData,
-                  "input of type " + std::string(name(desc.dtype)) + " is not supported here");
-  }
-  return value;
-}
-
-std::vector<NamedTensor> inputs_of(const BoundOm& om, const Settings& settings) {
-  std::map<std::string, std::vector<std::string>> given;
-  if (!settings.feed.empty()) given = graph::parse_input_values(settings.feed);
-  std::vector<NamedTensor> inputs;
-  for (std::size_t i = 0; i < om.input_count(); ++i) {
-    const std::string& name = om.input(i).name;
-    const auto fixed = given.find(name);
-    inputs.push_back({name, input_of(om.input(i).desc, static_cast<unsigned>(i) + 1,
-                                     fixed == given.end() ? nullptr : &fixed->second)});
-  }
-  return inputs;
-}
 
 BoundOm bound(const compiler::PreparedModel& model, const compiler::CompileOptions& options) {
   return {compiler::compile(model, options), model.graph.name, options.soc.threads};
@@ -118,7 +80,7 @@ Row compare(const std::string& path, const Settings& settings, const compiler::S
   BoundOm tuned = bound(model, {.soc = soc, .strategies = &banks.op});
   OnnxRuntimePeer peer(settings.server);
   peer.load(path, settings.threads);
-  const std::vector<NamedTensor> inputs = inputs_of(untuned, settings);
+  const std::vector<NamedTensor> inputs = inputs_of(untuned, settings.feed);
   untuned.feed(inputs);
   tuned.feed(inputs);
   peer.feed(inputs, scratch);

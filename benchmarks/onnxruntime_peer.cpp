@@ -72,6 +72,10 @@ json OnnxRuntimePeer::ask(const json& request) {
   return answer;
 }
 
+void OnnxRuntimePeer::wait_until_ready() {
+  ask(json::object());
+}
+
 void OnnxRuntimePeer::load(const fs::path& model, int threads) {
   ask({{"load", fs::absolute(model).string()}, {"threads", threads}});
 }

@@ -26,6 +26,8 @@ class OnnxRuntimePeer {
   OnnxRuntimePeer& operator=(const OnnxRuntimePeer&) = delete;
 
   bool is_alive() const { return is_alive_; }
+  /// Node.js has started and ONNX Runtime's library is loaded.
+  void wait_until_ready();
   /// In the place of the model before, whose inputs are forgotten.
   void load(const std::filesystem::path& model, int threads);
   void feed(const std::vector<NamedTensor>& inputs, const std::filesystem::path& scratch);

@@ -2,6 +2,7 @@
 //   {"load": "m.onnx", "threads": 2}                                 -> {}      in the place of the model before
 //   {"feed": [{"name", "type", "dims", "file"}]}                     -> {}      raw little-endian files
 //   {"run": {"seconds": 0.3, "least": 3}}                            -> {"times_ms": [...]}
+//   {}                                                           -> {}      once it is ready
 //   {"dump": "dir"}                                                  -> {"outputs": [{"name", "type", "dims", "file"}]}
 // A failure answers {"error": "..."}.
 'use strict';
@@ -62,7 +63,8 @@ async function main() {
     let answer;
     try {
       const request = JSON.parse(line);
-      answer = await handlers[Object.keys(request)[0]](request);
+      const [what] = Object.keys(request);
+      answer = what === undefined ? {} : await handlers[what](request);
     } catch (error) {
       answer = {error: String(error.message || error).replace(/\s+/g, ' ')};
     }

@@ -1,0 +1,15 @@
+// Inputs for both sides of a comparison.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "benchmarks/bound_om.h"
+
+namespace aoe::benchmarks {
+
+/// Of all inputs of the model: random, always the same: floats in [0, 1), integers 0 or 1, which are legal as indices into
+/// any table. `feed`: "sr:16000" fills that input with this number instead. Throws Error(kData) for other types.
+std::vector<NamedTensor> inputs_of(const BoundOm& om, const std::string& feed);
+
+}  // namespace aoe::benchmarks
