@@ -31,7 +31,7 @@ std::string text_at(const json& message, const char* key) {
 Dispatcher::Dispatcher(Spool spool, DispatchPolicy policy, Now now)
     : spool_(std::move(spool)), policy_(policy), now_(std::move(now)) {
   std::error_code status;
-  for (const fs::path& directory : {spool_.nodes(), spool_.done(), spool_.logs()})
+  for (const fs::path& directory : {spool_.nodes(), spool_.done(), spool_.lessons(), spool_.logs()})
     if (!status) fs::create_directories(directory, status);
   if (!status) fs::permissions(spool_.directory, fs::perms::owner_all, status);
   if (status)

@@ -35,6 +35,15 @@ Fleet::~Fleet() {
   std::error_code ignored;  // END stays: a node that begins late ends at once
   fs::remove_all(spool.nodes(), ignored);
   fs::remove_all(spool.done(), ignored);
+  fs::remove_all(spool.lessons(), ignored);
+}
+
+void Fleet::publish_lessons(const std::string& soc_version, std::size_t count,
+                            const std::function<nlohmann::json()>& message) {
+  std::size_t& published = lessons_[soc_version];
+  if (count == 0 || count < 2 * published) return;
+  write_message(dispatcher_.spool().lessons(soc_version), message());
+  published = count;
 }
 
 std::vector<compiler::Soc> Fleet::wait_for_kinds(double settle_s, const std::stop_token& stop) {

@@ -45,6 +45,11 @@ class Fleet {
   /// An order and its answer; nullopt: stopped, or the time is up.
   std::optional<Answer> ask(Order order, const std::stop_token& stop, const Deadline& deadline);
 
+  /// For nodes of a kind to learn from, `count` lessons: written where that is twice as much as was written before, since a
+  /// thousand nodes read it. Error(kOutput).
+  void publish_lessons(const std::string& soc_version, std::size_t count,
+                       const std::function<nlohmann::json()>& message);
+
   std::size_t living(const std::string& soc_version) const;
   DispatchCounts counts() const { return dispatcher_.counts(); }
 
@@ -71,6 +76,7 @@ class Fleet {
 
   std::mutex turn_;
   Dispatcher dispatcher_;
+  std::map<std::string, std::size_t> lessons_;  ///< published, by soc_version
   std::unique_ptr<Launcher> launcher_;
   std::map<std::string, Lane> lanes_;
   TimePoint polled_at_, asked_launcher_at_;

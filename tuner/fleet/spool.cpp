@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/nesting.h"
 #include "tuner/measure/worker.h"
 
@@ -20,8 +21,12 @@ namespace {
 constexpr std::uintmax_t kMostBytes = std::uintmax_t{1} << 28;
 }
 
+fs::path Spool::lessons(const std::string& soc_version) const {
+  return lessons() / to_hex(hash128(soc_version));
+}
+
 std::string fleet_version() {
-  constexpr int kMessages = 1;  // count up when they change
+  constexpr int kMessages = 2;  // count up when they change
   return worker_version() + "-" + std::to_string(kMessages);
 }
 

@@ -5,6 +5,7 @@
 //   nodes/NODE/about     who the node is; touched while it lives, gone when it ends in order
 //   nodes/NODE/order     what it shall do now; the next one takes its place
 //   done/NODE            the answer to that; the coordinator removes it
+//   lessons/KIND         what the bank knows of nodes of that kind, for their searches (Fleet)
 //   logs/                what launched nodes print
 //
 // Files appear whole, by rename. An order has an id, which its answer repeats: what was given to another node meanwhile is
@@ -28,6 +29,9 @@ struct Spool {
   std::filesystem::path about(const std::string& node) const { return nodes() / node / "about"; }
   std::filesystem::path order(const std::string& node) const { return nodes() / node / "order"; }
   std::filesystem::path done() const { return directory / "done"; }
+  std::filesystem::path lessons() const { return directory / "lessons"; }
+  /// A soc_version may be anything: the file's name is its digest.
+  std::filesystem::path lessons(const std::string& soc_version) const;
   std::filesystem::path logs() const { return directory / "logs"; }
 };
 

@@ -82,13 +82,12 @@ class OperatorSession final : public TuningSession {
 
   std::map<std::string, int> plan() override {
     tuner_.learn();
+    if (options_.fleet != nullptr) tuner_.teach(*options_.fleet);
     std::vector<double> shares;
     std::vector<bool> is_familiar;
     for (const OperatorTask& task : tasks_) {
       shares.push_back(task.model_ns);
-      // What this run's bank has taught, nodes do not know.
-      is_familiar.push_back(options_.fleet == nullptr &&
-                            tuner_.knows(*task.default_candidate.impl));
+      is_familiar.push_back(tuner_.knows(*task.default_candidate.impl));
     }
     const std::vector<int> trials =
         plan_trials(shares, is_familiar, options_.policy.search, options_.max_trials);

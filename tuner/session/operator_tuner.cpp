@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "tuner/fleet/fleet.h"
+#include "tuner/session/lessons_file.h"
 #include "tuner/session/operator_order.h"
 
 namespace aoe::tuner {
@@ -14,6 +16,12 @@ constexpr std::size_t kNeighbourSeeds = 3;
 void OperatorTuner::learn() {
   cost_model_.learn(lessons_of(bank_.recent_records(CostModel::kMostLessons)));
   learn_winners();
+}
+
+void OperatorTuner::teach(Fleet& nodes) const {
+  const auto lessons = lessons_of(bank_.recent_records(CostModel::kMostLessons));
+  nodes.publish_lessons(options_.soc.version, lessons.size(),
+                        [&] { return lessons_to_json(lessons); });
 }
 
 void OperatorTuner::learn_for(const OperatorTask& task) {

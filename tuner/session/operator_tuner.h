@@ -14,6 +14,8 @@
 
 namespace aoe::tuner {
 
+class Fleet;  // tuner/fleet/fleet.h
+
 class OperatorTuner {
  public:
   /// All stay with the caller.
@@ -23,6 +25,8 @@ class OperatorTuner {
 
   /// What earlier runs measured and won, of this model or another.
   void learn();
+  /// The same for the nodes of a fleet.
+  void teach(Fleet& nodes) const;
   /// The same, of the task's Impls that nothing was learnt of yet.
   void learn_for(const OperatorTask& task);
   /// Whether tasks of this Impl were measured before.
@@ -30,7 +34,7 @@ class OperatorTuner {
 
   /// With more seeds, and with the bank's records.
   Conclusion tune(OperatorTuningInput input);
-  /// The same as an order for a node (operator_order.h), which has experience of its own and `limit_s` of time; 0: no limit.
+  /// The same as an order for a node (operator_order.h), which has what teach() told it, and `limit_s` of time; 0: no limit.
   nlohmann::json order(OperatorTuningInput input, double limit_s) const;
   /// Seeds the searches to come.
   void note_winner(const OperatorTask& task, const bank::Strategy& strategy);

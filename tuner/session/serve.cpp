@@ -19,6 +19,7 @@
 #include "tuner/fleet/fleet_measurer.h"
 #include "tuner/fleet/node_link.h"
 #include "tuner/measure/worker_measurer.h"
+#include "tuner/session/lessons_file.h"
 #include "tuner/session/operator_order.h"
 
 namespace aoe::tuner {
@@ -55,6 +56,7 @@ class Node {
   explicit Node(const ServeOptions& options)
       : options_(options),
         link_(options.spool, options.node.empty() ? made_name() : options.node, about(options.soc)),
+        lessons_(options.spool, options.soc.version),
         outer_stop_(options.stop, [this] { stop_.request_stop(); }),
         beat_([this](const std::stop_token& stop) { keep_beating(stop); }) {}
 
@@ -90,9 +92,20 @@ class Node {
     if (auto measured = measure_order(order, options_.soc, measurer_of)) return *measured;
     if (order.value("do", "") != "search") throw Error(ExitCode::kFailure, "an unknown order");
     const Policy policy = policy_from_json(order.at("policy"), "the order");
+    learn();
     return run_operator_order(order, options_.soc,
                               measurer_with(policy.measure, weights_in_of(order)), experience_,
                               stop_.get_token());
+  }
+
+  /// A node that cannot read the lessons searches without them.
+  void learn() {
+    try {
+      if (const auto count = lessons_.learn(experience_))
+        logger("fleet")->info("learnt {} lessons of the bank", *count);
+    } catch (const std::exception& e) {
+      logger("fleet")->warn("the bank's lessons are not used: {}", e.what());
+    }
   }
 
   /// The worker process stays while the policy does.
@@ -139,9 +152,11 @@ class Node {
 
   const ServeOptions& options_;
   NodeLink link_;
+  LessonsReader lessons_;
   std::stop_source stop_;
   const std::stop_callback<std::function<void()>> outer_stop_;
-  CostModel experience_;  ///< of all that this node has searched
+  CostModel
+      experience_;  ///< the bank's lessons, and all that this node has searched since it read them
   std::optional<WorkerMeasurer> measurer_;
   std::string policy_text_;
   std::jthread beat_;  ///< the last member: it uses the others
