@@ -54,7 +54,8 @@ class Steps {
     for (const int value : step.operands) {
       const TaskInput* input = input_of(value);
       inputs.push_back({desc_of(value), nullptr});
-      if (input != nullptr && input->constant) inputs.back() = input->constant->view();
+      // The task's shape: an Impl may see a constant as another Impl's task has it, a row of a matrix.
+      if (input != nullptr && input->constant) inputs.back().data = input->constant->view().data;
       operands.push_back({inputs.back().desc.dtype, {}});
       if (input != nullptr) operands.back().number = scalar_constant(*input);
     }

@@ -191,7 +191,7 @@ constexpr Row kRows[] = {
     {"DynamicRNN", "f1:3 f1:3 f1:3 f1?:2 x?:1 f1?:3 f1?:3 f1?:2",
      AOE_RECURRENT "input_forget=0..1"},
     {"DFT", "f:2+ x?:0-1 x?:0-1", "axis=int inverse=0..1 onesided=0..1"},
-    {"STFT", "f:3 x:0-1 f?:1 x?:0-1", "onesided=0..1"},
+    {"STFT", "f:2-3 x:0-1 f?:1 x?:0-1", "onesided=0..1"},
     {"TfIdfVectorizer", "x:1-2",
      "!mode=TF|IDF|TFIDF !min_gram_length=1..64 !max_gram_length=1..64 !max_skip_count=0..65536 "
      "!ngram_counts=ints:0.. !ngram_indexes=ints:0..16777216 pool_int64s=longs weights=floats"},

@@ -174,7 +174,7 @@ void expand_dft(FunctionCall& call, int version, const Shape& result) {
 void expand_stft(FunctionCall& call, const Shape& result) {
   const std::int64_t step = known_int(call, 1);
   const Term signal = call.input(0);
-  const std::int64_t frames = result[1], parts = call.dim(signal, 2);
+  const std::int64_t frames = result[1], parts = call.rank(signal) == 3 ? call.dim(signal, 2) : 1;
   const std::int64_t length = call.has(3) ? known_int(call, 3) : call.dim(call.input(2), 0);
   std::vector<std::int64_t> places;
   for (std::int64_t frame = 0; frame < frames; ++frame)

@@ -164,6 +164,12 @@ void compute_dft(const OpContext& context) {
 
 enum StftInput : std::size_t { kSignal, kFrameStep, kWindow, kFrameLength };
 
+/// Of a signal of real numbers exporters leave out the last axis, as ONNX Runtime does.
+Shape with_parts(Shape signal) {
+  if (signal.size() == 2) signal.push_back(1);
+  return signal;
+}
+
 /// kUnknownDim when it is only known at run time.
 std::int64_t frame_length(std::span<const Tensor> inputs) {
   if (inputs.size() > kFrameLength && inputs[kFrameLength].is_present()) {
@@ -175,10 +181,11 @@ std::int64_t frame_length(std::span<const Tensor> inputs) {
 }
 
 std::vector<TensorDesc> infer_stft(const InferContext& context) {
-  const Shape& signal = context.shape(kSignal);
+  const Shape signal = with_parts(context.shape(kSignal));
   check_parts(signal);
   if (signal.size() != 3)
-    fail_model("signal " + to_string(signal) + ", needs batch x length x 1 or 2");
+    fail_model("signal " + to_string(signal) +
+               ", needs batch x length x 1 or 2, or batch x length");
   const std::int64_t length = frame_length(context.inputs);
   std::int64_t frames = kUnknownDim;
   if (context.has_value(kFrameStep) && length != kUnknownDim && signal[1] != kUnknownDim) {
@@ -196,7 +203,9 @@ std::vector<TensorDesc> infer_stft(const InferContext& context) {
 }
 
 void compute_stft(const OpContext& context) {
-  const Shape &signal = context.inputs[kSignal].desc.shape, &y = context.outputs[0].desc.shape;
+  Tensor given = context.inputs[kSignal];
+  given.desc.shape = with_parts(given.desc.shape);
+  const Shape &signal = given.desc.shape, &y = context.outputs[0].desc.shape;
   const std::int64_t length = frame_length(context.inputs),
                      step = to_int64(context.inputs[kFrameStep]);
   const auto window = context.has_input(kWindow)
@@ -207,7 +216,7 @@ void compute_stft(const OpContext& context) {
                std::to_string(length));
   }
   const auto roots = roots_of_unity(length, -1);
-  const auto samples = to_complex(context.inputs[kSignal]);
+  const auto samples = to_complex(given);
   std::vector<Complex> result;
   for (std::int64_t b = 0; b < y[0]; ++b) {
     for (std::int64_t f = 0; f < y[1]; ++f) {

@@ -834,6 +834,12 @@ def signals():
     case("dft_inverse_onesided_length", "DFT", {"x": pairs(wild), "length": np.array(9, np.int64), "axis": axis},
          {"y": np.fft.irfft(wild, n=9, axis=1)[..., None].astype(np.float32)}, constants=["length", "axis"], inverse=1,
          onesided=1)
+    # A real signal whose last axis, of one part, is left out.
+    own = np.random.default_rng(20261123)  # so that what is drawn behind it stays the same
+    signal, window = (own.uniform(-1, 1, shape).astype(np.float32) for shape in ((2, 20), 8))
+    frames = np.stack([signal[:, 4 * f:4 * f + 8] * window for f in range(4)], 1)
+    case("stft_without_parts", "STFT", {"signal": signal, "step": np.array(4, np.int64), "window": window},
+         {"y": pairs(np.fft.rfft(frames, axis=2))}, constants=["step"])
 
 
 def weighted_corners(plane, y, x):
