@@ -106,6 +106,13 @@ a, b = load('untuned_loop/y.npy'), load('tuned_loop/y.npy')
 sys.exit(0 if len(a) == len(b) and max(a) > 0.1 and all(abs(x - y) < 1e-4 for x, y in zip(a, b)) else 1)
 PY
 
+# What is tuned with a count of trips that is fixed is found by a model that has the count as an input.
+sed -e '/initializer { name: "trips"/d' \
+  -e 's/^  name: "repeated"/&\n  input { name: "trips" type { tensor_type { elem_type: 7 shape { } } } }/' loop.pbtxt >counted.pbtxt
+run 0 aoe --framework=5 --model=counted.pbtxt --job_type=2 --progress_bar=off --preset=quick --trials=4 --input_value=trips:20
+run 0 atc --framework=5 --model=counted.pbtxt --output=counted --log=info
+has err 'model=repeat/ ops=[0-9]* bank_hits=[1-9]'
+
 # What is fixed folds away, and is no input any longer.
 run 0 atc --framework=5 --model=m.pbtxt --output=fixed --input_value=sr:8000
 run 0 aoe_run --model=fixed.om --input=x=x.npy --repeat=1 --output-dir=fixed --profile
