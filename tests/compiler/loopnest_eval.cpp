@@ -666,6 +666,12 @@ class Evaluator {
   std::vector<float> scratch_;
 };
 
+// Clang 19 forgets to instantiate what calls itself from a lambda with a type parameter.
+template LanesOf<float> Evaluator::vector<float>(const Expr&);
+template LanesOf<double> Evaluator::vector<double>(const Expr&);
+template LanesOf<std::int32_t> Evaluator::vector<std::int32_t>(const Expr&);
+template LanesOf<std::int64_t> Evaluator::vector<std::int64_t>(const Expr&);
+
 }  // namespace
 
 void evaluate(const Function& function, std::span<const EvalBuffer> buffers) {
