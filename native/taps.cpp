@@ -12,100 +12,116 @@
 namespace aoe::native {
 namespace {
 
-constexpr std::int64_t kPoints = TapBlock::kPoints;
+constexpr std::int64_t kPoints = TapBlock<float>::kPoints, kBeside = TapBlock<float>::kBeside;
 
+template <typename T>
+using BitsOf = typename TapBlock<T>::Bits;
+
+template <typename T>
 struct TapRow {
   const std::int32_t* __restrict places;
-  const float* __restrict weights;
-  const std::int32_t* __restrict masks;
+  const T* __restrict weights;
+  const BitsOf<T>* __restrict masks;
 };
 
-AOE_WIDE void add_row(const float* plane, const TapRow& row, float* __restrict sums) {
+template <typename T>
+AOE_WIDE void add_row(const T* plane, const TapRow<T>& row, T* __restrict sums) {
   const auto [places, weights, masks] = row;
   for (std::int64_t i = 0; i < kPoints; ++i) {
-    const auto bits = std::bit_cast<std::int32_t>(plane[places[i]]) & masks[i];
-    sums[i] += weights[i] * std::bit_cast<float>(bits);
+    const auto bits = std::bit_cast<BitsOf<T>>(plane[places[i]]) & masks[i];
+    sums[i] += weights[i] * std::bit_cast<T>(bits);
   }
 }
 
-AOE_WIDE void raise_row(const float* plane, const TapRow& row, float* __restrict sums) {
+template <typename T>
+AOE_WIDE void raise_row(const T* plane, const TapRow<T>& row, T* __restrict sums) {
   const auto [places, weights, masks] = row;
   for (std::int64_t i = 0; i < kPoints; ++i) {
-    const auto bits = std::bit_cast<std::int32_t>(plane[places[i]]) & masks[i];
-    const float value = weights[i] * std::bit_cast<float>(bits);
+    const auto bits = std::bit_cast<BitsOf<T>>(plane[places[i]]) & masks[i];
+    const T value = weights[i] * std::bit_cast<T>(bits);
     sums[i] = sums[i] < value ? value : sums[i];
   }
 }
 
-constexpr std::int64_t kBeside = TapBlock::kBeside;
-static_assert(kBeside == kFloats);
-
 /// Row after row of `taps` rows.
-AOE_WIDE void sum_beside(const float* planes, const TapRow& first, std::size_t taps, float* sums) {
-  using Bits __attribute__((vector_size(sizeof(Floats)))) = std::int32_t;
+template <typename T>
+AOE_WIDE void sum_beside(const T* planes, const TapRow<T>& first, std::size_t taps, T* sums) {
+  constexpr std::int64_t kLanes = kFloats * sizeof(float) / sizeof(T), kParts = kBeside / kLanes;
+  using Vector __attribute__((vector_size(kLanes * sizeof(T)))) = T;
+  using Bits __attribute__((vector_size(sizeof(Vector)))) = BitsOf<T>;
   const auto [places, weights, masks] = first;
-  float points[kPoints][kBeside];
+  T points[kPoints][kBeside];
   for (std::int64_t p = 0; p < kPoints; ++p) {
-    Floats sum = {};
+    Vector sum[kParts] = {};
     for (std::size_t t = 0; t < taps; ++t) {
       const std::size_t at = t * kPoints + static_cast<std::size_t>(p);
-      Bits bits;
-      std::memcpy(&bits, planes + std::int64_t{places[at]} * kBeside, sizeof bits);
-      bits &= masks[at];
-      sum += weights[at] * reinterpret_cast<Floats>(bits);
+      for (std::int64_t v = 0; v < kParts; ++v) {
+        Bits bits;
+        std::memcpy(&bits, planes + std::int64_t{places[at]} * kBeside + v * kLanes, sizeof bits);
+        bits &= masks[at];
+        sum[v] += weights[at] * reinterpret_cast<Vector>(bits);
+      }
     }
-    std::memcpy(points[p], &sum, sizeof sum);
+    std::memcpy(points[p], sum, sizeof sum);
   }
   for (std::int64_t c = 0; c < kBeside; ++c)
     for (std::int64_t p = 0; p < kPoints; ++p) sums[c * kPoints + p] = points[p][c];
 }
 
 /// to[i][c] = image[c][i] of elements [begin, end); channels that are missing are zeros.
-AOE_WIDE void lay_beside(const float* image, std::int64_t channels, std::int64_t plane,
-                         std::int64_t begin, std::int64_t end, float* __restrict to) {
+template <typename T>
+AOE_WIDE void lay_beside(const T* image, std::int64_t channels, std::int64_t plane,
+                         std::int64_t begin, std::int64_t end, T* __restrict to) {
   if (channels >= kBeside) {
     for (std::int64_t i = begin; i < end; ++i)
       for (std::int64_t c = 0; c < kBeside; ++c) to[i * kBeside + c] = image[c * plane + i];
     return;
   }
-  std::fill(to + begin * kBeside, to + end * kBeside, 0.0f);
+  std::fill(to + begin * kBeside, to + end * kBeside, T{0});
   for (std::int64_t c = 0; c < channels; ++c)
     for (std::int64_t i = begin; i < end; ++i) to[i * kBeside + c] = image[c * plane + i];
 }
 
 }  // namespace
 
-TapBlock::TapBlock(std::size_t most)
+template <typename T>
+TapBlock<T>::TapBlock(std::size_t most)
     : places_(most * kPoints), weights_(most * kPoints), masks_(most * kPoints) {
 }
 
-void TapBlock::clear() {
+template <typename T>
+void TapBlock<T>::clear() {
   const std::size_t count = used_ * kPoints;
   std::fill_n(places_.begin(), count, 0);
-  std::fill_n(weights_.begin(), count, 0.0f);
+  std::fill_n(weights_.begin(), count, T{0});
   std::fill_n(masks_.begin(), count, 0);
   used_ = 0;
 }
 
-void TapBlock::add(const float* plane, Sums& sums) const {
+template <typename T>
+void TapBlock<T>::add(const T* plane, Sums& sums) const {
   for (std::size_t row = 0; row < used_ * kPoints; row += kPoints)
-    add_row(plane, {&places_[row], &weights_[row], &masks_[row]}, sums.data());
+    add_row<T>(plane, {&places_[row], &weights_[row], &masks_[row]}, sums.data());
 }
 
-void TapBlock::sum(const float* planes, BesideSums& sums) const {
-  sum_beside(planes, {places_.data(), weights_.data(), masks_.data()}, used_, sums.front().data());
+template <typename T>
+void TapBlock<T>::sum(const T* planes, BesideSums& sums) const {
+  sum_beside<T>(planes, {places_.data(), weights_.data(), masks_.data()}, used_,
+                sums.front().data());
 }
 
-void TapBlock::raise(const float* plane, Sums& sums) const {
+template <typename T>
+void TapBlock<T>::raise(const T* plane, Sums& sums) const {
   for (std::size_t row = 0; row < used_ * kPoints; row += kPoints)
-    raise_row(plane, {&places_[row], &weights_[row], &masks_[row]}, sums.data());
+    raise_row<T>(plane, {&places_[row], &weights_[row], &masks_[row]}, sums.data());
 }
 
-PlanesBeside::PlanesBeside(const float* image, std::int64_t groups, std::int64_t channels,
-                           std::int64_t plane, Threads& threads)
+template <typename T>
+PlanesBeside<T>::PlanesBeside(const T* image, std::int64_t groups, std::int64_t channels,
+                              std::int64_t plane, Threads& threads)
     : blocks_((channels + kBeside - 1) / kBeside),
       plane_(plane),
-      data_(new float[static_cast<std::size_t>(groups * blocks_ * plane * kBeside)]) {
+      data_(new T[static_cast<std::size_t>(groups * blocks_ * plane * kBeside)]) {
   threads.share(groups * blocks_ * plane, kBeside * 0.3, [&](std::int64_t begin, std::int64_t end) {
     while (begin < end) {
       const std::int64_t number = begin / plane, group = number / blocks_;
@@ -118,6 +134,11 @@ PlanesBeside::PlanesBeside(const float* image, std::int64_t groups, std::int64_t
     }
   });
 }
+
+template class TapBlock<float>;
+template class TapBlock<double>;
+template class PlanesBeside<float>;
+template class PlanesBeside<double>;
 
 void check_plane(std::int64_t elements) {
   if (elements > std::numeric_limits<std::int32_t>::max())

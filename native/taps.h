@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "base/tensor.h"
@@ -13,10 +14,13 @@
 
 namespace aoe::native {
 
+/// Of planes of T, float or double.
+template <typename T>
 class TapBlock {
  public:
   static constexpr std::int64_t kPoints = 64;
-  using Sums = std::array<float, kPoints>;
+  using Sums = std::array<T, kPoints>;
+  using Bits = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
 
   /// No taps; at most `most` for a point.
   explicit TapBlock(std::size_t most);
@@ -28,46 +32,47 @@ class TapBlock {
     used_ = std::max(used_, tap + 1);
     const std::size_t at = tap * kPoints + static_cast<std::size_t>(point);
     places_[at] = static_cast<std::int32_t>(place);
-    weights_[at] = static_cast<float>(weight);
+    weights_[at] = static_cast<T>(weight);
     masks_[at] = -1;
   }
 
   /// sums += the taps' weighted elements.
-  void add(const float* plane, Sums& sums) const;
+  void add(const T* plane, Sums& sums) const;
   /// So many planes, whose elements lie side by side: what a tap reads of them is one vector, which is several times as fast.
   static constexpr std::int64_t kBeside = 8;
   using BesideSums = std::array<Sums, kBeside>;
   /// sums = the taps' weighted elements.
-  void sum(const float* planes, BesideSums& sums) const;
+  void sum(const T* planes, BesideSums& sums) const;
   /// sums = the largest of sums and each weighted element; what is not set counts as 0.
-  void raise(const float* plane, Sums& sums) const;
+  void raise(const T* plane, Sums& sums) const;
 
  private:
   std::size_t used_ = 0;  ///< taps that some point has
   std::vector<std::int32_t> places_;
-  std::vector<float> weights_;
-  std::vector<std::int32_t> masks_;  ///< all ones where there is a tap
+  std::vector<T> weights_;
+  std::vector<Bits> masks_;  ///< all ones where there is a tap
 };
 
-/// The planes of an image, TapBlock::kBeside of them side by side; groups of channels begin anew.
+/// The planes of an image, TapBlock<T>::kBeside of them side by side; groups of channels begin anew.
+template <typename T>
 class PlanesBeside {
  public:
   /// `channels` in each of `groups` groups.
-  PlanesBeside(const float* image, std::int64_t groups, std::int64_t channels, std::int64_t plane,
+  PlanesBeside(const T* image, std::int64_t groups, std::int64_t channels, std::int64_t plane,
                Threads& threads);
   /// The planes from number kBeside * `block` of a group on; those that it does not have are zeros.
-  const float* planes(std::int64_t group, std::int64_t block) const {
-    return data_.get() + (group * blocks_ + block) * plane_ * TapBlock::kBeside;
+  const T* planes(std::int64_t group, std::int64_t block) const {
+    return data_.get() + (group * blocks_ + block) * plane_ * TapBlock<T>::kBeside;
   }
 
   /// Whether to lay so many channels beside each other pays when so many elements of each are read.
   static bool pays(std::int64_t channels, std::int64_t plane, std::int64_t reads) {
-    return channels >= TapBlock::kBeside / 2 && reads >= plane / 2;
+    return channels >= TapBlock<T>::kBeside / 2 && reads >= plane / 2;
   }
 
  private:
   std::int64_t blocks_, plane_;
-  std::unique_ptr<float[]> data_;
+  std::unique_ptr<T[]> data_;
 };
 
 /// Throws Error(kModel) where places of a plane do not fit into 32 bits, which TapBlock holds them in.

@@ -38,8 +38,14 @@ bool has_bias(const Task& task) {
 
 constexpr const char* kBlocked = "blocked";
 
+bool is_depthwise(const Task& task) {
+  return task.in(0).shape[1] == task.op.attrs.get_int("group", 1) &&
+         task.out().shape[1] == task.in(0).shape[1];
+}
+
 /// Fewer channels would be mostly padding; the library reads them where they lie.
 bool is_input_blocked(const Task& task, const Soc& soc) {
+  if (is_depthwise(task)) return task.in(0).shape[1] >= soc.vector_lanes / 2;
   return task.in(0).shape[1] / task.op.attrs.get_int("group", 1) >= soc.vector_lanes / 2;
 }
 

@@ -172,7 +172,9 @@ std::optional<Product> product_of(const Graph& graph, const Node& node, const st
 bool fuse_conv(Graph& graph, NodeId id) {
   const Node& node = graph.nodes[id];
   auto p = product_of(graph, node, "QuantConv2D");
-  if (!p || shape_of(graph, node.inputs[1]).size() != 4) return false;  // images only
+  // Images, and sequences, which widen_sequences makes images.
+  const std::size_t rank = shape_of(graph, node.inputs[1]).size();
+  if (!p || (rank != 3 && rank != 4)) return false;
   p->attrs = node.op.attrs;
   p->outputs = shape_of(graph, node.inputs[1])[0];
   if (!fits(graph, *p, 0)) return false;

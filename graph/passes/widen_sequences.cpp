@@ -11,6 +11,8 @@ namespace aoe::graph {
 namespace {
 
 constexpr std::size_t kSequenceRank = 3;  ///< N, C and one spatial dimension
+constexpr std::size_t kMultiplier =
+    5;  ///< the last input of a QuantConv2D; operands of what follows stand behind
 
 /// {..., L} -> {..., 1, L}; what broadcasts along L alone stays.
 Shape widened(const Shape& shape) {
@@ -45,7 +47,8 @@ ValueId reshaped(Graph& graph, ValueId from, const Shape& shape, const Node& rea
 
 /// Itself, or as what a body is fused behind.
 bool has_window(const Node& node) {
-  constexpr const char* kTypes[] = {"Conv2D", "Conv2DTranspose", "MaxPoolV3", "AvgPoolV2"};
+  constexpr const char* kTypes[] = {"Conv2D", "Conv2DTranspose", "QuantConv2D", "MaxPoolV3",
+                                    "AvgPoolV2"};
   return std::ranges::find(kTypes, reference::anchor(node.op).type) != std::end(kTypes);
 }
 
@@ -79,17 +82,25 @@ void widen_window(reference::Attrs& attrs) {
   }
 }
 
+/// Of float32; of bytes convolutions alone, behind which nothing counts axes: scales for each channel would.
+bool is_type_widenable(const Graph& graph, const Node& node, std::size_t i) {
+  if (reference::anchor(node.op).type != "QuantConv2D")
+    return dtype_of(graph, node.inputs[i]) == DataType::kFloat;
+  const Shape& shape = shape_of(graph, node.inputs[i]);
+  return i <= kMultiplier || shape.size() == kSequenceRank || element_count(shape) == 1;
+}
+
 bool is_widenable(const Graph& graph, const Node& node) {
   if (node.outputs.size() != 1 || node.outputs[0] == kNone || !has_input(node, 0)) return false;
   const Shape& out = shape_of(graph, node.outputs[0]);
   // Of nothing there is nothing to gain, and a Reshape reads a 0 as "as it was".
   if (out.size() != kSequenceRank || !is_static(out) || element_count(out) == 0) return false;
-  for (const ValueId input : node.inputs) {
-    if (input == kNone) continue;
-    const Shape& shape = shape_of(graph, input);
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    if (node.inputs[i] == kNone) continue;
+    const Shape& shape = shape_of(graph, node.inputs[i]);
     if (shape.size() > kSequenceRank || !is_static(shape) || element_count(shape) == 0)
       return false;
-    if (dtype_of(graph, input) != DataType::kFloat) return false;
+    if (!is_type_widenable(graph, node, i)) return false;
   }
   return has_window(node) ? shape_of(graph, node.inputs[0]).size() == kSequenceRank
                           : is_between(graph, node);

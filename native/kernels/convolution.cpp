@@ -1,11 +1,12 @@
 // Convolution of float64, and of bytes whose weights are computed: what the taps of a block of output places read becomes the
-// columns of a product. Generated code has float32, and bytes whose weights are known.
+// columns of a product; of bytes, less their zero points, two channels at once. Generated code has float32, and bytes whose
+// weights are known.
 #include <algorithm>
 
 #include "native/kernel.h"
 #include "native/product.h"
 #include "native/wide.h"
-#include "reference/arithmetic.h"
+#include "reference/axes.h"
 #include "reference/quantize.h"
 #include "reference/typed.h"
 #include "reference/window.h"
@@ -41,26 +42,20 @@ std::vector<Tap> taps_of(const reference::Window& window) {
   return taps;
 }
 
-/// y += sums.
-template <typename T, typename Y>
-AOE_WIDE void add_sums(const T* sums, std::int64_t count, Y* y) {
-  for (std::int64_t i = 0; i < count; ++i) y[i] = reference::add(y[i], static_cast<Y>(sums[i]));
-}
-
-/// to[i] = row[i * stride] - zero.
-template <typename T, typename X>
-AOE_WIDE void read_row(const X* row, std::int64_t stride, std::int64_t count, T zero, T* to) {
+/// to[i] = row[i * stride].
+template <typename T>
+AOE_WIDE void read_row(const T* row, std::int64_t stride, std::int64_t count, T* to) {
   if (stride == 1) {
-    for (std::int64_t i = 0; i < count; ++i) to[i] = static_cast<T>(row[i]) - zero;
+    for (std::int64_t i = 0; i < count; ++i) to[i] = row[i];
     return;
   }
-  for (std::int64_t i = 0; i < count; ++i) to[i] = static_cast<T>(row[i * stride]) - zero;
+  for (std::int64_t i = 0; i < count; ++i) to[i] = row[i * stride];
 }
 
-/// to[0, count) = a tap of the output places from `at` on, less `zero`; 0 outside the plane.
-template <typename T, typename X>
-void read_tap(const X* plane, const reference::Window& window, const Tap& read, Place at,
-              std::int64_t count, T zero, T* to) {
+/// to[0, count) = a tap of the output places from `at` on; 0 outside the plane.
+template <typename T>
+void read_tap(const T* plane, const reference::Window& window, const Tap& read, Place at,
+              std::int64_t count, T* to) {
   const auto& [d, h, w] = window.axes;
   const auto& [tap, inside, beyond] = read;
   while (count > 0) {
@@ -72,7 +67,7 @@ void read_tap(const X* plane, const reference::Window& window, const Tap& read, 
     std::fill_n(to, from - begin, T{0});
     if (until > from)
       read_row(plane + (z * h.input + y) * w.input + w.tap(from, tap.w), w.stride, until - from,
-               zero, to + (from - begin));
+               to + (from - begin));
     std::fill_n(to + (until - begin), end - until, T{0});
     to += end - begin;
     count -= end - begin;
@@ -83,37 +78,26 @@ void read_tap(const X* plane, const reference::Window& window, const Tap& read, 
   }
 }
 
-/// Products of elements of x, of type X, with weights are summed up as T, as many as are exact in it, and then as Y.
-template <typename T, typename X, typename Y>
+/// Of double; or of Pairs: two channels of bytes, whose sums are exact.
+template <typename T>
 class Convolution {
  public:
-  Convolution(const Run& run, T x_zero)
+  /// `x`: planes of the input, `planes` for each group. `packed`: weights, as many rows as there are output channels.
+  Convolution(const Run& run, const T* x, std::int64_t planes, std::vector<T> packed)
       : run_(run),
-        x_shape_(run.shape(0)),
-        weight_shape_(run.shape(1)),
-        window_(reference::window_of(run.attrs, x_shape_,
-                                     reference::kernel_of(run.attrs, weight_shape_))),
-        x_(run.inputs[0].as<X>()),
-        y_(run.output(0).as<Y>()),
-        x_zero_(x_zero) {}
-
-  /// weight(i): element i of the weights. They lie panel by panel of as many products as are summed up at once.
-  template <typename Weight>
-  void pack(const Weight& weight) {
-    packed_.reserve(static_cast<std::size_t>(weight_shape_[0] * length_));
-    for (std::int64_t group = 0; group < groups_; ++group)
-      for (std::int64_t begin = 0; begin < length_; begin += kPanel)
-        for (std::int64_t c = group * per_group_; c < (group + 1) * per_group_; ++c)
-          for (std::int64_t i = begin; i < std::min(length_, begin + kPanel); ++i)
-            packed_.push_back(weight(c * length_ + i));
-  }
+        window_(reference::window_of(run.attrs, run.shape(0),
+                                     reference::kernel_of(run.attrs, run.shape(1)))),
+        x_(x),
+        y_(run.output(0).as<T>()),
+        planes_(planes),
+        packed_(std::move(packed)) {}
 
   /// `bias`: one for each output channel, or null.
-  void run(const Y* bias) const {
+  void run(const T* bias) const {
     const std::int64_t blocks = (places_ + kColumns - 1) / kColumns;
     const double cost =
         static_cast<double>(kColumns * length_) * (0.5 + 0.1 * static_cast<double>(per_group_));
-    run_.threads.share(x_shape_[0] * groups_ * blocks, cost,
+    run_.threads.share(run_.shape(0)[0] * groups_ * blocks, cost,
                        [&](std::int64_t begin, std::int64_t end) {
                          std::vector<T> columns(static_cast<std::size_t>(length_ * kColumns)),
                              sums(static_cast<std::size_t>(per_group_ * kColumns));
@@ -123,77 +107,99 @@ class Convolution {
   }
 
  private:
-  /// Of bytes less their zero points so many products are below 2^24 together.
-  static constexpr std::int64_t kPanel = 256;
-
   /// `group`: of all groups of all images.
-  void run_block(std::int64_t group, std::int64_t first, const Y* bias, std::vector<T>& columns,
+  void run_block(std::int64_t group, std::int64_t first, const T* bias, std::vector<T>& columns,
                  std::vector<T>& sums) const {
     const std::int64_t count = std::min(kColumns, places_ - first);
     const std::int64_t in_plane = window_.input_elements();
     const Place at = place_in(first, window_.height().output, window_.width().output);
     T* column = columns.data();
-    for (std::int64_t i = 0; i < weight_shape_[1]; ++i) {
-      const X* plane = x_ + (group * weight_shape_[1] + i) * in_plane;
+    for (std::int64_t i = 0; i < planes_; ++i)
       for (const Tap& tap : taps_) {
-        read_tap(plane, window_, tap, at, count, x_zero_, column);
+        read_tap(x_ + (group * planes_ + i) * in_plane, window_, tap, at, count, column);
         column += kColumns;
       }
-    }
     const std::int64_t channel = group % groups_ * per_group_;
-    Y* const y = y_ + group * per_group_ * places_ + first;
     for (std::int64_t c = 0; c < per_group_; ++c)
-      std::fill_n(y + c * places_, count, bias == nullptr ? Y{0} : bias[channel + c]);
-    for (std::int64_t begin = 0; begin < length_; begin += kPanel) {
-      const std::int64_t panel = std::min(kPanel, length_ - begin);
-      std::ranges::fill(sums, T{0});
-      add_product(packed_.data() + channel * length_ + begin * per_group_, per_group_, panel,
-                  {columns.data() + begin * kColumns, kColumns}, {sums.data(), kColumns}, kColumns);
-      for (std::int64_t c = 0; c < per_group_; ++c)
-        add_sums(sums.data() + c * kColumns, count, y + c * places_);
-    }
+      std::fill_n(sums.data() + c * kColumns, kColumns, bias == nullptr ? T{0} : bias[channel + c]);
+    add_product(packed_.data() + channel * length_, per_group_, length_, {columns.data(), kColumns},
+                {sums.data(), kColumns}, kColumns);
+    T* const y = y_ + group * per_group_ * places_ + first;
+    for (std::int64_t c = 0; c < per_group_; ++c)
+      std::copy_n(sums.data() + c * kColumns, count, y + c * places_);
   }
 
   const Run& run_;
-  const Shape x_shape_, weight_shape_;
   const reference::Window window_;
   const std::vector<Tap> taps_ = taps_of(window_);
-  const X* x_;
-  Y* y_;
-  T x_zero_;
-  std::vector<T> packed_;
+  const T* x_;
+  T* y_;
+  const std::int64_t planes_;
+  const std::vector<T> packed_;
   const std::int64_t groups_ = run_.attrs.get_int("group", 1);
-  const std::int64_t per_group_ = weight_shape_[0] / groups_;  ///< output channels
-  const std::int64_t length_ = weight_shape_[1] * window_.kernel_elements();
+  const std::int64_t per_group_ = run_.shape(1)[0] / groups_;  ///< output channels
+  const std::int64_t length_ = planes_ * window_.kernel_elements();
   const std::int64_t places_ = window_.output_elements();
 };
 
 void run_float64(const Run& run) {
   if (run.output(0).data == nullptr) return;
-  Convolution<double, double, double> convolution(run, 0);
   const double* weight = run.inputs[1].as<double>();
-  convolution.pack([&](std::int64_t i) { return weight[i]; });
+  const Convolution<double> convolution(run, run.inputs[0].as<double>(), run.shape(1)[1],
+                                        {weight, weight + run.inputs[1].elements()});
   convolution.run(run.has_input(2) ? run.inputs[2].as<double>() : nullptr);
 }
 
-using Bytes = reference::TypeList<std::int8_t, std::uint8_t>;
+/// to[i] = the pair of first[i] and second[i], less `zero`; without `second`, of first[i] and 0.
+template <typename X>
+AOE_WIDE void pair_up(const X* first, const X* second, std::int32_t zero, std::int64_t count,
+                      Pair* to) {
+  if (second == nullptr) {
+    for (std::int64_t i = 0; i < count; ++i) to[i] = (first[i] - zero) & 0xffff;
+    return;
+  }
+  for (std::int64_t i = 0; i < count; ++i)
+    to[i] = static_cast<Pair>((static_cast<std::uint32_t>(first[i] - zero) & 0xffff) |
+                              static_cast<std::uint32_t>(second[i] - zero) << 16);
+}
+
+/// `rows` rows of `channels` planes of bytes: pairs of neighbours, the last of an odd number with zeros. zero(row) is subtracted.
+template <typename Zero>
+std::vector<Pair> paired(const Tensor& bytes, std::int64_t rows, std::int64_t channels,
+                         std::int64_t plane, Threads& threads, const Zero& zero) {
+  using Bytes = reference::TypeList<std::int8_t, std::uint8_t>;
+  const std::int64_t pairs = (channels + 1) / 2;
+  std::vector<Pair> to(static_cast<std::size_t>(rows * pairs * plane));
+  reference::visit_type<Bytes>(bytes.desc.dtype, [&]<typename X>() {
+    threads.share(rows * pairs, 0.3 * static_cast<double>(plane),
+                  [&](std::int64_t begin, std::int64_t end) {
+                    for (std::int64_t i = begin; i < end; ++i) {
+                      const std::int64_t row = i / pairs, channel = i % pairs * 2;
+                      const X* first = bytes.as<X>() + (row * channels + channel) * plane;
+                      pair_up(first, channel + 1 < channels ? first + plane : nullptr, zero(row),
+                              plane, to.data() + i * plane);
+                    }
+                  });
+  });
+  return to;
+}
 
 void run_integer(const Run& run) {
   if (run.output(0).data == nullptr) return;
-  const auto x_zero = static_cast<float>(reference::quant_parameter(run.inputs, 2, 0)[0]);
+  const auto x_zero = static_cast<std::int32_t>(reference::quant_parameter(run.inputs, 2, 0)[0]);
   const std::vector<double> zeros = reference::quant_parameter(run.inputs, 3, 0);
-  const std::int64_t length = run.inputs[1].elements() / std::max<std::int64_t>(1, run.shape(1)[0]);
-  reference::visit_type<Bytes>(run.inputs[0].desc.dtype, [&]<typename X>() {
-    Convolution<float, X, std::int32_t> convolution(run, x_zero);
-    reference::visit_type<Bytes>(run.inputs[1].desc.dtype, [&]<typename W>() {
-      const W* weight = run.inputs[1].as<W>();
-      convolution.pack([&](std::int64_t i) {
-        return static_cast<float>(weight[i]) -
-               static_cast<float>(reference::parameter_at(zeros, i / length));
-      });
-    });
-    convolution.run(nullptr);
-  });
+  const Shape &x = run.shape(0), &weight = run.shape(1);
+  const std::int64_t channels = weight[1], groups = run.attrs.get_int("group", 1);
+  const std::vector<Pair> planes =
+      paired(run.inputs[0], x[0] * groups, channels, reference::dim_product(x, 2, x.size()),
+             run.threads, [&](std::int64_t) { return x_zero; });
+  std::vector<Pair> packed =
+      paired(run.inputs[1], weight[0], channels, reference::dim_product(weight, 2, weight.size()),
+             run.threads, [&](std::int64_t row) {
+               return static_cast<std::int32_t>(reference::parameter_at(zeros, row));
+             });
+  const Convolution<Pair> convolution(run, planes.data(), (channels + 1) / 2, std::move(packed));
+  convolution.run(nullptr);
 }
 
 Result<void> supports_float64(const Question& question) {

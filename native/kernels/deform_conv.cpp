@@ -13,7 +13,7 @@
 namespace aoe::native {
 namespace {
 
-constexpr std::int64_t kColumns = TapBlock::kPoints;
+constexpr std::int64_t kColumns = TapBlock<float>::kPoints;
 
 class DeformConv {
  public:
@@ -38,16 +38,16 @@ class DeformConv {
     Scratch(std::int64_t rows, std::int64_t channels)
         : columns(static_cast<std::size_t>(rows * kColumns)),
           sums(static_cast<std::size_t>(channels * kColumns)) {}
-    TapBlock taps{8};
+    TapBlock<float> taps{8};
     std::vector<float> columns, sums;
   };
 
-  using Beside = std::optional<PlanesBeside>;
+  using Beside = std::optional<PlanesBeside<float>>;
 
   void run_image(std::int64_t image) const {
     const std::int64_t plane = window_.input_elements();
     Beside beside;
-    if (PlanesBeside::pays(channels_, plane, places_ * taps_))
+    if (PlanesBeside<float>::pays(channels_, plane, places_ * taps_))
       beside.emplace(run_.inputs[0].as<float>() + image * x_shape_[1] * plane, offset_groups_,
                      channels_, plane, run_.threads);
     const double cost = static_cast<double>(kColumns * taps_ * x_shape_[1]) *
@@ -108,17 +108,17 @@ class DeformConv {
       return scratch.columns.data() + ((begin + c) * taps_ + k) * kColumns;
     };
     if (beside) {
-      for (std::int64_t c = 0; c < channels_; c += TapBlock::kBeside) {
-        TapBlock::BesideSums sums;
-        scratch.taps.sum(beside->planes(group, c / TapBlock::kBeside), sums);
-        for (std::int64_t i = 0; i < std::min(TapBlock::kBeside, channels_ - c); ++i)
+      for (std::int64_t c = 0; c < channels_; c += TapBlock<float>::kBeside) {
+        TapBlock<float>::BesideSums sums;
+        scratch.taps.sum(beside->planes(group, c / TapBlock<float>::kBeside), sums);
+        for (std::int64_t i = 0; i < std::min(TapBlock<float>::kBeside, channels_ - c); ++i)
           std::ranges::copy(sums[static_cast<std::size_t>(i)], column(c + i));
       }
       return;
     }
     const float* x = run_.inputs[0].as<float>() + image * x_shape_[1] * window_.input_elements();
     for (std::int64_t c = 0; c < channels_; ++c) {
-      TapBlock::Sums sums{};
+      TapBlock<float>::Sums sums{};
       scratch.taps.add(x + (begin + c) * window_.input_elements(), sums);
       std::ranges::copy(sums, column(c));
     }
@@ -134,7 +134,7 @@ class DeformConv {
   /// The neighbours of where the tap of output place number `o` has been moved to.
   template <std::size_t kRank>
   AOE_WIDE void set_corners(std::int64_t number, const Place& tap, const Place& place,
-                            std::int64_t o, std::int64_t point, TapBlock& taps) const {
+                            std::int64_t o, std::int64_t point, TapBlock<float>& taps) const {
     std::array<std::array<Neighbour, 2>, kRank> along;
     for (std::size_t i = 0; i < kRank; ++i) {
       const std::size_t axis = 3 - kRank + i;
@@ -175,12 +175,10 @@ class DeformConv {
                      channels_ = x_shape_[1] / offset_groups_;  ///< that share their offsets
   const float* const offsets_ = run_.inputs[2].as<float>();
   void (DeformConv::*const set_corners_)(std::int64_t, const Place&, const Place&, std::int64_t,
-                                         std::int64_t,
-                                         TapBlock&) const = window_.rank == 1
-                                                                ? &DeformConv::set_corners<1>
-                                                            : window_.rank == 2
-                                                                ? &DeformConv::set_corners<2>
-                                                                : &DeformConv::set_corners<3>;
+                                         std::int64_t, TapBlock<float>&) const =
+      window_.rank == 1   ? &DeformConv::set_corners<1>
+      : window_.rank == 2 ? &DeformConv::set_corners<2>
+                          : &DeformConv::set_corners<3>;
   const float* const masks_ = run_.has_input(4) ? run_.inputs[4].as<float>() : nullptr;
 };
 

@@ -1,7 +1,10 @@
 // Gather, GatherElements, GatherND of all element types.
+#include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "native/kernel.h"
+#include "native/wide.h"
 #include "reference/axes.h"
 #include "reference/indices.h"
 #include "reference/typed.h"
@@ -46,14 +49,37 @@ void run_gather(const Run& run) {
   });
 }
 
+template <typename Index>
+AOE_WIDE bool all_inside(const Index* indices, std::int64_t count, Index dim) {
+  bool is_outside = false;
+  for (std::int64_t i = 0; i < count; ++i) is_outside |= (indices[i] < -dim) | (indices[i] >= dim);
+  return !is_outside;
+}
+
+/// Row after row of `length` indices; `step` from one element of the data to the next, `along` from one index to the next.
+template <typename Word, typename Index>
+void gather_row(const Word* from, const Index* indices, std::int64_t length, std::int64_t step,
+                std::int64_t along, std::int64_t dim, Word* to) {
+  if (step == 0 && along == 1) {  // of the last axis
+    for (std::int64_t i = 0; i < length; ++i) to[i] = from[indices[i] + (indices[i] < 0 ? dim : 0)];
+    return;
+  }
+  for (std::int64_t i = 0; i < length; ++i)
+    to[i] = from[i * step + (indices[i] + (indices[i] < 0 ? dim : 0)) * along];
+}
+
 /// Rows of the indices along their last axis.
-void run_gather_elements(const Run& run) {
+template <typename Index>
+void gather_elements(const Run& run) {
   const Tensor &data = run.inputs[0], y = run.output(0);
-  if (y.data == nullptr || y.elements() == 0) return;
   const Shape& shape = run.shape(1);
   const std::size_t axis = reference::normalize_axis(run.attrs.get_int("axis", 0), shape.size());
-  const std::vector<std::int64_t> indices =
-      reference::read_indices(run.inputs[1], run.shape(0)[axis]);
+  const std::int64_t dim = run.shape(0)[axis];
+  const Index* const indices = run.inputs[1].as<Index>();
+  // Of an axis too long for its indices none is outside.
+  const auto most = std::min<std::int64_t>(dim, std::numeric_limits<Index>::max());
+  if (!all_inside(indices, y.elements(), static_cast<Index>(most)))
+    reference::read_indices(run.inputs[1], dim);  // names the one that is
   reference::Strides strides = reference::dense_strides(run.shape(0));
   const std::int64_t along = strides[axis];
   strides[axis] = 0;
@@ -66,13 +92,17 @@ void run_gather_elements(const Run& run) {
                           std::int64_t rest = row;
                           for (std::size_t d = shape.size() - 1; d-- > 0; rest /= shape[d])
                             from += rest % shape[d] * strides[d];
-                          const std::int64_t* index = indices.data() + row * length;
-                          Word* to = y.as<Word>() + row * length;
-                          for (std::int64_t i = 0; i < length; ++i)
-                            to[i] = from[i * step + index[i] * along];
+                          gather_row(from, indices + row * length, length, step, along, dim,
+                                     y.as<Word>() + row * length);
                         }
                       });
   });
+}
+
+void run_gather_elements(const Run& run) {
+  if (run.output(0).data == nullptr || run.output(0).elements() == 0) return;
+  reference::visit_type<reference::IndexTypes>(
+      run.inputs[1].desc.dtype, [&]<typename Index>() { gather_elements<Index>(run); });
 }
 
 void run_gather_nd(const Run& run) {

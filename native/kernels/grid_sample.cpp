@@ -1,7 +1,8 @@
-// GridSample of float32: the taps of a block of points are found once for all channels.
+// GridSample of float32 and float64: the taps of a block of points are found once for all channels.
 #include <algorithm>
 #include <optional>
 
+#include "native/by_type.h"
 #include "native/kernel.h"
 #include "native/taps.h"
 #include "native/wide.h"
@@ -13,15 +14,19 @@ namespace {
 
 using reference::GridTaps;
 
+template <typename T>
 class GridSample {
+  using Taps = TapBlock<T>;
+  using Beside = PlanesBeside<T>;
+
  public:
   explicit GridSample(const Run& run)
       : sampler_(run.attrs),
         shape_(run.shape(0)),
         sizes_(shape_.begin() + 2, shape_.end()),
         plane_(element_count(sizes_)),
-        x_(run.inputs[0].as<float>()),
-        grid_(run.inputs[1].as<float>()),
+        x_(run.inputs[0].as<T>()),
+        grid_(run.inputs[1].as<T>()),
         y_(run.output(0)) {
     check_plane(plane_);
     points_ = reference::dim_product(y_.desc.shape, 2, y_.desc.shape.size());
@@ -36,52 +41,52 @@ class GridSample {
  private:
   void run_image(std::int64_t image, Threads& threads) const {
     const std::int64_t reads = points_ * static_cast<std::int64_t>(most_taps_);
-    std::optional<PlanesBeside> beside;
-    if (PlanesBeside::pays(shape_[1], plane_, reads))
+    std::optional<Beside> beside;
+    if (Beside::pays(shape_[1], plane_, reads))
       beside.emplace(x_ + image * shape_[1] * plane_, 1, shape_[1], plane_, threads);
     const double cost =
-        static_cast<double>(TapBlock::kPoints) *
+        static_cast<double>(Taps::kPoints) *
         (20 + 0.3 * static_cast<double>(shape_[1]) * static_cast<double>(most_taps_));
-    threads.share((points_ + TapBlock::kPoints - 1) / TapBlock::kPoints, cost,
+    threads.share((points_ + Taps::kPoints - 1) / Taps::kPoints, cost,
                   [&](std::int64_t begin, std::int64_t end) {
-                    TapBlock taps(most_taps_);
+                    Taps taps(most_taps_);
                     for (std::int64_t i = begin; i < end; ++i)
-                      run_block(image, i * TapBlock::kPoints, beside, taps);
+                      run_block(image, i * Taps::kPoints, beside, taps);
                   });
   }
 
-  void run_block(std::int64_t image, std::int64_t first, const std::optional<PlanesBeside>& beside,
-                 TapBlock& taps) const {
-    const std::int64_t count = std::min(TapBlock::kPoints, points_ - first);
+  void run_block(std::int64_t image, std::int64_t first, const std::optional<Beside>& beside,
+                 Taps& taps) const {
+    const std::int64_t count = std::min(Taps::kPoints, points_ - first);
     taps.clear();
     for (std::int64_t p = 0; p < count; ++p) set_taps(image * points_ + first + p, p, taps);
-    float* const y = y_.as<float>() + image * shape_[1] * points_ + first;
+    T* const y = y_.as<T>() + image * shape_[1] * points_ + first;
     if (beside) {
-      for (std::int64_t c = 0; c < shape_[1]; c += TapBlock::kBeside) {
-        TapBlock::BesideSums sums;
-        taps.sum(beside->planes(0, c / TapBlock::kBeside), sums);
-        for (std::int64_t k = 0; k < std::min(TapBlock::kBeside, shape_[1] - c); ++k)
+      for (std::int64_t c = 0; c < shape_[1]; c += Taps::kBeside) {
+        typename Taps::BesideSums sums;
+        taps.sum(beside->planes(0, c / Taps::kBeside), sums);
+        for (std::int64_t k = 0; k < std::min(Taps::kBeside, shape_[1] - c); ++k)
           std::copy_n(sums[static_cast<std::size_t>(k)].begin(), count, y + (c + k) * points_);
       }
       return;
     }
     for (std::int64_t c = 0; c < shape_[1]; ++c) {
-      TapBlock::Sums sums{};
+      typename Taps::Sums sums{};
       taps.add(x_ + (image * shape_[1] + c) * plane_, sums);
       std::copy_n(sums.begin(), count, y + c * points_);
     }
   }
 
   /// The product of all axes' taps.
-  AOE_WIDE void set_taps(std::int64_t point, std::int64_t to, TapBlock& taps) const {
+  AOE_WIDE void set_taps(std::int64_t point, std::int64_t to, Taps& taps) const {
     const std::size_t rank = sizes_.size();
     std::int64_t places[64] = {0};
     double weights[64] = {1};
     std::size_t count = 1;
     for (std::size_t axis = 0; axis < rank; ++axis) {
       // The grid names the last axis first: x, y, z.
-      const float coordinate = grid_[point * static_cast<std::int64_t>(rank) +
-                                     static_cast<std::int64_t>(rank - 1 - axis)];
+      const T coordinate = grid_[point * static_cast<std::int64_t>(rank) +
+                                 static_cast<std::int64_t>(rank - 1 - axis)];
       const GridTaps along = sampler_.taps(coordinate, sizes_[axis]);
       for (std::size_t i = count; i-- > 0;)  // from behind: what is read has not been written yet
         for (std::size_t k = along.count; k-- > 0;) {
@@ -97,15 +102,19 @@ class GridSample {
   const reference::GridSampler sampler_;
   const Shape shape_, sizes_;
   const std::int64_t plane_;
-  const float* x_;
-  const float* grid_;
+  const T* x_;
+  const T* grid_;
   const Tensor y_;
   std::int64_t points_ = 0;
   std::size_t most_taps_ = 1;
 };
 
 Result<void> supports(const Question& question) {
-  if (auto typed = takes_floats(2)(question); !typed) return typed;
+  const DataType type = question.inputs[0].dtype;
+  for (std::size_t i = 0; i < 2; ++i)
+    if (auto typed = takes_types(question, i, {DataType::kFloat, DataType::kDouble}); !typed)
+      return typed;
+  if (question.inputs[1].dtype != type) return Unexpected("a grid of another type");
   constexpr std::size_t kMostRank = 5;  // 4 taps in each of 3 axes
   const Shape& x = question.inputs[0].shape;
   if (x.size() > kMostRank) return Unexpected(to_string(x) + " has more than 3 spatial axes");
@@ -115,9 +124,10 @@ Result<void> supports(const Question& question) {
 }  // namespace
 
 void register_grid_sample(KernelRegistry& registry) {
-  registry.add({.type = "GridSample", .supports = supports, .run = [](const Run& run) {
-                  GridSample(run).run(run.threads);
-                }});
+  registry.add({.type = "GridSample",
+                .supports = supports,
+                .run = by_type<reference::TypeList<float, double>>(
+                    []<typename T>(const Run& run) { GridSample<T>(run).run(run.threads); })});
 }
 
 }  // namespace aoe::native

@@ -1,7 +1,9 @@
-// MaxPool of float32 that also says where its maxima stand.
+// MaxPool that also says where its maxima stand, of float32; of float64 with and without.
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 
+#include "native/by_type.h"
 #include "native/kernel.h"
 #include "native/taps.h"
 #include "native/wide.h"
@@ -12,28 +14,55 @@ namespace {
 
 using reference::Window;
 
+/// A place in a plane, as wide as the elements are: vectors of both have as many lanes.
+template <typename T>
+using PlaceOf = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+
 /// The windows of one row of the output, tap by tap.
+template <typename T>
 struct BestRow {
-  std::vector<float> values;
-  std::vector<std::int32_t> places;  ///< in the plane
+  std::vector<T> values;
+  std::vector<PlaceOf<T>> places;  ///< in the plane; empty when nobody asks for them
 };
 
+template <typename T>
+bool is_better(T value, T best) {
+  return (value > best) | (value != value);
+}
+
 /// x[i * step] becomes the best of window i where it is larger or NaN; its place is place + i * place_step.
-AOE_WIDE void take_tap(const float* __restrict x, std::int64_t step, std::int64_t count,
-                       std::int32_t place, std::int32_t place_step, float* __restrict values,
-                       std::int32_t* __restrict places) {
+template <typename T>
+AOE_WIDE void take_tap(const T* __restrict x, std::int64_t step, std::int64_t count,
+                       PlaceOf<T> place, PlaceOf<T> place_step, T* __restrict values,
+                       PlaceOf<T>* __restrict places) {
   for (std::int64_t i = 0; i < count; ++i) {
-    const float value = x[i * step];
-    const bool is_better = (value > values[i]) | (value != value);
-    values[i] = is_better ? value : values[i];
-    places[i] = is_better ? place + static_cast<std::int32_t>(i) * place_step : places[i];
+    const T value = x[i * step];
+    const bool is_taken = is_better(value, values[i]);
+    values[i] = is_taken ? value : values[i];
+    places[i] = is_taken ? place + static_cast<PlaceOf<T>>(i) * place_step : places[i];
   }
 }
 
+/// The same without places; steps of 1 and 2 are loops of their own, which become loads of whole vectors.
+template <typename T>
+AOE_WIDE void take_value(const T* __restrict x, std::int64_t step, std::int64_t count,
+                         T* __restrict values) {
+  const auto take = [&](std::int64_t stride) __attribute__((always_inline)) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      const T value = x[i * stride];
+      values[i] = is_better(value, values[i]) ? value : values[i];
+    }
+  };
+  if (step == 1) return take(1);
+  if (step == 2) return take(2);
+  take(step);
+}
+
+template <typename T>
 class MaxPool {
  public:
   explicit MaxPool(const Run& run)
-      : x_(run.inputs[0].as<float>()),
+      : x_(run.inputs[0].as<T>()),
         planes_(run.shape(0)[0] * run.shape(0)[1]),
         window_(*reference::window_of("MaxPoolV3", run.attrs, run.shape(0))),
         is_column_major_(run.attrs.get_int("storage_order", 0) != 0),
@@ -46,30 +75,30 @@ class MaxPool {
     const double cost =
         static_cast<double>(window_.output_elements() * (2 + window_.kernel_elements()));
     threads.share(planes_, cost, [&](std::int64_t begin, std::int64_t end) {
-      BestRow best;
+      BestRow<T> best;
       for (std::int64_t plane = begin; plane < end; ++plane) run_plane(plane, best);
     });
   }
 
  private:
-  void run_plane(std::int64_t plane, BestRow& best) const {
+  void run_plane(std::int64_t plane, BestRow<T>& best) const {
     const auto& [d, h, w] = window_.axes;
     const std::int64_t base = plane * window_.input_elements();
     std::int64_t to = plane * window_.output_elements();
     for (std::int64_t od = 0; od < d.output; ++od)
       for (std::int64_t oh = 0; oh < h.output; ++oh, to += w.output) {
         find_row(x_ + base, od, oh, best);
-        if (values_.data != nullptr) std::ranges::copy(best.values, values_.as<float>() + to);
-        if (places_.data != nullptr)
+        if (values_.data != nullptr) std::ranges::copy(best.values, values_.as<T>() + to);
+        if (has_places())
           for (std::size_t i = 0; i < best.places.size(); ++i)
             places_.as<std::int64_t>()[to + static_cast<std::int64_t>(i)] = base + best.places[i];
       }
   }
 
-  void find_row(const float* x, std::int64_t od, std::int64_t oh, BestRow& best) const {
+  void find_row(const T* x, std::int64_t od, std::int64_t oh, BestRow<T>& best) const {
     const auto& [d, h, w] = window_.axes;
-    best.values.assign(static_cast<std::size_t>(w.output), -std::numeric_limits<float>::infinity());
-    best.places.assign(static_cast<std::size_t>(w.output), 0);
+    best.values.assign(static_cast<std::size_t>(w.output), -std::numeric_limits<T>::infinity());
+    best.places.assign(has_places() ? static_cast<std::size_t>(w.output) : 0, 0);
     for (std::int64_t kd = 0; kd < d.kernel; ++kd)
       for (std::int64_t kh = 0; kh < h.kernel; ++kh) {
         const std::int64_t z = d.tap(od, kd), y = h.tap(oh, kh);
@@ -78,42 +107,50 @@ class MaxPool {
           const auto [begin, end] = w.outputs_inside(kw);
           if (begin >= end) continue;
           const std::int64_t from = w.tap(begin, kw);
-          take_tap(x + (z * h.input + y) * w.input + from, w.stride, end - begin,
-                   place_of(z, y, from), static_cast<std::int32_t>(w.stride * place_step()),
-                   best.values.data() + begin, best.places.data() + begin);
+          const T* tap = x + (z * h.input + y) * w.input + from;
+          if (has_places())
+            take_tap(tap, w.stride, end - begin, place_of(z, y, from),
+                     static_cast<PlaceOf<T>>(w.stride * place_step()), best.values.data() + begin,
+                     best.places.data() + begin);
+          else
+            take_value(tap, w.stride, end - begin, best.values.data() + begin);
         }
       }
   }
 
+  bool has_places() const { return places_.data != nullptr; }
   /// From one element of a row to the next.
   std::int64_t place_step() const {
     return is_column_major_ ? window_.height().input * window_.depth().input : 1;
   }
-  std::int32_t place_of(std::int64_t z, std::int64_t y, std::int64_t x) const {
+  PlaceOf<T> place_of(std::int64_t z, std::int64_t y, std::int64_t x) const {
     const auto& [d, h, w] = window_.axes;
-    return static_cast<std::int32_t>(is_column_major_ ? (x * h.input + y) * d.input + z
-                                                      : (z * h.input + y) * w.input + x);
+    return static_cast<PlaceOf<T>>(is_column_major_ ? (x * h.input + y) * d.input + z
+                                                    : (z * h.input + y) * w.input + x);
   }
 
-  const float* x_;
+  const T* x_;
   const std::int64_t planes_;
   const Window window_;
   const bool is_column_major_;
   const Tensor values_, places_;
 };
 
-/// There is generated code for maxima alone.
+/// There is generated code for maxima of float32 alone.
 Result<void> supports(const Question& question) {
-  if (question.outputs < 2) return Unexpected("nobody asks where the maxima stand");
-  return takes_floats(1)(question);
+  const DataType type = question.inputs[0].dtype;
+  if (question.outputs < 2 && type == DataType::kFloat)
+    return Unexpected("nobody asks where the maxima stand");
+  return takes_types(question, 0, {DataType::kFloat, DataType::kDouble});
 }
 
 }  // namespace
 
 void register_max_pool(KernelRegistry& registry) {
-  registry.add({.type = "MaxPoolV3", .supports = supports, .run = [](const Run& run) {
-                  MaxPool(run).run(run.threads);
-                }});
+  registry.add({.type = "MaxPoolV3",
+                .supports = supports,
+                .run = by_type<reference::TypeList<float, double>>(
+                    []<typename T>(const Run& run) { MaxPool<T>(run).run(run.threads); })});
 }
 
 }  // namespace aoe::native

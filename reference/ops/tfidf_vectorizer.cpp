@@ -1,6 +1,7 @@
 // TfIdfVectorizer: counts the n-grams of a pool in sequences of integers, with skips, and weighs the counts.
 #include <algorithm>
 #include <map>
+#include <span>
 
 #include "reference/fail.h"
 #include "reference/op.h"
@@ -10,11 +11,18 @@ namespace aoe::reference {
 namespace {
 
 using Gram = std::vector<std::int64_t>;
+using Items = std::span<const std::int64_t>;
+
+/// Lets a map of Grams be searched for items that lie elsewhere.
+struct ComesBefore {
+  using is_transparent = void;
+  bool operator()(Items a, Items b) const { return std::ranges::lexicographical_compare(a, b); }
+};
 
 struct Vectorizer {
-  std::map<Gram, std::size_t> pool;   ///< position of each n-gram in the pool
-  std::vector<std::int64_t> indexes;  ///< output element of each n-gram
-  std::vector<float> weights;         ///< of each n-gram; empty: all 1
+  std::map<Gram, std::size_t, ComesBefore> pool;  ///< position of each n-gram in the pool
+  std::vector<std::int64_t> indexes;              ///< output element of each n-gram
+  std::vector<float> weights;                     ///< of each n-gram; empty: all 1
   std::string mode;
   std::int64_t shortest = 1, longest = 1, max_skip = 0;
 
@@ -49,17 +57,17 @@ struct Vectorizer {
   }
 
   /// How often each n-gram of the pool occurs in `row`. Unigrams have nothing to skip and count once.
-  std::vector<double> counts(std::span<const std::int64_t> row) const {
+  std::vector<double> counts(Items row) const {
     std::vector<double> result(pool.size());
+    Gram gram;
     for (std::int64_t step = 1; step <= max_skip + 1; ++step) {
       for (std::int64_t n = step == 1 ? shortest : std::max<std::int64_t>(shortest, 2);
            n <= longest; ++n) {
         for (std::int64_t first = 0; first + step * (n - 1) < std::ssize(row); ++first) {
-          Gram gram;
-          for (std::int64_t i = 0; i < n; ++i) {
+          gram.clear();
+          for (std::int64_t i = 0; i < n; ++i)
             gram.push_back(row[static_cast<std::size_t>(first + i * step)]);
-          }
-          const auto found = pool.find(gram);
+          const auto found = pool.find(Items(gram));
           if (found != pool.end()) ++result[found->second];
         }
       }

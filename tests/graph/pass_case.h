@@ -1,4 +1,4 @@
-// A pass on a graph made for it: the text it leaves (golden/<name>.txt) and the meaning it keeps. AOE_UPDATE_GOLDEN=1 rewrites
+// A pass, or some, on a graph made for it: the text it leaves (golden/<name>.txt) and the meaning it keeps. AOE_UPDATE_GOLDEN=1 rewrites
 // the golden files; review the difference.
 #pragma once
 
@@ -11,7 +11,7 @@ namespace aoe::tests {
 
 struct PassCase {
   const char* name;
-  const char* pass;
+  const char* pass;  ///< or some, one behind the other, between spaces
   const char* model;
   int opset = 13;
 };

@@ -25,6 +25,19 @@ const PassCase kCases[] = {
        e = QuantizeLinear (r, t, u)
        y = DequantizeLinear (e, t, u)
      })"},
+    {"fuse_quantized_sequence", "fuse_quantized fuse_epilogues widen_sequences",
+     R"(g (float[1,2,9] x) => (float[1,3,8] y)
+         <float s = {0.02}, uint8 z = {117}, int8[3,2,2] w = {90, -7, 12, 55, -100, 3, 1, 2, 3, 4, 5, 6},
+          float[3] ws = {0.01, 0.02, 0.03}, int8[3] wz = {0, 0, 0}, float[3] b = {0.1, 0.2, -0.3},
+          float t = {0.031}, uint8 u = {3}> {
+       q = QuantizeLinear (x, s, z)
+       d = DequantizeLinear (q, s, z)
+       v = DequantizeLinear <axis = 0> (w, ws, wz)
+       c = Conv (d, v, b)
+       r = Relu (c)
+       e = QuantizeLinear (r, t, u)
+       y = DequantizeLinear (e, t, u)
+     })"},
     {"fuse_quantized_matmul", "fuse_quantized", R"(g (float[3,2] x) => (float[3,3] y)
          <float s = {0.02}, int8 z = {-7}, int8[2,3] w = {90, -7, 12, 55, -100, 3}, float ws = {0.01},
           float[3] b = {0.1, 0.2, -0.3}> {

@@ -1,4 +1,4 @@
-// Calls of Scatter and TensorScatter, of convolutions and quantisation, and of Multinomial. See draw.h.
+// Calls of Scatter and TensorScatter, of convolutions and quantisation, of Multinomial and ReverseSequence. See draw.h.
 #include "tests/native/draw.h"
 
 namespace aoe::native {
@@ -166,6 +166,19 @@ RandomCall draw_multinomial(Draw& draw) {
   return drawn;
 }
 
+RandomCall draw_reverse_sequence(Draw& draw) {
+  const bool is_time_first = draw.chance(50);
+  Shape shape = {draw.some(), draw.some()};
+  for (std::int64_t i = draw.in(0, 2); i > 0; --i) shape.push_back(draw.dim());
+  RandomCall drawn{.call = {.type = "ReverseSequence", .version = 10}};
+  drawn.call.attrs.set("time_axis", std::int64_t{is_time_first ? 0 : 1});
+  drawn.call.attrs.set("batch_axis", std::int64_t{is_time_first ? 1 : 0});
+  std::vector<std::int64_t> lengths(static_cast<std::size_t>(shape[is_time_first ? 1 : 0]));
+  for (std::int64_t& length : lengths) length = draw.in(0, shape[is_time_first ? 0 : 1]);
+  drawn.inputs = {numbers(draw, draw.type(), shape), ints(lengths)};
+  return drawn;
+}
+
 }  // namespace
 
 void add_more_drawers(Drawers& drawers) {
@@ -178,6 +191,7 @@ void add_more_drawers(Drawers& drawers) {
   for (const char* type : {"Quantize", "Dequantize"})
     drawers[type] = [type](Draw& draw) { return draw_quantize(draw, type); };
   drawers["Multinomial"] = draw_multinomial;
+  drawers["ReverseSequence"] = draw_reverse_sequence;
 }
 
 }  // namespace aoe::native

@@ -44,6 +44,11 @@ RandomCall draw_unique(Draw& draw) {
   return drawn;
 }
 
+/// Of the few sums of a result, as a share of the largest.
+double rounding(DataType type) {
+  return type == DataType::kDouble ? 1e-14 : 1e-6;
+}
+
 RandomCall draw_grid_sample(Draw& draw) {
   const std::int64_t rank = draw.chance(70) ? 2 : draw.in(1, 3), batch = draw.in(1, 3);
   Shape x = {batch, draw.in(1, 11)}, grid = {batch};
@@ -52,14 +57,15 @@ RandomCall draw_grid_sample(Draw& draw) {
     grid.push_back(rank == 2 ? draw.dim() : draw.in(1, 9));
   }
   grid.push_back(rank);
-  RandomCall drawn{.call = {.type = "GridSample", .version = 16}, .tolerance = 1e-6};
+  const DataType type = draw.one_of({DataType::kFloat, DataType::kDouble});
+  RandomCall drawn{.call = {.type = "GridSample", .version = 16}, .tolerance = rounding(type)};
   Attrs& attrs = drawn.call.attrs;
   attrs.set("mode",
             draw.one_of<std::string>({"nearest", "bilinear", "linear", "bicubic", "cubic"}));
   attrs.set("padding_mode", draw.one_of<std::string>({"zeros", "border", "reflection"}));
   attrs.set("align_corners", draw.in(0, 1));
   const bool is_wild = draw.chance(20);
-  drawn.inputs = {numbers(draw, DataType::kFloat, x), made(DataType::kFloat, grid, [&]() -> double {
+  drawn.inputs = {numbers(draw, type, x), made(type, grid, [&]() -> double {
                     if (is_wild && draw.chance(5)) return draw.one_of({kNan, 1e30, -kInfinity});
                     return draw.chance(10) ? draw.one_of({-1.0, 0.0, 1.0}) : draw.real(-1.6, 1.6);
                   })};
@@ -69,8 +75,9 @@ RandomCall draw_grid_sample(Draw& draw) {
 RandomCall draw_roi_align(Draw& draw) {
   const std::int64_t regions = draw.chance(10) ? 0 : draw.in(1, 9), images = draw.in(1, 3);
   const Shape x = {images, draw.chance(5) ? 0 : draw.in(1, 20), draw.in(1, 20), draw.in(1, 20)};
+  const DataType type = draw.one_of({DataType::kFloat, DataType::kDouble});
   RandomCall drawn{.call = {.type = "ROIAlign", .version = draw.one_of({10, 16})},
-                   .tolerance = 1e-6};
+                   .tolerance = rounding(type)};
   Attrs& attrs = drawn.call.attrs;
   attrs.set("output_height", draw.in(1, 10));
   attrs.set("output_width", draw.in(1, 10));
@@ -79,8 +86,7 @@ RandomCall draw_roi_align(Draw& draw) {
   if (draw.chance(40)) attrs.set("mode", std::string("max"));
   if (drawn.call.version == 16 && draw.chance(50))
     attrs.set("coordinate_transformation_mode", std::string("output_half_pixel"));
-  drawn.inputs = {numbers(draw, DataType::kFloat, x),
-                  numbers(draw, DataType::kFloat, {regions, 4}, -4, 24),
+  drawn.inputs = {numbers(draw, type, x), numbers(draw, type, {regions, 4}, -4, 24),
                   made(DataType::kInt64, {regions},
                        [&] { return static_cast<double>(draw.in(0, images - 1)); })};
   return drawn;
@@ -310,14 +316,16 @@ RandomCall draw_max_pool(Draw& draw) {
     pads.push_back(draw.in(0, kernel.back() - 1));
   }
   pads.insert(pads.end(), pads.begin(), pads.begin() + rank);
+  const DataType type = draw.one_of({DataType::kFloat, DataType::kDouble});
   RandomCall drawn{.call = {.type = "MaxPoolV3"}, .outputs = 2};
+  if (type == DataType::kDouble && draw.chance(50)) drawn.outputs = 1;
   drawn.call.attrs.set("kernel_shape", kernel);
   drawn.call.attrs.set("strides", strides);
   drawn.call.attrs.set("dilations", dilations);
   drawn.call.attrs.set("pads", pads);
   drawn.call.attrs.set("storage_order", draw.in(0, 1));
   drawn.call.attrs.set("ceil_mode", draw.in(0, 1));
-  drawn.inputs = {with_ties(draw, DataType::kFloat, x)};
+  drawn.inputs = {with_ties(draw, type, x)};
   return drawn;
 }
 
