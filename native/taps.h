@@ -36,6 +36,17 @@ class TapBlock {
     masks_[at] = -1;
   }
 
+  /// Tap number `tap` of all points, to be written.
+  struct Row {
+    std::int32_t* __restrict places;  ///< 0 where the mask is
+    T* __restrict weights;
+    Bits* __restrict masks;  ///< 0 or all ones
+  };
+  Row row(std::size_t tap) {
+    used_ = std::max(used_, tap + 1);
+    return {&places_[tap * kPoints], &weights_[tap * kPoints], &masks_[tap * kPoints]};
+  }
+
   /// sums += the taps' weighted elements.
   void add(const T* plane, Sums& sums) const;
   /// So many planes, whose elements lie side by side: what a tap reads of them is one vector, which is several times as fast.

@@ -84,6 +84,8 @@ class OneDnnVolume final : public OneDnnImpl {
     if (!task.inputs[1].constant) return Unexpected("weights are not constant");
     if (has_bias(task) && !task.inputs[2].constant) return Unexpected("bias is not constant");
     if (element_count(task.in(1).shape) == 0) return Unexpected("no weights");
+    if (task.in(1).shape[1] == 1 && task.in(1).shape[0] == task.op.attrs.get_int("group", 1))
+      return Unexpected("depthwise, which the library computes plainly");
     return {};
   }
 

@@ -1,8 +1,9 @@
 // Convolution of float64, and of bytes whose weights are computed: what the taps of a block of output places read becomes the
 // columns of a product; of bytes, less their zero points, two channels at once. Generated code has float32, and bytes whose
-// weights are known.
+// weights are known; of float32 there are depthwise convolutions of volumes (native/depthwise.h).
 #include <algorithm>
 
+#include "native/depthwise.h"
 #include "native/kernel.h"
 #include "native/product.h"
 #include "native/wide.h"
@@ -202,7 +203,8 @@ void run_integer(const Run& run) {
   convolution.run(nullptr);
 }
 
-Result<void> supports_float64(const Question& question) {
+Result<void> supports_floats(const Question& question) {
+  if (question.inputs[0].dtype == DataType::kFloat) return supports_depthwise(question);
   for (std::size_t i = 0; i < 3; ++i)
     if (auto taken = takes_types(question, i, {DataType::kDouble}); !taken) return taken;
   if (question.call.attrs.get_int("input_shuffle", 1) != 1) return Unexpected("shuffled channels");
@@ -219,7 +221,10 @@ Result<void> supports_bytes(const Question& question) {
 }  // namespace
 
 void register_convolution(KernelRegistry& registry) {
-  registry.add({.type = "Conv2D", .supports = supports_float64, .run = run_float64});
+  registry.add({.type = "Conv2D", .supports = supports_floats, .run = [](const Run& run) {
+                  run.inputs[0].desc.dtype == DataType::kFloat ? run_depthwise(run)
+                                                               : run_float64(run);
+                }});
   registry.add({.type = "ConvInteger", .supports = supports_bytes, .run = run_integer});
 }
 

@@ -12,8 +12,6 @@
 namespace aoe::native {
 namespace {
 
-using reference::GridTaps;
-
 template <typename T>
 class GridSample {
   using Taps = TapBlock<T>;
@@ -58,8 +56,7 @@ class GridSample {
   void run_block(std::int64_t image, std::int64_t first, const std::optional<Beside>& beside,
                  Taps& taps) const {
     const std::int64_t count = std::min(Taps::kPoints, points_ - first);
-    taps.clear();
-    for (std::int64_t p = 0; p < count; ++p) set_taps(image * points_ + first + p, p, taps);
+    set_taps(image * points_ + first, count, taps);
     T* const y = y_.as<T>() + image * shape_[1] * points_ + first;
     if (beside) {
       for (std::int64_t c = 0; c < shape_[1]; c += Taps::kBeside) {
@@ -77,26 +74,52 @@ class GridSample {
     }
   }
 
-  /// The product of all axes' taps.
-  AOE_WIDE void set_taps(std::int64_t point, std::int64_t to, Taps& taps) const {
-    const std::size_t rank = sizes_.size();
-    std::int64_t places[64] = {0};
-    double weights[64] = {1};
-    std::size_t count = 1;
+  using Along = reference::GridTapRows;  ///< one axis
+  static_assert(Along::kPoints == Taps::kPoints);
+  static constexpr std::size_t kMostAxes = 3;
+
+  /// The products of all axes' taps, of `count` points.
+  AOE_WIDE void set_taps(std::int64_t first, std::int64_t count, Taps& taps) const {
+    const std::size_t rank = sizes_.size(), along = sampler_.most_taps();
+    Along axes[kMostAxes];
     for (std::size_t axis = 0; axis < rank; ++axis) {
       // The grid names the last axis first: x, y, z.
-      const T coordinate = grid_[point * static_cast<std::int64_t>(rank) +
-                                 static_cast<std::int64_t>(rank - 1 - axis)];
-      const GridTaps along = sampler_.taps(coordinate, sizes_[axis]);
-      for (std::size_t i = count; i-- > 0;)  // from behind: what is read has not been written yet
-        for (std::size_t k = along.count; k-- > 0;) {
-          const reference::GridTap& tap = along.taps[k];
-          places[i * along.count + k] = places[i] * sizes_[axis] + tap.position;
-          weights[i * along.count + k] = weights[i] * tap.weight;
-        }
-      count *= along.count;
+      const T* from = grid_ + first * static_cast<std::int64_t>(rank) +
+                      static_cast<std::int64_t>(rank - 1 - axis);
+      Along::Row<double> coordinates{};
+      for (std::int64_t i = 0; i < count; ++i)
+        coordinates[static_cast<std::size_t>(i)] = from[i * static_cast<std::int64_t>(rank)];
+      sampler_.fill(coordinates, sizes_[axis], axes[axis]);
     }
-    for (std::size_t i = 0; i < count; ++i) taps.set(i, to, places[i], weights[i]);
+    for (std::size_t number = 0; number < most_taps_; ++number) {
+      const typename Taps::Row row = taps.row(number);
+      std::size_t divisor = most_taps_ / along;
+      write_first(axes[0], number / divisor % along, row);
+      for (std::size_t axis = 1; axis < rank; ++axis) {
+        divisor /= along;
+        multiply(axes[axis], number / divisor % along, static_cast<std::int32_t>(sizes_[axis]),
+                 row);
+      }
+    }
+  }
+
+  AOE_WIDE static void write_first(const Along& axis, std::size_t tap,
+                                   const typename Taps::Row& row) {
+    for (std::size_t i = 0; i < Along::kPoints; ++i) {
+      row.places[i] = axis.positions[tap][i];
+      row.weights[i] = static_cast<T>(axis.weights[tap][i]);
+      row.masks[i] = axis.masks[tap][i];
+    }
+  }
+
+  AOE_WIDE static void multiply(const Along& axis, std::size_t tap, std::int32_t size,
+                                const typename Taps::Row& row) {
+    for (std::size_t i = 0; i < Along::kPoints; ++i) {
+      const std::int32_t mask = static_cast<std::int32_t>(row.masks[i]) & axis.masks[tap][i];
+      row.places[i] = (row.places[i] * size + axis.positions[tap][i]) & mask;
+      row.weights[i] *= static_cast<T>(axis.weights[tap][i]);
+      row.masks[i] = mask;
+    }
   }
 
   const reference::GridSampler sampler_;
@@ -115,7 +138,7 @@ Result<void> supports(const Question& question) {
     if (auto typed = takes_types(question, i, {DataType::kFloat, DataType::kDouble}); !typed)
       return typed;
   if (question.inputs[1].dtype != type) return Unexpected("a grid of another type");
-  constexpr std::size_t kMostRank = 5;  // 4 taps in each of 3 axes
+  constexpr std::size_t kMostRank = 5;
   const Shape& x = question.inputs[0].shape;
   if (x.size() > kMostRank) return Unexpected(to_string(x) + " has more than 3 spatial axes");
   return {};

@@ -28,18 +28,18 @@ void run_reverse(const Run& run) {
   const std::size_t bytes = static_cast<std::size_t>(x.elements() / (times * batch)) *
                             reference::element_bytes(x.desc.dtype);
   const char* from = x.as<char>();
-  run.threads.share(
-      shape[0] * shape[1], 4 + static_cast<double>(bytes) / 16,
-      [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i) {
-          const std::int64_t t = is_time_first ? i / batch : i % times,
-                             b = is_time_first ? i % batch : i / times;
-          const std::int64_t taken = source(t, lengths[static_cast<std::size_t>(b)]);
-          const std::int64_t block = is_time_first ? taken * batch + b : b * times + taken;
-          std::memcpy(y.as<char>() + static_cast<std::size_t>(i) * bytes,
-                      from + static_cast<std::size_t>(block) * bytes, bytes);
-        }
-      });
+  run.threads.share(shape[0] * shape[1], 4 + static_cast<double>(bytes) / 16,
+                    [&](std::int64_t begin, std::int64_t end) {
+                      for (std::int64_t i = begin; i < end; ++i) {
+                        const std::int64_t t = is_time_first ? i / batch : i % times,
+                                           b = is_time_first ? i % batch : i / times;
+                        const std::int64_t taken = source(t, lengths[static_cast<std::size_t>(b)]);
+                        const std::int64_t block =
+                            is_time_first ? taken * batch + b : b * times + taken;
+                        std::memcpy(y.as<char>() + static_cast<std::size_t>(i) * bytes,
+                                    from + static_cast<std::size_t>(block) * bytes, bytes);
+                      }
+                    });
 }
 
 }  // namespace

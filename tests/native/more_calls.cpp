@@ -94,7 +94,26 @@ Geometry draw_geometry(Draw& draw) {
   return drawn;
 }
 
+/// Of a volume, in float32.
+RandomCall draw_depthwise(Draw& draw) {
+  Geometry drawn = draw_geometry(draw);
+  while (drawn.x.size() != 5) drawn = draw_geometry(draw);
+  const std::int64_t channels = draw.in(1, 9);
+  drawn.attrs.set("group", channels);
+  drawn.x[1] = drawn.weight[0] = channels;
+  drawn.weight[1] = 1;
+  if (draw.chance(30)) drawn.weight.back() = 5;
+  drawn.x.back() += 8;
+  RandomCall call{.call = {.type = "Conv2D", .version = 1, .attrs = drawn.attrs},
+                  .tolerance = 1e-5};
+  call.inputs = {numbers(draw, DataType::kFloat, drawn.x),
+                 numbers(draw, DataType::kFloat, drawn.weight)};
+  if (draw.chance(50)) call.inputs.push_back(numbers(draw, DataType::kFloat, {channels}));
+  return call;
+}
+
 RandomCall draw_convolution(Draw& draw) {
+  if (draw.chance(40)) return draw_depthwise(draw);
   const Geometry drawn = draw_geometry(draw);
   RandomCall call{.call = {.type = "Conv2D", .version = 1, .attrs = drawn.attrs},
                   .tolerance = 1e-14};
