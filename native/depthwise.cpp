@@ -41,12 +41,11 @@ class Depthwise {
   void run() const {
     const double cost =
         static_cast<double>(window_.output_elements() * (2 + window_.kernel_elements() / 4));
-    run_.threads.share(run_.shape(0)[0] * channels_, cost,
-                       [&](std::int64_t begin, std::int64_t end) {
-                         std::vector<float> rows(static_cast<std::size_t>(d_.input * h_.input * row_));
-                         for (std::int64_t plane = begin; plane < end; ++plane)
-                           run_plane(plane, rows.data());
-                       });
+    run_.threads.share(
+        run_.shape(0)[0] * channels_, cost, [&](std::int64_t begin, std::int64_t end) {
+          std::vector<float> rows(static_cast<std::size_t>(d_.input * h_.input * row_));
+          for (std::int64_t plane = begin; plane < end; ++plane) run_plane(plane, rows.data());
+        });
   }
 
  private:
@@ -66,8 +65,7 @@ class Depthwise {
 
   void add_rows(const float* rows, std::int64_t channel, std::int64_t od, std::int64_t oh,
                 float* y) const {
-    const float* weights =
-        run_.inputs[1].as<float>() + channel * window_.kernel_elements();
+    const float* weights = run_.inputs[1].as<float>() + channel * window_.kernel_elements();
     for (std::int64_t kd = 0; kd < d_.kernel; ++kd)
       for (std::int64_t kh = 0; kh < h_.kernel; ++kh, weights += w_.kernel) {
         const std::int64_t z = d_.tap(od, kd), line = h_.tap(oh, kh);
@@ -95,7 +93,8 @@ Result<void> supports_depthwise(const Question& question) {
     if (auto taken = takes_types(question, i, {DataType::kFloat}); !taken) return taken;
   const Shape &x = question.inputs[0].shape, &weight = question.inputs[1].shape;
   const std::int64_t groups = question.call.attrs.get_int("group", 1);
-  if (x.size() != 5 || weight.size() != 5 || x[1] != groups || weight[0] != groups || weight[1] != 1)
+  if (x.size() != 5 || weight.size() != 5 || x[1] != groups || weight[0] != groups ||
+      weight[1] != 1)
     return Unexpected("generated code or a library has this convolution");
   if (question.call.attrs.get_int("input_shuffle", 1) != 1) return Unexpected("shuffled channels");
   return {};

@@ -1,5 +1,5 @@
 // TopK: elements as integers that sort like them, on a heap of the k best that were seen so far. Most of a long row is compared
-// with the worst of these alone, a vector at a time. Lines that lie across a tensor are searched side by side, each with the few
+// with the worst of these alone, a vector at a time; for few of a long row one pass finds a bar, and there is no heap. Lines that lie across a tensor are searched side by side, each with the few
 // best of it in order.
 #include <algorithm>
 #include <cstring>
@@ -26,6 +26,28 @@ AOE_WIDE bool any_below(const T* x, Key bar, Key flip) {
   return found != 0;
 }
 
+/// The same of keys that are `bar` as well.
+template <typename T, typename Key>
+AOE_WIDE bool any_at_most(const T* x, Key bar, Key flip) {
+  Key found = 0;
+  for (std::int64_t i = 0; i < kBlock; ++i)
+    found |= (sort_key(x[i]) ^ flip) <= bar ? Key{-1} : Key{0};
+  return found != 0;
+}
+
+constexpr std::int64_t kLanes = 64;
+
+/// best[j] = the smallest key of elements j, j + kLanes, j + 2 kLanes, ... as far as all have one.
+template <typename T, typename Key>
+AOE_WIDE void best_of_lanes(const T* x, std::int64_t length, Key flip, Key* __restrict best) {
+  for (std::int64_t j = 0; j < kLanes; ++j) best[j] = sort_key(x[j]) ^ flip;
+  for (std::int64_t i = kLanes; i + kLanes <= length; i += kLanes)
+    for (std::int64_t j = 0; j < kLanes; ++j) {
+      const Key key = sort_key(x[i + j]) ^ flip;
+      best[j] = key < best[j] ? key : best[j];
+    }
+}
+
 /// The k best of a row, the best first. Reused from row to row.
 template <typename T>
 class Selection {
@@ -38,6 +60,7 @@ class Selection {
   std::span<const Entry> run(const T* x, std::int64_t length) {
     entries_.clear();
     if (k_ == 0) return {};
+    if (k_ <= kFew && length >= 4 * kLanes) return run_few(x, length);
     std::int64_t i = 0;
     for (; i < k_; ++i) entries_.push_back({key(x[i]), i});
     std::make_heap(entries_.begin(), entries_.end());
@@ -56,6 +79,31 @@ class Selection {
   }
 
  private:
+  static constexpr std::int64_t kFew = 16;
+
+  /// The k-th best of the lanes' best is no better than the k-th best of all: what is worse is passed by. Little more than k
+  /// elements are left where they differ.
+  std::span<const Entry> run_few(const T* x, std::int64_t length) {
+    Key lanes[kLanes];
+    best_of_lanes(x, length, flip_, lanes);
+    std::nth_element(lanes, lanes + k_ - 1, lanes + kLanes);
+    const Key bar = lanes[k_ - 1];
+    for (std::int64_t i = 0; i < length;) {
+      const bool is_block = i + kBlock <= length;
+      const std::int64_t end = is_block ? i + kBlock : length;
+      if (is_block && !any_at_most(x + i, bar, flip_)) {
+        i = end;
+        continue;
+      }
+      for (; i < end; ++i)
+        if (key(x[i]) <= bar) entries_.push_back({key(x[i]), i});
+    }
+    std::nth_element(entries_.begin(), entries_.begin() + (k_ - 1), entries_.end());
+    entries_.resize(static_cast<std::size_t>(k_));
+    std::sort(entries_.begin(), entries_.end());
+    return entries_;
+  }
+
   Key key(T value) const { return static_cast<Key>(sort_key(value) ^ flip_); }
 
   void replace_worst(const Entry& entry) {
