@@ -34,8 +34,8 @@ Result<void> supports_winograd(const Task& task, WinogradSize size) {
 }
 
 WinogradCut::WinogradCut(const ConvShape& shape, WinogradSize size, int lanes,
-                         const WinogradTiling& tiling)
-    : shape_(shape), size_(size), lanes_(lanes), tiling_(tiling) {
+                         const WinogradTiling& tiling, WinogradPrecision precision)
+    : shape_(shape), size_(size), lanes_(lanes), tiling_(tiling), precision_(precision) {
 }
 
 std::int64_t WinogradCut::tile_rows() const {
@@ -54,7 +54,8 @@ std::int64_t WinogradCut::in_vectors() const {
   return ceil_div(shape_.in_channels, lanes_);
 }
 std::int64_t WinogradCut::in_chunks() const {
-  return ceil_div(shape_.in_channels, tiling_.ic_unroll);
+  const std::int64_t steps = is_bf16() ? ceil_div(shape_.in_channels, 2) : shape_.in_channels;
+  return ceil_div(steps, tiling_.ic_unroll);
 }
 std::int64_t WinogradCut::oc_blocks() const {
   return ceil_div(ceil_div(shape_.out_channels, lanes_), tiling_.oc_vectors);
@@ -71,7 +72,7 @@ std::int64_t WinogradCut::prefetch_elements() const {
 }
 
 std::int64_t WinogradCut::input_scratch() const {
-  return positions() * in_vectors() * tiles_per_iteration() * lanes_;
+  return positions() * in_vectors() * tiles_per_iteration() * in_lanes();
 }
 std::int64_t WinogradCut::product_scratch() const {
   return positions() * tiling_.oc_vectors * tiles_per_iteration() * lanes_;
@@ -87,6 +88,7 @@ std::int64_t WinogradCut::registers() const {
 
 double WinogradCut::efficiency() const {
   if (inputs() == 6) return 1.1;
+  if (is_bf16()) return 1.08;
   return inputs() == 4 ? 0.95 : outputs() == 6 ? 0.85 : 1.0;
 }
 

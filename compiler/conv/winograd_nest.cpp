@@ -14,7 +14,9 @@ Kernel build_winograd(const Task& task, const FormatChoice& format, const Winogr
   std::vector<PackedConstant> constants = winograd_constants(task, cut);
   store.add_constants(constants);
   Builder builder("winograd");
-  const KernelBuffers buffers = declare_buffers(builder, task, constants.size(), false);
+  std::vector<DataType> types(constants.size(), DataType::kFloat);
+  types.front() = cut.factor_type();
+  const KernelBuffers buffers = declare_buffers(builder, task, types);
   const WinogradScratch scratch = declare_scratch(builder, cut);
   builder.parallel(cut.parallel_extent(), [&](Int iteration) {
     const Int group = iteration % cut.tile_groups(), split = iteration / cut.tile_groups();
@@ -37,7 +39,9 @@ Kernel build_winograd(const Task& task, const FormatChoice& format, const Winogr
          .end_block = min(first_block + cut.oc_blocks_per_split(), Int(cut.oc_blocks())),
          .end_row = cut.shape().out_height});
   });
-  return jit_kernel(builder.finish(), std::move(constants));
+  Kernel kernel = jit_kernel(builder.finish(), std::move(constants));
+  if (cut.is_bf16()) kernel.needs = {Feature::kBf16};
+  return kernel;
 }
 
 }  // namespace aoe::compiler

@@ -20,6 +20,10 @@ struct WinogradSize {
   std::int64_t inputs() const { return outputs + taps - 1; }
 };
 
+/// kBFloat16: transformed inputs and weights are rounded, and multiplied as pairs of neighbouring input channels; sums and both
+/// transforms are float32.
+enum class WinogradPrecision { kFloat32, kBFloat16 };
+
 /// Float32 convolutions of stride 1 with constant weights and a window of `size.taps` a side; "no" says why not.
 Result<void> supports_winograd(const Task& task, WinogradSize size);
 
@@ -40,11 +44,16 @@ struct WinogradTiling {
 /// A convolution cut up for one tiling.
 class WinogradCut {
  public:
-  WinogradCut(const ConvShape& shape, WinogradSize size, int lanes, const WinogradTiling& tiling);
+  WinogradCut(const ConvShape& shape, WinogradSize size, int lanes, const WinogradTiling& tiling,
+              WinogradPrecision precision = WinogradPrecision::kFloat32);
 
   const ConvShape& shape() const { return shape_; }
   const WinogradTiling& tiling() const { return tiling_; }
   int lanes() const { return lanes_; }
+  bool is_bf16() const { return precision_ == WinogradPrecision::kBFloat16; }
+  DataType factor_type() const { return is_bf16() ? DataType::kInt32 : DataType::kFloat; }
+  /// Factors of a vector of input channels: channels, or pairs of them.
+  std::int64_t in_lanes() const { return is_bf16() ? lanes_ / 2 : lanes_; }
   std::int64_t outputs() const { return size_.outputs; }
   std::int64_t taps() const { return size_.taps; }
   std::int64_t inputs() const { return size_.inputs(); }
@@ -55,7 +64,7 @@ class WinogradCut {
   std::int64_t tiles_per_iteration() const { return tiling_.tile_block * tiling_.tile_runs; }
   std::int64_t tile_groups() const;
   std::int64_t in_vectors() const;
-  std::int64_t in_chunks() const;  ///< of ic_unroll input channels
+  std::int64_t in_chunks() const;  ///< of ic_unroll input channels, or pairs
   std::int64_t oc_blocks() const;
   std::int64_t oc_blocks_per_split() const;
   std::int64_t weight_elements() const;    ///< transformed and packed
@@ -76,6 +85,7 @@ class WinogradCut {
   WinogradSize size_;
   int lanes_;
   WinogradTiling tiling_;
+  WinogradPrecision precision_;
 };
 
 Kernel build_winograd(const Task& task, const FormatChoice& format, const WinogradCut& cut);

@@ -43,7 +43,7 @@ class TilesEmitter {
         const Int row = at.row - s_.pad_top, column = at.column - s_.pad_left;
         const Int base =
             at.n * in_.batch + vector * in_.channel_block + row * in_.row + column * in_.pixel;
-        const Int to = (vector * cut_.tiles_per_iteration() + tile) * cut_.lanes();
+        const Int to = (vector * cut_.tiles_per_iteration() + tile) * cut_.in_lanes();
         const std::int64_t side = cut_.inputs();
         const loopnest::Bool is_inside =
             Int(s_.pad_top) <= at.row && Int(s_.pad_left) <= at.column &&
@@ -78,14 +78,17 @@ class TilesEmitter {
       const std::vector<Vec> transformed = transform_inputs(builder_, column);
       for (std::size_t i = 0; i < rows.size(); ++i) rows[i].push_back(transformed[i]);
     }
-    const std::int64_t stride = cut_.in_vectors() * cut_.tiles_per_iteration() * cut_.lanes();
+    const std::int64_t stride = cut_.in_vectors() * cut_.tiles_per_iteration() * cut_.in_lanes();
     for (std::int64_t i = 0; i < side; ++i) {
       const std::vector<Vec> row = transform_inputs(builder_, rows[static_cast<std::size_t>(i)]);
-      for (std::int64_t j = 0; j < side; ++j) {
-        builder_.store(scratch_.inputs, to + (i * side + j) * stride,
-                       row[static_cast<std::size_t>(j)]);
-      }
+      for (std::int64_t j = 0; j < side; ++j)
+        store_factors(to + (i * side + j) * stride, row[static_cast<std::size_t>(j)]);
     }
+  }
+
+  void store_factors(Int to, Vec value) {
+    if (!cut_.is_bf16()) return builder_.store(scratch_.inputs, to, value);
+    builder_.store(scratch_.inputs, to, pack_bf16(value, value), Int(cut_.in_lanes()));
   }
 
   /// For each position, products of all tiles with one block of output vectors: scratch [position][vector][tile][lanes].
@@ -97,38 +100,42 @@ class TilesEmitter {
   }
 
   void write_product_block(Int oc_block, Int position, Int first_tile) {
-    const std::int64_t width = t_.oc_vectors * cut_.lanes(), lanes = cut_.lanes();
+    const std::int64_t width = t_.oc_vectors * cut_.lanes(), lanes = cut_.lanes(),
+                       in_lanes = cut_.in_lanes();
+    const loopnest::Type factors = cut_.is_bf16() ? loopnest::Type::kInt32 : loopnest::Type::kFloat;
     const Int weights =
         (oc_block * cut_.positions() + position) * (cut_.in_chunks() * t_.ic_unroll * width);
     std::vector<Local> sums;  // [vector][tile]
     for (std::int64_t i = 0; i < t_.oc_vectors * t_.tile_block; ++i) {
       sums.push_back(builder_.local(loopnest::splat(0.0f, cut_.lanes())));
     }
-    const RegisterBlock products{.rows = t_.tile_block,
-                                 .vectors = t_.oc_vectors,
-                                 .sums = sums,
-                                 .order = RegisterBlock::Order::kByVector};
+    const RegisterBlock products{
+        .rows = t_.tile_block,
+        .vectors = t_.oc_vectors,
+        .sums = sums,
+        .order = RegisterBlock::Order::kByVector,
+        .multiply_add = cut_.is_bf16() ? loopnest::dot_bf16 : loopnest::fma};
     builder_.loop("ic", 0, cut_.in_chunks(), 1, [&](Int chunk) {
       const Int channel = chunk * t_.ic_unroll;
       const Int input =
-          ((position * cut_.in_vectors() + channel / lanes) * cut_.tiles_per_iteration() +
+          ((position * cut_.in_vectors() + channel / in_lanes) * cut_.tiles_per_iteration() +
            first_tile) *
-              lanes +
-          channel % lanes;
+              in_lanes +
+          channel % in_lanes;
       for (std::int64_t i = 0; i < t_.ic_unroll; ++i) {
         products.step(
             builder_,
             [&](std::int64_t v) {
               const Int at = weights + channel * width + (i * width + v * lanes);
-              const Local weight =
-                  builder_.local(builder_.load(buffers_.constants[0], at, cut_.lanes()));
+              const Local weight = builder_.local(
+                  builder_.load_as(factors, buffers_.constants[0], at, cut_.lanes()));
               if (t_.prefetch != 0)
                 builder_.prefetch(buffers_.constants[0], at + cut_.prefetch_elements(), 2);
               return weight;
             },
             [&](std::int64_t tile) {
-              return builder_.local(builder_.load_broadcast(
-                  scratch_.inputs, input + (tile * lanes + i), cut_.lanes()));
+              return builder_.local(builder_.load_as(
+                  factors, scratch_.inputs, input + (tile * in_lanes + i), cut_.lanes(), {}, 0));
             });
       }
     });
@@ -198,7 +205,7 @@ class TilesEmitter {
 }  // namespace
 
 WinogradScratch declare_scratch(Builder& builder, const WinogradCut& cut) {
-  return {builder.scratch("inputs", cut.input_scratch()),
+  return {builder.scratch("inputs", cut.input_scratch(), cut.factor_type()),
           builder.scratch("products", cut.product_scratch())};
 }
 

@@ -1,10 +1,12 @@
 // The constants of a Winograd convolution: weights transformed and packed for its tiling, and the bias.
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 #include "compiler/conv/conv_weights.h"
 #include "compiler/conv/winograd_tiles.h"
 #include "compiler/conv/winograd_transforms.h"
+#include "reference/float16.h"
 
 namespace aoe::compiler {
 namespace {
@@ -29,7 +31,14 @@ void transform_kernel(const float* kernel, const std::vector<std::vector<double>
   }
 }
 
-/// [oc_block][position][input channel][oc_vectors * lanes], zeros beyond the last channels.
+/// One number of a pair, the first of which lies in the low half.
+void set_half(float value, std::int64_t number, float* pair) {
+  const std::uint16_t bits = reference::BFloat16(value).bits;
+  std::memcpy(reinterpret_cast<char*>(pair) + number * std::int64_t{sizeof bits}, &bits,
+              sizeof bits);
+}
+
+/// [oc_block][position][input channel or pair][oc_vectors * lanes], zeros beyond the last channels.
 PackedConstant pack_weights(const Task& task, const WinogradCut& cut) {
   const auto elements = static_cast<std::size_t>(cut.weight_elements());
   return {.size_bytes = elements * sizeof(float),
@@ -52,9 +61,10 @@ PackedConstant pack_weights(const Task& task, const WinogradCut& cut) {
                 for (std::int64_t oc = block * width; oc < end; ++oc) {
                   transform_kernel(from + (oc * s.in_channels + ic) * taps, g, columns,
                                    transformed.data());
-                  float* at = to + (block * positions * channels + ic) * width + oc % width;
+                  const std::int64_t step = cut.is_bf16() ? ic / 2 : ic;
+                  float* at = to + (block * positions * channels + step) * width + oc % width;
                   for (const float value : transformed) {
-                    *at = value;
+                    cut.is_bf16() ? set_half(value, ic % 2, at) : void(*at = value);
                     at += channels * width;
                   }
                 }

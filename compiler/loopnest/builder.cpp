@@ -29,12 +29,12 @@ Buffer Builder::buffer(std::string name, Access access, DataType dtype) {
   return {static_cast<int>(function_.buffers.size()) - 1};
 }
 
-Buffer Builder::scratch(std::string name, std::int64_t elements) {
+Buffer Builder::scratch(std::string name, std::int64_t elements, DataType dtype) {
   function_.buffers.push_back({.name = std::move(name),
-                               .dtype = DataType::kFloat,
+                               .dtype = dtype,
                                .access = Access::kReadWrite,
                                .scratch_offset = function_.scratch_bytes});
-  const std::int64_t bytes = elements * std::int64_t{sizeof(float)};
+  const std::int64_t bytes = elements * static_cast<std::int64_t>(size_bytes(dtype));
   function_.scratch_bytes +=
       (bytes + kScratchAlignmentBytes - 1) / kScratchAlignmentBytes * kScratchAlignmentBytes;
   return {static_cast<int>(function_.buffers.size()) - 1};

@@ -297,8 +297,8 @@ class Builder {
   explicit Builder(std::string name);
 
   Buffer buffer(std::string name, Access access, DataType dtype = DataType::kFloat);
-  Buffer scratch(std::string name,
-                 std::int64_t elements);  ///< float32, per thread, 64-byte aligned
+  /// Per thread, 64-byte aligned.
+  Buffer scratch(std::string name, std::int64_t elements, DataType dtype = DataType::kFloat);
 
   /// The outermost loop, exactly once: iterations [0, extent) may run on different threads.
   void parallel(std::int64_t extent, const std::function<void(Int)>& body);
