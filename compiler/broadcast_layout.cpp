@@ -24,7 +24,7 @@ ImageStrides image_strides(const Shape& s, Format stored, int c0) {
       strides = {h * w * c, 1, w * c, c, c0};
       break;
     case Format::kNC1HWC0:
-      strides = {ceil_div(c, c0) * h * w * c0, 1, w * c0, c0, h * w * c0};
+      strides = {round_up(c, c0) * h * w, 1, w * c0, c0, h * w * c0};
       break;
     default:
       strides = {c * h * w, h * w, w, 1, h * w * c0};

@@ -34,7 +34,7 @@ AttentionCut::AttentionCut(const reference::AttentionShape& shape, int lanes,
 
 std::int64_t AttentionCut::keys_per_block() const {
   if (tiling_.key_block == 0 || tiling_.key_block >= shape_.keys) return shape_.keys;
-  return ceil_div(tiling_.key_block, tiling_.key_group) * tiling_.key_group;
+  return round_up(tiling_.key_block, tiling_.key_group);
 }
 
 std::int64_t AttentionCut::blocks() const {

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "compiler/gemm/gemm_nest.h"
+#include "compiler/integer_math.h"
 #include "compiler/kernel_buffers.h"
 #include "compiler/register_block.h"
 
@@ -69,9 +70,7 @@ class AttentionNest {
     Int begin, end;
   };
 
-  std::int64_t padded(std::int64_t columns) const {
-    return (columns + lanes_ - 1) / lanes_ * lanes_;
-  }
+  std::int64_t padded(std::int64_t columns) const { return round_up(columns, lanes_); }
   std::int64_t width() const { return cut_.tile_rows(); }
 
   Int element(const Matrices& m, Int batch, Int row, Int column) const {
@@ -99,7 +98,7 @@ class AttentionNest {
   void write_iteration(Int iteration) {
     const Int batch = iteration / cut_.tiles(), tile = iteration % cut_.tiles();
     const auto write = [&](std::int64_t rows) {
-      write_tile({batch, tile * width(), rows, (rows + lanes_ - 1) / lanes_});
+      write_tile({batch, tile * width(), rows, ceil_div(rows, lanes_)});
     };
     if (cut_.rest_rows() == 0) return write(width());
     if (cut_.full_tiles() == 0) return write(cut_.rest_rows());
@@ -130,7 +129,7 @@ class AttentionNest {
     if (cut_.blocks() > 1) write_rescaling(tile, previous);
     write_weights(tile, block);
     for (const BlockRun& columns : block_runs(s_.value_depth, t_.v_vectors * lanes_)) {
-      const std::int64_t vectors = (columns.size + lanes_ - 1) / lanes_;
+      const std::int64_t vectors = ceil_div(columns.size, lanes_);
       const std::int64_t last_active = columns.size - (vectors - 1) * lanes_;
       for_each_run(columns, "column", [&](Int column) {
         for (const BlockRun& rows : even_runs(tile.rows, t_.row_group)) {

@@ -350,7 +350,7 @@ Kernel build_direct(const Task& task, const FormatChoice& format, const DirectCu
     const Shape& x = task.in(0).shape;
     const std::int64_t lanes = cut.lanes();
     const std::int64_t channels =
-        cut.in_format() == Format::kNC1HWC0 ? ceil_div(x[1], lanes) * lanes : x[1];
+        cut.in_format() == Format::kNC1HWC0 ? round_up(x[1], lanes) : x[1];
     const std::int64_t elements = x[0] * channels * x[2] * x[3];
     kernel.needs = {Feature::kBf16};
     kernel.workspace_bytes = static_cast<std::size_t>(elements) * sizeof(float) / 2;

@@ -75,8 +75,7 @@ void CopyNest::merge_dimensions() {
 std::int64_t CopyNest::strip_columns() const {
   const std::int64_t tiles =
       std::max<std::int64_t>(1, tiling_.block_elements / (tiling_.lanes * tiling_.lanes));
-  return std::min(tiles * tiling_.lanes,
-                  ceil_div(region_.extents.back(), tiling_.lanes) * tiling_.lanes);
+  return std::min(tiles * tiling_.lanes, round_up(region_.extents.back(), tiling_.lanes));
 }
 
 namespace {

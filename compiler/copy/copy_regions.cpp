@@ -116,8 +116,7 @@ Regions deep_image_regions(const Task& task, Format to, int c0) {
     CopyRegion region{
         .extents = {out[0], out[2], out[3], std::min<std::int64_t>(c0, channels - first)},
         .from = {from[0], b * from[2], b * from[3], 0},
-        .to = {(is_blocked ? ceil_div(channels, c0) * c0 : channels) * pixels, out[3] * pixel,
-               pixel, 1},
+        .to = {(is_blocked ? round_up(channels, c0) : channels) * pixels, out[3] * pixel, pixel, 1},
         .to_offset = is_blocked ? first * pixels : first};
     for (std::int64_t c = first; c < first + region.extents.back(); ++c) {
       const std::int64_t row = c / in[1] / b, column = c / in[1] % b;

@@ -153,9 +153,8 @@ class StrassenNest {
   /// Lanes of A that there are; nothing where all are.
   std::optional<Int> existing(bool is_lower, bool is_right, Int row, Int k) const {
     const bool may_lack_row = is_lower && cut_.rows_left() < cut_.half_m();
-    const std::int64_t steps_left = operands_.is_a_padded()
-                                        ? ceil_div(cut_.steps_left(), cut_.lanes()) * cut_.lanes()
-                                        : cut_.steps_left();
+    const std::int64_t steps_left =
+        operands_.is_a_padded() ? round_up(cut_.steps_left(), cut_.lanes()) : cut_.steps_left();
     const bool may_lack_steps = is_right && steps_left < cut_.half_k();
     if (!may_lack_row && !may_lack_steps) return std::nullopt;
     Int lanes = cut_.lanes();
@@ -314,8 +313,8 @@ class StrassenNest {
 MatMulShape half_of(const MatMulShape& shape, int lanes) {
   MatMulShape half;
   half.m = ceil_div(shape.m, 2);
-  half.n = ceil_div(ceil_div(shape.n, 2), lanes) * lanes;
-  half.k = ceil_div(ceil_div(shape.k, 2), lanes) * lanes;
+  half.n = round_up(ceil_div(shape.n, 2), lanes);
+  half.k = round_up(ceil_div(shape.k, 2), lanes);
   return half;
 }
 

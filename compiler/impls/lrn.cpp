@@ -8,6 +8,7 @@
 
 #include "compiler/broadcast_layout.h"
 #include "compiler/conv/image_layout.h"
+#include "compiler/integer_math.h"
 #include "compiler/kernel_buffers.h"
 #include "compiler/plain_task.h"
 #include "compiler/strided_nest.h"
@@ -89,7 +90,7 @@ void emit_dense(Builder& builder, const Lrn& lrn, Buffer x, Buffer y, const Nest
 }
 
 std::int64_t row_elements(const Lrn& lrn, int lanes) {
-  return lrn.before + (lrn.channels + lanes - 1) / lanes * lanes + lrn.after;
+  return lrn.before + round_up(lrn.channels, lanes) + lrn.after;
 }
 
 /// One pixel with the channels in lanes; `row` is its place in scratch memory, `base` that in the image.
@@ -132,8 +133,7 @@ class PixelEmitter {
   void for_each_vector(
       Int base, const std::function<void(Int c, Int place, std::optional<Int>)>& body) const {
     const bool is_blocked = layout_.c0 != 0;
-    const std::int64_t extent =
-        is_blocked ? (lrn_.channels + lanes_ - 1) / lanes_ * lanes_ : lrn_.channels;
+    const std::int64_t extent = is_blocked ? round_up(lrn_.channels, lanes_) : lrn_.channels;
     loopnest::vector_loop(builder_, "c", extent, lanes_, [&](Int c, std::optional<Int> active) {
       body(c, base + (is_blocked ? c / lanes_ * layout_.channel_block : c), active);
     });
@@ -209,7 +209,7 @@ class PixelLrnPlan final : public Plan {
     const std::int64_t row = row_elements(lrn_, lanes);
     const Buffer rows = builder.scratch("rows", block * row);
     const PixelEmitter emitter(builder, lrn_, layout, x, y, rows, lanes);
-    const std::int64_t blocks = (lrn_.pixels + block - 1) / block;
+    const std::int64_t blocks = ceil_div(lrn_.pixels, block);
     const std::int64_t pixel = format().inputs[0] == Format::kNHWC ? lrn_.channels : lanes;
     builder.parallel(lrn_.batch * blocks, [&](Int p) {
       const Int first = p % blocks * block, base = p / blocks * layout.batch + first * pixel;

@@ -5,6 +5,7 @@
 
 #include "compiler/conv/conv_shape.h"
 #include "compiler/conv/image_store.h"
+#include "compiler/integer_math.h"
 #include "compiler/onednn/onednn_params.h"
 #include "compiler/roofline.h"
 
@@ -98,8 +99,7 @@ double padding_waste(const ConvShape& s, const FormatChoice& format, const Soc& 
   if (s.is_depthwise() || format.outputs[0] != Format::kNC1HWC0) return 1.0;
   const auto rounded = [&](std::int64_t channels) {
     const std::int64_t lanes = soc.vector_lanes;
-    return static_cast<double>((channels + lanes - 1) / lanes * lanes) /
-           static_cast<double>(channels);
+    return static_cast<double>(round_up(channels, lanes)) / static_cast<double>(channels);
   };
   const bool is_stem = format.inputs[0] != Format::kNC1HWC0;
   return rounded(s.group_out_channels()) * (is_stem ? 1.0 : rounded(s.group_in_channels()));

@@ -49,16 +49,12 @@ bool is_input_blocked(const Task& task, const Soc& soc) {
   return task.in(0).shape[1] / task.op.attrs.get_int("group", 1) >= soc.vector_lanes / 2;
 }
 
-std::int64_t whole_blocks(std::int64_t channels, std::int64_t lanes) {
-  return ceil_div(channels, lanes) * lanes;
-}
-
 /// A volume in blocks of as many channels as a vector has lanes.
 struct BlockedVolume {
   BlockedVolume(const Shape& shape, const Soc& soc)
       : desc(onednn_dense(shape)),
         bytes(sizeof(float) * static_cast<std::size_t>(element_count(shape) / shape[1] *
-                                                       whole_blocks(shape[1], soc.vector_lanes))) {
+                                                       round_up(shape[1], soc.vector_lanes))) {
     desc["tag"] = "aBcde" + std::to_string(soc.vector_lanes) + "b";
   }
   nlohmann::json desc;
@@ -123,7 +119,7 @@ class OneDnnVolume final : public OneDnnImpl {
  private:
   static double padding_waste(const Task& task, const Soc& soc) {
     const auto waste = [&](std::int64_t channels) {
-      return static_cast<double>(whole_blocks(channels, soc.vector_lanes)) /
+      return static_cast<double>(round_up(channels, soc.vector_lanes)) /
              static_cast<double>(channels);
     };
     return waste(task.out().shape[1]) *

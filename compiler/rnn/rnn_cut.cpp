@@ -36,7 +36,7 @@ RnnCut::RnnCut(const RnnShape& shape, int lanes, const RnnTiling& tiling)
 }
 
 std::int64_t RnnCut::padded_hidden() const {
-  return ceil_div(shape_.hidden, lanes_) * lanes_;
+  return round_up(shape_.hidden, lanes_);
 }
 std::int64_t RnnCut::panel_elements() const {
   return shape_.gate_count() * padded_hidden() * shape_.hidden;
