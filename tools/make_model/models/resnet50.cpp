@@ -1,4 +1,6 @@
 // ResNet-50 v1.5 and ResNeXt-50 (32x4d): bottleneck blocks with the stride in the 3x3 convolution.
+#include <fmt/core.h>
+
 #include "tools/make_model/layers.h"
 #include "tools/make_model/models.h"
 
@@ -56,9 +58,8 @@ void write_network(OnnxWriter& model, const ModelOptions& options, std::int64_t 
   std::int64_t in = width;
   for (std::size_t stage = 0; stage < blocks.size(); ++stage) {
     const std::int64_t stage_width = width << stage;
-    const std::string layer = "layer" + std::to_string(stage + 1);
     for (int block = 0; block < blocks[stage]; ++block) {
-      const std::string name = "/" + layer + "/" + layer + "." + std::to_string(block);
+      const std::string name = fmt::format("/layer{0}/layer{0}.{1}", stage + 1, block);
       x = bottleneck(model, name, x,
                      {.in = in,
                       .width = widening * stage_width,
