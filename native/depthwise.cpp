@@ -39,8 +39,8 @@ class Depthwise {
         row_(std::max(w_.pad_begin + w_.input, (w_.output - 1) * w_.stride + w_.reach())) {}
 
   void run() const {
-    const double cost =
-        static_cast<double>(window_.output_elements() * (2 + window_.kernel_elements() / 4));
+    const double cost = static_cast<double>(window_.output_elements()) *
+                        (2 + 0.25 * static_cast<double>(window_.kernel_elements()));
     run_.threads.share(
         run_.shape(0)[0] * channels_, cost, [&](std::int64_t begin, std::int64_t end) {
           std::vector<float> rows(static_cast<std::size_t>(d_.input * h_.input * row_));
