@@ -18,9 +18,9 @@ KernelBuffers declare_buffers(loopnest::Builder& builder, const Task& task,
   for (std::size_t i = 0; i < task.inputs.size(); ++i) {
     const TaskInput& input = task.inputs[i];
     if (!input.is_present() || input.constant) {
-      buffers.inputs.push_back(std::nullopt);
+      buffers.inputs.emplace_back();
     } else {
-      buffers.inputs.push_back(
+      buffers.inputs.emplace_back(
           builder.buffer("input" + std::to_string(i), Access::kRead, input.desc.dtype));
     }
   }

@@ -7,7 +7,7 @@
 namespace aoe::profiler {
 
 std::string model_file_name(const ModelRow& model) {
-  const std::string stem = std::filesystem::path(model.om_path).stem().string();
+  std::string stem = std::filesystem::path(model.om_path).stem().string();
   if (!stem.empty()) return stem;
   std::string name = model.name.empty() ? "NA" : model.name;
   std::replace(name.begin(), name.end(), '/', '_');
@@ -32,7 +32,7 @@ namespace {
 
 /// Times the batch; `executions` is SQL for how many of the model's.
 std::string pictures_of(const Database& profile, const ModelRow& model, const char* executions) {
-  const std::string batch = batch_num(model);
+  std::string batch = batch_num(model);
   if (batch == "NA") return batch;
   Statement row = profile.connection().prepare("SELECT " + std::string(executions) +
                                                " FROM MODEL_EXECUTION WHERE modelId = ?");
@@ -54,8 +54,8 @@ std::string input_picture_count(const Database& profile, const ModelRow& model) 
 
 std::string job_timeline_stem(const std::string& kind, const ModelRow& model,
                               const ExportSelection& selection) {
-  const std::string stem = kind + "_0." + model_file_name(model) + "." + std::to_string(model.id) +
-                           "." + batch_num(model);
+  std::string stem = kind + "_0." + model_file_name(model) + "." + std::to_string(model.id) + "." +
+                     batch_num(model);
   if (!selection.iteration) return stem;
   return stem + "." + std::to_string(selection.iteration->iteration_id);
 }

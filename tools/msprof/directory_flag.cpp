@@ -8,7 +8,7 @@ namespace aoe::tools {
 
 DirectoryFlag::DirectoryFlag(int argc, char** argv) : words_(argv, argv + argc) {
   for (std::string& word : words_)
-    if (word == "-dir" || word.starts_with("-dir=")) word = "-" + word;
+    if (word == "-dir" || word.starts_with("-dir=")) word.insert(0, 1, '-');
   for (std::string& word : words_) pointers_.push_back(word.data());
   pointers_.push_back(nullptr);
 }

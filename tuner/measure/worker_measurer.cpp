@@ -274,7 +274,7 @@ Timing WorkerMeasurer::ask_about_oms(json request, std::span<const std::filesyst
   request["paths"] = json::array();
   for (const auto& path : oms) request["paths"].push_back(path.string());
   ensure_worker();
-  const Timing asked = ask(request, timeout_s, answer);
+  Timing asked = ask(request, timeout_s, answer);
   if (!may_repeat(asked, false, what)) return asked;
   ensure_worker();
   return ask(request, timeout_s, answer);
