@@ -105,7 +105,21 @@ ConstantPtr FunctionCall::known(Term value) const {
 std::vector<std::int64_t> FunctionCall::known_ints(Term value) const {
   const ConstantPtr constant = known(value);
   if (!constant) throw NotExpressible{"sizes that it is given are known only when it runs"};
+  const DataType type = constant->desc().dtype;
+  if (type != DataType::kInt32 && type != DataType::kInt64)
+    throw Error(ExitCode::kModel,
+                "an input is " + to_string(constant->desc()) + ", needs int32 or int64",
+                "node " + node_.name);
   return to_ints(*constant);
+}
+
+std::int64_t FunctionCall::known_int(Term value) const {
+  const std::vector<std::int64_t> numbers = known_ints(value);
+  if (numbers.size() != 1)
+    throw Error(ExitCode::kModel,
+                "an input has " + std::to_string(numbers.size()) + " numbers, needs one",
+                "node " + node_.name);
+  return numbers.front();
 }
 
 Node FunctionCall::part(const std::string& onnx_type, const std::vector<Term>& inputs,

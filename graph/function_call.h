@@ -68,8 +68,9 @@ class FunctionCall {
   std::int64_t dim(Term value, std::int64_t axis) const;
   DataType dtype(Term value) const;
   ConstantPtr known(Term value) const;  ///< nullptr: computed when the model runs
-  /// Of int32 or int64; NotExpressible where they are computed.
+  /// Of int32 or int64; NotExpressible where they are computed, Error(kModel) where they are nothing of the kind.
   std::vector<std::int64_t> known_ints(Term value) const;
+  std::int64_t known_int(Term value) const;
 
   /// A node of the newest version of an ONNX operator, of a function of ONNX, or of an operator of our own by its IR type.
   Term op(const std::string& onnx_type, const std::vector<Term>& inputs,

@@ -55,7 +55,7 @@ struct Place {
 Place place_of(FunctionCall& call, std::int64_t tokens, std::int64_t past_length) {
   std::int64_t length = std::max(past_length, tokens);
   if (const ConstantPtr total = call.known(call.input(kTotal)))
-    length = std::max(past_length, call.known_ints(call.input(kTotal)).front());
+    length = std::max(past_length, call.known_int(call.input(kTotal)));
   const Term lengths = call.cast(call.input(kLengths), DataType::kInt64);
   // The first prompt may be shorter than its row: what counts is where it begins.
   if (past_length == 0 || length == tokens) return {lengths * 0.0, length};

@@ -130,22 +130,18 @@ Term transform_to_real(Term x, std::int64_t bins, std::int64_t length) {
   return call.matmul(x, call.reals(call.dtype(x), {bins * kParts, length}, matrix));
 }
 
-std::int64_t known_int(FunctionCall& call, std::size_t input) {
-  return call.known_ints(call.input(input)).at(0);
-}
-
 void expand_dft(FunctionCall& call, int version, const Shape& result) {
   constexpr int kAxisInputVersion = 20;
   Term x = call.input(0);
   const auto rank = static_cast<std::size_t>(call.rank(x));
   std::int64_t given = call.attrs().get_int("axis", 1);
-  if (version >= kAxisInputVersion) given = call.has(2) ? known_int(call, 2) : -2;
+  if (version >= kAxisInputVersion) given = call.has(2) ? call.known_int(call.input(2)) : -2;
   const auto axis = static_cast<std::int64_t>(reference::normalize_axis(given, rank));
   const bool is_inverse = call.attrs().get_int("inverse", 0) != 0;
   const bool to_real = is_inverse && call.attrs().get_int("onesided", 0) != 0;
   const std::int64_t samples = call.dim(x, axis);
   const std::int64_t usual = to_real ? 2 * (samples - 1) : samples;
-  Transform t{.length = call.has(1) ? known_int(call, 1) : usual,
+  Transform t{.length = call.has(1) ? call.known_int(call.input(1)) : usual,
               .parts = call.dim(x, -1),
               .bins = result[static_cast<std::size_t>(axis)],
               .is_inverse = is_inverse};
@@ -172,10 +168,11 @@ void expand_dft(FunctionCall& call, int version, const Shape& result) {
 }
 
 void expand_stft(FunctionCall& call, const Shape& result) {
-  const std::int64_t step = known_int(call, 1);
+  const std::int64_t step = call.known_int(call.input(1));
   const Term signal = call.input(0);
   const std::int64_t frames = result[1], parts = call.rank(signal) == 3 ? call.dim(signal, 2) : 1;
-  const std::int64_t length = call.has(3) ? known_int(call, 3) : call.dim(call.input(2), 0);
+  const std::int64_t length =
+      call.has(3) ? call.known_int(call.input(3)) : call.dim(call.input(2), 0);
   std::vector<std::int64_t> places;
   for (std::int64_t frame = 0; frame < frames; ++frame)
     for (std::int64_t i = 0; i < length; ++i) places.push_back(frame * step + i);

@@ -100,6 +100,15 @@ TEST(BadModel, OperatorOlderThanItsFirstOpset) {
       std::string::npos);
 }
 
+TEST(BadModel, SizesOfAFunctionThatAreNoIntegers) {
+  EXPECT_EQ(
+      import_message(model_bytes("g (float[2,2,3] x) => (float[2,3,4,2] y) {"
+                                 " size = Constant <value = double[4] {2.0, 1.0, 3.0, 4.0}> ()"
+                                 " y = AffineGrid (x, size) }",
+                                 20)),
+      "m.onnx: node AffineGrid_0: an input is float64 4 ND, needs int32 or int64");
+}
+
 TEST(BadModel, BrokenWiring) {
   EXPECT_EQ(import_message(model_bytes("g (float[2] x) => (float[2] y) { y = Add (x, z) }")),
             "m.onnx: node that produces 'y' (ONNX Add): reads 'z', which is no input, no "
