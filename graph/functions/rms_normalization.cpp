@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "graph/function_call.h"
+#include "reference/axes.h"
 
 namespace aoe::graph {
 namespace {
@@ -13,9 +14,10 @@ struct RmsNorm {
 
 RmsNorm rms_norm(Term x, Term scale, std::int64_t axis, double epsilon, DataType stash) {
   FunctionCall& call = *x.call;
-  const std::int64_t rank = call.rank(x);
-  std::vector<std::int64_t> axes(static_cast<std::size_t>(axis < 0 ? -axis : rank - axis));
-  std::iota(axes.begin(), axes.end(), axis < 0 ? rank + axis : axis);
+  const auto rank = static_cast<std::size_t>(call.rank(x));
+  const std::size_t first = reference::normalize_axis(axis, rank);
+  std::vector<std::int64_t> axes(rank - first);
+  std::iota(axes.begin(), axes.end(), static_cast<std::int64_t>(first));
   reference::Attrs keep;
   keep.set("keepdims", std::int64_t{1});
   const Term wide = call.cast(x, stash);

@@ -109,6 +109,22 @@ TEST(BadModel, SizesOfAFunctionThatAreNoIntegers) {
       "m.onnx: node AffineGrid_0: an input is float64 4 ND, needs int32 or int64");
 }
 
+TEST(BadModel, AFunctionAlongAnAxisThatIsNotThere) {
+  const auto along = [](const std::string& axis) {
+    return import_message(
+        model_bytes("g (float[2,3] x, float[3] s) => (float[2,3] y) {"
+                    " y = RMSNormalization <axis = " +
+                        axis + "> (x, s) }",
+                    23));
+  };
+  EXPECT_EQ(along("1048576"),
+            "m.onnx: node that produces 'y' (ONNX RMSNormalization): axis 1048576 is outside a "
+            "tensor of rank 2");
+  EXPECT_EQ(along("-3"),
+            "m.onnx: node that produces 'y' (ONNX RMSNormalization): axis -3 is outside a tensor "
+            "of rank 2");
+}
+
 TEST(BadModel, BrokenWiring) {
   EXPECT_EQ(import_message(model_bytes("g (float[2] x) => (float[2] y) { y = Add (x, z) }")),
             "m.onnx: node that produces 'y' (ONNX Add): reads 'z', which is no input, no "
