@@ -100,8 +100,7 @@ Row measure(const std::string& path, const Settings& settings, const fs::path& s
 }
 
 ExitCode run(const Settings& settings) {
-  const fs::path scratch =
-      fs::temp_directory_path() / ("aoe_load_" + std::to_string(::getpid()));
+  const fs::path scratch = fs::temp_directory_path() / ("aoe_load_" + std::to_string(::getpid()));
   fs::create_directories(scratch);
   std::printf(
       "| model | om MB | atc ms | ONNX Runtime: session and first run ms | aoe_run ms | of that | "

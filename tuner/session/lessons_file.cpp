@@ -11,7 +11,8 @@ using nlohmann::json;
 namespace {
 
 Lesson lesson_from_json(const json& list, const json& names) {
-  Lesson lesson{.impl = list.at(0), .impl_version = list.at(1), .features = {}, .log_ratio = list.at(2)};
+  Lesson lesson{
+      .impl = list.at(0), .impl_version = list.at(1), .features = {}, .log_ratio = list.at(2)};
   const json &columns = list.at(3), &values = list.at(4);
   if (columns.size() != values.size())
     throw Error(ExitCode::kFailure, "a lesson has not a value for each feature");
