@@ -13,6 +13,7 @@
 #include "base/tensor_error.h"
 #include "runtime/executor.h"
 #include "runtime/geared_om.h"
+#include "runtime/om_tuning.h"
 
 namespace aoe::tools {
 namespace {
@@ -41,12 +42,10 @@ class Model {
 
   /// "31 + 2"
   std::string bank_hits() const {
-    const nlohmann::json& tuning = executor_.om().tuning;
-    const nlohmann::json nodes = tuning.value("nodes", nlohmann::json::array());
-    const auto hits = std::ranges::count_if(
-        nodes, [](const nlohmann::json& node) { return node.value("source", "") == "bank"; });
-    const auto subgraphs = tuning.value("subgraphs", nlohmann::json::array()).size();
-    return std::to_string(hits) + " + " + std::to_string(subgraphs);
+    const runtime::Om& om = executor_.om();
+    const auto subgraphs = om.tuning.value("subgraphs", nlohmann::json::array()).size();
+    return std::to_string(runtime::tuned_ops(om).bank_keys.size()) + " + " +
+           std::to_string(subgraphs);
   }
 
  private:

@@ -13,6 +13,7 @@
 #include "options/environment.h"
 #include "options/model_flags.h"
 #include "options/single_op.h"
+#include "runtime/om_tuning.h"
 #include "runtime/step_paths.h"
 #include "tools/atc/debug_split.h"
 #include "tools/atc/kernel_dump.h"
@@ -66,12 +67,10 @@ void log_subgraph_hits(const AskedBanks& banks, const compiler::PreparedModel& m
   banks.log("graph", fmt::format("{} subgraphs hit the bank", hits.size()), hits);
 }
 
-void log_op_hits(const AskedBanks& banks, const compiler::Compilation& compilation) {
-  std::vector<std::string> hits;
-  for (const compiler::NodeReport& node : compilation.nodes)
-    if (node.bank_hit) hits.push_back(node.repo_key);
-  banks.log("op", fmt::format("{} of {} ops hit the bank", hits.size(), compilation.nodes.size()),
-            hits);
+void log_op_hits(const AskedBanks& banks, const runtime::Om& om) {
+  const runtime::TunedOps tuned = runtime::tuned_ops(om);
+  banks.log("op", fmt::format("{} of {} ops hit the bank", tuned.bank_keys.size(), tuned.ops),
+            tuned.bank_keys);
 }
 
 /// Slow parts are said, once a model.
@@ -102,7 +101,7 @@ void build(const BuildSettings& settings, const compiler::ModelSource& source,
     };
   const Gears gears = model.gears;
   compiler::Compilation compilation = compiler::compile(std::move(model), std::move(options));
-  log_op_hits(op_bank, compilation);
+  log_op_hits(op_bank, compilation.om);
   if (const std::size_t count = compiler::count_near(compilation.om.tuning); count > 0)
     logger("atc")->warn(compiler::kNearWarning, count);
   note_origin(compilation.om, command_line);
