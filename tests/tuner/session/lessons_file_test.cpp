@@ -43,7 +43,7 @@ class LessonsFileTest : public testing::Test {
     fleet_.publish_lessons(kSoc, count, [&] { return lessons_to_json(lessons(count)); });
   }
 
-  tests::TempDir dir_;
+  aoe::tests::TempDir dir_;
   Spool spool_{dir_.path() / "spool"};
   Fleet fleet_{spool_, std::make_unique<NoNodes>()};
   LessonsReader reader_{spool_, kSoc};
