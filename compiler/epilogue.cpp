@@ -54,8 +54,12 @@ class Steps {
     for (const int value : step.operands) {
       const TaskInput* input = input_of(value);
       inputs.push_back({desc_of(value), nullptr});
-      // The task's shape: an Impl may see a constant as another Impl's task has it, a row of a matrix.
-      if (input != nullptr && input->constant) inputs.back().data = input->constant->view().data;
+      // The task's shape: an Impl may see a constant as another Impl's task has it, a row of a matrix. One number is a
+      // scalar wherever it comes from: of bounds operators ask that.
+      if (input != nullptr && input->constant) {
+        inputs.back().data = input->constant->view().data;
+        if (element_count(inputs.back().desc.shape) == 1) inputs.back().desc.shape.clear();
+      }
       operands.push_back({inputs.back().desc.dtype, {}});
       if (input != nullptr) operands.back().number = scalar_constant(*input);
     }

@@ -18,6 +18,7 @@ PAGES = {
     "aoe_report": "aoe_report.md",
     "compare_onnxruntime": "compare_onnxruntime.md",
     "kernel_bench": "benchmarks.md",
+    "load_bench": "benchmarks.md",
     "sgemm_bench": "benchmarks.md",
     "search_bench": "benchmarks.md",
     "transfer_bench": "benchmarks.md",

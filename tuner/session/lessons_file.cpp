@@ -1,6 +1,8 @@
 // Lessons as a message: names of features stand once.
 #include "tuner/session/lessons_file.h"
 
+#include <sys/stat.h>
+
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -48,9 +50,12 @@ std::vector<Lesson> lessons_from_json(const json& message) {
 }
 
 std::optional<std::size_t> LessonsReader::learn(CostModel& experience) {
-  const auto touched = last_touch(path_);
-  if (touched == touched_) return std::nullopt;
-  touched_ = touched;
+  struct stat status {};
+  if (::stat(path_.c_str(), &status) != 0) return std::nullopt;
+  const std::pair<std::uint64_t, std::int64_t> found = {status.st_ino,
+                                                        last_touch(path_).value_or(0)};
+  if (found == read_) return std::nullopt;
+  read_ = found;
   const auto message = read_message(path_);
   if (!message) return std::nullopt;
   std::vector<Lesson> lessons = lessons_from_json(*message);
