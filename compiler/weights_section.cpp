@@ -49,8 +49,9 @@ AlignedBytes WeightsSection::pack(int threads) {
     for (std::size_t i = begin; i < end; ++i)
       items_[i].offset = place(batch[i - begin], section, end_of_placed);
     section.resize(end_of_placed);
-    // Constants that were packed lie in the middle of the heap; the allocator gives such memory back when it is asked.
-    ::malloc_trim(0);
+    // Constants that were packed lie in the middle of the heap; the allocator gives such memory back when it is asked. Of
+    // small models, as the tuner compiles by the hundred, there is nothing worth asking for.
+    if (batch_bytes >= kBatchBytes) ::malloc_trim(0);
   }
   return section;
 }
