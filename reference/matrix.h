@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "base/tensor.h"
@@ -24,6 +25,17 @@ struct MatMulShape {
 /// Throws Error(kModel) when the shapes do not fit.
 MatMulShape matmul_shape(const Shape& a, const Shape& b);
 
+/// sum + a * b; integers wrap around, as they do in generated code and elsewhere.
+template <typename T>
+T plus_product(T sum, T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    const auto bits = [](T value) { return static_cast<std::uint64_t>(value); };
+    return static_cast<T>(bits(sum) + bits(a) * bits(b));
+  } else {
+    return sum + a * b;
+  }
+}
+
 /// c (m x n) += a (m x k) * b (k x n). Rows of c are taken in small blocks, so that b is read once per block and not
 /// once per row; the inner loop walks a row of b. b may have any element type: weights are too large to widen a copy.
 template <typename T, typename B>
@@ -34,7 +46,8 @@ void multiply_add(const T* a, const B* b, T* c, std::int64_t m, std::int64_t k, 
     for (std::int64_t p = 0; p < k; ++p) {
       for (std::int64_t i = begin; i < end; ++i) {
         const T factor = a[i * k + p];
-        for (std::int64_t j = 0; j < n; ++j) c[i * n + j] += factor * convert<T>(b[p * n + j]);
+        for (std::int64_t j = 0; j < n; ++j)
+          c[i * n + j] = plus_product(c[i * n + j], factor, convert<T>(b[p * n + j]));
       }
     }
   }
@@ -47,8 +60,9 @@ void multiply_add_transposed(const T* a, const B* b, T* c, std::int64_t m, std::
   for (std::int64_t j = 0; j < n; ++j) {
     for (std::int64_t i = 0; i < m; ++i) {
       T sum = 0;
-      for (std::int64_t p = 0; p < k; ++p) sum += a[i * k + p] * convert<T>(b[j * k + p]);
-      c[i * n + j] += sum;
+      for (std::int64_t p = 0; p < k; ++p)
+        sum = plus_product(sum, a[i * k + p], convert<T>(b[j * k + p]));
+      c[i * n + j] = plus_product(c[i * n + j], sum, T{1});
     }
   }
 }
