@@ -15,8 +15,8 @@ struct CacheLineAllocator {
 
   CacheLineAllocator() = default;
   template <typename U>
-  CacheLineAllocator(const CacheLineAllocator<U>&) {
-  }  // NOLINT(google-explicit-constructor): the standard's
+  // NOLINTNEXTLINE(google-explicit-constructor): the standard's
+  CacheLineAllocator(const CacheLineAllocator<U>&) {}
 
   T* allocate(std::size_t count) {
     return static_cast<T*>(::operator new(count * sizeof(T), kAlignment));

@@ -10,15 +10,13 @@
 #include <exception>
 #include <thread>
 
+#include "compiler/integer_math.h"
+
 namespace aoe::compiler {
 namespace {
 
-constexpr std::uint64_t kAlignment = 64;
+constexpr std::int64_t kAlignment = 64;
 constexpr std::size_t kBatchBytes = std::size_t{64} << 20;
-
-std::uint64_t aligned(std::uint64_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
 
 }  // namespace
 
@@ -38,7 +36,7 @@ std::size_t WeightsSection::add(const ConstantPtr& constant) {
 AlignedBytes WeightsSection::pack(int threads) {
   AlignedBytes section;
   std::size_t most_bytes = 0;
-  for (const Item& item : items_) most_bytes += item.size_bytes + kAlignment;
+  for (const Item& item : items_) most_bytes += item.size_bytes + std::size_t{kAlignment};
   section.reserve(most_bytes);  // pages that duplicates would have taken are never touched
   std::uint64_t end_of_placed = 0;
   for (std::size_t begin = 0, end = 0; begin < items_.size(); begin = end) {
@@ -62,8 +60,9 @@ std::vector<WeightsSection::Packed> WeightsSection::pack_items(std::size_t begin
   std::vector<Packed> batch;
   std::uint64_t section_bytes = section.size();
   for (std::size_t i = begin; i < end; ++i) {
-    batch.push_back({aligned(section_bytes), items_[i].size_bytes, {}});
-    section_bytes = batch.back().offset + batch.back().size_bytes;
+    const std::uint64_t offset = round_up(section_bytes, kAlignment);
+    batch.push_back({offset, items_[i].size_bytes, {}});
+    section_bytes = offset + items_[i].size_bytes;
   }
   section.resize(section_bytes);  // zeros
   std::atomic<std::size_t> next = 0;
@@ -102,7 +101,7 @@ std::uint64_t WeightsSection::place(const Packed& packed, AlignedBytes& section,
     if (known->second + packed.size_bytes <= end &&
         std::memcmp(bytes + known->second, bytes + packed.offset, packed.size_bytes) == 0)
       return known->second;
-  const std::uint64_t offset = aligned(end);
+  const std::uint64_t offset = round_up(end, kAlignment);
   if (offset != packed.offset) {
     std::memmove(bytes + offset, bytes + packed.offset, packed.size_bytes);
     std::memset(bytes + end, 0, offset - end);

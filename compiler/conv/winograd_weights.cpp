@@ -64,7 +64,10 @@ PackedConstant pack_weights(const Task& task, const WinogradCut& cut) {
                   const std::int64_t step = cut.is_bf16() ? ic / 2 : ic;
                   float* at = to + (block * positions * channels + step) * width + oc % width;
                   for (const float value : transformed) {
-                    cut.is_bf16() ? set_half(value, ic % 2, at) : void(*at = value);
+                    if (cut.is_bf16())
+                      set_half(value, ic % 2, at);
+                    else
+                      *at = value;
                     at += channels * width;
                   }
                 }

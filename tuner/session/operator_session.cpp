@@ -82,7 +82,6 @@ class OperatorSession final : public TuningSession {
 
   std::map<std::string, int> plan() override {
     tuner_.learn();
-    if (options_.fleet != nullptr) tuner_.teach(*options_.fleet);
     std::vector<double> shares;
     std::vector<bool> is_familiar;
     for (const OperatorTask& task : tasks_) {

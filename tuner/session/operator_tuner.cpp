@@ -14,14 +14,12 @@ constexpr std::size_t kNeighbourSeeds = 3;
 }
 
 void OperatorTuner::learn() {
-  cost_model_.learn(lessons_of(bank_.recent_records(CostModel::kMostLessons)));
+  auto lessons = lessons_of(bank_.recent_records(CostModel::kMostLessons));
+  if (options_.fleet != nullptr)
+    options_.fleet->publish_lessons(options_.soc.version, lessons.size(),
+                                    [&] { return lessons_to_json(lessons); });
+  cost_model_.learn(std::move(lessons));
   learn_winners();
-}
-
-void OperatorTuner::teach(Fleet& nodes) const {
-  const auto lessons = lessons_of(bank_.recent_records(CostModel::kMostLessons));
-  nodes.publish_lessons(options_.soc.version, lessons.size(),
-                        [&] { return lessons_to_json(lessons); });
 }
 
 void OperatorTuner::learn_for(const OperatorTask& task) {

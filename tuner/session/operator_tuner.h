@@ -14,8 +14,6 @@
 
 namespace aoe::tuner {
 
-class Fleet;  // tuner/fleet/fleet.h
-
 class OperatorTuner {
  public:
   /// All stay with the caller.
@@ -23,10 +21,8 @@ class OperatorTuner {
                 Measurer& measurer)
       : options_(options), baseline_(baseline), bank_(bank), measurer_(measurer) {}
 
-  /// What earlier runs measured and won, of this model or another.
+  /// What earlier runs measured and won, of this model or another; a fleet's nodes learn it, too.
   void learn();
-  /// The same for the nodes of a fleet.
-  void teach(Fleet& nodes) const;
   /// The same, of the task's Impls that nothing was learnt of yet.
   void learn_for(const OperatorTask& task);
   /// Whether tasks of this Impl were measured before.
@@ -34,7 +30,7 @@ class OperatorTuner {
 
   /// With more seeds, and with the bank's records.
   Conclusion tune(OperatorTuningInput input);
-  /// The same as an order for a node (operator_order.h), which has what teach() told it, and `limit_s` of time; 0: no limit.
+  /// The same as an order for a node (operator_order.h), which has what learn() told it, and `limit_s` of time; 0: no limit.
   nlohmann::json order(OperatorTuningInput input, double limit_s) const;
   /// Seeds the searches to come.
   void note_winner(const OperatorTask& task, const bank::Strategy& strategy);
