@@ -65,16 +65,18 @@ void Constant::Free::operator()(void* p) const {
   std::free(p);
 }
 
-Constant::Constant(TensorDesc desc) : desc_(std::move(desc)), size_bytes_(storage_bytes(desc_)) {
+Constant::Constant(TensorDesc desc) : Constant(std::move(desc), nullptr) {
+}
+
+Constant::Constant(TensorDesc desc, const void* bytes)
+    : desc_(std::move(desc)), size_bytes_(storage_bytes(desc_)) {
   check_memory(size_bytes_, "a tensor of " + to_string(desc_));
   const std::size_t rounded = (size_bytes_ + 63) / 64 * 64 + 64;
   bytes_.reset(std::aligned_alloc(64, rounded));
   if (!bytes_) throw std::bad_alloc();
-  std::memset(bytes_.get(), 0, rounded);
-}
-
-Constant::Constant(TensorDesc desc, const void* bytes) : Constant(std::move(desc)) {
-  if (size_bytes_ > 0) std::memcpy(bytes_.get(), bytes, size_bytes_);
+  const std::size_t given = bytes == nullptr ? 0 : size_bytes_;
+  if (given > 0) std::memcpy(bytes_.get(), bytes, given);
+  std::memset(static_cast<char*>(bytes_.get()) + given, 0, rounded - given);
 }
 
 }  // namespace aoe

@@ -49,9 +49,8 @@ void read_all(int fd, const AlignedMemory& memory, const std::filesystem::path& 
   constexpr std::size_t kLeastPart = std::size_t{32} << 20, kHugePage = std::size_t{2} << 20;
   constexpr std::size_t kMostThreads = 4;
   const std::size_t size_bytes = memory.size_bytes();
-  const auto cores = static_cast<std::size_t>(host_cores().usable());
-  const std::size_t parts =
-      std::clamp<std::size_t>(size_bytes / kLeastPart, 1, std::min(kMostThreads, cores));
+  std::size_t parts = std::clamp<std::size_t>(size_bytes / kLeastPart, 1, kMostThreads);
+  if (parts > 1) parts = std::min(parts, static_cast<std::size_t>(host_cores().usable()));
   const std::size_t part_bytes = size_bytes / parts / kHugePage * kHugePage;
   std::vector<std::future<void>> others;
   for (std::size_t part = 1; part < parts; ++part)

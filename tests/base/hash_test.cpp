@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
 #include <set>
 
 namespace aoe {
@@ -35,6 +37,21 @@ TEST(Crc32c, MatchesTheStandardAndChains) {
   for (std::size_t cut = 0; cut <= digits.size(); ++cut)
     EXPECT_EQ(crc32c(digits.data() + cut, digits.size() - cut, crc32c(digits.data(), cut)),
               0xe3069283U);
+}
+
+/// Long strings go through several lanes at once, wherever they begin and end.
+TEST(Crc32c, IsTheSameInOnePieceAndInMany) {
+  std::mt19937 random(20261123);
+  std::string bytes(60000, '\0');
+  for (char& byte : bytes) byte = static_cast<char>(random());
+  for (const std::size_t size : {4096U, 12287U, 12288U, 12289U, 24576U, 30000U, 36871U, 59999U}) {
+    const std::size_t begin = random() % (bytes.size() - size + 1);
+    std::uint32_t in_pieces = 0;
+    for (std::size_t at = 0; at < size; at += 1000)
+      in_pieces =
+          crc32c(bytes.data() + begin + at, std::min<std::size_t>(1000, size - at), in_pieces);
+    EXPECT_EQ(crc32c(bytes.data() + begin, size), in_pieces) << size << " bytes from " << begin;
+  }
 }
 
 }  // namespace

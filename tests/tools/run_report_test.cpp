@@ -32,9 +32,7 @@ TEST(StepTimes, AnOutlierMakesNoOpTheSlowest) {
   b.om.steps[1].bytes = 10;
   b.om.peak_gflops = 1;  // one operation a nanosecond
   b.om.memory_gb_s = 1;
-  runtime::GearedOm om;
-  om.oms.push_back(std::move(b.om));
-  StepTimes times(om, 0);
+  StepTimes times({&b.om}, 0);
   const double ticks_per_ns = 1e9 / profiler::to_ns(1'000'000'000);
   const auto event = [ticks_per_ns](std::uint32_t step, double ns) {
     profiler::Event task{};
@@ -70,9 +68,7 @@ TEST(StepTimes, AnOpOfABodyCountsWithAllItsTrips) {
   b.om.steps[0].name = "loop";
   b.om.peak_gflops = 1;
   b.om.memory_gb_s = 1;
-  runtime::GearedOm om;
-  om.oms.push_back(std::move(b.om));
-  StepTimes times(om, 0);
+  StepTimes times({&b.om}, 0);
   const double ticks_per_ns = 1e9 / profiler::to_ns(1'000'000'000);
   const auto event = [ticks_per_ns](std::uint32_t op, double ns) {
     profiler::Event task{};

@@ -30,7 +30,6 @@ struct Options {
   std::string output_dir;  ///< empty: outputs are not written
   std::string reference;   ///< empty: outputs are not compared
   double tolerance = 0;
-  runtime::OmKeys om_keys;
   std::optional<std::int64_t> batch;
   int streams = 1;
   RunPlan plan;
@@ -79,7 +78,8 @@ Options options_from(const po::variables_map& flags) {
     reject("--batch", "and --gear exclude each other", "give one of them");
   // AscendCL has no functions for these: the library reads the variables when it loads a model.
   if (flags.contains("om_key")) {
-    options.om_keys = runtime::OmKeys::read(text_of(flags, "om_key"));
+    runtime::OmKeys::read(
+        text_of(flags, "om_key"));  // what is wrong with it, in this program's words
     ::setenv(runtime::kOmKeyVariable, text_of(flags, "om_key").c_str(), 1);
   }
   if (flags.contains("share_weights")) ::setenv(runtime::kShareWeightsVariable, "1", 1);
@@ -126,7 +126,7 @@ class Streams {
     inputs_ = fill_up(std::move(given), first().inputs());
     for (const auto& session : sessions_) {
       if (!session->gears().empty()) session->select_gear(gear_);
-      for (std::size_t i = 0; i < inputs_.size(); ++i) session->set_input(i, inputs_[i].view());
+      for (std::size_t i = 0; i < inputs_.size(); ++i) session->set_input(i, inputs_[i]->view());
     }
   }
 
@@ -140,15 +140,14 @@ class Streams {
 
  private:
   const AscendCl library_;
-  std::vector<Constant> inputs_;
+  std::vector<ConstantPtr> inputs_;
   std::vector<std::unique_ptr<Session>> sessions_;
   std::size_t gear_ = 0;
 };
 
 /// With the times of each op, for which the library's recorder runs.
-void run_with_profile(Streams& streams, const runtime::GearedOm& om, const RunPlan& plan,
-                      RunReport& report) {
-  StepTimes step_times(om, streams.gear());
+void run_with_profile(Streams& streams, const RunPlan& plan, RunReport& report) {
+  StepTimes step_times(streams.first().oms(), streams.gear());
   report.times = run_streams(
       streams.all(), plan, [] { profiler::start(); },
       [&] { step_times.add_run(profiler::drain()); });
@@ -163,26 +162,23 @@ void run_with_profile(Streams& streams, const runtime::GearedOm& om, const RunPl
 
 ExitCode run(const po::variables_map& flags) {
   const Options options = options_from(flags);
-  // For what it says of itself; the library has its own. Let go before that loads it, if it can be: else it is there twice.
-  runtime::GearedOm om =
-      runtime::GearedOm::load(options.model, options.om_keys, runtime::FileAs::kMapping);
+  Streams streams(options);
+  Session& first = streams.first();
+  const runtime::Om& om = *first.oms().front();
   RunReport report{.model = options.model,
-                   .soc_version = om.oms.front().soc_version,
+                   .soc_version = om.soc_version,
                    .streams = static_cast<std::size_t>(options.streams),
                    .warmup = options.plan.warmup,
                    .batch = options.batch,
-                   .peak_gflops = om.oms.front().peak_gflops,
-                   .memory_gb_s = om.oms.front().memory_gb_s,
+                   .peak_gflops = om.peak_gflops,
+                   .memory_gb_s = om.memory_gb_s,
                    .tolerance = options.tolerance};
-  if (!options.profile) om = {};
-  Streams streams(options);
-  Session& first = streams.first();
   std::vector<std::filesystem::path> paths;
   if (!options.output_dir.empty()) paths = output_paths(first.outputs(), options.output_dir);
 
   if (!first.gears().empty()) report.gear = gear_text(first.gears()[streams.gear()].sizes);
   if (options.profile)
-    run_with_profile(streams, om, options.plan, report);
+    run_with_profile(streams, options.plan, report);
   else
     report.times = run_streams(streams.all(), options.plan, {}, {});
 
@@ -213,7 +209,7 @@ int main(int argc, char** argv) {
       ("input", po::value<std::vector<std::string>>()->value_name("NAME=FILE.npy"),
        "an input tensor; may be given once for each input. Others are random, always the same: "
        "floats in [0, 1), "
-       "integers 0 or 1")  //
+       "bytes of any value, other integers 0 or 1")  //
       ("gear", text("SIZES"),
        "of a model with dynamic gears: \"4\", \"320,240\"; default: the first that fits the "
        "inputs")("output-dir", text("DIR"),

@@ -38,9 +38,10 @@ double median_or_zero(const std::vector<double>& figures) {
 
 }  // namespace
 
-StepTimes::StepTimes(const runtime::GearedOm& model, std::size_t gear) : om_(model.oms.at(gear)) {
+StepTimes::StepTimes(const std::vector<const runtime::Om*>& gears, std::size_t gear)
+    : om_(*gears.at(gear)) {
   for (std::size_t before = 0; before < gear; ++before)
-    first_op_ += runtime::op_count(model.oms[before]);
+    first_op_ += runtime::op_count(*gears[before]);
   runtime::for_each_om(om_, [&](const runtime::Om& own, const std::string& path) {
     const std::map<std::string, std::string> impls = impls_of(own);
     for (const runtime::OmStep& step : own.steps) {

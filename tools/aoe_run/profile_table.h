@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "profiler/recorder.h"
-#include "runtime/geared_om.h"
+#include "runtime/om.h"
 
 namespace aoe::tools {
 
@@ -24,8 +24,8 @@ struct OpTime {
 /// Gathers the task events of several runs.
 class StepTimes {
  public:
-  /// Of one gear; 0 where the model has none. Both stay with the caller.
-  StepTimes(const runtime::GearedOm& model, std::size_t gear);
+  /// Of one gear of those that the model has; 0 where it has none. The om stays with the caller.
+  StepTimes(const std::vector<const runtime::Om*>& gears, std::size_t gear);
   /// All events of one run.
   void add_run(const std::vector<profiler::Event>& events);
   /// Medians of the runs, the slowest op first: one run that was interrupted makes no op slow. An op of a body counts

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "runtime/acl/model.h"
 
 namespace aoe::tools {
 namespace {
@@ -98,6 +99,10 @@ Session::~Session() {
   destroy(input_set_, /*owns_memory=*/false);
   destroy(output_set_, /*owns_memory=*/true);
   aclmdlUnload(model_);
+}
+
+std::vector<const runtime::Om*> Session::oms() const {
+  return runtime::acl::find_model(model_)->executor.oms();
 }
 
 void Session::describe() {

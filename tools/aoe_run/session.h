@@ -9,6 +9,7 @@
 #include "acl/acl.h"
 #include "base/gears.h"
 #include "base/tensor.h"
+#include "runtime/om.h"
 
 namespace aoe::tools {
 
@@ -51,6 +52,8 @@ class Session {
   const std::vector<Port>& outputs() const { return outputs_; }
 
   const std::vector<Gear>& gears() const { return gears_; }  ///< empty: one shape
+  /// What the library has loaded, which its C API does not tell: one per gear, at least one; valid as long as this.
+  std::vector<const runtime::Om*> oms() const;
   /// Before set_input().
   void select_gear(std::size_t index);
 

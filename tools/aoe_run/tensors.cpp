@@ -1,64 +1,16 @@
-// Input tensors from files or a seeded generator; names of output files.
+// Input tensors from files or by seed; names of output files.
 #include "tools/aoe_run/tensors.h"
 
 #include <algorithm>
-#include <cstring>
-#include <random>
 #include <set>
 #include <utility>
 
 #include "base/error.h"
-#include "reference/float16.h"
+#include "base/random_tensor.h"
 #include "runtime/npy.h"
 
 namespace aoe::tools {
 namespace {
-
-template <typename T, typename Draw>
-void fill(Constant& tensor, Draw&& draw) {
-  T* const values = static_cast<T*>(tensor.mutable_data());
-  const std::int64_t count = element_count(tensor.desc().shape);
-  for (std::int64_t i = 0; i < count; ++i) values[i] = static_cast<T>(draw());
-}
-
-/// Floats uniform in [0, 1); integers and bools 0 or 1, which is in range wherever a model takes them for indices.
-Constant random_tensor(TensorDesc desc, unsigned seed) {
-  for (std::int64_t& dim : desc.shape)
-    if (dim == kUnknownDim) dim = 1;
-  Constant tensor(desc);
-  std::mt19937 engine(seed);
-  const auto uniform = [&] { return static_cast<float>(engine() >> 8) * 0x1p-24f; };
-  const auto bit = [&] { return engine() >> 31; };
-  switch (desc.dtype) {
-    case DataType::kFloat:
-      fill<float>(tensor, uniform);
-      break;
-    case DataType::kDouble:
-      fill<double>(tensor, uniform);
-      break;
-    case DataType::kFloat16:
-      fill<reference::Float16>(tensor, uniform);
-      break;
-    case DataType::kBFloat16:
-      fill<reference::BFloat16>(tensor, uniform);
-      break;
-    default:
-      switch (size_bytes(desc.dtype)) {
-        case 1:
-          fill<std::uint8_t>(tensor, bit);
-          break;
-        case 2:
-          fill<std::uint16_t>(tensor, bit);
-          break;
-        case 4:
-          fill<std::uint32_t>(tensor, bit);
-          break;
-        default:
-          fill<std::uint64_t>(tensor, bit);
-      }
-  }
-  return tensor;
-}
 
 std::string names_of(const std::vector<Port>& ports) {
   std::string names;
@@ -98,12 +50,15 @@ std::vector<std::optional<Constant>> read_inputs(const std::vector<Port>& ports,
   return inputs;
 }
 
-std::vector<Constant> fill_up(std::vector<std::optional<Constant>> given,
-                              const std::vector<Port>& ports) {
-  std::vector<Constant> inputs;
-  for (std::size_t i = 0; i < ports.size(); ++i)
-    inputs.push_back(given[i] ? std::move(*given[i])
-                              : random_tensor(ports[i].desc, static_cast<unsigned>(i)));
+std::vector<ConstantPtr> fill_up(std::vector<std::optional<Constant>> given,
+                                 const std::vector<Port>& ports) {
+  std::vector<ConstantPtr> inputs;
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    TensorDesc desc = ports[i].desc;
+    std::ranges::replace(desc.shape, kUnknownDim, 1);
+    inputs.push_back(given[i] ? std::make_shared<const Constant>(std::move(*given[i]))
+                              : random_tensor(desc, i, 0, 1));
+  }
   return inputs;
 }
 

@@ -15,9 +15,9 @@ namespace aoe::tools {
 std::vector<std::optional<Constant>> read_inputs(const std::vector<Port>& ports,
                                                  const std::vector<std::string>& files);
 
-/// Random ones in the place of those that were not given.
-std::vector<Constant> fill_up(std::vector<std::optional<Constant>> given,
-                              const std::vector<Port>& ports);
+/// Random ones in the place of those that were not given, always the same: floats in [0, 1).
+std::vector<ConstantPtr> fill_up(std::vector<std::optional<Constant>> given,
+                                 const std::vector<Port>& ports);
 
 /// DIR/NAME.npy for each output (runtime::npy_file_name). Throws Error(kOutput), also when two names become one.
 std::vector<std::filesystem::path> output_paths(const std::vector<Port>& ports,
