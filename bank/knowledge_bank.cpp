@@ -204,6 +204,10 @@ std::optional<StrategySet> LayeredSource::find(const TaskKey& key) const {
   return std::nullopt;
 }
 
+bool LayeredSource::is_empty() const {
+  return std::ranges::all_of(sources_, &StrategySource::is_empty);
+}
+
 std::optional<Roofs> LayeredSource::roofs() const {
   for (const StrategySource* source : sources_)
     if (auto roofs = source->roofs()) return roofs;

@@ -129,7 +129,7 @@ class KnowledgeBank final : public StrategySource {
   const std::string& soc_version() const;
 
   /// Whether there has been no commit yet.
-  bool is_empty() const;
+  bool is_empty() const override;
   /// What waits for a model that confirms it; nullopt: nothing.
   std::optional<StrategySet> find_unconfirmed(const TaskKey& key) const;
   /// All entries, those with unconfirmed strategies alone included, in the order of their digests.
@@ -181,6 +181,7 @@ class LayeredSource final : public StrategySource {
       : sources_(std::move(sources)) {}
   std::optional<StrategySet> find(const TaskKey& key) const override;
   std::string description() const override;
+  bool is_empty() const override;
   std::optional<Roofs> roofs() const override;
 
  private:

@@ -98,6 +98,8 @@ class StrategySource {
   /// Where strategies come from, for the om's tuning section and logs: "custom bank <path>",
   /// "none".
   virtual std::string description() const = 0;
+  /// Whether find() will find nothing, whatever the key: then nobody need work keys out.
+  virtual bool is_empty() const { return false; }
   /// nullopt: nobody has measured.
   virtual std::optional<Roofs> roofs() const { return std::nullopt; }
 };

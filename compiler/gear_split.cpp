@@ -171,7 +171,7 @@ runtime::GearedOm split_gears(Om joined, const Gears& gears) {
   if (is_built) {  // the views need an owner
     const auto built = std::make_shared<const std::pair<AlignedBytes, std::string>>(
         std::move(joined.weights), std::move(joined.code));
-    joined.weights_view = built->first;
+    joined.weights_view = {built->first.data(), built->first.size()};
     joined.code_view = built->second;
     joined.owner = built;
   }

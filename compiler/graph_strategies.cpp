@@ -120,9 +120,10 @@ std::vector<AppliedSubgraph> apply_graph_strategies(graph::Graph& graph,
                                                     const bank::StrategySource& graph_bank,
                                                     const Soc& soc) {
   std::vector<Found> all;
-  graph::for_each_graph(graph, [&](const graph::Graph& each, const graph::BodyPath& path) {
-    std::ranges::move(Lookup(each, path, graph_bank, soc).run(), std::back_inserter(all));
-  });
+  if (!graph_bank.is_empty())
+    graph::for_each_graph(graph, [&](const graph::Graph& each, const graph::BodyPath& path) {
+      std::ranges::move(Lookup(each, path, graph_bank, soc).run(), std::back_inserter(all));
+    });
   std::vector<AppliedSubgraph> list;
   std::set<graph::BodyPath> changed;
   for (const Found& found : all) {

@@ -2,6 +2,7 @@
 #include "compiler/node_options.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include "base/error.h"
@@ -134,29 +135,53 @@ struct SourcedOptions {
   std::vector<NodeOption> options;
 };
 
-/// The bank before the defaults, and what keeps the Format that the node shall keep before both.
-SourcedOptions from_bank_or_defaults(const graph::Graph& graph, const graph::Node& node,
-                                     const Task& task, const bank::TaskKey& key,
-                                     const Neighbours& neighbours, const CompileOptions& options) {
-  const auto those_that_keep = [&](SourcedOptions all) {
-    std::erase_if(all.options, [&](const NodeOption& each) {
-      return node.kept_format && !keeps_format(graph, node, each.candidate.format);
+/// Of one graph; equal tasks, as blocks repeat them, are planned once.
+class TaskOptions {
+ public:
+  TaskOptions(const graph::Graph& graph, const CompileOptions& options)
+      : graph_(graph), options_(options), neighbours_(find_neighbours(graph, options)) {}
+
+  /// The bank before the defaults, and what keeps the Format that the node shall keep before both.
+  SourcedOptions of(const graph::Node& node, const Task& task, const bank::TaskKey& key) {
+    const auto those_that_keep = [&](SourcedOptions all) {
+      std::erase_if(all.options, [&](const NodeOption& each) {
+        return node.kept_format && !keeps_format(graph_, node, each.candidate.format);
+      });
+      return all;
+    };
+    const SourcedOptions& banked = known(banked_, key, [&] {
+      return SourcedOptions{"bank", from_bank(task, key, options_)};
     });
-    return all;
-  };
-  SourcedOptions banked{"bank", from_bank(task, key, options)};
-  if (SourcedOptions kept = those_that_keep(banked); !kept.options.empty()) return kept;
-  SourcedOptions defaults{"default", from_defaults(task, options.soc)};
-  improve(defaults.options, task, key, neighbours, options.soc);
-  if (SourcedOptions kept = those_that_keep(defaults); !kept.options.empty()) return kept;
-  return banked.options.empty() ? defaults : banked;
-}
+    if (SourcedOptions kept = those_that_keep(banked); !kept.options.empty()) return kept;
+    const SourcedOptions& defaults = known(defaults_, key, [&] {
+      SourcedOptions all{"default", from_defaults(task, options_.soc)};
+      improve(all.options, task, key, neighbours_, options_.soc);
+      return all;
+    });
+    if (SourcedOptions kept = those_that_keep(defaults); !kept.options.empty()) return kept;
+    return banked.options.empty() ? defaults : banked;
+  }
+
+ private:
+  using Known = std::map<std::string, SourcedOptions>;  ///< by description of the task
+
+  template <typename Make>
+  static const SourcedOptions& known(Known& all, const bank::TaskKey& key, Make&& make) {
+    const auto found = all.find(key.description);
+    return found != all.end() ? found->second : all.emplace(key.description, make()).first->second;
+  }
+
+  const graph::Graph& graph_;
+  const CompileOptions& options_;
+  const Neighbours neighbours_;
+  Known banked_, defaults_;
+};
 
 }  // namespace
 
 std::vector<NodeOptions> node_options(const graph::Graph& graph, const CompileOptions& options) {
   std::vector<NodeOptions> all;
-  const Neighbours neighbours = find_neighbours(graph, options);
+  TaskOptions of_tasks(graph, options);
   for (const graph::NodeId id : graph.topological_order()) {
     const graph::Node& node = graph.nodes[id];
     NodeOptions choices{.node = id, .task = task_of(graph, id)};
@@ -166,8 +191,7 @@ std::vector<NodeOptions> node_options(const graph::Graph& graph, const CompileOp
       choices.source = "fixed";
       choices.options.push_back({fixed->second, 0});
     } else {
-      auto [source, candidates] =
-          from_bank_or_defaults(graph, node, choices.task, key, neighbours, options);
+      auto [source, candidates] = of_tasks.of(node, choices.task, key);
       choices.source = std::move(source);
       choices.options = std::move(candidates);
     }

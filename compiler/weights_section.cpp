@@ -64,11 +64,13 @@ std::vector<WeightsSection::Packed> WeightsSection::pack_items(std::size_t begin
     batch.push_back({offset, items_[i].size_bytes, {}});
     section_bytes = offset + items_[i].size_bytes;
   }
-  section.resize(section_bytes);  // zeros
+  section.resize(section_bytes);
   std::atomic<std::size_t> next = 0;
   const auto pack_some = [&] {
     for (std::size_t i = next++; i < batch.size(); i = next++) {
       Packed& packed = batch[i];
+      const std::uint64_t next_offset = i + 1 < batch.size() ? batch[i + 1].offset : section_bytes;
+      std::memset(section.data() + packed.offset, 0, next_offset - packed.offset);
       items_[begin + i].pack(section.data() + packed.offset);
       packed.digest = hash128({section.data() + packed.offset, packed.size_bytes});
       items_[begin + i].pack = nullptr;  // with the constants that only it held

@@ -30,6 +30,7 @@ class WitnessedBanks final : public bank::StrategySource {
   explicit WitnessedBanks(const Banks& banks) : banks_(banks), layered_(banks.layered()) {}
   std::optional<bank::StrategySet> find(const bank::TaskKey& key) const override;
   std::string description() const override { return layered_.description(); }
+  bool is_empty() const override { return layered_.is_empty(); }
   std::optional<bank::Roofs> roofs() const override { return layered_.roofs(); }
 
   /// ", 3 of them the built-in bank /usr/share/aoe/bank/op/...", given the repo_key of each hit;

@@ -101,7 +101,9 @@ struct Om {
   std::string_view weights_view;  ///< set by load(): into the file
   std::string_view code_view;
   /// Built or loaded.
-  std::string_view weights_bytes() const { return weights.empty() ? weights_view : weights; }
+  std::string_view weights_bytes() const {
+    return weights.empty() ? weights_view : std::string_view(weights.data(), weights.size());
+  }
   std::string_view code_bytes() const { return code.empty() ? code_view : code; }
 
   std::size_t graph_bytes = 0;        ///< set by load(): size of the graph section, for reports

@@ -156,7 +156,7 @@ TEST(WeightsSection, StoresEqualItemsOnceAndAligned) {
                                weights.add(100, writes(a)), weights.add(101, writes(longer)),
                                weights.add(0, writes(""))};
   const AlignedBytes packed = weights.pack(2);
-  const std::string_view section = packed;
+  const std::string_view section(packed.data(), packed.size());
   EXPECT_EQ(weights.offset(items[0]), weights.offset(items[2]));
   const std::string expected[] = {a, b, a, longer, ""};
   std::set<std::uint64_t> offsets;
@@ -172,7 +172,7 @@ TEST(WeightsSection, PacksIntoZeroes) {
   WeightsSection weights;
   const std::size_t item = weights.add(10, [](void* to) { static_cast<char*>(to)[3] = 'x'; });
   const AlignedBytes packed = weights.pack(1);
-  const std::string_view section = packed;
+  const std::string_view section(packed.data(), packed.size());
   EXPECT_EQ(section.substr(weights.offset(item), 10), std::string("\0\0\0x\0\0\0\0\0\0", 10));
 }
 

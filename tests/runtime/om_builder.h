@@ -48,9 +48,10 @@ class OmBuilder {
   }
   template <typename T>
   int weight(const std::string& name, TensorDesc desc, const std::vector<T>& values) {
-    om.weights.resize((om.weights.size() + 63) / 64 * 64);
+    om.weights.resize((om.weights.size() + 63) / 64 * 64, 0);
     const std::uint64_t offset = om.weights.size();
-    om.weights.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
+    const auto* const bytes = reinterpret_cast<const char*>(values.data());
+    om.weights.insert(om.weights.end(), bytes, bytes + values.size() * sizeof(T));
     return tensor(name, std::move(desc), Place::kWeight, offset);
   }
 

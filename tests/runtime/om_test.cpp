@@ -76,7 +76,7 @@ TEST(Om, ReadsBackWhatWasWritten) {
   EXPECT_EQ(om.inputs, b.om.inputs);
   EXPECT_EQ(om.outputs, b.om.outputs);
   EXPECT_EQ(om.arena_bytes, b.om.arena_bytes);
-  EXPECT_EQ(om.weights_view, b.om.weights);
+  EXPECT_EQ(om.weights_view, b.om.weights_bytes());
   EXPECT_EQ(om.code_view, b.om.code);
   EXPECT_EQ(om.tuning, b.om.tuning);
   ASSERT_EQ(om.tensors.size(), b.om.tensors.size());
