@@ -31,21 +31,30 @@ class ImportedModel {
 
   graph::GearedGraph simplified(const Float16& float16,
                                 const std::set<std::string>& also_disabled = {}) const {
+    return simplify(gears_, float16, also_disabled);
+  }
+  /// For the last time: the weights as they were read are not kept beside those that passes make of them.
+  graph::GearedGraph take_simplified(const Float16& float16) {
+    return simplify(std::exchange(gears_, {}), float16, {});
+  }
+
+ private:
+  graph::GearedGraph simplify(std::vector<graph::Graph> gears, const Float16& float16,
+                              const std::set<std::string>& also_disabled) const {
     graph::PassOptions passes{.disabled = source_.disabled_passes};
     passes.disabled.insert(also_disabled.begin(), also_disabled.end());
     passes.also.push_back(float16_pass(float16));
     graph::GearedGraph model;
     if (source_.gears) {
-      model = graph::join_gears(gears_, *source_.gears, passes);
+      model = graph::join_gears(gears, *source_.gears, passes);
     } else {
-      model.graph = gears_.front();
+      model.graph = std::move(gears.front());
       graph::run_passes(model.graph, passes);
     }
     ask_high_precision(model.graph, source_.op_precision);
     return model;
   }
 
- private:
   graph::Graph import(const graph::ImportOptions& options) const {
     if (source_.graph) return *source_.graph;
     if (source_.bytes)
@@ -102,11 +111,12 @@ void lower_to_bf16(graph::Graph& graph, const ModelSource& source, const Prepara
 }  // namespace
 
 PreparedModel prepare(const ModelSource& source, const Preparation& options) {
-  const ImportedModel imported(source);
+  ImportedModel imported(source);
   Float16 float16{source.precision.float16};
   if (source.precision.is_within_budget)
     float16 = float16_within_budget(imported, std::move(float16), options);
-  graph::GearedGraph simplified = imported.simplified(float16);
+  graph::GearedGraph simplified =
+      options.keeps_exact ? imported.simplified(float16) : imported.take_simplified(float16);
   warn_of_missing(simplified.graph, source.op_precision);
   if (options.on_simplified) options.on_simplified(simplified.graph);
 

@@ -60,7 +60,8 @@ std::optional<std::vector<double>> bias_of(const Graph& graph, const Node& node,
 
 void scale_weights(Graph& graph, NodeId anchor, const std::vector<double>& scale) {
   const Node& node = graph.nodes[anchor];
-  const Value& old = graph.values[node.inputs[1]];
+  const ValueId unscaled = node.inputs[1];
+  const Value& old = graph.values[unscaled];
   const WeightRuns runs(node, old.desc.shape);
   const auto scaled = std::make_shared<Constant>(old.desc);
   const float* from = old.constant->view().as<float>();
@@ -72,6 +73,10 @@ void scale_weights(Graph& graph, NodeId anchor, const std::vector<double>& scale
   }
   const ValueId id = add_constant(graph, node.name + "_weight", scaled);
   graph.edit(anchor)->inputs[1] = id;
+  // Now, not when the pass is over: a model's weights would be there twice.
+  if (graph.consumers(unscaled).empty() &&
+      std::ranges::find(graph.outputs, unscaled) == graph.outputs.end())
+    graph.values[unscaled].constant.reset();
 }
 
 void set_bias(Graph& graph, NodeId anchor, const std::vector<double>& bias) {
