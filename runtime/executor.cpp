@@ -19,6 +19,7 @@
 #include "runtime/step_buffers.h"
 #include "runtime/task_recording.h"
 #include "runtime/tensor_table.h"
+#include "runtime/thread_team.h"
 
 namespace aoe::runtime {
 namespace {
@@ -101,6 +102,7 @@ struct Executor::State {
   int op_count() const { return next_op_ - first_op_; }
 
  private:
+  const ThreadTeam team_;
   const int first_op_;
   int next_op_;  ///< behind those that are loaded
   TensorTable tensors_;
@@ -115,6 +117,7 @@ struct Executor::State {
 Executor::State::State(Om model, const ExecutorOptions& options)
     : om(as_loaded(std::move(model))),
       threads(thread_count(options, om)),
+      team_(team_of(om)),
       first_op_(options.first_op),
       next_op_(options.first_op + static_cast<int>(om.steps.size())),
       tensors_(om, options.arena),
@@ -165,6 +168,7 @@ void Executor::State::run(std::span<const Tensor> given_inputs, std::span<Tensor
                           const RunTag& tag) {
   bind(given_inputs, given_outputs);
   const OpenMpThreads omp_threads(threads);
+  if (threads > 1) make_way_for(team_);
   const TaskRecording recording = task_recording(tag);
   for (const Launch& launch : launches_) {
     const LaunchSpan span(launch.name, tag);

@@ -3,27 +3,19 @@
 
 #include <omp.h>
 
-#include <algorithm>
-
-#include "runtime/backend.h"
 #include "runtime/helper_threads.h"
 
 namespace aoe::runtime {
 
-bool is_beside_openmp(const Om& om) {
-  return std::ranges::any_of(
-      om.steps, [](const OmStep& step) { return step.backend->traits().keeps_openmp_team; });
-}
-
-JitTeam::JitTeam(int threads, std::uint64_t scratch_bytes, bool beside_openmp)
+JitTeam::JitTeam(int threads, std::uint64_t scratch_bytes, ThreadTeam team)
     : threads_(threads),
-      beside_openmp_(beside_openmp),
+      team_(team),
       scratch_stride_((scratch_bytes + 63) / 64 * 64),
       scratch_(scratch_stride_ * static_cast<std::size_t>(threads)) {
 }
 
 void JitTeam::run(std::span<const JitStage> stages, const TaskRecording& recording) {
-  if (beside_openmp_ && threads_ > 1)
+  if (team_ == ThreadTeam::kOpenMp && threads_ > 1)
     run_in_region(stages, recording);
   else
     run_with_helpers(stages, recording);

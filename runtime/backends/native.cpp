@@ -16,7 +16,7 @@ namespace {
 class NativeThreads final : public native::Threads {
  public:
   explicit NativeThreads(const LoadContext& context)
-      : team_(context.threads, 0, is_beside_openmp(context.om)) {}
+      : team_(context.threads, 0, team_of(context.om)) {}
 
  private:
   struct Loop {

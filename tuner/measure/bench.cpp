@@ -50,7 +50,7 @@ class Runner {
  private:
   double run_once_ns() {
     const std::string_view weights = model_.om().weights_view;
-    setting_.caches.evict_weights(weights.data(), weights.size());
+    setting_.caches.evict_weights(weights.data(), weights.size(), runtime::team_of(model_.om()));
     for (const ConstantPtr& input : model_.inputs())
       CacheState::touch(input->data(), input->size_bytes());
     model_.run();

@@ -2,7 +2,6 @@
 #include "tuner/measure/cache_state.h"
 
 #include <immintrin.h>
-#include <omp.h>
 
 #include <cstdint>
 #include <cstring>
@@ -46,9 +45,10 @@ CacheState::CacheState(const compiler::Soc& soc, WeightsIn weights_in)
   std::memset(filler_.get(), 1, bytes);
 }
 
-void CacheState::evict_weights(const void* weights, std::size_t size_bytes) const {
+void CacheState::evict_weights(const void* weights, std::size_t size_bytes,
+                               runtime::ThreadTeam team) const {
   if (weights_in_ == WeightsIn::kL2) return;
-  evict_l2();
+  evict_l2(team);
   if (weights_in_ == WeightsIn::kL3) return;
   const auto* data = static_cast<const std::byte*>(weights);
   for (std::size_t at = 0; at < size_bytes; at += kLineBytes) _mm_clflush(data + at);
@@ -59,10 +59,11 @@ void CacheState::touch(const void* data, std::size_t size_bytes) {
   keep(read_lines(static_cast<const std::byte*>(data), size_bytes));
 }
 
-void CacheState::evict_l2() const {
-#pragma omp parallel num_threads(threads_)
-  keep(read_lines(filler_.get() + static_cast<std::size_t>(omp_get_thread_num()) * thread_bytes_,
-                  thread_bytes_));
+void CacheState::evict_l2(runtime::ThreadTeam team) const {
+  runtime::run_on_each(team, threads_, [this](int thread) {
+    keep(read_lines(filler_.get() + static_cast<std::size_t>(thread) * thread_bytes_,
+                    thread_bytes_));
+  });
 }
 
 }  // namespace aoe::tuner

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "compiler/soc.h"
+#include "runtime/thread_team.h"
 #include "tuner/policy.h"
 
 namespace aoe::tuner {
@@ -18,12 +19,13 @@ class CacheState {
   /// `weights_in` must not be kAuto: who knows the model has decided.
   CacheState(const compiler::Soc& soc, WeightsIn weights_in);
 
-  void evict_weights(const void* weights, std::size_t size_bytes) const;
+  /// `team`: of the om whose weights they are.
+  void evict_weights(const void* weights, std::size_t size_bytes, runtime::ThreadTeam team) const;
   /// Reads it once, so that it is as warm as what the op before has just written.
   static void touch(const void* data, std::size_t size_bytes);
 
  private:
-  void evict_l2() const;
+  void evict_l2(runtime::ThreadTeam team) const;
 
   WeightsIn weights_in_;
   int threads_;

@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "profiler/recorder.h"
+#include "runtime/thread_team.h"
 #include "tuner/measure/core_wait.h"
 
 namespace aoe::tuner {
@@ -23,6 +24,7 @@ bool is_conversion(const runtime::OmStep& step) {
 }
 
 void TimedModel::run() {
+  if (threads_ > 1) runtime::run_on_each(runtime::team_of(om()), threads_, [](int) {});
   const std::uint64_t wait_before_ns = core_wait_ns();
   profiler::start();
   {

@@ -14,13 +14,14 @@ bool is_conversion(const runtime::OmStep& step);
 
 class TimedModel {
  public:
-  TimedModel(runtime::Om om, int threads) : model_(std::move(om), threads) {}
+  TimedModel(runtime::Om om, int threads) : model_(std::move(om), threads), threads_(threads) {}
 
   /// Random inputs by seed.
   void draw_inputs(std::uint64_t seed) { model_.draw_inputs(seed); }
   void set_inputs(std::vector<ConstantPtr> inputs) { model_.set_inputs(std::move(inputs)); }
 
-  /// Runs once; afterwards step_ns() and outputs() hold what this run gave.
+  /// Runs once, on threads that are awake, as in a program that runs it again and again; afterwards step_ns() and
+  /// outputs() hold what this run gave.
   void run();
   /// Whether other processes kept a thread of this run off its core for longer than noise.
   bool was_disturbed() const { return was_disturbed_; }
@@ -32,6 +33,7 @@ class TimedModel {
 
  private:
   runtime::BoundModel model_;
+  int threads_;
   std::vector<double> step_ns_;
   double total_ns_ = 0;
   bool was_disturbed_ = false;

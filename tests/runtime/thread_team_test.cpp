@@ -1,0 +1,40 @@
+// Every member once, and no OpenMP team beside helpers that run.
+#include "runtime/thread_team.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <filesystem>
+#include <iterator>
+
+namespace aoe::runtime {
+namespace {
+
+std::ptrdiff_t threads_of_this_process() {
+  using Entries = std::filesystem::directory_iterator;
+  return std::distance(Entries("/proc/self/task"), Entries());
+}
+
+TEST(ThreadTeam, EachMemberWorksOnce) {
+  for (const ThreadTeam team : {ThreadTeam::kHelpers, ThreadTeam::kOpenMp})
+    for (const int threads : {1, 2, 3, 8}) {
+      std::array<std::atomic<int>, 8> times{};
+      run_on_each(team, threads, [&](int member) { ++times.at(static_cast<std::size_t>(member)); });
+      for (int i = 0; i < 8; ++i)
+        EXPECT_EQ(times.at(static_cast<std::size_t>(i)), i < threads ? 1 : 0) << threads;
+    }
+}
+
+/// It would spin on the cores that they need.
+TEST(ThreadTeam, AnOpenMpTeamEndsBeforeHelpersRun) {
+  run_on_each(ThreadTeam::kHelpers, 3, [](int) {});
+  const std::ptrdiff_t with_helpers = threads_of_this_process();
+  run_on_each(ThreadTeam::kOpenMp, 3, [](int) {});
+  ASSERT_EQ(threads_of_this_process(), with_helpers + 2);
+  run_on_each(ThreadTeam::kHelpers, 3, [](int) {});
+  EXPECT_EQ(threads_of_this_process(), with_helpers);
+}
+
+}  // namespace
+}  // namespace aoe::runtime
