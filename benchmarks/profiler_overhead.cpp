@@ -29,8 +29,9 @@ namespace fs = std::filesystem;
 std::vector<double> latencies_us(const std::string& model, const char* config, double seconds) {
   const AscendCl library(config);
   Session session(library, model);
-  const std::vector<Constant> inputs = fill_up(read_inputs(session.inputs(), {}), session.inputs());
-  for (std::size_t i = 0; i < inputs.size(); ++i) session.set_input(i, inputs[i].view());
+  const std::vector<ConstantPtr> inputs =
+      fill_up(read_inputs(session.inputs(), {}), session.inputs());
+  for (std::size_t i = 0; i < inputs.size(); ++i) session.set_input(i, inputs[i]->view());
   session.run();  // touches all memory
   std::vector<double> latencies;
   for (double sum_us = 0; sum_us < seconds * 1e6; sum_us += latencies.back()) {
