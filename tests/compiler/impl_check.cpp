@@ -46,23 +46,6 @@ std::size_t stored_bytes(const TensorDesc& desc, Format format, const Soc& soc) 
   return storage_bytes(with_format(desc, format, soc));
 }
 
-/// Null where nobody reads.
-std::vector<std::shared_ptr<Constant>> reference_outputs(const ShapeLine& line) {
-  if (line.task.op.type == "TransData") return {line.inputs[0]};  // only the Format differs
-  std::vector<Tensor> inputs, outputs;
-  std::vector<std::shared_ptr<Constant>> values;
-  for (std::size_t i = 0; i < line.inputs.size(); ++i) {
-    inputs.push_back(line.inputs[i] ? line.inputs[i]->view() : Tensor{});
-  }
-  for (const TensorDesc& desc : line.task.outputs) {
-    const bool is_read = desc.dtype != DataType::kUndefined;
-    values.push_back(is_read ? std::make_shared<Constant>(desc) : nullptr);
-    outputs.push_back(is_read ? values.back()->view() : Tensor{});
-  }
-  reference::run(line.task.op, inputs, outputs);
-  return values;
-}
-
 /// The heuristic Schedule and up to `samples` different legal ones.
 std::vector<Schedule> schedules_of(const Plan& plan, int samples, std::mt19937& engine) {
   std::set<Schedule> chosen = {plan.heuristic()};
@@ -271,6 +254,32 @@ double tolerance(const Task& task, double expected, double largest) {
   return ulp * (16 * std::fabs(expected) + 2 * std::sqrt(length) * largest) + least;
 }
 
+std::vector<std::filesystem::path> shape_files() {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::string(AOE_TEST_DIR) + "/shapes")) {
+    if (entry.path().extension() == ".txt") files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::vector<std::shared_ptr<Constant>> compute_reference(const ShapeLine& line) {
+  if (line.task.op.type == "TransData") return {line.inputs[0]};  // only the Format differs
+  std::vector<Tensor> inputs, outputs;
+  std::vector<std::shared_ptr<Constant>> values;
+  for (std::size_t i = 0; i < line.inputs.size(); ++i) {
+    inputs.push_back(line.inputs[i] ? line.inputs[i]->view() : Tensor{});
+  }
+  for (const TensorDesc& desc : line.task.outputs) {
+    const bool is_read = desc.dtype != DataType::kUndefined;
+    values.push_back(is_read ? std::make_shared<Constant>(desc) : nullptr);
+    outputs.push_back(is_read ? values.back()->view() : Tensor{});
+  }
+  reference::run(line.task.op, inputs, outputs);
+  return values;
+}
+
 void check_impl(const Impl& impl, const ShapeLine& line, const Soc& soc,
                 const ImplCheckOptions& options) {
   struct Trial {
@@ -305,7 +314,7 @@ void check_impl(const Impl& impl, const ShapeLine& line, const Soc& soc,
   std::optional<loopnest::MachineCode> code;
   if (!functions.empty())
     code.emplace(loopnest::compile_shared_object(functions, options.machine.value_or(soc), 2));
-  const auto expected = reference_outputs(line);
+  const auto expected = compute_reference(line);
   for (const Trial& trial : trials) {
     SCOPED_TRACE("impl " + std::string(impl.name()) + " format " + trial.format.name + " schedule" +
                  to_text(trial.schedule) + " soc " + soc.version + " seed " +

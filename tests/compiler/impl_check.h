@@ -21,6 +21,12 @@ struct ImplCheckOptions {
 void check_impl(const Impl& impl, const ShapeLine& line, const Soc& soc,
                 const ImplCheckOptions& options = {});
 
+/// shapes/*.txt, sorted.
+std::vector<std::filesystem::path> shape_files();
+
+/// The outputs, null where nobody reads. What the reference makes of the values it may refuse: an Error.
+std::vector<std::shared_ptr<Constant>> compute_reference(const ShapeLine& line);
+
 /// How far an element may be from the reference: from float32's precision and the length of the
 /// reduction behind it. `largest` is the largest magnitude in the output.
 double tolerance(const Task& task, double expected, double largest);

@@ -1,24 +1,12 @@
 // Every Impl on every shape line of shapes/*.txt, for every instruction set of this machine.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "base/error.h"
 #include "tests/compiler/impl_check.h"
 #include "tests/compiler/machine_code.h"
 
 namespace aoe::compiler {
 namespace {
-
-std::vector<std::filesystem::path> shape_files() {
-  std::vector<std::filesystem::path> files;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(std::string(AOE_TEST_DIR) + "/shapes")) {
-    if (entry.path().extension() == ".txt") files.push_back(entry.path());
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
 
 class ImplsOn : public testing::TestWithParam<std::filesystem::path> {};
 
