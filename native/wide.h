@@ -1,13 +1,16 @@
 // AOE_WIDE in front of a function: compiled for the vectors that every machine has which runs oms (runtime/isa.cpp: avx2).
-// What is inlined into it counts; a lambda or a call of something large does not.
+// What is inlined into it counts; a lambda or a call of something large does not. AOE_WIDE_EXACT: products that are added stay
+// rounded by themselves, as the reference rounds them, where one that is truncated afterwards would show the difference.
 #pragma once
 
 #include <cstdint>
 
 #if defined(__x86_64__)
 #define AOE_WIDE __attribute__((target("arch=x86-64-v3")))
+#define AOE_WIDE_EXACT __attribute__((target("avx2")))
 #else
 #define AOE_WIDE
+#define AOE_WIDE_EXACT
 #endif
 
 namespace aoe::native {

@@ -8,6 +8,7 @@
 #include "reference/arithmetic.h"
 #include "reference/broadcast.h"
 #include "reference/formula.h"
+#include "reference/power.h"
 #include "reference/typed.h"
 
 namespace aoe::reference {
@@ -38,22 +39,6 @@ T remainder(T a, T b) {
   } else {
     return std::fmod(a, b);
   }
-}
-
-/// Exact for integers with an exponent >= 0, where double would lose digits.
-template <typename T>
-T power(T base, double exponent) {
-  if constexpr (std::is_integral_v<T>) {
-    if (exponent >= 0 && exponent == std::floor(exponent) && exponent < 0x1p63) {
-      T result{1};
-      for (auto bits = static_cast<std::uint64_t>(exponent); bits != 0; bits >>= 1) {
-        if (bits & 1) result = multiply(result, base);
-        base = multiply(base, base);
-      }
-      return result;
-    }
-  }
-  return convert<T>(std::pow(static_cast<double>(base), exponent));
 }
 
 template <typename T>

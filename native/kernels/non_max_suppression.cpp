@@ -1,11 +1,12 @@
 // NonMaxSuppression of float32: boxes of a class leave a heap, the best first, for as long as more are wanted. Batches and
 // classes are apart from each other.
 #include <algorithm>
+#include <array>
+#include <vector>
 
 #include "native/kernel.h"
 #include "native/sort_key.h"
 #include "reference/boxes.h"
-#include "reference/widen.h"
 
 namespace aoe::native {
 namespace {
@@ -17,13 +18,10 @@ class NonMaxSuppression {
  public:
   explicit NonMaxSuppression(const Run& run)
       : shape_(run.shape(1)),
+        corners_(run.inputs[0].as<float>()),
         scores_(run.inputs[1].as<float>()),
-        limits_(reference::nms_limits(run.inputs)) {
-    const bool is_center_point = run.attrs.get_int("center_point_box", 0) != 0;
-    const std::vector<double> corners = reference::to_doubles(run.inputs[0]);
-    for (std::size_t i = 0; i < corners.size(); i += 4)
-      boxes_.push_back(reference::make_box(corners.data() + i, is_center_point));
-  }
+        limits_(reference::nms_limits(run.inputs)),
+        is_center_point_(run.attrs.get_int("center_point_box", 0) != 0) {}
 
   void run(const Run& run) const {
     const std::int64_t lists = shape_[0] * shape_[1];
@@ -58,25 +56,34 @@ class NonMaxSuppression {
       if (!is_low) heap.push_back({~sort_key(scores[i]), i});
     }
     std::make_heap(heap.begin(), heap.end(), is_worse);
-    const Box* boxes = boxes_.data() + list / shape_[1] * shape_[2];
+    const std::int64_t first_box = list / shape_[1] * shape_[2];
     Boxes kept;
+    std::vector<Box> kept_boxes;
     while (!heap.empty() && std::ssize(kept) < limits_.max_per_class) {
       const std::int64_t candidate = heap.front().place;
       std::pop_heap(heap.begin(), heap.end(), is_worse);
       heap.pop_back();
-      const auto overlaps = [&](std::int64_t other) {
-        return reference::intersection_over_union(boxes[candidate], boxes[other]) >
-               limits_.iou_threshold;
+      const Box box = box_at(first_box + candidate);
+      const auto overlaps = [&](const Box& other) {
+        return reference::intersection_over_union(box, other) > limits_.iou_threshold;
       };
-      if (std::ranges::none_of(kept, overlaps)) kept.push_back(candidate);
+      if (std::ranges::any_of(kept_boxes, overlaps)) continue;
+      kept.push_back(candidate);
+      kept_boxes.push_back(box);
     }
     return kept;
   }
 
+  Box box_at(std::int64_t i) const {
+    std::array<double, 4> numbers;
+    std::copy_n(corners_ + 4 * i, numbers.size(), numbers.begin());
+    return reference::make_box(numbers.data(), is_center_point_);
+  }
+
   const Shape shape_;  ///< batches x classes x boxes
-  const float* scores_;
+  const float *corners_, *scores_;
   const reference::NmsLimits limits_;
-  std::vector<Box> boxes_;  ///< of all batches
+  const bool is_center_point_;
 };
 
 }  // namespace

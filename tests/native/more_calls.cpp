@@ -198,6 +198,23 @@ RandomCall draw_reverse_sequence(Draw& draw) {
   return drawn;
 }
 
+RandomCall draw_pow(Draw& draw) {
+  const DataType type =
+      draw.one_of({DataType::kInt8, DataType::kInt16, DataType::kInt32, DataType::kInt64,
+                   DataType::kUint8, DataType::kUint32, DataType::kUint64});
+  const DataType exponent = draw.chance(50) ? type : draw.numeric();
+  Shape shape = draw.shape(0, 4), stretched = shape;
+  for (std::int64_t& each : stretched)
+    if (draw.chance(20)) each = 1;
+  if (draw.chance(10)) stretched = {};
+  RandomCall drawn{.call = {.type = "Pow"}};
+  drawn.inputs = {numbers(draw, type, shape, -9, 9),
+                  numbers(draw, exponent, stretched, draw.chance(50) ? -2 : 0, 40)};
+  if (draw.chance(30)) std::swap(drawn.inputs[0], drawn.inputs[1]);
+  if (!is_integer(drawn.inputs[0]->desc().dtype)) std::swap(drawn.inputs[0], drawn.inputs[1]);
+  return drawn;
+}
+
 }  // namespace
 
 void add_more_drawers(Drawers& drawers) {
@@ -209,6 +226,7 @@ void add_more_drawers(Drawers& drawers) {
   drawers["ConvInteger"] = draw_conv_integer;
   for (const char* type : {"Quantize", "Dequantize"})
     drawers[type] = [type](Draw& draw) { return draw_quantize(draw, type); };
+  drawers["Pow"] = draw_pow;
   drawers["Multinomial"] = draw_multinomial;
   drawers["ReverseSequence"] = draw_reverse_sequence;
 }

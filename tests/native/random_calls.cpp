@@ -270,7 +270,7 @@ RandomCall draw_resize(Draw& draw) {
     sizes.push_back(draw.chance(50) ? dim : draw.chance(50) ? 2 * dim : draw.in(0, 20));
   }
   RandomCall drawn{.call = {.type = "Resize", .version = 11}};
-  drawn.call.attrs.set("mode", std::string("nearest"));
+  drawn.call.attrs.set("mode", draw.one_of<std::string>({"nearest", "linear", "cubic"}));
   drawn.call.attrs.set("coordinate_transformation_mode",
                        draw.one_of<std::string>(
                            {"half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel"}));
