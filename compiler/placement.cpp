@@ -110,9 +110,7 @@ class Placer {
     }
   }
 
-  bool is_copyable(int id) const {
-    return is_static(desc(id).shape) && bytes(id) % sizeof(float) == 0;
-  }
+  bool is_copyable(int id) const { return is_static(desc(id).shape); }
 
   void copy_into(int s, int from, int holder, std::uint64_t offset) {
     const int target = static_cast<int>(facts_.size());

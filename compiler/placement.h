@@ -24,7 +24,8 @@ struct Placement {
   std::vector<std::uint64_t> offsets;
   std::vector<std::uint64_t> workspace_offsets;  ///< one per step; meaningless without a workspace
   std::uint64_t arena_bytes = 0;
-  std::vector<int> run_by_reference;  ///< views that cannot share and are too odd to copy
+  std::vector<int>
+      run_by_reference;  ///< views that cannot share and whose sizes only a run can tell
   std::vector<Copy> copies;
   std::vector<LoweredTensor> copy_targets;  ///< ids follow those of the lowered tensors
 };

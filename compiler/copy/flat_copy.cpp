@@ -1,7 +1,5 @@
-// A copy in vectors of 16 floats; nothing is computed, so any bits survive.
+// A copy in vectors of 16 floats, or bytes where they do not add up to floats; nothing is computed, so any bits survive.
 #include "compiler/copy/flat_copy.h"
-
-#include "base/check.h"
 
 namespace aoe::compiler {
 
@@ -11,11 +9,12 @@ Function flat_copy_function(std::uint64_t size_bytes) {
   constexpr int kLanes = 16;
   constexpr std::int64_t kChunk =
       4096;  // elements of one parallel iteration: 16 KiB, half of a first-level cache
-  AOE_CHECK(size_bytes % sizeof(float) == 0, "copies are made of whole words");
-  const auto count = static_cast<std::int64_t>(size_bytes / sizeof(float));
+  const bool are_words = size_bytes % sizeof(float) == 0;
+  const auto count = static_cast<std::int64_t>(are_words ? size_bytes / sizeof(float) : size_bytes);
+  const DataType dtype = are_words ? DataType::kFloat : DataType::kUint8;
   Builder b("copy");
-  const Buffer from = b.buffer("from", Access::kRead);
-  const Buffer to = b.buffer("to", Access::kWrite);
+  const Buffer from = b.buffer("from", Access::kRead, dtype);
+  const Buffer to = b.buffer("to", Access::kWrite, dtype);
   b.parallel((count + kChunk - 1) / kChunk, [&](Int chunk) {
     const Int begin = chunk * kChunk;
     b.loop("i", begin, min(begin + kChunk, Int(count)), kLanes, [&](Int i) {

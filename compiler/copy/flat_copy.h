@@ -7,7 +7,7 @@
 
 namespace aoe::compiler {
 
-/// Copies `size_bytes`, a multiple of 4, from the first buffer to the second; any element type, bit for bit.
+/// Copies `size_bytes` from the first buffer to the second; any element type, bit for bit.
 loopnest::Function flat_copy_function(std::uint64_t size_bytes);
 
 }  // namespace aoe::compiler

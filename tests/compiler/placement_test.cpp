@@ -314,6 +314,26 @@ TEST(Placement, AResidualIsOverwritten) {
   EXPECT_EQ(offset_in(om, "b:NHWC", "r:NHWC"), 0u) << steps_text(om);
 }
 
+TEST(Placement, ATransposeAroundAPoolingOfNhwcMovesNothing) {
+  const Om om = check(R"(g (float[1,9,9,16] x) => (float[1,4,4,16] y) {
+    a = Relu (x)
+    b = Transpose <perm = [0,3,1,2]> (a)
+    c = MaxPool <kernel_shape = [2,2], strides = [2,2]> (b)
+    d = Transpose <perm = [0,2,3,1]> (c)
+    y = Neg (d)
+  })");
+  EXPECT_EQ(steps_text(om), "jit:Relu none:Transpose jit:MaxPoolV3 none:Transpose jit:Neg");
+}
+
+TEST(Placement, ATransposedModelInputOfAnOddNumberOfBytesIsACopy) {
+  const Om om = check(R"(g (uint8[1,3,3,17] x) => (uint8[1,1,1,17] y) {
+    a = Transpose <perm = [0,3,1,2]> (x)
+    b = MaxPool <kernel_shape = [3,3]> (a)
+    y = Transpose <perm = [0,2,3,1]> (b)
+  })");
+  EXPECT_EQ(steps_text(om), "jit:TransData none:Transpose jit:MaxPoolV3 none:Transpose");
+}
+
 TEST(Placement, AResidualThatIsReadLaterIsKept) {
   check_residual(6, "float[1,16,6,6] y, float[1,16,6,6] z", "",
                  "y = Softmax <axis = 1> (r) z = Softmax <axis = 1> (b)");
