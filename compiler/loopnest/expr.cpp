@@ -502,6 +502,11 @@ Vec flip_signs(Vec quads) {
   return bit_xor(quads, quad_splat(0x80808080u, quads.lanes()));
 }
 
+Vec pick(Vec places, Vec a, Vec b) {
+  AOE_CHECK(places.type() == Type::kInt32, "pick() of lanes that are not int32");
+  return ternary(Op::kPick, places, a, b);
+}
+
 Vec dot_u8s8(Vec a, Vec b, Vec sum) {
   return ternary(Op::kDotU8S8, a, b, sum);
 }

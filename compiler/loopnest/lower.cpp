@@ -242,6 +242,8 @@ class Lowering {
         return emit_interleave(ir_, values(e.args), static_cast<int>(e.ivalue));
       case Op::kPermute:
         return ir_.CreateShuffleVector(value(e.args.front()), value(e.args.back()), e.from);
+      case Op::kPick:
+        return soc_.target->pick(ir_, value(e.args[0]), value(e.args[1]), value(e.args[2]));
       case Op::kFma:
         return emit_fma(ir_, value(e.args[0]), value(e.args[1]), value(e.args[2]));
       case Op::kMax3:

@@ -137,6 +137,8 @@ Spelling spelling(Op op) {
       return {"interleave", 0};
     case Op::kPermute:
       return {"permute", 0};
+    case Op::kPick:
+      return {"pick", 0};
     case Op::kPackBf16:
       return {"pack_bf16", 0};
     case Op::kDotBf16:

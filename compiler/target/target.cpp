@@ -60,6 +60,10 @@ std::unique_ptr<llvm::TargetMachine> Target::make_machine() const {
   return machine;
 }
 
+llvm::Value* Target::pick(llvm::IRBuilderBase&, llvm::Value*, llvm::Value*, llvm::Value*) const {
+  refuse(*this, "lanes that others count");
+}
+
 llvm::Value* Target::pack_bf16(llvm::IRBuilderBase&, llvm::Value*, llvm::Value*) const {
   refuse(*this, "pairs of bfloat16");
 }

@@ -55,8 +55,10 @@ class Target {
   /// Initialises LLVM on first use. Thread-safe; a TargetMachine itself serves one thread at a time.
   std::unique_ptr<llvm::TargetMachine> make_machine() const;
 
-  // ---- see pack_bf16(), dot_bf16() and dot_u8s8() in loopnest.h; what it lacks is a bug of whoever asks ----
+  // ---- see pick(), pack_bf16(), dot_bf16() and dot_u8s8() in loopnest.h; what it lacks is a bug of whoever asks ----
 
+  virtual llvm::Value* pick(llvm::IRBuilderBase& ir, llvm::Value* places, llvm::Value* a,
+                            llvm::Value* b) const;
   virtual llvm::Value* pack_bf16(llvm::IRBuilderBase& ir, llvm::Value* low,
                                  llvm::Value* high) const;
   virtual llvm::Value* dot_bf16(llvm::IRBuilderBase& ir, llvm::Value* a, llvm::Value* b,

@@ -32,6 +32,18 @@ Value* dot_in_pairs(llvm::IRBuilderBase& ir, Value* a, Value* b, Value* sum, uns
 
 }  // namespace
 
+Value* X86::pick(llvm::IRBuilderBase& ir, Value* places, Value* a, Value* b) const {
+  const unsigned lanes = llvm::cast<llvm::FixedVectorType>(a->getType())->getNumElements();
+  if (lanes == 16)
+    return ir.CreateIntrinsic(llvm::Intrinsic::x86_avx512_vpermi2var_d_512, {}, {a, places, b});
+  AOE_CHECK(lanes == 8, "pick() of " + std::to_string(lanes) + " lanes");
+  const auto from = [&](Value* source) {
+    return ir.CreateIntrinsic(llvm::Intrinsic::x86_avx2_permd, {}, {source, places});
+  };
+  Value* behind = ir.CreateAnd(places, llvm::ConstantInt::get(places->getType(), lanes));
+  return ir.CreateSelect(ir.CreateIsNotNull(behind), from(b), from(a));
+}
+
 Value* X86::dot_u8s8(llvm::IRBuilderBase& ir, Value* a, Value* b, Value* sum, bool has_vnni) const {
   const unsigned lanes = llvm::cast<llvm::FixedVectorType>(a->getType())->getNumElements();
   AOE_CHECK(lanes == 8 || lanes == 16, "dot_u8s8() of " + std::to_string(lanes) + " lanes");

@@ -8,6 +8,8 @@ namespace aoe::compiler {
 class X86 : public Target {
  public:
   using Target::Target;
+  llvm::Value* pick(llvm::IRBuilderBase& ir, llvm::Value* places, llvm::Value* a,
+                    llvm::Value* b) const override;
   llvm::Value* dot_u8s8(llvm::IRBuilderBase& ir, llvm::Value* a, llvm::Value* b, llvm::Value* sum,
                         bool has_vnni) const override;
 

@@ -334,6 +334,8 @@ class Evaluator {
         return fma_f16(integers(e.args[0]), integers(e.args[1]), integers(e.args[2]));
       case Op::kLoadQuads:
         return load_quads(e);
+      case Op::kPick:
+        return pick(integers(e.args[0]), integers(e.args[1]), integers(e.args[2]));
       case Op::kDotU8S8:
         return dot_u8s8(integers(e.args[0]), integers(e.args[1]), integers(e.args[2]));
       default:
@@ -403,6 +405,13 @@ class Evaluator {
       sum[i] = static_cast<std::int32_t>(bits);
     }
     return sum;
+  }
+
+  static Integers pick(Integers places, Integers sources, const Integers& behind) {
+    sources.insert(sources.end(), behind.begin(), behind.end());
+    for (std::int32_t& lane : places)
+      lane = sources[static_cast<std::uint32_t>(lane) % sources.size()];
+    return places;
   }
 
   static Integers dot_u8s8(const Integers& a, const Integers& b, Integers sum) {
