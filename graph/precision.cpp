@@ -11,14 +11,14 @@ constexpr const char* kAllowFp16 = "allow_fp16";
 constexpr const char* kHighPrecision = "high_precision";
 constexpr const char* kKeepDtype = "keep_dtype";
 
-/// Over two axes, and every output channel sums up all input channels. Few of these, as a stem has, are mostly padding where
-/// pairs of them lie side by side: ResNet-50's first convolution took longer so than in float32.
+/// Over two axes, and every output channel sums up all input channels. Of few of these, as a stem has, the windows' rows make
+/// pairs (direct_bf16), where there are enough of both.
 bool is_whole_convolution(const Graph& graph, const Node& node) {
-  constexpr std::int64_t kLeastChannels = 8;
+  constexpr std::int64_t kLeastRows = 8;
   const reference::OpCall& op = reference::anchor(node.op);
   if (op.type != "Conv2D" || op.attrs.get_int("group", 1) != 1) return false;
   const Shape& weight = graph.values[node.inputs[1]].desc.shape;
-  return weight.size() == 4 && weight[1] >= kLeastChannels;
+  return weight.size() == 4 && weight[1] * weight[2] >= kLeastRows;
 }
 
 }  // namespace

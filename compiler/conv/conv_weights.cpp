@@ -24,7 +24,7 @@ void pack_block(const float* weights, const DirectCut& cut, std::int64_t oc_bloc
   }
 }
 
-/// The same of pairs; a last channel without a neighbour has a zero beside it.
+/// The same of pairs; a last channel without a neighbour has a zero beside it. Rows that are channels stand as channels do.
 void pack_pairs(const float* weights, std::int64_t channels, const DirectCut& cut,
                 std::int64_t oc_block, std::uint32_t* to) {
   const ConvShape& s = cut.shape();
@@ -52,9 +52,11 @@ PackedConstant pack_direct_weights(const Task& task, const DirectCut& cut) {
             std::fill_n(to, elements, 0.0f);
             const std::int64_t block = cut.weight_elements() / cut.oc_blocks();
             const auto* from = weights->view().as<float>();
+            const Shape& shape = weights->desc().shape;
+            const std::int64_t channels = shape[1] * (cut.rows_are_channels() ? shape[2] : 1);
             for (std::int64_t b = 0; b < cut.oc_blocks(); ++b) {
               if (cut.is_bf16())
-                pack_pairs(from, weights->desc().shape[1], cut, b,
+                pack_pairs(from, channels, cut, b,
                            static_cast<std::uint32_t*>(destination) + b * block);
               else
                 pack_block(from, cut, b, to + b * block);

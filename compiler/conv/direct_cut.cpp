@@ -14,8 +14,19 @@ std::int64_t tap_count(const std::vector<TapRange>& taps) {
                          [](std::int64_t sum, const TapRange& t) { return sum + t.end - t.begin; });
 }
 
-ConvShape with_pairs(ConvShape shape, DirectPrecision precision) {
-  if (precision == DirectPrecision::kBFloat16) shape.in_channels = ceil_div(shape.in_channels, 2);
+/// An image whose rows are the windows' rows, side by side as channels: row y has those of the outputs in row y.
+ConvShape with_rows_as_channels(ConvShape shape) {
+  shape.in_channels *= shape.kernel_height;
+  shape.in_height = shape.out_height;
+  shape.kernel_height = shape.stride_height = shape.dilation_height = 1;
+  shape.pad_top = shape.pad_bottom = 0;
+  return shape;
+}
+
+ConvShape with_pairs(ConvShape shape, Format in, DirectPrecision precision) {
+  if (precision == DirectPrecision::kFloat32) return shape;
+  if (in == Format::kNCHW) shape = with_rows_as_channels(shape);
+  shape.in_channels = ceil_div(shape.in_channels, 2);
   return shape;
 }
 
@@ -24,12 +35,12 @@ ConvShape with_pairs(ConvShape shape, DirectPrecision precision) {
 DirectCut::DirectCut(const ConvShape& shape, Format in, Format out, int lanes,
                      const DirectTiling& tiling, bool may_flatten, DirectPrecision precision)
     : precision_(precision),
-      shape_(with_pairs(shape, precision)),
+      shape_(with_pairs(shape, in, precision)),
       in_(in),
       out_(out),
       lanes_(lanes),
       tiling_(tiling),
-      is_flat_(may_flatten && shape.is_pointwise()),
+      is_flat_(may_flatten && shape_.is_pointwise()),
       group_lanes_(shape_, in, lanes, tiling.oc_vectors) {
   if (group_lanes_.is_permuted()) tiling_.ic_unroll = shape_.group_in_channels();
 }

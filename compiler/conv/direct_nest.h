@@ -36,7 +36,8 @@ struct DirectTiling {
   std::int64_t prefetch = 0;
 };
 
-/// kBFloat16: inputs and weights are rounded, and multiplied as pairs of neighbouring input channels; sums are float32.
+/// kBFloat16: inputs and weights are rounded, and multiplied as pairs of neighbouring input channels; sums are float32. Of images
+/// read in NCHW, which have few channels, each row of the window is a channel of its own: 3 channels of 7 rows are 11 pairs.
 enum class DirectPrecision { kFloat32, kBFloat16 };
 
 /// Row blocks that share code: equal row taps, and the columns of each of these rows.
@@ -58,8 +59,9 @@ class DirectCut {
   DirectCut(const ConvShape& shape, Format in, Format out, int lanes, const DirectTiling& tiling,
             bool may_flatten, DirectPrecision precision = DirectPrecision::kFloat32);
 
-  /// Of bfloat16: an input channel is a pair of the task's.
+  /// Of bfloat16: an input channel is a pair of the task's, or with rows_are_channels() of their rows.
   const ConvShape& shape() const { return shape_; }
+  bool rows_are_channels() const { return is_bf16() && in_ == Format::kNCHW; }
   bool is_bf16() const { return precision_ == DirectPrecision::kBFloat16; }
   loopnest::Type factor_type() const {
     return is_bf16() ? loopnest::Type::kInt32 : loopnest::Type::kFloat;

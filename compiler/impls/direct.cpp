@@ -148,8 +148,8 @@ class DirectPlan final : public TiledPlan<DirectTiling, DirectCut> {
     const double compute = shared(cycles_ns(cut.work().cycles, kEfficiency), cut);
     const double ns = launch_ns(soc()) + std::max(compute, memory_ns(soc(), bytes_moved(task())));
     if (!cut.is_bf16()) return ns;
-    const double rounded_bytes = 1.5 * 4 * direct_.shape.input_elements();
-    return ns + launch_ns(soc()) + memory_ns(soc(), rounded_bytes);
+    const double read = direct_.shape.input_elements(), pairs = cut.shape().input_elements();
+    return ns + launch_ns(soc()) + memory_ns(soc(), 4 * (read + pairs));
   }
 
   Kernel kernel_of(const DirectCut& cut) const override {
@@ -165,7 +165,7 @@ Result<void> supports_pairs(const Task& task, const ConvShape& shape, const Soc&
   if (!soc.has(Feature::kBf16)) return Unexpected(soc.version + " has no bf16");
   if (shape.groups > 1 || shape.input_shuffle > 1)
     return Unexpected("pairs of channels of " + std::to_string(shape.groups) + " groups");
-  if (shape.in_channels < 2) return Unexpected("one input channel is no pair");
+  if (shape.in_channels * shape.kernel_height < 2) return Unexpected("one row is no pair");
   return {};
 }
 
@@ -174,7 +174,7 @@ class Direct final : public Impl {
   explicit Direct(DirectPrecision precision) : precision_(precision) {}
 
   std::string_view name() const override { return is_bf16() ? "direct_bf16" : "direct"; }
-  int version() const override { return is_bf16() ? 1 : 3; }
+  int version() const override { return is_bf16() ? 2 : 3; }
 
   Result<void> supports(const Task& task, const Soc& soc) const override {
     const Result<ConvShape> shape = conv_shape(task);
@@ -192,10 +192,8 @@ class Direct final : public Impl {
     std::vector<FormatChoice> choices = {
         image_format(task, "NC1HWC0", Format::kNC1HWC0, Format::kNC1HWC0),
         image_format(task, "NHWC", Format::kNHWC, Format::kNHWC)};
-    if (is_bf16()) {  // pairs are neighbours in memory
-      if (task.in(0).shape[1] % 2 != 0) choices.pop_back();
-      return choices;
-    }
+    const bool are_pairs = task.in(0).shape[1] % 2 == 0;  // neighbours in memory
+    if (is_bf16() && !are_pairs) choices.pop_back();
     if (task.in(0).shape[1] <= kMaxStemChannels) {
       choices.push_back(image_format(task, "NCHW", Format::kNCHW, Format::kNC1HWC0));
       choices.push_back(image_format(task, "NCHW_NHWC", Format::kNCHW, Format::kNHWC));

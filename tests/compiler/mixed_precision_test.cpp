@@ -74,12 +74,13 @@ TEST(MixedPrecision, TasksThatMayRoundHaveKeysOfTheirOwn) {
   EXPECT_NE(key_of(task_of(graph, product), soc).description, exact.description);
 }
 
-TEST(MixedPrecision, TakesWholeConvolutionsOfEnoughChannels) {
+TEST(MixedPrecision, TakesWholeConvolutionsOfEnoughRows) {
   const auto candidates = [](const std::string& text) {
     return graph::bf16_candidates(graph_with(text)).size();
   };
   EXPECT_EQ(candidates("Conv2D in=1x16x8x8 in=16x16x3x3:const"), 1u);
-  EXPECT_EQ(candidates("Conv2D in=1x3x8x8 in=16x3x3x3:const"), 0u);
+  EXPECT_EQ(candidates("Conv2D in=1x3x8x8 in=16x3x3x3:const"), 1u);
+  EXPECT_EQ(candidates("Conv2D in=1x2x8x8 in=16x2x3x3:const"), 0u);
   EXPECT_EQ(candidates("Conv2D in=1x16x8x8 in=16x8x3x3:const group=2"), 0u);
   EXPECT_EQ(candidates("Conv2D in=1x16x5x8x8 in=16x16x3x3x3:const"), 0u);
 }
@@ -87,11 +88,15 @@ TEST(MixedPrecision, TakesWholeConvolutionsOfEnoughChannels) {
 TEST(MixedPrecision, ConvolutionsRunInPairs) {
   const CompileOptions options = host_options();
   if (!options.soc.has(Feature::kBf16)) GTEST_SKIP() << "needs AVX512-BF16";
-  graph::Graph graph = graph_with("Conv2D in=1x64x28x28 in=128x64x1x1:const");
-  const MixedPrecision choice = choose_bf16(graph, options, {.limit = 0.1});
-  EXPECT_EQ(choice.lowered, 1);
-  EXPECT_GT(choice.error, 1e-5) << "rounding to 8 bits must show";
-  EXPECT_LT(choice.error, 1e-2);
+  const auto expect_rounded = [&](const std::string& text) {
+    graph::Graph graph = graph_with(text);
+    const MixedPrecision choice = choose_bf16(graph, options, {.limit = 0.1});
+    EXPECT_EQ(choice.lowered, 1) << text;
+    EXPECT_GT(choice.error, 1e-5) << "rounding to 8 bits must show: " << text;
+    EXPECT_LT(choice.error, 1e-2) << text;
+  };
+  expect_rounded("Conv2D in=1x64x28x28 in=128x64x1x1:const");
+  expect_rounded("Conv2D in=1x3x96x96 in=64x3x7x7:const strides=[2,2] pads=[3,3,3,3]");
 }
 
 }  // namespace
