@@ -55,9 +55,9 @@ bool NodeLink::has_ended() const {
 }
 
 std::optional<json> NodeLink::next_order() {
-  const auto touched = last_touch(spool_.order(name_));
-  if (!touched || touched == order_touched_) return std::nullopt;
-  order_touched_ = touched;
+  const auto version = message_version(spool_.order(name_));
+  if (!version || version == order_version_) return std::nullopt;
+  order_version_ = version;
   std::optional<json> message;
   try {
     message = read_message(spool_.order(name_));

@@ -37,7 +37,7 @@ class NodeLink {
   const Spool spool_;
   const std::string name_;
   std::string order_;  ///< at hand, or the last one
-  std::optional<std::int64_t> order_touched_;
+  std::optional<MessageVersion> order_version_;
 };
 
 }  // namespace aoe::tuner

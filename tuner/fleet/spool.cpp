@@ -60,11 +60,19 @@ std::optional<json> read_message(const fs::path& path) {
   return message;
 }
 
-std::optional<std::int64_t> last_touch(const fs::path& path) {
+std::optional<MessageVersion> message_version(const fs::path& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return std::nullopt;
   constexpr std::int64_t kNanoseconds = 1'000'000'000;
-  return status.st_mtim.tv_sec * kNanoseconds + status.st_mtim.tv_nsec;
+  return MessageVersion{
+      .inode = status.st_ino,
+      .written_at_ns = status.st_mtim.tv_sec * kNanoseconds + status.st_mtim.tv_nsec};
+}
+
+std::optional<std::int64_t> last_touch(const fs::path& path) {
+  const auto version = message_version(path);
+  if (!version) return std::nullopt;
+  return version->written_at_ns;
 }
 
 void touch(const fs::path& path) {

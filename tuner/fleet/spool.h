@@ -12,7 +12,7 @@
 // told from it. Nobody but the owner may write here: oms that nodes run lie beside it.
 #pragma once
 
-#include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -47,7 +47,17 @@ void write_message(const std::filesystem::path& path, const nlohmann::json& mess
 /// An object; nullopt: there is none. Error(kFailure): too large, too deep, none of ours.
 std::optional<nlohmann::json> read_message(const std::filesystem::path& path);
 
-/// Changes when the file is touched; nullopt: it is not there.
+/// Tells one message under a name from the next. Each is a file of its own, so its inode counts: a time of change alone is as
+/// coarse as the kernel's clock ticks.
+struct MessageVersion {
+  std::uint64_t inode = 0;
+  std::int64_t written_at_ns = 0;
+  bool operator==(const MessageVersion&) const = default;
+};
+/// nullopt: it is not there.
+std::optional<MessageVersion> message_version(const std::filesystem::path& path);
+
+/// When the file was touched last, in ns; nullopt: it is not there.
 std::optional<std::int64_t> last_touch(const std::filesystem::path& path);
 void touch(const std::filesystem::path& path);
 

@@ -1,8 +1,6 @@
 // Lessons as a message: names of features stand once.
 #include "tuner/session/lessons_file.h"
 
-#include <sys/stat.h>
-
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -50,11 +48,8 @@ std::vector<Lesson> lessons_from_json(const json& message) {
 }
 
 std::optional<std::size_t> LessonsReader::learn(CostModel& experience) {
-  struct stat status {};
-  if (::stat(path_.c_str(), &status) != 0) return std::nullopt;
-  const std::pair<std::uint64_t, std::int64_t> found = {status.st_ino,
-                                                        last_touch(path_).value_or(0)};
-  if (found == read_) return std::nullopt;
+  const auto found = message_version(path_);
+  if (!found || found == read_) return std::nullopt;
   read_ = found;
   const auto message = read_message(path_);
   if (!message) return std::nullopt;

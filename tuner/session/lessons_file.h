@@ -1,12 +1,10 @@
 // Lessons of the bank for the nodes of a fleet, as the message that Fleet::publish_lessons() puts into the spool.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "tuner/fleet/spool.h"
@@ -30,8 +28,7 @@ class LessonsReader {
 
  private:
   const std::filesystem::path path_;
-  /// Its inode and its time of change: a time alone is as coarse as the kernel's clock ticks.
-  std::optional<std::pair<std::uint64_t, std::int64_t>> read_;
+  std::optional<MessageVersion> read_;
 };
 
 }  // namespace aoe::tuner

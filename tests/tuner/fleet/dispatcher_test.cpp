@@ -74,6 +74,19 @@ TEST_F(DispatcherTest, AnOrderGoesToANodeOfItsKindAndIsAnsweredOnce) {
   EXPECT_FALSE(dispatcher_.take(id));
 }
 
+TEST_F(DispatcherTest, OrdersWithinOneTickOfTheFileSystemsClockAreTwo) {
+  const auto only = node("only");
+  submit("first");
+  dispatcher_.poll();
+  EXPECT_EQ(what(only->next_order()), "first");
+  const auto first_written = std::filesystem::last_write_time(spool_.order("only"));
+  only->answer({});
+  submit("second");
+  dispatcher_.poll();
+  std::filesystem::last_write_time(spool_.order("only"), first_written);
+  EXPECT_EQ(what(only->next_order()), "second");
+}
+
 TEST_F(DispatcherTest, ANodeHasOneOrderAtATimeAndUrgentOnesComeFirst) {
   const auto only = node("only");
   submit("first");
