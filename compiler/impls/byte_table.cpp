@@ -105,7 +105,8 @@ class ByteTablePlan final : public NestPlan {
 
   double estimate_ns(const Schedule&) const override {
     constexpr double kEfficiency = 0.5;
-    const double vectors = static_cast<double>(kEntries / kWordBytes) / soc().vector_lanes;
+    const std::int64_t words = kEntries / kWordBytes;
+    const double vectors = static_cast<double>(words) / soc().vector_lanes;
     const double picked = soc().vector_lanes == 8 ? 2 * vectors : vectors;  // see Target::pick()
     const double flops = (6 + picked) * static_cast<double>(element_count(task().out().shape));
     return launch_ns(soc()) +

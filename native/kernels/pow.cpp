@@ -47,7 +47,7 @@ void raise(Block<T>& block, std::int64_t count, T* y) {
   Wide<T> all = 0;
   for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
     const double exponent = block.exponents[i];
-    block.squares[i] = static_cast<Wide<T>>(block.bases[i]);
+    block.squares[i] = static_cast<Wide<T>>(static_cast<std::int64_t>(block.bases[i]));
     block.bits[i] = is_small(exponent) ? static_cast<Wide<T>>(exponent) : 0;
     all |= block.bits[i];
   }
