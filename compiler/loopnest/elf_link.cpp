@@ -14,6 +14,7 @@
 #include <mutex>
 #include <shared_mutex>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "base/check.h"
@@ -85,11 +86,16 @@ std::string link_shared_object(std::span<const std::string> objects) {
   const std::unique_lock lock(llvm_options_mutex());
   std::string complaint;
   llvm::raw_string_ostream stream(complaint);
-  const bool is_linked = within_llvm([&] {
-    const bool done = lld::elf::link(args, stream, stream, false, false);
-    lld::CommonLinkerContext::destroy();
-    return done;
-  });
+  bool is_linked = false;
+  // Sections of its inputs stay in memory of the thread that links, until it ends: some kilobytes a link, for ever in a program that
+  // tunes on its main thread.
+  std::thread([&] {
+    is_linked = within_llvm([&] {
+      const bool done = lld::elf::link(args, stream, stream, false, false);
+      lld::CommonLinkerContext::destroy();
+      return done;
+    });
+  }).join();
   const std::string first_line = complaint.substr(0, complaint.find('\n'));
   if (!is_linked && is_of_the_system(first_line))
     throw Error(ExitCode::kOutput, first_line, directory.path().string(),

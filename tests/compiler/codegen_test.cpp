@@ -3,6 +3,7 @@
 #include "compiler/loopnest/codegen.h"
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <cmath>
 #include <cstring>
@@ -471,6 +472,21 @@ TEST(SharedObject, HasTheSameBytesWhateverTheThreads) {
   const std::string one = compile_shared_object(functions, test_socs().front(), 1);
   EXPECT_EQ(one, compile_shared_object(functions, test_socs().front(), 4));
   EXPECT_EQ(one, compile_shared_object(functions, test_socs().front(), 1));
+}
+
+/// A program may tune for long.
+TEST(SharedObject, LeavesNoMemoryBehind) {
+  constexpr int kLinks = 60;
+  const auto links = [] {
+    for (int i = 0; i < kLinks; ++i) {
+      const std::vector<Function> functions = {scale("twice", 2.0f)};
+      compile_shared_object(functions, test_socs().front());
+    }
+    return static_cast<double>(::mallinfo2().uordblks);
+  };
+  const double before = links();
+  // LLVM goes on listing the temporary files that it had.
+  EXPECT_LT((links() - before) / kLinks, 512.0) << "bytes a link";
 }
 
 TEST(SharedObject, OfNoFunctionsIsEmpty) {
