@@ -315,12 +315,21 @@ class Program {
 
 // ---- memory ----
 
+/// Memory of somebody else may hold any byte where a bool should be: all but 0 are true.
+template <typename T>
+ComputeType<T> value_at(const T* at) {
+  if constexpr (std::is_same_v<T, bool>)
+    return *reinterpret_cast<const std::uint8_t*>(at) != 0;
+  else
+    return static_cast<ComputeType<T>>(*at);
+}
+
 void load_block(const Tensor& tensor, std::int64_t offset, std::int64_t step, std::int64_t count,
                 Block& block) {
   visit_type<AllTypes>(tensor.desc.dtype, [&]<typename T>() {
     const T* from = tensor.as<T>() + offset;
     auto* to = block.as<ComputeType<T>>();
-    for (std::int64_t i = 0; i < count; ++i) to[i] = static_cast<ComputeType<T>>(from[i * step]);
+    for (std::int64_t i = 0; i < count; ++i) to[i] = value_at(from + i * step);
   });
 }
 

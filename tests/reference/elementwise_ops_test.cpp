@@ -194,6 +194,14 @@ std::vector<OpCase> reduction_cases() {
   };
 }
 
+TEST(Bools, AreTrueWhateverTheirByteIs) {
+  const std::uint8_t bytes[] = {0, 1, 2, 255};
+  const auto x =
+      std::make_shared<Constant>(TensorDesc{.dtype = DataType::kBool, .shape = {4}}, bytes);
+  check({"not", "LogicalNot", {x}, {4}, {1, 0, 0, 0}});
+  check({"equal", "Equal", {x, make_tensor(DataType::kBool, {}, {1})}, {4}, {0, 1, 1, 1}});
+}
+
 class MathOps : public testing::TestWithParam<OpCase> {};
 TEST_P(MathOps, GiveWhatWasWorkedOutByHand) {
   check(GetParam());
