@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/temporary_directory.h"
 #include "benchmarks/bound_om.h"
 #include "benchmarks/disturbers.h"
 #include "benchmarks/model_inputs.h"
@@ -145,20 +146,17 @@ ExitCode run(const Settings& settings) {
   const options::Banks op_banks = open(bank::BankKind::kOp);
   const options::Banks graph_banks = open(bank::BankKind::kGraph);
   const bank::LayeredSource op = op_banks.layered(), graph = graph_banks.layered();
-  const fs::path scratch =
-      fs::temp_directory_path() / ("aoe_compare_" + std::to_string(::getpid()));
-  fs::create_directories(scratch);
+  const TemporaryDirectory scratch("aoe_compare");
   print_header(soc);
   double log_untuned = 0, log_tuned = 0, least_tuned = INFINITY, worst = 0;
   for (const std::string& model : settings.models) {
-    const Row row = compare(model, settings, soc, {op, graph}, scratch);
+    const Row row = compare(model, settings, soc, {op, graph}, scratch.path());
     print(row);
     log_untuned += std::log(row.untuned_ratio);
     log_tuned += std::log(row.tuned_ratio);
     least_tuned = std::min(least_tuned, row.tuned_ratio);
     worst = std::max({worst, row.untuned_difference, row.tuned_difference});
   }
-  fs::remove_all(scratch);
   const auto count = static_cast<double>(settings.models.size());
   std::printf(
       "\ngeometric mean: untuned %.3f, tuned %.3f; least tuned ratio %.3f; largest difference "

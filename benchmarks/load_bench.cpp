@@ -15,6 +15,7 @@
 #include <functional>
 
 #include "base/error.h"
+#include "base/temporary_directory.h"
 #include "benchmarks/model_inputs.h"
 #include "compiler/pipeline.h"
 #include "tools/common/tool.h"
@@ -100,15 +101,14 @@ Row measure(const std::string& path, const Settings& settings, const fs::path& s
 }
 
 ExitCode run(const Settings& settings) {
-  const fs::path scratch = fs::temp_directory_path() / ("aoe_load_" + std::to_string(::getpid()));
-  fs::create_directories(scratch);
+  const TemporaryDirectory scratch("aoe_load");
   std::printf(
       "| model | om MB | atc ms | ONNX Runtime: session and first run ms | aoe_run ms | of that | "
       "aoe_run --share_weights ms | of that |\n"
       "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
   double log_copied = 0, log_mapped = 0;
   for (const std::string& model : settings.models) {
-    const Row row = measure(model, settings, scratch);
+    const Row row = measure(model, settings, scratch.path());
     const double peer = median(row.peer_ms), copied = median(row.copied_ms),
                  mapped = median(row.mapped_ms);
     std::printf("| %s | %.1f | %.0f | %.0f | %.0f | %.2f | %.0f | %.2f |\n", row.model.c_str(),
@@ -118,7 +118,6 @@ ExitCode run(const Settings& settings) {
     log_copied += std::log(copied / peer);
     log_mapped += std::log(mapped / peer);
   }
-  fs::remove_all(scratch);
   const auto count = static_cast<double>(settings.models.size());
   std::printf("\ngeometric mean: %.2f, with --share_weights %.2f\n", std::exp(log_copied / count),
               std::exp(log_mapped / count));

@@ -15,10 +15,10 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/temporary_directory.h"
 #include "benchmarks/bound_om.h"
 #include "benchmarks/operator_case.h"
 #include "compiler/pipeline.h"
-#include "tests/temp_dir.h"
 #include "tools/common/flags.h"
 #include "tools/common/tool.h"
 
@@ -195,7 +195,7 @@ void print_json(const std::vector<Row>& rows) {
 }
 
 ExitCode run(const tools::po::variables_map& flags) {
-  const tests::TempDir scratch;
+  const TemporaryDirectory scratch("operator_sweep");
   const Settings settings{.threads = std::max(1, tools::threads_of(flags)),
                           .rounds = flags["rounds"].as<int>(),
                           .seconds = flags["seconds"].as<double>(),

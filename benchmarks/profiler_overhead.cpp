@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/statistics.h"
+#include "base/temporary_directory.h"
 #include "profiler/recorder.h"
 #include "tools/aoe_run/session.h"
 #include "tools/aoe_run/tensors.h"
@@ -96,16 +97,13 @@ ExitCode run(const po::variables_map& flags) {
   if (const int threads = threads_of(flags); threads > 0)
     ::setenv("OMP_NUM_THREADS", std::to_string(threads).c_str(), 1);
   measure_events();
-  const fs::path directory =
-      fs::temp_directory_path() / ("profiler_overhead_" + std::to_string(::getpid()));
-  fs::create_directories(directory);
-  const fs::path config = directory / "acl.json";
+  const TemporaryDirectory directory("profiler_overhead");
+  const fs::path config = directory.path() / "acl.json";
   std::ofstream(config)
       << R"({"profiler": {"switch": "on", "ascendcl": "on", "task_time": "on", "output": ")"
-      << directory.string() << R"("}})";
+      << directory.path().string() << R"("}})";
   for (const std::string& model : flags["model"].as<std::vector<std::string>>())
     compare(model, config.string(), flags["rounds"].as<int>(), flags["seconds"].as<double>());
-  fs::remove_all(directory);
   return ExitCode::kSuccess;
 }
 

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/statistics.h"
+#include "base/temporary_directory.h"
 #include "compiler/compiler.h"
 #include "graph/onnx_import.h"
 #include "graph/passes.h"
@@ -150,18 +151,14 @@ class Transfer {
   }
 
   std::vector<ModelTiming> time(const std::vector<const compiler::Compilation*>& contenders) const {
-    const fs::path directory =
-        fs::temp_directory_path() / ("transfer_bench-" + std::to_string(::getpid()));
-    fs::create_directories(directory);
+    const TemporaryDirectory directory("transfer_bench");
     std::vector<fs::path> paths;
     for (const compiler::Compilation* contender : contenders) {
-      paths.push_back(directory / (std::to_string(paths.size()) + ".om"));
+      paths.push_back(directory.path() / (std::to_string(paths.size()) + ".om"));
       write_file_atomically(paths.back(), contender->om.serialize());
     }
-    std::vector<ModelTiming> timings =
-        bench_models(paths, MeasurePolicy{}, soc_.threads, std::numeric_limits<double>::infinity());
-    fs::remove_all(directory);
-    return timings;
+    return bench_models(paths, MeasurePolicy{}, soc_.threads,
+                        std::numeric_limits<double>::infinity());
   }
 
   const Settings& settings_;

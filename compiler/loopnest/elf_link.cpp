@@ -20,35 +20,13 @@
 #include "base/check.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/temporary_directory.h"
 #include "compiler/loopnest/llvm_wall.h"
 
 LLD_HAS_DRIVER(elf)
 
 namespace aoe::compiler::loopnest {
 namespace {
-
-class TemporaryDirectory {
- public:
-  TemporaryDirectory() {
-    const std::filesystem::path parent = std::filesystem::temp_directory_path();
-    std::string pattern = (parent / "aoe-link-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) {
-      throw Error(ExitCode::kOutput, std::strerror(errno), parent.string(),
-                  "set TMPDIR to a directory that can be written");
-    }
-    path_ = pattern;
-  }
-  ~TemporaryDirectory() {
-    std::error_code ignored;  // a leftover in the temporary directory harms nobody
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// Whether lld complains of the disk or of limits of the process, not of what it links.
 bool is_of_the_system(const std::string& complaint) {
@@ -68,7 +46,7 @@ std::shared_mutex& llvm_options_mutex() {
 }
 
 std::string link_shared_object(std::span<const std::string> objects) {
-  const TemporaryDirectory directory;
+  const TemporaryDirectory directory("aoe-link");
   const std::string output = directory.path() / "kernels.so";
   std::vector<std::string> inputs;
   for (const std::string& object : objects) {
