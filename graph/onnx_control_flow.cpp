@@ -406,12 +406,7 @@ void Importer::import_batched_scan(const onnx::NodeProto& proto, Scope& scope) {
   if (batch < 1) fail_node(proto, "has an empty batch");
   std::vector<std::vector<Term>> results(static_cast<std::size_t>(proto.output_size()));
   for (std::int64_t b = 0; b < batch; ++b) {
-    Scope inner;
-    inner.parent = &scope;
-    inner.prefix = scope.prefix;
-    inner.opsets = scope.opsets;
-    inner.call = scope.call;
-    inner.depth = scope.depth + 1;
+    Scope inner = scope.nested();
     onnx::NodeProto one = proto;
     one.clear_input();
     for (auto& attribute : *one.mutable_attribute())

@@ -245,13 +245,7 @@ Importer::Scope Importer::inner_scope(const onnx::NodeProto& proto, const onnx::
                                       const Scope& scope) {
   if (scope.depth >= kDeepestCall) fail_node(proto, "is nested too deeply");
   budget_.add_bytes(body.ByteSizeLong(), "node " + describe(proto));
-  Scope inner;
-  inner.parent = &scope;
-  inner.prefix = scope.prefix;
-  inner.opsets = scope.opsets;
-  inner.call = scope.call;
-  inner.depth = scope.depth + 1;
-  return inner;
+  return scope.nested();
 }
 
 void Importer::import_body(const onnx::GraphProto& body, Scope& inner) {

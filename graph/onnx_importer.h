@@ -72,6 +72,16 @@ class Importer {
     }
     /// `name` stands for what `from` stands for in `other`; false when that is unknown there.
     bool bind(const std::string& name, const std::string& from, const Scope& other);
+    /// Names that it does not have are looked up here.
+    Scope nested() const {
+      return {.parent = this,
+              .prefix = prefix,
+              .opsets = opsets,
+              .call = call,
+              .depth = depth + 1,
+              .values = {},
+              .compounds = {}};
+    }
   };
   using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
 
