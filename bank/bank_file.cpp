@@ -86,7 +86,7 @@ class Reader {
     if (value.at("version") != kVersion)
       throw std::runtime_error("has version " + value.at("version").dump() +
                                ", this program knows " + std::to_string(kVersion));
-    const json kind = value.at("bank");
+    const json& kind = value.at("bank");
     if (kind != name(BankKind::kOp) && kind != name(BankKind::kGraph))
       throw std::runtime_error("is of a bank of an unknown kind, " + kind.dump());
     content_.kind = kind == name(BankKind::kOp) ? BankKind::kOp : BankKind::kGraph;

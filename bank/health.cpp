@@ -1,4 +1,4 @@
-// Looking at all of a bank, and salvage of what a damaged one still has. Tested by tests/bank/health_test.cpp.
+// Looking at all of a bank, and salvage of what a damaged one still has. Tested by tests/bank/upkeep_test.cpp.
 #include "bank/health.h"
 
 #include <map>
@@ -31,7 +31,7 @@ void salvage_entry(std::string_view key, std::string_view value, const fs::path&
   auto entry = entry_from(value, where);
   if (!entry) return;  // of another schema: a miss for whoever asks, no damage
   if (digest_bytes(entry->key.digest()) != key)
-    found.damage.push_back("an entry lies under the key of another task");
+    found.damage.emplace_back("an entry lies under the key of another task");
   else if (entry->key.soc_version != soc_version)
     found.damage.push_back("an entry is of soc_version " + entry->key.soc_version);
   else if (!entry->is_empty())

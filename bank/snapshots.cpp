@@ -161,7 +161,7 @@ std::optional<fs::path> newest_whole_snapshot(const fs::path& directory,
       if (!first) first = damage;
     }
     if (is_outdated) continue;
-    if (first) throw *first;
+    if (first) throw Error(*first);
     return std::nullopt;
   }
 }

@@ -60,7 +60,7 @@ class PlanSearch {
         const PlanStep step = step_of(place, place.choices[choice]);
         const PlanTrial* trial = attempt({{step}});
         if (trial != nullptr && trial->ok && trial->ratio() < 1)
-          winners_.push_back({trial->ratio(), step});
+          winners_.emplace_back(trial->ratio(), step);
       }
     }
   }
