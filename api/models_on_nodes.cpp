@@ -19,7 +19,7 @@ namespace {
 /// Models whose weights are in memory at once; tasks of so many keep many nodes busy.
 constexpr std::size_t kModelsAtOnce = 16;
 /// Nodes that come later get work of the kinds that are there by then, and no other.
-constexpr double kSettle_s = 30;
+constexpr double kSettleSeconds = 30;
 
 tuner::Spool spool_in(const fs::path& work_path) {
   const std::string name = "fleet_" + tuner::timestamp17(std::chrono::system_clock::now()) + "_" +
@@ -92,7 +92,7 @@ void ModelsOnNodes::run(const TuneOne& tune_one) {
   {
     std::vector<std::jthread> threads;  // joined when the turn is theirs
     const std::lock_guard turn(fleet);
-    const std::vector<compiler::Soc> kinds = fleet.wait_for_kinds(kSettle_s, stop_);
+    const std::vector<compiler::Soc> kinds = fleet.wait_for_kinds(kSettleSeconds, stop_);
     list = work_on(fleet, kinds);
     for (const Work& work : list) {
       if (!fleet.wait_until([&] { return at_work < kModelsAtOnce; }, stop_)) break;

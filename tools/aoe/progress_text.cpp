@@ -12,9 +12,9 @@ namespace {
 
 constexpr int kBarCells = 20;
 /// An estimate that wavers by less goes on counting down.
-constexpr double kLeastRaise_s = 2;
+constexpr double kLeastRaiseSeconds = 2;
 /// So long the line says that it went up.
-constexpr double kSayRaise_s = 5;
+constexpr double kSayRaiseSeconds = 5;
 
 std::string bar(const Progress& p) {
   const double part = p.tasks_total > 0 ? static_cast<double>(p.tasks_done) / p.tasks_total : 0;
@@ -94,7 +94,7 @@ double TimeLeft::left_at(double elapsed_s) const {
 void TimeLeft::estimate(double left_s, double elapsed_s) {
   const double shown_s = left_at(elapsed_s);
   const bool has_estimate = left_s_ > 0;
-  if (left_s > shown_s && left_s < shown_s + kLeastRaise_s && has_estimate) return;
+  if (left_s > shown_s && left_s < shown_s + kLeastRaiseSeconds && has_estimate) return;
   if (left_s > shown_s && has_estimate) {
     raised_by_s_ = left_s - shown_s;
     raised_at_s_ = elapsed_s;
@@ -106,7 +106,7 @@ void TimeLeft::estimate(double left_s, double elapsed_s) {
 std::string TimeLeft::text(double elapsed_s) const {
   if (left_s_ <= 0) return "";
   std::string text = duration_text(left_at(elapsed_s)) + " left";
-  if (raised_by_s_ > 0 && elapsed_s < raised_at_s_ + kSayRaise_s)
+  if (raised_by_s_ > 0 && elapsed_s < raised_at_s_ + kSayRaiseSeconds)
     text += ", " + duration_text(raised_by_s_) + " more than thought";
   return text;
 }

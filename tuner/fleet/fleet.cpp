@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr auto kPoll = std::chrono::milliseconds(20);
-constexpr double kAskLauncher_s = 1;
+constexpr double kAskLauncherSeconds = 1;
 
 }  // namespace
 
@@ -89,7 +89,7 @@ void Fleet::look() {
   if (now - polled_at_ < kPoll / 2) return;  // many may wait
   polled_at_ = now;
   dispatcher_.poll();
-  if (seconds_between(asked_launcher_at_, now) < kAskLauncher_s) return;
+  if (seconds_between(asked_launcher_at_, now) < kAskLauncherSeconds) return;
   asked_launcher_at_ = now;
   for (const EndedNode& node : launcher_->ended()) dispatcher_.lose(node.name, node.why);
   std::string what_happened;

@@ -8,7 +8,7 @@
 //   subgraphs {reference, paths}                                                -> {timings}
 //   models   {paths}                                                             -> {models} or
 //   {error}
-// In front of the answer to subgraphs and models, every kRoundsToldEvery_s: {longest_round_s}.
+// In front of the answer to subgraphs and models, every kRoundsToldEverySeconds: {longest_round_s}.
 #include "tuner/measure/worker.h"
 
 #include <sys/prctl.h>
@@ -54,7 +54,7 @@ class Rounds {
     const TimePoint now = std::chrono::steady_clock::now();
     longest_s_ = std::max(longest_s_, seconds_between(begin_, now));
     begin_ = now;
-    if (told_ && seconds_between(*told_, now) < kRoundsToldEvery_s) return {};
+    if (told_ && seconds_between(*told_, now) < kRoundsToldEverySeconds) return {};
     told_ = now;
     return longest_s_;
   }

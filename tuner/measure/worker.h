@@ -13,7 +13,7 @@ inline constexpr const char* kWorkerArgument = "--measure-worker";
 std::string worker_version();
 inline constexpr int kWorkerSocket = 3;  ///< file descriptor the parent leaves open
 /// How often, about, a worker that measures in rounds says how long they take.
-inline constexpr double kRoundsToldEvery_s = 1;
+inline constexpr double kRoundsToldEverySeconds = 1;
 
 /// First thing in main() of a program that measures: when this process was started as a worker, it
 /// serves until the parent closes the socket, and exits. Otherwise it returns at once. Tests give a

@@ -161,8 +161,8 @@ Timing WorkerMeasurer::ask(const json& request, double timeout_s, json& answer) 
     if (status != ReceiveStatus::kMessage) return lose_worker(status, timeout_s);
     const auto longest_s = answer.find("longest_round_s");
     if (longest_s == answer.end()) return {};
-    timeout_s = kRoundsToldEvery_s + std::max(options_.policy.run_timeout_s,
-                                              kRoundTimeoutFactor * longest_s->get<double>());
+    timeout_s = kRoundsToldEverySeconds + std::max(options_.policy.run_timeout_s,
+                                                   kRoundTimeoutFactor * longest_s->get<double>());
   }
 }
 

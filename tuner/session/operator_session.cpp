@@ -215,11 +215,11 @@ class OperatorSession final : public TuningSession {
 
   /// Of a node's time: all tasks together take what they would take alone. 0: no limit.
   double node_time_s(const Tunable& tunable) const {
-    constexpr double kLeast_s = 5;
+    constexpr double kLeastSeconds = 5;
     const double limit_s = options_.policy.search.time_limit_s;
     if (limit_s <= 0) return 0;
     const double share_s = task_time_s(limit_s, trials_for(tunable), planned_total_);
-    return std::min(limit_s, std::max(kLeast_s, share_s));
+    return std::min(limit_s, std::max(kLeastSeconds, share_s));
   }
 
   /// Races and the answer come behind it.

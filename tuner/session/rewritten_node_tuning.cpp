@@ -144,7 +144,7 @@ Result<void> RewrittenNodeTuning::try_in_subgraphs(const RewrittenNode& node, Co
   }
   ledger_.settle(node.task, std::move(conclusion), known);
   for (PlansWithNode& plans : all) {
-    const auto raced = plans.race();
+    auto raced = plans.race();
     if (context_.options.stop.stop_requested()) return {};  // no judgement
     if (raced) continue;
     ledger_.withdraw(node.task);
