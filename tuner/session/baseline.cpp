@@ -13,9 +13,7 @@
 
 namespace aoe::tuner {
 
-namespace {
-
-bank::Provenance origin_of(const graph::Graph& graph, const TuneOptions& options) {
+bank::Provenance origin_here(const std::string& model, std::uint64_t seed) {
   const runtime::HostIdentity host = runtime::host_identity();
   return {.engine = engine_version(),
           .llvm = llvm_version(),
@@ -23,11 +21,9 @@ bank::Provenance origin_of(const graph::Graph& graph, const TuneOptions& options
           .cpu = host.cpu,
           .microcode = host.microcode,
           .kernel = host.kernel,
-          .model = graph.name,
-          .seed = options.seed};
+          .model = model,
+          .seed = seed};
 }
-
-}  // namespace
 
 double Baseline::median_ms() const {
   return median(timing.samples_ns) / 1e6;
@@ -44,7 +40,7 @@ Baseline compile_baseline(const graph::Graph& graph, const compiler::CompileOpti
       resolved(options.policy.measure.weights_in, om.weights.size() + om.arena_bytes, options.soc);
   baseline.policy_text =
       fmt::format("{} weights_in={}", options.policy.measure.name, name(baseline.weights_in));
-  baseline.origin = origin_of(graph, options);
+  baseline.origin = origin_here(graph.name, options.seed);
   baseline.compile_s = seconds_between(begin, options.now());
   return baseline;
 }

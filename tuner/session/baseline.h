@@ -23,6 +23,9 @@ struct Baseline {
   double median_ms() const;
 };
 
+/// This machine, and what compiles here.
+bank::Provenance origin_here(const std::string& model, std::uint64_t seed);
+
 /// Not measured yet.
 Baseline compile_baseline(const graph::Graph& graph, const compiler::CompileOptions& compile,
                           const TuneOptions& options);

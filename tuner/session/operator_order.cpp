@@ -7,10 +7,9 @@
 
 #include "bank/values.h"
 #include "base/error.h"
-#include "base/versions.h"
-#include "runtime/host_soc.h"
 #include "tuner/fleet/fleet_measurer.h"
 #include "tuner/measure/task_json.h"
+#include "tuner/session/baseline.h"
 #include "tuner/session/conclusion_json.h"
 
 namespace aoe::tuner {
@@ -32,19 +31,6 @@ std::vector<bank::Record> records_from_json(const json& list) {
   return records;
 }
 
-/// Of the node: where the samples come from.
-bank::Provenance origin_here(const json& message, std::uint64_t seed) {
-  const runtime::HostIdentity host = runtime::host_identity();
-  return {.engine = engine_version(),
-          .llvm = llvm_version(),
-          .onednn = onednn_version(),
-          .cpu = host.cpu,
-          .microcode = host.microcode,
-          .kernel = host.kernel,
-          .model = message.at("model"),
-          .seed = seed};
-}
-
 /// Of the node's own limit, and until the run's end.
 double time_of(const json& message) {
   const double limit_s = message.at("limit_s");
@@ -55,7 +41,7 @@ OperatorTask task_of_order(const json& message, const compiler::Soc& soc) {
   OperatorTask task;
   task.task = task_from_json(message.at("task"));
   task.key = compiler::key_of(task.task, soc);
-  if (task.key.description != message.at("description"))
+  if (message.at("description") != task.key.description)
     throw Error(ExitCode::kFailure, "the order describes another task than it has");
   const auto by_default =
       candidates_from_json(json::array({message.at("default")}), task.task, soc);
@@ -94,7 +80,7 @@ json run_operator_order(const json& message, const compiler::Soc& soc, Measurer&
   const OperatorTask task = task_of_order(message, soc);
   const Policy policy = policy_from_json(message.at("policy"), "the order");
   const std::uint64_t seed = message.at("seed");
-  const bank::Provenance origin = origin_here(message, seed);
+  const bank::Provenance origin = origin_here(message.at("model"), seed);
   measurer.set_bounds({});
   std::vector<bank::Record> records;
   OperatorTuningInput input{.task = task,
