@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "compiler/pipeline.h"
 #include "options/banks.h"
+#include "runtime/om_tuning.h"
 #include "runtime/step_paths.h"
 #include "tuner/fleet/fleet_measurer.h"
 #include "tuner/measure/machine_load.h"
@@ -145,7 +146,7 @@ void warn_of_what_is_slow(const std::string& model, const fs::path& tuned_om) {
   const runtime::GearedOm om = runtime::GearedOm::load(tuned_om);
   const std::string slow = runtime::reference_part(om);
   if (!slow.empty()) logger("aoe")->warn("{}: {}", model, slow);
-  if (const std::size_t count = compiler::count_near(om.oms.front().tuning); count > 0)
+  if (const std::size_t count = runtime::tuned_ops(om.oms.front()).near; count > 0)
     logger("aoe")->warn(compiler::kNearWarning, count);
 }
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 namespace aoe::compiler {
 namespace {
@@ -53,13 +52,6 @@ double distance(const std::vector<std::int64_t>& a, const std::vector<std::int64
 }
 
 }  // namespace
-
-std::size_t count_near(const nlohmann::json& tuning) {
-  std::size_t count = 0;
-  for (const nlohmann::json& node : tuning.value("nodes", nlohmann::json::array()))
-    count += node.contains("near");
-  return count;
-}
 
 NearFinder::NearFinder(const std::vector<bank::TaskKey>& tasks) {
   for (const bank::TaskKey& task : tasks) {

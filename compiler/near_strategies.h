@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,9 +23,7 @@ struct Neighbour {
 /// By description of the task that was asked for; the nearest first, a few of each.
 using Neighbours = std::map<std::string, std::vector<Neighbour>, std::less<>>;
 
-/// How many ops have such a strategy, by an om's tuning section (compiler.h).
-std::size_t count_near(const nlohmann::json& tuning);
-/// What a program says then, once a model; takes the number.
+/// What a program says of ops that have such a strategy, once a model; takes their number (runtime::tuned_ops()).
 inline constexpr const char* kNearWarning =
     "{} ops take what won for the nearest shape (--op_bank_near=on); atc --mode=6 lists them";
 

@@ -1,4 +1,4 @@
-// Om -> op table. Tested by tests/runtime/op_table_test.cpp.
+// Om -> op table. Tested by tests/runtime/profiling_test.cpp.
 #include "runtime/op_table.h"
 
 #include <map>
@@ -6,6 +6,7 @@
 
 #include "runtime/backend.h"
 #include "runtime/om_bodies.h"
+#include "runtime/om_tuning.h"
 
 namespace aoe::runtime {
 namespace {
@@ -45,14 +46,12 @@ json tensors_json(const Om& om, const std::vector<int>& ids) {
   return list;
 }
 
-/// What the tuning section knows about each node.
-std::map<std::string, json> strategies_of(const Om& om) {
-  std::map<std::string, json> strategies;
-  if (!om.tuning.is_object() || !om.tuning.contains("nodes")) return strategies;
-  for (const json& node : om.tuning["nodes"])
-    if (node.is_object() && node.contains("node"))
-      strategies[node["node"].get<std::string>()] = node;
-  return strategies;
+using Tunings = std::map<std::string, OpTuning>;  ///< by node
+
+Tunings tunings_of(const Om& om) {
+  Tunings tunings;
+  for (OpTuning& op : op_tunings(om.tuning)) tunings[op.node] = std::move(op);
+  return tunings;
 }
 
 /// Formats of the first output when the tuning section does not list the step, as with conversions.
@@ -66,8 +65,7 @@ std::uint64_t workspace_bytes_of(const Om& om, const OmStep& step) {
   return step.workspace < 0 ? 0 : bytes_of(om.tensors[step.workspace]);
 }
 
-json op_json(const Om& om, const OmStep& step, const std::string& path,
-             const std::map<std::string, json>& strategies) {
+json op_json(const Om& om, const OmStep& step, const std::string& path, const Tunings& tunings) {
   const std::uint64_t weight_bytes =
       sum_bytes(om, step.constants, is_any) + sum_bytes(om, step.inputs, is_weight);
   json op = {
@@ -86,14 +84,13 @@ json op_json(const Om& om, const OmStep& step, const std::string& path,
       {"write_bytes", sum_bytes(om, step.outputs, is_any)},
       {"weight_bytes", weight_bytes},
       {"workspace_bytes", workspace_bytes_of(om, step)}};
-  const auto strategy = strategies.find(step.name);
-  if (strategy == strategies.end()) return op;
-  for (const char* field : {"impl", "format"})
-    if (strategy->second.contains(field)) op[field] = strategy->second[field];
-  if (strategy->second.value("source", "") == "bank") op["strategy"] = "bank";
-  // A decimal number as in aoe_result, however the section stores it.
-  if (const auto key = strategy->second.find("repo_key"); key != strategy->second.end())
-    op["repo_key"] = key->is_string() ? key->get<std::string>() : key->dump();
+  const auto at = tunings.find(step.name);
+  if (at == tunings.end()) return op;
+  const OpTuning& tuning = at->second;
+  if (!tuning.impl.empty()) op["impl"] = tuning.impl;
+  if (!tuning.format.empty()) op["format"] = tuning.format;
+  if (tuning.source == "bank") op["strategy"] = "bank";
+  op["repo_key"] = tuning.repo_key;
   return op;
 }
 
@@ -121,8 +118,8 @@ json op_table(std::span<const Om* const> gears, const OpTableContext& context) {
   std::uint64_t workspace_bytes = 0, arena_bytes = 0;
   for (const Om* gear : gears) {
     for_each_om(*gear, [&](const Om& own, const std::string& path) {
-      const std::map<std::string, json> strategies = strategies_of(own);
-      for (const OmStep& step : own.steps) ops.push_back(op_json(own, step, path, strategies));
+      const Tunings tunings = tunings_of(own);
+      for (const OmStep& step : own.steps) ops.push_back(op_json(own, step, path, tunings));
     });
     for (const OmStep& step : gear->steps)
       workspace_bytes = std::max(workspace_bytes, workspace_bytes_of(*gear, step));

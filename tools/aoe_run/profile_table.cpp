@@ -11,6 +11,7 @@
 #include "base/statistics.h"
 #include "runtime/backend.h"
 #include "runtime/om_bodies.h"
+#include "runtime/om_tuning.h"
 #include "tools/common/terminal_table.h"
 
 namespace aoe::tools {
@@ -19,10 +20,8 @@ namespace {
 /// By node name, from the tuning section; steps it does not list, such as format changes, go by their backend.
 std::map<std::string, std::string> impls_of(const runtime::Om& om) {
   std::map<std::string, std::string> impls;
-  if (!om.tuning.is_object() || !om.tuning.contains("nodes")) return impls;
-  for (const nlohmann::json& node : om.tuning["nodes"])
-    if (node.is_object() && node.contains("node") && node.contains("impl"))
-      impls[node["node"].get<std::string>()] = node["impl"].get<std::string>();
+  for (runtime::OpTuning& op : runtime::op_tunings(om.tuning))
+    if (!op.impl.empty()) impls[std::move(op.node)] = std::move(op.impl);
   return impls;
 }
 

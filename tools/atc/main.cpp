@@ -67,10 +67,11 @@ void log_subgraph_hits(const AskedBanks& banks, const compiler::PreparedModel& m
   banks.log("graph", fmt::format("{} subgraphs hit the bank", hits.size()), hits);
 }
 
-void log_op_hits(const AskedBanks& banks, const runtime::Om& om) {
+void log_strategies(const AskedBanks& banks, const runtime::Om& om) {
   const runtime::TunedOps tuned = runtime::tuned_ops(om);
   banks.log("op", fmt::format("{} of {} ops hit the bank", tuned.bank_keys.size(), tuned.ops),
             tuned.bank_keys);
+  if (tuned.near > 0) logger("atc")->warn(compiler::kNearWarning, tuned.near);
 }
 
 /// Slow parts are said, once a model.
@@ -101,9 +102,7 @@ void build(const BuildSettings& settings, const compiler::ModelSource& source,
     };
   const Gears gears = model.gears;
   compiler::Compilation compilation = compiler::compile(std::move(model), std::move(options));
-  log_op_hits(op_bank, compilation.om);
-  if (const std::size_t count = compiler::count_near(compilation.om.tuning); count > 0)
-    logger("atc")->warn(compiler::kNearWarning, count);
+  log_strategies(op_bank, compilation.om);
   note_origin(compilation.om, command_line);
   dump_kernels(kernels, compilation.om, settings.soc, settings.op_debug_level, settings.debug_dir);
   const runtime::GearedOm om = compiler::om_model(std::move(compilation.om), gears);

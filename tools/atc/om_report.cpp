@@ -7,6 +7,7 @@
 #include <map>
 #include <vector>
 
+#include "runtime/om_tuning.h"
 #include "runtime/step_paths.h"
 
 namespace aoe::tools {
@@ -15,19 +16,12 @@ namespace {
 constexpr const char* kVersion = AOE_VERSION;
 constexpr int kOnnx = 5;  ///< of --framework
 
-std::ptrdiff_t bank_hits(const nlohmann::json& nodes) {
-  return std::ranges::count_if(
-      nodes, [](const nlohmann::json& node) { return node.value("source", "") == "bank"; });
-}
-
 /// ", repo_key[17], strategy[bank]": of a node that was a task of its own.
-std::string strategy_text(const nlohmann::json& nodes, const std::string& name) {
-  const auto node = std::ranges::find_if(
-      nodes, [&](const nlohmann::json& each) { return each.value("node", "") == name; });
-  if (node == nodes.end()) return {};
-  const std::string near = node->value("near", "");
-  return fmt::format(", repo_key[{}], strategy[{}]", node->value("repo_key", ""),
-                     near.empty() ? node->value("source", "") : "near, of " + near);
+std::string strategy_text(const std::vector<runtime::OpTuning>& ops, const std::string& name) {
+  const auto op = std::ranges::find(ops, name, &runtime::OpTuning::node);
+  if (op == ops.end()) return {};
+  return fmt::format(", repo_key[{}], strategy[{}]", op->repo_key,
+                     op->near.empty() ? op->source : "near, of " + op->near);
 }
 
 /// A line for each op: how it runs, its share of the work, and where its strategy comes from.
@@ -36,14 +30,14 @@ void print_paths(std::ostream& out, const runtime::Om& om) {
   double all_work = 0;
   std::map<std::string_view, double> by_path;
   for (const runtime::StepPath& path : paths) all_work += path.work;
-  const nlohmann::json nodes = om.tuning.value("nodes", nlohmann::json::array());
+  const std::vector<runtime::OpTuning> ops = runtime::op_tunings(om.tuning);
   for (const runtime::StepPath& path : paths) {
     const double share = all_work > 0 ? path.work / all_work : 0;
     by_path[path.path] += share;
     out << fmt::format("op       info: name[{}], type[{}], path[{}], work[{}]{}.\n", path.name,
                        path.types, path.path,
                        path.is_open ? "known when it runs" : fmt::format("{:.2f}%", 100 * share),
-                       strategy_text(nodes, path.name));
+                       strategy_text(ops, path.name));
   }
   std::string sums;
   for (const auto& [path, share] : by_path)
@@ -64,14 +58,14 @@ void note_origin(runtime::Om& om, const std::string& command_line) {
 }
 
 void print_om_report(std::ostream& out, const runtime::GearedOm& model) {
-  std::size_t graph_bytes = 0, tuning_bytes = 0, ops = 0, subgraphs = 0;
-  std::ptrdiff_t hits = 0;
+  std::size_t graph_bytes = 0, tuning_bytes = 0, ops = 0, hits = 0, subgraphs = 0;
   for (const runtime::Om& om : model.oms) {
-    const nlohmann::json nodes = om.tuning.value("nodes", nlohmann::json::array());
     graph_bytes += om.graph_bytes;
     tuning_bytes += cbor_bytes(om.tuning);
-    ops += nodes.size();
-    hits += bank_hits(nodes);
+    for (const runtime::OpTuning& op : runtime::op_tunings(om.tuning)) {
+      ++ops;
+      hits += op.source == "bank";
+    }
     subgraphs += om.tuning.value("subgraphs", nlohmann::json::array()).size();
   }
   const runtime::Om& om = model.oms.front();
