@@ -78,6 +78,12 @@ equal "$(one "['budget']['search_limit_s']")" None "search_limit_s"
 equal "$(one "['state']")" "tuning incomplete" "state"
 has out "^[0-9]+ of [0-9]+ tasks were not searched, because of the time limit; --reload goes on$"
 
+# So short that nothing is measured: an untuned om where it was wanted, and no word of anything won.
+run 0 tune --time_limit=0.01 --progress_bar=off --output=untuned
+exists untuned.om
+has out '^output: untuned\.om$'
+has out '^Aoe process stopped before the end; nothing was measured$'
+
 # Subgraphs, too; and several models share the time.
 mkdir models
 make_model squeezenet --small --image=32 --output=models/a.onnx >/dev/null

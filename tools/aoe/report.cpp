@@ -65,7 +65,9 @@ void print_tasks(std::ostream& out, const AoeTuningResult& result) {
 void print_finish_line(std::ostream& out, const AoeTuningResult& result) {
   const bool is_faster = std::string_view(result.verdict) == "faster";
   if (result.state == AOE_TUNING_INCOMPLETE && !was_measured(result))
-    out << "Aoe process stopped before the end; what was won is in the bank, unconfirmed\n";
+    out << "Aoe process stopped before the end; "
+        << (result.trials > 0 ? "what was won is in the bank, unconfirmed\n"
+                              : "nothing was measured\n");
   else if (is_faster)
     out << fmt::format("{} process finished. Performance improved by {}\n", result.tuning_name,
                        result.improvement);
@@ -113,7 +115,7 @@ void print_report(std::ostream& out, const AoeTuningResult& result) {
   out << "result: " << result.result_path << "\n";
   out << "bank:   " << result.bank_path << "\n";
   if (*result.model_path != '\0') out << "model:  " << result.model_path << "\n";
-  if (*result.output_path != '\0') out << "model:  " << result.output_path << "\n";
+  if (*result.output_path != '\0') out << "output: " << result.output_path << "\n";
   print_finish_line(out, result);
 }
 

@@ -76,9 +76,8 @@ TuneOutcome TuningSession::run() {
   }
   if (!is_stopped() && !outcome_.om_written) {
     logger("tuner")->warn(
-        "the time was up before the model could be measured: its om is untuned, and what was won "
-        "waits "
-        "in the bank for the next run");
+        "the time was up before the model could be measured: its om is untuned{}",
+        outcome_.trials > 0 ? ", and what was won waits in the bank for the next run" : "");
     cut_short(RunEnd::kTimeLimit);
     write_om({.om = baseline_.compilation.om.serialize()});
   }
