@@ -29,8 +29,8 @@ TEST(OmTuning, CountsWhatTheBankHadAndWhatIsOfTheNearestShape) {
 }
 
 TEST(OmTuning, FieldsOfAnotherTypeCountAsLeftOut) {
-  const Om om = om_with({{{"node", 5}, {"impl", {1, 2}}, {"source", true}, {"repo_key", nullptr}},
-                         "no object", 7});
+  const Om om = om_with(
+      {{{"node", 5}, {"impl", {1, 2}}, {"source", true}, {"repo_key", nullptr}}, "no object", 7});
   const std::vector<OpTuning> ops = op_tunings(om.tuning);
   ASSERT_EQ(ops.size(), 1u);
   EXPECT_EQ(ops[0].node + ops[0].impl + ops[0].source + ops[0].repo_key, "");

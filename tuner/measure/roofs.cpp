@@ -111,9 +111,8 @@ double read_gb_s(const compiler::Soc& soc) {
   const auto x = std::make_unique_for_overwrite<float[]>(all);
   std::vector<float> sums(static_cast<std::size_t>(kChains * soc.vector_lanes * soc.threads));
   // Pages lie where the thread that touches them first runs.
-  runtime::run_on_each(runtime::ThreadTeam::kHelpers, soc.threads, [&](int thread) {
-    std::fill_n(x.get() + thread * part, part, 0.0f);
-  });
+  runtime::run_on_each(runtime::ThreadTeam::kHelpers, soc.threads,
+                       [&](int thread) { std::fill_n(x.get() + thread * part, part, 0.0f); });
   void* buffers[] = {x.get(), sums.data()};
   const double ns =
       least_ns(soc.threads, [&](int thread) { run(buffers, thread, thread + 1, nullptr); });
