@@ -73,6 +73,16 @@ std::vector<NamedTensor> inputs_of_model(const std::string& path, const Settings
                    settings.feed);
 }
 
+/// In a process that has ended when this returns: its threads would spin beside what is measured next.
+double peer_load_and_run_ms(const std::string& path, const std::vector<NamedTensor>& inputs,
+                            const Settings& settings, const fs::path& scratch) {
+  OnnxRuntimePeer peer(AOE_BENCHMARKS_DIR "/onnxruntime/server.js");
+  peer.wait_until_ready();
+  const double load_ms = milliseconds([&] { peer.load(path, settings.threads); });
+  peer.feed(inputs, scratch);
+  return load_ms + peer.run(0, 1).front();
+}
+
 Row measure(const std::string& path, const Settings& settings, const fs::path& scratch) {
   Row row{.model = fs::path(path).stem().string()};
   const std::string om = (scratch / row.model).string() + ".om";
@@ -83,11 +93,7 @@ Row measure(const std::string& path, const Settings& settings, const fs::path& s
   run_mapped.push_back("--share_weights");
   for (int round = -1; round < settings.rounds; ++round) {
     const double atc_ms = program_ms("atc", {"--model=" + path, "--output=" + om, "--log=error"});
-    OnnxRuntimePeer peer(AOE_BENCHMARKS_DIR "/onnxruntime/server.js");
-    peer.wait_until_ready();
-    double peer_ms = milliseconds([&] { peer.load(path, settings.threads); });
-    peer.feed(inputs, scratch);
-    peer_ms += peer.run(0, 1).front();
+    const double peer_ms = peer_load_and_run_ms(path, inputs, settings, scratch);
     const double copied_ms = program_ms("aoe_run", run);
     const double mapped_ms = program_ms("aoe_run", run_mapped);
     if (round < 0) continue;  // files come into the page cache

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "compiler/element_lanes.h"
+#include "reference/typed.h"
 
 namespace aoe::compiler {
 namespace {
@@ -299,6 +300,19 @@ class Emitter {
   std::map<const FormulaNode*, Lanes> values_;
 };
 
+/// As the reference converts it: NaN is 0.
+std::int64_t whole(DataType dtype, double number) {
+  switch (dtype) {
+    case DataType::kUint64:
+      return static_cast<std::int64_t>(reference::convert<std::uint64_t>(number));
+    case DataType::kInt64:
+    case DataType::kUint32:
+      return reference::convert<std::int64_t>(number);
+    default:
+      return reference::convert<std::int32_t>(number);
+  }
+}
+
 }  // namespace
 
 struct Lanes::State {
@@ -321,7 +335,7 @@ Lanes Lanes::loaded(Builder& builder, DataType dtype, Load load) {
 Lanes Lanes::number(DataType dtype, double number, int lanes) {
   if (dtype == DataType::kBool || is_floating(dtype))
     return reals(dtype, splat(number, lanes, real_lanes(dtype)));
-  return integers(dtype, int_splat(static_cast<std::int64_t>(number), lanes, lanes_of(dtype)));
+  return integers(dtype, int_splat(whole(dtype, number), lanes, lanes_of(dtype)));
 }
 
 Lanes Lanes::reals(DataType dtype, Vec vec) {
