@@ -41,15 +41,16 @@ mixed() { # FLAGS...: how many products may be rounded
 }
 products=$(mixed)
 [ "$products" -gt 1 ] || fail "nothing may be rounded: $products"
-printf 'OpType::MatMul\nOpType::Gemm\n' >keep.txt
+printf 'OpType::MatMul\nOpType::Gemm\nOpType::Conv\n' >keep.txt
 equal "$(mixed --keep_dtype=keep.txt)" 0 "products that may be rounded but for --keep_dtype"
 run 0 atc --mode=30 --om=mixed.om --output=mixed
 json mixed.dbg "[n['node'] for n in d['tuning'][0]['nodes'] if n['op_types'][0] in ('Gemm', 'MatMulV2')][0]" >keep.txt
 equal "$(mixed --keep_dtype=keep.txt)" $((products - 1)) "products but for one that is named"
-echo '{"black-list": {"to-add": ["Gemm", "MatMulV2"]}, "gray-list": {"to-add": ["Relu"]}}' >mix.json
+echo '{"black-list": {"to-add": ["Gemm", "MatMulV2", "Conv2D"]}, "gray-list": {"to-add": ["Relu"]}}' >mix.json
 equal "$(mixed --modify_mixlist=mix.json)" 0 "products but for those of the black list"
 has err 'to-add of Relu in gray-list has no effect'
 echo 'Gemm=enable_float_32_execution
+Conv2D=enable_float_32_execution
 MatMulV2=enable_float_32_execution' >float32.ini
 equal "$(mixed --op_precision_mode=float32.ini)" 0 "products but for those of --op_precision_mode"
 echo nowhere >keep.txt
