@@ -67,7 +67,7 @@ bank::Strategy strategy() {
           .impl = "direct",
           .impl_version = 3,
           .schedule = {{"ic_block", 64}, {"oc_vectors", 2}, {"oh_block", 4}, {"ow_block", 14}},
-          .measured = {1e5, 1.2e5, "faster", "in-model-1", 2, 64, "2026-01-01T00:00:00Z"}};
+          .measured = {1e5, 1.2e5, "faster", "in-model-2", 2, 64, "2026-01-01T00:00:00Z"}};
 }
 
 /// What a node answers, with as many measurements as a search makes.

@@ -127,6 +127,9 @@ class Impl {
   virtual std::vector<FormatChoice> formats(const Task& task, const Soc& soc) const;
   /// Where its tensors lie: the memory of the backend of its kernels. What brings values to a memory and back works there, too.
   virtual Memory memory() const { return Memory::kHost; }
+  /// The rounding errors of its results against those of plain sums of products: more than 1 for what adds and subtracts around
+  /// its products. Tests of Impls and the tuner's verification of candidates allow so much, and no more.
+  virtual double error_growth() const { return 1; }
   /// Of a task that it supports, in one of its Formats.
   virtual std::unique_ptr<Plan> plan(const Task& task, const FormatChoice& format,
                                      const Soc& soc) const = 0;

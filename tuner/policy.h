@@ -25,7 +25,7 @@ std::string_view name(WeightsIn place);  ///< "auto", "l2", "l3", "memory"
 struct MeasurePolicy {
   /// Name and version; stored with every measurement. Raise the number when times of the old one
   /// are not comparable.
-  std::string name = "in-model-1";
+  std::string name = "in-model-2";
   WeightsIn weights_in = WeightsIn::kAuto;
 
   int warmup_runs = 1;  ///< not timed; their output is verified

@@ -205,6 +205,7 @@ class OneDnnConvolution final : public Impl {
   explicit OneDnnConvolution(bool is_winograd) : is_winograd_(is_winograd) {}
 
   std::string_view name() const override { return is_winograd_ ? "onednn_winograd" : "onednn"; }
+  double error_growth() const override { return is_winograd_ ? 8 : 1; }  // as our own
 
   Result<void> supports(const Task& task, const Soc& soc) const override {
     const Result<ConvShape> shape = conv_shape(task);

@@ -221,15 +221,6 @@ class KernelRun {
   std::size_t first_output_ = 0;
 };
 
-/// Rounding errors against those of plain sums. Winograd's transforms add and subtract multiples of up to 8 before and
-/// after the products, which F(4,3) shows in its last three bits; Strassen's sums of blocks cancel less well, by two. Factors of
-/// F(2,3) are sums of at most four numbers, whose rounding shows 1.5 times as much.
-double error_growth(const Impl& impl) {
-  if (impl.name() == "winograd_f23_bf16") return 2;
-  if (impl.name().ends_with("_strassen")) return 4;
-  return impl.name().find("winograd") != std::string_view::npos ? 8 : 1;
-}
-
 }  // namespace
 
 double tolerance(const Task& task, double expected, double largest) {
@@ -330,7 +321,7 @@ void check_impl(const Impl& impl, const ShapeLine& line, const Soc& soc,
       run.run_generated(*code);
     }
     for (std::size_t i = 0; i < expected.size(); ++i) {
-      if (expected[i]) run.expect_output(i, *expected[i], error_growth(impl));
+      if (expected[i]) run.expect_output(i, *expected[i], impl.error_growth());
     }
     if (testing::Test::HasFatalFailure()) return;
   }

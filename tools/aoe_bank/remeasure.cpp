@@ -58,7 +58,7 @@ std::vector<Claim> sample(const bank::KnowledgeBank& bank, std::size_t count, st
   return drawn;
 }
 
-/// As the claim was measured: "in-model-1 weights_in=l3".
+/// As the claim was measured: "in-model-2 weights_in=l3".
 tuner::WeightsIn weights_in(const bank::Strategy& strategy) {
   using enum tuner::WeightsIn;
   for (const tuner::WeightsIn place : {kL2, kL3, kMemory})

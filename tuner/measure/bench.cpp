@@ -14,10 +14,13 @@ namespace {
 /// One candidate, ready to run.
 class Runner {
  public:
-  Runner(runtime::Om om, const Expected& expected, const BenchSetting& setting)
+  Runner(Contender contender, const Expected& expected, const BenchSetting& setting)
       : expected_(expected),
         setting_(setting),
-        model_(std::move(om), setting.threads),
+        rounding_{.reduction_length = expected.reduction_length,
+                  .error_growth = contender.error_growth,
+                  .least_tolerance = expected.least_tolerance},
+        model_(std::move(contender.om), setting.threads),
         repeats_left_(setting.policy.max_samples) {
     model_.set_inputs(expected.inputs);
     for (const runtime::OmStep& step : model_.om().steps)
@@ -63,8 +66,7 @@ class Runner {
   Result<void> verify() const {
     AOE_CHECK(model_.outputs().size() == expected_.outputs.size(), "outputs of the om");
     for (std::size_t i = 0; i < expected_.outputs.size(); ++i) {
-      auto same = compare(expected_.outputs[i]->view(), model_.outputs()[i],
-                          expected_.reduction_length, expected_.least_tolerance);
+      auto same = compare(expected_.outputs[i]->view(), model_.outputs()[i], rounding_);
       if (!same) return Unexpected("output " + std::to_string(i) + ": " + same.error());
     }
     return {};
@@ -72,6 +74,7 @@ class Runner {
 
   const Expected& expected_;
   const BenchSetting& setting_;
+  const Rounding rounding_;
   TimedModel model_;
   std::vector<bool> counts_;  ///< by step
   int repeats_left_;
@@ -79,10 +82,10 @@ class Runner {
 
 }  // namespace
 
-Timing Bench::measure(runtime::Om om, double best_ns) const {
+Timing Bench::measure(Contender contender, double best_ns) const {
   const MeasurePolicy& policy = setting_.policy;
   return guarded(Outcome::kCrashed, [&] {
-    Runner runner(std::move(om), expected_, setting_);
+    Runner runner(std::move(contender), expected_, setting_);
     Timing result = runner.warm_up_and_verify();
     if (!result.ok()) return result;
     double total_ns = 0;
@@ -102,13 +105,13 @@ Timing Bench::measure(runtime::Om om, double best_ns) const {
 }
 
 std::vector<Timing> Bench::race(std::size_t count,
-                                const std::function<runtime::Om(std::size_t)>& om) const {
+                                const std::function<Contender(std::size_t)>& contender) const {
   const MeasurePolicy& policy = setting_.policy;
   std::vector<Timing> timings(count);
   std::vector<std::unique_ptr<Runner>> runners(count);
   for (std::size_t i = 0; i < count; ++i) {
     timings[i] = guarded(Outcome::kCrashed, [&] {
-      runners[i] = std::make_unique<Runner>(om(i), expected_, setting_);
+      runners[i] = std::make_unique<Runner>(contender(i), expected_, setting_);
       return runners[i]->warm_up_and_verify();
     });
     if (!timings[i].ok()) runners[i].reset();

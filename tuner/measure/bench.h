@@ -35,6 +35,12 @@ struct Expected {
   double least_tolerance = 0;
 };
 
+/// What is verified and timed.
+struct Contender {
+  runtime::Om om;
+  double error_growth = 1;  ///< see verify.h
+};
+
 struct BenchSetting {
   const MeasurePolicy& policy;
   const CacheState& caches;
@@ -50,12 +56,12 @@ class Bench {
       : expected_(expected), setting_(setting) {}
 
   /// Until there are samples enough; one that is clearly slower than `best_ns` is dropped.
-  Timing measure(runtime::Om om, double best_ns) const;
+  Timing measure(Contender contender, double best_ns) const;
 
   /// Paired and interleaved. Those that fail have no samples, the others have equally many: sample k was taken in round k.
-  /// `om` makes the i-th.
+  /// `contender` makes the i-th.
   std::vector<Timing> race(std::size_t count,
-                           const std::function<runtime::Om(std::size_t)>& om) const;
+                           const std::function<Contender(std::size_t)>& contender) const;
 
  private:
   const Expected& expected_;

@@ -38,6 +38,11 @@ double reduction_length_of(const Task& task) {
   return outputs > 0 ? std::max(1.0, compiler::flops(task) / (2 * outputs)) : 1.0;
 }
 
+double error_growth_of(const bank::Strategy& strategy) {
+  const compiler::Impl* const impl = compiler::impls().find(strategy.impl);
+  return impl == nullptr ? 1 : impl->error_growth();
+}
+
 bool runs_a_kernel(const runtime::Om& om) {
   return std::ranges::any_of(om.steps, [](const runtime::OmStep& step) {
     return !is_conversion(step) && step.backend->traits().runs;
@@ -95,8 +100,8 @@ Expected OpBench::compute_expected(const Task& task) {
 }
 
 void OpBench::compile(std::span<const bank::Strategy> strategies, const OnCompiled& on_compiled) {
-  oms_.clear();
-  oms_.resize(strategies.size());
+  contenders_.clear();
+  contenders_.resize(strategies.size());
   std::atomic<std::size_t> next{0};
   std::mutex one_report_at_a_time;
   const auto work = [&] {
@@ -105,7 +110,7 @@ void OpBench::compile(std::span<const bank::Strategy> strategies, const OnCompil
         runtime::Om om = options_.build(task_, strategies[i], options_.soc);
         if (!runs_a_kernel(om))
           return Timing::failure(Outcome::kCompileError, "shares memory: has no time of its own");
-        oms_[i] = std::move(om);
+        contenders_[i] = {std::move(om), error_growth_of(strategies[i])};
         return Timing{};
       });
       const std::scoped_lock lock(one_report_at_a_time);
@@ -131,11 +136,11 @@ Bench OpBench::bench() const {
            }}};
 }
 
-runtime::Om OpBench::take(std::size_t index) {
-  AOE_CHECK(index < oms_.size() && oms_[index], "a candidate that did not compile");
-  runtime::Om om = std::move(*oms_[index]);
-  oms_[index].reset();
-  return om;
+Contender OpBench::take(std::size_t index) {
+  AOE_CHECK(index < contenders_.size() && contenders_[index], "a candidate that did not compile");
+  Contender contender = std::move(*contenders_[index]);
+  contenders_[index].reset();
+  return contender;
 }
 
 Timing OpBench::measure(std::size_t index, double best_ns) {

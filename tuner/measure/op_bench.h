@@ -48,13 +48,13 @@ class OpBench {
  private:
   static Expected compute_expected(const compiler::Task& task);
   Bench bench() const;
-  runtime::Om take(std::size_t index);
+  Contender take(std::size_t index);
 
   const compiler::Task task_;
   const BenchOptions& options_;
   const CacheState& caches_;
   std::shared_future<Expected> expected_;
-  std::vector<std::optional<runtime::Om>> oms_;
+  std::vector<std::optional<Contender>> contenders_;
 };
 
 }  // namespace aoe::tuner

@@ -59,7 +59,13 @@ SubgraphBench::SubgraphBench(std::filesystem::path reference, const MeasurePolic
 }
 
 std::vector<Timing> SubgraphBench::race(const std::vector<std::filesystem::path>& oms) const {
-  return bench_.race(oms.size(), [&](std::size_t i) { return runtime::Om::load(oms[i]); });
+  // Any Impl may have contributed to what a subgraph computes.
+  double growth = 1;
+  for (const compiler::Impl* const impl : compiler::impls().all())
+    growth = std::max(growth, impl->error_growth());
+  return bench_.race(oms.size(), [&](std::size_t i) {
+    return Contender{runtime::Om::load(oms[i]), growth};
+  });
 }
 
 }  // namespace aoe::tuner

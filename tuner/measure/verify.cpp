@@ -65,13 +65,15 @@ bool agrees(double expected, double actual, double allowed) {
 
 }  // namespace
 
-double tolerance(DataType dtype, double reduction_length) {
-  constexpr double kRoom = 64;
-  return kRoom * epsilon(dtype) * std::sqrt(std::max(1.0, reduction_length));
+double tolerance(DataType dtype, const Rounding& rounding) {
+  // Of chains of functions, and of sums in another order.
+  constexpr double kOfFunctions = 32, kOfSums = 8;
+  const double sums = kOfSums * std::sqrt(std::max(1.0, rounding.reduction_length));
+  return std::max(rounding.least_tolerance,
+                  std::max(kOfFunctions, rounding.error_growth * sums) * epsilon(dtype));
 }
 
-Result<void> compare(const Tensor& expected, const Tensor& actual, double reduction_length,
-                     double least_tolerance) {
+Result<void> compare(const Tensor& expected, const Tensor& actual, const Rounding& rounding) {
   AOE_CHECK(expected.desc.dtype == actual.desc.dtype && expected.desc.shape == actual.desc.shape,
             to_string(expected.desc) + " against " + to_string(actual.desc));
   if (!is_floating(expected.desc.dtype)) return compare_bytes(expected, actual);
@@ -82,8 +84,7 @@ Result<void> compare(const Tensor& expected, const Tensor& actual, double reduct
     const double magnitude = std::abs(value_at(expected, i));
     if (std::isfinite(magnitude)) largest = std::max(largest, magnitude);
   }
-  const double allowed =
-      std::max(tolerance(expected.desc.dtype, reduction_length), least_tolerance) * largest;
+  const double allowed = tolerance(expected.desc.dtype, rounding) * largest;
   for (std::int64_t i = 0; i < count; ++i) {
     const double a = value_at(expected, i);
     const double b = value_at(actual, i);
