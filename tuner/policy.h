@@ -31,13 +31,13 @@ struct MeasurePolicy {
   int warmup_runs = 1;  ///< not timed; their output is verified
   int min_samples = 4;
   int max_samples = 40;
-  double min_duration_ms = 4;  ///< accumulated op time at which sampling may end
+  double min_duration_ms = 2;  ///< accumulated op time at which sampling may end
   int drop_after_samples = 2;  ///< a candidate this much into its samples ...
   double drop_ratio = 1.4;     ///< ... and this much slower than the best is given up
 
   int min_race_rounds = 15;  ///< paired, interleaved comparison of the finalists
   int max_race_rounds = 101;
-  double race_duration_ms = 40;  ///< accumulated time of the default
+  double race_duration_ms = 20;  ///< accumulated time of the default
 
   int min_model_rounds = 9;  ///< whole model, untuned against tuned
   int max_model_rounds = 96;
