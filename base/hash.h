@@ -21,7 +21,7 @@ inline std::uint64_t hash64(std::string_view bytes) {
   return hash128(bytes).high;
 }
 
-/// Checksum of file sections (CRC-32C); with SSE4.2 at some 20 GB/s.
+/// Checksum of file sections (CRC-32C); with SSE4.2 at some 11 GB/s from memory, 27 from L2.
 std::uint32_t crc32c(const void* data, std::size_t size_bytes, std::uint32_t previous = 0);
 
 /// 32 lower-case hexadecimal digits.

@@ -90,7 +90,7 @@ json op_json(const Om& om, const OmStep& step, const std::string& path, const Tu
   if (!tuning.impl.empty()) op["impl"] = tuning.impl;
   if (!tuning.format.empty()) op["format"] = tuning.format;
   if (tuning.source == "bank") op["strategy"] = "bank";
-  op["repo_key"] = tuning.repo_key;
+  if (!tuning.repo_key.empty()) op["repo_key"] = tuning.repo_key;
   return op;
 }
 
