@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "compiler/loopnest/emit.h"
 #include "compiler/loopnest/llvm_wall.h"
 #include "compiler/loopnest/lower.h"
+#include "compiler/loopnest/object_memo.h"
 
 namespace aoe::compiler::loopnest {
 namespace {
@@ -26,13 +28,42 @@ struct Lowered {
   llvm::Module module{"kernel", context};
 };
 
-std::string compile_object(const Function& function, const Soc& soc, llvm::TargetMachine& machine) {
-  return within_llvm([&] {
-    Lowered lowered(function, soc);
-    optimise(lowered.module, machine);
-    return emit(lowered.module, machine, llvm::CodeGenFileType::ObjectFile);
-  });
+constexpr std::size_t kMemoGenerationBytes = 8 << 20;  // a few hundred kernels
+
+ObjectMemo& memo() {
+  static ObjectMemo objects(kMemoGenerationBytes);
+  return objects;
 }
+
+/// All that the object code depends on.
+Digest128 key_of(const Function& function, const Soc& soc) {
+  return hash128(function.name + '\n' + std::string(soc.target->name()) + '\n' +
+                 runtime::llvm_features(soc.target->name(), soc.features) + '\n' + soc.llvm_cpu +
+                 '\n' + to_text(function));
+}
+
+/// Makes the machine when it needs one: mostly there is one function to compile or none.
+class Compiler {
+ public:
+  explicit Compiler(const Soc& soc) : soc_(soc) {}
+
+  std::string object(const Function& function) {
+    const Digest128 key = key_of(function, soc_);
+    if (auto known = memo().find(key)) return *std::move(known);
+    std::string object = within_llvm([&] {
+      if (!machine_) machine_ = soc_.target->make_machine();
+      Lowered lowered(function, soc_);
+      optimise(lowered.module, *machine_);
+      return emit(lowered.module, *machine_, llvm::CodeGenFileType::ObjectFile);
+    });
+    memo().keep(key, object);
+    return object;
+  }
+
+ private:
+  const Soc& soc_;
+  std::unique_ptr<llvm::TargetMachine> machine_;
+};
 
 }  // namespace
 
@@ -46,10 +77,9 @@ std::string compile_shared_object(std::span<const Function> functions, const Soc
   std::vector<std::exception_ptr> failures(workers);
   const auto work = [&](std::size_t worker) {
     try {
-      const auto machine = within_llvm([&] { return soc.target->make_machine(); });
-      for (std::size_t i = next++; i < functions.size(); i = next++) {
-        objects[i] = compile_object(functions[i], soc, *machine);
-      }
+      Compiler compiler(soc);
+      for (std::size_t i = next++; i < functions.size(); i = next++)
+        objects[i] = compiler.object(functions[i]);
     } catch (...) {  // a thread's wall: rethrown by the caller's thread below
       failures[worker] = std::current_exception();
     }
