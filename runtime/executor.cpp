@@ -28,10 +28,14 @@ namespace {
 /// through the file format.
 Om as_loaded(Om om) {
   if (om.owner != nullptr) return om;
-  const std::string bytes = om.serialize();
-  const auto memory = std::make_shared<const AlignedMemory>(bytes.size());
-  std::memcpy(memory->data(), bytes.data(), bytes.size());
-  return Om::parse({static_cast<const char*>(memory->data()), bytes.size()}, memory, om.name);
+  OmFile file = om.file();
+  const std::vector<std::string_view> pieces = file.pieces();
+  std::size_t size_bytes = 0;
+  for (const std::string_view piece : pieces) size_bytes += piece.size();
+  const auto memory = std::make_shared<const AlignedMemory>(size_bytes);
+  char* end = static_cast<char*>(memory->data());
+  for (const std::string_view piece : pieces) end = std::ranges::copy(piece, end).out;
+  return Om::parse({static_cast<const char*>(memory->data()), size_bytes}, memory, om.name);
 }
 
 int thread_count(const ExecutorOptions& options, const Om& om) {

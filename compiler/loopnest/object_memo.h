@@ -31,7 +31,8 @@ class ObjectMemo {
 
   const std::size_t generation_bytes_;
   std::mutex mutex_;
-  Objects young_, old_;  ///< what is found among the old becomes young; when the young are many, the old go
+  Objects young_,
+      old_;  ///< what is found among the old becomes young; when the young are many, the old go
   std::size_t young_bytes_ = 0;
 };
 
