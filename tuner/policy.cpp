@@ -26,6 +26,7 @@ void each_field(P& p, F&& f) {
   f("min_race_rounds", p.min_race_rounds);
   f("max_race_rounds", p.max_race_rounds);
   f("race_duration_ms", p.race_duration_ms);
+  f("race_drop_ratio", p.race_drop_ratio);
   f("min_model_rounds", p.min_model_rounds);
   f("max_model_rounds", p.max_model_rounds);
   f("model_loads", p.model_loads);

@@ -38,6 +38,8 @@ struct MeasurePolicy {
   int min_race_rounds = 15;  ///< paired, interleaved comparison of the finalists
   int max_race_rounds = 101;
   double race_duration_ms = 20;  ///< accumulated time of the default
+  double race_drop_ratio =
+      1.2;  ///< a finalist this much slower than the fastest leaves the race early
 
   int min_model_rounds = 9;  ///< whole model, untuned against tuned
   int max_model_rounds = 96;

@@ -2,6 +2,7 @@
 #include "tuner/measure/bench.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/check.h"
 #include "base/statistics.h"
@@ -104,6 +105,25 @@ Timing Bench::measure(Contender contender, double best_ns) const {
   });
 }
 
+namespace {
+
+/// As many as tell "slower" from "as fast" in pairs (see compare_pairs()), and two more.
+constexpr int kRoundsBeforeDrop = 8;
+
+void drop_slow_racers(double ratio, std::vector<Timing>& timings,
+                      std::vector<std::unique_ptr<Runner>>& runners) {
+  double fastest_ns = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < runners.size(); ++i)
+    if (runners[i]) fastest_ns = std::min(fastest_ns, timings[i].median_ns());
+  for (std::size_t i = 1; i < runners.size(); ++i) {
+    if (!runners[i] || timings[i].median_ns() <= ratio * fastest_ns) continue;
+    timings[i].dropped = true;
+    runners[i].reset();
+  }
+}
+
+}  // namespace
+
 std::vector<Timing> Bench::race(std::size_t count,
                                 const std::function<Contender(std::size_t)>& contender) const {
   const MeasurePolicy& policy = setting_.policy;
@@ -127,6 +147,8 @@ std::vector<Timing> Bench::race(std::size_t count,
       timings[i].samples_ns.push_back(ns);
       if (i == 0) first_total_ns += ns;
     }
+    if (setting_.drops_racers && round + 1 == kRoundsBeforeDrop)
+      drop_slow_racers(policy.race_drop_ratio, timings, runners);
     setting_.round_ended();
   }
   return timings;

@@ -47,6 +47,8 @@ struct BenchSetting {
   int threads = 1;
   /// Steps whose time is the candidate's own; conversions that are there for the om alone are none.
   bool (*counts)(const runtime::Om& om, const runtime::OmStep& step);
+  /// Whether those that are clearly slower leave a race: their samples are as many as the rounds they took part in.
+  bool drops_racers = false;
   std::function<void()> round_ended = [] {};  ///< called behind each round of a race
 };
 
@@ -58,8 +60,8 @@ class Bench {
   /// Until there are samples enough; one that is clearly slower than `best_ns` is dropped.
   Timing measure(Contender contender, double best_ns) const;
 
-  /// Paired and interleaved. Those that fail have no samples, the others have equally many: sample k was taken in round k.
-  /// `contender` makes the i-th.
+  /// Paired and interleaved. Those that fail have no samples, the others have equally many, but for those that left: sample k
+  /// was taken in round k. The first never leaves. `contender` makes the i-th.
   std::vector<Timing> race(std::size_t count,
                            const std::function<Contender(std::size_t)>& contender) const;
 

@@ -78,7 +78,8 @@ class Measurer {
                                       double best_ns) = 0;
 
   /// Interleaved: sample i of every candidate was taken in round i, so they can be compared in
-  /// pairs. Candidates that fail have no samples; the others have equally many.
+  /// pairs. Candidates that fail have no samples; the others have equally many, but for those that
+  /// were dropped, clearly slower than the fastest. The first is never dropped.
   virtual std::vector<Timing> race(const compiler::Task& task,
                                    std::span<const compiler::Candidate> candidates) = 0;
 

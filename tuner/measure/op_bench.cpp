@@ -131,9 +131,9 @@ Bench OpBench::bench() const {
           {.policy = options_.policy,
            .caches = caches_,
            .threads = options_.soc.threads,
-           .counts = [](const runtime::Om&, const runtime::OmStep& step) {
-             return !is_conversion(step);
-           }}};
+           .counts = [](const runtime::Om&,
+                        const runtime::OmStep& step) { return !is_conversion(step); },
+           .drops_racers = true}};
 }
 
 Contender OpBench::take(std::size_t index) {

@@ -7,6 +7,8 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <span>
+#include <type_traits>
 
 #include "base/check.h"
 
@@ -28,22 +30,6 @@ double epsilon(DataType dtype) {
   }
 }
 
-double value_at(const Tensor& tensor, std::int64_t i) {
-  switch (tensor.desc.dtype) {
-    case DataType::kFloat:
-      return tensor.as<float>()[i];
-    case DataType::kDouble:
-      return tensor.as<double>()[i];
-    case DataType::kFloat16:
-      return static_cast<double>(tensor.as<_Float16>()[i]);
-    case DataType::kBFloat16:
-      return std::bit_cast<float>(std::uint32_t{tensor.as<std::uint16_t>()[i]} << 16);
-    default:
-      AOE_CHECK(false, "not a floating type");
-      return 0;
-  }
-}
-
 Result<void> compare_bytes(const Tensor& expected, const Tensor& actual) {
   const std::size_t element_bytes = size_bytes(expected.desc.dtype);
   const auto* a = expected.as<const char>();
@@ -57,10 +43,38 @@ Result<void> compare_bytes(const Tensor& expected, const Tensor& actual) {
   return {};
 }
 
+/// Of a floating type's storage.
+template <typename T>
+double value_of(T element) {
+  if constexpr (std::is_same_v<T, std::uint16_t>)  // bfloat16
+    return std::bit_cast<float>(std::uint32_t{element} << 16);
+  else
+    return static_cast<double>(element);
+}
+
 /// Equal infinities and NaN in both are right.
 bool agrees(double expected, double actual, double allowed) {
   if (std::isnan(expected) || std::isnan(actual)) return std::isnan(expected) == std::isnan(actual);
   return expected == actual || std::abs(expected - actual) <= allowed;
+}
+
+template <typename T>
+Result<void> compare_as(const Tensor& expected, const Tensor& actual, double tolerance) {
+  const std::span wanted(expected.as<T>(), static_cast<std::size_t>(expected.elements()));
+  const T* const got = actual.as<T>();
+  double largest = 0;
+  for (const T element : wanted) {
+    const double magnitude = std::abs(value_of(element));
+    if (std::isfinite(magnitude)) largest = std::max(largest, magnitude);
+  }
+  const double allowed = tolerance * largest;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const double a = value_of(wanted[i]), b = value_of(got[i]);
+    if (!agrees(a, b, allowed))
+      return Unexpected(fmt::format(
+          "element {} is {:.7g}, the reference says {:.7g} (allowed {:.2g})", i, b, a, allowed));
+  }
+  return {};
 }
 
 }  // namespace
@@ -76,23 +90,19 @@ double tolerance(DataType dtype, const Rounding& rounding) {
 Result<void> compare(const Tensor& expected, const Tensor& actual, const Rounding& rounding) {
   AOE_CHECK(expected.desc.dtype == actual.desc.dtype && expected.desc.shape == actual.desc.shape,
             to_string(expected.desc) + " against " + to_string(actual.desc));
-  if (!is_floating(expected.desc.dtype)) return compare_bytes(expected, actual);
-
-  const std::int64_t count = expected.elements();
-  double largest = 0;
-  for (std::int64_t i = 0; i < count; ++i) {
-    const double magnitude = std::abs(value_at(expected, i));
-    if (std::isfinite(magnitude)) largest = std::max(largest, magnitude);
+  const double allowed = tolerance(expected.desc.dtype, rounding);
+  switch (expected.desc.dtype) {
+    case DataType::kFloat:
+      return compare_as<float>(expected, actual, allowed);
+    case DataType::kDouble:
+      return compare_as<double>(expected, actual, allowed);
+    case DataType::kFloat16:
+      return compare_as<_Float16>(expected, actual, allowed);
+    case DataType::kBFloat16:
+      return compare_as<std::uint16_t>(expected, actual, allowed);
+    default:
+      return compare_bytes(expected, actual);
   }
-  const double allowed = tolerance(expected.desc.dtype, rounding) * largest;
-  for (std::int64_t i = 0; i < count; ++i) {
-    const double a = value_at(expected, i);
-    const double b = value_at(actual, i);
-    if (!agrees(a, b, allowed))
-      return Unexpected(fmt::format(
-          "element {} is {:.7g}, the reference says {:.7g} (allowed {:.2g})", i, b, a, allowed));
-  }
-  return {};
 }
 
 }  // namespace aoe::tuner

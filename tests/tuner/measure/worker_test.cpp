@@ -290,6 +290,20 @@ TEST_F(Worker, RaceSamplesInPairs) {
   EXPECT_EQ(timings[1].outcome, Outcome::kWrongResult);
 }
 
+TEST_F(Worker, SlowRacersLeaveButTheFirst) {
+  WorkerOptions strict = options({});
+  strict.policy.min_race_rounds = 12;
+  strict.policy.race_drop_ratio = 0.01;  // none is as fast as that
+  WorkerMeasurer measurer(strict);
+  const std::vector<Candidate> racers = {candidate("good"), candidate("good")};
+  const auto timings = measurer.race(task_, racers);
+  ASSERT_TRUE(timings[0].ok() && timings[1].ok());
+  EXPECT_EQ(timings[0].samples_ns.size(), 12U);
+  EXPECT_FALSE(timings[0].dropped);
+  EXPECT_EQ(timings[1].samples_ns.size(), 8U);
+  EXPECT_TRUE(timings[1].dropped);
+}
+
 TEST_F(Worker, RunsWholeModelsStepByStep) {
   const aoe::tests::TempDir temp;
   const runtime::Om om = runtime::tests::small_om();
