@@ -25,6 +25,8 @@ constexpr double kEstimatedToBeSlow = 8;
 constexpr double kDoubt = 0.1;
 /// Rounds of evolution without anything new after which a space counts as used up.
 constexpr int kEmptyRounds = 4;
+/// A best so near what the machine can do at all ends the search. Peaks are measured to about 1%.
+constexpr double kNearTheRoof = 1.02;
 
 std::vector<Arm> arms_of(const SearchTask& what) {
   std::vector<Arm> arms;
@@ -84,6 +86,10 @@ class TaskSearch {
     while (result_.ended_by.empty()) {
       if (const char* reason = limit_reached()) {
         result_.ended_by = reason;
+        break;
+      }
+      if (best_ns_ <= kNearTheRoof * what_.least_ns) {
+        result_.ended_by = "roof";
         break;
       }
       const std::vector<Proposal> batch = propose();

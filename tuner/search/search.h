@@ -46,6 +46,7 @@ struct SearchTask {
   std::vector<compiler::Candidate> heuristics = {};
   const CostModel* experience = nullptr;  ///< what other tasks taught; nullptr: nothing
   WeightsIn weights_in = WeightsIn::kMemory;
+  double least_ns = 0;  ///< no candidate can be faster; 0: not known
   /// An earlier measurement of a candidate, if there is one.
   std::function<std::optional<Timing>(const compiler::Candidate&)> recall = {};
   /// Called after each batch with all trials so far and the number of new ones.
@@ -54,8 +55,8 @@ struct SearchTask {
 
 struct SearchResult {
   std::vector<Trial> trials;  ///< the default first
-  std::string ended_by;       ///< "gain", "patience", "trials", "time", "exhausted", "stopped"
-  int measured = 0;           ///< trials that were not recalled
+  std::string ended_by;  ///< "roof", "gain", "patience", "trials", "time", "exhausted", "stopped"
+  int measured = 0;      ///< trials that were not recalled
 
   const Trial& default_trial() const { return trials.front(); }
   /// Of the fastest verified trial; nullptr when none is.

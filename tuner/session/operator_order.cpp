@@ -70,7 +70,8 @@ json operator_order(const OperatorTuningInput& input, const OperatorTuningContex
                   {"policy_text", context.policy_text},
                   {"weights_in", name(context.weights_in)},
                   {"model", context.origin.model},
-                  {"seed", context.seed}};
+                  {"seed", context.seed},
+                  {"peak_gflops", context.peak_gflops}};
   if (input.known) message["known"] = bank::to_json(*input.known);
   return message;
 }
@@ -103,6 +104,7 @@ json run_operator_order(const json& message, const compiler::Soc& soc, Measurer&
                                                .origin = origin,
                                                .seed = seed,
                                                .weights_in = weights_in_of(message),
+                                               .peak_gflops = message.value("peak_gflops", 0.0),
                                                .cost_model = &experience});
   return {{"conclusion", to_json(conclusion)},
           {"race_records", records_to_json(conclusion.race_records)},

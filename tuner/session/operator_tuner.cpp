@@ -56,7 +56,8 @@ OperatorTuningContext OperatorTuner::context() const {
           .policy_text = baseline_.policy_text,
           .origin = baseline_.origin,
           .seed = options_.seed,
-          .weights_in = baseline_.weights_in};
+          .weights_in = baseline_.weights_in,
+          .peak_gflops = bank_.roofs().value_or(bank::Roofs{}).peak_gflops};
 }
 
 Conclusion OperatorTuner::tune(OperatorTuningInput input) {

@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/statistics.h"
+#include "graph/precision.h"
 #include "tuner/session/attribution.h"
 
 namespace aoe::tuner {
@@ -91,6 +92,7 @@ class OperatorTuning {
                           .heuristics = task_.heuristics,
                           .experience = context_.cost_model,
                           .weights_in = context_.weights_in,
+                          .least_ns = least_ns(),
                           .recall = [this](const Candidate& c) { return recall(c); },
                           .on_batch = [this](const SearchResult& so_far,
                                              std::size_t added) { on_batch(so_far, added); }};
@@ -100,6 +102,23 @@ class OperatorTuning {
     logger("tuner")->debug("op={} trials={} ended_by={}", task_.nodes.front(),
                            result_.trials.size(), result_.ended_by);
     if (context_.cost_model) context_.cost_model->learn(lessons());
+  }
+
+  /// What the multiply-adds take at the machine's peak; 0 where that is no bound: an Impl that saves
+  /// arithmetic takes part (its sums' errors grow, see Impl::error_growth()), or the numbers are not
+  /// float32 throughout.
+  double least_ns() const {
+    const auto is_float = [](const TensorDesc& desc) {
+      return desc.dtype == DataType::kFloat || desc.dtype == DataType::kUndefined;
+    };
+    const auto saves_arithmetic = [](const Candidate& c) { return c.impl->error_growth() > 1; };
+    const compiler::Task& task = task_.task;
+    if (context_.peak_gflops <= 0 || graph::allows_bf16(task.op) || graph::allows_fp16(task.op) ||
+        !std::ranges::all_of(task.inputs, is_float, &compiler::TaskInput::desc) ||
+        !std::ranges::all_of(task.outputs, is_float) ||
+        std::ranges::any_of(task_.heuristics, saves_arithmetic))
+      return 0;
+    return compiler::flops(task) / context_.peak_gflops;
   }
 
   /// 0 when it failed: nothing can be compared with it.

@@ -21,6 +21,7 @@ struct OperatorTuningContext {
   const bank::Provenance& origin;  ///< of the run
   std::uint64_t seed = 1;
   WeightsIn weights_in = WeightsIn::kMemory;
+  double peak_gflops = 0;           ///< measured, of float32; 0: not known
   CostModel* cost_model = nullptr;  ///< advises, and learns from each task; nullptr: none
 };
 

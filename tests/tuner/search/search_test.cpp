@@ -28,6 +28,7 @@ class Search : public ::testing::Test {
                           .soc = soc_,
                           .default_candidate = impl_.at(1, 1),
                           .seeds = std::move(seeds),
+                          .least_ns = least_ns_,
                           .recall = recall_};
     Random random(seed);
     return search(what, measurer, policy_, {.trials = trials, .deadline = {}, .stop = stop_},
@@ -55,6 +56,7 @@ class Search : public ::testing::Test {
   const compiler::Soc soc_ = tests::fake_soc();
   const FakeImpl impl_{"fake"};
   SearchPolicy policy_;
+  double least_ns_ = 0;
   std::stop_token stop_;
   std::function<std::optional<Timing>(const Candidate&)> recall_;
 };
@@ -204,6 +206,20 @@ TEST_F(Search, EndsWhenTheSpaceIsExhausted) {
       search(what, measurer, policy_, {.trials = 500, .deadline = {}, .stop = {}}, random);
   EXPECT_EQ(result.ended_by, "exhausted");
   EXPECT_EQ(measurer.measured, 8);
+}
+
+TEST_F(Search, EndsAtTheRoof) {
+  policy_.min_expected_gain = 0;
+  FakeMeasurer unbounded(bowl), measurer(bowl), out_of_reach(bowl);
+  const SearchResult patient = run(unbounded, {}, 200);
+  const double best_ns = patient.best()->timing.median_ns();
+  least_ns_ = best_ns / 1.01;
+  const SearchResult result = run(measurer, {}, 200);
+  EXPECT_EQ(result.ended_by, "roof");
+  EXPECT_EQ(to_text(result.best()->candidate), to_text(patient.best()->candidate));
+  EXPECT_LT(measurer.measured, unbounded.measured);
+  least_ns_ = best_ns / 1.05;
+  EXPECT_EQ(run(out_of_reach, {}, 200).ended_by, patient.ended_by);
 }
 
 TEST_F(Search, LosesPatienceOnAFlatLandscape) {
