@@ -9,7 +9,7 @@
 
 namespace aoe::compiler {
 
-Result<void> supports_winograd(const Task& task, WinogradSize size) {
+Result<void> supports_winograd_window(const Task& task, WinogradSize size) {
   if (graph::is_high_precision(task.op)) return Unexpected("high precision asks for plain sums");
   const Result<ConvShape> shape = conv_shape(task);
   if (!shape) return Unexpected(shape.error());
@@ -30,7 +30,12 @@ Result<void> supports_winograd(const Task& task, WinogradSize size) {
   }
   if (s.input_shuffle > 1) return Unexpected("the input is to be shuffled while it is read");
   if (s.groups != 1) return Unexpected(std::to_string(s.groups) + " groups, needs 1");
-  return supports_float_convolution(task, s);
+  return {};
+}
+
+Result<void> supports_winograd(const Task& task, WinogradSize size) {
+  if (Result<void> window = supports_winograd_window(task, size); !window) return window;
+  return supports_float_convolution(task, conv_shape(task).value());
 }
 
 WinogradCut::WinogradCut(const ConvShape& shape, WinogradSize size, int lanes,
@@ -54,7 +59,7 @@ std::int64_t WinogradCut::in_vectors() const {
   return ceil_div(shape_.in_channels, lanes_);
 }
 std::int64_t WinogradCut::in_chunks() const {
-  const std::int64_t steps = is_bf16() ? ceil_div(shape_.in_channels, 2) : shape_.in_channels;
+  const std::int64_t steps = has_pairs() ? ceil_div(shape_.in_channels, 2) : shape_.in_channels;
   return ceil_div(steps, tiling_.ic_unroll);
 }
 std::int64_t WinogradCut::oc_blocks() const {
@@ -87,6 +92,7 @@ std::int64_t WinogradCut::registers() const {
 }
 
 double WinogradCut::efficiency() const {
+  if (is_int8()) return 0.95;
   if (inputs() == 6) return 1.1;
   if (is_bf16()) return 1.08;
   return inputs() == 4 ? 0.95 : outputs() == 6 ? 0.85 : 1.0;
@@ -105,7 +111,8 @@ double WinogradCut::core_cycles(std::int64_t groups, std::int64_t tiles) const {
       static_cast<double>(in_chunks() * tiling_.ic_unroll);
   // A load, additions and a store for each position of a tile and vector of channels, in and out. Of tiles of 8x8, what
   // is between the two passes of the output transform fits the registers with 4 outputs a side only.
-  const double cycles_per_position = inputs() < 8     ? 4.0
+  const double cycles_per_position = is_int8()        ? 4.5
+                                     : inputs() < 8   ? 4.0
                                      : outputs() == 4 ? 3.0
                                      : outputs() == 5 ? 4.0
                                                       : 6.0;

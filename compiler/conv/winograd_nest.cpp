@@ -8,14 +8,18 @@ namespace aoe::compiler {
 using loopnest::Builder;
 using loopnest::Int;
 
-Kernel build_winograd(const Task& task, const FormatChoice& format, const WinogradCut& cut) {
-  const ImageLayout in = image_layout(task.in(0).shape, Format::kNC1HWC0, cut.lanes());
+namespace {
+
+/// `constants`: of the convolution, without its epilogue.
+Kernel build(const Task& task, const FormatChoice& format, const WinogradCut& cut,
+             std::vector<PackedConstant> constants, std::int64_t input_zero) {
+  const ImageLayout in = image_layout(task.in(0).shape, format.inputs[0], cut.lanes());
   ImageStore store(task, format, cut.lanes());
-  std::vector<PackedConstant> constants = winograd_constants(task, cut);
   store.add_constants(constants);
   Builder builder("winograd");
   std::vector<DataType> types(constants.size(), DataType::kFloat);
   types.front() = cut.factor_type();
+  if (cut.is_int8()) types[1] = DataType::kInt32;
   const KernelBuffers buffers = declare_buffers(builder, task, types);
   const WinogradScratch scratch = declare_scratch(builder, cut);
   builder.parallel(cut.parallel_extent(), [&](Int iteration) {
@@ -37,11 +41,26 @@ Kernel build_winograd(const Task& task, const FormatChoice& format, const Winogr
          .tiles = min(Int(cut.tiles_per_iteration()), Int(cut.tiles()) - first_tile),
          .first_block = first_block,
          .end_block = min(first_block + cut.oc_blocks_per_split(), Int(cut.oc_blocks())),
-         .end_row = cut.shape().out_height});
+         .end_row = cut.shape().out_height,
+         .input_zero = input_zero});
   });
   Kernel kernel = jit_kernel(builder.finish(), std::move(constants));
   if (cut.is_bf16()) kernel.needs = {Feature::kBf16};
+  if (cut.is_int8()) kernel.needs = {Feature::kVnni};
   return kernel;
+}
+
+}  // namespace
+
+Kernel build_winograd(const Task& task, const FormatChoice& format, const WinogradCut& cut) {
+  return build(task, format, cut, winograd_constants(task, cut), 0);
+}
+
+Kernel build_winograd(const Task& task, const FormatChoice& format, const WinogradCut& cut,
+                      WinogradBytes bytes) {
+  std::vector<PackedConstant> constants = {std::move(bytes.weights), std::move(bytes.bias),
+                                           std::move(bytes.multiplier)};
+  return build(task, format, cut, std::move(constants), bytes.input_zero);
 }
 
 }  // namespace aoe::compiler

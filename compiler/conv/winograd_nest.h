@@ -21,10 +21,13 @@ struct WinogradSize {
 };
 
 /// kBFloat16: transformed inputs and weights are rounded, and multiplied as pairs of neighbouring input channels; sums and both
-/// transforms are float32.
-enum class WinogradPrecision { kFloat32, kBFloat16 };
+/// transforms are float32. kInt8: bytes are transformed to int16 and multiplied as pairs, all of it in whole numbers; see
+/// compiler/quant/winograd_int8.h.
+enum class WinogradPrecision { kFloat32, kBFloat16, kInt8 };
 
-/// Float32 convolutions of stride 1 with constant weights and a window of `size.taps` a side; "no" says why not.
+/// Convolutions of stride 1 with a window of `size.taps` a side; "no" says why not.
+Result<void> supports_winograd_window(const Task& task, WinogradSize size);
+/// The same of float32, with constant weights.
 Result<void> supports_winograd(const Task& task, WinogradSize size);
 
 /// A Schedule of the `winograd_f<m><r>` by name.
@@ -51,9 +54,12 @@ class WinogradCut {
   const WinogradTiling& tiling() const { return tiling_; }
   int lanes() const { return lanes_; }
   bool is_bf16() const { return precision_ == WinogradPrecision::kBFloat16; }
-  DataType factor_type() const { return is_bf16() ? DataType::kInt32 : DataType::kFloat; }
+  bool is_int8() const { return precision_ == WinogradPrecision::kInt8; }
+  bool has_pairs() const { return precision_ != WinogradPrecision::kFloat32; }
+  /// Of transformed weights.
+  DataType factor_type() const { return has_pairs() ? DataType::kInt32 : DataType::kFloat; }
   /// Factors of a vector of input channels: channels, or pairs of them.
-  std::int64_t in_lanes() const { return is_bf16() ? lanes_ / 2 : lanes_; }
+  std::int64_t in_lanes() const { return has_pairs() ? lanes_ / 2 : lanes_; }
   std::int64_t outputs() const { return size_.outputs; }
   std::int64_t taps() const { return size_.taps; }
   std::int64_t inputs() const { return size_.inputs(); }
@@ -88,6 +94,14 @@ class WinogradCut {
   WinogradPrecision precision_;
 };
 
+/// What a convolution of bytes is given: transformed weights, biases (int32), multipliers, and what a zero of the input is.
+struct WinogradBytes {
+  PackedConstant weights, bias, multiplier;
+  std::int64_t input_zero = 0;
+};
+
 Kernel build_winograd(const Task& task, const FormatChoice& format, const WinogradCut& cut);
+Kernel build_winograd(const Task& task, const FormatChoice& format, const WinogradCut& cut,
+                      WinogradBytes bytes);
 
 }  // namespace aoe::compiler

@@ -10,6 +10,7 @@ namespace {
 using loopnest::Builder;
 using loopnest::Int;
 using loopnest::Local;
+using loopnest::Type;
 using loopnest::Vec;
 
 class TilesEmitter {
@@ -42,23 +43,54 @@ class TilesEmitter {
         const WinogradTile at = group_.tile_at(tile);
         const Int row = at.row - s_.pad_top, column = at.column - s_.pad_left;
         const Int base =
-            at.n * in_.batch + vector * in_.channel_block + row * in_.row + column * in_.pixel;
+            at.n * in_.batch + vector * vector_stride() + row * in_.row + column * in_.pixel;
         const Int to = (vector * cut_.tiles_per_iteration() + tile) * cut_.in_lanes();
         const std::int64_t side = cut_.inputs();
         const loopnest::Bool is_inside =
             Int(s_.pad_top) <= at.row && Int(s_.pad_left) <= at.column &&
             row + side <= Int(s_.in_height) && column + side <= Int(s_.in_width);
         builder_.if_(
-            is_inside, [&] { write_input_transform(base, to, {}); },
+            is_inside, [&] { write_input_transform(base, to, vector, {}); },
             [&] {
-              write_input_transform(base, to, std::pair{row, column});
+              write_input_transform(base, to, vector, std::pair{row, column});
             });
       });
     });
   }
 
+  std::int64_t vector_stride() const {
+    return in_.c0 != 0 ? in_.channel_block : in_.channel * cut_.lanes();
+  }
+
+  /// Of a vector: channels that there are, where they do not fill all vectors.
+  std::optional<Int> channels(Int vector) const {
+    if (in_.c0 != 0 || s_.in_channels % cut_.lanes() == 0) return std::nullopt;
+    return min(Int(cut_.lanes()), Int(s_.in_channels) - vector * cut_.lanes());
+  }
+
+  /// Zero where there is no input; of bytes what they are above the input's zero point.
+  Vec load_input(Int at, std::optional<Int> active, bool may_be_padding) const {
+    if (!cut_.is_int8()) return builder_.load(*buffers_.inputs[0], at, cut_.lanes(), active);
+    Vec x = builder_.load_as(Type::kInt32, *buffers_.inputs[0], at, cut_.lanes(), active);
+    if (group_.input_zero == 0) return x;
+    Vec above = x - int_splat(group_.input_zero, cut_.lanes(), Type::kInt32);
+    if (!may_be_padding) return above;  // weights of channels that there are not are zero
+    return select(loopnest::active_lanes(*active, cut_.lanes()), above,
+                  int_splat(0, cut_.lanes(), Type::kInt32));
+  }
+
+  std::vector<Vec> transformed_inputs(const std::vector<Vec>& d) {
+    return cut_.is_int8() ? transform_whole_inputs(builder_, d) : transform_inputs(builder_, d);
+  }
+
+  std::vector<Vec> transformed_products(const std::vector<Vec>& p) {
+    return cut_.is_int8() ? transform_whole_products(builder_, p)
+                          : transform_products(builder_, p, cut_.outputs());
+  }
+
   /// `corner`: the tile's first input, where some of its inputs are padding.
-  void write_input_transform(Int base, Int to, std::optional<std::pair<Int, Int>> corner) {
+  void write_input_transform(Int base, Int to, Int vector,
+                             std::optional<std::pair<Int, Int>> corner) {
     const std::int64_t side = cut_.inputs();
     const auto exists = [](Int at, std::int64_t extent) {  // 1 when 0 <= at < extent, else 0
       return min(max(at + 1, 0), 1) * min(max(Int(extent) - at, 0), 1);
@@ -67,26 +99,27 @@ class TilesEmitter {
     for (std::int64_t j = 0; j < side; ++j) {
       std::vector<Vec> column;
       for (std::int64_t i = 0; i < side; ++i) {
-        std::optional<Int> active;
+        std::optional<Int> active = channels(vector);
         if (corner) {
           active = exists(corner->first + i, s_.in_height) *
-                   exists(corner->second + j, s_.in_width) * cut_.lanes();
+                   exists(corner->second + j, s_.in_width) * active.value_or(cut_.lanes());
         }
-        column.push_back(builder_.get(builder_.local(builder_.load(
-            *buffers_.inputs[0], base + (i * in_.row + j * in_.pixel), cut_.lanes(), active))));
+        column.push_back(builder_.get(builder_.local(
+            load_input(base + (i * in_.row + j * in_.pixel), active, corner.has_value()))));
       }
-      const std::vector<Vec> transformed = transform_inputs(builder_, column);
+      const std::vector<Vec> transformed = transformed_inputs(column);
       for (std::size_t i = 0; i < rows.size(); ++i) rows[i].push_back(transformed[i]);
     }
     const std::int64_t stride = cut_.in_vectors() * cut_.tiles_per_iteration() * cut_.in_lanes();
     for (std::int64_t i = 0; i < side; ++i) {
-      const std::vector<Vec> row = transform_inputs(builder_, rows[static_cast<std::size_t>(i)]);
+      const std::vector<Vec> row = transformed_inputs(rows[static_cast<std::size_t>(i)]);
       for (std::int64_t j = 0; j < side; ++j)
         store_factors(to + (i * side + j) * stride, row[static_cast<std::size_t>(j)]);
     }
   }
 
   void store_factors(Int to, Vec value) {
+    if (cut_.is_int8()) return builder_.store(scratch_.inputs, to * 2, value);
     if (!cut_.is_bf16()) return builder_.store(scratch_.inputs, to, value);
     builder_.store(scratch_.inputs, to, pack_bf16(value, value), Int(cut_.in_lanes()));
   }
@@ -102,19 +135,20 @@ class TilesEmitter {
   void write_product_block(Int oc_block, Int position, Int first_tile) {
     const std::int64_t width = t_.oc_vectors * cut_.lanes(), lanes = cut_.lanes(),
                        in_lanes = cut_.in_lanes();
-    const loopnest::Type factors = cut_.is_bf16() ? loopnest::Type::kInt32 : loopnest::Type::kFloat;
+    const Type factors = cut_.has_pairs() ? Type::kInt32 : Type::kFloat;
     const Int weights =
         (oc_block * cut_.positions() + position) * (cut_.in_chunks() * t_.ic_unroll * width);
     std::vector<Local> sums;  // [vector][tile]
     for (std::int64_t i = 0; i < t_.oc_vectors * t_.tile_block; ++i) {
-      sums.push_back(builder_.local(loopnest::splat(0.0f, cut_.lanes())));
+      sums.push_back(builder_.local(loopnest::splat(0.0, cut_.lanes(), product_type())));
     }
-    const RegisterBlock products{
-        .rows = t_.tile_block,
-        .vectors = t_.oc_vectors,
-        .sums = sums,
-        .order = RegisterBlock::Order::kByVector,
-        .multiply_add = cut_.is_bf16() ? loopnest::dot_bf16 : loopnest::fma};
+    const RegisterBlock products{.rows = t_.tile_block,
+                                 .vectors = t_.oc_vectors,
+                                 .sums = sums,
+                                 .order = RegisterBlock::Order::kByVector,
+                                 .multiply_add = cut_.is_int8()   ? loopnest::dot_i16
+                                                 : cut_.is_bf16() ? loopnest::dot_bf16
+                                                                  : loopnest::fma};
     builder_.loop("ic", 0, cut_.in_chunks(), 1, [&](Int chunk) {
       const Int channel = chunk * t_.ic_unroll;
       const Int input =
@@ -134,8 +168,12 @@ class TilesEmitter {
               return weight;
             },
             [&](std::int64_t tile) {
-              return builder_.local(builder_.load_as(
-                  factors, scratch_.inputs, input + (tile * in_lanes + i), cut_.lanes(), {}, 0));
+              const Int at = input + (tile * in_lanes + i);
+              if (cut_.is_int8())
+                return builder_.local(
+                    builder_.load_quad_broadcast(scratch_.inputs, at * 2, cut_.lanes()));
+              return builder_.local(
+                  builder_.load_as(factors, scratch_.inputs, at, cut_.lanes(), {}, 0));
             });
       }
     });
@@ -149,6 +187,8 @@ class TilesEmitter {
       }
     }
   }
+
+  Type product_type() const { return cut_.is_int8() ? Type::kInt32 : Type::kFloat; }
 
   void write_output_transforms(Int oc_block) {
     const Int vectors =
@@ -169,26 +209,32 @@ class TilesEmitter {
     for (std::int64_t j = 0; j < side; ++j) {
       std::vector<Vec> column;
       for (std::int64_t i = 0; i < side; ++i) {
-        column.push_back(builder_.get(builder_.local(
-            builder_.load(scratch_.products, from + (i * side + j) * stride, cut_.lanes()))));
+        column.push_back(builder_.get(builder_.local(builder_.load_as(
+            product_type(), scratch_.products, from + (i * side + j) * stride, cut_.lanes()))));
       }
-      const std::vector<Vec> transformed = transform_products(builder_, column, outputs);
+      const std::vector<Vec> transformed = transformed_products(column);
       for (std::size_t i = 0; i < rows.size(); ++i) rows[i].push_back(transformed[i]);
     }
-    const Vec bias = builder_.get(
-        builder_.local(builder_.load(buffers_.constants[1], vector * cut_.lanes(), cut_.lanes())));
+    const Vec bias = by_channel(product_type(), 1, vector);
+    const std::optional<Vec> multiplier =
+        cut_.is_int8() ? std::optional(by_channel(Type::kFloat, 2, vector)) : std::nullopt;
     for (std::int64_t i = 0; i < outputs; ++i) {
       builder_.if_(at.row + i < group_.end_row, [&] {
-        const std::vector<Vec> row =
-            transform_products(builder_, rows[static_cast<std::size_t>(i)], outputs);
+        const std::vector<Vec> row = transformed_products(rows[static_cast<std::size_t>(i)]);
         for (std::int64_t j = 0; j < outputs; ++j) {
           builder_.if_(at.column + j < Int(s_.out_width), [&] {
+            const Vec& sum = row[static_cast<std::size_t>(j)];
             store_.store(builder_, buffers_, {at.n, vector, at.row + i, at.column + j},
-                         row[static_cast<std::size_t>(j)] + bias);
+                         multiplier ? scaled_sum(sum, bias) * *multiplier : sum + bias);
           });
         }
       });
     }
+  }
+
+  Vec by_channel(Type type, std::size_t constant, Int vector) {
+    return builder_.get(builder_.local(
+        builder_.load_as(type, buffers_.constants[constant], vector * cut_.lanes(), cut_.lanes())));
   }
 
   Builder& builder_;
@@ -205,6 +251,9 @@ class TilesEmitter {
 }  // namespace
 
 WinogradScratch declare_scratch(Builder& builder, const WinogradCut& cut) {
+  if (cut.is_int8())
+    return {builder.scratch("inputs", 2 * cut.input_scratch(), DataType::kInt16),
+            builder.scratch("products", cut.product_scratch(), DataType::kInt32)};
   return {builder.scratch("inputs", cut.input_scratch(), cut.factor_type()),
           builder.scratch("products", cut.product_scratch())};
 }

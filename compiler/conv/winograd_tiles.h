@@ -16,13 +16,14 @@ struct WinogradTile {
 };
 
 struct WinogradTiles {
-  const ImageLayout& in;  ///< of inputs[0], in NC1HWC0
+  const ImageLayout& in;  ///< of inputs[0], in NC1HWC0, or of bytes in NHWC
   const ImageStore& store;
-  const KernelBuffers& buffers;  ///< by the convolution's inputs, and winograd_constants() only
+  const KernelBuffers& buffers;  ///< by the convolution's inputs, and its own constants
   std::function<WinogradTile(loopnest::Int)> tile_at;  ///< of the i-th tile of the group
   loopnest::Int tiles;                                 ///< at most tiles_per_iteration()
   loopnest::Int first_block, end_block;                ///< blocks of output channels
   loopnest::Int end_row;                               ///< output rows from here on are not stored
+  std::int64_t input_zero = 0;                         ///< of bytes
 };
 
 struct WinogradScratch {

@@ -73,6 +73,34 @@ std::vector<Vec> transform_products(Builder& b, const std::vector<Vec>& p, std::
   return keep_all(b, std::move(results));
 }
 
+std::vector<Vec> transform_whole_inputs(Builder& b, const std::vector<Vec>& d) {
+  AOE_CHECK(d.size() == 6, "whole tiles have 6 inputs a side");
+  const Vec three = int_splat(3, d[0].lanes(), d[0].type());
+  const Vec even = keep(b, d[4] - d[2]), odd = keep(b, d[3] - d[1]);
+  const Vec even2 = keep(b, even + even), odd2 = keep(b, odd + odd), odd3 = keep(b, odd2 + odd);
+  const Vec first = keep(b, d[0] - d[2]), last = keep(b, d[5] - d[3]);
+  return keep_all(b, {first + first + even2 - odd3, even2 - odd - three * (d[1] + d[2]),
+                      even2 - odd2 + three * (d[2] - d[3]), even2 + odd, even - odd2,
+                      last + last - odd2 - (even2 + even)});
+}
+
+std::vector<Vec> transform_whole_products(Builder& b, const std::vector<Vec>& p) {
+  AOE_CHECK(p.size() == 6, "whole tiles have 6 inputs a side");
+  const Vec sum = keep(b, p[1] + p[2]), difference = keep(b, p[1] - p[2]);
+  const Vec two = keep(b, p[3] + p[3]), four = keep(b, two + two);
+  const Vec half2 = keep(b, p[4] + p[4]), half4 = keep(b, half2 + half2);
+  return keep_all(b, {p[0] + sum + p[3] + (half4 + half4), difference + two - half4,
+                      sum + four + half2, difference + (four + four) - p[4] + p[5]});
+}
+
+Vec scaled_sum(Vec sum, Vec bias) {
+  constexpr std::uint32_t kInverse = 0x87654321u;
+  static_assert(kInverse * 225 == 1);
+  const auto signed_inverse = static_cast<std::int32_t>(kInverse);
+  const Vec inverse = int_splat(signed_inverse, sum.lanes(), sum.type());
+  return convert(sum * inverse + bias, loopnest::Type::kFloat);
+}
+
 std::vector<std::vector<double>> weight_transform(std::int64_t inputs, std::int64_t taps) {
   struct Point {
     double value, factor;

@@ -1,6 +1,7 @@
 // The one-dimensional transforms of Winograd's F(m,r) with m + r - 1 = 4, 6 or 8 inputs, on vectors and for weights.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -19,5 +20,25 @@ std::vector<loopnest::Vec> transform_products(loopnest::Builder& builder,
 
 /// G: the `inputs` x `taps` matrix that weights are multiplied with from both sides.
 std::vector<std::vector<double>> weight_transform(std::int64_t inputs, std::int64_t taps);
+
+// ---- F(4,3) in whole numbers ----
+//
+// The points 0, 1, -1, 2, -1/2 and infinity make every difference of two of them, as a fraction's determinant, 1, 2, 3 or 5, with
+// the factor 2 once for each point: with multiples of 15 among the weights every matrix is whole, and the result is 30 times the
+// convolution's. Both axes together: 900 = 4 * 225 times, and since 225 has an inverse modulo 2^32, sums of int32 that wrap
+// around give 4 times the result exactly, whatever overflowed on the way, if only that fits int32 itself.
+// Inputs of a range of 255 become at most 98 * 255 = 24990, weights of 8 bits at most 15 * 15 * 128 = 28800: both are int16.
+
+/// Of int32 lanes, six inputs.
+std::vector<loopnest::Vec> transform_whole_inputs(loopnest::Builder& builder,
+                                                  const std::vector<loopnest::Vec>& d);
+/// Of int32 lanes, to four outputs, 30 times as large.
+std::vector<loopnest::Vec> transform_whole_products(loopnest::Builder& builder,
+                                                    const std::vector<loopnest::Vec>& p);
+/// Of a sum that went through both axes, and 4 times its bias: 4 times the biased sum, as float32.
+loopnest::Vec scaled_sum(loopnest::Vec sum, loopnest::Vec bias);
+/// Of weights, row by row.
+constexpr std::array<std::array<std::int32_t, 3>, 6> kWholeWeightTransform = {
+    {{15, 0, 0}, {-5, -5, -5}, {5, -5, 5}, {1, 2, 4}, {-4, 2, -1}, {0, 0, 15}}};
 
 }  // namespace aoe::compiler

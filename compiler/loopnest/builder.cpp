@@ -158,7 +158,8 @@ Vec Builder::load_indexed(Buffer buffer, Int base, Buffer indices, Int first, in
 
 Vec Builder::load_quads(Buffer buffer, Int index, int lanes, std::optional<Int> active) const {
   const BufferDecl& decl = function_.buffers[static_cast<std::size_t>(buffer.id)];
-  AOE_CHECK(size_bytes(decl.dtype) == 1, decl.name + ": quads of elements that are no bytes");
+  AOE_CHECK(size_bytes(decl.dtype) <= 2,
+            decl.name + ": quads of elements that are neither bytes nor int16");
   if (active && active->constant() && *active->constant() >= lanes) active.reset();
   std::vector<Expr> args = {index.e};
   if (active) args.push_back(active->e);

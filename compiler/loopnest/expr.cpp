@@ -511,6 +511,10 @@ Vec dot_u8s8(Vec a, Vec b, Vec sum) {
   return ternary(Op::kDotU8S8, a, b, sum);
 }
 
+Vec dot_i16(Vec a, Vec b, Vec sum) {
+  return ternary(Op::kDotI16, a, b, sum);
+}
+
 // ---- integer vectors ----
 
 Vec int_splat(std::int64_t value, int lanes, Type type) {

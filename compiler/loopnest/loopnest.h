@@ -68,6 +68,7 @@ enum class Op {
   kPackBf16, kDotBf16,                         // pairs of bfloat16, which are int32 lanes
   kPairF16, kFmaF16, kLowF16, kHighF16,        // pairs of float16, which are int32 lanes
   kLoadQuads, kDotU8S8,                        // four bytes, which are int32 lanes
+  kDotI16,                                     // pairs of int16, which are int32 lanes
   // vectors of integers, which have all from kLocal to kMax, kNeg, kReduce... and the moves as well
   kIntSplat, kUnsignedDiv, kShiftLeft, kShiftRight,
   kConvert, kConvertUnsigned,                  // between lanes of two types
@@ -209,6 +210,9 @@ Vec quad_splat(std::uint32_t quad, int lanes);
 Vec flip_signs(Vec quads);
 /// sum + the four products of unsigned bytes of `a` with signed ones of `b`, by lane; wraps around.
 Vec dot_u8s8(Vec a, Vec b, Vec sum);
+/// sum + a.first * b.first + a.second * b.second by lane, of pairs of int16, the first in the low half; wraps around. For a Soc
+/// with vnni only.
+Vec dot_i16(Vec a, Vec b, Vec sum);
 
 /// Vectors of integers, besides + - * and negation, which wrap around.
 Vec int_splat(std::int64_t value, int lanes, Type type);
@@ -331,9 +335,10 @@ class Builder {
   /// Lane i is element base + indices[first + i] of `buffer`; `indices` holds int32 and is only read.
   Vec load_indexed(Buffer buffer, Int base, Buffer indices, Int first, int lanes,
                    std::optional<Int> active = {}) const;
-  /// int32 lane i is the bytes [index + 4 i, index + 4 i + 4) of an int8 or uint8 buffer, as they are; see dot_u8s8().
+  /// int32 lane i is the bytes [index + 4 i, index + 4 i + 4) of an int8 or uint8 buffer, as they are; see dot_u8s8(). Of an
+  /// int16 buffer it is the pair [index + 2 i, index + 2 i + 2); see dot_i16().
   Vec load_quads(Buffer buffer, Int index, int lanes, std::optional<Int> active = {}) const;
-  /// One quad in all lanes.
+  /// One quad, or pair, in all lanes.
   Vec load_quad_broadcast(Buffer buffer, Int index, int lanes) const;
   void store(Buffer buffer, Int index, Vec value, std::optional<Int> active = {},
              std::int64_t stride = 1);

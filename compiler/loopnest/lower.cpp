@@ -263,6 +263,9 @@ class Lowering {
       case Op::kDotU8S8:
         return soc_.target->dot_u8s8(ir_, value(e.args[0]), value(e.args[1]), value(e.args[2]),
                                      use(Feature::kVnni));
+      case Op::kDotI16:
+        need(Feature::kVnni);
+        return soc_.target->dot_i16(ir_, value(e.args[0]), value(e.args[1]), value(e.args[2]));
       case Op::kSelect:
         return ir_.CreateSelect(value(e.args[0]), value(e.args[1]), value(e.args[2]));
       default:

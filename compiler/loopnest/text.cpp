@@ -153,6 +153,8 @@ Spelling spelling(Op op) {
       return {"high_f16", 0};
     case Op::kDotU8S8:
       return {"dot_u8s8", 0};
+    case Op::kDotI16:
+      return {"dot_i16", 0};
     case Op::kActiveLanes:
       return {"active_lanes", 0};
     case Op::kSelect:

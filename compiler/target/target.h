@@ -55,7 +55,7 @@ class Target {
   /// Initialises LLVM on first use. Thread-safe; a TargetMachine itself serves one thread at a time.
   std::unique_ptr<llvm::TargetMachine> make_machine() const;
 
-  // ---- see pick(), pack_bf16(), dot_bf16() and dot_u8s8() in loopnest.h; what it lacks is a bug of whoever asks ----
+  // ---- see pick(), pack_bf16(), dot_bf16(), dot_u8s8() and dot_i16() in loopnest.h; what it lacks is a bug of whoever asks ----
 
   virtual llvm::Value* pick(llvm::IRBuilderBase& ir, llvm::Value* places, llvm::Value* a,
                             llvm::Value* b) const;
@@ -65,6 +65,8 @@ class Target {
                                 llvm::Value* sum) const;
   virtual llvm::Value* dot_u8s8(llvm::IRBuilderBase& ir, llvm::Value* a, llvm::Value* b,
                                 llvm::Value* sum, bool has_vnni) const;
+  virtual llvm::Value* dot_i16(llvm::IRBuilderBase& ir, llvm::Value* a, llvm::Value* b,
+                               llvm::Value* sum) const;
 
  private:
   virtual const char* triple() const = 0;

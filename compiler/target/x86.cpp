@@ -52,6 +52,14 @@ Value* X86::dot_u8s8(llvm::IRBuilderBase& ir, Value* a, Value* b, Value* sum, bo
   return has_vnni ? ir.CreateIntrinsic(dot, {}, {sum, a, b}) : dot_in_pairs(ir, a, b, sum, lanes);
 }
 
+Value* X86::dot_i16(llvm::IRBuilderBase& ir, Value* a, Value* b, Value* sum) const {
+  const unsigned lanes = llvm::cast<llvm::FixedVectorType>(a->getType())->getNumElements();
+  AOE_CHECK(lanes == 8 || lanes == 16, "dot_i16() of " + std::to_string(lanes) + " lanes");
+  const auto dot = lanes == 16 ? llvm::Intrinsic::x86_avx512_vpdpwssd_512
+                               : llvm::Intrinsic::x86_avx512_vpdpwssd_256;
+  return ir.CreateIntrinsic(dot, {}, {sum, a, b});
+}
+
 const char* X86::triple() const {
   return "x86_64-unknown-linux-gnu";
 }

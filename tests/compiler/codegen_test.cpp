@@ -427,6 +427,39 @@ TEST(ElementTypes, QuadsOfBytesAreMultipliedExactly) {
   }
 }
 
+TEST(ElementTypes, PairsOfInt16AreMultipliedExactly) {
+  for (const Soc& soc : test_socs()) {
+    if (!soc.has(Feature::kVnni)) continue;
+    const int lanes = soc.vector_lanes;
+    Builder b("f");
+    const Buffer x = b.buffer("x", Access::kRead, DataType::kInt16);
+    const Buffer y = b.buffer("y", Access::kReadWrite, DataType::kInt32);
+    const Buffer kept = b.scratch("kept", 2 * lanes, DataType::kInt16);
+    b.parallel(1, [&](Int) {
+      for (const int half : {0, 1})
+        b.store(kept, half * lanes, b.load_as(Type::kInt32, y, half * lanes, lanes));
+      const Vec pairs = b.get(b.local(b.load_quads(kept, 0, lanes)));
+      const Vec sum = int_splat(-70000, lanes, Type::kInt32);
+      b.store(y, 0, dot_i16(b.load_quads(x, 0, lanes), pairs, sum));
+      b.store(y, lanes, dot_i16(b.load_quad_broadcast(x, 2, lanes), pairs, sum));
+    });
+    const Function f = b.finish();
+    std::mt19937 random(7);
+    std::vector<std::int16_t> x_in(static_cast<std::size_t>(2 * lanes));
+    for (std::int16_t& each : x_in)
+      each = static_cast<std::int16_t>(random() % 3 == 0 ? -32768 : random());
+    std::vector<std::int32_t> machine(x_in.size());
+    for (std::int32_t& each : machine) each = static_cast<std::int16_t>(random());
+    machine[0] = machine[1] = -32768;
+    std::vector<std::int32_t> eval = machine;
+    void* const buffers[] = {x_in.data(), machine.data()};
+    compile_and_run(f, soc, buffers);
+    const EvalBuffer memory[] = {{x_in.data(), 2 * lanes}, {eval.data(), 2 * lanes}};
+    evaluate(f, memory);
+    EXPECT_EQ(machine, eval) << soc.version;
+  }
+}
+
 TEST(LoadInt, IndexesRows) {
   for (const Soc& soc : test_socs()) {
     Builder b("f");

@@ -28,8 +28,8 @@ INSTANTIATE_TEST_SUITE_P(Shapes, ImplsOn, testing::ValuesIn(shape_files()),
 
 /// This machine's instruction sets, and float16, which few machines have: gemm_fp16_test.cpp tests
 /// its Impl on all others.
-std::vector<Soc> socs_with_fp16() {
-  const std::span<const Soc> own = loopnest::test_socs();
+std::vector<Soc> socs_with_features() {
+  const std::span<const Soc> own = loopnest::quantised_test_socs();
   std::vector<Soc> socs(own.begin(), own.end());
   socs.push_back(socs.back());
   socs.back().features.add(Feature::kFp16);
@@ -42,7 +42,7 @@ TEST(ShapeLines, ReachEveryImpl) {
     bool is_reached = false;
     for (const auto& file : shape_files()) {
       for (const std::string& text : read_shape_lines(file)) {
-        for (const Soc& soc : socs_with_fp16())
+        for (const Soc& soc : socs_with_features())
           is_reached = is_reached || impl->supports(parse_shape_line(text).task, soc).has_value();
       }
     }

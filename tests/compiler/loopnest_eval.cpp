@@ -338,6 +338,8 @@ class Evaluator {
         return pick(integers(e.args[0]), integers(e.args[1]), integers(e.args[2]));
       case Op::kDotU8S8:
         return dot_u8s8(integers(e.args[0]), integers(e.args[1]), integers(e.args[2]));
+      case Op::kDotI16:
+        return dot_i16(integers(e.args[0]), integers(e.args[1]), integers(e.args[2]));
       default:
         return {};
     }
@@ -418,6 +420,16 @@ class Evaluator {
     for (std::size_t i = 0; i < sum.size(); ++i) {
       const auto x = std::bit_cast<std::array<std::uint8_t, 4>>(a[i]);
       const auto y = std::bit_cast<std::array<std::int8_t, 4>>(b[i]);
+      for (std::size_t k = 0; k < x.size(); ++k)
+        sum[i] = reference::add<std::int32_t>(sum[i], x[k] * y[k]);
+    }
+    return sum;
+  }
+
+  static Integers dot_i16(const Integers& a, const Integers& b, Integers sum) {
+    for (std::size_t i = 0; i < sum.size(); ++i) {
+      const auto x = std::bit_cast<std::array<std::int16_t, 2>>(a[i]);
+      const auto y = std::bit_cast<std::array<std::int16_t, 2>>(b[i]);
       for (std::size_t k = 0; k < x.size(); ++k)
         sum[i] = reference::add<std::int32_t>(sum[i], x[k] * y[k]);
     }
@@ -584,13 +596,19 @@ class Evaluator {
     const std::int64_t index = integer(e.args[0]);
     const std::int64_t active = e.args.size() > 1 ? integer(e.args[1]) : e.lanes;
     Integers lanes(static_cast<std::size_t>(e.lanes));
-    for (std::int64_t i = 0; i < std::min<std::int64_t>(active, e.lanes); ++i) {
-      std::array<std::uint8_t, 4> quad{};
-      for (std::int64_t k = 0; k < 4; ++k)
-        quad[static_cast<std::size_t>(k)] = element<std::uint8_t>(e.id, index + 4 * i + k);
-      lanes[static_cast<std::size_t>(i)] = std::bit_cast<std::int32_t>(quad);
-    }
+    const bool is_pair = size_bytes(decl(e.id).dtype) == 2;
+    for (std::int64_t i = 0; i < std::min<std::int64_t>(active, e.lanes); ++i)
+      lanes[static_cast<std::size_t>(i)] = is_pair ? load_parts<std::uint16_t>(e.id, index + 2 * i)
+                                                   : load_parts<std::uint8_t>(e.id, index + 4 * i);
     return lanes;
+  }
+
+  /// Neighbouring elements that make an int32.
+  template <typename Element>
+  std::int32_t load_parts(int id, std::int64_t index) {
+    std::array<Element, sizeof(std::int32_t) / sizeof(Element)> parts{};
+    for (Element& part : parts) part = element<Element>(id, index++);
+    return std::bit_cast<std::int32_t>(parts);
   }
 
   template <typename T>
