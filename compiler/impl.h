@@ -115,6 +115,13 @@ class Plan {
   mutable Schedule heuristic_;
 };
 
+/// Where the results of an Impl are NaN or infinite when values that it reads are, or lie near the end of their type's range.
+enum class NotFinite {
+  kWhereDue,  ///< where the reference's are, and nowhere else
+  kAndAround,  ///< there, and in others of the same tile, block or row; NaN may stand where infinity would
+  kOpen  ///< of a library that may take NaN for a number, as in the maximum of a Relu
+};
+
 class Impl {
  public:
   virtual ~Impl() = default;
@@ -130,6 +137,10 @@ class Impl {
   /// The rounding errors of its results against those of plain sums of products: more than 1 for what adds and subtracts around
   /// its products. Tests of Impls and the tuner's verification of candidates allow so much, and no more.
   virtual double error_growth() const { return 1; }
+  /// What adds values up before it multiplies them mixes those that no result needs together.
+  virtual NotFinite not_finite() const {
+    return error_growth() > 1 ? NotFinite::kAndAround : NotFinite::kWhereDue;
+  }
   /// Of a task that it supports, in one of its Formats.
   virtual std::unique_ptr<Plan> plan(const Task& task, const FormatChoice& format,
                                      const Soc& soc) const = 0;

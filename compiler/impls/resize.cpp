@@ -320,6 +320,8 @@ class ResizePlan final : public Plan {
 class Resize final : public ImplBy<ResizePlan> {
  public:
   std::string_view name() const override { return "resize"; }
+  /// Taps of weight 0 are multiplied like others.
+  NotFinite not_finite() const override { return NotFinite::kAndAround; }
 
   Result<void> supports(const Task& task, const Soc&) const override {
     if (auto plain = supports_plain(task, {"Resize", "Upsample"}); !plain) return plain;

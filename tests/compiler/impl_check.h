@@ -14,6 +14,8 @@ struct ImplCheckOptions {
   unsigned seed = 1;
   /// Generated code is for this machine when the Soc that the Impl is asked about is not at hand.
   std::optional<Soc> machine = {};
+  /// The inputs hold NaN, infinities or numbers near the end of the range: what Impl::not_finite() allows is.
+  bool has_special_values = false;
 };
 
 /// Reports through GoogleTest. Nothing outside the buffers may be touched: they end at guard pages.

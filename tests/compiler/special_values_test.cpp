@@ -1,0 +1,122 @@
+// Every Impl on drawn shapes (shape_draw.h) with NaN, infinities, numbers near the end of their type's range and denormal ones in what it reads:
+// what Impl::not_finite() says of its results holds, and nothing outside the buffers is touched. Seeds as in generated_shapes_test.cpp:
+//
+//   AOE_FIRST_SEED=4711 AOE_SHAPES=1 aoe_impls_test --gtest_filter='*SpecialValues*/0'
+//
+// Not asked, as each order of a sum has its own answer: several large numbers in one tensor, whose sum may or may not leave the range on its way;
+// weights of NaN or infinity, by which padding is multiplied as zeros.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <iostream>
+#include <limits>
+#include <set>
+
+#include "graph/precision.h"
+#include "tests/compiler/impl_check.h"
+#include "tests/compiler/shape_draw.h"
+
+namespace aoe::compiler {
+namespace {
+
+constexpr std::uint32_t kSpecialShards = 4;
+constexpr std::uint32_t kSpecialShapesByDefault = 300;
+
+enum class Special { kNan, kInfinity, kHuge, kDenormal };
+constexpr std::size_t kSpecials = 4;
+
+using Limits = std::numeric_limits<float>;
+
+float value_of(Special special, ShapeDraw& draw) {
+  const float sign = draw.below(2) == 0 ? 1.0f : -1.0f;
+  static constexpr float kHuge[] = {1e10f, 1e18f, 1e30f, 2e38f};
+  static constexpr float kDenormal[] = {Limits::denorm_min(), 1e-40f, Limits::min() / 2,
+                                        Limits::min(), 0.0f};
+  switch (special) {
+    case Special::kNan:
+      return Limits::quiet_NaN();
+    case Special::kInfinity:
+      return sign * Limits::infinity();
+    case Special::kHuge:
+      return sign * kHuge[draw.below(std::size(kHuge))];
+    case Special::kDenormal:
+      return sign * kDenormal[draw.below(std::size(kDenormal))];
+  }
+  return 0;
+}
+
+bool is_weights(const Task& task, std::size_t input) {
+  return task.inputs[input].constant != nullptr ||
+         (input == 1 && task.anchor().type.starts_with("Conv"));
+}
+
+/// Whether an input was changed. Constants may be what shapes or simpler forms of an operator depend on: they stay.
+bool put_into(ShapeLine& line, std::size_t input, Special special, ShapeDraw& draw) {
+  const TaskInput& read = line.task.inputs[input];
+  if (!read.is_present() || read.desc.dtype != DataType::kFloat) return false;
+  const auto count = static_cast<std::size_t>(element_count(read.desc.shape));
+  if (count == 0 || is_weights(line.task, input)) return false;
+  float* const values = line.inputs[input]->view().as<float>();
+  const std::uint32_t most = special == Special::kHuge ? 1 : 1 + draw.below(1 + count / 16);
+  for (std::uint32_t i = 0; i < most; ++i) values[draw.below(count)] = value_of(special, draw);
+  return true;
+}
+
+bool put_somewhere(ShapeLine& line, Special special, ShapeDraw& draw) {
+  bool is_changed = false;
+  for (std::size_t i = 0; i < line.inputs.size(); ++i) {
+    is_changed |= put_into(line, i, special, draw);
+    if (is_changed && special == Special::kHuge) break;
+  }
+  return is_changed;
+}
+
+/// Squares of large numbers leave the range of float32, not that of the reference's float64, and halves have less of either; a power
+/// to a half is a square root, which differs for one number, negative infinity.
+bool is_open(const Task& task, Special special) {
+  static const std::set<std::string> kSquaring = {"LayerNorm", "InstanceNorm", "GroupNorm",
+                                                  "RMSNorm", "LRN"};
+  const std::string& type = task.anchor().type;
+  const bool in_halves = graph::allows_bf16(task.op) || graph::allows_fp16(task.op);
+  return (special == Special::kHuge && (in_halves || kSquaring.contains(type))) ||
+         (special == Special::kInfinity && type == "Pow");
+}
+
+int check_special_line(const ShapeLine& line, const Soc& soc, std::uint32_t seed) {
+  int taken = 0;
+  for (const Impl* impl : impls().all()) {
+    if (!impl->supports(line.task, soc)) continue;
+    ++taken;
+    check_impl(*impl, line, soc,
+               {.sampled_schedules = 0, .seed = seed, .has_special_values = true});
+    if (testing::Test::HasFailure()) break;
+  }
+  return taken;
+}
+
+class SpecialValues : public testing::TestWithParam<std::uint32_t> {};
+
+TEST_P(SpecialValues, AreWhereTheImplSays) {
+  const std::vector<std::string> lines = all_shape_lines();
+  const std::uint32_t shapes = number_from("AOE_SHAPES", kSpecialShapesByDefault);
+  const std::uint32_t first = number_from("AOE_FIRST_SEED", 1);
+  int checked = 0, kernels = 0;
+  for (std::uint32_t seed = first + GetParam(); seed < first + shapes; seed += kSpecialShards) {
+    ShapeDraw draw(seed);
+    std::optional<ShapeLine> line = draw.line(lines);
+    const auto special = static_cast<Special>(draw.below(kSpecials));
+    if (!line || is_open(line->task, special) || !put_somewhere(*line, special, draw)) continue;
+    SCOPED_TRACE("AOE_FIRST_SEED=" + std::to_string(seed) + " AOE_SHAPES=1");
+    kernels += check_special_line(*line, draw.soc(line->task), seed);
+    ++checked;
+    if (HasFailure()) return;
+  }
+  std::cout << checked << " shapes, " << kernels << " times an Impl\n";
+  if (shapes >= kSpecialShapesByDefault) {
+    EXPECT_GT(checked, 0);
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Shards, SpecialValues, testing::Range(0u, kSpecialShards));
+
+}  // namespace
+}  // namespace aoe::compiler
