@@ -20,8 +20,6 @@ std::int64_t padding_end(const reference::WindowAxis& axis) {
 class OneDnnPool final : public OneDnnImpl {
  public:
   std::string_view name() const override { return "onednn_pool"; }
-  /// Of a maximum.
-  NotFinite not_finite() const override { return NotFinite::kOpen; }
 
  protected:
   double estimate_ns(const Task& task, const FormatChoice& format, const Soc& soc) const override {

@@ -9,8 +9,6 @@ namespace {
 class OneDnnSoftmax final : public OneDnnImpl {
  public:
   std::string_view name() const override { return "onednn_softmax"; }
-  /// A row with NaN or infinity in it may become zeros.
-  NotFinite not_finite() const override { return NotFinite::kOpen; }
 
  protected:
   double estimate_ns(const Task& task, const FormatChoice&, const Soc& soc) const override {

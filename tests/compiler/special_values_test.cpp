@@ -77,6 +77,9 @@ bool is_open(const Task& task, Special special) {
   static const std::set<std::string> kSquaring = {"LayerNorm", "InstanceNorm", "GroupNorm",
                                                   "RMSNorm", "LRN"};
   const std::string& type = task.anchor().type;
+  // Where NaN stands in an order, and what is drawn by weights that are no numbers.
+  if (special == Special::kNan && !is_floating(task.out().dtype)) return true;
+  if (special != Special::kDenormal && type == "Multinomial") return true;
   const bool in_halves = graph::allows_bf16(task.op) || graph::allows_fp16(task.op);
   return (special == Special::kHuge && (in_halves || kSquaring.contains(type))) ||
          (special == Special::kInfinity && type == "Pow");
