@@ -308,7 +308,7 @@ TEST_F(RewrittenNodes, WinInTheirSubgraphAndInTheOpBank) {
   EXPECT_EQ(outcome.model.value().paired.verdict, Verdict::kFaster);
   EXPECT_DOUBLE_EQ(outcome.model->after_ms(), 2 * kOpNs * machine_.better_inside / 1e6);
   ASSERT_EQ(chains().size(), 1u);
-  const bank::StrategySet& set = chains()[0].set;
+  const bank::StrategySet set = chains()[0].set;
   EXPECT_TRUE(set.has_winner());
   EXPECT_EQ(set.strategies.front().schedule.at(kBetterAxis), kBetterValue);
   EXPECT_FALSE(bank("op").records(chains()[0].key).empty());
