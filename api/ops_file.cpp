@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json_text.h"
 #include "base/near_names.h"
 
 namespace aoe::api {
@@ -78,7 +79,7 @@ class Reader {
 }  // namespace
 
 OpsFile load_ops_file(const std::filesystem::path& path) {
-  const json content = json::parse(read_file(path, ExitCode::kUsage), nullptr, false);
+  const json content = json_or_discarded(read_file(path, ExitCode::kUsage));
   if (content.is_discarded()) throw Error(ExitCode::kUsage, "is not valid JSON", path.string());
   const Reader reader(content, path.string());
   OpsFile file{.filter = {reader.texts("tune_ops_name"), reader.texts("tune_ops_type")},

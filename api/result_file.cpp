@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/file.h"
+#include "base/json_text.h"
 #include "tuner/result/aoe_result.h"
 
 namespace aoe::api {
@@ -134,8 +135,7 @@ void write_result_file(const std::filesystem::path& path, const std::vector<orde
                                  {"version", kSchemaVersion},
                                  {"results", results},
                                  {"failures", std::move(lost)}};
-  write_file_atomically(
-      path, document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+  write_file_atomically(path, json_text(document, 2, BadUtf8::kReplaced) + "\n");
 }
 
 }  // namespace aoe::api

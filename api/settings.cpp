@@ -7,6 +7,7 @@
 #include "api/idle_options.h"
 #include "api/ops_file.h"
 #include "base/file.h"
+#include "base/json_text.h"
 #include "base/log.h"
 #include "base/nesting.h"
 #include "options/data_dirs.h"
@@ -27,7 +28,7 @@ namespace {
 json parse_json(const fs::path& path) {
   const std::string text = read_file(path, ExitCode::kUsage);
   json content(json::value_t::discarded);
-  if (nests_little_json(text)) content = json::parse(text, nullptr, false);
+  if (nests_little_json(text)) content = json_or_discarded(text);
   if (content.is_discarded()) throw Error(ExitCode::kUsage, "is not valid JSON", path.string());
   return content;
 }

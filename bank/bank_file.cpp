@@ -11,6 +11,8 @@
 #include "bank/zstd_text.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json_text.h"
+#include "base/nesting.h"
 
 namespace aoe::bank {
 namespace fs = std::filesystem;
@@ -22,7 +24,6 @@ constexpr int kVersion = 1;
 constexpr std::size_t kMostFileBytes = std::size_t{1} << 30;
 constexpr std::size_t kMostTextBytes = std::size_t{4} << 30;
 constexpr std::size_t kMostLineBytes = std::size_t{1} << 20;
-constexpr int kMostNesting = 32;
 
 json header_of(const BankContent& content) {
   return {{"kind", kKind},
@@ -67,10 +68,8 @@ class Reader {
 
   void parse_line() {
     ++line_;
-    const json value = json::parse(text_, [](int depth, json::parse_event_t, json&) {
-      if (depth > kMostNesting) throw std::runtime_error("the line is nested too deeply");
-      return true;
-    });
+    if (!nests_little_json(text_)) throw std::runtime_error("the line is nested too deeply");
+    const json value = parse_json(text_);
     text_.clear();
     if (!value.is_object()) throw std::runtime_error("the line is no JSON object");
     if (line_ == 1)
@@ -84,11 +83,11 @@ class Reader {
   void take_header(const json& value) {
     if (value.value("kind", json()) != kKind) throw std::runtime_error("is no export of a bank");
     if (value.at("version") != kVersion)
-      throw std::runtime_error("has version " + value.at("version").dump() +
+      throw std::runtime_error("has version " + json_text(value.at("version")) +
                                ", this program knows " + std::to_string(kVersion));
     const json& kind = value.at("bank");
     if (kind != name(BankKind::kOp) && kind != name(BankKind::kGraph))
-      throw std::runtime_error("is of a bank of an unknown kind, " + kind.dump());
+      throw std::runtime_error("is of a bank of an unknown kind, " + json_text(kind));
     content_.kind = kind == name(BankKind::kOp) ? BankKind::kOp : BankKind::kGraph;
     content_.soc_version = value.at("soc_version").get<std::string>();
     header_ = value;
@@ -100,7 +99,7 @@ class Reader {
     if (entry->key.soc_version != content_.soc_version)
       throw std::runtime_error("the entry is of another soc_version than the file");
     // What looks at descriptions takes them for objects.
-    if (!json::parse(entry->key.description).is_object())
+    if (!parse_json(entry->key.description).is_object())
       throw std::runtime_error("the entry's description is no JSON object");
     content_.entries.push_back({std::move(*entry), value.value("replace", false)});
   }
@@ -151,7 +150,7 @@ BankContent content_of(const std::vector<Commit>& commits, BankKind kind,
 void write_bank_file(const fs::path& path, const BankContent& content) {
   std::string text;
   const auto add = [&](const json& value) {
-    text += value.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+    text += json_text(value, -1, BadUtf8::kReplaced) + "\n";
   };
   add(header_of(content));
   for (const FileEntry& each : content.entries) {

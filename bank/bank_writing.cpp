@@ -10,6 +10,7 @@
 #include "bank/values.h"
 #include "base/check.h"
 #include "base/file.h"
+#include "base/json_text.h"
 
 namespace aoe::bank {
 namespace fs = std::filesystem;
@@ -259,7 +260,7 @@ std::vector<Write> KnowledgeBank::batch_of(const Commit& commit, const RocksStor
     const nlohmann::json roofs = {{"peak_gflops", commit.roofs->peak_gflops},
                                   {"memory_gb_s", commit.roofs->memory_gb_s},
                                   {"when_utc", commit.roofs->when_utc}};
-    batch.push_back({Family::kMeta, kRoofsKey, roofs.dump()});
+    batch.push_back({Family::kMeta, kRoofsKey, json_text(roofs)});
   }
   return batch;
 }

@@ -8,6 +8,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "base/nesting.h"
 
 namespace aoe::bank {
@@ -146,8 +147,7 @@ class Decoder {
     made.measured = measurement();
     made.rewrite = view();
     // Whoever shows a strategy takes it for JSON.
-    if (!made.rewrite.empty() &&
-        (!nests_little_json(made.rewrite) || !nlohmann::json::accept(made.rewrite)))
+    if (!made.rewrite.empty() && (!nests_little_json(made.rewrite) || !is_json(made.rewrite)))
       throw DamagedBytes("a rewrite is no JSON");
     made.provenance = provenance();
     return made;

@@ -9,6 +9,7 @@
 #include "bank/marker.h"
 #include "bank/snapshots.h"
 #include "bank/values.h"
+#include "base/json_text.h"
 
 namespace aoe::bank {
 namespace fs = std::filesystem;
@@ -185,7 +186,7 @@ std::optional<Roofs> KnowledgeBank::roofs() const {
   const auto store = state_->current();
   const auto text = store ? store->get(Family::kMeta, kRoofsKey) : std::nullopt;
   if (!text) return std::nullopt;
-  const nlohmann::json kept = nlohmann::json::parse(*text, nullptr, false);
+  const nlohmann::json kept = json_or_discarded(*text);
   const auto number = [&](const char* key) {
     const double value = kept.is_object() && kept.contains(key) && kept[key].is_number()
                              ? kept[key].get<double>()

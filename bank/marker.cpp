@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json_text.h"
 
 namespace aoe::bank {
 namespace fs = std::filesystem;
@@ -56,7 +57,7 @@ Marker parse(const json& content, const fs::path& path) {
   // Of a newer layout only the number has to make sense to us.
   if (layout.get<std::int64_t>() > kLayout)
     throw Error(ExitCode::kBank,
-                "bank was written by a newer version (layout " + layout.dump() +
+                "bank was written by a newer version (layout " + json_text(layout) +
                     ", this one knows " + std::to_string(kLayout) + ")",
                 path.parent_path().string(), "upgrade this program");
   if (!soc.is_string() || !(is_new.is_null() || is_new.is_boolean())) reject(path);
@@ -75,7 +76,7 @@ std::optional<Marker> read_marker(const fs::path& directory) {
     require_nothing_else(directory);
     return std::nullopt;
   }
-  return parse(json::parse(read_file(path, ExitCode::kBank), nullptr, false), path);
+  return parse(json_or_discarded(read_file(path, ExitCode::kBank)), path);
 }
 
 std::optional<Marker> read_marker(const fs::path& directory, const std::string& soc_version) {
@@ -90,7 +91,7 @@ std::optional<Marker> read_marker(const fs::path& directory, const std::string& 
 void write_marker(const fs::path& directory, const Marker& marker) {
   json content = {{"kind", kKind}, {"layout", marker.layout}, {"soc_version", marker.soc_version}};
   if (marker.is_new) content["is_new"] = true;
-  write_file_atomically(directory / kFile, content.dump(2) + "\n", true);
+  write_file_atomically(directory / kFile, json_text(content, 2) + "\n", true);
 }
 
 }  // namespace aoe::bank

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/json_text.h"
 #include "base/log.h"
 #include "base/new_file.h"
 
@@ -80,7 +81,7 @@ json seal_of(const fs::path& snapshot) {
 void check_seal(const fs::path& snapshot) {
   if (!fs::is_directory(snapshot)) reject(snapshot, "not a directory");
   if (!fs::exists(snapshot / kSeal)) reject(snapshot, "it has no SEAL");
-  const json seal = json::parse(read_file(snapshot / kSeal, ExitCode::kBank), nullptr, false);
+  const json seal = json_or_discarded(read_file(snapshot / kSeal, ExitCode::kBank));
   if (!seal.is_object() || !seal.contains("CURRENT")) reject(snapshot, "SEAL cannot be read");
   if (seal != seal_of(snapshot)) reject(snapshot, "its files are not those that SEAL lists");
 }
@@ -197,7 +198,7 @@ void copy_database(const fs::path& from, const fs::path& to) {
 }
 
 void seal(const fs::path& staged) {
-  write_file_atomically(staged / kSeal, seal_of(staged).dump(2) + "\n");
+  write_file_atomically(staged / kSeal, json_text(seal_of(staged), 2) + "\n");
   std::vector<fs::path> paths = {staged};
   for (const fs::directory_entry& entry : fs::directory_iterator(staged))
     if (!is_shared(entry)) paths.push_back(entry.path());

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
+
 namespace aoe::bank {
 using nlohmann::json;
 
@@ -69,7 +71,7 @@ json to_json(const Strategy& strategy) {
                   {"threads", m.threads},
                   {"trials", m.trials},
                   {"when_utc", m.when_utc}}}};
-  if (!strategy.rewrite.empty()) value["rewrite"] = json::parse(strategy.rewrite);
+  if (!strategy.rewrite.empty()) value["rewrite"] = parse_json(strategy.rewrite);
   if (!strategy.provenance.is_empty()) value["provenance"] = to_json(strategy.provenance);
   return value;
 }

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "base/log.h"
 #include "base/nesting.h"
 
@@ -43,7 +44,7 @@ auto decode(const fs::path& directory, const auto& action) {
 template <typename Parse>
 auto parse_cbor(std::string_view bytes, const fs::path& directory, const Parse& parse) {
   json value;
-  if (nests_little_cbor(bytes)) value = json::from_cbor(bytes, true, false);
+  if (nests_little_cbor(bytes)) value = cbor_or_discarded(bytes);
   if (!value.is_object()) reject(directory, "no CBOR");
   try {
     return parse(value);
@@ -65,7 +66,7 @@ json entry_to_json(const BankEntry& entry) {
 
 std::optional<BankEntry> entry_from_json(const json& value) {
   if (!has_our_schema(value)) {
-    logger("bank")->warn("an entry of schema {} is left out", value.at("schema").dump());
+    logger("bank")->warn("an entry of schema {} is left out", json_text(value.at("schema")));
     return std::nullopt;
   }
   BankEntry entry{{value.at("description"), value.at("soc_version")},

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/json_text.h"
 #include "base/log.h"
 #include "graph/verify.h"
 
@@ -61,7 +62,7 @@ class Lookup {
     const bank::Strategy& best = set->strategies.front();
     known.repo_key = key.repo_key();
     known.gain_ns = best.measured.default_time_ns - best.measured.time_ns;
-    auto plan = graph::plan_from_json(nlohmann::json::parse(best.rewrite, nullptr, false));
+    auto plan = graph::plan_from_json(json_or_discarded(best.rewrite));
     if (plan) {
       known.plan = std::move(*plan);
       return known;

@@ -13,6 +13,7 @@
 #include "base/check.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json_text.h"
 #include "compiler/soc_json.h"
 #include "runtime/host_soc.h"
 
@@ -125,7 +126,7 @@ Soc read_description(const fs::path& file, int threads) {
   const std::string text = read_file(file, ExitCode::kUsage);
   nlohmann::json j;
   try {
-    j = nlohmann::json::parse(text);
+    j = parse_json(text);
   } catch (const nlohmann::json::exception& e) {
     throw not_a_description(e, file.string());
   }

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/check.h"
+#include "base/json_text.h"
 #include "graph/operand_json.h"
 
 namespace aoe::compiler {
@@ -81,7 +82,7 @@ bank::TaskKey key_of(const Task& task, const Soc& soc) {
   for (const TensorDesc& output : task.outputs) outputs.push_back(graph::tensor_json(output));
   const json description = {
       {"op", reference::to_json(task.op)}, {"inputs", inputs}, {"outputs", outputs}};
-  return {description.dump(), soc.version};
+  return {json_text(description), soc.version};
 }
 
 double flops(const Task& task) {

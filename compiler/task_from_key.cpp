@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "base/json_text.h"
 #include "base/nesting.h"
 #include "base/random_tensor.h"
 #include "graph/verify.h"
@@ -23,7 +24,7 @@ struct NotThisTask : std::runtime_error {
 TensorDesc desc_from(const json& j) {
   if (j.is_null()) return {};
   const auto dtype = data_type_from_name(j.at("dtype").get<std::string>());
-  if (!dtype) throw NotThisTask("unknown type " + j.at("dtype").dump());
+  if (!dtype) throw NotThisTask("unknown type " + json_text(j.at("dtype")));
   TensorDesc desc{.dtype = *dtype, .shape = j.at("shape").get<Shape>()};
   std::int64_t elements = 1;
   for (const std::int64_t extent : desc.shape) {
@@ -69,7 +70,7 @@ Task parse(const json& description) {
 Result<Task> task_from_key(const bank::TaskKey& key) {
   if (!nests_little_json(key.description)) return Unexpected("it nests too deeply");
   try {
-    Task task = parse(json::parse(key.description));
+    Task task = parse(parse_json(key.description));
     graph::verify(graph_of(task), "the bank");
     if (key_of(task, {.version = key.soc_version}).description != key.description)
       return Unexpected("what it describes is written differently today");

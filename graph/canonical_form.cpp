@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/hash.h"
+#include "base/json_text.h"
 #include "graph/operand_json.h"
 
 namespace aoe::graph {
@@ -42,7 +43,7 @@ class Canonizer {
     outputs_.insert(subgraph.outputs.begin(), subgraph.outputs.end());
     for (const NodeId id : subgraph.nodes) {
       texts_.push_back(node_json(graph, graph.nodes[id]));
-      colours_.push_back(hash64(texts_.back().dump()));
+      colours_.push_back(hash64(json_text(texts_.back())));
     }
   }
 
@@ -157,7 +158,7 @@ class Canonizer {
     }
     std::set<int> outputs;
     for (const ValueId output : subgraph_.outputs) outputs.insert(numbers.at(output));
-    return json{{"subgraph", nodes}, {"outputs", outputs}}.dump();
+    return json_text(json{{"subgraph", nodes}, {"outputs", outputs}});
   }
 
   const Graph& graph_;

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json_text.h"
 #include "base/log.h"
 #include "base/words.h"
 #include "options/flags.h"
@@ -110,7 +111,7 @@ void read_kept(const std::string& path, OpPrecision& precision) {
 /// products that lower precision pays for; all else keeps its type, as if it were on the black list.
 void read_mixlist(const std::string& path, OpPrecision& precision) {
   const std::string where = "--modify_mixlist " + path;
-  const json content = json::parse(read_file(path, ExitCode::kUsage), nullptr, false);
+  const json content = json_or_discarded(read_file(path, ExitCode::kUsage));
   if (!content.is_object()) reject(where, "is no JSON object");
   for (const auto& [list, changes] : content.items()) {
     if ((list != "black-list" && list != "white-list" && list != "gray-list") ||
@@ -123,7 +124,7 @@ void read_mixlist(const std::string& path, OpPrecision& precision) {
       const bool keeps = (list == "black-list" && change == "to-add") ||
                          (list == "white-list" && change == "to-remove");
       for (const json& type : types) {
-        if (!type.is_string()) reject(where, type.dump() + " is no type");
+        if (!type.is_string()) reject(where, json_text(type) + " is no type");
         const std::string known = known_type(type.get<std::string>(), where);
         if (keeps)
           precision.kept.types.insert(known);

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json_text.h"
 #include "base/log.h"
 #include "base/nesting.h"
 #include "base/words.h"
@@ -46,7 +47,7 @@ Switch switch_from(const Origin& origin, const std::string& pass, const std::str
 
 std::vector<Switch> from_json(const Origin& origin, const std::string& text) {
   json content;
-  if (nests_little_json(text)) content = json::parse(text, nullptr, false);
+  if (nests_little_json(text)) content = json_or_discarded(text);
   if (!content.is_object() || !content.contains("Switch") || !content["Switch"].is_object())
     fail(origin, "is no JSON object with \"Switch\"");
   std::vector<Switch> switches;
@@ -54,8 +55,8 @@ std::vector<Switch> from_json(const Origin& origin, const std::string& text) {
     if ((group != "GraphFusion" && group != "UBFusion") || !passes.is_object())
       fail(origin, "\"" + group + "\" is no group of passes");
     for (const auto& [pass, state] : passes.items())
-      switches.push_back(
-          switch_from(origin, pass, state.is_string() ? state.get<std::string>() : state.dump()));
+      switches.push_back(switch_from(
+          origin, pass, state.is_string() ? state.get<std::string>() : json_text(state)));
   }
   // Objects have no order: "ALL" means what comes before the single ones.
   std::ranges::stable_partition(switches, [](const Switch& s) { return s.pass == "ALL"; });

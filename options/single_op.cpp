@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json_text.h"
 #include "graph/passes.h"
 #include "options/flags.h"
 
@@ -189,7 +190,7 @@ class Reader {
       fail(std::string("a tensor has no \"") + key + "\"");
     for (const json& dim : desc[key]) {
       if (!dim.is_number_integer() || dim.get<std::int64_t>() < 0)
-        fail("a size of \"" + std::string(key) + "\" is " + dim.dump(), "sizes must be known");
+        fail("a size of \"" + std::string(key) + "\" is " + json_text(dim), "sizes must be known");
       dims.push_back(dim.get<std::int64_t>());
     }
     return dims;
@@ -275,13 +276,13 @@ class Reader {
   bool says_default(const std::string& name, const json& value) const {
     if (name == "data_format") {
       if (value != "NCHW" && value != "ND")
-        fail("data_format " + value.dump() + " is not supported", "use NCHW");
+        fail("data_format " + json_text(value) + " is not supported", "use NCHW");
       return true;
     }
     if (name == "offset_x" || name == "transpose_x1" || name == "transpose_x2" ||
         name == "adj_x1" || name == "adj_x2") {
       if (value != 0 && value != false)
-        fail("attribute '" + name + "' of " + value.dump() + " is not supported",
+        fail("attribute '" + name + "' of " + json_text(value) + " is not supported",
              "describe the tensors as they lie");
       return true;
     }
@@ -373,7 +374,7 @@ void check_flags_of_single_ops(const boost::program_options::variables_map& flag
 
 std::vector<SingleOp> read_single_ops(const std::filesystem::path& path) {
   const std::string where = "--singleop " + path.string();
-  const json content = json::parse(read_file(path, ExitCode::kUsage), nullptr, false);
+  const json content = json_or_discarded(read_file(path, ExitCode::kUsage));
   if (!content.is_array() || content.empty())
     throw Error(ExitCode::kUsage, "is no JSON list of operators", where);
   std::vector<SingleOp> ops;

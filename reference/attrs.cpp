@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <type_traits>
 
+#include "base/json_text.h"
 #include "reference/fail.h"
 
 namespace aoe::reference {
@@ -69,7 +70,7 @@ nlohmann::json tensor_to_json(const Constant& tensor) {
 
 ConstantPtr tensor_from_json(const nlohmann::json& json) {
   const auto dtype = data_type_from_name(json.at("dtype").get<std::string>());
-  if (!dtype) fail_model("unknown element type " + json.at("dtype").dump());
+  if (!dtype) fail_model("unknown element type " + json_text(json.at("dtype")));
   const TensorDesc desc{.dtype = *dtype, .shape = json.at("shape").get<Shape>()};
   const auto& bytes = json.at("bytes").get_binary();
   if (bytes.size() != storage_bytes(desc))

@@ -4,6 +4,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "reference/fail.h"
 #include "reference/op.h"
 
@@ -47,7 +48,7 @@ Body flat_body(const json& j, bool has_anchor) {
     BodyStep& step = body.steps.emplace_back(plain_call(op));
     for (const json& operand : op.at("operands")) {
       const auto kind = first.find(operand.at(0));
-      if (kind == first.end()) fail_model("unknown kind of operand " + operand.at(0).dump());
+      if (kind == first.end()) fail_model("unknown kind of operand " + json_text(operand.at(0)));
       step.operands.push_back(kind->second + number_in(operand.at(1)));
     }
   }

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/error.h"
+#include "base/json_text.h"
 #include "base/nesting.h"
 #include "runtime/om_container.h"
 #include "runtime/om_graph.h"
@@ -25,16 +26,10 @@ auto read_cbor(std::string_view bytes, const char* section, const std::string& w
   if (!nests_little_cbor(bytes))
     refuse(where, std::string("the ") + section + " section nests too deeply");
   try {
-    return read(json::from_cbor(bytes.begin(), bytes.end()));
+    return read(parse_cbor(bytes));
   } catch (const json::exception& e) {
     refuse(where, std::string("the ") + section + " section is malformed: " + e.what());
   }
-}
-
-std::string to_cbor(const json& content) {
-  std::string bytes;
-  json::to_cbor(content, bytes);
-  return bytes;
 }
 
 json to_json(const Gears& gears) {
@@ -132,8 +127,8 @@ OmFile GearedOm::file() const {
   }
   file.add_view(SectionKind::kWeights, oms.front().weights_view);
   file.add_view(SectionKind::kCode, oms.front().code_view);
-  file.add(SectionKind::kTuning, to_cbor(tunings));
-  file.add(SectionKind::kGears, to_cbor(to_json(gears)));
+  file.add(SectionKind::kTuning, cbor_bytes(tunings));
+  file.add(SectionKind::kGears, cbor_bytes(to_json(gears)));
   return file;
 }
 

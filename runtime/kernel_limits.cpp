@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/json_text.h"
 #include "base/nesting.h"
 #include "runtime/step_buffers.h"
 
@@ -34,7 +35,7 @@ LimitsBySymbol limits_from_cbor(std::string_view bytes) {
     throw Error(ExitCode::kOm, "the limits in the code section nest too deeply");
   try {
     LimitsBySymbol limits;
-    const json all = json::from_cbor(bytes.begin(), bytes.end());
+    const json all = parse_cbor(bytes);
     for (const auto& [symbol, j] : all.items()) {
       KernelLimits& kernel = limits[symbol];
       j.at("extent").get_to(kernel.extent);
@@ -108,8 +109,7 @@ std::string code_with_limits(std::string elf, const LimitsBySymbol& limits) {
     all[symbol] = {
         {"extent", kernel.extent}, {"scratch", kernel.scratch_bytes}, {"uses", std::move(uses)}};
   }
-  std::string bytes;
-  json::to_cbor(all, bytes);
+  const std::string bytes = cbor_bytes(all);
   const std::uint64_t size = bytes.size();
   elf += bytes;
   elf.append(reinterpret_cast<const char*>(&size), sizeof size);

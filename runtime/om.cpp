@@ -2,6 +2,7 @@
 #include "runtime/om.h"
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "runtime/backend.h"
 #include "runtime/geared_om.h"
 #include "runtime/om_container.h"
@@ -20,13 +21,11 @@ Om only_one(GearedOm file, const std::string& where) {
 }  // namespace
 
 OmFile Om::file() const {
-  std::string tuning_bytes;
-  nlohmann::json::to_cbor(tuning, tuning_bytes);
   OmFile file;
   file.add(SectionKind::kGraph, graph_to_cbor(*this));
   file.add_view(SectionKind::kWeights, weights_bytes());
   file.add_view(SectionKind::kCode, code_bytes());
-  file.add(SectionKind::kTuning, std::move(tuning_bytes));
+  file.add(SectionKind::kTuning, cbor_bytes(tuning));
   return file;
 }
 

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "base/nesting.h"
 #include "runtime/backend.h"
 
@@ -123,16 +124,14 @@ std::string graph_to_cbor(const Om& om) {
   if (om.peak_gflops) graph["peak_gflops"] = *om.peak_gflops;
   if (om.memory_gb_s) graph["memory_gb_s"] = *om.memory_gb_s;
   if (om.has_measured_roofs) graph["roofs"] = "measured";
-  std::string bytes;
-  json::to_cbor(graph, bytes);
-  return bytes;
+  return cbor_bytes(graph);
 }
 
 void graph_from_cbor(std::string_view bytes, const std::string& where, Om& om) {
   if (!nests_little_cbor(bytes))
     throw Error(ExitCode::kOm, "the graph section nests too deeply", where);
   try {
-    const json graph = json::from_cbor(bytes.begin(), bytes.end());
+    const json graph = parse_cbor(bytes);
     graph.at("name").get_to(om.name);
     graph.at("soc_version").get_to(om.soc_version);
     graph.at("isa").get_to(om.isa);

@@ -8,6 +8,7 @@
 
 #include "all_rules.inc"
 #include "base/file.h"
+#include "base/json_text.h"
 #include "profiler/export/text_file.h"
 
 namespace aoe::profiler {
@@ -76,8 +77,7 @@ void write_advice(const std::vector<Finding>& findings, const std::filesystem::p
   for (const Finding& finding : findings)
     data[std::string(name_of(finding.view))].push_back(to_json(finding));
   const ordered_json file = {{"data", std::move(data)}};
-  write_file_atomically(path,
-                        file.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+  write_file_atomically(path, json_text(file, 2, BadUtf8::kReplaced) + "\n");
 }
 
 OpSelection select_ops(const AdviceInput& input,

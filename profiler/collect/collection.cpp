@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/held_at_fork.h"
+#include "base/json_text.h"
 #include "base/log.h"
 #include "profiler/collect/memory_block.h"
 #include "profiler/collect/metric_groups.h"
@@ -115,8 +116,7 @@ void Collection::choose_counters() {
 }
 
 void Collection::add_model(const nlohmann::json& model) {
-  std::string payload;
-  nlohmann::json::to_cbor(model, payload);
+  std::string payload = cbor_bytes(model);
   if (payload.size() > kMaxPayloadBytes) {
     logger("profiler")
         ->error("the op table of model {} is too large to be collected",

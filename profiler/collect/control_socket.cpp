@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/json_text.h"
 
 namespace aoe::profiler {
 namespace {
@@ -49,7 +50,7 @@ int open_server() {
 }
 
 bool send_json(int socket, const json& message) {
-  const std::string text = message.dump(-1, ' ', false, json::error_handler_t::replace);
+  const std::string text = json_text(message, -1, BadUtf8::kReplaced);
   return ::send(socket, text.data(), text.size(), MSG_NOSIGNAL) ==
          static_cast<ssize_t>(text.size());
 }
@@ -59,7 +60,7 @@ std::optional<json> receive_json(int socket) {
   const ssize_t size = ::recv(socket, text.data(), text.size(), 0);
   if (size <= 0) return std::nullopt;
   text.resize(static_cast<std::size_t>(size));
-  json message = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  json message = json_or_discarded(text);
   if (!message.is_object()) return std::nullopt;
   return message;
 }

@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json_text.h"
 
 namespace aoe::profiler {
 namespace fs = std::filesystem;
@@ -141,7 +142,7 @@ bool is_prof(const CollectOptions& options) {
 /// Once on the host's side and once on the device's, which here are one; JOB directories have one place for all.
 void write_everywhere(const fs::path& directory, const CollectOptions& options,
                       const std::string& name, const json& content) {
-  const std::string text = content.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  const std::string text = json_text(content, 2, BadUtf8::kReplaced) + "\n";
   if (is_prof(options)) write_file_atomically(directory / "host" / name, text);
   const fs::path device = is_prof(options) ? directory / "device_0" : directory;
   const bool is_numbered = name != "sample.json";

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "profiler/collect/directory.h"
 #include "profiler/collect/json_options.h"
 
@@ -16,7 +17,7 @@ using nlohmann::json;
 
 json parsed(const std::string& text) {
   if (text.empty()) return json::object();
-  json object = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  json object = json_or_discarded(text);
   if (!object.is_object())
     throw Error(ExitCode::kUsage, "is no JSON object", kProfilingOptionsVariable,
                 R"(write {"output":"DIR","task_trace":"on"}, for example)");

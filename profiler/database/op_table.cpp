@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "base/json_text.h"
 #include "profiler/database/phases.h"
 
 namespace aoe::profiler {
@@ -39,7 +40,7 @@ std::string joined(const json& array, char separator) {
   if (!array.is_array()) return text;
   for (const json& element : array) {
     if (!text.empty()) text += separator;
-    text += element.is_string() ? element.get<std::string>() : element.dump();
+    text += element.is_string() ? element.get<std::string>() : json_text(element);
   }
   return text;
 }

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "base/new_file.h"
 
 namespace aoe::profiler {
@@ -60,7 +61,7 @@ void append_real(std::string& text, double value, int decimals) {
 void append_json_string(std::string& text, std::string_view value) {
   for (const char c : value)
     if (!is_plain(c)) {
-      text += nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+      text += json_text(nlohmann::json(value), -1, BadUtf8::kReplaced);
       return;
     }
   text += '"';

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json_text.h"
 #include "base/nesting.h"
 #include "profiler/raw/chunk_reader.h"
 
@@ -103,9 +104,7 @@ bool visit_threads(std::string_view payload, RawVisitor& visitor) {
 
 bool visit_model(std::string_view payload, RawVisitor& visitor) {
   if (!nests_little_cbor(payload)) return false;
-  const nlohmann::json model =
-      nlohmann::json::from_cbor(payload.begin(), payload.end(),
-                                /*strict=*/true, /*allow_exceptions=*/false);
+  const nlohmann::json model = cbor_or_discarded(payload);
   if (!model.is_object()) return false;
   visitor.on_model(model);
   return true;
@@ -126,7 +125,7 @@ std::array<std::uint64_t, kStreams> chunks_written(const fs::path& directory,
                                                    Generation generation) {
   std::array<std::uint64_t, kStreams> counts{};
   std::ifstream in(directory / (generation == Generation::kProf ? "host/end_info" : "end_info.0"));
-  const nlohmann::json end = nlohmann::json::parse(in, nullptr, /*allow_exceptions=*/false);
+  const nlohmann::json end = json_or_discarded(std::string(std::istreambuf_iterator<char>(in), {}));
   if (!end.is_object() || !end.contains("chunks") || !end["chunks"].is_array()) return counts;
   for (std::size_t i = 0; i < std::min(counts.size(), end["chunks"].size()); ++i)
     if (end["chunks"][i].is_number_unsigned()) counts[i] = end["chunks"][i].get<std::uint64_t>();
@@ -230,8 +229,7 @@ nlohmann::json read_object(const fs::path& path, std::vector<RawLoss>& losses) {
   try {
     const std::string text = read_file(path, ExitCode::kData);
     nlohmann::json object;
-    if (nests_little_json(text))
-      object = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+    if (nests_little_json(text)) object = json_or_discarded(text);
     if (object.is_object()) return object;
   } catch (const Error& e) {
     why = e.what();

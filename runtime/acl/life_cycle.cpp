@@ -5,6 +5,7 @@
 #include "acl/svp_acl.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json_text.h"
 #include "base/log.h"
 #include "base/nesting.h"
 #include "runtime/acl/dynamic_profiling.h"
@@ -30,8 +31,7 @@ nlohmann::json read_config(const char* path) {
     throw AclFailure(ACL_ERROR_INVALID_FILE, e.what());
   }
   nlohmann::json config;
-  if (nests_little_json(text))
-    config = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (nests_little_json(text)) config = json_or_discarded(text);
   if (!config.is_object())
     throw AclFailure(ACL_ERROR_PARSE_FILE, std::string(path) + " is not a JSON object");
   for (const auto& item : config.items())
@@ -61,7 +61,7 @@ void write_default_config(const std::string& path) {
                                            {"acl_api", "on"},
                                            {"interval", "0"}}}};
   try {
-    write_file_atomically(path, config.dump(2) + "\n");
+    write_file_atomically(path, json_text(config, 2) + "\n");
   } catch (const Error& e) {
     logger("runtime")->warn("no default configuration is made: {}", e.what());
   }

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "base/log.h"
 #include "profiler/collect/acl_config.h"
 #include "profiler/collect/collection.h"
@@ -46,8 +47,7 @@ void start_as_asked(const profiler::CollectOptions& options) {
 
 void start_for_msprof(const char* text) {
   try {
-    start_as_asked(profiler::options_from_json(
-        nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false)));
+    start_as_asked(profiler::options_from_json(json_or_discarded(text)));
   } catch (const Error& e) {  // the program does not know of msprof, and shall not suffer from it
     logger("profiler")->error("nothing is collected: {}", e.what());
   }

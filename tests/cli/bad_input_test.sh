@@ -81,5 +81,6 @@ refuses 7 absent.npy aoe_run --model=good.om --input=input=absent.npy
 refuses 7 text.onnx aoe_run --model=good.om --input=input=text.onnx
 refuses 2 nosuch aoe_run --model=good.om --input=nosuch=text.onnx
 refuses 2 nosuchmodel make_model nosuchmodel --output=x.onnx
+refuses 2 "did you mean squeezenet" make_model squeznet --output=x.onnx
 refuses 6 absent/x make_model squeezenet --small --output=absent/x.onnx
 finish

@@ -3,6 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
+
 namespace aoe::tools {
 using nlohmann::ordered_json;
 namespace {
@@ -46,7 +48,7 @@ std::string progress_json(const AoeProgress& p) {
       {"left_s", known_or_null(p.remaining_s)},
       {"limit_left_s", p.limit_left_s < 0 ? ordered_json(nullptr) : ordered_json(p.limit_left_s)},
       {"waiting", p.waiting}};
-  return line.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  return json_text(line, -1, BadUtf8::kReplaced);
 }
 
 }  // namespace aoe::tools

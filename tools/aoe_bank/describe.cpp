@@ -4,6 +4,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "base/tensor.h"
 #include "compiler/impl.h"
 #include "graph/rewrite_plan.h"
@@ -29,7 +30,7 @@ std::string subgraph_text(const json& nodes) {
 }  // namespace
 
 std::string op_text(const bank::TaskKey& key) try {
-  const json description = json::parse(key.description);
+  const json description = parse_json(key.description);
   if (description.contains("subgraph")) return subgraph_text(description["subgraph"]);
   const json& op = description.at("op");
   std::string text = op.at("type");
@@ -41,7 +42,7 @@ std::string op_text(const bank::TaskKey& key) try {
 }
 
 std::string shape_text(const bank::TaskKey& key) try {
-  const json description = json::parse(key.description);
+  const json description = parse_json(key.description);
   // A subgraph is told by what its first op reads.
   const json& reader =
       description.contains("subgraph") ? description["subgraph"].at(0) : description;
@@ -56,7 +57,7 @@ std::string shape_text(const bank::TaskKey& key) try {
 }
 
 json description_json(const bank::TaskKey& key) {
-  json parsed = json::parse(key.description, nullptr, false);
+  json parsed = json_or_discarded(key.description);
   return parsed.is_discarded() ? json(key.description) : parsed;
 }
 
@@ -69,7 +70,7 @@ std::string schedule_text(const bank::Schedule& schedule) {
 
 std::string candidate_text(const bank::Strategy& strategy) {
   if (strategy.rewrite.empty()) return strategy.format + " " + strategy.impl;
-  const auto plan = graph::plan_from_json(json::parse(strategy.rewrite, nullptr, false));
+  const auto plan = graph::plan_from_json(json_or_discarded(strategy.rewrite));
   return plan ? graph::to_text(*plan) : kUnknown;
 }
 
@@ -85,7 +86,7 @@ std::string stale_reason(const bank::Strategy& strategy) {
     const std::string other = versions(strategy.impl_version, impl->version());
     return other.empty() ? "" : strategy.impl + other;
   }
-  const auto plan = graph::plan_from_json(json::parse(strategy.rewrite, nullptr, false));
+  const auto plan = graph::plan_from_json(json_or_discarded(strategy.rewrite));
   if (!plan) return plan.error();
   for (const graph::PlanStep& step : plan->steps) {
     const graph::Rewrite* rewrite = graph::rewrites().find(step.kind);
@@ -102,7 +103,7 @@ void say(const BankRequest& request, const json& facts, const std::string& sente
 }
 
 void print_json(const json& value) {
-  std::cout << value.dump(2, ' ', false, json::error_handler_t::replace) << '\n';
+  std::cout << json_text(value, 2, BadUtf8::kReplaced) << '\n';
 }
 
 }  // namespace aoe::tools

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "compiler/gear_split.h"
 #include "compiler/pipeline.h"
 #include "options/banks.h"
@@ -39,7 +40,7 @@ json tuning_of(const BankRequest& request, const std::filesystem::path& path) {
 /// A decimal number as in aoe_result, however the section stores it.
 std::string key_in(const json& node) {
   const json key = node.value("repo_key", json());
-  return key.is_string() ? key.get<std::string>() : key.is_null() ? "" : key.dump();
+  return key.is_string() ? key.get<std::string>() : key.is_null() ? "" : json_text(key);
 }
 
 /// What the bank knows of the task of one op.
@@ -265,7 +266,7 @@ void explain_model(const BankRequest& request) {
   for (const json& node : nodes) print_row(node, tasks.of(key_in(node), false));
   for (const json& each : tuning.value("subgraphs", json::array()))
     std::printf("subgraph %s was rewritten: %s\n", key_in(each).c_str(),
-                each.value("rewrites", json()).dump().c_str());
+                json_text(each.value("rewrites", json())).c_str());
 }
 
 }  // namespace aoe::tools

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "base/json_text.h"
 #include "tools/aoe_compare/pair.h"
 #include "tools/common/flags.h"
 #include "tools/common/tool.h"
@@ -93,7 +94,7 @@ void print_as_json(const std::vector<Row>& rows, double min_ratio) {
                             {"least", least_ratio(rows)},
                             {"min_ratio", min_ratio},
                             {"pairs", pairs}};
-  std::cout << all.dump(2) << '\n';
+  std::cout << json_text(all, 2) << '\n';
 }
 
 ExitCode run(const po::variables_map& flags) {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "base/json_text.h"
 #include "quantize/error_sum.h"
 #include "tools/common/terminal_table.h"
 
@@ -83,7 +84,7 @@ void print_json(std::ostream& out, const quantize::Quantised& result, const std:
                             {"int8_layers", result.layers.size() - float_count(result)},
                             {"outputs", outputs},
                             {"layers", layers}};
-  out << all.dump(2) << '\n';
+  out << json_text(all, 2) << '\n';
 }
 
 }  // namespace aoe::tools

@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "base/json_text.h"
+
 namespace aoe::tools {
 using nlohmann::ordered_json;
 namespace {
@@ -129,7 +131,7 @@ void print_json(std::ostream& out, const RunReport& report) {
       j["outputs"].push_back(
           {{"name", each.name}, {"error", number_or_null(each.error)}, {"within", each.is_within}});
   }
-  out << j.dump(2, ' ', false, ordered_json::error_handler_t::replace) << "\n";
+  out << json_text(j, 2, BadUtf8::kReplaced) << "\n";
 }
 
 }  // namespace aoe::tools

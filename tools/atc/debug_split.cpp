@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/json_text.h"
 #include "runtime/geared_om.h"
 
 namespace aoe::tools {
@@ -18,11 +19,10 @@ void split_debug(const std::filesystem::path& om, const std::filesystem::path& o
     std::filesystem::path path = output;
     return path += suffix;
   };
-  constexpr auto kReplace = nlohmann::json::error_handler_t::replace;
-  write_file_atomically(with(".dbg"),
-                        nlohmann::json{{"om", om.filename().string()}, {"tuning", debug}}.dump(
-                            2, ' ', false, kReplace) +
-                            "\n");
+  write_file_atomically(
+      with(".dbg"), json_text(nlohmann::json{{"om", om.filename().string()}, {"tuning", debug}}, 2,
+                              BadUtf8::kReplaced) +
+                        "\n");
   write_file_atomically(with(".exeom"), model.serialize());
 }
 

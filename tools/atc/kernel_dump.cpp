@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json_text.h"
 #include "compiler/loopnest/codegen.h"
 
 namespace aoe::tools {
@@ -42,7 +43,7 @@ void dump_kernels(const std::vector<loopnest::Function>& functions, const runtim
     if (is_debug) write(function, ".ll", loopnest::llvm_ir(function, soc, true));
     if (op_debug_level == 2) write(function, ".unopt.ll", loopnest::llvm_ir(function, soc, false));
   }
-  write_file_atomically(directory / "kernels.json", nodes_by_kernel(om).dump(2) + "\n");
+  write_file_atomically(directory / "kernels.json", json_text(nodes_by_kernel(om), 2) + "\n");
 }
 
 }  // namespace aoe::tools

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json_text.h"
 #include "graph/onnx_import.h"
 #include "tools/atc/graph_json.h"
 #include "tools/common/flags.h"
@@ -21,8 +22,7 @@ fs::path json_path(const po::variables_map& flags) {
 
 void write(const fs::path& path, const nlohmann::json& content) {
   // Names of a model may be any bytes; JSON is UTF-8.
-  constexpr auto kReplace = nlohmann::json::error_handler_t::replace;
-  write_file_atomically(path, content.dump(2, ' ', false, kReplace) + "\n");
+  write_file_atomically(path, json_text(content, 2, BadUtf8::kReplaced) + "\n");
 }
 
 graph::Graph import(const po::variables_map& flags, const fs::path& path) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <vector>
 
+#include "base/json_text.h"
 #include "runtime/om_tuning.h"
 #include "runtime/step_paths.h"
 
@@ -45,10 +46,6 @@ void print_paths(std::ostream& out, const runtime::Om& om) {
   out << fmt::format("path     info: {}.\n", sums);
 }
 
-std::size_t cbor_bytes(const nlohmann::json& document) {
-  return nlohmann::json::to_cbor(document).size();
-}
-
 }  // namespace
 
 void note_origin(runtime::Om& om, const std::string& command_line) {
@@ -61,7 +58,7 @@ void print_om_report(std::ostream& out, const runtime::GearedOm& model) {
   std::size_t graph_bytes = 0, tuning_bytes = 0, ops = 0, hits = 0, subgraphs = 0;
   for (const runtime::Om& om : model.oms) {
     graph_bytes += om.graph_bytes;
-    tuning_bytes += cbor_bytes(om.tuning);
+    tuning_bytes += cbor_bytes(om.tuning).size();
     for (const runtime::OpTuning& op : runtime::op_tunings(om.tuning)) {
       ++ops;
       hits += op.source == "bank";

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json_text.h"
 #include "graph/onnx_check.h"
 
 namespace aoe::tools {
@@ -32,8 +33,7 @@ void precheck(const compiler::ModelSource& model, const std::filesystem::path& r
   for (const graph::NodeCheck& node : check.nodes) ops.push_back(entry(node));
   json content = {{"result", check.problem.empty() ? "success" : "failed"}, {"op", std::move(ops)}};
   if (!check.problem.empty()) content["cause"] = check.problem;
-  constexpr auto kReplace = json::error_handler_t::replace;
-  write_file_atomically(report, content.dump(2, ' ', false, kReplace) + "\n");
+  write_file_atomically(report, json_text(content, 2, BadUtf8::kReplaced) + "\n");
   if (!check.problem.empty())
     throw Error(ExitCode::kModel, check.problem, model.path.string(),
                 "the report is " + report.string());

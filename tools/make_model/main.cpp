@@ -1,9 +1,12 @@
 // make_model: writes well-known networks with random weights as ONNX files.
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <iostream>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/near_names.h"
 #include "tools/common/tool.h"
 #include "tools/make_model/float_type.h"
 #include "tools/make_model/models.h"
@@ -19,10 +22,12 @@ const Model& model_named(const std::string& name) {
   const auto& models = make_model::models();
   const auto found = std::ranges::find(models, name, &Model::name);
   if (found != models.end()) return *found;
-  std::string known;
-  for (const Model& model : models) known += (known.empty() ? "" : ", ") + model.name;
-  throw Error(ExitCode::kUsage, name.empty() ? "no model given" : "unknown model '" + name + "'",
-              "", "models are: " + known);
+  std::vector<std::string> known;
+  for (const Model& model : models) known.push_back(model.name);
+  const std::string all = fmt::format("models are: {}", fmt::join(known, ", "));
+  if (name.empty()) throw Error(ExitCode::kUsage, "no model given", "", all);
+  const std::string meant = did_you_mean(near_names(name, known));
+  throw Error(ExitCode::kUsage, "unknown model '" + name + "'", "", meant.empty() ? all : meant);
 }
 
 void list_models() {

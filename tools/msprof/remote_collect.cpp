@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "profiler/collect/acl_config.h"
 #include "tools/common/flags.h"
 #include "tools/common/stop_signals.h"
@@ -100,15 +101,15 @@ void write_acl_json(SshSession& session, const fs::path& project, const std::str
   for (const auto& entry : fs::recursive_directory_iterator(project)) {
     if (entry.path().filename() != "acl.json" || !entry.is_regular_file()) continue;
     std::ifstream in(entry.path());
-    json config = json::parse(in, nullptr, /*allow_exceptions=*/false);
+    json config = json_or_discarded(std::string(std::istreambuf_iterator<char>(in), {}));
     if (!config.is_object()) config = json::object();
     config["profiler"] = profiler;
     session.write_file(remote + "/" + entry.path().lexically_relative(project).string(),
-                       config.dump(2) + "\n");
+                       json_text(config, 2) + "\n");
     is_written = true;
   }
   if (!is_written)
-    session.write_file(remote + "/acl.json", json{{"profiler", profiler}}.dump(2) + "\n");
+    session.write_file(remote + "/acl.json", json_text(json{{"profiler", profiler}}, 2) + "\n");
 }
 
 /// What msprof signs in with is nobody's on the board. Throws Error(kInterrupted) when a stop is requested.
@@ -126,7 +127,7 @@ std::string command_line(const RemoteSettings& settings, const std::string& proj
   std::string command = "cd " + shell_quoted(project) + " && exec ";
   if (settings.options)
     command += "env " + std::string(profiler::kOptionsVariable) + "=" +
-               shell_quoted(profiler::to_json(*settings.options).dump()) + " ";
+               shell_quoted(json_text(profiler::to_json(*settings.options))) + " ";
   return command + "./" + shell_quoted(settings.main.filename().string());
 }
 

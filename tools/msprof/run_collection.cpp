@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "profiler/collect/collection.h"
 #include "profiler/raw/raw_reader.h"
 #include "tools/common/tool.h"
@@ -48,7 +49,8 @@ std::vector<fs::path> directories_of(const profiler::CollectOptions& options) {
   std::error_code unreadable;  // nothing was made then
   for (const fs::directory_entry& entry : fs::directory_iterator(options.output, unreadable)) {
     std::ifstream sample(entry.path() / "host/sample.json");  // what cannot be read is not ours
-    const nlohmann::json asked = nlohmann::json::parse(sample, nullptr, /*allow_exceptions=*/false);
+    const nlohmann::json asked =
+        json_or_discarded(std::string(std::istreambuf_iterator<char>(sample), {}));
     if (asked.is_object() && asked.value("session", "") == options.session)
       found.push_back(fs::canonical(entry.path()));
   }
@@ -77,7 +79,7 @@ void say_how_it_ended(const std::vector<std::string>& command, const ChildEnd& e
 
 int collect_program(const RunSettings& settings) {
   std::map<std::string, std::string> environment = settings.environment;
-  environment[profiler::kOptionsVariable] = profiler::to_json(settings.options).dump();
+  environment[profiler::kOptionsVariable] = json_text(profiler::to_json(settings.options));
   const ChildEnd end = run_child(settings.command, environment);
   say_how_it_ended(settings.command, end);
   return end.exit_code;

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/json_text.h"
 #include "base/nesting.h"
 #include "tuner/measure/worker.h"
 
@@ -40,9 +41,7 @@ bool is_node_name(const std::string& name) {
 }
 
 void write_message(const fs::path& path, const json& message) {
-  std::string bytes;
-  json::to_cbor(message, bytes);
-  write_file_atomically(path, bytes);
+  write_file_atomically(path, cbor_bytes(message));
 }
 
 std::optional<json> read_message(const fs::path& path) {
@@ -55,7 +54,7 @@ std::optional<json> read_message(const fs::path& path) {
   if (size > kMostBytes) throw refuse("is larger than any message");
   const std::string bytes = read_file(path, ExitCode::kFailure);
   if (!nests_little_cbor(bytes)) throw refuse("nests too deeply for a message");
-  json message = json::from_cbor(bytes, true, false);
+  json message = cbor_or_discarded(bytes);
   if (!message.is_object()) throw refuse("is no message");
   return message;
 }

@@ -11,6 +11,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/json_text.h"
+
 namespace aoe::tuner {
 using Clock = std::chrono::steady_clock;
 namespace {
@@ -81,8 +83,7 @@ ReceiveStatus receive_all(int fd, void* bytes, std::size_t size, std::optional<W
 }  // namespace
 
 bool send_message(int fd, const nlohmann::json& message) {
-  std::string bytes;
-  nlohmann::json::to_cbor(message, bytes);
+  const std::string bytes = cbor_bytes(message);
   const std::uint64_t size = bytes.size();
   return send_all(fd, &size, sizeof size) && send_all(fd, bytes.data(), bytes.size());
 }
@@ -96,7 +97,7 @@ ReceiveStatus receive_message(int fd, nlohmann::json& message, std::optional<Wai
   std::string bytes(size, '\0');
   status = receive_all(fd, bytes.data(), bytes.size(), limit, stop);
   if (status != ReceiveStatus::kMessage) return status;
-  message = nlohmann::json::from_cbor(bytes, true, false);
+  message = cbor_or_discarded(bytes);
   return message.is_object() ? ReceiveStatus::kMessage : ReceiveStatus::kClosed;
 }
 

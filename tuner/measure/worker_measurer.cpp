@@ -12,6 +12,7 @@
 #include "base/check.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/json_text.h"
 #include "base/log.h"
 #include "tuner/measure/task_json.h"
 #include "tuner/measure/worker.h"
@@ -127,9 +128,7 @@ void WorkerMeasurer::ensure_worker() {
 void WorkerMeasurer::ensure_task(const Task& task) {
   ensure_worker();
   const json message = to_json(task);
-  std::string bytes;
-  json::to_cbor(message, bytes);
-  std::string digest = to_hex(hash128(bytes));
+  std::string digest = to_hex(hash128(cbor_bytes(message)));
   if (digest == worker_task_) return;
   worker_task_ = std::move(digest);
   worker_->send({{"do", "task"}, {"task", message}});

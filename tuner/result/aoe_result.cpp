@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/json_text.h"
 #include "base/utc.h"
 
 namespace aoe::tuner {
@@ -172,8 +173,7 @@ ordered_json to_json(const AoeResult& result) {
 }
 
 void write_result(const AoeResult& result, const std::filesystem::path& path) {
-  write_file_atomically(
-      path, to_json(result).dump(4, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+  write_file_atomically(path, json_text(to_json(result), 4, BadUtf8::kReplaced) + "\n");
 }
 
 std::string improvement_percent(double before, double after) {

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json_text.h"
 #include "base/log.h"
 #include "tuner/session/conclusion_json.h"
 
@@ -119,7 +120,7 @@ std::optional<JobHeader> JobJournal::peek(const fs::path& directory) {
   std::string line;
   if (!std::getline(file, line)) return std::nullopt;
   try {
-    return header_from_json(json::parse(line).at("job"));
+    return header_from_json(parse_json(line).at("job"));
   } catch (const std::exception&) {
     return std::nullopt;
   }
@@ -162,7 +163,7 @@ void JobJournal::note_end(const std::string& state) {
 void JobJournal::append(json line) {
   line["s"] = seconds_;
   line["trials"] = trials_;
-  const std::string text = line.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  const std::string text = json_text(line, -1, BadUtf8::kReplaced) + "\n";
   if (::write(fd_, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
     logger("tuner")->warn("{}: cannot be written: {}", path_.string(), std::strerror(errno));
 }
@@ -171,8 +172,7 @@ void JobJournal::read() {
   const std::string text = read_file(path_, ExitCode::kUsage);
   std::size_t begin = 0;
   for (std::size_t end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
-    const json line = json::parse(text.begin() + static_cast<std::ptrdiff_t>(begin),
-                                  text.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
+    const json line = json_or_discarded(std::string_view(text).substr(begin, end - begin));
     if (begin == 0 && (!line.is_object() || !line.contains("job")))
       throw std::runtime_error("the first line is no job");
     // A line that a full disk cut off runs into the next one; what both said is lost.

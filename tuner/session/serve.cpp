@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "base/log.h"
 #include "compiler/soc_json.h"
 #include "runtime/host_soc.h"
@@ -110,7 +111,7 @@ class Node {
 
   /// The worker process stays while the policy does.
   Measurer& measurer_with(const MeasurePolicy& policy, WeightsIn weights_in) {
-    std::string text = to_json(policy).dump();
+    std::string text = json_text(to_json(policy));
     if (!measurer_ || text != policy_text_)
       measurer_.emplace(WorkerOptions{.soc = options_.soc,
                                       .policy = policy,

@@ -6,6 +6,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "tuner/search/sampler.h"
 
 namespace aoe::tuner {
@@ -44,7 +45,7 @@ Neighbour neighbour_of(const compiler::Task& task, bank::Strategy strategy) {
 std::optional<Neighbour> neighbour_of(const bank::BankEntry& entry) {
   if (!entry.set.has_winner()) return std::nullopt;
   try {
-    const json task = json::parse(entry.key.description);
+    const json task = parse_json(entry.key.description);
     Neighbour neighbour{task.at("op").at("type"), {}, entry.set.strategies.front()};
     for (const json& input : task.at("inputs")) neighbour.shapes.push_back(shape_in(input));
     neighbour.shapes.push_back(shape_in(task.at("outputs").at(0)));

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "base/json_text.h"
 #include "base/statistics.h"
 #include "graph/subgraph.h"
 
@@ -219,12 +220,12 @@ Result<graph::Graph> SubgraphTask::part_with(const graph::RewritePlan& plan) con
 
 bank::Strategy strategy_of(const graph::RewritePlan& plan) {
   bank::Strategy strategy{.impl = "rewrite"};
-  strategy.rewrite = graph::to_json(plan).dump();
+  strategy.rewrite = json_text(graph::to_json(plan));
   return strategy;
 }
 
 Result<graph::RewritePlan> plan_of(const bank::Strategy& strategy) {
-  return graph::plan_from_json(nlohmann::json::parse(strategy.rewrite, nullptr, false));
+  return graph::plan_from_json(json_or_discarded(strategy.rewrite));
 }
 
 std::vector<SubgraphTask> collect_subgraphs(const graph::Graph& model, const compiler::Soc& soc,
