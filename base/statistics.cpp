@@ -69,12 +69,12 @@ Interval median_interval(std::span<const double> values) {
 
 Comparison compare_pairs(std::span<const double> before, std::span<const double> after,
                          double margin) {
-  AOE_CHECK(before.size() == after.size(), "samples are not paired");
   Comparison result;
-  if (before.empty()) return result;
+  const std::size_t pairs = std::min(before.size(), after.size());
+  if (pairs == 0) return result;
   std::vector<double> ratios;
-  ratios.reserve(before.size());
-  for (std::size_t i = 0; i < before.size(); ++i) ratios.push_back(before[i] / after[i]);
+  ratios.reserve(pairs);
+  for (std::size_t i = 0; i < pairs; ++i) ratios.push_back(before[i] / after[i]);
   std::ranges::sort(ratios);
 
   result.speedup = median_of_sorted(ratios);

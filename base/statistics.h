@@ -38,7 +38,8 @@ struct Comparison {
 /// The interval comes from order statistics of the ratios (the sign test turned round): it assumes
 /// nothing about how the noise is distributed, and a few wild samples cannot move it. faster /
 /// slower: the whole interval is beyond 1 by more than `margin`; same: it lies within 1 +- margin;
-/// else ambiguous. Fewer than 6 pairs cannot carry a 95% statement: ambiguous.
+/// else ambiguous. Fewer than 6 pairs cannot carry a 95% statement: ambiguous. The first of one
+/// belongs to the first of the other, and so on; where one ended early, the rest has no partner.
 Comparison compare_pairs(std::span<const double> before, std::span<const double> after,
                          double margin);
 

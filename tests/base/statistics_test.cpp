@@ -37,6 +37,14 @@ TEST(ComparePairs, FewPairsProveNothing) {
   EXPECT_EQ(verdict({}, {}), Verdict::kAmbiguous);
 }
 
+TEST(ComparePairs, OneThatEndedEarlyIsComparedAsFarAsItWent) {
+  const std::vector<double> before = {100, 101, 99, 100, 102, 98, 100, 100, 1, 1, 1};
+  const std::vector<double> after(8, 200.0);
+  const Comparison c = compare_pairs(before, after, 0.005);
+  EXPECT_EQ(c.verdict, Verdict::kSlower);
+  EXPECT_DOUBLE_EQ(c.speedup, 0.5);
+}
+
 TEST(ComparePairs, WildSamplesDoNotDecide) {
   std::vector<double> before(15, 100.0);
   std::vector<double> after(15, 90.0);

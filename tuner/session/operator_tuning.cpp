@@ -197,11 +197,7 @@ class OperatorTuning {
   }
 
   Comparison compare(const Racer& before, const Racer& after) const {
-    const std::span<const double> befores = before.timing.samples_ns;
-    const std::span<const double> afters = after.timing.samples_ns;
-    // One that was dropped has samples of the first rounds only.
-    const std::size_t rounds = std::min(befores.size(), afters.size());
-    return compare_pairs(befores.first(rounds), afters.first(rounds),
+    return compare_pairs(before.timing.samples_ns, after.timing.samples_ns,
                          context_.policy.confirm.min_gain);
   }
 
