@@ -136,6 +136,8 @@ TEST_P(OnnxMutants, AreRefusedOrRun) {
   }
   note_for_crash("behind the mutants", 0);
   for (const auto& [fate, count] : fates) std::cout << count << " " << fate << "\n";
+  constexpr std::uint32_t kFewestForStatistics = 50;  // a failing seed is run again alone
+  if (mutants < kFewestForStatistics) return;
   EXPECT_GT(fates["refused by the import"], 0);
   EXPECT_GT(fates["ran"], 0);
 }
