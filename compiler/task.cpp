@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "base/json_text.h"
+#include "compiler/rnn/rnn_shape.h"
 #include "graph/operand_json.h"
 
 namespace aoe::compiler {
@@ -100,6 +101,17 @@ double bytes_moved(const Task& task) {
   for (const TensorDesc& output : task.outputs)
     if (output.dtype != DataType::kUndefined) bytes += static_cast<double>(storage_bytes(output));
   return bytes;
+}
+
+double reduction_length(const Task& task) {
+  double outputs = 0;
+  for (const TensorDesc& output : task.outputs)
+    if (output.dtype != DataType::kUndefined)
+      outputs += static_cast<double>(element_count(output.shape));
+  if (outputs <= 0) return 1;
+  const Result<RnnShape> recurrence = rnn_shape(task);
+  const double steps = recurrence ? static_cast<double>(recurrence->steps) : 1;
+  return std::max(1.0, steps * flops(task) / (2 * outputs));
 }
 
 graph::Graph graph_of(const Task& task) {

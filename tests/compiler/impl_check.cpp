@@ -279,7 +279,7 @@ double tolerance(const Task& task, double expected, double largest) {
     if (input.is_present())
       inputs = std::max(inputs, static_cast<double>(element_count(input.desc.shape)));
   }
-  const double products = flops(task) / 2 / std::max(1.0, outputs);
+  const double products = reduction_length(task);
   const double length = std::max(products, inputs / std::max(1.0, outputs));
   if (length <= 4) return 16 * ulp * std::fabs(expected) + least;
   // Behind sums of products of numbers below 2, a Sigmoid gives small ones, and these sums' errors all the same.

@@ -29,15 +29,6 @@ constexpr double kBf16Tolerance = 0x1p-7;
 /// Sums that differ in their last bits may round to neighbours in float16.
 constexpr double kFloat16Step = 0x1p-10;
 
-/// How many products an output element sums up, from the task's own arithmetic.
-double reduction_length_of(const Task& task) {
-  double outputs = 0;
-  for (const TensorDesc& output : task.outputs)
-    if (output.dtype != DataType::kUndefined)
-      outputs += static_cast<double>(element_count(output.shape));
-  return outputs > 0 ? std::max(1.0, compiler::flops(task) / (2 * outputs)) : 1.0;
-}
-
 double error_growth_of(const bank::Strategy& strategy) {
   const compiler::Impl* const impl = compiler::impls().find(strategy.impl);
   return impl == nullptr ? 1 : impl->error_growth();
@@ -72,7 +63,7 @@ OpBench::OpBench(Task task, const BenchOptions& options, const CacheState& cache
 
 Expected OpBench::compute_expected(const Task& task) {
   Expected expected;
-  expected.reduction_length = reduction_length_of(task);
+  expected.reduction_length = compiler::reduction_length(task);
   if (graph::allows_bf16(task.op) || graph::allows_fp16(task.op))
     expected.least_tolerance = kBf16Tolerance;
   else if (graph::rounds_to_float16(task.op))
