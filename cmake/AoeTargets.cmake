@@ -1,7 +1,7 @@
 # aoe_library(NAME [HOT | COLD] SOURCES... HEADERS... PUBLIC... PRIVATE...): one folder, one library, alias aoe::NAME.
 # aoe_program(NAME [HOT] SOURCES... LIBS...): a program in build/<preset>/bin.
 #   HOT: what it does while a model runs, or with every element of a tensor, is worth the compiler's last effort.
-#   COLD: it waits for files, people or measurements; -Os compiles it in two thirds to four fifths of the time. Programs are, since what
+#   COLD: it waits for files and people; -Os compiles it in two thirds to four fifths of the time. Programs are, since what
 #   they do stands in libraries.
 # aoe_family(TARGET DIR REGISTRY_TYPE PREFIX): compiles every DIR/*.cpp into TARGET and writes all_<dir>.inc, which
 #   calls register_<file stem>() of each file: adding a member of a family is adding a file.

@@ -52,6 +52,7 @@ rm project/ssh.ini project/config/board.ini
 # Ctrl-C, and a signal: program and files go from the board, what was collected comes back.
 printf '#!/bin/sh\naoe_run --model=m.om --repeat=9 >/dev/null\nsleep 1000 &\necho "group $$"\nwait\n' >project/main
 for signal in INT TERM; do
+  rm -f out  # or the line of the program before is found
   python3 -c 'import os, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_DFL)
 os.execvp(sys.argv[1], sys.argv[1:])' \
