@@ -39,8 +39,8 @@ PackedConstant pack_weights(const Task& task, const DepthwiseCut& cut) {
 class DepthwiseNest {
  public:
   DepthwiseNest(Builder& builder, const DepthwiseCut& cut, const ImageLayout& in,
-                const ImageStore& store, const KernelBuffers& buffers, float input_zero,
-                bool is_scaled)
+                const ImageStore& store, const KernelBuffers& buffers,
+                std::optional<loopnest::Vec> input_zero, bool is_scaled)
       : cut_(cut),
         s_(cut.shape()),
         t_(cut.tiling()),
@@ -48,7 +48,7 @@ class DepthwiseNest {
         columns_(cut.shape().column_axis()),
         in_(in),
         store_(store),
-        input_zero_(input_zero),
+        input_zero_(std::move(input_zero)),
         is_scaled_(is_scaled),
         builder_(builder),
         buffers_(buffers) {}
@@ -192,7 +192,7 @@ class DepthwiseNest {
 
   loopnest::Vec load_input(Int at, Int vector) const {
     const auto x = builder_.load(*buffers_.inputs[0], at, cut_.lanes(), active(vector));
-    return input_zero_ == 0 ? x : x - loopnest::splat(input_zero_, cut_.lanes());
+    return input_zero_ ? x - *input_zero_ : x;
   }
 
   /// A constant with one value per channel.
@@ -228,7 +228,7 @@ class DepthwiseNest {
 
   const ImageLayout in_;
   const ImageStore& store_;
-  float input_zero_;
+  std::optional<loopnest::Vec> input_zero_;
   bool is_scaled_;
   Builder& builder_;
   const KernelBuffers& buffers_;
@@ -245,7 +245,7 @@ DepthwiseConstants depthwise_constants(const Task& task, const DepthwiseCut& cut
 void write_depthwise_rows(Builder& builder, const DepthwiseCut& cut, const RowsOf& rows) {
   AOE_CHECK(cut.tiling().unroll_rows == 0 && cut.tiling().oh_block == 1,
             "rows of a depthwise convolution are written one at a time");
-  DepthwiseNest(builder, cut, rows.in, rows.store, rows.buffers, 0, false)
+  DepthwiseNest(builder, cut, rows.in, rows.store, rows.buffers, std::nullopt, false)
       .write_rows(rows.n, rows.begin, rows.end);
 }
 
@@ -263,7 +263,12 @@ Kernel build_depthwise(const Task& task, const FormatChoice& format, const Depth
   store.add_constants(constants);
   const KernelBuffers buffers = declare_buffers(builder, task, constants.size(), false);
   const ImageLayout in = image_layout(task.in(0).shape, cut.format(), cut.lanes());
-  DepthwiseNest nest(builder, cut, in, store, buffers, given.input_zero, is_scaled);
+  std::optional<loopnest::Vec> zero;
+  if (given.zero_input)
+    zero = builder.load_broadcast(*buffers.inputs[*given.zero_input], 0, cut.lanes());
+  else if (given.input_zero != 0)
+    zero = loopnest::splat(given.input_zero, cut.lanes());
+  DepthwiseNest nest(builder, cut, in, store, buffers, std::move(zero), is_scaled);
   builder.parallel(cut.parallel_extent(), [&](Int iteration) { nest.write_iteration(iteration); });
   return jit_kernel(builder.finish(), std::move(constants));
 }

@@ -12,7 +12,7 @@ namespace {
 
 /// `constants`: of the convolution, without its epilogue.
 Kernel build(const Task& task, const FormatChoice& format, const WinogradCut& cut,
-             std::vector<PackedConstant> constants, std::int64_t input_zero) {
+             std::vector<PackedConstant> constants, const LoadInputZero& input_zero) {
   const ImageLayout in = image_layout(task.in(0).shape, format.inputs[0], cut.lanes());
   ImageStore store(task, format, cut.lanes());
   store.add_constants(constants);
@@ -42,7 +42,7 @@ Kernel build(const Task& task, const FormatChoice& format, const WinogradCut& cu
          .first_block = first_block,
          .end_block = min(first_block + cut.oc_blocks_per_split(), Int(cut.oc_blocks())),
          .end_row = cut.shape().out_height,
-         .input_zero = input_zero});
+         .input_zero = input_zero ? std::optional(input_zero(builder, buffers)) : std::nullopt});
   });
   Kernel kernel = jit_kernel(builder.finish(), std::move(constants));
   if (cut.is_bf16()) kernel.needs = {Feature::kBf16};
@@ -53,7 +53,7 @@ Kernel build(const Task& task, const FormatChoice& format, const WinogradCut& cu
 }  // namespace
 
 Kernel build_winograd(const Task& task, const FormatChoice& format, const WinogradCut& cut) {
-  return build(task, format, cut, winograd_constants(task, cut), 0);
+  return build(task, format, cut, winograd_constants(task, cut), {});
 }
 
 Kernel build_winograd(const Task& task, const FormatChoice& format, const WinogradCut& cut,

@@ -94,10 +94,14 @@ class WinogradCut {
   WinogradPrecision precision_;
 };
 
+/// Reads the input's zero point of a convolution of bytes, int32 in all lanes; empty: it is 0.
+using LoadInputZero =
+    std::function<loopnest::Vec(const loopnest::Builder&, const KernelBuffers&)>;
+
 /// What a convolution of bytes is given: transformed weights, biases (int32), multipliers, and what a zero of the input is.
 struct WinogradBytes {
   PackedConstant weights, bias, multiplier;
-  std::int64_t input_zero = 0;
+  LoadInputZero input_zero;
 };
 
 Kernel build_winograd(const Task& task, const FormatChoice& format, const WinogradCut& cut);

@@ -72,8 +72,8 @@ class TilesEmitter {
   Vec load_input(Int at, std::optional<Int> active, bool may_be_padding) const {
     if (!cut_.is_int8()) return builder_.load(*buffers_.inputs[0], at, cut_.lanes(), active);
     Vec x = builder_.load_as(Type::kInt32, *buffers_.inputs[0], at, cut_.lanes(), active);
-    if (group_.input_zero == 0) return x;
-    Vec above = x - int_splat(group_.input_zero, cut_.lanes(), Type::kInt32);
+    if (!group_.input_zero) return x;
+    Vec above = x - *group_.input_zero;
     if (!may_be_padding) return above;  // weights of channels that there are not are zero
     return select(loopnest::active_lanes(*active, cut_.lanes()), above,
                   int_splat(0, cut_.lanes(), Type::kInt32));

@@ -23,7 +23,7 @@ struct WinogradTiles {
   loopnest::Int tiles;                                 ///< at most tiles_per_iteration()
   loopnest::Int first_block, end_block;                ///< blocks of output channels
   loopnest::Int end_row;                               ///< output rows from here on are not stored
-  std::int64_t input_zero = 0;                         ///< of bytes
+  std::optional<loopnest::Vec> input_zero;             ///< of bytes, if it is not 0
 };
 
 struct WinogradScratch {

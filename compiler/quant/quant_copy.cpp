@@ -25,8 +25,8 @@ class CopyStage {
             declare_buffers(builder_, task, quant_constants(constants), true, DataType::kInt32)),
         in_(image_layout({s_.batch, s_.in_channels, s_.in_height, s_.in_width}, cut.in_format(),
                          0)),
-        padding_(loopnest::quad_splat(0x01010101u * static_cast<std::uint32_t>(quant_x_zero(task)),
-                                      cut.lanes())) {}
+        padding_(unsigned_zero_point(builder_, task, buffers_, cut.lanes()) *
+                 int_splat(0x01010101, cut.lanes(), Type::kInt32)) {}
 
   loopnest::Function write() {
     builder_.parallel(s_.batch * cut_.read_height(), [&](Int p) {
@@ -61,6 +61,14 @@ class CopyStage {
                 [&](Int i, std::optional<Int> active) {
                   builder_.store(*buffers_.workspace, to + i, padding_, active);
                 });
+    const std::int64_t filled = s_.in_channels % 4;
+    if (!cut_.sums_pixels() || filled == 0) return;
+    // What fills up a pixel's last quad has weights of zero, but would count in the sum of the pixel.
+    const Vec last = bit_and(padding_, int_splat((std::int64_t{1} << (8 * filled)) - 1, cut_.lanes(), Type::kInt32));
+    vector_loop(builder_, "last_pad", pixels, cut_.lanes(), [&](Int i, std::optional<Int> active) {
+      builder_.store(*buffers_.workspace, to + i * cut_.quads() + (cut_.quads() - 1), last, active,
+                     cut_.quads());
+    });
   }
 
   void copy_quads(Int from, Int to, std::int64_t quads) {

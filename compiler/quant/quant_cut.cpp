@@ -39,12 +39,6 @@ Result<void> supports_product(const Task& task) {
   return {};
 }
 
-bool needs_two_sets(const Task& task, std::int64_t channels) {
-  const std::int64_t middle = task.in(kQuantWeight).dtype == DataType::kUint8 ? 128 : 0;
-  const auto zeros = quant_by_channel(task, kQuantWeightZero, channels);
-  return std::ranges::any_of(zeros, [&](std::int64_t zero) { return zero != middle; });
-}
-
 /// The most groups of which each has whole quads of inputs and whole vectors of outputs.
 std::int64_t block_groups(const ConvShape& s, int lanes) {
   for (std::int64_t together = 1; together < s.groups; ++together) {
@@ -98,7 +92,7 @@ Result<void> supports_quant_anchor(const Task& task) {
     }
   }
   for (std::size_t i = kQuantWeight; i < kQuantInputs; ++i) {
-    if (task.inputs[i].is_present() && !task.inputs[i].constant) {
+    if (i != kQuantXZero && task.inputs[i].is_present() && !task.inputs[i].constant) {
       return Unexpected("input " + std::to_string(i) + " is not constant");
     }
   }
@@ -116,9 +110,12 @@ QuantCut::QuantCut(const Task& task, Format in, int lanes, const QuantTiling& ti
       in_(!is_convolution(task) ? Format::kNHWC : in),  // rows are pixels
       lanes_(lanes),
       tiling_(tiling),
-      is_signed_(task.in(kQuantX).dtype == DataType::kInt8),
-      weight_sets_(needs_two_sets(task, shape_.out_channels) ? 2 : 1) {
+      is_signed_(task.in(kQuantX).dtype == DataType::kInt8) {
   groups_ = block_groups(shape_, lanes);
+  if (has_wide_weights(task, shape_.out_channels)) {
+    sums_pixels_ = groups_ == shape_.groups;
+    weight_sets_ = sums_pixels_ ? 1 : 2;
+  }
   is_copied_ = is_signed_ || shape_.in_channels % 4 != 0 || shape_.has_padding() ||
                (in_ == Format::kNCHW && shape_.in_channels > 1);
   is_flat_ = shape_.is_pointwise() && (!is_convolution(task) || is_flattenable(task));
@@ -182,7 +179,8 @@ std::int64_t QuantCut::parallel_extent() const {
 
 std::int64_t QuantCut::registers() const {
   const std::int64_t pixels = tiling_.oh_block * tiling_.ow_block;
-  return pixels * tiling_.oc_vectors + tiling_.oc_vectors + 1;
+  const std::int64_t vectors = block_vectors(tiling_.oc_vectors);
+  return pixels * vectors + vectors + 1;
 }
 
 std::int64_t QuantCut::body_dots() const {
@@ -192,7 +190,8 @@ std::int64_t QuantCut::body_dots() const {
       pixels += rows.size * columns.size;
     }
   }
-  for (const BlockRun& run : block_runs(out_vectors(), tiling_.oc_vectors)) vectors += run.size;
+  for (const BlockRun& run : block_runs(out_vectors(), tiling_.oc_vectors))
+    vectors += block_vectors(run.size);
   const std::int64_t rest = run_quads() % tiling_.k_unroll;
   return pixels * vectors * (tiling_.k_unroll + rest);
 }
@@ -205,10 +204,11 @@ double QuantCut::core_cycles(bool has_vnni) const {
       for (const BlockRun& vectors : block_runs(out_vectors(), tiling_.oc_vectors)) {
         const auto pixels = static_cast<double>(rows.size * columns.size);
         const auto v = static_cast<double>(vectors.size);
-        const double dots = pixels * v * (has_vnni ? 1 : kDotWithoutVnni);
+        const auto factors = static_cast<double>(block_vectors(vectors.size));
+        const double dots = pixels * factors * (has_vnni ? 1 : kDotWithoutVnni);
         constexpr double kStoreCycles = 6;  // conversion, scaling, rounding and packing of a vector
         const double blocks = static_cast<double>(rows.count * columns.count * vectors.count);
-        cycles += blocks * (block_cycles(dots, pixels, v, 1) * static_cast<double>(steps()) +
+        cycles += blocks * (block_cycles(dots, pixels, factors, 1) * static_cast<double>(steps()) +
                             kStoreCycles * pixels * v);
       }
     }

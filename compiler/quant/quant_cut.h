@@ -4,9 +4,13 @@
 // One block computes oc_vectors x oh_block x ow_block vectors of int32 sums in registers: for each quad of input channels
 // one vector of weights per output vector, one broadcast quad per pixel, and dot_u8s8() of the two. The dot product wants
 // unsigned inputs and signed weights, so signed inputs are shifted by 128 and weights lose their zero point when they are
-// packed; what the input's zero point adds to every sum is a constant per channel, and part of the bias. That holds at
-// the border too when the padding is there in memory: a first stage writes the input with its padding, as quads, to
-// the workspace, wherever it cannot be read as it lies.
+// packed; what the input's zero point adds to every sum is a constant per channel, and part of the bias, or taken off the bias when
+// the zero point is computed, as behind a DynamicQuantizeLinear. That holds at the border too when the padding is there in memory:
+// a first stage writes the input with its padding, as quads, to the workspace, wherever it cannot be read as it lies.
+//
+// Weights of 8 bits less a zero point have 9. Where they may not fit they lose 128, or nothing, instead, and a block sums up the
+// inputs of each pixel besides, as if there were one more vector of outputs with weights of one: what the zero point adds is that
+// sum times a constant per channel.
 //
 // A block reads whole quads for vectors of outputs, so groups are put together until they fill both, with weights of zero
 // between them: 32 groups of 4 channels become 8 of 16 for vectors of 16 lanes.
@@ -16,6 +20,7 @@
 
 #include "compiler/conv/conv_shape.h"
 #include "compiler/impl.h"
+#include "compiler/kernel_buffers.h"
 
 namespace aoe::compiler {
 
@@ -51,7 +56,7 @@ Task as_quant_product(const Task& task);
 /// Of a task that as_quant_product() has made of another.
 bool gives_sums(const Task& task);
 
-/// What both kinds of kernels need; the reason why not otherwise.
+/// What all kinds of kernels need; the reason why not otherwise. The input's zero point may be computed.
 Result<void> supports_quant_anchor(const Task& task);
 
 class QuantCut {
@@ -87,8 +92,12 @@ class QuantCut {
   std::int64_t read_height() const;
   std::int64_t read_width() const;
   std::int64_t workspace_quads() const;
-  /// Weights of 8 bits less a zero point have 9; those that may not fit are a sum of two sets of signed bytes.
+  /// Of weights of 9 bits: the sum of each pixel's inputs is taken, and counts by channel_excess().
+  bool sums_pixels() const { return sums_pixels_; }
+  /// The same where groups are put together, each of which has sums of its own: weights are a sum of two sets of signed bytes.
   std::int64_t weight_sets() const { return weight_sets_; }
+  /// Vectors that a block multiplies with: of weights, and of ones.
+  std::int64_t block_vectors(std::int64_t vectors) const { return vectors + (sums_pixels_ ? 1 : 0); }
   /// Neighbouring quads that one loop runs through: of a pixel, or of a row of taps; and how many such runs a set has.
   std::int64_t run_quads() const;
   std::int64_t run_columns() const;
@@ -107,7 +116,7 @@ class QuantCut {
   Format in_;
   int lanes_;
   QuantTiling tiling_;
-  bool is_signed_ = false, is_copied_ = false, is_flat_ = false;
+  bool is_signed_ = false, is_copied_ = false, is_flat_ = false, sums_pixels_ = false;
   std::int64_t weight_sets_ = 1, groups_ = 1;
 };
 
@@ -116,11 +125,25 @@ std::vector<DataType> quant_constants(std::size_t count);
 
 /// Weights as [block of output vectors][set][tap][quad][vector][lane], alike for every Format.
 PackedConstant pack_quant_weights(const Task& task, const QuantCut& cut);
-/// int32 by output channel: the bias less what the input's zero point adds.
-PackedConstant pack_quant_bias(const Task& task, const QuantCut& cut);
+/// Rows of int32 by output channel.
+enum QuantChannelRow : std::int64_t {
+  kChannelBias,    ///< less what the input's zero point adds, where that is constant
+  kChannelSum,     ///< of the weights less their zero point
+  kChannelExcess,  ///< what stands in the packed weights less these
+  kChannelRows
+};
+PackedConstant pack_quant_channels(const Task& task, const QuantCut& cut);
 PackedConstant pack_quant_multiplier(const Task& task, const QuantCut& cut);
-/// The input's zero point as the blocks read it: an unsigned byte.
-int quant_x_zero(const Task& task);
+/// Is the input's zero point known to a run only?
+bool has_computed_zero(const Task& task);
+/// Do weights less their zero points have nine bits?
+bool has_wide_weights(const Task& task, std::int64_t channels);
+/// The input's zero point as int32: a constant, or read from the task's input.
+loopnest::Vec quant_zero_point(const loopnest::Builder& builder, const Task& task,
+                               const KernelBuffers& buffers, int lanes);
+/// The same as the blocks read it, an unsigned byte.
+loopnest::Vec unsigned_zero_point(const loopnest::Builder& builder, const Task& task,
+                                  const KernelBuffers& buffers, int lanes);
 
 /// The kernel; its last stage computes, a first one copies if the cut asks for it.
 Kernel build_quant(const Task& task, const FormatChoice& format, const QuantCut& cut,

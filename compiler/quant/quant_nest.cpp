@@ -13,6 +13,7 @@ namespace {
 
 using loopnest::Builder;
 using loopnest::Int;
+using loopnest::int_splat;
 using loopnest::Local;
 using loopnest::Type;
 using loopnest::Vec;
@@ -26,7 +27,7 @@ class QuantNest {
         t_(cut.tiling()),
         quad_(cut.is_copied() ? 1 : 4),
         store_(task, format, cut) {
-    constants_ = {pack_quant_weights(task, cut), pack_quant_bias(task, cut),
+    constants_ = {pack_quant_weights(task, cut), pack_quant_channels(task, cut),
                   pack_quant_multiplier(task, cut)};
     store_.add_constants(constants_);
     buffers_ = declare_buffers(builder_, task, quant_constants(constants_.size()), cut.is_copied(),
@@ -50,7 +51,7 @@ class QuantNest {
   struct Block {
     Int n, row, column, vector;  ///< of the first output
     std::int64_t rows, columns, vectors;
-    std::vector<Local> sums;  ///< [vector][row][column]
+    std::vector<Local> sums;  ///< [vector][row][column], behind them of pixels
   };
 
   void write_iteration(Int iteration) {
@@ -105,20 +106,35 @@ class QuantNest {
 
   void write_block(Block& block) {
     for_each_output(block, [&](const ImagePosition& at) {
-      block.sums.push_back(builder_.local(by_channel(1, at, Type::kInt32)));
+      block.sums.push_back(builder_.local(first_sum(at)));
     });
+    const std::size_t outputs = block.sums.size();
+    const auto pixels = static_cast<std::size_t>(block.rows * block.columns);
+    for (std::size_t i = 0; cut_.sums_pixels() && i < pixels; ++i)
+      block.sums.push_back(builder_.local(int_splat(0, cut_.lanes(), Type::kInt32)));
     write_taps(block);
     std::size_t next = 0;
     for_each_output(block, [&](const ImagePosition& at) {
-      const Vec sum = builder_.get(block.sums[next++]);
+      Vec sum = builder_.get(block.sums[next]);
+      if (cut_.sums_pixels())
+        sum = sum + builder_.get(block.sums[outputs + next % pixels]) * of_channel(kChannelExcess, at);
+      ++next;
       if (gives_sums(task_)) return store_.store(builder_, buffers_, at, sum);
       store_.store(builder_, buffers_, at,
-                   convert(sum, Type::kFloat) * by_channel(2, at, Type::kFloat));
+                   convert(sum, Type::kFloat) * builder_.load(buffers_.constants[2],
+                                                              at.vector * cut_.lanes(), cut_.lanes()));
     });
   }
 
-  Vec by_channel(std::size_t constant, const ImagePosition& at, Type type) const {
-    return builder_.load_as(type, buffers_.constants[constant], at.vector * cut_.lanes(),
+  Vec first_sum(const ImagePosition& at) const {
+    const Vec bias = of_channel(kChannelBias, at);
+    if (!has_computed_zero(task_)) return bias;
+    return bias - unsigned_zero_point(builder_, task_, buffers_, cut_.lanes()) * of_channel(kChannelSum, at);
+  }
+
+  Vec of_channel(QuantChannelRow row, const ImagePosition& at) const {
+    const Int first = row * cut_.out_vectors() * cut_.lanes();
+    return builder_.load_as(Type::kInt32, buffers_.constants[1], first + at.vector * cut_.lanes(),
                             cut_.lanes());
   }
 
@@ -164,13 +180,14 @@ class QuantNest {
   /// One quad of each pixel, broadcast, times the weights of all output vectors.
   void write_step(Block& block, Int input, Int weights) {
     const RegisterBlock products{.rows = block.rows * block.columns,
-                                 .vectors = block.vectors,
+                                 .vectors = cut_.block_vectors(block.vectors),
                                  .sums = block.sums,
                                  .order = RegisterBlock::Order::kByVector,
                                  .multiply_add = loopnest::dot_u8s8};
     products.step(
         builder_,
         [&](std::int64_t v) {
+          if (v == block.vectors) return builder_.local(loopnest::quad_splat(0x01010101u, cut_.lanes()));
           return builder_.local(builder_.load_as(Type::kInt32, buffers_.constants[0],
                                                  weights + v * cut_.lanes(), cut_.lanes()));
         },

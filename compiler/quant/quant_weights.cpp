@@ -10,6 +10,22 @@
 namespace aoe::compiler {
 namespace {
 
+using loopnest::int_splat;
+using loopnest::Type;
+using loopnest::Vec;
+
+/// The zero point that leaves signed bytes.
+std::int64_t weight_middle(const Task& task) {
+  return task.in(kQuantWeight).dtype == DataType::kUint8 ? 128 : 0;
+}
+
+/// By output channel.
+std::vector<std::int64_t> excess_of(const Task& task, const QuantCut& cut) {
+  auto excess = quant_by_channel(task, kQuantWeightZero, cut.shape().out_channels);
+  for (std::int64_t& each : excess) each = cut.sums_pixels() ? weight_middle(task) - each : 0;
+  return excess;
+}
+
 /// The part of a weight that set 0 or 1 holds.
 std::int8_t set_part(std::int64_t weight, std::int64_t set) {
   const std::int64_t first = std::clamp<std::int64_t>(weight, -128, 127);
@@ -41,9 +57,27 @@ CentredWeights::CentredWeights(const Task& task, const ConvShape& shape)
   }
 }
 
-int quant_x_zero(const Task& task) {
-  const std::int64_t zero = quant_by_channel(task, kQuantXZero, 1)[0];
-  return static_cast<int>(task.in(kQuantX).dtype == DataType::kInt8 ? zero + 128 : zero);
+bool has_computed_zero(const Task& task) {
+  return task.inputs[kQuantXZero].is_present() && !task.inputs[kQuantXZero].constant;
+}
+
+bool has_wide_weights(const Task& task, std::int64_t channels) {
+  const auto zeros = quant_by_channel(task, kQuantWeightZero, channels);
+  return std::ranges::any_of(zeros, [&](std::int64_t zero) { return zero != weight_middle(task); });
+}
+
+Vec quant_zero_point(const loopnest::Builder& builder, const Task& task,
+                     const KernelBuffers& buffers, int lanes) {
+  if (!has_computed_zero(task))
+    return int_splat(quant_by_channel(task, kQuantXZero, 1)[0], lanes, Type::kInt32);
+  return builder.load_as(Type::kInt32, *buffers.inputs[kQuantXZero], 0, lanes, {}, 0);
+}
+
+Vec unsigned_zero_point(const loopnest::Builder& builder, const Task& task,
+                        const KernelBuffers& buffers, int lanes) {
+  const Vec zero = quant_zero_point(builder, task, buffers, lanes);
+  const bool is_signed = task.in(kQuantX).dtype == DataType::kInt8;
+  return is_signed ? zero + int_splat(128, lanes, Type::kInt32) : zero;
 }
 
 std::vector<DataType> quant_constants(std::size_t count) {
@@ -58,6 +92,7 @@ PackedConstant pack_quant_weights(const Task& task, const QuantCut& cut) {
   return {.size_bytes = bytes, .pack = [=](void* destination) {
             const ConvShape& s = cut.shape();
             const CentredWeights weights(task, s);
+            const std::vector<std::int64_t> excess = excess_of(task, cut);
             const std::int64_t taps = s.kernel_height * s.kernel_width;
             auto* to = static_cast<std::int8_t*>(destination);
             std::fill_n(to, bytes, std::int8_t{0});
@@ -75,7 +110,8 @@ PackedConstant pack_quant_weights(const Task& task, const QuantCut& cut) {
                     const std::int64_t step = (set * taps + tap) * cut.group_quads() + channel / 4;
                     const std::int64_t quad =
                         first * cut.steps() * cut.lanes() + step * width + oc - first * cut.lanes();
-                    to[quad * 4 + channel % 4] = set_part(weights.at(oc, ic, tap), set);
+                    to[quad * 4 + channel % 4] = set_part(
+                        weights.at(oc, ic, tap) - excess[static_cast<std::size_t>(oc)], set);
                   }
                 }
               }
@@ -83,13 +119,17 @@ PackedConstant pack_quant_weights(const Task& task, const QuantCut& cut) {
           }};
 }
 
-PackedConstant pack_quant_bias(const Task& task, const QuantCut& cut) {
-  const auto elements = static_cast<std::size_t>(cut.out_vectors() * cut.lanes());
+PackedConstant pack_quant_channels(const Task& task, const QuantCut& cut) {
+  const std::int64_t row = cut.out_vectors() * cut.lanes();
+  const auto elements = static_cast<std::size_t>(kChannelRows * row);
   return {.size_bytes = elements * sizeof(std::int32_t), .pack = [=](void* destination) {
             const ConvShape& s = cut.shape();
             const CentredWeights weights(task, s);
             const auto bias = quant_by_channel(task, kQuantBias, s.out_channels);
-            const std::int64_t x_zero = quant_x_zero(task);
+            const std::vector<std::int64_t> excess = excess_of(task, cut);
+            const std::int64_t shift = cut.is_signed() ? 128 : 0;
+            const std::int64_t x_zero =
+                has_computed_zero(task) ? 0 : quant_by_channel(task, kQuantXZero, 1)[0] + shift;
             auto* to = static_cast<std::int32_t*>(destination);
             std::fill_n(to, elements, 0);
             for (std::int64_t oc = 0; oc < s.out_channels; ++oc) {
@@ -99,7 +139,10 @@ PackedConstant pack_quant_bias(const Task& task, const QuantCut& cut) {
                   sum += weights.at(oc, ic, tap);
                 }
               }
-              to[oc] = static_cast<std::int32_t>(bias[static_cast<std::size_t>(oc)] - x_zero * sum);
+              const auto at = static_cast<std::size_t>(oc);
+              to[kChannelBias * row + oc] = static_cast<std::int32_t>(bias[at] - x_zero * sum);
+              to[kChannelSum * row + oc] = static_cast<std::int32_t>(sum);
+              to[kChannelExcess * row + oc] = static_cast<std::int32_t>(excess[at]);
             }
           }};
 }

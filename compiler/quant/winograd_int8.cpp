@@ -80,6 +80,13 @@ PackedConstant pack_channels(const WinogradCut& cut, Value value) {
           }};
 }
 
+LoadInputZero load_input_zero(const Task& task, int lanes) {
+  if (!has_computed_zero(task) && quant_by_channel(task, kQuantXZero, 1)[0] == 0) return {};
+  return [=](const loopnest::Builder& builder, const KernelBuffers& buffers) {
+    return quant_zero_point(builder, task, buffers, lanes);
+  };
+}
+
 }  // namespace
 
 Result<void> supports_winograd_int8(const Task& task, const Soc& soc, WinogradSize size) {
@@ -88,9 +95,9 @@ Result<void> supports_winograd_int8(const Task& task, const Soc& soc, WinogradSi
   if (!soc.has(Feature::kVnni)) return Unexpected(soc.version + " has no vnni");
   if (Result<void> anchor = supports_quant_anchor(task); !anchor) return anchor;
   if (Result<void> window = supports_winograd_window(task, size); !window) return window;
-  if (QuantCut(task, Format::kNHWC, soc.vector_lanes, {}).weight_sets() != 1)
-    return Unexpected("weights less their zero point have 9 bits");
   const ConvShape s = conv_shape(task).value();
+  if (has_wide_weights(task, s.out_channels))
+    return Unexpected("weights less their zero point have 9 bits");
   const std::int64_t largest = s.in_channels * size.taps * size.taps * kMostInput * kMostWeight +
                                largest_bias(task, s.out_channels);
   if (largest > std::numeric_limits<std::int32_t>::max() / kScale)
@@ -110,7 +117,7 @@ WinogradBytes winograd_int8_constants(const Task& task, const WinogradCut& cut) 
               [=](std::int64_t c) {
                 return multiplier->view().as<float>()[is_one ? 0 : c] / float{kScale};
               }),
-          .input_zero = quant_by_channel(task, kQuantXZero, 1)[0]};
+          .input_zero = load_input_zero(task, cut.lanes())};
 }
 
 }  // namespace aoe::compiler
