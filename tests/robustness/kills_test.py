@@ -2,20 +2,21 @@
 end says so by its exit code, and one whose workers die or hang goes on without them.
 
 kills_test.py BIN_DIR [MOMENTS] [SEED]"""
-import json
 import os
 import pathlib
 import random
 import signal
-import subprocess
 import sys
 import tempfile
 import time
 
+from tuning_run import TuningRun
+
 TO_THE_RUN = [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT]
 TO_A_WORKER = [signal.SIGKILL, signal.SIGSTOP]
-LONGEST_WAIT_S = 6
-HANG_S = 300
+LONGEST_WAIT_S = 4
+# What a run does when nobody ends it takes longer than that, also with a bank that knows all tasks that were finished before.
+FLAGS = ["--trials=1000", "--search_limit=6"]
 
 
 def workers_of(run):
@@ -33,72 +34,32 @@ def workers_of(run):
     return found
 
 
-class Kills:
-    def __init__(self, binaries, work):
-        self.binaries, self.work = binaries, work
-        self.model = work / "m.onnx"
-        (work / "bank").mkdir()
-        self.environment = {key: os.environ[key] for key in ("PATH", "LANG", "TMPDIR") if key in os.environ}
-        self.environment |= {"HOME": str(work), "TUNE_BANK_PATH": str(work / "bank"), "ASCEND_WORK_PATH": str(work / "w"),
-                             "OMP_NUM_THREADS": "2"}
-        (work / "w").mkdir()
-        self.call("make_model", "mlp-training", "--small", f"--output={self.model}")
-        self.failures, self.has_commit = [], False
+def send(process, number):
+    try:
+        os.kill(process, number)
+        return True
+    except ProcessLookupError:
+        return False
 
-    def call(self, program, *arguments):
-        return subprocess.run([self.binaries / program, *arguments], env=self.environment, capture_output=True, text=True,
-                              timeout=HANG_S, check=False)
 
-    def moment(self, chance):
-        hits_worker = chance.random() < 0.3
-        number = chance.choice(TO_A_WORKER if hits_worker else TO_THE_RUN)
-        wait_s = chance.uniform(0, LONGEST_WAIT_S)
-        where = f"{'a worker' if hits_worker else 'aoe'}: {signal.Signals(number).name} after {wait_s:.2f} s"
-        # A shell's background jobs ignore SIGINT, and so would what they start.
-        run = subprocess.Popen([self.binaries / "aoe", "--framework=5", f"--model={self.model}", "--job_type=2",
-                                "--preset=quick", "--trials=4", "--search_limit=8", "--progress_bar=off"],
-                               env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
-        time.sleep(wait_s)
-        workers = workers_of(run)
-        targets = workers[:1] if hits_worker else [run.pid]
-        for target in targets:
-            try:
-                os.kill(target, number)
-            except ProcessLookupError:
-                pass
-        try:
-            _, said = run.communicate(timeout=HANG_S)
-        except subprocess.TimeoutExpired:
-            run.kill()
-            run.communicate()
-            self.failures.append(f"{where}: the run hangs")
-            return
-        finally:
-            for worker in workers:
-                try:
-                    os.kill(worker, signal.SIGCONT)
-                except ProcessLookupError:
-                    pass
-        allowed = {0, 1} if hits_worker else {0, 130, -number}
-        if run.returncode not in allowed:
-            self.failures.append(f"{where}: ended with {run.returncode}: {said.strip()[-300:]}")
-        self.check_files(where)
-
-    def check_files(self, where):
-        for result in (self.work / "w").rglob("aoe_result_*.json"):
-            try:
-                json.loads(result.read_text())
-            except ValueError as error:
-                self.failures.append(f"{where}: {result.name} is no JSON: {error}")
-            result.unlink()
-        if not any((self.work / "bank").iterdir()):
-            return
-        verified = self.call("aoe_bank", "verify")
-        is_before_first_commit = not self.has_commit and "there is no bank;" in verified.stderr
-        self.has_commit = self.has_commit or verified.returncode == 0
-        if verified.returncode != 0 and not is_before_first_commit:
-            self.failures.append(f"{where}: the bank is not sound: {(verified.stdout + verified.stderr).strip()[-300:]}")
+def moment(tuning, chance):
+    """Whether there was anything to hit."""
+    hits_worker = chance.random() < 0.3
+    number = chance.choice(TO_A_WORKER if hits_worker else TO_THE_RUN)
+    wait_s = chance.uniform(0, LONGEST_WAIT_S)
+    where = f"{'a worker' if hits_worker else 'aoe'}: {signal.Signals(number).name} after {wait_s:.2f} s"
+    if chance.random() < 0.5:
+        tuning.start_over()
+    run = tuning.start(*FLAGS)
+    time.sleep(wait_s)
+    runs = run.poll() is None
+    workers = workers_of(run)
+    hits = [send(target, number) for target in (workers[:1] if hits_worker else [run.pid]) if runs]
+    tuning.finish(run, where, {0, 1} if hits_worker else {0, 130, -number})
+    for worker in workers:
+        send(worker, signal.SIGCONT)
+    tuning.check_files(where)
+    return any(hits)
 
 
 def main():
@@ -108,13 +69,15 @@ def main():
     print(f"seed {seed}", flush=True)
     chance = random.Random(seed)
     with tempfile.TemporaryDirectory() as work:
-        kills = Kills(binaries, pathlib.Path(work))
-        for _ in range(moments):
-            kills.moment(chance)
-    for failure in kills.failures:
+        tuning = TuningRun(binaries, pathlib.Path(work), "resnet50")
+        hits = sum(moment(tuning, chance) for _ in range(moments))
+    if 2 * hits < moments:
+        tuning.failures.append("most of the runs had ended, or had no worker, before their signal")
+    for failure in tuning.failures:
         print("FAIL:", failure)
-    print(f"{moments} moments")
-    sys.exit(1 if kills.failures else 0)
+    print(f"{moments} moments, {hits} of them hit")
+    sys.exit(1 if tuning.failures else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()
