@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "graph/onnx_proto.h"
+#include "quantize/constant_weights.h"
 
 namespace aoe::quantize {
 namespace {
@@ -36,27 +37,6 @@ void embed_all(onnx::GraphProto& graph, const graph::TensorReader& reader) {
   }
 }
 
-/// Older exporters write weights as nodes.
-void make_initializers_of_constants(onnx::GraphProto& graph, const graph::TensorReader& reader) {
-  auto& nodes = *graph.mutable_node();
-  int kept = 0;
-  for (int n = 0; n < nodes.size(); ++n) {
-    const onnx::NodeProto& node = nodes[n];
-    const bool is_tensor = node.domain().empty() && node.op_type() == "Constant" &&
-                           node.attribute_size() == 1 && node.attribute(0).name() == "value" &&
-                           node.attribute(0).t().data_type() == onnx::TensorProto::FLOAT;
-    if (!is_tensor) {
-      nodes.SwapElements(kept++, n);
-      continue;
-    }
-    onnx::TensorProto& tensor = *graph.add_initializer();
-    tensor = node.attribute(0).t();
-    tensor.set_name(node.output(0));
-    embed(tensor, *reader.read(tensor));
-  }
-  nodes.DeleteSubrange(kept, nodes.size() - kept);
-}
-
 void drop_inputs_that_are_weights(onnx::GraphProto& graph) {
   std::set<std::string> names;
   for (const onnx::TensorProto& tensor : graph.initializer()) names.insert(tensor.name());
@@ -80,8 +60,8 @@ onnx::ModelProto load_float_model(const std::filesystem::path& path) {
   const graph::TensorReader reader(path.parent_path(), budget);
   onnx::GraphProto& graph = *model.mutable_graph();
   embed_all(graph, reader);
-  make_initializers_of_constants(graph, reader);
   drop_inputs_that_are_weights(graph);
+  make_initializers_of_computed_weights(model, path);
   return model;
 }
 

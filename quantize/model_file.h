@@ -14,8 +14,8 @@ class ModelProto;
 
 namespace aoe::quantize {
 
-/// Weights that lie beside the file or stand in Constant nodes become initializers with raw bytes; those that are listed
-/// as inputs as well are inputs no more. Throws Error(kModel) when the file is no ONNX model, and when it is
+/// Weights that lie beside the file, or that nodes compute from constants, become initializers with raw bytes; those that
+/// are listed as inputs as well are inputs no more. Throws Error(kModel) when the file is no ONNX model, and when it is
 /// quantised already.
 onnx::ModelProto load_float_model(const std::filesystem::path& path);
 

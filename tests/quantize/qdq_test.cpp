@@ -209,5 +209,44 @@ TEST(LoadFloatModel, WeightsInConstantsAndInputs) {
   EXPECT_EQ(layers_of(model.graph()).size(), 2u);
 }
 
+TEST(LoadFloatModel, WeightsThatNodesCompute) {
+  const std::string text = R"(g (float[1,3,8,8] x) => (float[1,5] y, int64[4] z)
+    <float[108] w, int64[4] s = {4, 3, 3, 3}, float16[4] b> {
+    z = Identity (s)
+    wide = Reshape (w, s)
+    twice = Add (wide, wide)
+    scale = ConstantOfShape <value = float[1] {0.5}> (s)
+    scaled = Mul (twice, scale)
+    bias = Cast <to = 1> (b)
+    c = Conv <pads = [1,1,1,1]> (x, scaled, bias)
+    g = GlobalAveragePool (c)
+    f = Flatten (g)
+    p = Constant <value = float[4,5] {1,2,3,4,5,1,2,3,4,5,1,2,3,4,5,1,2,3,4,5}> ()
+    y = MatMul (f, p)
+  })";
+  onnx::ModelProto model = loaded(text);
+  EXPECT_EQ(layers_of(model.graph()).size(), 2u);
+  for (const char* gone : {"Reshape", "Mul", "Add", "ConstantOfShape", "Cast", "Constant"})
+    EXPECT_EQ(count(model, gone), 0) << gone;
+  EXPECT_EQ(node_giving(model, "z").input(0), "s");
+  EXPECT_EQ(difference(model_bytes(text, 13), model.SerializeAsString()), 0);
+  write_qdq(model, ranges_of(model), {});
+  EXPECT_EQ(node_giving(model, "c").input(1), "scaled_dequantized");
+  EXPECT_LT(difference(model_bytes(text, 13), model.SerializeAsString()), 0.05);
+}
+
+TEST(LoadFloatModel, WhatOnlyARunKnowsIsNoWeight) {
+  const onnx::ModelProto model =
+      loaded(R"(g (float[3,4] x) => (float[3,5] y, float[4,2] u) <float[4,4] w> {
+    r = RandomNormal <shape = [4,5]> ()
+    u, v = Split <axis = 1> (w)
+    a = MatMul (x, u)
+    b = Concat <axis = 1> (a, a)
+    y = MatMul (b, r)
+  })");
+  EXPECT_TRUE(layers_of(model.graph()).empty());
+  EXPECT_EQ(model.graph().node_size(), 5);
+}
+
 }  // namespace
 }  // namespace aoe::quantize
