@@ -33,7 +33,7 @@ bool has_operands(const Graph& graph, const Node& node) {
          (node.op.type == "ClipByValue" && dtype_of(graph, node.inputs[0]) == DataType::kFloat);
 }
 
-bool has_vector_form(const Graph& graph, const Node& node) {
+Result<reference::Formula> vector_form(const Graph& graph, const Node& node) {
   std::vector<reference::FormulaContext::Operand> operands;
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     auto& operand = operands.emplace_back();
@@ -43,9 +43,14 @@ bool has_vector_form(const Graph& graph, const Node& node) {
     if (constant && element_count(constant->desc().shape) == 1)
       operand.number = reference::to_double(constant->view());
   }
-  return reference::vector_form(node.op.type, {node.op.attrs, node.op.version, operands,
-                                               dtype_of(graph, node.outputs[0])})
-      .has_value();
+  return reference::vector_form(
+      node.op.type, {node.op.attrs, node.op.version, operands, dtype_of(graph, node.outputs[0])});
+}
+
+bool has_polynomial(const reference::Formula& formula) {
+  using reference::Fn;
+  const bool is_one = formula->fn >= Fn::kPow && formula->fn <= Fn::kAtanh;
+  return (is_one && formula->fn != Fn::kSqrt) || std::ranges::any_of(formula->args, has_polynomial);
 }
 
 bool is_byte_conversion(const Graph& graph, const Node& node) {
@@ -59,6 +64,11 @@ bool is_byte_conversion(const Graph& graph, const Node& node) {
 
 }  // namespace
 
+bool computes_by_polynomial(const Graph& graph, NodeId id) {
+  const auto formula = vector_form(graph, graph.nodes[id]);
+  return formula && has_polynomial(*formula);
+}
+
 bool is_quantisation(const Node& node) {
   return node.op.type == "Quantize" || node.op.type == "Dequantize";
 }
@@ -68,7 +78,7 @@ bool is_step(const Graph& graph, NodeId id, const Shape& shape, StepTypes types)
   if (node.is_dead || node.outputs.size() != 1) return false;
   if (!reference::is_kind(node.op.type, reference::OpKind::kElementwise)) return false;
   if (shape_of(graph, node.outputs[0]) != shape || !is_static(shape)) return false;
-  if (!has_operands(graph, node) || !has_vector_form(graph, node)) return false;
+  if (!has_operands(graph, node) || !vector_form(graph, node)) return false;
   if (is_quantisation(node)) return is_byte_conversion(graph, node);
   const auto is_taken = [&](ValueId value) {
     return value == kNone ||

@@ -19,6 +19,9 @@ enum class StepTypes {
 /// Whether the node may be a step: its operator has a vector form, nothing is fused yet, and its result has this shape.
 bool is_step(const Graph& graph, NodeId id, const Shape& shape, StepTypes types);
 
+/// Of a step: vectors compute it by a polynomial (exponentials, error functions, angles), which costs tens of instructions.
+bool computes_by_polynomial(const Graph& graph, NodeId id);
+
 /// Of a step: it reads or writes bytes.
 bool is_quantisation(const Node& node);
 

@@ -21,8 +21,8 @@ bool reads_weights(const onnx::NodeProto& node) {
 }
 
 bool has_subgraph(const onnx::NodeProto& node) {
-  return std::ranges::any_of(node.attribute(),
-                             [](const auto& each) { return each.has_g() || each.graphs_size() > 0; });
+  return std::ranges::any_of(
+      node.attribute(), [](const auto& each) { return each.has_g() || each.graphs_size() > 0; });
 }
 
 /// Nodes of a graph that depend on its initializers alone, and which weights they compute.

@@ -45,6 +45,7 @@ TEST(Passes, AreTheseInThisOrder) {
                                              "fold_batch_norm",
                                              "fold_channel_scale",
                                              "move_relus",
+                                             "group_byte_chains",
                                              "fuse_epilogues",
                                              "widen_sequences",
                                              "fuse_elementwise"}));

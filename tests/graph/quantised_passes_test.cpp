@@ -114,6 +114,43 @@ const PassCase kCases[] = {
        e = QuantizeLinear (m, t, z)
        y = DequantizeLinear (e, t, z)
      })"},
+    {"group_byte_chains", "fuse_quantized fold_dequantized group_byte_chains fuse_epilogues",
+     R"(g (uint8[3,2] q) => (uint8[3,3] y)
+         <float s = {0.02}, uint8 z = {117}, int8[2,3] w = {90, -7, 12, 55, -100, 3}, float ws = {0.01},
+          float t = {0.03}, float root = {1.41421}, float one = {1}, float half = {0.5}> {
+       d = DequantizeLinear (q, s, z)
+       v = DequantizeLinear (w, ws)
+       c = MatMul (d, v)
+       e = QuantizeLinear (c, t, z)
+       x = DequantizeLinear (e, t, z)
+       a = Div (x, root)
+       b = Erf (a)
+       f = Add (b, one)
+       g = Mul (x, f)
+       h = Mul (g, half)
+       y = QuantizeLinear (h, s, z)
+     })"},
+    {"group_byte_chains_not_of_two", "group_byte_chains fuse_elementwise",
+     R"(g (uint8[2,3] q, uint8[2,3] r) => (uint8[2,3] y, uint8[2,3] u, float[2,3] seen, uint8[2,3] v)
+         <float s = {0.02}, uint8 z = {117}, float[3] w = {1, 2, 3}> {
+       a = DequantizeLinear (q, s, z)
+       b = DequantizeLinear (r, s, z)
+       c = Sigmoid (a)
+       d = Mul (c, b)
+       y = QuantizeLinear (d, s, z)
+       e = Mul (c, w)
+       u = QuantizeLinear (e, s, z)
+       f = DequantizeLinear (y, s, z)
+       seen = Tanh (f)
+       v = QuantizeLinear (seen, s, z)
+     })"},
+    {"group_byte_chains_not_of_a_few_sums", "group_byte_chains",
+     R"(g (uint8[2,3] q) => (uint8[2,3] y) <float s = {0.02}, uint8 z = {117}> {
+       d = DequantizeLinear (q, s, z)
+       r = HardSwish (d)
+       y = QuantizeLinear (r, s, z)
+     })",
+     14},
     {"fuse_elementwise_quantized", "fuse_elementwise",
      R"(g (float[2,3] x, float[2,3] v) => (float[2,3] y)
          <float s = {0.02}, uint8 z = {117}, float t = {0.03}> {
