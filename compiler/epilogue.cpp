@@ -165,7 +165,7 @@ Vec emit_epilogue(Builder& builder, const Task& task, Vec anchor, const LoadInpu
     AOE_CHECK(type == loopnest::Type::kFloat, "integer lanes behind an anchor");
     return load(input);
   };
-  return StepEmitter(builder, task, anchor.lanes(), load_floats).run(kept).as_reals();
+  return StepEmitter(builder, task, anchor.lanes(), load_floats).run(kept).stored();
 }
 
 Vec emit_elementwise(Builder& builder, const Task& task, int lanes, const LoadLanes& load) {

@@ -28,8 +28,8 @@ using LoadInput = std::function<loopnest::Vec(int input)>;
 /// The same as lanes of a type; once per input and type.
 using LoadLanes = std::function<loopnest::Vec(int input, loopnest::Type)>;
 
-/// Emits the steps in order behind `anchor`; returns the last one's value, `anchor` itself when
-/// there are none.
+/// Emits the steps in order behind `anchor`; returns the last one's value as a store takes it, `anchor` itself
+/// when there are none.
 loopnest::Vec emit_epilogue(loopnest::Builder& builder, const Task& task, loopnest::Vec anchor,
                             const LoadInput& load);
 

@@ -1,6 +1,7 @@
 // See formula_lanes.h: one case per function.
 #include "compiler/formula_lanes.h"
 
+#include <cmath>
 #include <limits>
 #include <map>
 
@@ -21,6 +22,11 @@ using reference::Fn;
 using reference::Formula;
 using reference::FormulaNode;
 using reference::is_signed;
+
+std::optional<double> number_of(const Formula& formula) {
+  if (formula->fn != Fn::kNumber) return {};
+  return formula->number;
+}
 
 /// Those of real numbers, which hold small integers as well.
 Type real_lanes(DataType dtype) {
@@ -100,7 +106,11 @@ class Emitter {
         return Lanes::truth(compare(node));
       case Fn::kConvert:
         return converted(emit(node.args[0]), node.type);
+      case Fn::kSub:
+        if (const auto less = reals_less_zero(node)) return *less;
+        break;
       case Fn::kSaturate:
+        if (const auto bytes = rounded_to_bytes(node)) return *bytes;
         return saturated(emit(node.args[0]), node.type);
       case Fn::kSelect:
         return chosen(node);
@@ -158,6 +168,28 @@ class Emitter {
     }
     const Vec lanes = convert(from.as_integers(), lanes_of(to), is_signed(from.dtype()));
     return Lanes::integers(to, wrapped(lanes, to));
+  }
+
+  /// What Quantize computes of uint8.
+  std::optional<Lanes> rounded_to_bytes(const FormulaNode& saturate) {
+    if (saturate.type != DataType::kUint8) return {};
+    const Formula& sum = saturate.args[0];
+    const bool has_zero = sum->fn == Fn::kAdd;
+    const Formula& rounded = has_zero ? sum->args[0] : sum;
+    const auto zero = has_zero ? number_of(sum->args[1]) : 0.0;
+    const bool is_byte = zero && *zero >= 0 && *zero <= 255 && *zero == std::floor(*zero);
+    if (rounded->fn != Fn::kRoundEven || rounded.type() != DataType::kFloat || !is_byte) return {};
+    return Lanes::rounded_to_bytes(emit(rounded->args[0]).as_reals(), static_cast<int>(*zero));
+  }
+
+  /// The first steps of Dequantize behind a Quantize of the same zero point, which need not be added and subtracted.
+  std::optional<Lanes> reals_less_zero(const FormulaNode& difference) {
+    const Formula &from = difference.args[0], &zero = difference.args[1];
+    if (from->fn != Fn::kConvert || difference.type != DataType::kFloat || !number_of(zero))
+      return {};
+    const auto less = emit(from->args[0]).as_reals_less(*number_of(zero));
+    if (!less) return {};
+    return Lanes::reals(difference.type, *less);
   }
 
   /// Stays in lanes of real numbers until somebody wants integers: a store saturates as well.
@@ -321,6 +353,8 @@ struct Lanes::State {
   std::optional<Vec> reals = {}, integers = {};
   std::optional<Mask> truth = {};
   Load load = {};
+  std::optional<Vec> to_round = {};  ///< bytes that are the nearest integers to these, plus `zero`
+  int zero = 0;
 };
 
 Lanes::Lanes(State state) : state_(std::make_shared<State>(std::move(state))) {
@@ -346,6 +380,10 @@ Lanes Lanes::integers(DataType dtype, Vec vec) {
   return Lanes({.dtype = dtype, .lanes = vec.lanes(), .integers = vec});
 }
 
+Lanes Lanes::rounded_to_bytes(Vec vec, int zero) {
+  return Lanes({.dtype = DataType::kUint8, .lanes = vec.lanes(), .to_round = vec, .zero = zero});
+}
+
 Lanes Lanes::truth(Mask mask) {
   return Lanes({.dtype = DataType::kBool, .lanes = mask.e->lanes, .truth = mask});
 }
@@ -362,6 +400,11 @@ Vec Lanes::as_reals() const {
 Vec Lanes::as_reals(Type type) const {
   State& s = *state_;
   if (s.reals) return convert(*s.reals, type);
+  if (s.to_round && !s.integers) {
+    const Vec whole = *as_reals_less(s.zero);
+    s.reals = s.zero == 0 ? whole : whole + number_like(s.zero, whole);
+    return convert(*s.reals, type);
+  }
   Vec made = s.integers ? convert(*s.integers, type, is_signed(s.dtype))
              : s.truth  ? select(*s.truth, splat(1, s.lanes, type), splat(0, s.lanes, type))
                         : s.load(type);
@@ -374,7 +417,9 @@ Vec Lanes::as_integers() const {
   State& s = *state_;
   if (s.integers) return *s.integers;
   const Type type = lanes_of(s.dtype);
-  if (s.reals)
+  if (s.to_round)
+    s.integers = round_to_byte(*s.to_round, s.zero);
+  else if (s.reals)
     s.integers = convert(*s.reals, type);
   else if (s.truth)
     s.integers = select(*s.truth, int_splat(1, s.lanes, type), int_splat(0, s.lanes, type));
@@ -396,6 +441,15 @@ Mask Lanes::as_truth() const {
   return *s.truth;
 }
 
+std::optional<Vec> Lanes::as_reals_less(double number) const {
+  const State& s = *state_;
+  if (!s.to_round || number != s.zero) return {};
+  const auto bound = [&](int byte) {
+    return number_like(static_cast<float>(byte - s.zero), *s.to_round);
+  };
+  return round_even(min(max(*s.to_round, bound(0)), bound(255)));
+}
+
 Vec Lanes::stored() const {
   const bool is_integral = is_integer(state_->dtype);
   return is_integral && !state_->reals ? as_integers() : as_reals();
@@ -403,6 +457,7 @@ Vec Lanes::stored() const {
 
 Lanes Lanes::kept(Builder& builder) const {
   const State& s = *state_;
+  if (s.to_round) return rounded_to_bytes(keep(builder, *s.to_round), s.zero);
   const bool is_loaded = !s.integers && !s.truth && !s.reals;
   if (s.truth || is_loaded) return *this;  // loads keep what they load
   if (s.integers) return integers(s.dtype, keep(builder, *s.integers));

@@ -23,6 +23,8 @@ class Lanes {
   /// Lanes of real numbers that hold elements of the type.
   static Lanes reals(DataType dtype, loopnest::Vec vec);
   static Lanes integers(DataType dtype, loopnest::Vec vec);
+  /// uint8: real numbers to the nearest integer, plus `zero`, saturated. Bytes for who stores them; who wants numbers again gets those.
+  static Lanes rounded_to_bytes(loopnest::Vec vec, int zero);
   static Lanes truth(loopnest::Mask mask);
 
   DataType dtype() const;
@@ -32,6 +34,8 @@ class Lanes {
   /// int64 lanes for integers of 64 bits, else int32 lanes.
   loopnest::Vec as_integers() const;
   loopnest::Mask as_truth() const;
+  /// as_reals() less a number, if that takes no more steps than as_reals().
+  std::optional<loopnest::Vec> as_reals_less(double number) const;
   /// What a store to memory of the type takes.
   loopnest::Vec stored() const;
   /// Computed here, and kept in registers for whoever reads them later. A mask is computed where it is used.

@@ -189,7 +189,8 @@ void ImageStore::store(Builder& builder, const KernelBuffers& buffers, const Ima
     });
     if (layout_.c0 != 0 && channels_ % lanes_ != 0) {
       const Int count = min(Int(lanes_), Int(channels_) - at.vector * lanes_);
-      value = select(loopnest::active_lanes(count, lanes_), value, loopnest::splat(0.0f, lanes_));
+      value = select(loopnest::active_lanes(count, lanes_), value,
+                     loopnest::splat(0.0, lanes_, value.type()));
     }
   }
   store_partial(builder, buffers, at, value);

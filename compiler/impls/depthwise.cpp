@@ -108,6 +108,7 @@ class Depthwise final : public ImplBy<DepthwisePlan> {
   explicit Depthwise(bool is_quantised) : is_quantised_(is_quantised) {}
 
   std::string_view name() const override { return is_quantised_ ? "depthwise_int8" : "depthwise"; }
+  int version() const override { return is_quantised_ ? 2 : 1; }
 
   Result<void> supports(const Task& task, const Soc&) const override {
     const Result<ConvShape> shape = conv_shape(task);

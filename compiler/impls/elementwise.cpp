@@ -154,6 +154,7 @@ class ElementwisePlan final : public NestPlan {
 class Elementwise final : public ImplBy<ElementwisePlan> {
  public:
   std::string_view name() const override { return "elementwise"; }
+  int version() const override { return 2; }
 
   Result<void> supports(const Task& task, const Soc&) const override {
     if (!reference::is_elementwise(task.op))

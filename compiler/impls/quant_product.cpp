@@ -117,7 +117,7 @@ class QuantProduct final : public Impl {
   explicit QuantProduct(bool is_conv) : is_conv_(is_conv) {}
 
   std::string_view name() const override { return is_conv_ ? "conv_int8" : "gemm_int8"; }
-  int version() const override { return 2; }
+  int version() const override { return 3; }
 
   Result<void> supports(const Task& given, const Soc&) const override {
     const Task task = as_quant_product(given);

@@ -168,7 +168,7 @@ class Winograd final : public Impl {
               std::string(suffix(precision))) {}
 
   std::string_view name() const override { return name_; }
-  int version() const override { return precision_ == WinogradPrecision::kFloat32 ? 2 : 1; }
+  int version() const override { return is_bf16() ? 1 : 2; }
   /// The transforms add and subtract multiples of up to 8, which F(4,3) shows in its last three bits. Rounded factors of F(2,3) are
   /// sums of at most four numbers, whose rounding shows 1.5 times as much.
   double error_growth() const override { return is_bf16() ? 2 : 8; }

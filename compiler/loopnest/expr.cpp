@@ -515,6 +515,15 @@ Vec dot_i16(Vec a, Vec b, Vec sum) {
   return ternary(Op::kDotI16, a, b, sum);
 }
 
+Vec round_to_byte(Vec a, int zero) {
+  AOE_CHECK(a.type() == Type::kFloat && zero >= 0 && zero <= 255, "round_to_byte()");
+  return Vec(make({.op = Op::kRoundToByte,
+                   .type = Type::kInt32,
+                   .lanes = a.lanes(),
+                   .args = {a.e},
+                   .ivalue = zero}));
+}
+
 // ---- integer vectors ----
 
 Vec int_splat(std::int64_t value, int lanes, Type type) {

@@ -69,6 +69,7 @@ enum class Op {
   kPairF16, kFmaF16, kLowF16, kHighF16,        // pairs of float16, which are int32 lanes
   kLoadQuads, kDotU8S8,                        // four bytes, which are int32 lanes
   kDotI16,                                     // pairs of int16, which are int32 lanes
+  kRoundToByte,                                // float32 to int32 lanes, plus `ivalue`
   // vectors of integers, which have all from kLocal to kMax, kNeg, kReduce... and the moves as well
   kIntSplat, kUnsignedDiv, kShiftLeft, kShiftRight,
   kConvert, kConvertUnsigned,                  // between lanes of two types
@@ -213,6 +214,10 @@ Vec dot_u8s8(Vec a, Vec b, Vec sum);
 /// sum + a.first * b.first + a.second * b.second by lane, of pairs of int16, the first in the low half; wraps around. For a Soc
 /// with vnni only.
 Vec dot_i16(Vec a, Vec b, Vec sum);
+
+/// To the nearest integer, ties to even, plus `zero`; as unsigned bytes, int32 lanes each: the nearest that there is, of NaN 0. `zero`
+/// is such a byte.
+Vec round_to_byte(Vec a, int zero);
 
 /// Vectors of integers, besides + - * and negation, which wrap around.
 Vec int_splat(std::int64_t value, int lanes, Type type);

@@ -266,11 +266,27 @@ class Lowering {
       case Op::kDotI16:
         need(Feature::kVnni);
         return soc_.target->dot_i16(ir_, value(e.args[0]), value(e.args[1]), value(e.args[2]));
+      case Op::kRoundToByte:
+        return round_to_byte(value(e.args[0]), static_cast<int>(e.ivalue));
       case Op::kSelect:
         return ir_.CreateSelect(value(e.args[0]), value(e.args[1]), value(e.args[2]));
       default:
         return e.args.size() == 1 ? unary(e) : binary(e);
     }
+  }
+
+  /// What is larger than any int32 is a large unsigned number as well, so one bound is left to the integers, and a store of
+  /// the bytes has it for free.
+  Value* round_to_byte(Value* a, int zero) {
+    Value* least = llvm::ConstantFP::get(a->getType(), -zero);
+    Value* bounded =
+        ir_.CreateSelect(ir_.CreateFCmpOGT(a, least), a, least);  // NaN gives the bound
+    Value* whole = soc_.target->round_to_int32(ir_, bounded);
+    const auto number = [&](int n) {
+      return llvm::ConstantInt::get(whole->getType(), static_cast<std::uint64_t>(n));
+    };
+    return ir_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, ir_.CreateAdd(whole, number(zero)),
+                                     number(255));
   }
 
   /// Whether the Soc has it, which the function then asks for; one that uses none keeps to the baseline.

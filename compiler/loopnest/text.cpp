@@ -155,6 +155,8 @@ Spelling spelling(Op op) {
       return {"dot_u8s8", 0};
     case Op::kDotI16:
       return {"dot_i16", 0};
+    case Op::kRoundToByte:
+      return {"round_to_byte", 0};
     case Op::kActiveLanes:
       return {"active_lanes", 0};
     case Op::kSelect:
@@ -342,7 +344,8 @@ class Printer {
     }
     const Spelling s = spelling(e.op);
     if (s.precedence == 0) {
-      const bool is_numbered = e.op == Op::kTransposeRow || e.op == Op::kInterleave;
+      const bool is_numbered =
+          e.op == Op::kTransposeRow || e.op == Op::kInterleave || e.op == Op::kRoundToByte;
       const std::string row = is_numbered ? std::to_string(e.ivalue) + ", " : "";
       const std::string lanes =
           e.op == Op::kBroadcast || e.op == Op::kActiveLanes ? ", " + std::to_string(e.lanes) : "";

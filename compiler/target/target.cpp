@@ -1,6 +1,7 @@
 // The targets there are, and LLVM's machine for one.
 #include "compiler/target/target.h"
 
+#include <llvm/IR/IRBuilder.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Support/CommandLine.h>
 #include <llvm/Target/TargetMachine.h>
@@ -58,6 +59,16 @@ std::unique_ptr<llvm::TargetMachine> Target::make_machine() const {
                                  llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
   AOE_CHECK(machine != nullptr, "no target machine for " + std::string(llvm_cpu()));
   return machine;
+}
+
+llvm::Value* Target::round_to_int32(llvm::IRBuilderBase& ir, llvm::Value* a) const {
+  llvm::Type* integers = a->getType()->getWithNewType(ir.getInt32Ty());
+  llvm::Value* is_within = ir.CreateFCmpOLT(a, llvm::ConstantFP::get(a->getType(), 0x1p31));
+  llvm::Value* within = ir.CreateSelect(is_within, a, llvm::Constant::getNullValue(a->getType()));
+  llvm::Value* whole =
+      ir.CreateFPToSI(ir.CreateUnaryIntrinsic(llvm::Intrinsic::roundeven, within), integers);
+  return ir.CreateSelect(is_within, whole,
+                         llvm::ConstantInt::getSigned(integers, -(std::int64_t{1} << 31)));
 }
 
 llvm::Value* Target::pick(llvm::IRBuilderBase&, llvm::Value*, llvm::Value*, llvm::Value*) const {

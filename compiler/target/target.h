@@ -68,6 +68,9 @@ class Target {
   virtual llvm::Value* dot_i16(llvm::IRBuilderBase& ir, llvm::Value* a, llvm::Value* b,
                                llvm::Value* sum) const;
 
+  /// float32 of -2^31 and more to the nearest int32, ties to even; of 2^31 and more to -2^31.
+  virtual llvm::Value* round_to_int32(llvm::IRBuilderBase& ir, llvm::Value* a) const;
+
  private:
   virtual const char* triple() const = 0;
   /// Registers LLVM's back end, its assembler's parser included, which lld wants. Called once.

@@ -60,6 +60,21 @@ Value* X86::dot_i16(llvm::IRBuilderBase& ir, Value* a, Value* b, Value* sum) con
   return ir.CreateIntrinsic(dot, {}, {sum, a, b});
 }
 
+Value* X86::round_to_int32(llvm::IRBuilderBase& ir, Value* a) const {
+  const auto* type = llvm::dyn_cast<llvm::FixedVectorType>(a->getType());
+  const unsigned lanes = type == nullptr ? 1 : type->getNumElements();
+  if (lanes == 16 && vector_bytes() == 64) {
+    constexpr int kToNearest = 8;  // whatever the caller's rounding mode
+    auto* integers = llvm::FixedVectorType::get(ir.getInt32Ty(), lanes);
+    return ir.CreateIntrinsic(
+        llvm::Intrinsic::x86_avx512_mask_cvtps2dq_512, {},
+        {a, llvm::Constant::getNullValue(integers), ir.getInt16(0xffff), ir.getInt32(kToNearest)});
+  }
+  if (lanes == 8) return ir.CreateIntrinsic(llvm::Intrinsic::x86_avx_cvt_ps2dq_256, {}, {a});
+  if (lanes == 4) return ir.CreateIntrinsic(llvm::Intrinsic::x86_sse2_cvtps2dq, {}, {a});
+  return Target::round_to_int32(ir, a);
+}
+
 const char* X86::triple() const {
   return "x86_64-unknown-linux-gnu";
 }

@@ -14,6 +14,7 @@ class X86 : public Target {
                         bool has_vnni) const override;
   llvm::Value* dot_i16(llvm::IRBuilderBase& ir, llvm::Value* a, llvm::Value* b,
                        llvm::Value* sum) const override;
+  llvm::Value* round_to_int32(llvm::IRBuilderBase& ir, llvm::Value* a) const override;
 
  private:
   const char* triple() const override;

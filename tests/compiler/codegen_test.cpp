@@ -460,6 +460,43 @@ TEST(ElementTypes, PairsOfInt16AreMultipliedExactly) {
   }
 }
 
+TEST(ElementTypes, RoundingToBytesSaturates) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  std::vector<float> x_in = {0.5f,    1.5f,   -0.5f,     -1.5f,      254.5f,       255.5f,
+                             1e9f,    -1e9f,  2.2e9f,    -3e9f,      1e30f,        -1e30f,
+                             NAN,     -0.0f,  kInfinity, -kInfinity, 127.5f,       -117.5f,
+                             -116.5f, 137.5f, 138.5f,    139.f,      2147483520.f, 100.49f};
+  for (const Soc& soc : test_socs()) {
+    for (const int lanes : {1, 4, 8, soc.vector_lanes})
+      for (const int zero : {0, 117, 255}) {
+        Builder b("f");
+        const Buffer x = b.buffer("x", Access::kRead);
+        const Buffer y = b.buffer("y", Access::kWrite, DataType::kUint8);
+        const Buffer z = b.buffer("z", Access::kWrite, DataType::kInt32);
+        const auto count = static_cast<std::int64_t>(x_in.size());
+        b.parallel(1, [&](Int) {
+          b.loop("i", 0, count, lanes, [&](Int i) {
+            const Int active = min(Int(lanes), Int(count) - i);
+            const Vec bytes = round_to_byte(b.load(x, i, lanes, active), zero);
+            b.store(y, i, bytes, active);
+            b.store(z, i, bytes, active);
+          });
+        });
+        const Function f = b.finish();
+        std::vector<std::uint8_t> machine(x_in.size()), eval(x_in.size());
+        std::vector<std::int32_t> wide(x_in.size()), wide_eval(x_in.size());
+        void* const buffers[] = {x_in.data(), machine.data(), wide.data()};
+        compile_and_run(f, soc, buffers);
+        const EvalBuffer memory[] = {
+            {x_in.data(), count}, {eval.data(), count}, {wide_eval.data(), count}};
+        evaluate(f, memory);
+        EXPECT_EQ(machine, eval) << soc.version << " " << lanes << " lanes, zero " << zero;
+        EXPECT_EQ(wide, wide_eval) << soc.version << " " << lanes << " lanes, zero " << zero;
+        EXPECT_EQ(wide[12], 0) << "of NaN";
+      }
+  }
+}
+
 TEST(LoadInt, IndexesRows) {
   for (const Soc& soc : test_socs()) {
     Builder b("f");

@@ -338,6 +338,8 @@ class Evaluator {
         return pick(integers(e.args[0]), integers(e.args[1]), integers(e.args[2]));
       case Op::kDotU8S8:
         return dot_u8s8(integers(e.args[0]), integers(e.args[1]), integers(e.args[2]));
+      case Op::kRoundToByte:
+        return round_to_byte(floats(e.args[0]), static_cast<int>(e.ivalue));
       case Op::kDotI16:
         return dot_i16(integers(e.args[0]), integers(e.args[1]), integers(e.args[2]));
       default:
@@ -434,6 +436,16 @@ class Evaluator {
         sum[i] = reference::add<std::int32_t>(sum[i], x[k] * y[k]);
     }
     return sum;
+  }
+
+  static Integers round_to_byte(const Lanes& a, int zero) {
+    Integers bytes;
+    for (const float each : a) {
+      const double whole = std::nearbyint(static_cast<double>(each)) + zero;
+      bytes.push_back(std::isnan(each) ? 0
+                                       : static_cast<std::int32_t>(std::clamp(whole, 0.0, 255.0)));
+    }
+    return bytes;
   }
 
   template <typename T>
