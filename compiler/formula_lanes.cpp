@@ -49,7 +49,7 @@ Vec number_like(double value, const Vec& like) {
 Vec wrapped(const Vec& x, DataType dtype) {
   const std::size_t bits = size_bytes(dtype) * 8;
   if (bits >= 32) return x;
-  const Vec low = bit_and(x, int_like((std::int64_t{1} << bits) - 1, x));
+  Vec low = bit_and(x, int_like((std::int64_t{1} << bits) - 1, x));
   if (!is_signed(dtype)) return low;
   const Vec sign = int_like(std::int64_t{1} << (bits - 1), x);
   return bit_xor(low, sign) - sign;
