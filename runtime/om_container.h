@@ -4,7 +4,7 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,7 +36,8 @@ class OmFile {
   std::string bytes();
 
  private:
-  std::deque<std::string> kept_;
+  std::list<std::string>
+      kept_;  ///< a moved list throws nothing, and its strings stay where they are
   std::string header_;
   std::vector<OmSection> sections_;
 };
