@@ -97,9 +97,8 @@ std::int64_t rounded_elements(const Task& task, const DirectCut& cut) {
 
 loopnest::Function round_direct_input(const Task& task, const DirectCut& cut,
                                       std::size_t constants) {
-  return cut.rows_are_channels()
-             ? round_rows(task, cut, constants)
-             : round_input(task, cut, rounded_elements(task, cut), constants);
+  return cut.rows_are_channels() ? round_rows(task, cut, constants)
+                                 : round_input(task, cut, rounded_elements(task, cut), constants);
 }
 
 }  // namespace aoe::compiler
