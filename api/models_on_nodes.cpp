@@ -62,6 +62,7 @@ std::vector<ModelsOnNodes::Work> ModelsOnNodes::work_on(tuner::Fleet& fleet,
       if (kinds.size() > 1) work.subject.output = of_kind(work.subject.output, kind.version);
       work.hooks = {.stop = stop_,
                     .deadline = deadline_of(i),
+                    .begin = begin_,
                     .fleet = &fleet,
                     .fleet_index = static_cast<int>(i),
                     .is_of_several_kinds = kinds.size() > 1,

@@ -17,8 +17,12 @@ class ModelsOnNodes {
  public:
   /// Both stay with the caller.
   ModelsOnNodes(const Settings& settings, const std::vector<Subject>& subjects,
-                const tuner::Deadline& end, std::stop_token stop)
-      : settings_(settings), subjects_(subjects), end_(end), stop_(std::move(stop)) {}
+                tuner::TimePoint begin, const tuner::Deadline& end, std::stop_token stop)
+      : settings_(settings),
+        subjects_(subjects),
+        begin_(begin),
+        end_(end),
+        stop_(std::move(stop)) {}
 
   /// Tunes one model for one kind; calls come from several threads, one at a time. False: no other is begun.
   using TuneOne = std::function<bool(const Settings& of_kind, const Subject&, const RunHooks&)>;
@@ -36,6 +40,7 @@ class ModelsOnNodes {
 
   const Settings& settings_;
   const std::vector<Subject>& subjects_;
+  const tuner::TimePoint begin_;
   const tuner::Deadline end_;
   const std::stop_token stop_;
   std::map<std::string, std::set<std::string>> searched_;  ///< by soc_version

@@ -130,14 +130,14 @@ void Session::tune(const OptionList& options, const OptionList& defaults) {
   if (settings.tuning.max_trials > 0 && settings.tuning.max_trials < models_total_)
     fail("--trials", "are fewer than the models, which are " + std::to_string(models_total_));
   if (settings.workers.empty())
-    tune_in_turn(settings, subjects, end);
+    tune_in_turn(settings, subjects, start, end);
   else
-    tune_on_nodes(settings, subjects, end);
+    tune_on_nodes(settings, subjects, start, end);
   conclude();
 }
 
 void Session::tune_in_turn(const Settings& settings, const std::vector<Subject>& subjects,
-                           const tuner::Deadline& end) {
+                           tuner::TimePoint begin, const tuner::Deadline& end) {
   const auto models_left = [&](std::size_t i) {
     return static_cast<std::int64_t>(subjects.size() - i);
   };
@@ -148,6 +148,7 @@ void Session::tune_in_turn(const Settings& settings, const std::vector<Subject>&
     const RunHooks hooks{
         .stop = stop_.get_token(),
         .deadline = tuner::Deadline::in(share_s),
+        .begin = begin,
         .max_trials = (trials_left + models_left(i) - 1) / models_left(i),
         .searched = &searched,
     };
@@ -155,12 +156,13 @@ void Session::tune_in_turn(const Settings& settings, const std::vector<Subject>&
     const std::int64_t trials = tune_one_of(settings, subjects[i], hooks);
     if (trials_left > 0)  // what a model leaves is the others'; each has one at least
       trials_left = std::max(models_left(i + 1), trials_left - trials);
+    begin = std::chrono::steady_clock::now();
   }
 }
 
 void Session::tune_on_nodes(const Settings& settings, const std::vector<Subject>& subjects,
-                            const tuner::Deadline& end) {
-  ModelsOnNodes models(settings, subjects, end, stop_.get_token());
+                            tuner::TimePoint begin, const tuner::Deadline& end) {
+  ModelsOnNodes models(settings, subjects, begin, end, stop_.get_token());
   models.run([&](const Settings& of_kind, const Subject& subject, const RunHooks& hooks) {
     models_begun_ = hooks.fleet_index + 1;
     tune_one_of(of_kind, subject, hooks);

@@ -42,9 +42,9 @@ class Session {
 
  private:
   void tune_in_turn(const Settings& settings, const std::vector<Subject>& subjects,
-                    const tuner::Deadline& end);
+                    tuner::TimePoint begin, const tuner::Deadline& end);
   void tune_on_nodes(const Settings& settings, const std::vector<Subject>& subjects,
-                     const tuner::Deadline& end);
+                     tuner::TimePoint begin, const tuner::Deadline& end);
   /// Notes how it ended; what is wrong with one of several is in `failures_`. Trials that it made.
   std::int64_t tune_one_of(const Settings& settings, const Subject& subject, const RunHooks& hooks);
   tuner::TuneOutcome tune_one(const Settings& settings, const Subject& subject, RunHooks hooks);

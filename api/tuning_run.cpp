@@ -190,6 +190,7 @@ RunReport tune_subject(const Settings& settings, const Subject& subject, const R
   tuning.tuning_name = subject.name;
   tuning.stop = hooks.stop;
   tuning.deadline = hooks.deadline;
+  tuning.begin = hooks.begin;
   tuning.on_progress = hooks.on_progress;
   tuning.max_trials = hooks.max_trials;
   tuning.searched = hooks.searched;

@@ -1,6 +1,7 @@
 // The work of one tuning job, from the model to the om, the result and the bank.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <set>
@@ -16,9 +17,10 @@ namespace aoe::api {
 
 struct RunHooks {
   std::stop_token stop;
-  tuner::Deadline deadline;                                 ///< of the run
-  tuner::Fleet* fleet = nullptr;                            ///< whose nodes measure
-  int fleet_index = 0;                                      ///< this run's place in its lane
+  tuner::Deadline deadline;                                   ///< of the run
+  tuner::TimePoint begin = std::chrono::steady_clock::now();  ///< what has elapsed counts from it
+  tuner::Fleet* fleet = nullptr;                              ///< whose nodes measure
+  int fleet_index = 0;                                        ///< this run's place in its lane
   bool is_of_several_kinds = false;                         ///< the model is tuned for others, too
   std::int64_t max_trials = 0;                              ///< 0: no limit
   std::set<std::string>* searched = nullptr;                ///< by the models before this one

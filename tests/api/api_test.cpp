@@ -213,6 +213,21 @@ TEST_F(Api, TunesAModelFromMemory) {
   for (std::size_t i = 0; i < tuned.gain_count; ++i) EXPECT_STRNE(tuned.gains[i].strategy, "");
 }
 
+TEST_F(Api, SaysWhatHasElapsedByTheClockOfItsTimeLimit) {
+  constexpr double kLimitSeconds = 600, kBetweenTwoReadings = 0.02;
+  double longest =
+      0;  // of several, since other programs may come between two readings of the clock
+  const auto note = [](uint64_t, const AoeProgress* progress, void* user) {
+    double& sum = *static_cast<double*>(user);
+    sum = std::max(sum, progress->elapsed_s + progress->limit_left_s);
+  };
+  set_model(kTwoProducts);
+  ASSERT_EQ(AoeSetProgressCallback(session_, note, &longest), AOE_SUCCESS);
+  ASSERT_EQ(Aoe::AoeTuningGraph(session_, few_trials({{"time_limit", "600"}})), AOE_SUCCESS)
+      << AoeGetLastError();
+  EXPECT_NEAR(longest, kLimitSeconds, kBetweenTwoReadings);
+}
+
 TEST_F(Api, TunesSubgraphsAndThenOperatorsOfOneFile) {
   write_file_atomically(directory_ / "m.onnx", model_bytes(kTwoProducts));
   ASSERT_EQ(Aoe::AoeSetTuningGraph(session_, (directory_ / "m.onnx").string()), AOE_SUCCESS);

@@ -83,6 +83,8 @@ struct TuneOptions {
   std::filesystem::path tuned_om_path;   ///< written at the end
   /// Of everything, from the baseline to the files: only the compilation of what is written is not cut off.
   Deadline deadline = {};
+  /// What has elapsed counts from here, as the deadline does; nothing: from the session's own start.
+  std::optional<TimePoint> begin = {};
   Now now = std::chrono::steady_clock::now;
   std::stop_token stop;  ///< ends the run soon, with what was won
   std::function<void(const Progress&)> on_progress;

@@ -40,7 +40,7 @@ TuningSession::TuningSession(const graph::Graph& graph, bank::KnowledgeBank& ban
       bank_(bank, kind, options.result_path),
       layers_(layers_of(bank_, built_in)),
       past_(options.journal != nullptr ? options.journal->past() : JobPast{}),
-      begin_(options.now() - seconds(past_.seconds)),
+      begin_(options.begin.value_or(options.now()) - seconds(past_.seconds)),
       search_begin_(begin_) {
   result_.tuning_name = options.tuning_name;
   result_.soc_version = options.soc.version;

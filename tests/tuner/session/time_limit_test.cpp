@@ -57,6 +57,21 @@ TEST_F(TimeLimit, WithEnoughTimeChangesNothing) {
   expect_counters(kTasks, 0, 0, 0);
 }
 
+TEST_F(TimeLimit, AndWhatHasElapsedCountFromTheSameMoment) {
+  constexpr double kLimitSeconds = 60, kReadingSeconds = 7;
+  options_.begin = now_;
+  options_.deadline = Deadline::in(kLimitSeconds, options_.now);
+  now_ += seconds(kReadingSeconds);
+  int reports = 0;
+  options_.on_progress = [&](const Progress& progress) {
+    EXPECT_NEAR(progress.elapsed_s + progress.limit_left_s, kLimitSeconds, 1e-6);
+    ++reports;
+  };
+  const TuneOutcome outcome = tune();
+  EXPECT_GT(reports, 0);
+  EXPECT_NEAR(outcome.used.elapsed_s, seconds_between(*options_.begin, now_), 1e-6);
+}
+
 TEST_F(TimeLimit, LeavesTheConfirmationItsTime) {
   machine_.candidate_s = 0.25;
   machine_.race_s = 0.5;
