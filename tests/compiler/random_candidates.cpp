@@ -4,6 +4,8 @@
 namespace aoe::compiler {
 namespace {
 
+using tests::Random;
+
 Schedule random_schedule(const Plan& plan, Random& random) {
   constexpr int kAttempts = 16;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {

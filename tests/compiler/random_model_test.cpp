@@ -1,10 +1,9 @@
 // Random models of convolutions, poolings, additions, concatenations, views and the like, each node compiled to a random
 // candidate: conversions and placements of all kinds occur. A failure prints the seed, the graph and the candidates.
-// AOE_FIRST_SEED=n goes on from another seed, for longer hunts.
+// AOE_FIRST_SEED=n and AOE_MODELS=n choose others, as for *RandomOnnx*.
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
 
 #include "graph/passes.h"
 #include "graph/rewrite.h"
@@ -18,6 +17,8 @@ namespace {
 
 using graph::Graph;
 using graph::ValueId;
+using tests::Random;
+using tests::Seeds;
 
 /// Draws nodes over the values there are. Images are N,C,H,W; some values become matrices on the way.
 class RandomModel {
@@ -244,20 +245,15 @@ void check_random_model(std::uint32_t seed) {
   }
 }
 
-/// Shards, so that CTest runs them side by side.
 class RandomModels : public testing::TestWithParam<std::uint32_t> {};
 
 TEST_P(RandomModels, RunLikeTheReference) {
-  constexpr std::uint32_t kModels = 60;
-  const char* const first = std::getenv("AOE_FIRST_SEED");
-  const std::uint32_t begin =
-      (first == nullptr ? 1 : static_cast<std::uint32_t>(std::atoi(first))) + GetParam() * kModels;
-  for (std::uint32_t seed = begin; seed < begin + kModels; ++seed) {
+  for (const std::uint32_t seed : Seeds("AOE_MODELS", 240).of_shard(GetParam())) {
     check_random_model(seed);
     if (HasFatalFailure()) return;
   }
 }
-INSTANTIATE_TEST_SUITE_P(Shards, RandomModels, testing::Range(0u, 4u));
+INSTANTIATE_TEST_SUITE_P(Shards, RandomModels, testing::Range(0u, Seeds::kShards));
 
 }  // namespace
 }  // namespace aoe::compiler

@@ -1,13 +1,14 @@
 // See shape_draw.h.
 #include "tests/compiler/shape_draw.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
-#include <cstdlib>
+#include <iostream>
 #include <set>
 
 #include "base/error.h"
 #include "base/words.h"
-#include "tests/compiler/impl_check.h"
 #include "tests/compiler/machine_code.h"
 
 namespace aoe::compiler {
@@ -53,6 +54,13 @@ std::string join(const std::vector<std::string>& words) {
   return line;
 }
 
+std::vector<std::string> all_shape_lines() {
+  std::vector<std::string> lines;
+  for (const auto& file : shape_files())
+    for (std::string& line : read_shape_lines(file)) lines.push_back(std::move(line));
+  return lines;
+}
+
 bool is_small(const Task& task) {
   double elements = 0;
   for (const TaskInput& input : task.inputs)
@@ -62,20 +70,33 @@ bool is_small(const Task& task) {
   return task.is_static() && elements <= kMostElements && flops(task) <= kMostFlops;
 }
 
+/// How many took it; ends with the first that fails.
+int check_impls(const ShapeLine& line, const Soc& soc, const ImplCheckOptions& options) {
+  int taken = 0;
+  for (const Impl* impl : impls().all()) {
+    if (!impl->supports(line.task, soc)) continue;
+    ++taken;
+    check_impl(*impl, line, soc, options);
+    if (testing::Test::HasFailure()) break;
+  }
+  return taken;
+}
+
 }  // namespace
 
 /// The line with one to three of its numbers changed, each wherever it stands among extents and groups: what has to be equal
 /// mostly stays so.
 std::string ShapeDraw::change(const std::string& line) {
   std::vector<std::string> words = split_words(line, ' ');
-  for (std::uint32_t i = 0, changes = 1 + below(3); i < changes; ++i) {
+  for (std::uint32_t i = 0, changes = 1 + random_.below(3); i < changes; ++i) {
     const std::set<std::string> known = extents(words);
     if (known.empty()) break;
-    rename(words, *std::next(known.begin(), below(known.size())), extent());
+    rename(words, *std::next(known.begin(), random_.below(known.size())), extent());
   }
   for (std::string& word : words) {
-    if (word.starts_with("strides=[") && below(2) == 0) word = steps("strides", word, 3);
-    if (word.starts_with("dilations=[") && below(2) == 0) word = steps("dilations", word, 3);
+    if (word.starts_with("strides=[") && random_.below(2) == 0) word = steps("strides", word, 3);
+    if (word.starts_with("dilations=[") && random_.below(2) == 0)
+      word = steps("dilations", word, 3);
   }
   return join(words);
 }
@@ -83,19 +104,19 @@ std::string ShapeDraw::change(const std::string& line) {
 std::string ShapeDraw::extent() {
   static constexpr int kExtents[] = {1,  2,  3,  4,  5,  7,  8,  9,  11, 13, 15, 16,
                                      17, 19, 23, 31, 32, 33, 37, 47, 48, 63, 64, 65};
-  return std::to_string(kExtents[below(std::size(kExtents))]);
+  return std::to_string(random_.pick(kExtents));
 }
 
 std::string ShapeDraw::steps(const std::string& name, const std::string& word, std::uint32_t most) {
   std::string list;
   for (auto left = std::count(word.begin(), word.end(), ',') + 1; left > 0; --left)
-    list += (list.empty() ? "" : ",") + std::to_string(1 + below(most));
+    list += (list.empty() ? "" : ",") + std::to_string(1 + random_.below(most));
   return name + "=[" + list + "]";
 }
 
 std::optional<ShapeLine> ShapeDraw::line(const std::vector<std::string>& lines) {
   try {
-    ShapeLine line = parse_shape_line(change(lines[below(lines.size())]));
+    ShapeLine line = parse_shape_line(change(random_.pick(lines)));
     if (!is_small(line.task)) return {};
     if (line.task.op.type != "TransData") compute_reference(line);
     return line;
@@ -107,21 +128,34 @@ std::optional<ShapeLine> ShapeDraw::line(const std::vector<std::string>& lines) 
 Soc ShapeDraw::soc(const Task& task) {
   const auto socs = task.anchor().type.starts_with("Quant") ? loopnest::quantised_test_socs()
                                                             : loopnest::test_socs();
-  Soc soc = socs[below(socs.size())];
-  soc.threads = 1 + static_cast<int>(below(4));
+  Soc soc = random_.pick(socs);
+  soc.threads = 1 + static_cast<int>(random_.below(4));
   return soc;
 }
 
-std::vector<std::string> all_shape_lines() {
-  std::vector<std::string> lines;
-  for (const auto& file : shape_files())
-    for (std::string& line : read_shape_lines(file)) lines.push_back(std::move(line));
-  return lines;
-}
-
-std::uint32_t number_from(const char* variable, std::uint32_t otherwise) {
-  const char* const text = std::getenv(variable);
-  return text == nullptr ? otherwise : static_cast<std::uint32_t>(std::atoll(text));
+void check_drawn_shapes(const tests::Seeds& seeds, std::uint32_t shard,
+                        const ImplCheckOptions& options, const PrepareLine& prepare) {
+  const std::vector<std::string> lines = all_shape_lines();
+  int checked = 0, kernels = 0, left_out = 0;
+  for (const std::uint32_t seed : seeds.of_shard(shard)) {
+    ShapeDraw draw(seed);
+    std::optional<ShapeLine> line = draw.line(lines);
+    if (!line || !prepare(*line, draw)) {
+      ++left_out;
+      continue;
+    }
+    SCOPED_TRACE(seeds.again(seed));
+    ImplCheckOptions seeded = options;
+    seeded.seed = seed;
+    kernels += check_impls(*line, draw.soc(line->task), seeded);
+    ++checked;
+    if (testing::Test::HasFailure()) return;
+  }
+  std::cout << checked << " shapes, " << kernels << " times an Impl; " << left_out
+            << " were left out\n";
+  if (!seeds.are_few()) {
+    EXPECT_GT(checked, left_out / 2);
+  }
 }
 
 }  // namespace aoe::compiler

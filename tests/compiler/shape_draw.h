@@ -2,20 +2,22 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
-#include <random>
 #include <string>
 #include <vector>
 
+#include "tests/compiler/impl_check.h"
 #include "tests/compiler/shape_line.h"
+#include "tests/seeds.h"
 
 namespace aoe::compiler {
 
 class ShapeDraw {
  public:
-  explicit ShapeDraw(std::uint32_t seed) : engine_(seed) {}
+  explicit ShapeDraw(std::uint32_t seed) : random_(seed) {}
 
-  std::uint32_t below(std::size_t limit) { return static_cast<std::uint32_t>(engine_() % limit); }
+  tests::Random& random() { return random_; }
 
   /// One of `lines`, changed. Nothing where the operator refuses the shapes, the reference the values, or where it is large.
   std::optional<ShapeLine> line(const std::vector<std::string>& lines);
@@ -28,13 +30,15 @@ class ShapeDraw {
   std::string extent();
   std::string steps(const std::string& name, const std::string& word, std::uint32_t most);
 
-  std::mt19937 engine_;
+  tests::Random random_;
 };
 
-/// The lines of all files of shapes/.
-std::vector<std::string> all_shape_lines();
+/// What is done to a drawn line before Impls are checked on it. False: it is left out.
+using PrepareLine = std::function<bool(ShapeLine& line, ShapeDraw& draw)>;
 
-/// What an environment variable says.
-std::uint32_t number_from(const char* variable, std::uint32_t otherwise);
+/// Draws a line for each seed of the shard and checks every Impl that takes it; says how many there were. Ends behind the first
+/// seed that fails.
+void check_drawn_shapes(const tests::Seeds& seeds, std::uint32_t shard,
+                        const ImplCheckOptions& options, const PrepareLine& prepare);
 
 }  // namespace aoe::compiler

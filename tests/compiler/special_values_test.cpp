@@ -8,27 +8,25 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <iostream>
 #include <limits>
 #include <set>
 
 #include "graph/precision.h"
-#include "tests/compiler/impl_check.h"
 #include "tests/compiler/shape_draw.h"
 
 namespace aoe::compiler {
 namespace {
 
-constexpr std::uint32_t kSpecialShards = 4;
-constexpr std::uint32_t kSpecialShapesByDefault = 300;
+using tests::Random;
+using tests::Seeds;
 
 enum class Special { kNan, kInfinity, kHuge, kDenormal };
 constexpr std::size_t kSpecials = 4;
 
 using Limits = std::numeric_limits<float>;
 
-float value_of(Special special, ShapeDraw& draw) {
-  const float sign = draw.below(2) == 0 ? 1.0f : -1.0f;
+float value_of(Special special, Random& random) {
+  const float sign = random.below(2) == 0 ? 1.0f : -1.0f;
   static constexpr float kHuge[] = {1e10f, 1e18f, 1e30f, 2e38f};
   static constexpr float kDenormal[] = {Limits::denorm_min(), 1e-40f, Limits::min() / 2,
                                         Limits::min(), 0.0f};
@@ -38,9 +36,9 @@ float value_of(Special special, ShapeDraw& draw) {
     case Special::kInfinity:
       return sign * Limits::infinity();
     case Special::kHuge:
-      return sign * kHuge[draw.below(std::size(kHuge))];
+      return sign * random.pick(kHuge);
     case Special::kDenormal:
-      return sign * kDenormal[draw.below(std::size(kDenormal))];
+      return sign * random.pick(kDenormal);
   }
   return 0;
 }
@@ -51,21 +49,21 @@ bool is_weights(const Task& task, std::size_t input) {
 }
 
 /// Whether an input was changed. Constants may be what shapes or simpler forms of an operator depend on: they stay.
-bool put_into(ShapeLine& line, std::size_t input, Special special, ShapeDraw& draw) {
+bool put_into(ShapeLine& line, std::size_t input, Special special, Random& random) {
   const TaskInput& read = line.task.inputs[input];
   if (!read.is_present() || read.desc.dtype != DataType::kFloat) return false;
   const auto count = static_cast<std::size_t>(element_count(read.desc.shape));
   if (count == 0 || is_weights(line.task, input)) return false;
   float* const values = line.inputs[input]->view().as<float>();
-  const std::uint32_t most = special == Special::kHuge ? 1 : 1 + draw.below(1 + count / 16);
-  for (std::uint32_t i = 0; i < most; ++i) values[draw.below(count)] = value_of(special, draw);
+  const std::uint32_t most = special == Special::kHuge ? 1 : 1 + random.below(1 + count / 16);
+  for (std::uint32_t i = 0; i < most; ++i) values[random.below(count)] = value_of(special, random);
   return true;
 }
 
-bool put_somewhere(ShapeLine& line, Special special, ShapeDraw& draw) {
+bool put_somewhere(ShapeLine& line, Special special, Random& random) {
   bool is_changed = false;
   for (std::size_t i = 0; i < line.inputs.size(); ++i) {
-    is_changed |= put_into(line, i, special, draw);
+    is_changed |= put_into(line, i, special, random);
     if (is_changed && special == Special::kHuge) break;
   }
   return is_changed;
@@ -85,41 +83,17 @@ bool is_open(const Task& task, Special special) {
          (special == Special::kInfinity && type == "Pow");
 }
 
-int check_special_line(const ShapeLine& line, const Soc& soc, std::uint32_t seed) {
-  int taken = 0;
-  for (const Impl* impl : impls().all()) {
-    if (!impl->supports(line.task, soc)) continue;
-    ++taken;
-    check_impl(*impl, line, soc,
-               {.sampled_schedules = 0, .seed = seed, .has_special_values = true});
-    if (testing::Test::HasFailure()) break;
-  }
-  return taken;
-}
-
 class SpecialValues : public testing::TestWithParam<std::uint32_t> {};
 
 TEST_P(SpecialValues, AreWhereTheImplSays) {
-  const std::vector<std::string> lines = all_shape_lines();
-  const std::uint32_t shapes = number_from("AOE_SHAPES", kSpecialShapesByDefault);
-  const std::uint32_t first = number_from("AOE_FIRST_SEED", 1);
-  int checked = 0, kernels = 0;
-  for (std::uint32_t seed = first + GetParam(); seed < first + shapes; seed += kSpecialShards) {
-    ShapeDraw draw(seed);
-    std::optional<ShapeLine> line = draw.line(lines);
-    const auto special = static_cast<Special>(draw.below(kSpecials));
-    if (!line || is_open(line->task, special) || !put_somewhere(*line, special, draw)) continue;
-    SCOPED_TRACE("AOE_FIRST_SEED=" + std::to_string(seed) + " AOE_SHAPES=1");
-    kernels += check_special_line(*line, draw.soc(line->task), seed);
-    ++checked;
-    if (HasFailure()) return;
-  }
-  std::cout << checked << " shapes, " << kernels << " times an Impl\n";
-  if (shapes >= kSpecialShapesByDefault) {
-    EXPECT_GT(checked, 0);
-  }
+  check_drawn_shapes(
+      Seeds("AOE_SHAPES", 300), GetParam(), {.sampled_schedules = 0, .has_special_values = true},
+      [](ShapeLine& line, ShapeDraw& draw) {
+        const auto special = static_cast<Special>(draw.random().below(kSpecials));
+        return !is_open(line.task, special) && put_somewhere(line, special, draw.random());
+      });
 }
-INSTANTIATE_TEST_SUITE_P(Shards, SpecialValues, testing::Range(0u, kSpecialShards));
+INSTANTIATE_TEST_SUITE_P(Shards, SpecialValues, testing::Range(0u, Seeds::kShards));
 
 }  // namespace
 }  // namespace aoe::compiler

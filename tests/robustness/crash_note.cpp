@@ -37,9 +37,4 @@ void note_for_crash(const std::string& text, unsigned seconds) {
   ::alarm(seconds);
 }
 
-long number_from_environment(const char* variable, long fallback) {
-  const char* const text = std::getenv(variable);
-  return text == nullptr ? fallback : std::atol(text);
-}
-
 }  // namespace aoe::tests

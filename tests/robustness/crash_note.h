@@ -10,7 +10,4 @@ namespace aoe::tests {
 /// is written to stderr. One test thread at a time.
 void note_for_crash(const std::string& text, unsigned seconds);
 
-/// The number in the environment variable, or `fallback` when it is not set.
-long number_from_environment(const char* variable, long fallback);
-
 }  // namespace aoe::tests

@@ -26,12 +26,12 @@
 #include "tests/robustness/crash_note.h"
 #include "tests/robustness/model_draw.h"
 #include "tests/robustness/random_control.h"
+#include "tests/seeds.h"
 #include "tests/temp_dir.h"
 
 namespace aoe::tests {
 namespace {
 
-constexpr std::uint32_t kShards = 4;
 constexpr unsigned kHangSeconds = 120;
 constexpr double kMostRunWork = 1e8;  ///< of a reference step: a mutant may ask for years
 constexpr std::uint64_t kMostRunBytes = std::uint64_t{1} << 28;  ///< of a mutant that is run
@@ -57,7 +57,7 @@ constexpr const char* kNetwork = R"(
   })";
 
 std::string compiled(graph::Graph graph, std::uint32_t seed) {
-  compiler::Random random(seed);
+  Random random(seed);
   const auto socs = compiler::loopnest::test_socs();
   graph::run_passes(graph, {});
   auto options = compiler::options_for(socs[seed % socs.size()], 1 + static_cast<int>(seed % 2));
@@ -193,18 +193,15 @@ const char* fate_of(const OmMutant& mutant, std::mt19937& random, std::string* w
 class OmMutants : public testing::TestWithParam<std::uint32_t> {};
 
 TEST_P(OmMutants, AreRefusedOrRunInTheirBuffers) {
-  const auto mutants = static_cast<std::uint32_t>(number_from_environment("AOE_MUTANTS", 1200));
-  const auto first = static_cast<std::uint32_t>(number_from_environment("AOE_FIRST_SEED", 1));
-  std::cout << "seeds " << first << " to " << first + mutants - 1 << ", every " << kShards
-            << "th\n";
+  const Seeds seeds("AOE_MUTANTS", 1200);
+  std::cout << seeds.text();
   std::map<std::string, int> fates;
-  for (std::uint32_t seed = first + GetParam(); seed < first + mutants; seed += kShards) {
+  for (const std::uint32_t seed : seeds.of_shard(GetParam())) {
     std::mt19937 random(seed);
     const OmMutant mutant = mutate_om(originals()[random() % originals().size()], random);
     if (const char* const kept = std::getenv("AOE_KEEP_OM"))
       write_file_atomically(kept, mutant.bytes);
-    const std::string name =
-        "AOE_FIRST_SEED=" + std::to_string(seed) + " AOE_MUTANTS=1: " + mutant.what;
+    const std::string name = seeds.again(seed) + ": " + mutant.what;
     SCOPED_TRACE(name);
     note_for_crash(name, kHangSeconds);
     try {
@@ -217,11 +214,11 @@ TEST_P(OmMutants, AreRefusedOrRunInTheirBuffers) {
   }
   note_for_crash("behind the mutants", 0);
   for (const auto& [fate, count] : fates) std::cout << count << " " << fate << "\n";
-  if (mutants < 100) return;
+  if (seeds.are_few()) return;
   EXPECT_GT(fates["refused when read"], 0);
   EXPECT_GT(fates["ran"], 0);
 }
-INSTANTIATE_TEST_SUITE_P(Shards, OmMutants, testing::Range(0u, kShards));
+INSTANTIATE_TEST_SUITE_P(Shards, OmMutants, testing::Range(0u, Seeds::kShards));
 
 /// Nothing is wrong with them, so that what is refused above is refused for its change.
 TEST(OmMutants, AreMadeOfOmsThatLoadAndRun) {

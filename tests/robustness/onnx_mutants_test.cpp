@@ -22,13 +22,13 @@
 #include "tests/graph/model_text.h"
 #include "tests/robustness/crash_note.h"
 #include "tests/robustness/model_draw.h"
+#include "tests/seeds.h"
 #include "tests/temp_dir.h"
 #include "tools/make_model/models.h"
 
 namespace aoe::tests {
 namespace {
 
-constexpr std::uint32_t kShards = 4;
 constexpr unsigned kHangSeconds = 120;
 constexpr double kMostWork = 2e8;  ///< of a run: a mutant may ask for years
 
@@ -111,12 +111,10 @@ const char* fate_of(const std::string& bytes, bool compiles, std::uint32_t seed)
 class OnnxMutants : public testing::TestWithParam<std::uint32_t> {};
 
 TEST_P(OnnxMutants, AreRefusedOrRun) {
-  const auto mutants = static_cast<std::uint32_t>(number_from_environment("AOE_MUTANTS", 300));
-  const auto first = static_cast<std::uint32_t>(number_from_environment("AOE_FIRST_SEED", 1));
-  std::cout << "seeds " << first << " to " << first + mutants - 1 << ", every " << kShards
-            << "th\n";
+  const Seeds seeds("AOE_MUTANTS", 300);
+  std::cout << seeds.text();
   std::map<std::string, int> fates;
-  for (std::uint32_t seed = first + GetParam(); seed < first + mutants; seed += kShards) {
+  for (const std::uint32_t seed : seeds.of_shard(GetParam())) {
     std::mt19937 random(seed);
     const bool is_network = seed % 8 == 0;
     onnx::ModelProto model =
@@ -124,7 +122,7 @@ TEST_P(OnnxMutants, AreRefusedOrRun) {
     const std::string what = mutate(model, random);
     const std::string bytes = model.SerializeAsString();
     if (const char* const kept = std::getenv("AOE_KEEP_MODEL")) write_file_atomically(kept, bytes);
-    const std::string name = "AOE_FIRST_SEED=" + std::to_string(seed) + " AOE_MUTANTS=1: " + what;
+    const std::string name = seeds.again(seed) + ": " + what;
     SCOPED_TRACE(name);
     note_for_crash(name, kHangSeconds);
     try {
@@ -136,12 +134,11 @@ TEST_P(OnnxMutants, AreRefusedOrRun) {
   }
   note_for_crash("behind the mutants", 0);
   for (const auto& [fate, count] : fates) std::cout << count << " " << fate << "\n";
-  constexpr std::uint32_t kFewestForStatistics = 50;  // a failing seed is run again alone
-  if (mutants < kFewestForStatistics) return;
+  if (seeds.are_few()) return;
   EXPECT_GT(fates["refused by the import"], 0);
   EXPECT_GT(fates["ran"], 0);
 }
-INSTANTIATE_TEST_SUITE_P(Shards, OnnxMutants, testing::Range(0u, kShards));
+INSTANTIATE_TEST_SUITE_P(Shards, OnnxMutants, testing::Range(0u, Seeds::kShards));
 
 }  // namespace
 }  // namespace aoe::tests

@@ -21,11 +21,11 @@
 #include "tests/robustness/crash_note.h"
 #include "tests/robustness/model_draw.h"
 #include "tests/robustness/random_control.h"
+#include "tests/seeds.h"
 
 namespace aoe::tests {
 namespace {
 
-constexpr std::uint32_t kShards = 4;
 constexpr unsigned kHangSeconds = 120;  ///< a model takes some hundredths of one
 
 struct Tally {
@@ -50,14 +50,14 @@ bool is_wild(const std::string& output) {
 
 using Draw = onnx::ModelProto (*)(std::uint32_t seed);
 
-void check_model(Draw draw, std::uint32_t seed, Tally& tally) {
-  note_for_crash("AOE_FIRST_SEED=" + std::to_string(seed), kHangSeconds);
+void check_model(Draw draw, const Seeds& seeds, std::uint32_t seed, Tally& tally) {
+  note_for_crash(seeds.again(seed), kHangSeconds);
   const onnx::ModelProto model = draw(seed);
   if (model.graph().output_size() == 0) return;
   const std::string bytes = model.SerializeAsString();
   if (const char* const kept = std::getenv("AOE_KEEP_MODEL")) write_file_atomically(kept, bytes);
-  SCOPED_TRACE("AOE_FIRST_SEED=" + std::to_string(seed) + " AOE_MODELS=1");
-  compiler::Random random(seed);
+  SCOPED_TRACE(seeds.again(seed));
+  Random random(seed);
   std::string story;  // outlives what is thrown
   try {
     const graph::Graph meaning = import_bytes(bytes);
@@ -72,7 +72,7 @@ void check_model(Draw draw, std::uint32_t seed, Tally& tally) {
     story += "for " + options.soc.version + ", threads " + std::to_string(options.soc.threads) +
              "\n" + graph.to_text() + compiler::to_text(options.fixed);
     SCOPED_TRACE(story);
-    if (number_from_environment("AOE_MODELS", 0) == 1) std::cout << story << std::flush;
+    if (seeds.is_one()) std::cout << story << std::flush;
     if (const std::string why = refusal(meaning); !why.empty()) {
       ++tally.refused;
       EXPECT_THROW(compiler::expect_compiled_like_reference(graph, options, meaning, is_wild),
@@ -89,14 +89,12 @@ void check_model(Draw draw, std::uint32_t seed, Tally& tally) {
   }
 }
 
-/// Every kShards-th of the models that the environment asks for.
-Tally check_models(Draw draw, std::uint32_t shard, int fallback) {
-  const auto models = static_cast<std::uint32_t>(number_from_environment("AOE_MODELS", fallback));
-  const auto first = static_cast<std::uint32_t>(number_from_environment("AOE_FIRST_SEED", 1));
-  std::cout << "seeds " << first << " to " << first + models - 1 << ", every " << kShards << "th\n";
+Tally check_models(Draw draw, std::uint32_t shard, std::uint32_t by_default) {
+  const Seeds seeds("AOE_MODELS", by_default);
+  std::cout << seeds.text();
   Tally tally;
-  for (std::uint32_t seed = first + shard; seed < first + models; seed += kShards) {
-    check_model(draw, seed, tally);
+  for (const std::uint32_t seed : seeds.of_shard(shard)) {
+    check_model(draw, seeds, seed, tally);
     if (testing::UnitTest::GetInstance()->current_test_info()->result()->total_part_count() > 5)
       break;
   }
@@ -106,12 +104,11 @@ Tally check_models(Draw draw, std::uint32_t shard, int fallback) {
   return tally;
 }
 
-/// Shards, so that CTest runs them side by side.
 class RandomOnnx : public testing::TestWithParam<std::uint32_t> {};
 TEST_P(RandomOnnx, RunsLikeTheReference) {
   check_models(random_onnx, GetParam(), 1000);
 }
-INSTANTIATE_TEST_SUITE_P(Shards, RandomOnnx, testing::Range(0u, kShards));
+INSTANTIATE_TEST_SUITE_P(Shards, RandomOnnx, testing::Range(0u, Seeds::kShards));
 
 class RandomControl : public testing::TestWithParam<std::uint32_t> {};
 TEST_P(RandomControl, RunsLikeTheReference) {
@@ -120,7 +117,7 @@ TEST_P(RandomControl, RunsLikeTheReference) {
     EXPECT_GT(2 * tally.with_bodies, tally.run) << "the rest was decided early";
   }
 }
-INSTANTIATE_TEST_SUITE_P(Shards, RandomControl, testing::Range(0u, kShards));
+INSTANTIATE_TEST_SUITE_P(Shards, RandomControl, testing::Range(0u, Seeds::kShards));
 
 }  // namespace
 }  // namespace aoe::tests
