@@ -2,79 +2,20 @@
 #include "tests/compiler/loopnest_eval.h"
 
 #include <algorithm>
-#include <array>
-#include <bit>
-#include <cmath>
 #include <cstdint>
-#include <limits>
 #include <optional>
-#include <stdexcept>
 #include <type_traits>
 #include <variant>
 #include <vector>
 
 #include "base/check.h"
 #include "reference/arithmetic.h"
-#include "reference/float16.h"
+#include "tests/compiler/loopnest_arithmetic.h"
+#include "tests/compiler/loopnest_memory.h"
+#include "tests/compiler/loopnest_pairs.h"
 
 namespace aoe::compiler::loopnest {
 namespace {
-
-template <typename T>
-using LanesOf = std::vector<T>;
-using Lanes = LanesOf<float>;  ///< of kFloat; of kMask 1 and 0
-using Integers = LanesOf<std::int32_t>;
-using AnyLanes = std::variant<Lanes, LanesOf<double>, LanesOf<std::int32_t>, LanesOf<std::int64_t>>;
-
-template <typename T>
-T nan_min(T a, T b) {
-  return std::isnan(a) || b > a ? a : b;
-}
-template <typename T>
-T nan_max(T a, T b) {
-  return std::isnan(a) || b < a ? a : b;
-}
-
-template <typename T, typename From>
-T saturate(From value) {
-  if (std::isnan(value)) return 0;
-  const double low = static_cast<double>(std::numeric_limits<T>::lowest());
-  const double high = static_cast<double>(std::numeric_limits<T>::max());
-  return value <= low    ? std::numeric_limits<T>::lowest()
-         : value >= high ? std::numeric_limits<T>::max()
-                         : static_cast<T>(value);
-}
-
-/// What a lane of one type is as a lane, or as an element of memory, of another.
-template <typename To, typename From>
-To converted(From value, bool is_signed = true) {
-  if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
-    return saturate<To>(value);
-  } else if constexpr (std::is_integral_v<From>) {
-    return is_signed ? static_cast<To>(value)
-                     : static_cast<To>(static_cast<std::make_unsigned_t<From>>(value));
-  } else {
-    return static_cast<To>(value);
-  }
-}
-
-/// Calls visit.operator()<T>() with the type that lanes are kept in.
-template <typename Visit>
-auto with_lane_type(Type type, Visit visit) {
-  switch (type) {
-    case Type::kFloat:
-    case Type::kMask:
-      return visit.template operator()<float>();
-    case Type::kDouble:
-      return visit.template operator()<double>();
-    case Type::kInt32:
-      return visit.template operator()<std::int32_t>();
-    case Type::kInt64:
-      return visit.template operator()<std::int64_t>();
-    default:
-      AOE_CHECK(false, "no lanes");
-  }
-}
 
 class Evaluator {
  public:
@@ -82,18 +23,7 @@ class Evaluator {
       : function_(function),
         variables_(function.variables.size()),
         locals_(function.locals.size()),
-        scratch_(static_cast<std::size_t>(function.scratch_bytes) / sizeof(float)) {
-    std::size_t next = 0;
-    for (const BufferDecl& decl : function.buffers) {
-      if (decl.scratch_offset < 0) {
-        buffers_.push_back(buffers[next++]);
-        continue;
-      }
-      const auto offset = static_cast<std::size_t>(decl.scratch_offset) / sizeof(float);
-      buffers_.push_back({.data = scratch_.data() + offset,
-                          .elements = static_cast<std::int64_t>(scratch_.size() - offset)});
-    }
-  }
+        memory_(function, buffers) {}
 
   void run() {
     for (std::int64_t i = 0; i < function_.parallel_extent; ++i) {
@@ -156,7 +86,7 @@ class Evaluator {
       case Op::kIntMax:
         return std::max(arg(0), arg(1));
       case Op::kIntLoad:
-        return load_int(e->id, arg(0));
+        return memory_.load_index(e->id, arg(0));
       default:
         AOE_CHECK(false, "not an index");
     }
@@ -285,28 +215,6 @@ class Evaluator {
     return result;
   }
 
-  template <typename T>
-  static bool is_on(Op op, T a, T b) {
-    switch (op) {
-      case Op::kFloatLess:
-        return a < b;
-      case Op::kFloatLessEqual:
-        return a <= b;
-      case Op::kFloatEqual:
-        return a == b;
-      case Op::kMaskNot:
-        return a == 0;
-      case Op::kBitAnd:
-        return a != 0 && b != 0;
-      case Op::kBitOr:
-        return a != 0 || b != 0;
-      case Op::kBitXor:
-        return (a != 0) != (b != 0);
-      default:
-        AOE_CHECK(false, "not a mask");
-    }
-  }
-
   /// What pairs give, and what only float32 has.
   std::optional<Lanes> special(const ExprNode& e, Lanes*) {
     switch (e.op) {
@@ -352,243 +260,13 @@ class Evaluator {
     return {};
   }
 
-  static std::uint32_t round_to_bf16(float value) {
-    const auto bits = std::bit_cast<std::uint32_t>(value);
-    return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
-  }
-
-  static Integers pack_bf16(Lanes low, const Lanes& high) {
-    low.insert(low.end(), high.begin(), high.end());
-    Integers pairs;
-    for (std::size_t i = 0; i < low.size(); i += 2)
-      pairs.push_back(
-          static_cast<std::int32_t>(round_to_bf16(low[i]) | round_to_bf16(low[i + 1]) << 16));
-    return pairs;
-  }
-
-  static Lanes dot_bf16(const Integers& a, const Integers& b, Lanes sum) {
-    for (std::size_t i = 0; i < sum.size(); ++i) {
-      const auto x = static_cast<std::uint32_t>(a[i]), y = static_cast<std::uint32_t>(b[i]);
-      const auto product = [&](std::uint32_t u, std::uint32_t v) {
-        return std::bit_cast<float>(u) * std::bit_cast<float>(v);
-      };
-      sum[i] += product(x << 16, y << 16) + product(x & 0xffff0000u, y & 0xffff0000u);
-    }
-    return sum;
-  }
-
-  static Integers pair_f16(const Lanes& a) {
-    Integers pairs;
-    for (const float x : a) {
-      const std::uint32_t half = reference::Float16(x).bits;
-      pairs.push_back(static_cast<std::int32_t>(half | half << 16));
-    }
-    return pairs;
-  }
-
-  static float half_f16(std::int32_t pair, int shift) {
-    reference::Float16 half;
-    half.bits = static_cast<std::uint16_t>(static_cast<std::uint32_t>(pair) >> shift);
-    return static_cast<float>(half);
-  }
-
-  static Lanes half_f16(const Integers& pairs, int shift) {
-    Lanes halves;
-    for (const std::int32_t pair : pairs) halves.push_back(half_f16(pair, shift));
-    return halves;
-  }
-
-  static Integers fma_f16(const Integers& a, const Integers& b, Integers sum) {
-    for (std::size_t i = 0; i < sum.size(); ++i) {
-      std::uint32_t bits = 0;
-      for (const int shift : {0, 16}) {
-        const float x = half_f16(a[i], shift), y = half_f16(b[i], shift);
-        const float z = std::fma(x, y, half_f16(sum[i], shift));
-        bits |= std::uint32_t{reference::Float16(z).bits} << shift;
-      }
-      sum[i] = static_cast<std::int32_t>(bits);
-    }
-    return sum;
-  }
-
-  static Integers pick(Integers places, Integers sources, const Integers& behind) {
-    sources.insert(sources.end(), behind.begin(), behind.end());
-    for (std::int32_t& lane : places)
-      lane = sources[static_cast<std::uint32_t>(lane) % sources.size()];
-    return places;
-  }
-
-  static Integers dot_u8s8(const Integers& a, const Integers& b, Integers sum) {
-    for (std::size_t i = 0; i < sum.size(); ++i) {
-      const auto x = std::bit_cast<std::array<std::uint8_t, 4>>(a[i]);
-      const auto y = std::bit_cast<std::array<std::int8_t, 4>>(b[i]);
-      for (std::size_t k = 0; k < x.size(); ++k)
-        sum[i] = reference::add<std::int32_t>(sum[i], x[k] * y[k]);
-    }
-    return sum;
-  }
-
-  static Integers dot_i16(const Integers& a, const Integers& b, Integers sum) {
-    for (std::size_t i = 0; i < sum.size(); ++i) {
-      const auto x = std::bit_cast<std::array<std::int16_t, 2>>(a[i]);
-      const auto y = std::bit_cast<std::array<std::int16_t, 2>>(b[i]);
-      for (std::size_t k = 0; k < x.size(); ++k)
-        sum[i] = reference::add<std::int32_t>(sum[i], x[k] * y[k]);
-    }
-    return sum;
-  }
-
-  static Integers round_to_byte(const Lanes& a, int zero) {
-    Integers bytes;
-    for (const float each : a) {
-      const double whole = std::nearbyint(static_cast<double>(each)) + zero;
-      bytes.push_back(std::isnan(each) ? 0
-                                       : static_cast<std::int32_t>(std::clamp(whole, 0.0, 255.0)));
-    }
-    return bytes;
-  }
-
-  template <typename T>
-  static T lane(Op op, const std::vector<LanesOf<T>>& args, std::size_t i) {
-    const auto at = [&](std::size_t arg) { return args[arg][i]; };
-    switch (op) {
-      case Op::kAdd:
-        return at(0) + at(1);
-      case Op::kSub:
-        return at(0) - at(1);
-      case Op::kMul:
-        return at(0) * at(1);
-      case Op::kDiv:
-        return at(0) / at(1);
-      case Op::kMin:
-        return nan_min(at(0), at(1));
-      case Op::kMax:
-        return nan_max(at(0), at(1));
-      case Op::kMax3:
-        return nan_max(nan_max(at(0), at(1)), at(2));
-      case Op::kFma:
-        return std::fma(at(0), at(1), at(2));
-      case Op::kNeg:
-        return -at(0);
-      case Op::kAbs:
-        return std::fabs(at(0));
-      case Op::kSqrt:
-        return std::sqrt(at(0));
-      case Op::kExp:
-        return std::exp(at(0));
-      case Op::kLog:
-        return std::log(at(0));
-      case Op::kTanh:
-        return std::tanh(at(0));
-      case Op::kErf:
-        return std::erf(at(0));
-      case Op::kSin:
-        return std::sin(at(0));
-      case Op::kCos:
-        return std::cos(at(0));
-      case Op::kTan:
-        return std::tan(at(0));
-      case Op::kAsin:
-        return std::asin(at(0));
-      case Op::kAcos:
-        return std::acos(at(0));
-      case Op::kAtan:
-        return std::atan(at(0));
-      case Op::kSinh:
-        return std::sinh(at(0));
-      case Op::kCosh:
-        return std::cosh(at(0));
-      case Op::kAsinh:
-        return std::asinh(at(0));
-      case Op::kAcosh:
-        return std::acosh(at(0));
-      case Op::kAtanh:
-        return std::atanh(at(0));
-      case Op::kFmod:
-        return std::fmod(at(0), at(1));
-      case Op::kPow:
-        return std::pow(at(0), at(1));
-      case Op::kFloor:
-        return std::floor(at(0));
-      case Op::kRoundEven:
-        return std::nearbyint(at(0));
-      default:
-        AOE_CHECK(false, "not an operation on lanes");
-    }
-  }
-
-  /// `b` is `a` itself where there is one operand.
-  template <typename T>
-  static T integer_lane(Op op, T a, T b) {
-    using Bits = std::make_unsigned_t<T>;
-    switch (op) {
-      case Op::kAdd:
-        return reference::add(a, b);
-      case Op::kSub:
-        return reference::subtract(a, b);
-      case Op::kMul:
-        return reference::multiply(a, b);
-      case Op::kMin:
-        return std::min(a, b);
-      case Op::kMax:
-        return std::max(a, b);
-      case Op::kNeg:
-        return reference::negate(a);
-      case Op::kDiv:
-        return b == 0 ? T{0} : b == -1 ? reference::negate(a) : a / b;
-      case Op::kUnsignedDiv:
-        return b == 0 ? T{0} : static_cast<T>(static_cast<Bits>(a) / static_cast<Bits>(b));
-      case Op::kShiftLeft:
-        return static_cast<T>(static_cast<Bits>(a) << b);
-      case Op::kShiftRight:
-        return static_cast<T>(static_cast<Bits>(a) >> b);
-      case Op::kBitAnd:
-        return a & b;
-      case Op::kBitOr:
-        return a | b;
-      case Op::kBitXor:
-        return a ^ b;
-      default:
-        AOE_CHECK(false, "not an operation on integer lanes");
-    }
-  }
-
-  /// Halves first, as the language says.
-  template <typename T, typename Combine>
-  static T reduce(LanesOf<T> lanes, Combine combine) {
-    LanesOf<T> odd;
-    while (lanes.size() > 1) {
-      if (lanes.size() % 2 == 1) {
-        odd.push_back(lanes.back());
-        lanes.pop_back();
-      }
-      const std::size_t half = lanes.size() / 2;
-      for (std::size_t i = 0; i < half; ++i) lanes[i] = combine(lanes[i], lanes[i + half]);
-      lanes.resize(half);
-    }
-    T result = lanes[0];
-    for (const T lane : odd) result = combine(result, lane);
-    return result;
-  }
-
-  template <typename T>
-  T& element(int id, std::int64_t index) {
-    const EvalBuffer& buffer = buffers_[static_cast<std::size_t>(id)];
-    if (index < 0 || index >= buffer.elements) {
-      throw std::out_of_range(decl(id).name + "[" + std::to_string(index) + "] of " +
-                              std::to_string(buffer.elements));
-    }
-    return static_cast<T*>(buffer.data)[index];
-  }
-  const BufferDecl& decl(int id) const { return function_.buffers[static_cast<std::size_t>(id)]; }
-
   template <typename T>
   LanesOf<T> load(const ExprNode& e) {
     const std::int64_t index = integer(e.args[0]);
     const std::int64_t active = e.args.size() > 1 ? integer(e.args[1]) : e.lanes;
     LanesOf<T> lanes(static_cast<std::size_t>(e.lanes));
     for (std::int64_t i = 0; i < std::min<std::int64_t>(active, e.lanes); ++i) {
-      lanes[static_cast<std::size_t>(i)] = load_one<T>(e.id, index + i * e.stride);
+      lanes[static_cast<std::size_t>(i)] = memory_.load<T>(e.id, index + i * e.stride);
     }
     return lanes;
   }
@@ -598,8 +276,8 @@ class Evaluator {
     const std::int64_t active = e.args.size() > 2 ? integer(e.args[2]) : e.lanes;
     Lanes lanes(static_cast<std::size_t>(e.lanes));
     for (std::int64_t i = 0; i < std::min<std::int64_t>(active, e.lanes); ++i) {
-      const std::int64_t index = load_int(static_cast<int>(e.ivalue), first + i);
-      lanes[static_cast<std::size_t>(i)] = load_one<float>(e.id, base + index);
+      const std::int64_t index = memory_.load_index(static_cast<int>(e.ivalue), first + i);
+      lanes[static_cast<std::size_t>(i)] = memory_.load<float>(e.id, base + index);
     }
     return lanes;
   }
@@ -608,54 +286,12 @@ class Evaluator {
     const std::int64_t index = integer(e.args[0]);
     const std::int64_t active = e.args.size() > 1 ? integer(e.args[1]) : e.lanes;
     Integers lanes(static_cast<std::size_t>(e.lanes));
-    const bool is_pair = size_bytes(decl(e.id).dtype) == 2;
+    const bool is_pair = size_bytes(function_.buffers[static_cast<std::size_t>(e.id)].dtype) == 2;
     for (std::int64_t i = 0; i < std::min<std::int64_t>(active, e.lanes); ++i)
-      lanes[static_cast<std::size_t>(i)] = is_pair ? load_parts<std::uint16_t>(e.id, index + 2 * i)
-                                                   : load_parts<std::uint8_t>(e.id, index + 4 * i);
+      lanes[static_cast<std::size_t>(i)] =
+          is_pair ? memory_.load_parts<std::uint16_t>(e.id, index + 2 * i)
+                  : memory_.load_parts<std::uint8_t>(e.id, index + 4 * i);
     return lanes;
-  }
-
-  /// Neighbouring elements that make an int32.
-  template <typename Element>
-  std::int32_t load_parts(int id, std::int64_t index) {
-    std::array<Element, sizeof(std::int32_t) / sizeof(Element)> parts{};
-    for (Element& part : parts) part = element<Element>(id, index++);
-    return std::bit_cast<std::int32_t>(parts);
-  }
-
-  template <typename T>
-  T load_one(int id, std::int64_t index) {
-    switch (decl(id).dtype) {
-      case DataType::kFloat:
-        return static_cast<T>(element<float>(id, index));
-      case DataType::kDouble:
-        return static_cast<T>(element<double>(id, index));
-      case DataType::kInt8:
-        return element<std::int8_t>(id, index);
-      case DataType::kUint8:
-        return element<std::uint8_t>(id, index);
-      case DataType::kInt32:
-        return static_cast<T>(element<std::int32_t>(id, index));
-      case DataType::kInt64:
-        return static_cast<T>(element<std::int64_t>(id, index));
-      case DataType::kBFloat16: {
-        const std::uint32_t bits = std::uint32_t{element<std::uint16_t>(id, index)} << 16;
-        return static_cast<T>(std::bit_cast<float>(bits));
-      }
-      default:
-        AOE_CHECK(false, "element type without interpreter");
-    }
-  }
-
-  std::int64_t load_int(int id, std::int64_t index) {
-    switch (decl(id).dtype) {
-      case DataType::kInt32:
-        return element<std::int32_t>(id, index);
-      case DataType::kInt64:
-        return element<std::int64_t>(id, index);
-      default:
-        AOE_CHECK(false, "index type without interpreter");
-    }
   }
 
   void store(const StmtNode& s) {
@@ -668,41 +304,14 @@ class Evaluator {
     const auto lanes = static_cast<std::int64_t>(value.size());
     const std::int64_t active = s.args.size() > 2 ? integer(s.args[2]) : lanes;
     for (std::int64_t i = 0; i < std::min(active, lanes); ++i) {
-      store_one(s.id, index + i * s.step, value[static_cast<std::size_t>(i)]);
-    }
-  }
-
-  template <typename T>
-  void store_one(int id, std::int64_t index, T value) {
-    switch (decl(id).dtype) {
-      case DataType::kFloat:
-        element<float>(id, index) = converted<float>(value);
-        return;
-      case DataType::kDouble:
-        element<double>(id, index) = converted<double>(value);
-        return;
-      case DataType::kInt8:
-        element<std::int8_t>(id, index) = converted<std::int8_t>(value);
-        return;
-      case DataType::kUint8:
-        element<std::uint8_t>(id, index) = converted<std::uint8_t>(value);
-        return;
-      case DataType::kInt32:
-        element<std::int32_t>(id, index) = converted<std::int32_t>(value);
-        return;
-      case DataType::kInt64:
-        element<std::int64_t>(id, index) = converted<std::int64_t>(value);
-        return;
-      default:
-        AOE_CHECK(false, "element type without interpreter");
+      memory_.store(s.id, index + i * s.step, value[static_cast<std::size_t>(i)]);
     }
   }
 
   const Function& function_;
-  std::vector<EvalBuffer> buffers_;  ///< by buffer id
   std::vector<std::int64_t> variables_;
   std::vector<AnyLanes> locals_;
-  std::vector<float> scratch_;
+  EvalMemory memory_;
 };
 
 // Clang 19 forgets to instantiate what calls itself from a lambda with a type parameter.

@@ -1,0 +1,102 @@
+// See loopnest_pairs.h.
+#include "tests/compiler/loopnest_pairs.h"
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+#include "reference/arithmetic.h"
+#include "reference/float16.h"
+
+namespace aoe::compiler::loopnest {
+namespace {
+
+std::uint32_t round_to_bf16(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+}
+
+float half_f16(std::int32_t pair, int shift) {
+  reference::Float16 half;
+  half.bits = static_cast<std::uint16_t>(static_cast<std::uint32_t>(pair) >> shift);
+  return static_cast<float>(half);
+}
+
+}  // namespace
+
+Integers pack_bf16(Lanes low, const Lanes& high) {
+  low.insert(low.end(), high.begin(), high.end());
+  Integers pairs;
+  for (std::size_t i = 0; i < low.size(); i += 2)
+    pairs.push_back(
+        static_cast<std::int32_t>(round_to_bf16(low[i]) | round_to_bf16(low[i + 1]) << 16));
+  return pairs;
+}
+
+Lanes dot_bf16(const Integers& a, const Integers& b, Lanes sum) {
+  for (std::size_t i = 0; i < sum.size(); ++i) {
+    const auto x = static_cast<std::uint32_t>(a[i]), y = static_cast<std::uint32_t>(b[i]);
+    const auto product = [&](std::uint32_t u, std::uint32_t v) {
+      return std::bit_cast<float>(u) * std::bit_cast<float>(v);
+    };
+    sum[i] += product(x << 16, y << 16) + product(x & 0xffff0000u, y & 0xffff0000u);
+  }
+  return sum;
+}
+
+Integers pair_f16(const Lanes& a) {
+  Integers pairs;
+  for (const float x : a) {
+    const std::uint32_t half = reference::Float16(x).bits;
+    pairs.push_back(static_cast<std::int32_t>(half | half << 16));
+  }
+  return pairs;
+}
+
+Lanes half_f16(const Integers& pairs, int shift) {
+  Lanes halves;
+  for (const std::int32_t pair : pairs) halves.push_back(half_f16(pair, shift));
+  return halves;
+}
+
+Integers fma_f16(const Integers& a, const Integers& b, Integers sum) {
+  for (std::size_t i = 0; i < sum.size(); ++i) {
+    std::uint32_t bits = 0;
+    for (const int shift : {0, 16}) {
+      const float x = half_f16(a[i], shift), y = half_f16(b[i], shift);
+      const float z = std::fma(x, y, half_f16(sum[i], shift));
+      bits |= std::uint32_t{reference::Float16(z).bits} << shift;
+    }
+    sum[i] = static_cast<std::int32_t>(bits);
+  }
+  return sum;
+}
+
+Integers pick(Integers places, Integers sources, const Integers& behind) {
+  sources.insert(sources.end(), behind.begin(), behind.end());
+  for (std::int32_t& lane : places)
+    lane = sources[static_cast<std::uint32_t>(lane) % sources.size()];
+  return places;
+}
+
+Integers dot_u8s8(const Integers& a, const Integers& b, Integers sum) {
+  for (std::size_t i = 0; i < sum.size(); ++i) {
+    const auto x = std::bit_cast<std::array<std::uint8_t, 4>>(a[i]);
+    const auto y = std::bit_cast<std::array<std::int8_t, 4>>(b[i]);
+    for (std::size_t k = 0; k < x.size(); ++k)
+      sum[i] = reference::add<std::int32_t>(sum[i], x[k] * y[k]);
+  }
+  return sum;
+}
+
+Integers dot_i16(const Integers& a, const Integers& b, Integers sum) {
+  for (std::size_t i = 0; i < sum.size(); ++i) {
+    const auto x = std::bit_cast<std::array<std::int16_t, 2>>(a[i]);
+    const auto y = std::bit_cast<std::array<std::int16_t, 2>>(b[i]);
+    for (std::size_t k = 0; k < x.size(); ++k)
+      sum[i] = reference::add<std::int32_t>(sum[i], x[k] * y[k]);
+  }
+  return sum;
+}
+}  // namespace aoe::compiler::loopnest

@@ -1,0 +1,17 @@
+// Pairs of 16 bits and quads of bytes, each in a lane of 32, in the interpreter of loop nests (loopnest_eval.h).
+#pragma once
+
+#include "tests/compiler/loopnest_lanes.h"
+
+namespace aoe::compiler::loopnest {
+
+Integers pack_bf16(Lanes low, const Lanes& high);
+Lanes dot_bf16(const Integers& a, const Integers& b, Lanes sum);
+Integers pair_f16(const Lanes& a);
+Lanes half_f16(const Integers& pairs, int shift);
+Integers fma_f16(const Integers& a, const Integers& b, Integers sum);
+Integers pick(Integers places, Integers sources, const Integers& behind);
+Integers dot_u8s8(const Integers& a, const Integers& b, Integers sum);
+Integers dot_i16(const Integers& a, const Integers& b, Integers sum);
+
+}  // namespace aoe::compiler::loopnest
