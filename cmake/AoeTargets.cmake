@@ -1,8 +1,8 @@
 # aoe_library(NAME [HOT | COLD] SOURCES... HEADERS... PUBLIC... PRIVATE...): one folder, one library, alias aoe::NAME.
 # aoe_program(NAME [HOT] SOURCES... LIBS...): a program in build/<preset>/bin.
 #   HOT: what it does while a model runs, or with every element of a tensor, is worth the compiler's last effort.
-#   COLD: it waits for files and people; -Os compiles it in two thirds to four fifths of the time. Programs are, since what
-#   they do stands in libraries.
+#   COLD: it reads files, waits for people, or works once for a model; -Os compiles it in two thirds to four fifths of the time.
+#   Programs are, since what they do stands in libraries. Not tuner/: its own loops run between measurements.
 # aoe_family(TARGET DIR REGISTRY_TYPE PREFIX): compiles every DIR/*.cpp into TARGET and writes all_<dir>.inc, which
 #   calls register_<file stem>() of each file: adding a member of a family is adding a file.
 set(AOE_WARNINGS -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor

@@ -103,15 +103,18 @@ double bytes_moved(const Task& task) {
   return bytes;
 }
 
+double reduction_length(double flops, double elements) {
+  return elements > 0 ? std::max(1.0, flops / (2 * elements)) : 1.0;
+}
+
 double reduction_length(const Task& task) {
   double outputs = 0;
   for (const TensorDesc& output : task.outputs)
     if (output.dtype != DataType::kUndefined)
       outputs += static_cast<double>(element_count(output.shape));
-  if (outputs <= 0) return 1;
   const Result<RnnShape> recurrence = rnn_shape(task);
   const double steps = recurrence ? static_cast<double>(recurrence->steps) : 1;
-  return std::max(1.0, steps * flops(task) / (2 * outputs));
+  return reduction_length(steps * flops(task), outputs);
 }
 
 graph::Graph graph_of(const Task& task) {

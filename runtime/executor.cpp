@@ -30,8 +30,7 @@ Om as_loaded(Om om) {
   if (om.owner != nullptr) return om;
   OmFile file = om.file();
   const std::vector<std::string_view> pieces = file.pieces();
-  std::size_t size_bytes = 0;
-  for (const std::string_view piece : pieces) size_bytes += piece.size();
+  const std::size_t size_bytes = size_of(pieces);
   const auto memory = std::make_shared<const AlignedMemory>(size_bytes);
   char* end = static_cast<char*>(memory->data());
   for (const std::string_view piece : pieces) end = std::ranges::copy(piece, end).out;

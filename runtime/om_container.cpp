@@ -137,12 +137,16 @@ std::vector<std::string_view> OmFile::pieces() {
 
 std::string OmFile::bytes() {
   const std::vector<std::string_view> parts = pieces();
-  std::size_t size_bytes = 0;
-  for (const std::string_view part : parts) size_bytes += part.size();
   std::string file;
-  file.reserve(size_bytes);
+  file.reserve(size_of(parts));
   for (const std::string_view part : parts) file.append(part);
   return file;
+}
+
+std::size_t size_of(std::span<const std::string_view> pieces) {
+  std::size_t bytes = 0;
+  for (const std::string_view piece : pieces) bytes += piece.size();
+  return bytes;
 }
 
 std::string write_container(std::span<const OmSection> sections) {

@@ -36,11 +36,12 @@ class OmFile {
   std::string bytes();
 
  private:
-  std::list<std::string>
-      kept_;  ///< a moved list throws nothing, and its strings stay where they are
+  std::list<std::string> kept_;  ///< strings stay where they are when a list moves
   std::string header_;
   std::vector<OmSection> sections_;
 };
+
+std::size_t size_of(std::span<const std::string_view> pieces);
 
 std::string write_container(std::span<const OmSection> sections);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "compiler/task.h"
 #include "tuner/measure/timed_model.h"
 
 namespace aoe::tuner {
@@ -21,13 +22,13 @@ bool is_at_border(const runtime::Om& om, const runtime::OmStep& step) {
          (is_in(om.inputs, step.inputs[0]) || is_in(om.outputs, step.outputs[0]));
 }
 
-/// Products summed up on the way to an output element, over all ops of the subgraph.
+/// Over all ops of the subgraph.
 double reduction_length_of(const runtime::Om& om) {
   double flops = 0, outputs = 0;
   for (const runtime::OmStep& step : om.steps) flops += step.flops;
   for (const int id : om.outputs)
     outputs += static_cast<double>(element_count(om.tensors[id].desc.shape));
-  return outputs > 0 ? std::max(1.0, flops / (2 * outputs)) : 1.0;
+  return compiler::reduction_length(flops, outputs);
 }
 
 Expected expected_of(const std::filesystem::path& reference, int threads) {
