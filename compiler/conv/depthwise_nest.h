@@ -56,7 +56,8 @@ struct DepthwiseConstants {
   PackedConstant bias;     ///< the sums start from it; behind them with a multiplier
   std::optional<PackedConstant> multiplier;  ///< of the sums and the bias
   float input_zero = 0;                      ///< what stands for zero in the input
-  std::optional<std::size_t> zero_input;     ///< the task's input that says so, where it is no constant
+  std::optional<std::size_t>
+      zero_input;  ///< the task's input that says so, where it is no constant
 };
 
 /// The task's own.

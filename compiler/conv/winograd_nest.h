@@ -95,8 +95,7 @@ class WinogradCut {
 };
 
 /// Reads the input's zero point of a convolution of bytes, int32 in all lanes; empty: it is 0.
-using LoadInputZero =
-    std::function<loopnest::Vec(const loopnest::Builder&, const KernelBuffers&)>;
+using LoadInputZero = std::function<loopnest::Vec(const loopnest::Builder&, const KernelBuffers&)>;
 
 /// What a convolution of bytes is given: transformed weights, biases (int32), multipliers, and what a zero of the input is.
 struct WinogradBytes {

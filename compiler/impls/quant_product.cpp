@@ -125,6 +125,8 @@ class QuantProduct final : public Impl {
       return Unexpected(task.anchor().type + " is not what it computes");
     }
     if (Result<void> anchor = supports_quant_anchor(task); !anchor) return anchor;
+    if (gives_sums(task) && has_computed_zero(task))
+      return Unexpected("the zero point is computed");
     return supports_quant_epilogue(task);
   }
 

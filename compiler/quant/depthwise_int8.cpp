@@ -68,8 +68,8 @@ DepthwiseConstants depthwise_int8_constants(const Task& task, const DepthwiseCut
               channels, elements,
               [=](std::int64_t c) { return multiplier->view().as<float>()[is_one ? 0 : c]; }),
           .input_zero = static_cast<float>(quant_by_channel(task, kQuantXZero, 1)[0]),
-          .zero_input = has_computed_zero(task) ? std::optional<std::size_t>(kQuantXZero)
-                                                : std::nullopt};
+          .zero_input =
+              has_computed_zero(task) ? std::optional<std::size_t>(kQuantXZero) : std::nullopt};
 }
 
 }  // namespace aoe::compiler

@@ -64,7 +64,8 @@ class CopyStage {
     const std::int64_t filled = s_.in_channels % 4;
     if (!cut_.sums_pixels() || filled == 0) return;
     // What fills up a pixel's last quad has weights of zero, but would count in the sum of the pixel.
-    const Vec last = bit_and(padding_, int_splat((std::int64_t{1} << (8 * filled)) - 1, cut_.lanes(), Type::kInt32));
+    const Vec last = bit_and(
+        padding_, int_splat((std::int64_t{1} << (8 * filled)) - 1, cut_.lanes(), Type::kInt32));
     vector_loop(builder_, "last_pad", pixels, cut_.lanes(), [&](Int i, std::optional<Int> active) {
       builder_.store(*buffers_.workspace, to + i * cut_.quads() + (cut_.quads() - 1), last, active,
                      cut_.quads());

@@ -97,7 +97,9 @@ class QuantCut {
   /// The same where groups are put together, each of which has sums of its own: weights are a sum of two sets of signed bytes.
   std::int64_t weight_sets() const { return weight_sets_; }
   /// Vectors that a block multiplies with: of weights, and of ones.
-  std::int64_t block_vectors(std::int64_t vectors) const { return vectors + (sums_pixels_ ? 1 : 0); }
+  std::int64_t block_vectors(std::int64_t vectors) const {
+    return vectors + (sums_pixels_ ? 1 : 0);
+  }
   /// Neighbouring quads that one loop runs through: of a pixel, or of a row of taps; and how many such runs a set has.
   std::int64_t run_quads() const;
   std::int64_t run_columns() const;

@@ -117,19 +117,22 @@ class QuantNest {
     for_each_output(block, [&](const ImagePosition& at) {
       Vec sum = builder_.get(block.sums[next]);
       if (cut_.sums_pixels())
-        sum = sum + builder_.get(block.sums[outputs + next % pixels]) * of_channel(kChannelExcess, at);
+        sum = sum +
+              builder_.get(block.sums[outputs + next % pixels]) * of_channel(kChannelExcess, at);
       ++next;
       if (gives_sums(task_)) return store_.store(builder_, buffers_, at, sum);
-      store_.store(builder_, buffers_, at,
-                   convert(sum, Type::kFloat) * builder_.load(buffers_.constants[2],
-                                                              at.vector * cut_.lanes(), cut_.lanes()));
+      store_.store(
+          builder_, buffers_, at,
+          convert(sum, Type::kFloat) *
+              builder_.load(buffers_.constants[2], at.vector * cut_.lanes(), cut_.lanes()));
     });
   }
 
   Vec first_sum(const ImagePosition& at) const {
     const Vec bias = of_channel(kChannelBias, at);
     if (!has_computed_zero(task_)) return bias;
-    return bias - unsigned_zero_point(builder_, task_, buffers_, cut_.lanes()) * of_channel(kChannelSum, at);
+    return bias - unsigned_zero_point(builder_, task_, buffers_, cut_.lanes()) *
+                      of_channel(kChannelSum, at);
   }
 
   Vec of_channel(QuantChannelRow row, const ImagePosition& at) const {
@@ -187,7 +190,8 @@ class QuantNest {
     products.step(
         builder_,
         [&](std::int64_t v) {
-          if (v == block.vectors) return builder_.local(loopnest::quad_splat(0x01010101u, cut_.lanes()));
+          if (v == block.vectors)
+            return builder_.local(loopnest::quad_splat(0x01010101u, cut_.lanes()));
           return builder_.local(builder_.load_as(Type::kInt32, buffers_.constants[0],
                                                  weights + v * cut_.lanes(), cut_.lanes()));
         },

@@ -246,8 +246,16 @@ class Evaluator {
         return pick(integers(e.args[0]), integers(e.args[1]), integers(e.args[2]));
       case Op::kDotU8S8:
         return dot_u8s8(integers(e.args[0]), integers(e.args[1]), integers(e.args[2]));
-      case Op::kRoundToByte:
-        return round_to_byte(floats(e.args[0]), static_cast<int>(e.ivalue));
+      case Op::kRoundToByte: {
+        Integers bytes;
+        for (const float each : floats(e.args[0])) {
+          const double whole =
+              std::nearbyint(static_cast<double>(each)) + static_cast<int>(e.ivalue);
+          bytes.push_back(
+              std::isnan(each) ? 0 : static_cast<std::int32_t>(std::clamp(whole, 0.0, 255.0)));
+        }
+        return bytes;
+      }
       case Op::kDotI16:
         return dot_i16(integers(e.args[0]), integers(e.args[1]), integers(e.args[2]));
       default:

@@ -5,6 +5,20 @@ namespace aoe::tests {
 namespace {
 
 const PassCase kCases[] = {
+    {"fuse_dynamic_quantized_product", "fuse_dynamic_quantized",
+     "g (float[2,3] x, uint8 zero) => (float[2,2] y) <int8[3,2] w = {1, 2, 3, 4, 5, -6}, int8[2] "
+     "wz = {1, 0}, float s = {0.5}> "
+     "{ q, qs, qz = DynamicQuantizeLinear (x) p = MatMulInteger (q, w, qz, wz) "
+     "f = Cast <to = 1> (p) m = Mul (qs, s) y = Mul (f, m) }"},
+    {"fuse_dynamic_quantized_convolution", "fuse_dynamic_quantized",
+     "g (uint8[1,1,3,3] x, uint8 zero) => (float[1,1,3,3] y) <uint8[1,1,3,3] w = {1, 2, 3, 4, 5, "
+     "6, "
+     "7, 8, 9}, uint8 wz = {3}> "
+     "{ p = ConvInteger <pads = [1,1,1,1]> (x, w, zero, wz) y = Cast <to = 1> (p) }"},
+    {"fuse_dynamic_quantized_sums_stay", "fuse_dynamic_quantized",
+     "g (uint8[1,1,3,3] x, uint8 zero) => (float[1,1,1,1] y, int32[1,1,1,1] p) <int8[1,1,3,3] w = "
+     "{1, 2, 3, 4, 5, 6, 7, 8, -9}> "
+     "{ p = ConvInteger (x, w, zero) y = Cast <to = 1> (p) }"},
     {"move_zero_points_product", "move_zero_points",
      "g (uint8[2,3] x, uint8 zero) => (int32[2,2] y) <int8[3,2] w = {1, 2, 3, 4, 5, -6}, int8[2] "
      "wz = {1, 0}> "
