@@ -8,9 +8,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "compiler/conv/conv_shape.h"
 #include "compiler/impl.h"
+#include "compiler/kernel_buffers.h"
 
 namespace aoe::compiler {
 
