@@ -1,9 +1,10 @@
-// MultiHeadAttention and Attention of com.microsoft: as exporters of transformers fuse them.
+// MultiHeadAttention, Attention and QAttention of com.microsoft: as exporters of transformers fuse them.
 #include <cmath>
 #include <limits>
 
 #include "base/error.h"
 #include "graph/attention_function.h"
+#include "graph/quantized_terms.h"
 
 namespace aoe::graph {
 namespace {
@@ -103,16 +104,21 @@ void expand_multi_head(FunctionCall& call) {
 }
 
 /// (2, batch, heads, tokens, size): keys or values of what came before.
-Term past_part(FunctionCall& call, std::int64_t part) {
-  return call.op("Squeeze", {call.slice(call.input(4), 0, part, part + 1), call.ints({0})});
+Term past_part(FunctionCall& call, Term past, std::int64_t part) {
+  return call.op("Squeeze", {call.slice(past, 0, part, part + 1), call.ints({0})});
 }
 
-void expand_attention(FunctionCall& call) {
-  if (call.has(6)) throw NotExpressible{"its past lies in a shared buffer"};
+/// Where the optional inputs of Attention and QAttention stand; kNowhere: it has none of the kind.
+struct AttentionSlots {
+  std::size_t bias, mask, past, added;
+};
+constexpr std::size_t kNowhere = 1000;
+
+/// `all`: queries, keys and values in one row, without their biases.
+void give_projected(FunctionCall& call, Term all, const AttentionSlots& slots) {
   if (call.attrs().get_int("do_rotary", 0) != 0) throw NotExpressible{"it rotates its heads"};
   const std::int64_t count = call.attrs().get_int("num_heads", 0);
-  Term all = call.matmul(call.input(0), call.input(1));
-  if (call.has(2)) all = all + call.input(2);
+  if (call.has(slots.bias)) all = all + call.input(slots.bias);
   const std::int64_t third = call.dim(all, 2) / 3;
   const std::vector<std::int64_t> sizes =
       call.attrs().get_ints("qkv_hidden_sizes", {third, third, third});
@@ -127,14 +133,27 @@ void expand_attention(FunctionCall& call) {
   heads.q = next(sizes[0]);
   heads.k = next(sizes[1]);
   heads.v = next(sizes[2]);
-  if (call.has(4)) {
-    heads.k = call.concat({past_part(call, 0), heads.k}, 2);
-    heads.v = call.concat({past_part(call, 1), heads.v}, 2);
+  if (call.has(slots.past)) {
+    const Term past = call.input(slots.past);
+    heads.k = call.concat({past_part(call, past, 0), heads.k}, 2);
+    heads.v = call.concat({past_part(call, past, 1), heads.v}, 2);
   }
-  give_attention(call, heads, bias_of(call, heads, 3, 5));
+  give_attention(call, heads, bias_of(call, heads, slots.mask, slots.added));
   if (!call.wants(1)) return;
   const auto first = [&](Term part) { return call.op("Unsqueeze", {part, call.ints({0})}); };
   call.give(1, call.concat({first(heads.k), first(heads.v)}, 0));
+}
+
+void expand_attention(FunctionCall& call) {
+  if (call.has(6)) throw NotExpressible{"its past lies in a shared buffer"};
+  give_projected(call, call.matmul(call.input(0), call.input(1)),
+                 {.bias = 2, .mask = 3, .past = 4, .added = 5});
+}
+
+void expand_quantised_attention(FunctionCall& call) {
+  const Term all = product(call, {call.input(0), call.input(3), optional_input(call, 6)},
+                           {call.input(1), call.input(4), optional_input(call, 7)});
+  give_projected(call, all, {.bias = 2, .mask = 5, .past = 8, .added = kNowhere});
 }
 
 }  // namespace
@@ -142,6 +161,7 @@ void expand_attention(FunctionCall& call) {
 void register_multi_head_attention(FunctionRegistry& registry) {
   registry.add({kMicrosoft, "MultiHeadAttention", expand_multi_head});
   registry.add({kMicrosoft, "Attention", expand_attention});
+  registry.add({kMicrosoft, "QAttention", expand_quantised_attention});
 }
 
 }  // namespace aoe::graph

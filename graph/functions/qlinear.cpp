@@ -1,21 +1,19 @@
-// Operators on bytes between scales (QLinearAdd, QLinearSigmoid, ...): Dequantize, the operator in float32, Quantize.
+// Operators on bytes between scales (QLinearAdd, QGemm, ...): Dequantize, the operator in float32, Quantize.
 // What fuse_quantized can, it makes one loop over bytes of that.
-#include "graph/function_call.h"
+#include "graph/quantized_terms.h"
 
 namespace aoe::graph {
 namespace {
 
 /// Of the byte tensor, scale and zero point at inputs first, first + 1, first + 2.
-Term real(FunctionCall& call, std::size_t first) {
-  std::vector<Term> inputs = {call.input(first), call.input(first + 1)};
-  if (call.has(first + 2)) inputs.push_back(call.input(first + 2));
-  return call.op("DequantizeLinear", inputs);
+Term real(FunctionCall& call, std::size_t first, std::int64_t axis = 1) {
+  return real(call, {call.input(first), call.input(first + 1), optional_input(call, first + 2)},
+              axis);
 }
 
-/// With the scale and zero point at inputs scale, scale + 1. Without a zero point the bytes are of the type of input 0.
+/// With the scale and zero point at inputs scale, scale + 1. Without a zero point the bytes are of type `dtype`.
 Term bytes(FunctionCall& call, Term value, std::size_t scale, DataType dtype) {
-  const Term zero = call.has(scale + 1) ? call.input(scale + 1) : call.number(0, dtype);
-  return call.op("QuantizeLinear", {value, call.input(scale), zero});
+  return quantised(call, value, call.input(scale), optional_input(call, scale + 1), dtype);
 }
 
 using Compute = std::function<Term(FunctionCall&, Term)>;
@@ -42,15 +40,52 @@ reference::Attrs without_layout(const FunctionCall& call) {
   return attrs;
 }
 
-Term on_images(FunctionCall& call, Term x, const std::string& type) {
-  const reference::Attrs attrs = without_layout(call);
-  if (call.attrs().get_int("channels_last", 0) == 0) return call.op(type, {x}, attrs);
+/// `compute` on images that may be NHWC; it takes and gives NCHW.
+Term on_images(FunctionCall& call, Term x, const std::function<Term(Term)>& compute) {
+  if (call.attrs().get_int("channels_last", 0) == 0) return compute(x);
   const std::int64_t rank = call.rank(x);
   std::vector<std::int64_t> to_nchw = {0, rank - 1}, to_nhwc = {0};
   for (std::int64_t axis = 1; axis + 1 < rank; ++axis) to_nchw.push_back(axis);
   for (std::int64_t axis = 2; axis < rank; ++axis) to_nhwc.push_back(axis);
   to_nhwc.push_back(1);
-  return call.transpose(call.op(type, {call.transpose(x, to_nchw)}, attrs), to_nhwc);
+  return call.transpose(compute(call.transpose(x, to_nchw)), to_nhwc);
+}
+
+Term pooled(FunctionCall& call, Term x, const std::string& type) {
+  return on_images(call, x,
+                   [&](Term image) { return call.op(type, {image}, without_layout(call)); });
+}
+
+/// ONNX's QLinearConv, on images that may be NHWC.
+void expand_conv(FunctionCall& call) {
+  call.give(0, on_images(call, call.input(0), [&](Term image) {
+              std::vector<Term> inputs = {image};
+              for (std::size_t i = 1; i < 8; ++i) inputs.push_back(call.input(i));
+              if (call.has(8)) inputs.push_back(call.input(8));
+              return call.op("QLinearConv", inputs, without_layout(call));
+            }));
+}
+
+/// A, B (each with scale and zero point), C in whole numbers of both scales' product, scale and zero point of Y: without
+/// them Y is of float32.
+void expand_gemm(FunctionCall& call) {
+  reference::Attrs attrs;
+  for (const char* name : {"transA", "transB"}) attrs.set(name, call.attrs().get_int(name, 0));
+  attrs.set("alpha", call.attrs().get_float("alpha", 1));
+  std::vector<Term> inputs = {real(call, 0),
+                              real(call, 3, call.attrs().get_int("transB", 0) != 0 ? 0 : 1)};
+  if (call.has(6)) {
+    const Term step =
+        call.input(1) * call.input(4) * static_cast<double>(call.attrs().get_float("alpha", 1));
+    inputs.push_back(call.cast(call.input(6), DataType::kFloat) * step);
+  }
+  const Term y = call.op("Gemm", inputs, attrs);
+  call.give(0, call.has(7) ? bytes(call, y, 7, call.dtype(call.input(0))) : y);
+}
+
+void expand_where(FunctionCall& call) {
+  const Term y = call.op("Where", {call.input(0), real(call, 1), real(call, 4)});
+  call.give(0, bytes(call, y, 7, call.dtype(call.input(1))));
 }
 
 void expand_concat(FunctionCall& call) {
@@ -93,12 +128,14 @@ void register_qlinear(FunctionRegistry& registry) {
   registry.add({kMicrosoft, "QLinearLeakyRelu", of_one(with_attrs("LeakyRelu"))});
   registry.add({kMicrosoft, "QLinearSoftmax", expand_softmax});
   registry.add({kMicrosoft, "QLinearGlobalAveragePool", of_one([](FunctionCall& call, Term x) {
-                  return on_images(call, x, "GlobalAveragePool");
+                  return pooled(call, x, "GlobalAveragePool");
                 })});
-  registry.add({kMicrosoft, "QLinearAveragePool", of_one([](FunctionCall& call, Term x) {
-                  return on_images(call, x, "AveragePool");
-                })});
+  registry.add({kMicrosoft, "QLinearAveragePool",
+                of_one([](FunctionCall& call, Term x) { return pooled(call, x, "AveragePool"); })});
   registry.add({kMicrosoft, "QLinearConcat", expand_concat});
+  registry.add({kMicrosoft, "QLinearConv", expand_conv});
+  registry.add({kMicrosoft, "QLinearWhere", expand_where});
+  registry.add({kMicrosoft, "QGemm", expand_gemm});
   registry.add({kMicrosoft, "NhwcMaxPool", [](FunctionCall& call) {
                   const Term x = call.transpose(call.input(0), {0, 3, 1, 2});
                   call.give(0, call.transpose(call.op("MaxPool", {x}, call.attrs()), {0, 2, 3, 1}));

@@ -1,5 +1,5 @@
-// SkipLayerNormalization and EmbedLayerNormalization: sums in front of a LayerNormalization.
-#include "graph/function_call.h"
+// SkipLayerNormalization, EmbedLayerNormalization and QEmbedLayerNormalization: sums in front of a LayerNormalization.
+#include "graph/quantized_terms.h"
 
 namespace aoe::graph {
 namespace {
@@ -47,11 +47,27 @@ void expand_embed(FunctionCall& call) {
   if (call.wants(2)) call.give(2, sum);
 }
 
+/// The tables, gamma and beta (inputs 2 to 6) are bytes with scales (8 to 12) and zero points (13 to 17).
+void expand_quantised_embed(FunctionCall& call) {
+  const auto numbers = [&](std::size_t i, Term values) {
+    return real(call, {values, call.input(i + 6), optional_input(call, i + 11)});
+  };
+  const auto rows = [&](std::size_t table, Term ids) {
+    return numbers(table, call.op("Gather", {call.input(table), ids}));
+  };
+  const std::int64_t tokens = call.dim(call.input(0), 1);
+  Term sum = rows(2, call.input(0)) + numbers(3, call.slice(call.input(3), 0, 0, tokens));
+  if (call.has(4) && call.has(1)) sum = sum + rows(4, call.input(1));
+  give_normalised(call, sum, numbers(5, call.input(5)), numbers(6, call.input(6)), 0);
+  if (call.wants(1)) call.give(1, kept_tokens(call));
+}
+
 }  // namespace
 
 void register_skip_layer_normalization(FunctionRegistry& registry) {
   registry.add({kMicrosoft, "SkipLayerNormalization", expand_skip});
   registry.add({kMicrosoft, "EmbedLayerNormalization", expand_embed});
+  registry.add({kMicrosoft, "QEmbedLayerNormalization", expand_quantised_embed});
 }
 
 }  // namespace aoe::graph

@@ -1111,6 +1111,129 @@ def small_types_when_it_runs():
               {"x": powers}, {"y": np.array(want, f)})
 
 
+# ---- more operators of com.microsoft ----
+
+def lstm(x, w, r, b):
+    """One direction: x (steps, batch, in), w (4 hidden, in), r (4 hidden, hidden); gates in ONNX's order i, o, f, c."""
+    hidden = r.shape[1]
+    h = c = np.zeros((x.shape[1], hidden), np.float32)
+    steps = []
+    for row in x:
+        i, o, forget, new = np.split(row @ w.T + h @ r.T + b[:4 * hidden] + b[4 * hidden:], 4, axis=1)
+        c = sigmoid(forget) * c + sigmoid(i) * np.tanh(new)
+        h = sigmoid(o) * np.tanh(c)
+        steps.append(h)
+    return np.stack(steps).astype(np.float32), h.astype(np.float32), c.astype(np.float32)
+
+
+def recurrences_of_bytes():
+    f = np.float32
+    x, bias = rand(4, 2, 3), rand(2, 40)
+    w, r = random_bytes(2, 3, 20, dtype=np.int8), random_bytes(2, 5, 20)
+    ws, rs = np.abs(rand(2)) * f(0.02), np.abs(rand(2, 20)) * f(0.01)
+    wz, rz = np.array([3, -7], np.int8), rng.integers(100, 150, (2, 20)).astype(np.uint8)
+    both = [lstm(x[::1 - 2 * d], ((w[d].astype(f) - wz[d]) * ws[d]).T, ((r[d].astype(f) - rz[d]) * rs[d]).T, bias[d])
+            for d in range(2)]
+    y = np.stack([both[0][0], both[1][0][::-1]], 1)
+    case("ms_dynamic_quantize_lstm", "DynamicQuantizeLSTM",
+         {"x": x, "w": w, "r": r, "b": bias, "lengths": None, "h": None, "c": None, "p": None,
+          "ws": ws, "wz": wz, "rs": rs, "rz": rz},
+         {"y": y, "yh": np.stack([both[0][1], both[1][1]]), "yc": np.stack([both[0][2], both[1][2]])}, MS,
+         constants=["w", "r", "b", "ws", "wz", "rs", "rz"], hidden_size=5, direction="bidirectional")
+
+
+def more_products_of_bytes():
+    f, u = np.float32, np.uint8
+    a, b = random_bytes(3, 8), random_bytes(5, 8, dtype=np.int8)
+    bs, bz = (np.abs(rand(5)) * f(0.01) + f(0.001)), np.zeros(5, np.int8)
+    c = rng.integers(-2000, 2000, 5).astype(np.int32)
+    y = f(0.5) * (dequantise(a, 0.02, 120) @ (b.astype(f) * bs[:, None]).T + c * (f(0.02) * bs))
+    inputs = {"a": a, "as": f(0.02), "az": u(120), "b": b, "bs": bs, "bz": bz, "c": c}
+    fixed = ["as", "az", "b", "bs", "bz", "c"]
+    case("ms_qgemm_float", "QGemm", inputs, {"y": y.astype(f)}, MS, constants=fixed, transB=1, alpha=0.5)
+    case("ms_qgemm", "QGemm", dict(inputs, ys=f(0.05), yz=u(128)), {"y": quantise(y, f(0.05), 128)}, MS,
+         constants=fixed + ["ys", "yz"], transB=1, alpha=0.5)
+    x, w = random_bytes(1, 5, 5, 3), random_bytes(4, 3, 1, 1, dtype=np.int8)
+    real = np.einsum("nhwc,oc->nhwo", dequantise(x, 0.02, 120), w[:, :, 0, 0].astype(f) * f(0.01))
+    case("ms_qlinear_conv_nhwc", "QLinearConv",
+         {"x": x, "xs": f(0.02), "xz": u(120), "w": w, "ws": f(0.01), "wz": np.int8(0), "ys": f(0.05), "yz": u(128)},
+         {"y": quantise(real, f(0.05), 128)}, MS, constants=["xs", "xz", "w", "ws", "wz", "ys", "yz"], channels_last=1)
+    p, q, chosen = random_bytes(2, 3), random_bytes(3), np.array([[True, False, True], [False, False, True]])
+    case("ms_qlinear_where", "QLinearWhere",
+         {"chosen": chosen, "p": p, "ps": f(0.02), "pz": u(120), "q": q, "qs": f(0.04), "qz": u(100), "ys": f(0.05), "yz": u(128)},
+         {"y": quantise(np.where(chosen, dequantise(p, 0.02, 120), dequantise(q, 0.04, 100)), f(0.05), 128)}, MS,
+         constants=["ps", "pz", "q", "qs", "qz", "ys", "yz"])
+    x, w, bias = random_bytes(2, 3, 6), random_bytes(6, 24, dtype=np.int8), rand(24)
+    ws = np.abs(rand(24)) * f(0.01)
+    rows = dequantise(x, 0.02, 120) @ ((w.astype(f) - f(3)) * ws) + bias
+    qkv = [heads(rows[..., 8 * i:8 * i + 8], 2) for i in range(3)]
+    lengths = np.array([2, 3], np.int32)
+    shorter = np.where(np.arange(3)[None] < lengths[:, None], 0.0, -10000.0)[:, None, None]
+    inputs = {"x": x, "w": w, "b": bias, "xs": f(0.02), "ws": ws, "lengths": lengths, "xz": u(120), "wz": np.full(24, 3, np.int8)}
+    fixed = ["w", "b", "xs", "ws", "xz", "wz"]
+    case("ms_qattention", "QAttention", inputs, {"y": flat(attend(*qkv, shorter)[0]).astype(f)}, MS, num_heads=2, constants=fixed)
+    past = rand(2, 2, 2, 4, 4)
+    k, v = np.concatenate([past[0], qkv[1]], 2), np.concatenate([past[1], qkv[2]], 2)
+    case("ms_qattention_past_causal", "QAttention", dict(inputs, lengths=None, past=past),
+         {"y": flat(attend(qkv[0], k, v, visible(3, 7, 4))[0]).astype(f), "present": np.stack([k, v]).astype(f)}, MS,
+         num_heads=2, unidirectional=1, constants=fixed)
+
+
+def rows_of_bytes():
+    f, u = np.float32, np.uint8
+    ids = np.array([[1, 2, 0], [4, 3, 3]], np.int32)
+    segments = np.array([[0, 0, 1], [1, 0, 1]], np.int32)
+    tables = {"words": random_bytes(5, 8), "places": random_bytes(6, 8), "kinds": random_bytes(2, 8),
+              "gamma": random_bytes(8), "beta": random_bytes(8)}
+    mask = np.array([[1, 1, 0], [1, 1, 1]], np.int32)
+    scales = {name + "_s": f(0.005 * (i + 1)) for i, name in enumerate(tables)}
+    zeros = {name + "_z": u(120 + i) for i, name in enumerate(tables)}
+    words, places, kinds, gamma, beta = (dequantise(t, scales[n + "_s"], zeros[n + "_z"]) for n, t in tables.items())
+    y, _, _ = layer_norm(words[ids] + places[:3] + kinds[segments], gamma, beta, 1e-6)
+    case("ms_qembed_layer_normalization", "QEmbedLayerNormalization",
+         {"ids": ids, "segments": segments, **tables, "mask": mask, **scales, **zeros},
+         {"y": y.astype(f), "mask_index": mask.sum(1).astype(np.int32)}, MS,
+         constants=[*tables, *scales, *zeros], epsilon=1e-6)
+    rows, width, block = 6, 48, 16
+    wanted = np.array([[0, 5], [2, 2], [3, 1]], np.int64)
+    scales = np.abs(rand(rows, width // block)) * f(0.1)
+    for bits in (4, 8):
+        values = rng.integers(0, 1 << bits, (rows, width)).astype(u)
+        shift = rng.integers(0, 1 << bits, (rows, width // block)).astype(u)
+        for name, zero in (("", None), ("_zero_points", shift)):
+            middle = np.full_like(shift, 1 << (bits - 1)) if zero is None else zero
+            table = ((values.reshape(rows, -1, block) - middle[:, :, None].astype(f)) * scales[:, :, None]).reshape(rows, width)
+            case(f"ms_gather_block_quantized_{bits}bits{name}", "GatherBlockQuantized",
+                 {"table": pack(values, bits), "ids": wanted, "scales": scales, "zeros": None if zero is None else pack(zero, bits)},
+                 {"y": table[wanted].astype(f)}, MS, constants=["table", "scales"] + ([] if zero is None else ["zeros"]),
+                 bits=bits, block_size=block, gather_axis=0, quantize_axis=1)
+    signed = rng.integers(-8, 8, (rows, width))
+    table = (signed.reshape(rows, -1, block) * scales[:, :, None]).reshape(rows, width)
+    case("ms_gather_block_quantized_int4", "GatherBlockQuantized", {"table": Packed(22, 4, signed), "ids": wanted, "scales": scales},
+         {"y": table[wanted].astype(f)}, MS, constants=["table", "scales"], block_size=block, gather_axis=0, quantize_axis=1)
+
+
+def before_onnx():
+    i64 = np.int64
+    x = rand(2, 3, 4)
+    case("ms_trilu", "Trilu", {"x": x, "k": i64(1)}, {"y": np.triu(x, 1)}, MS, constants=["k"])
+    case("ms_gather_nd", "GatherND", {"x": x, "at": np.array([[0, 2], [1, 1]], i64)}, {"y": np.stack([x[0, 2], x[1, 1]])}, MS)
+    case("ms_expand_dims", "ExpandDims", {"x": x, "axis": np.int32(-1)}, {"y": x[..., None]}, MS, constants=["axis"])
+    case("ms_pad", "Pad", {"x": x, "pads": np.array([0, 1, 0, 0, 0, 2], i64), "value": np.array([0.5], np.float32)},
+         {"y": np.pad(x, ((0, 0), (1, 0), (0, 2)), constant_values=0.5)}, MS, constants=["pads", "value"])
+    case("ms_range", "Range", {"from": np.float32(1), "to": np.float32(5)}, {"y": np.arange(1, 5, dtype=np.float32)}, MS,
+         constants=["from", "to"])
+    image = rand(1, 1, 3, 3)
+    corners = np.array([[[[-1, -1], [1, 1]], [[0, 0], [1, -1]]]], np.float32)
+    case("ms_grid_sample", "GridSample", {"x": image, "grid": corners},
+         {"y": np.array([[[[image[0, 0, 0, 0], image[0, 0, 2, 2]], [image[0, 0, 1, 1], image[0, 0, 0, 2]]]]])}, MS,
+         mode="bilinear", align_corners=1)
+    case("ms_conv_transpose_with_dynamic_pads", "ConvTransposeWithDynamicPads",
+         {"x": image, "w": np.ones((1, 1, 3, 3), np.float32), "pads": np.ones(4, i64)},
+         {"y": np.array([[[[sum(image[0, 0, max(i - 1, 0):i + 2, max(j - 1, 0):j + 2].reshape(-1)) for j in range(3)]
+                           for i in range(3)]]], np.float32)}, MS, constants=["w", "pads"], kernel_shape=[3, 3])
+
+
 def main():
     HERE.mkdir(exist_ok=True)
     for old in HERE.glob("*.json"):
@@ -1119,7 +1242,7 @@ def main():
                   linear_attentions, caches, images, deformed, bytes_between_scales, products_of_bytes, small_weights,
                   sequences, unread_outputs, control_flow, control_flow_of_float16, other_names,
                   signals, regions, packed_products, small_types, flex_attentions, computed_sizes, computed_sequences,
-                  small_types_when_it_runs):
+                  small_types_when_it_runs, recurrences_of_bytes, more_products_of_bytes, rows_of_bytes, before_onnx):
         group()
 
 
