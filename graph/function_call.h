@@ -113,6 +113,7 @@ struct Function {
   std::string domain;  ///< "" is ai.onnx
   std::string type;
   std::function<void(FunctionCall&)> expand;
+  bool takes_small = false;  ///< integers below eight bits, as what they are held as
 };
 
 class FunctionRegistry {

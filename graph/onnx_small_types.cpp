@@ -198,6 +198,8 @@ void Importer::check_small(const onnx::NodeProto& proto, const reference::OpDef*
     throw NotExpressible{"it reads " + std::string(small.name) + what};
   };
   if (type == "DequantizeLinear" || type == "Cast" || type == "CastLike") return;
+  const Function* function = functions().find(proto.domain(), type);
+  if (function != nullptr && function->takes_small) return;
   if (def == nullptr || type == "BitCast") refuse("");
   if (def->kind != reference::OpKind::kMove) refuse("");
   if (type != "Concat") return;

@@ -73,7 +73,7 @@ void expand_gather_blocks(FunctionCall& call) {
 }  // namespace
 
 void register_gather_block_quantized(FunctionRegistry& registry) {
-  registry.add({kMicrosoft, "GatherBlockQuantized", expand_gather_blocks});
+  registry.add({kMicrosoft, "GatherBlockQuantized", expand_gather_blocks, /*takes_small=*/true});
 }
 
 }  // namespace aoe::graph

@@ -69,17 +69,15 @@ void expand_conv(FunctionCall& call) {
 /// A, B (each with scale and zero point), C in whole numbers of both scales' product, scale and zero point of Y: without
 /// them Y is of float32.
 void expand_gemm(FunctionCall& call) {
-  reference::Attrs attrs;
-  for (const char* name : {"transA", "transB"}) attrs.set(name, call.attrs().get_int(name, 0));
-  attrs.set("alpha", call.attrs().get_float("alpha", 1));
-  std::vector<Term> inputs = {real(call, 0),
-                              real(call, 3, call.attrs().get_int("transB", 0) != 0 ? 0 : 1)};
-  if (call.has(6)) {
-    const Term step =
-        call.input(1) * call.input(4) * static_cast<double>(call.attrs().get_float("alpha", 1));
-    inputs.push_back(call.cast(call.input(6), DataType::kFloat) * step);
-  }
-  const Term y = call.op("Gemm", inputs, attrs);
+  const auto matrix = [&](std::size_t i, const char* is_transposed) {
+    const bool turn = call.attrs().get_int(is_transposed, 0) != 0;
+    return turn ? call.transpose(call.input(i), {1, 0}) : call.input(i);
+  };
+  const ByteTerm a = {matrix(0, "transA"), call.input(1), optional_input(call, 2)},
+                 b = {matrix(3, "transB"), call.input(4), optional_input(call, 5)};
+  const auto alpha = static_cast<double>(call.attrs().get_float("alpha", 1));
+  Term y = product(call, a, {b.values, b.scale * alpha, b.zero});
+  if (call.has(6)) y = y + call.cast(call.input(6), DataType::kFloat) * (a.scale * b.scale * alpha);
   call.give(0, call.has(7) ? bytes(call, y, 7, call.dtype(call.input(0))) : y);
 }
 

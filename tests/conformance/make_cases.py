@@ -1156,8 +1156,8 @@ def more_products_of_bytes():
     x, w = random_bytes(1, 5, 5, 3), random_bytes(4, 3, 1, 1, dtype=np.int8)
     real = np.einsum("nhwc,oc->nhwo", dequantise(x, 0.02, 120), w[:, :, 0, 0].astype(f) * f(0.01))
     case("ms_qlinear_conv_nhwc", "QLinearConv",
-         {"x": x, "xs": f(0.02), "xz": u(120), "w": w, "ws": f(0.01), "wz": np.int8(0), "ys": f(0.05), "yz": u(128)},
-         {"y": quantise(real, f(0.05), 128)}, MS, constants=["xs", "xz", "w", "ws", "wz", "ys", "yz"], channels_last=1)
+         {"x": x, "xs": f(0.02), "xz": u(120), "w": w, "ws": f(0.01), "wz": np.int8(0), "ys": f(0.0511), "yz": u(128)},
+         {"y": quantise(real, f(0.0511), 128)}, MS, constants=["xs", "xz", "w", "ws", "wz", "ys", "yz"], channels_last=1)
     p, q, chosen = random_bytes(2, 3), random_bytes(3), np.array([[True, False, True], [False, False, True]])
     case("ms_qlinear_where", "QLinearWhere",
          {"chosen": chosen, "p": p, "ps": f(0.02), "pz": u(120), "q": q, "qs": f(0.04), "qz": u(100), "ys": f(0.05), "yz": u(128)},
