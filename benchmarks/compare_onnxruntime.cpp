@@ -181,7 +181,7 @@ int main(int argc, char** argv) {
                            "threads of both")("rounds",
                                               po::value(&settings.rounds)->default_value(9),
                                               "interleaved rounds; each times all three once")(
-      "seconds", po::value(&settings.seconds)->default_value(0.25), "least time of one turn")(
+      "seconds", po::value(&settings.seconds)->default_value(0.25, "0.25"), "least time of one turn")(
       "mixed_precision", po::bool_switch(&settings.mixed_precision),
       "compile the tuned om with --precision_mode=allow_mix_precision")(
       "disturbers", po::value(&settings.disturbers)->default_value(0),

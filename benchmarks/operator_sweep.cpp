@@ -237,7 +237,7 @@ int main(int argc, char** argv) {
   tool.flags.add_options()("only", text_or("", "REGEX"), "cases whose line it matches")(
       "cases", text("FILE"), "their lines; the repository's when it is left out")(
       "rounds", number_or(3, "N"), "interleaved rounds; each times both once")(
-      "seconds", po::value<double>()->default_value(0.05)->value_name("S"),
+      "seconds", po::value<double>()->default_value(0.05, "0.05")->value_name("S"),
       "least time of one turn")("ours", po::bool_switch(), "without ONNX Runtime")(
       "json", po::bool_switch(), "a list of objects in place of the table");
   tool.run = aoe::benchmarks::run;

@@ -118,7 +118,7 @@ int main(int argc, char** argv) {
   auto add = tool.flags.add_options();
   add("model", po::value<std::vector<std::string>>()->required(), "oms");
   add("rounds", number_or(40, "N"), "off, on, on, off in each");
-  add("seconds", po::value<double>()->default_value(0.1)->value_name("S"), "of each");
+  add("seconds", po::value<double>()->default_value(0.1, "0.1")->value_name("S"), "of each");
   add_threads_flag(tool.flags, "of the models");
   tool.positional.add("model", -1);
   tool.run = run;
