@@ -27,16 +27,41 @@ class NativePlan final : public Plan {
   Kernel build(const Schedule&) const override { return kernel_for("native"); }
 };
 
+Result<const native::Kernel*> kernel_of(const Task& task) {
+  std::vector<TensorDesc> inputs;
+  for (const TaskInput& input : task.inputs) inputs.push_back(input.desc);
+  return native::kernel_for({task.op, inputs, task.outputs.size()});
+}
+
 class Native final : public ImplBy<NativePlan> {
  public:
   std::string_view name() const override { return "native"; }
 
   Result<void> supports(const Task& task, const Soc&) const override {
-    std::vector<TensorDesc> inputs;
-    for (const TaskInput& input : task.inputs) inputs.push_back(input.desc);
-    if (const auto kernel = native::kernel_for({task.op, inputs, task.outputs.size()}); !kernel)
-      return Unexpected(kernel.error());
+    if (const auto kernel = kernel_of(task); !kernel) return Unexpected(kernel.error());
     return {};
+  }
+
+  std::vector<FormatChoice> formats(const Task& task, const Soc& soc) const override {
+    std::vector<FormatChoice> choices = {dense_format(task)};
+    const Shape& image = task.in(0).shape;
+    if (!(*kernel_of(task))->takes_any_order || image.size() != 4) return choices;
+    choices.push_back(image_choice(task, Format::kNHWC, "NHWC"));
+    // Channels that pad a block are values of no tensor.
+    if (is_static(image) && image[1] % soc.vector_lanes == 0)
+      choices.push_back(image_choice(task, Format::kNC1HWC0, "NC1HWC0"));
+    return choices;
+  }
+
+ private:
+  /// Input 0 and every output as large lie so.
+  static FormatChoice image_choice(const Task& task, Format format, const std::string& name) {
+    FormatChoice choice = dense_format(task);
+    choice.name = name;
+    choice.inputs[0] = format;
+    for (std::size_t i = 0; i < task.outputs.size(); ++i)
+      if (task.outputs[i].shape == task.in(0).shape) choice.outputs[i] = format;
+    return choice;
   }
 };
 

@@ -70,8 +70,10 @@ void run_dynamic_quantize(const Run& run) {
 }  // namespace
 
 void register_dynamic_quantize(KernelRegistry& registry) {
-  registry.add(
-      {.type = "DynamicQuantizeLinear", .supports = takes_floats(1), .run = run_dynamic_quantize});
+  registry.add({.type = "DynamicQuantizeLinear",
+                .supports = takes_floats(1),
+                .run = run_dynamic_quantize,
+                .takes_any_order = true});
 }
 
 }  // namespace aoe::native
