@@ -11,6 +11,7 @@
 #include <functional>
 
 #include "compiler/conv/conv_shape.h"
+#include "compiler/conv/winograd_transforms.h"
 #include "compiler/impl.h"
 #include "compiler/kernel_buffers.h"
 
@@ -24,8 +25,8 @@ struct WinogradSize {
 
 /// kBFloat16: transformed inputs and weights are rounded, and multiplied as pairs of neighbouring input channels; sums and both
 /// transforms are float32. kInt8: bytes are transformed to int16 and multiplied as pairs, all of it in whole numbers; see
-/// compiler/quant/winograd_int8.h.
-enum class WinogradPrecision { kFloat32, kBFloat16, kInt8 };
+/// compiler/quant/winograd_int8.h. kInt9: the same where weights less their zero point have 9 bits.
+enum class WinogradPrecision { kFloat32, kBFloat16, kInt8, kInt9 };
 
 /// Convolutions of stride 1 with a window of `size.taps` a side; "no" says why not.
 Result<void> supports_winograd_window(const Task& task, WinogradSize size);
@@ -56,7 +57,13 @@ class WinogradCut {
   const WinogradTiling& tiling() const { return tiling_; }
   int lanes() const { return lanes_; }
   bool is_bf16() const { return precision_ == WinogradPrecision::kBFloat16; }
-  bool is_int8() const { return precision_ == WinogradPrecision::kInt8; }
+  bool is_int8() const {
+    return precision_ == WinogradPrecision::kInt8 || precision_ == WinogradPrecision::kInt9;
+  }
+  /// Of whole numbers.
+  ColumnWeights column_weights() const {
+    return precision_ == WinogradPrecision::kInt9 ? ColumnWeights::kFifths : ColumnWeights::kWhole;
+  }
   bool has_pairs() const { return precision_ != WinogradPrecision::kFloat32; }
   /// Of transformed weights.
   DataType factor_type() const { return has_pairs() ? DataType::kInt32 : DataType::kFloat; }

@@ -83,8 +83,10 @@ class TilesEmitter {
     return cut_.is_int8() ? transform_whole_inputs(builder_, d) : transform_inputs(builder_, d);
   }
 
-  std::vector<Vec> transformed_products(const std::vector<Vec>& p) {
-    return cut_.is_int8() ? transform_whole_products(builder_, p)
+  /// Along rows of a tile, or along its columns.
+  std::vector<Vec> transformed_products(const std::vector<Vec>& p,
+                                        ColumnWeights weights = ColumnWeights::kWhole) {
+    return cut_.is_int8() ? transform_whole_products(builder_, p, weights)
                           : transform_products(builder_, p, cut_.outputs());
   }
 
@@ -220,12 +222,14 @@ class TilesEmitter {
         cut_.is_int8() ? std::optional(by_channel(Type::kFloat, 2, vector)) : std::nullopt;
     for (std::int64_t i = 0; i < outputs; ++i) {
       builder_.if_(at.row + i < group_.end_row, [&] {
-        const std::vector<Vec> row = transformed_products(rows[static_cast<std::size_t>(i)]);
+        const std::vector<Vec> row =
+            transformed_products(rows[static_cast<std::size_t>(i)], cut_.column_weights());
         for (std::int64_t j = 0; j < outputs; ++j) {
           builder_.if_(at.column + j < Int(s_.out_width), [&] {
             const Vec& sum = row[static_cast<std::size_t>(j)];
             store_.store(builder_, buffers_, {at.n, vector, at.row + i, at.column + j},
-                         multiplier ? scaled_sum(sum, bias) * *multiplier : sum + bias);
+                         multiplier ? scaled_sum(sum, bias, cut_.column_weights()) * *multiplier
+                                    : sum + bias);
           });
         }
       });

@@ -26,6 +26,21 @@ std::vector<Vec> keep_all(Builder& builder, std::vector<Vec> values) {
   return values;
 }
 
+/// Of an odd number modulo 2^32: each step doubles the bits that are right, of which the number itself has three.
+constexpr std::uint32_t inverse_modulo(std::uint32_t odd) {
+  std::uint32_t inverse = odd;
+  for (int step = 0; step < 4; ++step) inverse *= 2 - odd * inverse;
+  return inverse;
+}
+
+/// In lanes like those of another.
+template <std::uint32_t odd>
+Vec inverse_of(const Vec& like) {
+  constexpr std::uint32_t kInverse = inverse_modulo(odd);
+  static_assert(kInverse * odd == 1);
+  return int_splat(static_cast<std::int32_t>(kInverse), like.lanes(), like.type());
+}
+
 std::vector<Vec> transform_8_inputs(Builder& b, const std::vector<Vec>& d) {
   const Vec even1 = keep(b, times(-4.25f, d[4], d[2] + d[6]));
   const Vec odd1 = keep(b, times(-4.25f, d[3], d[1] + d[5]));
@@ -84,8 +99,13 @@ std::vector<Vec> transform_whole_inputs(Builder& b, const std::vector<Vec>& d) {
                       last + last - odd2 - (even2 + even)});
 }
 
-std::vector<Vec> transform_whole_products(Builder& b, const std::vector<Vec>& p) {
+std::vector<Vec> transform_whole_products(Builder& b, std::vector<Vec> p, ColumnWeights weights) {
   AOE_CHECK(p.size() == 6, "whole tiles have 6 inputs a side");
+  if (weights == ColumnWeights::kFifths) {
+    const Vec fifth = inverse_of<5>(p[3]);
+    p[3] = keep(b, p[3] * fifth);
+    p[4] = keep(b, p[4] * fifth);
+  }
   const Vec sum = keep(b, p[1] + p[2]), difference = keep(b, p[1] - p[2]);
   const Vec two = keep(b, p[3] + p[3]), four = keep(b, two + two);
   const Vec half2 = keep(b, p[4] + p[4]), half4 = keep(b, half2 + half2);
@@ -93,11 +113,9 @@ std::vector<Vec> transform_whole_products(Builder& b, const std::vector<Vec>& p)
                       sum + four + half2, difference + (four + four) - p[4] + p[5]});
 }
 
-Vec scaled_sum(Vec sum, Vec bias) {
-  constexpr std::uint32_t kInverse = 0x87654321u;
-  static_assert(kInverse * 225 == 1);
-  const auto signed_inverse = static_cast<std::int32_t>(kInverse);
-  const Vec inverse = int_splat(signed_inverse, sum.lanes(), sum.type());
+Vec scaled_sum(Vec sum, Vec bias, ColumnWeights weights) {
+  const Vec inverse =
+      weights == ColumnWeights::kFifths ? inverse_of<45>(sum) : inverse_of<225>(sum);
   return convert(sum * inverse + bias, loopnest::Type::kFloat);
 }
 

@@ -9,6 +9,7 @@
 #include "compiler/conv/image_store.h"
 #include "compiler/conv/winograd_nest.h"
 #include "compiler/integer_math.h"
+#include "compiler/quant/quant_cut.h"
 #include "compiler/quant/winograd_int8.h"
 #include "compiler/tiled_plan.h"
 #include "graph/precision.h"
@@ -154,6 +155,7 @@ std::string_view suffix(WinogradPrecision precision) {
     case WinogradPrecision::kBFloat16:
       return "_bf16";
     case WinogradPrecision::kInt8:
+    case WinogradPrecision::kInt9:
       return "_int8";
   }
   AOE_CHECK(false, "a precision without a name");
@@ -188,7 +190,10 @@ class Winograd final : public Impl {
 
   std::unique_ptr<Plan> plan(const Task& task, const FormatChoice& format,
                              const Soc& soc) const override {
-    return std::make_unique<WinogradPlan>(task, format, soc, size_, precision_);
+    const bool is_wide = precision_ == WinogradPrecision::kInt8 &&
+                         has_wide_weights(task, conv_shape(task).value().out_channels);
+    return std::make_unique<WinogradPlan>(task, format, soc, size_,
+                                          is_wide ? WinogradPrecision::kInt9 : precision_);
   }
 
  private:

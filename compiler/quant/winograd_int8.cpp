@@ -16,7 +16,6 @@ namespace {
 
 constexpr std::int64_t kScale = 4;        ///< of the sums that the transforms give
 constexpr std::int64_t kMostInput = 255;  ///< a byte less its zero point
-constexpr std::int64_t kMostWeight = 128;
 
 std::int64_t largest_bias(const Task& task, std::int64_t channels) {
   std::int64_t largest = 0;
@@ -25,9 +24,18 @@ std::int64_t largest_bias(const Task& task, std::int64_t channels) {
   return largest;
 }
 
+/// Of a weight less its zero point.
+std::int64_t largest_weight(const Task& task, std::int64_t channels) {
+  const std::int64_t least = task.in(kQuantWeight).dtype == DataType::kUint8 ? 0 : -128;
+  std::int64_t largest = 0;
+  for (const std::int64_t zero : quant_by_channel(task, kQuantWeightZero, channels))
+    largest = std::max({largest, zero - least, least + 255 - zero});
+  return largest;
+}
+
 /// [position] of one kernel.
-void transform_kernel(const CentredWeights& weights, std::int64_t oc, std::int64_t ic,
-                      std::array<std::int32_t, 36>& transformed) {
+void transform_kernel(const CentredWeights& weights, ColumnWeights columns, std::int64_t oc,
+                      std::int64_t ic, std::array<std::int32_t, 36>& transformed) {
   for (std::size_t i = 0; i < 6; ++i) {
     for (std::size_t j = 0; j < 6; ++j) {
       std::int64_t sum = 0;
@@ -35,7 +43,7 @@ void transform_kernel(const CentredWeights& weights, std::int64_t oc, std::int64
         for (std::size_t c = 0; c < 3; ++c)
           sum += kWholeWeightTransform[i][r] * kWholeWeightTransform[j][c] *
                  weights.at(oc, ic, static_cast<std::int64_t>(r * 3 + c));
-      transformed[i * 6 + j] = static_cast<std::int32_t>(sum);
+      transformed[i * 6 + j] = static_cast<std::int32_t>(sum / column_divisor(j, columns));
     }
   }
 }
@@ -55,7 +63,7 @@ PackedConstant pack_weights(const Task& task, const WinogradCut& cut) {
               const std::int64_t end = std::min((block + 1) * width, s.out_channels);
               for (std::int64_t ic = 0; ic < s.in_channels; ++ic) {
                 for (std::int64_t oc = block * width; oc < end; ++oc) {
-                  transform_kernel(weights, oc, ic, transformed);
+                  transform_kernel(weights, cut.column_weights(), oc, ic, transformed);
                   std::int64_t pair = (block * 36 * steps + ic / 2) * width + oc % width;
                   for (const std::int32_t value : transformed) {
                     to[pair * 2 + ic % 2] = static_cast<std::int16_t>(value);
@@ -96,10 +104,9 @@ Result<void> supports_winograd_int8(const Task& task, const Soc& soc, WinogradSi
   if (Result<void> anchor = supports_quant_anchor(task); !anchor) return anchor;
   if (Result<void> window = supports_winograd_window(task, size); !window) return window;
   const ConvShape s = conv_shape(task).value();
-  if (has_wide_weights(task, s.out_channels))
-    return Unexpected("weights less their zero point have 9 bits");
-  const std::int64_t largest = s.in_channels * size.taps * size.taps * kMostInput * kMostWeight +
-                               largest_bias(task, s.out_channels);
+  const std::int64_t largest =
+      s.in_channels * size.taps * size.taps * kMostInput * largest_weight(task, s.out_channels) +
+      largest_bias(task, s.out_channels);
   if (largest > std::numeric_limits<std::int32_t>::max() / kScale)
     return Unexpected("sums may reach " + std::to_string(largest) + ", needs below 2^29");
   return supports_quant_epilogue(task);
