@@ -1,0 +1,50 @@
+// What Impls of bytes take, and in which Formats; that their results are right is tested on the lines of shapes/quant.txt and native.txt.
+#include <gtest/gtest.h>
+
+#include "tests/compiler/impl_check.h"
+#include "tests/compiler/machine_code.h"
+#include "tests/compiler/shape_line.h"
+
+namespace aoe::compiler {
+namespace {
+
+Soc vnni_soc() {
+  Soc soc = loopnest::test_socs().back();
+  soc.features = {Feature::kVnni};
+  soc.vector_lanes = 16;
+  return soc;
+}
+
+Task convolution(const std::string& channels, const std::string& weight_zero) {
+  return parse_shape_line("QuantConv2D in=1x" + channels + "x6x6:uint8:below=256 in=8x" + channels +
+                          "x3x3:uint8:const:below=256 in=- in=scalar:uint8:below=255 "
+                          "in=scalar:uint8:value=" +
+                          weight_zero + " in=8:const")
+      .task;
+}
+
+TEST(WinogradOfBytes, TakesWeightsOfAnyZeroPointAsLongAsSumsFit) {
+  const Impl& winograd = *impls().find("winograd_f43_int8");
+  for (const char* zero : {"0", "128", "143", "255"})
+    EXPECT_TRUE(winograd.supports(convolution("917", zero), vnni_soc())) << zero;
+  EXPECT_FALSE(winograd.supports(convolution("918", "255"), vnni_soc()));
+  EXPECT_TRUE(winograd.supports(convolution("918", "143"), vnni_soc()));
+}
+
+std::vector<std::string> native_formats(const std::string& shape) {
+  const Task task = parse_shape_line("DynamicQuantizeLinear in=" + shape + " outputs=3").task;
+  std::vector<std::string> names;
+  for (const FormatChoice& choice : impls().find("native")->formats(task, vnni_soc()))
+    names.push_back(choice.name);
+  return names;
+}
+
+TEST(NativeFormats, AreThoseInWhichNoElementStandsForPadding) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(native_formats("2x32x5x7"), (Names{"ND", "NHWC", "NC1HWC0"}));
+  EXPECT_EQ(native_formats("2x30x5x7"), (Names{"ND", "NHWC"}));
+  EXPECT_EQ(native_formats("2x30x35"), (Names{"ND"}));
+}
+
+}  // namespace
+}  // namespace aoe::compiler
