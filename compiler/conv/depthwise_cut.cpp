@@ -15,8 +15,12 @@ std::int64_t reach(const WindowAxis& axis, std::int64_t block) {
 }  // namespace
 
 DepthwiseCut::DepthwiseCut(const ConvShape& shape, Format format, int lanes,
-                           const DepthwiseTiling& tiling)
-    : shape_(shape), format_(format), lanes_(lanes), tiling_(tiling) {
+                           const DepthwiseTiling& tiling, DepthwiseFactors factors)
+    : shape_(shape), format_(format), lanes_(lanes), tiling_(tiling), factors_(factors) {
+}
+
+std::int64_t DepthwiseCut::row_factors() const {
+  return has_quads() ? ceil_div(shape_.kernel_width, 4) : shape_.kernel_width;
 }
 
 std::vector<AxisSegment> DepthwiseCut::row_segments() const {
@@ -47,14 +51,14 @@ std::int64_t DepthwiseCut::parallel_extent() const {
 
 std::int64_t DepthwiseCut::registers() const {
   const std::int64_t weights =
-      shape_.kernel_width * (tiling_.unroll_rows != 0 ? shape_.kernel_height : 1);
+      row_factors() * (tiling_.unroll_rows != 0 ? shape_.kernel_height : 1);
   // A large window's weights come from memory, through the operand of the multiply-add.
-  return tiling_.oh_block * tiling_.ow_block + std::min<std::int64_t>(weights, 9) + 1;
+  return tiling_.oh_block * tiling_.ow_block + std::min<std::int64_t>(weights, 9) +
+         (has_quads() ? 3 : 1);
 }
 
 std::int64_t DepthwiseCut::body_fmas() const {
-  const std::int64_t taps =
-      shape_.kernel_width * (tiling_.unroll_rows != 0 ? shape_.kernel_height : 1);
+  const std::int64_t taps = row_factors() * (tiling_.unroll_rows != 0 ? shape_.kernel_height : 1);
   std::int64_t fmas = 0;
   for (const AxisSegment& rows : row_segments()) {
     for (const AxisSegment& columns : column_segments()) fmas += rows.size * columns.size * taps;
@@ -62,8 +66,14 @@ std::int64_t DepthwiseCut::body_fmas() const {
   return fmas;
 }
 
+double DepthwiseCut::block_work(double products, double loads, double taps) const {
+  // What makes quads goes through the units that multiply them.
+  return has_quads() ? std::max((products + loads) / 2, taps * 4)
+                     : std::max({products / 2, loads / 2, taps * 4});
+}
+
 double DepthwiseCut::core_cycles() const {
-  const auto taps = static_cast<double>(shape_.kernel_height * shape_.kernel_width);
+  const auto taps = static_cast<double>(shape_.kernel_height * row_factors());
   double cycles = 0;
   for (const AxisSegment& rows : row_segments()) {
     for (const AxisSegment& columns : column_segments()) {
@@ -71,11 +81,14 @@ double DepthwiseCut::core_cycles() const {
       const double input_rows = tiling_.unroll_rows != 0
                                     ? static_cast<double>(reach(shape_.row_axis(), rows.size))
                                     : static_cast<double>(shape_.kernel_height);
-      const double loads =
-          input_rows * static_cast<double>(reach(shape_.column_axis(), columns.size)) + taps;
+      // A quad takes two instructions more to slide on.
+      const double loads = input_rows *
+                               static_cast<double>(reach(shape_.column_axis(), columns.size)) *
+                               (has_quads() ? 3 : 1) +
+                           taps;
       // Each accumulator waits four cycles for its previous addition; stores leave at one a cycle.
       cycles += static_cast<double>(rows.count * columns.count) *
-                (std::max({outputs * taps / 2, loads / 2, taps * 4}) + outputs);
+                (block_work(outputs * taps, loads, taps) + outputs);
     }
   }
   return cycles * static_cast<double>(shape_.batch * vectors());

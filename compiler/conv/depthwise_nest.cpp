@@ -14,6 +14,8 @@ namespace {
 using loopnest::Builder;
 using loopnest::Int;
 using loopnest::Local;
+using loopnest::Type;
+using loopnest::Vec;
 
 /// [vector of channels][kh][kw][lanes], zeros beyond the last channel.
 PackedConstant pack_weights(const Task& task, const DepthwiseCut& cut) {
@@ -40,7 +42,7 @@ class DepthwiseNest {
  public:
   DepthwiseNest(Builder& builder, const DepthwiseCut& cut, const ImageLayout& in,
                 const ImageStore& store, const KernelBuffers& buffers,
-                std::optional<loopnest::Vec> input_zero, bool is_scaled)
+                std::optional<Vec> input_zero, bool is_scaled)
       : cut_(cut),
         s_(cut.shape()),
         t_(cut.tiling()),
@@ -121,10 +123,14 @@ class DepthwiseNest {
   }
 
   void write_block(Block block) {
-    const Local start = builder_.local(is_scaled_ ? loopnest::splat(0.0f, cut_.lanes())
-                                                  : by_channel(kBias, block.vector));
-    for (std::int64_t i = 0; i < block.row_segment.size * block.column_segment.size; ++i) {
-      block.sums.push_back(builder_.local(builder_.get(start)));
+    const Local start =
+        builder_.local(is_scaled_ && !cut_.has_quads() ? loopnest::splat(0.0f, cut_.lanes())
+                                                       : by_channel(kBias, block.vector));
+    for (std::int64_t row = 0; row < block.row_segment.size; ++row) {
+      const Local first =
+          cut_.has_quads() ? builder_.local(without_rows(block, row, start)) : start;
+      for (std::int64_t i = 0; i < block.column_segment.size; ++i)
+        block.sums.push_back(builder_.local(builder_.get(first)));
     }
     const std::int64_t vector_stride = in_.c0 != 0 ? in_.channel_block : in_.channel * cut_.lanes();
     const Int input = block.n * in_.batch + block.vector * vector_stride +
@@ -136,7 +142,7 @@ class DepthwiseNest {
       for (std::int64_t i = 0; i < height; ++i) write_input_row(block, input, i);
     } else {
       builder_.loop("kh", first_tap(rows_, block.row), end_tap(rows_, block.row), 1, [&](Int kh) {
-        const Int weights = (block.vector * rows_.kernel + kh) * (columns_.kernel * cut_.lanes());
+        const Int weights = row_weights(block.vector, kh);
         const Int down = in_.ring == 0
                              ? kh * (rows_.dilation * in_.row)
                              : in_.row_offset(first_input_row(block) + kh * rows_.dilation);
@@ -144,6 +150,20 @@ class DepthwiseNest {
       });
     }
     write_results(block);
+  }
+
+  /// What sums of quads start from where some rows of taps are not there.
+  Vec without_rows(const Block& block, std::int64_t row, const Local& start) const {
+    Vec sum = builder_.get(start);
+    const TapRange& range = block.row_segment.taps[static_cast<std::size_t>(row)];
+    for (std::int64_t kh = 0; kh < rows_.kernel; ++kh)
+      if (kh < range.begin || kh >= range.end) sum = sum + by_channel(kBias, block.vector, kh + 1);
+    return sum;
+  }
+
+  /// Of the weights of a row of taps.
+  Int row_weights(Int vector, Int kh) const {
+    return (vector * rows_.kernel + kh) * (cut_.row_factors() * cut_.lanes());
   }
 
   Int first_input_row(const Block& block) const {
@@ -159,9 +179,56 @@ class DepthwiseNest {
       const std::int64_t kh = distance / rows_.dilation;
       const TapRange& range = block.row_segment.taps[static_cast<std::size_t>(r)];
       if (kh < range.begin || kh >= range.end) continue;
-      taps.push_back({r, (block.vector * rows_.kernel + kh) * (columns_.kernel * cut_.lanes())});
+      taps.push_back({r, row_weights(block.vector, kh)});
     }
-    if (!taps.empty()) write_taps(block, input + i * in_.row, taps);
+    if (taps.empty()) return;
+    if (cut_.has_quads())
+      write_quads(block, input + i * in_.row, taps);
+    else
+      write_taps(block, input + i * in_.row, taps);
+  }
+
+  /// One input row, whose pixels slide through a quad, the newest in its high byte.
+  void write_quads(Block& block, Int input, const std::vector<RowTap>& row_taps) {
+    const std::int64_t outputs = block.column_segment.size;
+    Local quad = builder_.local(int_splat(0, cut_.lanes(), Type::kInt32));
+    for (std::int64_t j = 0; j < (outputs - 1) * columns_.stride + columns_.kernel; ++j) {
+      bool is_read = false, is_inside = false;
+      for (std::int64_t c = 0; c < outputs; ++c) {
+        const std::int64_t kw = j - c * columns_.stride;
+        const TapRange& range = block.column_segment.taps[static_cast<std::size_t>(c)];
+        is_read |= kw >= 0 && kw < columns_.kernel;
+        is_inside |= kw >= range.begin && kw < range.end;
+      }
+      if (!is_read) continue;
+      quad = builder_.local(
+          slide(builder_.get(quad),
+                is_inside ? load_byte(input + j * in_.pixel, block.vector) : *input_zero_));
+      for (std::int64_t c = 0; c < outputs; ++c) {
+        const std::int64_t taps_behind = columns_.kernel - 1 - (j - c * columns_.stride);
+        if (taps_behind < 0 || taps_behind >= columns_.kernel || taps_behind % 4 != 0) continue;
+        for (const RowTap& tap : row_taps) {
+          const Local& sum = block.sums[static_cast<std::size_t>(tap.row * outputs + c)];
+          const Vec weights =
+              builder_.load_as(Type::kInt32, buffers_.constants[kWeights],
+                               tap.weights + taps_behind / 4 * cut_.lanes(), cut_.lanes());
+          builder_.assign(sum, dot_u8s8(builder_.get(quad), weights, builder_.get(sum)));
+        }
+      }
+    }
+  }
+
+  /// The oldest byte goes, and a number below 256 becomes the newest: an insertion and a rotation.
+  Vec slide(const Vec& quad, const Vec& newest) const {
+    const auto all = [&](std::int64_t value) {
+      return int_splat(value, cut_.lanes(), Type::kInt32);
+    };
+    const Vec ring = builder_.get(builder_.local(bit_or(bit_and(quad, all(-256)), newest)));
+    return bit_or(shift_right(ring, all(8)), shift_left(ring, all(24)));
+  }
+
+  Vec load_byte(Int at, Int vector) const {
+    return builder_.load_as(Type::kInt32, *buffers_.inputs[0], at, cut_.lanes(), active(vector));
   }
 
   /// One input row, each of its vectors loaded once.
@@ -190,14 +257,16 @@ class DepthwiseNest {
     }
   }
 
-  loopnest::Vec load_input(Int at, Int vector) const {
+  Vec load_input(Int at, Int vector) const {
     const auto x = builder_.load(*buffers_.inputs[0], at, cut_.lanes(), active(vector));
     return input_zero_ ? x - *input_zero_ : x;
   }
 
-  /// A constant with one value per channel.
-  loopnest::Vec by_channel(std::size_t constant, Int vector) const {
-    return builder_.load(buffers_.constants[constant], vector * cut_.lanes(), cut_.lanes());
+  /// A row of a constant with one value per channel.
+  Vec by_channel(std::size_t constant, Int vector, std::int64_t row = 0) const {
+    const Type type = cut_.has_quads() && constant == kBias ? Type::kInt32 : Type::kFloat;
+    return builder_.load_as(type, buffers_.constants[constant],
+                            (vector + row * cut_.vectors()) * cut_.lanes(), cut_.lanes());
   }
 
   std::optional<Int> active(Int vector) const {
@@ -210,7 +279,9 @@ class DepthwiseNest {
       for (std::int64_t c = 0; c < block.column_segment.size; ++c) {
         const Local& sum = block.sums[static_cast<std::size_t>(r * block.column_segment.size + c)];
         auto value = builder_.get(sum);
-        if (is_scaled_)
+        if (cut_.has_quads())
+          value = convert(value, Type::kFloat) * by_channel(kMultiplier, block.vector);
+        else if (is_scaled_)
           value = (value + by_channel(kBias, block.vector)) * by_channel(kMultiplier, block.vector);
         store_.store(builder_, buffers_, {block.n, block.vector, block.row + r, block.column + c},
                      value);
@@ -228,7 +299,7 @@ class DepthwiseNest {
 
   const ImageLayout in_;
   const ImageStore& store_;
-  std::optional<loopnest::Vec> input_zero_;
+  std::optional<Vec> input_zero_;
   bool is_scaled_;
   Builder& builder_;
   const KernelBuffers& buffers_;
@@ -261,16 +332,22 @@ Kernel build_depthwise(const Task& task, const FormatChoice& format, const Depth
   if (is_scaled) constants.push_back(std::move(*given.multiplier));
   ImageStore store(task, format, cut.lanes());
   store.add_constants(constants);
-  const KernelBuffers buffers = declare_buffers(builder, task, constants.size(), false);
+  std::vector<DataType> types(constants.size(), DataType::kFloat);
+  if (cut.has_quads()) types[0] = types[1] = DataType::kInt32;
+  const KernelBuffers buffers = declare_buffers(builder, task, types);
   const ImageLayout in = image_layout(task.in(0).shape, cut.format(), cut.lanes());
-  std::optional<loopnest::Vec> zero;
+  std::optional<Vec> zero;
   if (given.zero_input)
     zero = builder.load_broadcast(*buffers.inputs[*given.zero_input], 0, cut.lanes());
+  else if (cut.has_quads())
+    zero = int_splat(static_cast<std::int64_t>(given.input_zero), cut.lanes(), Type::kInt32);
   else if (given.input_zero != 0)
     zero = loopnest::splat(given.input_zero, cut.lanes());
   DepthwiseNest nest(builder, cut, in, store, buffers, std::move(zero), is_scaled);
   builder.parallel(cut.parallel_extent(), [&](Int iteration) { nest.write_iteration(iteration); });
-  return jit_kernel(builder.finish(), std::move(constants));
+  Kernel kernel = jit_kernel(builder.finish(), std::move(constants));
+  if (cut.has_quads()) kernel.needs = {Feature::kVnni};
+  return kernel;
 }
 
 }  // namespace aoe::compiler

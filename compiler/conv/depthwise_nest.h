@@ -22,15 +22,23 @@ struct DepthwiseTiling {
   std::int64_t unroll_rows = 1;  ///< 0: taps of a column run in a loop, for large windows
 };
 
+/// What is multiplied: numbers of float32, or of a row four neighbouring pixels at once, unsigned bytes that slide through a quad by
+/// signed ones. Such sums are int32.
+enum class DepthwiseFactors { kFloats, kQuads };
+
 /// A depthwise convolution cut up for one tiling.
 class DepthwiseCut {
  public:
-  DepthwiseCut(const ConvShape& shape, Format format, int lanes, const DepthwiseTiling& tiling);
+  DepthwiseCut(const ConvShape& shape, Format format, int lanes, const DepthwiseTiling& tiling,
+               DepthwiseFactors factors = DepthwiseFactors::kFloats);
 
   const ConvShape& shape() const { return shape_; }
   const DepthwiseTiling& tiling() const { return tiling_; }
   Format format() const { return format_; }
   int lanes() const { return lanes_; }
+  bool has_quads() const { return factors_ == DepthwiseFactors::kQuads; }
+  /// Vectors of weights for a row of taps: of one tap each, or of quads, of which number i ends 4 i taps before the row does.
+  std::int64_t row_factors() const;
   std::vector<AxisSegment> row_segments() const;
   std::vector<AxisSegment> column_segments() const;
   std::int64_t vectors() const;
@@ -39,21 +47,27 @@ class DepthwiseCut {
   std::int64_t vector_tiles() const;
   std::int64_t parallel_extent() const;
   std::int64_t registers() const;
-  std::int64_t body_fmas() const;  ///< multiply-adds that the code spells out
+  std::int64_t body_fmas() const;  ///< multiply-adds that the code spells out, or dot products
   /// Core cycles on a core with two FMA and two load ports, everything in L1.
   double core_cycles() const;
 
  private:
+  /// Cycles of one block before its results leave.
+  double block_work(double products, double loads, double taps) const;
+
   ConvShape shape_;
   Format format_;
   int lanes_;
   DepthwiseTiling tiling_;
+  DepthwiseFactors factors_;
 };
 
-/// What the nest multiplies and adds, channel by channel; all float32, each element `vectors * lanes` channels wide.
+/// What the nest multiplies and adds, channel by channel; float32, each element `vectors * lanes` channels wide.
 struct DepthwiseConstants {
-  PackedConstant weights;  ///< [vector of channels][kh][kw][lanes]
-  PackedConstant bias;     ///< the sums start from it; behind them with a multiplier
+  PackedConstant weights;  ///< [vector of channels][kh][row_factors()][lanes]
+  /// The sums start from it; behind them with a multiplier. Of quads int32, less what zeros of the input add, and then a row for each
+  /// row of taps: what its zeros add.
+  PackedConstant bias;
   std::optional<PackedConstant> multiplier;  ///< of the sums and the bias
   float input_zero = 0;                      ///< what stands for zero in the input
   std::optional<std::size_t>

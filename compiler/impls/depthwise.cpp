@@ -1,6 +1,5 @@
 // depthwise, depthwise_int8: generated depthwise convolution, vectorised over channels, one channel in and out per
-// group: in float32, or QuantConv2D with bytes widened to float32, which sums up so few of them exactly. The nest:
-// compiler/conv/depthwise_nest.h. Tested like every Impl by tests/compiler/impls_test.cpp.
+// group: in float32, or QuantConv2D of bytes, exactly. The nest: compiler/conv/depthwise_nest.h. Tested like every Impl by tests/compiler/impls_test.cpp.
 #include <algorithm>
 
 #include "compiler/conv/depthwise_nest.h"
@@ -33,15 +32,20 @@ class DepthwisePlan final : public TiledPlan<DepthwiseTiling, DepthwiseCut> {
  private:
   DepthwisePlan(const Task& task, const FormatChoice& format, const Soc& soc,
                 const ConvShape& shape)
-      : TiledPlan(task, format, soc, depthwise_axes(shape, format, soc)), shape_(shape) {}
+      : TiledPlan(task, format, soc, depthwise_axes(shape, format, soc)),
+        shape_(shape),
+        factors_(is_quantised() ? depthwise_int8_factors(task, shape, soc)
+                                : DepthwiseFactors::kFloats) {}
+
+  bool is_quantised() const { return task().anchor().type == "QuantConv2D"; }
 
   DepthwiseCut cut(const DepthwiseTiling& tiling) const override {
-    return DepthwiseCut(shape_, format().outputs[0], soc().vector_lanes, tiling);
+    return DepthwiseCut(shape_, format().outputs[0], soc().vector_lanes, tiling, factors_);
   }
 
   bool fits(const DepthwiseCut& cut) const override {
     const DepthwiseTiling& t = cut.tiling();
-    if (t.unroll_rows == 0 && t.oh_block != 1) return false;
+    if (t.unroll_rows == 0 && (t.oh_block != 1 || cut.has_quads())) return false;
     if (t.row_tile > cut.row_blocks() || t.vector_tile > cut.vectors()) return false;
     return cut.registers() <= soc().vector_registers && cut.body_fmas() <= kMaxDepthwiseFmas;
   }
@@ -94,13 +98,13 @@ class DepthwisePlan final : public TiledPlan<DepthwiseTiling, DepthwiseCut> {
   }
 
   Kernel kernel_of(const DepthwiseCut& cut) const override {
-    const bool is_quantised = task().anchor().type == "QuantConv2D";
-    return is_quantised
+    return is_quantised()
                ? build_depthwise(task(), format(), cut, depthwise_int8_constants(task(), cut))
                : build_depthwise(task(), format(), cut);
   }
 
   ConvShape shape_;
+  DepthwiseFactors factors_;
 };
 
 class Depthwise final : public ImplBy<DepthwisePlan> {
@@ -108,7 +112,7 @@ class Depthwise final : public ImplBy<DepthwisePlan> {
   explicit Depthwise(bool is_quantised) : is_quantised_(is_quantised) {}
 
   std::string_view name() const override { return is_quantised_ ? "depthwise_int8" : "depthwise"; }
-  int version() const override { return is_quantised_ ? 2 : 1; }
+  int version() const override { return is_quantised_ ? 3 : 1; }
 
   Result<void> supports(const Task& task, const Soc&) const override {
     const Result<ConvShape> shape = conv_shape(task);
