@@ -59,11 +59,14 @@ std::int64_t DepthwiseCut::registers() const {
 
 std::int64_t DepthwiseCut::body_fmas() const {
   const std::int64_t taps = row_factors() * (tiling_.unroll_rows != 0 ? shape_.kernel_height : 1);
-  std::int64_t fmas = 0;
-  for (const AxisSegment& rows : row_segments()) {
-    for (const AxisSegment& columns : column_segments()) fmas += rows.size * columns.size * taps;
-  }
-  return fmas;
+  return body_results() * taps;
+}
+
+std::int64_t DepthwiseCut::body_results() const {
+  std::int64_t results = 0;
+  for (const AxisSegment& rows : row_segments())
+    for (const AxisSegment& columns : column_segments()) results += rows.size * columns.size;
+  return results;
 }
 
 double DepthwiseCut::block_work(double products, double loads, double taps) const {

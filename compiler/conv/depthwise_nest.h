@@ -47,7 +47,8 @@ class DepthwiseCut {
   std::int64_t vector_tiles() const;
   std::int64_t parallel_extent() const;
   std::int64_t registers() const;
-  std::int64_t body_fmas() const;  ///< multiply-adds that the code spells out, or dot products
+  std::int64_t body_fmas() const;     ///< multiply-adds that the code spells out, or dot products
+  std::int64_t body_results() const;  ///< that the code spells out
   /// Core cycles on a core with two FMA and two load ports, everything in L1.
   double core_cycles() const;
 

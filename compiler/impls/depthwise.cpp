@@ -14,6 +14,9 @@ namespace {
 constexpr std::int64_t kMaxDepthwiseFmas =
     6000;  ///< written out per kernel: beyond, code leaves the instruction cache
 
+/// The same for what makes results of sums of quads, which is most of their code.
+constexpr std::int64_t kMaxResultInstructions = 4500;
+
 TilingAxes<DepthwiseTiling> depthwise_axes(const ConvShape& s, const FormatChoice& format,
                                            const Soc& soc) {
   const DepthwiseCut cut(s, format.outputs[0], soc.vector_lanes, {});
@@ -47,7 +50,15 @@ class DepthwisePlan final : public TiledPlan<DepthwiseTiling, DepthwiseCut> {
     const DepthwiseTiling& t = cut.tiling();
     if (t.unroll_rows == 0 && (t.oh_block != 1 || cut.has_quads())) return false;
     if (t.row_tile > cut.row_blocks() || t.vector_tile > cut.vectors()) return false;
+    if (cut.has_quads() && t.oh_block * t.ow_block > 1 &&
+        cut.body_results() * result_instructions() > kMaxResultInstructions)
+      return false;
     return cut.registers() <= soc().vector_registers && cut.body_fmas() <= kMaxDepthwiseFmas;
+  }
+
+  /// Some six for sums of quads to become float32 and leave, and ten for each step between.
+  std::int64_t result_instructions() const {
+    return 6 + 10 * static_cast<std::int64_t>(reference::op_types(task().op).size() - 1);
   }
 
   double cycles(const DepthwiseCut& cut) const override { return cut.core_cycles(); }
@@ -63,8 +74,15 @@ class DepthwisePlan final : public TiledPlan<DepthwiseTiling, DepthwiseCut> {
     return tilings().with_last(fewest_cycles(blocks), &DepthwiseTiling::row_tile,
                                [&](const DepthwiseTiling& t) {
                                  const DepthwiseCut tiled = cut(t);
-                                 return fits(tiled) && tiled.parallel_extent() >= 4 * soc().threads;
+                                 return fits(tiled) && has_even_tiles(tiled) &&
+                                        tiled.parallel_extent() >= 4 * soc().threads;
                                });
+  }
+
+  /// A thread's part is some tiles of rows: of a few tiles none may be much smaller than the others. Blocks of quads are high.
+  bool has_even_tiles(const DepthwiseCut& cut) const {
+    return !cut.has_quads() || cut.row_blocks() % cut.tiling().row_tile == 0 ||
+           cut.row_tiles() >= std::int64_t{4} * soc().threads;
   }
 
   Features features_of(const DepthwiseCut& cut) const override {
