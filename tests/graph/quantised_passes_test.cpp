@@ -52,6 +52,42 @@ const PassCase kCases[] = {
        e = QuantizeLinear (r, t, u)
        y = DequantizeLinear (e, t, u)
      })"},
+    {"fuse_quantized_drops_clip", "fuse_quantized",
+     R"(g (float[1,2,5,5] x) => (float[1,3,5,5] y)
+         <float s = {0.02}, uint8 z = {117}, int8[3,2,1,1] w = {90, -7, 12, 55, -100, 3},
+          float ws = {0.01}, float low = {0}, float high = {6}, float t = {0.023529412}, uint8 u = {0}> {
+       q = QuantizeLinear (x, s, z)
+       d = DequantizeLinear (q, s, z)
+       v = DequantizeLinear (w, ws)
+       c = Conv (d, v)
+       r = Clip (c, low, high)
+       e = QuantizeLinear (r, t, u)
+       y = DequantizeLinear (e, t, u)
+     })"},
+    {"fuse_quantized_keeps_upper_bound", "fuse_quantized",
+     R"(g (float[1,2,5,5] x) => (float[1,3,5,5] y)
+         <float s = {0.02}, uint8 z = {117}, int8[3,2,1,1] w = {90, -7, 12, 55, -100, 3},
+          float ws = {0.01}, float low = {0}, float high = {6}, float t = {0.03}, uint8 u = {0}> {
+       q = QuantizeLinear (x, s, z)
+       d = DequantizeLinear (q, s, z)
+       v = DequantizeLinear (w, ws)
+       c = Conv (d, v)
+       r = Clip (c, low, high)
+       e = QuantizeLinear (r, t, u)
+       y = DequantizeLinear (e, t, u)
+     })"},
+    {"fuse_quantized_keeps_lower_bound", "fuse_quantized",
+     R"(g (float[1,2,5,5] x) => (float[1,3,5,5] y)
+         <float s = {0.02}, uint8 z = {117}, int8[3,2,1,1] w = {90, -7, 12, 55, -100, 3},
+          float ws = {0.01}, float low = {0}, float high = {6}, float t = {0.02}, uint8 u = {3}> {
+       q = QuantizeLinear (x, s, z)
+       d = DequantizeLinear (q, s, z)
+       v = DequantizeLinear (w, ws)
+       c = Conv (d, v)
+       r = Clip (c, low, high)
+       e = QuantizeLinear (r, t, u)
+       y = DequantizeLinear (e, t, u)
+     })"},
     {"fuse_quantized_matmul", "fuse_quantized", R"(g (float[3,2] x) => (float[3,3] y)
          <float s = {0.02}, int8 z = {-7}, int8[2,3] w = {90, -7, 12, 55, -100, 3}, float ws = {0.01},
           float[3] b = {0.1, 0.2, -0.3}> {
