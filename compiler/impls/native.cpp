@@ -44,11 +44,12 @@ class Native final : public ImplBy<NativePlan> {
 
   std::vector<FormatChoice> formats(const Task& task, const Soc& soc) const override {
     std::vector<FormatChoice> choices = {dense_format(task)};
+    if (!(*kernel_of(task))->takes_any_order) return choices;
     const Shape& image = task.in(0).shape;
-    if (!(*kernel_of(task))->takes_any_order || image.size() != 4) return choices;
+    if (image.size() != 4 || !is_static(image)) return choices;
     choices.push_back(image_choice(task, Format::kNHWC, "NHWC"));
     // Channels that pad a block are values of no tensor.
-    if (is_static(image) && image[1] % soc.vector_lanes == 0)
+    if (image[1] % soc.vector_lanes == 0)
       choices.push_back(image_choice(task, Format::kNC1HWC0, "NC1HWC0"));
     return choices;
   }
