@@ -31,6 +31,27 @@ TEST(WinogradOfBytes, TakesWeightsOfAnyZeroPointAsLongAsSumsFit) {
   EXPECT_TRUE(winograd.supports(convolution("918", "143"), vnni_soc()));
 }
 
+bool multiplies_quads(const std::string& x, const std::string& zero, const std::string& weights,
+                      const std::string& attributes) {
+  const Task task =
+      parse_shape_line("QuantConv2D in=1x16x9x9:" + x + " in=16x1x3x3:" + weights +
+                       " in=- in=scalar:" + zero + " in=- in=16:const group=16" + attributes)
+          .task;
+  const Impl& depthwise = *impls().find("depthwise_int8");
+  const auto plan = depthwise.plan(task, depthwise.formats(task, vnni_soc()).at(0), vnni_soc());
+  return plan->build(plan->heuristic()).needs.has(Feature::kVnni);
+}
+
+TEST(DepthwiseOfBytes, MultipliesQuadsWhereNeighboursAreUnsignedAndWeightsSigned) {
+  const std::string x = "uint8:below=256", zero = "uint8:value=3", weights = "int8:const:below=127";
+  EXPECT_TRUE(multiplies_quads(x, zero, weights, ""));
+  EXPECT_TRUE(multiplies_quads(x, zero, weights, " dilations=[2,1]"));
+  EXPECT_FALSE(multiplies_quads(x, zero, weights, " dilations=[1,2]"));
+  EXPECT_FALSE(multiplies_quads(x, zero, "uint8:const:below=256", ""));
+  EXPECT_FALSE(multiplies_quads(x, "uint8:below=255", weights, ""));
+  EXPECT_FALSE(multiplies_quads("int8:below=127", "int8:value=3", weights, ""));
+}
+
 std::vector<std::string> native_formats(const std::string& shape) {
   const Task task = parse_shape_line("DynamicQuantizeLinear in=" + shape + " outputs=3").task;
   std::vector<std::string> names;
