@@ -181,9 +181,9 @@ int main(int argc, char** argv) {
                            "threads of both")("rounds",
                                               po::value(&settings.rounds)->default_value(9),
                                               "interleaved rounds; each times all three once")(
-      "seconds", po::value(&settings.seconds)->default_value(0.25, "0.25"), "least time of one turn")(
-      "mixed_precision", po::bool_switch(&settings.mixed_precision),
-      "compile the tuned om with --precision_mode=allow_mix_precision")(
+      "seconds", po::value(&settings.seconds)->default_value(0.25, "0.25"),
+      "least time of one turn")("mixed_precision", po::bool_switch(&settings.mixed_precision),
+                                "compile the tuned om with --precision_mode=allow_mix_precision")(
       "disturbers", po::value(&settings.disturbers)->default_value(0),
       "processes that spin on the cores while times are taken")(
       "input_shape", po::value(&settings.input_shape), "of inputs with open sizes, as of atc")(

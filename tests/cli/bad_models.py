@@ -11,4 +11,5 @@ write("unsupported.onnx",
 write("contradiction.onnx", [node("MatMul", ["a", "b"], ["y"], "mm")],
       [value("a", 2, 3), value("b", 4, 5)], [value("y", 2, 5)])
 write("declared.onnx", [node("Relu", ["a"], ["y"], "r")], [value("a", 2, 3)], [value("y", 7, 5)])
+write("mistyped.onnx", [node("Shape", ["a"], ["y"], "s")], [value("a", 2, 3)], [value("y", 2)])
 write("dangling.onnx", [node("Relu", ["q"], ["y"], "r")], [value("a", 2, 3)], [value("y", 2, 3)])
