@@ -34,13 +34,18 @@ Shape parse_dims(const std::string& text, const std::string& dims) {
   return shape;
 }
 
-/// "data:1,3,224,224" with the declaration's own numbers where it has them.
-std::string suggestion(const DeclaredInput& input) {
+/// "data:1,3,224,224" with the declaration's own numbers where it has them; a named dimension keeps
+/// the size that an input before gave it in `sizes`.
+std::string suggestion(const DeclaredInput& input, std::map<std::string, std::int64_t>& sizes) {
   std::string text = input.name + ":";
   Shape shape = has_known_rank(input.desc) ? input.desc.shape : Shape{1, 3, 224, 224};
   for (std::size_t i = 0; i < shape.size(); ++i) {
     const bool is_image_side = shape.size() == 4 && i >= 2;
-    if (shape[i] == kUnknownDim) shape[i] = i == 0 ? 1 : is_image_side ? 224 : 128;
+    if (shape[i] == kUnknownDim) {
+      shape[i] = i == 0 ? 1 : is_image_side ? 224 : 128;
+      if (const std::string& dim = input.dim_names[i]; !dim.empty())
+        shape[i] = sizes.emplace(dim, shape[i]).first->second;
+    }
     text += (i > 0 ? "," : "") + std::to_string(shape[i]);
   }
   return text;
@@ -102,11 +107,12 @@ void apply(DeclaredInput& input, const Shape& shape, std::map<std::string, std::
 }
 
 void check_static(const std::vector<DeclaredInput>& inputs) {
-  std::string where, what, flag;
+  std::string what, flag;
+  std::map<std::string, std::int64_t> sizes;  // dimension name -> size suggested
   for (const DeclaredInput& input : inputs) {
     if (is_static(input.desc.shape)) continue;
     what += (what.empty() ? "" : ", ") + ("input '" + input.name + "' has " + dims_text(input));
-    flag += (flag.empty() ? "" : ";") + suggestion(input);
+    flag += (flag.empty() ? "" : ";") + suggestion(input, sizes);
   }
   if (!what.empty())
     throw Error(ExitCode::kModel, "dynamic dimensions need a definite size: " + what, "",
