@@ -26,6 +26,10 @@ struct FoldCase {
   const char* text;
 };
 
+void PrintTo(const FoldCase& each, std::ostream* out) {
+  *out << each.name;
+}
+
 class IndexFolding : public testing::TestWithParam<FoldCase> {};
 
 TEST_P(IndexFolding, KeepsConstantsOutermost) {
@@ -53,7 +57,7 @@ const FoldCase kFoldCases[] = {
     {"precedence", [](Int x, Int y) { return (x - y) * (x + y); }, "(p0 - y1) * (p0 + y1)"},
 };
 INSTANTIATE_TEST_SUITE_P(Cases, IndexFolding, testing::ValuesIn(kFoldCases),
-                         [](const auto& each) { return std::string(each.param.name); });
+                         testing::PrintToStringParamName());
 
 TEST(Conditions, FoldWhenTheOrderIsKnown) {
   Builder b("f");

@@ -75,6 +75,10 @@ struct Function {
   double (*exact)(double);
 };
 
+void PrintTo(const Function& function, std::ostream* out) {
+  *out << function.name;
+}
+
 const Function kFunctions[] = {
     {"exp", loopnest::exp, std::exp},       {"log", loopnest::log, std::log},
     {"tanh", loopnest::tanh, std::tanh},    {"erf", loopnest::erf, std::erf},
@@ -111,7 +115,7 @@ TEST_P(Transcendental, IsWithinFourUlpOr1e7) {
   }
 }
 INSTANTIATE_TEST_SUITE_P(Functions, Transcendental, testing::ValuesIn(kFunctions),
-                         [](const auto& each) { return std::string(each.param.name); });
+                         testing::PrintToStringParamName());
 
 // ---- float64 ----
 
@@ -120,6 +124,10 @@ struct WideFunction {
   Vec (*generated)(Vec);
   long double (*exact)(long double);
 };
+
+void PrintTo(const WideFunction& function, std::ostream* out) {
+  *out << function.name;
+}
 
 const WideFunction kWideFunctions[] = {
     {"exp", loopnest::exp, std::exp},       {"log", loopnest::log, std::log},
@@ -186,7 +194,7 @@ TEST_P(Float64Function, IsWithinFourUlpOr1e15) {
   }
 }
 INSTANTIATE_TEST_SUITE_P(Functions, Float64Function, testing::ValuesIn(kWideFunctions),
-                         [](const auto& each) { return std::string(each.param.name); });
+                         testing::PrintToStringParamName());
 
 TEST(Float64Exp, KeepsRelativePrecisionOfSmallResults) {
   std::vector<double> input;

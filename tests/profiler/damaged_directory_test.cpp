@@ -14,6 +14,7 @@
 #include "profiler/collect/collection.h"
 #include "profiler/collect/memory_block.h"
 #include "profiler/database/importer.h"
+#include "tests/profiler/generations.h"
 #include "tests/temp_dir.h"
 
 namespace aoe::profiler {
@@ -80,9 +81,7 @@ class DamagedDirectory : public ::testing::TestWithParam<Generation> {
 };
 INSTANTIATE_TEST_SUITE_P(Raw, DamagedDirectory,
                          ::testing::Values(Generation::kProf, Generation::kJob),
-                         [](const auto& of) {
-                           return of.param == Generation::kProf ? "Prof" : "Job";
-                         });
+                         ::testing::PrintToStringParamName());
 
 TEST_P(DamagedDirectory, EachFileCutAtEachPage) {
   for (const FileBytes& file : files_) {

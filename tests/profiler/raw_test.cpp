@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "profiler/raw/raw_reader.h"
 #include "profiler/raw/raw_writer.h"
+#include "tests/profiler/generations.h"
 #include "tests/profiler/raw_memory.h"
 #include "tests/temp_dir.h"
 
@@ -41,9 +42,7 @@ class RawBothGenerations : public ::testing::TestWithParam<Generation> {
 };
 INSTANTIATE_TEST_SUITE_P(Raw, RawBothGenerations,
                          ::testing::Values(Generation::kProf, Generation::kJob),
-                         [](const auto& of) {
-                           return of.param == Generation::kProf ? "Prof" : "Job";
-                         });
+                         ::testing::PrintToStringParamName());
 
 TEST_P(RawBothGenerations, EverythingComesBack) {
   {

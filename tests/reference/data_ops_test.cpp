@@ -217,8 +217,10 @@ TEST_P(DataOps, GiveWhatWasWorkedOutByHand) {
   check(GetParam());
 }
 
-INSTANTIATE_TEST_SUITE_P(Movement, DataOps, testing::ValuesIn(movement_cases()), case_name);
-INSTANTIATE_TEST_SUITE_P(Indices, DataOps, testing::ValuesIn(index_cases()), case_name);
+INSTANTIATE_TEST_SUITE_P(Movement, DataOps, testing::ValuesIn(movement_cases()),
+                         testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(Indices, DataOps, testing::ValuesIn(index_cases()),
+                         testing::PrintToStringParamName());
 
 TEST(Split, GivesUnevenPartsWhenTheirNumberIsAnAttribute) {
   OpCall call{.type = "SplitV", .version = 13};

@@ -207,8 +207,10 @@ TEST_P(MathOps, GiveWhatWasWorkedOutByHand) {
   check(GetParam());
 }
 
-INSTANTIATE_TEST_SUITE_P(Elementwise, MathOps, testing::ValuesIn(elementwise_cases()), case_name);
-INSTANTIATE_TEST_SUITE_P(Reductions, MathOps, testing::ValuesIn(reduction_cases()), case_name);
+INSTANTIATE_TEST_SUITE_P(Elementwise, MathOps, testing::ValuesIn(elementwise_cases()),
+                         testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(Reductions, MathOps, testing::ValuesIn(reduction_cases()),
+                         testing::PrintToStringParamName());
 
 }  // namespace
 }  // namespace aoe::reference

@@ -246,6 +246,10 @@ struct Contradiction {
   std::vector<Shape> shapes;
 };
 
+void PrintTo(const Contradiction& contradiction, std::ostream* out) {
+  *out << contradiction.name;
+}
+
 class RefusalTest : public testing::TestWithParam<Contradiction> {};
 
 TEST_P(RefusalTest, ThrowsAModelError) {
@@ -290,7 +294,7 @@ const Contradiction kContradictions[] = {
 };
 
 INSTANTIATE_TEST_SUITE_P(Contradictions, RefusalTest, testing::ValuesIn(kContradictions),
-                         [](const auto& param) { return std::string(param.param.name); });
+                         testing::PrintToStringParamName());
 
 }  // namespace
 }  // namespace aoe::reference

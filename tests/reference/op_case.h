@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,8 +24,8 @@ struct OpCase {
 
 void check(const OpCase& test);
 
-inline std::string case_name(const testing::TestParamInfo<OpCase>& info) {
-  return info.param.name;
+inline void PrintTo(const OpCase& test, std::ostream* out) {
+  *out << test.name;
 }
 
 }  // namespace aoe::reference

@@ -209,9 +209,9 @@ TEST_P(Primitives, ComputeWhatTheReferenceDoes) {
   expect_near(buffers.back(), expected);
 }
 INSTANTIATE_TEST_SUITE_P(OfImages, Primitives, testing::ValuesIn(image_cases()),
-                         [](const auto& each) { return each.param.name; });
+                         testing::PrintToStringParamName());
 INSTANTIATE_TEST_SUITE_P(OfMatrices, Primitives, testing::ValuesIn(matrix_cases()),
-                         [](const auto& each) { return each.param.name; });
+                         testing::PrintToStringParamName());
 
 /// With one unit, oneDNN's weights differ from ONNX's in the order of the gates alone.
 struct RecurrentCase {
@@ -220,6 +220,10 @@ struct RecurrentCase {
   std::vector<std::size_t> gates;  ///< by oneDNN's gate, ONNX's
   Attrs attributes;
 };
+
+void PrintTo(const RecurrentCase& each, std::ostream* out) {
+  *out << each.primitive;
+}
 
 class Recurrent : public testing::TestWithParam<RecurrentCase> {};
 
@@ -269,7 +273,7 @@ INSTANTIATE_TEST_SUITE_P(Cells, Recurrent,
                                              {0, 1, 2},
                                              attrs({{"linear_before_reset", std::int64_t{1}}})},
                                          RecurrentCase{"vanilla_rnn", "CommonRNN", {0}, {}}),
-                         [](const auto& each) { return each.param.primitive; });
+                         testing::PrintToStringParamName());
 
 // ---- stages, constants, residuals ----
 
