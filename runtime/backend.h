@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "runtime/om.h"
+#include "runtime/thread_team.h"
 
 namespace aoe::runtime {
 
@@ -46,6 +47,7 @@ struct LoadContext {
   StepBuffers& buffers;
   std::vector<std::uint32_t> step_names;  ///< interned
   int threads = 1;
+  ThreadTeam team = ThreadTeam::kHelpers;
   int first_op = 0;            ///< see ExecutorOptions
   bool records_bodies = true;  ///< see ExecutorOptions
   int& next_op;                ///< of the next body that is loaded; who loads one counts on

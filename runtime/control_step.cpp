@@ -68,6 +68,7 @@ ControlStep::ControlStep(const LoadContext& context, std::size_t index)
     Body& body = bodies_.emplace_back();
     body.executor = std::make_unique<Executor>(
         std::move(bodies[b]), ExecutorOptions{.threads = context.threads,
+                                              .team = context.team,
                                               .first_op = context.next_op,
                                               .records_bodies = context.records_bodies});
     context.next_op += body.executor->op_count();

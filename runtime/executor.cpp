@@ -120,7 +120,7 @@ struct Executor::State {
 Executor::State::State(Om model, const ExecutorOptions& options)
     : om(as_loaded(std::move(model))),
       threads(thread_count(options, om)),
-      team_(team_of(om)),
+      team_(options.team ? *options.team : team_of(om)),
       first_op_(options.first_op),
       next_op_(options.first_op + static_cast<int>(om.steps.size())),
       tensors_(om, options.arena),
@@ -130,6 +130,7 @@ Executor::State::State(Om model, const ExecutorOptions& options)
                .tensors = tensors_,
                .buffers = buffers_,
                .threads = threads,
+               .team = team_,
                .first_op = options.first_op,
                .records_bodies = options.records_bodies,
                .next_op = next_op_} {

@@ -8,10 +8,12 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "runtime/om.h"
+#include "runtime/thread_team.h"
 
 namespace aoe::runtime {
 
@@ -19,6 +21,8 @@ class Executor;
 
 struct ExecutorOptions {
   int threads = 0;  ///< 0: what the om was compiled for, or OMP_NUM_THREADS when set
+  std::optional<ThreadTeam>
+      team;  ///< of the om that it is a body of; else what it needs itself, bodies included
   /// Working memory that outlives the Executor, at least Om::arena_bytes; empty: the Executor allocates its own.
   std::span<std::byte> arena;
   /// An Executor for another gear of the same file: its loaded code serves this one, too. nullptr: load it.

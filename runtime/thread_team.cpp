@@ -10,6 +10,7 @@
 
 #include "runtime/backend.h"
 #include "runtime/helper_threads.h"
+#include "runtime/om_bodies.h"
 
 namespace aoe::runtime {
 namespace {
@@ -42,8 +43,11 @@ void run_part(void* const* buffers, std::int64_t begin, std::int64_t end, void*)
 }  // namespace
 
 ThreadTeam team_of(const Om& om) {
-  const bool has_library = std::ranges::any_of(
-      om.steps, [](const OmStep& step) { return step.backend->traits().keeps_openmp_team; });
+  bool has_library = false;
+  for_each_om(om, [&](const Om& own, const std::string&) {
+    has_library |= std::ranges::any_of(
+        own.steps, [](const OmStep& step) { return step.backend->traits().keeps_openmp_team; });
+  });
   return has_library ? ThreadTeam::kOpenMp : ThreadTeam::kHelpers;
 }
 

@@ -14,7 +14,8 @@ namespace aoe::runtime {
 
 enum class ThreadTeam { kHelpers, kOpenMp };
 
-/// kOpenMp where a library that the om calls has an OpenMP team of its own.
+/// kOpenMp where a library that the om or a body in it calls has an OpenMP team of its own: what runs in turn shares a team, for a
+/// change of teams costs more than small models take. Throws Error(kOm) when a body is damaged.
 ThreadTeam team_of(const Om& om);
 
 /// Before `team` runs anything on behalf of the calling thread. Where both take turns, ending the OpenMP team and starting it

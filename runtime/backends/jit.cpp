@@ -33,7 +33,7 @@ class JitLoader final : public Loader {
   JitLoader(const LoadContext& context, const JitLoader* sibling)
       : context_(context),
         scratch_bytes_(largest_scratch(context.om)),
-        team_(context.threads, scratch_bytes_, team_of(context.om)),
+        team_(context.threads, scratch_bytes_, context.team),
         memory_("scratch " + context.om.name,
                 scratch_bytes_ * static_cast<std::uint64_t>(context.threads)) {
     if (sibling != nullptr)

@@ -15,8 +15,7 @@ namespace {
 /// What parts throw, which no thread of a team may.
 class NativeThreads final : public native::Threads {
  public:
-  explicit NativeThreads(const LoadContext& context)
-      : team_(context.threads, 0, team_of(context.om)) {}
+  explicit NativeThreads(const LoadContext& context) : team_(context.threads, 0, context.team) {}
 
  private:
   struct Loop {
