@@ -52,9 +52,8 @@ std::int64_t AttentionCut::scratch_bytes() const {
 
 std::int64_t AttentionCut::registers() const {
   const AttentionTiling& t = tiling_;
-  // Sums, one vector of the streamed factor each, and one broadcast element, which a single vector takes from memory.
-  const auto block = [](std::int64_t rows, std::int64_t vectors) {
-    return rows * vectors + vectors + (vectors > 1 ? 1 : 0);
+  const auto block = [&](std::int64_t rows, std::int64_t vectors) {
+    return rows * vectors + factor_registers(vectors, vector_bytes());
   };
   return std::max(block(t.key_group, t.q_vectors), block(t.row_group, t.v_vectors));
 }
@@ -85,14 +84,15 @@ double AttentionCut::core_cycles() const {
     // Queries are in L1; a cache line of keys comes from L2 every `lanes` steps.
     for (const BlockRun& run : block_runs(shape_.keys, t.key_group)) {
       const auto g = static_cast<double>(run.size);
-      cycles += static_cast<double>(run.count) * depth * block_cycles(g * q, g + q, g / lanes_, 1);
+      cycles += static_cast<double>(run.count) * depth *
+                block_cycles(vector_bytes(), g * q, g + q, g / lanes_, 1);
     }
     for (const BlockRun& group : even_runs(rows, t.row_group)) {
       for (const BlockRun& columns : block_runs(value_vectors(), t.v_vectors)) {
         const auto r = static_cast<double>(group.size), v = static_cast<double>(columns.size);
         const double moves = 2 * r * v * static_cast<double>(blocks());
         cycles += static_cast<double>(group.count * columns.count) *
-                  (keys * block_cycles(r * v, r, v, 1) + moves);
+                  (keys * block_cycles(vector_bytes(), r * v, r, v, 1) + moves);
       }
     }
     return cycles;

@@ -37,6 +37,7 @@ class AttentionCut {
   const reference::AttentionShape& shape() const { return shape_; }
   const AttentionTiling& tiling() const { return tiling_; }
   int lanes() const { return lanes_; }
+  std::int64_t vector_bytes() const { return lanes_ * std::int64_t{sizeof(float)}; }
   std::int64_t tile_rows() const { return tiling_.q_vectors * lanes_; }
   std::int64_t full_tiles() const { return shape_.queries / tile_rows(); }
   std::int64_t rest_rows() const { return shape_.queries % tile_rows(); }  ///< of a smaller tile

@@ -134,9 +134,9 @@ std::int64_t DirectCut::registers() const {
   const std::int64_t sums = pixels * vectors;
   // Permuted: all weights of a tap, and inputs as they are loaded, in the current unit and in the current step.
   if (group_lanes_.is_permuted()) return sums + tiling_.ic_unroll * vectors + 3;
-  // Else a weight vector each and one broadcast input; a single weight vector takes its input from memory. Selected: two
-  // groups' inputs and what was selected, of two steps, as the code generator lets steps overlap.
-  return sums + vectors + (group_lanes_.has_mixed_blocks() ? 6 : vectors > 1 ? 1 : 0);
+  // Selected: two groups' inputs and what was selected, of two steps, as the code generator lets steps overlap.
+  if (group_lanes_.has_mixed_blocks()) return sums + vectors + 6;
+  return sums + factor_registers(vectors, vector_bytes());
 }
 
 double DirectCut::shuffle_cycles(const BlockLanes& block) const {
@@ -182,7 +182,8 @@ DirectWork DirectCut::work() const {
         const double loads = inputs * static_cast<double>(input_loads(lanes)) / unroll;
         const double shuffles = inputs * shuffle_cycles(lanes) / unroll;
         work.fmas += count * fmas;
-        work.cycles += count * block_cycles(fmas, loads, taps * vectors, taps, shuffles);
+        work.cycles +=
+            count * block_cycles(vector_bytes(), fmas, loads, taps * vectors, taps, shuffles);
       }
     }
   }

@@ -71,6 +71,7 @@ class DirectCut {
   /// As given; but where group_lanes() are permuted, ic_unroll is all of a group.
   const DirectTiling& tiling() const { return tiling_; }
   int lanes() const { return lanes_; }
+  std::int64_t vector_bytes() const { return lanes_ * std::int64_t{sizeof(float)}; }
   Format in_format() const { return in_; }
   /// Pixels of a pointwise convolution are one long row, cut into "rows" of ow_block.
   bool is_flat() const { return is_flat_; }

@@ -87,8 +87,8 @@ std::int64_t WinogradCut::parallel_extent() const {
 }
 
 std::int64_t WinogradCut::registers() const {
-  return tiling_.oc_vectors * tiling_.tile_block + tiling_.oc_vectors +
-         (tiling_.oc_vectors > 1 ? 1 : 0);
+  return tiling_.oc_vectors * tiling_.tile_block +
+         factor_registers(tiling_.oc_vectors, vector_bytes());
 }
 
 double WinogradCut::efficiency() const {
@@ -106,7 +106,7 @@ double WinogradCut::core_cycles(std::int64_t groups, std::int64_t tiles) const {
   const auto vectors = static_cast<double>(tiling_.oc_vectors);
   const auto tiles_in_block = static_cast<double>(tiling_.tile_block);
   const double products =
-      block_cycles(vectors * tiles_in_block, tiles_in_block, vectors, 1) *
+      block_cycles(vector_bytes(), vectors * tiles_in_block, tiles_in_block, vectors, 1) *
       static_cast<double>(groups * tiling_.tile_runs * oc_blocks() * positions()) *
       static_cast<double>(in_chunks() * tiling_.ic_unroll);
   // A load, additions and a store for each position of a tile and vector of channels, in and out. Of tiles of 8x8, what

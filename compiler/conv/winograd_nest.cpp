@@ -46,7 +46,6 @@ Kernel build(const Task& task, const FormatChoice& format, const WinogradCut& cu
   });
   Kernel kernel = jit_kernel(builder.finish(), std::move(constants));
   if (cut.is_bf16()) kernel.needs = {Feature::kBf16};
-  if (cut.is_int8()) kernel.needs = {Feature::kVnni};
   return kernel;
 }
 

@@ -56,6 +56,7 @@ class WinogradCut {
   const ConvShape& shape() const { return shape_; }
   const WinogradTiling& tiling() const { return tiling_; }
   int lanes() const { return lanes_; }
+  std::int64_t vector_bytes() const { return lanes_ * std::int64_t{sizeof(float)}; }
   bool is_bf16() const { return precision_ == WinogradPrecision::kBFloat16; }
   bool is_int8() const {
     return precision_ == WinogradPrecision::kInt8 || precision_ == WinogradPrecision::kInt9;

@@ -61,9 +61,8 @@ std::int64_t GemmCut::parallel_extent() const {
 }
 
 std::int64_t GemmCut::registers() const {
-  // Sums, a vector of B each, and one broadcast element of A; a single vector takes that from memory.
   const std::int64_t vectors = packed_vectors(tiling_.n_vectors);
-  return tiling_.m_block * vectors + vectors + (vectors > 1 ? 1 : 0);
+  return tiling_.m_block * vectors + factor_registers(vectors, vector_bytes());
 }
 
 std::int64_t GemmCut::body_fmas() const {
@@ -83,7 +82,7 @@ double GemmCut::core_cycles() const {
       const auto m = static_cast<double>(rows.size);
       const auto vectors = static_cast<double>(packed_vectors(ceil_div(columns.size, lanes_)));
       const auto blocks = static_cast<double>(rows.count * columns.count);
-      cycles += blocks * block_cycles(m * vectors, m, vectors, 1);
+      cycles += blocks * block_cycles(vector_bytes(), m * vectors, m, vectors, 1);
       // Each tile widens its sums and adds them to those in the output: four operations a vector.
       if (is_fp16()) cycles += blocks * 8 * m * vectors / static_cast<double>(k_per_tile());
     }

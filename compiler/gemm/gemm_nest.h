@@ -87,6 +87,7 @@ class GemmCut {
   /// Both factors in less than float32.
   bool is_rounded() const { return precision_ != GemmPrecision::kFloat32; }
   bool is_fp16() const { return precision_ == GemmPrecision::kFloat16; }
+  std::int64_t vector_bytes() const { return lanes_ * element_bytes(); }
   std::int64_t k_steps() const { return is_bf16() ? (shape_.k + 1) / 2 : shape_.k; }
   std::int64_t panel_columns() const { return tiling_.n_vectors * lanes_; }
   /// Registers that hold the sums, and the factors, of so many vectors of columns.

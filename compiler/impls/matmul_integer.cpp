@@ -68,7 +68,8 @@ class ByteCut {
       for (const BlockRun& run : block_runs(vectors(), tiling_.n_vectors)) {
         const auto m = static_cast<double>(rows.size), v = static_cast<double>(run.size);
         const double dots = m * (v + 1) * (has_vnni ? 1 : kDotWithoutVnni);
-        cycles += static_cast<double>(rows.count * run.count) * block_cycles(dots, m, v, 1);
+        cycles += static_cast<double>(rows.count * run.count) *
+                  block_cycles(std::int64_t{4} * lanes_, dots, m, v, 1);
       }
     }
     return cycles * static_cast<double>(quads() * shape_.batch());

@@ -1,5 +1,5 @@
 // conv_int8, gemm_int8: generated convolutions and matrix products of bytes, QuantConv2D and QuantMatMul: int32 sums by
-// the machine's byte products (VNNI) or by widened ones, and the epilogue down to bytes again in registers. ConvInteger and
+// the machine's products of byte quads (VNNI) or of int16 pairs, and the epilogue down to bytes again in registers. ConvInteger and
 // MatMulInteger, which give the sums out, are the same without what comes behind. Results equal the reference's, bit for bit. The nest: compiler/quant/quant_cut.h. Tested like every Impl by
 // tests/compiler/impls_test.cpp.
 #include <algorithm>
@@ -14,7 +14,10 @@ namespace {
 
 constexpr std::int64_t kMaxBodyDots =
     1536;  ///< written out per kernel: beyond, code leaves the instruction cache
-constexpr std::int64_t kGoodBodyDots = 192;   ///< enough to hide the loop around it
+constexpr std::int64_t kGoodBodyDots = 192;  ///< enough to hide the loop around it
+/// The same of pairs: beyond, LLVM loads ahead what no register is left for. (Zen 3, 256x28x28 by 128x256x1x1, 2x5: 355 us with 10
+/// dots, 395 with 20, 423 with 40.)
+constexpr std::int64_t kGoodPairDots = 16;
 constexpr std::int64_t kMaxStemChannels = 3;  ///< of NCHW images: a quad of a pixel holds them all
 
 TilingAxes<QuantTiling> axes_of(const QuantCut& cut, const Soc& soc) {
@@ -33,8 +36,7 @@ TilingAxes<QuantTiling> axes_of(const QuantCut& cut, const Soc& soc) {
 class QuantPlan final : public TiledPlan<QuantTiling, QuantCut> {
  public:
   QuantPlan(const Task& task, const FormatChoice& format, const Soc& soc)
-      : QuantPlan(task, format, soc, QuantCut(task, format.inputs[kQuantX], soc.vector_lanes, {})) {
-  }
+      : QuantPlan(task, format, soc, QuantCut(task, format.inputs[kQuantX], soc, {})) {}
 
  private:
   QuantPlan(const Task& task, const FormatChoice& format, const Soc& soc, const QuantCut& any)
@@ -44,8 +46,7 @@ class QuantPlan final : public TiledPlan<QuantTiling, QuantCut> {
 
   bool fits(const QuantCut& cut) const override {
     const QuantTiling& t = cut.tiling();
-    const int spare = soc().has(Feature::kVnni) ? 0 : 4;  // widened factors
-    if (cut.registers() + spare > soc().vector_registers) return false;
+    if (cut.registers() > soc().vector_registers) return false;
     if (t.oc_vectors > cut.group_vectors() || t.k_unroll > cut.run_quads()) return false;
     if (cut.groups() > 1 && cut.group_vectors() % t.oc_vectors != 0) return false;
     if (cut.is_flat() && t.oh_block != 1) return false;
@@ -54,9 +55,7 @@ class QuantPlan final : public TiledPlan<QuantTiling, QuantCut> {
     return t.tile <= blocks && cut.body_dots() <= kMaxBodyDots;
   }
 
-  double cycles(const QuantCut& cut) const override {
-    return shared(cut.core_cycles(soc().has(Feature::kVnni)), cut);
-  }
+  double cycles(const QuantCut& cut) const override { return shared(cut.core_cycles(), cut); }
 
   /// The register block with the fewest cycles whose pixels stay in L1, unrolled as far as its code stays small; then as many blocks to a
   /// parallel iteration as leave four of these to each thread.
@@ -66,7 +65,9 @@ class QuantPlan final : public TiledPlan<QuantTiling, QuantCut> {
                       {&QuantTiling::oc_vectors, &QuantTiling::oh_block, &QuantTiling::ow_block}),
         any_.pixel_bytes(), [](const QuantTiling& t) { return t.oh_block * t.ow_block; });
     best = tilings().with_last(best, &QuantTiling::k_unroll, [&](const QuantTiling& t) {
-      return t.oc_vectors * t.oh_block * t.ow_block * t.k_unroll <= kGoodBodyDots && is_legal(t);
+      return t.oc_vectors * t.oh_block * t.ow_block * t.k_unroll <=
+                 (any_.has_pairs() ? kGoodPairDots : kGoodBodyDots) &&
+             is_legal(t);
     });
     return tilings().with_last(best, &QuantTiling::tile, [&](const QuantTiling& t) {
       return is_legal(t) && cut(t).parallel_extent() >= std::int64_t{4} * soc().threads;
@@ -77,17 +78,18 @@ class QuantPlan final : public TiledPlan<QuantTiling, QuantCut> {
     const QuantTiling& t = cut.tiling();
     const double bytes = bytes_moved(task());
     const auto steps = static_cast<double>(cut.steps());
-    const double panel = 4.0 * steps * static_cast<double>(t.oc_vectors * cut.lanes());
+    const double panel =
+        4.0 * steps * static_cast<double>(t.oc_vectors * cut.quad_vectors() * cut.lanes());
     const auto pixels = static_cast<double>(t.oh_block * t.ow_block);
     return {{"flops", flops(task())},
             {"bytes", bytes},
             {"intensity", flops(task()) / bytes},
-            {"core_cycles", cut.core_cycles(soc().has(Feature::kVnni))},
+            {"core_cycles", cut.core_cycles()},
             {"registers", static_cast<double>(cut.registers()) / soc().vector_registers},
             {"accumulators", pixels * static_cast<double>(t.oc_vectors)},
             {"panel_per_l1", panel / static_cast<double>(soc().l1d_bytes)},
             {"panel_per_l2", panel / static_cast<double>(soc().l2_bytes)},
-            {"workspace_bytes", 4.0 * static_cast<double>(cut.workspace_quads())},
+            {"workspace_bytes", 4.0 * static_cast<double>(cut.workspace_elements())},
             {"pixels_per_tile", pixels * static_cast<double>(t.tile)},
             {"pixels_outer", static_cast<double>(t.pixels_outer)},
             {"k_unroll", static_cast<double>(t.k_unroll)},
@@ -98,15 +100,15 @@ class QuantPlan final : public TiledPlan<QuantTiling, QuantCut> {
 
   double estimate_of(const QuantCut& cut) const override {
     const double copy =
-        cut.is_copied()
-            ? launch_ns(soc()) + memory_ns(soc(), 8.0 * static_cast<double>(cut.workspace_quads()))
-            : 0;
-    const double compute = shared(cycles_ns(cut.core_cycles(soc().has(Feature::kVnni))), cut);
+        cut.is_copied() ? launch_ns(soc()) +
+                              memory_ns(soc(), 8.0 * static_cast<double>(cut.workspace_elements()))
+                        : 0;
+    const double compute = shared(cycles_ns(cut.core_cycles()), cut);
     return launch_ns(soc()) + copy + std::max(compute, memory_ns(soc(), bytes_moved(task())));
   }
 
   Kernel kernel_of(const QuantCut& cut) const override {
-    return build_quant(task(), format(), cut, soc());
+    return build_quant(task(), format(), cut);
   }
 
   QuantCut any_;  ///< of any tiling
@@ -117,7 +119,7 @@ class QuantProduct final : public Impl {
   explicit QuantProduct(bool is_conv) : is_conv_(is_conv) {}
 
   std::string_view name() const override { return is_conv_ ? "conv_int8" : "gemm_int8"; }
-  int version() const override { return 3; }
+  int version() const override { return 4; }
 
   Result<void> supports(const Task& given, const Soc&) const override {
     const Task task = as_quant_product(given);

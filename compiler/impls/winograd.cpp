@@ -85,8 +85,8 @@ class WinogradPlan final : public TiledPlan<WinogradTiling, WinogradCut> {
     WinogradTiling best =
         fewest_cycles(tilings().all({}, {&WinogradTiling::oc_vectors, &WinogradTiling::tile_block,
                                          &WinogradTiling::tile_runs, &WinogradTiling::oc_splits}));
-    best = tilings().with_last(best, &WinogradTiling::ic_unroll, [](const WinogradTiling& t) {
-      return t.oc_vectors * t.tile_block * t.ic_unroll <= kGoodBodyFmas;
+    best = tilings().with_last(best, &WinogradTiling::ic_unroll, [&](const WinogradTiling& t) {
+      return t.oc_vectors * t.tile_block * t.ic_unroll <= kGoodBodyFmas && is_legal(t);
     });
     if (4 * cut(best).weight_elements() > soc().l2_bytes) best.prefetch = kPrefetchVectors;
     return best;
@@ -130,8 +130,11 @@ class WinogradPlan final : public TiledPlan<WinogradTiling, WinogradCut> {
   }
 
   Kernel kernel_of(const WinogradCut& cut) const override {
-    if (cut.is_int8())
-      return build_winograd(task(), format(), cut, winograd_int8_constants(task(), cut));
+    if (cut.is_int8()) {
+      Kernel kernel = build_winograd(task(), format(), cut, winograd_int8_constants(task(), cut));
+      if (soc().has(Feature::kVnni)) kernel.needs.add(Feature::kVnni);
+      return kernel;
+    }
     return build_winograd(task(), format(), cut);
   }
 
@@ -178,7 +181,7 @@ class Winograd final : public Impl {
   Result<void> supports(const Task& task, const Soc& soc) const override {
     if (is_bf16())
       if (Result<void> possible = supports_rounding(task, soc); !possible) return possible;
-    if (precision_ == WinogradPrecision::kInt8) return supports_winograd_int8(task, soc, size_);
+    if (precision_ == WinogradPrecision::kInt8) return supports_winograd_int8(task, size_);
     return supports_winograd(task, size_);
   }
 

@@ -211,8 +211,8 @@ Vec quad_splat(std::uint32_t quad, int lanes);
 Vec flip_signs(Vec quads);
 /// sum + the four products of unsigned bytes of `a` with signed ones of `b`, by lane; wraps around.
 Vec dot_u8s8(Vec a, Vec b, Vec sum);
-/// sum + a.first * b.first + a.second * b.second by lane, of pairs of int16, the first in the low half; wraps around. For a Soc
-/// with vnni only.
+/// sum + a.first * b.first + a.second * b.second by lane, of pairs of int16, the first in the low half; wraps around. With
+/// vnni one instruction, else two.
 Vec dot_i16(Vec a, Vec b, Vec sum);
 
 /// To the nearest integer, ties to even, plus `zero`; as unsigned bytes, int32 lanes each: the nearest that there is, of NaN 0. `zero`

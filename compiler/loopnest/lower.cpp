@@ -264,8 +264,8 @@ class Lowering {
         return soc_.target->dot_u8s8(ir_, value(e.args[0]), value(e.args[1]), value(e.args[2]),
                                      use(Feature::kVnni));
       case Op::kDotI16:
-        need(Feature::kVnni);
-        return soc_.target->dot_i16(ir_, value(e.args[0]), value(e.args[1]), value(e.args[2]));
+        return soc_.target->dot_i16(ir_, value(e.args[0]), value(e.args[1]), value(e.args[2]),
+                                    use(Feature::kVnni));
       case Op::kRoundToByte:
         return round_to_byte(value(e.args[0]), static_cast<int>(e.ivalue));
       case Op::kSelect:

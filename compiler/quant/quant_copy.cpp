@@ -32,7 +32,8 @@ class CopyStage {
     builder_.parallel(s_.batch * cut_.read_height(), [&](Int p) {
       const Int n = p / cut_.read_height();
       const Int row = p % cut_.read_height() - s_.pad_top;
-      const Int to = p * (cut_.read_width() * cut_.quads());
+      const Int to = n * (cut_.image_copies() * cut_.image_quads()) +
+                     p % cut_.read_height() * (cut_.read_width() * cut_.quads());
       builder_.if_(
           Int(-1) < row && row < Int(s_.in_height), [&] { write_row(n, row, to); },
           [&] { fill(to, cut_.read_width()); });
@@ -58,25 +59,21 @@ class CopyStage {
 
   void fill(Int to, std::int64_t pixels) {
     vector_loop(builder_, "pad", pixels * cut_.quads(), cut_.lanes(),
-                [&](Int i, std::optional<Int> active) {
-                  builder_.store(*buffers_.workspace, to + i, padding_, active);
-                });
+                [&](Int i, std::optional<Int> active) { store(to + i, padding_, active); });
     const std::int64_t filled = s_.in_channels % 4;
     if (!cut_.sums_pixels() || filled == 0) return;
     // What fills up a pixel's last quad has weights of zero, but would count in the sum of the pixel.
     const Vec last = bit_and(
         padding_, int_splat((std::int64_t{1} << (8 * filled)) - 1, cut_.lanes(), Type::kInt32));
     vector_loop(builder_, "last_pad", pixels, cut_.lanes(), [&](Int i, std::optional<Int> active) {
-      builder_.store(*buffers_.workspace, to + i * cut_.quads() + (cut_.quads() - 1), last, active,
-                     cut_.quads());
+      store(to + i * cut_.quads() + (cut_.quads() - 1), last, active, cut_.quads());
     });
   }
 
   void copy_quads(Int from, Int to, std::int64_t quads) {
     vector_loop(builder_, "quad", quads, cut_.lanes(), [&](Int i, std::optional<Int> active) {
       const Vec value = builder_.load_quads(input(), from + i * 4, cut_.lanes(), active);
-      builder_.store(*buffers_.workspace, to + i, cut_.is_signed() ? flip_signs(value) : value,
-                     active);
+      store(to + i, cut_.is_signed() ? flip_signs(value) : value, active);
     });
   }
 
@@ -86,8 +83,7 @@ class CopyStage {
     builder_.loop("pixel", 0, columns, 1, [&](Int pixel) {
       builder_.loop("quad", 0, whole, 1, [&](Int q) {
         const Vec value = builder_.load_quads(input(), from + pixel * in_.pixel + q * 4, 1);
-        builder_.store(*buffers_.workspace, to + pixel * cut_.quads() + q,
-                       cut_.is_signed() ? flip_signs(value) : value);
+        store(to + pixel * cut_.quads() + q, cut_.is_signed() ? flip_signs(value) : value);
       });
     });
   }
@@ -102,9 +98,17 @@ class CopyStage {
             const Vec x = byte(from + pixel * in_.pixel, 4 * q + b, active);
             quad = bit_or(quad, shift_left(x, int_splat(8 * b, cut_.lanes(), Type::kInt32)));
           }
-          builder_.store(*buffers_.workspace, to + pixel * cut_.quads() + q, quad, active,
-                         cut_.quads());
+          store(to + pixel * cut_.quads() + q, quad, active, cut_.quads());
         });
+  }
+
+  /// Quads, or both of their pairs.
+  void store(Int at, const Vec& quads, std::optional<Int> active = {}, std::int64_t stride = 1) {
+    const int lanes = quads.lanes();
+    if (!cut_.has_pairs()) return builder_.store(*buffers_.workspace, at, quads, active, stride);
+    for (const std::int64_t pair : {0, 1})
+      builder_.store(*buffers_.workspace, at + pair * cut_.image_quads(),
+                     widened_pair(quads, pair, lanes), active, stride);
   }
 
   Vec byte(Int at, std::int64_t channel, const std::optional<Int>& active) const {

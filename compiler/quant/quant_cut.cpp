@@ -50,6 +50,9 @@ std::int64_t block_groups(const ConvShape& s, int lanes) {
   return 1;
 }
 
+/// Vectors of outputs from which on widening an input once pays.
+constexpr std::int64_t kManyReaders = 6;
+
 /// An attribute that no model has.
 constexpr const char* kGivesSums = "gives_sums";
 
@@ -105,19 +108,21 @@ Result<void> supports_quant_anchor(const Task& task) {
   return {};
 }
 
-QuantCut::QuantCut(const Task& task, Format in, int lanes, const QuantTiling& tiling)
+QuantCut::QuantCut(const Task& task, Format in, const Soc& soc, const QuantTiling& tiling)
     : shape_(shape_of(task)),
       in_(!is_convolution(task) ? Format::kNHWC : in),  // rows are pixels
-      lanes_(lanes),
+      lanes_(soc.vector_lanes),
       tiling_(tiling),
-      is_signed_(task.in(kQuantX).dtype == DataType::kInt8) {
-  groups_ = block_groups(shape_, lanes);
-  if (has_wide_weights(task, shape_.out_channels)) {
+      is_signed_(task.in(kQuantX).dtype == DataType::kInt8),
+      has_pairs_(!soc.has(Feature::kVnni)) {
+  groups_ = block_groups(shape_, lanes_);
+  if (!has_pairs_ && has_wide_weights(task, shape_.out_channels)) {
     sums_pixels_ = groups_ == shape_.groups;
     weight_sets_ = sums_pixels_ ? 1 : 2;
   }
   is_copied_ = is_signed_ || shape_.in_channels % 4 != 0 || shape_.has_padding() ||
-               (in_ == Format::kNCHW && shape_.in_channels > 1);
+               (in_ == Format::kNCHW && shape_.in_channels > 1) ||
+               (has_pairs_ && out_vectors() >= kManyReaders);
   is_flat_ = shape_.is_pointwise() && (!is_convolution(task) || is_flattenable(task));
 }
 
@@ -139,8 +144,8 @@ std::int64_t QuantCut::read_width() const {
          (shape_.kernel_width - 1) * shape_.dilation_width + 1;
 }
 
-std::int64_t QuantCut::workspace_quads() const {
-  return is_copied_ ? shape_.batch * read_height() * read_width() * quads() : 0;
+std::int64_t QuantCut::workspace_elements() const {
+  return is_copied_ ? shape_.batch * image_copies() * image_quads() : 0;
 }
 
 std::int64_t QuantCut::first_channel(std::int64_t oc) const {
@@ -180,7 +185,8 @@ std::int64_t QuantCut::parallel_extent() const {
 std::int64_t QuantCut::registers() const {
   const std::int64_t pixels = tiling_.oh_block * tiling_.ow_block;
   const std::int64_t vectors = block_vectors(tiling_.oc_vectors);
-  return pixels * vectors + vectors + 1;
+  const std::int64_t products = has_pairs_ ? 2 : 0;  // before they are added to sums
+  return pixels * vectors + vectors + 1 + products;
 }
 
 std::int64_t QuantCut::body_dots() const {
@@ -196,8 +202,9 @@ std::int64_t QuantCut::body_dots() const {
   return pixels * vectors * (tiling_.k_unroll + rest);
 }
 
-double QuantCut::core_cycles(bool has_vnni) const {
-  constexpr double kDotWithoutVnni = 3;  // two multiplications, two additions, and the widening
+double QuantCut::core_cycles() const {
+  const double dot = has_pairs_ ? 2 : 1;  // of instructions on two ports; additions go to others
+  const double waits = has_pairs_ ? 0.5 : 1;  // an addition of integers is no multiply-add
   double cycles = 0;
   for (const BlockRun& rows : even_runs(pixel_rows(), tiling_.oh_block)) {
     for (const BlockRun& columns : even_runs(pixel_columns(), tiling_.ow_block)) {
@@ -205,14 +212,17 @@ double QuantCut::core_cycles(bool has_vnni) const {
         const auto pixels = static_cast<double>(rows.size * columns.size);
         const auto v = static_cast<double>(vectors.size);
         const auto factors = static_cast<double>(block_vectors(vectors.size));
-        const double dots = pixels * factors * (has_vnni ? 1 : kDotWithoutVnni);
+        const double widening = has_pairs_ && !is_copied_ ? pixels : 0;
         // Conversion, scaling, rounding and packing of a vector; of a small block they go on beside the products of the next one.
         // (Zen 4, vectors of 28 and of 14 sums: ResNet-50's first convolution 841 and 693 us, 16x112x112 to 96 channels 201 and 188.)
         constexpr double kStoreCycles = 6, kNothingOverlaps = 28;
         const double store_cycles = kStoreCycles * std::min(1.0, pixels * v / kNothingOverlaps);
         const double blocks = static_cast<double>(rows.count * columns.count * vectors.count);
-        cycles += blocks * (block_cycles(dots, pixels, factors, 1) * static_cast<double>(steps()) +
-                            store_cycles * pixels * v);
+        cycles +=
+            blocks * (block_cycles(std::int64_t{4} * lanes_, pixels * factors * dot + widening,
+                                   pixels * dot, factors * dot, waits) *
+                          static_cast<double>(steps()) +
+                      store_cycles * pixels * v);
       }
     }
   }

@@ -12,6 +12,10 @@
 // inputs of each pixel besides, as if there were one more vector of outputs with weights of one: what the zero point adds is that
 // sum times a constant per channel.
 //
+// Without VNNI weights are packed as int16 pairs, those of bytes 0 and 2 of a quad and those of bytes 1 and 3, and a block multiplies
+// the same bytes of its inputs by dot_i16(). Nine bits fit. Where many outputs read an input it is widened once, by the first stage: the
+// workspace then holds each image twice, as pairs of bytes 0 and 2, and behind these as pairs of bytes 1 and 3.
+//
 // A block reads whole quads for vectors of outputs, so groups are put together until they fill both, with weights of zero
 // between them: 32 groups of 4 channels become 8 of 16 for vectors of 16 lanes.
 #pragma once
@@ -62,7 +66,7 @@ Result<void> supports_quant_anchor(const Task& task);
 class QuantCut {
  public:
   /// Of a task that supports_quant_anchor(); `in` is the Format of its input.
-  QuantCut(const Task& task, Format in, int lanes, const QuantTiling& tiling);
+  QuantCut(const Task& task, Format in, const Soc& soc, const QuantTiling& tiling);
 
   /// The same task cut up otherwise.
   QuantCut with(const QuantTiling& tiling) const;
@@ -72,6 +76,10 @@ class QuantCut {
   int lanes() const { return lanes_; }
   Format in_format() const { return in_; }
   bool is_signed() const { return is_signed_; }
+  /// Does a block multiply pairs of int16 in place of quads of bytes?
+  bool has_pairs() const { return has_pairs_; }
+  /// Vectors of weights for a vector of outputs and a quad of inputs.
+  std::int64_t quad_vectors() const { return has_pairs_ ? 2 : 1; }
   /// Quads of one pixel's channels, the last one filled up.
   std::int64_t quads() const { return (shape_.in_channels + 3) / 4; }
   /// From one pixel that a block reads to the next.
@@ -91,7 +99,11 @@ class QuantCut {
   /// Rows and columns of the image that the blocks read.
   std::int64_t read_height() const;
   std::int64_t read_width() const;
-  std::int64_t workspace_quads() const;
+  std::int64_t workspace_elements() const;
+  /// Of an image in the workspace; from a pair to the same quad's other one.
+  std::int64_t image_quads() const { return read_height() * read_width() * quads(); }
+  /// How often each image stands there.
+  std::int64_t image_copies() const { return has_pairs_ ? 2 : 1; }
   /// Of weights of 9 bits: the sum of each pixel's inputs is taken, and counts by channel_excess().
   bool sums_pixels() const { return sums_pixels_; }
   /// The same where groups are put together, each of which has sums of its own: weights are a sum of two sets of signed bytes.
@@ -111,7 +123,7 @@ class QuantCut {
   std::int64_t parallel_extent() const;
   std::int64_t registers() const;
   std::int64_t body_dots() const;  ///< that the code spells out
-  double core_cycles(bool has_vnni) const;
+  double core_cycles() const;
 
  private:
   ConvShape shape_;
@@ -119,13 +131,15 @@ class QuantCut {
   int lanes_;
   QuantTiling tiling_;
   bool is_signed_ = false, is_copied_ = false, is_flat_ = false, sums_pixels_ = false;
+  bool has_pairs_ = false;
   std::int64_t weight_sets_ = 1, groups_ = 1;
 };
 
 /// Of the constants that a kernel reads, of which weights and biases are integers.
 std::vector<DataType> quant_constants(std::size_t count);
 
-/// Weights as [block of output vectors][set][tap][quad][vector][lane], alike for every Format.
+/// Weights as [block of output vectors][set][tap][quad][vector][lane], of pairs [..][vector][bytes 0 and 2, 1 and 3][lane], alike
+/// for every Format.
 PackedConstant pack_quant_weights(const Task& task, const QuantCut& cut);
 /// Rows of int32 by output channel.
 enum QuantChannelRow : std::int64_t {
@@ -146,9 +160,10 @@ loopnest::Vec quant_zero_point(const loopnest::Builder& builder, const Task& tas
 /// The same as the blocks read it, an unsigned byte.
 loopnest::Vec unsigned_zero_point(const loopnest::Builder& builder, const Task& task,
                                   const KernelBuffers& buffers, int lanes);
+/// Bytes 0 and 2 of quads as pairs of int16, or 1 and 3.
+loopnest::Vec widened_pair(loopnest::Vec quads, std::int64_t pair, int lanes);
 
 /// The kernel; its last stage computes, a first one copies if the cut asks for it.
-Kernel build_quant(const Task& task, const FormatChoice& format, const QuantCut& cut,
-                   const Soc& soc);
+Kernel build_quant(const Task& task, const FormatChoice& format, const QuantCut& cut);
 
 }  // namespace aoe::compiler

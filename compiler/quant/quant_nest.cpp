@@ -34,12 +34,12 @@ class QuantNest {
                                DataType::kInt32);
   }
 
-  Kernel build(const Soc& soc) {
+  Kernel build() {
     builder_.parallel(cut_.parallel_extent(), [&](Int iteration) { write_iteration(iteration); });
     Kernel kernel = kernel_for("jit");
-    if (soc.has(Feature::kVnni)) kernel.needs.add(Feature::kVnni);
+    if (!cut_.has_pairs()) kernel.needs.add(Feature::kVnni);
     if (cut_.is_copied()) {
-      kernel.workspace_bytes = static_cast<std::size_t>(cut_.workspace_quads()) * sizeof(float);
+      kernel.workspace_bytes = static_cast<std::size_t>(cut_.workspace_elements()) * sizeof(float);
       kernel.stages.push_back(quant_copy_stage(task_, cut_, constants_.size()));
     }
     kernel.stages.push_back(builder_.finish());
@@ -144,15 +144,18 @@ class QuantNest {
   // Strides of what the blocks read, in elements of its buffer: quads of the workspace, or bytes.
   std::int64_t pixel_stride() const { return cut_.is_copied() ? cut_.quads() : s_.in_channels; }
   std::int64_t row_stride() const { return cut_.read_width() * pixel_stride(); }
-  std::int64_t batch_stride() const { return cut_.read_height() * row_stride(); }
+  std::int64_t batch_stride() const {
+    return cut_.read_height() * row_stride() * (cut_.is_copied() ? cut_.image_copies() : 1);
+  }
 
   void write_taps(Block& block) {
     const Int group = cut_.groups() == 1 ? Int(0) : block.vector / cut_.group_vectors();
     const Int input = block.n * batch_stride() + block.row * (s_.stride_height * row_stride()) +
                       block.column * (s_.stride_width * pixel_stride()) +
                       group * (cut_.group_quads() * quad_);
-    const Int weights = block.vector * (cut_.steps() * cut_.lanes());
-    const std::int64_t width = block.vectors * cut_.lanes();  // of one step
+    const std::int64_t vector_width = cut_.quad_vectors() * cut_.lanes();
+    const Int weights = block.vector * (cut_.steps() * vector_width);
+    const std::int64_t width = block.vectors * vector_width;  // of one step
     const std::int64_t run = cut_.run_quads();
     const std::int64_t row_steps = cut_.run_columns() * run;
     builder_.loop("set", 0, cut_.weight_sets(), 1, [&](Int set) {
@@ -182,30 +185,38 @@ class QuantNest {
 
   /// One quad of each pixel, broadcast, times the weights of all output vectors.
   void write_step(Block& block, Int input, Int weights) {
-    const RegisterBlock products{.rows = block.rows * block.columns,
-                                 .vectors = cut_.block_vectors(block.vectors),
-                                 .sums = block.sums,
-                                 .order = RegisterBlock::Order::kByVector,
-                                 .multiply_add = loopnest::dot_u8s8};
-    products.step(
-        builder_,
-        [&](std::int64_t v) {
-          if (v == block.vectors)
-            return builder_.local(loopnest::quad_splat(0x01010101u, cut_.lanes()));
-          return builder_.local(builder_.load_as(Type::kInt32, buffers_.constants[0],
-                                                 weights + v * cut_.lanes(), cut_.lanes()));
-        },
-        [&](std::int64_t pixel) {
-          const std::int64_t r = pixel / block.columns, c = pixel % block.columns;
-          return builder_.local(load_quad(input + (r * s_.stride_height * row_stride() +
-                                                   c * s_.stride_width * pixel_stride())));
-        });
+    for (std::int64_t part = 0; part < cut_.quad_vectors(); ++part) {
+      const RegisterBlock products{
+          .rows = block.rows * block.columns,
+          .vectors = cut_.block_vectors(block.vectors),
+          .sums = block.sums,
+          .order = RegisterBlock::Order::kByVector,
+          .multiply_add = cut_.has_pairs() ? loopnest::dot_i16 : loopnest::dot_u8s8};
+      products.step(
+          builder_,
+          [&](std::int64_t v) {
+            if (v == block.vectors)
+              return builder_.local(loopnest::quad_splat(0x01010101u, cut_.lanes()));
+            const std::int64_t vector = v * cut_.quad_vectors() + part;
+            return builder_.local(builder_.load_as(Type::kInt32, buffers_.constants[0],
+                                                   weights + vector * cut_.lanes(), cut_.lanes()));
+          },
+          [&](std::int64_t pixel) {
+            const std::int64_t r = pixel / block.columns, c = pixel % block.columns;
+            return builder_.local(load_quad(input + (r * s_.stride_height * row_stride() +
+                                                     c * s_.stride_width * pixel_stride()),
+                                            part));
+          });
+    }
   }
 
-  Vec load_quad(Int at) const {
+  /// In all lanes; or a pair of it.
+  Vec load_quad(Int at, std::int64_t pair) const {
     if (cut_.is_copied())
-      return builder_.load_as(Type::kInt32, *buffers_.workspace, at, cut_.lanes(), {}, 0);
-    return builder_.load_quad_broadcast(*buffers_.inputs[kQuantX], at, cut_.lanes());
+      return builder_.load_as(Type::kInt32, *buffers_.workspace, at + pair * cut_.image_quads(),
+                              cut_.lanes(), {}, 0);
+    const Vec quad = builder_.load_quad_broadcast(*buffers_.inputs[kQuantX], at, cut_.lanes());
+    return cut_.has_pairs() ? widened_pair(quad, pair, cut_.lanes()) : quad;
   }
 
   const Task& task_;
@@ -221,9 +232,8 @@ class QuantNest {
 
 }  // namespace
 
-Kernel build_quant(const Task& task, const FormatChoice& format, const QuantCut& cut,
-                   const Soc& soc) {
-  return QuantNest(task, format, cut).build(soc);
+Kernel build_quant(const Task& task, const FormatChoice& format, const QuantCut& cut) {
+  return QuantNest(task, format, cut).build();
 }
 
 }  // namespace aoe::compiler

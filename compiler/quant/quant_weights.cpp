@@ -26,10 +26,25 @@ std::vector<std::int64_t> excess_of(const Task& task, const QuantCut& cut) {
   return excess;
 }
 
-/// The part of a weight that set 0 or 1 holds.
+/// The part of a weight that set 0 or 1 of signed bytes holds.
 std::int8_t set_part(std::int64_t weight, std::int64_t set) {
   const std::int64_t first = std::clamp<std::int64_t>(weight, -128, 127);
   return static_cast<std::int8_t>(set == 0 ? first : weight - first);
+}
+
+/// Where the blocks find the first input channel of a quad: `step` counts quads of one output vector. In quads of weights.
+std::int64_t packed_quad(const QuantCut& cut, std::int64_t oc, std::int64_t step) {
+  const std::int64_t block = cut.tiling().oc_vectors, lanes = cut.lanes();
+  const std::int64_t first = oc / lanes / block * block;
+  const std::int64_t width = std::min(block, cut.out_vectors() - first) * lanes;
+  return first * cut.steps() * lanes + step * width + oc - first * lanes;
+}
+
+/// Of a packed weight in a destination of its type: quads lie as they are; pairs in two vectors, of bytes 0 and 2 and of bytes 1 and 3.
+std::int64_t packed_place(const QuantCut& cut, std::int64_t quad, std::int64_t byte) {
+  if (!cut.has_pairs()) return quad * 4 + byte;
+  const std::int64_t lanes = cut.lanes(), vector = quad / lanes * 2 + byte % 2;
+  return (vector * lanes + quad % lanes) * 2 + byte / 2;
 }
 
 }  // namespace
@@ -80,6 +95,11 @@ Vec unsigned_zero_point(const loopnest::Builder& builder, const Task& task,
   return is_signed ? zero + int_splat(128, lanes, Type::kInt32) : zero;
 }
 
+Vec widened_pair(Vec quads, std::int64_t pair, int lanes) {
+  const auto all = [&](std::int64_t value) { return int_splat(value, lanes, Type::kInt32); };
+  return bit_and(pair == 0 ? quads : shift_right(quads, all(8)), all(0x00ff00ff));
+}
+
 std::vector<DataType> quant_constants(std::size_t count) {
   std::vector<DataType> types(count, DataType::kFloat);
   types[0] = types[1] = DataType::kInt32;
@@ -87,20 +107,17 @@ std::vector<DataType> quant_constants(std::size_t count) {
 }
 
 PackedConstant pack_quant_weights(const Task& task, const QuantCut& cut) {
-  const std::int64_t per_vector = cut.steps() * cut.lanes() * 4;
+  const std::int64_t per_vector = cut.steps() * cut.quad_vectors() * cut.lanes() * 4;
   const auto bytes = static_cast<std::size_t>(cut.out_vectors() * per_vector);
   return {.size_bytes = bytes, .pack = [=](void* destination) {
             const ConvShape& s = cut.shape();
             const CentredWeights weights(task, s);
             const std::vector<std::int64_t> excess = excess_of(task, cut);
             const std::int64_t taps = s.kernel_height * s.kernel_width;
-            auto* to = static_cast<std::int8_t*>(destination);
-            std::fill_n(to, bytes, std::int8_t{0});
+            auto* quads = static_cast<std::int8_t*>(destination);
+            auto* pairs = static_cast<std::int16_t*>(destination);
+            std::fill_n(quads, bytes, std::int8_t{0});
             for (std::int64_t oc = 0; oc < s.out_channels; ++oc) {
-              const std::int64_t vector = oc / cut.lanes();
-              const std::int64_t first = vector / cut.tiling().oc_vectors * cut.tiling().oc_vectors;
-              const std::int64_t width =
-                  std::min(cut.tiling().oc_vectors, cut.out_vectors() - first) * cut.lanes();
               const std::int64_t group_begin = oc / s.group_out_channels() * s.group_in_channels();
               const std::int64_t shift = group_begin - cut.first_channel(oc);
               for (std::int64_t set = 0; set < cut.weight_sets(); ++set) {
@@ -108,10 +125,14 @@ PackedConstant pack_quant_weights(const Task& task, const QuantCut& cut) {
                   for (std::int64_t ic = 0; ic < s.group_in_channels(); ++ic) {
                     const std::int64_t channel = shift + ic;
                     const std::int64_t step = (set * taps + tap) * cut.group_quads() + channel / 4;
-                    const std::int64_t quad =
-                        first * cut.steps() * cut.lanes() + step * width + oc - first * cut.lanes();
-                    to[quad * 4 + channel % 4] = set_part(
-                        weights.at(oc, ic, tap) - excess[static_cast<std::size_t>(oc)], set);
+                    const std::int64_t place =
+                        packed_place(cut, packed_quad(cut, oc, step), channel % 4);
+                    const std::int64_t weight =
+                        weights.at(oc, ic, tap) - excess[static_cast<std::size_t>(oc)];
+                    if (cut.has_pairs())
+                      pairs[place] = static_cast<std::int16_t>(weight);
+                    else
+                      quads[place] = set_part(weight, set);
                   }
                 }
               }

@@ -97,10 +97,9 @@ LoadInputZero load_input_zero(const Task& task, int lanes) {
 
 }  // namespace
 
-Result<void> supports_winograd_int8(const Task& task, const Soc& soc, WinogradSize size) {
+Result<void> supports_winograd_int8(const Task& task, WinogradSize size) {
   if (task.anchor().type != "QuantConv2D")
     return Unexpected(task.anchor().type + " is not what it computes");
-  if (!soc.has(Feature::kVnni)) return Unexpected(soc.version + " has no vnni");
   if (Result<void> anchor = supports_quant_anchor(task); !anchor) return anchor;
   if (Result<void> window = supports_winograd_window(task, size); !window) return window;
   const ConvShape s = conv_shape(task).value();

@@ -86,7 +86,8 @@ double RnnCut::step_cycles() const {
         const auto rows = static_cast<double>(run.size);
         const double per_unit = run.size == 1
                                     ? std::max(kFmaLatency, vectors * kCyclesPerStreamedVector)
-                                    : block_cycles(rows * vectors, rows, vectors, 1);
+                                    : block_cycles(lanes_ * std::int64_t{sizeof(float)},
+                                                   rows * vectors, rows, vectors, 1);
         cycles += static_cast<double>(units.count * run.count) *
                   (static_cast<double>(shape_.hidden) * per_unit + kCyclesPerGate * rows * vectors);
       }

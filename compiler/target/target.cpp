@@ -89,7 +89,8 @@ llvm::Value* Target::dot_u8s8(llvm::IRBuilderBase&, llvm::Value*, llvm::Value*, 
   refuse(*this, "quads of bytes");
 }
 
-llvm::Value* Target::dot_i16(llvm::IRBuilderBase&, llvm::Value*, llvm::Value*, llvm::Value*) const {
+llvm::Value* Target::dot_i16(llvm::IRBuilderBase&, llvm::Value*, llvm::Value*, llvm::Value*,
+                             bool) const {
   refuse(*this, "pairs of int16");
 }
 

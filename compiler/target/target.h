@@ -66,7 +66,7 @@ class Target {
   virtual llvm::Value* dot_u8s8(llvm::IRBuilderBase& ir, llvm::Value* a, llvm::Value* b,
                                 llvm::Value* sum, bool has_vnni) const;
   virtual llvm::Value* dot_i16(llvm::IRBuilderBase& ir, llvm::Value* a, llvm::Value* b,
-                               llvm::Value* sum) const;
+                               llvm::Value* sum, bool has_vnni) const;
 
   /// float32 of -2^31 and more to the nearest int32, ties to even; of 2^31 and more to -2^31.
   virtual llvm::Value* round_to_int32(llvm::IRBuilderBase& ir, llvm::Value* a) const;

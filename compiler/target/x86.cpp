@@ -14,19 +14,28 @@ namespace {
 
 using llvm::Value;
 
-/// Bytes 0 and 2, then 1 and 3, widened to 16 bits; pairs of products are exact in 32.
-Value* dot_in_pairs(llvm::IRBuilderBase& ir, Value* a, Value* b, Value* sum, unsigned lanes) {
-  auto* words = llvm::FixedVectorType::get(ir.getInt16Ty(), 2 * lanes);
-  const auto shift = [&](std::uint64_t n) { return llvm::ConstantInt::get(words, n); };
-  a = ir.CreateBitCast(a, words);
-  b = ir.CreateBitCast(b, words);
+/// What pmaddwd multiplies: twice as many words as lanes.
+Value* as_words(llvm::IRBuilderBase& ir, Value* a) {
+  const unsigned lanes = llvm::cast<llvm::FixedVectorType>(a->getType())->getNumElements();
+  return ir.CreateBitCast(a, llvm::FixedVectorType::get(ir.getInt16Ty(), 2 * lanes));
+}
+
+/// Sums of neighbouring products of words, exact in 32 bits but for four times -32768, which wraps around.
+Value* multiply_pairs(llvm::IRBuilderBase& ir, Value* a, Value* b) {
+  const unsigned words = llvm::cast<llvm::FixedVectorType>(a->getType())->getNumElements();
   const auto multiply =
-      lanes == 16 ? llvm::Intrinsic::x86_avx512_pmaddw_d_512 : llvm::Intrinsic::x86_avx2_pmadd_wd;
-  Value* even = ir.CreateIntrinsic(
-      multiply, {},
-      {ir.CreateAnd(a, shift(0xff)), ir.CreateAShr(ir.CreateShl(b, shift(8)), shift(8))});
-  Value* odd =
-      ir.CreateIntrinsic(multiply, {}, {ir.CreateLShr(a, shift(8)), ir.CreateAShr(b, shift(8))});
+      words == 32 ? llvm::Intrinsic::x86_avx512_pmaddw_d_512 : llvm::Intrinsic::x86_avx2_pmadd_wd;
+  return ir.CreateIntrinsic(multiply, {}, {a, b});
+}
+
+/// Bytes 0 and 2, then 1 and 3, widened to 16 bits.
+Value* dot_in_pairs(llvm::IRBuilderBase& ir, Value* a, Value* b, Value* sum) {
+  a = as_words(ir, a);
+  b = as_words(ir, b);
+  const auto shift = [&](std::uint64_t n) { return llvm::ConstantInt::get(a->getType(), n); };
+  Value* even = multiply_pairs(ir, ir.CreateAnd(a, shift(0xff)),
+                               ir.CreateAShr(ir.CreateShl(b, shift(8)), shift(8)));
+  Value* odd = multiply_pairs(ir, ir.CreateLShr(a, shift(8)), ir.CreateAShr(b, shift(8)));
   return ir.CreateAdd(sum, ir.CreateAdd(even, odd));
 }
 
@@ -49,15 +58,16 @@ Value* X86::dot_u8s8(llvm::IRBuilderBase& ir, Value* a, Value* b, Value* sum, bo
   AOE_CHECK(lanes == 8 || lanes == 16, "dot_u8s8() of " + std::to_string(lanes) + " lanes");
   const auto dot = lanes == 16 ? llvm::Intrinsic::x86_avx512_vpdpbusd_512
                                : llvm::Intrinsic::x86_avx512_vpdpbusd_256;
-  return has_vnni ? ir.CreateIntrinsic(dot, {}, {sum, a, b}) : dot_in_pairs(ir, a, b, sum, lanes);
+  return has_vnni ? ir.CreateIntrinsic(dot, {}, {sum, a, b}) : dot_in_pairs(ir, a, b, sum);
 }
 
-Value* X86::dot_i16(llvm::IRBuilderBase& ir, Value* a, Value* b, Value* sum) const {
+Value* X86::dot_i16(llvm::IRBuilderBase& ir, Value* a, Value* b, Value* sum, bool has_vnni) const {
   const unsigned lanes = llvm::cast<llvm::FixedVectorType>(a->getType())->getNumElements();
   AOE_CHECK(lanes == 8 || lanes == 16, "dot_i16() of " + std::to_string(lanes) + " lanes");
   const auto dot = lanes == 16 ? llvm::Intrinsic::x86_avx512_vpdpwssd_512
                                : llvm::Intrinsic::x86_avx512_vpdpwssd_256;
-  return ir.CreateIntrinsic(dot, {}, {sum, a, b});
+  if (has_vnni) return ir.CreateIntrinsic(dot, {}, {sum, a, b});
+  return ir.CreateAdd(sum, multiply_pairs(ir, as_words(ir, a), as_words(ir, b)));
 }
 
 Value* X86::round_to_int32(llvm::IRBuilderBase& ir, Value* a) const {

@@ -12,8 +12,8 @@ class X86 : public Target {
                     llvm::Value* b) const override;
   llvm::Value* dot_u8s8(llvm::IRBuilderBase& ir, llvm::Value* a, llvm::Value* b, llvm::Value* sum,
                         bool has_vnni) const override;
-  llvm::Value* dot_i16(llvm::IRBuilderBase& ir, llvm::Value* a, llvm::Value* b,
-                       llvm::Value* sum) const override;
+  llvm::Value* dot_i16(llvm::IRBuilderBase& ir, llvm::Value* a, llvm::Value* b, llvm::Value* sum,
+                       bool has_vnni) const override;
   llvm::Value* round_to_int32(llvm::IRBuilderBase& ir, llvm::Value* a) const override;
 
  private:

@@ -428,8 +428,7 @@ TEST(ElementTypes, QuadsOfBytesAreMultipliedExactly) {
 }
 
 TEST(ElementTypes, PairsOfInt16AreMultipliedExactly) {
-  for (const Soc& soc : test_socs()) {
-    if (!soc.has(Feature::kVnni)) continue;
+  for (const Soc& soc : quantised_test_socs()) {
     const int lanes = soc.vector_lanes;
     Builder b("f");
     const Buffer x = b.buffer("x", Access::kRead, DataType::kInt16);
