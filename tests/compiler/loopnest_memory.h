@@ -90,6 +90,9 @@ class EvalMemory {
       case DataType::kUint8:
         element<std::uint8_t>(id, index) = converted<std::uint8_t>(value);
         return;
+      case DataType::kInt16:
+        element<std::int16_t>(id, index) = static_cast<std::int16_t>(value);  // its low half
+        return;
       case DataType::kInt32:
         element<std::int32_t>(id, index) = converted<std::int32_t>(value);
         return;
