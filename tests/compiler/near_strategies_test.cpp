@@ -55,6 +55,9 @@ graph::Graph near_softmax(std::int64_t rows) {
   return graph;
 }
 
+constexpr double kNearlyTheSame =
+    1.08;  ///< below what compiler/node_options.cpp trusts a neighbour with
+
 /// A winner that is not the default: the default's Impl and Format, with an axis of its own, which the model of costs tells from the
 /// default's or not.
 bank::StrategySet winner_of(const graph::Graph& graph, double gain, bool is_told_apart = true) {
@@ -66,7 +69,7 @@ bank::StrategySet winner_of(const graph::Graph& graph, double gain, bool is_told
         Schedule changed = each.schedule;
         changed[axis.name] = value;
         if (changed == each.schedule || !plan->is_legal(changed) ||
-            plan->estimate_ns(changed) > 1.02 * plan->estimate_ns(each.schedule) ||
+            plan->estimate_ns(changed) > kNearlyTheSame * plan->estimate_ns(each.schedule) ||
             (plan->estimate_ns(changed) != plan->estimate_ns(each.schedule)) != is_told_apart)
           continue;
         bank::Strategy strategy{
