@@ -51,6 +51,9 @@ struct LoadContext {
   int first_op = 0;            ///< see ExecutorOptions
   bool records_bodies = true;  ///< see ExecutorOptions
   int& next_op;                ///< of the next body that is loaded; who loads one counts on
+
+  /// Of steps whose backend keeps_openmp_team.
+  int library_threads() const { return team == ThreadTeam::kOpenMp ? threads : 1; }
 };
 
 /// Steps that are handed over at once.

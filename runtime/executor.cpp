@@ -140,7 +140,7 @@ Executor::State::State(Om model, const ExecutorOptions& options)
   if (options.arena.empty()) memory_.emplace_back("arena " + om.name, om.arena_bytes);
   memory_.emplace_back("weights " + om.name, om.weights_view.size());
 
-  const OpenMpThreads omp_threads(threads);
+  const OpenMpThreads omp_threads(context_.library_threads());
   for (const auto& backend : backends().all()) {
     const Executor* sibling = options.sibling;
     loaders_[backend.get()] = backend->open(
@@ -171,7 +171,7 @@ void Executor::State::load(const Backend& backend, std::span<const std::size_t> 
 void Executor::State::run(std::span<const Tensor> given_inputs, std::span<Tensor> given_outputs,
                           const RunTag& tag) {
   bind(given_inputs, given_outputs);
-  const OpenMpThreads omp_threads(threads);
+  const OpenMpThreads omp_threads(context_.library_threads());
   if (threads > 1) make_way_for(team_);
   const TaskRecording recording = task_recording(tag);
   for (const Launch& launch : launches_) {

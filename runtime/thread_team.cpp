@@ -18,6 +18,12 @@ namespace {
 /// The calling thread's OpenMP team has run since it was last ended. Whether it still spins nobody tells.
 thread_local bool openmp_team_may_spin = false;
 
+/// One thread takes some 20 us for less. What is not stated counts as much.
+bool is_worth_a_team(const OmStep& step) {
+  constexpr double kFlops = 2e6, kBytes = 2e6;
+  return step.flops + step.bytes <= 0 || step.flops >= kFlops || step.bytes >= kBytes;
+}
+
 /// Where the members of a loop wait for each other.
 struct Meeting {
   using Clock = std::chrono::steady_clock;
@@ -43,12 +49,13 @@ void run_part(void* const* buffers, std::int64_t begin, std::int64_t end, void*)
 }  // namespace
 
 ThreadTeam team_of(const Om& om) {
-  bool has_library = false;
+  bool needs_team = false;
   for_each_om(om, [&](const Om& own, const std::string&) {
-    has_library |= std::ranges::any_of(
-        own.steps, [](const OmStep& step) { return step.backend->traits().keeps_openmp_team; });
+    needs_team |= std::ranges::any_of(own.steps, [](const OmStep& step) {
+      return step.backend->traits().keeps_openmp_team && is_worth_a_team(step);
+    });
   });
-  return has_library ? ThreadTeam::kOpenMp : ThreadTeam::kHelpers;
+  return needs_team ? ThreadTeam::kOpenMp : ThreadTeam::kHelpers;
 }
 
 void make_way_for(ThreadTeam team) {

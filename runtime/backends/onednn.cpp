@@ -34,8 +34,9 @@ class OneDnn final : public StepwiseBackend {
   std::function<void()> load(const LoadContext& context, std::size_t index) const override {
     const OmStep& step = context.om.steps[index];
     try {
-      std::shared_ptr<OneDnnKernel> kernel = OneDnnKernel::create(
-          step.params, context.threads, context.buffers.bytes_of(index), context.buffers.of(index));
+      std::shared_ptr<OneDnnKernel> kernel =
+          OneDnnKernel::create(step.params, context.library_threads(),
+                               context.buffers.bytes_of(index), context.buffers.of(index));
       return [kernel = std::move(kernel), buffers = context.buffers.of(index)] {
         kernel->run(buffers);
       };

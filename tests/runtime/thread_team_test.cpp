@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <iterator>
 
+#include "runtime/backend.h"
+
 namespace aoe::runtime {
 namespace {
 
@@ -37,6 +39,28 @@ TEST(ThreadTeam, AnOpenMpTeamEndsBeforeHelpersRun) {
   ASSERT_EQ(threads_of_this_process(), with_helpers + 2);
   run_on_each(ThreadTeam::kHelpers, 3, [](int) {});
   EXPECT_EQ(threads_of_this_process(), with_helpers);
+}
+
+OmStep step_of(const char* name, double flops, double bytes) {
+  OmStep step;
+  step.backend = backends().find(name);
+  step.flops = flops;
+  step.bytes = bytes;
+  return step;
+}
+
+/// Each member of a team is waited for, and one that has no core costs far more than a small step.
+TEST(ThreadTeam, OnlyLargeStepsOfLibrariesHaveATeam) {
+  Om om;
+  EXPECT_EQ(team_of(om), ThreadTeam::kHelpers);
+  om.steps = {step_of("jit", 1e9, 1e9), step_of("onednn", 1e6, 1.5e6)};
+  EXPECT_EQ(team_of(om), ThreadTeam::kHelpers);
+  om.steps.push_back(step_of("onednn", 1e8, 1e5));
+  EXPECT_EQ(team_of(om), ThreadTeam::kOpenMp);
+  om.steps.back() = step_of("onednn", 1e5, 1e8);
+  EXPECT_EQ(team_of(om), ThreadTeam::kOpenMp);
+  om.steps.back() = step_of("onednn", 0, 0);  // nothing is stated
+  EXPECT_EQ(team_of(om), ThreadTeam::kOpenMp);
 }
 
 }  // namespace
