@@ -155,6 +155,10 @@ std::map<std::string, Shape> parse_input_shapes(const std::string& text) {
 void resolve_input_shapes(std::vector<DeclaredInput>& inputs,
                           const std::map<std::string, Shape>& given) {
   check_names(inputs, given);
+  // PaddlePaddle's exporter writes "?" for every size that it does not know: no name, and no two are the same.
+  for (DeclaredInput& input : inputs)
+    for (std::string& dim : input.dim_names)
+      if (dim == "?") dim.clear();
   std::map<std::string, std::int64_t> bound;  // dimension name -> size
   for (DeclaredInput& input : inputs)
     if (const auto shape = given.find(input.name); shape != given.end())

@@ -14,6 +14,11 @@ namespace {
 /// Functions may call functions, but not themselves; a model that does is stopped here.
 constexpr int kDeepestCall = 64;
 
+/// ONNX Runtime had it before ONNX did, in ONNX's own domain: models that it wrote have it in operator sets before ONNX's.
+bool is_older_than_onnx(const std::string& type) {
+  return type == "LayerNormalization";
+}
+
 /// "" is how ONNX spells its own domain, "ai.onnx" is how some exporters do.
 std::string canonical_domain(const std::string& domain) {
   return domain == "ai.onnx" ? "" : domain;
@@ -181,6 +186,10 @@ const reference::OpDef* Importer::find_operator(const onnx::NodeProto& proto, co
   // What upgrade_node() brings to the oldest opset we know is read as that.
   const int reached = domain.empty() ? std::max(opset->second, kOldestOpset) : opset->second;
   const auto above = std::ranges::upper_bound(def->versions, reached);
+  if (above == def->versions.begin() && domain.empty() && is_older_than_onnx(proto.op_type())) {
+    version = *above;
+    return def;
+  }
   if (above == def->versions.begin()) {
     note_unsupported(proto, scope, ", known from " + std::to_string(def->versions.front()));
     return nullptr;

@@ -1,6 +1,8 @@
 // Operators that ONNX took later under the same name or another one: Trilu, GatherND, ExpandDims, Pad, Range,
-// GridSample of com.microsoft; and ConvTransposeWithDynamicPads, whose pads are an input.
+// GridSample of com.microsoft; and ConvTransposeWithDynamicPads, whose pads are an input. Also what ONNX had as experiments,
+// which models of its first years have and ONNX Runtime still runs: Affine, Crop, ImageScaler, ParametricSoftplus, ScaledTanh.
 #include "graph/quantized_terms.h"
+#include "reference/fail.h"
 
 namespace aoe::graph {
 namespace {
@@ -45,6 +47,47 @@ void expand_conv_transpose(FunctionCall& call) {
       0, call.op("ConvTranspose", {call.input(0), call.input(1), optional_input(call, 3)}, attrs));
 }
 
+// ---- experiments ----
+
+void expand_affine(FunctionCall& call) {
+  const auto number = [&](const char* name, float absent) {
+    return static_cast<double>(call.attrs().get_float(name, absent));
+  };
+  call.give(0, call.input(0) * number("alpha", 1) + number("beta", 0));
+}
+
+/// Without `border` at each side, or with `scale` the size that is left behind the border.
+void expand_crop(FunctionCall& call) {
+  const auto border = call.attrs().get_ints("border"), size = call.attrs().get_ints("scale");
+  if (border.size() != 4 || (!size.empty() && size.size() != 2))
+    reference::fail_model("needs a border of 4 numbers, and a scale of 2 or none");
+  const Term x = call.input(0);
+  const std::int64_t left = border[0], top = border[1],
+                     bottom = size.empty() ? call.dim(x, 2) - border[3] : top + size[0],
+                     right = size.empty() ? call.dim(x, 3) - border[2] : left + size[1];
+  call.give(0, call.slice(call.slice(x, 2, top, bottom), 3, left, right));
+}
+
+void expand_image_scaler(FunctionCall& call) {
+  const std::vector<float> bias = call.attrs().get_floats("bias");
+  const auto scale = static_cast<double>(call.attrs().get_float("scale", 1));
+  const Term x = call.input(0);
+  const Term channels = call.floats({1, std::ssize(bias), 1, 1}, bias);
+  call.give(0, x * scale + call.cast(channels, call.dtype(x)));
+}
+
+void expand_parametric_softplus(FunctionCall& call) {
+  const auto alpha = static_cast<double>(call.attrs().get_float("alpha", 1)),
+             beta = static_cast<double>(call.attrs().get_float("beta", 1));
+  call.give(0, call.op("Softplus", {call.input(0) * beta}) * alpha);
+}
+
+void expand_scaled_tanh(FunctionCall& call) {
+  const auto alpha = static_cast<double>(call.attrs().get_float("alpha", 1)),
+             beta = static_cast<double>(call.attrs().get_float("beta", 1));
+  call.give(0, call.op("Tanh", {call.input(0) * beta}) * alpha);
+}
+
 }  // namespace
 
 void register_before_onnx(FunctionRegistry& registry) {
@@ -55,6 +98,11 @@ void register_before_onnx(FunctionRegistry& registry) {
   registry.add({kMicrosoft, "Range", expand_range});
   registry.add({kMicrosoft, "GridSample", expand_grid_sample});
   registry.add({kMicrosoft, "ConvTransposeWithDynamicPads", expand_conv_transpose});
+  registry.add({"", "Affine", expand_affine});
+  registry.add({"", "Crop", expand_crop});
+  registry.add({"", "ImageScaler", expand_image_scaler});
+  registry.add({"", "ParametricSoftplus", expand_parametric_softplus});
+  registry.add({"", "ScaledTanh", expand_scaled_tanh});
 }
 
 }  // namespace aoe::graph

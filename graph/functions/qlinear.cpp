@@ -57,7 +57,7 @@ Term pooled(FunctionCall& call, Term x, const std::string& type) {
 }
 
 /// ONNX's QLinearConv, on images that may be NHWC.
-void expand_conv(FunctionCall& call) {
+void expand_qlinear_conv(FunctionCall& call) {
   call.give(0, on_images(call, call.input(0), [&](Term image) {
               std::vector<Term> inputs = {image};
               for (std::size_t i = 1; i < 8; ++i) inputs.push_back(call.input(i));
@@ -68,7 +68,7 @@ void expand_conv(FunctionCall& call) {
 
 /// A, B (each with scale and zero point), C in whole numbers of both scales' product, scale and zero point of Y: without
 /// them Y is of float32.
-void expand_gemm(FunctionCall& call) {
+void expand_qgemm(FunctionCall& call) {
   const auto matrix = [&](std::size_t i, const char* is_transposed) {
     const bool turn = call.attrs().get_int(is_transposed, 0) != 0;
     return turn ? call.transpose(call.input(i), {1, 0}) : call.input(i);
@@ -131,9 +131,9 @@ void register_qlinear(FunctionRegistry& registry) {
   registry.add({kMicrosoft, "QLinearAveragePool",
                 of_one([](FunctionCall& call, Term x) { return pooled(call, x, "AveragePool"); })});
   registry.add({kMicrosoft, "QLinearConcat", expand_concat});
-  registry.add({kMicrosoft, "QLinearConv", expand_conv});
+  registry.add({kMicrosoft, "QLinearConv", expand_qlinear_conv});
   registry.add({kMicrosoft, "QLinearWhere", expand_where});
-  registry.add({kMicrosoft, "QGemm", expand_gemm});
+  registry.add({kMicrosoft, "QGemm", expand_qgemm});
   registry.add({kMicrosoft, "NhwcMaxPool", [](FunctionCall& call) {
                   const Term x = call.transpose(call.input(0), {0, 3, 1, 2});
                   call.give(0, call.transpose(call.op("MaxPool", {x}, call.attrs()), {0, 2, 3, 1}));

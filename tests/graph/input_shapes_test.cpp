@@ -53,6 +53,12 @@ TEST(ResolveInputShapes, BindsADimensionNameForAllInputs) {
   EXPECT_EQ(inputs[1].desc.shape, (Shape{4}));
 }
 
+TEST(ResolveInputShapes, AQuestionMarkNamesNothing) {
+  std::vector<DeclaredInput> inputs = {declared("a", {-1, 3, -1}, {"?", "", "?"})};
+  resolve_input_shapes(inputs, {{"a", {4, 3, 5}}});
+  EXPECT_EQ(inputs[0].desc.shape, (Shape{4, 3, 5}));
+}
+
 TEST(ResolveInputShapes, TakesAnyShapeWhereNoneIsDeclared) {
   std::vector<DeclaredInput> inputs = {declared("a", kUnknownRankShape, {})};
   resolve_input_shapes(inputs, {{"a", {2, 0}}});
