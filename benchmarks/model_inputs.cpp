@@ -4,8 +4,8 @@
 #include <map>
 #include <random>
 
-#include "base/error.h"
 #include "graph/input_values.h"
+#include "reference/typed.h"
 
 namespace aoe::benchmarks {
 namespace {
@@ -17,18 +17,15 @@ ConstantPtr input_of(TensorDesc desc, unsigned seed, const std::vector<std::stri
   if (given != nullptr) return graph::constant_of_input("--feed", desc, *given);
   auto value = std::make_shared<Constant>(desc);
   std::mt19937 random(seed);
-  for (std::int64_t i = 0; i < element_count(desc.shape); ++i) {
-    void* data = value->mutable_data();
-    if (desc.dtype == DataType::kFloat)
-      static_cast<float*>(data)[i] = std::uniform_real_distribution<float>(0, 1)(random);
-    else if (desc.dtype == DataType::kInt64)
-      static_cast<std::int64_t*>(data)[i] = static_cast<std::int64_t>(random() % 2);
-    else if (desc.dtype == DataType::kInt32)
-      static_cast<std::int32_t*>(data)[i] = static_cast<std::int32_t>(random() % 2);
-    else
-      throw Error(ExitCode::kData,
-                  "input of type " + std::string(name(desc.dtype)) + " is not supported here");
-  }
+  reference::visit_type<reference::AllTypes>(desc.dtype, [&]<typename T>() {
+    T* const data = static_cast<T*>(value->mutable_data());
+    for (std::int64_t i = 0; i < element_count(desc.shape); ++i) {
+      if constexpr (reference::kIsFloat<T>)
+        data[i] = reference::convert<T>(std::uniform_real_distribution<float>(0, 1)(random));
+      else
+        data[i] = static_cast<T>(random() % (sizeof(T) == 1 && !std::is_same_v<T, bool> ? 100 : 2));
+    }
+  });
   return value;
 }
 

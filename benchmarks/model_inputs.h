@@ -8,8 +8,8 @@
 
 namespace aoe::benchmarks {
 
-/// Of all inputs of the model: random, always the same: floats in [0, 1), integers 0 or 1, which are legal as indices into
-/// any table. `feed`: "sr:16000" fills that input with this number instead. Throws Error(kData) for other types.
+/// Of all inputs of the model: random, always the same: floats in [0, 1), bytes below 100, other integers 0 or 1, which are
+/// legal as indices into any table. `feed`: "sr:16000" fills that input with this number instead.
 std::vector<NamedTensor> inputs_of(const BoundOm& om, const std::string& feed);
 
 }  // namespace aoe::benchmarks

@@ -195,6 +195,8 @@ constexpr Row kRows[] = {
     {"TfIdfVectorizer", "x:1-2",
      "!mode=TF|IDF|TFIDF !min_gram_length=1..64 !max_gram_length=1..64 !max_skip_count=0..65536 "
      "!ngram_counts=ints:0.. !ngram_indexes=ints:0..16777216 pool_int64s=longs weights=floats"},
+    {"TreeEnsemble", "f1:2 x:1 x:1 f1:1 x:2 x:1 x:1 f1:1 u?:1",
+     "aggregate=SUM|AVERAGE|MIN|MAX !features=0.. !targets=1.."},
     {"ApplyMomentum", "f:0-1 l:0-1 f*",
      "!alpha=float !beta=float !mode=standard|nesterov !norm_coefficient=float"},
     {"ApplyAdam", "f:0-1 l:0-1 f*",

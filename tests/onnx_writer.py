@@ -2,7 +2,7 @@
 
 import struct
 
-FLOAT, INT32, INT64, BOOL = 1, 6, 7, 9
+FLOAT, INT32, INT64, STRING, BOOL = 1, 6, 7, 8, 9
 
 
 def varint(number):
@@ -22,11 +22,19 @@ def number(field, value):
     return varint(field << 3) + varint(value)
 
 
-def node(op_type, inputs, outputs, name, **integers):
-    """Keywords are attributes."""
-    attributes = (block(1, key) + number(3, value) + number(20, 2) for key, value in integers.items())
+def attribute(key, value):
+    """A number, or a list of numbers or of texts."""
+    if not isinstance(value, list):
+        return block(1, key) + number(3, value) + number(20, 2)
+    if isinstance(value[0], str):
+        return block(1, key) + b"".join(block(9, each) for each in value) + number(20, 8)
+    return block(1, key) + b"".join(number(8, each) for each in value) + number(20, 7)
+
+
+def node(op_type, inputs, outputs, name, domain="", **attributes):
     return (b"".join(block(1, i) for i in inputs) + b"".join(block(2, o) for o in outputs)
-            + block(3, name) + block(4, op_type) + b"".join(block(5, a) for a in attributes))
+            + block(3, name) + block(4, op_type) + b"".join(block(5, attribute(*a)) for a in attributes.items())
+            + (block(7, domain) if domain else b""))
 
 
 def tensor(name, shape, floats):
@@ -41,8 +49,15 @@ def value(name, *shape, element_type=FLOAT):
     return block(1, name) + block(2, block(1, number(1, element_type) + block(2, dims)))
 
 
-def write(path, nodes, inputs, outputs, initializers=(), opset=13):
+def list_of_maps(name, key_type=INT64):
+    """An output whose type is seq(map(key, tensor(float)))."""
+    scalar = block(1, number(1, FLOAT))
+    return block(1, name) + block(2, block(4, block(1, block(5, number(1, key_type) + block(2, scalar)))))
+
+
+def write(path, nodes, inputs, outputs, initializers=(), opset=13, domains=()):
     graph = (b"".join(block(1, n) for n in nodes) + block(2, "g") + b"".join(block(5, i) for i in initializers)
              + b"".join(block(11, i) for i in inputs) + b"".join(block(12, o) for o in outputs))
     with open(path, "wb") as file:
-        file.write(number(1, 8) + block(7, graph) + block(8, number(2, opset)))
+        file.write(number(1, 8) + block(7, graph) + block(8, number(2, opset))
+                   + b"".join(block(8, block(1, domain) + number(2, 1)) for domain in domains))

@@ -165,11 +165,18 @@ class InferenceSession:
     # ---- running ----
 
     def run(self, output_names, input_feed, run_options=None):
-        """An array for each name; of all outputs for None or []. ValueError, TypeError: names,
-        shapes and types that the model does not have; programs.ProgramError: what atc says of it.
+        """An array for each name, or a list of dicts where ZipMap makes it; of all outputs for
+        None or []. ValueError, TypeError: names, shapes and types that the model does not have;
+        programs.ProgramError: what atc says of it.
         """
         with self._execution(output_names, input_feed, run_options) as results:
-            return [array for _, array in results]
+            arrays = [array for _, array in results]
+        labels = {value.name: value.labels for value in self._border.outputs}
+        names = self._wanted(output_names)
+        return [
+            [dict(zip(labels[name], row)) for row in array.tolist()] if labels[name] else array
+            for name, array in zip(names, arrays)
+        ]
 
     def run_with_ort_values(self, output_names, input_dict_ort_values, run_options=None):
         feed = {name: value.numpy() for name, value in input_dict_ort_values.items()}
@@ -339,7 +346,7 @@ def _with_sizes(border, sizes):
         shape = tuple(
             sizes.get(size, size) if isinstance(size, str) else size for size in value.shape
         )
-        return Value(value.name, value.type, shape, value.element_type, value.has_rank)
+        return dataclasses.replace(value, shape=shape)
 
     return dataclasses.replace(
         border,

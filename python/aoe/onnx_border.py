@@ -19,6 +19,8 @@ _MODEL_VERSION = 5
 _INITIALIZER, _GRAPH_NAME, _GRAPH_DESCRIPTION, _INPUT, _OUTPUT = 5, 2, 10, 11, 12
 _SPARSE_INITIALIZER = 15
 _TENSOR_NAME, _TENSOR_EXTERNAL = 8, 13
+_NODE, _NODE_OUTPUT, _NODE_TYPE, _NODE_ATTRIBUTE = 1, 2, 4, 5
+_ATTRIBUTE_INTS, _ATTRIBUTE_STRINGS = 8, 9
 
 
 class BadModel(ValueError):
@@ -35,6 +37,8 @@ class Value:
     shape: typing.Tuple[typing.Union[int, str, None], ...]
     element_type: typing.Optional[element_types.ElementType]  #: None: no tensor that numpy knows
     has_rank: bool = True
+    #: of a list of dicts, one for each row of the tensor that the model computes: their keys
+    labels: typing.Tuple[typing.Union[int, str], ...] = ()
 
 
 @dataclasses.dataclass
@@ -96,7 +100,7 @@ def _border(content):
 
 
 def _read_graph(graph, border):
-    inputs, initializers = [], set()
+    inputs, initializers, nodes = [], set(), []
     for field, value in _fields(graph):
         if field == _GRAPH_NAME:
             border.graph_name = _text(value)
@@ -106,6 +110,8 @@ def _read_graph(graph, border):
             inputs.append(_value(value))
         elif field == _OUTPUT:
             border.outputs.append(_value(value))
+        elif field == _NODE:
+            nodes.append(value)
         elif field == _INITIALIZER:
             initializers.add(_tensor(value, border.external_files))
         elif field == _SPARSE_INITIALIZER:
@@ -113,6 +119,37 @@ def _read_graph(graph, border):
     # Before version 4 of the format, every initializer stood among the inputs as well.
     border.inputs = [each for each in inputs if each.name not in initializers]
     border.overridable = [each for each in inputs if each.name in initializers]
+    border.outputs = [
+        _with_labels(each, nodes) if each.type.startswith("seq(map(") else each
+        for each in border.outputs
+    ]
+
+
+def _with_labels(value, nodes):
+    """An output of ZipMap, which compiled models give as a tensor: its columns go by these labels."""
+    for node in nodes:
+        fields = list(_fields(node))
+        texts = {field: _text(part) for field, part in fields if field in (_NODE_OUTPUT, _NODE_TYPE)}
+        if texts.get(_NODE_TYPE) != "ZipMap" or texts.get(_NODE_OUTPUT) != value.name:
+            continue
+        labels = [label for at, part in fields if at == _NODE_ATTRIBUTE for label in _labels(part)]
+        kind = element_types.of_onnx(1)
+        return dataclasses.replace(value, element_type=kind, labels=tuple(labels))
+    return value
+
+
+def _labels(attribute):
+    """Of one of ZipMap's attributes, classlabels_int64s or classlabels_strings."""
+    for field, part in _fields(attribute):
+        if field == _ATTRIBUTE_STRINGS:
+            yield _text(part)
+        elif field == _ATTRIBUTE_INTS and isinstance(part, int):
+            yield part if part < 1 << 63 else part - (1 << 64)
+        elif field == _ATTRIBUTE_INTS:  # packed
+            at = 0
+            while at < len(part):
+                number, at = _varint(part, at)
+                yield number if number < 1 << 63 else number - (1 << 64)
 
 
 def _tensor(message, external_files):
@@ -138,10 +175,24 @@ def _value(message):
             for which, content in _fields(value):
                 if which == 1:
                     kind, element_type, shape, has_rank = _tensor_type(content)
-                elif which in (4, 5, 8, 9):
-                    kinds = {4: "seq", 5: "map", 8: "sparse_tensor", 9: "optional"}
-                    kind = f"{kinds[which]}(...)"
+                else:
+                    kind = _compound_type(which, content)
     return Value(name, kind, shape, element_type, has_rank)
+
+
+def _compound_type(which, content):
+    """As ONNX Runtime writes it: "seq(map(int64,tensor(float)))"."""
+    parts = dict(_fields(content))
+    if which == 4:
+        inner = [_compound_type(*each) for each in _fields(parts.get(1, memoryview(b"")))]
+        return f"seq({inner[0] if inner else ''})"
+    if which == 5:
+        key = "string" if parts.get(1) == 8 else "int64"
+        inner = [_compound_type(*each) for each in _fields(parts.get(2, memoryview(b"")))]
+        return f"map({key},{inner[0] if inner else ''})"
+    if which == 1:
+        return _tensor_type(content)[0]
+    return {8: "sparse_tensor(...)", 9: "optional(...)"}.get(which, "tensor(undefined)")
 
 
 def _tensor_type(message):

@@ -60,7 +60,14 @@ void fill_graph(onnx::GraphProto& graph, const json& j);
 void add_attribute(onnx::NodeProto& node, const std::string& name, const json& value) {
   onnx::AttributeProto& attribute = *node.add_attribute();
   attribute.set_name(name);
-  if (value.is_object()) {
+  if (value.is_object() && value.contains("dtype")) {
+    const ConstantPtr tensor = tensor_of(value);
+    attribute.set_type(onnx::AttributeProto::TENSOR);
+    attribute.mutable_t()->set_data_type(
+        static_cast<int>(reference::onnx_number(tensor->desc().dtype)));
+    for (const std::int64_t dim : tensor->desc().shape) attribute.mutable_t()->add_dims(dim);
+    attribute.mutable_t()->set_raw_data(tensor->data(), tensor->size_bytes());
+  } else if (value.is_object()) {
     attribute.set_type(onnx::AttributeProto::GRAPH);
     fill_graph(*attribute.mutable_g(), value.at("graph"));
   } else if (value.is_string()) {
@@ -72,6 +79,9 @@ void add_attribute(onnx::NodeProto& node, const std::string& name, const json& v
   } else if (value.is_number_float()) {
     attribute.set_type(onnx::AttributeProto::FLOAT);
     attribute.set_f(value.get<float>());
+  } else if (value.at(0).is_string()) {
+    attribute.set_type(onnx::AttributeProto::STRINGS);
+    for (const json& each : value) attribute.add_strings(each.get<std::string>());
   } else if (value.at(0).is_number_integer()) {
     attribute.set_type(onnx::AttributeProto::INTS);
     for (const json& each : value) attribute.add_ints(each.get<std::int64_t>());
@@ -102,6 +112,7 @@ onnx::ModelProto empty_model(const json& j) {
   model.set_ir_version(8);
   for (const auto& [domain, version] : {std::pair<std::string, int>{"", j.at("opset").get<int>()},
                                         {"com.microsoft", 1},
+                                        {"ai.onnx.ml", 5},
                                         {"ai.onnx.preview", 1}}) {
     auto& import = *model.add_opset_import();
     import.set_domain(domain);

@@ -1,4 +1,4 @@
-// Calls of Scatter and TensorScatter, of convolutions and quantisation, of Multinomial and ReverseSequence. See draw.h.
+// Calls of Scatter and TensorScatter, of convolutions and quantisation, of Multinomial, ReverseSequence and trees. See draw.h.
 #include "tests/native/draw.h"
 
 namespace aoe::native {
@@ -215,6 +215,57 @@ RandomCall draw_pow(Draw& draw) {
   return drawn;
 }
 
+/// Random trees in the order that the operator wants: branches lead to later nodes, or to leaves.
+RandomCall draw_trees(Draw& draw) {
+  const DataType type = draw.one_of({DataType::kFloat, DataType::kDouble});
+  const std::int64_t features = draw.in(1, 6), trees = draw.in(0, 7), targets = draw.in(1, 4);
+  std::vector<std::int64_t> roots, asked, branches, leaves = {0}, voted;
+  const auto leaf = [&] {
+    for (std::int64_t v = draw.in(0, 3); v > 0; --v) voted.push_back(draw.in(0, targets - 1));
+    leaves.push_back(std::ssize(voted));
+    return ~(std::ssize(leaves) - 2);
+  };
+  for (std::int64_t t = 0; t < trees; ++t) {
+    const std::int64_t first = std::ssize(asked), count = draw.in(0, 9);
+    roots.push_back(count == 0 ? leaf() : first);
+    std::int64_t waiting = 1;  // nodes that no branch leads to yet, in order
+    for (std::int64_t n = 0; n < count; ++n) {
+      asked.push_back(draw.in(0, features - 1));
+      for (int side = 0; side < 2; ++side) {
+        const bool has_node = waiting < count && (side == 1 || draw.chance(60));
+        branches.push_back(has_node ? first + waiting++ : leaf());
+      }
+    }
+  }
+  const auto nodes = std::ssize(asked);
+  RandomCall drawn{.call = {.type = "TreeEnsemble"}, .tolerance = 1e-5};
+  reference::Attrs& attrs = drawn.call.attrs;
+  attrs.set("features", features);
+  attrs.set("targets", targets);
+  attrs.set("aggregate", draw.one_of<std::string>({"SUM", "AVERAGE", "MIN", "MAX"}));
+  std::vector<std::int64_t> flags;
+  for (std::int64_t n = 0; n < nodes; ++n) flags.push_back(draw.in(0, 3));
+  const auto few = [&](Shape shape) {
+    return made(type, std::move(shape),
+                [&] { return draw.chance(5) ? kNan : static_cast<double>(draw.in(-3, 3)) / 2; });
+  };
+  const auto words = [](const std::vector<std::int64_t>& values) {
+    return ints(values, DataType::kInt32);
+  };
+  std::shared_ptr<Constant> pairs = made(DataType::kInt32, {nodes, 2}, [] { return 0; });
+  std::copy(branches.begin(), branches.end(), static_cast<std::int32_t*>(pairs->mutable_data()));
+  drawn.inputs = {few({draw.chance(50) ? draw.in(0, 9) : draw.in(60, 300), features}),
+                  words(roots),
+                  words(asked),
+                  few({nodes}),
+                  pairs,
+                  words(leaves),
+                  words(voted),
+                  numbers(draw, type, {std::ssize(voted)})};
+  if (draw.chance(50)) drawn.inputs.push_back(ints(flags, DataType::kUint8));
+  return drawn;
+}
+
 }  // namespace
 
 void add_more_drawers(Drawers& drawers) {
@@ -229,6 +280,7 @@ void add_more_drawers(Drawers& drawers) {
   drawers["Pow"] = draw_pow;
   drawers["Multinomial"] = draw_multinomial;
   drawers["ReverseSequence"] = draw_reverse_sequence;
+  drawers["TreeEnsemble"] = draw_trees;
 }
 
 }  // namespace aoe::native

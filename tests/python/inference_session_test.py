@@ -132,6 +132,36 @@ class CallsTest(SessionTest):
                 y, state = session.run(None, feed)
                 self.assertEqual(y.tolist(), [[2.0 * step] * 3] * rows)
 
+    def test_scores_by_label_are_dicts(self):
+        """As classifiers of scikit-learn have them."""
+        for name, labels, key in (
+            ("classlabels_int64s", [3, 5], onnx_writer.INT64),
+            ("classlabels_strings", ["no", "yes"], onnx_writer.STRING),
+        ):
+            path = self.folder / f"{name}.onnx"
+            zip_map = {"domain": "ai.onnx.ml", name: labels}
+            onnx_writer.write(
+                path,
+                [
+                    onnx_writer.node("Abs", ["x"], ["p"], "abs"),
+                    onnx_writer.node("ZipMap", ["p"], ["scores"], "zip", **zip_map),
+                ],
+                [onnx_writer.value("x", -1, 2)],
+                [onnx_writer.value("p", -1, 2), onnx_writer.list_of_maps("scores", key)],
+                domains=["ai.onnx.ml"],
+            )
+            session = self.open(str(path))
+            key_text = "int64" if key == onnx_writer.INT64 else "string"
+            self.assertEqual(
+                session.get_outputs()[1].type, f"seq(map({key_text},tensor(float)))"
+            )
+            x = numpy.array([[-0.5, 1], [2, -0.25]], numpy.float32)
+            p, scores = session.run(None, {"x": x})
+            self.assertEqual(p.tolist(), [[0.5, 1], [2, 0.25]])
+            expected = [dict(zip(labels, [0.5, 1.0])), dict(zip(labels, [2.0, 0.25]))]
+            self.assertEqual(scores, expected)
+            self.assertEqual(session.run(["scores"], {"x": x}), [expected])
+
     def test_results_are_those_of_an_om(self):
         om = made_models.om("mlp-training")
         onnx = str(pathlib.Path(om).with_suffix(".onnx"))

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "graph/classical.h"
 #include "graph/function_call.h"
 #include "graph/onnx_import.h"
 #include "tests/compiler/shape_line.h"
@@ -22,7 +23,6 @@ using Name = std::pair<std::string, std::string>;  ///< domain, type
 using Parts = std::map<Carrier, std::set<std::string>>;
 
 constexpr const char* kTraining = "ai.onnx.preview.training";
-constexpr const char* kClassical = "ai.onnx.ml";
 
 /// Operators that are left out, by domain and name; no name: whatever else the domain has.
 struct Refused {
@@ -37,7 +37,7 @@ const std::vector<Refused>& refused() {
        "strings: tensors hold numbers and bools"},
       {"", {"ImageDecoder"}, "image decoding: files are decoded before a model is given them"},
       {kTraining, {"Gradient"}, "training: graphs are not differentiated"},
-      {kClassical, {}, "trees, support vectors and dictionaries: classical models, no tensors"},
+      {graph::kClassical, {}, "support vectors, strings and dictionaries"},
   };
   return list;
 }
@@ -252,6 +252,14 @@ Taken apart as well. Others of this domain are refused.
 
 )";
   print_functions(graph::kMicrosoft, parts);
+  std::cout << R"(
+## Operators of ai.onnx.ml
+
+Taken apart as well, where labels and categories are numbers; trees become an operator of our own, TreeEnsemble. The label of two classes that both
+have votes is that of the larger score. ZipMap gives the matrix that it reads, whose columns are in the order of its labels.
+
+)";
+  print_functions(graph::kClassical, parts);
   std::cout << R"(
 ## Resolved while importing
 

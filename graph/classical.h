@@ -1,0 +1,33 @@
+// What classifiers and regressors of ai.onnx.ml have in common: rows of features, scores, and labels for the best.
+#pragma once
+
+#include "graph/function_call.h"
+
+namespace aoe::graph {
+
+/// The domain of classical models.
+inline constexpr const char* kClassical = "ai.onnx.ml";
+
+/// Input 0 as a matrix, a row for each example: a single example may come without its axis.
+Term rows_of(FunctionCall& call);
+
+/// Attribute `post_transform` as ai.onnx.ml means it, of two columns or more; of a single one only PROBIT counts.
+Term transformed(FunctionCall& call, Term scores, std::int64_t columns);
+
+/// The scores [rows, 2] of both classes from that of the second, [rows, 1]: a probability, unless `is_margin`.
+Term both_scores(FunctionCall& call, Term score, bool is_margin);
+
+/// Which class each row belongs to.
+struct Classes {
+  std::vector<std::int64_t> labels;
+  std::vector<std::string> names;  ///< instead of labels
+  std::size_t count() const { return std::max(labels.size(), names.size()); }
+};
+
+/// The label of the best column of each row, [rows].
+Term best_label(FunctionCall& call, const Classes& classes, Term scores);
+
+/// The second label where `score`, [rows, 1], is above a threshold, else the first.
+Term label_above(FunctionCall& call, const Classes& classes, Term score, double threshold);
+
+}  // namespace aoe::graph

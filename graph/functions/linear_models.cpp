@@ -1,0 +1,61 @@
+// LinearClassifier and LinearRegressor of ai.onnx.ml: a matrix product, and what is made of its columns.
+#include "graph/classical.h"
+#include "reference/fail.h"
+
+namespace aoe::graph {
+namespace {
+
+/// [rows, columns]: x times the coefficients of each column, plus its intercept.
+Term column_products(FunctionCall& call, std::int64_t columns) {
+  const std::vector<float> coefficients = call.attrs().get_floats("coefficients"),
+                           intercepts = call.attrs().get_floats("intercepts");
+  if (columns < 1 || coefficients.size() % static_cast<std::size_t>(columns) != 0)
+    reference::fail_model(std::to_string(coefficients.size()) + " coefficients for " +
+                          std::to_string(columns) + " columns");
+  const auto features = std::ssize(coefficients) / columns;
+  reference::Attrs attrs;
+  attrs.set("transB", std::int64_t{1});
+  std::vector<Term> inputs = {call.cast(rows_of(call), DataType::kFloat),
+                              call.floats({columns, features}, coefficients)};
+  if (std::ssize(intercepts) == columns) inputs.push_back(call.floats({columns}, intercepts));
+  return call.op("Gemm", inputs, attrs);
+}
+
+Classes linear_classes(const FunctionCall& call) {
+  Classes classes{.labels = call.attrs().get_ints("classlabels_ints")};
+  if (const auto found = call.attrs().all().find("classlabels_strings");
+      found != call.attrs().all().end())
+    if (const auto* names = std::get_if<std::vector<std::string>>(&found->second))
+      classes.names = *names;
+  return classes;
+}
+
+void expand_linear_classifier(FunctionCall& call) {
+  Classes classes = linear_classes(call);
+  const auto columns = std::ssize(call.attrs().get_floats("intercepts"));
+  const Term scores = column_products(call, columns);
+  const bool has_two = columns == 1 && classes.count() == 2;
+  if (columns > 1 && std::ssize(classes.labels) != columns && classes.names.empty())
+    reference::fail_model(std::to_string(columns) + " intercepts for " +
+                          std::to_string(classes.count()) + " labels");
+  if (columns == 1 && !has_two) classes = {.labels = {0, 1}};
+  if (call.wants(0))
+    call.give(0, columns == 1 ? label_above(call, classes, scores, 0)
+                              : best_label(call, classes, scores));
+  if (call.wants(1))
+    call.give(1, has_two ? both_scores(call, scores, false) : transformed(call, scores, columns));
+}
+
+void expand_linear_regressor(FunctionCall& call) {
+  const std::int64_t targets = call.attrs().get_int("targets", 1);
+  call.give(0, transformed(call, column_products(call, targets), targets));
+}
+
+}  // namespace
+
+void register_linear_models(FunctionRegistry& registry) {
+  registry.add({kClassical, "LinearClassifier", expand_linear_classifier});
+  registry.add({kClassical, "LinearRegressor", expand_linear_regressor});
+}
+
+}  // namespace aoe::graph
