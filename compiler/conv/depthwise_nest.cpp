@@ -74,17 +74,9 @@ class DepthwiseNest {
         write_tile(row_tile,
                    [&](Int row, const AxisSegment& rows) { write_columns(n, vector, row, rows); });
       });
-    } else if (t_.vectors_inner == 0) {
-      write_tile(row_tile, [&](Int row, const AxisSegment& rows) {
-        each_vector([&](Int vector) { write_columns(n, vector, row, rows); });
-      });
     } else {
       write_tile(row_tile, [&](Int row, const AxisSegment& rows) {
-        each_columns([&](Int column, const AxisSegment& columns) {
-          each_vector([&](Int vector) {
-            write_block({n, vector, row, column, rows, columns, {}});
-          });
-        });
+        each_vector([&](Int vector) { write_columns(n, vector, row, rows); });
       });
     }
   }
@@ -122,16 +114,12 @@ class DepthwiseNest {
     }
   }
 
-  void each_columns(const std::function<void(Int, const AxisSegment&)>& body) {
-    for (const AxisSegment& segment : column_segments_)
-      builder_.loop("column", segment.first, segment.end(), segment.size,
-                    [&](Int column) { body(column, segment); });
-  }
-
   void write_columns(Int n, Int vector, Int row, const AxisSegment& row_segment) {
-    each_columns([&](Int column, const AxisSegment& segment) {
-      write_block({n, vector, row, column, row_segment, segment, {}});
-    });
+    for (const AxisSegment& segment : column_segments_) {
+      builder_.loop("column", segment.first, segment.end(), segment.size, [&](Int column) {
+        write_block({n, vector, row, column, row_segment, segment, {}});
+      });
+    }
   }
 
   void write_block(Block block) {

@@ -20,8 +20,6 @@ struct DepthwiseTiling {
   std::int64_t row_tile = 1;     ///< row blocks per parallel iteration
   std::int64_t vector_tile = 1;  ///< vectors of channels per parallel iteration
   std::int64_t unroll_rows = 1;  ///< 0: taps of a column run in a loop, for large windows
-  std::int64_t vectors_inner =
-      0;  ///< 1: all vectors of a block of columns before the next block, which shares their cache lines in NHWC
 };
 
 /// What is multiplied: numbers of float32, or of a row four neighbouring pixels at once, unsigned bytes that slide through a quad by

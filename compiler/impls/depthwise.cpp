@@ -24,8 +24,7 @@ TilingAxes<DepthwiseTiling> depthwise_axes(const ConvShape& s, const FormatChoic
           {"ow_block", &DepthwiseTiling::ow_block, least_blocks(s.out_width, soc.vector_registers)},
           {"row_tile", &DepthwiseTiling::row_tile, powers_of_two(s.out_height)},
           {"vector_tile", &DepthwiseTiling::vector_tile, powers_of_two(cut.vectors())},
-          {"unroll_rows", &DepthwiseTiling::unroll_rows, {0, 1}},
-          {"vectors_inner", &DepthwiseTiling::vectors_inner, {0, 1}}};
+          {"unroll_rows", &DepthwiseTiling::unroll_rows, {0, 1}}};
 }
 
 class DepthwisePlan final : public TiledPlan<DepthwiseTiling, DepthwiseCut> {
@@ -51,7 +50,6 @@ class DepthwisePlan final : public TiledPlan<DepthwiseTiling, DepthwiseCut> {
     const DepthwiseTiling& t = cut.tiling();
     if (t.unroll_rows == 0 && (t.oh_block != 1 || cut.has_quads())) return false;
     if (t.row_tile > cut.row_blocks() || t.vector_tile > cut.vectors()) return false;
-    if (t.vectors_inner != 0 && (cut.format() != Format::kNHWC || t.vector_tile == 1)) return false;
     if (cut.has_quads() && t.oh_block * t.ow_block > 1 &&
         cut.body_results() * result_instructions() > kMaxResultInstructions)
       return false;
@@ -73,12 +71,27 @@ class DepthwisePlan final : public TiledPlan<DepthwiseTiling, DepthwiseCut> {
     std::ranges::copy(
         tilings().all({.unroll_rows = 0}, {&DepthwiseTiling::oh_block, &DepthwiseTiling::ow_block}),
         std::back_inserter(blocks));
-    return tilings().with_last(with_whole_lines(fewest_cycles(blocks)), &DepthwiseTiling::row_tile,
-                               [&](const DepthwiseTiling& t) {
-                                 const DepthwiseCut tiled = cut(t);
-                                 return fits(tiled) && has_even_tiles(tiled) &&
-                                        tiled.parallel_extent() >= 4 * soc().threads;
-                               });
+    return tilings().with_last(
+        fewest_cycles(blocks), &DepthwiseTiling::row_tile, [&](const DepthwiseTiling& t) {
+          const DepthwiseCut tiled = cut(t);
+          return fits(tiled) && has_even_tiles(tiled) && stays_in_l2(tiled) &&
+                 tiled.parallel_extent() >= 4 * soc().threads;
+        });
+  }
+
+  /// In NHWC the vectors of a pixel lie side by side, of AVX2 two in a cache line: who takes one vector after the other must
+  /// find their rows in the cache, or reads all of them from memory for each (64 channels of 160x160 took five times as long).
+  bool stays_in_l2(const DepthwiseCut& cut) const {
+    if (format().outputs[0] != Format::kNHWC || cut.vectors() == 1) return true;
+    const ConvShape& s = cut.shape();
+    const std::int64_t rows = cut.tiling().row_tile * cut.tiling().oh_block;
+    const std::int64_t read = rows * s.stride_height + s.kernel_height - s.stride_height;
+    const auto bytes = [](const TensorDesc& desc, std::int64_t pixels, std::int64_t channels) {
+      return pixels * channels * static_cast<std::int64_t>(size_bytes(desc.dtype));
+    };
+    return bytes(task().in(0), read * s.in_width, s.in_channels) +
+               bytes(task().out(), rows * s.out_width, s.out_channels) <=
+           static_cast<std::int64_t>(soc().l2_bytes) / 2;
   }
 
   /// In NHWC a vector of 32 bytes is half of a cache line, and a pixel's other half is read and written much later.
@@ -86,16 +99,6 @@ class DepthwisePlan final : public TiledPlan<DepthwiseTiling, DepthwiseCut> {
     constexpr std::int64_t kLine = 64;
     const std::int64_t vector_bytes = soc().vector_lanes * std::int64_t{sizeof(float)};
     return !is_quantised() && format().outputs[0] == Format::kNHWC && vector_bytes < kLine;
-  }
-
-  /// An image that L2 does not hold would come twice. (Zen 3, 64x160x160: 4.7 ms a vector at a time, 2.1 with all of them.)
-  DepthwiseTiling with_whole_lines(const DepthwiseTiling& block) const {
-    if (!splits_lines() || bytes_moved(task()) <= static_cast<double>(soc().l2_bytes)) return block;
-    DepthwiseTiling inner = block;
-    inner.vectors_inner = 1;
-    inner = tilings().with_last(inner, &DepthwiseTiling::vector_tile,
-                                [&](const DepthwiseTiling& t) { return is_legal(t); });
-    return is_legal(inner) ? inner : block;
   }
 
   /// A thread's part is some tiles of rows: of a few tiles none may be much smaller than the others. Blocks of quads are high.

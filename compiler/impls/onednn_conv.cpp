@@ -137,8 +137,11 @@ class OneDnnConvPlan final : public Plan {
   }
 
   double estimate_ns(const Schedule&) const override {
-    const double ns = onednn_estimate_ns(
-        task(), soc(), shape_.flops() * padding_waste(shape_, format(), soc()), efficiency());
+    const std::string implementation = is_winograd_ ? "" : implementation_of();
+    const double ns =
+        onednn_estimate_ns(task(), soc(), shape_.flops() * padding_waste(shape_, format(), soc()),
+                           efficiency(implementation)) +
+        gemm_ns(implementation);
     if (!is_winograd_) return ns;
     // F(4x4, 3x3) reads 36 transformed weights instead of nine.
     const double weight_bytes =
@@ -175,22 +178,39 @@ class OneDnnConvPlan final : public Plan {
     return in_place != schedule.end() && in_place->second != 0;
   }
 
+  static bool is_gemm(const std::string& implementation) {
+    return implementation.find("gemm:") != std::string::npos;
+  }
+
+  /// What oneDNN's way over a matrix product takes besides: its steps, and post-ops that read another tensor, which it carries
+  /// out element by element. Measured on a Zen 3 core.
+  double gemm_ns(const std::string& implementation) const {
+    constexpr double kStepsNs = 4000, kPostOpNs = 100;
+    if (!is_gemm(implementation)) return 0;
+    const std::size_t inputs = task().inputs.size();
+    const bool reads_more = inputs > reference::anchor_inputs(task().op, inputs);
+    const double outputs = static_cast<double>(element_count(task().out().shape));
+    return kStepsNs + (reads_more && !shape_.is_transposed ? outputs * kPostOpNs : 0);
+  }
+
+  std::string implementation_of() const {
+    const bool in_place = !probe(task(), format(), soc(), false, false).has_value();
+    const Result<OneDnnDraft> draft = make_draft(task(), format(), soc(), false, in_place);
+    // A stage for weights that are computed may come first.
+    if (!task().inputs[1].constant && draft->probe()->size() > 1)
+      return (*draft->probe())[1].implementation;
+    return draft->probe()->front().implementation;
+  }
+
   /// Shares of the peak as measured on a Zen 5 core; by the kind of code that oneDNN picks.
-  double efficiency() const {
+  double efficiency(const std::string& implementation) const {
     constexpr double kJit = 0.92, kDepthwise = 0.4, kGemm = 0.4, kGroupedGemm = 0.06;
     constexpr double kMaskedTail = 0.62;  ///< NHWC stores part of a vector for each pixel
     constexpr double kWinograd = 1.45,
                      kSmallWinograd = 0.9;  // of the products of the plain algorithm
     if (is_winograd_)
       return shape_.in_channels >= 64 && shape_.out_channels >= 64 ? kWinograd : kSmallWinograd;
-    const bool in_place = !probe(task(), format(), soc(), false, false).has_value();
-    const Result<OneDnnDraft> draft = make_draft(task(), format(), soc(), false, in_place);
-    // A stage for weights that are computed may come first.
-    std::string implementation = draft->probe()->front().implementation;
-    if (!task().inputs[1].constant && draft->probe()->size() > 1)
-      implementation = (*draft->probe())[1].implementation;
-    if (implementation.find("gemm:") != std::string::npos)
-      return shape_.groups > 1 ? kGroupedGemm : kGemm;
+    if (is_gemm(implementation)) return shape_.groups > 1 ? kGroupedGemm : kGemm;
     if (shape_.is_depthwise()) return kDepthwise;
     const bool has_tail = shape_.group_out_channels() % soc().vector_lanes != 0;
     return format().name == "NHWC" && has_tail ? kMaskedTail : kJit;
