@@ -247,21 +247,21 @@ struct Votes {
 };
 
 /// All votes are for one of two classes: a probability, or a margin where votes may be negative. Those for the first
-/// class decide about the second; as ONNX Runtime has it, the scores of both follow from it unless each has a base.
+/// class decide about the second; what the scores of both are is as ONNX Runtime has it.
 void expand_one_score(FunctionCall& call, const Classes& classes, Term tallies, const Votes& votes,
                       const std::vector<double>& bases) {
   const std::int64_t voted = *votes.targets.begin();
   const bool is_second = voted == 1, has_both = bases.size() == 2;
+  if (is_second && has_both)
+    throw NotExpressible{"both classes have a base, and the second alone has votes"};
   Term score = call.slice(tallies, 1, voted, voted + 1);
-  if (has_both || (bases.size() == 1 && !is_second))
-    score = with_bases(call, score, {bases[static_cast<std::size_t>(has_both ? voted : 0)]});
+  if (!bases.empty() && !is_second) score = with_bases(call, score, {bases.front()});
   if (call.wants(0)) call.give(0, label_above(call, classes, score, votes.are_positive ? 0.5 : 0));
   if (!call.wants(1)) return;
   const Term none = score * 0;
-  const Term scores =
-      is_second  ? transformed(call, call.concat({has_both ? score * -1 : none, score}, 1), 2)
-      : has_both ? transformed(call, call.concat({score, none}, 1), 2)
-                 : both_scores(call, score, !votes.are_positive);
+  const Term scores = is_second  ? transformed(call, call.concat({none, score}, 1), 2)
+                      : has_both ? transformed(call, call.concat({score, none}, 1), 2)
+                                 : both_scores(call, score, !votes.are_positive);
   call.give(1, call.cast(scores, DataType::kFloat));
 }
 
