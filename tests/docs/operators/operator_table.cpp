@@ -37,7 +37,10 @@ const std::vector<Refused>& refused() {
        "strings: tensors hold numbers and bools"},
       {"", {"ImageDecoder"}, "image decoding: files are decoded before a model is given them"},
       {kTraining, {"Gradient"}, "training: graphs are not differentiated"},
-      {graph::kClassical, {}, "support vectors, strings and dictionaries"},
+      {graph::kClassical, {"SVMClassifier", "SVMRegressor"}, "support vectors"},
+      {graph::kClassical,
+       {"CastMap", "CategoryMapper", "DictVectorizer"},
+       "strings and dictionaries: tensors hold numbers and bools"},
   };
   return list;
 }
