@@ -40,7 +40,7 @@ std::vector<TensorDesc> infer_op(const std::string& type, int version, const Att
         fail_model("needs " + std::to_string(def.min_inputs) + " inputs, but input " +
                    std::to_string(i) + " is missing");
     }
-    check_op_rules(type, attrs, inputs);
+    check_op_rules(type, version, attrs, inputs);
     std::vector<TensorDesc> outputs = def.infer({attrs, version, inputs, output_count});
     if (outputs.size() < output_count)
       fail_model("has " + std::to_string(outputs.size()) + " outputs, the model asks for " +

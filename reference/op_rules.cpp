@@ -18,7 +18,7 @@ namespace {
 ///   a any   n number   f floating point   s float32   i integer   u unsigned   q int8 or uint8
 ///   x int32 or int64   l int64   b bool
 /// a digit for those that have the same type, '?' for one that may be absent, '*' for the last and any number of it,
-/// ":2" for a rank, ":0-1" for a range, ":2+" for a least one.
+/// "@13" for one that there is since opset 13 (before, an attribute said it), ":2" for a rank, ":0-1" for a range, ":2+" for a least one.
 /// Attributes, one word each: NAME=KIND, with a '!' before those that must be there. KIND is int (32 bits), long, float,
 /// string, ints, longs, floats, strings, tensor, a range "1.." or "0..1", "ints:0.." for a range of each, or the words
 /// that may stand there: "DCR|CRD". "float:0.." is at least 0.
@@ -63,20 +63,20 @@ constexpr Row kRows[] = {
     {"Greater GreaterEqual Less LessEqual", "n1 n1", ""},
     {"LogicalAnd LogicalOr LogicalXor", "b b", ""},
     {"SelectV2", "b a1 a1", ""},
-    {"ClipByValue", "n1 n1?:0-1 n1?:0-1", "min=float max=float"},
+    {"ClipByValue", "n1 n1?@11:0-1 n1?@11:0-1", "min=float max=float"},
     {"Cast", "a", "!to=1.. saturate=0..1"},
     {"Identity", "a", ""},
-    {"Dropout", "f f?:0-1 b?:0-1", "ratio=float seed=long"},
+    {"Dropout", "f f?@12:0-1 b?@12:0-1", "ratio=float seed=long"},
     {"Quantize", "n f i?", "axis=int saturate=0..1 block_size=0.. output_dtype=0.."},
     {"Dequantize", "i f i?", "axis=int block_size=0.. output_dtype=0.."},
     {"DynamicQuantizeLinear", "s", ""},
     // along axes
     {"ArgMaxV2 ArgMin", "n:1+", "axis=int keepdims=0..1 select_last_index=0..1"},
-    {"ReduceSum ReduceMean ReduceProd ReduceSumSquare ReduceL1 ReduceL2 ReduceLogSum "
-     "ReduceLogSumExp",
-     "n l?:1", "axes=ints keepdims=0..1 noop_with_empty_axes=0..1"},
-    {"ReduceMax ReduceMin", "a l?:1", "axes=ints keepdims=0..1 noop_with_empty_axes=0..1"},
-    {"TopKV2", "n:1+ l?:0-1", "axis=int k=0.. largest=0..1 sorted=0..1"},
+    {"ReduceSum", "n l?@13:1", "axes=ints keepdims=0..1 noop_with_empty_axes=0..1"},
+    {"ReduceMean ReduceProd ReduceSumSquare ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp",
+     "n l?@18:1", "axes=ints keepdims=0..1 noop_with_empty_axes=0..1"},
+    {"ReduceMax ReduceMin", "a l?@18:1", "axes=ints keepdims=0..1 noop_with_empty_axes=0..1"},
+    {"TopKV2", "n:1+ l?@10:0-1", "axis=int k=0.. largest=0..1 sorted=0..1"},
     {"Cumsum Cumprod", "n:1+ x:0-1", "exclusive=0..1 reverse=0..1"},
     {"SoftmaxV2 LogSoftmaxV2 HardMax", "f", "axis=int"},
     {"MVN", "f", "axes=ints"},
@@ -94,11 +94,12 @@ constexpr Row kRows[] = {
     {"Transpose", "a", "perm=ints:0.."},
     {"Reshape", "a l:1", "allowzero=0..1"},
     {"FlattenV2", "a", "axis=int"},
-    {"Squeeze Unsqueeze", "a l?:0-1", "axes=ints"},
+    {"Squeeze Unsqueeze", "a l?@13:0-1", "axes=ints"},
     {"ConcatV2", "a1*:1+", "!axis=int"},
-    {"SplitV", "a:1+ l?:1", "axis=int split=ints:0.. num_outputs=1.."},
-    {"Slice", "a x?:1 x?:1 x?:1 x?:1", "starts=longs ends=longs axes=ints"},
-    {"PadV3", "a1 l?:1 a1?:0-1 x?:1", "mode=constant|reflect|edge|wrap pads=ints value=float"},
+    {"SplitV", "a:1+ l?@13:1", "axis=int split=ints:0.. num_outputs=1.."},
+    {"Slice", "a x?@10:1 x?@10:1 x?@10:1 x?@10:1", "starts=longs ends=longs axes=ints"},
+    {"PadV3", "a1 l?@11:1 a1?@11:0-1 x?@11:1",
+     "mode=constant|reflect|edge|wrap pads=ints value=float"},
     {"Expand Tile", "a l:1", ""},
     {"GatherV2 GatherElements", "a:1+ x", "axis=int"},
     {"GatherNd", "a:1+ l:1+", "batch_dims=0.."},
@@ -178,19 +179,19 @@ constexpr Row kRows[] = {
     {"GridSample", "n:3-5 f:3-5",
      "mode=bilinear|nearest|bicubic|linear|cubic padding_mode=zeros|border|reflection "
      "align_corners=0..1"},
-    {"Resize", "n f?:1 f?:1 l?:1",
+    {"Resize", "n f?:1 f?@11:1 l?@11:1",
      "mode=nearest|linear|cubic axes=ints antialias=0..1 exclude_outside=0..1 "
      "coordinate_transformation_mode=half_pixel|half_pixel_symmetric|pytorch_half_pixel|align_"
      "corners|"
      "asymmetric|tf_half_pixel_for_nn|tf_crop_and_resize cubic_coeff_a=float "
      "extrapolation_value=float keep_aspect_ratio_policy=stretch|not_larger|not_smaller "
      "nearest_mode=round_prefer_floor|round_prefer_ceil|floor|ceil|simple"},
-    {"Upsample", "n f?:1", "mode=nearest|linear|bilinear scales=floats"},
+    {"Upsample", "n f?@9:1", "mode=nearest|linear|bilinear scales=floats"},
     {"CommonRNN", "f1:3 f1:3 f1:3 f1?:2 x?:1 f1?:3", AOE_RECURRENT},
     {"DynamicGRUV2", "f1:3 f1:3 f1:3 f1?:2 x?:1 f1?:3", AOE_RECURRENT "linear_before_reset=0..1"},
     {"DynamicRNN", "f1:3 f1:3 f1:3 f1?:2 x?:1 f1?:3 f1?:3 f1?:2",
      AOE_RECURRENT "input_forget=0..1"},
-    {"DFT", "f:2+ x?:0-1 x?:0-1", "axis=int inverse=0..1 onesided=0..1"},
+    {"DFT", "f:2+ x?:0-1 x?@20:0-1", "axis=int inverse=0..1 onesided=0..1"},
     {"STFT", "f:2-3 x:0-1 f?:1 x?:0-1", "onesided=0..1"},
     {"TfIdfVectorizer", "x:1-2",
      "!mode=TF|IDF|TFIDF !min_gram_length=1..64 !max_gram_length=1..64 !max_skip_count=0..65536 "
@@ -212,6 +213,7 @@ struct InputRule {
   char types = 'a';
   int same_as = -1;  ///< inputs with the same number have one type; -1: none
   bool is_optional = false, is_repeated = false;
+  int since = 0;  ///< the version of the operator
   std::size_t least_rank = 0, most_rank = std::numeric_limits<std::size_t>::max();
 };
 
@@ -244,6 +246,9 @@ InputRule parse_input(const std::string& word) {
       rule.is_optional = true;
     else if (word[at] == '*')
       rule.is_repeated = true;
+    else if (word[at] == '@')
+      for (; at + 1 < word.size() && word[at + 1] != ':'; ++at)
+        rule.since = 10 * rule.since + static_cast<int>(parse_number(word.substr(at + 1, 1)));
     else
       rule.same_as = static_cast<int>(parse_number(word.substr(at, 1)));
   }
@@ -369,7 +374,8 @@ std::string words_for_rank(const InputRule& rule) {
   return std::to_string(rule.least_rank) + " to " + std::to_string(rule.most_rank);
 }
 
-void check_inputs(const std::vector<InputRule>& rules, std::span<const Tensor> inputs) {
+void check_inputs(const std::vector<InputRule>& rules, int version,
+                  std::span<const Tensor> inputs) {
   const bool is_open = !rules.empty() && rules.back().is_repeated;
   if (inputs.size() > rules.size() && !is_open)
     fail_model("has " + std::to_string(inputs.size()) + " inputs, takes at most " +
@@ -382,6 +388,10 @@ void check_inputs(const std::vector<InputRule>& rules, std::span<const Tensor> i
         continue;
       fail_model("input " + std::to_string(i) + " is missing");
     }
+    // Whoever reads an input that the version does not know contradicts what its attributes say.
+    if (version < rule.since)
+      fail_model("has an input " + std::to_string(i) + ", which there is since opset " +
+                 std::to_string(rule.since));
     const TensorDesc& desc = inputs[i].desc;
     const auto need = [&](const std::string& what) {
       fail_model("input " + std::to_string(i) + " is " + std::string(name(desc.dtype)) + " " +
@@ -432,10 +442,11 @@ void check_attribute(const AttrRule& rule, const Attrs& attrs) {
 
 }  // namespace
 
-void check_op_rules(std::string_view ir_type, const Attrs& attrs, std::span<const Tensor> inputs) {
+void check_op_rules(std::string_view ir_type, int version, const Attrs& attrs,
+                    std::span<const Tensor> inputs) {
   const auto found = table().find(ir_type);
   if (found == table().end()) return;
-  check_inputs(found->second.inputs, inputs);
+  check_inputs(found->second.inputs, version, inputs);
   for (const AttrRule& rule : found->second.attributes) check_attribute(rule, attrs);
 }
 

@@ -15,7 +15,8 @@ namespace aoe::reference {
 
 /// Throws Error(kModel) that says what the operator needs. Inputs and attributes that are absent pass unless they are
 /// required; attributes that the table does not name pass.
-void check_op_rules(std::string_view ir_type, const Attrs& attrs, std::span<const Tensor> inputs);
+void check_op_rules(std::string_view ir_type, int version, const Attrs& attrs,
+                    std::span<const Tensor> inputs);
 
 /// Whether the table has a row for the operator. A row that cannot be read is a bug of ours, found at the first call.
 bool has_op_rules(std::string_view ir_type);

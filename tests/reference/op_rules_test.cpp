@@ -32,6 +32,10 @@ OpCall call(const std::string& type, std::map<std::string, Attr> attrs = {}) {
   return made;
 }
 
+OpCall old_call(const std::string& type) {
+  return {.type = type, .version = 1};
+}
+
 TensorDesc of(DataType dtype, const Shape& shape) {
   return {.dtype = dtype, .shape = shape};
 }
@@ -47,6 +51,14 @@ TEST(OpRules, RefuseWhatOnnxDoesNotKnow) {
        call("LRN", {{"size", std::int64_t{-2}}}),
        {f({1, 3, 4, 4})},
        "'size' is -2"},
+      {"axes that are an input before they were one",
+       old_call("ReduceSum"),
+       {f({2, 3}), of(i64, {1})},
+       "has an input 1, which there is since opset 13"},
+      {"a bound that is an input before it was one",
+       old_call("ClipByValue"),
+       {f({2, 3}), {}, f({})},
+       "has an input 2, which there is since opset 11"},
       {"no size", call("LRN"), {f({1, 3, 4, 4})}, "'size' is missing"},
       {"a huge block",
        call("DepthToSpace", {{"blocksize", two_to_32}}),
