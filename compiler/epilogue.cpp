@@ -55,10 +55,12 @@ class Steps {
       const TaskInput* input = input_of(value);
       inputs.push_back({desc_of(value), nullptr});
       // The task's shape: an Impl may see a constant as another Impl's task has it, a row of a matrix. One number is a
-      // scalar wherever it comes from: of bounds operators ask that.
+      // scalar wherever it comes from: of bounds operators ask that. But the first operand gives results of some
+      // (PRelu) their shape, and others must stretch to it.
       if (input != nullptr && input->constant) {
         inputs.back().data = input->constant->view().data;
-        if (element_count(inputs.back().desc.shape) == 1) inputs.back().desc.shape.clear();
+        const std::size_t rank = inputs.size() == 1 ? task_.out().shape.size() : 0;
+        if (element_count(inputs.back().desc.shape) == 1) inputs.back().desc.shape.assign(rank, 1);
       }
       operands.push_back({inputs.back().desc.dtype, {}});
       if (input != nullptr) operands.back().number = scalar_constant(*input);
