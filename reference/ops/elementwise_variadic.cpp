@@ -4,11 +4,20 @@
 namespace aoe::reference {
 namespace {
 
-Formula fold(const FormulaContext& context, Fn fn) {
-  Formula result = context.operand(0);
-  for (std::size_t i = 1; i < context.operands.size(); ++i)
-    result = apply(fn, {result, context.operand(i)});
+/// One behind the other; very many in halves, as whoever walks over a formula goes as deep as it is.
+Formula fold(const FormulaContext& context, Fn fn, std::size_t begin, std::size_t end) {
+  constexpr std::size_t kMostInARow = 256;
+  if (end - begin > kMostInARow) {
+    const std::size_t middle = begin + (end - begin) / 2;
+    return apply(fn, {fold(context, fn, begin, middle), fold(context, fn, middle, end)});
+  }
+  Formula result = context.operand(begin);
+  for (std::size_t i = begin + 1; i < end; ++i) result = apply(fn, {result, context.operand(i)});
   return result;
+}
+
+Formula fold(const FormulaContext& context, Fn fn) {
+  return fold(context, fn, 0, context.operands.size());
 }
 
 }  // namespace
