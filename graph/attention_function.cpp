@@ -1,6 +1,8 @@
 // Attention written in operators of ONNX.
 #include "graph/attention_function.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <limits>
 
@@ -144,11 +146,15 @@ Term range_bias(FunctionCall& call, const KeyRange& range, std::int64_t tokens, 
   constexpr std::int64_t kMostConstant = std::int64_t{1} << 22;  // 16 MB in the om
   if (keys > 0 && tokens > kMostConstant / keys)
     return range_bias(call, range, tokens, keys, call.ints({offset}), dtype);
-  std::vector<float> bias;
-  for (std::int64_t i = 0; i < tokens; ++i)
-    for (std::int64_t j = 0; j < keys; ++j)
-      bias.push_back(sees(range, i + offset, j) ? 0.0f : static_cast<float>(kMinusInfinity));
-  return call.cast(call.floats({tokens, keys}, bias), dtype);
+  const std::string key = fmt::format("range_bias {} {} {} {} {} {} {}", range.is_causal,
+                                      range.left, range.right, tokens, keys, offset, name(dtype));
+  return call.shared(key, [&] {
+    std::vector<float> bias;
+    for (std::int64_t i = 0; i < tokens; ++i)
+      for (std::int64_t j = 0; j < keys; ++j)
+        bias.push_back(sees(range, i + offset, j) ? 0.0f : static_cast<float>(kMinusInfinity));
+    return call.cast(call.floats({tokens, keys}, bias), dtype);
+  });
 }
 
 Term range_bias(FunctionCall& call, const KeyRange& range, std::int64_t tokens, std::int64_t keys,

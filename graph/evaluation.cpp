@@ -3,6 +3,19 @@
 
 namespace aoe::graph {
 
+EvaluationBudget EvaluationBudget::for_weights(std::size_t bytes) {
+  constexpr std::size_t kTimes = 4;  // bytes to float32
+  EvaluationBudget budget;
+  budget.bytes += kTimes * bytes;
+  budget.work += 2.0 * kTimes * static_cast<double>(bytes);
+  return budget;
+}
+
+EvaluationBudget EvaluationBudget::for_shapes() {
+  constexpr double kWork = 1e8;
+  return {.work = kWork};
+}
+
 bool reads_shape_only(const Node& node) {
   const reference::OpDef* def = reference::ops().find(node.op.type);
   return def != nullptr && def->reads_shape_only;

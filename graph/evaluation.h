@@ -10,14 +10,19 @@
 
 namespace aoe::graph {
 
-/// What is left. One per pass or inference over a graph.
+/// What is left: one for an import, one for all passes over a graph and its bodies.
 struct EvaluationBudget {
   /// All folded constants together. The largest layer of common models has 400 MB; light models make all their weights
   /// so.
   std::size_t bytes = std::size_t{2} << 30;
   /// Steps of inner loops, about a nanosecond each.
-  double work = 4e9;
+  double work = 2e9;
   std::size_t nodes_left_alone = 0;  ///< for which it was not enough
+
+  /// More for a graph with weights: they may be converted, transposed and scaled.
+  static EvaluationBudget for_weights(std::size_t bytes);
+  /// For shapes alone, which are known already or small: what may be asked for again and again.
+  static EvaluationBudget for_shapes();
 };
 
 /// Its result depends on the shape of its input only, as Shape and Size do.

@@ -165,6 +165,7 @@ std::vector<Term> FunctionCall::ops(const std::string& onnx_type, const std::vec
 
 Term FunctionCall::constant(ConstantPtr value) {
   const TensorDesc desc = value->desc();
+  site_.add_bytes(value->size_bytes(), node_.name);
   const std::string name = site_.value_name(node_.name + "/constant");
   return {this, site_.graph.add_value(name, desc, std::move(value))};
 }
@@ -191,6 +192,14 @@ Term FunctionCall::floats(const Shape& shape, const std::vector<float>& values) 
   AOE_CHECK(element_count(shape) == static_cast<std::int64_t>(values.size()),
             "floats of another shape");
   return constant(std::make_shared<Constant>(desc, values.data()));
+}
+
+Term FunctionCall::shared(const std::string& key, const std::function<Term()>& make) {
+  const auto made = site_.shared.find(key);
+  if (made != site_.shared.end()) return {this, made->second};
+  const Term term = make();
+  site_.shared[key] = term.id;
+  return term;
 }
 
 Term FunctionCall::reals(DataType dtype, const Shape& shape, const std::vector<double>& values) {
@@ -236,7 +245,9 @@ bool replace_by_parts(Graph& graph, NodeId id, const std::function<void(Function
   auto part = static_cast<NodeId>(graph.nodes.size());
   ShapeInference inference(graph);
   const auto unused = [&](const std::string& stem) { return graph.unused_name(stem); };
-  const FunctionSite site{graph, inference, unused, unused};
+  std::map<std::string, ValueId> shared;
+  const FunctionSite site{graph, inference, unused, unused, [](std::size_t, const std::string&) {},
+                          shared};
   FunctionCall call(site, node);
   try {
     expand(call);

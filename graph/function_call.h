@@ -46,6 +46,10 @@ struct FunctionSite {
   ShapeInference& inference;
   std::function<std::string(const std::string&)> node_name,
       value_name;  ///< unused ones, from a stem
+  /// Told how large each constant of a node is, throws when all of them are too much.
+  std::function<void(std::size_t bytes, const std::string& node)> add_bytes;
+  /// What calls of this graph have made for others, too; by what it is.
+  std::map<std::string, ValueId>& shared;
 };
 
 class FunctionCall {
@@ -82,6 +86,8 @@ class FunctionCall {
   Term number(double value, DataType dtype);           ///< a scalar
   Term ints(const std::vector<std::int64_t>& values);  ///< int64, one axis
   Term floats(const Shape& shape, const std::vector<float>& values);
+  /// What `make` gives, once for all calls of a graph with the same `key`: the masks of all layers of a model are one.
+  Term shared(const std::string& key, const std::function<Term()>& make);
   /// float32 or float64.
   Term reals(DataType dtype, const Shape& shape, const std::vector<double>& values);
 

@@ -8,8 +8,18 @@
 #include "base/check.h"
 #include "base/error.h"
 #include "graph/parts.h"
+#include "graph/pass_budget.h"
 
 namespace aoe::graph {
+
+namespace {
+
+void add_reader(std::vector<NodeId>& readers, NodeId id) {
+  const auto at = std::ranges::lower_bound(readers, id);
+  if (at == readers.end() || *at != id) readers.insert(at, id);
+}
+
+}  // namespace
 
 bool has_known_rank(const TensorDesc& desc) {
   return desc.shape != kUnknownRankShape;
@@ -34,12 +44,15 @@ void OutputList::set(std::size_t i, ValueId value) {
 }
 
 void OutputList::replace(ValueId from, ValueId to) {
-  if (!contains(from)) return;
+  if (from == to || !contains(from)) return;
   std::ranges::replace(list_, from, to);
-  *this = std::vector<ValueId>(list_);
+  counts_[to] += counts_.at(from);
+  counts_.erase(from);
 }
 
 ValueId Graph::add_value(std::string value_name, TensorDesc desc, ConstantPtr constant) {
+  if (PassBudget* const budget = PassBudget::current(); budget != nullptr && constant)
+    budget->add_bytes(constant->size_bytes(), "value " + value_name);
   names_.try_emplace(value_name, 2);
   values.push_back({std::move(value_name), std::move(desc), std::move(constant), kNone});
   readers_.emplace_back();
@@ -63,6 +76,7 @@ std::string Graph::unused_name(const std::string& stem) {
 }
 
 NodeId Graph::add_node(Node node) {
+  if (PassBudget* const budget = PassBudget::current()) budget->add_node("node " + node.name);
   const auto id = static_cast<NodeId>(nodes.size());
   for (const ValueId output : node.outputs) {
     if (output == kNone) continue;
@@ -82,12 +96,8 @@ void Graph::remove_node(NodeId id) {
 
 void Graph::add_reads(NodeId id) {
   if (nodes[id].is_dead) return;
-  for (const ValueId input : nodes[id].inputs) {
-    if (input == kNone) continue;
-    std::vector<NodeId>& readers = readers_[input];
-    const auto at = std::ranges::lower_bound(readers, id);
-    if (at == readers.end() || *at != id) readers.insert(at, id);
-  }
+  for (const ValueId input : nodes[id].inputs)
+    if (input != kNone) add_reader(readers_[input], id);
 }
 
 void Graph::drop_reads(NodeId id) {
@@ -100,8 +110,13 @@ void Graph::drop_reads(NodeId id) {
 }
 
 void Graph::replace_uses(ValueId from, ValueId to) {
-  for (const NodeId reader : std::vector<NodeId>(readers_[from]))
-    std::ranges::replace(edit(reader)->inputs, from, to);
+  if (from == to) return;
+  for (const NodeId reader :
+       std::exchange(readers_[from], {})) {  // its other inputs stay as they are
+    remember(reader);
+    std::ranges::replace(nodes.list_[reader].inputs, from, to);
+    add_reader(readers_[to], reader);
+  }
   outputs.replace(from, to);
 }
 

@@ -18,8 +18,17 @@ void take(std::size_t& sum, std::size_t count, std::size_t most, const char* wha
 
 }  // namespace
 
-void ImportBudget::add_node(const std::string& where) {
-  take(nodes_, 1, kMostNodes, "nodes", where);
+void ImportBudget::add_nodes(std::size_t count, const std::string& where) {
+  take(nodes_, count, kMostNodes, "nodes", where);
+}
+
+void ImportBudget::add_operands(std::size_t count, const std::string& where) {
+  take(operands_, count, kMostOperands, "operands", where);
+  take(pairs_, count * count, kMostPairs, "pairs of operands of one node", where);
+}
+
+void ImportBudget::add_items(std::size_t count, const std::string& where) {
+  take(items_, count, kMostItems, "items in sequences", where);
 }
 
 void ImportBudget::add_value(const std::string& where) {

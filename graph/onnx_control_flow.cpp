@@ -72,7 +72,7 @@ struct Importer::BodyPlan {
 Importer::BodyPlan Importer::build_body(const onnx::NodeProto& proto, const onnx::GraphProto& body,
                                         const std::vector<TensorDesc>& inputs, Scope& scope,
                                         const Packing& packing) {
-  BodyPlan plan{.captures = {}, .built = std::make_unique<Building>(), .lengths = {}};
+  BodyPlan plan{.captures = {}, .built = std::make_unique<Building>(evaluation_), .lengths = {}};
   Scope inner = inner_scope(proto, body, scope);
   inner.parent = nullptr;
   inner.prefix = scope.prefix + (proto.name().empty() ? proto.op_type() : proto.name()) + "/";
@@ -110,7 +110,10 @@ Importer::BodyPlan Importer::build_body(const onnx::NodeProto& proto, const onnx
     if (inner.knows(name)) continue;
     if (const Compound* compound = scope.find_compound(name)) {
       Compound& own = inner.compounds[name] = *compound;
-      for (ValueId& item : own.items) item = capture(name, item);
+      budget_.add_items(own.items.size(), "node " + describe(proto));
+      std::vector<ValueId> items = own.items.list();
+      for (ValueId& item : items) item = capture(name, item);
+      own.items = std::move(items);
       if (own.packed != kNone) own.packed = capture(name, own.packed);
       continue;
     }
@@ -186,11 +189,10 @@ void Importer::add_control_node(const onnx::NodeProto& proto, std::vector<BodyPl
       give(name.empty() ? kNone : declare(name, scope));
       continue;
     }
-    Compound sequence;
+    std::vector<ValueId> items;
     for (std::size_t item = 0; item < *length; ++item)
-      sequence.items.push_back(
-          give(now_->graph.add_value(unique_value_name(scope.prefix + name), {})));
-    if (!name.empty()) scope.compounds[name] = std::move(sequence);
+      items.push_back(give(now_->graph.add_value(unique_value_name(scope.prefix + name), {})));
+    if (!name.empty()) scope.compounds[name].items = std::move(items);
   }
   now_->graph.add_node(std::move(node));
 }
@@ -215,7 +217,7 @@ std::optional<Importer::BodyPlan> Importer::build_branch(const onnx::NodeProto& 
 /// In the place of such a branch: a run that takes it ends with the reason.
 Importer::BodyPlan Importer::refusing_branch(const BodyPlan& other, const std::string& why) {
   BodyPlan plan{.captures = {},
-                .built = std::make_unique<Building>(),
+                .built = std::make_unique<Building>(evaluation_),
                 .lengths = other.lengths,
                 .packed = other.packed};
   Graph& graph = plan.built->graph;

@@ -9,6 +9,15 @@ namespace aoe::graph {
 
 namespace {
 
+/// A model's lists and names may be of any length, and messages quote them.
+std::string shortened(const std::string& text) {
+  std::size_t most = 20'000;
+  if (text.size() <= most) return text;
+  const auto is_inside_character = [&](std::size_t at) { return (text[at] & 0xc0) == 0x80; };
+  while (is_inside_character(most)) --most;
+  return text.substr(0, most) + " ...";
+}
+
 Graph import_model(onnx::ModelProto model, const std::filesystem::path& path,
                    const ImportOptions& options) {
   try {
@@ -18,7 +27,7 @@ Graph import_model(onnx::ModelProto model, const std::filesystem::path& path,
     return graph;
   } catch (const Error& error) {
     if (error.code() != ExitCode::kModel) throw;
-    throw Error(error.code(), error.what(), path.string());
+    throw Error(error.code(), shortened(error.what()), path.string());
   }
 }
 

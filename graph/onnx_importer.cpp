@@ -87,7 +87,7 @@ Graph Importer::run() {
   scope.opsets = opsets_of(model_.opset_import());
   now_->graph.name = model_.graph().name();
   import_inputs(scope);
-  import_initializers(*model_.mutable_graph(), scope);
+  take_initializers(*model_.mutable_graph(), scope);
   import_nodes(model_.graph().node(), scope);
   if (unsupported_count_ > 0) {
     std::string list;
@@ -106,8 +106,24 @@ Graph Importer::run() {
 }
 
 void Importer::import_nodes(const Nodes& nodes, Scope& scope) {
-  const auto is_known = [&](const std::string& name) { return scope.knows(name); };
-  for (const int i : order_nodes(nodes, is_known)) import_node(nodes[i], scope);
+  const auto is_known = [&](const std::string& name) {
+    return scope.knows(name) || scope.absent.contains(name);
+  };
+  const auto reads_absent = [&](const onnx::NodeProto& node) {
+    return !scope.absent.empty() && std::ranges::any_of(node.input(), [&](const auto& input) {
+      return scope.absent.contains(input);
+    });
+  };
+  for (const int i : order_nodes(nodes, is_known)) {
+    if (!reads_absent(nodes[i])) {
+      import_node(nodes[i], scope);
+      continue;
+    }
+    onnx::NodeProto node = nodes[i];
+    for (std::string& input : *node.mutable_input())
+      if (scope.absent.contains(input)) input.clear();
+    import_node(node, scope);
+  }
 }
 
 void Importer::import_node(const onnx::NodeProto& proto, Scope& scope) {
@@ -124,7 +140,9 @@ void Importer::import_node(const onnx::NodeProto& proto, Scope& scope) {
 void Importer::import_any(const onnx::NodeProto& proto, Scope& scope) {
   const std::string domain = canonical_domain(proto.domain());
   if (proto.output_size() == 0) fail_node(proto, "has no output");
-  budget_.add_node("node " + describe(proto));
+  const std::string where = "node " + describe(proto);
+  budget_.add_node(where);
+  budget_.add_operands(static_cast<std::size_t>(proto.input_size() + proto.output_size()), where);
   if (const auto function = functions_.find({domain, proto.op_type()});
       function != functions_.end())
     return import_call(proto, *function->second, scope);
@@ -149,6 +167,10 @@ void Importer::import_any(const onnx::NodeProto& proto, Scope& scope) {
   int version = 0;
   const reference::OpDef* def = find_operator(proto, scope, version);
   if (def == nullptr) return bind_unknown_outputs(proto, scope);
+  // Each operand of a sum is an addition, and those of others are not less work.
+  constexpr int kMostUsual = 3;
+  if (def->kind == reference::OpKind::kElementwise && proto.input_size() > kMostUsual)
+    budget_.add_nodes(static_cast<std::size_t>(proto.input_size() - kMostUsual), where);
   Node node;
   node.name = unique_node_name(proto, scope);
   node.op = {
@@ -253,14 +275,15 @@ void Importer::import_branch(const onnx::NodeProto& proto, Scope& scope) {
 Importer::Scope Importer::inner_scope(const onnx::NodeProto& proto, const onnx::GraphProto& body,
                                       const Scope& scope) {
   if (scope.depth >= kDeepestCall) fail_node(proto, "is nested too deeply");
-  budget_.add_bytes(body.ByteSizeLong(), "node " + describe(proto));
+  budget_.add_bytes(body.SpaceUsedLong(), "node " + describe(proto));
   return scope.nested();
 }
 
 void Importer::import_body(const onnx::GraphProto& body, Scope& inner) {
-  onnx::GraphProto own = body;
-  import_initializers(own, inner);
-  import_nodes(own.node(), inner);
+  for (const onnx::TensorProto& tensor : body.initializer())
+    import_initializer(tensor.name(), tensors_.read(tensor), tensor.data_type(), inner);
+  import_sparse_initializers(body, inner);
+  import_nodes(body.node(), inner);
 }
 
 void Importer::import_call(const onnx::NodeProto& proto, const onnx::FunctionProto& function,
@@ -281,13 +304,9 @@ void Importer::import_call(const onnx::NodeProto& proto, const onnx::FunctionPro
     if (is_given) body.bind(function.input(i), proto.input(i), scope);
   }
   // An input that the call leaves out is no name in the body: its readers read "".
-  Nodes nodes = function.node();
-  for (onnx::NodeProto& node : nodes)
-    for (std::string& input : *node.mutable_input())
-      if (std::ranges::find(function.input(), input) != function.input().end() &&
-          !body.knows(input))
-        input.clear();
-  import_nodes(nodes, body);
+  for (const std::string& input : function.input())
+    if (!body.knows(input)) body.absent.insert(input);
+  import_nodes(function.node(), body);
   for (int i = 0; i < proto.output_size(); ++i) {
     if (proto.output(i).empty()) continue;
     if (i >= function.output_size() || !scope.bind(proto.output(i), function.output(i), body))
@@ -307,10 +326,14 @@ Node Importer::call_node(const onnx::NodeProto& proto, Scope& scope) {
 }
 
 FunctionSite Importer::function_site() {
-  return {.graph = now_->graph,
-          .inference = now_->inference,
-          .node_name = [this](const std::string& stem) { return unique_part_name(stem); },
-          .value_name = [this](const std::string& stem) { return unique_value_name(stem); }};
+  return {
+      .graph = now_->graph,
+      .inference = now_->inference,
+      .node_name = [this](const std::string& stem) { return unique_part_name(stem); },
+      .value_name = [this](const std::string& stem) { return unique_value_name(stem); },
+      .add_bytes = [this](std::size_t bytes,
+                          const std::string& node) { budget_.add_bytes(bytes, "node " + node); },
+      .shared = now_->shared};
 }
 
 /// A node that the engine knows as several others.
@@ -339,7 +362,7 @@ void Importer::import_parts(const onnx::NodeProto& proto, const Function& functi
 
 std::size_t Importer::bytes_of(const onnx::FunctionProto& function) {
   const auto [at, is_new] = function_bytes_.try_emplace(&function, 0);
-  if (is_new) at->second = function.ByteSizeLong();
+  if (is_new) at->second = function.SpaceUsedLong();
   return at->second;
 }
 

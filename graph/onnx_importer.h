@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -27,6 +28,28 @@ const onnx::GraphProto* subgraph(const onnx::NodeProto& proto, const std::string
 /// The more general of two descriptions; NotExpressible when they differ in more than dimensions.
 TensorDesc joined(const TensorDesc& a, const TensorDesc& b, const std::string& what);
 
+/// The tensors of a sequence. Copies share them: a scope, a branch or a trip of a loop that sees a long sequence
+/// costs no more than one that sees a tensor.
+class SequenceItems {
+ public:
+  SequenceItems() = default;
+  SequenceItems(std::vector<ValueId> items)
+      : list_(std::make_shared<const std::vector<ValueId>>(std::move(items))) {}
+
+  const std::vector<ValueId>& list() const {
+    static const std::vector<ValueId> kNoItems;
+    return list_ ? *list_ : kNoItems;
+  }
+  std::size_t size() const { return list().size(); }
+  bool empty() const { return list().empty(); }
+  ValueId operator[](std::size_t i) const { return list()[i]; }
+  auto begin() const { return list().begin(); }
+  auto end() const { return list().end(); }
+
+ private:
+  std::shared_ptr<const std::vector<ValueId>> list_;
+};
+
 class Importer {
  public:
   /// Takes the weights out of `model` as it goes.
@@ -40,18 +63,20 @@ class Importer {
   /// What a name stands for that is no tensor: how long a sequence is, and whether an optional holds something, is
   /// decided while importing, but for sequences that are packed.
   struct Compound {
-    bool is_sequence = true;          ///< false: an optional that holds nothing
-    std::vector<ValueId> items = {};  ///< of a sequence
-    ValueId packed = kNone;           ///< a sequence whose length only a run can tell, in bytes
+    bool is_sequence = true;   ///< false: an optional that holds nothing
+    SequenceItems items = {};  ///< of a sequence
+    ValueId packed = kNone;    ///< a sequence whose length only a run can tell, in bytes
     std::optional<TensorDesc> item =
         {};  ///< what its items have in common; nothing: there was none
   };
   using ItemDescs = std::map<std::size_t, std::optional<TensorDesc>>;
 
   struct Building {
+    explicit Building(EvaluationBudget& budget) : inference(graph, budget) {}
     Graph graph;
-    ShapeInference inference{graph};
-    std::map<ValueId, const SmallType*> small;  ///< those that are held as something wider
+    ShapeInference inference;
+    std::map<ValueId, const SmallType*> small;   ///< those that are held as something wider
+    std::map<std::string, ValueId> shared = {};  ///< see FunctionSite
   };
 
   /// Where names are looked up: the main graph, a branch within it, or the body of a function.
@@ -63,6 +88,7 @@ class Importer {
     int depth = 0;
     std::map<std::string, ValueId> values;
     std::map<std::string, Compound> compounds;
+    std::set<std::string> absent = {};  ///< inputs of a function that the call leaves out
 
     ValueId find(const std::string& name) const;  ///< kNone when unknown or no tensor
     const Compound* find_compound(
@@ -80,14 +106,18 @@ class Importer {
               .call = call,
               .depth = depth + 1,
               .values = {},
-              .compounds = {}};
+              .compounds = {},
+              .absent = {}};
     }
   };
   using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
 
   void import_inputs(Scope& scope);
   std::vector<std::string> items_of_input(const std::string& name) const;
-  void import_initializers(onnx::GraphProto& graph, Scope& scope);
+  void import_initializer(const std::string& name, ConstantPtr constant, std::int64_t type,
+                          Scope& scope);
+  void import_sparse_initializers(const onnx::GraphProto& graph, Scope& scope);
+  void take_initializers(onnx::GraphProto& graph, Scope& scope);
   void import_nodes(const Nodes& nodes, Scope& scope);
   void import_node(const onnx::NodeProto& proto, Scope& scope);
   void import_any(const onnx::NodeProto& proto, Scope& scope);
@@ -161,7 +191,7 @@ class Importer {
   void keep_out_nodes();
   void add_out_node(ValueId id, const std::string& entry);
   void check_outputs() const;
-  /// Of a function: what its nodes take, each time it is called.
+  /// What a function takes in memory.
   std::size_t bytes_of(const onnx::FunctionProto& function);
 
   /// The operator and the version that the node means; nullptr after noting why there is none.
@@ -191,7 +221,8 @@ class Importer {
   std::vector<std::string> unsupported_;  ///< the first of them, in words
   std::size_t unsupported_count_ = 0;
   std::vector<NodeCheck> checked_;
-  Building main_;
+  EvaluationBudget evaluation_{.bytes = std::size_t{256} << 20};  ///< of all graphs; what is small
+  Building main_{evaluation_};
   Building* now_ = &main_;  ///< the main graph, or the body of a node that is being imported
 };
 

@@ -125,26 +125,35 @@ void Importer::import_inputs(Scope& scope) {
     now_->graph.inputs.push_back(id);
   }
   for (const auto& [name, items] : sequences) {
-    Compound& sequence = scope.compounds[name];
-    for (const std::string& item : items) sequence.items.push_back(scope.values.at(item));
+    std::vector<ValueId> tensors;
+    for (const std::string& item : items) tensors.push_back(scope.values.at(item));
+    scope.compounds[name].items = std::move(tensors);
   }
 }
 
-void Importer::import_initializers(onnx::GraphProto& graph, Scope& scope) {
-  const auto add = [&](const std::string& name, ConstantPtr constant, std::int64_t type) {
-    if (scope.values.contains(name))
-      throw Error(ExitCode::kModel, "is defined twice", "initializer '" + name + "'");
-    const TensorDesc desc = constant->desc();
-    scope.values[name] =
-        now_->graph.add_value(unique_value_name(scope.prefix + name), desc, std::move(constant));
-    if (const SmallType* small = small_type(type)) now_->small[scope.values[name]] = small;
-  };
+void Importer::import_initializer(const std::string& name, ConstantPtr constant, std::int64_t type,
+                                  Scope& scope) {
+  if (scope.values.contains(name))
+    throw Error(ExitCode::kModel, "is defined twice", "initializer '" + name + "'");
+  const TensorDesc desc = constant->desc();
+  scope.values[name] =
+      now_->graph.add_value(unique_value_name(scope.prefix + name), desc, std::move(constant));
+  if (const SmallType* small = small_type(type)) now_->small[scope.values[name]] = small;
+}
+
+void Importer::import_sparse_initializers(const onnx::GraphProto& graph, Scope& scope) {
+  for (const auto& sparse : graph.sparse_initializer())
+    import_initializer(sparse.values().name(), tensors_.read(sparse), onnx::TensorProto::UNDEFINED,
+                       scope);
+}
+
+/// Gives up each tensor that it has read.
+void Importer::take_initializers(onnx::GraphProto& graph, Scope& scope) {
   for (onnx::TensorProto& tensor : *graph.mutable_initializer()) {
-    add(tensor.name(), tensors_.read(tensor), tensor.data_type());
+    import_initializer(tensor.name(), tensors_.read(tensor), tensor.data_type(), scope);
     release_values(tensor);
   }
-  for (const auto& sparse : graph.sparse_initializer())
-    add(sparse.values().name(), tensors_.read(sparse), onnx::TensorProto::UNDEFINED);
+  import_sparse_initializers(graph, scope);
 }
 
 ValueId Importer::through_identity(ValueId from, const std::string& name) {

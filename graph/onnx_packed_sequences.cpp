@@ -45,6 +45,7 @@ Importer::Compound Importer::packed(const onnx::NodeProto& proto, const Compound
   const Node node = call_node(proto, scope);
   const FunctionSite site = function_site();
   FunctionCall call(site, node);
+  budget_.add_operands(sequence.items.size(), "node " + describe(proto));
   std::vector<Term> items;
   for (const ValueId item : sequence.items) {
     if (now_->small.contains(item)) throw NotExpressible{"its sequence is of a small type"};

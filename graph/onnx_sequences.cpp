@@ -50,6 +50,7 @@ std::size_t Importer::place_in_sequence(const onnx::NodeProto& proto, int input,
 bool Importer::import_compound(const onnx::NodeProto& proto, Scope& scope) {
   const std::string& type = proto.op_type();
   const std::string& out = proto.output(0);
+  const std::string where = "node " + describe(proto);
   const auto set_sequence = [&](std::vector<ValueId> items) {
     scope.compounds[out] = {.is_sequence = true, .items = std::move(items)};
     return true;
@@ -73,24 +74,28 @@ bool Importer::import_compound(const onnx::NodeProto& proto, Scope& scope) {
     if (is_packed_case(proto, type == "SequenceMap" ? proto.input_size() : place, scope))
       return import_packed(proto, scope), true;
   if (type == "SequenceInsert") {
-    std::vector<ValueId> items = sequence_of(proto, 0, scope).items;
+    const SequenceItems before = sequence_of(proto, 0, scope).items;
     const std::size_t at =
-        place_in_sequence(proto, 2, items.size(), static_cast<std::int64_t>(items.size()), scope);
+        place_in_sequence(proto, 2, before.size(), static_cast<std::int64_t>(before.size()), scope);
     const ValueId value = has_input(proto, 1) ? scope.find(proto.input(1)) : kNone;
     if (value == kNone) fail_node(proto, "inserts no tensor");
+    budget_.add_items(before.size() + 1, where);
+    std::vector<ValueId> items = before.list();
     items.insert(items.begin() + static_cast<std::ptrdiff_t>(at), value);
     return set_sequence(std::move(items));
   }
   if (type == "SequenceErase" || type == "SequenceAt") {
-    std::vector<ValueId> items = sequence_of(proto, 0, scope).items;
-    const std::size_t at = place_in_sequence(proto, 1, items.size(), -1, scope);
-    if (at >= items.size())
+    const SequenceItems before = sequence_of(proto, 0, scope).items;
+    const std::size_t at = place_in_sequence(proto, 1, before.size(), -1, scope);
+    if (at >= before.size())
       fail_node(proto, "reads position " + std::to_string(at) + " of a sequence of " +
-                           std::to_string(items.size()));
+                           std::to_string(before.size()));
     if (type == "SequenceAt") {
-      scope.values[out] = items[at];
+      scope.values[out] = before[at];
       return true;
     }
+    budget_.add_items(before.size(), where);
+    std::vector<ValueId> items = before.list();
     items.erase(items.begin() + static_cast<std::ptrdiff_t>(at));
     return set_sequence(std::move(items));
   }
@@ -134,9 +139,11 @@ void Importer::import_split_to_sequence(const onnx::NodeProto& proto, Scope& sco
     reference::Attrs attrs;
     attrs.set("axis", axis);
     const auto count = static_cast<std::size_t>(call.dim(call.input(1), 0));
-    Compound& sequence = scope.compounds[proto.output(0)] = {.is_sequence = true, .items = {}};
+    budget_.add_operands(count, "node " + describe(proto));
+    std::vector<ValueId> items;
     for (const Term& part : call.ops("Split", {x, call.input(1)}, attrs, count))
-      sequence.items.push_back(part.id);
+      items.push_back(part.id);
+    scope.compounds[proto.output(0)] = {.is_sequence = true, .items = std::move(items)};
     return;
   }
   const auto shape = call.shape(x);
@@ -151,6 +158,9 @@ void Importer::import_split_to_sequence(const onnx::NodeProto& proto, Scope& sco
     parts = given;
   } else {
     if (given.empty() || given.front() <= 0) fail_node(proto, "splits into parts of no size");
+    const auto count = static_cast<std::size_t>(size / given.front());
+    if (count > ImportBudget::kMostNodes)  // parts are nodes, and each is counted
+      budget_.add_nodes(count, "node " + describe(proto));
     for (std::int64_t begin = 0; begin < size; begin += given.front())
       parts.push_back(std::min(given.front(), size - begin));
   }
@@ -169,10 +179,11 @@ void Importer::import_split_to_sequence(const onnx::NodeProto& proto, Scope& sco
 }
 
 void Importer::import_concat_from_sequence(const onnx::NodeProto& proto, Scope& scope) {
-  const std::vector<ValueId> items = sequence_of(proto, 0, scope).items;
+  const SequenceItems items = sequence_of(proto, 0, scope).items;
   if (items.empty()) fail_node(proto, "joins an empty sequence");
+  budget_.add_operands(items.size(), "node " + describe(proto));
   Node node = call_node(proto, scope);
-  node.inputs = items;
+  node.inputs = items.list();
   const FunctionSite site = function_site();
   FunctionCall call(site, node);
   const std::int64_t axis = call.attrs().get_int("axis", 0);
@@ -192,8 +203,9 @@ void Importer::import_sequence_map(const onnx::NodeProto& proto, Scope& scope) {
   if (body == nullptr || body->output_size() < proto.output_size() ||
       body->input_size() != proto.input_size())
     fail_node(proto, "has no body with its inputs and outputs");
-  std::vector<Compound> results(static_cast<std::size_t>(proto.output_size()));
+  std::vector<std::vector<ValueId>> results(static_cast<std::size_t>(proto.output_size()));
   for (std::size_t element = 0; element < length; ++element) {
+    budget_.add_operands(results.size() + 1, "node " + describe(proto));
     Scope inner = inner_scope(proto, *body, scope);
     inner.prefix = unique_node_name(proto, scope) + "/";
     for (int i = 0; i < proto.input_size(); ++i) {
@@ -211,12 +223,13 @@ void Importer::import_sequence_map(const onnx::NodeProto& proto, Scope& scope) {
       const ValueId result = inner.find(body->output(i).name());
       if (result == kNone)
         fail_node(proto, "has a body whose output '" + body->output(i).name() + "' is no tensor");
-      results[static_cast<std::size_t>(i)].items.push_back(result);
+      results[static_cast<std::size_t>(i)].push_back(result);
     }
   }
   for (int i = 0; i < proto.output_size(); ++i)
     if (!proto.output(i).empty())
-      scope.compounds[proto.output(i)] = results[static_cast<std::size_t>(i)];
+      scope.compounds[proto.output(i)] = {.is_sequence = true,
+                                          .items = std::move(results[static_cast<std::size_t>(i)])};
 }
 
 /// A loop that carries a sequence: its trips one behind the other, as long as what they are counted by is known.
@@ -245,6 +258,9 @@ void Importer::import_unrolled_loop(const onnx::NodeProto& proto, const onnx::Gr
   std::vector<std::vector<Term>> collected(static_cast<std::size_t>(body.output_size() - 1 - kept));
   const std::string prefix = unique_node_name(proto, scope) + "/";
   for (std::int64_t trip = 0; trip < most && goes_on; ++trip) {
+    const std::string where = "trip " + std::to_string(trip) + " of node " + describe(proto);
+    budget_.add_node(where);
+    budget_.add_operands(static_cast<std::size_t>(body.output_size()), where);
     Scope inner = inner_scope(proto, body, scope);
     inner.prefix = prefix;
     inner.values = carried.values;

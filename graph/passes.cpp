@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "graph/pass_budget.h"
 #include "graph/verify.h"
 #include "profiler/recorder.h"
 
@@ -94,6 +95,7 @@ std::vector<PassResult> run_passes(Graph& graph, const PassOptions& options) {
     if (std::ranges::find(all, name, &Pass::name) == all.end())
       logger("graph")->warn("there is no pass '{}' to switch off", name);
   verify(graph, "the import");
+  const PassBudget::Scope budget(graph);
   run_on_bodies(graph, options);
   std::vector<PassResult> results;
   for (const Pass& pass : all) {

@@ -106,7 +106,8 @@ void ShapeInference::learn_values(const Node& node, const std::vector<Tensor>& i
 }
 
 void infer_shapes(Graph& graph) {
-  ShapeInference inference(graph);
+  EvaluationBudget budget;
+  ShapeInference inference(graph, budget);
   for (const NodeId id : graph.topological_order()) inference.infer_node(id);
 }
 

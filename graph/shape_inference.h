@@ -12,7 +12,10 @@ namespace aoe::graph {
 
 class ShapeInference {
  public:
-  explicit ShapeInference(Graph& graph) : graph_(graph) {}
+  explicit ShapeInference(Graph& graph)
+      : graph_(graph), own_(EvaluationBudget::for_shapes()), budget_(own_) {}
+  /// `budget` is shared with others, and must outlive it.
+  ShapeInference(Graph& graph, EvaluationBudget& budget) : graph_(graph), budget_(budget) {}
 
   /// Fills in the descriptions of the node's outputs; those of its inputs must be there. What the
   /// outputs say already is taken as a declaration: it fills the dimensions that inference cannot
@@ -29,7 +32,8 @@ class ShapeInference {
 
   Graph& graph_;
   std::unordered_map<ValueId, ConstantPtr> known_;
-  EvaluationBudget budget_;
+  EvaluationBudget own_;
+  EvaluationBudget& budget_;
 };
 
 }  // namespace aoe::graph

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "graph/evaluation.h"
+#include "graph/pass_budget.h"
 #include "graph/passes.h"
 #include "graph/rewrite.h"
 
@@ -42,9 +43,12 @@ bool fold(Graph& graph, NodeId id, EvaluationBudget& budget) {
   }
   const std::vector<ConstantPtr> results = evaluate(graph, node, inputs, kMostFoldedBytes, budget);
   if (results.empty()) return false;
+  const std::vector<ValueId> read = node.inputs;
   graph.remove_node(id);
   for (std::size_t i = 0; i < results.size(); ++i)
     if (results[i]) graph.values[graph.nodes[id].outputs[i]].constant = results[i];
+  for (const ValueId input : read)  // a chain of large constants is not kept whole
+    if (input != kNone && graph.consumers(input).empty()) graph.values[input].constant.reset();
   return true;
 }
 
@@ -52,14 +56,17 @@ bool fold(Graph& graph, NodeId id, EvaluationBudget& budget) {
 template <typename Wanted>
 bool fold_all(Graph& graph, Wanted is_wanted) {
   bool changed = false;
-  EvaluationBudget budget;
+  EvaluationBudget own;
+  PassBudget* const of_all = PassBudget::current();
+  EvaluationBudget& budget = of_all != nullptr ? of_all->evaluation : own;
+  budget.nodes_left_alone = 0;
   for (const NodeId id : graph.topological_order())
     if (is_wanted(graph.nodes[id])) changed |= fold(graph, id, budget);
   if (budget.nodes_left_alone > 0)
     logger("graph")->info(
-        "{} nodes that read constants only stay operators: folding them would take more than {} "
-        "bytes or {:.0e} steps",
-        budget.nodes_left_alone, EvaluationBudget{}.bytes, EvaluationBudget{}.work);
+        "{} nodes that read constants only stay operators: folding them would take more than the "
+        "{} bytes or {:.1e} steps that are left",
+        budget.nodes_left_alone, budget.bytes, budget.work);
   return changed;
 }
 

@@ -145,13 +145,20 @@ PadSource pad_source(const OpContext& ctx) {
   return source;
 }
 
+/// Where each element comes from is looked up first.
+double lookup_steps(const CostContext& cost) {
+  constexpr double kOfElement = 8;
+  return kOfElement * cost.output_elements();
+}
+
 void register_pad(OpRegistry& registry) {
   registry.add({.type = "PadV3",
                 .onnx_type = "Pad",
                 .versions = {1, 11},
                 .kind = OpKind::kMove,
                 .infer = infer_pad,
-                .compute = compute_pad});
+                .compute = compute_pad,
+                .work = lookup_steps});
 }
 
 }  // namespace aoe::reference
