@@ -32,12 +32,16 @@ std::int8_t set_part(std::int64_t weight, std::int64_t set) {
   return static_cast<std::int8_t>(set == 0 ? first : weight - first);
 }
 
-/// Where the blocks find the first input channel of a quad: `step` counts quads of one output vector. In quads of weights.
-std::int64_t packed_quad(const QuantCut& cut, std::int64_t oc, std::int64_t step) {
+/// Where the blocks find an output channel's quads of weights: the first one, and how far it is to the next.
+struct PackedChannel {
+  std::int64_t first, step;
+};
+
+PackedChannel packed_channel(const QuantCut& cut, std::int64_t oc) {
   const std::int64_t block = cut.tiling().oc_vectors, lanes = cut.lanes();
-  const std::int64_t first = oc / lanes / block * block;
-  const std::int64_t width = std::min(block, cut.out_vectors() - first) * lanes;
-  return first * cut.steps() * lanes + step * width + oc - first * lanes;
+  const std::int64_t vector = oc / lanes / block * block;
+  return {.first = vector * cut.steps() * lanes + oc - vector * lanes,
+          .step = std::min(block, cut.out_vectors() - vector) * lanes};
 }
 
 /// Of a packed weight in a destination of its type: quads lie as they are; pairs in two vectors, of bytes 0 and 2 and of bytes 1 and 3.
@@ -118,6 +122,7 @@ PackedConstant pack_quant_weights(const Task& task, const QuantCut& cut) {
             auto* pairs = static_cast<std::int16_t*>(destination);
             std::fill_n(quads, bytes, std::int8_t{0});
             for (std::int64_t oc = 0; oc < s.out_channels; ++oc) {
+              const PackedChannel quad_at = packed_channel(cut, oc);
               const std::int64_t group_begin = oc / s.group_out_channels() * s.group_in_channels();
               const std::int64_t shift = group_begin - cut.first_channel(oc);
               for (std::int64_t set = 0; set < cut.weight_sets(); ++set) {
@@ -126,7 +131,7 @@ PackedConstant pack_quant_weights(const Task& task, const QuantCut& cut) {
                     const std::int64_t channel = shift + ic;
                     const std::int64_t step = (set * taps + tap) * cut.group_quads() + channel / 4;
                     const std::int64_t place =
-                        packed_place(cut, packed_quad(cut, oc, step), channel % 4);
+                        packed_place(cut, quad_at.first + step * quad_at.step, channel % 4);
                     const std::int64_t weight =
                         weights.at(oc, ic, tap) - excess[static_cast<std::size_t>(oc)];
                     if (cut.has_pairs())
