@@ -1,18 +1,16 @@
 // Counting.
 #include "graph/import_budget.h"
 
-#include "base/error.h"
-
 namespace aoe::graph {
 namespace {
 
 void take(std::size_t& sum, std::size_t count, std::size_t most, const char* what,
           const std::string& where) {
   if (count > most - sum)
-    throw Error(ExitCode::kModel,
-                "the model has more than " + std::to_string(most) + " " + what +
-                    " with its functions and branches written out",
-                where);
+    throw ImportBudget::Exceeded(ExitCode::kModel,
+                                 "the model has more than " + std::to_string(most) + " " + what +
+                                     " with its functions and branches written out",
+                                 where);
   sum += count;
 }
 

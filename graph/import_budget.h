@@ -6,10 +6,17 @@
 #include <cstddef>
 #include <string>
 
+#include "base/error.h"
+
 namespace aoe::graph {
 
 class ImportBudget {
  public:
+  /// Thrown beyond a limit. Of the whole model: whoever tries one of two branches must not take it for that branch's.
+  struct Exceeded : Error {
+    using Error::Error;
+  };
+
   static constexpr std::size_t kMostNodes = 100'000;
   static constexpr std::size_t kMostValues = 1'000'000;
   /// What nodes read and give, taken together: nodes may read one value a million times.
@@ -22,7 +29,7 @@ class ImportBudget {
   /// used, the dense form of sparse tensors, and constants that operators are written with.
   static constexpr std::size_t kMostBytes = std::size_t{1} << 30;
 
-  /// These throw Error(kModel) with the limit and `where` ("node x") once the sum is beyond it.
+  /// These throw Exceeded(kModel) with the limit and `where` ("node x") once the sum is beyond it.
   void add_node(const std::string& where) { add_nodes(1, where); }
   void add_nodes(std::size_t count, const std::string& where);
   void add_operands(std::size_t count, const std::string& where);

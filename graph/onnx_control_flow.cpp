@@ -206,6 +206,8 @@ std::optional<Importer::BodyPlan> Importer::build_branch(const onnx::NodeProto& 
   const std::size_t checked = checked_.size(), unsupported = unsupported_count_;
   try {
     return build_body(proto, branch, {}, scope, packing);
+  } catch (const ImportBudget::Exceeded&) {
+    throw;
   } catch (const Error& error) {
     if (error.code() != ExitCode::kModel || unsupported_count_ > unsupported) throw;
     why_not = error.what();

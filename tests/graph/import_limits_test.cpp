@@ -65,6 +65,24 @@ TEST(ImportLimits, FunctionsThatDoubleEndAtTheLimit) {
             std::string::npos);
 }
 
+/// The limit is the whole model's: a branch beyond it is no branch for inputs of other shapes, which a run may do without.
+TEST(ImportLimits, ABranchThatDoublesEndsAtTheLimit) {
+  onnx::ModelProto model = doubling(40);
+  *model.mutable_graph() = parse(
+                               "g (float[2] x, bool c) => (float[2] y) {"
+                               " y = If (c) <then_branch = t () => (float[2] p) { p = Neg (x) },"
+                               " else_branch = e () => (float[2] q) { q = Relu (x) }> }")
+                               .graph();
+  for (auto& attribute : *model.mutable_graph()->mutable_node(0)->mutable_attribute()) {
+    auto& node = *attribute.mutable_g()->mutable_node(0);
+    if (node.op_type() != "Neg") continue;
+    node.set_domain("local");
+    node.set_op_type("f0");
+  }
+  EXPECT_NE(message_of(model).find("has more than 100000 nodes with its functions"),
+            std::string::npos);
+}
+
 TEST(ImportLimits, BodiesThatAreLargeAreCountedEachTime) {
   onnx::ModelProto model = doubling(20);
   auto& last = *model.mutable_functions(20);
