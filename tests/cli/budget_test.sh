@@ -1,4 +1,5 @@
 # What a limit means, what is said of a run that it has ended, and the result file for programs.
+# Alone: beside another test it waits for a calm machine, and takes twice as long.
 source "$(dirname "$0")/lib.sh"
 
 make_model resnet50 --small --output=m.onnx >/dev/null || fail "make_model"

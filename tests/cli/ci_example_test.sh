@@ -1,4 +1,5 @@
 # The tuning job of examples/ci: the second time it knows all tasks, compares, and what is slower fails it.
+# Alone: beside another test it waits for a calm machine, and takes twice as long.
 source "$(dirname "$0")/lib.sh"
 job=$here/../../examples/ci/tune.sh
 

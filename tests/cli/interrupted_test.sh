@@ -1,4 +1,5 @@
 # Whatever ends a tuning run, the result says so, the bank is sound, and what was won stays.
+# Alone: beside another test it waits for a calm machine, and takes twice as long.
 source "$(dirname "$0")/lib.sh"
 
 make_model resnet50 --small --output=m.onnx >/dev/null || fail "make_model"

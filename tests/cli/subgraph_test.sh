@@ -1,4 +1,5 @@
 # Subgraph tuning, then operator tuning, then atc: each reports and banks its own, and the last applies both.
+# Alone: beside another test it waits for a calm machine, and takes twice as long.
 source "$(dirname "$0")/lib.sh"
 
 make_model shufflenet --small --image=64 --output=m.onnx >/dev/null || fail "make_model"
