@@ -49,12 +49,22 @@ std::string transform_of(const FunctionCall& call) {
   return call.attrs().get_string("post_transform", "NONE");
 }
 
-Term labels_at(FunctionCall& call, const Classes& classes, Term index) {
-  if (!classes.names.empty()) throw NotExpressible{"its labels are strings"};
-  return call.op("Gather", {call.ints(classes.labels), index});
+}  // namespace
+
+Classes classes_of(const FunctionCall& call, const std::string& ints, const std::string& strings) {
+  Classes classes{.labels = call.attrs().get_ints(ints)};
+  const auto found = call.attrs().all().find(strings);
+  if (found == call.attrs().all().end()) return classes;
+  if (const auto* names = std::get_if<std::vector<std::string>>(&found->second))
+    classes.names = *names;
+  return classes;
 }
 
-}  // namespace
+Term labels_at(FunctionCall& call, const Classes& classes, Term index) {
+  if (classes.names.empty()) return call.op("Gather", {call.ints(classes.labels), index});
+  call.name_values(index, classes.names);
+  return index;
+}
 
 Term rows_of(FunctionCall& call) {
   const Term x = call.input(0);
@@ -79,16 +89,45 @@ Term both_scores(FunctionCall& call, Term score, bool is_margin) {
   return call.concat({is_margin ? other : other + 1, score}, 1);
 }
 
-Term best_label(FunctionCall& call, const Classes& classes, Term scores) {
+Term best_column(FunctionCall& call, Term scores) {
   reference::Attrs attrs;
   attrs.set("axis", std::int64_t{1});
   attrs.set("keepdims", std::int64_t{0});
-  return labels_at(call, classes, call.op("ArgMax", {scores}, attrs));
+  return call.op("ArgMax", {scores}, attrs);
+}
+
+Term best_label(FunctionCall& call, const Classes& classes, Term scores) {
+  return labels_at(call, classes, best_column(call, scores));
 }
 
 Term label_above(FunctionCall& call, const Classes& classes, Term score, double threshold) {
   const Term is_above = call.op("Greater", {score, call.number(threshold, call.dtype(score))});
   return labels_at(call, classes, call.reshape(call.cast(is_above, DataType::kInt64), {-1}));
+}
+
+namespace {
+
+/// |a|^2 + |b|^2 - 2 ab: a matrix product, whose rounding is that of the squares.
+Term by_product(FunctionCall& call, Term rows, Term points) {
+  const Term points_squared =
+      call.reshape(along_rows(call, "ReduceSumSquare", points), {1, call.dim(points, 0)});
+  const Term apart = along_rows(call, "ReduceSumSquare", rows) + points_squared +
+                     call.matmul(rows, call.transpose(points, {1, 0})) * -2;
+  return call.op("Max", {apart, call.number(0, call.dtype(rows))});
+}
+
+}  // namespace
+
+Term squared_distances(FunctionCall& call, Term rows, Term points) {
+  const std::int64_t features = call.dim(points, 1);
+  const std::int64_t count = call.dim(rows, 0) * call.dim(points, 0);
+  constexpr std::int64_t kMostDifferences = 1 << 22;  // 16 MB
+  if (count * features > kMostDifferences) return by_product(call, rows, points);
+  const Term apart = call.reshape(rows, {call.dim(rows, 0), 1, call.dim(rows, 1)}) -
+                     call.reshape(points, {1, call.dim(points, 0), features});
+  reference::Attrs attrs;
+  attrs.set("keepdims", std::int64_t{0});
+  return call.op("ReduceSumSquare", {apart, call.ints({-1})}, attrs);
 }
 
 }  // namespace aoe::graph

@@ -24,10 +24,22 @@ struct Classes {
   std::size_t count() const { return std::max(labels.size(), names.size()); }
 };
 
+/// Attributes `ints` and `strings` of a classifier.
+Classes classes_of(const FunctionCall& call, const std::string& ints, const std::string& strings);
+
+/// The labels of classes, [rows], from their places. Names stay their places, which the value is told.
+Term labels_at(FunctionCall& call, const Classes& classes, Term index);
+
+/// The place of the best column of each row, [rows].
+Term best_column(FunctionCall& call, Term scores);
+
 /// The label of the best column of each row, [rows].
 Term best_label(FunctionCall& call, const Classes& classes, Term scores);
 
 /// The second label where `score`, [rows, 1], is above a threshold, else the first.
 Term label_above(FunctionCall& call, const Classes& classes, Term score, double threshold);
+
+/// The square of the distance of each of `rows` from each of `points`, both matrices of as many columns.
+Term squared_distances(FunctionCall& call, Term rows, Term points);
 
 }  // namespace aoe::graph

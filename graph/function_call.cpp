@@ -73,6 +73,11 @@ void FunctionCall::give(std::size_t output, Term value) {
   given_[output] = value.id;
 }
 
+void FunctionCall::name_values(Term value, const std::vector<std::string>& texts) {
+  if (!site_.name_values) throw NotExpressible{"its labels are texts"};
+  site_.name_values(value.id, texts);
+}
+
 const Shape& FunctionCall::shape(Term value) const {
   const TensorDesc& desc = site_.graph.values[value.id].desc;
   if (!has_known_rank(desc))

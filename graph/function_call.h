@@ -50,6 +50,8 @@ struct FunctionSite {
   std::function<void(std::size_t bytes, const std::string& node)> add_bytes;
   /// What calls of this graph have made for others, too; by what it is.
   std::map<std::string, ValueId>& shared;
+  /// Told which value holds places in a list of texts, instead of these. Where nobody asks, texts cannot be expressed.
+  std::function<void(ValueId, const std::vector<std::string>&)> name_values = {};
 };
 
 class FunctionCall {
@@ -82,6 +84,8 @@ class FunctionCall {
   std::vector<Term> ops(const std::string& onnx_type, const std::vector<Term>& inputs,
                         reference::Attrs attrs, std::size_t outputs);
   Term absent() { return {this, kNone}; }  ///< an optional input that is left out
+  /// The numbers of `value` stand for `texts`, as tensors hold none.
+  void name_values(Term value, const std::vector<std::string>& texts);
 
   Term number(double value, DataType dtype);           ///< a scalar
   Term ints(const std::vector<std::int64_t>& values);  ///< int64, one axis

@@ -78,7 +78,7 @@ Importer::Importer(onnx::ModelProto& model, const std::filesystem::path& path,
     functions_[{canonical_domain(function.domain()), function.name()}] = &function;
   for (const auto* infos : {&model.graph().value_info(), &model.graph().output()})
     for (const auto& info : *infos)
-      if (!info.type().has_sequence_type() && !info.type().has_optional_type())
+      if (!info.type().has_sequence_type() && !info.type().has_optional_type() && !is_text(info))
         declared_[info.name()] = read_declaration(info);
 }
 
@@ -149,7 +149,7 @@ void Importer::import_any(const onnx::NodeProto& proto, Scope& scope) {
   if (domain.empty() && proto.op_type() == "Constant") return import_constant(proto, scope);
   const SmallType* small = small_input(proto, scope);
   try {
-    if (import_small(proto, scope)) return;
+    if (import_texts(proto, scope) || import_small(proto, scope)) return;
     if (small != nullptr)
       check_small(proto, reference::ops().find_onnx(domain, proto.op_type()), *small, scope);
     if (domain.empty() && proto.op_type() == "If") return import_branch(proto, scope);
@@ -191,6 +191,9 @@ void Importer::import_any(const onnx::NodeProto& proto, Scope& scope) {
   if (small != nullptr && def->kind == reference::OpKind::kMove)
     for (const ValueId output : node.outputs)
       if (output != kNone) now_->small[output] = small;
+  if (const std::vector<std::string>* texts = texts_read(proto, scope))
+    for (const ValueId output : node.outputs)
+      if (output != kNone) now_->texts[output] = *texts;
   now_->inference.infer_node(now_->graph.add_node(std::move(node)));
 }
 
@@ -333,7 +336,9 @@ FunctionSite Importer::function_site() {
       .value_name = [this](const std::string& stem) { return unique_value_name(stem); },
       .add_bytes = [this](std::size_t bytes,
                           const std::string& node) { budget_.add_bytes(bytes, "node " + node); },
-      .shared = now_->shared};
+      .shared = now_->shared,
+      .name_values = [this](ValueId id,
+                            const std::vector<std::string>& texts) { now_->texts[id] = texts; }};
 }
 
 /// A node that the engine knows as several others.

@@ -77,6 +77,7 @@ class Importer {
     ShapeInference inference;
     std::map<ValueId, const SmallType*> small;   ///< those that are held as something wider
     std::map<std::string, ValueId> shared = {};  ///< see FunctionSite
+    std::map<ValueId, std::vector<std::string>> texts = {};  ///< what places stand for, by value
   };
 
   /// Where names are looked up: the main graph, a branch within it, or the body of a function.
@@ -164,6 +165,11 @@ class Importer {
   void import_float_dequantize(const onnx::NodeProto& proto, Scope& scope);
   void check_small(const onnx::NodeProto& proto, const reference::OpDef* def,
                    const SmallType& small, const Scope& scope) const;
+  // Texts that a model gives: places in a list (onnx_label_texts.cpp).
+  const std::vector<std::string>* texts_read(const onnx::NodeProto& proto,
+                                             const Scope& scope) const;
+  bool import_texts(const onnx::NodeProto& proto, Scope& scope);
+  void check_output_texts(const onnx::ValueInfoProto& info, ValueId id) const;
   /// Sequences and optionals (onnx_sequences.cpp); false when the node is about tensors alone.
   bool import_compound(const onnx::NodeProto& proto, Scope& scope);
   void import_sequence_map(const onnx::NodeProto& proto, Scope& scope);

@@ -188,6 +188,7 @@ void Importer::import_outputs(Scope& scope) {
     const ValueId id = scope.find(info.name());
     const Compound* compound = scope.find_compound(info.name());
     if (id != kNone) {
+      check_output_texts(info, id);
       add_output(id, info.name());
     } else if (compound == nullptr || !compound->is_sequence) {
       throw Error(ExitCode::kModel,

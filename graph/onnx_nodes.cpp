@@ -110,6 +110,10 @@ std::vector<int> order_nodes(const Nodes& nodes,
   return order;
 }
 
+bool is_text(const onnx::ValueInfoProto& info) {
+  return info.type().tensor_type().elem_type() == onnx::TensorProto::STRING;
+}
+
 TensorDesc read_declaration(const onnx::ValueInfoProto& info) {
   const auto fail = [&](const std::string& what) -> void {
     throw Error(ExitCode::kModel,
@@ -124,7 +128,7 @@ TensorDesc read_declaration(const onnx::ValueInfoProto& info) {
   if (!type.has_tensor_type()) fail("no dense tensor");
   TensorDesc desc{.shape = kUnknownRankShape};
   const auto& tensor = type.tensor_type();
-  if (tensor.elem_type() == onnx::TensorProto::STRING) fail("a tensor of strings");
+  if (is_text(info)) fail("a tensor of strings");
   if (const SmallType* small = small_type(tensor.elem_type()))
     desc.dtype = small->held;
   else if (tensor.elem_type() != onnx::TensorProto::UNDEFINED)

@@ -60,6 +60,9 @@ ConstantPtr read_constant_node(const onnx::NodeProto& node, const CallAttributes
 /// Error(kModel) on sequences, maps, optionals and strings.
 TensorDesc read_declaration(const onnx::ValueInfoProto& info);
 
+/// A tensor of strings.
+bool is_text(const onnx::ValueInfoProto& info);
+
 /// Throws Error(kModel) that names the node.
 [[noreturn]] void fail_node(const onnx::NodeProto& node, const std::string& what);
 

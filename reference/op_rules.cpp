@@ -198,6 +198,7 @@ constexpr Row kRows[] = {
      "!ngram_counts=ints:0.. !ngram_indexes=ints:0..16777216 pool_int64s=longs weights=floats"},
     {"TreeEnsemble", "f1:2 x:1 x:1 f1:1 x:2 x:1 x:1 f1:1 u?:1",
      "aggregate=SUM|AVERAGE|MIN|MAX !features=0.. !targets=1.."},
+    {"PairwiseCoupling", "f:2", "!classes=2..4096"},
     {"ApplyMomentum", "f:0-1 l:0-1 f*",
      "!alpha=float !beta=float !mode=standard|nesterov !norm_coefficient=float"},
     {"ApplyAdam", "f:0-1 l:0-1 f*",

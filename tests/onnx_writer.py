@@ -28,6 +28,9 @@ def attribute(key, value):
         return block(1, key) + number(3, value) + number(20, 2)
     if isinstance(value[0], str):
         return block(1, key) + b"".join(block(9, each) for each in value) + number(20, 8)
+    if isinstance(value[0], float):
+        floats = b"".join(varint(7 << 3 | 5) + struct.pack("<f", each) for each in value)
+        return block(1, key) + floats + number(20, 6)
     return block(1, key) + b"".join(number(8, each) for each in value) + number(20, 7)
 
 

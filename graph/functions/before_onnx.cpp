@@ -1,6 +1,7 @@
 // Operators that ONNX took later under the same name or another one: Trilu, GatherND, ExpandDims, Pad, Range,
-// GridSample of com.microsoft; and ConvTransposeWithDynamicPads, whose pads are an input. Also what ONNX had as experiments,
-// which models of its first years have and ONNX Runtime still runs: Affine, Crop, ImageScaler, ParametricSoftplus, ScaledTanh.
+// GridSample, Unique and UnfoldTensor of com.microsoft; and ConvTransposeWithDynamicPads, whose pads are an input. Also what
+// ONNX had as experiments, which models of its first years have and ONNX Runtime still runs: Affine, Crop, DynamicSlice,
+// ImageScaler, ParametricSoftplus, Scale, ScaledTanh.
 #include "graph/quantized_terms.h"
 #include "reference/fail.h"
 
@@ -47,6 +48,39 @@ void expand_conv_transpose(FunctionCall& call) {
       0, call.op("ConvTranspose", {call.input(0), call.input(1), optional_input(call, 3)}, attrs));
 }
 
+/// In the order in which values come; without where each was first.
+void expand_unique(FunctionCall& call) {
+  reference::Attrs attrs;
+  attrs.set("sorted", std::int64_t{0});
+  const std::vector<Term> found = call.ops("Unique", {call.input(0)}, attrs, 4);
+  call.give(0, found[0]);
+  call.give(1, found[2]);
+  call.give(2, found[3]);
+}
+
+/// Windows of `size` along axis `dim`, one each `step`; a window's elements are the last axis.
+void expand_unfold(FunctionCall& call) {
+  const Term x = call.input(0);
+  const std::int64_t rank = call.rank(x), size = call.attrs().get_int("size", 1),
+                     step = call.attrs().get_int("step", 1);
+  std::int64_t axis = call.attrs().get_int("dim", -1);
+  if (axis < 0) axis += rank;
+  if (step < 1 || size < 1 || call.dim(x, axis) < size)
+    reference::fail_model("windows of " + std::to_string(size) + " each " + std::to_string(step) +
+                          " of " + std::to_string(call.dim(x, axis)));
+  std::vector<std::int64_t> places, order;
+  const std::int64_t windows = (call.dim(x, axis) - size) / step + 1;
+  for (std::int64_t i = 0; i < windows; ++i)
+    for (std::int64_t j = 0; j < size; ++j) places.push_back(i * step + j);
+  reference::Attrs attrs;
+  attrs.set("axis", axis);
+  const Term cut = call.op("Gather", {x, call.reshape(call.ints(places), {windows, size})}, attrs);
+  for (std::int64_t i = 0; i <= rank; ++i)
+    if (i != axis + 1) order.push_back(i);
+  order.push_back(axis + 1);
+  call.give(0, call.transpose(cut, order));
+}
+
 // ---- experiments ----
 
 void expand_affine(FunctionCall& call) {
@@ -66,6 +100,15 @@ void expand_crop(FunctionCall& call) {
                      bottom = size.empty() ? call.dim(x, 2) - border[3] : top + size[0],
                      right = size.empty() ? call.dim(x, 3) - border[2] : left + size[1];
   call.give(0, call.slice(call.slice(x, 2, top, bottom), 3, left, right));
+}
+
+void expand_scale(FunctionCall& call) {
+  call.give(0, call.input(0) * static_cast<double>(call.attrs().get_float("scale", 1)));
+}
+
+void expand_dynamic_slice(FunctionCall& call) {
+  call.give(
+      0, call.op("Slice", {call.input(0), call.input(1), call.input(2), optional_input(call, 3)}));
 }
 
 void expand_image_scaler(FunctionCall& call) {
@@ -98,10 +141,14 @@ void register_before_onnx(FunctionRegistry& registry) {
   registry.add({kMicrosoft, "Range", expand_range});
   registry.add({kMicrosoft, "GridSample", expand_grid_sample});
   registry.add({kMicrosoft, "ConvTransposeWithDynamicPads", expand_conv_transpose});
+  registry.add({kMicrosoft, "Unique", expand_unique});
+  registry.add({kMicrosoft, "UnfoldTensor", expand_unfold});
   registry.add({"", "Affine", expand_affine});
   registry.add({"", "Crop", expand_crop});
+  registry.add({"", "DynamicSlice", expand_dynamic_slice});
   registry.add({"", "ImageScaler", expand_image_scaler});
   registry.add({"", "ParametricSoftplus", expand_parametric_softplus});
+  registry.add({"", "Scale", expand_scale});
   registry.add({"", "ScaledTanh", expand_scaled_tanh});
 }
 

@@ -21,17 +21,8 @@ Term column_products(FunctionCall& call, std::int64_t columns) {
   return call.op("Gemm", inputs, attrs);
 }
 
-Classes linear_classes(const FunctionCall& call) {
-  Classes classes{.labels = call.attrs().get_ints("classlabels_ints")};
-  if (const auto found = call.attrs().all().find("classlabels_strings");
-      found != call.attrs().all().end())
-    if (const auto* names = std::get_if<std::vector<std::string>>(&found->second))
-      classes.names = *names;
-  return classes;
-}
-
 void expand_linear_classifier(FunctionCall& call) {
-  Classes classes = linear_classes(call);
+  Classes classes = classes_of(call, "classlabels_ints", "classlabels_strings");
   const auto columns = std::ssize(call.attrs().get_floats("intercepts"));
   const Term scores = column_products(call, columns);
   const bool has_two = columns == 1 && classes.count() == 2;

@@ -266,8 +266,7 @@ void expand_one_score(FunctionCall& call, const Classes& classes, Term tallies, 
 }
 
 void expand_tree_classifier(FunctionCall& call) {
-  const Classes classes{.labels = call.attrs().get_ints("classlabels_int64s"),
-                        .names = strings_of(call, "classlabels_strings")};
+  const Classes classes = classes_of(call, "classlabels_int64s", "classlabels_strings");
   if (classes.count() < 2) throw NotExpressible{"it has less than two classes"};
   const auto count = static_cast<std::int64_t>(classes.count());
   const WrittenTrees trees = trees_by_ids(call, "class");

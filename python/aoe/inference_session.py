@@ -165,18 +165,15 @@ class InferenceSession:
     # ---- running ----
 
     def run(self, output_names, input_feed, run_options=None):
-        """An array for each name, or a list of dicts where ZipMap makes it; of all outputs for
-        None or []. ValueError, TypeError: names, shapes and types that the model does not have;
+        """An array for each name, of str where a classifier's labels are, or a list of dicts where
+        ZipMap makes it; of all outputs for None or []. ValueError, TypeError: names, shapes and types that the model does not have;
         programs.ProgramError: what atc says of it.
         """
         with self._execution(output_names, input_feed, run_options) as results:
             arrays = [array for _, array in results]
-        labels = {value.name: value.labels for value in self._border.outputs}
+        outputs = {value.name: value for value in self._border.outputs}
         names = self._wanted(output_names)
-        return [
-            [dict(zip(labels[name], row)) for row in array.tolist()] if labels[name] else array
-            for name, array in zip(names, arrays)
-        ]
+        return [_named(outputs[name], array) for name, array in zip(names, arrays)]
 
     def run_with_ort_values(self, output_names, input_dict_ort_values, run_options=None):
         feed = {name: value.numpy() for name, value in input_dict_ort_values.items()}
@@ -353,6 +350,13 @@ def _with_sizes(border, sizes):
         inputs=[sized(value) for value in border.inputs],
         outputs=[sized(value) for value in border.outputs],
     )
+
+
+def _named(value, array):
+    """What an output means to the caller: see `labels` and `texts` of Value."""
+    if value.labels:
+        return [dict(zip(value.labels, row)) for row in array.tolist()]
+    return numpy.array(value.texts, dtype=object)[array] if value.texts else array
 
 
 def _require_tensors(border):

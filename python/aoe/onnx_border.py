@@ -19,8 +19,9 @@ _MODEL_VERSION = 5
 _INITIALIZER, _GRAPH_NAME, _GRAPH_DESCRIPTION, _INPUT, _OUTPUT = 5, 2, 10, 11, 12
 _SPARSE_INITIALIZER = 15
 _TENSOR_NAME, _TENSOR_EXTERNAL = 8, 13
-_NODE, _NODE_OUTPUT, _NODE_TYPE, _NODE_ATTRIBUTE = 1, 2, 4, 5
-_ATTRIBUTE_INTS, _ATTRIBUTE_STRINGS = 8, 9
+_NODE, _NODE_INPUT, _NODE_OUTPUT, _NODE_TYPE, _NODE_ATTRIBUTE = 1, 1, 2, 4, 5
+_ATTRIBUTE_NAME, _ATTRIBUTE_INTS, _ATTRIBUTE_STRINGS = 1, 8, 9
+_FLOAT, _INT64 = 1, 7
 
 
 class BadModel(ValueError):
@@ -39,6 +40,8 @@ class Value:
     has_rank: bool = True
     #: of a list of dicts, one for each row of the tensor that the model computes: their keys
     labels: typing.Tuple[typing.Union[int, str], ...] = ()
+    #: of a tensor of strings: what the numbers that the model computes are places in
+    texts: typing.Tuple[str, ...] = ()
 
 
 @dataclasses.dataclass
@@ -119,10 +122,39 @@ def _read_graph(graph, border):
     # Before version 4 of the format, every initializer stood among the inputs as well.
     border.inputs = [each for each in inputs if each.name not in initializers]
     border.overridable = [each for each in inputs if each.name in initializers]
-    border.outputs = [
-        _with_labels(each, nodes) if each.type.startswith("seq(map(") else each
-        for each in border.outputs
-    ]
+    border.outputs = [_with_names(each, nodes) for each in border.outputs]
+
+
+def _with_names(value, nodes):
+    if value.type.startswith("seq(map("):
+        return _with_labels(value, nodes)
+    if value.type == "tensor(string)":
+        return _with_texts(value, nodes)
+    return value
+
+
+def _with_texts(value, nodes):
+    """An output whose texts are the labels of a classifier, which compiled models give as places."""
+    makers = {}
+    for node in nodes:
+        for at, part in _fields(node):
+            if at == _NODE_OUTPUT:
+                makers[_text(part)] = node
+    name = value.name
+    for _ in nodes:  # back through what moves labels: Cast, Reshape, ...
+        fields = list(_fields(makers[name])) if name in makers else []
+        for at, part in fields:
+            if at == _NODE_ATTRIBUTE and _attribute_name(part) == "classlabels_strings":
+                kind = element_types.of_onnx(_INT64)
+                return dataclasses.replace(value, element_type=kind, texts=tuple(_labels(part)))
+        name = next((_text(part) for at, part in fields if at == _NODE_INPUT), None)
+        if name is None:
+            break
+    return value
+
+
+def _attribute_name(attribute):
+    return next((_text(part) for at, part in _fields(attribute) if at == _ATTRIBUTE_NAME), "")
 
 
 def _with_labels(value, nodes):
@@ -133,7 +165,7 @@ def _with_labels(value, nodes):
         if texts.get(_NODE_TYPE) != "ZipMap" or texts.get(_NODE_OUTPUT) != value.name:
             continue
         labels = [label for at, part in fields if at == _NODE_ATTRIBUTE for label in _labels(part)]
-        kind = element_types.of_onnx(1)
+        kind = element_types.of_onnx(_FLOAT)
         return dataclasses.replace(value, element_type=kind, labels=tuple(labels))
     return value
 

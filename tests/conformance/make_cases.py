@@ -1300,6 +1300,87 @@ def linear_models():
          {"y": f([[-1.2817], [0], [1.2817]])}, ML, coefficients=[1.0], targets=1, post_transform="PROBIT")
 
 
+def coupled(pairs, classes):
+    """Wu, Lin, Weng 2004, algorithm 2, by its first formulas, with LIBSVM's end."""
+    r = np.zeros((classes, classes))
+    upper = [(i, j) for i in range(classes) for j in range(i + 1, classes)]
+    for (i, j), wins in zip(upper, pairs):
+        r[i, j], r[j, i] = wins, 1 - wins
+    q = -r.T * r
+    q[np.diag_indices(classes)] = (r * r).sum(0)
+    p = np.full(classes, 1 / classes)
+    for _ in range(100):
+        if np.abs(q @ p - p @ q @ p).max() < 0.005 / classes:
+            break
+        for t in range(classes):
+            p[t] = (p @ q @ p - q[t] @ p + q[t, t] * p[t]) / q[t, t]
+            p /= p.sum()
+    return p
+
+
+def support_vectors():
+    f, i64 = np.float32, np.int64
+    features, per_class = 3, [2, 3, 1]
+    classes, vectors = len(per_class), sum(per_class)
+    x, support, given, rho = rand(7, features), rand(vectors, features), rand(classes - 1, vectors), rand(3)
+    owner = np.repeat(np.arange(classes), per_class)
+    upper = [(i, j) for i in range(classes) for j in range(i + 1, classes)]
+    gamma, coef0, degree = 0.5, 0.25, 3.0
+    dots = x @ support.T
+    kernel_of = {"LINEAR": dots, "POLY": (gamma * dots + coef0) ** degree, "SIGMOID": np.tanh(gamma * dots + coef0),
+                 "RBF": np.exp(-gamma * ((x[:, None] - support[None]) ** 2).sum(2))}
+    flat = lambda a: [float(v) for v in np.asarray(a).reshape(-1)]
+    labels = [10, 20, 30]
+    for kind, kernel in kernel_of.items():
+        attributes = {"kernel_type": kind, "kernel_params": [gamma, coef0, degree], "support_vectors": flat(support), "rho": flat(rho)}
+        scores = np.zeros((len(x), len(upper)))
+        votes = np.zeros((len(x), classes))
+        for p, (i, j) in enumerate(upper):
+            scores[:, p] = rho[p] + kernel[:, owner == i] @ given[j - 1, owner == i] + kernel[:, owner == j] @ given[i, owner == j]
+            votes[:, i] += scores[:, p] > 0
+            votes[:, j] += scores[:, p] <= 0
+        label = np.array(labels, i64)[votes.argmax(1)]
+        several = {"vectors_per_class": per_class, "coefficients": flat(given), "classlabels_ints": labels}
+        case(f"ml_svm_classifier_{kind.lower()}", "SVMClassifier", {"x": x}, {"label": label, "scores": scores.astype(f)}, ML, **attributes, **several)
+        a, b = f([-1.5, -0.5, -1]), f([0.25, 0, -0.5])
+        wins = 1 / (1 + np.exp(scores * a + b))
+        probabilities = np.array([coupled(row, classes) for row in wins])
+        case(f"ml_svm_classifier_probabilities_{kind.lower()}", "SVMClassifier", {"x": x}, {"label": label, "scores": probabilities.astype(f)}, ML,
+             prob_a=flat(a), prob_b=flat(b), **attributes, **several)
+        weights = rand(vectors)
+        case(f"ml_svm_regressor_{kind.lower()}", "SVMRegressor", {"x": x}, {"y": (kernel @ weights + rho[0]).astype(f)[:, None]}, ML,
+             **{**attributes, "coefficients": flat(weights), "rho": flat(rho[:1]), "n_supports": vectors})
+    first = dots[:, :5] @ given.reshape(-1)[:5] + rho[0]
+    two = {"kernel_type": "LINEAR", "kernel_params": [0.0, 0.0, 0.0], "support_vectors": flat(support[:5]), "rho": flat(rho[:1]),
+           "vectors_per_class": [2, 3], "coefficients": flat(given)[:5], "classlabels_ints": [4, 6]}
+    case("ml_svm_classifier_of_two", "SVMClassifier", {"x": x}, {"label": np.where(first > 0, 4, 6).astype(i64),
+         "scores": np.stack([-first, first], 1).astype(f)}, ML, **two)
+    w = rand(3, features)
+    linear = x @ w.T + rho[0]
+    case("ml_svm_classifier_linear_without_vectors", "SVMClassifier", {"x": x}, {"label": np.array(labels, i64)[linear.argmax(1)],
+         "scores": linear.astype(f)}, ML, coefficients=flat(w), rho=flat(rho[:1]), kernel_params=[0.0, 0.0, 0.0], classlabels_ints=labels)
+    one = (x @ w[0] + rho[0])[:, None]
+    case("ml_svm_regressor_one_class", "SVMRegressor", {"x": x}, {"y": np.where(one > 0, 1, -1).astype(f)}, ML, coefficients=flat(w[0]),
+         rho=flat(rho[:1]), one_class=1, n_supports=0)
+
+
+def before_onnx_took_them():
+    f = np.float32
+    a, b = rand(5, 3), rand(4, 3)
+    apart = ((a[:, None] - b[None]) ** 2).sum(2)
+    case("ms_cdist", "CDist", {"a": a, "b": b}, {"y": apart.astype(f)}, MS, metric="sqeuclidean")
+    case("ms_cdist_euclidean", "CDist", {"a": a, "b": b}, {"y": np.sqrt(apart).astype(f)}, MS, metric="euclidean")
+    x = f([2, 1, 1, 3, 4, 3])
+    case("ms_unique", "Unique", {"x": x}, {"y": f([2, 1, 3, 4]), "at": np.array([0, 1, 1, 2, 3, 2], np.int64),
+         "count": np.array([1, 2, 2, 1], np.int64)}, MS)
+    case("scale", "Scale", {"x": x}, {"y": x * f(0.5)}, scale=0.5)
+    case("dynamic_slice", "DynamicSlice", {"x": a, "starts": np.array([1, 0], np.int64), "ends": np.array([4, 2], np.int64)}, {"y": a[1:4, :2]},
+         "", ["starts", "ends"])
+    t = rand(2, 7, 3)
+    windows = np.stack([t[:, i:i + 3] for i in (0, 2, 4)], 1)
+    case("ms_unfold_tensor", "UnfoldTensor", {"x": t}, {"y": windows.transpose(0, 1, 3, 2)}, MS, dim=1, size=3, step=2)
+
+
 class Forest:
     """Random trees, as versions 1 to 3 of ai.onnx.ml write them; nodes of each tree in breadth-first order."""
 
@@ -1401,7 +1482,7 @@ def main():
                   sequences, unread_outputs, control_flow, control_flow_of_float16, other_names,
                   signals, regions, packed_products, small_types, flex_attentions, computed_sizes, computed_sequences,
                   small_types_when_it_runs, recurrences_of_bytes, more_products_of_bytes, rows_of_bytes, before_onnx,
-                  feature_steps, linear_models, tree_ensembles):
+                  feature_steps, linear_models, tree_ensembles, support_vectors, before_onnx_took_them):
         group()
 
 

@@ -162,6 +162,38 @@ class CallsTest(SessionTest):
             self.assertEqual(scores, expected)
             self.assertEqual(session.run(["scores"], {"x": x}), [expected])
 
+    def test_labels_that_are_texts_are_texts(self):
+        path = self.folder / "texts.onnx"
+        labels = ["no", "perhaps", "yes"]
+        classifier = {
+            "domain": "ai.onnx.ml",
+            "coefficients": [1.0, 0.0, 0.0, 1.0, -1.0, -1.0],
+            "intercepts": [0.0, 0.0, 0.0],
+            "classlabels_strings": labels,
+        }
+        onnx_writer.write(
+            path,
+            [
+                onnx_writer.node("LinearClassifier", ["x"], ["l", "p"], "linear", **classifier),
+                onnx_writer.node("Cast", ["l"], ["label"], "cast", to=onnx_writer.STRING),
+            ],
+            [onnx_writer.value("x", -1, 2)],
+            [
+                onnx_writer.value("label", -1, element_type=onnx_writer.STRING),
+                onnx_writer.value("p", -1, 3),
+            ],
+            domains=["ai.onnx.ml"],
+        )
+        session = self.open(str(path))
+        self.assertEqual(session.get_outputs()[0].type, "tensor(string)")
+        x = numpy.array([[1, 0], [-2, -1], [0.5, 2], [3, 1]], numpy.float32)
+        label, p = session.run(None, {"x": x})
+        self.assertEqual(label.tolist(), ["no", "yes", "perhaps", "no"])
+        self.assertEqual(label.dtype, object)
+        self.assertEqual(p.shape, (4, 3))
+        (only,) = session.run(["label"], {"x": x[:1]})
+        self.assertEqual(only.tolist(), ["no"])
+
     def test_results_are_those_of_an_om(self):
         om = made_models.om("mlp-training")
         onnx = str(pathlib.Path(om).with_suffix(".onnx"))

@@ -37,7 +37,6 @@ const std::vector<Refused>& refused() {
        "strings: tensors hold numbers and bools"},
       {"", {"ImageDecoder"}, "image decoding: files are decoded before a model is given them"},
       {kTraining, {"Gradient"}, "training: graphs are not differentiated"},
-      {graph::kClassical, {"SVMClassifier", "SVMRegressor"}, "support vectors"},
       {graph::kClassical,
        {"CastMap", "CategoryMapper", "DictVectorizer"},
        "strings and dictionaries: tensors hold numbers and bools"},
@@ -258,8 +257,9 @@ Taken apart as well. Others of this domain are refused.
   std::cout << R"(
 ## Operators of ai.onnx.ml
 
-Taken apart as well, where labels and categories are numbers; trees become an operator of our own, TreeEnsemble. The label of two classes that both
-have votes is that of the larger score. ZipMap gives the matrix that it reads, whose columns are in the order of its labels.
+Taken apart as well, where categories are numbers; trees become an operator of our own, TreeEnsemble, and probabilities of pairs of classes another,
+PairwiseCoupling. The label of two classes that both have votes is that of the larger score. A label that is a text is its place in the classifier's
+list, which the import tells; `InferenceSession` of Python gives the text. ZipMap gives the matrix that it reads, whose columns are in the order of its labels.
 
 )";
   print_functions(graph::kClassical, parts);
