@@ -20,6 +20,7 @@ _HOMES = {
     "get_available_providers": "inference_session",
     "get_device": "inference_session",
     "IOBinding": "io_binding",
+    "OrtMemoryInfo": "io_binding",
     "OrtValue": "io_binding",
     "ExecutionMode": "session_options",
     "ExecutionOrder": "session_options",

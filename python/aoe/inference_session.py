@@ -17,7 +17,7 @@ import numpy
 
 from . import acl_library, element_types, om_cache
 from .compile_options import CompileOptions
-from .io_binding import IOBinding, OrtValue
+from .io_binding import IOBinding, OrtMemoryInfo, OrtValue
 from .loaded_model import LoadedModel
 from .loaded_shapes import LoadedShapes
 from .onnx_border import Border, Value
@@ -79,6 +79,7 @@ class InferenceSession:
         self._compile_options = CompileOptions.of(given, self._options)
         self._device = acl_library.Device()
         self._is_open = False
+        self._profile = None
         acl_library.initialise()
         self._is_open = True
         try:
@@ -88,6 +89,10 @@ class InferenceSession:
             self.close()
             raise
         _say_what_has_no_effect(self._options)
+        if self._options.enable_profiling:
+            from .session_profile import SessionProfile  # the profiler, for those who ask for it
+
+            self._profile = SessionProfile(self._options.profile_file_prefix, PROVIDER)
 
     def _open(self, path_or_bytes):
         is_om = _begins_as_om(path_or_bytes)
@@ -157,10 +162,14 @@ class InferenceSession:
         """Nothing to fall back from."""
 
     def end_profiling(self):
-        raise RuntimeError(
-            "a session writes no profile of its own: run the program below msprof,"
-            " or in aoe.profiler.Profiler"
-        )
+        """The name of the file that SessionOptions.enable_profiling asked for; "" without."""
+        return self._profile.end() if self._profile is not None else ""
+
+    def get_input_memory_infos(self):
+        return [OrtMemoryInfo() for _ in self._border.inputs]
+
+    def get_output_memory_infos(self):
+        return [OrtMemoryInfo() for _ in self._border.outputs]
 
     # ---- running ----
 
@@ -286,6 +295,7 @@ class InferenceSession:
         if not getattr(self, "_is_open", False):
             return
         self._is_open = False
+        self.end_profiling()
         if hasattr(self, "_shapes"):
             self._shapes.close()
         acl_library.release()
@@ -393,17 +403,9 @@ def _options_of(providers, provider_options):
 
 
 def _say_what_has_no_effect(options):
-    idle = [
-        name
-        for name in ("enable_profiling", "optimized_model_filepath")
-        if getattr(options, name, None)
-    ]
-    if idle:
+    if options.optimized_model_filepath:
         warnings.warn(
-            (
-                f"SessionOptions.{' and '.join(idle)}: no such file is written; msprof, or"
-                " aoe.profiler.Profiler, profiles a program"
-            ),
+            "SessionOptions.optimized_model_filepath: no such file is written; atc writes an om",
             stacklevel=3,
         )
 

@@ -8,6 +8,15 @@ import numpy
 from . import element_types
 
 
+class OrtMemoryInfo:
+    """Where a tensor lies: in this process's memory."""
+
+    name, device_id = "Cpu", 0
+
+    def __repr__(self):
+        return f"OrtMemoryInfo(name='{self.name}', device_id={self.device_id})"
+
+
 class OrtValue:
     """A tensor: an array, and what ONNX calls its type."""
 

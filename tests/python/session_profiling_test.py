@@ -155,5 +155,74 @@ class ProfilingTest(unittest.TestCase):
         self.assertEqual(len(self.profiles()), 1)
 
 
+class EnableProfilingTest(unittest.TestCase):
+    """SessionOptions.enable_profiling, as programs for ONNX Runtime read what it writes."""
+
+    PROGRAM = (
+        "import sys, numpy, aoe as ort\n"
+        "options = ort.SessionOptions()\n"
+        "options.enable_profiling = True\n"
+        "options.profile_file_prefix = 'mine'\n"
+        "session = ort.InferenceSession(sys.argv[1], options)\n"
+        "feed = {i.name: numpy.zeros(i.shape, 'float32') for i in session.get_inputs()}\n"
+        "for _ in range(3): session.run(None, feed)\n"
+    )
+
+    def setUp(self):
+        self.directory = tempfile.mkdtemp(prefix="aoe_session_test_")
+        self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
+
+    def run_program(self, end, **environment):
+        clean = {k: v for k, v in os.environ.items() if not k.startswith("PROFILING_")}
+        return subprocess.run(
+            [sys.executable, "-c", self.PROGRAM + end, made_models.om("mlp-training")],
+            env={**clean, "TMPDIR": self.directory, **environment},
+            cwd=self.directory,
+            capture_output=True,
+            text=True,
+        )  # fmt: skip
+
+    def files(self):
+        return sorted(path.name for path in pathlib.Path(self.directory).iterdir())
+
+    def test_runs_and_kernels(self):
+        done = self.run_program("print(session.end_profiling(), repr(session.end_profiling()))\n")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        name, again = done.stdout.split()
+        self.assertEqual((self.files(), again), ([name], "''"))
+        self.assertRegex(name, r"^mine_\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d\.json$")
+        events = json.loads(pathlib.Path(self.directory, name).read_text())
+        runs = [each for each in events if each["cat"] == "Session"]
+        kernels = [each for each in events if each["cat"] == "Node"]
+        self.assertEqual([each["name"] for each in runs], ["model_run"] * 3)
+        self.assertTrue(any("MatMulV2" in each["args"]["op_name"] for each in kernels))
+        for kernel in kernels:
+            self.assertTrue(kernel["name"].endswith("_kernel_time"))
+            inside = [
+                run
+                for run in runs
+                if run["ts"] <= kernel["ts"]
+                and kernel["ts"] + kernel["dur"] <= run["ts"] + run["dur"] + 0.01
+            ]
+            self.assertEqual(len(inside), 1, kernel)
+
+    def test_the_end_of_a_session_is_the_end_of_its_profile(self):
+        done = self.run_program("session.close()\n")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(len(self.files()), 1)
+
+    def test_something_else_collects(self):
+        options = json.dumps({"output": self.directory + "/prof"})
+        done = self.run_program(
+            "print(repr(session.end_profiling()))\n",
+            PROFILING_MODE="true",
+            PROFILING_OPTIONS=options,
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout, "''\n")
+        self.assertIn("enable_profiling", done.stderr)
+        self.assertEqual(self.files(), ["prof"])
+
+
 if __name__ == "__main__":
     unittest.main()
