@@ -172,16 +172,17 @@ Term range_bias(FunctionCall& call, const KeyRange& range, std::int64_t tokens, 
   return bias_of_mask(*allowed, dtype, kMinusInfinity);
 }
 
-Term bias_of_mask(Term mask, DataType dtype, double otherwise) {
+Term bias_of_mask(Term mask, DataType dtype, double otherwise, double there) {
   FunctionCall& call = *mask.call;
-  return call.op("Where", {mask, call.number(0, dtype), call.number(otherwise, dtype)});
+  return call.op("Where", {mask, call.number(there, dtype), call.number(otherwise, dtype)});
 }
 
-Term bias_of_lengths(Term lengths, std::int64_t keys, DataType dtype, double otherwise) {
+Term bias_of_lengths(Term lengths, std::int64_t keys, DataType dtype, double otherwise,
+                     double there) {
   FunctionCall& call = *lengths.call;
   const Term key = call.reshape(places(call, keys), {1, 1, 1, keys});
   const Term length = call.reshape(call.cast(lengths, DataType::kInt64), {-1, 1, 1, 1});
-  return bias_of_mask(call.op("Less", {key, length}), dtype, otherwise);
+  return bias_of_mask(call.op("Less", {key, length}), dtype, otherwise, there);
 }
 
 Term rotate_pairs(Term x, Term cos, Term sin, bool is_interleaved) {

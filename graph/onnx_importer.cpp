@@ -343,9 +343,9 @@ FunctionSite Importer::function_site() {
 
 /// A node that the engine knows as several others.
 void Importer::import_parts(const onnx::NodeProto& proto, const Function& function, Scope& scope) {
-  if (!scope.opsets.contains(function.domain))
-    fail_node(proto,
-              "belongs to operator set '" + function.domain + "', which the model does not import");
+  // What is not ONNX's own has one version, and models that do not say so run elsewhere.
+  if (function.domain.empty() && !scope.opsets.contains(""))
+    fail_node(proto, "belongs to operator set '', which the model does not import");
   const Node node = call_node(proto, scope);
   const FunctionSite site = function_site();
   FunctionCall call(site, node);

@@ -56,7 +56,7 @@ Place place_of(FunctionCall& call, std::int64_t tokens, std::int64_t past_length
   std::int64_t length = std::max(past_length, tokens);
   if (const ConstantPtr total = call.known(call.input(kTotal)))
     length = std::max(past_length, call.known_int(call.input(kTotal)));
-  const Term lengths = call.cast(call.input(kLengths), DataType::kInt64);
+  const Term lengths = call.cast(call.reshape(call.input(kLengths), {-1}), DataType::kInt64);
   // The first prompt may be shorter than its row: what counts is where it begins.
   if (past_length == 0 || length == tokens) return {lengths * 0.0, length};
   return {lengths + static_cast<double>(1 - tokens), length};

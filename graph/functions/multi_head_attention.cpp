@@ -18,13 +18,26 @@ double scale_of(FunctionCall& call, Term q) {
   return given != 0 ? given : 1 / std::sqrt(static_cast<double>(call.dim(q, 3)));
 }
 
-/// Input `i` of rank 1: lengths of the images; of rank 2 or 3: what may be attended, not 0.
-Term padding_bias(FunctionCall& call, std::size_t i, std::int64_t keys, DataType dtype) {
+/// Input `i` of rank 1: lengths of the images, or where each ends and behind all of these where each begins; of rank 2
+/// or 3: what may be attended, not 0; of rank 4 the same for a text of any length, of which this is the newest part.
+Term padding_bias(FunctionCall& call, std::size_t i, const Heads& heads) {
   const Term mask = call.input(i);
+  const std::int64_t tokens = call.dim(heads.q, 2), keys = call.dim(heads.k, 2);
+  const DataType dtype = call.dtype(heads.q);
   const auto masked = static_cast<double>(call.attrs().get_float("mask_filter_value", -10000));
   const std::int64_t rank = call.rank(mask);
-  if (rank == 1) return bias_of_lengths(mask, keys, dtype, masked);
-  if (rank > 3) throw NotExpressible{"its mask has rank " + std::to_string(rank)};
+  if (rank == 1) {
+    const std::int64_t batch = call.dim(heads.q, 0);
+    if (call.dim(mask, 0) != 2 * batch) return bias_of_lengths(mask, keys, dtype, masked);
+    const Term begins = call.slice(mask, 0, batch, 2 * batch);
+    return call.op("Min", {bias_of_lengths(call.slice(mask, 0, 0, batch), keys, dtype, masked),
+                           bias_of_lengths(begins, keys, dtype, 0, masked)});
+  }
+  if (rank > 4) throw NotExpressible{"its mask has rank " + std::to_string(rank)};
+  if (rank == 4) {
+    const Term part = call.slice(call.slice(mask, 2, keys - tokens, keys), 3, 0, keys);
+    return bias_of_mask(call.cast(part, DataType::kBool), dtype, masked);
+  }
   const Term is_kept = call.cast(mask, DataType::kBool);
   const Term rows = call.op("Unsqueeze", {is_kept, rank == 2 ? call.ints({1, 2}) : call.ints({1})});
   return bias_of_mask(rows, dtype, masked);
@@ -37,7 +50,7 @@ std::optional<Term> bias_of(FunctionCall& call, const Heads& heads, std::size_t 
   const DataType dtype = call.dtype(heads.q);
   std::optional<Term> bias;
   const auto add = [&](Term more) { bias = bias ? *bias + more : more; };
-  if (call.has(mask)) add(padding_bias(call, mask, keys, dtype));
+  if (call.has(mask)) add(padding_bias(call, mask, heads));
   if (call.has(added)) add(call.input(added));
   if (call.attrs().get_int("unidirectional", 0) != 0)
     add(range_bias(call, {.is_causal = true}, tokens, keys, keys - tokens, dtype));

@@ -293,6 +293,15 @@ def microsoft_attentions():
     shorter = np.where(np.arange(3)[None] < lengths[:, None], 0.0, -10000.0)[:, None, None]
     case("ms_attention", "Attention", {"x": x, "w": w, "b": b, "lengths": lengths},
          {"y": flat(attend(*qkv, shorter)[0])}, MS, num_heads=2, constants=["w", "b"])
+    mask = np.array([3, 2, 1, 0], np.int32)  # where texts end, and where they begin
+    at = np.arange(3)[None]
+    inside = np.where((at < mask[:2, None]) & (at >= mask[2:, None]), 0.0, -10000.0)[:, None, None]
+    case("ms_attention_of_parts", "Attention", {"x": x, "w": w, "b": b, "mask": mask}, {"y": flat(attend(*qkv, inside)[0])}, MS, num_heads=2,
+         constants=["w", "b"])
+    whole = (np.arange(2 * 5 * 5).reshape(2, 1, 5, 5) % 3 != 1).astype(np.int32)
+    seen = np.where(whole[:, :, :3, :3] == 1, 0.0, -10000.0)
+    case("ms_attention_mask_of_a_longer_text", "Attention", {"x": x, "w": w, "b": b, "mask": whole}, {"y": flat(attend(*qkv, seen)[0])}, MS,
+         num_heads=2, constants=["w", "b"])
     past = rand(2, 2, 2, 4, 4)
     k, v = np.concatenate([past[0], qkv[1]], 2), np.concatenate([past[1], qkv[2]], 2)
     case("ms_attention_past_causal", "Attention", {"x": x, "w": w, "b": b, "mask": None, "past": past},

@@ -38,6 +38,14 @@ TEST(Import, MakesUpUniqueNames) {
             "float32 2\noutput y\n");
 }
 
+/// ONNX Runtime runs such models, so they are about.
+TEST(Import, AContributedOperatorNeedsNoOperatorSet) {
+  const onnx::ModelProto model =
+      parse("g (float[2] x) => (float[2] y) { y = com.microsoft.QuickGelu (x) }");
+  for (const auto& set : model.opset_import()) ASSERT_NE(set.domain(), "com.microsoft");
+  EXPECT_EQ(import_bytes(model.SerializeAsString()).nodes.size(), 1u);
+}
+
 TEST(Import, InitializersOfOldModelsAreNoInputs) {
   onnx::ModelProto model = parse("g (float[2] x, float[2] w) => (float[2] y) { y = Add (x, w) }");
   model.set_ir_version(3);
