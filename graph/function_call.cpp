@@ -100,7 +100,10 @@ std::int64_t FunctionCall::dim(Term value, std::int64_t axis) const {
 }
 
 DataType FunctionCall::dtype(Term value) const {
-  return site_.graph.values[value.id].desc.dtype;
+  const DataType dtype = site_.graph.values[value.id].desc.dtype;
+  if (dtype == DataType::kUndefined)
+    throw NotExpressible{"the element type of an input is known only when it runs"};
+  return dtype;
 }
 
 ConstantPtr FunctionCall::known(Term value) const {

@@ -72,7 +72,7 @@ class FunctionCall {
   std::int64_t rank(Term value) const { return static_cast<std::int64_t>(shape(value).size()); }
   /// NotExpressible where it is known only when the model runs. `axis` from the back where negative.
   std::int64_t dim(Term value, std::int64_t axis) const;
-  DataType dtype(Term value) const;
+  DataType dtype(Term value) const;     ///< NotExpressible where it is not known
   ConstantPtr known(Term value) const;  ///< nullptr: computed when the model runs
   /// Of int32 or int64; NotExpressible where they are computed, Error(kModel) where they are nothing of the kind.
   std::vector<std::int64_t> known_ints(Term value) const;

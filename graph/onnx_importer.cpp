@@ -161,7 +161,7 @@ void Importer::import_any(const onnx::NodeProto& proto, Scope& scope) {
     if (const Function* function = functions().find(domain, proto.op_type()))
       return import_parts(proto, *function, scope);
   } catch (const NotExpressible& why) {
-    note_unsupported(proto, scope, ": " + why.reason);
+    if (!reads_unknown(proto, scope)) note_unsupported(proto, scope, ": " + why.reason);
     return bind_unknown_outputs(proto, scope);
   }
   int version = 0;
@@ -234,6 +234,14 @@ void Importer::note_unsupported(const onnx::NodeProto& proto, const Scope& scope
   if (++unsupported_count_ > kMostListed) return;
   unsupported_.push_back("node " + name.substr(0, name.size() - 1) + ", opset " + version + why +
                          ")");
+}
+
+/// Whether it stands behind an unsupported node, and may be none itself.
+bool Importer::reads_unknown(const onnx::NodeProto& proto, const Scope& scope) const {
+  return unsupported_count_ > 0 && std::ranges::any_of(proto.input(), [&](const auto& name) {
+           const ValueId id = name.empty() ? kNone : scope.find(name);
+           return id != kNone && now_->graph.values[id].desc.dtype == DataType::kUndefined;
+         });
 }
 
 /// Importing goes on behind an unsupported node, to find all of them.

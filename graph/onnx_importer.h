@@ -204,6 +204,7 @@ class Importer {
   const reference::OpDef* find_operator(const onnx::NodeProto& proto, const Scope& scope,
                                         int& version);
   void note_unsupported(const onnx::NodeProto& proto, const Scope& scope, const std::string& why);
+  bool reads_unknown(const onnx::NodeProto& proto, const Scope& scope) const;
   void bind_unknown_outputs(const onnx::NodeProto& proto, Scope& scope);
   ValueId declare(const std::string& name, Scope& scope);
   ValueId through_identity(ValueId from, const std::string& name);

@@ -5,10 +5,7 @@ namespace aoe::graph {
 namespace {
 
 void expand(FunctionCall& call) {
-  const DataType to = call.dtype(call.input(1));
-  if (to == DataType::kUndefined)
-    throw NotExpressible{"the type it casts to is known only when it runs"};
-  call.give(0, call.cast(call.input(0), to));
+  call.give(0, call.cast(call.input(0), call.dtype(call.input(1))));
 }
 
 }  // namespace

@@ -142,9 +142,9 @@ void expand_vectorizer(FunctionCall& call) {
   const std::vector<std::int64_t> widths = call.attrs().get_ints("inputdimensions");
   std::vector<Term> parts;
   for (std::size_t i = 0; call.has(i); ++i) {
-    const Term x = call.cast(call.input(i), DataType::kFloat);
-    if (call.rank(x) != 2 || i >= widths.size())
-      throw NotExpressible{"an input is no matrix with a width in inputdimensions"};
+    Term x = call.cast(call.input(i), DataType::kFloat);
+    if (call.rank(x) != 2) x = call.reshape(x, {call.rank(x) < 2 ? 1 : call.dim(x, 0), -1});
+    if (i >= widths.size()) throw NotExpressible{"an input has no width in inputdimensions"};
     const std::int64_t width = call.dim(x, 1), wanted = widths[i];
     if (wanted > width)  // zeros behind it
       parts.push_back(call.op("Pad", {x, call.ints({0, 0, 0, wanted - width})}));

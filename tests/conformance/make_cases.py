@@ -1282,6 +1282,8 @@ def feature_steps():
     case("ml_array_feature_extractor", "ArrayFeatureExtractor", {"x": x, "at": np.array([2, 0], i64)}, {"y": x[:, [2, 0]]}, ML)
     case("ml_feature_vectorizer", "FeatureVectorizer", {"x": x, "n": x[:, :2]},
          {"y": np.concatenate([x[:, :2], x[:, :2], np.zeros((4, 1), f)], 1)}, ML, inputdimensions=[2, 3])
+    case("ml_feature_vectorizer_of_other_ranks", "FeatureVectorizer", {"x": x[0], "n": x[:1].reshape(1, 1, 3)},
+         {"y": np.concatenate([x[:1], x[:1, :2]], 1)}, ML, inputdimensions=[3, 2])
     case("ml_zip_map", "ZipMap", {"x": x}, {"y": x}, ML, classlabels_int64s=[7, 8, 9])
 
 

@@ -289,11 +289,22 @@ TEST(BadModel, BranchesThatDifferInRankAreReported) {
 }
 
 TEST(BadModel, PartsOfAFunctionThatCannotBeSaidAreReported) {
-  EXPECT_NE(import_message(model_bytes("g (float[8] x) => (float[?] y) {"
-                                       " n = NonZero (x) s = Squeeze (n) y = CastLike (x, s) }",
-                                       18))
-                .find("(ONNX CastLike, opset 18: the type it casts to is known only when it runs)"),
-            std::string::npos);
+  EXPECT_NE(
+      import_message(model_bytes("g (float[8] x) => (float[?] y) {"
+                                 " n = NonZero (x) s = Squeeze (n) y = CastLike (x, s) }",
+                                 18))
+          .find(
+              "(ONNX CastLike, opset 18: the element type of an input is known only when it runs)"),
+      std::string::npos);
+}
+
+/// What only stands behind an unsupported node is not called so.
+TEST(BadModel, NodesBehindAnUnsupportedOneAreNotListed) {
+  const std::string message = import_message(model_bytes(
+      "g (float[8] x) => (float[8] y) { a = StringSplit (x) b = CastLike (x, a) y = Tan (b) }",
+      20));
+  EXPECT_NE(message.find("1 unsupported operator: "), std::string::npos) << message;
+  EXPECT_NE(message.find("ONNX StringSplit"), std::string::npos) << message;
 }
 
 TEST(BadModel, PackedWeightsThatCannotBeRead) {
