@@ -22,11 +22,10 @@ from .loaded_model import LoadedModel
 from .loaded_shapes import LoadedShapes
 from .onnx_border import Border, Value
 from .profiler.framework import recorder
+from .providers import PROVIDER, get_available_providers, options_of
 from .session_options import RunOptions, SessionOptions
 
-PROVIDER = "AoeExecutionProvider"
 _OM_MAGIC = b"AOEOM\0\0\1"
-_KNOWN_PROVIDERS = (PROVIDER, "CPUExecutionProvider")
 
 ModelMetadata = collections.namedtuple(
     "ModelMetadata",
@@ -42,18 +41,6 @@ class NodeArg:
 
     def __repr__(self):
         return f"NodeArg(name='{self.name}', type='{self.type}', shape={self.shape})"
-
-
-def get_available_providers():
-    return list(_KNOWN_PROVIDERS)
-
-
-def get_all_providers():
-    return list(_KNOWN_PROVIDERS)
-
-
-def get_device():
-    return "CPU"
 
 
 class InferenceSession:
@@ -75,7 +62,7 @@ class InferenceSession:
             if name != "disabled_optimizers":
                 raise TypeError(f"InferenceSession has no argument {name}")
         self._options = sess_options if sess_options is not None else SessionOptions()
-        given = _options_of(providers, provider_options)
+        given = options_of(providers, provider_options)
         self._compile_options = CompileOptions.of(given, self._options)
         self._device = acl_library.Device()
         self._is_open = False
@@ -143,7 +130,7 @@ class InferenceSession:
         )
 
     def get_providers(self):
-        return list(_KNOWN_PROVIDERS)
+        return get_available_providers()
 
     def get_provider_options(self):
         return {PROVIDER: self._compile_options.as_given(), "CPUExecutionProvider": {}}
@@ -153,7 +140,7 @@ class InferenceSession:
 
     def set_providers(self, providers=None, provider_options=None):
         """Says what is not there; there is one way to run a model."""
-        _options_of(providers, provider_options)
+        options_of(providers, provider_options)
 
     def enable_fallback(self):
         """Nothing to fall back from."""
@@ -377,29 +364,6 @@ def _require_tensors(border):
 
 def _is_fixed(value):
     return value.has_rank and all(isinstance(size, int) for size in value.shape)
-
-
-def _options_of(providers, provider_options):
-    """The options of our provider; a warning names providers that are not there."""
-    options = {}
-    for index, each in enumerate(providers or ()):
-        name, own = each if isinstance(each, (tuple, list)) else (each, {})
-        if provider_options and index < len(provider_options):
-            own = {**own, **(provider_options[index] or {})}
-        if name not in _KNOWN_PROVIDERS:
-            warnings.warn(
-                (
-                    f"Specified provider '{name}' is not in available provider names."
-                    f" Available providers: '{', '.join(_KNOWN_PROVIDERS)}'"
-                ),
-                stacklevel=3,
-            )
-        elif name == PROVIDER:
-            options.update(own)
-    if not providers and provider_options:
-        for own in provider_options:
-            options.update(own)
-    return options
 
 
 def _say_what_has_no_effect(options):
