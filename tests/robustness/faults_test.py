@@ -23,9 +23,14 @@ class Faults:
         self.binaries, self.library, self.work = binaries, library, work
         self.model, self.om = work / "m.onnx", work / "m.om"
         (work / "bank").mkdir()
-        self.tries, self.failures = 0, []
+        self.tries, self.failed = 0, False
         self.plain("make_model", "mlp-training", "--small", f"--output={self.model}")
         self.plain("atc", "--framework=5", f"--model={self.model}", f"--output={work / 'm'}")
+
+    def fail(self, failure):
+        """Said at once: whoever ends a run of hours early has what it found until then."""
+        self.failed = True
+        print("FAIL:", failure, flush=True)
 
     def environment(self, home):
         keep = {key: os.environ[key] for key in ("PATH", "LANG", "TMPDIR") if key in os.environ}
@@ -60,7 +65,7 @@ class Faults:
         self.tries += 1
         where = f"{what}: {call} {at}{' and on' if goes_on else ''}"
         if code not in DOCUMENTED:
-            self.failures.append(f"{where}: ended with {code}: {said.strip()[-300:]}")
+            self.fail(f"{where}: ended with {code}: {said.strip()[-300:]}")
         self.check_files(where, home)
         calls = int(count.read_text()) if count.exists() and count.read_text() else 0
         shutil.rmtree(home)
@@ -71,19 +76,19 @@ class Faults:
             try:
                 json.loads(result.read_text())
             except ValueError as error:
-                self.failures.append(f"{where}: {result.name} is no JSON: {error}")
+                self.fail(f"{where}: {result.name} is no JSON: {error}")
         if not any((home / "bank").iterdir()):
             return
         verified = subprocess.run([self.binaries / "aoe_bank", "verify"], capture_output=True, text=True,
                                   env=self.environment(home), timeout=HANG_S, check=False)
         if verified.returncode != 0 and "there is no bank;" not in verified.stderr:  # before the first commit
-            self.failures.append(f"{where}: the bank is not sound: {(verified.stdout + verified.stderr).strip()[-300:]}")
+            self.fail(f"{where}: the bank is not sound: {(verified.stdout + verified.stderr).strip()[-300:]}")
 
     def sweep(self, what, points):
         for call in CALLS:
             code, calls = self.once(what, call, 0, False)
             if code != 0:
-                self.failures.append(f"{what} without a fault ended with {code}")
+                self.fail(f"{what} without a fault ended with {code}")
                 return
             wanted = range(1, calls + 1)
             if points and calls > points:
@@ -105,9 +110,7 @@ def main():
         for what in whats:
             faults.sweep(what, points)
     print(f"{faults.tries} runs")
-    for failure in faults.failures:
-        print("FAIL:", failure)
-    sys.exit(1 if faults.failures else 0)
+    sys.exit(1 if faults.failed else 0)
 
 
 main()
