@@ -67,7 +67,8 @@ TEST(TaskJson, ConstantWeightsBecomeVariedOnes) {
   Task task = convolution(64);
   auto zeros = std::make_shared<Constant>(task.inputs[1].desc);
   task.inputs[1].constant = zeros;
-  const Constant& weights = *over_the_wire(task).inputs[1].constant;
+  const Task arrived = over_the_wire(task);
+  const Constant& weights = *arrived.inputs[1].constant;
   EXPECT_NE(weights.view().as<float>()[0], weights.view().as<float>()[1]);
 }
 
