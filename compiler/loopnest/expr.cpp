@@ -503,8 +503,12 @@ Vec flip_signs(Vec quads) {
 }
 
 Vec pick(Vec places, Vec a, Vec b) {
-  AOE_CHECK(places.type() == Type::kInt32, "pick() of lanes that are not int32");
-  return ternary(Op::kPick, places, a, b);
+  AOE_CHECK(places.type() == Type::kInt32, "pick() by lanes that are not int32");
+  AOE_CHECK(a.type() == Type::kInt32 || a.type() == Type::kFloat, "pick() of lanes of 8 bytes");
+  check_same(a.e, b.e);
+  AOE_CHECK(places.lanes() == a.lanes(), "pick() of vectors of another length");
+  return Vec(
+      make({.op = Op::kPick, .type = a.type(), .lanes = a.lanes(), .args = {places.e, a.e, b.e}}));
 }
 
 Vec dot_u8s8(Vec a, Vec b, Vec sum) {

@@ -64,7 +64,7 @@ enum class Op {
   kTransposeRow,                               // row `ivalue` of the transpose of n args of n lanes
   kInterleave,                                 // vector `ivalue` of the args' lanes taking turns
   kPermute,                                    // lane i is lane from[i] of the args' lanes in a row
-  kPick,                                       // the same where the lanes of the first arg say which; int32
+  kPick,                                       // the same where the lanes of the first arg say which
   kPackBf16, kDotBf16,                         // pairs of bfloat16, which are int32 lanes
   kPairF16, kFmaF16, kLowF16, kHighF16,        // pairs of float16, which are int32 lanes
   kLoadQuads, kDotU8S8,                        // four bytes, which are int32 lanes
@@ -188,8 +188,8 @@ Vec interleave(const std::vector<Vec>& rows, int part);
 /// Lane i is lane from[i] of `a`, or lane from[i] - lanes of `b`.
 Vec permute(Vec a, std::vector<int> from);
 Vec permute(Vec a, Vec b, std::vector<int> from);
-/// Lane i is lane places[i] of `a` and, behind them, `b`, counted modulo both; all are int32, of as many lanes as vectors of
-/// the Soc have.
+/// Lane i is lane places[i] of `a` and, behind them, `b`, counted modulo both; places are int32, the others int32 or float32,
+/// all of as many lanes as vectors of the Soc have.
 Vec pick(Vec places, Vec a, Vec b);
 /// Pairs of bfloat16, an int32 lane each: the lanes of `low`, then those of `high`, rounded to nearest even, two neighbours
 /// a pair, the first of them in the low half. 16 lanes; like dot_bf16(), for a Soc with bf16 only.

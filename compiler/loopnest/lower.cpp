@@ -41,6 +41,14 @@ class Lowering {
   }
 
  private:
+  /// By their bits, whatever lanes they are.
+  Value* picked(Value* places, Value* a, Value* b) {
+    llvm::Type* const words = places->getType();
+    Value* bits =
+        soc_.target->pick(ir_, places, ir_.CreateBitCast(a, words), ir_.CreateBitCast(b, words));
+    return ir_.CreateBitCast(bits, a->getType());
+  }
+
   // ---- statements ----
 
   void statements(const std::vector<Stmt>& body) {
@@ -243,7 +251,7 @@ class Lowering {
       case Op::kPermute:
         return ir_.CreateShuffleVector(value(e.args.front()), value(e.args.back()), e.from);
       case Op::kPick:
-        return soc_.target->pick(ir_, value(e.args[0]), value(e.args[1]), value(e.args[2]));
+        return picked(value(e.args[0]), value(e.args[1]), value(e.args[2]));
       case Op::kFma:
         return emit_fma(ir_, value(e.args[0]), value(e.args[1]), value(e.args[2]));
       case Op::kMax3:

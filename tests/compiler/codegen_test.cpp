@@ -364,34 +364,39 @@ TEST(ElementTypes, PairsOfFloat16AreMultipliedAndAdded) {
   }
 }
 
+template <typename T>
+void pick_lanes(const Soc& soc, DataType dtype, Type type) {
+  const int lanes = soc.vector_lanes;
+  Builder b("f");
+  const Buffer places = b.buffer("places", Access::kRead, DataType::kInt32);
+  const Buffer from = b.buffer("from", Access::kRead, dtype);
+  const Buffer y = b.buffer("y", Access::kWrite, dtype);
+  b.parallel(4, [&](Int p) {
+    const Int at = p * lanes;
+    b.store(y, at,
+            pick(b.load_as(Type::kInt32, places, at, lanes), b.load_as(type, from, 0, lanes),
+                 b.load_as(type, from, lanes, lanes)));
+  });
+  const Function f = b.finish();
+  std::mt19937 random(7);
+  std::vector<std::int32_t> in(static_cast<std::size_t>(4 * lanes));
+  for (std::int32_t& each : in) each = static_cast<std::int32_t>(random());
+  std::vector<T> numbers(in.size() / 2), machine(in.size()), eval(in.size());
+  for (T& each : numbers) each = static_cast<T>(static_cast<std::int32_t>(random()));
+  void* const buffers[] = {in.data(), numbers.data(), machine.data()};
+  compile_and_run(f, soc, buffers);
+  const EvalBuffer memory[] = {
+      {in.data(), 4 * lanes}, {numbers.data(), 2 * lanes}, {eval.data(), 4 * lanes}};
+  evaluate(f, memory);
+  EXPECT_EQ(machine, eval) << soc.version;
+  for (std::size_t i = 0; i < in.size(); ++i)
+    EXPECT_EQ(machine[i], numbers[static_cast<std::uint32_t>(in[i]) % numbers.size()]);
+}
+
 TEST(ElementTypes, LanesArePickedByOthers) {
   for (const Soc& soc : test_socs()) {
-    const int lanes = soc.vector_lanes;
-    Builder b("f");
-    const Buffer places = b.buffer("places", Access::kRead, DataType::kInt32);
-    const Buffer from = b.buffer("from", Access::kRead, DataType::kInt32);
-    const Buffer y = b.buffer("y", Access::kWrite, DataType::kInt32);
-    const auto load = [&](const Buffer& buffer, Int at) {
-      return b.load_as(Type::kInt32, buffer, at, lanes);
-    };
-    b.parallel(4, [&](Int p) {
-      const Int at = p * lanes;
-      b.store(y, at, pick(load(places, at), load(from, 0), load(from, lanes)));
-    });
-    const Function f = b.finish();
-    std::mt19937 random(7);
-    std::vector<std::int32_t> in(static_cast<std::size_t>(4 * lanes)), numbers(in.size() / 2);
-    for (std::int32_t& each : in) each = static_cast<std::int32_t>(random());
-    for (std::int32_t& each : numbers) each = static_cast<std::int32_t>(random());
-    std::vector<std::int32_t> machine(in.size()), eval(in.size());
-    void* const buffers[] = {in.data(), numbers.data(), machine.data()};
-    compile_and_run(f, soc, buffers);
-    const EvalBuffer memory[] = {
-        {in.data(), 4 * lanes}, {numbers.data(), 2 * lanes}, {eval.data(), 4 * lanes}};
-    evaluate(f, memory);
-    EXPECT_EQ(machine, eval) << soc.version;
-    for (std::size_t i = 0; i < in.size(); ++i)
-      EXPECT_EQ(machine[i], numbers[static_cast<std::uint32_t>(in[i]) % numbers.size()]);
+    pick_lanes<std::int32_t>(soc, DataType::kInt32, Type::kInt32);
+    pick_lanes<float>(soc, DataType::kFloat, Type::kFloat);
   }
 }
 

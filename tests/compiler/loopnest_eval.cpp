@@ -220,6 +220,8 @@ class Evaluator {
     switch (e.op) {
       case Op::kLoadIndexed:
         return load_indexed(e);
+      case Op::kPick:
+        return pick(integers(e.args[0]), floats(e.args[1]), floats(e.args[2]));
       case Op::kLowF16:
         return half_f16(integers(e.args[0]), 0);
       case Op::kHighF16:

@@ -73,13 +73,6 @@ Integers fma_f16(const Integers& a, const Integers& b, Integers sum) {
   return sum;
 }
 
-Integers pick(Integers places, Integers sources, const Integers& behind) {
-  sources.insert(sources.end(), behind.begin(), behind.end());
-  for (std::int32_t& lane : places)
-    lane = sources[static_cast<std::uint32_t>(lane) % sources.size()];
-  return places;
-}
-
 Integers dot_u8s8(const Integers& a, const Integers& b, Integers sum) {
   for (std::size_t i = 0; i < sum.size(); ++i) {
     const auto x = std::bit_cast<std::array<std::uint8_t, 4>>(a[i]);

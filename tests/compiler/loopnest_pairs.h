@@ -10,7 +10,14 @@ Lanes dot_bf16(const Integers& a, const Integers& b, Lanes sum);
 Integers pair_f16(const Lanes& a);
 Lanes half_f16(const Integers& pairs, int shift);
 Integers fma_f16(const Integers& a, const Integers& b, Integers sum);
-Integers pick(Integers places, Integers sources, const Integers& behind);
+template <typename Sources>
+Sources pick(const Integers& places, Sources sources, const Sources& behind) {
+  sources.insert(sources.end(), behind.begin(), behind.end());
+  Sources picked;
+  for (const std::int32_t place : places)
+    picked.push_back(sources[static_cast<std::uint32_t>(place) % sources.size()]);
+  return picked;
+}
 Integers dot_u8s8(const Integers& a, const Integers& b, Integers sum);
 Integers dot_i16(const Integers& a, const Integers& b, Integers sum);
 
