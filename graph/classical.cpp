@@ -120,9 +120,11 @@ Term by_product(FunctionCall& call, Term rows, Term points) {
 
 Term squared_distances(FunctionCall& call, Term rows, Term points) {
   const std::int64_t features = call.dim(points, 1);
-  const std::int64_t count = call.dim(rows, 0) * call.dim(points, 0);
-  constexpr std::int64_t kMostDifferences = 1 << 22;  // 16 MB
-  if (count * features > kMostDifferences) return by_product(call, rows, points);
+  constexpr double kMostDifferences = 1 << 22;  // 16 MB
+  if (static_cast<double>(call.dim(rows, 0)) * static_cast<double>(call.dim(points, 0)) *
+          static_cast<double>(features) >
+      kMostDifferences)
+    return by_product(call, rows, points);
   const Term apart = call.reshape(rows, {call.dim(rows, 0), 1, call.dim(rows, 1)}) -
                      call.reshape(points, {1, call.dim(points, 0), features});
   reference::Attrs attrs;

@@ -57,9 +57,9 @@ AxisTable table_of(const std::vector<reference::ResampledPosition>& positions) {
 /// How vectors of outputs read the row: each from its own place on, in two vectors at most.
 struct RowPicks {
   std::vector<std::int32_t> begins;  ///< of each vector of outputs
-  std::vector<std::int32_t>
-      places;              ///< as AxisTable::positions, counted from where its vector begins
-  bool reads_two = false;  ///< one vector of the row has all, for every vector of outputs
+  /// As AxisTable::positions, counted from where its vector begins.
+  std::vector<std::int32_t> places;
+  bool reads_two = false;  ///< else one vector of the row has all that a vector of outputs reads
 };
 
 /// Nothing where the outputs of a vector lie too far apart, or the row has less than `readable` elements to read.

@@ -65,11 +65,14 @@ void expand_unfold(FunctionCall& call) {
                      step = call.attrs().get_int("step", 1);
   std::int64_t axis = call.attrs().get_int("dim", -1);
   if (axis < 0) axis += rank;
+  if (axis < 0 || axis >= rank) reference::fail_model("has no axis " + std::to_string(axis));
   if (step < 1 || size < 1 || call.dim(x, axis) < size)
     reference::fail_model("windows of " + std::to_string(size) + " each " + std::to_string(step) +
                           " of " + std::to_string(call.dim(x, axis)));
   std::vector<std::int64_t> places, order;
   const std::int64_t windows = (call.dim(x, axis) - size) / step + 1;
+  constexpr std::int64_t kMostPlaces = 1 << 24;
+  if (windows > kMostPlaces / size) throw NotExpressible{"its windows are too many"};
   for (std::int64_t i = 0; i < windows; ++i)
     for (std::int64_t j = 0; j < size; ++j) places.push_back(i * step + j);
   reference::Attrs attrs;

@@ -151,13 +151,18 @@ void expand_pairs(FunctionCall& call, const Classes& classes,
   const auto count = static_cast<std::int64_t>(classes.count());
   std::int64_t vectors = 0;
   for (const std::int64_t each : of_class) {
-    if (each < 0 || each > (std::int64_t{1} << 31)) fail_model("a negative number of vectors");
+    if (each < 0 || each > (std::int64_t{1} << 31))
+      fail_model("a class has " + std::to_string(each) + " vectors");
     vectors += each;
   }
-  if (std::ssize(of_class) != count || count > 4096)
+  if (std::ssize(of_class) != count)
     fail_model(std::to_string(of_class.size()) + " vectors_per_class for " + std::to_string(count) +
                " classes");
-  const Pairs pairs(count);
+  // Each pair has a weight for each vector, and a vote for each class.
+  constexpr std::int64_t kMostClasses = 4096, kMostWeights = 1 << 26;
+  const Pairs pairs(std::min(count, kMostClasses));
+  if (count > kMostClasses || vectors + count > kMostWeights / pairs.count())
+    throw NotExpressible{"its pairs of classes are too many"};
   const Term scores =
       call.matmul(kernels(call, features_of(call), vectors),
                   weights_of_pairs(call, pairs, of_class, vectors)) +
