@@ -390,7 +390,7 @@ class ResizePlan final : public Plan {
   // Nanoseconds, measured on a Zen 3 (8 lanes), where writing a part of a vector takes seven.
 
   double vectors(std::int64_t elements) const {
-    return static_cast<double>(round_up(elements, soc().vector_lanes) / soc().vector_lanes);
+    return static_cast<double>(round_up(elements, soc().vector_lanes)) / soc().vector_lanes;
   }
   double part_ns(std::int64_t elements) const {
     if (elements % soc().vector_lanes == 0) return 0;
