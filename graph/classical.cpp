@@ -51,13 +51,15 @@ std::string transform_of(const FunctionCall& call) {
 
 }  // namespace
 
+std::vector<std::string> strings_of(const FunctionCall& call, const std::string& name) {
+  const auto found = call.attrs().all().find(name);
+  if (found == call.attrs().all().end()) return {};
+  const auto* strings = std::get_if<std::vector<std::string>>(&found->second);
+  return strings == nullptr ? std::vector<std::string>{} : *strings;
+}
+
 Classes classes_of(const FunctionCall& call, const std::string& ints, const std::string& strings) {
-  Classes classes{.labels = call.attrs().get_ints(ints)};
-  const auto found = call.attrs().all().find(strings);
-  if (found == call.attrs().all().end()) return classes;
-  if (const auto* names = std::get_if<std::vector<std::string>>(&found->second))
-    classes.names = *names;
-  return classes;
+  return {.labels = call.attrs().get_ints(ints), .names = strings_of(call, strings)};
 }
 
 Term labels_at(FunctionCall& call, const Classes& classes, Term index) {

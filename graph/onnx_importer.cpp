@@ -148,8 +148,11 @@ void Importer::import_any(const onnx::NodeProto& proto, Scope& scope) {
     return import_call(proto, *function->second, scope);
   if (domain.empty() && proto.op_type() == "Constant") return import_constant(proto, scope);
   const SmallType* small = small_input(proto, scope);
+  const std::vector<std::string>* texts = nullptr;
   try {
-    if (import_texts(proto, scope) || import_small(proto, scope)) return;
+    texts = texts_read(proto, scope);
+    if (texts != nullptr && import_cast_to_text(proto, scope)) return;
+    if (import_small(proto, scope)) return;
     if (small != nullptr)
       check_small(proto, reference::ops().find_onnx(domain, proto.op_type()), *small, scope);
     if (domain.empty() && proto.op_type() == "If") return import_branch(proto, scope);
@@ -191,7 +194,7 @@ void Importer::import_any(const onnx::NodeProto& proto, Scope& scope) {
   if (small != nullptr && def->kind == reference::OpKind::kMove)
     for (const ValueId output : node.outputs)
       if (output != kNone) now_->small[output] = small;
-  if (const std::vector<std::string>* texts = texts_read(proto, scope))
+  if (texts != nullptr)
     for (const ValueId output : node.outputs)
       if (output != kNone) now_->texts[output] = *texts;
   now_->inference.infer_node(now_->graph.add_node(std::move(node)));

@@ -168,7 +168,7 @@ class Importer {
   // Texts that a model gives: places in a list (onnx_label_texts.cpp).
   const std::vector<std::string>* texts_read(const onnx::NodeProto& proto,
                                              const Scope& scope) const;
-  bool import_texts(const onnx::NodeProto& proto, Scope& scope);
+  bool import_cast_to_text(const onnx::NodeProto& proto, Scope& scope);
   void check_output_texts(const onnx::ValueInfoProto& info, ValueId id) const;
   /// Sequences and optionals (onnx_sequences.cpp); false when the node is about tensors alone.
   bool import_compound(const onnx::NodeProto& proto, Scope& scope);

@@ -45,8 +45,9 @@ const std::vector<std::string>* Importer::texts_read(const onnx::NodeProto& prot
   return nullptr;
 }
 
-bool Importer::import_texts(const onnx::NodeProto& proto, Scope& scope) {
-  if (texts_read(proto, scope) == nullptr || !is_cast_to_text(proto)) return false;
+/// Of labels that are texts already; false when the node is none.
+bool Importer::import_cast_to_text(const onnx::NodeProto& proto, Scope& scope) {
+  if (!is_cast_to_text(proto)) return false;
   scope.values[proto.output(0)] = scope.find(proto.input(0));
   return true;
 }

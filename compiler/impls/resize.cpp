@@ -7,7 +7,6 @@
 #include "reference/resize.h"
 
 #include <algorithm>
-#include <functional>
 #include <limits>
 #include <optional>
 
@@ -57,20 +56,19 @@ AxisTable table_of(const std::vector<reference::ResampledPosition>& positions) {
 /// How vectors of outputs read the row: each from its own place on, in two vectors at most.
 struct RowPicks {
   std::vector<std::int32_t> begins;  ///< of each vector of outputs
-  /// As AxisTable::positions, counted from where its vector begins.
-  std::vector<std::int32_t> places;
   bool reads_two = false;  ///< else one vector of the row has all that a vector of outputs reads
 };
 
-/// Nothing where the outputs of a vector lie too far apart, or the row has less than `readable` elements to read.
-std::optional<RowPicks> row_picks(const AxisTable& table, std::int64_t out, std::int64_t readable,
-                                  int lanes) {
-  RowPicks picks{.begins = {}, .places = table.positions};
+/// From here on the table's positions count from where their vector begins. Nothing, and the table as it was, where the
+/// outputs of a vector lie too far apart, or fewer than these are `readable` in the row.
+std::optional<RowPicks> take_row_picks(AxisTable& table, std::int64_t out, std::int64_t readable,
+                                       int lanes) {
+  RowPicks picks;
   std::int32_t widest = 0;
-  const auto each_of = [&](std::int64_t first, const std::function<void(std::int32_t&)>& see) {
+  const auto each_of = [&](std::int64_t first, const auto& see) {
     for (std::int64_t tap = 0; tap < table.taps; ++tap)
       for (std::int64_t o = first; o < std::min(first + lanes, out); ++o)
-        see(picks.places[static_cast<std::size_t>(tap * out + o)]);
+        see(table.positions[static_cast<std::size_t>(tap * out + o)]);
   };
   for (std::int64_t first = 0; first < out; first += lanes) {
     std::int32_t least = std::numeric_limits<std::int32_t>::max(), most = 0;
@@ -330,12 +328,11 @@ class ResizePlan final : public Plan {
   ResizePlan(const Task& task, const FormatChoice& format, const Soc& soc)
       : Plan(task, format, soc),
         dimensions_(dimensions_of(task, format.outputs[0], soc.vector_lanes)) {
-    const ResizedDimension& last = dimensions_.back();
+    ResizedDimension& last = dimensions_.back();
     if (!last.table) return;
     row_elements_ =
         blends_rows(dimensions_) ? std::max<std::int64_t>(last.in, 2 * soc.vector_lanes) : last.in;
-    picks_ = row_picks(*last.table, last.out, row_elements_, soc.vector_lanes);
-    if (picks_) dimensions_.back().table->positions = picks_->places;
+    picks_ = take_row_picks(*last.table, last.out, row_elements_, soc.vector_lanes);
   }
 
   Features features(const Schedule&) const override {
@@ -432,7 +429,7 @@ class ResizePlan final : public Plan {
 
   std::vector<ResizedDimension> dimensions_;
   std::int64_t row_elements_ = 0;  ///< that may be read where the innermost dimension is resized
-  std::optional<RowPicks> picks_;  ///< places are the positions of that dimension then
+  std::optional<RowPicks> picks_;
 };
 
 class Resize final : public ImplBy<ResizePlan> {

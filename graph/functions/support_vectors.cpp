@@ -160,9 +160,9 @@ void expand_pairs(FunctionCall& call, const Classes& classes,
                " classes");
   // Each pair has a weight for each vector, and a vote for each class.
   constexpr std::int64_t kMostClasses = 4096, kMostWeights = 1 << 26;
-  const Pairs pairs(std::min(count, kMostClasses));
-  if (count > kMostClasses || vectors + count > kMostWeights / pairs.count())
+  if (count > kMostClasses || vectors + count > kMostWeights / (count * (count - 1) / 2))
     throw NotExpressible{"its pairs of classes are too many"};
+  const Pairs pairs(count);
   const Term scores =
       call.matmul(kernels(call, features_of(call), vectors),
                   weights_of_pairs(call, pairs, of_class, vectors)) +

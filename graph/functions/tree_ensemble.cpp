@@ -12,15 +12,6 @@
 namespace aoe::graph {
 namespace {
 
-using Strings = std::vector<std::string>;
-
-Strings strings_of(const FunctionCall& call, const std::string& name) {
-  const auto found = call.attrs().all().find(name);
-  const auto* strings =
-      found == call.attrs().all().end() ? nullptr : std::get_if<Strings>(&found->second);
-  return strings == nullptr ? Strings{} : *strings;
-}
-
 /// Attribute `name`, or, of float64, `name` + "_as_tensor".
 std::vector<double> reals_of(const FunctionCall& call, const std::string& name) {
   ConstantPtr tensor = call.attrs().get_tensor(name + "_as_tensor");
@@ -52,7 +43,7 @@ WrittenTrees trees_by_ids(const FunctionCall& call, const std::string& kind) {
   const auto trees = ints("nodes_treeids"), nodes = ints("nodes_nodeids"),
              features = ints("nodes_featureids"), yes = ints("nodes_truenodeids"),
              no = ints("nodes_falsenodeids"), nan = ints("nodes_missing_value_tracks_true");
-  const Strings modes = strings_of(call, "nodes_modes");
+  const std::vector<std::string> modes = strings_of(call, "nodes_modes");
   const std::vector<double> splits = reals_of(call, "nodes_values");
   for (const auto& [size, name] : {std::pair(nodes.size(), "nodes_nodeids"),
                                    {features.size(), "nodes_featureids"},

@@ -162,8 +162,8 @@ class InferenceSession:
 
     def run(self, output_names, input_feed, run_options=None):
         """An array for each name, of str where a classifier's labels are, or a list of dicts where
-        ZipMap makes it; of all outputs for None or []. ValueError, TypeError: names, shapes and types that the model does not have;
-        programs.ProgramError: what atc says of it.
+        ZipMap makes it; of all outputs for None or []. ValueError, TypeError: names, shapes and
+        types that the model does not have; programs.ProgramError: what atc says of it.
         """
         with self._execution(output_names, input_feed, run_options) as results:
             arrays = [array for _, array in results]

@@ -29,6 +29,17 @@ std::string message_of(const onnx::ModelProto& model) {
   return "imports";
 }
 
+/// An initializer of few bytes for `elements` float32.
+void add_sparse_zeros(onnx::GraphProto& graph, const std::string& name, std::int64_t elements) {
+  auto& sparse = *graph.add_sparse_initializer();
+  sparse.add_dims(elements);
+  sparse.mutable_values()->set_name(name);
+  sparse.mutable_values()->set_data_type(onnx::TensorProto::FLOAT);
+  sparse.mutable_values()->add_dims(0);
+  sparse.mutable_indices()->set_data_type(onnx::TensorProto::INT64);
+  sparse.mutable_indices()->add_dims(0);
+}
+
 /// f0 calls f1 twice, f1 calls f2 twice, ...: 2^depth nodes in the end.
 onnx::ModelProto doubling(int depth) {
   onnx::ModelProto model = parse("g (float[2] x) => (float[2] y) { y = Relu (x) }");
@@ -73,13 +84,7 @@ TEST(ImportLimits, ABranchThatIsTooLargeEndsAtTheLimit) {
       "else_branch = e () => (float[2] q) { q = Relu (x) }> }");
   for (auto& attribute : *model.mutable_graph()->mutable_node(0)->mutable_attribute()) {
     if (attribute.name() != "then_branch") continue;
-    auto& sparse = *attribute.mutable_g()->add_sparse_initializer();
-    sparse.add_dims(std::int64_t{600} << 20);
-    sparse.mutable_values()->set_name("s");
-    sparse.mutable_values()->set_data_type(onnx::TensorProto::FLOAT);
-    sparse.mutable_values()->add_dims(0);
-    sparse.mutable_indices()->set_data_type(onnx::TensorProto::INT64);
-    sparse.mutable_indices()->add_dims(0);
+    add_sparse_zeros(*attribute.mutable_g(), "s", std::int64_t{600} << 20);
   }
   EXPECT_NE(message_of(model).find("has more than 1073741824 bytes"), std::string::npos);
 }
@@ -109,13 +114,7 @@ TEST(ImportLimits, NamesThatGrowWithEachCall) {
 TEST(ImportLimits, SparseTensorsAreCountedAsWhatTheyStandFor) {
   onnx::ModelProto model = parse("g (float[2] x) => (float[2] y) { y = Relu (x) }");
   for (int i = 0; i < 3; ++i) {
-    auto& sparse = *model.mutable_graph()->add_sparse_initializer();
-    sparse.add_dims(std::int64_t{100} << 20);
-    sparse.mutable_values()->set_name("s" + std::to_string(i));
-    sparse.mutable_values()->set_data_type(onnx::TensorProto::FLOAT);
-    sparse.mutable_values()->add_dims(0);
-    sparse.mutable_indices()->set_data_type(onnx::TensorProto::INT64);
-    sparse.mutable_indices()->add_dims(0);
+    add_sparse_zeros(*model.mutable_graph(), "s" + std::to_string(i), std::int64_t{100} << 20);
   }
   EXPECT_NE(message_of(model).find("has more than 1073741824 bytes"), std::string::npos);
 }
