@@ -231,14 +231,14 @@ class Writer {
 
 TEST_F(Bank, ManyProcessesCommitAndReadAndLoseNothing) {
   constexpr int kProcesses = 4;
-  constexpr int kCommits = 8;
+  constexpr int kCommitsEach = 8;
   std::vector<std::unique_ptr<Writer>> writers;
   for (int p = 0; p < kProcesses; ++p)
-    writers.push_back(std::make_unique<Writer>(directory_, p * 100, kCommits));
+    writers.push_back(std::make_unique<Writer>(directory_, p * 100, kCommitsEach));
   for (const auto& writer : writers) EXPECT_EQ(writer->wait(), 0);
   KnowledgeBank bank = open();
-  EXPECT_EQ(bank.entries().size(), static_cast<std::size_t>(kProcesses * kCommits));
-  EXPECT_EQ(bank.record_count(), static_cast<std::size_t>(kProcesses * kCommits));
+  EXPECT_EQ(bank.entries().size(), static_cast<std::size_t>(kProcesses * kCommitsEach));
+  EXPECT_EQ(bank.record_count(), static_cast<std::size_t>(kProcesses * kCommitsEach));
 }
 
 TEST_F(Bank, SurvivesAWriterKilledAtAnyMoment) {

@@ -19,7 +19,7 @@ namespace aoe::bank {
 namespace {
 namespace fs = std::filesystem;
 
-constexpr int kCommits = 12;
+constexpr int kTraced = 12;
 
 int points() {
   const char* const set =
@@ -40,7 +40,7 @@ class PowerLoss : public ::testing::Test {
   std::vector<FileEvent> trace() {
     fs::create_directory(root_);
     const std::string bank = bank_.string(), writer = BANK_WRITER,
-                      commits = std::to_string(kCommits);
+                      commits = std::to_string(kTraced);
     const char* arguments[] = {writer.c_str(), bank.c_str(), "1", commits.c_str(), nullptr};
     const std::string variables[] = {std::string("LD_PRELOAD=") + TRACE_FILES,
                                      "AOE_TRACE_ROOT=" + root_.string(),
@@ -89,7 +89,7 @@ TEST_F(PowerLoss, NothingAcknowledgedIsLostAndNothingIsHalfThere) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937 random(seed);
   const std::vector<FileEvent> events = trace();
-  ASSERT_GT(events.size(), 50U * kCommits);
+  ASSERT_GT(events.size(), 50U * kTraced);
   std::multiset<std::size_t> moments;
   for (int i = 0; i < points(); ++i) moments.insert(random() % (events.size() + 1));
 
@@ -113,7 +113,7 @@ TEST_F(PowerLoss, NothingAcknowledgedIsLostAndNothingIsHalfThere) {
       acknowledged = task;
     }
   }
-  EXPECT_EQ(acknowledged, kCommits);
+  EXPECT_EQ(acknowledged, kTraced);
 }
 
 /// Each sync waits for the disk, which is most of what a commit costs: one for each new file, and for its directories.
@@ -129,7 +129,7 @@ TEST_F(PowerLoss, ACommitSyncsEachFileOnce) {
         << syncs << " of commit " << commits;  // the first makes the bank
     syncs = 0;
   }
-  EXPECT_EQ(commits, kCommits);
+  EXPECT_EQ(commits, kTraced);
 }
 
 /// The check itself: without the syncs, losses are found.

@@ -14,11 +14,12 @@
 namespace aoe::graph {
 namespace {
 
-constexpr const char* kModel = R"(g (float[2,3,4,6] image, float[3] other) => (float[2,3,4,6] y) {
+constexpr const char* kImageModel =
+    R"(g (float[2,3,4,6] image, float[3] other) => (float[2,3,4,6] y) {
   y = Neg (image)
 })";
 
-Graph prepared(const std::string& config, const char* model = kModel) {
+Graph prepared(const std::string& config, const char* model = kImageModel) {
   Graph graph = tests::import_text(model, 13, {.aipp = parse_aipp(config, "test")});
   verify(graph, "the test");
   return graph;

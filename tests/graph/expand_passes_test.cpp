@@ -4,7 +4,7 @@
 namespace aoe::tests {
 namespace {
 
-const PassCase kCases[] = {
+const PassCase kExpandCases[] = {
     {"widen_floats_conv", "widen_floats",
      R"(g (float16[1,2,4,4] x) => (float16[1,3,4,4] y, int64[4] s)
        <float16[3,2,3,3] w, float16[3] b> {
@@ -102,7 +102,7 @@ const PassCase kCases[] = {
      })"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Expand, EachPass, testing::ValuesIn(kCases), name_of_case);
+INSTANTIATE_TEST_SUITE_P(Expand, EachPass, testing::ValuesIn(kExpandCases), name_of_case);
 
 }  // namespace
 }  // namespace aoe::tests

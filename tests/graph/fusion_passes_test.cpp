@@ -4,7 +4,7 @@
 namespace aoe::tests {
 namespace {
 
-const PassCase kCases[] = {
+const PassCase kFusionCases[] = {
     {"fuse_layer_norm", "fuse_layer_norm",
      R"(g (float[2,3,8] x) => (float[2,3,8] y) <float[8] gamma, float[8] beta> {
        mean = ReduceMean <axes = [-1]> (x)
@@ -218,7 +218,7 @@ const PassCase kCases[] = {
      })"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Fusion, EachPass, testing::ValuesIn(kCases), name_of_case);
+INSTANTIATE_TEST_SUITE_P(Fusion, EachPass, testing::ValuesIn(kFusionCases), name_of_case);
 
 }  // namespace
 }  // namespace aoe::tests

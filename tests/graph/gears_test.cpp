@@ -76,14 +76,14 @@ class JoinedGears : public testing::Test {
   aoe::tests::TempDir dir_;
 };
 
-constexpr const char* kModel = R"(
+constexpr const char* kConvModel = R"(
   g (float[N,3,8,8] x) => (float[N,4,8,8] y) <float[4,3,3,3] w> {
     c = Conv <pads = [1,1,1,1]> (x, w)
     y = Relu (c)
   })";
 
 TEST_F(JoinedGears, AreDisjointPartsWithSharedConstants) {
-  const GearedGraph model = import(kModel, kBatch, "1,3", "x:-1,3,8,8");
+  const GearedGraph model = import(kConvModel, kBatch, "1,3", "x:-1,3,8,8");
   EXPECT_EQ(model.gears.dynamic_axes, (std::vector<std::vector<int>>{{0}}));
   const Graph& graph = model.graph;
   verify(graph, "the join");
@@ -100,7 +100,7 @@ TEST_F(JoinedGears, AreDisjointPartsWithSharedConstants) {
 }
 
 TEST_F(JoinedGears, ComputeWhatTheModelDoesInEachGear) {
-  const GearedGraph model = import(kModel, kBatch, "1,3", "x:-1,3,8,8");
+  const GearedGraph model = import(kConvModel, kBatch, "1,3", "x:-1,3,8,8");
   const auto inputs = aoe::tests::random_inputs(model.graph, 7);
   const auto outputs = aoe::tests::interpret(model.graph, inputs);
   for (std::size_t gear = 0; gear < 2; ++gear) {
@@ -139,7 +139,7 @@ TEST_F(JoinedGears, RefuseWhatAGearCannotDo) {
       message(R"(g (float[2,3] x) => (float[2,3] y) { y = Relu (x) })", kBatch, "2,4", "x:-1,3");
   EXPECT_NE(fixed.find("--dynamic_batch_size, gear 4:"), std::string::npos) << fixed;
   EXPECT_NE(fixed.find("contradictory shapes"), std::string::npos) << fixed;
-  EXPECT_NE(message(kModel, kBatch, "1,2", "nosuch:-1,3").find("no input 'nosuch'"),
+  EXPECT_NE(message(kConvModel, kBatch, "1,2", "nosuch:-1,3").find("no input 'nosuch'"),
             std::string::npos);
   const std::string elsewhere =
       message(R"(g (float[N,3] x, float[3,N] z) => (float[N,N] y) { y = MatMul (x, z) })", kBatch,

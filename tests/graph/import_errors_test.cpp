@@ -28,12 +28,6 @@ std::string import_message(const std::string& bytes, const graph::ImportOptions&
   return "imports";
 }
 
-onnx::ModelProto parse(const std::string& text, int opset = 13) {
-  onnx::ModelProto model;
-  model.ParseFromString(model_bytes(text, opset));
-  return model;
-}
-
 constexpr const char* kRelu = "g (float[2] x) => (float[2] y) { y = Relu (x) }";
 
 TEST(BadModel, MissingFileAndDirectory) {
@@ -168,7 +162,7 @@ TEST(BadModel, AnOutputDeclaredWronglyCountsAsComputed) {
 }
 
 TEST(BadModel, TypesThatAreNoTensorsOfNumbers) {
-  onnx::ModelProto model = parse(kRelu);
+  onnx::ModelProto model = parsed_model(kRelu);
   auto* type = model.mutable_graph()->mutable_input(0)->mutable_type();
   type->mutable_sequence_type()->mutable_elem_type()->mutable_tensor_type()->set_elem_type(1);
   EXPECT_EQ(
@@ -185,7 +179,7 @@ TEST(BadModel, TypesThatAreNoTensorsOfNumbers) {
 
 TEST(BadModel, InitializersThatDoNotFitTheirShape) {
   onnx::ModelProto model =
-      parse("g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> { y = Add (x, w) }");
+      parsed_model("g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> { y = Add (x, w) }");
   onnx::TensorProto& tensor = *model.mutable_graph()->mutable_initializer(0);
   tensor.clear_float_data();
   tensor.set_raw_data(std::string(7, 'x'));
@@ -204,7 +198,7 @@ TEST(BadModel, InitializersThatDoNotFitTheirShape) {
 
 TEST(BadModel, ExternalDataStaysBesideTheModel) {
   onnx::ModelProto model =
-      parse("g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> { y = Add (x, w) }");
+      parsed_model("g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> { y = Add (x, w) }");
   onnx::TensorProto& tensor = *model.mutable_graph()->mutable_initializer(0);
   tensor.clear_float_data();
   tensor.set_data_location(onnx::TensorProto::EXTERNAL);
@@ -224,7 +218,7 @@ TEST(BadModel, ExternalDataStaysBesideTheModel) {
 
 TEST(BadModel, ExternalDataFollowsNoLinkToElsewhere) {
   onnx::ModelProto model =
-      parse("g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> { y = Add (x, w) }");
+      parsed_model("g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> { y = Add (x, w) }");
   onnx::TensorProto& tensor = *model.mutable_graph()->mutable_initializer(0);
   tensor.clear_float_data();
   tensor.set_data_location(onnx::TensorProto::EXTERNAL);
@@ -263,7 +257,7 @@ TEST(BadModel, APipeIsNoModel) {
 }
 
 TEST(BadModel, TextsAreUtf8) {
-  onnx::ModelProto model = parse(kRelu);
+  onnx::ModelProto model = parsed_model(kRelu);
   model.set_producer_name("\xff");  // nobody reads it
   EXPECT_EQ(import_message(model.SerializeAsString()), "imports");
   onnx::NodeProto& node = *model.mutable_graph()->mutable_node(0);
@@ -308,7 +302,7 @@ TEST(BadModel, NodesBehindAnUnsupportedOneAreNotListed) {
 }
 
 TEST(BadModel, PackedWeightsThatCannotBeRead) {
-  onnx::ModelProto model = parse(
+  onnx::ModelProto model = parsed_model(
       "g (float[1,32] x, uint8[4,2,8] w, float[4,2] s, int32[32] i) => (float[1,4] y) {"
       " y = Gemm <K = 32, N = 4, bits = 4, block_size = 16> (x, w, s) }");
   auto& microsoft = *model.add_opset_import();

@@ -13,12 +13,6 @@
 namespace aoe::tests {
 namespace {
 
-onnx::ModelProto parse(const std::string& text, int opset = 13) {
-  onnx::ModelProto model;
-  model.ParseFromString(model_bytes(text, opset));
-  return model;
-}
-
 std::string message_of(const onnx::ModelProto& model) {
   try {
     import_bytes(model.SerializeAsString());
@@ -42,7 +36,7 @@ void add_sparse_zeros(onnx::GraphProto& graph, const std::string& name, std::int
 
 /// f0 calls f1 twice, f1 calls f2 twice, ...: 2^depth nodes in the end.
 onnx::ModelProto doubling(int depth) {
-  onnx::ModelProto model = parse("g (float[2] x) => (float[2] y) { y = Relu (x) }");
+  onnx::ModelProto model = parsed_model("g (float[2] x) => (float[2] y) { y = Relu (x) }");
   auto* local = model.add_opset_import();
   local->set_domain("local");
   local->set_version(1);
@@ -78,7 +72,7 @@ TEST(ImportLimits, FunctionsThatDoubleEndAtTheLimit) {
 
 /// The limit is the whole model's: a branch beyond it is no branch for inputs of other shapes, which a run may do without.
 TEST(ImportLimits, ABranchThatIsTooLargeEndsAtTheLimit) {
-  onnx::ModelProto model = parse(
+  onnx::ModelProto model = parsed_model(
       "g (float[2] x, bool c) => (float[2] y) { y = If (c) <"
       "then_branch = t () => (float[2] p) { p = Neg (x) },"
       "else_branch = e () => (float[2] q) { q = Relu (x) }> }");
@@ -112,7 +106,7 @@ TEST(ImportLimits, NamesThatGrowWithEachCall) {
 }
 
 TEST(ImportLimits, SparseTensorsAreCountedAsWhatTheyStandFor) {
-  onnx::ModelProto model = parse("g (float[2] x) => (float[2] y) { y = Relu (x) }");
+  onnx::ModelProto model = parsed_model("g (float[2] x) => (float[2] y) { y = Relu (x) }");
   for (int i = 0; i < 3; ++i) {
     add_sparse_zeros(*model.mutable_graph(), "s" + std::to_string(i), std::int64_t{100} << 20);
   }
@@ -121,7 +115,8 @@ TEST(ImportLimits, SparseTensorsAreCountedAsWhatTheyStandFor) {
 
 TEST(ImportLimits, SizesBeyond2To48BytesNameTheirTensor) {
   EXPECT_NE(
-      message_of(parse("g (float[1099511627776,1099511627776] x) => (float[2] y) { y = Relu (x) }"))
+      message_of(
+          parsed_model("g (float[1099511627776,1099511627776] x) => (float[2] y) { y = Relu (x) }"))
           .find("value 'x': float32 1099511627776x1099511627776 is larger than 2^48 bytes"),
       std::string::npos);
   const std::string text =
@@ -129,10 +124,10 @@ TEST(ImportLimits, SizesBeyond2To48BytesNameTheirTensor) {
       " d = Unsqueeze <axes=[0]> (c) \n e = Concat <axis=0> (";
   std::string list = "d";
   for (int i = 0; i < 200; ++i) list += ",d";
-  EXPECT_NE(message_of(parse(text + list + ") \n y = Flatten (e) }", 11))
+  EXPECT_NE(message_of(parsed_model(text + list + ") \n y = Flatten (e) }", 11))
                 .find("is larger than 2^48 bytes"),
             std::string::npos);
-  onnx::ModelProto model = parse("g (float[2] x) => (float[2] y) { y = Relu (x) }");
+  onnx::ModelProto model = parsed_model("g (float[2] x) => (float[2] y) { y = Relu (x) }");
   auto& tensor = *model.mutable_graph()->add_initializer();
   tensor.set_name("weights");
   tensor.set_data_type(onnx::TensorProto::FLOAT);
@@ -142,7 +137,7 @@ TEST(ImportLimits, SizesBeyond2To48BytesNameTheirTensor) {
 }
 
 TEST(ImportLimits, NodesWithoutOutputs) {
-  onnx::ModelProto model = parse("g (float[2] x) => (float[2] y) { y = Relu (x) }");
+  onnx::ModelProto model = parsed_model("g (float[2] x) => (float[2] y) { y = Relu (x) }");
   auto& node = *model.mutable_graph()->add_node();
   node.set_name("mute");
   node.set_op_type("Split");

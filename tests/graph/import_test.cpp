@@ -14,12 +14,6 @@ namespace {
 
 using graph::Graph;
 
-onnx::ModelProto parse(const std::string& text, int opset = 13) {
-  onnx::ModelProto model;
-  model.ParseFromString(model_bytes(text, opset));
-  return model;
-}
-
 const graph::Value& value(const Graph& graph, const std::string& name) {
   for (const graph::Value& value : graph.values)
     if (value.name == name) return value;
@@ -41,13 +35,14 @@ TEST(Import, MakesUpUniqueNames) {
 /// ONNX Runtime runs such models, so they are about.
 TEST(Import, AContributedOperatorNeedsNoOperatorSet) {
   const onnx::ModelProto model =
-      parse("g (float[2] x) => (float[2] y) { y = com.microsoft.QuickGelu (x) }");
+      parsed_model("g (float[2] x) => (float[2] y) { y = com.microsoft.QuickGelu (x) }");
   for (const auto& set : model.opset_import()) ASSERT_NE(set.domain(), "com.microsoft");
   EXPECT_EQ(import_bytes(model.SerializeAsString()).nodes.size(), 1u);
 }
 
 TEST(Import, InitializersOfOldModelsAreNoInputs) {
-  onnx::ModelProto model = parse("g (float[2] x, float[2] w) => (float[2] y) { y = Add (x, w) }");
+  onnx::ModelProto model =
+      parsed_model("g (float[2] x, float[2] w) => (float[2] y) { y = Add (x, w) }");
   model.set_ir_version(3);
   onnx::TensorProto& tensor = *model.mutable_graph()->add_initializer();
   tensor.set_name("w");
@@ -97,7 +92,7 @@ TEST(Import, ReadsEveryTypedField) {
        raw(std::int64_t{1}, std::int64_t{2})},
   };
   for (const Case& c : cases) {
-    onnx::ModelProto model = parse("g (float[2] x) => (float[2] y) { y = Relu (x) }");
+    onnx::ModelProto model = parsed_model("g (float[2] x) => (float[2] y) { y = Relu (x) }");
     onnx::TensorProto& tensor = *model.mutable_graph()->add_initializer();
     tensor.set_name("t");
     tensor.set_data_type(c.type);
@@ -113,7 +108,7 @@ TEST(Import, ReadsEveryTypedField) {
 
 TEST(Import, ReadsExternalDataAtItsOffset) {
   onnx::ModelProto model =
-      parse("g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> { y = Add (x, w) }");
+      parsed_model("g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> { y = Add (x, w) }");
   onnx::TensorProto& tensor = *model.mutable_graph()->mutable_initializer(0);
   tensor.clear_float_data();
   tensor.set_data_location(onnx::TensorProto::EXTERNAL);

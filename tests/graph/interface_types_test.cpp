@@ -14,7 +14,7 @@
 namespace aoe::graph {
 namespace {
 
-constexpr const char* kModel = R"(g (float[2,3] x) => (float[2,3] y, float[2,3] z) {
+constexpr const char* kTwoOutputs = R"(g (float[2,3] x) => (float[2,3] y, float[2,3] z) {
   a = Relu (x)
   y = Neg (a)
   z = Exp (y)
@@ -32,7 +32,7 @@ std::string usage_error(Call&& call) {
   return {};
 }
 
-Graph with_types(const InterfaceTypes& types, const char* model = kModel) {
+Graph with_types(const InterfaceTypes& types, const char* model = kTwoOutputs) {
   Graph graph = tests::import_text(model, 13, {.types = types});
   verify(graph, "the test");
   return graph;
@@ -117,17 +117,18 @@ TEST(InterfaceTypes, RefusesWhatIsNotThere) {
 
 TEST(OutNodes, AreNodesWithAnIndexOrValues) {
   for (const char* out : {"Relu_0:0", "a"}) {
-    const Graph graph = tests::import_text(kModel, 13, {.out_nodes = {out}});
+    const Graph graph = tests::import_text(kTwoOutputs, 13, {.out_nodes = {out}});
     ASSERT_EQ(graph.outputs.size(), 1u);
     EXPECT_EQ(graph.values[graph.outputs[0]].name, "a");
   }
   EXPECT_NE(usage_error([] {
-              tests::import_text(kModel, 13, {.out_nodes = {"Relu_0:0", "a"}});
+              tests::import_text(kTwoOutputs, 13, {.out_nodes = {"Relu_0:0", "a"}});
             }).find("is given twice"),
             std::string::npos);
-  EXPECT_NE(
-      usage_error([] { tests::import_text(kModel, 13, {.out_nodes = {"x"}}); }).find("no node 'x'"),
-      std::string::npos);
+  EXPECT_NE(usage_error([] {
+              tests::import_text(kTwoOutputs, 13, {.out_nodes = {"x"}});
+            }).find("no node 'x'"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -13,9 +13,9 @@ using make_model::OnnxWriter;
 using Ints = std::vector<std::int64_t>;
 
 /// Counts what it writes, and names it.
-class BlockWriter {
+class CountingWriter {
  public:
-  explicit BlockWriter(OnnxWriter& model) : model_(model) {}
+  explicit CountingWriter(OnnxWriter& model) : model_(model) {}
 
   std::size_t count() const { return count_; }
 
@@ -40,11 +40,12 @@ class BlockWriter {
 
 constexpr std::int64_t kChannels = 8, kSize = 4, kTokens = 6, kWidth = 16;
 
-std::string convolution(BlockWriter& w, const std::string& x, std::int64_t in, std::int64_t out) {
+std::string convolution(CountingWriter& w, const std::string& x, std::int64_t in,
+                        std::int64_t out) {
   return w.node("Conv", {x, w.weight({out, in, 1, 1})});
 }
 
-std::string residual_block(BlockWriter& w, const std::string& x) {
+std::string residual_block(CountingWriter& w, const std::string& x) {
   std::string y = convolution(w, x, kChannels, kChannels);
   y = w.node("BatchNormalization", {y, w.weight({kChannels}), w.weight({kChannels}),
                                     w.weight({kChannels}), w.node("Abs", {w.weight({kChannels})})});
@@ -52,7 +53,7 @@ std::string residual_block(BlockWriter& w, const std::string& x) {
   return w.node("Relu", {w.node("Add", {y, x})});
 }
 
-std::string module(BlockWriter& w, const std::string& x) {
+std::string module(CountingWriter& w, const std::string& x) {
   std::vector<std::string> branches;
   for (int i = 0; i < 3; ++i)
     branches.push_back(w.node("Relu", {convolution(w, x, kChannels, kChannels)}));
@@ -61,7 +62,7 @@ std::string module(BlockWriter& w, const std::string& x) {
   return convolution(w, w.node("Concat", branches, {{"axis", 1}}), 4 * kChannels, kChannels);
 }
 
-std::string normalised(BlockWriter& w, const std::string& x) {
+std::string normalised(CountingWriter& w, const std::string& x) {
   const OnnxWriter::Attributes last = {{"axes", Ints{-1}}};
   const std::string distance = w.node("Sub", {x, w.node("ReduceMean", {x}, last)});
   const std::string square = w.node("Pow", {distance, w.scalar(2)});
@@ -71,14 +72,14 @@ std::string normalised(BlockWriter& w, const std::string& x) {
   return w.node("Add", {w.node("Mul", {y, w.weight({kWidth})}), w.weight({kWidth})});
 }
 
-std::string heads(BlockWriter& w, const std::string& x, const Ints& perm) {
+std::string heads(CountingWriter& w, const std::string& x, const Ints& perm) {
   const std::string y =
       w.node("Add", {w.node("MatMul", {x, w.weight({kWidth, kWidth})}), w.weight({kWidth})});
   const std::string parts = w.node("Reshape", {y, w.ints({1, kTokens, 2, kWidth / 2})});
   return w.node("Transpose", {parts}, {{"perm", perm}});
 }
 
-std::string layer(BlockWriter& w, const std::string& x) {
+std::string layer(CountingWriter& w, const std::string& x) {
   const std::string n = normalised(w, x);
   const std::string q = heads(w, n, {0, 2, 1, 3}), k = heads(w, n, {0, 2, 3, 1}),
                     v = heads(w, n, {0, 2, 1, 3});
@@ -95,12 +96,12 @@ std::string layer(BlockWriter& w, const std::string& x) {
   return w.node("Add", {y, w.node("MatMul", {gelu, w.weight({kWidth, kWidth})})});
 }
 
-std::string arithmetic(BlockWriter& w, const std::string& x) {
+std::string arithmetic(CountingWriter& w, const std::string& x) {
   const std::string y = w.node("Mul", {w.node("Tanh", {x}), w.scalar(0.7f)});
   return w.node("Sub", {w.node("Sigmoid", {y}), w.scalar(0.25f)});
 }
 
-void write_star(OnnxWriter& model, BlockWriter& w, std::size_t nodes) {
+void write_star(OnnxWriter& model, CountingWriter& w, std::size_t nodes) {
   const Shape one = {1, kChannels, kSize, kSize};
   const std::string x = model.input("x", one);
   std::vector<std::string> parts;
@@ -111,7 +112,7 @@ void write_star(OnnxWriter& model, BlockWriter& w, std::size_t nodes) {
 }
 
 /// As a step of training has them: every parameter that goes in comes out again.
-void write_updates(OnnxWriter& model, BlockWriter& w, std::size_t nodes) {
+void write_updates(OnnxWriter& model, CountingWriter& w, std::size_t nodes) {
   const Shape shape = {kWidth};
   const std::string x = model.input("x", shape);
   for (std::size_t i = 0; w.count() < nodes; ++i) {
@@ -123,8 +124,8 @@ void write_updates(OnnxWriter& model, BlockWriter& w, std::size_t nodes) {
 
 struct Form {
   Shape shape;  ///< of the input and of what each block makes
-  std::function<std::string(BlockWriter&, const std::string&)> block;
-  void (*write)(OnnxWriter&, BlockWriter&, std::size_t) = nullptr;  ///< instead of blocks
+  std::function<std::string(CountingWriter&, const std::string&)> block;
+  void (*write)(OnnxWriter&, CountingWriter&, std::size_t) = nullptr;  ///< instead of blocks
 };
 
 const std::map<std::string, Form>& forms() {
@@ -152,7 +153,7 @@ const std::vector<std::string>& large_model_forms() {
 
 std::string large_model(const std::string& form, std::size_t nodes) {
   OnnxWriter model(form, {.opset = 13, .seed = 1});
-  BlockWriter writer(model);
+  CountingWriter writer(model);
   const Form& wanted = forms().at(form);
   if (wanted.write != nullptr) {
     wanted.write(model, writer, nodes);

@@ -47,7 +47,7 @@ void add_random_initializers(onnx::GraphProto& graph) {
 
 }  // namespace
 
-std::string model_bytes(const std::string& graph_text, int opset) {
+onnx::ModelProto parsed_model(const std::string& graph_text, int opset) {
   const bool uses_local = graph_text.find("local") != std::string::npos;
   const std::string text = "<ir_version: 8, opset_import: [\"\" : " + std::to_string(opset) +
                            (uses_local ? ", \"local\" : 1" : "") + "]>\n" + graph_text;
@@ -56,7 +56,11 @@ std::string model_bytes(const std::string& graph_text, int opset) {
   const auto status = parser.Parse(model);
   if (!status.IsOK()) throw std::logic_error(status.ErrorMessage());
   add_random_initializers(*model.mutable_graph());
-  return model.SerializeAsString();
+  return model;
+}
+
+std::string model_bytes(const std::string& graph_text, int opset) {
+  return parsed_model(graph_text, opset).SerializeAsString();
 }
 
 graph::Graph import_bytes(const std::string& bytes, const graph::ImportOptions& options) {

@@ -15,11 +15,17 @@
 #include "graph/graph.h"
 #include "graph/onnx_import.h"
 
+namespace onnx {
+class ModelProto;
+}
+
 namespace aoe::tests {
 
 /// The bytes of a model with this graph. Text behind the graph's last brace may define functions of
 /// the domain "local".
 std::string model_bytes(const std::string& graph_text, int opset = 13);
+/// The same, to be changed by the test (which includes onnx/onnx_pb.h).
+onnx::ModelProto parsed_model(const std::string& graph_text, int opset = 13);
 
 /// Writes bytes to a fresh file and imports it.
 graph::Graph import_bytes(const std::string& bytes, const graph::ImportOptions& options = {});

@@ -4,7 +4,7 @@
 namespace aoe::tests {
 namespace {
 
-const PassCase kCases[] = {
+const PassCase kQuantisedCases[] = {
     {"fuse_dynamic_quantized_product", "fuse_dynamic_quantized",
      "g (float[2,3] x, uint8 zero) => (float[2,2] y) <int8[3,2] w = {1, 2, 3, 4, 5, -6}, int8[2] "
      "wz = {1, 0}, float s = {0.5}> "
@@ -214,7 +214,7 @@ const PassCase kCases[] = {
      })"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Quantised, EachPass, testing::ValuesIn(kCases), name_of_case);
+INSTANTIATE_TEST_SUITE_P(Quantised, EachPass, testing::ValuesIn(kQuantisedCases), name_of_case);
 
 }  // namespace
 }  // namespace aoe::tests

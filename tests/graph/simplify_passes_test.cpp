@@ -4,7 +4,7 @@
 namespace aoe::tests {
 namespace {
 
-const PassCase kCases[] = {
+const PassCase kSimplifyCases[] = {
     {"fold_constants_shapes", "fold_constants", R"(g (float[2,3,4] x) => (float[4,6] y) {
        s = Shape (x)
        i = Constant <value = int64 {2}> ()
@@ -166,7 +166,7 @@ const PassCase kCases[] = {
      "y = Mul (c, s) }"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Simplify, EachPass, testing::ValuesIn(kCases), name_of_case);
+INSTANTIATE_TEST_SUITE_P(Simplify, EachPass, testing::ValuesIn(kSimplifyCases), name_of_case);
 
 }  // namespace
 }  // namespace aoe::tests

@@ -22,7 +22,7 @@ namespace {
 using tests::floats;
 using tests::OmBuilder;
 
-Om small_om() {
+Om reference_om() {
   Om om = tests::small_om();
   om.code.clear();
   return om;
@@ -113,7 +113,7 @@ TEST(AclOrder, ConfigMustBeAJsonObject) {
 }
 
 TEST_F(Acl, DescribesAndRunsAModel) {
-  const std::uint32_t id = load(small_om());
+  const std::uint32_t id = load(reference_om());
   aclmdlDesc* const desc = aclmdlCreateDesc();
   ASSERT_EQ(aclmdlGetDesc(desc, id), ACL_SUCCESS);
   EXPECT_EQ(aclmdlGetNumInputs(desc), 1u);
@@ -166,14 +166,14 @@ TEST_F(Acl, RefusesModelsThatAreNone) {
   std::uint32_t id = 0;
   EXPECT_EQ(aclmdlLoadFromFile((dir / "missing.om").c_str(), &id),
             ACL_ERROR_GE_EXEC_MODEL_PATH_INVALID);
-  std::string bytes = small_om().serialize();
+  std::string bytes = reference_om().serialize();
   bytes[5000] = static_cast<char>(bytes[5000] ^ 1);
   write_file_atomically(dir / "damaged.om", bytes);
   EXPECT_EQ(aclmdlLoadFromFile((dir / "damaged.om").c_str(), &id), ACL_ERROR_PARSE_MODEL);
   EXPECT_EQ(aclmdlLoadFromMem(bytes.data(), bytes.size(), &id), ACL_ERROR_PARSE_MODEL);
   EXPECT_EQ(aclmdlLoadFromMem(bytes.data(), 0, &id), ACL_ERROR_INVALID_PARAM);
   EXPECT_EQ(aclmdlLoadFromFile(nullptr, &id), ACL_ERROR_INVALID_PARAM);
-  Om broken_code = small_om();
+  Om broken_code = reference_om();
   broken_code.code = "not an ELF file";
   bytes = broken_code.serialize();
   EXPECT_EQ(aclmdlLoadFromMem(bytes.data(), bytes.size(), &id), ACL_ERROR_GE_LOAD_MODEL);
@@ -183,7 +183,7 @@ TEST_F(Acl, RefusesModelsThatAreNone) {
 }
 
 TEST_F(Acl, RefusesDatasetsThatDoNotFit) {
-  const std::uint32_t id = load(small_om());
+  const std::uint32_t id = load(reference_om());
   const Dataset good_in(x_);
   const Dataset good_out(y_);
   const Dataset none;
@@ -211,7 +211,7 @@ TEST_F(Acl, SaysOnceWhatWentWrong) {
 
 TEST_F(Acl, UsesTheCallersMemory) {
   const aoe::tests::TempDir dir;
-  const Om om = small_om();
+  const Om om = reference_om();
   write_file_atomically(dir / "m.om", om.serialize());
   std::size_t work = 0, weights = 0;
   ASSERT_EQ(aclmdlQuerySize((dir / "m.om").c_str(), &work, &weights), ACL_SUCCESS);
@@ -232,7 +232,7 @@ TEST_F(Acl, UsesTheCallersMemory) {
 }
 
 TEST_F(Acl, LoadsAsConfigured) {
-  const std::string bytes = small_om().serialize();
+  const std::string bytes = reference_om().serialize();
   const void* const address = bytes.data();
   const std::size_t size = bytes.size(), type = ACL_MDL_LOAD_FROM_MEM;
   aclmdlConfigHandle* const config = aclmdlCreateConfigHandle();
@@ -282,7 +282,7 @@ TEST_F(Acl, AllocatesOutputsOfUnknownSize) {
 }
 
 TEST_F(Acl, HasNoGears) {
-  const std::uint32_t id = load(small_om());
+  const std::uint32_t id = load(reference_om());
   const Dataset dataset;
   EXPECT_EQ(aclmdlSetDynamicBatchSize(id, dataset, 0, 4), ACL_ERROR_MODEL_NOT_DYNAMIC);
   EXPECT_EQ(aclmdlSetDynamicHWSize(id, dataset, 0, 4, 4), ACL_ERROR_MODEL_NOT_DYNAMIC);
@@ -323,7 +323,7 @@ TEST_F(Acl, DevicesContextsAndStreamsFollowTheRules) {
 }
 
 TEST_F(Acl, ContextsBelongToThreads) {
-  const std::uint32_t id = load(small_om());
+  const std::uint32_t id = load(reference_om());
   const Dataset inputs(x_), outputs(y_);
   std::thread([&] {
     EXPECT_EQ(aclmdlExecute(id, inputs, outputs), ACL_ERROR_RT_CONTEXT_NULL);
@@ -379,7 +379,7 @@ int count_mappings(const std::filesystem::path& path) {
 TEST_F(Acl, ModelsAreMappedWhereTheVariableSaysSo) {
   const aoe::tests::TempDir dir;
   const auto path = std::filesystem::canonical(dir.path()) / "m.om";
-  write_file_atomically(path, small_om().serialize());
+  write_file_atomically(path, reference_om().serialize());
   for (const char* value : {"0", "1"}) {
     ::setenv(kShareWeightsVariable, value, 1);
     std::uint32_t ids[2] = {};
@@ -393,7 +393,7 @@ TEST_F(Acl, ModelsAreMappedWhereTheVariableSaysSo) {
 
 TEST(AclClient, AProgramInCRunsAModel) {
   const aoe::tests::TempDir dir;
-  write_file_atomically(dir / "m.om", small_om().serialize());
+  write_file_atomically(dir / "m.om", reference_om().serialize());
   const tests::Finished run =
       tests::run_program(std::string(AOE_ACL_CLIENT) + " " + (dir / "m.om").string() + " 2>&1");
   EXPECT_EQ(run.output, "y: 1 0 5 0 9 0\n");

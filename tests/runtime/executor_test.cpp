@@ -18,6 +18,7 @@
 namespace aoe::runtime {
 namespace {
 
+using tests::counting;
 using tests::floats;
 using tests::OmBuilder;
 using tests::small_om;
@@ -35,12 +36,6 @@ std::vector<float> run_on(Executor& model, std::vector<float> x) {
   Tensor outputs[] = {{model.output(0).desc, y.data()}};
   model.run(inputs, outputs);
   return y;
-}
-
-std::vector<float> counting(std::int64_t count = kCount) {
-  std::vector<float> values(static_cast<std::size_t>(count));
-  std::iota(values.begin(), values.end(), 0.0f);
-  return values;
 }
 
 ExitCode code_of(const std::function<void()>& action) {
@@ -82,13 +77,14 @@ Om reversing_chain(int pairs_of_steps) {
 
 TEST(Executor, StagesWaitForEachOther) {
   constexpr int kSteps = 50;
-  std::vector<float> expected = counting();  // reversed an even number of times
+  std::vector<float> expected = counting(kCount);  // reversed an even number of times
   for (float& value : expected) value += kSteps + 2;
   for (const int threads : {1, 2, 3, 7}) {
     SCOPED_TRACE(std::to_string(threads) + " threads");
     Executor model(reversing_chain(kSteps), {.threads = threads});
     EXPECT_EQ(model.threads(), threads);
-    for (int repeat = 0; repeat < 20; ++repeat) ASSERT_EQ(run_on(model, counting()), expected);
+    for (int repeat = 0; repeat < 20; ++repeat)
+      ASSERT_EQ(run_on(model, counting(kCount)), expected);
   }
 }
 
@@ -97,7 +93,7 @@ TEST(Executor, WorksWhereOpenMpGivesNoTeam) {
   std::vector<float> y;
 #pragma omp parallel num_threads(2)
 #pragma omp single
-  y = run_on(model, counting());  // nested regions get one thread
+  y = run_on(model, counting(kCount));  // nested regions get one thread
   EXPECT_EQ(y[10], 14.0f);
 }
 
@@ -114,7 +110,7 @@ TEST(Executor, PassesConstantsScratchAndSingleIterations) {
     b.jit({{"sum_all", 1}}, {scaled}, {y});
     b.om.code = kernels_code();
     Executor model(b.om, {.threads = threads});
-    EXPECT_EQ(run_on(model, counting())[0], 3.0f * kCount * (kCount - 1) / 2);
+    EXPECT_EQ(run_on(model, counting(kCount))[0], 3.0f * kCount * (kCount - 1) / 2);
   }
 }
 
@@ -129,9 +125,9 @@ TEST(Executor, MixesGeneratedAndReferenceSteps) {
   b.jit({{"reverse_plus_one", kCount}}, {negated}, {y});
   b.om.code = kernels_code();
   Executor model(b.om, {.threads = 2});
-  std::vector<float> expected = counting();
+  std::vector<float> expected = counting(kCount);
   for (float& value : expected) value = -(value + 1) + 1;
-  EXPECT_EQ(run_on(model, counting()), expected);
+  EXPECT_EQ(run_on(model, counting(kCount)), expected);
 }
 
 TEST(Executor, SeveralModelsWithCodeLiveTogether) {
@@ -145,8 +141,8 @@ TEST(Executor, SeveralModelsWithCodeLiveTogether) {
   Executor second(reversing_chain(2), {});
   first.reset();
   Executor third(sum.om, {});
-  EXPECT_EQ(run_on(second, counting())[0], 4.0f);
-  EXPECT_EQ(run_on(third, counting())[0], kCount * (kCount - 1) / 2);
+  EXPECT_EQ(run_on(second, counting(kCount))[0], 4.0f);
+  EXPECT_EQ(run_on(third, counting(kCount))[0], kCount * (kCount - 1) / 2);
 }
 
 TEST(Executor, FindsShapesOnTheWay) {
@@ -263,7 +259,7 @@ TEST(Executor, ThreadsComeFromOptionThenEnvironmentThenOm) {
 TEST(Executor, LeavesTheCallersThreadCountAlone) {
   omp_set_num_threads(2);
   Executor model(reversing_chain(1), {.threads = 3});
-  run_on(model, counting());
+  run_on(model, counting(kCount));
   EXPECT_EQ(omp_get_max_threads(), 2);
 }
 
@@ -278,7 +274,7 @@ TEST(Executor, RecordsOneTaskPerStep) {
     profiler::stop();
     profiler::drain();
     profiler::start();
-    run_on(model, counting());
+    run_on(model, counting(kCount));
     profiler::stop();
     const std::vector<profiler::Event> events = profiler::drain();
     ASSERT_EQ(events.size(), om.steps.size());

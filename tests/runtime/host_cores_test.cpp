@@ -20,7 +20,7 @@ class HostCoresOf : public ::testing::Test {
   HostCores host() const { return host_cores(root_.path()); }
 
  private:
-  tests::TempDir root_;
+  aoe::tests::TempDir root_;
 };
 
 TEST_F(HostCoresOf, WhatTheKernelDoesNotSayLimitsNothing) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstring>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,13 @@
 #include "runtime/om.h"
 
 namespace aoe::runtime::tests {
+
+/// 0, 1, 2 and so on.
+inline std::vector<float> counting(std::int64_t count) {
+  std::vector<float> values(static_cast<std::size_t>(count));
+  std::iota(values.begin(), values.end(), 0.0f);
+  return values;
+}
 
 inline TensorDesc floats(Shape shape) {
   return {.dtype = DataType::kFloat, .shape = std::move(shape)};

@@ -152,9 +152,9 @@ TEST(Om, ReadsTheStepsOfAnOlderCompilersGroups) {
   std::string graph;
   for (OmSection& section : sections) {
     if (section.kind != SectionKind::kGraph) continue;
-    nlohmann::json json = nlohmann::json::from_cbor(section.bytes.begin(), section.bytes.end());
-    json["groups"] = {{{"steps", {0, 1}}, {"costs", {1.0, 2.0}}, {"share", "cut_list"}}};
-    nlohmann::json::to_cbor(json, graph);
+    nlohmann::json document = nlohmann::json::from_cbor(section.bytes.begin(), section.bytes.end());
+    document["groups"] = {{{"steps", {0, 1}}, {"costs", {1.0, 2.0}}, {"share", "cut_list"}}};
+    nlohmann::json::to_cbor(document, graph);
     section.bytes = graph;
   }
   ASSERT_FALSE(graph.empty());

@@ -14,14 +14,9 @@ namespace aoe::runtime {
 namespace {
 
 using compiler::GuardedBuffer;
+using tests::counting;
 using tests::floats;
 using tests::OmBuilder;
-
-std::vector<float> counting(std::int64_t count) {
-  std::vector<float> values(static_cast<std::size_t>(count));
-  std::iota(values.begin(), values.end(), 0.0f);
-  return values;
-}
 
 TEST(SharedBuffers, AreRightWhereAnOpReadsWhatItHasWritten) {
   OmBuilder b;

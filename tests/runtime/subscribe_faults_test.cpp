@@ -17,8 +17,6 @@ namespace {
 
 using namespace tests;
 
-constexpr int kOps = 2;  ///< of two_op_om()
-
 std::size_t open_descriptors() {
   const std::filesystem::directory_iterator all("/proc/self/fd");
   return static_cast<std::size_t>(std::distance(begin(all), end(all)));
@@ -36,18 +34,18 @@ std::size_t dropped_in(const std::string& log) {
 TEST_F(Subscribe, AReaderThatStopsLosesRecordsThatAreCounted) {
   const LoadedOm model(two_op_om());
   const Pipe pipe;
-  constexpr int kRuns = 12'000;  // more than the pipe and the queue hold
-  static_assert(kRuns * kOps > acl::RecordPipe::kMostWaiting + 65536 / kRecord);
+  constexpr int kExecutions = 12'000;  // more than the pipe and the queue hold
+  static_assert(kExecutions * kOps > acl::RecordPipe::kMostWaiting + 65536 / kRecord);
   ASSERT_EQ(aclprofModelSubscribe(model.id(), config(pipe.write_end)), ACL_SUCCESS);
   ::testing::internal::CaptureStderr();
-  model.execute(kRuns);  // nobody reads
+  model.execute(kExecutions);  // nobody reads
   EXPECT_EQ(aclprofModelUnSubscribe(model.id()), ACL_SUCCESS);
   const std::string log = ::testing::internal::GetCapturedStderr();
   EXPECT_EQ(::fcntl(pipe.write_end, F_GETFD), -1);
   const std::string bytes = pipe.read_all();
   EXPECT_EQ(bytes.size() % kRecord, 0u);
   EXPECT_GT(dropped_in(log), 0u);
-  EXPECT_EQ(bytes.size() / kRecord + dropped_in(log), std::size_t{kRuns} * kOps) << log;
+  EXPECT_EQ(bytes.size() / kRecord + dropped_in(log), std::size_t{kExecutions} * kOps) << log;
 }
 
 TEST_F(Subscribe, AReaderThatClosesDoesNotEndTheProgram) {

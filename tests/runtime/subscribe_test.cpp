@@ -17,8 +17,6 @@ namespace {
 
 using namespace tests;
 
-constexpr int kOps = 2;  ///< of two_op_om()
-
 std::uint64_t monotonic_us() {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);

@@ -16,6 +16,7 @@
 namespace aoe::runtime::tests {
 
 constexpr std::size_t kRecord = sizeof(acl::OpRecord);
+constexpr int kOps = 2;  ///< of two_op_om()
 
 struct Pipe {
   Pipe() {
