@@ -37,6 +37,30 @@ Verdict verdict_of(const Comparison& c, double margin) {
   return Verdict::kAmbiguous;
 }
 
+Comparison comparison_of(std::vector<double> ratios, double margin) {
+  Comparison result;
+  if (ratios.empty()) return result;
+  std::ranges::sort(ratios);
+
+  result.speedup = median_of_sorted(ratios);
+  const int rank = order_rank(static_cast<int>(ratios.size()));
+  if (rank == 0) {
+    result.low = ratios.front();
+    result.high = ratios.back();
+    return result;
+  }
+  result.low = ratios[static_cast<std::size_t>(rank - 1)];
+  result.high = ratios[ratios.size() - static_cast<std::size_t>(rank)];
+  result.verdict = verdict_of(result, margin);
+  return result;
+}
+
+std::vector<double> ratios_of(std::span<const double> before, std::span<const double> after) {
+  std::vector<double> ratios(std::min(before.size(), after.size()));
+  for (std::size_t i = 0; i < ratios.size(); ++i) ratios[i] = before[i] / after[i];
+  return ratios;
+}
+
 }  // namespace
 
 std::string_view name(Verdict verdict) {
@@ -69,25 +93,22 @@ Interval median_interval(std::span<const double> values) {
 
 Comparison compare_pairs(std::span<const double> before, std::span<const double> after,
                          double margin) {
-  Comparison result;
-  const std::size_t pairs = std::min(before.size(), after.size());
-  if (pairs == 0) return result;
-  std::vector<double> ratios;
-  ratios.reserve(pairs);
-  for (std::size_t i = 0; i < pairs; ++i) ratios.push_back(before[i] / after[i]);
-  std::ranges::sort(ratios);
+  return comparison_of(ratios_of(before, after), margin);
+}
 
-  result.speedup = median_of_sorted(ratios);
-  const int rank = order_rank(static_cast<int>(ratios.size()));
-  if (rank == 0) {
-    result.low = ratios.front();
-    result.high = ratios.back();
-    return result;
+Comparison compare_groups(std::span<const double> before, std::span<const double> after,
+                          std::span<const std::size_t> group_begins, double margin) {
+  constexpr std::size_t kFewest = 6;  // of which an interval of 95% can be told
+  const std::vector<double> ratios = ratios_of(before, after);
+  std::vector<double> of_groups;
+  for (std::size_t g = 0; g < group_begins.size(); ++g) {
+    const std::size_t end = g + 1 < group_begins.size() ? group_begins[g + 1] : ratios.size();
+    if (group_begins[g] >= std::min(end, ratios.size())) continue;
+    const std::span<const double> all = ratios;
+    of_groups.push_back(
+        median(all.subspan(group_begins[g], std::min(end, ratios.size()) - group_begins[g])));
   }
-  result.low = ratios[static_cast<std::size_t>(rank - 1)];
-  result.high = ratios[ratios.size() - static_cast<std::size_t>(rank)];
-  result.verdict = verdict_of(result, margin);
-  return result;
+  return comparison_of(of_groups.size() < kFewest ? ratios : of_groups, margin);
 }
 
 }  // namespace aoe

@@ -1,6 +1,7 @@
 // Statistics of noisy times: medians, paired verdicts.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string_view>
 
@@ -42,5 +43,11 @@ struct Comparison {
 /// belongs to the first of the other, and so on; where one ended early, the rest has no partner.
 Comparison compare_pairs(std::span<const double> before, std::span<const double> after,
                          double margin);
+
+/// The same of pairs that were taken in groups, such as loads of two oms, between which more differs than within: each group
+/// counts once, by the median ratio of its pairs. `group_begins`: the index of each group's first pair, rising from 0; a group
+/// without a pair does not count. Fewer than 6 groups say nothing of what differs between them: compare_pairs().
+Comparison compare_groups(std::span<const double> before, std::span<const double> after,
+                          std::span<const std::size_t> group_begins, double margin);
 
 }  // namespace aoe

@@ -53,6 +53,38 @@ TEST(ComparePairs, WildSamplesDoNotDecide) {
   EXPECT_EQ(verdict(before, after), Verdict::kFaster);
 }
 
+/// 60 pairs of 6 loads; in each the second model's times lie off by its load's factor.
+Comparison compare_loads(const std::vector<double>& factors) {
+  std::vector<double> before, after;
+  std::vector<std::size_t> begins;
+  for (const double factor : factors) {
+    begins.push_back(before.size());
+    for (int i = 0; i < 10; ++i) {
+      before.push_back(100 + i % 3);
+      after.push_back((100 + i % 3) / factor);
+    }
+  }
+  return compare_groups(before, after, begins, 0.005);
+}
+
+TEST(CompareGroups, WhatLoadsDifferByIsNoGain) {
+  EXPECT_EQ(compare_loads({1.03, 1.02, 1.03, 0.99, 1.04, 1.02}).verdict, Verdict::kAmbiguous);
+  const Comparison gain = compare_loads({1.03, 1.02, 1.03, 1.01, 1.04, 1.02});
+  EXPECT_EQ(gain.verdict, Verdict::kFaster);
+  EXPECT_DOUBLE_EQ(gain.speedup, 1.025);
+  EXPECT_NEAR(gain.low, 1.01, 1e-9);
+  EXPECT_NEAR(gain.high, 1.04, 1e-9);
+}
+
+TEST(CompareGroups, FewGroupsAreComparedByTheirPairs) {
+  EXPECT_EQ(compare_loads({1.03, 1.03}).verdict, Verdict::kFaster);
+  EXPECT_EQ(compare_groups(std::vector<double>{}, std::vector<double>{}, {}, 0.005).verdict,
+            Verdict::kAmbiguous);
+  const std::vector<double> fast(6, 100.0), slow(6, 200.0);
+  const std::size_t beyond_the_end[] = {0, 6, 9};
+  EXPECT_EQ(compare_groups(slow, fast, beyond_the_end, 0.005).verdict, Verdict::kFaster);
+}
+
 TEST(ComparePairs, IntervalCoversTheTruthAsOftenAsItSays) {
   std::mt19937_64 random(7);
   std::lognormal_distribution<double> noise(0, 0.1);

@@ -42,6 +42,7 @@ ordered_json row_json(const Row& row) {
           {"after_ms", t.after_ms},
           {"ratio", t.ratio},
           {"ratio_interval", {t.ratio_interval.low, t.ratio_interval.high}},
+          {"noisy_rounds", t.noisy_rounds},
           {"difference", std::isfinite(t.difference) ? ordered_json(t.difference) : ordered_json()},
           {"agrees", row.agrees},
           {"is_regression", row.is_regression}};
@@ -76,6 +77,9 @@ void print_row(const Row& row) {
 void print_end(const std::vector<Row>& rows, double min_ratio, double limit) {
   std::printf("\ngeometric mean %.3f, least %.3f\n", geometric_mean(rows), least_ratio(rows));
   for (const Row& row : rows) {
+    if (row.times.noisy_rounds > 0)
+      std::printf("%s: %d rounds met noise and do not count\n", row.pair.name.c_str(),
+                  row.times.noisy_rounds);
     if (!row.agrees)
       std::printf("%s: outputs differ by %.1e, more than %.1e of their range\n",
                   row.pair.name.c_str(), row.times.difference, limit);
@@ -99,6 +103,7 @@ void print_as_json(const std::vector<Row>& rows, double min_ratio) {
 
 ExitCode run(const po::variables_map& flags) {
   PairSettings settings{.threads = flags["threads"].as<int>(),
+                        .loads = number_of(flags, "loads", 1, 1000).value(),
                         .rounds = number_of(flags, "rounds", 1, 100000).value(),
                         .seconds = flags["seconds"].as<double>()};
   if (flags.contains("om_key")) settings.om_keys = runtime::OmKeys::read(text_of(flags, "om_key"));
@@ -143,7 +148,10 @@ int main(int argc, char** argv) {
       po::value<std::vector<std::string>>()->required()->value_name("NAME=BEFORE.om,AFTER.om"),
       "may be given several times, --pair left out");
   add("threads", number_or(0, "N"), "0: what the om was compiled for");
-  add("rounds", number_or(15, "N"), "interleaved rounds; an interval needs 6");
+  add("loads", number_or(6, "N"),
+      "each om is loaded anew so often: where its memory lies counts; an interval over loads needs "
+      "6");
+  add("rounds", number_or(18, "N"), "interleaved rounds, divided among the loads");
   add("seconds", po::value<double>()->default_value(0.1, "0.1")->value_name("S"),
       "of each om in each round");
   add("limit", po::value<double>()->default_value(1e-3, "0.001")->value_name("SHARE"),

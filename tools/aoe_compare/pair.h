@@ -9,8 +9,9 @@
 namespace aoe::tools {
 
 struct PairSettings {
-  int threads = 0;  ///< 0: what the om was compiled for
-  int rounds = 15;
+  int threads = 0;       ///< 0: what the om was compiled for
+  int loads = 6;         ///< of each om: where its memory lies changes what it takes by 1 to 3%
+  int rounds = 18;       ///< divided among the loads
   double seconds = 0.1;  ///< of each om in each round
   runtime::OmKeys om_keys = {};
 };
@@ -23,9 +24,10 @@ struct Pair {
 Pair parse_pair(const std::string& text);
 
 struct PairTimes {
-  double before_ms = 0, after_ms = 0;   ///< medians of all runs
-  double ratio = 1;                     ///< before / after: the median of the rounds' own
+  double before_ms = 0, after_ms = 0;   ///< medians of the rounds'
+  double ratio = 1;                     ///< before / after: the median of the loads' own
   Interval ratio_interval;              ///< 95% confidence
+  int noisy_rounds = 0;                 ///< met noise and do not count
   double difference = 0;                ///< the largest of all outputs, of their range
   std::string before_hits, after_hits;  ///< operators + subgraphs from the banks: "31 + 2"
 };

@@ -47,12 +47,23 @@ Timing timing_from_json(const json& j) {
   return {*outcome, j.at("cause"), j.at("samples_ns"), j.at("dropped")};
 }
 
+void ModelTiming::append(const ModelTiming& later) {
+  AOE_CHECK(steps_ns.size() == later.steps_ns.size(), "timings of one om");
+  for (const std::size_t begin : later.load_begins)
+    load_begins.push_back(samples_ns.size() + begin);
+  samples_ns.insert(samples_ns.end(), later.samples_ns.begin(), later.samples_ns.end());
+  for (std::size_t s = 0; s < steps_ns.size(); ++s)
+    steps_ns[s].insert(steps_ns[s].end(), later.steps_ns[s].begin(), later.steps_ns[s].end());
+}
+
 json to_json(const ModelTiming& timing) {
-  return {{"samples_ns", timing.samples_ns}, {"steps_ns", timing.steps_ns}};
+  return {{"samples_ns", timing.samples_ns},
+          {"steps_ns", timing.steps_ns},
+          {"load_begins", timing.load_begins}};
 }
 
 ModelTiming model_timing_from_json(const json& j) {
-  return {j.at("samples_ns"), j.at("steps_ns")};
+  return {j.at("samples_ns"), j.at("steps_ns"), j.at("load_begins")};
 }
 
 std::string to_text(const compiler::Schedule& schedule) {

@@ -52,6 +52,10 @@ struct Timing {
 struct ModelTiming {
   std::vector<double> samples_ns;
   std::vector<std::vector<double>> steps_ns;  ///< by step of the om
+  /// The index of the first sample of each load of the om: what lies where differs between them.
+  std::vector<std::size_t> load_begins = {};
+
+  void append(const ModelTiming& later);  ///< of the same om
 };
 
 /// What measurements may take.

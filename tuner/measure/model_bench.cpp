@@ -2,15 +2,23 @@
 #include "tuner/measure/model_bench.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <memory>
 
 #include "tuner/measure/timed_model.h"
 
 namespace aoe::tuner {
 namespace {
+using SteadyClock = std::chrono::steady_clock;
+
 constexpr std::uint64_t kInputSeed = 20;
 /// Weights beyond this leave no cache anything of an earlier run: who ran before does not matter.
 constexpr std::size_t kFillsEveryCache = std::size_t{256} << 20;
+
+double seconds(SteadyClock::duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
 
 /// A run that others disturbed is repeated a few times.
 void run_undisturbed(TimedModel& model) {
@@ -68,26 +76,48 @@ class LoadedModels {
   std::vector<std::unique_ptr<TimedModel>> models_;
 };
 
+/// Of models of which the first takes so long.
+int rounds_of(const MeasurePolicy& policy, double first_ns) {
+  const double wanted = std::ceil(policy.model_duration_ms * 1e6 / first_ns);
+  if (wanted >= policy.max_model_rounds) return policy.max_model_rounds;
+  return std::min(std::max(static_cast<int>(wanted), policy.min_model_rounds),
+                  policy.max_model_rounds);
+}
+
+/// Loading takes a tenth of the time at most: `rounds_per_load` is how many times as long all rounds take.
+int loads_of(const MeasurePolicy& policy, double rounds_per_load) {
+  constexpr double kMostShare = 0.1;
+  const double affordable = 1 + kMostShare * rounds_per_load;
+  return affordable >= policy.model_loads ? policy.model_loads : static_cast<int>(affordable);
+}
+
 }  // namespace
 
 std::vector<ModelTiming> bench_models(const std::vector<std::filesystem::path>& oms,
                                       const MeasurePolicy& policy, int threads, double limit_s,
                                       const std::function<void()>& round_ended) {
   const Deadline limit = Deadline::in(limit_s);
+  const auto begin = SteadyClock::now();
   auto models = std::make_unique<LoadedModels>(oms, threads);
+  const auto loaded = SteadyClock::now();
   std::vector<ModelTiming> timings = models->timings();
-  const int loads = models->fill_every_cache() ? 1 : policy.model_loads;
-  const int rounds_each = std::max(1, policy.max_model_rounds / loads);
-  double first_total_ns = 0;
-  for (int round = 0; round < policy.max_model_rounds; ++round) {
-    if (round >= policy.min_model_rounds && first_total_ns >= policy.model_duration_ms * 1e6) break;
+  int rounds = 1, rounds_each = 1;  // as many as the first one's time says
+  for (int round = 0; round < rounds; ++round) {
     if (round > 0 && limit.has_passed()) break;
     if (round > 0 && round % rounds_each == 0) {
       models.reset();  // memory need not hold two sets of them
       models = std::make_unique<LoadedModels>(oms, threads);
     }
+    if (round % rounds_each == 0)
+      for (ModelTiming& timing : timings) timing.load_begins.push_back(timing.samples_ns.size());
     models->run_round(round, timings);
-    first_total_ns += timings.front().samples_ns.back();
+    if (round == 0) {
+      rounds = rounds_of(policy, timings.front().samples_ns.front());
+      const double rounds_s = rounds * seconds(SteadyClock::now() - loaded);
+      const int loads =
+          models->fill_every_cache() ? 1 : loads_of(policy, rounds_s / seconds(loaded - begin));
+      rounds_each = (rounds + loads - 1) / loads;
+    }
     round_ended();
   }
   return timings;

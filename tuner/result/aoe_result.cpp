@@ -136,6 +136,8 @@ std::string ModelVerdict::reason() const {
                  ? "the untuned model is kept"
                  : "the difference is too small to matter: " + improvement_interval();
     case Verdict::kAmbiguous:
+      if (paired.low == 1 && paired.high == 1)
+        return "nothing proves a gain; the untuned model is kept";
       break;
   }
   return "the interval of the paired gain decides nothing: " + improvement_interval();

@@ -60,7 +60,15 @@ Result<Confirmation> confirm_in_rounds(
     const std::function<ConfirmAttempt(const std::set<std::string>& demoted)>& compile_without,
     Measurer& measurer);
 
-/// For a model that is not faster than what it should replace: everything of `won` is demoted.
+/// What becomes of the winners of a model that was measured.
+enum class Fate {
+  kConfirmed,  ///< faster with them, or as fast
+  kWaiting,    ///< perhaps faster: the next run measures them again before it searches
+  kDemoted,    ///< not faster
+};
+Fate fate_of(const Comparison& comparison);
+
+/// The untuned om in place of one that is not faster beyond doubt; when it is not, everything of `won` is demoted.
 void keep_untuned(Confirmation& confirmation, std::string untuned_om,
                   const std::set<std::string>& won);
 

@@ -117,10 +117,20 @@ void Ledger::commit(bank::Commit now) {
   bank_.commit(std::exchange(pending_, {}));
 }
 
-void Ledger::confirm(const std::set<std::string>& demoted) {
+bank::Commit Ledger::demotions(const std::set<std::string>& descriptions) {
   bank::Commit now;
   for (Entry& entry : entries_)
-    if (demoted.contains(entry.tunable->key.description) && is_won_here(entry)) demote(entry, now);
+    if (descriptions.contains(entry.tunable->key.description) && is_won_here(entry))
+      demote(entry, now);
+  return now;
+}
+
+void Ledger::demote(const std::set<std::string>& descriptions) {
+  commit(demotions(descriptions));
+}
+
+void Ledger::confirm(const std::set<std::string>& demoted) {
+  bank::Commit now = demotions(demoted);
   for (const auto& [description, staged] : staged_) {
     (staged.replaces ? now.withdrawn : now.unconfirmed_withdrawn).push_back(staged.key);
     for (const bank::Strategy& strategy : staged.strategies)

@@ -312,7 +312,7 @@ class OperatorSession final : public TuningSession {
     return attempt;
   }
 
-  void after_confirmation(const Confirmation& confirmed, bool) override {
+  void after_confirmation(const Confirmation& confirmed, Fate) override {
     if (options_.full_precision == nullptr || options_.deadline.left_s() < closing_s()) return;
     compiler::Compilation exact = compiler::compile(*options_.full_precision, compile_options());
     outcome_.error_against_fp32 = result_.error_against_fp32 = compiler::largest_error(

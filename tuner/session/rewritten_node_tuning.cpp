@@ -122,11 +122,9 @@ int RewrittenNodeTuning::tune(const RewrittenNode& node, std::vector<Finalist>& 
   return measured;
 }
 
-void RewrittenNodeTuning::confirm(bool keeps) {
-  if (keeps)
-    ledger_.confirm({});
-  else
-    ledger_.withdraw_all();
+void RewrittenNodeTuning::conclude(Fate fate) {
+  if (fate == Fate::kConfirmed) ledger_.confirm({});
+  if (fate == Fate::kDemoted) ledger_.withdraw_all();
 }
 
 Result<void> RewrittenNodeTuning::try_in_subgraphs(const RewrittenNode& node, Conclusion conclusion,

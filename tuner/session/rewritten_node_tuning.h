@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "tuner/session/confirmation.h"
 #include "tuner/session/ledger.h"
 #include "tuner/session/operator_tuner.h"
 #include "tuner/session/rewritten_nodes.h"
@@ -34,7 +35,7 @@ class RewrittenNodeTuning {
            const OnBatch& on_batch);
 
   /// The whole model was measured: the bank's strategies of the nodes are confirmed, or go when nothing of the run is kept.
-  void confirm(bool keeps);
+  void conclude(Fate fate);
 
  private:
   using Known = std::optional<bank::StrategySet>;

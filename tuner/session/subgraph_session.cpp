@@ -274,8 +274,8 @@ class SubgraphSession final : public TuningSession {
     return attempt;
   }
 
-  void after_confirmation(const Confirmation&, bool keeps) override {
-    if (rewritten_tuning_) rewritten_tuning_->confirm(keeps);
+  void after_confirmation(const Confirmation&, Fate fate) override {
+    if (rewritten_tuning_) rewritten_tuning_->conclude(fate);
   }
 
   // ---- results ----

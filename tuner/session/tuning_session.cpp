@@ -222,16 +222,20 @@ void TuningSession::confirm() {
   if (!confirmed)
     throw Error(ExitCode::kFailure, "the tuned model does not run: " + confirmed.error(),
                 graph_.name);
-  const bool keeps = confirmed->comparison.speedup >= 1;
-  if (!keeps) keep_untuned(*confirmed, baseline_.compilation.om.serialize(), ledger_.won());
-  ledger_.confirm(confirmed->demoted);
+  const Fate fate = fate_of(confirmed->comparison);
+  if (fate != Fate::kConfirmed)
+    keep_untuned(*confirmed, baseline_.compilation.om.serialize(), ledger_.won());
+  if (fate == Fate::kWaiting)
+    ledger_.demote(confirmed->demoted);
+  else
+    ledger_.confirm(confirmed->demoted);
   outcome_.model = ModelVerdict{.before_ms = confirmed->untuned_ns / 1e6,
                                 .before_interval_ms = {confirmed->untuned_interval_ns.low / 1e6,
                                                        confirmed->untuned_interval_ns.high / 1e6},
                                 .paired = confirmed->comparison,
                                 .pairs = confirmed->pairs};
   write_om(*confirmed);
-  after_confirmation(*confirmed, keeps);
+  after_confirmation(*confirmed, fate);
 }
 
 void TuningSession::write_om(const Confirmation& confirmed) {

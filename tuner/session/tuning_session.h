@@ -63,7 +63,7 @@ class TuningSession {
   virtual ConfirmAttempt compile_without(const std::set<std::string>& demoted) = 0;
   /// What comes after the search takes about so long: with a deadline, the search leaves it.
   virtual double closing_s() const { return confirmation_s(); }
-  virtual void after_confirmation(const Confirmation&, bool /*keeps*/) {}
+  virtual void after_confirmation(const Confirmation&, Fate) {}
   /// Its section of the result file, but for times and the summary; nullptr: has none.
   virtual SectionResult* fill_section(AoeResult& result) = 0;
   virtual double share_left() const = 0;  ///< of the search's work, for estimates

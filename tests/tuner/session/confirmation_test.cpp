@@ -30,6 +30,25 @@ TEST_F(Session, WhatIsSlowerInTheModelIsDemoted) {
   EXPECT_TRUE(outcome.om_written);
 }
 
+/// Noise that is larger than what was won hits the tuned model in 7 of 15 runs.
+TEST_F(Session, WhatNothingProvesWaitsForTheNextRun) {
+  machine_.tuned_noise = 9;
+  const TuneOutcome doubtful = tune();
+  EXPECT_EQ(doubtful.state, TuningState::kSuccessful);
+  ASSERT_TRUE(doubtful.model);
+  EXPECT_EQ(doubtful.model->paired.verdict, Verdict::kAmbiguous);
+  EXPECT_EQ(doubtful.model->reason(), "nothing proves a gain; the untuned model is kept");
+  EXPECT_DOUBLE_EQ(doubtful.model->after_ms(), doubtful.model->before_ms);
+  EXPECT_TRUE(winners().empty());
+
+  machine_.tuned_noise = 0;
+  const std::size_t measured = machine_.measured.size();
+  const TuneOutcome calm = tune();
+  EXPECT_EQ(machine_.measured.size(), measured) << "searched again";
+  EXPECT_EQ(calm.model->paired.verdict, Verdict::kFaster);
+  EXPECT_FALSE(winners().empty());
+}
+
 TEST_F(Session, ADemotedUpdateGivesTheBankItsStrategyBack) {
   tune();
   const auto first = winners();

@@ -69,6 +69,8 @@ class FormulaMeasurer final : public Measurer {
     if (bounds_.end.has_passed()) return Unexpected("stopped: tuning was stopped");
     std::vector<ModelTiming> timings;
     for (const fs::path& path : oms) timings.push_back(model_timing(runtime::Om::load(path)));
+    for (std::size_t i = 1; i < timings.back().samples_ns.size() && oms.size() > 1; i += 2)
+      timings.back().samples_ns[i] *= 1 + tuned_noise;
     return timings;
   }
 
@@ -83,6 +85,8 @@ class FormulaMeasurer final : public Measurer {
   std::string unmeasurable_type;         ///< ops of this type give wrong results
   std::function<bool(const std::string& candidate)> is_slow_in_models;
   bool runs_no_models = false;
+  double tuned_noise =
+      0;  ///< the share by which every other run of a model beside the untuned one is slower
   /// Told how long the machine took, when it is set: the clock of a test. Nothing goes on beyond the bounds.
   std::function<void(double seconds)> on_spent;
   double candidate_s = 1, race_s = 2, model_s = 1;
