@@ -44,6 +44,8 @@ void each_field(P& p, F&& f) {
   f("trials_per_percent", p.trials_per_percent);
   f("min_trials", p.min_trials);
   f("familiar_share", p.familiar_share);
+  f("taught_share", p.taught_share);
+  f("teachers", p.teachers);
   f("max_trials", p.max_trials);
   f("batch_size", p.batch_size);
   f("patience", p.patience);
@@ -138,6 +140,7 @@ void check_positive(const Policy& p, const std::string& where) {
       {"measure.run_timeout_s", p.measure.run_timeout_s},
       {"measure.compile_timeout_s", p.measure.compile_timeout_s},
       {"search.batch_size", p.search.batch_size},
+      {"search.teachers", p.search.teachers},
       {"search.population", p.search.population},
       {"search.parents", p.search.parents},
       {"search.finalists", p.search.finalists},

@@ -62,6 +62,9 @@ struct SearchPolicy {
   /// Of these, for a task whose kind the bank's records know from other shapes: a cost model that
   /// was taught before needs to see less.
   double familiar_share = 0.1;
+  /// The same when this run has searched `teachers` tasks with each of its Impls, but no less than a batch.
+  double taught_share = 0.25;
+  int teachers = 4;
   int max_trials = 160;
   int batch_size = 8;  ///< compiled together, then measured one by one
   int patience = 32;   ///< proposals without a better one that end the search of a task

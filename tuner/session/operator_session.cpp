@@ -1,6 +1,7 @@
 // tune_operators(): the order OPAT. Tunables are the model's operators; one is searched and decided alone, and stands in
 // the model by the strategies that it is compiled with.
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "base/error.h"
@@ -100,8 +101,19 @@ class OperatorSession final : public TuningSession {
     return planned_;
   }
 
+  int planned_for(const Tunable& tunable) const { return planned_.at(tunable.key.description); }
+
+  /// What the first tasks of a kind taught the cost model serves those that follow.
   int trials_for(const Tunable& tunable) const override {
-    return planned_.at(tunable.key.description);
+    const SearchPolicy& policy = options_.policy.search;
+    const int planned = planned_for(tunable);
+    const auto is_taught = [&](const compiler::Candidate& candidate) {
+      const auto searched = searched_with_.find(candidate.impl->name());
+      return searched != searched_with_.end() && searched->second >= policy.teachers;
+    };
+    if (!std::ranges::all_of(task_of(tunable).heuristics, is_taught)) return planned;
+    const int share = static_cast<int>(std::ceil(policy.taught_share * planned));
+    return std::min(planned, std::max(policy.batch_size, share));
   }
 
   double share_left() const override {
@@ -126,6 +138,7 @@ class OperatorSession final : public TuningSession {
       tuner_.note_winner(task_of(tunable), conclusion.strategies.front());
     }
     ledger_.settle(tunable, conclusion, before);
+    note_searched(tunable);
     return true;
   }
 
@@ -139,7 +152,7 @@ class OperatorSession final : public TuningSession {
     if (known.has_winner()) tuner_.note_winner(task_of(tunable), known.strategies.front());
   }
 
-  void after(const Tunable& tunable) override { planned_left_ -= trials_for(tunable); }
+  void after(const Tunable& tunable) override { planned_left_ -= planned_for(tunable); }
 
   // ---- search ----
 
@@ -175,6 +188,7 @@ class OperatorSession final : public TuningSession {
       options_.journal->note_conclusion(key, conclusion, known);
     }
     ledger_.settle(tunable, conclusion, known);
+    if (is_done) note_searched(tunable);
     return is_done ? Searched::kDecided : Searched::kStopped;
   }
 
@@ -218,7 +232,7 @@ class OperatorSession final : public TuningSession {
     constexpr double kLeastSeconds = 5;
     const double limit_s = options_.policy.search.time_limit_s;
     if (limit_s <= 0) return 0;
-    const double share_s = task_time_s(limit_s, trials_for(tunable), planned_total_);
+    const double share_s = task_time_s(limit_s, planned_for(tunable), planned_total_);
     return std::min(limit_s, std::max(kLeastSeconds, share_s));
   }
 
@@ -284,7 +298,7 @@ class OperatorSession final : public TuningSession {
     constexpr double kMostForSearch = 0.8;
     const double left_s = search_deadline().left_s();
     return Deadline::in(
-        std::min(kMostForSearch * left_s, task_time_s(left_s, trials_for(tunable), planned_left_)),
+        std::min(kMostForSearch * left_s, task_time_s(left_s, planned_for(tunable), planned_left_)),
         options_.now);
   }
 
@@ -341,9 +355,17 @@ class OperatorSession final : public TuningSession {
     return static_cast<const OperatorTask&>(tunable);
   }
 
+  void note_searched(const Tunable& tunable) {
+    std::set<std::string_view> impls;  // each has a cost model of its own
+    for (const compiler::Candidate& candidate : task_of(tunable).heuristics)
+      impls.insert(candidate.impl->name());
+    for (const std::string_view impl : impls) ++searched_with_[impl];
+  }
+
   bank::KnowledgeBank& knowledge_;
   std::vector<OperatorTask> tasks_;
-  std::map<std::string, int> planned_;  ///< trials by description
+  std::map<std::string_view, int> searched_with_;  ///< tasks by Impl
+  std::map<std::string, int> planned_;             ///< trials by description
   std::int64_t planned_total_ = 0;
   std::int64_t planned_left_ = 0;
   std::optional<SpreadSearch> spread_;  ///< with a fleet
