@@ -67,11 +67,14 @@ class TiledPlan : public Plan {
 
   /// Nanoseconds of so many cycles of one core when all threads share them, at `efficiency` of the vector peak.
   double cycles_ns(double core_cycles, double efficiency = 1) const {
-    constexpr double kFlopsPerLane = 4;  // of a cycle: two ports, a product and a sum each
     return compute_ns(soc(), core_cycles * kFlopsPerLane * soc().vector_lanes, efficiency);
   }
+  /// The other way round: of one core, while all threads take so long.
+  double core_cycles_of(double ns) const { return ns / cycles_ns(1); }
 
  private:
+  static constexpr double kFlopsPerLane = 4;  ///< of a cycle: two ports, a product and a sum each
+
   Schedule search() const final { return axes_.schedule(best()); }
 
   TilingAxes<Tiling> axes_;

@@ -8,6 +8,16 @@
 #include "graph/precision.h"
 
 namespace aoe::compiler {
+namespace {
+
+/// As many elements of 4 bytes or a few more: an odd number of cache lines. A transform writes or reads a line of every position
+/// at once; positions that lie a multiple of 4 KiB apart would share one set of the level-1 cache.
+std::int64_t apart_in_cache(std::int64_t elements) {
+  constexpr std::int64_t kLine = 64 / 4;
+  return (ceil_div(elements, kLine) | 1) * kLine;
+}
+
+}  // namespace
 
 Result<void> supports_winograd_window(const Task& task, WinogradSize size) {
   if (graph::is_high_precision(task.op)) return Unexpected("high precision asks for plain sums");
@@ -76,11 +86,17 @@ std::int64_t WinogradCut::prefetch_elements() const {
   return tiling_.prefetch == 1 ? position : tiling_.prefetch * lanes_;
 }
 
+std::int64_t WinogradCut::input_stride() const {
+  return apart_in_cache(in_vectors() * tiles_per_iteration() * in_lanes());
+}
+std::int64_t WinogradCut::product_stride() const {
+  return apart_in_cache(tiling_.oc_vectors * tiles_per_iteration() * lanes_);
+}
 std::int64_t WinogradCut::input_scratch() const {
-  return positions() * in_vectors() * tiles_per_iteration() * in_lanes();
+  return positions() * input_stride();
 }
 std::int64_t WinogradCut::product_scratch() const {
-  return positions() * tiling_.oc_vectors * tiles_per_iteration() * lanes_;
+  return positions() * product_stride();
 }
 std::int64_t WinogradCut::parallel_extent() const {
   return tile_groups() * tiling_.oc_splits;

@@ -85,6 +85,8 @@ class WinogradCut {
   std::int64_t oc_blocks_per_split() const;
   std::int64_t weight_elements() const;    ///< transformed and packed
   std::int64_t prefetch_elements() const;  ///< how far ahead weights are fetched, 0 = not at all
+  std::int64_t input_stride() const;       ///< elements between positions of transformed inputs
+  std::int64_t product_stride() const;     ///< the same of products
   std::int64_t input_scratch() const;      ///< elements of transformed inputs per iteration
   std::int64_t product_scratch() const;    ///< elements of products of one block of output vectors
   std::int64_t parallel_extent() const;

@@ -36,7 +36,7 @@ class TilesEmitter {
   }
 
  private:
-  /// Scratch [position][vector of input channels][tile][lanes].
+  /// Scratch [position][vector of input channels][tile][lanes], positions input_stride() apart.
   void write_input_transforms() {
     builder_.loop("ic", 0, cut_.in_vectors(), 1, [&](Int vector) {
       builder_.loop("tile", 0, group_.tiles, 1, [&](Int tile) {
@@ -112,7 +112,7 @@ class TilesEmitter {
       const std::vector<Vec> transformed = transformed_inputs(column);
       for (std::size_t i = 0; i < rows.size(); ++i) rows[i].push_back(transformed[i]);
     }
-    const std::int64_t stride = cut_.in_vectors() * cut_.tiles_per_iteration() * cut_.in_lanes();
+    const std::int64_t stride = cut_.input_stride();
     for (std::int64_t i = 0; i < side; ++i) {
       const std::vector<Vec> row = transformed_inputs(rows[static_cast<std::size_t>(i)]);
       for (std::int64_t j = 0; j < side; ++j)
@@ -126,7 +126,8 @@ class TilesEmitter {
     builder_.store(scratch_.inputs, to, pack_bf16(value, value), Int(cut_.in_lanes()));
   }
 
-  /// For each position, products of all tiles with one block of output vectors: scratch [position][vector][tile][lanes].
+  /// For each position, products of all tiles with one block of output vectors: scratch [position][vector][tile][lanes],
+  /// positions product_stride() apart.
   void write_products(Int oc_block) {
     builder_.loop("position", 0, cut_.positions(), 1, [&](Int position) {
       builder_.loop("tiles", 0, cut_.tiles_per_iteration(), t_.tile_block,
@@ -153,11 +154,9 @@ class TilesEmitter {
                                                                   : loopnest::fma};
     builder_.loop("ic", 0, cut_.in_chunks(), 1, [&](Int chunk) {
       const Int channel = chunk * t_.ic_unroll;
-      const Int input =
-          ((position * cut_.in_vectors() + channel / in_lanes) * cut_.tiles_per_iteration() +
-           first_tile) *
-              in_lanes +
-          channel % in_lanes;
+      const Int input = position * cut_.input_stride() +
+                        (channel / in_lanes * cut_.tiles_per_iteration() + first_tile) * in_lanes +
+                        channel % in_lanes;
       for (std::int64_t i = 0; i < t_.ic_unroll; ++i) {
         products.step(
             builder_,
@@ -181,11 +180,10 @@ class TilesEmitter {
     });
     for (std::int64_t v = 0; v < t_.oc_vectors; ++v) {
       for (std::int64_t tile = 0; tile < t_.tile_block; ++tile) {
-        builder_.store(
-            scratch_.products,
-            ((position * t_.oc_vectors + v) * cut_.tiles_per_iteration() + first_tile + tile) *
-                lanes,
-            builder_.get(sums[static_cast<std::size_t>(v * t_.tile_block + tile)]));
+        builder_.store(scratch_.products,
+                       position * cut_.product_stride() +
+                           (Int(v * cut_.tiles_per_iteration()) + first_tile + tile) * lanes,
+                       builder_.get(sums[static_cast<std::size_t>(v * t_.tile_block + tile)]));
       }
     }
   }
@@ -206,7 +204,7 @@ class TilesEmitter {
 
   void write_output_transform(Int from, Int vector, const WinogradTile& at) {
     const std::int64_t side = cut_.inputs(), outputs = cut_.outputs();
-    const std::int64_t stride = t_.oc_vectors * cut_.tiles_per_iteration() * cut_.lanes();
+    const std::int64_t stride = cut_.product_stride();
     std::vector<std::vector<Vec>> rows(static_cast<std::size_t>(outputs));
     for (std::int64_t j = 0; j < side; ++j) {
       std::vector<Vec> column;
