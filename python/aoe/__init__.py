@@ -38,6 +38,7 @@ _HOMES = {
     "ProfileResult": "results",
     "TuneResult": "results",
 }
+_MODULES = ("capi",)
 __all__ = list(_HOMES)
 
 
@@ -68,6 +69,8 @@ def get_version_string():
 def __getattr__(name):
     if name in _HOMES:
         value = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
+    elif name in _MODULES:
+        return importlib.import_module(f".{name}", __name__)
     elif name == "__version__":
         value = _version()
     else:
@@ -77,7 +80,7 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({*globals(), *_HOMES, "__version__"})
+    return sorted({*globals(), *_HOMES, *_MODULES, "__version__"})
 
 
 def _version():

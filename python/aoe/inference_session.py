@@ -8,15 +8,16 @@
 import collections
 import contextlib
 import dataclasses
-import difflib
 import os
 import threading
 import warnings
 
 import numpy
 
-from . import acl_library, element_types, om_cache
+from . import acl_library, om_cache
 from .compile_options import CompileOptions
+from .errors import InvalidArgument, NoSuchFile
+from .feeds import fed, fitting, put, require_known
 from .io_binding import IOBinding, OrtMemoryInfo, OrtValue
 from .loaded_model import LoadedModel
 from .loaded_shapes import LoadedShapes
@@ -214,7 +215,7 @@ class InferenceSession:
 
     def _run(self, model, feeds, wanted, places):
         shapes = ";".join(f'"{",".join(map(str, each.shape))}"' for each in feeds)
-        rows = [_fitting(port, places.get(port.name)) for port in model.outputs]
+        rows = [fitting(port, places.get(port.name)) for port in model.outputs]
         with recorder.range(f"InferenceSession.run({model.name})", "call"):
             with model.execution(feeds, rows) as execution:
                 with recorder.range(model.name, "op", **{"Input Dims": shapes}):
@@ -226,7 +227,7 @@ class InferenceSession:
             is_in_place = place is not None and numpy.may_share_memory(place, array)
             array = array.view(port.element_type.array_dtype)
             if place is not None and not is_in_place:
-                _put(port, array, place)
+                put(port, array, place)
             by_name[port.name] = (port.element_type, place if place is not None else array)
         return [by_name[name] for name in wanted]
 
@@ -235,7 +236,7 @@ class InferenceSession:
         if isinstance(output_names, str):
             raise TypeError(f"output_names is a list of names: [{output_names!r}]")
         for name in output_names or ():
-            _require_known("output", name, names)
+            require_known("output", name, names)
         return list(output_names or names)
 
     def _feeds(self, input_feed):
@@ -244,13 +245,13 @@ class InferenceSession:
         if not hasattr(input_feed, "items"):
             raise TypeError("input_feed is a dict of arrays by the names of inputs")
         for name in input_feed:
-            _require_known("input", name, names)
+            require_known("input", name, names)
         missing = [name for name in names if name not in input_feed]
         if missing:
             raise ValueError(
                 f"Required inputs ({missing}) are missing from input feed ({list(input_feed)})"
             )
-        return {each.name: _fed(each, input_feed[each.name]) for each in self._border.inputs}
+        return {each.name: fed(each, input_feed[each.name]) for each in self._border.inputs}
 
     # ---- compiling ----
 
@@ -309,7 +310,7 @@ def _checked_source(path_or_bytes):
         raise TypeError(f"a model is a path or bytes, not {type(path_or_bytes).__name__}")
     path = os.fspath(path_or_bytes)
     if not os.path.isfile(path):
-        raise FileNotFoundError(f"there is no model {path}")
+        raise NoSuchFile(f"there is no model {path}")
     return path
 
 
@@ -372,68 +373,3 @@ def _say_what_has_no_effect(options):
             "SessionOptions.optimized_model_filepath: no such file is written; atc writes an om",
             stacklevel=3,
         )
-
-
-def _fed(value, given):
-    """`given` as the model wants it; the same memory where it is dense."""
-    if isinstance(given, OrtValue):
-        given = given.numpy()
-    kind = value.element_type
-    if not isinstance(given, (numpy.ndarray, numpy.generic)):
-        given = numpy.asarray(given, dtype=kind.array_dtype)
-    array = numpy.asarray(given)
-    if array.dtype not in (kind.dtype, kind.array_dtype):
-        has = _type_text(array.dtype)
-        raise TypeError(
-            f"Unexpected input data type of {value.name}: it is {has}, expected {kind.text}"
-        )
-    fits = not value.has_rank or (
-        len(array.shape) == len(value.shape)
-        and all(
-            not isinstance(want, int) or want == have
-            for want, have in zip(value.shape, array.shape)
-        )
-    )
-    if not fits:
-        raise ValueError(
-            f"Got invalid dimensions for input {value.name}: {list(array.shape)}, expected"
-            f" {list(value.shape)}"
-        )
-    with recorder.range("Feed", "dataset", stage=value.name, bytes=array.nbytes):
-        return numpy.ascontiguousarray(array).reshape(array.shape).view(kind.dtype)
-
-
-def _type_text(dtype):
-    try:
-        return element_types.of_array_type(dtype).text
-    except TypeError:
-        return str(dtype)
-
-
-def _fitting(port, place):
-    """`place` as the memory that the run writes, None where its results must be copied there."""
-    is_usable = (
-        place is not None
-        and -1 not in port.shape
-        and place.shape == tuple(port.shape)
-        and place.flags.c_contiguous
-        and place.nbytes == port.size
-        and port.size > 0
-    )
-    return place if is_usable else None
-
-
-def _put(port, array, place):
-    if place.shape != array.shape:
-        raise ValueError(
-            f"output {port.name} is {list(array.shape)}, but is bound to {list(place.shape)}"
-        )
-    numpy.copyto(place.view(array.dtype), array)
-
-
-def _require_known(what, name, names):
-    if name in names:
-        return
-    near = difflib.get_close_matches(str(name), names, 1)
-    hint = f"; did you mean {near[0]}?" if near else f"; there are {', '.join(names)}"
-    raise ValueError(f"Invalid {what} name: {name}{hint}")

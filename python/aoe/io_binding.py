@@ -6,6 +6,7 @@ The device is this processor: what is bound is numpy's own memory.
 import numpy
 
 from . import element_types
+from .errors import InvalidArgument
 
 
 class OrtMemoryInfo:
@@ -163,7 +164,7 @@ class IOBinding:
 
     def output_names(self):
         if not self._outputs:
-            raise ValueError("no output is bound: call bind_output() with its name before")
+            raise InvalidArgument("no output is bound: call bind_output() with its name before")
         return list(self._outputs)
 
     def places(self):
@@ -176,12 +177,12 @@ class IOBinding:
     def _require_known(what, name, values):
         names = [value.name for value in values]
         if name not in names:
-            raise ValueError(f"Invalid {what} name: {name}; there are {', '.join(names)}")
+            raise InvalidArgument(f"Invalid {what} name: {name}; there are {', '.join(names)}")
 
 
 def _require_cpu(device_type, device_id):
     if (device_type, device_id) != ("cpu", 0):
-        raise ValueError(f"device {device_type}:{device_id}: there is one, cpu:0")
+        raise InvalidArgument(f"device {device_type}:{device_id}: there is one, cpu:0")
 
 
 def _array_at(address, element_type, shape):

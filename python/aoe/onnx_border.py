@@ -10,6 +10,7 @@ import os
 import typing
 
 from . import element_types
+from .errors import InvalidProtobuf
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 # Fields of ModelProto and what is below it, by message.
@@ -22,10 +23,6 @@ _TENSOR_NAME, _TENSOR_EXTERNAL = 8, 13
 _NODE, _NODE_INPUT, _NODE_OUTPUT, _NODE_TYPE, _NODE_ATTRIBUTE = 1, 1, 2, 4, 5
 _ATTRIBUTE_NAME, _ATTRIBUTE_INTS, _ATTRIBUTE_STRINGS = 1, 8, 9
 _FLOAT, _INT64 = 1, 7
-
-
-class BadModel(ValueError):
-    """No ONNX model, or a damaged one."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,23 +57,23 @@ class Border:
 
 
 def read_file(path):
-    """OSError, BadModel."""
+    """OSError, InvalidProtobuf."""
     with open(path, "rb") as file:
         if os.fstat(file.fileno()).st_size == 0:
-            raise BadModel(f"{path} is empty")
+            raise InvalidProtobuf(f"{path} is empty")
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
             with memoryview(content) as view:
                 return read(view, path)
 
 
 def read(content, where="the model"):
-    """The border of the model in these bytes. BadModel."""
+    """The border of the model in these bytes. InvalidProtobuf."""
     try:
         return _border(memoryview(content))
     except (IndexError, UnicodeDecodeError, _Malformed) as error:
         reason = str(error)
     # Here, where nothing of the failure holds on to a file that is to be closed.
-    raise BadModel(f"{where} is no ONNX model, or a damaged one ({reason})")
+    raise InvalidProtobuf(f"{where} is no ONNX model, or a damaged one ({reason})")
 
 
 class _Malformed(Exception):

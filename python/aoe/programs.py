@@ -7,6 +7,8 @@ import re
 import shutil
 import subprocess
 
+from .errors import Fail
+
 # Not resolved: in a build tree the package is a link to the sources.
 _PACKAGES = pathlib.Path(os.path.abspath(__file__)).parents[1]
 _PURPOSES = {
@@ -18,7 +20,7 @@ _PURPOSES = {
 }
 
 
-class ProgramError(RuntimeError):
+class ProgramError(Fail):
     """A program that failed: its own words, `exit_code` as docs/aoe.md has them, and `command`."""
 
     def __init__(self, command, exit_code, said):

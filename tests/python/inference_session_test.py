@@ -5,7 +5,6 @@ import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 import threading
 import unittest
 import unittest.mock
@@ -13,56 +12,13 @@ import warnings
 
 import made_models
 import numpy
+from session_case import SessionTest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 import onnx_writer
 
 import aoe as ort
 from aoe import bank_places, loaded_shapes, om_cache, programs
-
-
-class SessionTest(unittest.TestCase):
-    """`self.folder` is fresh, and has the cache and the (empty) bank."""
-
-    def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.folder = pathlib.Path(temporary.name)
-        variables = {"HOME": temporary.name, "AOE_CACHE_DIR": str(self.folder / "cache")}
-        patch = unittest.mock.patch.dict(os.environ, variables)
-        patch.start()
-        self.addCleanup(patch.stop)
-
-    def model(self, name="model", op="Relu", shape=(-1, 3), **types):
-        """y = op(x)"""
-        path = self.folder / f"{name}.onnx"
-        onnx_writer.write(
-            path,
-            [onnx_writer.node(op, ["x"], ["y"], "node")],
-            [onnx_writer.value("x", *shape, **types)],
-            [onnx_writer.value("y", *shape, **types)],
-        )
-        return str(path)
-
-    def open(self, *arguments, **keywords):
-        session = ort.InferenceSession(*arguments, **keywords)
-        self.addCleanup(session.close)
-        return session
-
-    def compiles(self):
-        """Counts what is compiled from now on."""
-        calls = []
-        run = programs.run
-
-        def counted(name, *arguments, **keywords):
-            if "--version" not in arguments:
-                calls.append((name, *arguments))
-            return run(name, *arguments, **keywords)
-
-        patch = unittest.mock.patch.object(programs, "run", counted)
-        patch.start()
-        self.addCleanup(patch.stop)
-        return calls
 
 
 class CallsTest(SessionTest):
