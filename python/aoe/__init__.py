@@ -20,13 +20,32 @@ _HOMES = {
     "get_available_providers": "providers",
     "get_device": "providers",
     "IOBinding": "io_binding",
-    "OrtMemoryInfo": "io_binding",
     "OrtValue": "io_binding",
+    "copy_tensors": "io_binding",
+    "OrtAllocatorType": "devices",
+    "OrtArenaCfg": "devices",
+    "OrtDevice": "devices",
+    "OrtDeviceMemoryType": "devices",
+    "OrtEpDevice": "devices",
+    "OrtExecutionProviderDevicePolicy": "devices",
+    "OrtHardwareDevice": "devices",
+    "OrtHardwareDeviceType": "devices",
+    "OrtMemType": "devices",
+    "OrtMemoryInfo": "devices",
+    "OrtMemoryInfoDeviceType": "devices",
+    "create_and_register_allocator": "devices",
+    "create_and_register_allocator_v2": "devices",
+    "get_ep_devices": "devices",
+    "register_execution_provider_library": "devices",
+    "unregister_execution_provider_library": "devices",
     "ExecutionMode": "session_options",
     "ExecutionOrder": "session_options",
     "GraphOptimizationLevel": "session_options",
     "RunOptions": "session_options",
     "SessionOptions": "session_options",
+    "set_default_logger_callback": "logs",
+    "set_default_logger_severity": "logs",
+    "set_default_logger_verbosity": "logs",
     "ProgramError": "programs",
     "compile": "tuning",
     "profile": "tuning",
@@ -40,14 +59,6 @@ _HOMES = {
 }
 _MODULES = ("capi",)
 __all__ = list(_HOMES)
-
-
-def set_default_logger_severity(_level):
-    """Accepted: the runtime has nothing to log."""
-
-
-def set_default_logger_verbosity(_level):
-    """Accepted: the runtime has nothing to log."""
 
 
 def preload_dlls(*_libraries, **_where):
@@ -64,6 +75,18 @@ def enable_telemetry_events():
 
 def get_version_string():
     return __getattr__("__version__")
+
+
+def get_build_info():
+    return f"aoe Build Info: version={get_version_string()}"
+
+
+def has_collective_ops():
+    return False
+
+
+def set_global_thread_pool_sizes(_intra_op_num_threads, _inter_op_num_threads):
+    """Accepted: a session's threads are SessionOptions.intra_op_num_threads."""
 
 
 def __getattr__(name):

@@ -27,7 +27,6 @@ class CompileOptions:
     flags: typing.Tuple[str, ...]
     cache_directory: typing.Optional[str]
     most_shapes: int
-    given: typing.Dict[str, typing.Any]
 
     @classmethod
     def of(cls, given, session_options):
@@ -44,10 +43,7 @@ class CompileOptions:
         most_shapes = int(given.get("max_shapes", 8))
         if most_shapes < 1:
             raise ValueError(f"max_shapes={most_shapes}: at least one shape has to be loaded")
-        return cls(tuple(flag_rows(values)), given.get("cache_dir"), most_shapes, dict(given))
-
-    def as_given(self):
-        return {key: str(value) for key, value in self.given.items()}
+        return cls(tuple(flag_rows(values)), given.get("cache_dir"), most_shapes)
 
 
 def flag_rows(values):

@@ -16,14 +16,15 @@ import numpy
 
 from . import acl_library, om_cache
 from .compile_options import CompileOptions
-from .errors import InvalidArgument, NoSuchFile
+from .devices import OrtMemoryInfo, own_ep_device
+from .errors import NoSuchFile
 from .feeds import fed, fitting, put, require_known
-from .io_binding import IOBinding, OrtMemoryInfo, OrtValue
+from .io_binding import IOBinding, OrtValue
 from .loaded_model import LoadedModel
 from .loaded_shapes import LoadedShapes
 from .onnx_border import Border, Value
 from .profiler.framework import recorder
-from .providers import PROVIDER, get_available_providers, options_of
+from .providers import PROVIDER, chosen
 from .session_options import RunOptions, SessionOptions
 
 _OM_MAGIC = b"AOEOM\0\0\1"
@@ -63,8 +64,11 @@ class InferenceSession:
             if name != "disabled_optimizers":
                 raise TypeError(f"InferenceSession has no argument {name}")
         self._options = sess_options if sess_options is not None else SessionOptions()
-        given = options_of(providers, provider_options)
-        self._compile_options = CompileOptions.of(given, self._options)
+        if not providers and not provider_options:
+            providers = self._options._providers
+        self._providers = chosen(providers, provider_options)
+        own = self._providers.get(PROVIDER, {})
+        self._compile_options = CompileOptions.of(own, self._options)
         self._device = acl_library.Device()
         self._is_open = False
         self._profile = None
@@ -85,7 +89,8 @@ class InferenceSession:
     def _open(self, path_or_bytes):
         is_om = _begins_as_om(path_or_bytes)
         self._source = None if is_om else om_cache.Source(path_or_bytes)
-        self._cache = om_cache.OmCache(self._compile_options.cache_directory)
+        is_quiet = self._options.log_severity_level > 2
+        self._cache = om_cache.OmCache(self._compile_options.cache_directory, is_quiet)
         self._model_path = path_or_bytes if isinstance(path_or_bytes, str) else ""
         if is_om:
             self._shapes = LoadedShapes(1, lambda _: LoadedModel(path_or_bytes))
@@ -131,17 +136,25 @@ class InferenceSession:
         )
 
     def get_providers(self):
-        return get_available_providers()
+        """Those that were asked for and are there."""
+        return list(self._providers)
 
     def get_provider_options(self):
-        return {PROVIDER: self._compile_options.as_given(), "CPUExecutionProvider": {}}
+        return {
+            name: {key: str(value) for key, value in options.items()}
+            for name, options in self._providers.items()
+        }
 
     def get_session_options(self):
         return self._options
 
     def set_providers(self, providers=None, provider_options=None):
-        """Says what is not there; there is one way to run a model."""
-        options_of(providers, provider_options)
+        """What get_providers() says from now on; there is one way to run a model."""
+        for each in providers or ():
+            name = each if isinstance(each, str) else each[0]
+            if not name.endswith("ExecutionProvider"):
+                raise RuntimeError(f"Unknown Provider Type: {name}")
+        self._providers = chosen(providers, provider_options)
 
     def enable_fallback(self):
         """Nothing to fall back from."""
@@ -158,6 +171,9 @@ class InferenceSession:
 
     def get_output_memory_infos(self):
         return [OrtMemoryInfo() for _ in self._border.outputs]
+
+    def get_input_epdevices(self):
+        return [own_ep_device() for _ in self._border.inputs]
 
     # ---- running ----
 

@@ -6,16 +6,8 @@ The device is this processor: what is bound is numpy's own memory.
 import numpy
 
 from . import element_types
+from .devices import require_cpu
 from .errors import InvalidArgument
-
-
-class OrtMemoryInfo:
-    """Where a tensor lies: in this process's memory."""
-
-    name, device_id = "Cpu", 0
-
-    def __repr__(self):
-        return f"OrtMemoryInfo(name='{self.name}', device_id={self.device_id})"
 
 
 class OrtValue:
@@ -26,9 +18,9 @@ class OrtValue:
         self._type = element_type or element_types.of_array_type(array.dtype)
 
     @staticmethod
-    def ortvalue_from_numpy(numpy_obj, device_type="cpu", device_id=0):
+    def ortvalue_from_numpy(numpy_obj, device_type="cpu", device_id=0, vendor_id=-1):
         """Shares the array's memory where it is dense."""
-        _require_cpu(device_type, device_id)
+        require_cpu(device_type, device_id)
         array = numpy.asarray(numpy_obj)
         return OrtValue(numpy.ascontiguousarray(array).reshape(array.shape))
 
@@ -40,9 +32,11 @@ class OrtValue:
         )
 
     @staticmethod
-    def ortvalue_from_shape_and_type(shape, element_type, device_type="cpu", device_id=0):
+    def ortvalue_from_shape_and_type(
+        shape, element_type, device_type="cpu", device_id=0, vendor_id=-1
+    ):
         """With any content."""
-        _require_cpu(device_type, device_id)
+        require_cpu(device_type, device_id)
         kind = element_types.of_array_type(element_type)
         return OrtValue(numpy.empty(shape, kind.array_dtype), kind)
 
@@ -116,14 +110,14 @@ class IOBinding:
 
     def bind_input(self, name, device_type, device_id, element_type, shape, buffer_ptr):
         """The memory at an address, which has to outlive the binding."""
-        _require_cpu(device_type, device_id)
+        require_cpu(device_type, device_id)
         self.bind_cpu_input(name, _array_at(buffer_ptr, element_type, shape))
 
     def bind_output(
         self, name, device_type="cpu", device_id=0, element_type=None, shape=None, buffer_ptr=None
     ):
         """Without an address every run gives a new array."""
-        _require_cpu(device_type, device_id)
+        require_cpu(device_type, device_id)
         self._require_known("output", name, self._session.get_outputs())
         has_place = buffer_ptr is not None
         self._outputs[name] = _array_at(buffer_ptr, element_type, shape) if has_place else None
@@ -180,11 +174,6 @@ class IOBinding:
             raise InvalidArgument(f"Invalid {what} name: {name}; there are {', '.join(names)}")
 
 
-def _require_cpu(device_type, device_id):
-    if (device_type, device_id) != ("cpu", 0):
-        raise InvalidArgument(f"device {device_type}:{device_id}: there is one, cpu:0")
-
-
 def _array_at(address, element_type, shape):
     from . import acl_library
 
@@ -193,3 +182,9 @@ def _array_at(address, element_type, shape):
     kind = element_types.of_array_type(element_type)
     array = acl_library.load().util.ptr_to_numpy(address, list(shape), kind.dtype)
     return array.view(kind.array_dtype)
+
+
+def copy_tensors(src, dst, stream=None):  # pylint: disable=unused-argument
+    """The content of each OrtValue into the other's memory."""
+    for source, target in zip(src, dst, strict=True):
+        target.update_inplace(source.numpy())

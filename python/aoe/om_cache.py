@@ -11,7 +11,6 @@ import contextlib
 import fcntl
 import hashlib
 import json
-import logging
 import os
 import pathlib
 import re
@@ -22,8 +21,8 @@ import time
 import warnings
 
 from . import bank_places, onnx_border, programs
+from .logs import LOGGER
 
-_log = logging.getLogger("aoe")
 _LIMIT_MB = 10240
 _SCRATCH = ".aoe_compile_"
 _ABANDONED_S = 24 * 3600
@@ -77,10 +76,11 @@ class OmCache:
     """`directory`: None: AOE_CACHE_DIR, else below XDG_CACHE_HOME; "": keep nothing.
 
     Any number of processes may share it. Where it cannot be written models are compiled all the
-    same, and a warning says so once.
+    same, and a warning says so once. `is_quiet`: atc's warnings are not logged.
     """
 
-    def __init__(self, directory=None):
+    def __init__(self, directory=None, is_quiet=False):
+        self._is_quiet = is_quiet
         if directory is None:
             directory = os.environ.get("AOE_CACHE_DIR", _default_directory())
         self.directory = pathlib.Path(directory) if directory else None
@@ -89,7 +89,7 @@ class OmCache:
     def om(self, source, flags):
         """The path of the om, good inside of the with. ProgramError: the compiler's."""
         if self.directory is None:
-            with _compiled_in(None, source, flags) as path:
+            with self._compiled_in(None, source, flags) as path:
                 yield path
             return
         path = self.directory / f"{_key(source, flags)}.om"
@@ -113,14 +113,33 @@ class OmCache:
         compiled = contextlib.ExitStack()
         try:
             self.directory.mkdir(parents=True, exist_ok=True)
-            path = compiled.enter_context(_compiled_in(self.directory, source, flags))
+            path = compiled.enter_context(self._compiled_in(self.directory, source, flags))
         except (OSError, programs.ProgramError) as error:
             if isinstance(error, programs.ProgramError) and error.exit_code != _DISK_FAULT:
                 raise
             _warn_once(self.directory, error)
-            path = compiled.enter_context(_compiled_in(None, source, flags))
+            path = compiled.enter_context(self._compiled_in(None, source, flags))
         with compiled:
             yield path
+
+    @contextlib.contextmanager
+    def _compiled_in(self, parent, source, flags):
+        """The om, in a directory that is gone afterwards. OSError, ProgramError."""
+        directory = tempfile.mkdtemp(prefix=_SCRATCH, dir=parent)
+        try:
+            with source.file(directory) as model:
+                output = os.path.join(directory, source.name)
+                _, said = programs.run(
+                    "atc", "--framework=5", f"--model={model}", f"--output={output}", *flags
+                )
+            # Such as operators that run slowly.
+            for line in [] if self._is_quiet else said.splitlines():
+                words = re.sub(r"^\[[^]]*\] (\[\w+\] ){2}", "", line)
+                LOGGER.warning("%s", words.replace(f"{directory}{os.sep}", ""))
+            (om,) = pathlib.Path(directory).glob("*.om")
+            yield om
+        finally:
+            shutil.rmtree(directory, ignore_errors=True)
 
     def _kept(self, made, path):
         if made.parent.parent != self.directory:  # which was said
@@ -178,25 +197,6 @@ def _key(source, flags):
     }
     text = json.dumps(facts, sort_keys=True)
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
-
-
-@contextlib.contextmanager
-def _compiled_in(parent, source, flags):
-    """The om, in a directory that is gone afterwards. OSError, ProgramError."""
-    directory = tempfile.mkdtemp(prefix=_SCRATCH, dir=parent)
-    try:
-        with source.file(directory) as model:
-            output = os.path.join(directory, source.name)
-            _, said = programs.run(
-                "atc", "--framework=5", f"--model={model}", f"--output={output}", *flags
-            )
-        for line in said.splitlines():  # such as operators that run slowly
-            words = re.sub(r"^\[[^]]*\] (\[\w+\] ){2}", "", line)
-            _log.warning("%s", words.replace(f"{directory}{os.sep}", ""))
-        (om,) = pathlib.Path(directory).glob("*.om")
-        yield om
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
 
 
 def _add_file(digest, path):

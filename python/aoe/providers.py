@@ -3,7 +3,8 @@
 import warnings
 
 PROVIDER = "AoeExecutionProvider"
-KNOWN = (PROVIDER, "CPUExecutionProvider")
+CPU = "CPUExecutionProvider"
+KNOWN = (PROVIDER, CPU)
 
 
 def get_available_providers():
@@ -18,14 +19,15 @@ def get_device():
     return "CPU"
 
 
-def options_of(providers, provider_options):
-    """The options of our provider; a warning names providers that are not there."""
-    options = {}
-    for index, each in enumerate(providers or ()):
-        name, own = each if isinstance(each, (tuple, list)) else (each, {})
-        if provider_options and index < len(provider_options):
-            own = {**own, **(provider_options[index] or {})}
-        if name not in KNOWN:
+def chosen(providers, provider_options):
+    """{name: options} of those that are there, with the processor's own at the end, and of all for
+    none; a warning names the others. ValueError: they are no names, or no dicts beside them."""
+    rows = list(_rows(providers, provider_options))
+    found = {}
+    for name, options in rows:
+        if name in KNOWN:
+            found.setdefault(name, {}).update(options)
+        else:
             warnings.warn(
                 (
                     f"Specified provider '{name}' is not in available provider names."
@@ -33,9 +35,20 @@ def options_of(providers, provider_options):
                 ),
                 stacklevel=3,
             )
-        elif name == PROVIDER:
-            options.update(own)
-    if not providers and provider_options:
-        for own in provider_options:
-            options.update(own)
-    return options
+    return {**found, CPU: found.get(CPU, {})} if rows else dict.fromkeys(KNOWN, {})
+
+
+def _rows(providers, provider_options):
+    if isinstance(providers, str):
+        raise ValueError(f"providers is a list of names: [{providers!r}]")
+    beside = list(provider_options or ())
+    given = list(providers if providers else [PROVIDER] * len(beside))
+    if beside and len(beside) != len(given):
+        raise ValueError(f"{len(given)} providers have {len(beside)} provider_options")
+    for each, own in zip(given, beside or [{}] * len(given)):
+        name, options = each if isinstance(each, (tuple, list)) else (each, {})
+        if not isinstance(name, str):
+            raise ValueError(f"providers are names, or (name, options); {each!r} is neither")
+        if not isinstance(own or {}, dict) or not isinstance(options, dict):
+            raise ValueError(f"the options of {name} are no dict")
+        yield name, {**options, **(own or {})}

@@ -51,14 +51,30 @@ class SessionOptions:
     use_per_session_threads: bool = True
     _entries: typing.Dict[str, str] = dataclasses.field(default_factory=dict)
     _dimensions: typing.Dict[str, int] = dataclasses.field(default_factory=dict)
+    _providers: typing.List[typing.Any] = dataclasses.field(default_factory=list)
 
     def add_session_config_entry(self, key, value):
         self._entries[key] = value
 
     def get_session_config_entry(self, key):
         if key not in self._entries:
-            raise RuntimeError(f"the session options have no entry {key!r}")
+            raise RuntimeError(f"SessionOptions does not have configuration with key: {key}")
         return self._entries[key]
+
+    def add_provider(self, name, options):
+        """As if InferenceSession was given it; what it is given is preferred."""
+        self._providers.append((name, dict(options)))
+
+    def add_provider_for_devices(self, ep_devices, options):
+        """With what get_ep_devices() has."""
+        for name in dict.fromkeys(each.ep_name for each in ep_devices):
+            self.add_provider(name, options)
+
+    def has_providers(self):
+        return bool(self._providers)
+
+    def set_provider_selection_policy(self, _policy):
+        """Accepted: there is one device."""
 
     def add_free_dimension_override_by_name(self, name, size):
         """Where all dimensions are known, the model is compiled when the session is made."""

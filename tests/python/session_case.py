@@ -26,14 +26,14 @@ class SessionTest(unittest.TestCase):
         patch.start()
         self.addCleanup(patch.stop)
 
-    def model(self, name="model", op="Relu", shape=(-1, 3), **types):
+    def model(self, name="model", op="Relu", shape=(-1, 3), output_shape=None, **types):
         """y = op(x)"""
         path = self.folder / f"{name}.onnx"
         onnx_writer.write(
             path,
             [onnx_writer.node(op, ["x"], ["y"], "node")],
             [onnx_writer.value("x", *shape, **types)],
-            [onnx_writer.value("y", *shape, **types)],
+            [onnx_writer.value("y", *(output_shape or shape), **types)],
         )
         return str(path)
 

@@ -2,6 +2,7 @@
 
 import pathlib
 import unittest
+import warnings
 
 import numpy
 from session_case import SessionTest
@@ -50,6 +51,134 @@ class ErrorsTest(SessionTest):
         ):
             with self.subTest(path), self.assertRaises(kind):
                 self.open(path)
+
+
+class ProvidersTest(SessionTest):
+    def test_providers_are_those_asked_for(self):
+        path = self.model()
+        self.assertEqual(self.open(path).get_providers(), ort.get_available_providers())
+        session = self.open(path, providers=["CPUExecutionProvider"])
+        self.assertEqual(session.get_providers(), ["CPUExecutionProvider"])
+        self.assertEqual(session.get_provider_options(), {"CPUExecutionProvider": {}})
+        session.set_providers([("AoeExecutionProvider", {"threads": 1})])
+        self.assertEqual(
+            session.get_providers(), ["AoeExecutionProvider", "CPUExecutionProvider"]
+        )
+        with self.assertWarnsRegex(UserWarning, "'CUDAExecutionProvider' is not in available"):
+            session.set_providers(["CUDAExecutionProvider"])
+        self.assertEqual(session.get_providers(), ["CPUExecutionProvider"])
+        with self.assertRaisesRegex(RuntimeError, "Unknown Provider Type: InvalidProvider"):
+            session.set_providers(["InvalidProvider"])
+
+    def test_what_are_no_providers(self):
+        path = self.model()
+        for providers, options in (
+            ("CPUExecutionProvider", None),
+            ([3], None),
+            (["CPUExecutionProvider"], [{}, {}]),
+            (["CPUExecutionProvider"], ["no dict"]),
+        ):
+            with self.subTest(providers=providers), self.assertRaises(ValueError):
+                self.open(path, providers=providers, provider_options=options)
+
+    def test_a_device_is_chosen(self):
+        devices = ort.get_ep_devices()
+        self.assertEqual([each.ep_name for each in devices], ort.get_available_providers())
+        device = next(each for each in devices if each.ep_name == "AoeExecutionProvider")
+        self.assertEqual(device.device.type, ort.OrtHardwareDeviceType.CPU)
+        options = ort.SessionOptions()
+        self.assertFalse(options.has_providers())
+        options.add_provider_for_devices([device], {"precision_mode": "force_fp16"})
+        options.set_provider_selection_policy(ort.OrtExecutionProviderDevicePolicy.PREFER_CPU)
+        self.assertTrue(options.has_providers())
+        session = self.open(self.model(), options)
+        self.assertEqual(
+            session.get_provider_options()["AoeExecutionProvider"],
+            {"precision_mode": "force_fp16"},
+        )
+        self.assertEqual(session.get_input_epdevices(), [device])
+        with self.assertRaisesRegex(Fail, "libother.so cannot be loaded"):
+            ort.register_execution_provider_library("Other", "libother.so")
+
+
+class DevicesTest(SessionTest):
+    def test_memory_and_allocators(self):
+        info = ort.OrtMemoryInfo(
+            "Cpu", ort.OrtAllocatorType.ORT_ARENA_ALLOCATOR, 0, ort.OrtMemType.DEFAULT
+        )
+        self.assertEqual((info.name, info.device_id, info.device_vendor_id), ("Cpu", 0, 0))
+        self.assertEqual(info.device_mem_type, ort.OrtDeviceMemoryType.DEFAULT)
+        settings = ort.OrtArenaCfg({"max_mem": 8, "arena_extend_strategy": 1})
+        self.assertEqual(
+            (settings.max_mem, settings.arena_extend_strategy, settings.initial_chunk_size_bytes),
+            (8, 1, -1),
+        )
+        self.assertEqual(ort.OrtArenaCfg(8, 0, 4, 2).max_dead_bytes_per_chunk, 2)
+        with self.assertRaisesRegex(InvalidArgument, "OrtArenaCfg option: most"):
+            ort.OrtArenaCfg({"most": 8})
+        ort.create_and_register_allocator(info, settings)
+        session = self.open(self.model())
+        self.assertEqual(session.get_input_memory_infos(), [ort.OrtMemoryInfo()])
+
+    def test_there_is_one_device(self):
+        self.assertEqual(ort.OrtDevice.make("cpu", 0).device_type(), 0)
+        with self.assertRaisesRegex(InvalidArgument, "device cuda:0: there is one, cpu:0"):
+            ort.OrtDevice.make("cuda", 0)
+
+    def test_tensors_are_copied(self):
+        source = ort.OrtValue.ortvalue_from_numpy(numpy.arange(3.0), "cpu", 0)
+        target = ort.OrtValue.ortvalue_from_shape_and_type([3], numpy.float64)
+        ort.copy_tensors([source], [target])
+        self.assertEqual(target.numpy().tolist(), [0, 1, 2])
+
+    def test_what_the_package_says_of_itself(self):
+        self.assertIn(f"Build Info: version={ort.__version__}", ort.get_build_info())
+        self.assertFalse(ort.has_collective_ops())
+        ort.set_global_thread_pool_sizes(1, 1)
+
+
+class LogsTest(SessionTest):
+    """Det runs on the reference, which atc warns of."""
+
+    def setUp(self):
+        super().setUp()
+        self.path = self.model("det", "Det", (5, 3, 3), output_shape=(5,))
+        self.addCleanup(ort.set_default_logger_severity, 2)
+        self.addCleanup(ort.set_default_logger_callback, None)
+
+    def open_anew(self, options=None):
+        """With nothing of the cache."""
+        providers = [("AoeExecutionProvider", {"cache_dir": ""})]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            return self.open(self.path, options, providers)
+
+    def test_errors_alone(self):
+        quiet = ort.SessionOptions()
+        quiet.log_severity_level = 3
+        with self.assertNoLogs("aoe"):
+            self.open_anew(quiet)
+        with self.assertLogs("aoe", "WARNING"):
+            self.open_anew()
+        heard = []
+        ort.set_default_logger_callback(lambda *record: heard.append(record), severity=3)
+        self.open_anew()
+        self.assertEqual(heard, [])
+
+    def test_a_callback_hears_what_is_logged(self):
+        heard = []
+        ort.set_default_logger_callback(lambda *record: heard.append(record), severity=2)
+        self.open_anew()
+        ((severity, category, _, where, message),) = heard
+        self.assertEqual((severity, category), (2, "aoe"))
+        self.assertIn("om_cache.py", where)
+        self.assertIn("Det", message)
+        ort.set_default_logger_callback(None)
+        self.open_anew()
+        self.assertEqual(len(heard), 1)
+        for callback, severity in (("no callable", 2), (print, 5), (print, -1)):
+            with self.assertRaises(RuntimeError):
+                ort.set_default_logger_callback(callback, severity)
 
 
 if __name__ == "__main__":
