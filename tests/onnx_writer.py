@@ -46,10 +46,25 @@ def tensor(name, shape, floats):
     return dims + number(2, FLOAT) + block(8, name) + block(9, struct.pack(f"<{len(floats)}f", *floats))
 
 
+def dimension(dim):
+    """A size, -1 for one that is left open, its name, or (its name, what it denotes)."""
+    if isinstance(dim, int):
+        return b"" if dim == -1 else number(1, dim)
+    name, denotation = (dim, "") if isinstance(dim, str) else dim
+    return block(2, name) + block(3, denotation)
+
+
 def value(name, *shape, element_type=FLOAT):
-    """An input or output; a dimension of -1 is left open."""
-    dims = b"".join(block(1, b"" if dim == -1 else number(1, dim)) for dim in shape)
+    """An input or output; its dimensions are as of dimension()."""
+    dims = b"".join(block(1, dimension(dim)) for dim in shape)
     return block(1, name) + block(2, block(1, number(1, element_type) + block(2, dims)))
+
+
+def external(name, dims, file):
+    """An initializer of FLOAT whose data are all of a file beside the model."""
+    place = block(1, "location") + block(2, file)
+    return (b"".join(number(1, dim) for dim in dims) + number(2, FLOAT) + block(8, name) + block(13, place)
+            + number(14, 1))
 
 
 def list_of_maps(name, key_type=INT64):

@@ -7,7 +7,6 @@
 
 import collections
 import contextlib
-import dataclasses
 import os
 import threading
 import warnings
@@ -22,9 +21,9 @@ from .feeds import fed, fitting, put, require_known
 from .io_binding import IOBinding, OrtValue
 from .loaded_model import LoadedModel
 from .loaded_shapes import LoadedShapes
-from .onnx_border import Border, Value
 from .profiler.framework import recorder
 from .providers import PROVIDER, chosen
+from .session_border import border_of_om, is_fixed, require_tensors, with_sizes
 from .session_options import RunOptions, SessionOptions
 
 _OM_MAGIC = b"AOEOM\0\0\1"
@@ -80,7 +79,8 @@ class InferenceSession:
         except BaseException:
             self.close()
             raise
-        _say_what_has_no_effect(self._options)
+        if self._options.optimized_model_filepath:
+            self._write_model(self._options.optimized_model_filepath)
         if self._options.enable_profiling:
             from .session_profile import SessionProfile  # the profiler, for those who ask for it
 
@@ -95,21 +95,28 @@ class InferenceSession:
         if is_om:
             self._shapes = LoadedShapes(1, lambda _: LoadedModel(path_or_bytes))
             with self._shapes.use(()) as model:
-                self._border = _border_of_om(model)
+                self._border = border_of_om(model)
             self._open_inputs = []
             return
         in_file = self._source.border
-        self._border = _with_sizes(in_file, self._options._dimensions)
-        _require_tensors(self._border)
+        self._border = with_sizes(in_file, self._options)
+        require_tensors(self._border)
         self._open_inputs = [
             value
             for value, before in zip(self._border.inputs, in_file.inputs)
-            if not _is_fixed(before)
+            if not is_fixed(before)
         ]
         self._shapes = LoadedShapes(self._compile_options.most_shapes, self._compiled)
-        if all(_is_fixed(value) for value in self._open_inputs):
+        if all(is_fixed(value) for value in self._open_inputs):
             with self._shapes.use(tuple(value.shape for value in self._open_inputs)):
                 pass
+
+    def _write_model(self, path):
+        """For who asks for the optimised one: compiled again it is found in the cache."""
+        if self._source is not None:
+            self._source.copy_to(path)
+        else:
+            warnings.warn(f"{path} is not written: an om is what optimised models are", stacklevel=3)
 
     # ---- what the model is ----
 
@@ -165,6 +172,10 @@ class InferenceSession:
     def end_profiling(self):
         """The name of the file that SessionOptions.enable_profiling asked for; "" without."""
         return self._profile.end() if self._profile is not None else ""
+
+    def get_profiling_start_time_ns(self):
+        """Of time.monotonic_ns(); 0 without a profile."""
+        return self._profile.start_ns if self._profile is not None else 0
 
     def get_input_memory_infos(self):
         return [OrtMemoryInfo() for _ in self._border.inputs]
@@ -337,55 +348,8 @@ def _begins_as_om(path_or_bytes):
         return file.read(len(_OM_MAGIC)) == _OM_MAGIC
 
 
-def _border_of_om(model):
-    def values(ports):
-        return [
-            Value(
-                port.name,
-                port.element_type.text,
-                tuple(None if size < 0 else size for size in port.shape),
-                port.element_type,
-            )
-            for port in ports
-        ]
-
-    return Border(inputs=values(model.inputs), outputs=values(model.outputs), graph_name=model.name)
-
-
-def _with_sizes(border, sizes):
-    def sized(value):
-        shape = tuple(
-            sizes.get(size, size) if isinstance(size, str) else size for size in value.shape
-        )
-        return dataclasses.replace(value, shape=shape)
-
-    return dataclasses.replace(
-        border,
-        inputs=[sized(value) for value in border.inputs],
-        outputs=[sized(value) for value in border.outputs],
-    )
-
-
 def _named(value, array):
     """What an output means to the caller: see `labels` and `texts` of Value."""
     if value.labels:
         return [dict(zip(value.labels, row)) for row in array.tolist()]
     return numpy.array(value.texts, dtype=object)[array] if value.texts else array
-
-
-def _require_tensors(border):
-    for value in border.inputs + border.outputs:
-        if value.element_type is None:
-            raise ValueError(f"{value.name} is {value.type}, which no array of numpy can be here")
-
-
-def _is_fixed(value):
-    return value.has_rank and all(isinstance(size, int) for size in value.shape)
-
-
-def _say_what_has_no_effect(options):
-    if options.optimized_model_filepath:
-        warnings.warn(
-            "SessionOptions.optimized_model_filepath: no such file is written; atc writes an om",
-            stacklevel=3,
-        )

@@ -60,6 +60,19 @@ class Source:
             self._digest = digest.hexdigest()
         return self._digest
 
+    def copy_to(self, path):
+        """As it is, with the files that its weights lie in."""
+        path = pathlib.Path(path)
+        if self.content is not None:
+            path.write_bytes(self.content)
+            return
+        names = {self.path.name: path.name, **{name: name for name in self.border.external_files}}
+        for name, new_name in names.items():
+            source, target = self.path.parent / name, path.parent / new_name
+            if source.resolve() != target.resolve():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(source, target)
+
     @contextlib.contextmanager
     def file(self, directory):
         """A path that atc can read; bytes are written into the directory for it."""

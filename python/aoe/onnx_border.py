@@ -35,6 +35,8 @@ class Value:
     shape: typing.Tuple[typing.Union[int, str, None], ...]
     element_type: typing.Optional[element_types.ElementType]  #: None: no tensor that numpy knows
     has_rank: bool = True
+    #: what each dimension stands for, such as "DATA_BATCH"; "" where the file does not say
+    denotations: typing.Tuple[str, ...] = ()
     #: of a list of dicts, one for each row of the tensor that the model computes: their keys
     labels: typing.Tuple[typing.Union[int, str], ...] = ()
     #: of a tensor of strings: what the numbers that the model computes are places in
@@ -196,17 +198,17 @@ def _tensor(message, external_files):
 
 def _value(message):
     name, kind = "", "tensor(undefined)"
-    shape, element_type, has_rank = (), None, False
+    shape, element_type, has_rank, denotations = (), None, False, ()
     for field, value in _fields(message):
         if field == 1:
             name = _text(value)
         elif field == 2:
             for which, content in _fields(value):
                 if which == 1:
-                    kind, element_type, shape, has_rank = _tensor_type(content)
+                    kind, element_type, shape, has_rank, denotations = _tensor_type(content)
                 else:
                     kind = _compound_type(which, content)
-    return Value(name, kind, shape, element_type, has_rank)
+    return Value(name, kind, shape, element_type, has_rank, denotations)
 
 
 def _compound_type(which, content):
@@ -225,26 +227,30 @@ def _compound_type(which, content):
 
 
 def _tensor_type(message):
-    number, shape, has_rank = 0, [], False
+    number, dimensions, has_rank = 0, [], False
     for field, value in _fields(message):
         if field == 1:
             number = value
         elif field == 2:
             has_rank = True
-            shape = [_dimension(part) for at, part in _fields(value) if at == 1]
+            dimensions = [_dimension(part) for at, part in _fields(value) if at == 1]
     found = element_types.of_onnx(number)
     kind = found.text if found else "tensor(string)" if number == 8 else f"tensor({number})"
-    return kind, found, tuple(shape), has_rank
+    shape, denotations = zip(*dimensions) if dimensions else ((), ())
+    return kind, found, shape, has_rank, denotations
 
 
 def _dimension(message):
-    size = None
+    """Its size and its denotation."""
+    size, denotation = None, ""
     for field, value in _fields(message):
         if field == 1:
             size = value if value < 1 << 63 else None  # negative: as good as unknown
         elif field == 2:
             size = _text(value) or None
-    return size
+        elif field == 3:
+            denotation = _text(value)
+    return size, denotation
 
 
 def _pair(message):

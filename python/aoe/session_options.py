@@ -51,6 +51,7 @@ class SessionOptions:
     use_per_session_threads: bool = True
     _entries: typing.Dict[str, str] = dataclasses.field(default_factory=dict)
     _dimensions: typing.Dict[str, int] = dataclasses.field(default_factory=dict)
+    _denotations: typing.Dict[str, int] = dataclasses.field(default_factory=dict)
     _providers: typing.List[typing.Any] = dataclasses.field(default_factory=list)
 
     def add_session_config_entry(self, key, value):
@@ -81,10 +82,8 @@ class SessionOptions:
         self._dimensions[name] = size
 
     def add_free_dimension_override_by_denotation(self, denotation, size):
-        raise NotImplementedError(
-            f"dimensions are known by their names here, not by denotations such as {denotation}:"
-            " use add_free_dimension_override_by_name()"
-        )
+        """A size given by name is preferred."""
+        self._denotations[denotation] = size
 
     def add_initializer(self, name, _value):
         raise NotImplementedError(f"weights are compiled into the model; {name} cannot be replaced")

@@ -8,6 +8,7 @@ import datetime
 import json
 import shutil
 import tempfile
+import time
 import warnings
 
 from .profiler.directories import RunDirectory
@@ -23,6 +24,7 @@ class SessionProfile:
         self._prefix, self._provider = prefix, provider
         self._folder = tempfile.mkdtemp(prefix="aoe_session_profile_")
         self._profiler = None
+        self.start_ns = time.monotonic_ns()  #: what times in the file count from
         try:
             self._profiler = Profiler(output_path=self._folder, data_simplification=False)
         except RuntimeError as error:  # something else collects
@@ -68,7 +70,7 @@ class SessionProfile:
                 for task in data.tasks
             ]
         events = sorted(runs + kernels, key=lambda event: event["ts"])
-        begin = events[0]["ts"] if events else 0
+        begin = self.start_ns / 1000
         return [{**event, "ts": round(event["ts"] - begin, 3)} for event in events]
 
     def _remove(self):

@@ -453,21 +453,12 @@ class CacheTest(SessionTest):
 
     def test_weights_beside_the_model_are_content(self):
         path = self.folder / "external.onnx"
-        tensor = (
-            onnx_writer.number(1, 2)
-            + onnx_writer.number(2, 1)
-            + onnx_writer.block(8, "w")
-            + onnx_writer.block(
-                13, onnx_writer.block(1, "location") + onnx_writer.block(2, "w.bin")
-            )
-            + onnx_writer.number(14, 1)
-        )
         onnx_writer.write(
             path,
             [onnx_writer.node("Add", ["x", "w"], ["y"], "n")],
             [onnx_writer.value("x", 2)],
             [onnx_writer.value("y", 2)],
-            [tensor],
+            [onnx_writer.external("w", [2], "w.bin")],
         )
         for values in ([1, 2], [3, 4]):
             numpy.array(values, numpy.float32).tofile(self.folder / "w.bin")

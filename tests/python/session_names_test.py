@@ -1,11 +1,15 @@
 """What programs written for ONNX Runtime find under its names, beside InferenceSession's calls."""
 
 import pathlib
+import sys
 import unittest
 import warnings
 
 import numpy
 from session_case import SessionTest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+import onnx_writer
 
 import aoe as ort
 from aoe.capi.onnxruntime_pybind11_state import Fail, InvalidArgument, InvalidProtobuf, NoSuchFile
@@ -135,6 +139,47 @@ class DevicesTest(SessionTest):
         self.assertIn(f"Build Info: version={ort.__version__}", ort.get_build_info())
         self.assertFalse(ort.has_collective_ops())
         ort.set_global_thread_pool_sizes(1, 1)
+
+
+class OptionsTest(SessionTest):
+    def test_sizes_by_what_dimensions_denote(self):
+        path = self.model(shape=(("rows", "DATA_BATCH"), ("columns", "DATA_CHANNEL"), 5))
+        options = ort.SessionOptions()
+        options.add_free_dimension_override_by_denotation("DATA_BATCH", 3)
+        self.assertEqual(self.open(path, options).get_inputs()[0].shape, [3, "columns", 5])
+        options.add_free_dimension_override_by_denotation("DATA_CHANNEL", 4)
+        options.add_free_dimension_override_by_name("rows", 2)
+        session = self.open(path, options)
+        self.assertEqual(session.get_inputs()[0].shape, [2, 4, 5])
+        (y,) = session.run(None, {"x": numpy.ones((2, 4, 5), numpy.float32)})
+        self.assertEqual(y.shape, (2, 4, 5))
+
+    def test_an_optimised_model_is_written(self):
+        (self.folder / "elsewhere").mkdir()
+        numpy.array([1, 2], numpy.float32).tofile(self.folder / "w.bin")
+        path = self.folder / "external.onnx"
+        onnx_writer.write(
+            path,
+            [onnx_writer.node("Add", ["x", "w"], ["y"], "n")],
+            [onnx_writer.value("x", 2)],
+            [onnx_writer.value("y", 2)],
+            [onnx_writer.external("w", [2], "w.bin")],
+        )
+        options = ort.SessionOptions()
+        options.optimized_model_filepath = str(self.folder / "elsewhere" / "optimised.onnx")
+        self.open(str(path), options)
+        path.unlink()
+        (self.folder / "w.bin").unlink()
+        session = self.open(options.optimized_model_filepath)
+        (y,) = session.run(None, {"x": numpy.zeros(2, numpy.float32)})
+        self.assertEqual(y.tolist(), [1, 2])
+
+    def test_entries(self):
+        options = ort.SessionOptions()
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        self.assertEqual(options.get_session_config_entry("session.intra_op.allow_spinning"), "0")
+        with self.assertRaisesRegex(RuntimeError, "does not have configuration with key: other"):
+            options.get_session_config_entry("other")
 
 
 class LogsTest(SessionTest):

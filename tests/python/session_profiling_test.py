@@ -186,15 +186,20 @@ class EnableProfilingTest(unittest.TestCase):
         return sorted(path.name for path in pathlib.Path(self.directory).iterdir())
 
     def test_runs_and_kernels(self):
-        done = self.run_program("print(session.end_profiling(), repr(session.end_profiling()))\n")
+        done = self.run_program(
+            "start = session.get_profiling_start_time_ns()\n"
+            "print(start, session.end_profiling(), repr(session.end_profiling()))\n"
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
-        name, again = done.stdout.split()
+        start, name, again = done.stdout.split()
+        self.assertGreater(int(start), 0)
         self.assertEqual((self.files(), again), ([name], "''"))
         self.assertRegex(name, r"^mine_\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d\.json$")
         events = json.loads(pathlib.Path(self.directory, name).read_text())
         runs = [each for each in events if each["cat"] == "Session"]
         kernels = [each for each in events if each["cat"] == "Node"]
         self.assertEqual([each["name"] for each in runs], ["model_run"] * 3)
+        self.assertGreater(min(each["ts"] for each in events), 0)
         self.assertTrue(any("MatMulV2" in each["args"]["op_name"] for each in kernels))
         for kernel in kernels:
             self.assertTrue(kernel["name"].endswith("_kernel_time"))

@@ -1,0 +1,51 @@
+"""The inputs and outputs of a session: of an om, or of an ONNX model with what is known of sizes."""
+
+import dataclasses
+
+from .onnx_border import Border, Value
+
+
+def border_of_om(model):
+    def values(ports):
+        return [
+            Value(
+                port.name,
+                port.element_type.text,
+                tuple(None if size < 0 else size for size in port.shape),
+                port.element_type,
+            )
+            for port in ports
+        ]
+
+    return Border(inputs=values(model.inputs), outputs=values(model.outputs), graph_name=model.name)
+
+
+def with_sizes(border, options):
+    """With those that SessionOptions give for names and denotations of dimensions."""
+
+    def size_of(size, denotation):
+        if isinstance(size, int):
+            return size
+        of_denotation = options._denotations.get(denotation, size) if denotation else size
+        return options._dimensions.get(size, of_denotation)
+
+    def sized(value):
+        return dataclasses.replace(
+            value, shape=tuple(map(size_of, value.shape, value.denotations))
+        )
+
+    return dataclasses.replace(
+        border,
+        inputs=[sized(value) for value in border.inputs],
+        outputs=[sized(value) for value in border.outputs],
+    )
+
+
+def require_tensors(border):
+    for value in border.inputs + border.outputs:
+        if value.element_type is None:
+            raise ValueError(f"{value.name} is {value.type}, which no array of numpy can be here")
+
+
+def is_fixed(value):
+    return value.has_rank and all(isinstance(size, int) for size in value.shape)
