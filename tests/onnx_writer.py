@@ -73,8 +73,8 @@ def list_of_maps(name, key_type=INT64):
     return block(1, name) + block(2, block(4, block(1, block(5, number(1, key_type) + block(2, scalar)))))
 
 
-def write(path, nodes, inputs, outputs, initializers=(), opset=13, domains=()):
-    graph = (b"".join(block(1, n) for n in nodes) + block(2, "g") + b"".join(block(5, i) for i in initializers)
+def write(path, nodes, inputs, outputs, initializers=(), opset=13, domains=(), name="g"):
+    graph = (b"".join(block(1, n) for n in nodes) + block(2, name) + b"".join(block(5, i) for i in initializers)
              + b"".join(block(11, i) for i in inputs) + b"".join(block(12, o) for o in outputs))
     with open(path, "wb") as file:
         file.write(number(1, 8) + block(7, graph) + block(8, number(2, opset))

@@ -43,7 +43,10 @@ class Source:
 
     @property
     def name(self):
-        return self.path.stem if self.path else self.border.graph_name or "model"
+        """What the om is called; a graph may have any name."""
+        if self.path:
+            return self.path.stem
+        return re.sub(r"[^\w.-]", "_", self.border.graph_name)[:64] or "model"
 
     @property
     def digest(self):

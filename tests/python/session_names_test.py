@@ -174,6 +174,21 @@ class OptionsTest(SessionTest):
         (y,) = session.run(None, {"x": numpy.zeros(2, numpy.float32)})
         self.assertEqual(y.tolist(), [1, 2])
 
+    def test_bytes_whose_graph_has_any_name(self):
+        path = self.folder / "named.onnx"
+        for name in ("a/b: c", "../../x", "", "n" * 300):
+            onnx_writer.write(
+                path,
+                [onnx_writer.node("Relu", ["x"], ["y"], "n")],
+                [onnx_writer.value("x", 2)],
+                [onnx_writer.value("y", 2)],
+                name=name,
+            )
+            session = self.open(path.read_bytes())
+            self.assertEqual(session.get_modelmeta().graph_name, name)
+            (y,) = session.run(None, {"x": numpy.array([-1, 2], numpy.float32)})
+            self.assertEqual(y.tolist(), [0, 2])
+
     def test_entries(self):
         options = ort.SessionOptions()
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
