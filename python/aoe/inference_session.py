@@ -8,12 +8,13 @@
 import collections
 import contextlib
 import os
+import pathlib
 import threading
 import warnings
 
 import numpy
 
-from . import acl_library, om_cache
+from . import acl_library, initializers, om_cache, onnx_border
 from .compile_options import CompileOptions
 from .devices import OrtMemoryInfo, own_ep_device
 from .errors import NoSuchFile
@@ -88,7 +89,7 @@ class InferenceSession:
 
     def _open(self, path_or_bytes):
         is_om = _begins_as_om(path_or_bytes)
-        self._source = None if is_om else om_cache.Source(path_or_bytes)
+        self._source = None if is_om else _source_of(path_or_bytes, self._options)
         is_quiet = self._options.log_severity_level > 2
         self._cache = om_cache.OmCache(self._compile_options.cache_directory, is_quiet)
         self._model_path = path_or_bytes if isinstance(path_or_bytes, str) else ""
@@ -339,6 +340,16 @@ def _checked_source(path_or_bytes):
     if not os.path.isfile(path):
         raise NoSuchFile(f"there is no model {path}")
     return path
+
+
+def _source_of(path_or_bytes, options):
+    if not options._initializers and not options._files:
+        return om_cache.Source(path_or_bytes)
+    is_path = isinstance(path_or_bytes, str)
+    content = pathlib.Path(path_or_bytes).read_bytes() if is_path else path_or_bytes
+    onnx_border.read(content)  # says what is wrong with it
+    content = initializers.with_given(content, options._initializers, options._files)
+    return om_cache.Source(content, pathlib.Path(path_or_bytes).parent if is_path else None)
 
 
 def _begins_as_om(path_or_bytes):

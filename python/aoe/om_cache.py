@@ -30,11 +30,12 @@ _DISK_FAULT = 6  # exit code of programs: an output cannot be written
 
 
 class Source:
-    """A model to compile: a file, or the bytes of one."""
+    """A model to compile: a file, or the bytes of one; `folder` has the files of its weights."""
 
-    def __init__(self, path_or_bytes):
+    def __init__(self, path_or_bytes, folder=None):
         self.content = path_or_bytes if isinstance(path_or_bytes, bytes) else None
         self.path = None if self.content is not None else pathlib.Path(path_or_bytes)
+        self._folder = self.path.parent if self.path else folder
         if self.content is not None:
             self.border = onnx_border.read(self.content)
         else:
@@ -57,24 +58,25 @@ class Source:
                 digest.update(self.content)
             else:
                 _add_file(digest, self.path)
-                for name in sorted(self.border.external_files):
-                    digest.update(name.encode())
-                    _add_file(digest, self.path.parent / name)
+            for name in self._files():
+                digest.update(name.encode())
+                _add_file(digest, self._folder / name)
             self._digest = digest.hexdigest()
         return self._digest
+
+    def _files(self):
+        """Of its weights; where bytes came from nobody knows, and atc says what it lacks."""
+        return sorted(self.border.external_files) if self._folder else []
 
     def copy_to(self, path):
         """As it is, with the files that its weights lie in."""
         path = pathlib.Path(path)
         if self.content is not None:
             path.write_bytes(self.content)
-            return
-        names = {self.path.name: path.name, **{name: name for name in self.border.external_files}}
-        for name, new_name in names.items():
-            source, target = self.path.parent / name, path.parent / new_name
-            if source.resolve() != target.resolve():
-                target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(source, target)
+        else:
+            _copy(self.path, path)
+        for name in self._files():
+            _copy(self._folder / name, path.parent / name)
 
     @contextlib.contextmanager
     def file(self, directory):
@@ -84,6 +86,8 @@ class Source:
             return
         path = pathlib.Path(directory) / "model.onnx"
         path.write_bytes(self.content)
+        for name in self._files():
+            _copy(self._folder / name, path.parent / name)
         yield path
         path.unlink()
 
@@ -213,6 +217,13 @@ def _key(source, flags):
     }
     text = json.dumps(facts, sort_keys=True)
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+def _copy(source, target):
+    if source.resolve() == target.resolve():
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, target)
 
 
 def _add_file(digest, path):

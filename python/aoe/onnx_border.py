@@ -87,7 +87,7 @@ def _border(content):
     graph = None
     for field, value in _fields(content):
         if field in _MODEL_TEXTS:
-            setattr(border, _MODEL_TEXTS[field], _text(value))
+            setattr(border, _MODEL_TEXTS[field], text_of(value))
         elif field == _MODEL_VERSION:
             border.version = value
         elif field == _METADATA:
@@ -105,9 +105,9 @@ def _read_graph(graph, border):
     inputs, initializers, nodes = [], set(), []
     for field, value in _fields(graph):
         if field == _GRAPH_NAME:
-            border.graph_name = _text(value)
+            border.graph_name = text_of(value)
         elif field == _GRAPH_DESCRIPTION:
-            border.graph_description = _text(value)
+            border.graph_description = text_of(value)
         elif field == _INPUT:
             inputs.append(_value(value))
         elif field == _OUTPUT:
@@ -138,7 +138,7 @@ def _with_texts(value, nodes):
     for node in nodes:
         for at, part in _fields(node):
             if at == _NODE_OUTPUT:
-                makers[_text(part)] = node
+                makers[text_of(part)] = node
     name = value.name
     for _ in nodes:  # back through what moves labels: Cast, Reshape, ...
         fields = list(_fields(makers[name])) if name in makers else []
@@ -146,21 +146,21 @@ def _with_texts(value, nodes):
             if at == _NODE_ATTRIBUTE and _attribute_name(part) == "classlabels_strings":
                 kind = element_types.of_onnx(_INT64)
                 return dataclasses.replace(value, element_type=kind, texts=tuple(_labels(part)))
-        name = next((_text(part) for at, part in fields if at == _NODE_INPUT), None)
+        name = next((text_of(part) for at, part in fields if at == _NODE_INPUT), None)
         if name is None:
             break
     return value
 
 
 def _attribute_name(attribute):
-    return next((_text(part) for at, part in _fields(attribute) if at == _ATTRIBUTE_NAME), "")
+    return next((text_of(part) for at, part in _fields(attribute) if at == _ATTRIBUTE_NAME), "")
 
 
 def _with_labels(value, nodes):
     """An output of ZipMap, which compiled models give as a tensor: its columns go by these labels."""
     for node in nodes:
         fields = list(_fields(node))
-        texts = {field: _text(part) for field, part in fields if field in (_NODE_OUTPUT, _NODE_TYPE)}
+        texts = {field: text_of(part) for field, part in fields if field in (_NODE_OUTPUT, _NODE_TYPE)}
         if texts.get(_NODE_TYPE) != "ZipMap" or texts.get(_NODE_OUTPUT) != value.name:
             continue
         labels = [label for at, part in fields if at == _NODE_ATTRIBUTE for label in _labels(part)]
@@ -173,7 +173,7 @@ def _labels(attribute):
     """Of one of ZipMap's attributes, classlabels_int64s or classlabels_strings."""
     for field, part in _fields(attribute):
         if field == _ATTRIBUTE_STRINGS:
-            yield _text(part)
+            yield text_of(part)
         elif field == _ATTRIBUTE_INTS and isinstance(part, int):
             yield part if part < 1 << 63 else part - (1 << 64)
         elif field == _ATTRIBUTE_INTS:  # packed
@@ -185,15 +185,16 @@ def _labels(attribute):
 
 def _tensor(message, external_files):
     """The name of a TensorProto; adds the file that its data lie in."""
-    name = ""
-    for field, value in _fields(message):
-        if field == _TENSOR_NAME:
-            name = _text(value)
-        elif field == _TENSOR_EXTERNAL:
-            key, text = _pair(value)
-            if key == "location":
-                external_files.add(text)
-    return name
+    fields = list(_fields(message))
+    place = external_place(fields)
+    if "location" in place:
+        external_files.add(place["location"])
+    return next((text_of(value) for field, value in fields if field == _TENSOR_NAME), "")
+
+
+def external_place(fields):
+    """Where the data of a TensorProto lie: location, offset, length; nothing: in itself."""
+    return dict(_pair(value) for field, value in fields if field == _TENSOR_EXTERNAL)
 
 
 def _value(message):
@@ -201,7 +202,7 @@ def _value(message):
     shape, element_type, has_rank, denotations = (), None, False, ()
     for field, value in _fields(message):
         if field == 1:
-            name = _text(value)
+            name = text_of(value)
         elif field == 2:
             for which, content in _fields(value):
                 if which == 1:
@@ -247,18 +248,18 @@ def _dimension(message):
         if field == 1:
             size = value if value < 1 << 63 else None  # negative: as good as unknown
         elif field == 2:
-            size = _text(value) or None
+            size = text_of(value) or None
         elif field == 3:
-            denotation = _text(value)
+            denotation = text_of(value)
     return size, denotation
 
 
 def _pair(message):
-    texts = {field: _text(value) for field, value in _fields(message) if field in (1, 2)}
+    texts = {field: text_of(value) for field, value in _fields(message) if field in (1, 2)}
     return texts.get(1, ""), texts.get(2, "")
 
 
-def _text(value):
+def text_of(value):
     if not isinstance(value, memoryview):
         raise _Malformed("a text is a number")
     return str(value, "utf-8")
@@ -266,10 +267,17 @@ def _text(value):
 
 def _fields(message):
     """(number, value) of each field: an int, or the bytes of what is longer."""
+    for field, value, _ in raw_fields(message):
+        yield field, value
+
+
+def raw_fields(message):
+    """As _fields(), with all bytes of each."""
     if not isinstance(message, memoryview):
         raise _Malformed("a message is a number")
     at, end = 0, len(message)
     while at < end:
+        begin = at
         key, at = _varint(message, at)
         field, wire = key >> 3, key & 7
         if wire == _VARINT:
@@ -284,7 +292,7 @@ def _fields(message):
             raise _Malformed(f"wire type {wire}")
         if field == 0 or at > end:
             raise _Malformed("a field reaches behind its message")
-        yield field, value
+        yield field, value, message[begin:at]
 
 
 def _varint(message, at):

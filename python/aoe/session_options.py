@@ -52,6 +52,8 @@ class SessionOptions:
     _entries: typing.Dict[str, str] = dataclasses.field(default_factory=dict)
     _dimensions: typing.Dict[str, int] = dataclasses.field(default_factory=dict)
     _denotations: typing.Dict[str, int] = dataclasses.field(default_factory=dict)
+    _initializers: typing.Dict[str, typing.Any] = dataclasses.field(default_factory=dict)
+    _files: typing.Dict[str, bytes] = dataclasses.field(default_factory=dict)
     _providers: typing.List[typing.Any] = dataclasses.field(default_factory=list)
 
     def add_session_config_entry(self, key, value):
@@ -85,13 +87,17 @@ class SessionOptions:
         """A size given by name is preferred."""
         self._denotations[denotation] = size
 
-    def add_initializer(self, name, _value):
-        raise NotImplementedError(f"weights are compiled into the model; {name} cannot be replaced")
+    def add_initializer(self, name, value):
+        """An OrtValue instead of the model's own; it is compiled into the session's model."""
+        self._initializers[name] = value
 
-    def add_external_initializers(self, names, _values):
-        raise NotImplementedError(
-            f"weights are compiled into the model; {names} cannot be replaced"
-        )
+    def add_external_initializers(self, names, values):
+        self._initializers.update(zip(names, values, strict=True))
+
+    def add_external_initializers_from_files_in_memory(self, names, buffers, lengths):
+        """The content of files that the model's weights refer to."""
+        for name, buffer, length in zip(names, buffers, lengths, strict=True):
+            self._files[name] = bytes(buffer[:length])
 
     def register_custom_ops_library(self, path):
         raise NotImplementedError(f"operators of libraries such as {path} cannot be compiled")

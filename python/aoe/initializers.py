@@ -1,0 +1,74 @@
+"""Weights that a program gives instead of a model's own, SessionOptions.add_initializer() and its like."""
+
+import math
+
+from .errors import InvalidArgument
+from .onnx_border import external_place, raw_fields, text_of
+
+_GRAPH, _INITIALIZER = 7, 5
+_DIMS, _TYPE, _NAME, _RAW_DATA, _EXTERNAL, _LOCATION = 1, 2, 8, 9, 13, 14
+
+
+def with_given(content, values, files):
+    """The model of these bytes. `values`: {name: OrtValue}; `files`: {name: content} of those that
+    its weights refer to. InvalidArgument: it has no such initializer."""
+    missing = set(values)
+    parts = []
+    for field, value, raw in raw_fields(memoryview(content)):
+        if field == _GRAPH:
+            raw = _block(_GRAPH, _graph(value, values, files, missing))
+        parts.append(raw)
+    if missing:
+        raise InvalidArgument(f"the model has no initializer {', '.join(sorted(missing))}")
+    return b"".join(parts)
+
+
+def _graph(graph, values, files, missing):
+    parts = []
+    for field, value, raw in raw_fields(graph):
+        if field == _INITIALIZER:
+            fields = list(raw_fields(value))
+            name = next((text_of(part) for at, part, _ in fields if at == _NAME), "")
+            place = external_place([(at, part) for at, part, _ in fields])
+            if name in values:
+                missing.discard(name)
+                raw = _block(_INITIALIZER, _tensor(name, values[name]))
+            elif place.get("location") in files:
+                raw = _block(_INITIALIZER, _with_data(fields, _slice(files, place)))
+        parts.append(raw)
+    return b"".join(parts)
+
+
+def _tensor(name, value):
+    array = value.numpy()
+    dims = b"".join(_number(_DIMS, size) for size in array.shape)
+    kind = _number(_TYPE, value.element_type())
+    return dims + kind + _block(_NAME, name.encode()) + _block(_RAW_DATA, array.tobytes())
+
+
+def _with_data(fields, data):
+    kept = b"".join(raw for at, _, raw in fields if at not in (_EXTERNAL, _LOCATION))
+    return kept + _block(_RAW_DATA, data)
+
+
+def _slice(files, place):
+    content = memoryview(files[place["location"]])
+    begin = int(place.get("offset", 0))
+    end = begin + int(place["length"]) if "length" in place else len(content)
+    if end > len(content):
+        raise InvalidArgument(f"{place['location']} has {len(content)} bytes, {end} are needed")
+    return content[begin:end]
+
+
+def _block(field, content):
+    return _varint(field << 3 | 2) + _varint(len(content)) + bytes(content)
+
+
+def _number(field, value):
+    return _varint(field << 3) + _varint(value)
+
+
+def _varint(value):
+    count = max(1, math.ceil(value.bit_length() / 7))
+    septets = [value >> 7 * at & 0x7F for at in range(count)]
+    return bytes([septet | 0x80 for septet in septets[:-1]] + septets[-1:])
