@@ -40,10 +40,12 @@ def node(op_type, inputs, outputs, name, domain="", **attributes):
             + (block(7, domain) if domain else b""))
 
 
-def tensor(name, shape, floats):
-    """An initializer."""
+def tensor(name, shape, values, element_type=FLOAT):
+    """An initializer of FLOAT or INT64."""
     dims = b"".join(number(1, dim) for dim in shape)
-    return dims + number(2, FLOAT) + block(8, name) + block(9, struct.pack(f"<{len(floats)}f", *floats))
+    letter = {FLOAT: "f", INT64: "q"}[element_type]
+    data = struct.pack(f"<{len(values)}{letter}", *values)
+    return dims + number(2, element_type) + block(8, name) + block(9, data)
 
 
 def dimension(dim):

@@ -57,7 +57,7 @@ _HOMES = {
     "ProfileResult": "results",
     "TuneResult": "results",
 }
-_MODULES = ("capi",)
+_MODULES = ("backend", "capi")
 __all__ = list(_HOMES)
 
 

@@ -1,7 +1,5 @@
 """Weights that a program gives instead of a model's own, SessionOptions.add_initializer() and its like."""
 
-import math
-
 from .errors import InvalidArgument
 from .onnx_border import external_place, raw_fields, text_of
 
@@ -69,6 +67,8 @@ def _number(field, value):
 
 
 def _varint(value):
-    count = max(1, math.ceil(value.bit_length() / 7))
-    septets = [value >> 7 * at & 0x7F for at in range(count)]
-    return bytes([septet | 0x80 for septet in septets[:-1]] + septets[-1:])
+    encoded = bytearray()
+    while value > 0x7F:
+        encoded.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes(encoded) + bytes([value])
