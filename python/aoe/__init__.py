@@ -12,6 +12,8 @@ What a name needs is imported when it is asked for: a report needs no numpy.
 import importlib
 
 _HOMES = {
+    "ModelCompiler": "model_compiler",
+    "OrtCompileApiFlags": "model_compiler",
     "Session": "session",
     "InferenceSession": "inference_session",
     "ModelMetadata": "inference_session",

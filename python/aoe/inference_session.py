@@ -8,25 +8,24 @@
 import collections
 import contextlib
 import os
-import pathlib
 import threading
 import warnings
 
 import numpy
 
-from . import acl_library, initializers, om_cache, onnx_border
+from . import acl_library, given_model, om_cache
 from .compile_options import CompileOptions
 from .devices import OrtMemoryInfo, own_ep_device
-from .errors import NoSuchFile
 from .feeds import fed, fitting, put, require_known
 from .io_binding import IOBinding, OrtValue
 from .loaded_model import LoadedModel
 from .loaded_shapes import LoadedShapes
 from .profiler.framework import recorder
 from .providers import PROVIDER, chosen
-from .session_border import border_of_om, is_fixed, require_tensors, with_sizes
+from .session_border import border_of_om, is_fixed, require_tensors, shape_flag, with_sizes
 from .session_options import RunOptions, SessionOptions
 
+_ACCEPTED = ("disabled_optimizers", "enable_fallback", "read_config_from_model")  # without effect
 _OM_MAGIC = b"AOEOM\0\0\1"
 
 ModelMetadata = collections.namedtuple(
@@ -61,7 +60,7 @@ class InferenceSession:
         self, path_or_bytes, sess_options=None, providers=None, provider_options=None, **unused
     ):
         for name in unused:
-            if name != "disabled_optimizers":
+            if name not in _ACCEPTED:
                 raise TypeError(f"InferenceSession has no argument {name}")
         self._options = sess_options if sess_options is not None else SessionOptions()
         if not providers and not provider_options:
@@ -76,7 +75,7 @@ class InferenceSession:
         self._is_open = True
         try:
             self._device.make_current()
-            self._open(_checked_source(path_or_bytes))
+            self._open(given_model.checked(path_or_bytes))
         except BaseException:
             self.close()
             raise
@@ -89,7 +88,7 @@ class InferenceSession:
 
     def _open(self, path_or_bytes):
         is_om = _begins_as_om(path_or_bytes)
-        self._source = None if is_om else _source_of(path_or_bytes, self._options)
+        self._source = None if is_om else given_model.source_of(path_or_bytes, self._options)
         is_quiet = self._options.log_severity_level > 2
         self._cache = om_cache.OmCache(self._compile_options.cache_directory, is_quiet)
         self._model_path = path_or_bytes if isinstance(path_or_bytes, str) else ""
@@ -287,9 +286,7 @@ class InferenceSession:
         """The model for these shapes of its open inputs, loaded."""
         flags = list(self._compile_options.flags)
         if key:
-            shapes = zip(self._open_inputs, key)
-            text = ";".join(f"{value.name}:{','.join(map(str, shape))}" for value, shape in shapes)
-            flags.append(f"--input_shape={text}")
+            flags.append(shape_flag(self._open_inputs, key))
         try:
             return self._load(flags)
         except acl_library.AclError:
@@ -329,27 +326,6 @@ class InferenceSession:
     def __del__(self):
         with contextlib.suppress(Exception):  # at the end of Python nothing may be left to call
             self.close()
-
-
-def _checked_source(path_or_bytes):
-    if isinstance(path_or_bytes, (bytes, bytearray, memoryview)):
-        return bytes(path_or_bytes)
-    if not isinstance(path_or_bytes, (str, os.PathLike)):
-        raise TypeError(f"a model is a path or bytes, not {type(path_or_bytes).__name__}")
-    path = os.fspath(path_or_bytes)
-    if not os.path.isfile(path):
-        raise NoSuchFile(f"there is no model {path}")
-    return path
-
-
-def _source_of(path_or_bytes, options):
-    if not options._initializers and not options._files:
-        return om_cache.Source(path_or_bytes)
-    is_path = isinstance(path_or_bytes, str)
-    content = pathlib.Path(path_or_bytes).read_bytes() if is_path else path_or_bytes
-    onnx_border.read(content)  # says what is wrong with it
-    content = initializers.with_given(content, options._initializers, options._files)
-    return om_cache.Source(content, pathlib.Path(path_or_bytes).parent if is_path else None)
 
 
 def _begins_as_om(path_or_bytes):

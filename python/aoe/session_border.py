@@ -49,3 +49,10 @@ def require_tensors(border):
 
 def is_fixed(value):
     return value.has_rank and all(isinstance(size, int) for size in value.shape)
+
+
+def shape_flag(values, shapes):
+    """Of atc."""
+    rows = zip(values, shapes)
+    text = ";".join(f"{value.name}:{','.join(map(str, shape))}" for value, shape in rows)
+    return f"--input_shape={text}"

@@ -92,6 +92,29 @@ class ProgramsTest(SessionTest):
             self.assertEqual(buffer[: rows * 3].tolist(), (-ids).ravel().tolist())
 
 
+class ModelCompilerTest(SessionTest):
+    def test_what_is_compiled_is_opened(self):
+        path = self.model(shape=("rows", 2))
+        options = ort.SessionOptions()
+        with self.assertRaisesRegex(ValueError, "input x is .*add_free_dimension_override_by_name"):
+            ort.ModelCompiler(options, path)
+        options.add_free_dimension_override_by_name("rows", 1)
+        options.add_provider("AoeExecutionProvider", {"threads": 1})
+        target = self.folder / "compiled.onnx"
+        ort.ModelCompiler(options, path).compile_to_file(str(target))
+        parts = []
+        ort.ModelCompiler(options, path).compile_to_stream(parts.append)
+        x = numpy.array([[-1, 2]], numpy.float32)
+        for model in (str(target), b"".join(parts)):
+            self.assertEqual(self.open(model).run(None, {"x": x})[0].tolist(), [[0, 2]])
+        flags = ort.OrtCompileApiFlags.ERROR_IF_OUTPUT_FILE_EXISTS
+        compiler = ort.ModelCompiler(options, path, flags=flags)
+        with self.assertRaisesRegex(RuntimeError, "is there already"):
+            compiler.compile_to_file(str(target))
+        compiler.compile_to_file()
+        self.assertTrue((self.folder / "model_ctx.onnx").exists())
+
+
 class BackendTest(SessionTest):
     def test_inputs_as_a_list_a_dict_or_alone(self):
         path = self.model(shape=(2,))

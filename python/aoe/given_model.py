@@ -1,10 +1,37 @@
-"""Weights that a program gives instead of a model's own, SessionOptions.add_initializer() and its like."""
+"""The model that a program gives, with what weights SessionOptions have instead of its own."""
 
-from .errors import InvalidArgument
-from .onnx_border import external_place, raw_fields, text_of
+import os
+import pathlib
+
+from .errors import InvalidArgument, NoSuchFile
+from .om_cache import Source
+from .onnx_border import external_place, raw_fields, read, text_of
 
 _GRAPH, _INITIALIZER = 7, 5
 _DIMS, _TYPE, _NAME, _RAW_DATA, _EXTERNAL, _LOCATION = 1, 2, 8, 9, 13, 14
+
+
+def checked(path_or_bytes):
+    """A path that is there, or bytes. TypeError, NoSuchFile."""
+    if isinstance(path_or_bytes, (bytes, bytearray, memoryview)):
+        return bytes(path_or_bytes)
+    if not isinstance(path_or_bytes, (str, os.PathLike)):
+        raise TypeError(f"a model is a path or bytes, not {type(path_or_bytes).__name__}")
+    path = os.fspath(path_or_bytes)
+    if not os.path.isfile(path):
+        raise NoSuchFile(f"there is no model {path}")
+    return path
+
+
+def source_of(path_or_bytes, options):
+    """To compile: what checked() gives, with the weights that SessionOptions have."""
+    if not options._initializers and not options._files:
+        return Source(path_or_bytes)
+    is_path = isinstance(path_or_bytes, str)
+    content = pathlib.Path(path_or_bytes).read_bytes() if is_path else path_or_bytes
+    read(content)  # says what is wrong with it
+    content = with_given(content, options._initializers, options._files)
+    return Source(content, pathlib.Path(path_or_bytes).parent if is_path else None)
 
 
 def with_given(content, values, files):
