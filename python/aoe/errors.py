@@ -25,6 +25,10 @@ class NoSuchFile(FileNotFoundError):
     """There is no such model."""
 
 
+class NotImplemented(Fail, NotImplementedError):  # pylint: disable=redefined-builtin
+    """What compiled models cannot have, such as operators of a library."""
+
+
 # Nothing here raises these; a program that catches them has to find them.
 
 
@@ -57,10 +61,6 @@ class NoModel(Fail):
 
 
 class NotFound(Fail):
-    pass
-
-
-class NotImplemented(Fail, NotImplementedError):  # pylint: disable=redefined-builtin
     pass
 
 

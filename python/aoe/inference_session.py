@@ -157,11 +157,12 @@ class InferenceSession:
 
     def set_providers(self, providers=None, provider_options=None):
         """What get_providers() says from now on; there is one way to run a model."""
+        wanted = chosen(providers, provider_options)
         for each in providers or ():
             name = each if isinstance(each, str) else each[0]
             if not name.endswith("ExecutionProvider"):
                 raise RuntimeError(f"Unknown Provider Type: {name}")
-        self._providers = chosen(providers, provider_options)
+        self._providers = wanted
 
     def enable_fallback(self):
         """Nothing to fall back from."""

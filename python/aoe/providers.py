@@ -39,8 +39,9 @@ def chosen(providers, provider_options):
 
 
 def _rows(providers, provider_options):
-    if isinstance(providers, str):
-        raise ValueError(f"providers is a list of names: [{providers!r}]")
+    for what, given in (("providers", providers), ("provider_options", provider_options)):
+        if given is not None and not isinstance(given, (list, tuple)):
+            raise ValueError(f"{what} is a list: [{given!r}]")
     beside = list(provider_options or ())
     given = list(providers if providers else [PROVIDER] * len(beside))
     if beside and len(beside) != len(given):

@@ -7,6 +7,8 @@ import dataclasses
 import enum
 import typing
 
+from .errors import NotImplemented  # pylint: disable=redefined-builtin
+
 
 class GraphOptimizationLevel(enum.IntEnum):
     ORT_DISABLE_ALL = 0
@@ -100,7 +102,7 @@ class SessionOptions:
             self._files[name] = bytes(buffer[:length])
 
     def register_custom_ops_library(self, path):
-        raise NotImplementedError(f"operators of libraries such as {path} cannot be compiled")
+        raise NotImplemented(f"operators of libraries such as {path} cannot be compiled")
 
 
 @dataclasses.dataclass(slots=True)

@@ -72,13 +72,16 @@ class ProvidersTest(SessionTest):
             session.set_providers(["CUDAExecutionProvider"])
         self.assertEqual(session.get_providers(), ["CPUExecutionProvider"])
         with self.assertRaisesRegex(RuntimeError, "Unknown Provider Type: InvalidProvider"):
-            session.set_providers(["InvalidProvider"])
+            with self.assertWarns(UserWarning):
+                session.set_providers(["InvalidProvider"])
 
     def test_what_are_no_providers(self):
         path = self.model()
         for providers, options in (
             ("CPUExecutionProvider", None),
+            (3, None),
             ([3], None),
+            (["CPUExecutionProvider"], {}),
             (["CPUExecutionProvider"], [{}, {}]),
             (["CPUExecutionProvider"], ["no dict"]),
         ):
@@ -188,6 +191,11 @@ class OptionsTest(SessionTest):
             self.assertEqual(session.get_modelmeta().graph_name, name)
             (y,) = session.run(None, {"x": numpy.array([-1, 2], numpy.float32)})
             self.assertEqual(y.tolist(), [0, 2])
+
+    def test_operators_of_a_library(self):
+        for kind in (NotImplementedError, ort.capi.onnxruntime_pybind11_state.NotImplemented):
+            with self.assertRaisesRegex(kind, "libmine.so cannot be compiled"):
+                ort.SessionOptions().register_custom_ops_library("libmine.so")
 
     def test_entries(self):
         options = ort.SessionOptions()
