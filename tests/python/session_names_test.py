@@ -18,12 +18,18 @@ from aoe.capi.onnxruntime_pybind11_state import Fail, InvalidArgument, InvalidPr
 class ErrorsTest(SessionTest):
     def test_the_exceptions_are_where_programs_import_them(self):
         from aoe.capi import _pybind_state
-        from aoe.capi._pybind_state import RuntimeException
+        from aoe.capi._pybind_state import RuntimeException, get_available_providers
         from aoe.capi.onnxruntime_inference_collection import InferenceSession, IOBinding, OrtValue
 
         self.assertIs(ort.capi.onnxruntime_pybind11_state.Fail, Fail)
         self.assertIs(_pybind_state.Fail, Fail)
+        self.assertEqual(get_available_providers(), ort.get_available_providers())
         self.assertTrue(issubclass(RuntimeException, RuntimeError))
+        for module in (_pybind_state, ort.capi.onnxruntime_pybind11_state):
+            self.assertIs(module.SessionOptions, ort.SessionOptions)
+            self.assertIs(module.OrtMemoryInfo, ort.OrtMemoryInfo)
+            with self.assertRaises(AttributeError):
+                module.no_such_name
         self.assertEqual(
             (InferenceSession, IOBinding, OrtValue),
             (ort.InferenceSession, ort.IOBinding, ort.OrtValue),

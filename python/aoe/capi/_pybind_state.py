@@ -1,4 +1,7 @@
 """The same as onnxruntime_pybind11_state, under the other name that programs import."""
 
-# pylint: disable=wildcard-import, unused-wildcard-import
-from .onnxruntime_pybind11_state import *
+from . import onnxruntime_pybind11_state
+
+
+def __getattr__(name):
+    return getattr(onnxruntime_pybind11_state, name)

@@ -1,4 +1,6 @@
-"""The exceptions, and the classes that ONNX Runtime has in C++."""
+"""The exceptions, and all that the package has, much of which ONNX Runtime has in C++."""
+
+import aoe
 
 # pylint: disable=unused-import, redefined-builtin
 from ..errors import (
@@ -17,14 +19,9 @@ from ..errors import (
     NotImplemented,
     RuntimeException,
 )
-from ..inference_session import InferenceSession, ModelMetadata, NodeArg
-from ..io_binding import OrtValue
 from ..io_binding import IOBinding as SessionIOBinding
-from ..providers import get_all_providers, get_available_providers, get_device
-from ..session_options import (
-    ExecutionMode,
-    ExecutionOrder,
-    GraphOptimizationLevel,
-    RunOptions,
-    SessionOptions,
-)
+
+
+def __getattr__(name):
+    """What else the package has."""
+    return getattr(aoe, name)
