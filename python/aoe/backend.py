@@ -15,8 +15,8 @@ class BackendRep:
         self._session = session
 
     def run(self, inputs, **options):
-        """A list of outputs. `inputs`: an array for each input of the model, a dict of them by name,
-        or the only one; `options`: attributes of RunOptions."""
+        """A list of outputs. `inputs`: an array for each input of the model, a dict of them by
+        name, or the only one; `options`: attributes of RunOptions."""
         names = [each.name for each in self._session.get_inputs()]
         if isinstance(inputs, (list, tuple)):
             if len(inputs) != len(names):

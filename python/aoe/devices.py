@@ -1,4 +1,7 @@
-"""What ONNX Runtime's programs call devices, memory and allocators: there is one device, this processor."""
+"""What ONNX Runtime's programs call devices, memory and allocators.
+
+There is one device, this processor.
+"""
 
 import dataclasses
 import enum

@@ -7,7 +7,6 @@
 
 import collections
 import contextlib
-import os
 import threading
 import warnings
 
@@ -23,7 +22,7 @@ from .loaded_shapes import LoadedShapes
 from .profiler.framework import recorder
 from .providers import PROVIDER, chosen
 from .session_border import border_of_om, is_fixed, require_tensors, shape_flag, with_sizes
-from .session_options import RunOptions, SessionOptions
+from .session_options import SessionOptions
 
 _ACCEPTED = ("disabled_optimizers", "enable_fallback", "read_config_from_model")  # without effect
 _OM_MAGIC = b"AOEOM\0\0\1"
@@ -116,7 +115,7 @@ class InferenceSession:
         if self._source is not None:
             self._source.copy_to(path)
         else:
-            warnings.warn(f"{path} is not written: an om is what optimised models are", stacklevel=3)
+            warnings.warn(f"{path} is not written: an om is optimised already", stacklevel=3)
 
     # ---- what the model is ----
 

@@ -1,4 +1,4 @@
-"""The inputs and outputs of a session: of an om, or of an ONNX model with what is known of sizes."""
+"""What a session takes and gives: of an om, or of an ONNX model with what is known of sizes."""
 
 import dataclasses
 

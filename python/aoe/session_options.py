@@ -7,7 +7,7 @@ import dataclasses
 import enum
 import typing
 
-from .errors import NotImplemented  # pylint: disable=redefined-builtin
+from . import errors
 
 
 class GraphOptimizationLevel(enum.IntEnum):
@@ -102,7 +102,7 @@ class SessionOptions:
             self._files[name] = bytes(buffer[:length])
 
     def register_custom_ops_library(self, path):
-        raise NotImplemented(f"operators of libraries such as {path} cannot be compiled")
+        raise errors.NotImplemented(f"operators of libraries such as {path} cannot be compiled")
 
 
 @dataclasses.dataclass(slots=True)

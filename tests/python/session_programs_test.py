@@ -58,7 +58,8 @@ class ProgramsTest(SessionTest):
         session = self.open(self.model())
         session.intra_op_num_threads = 1
         session.inter_op_num_threads = 1
-        self.assertEqual(session.run(None, {"x": numpy.ones((1, 3), numpy.float32)})[0].shape, (1, 3))
+        (y,) = session.run(None, {"x": numpy.ones((1, 3), numpy.float32)})
+        self.assertEqual(y.shape, (1, 3))
 
     def test_names_with_colons_in_another_order(self):
         """As converters from TensorFlow name outputs."""
