@@ -59,7 +59,7 @@ _HOMES = {
     "ProfileResult": "results",
     "TuneResult": "results",
 }
-_MODULES = ("backend", "capi")
+_MODULES = ("backend", "capi", "datasets")
 __all__ = list(_HOMES)
 
 

@@ -6,9 +6,10 @@ import pathlib
 from .errors import InvalidArgument, NoSuchFile
 from .om_cache import Source
 from .onnx_border import external_place, raw_fields, read, text_of
+from .onnx_fields import block, tensor
 
 _GRAPH, _INITIALIZER = 7, 5
-_DIMS, _TYPE, _NAME, _RAW_DATA, _EXTERNAL, _LOCATION = 1, 2, 8, 9, 13, 14
+_NAME, _RAW_DATA, _EXTERNAL, _LOCATION = 8, 9, 13, 14
 
 
 def checked(path_or_bytes):
@@ -41,7 +42,7 @@ def with_given(content, values, files):
     parts = []
     for field, value, raw in raw_fields(memoryview(content)):
         if field == _GRAPH:
-            raw = _block(_GRAPH, _graph(value, values, files, missing))
+            raw = block(_GRAPH, _graph(value, values, files, missing))
         parts.append(raw)
     if missing:
         raise InvalidArgument(f"the model has no initializer {', '.join(sorted(missing))}")
@@ -57,23 +58,21 @@ def _graph(graph, values, files, missing):
             place = external_place([(at, part) for at, part, _ in fields])
             if name in values:
                 missing.discard(name)
-                raw = _block(_INITIALIZER, _tensor(name, values[name]))
+                raw = block(_INITIALIZER, _tensor(name, values[name]))
             elif place.get("location") in files:
-                raw = _block(_INITIALIZER, _with_data(fields, _slice(files, place)))
+                raw = block(_INITIALIZER, _with_data(fields, _slice(files, place)))
         parts.append(raw)
     return b"".join(parts)
 
 
 def _tensor(name, value):
     array = value.numpy()
-    dims = b"".join(_number(_DIMS, size) for size in array.shape)
-    kind = _number(_TYPE, value.element_type())
-    return dims + kind + _block(_NAME, name.encode()) + _block(_RAW_DATA, array.tobytes())
+    return tensor(name, array.shape, value.element_type(), array.tobytes())
 
 
 def _with_data(fields, data):
     kept = b"".join(raw for at, _, raw in fields if at not in (_EXTERNAL, _LOCATION))
-    return kept + _block(_RAW_DATA, data)
+    return kept + block(_RAW_DATA, data)
 
 
 def _slice(files, place):
@@ -83,19 +82,3 @@ def _slice(files, place):
     if end > len(content):
         raise InvalidArgument(f"{place['location']} has {len(content)} bytes, {end} are needed")
     return content[begin:end]
-
-
-def _block(field, content):
-    return _varint(field << 3 | 2) + _varint(len(content)) + bytes(content)
-
-
-def _number(field, value):
-    return _varint(field << 3) + _varint(value)
-
-
-def _varint(value):
-    encoded = bytearray()
-    while value > 0x7F:
-        encoded.append(value & 0x7F | 0x80)
-        value >>= 7
-    return bytes(encoded) + bytes([value])

@@ -12,7 +12,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 import onnx_writer
 
 import aoe as ort
-from aoe import backend
+from aoe import backend, datasets
 
 
 class ProgramsTest(SessionTest):
@@ -114,6 +114,35 @@ class ModelCompilerTest(SessionTest):
             compiler.compile_to_file(str(target))
         compiler.compile_to_file()
         self.assertTrue((self.folder / "model_ctx.onnx").exists())
+
+
+class ExamplesTest(SessionTest):
+    """As first steps with ONNX Runtime go."""
+
+    def test_a_function(self):
+        session = self.open(datasets.get_example("sigmoid.onnx"))
+        (given,), (made,) = session.get_inputs(), session.get_outputs()
+        self.assertEqual(
+            (given.name, given.shape, given.type), ("x", [3, 4, 5], "tensor(float)")
+        )
+        x = numpy.linspace(-3, 3, 60, dtype=numpy.float32).reshape(3, 4, 5)
+        (y,) = session.run([made.name], {given.name: x})
+        numpy.testing.assert_allclose(y, 1 / (1 + numpy.exp(-x)), rtol=1e-5)
+        x = numpy.ones((3, 2), numpy.float32)
+        session = self.open(ort.datasets.get_example("mul_1.onnx"))
+        self.assertEqual(session.run(None, {"X": x})[0].tolist(), [[1, 2], [3, 4], [5, 6]])
+
+    def test_a_classifier(self):
+        session = self.open(datasets.get_example("logreg_iris.onnx"))
+        self.assertEqual(session.get_outputs()[1].type, "seq(map(int64,tensor(float)))")
+        flowers = numpy.array([[5.1, 3.5], [6.3, 2.5], [7.2, 3.2]], numpy.float32)
+        labels, probabilities = session.run(None, {session.get_inputs()[0].name: flowers})
+        self.assertEqual(labels.tolist(), [0, 1, 2])
+        for label, likely in zip(labels, probabilities):
+            self.assertAlmostEqual(sum(likely.values()), 1, 5)
+            self.assertEqual(max(likely, key=likely.get), label)
+        with self.assertRaisesRegex(FileNotFoundError, "there is no example other.onnx"):
+            datasets.get_example("other.onnx")
 
 
 class BackendTest(SessionTest):
