@@ -30,8 +30,8 @@ class CMakeBuild(build_ext):
 
     def run(self):
         if not os.environ.get("AOE_BUILD_DIR"):
-            self._cmake("-S", PROJECT, "-B", BUILD, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DBUILD_TESTING=OFF",
-                        "-DAOE_PYTHON=ON", f"-DPython_EXECUTABLE={os.path.realpath(sys.executable)}",
+            self._cmake("--preset", "release", "-B", BUILD, "-DBUILD_TESTING=OFF", "-DAOE_PYTHON=ON",
+                        f"-DPython_EXECUTABLE={os.path.realpath(sys.executable)}",
                         *shlex.split(os.environ.get("CMAKE_ARGS", "")))
         self._cmake("--build", BUILD, "--target", "aoe_python")
         shutil.rmtree(STAGE, ignore_errors=True)
@@ -39,7 +39,7 @@ class CMakeBuild(build_ext):
         shutil.copytree(STAGE / "acl", pathlib.Path(self.build_lib) / "acl", dirs_exist_ok=True)
 
     def _cmake(self, *arguments):
-        subprocess.run(["cmake", *map(str, arguments)], check=True)
+        subprocess.run(["cmake", *map(str, arguments)], cwd=PROJECT, check=True)
 
     def get_source_files(self):
         return []
