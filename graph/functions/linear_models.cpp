@@ -5,18 +5,22 @@
 namespace aoe::graph {
 namespace {
 
-/// [rows, columns]: x times the coefficients of each column, plus its intercept.
+/// [rows, columns]: x times the coefficients of each column, plus its intercept. A model may have more coefficients than its inputs
+/// ask for, as the one of ONNX Runtime's examples: the first ones count.
 Term column_products(FunctionCall& call, std::int64_t columns) {
-  const std::vector<float> coefficients = call.attrs().get_floats("coefficients"),
-                           intercepts = call.attrs().get_floats("intercepts");
+  std::vector<float> coefficients = call.attrs().get_floats("coefficients");
+  const std::vector<float> intercepts = call.attrs().get_floats("intercepts");
+  const Term rows = call.cast(rows_of(call), DataType::kFloat);
+  const std::int64_t width = call.shape(rows).back();
+  if (columns >= 1 && width >= 0 && std::ssize(coefficients) / columns > width)
+    coefficients.resize(static_cast<std::size_t>(columns * width));
   if (columns < 1 || coefficients.size() % static_cast<std::size_t>(columns) != 0)
     reference::fail_model(std::to_string(coefficients.size()) + " coefficients for " +
                           std::to_string(columns) + " columns");
   const auto features = std::ssize(coefficients) / columns;
   reference::Attrs attrs;
   attrs.set("transB", std::int64_t{1});
-  std::vector<Term> inputs = {call.cast(rows_of(call), DataType::kFloat),
-                              call.floats({columns, features}, coefficients)};
+  std::vector<Term> inputs = {rows, call.floats({columns, features}, coefficients)};
   if (std::ssize(intercepts) == columns) inputs.push_back(call.floats({columns}, intercepts));
   return call.op("Gemm", inputs, attrs);
 }

@@ -1309,6 +1309,10 @@ def linear_models():
     case("ml_linear_regressor", "LinearRegressor", {"x": x}, {"y": scores.astype(f)}, ML, coefficients=flat, intercepts=intercepts, targets=3)
     case("ml_linear_regressor_probit", "LinearRegressor", {"x": f([[0.1], [0.5], [0.9]])},
          {"y": f([[-1.2817], [0], [1.2817]])}, ML, coefficients=[1.0], targets=1, post_transform="PROBIT")
+    # More coefficients than inputs: the first ones count, as in ONNX Runtime.
+    narrow = x[:, :2] @ np.reshape(f(flat[:6]), (3, 2)).T + b
+    case("ml_linear_classifier_of_more_coefficients", "LinearClassifier", {"x": x[:, :2]},
+         {"label": labels[narrow.argmax(1)], "scores": narrow.astype(f)}, ML, coefficients=flat, intercepts=intercepts, classlabels_ints=[10, 20, 30])
 
 
 def coupled(pairs, classes):
