@@ -151,7 +151,7 @@ constexpr Row kRows[] = {
     {"MatMulInteger", "q:1+ q:1+ q? q?", ""},
     {"QLinearMatMul", "q:1+ f q q:1+ f q f q", ""},
     {"Einsum", "n1*", "!equation=string"},
-    {"Det", "f:2+", ""},
+    {"Det MatrixInverse", "f:2+", ""},
     {"Conv2D", "f1:3-5 f1:3-5 f1?:1", AOE_WINDOW "kernel_shape=ints:1.. group=1.."},
     {"Conv2DTranspose", "f1:3-5 f1:3-5 f1?:1",
      AOE_WINDOW "kernel_shape=ints:1.. group=1.. output_padding=ints:0.. output_shape=ints:1.."},

@@ -1488,6 +1488,14 @@ def tree_ensembles():
          leaf_targetids=[0, 0, 0, 0], leaf_weights=tensor(f([1, 2, 3, 10])))
 
 
+def inverses():
+    for name, shape in (("one", (3, 3)), ("batch", (2, 2, 5, 5))):
+        x = rand(*shape) + 2 * np.eye(shape[-1], dtype=np.float32)
+        case(f"ms_inverse_{name}", "Inverse", {"x": x}, {"y": np.linalg.inv(x.astype(np.float64)).astype(np.float32)}, MS)
+    x = (rand(3, 3) + 2 * np.eye(3)).astype(np.float16)
+    case("ms_inverse_float16", "Inverse", {"x": x}, {"y": np.linalg.inv(x.astype(np.float64)).astype(np.float16)}, MS)
+
+
 def main():
     HERE.mkdir(exist_ok=True)
     for old in HERE.glob("*.json"):
@@ -1497,7 +1505,8 @@ def main():
                   sequences, unread_outputs, control_flow, control_flow_of_float16, other_names,
                   signals, regions, packed_products, small_types, flex_attentions, computed_sizes, computed_sequences,
                   small_types_when_it_runs, recurrences_of_bytes, more_products_of_bytes, rows_of_bytes, before_onnx,
-                  feature_steps, linear_models, tree_ensembles, support_vectors, before_onnx_took_them):
+                  feature_steps, linear_models, tree_ensembles, support_vectors, before_onnx_took_them,
+                  inverses):
         group()
 
 
