@@ -1496,6 +1496,38 @@ def inverses():
     case("ms_inverse_float16", "Inverse", {"x": x}, {"y": np.linalg.inv(x.astype(np.float64)).astype(np.float16)}, MS)
 
 
+def crop(image, box, height, width, nearest, outside):
+    """One box of one image (channels, rows, columns)."""
+    def places(begin, end, extent, count):
+        if count == 1:
+            return [0.5 * (begin + end) * (extent - 1)]
+        return [begin * (extent - 1) + i * (end - begin) * (extent - 1) / (count - 1) for i in range(count)]
+
+    y = np.full((image.shape[0], height, width), outside, np.float32)
+    for i, row in enumerate(places(box[0], box[2], image.shape[1], height)):
+        for j, column in enumerate(places(box[1], box[3], image.shape[2], width)):
+            if not (0 <= row <= image.shape[1] - 1 and 0 <= column <= image.shape[2] - 1):
+                continue
+            if nearest:
+                y[:, i, j] = image[:, int(row + 0.5), int(column + 0.5)]
+                continue
+            top, bottom, left, right = (int(f(x)) for x in (row, column) for f in (math.floor, math.ceil))
+            a, b = (image[:, r, left] + (image[:, r, right] - image[:, r, left]) * (column - left) for r in (top, bottom))
+            y[:, i, j] = a + (b - a) * (row - top)
+    return y
+
+
+def crops():
+    x, at = rand(2, 3, 5, 6), np.array([1, 0, 1], np.int32)
+    boxes = np.array([[0.1, 0.2, 0.7, 0.93], [0.8, 1.0, 0.05, 0.0], [-0.3, 0.4, 0.6, 1.25]], np.float32)
+    for name, mode, size, outside in (("bilinear", None, (3, 4), 0.0), ("nearest", "nearest", (2, 3), 0.0),
+                                      ("outside", "bilinear", (4, 2), -2.5), ("one_pixel", "bilinear", (1, 1), 0.0)):
+        y = np.stack([crop(x[n], box.astype(float), *size, mode == "nearest", outside) for n, box in zip(at, boxes)])
+        attributes = {**({"mode": mode} if mode else {}), **({"extrapolation_value": outside} if outside else {})}
+        case(f"ms_crop_and_resize_{name}", "CropAndResize", {"x": x, "boxes": boxes, "at": at, "size": np.array(size, np.int32)},
+             {"y": y}, MS, constants=["size"], **attributes)
+
+
 def main():
     HERE.mkdir(exist_ok=True)
     for old in HERE.glob("*.json"):
@@ -1506,7 +1538,7 @@ def main():
                   signals, regions, packed_products, small_types, flex_attentions, computed_sizes, computed_sequences,
                   small_types_when_it_runs, recurrences_of_bytes, more_products_of_bytes, rows_of_bytes, before_onnx,
                   feature_steps, linear_models, tree_ensembles, support_vectors, before_onnx_took_them,
-                  inverses):
+                  inverses, crops):
         group()
 
 
