@@ -1528,6 +1528,35 @@ def crops():
              {"y": y}, MS, constants=["size"], **attributes)
 
 
+def masked_pools():
+    """Along the last axis a window ends at a mask of 0; the first element of several axes counts in any case."""
+    lowest = np.finfo(np.float32).min
+
+    def pooled(x, mask, kernel, strides, pads):
+        shape, axes = x.shape[2:], len(kernel)
+        counts = [(s + pads[i] + pads[i + axes] - kernel[i]) // strides[i] + 1 for i, s in enumerate(shape)]
+        y = np.full(x.shape[:2] + tuple(counts), lowest, np.float32)
+        for place in np.ndindex(*y.shape):
+            begins = [place[2 + i] * strides[i] - pads[i] for i in range(axes)]
+            for rows in np.ndindex(*kernel[:-1]):
+                row = [b + r for b, r in zip(begins, rows)]
+                if any(not 0 <= r < s for r, s in zip(row, shape)):
+                    continue
+                for c in range(max(begins[-1], 0), min(begins[-1] + kernel[-1], shape[-1])):
+                    at = (*row, c)
+                    if mask[(0, 0, *at)] == 0 and (axes == 1 or any(at)):
+                        break
+                    y[place] = max(y[place], x[(*place[:2], *at)])
+        return y
+
+    for name, shape, kernel, strides, pads in (
+            ("line", (2, 2, 9), [3], [2], [1, 1]), ("image", (2, 2, 4, 6), [2, 3], [1, 2], [1, 0, 0, 2]),
+            ("volume", (1, 2, 3, 4, 4), [2, 2, 2], [1, 2, 1], [0] * 6)):
+        x, mask = rand(*shape), (rng.random((1, 1, *shape[2:])) < 0.7).astype(np.int32)
+        case(f"ms_maxpool_with_mask_{name}", "MaxpoolWithMask", {"x": x, "mask": mask}, {"y": pooled(x, mask, kernel, strides, pads)}, MS,
+             kernel_shape=kernel, strides=strides, pads=pads)
+
+
 def main():
     HERE.mkdir(exist_ok=True)
     for old in HERE.glob("*.json"):
@@ -1538,7 +1567,7 @@ def main():
                   signals, regions, packed_products, small_types, flex_attentions, computed_sizes, computed_sequences,
                   small_types_when_it_runs, recurrences_of_bytes, more_products_of_bytes, rows_of_bytes, before_onnx,
                   feature_steps, linear_models, tree_ensembles, support_vectors, before_onnx_took_them,
-                  inverses, crops):
+                  inverses, crops, masked_pools):
         group()
 
 

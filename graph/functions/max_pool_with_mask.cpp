@@ -1,0 +1,114 @@
+// MaxpoolWithMask of com.microsoft: along the last axis a window ends where the mask is 0. The first element of an image
+// counts in any case, as it does in ONNX Runtime, but for images of one axis.
+#include <limits>
+#include <numeric>
+#include <optional>
+
+#include "graph/function_call.h"
+#include "reference/fail.h"
+
+namespace aoe::graph {
+namespace {
+
+constexpr double kLowest = -static_cast<double>(std::numeric_limits<float>::max());
+
+struct PoolWindow {
+  std::vector<std::int64_t> kernel, strides, pads;  ///< pads: of all begins, then of all ends
+};
+
+PoolWindow pool_window(const FunctionCall& call, std::size_t axes) {
+  const auto& attrs = call.attrs();
+  const std::string pad = attrs.get_string("auto_pad", "NOTSET");
+  if (pad != "NOTSET" && pad != "VALID") throw NotExpressible{"its auto_pad is " + pad};
+  if (attrs.get_int("ceil_mode", 0) != 0) throw NotExpressible{"its ceil_mode is not 0"};
+  for (const std::int64_t dilation : attrs.get_ints("dilations"))
+    if (dilation != 1) throw NotExpressible{"its windows are dilated"};
+  const std::vector<std::int64_t> none(2 * axes, 0);
+  const PoolWindow window{.kernel = attrs.get_ints("kernel_shape"),
+                          .strides = attrs.get_ints("strides", std::vector<std::int64_t>(axes, 1)),
+                          .pads = pad == "VALID" ? none : attrs.get_ints("pads", none)};
+  if (window.kernel.size() != axes || window.strides.size() != axes ||
+      window.pads.size() != 2 * axes)
+    reference::fail_model("its kernel_shape, strides and pads are not of " + std::to_string(axes) +
+                          " axes");
+  for (std::size_t i = 0; i < axes; ++i)
+    for (const std::int64_t side : {window.pads[i], window.pads[i + axes]})
+      if (window.kernel[i] < 1 || window.strides[i] < 1 || side < 0 || side >= window.kernel[i])
+        reference::fail_model("its kernel and strides must be at least 1, pads less than it");
+  return window;
+}
+
+/// Whether an element counts: the mask is not 0, or it is the first of several axes.
+Term counted_elements(FunctionCall& call, Term x, Term mask) {
+  const std::int64_t rank = call.rank(x);
+  if (call.rank(mask) != rank) reference::fail_model("its mask has another rank than its input");
+  // ONNX Runtime reads several masks at places that no documentation has.
+  if (call.dim(mask, 0) != 1 || call.dim(mask, 1) != 1)
+    throw NotExpressible{"its mask is not one for all images and channels"};
+  for (std::int64_t axis = 2; axis < rank; ++axis)
+    if (call.dim(mask, axis) != call.dim(x, axis))
+      reference::fail_model("its mask has another size than its input");
+  const Term is_set = call.cast(mask, DataType::kBool);
+  if (rank == 3) return is_set;
+  std::optional<Term> is_first;
+  for (std::int64_t axis = 2; axis < rank; ++axis) {
+    std::vector<std::int64_t> places(static_cast<std::size_t>(call.dim(x, axis)));
+    std::iota(places.begin(), places.end(), std::int64_t{0});
+    std::vector<std::int64_t> along(static_cast<std::size_t>(rank - axis), 1);
+    along[0] = -1;
+    const Term is_zero = call.op("Equal", {call.reshape(call.ints(places), along), call.ints({0})});
+    is_first = is_first ? call.op("And", {*is_first, is_zero}) : is_zero;
+  }
+  return call.op("Or", {is_set, *is_first});
+}
+
+/// The largest of each window along the last axis, up to where an element does not count.
+Term largest_along_rows(FunctionCall& call, Term x, Term counts, const PoolWindow& window) {
+  const std::int64_t axis = call.rank(x) - 1, kernel = window.kernel.back(),
+                     stride = window.strides.back();
+  const std::int64_t before = window.pads[window.kernel.size() - 1], behind = window.pads.back();
+  const std::int64_t size = call.dim(x, axis) + before + behind;
+  if (size < kernel) reference::fail_model("its windows are larger than its input");
+  std::vector<std::int64_t> pads(static_cast<std::size_t>(2 * axis + 2), 0);
+  pads[static_cast<std::size_t>(axis)] = before;
+  pads.back() = behind;
+  const Term lowest = call.number(kLowest, DataType::kFloat);
+  if (before + behind > 0) {
+    x = call.op("Pad", {x, call.ints(pads), lowest});
+    counts = call.op("Pad", {counts, call.ints(pads), call.number(1, DataType::kBool)});
+  }
+  const std::int64_t span = (size - kernel) / stride * stride + 1;
+  Term most = lowest;
+  for (std::int64_t i = kernel; i-- > 0;) {
+    const auto part = [&](Term value) { return call.slice(value, axis, i, i + span, stride); };
+    most = call.op("Where", {part(counts), call.op("Max", {part(x), most}), lowest});
+  }
+  return most;
+}
+
+void expand_max_pool_with_mask(FunctionCall& call) {
+  const Term x = call.input(0);
+  const std::int64_t rank = call.rank(x);
+  if (rank < 3 || rank > 5) reference::fail_model("needs an input of three to five axes");
+  if (call.dtype(x) != DataType::kFloat) throw NotExpressible{"its input is not float32"};
+  PoolWindow window = pool_window(call, static_cast<std::size_t>(rank - 2));
+  constexpr std::int64_t kMostSteps = 64;  // each is a comparison of its own
+  if (window.kernel.back() > kMostSteps) throw NotExpressible{"its windows are too wide"};
+  const Term rows = largest_along_rows(call, x, counted_elements(call, x, call.input(1)), window);
+  if (rank == 3) return call.give(0, rows);
+  window.kernel.back() = window.strides.back() = 1;
+  window.pads.back() = window.pads[window.kernel.size() - 1] = 0;
+  reference::Attrs attrs;
+  attrs.set("kernel_shape", window.kernel);
+  attrs.set("strides", window.strides);
+  attrs.set("pads", window.pads);
+  call.give(0, call.op("MaxPool", {rows}, attrs));
+}
+
+}  // namespace
+
+void register_max_pool_with_mask(FunctionRegistry& registry) {
+  registry.add({kMicrosoft, "MaxpoolWithMask", expand_max_pool_with_mask});
+}
+
+}  // namespace aoe::graph
