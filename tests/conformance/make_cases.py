@@ -1557,6 +1557,21 @@ def masked_pools():
              kernel_shape=kernel, strides=strides, pads=pads)
 
 
+def ngrams():
+    def blocked(tokens, scores, size):
+        y = scores.copy()
+        for row, text in zip(y, tokens.tolist()):
+            for i in range(len(text) - size + 1):
+                if text[i:i + size - 1] == text[len(text) - size + 1:]:
+                    row[text[i + size - 1]] = -np.inf
+        return y
+
+    for name, length, size in (("pairs", 9, 2), ("triples", 12, 3), ("tokens", 2, 1), ("short", 2, 4)):
+        tokens, scores = rng.integers(0, 4, (2, length)), rand(2, 4)
+        case(f"ms_ngram_repeat_block_{name}", "NGramRepeatBlock", {"tokens": tokens, "scores": scores},
+             {"y": blocked(tokens, scores, size)}, MS, ngram_size=size)
+
+
 def main():
     HERE.mkdir(exist_ok=True)
     for old in HERE.glob("*.json"):
@@ -1567,7 +1582,7 @@ def main():
                   signals, regions, packed_products, small_types, flex_attentions, computed_sizes, computed_sequences,
                   small_types_when_it_runs, recurrences_of_bytes, more_products_of_bytes, rows_of_bytes, before_onnx,
                   feature_steps, linear_models, tree_ensembles, support_vectors, before_onnx_took_them,
-                  inverses, crops, masked_pools):
+                  inverses, crops, masked_pools, ngrams):
         group()
 
 
