@@ -1572,6 +1572,34 @@ def ngrams():
              {"y": blocked(tokens, scores, size)}, MS, ngram_size=size)
 
 
+def murmur(data, seed):
+    """The 32-bit hash of whole words."""
+    def rotated(x, by):
+        return (x << by | x >> (32 - by)) & 0xffffffff
+
+    h = seed & 0xffffffff
+    for at in range(0, len(data), 4):
+        k = rotated(int.from_bytes(data[at:at + 4], "little") * 0xcc9e2d51 & 0xffffffff, 15) * 0x1b873593 & 0xffffffff
+        h = (rotated(h ^ k, 13) * 5 + 0xe6546b64) & 0xffffffff
+    h ^= len(data)
+    h = (h ^ h >> 16) * 0x85ebca6b & 0xffffffff
+    h = (h ^ h >> 13) * 0xc2b2ae35 & 0xffffffff
+    return h ^ h >> 16
+
+
+def hashes():
+    keys = {"int32": np.array([[3, -4], [0, 2**31 - 1]], np.int32), "uint32": np.array([7, 2**32 - 1], np.uint32),
+            "int64": np.array([5, -(2**40)], np.int64), "uint64": np.array([2**63 + 9], np.uint64), "float32": rand(2, 2), "float64": rand(3, dtype=np.float64)}
+    for name, x in keys.items():
+        if x.dtype.kind == "f":  # cases have nine digits
+            x = np.array([float(f"{v:.9g}") for v in x.reshape(-1).astype(float)], x.dtype).reshape(x.shape)
+        y = np.array([murmur(v.tobytes(), 42) for v in x.reshape(-1)], np.uint32).reshape(x.shape)
+        case(f"ms_murmur_hash_{name}", "MurmurHash3", {"x": x}, {"y": y}, MS, seed=42)
+    x = keys["int32"]
+    y = np.array([murmur(v.tobytes(), 0) for v in x.reshape(-1)], np.uint32).astype(np.int32).reshape(x.shape)
+    case("ms_murmur_hash_signed", "MurmurHash3", {"x": x}, {"y": y}, MS, positive=0)
+
+
 def main():
     HERE.mkdir(exist_ok=True)
     for old in HERE.glob("*.json"):
@@ -1582,7 +1610,7 @@ def main():
                   signals, regions, packed_products, small_types, flex_attentions, computed_sizes, computed_sequences,
                   small_types_when_it_runs, recurrences_of_bytes, more_products_of_bytes, rows_of_bytes, before_onnx,
                   feature_steps, linear_models, tree_ensembles, support_vectors, before_onnx_took_them,
-                  inverses, crops, masked_pools, ngrams):
+                  inverses, crops, masked_pools, ngrams, hashes):
         group()
 
 
