@@ -1600,6 +1600,22 @@ def hashes():
     case("ms_murmur_hash_signed", "MurmurHash3", {"x": x}, {"y": y}, MS, positive=0)
 
 
+def weights_of_four_bits():
+    fp4 = [0, 5.208333333e-03, 2 / 3, 1, 1 / 3, 0.5, 1 / 6, 0.25]
+    nf4 = [-1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635, -0.18477343022823334,
+           -0.09105003625154495, 0.0, 0.07958029955625534, 0.16093020141124725, 0.24611230194568634, 0.33791524171829224,
+           0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1.0]
+    for kind, (name, table) in enumerate((("fp4", fp4 + [-v for v in fp4]), ("nf4", nf4))):
+        k, n, block = (24, 5, 16) if kind else (33, 3, 32)
+        a, scales = rand(2, 3, k), np.abs(rand(-(-k * n // block)))
+        codes = rng.integers(0, 16, k * n)
+        weights = np.array(table)[codes] * np.repeat(scales, block)[:k * n]
+        padded = np.append(codes, [0] * (k * n % 2)).reshape(-1, 2)
+        packed = (padded[:, 0] * 16 + padded[:, 1]).astype(np.uint8)
+        case(f"ms_matmul_bnb4_{name}", "MatMulBnb4", {"a": a, "b": packed, "scales": scales},
+             {"y": (a @ weights.reshape(n, k).T).astype(np.float32)}, MS, constants=["b", "scales"], K=k, N=n, block_size=block, quant_type=kind)
+
+
 def main():
     HERE.mkdir(exist_ok=True)
     for old in HERE.glob("*.json"):
@@ -1610,7 +1626,7 @@ def main():
                   signals, regions, packed_products, small_types, flex_attentions, computed_sizes, computed_sequences,
                   small_types_when_it_runs, recurrences_of_bytes, more_products_of_bytes, rows_of_bytes, before_onnx,
                   feature_steps, linear_models, tree_ensembles, support_vectors, before_onnx_took_them,
-                  inverses, crops, masked_pools, ngrams, hashes):
+                  inverses, crops, masked_pools, ngrams, hashes, weights_of_four_bits):
         group()
 
 
