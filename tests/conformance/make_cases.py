@@ -1616,6 +1616,56 @@ def weights_of_four_bits():
              {"y": (a @ weights.reshape(n, k).T).astype(np.float32)}, MS, constants=["b", "scales"], K=k, N=n, block_size=block, quant_type=kind)
 
 
+def shares_of_experts(scores, k, normalised):
+    shares, all_shares = np.zeros_like(scores), softmax_of(scores)
+    for row, choice, of in zip(shares, np.argsort(-scores, 1)[:, :k], all_shares):
+        row[choice] = of[choice] / (of[choice].sum() if normalised else 1)
+    return shares
+
+
+def experts():
+    e, hidden, inner, f = 4, 6, 5, np.float32
+    x, scores = rand(2, 3, hidden), rand(6, e) * 3
+    w1, w2, b1, b2 = rand(e, inner, hidden), rand(e, hidden, inner), rand(e, inner), rand(e, hidden)
+    acts = {"relu": lambda v: np.maximum(v, 0), "gelu": gelu_tanh, "silu": swish, "identity": lambda v: v}
+
+    def mixed(first, second, shares, act):
+        rows = x.reshape(-1, first.shape[2])
+        each = np.stack([act(rows @ first[i].T + b1[i]) @ second[i].T + b2[i] for i in range(e)])
+        return (each * shares.T[..., None]).sum(0).reshape(x.shape).astype(f)
+
+    for name, act in acts.items():
+        normalised = name in ("gelu", "identity")
+        y = mixed(w1, w2, shares_of_experts(scores, 2, normalised), act)
+        case(f"ms_moe_{name}", "MoE", {"x": x, "scores": scores, "w1": w1, "b1": b1, "w2": w2, "b2": b2}, {"y": y}, MS,
+             constants=["w1", "b1", "w2", "b2"], k=2, activation_type=name, normalize_routing_weights=int(normalised))
+    w1, b1 = rand(e, 2 * inner, hidden), rand(e, 2 * inner)
+
+    def gated(v):
+        gate, value = np.minimum(v[:, 0::2], f(0.75)), np.clip(v[:, 1::2], -0.75, 0.75)
+        return swish(gate, 1.5) * (value + 0.5)
+
+    y = mixed(w1, w2, shares_of_experts(scores, 1, False), gated)
+    case("ms_moe_swiglu", "MoE", {"x": x, "scores": scores, "w1": w1, "b1": b1, "w2": w2, "b2": b2}, {"y": y}, MS,
+         constants=["w1", "b1", "w2", "b2"], activation_type="swiglu", swiglu_fusion=1, swiglu_limit=0.75, activation_alpha=1.5, activation_beta=0.5)
+    hidden, inner = 32, 16
+    x = rand(2, 3, hidden)
+    for bits, block in ((4, 0), (8, 0), (4, 16), (8, 16)):
+        layers = []
+        for rows, columns in ((inner, hidden), (hidden, inner)):
+            codes = rng.integers(0, 1 << bits, (e, rows, columns))
+            scales = (np.abs(rand(e, rows, columns // (block or columns))) / (1 << bits)).astype(f)
+            weights = (codes - (1 << bits - 1)) * np.repeat(scales, block or columns, -1)
+            packed = pack(codes.reshape(e * rows, columns), bits).reshape(e, rows, -1)
+            layers.append((packed, scales if block else scales[..., 0], weights))
+        (p1, s1, w1), (p2, s2, w2) = layers
+        b1, b2 = rand(e, inner), rand(e, hidden)
+        y = mixed(w1, w2, shares_of_experts(scores, 2, True), swish)
+        case(f"ms_qmoe_{bits}_bits_{block or 'row'}", "QMoE", {"x": x, "scores": scores, "w1": p1, "s1": s1, "b1": b1, "w2": p2, "s2": s2, "b2": b2},
+             {"y": y}, MS, constants=["w1", "s1", "b1", "w2", "s2", "b2"], k=2, activation_type="silu", expert_weight_bits=bits,
+             **({"block_size": block} if block else {}))
+
+
 def main():
     HERE.mkdir(exist_ok=True)
     for old in HERE.glob("*.json"):
@@ -1626,7 +1676,7 @@ def main():
                   signals, regions, packed_products, small_types, flex_attentions, computed_sizes, computed_sequences,
                   small_types_when_it_runs, recurrences_of_bytes, more_products_of_bytes, rows_of_bytes, before_onnx,
                   feature_steps, linear_models, tree_ensembles, support_vectors, before_onnx_took_them,
-                  inverses, crops, masked_pools, ngrams, hashes, weights_of_four_bits):
+                  inverses, crops, masked_pools, ngrams, hashes, weights_of_four_bits, experts):
         group()
 
 
