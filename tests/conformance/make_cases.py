@@ -1666,6 +1666,30 @@ def experts():
              **({"block_size": block} if block else {}))
 
 
+def masked_decoders():
+    b, h, d, room, past = 2, 2, 4, 6, 3
+    token, key, value, bias = rand(b, 1, h * d), rand(b, 1, h * d), rand(b, 1, h * d), rand(3 * h * d)
+    keys, values = rand(b, h, room, d), rand(b, h, room, d)
+    mask = np.array([[1, 1, 1, 1], [0, 1, 1, 1]], np.int32)
+
+    def heads(x, i):
+        return (x + bias[i * h * d:(i + 1) * h * d]).reshape(b, 1, h, d).transpose(0, 2, 1, 3)
+
+    k, v = keys.copy(), values.copy()
+    k[:, :, past:past + 1], v[:, :, past:past + 1] = heads(key, 1), heads(value, 2)
+    hidden = np.where(mask[:, None, None], 0, -10000.0)
+    y = attend(heads(token, 0), k[:, :, :past + 1], v[:, :, :past + 1], hidden)[0].transpose(0, 2, 1, 3).reshape(b, 1, h * d)
+    inputs = {"token": token, "key": key, "value": value, "mask": mask, "added": None, "keys": keys, "values": values,
+              "past": np.array([past], np.int32), "beams": None, "indirection": None, "bias": bias}
+    case("ms_decoder_masked_attention", "DecoderMaskedMultiHeadAttention", inputs, {"y": y, "present_k": k, "present_v": v}, MS,
+         constants=["bias"], num_heads=h, past_present_share_buffer=1)
+    q = token.reshape(b, 1, h, d).transpose(0, 2, 1, 3)
+    y, _, _, scores, _ = attend(q, keys, values, scale=0.7)
+    case("ms_decoder_masked_attention_cross", "DecoderMaskedMultiHeadAttention", {"token": token, "key": keys, "value": values},
+         {"y": y.transpose(0, 2, 1, 3).reshape(b, 1, h * d), "k": None, "v": None, "scores": scores.astype(np.float32)}, MS, num_heads=h,
+         scale=0.7, output_qk=1)
+
+
 def main():
     HERE.mkdir(exist_ok=True)
     for old in HERE.glob("*.json"):
@@ -1676,7 +1700,7 @@ def main():
                   signals, regions, packed_products, small_types, flex_attentions, computed_sizes, computed_sequences,
                   small_types_when_it_runs, recurrences_of_bytes, more_products_of_bytes, rows_of_bytes, before_onnx,
                   feature_steps, linear_models, tree_ensembles, support_vectors, before_onnx_took_them,
-                  inverses, crops, masked_pools, ngrams, hashes, weights_of_four_bits, experts):
+                  inverses, crops, masked_pools, ngrams, hashes, weights_of_four_bits, experts, masked_decoders):
         group()
 
 

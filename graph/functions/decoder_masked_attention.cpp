@@ -1,0 +1,105 @@
+// DecoderMaskedMultiHeadAttention of com.microsoft: one new token over a cache that has room for more than is valid.
+#include <cmath>
+#include <limits>
+
+#include "graph/attention_function.h"
+#include "graph/quantized_terms.h"
+#include "reference/fail.h"
+
+namespace aoe::graph {
+namespace {
+
+enum DecoderInput : std::size_t {
+  kToken,
+  kNewKey,
+  kNewValue,
+  kKeyMask,
+  kAdded,
+  kOldKeys,
+  kOldValues,
+  kPastLength,
+  kBeams,
+  kCacheIndirection,
+  kHeadBias
+};
+
+constexpr double kNever = -std::numeric_limits<double>::infinity();
+
+/// Queries, keys or values, number `which`, of the new token, with their part of the bias.
+Term projected(FunctionCall& call, std::int64_t which, std::int64_t heads) {
+  const Term query = call.input(kToken);
+  const bool is_packed = !call.has(kNewKey);
+  const std::int64_t hidden = call.dim(query, 2) / (is_packed ? 3 : 1);
+  Term value = is_packed ? call.slice(query, 2, which * hidden, (which + 1) * hidden)
+                         : call.input(static_cast<std::size_t>(which));
+  if (call.has(kHeadBias))
+    value = value + call.slice(call.input(kHeadBias), 0, which * hidden, (which + 1) * hidden);
+  return split_heads(value, heads);
+}
+
+/// With room for keys that are not there yet, which what hides them must be at least as long as.
+Term up_to(FunctionCall& call, Term value, std::int64_t keys) {
+  const std::int64_t missing = keys - call.dim(value, -1);
+  if (missing < 0) return call.slice(value, call.rank(value) - 1, 0, keys);
+  if (missing == 0) return value;
+  std::vector<std::int64_t> pads(static_cast<std::size_t>(2 * call.rank(value)), 0);
+  pads.back() = missing;
+  return call.op("Pad", {value, call.ints(pads)});
+}
+
+void expand_decoder_masked_attention(FunctionCall& call) {
+  if (call.has(kCacheIndirection)) throw NotExpressible{"its cache is read by way of beams"};
+  const std::int64_t heads = call.attrs().get_int("num_heads", 0);
+  if (heads < 1) reference::fail_model("its num_heads is not 1 or more");
+  if (call.rank(call.input(kToken)) != 3 || call.dim(call.input(kToken), 1) != 1)
+    reference::fail_model("it needs one token of three axes");
+  const bool is_cross = call.has(kNewKey) && call.rank(call.input(kNewKey)) == 4;
+  AttentionInput in{.q = projected(call, 0, heads), .k = {}, .v = {}};
+  std::optional<Term> bias;
+  const auto add = [&](Term more) { bias = bias ? *bias + more : more; };
+  if (is_cross) {
+    in.k = call.input(kNewKey);
+    in.v = call.input(kNewValue);
+  } else {
+    if (!call.has(kOldKeys) || call.attrs().get_int("past_present_share_buffer", 0) == 0)
+      throw NotExpressible{"its past lies in no shared buffer"};
+    const Term past = call.reshape(call.cast(call.input(kPastLength), DataType::kInt64), {1});
+    const Term begins = call.op("Expand", {past, call.slice(call.op("Shape", {in.q}), 0, 0, 1)});
+    reference::Attrs attrs;
+    attrs.set("axis", std::int64_t{2});
+    const auto present = [&](std::size_t old, std::int64_t which) {
+      return call.op("TensorScatter", {call.input(old), projected(call, which, heads), begins},
+                     attrs);
+    };
+    in.k = present(kOldKeys, 1);
+    in.v = present(kOldValues, 2);
+    add(bias_of_lengths(past + 1.0, call.dim(in.k, 2), call.dtype(in.q), kNever));
+  }
+  const std::int64_t keys = call.dim(in.k, 2);
+  if (call.has(kKeyMask)) {
+    const Term mask = call.input(kKeyMask);
+    if (call.rank(mask) != 2) throw NotExpressible{"its mask is not one of keys"};
+    const Term is_kept = call.cast(up_to(call, mask, keys), DataType::kBool);
+    const auto masked = static_cast<double>(call.attrs().get_float("mask_filter_value", -10000));
+    add(bias_of_mask(call.op("Unsqueeze", {is_kept, call.ints({1, 2})}), call.dtype(in.q), masked));
+  }
+  if (call.has(kAdded)) add(up_to(call, call.input(kAdded), keys));
+  in.bias = bias;
+  const auto scale = static_cast<double>(call.attrs().get_float("scale", 0));
+  in.scale = scale != 0 ? scale : 1 / std::sqrt(static_cast<double>(call.dim(in.q, 3)));
+  const AttentionOutput out = attend(call, in);
+  call.give(0, merge_heads(out.y));
+  if (call.wants(1)) call.give(1, in.k);
+  if (call.wants(2)) call.give(2, in.v);
+  if (!call.wants(3)) return;
+  if (!is_cross) throw NotExpressible{"its scores are as many as its tokens so far"};
+  call.give(3, out.biased);
+}
+
+}  // namespace
+
+void register_decoder_masked_attention(FunctionRegistry& registry) {
+  registry.add({kMicrosoft, "DecoderMaskedMultiHeadAttention", expand_decoder_masked_attention});
+}
+
+}  // namespace aoe::graph
