@@ -1690,6 +1690,39 @@ def masked_decoders():
          scale=0.7, output_qk=1)
 
 
+def sparse_attentions():
+    b, h, kv, d, size, room = 2, 4, 2, 16, 4, 12
+    begins = np.array([[0, 1, 3, 6], [0, 1, 2, 4]], np.int32)  # of layouts: all blocks, and the token's own with the first
+    columns = np.array([[0, 0, 1, 0, 1, 2], [0, 1, 0, 2, -1, -1]], np.int32)
+    seen = np.zeros((2, 3, 3), bool)
+    for layout in range(2):
+        for row in range(3):
+            seen[layout, row, columns[layout, begins[layout, row]:begins[layout, row + 1]]] = True
+    cos, sin = angles(room, d // 2)
+    for name, tokens, total in (("prompt", 9, 9), ("token", 1, 11)):
+        lengths = np.array([total, total - 2], np.int32) if tokens == 1 else np.array([total, total], np.int32)
+        past = lengths - tokens
+        packed, keys, values = rand(b, tokens, (h + 2 * kv) * d), rand(b, kv, room, d), rand(b, kv, room, d)
+        q, k, v = (part.reshape(b, tokens, -1, d).transpose(0, 2, 1, 3) for part in np.split(packed, [h * d, (h + kv) * d], 2))
+        places = past[:, None] + np.arange(tokens)
+        q, k = rotate(q, cos[places], sin[places]), rotate(k, cos[places], sin[places])
+        present_k, present_v = keys.copy(), values.copy()
+        hidden = np.full((b, h, tokens, room), -np.inf)
+        for n in range(b):
+            present_k[n, :, past[n]:past[n] + tokens], present_v[n, :, past[n]:past[n] + tokens] = k[n], v[n]
+            for head in range(h):
+                for i, place in enumerate(places[n]):
+                    for key in range(place + 1):
+                        if seen[head % 2, place // size, key // size]:
+                            hidden[n, head, i, key] = 0
+        y = attend(q, present_k, present_v, hidden)[0].transpose(0, 2, 1, 3).reshape(b, tokens, h * d)
+        case(f"ms_sparse_attention_{name}", "SparseAttention",
+             {"packed": packed, "k": None, "v": None, "keys": keys, "values": values, "begins": begins, "columns": columns,
+              "total": np.array([total], np.int32), "lengths": lengths, "cos": cos, "sin": sin},
+             {"y": y, "present_k": present_k, "present_v": present_v}, MS, constants=["begins", "columns", "cos", "sin"],
+             num_heads=h, kv_num_heads=kv, sparse_block_size=size, do_rotary=1)
+
+
 def main():
     HERE.mkdir(exist_ok=True)
     for old in HERE.glob("*.json"):
@@ -1700,7 +1733,7 @@ def main():
                   signals, regions, packed_products, small_types, flex_attentions, computed_sizes, computed_sequences,
                   small_types_when_it_runs, recurrences_of_bytes, more_products_of_bytes, rows_of_bytes, before_onnx,
                   feature_steps, linear_models, tree_ensembles, support_vectors, before_onnx_took_them,
-                  inverses, crops, masked_pools, ngrams, hashes, weights_of_four_bits, experts, masked_decoders):
+                  inverses, crops, masked_pools, ngrams, hashes, weights_of_four_bits, experts, masked_decoders, sparse_attentions):
         group()
 
 
