@@ -94,9 +94,31 @@ Term present(FunctionCall& call, std::size_t past, Term rows, const Place& place
   return call.op("TensorScatter", {cache, rows, place.begin}, attrs);
 }
 
+/// With a zero more at the end of an axis.
+Term longer(Term value, std::int64_t axis) {
+  const std::int64_t rank = value.call->rank(value);
+  std::vector<std::int64_t> pads(static_cast<std::size_t>(2 * rank), 0);
+  pads[static_cast<std::size_t>(rank + axis)] = 1;
+  return value.call->op("Pad", {value, value.call->ints(pads)});
+}
+
+/// One more term in the sums of the softmax, of each head or of 0, is a key of zeros whose bias is that, and whose value
+/// is nothing.
+void add_sink(FunctionCall& call, AttentionInput& in) {
+  const std::int64_t keys = call.dim(in.k, 2), heads = call.dim(in.q, 1);
+  in.k = longer(in.k, 2);
+  in.v = longer(in.v, 2);
+  in.bias = longer(*in.bias, call.rank(*in.bias) - 1);
+  if (!call.has(kSink)) return;
+  if (element_count(call.shape(call.input(kSink))) != heads)
+    throw Error(ExitCode::kModel, "its head_sink is " + to_string(call.shape(call.input(kSink))) +
+                                      ", needs one number for each of " + std::to_string(heads) +
+                                      " heads");
+  const Term sink = call.reshape(call.cast(call.input(kSink), call.dtype(in.q)), {1, heads, 1, 1});
+  in.bias = *in.bias + call.op("Pad", {sink, call.ints({0, 0, 0, keys, 0, 0, 0, 0})});
+}
+
 void refuse_what_is_not_known(FunctionCall& call) {
-  if (call.has(kSink)) throw NotExpressible{"it has head sinks"};
-  if (call.attrs().get_int("smooth_softmax", 0) > 0) throw NotExpressible{"its softmax is smooth"};
   if (call.attrs().get_string("k_quant_type", "NONE") != "NONE" ||
       call.attrs().get_string("v_quant_type", "NONE") != "NONE")
     throw NotExpressible{"its cache is quantised"};
@@ -117,6 +139,7 @@ void expand_group_query_attention(FunctionCall& call) {
   in.bias = range_bias(call, {.is_causal = true, .left = window > 0 ? window - 1 : -1}, tokens,
                        place.length, place.begin, call.dtype(heads.q));
   if (call.has(kBias)) in.bias = *in.bias + call.input(kBias);
+  if (call.has(kSink) || call.attrs().get_int("smooth_softmax", 0) > 0) add_sink(call, in);
   const auto scale = static_cast<double>(call.attrs().get_float("scale", 0));
   in.scale = scale != 0 ? scale : 1 / std::sqrt(static_cast<double>(call.dim(heads.q, 3)));
   in.softcap = static_cast<double>(call.attrs().get_float("softcap", 0));

@@ -1723,6 +1723,23 @@ def sparse_attentions():
              num_heads=h, kv_num_heads=kv, sparse_block_size=size, do_rotary=1)
 
 
+def sinks():
+    """One more term in the sums of each head's softmax, and one of 0."""
+    q, k, v = rand(2, 3, 32), rand(2, 3, 16), rand(2, 3, 16)
+    hq, hk, hv = heads(q, 4), heads(k, 2), heads(v, 2)
+    sink = rand(4) * 3
+    for name, of_heads in (("head_sink", sink), ("smooth_softmax", np.zeros(4, np.float32))):
+        pad = [(0, 0), (0, 0), (0, 1), (0, 0)]
+        bias = np.broadcast_to(visible(3, 3), (2, 4, 3, 3))
+        bias = np.concatenate([bias, np.broadcast_to(of_heads[None, :, None, None], (2, 4, 3, 1))], -1)
+        y = flat(attend(hq, np.pad(hk, pad), np.pad(hv, pad), bias)[0])
+        inputs = {"q": q, "k": k, "v": v, "past_k": None, "past_v": None, "lengths": np.array([2, 2], np.int32), "total": np.array(3, np.int32)}
+        if name == "head_sink":
+            inputs.update({"cos": None, "sin": None, "places": None, "bias": None, "sink": sink})
+        case(f"ms_group_query_attention_{name}", "GroupQueryAttention", inputs, {"y": y, "present_k": hk, "present_v": hv}, MS,
+             constants=["total"], num_heads=4, kv_num_heads=2, **({} if name == "head_sink" else {"smooth_softmax": 1}))
+
+
 def main():
     HERE.mkdir(exist_ok=True)
     for old in HERE.glob("*.json"):
@@ -1733,7 +1750,7 @@ def main():
                   signals, regions, packed_products, small_types, flex_attentions, computed_sizes, computed_sequences,
                   small_types_when_it_runs, recurrences_of_bytes, more_products_of_bytes, rows_of_bytes, before_onnx,
                   feature_steps, linear_models, tree_ensembles, support_vectors, before_onnx_took_them,
-                  inverses, crops, masked_pools, ngrams, hashes, weights_of_four_bits, experts, masked_decoders, sparse_attentions):
+                  inverses, crops, masked_pools, ngrams, hashes, weights_of_four_bits, experts, masked_decoders, sparse_attentions, sinks):
         group()
 
 
