@@ -1740,6 +1740,21 @@ def sinks():
              constants=["total"], num_heads=4, kv_num_heads=2, **({} if name == "head_sink" else {"smooth_softmax": 1}))
 
 
+def three_places():
+    x, pairs = rand(2, 3, 2, 12), 6
+    cos, sin = angles(9, pairs)
+    places = rng.integers(0, 9, (3, 2, 3))
+    case_of = {0: [0, 0, 0, 1, 1, 2], 1: [0, 1, 2, 0, 1, 0]}
+    for layout, streams in case_of.items():
+        c, s = (np.stack([table[places[stream], i] for i, stream in enumerate(streams)], -1) for table in (cos, sin))
+        y = rotate(x.transpose(0, 2, 1, 3), c, s).transpose(0, 2, 1, 3).reshape(2, 3, 24)
+        case(f"ms_mrotary_embedding_{layout}", "MRotaryEmbedding", {"x": x.reshape(2, 3, 24), "places": places, "cos": cos, "sin": sin},
+             {"y": y}, MS, constants=["cos", "sin"], mrope_section=[3, 2, 1], mrope_layout=layout, num_heads=2)
+    y = rotate(x.transpose(0, 2, 1, 3), cos[places[0]], sin[places[0]], True)
+    case("ms_mrotary_embedding_interleaved", "MRotaryEmbedding", {"x": x.transpose(0, 2, 1, 3), "places": places, "cos": cos, "sin": sin},
+         {"y": y}, MS, constants=["cos", "sin"], mrope_section=[6, 0, 0], interleaved=1)
+
+
 def main():
     HERE.mkdir(exist_ok=True)
     for old in HERE.glob("*.json"):
@@ -1750,7 +1765,8 @@ def main():
                   signals, regions, packed_products, small_types, flex_attentions, computed_sizes, computed_sequences,
                   small_types_when_it_runs, recurrences_of_bytes, more_products_of_bytes, rows_of_bytes, before_onnx,
                   feature_steps, linear_models, tree_ensembles, support_vectors, before_onnx_took_them,
-                  inverses, crops, masked_pools, ngrams, hashes, weights_of_four_bits, experts, masked_decoders, sparse_attentions, sinks):
+                  inverses, crops, masked_pools, ngrams, hashes, weights_of_four_bits, experts, masked_decoders, sparse_attentions, sinks,
+                  three_places):
         group()
 
 
