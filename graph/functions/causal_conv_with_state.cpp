@@ -1,4 +1,4 @@
-// CausalConvWithState: a depthwise convolution over what came before and what comes now.
+// CausalConvWithState, ONNX's and com.microsoft's: a depthwise convolution over what came before and what comes now.
 #include "base/error.h"
 #include "graph/function_call.h"
 
@@ -31,10 +31,22 @@ void expand_causal_conv_with_state(FunctionCall& call) {
   if (call.wants(1)) call.give(1, call.slice(all, 2, length, length + before));
 }
 
+/// ONNX's, where it says no more than that.
+void expand_microsoft_causal_conv(FunctionCall& call) {
+  const auto& attrs = call.attrs();
+  if (attrs.get_int("ndim", 1) != 1) throw NotExpressible{"it has more than one axis"};
+  if (attrs.get_int("dilation", 1) != 1 || !attrs.get_ints("dilations").empty())
+    throw NotExpressible{"it is dilated"};
+  if (attrs.get_int("channels_last", 0) != 0) throw NotExpressible{"its channels are last"};
+  if (attrs.get_int("state_window", 0) != 0) throw NotExpressible{"it keeps several states"};
+  expand_causal_conv_with_state(call);
+}
+
 }  // namespace
 
 void register_causal_conv_with_state(FunctionRegistry& registry) {
   registry.add({"", "CausalConvWithState", expand_causal_conv_with_state});
+  registry.add({kMicrosoft, "CausalConvWithState", expand_microsoft_causal_conv});
 }
 
 }  // namespace aoe::graph

@@ -1755,6 +1755,20 @@ def three_places():
          {"y": y}, MS, constants=["cos", "sin"], mrope_section=[6, 0, 0], interleaved=1)
 
 
+def linear_attentions_of_fewer_heads():
+    q, k, v = rand(2, 3, 2, 4), rand(2, 3, 1, 4), rand(2, 3, 4, 5)
+    decay, beta, past = -np.abs(rand(2, 3, 4)), np.abs(rand(2, 3, 4)), rand(2, 4, 4, 5)
+    y, state = linear_attention(np.repeat(q, 2, 2), np.repeat(k, 4, 2), v, "gated_delta", past, np.repeat(decay[..., None], 4, -1), beta)
+    case("ms_linear_attention", "LinearAttention",
+         {"q": q.reshape(2, 3, 8), "k": k.reshape(2, 3, 4), "v": v.reshape(2, 3, 20), "past": past, "decay": decay, "beta": beta},
+         {"y": y, "state": state}, MS, q_num_heads=2, kv_num_heads=4)
+    x, w, past = rand(2, 3, 5), rand(3, 1, 3), rand(2, 3, 2)
+    joined = np.concatenate([past, x], 2)
+    y = np.stack([(joined[:, :, t:t + 3] * w[:, 0]).sum(-1) for t in range(5)], -1)
+    case("ms_causal_conv_with_state", "CausalConvWithState", {"x": x, "w": w, "b": None, "past": past},
+         {"y": swish(y), "state": joined[..., -2:]}, MS, constants=["w"], activation="silu")
+
+
 def main():
     HERE.mkdir(exist_ok=True)
     for old in HERE.glob("*.json"):
@@ -1766,7 +1780,7 @@ def main():
                   small_types_when_it_runs, recurrences_of_bytes, more_products_of_bytes, rows_of_bytes, before_onnx,
                   feature_steps, linear_models, tree_ensembles, support_vectors, before_onnx_took_them,
                   inverses, crops, masked_pools, ngrams, hashes, weights_of_four_bits, experts, masked_decoders, sparse_attentions, sinks,
-                  three_places):
+                  three_places, linear_attentions_of_fewer_heads):
         group()
 
 
