@@ -1,5 +1,7 @@
-// Products of bytes that give float32: MatMulIntegerToFloat, and DynamicQuantizeMatMul, which makes the bytes itself.
+// Products of bytes that give float32: MatMulIntegerToFloat, and DynamicQuantizeMatMul, which makes the bytes itself. And
+// MatMulInteger16, of 16 bits, which gives 32.
 #include "graph/quantized_terms.h"
+#include "reference/fail.h"
 
 namespace aoe::graph {
 namespace {
@@ -20,11 +22,22 @@ void expand_dynamic(FunctionCall& call) {
                4);
 }
 
+void expand_integer16(FunctionCall& call) {
+  const Term a = call.input(0), b = call.input(1);
+  for (const Term factor : {a, b})
+    if (call.dtype(factor) != DataType::kInt16 && call.dtype(factor) != DataType::kUint16)
+      reference::fail_model("its factors are not of 16 bits");
+  const bool is_unsigned = call.dtype(a) == DataType::kUint16 && call.dtype(b) == DataType::kUint16;
+  const DataType wide = is_unsigned ? DataType::kUint32 : DataType::kInt32;
+  call.give(0, call.matmul(call.cast(a, wide), call.cast(b, wide)));
+}
+
 }  // namespace
 
 void register_quantized_matmul(FunctionRegistry& registry) {
   registry.add({kMicrosoft, "MatMulIntegerToFloat", expand_integer_to_float});
   registry.add({kMicrosoft, "DynamicQuantizeMatMul", expand_dynamic});
+  registry.add({kMicrosoft, "MatMulInteger16", expand_integer16});
 }
 
 }  // namespace aoe::graph

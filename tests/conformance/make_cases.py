@@ -1769,6 +1769,13 @@ def linear_attentions_of_fewer_heads():
          {"y": swish(y), "state": joined[..., -2:]}, MS, constants=["w"], activation="silu")
 
 
+def products_of_words():
+    for name, a, b in (("signed", np.int16, np.int16), ("mixed", np.uint16, np.int16), ("unsigned", np.uint16, np.uint16)):
+        x, y = (rng.integers(0 if t is np.uint16 else -9000, 9000, s).astype(t) for t, s in ((a, (2, 3, 4)), (b, (4, 5))))
+        wide = np.uint32 if a is b is np.uint16 else np.int32
+        case(f"ms_matmul_integer16_{name}", "MatMulInteger16", {"a": x, "b": y}, {"y": (x.astype(np.int64) @ y.astype(np.int64)).astype(wide)}, MS)
+
+
 def main():
     HERE.mkdir(exist_ok=True)
     for old in HERE.glob("*.json"):
@@ -1780,7 +1787,7 @@ def main():
                   small_types_when_it_runs, recurrences_of_bytes, more_products_of_bytes, rows_of_bytes, before_onnx,
                   feature_steps, linear_models, tree_ensembles, support_vectors, before_onnx_took_them,
                   inverses, crops, masked_pools, ngrams, hashes, weights_of_four_bits, experts, masked_decoders, sparse_attentions, sinks,
-                  three_places, linear_attentions_of_fewer_heads):
+                  three_places, linear_attentions_of_fewer_heads, products_of_words):
         group()
 
 
