@@ -151,17 +151,20 @@ Term by_expert(FunctionCall& call, const Experts& experts, std::size_t i, Shape 
 PackedLayer packed_layer(FunctionCall& call, const Experts& experts, std::size_t first,
                          std::size_t zeros, std::int64_t rows, std::int64_t columns) {
   const std::int64_t block = call.attrs().get_int("block_size", 0);
-  // One scale for a row: it is one block.
+  // One scale for a row: that of all its blocks, as large as whole ones can be.
   const PackedWeights w{.n = rows,
                         .k = columns,
                         .bits = call.attrs().get_int("expert_weight_bits", 4),
-                        .block = block > 0 ? block : columns};
+                        .block = block > 0 ? block : (columns & -columns)};
   if (!PackedWeights::is_block(w.block) || columns % w.block != 0)
     throw NotExpressible{"its rows are not whole blocks of a power of two from 16 on"};
-  if (call.has(zeros) && w.blocks() < 2) throw NotExpressible{"it has zero points of whole rows"};
+  if (call.has(zeros) && (block <= 0 || w.blocks() < 2))
+    throw NotExpressible{"it has zero points of whole rows"};
+  Term scales = by_expert(call, experts, first + 1, {w.n, block > 0 ? w.blocks() : 1});
+  if (block <= 0) scales = call.op("Expand", {scales, call.ints({1, 1, w.blocks()})});
   return {.packing = w,
           .weights = by_expert(call, experts, first, {w.n, w.blocks(), w.block_bytes()}),
-          .scales = by_expert(call, experts, first + 1, {w.n, w.blocks()}),
+          .scales = scales,
           .zeros = by_expert(call, experts, zeros, {w.n, w.zero_row_bytes()}),
           .bias = by_expert(call, experts, first + 2, {w.n})};
 }

@@ -1776,6 +1776,31 @@ def products_of_words():
         case(f"ms_matmul_integer16_{name}", "MatMulInteger16", {"a": x, "b": y}, {"y": (x.astype(np.int64) @ y.astype(np.int64)).astype(wide)}, MS)
 
 
+def more_of_microsoft():
+    """QMoE with rows that are no power of two, CausalConvWithState with gaps and with its channels last, a mean that is none."""
+    f, e, hidden, inner = np.float32, 3, 48, 32
+    x, scores = rand(4, hidden), rand(4, e) * 3
+    codes = [rng.integers(0, 16, (e, *shape)) for shape in ((inner, hidden), (hidden, inner))]
+    scales = [np.abs(rand(e, c.shape[1])) / 16 for c in codes]
+    first, second = ((c - 8) * s[..., None] for c, s in zip(codes, scales))
+    each = np.stack([np.maximum(x @ first[i].T, 0) @ second[i].T for i in range(e)])
+    y = (each * shares_of_experts(scores, 2, True).T[..., None]).sum(0).astype(f)
+    packed = [pack(c.reshape(-1, c.shape[2]), 4).reshape(e, c.shape[1], -1) for c in codes]
+    case("ms_qmoe_rows_of_48", "QMoE", {"x": x, "scores": scores, "w1": packed[0], "s1": scales[0], "b1": None, "w2": packed[1], "s2": scales[1]},
+         {"y": y}, MS, constants=["w1", "s1", "w2", "s2"], k=2, expert_weight_bits=4)
+    x, w, b, past = rand(2, 5, 3), rand(3, 1, 3), rand(3), rand(2, 4, 3)
+    joined = np.concatenate([past, x], 1)
+    y = np.stack([(joined[:, t:t + 5:2] * w[:, 0].T).sum(1) + b for t in range(5)], 1)
+    case("ms_causal_conv_with_state_dilated", "CausalConvWithState", {"x": x.transpose(0, 2, 1), "w": w, "b": b, "past": past.transpose(0, 2, 1)},
+         {"y": y.transpose(0, 2, 1), "state": joined[:, -4:].transpose(0, 2, 1)}, MS, constants=["w", "b"], dilation=2)
+    case("ms_causal_conv_with_state_channels_last", "CausalConvWithState", {"x": x, "w": w, "b": b, "past": past},
+         {"y": y, "state": joined[:, -4:]}, MS, constants=["w", "b"], dilation=2, channels_last=1)
+    x, skip, scale = rand(2, 3, 8), rand(2, 3, 8), rand(8)
+    total = x + skip
+    case("ms_skip_simplified_layer_normalization_mean", "SkipSimplifiedLayerNormalization", {"x": x, "skip": skip, "gamma": scale},
+         {"y": total / rms(total) * scale, "mean": np.zeros((2, 3, 1), f)}, MS)
+
+
 def main():
     HERE.mkdir(exist_ok=True)
     for old in HERE.glob("*.json"):
@@ -1787,7 +1812,7 @@ def main():
                   small_types_when_it_runs, recurrences_of_bytes, more_products_of_bytes, rows_of_bytes, before_onnx,
                   feature_steps, linear_models, tree_ensembles, support_vectors, before_onnx_took_them,
                   inverses, crops, masked_pools, ngrams, hashes, weights_of_four_bits, experts, masked_decoders, sparse_attentions, sinks,
-                  three_places, linear_attentions_of_fewer_heads, products_of_words):
+                  three_places, linear_attentions_of_fewer_heads, products_of_words, more_of_microsoft):
         group()
 
 
