@@ -115,6 +115,7 @@ constexpr Row kRows[] = {
     {"OneHot", "n n:0-1 a:1", "axis=int"},
     {"Compress", "a b:1", "axis=int"},
     {"NonZero", "a", ""},
+    {"DynamicTimeWarping", "s:2-3", ""},
     // sequences in bytes
     {"SequencePack", "a*", ""},
     {"PackedInsert", "u:1 a x?:0-1", ""},

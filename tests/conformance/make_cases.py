@@ -1801,6 +1801,26 @@ def more_of_microsoft():
          {"y": total / rms(total) * scale, "mean": np.zeros((2, 3, 1), f)}, MS)
 
 
+def time_warping():
+    def cheapest(costs):
+        rows, columns = costs.shape
+        sums, steps = np.full((rows + 1, columns + 1), np.inf, np.float32), {}
+        sums[0, 0] = 0
+        for i, j in np.ndindex(rows, columns):
+            both, down, right = sums[i, j], sums[i, j + 1], sums[i + 1, j]
+            step = (1, 1) if both < min(down, right) else (1, 0) if down < min(both, right) else (0, 1)
+            steps[i, j] = step
+            sums[i + 1, j + 1] = costs[i, j] + sums[i + 1 - step[0], j + 1 - step[1]]
+        i, j, path = rows - 1, columns - 1, []
+        while i >= 0 and j >= 0:
+            path.append((i, j))
+            i, j = i - steps[i, j][0], j - steps[i, j][1]
+        return np.array(path[::-1], np.int32).T
+
+    for name, x in (("real", rand(1, 5, 9)), ("ties", rng.integers(0, 3, (6, 6)).astype(np.float32))):
+        case(f"ms_dynamic_time_warping_{name}", "DynamicTimeWarping", {"x": x}, {"y": cheapest(x.reshape(x.shape[-2:]))}, MS)
+
+
 def main():
     HERE.mkdir(exist_ok=True)
     for old in HERE.glob("*.json"):
@@ -1812,7 +1832,7 @@ def main():
                   small_types_when_it_runs, recurrences_of_bytes, more_products_of_bytes, rows_of_bytes, before_onnx,
                   feature_steps, linear_models, tree_ensembles, support_vectors, before_onnx_took_them,
                   inverses, crops, masked_pools, ngrams, hashes, weights_of_four_bits, experts, masked_decoders, sparse_attentions, sinks,
-                  three_places, linear_attentions_of_fewer_heads, products_of_words, more_of_microsoft):
+                  three_places, linear_attentions_of_fewer_heads, products_of_words, more_of_microsoft, time_warping):
         group()
 
 
