@@ -45,10 +45,12 @@ int Compilation::bank_hits() const {
 
 namespace {
 
-Compilation built_from(Lowered lowered, const std::string& name, const CompileOptions& options) {
+Compilation built_from(Lowered lowered, const std::string& name, Texts texts,
+                       const CompileOptions& options) {
   Compilation result{.nodes = std::move(lowered.reports)};
   BuiltOm built = build_om(name, std::move(lowered), options);
   result.om = std::move(built.om);
+  result.om.texts = std::move(texts);
   result.steps = std::move(built.steps);
   result.om.tuning = tuning_section(result.nodes, options);
   logger("compiler")
@@ -64,13 +66,16 @@ Compilation built_from(Lowered lowered, const std::string& name, const CompileOp
 }  // namespace
 
 Compilation compile(const graph::Graph& graph, const CompileOptions& options) {
-  return built_from(lower_graph(graph, options), graph.name, options);
+  return built_from(lower_graph(graph, options), graph.name, graph.texts, options);
 }
 
 Compilation compile(graph::Graph&& graph, const CompileOptions& options) {
   Lowered lowered = lower_graph(graph, options);
-  const std::string name = std::exchange(graph, {}).name;
-  return built_from(std::move(lowered), name, options);
+  graph::Graph done = std::exchange(graph, {});
+  const std::string name = std::move(done.name);
+  Texts texts = std::move(done.texts);
+  done = {};
+  return built_from(std::move(lowered), name, std::move(texts), options);
 }
 
 }  // namespace aoe::compiler

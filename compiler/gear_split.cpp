@@ -71,6 +71,7 @@ class GearSplit {
     om.isa = joined_.isa;
     om.threads = joined_.threads;
     om.c0 = joined_.c0;
+    om.texts = joined_.texts;
     om.weights_view = joined_.weights_view;
     om.code_view = joined_.code_view;
     om.owner = joined_.owner;

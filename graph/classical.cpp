@@ -51,21 +51,30 @@ std::string transform_of(const FunctionCall& call) {
 
 }  // namespace
 
-std::vector<std::string> strings_of(const FunctionCall& call, const std::string& name) {
-  const auto found = call.attrs().all().find(name);
-  if (found == call.attrs().all().end()) return {};
+std::vector<std::string> strings_of(const reference::Attrs& attrs, const std::string& name) {
+  const auto found = attrs.all().find(name);
+  if (found == attrs.all().end()) return {};
   const auto* strings = std::get_if<std::vector<std::string>>(&found->second);
   return strings == nullptr ? std::vector<std::string>{} : *strings;
 }
 
 Classes classes_of(const FunctionCall& call, const std::string& ints, const std::string& strings) {
-  return {.labels = call.attrs().get_ints(ints), .names = strings_of(call, strings)};
+  return {.labels = call.attrs().get_ints(ints), .names = strings_of(call.attrs(), strings)};
 }
 
 Term labels_at(FunctionCall& call, const Classes& classes, Term index) {
   if (classes.names.empty()) return call.op("Gather", {call.ints(classes.labels), index});
-  call.name_values(index, classes.names);
-  return index;
+  const Term label = call.op("Gather", {call.ints(call.places(classes.names)), index});
+  call.mark_as_text(label);
+  return label;
+}
+
+Term is_key(FunctionCall& call, Term x, Term key) {
+  const Term is_equal = call.op("Equal", {x, key});
+  const DataType dtype = call.dtype(x);
+  if (dtype != DataType::kFloat && dtype != DataType::kDouble) return is_equal;
+  const Term both = call.op("And", {call.op("IsNaN", {x}), call.op("IsNaN", {key})});
+  return call.op("Or", {is_equal, both});
 }
 
 Term rows_of(FunctionCall& call) {

@@ -11,6 +11,9 @@ inline constexpr const char* kClassical = "ai.onnx.ml";
 /// Input 0 as a matrix, a row for each example: a single example may come without its axis.
 Term rows_of(FunctionCall& call);
 
+/// Where x is the number `key`, of x's type; NaN is found as well.
+Term is_key(FunctionCall& call, Term x, Term key);
+
 /// Attribute `post_transform` as ai.onnx.ml means it, of two columns or more; of a single one only PROBIT counts.
 Term transformed(FunctionCall& call, Term scores, std::int64_t columns);
 
@@ -25,12 +28,12 @@ struct Classes {
 };
 
 /// Attribute `name`; empty where there is none, or one of another kind.
-std::vector<std::string> strings_of(const FunctionCall& call, const std::string& name);
+std::vector<std::string> strings_of(const reference::Attrs& attrs, const std::string& name);
 
 /// Attributes `ints` and `strings` of a classifier.
 Classes classes_of(const FunctionCall& call, const std::string& ints, const std::string& strings);
 
-/// The labels of classes, [rows], from their places. Names stay their places, which the value is told.
+/// The labels of classes, [rows], from their places. Names are the places that stand for them.
 Term labels_at(FunctionCall& call, const Classes& classes, Term index);
 
 /// The place of the best column of each row, [rows].

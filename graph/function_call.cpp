@@ -73,9 +73,18 @@ void FunctionCall::give(std::size_t output, Term value) {
   given_[output] = value.id;
 }
 
-void FunctionCall::name_values(Term value, const std::vector<std::string>& texts) {
-  if (!site_.name_values) throw NotExpressible{"its labels are texts"};
-  site_.name_values(value.id, texts);
+std::vector<std::int64_t> FunctionCall::places(const std::vector<std::string>& texts) {
+  if (site_.texts == nullptr) throw NotExpressible{"it knows texts"};
+  return site_.texts->places_of(texts);
+}
+
+bool FunctionCall::is_text(Term value) const {
+  return site_.text_values != nullptr && site_.text_values->contains(value.id);
+}
+
+void FunctionCall::mark_as_text(Term value) {
+  AOE_CHECK(site_.text_values != nullptr, "texts where there are none");
+  site_.text_values->insert(value.id);
 }
 
 const Shape& FunctionCall::shape(Term value) const {

@@ -12,11 +12,13 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "graph/graph.h"
 #include "graph/shape_inference.h"
+#include "graph/text_table.h"
 
 namespace aoe::graph {
 
@@ -50,8 +52,9 @@ struct FunctionSite {
   std::function<void(std::size_t bytes, const std::string& node)> add_bytes;
   /// What calls of this graph have made for others, too; by what it is.
   std::map<std::string, ValueId>& shared;
-  /// Told which value holds places in a list of texts, instead of these. Where nobody asks, texts cannot be expressed.
-  std::function<void(ValueId, const std::vector<std::string>&)> name_values = {};
+  /// Of the model, and the values that hold places in it. Without them texts cannot be expressed.
+  TextTable* texts = nullptr;
+  std::set<ValueId>* text_values = nullptr;
 };
 
 class FunctionCall {
@@ -84,8 +87,10 @@ class FunctionCall {
   std::vector<Term> ops(const std::string& onnx_type, const std::vector<Term>& inputs,
                         reference::Attrs attrs, std::size_t outputs);
   Term absent() { return {this, kNone}; }  ///< an optional input that is left out
-  /// The numbers of `value` stand for `texts`, as tensors hold none.
-  void name_values(Term value, const std::vector<std::string>& texts);
+  /// The places that stand for `texts` in tensors, which hold none.
+  std::vector<std::int64_t> places(const std::vector<std::string>& texts);
+  bool is_text(Term value) const;  ///< its numbers are such places
+  void mark_as_text(Term value);
 
   Term number(double value, DataType dtype);           ///< a scalar
   Term ints(const std::vector<std::int64_t>& values);  ///< int64, one axis

@@ -54,6 +54,7 @@ class GearJoin {
     for (const ValueId id : moved(gear.inputs)) joined_.inputs.push_back(id);
     for (const ValueId id : moved(gear.outputs)) joined_.outputs.push_back(id);
     joined_.name = gear.name;
+    joined_.texts = gear.texts;
   }
 
   Graph take() { return std::move(joined_); }
@@ -150,6 +151,7 @@ GearedGraph join_gears(std::vector<Graph> graphs, const GearRequest& request,
   std::vector<std::string> input_names;
   std::vector<Descs> inputs_by_gear;
   Descs first_outputs;
+  Texts first_texts;
   for (std::size_t gear = 0; gear < graphs.size(); ++gear) {
     in_gear(request, gear, [&] {
       Graph graph = std::move(graphs[gear]);
@@ -160,6 +162,9 @@ GearedGraph join_gears(std::vector<Graph> graphs, const GearRequest& request,
         first_outputs = descs_of(graph, graph.outputs);
       }
       check_outputs(graph, first_outputs);
+      if (gear == 0) first_texts = graph.texts;
+      if (graph.texts != first_texts)
+        throw Error(ExitCode::kModel, "the model knows other texts than in the first gear");
       join.add(graph, gear_prefix(request.values[gear]));
     });
   }

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "base/tensor.h"
+#include "base/texts.h"
 #include "reference/op.h"
 
 namespace aoe::graph {
@@ -151,6 +152,7 @@ class Graph {
   NodeList nodes;
   std::vector<ValueId> inputs;  ///< in the model's order, initializers excluded
   OutputList outputs;
+  Texts texts;  ///< what an imported model's numbers stand for
 
   ValueId add_value(std::string value_name, TensorDesc desc, ConstantPtr constant = nullptr);
   void rename(ValueId value, std::string value_name);

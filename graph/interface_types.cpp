@@ -73,11 +73,16 @@ std::string inner_name(const Value& value) {
   return value.name + "_" + std::string(name(value.desc.dtype));
 }
 
+bool gives_text(const Graph& graph, ValueId output) {
+  const std::vector<std::string>& texts = graph.texts.outputs;
+  return std::ranges::find(texts, graph.values[output].name) != texts.end();
+}
+
 void set_output(Graph& graph, std::size_t position, DataType dtype) {
   const ValueId shown = graph.outputs[position];
   const DataType own = dtype_of(graph, shown);
   if (own == dtype) return;
-  if (own == DataType::kString)
+  if (gives_text(graph, shown))
     throw Error(ExitCode::kUsage,
                 "output '" + graph.values[shown].name + "' holds texts, which have no other type",
                 kOutputFlag);
@@ -151,6 +156,8 @@ InterfaceTypes parse_output_type(const std::string& text) {
 
 void set_interface_types(Graph& graph, const InterfaceTypes& types) {
   std::vector<std::optional<DataType>> wanted(graph.outputs.size(), types.outputs);
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    if (gives_text(graph, graph.outputs[i])) wanted[i] = std::nullopt;
   for (const OutputType& output : types.single_outputs)
     wanted[position_of(graph, output)] = output.dtype;
   for (const std::string& input : types.fp16_inputs) set_fp16_input(graph, input);

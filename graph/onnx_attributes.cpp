@@ -1,4 +1,5 @@
 // AttributeProto -> reference::Attrs, and what a Constant node says.
+#include <algorithm>
 #include <cstring>
 
 #include "base/error.h"
@@ -23,9 +24,18 @@ Proto::AttributeType type_of(const Proto& attribute) {
   return Proto::INTS;
 }
 
+bool has_text_type(const onnx::TensorProto& tensor) {
+  return tensor.data_type() == onnx::TensorProto::STRING;
+}
+
+std::vector<std::string> strings_in(const google::protobuf::RepeatedPtrField<std::string>& field) {
+  return {field.begin(), field.end()};
+}
+
 template <typename T, typename Field>
 ConstantPtr vector_constant(DataType dtype, const Field& field) {
-  auto constant = std::make_shared<Constant>(TensorDesc{.dtype = dtype, .shape = {field.size()}});
+  auto constant =
+      std::make_shared<Constant>(TensorDesc{.dtype = dtype, .shape = {std::ssize(field)}});
   T* to = static_cast<T*>(constant->mutable_data());
   for (const T value : field) *to++ = value;
   return constant;
@@ -62,6 +72,10 @@ reference::Attrs read_attributes(const onnx::NodeProto& node, const CallAttribut
         attrs.set(key, attribute->s());
         break;
       case Proto::TENSOR:
+        if (has_text_type(attribute->t())) {
+          attrs.set(key, strings_in(attribute->t().string_data()));
+          break;
+        }
         if (const SmallType* small = small_type(attribute->t().data_type()))
           throw Error(ExitCode::kModel,
                       "attribute '" + key + "' is a tensor of " + std::string(small->name),
@@ -79,8 +93,7 @@ reference::Attrs read_attributes(const onnx::NodeProto& node, const CallAttribut
                   std::vector<std::int64_t>(attribute->ints().begin(), attribute->ints().end()));
         break;
       case Proto::STRINGS:
-        attrs.set(key, std::vector<std::string>(attribute->strings().begin(),
-                                                attribute->strings().end()));
+        attrs.set(key, strings_in(attribute->strings()));
         break;
       case Proto::GRAPH:
         break;  // the importer deals with subgraphs
@@ -92,8 +105,16 @@ reference::Attrs read_attributes(const onnx::NodeProto& node, const CallAttribut
   return attrs;
 }
 
+bool holds_texts(const onnx::NodeProto& node, const CallAttributes& call) {
+  return std::ranges::any_of(node.attribute(), [&](const Proto& own) {
+    const Proto* value = resolve(own, call);
+    return own.name().starts_with("value_string") ||
+           (value != nullptr && own.name() == "value" && has_text_type(value->t()));
+  });
+}
+
 ConstantPtr read_constant_node(const onnx::NodeProto& node, const CallAttributes& call,
-                               const TensorReader& tensors) {
+                               const TensorReader& tensors, TextTable& texts) {
   for (const Proto& own : node.attribute()) {
     const Proto* value = resolve(own, call);
     if (value == nullptr) continue;
@@ -106,9 +127,11 @@ ConstantPtr read_constant_node(const onnx::NodeProto& node, const CallAttributes
       return vector_constant<float>(DataType::kFloat, value->floats());
     if (own.name() == "value_ints")
       return vector_constant<std::int64_t>(DataType::kInt64, value->ints());
-    if (own.name().starts_with("value_string"))
-      throw Error(ExitCode::kModel, "holds strings; only numbers and bools are supported",
-                  "node " + describe(node));
+    if (own.name() == "value_string")
+      return scalar_constant<std::int64_t>(DataType::kInt64, texts.place_of(value->s()));
+    if (own.name() == "value_strings")
+      return vector_constant<std::int64_t>(DataType::kInt64,
+                                           texts.places_of(strings_in(value->strings())));
   }
   throw Error(ExitCode::kModel, "has no value", "node " + describe(node));
 }

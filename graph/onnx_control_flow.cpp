@@ -59,6 +59,8 @@ struct Importer::BodyPlan {
   std::vector<std::optional<std::size_t>> lengths;
   /// Outputs that are packed sequences.
   ItemDescs packed = {};
+  /// Outputs that are tensors of texts.
+  std::set<std::size_t> texts = {};
 
   bool gives_sequence() const {
     return std::ranges::any_of(lengths, [](const auto& length) { return length.has_value(); });
@@ -104,6 +106,7 @@ Importer::BodyPlan Importer::build_body(const onnx::NodeProto& proto, const onnx
       at->second = add_input(name, now_->graph.values[outside].desc);
       plan.captures.push_back(outside);
     }
+    if (now_->texts.contains(outside)) plan.built->texts.insert(at->second);
     return at->second;
   };
   for (const std::string& name : free_names(body)) {
@@ -129,8 +132,10 @@ Importer::BodyPlan Importer::build_body(const onnx::NodeProto& proto, const onnx
   } const back{*this, now_};
   now_ = plan.built.get();
   import_body(body, inner);
+  const bool may_give_texts = proto.op_type() == "If";
   const auto give = [&](ValueId id, const std::string& name) {
     if (now_->small.contains(id)) throw NotExpressible{"its body gives a tensor of a small type"};
+    if (now_->texts.contains(id) && !may_give_texts) throw NotExpressible{"its body gives texts"};
     if (graph.values[id].producer == kNone || graph.is_output(id))
       id = through_identity(id, inner.prefix + name + "_out");
     graph.outputs.push_back(id);
@@ -145,6 +150,7 @@ Importer::BodyPlan Importer::build_body(const onnx::NodeProto& proto, const onnx
       give(sequence.packed, output.name());
       plan.lengths.emplace_back();
     } else if (id != kNone) {
+      if (now_->texts.contains(id)) plan.texts.insert(number);
       give(id, output.name());
       plan.lengths.emplace_back();
     } else if (compound == nullptr) {
@@ -152,7 +158,10 @@ Importer::BodyPlan Importer::build_body(const onnx::NodeProto& proto, const onnx
     } else if (!compound->is_sequence) {
       throw NotExpressible{"its body gives an optional that holds nothing"};
     } else {
-      for (const ValueId item : compound->items) give(item, output.name());
+      for (const ValueId item : compound->items) {
+        if (now_->texts.contains(item)) throw NotExpressible{"its body gives a sequence of texts"};
+        give(item, output.name());
+      }
       plan.lengths.emplace_back(compound->items.size());
     }
   }
@@ -221,7 +230,8 @@ Importer::BodyPlan Importer::refusing_branch(const BodyPlan& other, const std::s
   BodyPlan plan{.captures = {},
                 .built = std::make_unique<Building>(evaluation_),
                 .lengths = other.lengths,
-                .packed = other.packed};
+                .packed = other.packed,
+                .texts = other.texts};
   Graph& graph = plan.built->graph;
   Node node{.name = unique_part_name("Assert"), .op = call_of("Assert")};
   std::vector<std::int64_t> dtypes, ranks, dims;
@@ -278,6 +288,7 @@ void Importer::import_runtime_if(const onnx::NodeProto& proto, Scope& scope) {
   plans.push_back(std::move(*else_plan));
   if (plans[0].lengths != plans[1].lengths)
     throw NotExpressible{"its branches give a sequence and a tensor"};
+  if (plans[0].texts != plans[1].texts) throw NotExpressible{"its branches give texts and numbers"};
   std::vector<TensorDesc> outputs;
   for (int i = 0; i < proto.output_size(); ++i)
     for (std::size_t left = plans[0].lengths[static_cast<std::size_t>(i)].value_or(1); left > 0;
@@ -286,8 +297,12 @@ void Importer::import_runtime_if(const onnx::NodeProto& proto, Scope& scope) {
                                "output '" + proto.output(i) + "' of its branches"));
   ItemDescs packed = plans[0].packed;
   for (auto& [output, item] : packed) item = joined_item(item, plans[1].packed.at(output));
+  const std::set<std::size_t> texts = plans[0].texts;
   add_control_node(proto, std::move(plans), outputs, scope);
   bind_packed(proto, packed, scope);
+  for (const std::size_t output : texts)
+    if (const std::string& name = proto.output(static_cast<int>(output)); !name.empty())
+      now_->texts.insert(scope.find(name));
 }
 
 /// Outputs of a node that are packed sequences, and no tensors.

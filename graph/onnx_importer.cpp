@@ -73,7 +73,7 @@ bool Importer::Scope::bind(const std::string& name, const std::string& from, con
 
 Importer::Importer(onnx::ModelProto& model, const std::filesystem::path& path,
                    const ImportOptions& options)
-    : model_(model), path_(path), options_(options), tensors_(path.parent_path(), budget_) {
+    : model_(model), path_(path), options_(options), tensors_(path.parent_path(), budget_, texts_) {
   for (const onnx::FunctionProto& function : model.functions())
     functions_[{canonical_domain(function.domain()), function.name()}] = &function;
   for (const auto* infos : {&model.graph().value_info(), &model.graph().output()})
@@ -102,6 +102,7 @@ Graph Importer::run() {
   import_outputs(scope);
   check_outputs();
   if (!options_.out_nodes.empty()) keep_out_nodes();
+  tell_texts();
   return std::move(now_->graph);
 }
 
@@ -148,10 +149,11 @@ void Importer::import_any(const onnx::NodeProto& proto, Scope& scope) {
     return import_call(proto, *function->second, scope);
   if (domain.empty() && proto.op_type() == "Constant") return import_constant(proto, scope);
   const SmallType* small = small_input(proto, scope);
-  const std::vector<std::string>* texts = nullptr;
+  bool gives_texts = false;
   try {
-    texts = texts_read(proto, scope);
-    if (texts != nullptr && import_cast_to_text(proto, scope)) return;
+    if (domain.empty() && import_text_cast(proto, scope)) return;
+    gives_texts = moves_texts(proto, domain, scope);
+    check_pool(proto, scope);
     if (import_small(proto, scope)) return;
     if (small != nullptr)
       check_small(proto, reference::ops().find_onnx(domain, proto.op_type()), *small, scope);
@@ -161,8 +163,11 @@ void Importer::import_any(const onnx::NodeProto& proto, Scope& scope) {
     if (domain.empty() && import_compound(proto, scope)) return;
     if (domain == "ai.onnx.preview" && proto.op_type() == "FlexAttention")
       return import_flex_attention(proto, scope);
-    if (const Function* function = functions().find(domain, proto.op_type()))
-      return import_parts(proto, *function, scope);
+    if (const Function* function = functions().find(domain, proto.op_type())) {
+      import_parts(proto, *function, scope);
+      if (gives_texts) mark_texts(proto, scope);
+      return;
+    }
   } catch (const NotExpressible& why) {
     if (!reads_unknown(proto, scope)) note_unsupported(proto, scope, ": " + why.reason);
     return bind_unknown_outputs(proto, scope);
@@ -194,9 +199,8 @@ void Importer::import_any(const onnx::NodeProto& proto, Scope& scope) {
   if (small != nullptr && def->kind == reference::OpKind::kMove)
     for (const ValueId output : node.outputs)
       if (output != kNone) now_->small[output] = small;
-  if (texts != nullptr)
-    for (const ValueId output : node.outputs)
-      if (output != kNone) now_->texts[output] = *texts;
+  if (gives_texts) mark_texts(proto, scope);
+  if (node.op.attrs.has("pool_strings")) place_pool(node);
   now_->inference.infer_node(now_->graph.add_node(std::move(node)));
 }
 
@@ -257,11 +261,12 @@ void Importer::bind_unknown_outputs(const onnx::NodeProto& proto, Scope& scope) 
 
 void Importer::import_constant(const onnx::NodeProto& proto, Scope& scope) {
   if (proto.output_size() != 1) fail_node(proto, "needs one output");
-  ConstantPtr constant = read_constant_node(proto, scope.call, tensors_);
+  ConstantPtr constant = read_constant_node(proto, scope.call, tensors_, texts_);
   const TensorDesc desc = constant->desc();
   const ValueId id = now_->graph.add_value(unique_value_name(scope.prefix + proto.output(0)), desc,
                                            std::move(constant));
   scope.values[proto.output(0)] = id;
+  if (holds_texts(proto, scope.call)) now_->texts.insert(id);
   for (const auto& own : proto.attribute())
     if (const onnx::AttributeProto* value = resolve(own, scope.call))
       if (const SmallType* small = small_type(value->t().data_type())) now_->small[id] = small;
@@ -348,8 +353,8 @@ FunctionSite Importer::function_site() {
       .add_bytes = [this](std::size_t bytes,
                           const std::string& node) { budget_.add_bytes(bytes, "node " + node); },
       .shared = now_->shared,
-      .name_values = [this](ValueId id,
-                            const std::vector<std::string>& texts) { now_->texts[id] = texts; }};
+      .texts = &texts_,
+      .text_values = &now_->texts};
 }
 
 /// A node that the engine knows as several others.

@@ -17,6 +17,7 @@
 #include "graph/onnx_import.h"
 #include "graph/onnx_proto.h"
 #include "graph/shape_inference.h"
+#include "graph/text_table.h"
 
 namespace aoe::graph {
 
@@ -77,7 +78,7 @@ class Importer {
     ShapeInference inference;
     std::map<ValueId, const SmallType*> small;   ///< those that are held as something wider
     std::map<std::string, ValueId> shared = {};  ///< see FunctionSite
-    std::map<ValueId, std::vector<std::string>> texts = {};  ///< what places stand for, by value
+    std::set<ValueId> texts = {};                ///< whose numbers are places in texts_
   };
 
   /// Where names are looked up: the main graph, a branch within it, or the body of a function.
@@ -165,11 +166,16 @@ class Importer {
   void import_float_dequantize(const onnx::NodeProto& proto, Scope& scope);
   void check_small(const onnx::NodeProto& proto, const reference::OpDef* def,
                    const SmallType& small, const Scope& scope) const;
-  // Texts that a model gives: places in a list (onnx_label_texts.cpp).
-  const std::vector<std::string>* texts_read(const onnx::NodeProto& proto,
-                                             const Scope& scope) const;
-  bool import_cast_to_text(const onnx::NodeProto& proto, Scope& scope);
+  // Tensors of texts: places in texts_ (onnx_texts.cpp).
+  bool is_text_value(const std::string& name, const Scope& scope) const;
+  bool moves_texts(const onnx::NodeProto& proto, const std::string& domain,
+                   const Scope& scope) const;
+  bool import_text_cast(const onnx::NodeProto& proto, Scope& scope);
+  void check_pool(const onnx::NodeProto& proto, const Scope& scope) const;
+  void place_pool(Node& node);
+  void mark_texts(const onnx::NodeProto& proto, const Scope& scope);
   void check_output_texts(const onnx::ValueInfoProto& info, ValueId id) const;
+  void tell_texts();
   /// Sequences and optionals (onnx_sequences.cpp); false when the node is about tensors alone.
   bool import_compound(const onnx::NodeProto& proto, Scope& scope);
   void import_sequence_map(const onnx::NodeProto& proto, Scope& scope);
@@ -216,6 +222,7 @@ class Importer {
   const std::filesystem::path path_;
   const ImportOptions& options_;
   ImportBudget budget_;
+  TextTable texts_;
   TensorReader tensors_;
   std::map<std::pair<std::string, std::string>, const onnx::FunctionProto*>
       functions_;                               ///< domain, name

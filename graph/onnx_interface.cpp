@@ -77,13 +77,19 @@ void Importer::import_inputs(Scope& scope) {
   std::map<std::string, Shape> shapes = options_.input_shapes;
   std::map<std::string, std::vector<std::string>> sequences;  // to their tensors
   std::map<std::string, const SmallType*> small;
-  const auto declare = [&](const onnx::ValueInfoProto& info) {
+  std::set<std::string> texts;
+  const auto declare = [&](onnx::ValueInfoProto info) {
+    if (is_text(info)) {
+      texts.insert(info.name());
+      info.mutable_type()->mutable_tensor_type()->set_elem_type(onnx::TensorProto::INT64);
+    }
     inputs.push_back(declared_input(info));
     small[info.name()] = small_type(info.type().tensor_type().elem_type());
   };
   const auto bind = [&](const std::string& name, ValueId id) {
     scope.values[name] = id;
     if (small.at(name) != nullptr) now_->small[id] = small.at(name);
+    if (texts.contains(name)) now_->texts.insert(id);
   };
   for (onnx::ValueInfoProto info : model_.graph().input()) {
     if (initialized.contains(info.name())) continue;
@@ -139,6 +145,7 @@ void Importer::import_initializer(const std::string& name, ConstantPtr constant,
   scope.values[name] =
       now_->graph.add_value(unique_value_name(scope.prefix + name), desc, std::move(constant));
   if (const SmallType* small = small_type(type)) now_->small[scope.values[name]] = small;
+  if (type == onnx::TensorProto::STRING) now_->texts.insert(scope.values[name]);
 }
 
 void Importer::import_sparse_initializers(const onnx::GraphProto& graph, Scope& scope) {
@@ -169,6 +176,7 @@ ValueId Importer::through_identity(ValueId from, const std::string& name) {
   node.inputs = {from};
   node.outputs = {now_->graph.add_value(unique_value_name(name), now_->graph.values[from].desc)};
   const ValueId result = node.outputs[0];
+  if (now_->texts.contains(from)) now_->texts.insert(result);
   now_->inference.infer_node(now_->graph.add_node(std::move(node)));
   return result;
 }

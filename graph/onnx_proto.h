@@ -13,6 +13,7 @@
 
 #include "base/tensor.h"
 #include "graph/import_budget.h"
+#include "graph/text_table.h"
 #include "reference/attrs.h"
 
 namespace aoe::graph {
@@ -25,18 +26,20 @@ onnx::ModelProto parse_model(std::string_view bytes, const std::filesystem::path
 /// Turns TensorProtos into constants; knows where external data lies.
 class TensorReader {
  public:
-  /// `budget` must outlive the reader.
-  TensorReader(std::filesystem::path model_directory, ImportBudget& budget)
-      : directory_(std::move(model_directory)), budget_(budget) {}
-  /// Throws Error(kModel) that names the tensor.
+  /// `budget` and `texts` must outlive the reader.
+  TensorReader(std::filesystem::path model_directory, ImportBudget& budget, TextTable& texts)
+      : directory_(std::move(model_directory)), budget_(budget), texts_(texts) {}
+  /// Throws Error(kModel) that names the tensor. Of texts their places.
   ConstantPtr read(const onnx::TensorProto& tensor) const;
   ConstantPtr read(const onnx::SparseTensorProto& tensor) const;
 
  private:
+  ConstantPtr read_texts(const onnx::TensorProto& tensor) const;
   std::string external_bytes(const onnx::TensorProto& tensor, std::size_t expected_bytes) const;
 
   std::filesystem::path directory_;
   ImportBudget& budget_;
+  TextTable& texts_;
 };
 
 /// The attributes of a call of a function, by name: what its body's ref_attr_name refers to.
@@ -47,13 +50,16 @@ using CallAttributes = std::map<std::string, const onnx::AttributeProto*>;
 const onnx::AttributeProto* resolve(const onnx::AttributeProto& attribute,
                                     const CallAttributes& call);
 
-/// All attributes but subgraphs. Throws Error(kModel) on kinds that no operator of ours takes.
+/// All attributes but subgraphs; a tensor of texts as a list. Throws Error(kModel) on kinds that no operator of ours takes.
 reference::Attrs read_attributes(const onnx::NodeProto& node, const CallAttributes& call,
                                  const TensorReader& tensors);
 
-/// The value of a Constant node; throws Error(kModel).
+/// Whether a Constant node holds texts.
+bool holds_texts(const onnx::NodeProto& node, const CallAttributes& call);
+
+/// The value of a Constant node, of texts their places; throws Error(kModel).
 ConstantPtr read_constant_node(const onnx::NodeProto& node, const CallAttributes& call,
-                               const TensorReader& tensors);
+                               const TensorReader& tensors, TextTable& texts);
 
 /// Type and shape of a tensor-valued input, output or value_info. Missing dimensions are
 /// kUnknownDim, a missing shape is kUnknownRankShape, a missing type kUndefined. Throws

@@ -35,8 +35,6 @@ TensorDesc desc_of(const onnx::TensorProto& tensor) {
   } catch (const Error& error) {
     fail(tensor.name(), error.what());
   }
-  if (desc.dtype == DataType::kString)
-    fail(tensor.name(), "holds strings; only numbers and bools are supported");
   desc.shape.assign(tensor.dims().begin(), tensor.dims().end());
   check_shape(tensor.name(), desc);
   return desc;
@@ -203,7 +201,23 @@ std::string TensorReader::external_bytes(const onnx::TensorProto& tensor,
   return bytes;
 }
 
+ConstantPtr TensorReader::read_texts(const onnx::TensorProto& tensor) const {
+  const TensorDesc desc{.dtype = DataType::kInt64,
+                        .shape = {tensor.dims().begin(), tensor.dims().end()}};
+  check_shape(tensor.name(), desc);
+  check_count(tensor, desc, tensor.string_data_size());
+  auto constant = std::make_shared<Constant>(desc);
+  auto* to = static_cast<std::int64_t*>(constant->mutable_data());
+  try {
+    for (const std::string& text : tensor.string_data()) *to++ = texts_.place_of(text);
+  } catch (const Error& error) {
+    fail(tensor.name(), error.what());
+  }
+  return constant;
+}
+
 ConstantPtr TensorReader::read(const onnx::TensorProto& tensor) const {
+  if (tensor.data_type() == onnx::TensorProto::STRING) return read_texts(tensor);
   const TensorDesc desc = desc_of(tensor);
   if (tensor.has_segment()) fail(tensor.name(), "is stored in segments, which is not supported");
   const bool is_external = tensor.data_location() == onnx::TensorProto::EXTERNAL;
@@ -221,6 +235,8 @@ ConstantPtr TensorReader::read(const onnx::TensorProto& tensor) const {
 
 ConstantPtr TensorReader::read(const onnx::SparseTensorProto& sparse) const {
   const std::string& tensor = sparse.values().name();
+  if (sparse.values().data_type() == onnx::TensorProto::STRING)
+    fail(tensor, "is a sparse tensor of texts, which is not supported");
   if (const SmallType* small = small_type(sparse.values().data_type()))
     fail(tensor, "is a sparse tensor of " + std::string(small->name) + ", which is not supported");
   const ConstantPtr values = read(sparse.values());

@@ -26,6 +26,7 @@
 #include "base/aligned_bytes.h"
 #include "base/layout.h"
 #include "base/tensor.h"
+#include "base/texts.h"
 #include "reference/op.h"
 #include "runtime/om_container.h"
 
@@ -93,6 +94,7 @@ struct Om {
   std::vector<int> inputs;  ///< tensor ids
   std::vector<int>
       outputs;  ///< one that is not kOutput at its own index is copied to the caller at the end of a run
+  Texts texts;  ///< what the numbers of inputs and outputs stand for
   std::uint64_t arena_bytes = 0;
   AlignedBytes weights;  ///< filled when built; a loaded om keeps a view of the file instead
   std::string code;

@@ -124,6 +124,9 @@ std::string graph_to_cbor(const Om& om) {
   if (om.peak_gflops) graph["peak_gflops"] = *om.peak_gflops;
   if (om.memory_gb_s) graph["memory_gb_s"] = *om.memory_gb_s;
   if (om.has_measured_roofs) graph["roofs"] = "measured";
+  if (!om.texts.empty())
+    graph["texts"] = {
+        {"list", om.texts.list}, {"inputs", om.texts.inputs}, {"outputs", om.texts.outputs}};
   return cbor_bytes(graph);
 }
 
@@ -145,6 +148,11 @@ void graph_from_cbor(std::string_view bytes, const std::string& where, Om& om) {
     graph.at("inputs").get_to(om.inputs);
     graph.at("outputs").get_to(om.outputs);
     graph.at("arena_bytes").get_to(om.arena_bytes);
+    if (const auto texts = graph.find("texts"); texts != graph.end()) {
+      texts->at("list").get_to(om.texts.list);
+      texts->at("inputs").get_to(om.texts.inputs);
+      texts->at("outputs").get_to(om.texts.outputs);
+    }
   } catch (const json::exception& e) {
     throw Error(ExitCode::kOm, std::string("the graph section is malformed: ") + e.what(), where);
   } catch (const Error& e) {

@@ -1,5 +1,5 @@
-// Steps of ai.onnx.ml before and behind a classical model: Scaler, Normalizer, Binarizer, Imputer, LabelEncoder and
-// OneHotEncoder of numbers, ArrayFeatureExtractor, FeatureVectorizer, ZipMap.
+// Steps of ai.onnx.ml before and behind a classical model: Scaler, Normalizer, Binarizer, Imputer, ArrayFeatureExtractor,
+// FeatureVectorizer, ZipMap.
 #include "graph/classical.h"
 #include "graph/rewrite.h"
 #include "reference/fail.h"
@@ -44,15 +44,6 @@ void expand_binarizer(FunctionCall& call) {
   call.give(0, call.cast(call.op("Greater", {x, threshold}), dtype));
 }
 
-/// Where x is the number `key`, of x's type; NaN is found as well.
-Term is_key(FunctionCall& call, Term x, Term key) {
-  const Term is_equal = call.op("Equal", {x, key});
-  const DataType dtype = call.dtype(x);
-  if (dtype != DataType::kFloat && dtype != DataType::kDouble) return is_equal;
-  const Term both = call.op("And", {call.op("IsNaN", {x}), call.op("IsNaN", {key})});
-  return call.op("Or", {is_equal, both});
-}
-
 void expand_imputer(FunctionCall& call) {
   const Term x = call.input(0);
   const auto& attrs = call.attrs();
@@ -65,71 +56,6 @@ void expand_imputer(FunctionCall& call) {
       is_float ? call.number(attrs.get_float("replaced_value_float", 0), call.dtype(x))
                : call.cast(call.ints({attrs.get_int("replaced_value_int64", 0)}), call.dtype(x));
   call.give(0, call.op("Where", {is_key(call, x, replaced), imputed, x}));
-}
-
-/// Of attribute `stem` + "_floats", "_int64s" or "_tensor"; a single default is `stem` + "_float", "_int64" or "_tensor".
-Term list_of(FunctionCall& call, const std::string& stem) {
-  const auto& attrs = call.attrs();
-  if (const ConstantPtr tensor = attrs.get_tensor(stem + "_tensor")) {
-    if (tensor->desc().dtype == DataType::kDouble) {
-      const auto* from = static_cast<const double*>(tensor->data());
-      const std::int64_t count = element_count(tensor->desc().shape);
-      return call.reals(DataType::kDouble, {count}, {from, from + count});
-    }
-    if (tensor->desc().dtype == DataType::kFloat) {
-      const auto* from = static_cast<const float*>(tensor->data());
-      const std::int64_t count = element_count(tensor->desc().shape);
-      return call.floats({count}, {from, from + count});
-    }
-    if (tensor->desc().dtype == DataType::kInt64 || tensor->desc().dtype == DataType::kInt32)
-      return call.cast(call.ints(to_ints(*tensor)), tensor->desc().dtype);
-    throw NotExpressible{"its " + stem + "_tensor is of another type"};
-  }
-  if (attrs.has(stem + "_floats")) {
-    const std::vector<float> values = attrs.get_floats(stem + "_floats");
-    return call.floats({std::ssize(values)}, values);
-  }
-  if (attrs.has(stem + "_int64s")) return call.ints(attrs.get_ints(stem + "_int64s"));
-  throw NotExpressible{"its " + stem + " are strings"};
-}
-
-/// What LabelEncoder gives for what is no key.
-Term default_label(FunctionCall& call, DataType dtype) {
-  const auto& attrs = call.attrs();
-  if (attrs.get_tensor("default_tensor")) return list_of(call, "default");
-  if (dtype == DataType::kInt64) return call.ints({attrs.get_int("default_int64", -1)});
-  return call.number(attrs.get_float("default_float", -0.0F), dtype);
-}
-
-/// True where the element of x is a key: [..., keys].
-Term matches(FunctionCall& call, Term x, Term keys) {
-  return is_key(call, call.op("Unsqueeze", {x, call.ints({-1})}), keys);
-}
-
-void expand_label_encoder(FunctionCall& call) {
-  const Term keys = list_of(call, "keys"), values = list_of(call, "values");
-  if (call.dim(keys, 0) != call.dim(values, 0) || call.dim(keys, 0) == 0)
-    reference::fail_model(std::to_string(call.dim(keys, 0)) + " keys for " +
-                          std::to_string(call.dim(values, 0)) + " values");
-  const Term found = call.cast(matches(call, call.input(0), keys), DataType::kInt8);
-  reference::Attrs attrs;
-  attrs.set("axis", std::int64_t{-1});
-  attrs.set("keepdims", std::int64_t{0});
-  const Term value = call.op("Gather", {values, call.op("ArgMax", {found}, attrs)});
-  attrs = {};
-  attrs.set("keepdims", std::int64_t{0});
-  const Term is_known =
-      call.cast(call.op("ReduceMax", {found, call.ints({-1})}, attrs), DataType::kBool);
-  call.give(0, call.op("Where", {is_known, value, default_label(call, call.dtype(values))}));
-}
-
-void expand_one_hot_encoder(FunctionCall& call) {
-  if (call.attrs().has("cats_strings")) throw NotExpressible{"its categories are strings"};
-  if (call.attrs().get_int("zeros", 1) == 0)
-    throw NotExpressible{"it fails on what is no category (zeros=0)"};
-  const Term cats =
-      call.cast(call.ints(call.attrs().get_ints("cats_int64s")), call.dtype(call.input(0)));
-  call.give(0, call.cast(matches(call, call.input(0), cats), DataType::kFloat));
 }
 
 void expand_extractor(FunctionCall& call) {
@@ -162,8 +88,6 @@ void register_feature_steps(FunctionRegistry& registry) {
   registry.add({kClassical, "Normalizer", expand_normalizer});
   registry.add({kClassical, "Binarizer", expand_binarizer});
   registry.add({kClassical, "Imputer", expand_imputer});
-  registry.add({kClassical, "LabelEncoder", expand_label_encoder});
-  registry.add({kClassical, "OneHotEncoder", expand_one_hot_encoder});
   registry.add({kClassical, "ArrayFeatureExtractor", expand_extractor});
   registry.add({kClassical, "FeatureVectorizer", expand_vectorizer});
   // A map of label to score for each row holds no more than the row: its columns are in the order of the labels.

@@ -14,6 +14,11 @@ class ElementType:
     dtype: numpy.dtype  #: numpy's own; of bfloat16 that of its bits
 
     @property
+    def is_text(self):
+        """Of arrays of str, which the runtime gets as places in a list (texts.py)."""
+        return self.name == "string"
+
+    @property
     def text(self):
         return f"tensor({self.name})"
 
@@ -38,9 +43,11 @@ _TABLE = [
         (10, 13, "uint64", numpy.uint64),
         (11, 11, "double", numpy.float64),
         (12, 9, "bool", numpy.bool_),
+        (13, 8, "string", object),
         (27, 16, "bfloat16", numpy.uint16),
     )
 ]
+TEXT = next(each for each in _TABLE if each.is_text)
 _BY_ACL = {each.acl: each for each in _TABLE}
 _BY_ONNX = {each.onnx: each for each in _TABLE}
 

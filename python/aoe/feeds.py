@@ -4,7 +4,7 @@ import difflib
 
 import numpy
 
-from . import element_types
+from . import element_types, texts
 from .errors import InvalidArgument, WrongType
 from .io_binding import OrtValue
 from .profiler.framework import recorder
@@ -16,8 +16,10 @@ def fed(value, given):
         given = given.numpy()
     kind = value.element_type
     if not isinstance(given, (numpy.ndarray, numpy.generic)):
-        given = numpy.asarray(given, dtype=kind.array_dtype)
+        given = numpy.asarray(given, dtype=None if kind.is_text else kind.array_dtype)
     array = numpy.asarray(given)
+    if kind.is_text and array.dtype.kind in "OUST":
+        array = texts.array_of_texts(array)
     if array.dtype not in (kind.dtype, kind.array_dtype):
         has = _type_text(array.dtype)
         raise WrongType(
@@ -50,6 +52,7 @@ def fitting(port, place):
     """`place` as the memory that the run writes, None where its results must be copied there."""
     is_usable = (
         place is not None
+        and not port.is_text
         and -1 not in port.shape
         and place.shape == tuple(port.shape)
         and place.flags.c_contiguous
@@ -64,7 +67,7 @@ def put(port, array, place):
         raise InvalidArgument(
             f"output {port.name} is {list(array.shape)}, but is bound to {list(place.shape)}"
         )
-    numpy.copyto(place.view(array.dtype), array)
+    numpy.copyto(place if port.is_text else place.view(array.dtype), array)
 
 
 def require_known(what, name, names):

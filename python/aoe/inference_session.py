@@ -21,8 +21,16 @@ from .loaded_model import LoadedModel
 from .loaded_shapes import LoadedShapes
 from .profiler.framework import recorder
 from .providers import PROVIDER, chosen
-from .session_border import border_of_om, is_fixed, require_tensors, shape_flag, with_sizes
+from .session_border import (
+    border_of_om,
+    is_fixed,
+    require_tensors,
+    shape_flag,
+    shown_type,
+    with_sizes,
+)
 from .session_options import SessionOptions
+from .texts import TextBook
 
 _ACCEPTED = ("disabled_optimizers", "enable_fallback", "read_config_from_model")  # without effect
 _OM_MAGIC = b"AOEOM\0\0\1"
@@ -189,7 +197,7 @@ class InferenceSession:
     # ---- running ----
 
     def run(self, output_names, input_feed, run_options=None):
-        """An array for each name, of str where a classifier's labels are, or a list of dicts where
+        """An array for each name, of str where the model has texts, or a list of dicts where
         ZipMap makes it; of all outputs for None or []. ValueError, TypeError: names, shapes and
         types that the model does not have; programs.ProgramError: what atc says of it.
         """
@@ -234,28 +242,34 @@ class InferenceSession:
             raise RuntimeError("run_options.terminate is set: nothing runs")
         self._device.make_current()
         wanted = self._wanted(output_names)
-        feeds = self._feeds(input_feed)
-        key = tuple(feeds[value.name].shape for value in self._open_inputs)
+        arrays = self._feeds(input_feed)
+        key = tuple(arrays[value.name].shape for value in self._open_inputs)
         with self._shapes.use(key) as model:
-            ordered = [feeds[port.name] for port in model.inputs]
+            ordered = [arrays[port.name] for port in model.inputs]
             yield self._run(model, ordered, wanted, places or {})
 
-    def _run(self, model, feeds, wanted, places):
-        shapes = ";".join(f'"{",".join(map(str, each.shape))}"' for each in feeds)
+    def _run(self, model, arrays, wanted, places):
+        shapes = ";".join(f'"{",".join(map(str, each.shape))}"' for each in arrays)
+        book = TextBook(model.texts)
+        inputs = [
+            book.numbers(array) if port.is_text else array
+            for port, array in zip(model.inputs, arrays)
+        ]
         rows = [fitting(port, places.get(port.name)) for port in model.outputs]
         with recorder.range(f"InferenceSession.run({model.name})", "call"):
-            with model.execution(feeds, rows) as execution:
+            with model.execution(inputs, rows) as execution:
                 with recorder.range(model.name, "op", **{"Input Dims": shapes}):
                     execution.run()
-                arrays = execution.results()
+                results = execution.results()
         by_name = {}
-        for port, array in zip(model.outputs, arrays):
+        for port, array in zip(model.outputs, results):
             place = places.get(port.name)
             is_in_place = place is not None and numpy.may_share_memory(place, array)
-            array = array.view(port.element_type.array_dtype)
+            kind = shown_type(port)
+            array = book.texts(array) if port.is_text else array.view(kind.array_dtype)
             if place is not None and not is_in_place:
                 put(port, array, place)
-            by_name[port.name] = (port.element_type, place if place is not None else array)
+            by_name[port.name] = (kind, place if place is not None else array)
         return [by_name[name] for name in wanted]
 
     def _wanted(self, output_names):
@@ -336,7 +350,7 @@ def _begins_as_om(path_or_bytes):
 
 
 def _named(value, array):
-    """What an output means to the caller: see `labels` and `texts` of Value."""
-    if value.labels:
-        return [dict(zip(value.labels, row)) for row in array.tolist()]
-    return numpy.array(value.texts, dtype=object)[array] if value.texts else array
+    """What an output means to the caller: see `labels` of Value."""
+    if not value.labels:
+        return array
+    return [dict(zip(value.labels, row)) for row in array.tolist()]

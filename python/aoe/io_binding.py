@@ -180,6 +180,8 @@ def _array_at(address, element_type, shape):
     if element_type is None or shape is None:
         raise ValueError("an address is of no use without element_type and shape")
     kind = element_types.of_array_type(element_type)
+    if kind.is_text:
+        raise TypeError("texts have no address")
     array = acl_library.load().util.ptr_to_numpy(address, list(shape), kind.dtype)
     return array.view(kind.array_dtype)
 

@@ -12,6 +12,7 @@ import numpy
 
 from . import acl_library, element_types
 from .profiler.framework import recorder
+from .texts import TextList
 
 _GEAR_INPUT = "ascend_mbatch_shape_data"
 
@@ -24,6 +25,7 @@ class Port:
     shape: typing.Tuple[int, ...]
     element_type: element_types.ElementType
     size: int  #: bytes of its buffer, for the largest gear; 0: only a run can tell
+    is_text: bool = False  #: int64 places in the model's list of texts
 
     @property
     def dtype(self):
@@ -53,15 +55,16 @@ class LoadedModel:
         mdl = self._mdl
         ports = self._ports(
             mdl.get_num_inputs, mdl.get_input_name_by_index, mdl.get_input_dims,
-            mdl.get_input_data_type, mdl.get_input_size_by_index,
+            mdl.get_input_data_type, mdl.get_input_size_by_index, mdl.is_input_text,
         )  # fmt: skip
         self._gear_port = next((port for port in ports if port.name == _GEAR_INPUT), None)
         self._gear_lock = threading.Lock()
         self.inputs = [port for port in ports if port.name != _GEAR_INPUT]
         self.outputs = self._ports(
             mdl.get_num_outputs, mdl.get_output_name_by_index, mdl.get_output_dims,
-            mdl.get_output_data_type, mdl.get_output_size_by_index,
+            mdl.get_output_data_type, mdl.get_output_size_by_index, mdl.is_output_text,
         )  # fmt: skip
+        self.texts = TextList(mdl.get_texts(self._desc))
 
     def unload(self):
         self._mdl.destroy_desc(self._desc)
@@ -79,7 +82,7 @@ class LoadedModel:
             finally:
                 execution.close()
 
-    def _ports(self, count, name_of, dims_of, type_of, size_of):
+    def _ports(self, count, name_of, dims_of, type_of, size_of, is_text):
         ports = []
         for index in range(count(self._desc)):
             dims, code = dims_of(self._desc, index)
@@ -94,6 +97,7 @@ class LoadedModel:
                     tuple(dims["dims"]),
                     element_type,
                     size_of(self._desc, index),
+                    is_text(self._desc, index),
                 )
             )
         return ports

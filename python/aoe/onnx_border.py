@@ -20,9 +20,9 @@ _MODEL_VERSION = 5
 _INITIALIZER, _GRAPH_NAME, _GRAPH_DESCRIPTION, _INPUT, _OUTPUT = 5, 2, 10, 11, 12
 _SPARSE_INITIALIZER = 15
 _TENSOR_NAME, _TENSOR_EXTERNAL = 8, 13
-_NODE, _NODE_INPUT, _NODE_OUTPUT, _NODE_TYPE, _NODE_ATTRIBUTE = 1, 1, 2, 4, 5
-_ATTRIBUTE_NAME, _ATTRIBUTE_INTS, _ATTRIBUTE_STRINGS = 1, 8, 9
-_FLOAT, _INT64 = 1, 7
+_NODE, _NODE_OUTPUT, _NODE_TYPE, _NODE_ATTRIBUTE = 1, 2, 4, 5
+_ATTRIBUTE_INTS, _ATTRIBUTE_STRINGS = 8, 9
+_FLOAT = 1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,8 +39,6 @@ class Value:
     denotations: typing.Tuple[str, ...] = ()
     #: of a list of dicts, one for each row of the tensor that the model computes: their keys
     labels: typing.Tuple[typing.Union[int, str], ...] = ()
-    #: of a tensor of strings: what the numbers that the model computes are places in
-    texts: typing.Tuple[str, ...] = ()
 
 
 @dataclasses.dataclass
@@ -121,43 +119,13 @@ def _read_graph(graph, border):
     # Before version 4 of the format, every initializer stood among the inputs as well.
     border.inputs = [each for each in inputs if each.name not in initializers]
     border.overridable = [each for each in inputs if each.name in initializers]
-    border.outputs = [_with_names(each, nodes) for each in border.outputs]
-
-
-def _with_names(value, nodes):
-    if value.type.startswith("seq(map("):
-        return _with_labels(value, nodes)
-    if value.type == "tensor(string)":
-        return _with_texts(value, nodes)
-    return value
-
-
-def _with_texts(value, nodes):
-    """An output whose texts are the labels of a classifier, which compiled models give as places."""
-    makers = {}
-    for node in nodes:
-        for at, part in _fields(node):
-            if at == _NODE_OUTPUT:
-                makers[text_of(part)] = node
-    name = value.name
-    for _ in nodes:  # back through what moves labels: Cast, Reshape, ...
-        fields = list(_fields(makers[name])) if name in makers else []
-        for at, part in fields:
-            if at == _NODE_ATTRIBUTE and _attribute_name(part) == "classlabels_strings":
-                kind = element_types.of_onnx(_INT64)
-                return dataclasses.replace(value, element_type=kind, texts=tuple(_labels(part)))
-        name = next((text_of(part) for at, part in fields if at == _NODE_INPUT), None)
-        if name is None:
-            break
-    return value
-
-
-def _attribute_name(attribute):
-    return next((text_of(part) for at, part in _fields(attribute) if at == _ATTRIBUTE_NAME), "")
+    border.outputs = [_with_labels(each, nodes) for each in border.outputs]
 
 
 def _with_labels(value, nodes):
     """An output of ZipMap, which compiled models give as a tensor: its columns go by these labels."""
+    if not value.type.startswith("seq(map("):
+        return value
     for node in nodes:
         fields = list(_fields(node))
         texts = {field: text_of(part) for field, part in fields if field in (_NODE_OUTPUT, _NODE_TYPE)}
@@ -236,7 +204,7 @@ def _tensor_type(message):
             has_rank = True
             dimensions = [_dimension(part) for at, part in _fields(value) if at == 1]
     found = element_types.of_onnx(number)
-    kind = found.text if found else "tensor(string)" if number == 8 else f"tensor({number})"
+    kind = found.text if found else f"tensor({number})"
     shape, denotations = zip(*dimensions) if dimensions else ((), ())
     return kind, found, shape, has_rank, denotations
 

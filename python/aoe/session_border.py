@@ -2,7 +2,13 @@
 
 import dataclasses
 
+from . import element_types
 from .onnx_border import Border, Value
+
+
+def shown_type(port):
+    """Of the arrays that the caller gives or gets."""
+    return element_types.TEXT if port.is_text else port.element_type
 
 
 def border_of_om(model):
@@ -10,9 +16,9 @@ def border_of_om(model):
         return [
             Value(
                 port.name,
-                port.element_type.text,
+                shown_type(port).text,
                 tuple(None if size < 0 else size for size in port.shape),
-                port.element_type,
+                shown_type(port),
             )
             for port in ports
         ]

@@ -6,6 +6,8 @@
 #ifndef AOE_ACL_ACL_MDL_H_
 #define AOE_ACL_ACL_MDL_H_
 
+#include <stdbool.h>
+
 #include "acl/acl_base.h"
 #include "acl/acl_rt.h"
 
@@ -124,6 +126,18 @@ ACL_FUNC_VISIBILITY aclError aclmdlGetInputIndexByName(const aclmdlDesc* modelDe
                                                        const char* name, size_t* index);
 ACL_FUNC_VISIBILITY aclError aclmdlGetOutputIndexByName(const aclmdlDesc* modelDesc,
                                                         const char* name, size_t* index);
+
+/* ---- texts: not of AscendCL ---- */
+
+/* Tensors hold numbers. An input or output that is a tensor of texts in the ONNX model is one of int64 here: the place of
+ * each text in the model's list, and for a text that is not in it any other number, the same one for the same text. */
+ACL_FUNC_VISIBILITY bool aclmdlIsInputText(const aclmdlDesc* modelDesc, size_t index);
+ACL_FUNC_VISIBILITY bool aclmdlIsOutputText(const aclmdlDesc* modelDesc, size_t index);
+ACL_FUNC_VISIBILITY size_t aclmdlGetNumTexts(const aclmdlDesc* modelDesc);
+/* UTF-8, valid as long as the description; NULL where the list has no such place. Texts may have NULs in them: `length`,
+ * unless it is NULL, gets the number of bytes. */
+ACL_FUNC_VISIBILITY const char* aclmdlGetTextByIndex(const aclmdlDesc* modelDesc, size_t index,
+                                                     size_t* length);
 
 /* ---- dynamic gears ---- */
 

@@ -43,12 +43,21 @@ aclmdlDesc::Port gear_port(const aoe::Gears& gears) {
   return {ACL_DYNAMIC_TENSOR_NAME, desc, storage_bytes(desc)};
 }
 
+void mark_texts(Ports& ports, const std::vector<std::string>& names) {
+  for (aclmdlDesc::Port& port : ports)
+    port.is_text = port.desc.dtype == aoe::DataType::kInt64 &&
+                   std::find(names.begin(), names.end(), port.name) != names.end();
+}
+
 void describe(const aoe::Gears& gears, const std::vector<const Om*>& oms, aclmdlDesc& desc) {
   desc = {};
   for (size_t i = 0; i < oms.front()->inputs.size(); ++i)
     desc.inputs.push_back(port_of(oms, &Om::inputs, i));
   for (size_t i = 0; i < oms.front()->outputs.size(); ++i)
     desc.outputs.push_back(port_of(oms, &Om::outputs, i));
+  desc.texts = oms.front()->texts.list;
+  mark_texts(desc.inputs, oms.front()->texts.inputs);
+  mark_texts(desc.outputs, oms.front()->texts.outputs);
   if (gears.empty()) return;
   desc.gears = gears;
   for (const Om* om : oms) {
@@ -228,4 +237,25 @@ aclError aclmdlGetInputIndexByName(const aclmdlDesc* modelDesc, const char* name
 
 aclError aclmdlGetOutputIndexByName(const aclmdlDesc* modelDesc, const char* name, size_t* index) {
   return guarded(__func__, [&] { find_by_name(modelDesc, &aclmdlDesc::outputs, name, index); });
+}
+
+bool aclmdlIsInputText(const aclmdlDesc* modelDesc, size_t index) {
+  const aclmdlDesc::Port* const port = port_at(modelDesc, &aclmdlDesc::inputs, index);
+  return port != nullptr && port->is_text;
+}
+
+bool aclmdlIsOutputText(const aclmdlDesc* modelDesc, size_t index) {
+  const aclmdlDesc::Port* const port = port_at(modelDesc, &aclmdlDesc::outputs, index);
+  return port != nullptr && port->is_text;
+}
+
+size_t aclmdlGetNumTexts(const aclmdlDesc* modelDesc) {
+  return modelDesc == nullptr ? 0 : modelDesc->texts.size();
+}
+
+const char* aclmdlGetTextByIndex(const aclmdlDesc* modelDesc, size_t index, size_t* length) {
+  if (index >= aclmdlGetNumTexts(modelDesc)) return nullptr;
+  const std::string& text = modelDesc->texts[index];
+  if (length != nullptr) *length = text.size();
+  return text.c_str();
 }

@@ -34,10 +34,12 @@ struct aclmdlDesc {
     std::string name;
     aoe::TensorDesc desc;   ///< dimensions that gears change are unknown
     size_t size_bytes = 0;  ///< of the largest gear; 0 when only a run can tell
+    bool is_text = false;   ///< holds places in `texts`
   };
   std::vector<Port> inputs;  ///< with gears one more than the model has: ACL_DYNAMIC_TENSOR_NAME
   std::vector<Port> outputs;
   aoe::Gears gears;
   std::vector<std::vector<aoe::Shape>> gear_shapes;  ///< of the model's inputs, by gear
-  std::optional<uint32_t> model;                     ///< when it was described from a loaded one
+  std::vector<std::string> texts;
+  std::optional<uint32_t> model;  ///< when it was described from a loaded one
 };

@@ -1819,6 +1819,29 @@ def time_warping():
 
     for name, x in (("real", rand(1, 5, 9)), ("ties", rng.integers(0, 3, (6, 6)).astype(np.float32))):
         case(f"ms_dynamic_time_warping_{name}", "DynamicTimeWarping", {"x": x}, {"y": cheapest(x.reshape(x.shape[-2:]))}, MS)
+def texts_between_numbers():
+    """Texts stand inside of a model: LabelEncoder makes them of numbers."""
+    f, i64 = np.float32, np.int64
+    numbers = np.array([[1, 3, 2], [9, 2, 1]], i64)
+    names = np.array([["p", "r", "q"], ["?", "q", "p"]])
+    to_names = node("LabelEncoder", ["x"], ["n"], ML, keys_int64s=[1, 2, 3], values_strings=["p", "q", "r"], default_string="?")
+
+    def through(name, op, y, domain=ML, before=(), reads="n", **attributes):
+        write(name, [to_names, *before, node(op, [reads] if isinstance(reads, str) else reads, ["y"], domain, **attributes)],
+              {"x": numbers}, {"y": y})
+
+    through("ml_label_encoder_of_texts", "LabelEncoder", f([[0.5, -2, 1.5], [7, 1.5, 0.5]]), keys_strings=["p", "q", "?", "p"],
+            values_floats=[0.5, 1.5, 7.0, 9.0], default_float=-2.0)
+    through("ml_one_hot_encoder_of_texts", "OneHotEncoder", (names[:, :, None] == np.array(["r", "s", "p"])).astype(f), cats_strings=["r", "s", "p"])
+    through("ml_category_mapper", "CategoryMapper", np.array([[4, -7, 5], [-7, 5, 4]], i64), cats_strings=["p", "q"], cats_int64s=[4, 5],
+            default_int64=-7)
+    pool = {"mode": "TF", "min_gram_length": 1, "max_gram_length": 2, "max_skip_count": 0, "ngram_counts": [0, 2], "ngram_indexes": [2, 0, 1]}
+    through("tfidf_vectorizer_of_texts", "TfIdfVectorizer", f([[1, 0, 1], [1, 1, 1]]), "", pool_strings=["p", "q", "q", "p"], **pool)
+    through("equal_of_texts", "Equal", np.broadcast_to(names == "q", (2, 3)), "", before=[node("Constant", [], ["q"], value_strings=["q"])], reads=["n", "q"])
+    moves = [node("Constant", [], ["front"], value_strings=["s", "p"]), node("Constant", [], ["flat"], value_ints=[-1]),
+             node("Reshape", ["n", "flat"], ["row"]), node("Concat", ["front", "row"], ["all"], axis=0)]
+    through("ml_label_encoder_of_moved_texts", "LabelEncoder", np.array([-1, 1, 1, 3, 2, -1, 2, 1], i64), before=moves, reads="all",
+            keys_strings=["p", "q", "r"], values_int64s=[1, 2, 3])
 
 
 def main():
@@ -1832,7 +1855,8 @@ def main():
                   small_types_when_it_runs, recurrences_of_bytes, more_products_of_bytes, rows_of_bytes, before_onnx,
                   feature_steps, linear_models, tree_ensembles, support_vectors, before_onnx_took_them,
                   inverses, crops, masked_pools, ngrams, hashes, weights_of_four_bits, experts, masked_decoders, sparse_attentions, sinks,
-                  three_places, linear_attentions_of_fewer_heads, products_of_words, more_of_microsoft, time_warping):
+                  three_places, linear_attentions_of_fewer_heads, products_of_words, more_of_microsoft, time_warping,
+                  texts_between_numbers):
         group()
 
 

@@ -172,9 +172,6 @@ TEST(BadModel, TypesThatAreNoTensorsOfNumbers) {
   type->mutable_map_type()->set_key_type(onnx::TensorProto::INT64);
   EXPECT_EQ(import_message(model.SerializeAsString()),
             "m.onnx: value 'x': is a map; only tensors of numbers and bools are supported");
-  type->mutable_tensor_type()->set_elem_type(onnx::TensorProto::STRING);
-  EXPECT_NE(import_message(model.SerializeAsString()).find("is a tensor of strings"),
-            std::string::npos);
 }
 
 TEST(BadModel, InitializersThatDoNotFitTheirShape) {
@@ -193,7 +190,8 @@ TEST(BadModel, InitializersThatDoNotFitTheirShape) {
             std::string::npos);
   tensor.set_dims(0, 2);
   tensor.set_data_type(onnx::TensorProto::STRING);
-  EXPECT_NE(import_message(model.SerializeAsString()).find("holds strings"), std::string::npos);
+  EXPECT_EQ(import_message(model.SerializeAsString()),
+            "m.onnx: tensor 'w': holds 0 elements, its shape 2 needs 2");
 }
 
 TEST(BadModel, ExternalDataStaysBesideTheModel) {

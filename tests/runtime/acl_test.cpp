@@ -142,7 +142,34 @@ TEST_F(Acl, DescribesAndRunsAModel) {
   EXPECT_EQ(aclmdlUnload(id), ACL_ERROR_INVALID_MODEL_ID);
 }
 
+TEST_F(Acl, DescribesTheTextsOfAModel) {
+  OmBuilder b("texts");
+  const int places = b.input("places", {.dtype = aoe::DataType::kInt64, .shape = {2}});
+  const int x = b.input("x", floats({2}));
+  const int y = b.output("y", floats({2}));
+  b.reference("Relu", {x}, {y});
+  EXPECT_NE(places, x);
+  b.om.texts = {{"no", "yes"}, {"places", "x"}, {"y"}};
+  const std::uint32_t id = load(b.om);
+  aclmdlDesc* const desc = aclmdlCreateDesc();
+  ASSERT_EQ(aclmdlGetDesc(desc, id), ACL_SUCCESS);
+  EXPECT_TRUE(aclmdlIsInputText(desc, 0));
+  EXPECT_FALSE(aclmdlIsInputText(desc, 1)) << "floats are no places";
+  EXPECT_FALSE(aclmdlIsInputText(desc, 2));
+  EXPECT_FALSE(aclmdlIsOutputText(desc, 0));
+  ASSERT_EQ(aclmdlGetNumTexts(desc), 2u);
+  std::size_t length = 0;
+  EXPECT_STREQ(aclmdlGetTextByIndex(desc, 1, &length), "yes");
+  EXPECT_EQ(length, 3u);
+  EXPECT_STREQ(aclmdlGetTextByIndex(desc, 0, nullptr), "no");
+  EXPECT_EQ(aclmdlGetTextByIndex(desc, 2, &length), nullptr);
+  EXPECT_EQ(aclmdlDestroyDesc(desc), ACL_SUCCESS);
+}
+
 TEST_F(Acl, BadHandlesAnswerWithNothing) {
+  EXPECT_EQ(aclmdlGetNumTexts(nullptr), 0u);
+  EXPECT_EQ(aclmdlGetTextByIndex(nullptr, 0, nullptr), nullptr);
+  EXPECT_FALSE(aclmdlIsInputText(nullptr, 0));
   EXPECT_EQ(aclmdlGetNumInputs(nullptr), 0u);
   EXPECT_EQ(aclmdlGetInputSizeByIndex(nullptr, 0), 0u);
   EXPECT_STREQ(aclmdlGetOutputNameByIndex(nullptr, 0), "");

@@ -62,6 +62,7 @@ TEST(Om, ReadsBackWhatWasWritten) {
   b.om.c0 = 8;
   b.om.peak_gflops = 512;
   b.om.memory_gb_s = 25.6;
+  b.om.texts = {{"a", "", "ä"}, {"x"}, {}};
   b.om.code = std::string(5000, 'c');
   b.om.tuning = {{"hits", 1}};
 
@@ -73,6 +74,7 @@ TEST(Om, ReadsBackWhatWasWritten) {
   EXPECT_EQ(om.c0, 8);
   EXPECT_EQ(om.peak_gflops, 512);
   EXPECT_EQ(om.memory_gb_s, 25.6);
+  EXPECT_EQ(om.texts, b.om.texts);
   EXPECT_EQ(om.inputs, b.om.inputs);
   EXPECT_EQ(om.outputs, b.om.outputs);
   EXPECT_EQ(om.arena_bytes, b.om.arena_bytes);

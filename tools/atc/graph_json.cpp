@@ -174,11 +174,15 @@ json om_json(const runtime::GearedOm& model) {
   json graphs = json::array();
   for (const runtime::Om& om : model.oms) graphs.push_back(to_json(listing_of(om), true));
   const runtime::Om& om = model.oms.front();
-  return {{"name", om.name},
-          {"soc_version", om.soc_version},
-          {"isa", om.isa},
-          {"threads", om.threads},
-          {"graph", std::move(graphs)}};
+  json listing = {{"name", om.name},
+                  {"soc_version", om.soc_version},
+                  {"isa", om.isa},
+                  {"threads", om.threads},
+                  {"graph", std::move(graphs)}};
+  if (!om.texts.empty())
+    listing["texts"] = {
+        {"list", om.texts.list}, {"inputs", om.texts.inputs}, {"outputs", om.texts.outputs}};
+  return listing;
 }
 
 }  // namespace aoe::tools

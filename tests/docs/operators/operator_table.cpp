@@ -34,12 +34,12 @@ const std::vector<Refused>& refused() {
   static const std::vector<Refused> list = {
       {"",
        {"RegexFullMatch", "StringConcat", "StringNormalizer", "StringSplit"},
-       "strings: tensors hold numbers and bools"},
+       "texts are places in a list, which tell no more than whether two are equal"},
       {"", {"ImageDecoder"}, "image decoding: files are decoded before a model is given them"},
       {kTraining, {"Gradient"}, "training: graphs are not differentiated"},
       {graph::kClassical,
-       {"CastMap", "CategoryMapper", "DictVectorizer"},
-       "strings and dictionaries: tensors hold numbers and bools"},
+       {"CastMap", "DictVectorizer"},
+       "dictionaries: tensors hold numbers and bools"},
   };
   return list;
 }
@@ -257,9 +257,9 @@ Taken apart as well. Others of this domain are refused.
   std::cout << R"(
 ## Operators of ai.onnx.ml
 
-Taken apart as well, where categories are numbers; trees become an operator of our own, TreeEnsemble, and probabilities of pairs of classes another,
-PairwiseCoupling. The label of two classes that both have votes is that of the larger score. A label that is a text is its place in the classifier's
-list, which the import tells; `InferenceSession` of Python gives the text. ZipMap gives the matrix that it reads, whose columns are in the order of its labels.
+Taken apart as well; trees become an operator of our own, TreeEnsemble, and probabilities of pairs of classes another, PairwiseCoupling. The label of
+two classes that both have votes is that of the larger score. Categories and labels may be [texts](#texts). ZipMap gives the matrix that it reads, whose
+columns are in the order of its labels.
 
 )";
   print_functions(graph::kClassical, parts);
@@ -277,6 +277,14 @@ QuantizeLinear give them.
 )";
   print_resolved(parts);
   std::cout << R"(
+## Texts
+
+A tensor of texts (`tensor(string)`) is one of int64: for each text its place in a list of all that the model's attributes and constants know, which
+[the om](om.md#graph-section) has, and for any other text a number behind them. So two texts are equal where their numbers are, and what moves elements
+moves texts: Compress, Concat, Expand, Flatten, Gather, GatherElements, GatherND, Identity, If, Reshape, ReverseSequence, Slice, Split, Squeeze, Tile,
+Transpose, Unsqueeze, Where and ArrayFeatureExtractor. Equal, Shape, Size, TfIdfVectorizer, LabelEncoder, OneHotEncoder and CategoryMapper read them; classifiers,
+LabelEncoder and CategoryMapper give them. Cast reads those that are known when the model is compiled. Everything else refuses them, with the node's name.
+
 ## Checked against ONNX's node cases
 
 | cases | how many | pass | left out, by name |
