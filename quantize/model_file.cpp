@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "graph/onnx_proto.h"
+#include "graph/text_table.h"
 #include "quantize/constant_weights.h"
 
 namespace aoe::quantize {
@@ -57,7 +58,8 @@ onnx::ModelProto load_float_model(const std::filesystem::path& path) {
                   "is quantised already: node " + graph::describe(node) + " computes with bytes",
                   path.string(), "give the float32 model");
   graph::ImportBudget budget;
-  const graph::TensorReader reader(path.parent_path(), budget);
+  graph::TextTable texts;
+  const graph::TensorReader reader(path.parent_path(), budget, texts);
   onnx::GraphProto& graph = *model.mutable_graph();
   embed_all(graph, reader);
   drop_inputs_that_are_weights(graph);

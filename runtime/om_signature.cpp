@@ -31,7 +31,11 @@ std::string key_text(std::string_view word, const std::array<unsigned char, kByt
   std::string hex(2 * kBytes + 1, '\0');
   sodium_bin2hex(hex.data(), hex.size(), key.data(), key.size());
   hex.pop_back();
-  return std::string(word) + " " + hex + "\n";
+  std::string text(word);  // appended to: g++ 12 sees a sum of temporaries overlap
+  text += ' ';
+  text += hex;
+  text += '\n';
+  return text;
 }
 
 [[noreturn]] void refuse_key(const std::filesystem::path& path, std::string_view word,

@@ -117,6 +117,12 @@ void Ledger::commit(bank::Commit now) {
   bank_.commit(std::exchange(pending_, {}));
 }
 
+void Ledger::add_confirmed(const Staged& staged, bank::Commit& now) {
+  (staged.replaces ? now.withdrawn : now.unconfirmed_withdrawn).push_back(staged.key);
+  for (const bank::Strategy& strategy : staged.strategies)
+    now.strategies.push_back({staged.key, strategy, staged.replaces});
+}
+
 bank::Commit Ledger::demotions(const std::set<std::string>& descriptions) {
   bank::Commit now;
   for (Entry& entry : entries_)
@@ -125,17 +131,20 @@ bank::Commit Ledger::demotions(const std::set<std::string>& descriptions) {
   return now;
 }
 
-void Ledger::demote(const std::set<std::string>& descriptions) {
-  commit(demotions(descriptions));
+void Ledger::postpone(const std::set<std::string>& demoted) {
+  bank::Commit now = demotions(demoted);
+  for (const Entry& entry : entries_)
+    if (const auto staged = staged_.find(entry.tunable->key.description);
+        staged != staged_.end() && !is_won_here(entry)) {
+      add_confirmed(staged->second, now);
+      staged_.erase(staged);
+    }
+  commit(std::move(now));
 }
 
 void Ledger::confirm(const std::set<std::string>& demoted) {
   bank::Commit now = demotions(demoted);
-  for (const auto& [description, staged] : staged_) {
-    (staged.replaces ? now.withdrawn : now.unconfirmed_withdrawn).push_back(staged.key);
-    for (const bank::Strategy& strategy : staged.strategies)
-      now.strategies.push_back({staged.key, strategy, staged.replaces});
-  }
+  for (const auto& [description, staged] : staged_) add_confirmed(staged, now);
   staged_.clear();
   commit(std::move(now));
 }

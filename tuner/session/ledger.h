@@ -43,8 +43,8 @@ class Ledger {
   /// The model was measured: takes back what does not hold in it, by description, and confirms the rest. What the bank
   /// had before comes back; what this run has not won stays: others may profit from it.
   void confirm(const std::set<std::string>& demoted);
-  /// Takes back the same; the rest stays unconfirmed.
-  void demote(const std::set<std::string>& descriptions);
+  /// Takes back the same, and confirms what nothing was won of; the rest stays unconfirmed.
+  void postpone(const std::set<std::string>& demoted);
   /// As if the run had not settled it.
   void withdraw(const Tunable& tunable);
   void withdraw_all();
@@ -74,6 +74,7 @@ class Ledger {
 
   void stage(const bank::TaskKey& key, const std::vector<bank::Strategy>& strategies,
              bool replaces);
+  static void add_confirmed(const Staged& staged, bank::Commit& commit);
   bank::Commit demotions(const std::set<std::string>& descriptions);
   void demote(Entry& entry, bank::Commit& commit);
   void commit(bank::Commit commit);
