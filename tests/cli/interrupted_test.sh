@@ -59,13 +59,14 @@ aoe_bank list | grep -q unconfirmed || fail "what was won is not marked"
 run 0 atc --framework=5 --model=m.onnx --output=after --log=info
 has err ': 0 of [0-9]+ ops hit the bank'
 
-# --reload goes on from there: what was won is confirmed or withdrawn, the rest is tuned to the end.
+# --reload goes on from there: what was won is confirmed or withdrawn, unless the run says that it proves nothing; the rest is tuned to the end.
 won=$(aoe_bank list --json | grep -c repo_key)
 rm -r w/aoe_result_*
 run 0 aoe --framework=5 --model=m.onnx --job_type=2 --progress_bar=off --preset=quick --trials=20 --search_limit=600 --reload
 result=$(ls w/aoe_result_opat_*.json) || fail "no result of the reloaded run"
 equal "$(state "$result")" "tuning successful" "result of the reloaded run"
 [ "$won" -gt 0 ] || fail "nothing was won before"
+waiting=$(grep -c "waits in the bank for the next run" err)
 run 0 aoe_bank list
-grep unconfirmed out && fail "the run left something unconfirmed"
+[ "$waiting" -gt 0 ] || { grep unconfirmed out && fail "the run left something unconfirmed"; }
 finish
