@@ -30,6 +30,17 @@ int order_rank(int n) {
   return rank;
 }
 
+/// Whether so many values carry a 95% statement.
+bool can_be_told(std::size_t count) {
+  return order_rank(static_cast<int>(count)) > 0;
+}
+
+Interval interval_of_sorted(std::span<const double> sorted) {
+  const auto rank =
+      static_cast<std::size_t>(std::max(1, order_rank(static_cast<int>(sorted.size()))));
+  return {.low = sorted[rank - 1], .high = sorted[sorted.size() - rank]};
+}
+
 Verdict verdict_of(const Comparison& c, double margin) {
   if (c.low > 1 + margin) return Verdict::kFaster;
   if (c.high < 1 - margin) return Verdict::kSlower;
@@ -43,15 +54,10 @@ Comparison comparison_of(std::vector<double> ratios, double margin) {
   std::ranges::sort(ratios);
 
   result.speedup = median_of_sorted(ratios);
-  const int rank = order_rank(static_cast<int>(ratios.size()));
-  if (rank == 0) {
-    result.low = ratios.front();
-    result.high = ratios.back();
-    return result;
-  }
-  result.low = ratios[static_cast<std::size_t>(rank - 1)];
-  result.high = ratios[ratios.size() - static_cast<std::size_t>(rank)];
-  result.verdict = verdict_of(result, margin);
+  const Interval interval = interval_of_sorted(ratios);
+  result.low = interval.low;
+  result.high = interval.high;
+  if (can_be_told(ratios.size())) result.verdict = verdict_of(result, margin);
   return result;
 }
 
@@ -86,9 +92,7 @@ Interval median_interval(std::span<const double> values) {
   AOE_CHECK(!values.empty(), "interval of nothing");
   std::vector<double> sorted(values.begin(), values.end());
   std::ranges::sort(sorted);
-  const auto rank =
-      static_cast<std::size_t>(std::max(1, order_rank(static_cast<int>(sorted.size()))));
-  return {.low = sorted[rank - 1], .high = sorted[sorted.size() - rank]};
+  return interval_of_sorted(sorted);
 }
 
 Comparison compare_pairs(std::span<const double> before, std::span<const double> after,
@@ -98,17 +102,17 @@ Comparison compare_pairs(std::span<const double> before, std::span<const double>
 
 Comparison compare_groups(std::span<const double> before, std::span<const double> after,
                           std::span<const std::size_t> group_begins, double margin) {
-  constexpr std::size_t kFewest = 6;  // of which an interval of 95% can be told
   const std::vector<double> ratios = ratios_of(before, after);
+  const auto end_of = [&](std::size_t g) {
+    return g + 1 < group_begins.size() ? std::min(group_begins[g + 1], ratios.size())
+                                       : ratios.size();
+  };
   std::vector<double> of_groups;
   for (std::size_t g = 0; g < group_begins.size(); ++g) {
-    const std::size_t end = g + 1 < group_begins.size() ? group_begins[g + 1] : ratios.size();
-    if (group_begins[g] >= std::min(end, ratios.size())) continue;
-    const std::span<const double> all = ratios;
-    of_groups.push_back(
-        median(all.subspan(group_begins[g], std::min(end, ratios.size()) - group_begins[g])));
+    const std::size_t begin = group_begins[g], end = end_of(g);
+    if (begin < end) of_groups.push_back(median(std::span(ratios).subspan(begin, end - begin)));
   }
-  return comparison_of(of_groups.size() < kFewest ? ratios : of_groups, margin);
+  return comparison_of(can_be_told(of_groups.size()) ? of_groups : ratios, margin);
 }
 
 }  // namespace aoe

@@ -73,6 +73,10 @@ def put(port, array, place):
 def require_known(what, name, names):
     if name in names:
         return
+    raise InvalidArgument(f"Invalid {what} name: {name}{hint_for(name, names)}")
+
+
+def hint_for(name, names):
+    """What may have been meant, as the end of a message."""
     near = difflib.get_close_matches(str(name), names, 1)
-    hint = f"; did you mean {near[0]}?" if near else f"; there are {', '.join(names)}"
-    raise InvalidArgument(f"Invalid {what} name: {name}{hint}")
+    return f"; did you mean {near[0]}?" if near else f"; there are {', '.join(names)}"

@@ -1,12 +1,12 @@
 """Session: runs an om, of inference or of a training step, with numpy arrays."""
 
-import difflib
 import os
 import warnings
 
 import numpy
 
 from . import acl_library, profiling_settings
+from .feeds import hint_for
 from .loaded_model import LoadedModel
 from .profiler.framework import recorder
 
@@ -150,6 +150,4 @@ def _fed(port, value):
 def _require_known(what, name, names):
     if name in names:
         return
-    near = difflib.get_close_matches(str(name), names, 1)
-    hint = f"; did you mean {near[0]}?" if near else f"; there are {', '.join(names)}"
-    raise ValueError(f"the model has no {what} {name}{hint}")
+    raise ValueError(f"the model has no {what} {name}{hint_for(name, names)}")

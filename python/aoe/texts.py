@@ -25,8 +25,12 @@ class TextBook:
 
     def texts(self, numbers):
         """An array of str."""
-        every = numpy.array(self._known.texts + list(self._others), dtype=object)
-        return every[numbers.reshape(-1)].reshape(numbers.shape)
+        known, others = self._known.texts, list(self._others)
+        texts = [
+            known[each] if each < len(known) else others[each - len(known)]
+            for each in numbers.reshape(-1).tolist()
+        ]
+        return _array_of(texts, numbers.shape)
 
     def _number(self, text):
         place = self._known.places.get(text)
@@ -40,10 +44,13 @@ def array_of_texts(given):
     kind = given.dtype.kind
     if kind not in "OUST":
         raise TypeError(f"{given.dtype} is no type of texts")
-    texts = [_text(each) for each in given.reshape(-1).tolist()]
+    return _array_of([_text(each) for each in given.reshape(-1).tolist()], given.shape)
+
+
+def _array_of(texts, shape):
     array = numpy.empty(len(texts), dtype=object)
     array[:] = texts
-    return array.reshape(given.shape)
+    return array.reshape(shape)
 
 
 def _text(element):

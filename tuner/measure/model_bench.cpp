@@ -6,19 +6,14 @@
 #include <cmath>
 #include <memory>
 
+#include "tuner/deadline.h"
 #include "tuner/measure/timed_model.h"
 
 namespace aoe::tuner {
 namespace {
-using SteadyClock = std::chrono::steady_clock;
-
 constexpr std::uint64_t kInputSeed = 20;
 /// Weights beyond this leave no cache anything of an earlier run: who ran before does not matter.
 constexpr std::size_t kFillsEveryCache = std::size_t{256} << 20;
-
-double seconds(SteadyClock::duration duration) {
-  return std::chrono::duration<double>(duration).count();
-}
 
 /// A run that others disturbed is repeated a few times.
 void run_undisturbed(TimedModel& model) {
@@ -97,9 +92,9 @@ std::vector<ModelTiming> bench_models(const std::vector<std::filesystem::path>& 
                                       const MeasurePolicy& policy, int threads, double limit_s,
                                       const std::function<void()>& round_ended) {
   const Deadline limit = Deadline::in(limit_s);
-  const auto begin = SteadyClock::now();
+  const TimePoint begin = std::chrono::steady_clock::now();
   auto models = std::make_unique<LoadedModels>(oms, threads);
-  const auto loaded = SteadyClock::now();
+  const TimePoint loaded = std::chrono::steady_clock::now();
   std::vector<ModelTiming> timings = models->timings();
   int rounds = 1, rounds_each = 1;  // as many as the first one's time says
   for (int round = 0; round < rounds; ++round) {
@@ -113,9 +108,10 @@ std::vector<ModelTiming> bench_models(const std::vector<std::filesystem::path>& 
     models->run_round(round, timings);
     if (round == 0) {
       rounds = rounds_of(policy, timings.front().samples_ns.front());
-      const double rounds_s = rounds * seconds(SteadyClock::now() - loaded);
-      const int loads =
-          models->fill_every_cache() ? 1 : loads_of(policy, rounds_s / seconds(loaded - begin));
+      const double rounds_s = rounds * seconds_between(loaded, std::chrono::steady_clock::now());
+      const int loads = models->fill_every_cache()
+                            ? 1
+                            : loads_of(policy, rounds_s / seconds_between(begin, loaded));
       rounds_each = (rounds + loads - 1) / loads;
     }
     round_ended();

@@ -138,19 +138,24 @@ Result<Confirmation> confirm_in_rounds(
     demoted.merge(losers);
     if (demoted.size() == known || !has_time_for_more(setting.deadline, left_s)) break;
   }
-  // The best of several rounds flatters itself: the figure that is reported is measured anew. A gain that nothing proves may
-  // show itself in twice the loads, some of them in another phase of the machine.
-  if (round > 1) timings_of_best.clear();
-  for (int more = 0; more < 2 && (timings_of_best.empty() || may_be_a_gain(best->comparison));
-       ++more) {
-    const double left_s = setting.deadline.left_s();
+  const auto measure_again = [&]() -> Result<void> {
     auto again = measure(setting, best->om, round, measurer);
-    if (!again && setting.deadline.has_passed()) break;
+    if (!again && setting.deadline.has_passed()) return {};
     if (!again) return Unexpected(again.error());
     append(timings_of_best, *std::move(again));
     judge(*best, timings_of_best, setting);
-    if (round == 1 || !has_time_for_more(setting.deadline, left_s)) break;
+    return {};
+  };
+  bool has_time = true;
+  if (round > 1) {  // the best of several rounds flatters itself: what is reported is measured anew
+    const double left_s = setting.deadline.left_s();
+    timings_of_best.clear();
+    if (auto measured = measure_again(); !measured) return Unexpected(measured.error());
+    has_time = has_time_for_more(setting.deadline, left_s);
   }
+  // A gain that nothing proves may show itself in twice the loads, some of them in another phase of the machine.
+  if (has_time && may_be_a_gain(best->comparison))
+    if (auto measured = measure_again(); !measured) return Unexpected(measured.error());
   return std::move(*best);
 }
 
