@@ -139,6 +139,23 @@ std::int64_t DirectCut::registers() const {
   return sums + factor_registers(vectors, vector_bytes());
 }
 
+double DirectCut::image_bytes() const {
+  return sizeof(float) * (shape_.input_elements() + shape_.output_elements());
+}
+
+double DirectCut::reread_bytes() const {
+  if (tiling_.pixels_outer != 0) return 0;
+  return sizeof(float) * shape_.input_elements() * static_cast<double>(oc_blocks() - 1);
+}
+
+double DirectCut::input_tile_bytes() const {
+  const std::int64_t rows = tiling_.row_tile * tiling_.oh_block;
+  const std::int64_t pixels =
+      is_flat_ ? rows * tiling_.ow_block
+               : ((rows - 1) * shape_.stride_height + shape_.kernel_height) * shape_.in_width;
+  return sizeof(float) * static_cast<double>(pixels * shape_.in_channels);
+}
+
 double DirectCut::shuffle_cycles(const BlockLanes& block) const {
   if (!group_lanes_.is_permuted()) return 0;  // selecting takes no port that anything waits for
   // Measured on a Zen 5 core beside as many multiply-adds: within 128 bits, of one vector, and of two.

@@ -94,6 +94,13 @@ class DirectCut {
   std::int64_t prefetch_elements() const;  ///< how far ahead weights are fetched, 0 = not at all
   std::int64_t parallel_extent() const;
 
+  /// Of input and output, which pass through a cache once or more.
+  double image_bytes() const;
+  /// Read again from where the input lies, once a cache is too small for image_bytes(): for each block of output channels.
+  double reread_bytes() const;
+  /// Of the input that an iteration reads.
+  double input_tile_bytes() const;
+
   DirectWork work() const;
   std::int64_t body_fmas() const;  ///< vector multiply-adds and selects that the code spells out
   std::int64_t registers() const;
