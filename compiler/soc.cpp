@@ -156,6 +156,7 @@ Soc soc_from_json(const nlohmann::json& json, const std::string& where) {
 graph::Hardware hardware_of(const Soc& soc) {
   const Costs& costs = soc.target->costs();
   return {.l2_bytes = soc.l2_bytes,
+          .l3_bytes = soc.l3_bytes,
           .products_per_element = costs.products_per_element,
           .strassen_row_columns = costs.strassen_row_columns,
           .strassen_result_steps = costs.strassen_result_steps};

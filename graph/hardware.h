@@ -7,6 +7,7 @@ namespace aoe::graph {
 
 struct Hardware {
   std::int64_t l2_bytes = 1 << 20;
+  std::int64_t l3_bytes = 16 << 20;  ///< of all cores
   /// Multiply-adds in full vectors that take a core about as long as writing an element and reading it again.
   double products_per_element = 32;
   /// Strassen's sums of blocks: those of rows take about as long as a product with this many columns,
