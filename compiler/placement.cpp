@@ -75,18 +75,20 @@ class Placer {
     facts_[holder].holds_others = true;
   }
 
-  /// Outputs are views of input 0.
+  /// Outputs are views of input 0, or where several are of what the arena has not, of a copy of it.
   void share_outputs(int s) {
     const LoweredStep& step = lowered_.steps[s];
-    const int holder = step.inputs.at(0);
+    const int input = step.inputs.at(0);
+    const bool is_copied = step.outputs.size() > 1 && !can_hold(input) && is_copyable(input);
+    const int holder = is_copied ? add_copy(s, input) : input;
     for (std::size_t o = 0; o < step.outputs.size(); ++o) {
       const int id = step.outputs[o];
       if (id < 0) continue;
       const std::uint64_t offset = kernels_[s].sharing.offsets.at(o);
       if (can_hold(holder) && can_hold(id))
         put_inside(id, holder, offset);
-      else if (offset == 0 && is_copyable(holder) && is_copyable(id) && bytes(holder) == bytes(id))
-        placement_.copies.push_back({s, holder, id});
+      else if (offset == 0 && is_copyable(input) && is_copyable(id) && bytes(input) == bytes(id))
+        placement_.copies.push_back({s, input, id});
       else
         return placement_.run_by_reference.push_back(s);
     }
@@ -113,14 +115,19 @@ class Placer {
   bool is_copyable(int id) const { return is_static(desc(id).shape); }
 
   void copy_into(int s, int from, int holder, std::uint64_t offset) {
+    put_inside(add_copy(s, from), holder, offset);
+  }
+
+  /// A tensor of the arena that step `s` finds filled.
+  int add_copy(int s, int from) {
     const int target = static_cast<int>(facts_.size());
     placement_.copy_targets.push_back({lowered_.tensors[from].name + ":copy", desc(from), nullptr,
                                        -1, lowered_.tensors[from].value});
     Facts facts;
     facts.first = facts.last = s;
     facts_.push_back(facts);
-    put_inside(target, holder, offset);
     placement_.copies.push_back({s, from, target});
+    return target;
   }
 
   void overwrite(int s, int input) {

@@ -118,6 +118,18 @@ TEST(Placement, ViewOfAModelInputIsACopy) {
   })");
 }
 
+TEST(Placement, PartsOfAModelInputShareACopyOfIt) {
+  const Om om = check(R"(g (float[4,6] x) => (float[1,6] y, float[3,6] z) {
+    sizes = Constant <value = int64[2] {1,3}> ()
+    a, b = Split <axis = 0> (x, sizes)
+    y = Relu (a)
+    z = Neg (b)
+  })");
+  EXPECT_EQ(steps_text(om), "jit:TransData none:SplitV jit:Relu jit:Neg");
+  EXPECT_EQ(offset_in(om, "x:copy", "a"), 0u);
+  EXPECT_EQ(offset_in(om, "x:copy", "b"), 6 * sizeof(float));
+}
+
 TEST(Placement, ViewIsAModelOutput) {
   check(R"(g (float[2,6] x) => (float[2,6] a, float[3,4] y, float[12] z) {
     a = Relu (x)
