@@ -102,6 +102,33 @@ Regions block_regions(const Task& task) {
   return std::vector{region};
 }
 
+/// DepthToSpace of images whose channels are neighbours, in whole blocks of lanes where there are such.
+Regions spread_image_regions(const Task& task, Format format, int c0) {
+  if (task.op.attrs.get_string("mode", "DCR") == "CRD")
+    return Unexpected("the channels of a pixel are no neighbours");
+  const std::int64_t b = task.op.attrs.get_int("blocksize", 0);
+  const Shape& in = task.in(0).shape;
+  const std::int64_t channels = task.out().shape[1], h = in[2], w = in[3];
+  const bool is_blocked = format == Format::kNC1HWC0;
+  if (is_blocked && channels % c0 != 0)
+    return Unexpected(std::to_string(channels) + " channels end within a block");
+  const std::int64_t lanes = is_blocked ? c0 : channels, groups = channels / lanes;
+  const std::int64_t pixel =
+      is_blocked ? lanes : b * b * channels;  // from one to the next in the input
+  const std::int64_t group = is_blocked ? h * w * lanes : lanes;
+  CopyRegion region{.extents = {in[0], groups, h, b, w, b, lanes}};
+  region.from = {b * b * channels * h * w, group, w * pixel, b * groups * group, pixel,
+                 groups * group,           1};
+  region.to = {b * b * channels * h * w,
+               b * b * group,
+               b * b * w * lanes,
+               b * w * lanes,
+               b * lanes,
+               lanes,
+               1};
+  return std::vector{region};
+}
+
 /// SpaceToDepth into images whose channels are neighbours: one region for each block of lanes.
 Regions deep_image_regions(const Task& task, Format to, int c0) {
   const std::int64_t b = task.op.attrs.get_int("blocksize", 0);
@@ -363,6 +390,8 @@ Regions copy_regions(const Task& task, const FormatChoice& format, int c0) {
   if (type == "PadV3") return pad_regions(task, main, c0);
   if (type == "SpaceToDepth" && main != Format::kND && format.inputs[0] == Format::kND)
     return deep_image_regions(task, main, c0);
+  if (type == "DepthToSpace" && main != Format::kND && format.inputs[0] == main)
+    return spread_image_regions(task, main, c0);
   if (main != Format::kND) return Unexpected(type + " moves in dense layout only");
   if (type == "Transpose") return transpose_regions(task);
   if (type == "Expand") return expand_regions(task);

@@ -63,6 +63,31 @@ const PassCase kExpandCases[] = {
      "g (double[2,3] x) => (double[2,3] y) { y = LpNormalization <axis = 1> (x) }"},
     {"expand_composites_log_sum_exp_of_double", "expand_composites",
      "g (double[2,3] x) => (double[2] y) { y = ReduceLogSumExp <axes = [1], keepdims = 0> (x) }"},
+    {"convolve_transposed", "convolve_transposed",
+     R"(g (float[2,3,8,8] x) => (float[2,2,16,16] y) <float[3,2,4,4] w, float[2] b> {
+       c = ConvTranspose <strides = [2,2], pads = [1,1,1,1]> (x, w, b)
+       r = Relu (c)
+       two = Constant <value = float {2.0}> ()
+       y = Mul (r, two)
+     })"},
+    {"convolve_transposed_pixels", "convolve_transposed",
+     R"(g (float[1,3,2,5] x) => (float[1,4,6,15] y, float[1,4,6,15] z) <float[3,4,3,3] w> {
+       y = ConvTranspose <strides = [3,3]> (x, w)
+       z = Relu (y)
+     })"},
+    {"convolve_transposed_asymmetric", "convolve_transposed",
+     R"(g (float[1,2,12,12] x) => (float[1,3,24,24] y) <float[2,3,5,5] w> {
+       c = ConvTranspose <strides = [2,2], pads = [2,2,2,2], output_padding = [1,1]> (x, w)
+       y = Tanh (c)
+     })"},
+    {"convolve_transposed_refuses", "convolve_transposed",
+     R"(g (float[1,4,12,12] x, float[4,3,2,2] v) => (float[1,2,24,24] g, float[1,3,25,25] o, float[1,3,24,24] c, float[1,3,24,24] s)
+       <float[4,1,2,2] w, float[4,3,3,3] u> {
+       g = ConvTranspose <strides = [2,2], group = 2> (x, w)
+       o = ConvTranspose <strides = [2,2]> (x, u)
+       c = ConvTranspose <strides = [2,2]> (x, v)
+       s = ConvTranspose <strides = [2,2], pads = [1,1,1,1], output_padding = [1,1]> (x, u)
+     })"},
     {"expand_fourier_short", "expand_fourier",
      "g (float[2,4,1] x) => (float[2,3,2] y) { y = DFT <axis = 1, onesided = 1> (x) }", 17},
     {"expand_fourier_of_double", "expand_fourier",

@@ -34,9 +34,9 @@ TEST(Passes, AreTheseInThisOrder) {
                                       "fuse_layer_norm",     "fuse_attention",
                                       "use_global_pooling",  "fold_pad",
                                       "fold_batch_norm",     "fold_channel_scale",
-                                      "move_relus",          "group_byte_chains",
-                                      "fuse_epilogues",      "widen_sequences",
-                                      "fuse_elementwise"}));
+                                      "move_relus",          "convolve_transposed",
+                                      "group_byte_chains",   "fuse_epilogues",
+                                      "widen_sequences",     "fuse_elementwise"}));
 }
 
 TEST(Passes, AreAllListed) {
