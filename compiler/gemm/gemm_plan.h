@@ -23,6 +23,7 @@ class GemmPlan final : public TiledPlan<GemmTiling, GemmCut> {
 
   GemmTiling register_block() const;
   GemmTiling k_tile(const GemmTiling& block) const;
+  bool do_rows_leave_l3() const;
   GemmTiling parallel_tiles(GemmTiling best) const;
 
   GemmCut any_;  ///< of any tiling

@@ -29,7 +29,9 @@ struct Axis {
   std::int64_t pad_begin() const { return -first(); }
   std::int64_t pad_end() const { return out / stride - in + last(); }
   /// Of the transposed kernel, for pixel `r` of a block; outside of it where there is none.
-  std::int64_t tap(std::int64_t r, std::int64_t k) const { return r + pad - stride * (first() + k); }
+  std::int64_t tap(std::int64_t r, std::int64_t k) const {
+    return r + pad - stride * (first() + k);
+  }
 
  private:
   static std::int64_t floor_div(std::int64_t a, std::int64_t b) {
@@ -80,8 +82,8 @@ std::optional<Window> window_of(const Graph& graph, const Node& node) {
   const std::int64_t pixels = in.shape[0] * in.shape[2] * in.shape[3];
   const bool is_for_winograd =
       window.rows.taps() == kWinogradTaps && window.columns.taps() == kWinogradTaps;
-  const bool pays = products <= 1 || (is_for_winograd && products <= kMostProducts &&
-                                      pixels >= kFewestPixels);
+  const bool pays =
+      products <= 1 || (is_for_winograd && products <= kMostProducts && pixels >= kFewestPixels);
   return pays ? std::optional(window) : std::nullopt;
 }
 
@@ -90,9 +92,8 @@ ConstantPtr block_weights(const Constant& weights, const Window& window) {
   const Shape& from = weights.desc().shape;
   const Axis &rows = window.rows, &columns = window.columns;
   const std::int64_t in = from[0], out = from[1];
-  auto result = std::make_shared<Constant>(
-      TensorDesc{.dtype = DataType::kFloat,
-                 .shape = {window.block() * out, in, rows.taps(), columns.taps()}});
+  auto result = std::make_shared<Constant>(TensorDesc{
+      .dtype = DataType::kFloat, .shape = {window.block() * out, in, rows.taps(), columns.taps()}});
   float* to = static_cast<float*>(result->mutable_data());
   const float* taps = weights.view().as<float>();
   const auto tap = [&](std::int64_t ic, std::int64_t oc, std::int64_t y, std::int64_t x) {
@@ -111,8 +112,8 @@ ConstantPtr block_weights(const Constant& weights, const Window& window) {
 
 ConstantPtr repeated(const Constant& bias, std::int64_t times) {
   const std::int64_t count = bias.desc().shape[0];
-  auto result = std::make_shared<Constant>(
-      TensorDesc{.dtype = DataType::kFloat, .shape = {times * count}});
+  auto result =
+      std::make_shared<Constant>(TensorDesc{.dtype = DataType::kFloat, .shape = {times * count}});
   float* to = static_cast<float*>(result->mutable_data());
   for (std::int64_t i = 0; i < times; ++i)
     std::copy_n(bias.view().as<float>(), count, to + i * count);
@@ -132,8 +133,8 @@ Node convolution_of(Graph& graph, const Node& node, const Window& window) {
   }
   reference::Attrs& attrs = convolution.op.attrs;
   attrs.set("strides", std::vector<std::int64_t>{1, 1});
-  attrs.set("pads", std::vector<std::int64_t>{rows.pad_begin(), columns.pad_begin(),
-                                              rows.pad_end(), columns.pad_end()});
+  attrs.set("pads", std::vector<std::int64_t>{rows.pad_begin(), columns.pad_begin(), rows.pad_end(),
+                                              columns.pad_end()});
   attrs.set("kernel_shape", std::vector<std::int64_t>{rows.taps(), columns.taps()});
   return convolution;
 }
@@ -157,8 +158,7 @@ void convolve(Graph& graph, NodeId id, const Window& window) {
   const Node node = graph.nodes[id];
   TensorDesc blocks = graph.values[node.outputs[0]].desc;
   blocks.shape = {blocks.shape[0], blocks.shape[1] * window.block(),
-                  window.rows.out / window.rows.stride,
-                  window.columns.out / window.columns.stride};
+                  window.rows.out / window.rows.stride, window.columns.out / window.columns.stride};
   std::vector<NodeId> functions;
   ValueId last = node.outputs[0];
   for (NodeId next = sole_consumer(graph, last); is_function(graph, next, last);
