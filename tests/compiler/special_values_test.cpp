@@ -78,6 +78,7 @@ bool is_open(const Task& task, Special special) {
   // Where NaN stands in an order, and what is drawn by weights that are no numbers.
   if (special == Special::kNan && !is_floating(task.out().dtype)) return true;
   if (special != Special::kDenormal && type == "Multinomial") return true;
+  if (special != Special::kDenormal && type == "ROIAlign") return true;  // refuses such regions
   const bool in_halves = graph::allows_bf16(task.op) || graph::allows_fp16(task.op);
   return (special == Special::kHuge && (in_halves || kSquaring.contains(type))) ||
          (special == Special::kInfinity && type == "Pow");
