@@ -179,12 +179,15 @@ class Runner {
       buffers_.push_back(keep_.back().get());
       bytes.push_back(storage_bytes(stored));
     }
-    const TensorDesc out = with_format(task.out(), candidate.format.outputs[0], soc);
-    keep_.push_back(allocate(storage_bytes(out)));
-    output_ = {out, keep_.back().get()};
-    std::memset(output_.data, 0xff, storage_bytes(out));
-    buffers_.push_back(output_.data);
-    bytes.push_back(storage_bytes(out));
+    for (std::size_t i = 0; i < task.outputs.size(); ++i) {
+      if (task.outputs[i].dtype == DataType::kUndefined) continue;
+      const TensorDesc out = with_format(task.out(i), candidate.format.outputs[i], soc);
+      keep_.push_back(allocate(storage_bytes(out)));
+      std::memset(keep_.back().get(), 0xff, storage_bytes(out));
+      if (i == 0) output_ = {out, keep_.back().get()};  // what --check compares
+      buffers_.push_back(keep_.back().get());
+      bytes.push_back(storage_bytes(out));
+    }
     for (const PackedConstant& constant : kernel.constants) {
       keep_.push_back(allocate(constant.size_bytes));
       constant.pack(keep_.back().get());
