@@ -4,7 +4,7 @@ source "$(dirname "$0")/lib.sh"
 make_model squeezenet --small --image=32 --output=m.onnx >/dev/null || fail "make_model"
 mkdir bank w
 export TUNE_BANK_PATH=$work/bank ASCEND_WORK_PATH=$work/w
-tune() { aoe --framework=5 --progress_bar=off --preset=quick --trials=2 "$@"; }
+tune() { aoe --framework=5 --progress_bar=off --preset="$brief" --trials=2 "$@"; }
 
 run 0 aoe --help
 for flag in model model_path weight framework job_type input_format input_shape dynamic_batch_size dynamic_image_size dynamic_dims reload \

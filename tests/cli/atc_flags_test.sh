@@ -17,7 +17,7 @@ run 0 aoe_run --model=half.om --repeat=1 --output-dir=half
 npy_header half/*.npy >header; has header "'<f2'"
 run 7 aoe_run --model=half.om --input=input=cut/"$(ls cut)" --repeat=1
 has err "float16 1x3x64x64"
-run 0 aoe -j 2 -f 5 -m m.onnx --output=tuned --out_nodes="$relu:0" --output_type=FP16 --preset=quick --trials=4 --progress_bar=off
+run 0 aoe -j 2 -f 5 -m m.onnx --output=tuned --out_nodes="$relu:0" --output_type=FP16 --preset="$brief" --trials=4 --progress_bar=off
 run 0 aoe_run --model=tuned.om --repeat=1 --output-dir=tuned
 npy_header tuned/*.npy >header; has header "'<f2'"
 cmp -s <(ls cut) <(ls tuned) || fail "aoe cuts elsewhere"

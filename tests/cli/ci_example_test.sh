@@ -13,19 +13,19 @@ exists state/op.zst
 exists state/accepted/squeezenet.om
 equal "$(json out1/summary.json "[d['exit_code'], d['compare'], sorted(d['models'])]")" "[0, None, ['mlp', 'squeezenet']]" "the first summary"
 
-run 0 "$job" models state out2 20
+run 0 "$job" models state out2 10
 equal "$(json out2/summary.json "all(m['tasks']['known'] > 0 for m in d['models'].values())")" True "tasks known the second time"
 equal "$(json out2/summary.json "[len(d['compare']['pairs']), d['compare']['schema']]")" "[2, 'aoe.compare']" "the comparison"
 
 # No om is a thousand times as fast as itself.
 before=$(cksum <state/accepted/mlp.om)
-MIN_RATIO=1000 run 8 "$job" models state out3 20
+MIN_RATIO=1000 run 8 "$job" models state out3 4
 equal "$(json out3/summary.json "[d['exit_code'], all(p['is_regression'] for p in d['compare']['pairs'])]")" "[8, True]" "a regression"
 equal "$(cksum <state/accepted/mlp.om)" "$before" "the accepted om"
 
 # A cache that is damaged costs what it held, and is said.
 echo damaged >state/op.zst
-run 0 "$job" models state out4 20
+run 0 "$job" models state out4 4
 has err 'state/op.zst is not used'
 run 2 "$job" nowhere state out5
 finish

@@ -47,7 +47,7 @@ run 0 aoe_run --model=m.om --input=x=x.npy --input=sr=slow.npy --repeat=3 --prof
 has out 'choose.*control'
 
 # Tuning leaves it right.
-run 0 aoe --framework=5 --model=m.pbtxt --job_type=2 --progress_bar=off --preset=quick --trials=4 --output=tuned
+run 0 aoe --framework=5 --model=m.pbtxt --job_type=2 --progress_bar=off --preset="$brief" --trials=4 --output=tuned
 run 0 aoe_run --model=tuned.om --input=x=x.npy --input=sr=slow.npy --repeat=1 --output-dir=tuned
 equal "$(second tuned/y.npy)" "2.0" "Neg of -2, tuned"
 
@@ -83,7 +83,7 @@ graph {
 }
 PB
 run 0 atc --framework=5 --model=loop.pbtxt --output=untuned_loop
-run 0 aoe --framework=5 --model=loop.pbtxt --job_type=1 --progress_bar=off --preset=quick --trials=4 --output=tuned_loop --log=debug
+run 0 aoe --framework=5 --model=loop.pbtxt --job_type=1 --progress_bar=off --preset="$brief" --trials=4 --output=tuned_loop --log=debug
 has err 'subgraph=repeat/each plan='
 equal "$(json "$(ls -t w/aoe_result_opat_*_pid*.json | head -1)" \
   "next(e['SGAT'] for e in d if 'SGAT' in e)['repo_summary']['total_num']")" "1" "subgraphs"
@@ -109,7 +109,7 @@ PY
 # What is tuned with a count of trips that is fixed is found by a model that has the count as an input.
 sed -e '/initializer { name: "trips"/d' \
   -e 's/^  name: "repeated"/&\n  input { name: "trips" type { tensor_type { elem_type: 7 shape { } } } }/' loop.pbtxt >counted.pbtxt
-run 0 aoe --framework=5 --model=counted.pbtxt --job_type=2 --progress_bar=off --preset=quick --trials=4 --input_value=trips:20
+run 0 aoe --framework=5 --model=counted.pbtxt --job_type=2 --progress_bar=off --preset="$brief" --trials=4 --input_value=trips:20
 run 0 atc --framework=5 --model=counted.pbtxt --output=counted --log=info
 has err ': [1-9][0-9]* of [0-9]+ ops hit the bank'
 

@@ -4,7 +4,7 @@ mkdir -p bank w oms
 make_model squeezenet --small --image=32 --output=a.onnx >/dev/null || fail "make_model"
 make_model resnet50 --small --output=b.onnx >/dev/null || fail "make_model"
 cp a.onnx c.onnx # whose tasks are those of the first
-tune() { aoe --framework=5 --job_type=2 --preset=quick --trials=90 "$@"; }
+tune() { aoe --framework=5 --job_type=2 --preset="$brief" --trials=90 "$@"; }
 
 # when NODES_PATTERN COMMAND...: in the background; runs the command once a node whose name fits has got an order of search
 when_at_work() {

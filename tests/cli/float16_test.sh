@@ -44,7 +44,7 @@ equal "$(off allow_fp32_to_fp16)" "0.0" "allow_fp32_to_fp16"
 equal "$(grep -c 'nothing is lowered' allow_fp32_to_fp16.log)" 1 "lines about it"
 refuses 2 "'fp16' is unknown" atc --framework=5 --model=m.onnx --output=x --precision_mode=fp16
 
-run 0 aoe --framework=5 --model=m.onnx --job_type=2 --progress_bar=off --preset=quick --trials=12 \
+run 0 aoe --framework=5 --model=m.onnx --job_type=2 --progress_bar=off --preset="$brief" --trials=12 \
   --output=tuned --precision_mode=cube_fp16in_fp32out
 has out '^precision: the tuned model is off from the same in float32 by [0-9.e+-]+ of its range$'
 run 0 aoe_run --model=tuned.om --repeat=1 --output-dir=tuned

@@ -43,7 +43,7 @@ compiled kept half --precision_mode=allow_mix_precision --keep_dtype=keep.txt
 for name in sums kept; do is_below "$(off wide $name)" 5e-3 || fail "$name is off by $(off wide $name)"; done
 
 # Tasks are those of the twin: what one has learned, the other finds.
-tune() { run 0 aoe --framework=5 --model="$1.onnx" --job_type=2 --progress_bar=off --preset=quick --trials=8 --output="$1_tuned"; }
+tune() { run 0 aoe --framework=5 --model="$1.onnx" --job_type=2 --progress_bar=off --preset="$brief" --trials=8 --output="$1_tuned"; }
 tune half
 grep -q 'reference path' err && fail "aoe: $(grep 'reference path' err)"
 known() { atc --mode=6 --om="$1.om" | sed -nE 's/.*bank_hits\[([0-9]+)\].*/\1/p'; }
@@ -71,7 +71,7 @@ equal "$(grep -c 'reference path' err)" 1 "lines on it"
 run 0 atc --mode=6 --om=slow.om
 has out '^op       info: name\[det\], type\[Det\], path\[reference\], work\[[0-9.]+%\], repo_key\[[0-9]+\], strategy\[default\]\.$'
 has out '^path     info: generated\[[0-9.]+%\], reference\[[0-9.]+%\]'
-run 0 aoe --framework=5 --model=slow.onnx --job_type=2 --progress_bar=off --preset=quick --trials=2 --output=slow_tuned
+run 0 aoe --framework=5 --model=slow.onnx --job_type=2 --progress_bar=off --preset="$brief" --trials=2 --output=slow_tuned
 has err "\[warning\] \[aoe\] slow: 2 of [0-9]+ $slow"
 equal "$(grep -c 'reference path' err)" 1 "lines of aoe on it"
 run 0 atc --model=little.onnx --output=little

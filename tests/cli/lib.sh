@@ -2,6 +2,7 @@
 set -u
 bin=$(cd "$1" && pwd) || exit 2
 here=$(cd "$(dirname "$0")" && pwd)
+brief=$(dirname "$here")/brief_preset.json  # for --preset of a run whose times nobody asks for
 export PATH=$bin:$PATH
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

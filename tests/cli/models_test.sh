@@ -7,7 +7,7 @@ make_model squeezenet --small --image=32 --output=one/net.onnx >/dev/null || fai
 cp one/net.onnx two/net.onnx
 head -c 300 one/net.onnx >broken.onnx
 printf '# of one team\none/net.onnx\n\n  broken.onnx \nmissing.onnx\ntwo/net.onnx\n' >models.txt
-tune() { aoe --framework=5 --job_type=2 --preset=quick "$@"; }
+tune() { aoe --framework=5 --job_type=2 --preset="$brief" "$@"; }
 
 # The list is checked before anything runs.
 refuses 2 "empty.txt: cannot be opened" tune --models=empty.txt

@@ -25,6 +25,6 @@ export PATH=$work/root/usr/bin:$PATH LD_LIBRARY_PATH=$(dirname "$(find "$work/ro
 equal "$(command -v atc)" "$work/root/usr/bin/atc" "which atc"
 run 0 make_model squeezenet --small --image=32 --output=m.onnx
 run 0 atc --framework=5 --model=m.onnx --output=m
-run 0 aoe --framework=5 --model=m.onnx --job_type=2 --preset=quick --trials=2 --progress_bar=off
+run 0 aoe --framework=5 --model=m.onnx --job_type=2 --preset="$brief" --trials=2 --progress_bar=off
 run 0 aoe_run --model=m.om --seconds=0.1
 finish

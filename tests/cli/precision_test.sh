@@ -31,7 +31,7 @@ else
   equal "$(off exact mixed)" "0.0" "difference without bfloat16"
 fi
 
-tune() { run 0 aoe --framework=5 --model=m.onnx --job_type=2 --progress_bar=off --preset=quick --trials=12 "$@"; }
+tune() { run 0 aoe --framework=5 --model=m.onnx --job_type=2 --progress_bar=off --preset="$brief" --trials=12 "$@"; }
 basic() { json "$(ls -t w/aoe_result_opat_*_pid*.json | head -1)" "d[0]['basic'].get('$1')"; }
 tune --output=tuned --precision_mode=allow_mix_precision
 has out '^precision: the tuned model is off from the same in float32 by [0-9.e+-]+ of its range$'

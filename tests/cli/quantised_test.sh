@@ -14,7 +14,7 @@ for form in qdq qlinear; do
   run 0 aoe_run --model=plain_$form.om --repeat=1 --output-dir=plain_$form --profile
   grep -q '_int8 ' out && fail "an int8 kernel without passes"
 
-  run 0 aoe --framework=5 --model=$form.onnx --job_type=2 --progress_bar=off --preset=quick --trials=4 --output=tuned_$form
+  run 0 aoe --framework=5 --model=$form.onnx --job_type=2 --progress_bar=off --preset="$brief" --trials=4 --output=tuned_$form
   has out '^precision: the tuned model is off from the same in float32 by [0-9.e+-]+ of its range$'
   stated=$(json "$(ls -t w/aoe_result_opat_*_pid*.json | head -1)" "d[0]['basic']['error_against_fp32']")
   is_below "$stated" 2e-2 || fail "$form: aoe states an error of $stated"

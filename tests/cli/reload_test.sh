@@ -6,11 +6,11 @@ make_model resnet50 --small --output=m.onnx >/dev/null || fail "make_model"
 make_model squeezenet --small --image=32 --output=other.onnx >/dev/null || fail "make_model"
 export TUNE_BANK_PATH=$work/bank ASCEND_WORK_PATH=$work/w
 mkdir bank w
-tune() { aoe --framework=5 --model=m.onnx --job_type=2 --progress_bar=off --preset=quick "$@"; }
+tune() { aoe --framework=5 --model=m.onnx --job_type=2 --progress_bar=off --preset="$brief" "$@"; }
 opat() { json "$1" "next(e['OPAT'] for e in d if 'OPAT' in e)$2"; }
 
 # Killed when two tasks are decided.
-aoe --framework=5 --model=m.onnx --job_type=2 --progress_bar=off --preset=quick --trials=100000 >out 2>err &
+aoe --framework=5 --model=m.onnx --job_type=2 --progress_bar=off --preset="$brief" --trials=100000 >out 2>err &
 pid=$!
 for _ in $(seq 600); do
   [ "$(cat w/aoe_workspace/m_*/job.jsonl 2>/dev/null | grep -c '"verdict"')" -ge 2 ] && break
@@ -46,7 +46,7 @@ refuses 2 "is a job of --job_type=2" aoe --model=m.onnx --job_type=1 --reload="$
 refuses 2 "has measured on " tune --threads=1 --reload="$job"
 
 # Without a value the most recent job of this model; another model has none and starts anew.
-aoe --model=other.onnx --job_type=2 --progress_bar=off --preset=quick --trials=2 --reload >out 2>err || fail "other.onnx"
+aoe --model=other.onnx --job_type=2 --progress_bar=off --preset="$brief" --trials=2 --reload >out 2>err || fail "other.onnx"
 has err "there is no job of this model in .*: tuning starts anew"
 ls w/aoe_result_opat_*.json | grep -v "$(basename "$result")" | xargs rm -f
 run 0 tune --search_limit=600 --reload

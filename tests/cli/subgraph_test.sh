@@ -19,7 +19,7 @@ PY
 }
 sgat() { json "$(result)" "next(e['SGAT'] for e in d if 'SGAT' in e)['repo_summary']['$1']"; }
 # Without a limit that a busy machine could reach: what the first run did not come to, the second would measure.
-tune() { run 0 aoe --framework=5 --model="$1" --job_type="$2" --progress_bar=off --preset=quick --trials=200 --search_limit=3600 --log=info; }
+tune() { run 0 aoe --framework=5 --model="$1" --job_type="$2" --progress_bar=off --preset="$brief" --trials=200 --search_limit=3600 --log=info; }
 
 # What no model has proved to be faster waits in the bank, and nobody takes it.
 confirmed() { aoe_bank list --job_type=1 | grep -E '^ *[0-9]+ .*[0-9]{4}-[0-9]{2}-[0-9]{2}' | grep -vc unconfirmed; }
@@ -89,7 +89,7 @@ export TUNE_BANK_PATH=$work/bank
 make_model mobilenetv2 --small --image=64 --dynamic --output=g.onnx >/dev/null || fail "make_model"
 before=$(confirmed)
 gears=(--input_shape="input:-1,3,64,64" --dynamic_batch_size="1,2")
-run 0 aoe --model=g.onnx --job_type=1 --progress_bar=off --preset=quick --trials=60 --output=g "${gears[@]}"
+run 0 aoe --model=g.onnx --job_type=1 --progress_bar=off --preset="$brief" --trials=60 --output=g "${gears[@]}"
 has out '^gears: batch sizes 1, 2; the model.s time is that of one inference of each$'
 exists g_linux_x86_64.om
 equal "$(json "$(result)" "d[0]['basic']['gears']")" "['1', '2']" "gears of the result"

@@ -20,7 +20,7 @@ compiled_for 3 env OMP_NUM_THREADS=1 atc --threads=3
 tuned_for() {
   local wanted=$1; shift
   rm -rf aoe_result_* bank/*
-  run 0 "$@" --job_type=2 --framework=5 --model=m.onnx --progress_bar=off --preset=quick --trials=6
+  run 0 "$@" --job_type=2 --framework=5 --model=m.onnx --progress_bar=off --preset="$brief" --trials=6
   equal "$(json aoe_result_*.json "d[0]['basic']['threads']")" "$wanted" "threads of the result: $*"
   ls -d bank/op/x86_64-*-"${wanted}t" >/dev/null || fail "no bank of $wanted threads: $*"
 }

@@ -9,7 +9,7 @@ tune() { aoe --framework=5 --model=m.onnx --job_type=2 --progress_bar=off --tria
 lists() { echo "$1" >ops.json; }
 
 lists '{"tune_ops_name": ["/features/features.1/conv/conv.1/Conv"]}'
-run 0 tune --preset=quick
+run 0 tune --preset="$brief"
 has out '^1 tasks, '
 
 # A name that the model does not have, and what may have been meant.
@@ -25,15 +25,19 @@ lists '{"tune_ops_type": ["Conv"]}'
 refuses 2 "did you mean Conv2D?" tune
 # A type that only this model lacks may be meant for another one.
 lists '{"tune_ops_type": ["FlashAttentionScore"], "tune_ops_name": ["/features/features.1/conv/conv.1/Conv"]}'
-run 0 tune --preset=quick
+run 0 tune --preset="$brief"
 has err "has no operator of the type 'FlashAttentionScore'"
 
 # The keys of the adapters say how hard to search.
+searched_deeper() {
+  run 0 tune --time_limit=5 --result=r.json
+  equal "$(json r.json "d['results'][0]['preset']")" deep "preset"
+}
 lists '{"feature": ["deeper_opat"], "tune_ops_name": ["/features/features.1/conv/conv.1/Conv"]}'
-run 0 tune
-refuses 2 "--preset: and tune_optimization_level or deeper_opat exclude each other" tune --preset=quick
+searched_deeper
+refuses 2 "--preset: and tune_optimization_level or deeper_opat exclude each other" tune --preset="$brief"
 lists '{"tune_optimization_level": "O1", "tune_ops_name": ["/features/features.1/conv/conv.1/Conv"]}'
-run 0 tune
+searched_deeper
 refuses 2 "O2 contradicts O1" tune --tune_optimization_level=O2
 lists '{"tune_optimization_level": "O3"}'
 refuses 2 '"tune_optimization_level": unknown "O3"' tune
@@ -60,7 +64,7 @@ for image in 192 160; do
   run 0 aoe_fill_bank other.onnx near 2
 done
 lists '{"tune_ops_name": ["/features/features.1/conv/conv.1/Conv"]}'
-TUNE_BANK_PATH=near run 0 tune --preset=quick --output=tuned --op_bank_near=on
+TUNE_BANK_PATH=near run 0 tune --preset="$brief" --output=tuned --op_bank_near=on
 has err '[1-9][0-9]* ops take what won for the nearest shape|is not faster than the untuned one'
 
 finish

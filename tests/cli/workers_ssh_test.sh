@@ -56,7 +56,7 @@ exists "bank/op/$one/BANK"
 # Subgraphs of two models: their variants race on the nodes.
 mkdir subgraphs
 make_model squeezenet --small --image=48 --output=d.onnx >/dev/null || fail "make_model"
-run 0 aoe --framework=5 --job_type=1 --preset=quick --models=a.onnx,d.onnx --workers=ssh:alpha,beta --search_limit=600 --output=subgraphs \
+run 0 aoe --framework=5 --job_type=1 --preset="$brief" --models=a.onnx,d.onnx --workers=ssh:alpha,beta --search_limit=600 --output=subgraphs \
   --result=subgraphs.json --log=info --progress_bar=off
 has err 'answers=[1-9][0-9]* repeated=0 lost_nodes=0'
 equal "$(json subgraphs.json "{(r['job_type'], r['state'], r['tasks']['not_searched']) for r in d['results']}")" \

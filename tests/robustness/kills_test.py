@@ -14,9 +14,11 @@ from tuning_run import TuningRun
 
 TO_THE_RUN = [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT]
 TO_A_WORKER = [signal.SIGKILL, signal.SIGSTOP]
-LONGEST_WAIT_S = 4
 # What a run does when nobody ends it takes longer than that, also with a bank that knows all tasks that were finished before.
-FLAGS = ["--trials=1000", "--search_limit=6"]
+LONGEST_WAIT_S = 3
+FLAGS = ["--trials=1000", "--search_limit=4"]
+# A worker that was stopped is given up after these, a whole model in twenty times the first.
+LIMITS = {"run_timeout_s": 0.5, "compile_timeout_s": 5}
 
 
 def workers_of(run):
@@ -32,6 +34,13 @@ def workers_of(run):
             parents.add(int(process.name))
             found.append(int(process.name))
     return found
+
+
+def wait_for_workers(run):
+    """On a busy machine the first comes late, and one that has ended is not followed by the next at once."""
+    while not (workers := workers_of(run)) and run.poll() is None:
+        time.sleep(0.02)
+    return workers
 
 
 def send(process, number):
@@ -51,9 +60,11 @@ def moment(tuning, chance):
     if chance.random() < 0.5:
         tuning.start_over()
     run = tuning.start(*FLAGS)
+    if hits_worker:
+        wait_for_workers(run)
     time.sleep(wait_s)
+    workers = wait_for_workers(run) if hits_worker else workers_of(run)
     runs = run.poll() is None
-    workers = workers_of(run)
     hits = [send(target, number) for target in (workers[:1] if hits_worker else [run.pid]) if runs]
     tuning.finish(run, where, {0, 1} if hits_worker else {0, 130, -number})
     for worker in workers:
@@ -69,7 +80,7 @@ def main():
     print(f"seed {seed}", flush=True)
     chance = random.Random(seed)
     with tempfile.TemporaryDirectory() as work:
-        tuning = TuningRun(binaries, pathlib.Path(work), "resnet50")
+        tuning = TuningRun(binaries, pathlib.Path(work), "resnet50", **LIMITS)
         hits, told = 0, 0
         for done in range(1, moments + 1):
             hits += moment(tuning, chance)

@@ -1,20 +1,27 @@
 """A small model tuned in a directory of its own, and what has to hold behind whatever ends the run."""
 import json
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
 
 HANG_S = 300
+BRIEF = pathlib.Path(__file__).resolve().parent.parent / "brief_preset.json"
 
 
 class TuningRun:
-    def __init__(self, binaries, work, model):
+    def __init__(self, binaries, work, model, **measure):
+        """`measure`: fields of the preset that are other than in BRIEF."""
         self.binaries, self.work = binaries, work
         self.model, self.bank, self.results = work / "m.onnx", work / "bank", work / "w"
         self.bank.mkdir()
         self.results.mkdir()
-        self.flags = [f"--model={self.model}", "--framework=5", "--job_type=2", "--preset=quick", "--progress_bar=off"]
+        preset = json.loads(BRIEF.read_text())
+        preset["measure"] |= measure
+        (work / "preset.json").write_text(json.dumps(preset))
+        self.flags = [f"--model={self.model}", "--framework=5", "--job_type=2", f"--preset={work / 'preset.json'}",
+                      "--progress_bar=off"]
         self.environment = {key: os.environ[key] for key in ("PATH", "LANG", "TMPDIR") if key in os.environ}
         self.environment |= {"HOME": str(work), "TUNE_BANK_PATH": str(self.bank), "ASCEND_WORK_PATH": str(self.results),
                              "OMP_NUM_THREADS": "2"}
