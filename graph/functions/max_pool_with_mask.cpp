@@ -6,35 +6,28 @@
 
 #include "graph/function_call.h"
 #include "reference/fail.h"
+#include "reference/window.h"
 
 namespace aoe::graph {
 namespace {
 
+using reference::Window;
+using reference::WindowAxis;
+
 constexpr double kLowest = -static_cast<double>(std::numeric_limits<float>::max());
 
-struct PoolWindow {
-  std::vector<std::int64_t> kernel, strides, pads;  ///< pads: of all begins, then of all ends
-};
-
-PoolWindow pool_window(const FunctionCall& call, std::size_t axes) {
+Window mask_pool_window(const FunctionCall& call, Term x) {
   const auto& attrs = call.attrs();
   const std::string pad = attrs.get_string("auto_pad", "NOTSET");
   if (pad != "NOTSET" && pad != "VALID") throw NotExpressible{"its auto_pad is " + pad};
   if (attrs.get_int("ceil_mode", 0) != 0) throw NotExpressible{"its ceil_mode is not 0"};
-  for (const std::int64_t dilation : attrs.get_ints("dilations"))
-    if (dilation != 1) throw NotExpressible{"its windows are dilated"};
-  const std::vector<std::int64_t> none(2 * axes, 0);
-  const PoolWindow window{.kernel = attrs.get_ints("kernel_shape"),
-                          .strides = attrs.get_ints("strides", std::vector<std::int64_t>(axes, 1)),
-                          .pads = pad == "VALID" ? none : attrs.get_ints("pads", none)};
-  if (window.kernel.size() != axes || window.strides.size() != axes ||
-      window.pads.size() != 2 * axes)
-    reference::fail_model("its kernel_shape, strides and pads are not of " + std::to_string(axes) +
-                          " axes");
-  for (std::size_t i = 0; i < axes; ++i)
-    for (const std::int64_t side : {window.pads[i], window.pads[i + axes]})
-      if (window.kernel[i] < 1 || window.strides[i] < 1 || side < 0 || side >= window.kernel[i])
-        reference::fail_model("its kernel and strides must be at least 1, pads less than it");
+  const Window window = reference::window_of(attrs, call.shape(x), attrs.get_ints("kernel_shape"));
+  for (const WindowAxis& axis : window.axes) {
+    if (axis.dilation != 1) throw NotExpressible{"its windows are dilated"};
+    for (const std::int64_t side : {axis.pad_begin, axis.pad_end})
+      if (axis.kernel < 1 || side < 0 || side >= axis.kernel)
+        reference::fail_model("its kernel must be at least 1, pads less than it");
+  }
   return window;
 }
 
@@ -63,24 +56,22 @@ Term counted_elements(FunctionCall& call, Term x, Term mask) {
 }
 
 /// The largest of each window along the last axis, up to where an element does not count.
-Term largest_along_rows(FunctionCall& call, Term x, Term counts, const PoolWindow& window) {
-  const std::int64_t axis = call.rank(x) - 1, kernel = window.kernel.back(),
-                     stride = window.strides.back();
-  const std::int64_t before = window.pads[window.kernel.size() - 1], behind = window.pads.back();
-  const std::int64_t size = call.dim(x, axis) + before + behind;
-  if (size < kernel) reference::fail_model("its windows are larger than its input");
+Term largest_along_rows(FunctionCall& call, Term x, Term counts, const WindowAxis& window) {
+  const std::int64_t axis = call.rank(x) - 1;
   std::vector<std::int64_t> pads(static_cast<std::size_t>(2 * axis + 2), 0);
-  pads[static_cast<std::size_t>(axis)] = before;
-  pads.back() = behind;
+  pads[static_cast<std::size_t>(axis)] = window.pad_begin;
+  pads.back() = window.pad_end;
   const Term lowest = call.number(kLowest, DataType::kFloat);
-  if (before + behind > 0) {
+  if (window.pad_begin + window.pad_end > 0) {
     x = call.op("Pad", {x, call.ints(pads), lowest});
     counts = call.op("Pad", {counts, call.ints(pads), call.number(1, DataType::kBool)});
   }
-  const std::int64_t span = (size - kernel) / stride * stride + 1;
+  const std::int64_t span = (window.output - 1) * window.stride + 1;
   Term most = lowest;
-  for (std::int64_t i = kernel; i-- > 0;) {
-    const auto part = [&](Term value) { return call.slice(value, axis, i, i + span, stride); };
+  for (std::int64_t i = window.kernel; i-- > 0;) {
+    const auto part = [&](Term value) {
+      return call.slice(value, axis, i, i + span, window.stride);
+    };
     most = call.op("Where", {part(counts), call.op("Max", {part(x), most}), lowest});
   }
   return most;
@@ -91,17 +82,25 @@ void expand_max_pool_with_mask(FunctionCall& call) {
   const std::int64_t rank = call.rank(x);
   if (rank < 3 || rank > 5) reference::fail_model("needs an input of three to five axes");
   if (call.dtype(x) != DataType::kFloat) throw NotExpressible{"its input is not float32"};
-  PoolWindow window = pool_window(call, static_cast<std::size_t>(rank - 2));
+  const Window window = mask_pool_window(call, x);
   constexpr std::int64_t kMostSteps = 64;  // each is a comparison of its own
-  if (window.kernel.back() > kMostSteps) throw NotExpressible{"its windows are too wide"};
-  const Term rows = largest_along_rows(call, x, counted_elements(call, x, call.input(1)), window);
+  if (window.width().kernel > kMostSteps) throw NotExpressible{"its windows are too wide"};
+  const Term rows =
+      largest_along_rows(call, x, counted_elements(call, x, call.input(1)), window.width());
   if (rank == 3) return call.give(0, rows);
-  window.kernel.back() = window.strides.back() = 1;
-  window.pads.back() = window.pads[window.kernel.size() - 1] = 0;
+  const std::size_t axes = window.rank;
+  std::vector<std::int64_t> kernel(axes, 1), strides(axes, 1), pads(2 * axes, 0);
+  for (std::size_t i = 0; i + 1 < axes; ++i) {  // along the last axis it is done
+    const WindowAxis& axis = window.axes[window.axes.size() - axes + i];
+    kernel[i] = axis.kernel;
+    strides[i] = axis.stride;
+    pads[i] = axis.pad_begin;
+    pads[axes + i] = axis.pad_end;
+  }
   reference::Attrs attrs;
-  attrs.set("kernel_shape", window.kernel);
-  attrs.set("strides", window.strides);
-  attrs.set("pads", window.pads);
+  attrs.set("kernel_shape", kernel);
+  attrs.set("strides", strides);
+  attrs.set("pads", pads);
   call.give(0, call.op("MaxPool", {rows}, attrs));
 }
 
