@@ -1,5 +1,4 @@
 # The main job on a small model: tune, tune again, compile with the bank, run.
-# Alone: beside another test it waits for a calm machine, and takes twice as long.
 source "$(dirname "$0")/lib.sh"
 
 make_model mobilenetv2 --small --output=m.onnx >/dev/null || fail "make_model"

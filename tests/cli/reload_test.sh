@@ -1,5 +1,4 @@
 # --reload goes on with an interrupted job: what it measured is not measured again, and one result says it all.
-# Alone: beside another test it waits for a calm machine, and takes twice as long.
 source "$(dirname "$0")/lib.sh"
 
 make_model resnet50 --small --output=m.onnx >/dev/null || fail "make_model"

@@ -1,5 +1,4 @@
 # --tune_ops_file: what it lists is tuned and nothing else; what it gets wrong is told.
-# Alone: beside another test it waits for a calm machine, and takes twice as long.
 source "$(dirname "$0")/lib.sh"
 
 make_model mobilenetv2 --small --output=m.onnx >/dev/null || fail "make_model"
