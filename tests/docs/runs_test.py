@@ -12,7 +12,7 @@ import pages
 QUICK = r"""
 has() { local word=$1; shift; case " $* " in *" $word"*) return 0 ;; esac; return 1; }
 make_model() { has --small "$@" || has --list "$@" || set -- "$@" --small; command make_model "$@"; }
-aoe() { has --preset "$@" || set -- "$@" --preset=$BRIEF; command aoe "$@" --trials=4 --search_limit=10 --progress_bar=off; }
+aoe() { has --preset "$@" || set -- "$@" --preset=quick; command aoe "$@" --trials=4 --search_limit=10 --progress_bar=off; }
 """
 
 
@@ -32,7 +32,7 @@ def main():
     if not commands:
         sys.exit(f"{name} has no commands to run")
     with tempfile.TemporaryDirectory(prefix="aoe_docs_test_") as directory:
-        environment = {"PATH": f"{binaries}:{os.environ['PATH']}", "BRIEF": str(root / "tests/brief_preset.json"), "HOME": directory, "OMP_NUM_THREADS": "2", "LC_ALL": "C.UTF-8"}
+        environment = {"PATH": f"{binaries}:{os.environ['PATH']}", "HOME": directory, "OMP_NUM_THREADS": "2", "LC_ALL": "C.UTF-8"}
         if "AOE_CONFIG_DIR" in os.environ:
             environment["AOE_CONFIG_DIR"] = os.environ["AOE_CONFIG_DIR"]
         done = subprocess.run(["bash", "-euo", "pipefail", "-c", QUICK + "set -x\n" + commands], cwd=directory, env=environment,
