@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json_text.h"
 
 namespace aoe::benchmarks {
 using nlohmann::json;
@@ -50,7 +51,7 @@ OnnxRuntimePeer::~OnnxRuntimePeer() {
 }
 
 json OnnxRuntimePeer::ask(const json& request) {
-  const std::string line = request.dump() + "\n";
+  const std::string line = json_text(request) + "\n";
   const auto gone = [&](const char* what) {
     is_alive_ = false;
     fail(what);
@@ -65,7 +66,7 @@ json OnnxRuntimePeer::ask(const json& request) {
     if (n <= 0) gone("the Node.js process ended without an answer");
     pending_.append(block, static_cast<std::size_t>(n));
   }
-  const json answer = json::parse(pending_.substr(0, end));
+  const json answer = parse_json(pending_.substr(0, end));
   pending_.erase(0, end + 1);
   if (answer.contains("error"))
     throw Error(ExitCode::kFailure, answer.at("error").get<std::string>(), "onnxruntime");

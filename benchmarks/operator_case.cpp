@@ -12,6 +12,7 @@
 #include <regex>
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "base/words.h"
 #include "reference/onnx_data_type.h"
 #include "reference/op.h"
@@ -72,7 +73,7 @@ ConstantPtr random_values(const TensorDesc& desc, std::optional<Range> range,
 }
 
 ConstantPtr listed_values(const std::string& text) {
-  const auto list = nlohmann::json::parse(text).get<std::vector<std::int64_t>>();
+  const auto list = parse_json(text).get<std::vector<std::int64_t>>();
   return std::make_shared<Constant>(
       TensorDesc{.dtype = DataType::kInt64, .shape = {std::ssize(list)}}, list.data());
 }
@@ -178,7 +179,7 @@ class CaseModel {
   void set_attribute(onnx::NodeProto& node, const std::string& key, const std::string& text) {
     onnx::AttributeProto& attribute = *node.add_attribute();
     attribute.set_name(key);
-    const auto value = nlohmann::json::parse(text, nullptr, false);
+    const auto value = json_or_discarded(text);
     using Proto = onnx::AttributeProto;
     if (value.is_number_integer()) {
       attribute.set_type(Proto::INT), attribute.set_i(value);

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json_text.h"
 #include "base/log.h"
 #include "base/temporary_directory.h"
 #include "benchmarks/bound_om.h"
@@ -191,7 +192,7 @@ void print_json(const std::vector<Row>& rows) {
     if (!row.peer_refusal.empty()) entry["refusal"] = row.peer_refusal;
     list.push_back(std::move(entry));
   }
-  std::cout << list.dump(1) << '\n';
+  std::cout << json_text(list, 1) << '\n';
 }
 
 ExitCode run(const tools::po::variables_map& flags) {

@@ -13,7 +13,7 @@ exists state/op.zst
 exists state/accepted/squeezenet.om
 equal "$(json out1/summary.json "[d['exit_code'], d['compare'], sorted(d['models'])]")" "[0, None, ['mlp', 'squeezenet']]" "the first summary"
 
-run 0 "$job" models state out2 10
+run 0 "$job" models state out2 20
 equal "$(json out2/summary.json "all(m['tasks']['known'] > 0 for m in d['models'].values())")" True "tasks known the second time"
 equal "$(json out2/summary.json "[len(d['compare']['pairs']), d['compare']['schema']]")" "[2, 'aoe.compare']" "the comparison"
 

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json_text.h"
 #include "reference/onnx_data_type.h"
 #include "reference/typed.h"
 
@@ -167,7 +168,7 @@ std::vector<std::string> own_case_names() {
 }
 
 NodeCase load_own_case(const std::string& name, const fs::path& directory) {
-  const json j = json::parse(read_file(kCases / (name + ".json"), ExitCode::kData));
+  const json j = parse_json(read_file(kCases / (name + ".json"), ExitCode::kData));
   NodeCase node_case{
       .name = name, .model = directory / (name + ".onnx"), .inputs = {}, .outputs = {}};
   onnx::ModelProto model = empty_model(j);

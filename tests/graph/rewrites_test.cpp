@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "base/json_text.h"
 #include "graph/canonical_form.h"
 #include "graph/passes.h"
 #include "graph/rewrite_plan.h"
@@ -65,8 +66,7 @@ TEST(Rewrites, KeepTheMeaningOfRandomGraphs) {
     const graph::RewritePlan plan = random_plan(before, form, random);
     SCOPED_TRACE("seed " + std::to_string(seed) + ": " + to_text(plan) + "\n" + before.to_text());
     // The way through the bank, and onto another graph that is the same but for names and order.
-    const auto stored = graph::plan_from_json(
-        nlohmann::json::from_cbor(nlohmann::json::to_cbor(graph::to_json(plan))));
+    const auto stored = graph::plan_from_json(parse_cbor(cbor_bytes(graph::to_json(plan))));
     ASSERT_TRUE(stored) << stored.error();
     ASSERT_EQ(*stored, plan);
     Graph after = shuffled_and_renamed(before, seed);

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/json_text.h"
 #include "native/kernel.h"
 #include "reference/widen.h"
 #include "runtime/executor.h"
@@ -122,7 +123,7 @@ void check(const RandomCall& drawn, int threads, bool knows_shapes) {
 }
 
 std::string text_of(const RandomCall& drawn) {
-  std::string text = reference::to_json(drawn.call).dump();
+  std::string text = json_text(reference::to_json(drawn.call));
   for (const ConstantPtr& input : drawn.inputs)
     text += " " + (input ? to_string(input->desc()) : std::string("-"));
   return text;

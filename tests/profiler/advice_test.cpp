@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "tests/profiler/exported_tables.h"
 #include "tests/temp_dir.h"
 
@@ -188,7 +189,7 @@ TEST(Advice, IsWrittenByView) {
   const aoe::tests::TempDir dir;
   const std::filesystem::path path = dir.path() / "prof_rule_0.json";
   write_advice(findings_of(scene), path);
-  const json file = json::parse(read_file(path, ExitCode::kFailure));
+  const json file = parse_json(read_file(path, ExitCode::kFailure));
   ASSERT_EQ(file["data"]["Op Summary"].size(), 1u);
   const json& entry = file["data"]["Op Summary"][0];
   EXPECT_EQ(entry["Rule Type"], "Operator Schedule");

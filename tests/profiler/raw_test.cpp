@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json_text.h"
 #include "profiler/raw/raw_reader.h"
 #include "profiler/raw/raw_writer.h"
 #include "tests/profiler/generations.h"
@@ -53,9 +54,7 @@ TEST_P(RawBothGenerations, EverythingComesBack) {
         std::string("\x39\x30\0\0\0\0\0\0", 8) + std::string("\x02\0\x04\0main", 8);
     ASSERT_TRUE(writer.add(Stream::kDictionary, ChunkKind::kThreads, thread));
     const nlohmann::json model = {{"model_id", 1}, {"ops", nlohmann::json::array()}};
-    std::string cbor;
-    nlohmann::json::to_cbor(model, cbor);
-    ASSERT_TRUE(writer.add(Stream::kModels, ChunkKind::kModel, cbor));
+    ASSERT_TRUE(writer.add(Stream::kModels, ChunkKind::kModel, cbor_bytes(model)));
     const RawCounters counters{
         .task_begin_ns = 5, .thread = 2, .op_index = 3, .run_and_model = 0x1001, .values = {1, 2}};
     ASSERT_TRUE(writer.add(Stream::kTasks, ChunkKind::kCounters,

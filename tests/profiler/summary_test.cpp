@@ -1,6 +1,7 @@
 // What stands in the summaries' cells, and that they agree with the timeline.
 #include <cmath>
 
+#include "base/json_text.h"
 #include "profiler/export/timeline.h"
 #include "tests/profiler/exported_tables.h"
 #include "tests/temp_dir.h"
@@ -89,7 +90,7 @@ TEST(OpSummary, AgreesWithTheTimelineToTheNanosecond) {
   for (std::size_t i = 1; i < rows.size(); ++i) summary_ns[rows[i][6]] += ns_of(rows[i][11]);
   const Database profile(import_raw(raw.directory()).database);
   const auto files = export_timelines(profile, raw.directory() / "out", "t", {});
-  for (const json& event : json::parse(read_file(files.front(), ExitCode::kFailure)))
+  for (const json& event : parse_json(read_file(files.front(), ExitCode::kFailure)))
     if (event["ph"] == "X" && event.contains("args") && event["args"].contains("Task Id"))
       timeline_ns[event["name"]] += std::llround(event["dur"].get<double>() * 1000);
   EXPECT_EQ(summary_ns, wanted_ns);
@@ -199,7 +200,7 @@ TEST(Summaries, AsJsonHoldTheSame) {
   SyntheticProfile raw(dir.path(), Generation::kProf);
   fill_with_runs(raw, 2, 2);
   const ExportedTables tables = export_tables(raw, {.format = SummaryFormat::kJson});
-  const json rows = json::parse(tables.texts.at("op_summary_20261121101112.json"));
+  const json rows = parse_json(tables.texts.at("op_summary_20261121101112.json"));
   ASSERT_EQ(rows.size(), 4u);
   EXPECT_EQ(rows[0]["Op Name"], "conv0");
   EXPECT_EQ(rows[0]["Task Duration(us)"], 3.001);

@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "base/file.h"
+#include "base/json_text.h"
 #include "profiler/stamp.h"
 
 namespace aoe::profiler::tests {
@@ -29,9 +30,9 @@ SyntheticProfile::SyntheticProfile(const std::filesystem::path& parent, Generati
                {"host_uid", "0123456789"}, {"host_name", "testhost"},
                {"processor", "Test CPU"},  {"cores", 2}};
   if (more_info.is_object()) info.update(more_info);
-  write_file_atomically(directory_ / (is_prof ? "host/info.json" : "info.json.0"), info.dump());
+  write_file_atomically(directory_ / (is_prof ? "host/info.json" : "info.json.0"), json_text(info));
   write_file_atomically(directory_ / (is_prof ? "host/sample.json" : "sample.json"),
-                        sample.is_object() ? sample.dump() : "{}");
+                        sample.is_object() ? json_text(sample) : "{}");
   writer_ = std::make_unique<RawWriter>(RawWriterOptions{
       .directory = directory_, .generation = generation, .free_bytes = [] { return UINT64_MAX; }});
   thread(0, kThreadId, "main");
@@ -63,9 +64,7 @@ std::uint32_t SyntheticProfile::string_id(const std::string& text) {
 }
 
 void SyntheticProfile::model(const json& model) {
-  const std::vector<std::uint8_t> cbor = json::to_cbor(model);
-  AOE_CHECK(writer_->add(Stream::kModels, ChunkKind::kModel,
-                         {reinterpret_cast<const char*>(cbor.data()), cbor.size()}),
+  AOE_CHECK(writer_->add(Stream::kModels, ChunkKind::kModel, cbor_bytes(model)),
             writer_->stop_reason());
 }
 

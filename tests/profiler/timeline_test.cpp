@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "base/json_text.h"
 #include "profiler/database/importer.h"
 #include "profiler/export/text_file.h"
 #include "tests/profiler/synthetic_profile.h"
@@ -30,7 +31,7 @@ struct Exported {
   std::map<std::string, std::string> texts;  ///< by file name
   json events(const std::string& prefix) const {
     for (const auto& [name, text] : texts)
-      if (name.starts_with(prefix)) return json::parse(text);
+      if (name.starts_with(prefix)) return parse_json(text);
     ADD_FAILURE() << "no file " << prefix;
     return json::array();
   }
@@ -64,7 +65,7 @@ TEST(AppendJsonString, EscapesAndRepairs) {
   const auto quoted = [](std::string_view value) {
     std::string text;
     append_json_string(text, value);
-    return json::parse(text).get<std::string>();
+    return parse_json(text).get<std::string>();
   };
   EXPECT_EQ(quoted("conv1"), "conv1");
   EXPECT_EQ(quoted("a\"b\\c\n\x01"), "a\"b\\c\n\x01");
@@ -83,7 +84,7 @@ TEST(Timeline, HasEveryTaskAndCallWithExactTimes) {
   const std::string& text = exported.texts.at("msprof_20261121101112.json");
   // The first op begins 500 ns after the first call, at 1 s; numbers, not strings.
   EXPECT_NE(text.find("\"ts\":1000000.500,\"dur\":3.001"), std::string::npos);
-  const json events = json::parse(text);
+  const json events = parse_json(text);
   // One of each call and execution, and each op twice: as its launch and on the device.
   EXPECT_EQ(only(events, "X").size() - only(events, "X", "Computing").size() -
                 only(events, "X", "Free").size(),
@@ -160,7 +161,7 @@ TEST(Timeline, LeavesOutTheLayersThatNobodyWants) {
   const Database profile(import_raw(raw.directory()).database);
   const auto processes = [&](const std::vector<std::string>& left_out) {
     const auto files = export_timelines(profile, raw.directory() / "out", "t", {}, left_out);
-    return only(json::parse(read_file(files.front(), ExitCode::kFailure)), "M", "process_name")
+    return only(parse_json(read_file(files.front(), ExitCode::kFailure)), "M", "process_name")
         .size();
   };
   const std::vector<std::string> layers = timeline_layers();
@@ -203,7 +204,7 @@ TEST(Timeline, HasTheFilesOfOlderReleases) {
   EXPECT_EQ(components, (std::set<std::string>{"AscendCL", "GE", "Runtime", "Task Scheduler"}));
   // Arrows have both their ends in one file, or none.
   for (const auto& [name, text] : exported.texts)
-    EXPECT_EQ(only(json::parse(text), "s").size(), only(json::parse(text), "f").size()) << name;
+    EXPECT_EQ(only(parse_json(text), "s").size(), only(parse_json(text), "f").size()) << name;
 }
 
 TEST(Timeline, OfAJobIsOneFilePerModelAndKind) {

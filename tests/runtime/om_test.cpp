@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json_text.h"
 #include "runtime/backend.h"
 #include "runtime/geared_om.h"
 #include "runtime/om_container.h"
@@ -154,9 +155,9 @@ TEST(Om, ReadsTheStepsOfAnOlderCompilersGroups) {
   std::string graph;
   for (OmSection& section : sections) {
     if (section.kind != SectionKind::kGraph) continue;
-    nlohmann::json document = nlohmann::json::from_cbor(section.bytes.begin(), section.bytes.end());
+    nlohmann::json document = parse_cbor(section.bytes);
     document["groups"] = {{{"steps", {0, 1}}, {"costs", {1.0, 2.0}}, {"share", "cut_list"}}};
-    nlohmann::json::to_cbor(document, graph);
+    graph = cbor_bytes(document);
     section.bytes = graph;
   }
   ASSERT_FALSE(graph.empty());

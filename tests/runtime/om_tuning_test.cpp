@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_text.h"
 #include "tests/runtime/om_builder.h"
 
 namespace aoe::runtime::tests {
@@ -35,7 +36,7 @@ TEST(OmTuning, FieldsOfAnotherTypeCountAsLeftOut) {
   ASSERT_EQ(ops.size(), 1u);
   EXPECT_EQ(ops[0].node + ops[0].impl + ops[0].source + ops[0].repo_key, "");
   for (const json& section : {json("text"), json::array({1}), json{{"nodes", "text"}}, json()})
-    EXPECT_TRUE(op_tunings(section).empty()) << section.dump();
+    EXPECT_TRUE(op_tunings(section).empty()) << json_text(section);
 }
 
 }  // namespace
