@@ -1,0 +1,59 @@
+#include "base/text_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "base/error.h"
+
+namespace aoe {
+namespace {
+
+std::shared_ptr<const TextIndex> index_of(std::vector<std::string> list) {
+  return std::make_shared<const TextIndex>(std::move(list));
+}
+
+TEST(TextPool, AddsBehindWhatIsKnown) {
+  TextPool pool(index_of({"a", "", "c"}));
+  EXPECT_EQ(pool.place_of("c"), 2);
+  EXPECT_EQ(pool.place_of("d"), 3);
+  EXPECT_EQ(pool.place_of(std::string_view("a\0", 2)), 4) << "a NUL is as good as any";
+  EXPECT_EQ(pool.place_of("d"), 3);
+  EXPECT_EQ(pool.at(1), "");
+  EXPECT_EQ(pool.at(4), std::string("a\0", 2));
+  EXPECT_EQ(pool.find(5), nullptr);
+  EXPECT_EQ(pool.find(-1), nullptr);
+  EXPECT_THROW(pool.at(5), Error);
+}
+
+TEST(TextPool, ForgetsWhatWasAdded) {
+  TextPool pool(index_of({"a"}));
+  pool.place_of("b");
+  pool.forget();
+  EXPECT_EQ(pool.find(1), nullptr);
+  EXPECT_EQ(pool.place_of("c"), 1);
+  EXPECT_EQ(pool.place_of("a"), 0);
+}
+
+TEST(TextPool, TextsStayWhereTheyAre) {
+  TextPool pool;
+  const std::string* const first = pool.find(pool.place_of("first"));
+  for (int i = 0; i < 10'000; ++i) pool.place_of(std::to_string(i));
+  EXPECT_EQ(pool.find(0), first);
+  EXPECT_EQ(pool.place_of("9999"), 10'000);
+}
+
+TEST(TextPool, EachThreadHasItsOwn) {
+  EXPECT_EQ(TextPool::current(), nullptr);
+  TextPool outer, inner;
+  const TextPool::Scope scope(outer);
+  std::thread([] { EXPECT_EQ(TextPool::current(), nullptr); }).join();
+  {
+    const TextPool::Scope nested(inner);
+    EXPECT_EQ(TextPool::current(), &inner);
+  }
+  EXPECT_EQ(TextPool::current(), &outer);
+}
+
+}  // namespace
+}  // namespace aoe
