@@ -1,6 +1,8 @@
 // Evaluation of nodes by the reference, within a budget.
 #include "graph/evaluation.h"
 
+#include "reference/texts.h"
+
 namespace aoe::graph {
 
 EvaluationBudget EvaluationBudget::for_weights(std::size_t bytes) {
@@ -33,6 +35,7 @@ std::vector<ConstantPtr> evaluate(const Graph& graph, const Node& node,
                                   EvaluationBudget& budget) {
   const reference::OpDef* def = reference::ops().find(node.op.type);
   if (def != nullptr && !def->is_deterministic) return {};
+  if (reference::reads_texts(node.op.type) && TextPool::current() == nullptr) return {};
   for (const Tensor& input : inputs) {
     const bool is_known =
         input.data != nullptr || (reads_shape_only(node) && is_static(input.desc.shape));

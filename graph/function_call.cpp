@@ -176,6 +176,8 @@ std::vector<Term> FunctionCall::ops(const std::string& onnx_type, const std::vec
         site_.graph.add_value(site_.value_name(stem), {.shape = kUnknownRankShape}));
     results.push_back({this, node.outputs.back()});
   }
+  if (def->kind == reference::OpKind::kMove && !inputs.empty() && is_text(inputs.front()))
+    for (const Term& result : results) mark_as_text(result);
   site_.inference.infer_node(site_.graph.add_node(std::move(node)));
   return results;
 }

@@ -58,8 +58,8 @@ struct Importer::BodyPlan {
   /// Of each output that ONNX sees, how many tensors the sequence has that it is; nullopt for a tensor.
   std::vector<std::optional<std::size_t>> lengths;
   /// Outputs that are packed sequences.
-  ItemDescs packed = {};
-  /// Outputs that are tensors of texts.
+  ItemsByPlace packed = {};
+  /// Outputs of the graph that are tensors of texts.
   std::set<std::size_t> texts = {};
 
   bool gives_sequence() const {
@@ -93,6 +93,7 @@ Importer::BodyPlan Importer::build_body(const onnx::NodeProto& proto, const onnx
       inner.compounds[name] = {.packed = id, .item = sequence->second};
     else
       inner.values[name] = id;
+    if (packing.texts.contains(i)) plan.built->texts.insert(id);
   }
   std::map<ValueId, ValueId> captured;
   const auto capture = [&](const std::string& name, ValueId outside) {
@@ -132,12 +133,11 @@ Importer::BodyPlan Importer::build_body(const onnx::NodeProto& proto, const onnx
   } const back{*this, now_};
   now_ = plan.built.get();
   import_body(body, inner);
-  const bool may_give_texts = proto.op_type() == "If";
   const auto give = [&](ValueId id, const std::string& name) {
     if (now_->small.contains(id)) throw NotExpressible{"its body gives a tensor of a small type"};
-    if (now_->texts.contains(id) && !may_give_texts) throw NotExpressible{"its body gives texts"};
     if (graph.values[id].producer == kNone || graph.is_output(id))
       id = through_identity(id, inner.prefix + name + "_out");
+    if (now_->texts.contains(id)) plan.texts.insert(graph.outputs.size());
     graph.outputs.push_back(id);
   };
   for (const auto& output : body.output()) {
@@ -150,7 +150,6 @@ Importer::BodyPlan Importer::build_body(const onnx::NodeProto& proto, const onnx
       give(sequence.packed, output.name());
       plan.lengths.emplace_back();
     } else if (id != kNone) {
-      if (now_->texts.contains(id)) plan.texts.insert(number);
       give(id, output.name());
       plan.lengths.emplace_back();
     } else if (compound == nullptr) {
@@ -158,10 +157,7 @@ Importer::BodyPlan Importer::build_body(const onnx::NodeProto& proto, const onnx
     } else if (!compound->is_sequence) {
       throw NotExpressible{"its body gives an optional that holds nothing"};
     } else {
-      for (const ValueId item : compound->items) {
-        if (now_->texts.contains(item)) throw NotExpressible{"its body gives a sequence of texts"};
-        give(item, output.name());
-      }
+      for (const ValueId item : compound->items) give(item, output.name());
       plan.lengths.emplace_back(compound->items.size());
     }
   }
@@ -186,8 +182,13 @@ void Importer::add_control_node(const onnx::NodeProto& proto, std::vector<BodyPl
   }
   node.op.attrs.set("captures", counts);
   node.outputs.clear();
+  const std::set<std::size_t> texts = std::move(plans.front().texts);
+  // The first output of a Loop's body is no output of the Loop.
+  const std::size_t first = node.bodies.front()->outputs.size() - outputs.size();
   const auto give = [&](ValueId id) {
-    if (id != kNone) now_->graph.values[id].desc = outputs[node.outputs.size()];
+    const std::size_t i = node.outputs.size();
+    if (id != kNone) now_->graph.values[id].desc = outputs[i];
+    if (id != kNone && texts.contains(first + i)) now_->texts.insert(id);
     node.outputs.push_back(id);
     return id;
   };
@@ -295,18 +296,15 @@ void Importer::import_runtime_if(const onnx::NodeProto& proto, Scope& scope) {
          --left)
       outputs.push_back(joined(plans[0].output(outputs.size()), plans[1].output(outputs.size()),
                                "output '" + proto.output(i) + "' of its branches"));
-  ItemDescs packed = plans[0].packed;
+  ItemsByPlace packed = plans[0].packed;
   for (auto& [output, item] : packed) item = joined_item(item, plans[1].packed.at(output));
-  const std::set<std::size_t> texts = plans[0].texts;
   add_control_node(proto, std::move(plans), outputs, scope);
   bind_packed(proto, packed, scope);
-  for (const std::size_t output : texts)
-    if (const std::string& name = proto.output(static_cast<int>(output)); !name.empty())
-      now_->texts.insert(scope.find(name));
 }
 
 /// Outputs of a node that are packed sequences, and no tensors.
-void Importer::bind_packed(const onnx::NodeProto& proto, const ItemDescs& outputs, Scope& scope) {
+void Importer::bind_packed(const onnx::NodeProto& proto, const ItemsByPlace& outputs,
+                           Scope& scope) {
   for (const auto& [output, item] : outputs) {
     const std::string& name = proto.output(static_cast<int>(output));
     if (name.empty() || unsupported_count_ > 0) continue;
@@ -332,6 +330,8 @@ Importer::BodyPlan Importer::settle_body(const onnx::NodeProto& proto, const onn
           joined(in, plan.output(first_output + i), "'" + name + "', which it carries,");
       is_settled = is_settled && both.shape == in.shape;
       in.shape = both.shape;
+      if (packing.texts.contains(first + i) != plan.texts.contains(first_output + i))
+        throw NotExpressible{"'" + name + "', which it carries, is texts and numbers"};
       const auto sequence = packing.inputs.find(first + i);
       const auto given = plan.packed.find(first_output + i);
       if ((sequence == packing.inputs.end()) != (given == plan.packed.end()))
@@ -373,6 +373,7 @@ void Importer::import_loop(const onnx::NodeProto& proto, Scope& scope) {
       value = sequence.packed;
     }
     if (value == kNone) throw NotExpressible{"what it carries is no tensor"};
+    if (now_->texts.contains(value)) packing.texts.insert(static_cast<std::size_t>(i));
     starts_with.push_back(value);
     inputs.push_back(now_->graph.values[value].desc);
   }
@@ -400,7 +401,7 @@ void Importer::import_loop(const onnx::NodeProto& proto, Scope& scope) {
     stacked.shape.insert(stacked.shape.begin(), trips);
     outputs.push_back(std::move(stacked));
   }
-  ItemDescs sequences;
+  ItemsByPlace sequences;
   for (const auto& [output, item] : plan.packed) {
     if (output > carried) throw NotExpressible{"it collects sequences"};
     if (output <= static_cast<std::size_t>(proto.output_size())) sequences[output - 1] = item;
@@ -461,10 +462,12 @@ void Importer::import_one_scan(const onnx::NodeProto& proto, Scope& scope) {
     fail_node(proto, "has no body with its inputs and outputs");
   const auto states = static_cast<std::size_t>(proto.input_size() - scans);
   std::vector<TensorDesc> inputs;
+  Packing packing;
   std::int64_t trips = kUnknownDim;
   for (int i = 0; i < proto.input_size(); ++i) {
     const ValueId value = scope.find(proto.input(i));
     if (value == kNone) throw NotExpressible{"what it reads is no tensor"};
+    if (now_->texts.contains(value)) packing.texts.insert(static_cast<std::size_t>(i));
     TensorDesc desc = now_->graph.values[value].desc;
     if (!has_known_rank(desc))
       throw NotExpressible{"the rank of what it scans is known only when it runs"};
@@ -477,7 +480,7 @@ void Importer::import_one_scan(const onnx::NodeProto& proto, Scope& scope) {
     inputs.push_back(std::move(desc));
   }
   std::vector<BodyPlan> plans;
-  plans.push_back(settle_body(proto, *body, inputs, 0, states, 0, scope, {}));
+  plans.push_back(settle_body(proto, *body, inputs, 0, states, 0, scope, packing));
   if (unsupported_count_ > 0) return bind_unknown_outputs(proto, scope);
   std::vector<TensorDesc> outputs(inputs.begin(),
                                   inputs.begin() + static_cast<std::ptrdiff_t>(states));

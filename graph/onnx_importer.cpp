@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "graph/legacy_opset.h"
 #include "graph/small_types.h"
+#include "reference/texts.h"
 
 namespace aoe::graph {
 namespace {
@@ -149,10 +150,11 @@ void Importer::import_any(const onnx::NodeProto& proto, Scope& scope) {
     return import_call(proto, *function->second, scope);
   if (domain.empty() && proto.op_type() == "Constant") return import_constant(proto, scope);
   const SmallType* small = small_input(proto, scope);
-  bool gives_texts = false;
+  unsigned text_outputs = 0;
   try {
-    if (domain.empty() && import_text_cast(proto, scope)) return;
-    gives_texts = moves_texts(proto, domain, scope);
+    if (domain.empty() && (import_text_cast(proto, scope) || import_text_unique(proto, scope)))
+      return;
+    text_outputs = find_text_outputs(proto, domain, scope);
     check_pool(proto, scope);
     if (import_small(proto, scope)) return;
     if (small != nullptr)
@@ -165,8 +167,7 @@ void Importer::import_any(const onnx::NodeProto& proto, Scope& scope) {
       return import_flex_attention(proto, scope);
     if (const Function* function = functions().find(domain, proto.op_type())) {
       import_parts(proto, *function, scope);
-      if (gives_texts) mark_texts(proto, scope);
-      return;
+      return mark_texts(proto, text_outputs, scope);
     }
   } catch (const NotExpressible& why) {
     if (!reads_unknown(proto, scope)) note_unsupported(proto, scope, ": " + why.reason);
@@ -199,9 +200,11 @@ void Importer::import_any(const onnx::NodeProto& proto, Scope& scope) {
   if (small != nullptr && def->kind == reference::OpKind::kMove)
     for (const ValueId output : node.outputs)
       if (output != kNone) now_->small[output] = small;
-  if (gives_texts) mark_texts(proto, scope);
+  mark_texts(proto, text_outputs, scope);
   if (node.op.attrs.has("pool_strings")) place_pool(node);
-  now_->inference.infer_node(now_->graph.add_node(std::move(node)));
+  const NodeId id = now_->graph.add_node(std::move(node));
+  now_->inference.infer_node(id);
+  if (reference::reads_texts(def->type)) fold_texts(id);
 }
 
 const reference::OpDef* Importer::find_operator(const onnx::NodeProto& proto, const Scope& scope,
@@ -213,6 +216,11 @@ const reference::OpDef* Importer::find_operator(const onnx::NodeProto& proto, co
     return nullptr;
   }
   const auto opset = scope.opsets.find(domain);
+  // As functions of this domain, it has one version, and models that do not say so run elsewhere.
+  if (opset == scope.opsets.end() && domain == "com.microsoft") {
+    version = def->versions.back();
+    return def;
+  }
   if (opset == scope.opsets.end())
     fail_node(proto, "belongs to operator set '" + domain + "', which the model does not import");
   // What upgrade_node() brings to the oldest opset we know is read as that.

@@ -51,6 +51,13 @@ class SequenceItems {
   std::shared_ptr<const std::vector<ValueId>> list_;
 };
 
+/// What the items of a sequence have in common.
+struct SequenceItem {
+  TensorDesc desc;
+  bool is_text = false;
+  bool operator==(const SequenceItem&) const = default;
+};
+
 class Importer {
  public:
   /// Takes the weights out of `model` as it goes.
@@ -67,10 +74,9 @@ class Importer {
     bool is_sequence = true;   ///< false: an optional that holds nothing
     SequenceItems items = {};  ///< of a sequence
     ValueId packed = kNone;    ///< a sequence whose length only a run can tell, in bytes
-    std::optional<TensorDesc> item =
-        {};  ///< what its items have in common; nothing: there was none
+    std::optional<SequenceItem> item = {};  ///< of such a one; nothing: there was none
   };
-  using ItemDescs = std::map<std::size_t, std::optional<TensorDesc>>;
+  using ItemsByPlace = std::map<std::size_t, std::optional<SequenceItem>>;
 
   struct Building {
     explicit Building(EvaluationBudget& budget) : inference(graph, budget) {}
@@ -132,10 +138,11 @@ class Importer {
   void import_parts(const onnx::NodeProto& proto, const Function& function, Scope& scope);
   // If, Loop and Scan that the run decides (onnx_control_flow.cpp).
   struct BodyPlan;
-  /// Inputs and outputs of a body that are packed sequences, with what is known of their items.
+  /// Inputs and outputs of a body that are packed sequences, with what is known of their items, and inputs that are texts.
   struct Packing {
-    ItemDescs inputs = {};
+    ItemsByPlace inputs = {};
     std::set<std::size_t> outputs = {};
+    std::set<std::size_t> texts = {};
   };
   void import_runtime_if(const onnx::NodeProto& proto, Scope& scope);
   void import_loop(const onnx::NodeProto& proto, Scope& scope);
@@ -150,7 +157,7 @@ class Importer {
   BodyPlan settle_body(const onnx::NodeProto& proto, const onnx::GraphProto& body,
                        std::vector<TensorDesc>& inputs, std::size_t first, std::size_t count,
                        std::size_t first_output, Scope& scope, Packing packing);
-  void bind_packed(const onnx::NodeProto& proto, const ItemDescs& outputs, Scope& scope);
+  void bind_packed(const onnx::NodeProto& proto, const ItemsByPlace& outputs, Scope& scope);
   void add_control_node(const onnx::NodeProto& proto, std::vector<BodyPlan> plans,
                         const std::vector<TensorDesc>& outputs, Scope& scope,
                         const std::vector<ValueId>& carried = {});
@@ -168,12 +175,17 @@ class Importer {
                    const SmallType& small, const Scope& scope) const;
   // Tensors of texts: places in texts_ (onnx_texts.cpp).
   bool is_text_value(const std::string& name, const Scope& scope) const;
-  bool moves_texts(const onnx::NodeProto& proto, const std::string& domain,
-                   const Scope& scope) const;
+  /// A bit for each output that is texts.
+  unsigned find_text_outputs(const onnx::NodeProto& proto, const std::string& domain,
+                             const Scope& scope) const;
   bool import_text_cast(const onnx::NodeProto& proto, Scope& scope);
+  Term text_op(FunctionCall& call, const std::string& type, const Term& input,
+               reference::Attrs attrs = {});
+  bool import_text_unique(const onnx::NodeProto& proto, Scope& scope);
   void check_pool(const onnx::NodeProto& proto, const Scope& scope) const;
   void place_pool(Node& node);
-  void mark_texts(const onnx::NodeProto& proto, const Scope& scope);
+  void fold_texts(NodeId id);
+  void mark_texts(const onnx::NodeProto& proto, unsigned outputs, const Scope& scope);
   void check_output_texts(const onnx::ValueInfoProto& info, ValueId id) const;
   void tell_texts();
   /// Sequences and optionals (onnx_sequences.cpp); false when the node is about tensors alone.
@@ -188,8 +200,9 @@ class Importer {
   std::size_t place_in_sequence(const onnx::NodeProto& proto, int input, std::size_t length,
                                 std::int64_t absent, const Scope& scope) const;
   // Sequences whose length only a run can tell (onnx_packed_sequences.cpp).
-  static std::optional<TensorDesc> joined_item(const std::optional<TensorDesc>& a,
-                                               const std::optional<TensorDesc>& b);
+  static std::optional<SequenceItem> joined_item(const std::optional<SequenceItem>& a,
+                                                 const std::optional<SequenceItem>& b);
+  SequenceItem item_of(ValueId value) const;
   Compound packed(const onnx::NodeProto& proto, const Compound& sequence, Scope& scope);
   /// Whether the node's sequence is packed, or has to be, for the place that input `place` says is computed.
   bool is_packed_case(const onnx::NodeProto& proto, int place, const Scope& scope) const;

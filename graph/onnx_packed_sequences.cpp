@@ -14,20 +14,25 @@ Term optional_input(FunctionCall& call, std::size_t i) {
 }
 
 /// What PackedAt and PackedConcat are told of the items.
-reference::Attrs told(const std::optional<TensorDesc>& item) {
+reference::Attrs told(const std::optional<SequenceItem>& item) {
   if (!item) throw NotExpressible{"what the sequence holds is known only when it runs"};
   reference::Attrs attrs;
-  attrs.set("dtype", reference::onnx_number(item->dtype));
-  attrs.set("rank", static_cast<std::int64_t>(item->shape.size()));
+  attrs.set("dtype", reference::onnx_number(item->desc.dtype));
+  attrs.set("rank", static_cast<std::int64_t>(item->desc.shape.size()));
   return attrs;
 }
 
 }  // namespace
 
-std::optional<TensorDesc> Importer::joined_item(const std::optional<TensorDesc>& a,
-                                                const std::optional<TensorDesc>& b) {
+std::optional<SequenceItem> Importer::joined_item(const std::optional<SequenceItem>& a,
+                                                  const std::optional<SequenceItem>& b) {
   if (!a || !b) return a ? a : b;
-  return joined(*a, *b, "an item of a sequence");
+  if (a->is_text != b->is_text) throw NotExpressible{"a sequence has texts and numbers"};
+  return SequenceItem{joined(a->desc, b->desc, "an item of a sequence"), a->is_text};
+}
+
+SequenceItem Importer::item_of(ValueId value) const {
+  return {now_->graph.values[value].desc, now_->texts.contains(value)};
 }
 
 Importer::Compound Importer::packed(const onnx::NodeProto& proto, const Compound& sequence,
@@ -49,7 +54,7 @@ Importer::Compound Importer::packed(const onnx::NodeProto& proto, const Compound
   std::vector<Term> items;
   for (const ValueId item : sequence.items) {
     if (now_->small.contains(item)) throw NotExpressible{"its sequence is of a small type"};
-    result.item = joined_item(result.item, now_->graph.values[item].desc);
+    result.item = joined_item(result.item, item_of(item));
     items.push_back({&call, item});
   }
   result.packed = call.op("SequencePack", items).id;
@@ -72,7 +77,7 @@ void Importer::import_packed(const onnx::NodeProto& proto, Scope& scope) {
   const Term bytes{&call, sequence.packed};
   if (type == "SequenceInsert") {
     const Term item = call.input(1);
-    sequence.item = joined_item(sequence.item, now_->graph.values[item.id].desc);
+    sequence.item = joined_item(sequence.item, item_of(item.id));
     sequence.packed = call.op("PackedInsert", {bytes, item, optional_input(call, 2)}).id;
     scope.compounds[out] = sequence;
   } else if (type == "SequenceErase") {
@@ -91,6 +96,8 @@ void Importer::import_packed(const onnx::NodeProto& proto, Scope& scope) {
   } else {
     throw NotExpressible{"how long its sequence is, is known only when it runs"};
   }
+  const bool gives_items = type == "SequenceAt" || type == "ConcatFromSequence";
+  if (gives_items && sequence.item->is_text) now_->texts.insert(scope.values[out]);
 }
 
 /// Into parts of one size that only a run can tell, or of an axis that it finds.
@@ -104,10 +111,10 @@ void Importer::import_packed_split(const onnx::NodeProto& proto, Scope& scope) {
     throw NotExpressible{"how many parts it makes is known only when it runs"};
   if (!call.has(1) && call.attrs().get_int("keepdims", 1) == 0)
     throw NotExpressible{"how long the axis is that it splits is known only when it runs"};
-  Compound sequence{.item = now_->graph.values[x.id].desc};
+  Compound sequence{.item = item_of(x.id)};
   const std::int64_t axis = call.attrs().get_int("axis", 0), rank = call.rank(x);
   if (axis < -rank || axis >= rank) fail_node(proto, "splits along an axis that is not there");
-  sequence.item->shape[static_cast<std::size_t>(axis < 0 ? axis + rank : axis)] = kUnknownDim;
+  sequence.item->desc.shape[static_cast<std::size_t>(axis < 0 ? axis + rank : axis)] = kUnknownDim;
   reference::Attrs attrs;
   attrs.set("axis", axis);
   sequence.packed = call.op("PackedSplit", {x, size}, attrs).id;

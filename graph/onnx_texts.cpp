@@ -1,52 +1,75 @@
 // Importing tensors of texts: their elements are places in a table of all texts of the model (text_table.h), so that
 // what moves texts moves numbers, and two texts are equal where their places are.
 #include <algorithm>
-#include <charconv>
-#include <optional>
 
 #include "base/error.h"
 #include "base/log.h"
 #include "graph/classical.h"
 #include "graph/onnx_importer.h"
 #include "graph/rewrite.h"
+#include "graph/small_types.h"
 #include "reference/onnx_data_type.h"
+#include "reference/texts.h"
 
 namespace aoe::graph {
 namespace {
 
-/// What an operator does with texts.
+/// What an operator does with texts: a bit for each input that may be texts, and then for each output that is.
 struct TextRule {
   std::string_view domain, type;
-  unsigned
-      inputs;  ///< a bit for each that may be texts; when one of them is, all of them have to be
-  bool gives_texts;  ///< its outputs are texts then
+  unsigned inputs;
+  unsigned outputs;
+  enum class Kind {
+    kMoves,  ///< when one of the inputs is texts, all of them have to be
+    kReads,  ///< they have to be
+    kMixes,  ///< each for itself
+  } kind = Kind::kMoves;
 };
-constexpr unsigned kFirstInput = 1, kAllInputs = ~0U;
-constexpr TextRule kTextRules[] = {{"", "Identity", kFirstInput, true},
-                                   {"", "Reshape", kFirstInput, true},
-                                   {"", "Flatten", kFirstInput, true},
-                                   {"", "Squeeze", kFirstInput, true},
-                                   {"", "Unsqueeze", kFirstInput, true},
-                                   {"", "Transpose", kFirstInput, true},
-                                   {"", "Expand", kFirstInput, true},
-                                   {"", "Tile", kFirstInput, true},
-                                   {"", "Slice", kFirstInput, true},
-                                   {"", "Split", kFirstInput, true},
-                                   {"", "Gather", kFirstInput, true},
-                                   {"", "GatherElements", kFirstInput, true},
-                                   {"", "GatherND", kFirstInput, true},
-                                   {"", "Compress", kFirstInput, true},
-                                   {"", "ReverseSequence", kFirstInput, true},
-                                   {"", "Concat", kAllInputs, true},
-                                   {"", "Where", 0b110, true},
-                                   {"", "Equal", 0b11, false},
-                                   {"", "Shape", kFirstInput, false},
-                                   {"", "Size", kFirstInput, false},
-                                   {"", "TfIdfVectorizer", kFirstInput, false},
-                                   {kClassical, "ArrayFeatureExtractor", kFirstInput, true},
-                                   {kClassical, "LabelEncoder", kFirstInput, false},
-                                   {kClassical, "OneHotEncoder", kFirstInput, false},
-                                   {kClassical, "CategoryMapper", kFirstInput, false}};
+constexpr unsigned kFirst = 1, kAll = ~0U;
+constexpr TextRule kTextRules[] = {
+    {"", "Identity", kFirst, kFirst},
+    {"", "Reshape", kFirst, kFirst},
+    {"", "Flatten", kFirst, kFirst},
+    {"", "Squeeze", kFirst, kFirst},
+    {"", "Unsqueeze", kFirst, kFirst},
+    {"", "Transpose", kFirst, kFirst},
+    {"", "Expand", kFirst, kFirst},
+    {"", "Tile", kFirst, kFirst},
+    {"", "Slice", kFirst, kFirst},
+    {"", "Split", kFirst, kAll},
+    {"", "Gather", kFirst, kFirst},
+    {"", "GatherElements", kFirst, kFirst},
+    {"", "GatherND", kFirst, kFirst},
+    {"", "ScatterElements", 0b101, kFirst},
+    {"", "ScatterND", 0b101, kFirst},
+    {"", "Scatter", 0b101, kFirst},
+    {"", "Compress", kFirst, kFirst},
+    {"", "ReverseSequence", kFirst, kFirst},
+    {"", "OneHot", 0b100, kFirst},
+    {"", "Concat", kAll, kFirst},
+    {"", "Where", 0b110, kFirst},
+    {"", "Equal", 0b11, 0},
+    {"", "Shape", kFirst, 0},
+    {"", "Size", kFirst, 0},
+    {"", "TfIdfVectorizer", kFirst, 0},
+    {"", "StringNormalizer", kFirst, kFirst, TextRule::Kind::kReads},
+    {"", "StringConcat", 0b11, kFirst, TextRule::Kind::kReads},
+    {"", "StringSplit", kFirst, kFirst, TextRule::Kind::kReads},
+    {"", "RegexFullMatch", kFirst, 0, TextRule::Kind::kReads},
+    {"com.microsoft", "Tokenizer", kFirst, kFirst, TextRule::Kind::kReads},
+    {"", "SequenceConstruct", kAll, 0},
+    {"", "SequenceInsert", 0b10, 0},
+    {"", "SplitToSequence", kFirst, 0},
+    {"", "SequenceMap", kAll, 0, TextRule::Kind::kMixes},
+    {"", "Optional", kFirst, 0},
+    {"", "OptionalGetElement", kFirst, 0},
+    {"", "OptionalHasElement", kFirst, 0},
+    {"", "Loop", kAll, 0, TextRule::Kind::kMixes},
+    {"", "Scan", kAll, 0, TextRule::Kind::kMixes},
+    {kClassical, "ArrayFeatureExtractor", kFirst, kFirst},
+    {kClassical, "LabelEncoder", kFirst, 0},
+    {kClassical, "OneHotEncoder", kFirst, 0},
+    {kClassical, "CategoryMapper", kFirst, 0}};
 
 const TextRule* rule_of(const std::string& domain, const std::string& type) {
   const auto* const found = std::ranges::find_if(
@@ -54,8 +77,9 @@ const TextRule* rule_of(const std::string& domain, const std::string& type) {
   return found == std::end(kTextRules) ? nullptr : found;
 }
 
-bool is_among(int input, unsigned inputs) {
-  return inputs == kAllInputs || (input < 32 && (inputs >> input & 1U) != 0);
+/// Whether place i of a list is in a set of bits.
+bool is_among(int i, unsigned bits) {
+  return bits == kAll || (i < 32 && (bits >> i & 1U) != 0);
 }
 
 /// Fits into a message of one line.
@@ -73,19 +97,25 @@ std::string few_of(const std::vector<std::string>& texts) {
   return texts.size() > kMostListed ? list + ", ..." : list;
 }
 
-std::int64_t cast_target(const onnx::NodeProto& proto) {
+const onnx::AttributeProto* attribute_of(const onnx::NodeProto& proto, std::string_view name) {
   for (const auto& own : proto.attribute())
-    if (own.name() == "to") return own.i();
-  return 0;
+    if (own.name() == name) return &own;
+  return nullptr;
 }
 
-/// The number that a text says, as ONNX means it; nothing when it says none.
-std::optional<double> number_said(std::string_view text) {
-  if (text.starts_with('+')) text.remove_prefix(1);
-  double number = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (status != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
+/// They look nothing up, and whether two are equal tells no sum.
+bool combines(const onnx::NodeProto& proto) {
+  const onnx::AttributeProto* reduction = attribute_of(proto, "reduction");
+  return reduction != nullptr && reduction->s() != "none";
+}
+
+/// In the graph, or in a body of one of its nodes.
+bool has_reader(const Graph& graph) {
+  return std::ranges::any_of(graph.nodes, [](const Node& node) {
+    if (node.is_dead) return false;
+    return reference::reads_texts(node.op.type) ||
+           std::ranges::any_of(node.bodies, [](const auto& body) { return has_reader(*body); });
+  });
 }
 
 }  // namespace
@@ -94,51 +124,105 @@ bool Importer::is_text_value(const std::string& name, const Scope& scope) const 
   return !name.empty() && now_->texts.contains(scope.find(name));
 }
 
-/// Whether what the node gives are texts. NotExpressible where it does with texts what places cannot tell.
-bool Importer::moves_texts(const onnx::NodeProto& proto, const std::string& domain,
-                           const Scope& scope) const {
+/// NotExpressible where the operator does with texts what no rule says.
+unsigned Importer::find_text_outputs(const onnx::NodeProto& proto, const std::string& domain,
+                                     const Scope& scope) const {
   const auto is_text = [&](const std::string& input) { return is_text_value(input, scope); };
-  if (now_->texts.empty() || std::ranges::none_of(proto.input(), is_text)) return false;
   const TextRule* rule = rule_of(domain, proto.op_type());
-  if (rule == nullptr)
-    throw NotExpressible{
-        "it reads texts, which are numbers here that tell no more than whether two are equal"};
+  const bool has_to_read = rule != nullptr && rule->kind == TextRule::Kind::kReads;
+  if (!has_to_read && (now_->texts.empty() || std::ranges::none_of(proto.input(), is_text)))
+    return 0;
+  if (rule == nullptr || combines(proto))
+    throw NotExpressible{"it reads texts, which it knows nothing to do with"};
   for (int i = 0; i < proto.input_size(); ++i)
-    if (is_text(proto.input(i)) != is_among(i, rule->inputs) && !proto.input(i).empty())
+    if (is_text(proto.input(i)) != is_among(i, rule->inputs) && !proto.input(i).empty() &&
+        rule->kind != TextRule::Kind::kMixes)
       throw NotExpressible{"its input " + std::to_string(i) +
-                           (is_text(proto.input(i)) ? " is texts" : " is no texts beside texts")};
-  return rule->gives_texts;
+                           (is_text(proto.input(i)) ? " is texts" : " is no texts")};
+  return rule->outputs;
 }
 
-/// Cast of texts to texts, or of known ones to numbers; false when the node is none.
+/// Cast and CastLike of texts, or to them; false when the node is none.
 bool Importer::import_text_cast(const onnx::NodeProto& proto, Scope& scope) {
-  if (proto.op_type() != "Cast" || proto.input_size() != 1) return false;
+  const bool is_like = proto.op_type() == "CastLike";
+  if (!is_like && proto.op_type() != "Cast") return false;
+  if (proto.input_size() != (is_like ? 2 : 1)) return false;
+  const onnx::AttributeProto* to = is_like ? nullptr : attribute_of(proto, "to");
   const bool from_text = is_text_value(proto.input(0), scope);
-  const bool to_text = cast_target(proto) == onnx::TensorProto::STRING;
-  if (to_text && !from_text) throw NotExpressible{"it makes texts of numbers"};
-  if (!from_text) return false;
-  const ValueId from = scope.find(proto.input(0));
-  if (to_text) {
-    scope.values[proto.output(0)] = from;
+  const bool to_text = is_like ? is_text_value(proto.input(1), scope)
+                               : to != nullptr && to->i() == onnx::TensorProto::STRING;
+  if (!from_text && !to_text) return false;
+  if (from_text && to_text) {
+    scope.values[proto.output(0)] = scope.find(proto.input(0));
     return true;
-  }
-  const ConstantPtr known = now_->inference.known_value(from);
-  if (!known) throw NotExpressible{"it makes numbers of texts that only a run knows"};
-  std::vector<double> numbers;
-  for (const std::int64_t place : to_ints(*known)) {
-    const bool is_listed = place >= 0 && place < std::ssize(texts_.list());
-    const auto number =
-        number_said(is_listed ? texts_.list()[static_cast<std::size_t>(place)] : "");
-    if (!number) throw NotExpressible{"it makes a number of a text that says none"};
-    numbers.push_back(*number);
   }
   const Node node = call_node(proto, scope);
   const FunctionSite site = function_site();
   FunctionCall call(site, node);
-  const Term read = call.reals(DataType::kDouble, known->desc().shape, numbers);
-  scope.values[proto.output(0)] =
-      call.cast(read, reference::data_type_from_onnx(cast_target(proto))).id;
+  if (to_text) {
+    if (small_of(proto.input(0), scope) != nullptr)
+      throw NotExpressible{"it makes texts of a small type"};
+    const Term text = text_op(call, "NumberToText", call.input(0));
+    call.mark_as_text(text);
+    scope.values[proto.output(0)] = text.id;
+    return true;
+  }
+  if (is_like ? small_of(proto.input(1), scope) != nullptr
+              : to != nullptr && small_type(to->i()) != nullptr)
+    throw NotExpressible{"it makes a small type of texts"};
+  reference::Attrs attrs;
+  attrs.set("to", is_like ? reference::onnx_number(call.dtype(call.input(1)))
+                          : call.attrs().get_int("to", 0));
+  scope.values[proto.output(0)] = text_op(call, "TextToNumber", call.input(0), attrs).id;
   return true;
+}
+
+/// Unique of texts: of their places in order, where the first of each are; false when the node is none.
+bool Importer::import_text_unique(const onnx::NodeProto& proto, Scope& scope) {
+  if (proto.op_type() != "Unique" || proto.input_size() != 1 ||
+      !is_text_value(proto.input(0), scope))
+    return false;
+  const Node node = call_node(proto, scope);
+  const FunctionSite site = function_site();
+  FunctionCall call(site, node);
+  const Term x = call.input(0);
+  const auto found = call.ops("Unique", {text_op(call, "TextRank", x)}, call.attrs(), 4);
+  const bool is_flat = !call.attrs().has("axis");
+  reference::Attrs along;
+  along.set("axis", call.attrs().get_int("axis", 0));
+  const Term rows = is_flat ? call.reshape(x, {-1}) : x;
+  for (int i = 0; i < proto.output_size(); ++i) {
+    if (proto.output(i).empty()) continue;
+    const auto at = static_cast<std::size_t>(i);
+    scope.values[proto.output(i)] =
+        i == 0 ? call.op("Gather", {rows, found[1]}, along).id : found[at].id;
+  }
+  return true;
+}
+
+/// A node that reads letters which are known becomes what it gives: no later pass has the table.
+void Importer::fold_texts(NodeId id) {
+  Graph& graph = now_->graph;
+  const auto is_known = [&](ValueId value) {
+    return value == kNone || now_->inference.known_value(value) != nullptr;
+  };
+  if (!std::ranges::all_of(graph.nodes[id].inputs, is_known)) return;
+  TextPool pool(std::make_shared<const TextIndex>(texts_.list()));
+  const TextPool::Scope scope(pool);
+  now_->inference.infer_node(id);
+  for (const std::string& text : pool.added()) texts_.place_of(text);  // where the pool has it
+  const std::vector<ValueId> outputs = graph.nodes[id].outputs;
+  if (!std::ranges::all_of(outputs, is_known)) return;
+  graph.remove_node(id);
+  for (const ValueId output : outputs)
+    if (output != kNone) graph.values[output].constant = now_->inference.known_value(output);
+}
+
+Term Importer::text_op(FunctionCall& call, const std::string& type, const Term& input,
+                       reference::Attrs attrs) {
+  const Term result = call.op(type, {input}, std::move(attrs));
+  fold_texts(now_->graph.values[result.id].producer);
+  return result;
 }
 
 /// What TfIdfVectorizer counts is of the kind that it reads.
@@ -153,14 +237,15 @@ void Importer::check_pool(const onnx::NodeProto& proto, const Scope& scope) cons
 
 /// A pool of texts becomes one of their places.
 void Importer::place_pool(Node& node) {
-  const std::vector<std::string> pool = strings_of(node.op.attrs, "pool_strings");
+  const std::vector<std::string> pool = graph::strings_of(node.op.attrs, "pool_strings");
   node.op.attrs.erase("pool_strings");
   node.op.attrs.set("pool_int64s", texts_.places_of(pool));
 }
 
-void Importer::mark_texts(const onnx::NodeProto& proto, const Scope& scope) {
-  for (const std::string& output : proto.output())
-    if (!output.empty()) now_->texts.insert(scope.find(output));
+void Importer::mark_texts(const onnx::NodeProto& proto, unsigned outputs, const Scope& scope) {
+  for (int i = 0; i < proto.output_size(); ++i)
+    if (is_among(i, outputs) && !proto.output(i).empty())
+      now_->texts.insert(scope.find(proto.output(i)));
 }
 
 /// What the model and the import call texts has to be the same.
@@ -188,8 +273,12 @@ void Importer::tell_texts() {
   };
   tell(graph.inputs, "input", graph.texts.inputs);
   tell(graph.outputs, "output", graph.texts.outputs);
-  if (graph.texts.empty()) return;
+  const bool are_read = has_reader(graph);
+  if (graph.texts.empty() && !are_read) return;
+  // What measures with invented inputs takes 0 and 1 for indices: where places are read, there are texts of these.
+  if (are_read) texts_.places_of({"", " "});
   graph.texts.list = texts_.list();
+  if (names.empty()) return;
   logger("graph")->warn(
       "texts in the model are here their places among {} that the om lists ({}): {}",
       graph.texts.list.size(), few_of(graph.texts.list), names);

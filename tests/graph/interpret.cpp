@@ -8,6 +8,7 @@
 #include <cstring>
 #include <random>
 
+#include "base/text_pool.h"
 #include "reference/axes.h"
 #include "reference/typed.h"
 #include "reference/widen.h"
@@ -146,6 +147,9 @@ std::vector<ConstantPtr> run_control(const Node& node, const std::vector<Constan
 }  // namespace
 
 std::vector<ConstantPtr> interpret(const Graph& graph, const std::vector<ConstantPtr>& inputs) {
+  TextPool own(std::make_shared<const TextIndex>(graph.texts.list));
+  const bool is_body = TextPool::current() != nullptr;
+  const TextPool::Scope texts(is_body ? *TextPool::current() : own);
   std::vector<ConstantPtr> values(graph.values.size());
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = graph.values[i].constant;
   for (std::size_t i = 0; i < graph.inputs.size(); ++i) values[graph.inputs[i]] = inputs[i];

@@ -3,6 +3,7 @@
 #include <onnx/onnx_pb.h>
 
 #include "base/error.h"
+#include "base/text_pool.h"
 #include "graph/rewrite.h"
 #include "graph/text_table.h"
 #include "tests/graph/interpret.h"
@@ -47,7 +48,7 @@ template <typename T = std::int64_t>
 std::vector<T> run(const Graph& graph, const std::vector<ConstantPtr>& inputs) {
   const ConstantPtr result = tests::interpret(graph, inputs).front();
   const auto* from = static_cast<const T*>(result->data());
-  return {from, from + element_count(result->desc().shape)};
+  return std::vector<T>(from, from + element_count(result->desc().shape));
 }
 
 /// The value of an initializer.
@@ -165,23 +166,24 @@ TEST(Texts, KnownOnesAreCast) {
   EXPECT_EQ(run<float>(graph, {zeros}), (std::vector<float>{1.5, -20, 3}));
   EXPECT_TRUE(graph.texts.empty());
   model.mutable_graph()->mutable_initializer(0)->set_string_data(1, "two");
-  EXPECT_NE(refusal(model).find("it makes a number of a text that says none"), std::string::npos);
+  EXPECT_NE(refusal(model).find("'two' is no number"), std::string::npos);
 }
 
 TEST(Texts, WhatPlacesCannotTellIsRefused) {
   const struct {
     const char *model, *why;
   } cases[] = {
-      {"g (string[2] x) => (float[2] y) { y = Cast <to = 1> (x) }",
-       "it makes numbers of texts that only a run knows"},
-      {"g (float[2] x) => (string[2] y) { y = Cast <to = 8> (x) }", "it makes texts of numbers"},
-      {"g (string[2] x) => (string[2] y) { y = StringNormalizer (x) }", "it reads texts"},
-      {"g (string[2] x) => (string[2] y) { y = StringConcat (x, x) }", "it reads texts"},
+      {"g (int64[2] x) => (string[2] y) { y = StringNormalizer (x) }", "its input 0 is no texts"},
+      {"g (string[2] x) => (bool[2] y) { y = RegexFullMatch <pattern = \"(\"> (x) }",
+       "the expression '(' is none"},
+      {"g (string[2] x, int64[1, 1] i) => (string[2] y) { y = ScatterND <reduction = \"add\"> (x, "
+       "i, x) }",
+       "it reads texts"},
       {"g (string[2] x) => (string[2] y) { y = Add (x, x) }", "it reads texts"},
       {"g (string[2] x, int64[2] n) => (bool[2] y) { y = Equal (x, n) }",
-       "its input 1 is no texts beside texts"},
+       "its input 1 is no texts"},
       {"g (string[2] x, int64[2] n) => (int64[2] y) { y = Reshape (n, x) }",
-       "its input 0 is no texts beside texts"},
+       "its input 0 is no texts"},
       {"g (int64[2] x) => (string[2] y) { y = Abs (x) }",
        "declared as texts and computed as numbers"},
       {"g (string[2] x) => (int64[2] y) { y = Identity (x) }",
@@ -207,6 +209,66 @@ TEST(Texts, WhatPlacesCannotTellIsRefused) {
     const std::string said = refusal(parse(each.model, 20));
     EXPECT_NE(said.find(each.why), std::string::npos) << each.model << "\n" << said;
   }
+}
+
+/// What the model makes of texts.
+Names texts_of(const Graph& graph, const std::vector<Names>& inputs) {
+  TextPool pool(std::make_shared<const TextIndex>(graph.texts.list));
+  const TextPool::Scope scope(pool);
+  std::vector<ConstantPtr> given;
+  for (const Names& each : inputs) {
+    Numbers places;
+    for (const std::string& text : each) places.push_back(pool.place_of(text));
+    given.push_back(numbers({std::ssize(each)}, places));
+  }
+  Names texts;
+  for (const std::int64_t place : to_ints(*tests::interpret(graph, given).front()))
+    texts.push_back(pool.at(place));
+  return texts;
+}
+
+TEST(Texts, AreComputedWhenTheModelRuns) {
+  const Graph graph =
+      import(parse("g (string[n] x) => (string[m] y) { u = StringNormalizer <case_change_action = "
+                   "\"UPPER\", stopwords = [\"the\"]> (x) s = Constant <value_string = \"!\"> () "
+                   "y = StringConcat (u, s) }",
+                   20));
+  EXPECT_EQ(texts_of(graph, {{"ein", "The", "Tür"}}), (Names{"EIN!", "TÜR!"}));
+}
+
+TEST(Texts, ComputedFromConstantsAreConstants) {
+  onnx::ModelProto model =
+      parse("g (string[2] x) => (bool[2] y) { s = StringConcat (w, w) y = Equal (x, s) }", 20);
+  set_texts(model, "w", {"a", "b"});
+  const Graph graph = import(model);
+  EXPECT_EQ(graph.texts.list, (Names{"a", "b", "aa", "bb"}));
+  EXPECT_EQ(run<bool>(graph, {numbers({2}, {2, 0})}), (std::vector<bool>{true, false}));
+}
+
+TEST(Texts, NumbersAndBack) {
+  const Graph graph = import(parse(
+      "g (string[n] x) => (string[n] y) { f = Cast <to = 1> (x) t = Add (f, f) y = Cast <to = "
+      "8> (t) }"));
+  EXPECT_EQ(texts_of(graph, {{"1.5", " 2x", "-inf"}}), (Names{"3", "4", "-INF"}));
+}
+
+TEST(Texts, DifferentOnesInOrder) {
+  const Graph graph =
+      import(parse("g (string[n] x) => (string[m] y) { y = Unique <sorted = 1> (x) }"));
+  EXPECT_EQ(texts_of(graph, {{"b", "a", "c", "a"}}), (Names{"a", "b", "c"}));
+}
+
+TEST(Texts, GoThroughLoopsAndSequences) {
+  const Graph loop = import(parse(
+      "g (string[n] x, int64 trips) => (string[n] y) { y = Loop (trips, , x) <body = b (int64 i, "
+      "bool "
+      "c, string[n] a) => (bool d, string[n] z) { d = Identity (c) z = StringConcat (a, a) }> }",
+      20));
+  EXPECT_EQ(loop.texts.outputs, (Names{"y"}));
+  const Graph sequence = import(
+      parse("g (string[2] x, string[1] z) => (string[3] y) { s = SequenceConstruct (x, z) y = "
+            "ConcatFromSequence <axis = 0> (s) }"));
+  EXPECT_EQ(texts_of(sequence, {{"a", "b"}, {"c"}}), (Names{"a", "b", "c"}));
 }
 
 TEST(Texts, DamagedOnesAreRefused) {
