@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/text_pool.h"
 #include "profiler/collect/memory_block.h"
 #include "profiler/recorder.h"
 #include "runtime/backend.h"
@@ -85,8 +86,9 @@ void check_buffer(const Tensor& given, const OmTensor& declared, const char* wha
 
 struct Executor::State {
   State(Om model, const ExecutorOptions& options);
-  void run(std::span<const Tensor> given_inputs, std::span<Tensor> given_outputs,
-           const RunTag& tag);
+  /// `texts`: nullptr: of this run alone.
+  void run(std::span<const Tensor> given_inputs, std::span<Tensor> given_outputs, const RunTag& tag,
+           TextPool* texts);
 
  private:
   /// What is handed over at once.
@@ -98,6 +100,7 @@ struct Executor::State {
   void load(const Backend& backend, std::span<const std::size_t> steps);
   void bind(std::span<const Tensor> given_inputs, std::span<Tensor> given_outputs);
   void hand_over_outputs(std::span<Tensor> given_outputs) const;
+  void run_bound(const RunTag& tag);
 
  public:
   const Om om;
@@ -106,6 +109,7 @@ struct Executor::State {
 
  private:
   const ThreadTeam team_;
+  const std::shared_ptr<const TextIndex> texts_;  ///< of the om; nullptr: it has none
   const int first_op_;
   int next_op_;  ///< behind those that are loaded
   TensorTable tensors_;
@@ -121,6 +125,7 @@ Executor::State::State(Om model, const ExecutorOptions& options)
     : om(as_loaded(std::move(model))),
       threads(thread_count(options, om)),
       team_(options.team ? *options.team : team_of(om)),
+      texts_(om.texts.list.empty() ? nullptr : std::make_shared<const TextIndex>(om.texts.list)),
       first_op_(options.first_op),
       next_op_(options.first_op + static_cast<int>(om.steps.size())),
       tensors_(om, options.arena),
@@ -169,8 +174,17 @@ void Executor::State::load(const Backend& backend, std::span<const std::size_t> 
 }
 
 void Executor::State::run(std::span<const Tensor> given_inputs, std::span<Tensor> given_outputs,
-                          const RunTag& tag) {
+                          const RunTag& tag, TextPool* texts) {
   bind(given_inputs, given_outputs);
+  std::optional<TextPool> own;
+  if (texts == nullptr && texts_ != nullptr) texts = &own.emplace(texts_);
+  std::optional<TextPool::Scope> scope;
+  if (texts != nullptr) scope.emplace(*texts);
+  run_bound(tag);
+  hand_over_outputs(given_outputs);
+}
+
+void Executor::State::run_bound(const RunTag& tag) {
   const OpenMpThreads omp_threads(context_.library_threads());
   if (threads > 1) make_way_for(team_);
   const TaskRecording recording = task_recording(tag);
@@ -178,7 +192,6 @@ void Executor::State::run(std::span<const Tensor> given_inputs, std::span<Tensor
     const LaunchSpan span(launch.name, tag);
     launch.steps->run(recording);
   }
-  hand_over_outputs(given_outputs);
 }
 
 void Executor::State::bind(std::span<const Tensor> given_inputs, std::span<Tensor> given_outputs) {
@@ -260,10 +273,11 @@ int Executor::threads() const {
 }
 
 void Executor::run(std::span<const Tensor> inputs, std::span<Tensor> outputs, const RunTag& tag) {
+  TextPool* const texts = TextPool::current();
   if (came_through_fork())
-    run_beside_fork([&] { state_->run(inputs, outputs, tag); });
+    run_beside_fork([&] { state_->run(inputs, outputs, tag, texts); });
   else
-    state_->run(inputs, outputs, tag);
+    state_->run(inputs, outputs, tag, texts);
 }
 
 }  // namespace aoe::runtime

@@ -124,7 +124,7 @@ std::string graph_to_cbor(const Om& om) {
   if (om.peak_gflops) graph["peak_gflops"] = *om.peak_gflops;
   if (om.memory_gb_s) graph["memory_gb_s"] = *om.memory_gb_s;
   if (om.has_measured_roofs) graph["roofs"] = "measured";
-  if (!om.texts.empty())
+  if (!om.texts.empty() || !om.texts.list.empty())
     graph["texts"] = {
         {"list", om.texts.list}, {"inputs", om.texts.inputs}, {"outputs", om.texts.outputs}};
   return cbor_bytes(graph);

@@ -53,6 +53,7 @@ void bind_models(py::module_& mdl);
 void bind_prof_constants(py::module_& acl, py::module_& prof);
 void bind_stamps(py::module_& prof);
 void bind_subscription(py::module_& prof);
+void bind_texts(py::module_& mdl);
 void bind_util(py::module_& util);
 
 }  // namespace aoe::pyacl

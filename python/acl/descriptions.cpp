@@ -110,26 +110,6 @@ void bind_descriptions(py::module_& mdl) {
         return aclmdlGetOutputDataType(find(desc), index);
       },
       "model_desc"_a, "index"_a);
-  mdl.def(
-      "is_input_text",
-      [](Address desc, std::size_t index) { return aclmdlIsInputText(find(desc), index); },
-      "model_desc"_a, "index"_a);
-  mdl.def(
-      "is_output_text",
-      [](Address desc, std::size_t index) { return aclmdlIsOutputText(find(desc), index); },
-      "model_desc"_a, "index"_a);
-  mdl.def(
-      "get_texts",
-      [](Address desc) {
-        std::vector<std::string> texts;
-        for (std::size_t i = 0; i < aclmdlGetNumTexts(find(desc)); ++i) {
-          std::size_t length = 0;
-          const char* text = aclmdlGetTextByIndex(find(desc), i, &length);
-          texts.emplace_back(text, length);
-        }
-        return texts;
-      },
-      "model_desc"_a);
   mdl.def("get_input_index_by_name", &index_of<aclmdlGetInputIndexByName>, "model_desc"_a,
           "name"_a);
   mdl.def("get_output_index_by_name", &index_of<aclmdlGetOutputIndexByName>, "model_desc"_a,

@@ -53,6 +53,7 @@ PYBIND11_MODULE(_acl, acl) {
   bind_descriptions(mdl);
   bind_gears(mdl);
   bind_datasets(mdl);
+  bind_texts(mdl);
 
   py::module_ prof = acl.def_submodule("prof");
   bind_prof_constants(acl, prof);

@@ -130,13 +130,28 @@ ACL_FUNC_VISIBILITY aclError aclmdlGetOutputIndexByName(const aclmdlDesc* modelD
 /* ---- texts: not of AscendCL ---- */
 
 /* Tensors hold numbers. An input or output that is a tensor of texts in the ONNX model is one of int64 here: the place of
- * each text in the model's list, and for a text that is not in it any other number, the same one for the same text. */
+ * each text in the model's list, and for a text that is not in it any other number, the same one for the same text. Where
+ * aclmdlReadsTexts() says so, operators look at letters and make new texts: then those other numbers have to come from
+ * aclmdlAddDatasetText(). */
 ACL_FUNC_VISIBILITY bool aclmdlIsInputText(const aclmdlDesc* modelDesc, size_t index);
 ACL_FUNC_VISIBILITY bool aclmdlIsOutputText(const aclmdlDesc* modelDesc, size_t index);
 ACL_FUNC_VISIBILITY size_t aclmdlGetNumTexts(const aclmdlDesc* modelDesc);
 /* UTF-8, valid as long as the description; NULL where the list has no such place. Texts may have NULs in them: `length`,
  * unless it is NULL, gets the number of bytes. */
 ACL_FUNC_VISIBILITY const char* aclmdlGetTextByIndex(const aclmdlDesc* modelDesc, size_t index,
+                                                     size_t* length);
+ACL_FUNC_VISIBILITY bool aclmdlReadsTexts(const aclmdlDesc* modelDesc);
+
+/* Gives an input dataset texts of its own: the model's list, and behind it what the program adds and what executions with
+ * this dataset compute. Called again it forgets what was added, and so it does with the dataset. An execution with a
+ * dataset that has none forgets what it computes. */
+ACL_FUNC_VISIBILITY aclError aclmdlSetDatasetTexts(aclmdlDataset* dataset,
+                                                   const aclmdlDesc* modelDesc);
+/* The place of a text of `length` bytes, UTF-8; one that is new gets the next place. */
+ACL_FUNC_VISIBILITY aclError aclmdlAddDatasetText(aclmdlDataset* dataset, const char* text,
+                                                  size_t length, int64_t* place);
+/* As aclmdlGetTextByIndex(), of the dataset's texts; valid until they are forgotten. */
+ACL_FUNC_VISIBILITY const char* aclmdlGetDatasetText(const aclmdlDataset* dataset, int64_t place,
                                                      size_t* length);
 
 /* ---- dynamic gears ---- */

@@ -1,5 +1,6 @@
 // Running a model on datasets.
 #include <cstring>
+#include <optional>
 
 #include "runtime/acl/model.h"
 #include "runtime/acl/objects.h"
@@ -88,6 +89,14 @@ void hand_over(const Tensor& result, const std::string& name, aclDataBuffer& buf
   if (size_bytes > 0) std::memcpy(buffer.data, result.data, size_bytes);
 }
 
+/// The dataset's own, which have to be the model's; nullptr where it has none.
+aoe::TextPool* texts_of(const aclmdlDataset& input, const Model& model) {
+  if (input.texts == nullptr) return nullptr;
+  require(input.texts->known().list() == model.executor.gear(0).om().texts.list,
+          ACL_ERROR_MODEL_INPUT_NOT_MATCH, "the dataset has the texts of another model");
+  return input.texts.get();
+}
+
 void execute(Model& model, const aclmdlDataset* input, aclmdlDataset* output) {
   const aoe::Gears& gears = model.executor.gears();
   const size_t input_count = model.executor.gear(0).input_count();
@@ -115,6 +124,8 @@ void execute(Model& model, const aclmdlDataset* input, aclmdlDataset* output) {
 
   {
     const ExecutionSpan span(model);
+    std::optional<aoe::TextPool::Scope> scope;
+    if (aoe::TextPool* const texts = texts_of(*input, model)) scope.emplace(*texts);
     executor.run(inputs, outputs, span.tag());
   }
 

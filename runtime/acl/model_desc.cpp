@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <cstring>
 
+#include "reference/texts.h"
 #include "runtime/acl/model.h"
 #include "runtime/acl/objects.h"
 #include "runtime/acl/process.h"
 #include "runtime/acl/wall.h"
+#include "runtime/om_bodies.h"
 
 using namespace aoe::runtime::acl;
 
@@ -49,13 +51,25 @@ void mark_texts(Ports& ports, const std::vector<std::string>& names) {
                    std::find(names.begin(), names.end(), port.name) != names.end();
 }
 
+/// Whether an operator of it looks at letters.
+bool reads_texts(const Om& om) {
+  bool is_found = false;
+  if (om.texts.list.empty()) return is_found;
+  aoe::runtime::for_each_om(om, [&](const Om& each, const std::string&) {
+    for (const aoe::runtime::OmStep& step : each.steps)
+      is_found = is_found || aoe::reference::reads_texts(step.call.type);
+  });
+  return is_found;
+}
+
 void describe(const aoe::Gears& gears, const std::vector<const Om*>& oms, aclmdlDesc& desc) {
   desc = {};
   for (size_t i = 0; i < oms.front()->inputs.size(); ++i)
     desc.inputs.push_back(port_of(oms, &Om::inputs, i));
   for (size_t i = 0; i < oms.front()->outputs.size(); ++i)
     desc.outputs.push_back(port_of(oms, &Om::outputs, i));
-  desc.texts = oms.front()->texts.list;
+  desc.texts = std::make_shared<const aoe::TextIndex>(oms.front()->texts.list);
+  desc.reads_texts = reads_texts(*oms.front());
   mark_texts(desc.inputs, oms.front()->texts.inputs);
   mark_texts(desc.outputs, oms.front()->texts.outputs);
   if (gears.empty()) return;
@@ -247,15 +261,4 @@ bool aclmdlIsInputText(const aclmdlDesc* modelDesc, size_t index) {
 bool aclmdlIsOutputText(const aclmdlDesc* modelDesc, size_t index) {
   const aclmdlDesc::Port* const port = port_at(modelDesc, &aclmdlDesc::outputs, index);
   return port != nullptr && port->is_text;
-}
-
-size_t aclmdlGetNumTexts(const aclmdlDesc* modelDesc) {
-  return modelDesc == nullptr ? 0 : modelDesc->texts.size();
-}
-
-const char* aclmdlGetTextByIndex(const aclmdlDesc* modelDesc, size_t index, size_t* length) {
-  if (index >= aclmdlGetNumTexts(modelDesc)) return nullptr;
-  const std::string& text = modelDesc->texts[index];
-  if (length != nullptr) *length = text.size();
-  return text.c_str();
 }

@@ -9,6 +9,7 @@
 #include "acl/acl_mdl.h"
 #include "base/gears.h"
 #include "base/tensor.h"
+#include "base/text_pool.h"
 
 struct aclDataBuffer {
   void* data;
@@ -27,6 +28,7 @@ struct aclmdlDataset {
   std::vector<Entry> entries;
   /// The memory that a gear was written to for this dataset: what else lies there is what its owner before left behind.
   mutable const void* gear_memory = nullptr;
+  std::unique_ptr<aoe::TextPool> texts;  ///< nullptr: it has none of its own
 };
 
 struct aclmdlDesc {
@@ -40,6 +42,7 @@ struct aclmdlDesc {
   std::vector<Port> outputs;
   aoe::Gears gears;
   std::vector<std::vector<aoe::Shape>> gear_shapes;  ///< of the model's inputs, by gear
-  std::vector<std::string> texts;
+  std::shared_ptr<const aoe::TextIndex> texts;       ///< nullptr before it describes a model
+  bool reads_texts = false;
   std::optional<uint32_t> model;  ///< when it was described from a loaded one
 };

@@ -166,7 +166,51 @@ TEST_F(Acl, DescribesTheTextsOfAModel) {
   EXPECT_EQ(aclmdlDestroyDesc(desc), ACL_SUCCESS);
 }
 
+TEST_F(Acl, TextsGoWithADataset) {
+  const aoe::TensorDesc places{.dtype = aoe::DataType::kInt64, .shape = {2}};
+  OmBuilder b("texts");
+  const int x = b.input("x", places);
+  const int y = b.output("y", places);
+  b.reference("StringConcat", {x, x}, {y});
+  b.om.texts = {{"a", "aa"}, {"x"}, {"y"}};
+  const std::uint32_t id = load(b.om);
+  aclmdlDesc* const desc = aclmdlCreateDesc();
+  ASSERT_EQ(aclmdlGetDesc(desc, id), ACL_SUCCESS);
+  EXPECT_TRUE(aclmdlReadsTexts(desc));
+
+  std::vector<std::int64_t> given = {0, 9}, result(2);
+  Dataset inputs, outputs;
+  inputs.add(given.data(), 16);
+  outputs.add(result.data(), 16);
+  EXPECT_EQ(aclmdlAddDatasetText(inputs, "b", 1, &given[1]), ACL_ERROR_INVALID_PARAM);
+  ASSERT_EQ(aclmdlSetDatasetTexts(inputs, desc), ACL_SUCCESS);
+  EXPECT_EQ(aclmdlAddDatasetText(inputs, "\xff", 1, &given[1]), ACL_ERROR_INVALID_PARAM);
+  ASSERT_EQ(aclmdlAddDatasetText(inputs, "b\0", 2, &given[1]), ACL_SUCCESS);
+  EXPECT_EQ(given[1], 2);
+  ASSERT_EQ(aclmdlExecute(id, inputs, outputs), ACL_SUCCESS);
+  EXPECT_EQ(result, (std::vector<std::int64_t>{1, 3})) << "what the model knows keeps its place";
+  std::size_t length = 0;
+  const char* const text = aclmdlGetDatasetText(inputs, 3, &length);
+  EXPECT_EQ(std::string(text, length), std::string("b\0b\0", 4));
+  EXPECT_EQ(aclmdlGetDatasetText(inputs, 4, &length), nullptr);
+
+  ASSERT_EQ(aclmdlSetDatasetTexts(inputs, desc), ACL_SUCCESS);
+  EXPECT_EQ(aclmdlGetDatasetText(inputs, 2, &length), nullptr) << "forgotten";
+  EXPECT_NE(aclmdlExecute(id, inputs, outputs), ACL_SUCCESS) << "there is no text 2";
+  given[1] = 1;
+  Dataset without;
+  without.add(given.data(), 16);
+  EXPECT_EQ(aclmdlExecute(id, without, outputs), ACL_SUCCESS);
+  b.om.texts.list = {"c", "d"};
+  const std::uint32_t other = load(b.om);
+  EXPECT_EQ(aclmdlExecute(other, inputs, outputs), ACL_ERROR_MODEL_INPUT_NOT_MATCH);
+  EXPECT_EQ(aclmdlDestroyDesc(desc), ACL_SUCCESS);
+}
+
 TEST_F(Acl, BadHandlesAnswerWithNothing) {
+  EXPECT_FALSE(aclmdlReadsTexts(nullptr));
+  EXPECT_EQ(aclmdlGetDatasetText(nullptr, 0, nullptr), nullptr);
+  EXPECT_EQ(aclmdlSetDatasetTexts(nullptr, nullptr), ACL_ERROR_INVALID_PARAM);
   EXPECT_EQ(aclmdlGetNumTexts(nullptr), 0u);
   EXPECT_EQ(aclmdlGetTextByIndex(nullptr, 0, nullptr), nullptr);
   EXPECT_FALSE(aclmdlIsInputText(nullptr, 0));
