@@ -23,7 +23,9 @@ def number(field, value):
 
 
 def attribute(key, value):
-    """A number, or a list of numbers or of texts."""
+    """A number, a text, or a list of numbers or of texts."""
+    if isinstance(value, str):
+        return block(1, key) + block(4, value) + number(20, 3)
     if not isinstance(value, list):
         return block(1, key) + number(3, value) + number(20, 2)
     if isinstance(value[0], str):

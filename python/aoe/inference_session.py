@@ -257,7 +257,7 @@ class InferenceSession:
         ]
         rows = [fitting(port, places.get(port.name)) for port in model.outputs]
         with recorder.range(f"InferenceSession.run({model.name})", "call"):
-            with model.execution(inputs, rows) as execution:
+            with model.execution(inputs, rows, book) as execution:
                 with recorder.range(model.name, "op", **{"Input Dims": shapes}):
                     execution.run()
                 results = execution.results()

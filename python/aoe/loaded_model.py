@@ -65,18 +65,20 @@ class LoadedModel:
             mdl.get_output_data_type, mdl.get_output_size_by_index, mdl.is_output_text,
         )  # fmt: skip
         self.texts = TextList(mdl.get_texts(self._desc))
+        self.reads_texts = mdl.reads_texts(self._desc)
 
     def unload(self):
         self._mdl.destroy_desc(self._desc)
         acl_library.check("acl.mdl.unload", self._mdl.unload(self._id))
 
     @contextlib.contextmanager
-    def execution(self, feeds, places=()):
+    def execution(self, feeds, places=(), book=None):
         """An Execution with these arrays as inputs; its buffers are gone afterwards. Those with
         gears follow each other, as the shapes of outputs are those of the model's last one.
-        `places`: for each output a dense array to write into, or None."""
+        `places`: for each output a dense array to write into, or None. `book`: a TextBook that has
+        the texts of the inputs, and gets those that are computed."""
         with self._gear_lock if self._gear_port else contextlib.nullcontext():
-            execution = Execution(self, feeds, places)
+            execution = Execution(self, feeds, places, book)
             try:
                 yield execution
             finally:
@@ -106,9 +108,10 @@ class LoadedModel:
 class Execution:
     """One execution: datasets over numpy's own memory, which host and device share here."""
 
-    def __init__(self, model, feeds, places=()):
+    def __init__(self, model, feeds, places=(), book=None):
         self._acl = acl_library.load()
         self._model = model
+        self._book = book if model.reads_texts else None
         self._buffers = []
         self._feeds = list(feeds)
         if model._gear_port:
@@ -122,8 +125,12 @@ class Execution:
     def run(self):
         if self._model._gear_port:
             self._choose_gear()
+        if self._book is not None:
+            self._hand_over_texts()
         code = self._acl.mdl.execute(self._model._id, self._inputs, self._outputs)
         acl_library.check("acl.mdl.execute", code)
+        if self._book is not None:
+            self._fetch_texts()
 
     def results(self):
         """An array for each output, which belong to the caller."""
@@ -144,6 +151,17 @@ class Execution:
             mdl.destroy_dataset(dataset)
         for buffer in self._buffers:
             self._acl.destroy_data_buffer(buffer)
+
+    def _hand_over_texts(self):
+        mdl, others = self._acl.mdl, self._book.others()
+        code = mdl.set_dataset_texts(self._inputs, self._model._desc)
+        acl_library.check("acl.mdl.set_dataset_texts", code)
+        _, code = mdl.add_dataset_texts(self._inputs, others)
+        acl_library.check("acl.mdl.add_dataset_texts", code)
+
+    def _fetch_texts(self):
+        first = len(self._model.texts.texts) + len(self._book.others())
+        self._book.add(self._acl.mdl.get_dataset_texts(self._inputs, first))
 
     def _dataset(self, arrays):
         dataset = self._acl.mdl.create_dataset()

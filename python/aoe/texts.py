@@ -18,6 +18,15 @@ class TextBook:
         self._known = known
         self._others = {}
 
+    def others(self):
+        """Texts that the model does not know, in the order of their numbers."""
+        return list(self._others)
+
+    def add(self, computed):
+        """Texts that the run has made, which have the next numbers."""
+        for text in computed:
+            self._number(text)
+
     def numbers(self, texts):
         """Of an array of str."""
         flat = [self._number(text) for text in texts.reshape(-1).tolist()]
@@ -25,7 +34,7 @@ class TextBook:
 
     def texts(self, numbers):
         """An array of str."""
-        known, others = self._known.texts, list(self._others)
+        known, others = self._known.texts, self.others()
         texts = [
             known[each] if each < len(known) else others[each - len(known)]
             for each in numbers.reshape(-1).tolist()

@@ -6,6 +6,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 import unittest.mock
 
@@ -19,6 +20,7 @@ import aoe as ort
 from aoe import Session
 
 _ML = "ai.onnx.ml"
+_MS = "com.microsoft"
 
 
 def _texts(*texts, dtype=object):
@@ -44,7 +46,7 @@ class TextsTest(unittest.TestCase):
 
     def write(self, nodes, inputs, outputs, name="m"):
         path = str(self.folder / f"{name}.onnx")
-        onnx_writer.write(path, nodes, inputs, outputs, domains=[_ML], opset=19)
+        onnx_writer.write(path, nodes, inputs, outputs, domains=[_ML, _MS], opset=19)
         return path
 
     def encoder(self, rows=-1):
@@ -150,6 +152,51 @@ class TextsTest(unittest.TestCase):
         self.assertEqual(binding.copy_outputs_to_cpu()[0].tolist(), [3])
         self.assertEqual(place.numpy().tolist(), ["front", "red"])
         self.assertEqual(place.data_type(), "tensor(string)")
+
+    def vectorizer(self):
+        """As scikit-learn's CountVectorizer is exported: counts of known words in lines of text."""
+        words = {"domain": _MS, "mark": 0, "mincharnum": 1, "separators": [" "]}
+        counts = {
+            "max_gram_length": 1, "min_gram_length": 1, "max_skip_count": 0,
+            "ngram_counts": [0], "ngram_indexes": [0, 1, 2], "pool_strings": ["grün", "red", "#"],
+        }  # fmt: skip
+        return self.write(
+            [
+                onnx_writer.node("StringNormalizer", ["x"], ["l"], "l", case_change_action="LOWER"),
+                onnx_writer.node("Tokenizer", ["l"], ["words"], "w", pad_value="#", **words),
+                onnx_writer.node("TfIdfVectorizer", ["words"], ["y"], "t", mode="TF", **counts),
+            ],
+            [onnx_writer.value("x", -1, element_type=STRING)],
+            [
+                onnx_writer.value("y", -1, 3),
+                onnx_writer.value("words", -1, -1, element_type=STRING),
+            ],
+            name="vectorizer",
+        )
+
+    def test_computed_texts(self):
+        session = self.open(self.vectorizer())
+        for _ in range(2):
+            y, words = session.run(None, {"x": ["Red GRÜN red", "Unheard", "red"]})
+            self.assertEqual(y.tolist(), [[1, 2, 0], [0, 0, 2], [0, 1, 2]])
+            self.assertEqual(words[0].tolist(), ["red", "grün", "red"])
+            self.assertEqual(words[1].tolist(), ["unheard", "#", "#"])
+
+    def test_computed_texts_of_several_threads(self):
+        session = self.open(self.vectorizer())
+        results = {}
+
+        def work(number):
+            for _ in range(20):
+                results[number] = session.run(["words"], {"x": [f"Word{number} red", f"{number}"]})[0]
+
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for number, words in results.items():
+            self.assertEqual(words.tolist(), [[f"word{number}", "red"], [f"{number}", "#"]])
 
     def test_a_classifier_of_columns_of_texts(self):
         """As scikit-learn's pipelines are exported: columns of texts beside one of numbers."""
