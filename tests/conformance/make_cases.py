@@ -1844,6 +1844,70 @@ def texts_between_numbers():
             keys_strings=["p", "q", "r"], values_int64s=[1, 2, 3])
 
 
+def computed_texts():
+    """What reads letters, between numbers: LabelEncoder makes the texts, and tells what came out."""
+    f, i64 = np.float32, np.int64
+    texts = ["Der rote Ball", "der BALL", "ein Ärger"]
+    outcomes = ["", "der", "rote", "ball", "ein", "ärger", "#", "DER ROTE BALL", "DER BALL", "EIN ÄRGER", "Der rote Ball!", "der BALL!",
+                "ein Ärger!", "\x02", "\x03", "e", "r", "d"]
+    names = [node("LabelEncoder", ["x"], ["n"], ML, keys_int64s=[0, 1, 2], values_strings=texts)]
+    tell = {"domain": ML, "keys_strings": outcomes, "values_int64s": list(range(len(outcomes))), "default_int64": -1}
+
+    def numbers(words):
+        return np.array([[outcomes.index(each) for each in row] if isinstance(row, list) else outcomes.index(row) for row in words], i64)
+
+    def through(name, nodes, words, x=(0, 1, 2), **more):
+        """`nodes` make the texts t of the texts n."""
+        write(name, [*names, *nodes, node("LabelEncoder", ["t"], ["y"], **tell)], {"x": np.array(x, i64)}, {"y": numbers(words), **more})
+
+    lower = node("StringNormalizer", ["n"], ["l"], case_change_action="LOWER", is_case_sensitive=1)
+    through("string_normalizer_to_upper_case", [node("StringNormalizer", ["n"], ["t"], case_change_action="UPPER", is_case_sensitive=1)],
+            [each.upper() for each in texts])
+    through("string_normalizer_without_stopwords",
+            [node("StringNormalizer", ["n"], ["t"], case_change_action="UPPER", is_case_sensitive=0, stopwords=["Der Ball", "EIN ärger"])],
+            ["DER ROTE BALL"])
+    end = node("Constant", [], ["end"], value_string="!")
+    through("string_concat", [end, node("StringConcat", ["n", "end"], ["t"])], [each + "!" for each in texts])
+    parts = [each.lower().split() for each in texts]
+    through("string_split", [lower, node("StringSplit", ["l"], ["t", "count"])],
+            [row + [""] * (3 - len(row)) for row in parts], count=np.array([3, 2, 2], i64))
+    by_words = {"domain": MS, "pad_value": "#", "mincharnum": 1, "separators": [" "]}
+    through("tokenizer_of_words", [lower, node("Tokenizer", ["l"], ["t"], mark=0, **by_words)], [row + ["#"] * (3 - len(row)) for row in parts])
+    through("tokenizer_with_marks", [lower, node("Tokenizer", ["l"], ["t"], mark=1, **by_words)],
+            [["\x02", *row, "\x03"] + ["#"] * (3 - len(row)) for row in parts])
+    letters = {"domain": MS, "pad_value": "#", "mark": 0, "mincharnum": 1, "tokenexp": "[der]"}
+    through("tokenizer_by_expression", [lower, node("Tokenizer", ["l"], ["t"], **letters)],
+            [list(each) + ["#"] * (5 - len(each)) for each in ("derre", "der", "erer")])
+    upper = graph([], ["u"], [node("StringNormalizer", ["n"], ["u"], case_change_action="UPPER", is_case_sensitive=1)])
+    same = graph([], ["s"], [node("Identity", ["n"], ["s"])])
+    both = {"domain": ML, "keys_strings": [*texts, *(each.upper() for each in texts)], "values_int64s": [0, 1, 2, 10, 11, 12]}
+    for flag in (True, False):
+        write(f"if_of_texts_{str(flag).lower()}",
+              [*names, node("If", ["flag"], ["t"], then_branch=upper, else_branch=same), node("LabelEncoder", ["t"], ["y"], **both)],
+              {"flag": np.array(flag), "x": np.array([0, 1, 2], i64)}, {"y": np.array([10, 11, 12] if flag else [0, 1, 2], i64)})
+    longer = graph([("i", "int64", []), ("c", "bool", []), ("t", "int64", [None])], ["c_out", "longer", "seen"],
+                   [node("StringConcat", ["t", "end"], ["longer"]), node("Identity", ["longer"], ["seen"]), node("Identity", ["c"], ["c_out"])])
+    marks = {"domain": ML, "keys_strings": ["!", "!!", "!!!"], "values_int64s": [1, 2, 3]}
+    write("loop_of_texts", [end, node("Constant", [], ["start"], value_strings=["", "!"]), node("Loop", ["trips", "", "start"], ["last", "all"], body=longer),
+                            node("LabelEncoder", ["last"], ["y"], **marks), node("LabelEncoder", ["all"], ["z"], **marks)],
+          {"trips": np.array(2, i64)}, {"y": np.array([2, 3], i64), "z": np.array([[1, 2], [2, 3]], i64)})
+    write("regex_full_match", [*names, node("RegexFullMatch", ["n"], ["y"], pattern="(?i)der .*ball")], {"x": np.array([2, 1, 0], i64)},
+          {"y": np.array([False, True, True])})
+    write("unique_of_texts", [*names, node("Unique", ["n"], ["u", "first", "where", "count"]),
+                              node("LabelEncoder", ["u"], ["y"], ML, keys_strings=texts, values_int64s=[0, 1, 2])],
+          {"x": np.array([2, 0, 2, 1, 0], i64)},
+          {"y": np.array([0, 1, 2], i64), "first": np.array([1, 3, 0], i64), "where": np.array([2, 0, 2, 1, 0], i64),
+           "count": np.array([2, 1, 2], i64)})
+    write("cast_through_texts", [node("Cast", ["x"], ["t"], to=8), node("Constant", [], ["e"], value_string="e1"),
+                                 node("StringConcat", ["t", "e"], ["u"]), node("Cast", ["u"], ["y"], to=1)],
+          {"x": f([1.5, -0.25, 1024])}, {"y": f([15, -2.5, 10240])})
+    pool = {"mode": "TF", "min_gram_length": 1, "max_gram_length": 2, "max_skip_count": 0, "ngram_counts": [0, 3], "ngram_indexes": [0, 1, 2, 3],
+            "pool_strings": ["ball", "der", "ein", "der", "ball"]}
+    write("texts_to_a_vector_of_counts", [*names, lower, node("Tokenizer", ["l"], ["t"], mark=0, **by_words),
+                                          node("TfIdfVectorizer", ["t"], ["y"], **pool)],
+          {"x": np.array([0, 1, 2], i64)}, {"y": f([[1, 1, 0, 0], [1, 1, 0, 1], [0, 0, 1, 0]])})
+
+
 def main():
     HERE.mkdir(exist_ok=True)
     for old in HERE.glob("*.json"):
@@ -1856,7 +1920,7 @@ def main():
                   feature_steps, linear_models, tree_ensembles, support_vectors, before_onnx_took_them,
                   inverses, crops, masked_pools, ngrams, hashes, weights_of_four_bits, experts, masked_decoders, sparse_attentions, sinks,
                   three_places, linear_attentions_of_fewer_heads, products_of_words, more_of_microsoft, time_warping,
-                  texts_between_numbers):
+                  texts_between_numbers, computed_texts):
         group()
 
 

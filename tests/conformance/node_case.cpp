@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/text_pool.h"
 #include "graph/small_types.h"
 #include "reference/onnx_data_type.h"
 #include "reference/widen.h"
@@ -69,10 +70,21 @@ std::string bytes_of(const onnx::TensorProto& proto, DataType dtype) {
   }
 }
 
-ConstantPtr tensor_of(const onnx::TensorProto& proto, int declared, const std::string& path) {
-  if (proto.data_type() == onnx::TensorProto::STRING)
-    throw Error(ExitCode::kData, "holds a tensor of strings", path);
+ConstantPtr places_of(const onnx::TensorProto& proto, const Shape& shape, TextPool& pool) {
+  std::vector<std::int64_t> places;
+  for (const std::string& text : proto.string_data()) places.push_back(pool.place_of(text));
+  return std::make_shared<Constant>(TensorDesc{.dtype = DataType::kInt64, .shape = shape},
+                                    places.data());
+}
+
+ConstantPtr tensor_of(const onnx::TensorProto& proto, int declared, const std::string& path,
+                      TextPool& pool) {
   const Shape shape(proto.dims().begin(), proto.dims().end());
+  if (proto.data_type() == onnx::TensorProto::STRING) {
+    if (proto.string_data_size() != element_count(shape))
+      throw Error(ExitCode::kData, std::to_string(proto.string_data_size()) + " texts", path);
+    return places_of(proto, shape, pool);
+  }
   if (const graph::SmallType* small = graph::small_type(declared)) {
     const std::string packed =
         proto.has_raw_data() ? proto.raw_data() : narrow<std::uint8_t>(proto.int32_data());
@@ -91,25 +103,26 @@ ConstantPtr tensor_of(const onnx::TensorProto& proto, int declared, const std::s
 }
 
 /// The tensors that a file holds for a value of this type: those of a sequence in their order.
-std::vector<ConstantPtr> load_value(const fs::path& path, const onnx::TypeProto& type) {
+std::vector<ConstantPtr> load_value(const fs::path& path, const onnx::TypeProto& type,
+                                    TextPool& pool) {
   const auto sequence = [&](const onnx::SequenceProto& proto, const onnx::TypeProto& of) {
     std::vector<ConstantPtr> tensors;
     for (const onnx::TensorProto& tensor : proto.tensor_values())
-      tensors.push_back(tensor_of(tensor, of.tensor_type().elem_type(), path.string()));
+      tensors.push_back(tensor_of(tensor, of.tensor_type().elem_type(), path.string(), pool));
     return tensors;
   };
   if (type.has_sequence_type())
     return sequence(parse_proto<onnx::SequenceProto>(path), type.sequence_type().elem_type());
   if (!type.has_optional_type())
     return {tensor_of(parse_proto<onnx::TensorProto>(path), type.tensor_type().elem_type(),
-                      path.string())};
+                      path.string(), pool)};
   const auto optional = parse_proto<onnx::OptionalProto>(path);
   const onnx::TypeProto& held = type.optional_type().elem_type();
   if (held.has_sequence_type() && optional.has_sequence_value())
     return sequence(optional.sequence_value(), held.sequence_type().elem_type());
   if (!optional.has_tensor_value())
     throw Error(ExitCode::kData, "is an optional that holds nothing", path.string());
-  return {tensor_of(optional.tensor_value(), held.tensor_type().elem_type(), path.string())};
+  return {tensor_of(optional.tensor_value(), held.tensor_type().elem_type(), path.string(), pool)};
 }
 
 /// Of a tensor whose size the model leaves open.
@@ -184,8 +197,9 @@ NodeCase load_node_case(const std::string& set, const std::string& name) {
   const fs::path directory = case_directory(set) / name;
   NodeCase node_case{.name = name, .model = directory / "model.onnx", .inputs = {}, .outputs = {}};
   const auto graph = parse_proto<onnx::ModelProto>(node_case.model).graph();
+  TextPool pool;
   const auto load = [&](const onnx::ValueInfoProto& info, const std::string& file) {
-    return load_value(directory / "test_data_set_0" / file, info.type());
+    return load_value(directory / "test_data_set_0" / file, info.type(), pool);
   };
   std::set<std::string> initialized;  // up to IR version 3 initializers are inputs, too
   for (const auto& tensor : graph.initializer()) initialized.insert(tensor.name());
@@ -204,6 +218,7 @@ NodeCase load_node_case(const std::string& set, const std::string& name) {
   for (int i = 0; i < graph.output_size(); ++i)
     for (ConstantPtr& tensor : load(graph.output(i), "output_" + std::to_string(i) + ".pb"))
       node_case.outputs.push_back(std::move(tensor));
+  node_case.texts.assign(pool.added().begin(), pool.added().end());
   return node_case;
 }
 

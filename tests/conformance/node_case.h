@@ -18,6 +18,8 @@ struct NodeCase {
       {};                           ///< of the tensors of sequences, as `--input_shape` has them
   std::vector<ConstantPtr> inputs;  ///< in the model's order
   std::vector<ConstantPtr> outputs;
+  /// Those that inputs and outputs hold; a tensor of texts is one of int64, of their places here.
+  std::vector<std::string> texts = {};
 };
 
 /// The sets of the package libonnx-testdata that have their data with them.
@@ -34,8 +36,7 @@ std::filesystem::path case_directory(const std::string& set);
 /// none.
 std::vector<std::string> case_names(const std::string& set);
 
-/// Throws Error(kData) when a file is missing or holds something else than tensors of numbers or
-/// bools, or sequences or optionals of them.
+/// Throws Error(kData) when a file is missing or holds something else than tensors, or sequences or optionals of them.
 NodeCase load_node_case(const std::string& set, const std::string& name);
 
 /// Empty when `actual` is what ONNX's own runner accepts for `expected`: same type and shape,

@@ -1,12 +1,16 @@
 // Import, passes, compilation, om file, executor: nothing of it is a stand-in.
 #include "tests/conformance/real_path.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "base/file.h"
+#include "base/text_pool.h"
 #include "compiler/compiler.h"
 #include "graph/onnx_import.h"
 #include "graph/passes.h"
 #include "reference/packed_sequence.h"
+#include "reference/widen.h"
 #include "runtime/executor.h"
 #include "tests/temp_dir.h"
 
@@ -23,10 +27,21 @@ void compile_to(const std::filesystem::path& om, const NodeCase& node_case) {
   write_file_atomically(om, compiler::compile(graph, options).om.serialize());
 }
 
+/// The tensor with its places in one pool as those in another.
+ConstantPtr moved_texts(const Constant& places, const TextPool& from, TextPool& to) {
+  std::vector<std::int64_t> moved = reference::to_int64s(places.view());
+  for (std::int64_t& place : moved) place = to.place_of(from.at(place));
+  return std::make_shared<Constant>(places.desc(), moved.data());
+}
+
+bool is_among(const std::string& name, const std::vector<std::string>& names) {
+  return std::ranges::find(names, name) != names.end();
+}
+
 }  // namespace
 
 std::vector<ConstantPtr> run_case(const NodeCase& node_case) {
-  const std::vector<ConstantPtr>& inputs = node_case.inputs;
+  std::vector<ConstantPtr> inputs = node_case.inputs;
   const tests::TempDir directory;
   compile_to(directory / "model.om", node_case);
   runtime::Executor executor(runtime::Om::load(directory / "model.om"), {});
@@ -34,6 +49,12 @@ std::vector<ConstantPtr> run_case(const NodeCase& node_case) {
   AOE_CHECK(executor.input_count() == inputs.size(), std::to_string(executor.input_count()) +
                                                          " inputs, the case has " +
                                                          std::to_string(inputs.size()));
+  TextPool own(std::make_shared<const TextIndex>(node_case.texts)),
+      texts(std::make_shared<const TextIndex>(executor.om().texts.list));
+  const Texts& in_om = executor.om().texts;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (is_among(executor.input(i).name, in_om.inputs))
+      inputs[i] = moved_texts(*inputs[i], own, texts);
   std::vector<Tensor> input_views, output_views;
   for (const ConstantPtr& input : inputs) input_views.push_back(input->view());
 
@@ -47,6 +68,7 @@ std::vector<ConstantPtr> run_case(const NodeCase& node_case) {
     }
     output_views.push_back(view);
   }
+  const TextPool::Scope scope(texts);
   executor.run(input_views, output_views);
 
   std::vector<ConstantPtr> outputs;
@@ -56,6 +78,8 @@ std::vector<ConstantPtr> run_case(const NodeCase& node_case) {
                                                 : std::vector<Tensor>{output_views[i]};
     for (const Tensor& item : items)
       outputs.push_back(std::make_shared<Constant>(item.desc, item.data));
+    if (is_among(executor.output(i).name, in_om.outputs))
+      outputs.back() = moved_texts(*outputs.back(), texts, own);
   }
   return outputs;
 }
