@@ -11,8 +11,8 @@ namespace aoe::reference {
 
 bool reads_texts(std::string_view ir_type) {
   constexpr std::array<std::string_view, 8> kReaders = {
-      "NumberToText",     "RegexFullMatch", "StringConcat", "StringNormalizer",
-      "StringSplit",      "TextRank",       "TextToNumber", "Tokenizer"};
+      "NumberToText", "RegexFullMatch", "StringConcat", "StringNormalizer",
+      "StringSplit",  "TextRank",       "TextToNumber", "Tokenizer"};
   return std::ranges::find(kReaders, ir_type) != kReaders.end();
 }
 
@@ -50,10 +50,9 @@ void TextRows::store(const Tensor& tensor) const {
   auto* to = tensor.as<std::int64_t>();
   const std::int64_t width = longest(), none = width > 0 ? pool.place_of(filler) : 0;
   for (const auto& row : rows) {
-    std::fill(std::ranges::transform(row, to, [&](const auto& text) {
-                return pool.place_of(text);
-              }).out,
-              to + width, none);
+    std::fill(
+        std::ranges::transform(row, to, [&](const auto& text) { return pool.place_of(text); }).out,
+        to + width, none);
     to += width;
   }
 }

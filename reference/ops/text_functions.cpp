@@ -13,8 +13,8 @@ namespace {
 // ---- StringConcat ----
 
 std::vector<TensorDesc> infer_string_concat(const InferContext& context) {
-  return {{.dtype = DataType::kInt64,
-           .shape = broadcast_shapes(context.shape(0), context.shape(1))}};
+  return {
+      {.dtype = DataType::kInt64, .shape = broadcast_shapes(context.shape(0), context.shape(1))}};
 }
 
 void compute_string_concat(const OpContext& context) {

@@ -71,8 +71,8 @@ T number_in(const std::string& text) {
 }
 
 std::vector<TensorDesc> infer_text_to_number(const InferContext& context) {
-  return {{.dtype = data_type_from_onnx(context.attrs.get_int("to", 0)),
-           .shape = context.shape(0)}};
+  return {
+      {.dtype = data_type_from_onnx(context.attrs.get_int("to", 0)), .shape = context.shape(0)}};
 }
 
 void compute_text_to_number(const OpContext& context) {

@@ -1,8 +1,7 @@
 // Texts of models, and those that go with a dataset.
+#include "base/utf8.h"
 #include "runtime/acl/objects.h"
 #include "runtime/acl/wall.h"
-
-#include "base/utf8.h"
 
 using namespace aoe::runtime::acl;
 

@@ -15,7 +15,8 @@ class TextOps : public testing::Test {
  protected:
   ConstantPtr texts(const Names& list, Shape shape = {}) {
     std::vector<double> places;
-    for (const std::string& text : list) places.push_back(static_cast<double>(pool_.place_of(text)));
+    for (const std::string& text : list)
+      places.push_back(static_cast<double>(pool_.place_of(text)));
     return ints(shape.empty() ? Shape{std::ssize(list)} : shape, places);
   }
   Names read(const OpOutput& output) const {
@@ -138,9 +139,8 @@ TEST_F(TokenizerOp, FindsWords) {
             (Names{"the", "fox", "a", "b", "#", "#"}));
   EXPECT_EQ(run({"abcabc ab"}, words("tokenexp", std::string("ab|abc")), {1, 3}),
             (Names{"abc", "abc", "ab"}));
-  EXPECT_EQ(
-      run({"ab abcd é1 abc"}, words("tokenexp", std::string("[a-z]+"), false, 3), {1, 2}),
-      (Names{"abcd", "abc"}));
+  EXPECT_EQ(run({"ab abcd é1 abc"}, words("tokenexp", std::string("[a-z]+"), false, 3), {1, 2}),
+            (Names{"abcd", "abc"}));
   EXPECT_EQ(run({"the fox"}, words("tokenexp", std::string("[a-z]*")), {1, 2}),
             (Names{"the", "fox"}));
 }

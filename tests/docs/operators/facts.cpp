@@ -84,6 +84,9 @@ void compute(const ShapeLine& line) {
     buffers.push_back(std::make_unique<Constant>(desc));
     outputs.push_back({desc, buffers.back()->mutable_data()});
   }
+  TextPool texts;  // inputs are 0 and 1
+  for (const char* text : {"0", "1"}) texts.place_of(text);
+  const TextPool::Scope scope(texts);
   reference::run(line.task.op, inputs, outputs);
 }
 
