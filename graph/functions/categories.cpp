@@ -6,6 +6,7 @@
 #include "graph/classical.h"
 #include "graph/rewrite.h"
 #include "reference/fail.h"
+#include "reference/widen.h"
 
 namespace aoe::graph {
 namespace {
@@ -35,8 +36,8 @@ Entries entries_in_tensor(FunctionCall& call, const std::string& name) {
     const auto* from = static_cast<const float*>(tensor->data());
     return {.values = call.floats({count}, {from, from + count})};
   }
-  if (dtype == DataType::kInt64 || dtype == DataType::kInt32)
-    return {.values = call.cast(call.ints(to_ints(*tensor)), dtype)};
+  if (is_integer(dtype))
+    return {.values = call.cast(call.ints(reference::to_int64s(tensor->view())), dtype)};
   throw NotExpressible{"its " + name + " is of another type"};
 }
 
@@ -67,7 +68,8 @@ Entries default_for(FunctionCall& call, const Entries& values) {
   }
   if (values.are_texts) return texts(call, {attrs.get_string("default_string", "_Unused")});
   const DataType dtype = call.dtype(values.values);
-  if (dtype == DataType::kInt64) return {.values = call.ints({attrs.get_int("default_int64", -1)})};
+  if (is_integer(dtype))
+    return {.values = call.cast(call.ints({attrs.get_int("default_int64", -1)}), dtype)};
   return {.values = call.reshape(call.number(attrs.get_float("default_float", -0.0F), dtype), {1})};
 }
 
