@@ -229,7 +229,7 @@ Names texts_of(const Graph& graph, const std::vector<Names>& inputs) {
 
 TEST(Texts, AreComputedWhenTheModelRuns) {
   const Graph graph =
-      import(parse("g (string[n] x) => (string[m] y) { u = StringNormalizer <case_change_action = "
+      import(parse("g (string[3] x) => (string[m] y) { u = StringNormalizer <case_change_action = "
                    "\"UPPER\", stopwords = [\"the\"]> (x) s = Constant <value_string = \"!\"> () "
                    "y = StringConcat (u, s) }",
                    20));
@@ -247,22 +247,22 @@ TEST(Texts, ComputedFromConstantsAreConstants) {
 
 TEST(Texts, NumbersAndBack) {
   const Graph graph = import(parse(
-      "g (string[n] x) => (string[n] y) { f = Cast <to = 1> (x) t = Add (f, f) y = Cast <to = "
+      "g (string[3] x) => (string[3] y) { f = Cast <to = 1> (x) t = Add (f, f) y = Cast <to = "
       "8> (t) }"));
   EXPECT_EQ(texts_of(graph, {{"1.5", " 2x", "-inf"}}), (Names{"3", "4", "-INF"}));
 }
 
 TEST(Texts, DifferentOnesInOrder) {
   const Graph graph =
-      import(parse("g (string[n] x) => (string[m] y) { y = Unique <sorted = 1> (x) }"));
+      import(parse("g (string[4] x) => (string[m] y) { y = Unique <sorted = 1> (x) }"));
   EXPECT_EQ(texts_of(graph, {{"b", "a", "c", "a"}}), (Names{"a", "b", "c"}));
 }
 
 TEST(Texts, GoThroughLoopsAndSequences) {
   const Graph loop = import(parse(
-      "g (string[n] x, int64 trips) => (string[n] y) { y = Loop (trips, , x) <body = b (int64 i, "
+      "g (string[1] x, int64 trips) => (string[1] y) { y = Loop (trips, , x) <body = b (int64 i, "
       "bool "
-      "c, string[n] a) => (bool d, string[n] z) { d = Identity (c) z = StringConcat (a, a) }> }",
+      "c, string[1] a) => (bool d, string[1] z) { d = Identity (c) z = StringConcat (a, a) }> }",
       20));
   EXPECT_EQ(loop.texts.outputs, (Names{"y"}));
   const Graph sequence = import(

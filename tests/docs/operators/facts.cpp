@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "base/text_pool.h"
 #include "compiler/impl.h"
 #include "graph/passes.h"
 #include "runtime/backend.h"
