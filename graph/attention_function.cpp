@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "base/error.h"
+#include "base/size.h"
 
 namespace aoe::graph {
 namespace {
@@ -19,6 +21,13 @@ reference::Attrs with_axis(std::int64_t axis) {
   return attrs;
 }
 
+/// Windows that reach far beyond all keys, of any length, without sums that overflow.
+KeyRange within_reach(KeyRange range) {
+  range.left = std::min(range.left, kMostBytes);
+  range.right = std::min(range.right, kMostBytes);
+  return range;
+}
+
 bool sees(const KeyRange& range, std::int64_t token_place, std::int64_t key) {
   return (!range.is_causal || key <= token_place) &&
          (range.left < 0 || key >= token_place - range.left) &&
@@ -27,12 +36,6 @@ bool sees(const KeyRange& range, std::int64_t token_place, std::int64_t key) {
 
 Term less_or_equal(Term a, Term b) {
   return a.call->op("LessOrEqual", {a, b});
-}
-
-Term places(FunctionCall& call, std::int64_t count) {
-  std::vector<std::int64_t> list(static_cast<std::size_t>(count));
-  for (std::int64_t i = 0; i < count; ++i) list[static_cast<std::size_t>(i)] = i;
-  return call.ints(list);
 }
 
 /// How heads that share keys are multiplied with them.
@@ -141,8 +144,9 @@ AttentionOutput attend(FunctionCall& call, const AttentionInput& in) {
   return out;
 }
 
-Term range_bias(FunctionCall& call, const KeyRange& range, std::int64_t tokens, std::int64_t keys,
+Term range_bias(FunctionCall& call, const KeyRange& given, std::int64_t tokens, std::int64_t keys,
                 std::int64_t offset, DataType dtype) {
+  const KeyRange range = within_reach(given);
   constexpr std::int64_t kMostConstant = std::int64_t{1} << 22;  // 16 MB in the om
   if (keys > 0 && tokens > kMostConstant / keys)
     return range_bias(call, range, tokens, keys, call.ints({offset}), dtype);
@@ -150,18 +154,19 @@ Term range_bias(FunctionCall& call, const KeyRange& range, std::int64_t tokens, 
                                       range.left, range.right, tokens, keys, offset, name(dtype));
   return call.shared(key, [&] {
     std::vector<float> bias;
-    for (std::int64_t i = 0; i < tokens; ++i)
+    for (std::int64_t i = 0; keys > 0 && i < tokens; ++i)
       for (std::int64_t j = 0; j < keys; ++j)
         bias.push_back(sees(range, i + offset, j) ? 0.0f : static_cast<float>(kMinusInfinity));
     return call.cast(call.floats({tokens, keys}, bias), dtype);
   });
 }
 
-Term range_bias(FunctionCall& call, const KeyRange& range, std::int64_t tokens, std::int64_t keys,
+Term range_bias(FunctionCall& call, const KeyRange& given, std::int64_t tokens, std::int64_t keys,
                 Term offsets, DataType dtype) {
+  const KeyRange range = within_reach(given);
   const Term token =
-      call.reshape(offsets, {-1, 1, 1, 1}) + call.reshape(places(call, tokens), {1, 1, tokens, 1});
-  const Term key = call.reshape(places(call, keys), {1, 1, 1, keys});
+      call.reshape(offsets, {-1, 1, 1, 1}) + call.reshape(call.numbered(tokens), {1, 1, tokens, 1});
+  const Term key = call.reshape(call.numbered(keys), {1, 1, 1, keys});
   std::optional<Term> allowed;
   const auto also = [&](Term condition) {
     allowed = allowed ? call.op("And", {*allowed, condition}) : condition;
@@ -180,7 +185,7 @@ Term bias_of_mask(Term mask, DataType dtype, double otherwise, double there) {
 Term bias_of_lengths(Term lengths, std::int64_t keys, DataType dtype, double otherwise,
                      double there) {
   FunctionCall& call = *lengths.call;
-  const Term key = call.reshape(places(call, keys), {1, 1, 1, keys});
+  const Term key = call.reshape(call.numbered(keys), {1, 1, 1, keys});
   const Term length = call.reshape(call.cast(lengths, DataType::kInt64), {-1, 1, 1, 1});
   return bias_of_mask(call.op("Less", {key, length}), dtype, otherwise, there);
 }

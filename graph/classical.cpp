@@ -136,8 +136,8 @@ Term squared_distances(FunctionCall& call, Term rows, Term points) {
           static_cast<double>(features) >
       kMostDifferences)
     return by_product(call, rows, points);
-  const Term apart = call.reshape(rows, {call.dim(rows, 0), 1, call.dim(rows, 1)}) -
-                     call.reshape(points, {1, call.dim(points, 0), features});
+  const Term apart =
+      call.op("Unsqueeze", {rows, call.ints({1})}) - call.op("Unsqueeze", {points, call.ints({0})});
   reference::Attrs attrs;
   attrs.set("keepdims", std::int64_t{0});
   return call.op("ReduceSumSquare", {apart, call.ints({-1})}, attrs);

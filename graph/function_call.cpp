@@ -2,6 +2,7 @@
 #include "graph/function_call.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "all_functions.inc"
 #include "base/check.h"
@@ -55,7 +56,19 @@ Term operator*(Term a, double b) {
   return b == 1 ? a : a * a.call->number(b, a.call->dtype(a));
 }
 
+std::int64_t FunctionCall::count_attr(const std::string& name) const {
+  constexpr std::int64_t kMost = std::int64_t{1} << 31;
+  const std::int64_t count = attrs().get_int(name, 0);
+  if (count < 1 || count > kMost)
+    throw Error(
+        ExitCode::kModel,
+        "its " + name + " is " + std::to_string(count) + ", needs 1 to " + std::to_string(kMost),
+        "node " + node_.name);
+  return count;
+}
+
 bool FunctionCall::has(std::size_t input) const {
+  inputs_asked_for_ = std::max(inputs_asked_for_, input + 1);
   return input < node_.inputs.size() && node_.inputs[input] != kNone;
 }
 
@@ -183,8 +196,12 @@ std::vector<Term> FunctionCall::ops(const std::string& onnx_type, const std::vec
 }
 
 Term FunctionCall::constant(ConstantPtr value) {
-  const TensorDesc desc = value->desc();
   site_.add_bytes(value->size_bytes(), node_.name);
+  return counted_constant(std::move(value));
+}
+
+Term FunctionCall::counted_constant(ConstantPtr value) {
+  const TensorDesc desc = value->desc();
   const std::string name = site_.value_name(node_.name + "/constant");
   return {this, site_.graph.add_value(name, desc, std::move(value))};
 }
@@ -204,6 +221,15 @@ Term FunctionCall::ints(const std::vector<std::int64_t>& values) {
   const TensorDesc desc{.dtype = DataType::kInt64,
                         .shape = {static_cast<std::int64_t>(values.size())}};
   return constant(std::make_shared<Constant>(desc, values.data()));
+}
+
+Term FunctionCall::numbered(std::int64_t count) {
+  const TensorDesc desc{.dtype = DataType::kInt64, .shape = {count}};
+  site_.add_bytes(storage_bytes(desc), node_.name);  // before there are as many
+  auto list = std::make_shared<Constant>(desc);
+  auto* to = static_cast<std::int64_t*>(list->mutable_data());
+  std::iota(to, to + count, std::int64_t{0});
+  return counted_constant(std::move(list));
 }
 
 Term FunctionCall::floats(const Shape& shape, const std::vector<float>& values) {

@@ -63,12 +63,17 @@ class FunctionCall {
   FunctionCall(const FunctionSite& site, const Node& node) : site_(site), node_(node) {}
 
   const reference::Attrs& attrs() const { return node_.op.attrs; }
+  /// An attribute that says how many there are of something: Error(kModel) unless it is there, at least 1, and so small that
+  /// no product of two of them overflows.
+  std::int64_t count_attr(const std::string& name) const;
   bool has(std::size_t input) const;
   /// Throws Error(kModel) when the call leaves it out.
   Term input(std::size_t i);
   bool wants(std::size_t output) const;
   void give(std::size_t output, Term value);
   const std::map<std::size_t, ValueId>& given() const { return given_; }
+  /// One behind the last input that was asked for, whether the call has it or not.
+  std::size_t inputs_asked_for() const { return inputs_asked_for_; }
 
   /// NotExpressible where not even the rank is known.
   const Shape& shape(Term value) const;
@@ -94,6 +99,7 @@ class FunctionCall {
 
   Term number(double value, DataType dtype);           ///< a scalar
   Term ints(const std::vector<std::int64_t>& values);  ///< int64, one axis
+  Term numbered(std::int64_t count);                   ///< int64, one axis: 0, 1, ..., count - 1
   Term floats(const Shape& shape, const std::vector<float>& values);
   /// What `make` gives, once for all calls of a graph with the same `key`: the masks of all layers of a model are one.
   Term shared(const std::string& key, const std::function<Term()>& make);
@@ -113,11 +119,13 @@ class FunctionCall {
 
  private:
   Term constant(ConstantPtr value);
+  Term counted_constant(ConstantPtr value);  ///< whose bytes the site has been told
   Node part(const std::string& onnx_type, const std::vector<Term>& inputs, reference::Attrs attrs);
 
   const FunctionSite& site_;
   const Node& node_;
   std::map<std::size_t, ValueId> given_;
+  mutable std::size_t inputs_asked_for_ = 0;
 };
 
 /// Puts the parts that `expand` gives for a node of the graph in its place, for passes. An Identity takes each to an output

@@ -379,6 +379,9 @@ void Importer::import_parts(const onnx::NodeProto& proto, const Function& functi
     if (!error.where().empty()) throw;
     fail_node(proto, error.what());
   }
+  for (std::size_t i = call.inputs_asked_for(); i < node.inputs.size(); ++i)
+    if (node.inputs[i] != kNone)
+      fail_node(proto, "has an input " + std::to_string(i) + ", which this engine does not know");
   for (int i = 0; i < proto.output_size(); ++i) {
     if (proto.output(i).empty()) continue;
     const auto given = call.given().find(static_cast<std::size_t>(i));

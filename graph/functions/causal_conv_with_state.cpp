@@ -2,14 +2,15 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/size.h"
 #include "graph/function_call.h"
+#include "reference/fail.h"
 
 namespace aoe::graph {
 namespace {
 
 Term zeros(FunctionCall& call, const Shape& shape, DataType dtype) {
-  const std::vector<float> values(static_cast<std::size_t>(element_count(shape)), 0.0f);
-  return call.cast(call.floats(shape, values), dtype);
+  return call.op("Expand", {call.number(0, dtype), call.ints(shape)});
 }
 
 /// Of images x (batch, channels, tokens) and their past.
@@ -20,7 +21,11 @@ struct CausalConv {
 CausalConv causal_conv(FunctionCall& call, Term x, std::optional<Term> past,
                        std::int64_t dilation) {
   const Term weight = call.input(1);
-  const std::int64_t channels = call.dim(weight, 0), before = (call.dim(weight, 2) - 1) * dilation,
+  if (call.rank(x) != 3 || call.rank(weight) != 3 || call.dim(weight, 2) < 1)
+    reference::fail_model(
+        "needs images and weights of three axes, and weights of at least one token");
+  const std::int64_t channels = call.dim(weight, 0),
+                     before = checked_product(call.dim(weight, 2) - 1, dilation),
                      length = call.dim(x, 2);
   if (!past) past = zeros(call, {call.dim(x, 0), channels, before}, call.dtype(x));
   const Term all = before > 0 ? call.concat({*past, x}, 2) : x;

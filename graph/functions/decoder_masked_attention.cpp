@@ -49,8 +49,7 @@ Term up_to(FunctionCall& call, Term value, std::int64_t keys) {
 
 void expand_decoder_masked_attention(FunctionCall& call) {
   if (call.has(kCacheIndirection)) throw NotExpressible{"its cache is read by way of beams"};
-  const std::int64_t heads = call.attrs().get_int("num_heads", 0);
-  if (heads < 1) reference::fail_model("its num_heads is not 1 or more");
+  const std::int64_t heads = call.count_attr("num_heads");
   if (call.rank(call.input(kToken)) != 3 || call.dim(call.input(kToken), 1) != 1)
     reference::fail_model("it needs one token of three axes");
   const bool is_cross = call.has(kNewKey) && call.rank(call.input(kNewKey)) == 4;

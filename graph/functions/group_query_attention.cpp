@@ -31,10 +31,8 @@ struct SharedHeads {
 };
 
 SharedHeads heads_of(FunctionCall& call) {
-  const std::int64_t heads = call.attrs().get_int("num_heads", 0),
-                     kv_heads = call.attrs().get_int("kv_num_heads", 0);
-  if (heads <= 0 || kv_heads <= 0)
-    throw Error(ExitCode::kModel, "has no num_heads or no kv_num_heads");
+  const std::int64_t heads = call.count_attr("num_heads"),
+                     kv_heads = call.count_attr("kv_num_heads");
   const Term query = call.input(kQuery);
   if (call.has(kKey))
     return {split_heads(query, heads), split_heads(call.input(kKey), kv_heads),
@@ -64,9 +62,7 @@ Place place_of(FunctionCall& call, std::int64_t tokens, std::int64_t past_length
 
 Term positions_of(FunctionCall& call, const Place& place, std::int64_t tokens) {
   if (call.has(kPositions)) return call.input(kPositions);
-  std::vector<std::int64_t> steps;
-  for (std::int64_t i = 0; i < tokens; ++i) steps.push_back(i);
-  return call.reshape(place.begin, {-1, 1}) + call.reshape(call.ints(steps), {1, tokens});
+  return call.reshape(place.begin, {-1, 1}) + call.reshape(call.numbered(tokens), {1, tokens});
 }
 
 void rotate(FunctionCall& call, SharedHeads& heads, Term positions) {

@@ -19,11 +19,11 @@ Term repeated_heads(FunctionCall& call, Term value, std::int64_t heads, std::int
 }
 
 void expand_linear_attention(FunctionCall& call) {
-  const std::int64_t kv_heads = call.attrs().get_int("kv_num_heads", 0);
-  std::int64_t heads = call.attrs().get_int("q_num_heads", 0);
+  const std::int64_t kv_heads = call.count_attr("kv_num_heads");
+  std::int64_t heads = call.count_attr("q_num_heads");
   Term query = call.input(0), key = call.input(1);
-  if (heads < 1 || kv_heads < 1 || call.rank(query) != 3 || call.rank(key) != 3)
-    reference::fail_model("needs rows of three axes, q_num_heads and kv_num_heads");
+  if (call.rank(query) != 3 || call.rank(key) != 3)
+    reference::fail_model("needs rows of three axes");
   const std::int64_t size = call.dim(query, 2) / heads;
   if (size < 1) reference::fail_model("its queries are shorter than their heads are many");
   key = repeated_heads(call, key, call.dim(key, 2) / size, kv_heads);

@@ -29,18 +29,10 @@ Term codes_of(FunctionCall& call, Term bytes) {
                       {-1});
 }
 
-std::int64_t needed(const FunctionCall& call, const char* name) {
-  const std::int64_t value = call.attrs().get_int(name, 0);
-  constexpr std::int64_t kMost = std::int64_t{1} << 31;  // so that no product overflows
-  if (value < 1 || value > kMost)
-    reference::fail_model("its " + std::string(name) + " is " + std::to_string(value));
-  return value;
-}
-
 void expand_matmul_bnb4(FunctionCall& call) {
   const Term a = call.input(0);
-  const std::int64_t n = needed(call, "N"), k = needed(call, "K"),
-                     block = needed(call, "block_size"),
+  const std::int64_t n = call.count_attr("N"), k = call.count_attr("K"),
+                     block = call.count_attr("block_size"),
                      type = call.attrs().get_int("quant_type", -1);
   if (type != 0 && type != 1)
     reference::fail_model("its quant_type is " + std::to_string(type) + ", needs 0 or 1");

@@ -1,7 +1,6 @@
 // MaxpoolWithMask of com.microsoft: along the last axis a window ends where the mask is 0. The first element of an image
 // counts in any case, as it does in ONNX Runtime, but for images of one axis.
 #include <limits>
-#include <numeric>
 #include <optional>
 
 #include "graph/function_call.h"
@@ -45,11 +44,10 @@ Term counted_elements(FunctionCall& call, Term x, Term mask) {
   if (rank == 3) return is_set;
   std::optional<Term> is_first;
   for (std::int64_t axis = 2; axis < rank; ++axis) {
-    std::vector<std::int64_t> places(static_cast<std::size_t>(call.dim(x, axis)));
-    std::iota(places.begin(), places.end(), std::int64_t{0});
     std::vector<std::int64_t> along(static_cast<std::size_t>(rank - axis), 1);
     along[0] = -1;
-    const Term is_zero = call.op("Equal", {call.reshape(call.ints(places), along), call.ints({0})});
+    const Term is_zero =
+        call.op("Equal", {call.reshape(call.numbered(call.dim(x, axis)), along), call.ints({0})});
     is_first = is_first ? call.op("And", {*is_first, is_zero}) : is_zero;
   }
   return call.op("Or", {is_set, *is_first});

@@ -1,4 +1,5 @@
 // MultiHeadAttention, Attention and QAttention of com.microsoft: as exporters of transformers fuse them.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -135,7 +136,9 @@ void give_projected(FunctionCall& call, Term all, const AttentionSlots& slots) {
   const std::int64_t third = call.dim(all, 2) / 3;
   const std::vector<std::int64_t> sizes =
       call.attrs().get_ints("qkv_hidden_sizes", {third, third, third});
-  if (sizes.size() != 3 || sizes[0] + sizes[1] + sizes[2] != call.dim(all, 2))
+  const auto is_too_large = [&](std::int64_t size) { return size < 0 || size > call.dim(all, 2); };
+  if (sizes.size() != 3 || std::ranges::any_of(sizes, is_too_large) ||
+      sizes[0] + sizes[1] + sizes[2] != call.dim(all, 2))
     throw Error(ExitCode::kModel, "qkv_hidden_sizes do not divide the rows of its weights");
   std::int64_t end = 0;
   const auto next = [&](std::int64_t size) {

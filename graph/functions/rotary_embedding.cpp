@@ -32,13 +32,19 @@ void expand_rotary_embedding(FunctionCall& call) {
   give_rotated(call, call.input(0), call.attrs().get_int("num_heads", 0), angles(1), angles(2));
 }
 
+/// `heads`, or where that is 0 as many as rows of x have pairs for.
+std::int64_t heads_of_rows(FunctionCall& call, Term x, std::int64_t heads, std::int64_t pairs) {
+  if (heads != 0 || call.rank(x) != 3) return heads;
+  if (pairs < 1) throw Error(ExitCode::kModel, "its tables have no angles");
+  return call.dim(x, 2) / (2 * pairs);
+}
+
 /// Position ids are (batch, tokens), or (1): where the first token stands.
 Term positions_of(FunctionCall& call, std::int64_t tokens) {
   const Term ids = call.input(1);
   if (call.rank(ids) == 2) return ids;
-  std::vector<std::int64_t> steps;
-  for (std::int64_t i = 0; i < tokens; ++i) steps.push_back(i);
-  return call.op("Add", {call.reshape(ids, {1, 1}), call.reshape(call.ints(steps), {1, tokens})});
+  return call.op("Add",
+                 {call.reshape(ids, {1, 1}), call.reshape(call.numbered(tokens), {1, tokens})});
 }
 
 void expand_microsoft(FunctionCall& call) {
@@ -47,8 +53,8 @@ void expand_microsoft(FunctionCall& call) {
   if (call.attrs().get_float("scale", 1) != 1) throw NotExpressible{"it has a scale"};
   const Term x = call.input(0), cos = call.input(2);
   const bool is_flat = call.rank(x) == 3;
-  std::int64_t heads = call.attrs().get_int("num_heads", 0);
-  if (is_flat && heads == 0) heads = call.dim(x, 2) / (2 * call.dim(cos, 1));
+  const std::int64_t heads =
+      heads_of_rows(call, x, call.attrs().get_int("num_heads", 0), call.dim(cos, 1));
   const Term positions = positions_of(call, call.dim(x, is_flat ? 1 : 2));
   give_rotated(call, x, heads, at_positions(cos, positions),
                at_positions(call.input(3), positions));
@@ -100,8 +106,7 @@ void expand_three_places(FunctionCall& call) {
                                       std::to_string(pairs) + " pairs in three parts");
   const std::vector<std::int64_t> streams =
       streams_of_pairs(sections, call.attrs().get_int("mrope_layout", 0) != 0);
-  std::int64_t heads = call.attrs().get_int("num_heads", 0);
-  if (call.rank(x) == 3 && heads == 0) heads = call.dim(x, 2) / (2 * pairs);
+  const std::int64_t heads = heads_of_rows(call, x, call.attrs().get_int("num_heads", 0), pairs);
   give_rotated(call, x, heads, at_streams(call, cos, places, streams),
                at_streams(call, sin, places, streams));
 }

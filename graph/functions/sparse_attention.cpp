@@ -104,18 +104,17 @@ Term first_places(FunctionCall& call, std::int64_t tokens) {
 
 void expand_sparse_attention(FunctionCall& call) {
   const auto& attrs = call.attrs();
-  const std::int64_t count = attrs.get_int("num_heads", 0),
-                     kv_count = attrs.get_int("kv_num_heads", 0);
-  if (count < 1 || kv_count < 1) reference::fail_model("has no num_heads or no kv_num_heads");
+  const std::int64_t count = call.count_attr("num_heads"),
+                     kv_count = call.count_attr("kv_num_heads");
   SparseHeads heads = sparse_heads(call, count, kv_count);
   const std::int64_t tokens = call.dim(heads.q, 2), batch = call.dim(heads.q, 0),
                      keys = call.dim(call.input(kSparsePastKey), 2);
   const Term begins = call.op("Expand", {first_places(call, tokens), call.ints({batch})});
-  std::vector<std::int64_t> steps;
-  for (std::int64_t i = 0; i < tokens; ++i) steps.push_back(i);
   const Term positions =
-      call.reshape(begins, {-1, 1}) + call.reshape(call.ints(steps), {1, tokens});
+      call.reshape(begins, {-1, 1}) + call.reshape(call.numbered(tokens), {1, tokens});
+  const bool has_angles = call.has(kCosines) && call.has(kSines);
   if (attrs.get_int("do_rotary", 0) != 0) {
+    if (!has_angles) reference::fail_model("it rotates its heads and has no angles");
     const bool is_interleaved = attrs.get_int("rotary_interleaved", 0) != 0;
     const Term cos = call.op("Gather", {call.input(kCosines), positions}),
                sin = call.op("Gather", {call.input(kSines), positions});
