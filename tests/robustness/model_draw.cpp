@@ -221,7 +221,19 @@ bool ModelDraw::add(const std::string& type, const std::vector<Id>& inputs,
   }
   for (const TensorDesc& desc : descs)
     if (element_count(desc.shape) > 8 * kMostElements || desc.shape.size() > 8) return false;
+  append(type, inputs, attrs, descs, exactness);
+  return true;
+}
 
+void ModelDraw::add_contributed(const std::string& type, const std::vector<Id>& inputs,
+                                const reference::Attrs& attrs,
+                                const std::vector<TensorDesc>& outputs, Exactness exactness) {
+  append(type, inputs, attrs, outputs, exactness).set_domain("com.microsoft");
+}
+
+onnx::NodeProto& ModelDraw::append(const std::string& type, const std::vector<Id>& inputs,
+                                   const reference::Attrs& attrs,
+                                   const std::vector<TensorDesc>& outputs, Exactness exactness) {
   onnx::NodeProto& node = *model_.mutable_graph()->add_node();
   node.set_name(prefix_ + "n" + std::to_string(nodes() - 1));
   node.set_op_type(type);
@@ -232,13 +244,13 @@ bool ModelDraw::add(const std::string& type, const std::vector<Id>& inputs,
     is_read_[id] = true;
     exactness = std::max(exactness, values_[id].exactness);
   }
-  for (std::size_t i = 0; i < descs.size(); ++i) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
     const std::string name =
         (exactness == Exactness::kWild ? kWildPrefix : "") + node.name() + "_" + std::to_string(i);
     node.add_output(name);
-    keep({.name = name, .desc = descs[i], .exactness = exactness, .constant = nullptr});
+    keep({.name = name, .desc = outputs[i], .exactness = exactness, .constant = nullptr});
   }
-  return true;
+  return node;
 }
 
 std::optional<ModelDraw::Id> ModelDraw::added(const std::string& type,

@@ -91,6 +91,10 @@ class ModelDraw {
   std::optional<Id> added(const std::string& type, const std::vector<Id>& inputs,
                           Exactness exactness = Exactness::kClose,
                           const reference::Attrs& attrs = {});
+  /// An operator of com.microsoft, which the import takes apart: what it gives is for the caller to say.
+  void add_contributed(const std::string& type, const std::vector<Id>& inputs,
+                       const reference::Attrs& attrs, const std::vector<TensorDesc>& outputs,
+                       Exactness exactness = Exactness::kClose);
   int opset() const { return opset_; }
 
   // ---- bodies of nodes ----
@@ -119,6 +123,9 @@ class ModelDraw {
 
   /// Of this model, for one of its bodies.
   const DrawnValue& fresh_for_body(DataType dtype, const Shape& shape);
+  onnx::NodeProto& append(const std::string& type, const std::vector<Id>& inputs,
+                          const reference::Attrs& attrs, const std::vector<TensorDesc>& outputs,
+                          Exactness exactness);
   void give_out(const DrawnValue& value);
   Id keep(DrawnValue value);
 

@@ -84,7 +84,9 @@ const std::vector<std::string>& originals() {
           compiled(import_text(kNetwork, 13, {.input_shapes = {{"x", {1, 8, 12, 12}}}}), seed));
     for (const char* name :
          {"matmul_int4_blocks", "dequantize_int4_blocks", "attention_4d_float16", "if_true",
-          "loop_cell", "loop_while_growing", "loop_in_if", "deform_conv", "flex_attention"})
+          "loop_cell", "loop_while_growing", "loop_in_if", "deform_conv", "flex_attention",
+          "ml_label_encoder_of_texts", "ml_svm_classifier_probabilities_rbf", "ms_inverse_batch",
+          "ms_dynamic_time_warping_real", "ms_qmoe_4_bits_16", "ms_sparse_attention_token"})
       made.push_back(
           compiled(import_bytes(read_file(conformance::load_own_case(name, directory.path()).model,
                                           ExitCode::kData)),

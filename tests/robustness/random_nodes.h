@@ -47,5 +47,6 @@ std::vector<NodeDrawer> elementwise_drawers();
 std::vector<NodeDrawer> axis_drawers();
 std::vector<NodeDrawer> move_drawers();
 std::vector<NodeDrawer> product_drawers();
+std::vector<NodeDrawer> contributed_drawers();
 
 }  // namespace aoe::tests
