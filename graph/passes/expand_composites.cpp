@@ -70,6 +70,8 @@ void expand_hardmax(FunctionCall& call, int version) {
     axis = 1;
   }
   if (axis < 0) axis += rank;
+  constexpr std::int64_t kMostPlaces = 1 << 24;  // up to there each is a float32 of its own
+  if (call.dim(x, axis) > kMostPlaces) throw NotExpressible{"its axis is too long"};
   Axes places_shape(static_cast<std::size_t>(call.rank(x)), 1);
   places_shape[static_cast<std::size_t>(axis)] = call.dim(x, axis);
   std::vector<float> places(static_cast<std::size_t>(call.dim(x, axis)));

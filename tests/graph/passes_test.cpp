@@ -85,6 +85,15 @@ TEST(Passes, KeepOriginsInOrder) {
             (std::vector<std::string>{"Conv_0", "BatchNormalization_0", "Relu_0"}));
 }
 
+// Its parts compare places as float32, of which one is as large as the next behind 2^24, and have a list of all.
+TEST(Passes, AHardmaxAlongAVeryLongAxisStaysWhole) {
+  Graph graph = import_text(
+      "g (float[1,1099511627776] x) => (float[1,1099511627776] y) { y = Hardmax <axis = 1> (x) }");
+  graph::run_passes(graph, {});
+  ASSERT_EQ(graph.nodes.size(), 1u);
+  EXPECT_EQ(graph.nodes[0].op.type, "HardMax");
+}
+
 TEST(RunPasses, HonoursOffSwitches) {
   const char* const model =
       "g (float[2,4] x) => (float[2,8] y) <float[4,8] w> { a = MatMul (x, w) y = Relu (a) }";
