@@ -79,10 +79,21 @@ void compute_gemm(const OpContext& context) {
   from_doubles(values, y);
 }
 
-/// A scale or zero point of the left factor: one for all, one per row, or one per row of each matrix.
-Tensor per_row(Tensor parameter) {
-  if (parameter.desc.shape.size() == 1) parameter.desc.shape.push_back(1);
+/// The shape of a scale or zero point of the left factor: one for all, one per row, or one per row of each matrix.
+Shape per_row(Shape parameter) {
+  if (parameter.size() == 1 && parameter[0] != 1) parameter.push_back(1);
   return parameter;
+}
+
+Tensor per_row(Tensor parameter) {
+  parameter.desc.shape = per_row(parameter.desc.shape);
+  return parameter;
+}
+
+void check_stretches(const Shape& parameter, const Shape& to) {
+  if (is_static(parameter) && is_static(to) && !broadcasts_to(parameter, to))
+    fail_model("a scale or zero point of " + to_string(parameter) + " does not stretch to " +
+               to_string(to));
 }
 
 /// x less its zero point, which stretches to it.
@@ -95,6 +106,8 @@ std::vector<double> centred(const Tensor& x, const Tensor& zero_point) {
 }
 
 std::vector<TensorDesc> infer_matmul_integer(const InferContext& context) {
+  if (context.has_input(2)) check_stretches(per_row(context.shape(2)), context.shape(0));
+  if (context.has_input(3)) check_stretches(context.shape(3), context.shape(1));
   return {{.dtype = DataType::kInt32,
            .shape = matmul_shape(context.shape(0), context.shape(1)).output}};
 }
@@ -109,8 +122,12 @@ void compute_matmul_integer(const OpContext& context) {
 }
 
 std::vector<TensorDesc> infer_qlinear_matmul(const InferContext& context) {
-  return {{.dtype = context.dtype(7),
-           .shape = matmul_shape(context.shape(0), context.shape(3)).output}};
+  const Shape y = matmul_shape(context.shape(0), context.shape(3)).output;
+  check_stretches(per_row(context.shape(2)), context.shape(0));
+  check_stretches(context.shape(5), context.shape(3));
+  for (const std::size_t i : {1, 6, 7}) check_stretches(per_row(context.shape(i)), y);
+  check_stretches(context.shape(4), y);
+  return {{.dtype = context.dtype(7), .shape = y}};
 }
 
 void compute_qlinear_matmul(const OpContext& context) {

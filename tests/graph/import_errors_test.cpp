@@ -299,6 +299,17 @@ TEST(BadModel, NodesBehindAnUnsupportedOneAreNotListed) {
   EXPECT_NE(message.find("ONNX StringSplit"), std::string::npos) << message;
 }
 
+TEST(BadModel, ZeroPointsOfOtherColumns) {
+  const auto product = [](const std::string& zeros) {
+    return import_message(model_bytes("g (uint8[2,3] a, int8[3,4] b, uint8[1] z, int8[" + zeros +
+                                      "] w) => (int32[2,4] y) { y = MatMulInteger (a, b, z, w) }"));
+  };
+  EXPECT_EQ(product("4"), "imports");
+  EXPECT_NE(product("5").find("a scale or zero point of 5 does not stretch to 3x4"),
+            std::string::npos)
+      << product("5");
+}
+
 TEST(BadModel, PackedWeightsThatCannotBeRead) {
   onnx::ModelProto model = parsed_model(
       "g (float[1,32] x, uint8[4,2,8] w, float[4,2] s, int32[32] i) => (float[1,4] y) {"
