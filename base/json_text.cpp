@@ -48,7 +48,12 @@ json parse_cbor(std::string_view bytes) {
 }
 
 json cbor_or_discarded(std::string_view bytes) {
-  return json::from_cbor(bytes.begin(), bytes.end(), true, false);
+  try {
+    return json::from_cbor(bytes.begin(), bytes.end(), true, false);
+  } catch (
+      const json::exception&) {  // of an array or object larger than any can be, in spite of that
+    return json(json::value_t::discarded);
+  }
 }
 
 }  // namespace aoe

@@ -39,6 +39,8 @@ TEST(JsonText, CborComesBack) {
   EXPECT_EQ(cbor_or_discarded(bytes), value);
   EXPECT_THROW(parse_cbor(bytes.substr(1)), json::exception);
   EXPECT_TRUE(cbor_or_discarded(bytes + "x").is_discarded());
+  EXPECT_TRUE(cbor_or_discarded("\x9b\x3a\x02\x02\x02\x02\x02\x02\x02").is_discarded())
+      << "an array of more elements than there can be";
 }
 
 }  // namespace
