@@ -241,9 +241,9 @@ class CallsTest(SessionTest):
         seen = []
         execution = ort.inference_session.LoadedModel.execution
 
-        def spy(model, feeds, places=()):
+        def spy(model, feeds, *others):
             seen.extend(feeds)
-            return execution(model, feeds, places)
+            return execution(model, feeds, *others)
 
         x = numpy.ones((2, 3), numpy.float32)
         turned = numpy.asfortranarray(x)
