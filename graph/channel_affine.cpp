@@ -8,11 +8,6 @@
 namespace aoe::graph {
 namespace {
 
-bool is_float_constant(const Graph& graph, const Node& node, std::size_t i) {
-  const ConstantPtr constant = constant_input(graph, node, i);
-  return constant && constant->desc().dtype == DataType::kFloat;
-}
-
 /// Which output channel the elements of the weights contribute to: runs of `length` elements are of one channel each.
 class WeightRuns {
  public:

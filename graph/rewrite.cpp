@@ -42,6 +42,11 @@ NodeId sole_consumer(const Graph& graph, ValueId value) {
   return readers.size() == 1 && !graph.is_output(value) ? readers[0] : kNone;
 }
 
+bool is_float_constant(const Graph& graph, const Node& node, std::size_t i) {
+  const ConstantPtr constant = constant_input(graph, node, i);
+  return constant && constant->desc().dtype == DataType::kFloat;
+}
+
 bool is_scalar(const ConstantPtr& constant, float value) {
   return constant && constant->desc().dtype == DataType::kFloat &&
          element_count(constant->desc().shape) == 1 &&

@@ -17,6 +17,7 @@ const Shape& shape_of(const Graph& graph, ValueId value);
 DataType dtype_of(const Graph& graph, ValueId value);
 /// The constant of the node's i-th input; nullptr when it is absent or computed.
 ConstantPtr constant_input(const Graph& graph, const Node& node, std::size_t i);
+bool is_float_constant(const Graph& graph, const Node& node, std::size_t i);  ///< of float32
 bool has_input(const Node& node, std::size_t i);
 /// How many of the inputs are the anchor's, and not read behind it.
 std::size_t anchor_input_count(const Node& node);

@@ -99,9 +99,9 @@ class DirectPlan final : public TiledPlan<DirectTiling, DirectCut> {
       return t.oc_vectors * t.oh_block * t.ow_block * t.ic_unroll * taps <= good_body_fmas() &&
              is_legal(t);
     });
-    best.prefetch = good_prefetch(cut(best));
-    return leaves_l3(cut(best)) || reads_parts_of_pixels(cut(best)) ? with_pixels_outermost(best)
-                                                                    : best;
+    const DirectCut block = cut(best);
+    best.prefetch = good_prefetch(block);
+    return leaves_l3(block) || reads_parts_of_pixels(block) ? with_pixels_outermost(best) : best;
   }
 
   /// A block of output channels wants the channels of its group alone, which in NHWC are a part of each pixel: for all blocks after
@@ -114,6 +114,11 @@ class DirectPlan final : public TiledPlan<DirectTiling, DirectCut> {
   /// Whether the images are too large to be found in L3 again. A third of it: other cores and the weights want their share.
   bool leaves_l3(const DirectCut& cut) const {
     return cut.image_bytes() > static_cast<double>(soc().l3_bytes) / 3;
+  }
+
+  /// Of the input, from memory.
+  double reread_bytes(const DirectCut& cut) const {
+    return leaves_l3(cut) ? cut.reread_bytes() : 0;
   }
 
   /// Output channels innermost, over as many rows as a quarter of L2 holds of the input, which then comes from memory once: ResNet-50's
@@ -170,7 +175,7 @@ class DirectPlan final : public TiledPlan<DirectTiling, DirectCut> {
             {"prefetch", static_cast<double>(t.prefetch)},
             {"body_fmas", static_cast<double>(cut.body_fmas())},
             {"iterations", static_cast<double>(cut.parallel_extent())},
-            {"reread", leaves_l3(cut) ? cut.reread_bytes() / bytes : 0},
+            {"reread", reread_bytes(cut) / bytes},
             {"balance", parallel_balance(soc(), cut.parallel_extent())}};
   }
 
@@ -178,7 +183,7 @@ class DirectPlan final : public TiledPlan<DirectTiling, DirectCut> {
     // Measured 0.97 of the peak; block_cycles() already counts what loads cost, a little too much.
     constexpr double kEfficiency = 1.05;
     const double compute = shared(cycles_ns(cut.work().cycles, kEfficiency), cut);
-    const double bytes = bytes_moved(task()) + (leaves_l3(cut) ? cut.reread_bytes() : 0);
+    const double bytes = bytes_moved(task()) + reread_bytes(cut);
     const double ns = launch_ns(soc()) + std::max(compute, memory_ns(soc(), bytes));
     if (!cut.is_bf16()) return ns;
     const double read = direct_.shape.input_elements(), pairs = cut.shape().input_elements();

@@ -45,11 +45,6 @@ struct Window {
   std::int64_t block() const { return rows.stride * columns.stride; }
 };
 
-bool has_floats(const Graph& graph, const Node& node, std::size_t i) {
-  const ConstantPtr constant = constant_input(graph, node, i);
-  return constant && constant->desc().dtype == DataType::kFloat;
-}
-
 Axis axis_of(const reference::WindowAxis& axis) {
   return {.in = axis.output,
           .out = axis.input,
@@ -60,8 +55,8 @@ Axis axis_of(const reference::WindowAxis& axis) {
 
 /// nullopt: not one that becomes a convolution.
 std::optional<Window> window_of(const Graph& graph, const Node& node) {
-  if (node.is_dead || !is_type(node, "Conv2DTranspose") || !has_floats(graph, node, 1) ||
-      (has_input(node, 2) && !has_floats(graph, node, 2)))
+  if (node.is_dead || !is_type(node, "Conv2DTranspose") || !is_float_constant(graph, node, 1) ||
+      (has_input(node, 2) && !is_float_constant(graph, node, 2)))
     return std::nullopt;
   const TensorDesc& in = graph.values[node.inputs[0]].desc;
   if (in.dtype != DataType::kFloat || in.shape.size() != 4 || !is_static(in.shape))

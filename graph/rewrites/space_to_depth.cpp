@@ -33,11 +33,6 @@ struct Window {
   Axis rows, columns;
 };
 
-bool has_constant(const Graph& graph, const Node& node, std::size_t i) {
-  const ConstantPtr constant = constant_input(graph, node, i);
-  return constant && constant->desc().dtype == DataType::kFloat;
-}
-
 Axis axis_of(const reference::WindowAxis& axis) {
   return {.in = axis.input,
           .out = axis.output,
@@ -50,9 +45,9 @@ Axis axis_of(const reference::WindowAxis& axis) {
 std::optional<Window> window_of(const Graph& graph, const Node& node) {
   const reference::OpCall& op = reference::anchor(node.op);
   if (node.is_dead || op.type != "Conv2D" || node.outputs.size() != 1 ||
-      !has_constant(graph, node, 1))
+      !is_float_constant(graph, node, 1))
     return std::nullopt;
-  if (anchor_input_count(node) > 2 && has_input(node, 2) && !has_constant(graph, node, 2))
+  if (anchor_input_count(node) > 2 && has_input(node, 2) && !is_float_constant(graph, node, 2))
     return std::nullopt;
   const TensorDesc& in = graph.values[node.inputs[0]].desc;
   if (in.dtype != DataType::kFloat || in.shape.size() != 4 || !is_static(in.shape) ||
