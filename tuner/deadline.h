@@ -21,6 +21,9 @@ inline std::chrono::steady_clock::duration seconds(double count) {
       std::chrono::duration<double>(count));
 }
 
+/// Of a time without a limit.
+constexpr double kUnlimited = std::numeric_limits<double>::infinity();
+
 /// Without a moment it never comes.
 class Deadline {
  public:
@@ -32,7 +35,7 @@ class Deadline {
   bool has_passed() const { return at_ && now_() >= *at_; }
   /// 0 beyond it, infinity when it never comes.
   double left_s() const {
-    if (!at_) return std::numeric_limits<double>::infinity();
+    if (!at_) return kUnlimited;
     return std::max(0.0, seconds_between(now_(), *at_));
   }
   Deadline sooner_by(double by_s) const {

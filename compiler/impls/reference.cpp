@@ -7,7 +7,7 @@ namespace {
 
 /// Plain loops with double accumulators: far from what the core can do, so that any other Impl is
 /// preferred.
-constexpr double kNsPerFlop = 1.0;
+constexpr double kReferenceNsPerFlop = 1.0;
 constexpr double kReferenceNsPerByte = 1.0;
 constexpr double kCallNs = 3000;
 
@@ -20,7 +20,8 @@ class ReferencePlan final : public Plan {
   }
 
   double estimate_ns(const Schedule&) const override {
-    return kCallNs + kNsPerFlop * flops(task()) + kReferenceNsPerByte * bytes_moved(task());
+    return kCallNs + kReferenceNsPerFlop * flops(task()) +
+           kReferenceNsPerByte * bytes_moved(task());
   }
 
   Kernel build(const Schedule&) const override { return kernel_for("reference"); }

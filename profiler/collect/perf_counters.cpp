@@ -52,10 +52,10 @@ bool read_page(const void* mapped, CounterReading& reading) {
     reading.enabled_ns += passed_ns;
     reading.running_ns += passed_ns;
     const int unused_bits = 64 - page->pmc_width;
-    const auto counted =
+    const auto since_then =
         static_cast<std::int64_t>(__rdpmc(static_cast<int>(page->index - 1)) << unused_bits) >>
         unused_bits;
-    reading.count = static_cast<std::uint64_t>(page->offset + counted);
+    reading.count = static_cast<std::uint64_t>(page->offset + since_then);
     std::atomic_signal_fence(std::memory_order_seq_cst);
   } while (page->lock != sequence);
   return true;

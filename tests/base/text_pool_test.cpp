@@ -37,9 +37,9 @@ TEST(TextPool, ForgetsWhatWasAdded) {
 
 TEST(TextPool, TextsStayWhereTheyAre) {
   TextPool pool;
-  const std::string* const first = pool.find(pool.place_of("first"));
+  const std::string* const place = pool.find(pool.place_of("first"));
   for (int i = 0; i < 10'000; ++i) pool.place_of(std::to_string(i));
-  EXPECT_EQ(pool.find(0), first);
+  EXPECT_EQ(pool.find(0), place);
   EXPECT_EQ(pool.place_of("9999"), 10'000);
 }
 

@@ -14,7 +14,7 @@
 namespace aoe::compiler {
 namespace {
 
-constexpr const char* kProduct =
+constexpr const char* kOneProduct =
     "g (float[4,16] x) => (float[4,8] y) <float[16,8] w> { a = MatMul (x, w) y = Relu (a) }";
 
 Preparation on_this_machine() {
@@ -29,7 +29,7 @@ bool is_rounded(const graph::Graph& graph) {
 
 TEST(Pipeline, TakesModelsFromFilesMemoryAndGraphs) {
   const tests::TempDir directory;
-  const auto bytes = std::make_shared<const std::string>(tests::model_bytes(kProduct));
+  const auto bytes = std::make_shared<const std::string>(tests::model_bytes(kOneProduct));
   write_file_atomically(directory / "m.onnx", *bytes);
   const auto text = [](const ModelSource& source) {
     return prepare(source, on_this_machine()).graph.to_text();
@@ -67,7 +67,7 @@ TEST(Pipeline, MakesOneOmOfSeveralGears) {
 }
 
 TEST(Pipeline, KeepsTheExactModelWhereItIsAskedTo) {
-  const auto bytes = std::make_shared<const std::string>(tests::model_bytes(kProduct));
+  const auto bytes = std::make_shared<const std::string>(tests::model_bytes(kOneProduct));
   const ModelSource source{
       .path = "m", .bytes = bytes, .precision = {.float16 = graph::Float16Rounding::kFactors}};
   Preparation how = on_this_machine();
@@ -81,7 +81,7 @@ TEST(Pipeline, KeepsTheExactModelWhereItIsAskedTo) {
 }
 
 TEST(Pipeline, MeasuresErrorsOnTheInputsThatAreGiven) {
-  const auto bytes = std::make_shared<const std::string>(tests::model_bytes(kProduct));
+  const auto bytes = std::make_shared<const std::string>(tests::model_bytes(kOneProduct));
   const ModelSource source{
       .path = "m",
       .bytes = bytes,

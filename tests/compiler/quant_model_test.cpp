@@ -21,7 +21,7 @@ namespace {
 
 using quantize::QuantForm;
 
-struct Case {
+struct QuantCase {
   const char* model;
   QuantForm form;
   const char* quantised_op;  ///< what its products become
@@ -32,12 +32,12 @@ std::string form_name(QuantForm form) {
   return form == QuantForm::kQdq ? "qdq" : "qlinear";
 }
 
-void PrintTo(const Case& c, std::ostream* out) {
+void PrintTo(const QuantCase& c, std::ostream* out) {
   *out << c.model << " " << form_name(c.form);
 }
 
 // Random weights, few channels and many layers: no network that anybody would quantise loses as much.
-const Case kCases[] = {
+const QuantCase kQuantCases[] = {
     {"resnet50", QuantForm::kQdq, "jit:QuantConv2D", 0.1},
     {"resnet50", QuantForm::kQLinear, "jit:QuantConv2D", 0.1},
     {"mobilenetv2", QuantForm::kQdq, "jit:QuantConv2D", 0.15},
@@ -62,10 +62,10 @@ double largest_difference(const Constant& exact, const Constant& other) {
   return worst / static_cast<double>(*high - *low);
 }
 
-class QuantModels : public testing::TestWithParam<Case> {};
+class QuantModels : public testing::TestWithParam<QuantCase> {};
 
 TEST_P(QuantModels, RunLikeTheReferenceAndNearlyLikeFloat32) {
-  const Case& c = GetParam();
+  const QuantCase& c = GetParam();
   const std::string real = float_bytes(c.model);
   const tests::TempDir directory;
   const graph::Graph before = tests::import_bytes(
@@ -92,11 +92,12 @@ TEST_P(QuantModels, RunLikeTheReferenceAndNearlyLikeFloat32) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Quantised, QuantModels, testing::ValuesIn(kCases), [](const auto& tested) {
-  std::string name = tested.param.model;
-  std::ranges::replace(name, '-', '_');
-  return name + "_" + form_name(tested.param.form);
-});
+INSTANTIATE_TEST_SUITE_P(Quantised, QuantModels, testing::ValuesIn(kQuantCases),
+                         [](const auto& tested) {
+                           std::string name = tested.param.model;
+                           std::ranges::replace(name, '-', '_');
+                           return name + "_" + form_name(tested.param.form);
+                         });
 
 }  // namespace
 }  // namespace aoe::compiler

@@ -20,7 +20,7 @@
 namespace aoe::tests {
 namespace {
 
-constexpr unsigned kHangSeconds = 600;  ///< the largest take some seconds on a quiet machine
+constexpr unsigned kBombSeconds = 600;  ///< the largest take some seconds on a quiet machine
 
 std::size_t bytes_wanted() {
   const char* const given = std::getenv("AOE_BOMB_BYTES");
@@ -70,7 +70,7 @@ void import_all(const std::vector<Bomb>& bombs) {
   for (const Bomb& bomb : bombs) {
     if (only != nullptr && bomb.name != only) continue;
     SCOPED_TRACE(bomb.name);
-    note_for_crash(bomb.name, kHangSeconds);
+    note_for_crash(bomb.name, kBombSeconds);
     const std::string bytes = bomb.make(bytes_wanted()).SerializeAsString();
     std::cout << bomb.name << ": " << bytes.size() << " bytes" << std::endl;
     if (kept != nullptr)

@@ -32,7 +32,6 @@
 namespace aoe::tests {
 namespace {
 
-constexpr unsigned kHangSeconds = 120;
 constexpr double kMostRunWork = 1e8;  ///< of a reference step: a mutant may ask for years
 constexpr std::uint64_t kMostRunBytes = std::uint64_t{1} << 28;  ///< of a mutant that is run
 

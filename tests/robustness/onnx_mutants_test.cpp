@@ -30,7 +30,6 @@
 namespace aoe::tests {
 namespace {
 
-constexpr unsigned kHangSeconds = 120;
 constexpr double kMostWork = 2e8;  ///< of a run: a mutant may ask for years
 
 const std::vector<onnx::ModelProto>& networks() {

@@ -26,8 +26,6 @@
 namespace aoe::tests {
 namespace {
 
-constexpr unsigned kHangSeconds = 120;  ///< a model takes some hundredths of one
-
 struct Tally {
   int run = 0, refused = 0;
   int with_bodies = 0;  ///< of those that ran

@@ -2,9 +2,9 @@
 #include "tuner/fleet/fleet_measurer.h"
 
 #include <cmath>
-#include <limits>
 
 #include "base/error.h"
+#include "tuner/deadline.h"
 #include "tuner/measure/task_json.h"
 
 namespace aoe::tuner {
@@ -12,8 +12,6 @@ using compiler::Candidate;
 using compiler::Task;
 using nlohmann::json;
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 json paths_to_json(std::span<const std::filesystem::path> paths) {
   json list = json::array();
@@ -34,7 +32,7 @@ json timings_to_json(const std::vector<Timing>& timings) {
 }
 
 double number_or_infinity(const json& value) {
-  return value.is_null() ? kInfinity : value.get<double>();  // JSON knows no infinity
+  return value.is_null() ? kUnlimited : value.get<double>();  // JSON knows no infinity
 }
 
 json number_or_null(double value) {
@@ -44,7 +42,7 @@ json number_or_null(double value) {
 json run_models_order(const json& message, Measurer& measurer) {
   const double limit_s = number_or_infinity(message.at("model_s"));
   measurer.set_bounds(
-      {.end = Deadline::in(message.value("left_s", kInfinity)), .model_s = limit_s});
+      {.end = Deadline::in(message.value("left_s", kUnlimited)), .model_s = limit_s});
   const auto timings = measurer.run_models(paths_of(message));
   if (!timings) return {{"no", timings.error()}};
   json models = json::array();
@@ -164,7 +162,7 @@ std::optional<json> measure_order(
   const MeasurePolicy policy =
       policy_from_json({{"measure", message.at("policy")}}, "the order").measure;
   Measurer& measurer = measurer_of(policy, weights_in_of(message));
-  measurer.set_bounds({.end = Deadline::in(message.value("left_s", kInfinity))});
+  measurer.set_bounds({.end = Deadline::in(message.value("left_s", kUnlimited))});
   if (what == "models") return run_models_order(message, measurer);
   if (what == "subgraphs")
     return timings_to_json(

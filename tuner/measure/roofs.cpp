@@ -18,6 +18,8 @@ namespace aoe::tuner {
 namespace loopnest = compiler::loopnest;
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr std::int64_t kSteps = 100000, kChains = 12;
 constexpr int kTries = 20;
 
@@ -64,7 +66,6 @@ loopnest::Function read_loop(const compiler::Soc& soc, std::int64_t elements) {
 /// The least time of some calls of `body(thread)` on all threads at once. Another process may have a core for as long as
 /// twenty short calls take: 9.7 GFLOP/s were measured so where there are 235.
 double least_ns(int threads, const std::function<void(int thread)>& body) {
-  using Clock = std::chrono::steady_clock;
   constexpr auto kShortest = std::chrono::milliseconds(200);
   const Clock::time_point begin = Clock::now();
   double least = 0;

@@ -45,7 +45,7 @@ Result<void> compare_bytes(const Tensor& expected, const Tensor& actual) {
 
 /// Of a floating type's storage.
 template <typename T>
-double value_of(T element) {
+double float_of(T element) {
   if constexpr (std::is_same_v<T, std::uint16_t>)  // bfloat16
     return std::bit_cast<float>(std::uint32_t{element} << 16);
   else
@@ -64,12 +64,12 @@ Result<void> compare_as(const Tensor& expected, const Tensor& actual, double tol
   const T* const got = actual.as<T>();
   double largest = 0;
   for (const T element : wanted) {
-    const double magnitude = std::abs(value_of(element));
+    const double magnitude = std::abs(float_of(element));
     if (std::isfinite(magnitude)) largest = std::max(largest, magnitude);
   }
   const double allowed = tolerance * largest;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
-    const double a = value_of(wanted[i]), b = value_of(got[i]);
+    const double a = float_of(wanted[i]), b = float_of(got[i]);
     if (!agrees(a, b, allowed))
       return Unexpected(fmt::format(
           "element {} is {:.7g}, the reference says {:.7g} (allowed {:.2g})", i, b, a, allowed));

@@ -25,6 +25,8 @@ extern char** environ;
 namespace aoe::tuner {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 Error cannot_start(const char* step, int error) {
   return {
       ExitCode::kFailure,
@@ -93,7 +95,6 @@ void WorkerProcess::send(const nlohmann::json& message) {
 ReceiveStatus WorkerProcess::receive(nlohmann::json& message, std::chrono::duration<double> timeout,
                                      std::chrono::duration<double> end,
                                      const std::stop_token& stop) {
-  using Clock = std::chrono::steady_clock;
   constexpr double kPatience = 6;  // times `timeout`; ten others to a core are more than that
   const Clock::time_point begin = Clock::now();
   const std::uint64_t waited_before = longest_core_wait_ns(pid_);

@@ -2,11 +2,11 @@
 #include "tuner/session/operator_order.h"
 
 #include <algorithm>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "bank/values.h"
 #include "base/error.h"
+#include "tuner/deadline.h"
 #include "tuner/fleet/fleet_measurer.h"
 #include "tuner/measure/task_json.h"
 #include "tuner/session/baseline.h"
@@ -15,8 +15,6 @@
 namespace aoe::tuner {
 using nlohmann::json;
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 json records_to_json(const std::vector<bank::Record>& records) {
   json list = json::array();
@@ -34,7 +32,7 @@ std::vector<bank::Record> records_from_json(const json& list) {
 /// Of the node's own limit, and until the run's end.
 double time_of(const json& message) {
   const double limit_s = message.at("limit_s");
-  return std::min(limit_s > 0 ? limit_s : kInfinity, message.value("left_s", kInfinity));
+  return std::min(limit_s > 0 ? limit_s : kUnlimited, message.value("left_s", kUnlimited));
 }
 
 OperatorTask task_of_order(const json& message, const compiler::Soc& soc) {
