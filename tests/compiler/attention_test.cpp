@@ -124,7 +124,7 @@ TEST_P(RandomAttentions, AgreeWithTheReference) {
   ASSERT_NE(impl, nullptr);
   for (unsigned seed = GetParam() * kShapes; seed < (GetParam() + 1) * kShapes; ++seed) {
     const ShapeLine line = RandomAttention(seed).draw(seed);
-    for (const Soc& soc : loopnest::test_socs()) {
+    for (const Soc& soc : loopnest::planned_socs(false)) {
       ASSERT_TRUE(impl->supports(line.task, soc)) << line.text;
       check_impl(*impl, line, soc, {.sampled_schedules = 2, .seed = seed});
       if (HasFatalFailure()) return;
@@ -143,7 +143,7 @@ TEST(Attention, CarriesSumsAcrossBlocksOfKeys) {
   for (std::int64_t key = 0; key < 700; ++key)
     if (key < 300 || (key > 400 && key < 600))
       line.inputs[3]->view().as<float>()[key] = -std::numeric_limits<float>::infinity();
-  for (const Soc& soc : loopnest::test_socs())
+  for (const Soc& soc : loopnest::planned_socs(false))
     check_impl(*impls().find("attention"), line, soc, {.sampled_schedules = 24});
 }
 

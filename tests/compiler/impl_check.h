@@ -2,8 +2,6 @@
 // Formats, against the reference implementation.
 #pragma once
 
-#include <optional>
-
 #include "compiler/impl.h"
 #include "tests/compiler/shape_line.h"
 
@@ -12,14 +10,12 @@ namespace aoe::compiler {
 struct ImplCheckOptions {
   int sampled_schedules = 3;  ///< besides the heuristic one, for each Format
   unsigned seed = 1;
-  /// Generated code is for this machine when the Soc that the Impl is asked about is not at hand.
-  std::optional<Soc> machine = {};
   /// The inputs hold NaN, infinities or numbers near the end of the range: what Impl::not_finite() allows is.
   bool has_special_values = false;
 };
 
 /// Reports through GoogleTest. Nothing outside the buffers may be touched: they end at guard pages.
-/// Native kernels run without their backend; reference kernels and views run in the tests of the runtime.
+/// Generated code runs on machine_for(soc); libraries only on `soc` itself. Native kernels run without their backend; reference kernels and views run in the tests of the runtime.
 void check_impl(const Impl& impl, const ShapeLine& line, const Soc& soc,
                 const ImplCheckOptions& options = {});
 

@@ -13,6 +13,18 @@
 #include "compiler/loopnest/codegen.h"
 
 namespace aoe::compiler::loopnest {
+namespace {
+
+Soc avx512() {
+  return {.version = "avx512",
+          .target = find_target("avx512"),
+          .llvm_cpu = "x86-64-v4",
+          .vector_lanes = 16,
+          .vector_registers = 32,
+          .threads = 2};
+}
+
+}  // namespace
 
 MachineCode::MachineCode(const std::string& elf_bytes) {
   const int file = memfd_create("kernels", MFD_CLOEXEC);
@@ -44,12 +56,7 @@ std::span<const Soc> test_socs() {
                              .vector_registers = 16,
                              .threads = 2}};
     if (runtime::host_supports("avx512")) {
-      all.push_back({.version = "avx512",
-                     .target = find_target("avx512"),
-                     .llvm_cpu = "x86-64-v4",
-                     .vector_lanes = 16,
-                     .vector_registers = 32,
-                     .threads = 2});
+      all.push_back(avx512());
       if (runtime::host_supports("avx512_bf16")) all.back().features.add(Feature::kBf16);
     }
     return all;
@@ -70,6 +77,23 @@ std::span<const Soc> quantised_test_socs() {
     return all;
   }();
   return socs;
+}
+
+std::vector<Soc> planned_socs(bool is_quantised) {
+  const std::span<const Soc> here = is_quantised ? quantised_test_socs() : test_socs();
+  std::vector<Soc> socs(here.begin(), here.end());
+  if (runtime::host_supports("avx512")) return socs;
+  socs.push_back(avx512());
+  if (!is_quantised) return socs;
+  socs.push_back(avx512());
+  socs.back().version += "_vnni";
+  socs.back().features.add(Feature::kVnni);
+  return socs;
+}
+
+const Soc& machine_for(const Soc& soc) {
+  const bool is_here = runtime::host_supports(runtime::isa_word(soc.target->name(), soc.features));
+  return is_here ? soc : test_socs().back();
 }
 
 void compile_and_run(const Function& function, const Soc& soc, std::span<void* const> buffers) {

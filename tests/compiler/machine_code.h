@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "compiler/loopnest/loopnest.h"
 #include "compiler/soc.h"
@@ -31,6 +32,13 @@ class MachineCode {
 std::span<const Soc> test_socs();
 /// These, and again with VNNI what of them has it.
 std::span<const Soc> quantised_test_socs();
+
+/// What Impls are asked about: all of these, and AVX-512 (quantised: with VNNI as well) where this machine lacks it, so that plans of
+/// its vectors are tested everywhere.
+std::vector<Soc> planned_socs(bool is_quantised);
+/// Runs what is planned for `soc`: `soc` itself, or the last of test_socs() where this machine has not its instructions. LLVM splits
+/// vectors that are too long for it.
+const Soc& machine_for(const Soc& soc);
 
 /// Compiles `function` alone and runs all its parallel iterations on this thread.
 void compile_and_run(const Function& function, const Soc& soc, std::span<void* const> buffers);

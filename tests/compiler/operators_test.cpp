@@ -247,7 +247,7 @@ void expect_generated(const Graph& original, const std::string& text, const Valu
   graph::run_passes(graph, {});
   for (const graph::NodeId id : graph.topological_order()) {
     const Task task = task_of(graph, id);
-    for (const Soc& soc : loopnest::test_socs()) {
+    for (const Soc& soc : loopnest::planned_socs(false)) {
       const std::vector<Candidate> candidates = default_candidates(task, soc);
       const auto generated = std::ranges::find_if(candidates, [&](const Candidate& each) {
         return !each.impl->plan(task, each.format, soc)->build(each.schedule).stages.empty();

@@ -129,9 +129,7 @@ std::optional<ShapeLine> ShapeDraw::line(const std::vector<std::string>& lines) 
 }
 
 Soc ShapeDraw::soc(const Task& task) {
-  const auto socs = task.anchor().type.starts_with("Quant") ? loopnest::quantised_test_socs()
-                                                            : loopnest::test_socs();
-  Soc soc = random_.pick(socs);
+  Soc soc = random_.pick(loopnest::planned_socs(task.anchor().type.starts_with("Quant")));
   soc.threads = 1 + static_cast<int>(random_.below(4));
   return soc;
 }
