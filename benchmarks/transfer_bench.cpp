@@ -157,8 +157,7 @@ class Transfer {
       paths.push_back(directory.path() / (std::to_string(paths.size()) + ".om"));
       write_file_atomically(paths.back(), contender->om.serialize());
     }
-    return bench_models(paths, MeasurePolicy{}, soc_.threads,
-                        std::numeric_limits<double>::infinity());
+    return bench_models(paths, MeasurePolicy{}, soc_, std::numeric_limits<double>::infinity());
   }
 
   const Settings& settings_;

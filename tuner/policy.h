@@ -57,7 +57,7 @@ struct MeasurePolicy {
 
 struct SearchPolicy {
   /// Trials of a task: in proportion to its share of the model's time, within these bounds.
-  double trials_per_percent = 16;
+  double trials_per_percent = 8;
   int min_trials = 16;
   /// Of these, for a task whose kind the bank's records know from other shapes: a cost model that
   /// was taught before needs to see less.
@@ -83,7 +83,7 @@ struct SearchPolicy {
 };
 
 struct ConfirmPolicy {
-  int rounds = 3;           ///< compile, measure in the model, demote what lost; at most so often
+  int rounds = 2;           ///< compile, measure in the model, demote what lost; at most so often
   double min_gain = 0.005;  ///< a winner must be faster than the default by more than this
 };
 

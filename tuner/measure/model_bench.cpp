@@ -12,8 +12,10 @@
 namespace aoe::tuner {
 namespace {
 constexpr std::uint64_t kInputSeed = 20;
-/// Weights beyond this leave no cache anything of an earlier run: who ran before does not matter.
-constexpr std::size_t kFillsEveryCache = std::size_t{256} << 20;
+/// Loaded once: another load of so much would be most of the time.
+constexpr std::size_t kTooLargeToLoadAgain = std::size_t{256} << 20;
+/// Weights of so many times L3 leave the caches nothing of an earlier run: who ran before does not matter.
+constexpr std::size_t kTimesL3 = 4;
 
 /// A run that others disturbed is repeated a few times.
 void run_undisturbed(TimedModel& model) {
@@ -33,13 +35,15 @@ std::unique_ptr<TimedModel> loaded(const std::filesystem::path& om, int threads)
 /// All oms in memory, and one round after the other of them.
 class LoadedModels {
  public:
-  LoadedModels(const std::vector<std::filesystem::path>& oms, int threads) {
-    for (const auto& om : oms) models_.push_back(loaded(om, threads));
+  LoadedModels(const std::vector<std::filesystem::path>& oms, const compiler::Soc& soc)
+      : fills_every_cache_(kTimesL3 * static_cast<std::size_t>(soc.l3_bytes)) {
+    for (const auto& om : oms) models_.push_back(loaded(om, soc.threads));
   }
 
-  bool fill_every_cache() const {
-    return std::ranges::any_of(models_,
-                               [](const auto& model) { return fills_every_cache(*model); });
+  bool are_loaded_once() const {
+    return std::ranges::any_of(models_, [](const auto& model) {
+      return model->om().weights_view.size() >= kTooLargeToLoadAgain;
+    });
   }
 
   /// The steps of each om, without samples.
@@ -55,7 +59,7 @@ class LoadedModels {
     for (std::size_t turn = 0; turn < models_.size(); ++turn) {
       const std::size_t i = (turn + static_cast<std::size_t>(round)) % models_.size();
       TimedModel& model = *models_[i];
-      if (!fills_every_cache(model)) model.run();
+      if (model.om().weights_view.size() < fills_every_cache_) model.run();
       run_undisturbed(model);
       timings[i].samples_ns.push_back(model.total_ns());
       for (std::size_t s = 0; s < model.step_ns().size(); ++s)
@@ -64,10 +68,7 @@ class LoadedModels {
   }
 
  private:
-  static bool fills_every_cache(const TimedModel& model) {
-    return model.om().weights_view.size() >= kFillsEveryCache;
-  }
-
+  std::size_t fills_every_cache_;  ///< bytes of weights
   std::vector<std::unique_ptr<TimedModel>> models_;
 };
 
@@ -89,11 +90,11 @@ int loads_of(const MeasurePolicy& policy, double rounds_per_load) {
 }  // namespace
 
 std::vector<ModelTiming> bench_models(const std::vector<std::filesystem::path>& oms,
-                                      const MeasurePolicy& policy, int threads, double limit_s,
-                                      const std::function<void()>& round_ended) {
+                                      const MeasurePolicy& policy, const compiler::Soc& soc,
+                                      double limit_s, const std::function<void()>& round_ended) {
   const Deadline limit = Deadline::in(limit_s);
   const TimePoint begin = std::chrono::steady_clock::now();
-  auto models = std::make_unique<LoadedModels>(oms, threads);
+  auto models = std::make_unique<LoadedModels>(oms, soc);
   const TimePoint loaded = std::chrono::steady_clock::now();
   std::vector<ModelTiming> timings = models->timings();
   int rounds = 1, rounds_each = 1;  // as many as the first one's time says
@@ -101,7 +102,7 @@ std::vector<ModelTiming> bench_models(const std::vector<std::filesystem::path>& 
     if (round > 0 && limit.has_passed()) break;
     if (round > 0 && round % rounds_each == 0) {
       models.reset();  // memory need not hold two sets of them
-      models = std::make_unique<LoadedModels>(oms, threads);
+      models = std::make_unique<LoadedModels>(oms, soc);
     }
     if (round % rounds_each == 0)
       for (ModelTiming& timing : timings) timing.load_begins.push_back(timing.samples_ns.size());
@@ -109,7 +110,7 @@ std::vector<ModelTiming> bench_models(const std::vector<std::filesystem::path>& 
     if (round == 0) {
       rounds = rounds_of(policy, timings.front().samples_ns.front());
       const double rounds_s = rounds * seconds_between(loaded, std::chrono::steady_clock::now());
-      const int loads = models->fill_every_cache()
+      const int loads = models->are_loaded_once()
                             ? 1
                             : loads_of(policy, rounds_s / seconds_between(begin, loaded));
       rounds_each = (rounds + loads - 1) / loads;

@@ -164,8 +164,8 @@ class Worker {
       const json& limit = request.at("limit_s");
       const double limit_s =
           limit.is_null() ? std::numeric_limits<double>::infinity() : limit.get<double>();
-      for (const ModelTiming& timing : bench_models(paths, options_.policy, options_.soc.threads,
-                                                    limit_s, [this] { round_ended(); }))
+      for (const ModelTiming& timing :
+           bench_models(paths, options_.policy, options_.soc, limit_s, [this] { round_ended(); }))
         models.push_back(to_json(timing));
     } catch (const std::exception& e) {
       answer({{"error", e.what()}});
