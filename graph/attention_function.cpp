@@ -15,12 +15,6 @@ namespace {
 
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
-reference::Attrs with_axis(std::int64_t axis) {
-  reference::Attrs attrs;
-  attrs.set("axis", axis);
-  return attrs;
-}
-
 /// Windows that reach far beyond all keys, of any length, without sums that overflow.
 KeyRange within_reach(KeyRange range) {
   range.left = std::min(range.left, kMostBytes);

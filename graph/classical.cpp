@@ -24,9 +24,7 @@ Term probit(FunctionCall& call, Term x) {
 }
 
 Term softmax(FunctionCall& call, Term x) {
-  reference::Attrs attrs;
-  attrs.set("axis", std::int64_t{-1});
-  return call.op("Softmax", {x}, attrs);
+  return call.op("Softmax", {x}, with_axis(-1));
 }
 
 Term along_rows(FunctionCall& call, const char* type, Term x) {
@@ -51,15 +49,8 @@ std::string transform_of(const FunctionCall& call) {
 
 }  // namespace
 
-std::vector<std::string> strings_of(const reference::Attrs& attrs, const std::string& name) {
-  const auto found = attrs.all().find(name);
-  if (found == attrs.all().end()) return {};
-  const auto* strings = std::get_if<std::vector<std::string>>(&found->second);
-  return strings == nullptr ? std::vector<std::string>{} : *strings;
-}
-
 Classes classes_of(const FunctionCall& call, const std::string& ints, const std::string& strings) {
-  return {.labels = call.attrs().get_ints(ints), .names = strings_of(call.attrs(), strings)};
+  return {.labels = call.attrs().get_ints(ints), .names = call.attrs().get_strings(strings)};
 }
 
 Term labels_at(FunctionCall& call, const Classes& classes, Term index) {
@@ -101,8 +92,7 @@ Term both_scores(FunctionCall& call, Term score, bool is_margin) {
 }
 
 Term best_column(FunctionCall& call, Term scores) {
-  reference::Attrs attrs;
-  attrs.set("axis", std::int64_t{1});
+  reference::Attrs attrs = with_axis(1);
   attrs.set("keepdims", std::int64_t{0});
   return call.op("ArgMax", {scores}, attrs);
 }

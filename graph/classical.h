@@ -27,9 +27,6 @@ struct Classes {
   std::size_t count() const { return std::max(labels.size(), names.size()); }
 };
 
-/// Attribute `name`; empty where there is none, or one of another kind.
-std::vector<std::string> strings_of(const reference::Attrs& attrs, const std::string& name);
-
 /// Attributes `ints` and `strings` of a classifier.
 Classes classes_of(const FunctionCall& call, const std::string& ints, const std::string& strings);
 

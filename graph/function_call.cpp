@@ -280,9 +280,13 @@ Term FunctionCall::slice(Term value, std::int64_t axis, std::int64_t begin, std:
 
 Term FunctionCall::concat(const std::vector<Term>& parts, std::int64_t axis) {
   if (parts.size() == 1) return parts.front();
+  return op("Concat", parts, with_axis(axis));
+}
+
+reference::Attrs with_axis(std::int64_t axis) {
   reference::Attrs attrs;
   attrs.set("axis", axis);
-  return op("Concat", parts, attrs);
+  return attrs;
 }
 
 bool replace_by_parts(Graph& graph, NodeId id, const std::function<void(FunctionCall&)>& expand) {

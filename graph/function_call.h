@@ -128,6 +128,9 @@ class FunctionCall {
   mutable std::size_t inputs_asked_for_ = 0;
 };
 
+/// The attribute `axis`.
+reference::Attrs with_axis(std::int64_t axis);
+
 /// Puts the parts that `expand` gives for a node of the graph in its place, for passes. An Identity takes each to an output
 /// of the node, and remove_identities takes that out. False, with nothing changed, when `expand` throws NotExpressible.
 bool replace_by_parts(Graph& graph, NodeId id, const std::function<void(FunctionCall&)>& expand);

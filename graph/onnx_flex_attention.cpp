@@ -65,9 +65,7 @@ void Importer::import_flex_attention(const onnx::NodeProto& proto, Scope& scope)
   };
   const Term products = call.matmul(q, call.transpose(keys, {0, 1, 3, 2})) * scale;
   const Term scores = modified("score_mod", call.cast(products, inside));
-  reference::Attrs last;
-  last.set("axis", std::int64_t{-1});
-  const Term probabilities = modified("prob_mod", call.op("Softmax", {scores}, last));
+  const Term probabilities = modified("prob_mod", call.op("Softmax", {scores}, with_axis(-1)));
   const Term values = call.cast(repeated_heads(call, v, heads / shared), inside);
   scope.values[proto.output(0)] = call.cast(call.matmul(probabilities, values), call.dtype(v)).id;
 }

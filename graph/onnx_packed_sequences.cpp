@@ -115,9 +115,7 @@ void Importer::import_packed_split(const onnx::NodeProto& proto, Scope& scope) {
   const std::int64_t axis = call.attrs().get_int("axis", 0), rank = call.rank(x);
   if (axis < -rank || axis >= rank) fail_node(proto, "splits along an axis that is not there");
   sequence.item->desc.shape[static_cast<std::size_t>(axis < 0 ? axis + rank : axis)] = kUnknownDim;
-  reference::Attrs attrs;
-  attrs.set("axis", axis);
-  sequence.packed = call.op("PackedSplit", {x, size}, attrs).id;
+  sequence.packed = call.op("PackedSplit", {x, size}, with_axis(axis)).id;
   scope.compounds[proto.output(0)] = sequence;
 }
 

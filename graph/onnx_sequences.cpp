@@ -136,8 +136,7 @@ void Importer::import_split_to_sequence(const onnx::NodeProto& proto, Scope& sco
   if (axis < 0) axis += call.rank(x);
   const bool is_given = call.has(1);
   if (is_given && !call.known(call.input(1)) && call.rank(call.input(1)) == 1) {
-    reference::Attrs attrs;
-    attrs.set("axis", axis);
+    const reference::Attrs attrs = with_axis(axis);
     const auto count = static_cast<std::size_t>(call.dim(call.input(1), 0));
     budget_.add_operands(count, "node " + describe(proto));
     std::vector<ValueId> items;

@@ -188,8 +188,7 @@ bool Importer::import_text_unique(const onnx::NodeProto& proto, Scope& scope) {
   const Term x = call.input(0);
   const auto found = call.ops("Unique", {text_op(call, "TextRank", x)}, call.attrs(), 4);
   const bool is_flat = !call.attrs().has("axis");
-  reference::Attrs along;
-  along.set("axis", call.attrs().get_int("axis", 0));
+  const reference::Attrs along = with_axis(call.attrs().get_int("axis", 0));
   const Term rows = is_flat ? call.reshape(x, {-1}) : x;
   for (int i = 0; i < proto.output_size(); ++i) {
     if (proto.output(i).empty()) continue;
@@ -237,7 +236,7 @@ void Importer::check_pool(const onnx::NodeProto& proto, const Scope& scope) cons
 
 /// A pool of texts becomes one of their places.
 void Importer::place_pool(Node& node) {
-  const std::vector<std::string> pool = graph::strings_of(node.op.attrs, "pool_strings");
+  const std::vector<std::string> pool = node.op.attrs.get_strings("pool_strings");
   node.op.attrs.erase("pool_strings");
   node.op.attrs.set("pool_int64s", texts_.places_of(pool));
 }

@@ -19,9 +19,7 @@ Term optional_input(FunctionCall& call, std::size_t i) {
 Term real(FunctionCall& call, const ByteTerm& bytes, std::int64_t axis) {
   std::vector<Term> inputs = {bytes.values, number_of(call, bytes.scale)};
   if (bytes.zero.id != kNone) inputs.push_back(number_of(call, bytes.zero));
-  reference::Attrs attrs;
-  attrs.set("axis", axis);
-  return call.op("DequantizeLinear", inputs, attrs);
+  return call.op("DequantizeLinear", inputs, with_axis(axis));
 }
 
 Term quantised(FunctionCall& call, Term value, Term scale, Term zero, DataType dtype) {

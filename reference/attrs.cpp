@@ -129,6 +129,10 @@ std::vector<std::int64_t> Attrs::get_ints(const std::string& name,
 std::vector<float> Attrs::get_floats(const std::string& name, std::vector<float> fallback) const {
   return get(values_, name, std::move(fallback), "floats");
 }
+std::vector<std::string> Attrs::get_strings(const std::string& name) const {
+  return get<std::vector<std::string>>(values_, name, {}, "strings");
+}
+
 ConstantPtr Attrs::get_tensor(const std::string& name) const {
   return get<ConstantPtr>(values_, name, nullptr, "tensor");
 }

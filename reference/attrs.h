@@ -31,7 +31,8 @@ class Attrs {
   std::vector<std::int64_t> get_ints(const std::string& name,
                                      std::vector<std::int64_t> fallback = {}) const;
   std::vector<float> get_floats(const std::string& name, std::vector<float> fallback = {}) const;
-  ConstantPtr get_tensor(const std::string& name) const;  ///< nullptr when absent
+  std::vector<std::string> get_strings(const std::string& name) const;  ///< none when absent
+  ConstantPtr get_tensor(const std::string& name) const;                ///< nullptr when absent
 
   bool operator==(const Attrs& other) const;  ///< tensors compare by description and bytes
 

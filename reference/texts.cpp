@@ -5,7 +5,6 @@
 #include <array>
 
 #include "base/error.h"
-#include "reference/fail.h"
 
 namespace aoe::reference {
 
@@ -55,13 +54,6 @@ void TextRows::store(const Tensor& tensor) const {
         to + width, none);
     to += width;
   }
-}
-
-std::vector<std::string> strings_of(const Attrs& attrs, const std::string& name) {
-  const auto found = attrs.all().find(name);
-  if (found == attrs.all().end()) return {};
-  if (const auto* strings = std::get_if<std::vector<std::string>>(&found->second)) return *strings;
-  fail_model("attribute '" + name + "' is no list of texts");
 }
 
 std::size_t character_count(std::string_view text) {

@@ -34,9 +34,6 @@ struct TextRows {
   void store(const Tensor& tensor) const;
 };
 
-/// An attribute; empty where there is none.
-std::vector<std::string> strings_of(const Attrs& attrs, const std::string& name);
-
 inline bool starts_character(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U;
 }

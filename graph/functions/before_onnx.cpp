@@ -75,9 +75,8 @@ void expand_unfold(FunctionCall& call) {
   if (windows > kMostPlaces / size) throw NotExpressible{"its windows are too many"};
   for (std::int64_t i = 0; i < windows; ++i)
     for (std::int64_t j = 0; j < size; ++j) places.push_back(i * step + j);
-  reference::Attrs attrs;
-  attrs.set("axis", axis);
-  const Term cut = call.op("Gather", {x, call.reshape(call.ints(places), {windows, size})}, attrs);
+  const Term cut =
+      call.op("Gather", {x, call.reshape(call.ints(places), {windows, size})}, with_axis(axis));
   for (std::int64_t i = 0; i <= rank; ++i)
     if (i != axis + 1) order.push_back(i);
   order.push_back(axis + 1);

@@ -21,10 +21,10 @@ Entries texts(FunctionCall& call, const std::vector<std::string>& list) {
   return {.values = call.ints(call.places(list)), .are_texts = true};
 }
 
-/// Of attribute `name`, a tensor.
+/// Of attribute `name`, a tensor; one of texts is read as a list.
 Entries entries_in_tensor(FunctionCall& call, const std::string& name) {
-  const std::vector<std::string> list = strings_of(call.attrs(), name);
-  if (!list.empty()) return texts(call, list);
+  const auto* list = std::get_if<std::vector<std::string>>(&call.attrs().all().at(name));
+  if (list != nullptr && !list->empty()) return texts(call, *list);
   const ConstantPtr tensor = call.attrs().get_tensor(name);
   const DataType dtype = tensor->desc().dtype;
   const std::int64_t count = element_count(tensor->desc().shape);
@@ -45,7 +45,7 @@ Entries entries_in_tensor(FunctionCall& call, const std::string& name) {
 Entries entries_of(FunctionCall& call, const std::string& stem) {
   const auto& attrs = call.attrs();
   if (attrs.has(stem + "_tensor")) return entries_in_tensor(call, stem + "_tensor");
-  if (attrs.has(stem + "_strings")) return texts(call, strings_of(attrs, stem + "_strings"));
+  if (attrs.has(stem + "_strings")) return texts(call, attrs.get_strings(stem + "_strings"));
   if (attrs.has(stem + "_floats")) {
     const std::vector<float> values = attrs.get_floats(stem + "_floats");
     return {.values = call.floats({std::ssize(values)}, values)};
@@ -100,8 +100,7 @@ Term position_by_place(FunctionCall& call, Term x, const std::vector<std::int64_
 
 Term position_by_number(FunctionCall& call, Term x, Term keys) {
   const Term found = call.cast(matches(call, x, keys), DataType::kInt8);
-  reference::Attrs attrs;
-  attrs.set("axis", std::int64_t{-1});
+  reference::Attrs attrs = with_axis(-1);
   attrs.set("keepdims", std::int64_t{0});
   const Term position = call.op("ArgMax", {found}, attrs);
   attrs = {};
@@ -147,7 +146,7 @@ void give_other_kind(FunctionCall& call, const std::vector<std::string>& names,
 void expand_label_encoder(FunctionCall& call) {
   if (call.attrs().has("classes_strings")) {
     // Before version 2. A text's number is its position in the list.
-    const std::vector<std::string> names = strings_of(call.attrs(), "classes_strings");
+    const std::vector<std::string> names = call.attrs().get_strings("classes_strings");
     std::vector<std::int64_t> numbers(names.size());
     std::iota(numbers.begin(), numbers.end(), 0);
     return give_other_kind(call, names, numbers);
@@ -157,7 +156,7 @@ void expand_label_encoder(FunctionCall& call) {
 }
 
 void expand_category_mapper(FunctionCall& call) {
-  give_other_kind(call, strings_of(call.attrs(), "cats_strings"),
+  give_other_kind(call, call.attrs().get_strings("cats_strings"),
                   call.attrs().get_ints("cats_int64s"));
 }
 
@@ -179,7 +178,7 @@ void expand_one_hot_encoder(FunctionCall& call) {
   if (call.attrs().get_int("zeros", 1) == 0)
     throw NotExpressible{"it fails on what is no category (zeros=0)"};
   const std::vector<std::int64_t> cats = has_texts
-                                             ? call.places(strings_of(call.attrs(), "cats_strings"))
+                                             ? call.places(call.attrs().get_strings("cats_strings"))
                                              : call.attrs().get_ints("cats_int64s");
   if (cats.empty()) reference::fail_model("it has no categories");
   const Term is_hot = matches(call, x, call.cast(call.ints(cats), call.dtype(x)));

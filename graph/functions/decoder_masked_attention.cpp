@@ -64,8 +64,7 @@ void expand_decoder_masked_attention(FunctionCall& call) {
       throw NotExpressible{"its past lies in no shared buffer"};
     const Term past = call.reshape(call.cast(call.input(kPastLength), DataType::kInt64), {1});
     const Term begins = call.op("Expand", {past, call.slice(call.op("Shape", {in.q}), 0, 0, 1)});
-    reference::Attrs attrs;
-    attrs.set("axis", std::int64_t{2});
+    const reference::Attrs attrs = with_axis(2);
     const auto present = [&](std::size_t old, std::int64_t which) {
       return call.op("TensorScatter", {call.input(old), projected(call, which, heads), begins},
                      attrs);

@@ -59,9 +59,8 @@ void expand_imputer(FunctionCall& call) {
 }
 
 void expand_extractor(FunctionCall& call) {
-  reference::Attrs attrs;
-  attrs.set("axis", std::int64_t{-1});
-  call.give(0, call.op("Gather", {rows_of(call), call.reshape(call.input(1), {-1})}, attrs));
+  call.give(0,
+            call.op("Gather", {rows_of(call), call.reshape(call.input(1), {-1})}, with_axis(-1)));
 }
 
 void expand_vectorizer(FunctionCall& call) {

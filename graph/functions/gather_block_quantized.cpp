@@ -46,8 +46,7 @@ void expand_gather_blocks(FunctionCall& call) {
     throw NotExpressible{"its data have " + std::to_string(bits) + " bits"};
   if (is_packed && divided != rank - 1)
     throw NotExpressible{"its data are packed along another axis than its blocks"};
-  reference::Attrs axis;
-  axis.set("axis", gathered);
+  const reference::Attrs axis = with_axis(gathered);
   const auto rows = [&](Term table) { return call.op("Gather", {table, indices}, axis); };
   const std::int64_t blocks = call.dim(scales, divided);
   const auto values = [&](Term table, std::int64_t count) {
@@ -62,8 +61,8 @@ void expand_gather_blocks(FunctionCall& call) {
     const Term middle = call.number(static_cast<double>(1 << (bits - 1)), DataType::kUint8);
     bytes.zero = call.op("Expand", {middle, call.op("Shape", {bytes.scale})});
   }
-  reference::Attrs attrs;
-  attrs.set("axis", divided > gathered ? divided + call.rank(indices) - 1 : divided);
+  reference::Attrs attrs =
+      with_axis(divided > gathered ? divided + call.rank(indices) - 1 : divided);
   attrs.set("block_size", block);
   std::vector<Term> inputs = {bytes.values, bytes.scale};
   if (bytes.zero.id != kNone) inputs.push_back(bytes.zero);

@@ -85,9 +85,7 @@ Term present(FunctionCall& call, std::size_t past, Term rows, const Place& place
       missing > 0)
     cache = call.op("Pad", {cache, call.ints({0, 0, 0, 0, 0, 0, missing, 0})});
   if (past_length == 0) return cache;
-  reference::Attrs attrs;
-  attrs.set("axis", std::int64_t{2});
-  return call.op("TensorScatter", {cache, rows, place.begin}, attrs);
+  return call.op("TensorScatter", {cache, rows, place.begin}, with_axis(2));
 }
 
 /// With a zero more at the end of an axis.

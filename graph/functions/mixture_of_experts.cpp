@@ -13,12 +13,6 @@ namespace {
 
 using reference::PackedWeights;
 
-reference::Attrs moe_axis(std::int64_t axis) {
-  reference::Attrs attrs;
-  attrs.set("axis", axis);
-  return attrs;
-}
-
 /// What both operators say by attributes, and by the shapes of the weights of the second layer.
 struct Experts {
   std::int64_t count, hidden, inner;
@@ -54,16 +48,16 @@ Experts experts_of(FunctionCall& call, Term second, std::int64_t per_byte) {
 Term shares_of_experts(FunctionCall& call, const Experts& experts, bool is_normalised) {
   const Term scores = call.cast(call.input(1), DataType::kFloat);
   const std::int64_t k = call.attrs().get_int("k", 1);
-  const Term all = call.op("Softmax", {scores}, moe_axis(-1));
-  const std::vector<Term> best = call.ops("TopK", {all, call.ints({k})}, moe_axis(-1), 2);
+  const Term all = call.op("Softmax", {scores}, with_axis(-1));
+  const std::vector<Term> best = call.ops("TopK", {all, call.ints({k})}, with_axis(-1), 2);
   Term share = best[0];
   if (call.has(14))  // router_weights of QMoE
     share = call.op("GatherElements", {call.cast(call.input(14), DataType::kFloat), best[1]},
-                    moe_axis(1));
+                    with_axis(1));
   if (is_normalised) share = share / call.op("ReduceSum", {share, call.ints({-1})});
   const Term nothing =
       call.op("Expand", {call.number(0, DataType::kFloat), call.op("Shape", {all})});
-  const Term shares = call.op("ScatterElements", {nothing, best[1], share}, moe_axis(1));
+  const Term shares = call.op("ScatterElements", {nothing, best[1], share}, with_axis(1));
   return call.reshape(call.transpose(shares, {1, 0}), {experts.count, -1, 1});
 }
 

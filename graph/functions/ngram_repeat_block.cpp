@@ -32,8 +32,7 @@ void expand_ngram_repeat_block(FunctionCall& call) {
     penalty = call.op("Where", {call.op("Equal", {of_all(i), of_end(i)}), penalty,
                                 number(std::numeric_limits<double>::infinity())});
   if (size == 1) penalty = call.op("Expand", {penalty, call.op("Shape", {banned})});
-  reference::Attrs attrs;
-  attrs.set("axis", std::int64_t{1});
+  reference::Attrs attrs = with_axis(1);
   attrs.set("reduction", std::string("min"));
   call.give(0, call.op("ScatterElements", {scores, banned, penalty}, attrs));
 }

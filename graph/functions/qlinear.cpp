@@ -107,12 +107,10 @@ auto as_in_onnx(const std::string& type) {
 }
 
 void expand_softmax(FunctionCall& call) {
-  reference::Attrs attrs;
-  attrs.set("axis", call.attrs().get_int("axis", -1));
   if (call.attrs().get_int("opset", 13) < 13)
     throw NotExpressible{"its softmax is that of an opset before 13"};
-  call.give(0,
-            bytes(call, call.op("Softmax", {real(call, 0)}, attrs), 3, call.dtype(call.input(0))));
+  const Term y = call.op("Softmax", {real(call, 0)}, with_axis(call.attrs().get_int("axis", -1)));
+  call.give(0, bytes(call, y, 3, call.dtype(call.input(0))));
 }
 
 }  // namespace

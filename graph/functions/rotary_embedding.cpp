@@ -81,14 +81,13 @@ Term at_streams(FunctionCall& call, Term table, Term places,
                 const std::vector<std::int64_t>& streams) {
   const Term rows = call.transpose(at_positions(table, places), {1, 2, 3, 0});
   const auto pairs = static_cast<std::int64_t>(streams.size());
-  reference::Attrs last;
-  last.set("axis", std::int64_t{3});
   Shape all = {1, 1, pairs, 1};
   const Term which = call.op(
       "Expand",
       {call.reshape(call.ints(streams), all),
        call.concat({call.slice(call.op("Shape", {rows}), 0, 0, 2), call.ints({pairs, 1})}, 0)});
-  return call.op("Squeeze", {call.op("GatherElements", {rows, which}, last), call.ints({3})});
+  return call.op("Squeeze",
+                 {call.op("GatherElements", {rows, which}, with_axis(3)), call.ints({3})});
 }
 
 void expand_three_places(FunctionCall& call) {

@@ -7,8 +7,7 @@ namespace {
 /// Outputs 0 and, where they are wanted, mean and 1 / deviation at `first_statistic`.
 void give_normalised(FunctionCall& call, Term sum, Term gamma, Term beta,
                      std::size_t first_statistic) {
-  reference::Attrs attrs;
-  attrs.set("axis", std::int64_t{-1});
+  reference::Attrs attrs = with_axis(-1);
   attrs.set("epsilon", call.attrs().get_float("epsilon", 1e-12f));
   const bool wants_statistics =
       first_statistic > 0 && (call.wants(first_statistic) || call.wants(first_statistic + 1));

@@ -67,9 +67,7 @@ Term bias_of_blocks(FunctionCall& call, Term positions, std::int64_t heads, std:
   if (heads % count != 0)
     reference::fail_model(std::to_string(heads) + " heads for " + std::to_string(count) +
                           " layouts");
-  reference::Attrs axis;
-  axis.set("axis", std::int64_t{1});
-  const Term rows = call.op("Gather", {layouts, positions / call.ints({size})}, axis);
+  const Term rows = call.op("Gather", {layouts, positions / call.ints({size})}, with_axis(1));
   const Term by_layout = call.transpose(rows, {1, 0, 2, 3});
   return heads == count ? by_layout
                         : call.op("Tile", {by_layout, call.ints({1, heads / count, 1, 1})});
@@ -121,8 +119,7 @@ void expand_sparse_attention(FunctionCall& call) {
     heads.q = rotate_pairs(heads.q, cos, sin, is_interleaved);
     heads.k = rotate_pairs(heads.k, cos, sin, is_interleaved);
   }
-  reference::Attrs axis;
-  axis.set("axis", std::int64_t{2});
+  const reference::Attrs axis = with_axis(2);
   AttentionInput in{
       .q = heads.q,
       .k = call.op("TensorScatter", {call.input(kSparsePastKey), heads.k, begins}, axis),

@@ -43,7 +43,7 @@ WrittenTrees trees_by_ids(const FunctionCall& call, const std::string& kind) {
   const auto trees = ints("nodes_treeids"), nodes = ints("nodes_nodeids"),
              features = ints("nodes_featureids"), yes = ints("nodes_truenodeids"),
              no = ints("nodes_falsenodeids"), nan = ints("nodes_missing_value_tracks_true");
-  const std::vector<std::string> modes = strings_of(call.attrs(), "nodes_modes");
+  const std::vector<std::string> modes = call.attrs().get_strings("nodes_modes");
   const std::vector<double> splits = reals_of(call, "nodes_values");
   for (const auto& [size, name] : {std::pair(nodes.size(), "nodes_nodeids"),
                                    {features.size(), "nodes_featureids"},

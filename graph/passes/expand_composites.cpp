@@ -76,9 +76,7 @@ void expand_hardmax(FunctionCall& call, int version) {
   places_shape[static_cast<std::size_t>(axis)] = call.dim(x, axis);
   std::vector<float> places(static_cast<std::size_t>(call.dim(x, axis)));
   std::iota(places.begin(), places.end(), 0.0F);
-  Attrs attrs;
-  attrs.set("axis", axis);
-  const Term first = call.cast(call.op("ArgMax", {x}, attrs), DataType::kFloat);
+  const Term first = call.cast(call.op("ArgMax", {x}, with_axis(axis)), DataType::kFloat);
   const Term y =
       call.cast(call.op("Equal", {first, call.floats(places_shape, places)}), DataType::kFloat);
   call.give(0, version < kSingleAxisVersion ? call.reshape(y, shape) : y);
@@ -129,9 +127,7 @@ void expand_log_sum_exp(FunctionCall& call, Shape result) {
 
 /// As float32 has it; the range is widened to hold zero, so that zero is exact.
 void expand_cross_entropy(FunctionCall& call) {
-  Attrs axis;
-  axis.set("axis", std::int64_t{1});
-  const Term probabilities = call.op("LogSoftmax", {call.input(0)}, axis);
+  const Term probabilities = call.op("LogSoftmax", {call.input(0)}, with_axis(1));
   std::vector<Term> inputs = {probabilities, call.input(1)};
   if (call.has(2)) inputs.push_back(call.input(2));
   call.give(0, call.op("NegativeLogLikelihoodLoss", inputs, call.attrs()));

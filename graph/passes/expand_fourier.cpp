@@ -176,9 +176,7 @@ void expand_stft(FunctionCall& call, const Shape& result) {
   std::vector<std::int64_t> places;
   for (std::int64_t frame = 0; frame < frames; ++frame)
     for (std::int64_t i = 0; i < length; ++i) places.push_back(frame * step + i);
-  reference::Attrs along;
-  along.set("axis", std::int64_t{1});
-  Term x = call.op("Gather", {signal, call.ints(places)}, along);
+  Term x = call.op("Gather", {signal, call.ints(places)}, with_axis(1));
   x = call.reshape(x, {result[0] * frames, length, parts});
   if (call.has(2)) x = x * call.reshape(call.input(2), {length, 1});
   const Transform t{.length = length, .parts = parts, .bins = result[2]};

@@ -18,7 +18,7 @@ class Normalizer {
  public:
   explicit Normalizer(const Attrs& attrs)
       : given_(case_of(attrs.get_string("case_change_action", "NONE"))) {
-    const std::vector<std::string> stopwords = strings_of(attrs, "stopwords");
+    const std::vector<std::string> stopwords = attrs.get_strings("stopwords");
     const bool is_case_sensitive = attrs.get_int("is_case_sensitive", 0) != 0;
     if (!is_case_sensitive)
       compared_ = given_ == LetterCase::kUpper ? LetterCase::kUpper : LetterCase::kLower;
@@ -55,7 +55,7 @@ std::vector<TensorDesc> infer_string_normalizer(const InferContext& context) {
   std::int64_t& count = shape.back();
   if (has_texts(context, 0))
     count = std::ssize(Normalizer(context.attrs)(texts_of(context.inputs[0])));
-  else if (!strings_of(context.attrs, "stopwords").empty())
+  else if (!context.attrs.get_strings("stopwords").empty())
     count = kUnknownDim;
   else if (count == 0)
     count = 1;

@@ -15,7 +15,7 @@ class Splitter {
  public:
   explicit Splitter(const Attrs& attrs)
       : least_(static_cast<std::size_t>(attrs.get_int("mincharnum", 1))) {
-    const std::vector<std::string> separators = strings_of(attrs, "separators");
+    const std::vector<std::string> separators = attrs.get_strings("separators");
     const std::string words = attrs.get_string("tokenexp", "");
     if (separators.empty() && words.empty()) fail_model("it has neither separators nor tokenexp");
     is_by_character_ = separators.size() == 1 && separators.front().empty();
