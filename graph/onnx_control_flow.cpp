@@ -1,29 +1,13 @@
-// Importing If, Loop and Scan that only a run can decide: nodes with bodies, which are graphs of their own.
-//
-// A body sees what lies around the node: constants and values known already become constants of it, anything else an
-// input behind its own ones. Values that a loop carries start with the shapes that they are given; a dimension that the
-// body changes is unknown in a second reading of the body.
+// Importing If, Loop and Scan that only a run can decide: nodes with bodies (onnx_bodies.cpp).
 #include <algorithm>
 #include <set>
 
 #include "base/error.h"
 #include "base/log.h"
-#include "graph/onnx_importer.h"
+#include "graph/onnx_body_plan.h"
 #include "graph/rewrite.h"
-#include "reference/onnx_data_type.h"
 
 namespace aoe::graph {
-TensorDesc joined(const TensorDesc& a, const TensorDesc& b, const std::string& what) {
-  if (!has_known_rank(a) || !has_known_rank(b))
-    throw NotExpressible{"the rank of " + what + " is known only when it runs"};
-  if (a.dtype != b.dtype) throw NotExpressible{what + " changes its type"};
-  if (a.shape.size() != b.shape.size()) throw NotExpressible{what + " changes its rank"};
-  TensorDesc both = a;
-  for (std::size_t i = 0; i < both.shape.size(); ++i)
-    if (a.shape[i] != b.shape[i]) both.shape[i] = kUnknownDim;
-  return both;
-}
-
 namespace {
 
 bool is_true(const ConstantPtr& value) {
@@ -49,120 +33,18 @@ std::size_t axis_at(const std::vector<std::int64_t>& axes, std::size_t i, std::s
   return static_cast<std::size_t>(axis);
 }
 
-}  // namespace
-
-/// A body as it was read.
-struct Importer::BodyPlan {
-  std::vector<ValueId> captures;  ///< values around the node, for the last inputs of the body
-  std::unique_ptr<Building> built;
-  /// Of each output that ONNX sees, how many tensors the sequence has that it is; nullopt for a tensor.
-  std::vector<std::optional<std::size_t>> lengths;
-  /// Outputs that are packed sequences.
-  ItemsByPlace packed = {};
-  /// Outputs of the graph that are tensors of texts.
-  std::set<std::size_t> texts = {};
-
-  bool gives_sequence() const {
-    return std::ranges::any_of(lengths, [](const auto& length) { return length.has_value(); });
-  }
-
-  const TensorDesc& output(std::size_t i) const {
-    return built->graph.values[built->graph.outputs[i]].desc;
-  }
-};
-
-Importer::BodyPlan Importer::build_body(const onnx::NodeProto& proto, const onnx::GraphProto& body,
-                                        const std::vector<TensorDesc>& inputs, Scope& scope,
-                                        const Packing& packing) {
-  BodyPlan plan{.captures = {}, .built = std::make_unique<Building>(evaluation_), .lengths = {}};
-  Scope inner = inner_scope(proto, body, scope);
-  inner.parent = nullptr;
-  inner.prefix = scope.prefix + (proto.name().empty() ? proto.op_type() : proto.name()) + "/";
-  Graph& graph = plan.built->graph;
-  graph.name = inner.prefix;
-  const auto add_input = [&](const std::string& name, const TensorDesc& desc) {
-    if (desc.dtype == DataType::kUndefined || !has_known_rank(desc))
-      throw NotExpressible{"its body reads '" + name + "', whose rank is known only when it runs"};
-    graph.inputs.push_back(graph.add_value(unique_value_name(inner.prefix + name), desc));
-    return graph.inputs.back();
-  };
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const std::string& name = body.input(static_cast<int>(i)).name();
-    const ValueId id = add_input(name, inputs[i]);
-    if (const auto sequence = packing.inputs.find(i); sequence != packing.inputs.end())
-      inner.compounds[name] = {.packed = id, .item = sequence->second};
-    else
-      inner.values[name] = id;
-    if (packing.texts.contains(i)) plan.built->texts.insert(id);
-  }
-  std::map<ValueId, ValueId> captured;
-  const auto capture = [&](const std::string& name, ValueId outside) {
-    const auto [at, is_new] = captured.try_emplace(outside, kNone);
-    if (!is_new) return at->second;
-    if (const ConstantPtr known = now_->inference.known_value(outside)) {
-      at->second = graph.add_value(unique_value_name(inner.prefix + name), known->desc(), known);
-      if (const auto small = now_->small.find(outside); small != now_->small.end())
-        plan.built->small[at->second] = small->second;
-    } else {
-      at->second = add_input(name, now_->graph.values[outside].desc);
-      plan.captures.push_back(outside);
-    }
-    if (now_->texts.contains(outside)) plan.built->texts.insert(at->second);
-    return at->second;
-  };
-  for (const std::string& name : free_names(body)) {
-    if (inner.knows(name)) continue;
-    if (const Compound* compound = scope.find_compound(name)) {
-      Compound& own = inner.compounds[name] = *compound;
-      budget_.add_items(own.items.size(), "node " + describe(proto));
-      std::vector<ValueId> items = own.items.list();
-      for (ValueId& item : items) item = capture(name, item);
-      own.items = std::move(items);
-      if (own.packed != kNone) own.packed = capture(name, own.packed);
-      continue;
-    }
-    const ValueId outside = scope.find(name);
-    if (outside == kNone)
-      fail_node(proto, "has a body that reads '" + name + "', which nothing produces");
-    inner.values[name] = capture(name, outside);
-  }
-  struct Return {
-    Importer& importer;
-    Building* outside;
-    ~Return() { importer.now_ = outside; }
-  } const back{*this, now_};
-  now_ = plan.built.get();
-  import_body(body, inner);
-  const auto give = [&](ValueId id, const std::string& name) {
-    if (now_->small.contains(id)) throw NotExpressible{"its body gives a tensor of a small type"};
-    if (graph.values[id].producer == kNone || graph.is_output(id))
-      id = through_identity(id, inner.prefix + name + "_out");
-    if (now_->texts.contains(id)) plan.texts.insert(graph.outputs.size());
-    graph.outputs.push_back(id);
-  };
-  for (const auto& output : body.output()) {
-    const ValueId id = inner.find(output.name());
-    const Compound* compound = inner.find_compound(output.name());
-    const std::size_t number = plan.lengths.size();
-    if (compound != nullptr && (compound->packed != kNone || packing.outputs.contains(number))) {
-      const Compound sequence = packed(proto, *compound, inner);
-      plan.packed[number] = sequence.item;
-      give(sequence.packed, output.name());
-      plan.lengths.emplace_back();
-    } else if (id != kNone) {
-      give(id, output.name());
-      plan.lengths.emplace_back();
-    } else if (compound == nullptr) {
-      fail_node(proto, "has a body whose output '" + output.name() + "' nothing produces");
-    } else if (!compound->is_sequence) {
-      throw NotExpressible{"its body gives an optional that holds nothing"};
-    } else {
-      for (const ValueId item : compound->items) give(item, output.name());
-      plan.lengths.emplace_back(compound->items.size());
-    }
-  }
-  return plan;
+/// What a node collects of an output of its body, one a trip.
+TensorDesc collected(TensorDesc each, std::size_t axis, std::int64_t trips) {
+  each.shape.insert(each.shape.begin() + static_cast<std::ptrdiff_t>(axis), trips);
+  return each;
 }
+
+const TensorDesc& with_known_rank(const TensorDesc& desc, const std::string& what) {
+  if (has_known_rank(desc)) return desc;
+  throw NotExpressible{"the rank of what it " + what + " is known only when it runs"};
+}
+
+}  // namespace
 
 /// Types and shapes of the outputs are settled; inputs of the bodies that lie around the node follow its own.
 void Importer::add_control_node(const onnx::NodeProto& proto, std::vector<BodyPlan> plans,
@@ -205,53 +87,6 @@ void Importer::add_control_node(const onnx::NodeProto& proto, std::vector<BodyPl
     if (!name.empty()) scope.compounds[name].items = std::move(items);
   }
   now_->graph.add_node(std::move(node));
-}
-
-/// A branch, or nothing and why it contradicts itself: models have branches for inputs of other shapes, which no run with
-/// these takes.
-std::optional<Importer::BodyPlan> Importer::build_branch(const onnx::NodeProto& proto,
-                                                         const onnx::GraphProto& branch,
-                                                         Scope& scope, const Packing& packing,
-                                                         std::string& why_not) {
-  const std::size_t checked = checked_.size(), unsupported = unsupported_count_;
-  try {
-    return build_body(proto, branch, {}, scope, packing);
-  } catch (const ImportBudget::Exceeded&) {
-    throw;
-  } catch (const Error& error) {
-    if (error.code() != ExitCode::kModel || unsupported_count_ > unsupported) throw;
-    why_not = error.what();
-  }
-  for (std::size_t i = checked; i < checked_.size(); ++i) checked_[i].problem.clear();
-  return std::nullopt;
-}
-
-/// In the place of such a branch: a run that takes it ends with the reason.
-Importer::BodyPlan Importer::refusing_branch(const BodyPlan& other, const std::string& why) {
-  BodyPlan plan{.captures = {},
-                .built = std::make_unique<Building>(evaluation_),
-                .lengths = other.lengths,
-                .packed = other.packed,
-                .texts = other.texts};
-  Graph& graph = plan.built->graph;
-  Node node{.name = unique_part_name("Assert"), .op = call_of("Assert")};
-  std::vector<std::int64_t> dtypes, ranks, dims;
-  for (std::size_t i = 0; i < other.built->graph.outputs.size(); ++i) {
-    TensorDesc desc = other.output(i);
-    if (!has_known_rank(desc)) throw NotExpressible{"a branch cannot run: " + why};
-    for (std::int64_t& dim : desc.shape) dim = std::max<std::int64_t>(dim, 0);  // nobody gets it
-    dtypes.push_back(reference::onnx_number(desc.dtype));
-    ranks.push_back(std::ssize(desc.shape));
-    dims.insert(dims.end(), desc.shape.begin(), desc.shape.end());
-    node.outputs.push_back(graph.add_value(unique_value_name("Assert_output"), desc));
-  }
-  graph.outputs = node.outputs;
-  node.op.attrs.set("why", why);
-  node.op.attrs.set("dtypes", dtypes);
-  node.op.attrs.set("ranks", ranks);
-  node.op.attrs.set("dims", dims);
-  graph.add_node(std::move(node));
-  return plan;
 }
 
 void Importer::import_runtime_if(const onnx::NodeProto& proto, Scope& scope) {
@@ -313,38 +148,6 @@ void Importer::bind_packed(const onnx::NodeProto& proto, const ItemsByPlace& out
   }
 }
 
-/// Reads the body until what it carries from input `first` on keeps its shape, widening `inputs`.
-Importer::BodyPlan Importer::settle_body(const onnx::NodeProto& proto, const onnx::GraphProto& body,
-                                         std::vector<TensorDesc>& inputs, std::size_t first,
-                                         std::size_t count, std::size_t first_output, Scope& scope,
-                                         Packing packing) {
-  for (;;) {
-    BodyPlan plan = build_body(proto, body, inputs, scope, packing);
-    if (unsupported_count_ > 0) return plan;
-    if (plan.gives_sequence()) throw NotExpressible{"its body gives a sequence"};
-    bool is_settled = true;
-    for (std::size_t i = 0; i < count; ++i) {
-      TensorDesc& in = inputs[first + i];
-      const std::string& name = body.input(static_cast<int>(first + i)).name();
-      const TensorDesc both =
-          joined(in, plan.output(first_output + i), "'" + name + "', which it carries,");
-      is_settled = is_settled && both.shape == in.shape;
-      in.shape = both.shape;
-      if (packing.texts.contains(first + i) != plan.texts.contains(first_output + i))
-        throw NotExpressible{"'" + name + "', which it carries, is texts and numbers"};
-      const auto sequence = packing.inputs.find(first + i);
-      const auto given = plan.packed.find(first_output + i);
-      if ((sequence == packing.inputs.end()) != (given == plan.packed.end()))
-        throw NotExpressible{"'" + name + "', which it carries, is a sequence and a tensor"};
-      if (given == plan.packed.end()) continue;
-      const auto item = joined_item(sequence->second, given->second);
-      is_settled = is_settled && item == sequence->second;
-      sequence->second = item;
-    }
-    if (is_settled) return plan;
-  }
-}
-
 void Importer::import_loop(const onnx::NodeProto& proto, Scope& scope) {
   const onnx::GraphProto* body = subgraph(proto, "body");
   if (body == nullptr || body->input_size() < 2 || proto.input_size() != body->input_size() ||
@@ -363,8 +166,30 @@ void Importer::import_loop(const onnx::NodeProto& proto, Scope& scope) {
     }
   }
   const auto carried = static_cast<std::size_t>(body->input_size() - 2);
+  const std::vector<ValueId> starts_with = carried_values(proto, packing, scope);
   std::vector<TensorDesc> inputs = {{.dtype = DataType::kInt64}, {.dtype = DataType::kBool}};
-  std::vector<ValueId> starts_with;
+  for (const ValueId value : starts_with) inputs.push_back(now_->graph.values[value].desc);
+  std::vector<BodyPlan> plans;
+  plans.push_back(settle_body(proto, *body, inputs, 2, carried, 1, scope, packing));
+  if (unsupported_count_ > 0) return bind_unknown_outputs(proto, scope);
+  const BodyPlan& plan = plans.front();
+  const std::int64_t trips = known_trips(proto, plan, scope);
+  std::vector<TensorDesc> outputs(inputs.begin() + 2, inputs.end());
+  for (std::size_t i = 1 + carried; i < plan.built->graph.outputs.size(); ++i)
+    outputs.push_back(collected(with_known_rank(plan.output(i), "collects"), 0, trips));
+  ItemsByPlace sequences;
+  for (const auto& [output, item] : plan.packed) {
+    if (output > carried) throw NotExpressible{"it collects sequences"};
+    if (output <= static_cast<std::size_t>(proto.output_size())) sequences[output - 1] = item;
+  }
+  add_control_node(proto, std::move(plans), outputs, scope, starts_with);
+  bind_packed(proto, sequences, scope);
+}
+
+/// What a Loop starts with; `packing` is told which of it are sequences and texts.
+std::vector<ValueId> Importer::carried_values(const onnx::NodeProto& proto, Packing& packing,
+                                              Scope& scope) {
+  std::vector<ValueId> values;
   for (int i = 2; i < proto.input_size(); ++i) {
     ValueId value = scope.find(proto.input(i));
     if (const Compound* compound = scope.find_compound(proto.input(i))) {
@@ -374,13 +199,14 @@ void Importer::import_loop(const onnx::NodeProto& proto, Scope& scope) {
     }
     if (value == kNone) throw NotExpressible{"what it carries is no tensor"};
     if (now_->texts.contains(value)) packing.texts.insert(static_cast<std::size_t>(i));
-    starts_with.push_back(value);
-    inputs.push_back(now_->graph.values[value].desc);
+    values.push_back(value);
   }
-  std::vector<BodyPlan> plans;
-  plans.push_back(settle_body(proto, *body, inputs, 2, carried, 1, scope, packing));
-  if (unsupported_count_ > 0) return bind_unknown_outputs(proto, scope);
-  const BodyPlan& plan = plans.front();
+  return values;
+}
+
+/// Of a Loop; kUnknownDim where a run counts them.
+std::int64_t Importer::known_trips(const onnx::NodeProto& proto, const BodyPlan& plan,
+                                   const Scope& scope) const {
   const auto known_input = [&](int i) {
     const ValueId value = proto.input(i).empty() ? kNone : scope.find(proto.input(i));
     return value == kNone ? nullptr : now_->inference.known_value(value);
@@ -389,25 +215,9 @@ void Importer::import_loop(const onnx::NodeProto& proto, Scope& scope) {
   const bool starts = proto.input(1).empty() || is_true(known_input(1));
   const bool is_counted = starts && (goes_on == plan.built->graph.inputs[1] ||
                                      is_true(plan.built->inference.known_value(goes_on)));
-  std::int64_t trips = kUnknownDim;
-  if (const ConstantPtr count = known_input(0);
-      count && is_counted && count->desc().dtype == DataType::kInt64)
-    trips = std::max<std::int64_t>(0, to_ints(*count).at(0));
-  std::vector<TensorDesc> outputs(inputs.begin() + 2, inputs.end());
-  for (std::size_t i = 1 + carried; i < plan.built->graph.outputs.size(); ++i) {
-    TensorDesc stacked = plan.output(i);
-    if (!has_known_rank(stacked))
-      throw NotExpressible{"the rank of what it collects is known only when it runs"};
-    stacked.shape.insert(stacked.shape.begin(), trips);
-    outputs.push_back(std::move(stacked));
-  }
-  ItemsByPlace sequences;
-  for (const auto& [output, item] : plan.packed) {
-    if (output > carried) throw NotExpressible{"it collects sequences"};
-    if (output <= static_cast<std::size_t>(proto.output_size())) sequences[output - 1] = item;
-  }
-  add_control_node(proto, std::move(plans), outputs, scope, starts_with);
-  bind_packed(proto, sequences, scope);
+  const ConstantPtr count = known_input(0);
+  if (!count || !is_counted || count->desc().dtype != DataType::kInt64) return kUnknownDim;
+  return std::max<std::int64_t>(0, to_ints(*count).at(0));
 }
 
 void Importer::import_scan(const onnx::NodeProto& proto, Scope& scope) {
@@ -468,9 +278,7 @@ void Importer::import_one_scan(const onnx::NodeProto& proto, Scope& scope) {
     const ValueId value = scope.find(proto.input(i));
     if (value == kNone) throw NotExpressible{"what it reads is no tensor"};
     if (now_->texts.contains(value)) packing.texts.insert(static_cast<std::size_t>(i));
-    TensorDesc desc = now_->graph.values[value].desc;
-    if (!has_known_rank(desc))
-      throw NotExpressible{"the rank of what it scans is known only when it runs"};
+    TensorDesc desc = with_known_rank(now_->graph.values[value].desc, "scans");
     if (const auto scan = static_cast<std::size_t>(i); scan >= states) {
       const std::size_t axis =
           axis_at(attrs.get_ints("scan_input_axes"), scan - states, desc.shape.size(), proto);
@@ -485,13 +293,10 @@ void Importer::import_one_scan(const onnx::NodeProto& proto, Scope& scope) {
   std::vector<TensorDesc> outputs(inputs.begin(),
                                   inputs.begin() + static_cast<std::ptrdiff_t>(states));
   for (std::size_t i = states; i < plans.front().built->graph.outputs.size(); ++i) {
-    TensorDesc stacked = plans.front().output(i);
-    if (!has_known_rank(stacked))
-      throw NotExpressible{"the rank of what it collects is known only when it runs"};
+    const TensorDesc& each = with_known_rank(plans.front().output(i), "collects");
     const std::size_t axis =
-        axis_at(attrs.get_ints("scan_output_axes"), i - states, stacked.shape.size() + 1, proto);
-    stacked.shape.insert(stacked.shape.begin() + static_cast<std::ptrdiff_t>(axis), trips);
-    outputs.push_back(std::move(stacked));
+        axis_at(attrs.get_ints("scan_output_axes"), i - states, each.shape.size() + 1, proto);
+    outputs.push_back(collected(each, axis, trips));
   }
   add_control_node(proto, std::move(plans), outputs, scope);
 }

@@ -1,19 +1,15 @@
-// Importing nodes: operators, constants, branches of If, calls of model-local functions.
+// Importing nodes: operators, constants, and operators that are made of others.
 #include "graph/onnx_importer.h"
 
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/log.h"
 #include "graph/legacy_opset.h"
 #include "graph/small_types.h"
 #include "reference/texts.h"
 
 namespace aoe::graph {
 namespace {
-
-/// Functions may call functions, but not themselves; a model that does is stopped here.
-constexpr int kDeepestCall = 64;
 
 /// ONNX Runtime had it before ONNX did, in ONNX's own domain: models that it wrote have it in operator sets before ONNX's.
 bool is_older_than_onnx(const std::string& type) {
@@ -25,14 +21,6 @@ std::string canonical_domain(const std::string& domain) {
   return domain == "ai.onnx" ? "" : domain;
 }
 
-std::map<std::string, int> opsets_of(
-    const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>& imports) {
-  std::map<std::string, int> opsets;
-  for (const auto& import : imports)
-    opsets[canonical_domain(import.domain())] = static_cast<int>(import.version());
-  return opsets;
-}
-
 bool has_subgraph(const onnx::NodeProto& proto) {
   return std::ranges::any_of(proto.attribute(),
                              [](const auto& a) { return a.has_g() || a.graphs_size() > 0; });
@@ -40,36 +28,12 @@ bool has_subgraph(const onnx::NodeProto& proto) {
 
 }  // namespace
 
-const onnx::GraphProto* subgraph(const onnx::NodeProto& proto, const std::string& name) {
-  for (const auto& attribute : proto.attribute())
-    if (attribute.name() == name && attribute.has_g()) return &attribute.g();
-  return nullptr;
-}
-
-ValueId Importer::Scope::find(const std::string& name) const {
-  for (const Scope* scope = this; scope != nullptr; scope = scope->parent)
-    if (const auto found = scope->values.find(name); found != scope->values.end())
-      return found->second;
-  return kNone;
-}
-
-const Importer::Compound* Importer::Scope::find_compound(const std::string& name) const {
-  for (const Scope* scope = this; scope != nullptr; scope = scope->parent) {
-    if (scope->values.contains(name)) return nullptr;
-    if (const auto found = scope->compounds.find(name); found != scope->compounds.end())
-      return &found->second;
-  }
-  return nullptr;
-}
-
-bool Importer::Scope::bind(const std::string& name, const std::string& from, const Scope& other) {
-  if (const Compound* compound = other.find_compound(from)) {
-    compounds[name] = Compound(*compound);
-    return true;
-  }
-  const ValueId value = other.find(from);
-  if (value != kNone) values[name] = value;
-  return value != kNone;
+std::map<std::string, int> opsets_of(
+    const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>& imports) {
+  std::map<std::string, int> opsets;
+  for (const auto& import : imports)
+    opsets[canonical_domain(import.domain())] = static_cast<int>(import.version());
+  return opsets;
 }
 
 Importer::Importer(onnx::ModelProto& model, const std::filesystem::path& path,
@@ -173,13 +137,21 @@ void Importer::import_any(const onnx::NodeProto& proto, Scope& scope) {
     if (!reads_unknown(proto, scope)) note_unsupported(proto, scope, ": " + why.reason);
     return bind_unknown_outputs(proto, scope);
   }
+  import_operator(proto, small, text_outputs, scope);
+}
+
+/// An operator that the engine knows.
+void Importer::import_operator(const onnx::NodeProto& proto, const SmallType* small,
+                               unsigned text_outputs, Scope& scope) {
+  const std::string domain = canonical_domain(proto.domain());
   int version = 0;
   const reference::OpDef* def = find_operator(proto, scope, version);
   if (def == nullptr) return bind_unknown_outputs(proto, scope);
   // Each operand of a sum is an addition, and those of others are not less work.
   constexpr int kMostUsual = 3;
   if (def->kind == reference::OpKind::kElementwise && proto.input_size() > kMostUsual)
-    budget_.add_nodes(static_cast<std::size_t>(proto.input_size() - kMostUsual), where);
+    budget_.add_nodes(static_cast<std::size_t>(proto.input_size() - kMostUsual),
+                      "node " + describe(proto));
   Node node;
   node.name = unique_node_name(proto, scope);
   node.op = {
@@ -280,67 +252,6 @@ void Importer::import_constant(const onnx::NodeProto& proto, Scope& scope) {
       if (const SmallType* small = small_type(value->t().data_type())) now_->small[id] = small;
 }
 
-void Importer::import_branch(const onnx::NodeProto& proto, Scope& scope) {
-  const ValueId condition = proto.input_size() == 1 ? scope.find(proto.input(0)) : kNone;
-  const ConstantPtr value = condition == kNone ? nullptr : now_->inference.known_value(condition);
-  if (!value || value->desc().dtype != DataType::kBool || value->size_bytes() != 1)
-    return import_runtime_if(proto, scope);
-  const bool is_true = *static_cast<const unsigned char*>(value->data()) != 0;
-  const onnx::GraphProto* branch = subgraph(proto, is_true ? "then_branch" : "else_branch");
-  if (branch == nullptr || branch->output_size() < proto.output_size())
-    fail_node(proto, "has no branch with its outputs");
-  Scope inner = inner_scope(proto, *branch, scope);
-  import_body(*branch, inner);
-  for (int i = 0; i < proto.output_size(); ++i) {
-    const std::string& result = branch->output(i).name();
-    if (!inner.knows(result))
-      fail_node(proto, "has a branch whose output '" + result + "' nothing produces");
-    if (!proto.output(i).empty()) scope.bind(proto.output(i), result, inner);
-  }
-}
-
-Importer::Scope Importer::inner_scope(const onnx::NodeProto& proto, const onnx::GraphProto& body,
-                                      const Scope& scope) {
-  if (scope.depth >= kDeepestCall) fail_node(proto, "is nested too deeply");
-  budget_.add_bytes(body.SpaceUsedLong(), "node " + describe(proto));
-  return scope.nested();
-}
-
-void Importer::import_body(const onnx::GraphProto& body, Scope& inner) {
-  for (const onnx::TensorProto& tensor : body.initializer())
-    import_initializer(tensor.name(), tensors_.read(tensor), tensor.data_type(), inner);
-  import_sparse_initializers(body, inner);
-  import_nodes(body.node(), inner);
-}
-
-void Importer::import_call(const onnx::NodeProto& proto, const onnx::FunctionProto& function,
-                           Scope& scope) {
-  if (scope.depth >= kDeepestCall)
-    fail_node(proto, "calls functions too deeply; does one call itself?");
-  budget_.add_bytes(bytes_of(function), "node " + describe(proto));
-  Scope body;
-  body.prefix = unique_node_name(proto, scope) + "/";
-  body.opsets = opsets_of(function.opset_import());
-  if (body.opsets.empty()) body.opsets = scope.opsets;
-  body.depth = scope.depth + 1;
-  for (const auto& attribute : proto.attribute())
-    if (const onnx::AttributeProto* resolved = resolve(attribute, scope.call))
-      body.call[attribute.name()] = resolved;
-  for (int i = 0; i < function.input_size(); ++i) {
-    const bool is_given = i < proto.input_size() && !proto.input(i).empty();
-    if (is_given) body.bind(function.input(i), proto.input(i), scope);
-  }
-  // An input that the call leaves out is no name in the body: its readers read "".
-  for (const std::string& input : function.input())
-    if (!body.knows(input)) body.absent.insert(input);
-  import_nodes(function.node(), body);
-  for (int i = 0; i < proto.output_size(); ++i) {
-    if (proto.output(i).empty()) continue;
-    if (i >= function.output_size() || !scope.bind(proto.output(i), function.output(i), body))
-      fail_node(proto, "calls a function that does not produce its output " + std::to_string(i));
-  }
-}
-
 Node Importer::call_node(const onnx::NodeProto& proto, Scope& scope) {
   Node node{.name = unique_node_name(proto, scope),
             .op = {.type = proto.op_type(), .attrs = read_attributes(proto, scope.call, tensors_)}};
@@ -390,12 +301,6 @@ void Importer::import_parts(const onnx::NodeProto& proto, const Function& functi
                 "has an output " + std::to_string(i) + ", which this engine does not compute");
     scope.values[proto.output(i)] = given->second;
   }
-}
-
-std::size_t Importer::bytes_of(const onnx::FunctionProto& function) {
-  const auto [at, is_new] = function_bytes_.try_emplace(&function, 0);
-  if (is_new) at->second = function.SpaceUsedLong();
-  return at->second;
 }
 
 ValueId Importer::declare(const std::string& name, Scope& scope) {

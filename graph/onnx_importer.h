@@ -26,6 +26,10 @@ struct SmallType;
 /// The graph that an attribute of the node holds; nullptr when it has none.
 const onnx::GraphProto* subgraph(const onnx::NodeProto& proto, const std::string& name);
 
+/// By domain.
+std::map<std::string, int> opsets_of(
+    const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>& imports);
+
 /// The more general of two descriptions; NotExpressible when they differ in more than dimensions.
 TensorDesc joined(const TensorDesc& a, const TensorDesc& b, const std::string& what);
 
@@ -129,6 +133,8 @@ class Importer {
   void import_nodes(const Nodes& nodes, Scope& scope);
   void import_node(const onnx::NodeProto& proto, Scope& scope);
   void import_any(const onnx::NodeProto& proto, Scope& scope);
+  void import_operator(const onnx::NodeProto& proto, const SmallType* small, unsigned text_outputs,
+                       Scope& scope);
   void import_constant(const onnx::NodeProto& proto, Scope& scope);
   void import_branch(const onnx::NodeProto& proto, Scope& scope);
   /// For the body of a node: a branch, a loop, what a sequence is mapped by.
@@ -136,8 +142,9 @@ class Importer {
   void import_body(const onnx::GraphProto& body, Scope& inner);
   void import_call(const onnx::NodeProto& proto, const onnx::FunctionProto& function, Scope& scope);
   void import_parts(const onnx::NodeProto& proto, const Function& function, Scope& scope);
-  // If, Loop and Scan that the run decides (onnx_control_flow.cpp).
+  // If, Loop and Scan that the run decides (onnx_control_flow.cpp), and reading their bodies (onnx_bodies.cpp).
   struct BodyPlan;
+  class BodyReader;
   /// Inputs and outputs of a body that are packed sequences, with what is known of their items, and inputs that are texts.
   struct Packing {
     ItemsByPlace inputs = {};
@@ -146,6 +153,9 @@ class Importer {
   };
   void import_runtime_if(const onnx::NodeProto& proto, Scope& scope);
   void import_loop(const onnx::NodeProto& proto, Scope& scope);
+  std::vector<ValueId> carried_values(const onnx::NodeProto& proto, Packing& packing, Scope& scope);
+  std::int64_t known_trips(const onnx::NodeProto& proto, const BodyPlan& plan,
+                           const Scope& scope) const;
   void import_scan(const onnx::NodeProto& proto, Scope& scope);
   void import_one_scan(const onnx::NodeProto& proto, Scope& scope);
   void import_batched_scan(const onnx::NodeProto& proto, Scope& scope);

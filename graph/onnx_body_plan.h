@@ -1,0 +1,33 @@
+// What the importer has read of the body of a node. Internal to the import.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "graph/onnx_importer.h"
+
+namespace aoe::graph {
+
+/// A body as it was read.
+struct Importer::BodyPlan {
+  std::vector<ValueId> captures;  ///< values around the node, for the last inputs of the body
+  std::unique_ptr<Building> built;
+  /// Of each output that ONNX sees, how many tensors the sequence has that it is; nullopt for a tensor.
+  std::vector<std::optional<std::size_t>> lengths;
+  /// Outputs that are packed sequences.
+  ItemsByPlace packed = {};
+  /// Outputs of the graph that are tensors of texts.
+  std::set<std::size_t> texts = {};
+
+  bool gives_sequence() const {
+    return std::ranges::any_of(lengths, [](const auto& length) { return length.has_value(); });
+  }
+
+  const TensorDesc& output(std::size_t i) const {
+    return built->graph.values[built->graph.outputs[i]].desc;
+  }
+};
+
+}  // namespace aoe::graph
