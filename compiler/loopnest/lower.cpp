@@ -7,9 +7,9 @@
 #include <unordered_map>
 
 #include "base/check.h"
+#include "compiler/loopnest/element_conversion.h"
+#include "compiler/loopnest/lane_operations.h"
 #include "compiler/loopnest/memory.h"
-#include "compiler/loopnest/powers.h"
-#include "compiler/loopnest/vector_functions.h"
 #include "compiler/loopnest/vector_math.h"
 
 namespace aoe::compiler::loopnest {
@@ -235,13 +235,13 @@ class Lowering {
         return llvm::ConstantInt::get(lane_type(ir_, e.type, e.lanes),
                                       static_cast<std::uint64_t>(e.ivalue));
       case Op::kRoundTo:
-        return memory_.round_to(value(e.args[0]), static_cast<DataType>(e.ivalue));
+        return round_to(ir_, value(e.args[0]), static_cast<DataType>(e.ivalue));
       case Op::kLoadIndexed:
         return memory_.load_indexed(place(e.id, e.args[0]),
                                     place(static_cast<int>(e.ivalue), e.args[1]), e.lanes,
                                     e.args.size() > 2 ? index(e.args[2]) : nullptr);
       case Op::kIntToLane:
-        return memory_.convert_lanes(index(e.args[0]), e.type, true);
+        return convert_lanes(ir_, index(e.args[0]), e.type, true);
       case Op::kActiveLanes:
         return memory_.active_mask(index(e.args[0]), e.lanes);
       case Op::kTransposeRow:
@@ -311,146 +311,18 @@ class Lowering {
     switch (e.op) {
       case Op::kBroadcast:
         return ir_.CreateVectorSplat(static_cast<unsigned>(e.lanes), a);
-      case Op::kPairF16:
-        return emit_pair_f16(ir_, a);
-      case Op::kLowF16:
-        return emit_half_of_f16(ir_, a, false);
-      case Op::kHighF16:
-        return emit_half_of_f16(ir_, a, true);
       case Op::kConvert:
-        return memory_.convert_lanes(a, e.type, true);
+        return convert_lanes(ir_, a, e.type, true);
       case Op::kConvertUnsigned:
-        return memory_.convert_lanes(a, e.type, false);
-      case Op::kMaskNot:
-        return ir_.CreateNot(a);
-      case Op::kNeg:
-        return is_real(a) ? ir_.CreateFNeg(a) : ir_.CreateNeg(a);
-      case Op::kAbs:
-        return ir_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, a);
-      case Op::kSqrt:
-        return ir_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, a);
-      case Op::kFloor:
-        return ir_.CreateUnaryIntrinsic(llvm::Intrinsic::floor, a);
-      case Op::kRoundEven:
-        return ir_.CreateUnaryIntrinsic(llvm::Intrinsic::roundeven, a);
-      case Op::kExp:
-        return emit_exp(ir_, a);
-      case Op::kLog:
-        return emit_log(ir_, a);
-      case Op::kTanh:
-        return emit_tanh(ir_, a);
-      case Op::kErf:
-        return emit_erf(ir_, a);
-      case Op::kSin:
-        return emit_sin(ir_, a);
-      case Op::kCos:
-        return emit_cos(ir_, a);
-      case Op::kTan:
-        return emit_tan(ir_, a);
-      case Op::kAsin:
-        return emit_asin(ir_, a);
-      case Op::kAcos:
-        return emit_acos(ir_, a);
-      case Op::kAtan:
-        return emit_atan(ir_, a);
-      case Op::kSinh:
-        return emit_sinh(ir_, a);
-      case Op::kCosh:
-        return emit_cosh(ir_, a);
-      case Op::kAsinh:
-        return emit_asinh(ir_, a);
-      case Op::kAcosh:
-        return emit_acosh(ir_, a);
-      case Op::kAtanh:
-        return emit_atanh(ir_, a);
-      case Op::kReduceAdd:
-        return reduce(Op::kAdd, a);
-      case Op::kReduceMax:
-        return reduce(Op::kMax, a);
-      case Op::kReduceMin:
-        return reduce(Op::kMin, a);
+        return convert_lanes(ir_, a, e.type, false);
       default:
-        AOE_CHECK(false, "not a unary vector operation");
+        return emit_unary(ir_, e.op, a);
     }
-  }
-
-  Value* reduce(Op op, Value* a) {
-    return emit_reduction(ir_, a, [&](Value* x, Value* y) { return of_two(op, x, y); });
   }
 
   Value* binary(const ExprNode& e) {
     Value* a = value(e.args[0]);
-    return of_two(e.op, a, value(e.args[1]));
-  }
-
-  static bool is_real(Value* a) { return a->getType()->isFPOrFPVectorTy(); }
-
-  Value* of_two(Op op, Value* a, Value* b) {
-    if (!is_real(a)) return integers(op, a, b);
-    switch (op) {
-      case Op::kAdd:
-        return ir_.CreateFAdd(a, b);
-      case Op::kSub:
-        return ir_.CreateFSub(a, b);
-      case Op::kMul:
-        return ir_.CreateFMul(a, b);
-      case Op::kDiv:
-        return ir_.CreateFDiv(a, b);
-      case Op::kMin:
-        return emit_min(ir_, a, b);
-      case Op::kMax:
-        return emit_max(ir_, a, b);
-      case Op::kFmod:
-        return emit_fmod(ir_, a, b);
-      case Op::kPow:
-        return emit_pow(ir_, a, b);
-      case Op::kFloatLess:
-        return ir_.CreateFCmpOLT(a, b);
-      case Op::kFloatLessEqual:
-        return ir_.CreateFCmpOLE(a, b);
-      case Op::kFloatEqual:
-        return ir_.CreateFCmpOEQ(a, b);
-      default:
-        AOE_CHECK(false, "not a binary vector operation");
-    }
-  }
-
-  /// Of integer lanes, and of masks.
-  Value* integers(Op op, Value* a, Value* b) {
-    switch (op) {
-      case Op::kAdd:
-        return ir_.CreateAdd(a, b);
-      case Op::kSub:
-        return ir_.CreateSub(a, b);
-      case Op::kMul:
-        return ir_.CreateMul(a, b);
-      case Op::kDiv:
-        return emit_int_divide(ir_, a, b, true);
-      case Op::kUnsignedDiv:
-        return emit_int_divide(ir_, a, b, false);
-      case Op::kMin:
-        return ir_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, a, b);
-      case Op::kMax:
-        return ir_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, a, b);
-      case Op::kShiftLeft:
-        return ir_.CreateShl(a, b);
-      case Op::kShiftRight:
-        return ir_.CreateLShr(a, b);
-      case Op::kBitAnd:
-        return ir_.CreateAnd(a, b);
-      case Op::kBitOr:
-        return ir_.CreateOr(a, b);
-      case Op::kBitXor:
-        return ir_.CreateXor(a, b);
-      case Op::kFloatLess:
-        return ir_.CreateICmpSLT(a, b);
-      case Op::kFloatLessEqual:
-        return ir_.CreateICmpSLE(a, b);
-      case Op::kFloatEqual:
-        return ir_.CreateICmpEQ(a, b);
-      default:
-        AOE_CHECK(false, "not an operation on integer lanes");
-    }
+    return emit_binary(ir_, e.op, a, value(e.args[1]));
   }
 
   std::vector<Value*> values(const std::vector<Expr>& args) {

@@ -5,10 +5,10 @@
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/MDBuilder.h>
 
-#include <cmath>
 #include <numeric>
 
 #include "base/check.h"
+#include "compiler/loopnest/element_conversion.h"
 
 namespace aoe::compiler::loopnest {
 namespace {
@@ -28,15 +28,6 @@ llvm::Type* with_lanes(llvm::Type* element, int lanes) {
 int lanes_of(Value* v) {
   auto* type = llvm::dyn_cast<llvm::FixedVectorType>(v->getType());
   return type == nullptr ? 1 : static_cast<int>(type->getNumElements());
-}
-
-bool is_signed(DataType dtype) {
-  return dtype == DataType::kInt8 || dtype == DataType::kInt16 || dtype == DataType::kInt32 ||
-         dtype == DataType::kInt64;
-}
-
-llvm::Type* int_like(Value* v, unsigned bits) {
-  return with_lanes(llvm::Type::getIntNTy(v->getContext(), bits), lanes_of(v));
 }
 
 }  // namespace
@@ -136,16 +127,16 @@ Value* Memory::active_mask(Value* count, int lanes) {
 
 Value* Memory::load(const Place& place, int lanes, std::int64_t stride, Value* active, Type type) {
   const DataType dtype = function_.buffers[static_cast<std::size_t>(place.buffer)].dtype;
-  if (stride == 1) return to_lanes(load_contiguous(place, lanes, active), dtype, type);
+  if (stride == 1) return to_lanes(ir_, load_contiguous(place, lanes, active), dtype, type);
   if (stride == 0) {
-    Value* one = to_lanes(load_single(place, active), dtype, type);
+    Value* one = to_lanes(ir_, load_single(place, active), dtype, type);
     Value* all = ir_.CreateVectorSplat(static_cast<unsigned>(lanes), one);
     if (active == nullptr) return all;
     return ir_.CreateSelect(active_mask(active, lanes), all,
                             llvm::Constant::getNullValue(all->getType()));
   }
   if (stride > 1 && stride <= kLongestShuffledStride) {
-    return to_lanes(load_short_stride(place, lanes, stride, active), dtype, type);
+    return to_lanes(ir_, load_short_stride(place, lanes, stride, active), dtype, type);
   }
   llvm::Type* raw_type = with_lanes(element_type(place.buffer), lanes);
   Value* mask = active != nullptr
@@ -154,7 +145,7 @@ Value* Memory::load(const Place& place, int lanes, std::int64_t stride, Value* a
   auto* gather = ir_.CreateMaskedGather(raw_type, lane_addresses(place, lanes, stride),
                                         natural_alignment(element_type(place.buffer)), mask,
                                         llvm::Constant::getNullValue(raw_type));
-  return to_lanes(mark(gather, place.buffer, true), dtype, type);
+  return to_lanes(ir_, mark(gather, place.buffer, true), dtype, type);
 }
 
 Value* Memory::load_contiguous(const Place& place, int lanes, Value* active) {
@@ -230,13 +221,14 @@ Value* Memory::load_indexed(const Place& place, const Place& indices, int lanes,
   const DataType dtype = function_.buffers[static_cast<std::size_t>(place.buffer)].dtype;
   llvm::Type* element = element_type(place.buffer);
   Value* offsets = load_contiguous(indices, lanes, active);
-  offsets = ir_.CreateSExt(offsets, int_like(offsets, 64));
+  offsets = ir_.CreateSExt(offsets, int_type(offsets, 64));
   Value* pointers = ir_.CreateGEP(element, address(place), offsets);
   if (lanes == 1) {
     const llvm::Align alignment = natural_alignment(element);
     if (active == nullptr) {
-      return to_float(mark(ir_.CreateAlignedLoad(element, pointers, alignment), place.buffer, true),
-                      dtype);
+      return to_lanes(ir_,
+                      mark(ir_.CreateAlignedLoad(element, pointers, alignment), place.buffer, true),
+                      dtype, Type::kFloat);
     }
     pointers = ir_.CreateVectorSplat(1, pointers);
   }
@@ -249,7 +241,7 @@ Value* Memory::load_indexed(const Place& place, const Place& indices, int lanes,
                                               llvm::Constant::getNullValue(type)),
                        place.buffer, true);
   if (lanes == 1) gather = ir_.CreateExtractElement(gather, std::uint64_t{0});
-  return to_float(gather, dtype);
+  return to_lanes(ir_, gather, dtype, Type::kFloat);
 }
 
 Value* Memory::load_quads(const Place& place, int lanes, Value* active) {
@@ -266,17 +258,13 @@ Value* Memory::load_quads(const Place& place, int lanes, Value* active) {
 
 Value* Memory::load_int(const Place& place) {
   const DataType dtype = function_.buffers[static_cast<std::size_t>(place.buffer)].dtype;
-  Value* raw = load_single(place, nullptr);
-  AOE_CHECK(raw->getType()->isIntegerTy() && dtype != DataType::kBFloat16,
-            "load_int() of a float buffer");
-  return is_signed(dtype) ? ir_.CreateSExt(raw, ir_.getInt64Ty())
-                          : ir_.CreateZExt(raw, ir_.getInt64Ty());
+  return to_lanes(ir_, load_single(place, nullptr), dtype, Type::kInt64);
 }
 
 // ---- stores ----
 
 void Memory::store(const Place& place, Value* value, std::int64_t stride, Value* active) {
-  value = from_lanes(value, function_.buffers[static_cast<std::size_t>(place.buffer)].dtype);
+  value = from_lanes(ir_, value, function_.buffers[static_cast<std::size_t>(place.buffer)].dtype);
   int lanes = lanes_of(value);
   if (lanes == 1 && active != nullptr) {
     value = ir_.CreateVectorSplat(1, value);
@@ -304,134 +292,6 @@ void Memory::prefetch(const Place& place, int cache_level) {
   ir_.CreateIntrinsic(
       llvm::Intrinsic::prefetch, {ir_.getPtrTy()},
       {address(place), ir_.getInt32(kRead), ir_.getInt32(locality), ir_.getInt32(kDataCache)});
-}
-
-// ---- element conversion ----
-
-Value* Memory::to_lanes(Value* raw, DataType dtype, Type type) {
-  if (type == Type::kFloat) return to_float(raw, dtype);
-  if (type == Type::kDouble) return to_double(raw, dtype);
-  AOE_CHECK(is_integer(dtype) || dtype == DataType::kBool, "integer lanes of floats");
-  llvm::Type* target = int_like(raw, type == Type::kInt64 ? 64 : 32);
-  return is_signed(dtype) ? ir_.CreateSExtOrTrunc(raw, target) : ir_.CreateZExtOrTrunc(raw, target);
-}
-
-Value* Memory::from_lanes(Value* value, DataType dtype) {
-  if (value->getType()->isFPOrFPVectorTy()) {
-    const bool is_double = value->getType()->getScalarType()->isDoubleTy();
-    return is_double ? from_double(value, dtype) : from_float(value, dtype);
-  }
-  AOE_CHECK(is_integer(dtype), "integer lanes stored as " + std::string(name(dtype)));
-  return ir_.CreateSExtOrTrunc(value,
-                               int_like(value, static_cast<unsigned>(size_bytes(dtype) * 8)));
-}
-
-Value* Memory::convert_lanes(Value* value, Type to, bool is_from_signed) {
-  const bool is_from_real = value->getType()->isFPOrFPVectorTy();
-  if (to == Type::kFloat || to == Type::kDouble) {
-    llvm::Type* target = lane_type(ir_, to, lanes_of(value));
-    if (is_from_real) return ir_.CreateFPCast(value, target);
-    return is_from_signed ? ir_.CreateSIToFP(value, target) : ir_.CreateUIToFP(value, target);
-  }
-  if (is_from_real)
-    return to_integers(value, to == Type::kInt64 ? DataType::kInt64 : DataType::kInt32);
-  llvm::Type* target = int_like(value, to == Type::kInt64 ? 64 : 32);
-  return is_from_signed ? ir_.CreateSExtOrTrunc(value, target)
-                        : ir_.CreateZExtOrTrunc(value, target);
-}
-
-Value* Memory::round_to(Value* value, DataType dtype) {
-  return to_float(from_float(value, dtype), dtype);
-}
-
-Value* Memory::to_float(Value* raw, DataType dtype) {
-  llvm::Type* target = with_lanes(ir_.getFloatTy(), lanes_of(raw));
-  switch (dtype) {
-    case DataType::kFloat:
-      return raw;
-    case DataType::
-        kFloat16:  // behind the fence no comparison is taken back to float16, which it would be lane by lane
-      return ir_.CreateArithmeticFence(ir_.CreateFPExt(raw, target), target);
-    case DataType::kDouble:
-      return ir_.CreateFPTrunc(raw, target);
-    case DataType::kBFloat16: {
-      Value* wide = ir_.CreateZExt(raw, int_like(raw, 32));
-      return ir_.CreateBitCast(ir_.CreateShl(wide, 16), target);
-    }
-    default:
-      return is_signed(dtype) ? ir_.CreateSIToFP(raw, target) : ir_.CreateUIToFP(raw, target);
-  }
-}
-
-Value* Memory::to_double(Value* raw, DataType dtype) {
-  llvm::Type* target = with_lanes(ir_.getDoubleTy(), lanes_of(raw));
-  if (dtype == DataType::kDouble) return raw;
-  if (is_floating(dtype)) return ir_.CreateFPExt(to_float(raw, dtype), target);
-  return is_signed(dtype) ? ir_.CreateSIToFP(raw, target) : ir_.CreateUIToFP(raw, target);
-}
-
-Value* Memory::from_float(Value* value, DataType dtype) {
-  const int lanes = lanes_of(value);
-  const auto with = [&](llvm::Type* element) { return with_lanes(element, lanes); };
-  switch (dtype) {
-    case DataType::kFloat:
-      return value;
-    case DataType::kFloat16:
-      return ir_.CreateFPTrunc(value, with(ir_.getHalfTy()));
-    case DataType::kDouble:
-      return ir_.CreateFPExt(value, with(ir_.getDoubleTy()));
-    case DataType::kBFloat16: {  // round to nearest even; a NaN stays one
-      Value* bits = ir_.CreateBitCast(value, int_like(value, 32));
-      llvm::Type* type = bits->getType();
-      const auto number = [&](std::uint32_t n) { return llvm::ConstantInt::get(type, n); };
-      Value* odd = ir_.CreateAnd(ir_.CreateLShr(bits, 16), number(1));
-      Value* rounded = ir_.CreateAdd(bits, ir_.CreateAdd(odd, number(0x7fff)));
-      Value* quiet_nan = ir_.CreateOr(bits, number(0x400000));
-      Value* result = ir_.CreateSelect(ir_.CreateFCmpUNO(value, value), quiet_nan, rounded);
-      return ir_.CreateTrunc(ir_.CreateLShr(result, 16), int_like(value, 16));
-    }
-    default:
-      return to_integers(value, dtype);
-  }
-}
-
-/// What is narrower than float32 is rounded to float32 first.
-Value* Memory::from_double(Value* value, DataType dtype) {
-  if (dtype == DataType::kDouble) return value;
-  if (!is_floating(dtype)) return to_integers(value, dtype);
-  return from_float(ir_.CreateFPTrunc(value, with_lanes(ir_.getFloatTy(), lanes_of(value))), dtype);
-}
-
-/// Of float32 or float64. Saturates; NaN becomes 0. Bounds first, then one conversion: LLVM's own saturating conversion converts
-/// lane by lane.
-Value* Memory::to_integers(Value* value, DataType dtype) {
-  if (dtype == DataType::kBool) {
-    Value* is_set = ir_.CreateFCmpUNE(value, llvm::Constant::getNullValue(value->getType()));
-    return ir_.CreateZExt(is_set, int_like(value, 8));
-  }
-  const auto bits = static_cast<unsigned>(aoe::size_bytes(dtype) * 8);
-  const bool has_sign = is_signed(dtype), is_narrow = bits < 32;
-  const double low = has_sign ? -std::ldexp(1, static_cast<int>(bits) - 1) : 0;
-  const double beyond = std::ldexp(1, static_cast<int>(has_sign ? bits - 1 : bits));
-  // The largest integer may be no number of the lanes: then it is chosen behind the conversion.
-  const auto mantissa_bits =
-      static_cast<unsigned>(value->getType()->getScalarType()->getFPMantissaWidth());
-  const bool is_exact = bits - (has_sign ? 1 : 0) <= mantissa_bits;
-  const double high =
-      is_exact ? beyond - 1 : beyond - std::ldexp(beyond, -static_cast<int>(mantissa_bits));
-  Value* bounded = emit_min(ir_, emit_max(ir_, value, constant(value, low)), constant(value, high));
-  llvm::Type* type = int_like(value, is_narrow ? 32 : bits);
-  Value* whole =
-      has_sign || is_narrow ? ir_.CreateFPToSI(bounded, type) : ir_.CreateFPToUI(bounded, type);
-  if (!is_exact) {
-    const llvm::APInt largest =
-        has_sign ? llvm::APInt::getSignedMaxValue(bits) : llvm::APInt::getMaxValue(bits);
-    Value* is_beyond = ir_.CreateFCmpOGE(value, constant(value, beyond));
-    whole = ir_.CreateSelect(is_beyond, llvm::ConstantInt::get(type, largest), whole);
-  }
-  Value* is_number = ir_.CreateFCmpORD(value, value);
-  whole = ir_.CreateSelect(is_number, whole, llvm::Constant::getNullValue(type));
-  return is_narrow ? ir_.CreateTrunc(whole, int_like(value, bits)) : whole;
 }
 
 }  // namespace aoe::compiler::loopnest

@@ -1,5 +1,4 @@
-// Loads and stores of lowered Functions: addresses, masks, strides, element conversion, alias
-// facts. Internal to codegen.
+// Loads and stores of lowered Functions: addresses, masks, strides, alias facts. Internal to codegen.
 #pragma once
 
 #include <optional>
@@ -35,11 +34,6 @@ class Memory {
   llvm::Value* load_int(const Place& place);
   void prefetch(const Place& place, int cache_level);
 
-  /// See convert() in loopnest.h.
-  llvm::Value* convert_lanes(llvm::Value* value, Type to, bool is_signed);
-  /// What a store to a buffer of the type and a load give back.
-  llvm::Value* round_to(llvm::Value* value, DataType dtype);
-
   /// i1 or <lanes x i1>: lane i is on when i < count.
   llvm::Value* active_mask(llvm::Value* count, int lanes);
 
@@ -52,13 +46,6 @@ class Memory {
   llvm::Value* load_short_stride(const Place& place, int lanes, std::int64_t stride,
                                  llvm::Value* active);
   llvm::Value* lane_addresses(const Place& place, int lanes, std::int64_t stride);
-  llvm::Value* to_float(llvm::Value* raw, DataType dtype);
-  llvm::Value* to_double(llvm::Value* raw, DataType dtype);
-  llvm::Value* to_lanes(llvm::Value* raw, DataType dtype, Type type);
-  llvm::Value* from_lanes(llvm::Value* value, DataType dtype);
-  llvm::Value* from_float(llvm::Value* value, DataType dtype);
-  llvm::Value* from_double(llvm::Value* value, DataType dtype);
-  llvm::Value* to_integers(llvm::Value* value, DataType dtype);
 
   IrBuilder& ir_;
   const Function& function_;

@@ -1,0 +1,154 @@
+// See lane_operations.h.
+#include "compiler/loopnest/lane_operations.h"
+
+#include <llvm/IR/Intrinsics.h>
+
+#include "base/check.h"
+#include "compiler/loopnest/powers.h"
+#include "compiler/loopnest/vector_functions.h"
+
+namespace aoe::compiler::loopnest {
+namespace {
+
+using llvm::Value;
+
+bool is_real(Value* a) {
+  return a->getType()->isFPOrFPVectorTy();
+}
+
+/// Of integer lanes, and of masks.
+Value* of_integers(IrBuilder& ir, Op op, Value* a, Value* b) {
+  switch (op) {
+    case Op::kAdd:
+      return ir.CreateAdd(a, b);
+    case Op::kSub:
+      return ir.CreateSub(a, b);
+    case Op::kMul:
+      return ir.CreateMul(a, b);
+    case Op::kDiv:
+      return emit_int_divide(ir, a, b, true);
+    case Op::kUnsignedDiv:
+      return emit_int_divide(ir, a, b, false);
+    case Op::kMin:
+      return ir.CreateBinaryIntrinsic(llvm::Intrinsic::smin, a, b);
+    case Op::kMax:
+      return ir.CreateBinaryIntrinsic(llvm::Intrinsic::smax, a, b);
+    case Op::kShiftLeft:
+      return ir.CreateShl(a, b);
+    case Op::kShiftRight:
+      return ir.CreateLShr(a, b);
+    case Op::kBitAnd:
+      return ir.CreateAnd(a, b);
+    case Op::kBitOr:
+      return ir.CreateOr(a, b);
+    case Op::kBitXor:
+      return ir.CreateXor(a, b);
+    case Op::kFloatLess:
+      return ir.CreateICmpSLT(a, b);
+    case Op::kFloatLessEqual:
+      return ir.CreateICmpSLE(a, b);
+    case Op::kFloatEqual:
+      return ir.CreateICmpEQ(a, b);
+    default:
+      AOE_CHECK(false, "not an operation on integer lanes");
+  }
+}
+
+Value* reduce(IrBuilder& ir, Op op, Value* a) {
+  return emit_reduction(ir, a, [&](Value* x, Value* y) { return emit_binary(ir, op, x, y); });
+}
+
+}  // namespace
+
+Value* emit_unary(IrBuilder& ir, Op op, Value* a) {
+  switch (op) {
+    case Op::kPairF16:
+      return emit_pair_f16(ir, a);
+    case Op::kLowF16:
+      return emit_half_of_f16(ir, a, false);
+    case Op::kHighF16:
+      return emit_half_of_f16(ir, a, true);
+    case Op::kMaskNot:
+      return ir.CreateNot(a);
+    case Op::kNeg:
+      return is_real(a) ? ir.CreateFNeg(a) : ir.CreateNeg(a);
+    case Op::kAbs:
+      return ir.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, a);
+    case Op::kSqrt:
+      return ir.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, a);
+    case Op::kFloor:
+      return ir.CreateUnaryIntrinsic(llvm::Intrinsic::floor, a);
+    case Op::kRoundEven:
+      return ir.CreateUnaryIntrinsic(llvm::Intrinsic::roundeven, a);
+    case Op::kExp:
+      return emit_exp(ir, a);
+    case Op::kLog:
+      return emit_log(ir, a);
+    case Op::kTanh:
+      return emit_tanh(ir, a);
+    case Op::kErf:
+      return emit_erf(ir, a);
+    case Op::kSin:
+      return emit_sin(ir, a);
+    case Op::kCos:
+      return emit_cos(ir, a);
+    case Op::kTan:
+      return emit_tan(ir, a);
+    case Op::kAsin:
+      return emit_asin(ir, a);
+    case Op::kAcos:
+      return emit_acos(ir, a);
+    case Op::kAtan:
+      return emit_atan(ir, a);
+    case Op::kSinh:
+      return emit_sinh(ir, a);
+    case Op::kCosh:
+      return emit_cosh(ir, a);
+    case Op::kAsinh:
+      return emit_asinh(ir, a);
+    case Op::kAcosh:
+      return emit_acosh(ir, a);
+    case Op::kAtanh:
+      return emit_atanh(ir, a);
+    case Op::kReduceAdd:
+      return reduce(ir, Op::kAdd, a);
+    case Op::kReduceMax:
+      return reduce(ir, Op::kMax, a);
+    case Op::kReduceMin:
+      return reduce(ir, Op::kMin, a);
+    default:
+      AOE_CHECK(false, "not a unary vector operation");
+  }
+}
+
+Value* emit_binary(IrBuilder& ir, Op op, Value* a, Value* b) {
+  if (!is_real(a)) return of_integers(ir, op, a, b);
+  switch (op) {
+    case Op::kAdd:
+      return ir.CreateFAdd(a, b);
+    case Op::kSub:
+      return ir.CreateFSub(a, b);
+    case Op::kMul:
+      return ir.CreateFMul(a, b);
+    case Op::kDiv:
+      return ir.CreateFDiv(a, b);
+    case Op::kMin:
+      return emit_min(ir, a, b);
+    case Op::kMax:
+      return emit_max(ir, a, b);
+    case Op::kFmod:
+      return emit_fmod(ir, a, b);
+    case Op::kPow:
+      return emit_pow(ir, a, b);
+    case Op::kFloatLess:
+      return ir.CreateFCmpOLT(a, b);
+    case Op::kFloatLessEqual:
+      return ir.CreateFCmpOLE(a, b);
+    case Op::kFloatEqual:
+      return ir.CreateFCmpOEQ(a, b);
+    default:
+      AOE_CHECK(false, "not a binary vector operation");
+  }
+}
+
+}  // namespace aoe::compiler::loopnest
