@@ -43,9 +43,8 @@ const std::string& TextPool::at(std::int64_t place) const {
                                    std::to_string(added_.size()) + " that were added");
 }
 
-void TextPool::forget() {
-  places_.clear();
-  added_.clear();
+void TextPool::forget(std::size_t kept) {
+  for (; added_.size() > kept; added_.pop_back()) places_.erase(added_.back());
 }
 
 TextPool* TextPool::current() {

@@ -50,8 +50,8 @@ class TextPool {
   const TextIndex& known() const { return *known_; }
   std::int64_t known_count() const { return std::ssize(known_->list()); }
   const std::deque<std::string>& added() const { return added_; }
-  /// All that was added.
-  void forget();
+  /// What was added behind the first `kept` texts.
+  void forget(std::size_t kept = 0);
 
   /// What operators of this thread read and add to; nullptr outside every Scope.
   static TextPool* current();

@@ -206,10 +206,7 @@ void Importer::fold_texts(NodeId id) {
     return value == kNone || now_->inference.known_value(value) != nullptr;
   };
   if (!std::ranges::all_of(graph.nodes[id].inputs, is_known)) return;
-  TextPool pool(std::make_shared<const TextIndex>(texts_.list()));
-  const TextPool::Scope scope(pool);
-  now_->inference.infer_node(id);
-  for (const std::string& text : pool.added()) texts_.place_of(text);  // where the pool has it
+  texts_.during([&] { now_->inference.infer_node(id); });
   const std::vector<ValueId> outputs = graph.nodes[id].outputs;
   if (!std::ranges::all_of(outputs, is_known)) return;
   graph.remove_node(id);

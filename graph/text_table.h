@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
-#include <unordered_map>
 #include <vector>
+
+#include "base/text_pool.h"
 
 namespace aoe::graph {
 
@@ -13,11 +15,13 @@ class TextTable {
   /// A text that is new gets the next place. Throws Error(kModel) where it is not UTF-8.
   std::int64_t place_of(const std::string& text);
   std::vector<std::int64_t> places_of(const std::vector<std::string>& texts);
-  const std::vector<std::string>& list() const { return list_; }
+  /// What `compute` does, operators of this thread look up here, and add to. Where it throws, or adds what is not UTF-8,
+  /// nothing is added.
+  void during(const std::function<void()>& compute);
+  std::vector<std::string> list() const { return {pool_.added().begin(), pool_.added().end()}; }
 
  private:
-  std::vector<std::string> list_;
-  std::unordered_map<std::string, std::int64_t> places_;
+  TextPool pool_;
 };
 
 }  // namespace aoe::graph

@@ -29,6 +29,10 @@ TEST(TextPool, AddsBehindWhatIsKnown) {
 TEST(TextPool, ForgetsWhatWasAdded) {
   TextPool pool(index_of({"a"}));
   pool.place_of("b");
+  pool.place_of("d");
+  pool.forget(1);
+  EXPECT_EQ(pool.at(1), "b");
+  EXPECT_EQ(pool.find(2), nullptr);
   pool.forget();
   EXPECT_EQ(pool.find(1), nullptr);
   EXPECT_EQ(pool.place_of("c"), 1);

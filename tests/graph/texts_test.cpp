@@ -79,6 +79,19 @@ TEST(TextTable, GivesEachTextOnePlace) {
   EXPECT_THROW(table.place_of("\xff"), Error);
 }
 
+TEST(TextTable, KeepsNothingOfWhatFails) {
+  TextTable table;
+  table.place_of("a");
+  table.during([] { TextPool::current()->place_of("b"); });
+  const auto fails = [&] {
+    TextPool::current()->place_of("c");
+    TextPool::current()->place_of("\xff");
+  };
+  EXPECT_THROW(table.during(fails), Error);
+  EXPECT_EQ(table.list(), (Names{"a", "b"}));
+  EXPECT_EQ(TextPool::current(), nullptr);
+}
+
 TEST(Texts, AnInputIsPlacesAndTheRestIsUnknown) {
   const Graph graph = import(parse(kEncoder));
   EXPECT_EQ(graph.values[graph.inputs[0]].desc.dtype, DataType::kInt64);
