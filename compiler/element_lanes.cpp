@@ -20,6 +20,18 @@ Result<Type> ordered_lanes_of(DataType dtype) {
   return dtype == DataType::kUint32 ? Type::kInt64 : lanes_of(dtype);
 }
 
+Type real_lanes(DataType dtype) {
+  return dtype == DataType::kDouble ? Type::kDouble : Type::kFloat;
+}
+
+Vec int_like(std::int64_t value, const Vec& like) {
+  return loopnest::int_splat(value, like.lanes(), like.type());
+}
+
+Vec number_like(double value, const Vec& like) {
+  return loopnest::splat(value, like.lanes(), like.type());
+}
+
 Vec lowest(int lanes, Type type) {
   if (type == Type::kInt32)
     return loopnest::int_splat(std::numeric_limits<std::int32_t>::min(), lanes, type);

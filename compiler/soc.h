@@ -26,6 +26,8 @@ struct Soc {
   std::int64_t l2_bytes = 1 << 20;
   std::int64_t l3_bytes = 16 << 20;
 
+  /// Of 32 bytes, not 64.
+  bool has_short_vectors() const { return vector_lanes <= 8; }
   bool has(Feature feature) const { return features.has(feature); }
 };
 

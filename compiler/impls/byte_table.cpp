@@ -107,7 +107,7 @@ class ByteTablePlan final : public NestPlan {
     constexpr double kEfficiency = 0.5;
     const std::int64_t words = kEntries / kWordBytes;
     const double vectors = static_cast<double>(words) / soc().vector_lanes;
-    const double picked = soc().vector_lanes == 8 ? 2 * vectors : vectors;  // see Target::pick()
+    const double picked = soc().has_short_vectors() ? 2 * vectors : vectors;  // see Target::pick()
     const double flops = (6 + picked) * static_cast<double>(element_count(task().out().shape));
     return launch_ns(soc()) +
            std::max(compute_ns(soc(), flops, kEfficiency), memory_ns(soc(), bytes_moved(task())));

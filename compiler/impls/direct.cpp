@@ -133,10 +133,9 @@ class DirectPlan final : public TiledPlan<DirectTiling, DirectCut> {
 
   /// Vectors of 32 bytes do half the work of each instruction: bodies of all channels of a block, and nothing fetched ahead, take
   /// 0.65 to 0.8 of the time of short ones on ResNet-50's convolutions of stride 2 (Zen 3), and no other's longer.
-  bool is_narrow() const { return soc().vector_lanes <= 8; }
   std::int64_t good_body_fmas() const {
-    constexpr std::int64_t kNarrow = 300;
-    return is_narrow() ? kNarrow : kGoodBodyFmas;
+    constexpr std::int64_t kShortVectors = 300;
+    return soc().has_short_vectors() ? kShortVectors : kGoodBodyFmas;
   }
 
   /// Weights that do not stay in L2 come in time when fetched a block of output channels ahead, or, where L2 does not
@@ -144,7 +143,7 @@ class DirectPlan final : public TiledPlan<DirectTiling, DirectCut> {
   std::int64_t good_prefetch(const DirectCut& cut) const {
     constexpr std::int64_t kNextBlock = 1, kVectors = 32;
     const std::int64_t bytes = 4 * cut.weight_elements();
-    if (is_narrow() || bytes <= soc().l2_bytes / 2) return 0;
+    if (soc().has_short_vectors() || bytes <= soc().l2_bytes / 2) return 0;
     return bytes / cut.oc_blocks() <= soc().l2_bytes / 3 ? kNextBlock : kVectors;
   }
 

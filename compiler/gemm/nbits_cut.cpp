@@ -1,0 +1,46 @@
+// The arithmetic of the tiling of a product with packed weights.
+#include <algorithm>
+
+#include "compiler/gemm/nbits_nest.h"
+
+namespace aoe::compiler {
+namespace {
+
+constexpr double kUnpackCost =
+    3;  ///< vector operations for a vector of weights: mask, shift, convert
+constexpr double kScaleCost = 1;              ///< and to scale each
+constexpr std::int64_t kMaxBlockSumRows = 3;  ///< more rows share a scaled weight
+constexpr double kPanelCost = 1.5;            ///< to store it in a panel, too
+
+}  // namespace
+
+PackedCut::PackedCut(const Task& task, int lanes, const PackedTiling& tiling)
+    : weights_(reference::packed_weights(task.op.attrs, task.in(reference::kPackedX).shape,
+                                         task.in(reference::kPackedWeight).shape)),
+      rows_(element_count(task.in(reference::kPackedX).shape) / weights_.k),
+      lanes_(lanes),
+      tiling_(tiling) {
+}
+
+bool PackedCut::scales_sums() const {
+  return !has_panel() && tiling_.m_block <= kMaxBlockSumRows;
+}
+
+std::int64_t PackedCut::registers() const {
+  const std::int64_t m = tiling_.m_block, n = tiling_.n_vectors;
+  return scales_sums() ? (2 * m + 1) * n + m + 3 : (m + 2) * n + 3;
+}
+
+double PackedCut::core_cycles() const {
+  constexpr double kFmaLatency = 4, kPorts = 2;
+  const auto m = static_cast<double>(tiling_.m_block), v = static_cast<double>(tiling_.n_vectors);
+  const double unpacked = has_panel() ? 0 : kUnpackCost + (scales_sums() ? 0 : kScaleCost);
+  const double per_element = std::max(kFmaLatency, v * (m + unpacked) / kPorts);
+  const double panels = has_panel() ? static_cast<double>(parallel_extent()) * v *
+                                          (kUnpackCost + kScaleCost + kPanelCost) / kPorts
+                                    : 0;
+  return static_cast<double>(weights_.k) *
+         (static_cast<double>(column_blocks() * row_blocks()) * per_element + panels);
+}
+
+}  // namespace aoe::compiler
