@@ -1,6 +1,8 @@
 // See text_pool.h. Tested by tests/base/text_pool_test.cpp.
 #include "base/text_pool.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 
 namespace aoe {
@@ -12,8 +14,10 @@ constinit thread_local TextPool* current_pool = nullptr;
 
 TextIndex::TextIndex(std::vector<std::string> list) : list_(std::move(list)) {
   places_.reserve(list_.size());
-  for (std::size_t i = 0; i < list_.size(); ++i)
+  for (std::size_t i = 0; i < list_.size(); ++i) {
     places_.try_emplace(list_[i], static_cast<std::int64_t>(i));
+    longest_ = std::max(longest_, list_[i].size());
+  }
 }
 
 std::optional<std::int64_t> TextIndex::find(std::string_view text) const {
@@ -25,6 +29,11 @@ std::optional<std::int64_t> TextIndex::find(std::string_view text) const {
 std::int64_t TextPool::place_of(std::string_view text) {
   if (const auto known = known_->find(text)) return *known;
   if (const auto found = places_.find(text); found != places_.end()) return found->second;
+  if (text.size() > kMostBytes - bytes_)
+    throw Error(ExitCode::kFailure,
+                "texts that are added take more than " + std::to_string(kMostBytes) + " bytes");
+  bytes_ += text.size();
+  longest_ = std::max(longest_, text.size());
   const std::int64_t place = known_count() + std::ssize(added_);
   places_.emplace(added_.emplace_back(text), place);
   return place;
@@ -44,7 +53,11 @@ const std::string& TextPool::at(std::int64_t place) const {
 }
 
 void TextPool::forget(std::size_t kept) {
-  for (; added_.size() > kept; added_.pop_back()) places_.erase(added_.back());
+  for (; added_.size() > kept; added_.pop_back()) {
+    bytes_ -= added_.back().size();
+    places_.erase(added_.back());
+  }
+  if (kept == 0) longest_ = known_->longest();
 }
 
 TextPool* TextPool::current() {

@@ -25,22 +25,28 @@ class TextIndex {
   TextIndex& operator=(const TextIndex&) = delete;
 
   const std::vector<std::string>& list() const { return list_; }
+  std::size_t longest() const { return longest_; }  ///< bytes
   std::optional<std::int64_t> find(std::string_view text) const;
 
  private:
   std::vector<std::string> list_;
   std::unordered_map<std::string_view, std::int64_t> places_;  ///< of texts in list_
+  std::size_t longest_ = 0;
 };
 
 /// Serves one thread at a time.
 class TextPool {
  public:
   TextPool() : TextPool(std::make_shared<const TextIndex>(std::vector<std::string>())) {}
-  explicit TextPool(std::shared_ptr<const TextIndex> known) : known_(std::move(known)) {}
+  explicit TextPool(std::shared_ptr<const TextIndex> known)
+      : known_(std::move(known)), longest_(known_->longest()) {}
   TextPool(const TextPool&) = delete;
   TextPool& operator=(const TextPool&) = delete;
 
-  /// A text that is new gets the next place.
+  /// Of all that are added, no fewer than an ONNX file can have: texts that double each time would take all memory.
+  static constexpr std::size_t kMostBytes = std::size_t{1} << 31;
+
+  /// A text that is new gets the next place. Throws Error(kFailure) beyond kMostBytes.
   std::int64_t place_of(std::string_view text);
   /// nullptr where there is no such place; else valid until forget().
   const std::string* find(std::int64_t place) const;
@@ -50,6 +56,8 @@ class TextPool {
   const TextIndex& known() const { return *known_; }
   std::int64_t known_count() const { return std::ssize(known_->list()); }
   const std::deque<std::string>& added() const { return added_; }
+  /// Bytes; no text is longer.
+  std::size_t longest() const { return longest_; }
   /// What was added behind the first `kept` texts.
   void forget(std::size_t kept = 0);
 
@@ -71,6 +79,8 @@ class TextPool {
   std::shared_ptr<const TextIndex> known_;
   std::deque<std::string> added_;  ///< where texts stay when others are added
   std::unordered_map<std::string_view, std::int64_t> places_;  ///< of texts in added_
+  std::size_t bytes_ = 0;                                      ///< of texts in added_
+  std::size_t longest_;
 };
 
 }  // namespace aoe

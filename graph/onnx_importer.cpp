@@ -176,7 +176,10 @@ void Importer::import_operator(const onnx::NodeProto& proto, const SmallType* sm
   if (node.op.attrs.has("pool_strings")) place_pool(node);
   const NodeId id = now_->graph.add_node(std::move(node));
   now_->inference.infer_node(id);
-  if (reference::reads_texts(def->type)) fold_texts(id);
+  if (reference::reads_texts(def->type)) {
+    count_expressions(id);
+    fold_texts(id);
+  }
 }
 
 const reference::OpDef* Importer::find_operator(const onnx::NodeProto& proto, const Scope& scope,

@@ -194,6 +194,7 @@ class Importer {
   bool import_text_unique(const onnx::NodeProto& proto, Scope& scope);
   void check_pool(const onnx::NodeProto& proto, const Scope& scope) const;
   void place_pool(Node& node);
+  void count_expressions(NodeId id);
   void fold_texts(NodeId id);
   void mark_texts(const onnx::NodeProto& proto, unsigned outputs, const Scope& scope);
   void check_output_texts(const onnx::ValueInfoProto& info, ValueId id) const;

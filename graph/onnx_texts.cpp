@@ -199,6 +199,16 @@ bool Importer::import_text_unique(const onnx::NodeProto& proto, Scope& scope) {
   return true;
 }
 
+/// Shape inference compiles regular expressions, whatever it knows of what they are matched with.
+void Importer::count_expressions(NodeId id) {
+  const Node& node = now_->graph.nodes[id];
+  evaluation_.work -= evaluation_work(node.op, {}, {});
+  if (evaluation_.work < 0)
+    throw ImportBudget::Exceeded(ExitCode::kModel,
+                                 "the model's regular expressions are too many or too large",
+                                 "node " + node.name);
+}
+
 /// A node that reads letters which are known becomes what it gives: no later pass has the table.
 void Importer::fold_texts(NodeId id) {
   Graph& graph = now_->graph;

@@ -67,7 +67,7 @@ void ShapeInference::infer_node(NodeId id) {
   };
   if (std::ranges::any_of(node.inputs, is_unknown)) return;  // the declarations stay
   std::vector<Tensor> inputs = inputs_of(node);
-  hide_what_is_too_much(node, inputs);
+  naming(node, [&] { hide_what_is_too_much(node, inputs); });
   std::vector<TensorDesc> descs;
   try {
     descs = naming(node, [&] { return reference::infer(node.op, inputs, node.outputs.size()); });

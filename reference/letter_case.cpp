@@ -7,6 +7,7 @@
 #include <array>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "reference/texts.h"
 
 namespace aoe::reference {
@@ -68,10 +69,15 @@ std::string CaseRules::changed(std::string_view text, LetterCase to) const {
   std::string result;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = character_end(text, begin);
-    const wint_t code = code_point(text.substr(begin, end - begin));
+    const std::string_view character = text.substr(begin, end - begin);
+    begin = end;
+    if (!is_utf8(character)) {
+      result += character;
+      continue;
+    }
+    const wint_t code = code_point(character);
     append(result,
            to == LetterCase::kUpper ? towupper_l(code, locale_) : towlower_l(code, locale_));
-    begin = end;
   }
   return result;
 }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMostKept = 64;
 
-std::shared_ptr<const re2::RE2> compiled(const std::string& pattern, Match match) {
+Regex compiled(const std::string& pattern, Match match) {
   re2::RE2::Options options;
   options.set_log_errors(false);
   options.set_longest_match(match == Match::kLongest);
@@ -23,15 +23,26 @@ std::shared_ptr<const re2::RE2> compiled(const std::string& pattern, Match match
 
 }  // namespace
 
-std::shared_ptr<const re2::RE2> regex(const std::string& pattern, Match match) {
+Regex regex(const std::string& pattern, Match match) {
   static std::mutex mutex;
-  static std::map<std::pair<std::string, Match>, std::shared_ptr<const re2::RE2>> kept;
+  static std::map<std::pair<std::string, Match>, Regex> kept;
   const std::lock_guard lock(mutex);
   const std::pair key(pattern, match);
   if (const auto found = kept.find(key); found != kept.end()) return found->second;
   const auto made = compiled(pattern, match);
   if (kept.size() >= kMostKept) kept.clear();
   return kept[key] = made;
+}
+
+double compiling_steps(const re2::RE2& expression) {
+  constexpr double kOfInstruction = 1500;
+  return kOfInstruction * expression.ProgramSize();
+}
+
+double matching_steps(const re2::RE2& expression, double letters) {
+  constexpr double kOfInstruction =
+      20;  // where the states that it may be in do not fit in its memory
+  return kOfInstruction * expression.ProgramSize() * letters;
 }
 
 }  // namespace aoe::reference

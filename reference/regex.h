@@ -8,10 +8,17 @@
 
 namespace aoe::reference {
 
+using Regex = std::shared_ptr<const re2::RE2>;
+
 /// Of several matches at one place the first alternative counts, or the longest.
 enum class Match { kFirst, kLongest };
 
 /// Compiled once for all that ask for it at a time, and kept for a while. Throws Error(kModel) that has the reason.
-std::shared_ptr<const re2::RE2> regex(const std::string& pattern, Match match);
+Regex regex(const std::string& pattern, Match match);
+
+/// Steps as of OpDef::work, the most there may be.
+double compiling_steps(const re2::RE2& expression);
+/// Of one walk through a text.
+double matching_steps(const re2::RE2& expression, double letters);
 
 }  // namespace aoe::reference

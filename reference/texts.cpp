@@ -67,9 +67,19 @@ std::size_t character_end(std::string_view text, std::size_t begin) {
   return end;
 }
 
+double most_letters() {
+  constexpr double kUsual = 16;
+  const TextPool* pool = TextPool::current();
+  return pool == nullptr ? kUsual : static_cast<double>(pool->longest());
+}
+
+double steps_of_texts(double count, double letters) {
+  constexpr double kOfText = 64, kOfLetter = 16;
+  return count * (kOfText + kOfLetter * letters);
+}
+
 double steps_through_letters(const CostContext& cost) {
-  constexpr double kLetters = 64;  // of a text, roughly
-  return kLetters * cost.input_elements(0);
+  return steps_of_texts(cost.input_elements(0), most_letters());
 }
 
 }  // namespace aoe::reference

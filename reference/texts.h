@@ -41,6 +41,10 @@ std::size_t character_count(std::string_view text);
 /// Behind the character that begins at `begin`.
 std::size_t character_end(std::string_view text, std::size_t begin);
 
+/// Bytes of a text: as many as the longest of the pool has, or a usual number where there is no pool.
+double most_letters();
+/// Steps of looking up, or adding, so many texts of so many letters each.
+double steps_of_texts(double count, double letters);
 /// Steps of compute() for operators that go through the letters of input 0.
 double steps_through_letters(const CostContext& cost);
 

@@ -1,11 +1,13 @@
 // The graph section: Om <-> JSON <-> CBOR.
 #include "runtime/om_graph.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/json_text.h"
 #include "base/nesting.h"
+#include "base/utf8.h"
 #include "runtime/backend.h"
 
 namespace aoe::runtime {
@@ -152,6 +154,8 @@ void graph_from_cbor(std::string_view bytes, const std::string& where, Om& om) {
       texts->at("list").get_to(om.texts.list);
       texts->at("inputs").get_to(om.texts.inputs);
       texts->at("outputs").get_to(om.texts.outputs);
+      if (!std::ranges::all_of(om.texts.list, is_utf8))
+        throw Error(ExitCode::kOm, "a text is not UTF-8");
     }
   } catch (const json::exception& e) {
     throw Error(ExitCode::kOm, std::string("the graph section is malformed: ") + e.what(), where);

@@ -34,6 +34,10 @@ void compute_string_concat(const OpContext& context) {
                   join);
 }
 
+double concat_steps(const CostContext& cost) {
+  return steps_of_texts(cost.output_elements(), 2 * most_letters());
+}
+
 // ---- StringSplit ----
 
 constexpr std::string_view kSpaces = " \t\n\v\f\r";
@@ -94,16 +98,26 @@ void compute_string_split(const OpContext& context) {
 
 // ---- RegexFullMatch ----
 
+Regex expression_of(const Attrs& attrs) {
+  return regex(attrs.get_string("pattern", ""), Match::kFirst);
+}
+
 std::vector<TensorDesc> infer_regex_full_match(const InferContext& context) {
-  regex(context.attrs.get_string("pattern", ""), Match::kFirst);  // a wrong one ends the import
+  expression_of(context.attrs);  // a wrong one ends the import
   return {{.dtype = DataType::kBool, .shape = context.shape(0)}};
 }
 
 void compute_regex_full_match(const OpContext& context) {
-  const auto expression = regex(context.attrs.get_string("pattern", ""), Match::kFirst);
+  const Regex expression = expression_of(context.attrs);
   std::ranges::transform(
       texts_of(context.inputs[0]), context.outputs[0].as<bool>(),
       [&](const std::string* text) { return re2::RE2::FullMatch(*text, *expression); });
+}
+
+double match_steps(const CostContext& cost) {
+  const Regex expression = expression_of(cost.attrs);
+  return compiling_steps(*expression) + steps_through_letters(cost) +
+         cost.input_elements(0) * matching_steps(*expression, most_letters());
 }
 
 }  // namespace
@@ -115,7 +129,7 @@ void register_text_functions(OpRegistry& registry) {
                 .kind = OpKind::kSearch,
                 .infer = infer_string_concat,
                 .compute = compute_string_concat,
-                .work = steps_through_letters,
+                .work = concat_steps,
                 .min_inputs = 2});
   registry.add({.type = "StringSplit",
                 .onnx_type = "StringSplit",
@@ -131,7 +145,7 @@ void register_text_functions(OpRegistry& registry) {
                 .kind = OpKind::kSearch,
                 .infer = infer_regex_full_match,
                 .compute = compute_regex_full_match,
-                .work = steps_through_letters});
+                .work = match_steps});
 }
 
 }  // namespace aoe::reference

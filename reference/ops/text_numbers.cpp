@@ -44,6 +44,11 @@ void compute_number_to_text(const OpContext& context) {
   });
 }
 
+double writing_steps(const CostContext& cost) {
+  constexpr double kDigits = 24;
+  return steps_of_texts(cost.input_elements(0), kDigits);
+}
+
 // ---- texts to numbers ----
 
 [[noreturn]] void refuse_number(const std::string& text, const char* why) {
@@ -104,6 +109,11 @@ void compute_text_rank(const OpContext& context) {
   });
 }
 
+double ranking_steps(const CostContext& cost) {
+  constexpr double kAtATime = 16;  // letters that are compared
+  return sorting_steps(cost) * (1 + most_letters() / kAtATime);
+}
+
 }  // namespace
 
 void register_text_numbers(OpRegistry& registry) {
@@ -112,7 +122,7 @@ void register_text_numbers(OpRegistry& registry) {
                 .kind = OpKind::kSearch,
                 .infer = infer_number_to_text,
                 .compute = compute_number_to_text,
-                .work = steps_through_letters});
+                .work = writing_steps});
   registry.add({.type = "TextToNumber",
                 .onnx_type = "",
                 .kind = OpKind::kSearch,
@@ -124,7 +134,7 @@ void register_text_numbers(OpRegistry& registry) {
                 .kind = OpKind::kSearch,
                 .infer = infer_text_rank,
                 .compute = compute_text_rank,
-                .work = sorting_steps});
+                .work = ranking_steps});
 }
 
 }  // namespace aoe::reference

@@ -8,7 +8,6 @@
 namespace aoe::reference {
 namespace {
 
-using Regex = std::shared_ptr<const re2::RE2>;
 using Tokens = std::vector<std::string_view>;
 
 class Splitter {
@@ -22,15 +21,24 @@ class Splitter {
     if (is_by_character_ && least_ > 1)
       fail_model("its words are single characters, shorter than mincharnum");
     if (is_by_character_) return;
-    for (const std::string& each : separators) separators_.push_back(regex(each, Match::kLongest));
-    if (separators.empty()) words_ = regex(words, Match::kLongest);
+    finds_words_ = separators.empty();
+    for (const std::string& each : finds_words_ ? std::vector{words} : separators)
+      add_expression(each);
+  }
+
+  /// Of one text. After each word it may have to be walked through again as a whole.
+  double steps(double letters) const {
+    double steps = 0;
+    for (const Regex& each : expressions_)
+      steps += compiling_steps(*each) + letters * matching_steps(*each, letters);
+    return steps;
   }
 
   Tokens operator()(std::string_view text) const {
     if (is_by_character_) return characters(text);
-    if (words_ != nullptr) return found_words(text);
+    if (finds_words_) return found_words(text);
     Tokens tokens = {text};
-    for (const Regex& separator : separators_) {
+    for (const Regex& separator : expressions_) {
       Tokens finer;
       for (const std::string_view token : tokens) split(token, *separator, finer);
       tokens = std::move(finer);
@@ -39,6 +47,13 @@ class Splitter {
   }
 
  private:
+  void add_expression(const std::string& pattern) {
+    constexpr int kMostInstructions = 1'000'000;
+    expressions_.push_back(regex(pattern, Match::kLongest));
+    instructions_ += expressions_.back()->ProgramSize();
+    if (instructions_ > kMostInstructions) fail_model("its expressions are too many or too large");
+  }
+
   static Tokens characters(std::string_view text) {
     Tokens tokens;
     for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end) {
@@ -48,17 +63,23 @@ class Splitter {
     return tokens;
   }
 
-  /// The next match in `text` from `begin` on; false: none.
+  static bool is_between_characters(std::string_view text, std::size_t at) {
+    return at == text.size() || starts_character(text[at]);
+  }
+
+  /// The next match in `text` from `begin` on; false: none. Expressions may match bytes of a character: such a match is none.
   static bool find(const re2::RE2& expression, std::string_view text, std::size_t begin,
                    std::size_t& at, std::size_t& length) {
     const re2::StringPiece whole(text.data(), text.size());
     re2::StringPiece match;
-    if (begin > text.size() ||
-        !expression.Match(whole, begin, text.size(), re2::RE2::UNANCHORED, &match, 1))
-      return false;
-    at = static_cast<std::size_t>(match.data() - text.data());
-    length = match.size();
-    return true;
+    for (; begin <= text.size(); begin = character_end(text, at)) {
+      if (!expression.Match(whole, begin, text.size(), re2::RE2::UNANCHORED, &match, 1))
+        return false;
+      at = static_cast<std::size_t>(match.data() - text.data());
+      length = match.size();
+      if (is_between_characters(text, at) && is_between_characters(text, at + length)) return true;
+    }
+    return false;
   }
 
   bool is_long_enough(std::string_view token) const { return character_count(token) >= least_; }
@@ -81,7 +102,7 @@ class Splitter {
   Tokens found_words(std::string_view text) const {
     Tokens tokens;
     std::size_t begin = 0, at = 0, length = 0;
-    while (find(*words_, text, begin, at, length)) {
+    while (find(*expressions_.front(), text, begin, at, length)) {
       const std::string_view token = text.substr(at, length);
       const bool is_taken = is_long_enough(token);
       if (is_taken) tokens.push_back(token);
@@ -91,9 +112,9 @@ class Splitter {
   }
 
   std::size_t least_;
-  bool is_by_character_ = false;
-  std::vector<Regex> separators_;
-  Regex words_;
+  bool is_by_character_ = false, finds_words_ = false;
+  std::vector<Regex> expressions_;  ///< of words, or of separators
+  int instructions_ = 0;            ///< of all expressions
 };
 
 TextRows tokenized(const Attrs& attrs, const Tensor& tensor) {
@@ -124,6 +145,11 @@ void compute_tokenizer(const OpContext& context) {
   tokenized(context.attrs, context.inputs[0]).store(context.outputs[0]);
 }
 
+double tokenizer_steps(const CostContext& cost) {
+  return steps_through_letters(cost) +
+         cost.input_elements(0) * Splitter(cost.attrs).steps(most_letters());
+}
+
 }  // namespace
 
 void register_tokenizer(OpRegistry& registry) {
@@ -133,7 +159,7 @@ void register_tokenizer(OpRegistry& registry) {
                 .kind = OpKind::kSearch,
                 .infer = infer_tokenizer,
                 .compute = compute_tokenizer,
-                .work = steps_through_letters,
+                .work = tokenizer_steps,
                 .infers_from_values = true});
 }
 

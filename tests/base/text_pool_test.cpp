@@ -39,6 +39,17 @@ TEST(TextPool, ForgetsWhatWasAdded) {
   EXPECT_EQ(pool.place_of("a"), 0);
 }
 
+TEST(TextPool, KnowsItsLongest) {
+  TextPool pool(index_of({"abc", "a"}));
+  EXPECT_EQ(pool.longest(), 3u);
+  pool.place_of("b");
+  EXPECT_EQ(pool.longest(), 3u);
+  pool.place_of("abcd");
+  EXPECT_EQ(pool.longest(), 4u);
+  pool.forget();
+  EXPECT_EQ(pool.longest(), 3u);
+}
+
 TEST(TextPool, TextsStayWhereTheyAre) {
   TextPool pool;
   const std::string* const place = pool.find(pool.place_of("first"));

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "base/error.h"
 #include "tests/reference/op_runner.h"
 
@@ -63,6 +66,14 @@ TEST_F(TextOps, StringNormalizer) {
   Attrs turkish = normalising("UPPER", true, {});
   turkish.set("locale", std::string("tr_XX"));
   EXPECT_THROW(run({"i"}, turkish, {1}), Error) << "its i is not that of other languages";
+}
+
+TEST_F(TextOps, BytesThatAreNoCharacterHaveNoCase) {
+  std::string bytes = "\xC3";
+  for (int i = 0; i < 40; ++i) bytes += '\x80';
+  EXPECT_EQ(
+      run_on("StringNormalizer", texts({"a" + bytes, "\xFF"}), normalising("UPPER", true, {}), {2}),
+      (Names{"A" + bytes, "\xFF"}));
 }
 
 TEST_F(TextOps, StringConcat) {
@@ -145,6 +156,18 @@ TEST_F(TokenizerOp, FindsWords) {
             (Names{"the", "fox"}));
 }
 
+TEST_F(TokenizerOp, CutsNoCharacter) {
+  // Both match between the bytes of ä.
+  EXPECT_EQ(run({"aäb"}, words("separators", Names{"\\B"}), {1, 1}), (Names{"aäb"}));
+  EXPECT_EQ(run({"aäb"}, words("tokenexp", std::string("\\C")), {1, 2}), (Names{"a", "b"}));
+}
+
+TEST_F(TokenizerOp, RefusesExpressionsOfAnySize) {
+  Names separators;
+  for (int i = 0; i < 20; ++i) separators.push_back("\\p{L}{100}" + std::to_string(i));
+  EXPECT_THROW(run({"a"}, words("separators", separators), {1, 1}), Error);
+}
+
 TEST_F(TokenizerOp, TakesCharacters) {
   EXPECT_EQ(run({"aé", "x"}, words("separators", Names{""}), {2, 2}), (Names{"a", "é", "x", "#"}));
   EXPECT_THROW(run({"a"}, words("separators", Names{""}, false, 2), {}), Error);
@@ -192,6 +215,30 @@ TEST_F(TextOps, TextsAsNumbers) {
 TEST_F(TextOps, Rank) {
   EXPECT_EQ(run_checked({.type = "TextRank"}, {texts({"b", "a", "é", "b", ""})}).front().values,
             (std::vector<double>{2, 1, 3, 2, 0}));
+}
+
+// A text may be as long as a file: what it takes does not follow from the tensor's size.
+TEST_F(TextOps, WorkGrowsWithTheLongestText) {
+  const Attrs tokens = [] {
+    Attrs attrs;
+    attrs.set("tokenexp", std::string("a+"));
+    return attrs;
+  }();
+  Attrs pattern;
+  pattern.set("pattern", std::string("a+"));
+  const std::vector<OpCall> calls = {{.type = "StringConcat"},
+                                     {.type = "StringNormalizer"},
+                                     {.type = "StringSplit"},
+                                     {.type = "RegexFullMatch", .attrs = pattern},
+                                     {.type = "TextToNumber"},
+                                     {.type = "TextRank"},
+                                     {.type = "Tokenizer", .attrs = tokens}};
+  constexpr std::size_t kLetters = 1'000'000;
+  text_pool().place_of(std::string(kLetters, 'a'));
+  const std::vector<TensorDesc> one(2, {.dtype = DataType::kInt64, .shape = {1}});
+  for (const OpCall& call : calls)
+    EXPECT_GT(work(call, one, std::vector(1, one.front())), kLetters / 4) << call.type;
+  EXPECT_GT(work(calls.back(), one, {}), kLetters * kLetters) << "it may look ahead from each";
 }
 
 TEST(Texts, NeedAList) {

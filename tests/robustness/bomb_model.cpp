@@ -58,6 +58,14 @@ void BombGraph::zeros(const std::string& name, const std::vector<std::int64_t>& 
   tensor(name, onnx::TensorProto::FLOAT, shape).set_raw_data(zero_bytes(shape, sizeof(float)));
 }
 
+void BombGraph::texts(const std::string& name, const Names& values) {
+  auto& made = tensor(name, onnx::TensorProto::STRING, {static_cast<std::int64_t>(values.size())});
+  for (const std::string& value : values) {
+    made.add_string_data(value);
+    bytes_ += value.size() + 2;
+  }
+}
+
 void BombGraph::byte_zeros(const std::string& name, const std::vector<std::int64_t>& shape) {
   tensor(name, onnx::TensorProto::UINT8, shape).set_raw_data(zero_bytes(shape, 1));
 }
@@ -88,6 +96,13 @@ void set_text(onnx::NodeProto& node, const std::string& name, const std::string&
   attribute.set_name(name);
   attribute.set_type(onnx::AttributeProto::STRING);
   attribute.set_s(value);
+}
+
+void set_texts(onnx::NodeProto& node, const std::string& name, const Names& values) {
+  onnx::AttributeProto& attribute = *node.add_attribute();
+  attribute.set_name(name);
+  attribute.set_type(onnx::AttributeProto::STRINGS);
+  for (const std::string& value : values) attribute.add_strings(value);
 }
 
 BombGraph body_of(onnx::NodeProto& node, const std::string& name) {

@@ -26,6 +26,7 @@ class BombGraph {
   void scalar(const std::string& name, std::int64_t value);
   void flag(const std::string& name, bool value);
   void zeros(const std::string& name, const std::vector<std::int64_t>& shape);
+  void texts(const std::string& name, const Names& values);                          ///< one axis
   void byte_zeros(const std::string& name, const std::vector<std::int64_t>& shape);  ///< uint8
 
   onnx::GraphProto& proto() { return graph_; }
@@ -50,6 +51,7 @@ void set_int(onnx::NodeProto& node, const std::string& name, std::int64_t value)
 void set_ints(onnx::NodeProto& node, const std::string& name,
               const std::vector<std::int64_t>& values);
 void set_text(onnx::NodeProto& node, const std::string& name, const std::string& value);
+void set_texts(onnx::NodeProto& node, const std::string& name, const Names& values);
 /// An attribute that is a graph, to be written.
 BombGraph body_of(onnx::NodeProto& node, const std::string& name);
 

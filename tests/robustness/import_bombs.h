@@ -18,6 +18,7 @@ struct Bomb {
 
 std::vector<Bomb> graph_bombs();     ///< many nodes, values and names
 std::vector<Bomb> body_bombs();      ///< control flow, functions and sequences
+std::vector<Bomb> text_bombs();      ///< texts that are computed
 std::vector<Bomb> constant_bombs();  ///< folded constants and what they cost
 
 }  // namespace aoe::tests

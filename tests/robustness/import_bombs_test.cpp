@@ -87,6 +87,9 @@ TEST(ImportBombs, Graphs) {
 TEST(ImportBombs, Bodies) {
   import_all(body_bombs());
 }
+TEST(ImportBombs, Texts) {
+  import_all(text_bombs());
+}
 TEST(ImportBombs, Constants) {
   import_all(constant_bombs());
 }

@@ -315,5 +315,13 @@ TEST(Om, NamesABackendThatThisProgramDoesNotHave) {
   }
 }
 
+TEST(Om, TextsAreUtf8) {
+  Om om = small_om();
+  om.texts.list = {"a", "\xC3\x80"};
+  parse_copy(om.serialize());
+  om.texts.list.emplace_back("\xC3\x80\x80");
+  expect_refused(om.serialize(), "a text that is not UTF-8");
+}
+
 }  // namespace
 }  // namespace aoe::runtime
