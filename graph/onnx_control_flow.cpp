@@ -216,8 +216,10 @@ std::int64_t Importer::known_trips(const onnx::NodeProto& proto, const BodyPlan&
   const bool is_counted = starts && (goes_on == plan.built->graph.inputs[1] ||
                                      is_true(plan.built->inference.known_value(goes_on)));
   const ConstantPtr count = known_input(0);
-  if (!count || !is_counted || count->desc().dtype != DataType::kInt64) return kUnknownDim;
-  return std::max<std::int64_t>(0, to_ints(*count).at(0));
+  if (!count || !is_counted || count->desc().dtype != DataType::kInt64 ||
+      element_count(count->desc().shape) != 1)
+    return kUnknownDim;
+  return std::max<std::int64_t>(0, to_ints(*count).front());
 }
 
 void Importer::import_scan(const onnx::NodeProto& proto, Scope& scope) {

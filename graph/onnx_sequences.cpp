@@ -15,6 +15,16 @@ bool has_input(const onnx::NodeProto& proto, int i) {
   return i < proto.input_size() && !proto.input(i).empty();
 }
 
+/// Error(kModel) where the constant is anything but one integer.
+std::int64_t one_int(const onnx::NodeProto& proto, const Constant& constant,
+                     const std::string& what) {
+  const TensorDesc& desc = constant.desc();
+  const bool is_integer = desc.dtype == DataType::kInt64 || desc.dtype == DataType::kInt32;
+  if (!is_integer || element_count(desc.shape) != 1)
+    fail_node(proto, "has a " + what + " that is no integer: " + to_string(desc));
+  return to_ints(constant).front();
+}
+
 }  // namespace
 
 const Importer::Compound& Importer::sequence_of(const onnx::NodeProto& proto, int input,
@@ -36,9 +46,7 @@ std::size_t Importer::place_in_sequence(const onnx::NodeProto& proto, int input,
     const ConstantPtr known = value == kNone ? nullptr : now_->inference.known_value(value);
     if (!known || known->desc().dtype == DataType::kUndefined)
       throw NotExpressible{"its position in the sequence is known only when it runs"};
-    const std::vector<std::int64_t> list = to_ints(*known);
-    if (list.size() != 1) fail_node(proto, "has a position that is not one number");
-    place = list.front();
+    place = one_int(proto, *known, "position");
   }
   if (place < 0) place += static_cast<std::int64_t>(length);
   if (place < 0 || place > static_cast<std::int64_t>(length))
@@ -167,7 +175,7 @@ void Importer::import_split_to_sequence(const onnx::NodeProto& proto, Scope& sco
   std::int64_t begin = 0;
   std::vector<ValueId> items;
   for (const std::int64_t part : parts) {
-    if (part < 0 || begin + part > size) fail_node(proto, "splits more than there is");
+    if (part < 0 || part > size - begin) fail_node(proto, "splits more than there is");
     Term item = call.slice(x, axis, begin, begin + part);
     if (drops_axis) item = call.op("Squeeze", {item, call.ints({axis})});
     items.push_back(item.id);
@@ -241,7 +249,7 @@ void Importer::import_unrolled_loop(const onnx::NodeProto& proto, const onnx::Gr
       throw NotExpressible{"it carries a sequence for a number of trips known only when it runs"};
     const bool is_bool = known->desc().dtype == DataType::kBool;
     return is_bool ? std::int64_t{*static_cast<const bool*>(known->data())}
-                   : to_ints(*known).front();
+                   : one_int(proto, *known, "count or condition");
   };
   const Node node = call_node(proto, scope);
   const FunctionSite site = function_site();

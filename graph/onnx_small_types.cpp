@@ -1,5 +1,7 @@
 // Importing nodes that read or make tensors of small types: DequantizeLinear takes them as they are held, QuantizeLinear
 // and Cast are given the range of the type, what moves elements passes them on, and nothing else has them.
+#include <algorithm>
+
 #include "graph/onnx_importer.h"
 #include "graph/small_types.h"
 #include "reference/onnx_data_type.h"
@@ -35,7 +37,9 @@ Term spread(FunctionCall& call, Term parameter, Term x) {
   const auto rank = static_cast<std::int64_t>(shape.size());
   std::int64_t axis = call.attrs().get_int("axis", 1);
   if (axis < 0) axis += rank;
-  const std::int64_t block = call.attrs().get_int("block_size", 0), dim = call.dim(x, axis);
+  const std::int64_t dim = call.dim(x, axis),
+                     block = std::min(call.attrs().get_int("block_size", 0),
+                                      std::max(dim, std::int64_t{1}));  // more are not there
   const auto at = static_cast<std::size_t>(axis);
   if (call.rank(parameter) == 1) {
     Shape along(shape.size(), 1);

@@ -97,6 +97,11 @@ void expand_crop(FunctionCall& call) {
   const auto border = call.attrs().get_ints("border"), size = call.attrs().get_ints("scale");
   if (border.size() != 4 || (!size.empty() && size.size() != 2))
     reference::fail_model("needs a border of 4 numbers, and a scale of 2 or none");
+  constexpr std::int64_t kMostPixels = std::int64_t{1} << 48;  // no image has more in a row
+  for (const auto& given : {border, size})
+    for (const std::int64_t pixels : given)
+      if (pixels < 0 || pixels > kMostPixels)
+        reference::fail_model("its border or scale is " + std::to_string(pixels));
   const Term x = call.input(0);
   const std::int64_t left = border[0], top = border[1],
                      bottom = size.empty() ? call.dim(x, 2) - border[3] : top + size[0],

@@ -45,6 +45,8 @@ void expand_center_crop_pad(FunctionCall& call) {
   if (sizes.size() != axes.size())
     throw Error(ExitCode::kModel, "has " + std::to_string(sizes.size()) + " sizes for " +
                                       std::to_string(axes.size()) + " axes");
+  for (const std::int64_t size : sizes)
+    if (size < 0) throw Error(ExitCode::kModel, "has the size " + std::to_string(size));
   std::vector<std::int64_t> pads(static_cast<std::size_t>(2 * rank), 0);
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const std::int64_t axis = axes[i] < 0 ? axes[i] + rank : axes[i];

@@ -1,4 +1,4 @@
-// Operators that are taken apart, called with hostile sizes: refused in one line, or imported in no time.
+// Operators that are taken apart, called with hostile sizes and places: refused in one line, or imported in no time.
 #include <gtest/gtest.h>
 
 #include "base/error.h"
@@ -7,9 +7,9 @@
 namespace aoe::graph {
 namespace {
 
-std::string refusal(const std::string& graph_text) {
+std::string refusal(const std::string& graph_text, int opset) {
   try {
-    tests::import_text(graph_text, 17);
+    tests::import_text(graph_text, opset);
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::kModel) << error.what();
     EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
@@ -19,9 +19,9 @@ std::string refusal(const std::string& graph_text) {
   return "";
 }
 
-void expect_refused(const std::string& graph_text, const std::string& why) {
-  EXPECT_NE(refusal(graph_text).find(why), std::string::npos) << refusal(graph_text) << "\n"
-                                                              << graph_text;
+void expect_refused(const std::string& graph_text, const std::string& why, int opset = 17) {
+  const std::string refused = refusal(graph_text, opset);
+  EXPECT_NE(refused.find(why), std::string::npos) << refused << "\n" << graph_text;
 }
 
 constexpr const char* kMany = "9223372036854775807";
@@ -128,6 +128,38 @@ TEST(ContributedErrors, PartsOfAttention) {
       "g (float[1,2,4] x, float[4,12] w) => (y) { y = com.microsoft.Attention <num_heads = 1, "
       "qkv_hidden_sizes = [9223372036854775807, 9223372036854775807, 14]> (x, w) }",
       "qkv_hidden_sizes do not divide");
+}
+
+// Their differences and sums have no place among the numbers.
+TEST(ContributedErrors, SizesThatAreTooLargeOrNegative) {
+  for (const std::string number : {"-9223372036854775808", kMany}) {
+    const auto crop = [](const std::string& attributes) {
+      return "g (float[1,1,4,4] x) => (y) { y = Crop <" + attributes + "> (x) }";
+    };
+    expect_refused(crop("border = [0,0,0," + number + "]"), "its border or scale is " + number);
+    expect_refused(crop("border = [1,1,1,1], scale = [2," + number + "]"), "its border or scale");
+    expect_refused(
+        "g (float[4] x) => (y) <int64[2] parts = {1, " + number +
+            "}> { s = SplitToSequence (x, parts) y = ConcatFromSequence <axis = 0> (s) }",
+        "splits more than there is");
+  }
+  expect_refused(
+      "g (float[6] x) => (y) <int64[1] size = {-9223372036854775808}> "
+      "{ y = CenterCropPad (x, size) }",
+      "has the size -9223372036854775808", 18);
+}
+
+TEST(ContributedErrors, PlacesAndCountsThatAreNoIntegers) {
+  expect_refused(
+      "g (float[2] x) => (y) <float at = {0}> { s = SequenceConstruct (x, x) "
+      "y = SequenceAt (s, at) }",
+      "has a position that is no integer: float32");
+  expect_refused(
+      "g (float[2] x) => (y) <float n = {2}> { s = SequenceConstruct (x) "
+      "t = Loop (n, , s) <body = b (int64 i, bool c, u) => (d, v) "
+      "{ d = Identity (c) v = SequenceInsert (u, x) }> "
+      "y = ConcatFromSequence <axis = 0> (t) }",
+      "has a count or condition that is no integer: float32");
 }
 
 }  // namespace
