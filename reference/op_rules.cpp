@@ -141,7 +141,7 @@ constexpr Row kRows[] = {
     {"HannWindow HammingWindow BlackmanWindow", "x:0-1", "output_datatype=1.. periodic=0..1"},
     {"MelWeightMatrix", "x:0-1 x:0-1 x:0-1 f:0-1 f:0-1", "output_datatype=1.."},
     {"If Loop", "a*", "captures=ints:0.."},
-    {"Assert", "", "!why=string !dtypes=ints:1.. !ranks=ints:0.. dims=ints:0.."},
+    {"Assert", "", "!why=string !dtypes=ints:1.. !ranks=ints:0.. dims=ints:0..9223372036854775807"},
     {"Scan", "a*",
      "captures=ints:0.. !num_scan_inputs=1.. scan_input_axes=ints scan_input_directions=ints "
      "scan_output_axes=ints scan_output_directions=ints"},

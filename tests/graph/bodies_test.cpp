@@ -67,6 +67,17 @@ TEST(Bodies, AreChangedInOneCopyOfTheModel) {
   EXPECT_NE(&graph::graph_at(model, paths[1]), &graph::graph_at(other, paths[1])) << "the parent";
 }
 
+// What ends the run instead has the shape that the other branch gives.
+TEST(Bodies, ABranchThatCannotRunMayBeLarge) {
+  Graph model = import_text(R"(
+      g (float[2147483648] x, float[3] z, bool c) => (y) {
+        y = If (c) <then_branch = h () => (p) { p = Tanh (x) },
+                    else_branch = e () => (q) { q = Add (x, z) }>
+      })");
+  graph::run_passes(model, {});
+  EXPECT_EQ(model.values[model.outputs.front()].desc.shape, (Shape{std::int64_t{1} << 31}));
+}
+
 TEST(Atoms, OfABodyAreNotHeldTogetherByItsCondition) {
   Graph model = import_text(R"(
       g (int64 n, bool c, float[2,3] x) => (float[2,3] z) {
