@@ -29,30 +29,28 @@ std::int64_t read_clock(clockid_t id) {
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-/// Local time: "20261121102544123", or with `format` the seconds part in another form.
-std::string timestamp_17(std::int64_t realtime_ns) {
-  const std::time_t seconds = realtime_ns / 1'000'000'000;
-  std::tm local{};
-  ::localtime_r(&seconds, &local);
-  char text[32];
-  const std::size_t length = std::strftime(text, sizeof text, "%Y%m%d%H%M%S", &local);
-  std::string millis = std::to_string(realtime_ns / 1'000'000 % 1000);
-  return std::string(text, length) + std::string(3 - millis.size(), '0') + millis;
-}
-
-std::string date_of(std::int64_t realtime_ns) {
-  const std::time_t seconds = realtime_ns / 1'000'000'000;
-  std::tm local{};
-  ::localtime_r(&seconds, &local);
-  char text[32];
-  const std::size_t length = std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &local);
-  std::string micros = std::to_string(realtime_ns / 1000 % 1'000'000);
-  return std::string(text, length) + "." + std::string(6 - micros.size(), '0') + micros;
-}
-
 std::string padded(std::uint64_t number, std::size_t width) {
   const std::string digits = std::to_string(number);
   return std::string(width - std::min(width, digits.size()), '0') + digits;
+}
+
+/// Local time, to the second.
+std::string local_time(std::int64_t realtime_ns, const char* format) {
+  const std::time_t seconds = realtime_ns / 1'000'000'000;
+  std::tm local{};
+  ::localtime_r(&seconds, &local);
+  char text[32];
+  return {text, std::strftime(text, sizeof text, format, &local)};
+}
+
+/// "20261121102544123".
+std::string timestamp_17(std::int64_t realtime_ns) {
+  return local_time(realtime_ns, "%Y%m%d%H%M%S") + padded(realtime_ns / 1'000'000 % 1000, 3);
+}
+
+std::string date_of(std::int64_t realtime_ns) {
+  return local_time(realtime_ns, "%Y-%m-%d %H:%M:%S") + "." +
+         padded(realtime_ns / 1000 % 1'000'000, 6);
 }
 
 /// One more than the largest "PROF_<sequence>_..." there, going round after 999999.

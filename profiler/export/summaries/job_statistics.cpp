@@ -12,22 +12,28 @@ std::string iteration_part(const ExportSelection& selection) {
   return selection.iteration ? std::to_string(selection.iteration->iteration_id) : "all";
 }
 
+/// Behind what it says of its own, how a row ends.
+void write_times(const DurationStats& stats, std::int64_t all_ns, TableWriter& writer) {
+  writer.real(stats.percent_of(all_ns))
+      .us(stats.total_ns)
+      .integer(stats.count)
+      .real(stats.average_us())
+      .us(stats.max_ns)
+      .us(stats.min_ns)
+      .end_row();
+}
+
 void write_ops(const SummaryRequest& request, TableWriter& writer) {
   std::vector<OpTimes> ops = op_times(request.profile, request.selection);
   std::erase_if(ops, [&](const OpTimes& op) { return op.model_id != request.model->id; });
   const std::int64_t all_ns = total_ns(ops);
-  for (const OpTimes& op : ops)
+  for (const OpTimes& op : ops) {
     writer.integer(op.task_id)
         .integer(op.stream_id)
         .text(op.op == nullptr ? "" : op.op->name)
-        .text(op.op == nullptr ? "" : job_task_type(op.op->task_type))
-        .real(op.stats.percent_of(all_ns))
-        .us(op.stats.total_ns)
-        .integer(op.stats.count)
-        .real(op.stats.average_us())
-        .us(op.stats.max_ns)
-        .us(op.stats.min_ns)
-        .end_row();
+        .text(op.op == nullptr ? "" : job_task_type(op.op->task_type));
+    write_times(op.stats, all_ns, writer);
+  }
 }
 
 void write_calls(const SummaryRequest& request, TableWriter& writer) {
@@ -35,18 +41,13 @@ void write_calls(const SummaryRequest& request, TableWriter& writer) {
       call_times(request.profile, request.selection, /*by_thread=*/true);
   std::int64_t all_ns = 0;
   for (const ApiTimes& call : calls) all_ns += call.stats.total_ns;
-  for (const ApiTimes& call : calls)
+  for (const ApiTimes& call : calls) {
     writer.integer(request.profile.process_id())
         .integer(call.thread)
         .text(job_api_type(call.type, call.name))
-        .text(call.name)
-        .real(call.stats.percent_of(all_ns))
-        .us(call.stats.total_ns)
-        .integer(call.stats.count)
-        .real(call.stats.average_us())
-        .us(call.stats.max_ns)
-        .us(call.stats.min_ns)
-        .end_row();
+        .text(call.name);
+    write_times(call.stats, all_ns, writer);
+  }
 }
 
 std::vector<SummaryPart> parts_of(const Database& profile, const ExportSelection& selection,
