@@ -82,13 +82,18 @@ void check_buffer(const Tensor& given, const OmTensor& declared, const char* wha
     throw Error(ExitCode::kData, "there is no buffer", where);
 }
 
+std::shared_ptr<const TextIndex> texts_of(const Om& om, const Executor* sibling) {
+  if (sibling != nullptr && sibling->texts()->list() == om.texts.list) return sibling->texts();
+  return std::make_shared<const TextIndex>(om.texts.list);
+}
+
 }  // namespace
 
 struct Executor::State {
   State(Om model, const ExecutorOptions& options);
-  /// `texts`: nullptr: of this run alone.
+  /// `pool`: nullptr: of this run alone.
   void run(std::span<const Tensor> given_inputs, std::span<Tensor> given_outputs, const RunTag& tag,
-           TextPool* texts);
+           TextPool* pool);
 
  private:
   /// What is handed over at once.
@@ -105,11 +110,11 @@ struct Executor::State {
  public:
   const Om om;
   const int threads;
+  const std::shared_ptr<const TextIndex> texts;
   int op_count() const { return next_op_ - first_op_; }
 
  private:
   const ThreadTeam team_;
-  const std::shared_ptr<const TextIndex> texts_;  ///< of the om; nullptr: it has none
   const int first_op_;
   int next_op_;  ///< behind those that are loaded
   TensorTable tensors_;
@@ -124,8 +129,8 @@ struct Executor::State {
 Executor::State::State(Om model, const ExecutorOptions& options)
     : om(as_loaded(std::move(model))),
       threads(thread_count(options, om)),
+      texts(texts_of(om, options.sibling)),
       team_(options.team ? *options.team : team_of(om)),
-      texts_(om.texts.list.empty() ? nullptr : std::make_shared<const TextIndex>(om.texts.list)),
       first_op_(options.first_op),
       next_op_(options.first_op + static_cast<int>(om.steps.size())),
       tensors_(om, options.arena),
@@ -174,12 +179,12 @@ void Executor::State::load(const Backend& backend, std::span<const std::size_t> 
 }
 
 void Executor::State::run(std::span<const Tensor> given_inputs, std::span<Tensor> given_outputs,
-                          const RunTag& tag, TextPool* texts) {
+                          const RunTag& tag, TextPool* pool) {
   bind(given_inputs, given_outputs);
   std::optional<TextPool> own;
-  if (texts == nullptr && texts_ != nullptr) texts = &own.emplace(texts_);
+  if (pool == nullptr && !texts->list().empty()) pool = &own.emplace(texts);
   std::optional<TextPool::Scope> scope;
-  if (texts != nullptr) scope.emplace(*texts);
+  if (pool != nullptr) scope.emplace(*pool);
   run_bound(tag);
   hand_over_outputs(given_outputs);
 }
@@ -265,6 +270,9 @@ const OmTensor& Executor::input(std::size_t i) const {
 const OmTensor& Executor::output(std::size_t i) const {
   return state_->om.tensors[state_->om.outputs.at(i)];
 }
+const std::shared_ptr<const TextIndex>& Executor::texts() const {
+  return state_->texts;
+}
 int Executor::op_count() const {
   return state_->op_count();
 }
@@ -273,11 +281,11 @@ int Executor::threads() const {
 }
 
 void Executor::run(std::span<const Tensor> inputs, std::span<Tensor> outputs, const RunTag& tag) {
-  TextPool* const texts = TextPool::current();
+  TextPool* const pool = TextPool::current();
   if (came_through_fork())
-    run_beside_fork([&] { state_->run(inputs, outputs, tag, texts); });
+    run_beside_fork([&] { state_->run(inputs, outputs, tag, pool); });
   else
-    state_->run(inputs, outputs, tag, texts);
+    state_->run(inputs, outputs, tag, pool);
 }
 
 }  // namespace aoe::runtime

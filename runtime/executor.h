@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "base/text_pool.h"
 #include "runtime/om.h"
 #include "runtime/thread_team.h"
 
@@ -54,6 +55,8 @@ class Executor {
   /// kUnknownDim.
   const OmTensor& input(std::size_t i) const;
   const OmTensor& output(std::size_t i) const;
+  /// The texts that the om lists, for pools of its executions; gears of one file share them.
+  const std::shared_ptr<const TextIndex>& texts() const;
   int threads() const;
   /// Steps, with those of bodies (runtime/om_bodies.h).
   int op_count() const;

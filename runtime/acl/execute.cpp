@@ -92,7 +92,8 @@ void hand_over(const Tensor& result, const std::string& name, aclDataBuffer& buf
 /// The dataset's own, which have to be the model's; nullptr where it has none.
 aoe::TextPool* texts_of(const aclmdlDataset& input, const Model& model) {
   if (input.texts == nullptr) return nullptr;
-  require(input.texts->known().list() == model.executor.gear(0).om().texts.list,
+  const aoe::TextIndex &given = input.texts->known(), &own = *model.executor.gear(0).texts();
+  require(&given == &own || given.list() == own.list(),  // another, where a file was described
           ACL_ERROR_MODEL_INPUT_NOT_MATCH, "the dataset has the texts of another model");
   return input.texts.get();
 }

@@ -62,13 +62,14 @@ bool reads_texts(const Om& om) {
   return is_found;
 }
 
-void describe(const aoe::Gears& gears, const std::vector<const Om*>& oms, aclmdlDesc& desc) {
+void describe(const aoe::Gears& gears, const std::vector<const Om*>& oms,
+              std::shared_ptr<const aoe::TextIndex> texts, aclmdlDesc& desc) {
   desc = {};
   for (size_t i = 0; i < oms.front()->inputs.size(); ++i)
     desc.inputs.push_back(port_of(oms, &Om::inputs, i));
   for (size_t i = 0; i < oms.front()->outputs.size(); ++i)
     desc.outputs.push_back(port_of(oms, &Om::outputs, i));
-  desc.texts = std::make_shared<const aoe::TextIndex>(oms.front()->texts.list);
+  desc.texts = std::move(texts);
   desc.reads_texts = reads_texts(*oms.front());
   mark_texts(desc.inputs, oms.front()->texts.inputs);
   mark_texts(desc.outputs, oms.front()->texts.outputs);
@@ -168,7 +169,8 @@ aclError aclmdlGetDesc(aclmdlDesc* modelDesc, uint32_t modelId) {
     require_initialized();
     require_pointer(modelDesc, "modelDesc");
     const std::shared_ptr<Model> model = find_model(modelId);
-    describe(model->executor.gears(), model->executor.oms(), *modelDesc);
+    describe(model->executor.gears(), model->executor.oms(), model->executor.gear(0).texts(),
+             *modelDesc);
     modelDesc->model = modelId;
   });
 }
@@ -180,7 +182,8 @@ aclError aclmdlGetDescFromFile(aclmdlDesc* modelDesc, const char* modelPath) {
     const aoe::runtime::GearedOm model = load_om(modelPath);
     std::vector<const Om*> oms;
     for (const Om& om : model.oms) oms.push_back(&om);
-    describe(model.gears, oms, *modelDesc);
+    describe(model.gears, oms, std::make_shared<const aoe::TextIndex>(model.oms.front().texts.list),
+             *modelDesc);
   });
 }
 
