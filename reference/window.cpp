@@ -68,7 +68,8 @@ Window read_window(const Attrs& attrs, const Shape& input, std::span<const std::
                  std::to_string(dilations[i]) + ": both must be at least 1");
     }
     // reach(), and where it ends, are used without further checks.
-    checked_sum(checked_product(kernel[i], dilations[i]), checked_sum(pads[i], input[2 + i]));
+    checked_sum(checked_product(kernel[i], dilations[i]),
+                checked_sum(checked_sum(pads[i], pads[window.rank + i]), input[2 + i]));
     window.axes[kMaxSpatialRank - window.rank + i] = {
         .input = input[2 + i],
         .kernel = kernel[i],

@@ -149,6 +149,14 @@ TEST(ContributedErrors, SizesThatAreTooLargeOrNegative) {
       "has the size -9223372036854775808", 18);
 }
 
+TEST(ContributedErrors, PadsBehindTheEndOfAllNumbers) {
+  expect_refused(
+      "g (float[1,1,4,4] x, int32[1,1,4,4] m) => (y) { y = com.microsoft.MaxpoolWithMask "
+      "<kernel_shape = [2,2], pads = [0,0,0," +
+          std::string(kMany) + "]> (x, m) }",
+      kMany);
+}
+
 TEST(ContributedErrors, PlacesAndCountsThatAreNoIntegers) {
   expect_refused(
       "g (float[2] x) => (y) <float at = {0}> { s = SequenceConstruct (x, x) "
