@@ -40,8 +40,8 @@ double compiling_steps(const re2::RE2& expression) {
 }
 
 double matching_steps(const re2::RE2& expression, double letters) {
-  constexpr double kOfInstruction =
-      20;  // where the states that it may be in do not fit in its memory
+  // Where the states that it may be in do not fit in its memory.
+  constexpr double kOfInstruction = 20;
   return kOfInstruction * expression.ProgramSize() * letters;
 }
 

@@ -24,6 +24,12 @@ Soc avx512() {
           .threads = 2};
 }
 
+Soc with_vnni(Soc soc) {
+  soc.version += "_vnni";
+  soc.features.add(Feature::kVnni);
+  return soc;
+}
+
 }  // namespace
 
 MachineCode::MachineCode(const std::string& elf_bytes) {
@@ -70,9 +76,7 @@ std::span<const Soc> quantised_test_socs() {
     for (const Soc& soc : test_socs()) {
       if (!runtime::host_supports(runtime::isa_word(soc.target->name(), {Feature::kVnni})))
         continue;
-      all.push_back(soc);
-      all.back().version += "_vnni";
-      all.back().features.add(Feature::kVnni);
+      all.push_back(with_vnni(soc));
     }
     return all;
   }();
@@ -84,10 +88,7 @@ std::vector<Soc> planned_socs(bool is_quantised) {
   std::vector<Soc> socs(here.begin(), here.end());
   if (runtime::host_supports("avx512")) return socs;
   socs.push_back(avx512());
-  if (!is_quantised) return socs;
-  socs.push_back(avx512());
-  socs.back().version += "_vnni";
-  socs.back().features.add(Feature::kVnni);
+  if (is_quantised) socs.push_back(with_vnni(avx512()));
   return socs;
 }
 

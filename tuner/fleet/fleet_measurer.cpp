@@ -1,8 +1,6 @@
 // Calls as orders, and orders as calls.
 #include "tuner/fleet/fleet_measurer.h"
 
-#include <cmath>
-
 #include "base/error.h"
 #include "tuner/deadline.h"
 #include "tuner/measure/task_json.h"
@@ -29,14 +27,6 @@ json timings_to_json(const std::vector<Timing>& timings) {
   json list = json::array();
   for (const Timing& timing : timings) list.push_back(to_json(timing));
   return {{"timings", std::move(list)}};
-}
-
-double number_or_infinity(const json& value) {
-  return value.is_null() ? kUnlimited : value.get<double>();  // JSON knows no infinity
-}
-
-json number_or_null(double value) {
-  return std::isfinite(value) ? json(value) : json(nullptr);
 }
 
 json run_models_order(const json& message, Measurer& measurer) {
@@ -112,7 +102,7 @@ std::vector<Timing> FleetMeasurer::measure(const Task& task, std::span<const Can
   return timings_of(ask({{"do", "measure"},
                          {"task", to_json(task)},
                          {"candidates", candidates_to_json(candidates)},
-                         {"best_ns", number_or_null(best_ns)}}),
+                         {"best_ns", finite_or_null(best_ns)}}),
                     candidates.size());
 }
 
@@ -135,7 +125,7 @@ Result<std::vector<ModelTiming>> FleetMeasurer::run_models(
     std::span<const std::filesystem::path> oms) {
   const auto answer = ask({{"do", "models"},
                            {"oms", paths_to_json(oms)},
-                           {"model_s", number_or_null(bounds_.model_s)}});
+                           {"model_s", finite_or_null(bounds_.model_s)}});
   if (!answer || answer->kind == Answer::Kind::kExpired) return Unexpected("tuning was stopped");
   if (answer->kind == Answer::Kind::kFailed) return Unexpected(answer->cause);
   try {

@@ -2,6 +2,7 @@
 #include "tuner/measure/measurer.h"
 
 #include <array>
+#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -32,6 +33,14 @@ Timing Timing::failure(Outcome outcome, std::string cause) {
 double Timing::median_ns() const {
   if (!ok() || samples_ns.empty()) return std::numeric_limits<double>::infinity();
   return median(samples_ns);
+}
+
+json finite_or_null(double value) {
+  return std::isfinite(value) ? json(value) : json(nullptr);
+}
+
+double number_or_infinity(const json& j) {
+  return j.is_null() ? std::numeric_limits<double>::infinity() : j.get<double>();
 }
 
 json to_json(const Timing& timing) {

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <filesystem>
-#include <limits>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
@@ -62,7 +61,7 @@ struct ModelTiming {
 struct MeasureBounds {
   Deadline end;  ///< what is not measured by then counts as stopped
   /// A call of run_models() begins no further round after so long, and has at least one.
-  double model_s = std::numeric_limits<double>::infinity();
+  double model_s = kUnlimited;
 };
 
 class Measurer {
@@ -103,6 +102,10 @@ std::string to_text(const compiler::Schedule& schedule);
 /// "impl/format/a=1,b=2"
 std::string to_text(const compiler::Candidate& candidate);
 std::string to_text(const bank::Strategy& strategy);
+
+/// JSON has no infinity: null.
+nlohmann::json finite_or_null(double value);
+double number_or_infinity(const nlohmann::json& json);
 
 nlohmann::json to_json(const Timing& timing);
 Timing timing_from_json(const nlohmann::json& json);

@@ -20,7 +20,6 @@
 #include <csignal>
 #include <cstring>
 #include <fstream>
-#include <limits>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -125,9 +124,7 @@ class Worker {
   }
 
   void measure(const json& request) {
-    const json& best = request.at("best_ns");  // JSON knows no infinity
-    const double best_ns =
-        best.is_null() ? std::numeric_limits<double>::infinity() : best.get<double>();
+    const double best_ns = number_or_infinity(request.at("best_ns"));
     answer({{"timing", to_json(bench_->measure(request.at("index"), best_ns))}});
   }
 
@@ -161,9 +158,7 @@ class Worker {
     json models = json::array();
     rounds_ = {};
     try {
-      const json& limit = request.at("limit_s");
-      const double limit_s =
-          limit.is_null() ? std::numeric_limits<double>::infinity() : limit.get<double>();
+      const double limit_s = number_or_infinity(request.at("limit_s"));
       for (const ModelTiming& timing :
            bench_models(paths, options_.policy, options_.soc, limit_s, [this] { round_ended(); }))
         models.push_back(to_json(timing));

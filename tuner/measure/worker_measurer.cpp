@@ -5,8 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "base/check.h"
@@ -38,10 +36,6 @@ std::uint64_t memory_limit_bytes(const MeasurePolicy& policy) {
 
 Timing stopped() {
   return Timing::failure(Outcome::kStopped, "tuning was stopped");
-}
-
-json finite_or_null(double value) {
-  return std::isfinite(value) ? json(value) : json(nullptr);
 }
 
 /// A kill from outside need not be the fault of what was measured: that gets one more chance, in a
