@@ -224,8 +224,8 @@ class Emitter {
         return exp(x) - number_like(1, x);
       case Fn::kLog:
         return log(x);
-      case Fn::kLog1p:  // to 1e-7 absolute
-        return log(number_like(1, x) + x);
+      case Fn::kLog1p:
+        return log1p(x);
       case Fn::kErf:
         return erf(x);
       case Fn::kFloor:

@@ -157,6 +157,12 @@ Result<Candidate> candidate_of(const bank::Strategy& strategy, const Task& task,
   return Candidate{impl, *format, strategy.schedule};
 }
 
+bool has_kernel(const Task& task, const Soc& soc) {
+  return std::ranges::any_of(impls().all(), [&](const Impl* impl) {
+    return impl->name() != "reference" && takes(*impl, task, soc).has_value();
+  });
+}
+
 std::vector<Candidate> default_candidates(const Task& task, const Soc& soc) {
   std::vector<Candidate> candidates;
   for (const Impl* impl : impls().all()) {

@@ -188,6 +188,9 @@ struct UsedImpl {
 };
 int version_with(int version, std::initializer_list<UsedImpl> used);
 
+/// Whether an Impl takes the task that is more than the plain loops of the reference.
+bool has_kernel(const Task& task, const Soc& soc);
+
 /// Every (Impl, FormatChoice) that supports the task, each with its heuristic Schedule; logs refusals at debug level.
 std::vector<Candidate> default_candidates(const Task& task, const Soc& soc);
 

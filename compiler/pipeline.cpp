@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "compiler/precision/mixed_precision.h"
+#include "compiler/refused_epilogues.h"
 #include "graph/batch_parts.h"
 #include "graph/passes.h"
 #include "graph/precision.h"
@@ -22,8 +23,7 @@ struct Float16 {
 /// A model as the import gives it. Passes run on copies, which share its constants.
 class ImportedModel {
  public:
-  ImportedModel(const ModelSource& source, const graph::Hardware& hardware)
-      : source_(source), hardware_(hardware) {
+  ImportedModel(const ModelSource& source, const Soc& soc) : source_(source), soc_(soc) {
     if (source.gears)
       gears_ = graph::import_each_gear([&](const auto& options) { return import(options); },
                                        source.import, *source.gears);
@@ -46,9 +46,10 @@ class ImportedModel {
     graph::PassOptions passes{.disabled = source_.disabled_passes};
     passes.disabled.insert(also_disabled.begin(), also_disabled.end());
     passes.also.push_back(float16_pass(float16));
+    passes.also.push_back(split_refused_epilogues_pass(soc_));
     // Not of gears, whose graphs are joined node by node, nor before bfloat16 is chosen, which each part would be for itself.
     if (!source_.gears && !source_.precision.allow_bf16)
-      passes.also.push_back(graph::slice_batches_pass(hardware_));
+      passes.also.push_back(graph::slice_batches_pass(hardware_of(soc_)));
     graph::GearedGraph model;
     if (source_.gears) {
       model = graph::join_gears(gears, *source_.gears, passes);
@@ -79,7 +80,7 @@ class ImportedModel {
   }
 
   const ModelSource& source_;
-  const graph::Hardware hardware_;
+  const Soc soc_;
   std::vector<graph::Graph> gears_;  ///< one without gears
 };
 
@@ -117,7 +118,7 @@ void lower_to_bf16(graph::Graph& graph, const ModelSource& source, const Prepara
 }  // namespace
 
 PreparedModel prepare(const ModelSource& source, const Preparation& options) {
-  ImportedModel imported(source, hardware_of(options.soc));
+  ImportedModel imported(source, options.soc);
   Float16 float16{source.precision.float16};
   if (source.precision.is_within_budget)
     float16 = float16_within_budget(imported, std::move(float16), options);

@@ -88,16 +88,10 @@ class Depthwise {
 
 }  // namespace
 
-Result<void> supports_depthwise(const Question& question) {
-  for (std::size_t i = 0; i < 3; ++i)
-    if (auto taken = takes_types(question, i, {DataType::kFloat}); !taken) return taken;
-  const Shape &x = question.inputs[0].shape, &weight = question.inputs[1].shape;
-  const std::int64_t groups = question.call.attrs.get_int("group", 1);
-  if (x.size() != 5 || weight.size() != 5 || x[1] != groups || weight[0] != groups ||
-      weight[1] != 1)
-    return Unexpected("generated code or a library has this convolution");
-  if (question.call.attrs.get_int("input_shuffle", 1) != 1) return Unexpected("shuffled channels");
-  return {};
+bool is_depthwise_volume(const Run& run) {
+  const Shape &x = run.shape(0), &weight = run.shape(1);
+  const std::int64_t groups = run.attrs.get_int("group", 1);
+  return x.size() == 5 && x[1] == groups && weight[0] == groups && weight[1] == 1;
 }
 
 void run_depthwise(const Run& run) {

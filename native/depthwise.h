@@ -5,8 +5,8 @@
 
 namespace aoe::native {
 
-/// Of a Conv2D: one input and one output channel for each group, and inputs of float32 with three spatial axes.
-Result<void> supports_depthwise(const Question& question);
+/// Of a Conv2D of float32: one input and one output channel for each group, and three spatial axes.
+bool is_depthwise_volume(const Run& run);
 void run_depthwise(const Run& run);
 
 }  // namespace aoe::native

@@ -25,8 +25,9 @@ std::int64_t window(const ConvShape& s) {
   return s.kernel_height * s.kernel_width * s.in_channels;
 }
 
-/// An operand of the epilogue as the product sees it, [pixels][channels]; the reason why not.
+/// An operand of the epilogue as the product sees it, [pixels][channels] or a scalar as bounds of a Clip are; the reason why not.
 Result<Shape> as_matrix(const Shape& operand, const ConvShape& s) {
+  if (operand.empty()) return Shape{};
   Shape full(4 - std::min<std::size_t>(4, operand.size()), 1);
   full.insert(full.end(), operand.begin(), operand.end());
   if (full.size() != 4) return Unexpected(std::to_string(full.size()) + "-dimensional operand");
@@ -65,7 +66,7 @@ Result<Task> product_of(const Task& task, const ConvShape& s) {
     if (!input.is_present()) continue;
     const Result<Shape> shape = as_matrix(input.desc.shape, s);
     if (!shape) return Unexpected(shape.error());
-    if (input.constant && shape->front() != 1)
+    if (input.constant && !shape->empty() && shape->front() != 1)
       return Unexpected("operand " + std::to_string(i) + " is a constant image");
     input.desc.shape = *shape;
   }

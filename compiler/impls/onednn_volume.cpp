@@ -78,7 +78,6 @@ class OneDnnVolume final : public OneDnnImpl {
       return Unexpected(reference::type_name(task.op) + " is not what it computes");
     if (task.in(0).shape.size() != 5) return Unexpected("not a volume: " + to_string(task.in(0)));
     if (!task.inputs[1].constant) return Unexpected("weights are not constant");
-    if (has_bias(task) && !task.inputs[2].constant) return Unexpected("bias is not constant");
     if (element_count(task.in(1).shape) == 0) return Unexpected("no weights");
     if (task.in(1).shape[1] == 1 && task.in(1).shape[0] == task.op.attrs.get_int("group", 1))
       return Unexpected("depthwise, which the library computes plainly");
@@ -138,10 +137,7 @@ class OneDnnVolume final : public OneDnnImpl {
     params["padding_l"] = of_axes(window, [](const Axis& axis) { return axis.pad_begin; });
     params["padding_r"] = of_axes(window, [](const Axis& axis) { return axis.pad_end; });
     add_weights(draft, task);
-    if (has_bias(task)) {
-      params["bias"] = onednn_dense({task.in(1).shape[0]});
-      draft.plain_constant("bias", 2);
-    }
+    if (has_bias(task)) draft.any_input("bias", 2, onednn_dense({task.in(1).shape[0]}));
   }
 };
 

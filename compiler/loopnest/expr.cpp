@@ -145,6 +145,12 @@ Vec exp(Vec a) {
 Vec log(Vec a) {
   return unary(Op::kLog, a);
 }
+Vec log1p(Vec a) {
+  const auto number = [&](double value) { return splat(value, a.lanes(), a.type()); };
+  const Vec one = number(1), small = min(max(a, number(-0.5)), one);
+  const Vec lost = small - ((one + small) - one);  // in rounding; nothing of -0.5 and 1
+  return log(one + a) + lost;
+}
 Vec tanh(Vec a) {
   return unary(Op::kTanh, a);
 }

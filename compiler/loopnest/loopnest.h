@@ -153,6 +153,7 @@ Vec abs(Vec a);
 Vec sqrt(Vec a);
 Vec exp(Vec a);
 Vec log(Vec a);
+Vec log1p(Vec a);  ///< log(1 + a), of small a with all their digits
 Vec tanh(Vec a);
 Vec erf(Vec a);
 Vec sin(Vec a);

@@ -1,6 +1,6 @@
-// Convolution of float64, and of bytes whose weights are computed: what the taps of a block of output places read becomes the
-// columns of a product; of bytes, less their zero points, two channels at once. Generated code has float32, and bytes whose
-// weights are known; of float32 there are depthwise convolutions of volumes (native/depthwise.h).
+// Convolution of floating point, and of bytes whose weights are computed: what the taps of a block of output places read becomes
+// the columns of a product; of bytes, less their zero points, two channels at once. Generated code and libraries are faster at
+// float32 and bytes where they take them: not where sizes are known when the model runs, nor volumes whose weights are computed.
 #include <algorithm>
 
 #include "native/depthwise.h"
@@ -79,7 +79,7 @@ void read_tap(const T* plane, const reference::Window& window, const Tap& read, 
   }
 }
 
-/// Of double; or of Pairs: two channels of bytes, whose sums are exact.
+/// Of float or double; or of Pairs: two channels of bytes, whose sums are exact.
 template <typename T>
 class Convolution {
  public:
@@ -143,12 +143,18 @@ class Convolution {
   const std::int64_t places_ = window_.output_elements();
 };
 
-void run_float64(const Run& run) {
+template <typename T>
+void run_real(const Run& run) {
   if (run.output(0).data == nullptr) return;
-  const double* weight = run.inputs[1].as<double>();
-  const Convolution<double> convolution(run, run.inputs[0].as<double>(), run.shape(1)[1],
-                                        {weight, weight + run.inputs[1].elements()});
-  convolution.run(run.has_input(2) ? run.inputs[2].as<double>() : nullptr);
+  const T* weight = run.inputs[1].as<T>();
+  const Convolution<T> convolution(run, run.inputs[0].as<T>(), run.shape(1)[1],
+                                   {weight, weight + run.inputs[1].elements()});
+  convolution.run(run.has_input(2) ? run.inputs[2].as<T>() : nullptr);
+}
+
+void run_floats(const Run& run) {
+  if (run.inputs[0].desc.dtype == DataType::kDouble) return run_real<double>(run);
+  is_depthwise_volume(run) ? run_depthwise(run) : run_real<float>(run);
 }
 
 /// to[i] = the pair of first[i] and second[i], less `zero`; without `second`, of first[i] and 0.
@@ -204,10 +210,11 @@ void run_integer(const Run& run) {
 }
 
 Result<void> supports_floats(const Question& question) {
-  if (question.inputs[0].dtype == DataType::kFloat) return supports_depthwise(question);
-  for (std::size_t i = 0; i < 3; ++i)
-    if (auto taken = takes_types(question, i, {DataType::kDouble}); !taken) return taken;
   if (question.call.attrs.get_int("input_shuffle", 1) != 1) return Unexpected("shuffled channels");
+  if (auto taken = takes_types(question, 0, {DataType::kFloat, DataType::kDouble}); !taken)
+    return taken;
+  for (std::size_t i = 1; i < 3; ++i)
+    if (auto taken = takes_types(question, i, {question.inputs[0].dtype}); !taken) return taken;
   return {};
 }
 
@@ -221,10 +228,7 @@ Result<void> supports_bytes(const Question& question) {
 }  // namespace
 
 void register_convolution(KernelRegistry& registry) {
-  registry.add({.type = "Conv2D", .supports = supports_floats, .run = [](const Run& run) {
-                  run.inputs[0].desc.dtype == DataType::kFloat ? run_depthwise(run)
-                                                               : run_float64(run);
-                }});
+  registry.add({.type = "Conv2D", .supports = supports_floats, .run = run_floats});
   registry.add({.type = "ConvInteger", .supports = supports_bytes, .run = run_integer});
 }
 

@@ -87,7 +87,7 @@ const Function kFunctions[] = {
     {"acos", loopnest::acos, std::acos},    {"atan", loopnest::atan, std::atan},
     {"sinh", loopnest::sinh, std::sinh},    {"cosh", loopnest::cosh, std::cosh},
     {"asinh", loopnest::asinh, std::asinh}, {"acosh", loopnest::acosh, std::acosh},
-    {"atanh", loopnest::atanh, std::atanh},
+    {"atanh", loopnest::atanh, std::atanh}, {"log1p", loopnest::log1p, std::log1p},
 };
 
 class Transcendental : public testing::TestWithParam<Function> {};
@@ -282,6 +282,15 @@ TEST(Transcendental, KeepsRelativePrecisionAndSignsOfSmallAngles) {
         EXPECT_NEAR(output[i], exact, 1e-6 * std::fabs(exact)) << odd.name << " of " << input[i];
       }
     }
+  }
+}
+
+TEST(Transcendental, AddsSmallNumbersToOneWithoutLosingThem) {
+  const std::vector<float> input = {1e-30f, 4e-18f, -3e-9f, 6e-8f, -1e-5f, 0.3f, 1.0f, 1e6f};
+  for (const Soc& soc : test_socs()) {
+    const auto output = run_unary(loopnest::log1p, soc, input);
+    for (std::size_t i = 0; i < input.size(); ++i)
+      EXPECT_NEAR(output[i] / std::log1p(double{input[i]}), 1.0, 1e-6) << input[i];
   }
 }
 

@@ -115,11 +115,11 @@ RandomCall draw_depthwise(Draw& draw) {
 RandomCall draw_convolution(Draw& draw) {
   if (draw.chance(40)) return draw_depthwise(draw);
   const Geometry drawn = draw_geometry(draw);
+  const DataType type = draw.one_of({DataType::kFloat, DataType::kDouble});
   RandomCall call{.call = {.type = "Conv2D", .version = 1, .attrs = drawn.attrs},
-                  .tolerance = 1e-14};
-  call.inputs = {numbers(draw, DataType::kDouble, drawn.x),
-                 numbers(draw, DataType::kDouble, drawn.weight)};
-  if (draw.chance(50)) call.inputs.push_back(numbers(draw, DataType::kDouble, {drawn.weight[0]}));
+                  .tolerance = type == DataType::kFloat ? 1e-5 : 1e-14};
+  call.inputs = {numbers(draw, type, drawn.x), numbers(draw, type, drawn.weight)};
+  if (draw.chance(50)) call.inputs.push_back(numbers(draw, type, {drawn.weight[0]}));
   return call;
 }
 

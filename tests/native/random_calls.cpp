@@ -286,14 +286,15 @@ RandomCall draw_conv_transpose(Draw& draw) {
   const std::int64_t groups = draw.in(1, 2), outputs = draw.in(1, 5);
   Shape x = {draw.in(1, 2), groups * draw.in(1, 4)}, weight = {x[1], outputs};
   std::vector<std::int64_t> pads, strides, dilations;
-  for (int i = 0; i < 3; ++i) {
+  const std::int64_t rank = draw.in(1, 3);
+  for (std::int64_t i = 0; i < rank; ++i) {
     x.push_back(draw.in(1, 7));
     weight.push_back(draw.in(1, 3));
     strides.push_back(draw.in(1, 3));
     dilations.push_back(draw.in(1, 2));
     pads.push_back(x.back() > 2 && weight.back() > 1 ? 1 : 0);
   }
-  pads.insert(pads.end(), pads.begin(), pads.begin() + 3);
+  pads.insert(pads.end(), pads.begin(), pads.begin() + rank);
   RandomCall drawn{.call = {.type = "Conv2DTranspose"}, .tolerance = 1e-6};
   drawn.call.attrs.set("group", groups);
   drawn.call.attrs.set("strides", strides);
