@@ -29,11 +29,38 @@ const KernelRegistry& kernels() {
   return registry;
 }
 
+namespace {
+
+/// Parts of the output for each thread: of every operator that is a formula.
+const Kernel& formula_kernel() {
+  static const Kernel kernel = {
+      .type = "", .supports = takes_all, .run = [](const Run& run) {
+        const Tensor outputs[] = {run.output(0)};
+        if (outputs[0].data == nullptr) return;
+        const reference::Formula formula = reference::formula_of(
+            *reference::ops().find(run.call.type), {run.attrs, run.version, run.inputs, outputs});
+        constexpr double kElementNs = 2;
+        run.threads.share(outputs[0].elements(), kElementNs,
+                          [&](std::int64_t begin, std::int64_t end) {
+                            reference::evaluate(formula, run.inputs, outputs[0], begin, end);
+                          });
+      }};
+  return kernel;
+}
+
+const Kernel* find_kernel(const std::string& type) {
+  if (const Kernel* kernel = kernels().find(type)) return kernel;
+  const reference::OpDef* def = reference::ops().find(type);
+  return def != nullptr && def->is_all_formula ? &formula_kernel() : nullptr;
+}
+
+}  // namespace
+
 Result<const Kernel*> kernel_for(const Question& question) {
   if (question.call.body != nullptr) return Unexpected("several operators");
-  const Kernel* kernel = kernels().find(question.call.type);
+  const Kernel* kernel = find_kernel(question.call.type);
   if (kernel == nullptr) return Unexpected("no kernel of " + question.call.type);
-  const reference::OpDef* def = reference::ops().find(kernel->type);
+  const reference::OpDef* def = reference::ops().find(question.call.type);
   for (std::size_t i = 0; i < def->min_inputs; ++i)
     if (!question.has_input(i)) return Unexpected("input " + std::to_string(i) + " is missing");
   const auto has_no_rank = [](const TensorDesc& desc) {

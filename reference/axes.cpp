@@ -29,6 +29,16 @@ AxisView view_axis(const Shape& shape, std::size_t axis) {
   return {dim_product(shape, 0, axis), shape[axis], dim_product(shape, axis + 1, shape.size())};
 }
 
+AxisView softmax_view(const Attrs& attrs, int version, const Shape& shape) {
+  if (version >= kSingleAxisVersion)
+    return view_axis(shape, normalize_axis(attrs.get_int("axis", -1), shape.size()));
+  const std::int64_t axis = attrs.get_int("axis", 1);
+  // Flattening behind the last axis is legal: then every element stands alone.
+  const bool is_behind = axis == static_cast<std::int64_t>(shape.size());
+  const std::size_t split = is_behind ? shape.size() : normalize_axis(axis, shape.size());
+  return {dim_product(shape, 0, split), dim_product(shape, split, shape.size()), 1};
+}
+
 void check_vector(const Shape& shape, std::int64_t count, const std::string& what) {
   const bool fits =
       shape.size() == 1 && (shape[0] == count || shape[0] == kUnknownDim || count == kUnknownDim);

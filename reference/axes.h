@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/tensor.h"
+#include "reference/attrs.h"
 
 namespace aoe::reference {
 
@@ -22,6 +23,10 @@ struct AxisView {
   std::int64_t inner = 1;
 };
 AxisView view_axis(const Shape& shape, std::size_t axis);
+/// The opset since which a SoftmaxV2 is along one axis; before, all axes from `axis` on were one.
+inline constexpr int kSingleAxisVersion = 13;
+/// Of a SoftmaxV2, LogSoftmaxV2 or HardMax.
+AxisView softmax_view(const Attrs& attrs, int version, const Shape& shape);
 
 /// Throws Error(kModel) unless a one-dimensional parameter named `what` has `count` elements; unknown ones pass.
 void check_vector(const Shape& shape, std::int64_t count, const std::string& what);

@@ -118,5 +118,8 @@ Result<void> is_vectorisable(const Formula& formula);
 
 /// output[i] = formula of inputs[...][i], with broadcasting. The types are those that the formula was made for.
 void evaluate(const Formula& formula, std::span<const Tensor> inputs, const Tensor& output);
+/// Elements [begin, end) of the output alone.
+void evaluate(const Formula& formula, std::span<const Tensor> inputs, const Tensor& output,
+              std::int64_t begin, std::int64_t end);
 
 }  // namespace aoe::reference

@@ -149,6 +149,30 @@ T one_of(Fn fn, T x) {
   }
 }
 
+/// What most formulas of float32 are made of, each as a loop of its own, which compilers make one of vectors.
+bool compute_usual(Fn fn, const float* a, const float* b, std::int64_t count, float* y) {
+  const auto each = [&](auto f) {
+    for (std::int64_t i = 0; i < count; ++i) y[i] = f(a[i], b[i]);
+    return true;
+  };
+  switch (fn) {
+    case Fn::kAdd:
+      return each([](float x, float z) { return x + z; });
+    case Fn::kSub:
+      return each([](float x, float z) { return x - z; });
+    case Fn::kMul:
+      return each([](float x, float z) { return x * z; });
+    case Fn::kDiv:
+      return each([](float x, float z) { return x / z; });
+    case Fn::kMin:
+      return each([](float x, float z) { return minimum(x, z); });
+    case Fn::kMax:
+      return each([](float x, float z) { return maximum(x, z); });
+    default:
+      return false;
+  }
+}
+
 template <typename To, typename From>
 To saturated(From x) {
   if (std::isnan(x)) return To{0};
@@ -256,6 +280,9 @@ class Program {
       if (node.fn == Fn::kPow) return raise(instruction, count, y);
       if (node.args.size() == 1) return each([=, &node](auto i) { return one_of(node.fn, a[i]); });
       const T* b = arg<T>(instruction, 1);
+      if constexpr (std::is_same_v<T, float>) {
+        if (compute_usual(node.fn, a, b, count, y)) return;
+      }
       if constexpr (std::is_floating_point_v<T>) {
         if (node.fn == Fn::kFma) {
           const T* c = arg<T>(instruction, 2);
@@ -344,8 +371,13 @@ void store_block(const Tensor& tensor, std::int64_t offset, std::int64_t count, 
 }  // namespace
 
 void evaluate(const Formula& formula, std::span<const Tensor> inputs, const Tensor& output) {
+  evaluate(formula, inputs, output, 0, output.elements());
+}
+
+void evaluate(const Formula& formula, std::span<const Tensor> inputs, const Tensor& output,
+              std::int64_t begin, std::int64_t end) {
   Shape shape = output.desc.shape;
-  if (element_count(shape) == 0) return;
+  if (begin == end) return;
   AOE_CHECK(formula.type() == compute_type(output.desc.dtype), "a formula of another type");
   std::vector<Strides> strides = {dense_strides(shape)};
   for (const Tensor& input : inputs) {
@@ -357,24 +389,23 @@ void evaluate(const Formula& formula, std::span<const Tensor> inputs, const Tens
   collapse(shape, strides);
   Program program(formula);
   const std::size_t last = shape.size() - 1;
-  const std::int64_t rows = element_count(shape) / shape[last];
-  for (std::int64_t row = 0; row < rows; ++row) {
-    std::vector<std::int64_t> offsets(strides.size(), 0);
-    for (std::int64_t left = row, d = std::ssize(shape) - 2; d >= 0; --d) {
+  std::vector<std::int64_t> offsets(strides.size());
+  for (std::int64_t count = 0; begin < end; begin += count) {
+    const std::int64_t column = begin % shape[last];
+    count = std::min({kBlock, shape[last] - column, end - begin});
+    std::ranges::fill(offsets, 0);
+    for (std::int64_t left = begin / shape[last], d = std::ssize(shape) - 2; d >= 0; --d) {
       const auto dim = static_cast<std::size_t>(d);
       for (std::size_t n = 0; n < strides.size(); ++n)
         offsets[n] += left % shape[dim] * strides[n][dim];
       left /= shape[dim];
     }
-    for (std::int64_t begin = 0; begin < shape[last]; begin += kBlock) {
-      const std::int64_t count = std::min(kBlock, shape[last] - begin);
-      Block& result = program.run(count, [&](int operand, Block& block) {
-        const auto n = static_cast<std::size_t>(operand) + 1;
-        load_block(inputs[n - 1], offsets[n] + begin * strides[n][last], strides[n][last], count,
-                   block);
-      });
-      store_block(output, offsets[0] + begin * strides[0][last], count, result);
-    }
+    Block& result = program.run(count, [&](int operand, Block& block) {
+      const auto n = static_cast<std::size_t>(operand) + 1;
+      load_block(inputs[n - 1], offsets[n] + column * strides[n][last], strides[n][last], count,
+                 block);
+    });
+    store_block(output, offsets[0] + column * strides[0][last], count, result);
   }
 }
 

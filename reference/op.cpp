@@ -64,22 +64,24 @@ void run_op(const std::string& type, int version, const Attrs& attrs,
   naming(type, [&] { def.compute({attrs, version, inputs, outputs}); });
 }
 
-ComputeFn compute_of(const FormulaFn& formula) {
-  return [formula](const OpContext& ctx) {
-    std::vector<FormulaContext::Operand> operands;
-    for (const Tensor& input : ctx.inputs) operands.push_back({input.desc.dtype, {}});
-    const Tensor& output = ctx.outputs[0];
-    evaluate(formula({ctx.attrs, ctx.version, operands, output.desc.dtype}), ctx.inputs, output);
-  };
-}
-
 }  // namespace
+
+Formula formula_of(const OpDef& def, const OpContext& context) {
+  std::vector<FormulaContext::Operand> operands;
+  for (const Tensor& input : context.inputs) operands.push_back({input.desc.dtype, {}});
+  return def.formula({context.attrs, context.version, operands, context.outputs[0].desc.dtype});
+}
 
 void OpRegistry::add(OpDef def) {
   AOE_CHECK(def.kind != OpKind::kNone, def.type + " is of no kind");
   AOE_CHECK((def.kind == OpKind::kElementwise) == bool(def.formula),
             def.type + " lacks its formula");
-  if (def.formula && !def.compute) def.compute = compute_of(def.formula);
+  if (def.formula && !def.compute) {
+    def.is_all_formula = true;
+    def.compute = [def](const OpContext& context) {
+      evaluate(formula_of(def, context), context.inputs, context.outputs[0]);
+    };
+  }
   AOE_CHECK(def.infer && def.compute && !def.versions.empty(), def.type + " is incomplete");
   AOE_CHECK(find(def.type) == nullptr, def.type + " is defined twice");
   AOE_CHECK(def.onnx_type.empty() || find_onnx(def.onnx_domain, def.onnx_type) == nullptr,

@@ -123,6 +123,7 @@ struct OpDef {
   InferFn infer;
   ComputeFn compute;  ///< follows from the formula where that is all
   FormulaFn formula;  ///< kElementwise: may stand in an epilogue, see vector_form()
+  bool is_all_formula = false;  ///< the registry's: compute() follows from it, whatever the inputs
   FlopsFn flops;      ///< empty: as many as are usual for the kind
   FlopsFn work;       ///< steps of compute(), where they are more than its arithmetic
   int first_parameter =
@@ -181,6 +182,9 @@ Epilogue epilogue_of(std::string_view ir_type);
 /// Throws Error(kModel) where infer() does.
 std::optional<Window> window_of(std::string_view ir_type, const Attrs& attrs, const Shape& input,
                                 const Shape& weight = {});
+
+/// The formula of such a call.
+Formula formula_of(const OpDef& def, const OpContext& context);
 
 /// The formula of a call, where generated code can have it on vectors, and if not why not. This alone decides what fusion
 /// may take: whoever generates code must be able to emit what is returned.

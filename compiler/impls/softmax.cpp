@@ -9,8 +9,8 @@
 #include "compiler/plain_task.h"
 #include "compiler/roofline.h"
 #include "compiler/row_loop.h"
-#include "compiler/softmax_view.h"
 #include "compiler/strided_nest.h"
+#include "reference/axes.h"
 
 namespace aoe::compiler {
 namespace {
@@ -135,7 +135,8 @@ StridedNest nest_of(const reference::AxisView& view) {
 class SoftmaxPlan final : public NestPlan {
  public:
   SoftmaxPlan(const Task& task, const FormatChoice& format, const Soc& soc)
-      : SoftmaxPlan(task, format, soc, softmax_view(task)) {}
+      : SoftmaxPlan(task, format, soc,
+                    reference::softmax_view(task.op.attrs, task.op.version, task.in(0).shape)) {}
 
   Features features(const Schedule& schedule) const override {
     Features features = NestPlan::features(schedule);

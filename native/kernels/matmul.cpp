@@ -13,7 +13,8 @@ namespace aoe::native {
 namespace {
 
 constexpr std::int64_t kColumns = 16;  ///< of a panel
-constexpr std::int64_t kRows = 64;     ///< of the left factor that meet all panels, one after the other
+constexpr std::int64_t kRows =
+    64;  ///< of the left factor that meet all panels, one after the other
 
 /// Element (row, column) of a matrix lies at row * rows + column * columns.
 struct Matrix {
@@ -46,7 +47,8 @@ void pack_panel(const Product& p, std::int64_t first, float* to) {
 /// Room for the rows of one part.
 struct Room {
   explicit Room(const Product& p)
-      : left(static_cast<std::size_t>(kRows * p.k)), sums(static_cast<std::size_t>(kRows * kColumns)) {}
+      : left(static_cast<std::size_t>(kRows * p.k)),
+        sums(static_cast<std::size_t>(kRows * kColumns)) {}
   std::vector<float> left, sums;
 };
 
@@ -83,10 +85,11 @@ void multiply(const Product& p, Threads& threads, std::vector<float>& packed) {
   if (p.m == 0 || p.n == 0) return;
   const std::int64_t panels = panels_of(p.n);
   packed.resize(static_cast<std::size_t>(panels * p.k * kColumns));
-  threads.share(panels, static_cast<double>(p.k * kColumns), [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t panel = begin; panel < end; ++panel)
-      pack_panel(p, panel * kColumns, packed.data() + panel * p.k * kColumns);
-  });
+  threads.share(panels, static_cast<double>(p.k * kColumns),
+                [&](std::int64_t begin, std::int64_t end) {
+                  for (std::int64_t panel = begin; panel < end; ++panel)
+                    pack_panel(p, panel * kColumns, packed.data() + panel * p.k * kColumns);
+                });
   const double cost = static_cast<double>(p.k * p.n) / 20;  // of a row
   threads.share(p.m, cost, [&](std::int64_t begin, std::int64_t end) {
     Room room(p);
@@ -104,7 +107,8 @@ void run_matmul(const Run& run) {
   std::vector<float> packed;
   float* c = run.output(0).as<float>();
   // A stack whose right factor is one matrix is one product of all rows.
-  const bool is_one = element_count(b_batch) == 1 && element_count(a_batch) == element_count(s.batch);
+  const bool is_one =
+      element_count(b_batch) == 1 && element_count(a_batch) == element_count(s.batch);
   const auto multiply_at = [&](std::int64_t a, std::int64_t b, std::int64_t m) {
     multiply({.m = m,
               .k = s.k,
@@ -117,11 +121,11 @@ void run_matmul(const Run& run) {
     c += m * s.n;
   };
   if (is_one) return multiply_at(0, 0, element_count(s.batch) * s.m);
-  reference::for_each_row(s.batch, strides,
-                          [&](const auto& offsets, const auto& steps, std::int64_t count) {
-                            for (std::int64_t i = 0; i < count; ++i)
-                              multiply_at(offsets[0] + i * steps[0], offsets[1] + i * steps[1], s.m);
-                          });
+  reference::for_each_row(
+      s.batch, strides, [&](const auto& offsets, const auto& steps, std::int64_t count) {
+        for (std::int64_t i = 0; i < count; ++i)
+          multiply_at(offsets[0] + i * steps[0], offsets[1] + i * steps[1], s.m);
+      });
 }
 
 Matrix factor(const Run& run, std::size_t i, const char* transpose) {

@@ -10,20 +10,6 @@
 namespace aoe::reference {
 namespace {
 
-constexpr int kSingleAxisVersion = 13;
-
-AxisView softmax_view(const Attrs& attrs, int version, const Shape& shape) {
-  if (version >= kSingleAxisVersion) {
-    return view_axis(shape, normalize_axis(attrs.get_int("axis", -1), shape.size()));
-  }
-  const std::int64_t axis = attrs.get_int("axis", 1);
-  // Flattening behind the last axis is legal: then every element stands alone.
-  const std::size_t split = axis == static_cast<std::int64_t>(shape.size())
-                                ? shape.size()
-                                : normalize_axis(axis, shape.size());
-  return {dim_product(shape, 0, split), dim_product(shape, split, shape.size()), 1};
-}
-
 std::vector<TensorDesc> infer_softmax(const InferContext& context) {
   softmax_view(context.attrs, context.version, context.shape(0));
   return {{.dtype = context.dtype(0), .shape = context.shape(0)}};

@@ -61,5 +61,7 @@ using Drawer = std::function<RandomCall(Draw&)>;
 using Drawers = std::map<std::string, Drawer>;  ///< by IR type
 /// Those of operators that write where values say, and of convolutions and quantisation.
 void add_more_drawers(Drawers& drawers);
+/// Those of products, normalisations and formulas.
+void add_network_drawers(Drawers& drawers);
 
 }  // namespace aoe::native

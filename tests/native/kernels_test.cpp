@@ -181,7 +181,7 @@ TEST(NativeBackend, RefusesOmsThatContradictThemselves) {
   TensorDesc values = expected[0]->desc(), wrong = expected[1]->desc();
   wrong.dtype = DataType::kFloat;
   EXPECT_THROW(runtime::Executor(om_of(drawn, {values, wrong}), {.threads = 1}), Error);
-  drawn.call.type = "Relu";
+  drawn.call.type = "ConcatV2";
   EXPECT_THROW(runtime::Executor(om_of(drawn, {values}), {.threads = 1}), Error);
 }
 

@@ -382,6 +382,7 @@ const Drawers& drawers() {
          {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Bernoulli"})
       made[type] = [type](Draw& draw) { return draw_random(draw, type); };
     add_more_drawers(made);
+    add_network_drawers(made);
     return made;
   }();
   return all;

@@ -1,0 +1,78 @@
+// LayerNorm of float32 whose number of rows is known when the model runs.
+#include <cmath>
+
+#include "native/kernel.h"
+#include "native/wide.h"
+#include "reference/axes.h"
+
+namespace aoe::native {
+namespace {
+
+struct Moments {
+  float mean, inverse_deviation;
+};
+
+/// Sums keep their digits in float64.
+AOE_WIDE Moments moments_of(const float* row, std::int64_t count, float epsilon) {
+  double sum = 0, squares = 0;
+  for (std::int64_t i = 0; i < count; ++i) sum += row[i];
+  const double mean = sum / static_cast<double>(count);
+  for (std::int64_t i = 0; i < count; ++i) squares += (row[i] - mean) * (row[i] - mean);
+  const double deviation = std::sqrt(squares / static_cast<double>(count) + epsilon);
+  return {static_cast<float>(mean), static_cast<float>(1 / deviation)};
+}
+
+std::size_t axis_of(const reference::Attrs& attrs, const Shape& shape) {
+  return reference::normalize_axis(attrs.get_int("axis", -1), shape.size());
+}
+
+void run_layer_norm(const Run& run) {
+  const Shape& shape = run.shape(0);
+  const std::size_t axis = axis_of(run.attrs, shape);
+  const std::int64_t rows = reference::dim_product(shape, 0, axis),
+                     size = reference::dim_product(shape, axis, shape.size());
+  const float* x = run.inputs[0].as<float>();
+  const float* scale = run.inputs[1].as<float>();
+  const float* shift = run.has_input(2) ? run.inputs[2].as<float>() : nullptr;
+  float *y = run.output(0).as<float>(), *means = run.output(1).as<float>(),
+        *inverses = run.output(2).as<float>();
+  const float epsilon = run.attrs.get_float("epsilon", 1e-5F);
+  run.threads.share(rows, 2 * static_cast<double>(size), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t row = begin; row < end; ++row) {
+      const float* from = x + row * size;
+      const Moments moments = moments_of(from, size, epsilon);
+      if (means != nullptr) means[row] = moments.mean;
+      if (inverses != nullptr) inverses[row] = moments.inverse_deviation;
+      if (y == nullptr) continue;
+      float* to = y + row * size;
+      for (std::int64_t i = 0; i < size; ++i) {
+        const float normal = (from[i] - moments.mean) * moments.inverse_deviation * scale[i];
+        to[i] = shift == nullptr ? normal : normal + shift[i];
+      }
+    }
+  });
+}
+
+/// Scale and shift are as large as a row, which is known.
+Result<void> supports(const Question& question) {
+  if (auto taken = takes_floats(3)(question); !taken) return taken;
+  const Shape& shape = question.inputs[0].shape;
+  const std::size_t axis = axis_of(question.call.attrs, shape);
+  const std::int64_t size = reference::dim_product(shape, axis, shape.size());
+  if (size == kUnknownDim) return Unexpected("the size of a row is known when it runs");
+  for (std::size_t i = 1; i < 3; ++i)
+    if (question.has_input(i) &&
+        (!is_static(question.inputs[i].shape) || element_count(question.inputs[i].shape) != size))
+      return Unexpected("input " + std::to_string(i) + " is stretched");
+  if (question.outputs > 1 && question.call.attrs.get_int("stash_type", 1) != 1)
+    return Unexpected("statistics of another type");
+  return {};
+}
+
+}  // namespace
+
+void register_layer_norm(KernelRegistry& registry) {
+  registry.add({.type = "LayerNorm", .supports = supports, .run = run_layer_norm});
+}
+
+}  // namespace aoe::native

@@ -1,0 +1,106 @@
+// SoftmaxV2 and LogSoftmaxV2 of float32 whose sizes are known when the model runs.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "native/kernel.h"
+#include "native/wide.h"
+#include "reference/axes.h"
+
+namespace aoe::native {
+namespace {
+
+/// Of x <= 0, to two units in the last place; a polynomial without branches, so that loops of it become vectors. 0 where the
+/// result is denormal.
+AOE_WIDE inline float exp_down(float x) {
+  constexpr float kLeast = -87.0f, kRound = 12582912.0f;  // adding 1.5 * 2^23 leaves whole numbers
+  const float clamped = x < kLeast ? kLeast : x;
+  const float shifted = clamped * 1.44269504f + kRound, whole = shifted - kRound;
+  const float rest = (clamped - whole * 0.693359375f) + whole * 2.12194440e-4f;
+  float sum = 1.0f / 720;
+  for (const float factor : {1.0f / 120, 1.0f / 24, 1.0f / 6, 0.5f, 1.0f, 1.0f})
+    sum = sum * rest + factor;
+  const std::int32_t exponent = (std::bit_cast<std::int32_t>(shifted) << 23) + (127 << 23);
+  return x < kLeast ? 0.0f : sum * std::bit_cast<float>(exponent);
+}
+
+/// The largest; NaN where there is one.
+float largest_of(const std::vector<float>& line) {
+  float largest = -std::numeric_limits<float>::infinity();
+  for (const float value : line) {
+    if (std::isnan(value)) return value;
+    largest = std::max(largest, value);
+  }
+  return largest;
+}
+
+AOE_WIDE void write_exponentials(const float* from, float largest, std::int64_t count, float* to) {
+  for (std::int64_t i = 0; i < count; ++i) to[i] = exp_down(from[i] - largest);
+}
+
+/// Sums of many numbers keep their digits in float64.
+double sum_of(const std::vector<float>& line) {
+  double sum = 0;
+  for (const float value : line) sum += value;
+  return sum;
+}
+
+class Softmax {
+ public:
+  explicit Softmax(const Run& run)
+      : run_(run),
+        is_log_(run.call.type == "LogSoftmaxV2"),
+        view_(reference::softmax_view(run.attrs, run.version, run.shape(0))) {}
+
+  void run() const {
+    if (run_.output(0).data == nullptr || run_.output(0).elements() == 0) return;
+    const double cost = 3 * static_cast<double>(view_.dim);
+    run_.threads.share(view_.outer * view_.inner, cost, [&](std::int64_t begin, std::int64_t end) {
+      const auto size = static_cast<std::size_t>(view_.dim);
+      std::vector<float> line(size), exponentials(size);
+      for (std::int64_t i = begin; i < end; ++i)
+        run_line(i / view_.inner * view_.dim * view_.inner + i % view_.inner, line, exponentials);
+    });
+  }
+
+ private:
+  void run_line(std::int64_t first, std::vector<float>& line,
+                std::vector<float>& exponentials) const {
+    const float* from = run_.inputs[0].as<float>() + first;
+    float* to = run_.output(0).as<float>() + first;
+    for (std::int64_t k = 0; k < view_.dim; ++k)
+      line[static_cast<std::size_t>(k)] = from[k * view_.inner];
+    const float largest = largest_of(line);
+    if (!std::isfinite(largest)) {  // as the reference: NaN, but for what infinity is far from
+      for (std::int64_t k = 0; k < view_.dim; ++k)
+        to[k * view_.inner] = std::numeric_limits<float>::quiet_NaN();
+      return;
+    }
+    write_exponentials(line.data(), largest, view_.dim, exponentials.data());
+    const double sum = sum_of(exponentials);
+    const auto factor = static_cast<float>(1 / sum), log_sum = static_cast<float>(std::log(sum));
+    for (std::int64_t k = 0; k < view_.dim; ++k) {
+      const auto at = static_cast<std::size_t>(k);
+      to[k * view_.inner] = is_log_ ? (line[at] - largest) - log_sum : exponentials[at] * factor;
+    }
+  }
+
+  const Run& run_;
+  const bool is_log_;
+  const reference::AxisView view_;
+};
+
+void run_softmax(const Run& run) {
+  Softmax(run).run();
+}
+
+}  // namespace
+
+void register_softmax(KernelRegistry& registry) {
+  for (const char* type : {"SoftmaxV2", "LogSoftmaxV2"})
+    registry.add({.type = type, .supports = takes_floats(1), .run = run_softmax});
+}
+
+}  // namespace aoe::native

@@ -1,0 +1,104 @@
+// Random calls of what networks are made of: products, normalisations and formulas, whose kernels are for sizes that a run tells.
+#include "tests/native/draw.h"
+
+namespace aoe::native {
+namespace {
+
+/// Of `shape`, with axes in front left out or of size 1.
+Shape stretched(Draw& draw, const Shape& shape) {
+  Shape part = shape;
+  for (std::int64_t& dim : part)
+    if (draw.chance(30)) dim = 1;
+  part.erase(part.begin(), part.begin() + draw.in(0, std::ssize(part)));
+  return part;
+}
+
+RandomCall draw_matmul(Draw& draw) {
+  const std::int64_t k = draw.chance(30) ? draw.in(100, 300) : draw.dim();
+  const Shape batch = draw.shape(0, 2);
+  Shape a = batch, b = stretched(draw, batch);
+  a.insert(a.end(), {draw.chance(20) ? draw.in(60, 200) : draw.dim(), k});
+  b.insert(b.end(), {k, draw.dim()});
+  if (draw.chance(10)) a = {k};
+  if (draw.chance(10)) b = {k};
+  if (draw.chance(20) && a.size() > 2 && b.size() > 2) std::swap(a[0], b[0]), a[0] = b[0] = 1;
+  return {.call = {.type = "MatMulV2"},
+          .inputs = {numbers(draw, DataType::kFloat, a), numbers(draw, DataType::kFloat, b)},
+          .tolerance = 1e-5};
+}
+
+RandomCall draw_gemm(Draw& draw) {
+  const std::int64_t m = draw.dim(), n = draw.dim(), k = draw.dim();
+  RandomCall drawn{.call = {.type = "Gemm"}, .tolerance = 1e-5};
+  const bool transposes_a = draw.chance(50), transposes_b = draw.chance(50);
+  drawn.call.attrs.set("transA", std::int64_t{transposes_a});
+  drawn.call.attrs.set("transB", std::int64_t{transposes_b});
+  if (draw.chance(50)) drawn.call.attrs.set("alpha", 0.5f);
+  if (draw.chance(50)) drawn.call.attrs.set("beta", -2.0f);
+  drawn.inputs = {numbers(draw, DataType::kFloat, transposes_a ? Shape{k, m} : Shape{m, k}),
+                  numbers(draw, DataType::kFloat, transposes_b ? Shape{n, k} : Shape{k, n})};
+  if (draw.chance(70))
+    drawn.inputs.push_back(numbers(draw, DataType::kFloat, stretched(draw, {m, n})));
+  return drawn;
+}
+
+/// Masked places and, seldom, NaN and infinity among the values.
+RandomCall draw_softmax(Draw& draw, const std::string& type) {
+  const Shape shape = draw.shape(1, 4);
+  const int masked = draw.chance(40) ? 30 : 0, odd = draw.chance(10) ? 5 : 0;
+  RandomCall drawn{.call = {.type = type, .version = draw.one_of({1, 13})}, .tolerance = 1e-6};
+  drawn.call.attrs.set("axis", axis_of(draw, shape));
+  drawn.inputs = {made(DataType::kFloat, shape, [&, odd, masked] {
+    if (draw.chance(odd)) return draw.one_of({kNan, kInfinity});
+    return draw.chance(masked) ? -kInfinity : draw.real(-100, 100);
+  })};
+  return drawn;
+}
+
+RandomCall draw_layer_norm(Draw& draw) {
+  const Shape shape = draw.shape(1, 4);
+  const std::int64_t axis = axis_of(draw, shape);
+  const auto rank = std::ssize(shape);
+  const Shape row(shape.begin() + (axis < 0 ? axis + rank : axis), shape.end());
+  RandomCall drawn{.call = {.type = "LayerNorm", .version = 17}, .tolerance = 1e-5};
+  drawn.call.attrs.set("axis", axis);
+  if (draw.chance(50)) drawn.call.attrs.set("epsilon", 0.01f);
+  drawn.inputs = {numbers(draw, DataType::kFloat, shape), numbers(draw, DataType::kFloat, row)};
+  if (draw.chance(70)) drawn.inputs.push_back(numbers(draw, DataType::kFloat, row));
+  drawn.outputs = static_cast<std::size_t>(draw.in(1, 3));
+  return drawn;
+}
+
+/// Of two operands that stretch to each other; long rows are several blocks.
+RandomCall draw_formula(Draw& draw, const std::string& type) {
+  Shape shape = draw.shape(0, 4);
+  if (draw.chance(20)) shape.push_back(draw.in(200, 1500));
+  const DataType dtype = draw.numeric();
+  RandomCall drawn{.call = {.type = type}};
+  drawn.inputs = {numbers(draw, dtype, shape), numbers(draw, dtype, stretched(draw, shape))};
+  if (draw.chance(50)) std::swap(drawn.inputs[0], drawn.inputs[1]);
+  return drawn;
+}
+
+RandomCall draw_select(Draw& draw) {
+  const Shape shape = draw.shape(0, 4);
+  const DataType dtype = draw.type();
+  return {.call = {.type = "SelectV2"},
+          .inputs = {numbers(draw, DataType::kBool, stretched(draw, shape), 0, 1),
+                     numbers(draw, dtype, shape), numbers(draw, dtype, stretched(draw, shape))}};
+}
+
+}  // namespace
+
+void add_network_drawers(Drawers& drawers) {
+  drawers["MatMulV2"] = draw_matmul;
+  drawers["Gemm"] = draw_gemm;
+  for (const char* type : {"SoftmaxV2", "LogSoftmaxV2"})
+    drawers[type] = [type](Draw& draw) { return draw_softmax(draw, type); };
+  drawers["LayerNorm"] = draw_layer_norm;
+  for (const char* type : {"Add", "Sub", "Mul", "Maximum", "Less"})
+    drawers[type] = [type](Draw& draw) { return draw_formula(draw, type); };
+  drawers["SelectV2"] = draw_select;
+}
+
+}  // namespace aoe::native
