@@ -1,4 +1,4 @@
-// Register blocks of 4 rows and 2 vectors.
+// Register blocks of 6 rows and 2 vectors.
 #include "native/product.h"
 
 #include "native/wide.h"
@@ -95,14 +95,16 @@ template <typename T>
 void add_product(const T* left, std::int64_t rows, std::int64_t length,
                  Rows<const std::type_identity_t<T>> right, Rows<std::type_identity_t<T>> sums,
                  std::int64_t columns) {
-  constexpr std::int64_t kMost = 4;
   std::int64_t r = 0;
-  for (; r + kMost <= rows; r += kMost)
-    add_rows<kMost, T>(left + r * length, length, right, {sums.data + r * sums.stride, sums.stride},
-                       columns);
-  for (; r < rows; ++r)
-    add_rows<1, T>(left + r * length, length, right, {sums.data + r * sums.stride, sums.stride},
-                   columns);
+  const auto add = [&]<int kRows>() {
+    for (; r + kRows <= rows; r += kRows)
+      add_rows<kRows, T>(left + r * length, length, right,
+                         {sums.data + r * sums.stride, sums.stride}, columns);
+  };
+  add.template operator()<6>();
+  add.template operator()<4>();
+  add.template operator()<2>();
+  add.template operator()<1>();
 }
 
 template void add_product<float>(const float*, std::int64_t, std::int64_t, Rows<const float>,
