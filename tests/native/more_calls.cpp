@@ -187,8 +187,8 @@ RandomCall draw_multinomial(Draw& draw) {
 
 RandomCall draw_reverse_sequence(Draw& draw) {
   const bool is_time_first = draw.chance(50);
-  Shape shape = {draw.some(), draw.some()};
-  for (std::int64_t i = draw.in(0, 2); i > 0; --i) shape.push_back(draw.dim());
+  Shape shape = draw.shape(2, 4);
+  shape[0] = std::max<std::int64_t>(shape[0], 1), shape[1] = std::max<std::int64_t>(shape[1], 1);
   RandomCall drawn{.call = {.type = "ReverseSequence", .version = 10}};
   drawn.call.attrs.set("time_axis", std::int64_t{is_time_first ? 0 : 1});
   drawn.call.attrs.set("batch_axis", std::int64_t{is_time_first ? 1 : 0});

@@ -14,11 +14,13 @@ Shape stretched(Draw& draw, const Shape& shape) {
 }
 
 RandomCall draw_matmul(Draw& draw) {
-  const std::int64_t k = draw.chance(30) ? draw.in(100, 300) : draw.dim();
-  const Shape batch = draw.shape(0, 2);
+  Shape batch = draw.chance(50) ? draw.shape(0, 2) : Shape{};
+  for (std::int64_t& dim : batch) dim = std::min<std::int64_t>(dim, 5);
+  const bool is_large = batch.empty() && draw.chance(30);
+  const std::int64_t k = is_large ? draw.in(100, 300) : draw.in(0, 20);
   Shape a = batch, b = stretched(draw, batch);
-  a.insert(a.end(), {draw.chance(20) ? draw.in(60, 200) : draw.dim(), k});
-  b.insert(b.end(), {k, draw.dim()});
+  a.insert(a.end(), {is_large ? draw.in(60, 200) : draw.in(0, 15), k});
+  b.insert(b.end(), {k, is_large ? draw.in(1, 100) : draw.in(0, 40)});
   if (draw.chance(10)) a = {k};
   if (draw.chance(10)) b = {k};
   if (draw.chance(20) && a.size() > 2 && b.size() > 2) std::swap(a[0], b[0]), a[0] = b[0] = 1;
