@@ -28,7 +28,7 @@ function(aoe_optimise target level)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:${level}>)
 endfunction()
 
-# A precompiled header serves the targets of one kind of code and one set of macros, which -O0 and -Os have of their own and -O2 and -O3
+# A precompiled header serves the targets of one kind of code and one set of macros, which -Og and -Os have of their own and -O2 and -O3
 # share: made when the first of them asks.
 function(aoe_use_precompiled target level)
   if(NOT AOE_PRECOMPILE)
@@ -41,7 +41,7 @@ function(aoe_use_precompiled target level)
   endif()
   if(level STREQUAL -Os)
     string(APPEND provider _cold)
-  elseif(level STREQUAL -O0)
+  elseif(level STREQUAL -Og)
     string(APPEND provider _test)
   else()
     set(level -O2)
