@@ -223,7 +223,7 @@ std::int64_t Importer::known_trips(const onnx::NodeProto& proto, const BodyPlan&
 }
 
 void Importer::import_scan(const onnx::NodeProto& proto, Scope& scope) {
-  if (scope.opsets[""] < 9) return import_batched_scan(proto, scope);
+  if (scope.opset_of("") < 9) return import_batched_scan(proto, scope);
   import_one_scan(proto, scope);
 }
 

@@ -165,7 +165,7 @@ void Importer::import_operator(const onnx::NodeProto& proto, const SmallType* sm
     node.inputs.push_back(input.empty() ? kNone : scope.find(input));
   }
   while (!node.inputs.empty() && node.inputs.back() == kNone) node.inputs.pop_back();
-  if (scope.opsets[domain] < kOldestOpset && domain.empty())
+  if (domain.empty() && scope.opset_of(domain) < kOldestOpset)
     upgrade_node(now_->graph, node, proto.op_type());
   for (const std::string& output : proto.output())
     node.outputs.push_back(output.empty() ? kNone : declare(output, scope));

@@ -102,6 +102,11 @@ class Importer {
     std::map<std::string, Compound> compounds;
     std::set<std::string> absent = {};  ///< inputs of a function that the call leaves out
 
+    /// 0: of a domain that the model does not import.
+    int opset_of(const std::string& domain) const {
+      const auto found = opsets.find(domain);
+      return found == opsets.end() ? 0 : found->second;
+    }
     ValueId find(const std::string& name) const;  ///< kNone when unknown or no tensor
     const Compound* find_compound(
         const std::string& name) const;  ///< nullptr when unknown or a tensor

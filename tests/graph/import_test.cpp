@@ -33,11 +33,15 @@ TEST(Import, MakesUpUniqueNames) {
 }
 
 /// ONNX Runtime runs such models, so they are about.
-TEST(Import, AContributedOperatorNeedsNoOperatorSet) {
-  const onnx::ModelProto model =
-      parsed_model("g (float[2] x) => (float[2] y) { y = com.microsoft.QuickGelu (x) }");
+TEST(Import, ContributedOperatorsNeedNoOperatorSet) {
+  const onnx::ModelProto model = parsed_model(
+      "g (string[2] x) => (string[2, N, M] y) {"
+      "a = com.microsoft.Tokenizer <mark = 0, mincharnum = 1, pad_value = \"\", separators = "
+      "[\",\"]> (x) "
+      "y = com.microsoft.Tokenizer <mark = 0, mincharnum = 1, pad_value = \"\", separators = [\" "
+      "\"]> (a) }");
   for (const auto& set : model.opset_import()) ASSERT_NE(set.domain(), "com.microsoft");
-  EXPECT_EQ(import_bytes(model.SerializeAsString()).nodes.size(), 1u);
+  EXPECT_EQ(import_bytes(model.SerializeAsString()).nodes.size(), 2u);
 }
 
 TEST(Import, InitializersOfOldModelsAreNoInputs) {
