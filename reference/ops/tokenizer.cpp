@@ -26,11 +26,11 @@ class Splitter {
       add_expression(each);
   }
 
-  /// Of one text. After each word it may have to be walked through again as a whole.
-  double steps(double letters) const {
+  /// After each word a text may have to be walked through again as a whole.
+  double steps(double texts, double letters) const {
     double steps = 0;
     for (const Regex& each : expressions_)
-      steps += compiling_steps(*each) + letters * matching_steps(*each, letters);
+      steps += compiling_steps(*each) + texts * letters * matching_steps(*each, letters);
     return steps;
   }
 
@@ -147,7 +147,7 @@ void compute_tokenizer(const OpContext& context) {
 
 double tokenizer_steps(const CostContext& cost) {
   return steps_through_letters(cost) +
-         cost.input_elements(0) * Splitter(cost.attrs).steps(most_letters());
+         Splitter(cost.attrs).steps(cost.input_elements(0), most_letters());
 }
 
 }  // namespace

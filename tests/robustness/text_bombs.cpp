@@ -71,21 +71,26 @@ onnx::ModelProto dear_table(std::size_t bytes) {
   return model;
 }
 
+onnx::NodeProto& tokenizer(BombGraph& graph, const std::string& to, std::int64_t least) {
+  onnx::NodeProto& node = graph.node("Tokenizer", {"t"}, {to});
+  node.set_domain("com.microsoft");
+  set_int(node, "mark", 0);
+  set_int(node, "mincharnum", least);
+  set_text(node, "pad_value", "");
+  graph.output(to);
+  return node;
+}
+
 onnx::ModelProto tokenizer(const std::string& text, const Names& separators,
                            const std::string& words, std::int64_t least) {
   onnx::ModelProto model = bomb_model(kOpset);
   BombGraph graph(*model.mutable_graph());
   graph.texts("t", {text});
-  onnx::NodeProto& node = graph.node("Tokenizer", {"t"}, {"y"});
-  node.set_domain("com.microsoft");
-  set_int(node, "mark", 0);
-  set_int(node, "mincharnum", least);
-  set_text(node, "pad_value", "");
+  onnx::NodeProto& node = tokenizer(graph, "y", least);
   if (separators.empty())
     set_text(node, "tokenexp", words);
   else
     set_texts(node, "separators", separators);
-  graph.output("y");
   return model;
 }
 
@@ -110,17 +115,29 @@ onnx::ModelProto words_that_look_ahead(std::size_t bytes) {
   return tokenizer(repeated("a", bytes), {}, "a|a.*b", 1);
 }
 
-/// Of texts that nobody knows.
-onnx::ModelProto large_expressions(std::size_t bytes) {
+/// Of texts that nobody knows. `write` gets the expression and the name of the result.
+template <typename Write>
+onnx::ModelProto matching(std::size_t bytes, Write write) {
   onnx::ModelProto model = bomb_model(kOpset);
   BombGraph graph(*model.mutable_graph());
   graph.input("t", {1}, onnx::TensorProto::STRING);
   for (int i = 0; graph.bytes() < bytes && i < kMostNodes; ++i) {
     const std::string n = std::to_string(i);
-    set_text(graph.node("RegexFullMatch", {"t"}, {"y" + n}), "pattern", "\\p{L}{100}" + n);
-    graph.output("y" + n);
+    write(graph, "\\p{L}{100}" + n, "y" + n);
   }
   return model;
+}
+
+onnx::ModelProto large_expressions(std::size_t bytes) {
+  return matching(bytes, [](BombGraph& graph, const std::string& pattern, const std::string& to) {
+    set_text(graph.node("RegexFullMatch", {"t"}, {to}), "pattern", pattern);
+    graph.output(to);
+  });
+}
+onnx::ModelProto large_tokenizers(std::size_t bytes) {
+  return matching(bytes, [](BombGraph& graph, const std::string& pattern, const std::string& to) {
+    set_text(tokenizer(graph, to, 1), "tokenexp", pattern);
+  });
 }
 
 }  // namespace
@@ -134,7 +151,8 @@ std::vector<Bomb> text_bombs() {
           {"large_separators", large_separators},
           {"words_that_are_short", words_that_are_short},
           {"words_that_look_ahead", words_that_look_ahead},
-          {"large_expressions", large_expressions}};
+          {"large_expressions", large_expressions},
+          {"large_tokenizers", large_tokenizers}};
 }
 
 }  // namespace aoe::tests
