@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/json_text.h"
 #include "base/nesting.h"
+#include "runtime/om_bodies.h"
 #include "runtime/om_container.h"
 #include "runtime/om_graph.h"
 
@@ -137,7 +138,14 @@ std::string GearedOm::serialize() const {
 }
 
 GearedOm GearedOm::parse(std::string_view bytes, std::shared_ptr<const void> owner,
-                         const std::string& where) {
+                         const std::string& where, LoadBudget budget) {
+  GearedOm model = parse_alone(bytes, std::move(owner), where, budget);
+  for (const Om& om : model.oms) check_bodies(om, where, budget);
+  return model;
+}
+
+GearedOm GearedOm::parse_alone(std::string_view bytes, std::shared_ptr<const void> owner,
+                               const std::string& where, LoadBudget& budget) {
   const std::vector<OmSection> sections = read_container(bytes, where);
   const auto content = [&](SectionKind kind) {
     return std::ranges::find(sections, kind, &OmSection::kind)->bytes;
@@ -158,7 +166,7 @@ GearedOm GearedOm::parse(std::string_view bytes, std::shared_ptr<const void> own
     om.graph_bytes = section.bytes.size();
     om.tuning = has_gears ? tuning[gear] : tuning;
     graph_from_cbor(section.bytes, where, om);
-    verify_graph(om, where);
+    verify_graph(om, where, budget);
   }
   if (has_gears) {
     model.gears = read_gears(content(SectionKind::kGears), where);

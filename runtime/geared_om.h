@@ -13,6 +13,7 @@
 
 #include "base/gears.h"
 #include "runtime/file_in_memory.h"
+#include "runtime/load_budget.h"
 #include "runtime/om.h"
 #include "runtime/om_signature.h"
 
@@ -36,7 +37,10 @@ struct GearedOm {
   /// Throws Error(kOm) when the file has gears.
   static Om load_single(const std::filesystem::path& path, const OmKeys& keys = {});
   static GearedOm parse(std::string_view bytes, std::shared_ptr<const void> owner,
-                        const std::string& where);
+                        const std::string& where, LoadBudget budget = {});
+  /// Looks at no bodies.
+  static GearedOm parse_alone(std::string_view bytes, std::shared_ptr<const void> owner,
+                              const std::string& where, LoadBudget& budget);
 };
 
 }  // namespace aoe::runtime

@@ -41,6 +41,11 @@ Om Om::parse(std::string_view bytes, std::shared_ptr<const void> owner, const st
   return only_one(GearedOm::parse(bytes, std::move(owner), where), where);
 }
 
+Om Om::parse_alone(std::string_view bytes, std::shared_ptr<const void> owner,
+                   const std::string& where, LoadBudget& budget) {
+  return only_one(GearedOm::parse_alone(bytes, std::move(owner), where, budget), where);
+}
+
 Om Om::load(const std::filesystem::path& path) {
   return GearedOm::load_single(path);
 }

@@ -33,6 +33,7 @@
 namespace aoe::runtime {
 
 class Backend;
+struct LoadBudget;
 
 enum class Place : int {
   kInput,    ///< buffer given by the caller; offset = index of the model input
@@ -116,9 +117,12 @@ struct Om {
   std::string serialize() const;
   /// Reads and verifies. Throws Error(kOm), also when the file has gears.
   static Om load(const std::filesystem::path& path);
-  /// Parses bytes that `owner` keeps alive; `where` names them in errors.
+  /// Parses bytes that `owner` keeps alive; `where` names them in errors. Bodies are looked at as well.
   static Om parse(std::string_view bytes, std::shared_ptr<const void> owner,
                   const std::string& where);
+  /// Looks at no bodies.
+  static Om parse_alone(std::string_view bytes, std::shared_ptr<const void> owner,
+                        const std::string& where, LoadBudget& budget);
 };
 
 }  // namespace aoe::runtime

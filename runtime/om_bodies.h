@@ -10,12 +10,17 @@
 #include <string>
 #include <vector>
 
+#include "runtime/load_budget.h"
 #include "runtime/om.h"
 
 namespace aoe::runtime {
 
 /// As many as the step has; none for most. They view the memory of `om`. Throws Error(kOm) when one is damaged.
 std::vector<Om> bodies_of(const Om& om, const OmStep& step);
+
+/// All bodies within each other, of an om that was looked at alone: behind it, walking over them takes no more than this did.
+/// Throws Error(kOm), also beyond the budget.
+void check_bodies(const Om& om, const std::string& where, LoadBudget& budget);
 
 /// The om, then each body of its steps with the bodies in it: the order in which events number ops. `path` is "" or
 /// "<step>/" of those that the body lies in.

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "runtime/load_budget.h"
 #include "runtime/om.h"
 
 namespace aoe::runtime {
@@ -18,6 +19,6 @@ void graph_from_cbor(std::string_view bytes, const std::string& where, Om& om);
 /// What must hold before a step may run: ids in range, tensors inside their section or the arena,
 /// known types and formats, stages for jit steps. Throws Error(kOm) that names `where` and the
 /// tensor or step.
-void verify_graph(const Om& om, const std::string& where);
+void verify_graph(const Om& om, const std::string& where, LoadBudget& budget);
 
 }  // namespace aoe::runtime

@@ -23,7 +23,8 @@ constexpr std::uint64_t kMostScratchBytes = std::uint64_t{1} << 32;
 
 class Verifier {
  public:
-  Verifier(const Om& om, const std::string& where) : om_(om), where_(where) {}
+  Verifier(const Om& om, const std::string& where, LoadBudget& budget)
+      : om_(om), where_(where), budget_(budget) {}
 
   void run() {
     if (find_isa(om_.isa) == nullptr) fail("needs the unknown instruction set '" + om_.isa + "'");
@@ -164,6 +165,13 @@ class Verifier {
     for (const int id : step.outputs)
       if (id != -1) check_written(id, user);
     if (step.workspace != -1) check_written(step.workspace, user);
+    try {
+      budget_.take_expressions(step.call);
+    } catch (const LoadBudget::Exceeded& e) {
+      fail(user + " " + e.what());
+    } catch (const Error& e) {
+      fail(user + " is refused by its operator: " + e.what());
+    }
   }
 
   void check_written(int id, const std::string& user) const {
@@ -183,12 +191,13 @@ class Verifier {
 
   const Om& om_;
   const std::string& where_;
+  LoadBudget& budget_;
 };
 
 }  // namespace
 
-void verify_graph(const Om& om, const std::string& where) {
-  Verifier(om, where).run();
+void verify_graph(const Om& om, const std::string& where, LoadBudget& budget) {
+  Verifier(om, where, budget).run();
 }
 
 }  // namespace aoe::runtime

@@ -15,6 +15,16 @@ bool agrees(const TensorDesc& found, const TensorDesc& declared) {
   return true;
 }
 
+/// Such ops have to be computed to tell what they give; where that takes long, only a run looks.
+bool is_dear_to_infer(const reference::OpCall& call, const std::vector<Tensor>& inputs) {
+  constexpr double kMostSteps = 1e5;
+  const reference::OpDef* def = reference::anchor_def(call);
+  if (def == nullptr || !def->infers_from_values) return false;
+  std::vector<TensorDesc> descs;
+  for (const Tensor& input : inputs) descs.push_back(input.desc);
+  return reference::work(call, descs, {}) > kMostSteps;
+}
+
 /// What its operator makes of the step's inputs before a run, of which constants are known; empty when not even the ranks
 /// can be told. Throws Error when the operator refuses them.
 std::vector<TensorDesc> infer_before_run(const Om& om, const OmStep& step) {
@@ -29,6 +39,8 @@ std::vector<TensorDesc> infer_before_run(const Om& om, const OmStep& step) {
     const bool is_known = tensor.place == Place::kWeight;
     inputs.push_back({tensor.desc, is_known ? const_cast<char*>(constant) : nullptr});
   }
+  if (is_dear_to_infer(step.call, inputs))
+    for (Tensor& input : inputs) input.data = nullptr;
   try {
     return reference::infer(step.call, inputs, step.outputs.size());
   } catch (const reference::Undetermined&) {

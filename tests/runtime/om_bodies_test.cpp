@@ -7,33 +7,14 @@
 
 #include "base/error.h"
 #include "profiler/recorder.h"
-#include "runtime/backend.h"
 #include "runtime/executor.h"
 #include "runtime/op_table.h"
-#include "tests/runtime/om_builder.h"
+#include "tests/runtime/om_bodies.h"
 
 namespace aoe::runtime::tests {
 namespace {
 
 constexpr TensorDesc kCount{.dtype = DataType::kInt64}, kCondition{.dtype = DataType::kBool};
-
-/// A body as a constant of the om around it.
-int add_body(OmBuilder& b, const std::string& name, const Om& body) {
-  const std::string file = body.serialize();
-  const auto bytes = static_cast<std::int64_t>(file.size());
-  return b.weight<char>(name, {.dtype = DataType::kUint8, .shape = {bytes}},
-                        {file.begin(), file.end()});
-}
-
-OmStep& control(OmBuilder& b, const std::string& type, std::vector<int> inputs,
-                std::vector<int> outputs, std::vector<int> bodies) {
-  reference::Attrs attrs;
-  attrs.set("captures", std::vector<std::int64_t>(bodies.size(), 0));
-  OmStep& step = b.reference(type, std::move(inputs), std::move(outputs), attrs);
-  step.backend = &backend("control");
-  step.constants = std::move(bodies);
-  return step;
-}
 
 /// A loop's body with `ops` of one input and one output, in a row; it goes on as long as it is counted.
 OmBuilder loop_body(const std::vector<std::string>& ops) {
