@@ -29,9 +29,9 @@ std::optional<std::int64_t> TextIndex::find(std::string_view text) const {
 std::int64_t TextPool::place_of(std::string_view text) {
   if (const auto known = known_->find(text)) return *known;
   if (const auto found = places_.find(text); found != places_.end()) return found->second;
-  if (text.size() > kMostBytes - bytes_)
+  if (text.size() > most_bytes_ - bytes_)
     throw Error(ExitCode::kFailure,
-                "texts that are added take more than " + std::to_string(kMostBytes) + " bytes");
+                "texts that are added take more than " + std::to_string(most_bytes_) + " bytes");
   bytes_ += text.size();
   longest_ = std::max(longest_, text.size());
   const std::int64_t place = known_count() + std::ssize(added_);

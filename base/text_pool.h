@@ -38,15 +38,15 @@ class TextIndex {
 class TextPool {
  public:
   TextPool() : TextPool(std::make_shared<const TextIndex>(std::vector<std::string>())) {}
-  explicit TextPool(std::shared_ptr<const TextIndex> known)
-      : known_(std::move(known)), longest_(known_->longest()) {}
+  explicit TextPool(std::shared_ptr<const TextIndex> known, std::size_t most_bytes = kMostBytes)
+      : known_(std::move(known)), most_bytes_(most_bytes), longest_(known_->longest()) {}
   TextPool(const TextPool&) = delete;
   TextPool& operator=(const TextPool&) = delete;
 
   /// Of all that are added, no fewer than an ONNX file can have: texts that double each time would take all memory.
   static constexpr std::size_t kMostBytes = std::size_t{1} << 31;
 
-  /// A text that is new gets the next place. Throws Error(kFailure) beyond kMostBytes.
+  /// A text that is new gets the next place. Throws Error(kFailure) beyond `most_bytes`.
   std::int64_t place_of(std::string_view text);
   /// nullptr where there is no such place; else valid until forget().
   const std::string* find(std::int64_t place) const;
@@ -79,7 +79,8 @@ class TextPool {
   std::shared_ptr<const TextIndex> known_;
   std::deque<std::string> added_;  ///< where texts stay when others are added
   std::unordered_map<std::string_view, std::int64_t> places_;  ///< of texts in added_
-  std::size_t bytes_ = 0;                                      ///< of texts in added_
+  std::size_t most_bytes_;
+  std::size_t bytes_ = 0;  ///< of texts in added_
   std::size_t longest_;
 };
 

@@ -50,6 +50,24 @@ TEST(TextPool, KnowsItsLongest) {
   EXPECT_EQ(pool.longest(), 3u);
 }
 
+TEST(TextPool, TakesSoManyBytesAndNoMore) {
+  TextPool pool(index_of({"known and long"}), 5);
+  pool.place_of("known and long");
+  pool.place_of("abc");
+  EXPECT_THROW(pool.place_of("def"), Error);
+  EXPECT_EQ(pool.added().size(), 1u) << "nothing stays of what is refused";
+  EXPECT_EQ(pool.longest(), 14u);
+  pool.place_of("de");
+  pool.place_of("abc");
+  pool.place_of("");
+  EXPECT_THROW(pool.place_of("f"), Error);
+  pool.forget(1);
+  EXPECT_EQ(pool.place_of("fg"), 2) << "what is forgotten takes nothing";
+  pool.forget();
+  pool.place_of("abcde");
+  EXPECT_THROW(pool.place_of("f"), Error);
+}
+
 TEST(TextPool, TextsStayWhereTheyAre) {
   TextPool pool;
   const std::string* const place = pool.find(pool.place_of("first"));

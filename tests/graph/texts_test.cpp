@@ -284,6 +284,37 @@ TEST(Texts, GoThroughLoopsAndSequences) {
   EXPECT_EQ(texts_of(sequence, {{"a", "b"}, {"c"}}), (Names{"a", "b", "c"}));
 }
 
+TEST(Texts, ListsThatAreNoTextsAreRefused) {
+  const struct {
+    const char *input, *output, *node, *list;
+  } cases[] = {
+      {"float[1, 1]", "float[1, 1]", "ai.onnx.ml.TreeEnsembleRegressor <nodes_treeids = [0]>",
+       "nodes_modes"},
+      {"string[2]", "float[1]",
+       "TfIdfVectorizer <mode = \"TF\", min_gram_length = 1, max_gram_length = 1, "
+       "max_skip_count = 0, ngram_counts = [0], ngram_indexes = [0]>",
+       "pool_strings"},
+      {"string[2]", "int64[2]", "ai.onnx.ml.LabelEncoder <values_int64s = [1]>", "keys_strings"},
+      {"string[2]", "int64[2]", "ai.onnx.ml.LabelEncoder <default_int64 = 0>", "classes_strings"},
+      {"string[2]", "int64[2]", "ai.onnx.ml.CategoryMapper <cats_int64s = [1]>", "cats_strings"},
+      {"string[2]", "float[2, 1]", "ai.onnx.ml.OneHotEncoder <zeros = 1>", "cats_strings"},
+      {"string[2]", "string[2]", "StringNormalizer <is_case_sensitive = 1>", "stopwords"},
+      {"string[2]", "string[2, 1]",
+       "com.microsoft.Tokenizer <mark = 0, mincharnum = 1, pad_value = \"\">", "separators"}};
+  const std::pair<const char*, const char*> kinds[] = {
+      {" = [1]", "ints"}, {" = [1.5]", "floats"}, {" = 1", "int"}, {" = \"a\"", "string"}};
+  for (const auto& each : cases)
+    for (const auto& [value, kind] : kinds) {
+      std::string node = each.node;
+      node.insert(node.size() - 1, ", " + std::string(each.list) + value);
+      const std::string text = "g (" + std::string(each.input) + " x) => (" + each.output +
+                               " y) { y = " + node + " (x) }";
+      const std::string why = "attribute '" + std::string(each.list) + "' is of kind " + kind;
+      const std::string said = refusal(parse(text, 20, 2));
+      EXPECT_NE(said.find(why), std::string::npos) << text << "\n" << said;
+    }
+}
+
 TEST(Texts, DamagedOnesAreRefused) {
   onnx::ModelProto model = parse("g (string[2] x) => (bool[2] y) { y = Equal (x, w) }");
   set_texts(model, "w", {"a", "b"});
