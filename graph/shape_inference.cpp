@@ -79,6 +79,8 @@ void ShapeInference::infer_node(NodeId id) {
   for (std::size_t i = 0; i < descs.size(); ++i) {
     if (node.outputs[i] == kNone) continue;
     TensorDesc& desc = graph_.values[node.outputs[i]].desc;
+    if (const auto asked = partial_.asked_shape(node, inputs))
+      descs[i] = merge(std::move(descs[i]), {.dtype = descs[i].dtype, .shape = *asked});
     desc = merge(std::move(descs[i]), desc);
   }
   learn_values(node, inputs);
@@ -99,8 +101,10 @@ void ShapeInference::hide_what_is_too_much(const Node& node, std::vector<Tensor>
 }
 
 void ShapeInference::learn_values(const Node& node, const std::vector<Tensor>& inputs) {
-  const auto values =
-      naming(node, [&] { return evaluate(graph_, node, inputs, kMostKnownBytes, budget_); });
+  const auto values = naming(node, [&] {
+    const auto whole = evaluate(graph_, node, inputs, kMostKnownBytes, budget_);
+    return whole.empty() ? partial_.learn(graph_, node, inputs, budget_) : whole;
+  });
   for (std::size_t i = 0; i < values.size(); ++i)
     if (values[i]) known_[node.outputs[i]] = values[i];
 }

@@ -7,6 +7,7 @@
 
 #include "graph/evaluation.h"
 #include "graph/graph.h"
+#include "graph/partial_values.h"
 
 namespace aoe::graph {
 
@@ -32,6 +33,7 @@ class ShapeInference {
 
   Graph& graph_;
   std::unordered_map<ValueId, ConstantPtr> known_;
+  PartialValues partial_;
   EvaluationBudget own_;
   EvaluationBudget& budget_;
 };

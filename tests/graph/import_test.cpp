@@ -190,6 +190,38 @@ TEST(Import, TakesTheBranchThatAConstantConditionChooses) {
   EXPECT_EQ(graph.nodes[graph.values[graph.outputs[0]].producer].op.type, "Squeeze");
 }
 
+TEST(Import, TakesTheBranchThatAKnownDimensionOfAnOpenShapeChooses) {
+  const Graph graph = import_text(R"(g (float[6] x) => (int64[?] y) <int64[1] one = {1}> {
+    chosen = NonZero (x)
+    rows = Transpose (chosen)
+    s = Shape (rows)
+    columns = Gather (s, one)
+    is_one = Equal (columns, one)
+    y = If (is_one) <
+      then_branch = t () => (int64[n] a) { a = Squeeze (rows, one) },
+      else_branch = e () => (int64[n,m] b) { b = Identity (rows) }>
+  })");
+  EXPECT_EQ(graph.nodes[graph.values[graph.outputs[0]].producer].op.type, "Squeeze");
+}
+
+TEST(Import, InfersWhatAShapeKnownInPartAsksFor) {
+  const Graph graph = import_text(R"(g (float[6] x, float[1,7] v) => (float[?] y)
+      <int64[1] zero = {0}, int64[1] one = {1}, int64[1] seven = {7}> {
+    chosen = NonZero (x)
+    s = Shape (chosen)
+    count = Slice (s, one, seven)
+    rows = Concat <axis = 0> (count, seven)
+    zeros = ConstantOfShape (rows)
+    all = Expand (v, rows)
+    flat = Concat <axis = 0> (seven, count)
+    turned = Reshape (zeros, flat)
+    y = Relu (all)
+  })");
+  EXPECT_EQ(value(graph, "zeros").desc.shape, (Shape{kUnknownDim, 7}));
+  EXPECT_EQ(value(graph, "all").desc.shape, (Shape{kUnknownDim, 7}));
+  EXPECT_EQ(value(graph, "turned").desc.shape, (Shape{7, kUnknownDim}));
+}
+
 TEST(Import, InlinesFunctionsWithTheirAttributes) {
   const Graph graph = import_text(
       "g (float[2] x) => (float[2] y) { y = local.leaky <slope = 0.25> (x) }\n"
