@@ -206,6 +206,7 @@ class OneDnnRnn final : public ImplBy<OneDnnRnnPlan> {
   Result<void> supports(const Task& task, const Soc& soc) const override {
     const Result<RnnShape> shape = rnn_shape(task);
     if (!shape) return Unexpected(shape.error());
+    if (shape->has_lengths) return Unexpected("sequence_lens is not constant");
     if (Result<void> general = supports_onednn(task, soc, 3); !general) return general;
     const auto choices = make_draft(task, *shape, soc).probe();
     return choices ? Result<void>() : Unexpected(choices.error());

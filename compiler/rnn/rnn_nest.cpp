@@ -286,7 +286,7 @@ class RecurrenceNest {
           (step.direction * 3 + gate) * cut_.padded_hidden() + at.unit, cut_.lanes())));
     const Vec cell = keep(builder_.load(*cell_, at.state, cut_.lanes()));
     const LstmState next = emit_lstm_cell(builder_, sums, cell, peepholes);
-    builder_.store(*cell_, at.state, next.cell);
+    builder_.store(*cell_, at.state, within_length(step, at, next.cell, cell));
     store_hidden(step, at, next.hidden);
   }
 
@@ -314,10 +314,18 @@ class RecurrenceNest {
   }
 
   void store_hidden(const Step& step, const Place& at, const Vec& value) {
-    builder_.store(hidden_, step.write + at.state, value);
+    const Vec next = s_.has_lengths ? within_length(step, at, value, load_hidden(step, at)) : value;
+    builder_.store(hidden_, step.write + at.state, next);
     if (is_wanted(task_, kRnnY))
-      builder_.store(buffers_.outputs[kRnnY], output_row(step, at.row) * s_.hidden + at.unit, value,
-                     at.active);
+      builder_.store(buffers_.outputs[kRnnY], output_row(step, at.row) * s_.hidden + at.unit,
+                     within_length(step, at, value, splat(0.0f, cut_.lanes())), at.active);
+  }
+
+  /// A sequence that has ended, or that a walk backwards has not reached, keeps its states.
+  Vec within_length(const Step& step, const Place& at, const Vec& value, const Vec& beyond) {
+    if (!s_.has_lengths) return value;
+    const Int left = builder_.load_int(*buffers_.inputs[kRnnLengths], at.row) - step.time;
+    return keep(select(active_lanes(left * cut_.lanes(), cut_.lanes()), value, beyond));
   }
 
   Vec keep(const Vec& value) { return builder_.get(builder_.local(value)); }

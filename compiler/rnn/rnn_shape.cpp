@@ -73,13 +73,14 @@ Result<void> read_kind(const Task& task, RnnShape& s) {
   return read_vanilla(task, s);
 }
 
-/// All batch elements have as many steps as there are.
-Result<void> require_full_lengths(const Task& task, const RnnShape& s) {
+/// Lengths that are known are those of all steps.
+Result<void> read_lengths(const Task& task, RnnShape& s) {
   if (!is_present(task, kRnnLengths)) return {};
   const TaskInput& lengths = task.inputs[kRnnLengths];
-  if (!lengths.constant) return Unexpected("sequence_lens is not constant");
   if (lengths.desc.dtype != DataType::kInt32)
     return Unexpected("sequence_lens is " + to_string(lengths.desc) + ", needs int32");
+  s.has_lengths = !lengths.constant;
+  if (s.has_lengths) return {};
   const auto* values = lengths.constant->view().as<std::int32_t>();
   for (std::int64_t b = 0; b < s.batch; ++b)
     if (values[b] != s.steps)
@@ -135,7 +136,7 @@ Result<RnnShape> rnn_shape(const Task& task) {
   if (Result<void> kind = read_kind(task, s); !kind) return Unexpected(kind.error());
   if (Result<void> constant = require_constant_parameters(task); !constant)
     return Unexpected(constant.error());
-  if (Result<void> full = require_full_lengths(task, s); !full) return Unexpected(full.error());
+  if (Result<void> lengths = read_lengths(task, s); !lengths) return Unexpected(lengths.error());
   return s;
 }
 

@@ -32,6 +32,7 @@ struct RnnShape {
   std::int64_t steps = 0, batch = 0, input = 0, hidden = 0, directions = 1;
   bool is_batch_first = false;  ///< ONNX's layout 1
   bool is_reverse = false;      ///< of one direction
+  bool has_lengths = false;     ///< sequences end where an input of the run says
   RnnKind kind = RnnKind::kVanilla;
   std::string activation;  ///< of kVanilla: "tanh", "relu" or "sigmoid"
 
@@ -43,7 +44,7 @@ struct RnnShape {
 };
 
 /// Reads "DynamicRNN" (LSTM), "DynamicGRUV2" or "CommonRNN" with constant parameters, default activations (tanh, relu or
-/// sigmoid for "CommonRNN") and sequences of full length; the reason why not otherwise.
+/// sigmoid for "CommonRNN") and sequences of full length, or of lengths that the run gives; the reason why not otherwise.
 Result<RnnShape> rnn_shape(const Task& task);
 
 /// Input `i` is there, and is not a constant of zeros.

@@ -38,8 +38,6 @@ TEST(RecurrentImpls, SayWhyNot) {
       {"DynamicRNN in=3x2x4 in=1x24x4 in=1x24x6:const", "W is not constant"},
       {"DynamicRNN in=3x2x4 in=1x24x4:const in=1x24x6", "R is not constant"},
       {"DynamicGRUV2 in=3x2x4 in=1x18x4:const in=1x18x6:const in=1x36", "B is not constant"},
-      {"DynamicRNN in=3x2x4 in=1x24x4:const in=1x24x6:const in=- in=2:int32:below=3",
-       "sequence_lens is not constant"},
       {"DynamicRNN in=3x2x4 in=1x24x4:const in=1x24x6:const in=- in=2:int32:value=2",
        "a sequence of 2 of 3 steps"},
       {"Relu in=3", "not recurrent"},
@@ -71,6 +69,17 @@ TEST(Rnn, RefusesAConstantSequence) {
       "rnn", parse_shape_line("DynamicRNN in=3x2x4:const in=1x24x4:const in=1x24x6:const").task);
   ASSERT_FALSE(taken.has_value());
   EXPECT_NE(taken.error().find("X is constant"), std::string::npos) << taken.error();
+}
+
+TEST(OneDnnRnn, RefusesLengthsOfTheRun) {
+  const Result<void> taken =
+      takes("onednn_rnn",
+            parse_shape_line(
+                "DynamicRNN in=3x2x4 in=1x24x4:const in=1x24x6:const in=- in=2:int32:below=3")
+                .task);
+  ASSERT_FALSE(taken.has_value());
+  EXPECT_NE(taken.error().find("sequence_lens is not constant"), std::string::npos)
+      << taken.error();
 }
 
 /// ONNX orders the gates input, output, forget, candidate; oneDNN input, forget, candidate, output.
