@@ -31,20 +31,29 @@ const KernelRegistry& kernels() {
 
 namespace {
 
+bool is_vectorisable(const Question& question) {
+  std::vector<reference::FormulaContext::Operand> operands;
+  for (const TensorDesc& input : question.inputs) operands.push_back({input.dtype, {}});
+  return reference::vector_form(question.call.type, {question.call.attrs, question.call.version,
+                                                     operands, question.inputs[0].dtype})
+      .has_value();
+}
+
 /// Parts of the output for each thread: of every operator that is a formula.
+void run_formula(const Run& run) {
+  const Tensor outputs[] = {run.output(0)};
+  if (outputs[0].data == nullptr) return;
+  const reference::Formula formula = reference::formula_of(
+      *reference::ops().find(run.call.type), {run.attrs, run.version, run.inputs, outputs});
+  constexpr double kElementNs = 2;
+  run.threads.share(outputs[0].elements(), kElementNs, [&](std::int64_t begin, std::int64_t end) {
+    reference::evaluate(formula, run.inputs, outputs[0], begin, end);
+  });
+}
+
 const Kernel& formula_kernel() {
   static const Kernel kernel = {
-      .type = "", .supports = takes_all, .run = [](const Run& run) {
-        const Tensor outputs[] = {run.output(0)};
-        if (outputs[0].data == nullptr) return;
-        const reference::Formula formula = reference::formula_of(
-            *reference::ops().find(run.call.type), {run.attrs, run.version, run.inputs, outputs});
-        constexpr double kElementNs = 2;
-        run.threads.share(outputs[0].elements(), kElementNs,
-                          [&](std::int64_t begin, std::int64_t end) {
-                            reference::evaluate(formula, run.inputs, outputs[0], begin, end);
-                          });
-      }};
+      .type = "", .supports = takes_all, .run = run_formula, .is_for_open_sizes = is_vectorisable};
   return kernel;
 }
 
@@ -75,6 +84,16 @@ Result<const Kernel*> kernel_for(const Question& question) {
 
 Result<void> takes_all(const Question&) {
   return {};
+}
+
+bool always(const Question&) {
+  return true;
+}
+
+bool is_flat_float32(const Question& question) {
+  constexpr std::size_t kVolumeRank = 5;
+  const TensorDesc& desc = question.inputs[0];
+  return desc.dtype == DataType::kFloat && desc.shape.size() != kVolumeRank;
 }
 
 Result<void> takes_types(const Question& question, std::size_t i,

@@ -60,6 +60,9 @@ struct Kernel {
   bool makes_shapes = false;  ///< it finds the shapes of its outputs itself
   /// No result depends on where an element stands: input 0 and outputs of its shape may lie in any dense Format, all in the same.
   bool takes_any_order = false;
+  /// Which calls have generated code or a library's where sizes are known, which is faster: the Impl offers this only where they
+  /// are not.
+  std::function<bool(const Question&)> is_for_open_sizes = {};
 };
 
 class KernelRegistry {
@@ -87,5 +90,11 @@ Result<void> takes_types(const Question& question, std::size_t i,
                          std::initializer_list<DataType> types);
 /// The first `count` inputs are float32 where they are there.
 std::function<Result<void>(const Question&)> takes_floats(std::size_t count);
+
+// ---- answers of is_for_open_sizes() ----
+
+bool always(const Question& question);
+/// Its first input is float32, and no volume.
+bool is_flat_float32(const Question& question);
 
 }  // namespace aoe::native

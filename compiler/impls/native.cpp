@@ -30,7 +30,12 @@ class NativePlan final : public Plan {
 Result<const native::Kernel*> kernel_of(const Task& task) {
   std::vector<TensorDesc> inputs;
   for (const TaskInput& input : task.inputs) inputs.push_back(input.desc);
-  return native::kernel_for({task.op, inputs, task.outputs.size()});
+  const native::Question question{task.op, inputs, task.outputs.size()};
+  Result<const native::Kernel*> kernel = native::kernel_for(question);
+  if (kernel && task.is_static() && (*kernel)->is_for_open_sizes &&
+      (*kernel)->is_for_open_sizes(question))
+    return Unexpected("sizes are known, which generated code is faster with");
+  return kernel;
 }
 
 class Native final : public ImplBy<NativePlan> {

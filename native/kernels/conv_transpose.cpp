@@ -63,9 +63,10 @@ class ConvTranspose {
 }  // namespace
 
 void register_conv_transpose(KernelRegistry& registry) {
-  registry.add({.type = "Conv2DTranspose", .supports = takes_floats(3), .run = [](const Run& run) {
-                  ConvTranspose(run).run();
-                }});
+  registry.add({.type = "Conv2DTranspose",
+                .supports = takes_floats(3),
+                .run = [](const Run& run) { ConvTranspose(run).run(); },
+                .is_for_open_sizes = is_flat_float32});
 }
 
 }  // namespace aoe::native

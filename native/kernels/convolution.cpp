@@ -228,7 +228,10 @@ Result<void> supports_bytes(const Question& question) {
 }  // namespace
 
 void register_convolution(KernelRegistry& registry) {
-  registry.add({.type = "Conv2D", .supports = supports_floats, .run = run_floats});
+  registry.add({.type = "Conv2D",
+                .supports = supports_floats,
+                .run = run_floats,
+                .is_for_open_sizes = is_flat_float32});
   registry.add({.type = "ConvInteger", .supports = supports_bytes, .run = run_integer});
 }
 

@@ -124,20 +124,20 @@ void run_gather_nd(const Run& run) {
               });
 }
 
-/// There is generated code for float32, which is as fast, where sizes are known before the model runs.
-Result<void> not_static_float32(const Question& question) {
-  const bool is_known = std::ranges::all_of(
-      question.inputs, [](const TensorDesc& desc) { return is_static(desc.shape); });
-  if (is_known && question.inputs[0].dtype == DataType::kFloat)
-    return Unexpected("generated code gathers float32");
-  return {};
-}
-
 }  // namespace
 
 void register_gather(KernelRegistry& registry) {
-  registry.add({.type = "GatherV2", .supports = not_static_float32, .run = run_gather});
-  registry.add({.type = "GatherElements", .supports = not_static_float32, .run = run_gather_elements});
+  const auto is_float32 = [](const Question& question) {
+    return question.inputs[0].dtype == DataType::kFloat;
+  };
+  registry.add({.type = "GatherV2",
+                .supports = takes_all,
+                .run = run_gather,
+                .is_for_open_sizes = is_float32});
+  registry.add({.type = "GatherElements",
+                .supports = takes_all,
+                .run = run_gather_elements,
+                .is_for_open_sizes = is_float32});
   registry.add({.type = "GatherNd", .supports = takes_all, .run = run_gather_nd});
 }
 

@@ -72,7 +72,10 @@ Result<void> supports(const Question& question) {
 }  // namespace
 
 void register_layer_norm(KernelRegistry& registry) {
-  registry.add({.type = "LayerNorm", .supports = supports, .run = run_layer_norm});
+  registry.add({.type = "LayerNorm",
+                .supports = supports,
+                .run = run_layer_norm,
+                .is_for_open_sizes = always});
 }
 
 }  // namespace aoe::native

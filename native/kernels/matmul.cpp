@@ -157,8 +157,12 @@ void run_gemm(const Run& run) {
 }  // namespace
 
 void register_matmul(KernelRegistry& registry) {
-  registry.add({.type = "MatMulV2", .supports = takes_floats(2), .run = run_matmul});
-  registry.add({.type = "Gemm", .supports = takes_floats(3), .run = run_gemm});
+  registry.add({.type = "MatMulV2",
+                .supports = takes_floats(2),
+                .run = run_matmul,
+                .is_for_open_sizes = always});
+  registry.add(
+      {.type = "Gemm", .supports = takes_floats(3), .run = run_gemm, .is_for_open_sizes = always});
 }
 
 }  // namespace aoe::native

@@ -100,7 +100,10 @@ void run_softmax(const Run& run) {
 
 void register_softmax(KernelRegistry& registry) {
   for (const char* type : {"SoftmaxV2", "LogSoftmaxV2"})
-    registry.add({.type = type, .supports = takes_floats(1), .run = run_softmax});
+    registry.add({.type = type,
+                  .supports = takes_floats(1),
+                  .run = run_softmax,
+                  .is_for_open_sizes = always});
 }
 
 }  // namespace aoe::native
