@@ -5,6 +5,8 @@ Most say how a framework runs graphs, and do nothing here.
 
 import dataclasses
 import enum
+import operator
+import os
 import typing
 
 from . import errors
@@ -26,6 +28,20 @@ class ExecutionMode(enum.IntEnum):
 class ExecutionOrder(enum.IntEnum):
     DEFAULT = 0
     PRIORITY_BASED = 1
+
+
+def _set_checked(options, name, value):
+    """What an attribute cannot mean is a TypeError where it is set, not where a model is compiled."""
+    default = type(options).__dataclass_fields__.get(name)
+    kind = type(default.default) if default is not None else None
+    if kind is str and not isinstance(value, (str, os.PathLike)):
+        raise TypeError(f"{name} is a text, not {value!r}")
+    if kind is not None and issubclass(kind, int):
+        try:
+            operator.index(value)
+        except TypeError:
+            raise TypeError(f"{name} is of type {kind.__name__}, not {value!r}") from None
+    object.__setattr__(options, name, value)
 
 
 @dataclasses.dataclass(slots=True)
@@ -57,6 +73,8 @@ class SessionOptions:
     _initializers: typing.Dict[str, typing.Any] = dataclasses.field(default_factory=dict)
     _files: typing.Dict[str, bytes] = dataclasses.field(default_factory=dict)
     _providers: typing.List[typing.Any] = dataclasses.field(default_factory=list)
+
+    __setattr__ = _set_checked
 
     def add_session_config_entry(self, key, value):
         self._entries[key] = value
@@ -116,6 +134,8 @@ class RunOptions:
     terminate: bool = False
     training_mode: bool = False
     _entries: typing.Dict[str, str] = dataclasses.field(default_factory=dict)
+
+    __setattr__ = _set_checked
 
     def add_run_config_entry(self, key, value):
         self._entries[key] = value

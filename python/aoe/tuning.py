@@ -6,6 +6,7 @@ a word of Python in the way, and whatever happens to them the caller survives.
 
 import contextlib
 import dataclasses
+import errno
 import json
 import os
 import pathlib
@@ -77,6 +78,10 @@ def compile(model, output=None, *, input_shape=None, **flags):
     """
     with _file_of(model) as path:
         wanted = pathlib.Path(output if output is not None else path.stem)
+        if not wanted.parent.is_dir():
+            raise FileNotFoundError(
+                errno.ENOENT, "the directory of output does not exist", str(wanted.parent)
+            )
         with tempfile.TemporaryDirectory(prefix=".aoe_compile_", dir=wanted.parent) as scratch:
             rows = flag_rows({**_shapes(input_shape), **flags})
             base = pathlib.Path(scratch) / wanted.name.removesuffix(".om")

@@ -1,4 +1,4 @@
-"""Every relative link of the documentation leads somewhere, anchors included, and the front page fits: links_test.py PROJECT_DIR."""
+"""Every relative link of the documentation leads somewhere, anchors included, no table explains a name twice, and the front page fits: links_test.py PROJECT_DIR."""
 import pathlib
 import sys
 
@@ -35,11 +35,24 @@ def unreachable(by_path, root):
             yield f"{path}: no link leads to it from README.md"
 
 
+def explained_twice(page):
+    """Names in tables of variables, flags or keys: two rows of one name may say two things."""
+    names = None
+    for line, _, cell in page.first_cells():
+        if not cell.startswith("`"):
+            names = set() if cell in ("variable", "flag", "key") else None
+        elif names is not None and cell in names:
+            yield f"{page.path}:{line}: {cell} stands in this table already"
+        elif names is not None:
+            names.add(cell)
+
+
 def main():
     root = pathlib.Path(sys.argv[1]).resolve()
     by_path = {page.path: page for page in pages.all_pages(root)}
     faults = [fault for page in by_path.values() for fault in broken_links(page, by_path)]
     faults += unreachable(by_path, root)
+    faults += [fault for page in by_path.values() for fault in explained_twice(page)]
     front = len(by_path[root / "README.md"].lines) - 1
     if front > FRONT_PAGE_LINES:
         faults.append(f"README.md has {front} lines, a front page at most {FRONT_PAGE_LINES}")

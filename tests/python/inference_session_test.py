@@ -333,6 +333,19 @@ class CallsTest(SessionTest):
         self.assertEqual(session.get_inputs()[0].shape, [2, 3, 32, 32])
         with self.assertRaises(AttributeError):
             options.intra_op_threads = 1
+        options.graph_optimization_level = 99
+        options.intra_op_num_threads = numpy.int64(1)
+        options.optimized_model_filepath = self.folder / "copy.onnx"
+        for name, value in (
+            ("intra_op_num_threads", "two"),
+            ("graph_optimization_level", "all"),
+            ("enable_profiling", None),
+            ("profile_file_prefix", 3),
+        ):
+            with self.assertRaisesRegex(TypeError, name):
+                setattr(options, name, value)
+        with self.assertRaisesRegex(TypeError, "terminate"):
+            ort.RunOptions().terminate = "no"
 
     def test_run_async(self):
         session = self.open(self.model(shape=(2,)))

@@ -11,6 +11,7 @@ import unittest
 
 import made_models
 
+import aoe.report
 from aoe import results
 from aoe.report import figures, fragments, page, sources
 
@@ -173,6 +174,12 @@ class ReportTest(unittest.TestCase):
                 said = self.program("aoe", "report", *arguments, code=code)
                 self.assertIn(f"aoe_report: error: {text}", said)
                 self.assertEqual(len(said.splitlines()), 1, said)
+
+    def test_a_single_path_and_none(self):
+        page = aoe.report.write(str(self.folder / "result.json"), self.folder / "single.html")
+        self.assertIn("<h2>Tuning", pathlib.Path(page).read_text())
+        with self.assertRaisesRegex(ValueError, "nothing to report on"):
+            aoe.report.write([], self.folder / "none.html")
 
     @unittest.skipUnless(BROWSER, "chromium is not installed (apt package chromium)")
     def test_a_browser_draws_it(self):

@@ -59,6 +59,8 @@ class CompileTest(ToolsTest):
         self.assertEqual(caught.exception.exit_code, 2)
         with self.assertRaisesRegex(FileNotFoundError, "there is no model nowhere.onnx"):
             aoe.compile("nowhere.onnx")
+        with self.assertRaisesRegex(FileNotFoundError, "of output does not exist: '.*nowhere'"):
+            aoe.compile(self.model, self.folder / "nowhere" / "no")
 
 
 class TuneTest(ToolsTest):

@@ -6,9 +6,14 @@
     page.py        the page
 """
 
+import os
+
 
 def write(paths, output):
-    """A report of these results, banks, profiles and runs; the path of the file."""
+    """A report of these results, banks, profiles and runs, or of a single one; the path of the file."""
     from . import page, sources
 
+    paths = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+    if not paths:
+        raise ValueError("nothing to report on: give a result, a bank or a profile")
     return page.write(sources.read(paths), output)

@@ -10,10 +10,10 @@ _USAGE = 2
 _FAILURE, _OUTPUT = 1, 6
 _HELP = """usage: aoe report RESULT|BANK|PROF... [flags]
 
-Draws what tuning won, how it searched and where the time goes, into one HTML file that
-needs no network. RESULT is a file of aoe --result or of aoe_run --profile --json, BANK a
-bank's directory (the one that a result names is taken by itself), PROF a directory of
-msprof.
+Draws what tuning won, how it searched and where the time goes, into one HTML
+file that needs no network. RESULT is a file of aoe --result or of aoe_run
+--profile --json, BANK a bank's directory (the one that a result names is taken
+by itself), PROF a directory of msprof.
 
 Flags:
   -o [ --output ] FILE (=report.html)   the page
