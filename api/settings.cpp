@@ -87,7 +87,12 @@ std::string preset_name(const po::variables_map& flags, const OpsFile& ops) {
   const bool is_deeper = flags["Fdeeper_opat"].as<bool>() || ops.features.contains("deeper_opat");
   if (!flags.contains("preset")) return level == "O1" || is_deeper ? "deep" : "default";
   if (!level.empty() || is_deeper)
-    reject("--preset", "and tune_optimization_level or deeper_opat exclude each other", "give one");
+    reject(
+        "--preset",
+        "and " +
+            (level.empty() ? std::string("--Fdeeper_opat") : "--tune_optimization_level=" + level) +
+            " exclude each other",
+        "give one");
   return flags["preset"].as<std::string>();
 }
 
@@ -134,12 +139,9 @@ fs::path work_path(const po::variables_map& flags) {
   return path;
 }
 
-/// Hours of tuning must not end at a directory that does not exist.
 fs::path result_file(const po::variables_map& flags) {
   fs::path file = text_of(flags, "result");
-  if (!file.empty() && !is_writable_directory(fs::absolute(file).parent_path()))
-    throw Error(ExitCode::kOutput, "its directory does not exist or cannot be written",
-                "--result " + file.string(), "name another place");
+  if (!file.empty()) check_output_file(file, "--result");
   return file;
 }
 
@@ -252,6 +254,9 @@ tuner::Policy load_preset(const std::string& name_or_file) {
   if (fs::is_regular_file(known)) return tuner::policy_from_json(parse_json(known), known.string());
   if (fs::is_regular_file(name_or_file))
     return tuner::policy_from_json(parse_json(name_or_file), name_or_file);
+  if (!fs::is_directory(directory))
+    throw Error(ExitCode::kUsage, "there are no presets", directory.string(),
+                "let AOE_CONFIG_DIR name the directory that holds soc and tuning, or unset it");
   reject("--preset",
          "'" + name_or_file + "' is neither a preset in " + directory.string() + " nor a file",
          "use quick, default or deep");

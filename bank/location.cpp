@@ -27,8 +27,10 @@ fs::path below(const fs::path& root, BankKind kind, const std::string& soc_versi
 void require_usable(const std::string& root, const std::string& named_by, BankUse use) {
   std::error_code status;
   if (!fs::is_directory(root, status))
-    throw Error(ExitCode::kBank, named_by + " names a directory that does not exist", root,
-                "create it or correct " + named_by);
+    throw Error(ExitCode::kBank,
+                named_by + (fs::exists(root, status) ? " names a file, not a directory"
+                                                     : " names a directory that does not exist"),
+                root, "create it or correct " + named_by);
   const bool writes = use == BankUse::kTune;
   if (::access(root.c_str(), R_OK | X_OK | (writes ? W_OK : 0)) != 0)
     throw Error(ExitCode::kBank,

@@ -20,18 +20,21 @@ fs::path om_output_path(const std::string& given, const std::string& flag,
     throw Error(ExitCode::kUsage, "'" + given + "' names no file", flag, "add a file name");
   if (path.extension() == ".om") path.replace_extension();
   path += suffix + ".om";
+  check_output_file(path, flag);
+  return path;
+}
+
+void check_output_file(const fs::path& path, const std::string& flag) {
   const fs::path directory = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  const auto complain = [&](const char* what, const char* advice) {
+    throw Error(ExitCode::kOutput, what, flag + " " + path.string(), advice);
+  };
   std::error_code status;
   if (!fs::is_directory(directory, status))
-    throw Error(ExitCode::kOutput, "the directory does not exist", flag + " " + path.string(),
-                "create it first");
-  if (fs::is_directory(path, status))
-    throw Error(ExitCode::kOutput, "is a directory", flag + " " + path.string(),
-                "choose another name");
+    complain("the directory does not exist", "create it first");
+  if (fs::is_directory(path, status)) complain("is a directory", "choose another name");
   if (!is_writable_directory(directory))
-    throw Error(ExitCode::kOutput, "the directory is not writable", flag + " " + path.string(),
-                "choose another one");
-  return path;
+    complain("the directory is not writable", "choose another one");
 }
 
 bool is_writable_directory(const fs::path& directory) {

@@ -101,13 +101,20 @@ void print_as_json(const std::vector<Row>& rows, double min_ratio) {
   std::cout << json_text(all, 2) << '\n';
 }
 
+double least_zero(const po::variables_map& flags, const std::string& name) {
+  const auto value = flags[name].as<double>();
+  if (value < 0) reject("--" + name, "must be at least 0");
+  return value;
+}
+
 ExitCode run(const po::variables_map& flags) {
-  PairSettings settings{.threads = flags["threads"].as<int>(),
+  PairSettings settings{.threads = number_of(flags, "threads", 0, 1024).value(),
                         .loads = number_of(flags, "loads", 1, 1000).value(),
                         .rounds = number_of(flags, "rounds", 1, 100000).value(),
                         .seconds = flags["seconds"].as<double>()};
+  if (settings.seconds <= 0) reject("--seconds", "must be more than 0");
   if (flags.contains("om_key")) settings.om_keys = runtime::OmKeys::read(text_of(flags, "om_key"));
-  const double limit = flags["limit"].as<double>(), min_ratio = flags["min_ratio"].as<double>();
+  const double limit = least_zero(flags, "limit"), min_ratio = least_zero(flags, "min_ratio");
   const bool is_json = flags.contains("json");
   std::vector<Row> rows;
   for (const std::string& text : flags["pair"].as<std::vector<std::string>>())

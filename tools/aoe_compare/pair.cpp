@@ -7,7 +7,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "base/check.h"
 #include "base/error.h"
 #include "base/random_tensor.h"
 #include "base/tensor_error.h"
@@ -66,10 +65,19 @@ class Model {
   std::vector<Tensor> inputs_, outputs_;
 };
 
+/// Outputs of two models are no two answers to one question.
+void check_alike(const Model& a, const Model& b, const Pair& pair) {
+  const auto is_alike = [](const Tensor& left, const Tensor& right) {
+    return left.desc == right.desc;
+  };
+  if (!std::ranges::equal(a.outputs(), b.outputs(), is_alike))
+    throw Error(ExitCode::kUsage, "outputs of the two oms have other types or shapes", pair.name,
+                "give two oms of one model");
+}
+
 /// The largest error of all outputs; infinity where one is not a number.
 double difference(const Model& a, const Model& b) {
   double largest = 0;
-  AOE_CHECK(a.outputs().size() == b.outputs().size(), "two oms of one model");
   for (std::size_t o = 0; o < a.outputs().size(); ++o) {
     const double error = error_of_range(a.outputs()[o], b.outputs()[o]);
     largest = std::isnan(error) ? INFINITY : std::max(largest, error);
@@ -139,7 +147,7 @@ void conclude(const std::vector<Round>& rounds, PairTimes& times) {
 
 Pair parse_pair(const std::string& text) {
   const std::size_t equals = text.find('='), comma = text.find(',', equals);
-  if (equals == std::string::npos || comma == std::string::npos)
+  if (equals == std::string::npos || equals == 0 || comma == std::string::npos)
     throw Error(ExitCode::kUsage, "is not NAME=BEFORE.om,AFTER.om", text);
   return {text.substr(0, equals), text.substr(equals + 1, comma - equals - 1),
           text.substr(comma + 1)};
@@ -151,6 +159,7 @@ PairTimes measure(const Pair& pair, const PairSettings& settings) {
   const int loads = std::min(settings.loads, settings.rounds);
   for (int load = 0; load < loads; ++load) {
     Model before(pair.before_om, settings), after(pair.after_om, settings);
+    check_alike(before, after, pair);
     for (int i = load * settings.rounds / loads; i < (load + 1) * settings.rounds / loads; ++i)
       rounds.push_back(run_round(before, after, i, load, settings.seconds));
     if (load > 0) continue;

@@ -1,0 +1,27 @@
+# An output that cannot be written, and two oms that cannot be compared, are found before the work begins.
+source "$(dirname "$0")/lib.sh"
+make_model squeezenet --small --image=32 --output=m.onnx >/dev/null || fail "make_model"
+make_model mlp-training --small --output=mlp.onnx >/dev/null || fail "make_model"
+mkdir directory
+for place in directory nowhere/file; do
+  said=$([ $place = directory ] && echo "is a directory" || echo "the directory does not exist")
+  refuses 6 "--result $place: $said" aoe --model=m.onnx --framework=5 --job_type=2 --result=$place
+  refuses 6 "--output $place: $said" aoe_quantize --model=m.onnx --random=2 --output=$place
+done
+refuses 2 "--preset: and --Fdeeper_opat exclude each other" aoe --model=m.onnx --job_type=2 --Fdeeper_opat --preset=quick
+refuses 2 "--preset: and --tune_optimization_level=O1 exclude each other" aoe --model=m.onnx --job_type=2 --tune_optimization_level=O1 --preset=quick
+refuses 2 "directory/tuning: there are no presets; let AOE_CONFIG_DIR" env AOE_CONFIG_DIR=directory aoe --model=m.onnx --job_type=2
+refuses 5 "m.onnx: TUNE_BANK_PATH names a file, not a directory" env TUNE_BANK_PATH=m.onnx aoe_bank list
+refuses 2 "--percentile: 200 is out of range; use 50 to 100" aoe_quantize --model=m.onnx --random=2 --output=q.onnx --percentile=200
+
+run 0 atc --framework=5 --model=m.onnx --output=m
+run 0 atc --framework=5 --model=mlp.onnx --output=mlp
+brief_pair="--rounds=1 --loads=1 --seconds=0.01"
+run 0 aoe_compare a=m.om,m.om $brief_pair
+refuses 2 "a: outputs of the two oms have other types or shapes" aoe_compare a=m.om,mlp.om --json $brief_pair
+refuses 2 "--seconds: must be more than 0" aoe_compare a=m.om,m.om --seconds=0
+refuses 2 "--limit: must be at least 0" aoe_compare a=m.om,m.om --limit=-1
+refuses 2 "--min_ratio: must be at least 0" aoe_compare a=m.om,m.om --min_ratio=-1
+refuses 2 "--threads: -1 is out of range" aoe_compare a=m.om,m.om --threads=-1
+refuses 2 "is not NAME=BEFORE.om,AFTER.om" aoe_compare =m.om,m.om
+finish
