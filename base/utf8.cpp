@@ -1,6 +1,8 @@
 // Table 3-7 of the Unicode standard, as ranges of the second byte.
 #include "base/utf8.h"
 
+#include <algorithm>
+
 namespace aoe {
 namespace {
 
@@ -35,6 +37,34 @@ bool is_utf8(std::string_view bytes) {
     i += form->more + 1;
   }
   return true;
+}
+
+namespace {
+
+bool begins_letter(char byte) {
+  return (static_cast<unsigned char>(byte) & 0xc0) != 0x80;
+}
+
+/// Where the letter of that number begins; the end where there are fewer.
+std::size_t begin_of(std::string_view text, std::size_t letter) {
+  for (std::size_t i = 0; i < text.size(); ++i)
+    if (begins_letter(text[i]) && letter-- == 0) return i;
+  return text.size();
+}
+
+}  // namespace
+
+std::size_t utf8_length(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::count_if(text, begins_letter));
+}
+
+std::string_view utf8_head(std::string_view text, std::size_t letters) {
+  return text.substr(0, begin_of(text, letters));
+}
+
+std::string_view utf8_tail(std::string_view text, std::size_t letters) {
+  const std::size_t all = utf8_length(text);
+  return text.substr(begin_of(text, all - std::min(all, letters)));
 }
 
 }  // namespace aoe

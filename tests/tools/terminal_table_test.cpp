@@ -34,6 +34,15 @@ TEST(TerminalTable, CutsTextsButNoFigures) {
             "b         12.250\n");
 }
 
+TEST(TerminalTable, CountsLettersAndCutsBetweenThem) {
+  TerminalTable table("", {{"Name"}, {"N"}});
+  table.row({"\u00e4\u00f6\u00fc\u00df\u00e4\u00f6\u00fc\u00df", "1"});
+  table.row({"abcdefgh", "2"});
+  EXPECT_EQ(table.rendered(0, false),
+            "Name      N\n\u00e4\u00f6\u00fc\u00df\u00e4\u00f6\u00fc\u00df  1\nabcdefgh  2\n");
+  EXPECT_EQ(table.rendered(9, false), "Name    N\n\u00e4\u00f6..\u00fc\u00df  1\nab..gh  2\n");
+}
+
 TEST(TerminalTable, ColoursTheHeaderOnly) {
   const std::string text = table().rendered(0, true);
   EXPECT_EQ(text.find("\033[1mName"), 4u);

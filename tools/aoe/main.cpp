@@ -168,28 +168,26 @@ int main(int argc, char** argv) {
   tool.synopsis = "aoe --job_type=1|2 --framework=5 --model=M.onnx [flags]";
   tool.summary =
       "Tunes the subgraphs (1) or operators (2) of a model by measuring on this machine, keeps "
-      "the\n"
-      "winning strategies\n"
-      "in the knowledge bank, and writes the tuned model and a result file.";
+      "the winning strategies in the knowledge bank, and writes the tuned model and a result file.";
   tool.examples =
       "  aoe --job_type=1 --framework=5 --model=resnet50.onnx\n"
       "  aoe --job_type=2 --framework=5 --model=resnet50.onnx\n"
       "  aoe -j 2 -f 5 -m bert.onnx --input_shape=\"input_ids:1,128\" --output=bert_tuned\n"
-      "  aoe -j 2 -m m.onnx --input_shape=\"data:-1,3,224,224\" --dynamic_batch_size=\"1,4,8\"\n"
+      "  aoe -j 2 -m m.onnx --input_shape=\"x:-1,3,224,224\" --dynamic_batch_size=\"1,4\"\n"
       "  aoe -j 2 --model_path=models --output=oms\n"
       "  aoe -j 2 --models=models.txt --time_limit=3600 --result=fleet.json\n"
       "  aoe -j 2 --models=models.txt --workers=ssh:big1,big2\n"
       "  aoe -j 2 --singleop=ops.json\n"
       "  aoe report result.json --output=report.html\n"
       "  REPEAT_TUNE=True aoe -j 2 -m resnet50.onnx --time_limit=120\n\n"
-      "Variables: TUNE_BANK_PATH and ASCEND_CACHE_PATH (bank), ASCEND_WORK_PATH (files), "
-      "REPEAT_TUNE,\n"
-      "  TE_PARALLEL_COMPILER (compile threads), OMP_NUM_THREADS, AOE_MODE (job type), "
-      "ASCEND_DEVICE_ID (0),\n"
-      "  AOE_WORKER (the program that measures), AOE_CONFIG_DIR, NO_COLOR\n";
+      "Variables: TUNE_BANK_PATH and ASCEND_CACHE_PATH (bank), ASCEND_WORK_PATH\n"
+      "  (files), REPEAT_TUNE, TE_PARALLEL_COMPILER (compile threads), OMP_NUM_THREADS,\n"
+      "  AOE_MODE (job type), ASCEND_DEVICE_ID (0), AOE_WORKER (the program that\n"
+      "  measures), AOE_CONFIG_DIR, NO_COLOR\n";
   aoe::api::add_flags(tool.flags);
   tool.flags.add_options()("progress_bar", text_or("on", "on|off|json"),
                            "progress on the terminal, or on stderr a line of JSON for each report");
+  tool.first_words = {"report", "serve_tasks"};
   tool.run = tune;
   return run_tool(argc, argv, std::move(tool));
 }

@@ -6,7 +6,8 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
+
+#include "tools/common/terminal_table.h"
 
 namespace aoe::tools {
 namespace {
@@ -25,7 +26,7 @@ std::size_t terminal_columns() {
 
 ProgressDisplay::ProgressDisplay()
     : is_terminal_(::isatty(STDERR_FILENO) == 1),
-      has_color_(is_terminal_ && std::getenv("NO_COLOR") == nullptr),
+      has_color_(takes_colours(STDERR_FILENO)),
       clock_([this](const std::stop_token& stop) { tick(stop); }) {
 }
 

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <initializer_list>
 
+#include "base/utf8.h"
+
 namespace aoe::tools {
 namespace {
 
@@ -131,7 +133,7 @@ std::string ModelProgressText::line(double later_s, std::size_t columns) const {
         {fmt::format("{} {}/{}", bar(last_), last_.tasks_done, last_.tasks_total), times(later_s),
          stage_text(last_), best_so_far(last_), model_text(last_), op_text(last_)},
         "  ");
-  if (line.size() > columns) line.resize(columns);
+  line = utf8_head(line, columns);
   return line;
 }
 

@@ -1,14 +1,10 @@
 // aoe_bank: looks into knowledge banks and looks after them.
-#include <algorithm>
-
 #include "base/error.h"
 #include "tools/aoe_bank/commands.h"
-#include "tools/common/tool.h"
+#include "tools/common/commands.h"
 
 namespace aoe::tools {
 namespace {
-
-constexpr std::size_t kAny = 1000;
 
 template <void (*kRun)(const BankRequest&)>
 ExitCode done(const BankRequest& request) {
@@ -16,59 +12,42 @@ ExitCode done(const BankRequest& request) {
   return ExitCode::kSuccess;
 }
 
-struct Command {
-  const char* name;
+struct Command : CommandWords {
   ExitCode (*run)(const BankRequest&);
-  std::size_t least = 0, most = 0;  ///< words behind the command
-  const char* needs = "";           ///< what they are
 };
 constexpr Command kCommands[] = {
-    {"list", done<list_entries>},
-    {"show", done<show_entry>, 1, 1, "a repo_key (aoe_bank list shows them)"},
-    {"stats", done<print_stats>},
-    {"explain", done<explain_model>, 1, 2, "a model (.om or .onnx), and the name of a node"},
-    {"export", done<export_bank>, 1, 1, "a file to write"},
-    {"import", done<import_bank>, 1, 1, "a file that export or aoe wrote"},
-    {"merge", done<merge_banks>, 1, kAny, "banks: roots, directories or exported files"},
-    {"diff", done<compare_banks>, 2, 2, "two banks: roots, directories or exported files"},
-    {"verify", verify_bank},
-    {"repair", done<repair_bank>},
-    {"prune", done<prune_bank>},
-    {"rm", done<remove_tasks>, 1, kAny, "repo_keys (aoe_bank list shows them)"},
-    {"compact", done<compact_bank>},
-    {"backup", done<back_up_bank>, 1, 1, "a directory for backups"},
-    {"restore", done<restore_bank>, 1, 1, "a directory that backup has filled"},
-    {"promote", done<promote_bank>, 1, 1, "the root of a built-in bank"},
+    {{"list"}, done<list_entries>},
+    {{"show", 1, 1, "a repo_key (aoe_bank list shows them)"}, done<show_entry>},
+    {{"stats"}, done<print_stats>},
+    {{"explain", 1, 2, "a model (.om or .onnx), and the name of a node"}, done<explain_model>},
+    {{"export", 1, 1, "a file to write"}, done<export_bank>},
+    {{"import", 1, 1, "a file that export or aoe wrote"}, done<import_bank>},
+    {{"merge", 1, kAnyWords, "banks: roots, directories or exported files"}, done<merge_banks>},
+    {{"diff", 2, 2, "two banks: roots, directories or exported files"}, done<compare_banks>},
+    {{"verify"}, verify_bank},
+    {{"repair"}, done<repair_bank>},
+    {{"prune"}, done<prune_bank>},
+    {{"rm", 1, kAnyWords, "repo_keys (aoe_bank list shows them)"}, done<remove_tasks>},
+    {{"compact"}, done<compact_bank>},
+    {{"backup", 1, 1, "a directory for backups"}, done<back_up_bank>},
+    {{"restore", 1, 1, "a directory that backup has filled"}, done<restore_bank>},
+    {{"promote", 1, 1, "the root of a built-in bank"}, done<promote_bank>},
 };
 
-const Command& command_named(const std::string& name) {
-  std::string known;
-  for (const Command& command : kCommands) {
-    if (name == command.name) return command;
-    known += (known.empty() ? "" : ", ") + std::string(command.name);
-  }
-  throw Error(ExitCode::kUsage,
-              name.empty() ? "no command given" : "unknown command '" + name + "'", {},
-              "commands are: " + known);
-}
+constexpr FlagOfCommands kOwnFlags[] = {
+    {"records", "show list prune"}, {"all", "list"},    {"output", "merge"},
+    {"older_than", "prune"},        {"stale", "prune"}, {"fix", "verify"},
+    {"remeasure", "verify"},        {"seed", "verify"},
+};
 
 ExitCode run(const po::variables_map& flags) {
-  const Command& command = command_named(text_of(flags, "command"));
-  std::vector<std::string> subjects;
-  if (flags.contains("subject")) subjects = flags["subject"].as<std::vector<std::string>>();
-  if (subjects.size() < command.least)
-    throw Error(ExitCode::kUsage, std::string(command.name) + " needs " + command.needs, {},
-                "see --help");
-  if (subjects.size() > command.most)
-    throw Error(ExitCode::kUsage,
-                std::string(command.name) + " takes no '" + subjects[command.most] + "'");
-  return command.run(BankRequest(flags, std::move(subjects)));
+  const Command& command = command_of(flags, kCommands);
+  check_flags_of(command, flags, kOwnFlags);
+  return command.run(BankRequest(flags, words_of(flags, command)));
 }
 
 void add_flags(po::options_description& flags) {
   auto add = flags.add_options();
-  add("command", text("COMMAND"), "the first word: what to do");
-  add("subject", po::value<std::vector<std::string>>()->value_name("WORD"), "the words behind it");
   add("job_type", number_or(2, "N"), "1: subgraph bank, 2: operator bank");
   add("soc_version", text_or("auto", "NAME"),
       "whose bank; auto: as the bank of --bank states, else this machine");
@@ -107,7 +86,7 @@ int main(int argc, char** argv) {
           "  import FILE            adds what a file holds\n"
           "  merge A B.. -o ROOT    puts banks together\n"
           "  diff A B               tasks of which two banks do not say the same\n"
-          "  verify [--fix]         reads every byte; exit code 5 when something is damaged;\n"
+          "  verify [--fix]         reads every byte; exit code 5 when one is damaged;\n"
           "                         --remeasure=N: exit code 8 when a gain is gone\n"
           "  repair                 moves damage aside, keeps what can still be read\n"
           "  prune                  removes what is stale, or old\n"
@@ -126,8 +105,8 @@ int main(int argc, char** argv) {
           "  aoe_bank merge /srv/bank night.zst -o /srv/merged\n"
           "  aoe_bank prune --stale --older_than=180 --records\n"
           "  TUNE_BANK_PATH=/srv/bank aoe_bank list --json | jq '.[].repo_key'\n"};
+  add_command_flags(tool);
   add_flags(tool.flags);
-  tool.positional.add("command", 1).add("subject", -1);
   tool.run = run;
   return run_tool(argc, argv, std::move(tool));
 }

@@ -1,11 +1,14 @@
 // aoe_quantize: a float32 ONNX model becomes one whose products are computed from bytes, by samples of its inputs.
 //
 //   aoe_quantize --model=M.onnx --calibration=DIR --output=Q.onnx
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iostream>
 #include <map>
 
 #include "base/file.h"
+#include "options/output_path.h"
 #include "quantize/quantizer.h"
 #include "tools/aoe_quantize/report.h"
 #include "tools/common/tool.h"
@@ -28,7 +31,8 @@ double number_between(const po::variables_map& flags, const std::string& name, d
                       double most) {
   const auto value = flags[name].as<double>();
   if (!(value >= least && value <= most))
-    reject("--" + name, "is not between " + std::to_string(least) + " and " + std::to_string(most));
+    reject("--" + name, fmt::format("{} is out of range", value),
+           fmt::format("use {} to {}", least, most));
   return value;
 }
 
@@ -51,6 +55,7 @@ std::vector<quantize::Sample> samples_of(const po::variables_map& flags,
 
 ExitCode run(const po::variables_map& flags) {
   const std::string output = text_of(flags, "output");
+  options::check_output_file(output, "--output");
   const bool is_json = flags.contains("json");
   quantize::Quantizer quantizer(
       text_of(flags, "model"),
@@ -81,16 +86,15 @@ int main(int argc, char** argv) {
             .synopsis = "aoe_quantize --model=M.onnx --calibration=DIR --output=Q.onnx [flags]",
             .summary =
                 "Post-training quantisation: convolutions, products and additions of images "
-                "computed from bytes,\n"
+                "computed from bytes, "
                 "with ranges from samples of the inputs. Layers that harm the outputs most stay "
                 "float32.\n"
                 "The result is an ONNX model (QDQ), for aoe and atc.",
             .examples =
                 "  aoe_quantize --model=net.onnx --calibration=samples --output=net_int8.onnx\n"
-                "  aoe_quantize --model=net.onnx --calibration=samples --max_error=0.02 "
-                "--output=net_int8.onnx\n"
-                "  aoe_quantize --model=net.onnx --random=8 --output=trial.onnx   # how fast it "
-                "would be\n"};
+                "  aoe_quantize --model=net.onnx --calibration=samples \\\n"
+                "    --max_error=0.02 --output=net_int8.onnx\n"
+                "  aoe_quantize --model=net.onnx --random=8 --output=trial.onnx   # how fast?\n"};
   auto add = tool.flags.add_options();
   add("model,m", text("FILE")->required(), "the float32 ONNX model");
   add("output,o", text("FILE")->required(), "the ONNX file to write");

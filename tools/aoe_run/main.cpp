@@ -67,6 +67,8 @@ Options options_from(const po::variables_map& flags) {
   options.reference = text_of(flags, "reference");
   options.tolerance = flags["tolerance"].as<double>();
   if (!(options.tolerance >= 0)) reject("--tolerance", "must be at least 0");
+  if (!flags["tolerance"].defaulted() && options.reference.empty())
+    reject("--tolerance", "is of --reference, which is not given", "name what to compare with");
   options.json = flags.contains("json");
   options.streams = flags["streams"].as<int>();
   if (options.streams < 1) reject("--streams", "must be at least 1");

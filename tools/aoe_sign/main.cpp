@@ -7,18 +7,14 @@
 #include <cstring>
 #include <iostream>
 #include <string>
-#include <vector>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "runtime/om_signature.h"
-#include "tools/common/flags.h"
-#include "tools/common/tool.h"
+#include "tools/common/commands.h"
 
 namespace aoe::tools {
 namespace {
-
-using Words = std::vector<std::string>;
 
 /// A new file that nobody but its owner may read: one that is there is never overwritten, it may be the only one.
 void write_new_file(const std::string& path, const std::string& text, mode_t mode) {
@@ -61,33 +57,21 @@ void verify(const po::variables_map& flags, const Words& words) {
   }
 }
 
-struct Command {
-  const char* name;
+struct Command : CommandWords {
   void (*run)(const po::variables_map&, const Words&);
-  std::size_t most;
-  const char* needs;
 };
-constexpr std::size_t kAny = 100000;
 constexpr Command kCommands[] = {
-    {"keygen", make_keys, 1, "a name for the two files"},
-    {"sign", sign, kAny, "oms"},
-    {"verify", verify, kAny, "oms"},
+    {{"keygen", 1, 1, "a name for the two files"}, make_keys},
+    {{"sign", 1, kAnyWords, "oms"}, sign},
+    {{"verify", 1, kAnyWords, "oms"}, verify},
 };
+constexpr FlagOfCommands kOwnFlags[] = {{"key", "sign"}, {"om_key", "verify"}};
 
 ExitCode run(const po::variables_map& flags) {
-  const std::string name = text_of(flags, "command");
-  Words words;
-  if (flags.contains("subject")) words = flags["subject"].as<Words>();
-  for (const Command& command : kCommands) {
-    if (name != command.name) continue;
-    if (words.empty() || words.size() > command.most)
-      throw Error(ExitCode::kUsage, name + " needs " + command.needs, {}, "see --help");
-    command.run(flags, words);
-    return ExitCode::kSuccess;
-  }
-  throw Error(ExitCode::kUsage,
-              name.empty() ? "no command given" : "unknown command '" + name + "'", {},
-              "commands are: keygen, sign, verify");
+  const Command& command = command_of(flags, kCommands);
+  check_flags_of(command, flags, kOwnFlags);
+  command.run(flags, words_of(flags, command));
+  return ExitCode::kSuccess;
 }
 
 }  // namespace
@@ -108,12 +92,10 @@ int main(int argc, char** argv) {
           "  aoe_sign sign --key=site.key resnet50.om\n"
           "  aoe_sign verify --om_key=site.pub resnet50.om\n"
           "  aoe_run --model=resnet50.om --om_key=site.pub\n"};
+  add_command_flags(tool);
   auto add = tool.flags.add_options();
-  add("command", text("COMMAND"), "the first word: what to do");
-  add("subject", po::value<std::vector<std::string>>()->value_name("WORD"), "the words behind it");
   add("key", text("FILE.key"), "sign: the secret key");
   add("om_key", text("FILE.pub"), "verify: one or more public keys, one a line");
-  tool.positional.add("command", 1).add("subject", -1);
   tool.run = aoe::tools::run;
   return run_tool(argc, argv, std::move(tool));
 }

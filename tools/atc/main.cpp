@@ -168,22 +168,21 @@ int main(int argc, char** argv) {
   tool.synopsis = "atc --framework=5 --model=M.onnx --output=M [flags]";
   tool.summary =
       "Compiles an ONNX model to an offline model (om) for this machine or another one. Ops that "
-      "the\n"
-      "knowledge bank knows get their tuned strategies, others the heuristic default.";
+      "the knowledge bank knows get their tuned strategies, others the heuristic default.";
   tool.examples =
       "  atc --framework=5 --model=resnet50.onnx --output=resnet50\n"
       "  atc --model=bert.onnx --output=bert --input_shape=\"input_ids:1,128\" --log=info\n"
-      "  atc --model=m.onnx --output=m --input_shape=\"data:-1,3,224,224\" "
-      "--dynamic_batch_size=\"1,4,8\"\n"
+      "  atc --model=m.onnx --output=m --input_shape=\"data:-1,3,224,224\" \\\n"
+      "    --dynamic_batch_size=\"1,4,8\"\n"
       "  atc --model=m.onnx --output=m --soc_version=x86_64-icelake-server --threads=8\n"
       "  atc --model=m.onnx --output=m --insert_op_conf=aipp.cfg --output_type=FP16\n"
       "  atc --singleop=ops.json --output=oms\n"
       "  atc --mode=1 --om=resnet50.om --json=resnet50.json\n"
       "  atc --mode=6 --om=resnet50.om\n\n"
-      "Variables: TUNE_BANK_PATH and ASCEND_CACHE_PATH (bank), CANN_KNOWLEDGE_BANK_PROCESS_NUM (0: "
-      "no bank),\n"
-      "  TE_PARALLEL_COMPILER (compile threads), OMP_NUM_THREADS,\n"
-      "  AOE_CONFIG_DIR (descriptions of hardware, and beside it the built-in bank)\n";
+      "Variables: TUNE_BANK_PATH and ASCEND_CACHE_PATH (bank),\n"
+      "  CANN_KNOWLEDGE_BANK_PROCESS_NUM (0: no bank), TE_PARALLEL_COMPILER (compile\n"
+      "  threads), OMP_NUM_THREADS, AOE_CONFIG_DIR (descriptions of hardware, and\n"
+      "  beside it the built-in bank)\n";
   add_flags(tool.flags);
   tool.run = [&](const auto& flags) { return run(flags, command_line); };
   return run_tool(argc, argv, std::move(tool));

@@ -1,14 +1,16 @@
-// Widths count bytes: names of ops are ASCII in practice.
+// Widths count letters.
 #include "tools/common/terminal_table.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <ostream>
 #include <string_view>
 
 #include "base/check.h"
+#include "base/utf8.h"
 
 namespace aoe::tools {
 namespace {
@@ -19,14 +21,14 @@ constexpr std::size_t kLeastTextWidth = 6;
 /// Without its middle: names of ops differ at their ends.
 std::string cut(const std::string& text, std::size_t width) {
   constexpr std::string_view kGone = "..";
-  if (text.size() <= width) return text;
+  if (utf8_length(text) <= width) return text;
   const std::size_t kept = width - kGone.size();
-  return text.substr(0, kept / 2) + std::string(kGone) +
-         text.substr(text.size() - (kept - kept / 2));
+  return std::string(utf8_head(text, kept / 2)) + std::string(kGone) +
+         std::string(utf8_tail(text, kept - kept / 2));
 }
 
 std::string padded(const std::string& text, std::size_t width, Align align) {
-  const std::string space(width - std::min(width, text.size()), ' ');
+  const std::string space(width - std::min(width, utf8_length(text)), ' ');
   return align == Align::kLeft ? text + space : space + text;
 }
 
@@ -36,6 +38,11 @@ std::size_t terminal_width() {
   winsize size{};
   if (::isatty(STDOUT_FILENO) == 0 || ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return 0;
   return size.ws_col;
+}
+
+bool takes_colours(int file) {
+  const char* refused = std::getenv("NO_COLOR");
+  return (refused == nullptr || *refused == '\0') && ::isatty(file) != 0;
 }
 
 TerminalTable::TerminalTable(std::string title, std::vector<TableColumn> columns)
@@ -53,8 +60,8 @@ std::vector<std::size_t> TerminalTable::widths(std::size_t width) const {
   std::vector<std::size_t> widths;
   std::size_t sum = 0;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
-    widths.push_back(columns_[i].name.size());
-    for (const auto& row : rows_) widths[i] = std::max(widths[i], row[i].size());
+    widths.push_back(utf8_length(columns_[i].name));
+    for (const auto& row : rows_) widths[i] = std::max(widths[i], utf8_length(row[i]));
     sum += widths[i] + (i == 0 ? 0 : kGap);
   }
   while (width > 0 && sum > width) {
@@ -89,7 +96,7 @@ std::string TerminalTable::rendered(std::size_t width, bool with_colours) const 
 }
 
 void TerminalTable::print(std::ostream& out) const {
-  out << rendered(terminal_width(), ::isatty(STDOUT_FILENO) != 0);
+  out << rendered(terminal_width(), takes_colours(STDOUT_FILENO));
 }
 
 }  // namespace aoe::tools

@@ -17,6 +17,9 @@ struct TableColumn {
 /// How wide stdout is in characters; 0 (no bound) when it is no terminal.
 std::size_t terminal_width();
 
+/// Whether the file (STDOUT_FILENO) is a terminal, and its user has not refused colours by the variable NO_COLOR.
+bool takes_colours(int file);
+
 class TerminalTable {
  public:
   TerminalTable(std::string title, std::vector<TableColumn> columns);

@@ -9,13 +9,16 @@
 #include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <limits>
 #include <new>
 #include <vector>
 
 #include "base/check.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/near_names.h"
 #include "base/utf8.h"
+#include "tools/common/help_text.h"
 #include "tools/common/version.h"
 
 namespace aoe::tools {
@@ -29,6 +32,32 @@ void check_encoding(int argc, char** argv) {
                   "rename the file, or set a UTF-8 locale");
 }
 
+constexpr const char* kStray = "stray word";  // no flag has a name with a blank
+
+/// Where the program takes no words, or no more, those that are too many get a name of their own.
+po::positional_options_description with_strays(const Tool& tool) {
+  po::positional_options_description words = tool.positional;
+  if (words.max_total_count() != std::numeric_limits<unsigned>::max()) words.add(kStray, -1);
+  return words;
+}
+
+/// "model=m.onnx" lacks its dashes; "reprot" is nearly another program.
+std::string advice_for_stray(const std::string& word, const Tool& tool,
+                             const po::options_description& all_flags) {
+  const std::string name = word.substr(0, word.find('='));
+  if (all_flags.find_nothrow(name, false) != nullptr) return did_you_mean({"--" + word});
+  const auto near = near_names(word, tool.first_words, 1);
+  return near.empty() ? "see --help" : did_you_mean({tool.name + " " + near.front()});
+}
+
+void check_strays(const po::parsed_options& parsed, const Tool& tool,
+                  const po::options_description& all_flags) {
+  for (const auto& option : parsed.options)
+    if (option.string_key == kStray)
+      throw Error(ExitCode::kUsage, "'" + option.value.front() + "' is not a flag", {},
+                  advice_for_stray(option.value.front(), tool, all_flags));
+}
+
 po::variables_map parse(int argc, char** argv, const Tool& tool,
                         const po::options_description& all_flags) {
   check_encoding(argc, argv);
@@ -36,12 +65,14 @@ po::variables_map parse(int argc, char** argv, const Tool& tool,
   constexpr int kStyle = style::allow_long | style::long_allow_adjacent | style::long_allow_next |
                          style::allow_short | style::allow_dash_for_short | style::short_allow_next;
   po::variables_map values;
+  const po::positional_options_description words = with_strays(tool);
   try {
     const po::parsed_options parsed = po::command_line_parser(argc, argv)
                                           .options(all_flags)
-                                          .positional(tool.positional)
+                                          .positional(words)
                                           .style(kStyle)
                                           .run();
+    check_strays(parsed, tool, all_flags);
     check_numbers(parsed, all_flags);
     po::store(parsed, values);
     if (!values.contains("help") && !values.contains("version")) po::notify(values);
@@ -49,8 +80,10 @@ po::variables_map parse(int argc, char** argv, const Tool& tool,
     const std::string flag = e.get_option_name().substr(0, e.get_option_name().find('='));
     throw Error(ExitCode::kUsage, "unknown flag '" + flag + "'", {},
                 advice_for_unknown(flag, all_flags));
-  } catch (const po::too_many_positional_options_error&) {
-    throw Error(ExitCode::kUsage, "a word that is not a flag", {}, "see --help");
+  } catch (po::invalid_command_line_syntax& e) {
+    const bool has_none = e.kind() == po::invalid_syntax::missing_parameter;
+    throw Error(ExitCode::kUsage, text_of(e), {},
+                has_none ? "write " + e.get_option_name() + "=VALUE" : "see --help");
   } catch (po::error& e) {
     throw Error(ExitCode::kUsage, text_of(e), {}, "see --help");
   }
@@ -58,7 +91,7 @@ po::variables_map parse(int argc, char** argv, const Tool& tool,
 }
 
 void print_help(const Tool& tool, const po::options_description& all_flags) {
-  std::cout << "usage: " << tool.synopsis << "\n\n" << tool.summary << "\n\n" << all_flags;
+  std::cout << "usage: " << tool.synopsis << "\n\n" << wrapped(tool.summary) << "\n\n" << all_flags;
   if (!tool.examples.empty()) std::cout << "\nExamples:\n" << tool.examples;
 }
 

@@ -13,6 +13,7 @@
 #include <boost/program_options.hpp>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "tools/common/flags.h"
@@ -22,11 +23,13 @@ namespace aoe::tools {
 struct Tool {
   std::string name;
   std::string synopsis;
-  std::string summary;   ///< one or two sentences
-  std::string examples;  ///< whole lines, shown at the end of --help; may be empty
+  std::string summary;  ///< one or two sentences, a paragraph a line; and a table of commands
+  std::string
+      examples;  ///< whole lines that 80 columns hold, shown at the end of --help; may be empty
   po::options_description flags{"Flags"};  ///< --help, --version and --log come by themselves
   po::positional_options_description
-      positional;  ///< none by default: a stray word is then an error
+      positional;                        ///< none by default: a stray word is then an error
+  std::vector<std::string> first_words;  ///< "report": other programs behind this one's name
   std::function<ExitCode(const po::variables_map&)> run;
 };
 

@@ -1,13 +1,10 @@
 // make_model: writes well-known networks with random weights as ONNX files.
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <iostream>
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/near_names.h"
-#include "tools/common/tool.h"
+#include "tools/common/commands.h"
 #include "tools/make_model/float_type.h"
 #include "tools/make_model/models.h"
 #include "tools/make_model/quantize.h"
@@ -24,10 +21,7 @@ const Model& model_named(const std::string& name) {
   if (found != models.end()) return *found;
   std::vector<std::string> known;
   for (const Model& model : models) known.push_back(model.name);
-  const std::string all = fmt::format("models are: {}", fmt::join(known, ", "));
-  if (name.empty()) throw Error(ExitCode::kUsage, "no model given", "", all);
-  const std::string meant = did_you_mean(near_names(name, known));
-  throw Error(ExitCode::kUsage, "unknown model '" + name + "'", "", meant.empty() ? all : meant);
+  reject_name("model", name, known);
 }
 
 void list_models() {
@@ -127,7 +121,7 @@ int main(int argc, char** argv) {
             .synopsis = "make_model NAME --output=M.onnx [flags]",
             .summary =
                 "Writes a well-known network as an ONNX file: standard shapes, the node patterns "
-                "exporters write, and\n"
+                "exporters write, and "
                 "random weights that depend on the seed alone. make_model --list names them.",
             .examples =
                 "  make_model resnet50 --output=resnet50.onnx\n"

@@ -63,7 +63,8 @@ int wait_for(pid_t pid) {
 }  // namespace
 
 ChildEnd run_child(const std::vector<std::string>& command,
-                   const std::map<std::string, std::string>& environment) {
+                   const std::map<std::string, std::string>& environment,
+                   const std::string& advice) {
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
@@ -85,7 +86,7 @@ ChildEnd run_child(const std::vector<std::string>& command,
   child_pid = 0;
   if (cause != 0)
     throw Error(ExitCode::kUsage, std::string("cannot be run: ") + std::strerror(cause),
-                command.front());
+                command.front(), cause == ENOENT ? advice : std::string());
   if (WIFSIGNALED(status)) return {128 + WTERMSIG(status), WTERMSIG(status)};
   return {WEXITSTATUS(status), 0};
 }

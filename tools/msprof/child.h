@@ -15,6 +15,7 @@ struct ChildEnd {
 /// Runs `command` with these variables added, and waits for its end. SIGTERM to msprof is handed on; Ctrl-C reaches the
 /// program by the terminal, and msprof goes on to what was collected. Throws Error(kUsage) when it cannot be run.
 ChildEnd run_child(const std::vector<std::string>& command,
-                   const std::map<std::string, std::string>& environment);
+                   const std::map<std::string, std::string>& environment,
+                   const std::string& advice = {});
 
 }  // namespace aoe::tools

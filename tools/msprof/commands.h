@@ -26,6 +26,8 @@ int run_advise_command(int argc, char** argv);
 
 /// "csv" or "json"; Error(kUsage) that names the flag otherwise.
 profiler::SummaryFormat summary_format(const std::string& value, const std::string& flag);
+/// "did you mean msprof show?" of "shwo"; empty where no sub-command is called nearly so.
+std::string meant_command(const std::string& word);
 /// `msprof collect -m MAIN --config ssh.ini`: on a board, over SSH.
 int run_remote_collection(int argc, char** argv);
 

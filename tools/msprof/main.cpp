@@ -2,7 +2,9 @@
 // meant.
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "base/near_names.h"
 #include "tools/msprof/commands.h"
 
 namespace aoe::tools {
@@ -64,6 +66,16 @@ int run_chosen(int argc, char** argv) {
 }
 
 }  // namespace
+
+std::string meant_command(const std::string& word) {
+  std::vector<std::string> names;
+  for (const Command& command : kCommands)
+    if (!command.selector.empty() && !is_flag(command.selector))
+      names.emplace_back(command.selector);
+  const auto near = near_names(word, names, 1);
+  return near.empty() ? std::string() : did_you_mean({"msprof " + near.front()});
+}
+
 }  // namespace aoe::tools
 
 int main(int argc, char** argv) {

@@ -80,7 +80,8 @@ void say_how_it_ended(const std::vector<std::string>& command, const ChildEnd& e
 int collect_program(const RunSettings& settings) {
   std::map<std::string, std::string> environment = settings.environment;
   environment[profiler::kOptionsVariable] = json_text(profiler::to_json(settings.options));
-  const ChildEnd end = run_child(settings.command, environment);
+  const ChildEnd end =
+      run_child(settings.command, environment, meant_command(settings.command.front()));
   say_how_it_ended(settings.command, end);
   return end.exit_code;
 }
