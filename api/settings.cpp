@@ -81,19 +81,26 @@ std::string search_level(const po::variables_map& flags, const OpsFile& ops) {
   return level;
 }
 
+/// What asks for a search of another length than presets have, as the user wrote it; empty: nothing does.
+std::string deeper_search(const po::variables_map& flags, const OpsFile& ops) {
+  const std::string level = search_level(flags, ops);
+  const std::string file = " of --tune_ops_file";
+  if (!level.empty())
+    return ops.level.empty() ? "--tune_optimization_level=" + level
+                             : "tune_optimization_level" + file;
+  if (flags["Fdeeper_opat"].as<bool>()) return "--Fdeeper_opat";
+  return ops.features.contains("deeper_opat") ? "deeper_opat" + file : std::string();
+}
+
 /// --preset, else what the documented flags and --tune_ops_file stand for.
 std::string preset_name(const po::variables_map& flags, const OpsFile& ops) {
-  const std::string level = search_level(flags, ops);
+  const std::string deeper = deeper_search(flags, ops);
+  if (flags.contains("preset")) {
+    if (!deeper.empty()) reject("--preset", "and " + deeper + " exclude each other", "give one");
+    return flags["preset"].as<std::string>();
+  }
   const bool is_deeper = flags["Fdeeper_opat"].as<bool>() || ops.features.contains("deeper_opat");
-  if (!flags.contains("preset")) return level == "O1" || is_deeper ? "deep" : "default";
-  if (!level.empty() || is_deeper)
-    reject(
-        "--preset",
-        "and " +
-            (level.empty() ? std::string("--Fdeeper_opat") : "--tune_optimization_level=" + level) +
-            " exclude each other",
-        "give one");
-  return flags["preset"].as<std::string>();
+  return search_level(flags, ops) == "O1" || is_deeper ? "deep" : "default";
 }
 
 /// Switches that the documents tie to one kind of tuning.

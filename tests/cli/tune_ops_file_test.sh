@@ -34,7 +34,7 @@ searched_deeper() {
 }
 lists '{"feature": ["deeper_opat"], "tune_ops_name": ["/features/features.1/conv/conv.1/Conv"]}'
 searched_deeper
-refuses 2 "--preset: and tune_optimization_level or deeper_opat exclude each other" tune --preset="$brief"
+refuses 2 "--preset: and deeper_opat of --tune_ops_file exclude each other" tune --preset="$brief"
 lists '{"tune_optimization_level": "O1", "tune_ops_name": ["/features/features.1/conv/conv.1/Conv"]}'
 searched_deeper
 refuses 2 "O2 contradicts O1" tune --tune_optimization_level=O2
