@@ -121,11 +121,11 @@ struct OpDef {
             ///< its model's opset reaches, so equal ops of two models stay equal
   OpKind kind;
   InferFn infer;
-  ComputeFn compute;  ///< follows from the formula where that is all
-  FormulaFn formula;  ///< kElementwise: may stand in an epilogue, see vector_form()
+  ComputeFn compute;            ///< follows from the formula where that is all
+  FormulaFn formula;            ///< kElementwise: may stand in an epilogue, see vector_form()
   bool is_all_formula = false;  ///< the registry's: compute() follows from it, whatever the inputs
-  FlopsFn flops;      ///< empty: as many as are usual for the kind
-  FlopsFn work;       ///< steps of compute(), where they are more than its arithmetic
+  FlopsFn flops;                ///< empty: as many as are usual for the kind
+  FlopsFn work;                 ///< steps of compute(), where they are more than its arithmetic
   int first_parameter =
       -1;  ///< inputs from here on say how the others are taken: shapes, scales, bounds. A formula
            ///< holds where each is one number that is known

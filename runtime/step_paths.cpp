@@ -77,6 +77,13 @@ std::vector<TypeSum> by_type(const std::vector<StepPath>& slow) {
   return list;
 }
 
+/// `is_open`: of sizes that are not known there is more.
+std::string share_text(double percent, bool is_open) {
+  constexpr double kLeastShown = 0.05;
+  if (is_open && percent < kLeastShown) return "a share of the work that only a run tells";
+  return fmt::format("{}{:.1f}% of the model's work", is_open ? "at least " : "", percent);
+}
+
 }  // namespace
 
 std::vector<StepPath> step_paths(const Om& om) {
@@ -110,11 +117,9 @@ std::string reference_part(const GearedOm& model) {
     names += (i == 0 ? "" : ", ") + text_of(sums[i], all_work);
   if (sums.size() > kMostTypes)
     names += fmt::format(" and {} more types", sums.size() - kMostTypes);
-  const double share = all_work > 0 ? 100 * slow_work / all_work : 0;
-  return fmt::format(
-      "{} of {} operators, {} of the model's work, run on the reference path, which is slow: {}",
-      slow.size(), operators,
-      is_open ? fmt::format("at least {:.1f}%", share) : fmt::format("{:.1f}%", share), names);
+  return fmt::format("{} of {} operators, {}, run on the reference path, which is slow: {}",
+                     slow.size(), operators,
+                     share_text(all_work > 0 ? 100 * slow_work / all_work : 0, is_open), names);
 }
 
 }  // namespace aoe::runtime

@@ -155,7 +155,7 @@ void check_drawn_shapes(const tests::Seeds& seeds, std::uint32_t shard,
   std::cout << checked << " shapes, " << kernels << " times an Impl; " << left_out
             << " were left out\n";
   if (!seeds.are_few()) {
-    EXPECT_GT(checked, left_out / 2);
+    EXPECT_GT(checked, left_out / 4);  // special values leave out half, and few are drawn
   }
 }
 

@@ -79,6 +79,16 @@ TEST(ReferencePart, KnowsThatSizesMayBeUnknown) {
             "which is slow: NonZero (of sizes known only when it runs), Atan (50.0%)");
 }
 
+TEST(ReferencePart, SaysNoShareWhereAllThatIsKnownIsElsewhere) {
+  const GearedOm model = model_with(50, [](OmBuilder& b, int x) {
+    b.reference("NonZero", {x}, {b.dynamic("d", {DataType::kInt64, {1, kUnknownDim}})});
+  });
+  EXPECT_EQ(
+      reference_part(model),
+      "1 of 2 operators, a share of the work that only a run tells, run on the reference path, "
+      "which is slow: NonZero (of sizes known only when it runs)");
+}
+
 TEST(ReferencePart, NamesEightTypesAndCountsTheRest) {
   const GearedOm model = model_with(0, [](OmBuilder& b, int x) {
     for (int i = 0; i < 11; ++i) slow_step(b, x, "Type" + std::to_string(10 + i), 100 - i);
