@@ -31,7 +31,7 @@ const KernelRegistry& kernels() {
 
 namespace {
 
-bool is_vectorisable(const Question& question) {
+bool has_vector_form(const Question& question) {
   std::vector<reference::FormulaContext::Operand> operands;
   for (const TensorDesc& input : question.inputs) operands.push_back({input.dtype, {}});
   return reference::vector_form(question.call.type, {question.call.attrs, question.call.version,
@@ -53,7 +53,7 @@ void run_formula(const Run& run) {
 
 const Kernel& formula_kernel() {
   static const Kernel kernel = {
-      .type = "", .supports = takes_all, .run = run_formula, .is_for_open_sizes = is_vectorisable};
+      .type = "", .supports = takes_all, .run = run_formula, .is_for_open_sizes = has_vector_form};
   return kernel;
 }
 
