@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "compiler/impl.h"
+#include "reference/axes.h"
 
 namespace aoe::compiler {
 
@@ -14,6 +15,11 @@ Result<void> supports_plain(const Task& task, std::initializer_list<std::string_
 
 /// The same of any element type, which input 0 and the output share.
 Result<void> supports_typed(const Task& task, std::initializer_list<std::string_view> types);
+
+/// The axis of a SoftmaxV2 or LogSoftmaxV2, in the meaning of its opset.
+inline reference::AxisView softmax_view(const Task& task) {
+  return reference::softmax_view(task.op.attrs, task.op.version, task.in(0).shape);
+}
 
 /// Input 0 and the output in `format`, everything else in ND.
 FormatChoice plain_format(const Task& task, const std::string& name, Format format);

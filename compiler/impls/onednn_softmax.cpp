@@ -1,7 +1,6 @@
 // onednn_softmax: oneDNN's softmax primitive.
 #include "compiler/onednn/onednn_impl.h"
 #include "compiler/plain_task.h"
-#include "reference/axes.h"
 
 namespace aoe::compiler {
 namespace {
@@ -14,18 +13,14 @@ class OneDnnSoftmax final : public OneDnnImpl {
   double estimate_ns(const Task& task, const FormatChoice&, const Soc& soc) const override {
     constexpr double kEfficiency = 0.06, kRowNs = 13;  // measured on a Zen 5 core
     return onednn_estimate_ns(task, soc, flops(task), kEfficiency) +
-           kRowNs *
-               static_cast<double>(
-                   reference::softmax_view(task.op.attrs, task.op.version, task.in(0).shape)
-                       .outer) /
-               soc.threads;
+           kRowNs * static_cast<double>(softmax_view(task).outer) / soc.threads;
   }
 
   Result<void> accepts(const Task& task) const override {
     if (auto plain = supports_plain(task, {"SoftmaxV2", "LogSoftmaxV2"}); !plain) return plain;
     if (task.op.type == "LogSoftmaxV2")
       return Unexpected("oneDNN's logarithm is off by 3e-6, which results near 0 show");
-    if (reference::softmax_view(task.op.attrs, task.op.version, task.in(0).shape).inner != 1)
+    if (softmax_view(task).inner != 1)
       return Unexpected("the axis is not contiguous: oneDNN has only reference code for it");
     return {};
   }
@@ -36,8 +31,7 @@ class OneDnnSoftmax final : public OneDnnImpl {
 
   Result<OneDnnDraft> draft(const Task& task, const FormatChoice& format,
                             const Soc& soc) const override {
-    const reference::AxisView view =
-        reference::softmax_view(task.op.attrs, task.op.version, task.in(0).shape);
+    const reference::AxisView view = softmax_view(task);
     const Shape dims = {view.outer, view.dim};
     OneDnnDraft draft(task, format, soc, "softmax");
     draft.params()["algorithm"] = "softmax_accurate";

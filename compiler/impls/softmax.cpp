@@ -10,7 +10,6 @@
 #include "compiler/roofline.h"
 #include "compiler/row_loop.h"
 #include "compiler/strided_nest.h"
-#include "reference/axes.h"
 
 namespace aoe::compiler {
 namespace {
@@ -135,8 +134,7 @@ StridedNest nest_of(const reference::AxisView& view) {
 class SoftmaxPlan final : public NestPlan {
  public:
   SoftmaxPlan(const Task& task, const FormatChoice& format, const Soc& soc)
-      : SoftmaxPlan(task, format, soc,
-                    reference::softmax_view(task.op.attrs, task.op.version, task.in(0).shape)) {}
+      : SoftmaxPlan(task, format, soc, softmax_view(task)) {}
 
   Features features(const Schedule& schedule) const override {
     Features features = NestPlan::features(schedule);

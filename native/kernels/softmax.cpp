@@ -1,12 +1,13 @@
 // SoftmaxV2 and LogSoftmaxV2 of float32 whose sizes are known when the model runs.
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "native/kernel.h"
 #include "native/wide.h"
+#include "reference/arithmetic.h"
 #include "reference/axes.h"
 
 namespace aoe::native {
@@ -28,23 +29,12 @@ AOE_WIDE inline float exp_down(float x) {
 
 /// The largest; NaN where there is one.
 float largest_of(const std::vector<float>& line) {
-  float largest = -std::numeric_limits<float>::infinity();
-  for (const float value : line) {
-    if (std::isnan(value)) return value;
-    largest = std::max(largest, value);
-  }
-  return largest;
+  return std::accumulate(line.begin(), line.end(), -std::numeric_limits<float>::infinity(),
+                         reference::maximum<float>);
 }
 
 AOE_WIDE void write_exponentials(const float* from, float largest, std::int64_t count, float* to) {
   for (std::int64_t i = 0; i < count; ++i) to[i] = exp_down(from[i] - largest);
-}
-
-/// Sums of many numbers keep their digits in float64.
-double sum_of(const std::vector<float>& line) {
-  double sum = 0;
-  for (const float value : line) sum += value;
-  return sum;
 }
 
 class Softmax {
@@ -79,7 +69,8 @@ class Softmax {
       return;
     }
     write_exponentials(line.data(), largest, view_.dim, exponentials.data());
-    const double sum = sum_of(exponentials);
+    // Sums of many numbers keep their digits in float64.
+    const double sum = std::accumulate(exponentials.begin(), exponentials.end(), 0.0);
     const auto factor = static_cast<float>(1 / sum), log_sum = static_cast<float>(std::log(sum));
     for (std::int64_t k = 0; k < view_.dim; ++k) {
       const auto at = static_cast<std::size_t>(k);
