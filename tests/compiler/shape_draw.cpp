@@ -140,8 +140,14 @@ void check_drawn_shapes(const tests::Seeds& seeds, std::uint32_t shard,
   int checked = 0, kernels = 0, left_out = 0;
   for (const std::uint32_t seed : seeds.of_shard(shard)) {
     ShapeDraw draw(seed);
-    std::optional<ShapeLine> line = draw.line(lines);
-    if (!line || !prepare(*line, draw)) {
+    const auto try_line = [&]() -> std::optional<ShapeLine> {
+      std::optional<ShapeLine> drawn = draw.line(lines);
+      return drawn && prepare(*drawn, draw) ? std::move(drawn) : std::nullopt;
+    };
+    std::optional<ShapeLine> line = try_line();
+    if (!line)
+      line = try_line();  // what nothing can be asked about is not half of what few seeds draw
+    if (!line) {
       ++left_out;
       continue;
     }
@@ -155,7 +161,7 @@ void check_drawn_shapes(const tests::Seeds& seeds, std::uint32_t shard,
   std::cout << checked << " shapes, " << kernels << " times an Impl; " << left_out
             << " were left out\n";
   if (!seeds.are_few()) {
-    EXPECT_GT(checked, left_out / 4);  // special values leave out half, and few are drawn
+    EXPECT_GT(checked, left_out / 2);
   }
 }
 
