@@ -18,15 +18,19 @@ constexpr double kHopelessRatio = 4;
 /// Fewer say more about noise than about an Impl.
 constexpr std::size_t kFewestLessons = 12;
 
+/// What the Impls' estimates say of a candidate against the default. Bounded as what is measured is: "166 times as slow" that
+/// became kHopelessRatio would teach that such estimates are far too high, and the next hopeless candidate look fast.
+double estimated_log_ratio(const Features& features) {
+  const double own = find_feature(features, kEstimateFeature).value_or(0);
+  return std::min(worst_log_ratio(),
+                  own - find_feature(features, kDefaultEstimateFeature).value_or(0));
+}
+
 /// What trees start from: the Impl's own estimate. They learn where it is wrong, so that on a task
 /// unlike all others it still counts.
 double prior(const Features& features) {
-  return find_feature(features, kEstimateFeature).value_or(0);
-}
-
-/// What the Impl's estimates say of a candidate against the default.
-double estimated_log_ratio(const Features& features) {
-  return prior(features) - find_feature(features, kDefaultEstimateFeature).value_or(0);
+  return find_feature(features, kDefaultEstimateFeature).value_or(0) +
+         estimated_log_ratio(features);
 }
 
 std::optional<double> log_ratio_of(const Features& features, Outcome outcome, double time_ns,
@@ -40,8 +44,8 @@ std::optional<double> log_ratio_of(const Features& features, Outcome outcome, do
 
 /// What makes two tasks alike: the rest of the features follows from these or is the candidate's.
 bool is_of_task(std::string_view name) {
-  return name.find(".extent-") != std::string_view::npos || name == "task.threads" ||
-         name == "task.weights_in" || name == "task.epilogue_steps";
+  return name.find(".extent-") != std::string_view::npos || name.starts_with(kAttributePrefix) ||
+         name == "task.threads" || name == "task.weights_in" || name == "task.epilogue_steps";
 }
 
 /// Infinity when the Formats or the ranks differ.

@@ -23,6 +23,23 @@ void add_extents(const std::string& tensor, const Shape& shape, Features& featur
                           log2_of(static_cast<double>(shape[shape.size() - 1 - i])));
 }
 
+/// A list of more describes data, such as the nodes of a tree, and not how a task computes.
+constexpr std::size_t kMostNumbers = 8;
+
+/// Groups, strides, windows: what extents alone do not tell of a task.
+void add_attributes(const reference::Attrs& attrs, Features& features) {
+  for (const auto& [name, value] : attrs.all()) {
+    const std::string feature = std::string(kAttributePrefix) + name;
+    if (const auto* number = std::get_if<std::int64_t>(&value))
+      features.emplace_back(feature, log2_of(static_cast<double>(*number)));
+    const auto* numbers = std::get_if<std::vector<std::int64_t>>(&value);
+    if (numbers != nullptr && numbers->size() <= kMostNumbers)
+      for (std::size_t i = 0; i < numbers->size(); ++i)
+        features.emplace_back(feature + "-" + std::to_string(i + 1),
+                              log2_of(static_cast<double>((*numbers)[i])));
+  }
+}
+
 std::string arm_name(const Candidate& candidate) {
   return std::string(candidate.impl->name()) + "/" + candidate.format.name;
 }
@@ -42,6 +59,7 @@ Features features_of_task(const Task& task, const compiler::Soc& soc, WeightsIn 
     if (task.inputs[i].is_present())
       add_extents("in" + std::to_string(i), task.in(i).shape, features);
   if (!task.outputs.empty()) add_extents("out", task.out().shape, features);
+  add_attributes(reference::anchor(task.op).attrs, features);
   return features;
 }
 

@@ -48,6 +48,7 @@ class FeatureSource {
 inline constexpr const char* kRooflineFeature = "roofline_ns";
 inline constexpr const char* kEstimateFeature = "estimate_ratio";  ///< ln, of the heuristic
 inline constexpr const char* kDefaultEstimateFeature = "default.estimate_ratio";
+inline constexpr std::string_view kAttributePrefix = "task.attr.";  ///< log2(1 + value)
 
 std::optional<double> find_feature(const compiler::Features& features, std::string_view name);
 

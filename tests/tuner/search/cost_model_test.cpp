@@ -113,6 +113,25 @@ TEST_F(CostModelTest, SameLessonsSamePredictions) {
   }
 }
 
+/// A record says "four times" of whatever is hopeless. What an estimate said beyond that is no mistake of the estimate.
+TEST_F(CostModelTest, HopelessLessonsMakeNothingLookFast) {
+  const auto of_estimate = [](double ratio) {
+    return Features{{kRooflineFeature, 1000.0},
+                    {kEstimateFeature, std::log(ratio)},
+                    {kDefaultEstimateFeature, 0.0}};
+  };
+  std::vector<Lesson> hopeless;
+  for (int i = 0; i < 40; ++i)
+    hopeless.push_back({"fake", 1, of_estimate(100 + i), worst_log_ratio()});
+  CostModel model;
+  model.learn(hopeless);
+  for (const double ratio : {2.0, 5.0, 200.0}) {
+    const Features candidate = of_estimate(ratio);
+    EXPECT_GT(model.predict(impl_, std::span(&candidate, 1)).front(), std::log(1.5))
+        << "estimated to take " << ratio << " times the default's time";
+  }
+}
+
 TEST_F(CostModelTest, ImplsAndVersionsLearnApart) {
   std::mt19937 random(kSeed);
   CostModel model;
