@@ -1,4 +1,4 @@
-// MaxPool that also says where its maxima stand, of float32; of float64 with and without.
+// MaxPool of floating point, which can also say where its maxima stand.
 #include <algorithm>
 #include <limits>
 #include <type_traits>
@@ -136,12 +136,13 @@ class MaxPool {
   const Tensor values_, places_;
 };
 
-/// There is generated code for maxima of float32 alone.
 Result<void> supports(const Question& question) {
-  const DataType type = question.inputs[0].dtype;
-  if (question.outputs < 2 && type == DataType::kFloat)
-    return Unexpected("nobody asks where the maxima stand");
   return takes_types(question, 0, {DataType::kFloat, DataType::kDouble});
+}
+
+/// There is generated code for maxima of float32 whose places nobody asks for.
+bool has_generated_code(const Question& question) {
+  return question.outputs < 2 && question.inputs[0].dtype == DataType::kFloat;
 }
 
 }  // namespace
@@ -150,7 +151,8 @@ void register_max_pool(KernelRegistry& registry) {
   registry.add({.type = "MaxPoolV3",
                 .supports = supports,
                 .run = by_type<reference::TypeList<float, double>>(
-                    []<typename T>(const Run& run) { MaxPool<T>(run).run(run.threads); })});
+                    []<typename T>(const Run& run) { MaxPool<T>(run).run(run.threads); }),
+                .is_for_open_sizes = has_generated_code});
 }
 
 }  // namespace aoe::native

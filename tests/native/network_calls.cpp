@@ -1,4 +1,5 @@
 // Random calls of what networks are made of: products, normalisations and formulas, whose kernels are for sizes that a run tells.
+#include "reference/reductions.h"
 #include "tests/native/draw.h"
 
 namespace aoe::native {
@@ -90,6 +91,35 @@ RandomCall draw_select(Draw& draw) {
                      numbers(draw, dtype, shape), numbers(draw, dtype, stretched(draw, shape))}};
 }
 
+/// All axes, those that bits choose, or none; as attribute or input, by the version.
+RandomCall draw_reduction(Draw& draw, const std::string& type) {
+  const Shape shape = draw.shape(1, 5);
+  const bool is_exact = type == "ReduceMax" || type == "ReduceMin";
+  const DataType dtype =
+      draw.one_of({DataType::kFloat, DataType::kDouble, DataType::kInt32, DataType::kInt64});
+  RandomCall drawn{.call = {.type = type, .version = static_cast<int>(draw.one_of({1, 18}))},
+                   .tolerance = is_exact ? 0 : 2e-6};
+  std::vector<std::int64_t> axes;
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    if (draw.chance(50))
+      axes.push_back(static_cast<std::int64_t>(d) - (draw.chance(50) ? std::ssize(shape) : 0));
+  drawn.call.attrs.set("keepdims", draw.in(0, 1));
+  drawn.call.attrs.set("noop_with_empty_axes", draw.in(0, 1));
+  drawn.inputs = {is_exact ? with_ties(draw, dtype, shape) : numbers(draw, dtype, shape, 0.5, 2)};
+  if (drawn.call.version >= reference::input_axes_since(type))
+    drawn.inputs.push_back(ints(axes));
+  else if (!axes.empty())
+    drawn.call.attrs.set("axes", axes);
+  return drawn;
+}
+
+RandomCall draw_global_pool(Draw& draw, const std::string& type) {
+  const DataType dtype = draw.one_of({DataType::kFloat, DataType::kDouble});
+  Shape shape = {draw.dim(), draw.dim()};
+  for (std::int64_t i = draw.in(1, 3); i > 0; --i) shape.push_back(draw.some());
+  return {.call = {.type = type}, .inputs = {numbers(draw, dtype, shape)}, .tolerance = 1e-6};
+}
+
 }  // namespace
 
 void add_network_drawers(Drawers& drawers) {
@@ -98,6 +128,11 @@ void add_network_drawers(Drawers& drawers) {
   for (const char* type : {"SoftmaxV2", "LogSoftmaxV2"})
     drawers[type] = [type](Draw& draw) { return draw_softmax(draw, type); };
   drawers["LayerNorm"] = draw_layer_norm;
+  for (const char* type : {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd",
+                           "ReduceSumSquare", "ReduceL1", "ReduceL2", "ReduceLogSum"})
+    drawers[type] = [type](Draw& draw) { return draw_reduction(draw, type); };
+  for (const char* type : {"GlobalAveragePool", "GlobalMaxPool"})
+    drawers[type] = [type](Draw& draw) { return draw_global_pool(draw, type); };
   for (const char* type : {"Add", "Sub", "Mul", "Maximum", "Less"})
     drawers[type] = [type](Draw& draw) { return draw_formula(draw, type); };
   drawers["SelectV2"] = draw_select;

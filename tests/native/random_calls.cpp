@@ -319,7 +319,7 @@ RandomCall draw_max_pool(Draw& draw) {
   pads.insert(pads.end(), pads.begin(), pads.begin() + rank);
   const DataType type = draw.one_of({DataType::kFloat, DataType::kDouble});
   RandomCall drawn{.call = {.type = "MaxPoolV3"}, .outputs = 2};
-  if (type == DataType::kDouble && draw.chance(50)) drawn.outputs = 1;
+  if (draw.chance(50)) drawn.outputs = 1;
   drawn.call.attrs.set("kernel_shape", kernel);
   drawn.call.attrs.set("strides", strides);
   drawn.call.attrs.set("dilations", dilations);

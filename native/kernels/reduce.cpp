@@ -1,0 +1,179 @@
+// Reductions and global pooling whose sizes are known when the model runs.
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "native/by_type.h"
+#include "native/kernel.h"
+#include "native/wide.h"
+#include "reference/reductions.h"
+
+namespace aoe::native {
+namespace {
+
+/// Of the input: neighbours that are all kept or all reduced are one.
+struct Dimension {
+  std::int64_t extent, stride;
+  bool is_reduced;
+};
+
+std::vector<Dimension> merged(const Shape& shape, const std::vector<bool>& reduced) {
+  std::vector<Dimension> dims;
+  std::int64_t stride = 1;
+  for (std::size_t d = shape.size(); d-- > 0; stride *= shape[d]) {
+    if (shape[d] == 1) continue;
+    if (!dims.empty() && dims.back().is_reduced == reduced[d])
+      dims.back().extent *= shape[d];
+    else
+      dims.push_back({shape[d], stride, reduced[d]});
+  }
+  std::ranges::reverse(dims);
+  return dims;
+}
+
+/// Where the `index`-th of all combinations of these dimensions lies.
+std::int64_t offset_of(std::span<const Dimension> dims, std::int64_t index) {
+  std::int64_t offset = 0;
+  for (std::size_t d = dims.size(); d-- > 0; index /= dims[d].extent)
+    offset += index % dims[d].extent * dims[d].stride;
+  return offset;
+}
+
+std::int64_t count_of(std::span<const Dimension> dims) {
+  std::int64_t count = 1;
+  for (const Dimension& dim : dims) count *= dim.extent;
+  return count;
+}
+
+/// f(offset) of each combination, in order.
+template <typename F>
+void for_each_offset(std::span<const Dimension> dims, std::int64_t offset, const F& f) {
+  if (dims.empty()) return f(offset);
+  for (std::int64_t i = 0; i < dims.front().extent; ++i)
+    for_each_offset(dims.subspan(1), offset + i * dims.front().stride, f);
+}
+
+/// Accumulators of elements that follow each other: enough for vectors and their latency.
+constexpr std::int64_t kParts = 16;
+/// Results that are made at a time: their accumulators stay in the level-1 cache.
+constexpr std::int64_t kBlock = 512;
+
+template <typename R, typename T>
+AOE_WIDE typename R::Acc of_line(const T* x, std::int64_t count) {
+  std::array<typename R::Acc, kParts> parts;
+  parts.fill(R::kStart);
+  std::int64_t i = 0;
+  for (; i + kParts <= count; i += kParts)
+    for (std::int64_t k = 0; k < kParts; ++k) parts[k] = R::step(parts[k], x[i + k]);
+  for (; i < count; ++i) parts[0] = R::step(parts[0], x[i]);
+  for (std::int64_t k = 1; k < kParts; ++k) parts[0] = R::merge(parts[0], parts[k]);
+  return parts[0];
+}
+
+template <typename R, typename T>
+AOE_WIDE void take_row(const T* __restrict x, std::int64_t count,
+                       typename R::Acc* __restrict sums) {
+  for (std::int64_t i = 0; i < count; ++i) sums[i] = R::step(sums[i], x[i]);
+}
+
+template <typename R, typename T>
+class Reduction {
+ public:
+  using Acc = typename R::Acc;
+
+  Reduction(const Tensor& in, const std::vector<bool>& reduced, const Tensor& out)
+      : x_(in.as<T>()), y_(out.as<T>()) {
+    std::vector<Dimension> dims = merged(in.desc.shape, reduced);
+    if (!dims.empty()) {
+      (dims.back().is_reduced ? line_ : row_) = dims.back().extent;
+      dims.pop_back();
+    }
+    for (const Dimension& dim : dims) (dim.is_reduced ? reduced_ : kept_).push_back(dim);
+    lines_ = count_of(reduced_);
+  }
+
+  void run(Threads& threads) const {
+    constexpr double kElementNs = 0.3;
+    const std::int64_t blocks = (row_ + kBlock - 1) / kBlock;
+    const double cost = kElementNs * static_cast<double>(lines_ * line_ * std::min(row_, kBlock));
+    threads.share(count_of(kept_) * blocks, cost, [&](std::int64_t begin, std::int64_t end) {
+      std::vector<Acc> sums(static_cast<std::size_t>(std::min(row_, kBlock)));
+      for (std::int64_t i = begin; i < end; ++i) run_block(i / blocks, i % blocks * kBlock, sums);
+    });
+  }
+
+ private:
+  void run_block(std::int64_t kept, std::int64_t first, std::vector<Acc>& sums) const {
+    const std::int64_t count = std::min(kBlock, row_ - first);
+    std::ranges::fill(sums, R::kStart);
+    for_each_offset(reduced_, offset_of(kept_, kept) + first, [&](std::int64_t offset) {
+      if (line_ > 1)
+        sums[0] = R::merge(sums[0], of_line<R>(x_ + offset, line_));
+      else if (line_ == 1)
+        take_row<R>(x_ + offset, count, sums.data());
+    });
+    const auto elements = static_cast<double>(lines_ * line_);
+    for (std::int64_t i = 0; i < count; ++i)
+      y_[kept * row_ + first + i] =
+          reference::convert<T>(R::finish(sums[static_cast<std::size_t>(i)], elements));
+  }
+
+  const T* x_;
+  T* y_;
+  std::vector<Dimension> kept_, reduced_;  ///< but for the innermost
+  std::int64_t row_ = 1, line_ = 1;        ///< elements of the innermost, kept or reduced
+  std::int64_t lines_ = 1;                 ///< or rows, behind one result
+};
+
+/// Every axis behind the channels.
+std::vector<bool> spatial_axes(const Shape& shape) {
+  std::vector<bool> axes(shape.size(), true);
+  std::fill_n(axes.begin(), 2, false);
+  return axes;
+}
+
+template <template <typename> class R, typename T>
+void reduce(const Run& run) {
+  const Tensor out = run.output(0);
+  if (out.data == nullptr) return;
+  const bool is_pooling = run.call.type.starts_with("Global");
+  const std::vector<bool> axes =
+      is_pooling ? spatial_axes(run.shape(0))
+                 : *reference::reduced_axes(run.call.type, run.version, run.attrs, run.inputs);
+  Reduction<R<T>, T>(run.inputs[0], axes, out).run(run.threads);
+}
+
+template <template <typename> class R, typename... Types>
+void add(KernelRegistry& registry, const char* type) {
+  registry.add({.type = type,
+                .supports = [](const Question& question) -> Result<void> {
+                  return takes_types(question, 0, {reference::data_type_of<Types>()...});
+                },
+                .run = by_type<reference::TypeList<Types...>>(
+                    []<typename T>(const Run& run) { reduce<R, T>(run); }),
+                .is_for_open_sizes = always});
+}
+
+template <template <typename> class R>
+void add_numeric(KernelRegistry& registry, const char* type) {
+  add<R, float, double, std::int32_t, std::int64_t>(registry, type);
+}
+
+}  // namespace
+
+void register_reduce(KernelRegistry& registry) {
+  add_numeric<reference::Sum>(registry, "ReduceSum");
+  add_numeric<reference::Mean>(registry, "ReduceMean");
+  add_numeric<reference::Max>(registry, "ReduceMax");
+  add_numeric<reference::Min>(registry, "ReduceMin");
+  add_numeric<reference::Prod>(registry, "ReduceProd");
+  add_numeric<reference::SumSquare>(registry, "ReduceSumSquare");
+  add_numeric<reference::L1>(registry, "ReduceL1");
+  add_numeric<reference::L2>(registry, "ReduceL2");
+  add_numeric<reference::LogSum>(registry, "ReduceLogSum");
+  add<reference::Mean, float, double>(registry, "GlobalAveragePool");
+  add<reference::Max, float, double>(registry, "GlobalMaxPool");
+}
+
+}  // namespace aoe::native
