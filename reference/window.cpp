@@ -96,6 +96,12 @@ std::int64_t output_size(const WindowAxis& axis, bool is_ceil) {
 
 }  // namespace
 
+std::int64_t WindowAxis::padded_taps(std::int64_t o) const {
+  std::int64_t count = 0;
+  for (std::int64_t k = 0; k < kernel; ++k) count += tap(o, k) < input + pad_end ? 1 : 0;
+  return count;
+}
+
 std::pair<std::int64_t, std::int64_t> WindowAxis::outputs_inside(std::int64_t k) const {
   const std::int64_t shift = pad_begin - k * dilation;
   const std::int64_t first = std::max<std::int64_t>(0, ceil_div(shift, stride));

@@ -29,6 +29,8 @@ struct WindowAxis {
     return o * stride - pad_begin + k * dilation;
   }
   bool is_inside(std::int64_t i) const { return i >= 0 && i < input; }
+  /// How many taps of window `o` fall on the input or its explicit padding (ceil_mode may reach beyond both).
+  std::int64_t padded_taps(std::int64_t o) const;
   /// The windows [first, second) whose tap `k` falls inside the input.
   std::pair<std::int64_t, std::int64_t> outputs_inside(std::int64_t k) const;
 };

@@ -92,6 +92,7 @@ void expand_lp_pool(FunctionCall& call) {
   if (p != 1 && p != 2) throw NotExpressible{"a norm other than 1 and 2"};
   if (call.attrs().get_int("ceil_mode", 0) != 0)
     throw NotExpressible{"windows that leave the padding count fewer places"};
+  if (call.rank(call.input(0)) > 4) throw NotExpressible{"means of volumes are composites, too"};
   const Axes kernel = call.attrs().get_ints("kernel_shape");
   const Term x = call.input(0);
   Attrs attrs = call.attrs();

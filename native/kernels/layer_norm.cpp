@@ -1,26 +1,10 @@
 // LayerNorm of float32 whose number of rows is known when the model runs.
-#include <cmath>
-
 #include "native/kernel.h"
-#include "native/wide.h"
+#include "native/moments.h"
 #include "reference/axes.h"
 
 namespace aoe::native {
 namespace {
-
-struct Moments {
-  float mean, inverse_deviation;
-};
-
-/// Sums keep their digits in float64.
-AOE_WIDE Moments moments_of(const float* row, std::int64_t count, float epsilon) {
-  double sum = 0, squares = 0;
-  for (std::int64_t i = 0; i < count; ++i) sum += row[i];
-  const double mean = sum / static_cast<double>(count);
-  for (std::int64_t i = 0; i < count; ++i) squares += (row[i] - mean) * (row[i] - mean);
-  const double deviation = std::sqrt(squares / static_cast<double>(count) + epsilon);
-  return {static_cast<float>(mean), static_cast<float>(1 / deviation)};
-}
 
 std::size_t axis_of(const reference::Attrs& attrs, const Shape& shape) {
   return reference::normalize_axis(attrs.get_int("axis", -1), shape.size());

@@ -7,6 +7,7 @@
 #include "native/kernel.h"
 #include "native/taps.h"
 #include "native/wide.h"
+#include "native/window_taps.h"
 #include "reference/window.h"
 
 namespace aoe::native {
@@ -74,6 +75,7 @@ class MaxPool {
   void run(Threads& threads) const {
     const double cost =
         static_cast<double>(window_.output_elements() * (2 + window_.kernel_elements()));
+    if (!has_places() && has_short_rows()) return run_window_by_window(threads, cost);
     threads.share(planes_, cost, [&](std::int64_t begin, std::int64_t end) {
       BestRow<T> best;
       for (std::int64_t plane = begin; plane < end; ++plane) run_plane(plane, best);
@@ -81,6 +83,42 @@ class MaxPool {
   }
 
  private:
+  static constexpr T kLowest = -std::numeric_limits<T>::infinity();
+
+  /// Where a vector along a row is hardly ever full: 3200 planes of 14x14, windows of 2x2 with strides of 2, take 1.4 ms window by
+  /// window and 3.0 row by row.
+  bool has_short_rows() const {
+    constexpr std::int64_t kShort = 16;
+    return window_.width().stride > 1 && window_.width().output <= kShort;
+  }
+
+  void run_window_by_window(Threads& threads, double cost) const {
+    if (values_.data == nullptr) return;
+    const WindowTaps taps(window_);
+    threads.share(planes_, cost, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t plane = begin; plane < end; ++plane) {
+        T* y = values_.as<T>() + plane * window_.output_elements();
+        T best = kLowest;
+        bool has_nan = false;
+        taps.visit(
+            x_ + plane * window_.input_elements(),
+            [&](const T* x, std::int64_t count, std::int64_t step) {
+              for (std::int64_t i = 0; i < count; ++i) {
+                const T value = x[i * step];
+                best = value > best ? value
+                                    : best;  // no branch, which would go wrong half of the time
+                has_nan |= value != value;
+              }
+            },
+            [&](std::int64_t output, std::int64_t) {
+              y[output] = has_nan ? std::numeric_limits<T>::quiet_NaN() : best;
+              best = kLowest;
+              has_nan = false;
+            });
+      }
+    });
+  }
+
   void run_plane(std::int64_t plane, BestRow<T>& best) const {
     const auto& [d, h, w] = window_.axes;
     const std::int64_t base = plane * window_.input_elements();
@@ -97,7 +135,7 @@ class MaxPool {
 
   void find_row(const T* x, std::int64_t od, std::int64_t oh, BestRow<T>& best) const {
     const auto& [d, h, w] = window_.axes;
-    best.values.assign(static_cast<std::size_t>(w.output), -std::numeric_limits<T>::infinity());
+    best.values.assign(static_cast<std::size_t>(w.output), kLowest);
     best.places.assign(has_places() ? static_cast<std::size_t>(w.output) : 0, 0);
     for (std::int64_t kd = 0; kd < d.kernel; ++kd)
       for (std::int64_t kh = 0; kh < h.kernel; ++kh) {

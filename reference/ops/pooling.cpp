@@ -93,16 +93,6 @@ void compute_max_pool(const OpContext& context) {
   if (context.has_output(1)) from_int64s(indices, context.outputs[1]);
 }
 
-/// How many taps along one axis fall on the input or its explicit padding (ceil_mode may reach
-/// beyond both).
-std::int64_t padded_taps(const WindowAxis& axis, std::int64_t o) {
-  std::int64_t count = 0;
-  for (std::int64_t k = 0; k < axis.kernel; ++k) {
-    count += axis.tap(o, k) < axis.input + axis.pad_end ? 1 : 0;
-  }
-  return count;
-}
-
 void compute_average_pool(const OpContext& context) {
   const Shape& shape = context.inputs[0].desc.shape;
   const Window window = pooling_window(context.attrs, shape);
@@ -119,8 +109,8 @@ void compute_average_pool(const OpContext& context) {
           ++count;
         });
         if (counts_padding) {
-          count = padded_taps(window.depth(), o.depth) * padded_taps(window.height(), o.height) *
-                  padded_taps(window.width(), o.width);
+          count = window.depth().padded_taps(o.depth) * window.height().padded_taps(o.height) *
+                  window.width().padded_taps(o.width);
         }
         y[static_cast<std::size_t>(i)] = count == 0 ? 0 : sum / static_cast<double>(count);
       });

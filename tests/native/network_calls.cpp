@@ -115,9 +115,45 @@ RandomCall draw_reduction(Draw& draw, const std::string& type) {
 
 RandomCall draw_global_pool(Draw& draw, const std::string& type) {
   const DataType dtype = draw.one_of({DataType::kFloat, DataType::kDouble});
-  Shape shape = {draw.dim(), draw.dim()};
-  for (std::int64_t i = draw.in(1, 3); i > 0; --i) shape.push_back(draw.some());
+  Shape shape = {draw.in(0, 3), draw.in(0, 9)};
+  for (std::int64_t i = draw.in(1, 3); i > 0; --i) shape.push_back(draw.in(1, 20));
   return {.call = {.type = type}, .inputs = {numbers(draw, dtype, shape)}, .tolerance = 1e-6};
+}
+
+RandomCall draw_instance_norm(Draw& draw) {
+  Shape shape = {draw.in(0, 3), draw.in(0, 9)};
+  for (std::int64_t i = draw.in(0, 3); i > 0; --i) shape.push_back(draw.in(1, 20));
+  return {.call = {.type = "InstanceNorm"},
+          .inputs = {numbers(draw, DataType::kFloat, shape),
+                     numbers(draw, DataType::kFloat, {shape[1]}),
+                     numbers(draw, DataType::kFloat, {shape[1]})},
+          .tolerance = 1e-5};
+}
+
+RandomCall draw_group_norm(Draw& draw) {
+  const std::int64_t groups = draw.in(1, 4), version = draw.one_of({18, 21});
+  Shape shape = {draw.in(0, 3), groups * draw.in(1, 5)};
+  for (std::int64_t i = draw.in(1, 3); i > 0; --i) shape.push_back(draw.in(1, 20));
+  const Shape parameters = {version < 21 ? groups : shape[1]};
+  RandomCall drawn{.call = {.type = "GroupNorm", .version = static_cast<int>(version)},
+                   .tolerance = 1e-5};
+  drawn.call.attrs.set("num_groups", groups);
+  for (const Shape& of : {shape, parameters, parameters})
+    drawn.inputs.push_back(numbers(draw, DataType::kFloat, of));
+  return drawn;
+}
+
+/// The same elements in other shapes.
+RandomCall draw_reshape(Draw& draw, const std::string& type) {
+  const Shape shape = draw.shape(0, 4);
+  RandomCall drawn{.call = {.type = type, .version = 13},
+                   .inputs = {numbers(draw, draw.type(), shape)}};
+  if (type == "Reshape")
+    drawn.inputs.push_back(ints({-1, shape.empty() ? 1 : std::max<std::int64_t>(shape.back(), 1)}));
+  if (type == "Squeeze" && draw.chance(50)) drawn.inputs.push_back(ints({}));
+  if (type == "Unsqueeze") drawn.inputs.push_back(ints({0, -1}));
+  if (type == "FlattenV2") drawn.call.attrs.set("axis", draw.in(0, std::ssize(shape)));
+  return drawn;
 }
 
 }  // namespace
@@ -131,6 +167,10 @@ void add_network_drawers(Drawers& drawers) {
   for (const char* type : {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd",
                            "ReduceSumSquare", "ReduceL1", "ReduceL2", "ReduceLogSum"})
     drawers[type] = [type](Draw& draw) { return draw_reduction(draw, type); };
+  for (const char* type : {"Reshape", "FlattenV2", "Squeeze", "Unsqueeze"})
+    drawers[type] = [type](Draw& draw) { return draw_reshape(draw, type); };
+  drawers["InstanceNorm"] = draw_instance_norm;
+  drawers["GroupNorm"] = draw_group_norm;
   for (const char* type : {"GlobalAveragePool", "GlobalMaxPool"})
     drawers[type] = [type](Draw& draw) { return draw_global_pool(draw, type); };
   for (const char* type : {"Add", "Sub", "Mul", "Maximum", "Less"})

@@ -305,28 +305,46 @@ RandomCall draw_conv_transpose(Draw& draw) {
   return drawn;
 }
 
-RandomCall draw_max_pool(Draw& draw) {
+/// A pool's window over one to three axes.
+RandomCall draw_pool(Draw& draw, const std::string& type, std::int64_t most = 20) {
   const std::int64_t rank = draw.in(1, 3);
   Shape x = {draw.in(1, 3), draw.in(1, 9)};
   std::vector<std::int64_t> kernel, pads, strides, dilations;
   for (std::int64_t i = 0; i < rank; ++i) {
-    x.push_back(draw.in(5, 20));
+    x.push_back(draw.in(5, most));
     kernel.push_back(draw.in(1, 3));
     strides.push_back(draw.in(1, 3));
     dilations.push_back(draw.in(1, 2));
     pads.push_back(draw.in(0, kernel.back() - 1));
   }
   pads.insert(pads.end(), pads.begin(), pads.begin() + rank);
-  const DataType type = draw.one_of({DataType::kFloat, DataType::kDouble});
-  RandomCall drawn{.call = {.type = "MaxPoolV3"}, .outputs = 2};
-  if (draw.chance(50)) drawn.outputs = 1;
+  RandomCall drawn{.call = {.type = type}};
   drawn.call.attrs.set("kernel_shape", kernel);
   drawn.call.attrs.set("strides", strides);
   drawn.call.attrs.set("dilations", dilations);
   drawn.call.attrs.set("pads", pads);
-  drawn.call.attrs.set("storage_order", draw.in(0, 1));
   drawn.call.attrs.set("ceil_mode", draw.in(0, 1));
-  drawn.inputs = {with_ties(draw, type, x)};
+  drawn.inputs = {with_ties(draw, draw.one_of({DataType::kFloat, DataType::kDouble}), x)};
+  return drawn;
+}
+
+RandomCall draw_max_pool(Draw& draw) {
+  RandomCall drawn = draw_pool(draw, "MaxPoolV3");
+  drawn.outputs = draw.chance(50) ? 1 : 2;
+  drawn.call.attrs.set("storage_order", draw.in(0, 1));
+  return drawn;
+}
+
+RandomCall draw_average_pool(Draw& draw) {
+  RandomCall drawn = draw_pool(draw, "AvgPoolV2");
+  drawn.call.attrs.set("count_include_pad", draw.in(0, 1));
+  return drawn;
+}
+
+RandomCall draw_lp_pool(Draw& draw) {
+  RandomCall drawn = draw_pool(draw, "LpPool", 8);  // the reference raises each element to a power
+  drawn.call.attrs.set("p", draw.in(1, 3));
+  drawn.tolerance = 1e-6;
   return drawn;
 }
 
@@ -377,6 +395,8 @@ const Drawers& drawers() {
                     {"Resize", draw_resize},
                     {"Conv2DTranspose", draw_conv_transpose},
                     {"MaxPoolV3", draw_max_pool},
+                    {"AvgPoolV2", draw_average_pool},
+                    {"LpPool", draw_lp_pool},
                     {"DynamicQuantizeLinear", draw_dynamic_quantize}};
     for (const char* type :
          {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Bernoulli"})
