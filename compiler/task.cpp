@@ -49,6 +49,13 @@ json input_json(const TaskInput& input, bool is_free) {
   return j;
 }
 
+/// Outputs without elements: for them nothing is read, weights neither.
+bool makes_nothing(const Task& task) {
+  return std::ranges::all_of(task.outputs, [](const TensorDesc& output) {
+    return output.dtype == DataType::kUndefined || element_count(output.shape) == 0;
+  });
+}
+
 }  // namespace
 
 bool Task::is_static() const {
@@ -94,7 +101,7 @@ double flops(const Task& task) {
 }
 
 double bytes_moved(const Task& task) {
-  if (!task.is_static()) return 0.0;
+  if (!task.is_static() || makes_nothing(task)) return 0.0;
   double bytes = 0;
   for (const TaskInput& input : task.inputs)
     if (input.is_present()) bytes += static_cast<double>(storage_bytes(input.desc));

@@ -176,6 +176,13 @@ TEST(Task, CountsEachTensorsBytesOnce) {
   EXPECT_DOUBLE_EQ(bytes_moved(convolution()), 4 * elements);
 }
 
+TEST(Task, MovesNothingWhereNothingIsMade) {
+  Task task = convolution();
+  task.inputs[0].desc.shape[0] = task.outputs[0].shape[0] = 0;
+  EXPECT_EQ(flops(task), 0);
+  EXPECT_EQ(bytes_moved(task), 0) << "weights are not read either";
+}
+
 TEST(Task, WeighsNothingWhileAShapeIsUnknown) {
   Task task = convolution();
   task.inputs[0].desc.shape[0] = kUnknownDim;
