@@ -46,6 +46,9 @@ run 0 aoe_run --model="$(ls dynamic*.om)" --repeat=1 --gear=1,6,1,5,5
 
 refuses 2 "genai" make_model resnet50 --form=genai --output=x.onnx
 refuses 2 "forms are: plain, genai" make_model decoder --form=onnx --output=x.onnx
+refuses 2 "--image: is no size of decoder" make_model decoder --small --image=64 --output=x.onnx
+refuses 2 "--heads: is no size of gpt2" make_model gpt2 --small --heads=2 --output=x.onnx
+refuses 2 "--past: is no size of squeezenet" make_model squeezenet --small --past=128 --output=x.onnx
 refuses 2 "--hidden, --heads" make_model decoder --hidden=30 --heads=4 --output=x.onnx
 run 1 decode "$om" 100
 has err "the cache has room for 70"

@@ -19,6 +19,8 @@ run 0 atc --framework=5 --model=mlp.onnx --output=mlp
 brief_pair="--rounds=1 --loads=1 --seconds=0.01"
 run 0 aoe_compare a=m.om,m.om $brief_pair
 refuses 2 "a: outputs of the two oms have other types or shapes" aoe_compare a=m.om,mlp.om --json $brief_pair
+refuses 4 "later.om: cannot be opened" aoe_compare a=m.om,m.om b=m.om,later.om
+equal "$(cat out)" "" "a missing om is known before the first is measured"
 refuses 2 "--seconds: must be more than 0" aoe_compare a=m.om,m.om --seconds=0
 refuses 2 "--limit: must be at least 0" aoe_compare a=m.om,m.om --limit=-1
 refuses 2 "--min_ratio: must be at least 0" aoe_compare a=m.om,m.om --min_ratio=-1

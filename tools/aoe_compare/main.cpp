@@ -119,6 +119,7 @@ ExitCode run(const po::variables_map& flags) {
   std::vector<Row> rows;
   for (const std::string& text : flags["pair"].as<std::vector<std::string>>())
     rows.push_back({.pair = parse_pair(text), .times = {}});
+  for (const Row& row : rows) check(row.pair, settings);
   if (!is_json) print_header();
   for (Row& row : rows) {
     row.times = measure(row.pair, settings);

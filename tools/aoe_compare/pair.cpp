@@ -153,6 +153,11 @@ Pair parse_pair(const std::string& text) {
           text.substr(comma + 1)};
 }
 
+void check(const Pair& pair, const PairSettings& settings) {
+  const Model before(pair.before_om, settings), after(pair.after_om, settings);
+  check_alike(before, after, pair);
+}
+
 PairTimes measure(const Pair& pair, const PairSettings& settings) {
   PairTimes times;
   std::vector<Round> rounds;

@@ -32,6 +32,9 @@ struct PairTimes {
   std::string before_hits, after_hits;  ///< operators + subgraphs from the banks: "31 + 2"
 };
 
+/// Loads both oms, so that one that is missing, damaged or unlike is known before others are measured. Throws Error.
+void check(const Pair& pair, const PairSettings& settings);
+
 /// Both oms get the same inputs. Throws Error.
 PairTimes measure(const Pair& pair, const PairSettings& settings);
 

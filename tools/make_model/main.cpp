@@ -74,6 +74,19 @@ DataType float_type(const po::variables_map& flags) {
   return dtype;
 }
 
+/// What the model has written without asking for.
+void check_sizes_used(const Model& model, const ModelOptions& options,
+                      const po::variables_map& flags) {
+  const std::pair<const char*, const make_model::SizeOption*> sizes[] = {
+      {"batch", &options.batch},   {"image", &options.image},   {"sequence", &options.sequence},
+      {"layers", &options.layers}, {"hidden", &options.hidden}, {"heads", &options.heads},
+      {"past", &options.past}};
+  for (const auto& [flag, size] : sizes)
+    if (flags.contains(flag) && !flags[flag].defaulted() && !size->is_used())
+      throw Error(ExitCode::kUsage, "is no size of " + model.name, std::string("--") + flag,
+                  "leave it out");
+}
+
 /// The poolings of image networks leave nothing of a smaller one.
 constexpr std::int64_t kSmallestImage = 32;
 
@@ -100,6 +113,7 @@ ExitCode run(const po::variables_map& flags) {
       model.name,
       {.opset = model.opset, .seed = options.seed, .is_dynamic = flags.contains("dynamic")});
   model.write(writer, options);
+  check_sizes_used(model, options, flags);
   const std::string path = flags["output"].as<std::string>();
   std::string bytes = writer.serialize();
   if (flags.contains("quantize"))

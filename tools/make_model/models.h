@@ -11,16 +11,31 @@
 
 namespace aoe::make_model {
 
+/// A size that remembers whether the model asked for it: one that it does not have must not be given.
+class SizeOption {
+ public:
+  SizeOption(std::int64_t value) : value_(value) {}  // NOLINT(google-explicit-constructor)
+  operator std::int64_t() const {                    // NOLINT(google-explicit-constructor)
+    is_used_ = true;
+    return value_;
+  }
+  bool is_used() const { return is_used_; }
+
+ private:
+  std::int64_t value_;
+  mutable bool is_used_ = false;
+};
+
 struct ModelOptions {
   std::uint64_t seed = 0;
-  std::int64_t batch = 1;
-  std::int64_t image = 224;            ///< height and width of image inputs
-  std::int64_t sequence = 128;         ///< tokens of text inputs
-  std::int64_t layers = 0;             ///< of transformers and LSTMs; 0 is the standard number
-  std::int64_t hidden = 0, heads = 0;  ///< of decoders; 0 is the standard number
-  std::int64_t past = 128;             ///< tokens that the cache of a decoder has room for
-  std::string form = "";               ///< one of Model::forms; empty: the first
-  bool is_small = false;               ///< few channels and blocks of the same kind: for tests
+  SizeOption batch = 1;
+  SizeOption image = 224;            ///< height and width of image inputs
+  SizeOption sequence = 128;         ///< tokens of text inputs
+  SizeOption layers = 0;             ///< of transformers and LSTMs; 0 is the standard number
+  SizeOption hidden = 0, heads = 0;  ///< of decoders; 0 is the standard number
+  SizeOption past = 128;             ///< tokens that the cache of a decoder has room for
+  std::string form = "";             ///< one of Model::forms; empty: the first
+  bool is_small = false;             ///< few channels and blocks of the same kind: for tests
 };
 
 struct Model {

@@ -22,7 +22,7 @@ BertSizes bert_sizes(const ModelOptions& options) {
     sizes = {
         .hidden = 32, .heads = 4, .feed_forward = 64, .layers = 2, .words = 60, .positions = 64};
   if (options.layers > 0) sizes.layers = options.layers;
-  sizes.positions = std::max(sizes.positions, options.sequence);
+  sizes.positions = std::max<std::int64_t>(sizes.positions, options.sequence);
   return sizes;
 }
 

@@ -35,11 +35,9 @@ DecoderSizes decoder_sizes(const ModelOptions& options) {
   if (options.is_small) sizes = {.hidden = 32, .heads = 4, .kv_heads = 2, .layers = 2, .words = 60};
   if (options.layers > 0) sizes.layers = options.layers;
   if (options.hidden > 0) sizes.hidden = options.hidden;
-  if (options.heads > 0) {
-    sizes.heads = options.heads;
-    sizes.kv_heads = options.heads % 3 == 0   ? options.heads / 3
-                     : options.heads % 2 == 0 ? options.heads / 2
-                                              : options.heads;
+  if (const std::int64_t heads = options.heads; heads > 0) {
+    sizes.heads = heads;
+    sizes.kv_heads = heads % 3 == 0 ? heads / 3 : heads % 2 == 0 ? heads / 2 : heads;
   }
   if (sizes.hidden % (2 * sizes.heads) != 0)
     throw Error(ExitCode::kUsage,
@@ -124,7 +122,7 @@ class Decoder {
   }
 
   OnnxWriter& model_;
-  const ModelOptions options_;
+  const ModelOptions& options_;
   const DecoderSizes sizes_;
 };
 
@@ -293,7 +291,7 @@ class GenaiDecoder final : public Decoder {
 
  private:
   std::int64_t present_length() const override {
-    return std::max(options_.past, options_.sequence);
+    return std::max<std::int64_t>(options_.past, options_.sequence);
   }
 
   void prepare(const std::string&) override {

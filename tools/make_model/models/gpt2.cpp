@@ -93,7 +93,7 @@ void write_gpt2(OnnxWriter& model, const ModelOptions& options) {
   if (options.is_small)
     sizes = {.hidden = 32, .heads = 4, .layers = 2, .words = 60, .positions = 64};
   if (options.layers > 0) sizes.layers = options.layers;
-  sizes.positions = std::max(sizes.positions, options.sequence);
+  sizes.positions = std::max<std::int64_t>(sizes.positions, options.sequence);
   const Shape shape = {options.batch, options.sequence, sizes.hidden};
   const std::string ids =
       model.input("input_ids", {options.batch, options.sequence}, DataType::kInt64);

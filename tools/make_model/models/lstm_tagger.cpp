@@ -45,7 +45,8 @@ std::string lstm(OnnxWriter& model, const std::string& name, const std::string& 
 void write_lstm_tagger(OnnxWriter& model, const ModelOptions& options) {
   const std::int64_t words = options.is_small ? 50 : 20000, embedding = options.is_small ? 8 : 128;
   const std::int64_t hidden = options.is_small ? 8 : 256, tags = options.is_small ? 5 : 45;
-  const std::int64_t layers = options.layers > 0 ? options.layers : options.is_small ? 1 : 2;
+  std::int64_t layers = options.layers;
+  if (layers == 0) layers = options.is_small ? 1 : 2;
   const std::string tokens =
       model.input("tokens", {options.batch, options.sequence}, DataType::kInt64);
   const std::string table = model.weight("embedding.weight", {words, embedding}, 1.0);
