@@ -32,7 +32,7 @@ std::vector<fs::path> paths_of(const std::string& list) {
     std::istringstream text(list);
     return paths_in(text, ',', {});
   }
-  std::istringstream text(read_file(list, ExitCode::kUsage));
+  std::istringstream text(read_file(list, ExitCode::kModel));
   return paths_in(text, '\n', fs::path(list).parent_path());
 }
 

@@ -64,7 +64,7 @@ std::vector<Subject> from_directory(const Settings& settings) {
   for (const auto& entry : fs::directory_iterator(settings.model_path, status))
     if (entry.path().extension() == ".onnx") files.push_back(entry.path());
   const std::string where = "--model_path " + settings.model_path.string();
-  if (status) throw Error(ExitCode::kUsage, "cannot be read: " + status.message(), where);
+  if (status) throw Error(ExitCode::kModel, "cannot be read: " + status.message(), where);
   if (files.empty())
     throw Error(ExitCode::kUsage, "has no .onnx file", where, "export the models to ONNX");
   std::ranges::sort(files);
@@ -74,7 +74,7 @@ std::vector<Subject> from_directory(const Settings& settings) {
 }
 
 std::vector<Subject> from_operators(const Settings& settings) {
-  const std::string text = read_file(settings.single_ops, ExitCode::kUsage);
+  const std::string text = read_file(settings.single_ops, ExitCode::kModel);
   std::vector<Subject> subjects;
   for (options::SingleOp& op : options::read_single_ops(settings.single_ops)) {
     compiler::ModelSource source = settings.model;

@@ -374,7 +374,7 @@ void check_flags_of_single_ops(const boost::program_options::variables_map& flag
 
 std::vector<SingleOp> read_single_ops(const std::filesystem::path& path) {
   const std::string where = "--singleop " + path.string();
-  const json content = json_or_discarded(read_file(path, ExitCode::kUsage));
+  const json content = json_or_discarded(read_file(path, ExitCode::kModel));
   if (!content.is_array() || content.empty())
     throw Error(ExitCode::kUsage, "is no JSON list of operators", where);
   std::vector<SingleOp> ops;

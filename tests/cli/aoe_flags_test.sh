@@ -54,6 +54,8 @@ refuses 2 "--model: and --model_path exclude each other" tune -j 2 -m m.onnx --m
 mkdir empty models oms
 refuses 2 "--model_path empty: has no .onnx file" tune -j 2 --model_path=empty
 cp m.onnx models/a.onnx; cp m.onnx models/b.onnx
+refuses 3 "--model_path nowhere: cannot be read" tune -j 2 --model_path=nowhere
+refuses 3 "nothing.json: cannot be opened" tune -j 2 --singleop=nothing.json
 refuses 6 "--output nowhere: is no directory" tune -j 2 --model_path=models --output=nowhere
 run 0 tune -j 2 --model_path=models --output=oms
 equal "$(ls oms | tr '\n' ' ')" "a.om b.om " "tuned models"

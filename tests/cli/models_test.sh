@@ -10,7 +10,7 @@ printf '# of one team\none/net.onnx\n\n  broken.onnx \nmissing.onnx\ntwo/net.onn
 tune() { aoe --framework=5 --job_type=2 --preset="$brief" "$@"; }
 
 # The list is checked before anything runs.
-refuses 2 "empty.txt: cannot be opened" tune --models=empty.txt
+refuses 3 "empty.txt: cannot be opened" tune --models=empty.txt
 : >none.txt
 refuses 2 "--models none.txt: lists no model" tune --models=none.txt
 refuses 2 "two models are called one_net" tune --models=one/net.onnx,one/net.onnx
