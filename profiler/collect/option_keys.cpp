@@ -123,8 +123,8 @@ constexpr OptionKey kKeys[] = {
     {"acl_api", kMsprof | kSs928, set_switch<&O::acl_api>, "on|off", "the same"},
     {"runtime_api", kSwitches, set_switch<&O::runtime_api>, "on|off",
      "what the runtime launches for them (default off)"},
-    {"task_time", kSwitches, set_task_time, "l0|l1|on|off",
-     "times of ops; l0: without what they are (default on = l1)"},
+    {"task_time", kSwitches, set_task_time, "l0|l1|l2|l3|on|off",
+     "times of ops; l0: without what they are; l2, l3: as l1 (default on = l1)"},
     {"task_trace", kProfilingOptions, set_task_time},  // the older name
     {"aicpu", kSwitches, set_switch<&O::aicpu>, "on|off",
      "details of ops on the reference path (default off)"},

@@ -16,7 +16,7 @@ for program in aoe atc aoe_run aoe_bank aoe_compare aoe_quantize aoe_report aoe_
   refuses 2 "--help" $program --help_me_please_now=1 # far from any flag: advice is --help
 done
 for form in "aoe" "aoe serve_tasks" "aoe_run" "atc" "aoe_bank" "aoe_compare" "aoe_quantize" "aoe_report" "aoe_sign" "make_model" "msprof" \
-  "msprof collect" "msprof import" "msprof export" "msprof show" "msprof advise" \
+  "msprof collect" "msprof import" "msprof export" "msprof query" "msprof show" "msprof advise" \
   "msprof --export=on" "msprof --parse=on" "msprof --query=on" "msprof --analyze=on"; do
   run 0 $form --help
   [ "$(widest)" -le 80 ] || fail "$form --help has $(widest) columns: $(awk 'length > 80' out | head -1)"

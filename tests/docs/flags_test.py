@@ -29,6 +29,22 @@ def compare(page, program, told):
         yield f"{page.path}:{listed[name]}: {program} --help does not tell --{name}"
 
 
+def compare_values(page, told):
+    """`told`: {flag: {"on", "off"}}; where the page has words to choose from, they are those."""
+    for line, _, text in page.first_cells():
+        for name, words in re.findall(FLAG.pattern + r"=([\w.-]+(?:\|[\w.-]+)+)", text.replace("\\|", "|")):
+            if name in told and set(words.split("|")) != told[name]:
+                yield f"{page.path}:{line}: --help says --{name}={'|'.join(sorted(told[name]))}"
+
+
+def forms_of(page, program):
+    """Those that a word chooses stand in a cell of their own or in a heading, as they are called."""
+    text = page.path.read_text(encoding="utf-8")
+    for form in programs.FORMS.get(program, []):
+        if form and not re.search(rf"`[^`\n]*\b{' '.join([program, *form])}\b", text):
+            yield f"{page.path}: {program} {' '.join(form)} stands nowhere"
+
+
 def mentions(page, known):
     for line, text in page.prose:
         for code in re.findall(r"`(--[^`]*)`", text):
@@ -43,6 +59,8 @@ def main():
     faults = []
     for program, name in programs.PAGES.items():
         faults += compare(by_name[name], program, run.flags(program))
+        faults += compare_values(by_name[name], run.values(program))
+        faults += forms_of(by_name[name], program)
     known = run.all_flags()
     for page in by_name.values():
         faults += mentions(page, known)

@@ -43,17 +43,29 @@ class Programs:
         self.directory = pathlib.Path(directory)
 
     @functools.lru_cache(maxsize=None)
-    def flags(self, program):
-        """Names without dashes, long and short."""
-        names = set()
+    def help(self, program):
+        """Of all its forms."""
+        texts = []
         for form in FORMS.get(program, [[]]):
             done = subprocess.run([self.directory / program, *form, "--help"], capture_output=True,
                                   text=True, timeout=60)
             if done.returncode != 0:
                 raise SystemExit(f"{program} {' '.join(form)} --help: {done.stderr}")
-            for short, name in re.findall(r"^\s+(?:-(\w) \[ )?--([\w-]+)", done.stdout, re.M):
-                names |= {short, name} - {""}
-        return frozenset(names)
+            texts.append(done.stdout)
+        return "\n".join(texts)
+
+    def flags(self, program):
+        """Names without dashes, long and short."""
+        found = re.findall(r"^\s+(?:-(\w) \[ )?--([\w-]+)", self.help(program), re.M)
+        return frozenset(name for names in found for name in names if name)
+
+    def values(self, program):
+        """{name: {"on", "off"}} of flags that take one of several words, in whichever form."""
+        known = {}
+        for name, words in re.findall(r"^\s+(?:-\w \[ )?--([\w-]+)(?: \])? ([\w.-]+(?:\|[\w.-]+)+)",
+                                      self.help(program), re.M):
+            known.setdefault(name, set()).update(words.split("|"))
+        return known
 
     def all_flags(self):
         return frozenset().union(*(self.flags(program) for program in PAGES))

@@ -3,9 +3,11 @@
 #include <linux/perf_event.h>
 
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
+#include <sstream>
 
 #include "base/error.h"
 #include "profiler/collect/acl_config.h"
@@ -202,6 +204,28 @@ TEST(CollectOptions, HaveOneRowForEachFront) {
       if ((key.fronts & front) == 0) continue;
       EXPECT_EQ(find_option_key(key.name, front), &key) << key.name << " stands twice";
     }
+}
+
+/// "l0|l1|on|off" of --help against "use on, off, l0, l1" of the refusal.
+TEST(CollectOptions, HelpNamesTheWordsThatAreTaken) {
+  const auto words_of = [](std::string text) {
+    for (char& letter : text)
+      if (letter == '|' || letter == ',') letter = ' ';
+    std::istringstream in(text);
+    return std::set<std::string>(std::istream_iterator<std::string>(in), {});
+  };
+  for (const OptionKey& key : option_keys()) {
+    if (std::string_view(key.values).find('|') == std::string_view::npos) continue;
+    CollectOptions options = default_options(kMsprof);
+    std::vector<std::string> unused;
+    try {
+      key.apply(options, {key.name, "no such word"}, unused);
+      ADD_FAILURE() << key.name << " takes anything";
+    } catch (const Error& error) {
+      ASSERT_TRUE(error.advice().starts_with("use ")) << key.name << ": " << error.what();
+      EXPECT_EQ(words_of(error.advice().substr(4)), words_of(key.values)) << key.name;
+    }
+  }
 }
 
 TEST(CollectOptions, TheHighestRateServesAll) {
