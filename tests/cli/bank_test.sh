@@ -90,6 +90,13 @@ node=$(json out "next(op['node'] for op in d['ops'] if op['source'] == 'bank')")
 run 0 aoe_bank explain explained.om "$node"
 has out '^why +1\.00 us, its default 2\.00 us: faster'
 refuses 2 "no node is called" aoe_bank explain explained.om nobody
+# Names are whole, whatever their letters are.
+PYTHONPATH=$here/.. python3 - <<'PY'
+import onnx_writer as w
+w.write("names.onnx", [w.node("Softmax", ["x"], ["y"], "Schichtgröße" * 5)], [w.value("x", 2, 3)], [w.value("y", 2, 3)])
+PY
+run 0 aoe_bank explain names.onnx
+has out "^(Schichtgröße){5} +SoftmaxV2 "
 
 # --bank needs no --soc_version: the bank of other hardware says whose it is.
 cp -r "$bank" foreign

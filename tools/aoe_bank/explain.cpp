@@ -1,6 +1,9 @@
 // aoe_bank explain: which strategy each op of a model got, where it came from, and what else was measured.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdio>
+#include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -12,6 +15,7 @@
 #include "options/data_dirs.h"
 #include "runtime/geared_om.h"
 #include "tools/aoe_bank/commands.h"
+#include "tools/common/terminal_table.h"
 
 namespace aoe::tools {
 using nlohmann::json;
@@ -156,14 +160,19 @@ json rivals_json(const Knowledge& knowledge, const bank::Strategy& winner) {
   return list;
 }
 
-void print_row(const json& node, const Knowledge& knowledge) {
-  const bank::Strategy* stored = stored_strategy(knowledge, node);
-  char gain[24] = "-";
-  if (stored != nullptr && gain_of(*stored) > 0)
-    std::snprintf(gain, sizeof gain, "%.3fx", gain_of(*stored));
-  std::printf("%-24.24s  %-20.20s  %-8s %-14.14s %-7s %7s\n", node.value("node", "").c_str(),
-              types_of(node).c_str(), node.value("format", "").c_str(),
-              node.value("impl", "").c_str(), node.value("source", "").c_str(), gain);
+std::string gain_text(const bank::Strategy* stored) {
+  if (stored == nullptr || gain_of(*stored) <= 0) return "-";
+  return fmt::format("{:.3f}x", gain_of(*stored));
+}
+
+void print_table(const std::vector<json>& nodes, const KnownTasks& tasks) {
+  TerminalTable table(
+      "", {{"node"}, {"op"}, {"format"}, {"impl"}, {"source"}, {"gain", Align::kRight}});
+  for (const json& node : nodes)
+    table.row({node.value("node", ""), types_of(node), node.value("format", ""),
+               node.value("impl", ""), node.value("source", ""),
+               gain_text(stored_strategy(tasks.of(key_in(node), false), node))});
+  table.print(std::cout);
 }
 
 void print_schedules(const Knowledge& knowledge, const bank::Strategy& winner) {
@@ -261,9 +270,7 @@ void explain_model(const BankRequest& request) {
     for (const json& node : nodes) print_details(node, tasks.of(key_in(node), true));
     return;
   }
-  std::printf("%-24s  %-20s  %-8s %-14s %-7s %7s\n", "node", "op", "format", "impl", "source",
-              "gain");
-  for (const json& node : nodes) print_row(node, tasks.of(key_in(node), false));
+  print_table(nodes, tasks);
   for (const json& each : tuning.value("subgraphs", json::array()))
     std::printf("subgraph %s was rewritten: %s\n", key_in(each).c_str(),
                 json_text(each.value("rewrites", json())).c_str());
