@@ -38,7 +38,7 @@ class CompileOptions:
                 raise ValueError(f"there is no provider option {key}{hint}")
         values = {key: given[key] for key in _FLAGS if key in given}
         threads = session_options.intra_op_num_threads
-        if threads and "threads" not in values:
+        if threads > 0 and "threads" not in values:
             values["threads"] = threads
         most_shapes = int(given.get("max_shapes", 8))
         if most_shapes < 1:

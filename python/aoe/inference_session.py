@@ -29,7 +29,7 @@ from .session_border import (
     shown_type,
     with_sizes,
 )
-from .session_options import SessionOptions
+from .session_options import RunOptions, SessionOptions, require_options
 from .texts import TextBook
 
 _ACCEPTED = ("disabled_optimizers", "enable_fallback", "read_config_from_model")  # without effect
@@ -69,6 +69,7 @@ class InferenceSession:
         for name in unused:
             if name not in _ACCEPTED:
                 raise TypeError(f"InferenceSession has no argument {name}")
+        require_options(SessionOptions, "sess_options", sess_options)
         self._options = sess_options if sess_options is not None else SessionOptions()
         if not providers and not provider_options:
             providers = self._options._providers
@@ -117,6 +118,8 @@ class InferenceSession:
         if all(is_fixed(value) for value in self._open_inputs):
             with self._shapes.use(tuple(value.shape for value in self._open_inputs)):
                 pass
+        else:
+            om_cache.check_flags(self._compile_options.flags)
 
     def _write_model(self, path):
         """For who asks for the optimised one: compiled again it is found in the cache."""
@@ -238,7 +241,8 @@ class InferenceSession:
     def _execution(self, output_names, input_feed, run_options, places=None):
         """The (element type, array) of each wanted output."""
         self._require_open()
-        if run_options is not None and getattr(run_options, "terminate", False):
+        require_options(RunOptions, "run_options", run_options)
+        if run_options is not None and run_options.terminate:
             raise RuntimeError("run_options.terminate is set: nothing runs")
         self._device.make_current()
         wanted = self._wanted(output_names)

@@ -26,7 +26,7 @@ from .logs import LOGGER
 _LIMIT_MB = 10240
 _SCRATCH = ".aoe_compile_"
 _ABANDONED_S = 24 * 3600
-_DISK_FAULT = 6  # exit code of programs: an output cannot be written
+_USAGE, _DISK_FAULT = 2, 6  # exit codes of programs: wrong flags; an output cannot be written
 
 
 class Source:
@@ -205,6 +205,18 @@ class OmCache:
             finally:  # whoever waits has it open, and will find the om
                 with contextlib.suppress(OSError):
                     os.unlink(file.name)
+
+
+def check_flags(flags):
+    """ProgramError: what atc says of them, before there is a shape to compile a model for."""
+    if not flags:
+        return
+    nowhere = os.path.join(tempfile.gettempdir(), _SCRATCH)
+    try:
+        programs.run("atc", "--framework=5", f"--model={os.devnull}", f"--output={nowhere}", *flags)
+    except programs.ProgramError as error:
+        if error.exit_code == _USAGE:
+            raise
 
 
 def _key(source, flags):

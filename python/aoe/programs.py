@@ -1,6 +1,8 @@
 """The programs of this engine: where they are, and what they say when they are run."""
 
+import difflib
 import functools
+import inspect
 import os
 import pathlib
 import re
@@ -30,6 +32,34 @@ class ProgramError(Fail):
         name = pathlib.Path(command[0]).name
         super().__init__(f"{name} failed with exit code {exit_code}: {reason}")
         self.command, self.exit_code, self.said = command, exit_code, said
+
+    def name_argument(self, call, own, keywords):
+        """Instead of the flag that the program takes for the nearest."""
+        unknown = re.search(r"unknown flag '--(\w+)'(; .*)?", str(self))
+        if unknown is None or unknown[1] not in keywords:
+            return
+        flags = re.findall(r"did you mean --(\w+)", str(self))
+        near = difflib.get_close_matches(unknown[1], [*own, *flags], 1)
+        if near and near[0] in own:
+            what = str(self)[: unknown.end(1)]
+            self.args = (f"{what}'; did you mean the argument {near[0]} of {call}()?",)
+
+
+def naming_arguments(call):
+    """A decorator of calls that hand keywords to programs, which know their flags alone: of one
+    that is not known the call's own argument is named where that is the nearest."""
+    parameters = inspect.signature(call).parameters.values()
+    own = [each.name for each in parameters if each.kind is not each.VAR_KEYWORD]
+
+    @functools.wraps(call)
+    def named(*arguments, **keywords):
+        try:
+            return call(*arguments, **keywords)
+        except ProgramError as error:
+            error.name_argument(call.__name__, own, keywords)
+            raise
+
+    return named
 
 
 def find(name):

@@ -30,6 +30,12 @@ class ExecutionOrder(enum.IntEnum):
     PRIORITY_BASED = 1
 
 
+def require_options(kind, name, given):
+    """TypeError: what was given instead of None or options of that kind, such as those of a run."""
+    if given is not None and not isinstance(given, kind):
+        raise TypeError(f"{name} is of type {kind.__name__}, not {given!r}")
+
+
 def _set_checked(options, name, value):
     """What an attribute cannot mean is a TypeError where it is set, not where a model is compiled."""
     default = type(options).__dataclass_fields__.get(name)
@@ -46,8 +52,8 @@ def _set_checked(options, name, value):
 
 @dataclasses.dataclass(slots=True)
 class SessionOptions:
-    """What counts: `intra_op_num_threads` (models are compiled for so many threads; 0: as atc
-    chooses), and sizes of named dimensions, add_free_dimension_override_by_name(). The other
+    """What counts: `intra_op_num_threads` (models are compiled for so many threads; 0 or less: as
+    atc chooses), and sizes of named dimensions, add_free_dimension_override_by_name(). The other
     attributes are there so that programs can set them: a model is compiled as a whole, and always
     with every optimisation."""
 

@@ -66,6 +66,7 @@ class CompiledModel:
         return InferenceSession(str(self.path), *arguments, **keywords)
 
 
+@programs.naming_arguments
 def compile(model, output=None, *, input_shape=None, **flags):
     """The om of an ONNX model, compiled with what the bank has: a CompiledModel.
 
@@ -94,6 +95,7 @@ def compile(model, output=None, *, input_shape=None, **flags):
     return CompiledModel(om, said.strip().splitlines())
 
 
+@programs.naming_arguments
 def tune(
     model,
     *,
@@ -147,6 +149,7 @@ def tune(
     return found
 
 
+@programs.naming_arguments
 def profile(
     model, feeds=None, *, repeat=50, warmup=5, threads=None, gear=None, input_shape=None, **flags
 ):

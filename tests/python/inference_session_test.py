@@ -347,6 +347,28 @@ class CallsTest(SessionTest):
         with self.assertRaisesRegex(TypeError, "terminate"):
             ort.RunOptions().terminate = "no"
 
+    def test_options_of_another_kind(self):
+        with self.assertRaisesRegex(TypeError, "sess_options is of type SessionOptions, not 3"):
+            ort.InferenceSession(self.model(), 3)
+        session = self.open(self.model())
+        x = numpy.ones((1, 3), numpy.float32)
+        for wrong in (3, {"terminate": True}, ort.SessionOptions()):
+            with self.assertRaisesRegex(TypeError, "run_options is of type RunOptions, not"):
+                session.run(None, {"x": x}, wrong)
+        session.run(None, {"x": x}, ort.RunOptions())
+
+    def test_less_than_no_threads_are_as_many_as_atc_chooses(self):
+        options = ort.SessionOptions()
+        options.intra_op_num_threads = -1
+        calls = self.compiles()
+        self.open(self.model(shape=(2,)), options)
+        self.assertNotIn("--threads", " ".join(calls[0]))
+
+    def test_what_atc_says_of_options_comes_before_the_first_shape(self):
+        for wrong in ({"precision_mode": "half"}, {"threads": 0}, {"keep_dtype": "nowhere.cfg"}):
+            with self.assertRaisesRegex(ort.ProgramError, "exit code 2: .*(mode|threads|nowhere)"):
+                ort.InferenceSession(self.model(), providers=[("AoeExecutionProvider", wrong)])
+
     def test_run_async(self):
         session = self.open(self.model(shape=(2,)))
         done = threading.Event()

@@ -48,7 +48,7 @@ class SessionTest(unittest.TestCase):
         run = programs.run
 
         def counted(name, *arguments, **keywords):
-            if "--version" not in arguments:
+            if not {"--version", f"--model={os.devnull}"} & set(arguments):
                 calls.append((name, *arguments))
             return run(name, *arguments, **keywords)
 

@@ -120,6 +120,18 @@ class TuneTest(ToolsTest):
         with self.assertRaisesRegex(aoe.ProgramError, "unknown flag '--trails'; did you mean"):
             aoe.tune(self.model, trails=3)
 
+    def test_arguments_are_near_names_too(self):
+        for call, wrong, near in (
+            (aoe.tune, "buget", "budget of tune"),
+            (aoe.tune, "progres", "progress of tune"),
+            (aoe.compile, "ouput", "output of compile"),
+            (aoe.profile, "repeats", "repeat of profile"),
+        ):
+            with self.assertRaisesRegex(
+                aoe.ProgramError, rf"'--{wrong}'; did you mean the argument {near}\(\)\?$"
+            ):
+                call(self.model, **{wrong: 3})
+
 
 class ProfileTest(ToolsTest):
     def test_of_an_onnx_model_and_of_an_om(self):
