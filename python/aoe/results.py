@@ -151,9 +151,9 @@ class TuneResult:
         return "\n".join([*([self.table().text()] if self.ops else []), self.summary(), tail])
 
     def _repr_html_(self):
-        from .report import fragments
+        from .report import of_result
 
-        return fragments.of_result(self)
+        return of_result.notebook(self)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -219,9 +219,9 @@ class ProfileResult:
         return f"{self.table().text()}\n{self.summary()}"
 
     def _repr_html_(self):
-        from .report import fragments
+        from .report import of_profile
 
-        return fragments.of_profile(self)
+        return of_profile.notebook(self)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -332,9 +332,9 @@ class BankTask:
         return "\n".join(lines)
 
     def _repr_html_(self):
-        from .report import fragments
+        from .report import of_bank
 
-        return fragments.of_task(self)
+        return of_bank.notebook(self)
 
 
 def read(cls, values):
@@ -373,6 +373,8 @@ def load_document(path):
     """The JSON of a file, as a dict. OSError, BadResult."""
     try:
         document = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+    except UnicodeDecodeError:
+        raise BadResult(f"{path}: is no JSON, nor any other text") from None
     except ValueError as error:
         raise BadResult(f"{path}: is no JSON ({error})") from None
     if not isinstance(document, dict):

@@ -13,7 +13,7 @@ import made_models
 
 import aoe.report
 from aoe import results
-from aoe.report import figures, fragments, page, sources
+from aoe.report import figures, of_result, page, sources
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
 # Appended to a copy of the page: what of each kind the browser has given room to.
@@ -117,7 +117,7 @@ class ReportTest(unittest.TestCase):
         result = results.results_of(results.load_document(self.folder / "result.json"))[0]
         timed = [task for task in result.task_list if task.in_model_us]
         self.assertGreater(len(timed), 5)
-        of_model = 3 if fragments.is_another_model(result.model) else 1
+        of_model = 3 if of_result.is_another_model(result.model) else 1
         self.assertEqual(marks.counts["interval"], of_model + len(result.ops))
         self.assertGreaterEqual(marks.counts["bar"], min(len(timed), 24))
         mine = {task.repo_key for task in result.task_list}
@@ -163,11 +163,18 @@ class ReportTest(unittest.TestCase):
         (self.folder / "nothing").mkdir(exist_ok=True)
         for code, text, *arguments in (
             (2, "nothing to report on"),
-            (2, "unrecognized arguments: --colour", "result.json", "--colour"),
-            (1, "nowhere.json: there is no such file", "nowhere.json"),
-            (1, "text.json: is no JSON", "text.json"),
-            (1, "other.json: its schema is 'other', not 'aoe.result'", "other.json"),
-            (1, "nothing: is neither a bank nor a profile", "nothing"),
+            (2, "unknown flag '--colour'; see --help", "result.json", "--colour"),
+            (2, "unknown flag '--outptu'; did you mean --output?", "--outptu=r", "result.json"),
+            (2, "unknown flag '-x'", "result.json", "-x"),
+            (2, "the required argument for option '--output' is missing; write", "r.json", "-o"),
+            (2, "the required argument for option '--output' is missing", "--output=", "r.json"),
+            (2, "option '--output' cannot be specified more than", "-or.html", "--output=r", "r"),
+            (2, "option '--version' does not take any arguments", "--version=2"),
+            (7, "nowhere.json: there is no such file", "nowhere.json"),
+            (7, "text.json: is no JSON", "text.json"),
+            (7, "m.onnx: is no JSON, nor any other text", "m.onnx"),
+            (7, "other.json: its schema is 'other', not 'aoe.result'", "other.json"),
+            (7, "nothing: is neither a bank nor a profile", "nothing"),
             (6, "nowhere/r.html: No such file or directory", "result.json", "-o", "nowhere/r.html"),
         ):
             with self.subTest(text):
@@ -228,7 +235,33 @@ class FragmentsTest(unittest.TestCase):
             [sources.BankContent("d", [])],
             [sources.Profiled("p", [], sources.Roofs())],
         )
-        self.assertIn("Nothing was won", page.page(empty))
+        text = page.page(empty)
+        for words in ("Nothing was won", "No task was looked at"):
+            self.assertIn(words, text)
+
+    def test_a_page_that_cannot_be_made_leaves_nothing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            broken = sources.Sources([results.TuneResult(budget=None)])
+            with self.assertRaises(AttributeError):
+                page.write(broken, pathlib.Path(folder) / "r.html")
+            (pathlib.Path(folder) / "r.html").mkdir()
+            with self.assertRaises(OSError):
+                page.write(sources.Sources(), pathlib.Path(folder) / "r.html")
+            self.assertEqual(os.listdir(folder), ["r.html"])
+
+    def test_notes_stand_beside_bars_and_are_shortened(self):
+        rows = [
+            ("a", "Conv2D+Relu", [("before", 10.0, ""), ("after", 5.0, "")]),
+            ("b", "T" * 200, [("before", 9.0, "")]),
+        ]
+        drawn = figures.bars(rows, "us")
+        end = figures._LABEL + float(drawn.split(' width="')[2].split('"')[0])
+        places = [
+            float(part.split('"')[0]) for part in drawn.split('<text x="') if 'class="note"' in part
+        ]
+        self.assertGreater(places[0], end)
+        self.assertLess(places[1] + 26 * figures._LETTER, figures.WIDTH - figures._FIGURE + 1)
+        self.assertNotIn("T" * 27 + "<", drawn.replace(f"<title>{'T' * 200}</title>", ""))
 
     def test_a_model_that_is_kept_is_not_compared_with_itself(self):
         kept = results.ModelVerdict(
@@ -238,7 +271,7 @@ class FragmentsTest(unittest.TestCase):
             "faster", "5.00%", None, 9, 5.0, (4.9, 5.1), 4.7, (4.6, 4.8), 1.05, (1.04, 1.06)
         )
         for verdict, intervals in ((kept, 1), (better, 3)):
-            drawn = fragments.verdict(results.TuneResult(model=verdict))
+            drawn = of_result.verdict(results.TuneResult(model=verdict))
             self.assertEqual(Marks(drawn).counts["interval"], intervals)
             self.assertIn(verdict.improvement, drawn)
 

@@ -2,7 +2,7 @@
 
     sources.py     what is drawn, read from files
     figures.py     drawings in SVG
-    fragments.py   the parts of a page, of one result, task or profile each
+    of_*.py        the parts of a page, of a result, a bank, a profile
     page.py        the page
 """
 

@@ -1,13 +1,11 @@
 """The program aoe_report, which `aoe report` starts."""
 
-import argparse
 import sys
 
 from .. import programs, results
-from . import page, sources
+from . import flags, page, sources
 
-_USAGE = 2
-_FAILURE, _OUTPUT = 1, 6
+_FAILURE, _USAGE, _OUTPUT, _DATA = 1, 2, 6, 7
 _HELP = """usage: aoe report RESULT|BANK|PROF... [flags]
 
 Draws what tuning won, how it searched and where the time goes, into one HTML
@@ -26,45 +24,39 @@ Examples:
 """
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message):
-        print(f"aoe_report: error: {message}; see --help", file=sys.stderr)
-        sys.exit(_USAGE)
-
-
 def main(arguments=None):
     """The exit code: docs/aoe.md."""
-    parser = _Parser(prog="aoe_report", add_help=False, allow_abbrev=False)
-    parser.add_argument("paths", nargs="*")
-    parser.add_argument("-o", "--output", default="report.html")
-    parser.add_argument("-h", "--help", action="store_true")
-    parser.add_argument("--version", action="store_true")
-    given = parser.parse_args(arguments)
-    if given.help:
-        print(_HELP, end="")
-        return 0
     try:
-        if given.version:
-            print(
-                programs.run("aoe_bank", "--version")[0].replace("aoe_bank", "aoe_report", 1),
-                end="",
-            )
+        given, paths = flags.parsed(sys.argv[1:] if arguments is None else arguments)
+        if "--help" in given:
+            print(_HELP, end="")
             return 0
-        if not given.paths:
-            parser.error("nothing to report on: give a result, a bank or a profile")
-        found = sources.read(given.paths)
-    except (results.BadResult, programs.ProgramError, RuntimeError) as error:
-        print(f"aoe_report: error: {error}", file=sys.stderr)
-        return getattr(error, "exit_code", _FAILURE)
+        if "--version" in given:
+            said, _ = programs.run("aoe_bank", "--version")
+            print(said.replace("aoe_bank", "aoe_report", 1), end="")
+            return 0
+        if not paths:
+            raise flags.WrongFlag("nothing to report on; give a result, a bank or a profile")
+        found = sources.read(paths)
+    except flags.WrongFlag as error:
+        return _failed(error, _USAGE)
+    except results.BadResult as error:
+        return _failed(error, _DATA)
     except OSError as error:
-        print(f"aoe_report: error: {error.filename}: {error.strerror}", file=sys.stderr)
-        return _FAILURE
+        return _failed(f"{error.filename}: {error.strerror}", _DATA)
+    except RuntimeError as error:  # a program's, or that there is none
+        return _failed(error, getattr(error, "exit_code", _FAILURE))
+    output = given.get("--output", "report.html")
     try:
-        print(page.write(found, given.output))
+        print(page.write(found, output))
     except OSError as error:
-        print(f"aoe_report: error: {given.output}: {error.strerror}", file=sys.stderr)
-        return _OUTPUT
+        return _failed(f"{output}: {error.strerror}", _OUTPUT)
     return 0
+
+
+def _failed(error, code):
+    print(f"aoe_report: error: {error}", file=sys.stderr)
+    return code
 
 
 if __name__ == "__main__":

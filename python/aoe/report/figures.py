@@ -13,6 +13,7 @@ _LABEL = 300  # room for names at the left
 _FIGURE = 110  # and for figures at the right
 _ROW = 22
 MOST_LETTERS = 42  # of a name, that fit beside a bar
+_MOST_LETTERS_OF_NOTE = 26  # behind it
 _LETTER = 6.7  # how wide one is
 
 
@@ -48,11 +49,12 @@ def intervals(rows, unit, reference=None):
 
 def bars(rows, unit):
     """Rows of one or more bars: (label, note, [(class, value, words)]); all bars have one scale.
-    The note stands behind the bars, or in them where they are long."""
+    The note stands behind the bars, which leave it room."""
+    notes = [shortened(note, _MOST_LETTERS_OF_NOTE) for _, note, _ in rows]
     largest = max((value for _, _, several in rows for _, value, _ in several), default=0) or 1
-    room = WIDTH - _FIGURE - _LABEL
+    room = WIDTH - _FIGURE - _LABEL - 18 - _LETTER * max(map(len, notes), default=0)
     parts, y = [], 6
-    for label, note, several in rows:
+    for (label, whole_note, several), note in zip(rows, notes):
         height = _ROW - 6 if len(several) == 1 else 9
         middle = y + (height + 2) * len(several) / 2 + 3
         parts.append(
@@ -67,16 +69,7 @@ def bars(rows, unit):
             y += height + 2
         if note:
             longest = max(value for _, value, _ in several) * room / largest
-            is_inside = longest + _LETTER * len(note) + 6 > room
-            parts.append(
-                _text(
-                    _LABEL + (6 if is_inside else longest + 6),
-                    middle,
-                    note,
-                    "start",
-                    "inside" if is_inside else "note",
-                )
-            )
+            parts.append(_text(_LABEL + longest + 6, middle, note, "start", "note", whole_note))
         shown = " \u2192 ".join(_number(value) for _, value, _ in several)
         parts.append(_text(WIDTH, middle, f"{shown} {unit}", "end", "figure"))
         y += 6

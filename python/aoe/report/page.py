@@ -5,19 +5,25 @@ import os
 import pathlib
 import tempfile
 
-from . import fragments
+from . import of_bank, of_profile, of_result
 from .style import STYLE
 
 
 def write(sources, output):
     """Appears by rename. OSError."""
     output = pathlib.Path(output)
+    text = page(sources)
     with tempfile.NamedTemporaryFile(
         "w", dir=output.parent, suffix=".html", encoding="utf-8", delete=False
     ) as file:
-        file.write(page(sources))
-    os.chmod(file.name, 0o644)
-    os.replace(file.name, output)
+        try:
+            file.write(text)
+            file.close()
+            os.chmod(file.name, 0o644)
+            os.replace(file.name, output)
+        except BaseException:
+            os.unlink(file.name)
+            raise
     return output
 
 
@@ -49,11 +55,11 @@ def _title(sources):
 def _of_result(result, sources):
     several = f" of {html.escape(result.name)}" if len(sources.results) > 1 else ""
     job = "subgraphs" if result.job_type == 1 else "operators"
-    yield f"<h2>Tuning{several}: {job}</h2>\n{fragments.verdict(result)}{fragments.facts(result)}"
-    yield f"<h3>Tasks</h3>\n{fragments.fates(result)}"
-    yield f"<h3>Time and noise</h3>\n{fragments.budget(result)}"
-    yield f"<h3>Time by op</h3>\n{fragments.times_by_op(result)}"
-    yield f"<h3>What was won</h3>\n{fragments.gains(result)}"
+    yield f"<h2>Tuning{several}: {job}</h2>\n{of_result.verdict(result)}{of_result.facts(result)}"
+    yield f"<h3>Tasks</h3>\n{of_result.fates(result)}"
+    yield f"<h3>Time and noise</h3>\n{of_result.budget(result)}"
+    yield f"<h3>Time by op</h3>\n{of_result.times_by_op(result)}"
+    yield f"<h3>What was won</h3>\n{of_result.gains(result)}"
 
 
 def _of_bank(content, sources):
@@ -63,17 +69,17 @@ def _of_bank(content, sources):
     }
     tasks = [task for task in content.tasks if task.repo_key in mine] if mine else content.tasks
     only = f"<p class=note>Below: {len(tasks)} tasks of the results above.</p>" if mine else ""
-    yield f"<h2>Bank</h2>\n{fragments.bank_summary(content)}{only}"
-    yield f"<h3>Convergence</h3>\n{fragments.convergence(tasks)}"
-    yield f"<h3>Why each winner won</h3>\n{fragments.winners(tasks)}"
+    yield f"<h2>Bank</h2>\n{of_bank.bank_summary(content)}{only}"
+    yield f"<h3>Convergence</h3>\n{of_bank.convergence(tasks)}"
+    yield f"<h3>Why each winner won</h3>\n{of_bank.winners(tasks)}"
 
 
 def _of_profile(profiled):
     yield (
         f"<h2>Profile of {html.escape(profiled.name)}</h2>\n<h3>Slowest"
-        f" ops</h3>\n{fragments.times(profiled)}"
+        f" ops</h3>\n{of_profile.times(profiled)}"
     )
-    yield f"<h3>Roofline</h3>\n{fragments.roofline(profiled)}"
-    hits = fragments.hits(profiled)
+    yield f"<h3>Roofline</h3>\n{of_profile.roofline(profiled)}"
+    hits = of_profile.hits(profiled)
     if hits:
         yield f"<h3>Bank hits</h3>\n{hits}"
