@@ -21,12 +21,12 @@ import time
 import warnings
 
 from . import bank_places, onnx_border, programs
+from .exit_codes import ExitCode
 from .logs import LOGGER
 
 _LIMIT_MB = 10240
 _SCRATCH = ".aoe_compile_"
 _ABANDONED_S = 24 * 3600
-_USAGE, _DISK_FAULT = 2, 6  # exit codes of programs: wrong flags; an output cannot be written
 
 
 class Source:
@@ -135,7 +135,7 @@ class OmCache:
             self.directory.mkdir(parents=True, exist_ok=True)
             path = compiled.enter_context(self._compiled_in(self.directory, source, flags))
         except (OSError, programs.ProgramError) as error:
-            if isinstance(error, programs.ProgramError) and error.exit_code != _DISK_FAULT:
+            if isinstance(error, programs.ProgramError) and error.exit_code != ExitCode.OUTPUT:
                 raise
             _warn_once(self.directory, error)
             path = compiled.enter_context(self._compiled_in(None, source, flags))
@@ -215,7 +215,7 @@ def check_flags(flags):
     try:
         programs.run("atc", "--framework=5", f"--model={os.devnull}", f"--output={nowhere}", *flags)
     except programs.ProgramError as error:
-        if error.exit_code == _USAGE:
+        if error.exit_code == ExitCode.USAGE:
             raise
 
 

@@ -18,8 +18,9 @@ import warnings
 
 from . import programs, results
 from .compile_options import flag_rows
+from .exit_codes import ExitCode
 
-_FAILED, _INTERRUPTED = 1, 130  # after which there may be a result all the same
+_MAY_HAVE_A_RESULT = (ExitCode.FAILURE, ExitCode.INTERRUPTED)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -217,7 +218,7 @@ def _run_aoe(rows, environment, tell, result):
                 process.wait()
                 raise
             code = process.wait()
-    has_result = code in (_FAILED, _INTERRUPTED) and result.is_file()
+    has_result = code in _MAY_HAVE_A_RESULT and result.is_file()
     if code != 0 and not has_result:
         raise programs.ProgramError(command, code, "".join(words))
     for line in words:

@@ -3,9 +3,9 @@
 import sys
 
 from .. import programs, results
+from ..exit_codes import ExitCode
 from . import flags, page, sources
 
-_FAILURE, _USAGE, _OUTPUT, _DATA = 1, 2, 6, 7
 _HELP = """usage: aoe report RESULT|BANK|PROF... [flags]
 
 Draws what tuning won, how it searched and where the time goes, into one HTML
@@ -39,18 +39,18 @@ def main(arguments=None):
             raise flags.WrongFlag("nothing to report on; give a result, a bank or a profile")
         found = sources.read(paths)
     except flags.WrongFlag as error:
-        return _failed(error, _USAGE)
+        return _failed(error, ExitCode.USAGE)
     except results.BadResult as error:
-        return _failed(error, _DATA)
+        return _failed(error, ExitCode.DATA)
     except OSError as error:
-        return _failed(f"{error.filename}: {error.strerror}", _DATA)
+        return _failed(f"{error.filename}: {error.strerror}", ExitCode.DATA)
     except RuntimeError as error:  # a program's, or that there is none
-        return _failed(error, getattr(error, "exit_code", _FAILURE))
+        return _failed(error, getattr(error, "exit_code", ExitCode.FAILURE))
     output = given.get("--output", "report.html")
     try:
         print(page.write(found, output))
     except OSError as error:
-        return _failed(f"{output}: {error.strerror}", _OUTPUT)
+        return _failed(f"{output}: {error.strerror}", ExitCode.OUTPUT)
     return 0
 
 
