@@ -5,7 +5,7 @@ import os
 import pathlib
 import tempfile
 
-from . import programs, results
+from . import programs, results, typed_json
 from .tables import Table
 
 _JOB_TYPES = {"graph": 1, "op": 2}
@@ -40,14 +40,14 @@ class Bank:
         the default; `records`: with every measurement."""
         switches = [flag for flag, is_on in (("--all", all), ("--records", records)) if is_on]
         return [
-            results.read(results.BankTask, each)
+            typed_json.read(results.BankTask, each)
             for each in json.loads(self._run("list", "--json", *switches))
         ]
 
     def explain(self, repo_key):
         """The task with all that was measured: BankTask.why(), rivals(), convergence()."""
         said = self._run("show", str(repo_key), "--records", "--json")
-        return results.read(results.BankTask, json.loads(said))
+        return typed_json.read(results.BankTask, json.loads(said))
 
     def merge(self, other):
         """Adds what another Bank, or a file that export() wrote, has: strategies where they are

@@ -10,14 +10,11 @@ import pathlib
 import typing
 
 from .tables import Table
+from .typed_json import BadResult, typed
 
 RESULT_SCHEMA, RUN_SCHEMA = "aoe.result", "aoe.run"
 _KNOWN_VERSION = 1
 Pair = typing.Tuple[float, float]
-
-
-class BadResult(ValueError):
-    """A file that is not what it should be."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -272,14 +269,18 @@ class BankTask:
     @property
     def winner(self):
         """None: nothing beats the default, or nothing is confirmed."""
-        return next((each for each in self.strategies if each.measured.verdict == "faster"), None)
+        return _first_faster(self.strategies)
+
+    @property
+    def won(self):
+        """The winner, else what won a race and waits for a run to confirm it in the model."""
+        return self.winner or _first_faster(self.unconfirmed)
 
     def rivals(self):
         """The best time of each other Impl and Format that was measured and is right, fastest
         first: (impl and format, nanoseconds)."""
         best = {}
-        winner = self.winner
-        own = (winner.impl, winner.format) if winner else None
+        own = (self.won.impl, self.won.format) if self.won else None
         for record in self.records:
             name = (record.strategy.impl, record.strategy.format)
             if record.status == "ok" and name != own and record.strategy.measured.time_ns > 0:
@@ -299,12 +300,11 @@ class BankTask:
 
     def why(self):
         """In words."""
-        winner = self.winner
-        if winner is None:
+        if self.won is None:
             return "nothing that was measured beats the default"
-        m = winner.measured
+        m = self.won.measured
         text = (
-            f"{winner.impl} {winner.format} took {m.time_ns / 1e3:.2f} us in the race that decided,"
+            f"{self.won.impl} {self.won.format} took {m.time_ns / 1e3:.2f} us in the race that decided,"
             f" the default {m.default_time_ns / 1e3:.2f} us"
         )
         rivals = self.rivals()
@@ -312,7 +312,8 @@ class BankTask:
             name, ns = rivals[0]
             text += f"; the nearest rival, {name}, {ns / 1e3:.2f} us when it was measured"
         failed = sum(record.status != "ok" for record in self.records)
-        return text + (f"; {failed} candidates failed" if failed else "")
+        text += f"; {failed} candidates failed" if failed else ""
+        return text if self.winner else f"{text}; no run has confirmed it in the model yet"
 
     def __str__(self):
         lines = [f"{self.op} ({self.inputs}): {self.why()}"]
@@ -337,36 +338,27 @@ class BankTask:
         return of_bank.notebook(self)
 
 
-def read(cls, values):
-    """A dataclass of this module from JSON: keys as fields, what is missing as its default."""
-    if not isinstance(values, dict):
-        raise BadResult(f"{cls.__name__} is not {str(values)[:60]!r}")
-    given = {}
-    for field in dataclasses.fields(cls):
-        value = values.get(field.name)
-        if value is None:
-            continue
-        inner = _class_in(field.type)
-        if inner is not None and isinstance(value, list):
-            value = [read(inner, each) for each in value]
-        elif inner is not None:
-            value = read(inner, value)
-        elif field.type == Pair:
-            value = tuple(value)
-        given[field.name] = value
-    return cls(**given)
+def _first_faster(strategies):
+    return next((each for each in strategies if each.measured.verdict == "faster"), None)
 
 
 def results_of(document, where="the result"):
     """A TuneResult for each model of the document of --result. BadResult."""
     _require_schema(document, RESULT_SCHEMA, where)
-    return [read(TuneResult, each) for each in document.get("results", [])]
+    return _read(typing.List[TuneResult], document.get("results", []), where)
 
 
 def profile_of(document, where="the run"):
     """Of the document of aoe_run --json --profile. BadResult."""
     _require_schema(document, RUN_SCHEMA, where)
-    return read(ProfileResult, document)
+    return _read(ProfileResult, document, where)
+
+
+def _read(kind, values, where):
+    try:
+        return typed(kind, values, "results")
+    except BadResult as error:
+        raise BadResult(f"{where}: {error}") from None
 
 
 def load_document(path):
@@ -389,11 +381,3 @@ def _require_schema(document, schema, where):
         raise BadResult(
             f"{where}: version {document.get('version')} of {schema}; known is {_KNOWN_VERSION}"
         )
-
-
-def _class_in(kind):
-    """The dataclass in Optional[X], List[X] or X."""
-    for each in (kind, *typing.get_args(kind)):
-        if dataclasses.is_dataclass(each):
-            return each
-    return None

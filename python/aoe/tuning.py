@@ -16,7 +16,7 @@ import tempfile
 import typing
 import warnings
 
-from . import programs, results
+from . import programs, results, typed_json
 from .compile_options import flag_rows
 from .exit_codes import ExitCode
 
@@ -206,7 +206,7 @@ def _run_aoe(rows, environment, tell, result):
                     if not line.startswith("{"):
                         words.append(line)
                     elif (
-                        tell(results.read(TuneProgress, json.loads(line))) is False
+                        tell(typed_json.read(TuneProgress, json.loads(line))) is False
                         and not is_stopped
                     ):
                         is_stopped = True

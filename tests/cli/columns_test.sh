@@ -18,6 +18,11 @@ run 0 aoe_bank list
 [ "$(sed '$d' out | widest)" -gt 80 ] || fail "into a pipe names are whole"
 equal "$(awk 'NR > 1 { print $1 }' table)" "$(sed '$d' out | awk 'NR > 1 { print $1 }')" "keys, which are never cut"
 
+on_terminal aoe_bank explain m.om >table
+[ "$(widest <table)" -le 80 ] || fail "aoe_bank explain has $(widest <table) columns"
+run 0 aoe_bank explain m.om
+has out '^/features/features.3/expand3x3/Conv +Conv2D\+Relu '
+
 on_terminal aoe_run --model=m.om --profile >table
 [ "$(widest <table)" -le 80 ] || fail "aoe_run --profile has $(widest <table) columns"
 has table '^/feat\.\..*AI_CORE'

@@ -239,6 +239,25 @@ class FragmentsTest(unittest.TestCase):
         for words in ("Nothing was won", "No task was looked at"):
             self.assertIn(words, text)
 
+    def test_values_of_another_kind_are_named(self):
+        sound = {"name": "m", "model": {"before_interval_ms": [1, 2.5]}, "task_list": [{"op": "a"}]}
+        document = {"schema": "aoe.result", "version": 1, "results": [sound]}
+        (result,) = results.results_of(document)
+        self.assertEqual(result.model.before_interval_ms, (1, 2.5))
+        for key, value, words in (
+            ("name", 3, "r.json: TuneResult.name is 3, not str"),
+            ("model", [], r"ModelVerdict is \[\], no object"),
+            ("model", {"pairs": 2.5}, "ModelVerdict.pairs is 2.5, not int"),
+            ("model", {"after_interval_ms": [1]}, "ModelVerdict.after_interval_ms is"),
+            ("task_list", [{"op": ["a"]}], "TaskFate.op is"),
+            ("gears", "1", "TuneResult.gears is '1'"),
+            ("error_against_fp32", "no", "TuneResult.error_against_fp32 is 'no', not float"),
+        ):
+            with self.assertRaisesRegex(results.BadResult, words):
+                results.results_of({**document, "results": [{**sound, key: value}]}, "r.json")
+        with self.assertRaisesRegex(results.BadResult, "r.json: results is None"):
+            results.results_of({**document, "results": None}, "r.json")
+
     def test_a_page_that_cannot_be_made_leaves_nothing(self):
         with tempfile.TemporaryDirectory() as folder:
             broken = sources.Sources([results.TuneResult(budget=None)])

@@ -12,6 +12,7 @@ import numpy
 
 import aoe
 from aoe import results, tables
+from aoe.report import of_bank
 
 
 class ToolsTest(unittest.TestCase):
@@ -220,6 +221,16 @@ class WinnerTest(unittest.TestCase):
                 " nearest rival, gemm NCHW, 1.20 us when it was measured; 1 candidates failed"
             ),
         )
+
+    def test_what_is_not_confirmed_was_won_all_the_same(self):
+        waiting = results.Strategy(
+            format="NHWC", impl="lrn", measured=results.Measured(1000, 3500, "faster")
+        )
+        task = results.BankTask(op="LRN", unconfirmed=[waiting], records=[self.record("lrn", 1100)])
+        self.assertIsNone(task.winner)
+        self.assertIs(task.won, waiting)
+        self.assertRegex(task.why(), "^lrn NHWC took 1.00 us .*; no run has confirmed it in the")
+        self.assertIn("lrn NHWC", of_bank.winners([task]))
 
     def test_without_a_winner(self):
         task = results.BankTask(records=[self.record("direct", 5)])

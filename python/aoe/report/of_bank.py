@@ -44,9 +44,9 @@ def convergence(tasks):
 
 def winners(tasks):
     """Why each winner won: the default and the rivals beside it."""
-    won = sorted((task for task in tasks if task.winner), key=_gain_of, reverse=True)
+    won = sorted((task for task in tasks if task.won), key=_gain_of, reverse=True)
     if not won:
-        return "<p class=note>In this bank no task has a winner: nothing beats the defaults.</p>"
+        return "<p class=note>Of these tasks none was won.</p>"
     left = (
         f"<p class=note>{len(won) - _MOST_TASKS} more are left out.</p>"
         if len(won) > _MOST_TASKS
@@ -62,9 +62,9 @@ def explained(task):
         f" {escaped(task.repo_key)}</small></h4>"
     )
     rows = []
-    if task.winner:
-        m = task.winner.measured
-        name = f"{task.winner.impl} {task.winner.format}".strip() or "rewritten"
+    if task.won:
+        m = task.won.measured
+        name = f"{task.won.impl} {task.won.format}".strip() or "rewritten"
         rows = [
             (name, "", [("after", m.time_ns / 1e3, "the winner, in the race that decided")]),
             ("default", "", [("before", m.default_time_ns / 1e3, "the default, in the same race")]),
@@ -77,7 +77,7 @@ def explained(task):
     words = ", ".join(
         f"{count} {status.replace('_', ' ')}" for status, count in failed.most_common()
     )
-    schedule = str(task.winner) if task.winner else ""
+    schedule = str(task.won) if task.won else ""
     drawing = figures.bars(rows, "us") if rows else ""
     note = escaped(schedule) + (f"; failed: {escaped(words)}" if words else "")
     return (
@@ -122,7 +122,7 @@ def bank_summary(content):
 
 
 def _gain_of(task):
-    winner = task.winner
+    winner = task.won
     if not winner or not winner.measured.time_ns:
         return 0
     return winner.measured.default_time_ns / winner.measured.time_ns
