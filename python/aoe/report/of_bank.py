@@ -129,7 +129,7 @@ def _gain_of(task):
 
 
 def _default_ns(task):
-    for each in task.strategies:
+    for each in (*task.strategies, *task.unconfirmed):
         if each.measured.default_time_ns > 0:
             return each.measured.default_time_ns
     return None
