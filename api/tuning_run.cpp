@@ -37,13 +37,14 @@ void make_directory(const fs::path& directory) {
                 "set ASCEND_WORK_PATH to a writable place");
 }
 
-/// Noise is worth a word, but no refusal: on a build machine it may be all there is.
-void warn_of_load() {
+/// Noise is worth a word, but no refusal: on a build machine it may be all there is. True: there is some.
+bool warn_of_load() {
   constexpr std::chrono::milliseconds kWatch(200);  // 20 ticks of the kernel's clock a core
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   const auto used = tuner::watch_busy_cores(kWatch, cores);
   const auto warning = used ? tuner::load_warning(*used, cores) : std::nullopt;
   if (warning) logger("aoe")->warn("{}", *warning);
+  return warning.has_value();
 }
 
 /// No two runs of a process have the same: it is in the names of their files.
@@ -110,9 +111,12 @@ compiler::PreparedModel prepare(const Settings& settings, const Subject& subject
   return model;
 }
 
-/// Once a bank, which keeps it: reports of what is compiled with the bank then know the machine.
-void measure_machine(const Settings& settings, bank::KnowledgeBank& bank) {
+/// Once a bank, which keeps it: reports of what is compiled with the bank then know the machine. What is left of cores that
+/// others take is no roof.
+void measure_machine(const Settings& settings, bank::KnowledgeBank& bank, bool is_busy) {
   if (bank.roofs()) return;
+  if (is_busy)
+    return logger("aoe")->info("this machine is busy: its roofs are left to a calmer run");
   const bank::Roofs roofs = tuner::measure_roofs(settings.tuning.soc);
   logger("aoe")->info(
       "this machine, {} threads: {:.1f} GFLOP/s in float32, {:.1f} GB/s read from memory",
@@ -132,7 +136,6 @@ std::unique_ptr<tuner::Measurer> make_measurer(const tuner::TuneOptions& tuning)
                                                   tuning.policy.measure, tuning.stop);
   const fs::path worker = worker_program();
   tuner::check_worker(worker);
-  warn_of_load();
   return std::make_unique<tuner::WorkerMeasurer>(
       tuner::WorkerOptions{.soc = tuning.soc,
                            .policy = tuning.policy.measure,
@@ -198,8 +201,9 @@ RunReport tune_subject(const Settings& settings, const Subject& subject, const R
   op_banks.custom->require_writable();
   if (is_sgat) graph_banks.custom->require_writable();  // which keeps operators as well
   const std::unique_ptr<tuner::Measurer> measurer = make_measurer(tuning);
+  const bool is_busy = hooks.fleet == nullptr && warn_of_load();
   const Workplace place(settings, tuning, subject, std::move(resumed), header);
-  if (hooks.fleet == nullptr) measure_machine(settings, *op_banks.custom);
+  if (hooks.fleet == nullptr) measure_machine(settings, *op_banks.custom, is_busy);
   const options::NearBanks near(op_banks);
   if (settings.takes_near) tuning.near = &near;
   const options::Banks& banks = is_sgat ? graph_banks : op_banks;
