@@ -121,6 +121,11 @@ std::string ModelVerdict::improvement() const {
   return paired.is_faster() ? improvement_percent(ms(before_ms), ms(after_ms())) : "0.00%";
 }
 
+Interval ModelVerdict::after_interval_ms() const {
+  if (is_untuned()) return before_interval_ms;
+  return {before_ms / paired.high, before_ms / paired.low};
+}
+
 std::string ModelVerdict::improvement_interval() const {
   return percent_text(paired.low - 1) + " to " + percent_text(paired.high - 1);
 }
@@ -132,12 +137,10 @@ std::string ModelVerdict::reason() const {
     case Verdict::kSlower:
       return "the tuned model is slower";
     case Verdict::kSame:
-      return paired.low == 1 && paired.high == 1
-                 ? "the untuned model is kept"
-                 : "the difference is too small to matter: " + improvement_interval();
+      return is_untuned() ? "the untuned model is kept"
+                          : "the difference is too small to matter: " + improvement_interval();
     case Verdict::kAmbiguous:
-      if (paired.low == 1 && paired.high == 1)
-        return "nothing proves a gain; the untuned model is kept";
+      if (is_untuned()) return "nothing proves a gain; the untuned model is kept";
       break;
   }
   return "the interval of the paired gain decides nothing: " + improvement_interval();

@@ -60,7 +60,9 @@ struct ModelVerdict {
 
   /// By the median of the pairs' ratios, so that the figures agree with the verdict.
   double after_ms() const { return before_ms / paired.speedup; }
-  Interval after_interval_ms() const { return {before_ms / paired.high, before_ms / paired.low}; }
+  Interval after_interval_ms() const;
+  /// The untuned model is kept: there is nothing to compare.
+  bool is_untuned() const { return paired.low == 1 && paired.high == 1; }
   /// "8.29%"; "0.00%" unless the verdict is faster: what is not proven is not claimed.
   std::string improvement() const;
   /// "-0.50% to 3.10%"

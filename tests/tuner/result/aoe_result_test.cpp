@@ -123,6 +123,8 @@ TEST(AoeResult, ClaimsNothingThatThePairsDoNotProve) {
     EXPECT_EQ(opat["model_performance_improvement"], c.improvement);
     EXPECT_EQ(opat.value("model_improvement_reason", ""), c.reason);
     EXPECT_NEAR(opat["model_result_performance(ms)"], c.after_ms[0], 1e-6);
+    const bool is_kept = std::string_view(c.reason).ends_with("is kept");
+    EXPECT_EQ(opat["model_result_interval(ms)"] == opat["model_baseline_interval(ms)"], is_kept);
     EXPECT_EQ(document[0]["basic"]["verdict"], name(c.verdict));
   }
 }
