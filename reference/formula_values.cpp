@@ -356,7 +356,13 @@ void load_block(const Tensor& tensor, std::int64_t offset, std::int64_t step, st
   visit_type<AllTypes>(tensor.desc.dtype, [&]<typename T>() {
     const T* from = tensor.as<T>() + offset;
     auto* to = block.as<ComputeType<T>>();
-    for (std::int64_t i = 0; i < count; ++i) to[i] = value_at(from + i * step);
+    if (step == 0) {
+      std::fill_n(to, count, value_at(from));
+    } else if (step == 1) {  // a loop of its own is one of vectors
+      for (std::int64_t i = 0; i < count; ++i) to[i] = value_at(from + i);
+    } else {
+      for (std::int64_t i = 0; i < count; ++i) to[i] = value_at(from + i * step);
+    }
   });
 }
 
