@@ -1,6 +1,8 @@
 // See step_values.h.
 #include "runtime/step_values.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 
 namespace aoe::runtime {
@@ -72,12 +74,14 @@ std::string inference_fault(const Om& om, const OmStep& step) {
 }
 
 bool is_certain(const Om& om, const OmStep& step) {
+  // Shapes that only a run tells may contradict each other where the output's does not follow from them.
+  const auto is_open = [&](int id) { return id >= 0 && om.tensors[id].place == Place::kDynamic; };
+  if (std::ranges::any_of(step.inputs, is_open)) return false;
   const std::vector<TensorDesc> found = infer_before_run(om, step);
   if (found.size() != step.outputs.size()) return false;
   for (std::size_t i = 0; i < found.size(); ++i) {
     const int id = step.outputs[i];
-    if (id >= 0 && (om.tensors[id].place == Place::kDynamic || !is_static(found[i].shape)))
-      return false;
+    if (is_open(id) || (id >= 0 && !is_static(found[i].shape))) return false;
   }
   return true;
 }

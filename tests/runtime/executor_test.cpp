@@ -171,6 +171,35 @@ TEST(Executor, FindsShapesOnTheWay) {
   EXPECT_EQ(positions_of({0, 0, 0, 0, 0, 0}), std::pair(Shape{0, 2}, Positions{}));
 }
 
+/// Indices 2 x 3 into what has a column for each number of x that is not 0.
+Om gathering_om(const std::string& backend_name) {
+  OmBuilder b;
+  const TensorDesc indices{.dtype = DataType::kInt64, .shape = {2, 3}};
+  const int x = b.input("x", floats({2, 3}));
+  const int where = b.dynamic("where", {.dtype = DataType::kInt64, .shape = {2, kUnknownDim}});
+  const int which = b.weight<std::int64_t>("which", indices, std::vector<std::int64_t>(6));
+  const int y = b.output("y", indices);
+  b.reference("NonZero", {x}, {where});
+  b.reference("GatherElements", {where, which}, {y}).backend = &backend(backend_name);
+  return b.om;
+}
+
+/// What a step gives may have its size whatever it reads, which then must fit all the same.
+TEST(Executor, ComparesSizesThatOnlyARunTells) {
+  for (const char* backend_name : {"reference", "native"}) {
+    Executor model(gathering_om(backend_name), {});
+    const auto code_with = [&](std::vector<float> values) {
+      std::vector<std::int64_t> got(6);
+      const Tensor inputs[] = {{model.input(0).desc, values.data()}};
+      Tensor outputs[] = {{model.output(0).desc, got.data()}};
+      return code_of([&] { model.run(inputs, outputs); });
+    };
+    EXPECT_EQ(code_with({1, 0, 1, 0, 0, 1}), ExitCode::kSuccess) << backend_name;
+    EXPECT_EQ(code_with({0, 0, 0, 0, 0, 1}), ExitCode::kFailure) << backend_name;
+    EXPECT_EQ(code_with({0, 0, 0, 0, 0, 0}), ExitCode::kFailure) << backend_name;
+  }
+}
+
 TEST(Executor, HandsOverOutputsThatNoStepWrites) {
   OmBuilder b;
   const int x = b.input("x", floats({2}));
