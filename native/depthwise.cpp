@@ -29,6 +29,11 @@ AOE_WIDE void add_taps(const float* __restrict row, const float* __restrict weig
   }
 }
 
+/// Of a row with its padding.
+std::int64_t row_elements(const reference::WindowAxis& w) {
+  return std::max(w.pad_begin + w.input, (w.output - 1) * w.stride + w.reach());
+}
+
 class Depthwise {
  public:
   explicit Depthwise(const Run& run)
@@ -36,7 +41,7 @@ class Depthwise {
         window_(reference::window_of(run.attrs, run.shape(0),
                                      reference::kernel_of(run.attrs, run.shape(1)))),
         channels_(run.shape(0)[1]),
-        row_(std::max(w_.pad_begin + w_.input, (w_.output - 1) * w_.stride + w_.reach())) {}
+        row_(row_elements(w_)) {}
 
   void run() const {
     const double cost = static_cast<double>(window_.output_elements()) *
@@ -91,7 +96,12 @@ class Depthwise {
 bool is_depthwise_volume(const Run& run) {
   const Shape &x = run.shape(0), &weight = run.shape(1);
   const std::int64_t groups = run.attrs.get_int("group", 1);
-  return x.size() == 5 && x[1] == groups && weight[0] == groups && weight[1] == 1;
+  if (x.size() != 5 || x[1] != groups || weight[0] != groups || weight[1] != 1) return false;
+  // The copy of a plane is for what has more elements than zeros around them.
+  constexpr std::int64_t kMostTimes = 8;
+  const reference::Window window =
+      reference::window_of(run.attrs, x, reference::kernel_of(run.attrs, weight));
+  return row_elements(window.width()) <= kMostTimes * window.width().input;
 }
 
 void run_depthwise(const Run& run) {

@@ -57,17 +57,20 @@ void write_values(const Run& run, const reference::AxisView& view,
       to = std::copy_n(x + (o * view.dim + group.first) * view.inner, view.inner, to);
 }
 
-void write_places(const Run& run, const std::vector<std::int64_t>& order,
-                  const std::vector<Group>& groups) {
+void write_places(const Run& run, const reference::AxisView& view,
+                  const std::vector<std::int64_t>& order, const std::vector<Group>& groups) {
   const auto count = static_cast<std::int64_t>(groups.size());
-  const Tensor first = run.make(1, {count}), inverse = run.make(2, {std::ssize(order)}),
+  const Tensor first = run.make(1, {count}), inverse = run.make(2, {view.dim}),
                counts = run.make(3, {count});
+  if (order.empty() && inverse.data != nullptr)
+    std::fill_n(inverse.as<std::int64_t>(), view.dim, std::int64_t{0});
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const Group& group = groups[g];
     if (first.data != nullptr) first.as<std::int64_t>()[g] = group.first;
     if (counts.data != nullptr)
       counts.as<std::int64_t>()[g] = static_cast<std::int64_t>(group.end - group.begin);
-    for (std::size_t i = group.begin; inverse.data != nullptr && i < group.end; ++i)
+    const bool is_placed = inverse.data != nullptr && !order.empty();
+    for (std::size_t i = group.begin; is_placed && i < group.end; ++i)
       inverse.as<std::int64_t>()[order[i]] = static_cast<std::int64_t>(g);
   }
 }
@@ -78,6 +81,7 @@ class Uniques {
   explicit Uniques(const Run& run) : run_(run), view_(view_of(run)) {}
 
   void run() {
+    if (length_ == 0 && view_.dim > 0) return run_empty();
     make_keys();
     const bool is_sorted = run_.attrs.get_int("sorted", 1) != 0;
     const std::vector<std::int64_t> order = length_ == 1 ? sorted_elements() : sorted_slices();
@@ -85,11 +89,18 @@ class Uniques {
       return std::equal(key(a), key(a) + length_, key(b));
     });
     write_values<T>(run_, view_, groups);
-    write_places(run_, order, groups);
+    write_places(run_, view_, order, groups);
   }
 
  private:
   using Key = decltype(sort_key(T{}));
+
+  /// Slices without elements, of which there may be more than memory has room for, are all the first.
+  void run_empty() const {
+    const std::vector<Group> one = {{0, 0, static_cast<std::size_t>(view_.dim)}};
+    write_values<T>(run_, view_, one);
+    write_places(run_, view_, {}, one);
+  }
 
   const Key* key(std::int64_t slice) const { return keys_.data() + slice * length_; }
 

@@ -12,9 +12,10 @@ namespace aoe::reference {
 namespace {
 
 struct Uniques {
-  std::vector<std::int64_t> first;    ///< per different slice, in output order: its first position
-  std::vector<std::int64_t> inverse;  ///< per input slice: which of the different ones it is
-  std::vector<std::int64_t> counts;   ///< per different slice
+  std::vector<std::int64_t> first;  ///< per different slice, in output order: its first position
+  std::vector<std::int64_t>
+      inverse;  ///< per input slice: which of the different ones it is; empty when each is the first
+  std::vector<std::int64_t> counts;  ///< per different slice
 };
 
 /// The data around the axis; without one it counts as flat.
@@ -48,6 +49,9 @@ int compare_slices(const T* data, const AxisView& view, std::int64_t a, std::int
 
 template <typename T>
 Uniques find_uniques(const T* data, const AxisView& view, bool sorted) {
+  // Slices without elements, of which there may be more than memory has room for, are all the first.
+  if (view.outer * view.inner == 0 && view.dim > 0)
+    return {.first = {0}, .inverse = {}, .counts = {view.dim}};
   // Sorting positions brings equal slices together, the first of them in front.
   std::vector<std::int64_t> order(static_cast<std::size_t>(view.dim));
   std::iota(order.begin(), order.end(), 0);
@@ -111,6 +115,8 @@ void compute_unique(const OpContext& ctx) {
                    {ctx.outputs[0].data, u * view.inner, {count * view.inner, 1}});
     }
   }
+  if (ctx.has_output(2))
+    std::fill_n(ctx.outputs[2].as<std::int64_t>(), ctx.outputs[2].elements(), std::int64_t{0});
   const std::vector<std::int64_t>* const lists[] = {&uniques.first, &uniques.inverse,
                                                     &uniques.counts};
   for (std::size_t i = 0; i < 3; ++i) {

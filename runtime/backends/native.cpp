@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "native/kernel.h"
+#include "reference/gives_nothing.h"
 #include "runtime/backend.h"
 #include "runtime/jit_team.h"
 #include "runtime/step_values.h"
@@ -118,6 +119,8 @@ class Native final : public StepwiseBackend {
           check_shapes(step, inputs);
         else if (!is_certain)
           prepare_outputs(om, step, inputs, tensors);
+        if (!kernel->makes_shapes && reference::gives_nothing(views_of(step.outputs, tensors)))
+          return;
         kernel->run(StepRun(step, inputs, tensors, *threads));
       });
     };

@@ -146,6 +146,40 @@ TEST_P(Kernels, AgreeWithTheReference) {
 INSTANTIATE_TEST_SUITE_P(Drawn, Kernels, testing::ValuesIn(drawn_types()),
                          [](const auto& each) { return each.param; });
 
+ConstantPtr numbers(const std::vector<std::int64_t>& values) {
+  const TensorDesc desc{.dtype = DataType::kInt64, .shape = {std::ssize(values)}};
+  return std::make_shared<Constant>(desc, values.data());
+}
+
+RandomCall sparse_call(const reference::OpCall& call, const Shape& x,
+                       std::vector<ConstantPtr> parameters = {}) {
+  RandomCall drawn{.call = call, .inputs = std::move(parameters)};
+  const TensorDesc desc{.dtype = DataType::kFloat, .shape = x};
+  drawn.inputs.insert(drawn.inputs.begin(), std::make_shared<Constant>(desc));
+  return drawn;
+}
+
+/// Nor for padding around next to nothing.
+TEST(Kernels, TakeNoMemoryForDimensionsBesideOneOfZero) {
+  constexpr std::int64_t kHuge = std::int64_t{1} << 40, kFar = (std::int64_t{1} << 31) - 1;
+  std::vector<RandomCall> calls = {
+      sparse_call({.type = "PadV3", .version = 11}, {0, 3}, {numbers({0, kHuge, 0, 0})}),
+      sparse_call({.type = "Resize", .version = 13}, {0, 3}, {{}, {}, numbers({0, kHuge})}),
+      sparse_call({.type = "TopKV2", .version = 10}, {0, kHuge}, {numbers({2})}),
+      sparse_call({.type = "Unique"}, {0, kHuge}),
+      sparse_call({.type = "Conv2D"}, {1, 1, 1, 1, 0}, {numbers({})})};
+  calls[2].outputs = 2;
+  calls[3].call.attrs.set("axis", std::int64_t{1});
+  const TensorDesc weight{.dtype = DataType::kFloat, .shape = {1, 1, 1, 1, 2}};
+  calls[4].inputs[1] = std::make_shared<Constant>(weight);
+  calls[4].call.attrs.set("pads", std::vector<std::int64_t>{0, 0, kFar, 0, 0, 5});
+  calls[4].call.attrs.set("dilations", std::vector<std::int64_t>{1, 1, kFar});
+  for (const RandomCall& call : calls) {
+    SCOPED_TRACE(text_of(call));
+    for (const bool knows_shapes : {false, true}) check(call, 2, knows_shapes);
+  }
+}
+
 TEST(KernelRegistry, EveryKernelIsDrawn) {
   const std::vector<std::string> drawn = drawn_types();
   for (const Kernel& kernel : kernels().all())
