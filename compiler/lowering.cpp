@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "compiler/format_assignment.h"
 #include "compiler/node_options.h"
 
@@ -82,6 +83,14 @@ class Lowering {
     return from.memory == to.memory && same_bytes(desc, from.format, to.format, options_.soc);
   }
 
+  /// Sizes may be known only when the model runs, how many there are and of what type may not.
+  static void check_type(const graph::Value& value) {
+    if (graph::has_known_rank(value.desc) && size_bytes(value.desc.dtype) > 0) return;
+    throw Error(ExitCode::kModel,
+                "nobody knows how many dimensions it has, and of what type, before the model runs",
+                "value '" + value.name + "'", "declare it in the model (value_info)");
+  }
+
   /// The tensor that holds `value` in `layout`; made when it is not there yet.
   int tensor_of(graph::ValueId value, const Layout& layout) {
     const Layout kept = dense(layout);
@@ -89,6 +98,7 @@ class Lowering {
         tensors_.try_emplace({value, kept}, static_cast<int>(lowered_.tensors.size()));
     if (is_new) {
       const graph::Value& v = graph_.values[value];
+      check_type(v);
       // Callers know the dense one, by the value's name; the model's inputs and outputs are always that.
       const std::string suffix =
           kept == Layout{} ? "" : ":" + text_of({layout.format, layout.memory});

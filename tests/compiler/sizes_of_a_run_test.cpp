@@ -1,6 +1,7 @@
 // Models part of whose sizes only a run knows: what networks are made of has native kernels for them.
 #include <gtest/gtest.h>
 
+#include "base/error.h"
 #include "graph/passes.h"
 #include "runtime/step_paths.h"
 #include "tests/compiler/compiled_model.h"
@@ -55,6 +56,23 @@ TEST(SizesOfARun, LeaveConvolutionsToNativeKernels) {
   )");
   for (const char* type : {"Conv2D", "Relu", "Conv2DTranspose", "Sigmoid"})
     EXPECT_EQ(part.find(type), std::string::npos) << type << ": " << part;
+}
+
+/// An om has no place for such, and would be written only to be refused when it is loaded.
+TEST(SizesOfARun, AreOfAKnownNumberOfDimensions) {
+  graph::Graph graph = tests::import_text(R"(g (int64[3] s, bool[3] c) => (y) {
+    t = Compress <axis = 0> (s, c)
+    y = ConstantOfShape (t)
+  })",
+                                          20);
+  graph::run_passes(graph, {});
+  try {
+    compile(graph, options_for(loopnest::test_socs().back()));
+    FAIL() << "compiled";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ExitCode::kModel);
+    EXPECT_NE(std::string(e.what()).find("value 'y'"), std::string::npos) << e.what();
+  }
 }
 
 }  // namespace
