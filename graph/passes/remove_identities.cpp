@@ -1,8 +1,9 @@
-// remove_identities: takes out nodes that hand their input on unchanged, and writes all that only
+// remove_identities: takes out nodes that hand their input on unchanged and operands of Concat without elements, and writes all that only
 // rename dimensions (Squeeze, Unsqueeze, Flatten, a Transpose of dimensions of size 1, chains of
 // them) as one Reshape to a constant shape.
 #include <algorithm>
 #include <initializer_list>
+#include <iterator>
 #include <numeric>
 
 #include "graph/passes.h"
@@ -162,8 +163,21 @@ void remove_if_unread(Graph& graph, NodeId id) {
   graph.remove_node(id);
 }
 
+/// A Concat reads nothing of operands without elements.
+bool drop_empty_operands(Graph& graph, NodeId id) {
+  const Node& node = graph.nodes[id];
+  if (!is_type(node, "ConcatV2")) return false;
+  std::vector<ValueId> kept;
+  std::ranges::copy_if(node.inputs, std::back_inserter(kept),
+                       [&](ValueId input) { return element_count(shape_of(graph, input)) != 0; });
+  if (kept.empty() || kept.size() == node.inputs.size()) return false;
+  graph.edit(id)->inputs = std::move(kept);
+  return true;
+}
+
 bool simplify(Graph& graph, NodeId id) {
   bool changed = to_reshape(graph, id);
+  changed |= drop_empty_operands(graph, id);
   const NodeId before =
       has_input(graph.nodes[id], 0) ? graph.values[graph.nodes[id].inputs[0]].producer : kNone;
   if (skip_middle(graph, id)) {

@@ -52,6 +52,13 @@ const PassCase kSimplifyCases[] = {
        f = Neg (e)
        y = Identity (f)
      })"},
+    {"remove_identities_empty_operands", "remove_identities",
+     R"(g (float[2,3] x, float[2,0] n) => (float[2,3] y, float[2,6] z) {
+       a = Neg (x)
+       b = Concat <axis = 1> (n, a)
+       y = Neg (b)
+       z = Concat <axis = 1> (x, n, a)
+     })"},
     {"remove_identities_keeps_reversal", "remove_identities",
      R"(g (float[4] x) => (float[4] y, float[4] z) {
        end = Constant <value = int64[1] {-100}> ()
