@@ -12,7 +12,8 @@ import pages
 QUICK = r"""
 has() { local word=$1; shift; case " $* " in *" $word"*) return 0 ;; esac; return 1; }
 make_model() { has --small "$@" || has --list "$@" || set -- "$@" --small; command make_model "$@"; }
-aoe() { has --preset "$@" || set -- "$@" --preset=quick; command aoe "$@" --trials=4 --search_limit=10 --progress_bar=off; }
+aoe() { if [ "$1" = report ]; then command aoe "$@"; return; fi
+  has --preset "$@" || set -- "$@" --preset=quick; command aoe "$@" --trials=4 --search_limit=10 --progress_bar=off; }
 """
 
 

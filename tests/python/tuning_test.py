@@ -261,7 +261,7 @@ class ResultsTest(unittest.TestCase):
             results.results_of({})
         with self.assertRaisesRegex(results.BadResult, "version 2 of aoe.result; known is 1"):
             results.results_of({"schema": "aoe.result", "version": 2})
-        with self.assertRaisesRegex(results.BadResult, "TuneResult is not"):
+        with self.assertRaisesRegex(results.BadResult, "TuneResult is 3, no object"):
             results.results_of({"schema": "aoe.result", "version": 1, "results": [3]})
 
     def test_null_is_not_known(self):
