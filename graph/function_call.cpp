@@ -100,6 +100,10 @@ void FunctionCall::mark_as_text(Term value) {
   site_.text_values->insert(value.id);
 }
 
+bool FunctionCall::is_small(Term value) const {
+  return site_.small != nullptr && site_.small->contains(value.id);
+}
+
 const Shape& FunctionCall::shape(Term value) const {
   const TensorDesc& desc = site_.graph.values[value.id].desc;
   if (!has_known_rank(desc))

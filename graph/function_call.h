@@ -23,6 +23,7 @@
 namespace aoe::graph {
 
 class FunctionCall;
+struct SmallType;
 
 /// A value inside a call. Operators are ONNX's, with its broadcasting; numbers take the type of the term.
 struct Term {
@@ -55,6 +56,7 @@ struct FunctionSite {
   /// Of the model, and the values that hold places in it. Without them texts cannot be expressed.
   TextTable* texts = nullptr;
   std::set<ValueId>* text_values = nullptr;
+  const std::map<ValueId, const SmallType*>* small = nullptr;  ///< what is held as something wider
 };
 
 class FunctionCall {
@@ -96,6 +98,7 @@ class FunctionCall {
   std::vector<std::int64_t> places(const std::vector<std::string>& texts);
   bool is_text(Term value) const;  ///< its numbers are such places
   void mark_as_text(Term value);
+  bool is_small(Term value) const;  ///< of integers below eight bits, which are held as int8 or uint8
 
   Term number(double value, DataType dtype);           ///< a scalar
   Term ints(const std::vector<std::int64_t>& values);  ///< int64, one axis

@@ -276,7 +276,8 @@ FunctionSite Importer::function_site() {
                           const std::string& node) { budget_.add_bytes(bytes, "node " + node); },
       .shared = now_->shared,
       .texts = &texts_,
-      .text_values = &now_->texts};
+      .text_values = &now_->texts,
+      .small = &now_->small};
 }
 
 /// A node that the engine knows as several others.

@@ -41,7 +41,8 @@ void expand_gather_blocks(FunctionCall& call) {
     throw Error(
         ExitCode::kModel,
         "gather_axis and quantize_axis must be two axes of its data, block_size at least 16");
-  const bool is_packed = call.dtype(data) == DataType::kUint8 && bits != 8;
+  const bool is_bytes = call.dtype(data) == DataType::kUint8 && !call.is_small(data),
+             is_packed = is_bytes && bits != 8;
   if (bits != 8 && bits != 4 && bits != 2)
     throw NotExpressible{"its data have " + std::to_string(bits) + " bits"};
   if (is_packed && divided != rank - 1)
@@ -57,7 +58,7 @@ void expand_gather_blocks(FunctionCall& call) {
                     .zero = call.absent()};
   if (call.has(3)) {
     bytes.zero = values(call.input(3), blocks);
-  } else if (call.dtype(data) == DataType::kUint8) {
+  } else if (is_bytes) {
     const Term middle = call.number(static_cast<double>(1 << (bits - 1)), DataType::kUint8);
     bytes.zero = call.op("Expand", {middle, call.op("Shape", {bytes.scale})});
   }

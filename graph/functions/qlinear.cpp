@@ -106,10 +106,18 @@ auto as_in_onnx(const std::string& type) {
   };
 }
 
+/// Before operator set 13 of all axes from the one that it names on.
 void expand_softmax(FunctionCall& call) {
-  if (call.attrs().get_int("opset", 13) < 13)
-    throw NotExpressible{"its softmax is that of an opset before 13"};
-  const Term y = call.op("Softmax", {real(call, 0)}, with_axis(call.attrs().get_int("axis", -1)));
+  const Term x = real(call, 0);
+  const std::int64_t axis = call.attrs().get_int("axis", -1);
+  const auto of = [&](Term value, std::int64_t which) {
+    return call.op("Softmax", {value}, with_axis(which));
+  };
+  const bool is_of_one_axis = call.attrs().get_int("opset", 13) >= 13;
+  const Term y = is_of_one_axis
+                     ? of(x, axis)
+                     : call.op("Reshape", {of(call.op("Flatten", {x}, with_axis(axis)), -1),
+                                           call.op("Shape", {x})});
   call.give(0, bytes(call, y, 3, call.dtype(call.input(0))));
 }
 

@@ -820,6 +820,9 @@ def other_names():
     case("ms_qlinear_softmax", "QLinearSoftmax",
          {"x": row, "xs": f(0.05), "xz": u(128), "ys": f(1 / 256), "yz": u(0)},
          {"y": quantise(power / power.sum(-1, keepdims=True), f(1 / 256), 0)}, MS, constants=fixed, opset=13)
+    case("ms_qlinear_softmax_old", "QLinearSoftmax",
+         {"x": row, "xs": f(0.05), "xz": u(128), "ys": f(1 / 256), "yz": u(0)},
+         {"y": quantise(power / power.sum(), f(1 / 256), 0)}, MS, constants=fixed, axis=0, opset=12)
     a = rand(2, 3)
     write("sequence_empty",
           [node("SequenceEmpty", [], ["s"]), node("SequenceInsert", ["s", "a"], ["t"]),
@@ -1216,6 +1219,10 @@ def rows_of_bytes():
                  {"table": pack(values, bits), "ids": wanted, "scales": scales, "zeros": None if zero is None else pack(zero, bits)},
                  {"y": table[wanted].astype(f)}, MS, constants=["table", "scales"] + ([] if zero is None else ["zeros"]),
                  bits=bits, block_size=block, gather_axis=0, quantize_axis=1)
+    nibbles = values % 16
+    table = (nibbles.reshape(rows, -1, block) * scales[:, :, None]).reshape(rows, width)
+    case("ms_gather_block_quantized_uint4", "GatherBlockQuantized", {"table": Packed(21, 4, nibbles), "ids": wanted, "scales": scales},
+         {"y": table[wanted].astype(f)}, MS, constants=["table", "scales"], block_size=block, gather_axis=0, quantize_axis=1)
     signed = rng.integers(-8, 8, (rows, width))
     table = (signed.reshape(rows, -1, block) * scales[:, :, None]).reshape(rows, width)
     case("ms_gather_block_quantized_int4", "GatherBlockQuantized", {"table": Packed(22, 4, signed), "ids": wanted, "scales": scales},
