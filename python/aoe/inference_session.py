@@ -28,6 +28,7 @@ from .session_border import (
     shape_flag,
     shown_type,
     with_sizes,
+    with_types,
 )
 from .session_options import RunOptions, SessionOptions, require_options
 from .texts import TextBook
@@ -306,10 +307,12 @@ class InferenceSession:
         if key:
             flags.append(shape_flag(self._open_inputs, key))
         try:
-            return self._load(flags)
+            model = self._load(flags)
         except acl_library.AclError:
             # A file of the cache that is damaged, or that another process took away.
-            return self._load(flags)
+            model = self._load(flags)
+        self._border = with_types(self._border, model)
+        return model
 
     def _load(self, flags):
         with self._cache.om(self._source, flags) as path:

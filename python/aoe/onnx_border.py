@@ -23,6 +23,7 @@ _TENSOR_NAME, _TENSOR_EXTERNAL = 8, 13
 _NODE, _NODE_OUTPUT, _NODE_TYPE, _NODE_ATTRIBUTE = 1, 2, 4, 5
 _ATTRIBUTE_INTS, _ATTRIBUTE_STRINGS = 8, 9
 _FLOAT = 1
+UNDEFINED = "tensor(undefined)"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -166,7 +167,7 @@ def external_place(fields):
 
 
 def _value(message):
-    name, kind = "", "tensor(undefined)"
+    name, kind = "", UNDEFINED
     shape, element_type, has_rank, denotations = (), None, False, ()
     for field, value in _fields(message):
         if field == 1:
@@ -192,7 +193,7 @@ def _compound_type(which, content):
         return f"map({key},{inner[0] if inner else ''})"
     if which == 1:
         return _tensor_type(content)[0]
-    return {8: "sparse_tensor(...)", 9: "optional(...)"}.get(which, "tensor(undefined)")
+    return {8: "sparse_tensor(...)", 9: "optional(...)"}.get(which, UNDEFINED)
 
 
 def _tensor_type(message):
@@ -204,7 +205,7 @@ def _tensor_type(message):
             has_rank = True
             dimensions = [_dimension(part) for at, part in _fields(value) if at == 1]
     found = element_types.of_onnx(number)
-    kind = found.text if found else f"tensor({number})"
+    kind = found.text if found else f"tensor({number})" if number else UNDEFINED
     shape, denotations = zip(*dimensions) if dimensions else ((), ())
     return kind, found, shape, has_rank, denotations
 

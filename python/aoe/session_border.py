@@ -3,7 +3,7 @@
 import dataclasses
 
 from . import element_types
-from .onnx_border import Border, Value
+from .onnx_border import UNDEFINED, Border, Value
 
 
 def shown_type(port):
@@ -11,14 +11,17 @@ def shown_type(port):
     return element_types.TEXT if port.is_text else port.element_type
 
 
+def _type_of(port):
+    return {"type": shown_type(port).text, "element_type": shown_type(port)}
+
+
 def border_of_om(model):
     def values(ports):
         return [
             Value(
-                port.name,
-                shown_type(port).text,
-                tuple(None if size < 0 else size for size in port.shape),
-                shown_type(port),
+                name=port.name,
+                shape=tuple(None if size < 0 else size for size in port.shape),
+                **_type_of(port),
             )
             for port in ports
         ]
@@ -49,8 +52,21 @@ def with_sizes(border, options):
 
 def require_tensors(border):
     for value in border.inputs + border.outputs:
-        if value.element_type is None:
+        is_inferred = value in border.outputs and value.type == UNDEFINED
+        if value.element_type is None and not is_inferred:
             raise ValueError(f"{value.name} is {value.type}, which no array of numpy can be here")
+
+
+def with_types(border, model):
+    """With those of outputs whose types the file leaves to who compiles it."""
+    ports = {port.name: port for port in model.outputs}
+
+    def typed(value):
+        if value.type != UNDEFINED:
+            return value
+        return dataclasses.replace(value, **_type_of(ports[value.name]))
+
+    return dataclasses.replace(border, outputs=[typed(value) for value in border.outputs])
 
 
 def is_fixed(value):

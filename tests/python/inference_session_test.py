@@ -223,6 +223,20 @@ class CallsTest(SessionTest):
                 self.assertEqual(y.dtype, dtype)
                 numpy.testing.assert_array_equal(y, numpy.abs(x))
 
+    def test_outputs_without_a_type_have_that_of_the_operator(self):
+        for name, size in (("fixed", 2), ("open", -1)):
+            path = self.folder / f"{name}.onnx"
+            onnx_writer.write(
+                path,
+                [onnx_writer.node("Shape", ["x"], ["y"], "node")],
+                [onnx_writer.value("x", size, 3)],
+                [onnx_writer.block(1, "y")],
+            )
+            session = self.open(str(path))
+            (y,) = session.run(None, {"x": numpy.zeros((2, 3), numpy.float32)})
+            self.assertEqual((y.dtype, y.tolist()), (numpy.int64, [2, 3]))
+            self.assertEqual(session.get_outputs()[0].type, "tensor(int64)")
+
     def test_bfloat16_is_its_bits_or_of_ml_dtypes(self):
         session = self.open(self.model("bf16", "Relu", (2,), element_type=16))
         self.assertEqual(session.get_inputs()[0].type, "tensor(bfloat16)")
