@@ -1,5 +1,8 @@
-// expand_qlinear: QLinearConv and QLinearMatMul with constant scales become what they stand for: Dequantize, a product in
-// float32, Quantize. fuse_quantized makes kernels of bytes of that form; what it leaves runs in float32.
+// expand_qlinear: QLinearConv and QLinearMatMul become what they stand for: Dequantize, a product in float32, Quantize.
+// fuse_quantized makes kernels of bytes of that form where scales and weights are constant; what it leaves runs in float32.
+#include <algorithm>
+#include <array>
+
 #include "graph/passes.h"
 #include "graph/quantization.h"
 #include "graph/rewrite.h"
@@ -10,24 +13,23 @@ namespace {
 /// Where QLinearConv and QLinearMatMul have their inputs; a scale and a zero point follow the first two.
 enum QLinearInput : std::size_t { kX = 0, kWeight = 3, kOutputScale = 6, kBias = 8 };
 
-/// Constant scale and zero point behind input `first`: one, or, where allowed, one per output.
-bool has_constant_scale(const Graph& graph, const Node& node, std::size_t first, bool allows_many) {
-  const ConstantPtr scale = constant_input(graph, node, first),
-                    zero = constant_input(graph, node, first + 1);
-  if (!scale || !zero || scale->desc().dtype != DataType::kFloat) return false;
-  const Shape &s = scale->desc().shape, &z = zero->desc().shape;
-  return s.size() <= 1 && z.size() <= 1 &&
-         (allows_many || (element_count(s) == 1 && element_count(z) == 1));
+/// Scale and zero point behind input `first`: one, or, where allowed, one per output.
+bool has_scale(const Graph& graph, const Node& node, std::size_t first, bool allows_many) {
+  const TensorDesc &scale = graph.values[node.inputs[first]].desc,
+                   &zero = graph.values[node.inputs[first + 1]].desc;
+  if (scale.dtype != DataType::kFloat) return false;
+  return std::ranges::all_of(std::array{&scale, &zero}, [&](const TensorDesc* each) {
+    return each->shape.size() <= 1 && is_static(each->shape) &&
+           (allows_many || element_count(each->shape) == 1);
+  });
 }
 
 bool is_expandable(const Graph& graph, const Node& node) {
   const bool is_conv = is_type(node, "QLinearConv");
   if (!is_conv && !is_type(node, "QLinearMatMul")) return false;
-  if (!is_conv && shape_of(graph, node.inputs[kWeight]).size() != 2) return false;
-  return has_constant_scale(graph, node, kX + 1, false) &&
-         has_constant_scale(graph, node, kWeight + 1, true) &&
-         has_constant_scale(graph, node, kOutputScale, false) &&
-         (!has_input(node, kBias) || constant_input(graph, node, kBias));
+  const bool has_outputs = is_conv || shape_of(graph, node.inputs[kWeight]).size() == 2;
+  return has_scale(graph, node, kX + 1, false) && has_scale(graph, node, kWeight + 1, has_outputs) &&
+         has_scale(graph, node, kOutputScale, false);
 }
 
 class QLinearExpansion {
@@ -56,11 +58,18 @@ class QLinearExpansion {
  private:
   /// The bias counts in these.
   ValueId steps_of_sums() {
-    const double x = to_doubles(*constant_input(graph_, node_, kX + 1))[0];
-    std::vector<double> steps = to_doubles(*constant_input(graph_, node_, kWeight + 1));
-    for (double& step : steps) step *= x;
-    return add_floats(graph_, node_.name + "_steps", {static_cast<std::int64_t>(steps.size())},
-                      steps);
+    const std::vector<ValueId> scales = {node_.inputs[kX + 1], node_.inputs[kWeight + 1]};
+    const ConstantPtr x = graph_.values[scales[0]].constant,
+                      weight = graph_.values[scales[1]].constant;
+    if (x && weight) {
+      std::vector<double> steps = to_doubles(*weight);
+      for (double& step : steps) step *= to_doubles(*x)[0];
+      return add_floats(graph_, node_.name + "_steps", {std::ssize(steps)}, steps);
+    }
+    const bool is_one = shape_of(graph_, scales[1]).empty();
+    const ValueId steps = add_real("_steps", shape_of(graph_, scales[is_one ? 0 : 1]));
+    add_node("_multiply_scales", call_of("Mul"), scales, steps);
+    return steps;
   }
 
   ValueId dequantize(const std::string& suffix, ValueId value, ValueId scale, ValueId zero,

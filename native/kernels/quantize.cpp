@@ -1,8 +1,10 @@
-// Quantize and Dequantize whose scales are those of an axis or of blocks along it; generated code has the others.
+// Quantize and Dequantize whose scales are computed, or those of an axis or of blocks along it; generated code has the others.
 #include "reference/quantize.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <limits>
 
 #include "native/kernel.h"
 #include "native/wide.h"
@@ -43,7 +45,7 @@ class Stretches {
     const Shape& x = run.shape(0);
     spread_ = reference::spread_of(run.attrs, parameters_of(run), x);
     if (spread_ == Spread::kOne) {
-      view_ = {1, 1, element_count(x)};
+      elements_ = element_count(x);
       return;
     }
     view_ =
@@ -51,17 +53,21 @@ class Stretches {
     if (spread_ == Spread::kBlocks) block_ = run.attrs.get_int("block_size", 0);
   }
 
-  std::int64_t count() const { return view_.outer * (is_row() ? 1 : parts()); }
+  std::int64_t count() const {
+    if (spread_ == Spread::kOne) return (elements_ + kPart - 1) / kPart;
+    return view_.outer * (is_row() ? 1 : parts());
+  }
   double elements_each() const {
+    if (spread_ == Spread::kOne) return kPart;
     return static_cast<double>(view_.outer * view_.dim * view_.inner) /
            static_cast<double>(std::max<std::int64_t>(1, count()));
   }
 
   Stretch operator[](std::int64_t i) const {
+    if (spread_ == Spread::kOne) return {i * kPart, std::min(kPart, elements_ - i * kPart), 0, 0};
     if (is_row()) return {i * view_.dim, view_.dim, 0, 1};
     const std::int64_t outer = i / parts(), part = i % parts();
-    if (spread_ != Spread::kBlocks)
-      return {i * view_.inner, view_.inner, spread_ == Spread::kOne ? 0 : part, 0};
+    if (spread_ != Spread::kBlocks) return {i * view_.inner, view_.inner, part, 0};
     if (view_.inner > 1) {
       const std::int64_t blocks = (view_.dim + block_ - 1) / block_;
       return {i * view_.inner, view_.inner, (outer * blocks + part / block_) * view_.inner, 1};
@@ -78,8 +84,11 @@ class Stretches {
     return is_blocked_row ? (view_.dim + block_ - 1) / block_ : view_.dim;
   }
 
+  static constexpr std::int64_t kPart = 4096;  ///< of what has one scale
+
   Spread spread_ = Spread::kOne;
-  reference::AxisView view_{};
+  std::int64_t elements_ = 0;   ///< of kOne
+  reference::AxisView view_{};  ///< of the others
   std::int64_t block_ = 1;
 };
 
@@ -103,24 +112,52 @@ AOE_WIDE void dequantize(const T* __restrict x, const Stretch& at, const float* 
   }
 }
 
-/// Rounds half to even, saturates; NaN becomes 0.
+/// Rounds half to even, saturates; NaN becomes 0. `count` is a vector at least; a vector at a time, as compilers make branches of
+/// the comparisons. The last one begins where a vector is left.
 template <typename T>
-T quantized(float scaled, float zero) {
+AOE_WIDE void quantize_vectors(const float* x, std::int64_t count, const float* scale,
+                               const T* zero, bool is_one_scale, T* y) {
   constexpr float kLow = std::numeric_limits<T>::min(), kHigh = std::numeric_limits<T>::max();
-  float whole = std::nearbyint(scaled) + zero;
-  whole = whole < kLow ? kLow : whole;
-  whole = whole > kHigh ? kHigh : whole;
-  return static_cast<T>(whole == whole ? static_cast<std::int32_t>(whole) : 0);
+  constexpr float kFar = 1 << 20;       // saturates, whatever the zero point
+  constexpr float kNoHalves = 3 << 22;  // added to less than kFar, it leaves no room for fractions
+  using Integers = std::int32_t __attribute__((vector_size(kFloats * sizeof(std::int32_t))));
+  typedef T Narrow __attribute__((vector_size(kFloats * sizeof(T))));
+  Floats divisor = Floats{} + *scale, shift = Floats{} + *zero;
+  for (std::int64_t next = 0; next < count; next += kFloats) {
+    const std::int64_t i = std::min(next, count - kFloats);
+    Floats value;
+    std::memcpy(&value, x + i, sizeof value);
+    if (!is_one_scale) {
+      Narrow zeros;
+      std::memcpy(&divisor, scale + i, sizeof divisor);
+      std::memcpy(&zeros, zero + i, sizeof zeros);
+      shift = __builtin_convertvector(zeros, Floats);
+    }
+    value = value / divisor;
+    value = value < -kFar ? Floats{} - kFar : value;
+    value = value > kFar ? Floats{} + kFar : value;
+    value = (value + kNoHalves) - kNoHalves + shift;
+    value = value < kLow ? Floats{} + kLow : value;
+    value = value > kHigh ? Floats{} + kHigh : value;
+    value = value == value ? value : Floats{};
+    const Narrow whole = __builtin_convertvector(__builtin_convertvector(value, Integers), Narrow);
+    std::memcpy(y + i, &whole, sizeof whole);
+  }
 }
 
 template <typename T>
-AOE_WIDE void quantize_stretch(const float* __restrict x, const Stretch& at, const float* scale,
-                               const T* zero, T* __restrict y) {
-  const auto [first, count, parameter, step] = at;
-  for (std::int64_t i = 0; i < count; ++i) {
-    const std::int64_t p = parameter + i * step;
-    y[first + i] = quantized<T>(x[first + i] / scale[p], zero[p]);
-  }
+void quantize_stretch(const float* x, const Stretch& at, const float* scale, const T* zero, T* y) {
+  const bool is_one_scale = at.step == 0;
+  x += at.first, y += at.first, scale += at.parameter, zero += at.parameter;
+  if (at.count >= kFloats) return quantize_vectors(x, at.count, scale, zero, is_one_scale, y);
+  const std::int64_t scales = is_one_scale ? 1 : at.count;
+  float some[kFloats] = {}, some_scales[kFloats] = {};
+  T some_zeros[kFloats] = {}, result[kFloats];
+  std::copy_n(x, at.count, some);
+  std::copy_n(scale, scales, some_scales);
+  std::copy_n(zero, scales, some_zeros);
+  quantize_vectors(some, kFloats, some_scales, some_zeros, is_one_scale, result);
+  std::copy_n(result, at.count, y);
 }
 
 using ByteTypes = reference::TypeList<std::int8_t, std::uint8_t, std::int16_t, std::uint16_t>;
@@ -162,9 +199,6 @@ void run_quantize(const Run& run) {
 
 Result<void> has_scales(const Question& question) {
   if (auto taken = takes_types(question, 1, {DataType::kFloat}); !taken) return taken;
-  const Shape& scale = question.inputs[1].shape;
-  if (is_static(scale) && element_count(scale) == 1)
-    return Unexpected("there is one scale, for which there is generated code");
   if (question.call.attrs.has("output_dtype")) return Unexpected("the result's type is asked for");
   return {};
 }

@@ -112,13 +112,25 @@ const PassCase kQuantisedCases[] = {
        c = QLinearMatMul (q, s, z, w, ws, wz, t, u)
        y = DequantizeLinear (c, t, u)
      })"},
-    {"expand_qlinear_not_computed_scales", "expand_qlinear",
-     R"(g (float[3,2] x, float v) => (float[3,3] y)
-         <float s = {0.02}, int8 z = {-7}, int8[2,3] w = {90, -7, 12, 55, -100, 3}, float ws = {0.01},
-          float t = {0.031}> {
+    {"expand_qlinear_computed_scales", "expand_qlinear",
+     R"(g (float[1,2,3,3] x, float s, float[2] ws, float t) => (float[1,2,3,3] y)
+         <uint8 z = {117}, uint8[2,2,1,1] w = {90, 10, 200, 30}, uint8 wz = {100}, int32[2] b = {500, 20}> {
        q = QuantizeLinear (x, s, z)
-       c = QLinearMatMul (q, s, z, w, ws, z, v, z)
+       c = QLinearConv (q, s, z, w, ws, wz, t, z, b)
        y = DequantizeLinear (c, t, z)
+     })"},
+    {"expand_qlinear_batches", "expand_qlinear", R"(g (float[2,3,2] x, int8[2,2,3] w) => (float[2,3,3] y)
+         <float s = {0.02}, int8 z = {-7}, float ws = {0.01}, float t = {0.031}> {
+       q = QuantizeLinear (x, s, z)
+       c = QLinearMatMul (q, s, z, w, ws, z, t, z)
+       y = DequantizeLinear (c, t, z)
+     })"},
+    {"expand_qlinear_not_scales_of_rows", "expand_qlinear",
+     R"(g (int8[3,2] q) => (float[3,3] y)
+         <float[3] s = {0.02, 0.03, 0.04}, int8[3] z = {-7, 0, 1}, int8[2,3] w = {90, -7, 12, 55, -100, 3},
+          float ws = {0.01}, int8 wz = {2}, float t = {0.031}> {
+       c = QLinearMatMul (q, s, z, w, ws, wz, t, wz)
+       y = DequantizeLinear (c, t, wz)
      })"},
     {"fuse_quantized_whole_bias", "fuse_quantized", R"(g (float[3,2] x) => (float[3,3] y)
          <float s = {0.5}, int8 z = {-7}, int8[3,2] w = {90, -7, 12, 55, -100, 3}, float ws = {0.25}, float bs = {0.125},

@@ -153,14 +153,8 @@ Shape draw_scales(Draw& draw, const Shape& x, reference::Attrs& attrs) {
 RandomCall draw_quantize(Draw& draw, const std::string& type) {
   RandomCall drawn{.call = {.type = type, .version = 10}};
   Shape x = draw.shape(1, 4);
-  if (element_count(x) < 2) x = {5, 7};
-  Shape scales = draw_scales(draw, x, drawn.call.attrs);
-  if (element_count(scales) == 1) {  // one for all is no call of these
-    x = {5, 7};
-    drawn.call.attrs = {};
-    drawn.call.attrs.set("axis", draw.in(0, 1));
-    scales = {drawn.call.attrs.get_int("axis", 0) == 0 ? 5 : 7};
-  }
+  if (draw.chance(10)) x = {3, draw.in(3000, 5000)};
+  const Shape scales = draw.chance(20) ? Shape{} : draw_scales(draw, x, drawn.call.attrs);
   const bool is_dequantize = type == "Dequantize";
   DataType integer =
       draw.one_of({DataType::kInt8, DataType::kUint8, DataType::kInt16, DataType::kUint16});
