@@ -1,5 +1,5 @@
 // expand_composites: operators of float32, some of float64, that are a few reductions with elementwise operators in between become these, for
-// which there are fast kernels: LpNorm, MVN, HardMax, LpPool, GlobalLpPool, ReduceLogSumExp, and the
+// which there are fast kernels: LpNorm, MVN, BatchNorm by the batch's own statistics, HardMax, LpPool, GlobalLpPool, ReduceLogSumExp, and the
 // softmax in front of a loss. Pooling of volumes becomes pooling of images, twice; a product with a vector one with a matrix.
 #include <algorithm>
 #include <array>
@@ -53,6 +53,30 @@ void expand_mean_variance(FunctionCall& call) {
   const Term centered = x - reduce("ReduceMean", x, axes);
   const Term variance = reduce("ReduceMean", centered * centered, axes);
   call.give(0, centered / (call.op("Sqrt", {variance}) + kEpsilon));
+}
+
+/// By the mean and variance of the batch, which momentum mixes into those that are stored.
+void expand_batch_statistics(FunctionCall& call, int version) {
+  constexpr int kTrainingModeVersion = 14;
+  const Term x = call.input(0);
+  if (version < kTrainingModeVersion || call.attrs().get_int("training_mode", 0) == 0)
+    throw NotExpressible{"its statistics are stored"};
+  if (call.rank(x) < 2) throw NotExpressible{"it has no axis of channels"};
+  Axes axes = all_axes(x), along_channels(axes.size(), 1);
+  axes.erase(axes.begin() + 1);
+  along_channels[1] = call.dim(x, 1);
+  const auto parameter = [&](std::size_t i) { return call.reshape(call.input(i), along_channels); };
+  const Term mean = reduce("ReduceMean", x, axes), centered = x - mean;
+  const Term variance = reduce("ReduceMean", centered * centered, axes);
+  const double epsilon = call.attrs().get_float("epsilon", 1e-5F),
+               momentum = call.attrs().get_float("momentum", 0.9F);
+  const Term norm = centered / call.op("Sqrt", {variance + epsilon});
+  call.give(0, norm * parameter(1) + parameter(2));
+  const auto mixed = [&](std::size_t stored, Term own) {
+    return call.input(stored) * momentum + call.reshape(own, {-1}) * (1 - momentum);
+  };
+  if (call.wants(1)) call.give(1, mixed(3, mean));
+  if (call.wants(2)) call.give(2, mixed(4, variance));
 }
 
 /// 1 at the first of the largest along the axis.
@@ -186,6 +210,9 @@ struct Composite {
 const std::array kComposites = {
     Composite{"LpNorm", [](auto& call, auto&, auto&) { expand_lp_norm(call); }, true},
     Composite{"MVN", [](auto& call, auto&, auto&) { expand_mean_variance(call); }, true},
+    Composite{
+        "BatchNorm",
+        [](auto& call, auto&, auto& node) { expand_batch_statistics(call, node.op.version); }},
     Composite{"HardMax",
               [](auto& call, auto&, auto& node) { expand_hardmax(call, node.op.version); }},
     Composite{"LpPool", [](auto& call, auto&, auto&) { expand_lp_pool(call); }},
