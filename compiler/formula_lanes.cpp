@@ -175,7 +175,7 @@ class Emitter {
   /// Stays in lanes of real numbers until somebody wants integers: a store saturates as well.
   Lanes saturated(const Lanes& from, DataType to) {
     AOE_CHECK(size_bytes(to) <= 2, "saturation of more than float32 holds");
-    const Vec x = from.as_reals();
+    const Vec given = from.as_reals(), x = given + number_like(0, given);  // no -0
     const auto bits = static_cast<int>(size_bytes(to) * 8);
     const float low = is_signed(to) ? -static_cast<float>(1 << (bits - 1)) : 0;
     const float high = low + static_cast<float>((1 << bits) - 1);

@@ -135,7 +135,8 @@ std::optional<Vec> Lanes::as_reals_less(double number) const {
   const auto bound = [&](int byte) {
     return number_like(static_cast<float>(byte - s.zero), *s.to_round);
   };
-  return round_even(min(max(*s.to_round, bound(0)), bound(255)));
+  // An integer has no -0, which a division by it would tell.
+  return round_even(min(max(*s.to_round, bound(0)), bound(255))) + number_like(0, *s.to_round);
 }
 
 Vec Lanes::stored() const {
