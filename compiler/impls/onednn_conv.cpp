@@ -96,7 +96,10 @@ Result<OneDnnDraft> make_draft(const Task& task, const FormatChoice& format, con
 
 /// Products that are computed, with channels rounded up to whole blocks, over those that are asked for.
 double padding_waste(const ConvShape& s, const FormatChoice& format, const Soc& soc) {
-  if (s.is_depthwise() || format.outputs[0] != Format::kNC1HWC0) return 1.0;
+  const bool is_in_blocks =
+      format.outputs[0] == Format::kNC1HWC0 ||
+      (format.outputs[0] == Format::kNHWC && s.group_out_channels() < soc.vector_lanes);
+  if (s.is_depthwise() || !is_in_blocks) return 1.0;
   const auto rounded = [&](std::int64_t channels) {
     const std::int64_t lanes = soc.vector_lanes;
     return static_cast<double>(round_up(channels, lanes)) / static_cast<double>(channels);
@@ -182,15 +185,20 @@ class OneDnnConvPlan final : public Plan {
     return implementation.find("gemm:") != std::string::npos;
   }
 
-  /// What oneDNN's way over a matrix product takes besides: its steps, and post-ops that read another tensor, which it carries
-  /// out element by element. Measured on a Zen 3 core.
+  /// What oneDNN's way over a matrix product takes besides: its steps, the windows that it lays out as columns, and post-ops
+  /// that read another tensor, which it carries out element by element. Measured on a Zen 3 core.
   double gemm_ns(const std::string& implementation) const {
-    constexpr double kStepsNs = 4000, kPostOpNs = 100;
+    constexpr double kStepsNs = 4000, kPostOpNs = 100, kColumnNs = 0.8;
     if (!is_gemm(implementation)) return 0;
+    const double columns =
+        shape_.is_pointwise() || shape_.is_transposed
+            ? 0
+            : shape_.flops() / 2 / static_cast<double>(shape_.group_out_channels());
     const std::size_t inputs = task().inputs.size();
     const bool reads_more = inputs > reference::anchor_inputs(task().op, inputs);
     const double outputs = static_cast<double>(element_count(task().out().shape));
-    return kStepsNs + (reads_more && !shape_.is_transposed ? outputs * kPostOpNs : 0);
+    return kStepsNs + columns * kColumnNs +
+           (reads_more && !shape_.is_transposed ? outputs * kPostOpNs : 0);
   }
 
   std::string implementation_of() const {
@@ -216,13 +224,17 @@ class OneDnnConvPlan final : public Plan {
     return jit_efficiency() * (format().name == "NHWC" && has_tail ? kMaskedTail : 1);
   }
 
-  /// Of groups as measured on a Zen 3 core: four of 64 and more channels reach 0.48 to 0.58 with 1x1 windows and 0.73 with 3x3, two
+  /// As measured on a Zen 3 core. One or two vectors of outputs leave little to do with what is loaded. Of groups four of 64 and more channels reach 0.48 to 0.58 with 1x1 windows and 0.73 with 3x3, two
   /// of 48 with 5x5 0.95; small ones, or such as no vector divides, 0.28 to 0.36 and 0.37 to 0.63.
   double jit_efficiency() const {
-    constexpr double kWhole = 0.92, kGroups = 0.8, kPointwiseGroups = 0.5;
+    constexpr double kWhole = 0.92, kTwoVectors = 0.58, kOneVector = 0.38, kGroups = 0.8,
+                     kPointwiseGroups = 0.5;
     constexpr double kSmallGroups = 0.5, kSmallPointwiseGroups = 0.3;
     constexpr std::int64_t kFewChannels = 40;
-    if (shape_.groups == 1) return kWhole;
+    if (shape_.groups == 1) {
+      const std::int64_t vectors = ceil_div(shape_.out_channels, soc().vector_lanes);
+      return vectors == 1 ? kOneVector : vectors == 2 ? kTwoVectors : kWhole;
+    }
     const std::int64_t in = shape_.group_in_channels(), out = shape_.group_out_channels();
     const bool is_small = std::min(in, out) < kFewChannels || in % soc().vector_lanes != 0;
     if (shape_.is_pointwise()) return is_small ? kSmallPointwiseGroups : kPointwiseGroups;

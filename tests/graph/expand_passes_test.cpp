@@ -43,7 +43,8 @@ const PassCase kExpandCases[] = {
     {"expand_composites_batch_statistics", "expand_composites",
      R"(g (float[2,3,2] x, float[3] s, float[3] b, float[3] m, float[3] v) => (float[2,3,2] y, float[3] n, float[3] w) {
        y, n, w = BatchNormalization <training_mode = 1, momentum = 0.75> (x, s, b, m, v)
-     })", 15},
+     })",
+     15},
     {"expand_composites_log_sum_exp", "expand_composites",
      "g (float[2,3] x) => (float[2] y) { y = ReduceLogSumExp <axes = [1], keepdims = 0> (x) }"},
     {"expand_composites_max_pool", "expand_composites",

@@ -119,7 +119,8 @@ const PassCase kQuantisedCases[] = {
        c = QLinearConv (q, s, z, w, ws, wz, t, z, b)
        y = DequantizeLinear (c, t, z)
      })"},
-    {"expand_qlinear_batches", "expand_qlinear", R"(g (float[2,3,2] x, int8[2,2,3] w) => (float[2,3,3] y)
+    {"expand_qlinear_batches", "expand_qlinear",
+     R"(g (float[2,3,2] x, int8[2,2,3] w) => (float[2,3,3] y)
          <float s = {0.02}, int8 z = {-7}, float ws = {0.01}, float t = {0.031}> {
        q = QuantizeLinear (x, s, z)
        c = QLinearMatMul (q, s, z, w, ws, z, t, z)
