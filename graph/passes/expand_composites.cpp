@@ -210,9 +210,8 @@ struct Composite {
 const std::array kComposites = {
     Composite{"LpNorm", [](auto& call, auto&, auto&) { expand_lp_norm(call); }, true},
     Composite{"MVN", [](auto& call, auto&, auto&) { expand_mean_variance(call); }, true},
-    Composite{
-        "BatchNorm",
-        [](auto& call, auto&, auto& node) { expand_batch_statistics(call, node.op.version); }},
+    Composite{"BatchNorm", [](auto& call, auto&,
+                              auto& node) { expand_batch_statistics(call, node.op.version); }},
     Composite{"HardMax",
               [](auto& call, auto&, auto& node) { expand_hardmax(call, node.op.version); }},
     Composite{"LpPool", [](auto& call, auto&, auto&) { expand_lp_pool(call); }},

@@ -28,7 +28,8 @@ bool is_expandable(const Graph& graph, const Node& node) {
   const bool is_conv = is_type(node, "QLinearConv");
   if (!is_conv && !is_type(node, "QLinearMatMul")) return false;
   const bool has_outputs = is_conv || shape_of(graph, node.inputs[kWeight]).size() == 2;
-  return has_scale(graph, node, kX + 1, false) && has_scale(graph, node, kWeight + 1, has_outputs) &&
+  return has_scale(graph, node, kX + 1, false) &&
+         has_scale(graph, node, kWeight + 1, has_outputs) &&
          has_scale(graph, node, kOutputScale, false);
 }
 
