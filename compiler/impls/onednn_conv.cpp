@@ -224,8 +224,9 @@ class OneDnnConvPlan final : public Plan {
     return jit_efficiency() * (format().name == "NHWC" && has_tail ? kMaskedTail : 1);
   }
 
-  /// As measured on a Zen 3 core. One or two vectors of outputs leave little to do with what is loaded. Of groups four of 64 and more channels reach 0.48 to 0.58 with 1x1 windows and 0.73 with 3x3, two
-  /// of 48 with 5x5 0.95; small ones, or such as no vector divides, 0.28 to 0.36 and 0.37 to 0.63.
+  /// As measured on a Zen 3 core. One or two vectors of outputs leave little to do with what is loaded. Of groups four of 64 and
+  /// more channels reach 0.48 to 0.58 with 1x1 windows and 0.73 with 3x3, two of 48 with 5x5 0.95; small ones, or such as no vector
+  /// divides, 0.28 to 0.36 and 0.37 to 0.63.
   double jit_efficiency() const {
     constexpr double kWhole = 0.92, kTwoVectors = 0.58, kOneVector = 0.38, kGroups = 0.8,
                      kPointwiseGroups = 0.5;
