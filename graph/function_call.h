@@ -98,7 +98,8 @@ class FunctionCall {
   std::vector<std::int64_t> places(const std::vector<std::string>& texts);
   bool is_text(Term value) const;  ///< its numbers are such places
   void mark_as_text(Term value);
-  bool is_small(Term value) const;  ///< of integers below eight bits, which are held as int8 or uint8
+  bool is_small(
+      Term value) const;  ///< of integers below eight bits, which are held as int8 or uint8
 
   Term number(double value, DataType dtype);           ///< a scalar
   Term ints(const std::vector<std::int64_t>& values);  ///< int64, one axis
