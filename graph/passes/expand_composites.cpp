@@ -1,6 +1,7 @@
-// expand_composites: operators of float32, some of float64, that are a few reductions with elementwise operators in between become these, for
-// which there are fast kernels: LpNorm, MVN, BatchNorm by the batch's own statistics, HardMax, LpPool, GlobalLpPool, ReduceLogSumExp, and the
-// softmax in front of a loss. Pooling of volumes becomes pooling of images, twice; a product with a vector one with a matrix.
+// expand_composites: operators of float32, some of float64, that are a few reductions with elementwise operators in between
+// become these, for which there are fast kernels: LpNorm, MVN, BatchNorm by the batch's own statistics, HardMax, LpPool,
+// GlobalLpPool, ReduceLogSumExp, and the softmax in front of a loss. Pooling of volumes becomes pooling of images, twice; a
+// product with a vector one with a matrix.
 #include <algorithm>
 #include <array>
 #include <functional>

@@ -1,6 +1,6 @@
-// remove_identities: takes out nodes that hand their input on unchanged and operands of Concat without elements, and writes all that only
-// rename dimensions (Squeeze, Unsqueeze, Flatten, a Transpose of dimensions of size 1, chains of
-// them) as one Reshape to a constant shape.
+// remove_identities: takes out nodes that hand their input on unchanged and what a Concat reads without elements, and writes
+// all that only rename dimensions (Squeeze, Unsqueeze, Flatten, a Transpose of dimensions of size 1, chains of them) as one
+// Reshape to a constant shape.
 #include <algorithm>
 #include <initializer_list>
 #include <iterator>
@@ -8,6 +8,7 @@
 
 #include "graph/passes.h"
 #include "graph/rewrite.h"
+#include "reference/axes.h"
 
 namespace aoe::graph {
 namespace {
@@ -163,13 +164,17 @@ void remove_if_unread(Graph& graph, NodeId id) {
   graph.remove_node(id);
 }
 
-/// A Concat reads nothing of operands without elements.
+/// A Concat reads nothing of operands that are not there along its axis. (Where another dimension is 0, they make the result longer.)
 bool drop_empty_operands(Graph& graph, NodeId id) {
   const Node& node = graph.nodes[id];
   if (!is_type(node, "ConcatV2")) return false;
   std::vector<ValueId> kept;
-  std::ranges::copy_if(node.inputs, std::back_inserter(kept),
-                       [&](ValueId input) { return element_count(shape_of(graph, input)) != 0; });
+  std::ranges::copy_if(node.inputs, std::back_inserter(kept), [&](ValueId input) {
+    const TensorDesc& desc = graph.values[input].desc;
+    if (!has_known_rank(desc)) return true;
+    const Shape& shape = desc.shape;
+    return shape[reference::normalize_axis(node.op.attrs.get_int("axis", 0), shape.size())] != 0;
+  });
   if (kept.empty() || kept.size() == node.inputs.size()) return false;
   graph.edit(id)->inputs = std::move(kept);
   return true;

@@ -259,7 +259,7 @@ TEST_F(Api, TunesTheModelsOfADirectory) {
   EXPECT_NO_THROW(runtime::GearedOm::load(directory_ / "oms/a.om"));
   EXPECT_NO_THROW(runtime::GearedOm::load(directory_ / "oms/b.om"));
   expect_refused(Aoe::AoeTuningGraph(session_, few_trials({{"model_path", "nowhere"}})),
-                 AOE_ERROR_INVALID_PARAM, "--model_path nowhere");
+                 AOE_ERROR_INVALID_GRAPH, "--model_path nowhere");
 }
 
 TEST_F(Api, NamesModelsThatAreNone) {

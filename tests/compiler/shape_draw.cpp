@@ -152,6 +152,7 @@ void check_drawn_shapes(const tests::Seeds& seeds, std::uint32_t shard,
       continue;
     }
     SCOPED_TRACE(seeds.again(seed));
+    if (seeds.is_one()) std::cout << line->text << "\n";
     ImplCheckOptions seeded = options;
     seeded.seed = seed;
     kernels += check_impls(*line, draw.soc(line->task), seeded);

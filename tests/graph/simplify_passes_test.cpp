@@ -53,7 +53,8 @@ const PassCase kSimplifyCases[] = {
        y = Identity (f)
      })"},
     {"remove_identities_empty_operands", "remove_identities",
-     R"(g (float[2,3] x, float[2,0] n) => (float[2,3] y, float[2,6] z) {
+     R"(g (float[2,3] x, float[2,0] n, float[3,0] m, float[0,0] k) => (float[2,3] y, float[2,6] z, float[5,0] w) {
+       w = Concat <axis = 0> (m, k, n)
        a = Neg (x)
        b = Concat <axis = 1> (n, a)
        y = Neg (b)
