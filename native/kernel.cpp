@@ -90,10 +90,13 @@ bool always(const Question&) {
   return true;
 }
 
+bool is_float32(const Question& question) {
+  return question.inputs[0].dtype == DataType::kFloat;
+}
+
 bool is_flat_float32(const Question& question) {
   constexpr std::size_t kVolumeRank = 5;
-  const TensorDesc& desc = question.inputs[0];
-  return desc.dtype == DataType::kFloat && desc.shape.size() != kVolumeRank;
+  return is_float32(question) && question.inputs[0].shape.size() != kVolumeRank;
 }
 
 Result<void> takes_types(const Question& question, std::size_t i,

@@ -94,7 +94,8 @@ std::function<Result<void>(const Question&)> takes_floats(std::size_t count);
 // ---- answers of is_for_open_sizes() ----
 
 bool always(const Question& question);
-/// Its first input is float32, and no volume.
+bool is_float32(const Question& question);  ///< its first input is
+/// The same, and no volume.
 bool is_flat_float32(const Question& question);
 
 }  // namespace aoe::native

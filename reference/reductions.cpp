@@ -28,4 +28,15 @@ std::optional<std::vector<bool>> reduced_axes(const std::string& type, int versi
   return flags;
 }
 
+Strides output_strides(const Shape& in, const std::vector<bool>& reduced) {
+  Strides strides(in.size(), 0);
+  std::int64_t stride = 1;
+  for (std::size_t d = in.size(); d-- > 0;) {
+    if (reduced[d]) continue;
+    strides[d] = stride;
+    stride *= in[d];
+  }
+  return strides;
+}
+
 }  // namespace aoe::reference

@@ -13,6 +13,7 @@
 #include "base/tensor.h"
 #include "reference/arithmetic.h"
 #include "reference/attrs.h"
+#include "reference/strided.h"
 #include "reference/typed.h"
 
 namespace aoe::reference {
@@ -121,5 +122,8 @@ int input_axes_since(const std::string& type);
 /// Which axes of inputs[0] go, as flags; nullopt when they are an input whose values are not known.
 std::optional<std::vector<bool>> reduced_axes(const std::string& type, int version,
                                               const Attrs& attrs, std::span<const Tensor> inputs);
+
+/// Strides of the output in the input's dimensions: 0 along the reduced ones.
+Strides output_strides(const Shape& in, const std::vector<bool>& reduced);
 
 }  // namespace aoe::reference

@@ -8,8 +8,8 @@
 #include "compiler/kernel_buffers.h"
 #include "compiler/plain_task.h"
 #include "compiler/strided_nest.h"
-#include "reference/axes.h"
 #include "reference/formula.h"
+#include "reference/reductions.h"
 
 namespace aoe::compiler {
 namespace {
@@ -105,23 +105,22 @@ Result<Type> lanes_for(const Reduction& reduction, DataType dtype) {
 /// The reduced axes, or why they are not known.
 Result<std::vector<std::size_t>> reduced_axes(const Task& task) {
   const std::size_t rank = task.in(0).shape.size();
-  std::vector<std::int64_t> axes = task.op.attrs.get_ints("axes");
+  std::vector<std::size_t> axes;
   if (task.op.type.starts_with("Global")) {
-    for (std::size_t d = 2; d < rank; ++d) axes.push_back(static_cast<std::int64_t>(d));
-    return reference::normalize_axes(axes, rank);
+    for (std::size_t d = 2; d < rank; ++d) axes.push_back(d);
+    return axes;
   }
-  if (task.inputs.size() > 1 && task.inputs[1].is_present()) {
-    if (!task.inputs[1].constant) return Unexpected("axes are not constant");
-    const auto* values = task.inputs[1].constant->view().as<std::int64_t>();
-    axes.assign(values, values + element_count(task.in(1).shape));
-  }
-  if (axes.empty() && task.op.attrs.get_int("noop_with_empty_axes", 0) != 0) {
-    return Unexpected("reduces nothing");
-  }
-  if (axes.empty()) {
-    for (std::size_t d = 0; d < rank; ++d) axes.push_back(static_cast<std::int64_t>(d));
-  }
-  return reference::normalize_axes(axes, rank);
+  std::vector<Tensor> inputs;
+  for (const TaskInput& input : task.inputs)
+    inputs.push_back(input.constant ? input.constant->view() : Tensor{.desc = input.desc});
+  if (inputs.size() > 1 && inputs[1].is_present() && !task.inputs[1].constant)
+    return Unexpected("axes are not constant");
+  const std::vector<bool> reduced =
+      *reference::reduced_axes(task.op.type, task.op.version, task.op.attrs, inputs);
+  for (std::size_t d = 0; d < rank; ++d)
+    if (reduced[d]) axes.push_back(d);
+  if (axes.empty() && rank > 0) return Unexpected("reduces nothing");
+  return axes;
 }
 
 struct Dimension {

@@ -127,9 +127,6 @@ void run_gather_nd(const Run& run) {
 }  // namespace
 
 void register_gather(KernelRegistry& registry) {
-  const auto is_float32 = [](const Question& question) {
-    return question.inputs[0].dtype == DataType::kFloat;
-  };
   registry.add({.type = "GatherV2",
                 .supports = takes_all,
                 .run = run_gather,

@@ -180,7 +180,7 @@ Result<void> supports(const Question& question) {
 
 /// There is generated code for maxima of float32 whose places nobody asks for.
 bool has_generated_code(const Question& question) {
-  return question.outputs < 2 && question.inputs[0].dtype == DataType::kFloat;
+  return question.outputs < 2 && is_float32(question);
 }
 
 }  // namespace

@@ -18,17 +18,13 @@ struct Dimension {
   bool is_reduced;
 };
 
-std::vector<Dimension> merged(const Shape& shape, const std::vector<bool>& reduced) {
+std::vector<Dimension> merged(Shape shape, const std::vector<bool>& reduced) {
+  reference::Strides strides[] = {reference::dense_strides(shape),
+                                  reference::output_strides(shape, reduced)};
+  reference::collapse(shape, strides);
   std::vector<Dimension> dims;
-  std::int64_t stride = 1;
-  for (std::size_t d = shape.size(); d-- > 0; stride *= shape[d]) {
-    if (shape[d] == 1) continue;
-    if (!dims.empty() && dims.back().is_reduced == reduced[d])
-      dims.back().extent *= shape[d];
-    else
-      dims.push_back({shape[d], stride, reduced[d]});
-  }
-  std::ranges::reverse(dims);
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    dims.push_back({shape[d], strides[0][d], strides[1][d] == 0});
   return dims;
 }
 
@@ -85,10 +81,8 @@ class Reduction {
   Reduction(const Tensor& in, const std::vector<bool>& reduced, const Tensor& out)
       : x_(in.as<T>()), y_(out.as<T>()) {
     std::vector<Dimension> dims = merged(in.desc.shape, reduced);
-    if (!dims.empty()) {
-      (dims.back().is_reduced ? line_ : row_) = dims.back().extent;
-      dims.pop_back();
-    }
+    (dims.back().is_reduced ? line_ : row_) = dims.back().extent;
+    dims.pop_back();
     for (const Dimension& dim : dims) (dim.is_reduced ? reduced_ : kept_).push_back(dim);
     lines_ = count_of(reduced_);
   }

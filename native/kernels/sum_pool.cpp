@@ -100,10 +100,6 @@ Result<void> supports(const Question& question) {
   return takes_types(question, 0, {DataType::kFloat, DataType::kDouble});
 }
 
-bool is_float32(const Question& question) {
-  return question.inputs[0].dtype == DataType::kFloat;
-}
-
 }  // namespace
 
 void register_sum_pool(KernelRegistry& registry) {

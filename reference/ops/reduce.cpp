@@ -27,18 +27,6 @@ std::vector<TensorDesc> infer_reduce(const InferContext& ctx, const std::string&
   return {out};
 }
 
-/// Strides of the output in the input's dimensions: 0 along the reduced ones.
-Strides output_strides(const Shape& in, const std::vector<bool>& reduced) {
-  Strides strides(in.size(), 0);
-  std::int64_t stride = 1;
-  for (std::size_t d = in.size(); d-- > 0;) {
-    if (reduced[d]) continue;
-    strides[d] = stride;
-    stride *= in[d];
-  }
-  return strides;
-}
-
 template <template <typename> class Reduction, typename T>
 void reduce(const Tensor& in, const std::vector<bool>& reduced, const Tensor& out) {
   using R = Reduction<T>;
