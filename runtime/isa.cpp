@@ -2,11 +2,29 @@
 // wide registers).
 #include "runtime/isa.h"
 
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <ranges>
 
 namespace aoe::runtime {
 namespace {
+
+/// Linux saves the tiles of a process only once it has asked for them, for all its threads. Sources: Intel's SDM, CPUID leaf 7; Linux,
+/// Documentation/arch/x86/xstate.rst.
+bool may_use_tiles() {
+  constexpr long kRequestPermission = 0x1023, kTileData = 18;
+  constexpr unsigned kTilesOfBf16 = 1u << 22, kTiles = 1u << 24, kTilesOfBytes = 1u << 25;
+  constexpr unsigned kAll = kTilesOfBf16 | kTiles | kTilesOfBytes;
+  static const bool may = [] {
+    unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+    return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) != 0 && (edx & kAll) == kAll &&
+           ::syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+  }();
+  return may;
+}
 
 /// avx2 is all of x86-64-v3, avx512 all of x86-64-v4: what every AVX-512 server core has.
 constexpr IsaRow kIsas[] = {
@@ -20,6 +38,7 @@ constexpr IsaRow kIsas[] = {
      [] { return __builtin_cpu_supports("avx512bf16") != 0; }},
     {"avx512_fp16", "avx512", Feature::kFp16, "+avx512fp16",
      [] { return __builtin_cpu_supports("avx512fp16") != 0; }},
+    {"avx512_amx", "avx512", Feature::kAmx, "+amx-tile,+amx-bf16,+amx-int8", may_use_tiles},
 };
 
 /// The rows that the word of `row` stands for: its base's, up to itself.

@@ -15,9 +15,10 @@ enum class Feature : int {
   kVnni,  ///< products of byte quads, summed up in int32
   kBf16,  ///< products of bfloat16 pairs, summed up in float32
   kFp16,  ///< arithmetic in float16
+  kAmx,  ///< tiles: products of bytes and of bfloat16, sixteen rows by sixteen columns of sums at a time
 };
 
-/// "vnni", "bf16", "fp16".
+/// "vnni", "bf16", "fp16", "amx".
 std::string_view name(Feature feature);
 
 class FeatureSet {

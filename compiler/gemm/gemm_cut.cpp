@@ -4,6 +4,7 @@
 #include "compiler/block_cycles.h"
 #include "compiler/gemm/gemm_nest.h"
 #include "compiler/integer_math.h"
+#include "compiler/tile_block.h"
 
 namespace aoe::compiler {
 
@@ -40,6 +41,11 @@ GemmCut GemmCut::with(const GemmTiling& tiling) const {
   return cut;
 }
 
+std::int64_t GemmCut::k_steps() const {
+  const std::int64_t steps = is_bf16() ? (shape_.k + 1) / 2 : shape_.k;
+  return has_tiles() ? round_up(steps, TileBlock::kLanes) : steps;
+}
+
 std::int64_t GemmCut::row_blocks() const {
   return ceil_div(shape_.m, tiling_.m_block);
 }
@@ -61,6 +67,7 @@ std::int64_t GemmCut::parallel_extent() const {
 }
 
 std::int64_t GemmCut::registers() const {
+  if (has_tiles()) return 1;
   const std::int64_t vectors = packed_vectors(tiling_.n_vectors);
   return tiling_.m_block * vectors + factor_registers(vectors, vector_bytes());
 }
@@ -76,6 +83,7 @@ std::int64_t GemmCut::body_fmas() const {
 }
 
 double GemmCut::core_cycles() const {
+  if (has_tiles()) return tile_cycles();
   double cycles = 0;
   for (const BlockRun& rows : even_runs(shape_.m, tiling_.m_block)) {
     for (const BlockRun& columns : block_runs(shape_.n, panel_columns())) {
@@ -88,6 +96,22 @@ double GemmCut::core_cycles() const {
     }
   }
   return cycles * static_cast<double>(k_steps() * shape_.batch());
+}
+
+double GemmCut::tile_cycles() const {
+  constexpr double kStoreCycles = 3;  // of a vector of sums, through memory
+  double cycles = 0;
+  for (const BlockRun& rows : even_runs(shape_.m, tiling_.m_block)) {
+    for (const BlockRun& columns : block_runs(shape_.n, panel_columns())) {
+      const std::int64_t vectors = ceil_div(columns.size, lanes_);
+      const TileBlock block(rows.size, vectors, TileBlock::kLanes);
+      const auto steps = static_cast<double>(k_steps()) / TileBlock::kLanes;
+      cycles += static_cast<double>(rows.count * columns.count) *
+                (block.step_cycles() * steps +
+                 kStoreCycles * static_cast<double>(rows.size * vectors * k_tiles()));
+    }
+  }
+  return cycles;
 }
 
 }  // namespace aoe::compiler

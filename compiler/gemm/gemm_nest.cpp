@@ -9,6 +9,7 @@
 #include "compiler/gemm/matrix_store.h"
 #include "compiler/integer_math.h"
 #include "compiler/register_block.h"
+#include "compiler/tile_block.h"
 
 namespace aoe::compiler {
 namespace {
@@ -58,6 +59,7 @@ class GemmNest {
       a_ = *buffers_.workspace;
       a_layout_.row = cut.k_steps();
     }
+    if (cut.has_tiles()) tile_sums_ = builder_.scratch("sums", TileBlock::kSums);
   }
 
   Kernel build() {
@@ -65,6 +67,7 @@ class GemmNest {
     Kernel kernel = kernel_for("jit");
     if (cut_.is_rounded()) {
       kernel.needs = {cut_.is_fp16() ? Feature::kFp16 : Feature::kBf16};
+      if (cut_.has_tiles()) kernel.needs.add(Feature::kAmx);
       kernel.workspace_bytes = static_cast<std::size_t>(s_.m * cut_.k_steps()) * sizeof(float);
       kernel.stages.push_back(round_rows());
     }
@@ -181,7 +184,11 @@ class GemmNest {
                  each_block(
                      builder_, row_blocks, pass.row_tile, t_.m_tile, "row",
                      [&](Int row, std::int64_t rows, Int number) {
-                       write_block(pass, {row, column, rows, vectors, last_active, number, {}});
+                       const Block block{row, column, rows, vectors, last_active, number, {}};
+                       cut_.has_tiles() ? write_tiles(pass, block) : write_block(pass, block);
+                     },
+                     [&](std::int64_t rows) {
+                       if (cut_.has_tiles()) tiles_of(rows, vectors).set_shapes(builder_);
                      });
                });
   }
@@ -227,6 +234,36 @@ class GemmNest {
       write_step(block, a + (pass.first_k + k) * a_layout_.column,
                  b + (pass.first_k + k) * b_stride());
     }
+    store_sums(pass, block);
+  }
+
+  static TileBlock tiles_of(std::int64_t rows, std::int64_t vectors) {
+    return {rows, vectors, TileBlock::kLanes};
+  }
+
+  /// The same in tiles; their sums go through memory.
+  void write_tiles(const Pass& pass, const Block& block) {
+    const TileBlock tiles = tiles_of(block.rows, block.vectors);
+    const Int a = block.row * a_layout_.row, b = block.column * cut_.k_steps();
+    tiles.clear(builder_);
+    builder_.loop("k", pass.first_k, pass.first_k + pass.steps, t_.k_unroll, [&](Int k) {
+      for (std::int64_t u = 0; u < t_.k_unroll; u += TileBlock::kLanes) {
+        tiles.step(
+            builder_, &Builder::tile_dot_bf16,
+            [&](int tile, std::int64_t row) {
+              builder_.tile_load(tile, a_, a + row * a_layout_.row + k + u, a_layout_.row);
+            },
+            [&](int tile, std::int64_t v) {
+              builder_.tile_load(tile, b_, b + k * b_stride() + u * b_stride() + v * cut_.lanes(),
+                                 b_stride());
+            });
+      }
+    });
+    tiles.store(builder_, *tile_sums_);
+    store_sums(pass, block);
+  }
+
+  void store_sums(const Pass& pass, const Block& block) {
     std::int64_t next = 0;
     for_each_output(pass, block, [&](const MatrixPosition& at) {
       const Vec value = sum_of(pass, block, next++, at);
@@ -241,12 +278,16 @@ class GemmNest {
 
   /// Output `number` of the block, after the pass.
   Vec sum_of(const Pass& pass, const Block& block, std::int64_t number, const MatrixPosition& at) {
-    if (!cut_.is_fp16()) return builder_.get(block.sums[static_cast<std::size_t>(number)]);
+    if (!cut_.is_fp16() && !cut_.has_tiles())
+      return builder_.get(block.sums[static_cast<std::size_t>(number)]);
     const std::int64_t row = number / block.vectors, v = number % block.vectors;
-    const std::int64_t pair = row * cut_.packed_vectors(block.vectors) + v / 2;
-    const Vec halves = builder_.get(block.sums[static_cast<std::size_t>(pair)]);
     const Vec before = pass.is_first ? store_.initial(builder_, buffers_, at)
                                      : store_.load_partial(builder_, buffers_, at);
+    if (cut_.has_tiles())
+      return before + builder_.load(*tile_sums_, row * TileBlock::kSumsStride + v * cut_.lanes(),
+                                    cut_.lanes());
+    const std::int64_t pair = row * cut_.packed_vectors(block.vectors) + v / 2;
+    const Vec halves = builder_.get(block.sums[static_cast<std::size_t>(pair)]);
     return before + (v % 2 == 0 ? low_f16(halves) : high_f16(halves));
   }
 
@@ -314,15 +355,18 @@ class GemmNest {
   std::size_t a_constant_ = 0;
   KernelBuffers buffers_;
   loopnest::Buffer a_{}, b_{};
+  std::optional<loopnest::Buffer> tile_sums_;
 };
 
 }  // namespace
 
 void each_block(Builder& builder, const std::vector<BlockRun>& runs, Int tile,
                 std::int64_t blocks_per_tile, const std::string& name,
-                const std::function<void(Int, std::int64_t, Int)>& body) {
+                const std::function<void(Int, std::int64_t, Int)>& body,
+                const std::function<void(std::int64_t)>& before_run) {
   std::int64_t first_block = 0;
   for (const BlockRun& run : runs) {
+    if (before_run) before_run(run.size);
     const Int begin = tile * blocks_per_tile;
     const auto write = [&](Int index) {
       body((index - first_block) * run.size + run.first, run.size, index - begin);

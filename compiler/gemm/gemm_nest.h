@@ -43,10 +43,11 @@ std::vector<BlockRun> block_runs(std::int64_t extent, std::int64_t block);
 /// As many blocks, none larger than `block`, their sizes one apart at most: 197 rows by 14 are two blocks of 14 and
 /// thirteen of 13, not fourteen of 14 and a single row that costs nearly as much as a block.
 std::vector<BlockRun> even_runs(std::int64_t extent, std::int64_t block);
-/// Loops over the blocks of tile number `tile`: body(first, size, number within the tile).
+/// Loops over the blocks of tile number `tile`: body(first, size, number within the tile); before those of a size, before_run(size).
 void each_block(loopnest::Builder& builder, const std::vector<BlockRun>& runs, loopnest::Int tile,
                 std::int64_t blocks_per_tile, const std::string& name,
-                const std::function<void(loopnest::Int, std::int64_t, loopnest::Int)>& body);
+                const std::function<void(loopnest::Int, std::int64_t, loopnest::Int)>& body,
+                const std::function<void(std::int64_t)>& before_run = {});
 
 /// Loops over tiles of `per_tile` steps of k, the first and the last of them apart: body(first step, steps, first?, last?).
 void each_k_tile(loopnest::Builder& builder, std::int64_t steps, std::int64_t per_tile,
@@ -59,6 +60,7 @@ constexpr std::int64_t kFloat16Steps = 128;
 enum class GemmPrecision {
   kFloat32,
   kBFloat16,  ///< both factors rounded; one step of k multiplies a pair of neighbours (packed B only)
+  kBFloat16Tiles,  ///< the same in tiles, sixteen steps at a time
   /// Products and sums of up to kFloat16Steps steps in float16, two vectors of columns at a time (packed B only); a
   /// cache tile of k is one such block, and adds to the float32 sums in the output.
   kFloat16,
@@ -83,12 +85,14 @@ class GemmCut {
     return static_cast<std::int64_t>(size_bytes(element_type_));
   }
   bool is_packed() const { return is_packed_; }
-  bool is_bf16() const { return precision_ == GemmPrecision::kBFloat16; }
+  bool is_bf16() const { return precision_ == GemmPrecision::kBFloat16 || has_tiles(); }
+  bool has_tiles() const { return precision_ == GemmPrecision::kBFloat16Tiles; }
   /// Both factors in less than float32.
   bool is_rounded() const { return precision_ != GemmPrecision::kFloat32; }
   bool is_fp16() const { return precision_ == GemmPrecision::kFloat16; }
   std::int64_t vector_bytes() const { return lanes_ * element_bytes(); }
-  std::int64_t k_steps() const { return is_bf16() ? (shape_.k + 1) / 2 : shape_.k; }
+  /// Those of tiles are whole ones, with zeros behind the last.
+  std::int64_t k_steps() const;
   std::int64_t panel_columns() const { return tiling_.n_vectors * lanes_; }
   /// Registers that hold the sums, and the factors, of so many vectors of columns.
   std::int64_t packed_vectors(std::int64_t vectors) const {
@@ -109,6 +113,8 @@ class GemmCut {
   double core_cycles() const;
 
  private:
+  double tile_cycles() const;
+
   MatMulShape shape_;
   bool is_packed_;
   int lanes_;

@@ -5,6 +5,7 @@
 
 #include "compiler/cache_sets.h"
 #include "compiler/integer_math.h"
+#include "compiler/tile_block.h"
 
 namespace aoe::compiler {
 namespace {
@@ -31,8 +32,27 @@ GemmCut any_cut(const Task& task, const Soc& soc, GemmPrecision precision) {
                  precision, type);
 }
 
+/// Of tiles, whose steps are whole ones.
+TilingAxes<GemmTiling> tile_axes(const GemmCut& cut) {
+  const MatMulShape& s = cut.shape();
+  std::vector<std::int64_t> k_blocks = {0}, unrolled;
+  for (const std::int64_t k : {64, 128, 256, 512, 1024, 2048})
+    if (k < cut.k_steps()) k_blocks.push_back(k);
+  for (const std::int64_t k : {16, 32, 64})
+    if (cut.k_steps() % k == 0) unrolled.push_back(k);
+  return {{"m_block", &GemmTiling::m_block, least_blocks(s.m, TileBlock::kMostRows)},
+          {"n_vectors", &GemmTiling::n_vectors,
+           up_to(ceil_div(s.n, cut.lanes()), {1, TileBlock::kMostVectors})},
+          {"k_unroll", &GemmTiling::k_unroll, unrolled},
+          {"k_block", &GemmTiling::k_block, k_blocks},
+          {"m_tile", &GemmTiling::m_tile, powers_of_two(std::min<std::int64_t>(64, s.m))},
+          {"n_tile", &GemmTiling::n_tile, powers_of_two(std::min<std::int64_t>(64, cut.panels()))},
+          {"rows_outer", &GemmTiling::rows_outer, {0, 1}}};
+}
+
 TilingAxes<GemmTiling> gemm_axes(const GemmCut& cut, const Soc& soc) {
   const MatMulShape& s = cut.shape();
+  if (cut.has_tiles()) return tile_axes(cut);
   std::vector<std::int64_t> vectors, k_blocks = {0}, prefetches = {0}, panels = {0};
   for (const std::int64_t v : {1, 2, 3, 4, 6, 8, 12}) {
     const bool is_least = v == (cut.is_fp16() ? 2 : 1);
@@ -76,6 +96,7 @@ bool GemmPlan::fits(const GemmCut& cut) const {
   if (cut.registers() > soc().vector_registers) return false;
   if (t.m_tile > cut.row_blocks() || t.n_tile > cut.panels()) return false;
   if (t.k_block != 0 && t.k_block % t.k_unroll != 0) return false;
+  if (cut.has_tiles()) return t.k_unroll % TileBlock::kLanes == 0;
   if (cut.is_fp16() && cut.k_per_tile() > kFloat16Steps) return false;
   if ((t.prefetch != 0 || t.prefetch_panel != 0) && !cut.is_packed()) return false;
   if (cut.splits_k() && (cut.is_rounded() || t.k_block != 0 || cut.k_steps() % t.k_splits != 0))
@@ -88,6 +109,7 @@ double GemmPlan::cycles(const GemmCut& cut) const {
 }
 
 GemmTiling GemmPlan::best() const {
+  if (any_.has_tiles()) return parallel_tiles(tile_block());
   GemmTiling best = register_block();
   best.prefetch_panel = tilings().values(&GemmTiling::prefetch_panel).back();
   return parallel_tiles(k_tile(best));
@@ -105,6 +127,18 @@ GemmTiling GemmPlan::register_block() const {
                           stride, [](const GemmTiling& t) { return t.m_block; });
   return tilings().with_last(best, &GemmTiling::k_unroll, [&](const GemmTiling& t) {
     return t.m_block * t.n_vectors * t.k_unroll <= kGoodBodyFmas && is_legal(t);
+  });
+}
+
+/// The block with the fewest cycles; as long a part of k as L1 holds the rows and the panel of.
+GemmTiling GemmPlan::tile_block() const {
+  const GemmTiling block = fewest_cycles(tilings().all(
+      {.k_unroll = TileBlock::kLanes}, {&GemmTiling::m_block, &GemmTiling::n_vectors}));
+  const std::int64_t step_bytes =
+      any_.element_bytes() * (block.m_block + cut(block).panel_columns());
+  if (any_.k_steps() * step_bytes <= soc().l1d_bytes) return block;
+  return tilings().with_last(block, &GemmTiling::k_block, [&](const GemmTiling& t) {
+    return t.k_block != 0 && t.k_block * step_bytes <= soc().l1d_bytes && is_legal(t);
   });
 }
 

@@ -22,6 +22,7 @@ class GemmPlan final : public TiledPlan<GemmTiling, GemmCut> {
   Kernel kernel_of(const GemmCut& cut) const override;
 
   GemmTiling register_block() const;
+  GemmTiling tile_block() const;
   GemmTiling k_tile(const GemmTiling& block) const;
   bool do_rows_leave_l3() const;
   GemmTiling parallel_tiles(GemmTiling best) const;

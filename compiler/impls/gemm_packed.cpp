@@ -1,5 +1,5 @@
-// gemm_packed, gemm_bf16, gemm_fp16: generated matrix products, MatMulV2 and Gemm, gemm_packed of float64 and integers as well. A constant B is packed into panels that are read
-// in order: strong for matrix-vector products, few rows, batches of small matrices and fused epilogues. gemm_bf16 rounds both factors to bfloat16, gemm_fp16
+// gemm_packed, gemm_bf16, gemm_amx, gemm_fp16: generated matrix products, MatMulV2 and Gemm, gemm_packed of float64 and integers as well. A constant B is packed into panels that are read
+// in order: strong for matrix-vector products, few rows, batches of small matrices and fused epilogues. gemm_bf16 rounds both factors to bfloat16, gemm_amx does and multiplies them in tiles, gemm_fp16
 // to float16 with short sums in it, where the graph allows it and the machine has the instructions.
 // The nest: compiler/gemm/gemm_nest.h. Tested like every Impl by tests/compiler/impls_test.cpp.
 #include <algorithm>
@@ -29,6 +29,8 @@ class GemmPacked final : public Impl {
     switch (precision_) {
       case GemmPrecision::kBFloat16:
         return "gemm_bf16";
+      case GemmPrecision::kBFloat16Tiles:
+        return "gemm_amx";
       case GemmPrecision::kFloat16:
         return "gemm_fp16";
       case GemmPrecision::kFloat32:
@@ -54,7 +56,9 @@ class GemmPacked final : public Impl {
       const bool is_fp16 = precision_ == GemmPrecision::kFloat16;
       const bool is_allowed = is_fp16 ? graph::allows_fp16(task.op) : graph::allows_bf16(task.op);
       if (!is_allowed) return Unexpected("precision_mode asks for more");
-      const Feature needed = is_fp16 ? Feature::kFp16 : Feature::kBf16;
+      const Feature needed = is_fp16                                       ? Feature::kFp16
+                             : precision_ == GemmPrecision::kBFloat16Tiles ? Feature::kAmx
+                                                                           : Feature::kBf16;
       if (!soc.has(needed))
         return Unexpected(soc.version + " has no " + std::string(runtime::name(needed)));
       if (Result<void> possible = supports_rounding(task, *shape); !possible) return possible;
@@ -93,6 +97,7 @@ class GemmPacked final : public Impl {
 void register_gemm_packed(ImplRegistry& registry) {
   registry.add(std::make_unique<GemmPacked>(GemmPrecision::kFloat32));
   registry.add(std::make_unique<GemmPacked>(GemmPrecision::kBFloat16));
+  registry.add(std::make_unique<GemmPacked>(GemmPrecision::kBFloat16Tiles));
   registry.add(std::make_unique<GemmPacked>(GemmPrecision::kFloat16));
 }
 

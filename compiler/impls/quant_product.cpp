@@ -1,6 +1,6 @@
-// conv_int8, gemm_int8: generated convolutions and matrix products of bytes, QuantConv2D and QuantMatMul: int32 sums by
+// conv_int8, gemm_int8, conv_int8_amx, gemm_int8_amx: generated convolutions and matrix products of bytes, QuantConv2D and QuantMatMul: int32 sums by
 // the machine's products of byte quads (VNNI) or of int16 pairs, and the epilogue down to bytes again in registers. ConvInteger and
-// MatMulInteger, which give the sums out, are the same without what comes behind. Results equal the reference's, bit for bit. The nest: compiler/quant/quant_cut.h. Tested like every Impl by
+// MatMulInteger, which give the sums out, are the same without what comes behind. Those of amx multiply in tiles. Results equal the reference's, bit for bit. The nest: compiler/quant/quant_cut.h. Tested like every Impl by
 // tests/compiler/impls_test.cpp.
 #include <algorithm>
 
@@ -20,23 +20,28 @@ constexpr std::int64_t kGoodBodyDots = 192;  ///< enough to hide the loop around
 constexpr std::int64_t kGoodPairDots = 16;
 constexpr std::int64_t kMaxStemChannels = 3;  ///< of NCHW images: a quad of a pixel holds them all
 
+const std::vector<std::int64_t> kVectors = {1, 2, 3, 4, 6}, kTileVectors = {1, 2};
+
 TilingAxes<QuantTiling> axes_of(const QuantCut& cut, const Soc& soc) {
   const std::int64_t blocks = cut.is_flat() ? cut.pixel_columns() : cut.pixel_rows();
-  return {
-      {"oc_vectors", &QuantTiling::oc_vectors, up_to(cut.group_vectors(), {1, 2, 3, 4, 6})},
-      {"oh_block", &QuantTiling::oh_block, least_blocks(cut.is_flat() ? 1 : cut.pixel_rows(), 7)},
-      {"ow_block", &QuantTiling::ow_block,
-       least_blocks(cut.pixel_columns(), soc.vector_registers - 2)},
-      {"k_unroll", &QuantTiling::k_unroll,
-       powers_of_two(std::min<std::int64_t>(16, cut.run_quads()))},
-      {"tile", &QuantTiling::tile, powers_of_two(std::min<std::int64_t>(64, blocks))},
-      {"pixels_outer", &QuantTiling::pixels_outer, {0, 1}}};
+  const bool has_tiles = cut.has_tiles();
+  return {{"oc_vectors", &QuantTiling::oc_vectors,
+           up_to(cut.group_vectors(), has_tiles ? kTileVectors : kVectors)},
+          {"oh_block", &QuantTiling::oh_block,
+           least_blocks(cut.is_flat() ? 1 : cut.pixel_rows(), has_tiles ? 2 : 7)},
+          {"ow_block", &QuantTiling::ow_block,
+           least_blocks(cut.pixel_columns(),
+                        has_tiles ? TileBlock::kMostRows : soc.vector_registers - 2)},
+          {"k_unroll", &QuantTiling::k_unroll,
+           powers_of_two(has_tiles ? 1 : std::min<std::int64_t>(16, cut.run_quads()))},
+          {"tile", &QuantTiling::tile, powers_of_two(std::min<std::int64_t>(64, blocks))},
+          {"pixels_outer", &QuantTiling::pixels_outer, {0, 1}}};
 }
 
 class QuantPlan final : public TiledPlan<QuantTiling, QuantCut> {
  public:
-  QuantPlan(const Task& task, const FormatChoice& format, const Soc& soc)
-      : QuantPlan(task, format, soc, QuantCut(task, format.inputs[kQuantX], soc, {})) {}
+  QuantPlan(const Task& task, const FormatChoice& format, const Soc& soc, bool has_tiles)
+      : QuantPlan(task, format, soc, QuantCut(task, format.inputs[kQuantX], soc, {}, has_tiles)) {}
 
  private:
   QuantPlan(const Task& task, const FormatChoice& format, const Soc& soc, const QuantCut& any)
@@ -46,7 +51,7 @@ class QuantPlan final : public TiledPlan<QuantTiling, QuantCut> {
 
   bool fits(const QuantCut& cut) const override {
     const QuantTiling& t = cut.tiling();
-    if (cut.registers() > soc().vector_registers) return false;
+    if (!cut.is_block_small(soc())) return false;
     if (t.oc_vectors > cut.group_vectors() || t.k_unroll > cut.run_quads()) return false;
     if (cut.groups() > 1 && cut.group_vectors() % t.oc_vectors != 0) return false;
     if (cut.is_flat() && t.oh_block != 1) return false;
@@ -116,12 +121,13 @@ class QuantPlan final : public TiledPlan<QuantTiling, QuantCut> {
 
 class QuantProduct final : public Impl {
  public:
-  explicit QuantProduct(bool is_conv) : is_conv_(is_conv) {}
+  QuantProduct(std::string_view name, bool is_conv, bool has_tiles)
+      : name_(name), is_conv_(is_conv), has_tiles_(has_tiles) {}
 
-  std::string_view name() const override { return is_conv_ ? "conv_int8" : "gemm_int8"; }
+  std::string_view name() const override { return name_; }
   int version() const override { return 4; }
 
-  Result<void> supports(const Task& given, const Soc&) const override {
+  Result<void> supports(const Task& given, const Soc& soc) const override {
     const Task task = as_quant_product(given);
     if (is_convolution(task) != is_conv_) {
       return Unexpected(task.anchor().type + " is not what it computes");
@@ -129,6 +135,7 @@ class QuantProduct final : public Impl {
     if (Result<void> anchor = supports_quant_anchor(task); !anchor) return anchor;
     if (gives_sums(task) && has_computed_zero(task))
       return Unexpected("the zero point is computed");
+    if (Result<void> tiles = supports_tiles(task, soc); !tiles) return tiles;
     return supports_quant_epilogue(task);
   }
 
@@ -150,18 +157,32 @@ class QuantProduct final : public Impl {
     all.name = format.name;
     all.outputs = format.outputs;
     std::ranges::copy(format.inputs, all.inputs.begin());
-    return std::make_unique<QuantPlan>(task, all, soc);
+    return std::make_unique<QuantPlan>(task, all, soc, has_tiles_);
   }
 
  private:
-  bool is_conv_;
+  Result<void> supports_tiles(const Task& task, const Soc& soc) const {
+    constexpr std::int64_t kFewWords = 3;
+    if (!has_tiles_) return {};
+    if (!soc.has(Feature::kAmx)) return Unexpected(soc.version + " has no amx");
+    const QuantCut cut(task, Format::kNHWC, soc, {}, true);
+    if (cut.sums_pixels()) return Unexpected("weights of nine bits");
+    if (cut.tile_words() < kFewWords)
+      return Unexpected(std::to_string(cut.run_quads()) + " quads do not fill tiles");
+    return {};
+  }
+
+  std::string_view name_;
+  bool is_conv_, has_tiles_;
 };
 
 }  // namespace
 
 void register_quant_product(ImplRegistry& registry) {
-  registry.add(std::make_unique<QuantProduct>(true));
-  registry.add(std::make_unique<QuantProduct>(false));
+  registry.add(std::make_unique<QuantProduct>("conv_int8", true, false));
+  registry.add(std::make_unique<QuantProduct>("gemm_int8", false, false));
+  registry.add(std::make_unique<QuantProduct>("conv_int8_amx", true, true));
+  registry.add(std::make_unique<QuantProduct>("gemm_int8_amx", false, true));
 }
 
 }  // namespace aoe::compiler

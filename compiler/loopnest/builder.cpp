@@ -200,6 +200,44 @@ void Builder::prefetch(Buffer buffer, Int index, int cache_level) {
   emit({.kind = StmtKind::kPrefetch, .id = buffer.id, .args = {index.e}, .step = cache_level});
 }
 
+void Builder::tile_shapes(std::vector<TileShape> shapes) {
+  AOE_CHECK(shapes.size() <= 8, function_.name + ": more than eight tiles");
+  emit({.kind = StmtKind::kTile, .tile = TileOp::kShapes, .shapes = std::move(shapes)});
+}
+
+void Builder::tile_zero(int tile) {
+  emit({.kind = StmtKind::kTile, .tile = TileOp::kZero, .tiles = {tile}});
+}
+
+void Builder::tile_load(int tile, Buffer buffer, Int index, std::int64_t stride) {
+  emit({.kind = StmtKind::kTile,
+        .id = buffer.id,
+        .args = {index.e},
+        .step = stride,
+        .tile = TileOp::kLoad,
+        .tiles = {tile}});
+}
+
+void Builder::tile_store(int tile, Buffer buffer, Int index, std::int64_t stride) {
+  const BufferDecl& decl = function_.buffers[static_cast<std::size_t>(buffer.id)];
+  AOE_CHECK(decl.access != Access::kRead && size_bytes(decl.dtype) == 4,
+            decl.name + ": a tile is stored as words");
+  emit({.kind = StmtKind::kTile,
+        .id = buffer.id,
+        .args = {index.e},
+        .step = stride,
+        .tile = TileOp::kStore,
+        .tiles = {tile}});
+}
+
+void Builder::tile_dot_bf16(int sum, int a, int b) {
+  emit({.kind = StmtKind::kTile, .tile = TileOp::kDotBf16, .tiles = {sum, a, b}});
+}
+
+void Builder::tile_dot_u8s8(int sum, int a, int b) {
+  emit({.kind = StmtKind::kTile, .tile = TileOp::kDotU8S8, .tiles = {sum, a, b}});
+}
+
 Function Builder::finish() {
   AOE_CHECK(has_parallel_, function_.name + ": finish() without parallel()");
   return std::move(function_);

@@ -252,7 +252,15 @@ Vec select(Mask mask, Vec if_on, Vec if_off);
 struct StmtNode;
 using Stmt = std::shared_ptr<const StmtNode>;
 
-enum class StmtKind { kBlock, kLoop, kIf, kStore, kAssign, kPrefetch };
+enum class StmtKind { kBlock, kLoop, kIf, kStore, kAssign, kPrefetch, kTile };
+
+/// What a statement does with tiles; see Builder::tiles().
+enum class TileOp { kShapes, kZero, kLoad, kStore, kDotBf16, kDotU8S8 };
+
+/// A tile has up to 16 rows of up to 16 int32 or float32 words.
+struct TileShape {
+  int rows = 16, words = 16;
+};
 
 struct StmtNode {
   StmtKind kind;
@@ -262,7 +270,11 @@ struct StmtNode {
   std::vector<Expr> args = {};       ///< kLoop: begin, end; kIf: condition; kStore: index, value[,
                                      ///< active]; kAssign: value; kPrefetch: index
   std::int64_t step = 1;             ///< kLoop; kStore: stride between lanes (elements);
-                                     ///< kPrefetch: cache level
+      ///< kPrefetch: cache level; kTile: stride between rows (elements)
+  TileOp tile =
+      TileOp::kShapes;  ///< kTile, of `id` a buffer and args an index, where it is a load or store
+  std::vector<int> tiles = {};         ///< kTile: the numbers; of kDot...: sum, a, b
+  std::vector<TileShape> shapes = {};  ///< kTile: of kShapes
 };
 
 enum class Access { kRead, kWrite, kReadWrite };
@@ -350,6 +362,20 @@ class Builder {
              std::int64_t stride = 1);
   /// A hint; the index may lie outside the buffer. Into L1, or only as near as L2 with `cache_level` 2.
   void prefetch(Buffer buffer, Int index, int cache_level = 1);
+
+  // Tiles: eight registers, for a Soc with amx only, each of a shape that tile_shapes() gives it.
+
+  /// By number; of tiles that are used from here on, in whatever branch. They become zeros.
+  void tile_shapes(std::vector<TileShape> shapes);
+  void tile_zero(int tile);
+  /// Rows from `index` on, `stride` elements apart, as the bytes that lie there.
+  void tile_load(int tile, Buffer buffer, Int index, std::int64_t stride);
+  void tile_store(int tile, Buffer buffer, Int index, std::int64_t stride);
+  /// sum[m][n] += a[m][k] times b[k][n], over all words k of a row of `a`: of pairs or quads what dot_bf16() and dot_u8s8() make of
+  /// them. Of `sum` the words are float32, or int32.
+  void tile_dot_bf16(int sum, int a, int b);
+  void tile_dot_u8s8(int sum, int a, int b);
+
   /// One element of an integer buffer (int8, uint8, int32, int64, bool), which must be
   /// Access::kRead.
   Int load_int(Buffer buffer, Int index) const;

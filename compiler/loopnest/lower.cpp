@@ -35,6 +35,7 @@ class Lowering {
     known_locals_.resize(locals_.size());
     loop(source_.parallel_variable, target_->getArg(1), target_->getArg(2), 1, true,
          source_.body->body);
+    if (used_.has(Feature::kAmx)) soc_.target->release_tiles(ir_);
     ir_.CreateRetVoid();
     if (used_ != runtime::FeatureSet{})
       target_->addFnAttr("target-features", runtime::llvm_features(soc_.target->name(), used_));
@@ -80,6 +81,32 @@ class Lowering {
       }
       case StmtKind::kPrefetch:
         return memory_.prefetch(place(s.id, s.args[0]), static_cast<int>(s.step));
+      case StmtKind::kTile:
+        return tile(s);
+    }
+  }
+
+  void tile(const StmtNode& s) {
+    need(Feature::kAmx);
+    const Target& target = *soc_.target;
+    switch (s.tile) {
+      case TileOp::kShapes: {
+        std::vector<Target::TileShape> shapes;
+        for (const TileShape& each : s.shapes) shapes.push_back({each.rows, 4 * each.words});
+        return target.tile_shapes(ir_, shapes);
+      }
+      case TileOp::kZero:
+        return target.tile_zero(ir_, s.tiles[0]);
+      case TileOp::kLoad:
+        return target.tile_load(ir_, s.tiles[0], memory_.address_of(place(s.id, s.args[0])),
+                                s.step * memory_.element_bytes(s.id));
+      case TileOp::kStore:
+        return target.tile_store(ir_, s.tiles[0], memory_.address_of(place(s.id, s.args[0])),
+                                 s.step * memory_.element_bytes(s.id));
+      case TileOp::kDotBf16:
+        return target.tile_dot_bf16(ir_, s.tiles[0], s.tiles[1], s.tiles[2]);
+      case TileOp::kDotU8S8:
+        return target.tile_dot_u8s8(ir_, s.tiles[0], s.tiles[1], s.tiles[2]);
     }
   }
 

@@ -91,6 +91,11 @@ llvm::Type* Memory::element_type(int buffer) const {
   AOE_CHECK(false, "a buffer without an element type");
 }
 
+std::int64_t Memory::element_bytes(int buffer) const {
+  return static_cast<std::int64_t>(
+      size_bytes(function_.buffers[static_cast<std::size_t>(buffer)].dtype));
+}
+
 Value* Memory::address(const Place& place, std::int64_t extra) {
   llvm::Type* element = element_type(place.buffer);
   Value* pointer = pointers_[static_cast<std::size_t>(place.buffer)];

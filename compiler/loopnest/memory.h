@@ -33,6 +33,9 @@ class Memory {
   void store(const Place& place, llvm::Value* value, std::int64_t stride, llvm::Value* active);
   llvm::Value* load_int(const Place& place);
   void prefetch(const Place& place, int cache_level);
+  /// For accesses that are no loads or stores of LLVM.
+  llvm::Value* address_of(const Place& place) { return address(place); }
+  std::int64_t element_bytes(int buffer) const;
 
   /// i1 or <lanes x i1>: lane i is on when i < count.
   llvm::Value* active_mask(llvm::Value* count, int lanes);

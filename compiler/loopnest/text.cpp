@@ -264,7 +264,35 @@ class Printer {
         out_ << (s.step == 1 ? "prefetch " : "prefetch_l2 ") << buffer(s.id) << "["
              << expr(s.args[0]) << "]\n";
         break;
+      case StmtKind::kTile:
+        out_ << tile(s) << "\n";
+        break;
     }
+  }
+
+  std::string tile(const StmtNode& s) {
+    const auto number = [&](std::size_t i) { return "tile" + std::to_string(s.tiles[i]); };
+    const auto memory = [&] {
+      return buffer(s.id) + "[" + expr(s.args[0]) + ", stride " + std::to_string(s.step) + "]";
+    };
+    std::string shapes;
+    switch (s.tile) {
+      case TileOp::kShapes:
+        for (const TileShape& shape : s.shapes)
+          shapes += " " + std::to_string(shape.rows) + "x" + std::to_string(shape.words);
+        return "tiles" + shapes;
+      case TileOp::kZero:
+        return number(0) + " = 0";
+      case TileOp::kLoad:
+        return number(0) + " = " + memory();
+      case TileOp::kStore:
+        return memory() + " = " + number(0);
+      case TileOp::kDotBf16:
+        return number(0) + " += dot_bf16(" + number(1) + ", " + number(2) + ")";
+      case TileOp::kDotU8S8:
+        return number(0) + " += dot_u8s8(" + number(1) + ", " + number(2) + ")";
+    }
+    AOE_CHECK(false, "not a statement on tiles");
   }
 
   /// Writes every subexpression that the statement uses twice as a line of its own, so that texts

@@ -108,13 +108,15 @@ Result<void> supports_quant_anchor(const Task& task) {
   return {};
 }
 
-QuantCut::QuantCut(const Task& task, Format in, const Soc& soc, const QuantTiling& tiling)
+QuantCut::QuantCut(const Task& task, Format in, const Soc& soc, const QuantTiling& tiling,
+                   bool has_tiles)
     : shape_(shape_of(task)),
       in_(!is_convolution(task) ? Format::kNHWC : in),  // rows are pixels
       lanes_(soc.vector_lanes),
       tiling_(tiling),
       is_signed_(task.in(kQuantX).dtype == DataType::kInt8),
-      has_pairs_(!soc.has(Feature::kVnni)) {
+      has_pairs_(!soc.has(Feature::kVnni)),
+      has_tiles_(has_tiles) {
   groups_ = block_groups(shape_, lanes_);
   if (!has_pairs_ && has_wide_weights(task, shape_.out_channels)) {
     sums_pixels_ = groups_ == shape_.groups;
@@ -164,6 +166,24 @@ std::int64_t QuantCut::steps() const {
   return weight_sets_ * shape_.kernel_height * shape_.kernel_width * group_quads();
 }
 
+std::int64_t QuantCut::tile_words() const {
+  std::int64_t steps = ceil_div(run_quads(), TileBlock::kLanes);
+  while (run_quads() % steps != 0) ++steps;
+  return run_quads() / steps;
+}
+
+TileBlock QuantCut::tiles_of(std::int64_t rows, std::int64_t columns, std::int64_t vectors) const {
+  const std::int64_t pixels = rows * columns;
+  return {pixels, rows > 1 || pixels > TileBlock::kTileRows ? 2 : 1, vectors, tile_words()};
+}
+
+bool QuantCut::is_block_small(const Soc& soc) const {
+  if (!has_tiles_) return registers() <= soc.vector_registers;
+  const std::int64_t rows = tiling_.oh_block, columns = tiling_.ow_block;
+  return tiling_.oc_vectors <= TileBlock::kMostVectors && rows <= 2 &&
+         rows * columns <= TileBlock::kMostRows && tiling_.k_unroll == 1;
+}
+
 std::int64_t QuantCut::out_vectors() const {
   return ceil_div(shape_.out_channels, lanes_);
 }
@@ -202,30 +222,36 @@ std::int64_t QuantCut::body_dots() const {
   return pixels * vectors * (tiling_.k_unroll + rest);
 }
 
-double QuantCut::core_cycles() const {
+double QuantCut::block_core_cycles(std::int64_t rows, std::int64_t columns,
+                                   std::int64_t vectors) const {
+  if (has_tiles_) {
+    constexpr double kStoreCycles = 10;  // of a vector of sums, through memory
+    return tiles_of(rows, columns, vectors).step_cycles() * static_cast<double>(steps()) /
+               static_cast<double>(tile_words()) +
+           kStoreCycles * static_cast<double>(rows * columns * vectors);
+  }
   const double dot = has_pairs_ ? 2 : 1;  // of instructions on two ports; additions go to others
   const double waits = has_pairs_ ? 0.5 : 1;  // an addition of integers is no multiply-add
+  const auto pixels = static_cast<double>(rows * columns), v = static_cast<double>(vectors);
+  const auto factors = static_cast<double>(block_vectors(vectors));
+  const double widening = has_pairs_ && !is_copied_ ? pixels : 0;
+  // Conversion, scaling, rounding and packing of a vector; of a small block they go on beside the products of the next one.
+  // (Zen 4, vectors of 28 and of 14 sums: ResNet-50's first convolution 841 and 693 us, 16x112x112 to 96 channels 201 and 188.)
+  constexpr double kStoreCycles = 6, kNothingOverlaps = 28;
+  const double store_cycles = kStoreCycles * std::min(1.0, pixels * v / kNothingOverlaps);
+  return block_cycles(std::int64_t{4} * lanes_, pixels * factors * dot + widening, pixels * dot,
+                      factors * dot, waits) *
+             static_cast<double>(steps()) +
+         store_cycles * pixels * v;
+}
+
+double QuantCut::core_cycles() const {
   double cycles = 0;
-  for (const BlockRun& rows : even_runs(pixel_rows(), tiling_.oh_block)) {
-    for (const BlockRun& columns : even_runs(pixel_columns(), tiling_.ow_block)) {
-      for (const BlockRun& vectors : block_runs(out_vectors(), tiling_.oc_vectors)) {
-        const auto pixels = static_cast<double>(rows.size * columns.size);
-        const auto v = static_cast<double>(vectors.size);
-        const auto factors = static_cast<double>(block_vectors(vectors.size));
-        const double widening = has_pairs_ && !is_copied_ ? pixels : 0;
-        // Conversion, scaling, rounding and packing of a vector; of a small block they go on beside the products of the next one.
-        // (Zen 4, vectors of 28 and of 14 sums: ResNet-50's first convolution 841 and 693 us, 16x112x112 to 96 channels 201 and 188.)
-        constexpr double kStoreCycles = 6, kNothingOverlaps = 28;
-        const double store_cycles = kStoreCycles * std::min(1.0, pixels * v / kNothingOverlaps);
-        const double blocks = static_cast<double>(rows.count * columns.count * vectors.count);
-        cycles +=
-            blocks * (block_cycles(std::int64_t{4} * lanes_, pixels * factors * dot + widening,
-                                   pixels * dot, factors * dot, waits) *
-                          static_cast<double>(steps()) +
-                      store_cycles * pixels * v);
-      }
-    }
-  }
+  for (const BlockRun& rows : even_runs(pixel_rows(), tiling_.oh_block))
+    for (const BlockRun& columns : even_runs(pixel_columns(), tiling_.ow_block))
+      for (const BlockRun& vectors : block_runs(out_vectors(), tiling_.oc_vectors))
+        cycles += static_cast<double>(rows.count * columns.count * vectors.count) *
+                  block_core_cycles(rows.size, columns.size, vectors.size);
   return cycles * static_cast<double>(shape_.batch);
 }
 

@@ -16,6 +16,8 @@
 // the same bytes of its inputs by dot_i16(). Nine bits fit. Where many outputs read an input it is widened once, by the first stage: the
 // workspace then holds each image twice, as pairs of bytes 0 and 2, and behind these as pairs of bytes 1 and 3.
 //
+// With tiles (tile_block.h) sixteen quads of sixteen pixels at a time are multiplied, as many of a run as divide it.
+//
 // A block reads whole quads for vectors of outputs, so groups are put together until they fill both, with weights of zero
 // between them: 32 groups of 4 channels become 8 of 16 for vectors of 16 lanes.
 #pragma once
@@ -25,10 +27,11 @@
 #include "compiler/conv/conv_shape.h"
 #include "compiler/impl.h"
 #include "compiler/kernel_buffers.h"
+#include "compiler/tile_block.h"
 
 namespace aoe::compiler {
 
-/// A Schedule of `conv_int8` and `gemm_int8` by name.
+/// A Schedule of `conv_int8`, `gemm_int8` and what they are with tiles by name.
 struct QuantTiling {
   std::int64_t oc_vectors = 1;  ///< register block: output vectors
   std::int64_t oh_block = 1;    ///< register block: output rows
@@ -65,8 +68,9 @@ Result<void> supports_quant_anchor(const Task& task);
 
 class QuantCut {
  public:
-  /// Of a task that supports_quant_anchor(); `in` is the Format of its input.
-  QuantCut(const Task& task, Format in, const Soc& soc, const QuantTiling& tiling);
+  /// Of a task that supports_quant_anchor(); `in` is the Format of its input. With tiles where sums_pixels() says no.
+  QuantCut(const Task& task, Format in, const Soc& soc, const QuantTiling& tiling,
+           bool has_tiles = false);
 
   /// The same task cut up otherwise.
   QuantCut with(const QuantTiling& tiling) const;
@@ -78,6 +82,11 @@ class QuantCut {
   bool is_signed() const { return is_signed_; }
   /// Does a block multiply pairs of int16 in place of quads of bytes?
   bool has_pairs() const { return has_pairs_; }
+  bool has_tiles() const { return has_tiles_; }
+  /// Quads that a step of tiles sums up.
+  std::int64_t tile_words() const;
+  /// A block of pixels in tiles: two rows of it, or one whose halves they are.
+  TileBlock tiles_of(std::int64_t rows, std::int64_t columns, std::int64_t vectors) const;
   /// Vectors of weights for a vector of outputs and a quad of inputs.
   std::int64_t quad_vectors() const { return has_pairs_ ? 2 : 1; }
   /// Quads of one pixel's channels, the last one filled up.
@@ -122,16 +131,20 @@ class QuantCut {
   std::int64_t tiles() const;
   std::int64_t parallel_extent() const;
   std::int64_t registers() const;
+  /// Does a block fit registers, or tiles?
+  bool is_block_small(const Soc& soc) const;
   std::int64_t body_dots() const;  ///< that the code spells out
   double core_cycles() const;
 
  private:
+  double block_core_cycles(std::int64_t rows, std::int64_t columns, std::int64_t vectors) const;
+
   ConvShape shape_;
   Format in_;
   int lanes_;
   QuantTiling tiling_;
   bool is_signed_ = false, is_copied_ = false, is_flat_ = false, sums_pixels_ = false;
-  bool has_pairs_ = false;
+  bool has_pairs_ = false, has_tiles_ = false;
   std::int64_t weight_sets_ = 1, groups_ = 1;
 };
 

@@ -30,14 +30,20 @@ class QuantNest {
     constants_ = {pack_quant_weights(task, cut), pack_quant_channels(task, cut),
                   pack_quant_multiplier(task, cut)};
     store_.add_constants(constants_);
+    if (cut.has_tiles()) tile_sums_ = builder_.scratch("sums", TileBlock::kSums, DataType::kInt32);
     buffers_ = declare_buffers(builder_, task, quant_constants(constants_.size()), cut.is_copied(),
                                DataType::kInt32);
+    input_ = cut.is_copied() ? *buffers_.workspace : *buffers_.inputs[kQuantX];
   }
 
   Kernel build() {
     builder_.parallel(cut_.parallel_extent(), [&](Int iteration) { write_iteration(iteration); });
     Kernel kernel = kernel_for("jit");
-    if (!cut_.has_pairs()) kernel.needs.add(Feature::kVnni);
+    if (cut_.has_tiles()) {
+      kernel.needs.add(Feature::kAmx);
+    } else if (!cut_.has_pairs()) {
+      kernel.needs.add(Feature::kVnni);
+    }
     if (cut_.is_copied()) {
       kernel.workspace_bytes = static_cast<std::size_t>(cut_.workspace_elements()) * sizeof(float);
       kernel.stages.push_back(quant_copy_stage(task_, cut_, constants_.size()));
@@ -68,29 +74,37 @@ class QuantNest {
   /// All pixels of a tile: blocks of a flat row, or whole rows.
   void write_tile(const Block& first, Int tile) {
     const auto columns = even_runs(cut_.pixel_columns(), t_.ow_block);
+    const auto set_shapes = [&](std::int64_t rows, std::int64_t size) {
+      if (cut_.has_tiles()) cut_.tiles_of(rows, size, first.vectors).set_shapes(builder_);
+    };
     if (cut_.is_flat()) {
-      return each_block(builder_, columns, tile, t_.tile, "pixel",
-                        [&](Int column, std::int64_t size, Int) {
-                          Block block = first;
-                          block.column = column;
-                          block.columns = size;
-                          write_block(block);
-                        });
+      return each_block(
+          builder_, columns, tile, t_.tile, "pixel",
+          [&](Int column, std::int64_t size, Int) {
+            Block block = first;
+            block.column = column;
+            block.columns = size;
+            write_block(block);
+          },
+          [&](std::int64_t size) { set_shapes(1, size); });
     }
-    each_block(builder_, even_runs(cut_.pixel_rows(), t_.oh_block), tile, t_.tile, "row",
-               [&](Int row, std::int64_t rows, Int) {
-                 for (const BlockRun& run : columns) {
-                   builder_.loop("column", run.first, run.first + run.size * run.count, run.size,
-                                 [&](Int column) {
-                                   Block block = first;
-                                   block.row = row;
-                                   block.rows = rows;
-                                   block.column = column;
-                                   block.columns = run.size;
-                                   write_block(block);
-                                 });
-                 }
-               });
+    const auto row_runs = even_runs(cut_.pixel_rows(), t_.oh_block);
+    const bool is_one_shape = row_runs.size() == 1 && columns.size() == 1;
+    if (is_one_shape) set_shapes(row_runs[0].size, columns[0].size);
+    each_block(builder_, row_runs, tile, t_.tile, "row", [&](Int row, std::int64_t rows, Int) {
+      for (const BlockRun& run : columns) {
+        if (!is_one_shape) set_shapes(rows, run.size);
+        builder_.loop("column", run.first, run.first + run.size * run.count, run.size,
+                      [&](Int column) {
+                        Block block = first;
+                        block.row = row;
+                        block.rows = rows;
+                        block.column = column;
+                        block.columns = run.size;
+                        write_block(block);
+                      });
+      }
+    });
   }
 
   template <typename Visit>
@@ -105,6 +119,7 @@ class QuantNest {
   }
 
   void write_block(Block& block) {
+    if (cut_.has_tiles()) return write_tiles(block);
     for_each_output(block, [&](const ImagePosition& at) {
       block.sums.push_back(builder_.local(first_sum(at)));
     });
@@ -120,11 +135,47 @@ class QuantNest {
         sum = sum +
               builder_.get(block.sums[outputs + next % pixels]) * of_channel(kChannelExcess, at);
       ++next;
-      if (gives_sums(task_)) return store_.store(builder_, buffers_, at, sum);
-      store_.store(
-          builder_, buffers_, at,
-          convert(sum, Type::kFloat) *
-              builder_.load(buffers_.constants[2], at.vector * cut_.lanes(), cut_.lanes()));
+      store_sum(at, sum);
+    });
+  }
+
+  void store_sum(const ImagePosition& at, const Vec& sum) {
+    if (gives_sums(task_)) return store_.store(builder_, buffers_, at, sum);
+    store_.store(builder_, buffers_, at,
+                 convert(sum, Type::kFloat) *
+                     builder_.load(buffers_.constants[2], at.vector * cut_.lanes(), cut_.lanes()));
+  }
+
+  /// The same in tiles; their sums go through memory.
+  void write_tiles(const Block& block) {
+    const TileBlock tiles = cut_.tiles_of(block.rows, block.columns, block.vectors);
+    const std::int64_t words = cut_.tile_words(), stride = s_.stride_width * pixel_stride();
+    tiles.clear(builder_);
+    each_run(block, [&](Int input, Int weights, std::int64_t width) {
+      builder_.loop("k", 0, cut_.run_quads(), words, [&](Int k) {
+        tiles.step(
+            builder_, &Builder::tile_dot_u8s8,
+            [&](int tile, std::int64_t pixel) {
+              const std::int64_t row = pixel / block.columns, column = pixel % block.columns;
+              builder_.tile_load(
+                  tile, input_,
+                  input + k * quad_ + (row * s_.stride_height * row_stride() + column * stride),
+                  stride);
+            },
+            [&](int tile, std::int64_t v) {
+              builder_.tile_load(tile, buffers_.constants[0],
+                                 weights + k * width + v * cut_.lanes(), width);
+            });
+      });
+    });
+    tiles.store(builder_, *tile_sums_);
+    for_each_output(block, [&, next = std::int64_t{0}](const ImagePosition& at) mutable {
+      const std::int64_t pixels = block.rows * block.columns;
+      const std::int64_t place =
+          next % pixels * TileBlock::kSumsStride + next / pixels * cut_.lanes();
+      ++next;
+      store_sum(at,
+                first_sum(at) + builder_.load_as(Type::kInt32, *tile_sums_, place, cut_.lanes()));
     });
   }
 
@@ -149,6 +200,14 @@ class QuantNest {
   }
 
   void write_taps(Block& block) {
+    each_run(block, [&](Int input, Int weights, std::int64_t width) {
+      write_run(block, input, weights, width);
+    });
+  }
+
+  /// run(input, weights, elements of weights from one quad to the next) of all neighbouring quads that the block's sums have.
+  template <typename Run>
+  void each_run(const Block& block, const Run& run_quads) {
     const Int group = cut_.groups() == 1 ? Int(0) : block.vector / cut_.group_vectors();
     const Int input = block.n * batch_stride() + block.row * (s_.stride_height * row_stride()) +
                       block.column * (s_.stride_width * pixel_stride()) +
@@ -164,7 +223,7 @@ class QuantNest {
           const Int step = (set * s_.kernel_height + kh) * row_steps + kw * run;
           const Int from = input + kh * (s_.dilation_height * row_stride()) +
                            kw * (s_.dilation_width * pixel_stride());
-          write_run(block, from, weights + step * width, width);
+          run_quads(from, weights + step * width, width);
         });
       });
     });
@@ -228,6 +287,8 @@ class QuantNest {
   Builder builder_{"quant"};
   std::vector<PackedConstant> constants_;
   KernelBuffers buffers_;
+  loopnest::Buffer input_{};  ///< as blocks read it
+  std::optional<loopnest::Buffer> tile_sums_;
 };
 
 }  // namespace

@@ -94,4 +94,28 @@ llvm::Value* Target::dot_i16(llvm::IRBuilderBase&, llvm::Value*, llvm::Value*, l
   refuse(*this, "pairs of int16");
 }
 
+constexpr const char* kTiles = "tiles";
+
+void Target::tile_shapes(llvm::IRBuilderBase&, std::span<const TileShape>) const {
+  refuse(*this, kTiles);
+}
+void Target::tile_zero(llvm::IRBuilderBase&, int) const {
+  refuse(*this, kTiles);
+}
+void Target::tile_load(llvm::IRBuilderBase&, int, llvm::Value*, std::int64_t) const {
+  refuse(*this, kTiles);
+}
+void Target::tile_store(llvm::IRBuilderBase&, int, llvm::Value*, std::int64_t) const {
+  refuse(*this, kTiles);
+}
+void Target::tile_dot_bf16(llvm::IRBuilderBase&, int, int, int) const {
+  refuse(*this, kTiles);
+}
+void Target::tile_dot_u8s8(llvm::IRBuilderBase&, int, int, int) const {
+  refuse(*this, kTiles);
+}
+void Target::release_tiles(llvm::IRBuilderBase&) const {
+  refuse(*this, kTiles);
+}
+
 }  // namespace aoe::compiler

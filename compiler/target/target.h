@@ -3,7 +3,9 @@
 // Soc (compiler/soc.h). One file each; target.cpp lists them.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
 
 namespace llvm {
@@ -67,6 +69,21 @@ class Target {
                                 llvm::Value* sum, bool has_vnni) const;
   virtual llvm::Value* dot_i16(llvm::IRBuilderBase& ir, llvm::Value* a, llvm::Value* b,
                                llvm::Value* sum, bool has_vnni) const;
+
+  // Tiles, see there; strides are in bytes.
+  struct TileShape {
+    int rows, row_bytes;
+  };
+  virtual void tile_shapes(llvm::IRBuilderBase& ir, std::span<const TileShape> shapes) const;
+  virtual void tile_zero(llvm::IRBuilderBase& ir, int tile) const;
+  virtual void tile_load(llvm::IRBuilderBase& ir, int tile, llvm::Value* address,
+                         std::int64_t stride) const;
+  virtual void tile_store(llvm::IRBuilderBase& ir, int tile, llvm::Value* address,
+                          std::int64_t stride) const;
+  virtual void tile_dot_bf16(llvm::IRBuilderBase& ir, int sum, int a, int b) const;
+  virtual void tile_dot_u8s8(llvm::IRBuilderBase& ir, int sum, int a, int b) const;
+  /// At the end of a function that used them: a thread that holds tiles is switched more slowly.
+  virtual void release_tiles(llvm::IRBuilderBase& ir) const;
 
   /// float32 of -2^31 and more to the nearest int32, ties to even; of 2^31 and more to -2^31.
   virtual llvm::Value* round_to_int32(llvm::IRBuilderBase& ir, llvm::Value* a) const;

@@ -22,6 +22,7 @@
 #include "runtime/backend.h"
 #include "runtime/onednn_kernel.h"
 #include "tests/compiler/guarded_buffer.h"
+#include "tests/compiler/loopnest_eval.h"
 #include "tests/compiler/machine_code.h"
 
 namespace aoe::compiler {
@@ -162,6 +163,22 @@ class KernelRun {
       std::vector<std::jthread> others;
       for (int part = 1; part < soc_.threads; ++part) others.emplace_back(run_part, part);
       run_part(0);
+    }
+  }
+
+  /// The same in the interpreter.
+  void run_interpreted() {
+    for (const loopnest::Function& stage : kernel_.stages) {
+      std::vector<loopnest::EvalBuffer> buffers;
+      std::size_t next = 0;
+      for (const loopnest::BufferDecl& decl : stage.buffers) {
+        if (decl.scratch_offset >= 0) continue;
+        const GuardedBuffer& memory = *memory_.at(next++);
+        buffers.push_back(
+            {.data = memory.as<void>(),
+             .elements = static_cast<std::int64_t>(memory.size_bytes() / size_bytes(decl.dtype))});
+      }
+      loopnest::evaluate(stage, buffers);
     }
   }
 
@@ -315,6 +332,7 @@ std::vector<std::shared_ptr<Constant>> compute_reference(const ShapeLine& line) 
 
 void check_impl(const Impl& impl, const ShapeLine& line, const Soc& soc,
                 const ImplCheckOptions& options) {
+  const bool is_interpreted = loopnest::is_interpreted(soc);
   struct Trial {
     FormatChoice format;
     Schedule schedule;
@@ -333,6 +351,7 @@ void check_impl(const Impl& impl, const ShapeLine& line, const Soc& soc,
     check_axes(*plan);
     for (const Schedule& schedule : schedules_of(*plan, options.sampled_schedules, engine)) {
       Trial trial{format, schedule, plan->build(schedule)};
+      if (is_interpreted && !trial.kernel.needs.has(Feature::kAmx)) return;
       const bool is_native = trial.kernel.backend->traits().name == "native";
       if (trial.kernel.stages.empty() && trial.kernel.params.empty() && !is_native) return;
       for (std::size_t i = 0; i < trial.kernel.stages.size(); ++i) {
@@ -346,7 +365,8 @@ void check_impl(const Impl& impl, const ShapeLine& line, const Soc& soc,
   EXPECT_FALSE(trials.empty());
   const Soc& machine = loopnest::machine_for(soc);
   std::optional<loopnest::MachineCode> code;
-  if (!functions.empty()) code.emplace(loopnest::compile_shared_object(functions, machine, 2));
+  if (!functions.empty() && !is_interpreted)
+    code.emplace(loopnest::compile_shared_object(functions, machine, 2));
   const auto expected = compute_reference(line);
   for (const Trial& trial : trials) {
     SCOPED_TRACE("impl " + std::string(impl.name()) + " format " + trial.format.name + " schedule" +
@@ -358,6 +378,8 @@ void check_impl(const Impl& impl, const ShapeLine& line, const Soc& soc,
       run.run_library();
     } else if (trial.kernel.stages.empty()) {
       run.run_native();
+    } else if (is_interpreted) {
+      run.run_interpreted();
     } else {
       run.run_generated(*code);
     }

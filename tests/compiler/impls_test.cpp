@@ -18,6 +18,7 @@ std::vector<Soc> socs_for(bool is_quantised) {
   std::vector<Soc> socs = loopnest::planned_socs(is_quantised);
   const auto is_elsewhere = [](const Soc& soc) { return &loopnest::machine_for(soc) != &soc; };
   if (std::getenv("AOE_ELSEWHERE") == nullptr) std::erase_if(socs, is_elsewhere);
+  socs.push_back(loopnest::tile_soc());
   return socs;
 }
 
@@ -44,7 +45,7 @@ std::vector<Soc> socs_with_features() {
   return {loopnest::test_socs().back(),
           {.version = "all",
            .target = find_target("avx512"),
-           .features = {Feature::kVnni, Feature::kBf16, Feature::kFp16},
+           .features = {Feature::kVnni, Feature::kBf16, Feature::kFp16, Feature::kAmx},
            .vector_lanes = 16,
            .vector_registers = 32,
            .threads = 2}};

@@ -13,6 +13,7 @@
 #include "tests/compiler/loopnest_arithmetic.h"
 #include "tests/compiler/loopnest_memory.h"
 #include "tests/compiler/loopnest_pairs.h"
+#include "tests/compiler/loopnest_tiles.h"
 
 namespace aoe::compiler::loopnest {
 namespace {
@@ -59,6 +60,8 @@ class Evaluator {
         return;
       case StmtKind::kPrefetch:
         return;
+      case StmtKind::kTile:
+        return tiles_.run(s, s.args.empty() ? 0 : integer(s.args[0]));
     }
   }
 
@@ -322,6 +325,7 @@ class Evaluator {
   std::vector<std::int64_t> variables_;
   std::vector<AnyLanes> locals_;
   EvalMemory memory_;
+  EvalTiles tiles_{function_, memory_};
 };
 
 // Clang 19 forgets to instantiate what calls itself from a lambda with a type parameter.

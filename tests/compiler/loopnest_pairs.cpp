@@ -34,14 +34,16 @@ Integers pack_bf16(Lanes low, const Lanes& high) {
   return pairs;
 }
 
+float dot_bf16(std::int32_t a, std::int32_t b, float sum) {
+  const auto x = static_cast<std::uint32_t>(a), y = static_cast<std::uint32_t>(b);
+  const auto product = [&](std::uint32_t u, std::uint32_t v) {
+    return std::bit_cast<float>(u) * std::bit_cast<float>(v);
+  };
+  return sum + product(x << 16, y << 16) + product(x & 0xffff0000u, y & 0xffff0000u);
+}
+
 Lanes dot_bf16(const Integers& a, const Integers& b, Lanes sum) {
-  for (std::size_t i = 0; i < sum.size(); ++i) {
-    const auto x = static_cast<std::uint32_t>(a[i]), y = static_cast<std::uint32_t>(b[i]);
-    const auto product = [&](std::uint32_t u, std::uint32_t v) {
-      return std::bit_cast<float>(u) * std::bit_cast<float>(v);
-    };
-    sum[i] += product(x << 16, y << 16) + product(x & 0xffff0000u, y & 0xffff0000u);
-  }
+  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] = dot_bf16(a[i], b[i], sum[i]);
   return sum;
 }
 
@@ -73,13 +75,15 @@ Integers fma_f16(const Integers& a, const Integers& b, Integers sum) {
   return sum;
 }
 
+std::int32_t dot_u8s8(std::int32_t a, std::int32_t b, std::int32_t sum) {
+  const auto x = std::bit_cast<std::array<std::uint8_t, 4>>(a);
+  const auto y = std::bit_cast<std::array<std::int8_t, 4>>(b);
+  for (std::size_t k = 0; k < x.size(); ++k) sum = reference::add<std::int32_t>(sum, x[k] * y[k]);
+  return sum;
+}
+
 Integers dot_u8s8(const Integers& a, const Integers& b, Integers sum) {
-  for (std::size_t i = 0; i < sum.size(); ++i) {
-    const auto x = std::bit_cast<std::array<std::uint8_t, 4>>(a[i]);
-    const auto y = std::bit_cast<std::array<std::int8_t, 4>>(b[i]);
-    for (std::size_t k = 0; k < x.size(); ++k)
-      sum[i] = reference::add<std::int32_t>(sum[i], x[k] * y[k]);
-  }
+  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] = dot_u8s8(a[i], b[i], sum[i]);
   return sum;
 }
 

@@ -97,6 +97,20 @@ const Soc& machine_for(const Soc& soc) {
   return is_here ? soc : test_socs().back();
 }
 
+const Soc& tile_soc() {
+  static const Soc soc = [] {
+    Soc made = avx512();
+    made.version = "avx512_amx";
+    made.features = {Feature::kVnni, Feature::kBf16, Feature::kFp16, Feature::kAmx};
+    return made;
+  }();
+  return soc;
+}
+
+bool is_interpreted(const Soc& soc) {
+  return soc.has(Feature::kAmx) && !runtime::host_supports("avx512_amx");
+}
+
 void compile_and_run(const Function& function, const Soc& soc, std::span<void* const> buffers) {
   const MachineCode code(compile_shared_object({&function, 1}, soc));
   struct Free {

@@ -40,6 +40,11 @@ std::vector<Soc> planned_socs(bool is_quantised);
 /// vectors that are too long for it.
 const Soc& machine_for(const Soc& soc);
 
+/// With tiles, and what every processor that has them has.
+const Soc& tile_soc();
+/// It has tiles and this machine has none: kernels that use them go through the interpreter (loopnest_eval.h).
+bool is_interpreted(const Soc& soc);
+
 /// Compiles `function` alone and runs all its parallel iterations on this thread.
 void compile_and_run(const Function& function, const Soc& soc, std::span<void* const> buffers);
 

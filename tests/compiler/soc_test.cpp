@@ -151,7 +151,8 @@ TEST(Soc, NamesTheDescriptionThatIsMalformed) {
       {"{", "parse error"},
       {R"({"isa": "avx2"})", "llvm_cpu"},
       {R"({"isa": "neon"})",
-       "isa is 'neon', must be avx2, avx2_vnni, avx512, avx512_vnni, avx512_bf16 or avx512_fp16"},
+       "isa is 'neon', must be avx2, avx2_vnni, avx512, avx512_vnni, avx512_bf16, avx512_fp16 or "
+       "avx512_amx"},
   };
   for (const Case& each : cases) {
     SCOPED_TRACE(each.json);

@@ -1,0 +1,75 @@
+// See tile_block.h.
+#include "compiler/tile_block.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/check.h"
+#include "compiler/integer_math.h"
+
+namespace aoe::compiler {
+namespace {
+
+// Behind the four of sums.
+constexpr int kRowTile = 4, kVectorTile = 6;
+
+}  // namespace
+
+TileBlock::TileBlock(std::int64_t rows, std::int64_t row_tiles, std::int64_t vectors,
+                     std::int64_t words)
+    : rows_(rows),
+      row_tiles_(row_tiles),
+      vectors_(vectors),
+      words_(words),
+      first_rows_(ceil_div(rows, row_tiles)) {
+  AOE_CHECK(first_rows_ <= kTileRows && vectors <= kMostVectors && words <= kLanes,
+            "a block of more than its tiles hold");
+}
+
+void TileBlock::set_shapes(loopnest::Builder& builder) const {
+  const int words = static_cast<int>(words_), lanes = static_cast<int>(kLanes);
+  std::vector<loopnest::TileShape> shapes(8, {0, 0});
+  for (std::int64_t part = 0; part < row_tiles_; ++part) {
+    const int rows = static_cast<int>(rows_of(part));
+    for (std::int64_t v = 0; v < vectors_; ++v)
+      shapes[static_cast<std::size_t>(sum_tile(part, v))] = {rows, lanes};
+    shapes[static_cast<std::size_t>(kRowTile + part)] = {rows, words};
+  }
+  for (std::int64_t v = 0; v < vectors_; ++v)
+    shapes[static_cast<std::size_t>(kVectorTile + v)] = {words, lanes};
+  builder.tile_shapes(std::move(shapes));
+}
+
+void TileBlock::clear(loopnest::Builder& builder) const {
+  for (std::int64_t part = 0; part < row_tiles_; ++part)
+    for (std::int64_t v = 0; v < vectors_; ++v) builder.tile_zero(sum_tile(part, v));
+}
+
+void TileBlock::step(loopnest::Builder& builder, Dot dot, const Load& rows,
+                     const Load& vector) const {
+  for (std::int64_t v = 0; v < vectors_; ++v) {
+    vector(static_cast<int>(kVectorTile + v), v);
+    for (std::int64_t part = 0; part < row_tiles_; ++part) {
+      const int a = static_cast<int>(kRowTile + part);
+      if (v == 0) rows(a, first_row(part));
+      (builder.*dot)(sum_tile(part, v), a, static_cast<int>(kVectorTile + v));
+    }
+  }
+}
+
+void TileBlock::store(loopnest::Builder& builder, loopnest::Buffer sums) const {
+  for (std::int64_t part = 0; part < row_tiles_; ++part)
+    for (std::int64_t v = 0; v < vectors_; ++v)
+      builder.tile_store(sum_tile(part, v), sums, first_row(part) * kSumsStride + v * kLanes,
+                         kSumsStride);
+}
+
+double TileBlock::step_cycles() const {
+  // A product takes a cycle for each row, a load reads a line each, two of which come from L1 in a cycle, one from L2 in two.
+  const auto rows = static_cast<double>(std::max<std::int64_t>(rows_, 8 * row_tiles_));
+  const auto vectors = static_cast<double>(vectors_);
+  const double lines = static_cast<double>(rows_) + vectors * static_cast<double>(words_);
+  return std::max(rows * vectors, lines);
+}
+
+}  // namespace aoe::compiler
