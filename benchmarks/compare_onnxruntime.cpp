@@ -189,6 +189,8 @@ int main(int argc, char** argv) {
       "input_shape", po::value(&settings.input_shape), "of inputs with open sizes, as of atc")(
       "feed", po::value(&settings.feed),
       "\"sr:16000\": the numbers of an input, instead of random ones")(
+      "server", po::value(&settings.server)->value_name("FILE"),
+      "onnxruntime/server.js (default) of Node.js' ONNX Runtime, or server.py of Python's")(
       "limit", po::value(&settings.limit)->default_value(1e-3),
       "largest difference, of the output's range")(
       "model", po::value(&settings.models)->required()->value_name("FILE"), "ONNX files");

@@ -1,4 +1,4 @@
-// The pipe to the Node.js child.
+// The pipe to the child.
 #include "benchmarks/onnxruntime_peer.h"
 
 #include <signal.h>
@@ -33,13 +33,14 @@ OnnxRuntimePeer::OnnxRuntimePeer(const fs::path& server) {
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
   const std::string script = server.string();
-  const char* arguments[] = {"node", script.c_str(), nullptr};
-  const int status = ::posix_spawnp(&process_, "node", &actions, nullptr,
+  const char* const program = server.extension() == ".py" ? "python3" : "node";
+  const char* arguments[] = {program, script.c_str(), nullptr};
+  const int status = ::posix_spawnp(&process_, program, &actions, nullptr,
                                     const_cast<char* const*>(arguments), environ);
   posix_spawn_file_actions_destroy(&actions);
   ::close(ends[1]);
   to_child_ = from_child_ = ends[0];
-  if (status != 0) fail("node does not start");
+  if (status != 0) fail(std::string(program) + " does not start");
 }
 
 OnnxRuntimePeer::~OnnxRuntimePeer() {
@@ -58,12 +59,12 @@ json OnnxRuntimePeer::ask(const json& request) {
   };
   if (::send(to_child_, line.data(), line.size(), MSG_NOSIGNAL) !=
       static_cast<ssize_t>(line.size()))
-    gone("the Node.js process is gone");
+    gone("ONNX Runtime's process is gone");
   std::size_t end = 0;
   while ((end = pending_.find('\n')) == std::string::npos) {
     char block[65536];
     const ssize_t n = ::read(from_child_, block, sizeof block);
-    if (n <= 0) gone("the Node.js process ended without an answer");
+    if (n <= 0) gone("ONNX Runtime's process ended without an answer");
     pending_.append(block, static_cast<std::size_t>(n));
   }
   const json answer = parse_json(pending_.substr(0, end));

@@ -1,5 +1,4 @@
-// OnnxRuntimePeer: ONNX Runtime in a Node.js child process (onnxruntime/server.js), asked over a
-// pipe.
+// OnnxRuntimePeer: ONNX Runtime in a child process, of Node.js (onnxruntime/server.js) or Python (server.py), asked over a pipe.
 #pragma once
 
 #include <filesystem>
@@ -18,7 +17,7 @@ struct NamedTensor {
 
 class OnnxRuntimePeer {
  public:
-  /// Starts `node server.js`. All members throw Error(kFailure) when Node or the package is missing, the process is gone
+  /// Starts `node server.js` or `python3 server.py`. All members throw Error(kFailure) when that or the package is missing, the process is gone
   /// (is_alive() is false from then on), or ONNX Runtime refuses what is asked.
   explicit OnnxRuntimePeer(const std::filesystem::path& server);
   ~OnnxRuntimePeer();
@@ -26,7 +25,7 @@ class OnnxRuntimePeer {
   OnnxRuntimePeer& operator=(const OnnxRuntimePeer&) = delete;
 
   bool is_alive() const { return is_alive_; }
-  /// Node.js has started and ONNX Runtime's library is loaded.
+  /// The child has started and ONNX Runtime's library is loaded.
   void wait_until_ready();
   /// In the place of the model before, whose inputs are forgotten.
   void load(const std::filesystem::path& model, int threads);
