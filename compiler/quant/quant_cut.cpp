@@ -188,18 +188,17 @@ std::int64_t QuantCut::out_vectors() const {
   return ceil_div(shape_.out_channels, lanes_);
 }
 
-std::int64_t QuantCut::oc_blocks() const {
-  return ceil_div(out_vectors(), tiling_.oc_vectors);
-}
-
-std::int64_t QuantCut::tiles() const {
-  const std::int64_t blocks = is_flat() ? ceil_div(pixel_columns(), tiling_.ow_block)
-                                        : ceil_div(pixel_rows(), tiling_.oh_block);
-  return ceil_div(blocks, tiling_.tile);
-}
-
-std::int64_t QuantCut::parallel_extent() const {
-  return shape_.batch * oc_blocks() * tiles();
+PixelLoop QuantCut::loop() const {
+  return {.batch = shape_.batch,
+          .vectors = out_vectors(),
+          .rows = pixel_rows(),
+          .columns = pixel_columns(),
+          .is_flat = is_flat(),
+          .block_vectors = tiling_.oc_vectors,
+          .block_rows = tiling_.oh_block,
+          .block_columns = tiling_.ow_block,
+          .tile = tiling_.tile,
+          .are_pixels_outer = tiling_.pixels_outer != 0};
 }
 
 std::int64_t QuantCut::registers() const {
@@ -246,13 +245,9 @@ double QuantCut::block_core_cycles(std::int64_t rows, std::int64_t columns,
 }
 
 double QuantCut::core_cycles() const {
-  double cycles = 0;
-  for (const BlockRun& rows : even_runs(pixel_rows(), tiling_.oh_block))
-    for (const BlockRun& columns : even_runs(pixel_columns(), tiling_.ow_block))
-      for (const BlockRun& vectors : block_runs(out_vectors(), tiling_.oc_vectors))
-        cycles += static_cast<double>(rows.count * columns.count * vectors.count) *
-                  block_core_cycles(rows.size, columns.size, vectors.size);
-  return cycles * static_cast<double>(shape_.batch);
+  return loop().sum_of([&](std::int64_t vectors, std::int64_t rows, std::int64_t columns) {
+    return block_core_cycles(rows, columns, vectors);
+  });
 }
 
 }  // namespace aoe::compiler

@@ -25,6 +25,7 @@
 #include <cstdint>
 
 #include "compiler/conv/conv_shape.h"
+#include "compiler/conv/pixel_loop.h"
 #include "compiler/impl.h"
 #include "compiler/kernel_buffers.h"
 #include "compiler/tile_block.h"
@@ -127,9 +128,8 @@ class QuantCut {
   std::int64_t steps() const;  ///< quads per sum, both sets
 
   std::int64_t out_vectors() const;
-  std::int64_t oc_blocks() const;
-  std::int64_t tiles() const;
-  std::int64_t parallel_extent() const;
+  PixelLoop loop() const;
+  std::int64_t parallel_extent() const { return loop().parallel_extent(); }
   std::int64_t registers() const;
   /// Does a block fit registers, or tiles?
   bool is_block_small(const Soc& soc) const;

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "compiler/conv/image_layout.h"
-#include "compiler/gemm/gemm_nest.h"
 #include "compiler/quant/quant_copy.h"
 #include "compiler/quant/quant_cut.h"
 #include "compiler/quant/quant_store.h"
@@ -37,7 +36,17 @@ class QuantNest {
   }
 
   Kernel build() {
-    builder_.parallel(cut_.parallel_extent(), [&](Int iteration) { write_iteration(iteration); });
+    builder_.parallel(cut_.parallel_extent(), [&](Int iteration) {
+      cut_.loop().write(
+          builder_, iteration,
+          [&](const PixelBlock& block) {
+            cut_.has_tiles() ? write_tiles({block}) : write_block({block});
+          },
+          [&](const PixelBlock& block) {
+            if (cut_.has_tiles())
+              cut_.tiles_of(block.rows, block.columns, block.vectors).set_shapes(builder_);
+          });
+    });
     Kernel kernel = kernel_for("jit");
     if (cut_.has_tiles()) {
       kernel.needs.add(Feature::kAmx);
@@ -54,58 +63,9 @@ class QuantNest {
   }
 
  private:
-  struct Block {
-    Int n, row, column, vector;  ///< of the first output
-    std::int64_t rows, columns, vectors;
-    std::vector<Local> sums;  ///< [vector][row][column], behind them of pixels
+  struct Block : PixelBlock {
+    std::vector<Local> sums = {};  ///< [vector][row][column], behind them of pixels
   };
-
-  void write_iteration(Int iteration) {
-    const std::int64_t tiles = cut_.tiles(), blocks = cut_.oc_blocks();
-    const Int n = iteration / (tiles * blocks), rest = iteration % (tiles * blocks);
-    const Int tile = t_.pixels_outer != 0 ? rest / blocks : rest % tiles;
-    const Int oc_block = t_.pixels_outer != 0 ? rest % blocks : rest / tiles;
-    each_block(builder_, block_runs(cut_.out_vectors(), t_.oc_vectors), oc_block, 1, "oc",
-               [&](Int vector, std::int64_t vectors, Int) {
-                 write_tile({n, 0, 0, vector, 1, 1, vectors, {}}, tile);
-               });
-  }
-
-  /// All pixels of a tile: blocks of a flat row, or whole rows.
-  void write_tile(const Block& first, Int tile) {
-    const auto columns = even_runs(cut_.pixel_columns(), t_.ow_block);
-    const auto set_shapes = [&](std::int64_t rows, std::int64_t size) {
-      if (cut_.has_tiles()) cut_.tiles_of(rows, size, first.vectors).set_shapes(builder_);
-    };
-    if (cut_.is_flat()) {
-      return each_block(
-          builder_, columns, tile, t_.tile, "pixel",
-          [&](Int column, std::int64_t size, Int) {
-            Block block = first;
-            block.column = column;
-            block.columns = size;
-            write_block(block);
-          },
-          [&](std::int64_t size) { set_shapes(1, size); });
-    }
-    const auto row_runs = even_runs(cut_.pixel_rows(), t_.oh_block);
-    const bool is_one_shape = row_runs.size() == 1 && columns.size() == 1;
-    if (is_one_shape) set_shapes(row_runs[0].size, columns[0].size);
-    each_block(builder_, row_runs, tile, t_.tile, "row", [&](Int row, std::int64_t rows, Int) {
-      for (const BlockRun& run : columns) {
-        if (!is_one_shape) set_shapes(rows, run.size);
-        builder_.loop("column", run.first, run.first + run.size * run.count, run.size,
-                      [&](Int column) {
-                        Block block = first;
-                        block.row = row;
-                        block.rows = rows;
-                        block.column = column;
-                        block.columns = run.size;
-                        write_block(block);
-                      });
-      }
-    });
-  }
 
   template <typename Visit>
   void for_each_output(const Block& block, Visit visit) const {
@@ -118,8 +78,7 @@ class QuantNest {
     }
   }
 
-  void write_block(Block& block) {
-    if (cut_.has_tiles()) return write_tiles(block);
+  void write_block(Block block) {
     for_each_output(block, [&](const ImagePosition& at) {
       block.sums.push_back(builder_.local(first_sum(at)));
     });

@@ -28,7 +28,8 @@ class EvalTiles {
         tile(s, 0).words = {};
         return;
       case TileOp::kLoad:
-        return each_word(s, index, [&](std::int32_t& word, std::int64_t at) { word = load(s, at); });
+        return each_word(s, index,
+                         [&](std::int32_t& word, std::int64_t at) { word = load(s, at); });
       case TileOp::kStore:
         return each_word(s, index, [&](std::int32_t word, std::int64_t at) {
           is_float(s) ? memory_.store(s.id, at, std::bit_cast<float>(word))
