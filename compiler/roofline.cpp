@@ -38,6 +38,10 @@ double parallel_balance(const Soc& soc, std::int64_t iterations) {
   return static_cast<double>(iterations) / static_cast<double>(rounds * soc.threads);
 }
 
+double pair_dot_cost(const Soc& soc) {
+  return soc.has(Feature::kAmx) ? 4 : 1;
+}
+
 double launch_ns(const Soc& soc) {
   const Costs& costs = soc.target->costs();
   return soc.threads > 1 ? costs.launch_ns : costs.call_ns;

@@ -27,6 +27,10 @@ double copy_ns(const Soc& soc, double read_bytes, double written_bytes);
 /// them: (0..1].
 double parallel_balance(const Soc& soc, std::int64_t iterations);
 
+/// Multiply-adds of float32 that a dot product of pairs of bfloat16 takes the time of. (Processors with tiles leave pairs to these: four on
+/// an Emerald Rapids core, where `gemm_bf16` of 1024x1024 by 1024x1024 runs at 84 GFLOP/s and `gemm_packed` at 164; one on Zen 4 and 5.)
+double pair_dot_cost(const Soc& soc);
+
 /// Handing a stage to the threads and waiting for them.
 double launch_ns(const Soc& soc);
 

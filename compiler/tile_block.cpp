@@ -45,13 +45,18 @@ void TileBlock::clear(loopnest::Builder& builder) const {
     for (std::int64_t v = 0; v < vectors_; ++v) builder.tile_zero(sum_tile(part, v));
 }
 
-void TileBlock::step(loopnest::Builder& builder, Dot dot, const Load& rows,
-                     const Load& vector) const {
+void TileBlock::step(loopnest::Builder& builder, Dot dot, const Place& rows,
+                     const Place& vector) const {
+  const auto load = [&](int tile, const Rows& from, std::int64_t count) {
+    builder.tile_load(tile, from.buffer, from.index, from.stride);
+    for (std::int64_t row = 0; from.ahead != 0 && row < count; ++row)
+      builder.prefetch(from.buffer, from.index + (from.ahead + row * from.stride));
+  };
   for (std::int64_t v = 0; v < vectors_; ++v) {
-    vector(static_cast<int>(kVectorTile + v), v);
+    load(static_cast<int>(kVectorTile + v), vector(v), words_);
     for (std::int64_t part = 0; part < row_tiles_; ++part) {
       const int a = static_cast<int>(kRowTile + part);
-      if (v == 0) rows(a, first_row(part));
+      if (v == 0) load(a, rows(first_row(part)), rows_of(part));
       (builder.*dot)(sum_tile(part, v), a, static_cast<int>(kVectorTile + v));
     }
   }

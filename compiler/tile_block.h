@@ -27,10 +27,17 @@ class TileBlock {
   void set_shapes(loopnest::Builder& builder) const;
   void clear(loopnest::Builder& builder) const;
 
-  /// Emits the load of a tile: from row `first` on, or of a vector of columns.
-  using Load = std::function<void(int tile, std::int64_t first)>;
+  /// Where a tile's rows lie, `stride` elements apart; and how many elements further those lie that are fetched into L1 meanwhile, 0 for
+  /// none. (A load of a tile waits for each line that L1 lacks.)
+  struct Rows {
+    loopnest::Buffer buffer;
+    loopnest::Int index;
+    std::int64_t stride, ahead = 0;
+  };
+  /// Of the rows of the left factor from number `first` on, or of a vector of columns.
+  using Place = std::function<Rows(std::int64_t first)>;
   using Dot = void (loopnest::Builder::*)(int sum, int a, int b);
-  void step(loopnest::Builder& builder, Dot dot, const Load& rows, const Load& vector) const;
+  void step(loopnest::Builder& builder, Dot dot, const Place& rows, const Place& vector) const;
 
   /// The sums as rows of kMostVectors * kLanes words.
   void store(loopnest::Builder& builder, loopnest::Buffer sums) const;

@@ -18,7 +18,7 @@ struct PixelLoop {
   std::int64_t batch = 1, vectors = 1, rows = 1, columns = 1;  ///< of the output
   bool is_flat = false;  ///< the pixels of an image are one row, and a tile cuts that
   std::int64_t block_vectors = 1, block_rows = 1, block_columns = 1;
-  std::int64_t tile = 1;  ///< row blocks (flat: blocks of columns) of a parallel iteration
+  std::int64_t tile = 1;          ///< row blocks (flat: blocks of columns) of a parallel iteration
   bool are_pixels_outer = false;  ///< channels vary fastest between parallel iterations
 
   std::int64_t vector_blocks() const;

@@ -16,11 +16,12 @@ namespace aoe::compiler {
 
 /// A Schedule of `conv_amx` by name.
 struct TileConvTiling {
-  std::int64_t oc_vectors = 1;    ///< block: output vectors
-  std::int64_t oh_block = 1;      ///< block: output rows, each a tile of its own where there are two
-  std::int64_t ow_block = 1;      ///< block: output columns; pixels of a flat cut
-  std::int64_t tile = 1;          ///< row blocks (of a flat cut: blocks of pixels) per parallel iteration
+  std::int64_t oc_vectors = 1;  ///< block: output vectors
+  std::int64_t oh_block = 1;    ///< block: output rows, each a tile of its own where there are two
+  std::int64_t ow_block = 1;    ///< block: output columns; pixels of a flat cut
+  std::int64_t tile = 1;  ///< row blocks (of a flat cut: blocks of pixels) per parallel iteration
   std::int64_t pixels_outer = 0;  ///< 1: output channels vary fastest between parallel iterations
+  std::int64_t prefetch = 0;      ///< steps that tiles are fetched ahead
 };
 
 class TileConvCut {

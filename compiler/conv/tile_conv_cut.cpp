@@ -80,8 +80,8 @@ TileBlock TileConvCut::tiles_of(const PixelBlock& block) const {
 
 bool TileConvCut::fits() const {
   const PixelLoop all = loop();
-  const std::int64_t blocks = is_flat_ ? ceil_div(all.columns, tiling_.ow_block)
-                                       : ceil_div(all.rows, tiling_.oh_block);
+  const std::int64_t blocks =
+      is_flat_ ? ceil_div(all.columns, tiling_.ow_block) : ceil_div(all.rows, tiling_.oh_block);
   if (is_flat_ && tiling_.oh_block != 1) return false;
   return tiling_.oh_block * tiling_.ow_block <= TileBlock::kMostRows && tiling_.tile <= blocks;
 }

@@ -93,22 +93,23 @@ class RoundStage {
     const std::int64_t full = s_.in_channels / (2 * kLanes) * kLanes;  // words
     const auto load = [&](Int pixel, Int channel, std::int64_t channels) {
       if (channels <= 0) return loopnest::splat(0.0f, kLanes);
-      const Int at = from + pixel * (cut_.picked_columns() * in_.pixel) + in_.channel_offset(channel);
+      const Int at =
+          from + pixel * (cut_.picked_columns() * in_.pixel) + in_.channel_offset(channel);
       return builder_.load(*buffers_.inputs[0], at, kLanes, Int(channels));
     };
     builder_.loop("pixel", 0, columns, 1, [&](Int pixel) {
       const Int place = to + pixel * cut_.pixel_words();
       builder_.loop("word", 0, full, kLanes, [&](Int word) {
-        builder_.store(*buffers_.workspace, place + word,
-                       pack_bf16(load(pixel, word * 2, kLanes),
-                                 load(pixel, word * 2 + kLanes, kLanes)));
+        builder_.store(
+            *buffers_.workspace, place + word,
+            pack_bf16(load(pixel, word * 2, kLanes), load(pixel, word * 2 + kLanes, kLanes)));
       });
       for (std::int64_t word = full; word < cut_.pixel_words(); word += kLanes) {
         const std::int64_t rest = s_.in_channels - 2 * word;
-        builder_.store(*buffers_.workspace, place + word,
-                       pack_bf16(load(pixel, 2 * word, rest),
-                                 load(pixel, 2 * word + kLanes, rest - kLanes)),
-                       Int(cut_.pixel_words() - word));
+        builder_.store(
+            *buffers_.workspace, place + word,
+            pack_bf16(load(pixel, 2 * word, rest), load(pixel, 2 * word + kLanes, rest - kLanes)),
+            Int(cut_.pixel_words() - word));
       }
     });
   }
@@ -142,7 +143,11 @@ class RoundStage {
 class TileConvNest {
  public:
   TileConvNest(const Task& task, const FormatChoice& format, const TileConvCut& cut)
-      : task_(task), format_(format), cut_(cut), s_(cut.shape()), store_(task, format, kLanes, flat_row()) {
+      : task_(task),
+        format_(format),
+        cut_(cut),
+        s_(cut.shape()),
+        store_(task, format, kLanes, flat_row()) {
     constants_ = {pack_tile_weights(task, cut), pack_bias(task, s_, cut.out_vectors() * kLanes)};
     store_.add_constants(constants_);
     buffers_ = declare_tile_conv(builder_, task, constants_.size());
@@ -181,21 +186,20 @@ class TileConvNest {
     builder_.loop("kh", 0, s_.kernel_height, 1, [&](Int kh) {
       builder_.loop("kw", 0, cut_.run_columns(), 1, [&](Int kw) {
         const Int first = kh * row_of_taps + kw * cut_.run_words();
-        const Int from = input + kh * (s_.dilation_height * row_words) +
-                         kw * (s_.dilation_width * words);
+        const Int from =
+            input + kh * (s_.dilation_height * row_words) + kw * (s_.dilation_width * words);
         builder_.loop("word", 0, cut_.run_words(), cut_.tile_words(), [&](Int word) {
+          const std::int64_t ahead = cut_.tiling().prefetch * cut_.tile_words();
           tiles.step(
               builder_, &Builder::tile_dot_bf16,
-              [&](int tile, std::int64_t pixel) {
+              [&](std::int64_t pixel) -> TileBlock::Rows {
                 const std::int64_t row = pixel / block.columns, column = pixel % block.columns;
-                builder_.tile_load(
-                    tile, *buffers_.workspace,
-                    from + word + (row * s_.stride_height * row_words + column * column_words),
-                    column_words);
+                const std::int64_t at = row * s_.stride_height * row_words + column * column_words;
+                return {*buffers_.workspace, from + word + at, column_words, ahead};
               },
-              [&](int tile, std::int64_t v) {
-                builder_.tile_load(tile, buffers_.constants[0],
-                                   weights + (first + word) * width + v * kLanes, width);
+              [&](std::int64_t v) -> TileBlock::Rows {
+                return {buffers_.constants[0], weights + (first + word) * width + v * kLanes, width,
+                        ahead * width};
               });
         });
       });

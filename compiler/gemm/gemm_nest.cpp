@@ -248,14 +248,15 @@ class GemmNest {
     tiles.clear(builder_);
     builder_.loop("k", pass.first_k, pass.first_k + pass.steps, t_.k_unroll, [&](Int k) {
       for (std::int64_t u = 0; u < t_.k_unroll; u += TileBlock::kLanes) {
+        const Int step = k + u;
         tiles.step(
             builder_, &Builder::tile_dot_bf16,
-            [&](int tile, std::int64_t row) {
-              builder_.tile_load(tile, a_, a + row * a_layout_.row + k + u, a_layout_.row);
+            [&](std::int64_t row) -> TileBlock::Rows {
+              return {a_, a + row * a_layout_.row + step, a_layout_.row, t_.prefetch};
             },
-            [&](int tile, std::int64_t v) {
-              builder_.tile_load(tile, b_, b + k * b_stride() + u * b_stride() + v * cut_.lanes(),
-                                 b_stride());
+            [&](std::int64_t v) -> TileBlock::Rows {
+              return {b_, b + step * b_stride() + v * cut_.lanes(), b_stride(),
+                      t_.prefetch * b_stride()};
             });
       }
     });

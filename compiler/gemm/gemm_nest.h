@@ -23,7 +23,8 @@ struct GemmTiling {
   std::int64_t m_tile = 1;      ///< row blocks per parallel iteration
   std::int64_t n_tile = 1;      ///< panels per parallel iteration
   std::int64_t rows_outer = 0;  ///< 1: panels vary fastest between parallel iterations
-  std::int64_t prefetch = 0;  ///< steps of k that B is fetched ahead, 0 = leave it to the hardware
+  /// Steps of k that B, and in tiles A as well, is fetched ahead; 0 = leave it to the hardware.
+  std::int64_t prefetch = 0;
 
   /// Fetch the next panel of B while rows pass over this one: 1 into L2, 2 through L1, whence it goes to L2. On a Zen 5
   /// core, weights from memory cost `gemm_strassen` 2 to 4% less with 2, `gemm_packed` up to 1%.

@@ -47,7 +47,8 @@ TilingAxes<GemmTiling> tile_axes(const GemmCut& cut) {
           {"k_block", &GemmTiling::k_block, k_blocks},
           {"m_tile", &GemmTiling::m_tile, powers_of_two(std::min<std::int64_t>(64, s.m))},
           {"n_tile", &GemmTiling::n_tile, powers_of_two(std::min<std::int64_t>(64, cut.panels()))},
-          {"rows_outer", &GemmTiling::rows_outer, {0, 1}}};
+          {"rows_outer", &GemmTiling::rows_outer, {0, 1}},
+          {"prefetch", &GemmTiling::prefetch, {0, 16, 32, 64}}};
 }
 
 TilingAxes<GemmTiling> gemm_axes(const GemmCut& cut, const Soc& soc) {
@@ -215,7 +216,9 @@ double GemmPlan::estimate_of(const GemmCut& cut) const {
   const bool is_lost = !cut.is_packed() && s.m > cut.tiling().m_block &&
                        s.k * s.n * cut.element_bytes() > soc().l2_bytes &&
                        do_rows_collide(soc(), s.b.row * cut.element_bytes(), cut.k_per_tile());
-  const double efficiency = kEfficiency * (is_lost ? kPassedOverEfficiency : 1);
+  const bool has_pairs = cut.is_bf16() && !cut.has_tiles();
+  const double efficiency =
+      kEfficiency * (is_lost ? kPassedOverEfficiency : 1) / (has_pairs ? pair_dot_cost(soc()) : 1);
   return launch_ns(soc()) + shared(std::max(cycles_ns(cut.core_cycles(), efficiency),
                                             memory_ns(soc(), bytes_moved(task()))),
                                    cut);

@@ -15,13 +15,14 @@ constexpr std::int64_t kMaxStemChannels = 4;  ///< of NCHW images
 
 TilingAxes<TileConvTiling> tile_conv_axes(const TileConvCut& cut) {
   const PixelLoop all = cut.loop();
-  return {{"oc_vectors", &TileConvTiling::oc_vectors,
-           up_to(all.vectors, {1, TileBlock::kMostVectors})},
-          {"oh_block", &TileConvTiling::oh_block, least_blocks(all.rows, 2)},
-          {"ow_block", &TileConvTiling::ow_block, least_blocks(all.columns, TileBlock::kMostRows)},
-          {"tile", &TileConvTiling::tile,
-           powers_of_two(std::min<std::int64_t>(64, all.is_flat ? all.columns : all.rows))},
-          {"pixels_outer", &TileConvTiling::pixels_outer, {0, 1}}};
+  return {
+      {"oc_vectors", &TileConvTiling::oc_vectors, up_to(all.vectors, {1, TileBlock::kMostVectors})},
+      {"oh_block", &TileConvTiling::oh_block, least_blocks(all.rows, 2)},
+      {"ow_block", &TileConvTiling::ow_block, least_blocks(all.columns, TileBlock::kMostRows)},
+      {"tile", &TileConvTiling::tile,
+       powers_of_two(std::min<std::int64_t>(64, all.is_flat ? all.columns : all.rows))},
+      {"pixels_outer", &TileConvTiling::pixels_outer, {0, 1}},
+      {"prefetch", &TileConvTiling::prefetch, {0, 1, 2, 4}}};
 }
 
 class TileConvPlan final : public TiledPlan<TileConvTiling, TileConvCut> {
@@ -41,8 +42,7 @@ class TileConvPlan final : public TiledPlan<TileConvTiling, TileConvCut> {
   /// The block with the fewest cycles, then as many blocks to a parallel iteration as leave four of these to each thread.
   TileConvTiling best() const override {
     using T = TileConvTiling;
-    const T best =
-        fewest_cycles(tilings().all({}, {&T::oc_vectors, &T::oh_block, &T::ow_block}));
+    const T best = fewest_cycles(tilings().all({}, {&T::oc_vectors, &T::oh_block, &T::ow_block}));
     return tilings().with_last(best, &T::tile, [&](const T& t) {
       return is_legal(t) && cut(t).parallel_extent() >= std::int64_t{4} * soc().threads;
     });

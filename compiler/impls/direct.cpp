@@ -189,9 +189,9 @@ class DirectPlan final : public TiledPlan<DirectTiling, DirectCut> {
   double estimate_of(const DirectCut& cut) const override {
     // Measured 0.97 of the peak; block_cycles() already counts what loads cost, a little too much.
     constexpr double kEfficiency = 1.05, kStoresParts = 0.98;
-    const double compute = shared(
-        cycles_ns(cut.work().cycles, stores_parts_of_pixels(cut) ? kStoresParts : kEfficiency),
-        cut);
+    const double dot_cost = cut.is_bf16() ? pair_dot_cost(soc()) : 1;
+    const double efficiency = stores_parts_of_pixels(cut) ? kStoresParts : kEfficiency;
+    const double compute = shared(cycles_ns(cut.work().cycles * dot_cost, efficiency), cut);
     const double bytes = bytes_moved(task()) + reread_bytes(cut);
     const double ns = launch_ns(soc()) + std::max(compute, memory_ns(soc(), bytes));
     if (!cut.is_bf16()) return ns;

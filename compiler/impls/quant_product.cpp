@@ -20,22 +20,33 @@ constexpr std::int64_t kGoodBodyDots = 192;  ///< enough to hide the loop around
 constexpr std::int64_t kGoodPairDots = 16;
 constexpr std::int64_t kMaxStemChannels = 3;  ///< of NCHW images: a quad of a pixel holds them all
 
-const std::vector<std::int64_t> kVectors = {1, 2, 3, 4, 6}, kTileVectors = {1, 2};
+std::int64_t most_blocks_of_tile(const QuantCut& cut) {
+  return std::min<std::int64_t>(64, cut.is_flat() ? cut.pixel_columns() : cut.pixel_rows());
+}
+
+/// Of blocks in tiles.
+TilingAxes<QuantTiling> tile_axes_of(const QuantCut& cut) {
+  return {
+      {"oc_vectors", &QuantTiling::oc_vectors,
+       up_to(cut.group_vectors(), {1, TileBlock::kMostVectors})},
+      {"oh_block", &QuantTiling::oh_block, least_blocks(cut.is_flat() ? 1 : cut.pixel_rows(), 2)},
+      {"ow_block", &QuantTiling::ow_block, least_blocks(cut.pixel_columns(), TileBlock::kMostRows)},
+      {"tile", &QuantTiling::tile, powers_of_two(most_blocks_of_tile(cut))},
+      {"pixels_outer", &QuantTiling::pixels_outer, {0, 1}},
+      {"prefetch", &QuantTiling::prefetch, {0, 1, 2, 4}}};
+}
 
 TilingAxes<QuantTiling> axes_of(const QuantCut& cut, const Soc& soc) {
-  const std::int64_t blocks = cut.is_flat() ? cut.pixel_columns() : cut.pixel_rows();
-  const bool has_tiles = cut.has_tiles();
-  return {{"oc_vectors", &QuantTiling::oc_vectors,
-           up_to(cut.group_vectors(), has_tiles ? kTileVectors : kVectors)},
-          {"oh_block", &QuantTiling::oh_block,
-           least_blocks(cut.is_flat() ? 1 : cut.pixel_rows(), has_tiles ? 2 : 7)},
-          {"ow_block", &QuantTiling::ow_block,
-           least_blocks(cut.pixel_columns(),
-                        has_tiles ? TileBlock::kMostRows : soc.vector_registers - 2)},
-          {"k_unroll", &QuantTiling::k_unroll,
-           powers_of_two(has_tiles ? 1 : std::min<std::int64_t>(16, cut.run_quads()))},
-          {"tile", &QuantTiling::tile, powers_of_two(std::min<std::int64_t>(64, blocks))},
-          {"pixels_outer", &QuantTiling::pixels_outer, {0, 1}}};
+  if (cut.has_tiles()) return tile_axes_of(cut);
+  return {
+      {"oc_vectors", &QuantTiling::oc_vectors, up_to(cut.group_vectors(), {1, 2, 3, 4, 6})},
+      {"oh_block", &QuantTiling::oh_block, least_blocks(cut.is_flat() ? 1 : cut.pixel_rows(), 7)},
+      {"ow_block", &QuantTiling::ow_block,
+       least_blocks(cut.pixel_columns(), soc.vector_registers - 2)},
+      {"k_unroll", &QuantTiling::k_unroll,
+       powers_of_two(std::min<std::int64_t>(16, cut.run_quads()))},
+      {"tile", &QuantTiling::tile, powers_of_two(most_blocks_of_tile(cut))},
+      {"pixels_outer", &QuantTiling::pixels_outer, {0, 1}}};
 }
 
 class QuantPlan final : public TiledPlan<QuantTiling, QuantCut> {
@@ -69,11 +80,12 @@ class QuantPlan final : public TiledPlan<QuantTiling, QuantCut> {
         tilings().all({},
                       {&QuantTiling::oc_vectors, &QuantTiling::oh_block, &QuantTiling::ow_block}),
         any_.pixel_bytes(), [](const QuantTiling& t) { return t.oh_block * t.ow_block; });
-    best = tilings().with_last(best, &QuantTiling::k_unroll, [&](const QuantTiling& t) {
-      return t.oc_vectors * t.oh_block * t.ow_block * t.k_unroll <=
-                 (any_.has_pairs() ? kGoodPairDots : kGoodBodyDots) &&
-             is_legal(t);
-    });
+    if (!any_.has_tiles())
+      best = tilings().with_last(best, &QuantTiling::k_unroll, [&](const QuantTiling& t) {
+        return t.oc_vectors * t.oh_block * t.ow_block * t.k_unroll <=
+                   (any_.has_pairs() ? kGoodPairDots : kGoodBodyDots) &&
+               is_legal(t);
+      });
     return tilings().with_last(best, &QuantTiling::tile, [&](const QuantTiling& t) {
       return is_legal(t) && cut(t).parallel_extent() >= std::int64_t{4} * soc().threads;
     });

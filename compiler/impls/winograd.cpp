@@ -119,7 +119,8 @@ class WinogradPlan final : public TiledPlan<WinogradTiling, WinogradCut> {
   }
 
   double estimate_of(const WinogradCut& cut) const override {
-    const double compute = shared(cycles_ns(cut.core_cycles(), cut.efficiency()), cut);
+    const double dot_cost = cut.is_bf16() ? pair_dot_cost(soc()) : 1;
+    const double compute = shared(cycles_ns(cut.core_cycles() * dot_cost, cut.efficiency()), cut);
     const double traffic = cycles_ns(traffic_cycles(cut));
     // The transformed weights are larger than the task's own.
     const double bytes = bytes_moved(task()) + 4.0 * static_cast<double>(cut.weight_elements());

@@ -40,6 +40,7 @@ struct QuantTiling {
   std::int64_t k_unroll = 1;    ///< quads written out in the innermost body
   std::int64_t tile = 1;  ///< row blocks (of a flat cut: blocks of pixels) per parallel iteration
   std::int64_t pixels_outer = 0;  ///< 1: output channels vary fastest between parallel iterations
+  std::int64_t prefetch = 0;      ///< steps that tiles are fetched ahead
 };
 
 /// Inputs of QuantConv2D and QuantMatMul.

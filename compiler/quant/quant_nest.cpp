@@ -114,16 +114,14 @@ class QuantNest {
       builder_.loop("k", 0, cut_.run_quads(), words, [&](Int k) {
         tiles.step(
             builder_, &Builder::tile_dot_u8s8,
-            [&](int tile, std::int64_t pixel) {
+            [&](std::int64_t pixel) -> TileBlock::Rows {
               const std::int64_t row = pixel / block.columns, column = pixel % block.columns;
-              builder_.tile_load(
-                  tile, input_,
-                  input + k * quad_ + (row * s_.stride_height * row_stride() + column * stride),
-                  stride);
+              const std::int64_t at = row * s_.stride_height * row_stride() + column * stride;
+              return {input_, input + k * quad_ + at, stride, t_.prefetch * words * quad_};
             },
-            [&](int tile, std::int64_t v) {
-              builder_.tile_load(tile, buffers_.constants[0],
-                                 weights + k * width + v * cut_.lanes(), width);
+            [&](std::int64_t v) -> TileBlock::Rows {
+              return {buffers_.constants[0], weights + k * width + v * cut_.lanes(), width,
+                      t_.prefetch * words * width};
             });
       });
     });
