@@ -46,6 +46,8 @@ class TileBlock {
 
   /// Of a step, from factors in L1.
   double step_cycles() const;
+  /// What products reach of that where factors come from L2, fetched ahead (Emerald Rapids, whose neighbours change it by a factor of two).
+  static constexpr double kEfficiency = 0.5;
 
  private:
   std::int64_t first_row(std::int64_t part) const { return part * first_rows_; }

@@ -133,8 +133,9 @@ GemmTiling GemmPlan::register_block() const {
 
 /// The block with the fewest cycles; as long a part of k as L1 holds the rows and the panel of.
 GemmTiling GemmPlan::tile_block() const {
-  const GemmTiling block = fewest_cycles(tilings().all(
-      {.k_unroll = TileBlock::kLanes}, {&GemmTiling::m_block, &GemmTiling::n_vectors}));
+  const GemmTiling block =
+      fewest_cycles(tilings().all({.k_unroll = TileBlock::kLanes, .prefetch = TileBlock::kLanes},
+                                  {&GemmTiling::m_block, &GemmTiling::n_vectors}));
   const std::int64_t step_bytes =
       any_.element_bytes() * (block.m_block + cut(block).panel_columns());
   if (any_.k_steps() * step_bytes <= soc().l1d_bytes) return block;
@@ -216,9 +217,9 @@ double GemmPlan::estimate_of(const GemmCut& cut) const {
   const bool is_lost = !cut.is_packed() && s.m > cut.tiling().m_block &&
                        s.k * s.n * cut.element_bytes() > soc().l2_bytes &&
                        do_rows_collide(soc(), s.b.row * cut.element_bytes(), cut.k_per_tile());
-  const bool has_pairs = cut.is_bf16() && !cut.has_tiles();
-  const double efficiency =
-      kEfficiency * (is_lost ? kPassedOverEfficiency : 1) / (has_pairs ? pair_dot_cost(soc()) : 1);
+  const double efficiency = cut.has_tiles() ? TileBlock::kEfficiency
+                            : cut.is_bf16() ? kEfficiency / pair_dot_cost(soc())
+                                            : kEfficiency * (is_lost ? kPassedOverEfficiency : 1);
   return launch_ns(soc()) + shared(std::max(cycles_ns(cut.core_cycles(), efficiency),
                                             memory_ns(soc(), bytes_moved(task()))),
                                    cut);

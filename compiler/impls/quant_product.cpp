@@ -77,7 +77,7 @@ class QuantPlan final : public TiledPlan<QuantTiling, QuantCut> {
   /// parallel iteration as leave four of these to each thread.
   QuantTiling best() const override {
     QuantTiling best = fewest_cycles_in_l1(
-        tilings().all({},
+        tilings().all({.prefetch = any_.has_tiles() ? 2 : 0},
                       {&QuantTiling::oc_vectors, &QuantTiling::oh_block, &QuantTiling::ow_block}),
         any_.pixel_bytes(), [](const QuantTiling& t) { return t.oh_block * t.ow_block; });
     if (!any_.has_tiles())
@@ -120,7 +120,8 @@ class QuantPlan final : public TiledPlan<QuantTiling, QuantCut> {
         cut.is_copied() ? launch_ns(soc()) +
                               memory_ns(soc(), 8.0 * static_cast<double>(cut.workspace_elements()))
                         : 0;
-    const double compute = shared(cycles_ns(cut.core_cycles()), cut);
+    const double efficiency = cut.has_tiles() ? TileBlock::kEfficiency : 1;
+    const double compute = shared(cycles_ns(cut.core_cycles(), efficiency), cut);
     return launch_ns(soc()) + copy + std::max(compute, memory_ns(soc(), bytes_moved(task())));
   }
 
