@@ -21,6 +21,7 @@ TEST(Isa, TheLeastWordIsFoundThatHasAll) {
   EXPECT_EQ(isa_word("avx2", {Feature::kVnni}), "avx2_vnni");
   EXPECT_EQ(isa_word("avx512", {Feature::kBf16}), "avx512_bf16");
   EXPECT_EQ(isa_word("avx512", {Feature::kVnni, Feature::kFp16}), "avx512_fp16");
+  EXPECT_EQ(isa_word("avx512", {Feature::kBf16, Feature::kAmx}), "avx512_amx");
   for (const IsaRow& row : isa_table()) EXPECT_EQ(isa_word(row.base, features_of(row)), row.word);
 }
 
@@ -28,6 +29,7 @@ TEST(Isa, LlvmIsAskedForAllFeaturesAndNoOther) {
   EXPECT_EQ(llvm_features("avx512", {}), "");
   EXPECT_EQ(llvm_features("avx2", {Feature::kVnni}), "+avxvnni");
   EXPECT_EQ(llvm_features("avx512", {Feature::kVnni, Feature::kBf16}), "+avx512vnni,+avx512bf16");
+  EXPECT_EQ(llvm_features("avx512", {Feature::kAmx}), "+amx-tile,+amx-bf16,+amx-int8");
 }
 
 TEST(Isa, TheHostHasAllThatItsBestWordStandsFor) {
