@@ -20,6 +20,7 @@
 #include "base/words.h"
 #include "compiler/impl.h"
 #include "compiler/loopnest/codegen.h"
+#include "graph/precision.h"
 #include "runtime/jit_module.h"
 #include "runtime/onednn_kernel.h"
 #include "tests/compiler/shape_line.h"
@@ -307,8 +308,9 @@ void bench(const Task& task, const Candidate& base, const Options& options, cons
     Runner runner(task, candidate, soc);
     if (options.check) {
       const double error = runner.error();
-      std::printf("    %s %.1e: %s\n", error < 1e-4 ? "error" : "WRONG by", error,
-                  text_of(candidate.schedule).c_str());
+      const bool may_round = graph::allows_bf16(task.op) || graph::allows_fp16(task.op);
+      std::printf("    %s %.1e: %s\n", error < (may_round ? 0x1p-8 : 1e-4) ? "error" : "WRONG by",
+                  error, text_of(candidate.schedule).c_str());
     }
     lines.push_back({runner.best_ns(options.search != 0 ? 5 : 60), candidate.schedule});
     if (i == 0) {
