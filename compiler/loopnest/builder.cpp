@@ -59,7 +59,7 @@ void Builder::parallel(std::int64_t extent, const std::function<void(Int)>& body
   has_parallel_ = true;
   function_.parallel_variable = static_cast<int>(function_.variables.size());
   function_.parallel_extent = extent;
-  function_.variables.push_back("p");
+  function_.variables.emplace_back("p");
   const Int index = extent == 1 ? Int(0) : variable(function_.parallel_variable);
   function_.body = std::make_shared<const StmtNode>(block(collect([&] { body(index); })));
 }

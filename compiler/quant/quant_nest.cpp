@@ -137,7 +137,7 @@ class QuantNest {
   }
 
   Vec first_sum(const ImagePosition& at) const {
-    const Vec bias = of_channel(kChannelBias, at);
+    Vec bias = of_channel(kChannelBias, at);
     if (!has_computed_zero(task_)) return bias;
     return bias - unsigned_zero_point(builder_, task_, buffers_, cut_.lanes()) *
                       of_channel(kChannelSum, at);

@@ -1,9 +1,9 @@
 // Statements on tiles: what they mean, in the interpreter and, where the machine has them, in machine code.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <bit>
-#include <cstring>
-#include <numeric>
+#include <cstddef>
 #include <vector>
 
 #include "compiler/loopnest/codegen.h"
@@ -14,6 +14,10 @@ namespace aoe::compiler::loopnest {
 namespace {
 
 constexpr int kRows = 5, kWords = 7, kColumns = 16;
+
+std::int32_t at(const std::vector<std::int32_t>& words, std::ptrdiff_t place) {
+  return words[static_cast<std::size_t>(place)];
+}
 
 /// y = two times a b, by rows of words: `a` lies in rows of 9, `y` in rows of 20.
 Function product(DataType factor, DataType sum, void (Builder::*dot)(int, int, int)) {
@@ -62,8 +66,7 @@ float expected_pair(const std::vector<std::int32_t>& a, const std::vector<std::i
                     int column) {
   float sum = 0;
   for (int k = 0; k < kWords; ++k) {
-    const std::int32_t x = a[static_cast<std::size_t>(row * 9 + 2 + k)],
-                       y = b[static_cast<std::size_t>(k * kColumns + column)];
+    const std::int32_t x = at(a, row * 9 + 2 + k), y = at(b, k * kColumns + column);
     sum += half(x, 0) * half(y, 0) + half(x, 16) * half(y, 16);
   }
   return 2 * sum;
@@ -73,11 +76,9 @@ std::int32_t expected_quad(const std::vector<std::int32_t>& a, const std::vector
                            int row, int column) {
   std::int32_t sum = 0;
   for (int k = 0; k < kWords; ++k) {
-    std::uint8_t x[4];
-    std::int8_t y[4];
-    std::memcpy(x, &a[static_cast<std::size_t>(row * 9 + 2 + k)], 4);
-    std::memcpy(y, &b[static_cast<std::size_t>(k * kColumns + column)], 4);
-    for (int i = 0; i < 4; ++i) sum += x[i] * y[i];
+    const auto x = std::bit_cast<std::array<std::uint8_t, 4>>(at(a, row * 9 + 2 + k));
+    const auto y = std::bit_cast<std::array<std::int8_t, 4>>(at(b, k * kColumns + column));
+    for (std::size_t i = 0; i < x.size(); ++i) sum += x[i] * y[i];
   }
   return 2 * sum;
 }
@@ -112,7 +113,7 @@ TEST(Tiles, MultiplyPairsOfBfloat16) {
     const auto y = run(f, a, b, is_machine_code);
     for (int row = 0; row < kRows; ++row)
       for (int column = 0; column < kColumns; ++column)
-        ASSERT_EQ(std::bit_cast<float>(y[static_cast<std::size_t>(3 + row * 20 + column)]),
+        ASSERT_EQ(std::bit_cast<float>(at(y, 3 + row * 20 + column)),
                   expected_pair(a, b, row, column))
             << row << " " << column;
     EXPECT_EQ(y[2], 77);
@@ -128,8 +129,7 @@ TEST(Tiles, MultiplyQuadsOfBytes) {
       const auto y = run(f, a, b, is_machine_code);
       for (int row = 0; row < kRows; ++row)
         for (int column = 0; column < kColumns; ++column)
-          ASSERT_EQ(y[static_cast<std::size_t>(3 + row * 20 + column)],
-                    expected_quad(a, b, row, column))
+          ASSERT_EQ(at(y, 3 + row * 20 + column), expected_quad(a, b, row, column))
               << row << " " << column;
     }
   }
