@@ -28,8 +28,9 @@ class EvalMemory {
         continue;
       }
       const auto offset = static_cast<std::size_t>(decl.scratch_offset) / sizeof(float);
+      const std::size_t bytes = (scratch_.size() - offset) * sizeof(float);
       buffers_.push_back({.data = scratch_.data() + offset,
-                          .elements = static_cast<std::int64_t>(scratch_.size() - offset)});
+                          .elements = static_cast<std::int64_t>(bytes / size_bytes(decl.dtype))});
     }
   }
   /// Neighbouring elements that make an int32.
