@@ -135,7 +135,7 @@ std::unique_ptr<tuner::Measurer> make_measurer(const tuner::TuneOptions& tuning)
     return std::make_unique<tuner::FleetMeasurer>(*tuning.fleet, tuning.soc.version,
                                                   tuning.policy.measure, tuning.stop);
   const fs::path worker = worker_program();
-  tuner::check_worker(worker);
+  if (!tuning.deadline.has_passed()) tuner::check_worker(worker);
   return std::make_unique<tuner::WorkerMeasurer>(
       tuner::WorkerOptions{.soc = tuning.soc,
                            .policy = tuning.policy.measure,
@@ -146,11 +146,28 @@ std::unique_ptr<tuner::Measurer> make_measurer(const tuner::TuneOptions& tuning)
 
 /// What runs on plain loops, and what took strategies of other shapes.
 void warn_of_what_is_slow(const std::string& model, const fs::path& tuned_om) {
-  const runtime::GearedOm om = runtime::GearedOm::load(tuned_om);
+  const runtime::GearedOm om = runtime::GearedOm::load(tuned_om, {}, runtime::FileAs::kMapping);
   const std::string slow = runtime::reference_part(om);
   if (!slow.empty()) logger("aoe")->warn("{}: {}", model, slow);
   if (const std::size_t count = runtime::tuned_ops(om.oms.front()).near; count > 0)
     logger("aoe")->warn(compiler::kNearWarning, count);
+}
+
+/// What took the time beyond the limit.
+void warn_of_late_end(const std::string& model, const tuner::Deadline& deadline, double prepare_s,
+                      double compile_s) {
+  constexpr double kWorthSaying = 1;
+  if (deadline.late_s() < kWorthSaying) return;
+  logger("aoe")->warn(
+      "{}: the run ends {:.1f} s after its limit; reading the model took {:.1f} s and compiling it "
+      "untuned {:.1f} s, which are not cut off: give --time_limit more, or a machine that is less "
+      "busy",
+      model, deadline.late_s(), prepare_s, compile_s);
+}
+
+/// A file of ours, which nobody changes meanwhile.
+void copy_om(const fs::path& from, const fs::path& to) {
+  write_file_atomically(to, runtime::FileInMemory(from, runtime::FileAs::kMapping).bytes());
 }
 
 /// What the run needs on disk, from its first moment to its end.
@@ -181,7 +198,9 @@ RunReport tune_subject(const Settings& settings, const Subject& subject, const R
   };
   const options::Banks op_banks = open(bank::BankKind::kOp);
   const options::Banks graph_banks = open(bank::BankKind::kGraph);
+  const tuner::TimePoint start = std::chrono::steady_clock::now();
   const compiler::PreparedModel model = prepare(settings, subject, graph_banks);
+  const double prepare_s = tuner::seconds_between(start, std::chrono::steady_clock::now());
 
   tuner::TuneOptions tuning = settings.tuning;
   tuning.gears = model.gears;
@@ -201,9 +220,10 @@ RunReport tune_subject(const Settings& settings, const Subject& subject, const R
   op_banks.custom->require_writable();
   if (is_sgat) graph_banks.custom->require_writable();  // which keeps operators as well
   const std::unique_ptr<tuner::Measurer> measurer = make_measurer(tuning);
-  const bool is_busy = hooks.fleet == nullptr && warn_of_load();
+  const bool measures_here = hooks.fleet == nullptr && !tuning.deadline.has_passed();
+  const bool is_busy = measures_here && warn_of_load();
   const Workplace place(settings, tuning, subject, std::move(resumed), header);
-  if (hooks.fleet == nullptr) measure_machine(settings, *op_banks.custom, is_busy);
+  if (measures_here) measure_machine(settings, *op_banks.custom, is_busy);
   const options::NearBanks near(op_banks);
   if (settings.takes_near) tuning.near = &near;
   const options::Banks& banks = is_sgat ? graph_banks : op_banks;
@@ -223,9 +243,11 @@ RunReport tune_subject(const Settings& settings, const Subject& subject, const R
   if (!report.outcome.om_written) return report;
   report.om_path = tuning.tuned_om_path;
   if (is_of_host) warn_of_what_is_slow(subject.name, tuning.tuned_om_path);
-  if (subject.output.empty()) return report;
-  write_file_atomically(subject.output, read_file(tuning.tuned_om_path, ExitCode::kOm));
-  report.output_path = subject.output;
+  if (!subject.output.empty()) {
+    copy_om(tuning.tuned_om_path, subject.output);
+    report.output_path = subject.output;
+  }
+  warn_of_late_end(subject.name, tuning.deadline, prepare_s, report.outcome.used.compile_s);
   return report;
 }
 

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "bank/strategy.h"
+#include "compiler/cut_off.h"
 #include "compiler/graph_strategies.h"
 #include "compiler/impl.h"
 #include "compiler/near_strategies.h"
@@ -37,6 +38,7 @@ struct CompileOptions {
   std::vector<AppliedSubgraph> subgraphs = {};
   /// Told every generated function, under its name in the om's code section; for dumps.
   std::function<void(const loopnest::Function&)> on_kernel;
+  IsCutOff is_cut_off = {};  ///< ends it with CutOff
 };
 
 /// How each node was compiled; also stored in the om's tuning section.

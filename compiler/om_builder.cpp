@@ -41,7 +41,10 @@ class OmBuilder {
   }
 
   BuiltOm run() {
-    for (const LoweredStep& step : lowered_.steps) kernels_.push_back(build_kernel(step));
+    for (const LoweredStep& step : lowered_.steps) {
+      check_cut_off(options_.is_cut_off);
+      kernels_.push_back(build_kernel(step));
+    }
     runtime::FeatureSet needs;
     for (const Kernel& kernel : kernels_) needs.add(kernel.needs);
     om_.isa = runtime::isa_word(options_.soc.target->name(), needs);
@@ -63,10 +66,11 @@ class OmBuilder {
     om_.arena_bytes = placement_.arena_bytes;
     if (options_.on_kernel)
       for (const loopnest::Function& function : functions_) options_.on_kernel(function);
-    om_.weights = weights_.pack(options_.compile_threads);
+    om_.weights = weights_.pack(options_.compile_threads, options_.is_cut_off);
     for (const auto& [tensor, item] : weight_items_)
       om_.tensors[tensor].offset = weights_.offset(item);
-    om_.code = loopnest::compile_shared_object(functions_, options_.soc, options_.compile_threads);
+    om_.code = loopnest::compile_shared_object(functions_, options_.soc, options_.compile_threads,
+                                               options_.is_cut_off);
     if (!om_.code.empty()) om_.code = runtime::code_with_limits(std::move(om_.code), limits_);
     return {std::move(om_), std::move(sources_)};
   }
@@ -128,7 +132,8 @@ class OmBuilder {
                   std::span<const PackedConstant> constants = {}) {
     for (const loopnest::Function& function : stages) {
       const std::string text = loopnest::to_text(function);
-      const auto [at, is_new] = symbols_.try_emplace(text, "k" + std::to_string(symbols_.size()));
+      // By content: what else the model has does not change a function's object code, which is found again then.
+      const auto [at, is_new] = symbols_.try_emplace(text, "k" + to_hex(hash128(text)));
       if (is_new) {
         functions_.push_back(function);
         functions_.back().name = at->second;

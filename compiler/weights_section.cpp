@@ -33,7 +33,7 @@ std::size_t WeightsSection::add(const ConstantPtr& constant) {
   return at->second;
 }
 
-AlignedBytes WeightsSection::pack(int threads) {
+AlignedBytes WeightsSection::pack(int threads, const IsCutOff& is_cut_off) {
   AlignedBytes section;
   std::size_t most_bytes = 0;
   for (const Item& item : items_) most_bytes += item.size_bytes + std::size_t{kAlignment};
@@ -43,7 +43,7 @@ AlignedBytes WeightsSection::pack(int threads) {
     std::size_t batch_bytes = 0;
     while (end < items_.size() && (end == begin || batch_bytes < kBatchBytes))
       batch_bytes += items_[end++].size_bytes;
-    const std::vector<Packed> batch = pack_items(begin, end, section, threads);
+    const std::vector<Packed> batch = pack_items(begin, end, section, threads, is_cut_off);
     for (std::size_t i = begin; i < end; ++i)
       items_[i].offset = place(batch[i - begin], section, end_of_placed);
     section.resize(end_of_placed);
@@ -56,7 +56,8 @@ AlignedBytes WeightsSection::pack(int threads) {
 
 /// Behind what is in the section.
 std::vector<WeightsSection::Packed> WeightsSection::pack_items(std::size_t begin, std::size_t end,
-                                                               AlignedBytes& section, int threads) {
+                                                               AlignedBytes& section, int threads,
+                                                               const IsCutOff& is_cut_off) {
   std::vector<Packed> batch;
   std::uint64_t section_bytes = section.size();
   for (std::size_t i = begin; i < end; ++i) {
@@ -68,6 +69,7 @@ std::vector<WeightsSection::Packed> WeightsSection::pack_items(std::size_t begin
   std::atomic<std::size_t> next = 0;
   const auto pack_some = [&] {
     for (std::size_t i = next++; i < batch.size(); i = next++) {
+      check_cut_off(is_cut_off);
       Packed& packed = batch[i];
       const std::uint64_t next_offset = i + 1 < batch.size() ? batch[i + 1].offset : section_bytes;
       std::memset(section.data() + packed.offset, 0, next_offset - packed.offset);

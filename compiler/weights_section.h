@@ -9,6 +9,7 @@
 #include "base/aligned_bytes.h"
 #include "base/hash.h"
 #include "base/tensor.h"
+#include "compiler/cut_off.h"
 
 namespace aoe::compiler {
 
@@ -20,8 +21,8 @@ class WeightsSection {
   /// A constant as it is; the same one has one item.
   std::size_t add(const ConstantPtr& constant);
 
-  /// Packs all items. The bytes of the section; afterwards offsets are known.
-  AlignedBytes pack(int threads);
+  /// Packs all items. The bytes of the section; afterwards offsets are known. Throws CutOff.
+  AlignedBytes pack(int threads, const IsCutOff& is_cut_off = {});
   std::uint64_t offset(std::size_t item) const { return items_[item].offset; }
 
  private:
@@ -38,7 +39,7 @@ class WeightsSection {
   };
 
   std::vector<Packed> pack_items(std::size_t begin, std::size_t end, AlignedBytes& section,
-                                 int threads);
+                                 int threads, const IsCutOff& is_cut_off);
   std::uint64_t place(const Packed& packed, AlignedBytes& section, std::uint64_t& end);
 
   std::vector<Item> items_;

@@ -38,6 +38,8 @@ class Deadline {
     if (!at_) return kUnlimited;
     return std::max(0.0, seconds_between(now_(), *at_));
   }
+  /// How long ago it was; 0 before it, or when it never comes.
+  double late_s() const { return at_ ? std::max(0.0, seconds_between(*at_, now_())) : 0; }
   Deadline sooner_by(double by_s) const {
     return at_ ? Deadline(*at_ - seconds(by_s), now_) : Deadline();
   }

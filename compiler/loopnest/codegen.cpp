@@ -67,8 +67,8 @@ class Compiler {
 
 }  // namespace
 
-std::string compile_shared_object(std::span<const Function> functions, const Soc& soc,
-                                  int threads) {
+std::string compile_shared_object(std::span<const Function> functions, const Soc& soc, int threads,
+                                  const IsCutOff& is_cut_off) {
   if (functions.empty()) return {};
   std::vector<std::string> objects(functions.size());
   std::atomic<std::size_t> next = 0;
@@ -78,8 +78,10 @@ std::string compile_shared_object(std::span<const Function> functions, const Soc
   const auto work = [&](std::size_t worker) {
     try {
       Compiler compiler(soc);
-      for (std::size_t i = next++; i < functions.size(); i = next++)
+      for (std::size_t i = next++; i < functions.size(); i = next++) {
+        check_cut_off(is_cut_off);
         objects[i] = compiler.object(functions[i]);
+      }
     } catch (...) {  // a thread's wall: rethrown by the caller's thread below
       failures[worker] = std::current_exception();
     }

@@ -563,6 +563,14 @@ TEST(SharedObject, LeavesNoMemoryBehind) {
   EXPECT_LT((links() - before) / kLinks, 512.0) << "bytes a link";
 }
 
+TEST(SharedObject, IsCutOffBetweenFunctions) {
+  const std::vector<Function> functions = {scale("twice", 2.0f), scale("thrice", 3.0f)};
+  int asked = 0;
+  const auto is_second = [&] { return ++asked == 2; };
+  EXPECT_THROW(compile_shared_object(functions, test_socs().front(), 1, is_second), CutOff);
+  EXPECT_EQ(asked, 2);
+}
+
 TEST(SharedObject, OfNoFunctionsIsEmpty) {
   EXPECT_EQ(compile_shared_object({}, test_socs().front()), "");
 }

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
 
 #include "base/file.h"
 #include "compiler/gear_split.h"
@@ -64,6 +66,25 @@ TEST(Pipeline, MakesOneOmOfSeveralGears) {
   EXPECT_EQ(model.gears.values.size(), 2U);
   EXPECT_EQ(model.graph.inputs.size(), 2U);
   EXPECT_FALSE(om_model(compile(model, {.soc = detect_soc(1)}).om, model.gears).oms.empty());
+}
+
+std::set<std::string> symbols_of(const char* model) {
+  const auto bytes = std::make_shared<const std::string>(tests::model_bytes(model));
+  const PreparedModel prepared = prepare({.path = "m", .bytes = bytes}, on_this_machine());
+  std::set<std::string> symbols;
+  for (const runtime::OmStep& step : compile(prepared, {.soc = detect_soc(1)}).om.steps)
+    for (const auto& stage : step.stages) symbols.insert(stage.symbol);
+  return symbols;
+}
+
+/// What tuning changes elsewhere in a model leaves the object code of a kernel to be found again.
+TEST(Pipeline, NamesKernelsByTheirContent) {
+  const auto alone = symbols_of(kOneProduct);
+  const auto among_others = symbols_of(
+      "g (float[4,16] x) => (float[4,8] y, float[16,4] z) <float[16,8] w> "
+      "{ z = Transpose <perm = [1, 0]> (x) a = MatMul (x, w) y = Relu (a) }");
+  EXPECT_LT(alone.size(), among_others.size());
+  EXPECT_TRUE(std::ranges::includes(among_others, alone));
 }
 
 TEST(Pipeline, KeepsTheExactModelWhereItIsAskedTo) {

@@ -35,7 +35,7 @@ Baseline compile_baseline(const graph::Graph& graph, const compiler::CompileOpti
   Baseline baseline{.compilation = compiler::compile(graph, compile),
                     .om_path = options.work_directory / "untuned.om"};
   const runtime::Om& om = baseline.compilation.om;
-  write_file_atomically(baseline.om_path, om.serialize());
+  write_file_atomically(baseline.om_path, om.file().pieces());
   baseline.weights_in =
       resolved(options.policy.measure.weights_in, om.weights.size() + om.arena_bytes, options.soc);
   baseline.policy_text =

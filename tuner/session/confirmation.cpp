@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "compiler/cut_off.h"
 #include "compiler/gear_split.h"
 
 namespace aoe::tuner {
@@ -63,6 +64,17 @@ Result<std::vector<ModelTiming>> measure(const ConfirmSetting& setting, const st
   return timings;
 }
 
+using CompileWithout = std::function<ConfirmAttempt(const std::set<std::string>&)>;
+
+Result<ConfirmAttempt> compiled(const CompileWithout& compile_without,
+                                const std::set<std::string>& demoted) {
+  try {
+    return compile_without(demoted);
+  } catch (const compiler::CutOff& e) {
+    return Unexpected(e.what());
+  }
+}
+
 }  // namespace
 
 std::set<std::string> slower_ones(const ModelTiming& untuned, const ModelTiming& tuned,
@@ -107,29 +119,29 @@ void keep_untuned(Confirmation& confirmation, std::string untuned_om,
   set_untuned(confirmation, waits ? Verdict::kAmbiguous : Verdict::kSame);
 }
 
-Result<Confirmation> confirm_in_rounds(
-    const ConfirmSetting& setting,
-    const std::function<ConfirmAttempt(const std::set<std::string>&)>& compile_without,
-    Measurer& measurer) {
+Result<Confirmation> confirm_in_rounds(const ConfirmSetting& setting,
+                                       const CompileWithout& compile_without, Measurer& measurer) {
   std::optional<Confirmation> best;
   std::vector<ModelTiming> timings_of_best;
   std::set<std::string> demoted;
   int round = 0;
   while (round < setting.policy.rounds) {
     const double left_s = setting.deadline.left_s();
-    ConfirmAttempt attempt = compile_without(demoted);
-    auto timings = measure(setting, attempt.om, round, measurer);
+    auto attempt = compiled(compile_without, demoted);
+    if (!attempt && best) return std::move(*best);
+    if (!attempt) return Unexpected(attempt.error());
+    auto timings = measure(setting, attempt->om, round, measurer);
     if (!timings && best && setting.deadline.has_passed()) return std::move(*best);
     if (!timings) return Unexpected(timings.error());
-    Confirmation now{.demoted = demoted, .om = std::move(attempt.om)};
+    Confirmation now{.demoted = demoted, .om = std::move(attempt->om)};
     judge(now, *timings, setting);
     logger("tuner")->info("round={} untuned_ms={:.3f} tuned_ms={:.3f} verdict={} demoted={}", round,
                           now.untuned_ns / 1e6, now.tuned_ns / 1e6, name(now.comparison.verdict),
                           demoted.size());
     ++round;
     std::set<std::string> losers =
-        slower_ones((*timings)[0], (*timings)[1], attempt.placed, setting.policy.min_gain);
-    if (losers.empty() && now.comparison.is_slower()) losers = std::move(attempt.suspects);
+        slower_ones((*timings)[0], (*timings)[1], attempt->placed, setting.policy.min_gain);
+    if (losers.empty() && now.comparison.is_slower()) losers = std::move(attempt->suspects);
     if (!best || now.comparison.speedup > best->comparison.speedup) {
       best = std::move(now);
       timings_of_best = *std::move(timings);

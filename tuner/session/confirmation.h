@@ -54,7 +54,7 @@ std::set<std::string> slower_ones(const ModelTiming& untuned, const ModelTiming&
 
 /// Goes on until nothing loses or the rounds are used up; the fastest of the rounds counts.
 /// `compile_without` makes the om that leaves the demoted as they were. "No": a model did not run,
-/// or the run was stopped.
+/// the run was stopped, or the first compilation was cut off.
 Result<Confirmation> confirm_in_rounds(
     const ConfirmSetting& setting,
     const std::function<ConfirmAttempt(const std::set<std::string>& demoted)>& compile_without,

@@ -328,10 +328,14 @@ class OperatorSession final : public TuningSession {
 
   void after_confirmation(const Confirmation& confirmed, Fate) override {
     if (options_.full_precision == nullptr || options_.deadline.left_s() < closing_s()) return;
-    compiler::Compilation exact = compiler::compile(*options_.full_precision, compile_options());
-    outcome_.error_against_fp32 = result_.error_against_fp32 = compiler::largest_error(
-        std::move(exact.om), runtime::Om::parse(confirmed.om, nullptr, graph_.name),
-        options_.soc.threads);
+    try {
+      compiler::Compilation exact = compiler::compile(*options_.full_precision, compile_options());
+      outcome_.error_against_fp32 = result_.error_against_fp32 = compiler::largest_error(
+          std::move(exact.om), runtime::Om::parse(confirmed.om, nullptr, graph_.name),
+          options_.soc.threads);
+    } catch (const compiler::CutOff&) {
+      return;  // not measured
+    }
   }
 
   // ---- results ----

@@ -89,7 +89,14 @@ PlanTrial PlanBench::measure(const graph::RewritePlan& plan) {
   if (const auto known = recalled_.find(strategy_of(plan).rewrite); known != recalled_.end())
     return recalled(std::move(trial), known->second);
   bank::Record record{.seed = context_.options.seed};
-  if (auto made = write(plan, after_om_); !made) {
+  Result<void> made;
+  try {
+    made = write(plan, after_om_);
+  } catch (const compiler::CutOff& e) {
+    trial.cause = e.what();  // says nothing of the plan
+    return trial;
+  }
+  if (!made) {
     record.status = std::string(name(Outcome::kCompileError));
     record.detail = trial.cause = made.error();
   } else if (read_file(after_om_, ExitCode::kOutput) == read_file(before_om_, ExitCode::kOutput)) {

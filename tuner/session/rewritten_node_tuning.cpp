@@ -143,7 +143,8 @@ Result<void> RewrittenNodeTuning::try_in_subgraphs(const RewrittenNode& node, Co
   ledger_.settle(node.task, std::move(conclusion), known);
   for (PlansWithNode& plans : all) {
     auto raced = plans.race();
-    if (context_.options.stop.stop_requested()) return {};  // no judgement
+    if (context_.options.stop.stop_requested() || context_.options.deadline.has_passed())
+      return {};  // no judgement
     if (raced) continue;
     ledger_.withdraw(node.task);
     return raced;

@@ -81,7 +81,7 @@ struct TuneOptions {
   std::filesystem::path result_path;
   std::filesystem::path work_directory;  ///< for the oms that are measured; exists
   std::filesystem::path tuned_om_path;   ///< written at the end
-  /// Of everything, from the baseline to the files: only the compilation of what is written is not cut off.
+  /// Of everything, from the baseline to the files: only the compilation of the untuned model is not cut off.
   Deadline deadline = {};
   /// What has elapsed counts from here, as the deadline does; nothing: from the session's own start.
   std::optional<TimePoint> begin = {};
@@ -117,6 +117,7 @@ struct TaskFate {
 /// What a run has taken.
 struct BudgetUsed {
   double elapsed_s = 0;  ///< of the job: with what an interrupted run before it took
+  double compile_s = 0;  ///< of it, the compilation of the untuned model
   double search_s = 0;   ///< of it, from the end of the baseline to the confirmation
   double waited_s = 0;   ///< for the machine to be calm, and what was measured again
 };

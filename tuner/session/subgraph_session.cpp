@@ -167,8 +167,12 @@ class SubgraphSession final : public TuningSession {
       const SearchLimits limits{.trials = std::min(node.trials, trials_left()),
                                 .deadline = search_deadline(),
                                 .stop = options_.stop};
-      outcome_.trials += tuning.tune(node, finalists_, limits,
-                                     [this](const SearchResult& so_far) { show(so_far); });
+      try {
+        outcome_.trials += tuning.tune(node, finalists_, limits,
+                                       [this](const SearchResult& so_far) { show(so_far); });
+      } catch (const compiler::CutOff&) {
+        break;
+      }
       if (!is_stopped()) ++progress_.tasks_done;
       report(Stage::kSearch);
     }
@@ -208,7 +212,7 @@ class SubgraphSession final : public TuningSession {
       return is_right;
     };
     const PlanModel model = in_finals();
-    const auto finals = tuner::run_finals(finalists_, verify, model, measurer_);
+    const auto finals = run_finals_in_time(verify, model);
     if (is_stopped()) return;
     if (!finals && model.setting.deadline.has_passed()) return leave_undecided();
     if (!finals)
@@ -222,6 +226,15 @@ class SubgraphSession final : public TuningSession {
                      known ? known : bank_.find(key));
     }
     write();
+  }
+
+  Result<std::vector<std::optional<PlanFinal>>> run_finals_in_time(const VerifyPlan& verify,
+                                                                   const PlanModel& model) {
+    try {
+      return tuner::run_finals(finalists_, verify, model, measurer_);
+    } catch (const compiler::CutOff& e) {
+      return Unexpected(e.what());
+    }
   }
 
   void leave_undecided() {

@@ -56,6 +56,7 @@ compiler::CompileOptions TuningSession::compile_options() const {
   compiler::CompileOptions options;
   options.soc = options_.soc;
   options.compile_threads = options_.compile_threads;
+  options.is_cut_off = [this] { return is_stopped() || options_.deadline.has_passed(); };
   return options;
 }
 
@@ -79,7 +80,7 @@ TuneOutcome TuningSession::run() {
         "the time was up before the model could be measured: its om is untuned{}",
         outcome_.trials > 0 ? ", and what was won waits in the bank for the next run" : "");
     cut_short(RunEnd::kTimeLimit);
-    write_om({.om = baseline_.compilation.om.serialize()});
+    write_untuned();
   }
   if (is_stopped() && !outcome_.om_written) ended_by_ = RunEnd::kStopped;
   outcome_.ended_by = ended_by_;
@@ -91,7 +92,14 @@ TuneOutcome TuningSession::run() {
 /// False: it could not be.
 bool TuningSession::measure_untuned() {
   report(Stage::kBaseline);
-  baseline_ = compile_baseline(graph_, compile_options(), options_);
+  compiler::CompileOptions compile = compile_options();
+  compile.is_cut_off = [this] { return is_stopped(); };  // it must be there to be written
+  try {
+    baseline_ = compile_baseline(graph_, compile, options_);
+  } catch (const compiler::CutOff&) {
+    return false;
+  }
+  outcome_.used.compile_s = baseline_.compile_s;
   untuned_steps_.emplace(graph_, baseline_.compilation.steps);
   measurer_.set_bounds(bounds_of(options_.deadline, kShareOfBaseline));
   if (is_stopped() || options_.deadline.has_passed()) return false;
@@ -139,13 +147,21 @@ void TuningSession::tune(const Tunable& tunable) {
     return after(tunable);
   } else {
     report(Stage::kSearch);
-    const Searched searched = search(tunable, known);
+    const Searched searched = search_in_time(tunable, known);
     if (searched == Searched::kElsewhere) return;
     if (searched == Searched::kStopped && !is_stopped()) note_unsearched(tunable, known);
     if (searched == Searched::kStopped) return after(tunable);
     if (options_.searched != nullptr) options_.searched->insert(tunable.key.description);
   }
   note_decided(tunable);
+}
+
+TuningSession::Searched TuningSession::search_in_time(const Tunable& tunable, const Known& known) {
+  try {
+    return search(tunable, known);
+  } catch (const compiler::CutOff&) {
+    return Searched::kStopped;
+  }
 }
 
 void TuningSession::note_decided(const Tunable& tunable) {
@@ -240,6 +256,16 @@ void TuningSession::confirm() {
 
 void TuningSession::write_om(const Confirmation& confirmed) {
   write_file_atomically(options_.tuned_om_path, om_file_of(confirmed, graph_.name, options_.gears));
+  outcome_.om_written = true;
+}
+
+/// As it lies there, where it does: with gears the file is another one.
+void TuningSession::write_untuned() {
+  std::error_code status;
+  if (options_.gears.empty())
+    std::filesystem::rename(baseline_.om_path, options_.tuned_om_path, status);
+  if (!options_.gears.empty() || status)
+    return write_om({.om = baseline_.compilation.om.serialize()});
   outcome_.om_written = true;
 }
 

@@ -108,8 +108,10 @@ class TuningSession {
   void limit_search();
   bool was_searched(const Tunable& tunable) const;
   Known if_valid(Known found, const Tunable& tunable) const;
+  Searched search_in_time(const Tunable& tunable, const Known& known);
   void confirm();
   void write_om(const Confirmation& confirmed);
+  void write_untuned();
   double remaining_s() const;
   void fill_result();
 

@@ -80,6 +80,15 @@ TEST_F(Session, BeforeAnythingIsMeasuredTheResultSaysIncomplete) {
   EXPECT_EQ(result().at(0).at("basic").at("tuning_name"), "g");
 }
 
+TEST_F(Session, StoppedWhileTheUntunedModelIsCompiledItDoesNotWaitForThat) {
+  options_.on_progress = [&](const Progress& progress) {
+    if (progress.stage == Stage::kBaseline) stop_.request_stop();
+  };
+  const TuneOutcome outcome = tune();
+  EXPECT_EQ(outcome.ended_by, RunEnd::kStopped);
+  EXPECT_FALSE(fs::exists(options_.work_directory / "untuned.om"));
+}
+
 TEST_F(Session, AReloadedRunRepeatsNoMeasurement) {
   machine_.stop = &stop_;
   machine_.stop_after = 20;

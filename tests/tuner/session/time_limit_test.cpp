@@ -94,6 +94,23 @@ TEST_F(TimeLimit, AModelThatTakesTooLongToMeasureIsWrittenUntuned) {
   EXPECT_EQ(result().at(0).at("basic").at("ended_by"), "time_limit");
 }
 
+/// Every look at the clock takes a second once the confirmation has begun, and compiling looks at it.
+TEST_F(TimeLimit, CutsOffTheCompilationOfTheTunedModel) {
+  double look_s = 0;
+  options_.now = [&] { return now_ += seconds(look_s); };
+  options_.on_progress = [&](const Progress& progress) {
+    if (progress.stage == Stage::kConfirm) look_s = 1;
+  };
+  options_.deadline = Deadline::in(60, options_.now);
+  const TuneOutcome outcome = tune();
+  EXPECT_FALSE(outcome.model);
+  EXPECT_TRUE(outcome.om_written);
+  EXPECT_NO_THROW(runtime::Om::load(options_.tuned_om_path));
+  EXPECT_EQ(outcome.ended_by, RunEnd::kTimeLimit);
+  EXPECT_GT(unconfirmed().size(), 0U) << "what was won waits";
+  EXPECT_FALSE(fs::exists(options_.work_directory / "tuned_0.om"));
+}
+
 TEST_F(TimeLimit, IsToldInEveryReportAndOnlyCountsDown) {
   double last_s = 30;
   int most_not_searched = 0;
