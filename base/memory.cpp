@@ -1,6 +1,9 @@
 // Reads /proc/meminfo, /proc/self/cgroup and the files of the cgroups.
 #include "base/memory.h"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
@@ -78,6 +81,16 @@ std::uint64_t left_by_cgroups(const fs::path& root) {
   return least;
 }
 
+/// Of the address space, which `ulimit -v` bounds.
+std::uint64_t left_by_limit(const fs::path& root) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kUnlimited;
+  const std::uint64_t pages = number_in(root / "proc/self/statm");
+  if (pages == kUnlimited) return kUnlimited;
+  const std::uint64_t taken = pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  return limit.rlim_cur - std::min<std::uint64_t>(limit.rlim_cur, taken);
+}
+
 std::string in_gib(std::uint64_t bytes) {
   char text[32];
   std::snprintf(text, sizeof text, "%.1f GiB", static_cast<double>(bytes) / (1u << 30));
@@ -87,7 +100,7 @@ std::string in_gib(std::uint64_t bytes) {
 }  // namespace
 
 std::uint64_t available_memory_bytes(const fs::path& root) {
-  return std::min(available_of_machine(root), left_by_cgroups(root));
+  return std::min({available_of_machine(root), left_by_cgroups(root), left_by_limit(root)});
 }
 
 std::uint64_t available_memory_bytes() {

@@ -19,8 +19,8 @@ class OutOfMemory : public std::bad_alloc {
   std::string text_;
 };
 
-/// Bytes: the least of what the kernel calls available (MemAvailable) and what the cgroups of this process (version 2
-/// and 1, all levels that are visible) leave. The largest number when neither can be read.
+/// Bytes: the least of what the kernel calls available (MemAvailable), what the cgroups of this process (version 2 and 1,
+/// all levels that are visible) and `ulimit -v` leave. The largest number when none of them can be read.
 std::uint64_t available_memory_bytes();
 
 /// The same where `root` stands for "/": for tests.

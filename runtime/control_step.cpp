@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "reference/axes.h"
 #include "runtime/executor.h"
 #include "runtime/om_bodies.h"
@@ -94,17 +95,26 @@ ControlStep::ControlStep(const LoadContext& context, std::size_t index)
 ControlStep::~ControlStep() = default;
 
 void ControlStep::refuse(const std::string& why) const {
-  throw Error(ExitCode::kFailure, why, "op '" + step_.name + "' (" + step_.call.type + ")");
+  throw Error(ExitCode::kFailure, why, where());
+}
+
+std::string ControlStep::where() const {
+  return "op '" + step_.name + "' (" + step_.call.type + ")";
 }
 
 void ControlStep::run(const TaskRecording& recording) {
   TaskClock clock(recording);
-  if (step_.call.type == "If")
-    run_if(clock);
-  else if (step_.call.type == "Loop")
-    run_loop(clock);
-  else
-    run_scan(clock);
+  asked_bytes_ = 0;
+  try {
+    if (step_.call.type == "If")
+      run_if(clock);
+    else if (step_.call.type == "Loop")
+      run_loop(clock);
+    else
+      run_scan(clock);
+  } catch (const OutOfMemory& e) {
+    throw OutOfMemory(where() + ": " + e.what());
+  }
   clock.task_done(name_, number_);
 }
 
@@ -143,16 +153,34 @@ std::vector<ControlStep::Held> ControlStep::run_body(std::size_t index, std::spa
   return held;
 }
 
-void ControlStep::give(std::size_t output, const Tensor& value) const {
-  if (output >= step_.outputs.size() || step_.outputs[output] < 0) return;
+bool ControlStep::is_wanted(std::size_t output) const {
+  return output < step_.outputs.size() && step_.outputs[output] >= 0;
+}
+
+Tensor ControlStep::room_for(std::size_t output, const TensorDesc& desc) const {
   const int id = step_.outputs[output];
-  if (tensors_.is_dynamic(id)) tensors_.allocate(id, value.desc);
+  if (tensors_.is_dynamic(id)) tensors_.allocate(id, desc);
   const Tensor to = tensors_.view(id);
-  if (to.desc.dtype != value.desc.dtype || to.desc.shape != value.desc.shape)
-    refuse("output " + std::to_string(output) + " is " + to_string(value.desc) +
-           ", the model says " + to_string(to.desc));
+  if (to.desc.dtype != desc.dtype || to.desc.shape != desc.shape)
+    refuse("output " + std::to_string(output) + " is " + to_string(desc) + ", the model says " +
+           to_string(to.desc));
+  return to;
+}
+
+void ControlStep::give(std::size_t output, const Tensor& value) const {
+  if (!is_wanted(output)) return;
+  const Tensor to = room_for(output, value.desc);
   if (const std::size_t bytes = storage_bytes(value.desc); bytes > 0)
     std::memcpy(to.data, value.data, bytes);
+}
+
+void ControlStep::give_stacked(std::size_t output, const CollectedSlices& collected,
+                               std::size_t axis, bool is_reversed) const {
+  if (!is_wanted(output)) return;
+  if (axis > collected.slice().shape.size())
+    refuse("it stacks along axis " + std::to_string(axis) + " of " + to_string(collected.slice()));
+  const Tensor to = room_for(output, collected.stacked(axis));
+  collected.stack(to.data, axis, is_reversed);
 }
 
 void ControlStep::run_if(TaskClock& clock) {
@@ -163,37 +191,29 @@ void ControlStep::run_if(TaskClock& clock) {
   for (std::size_t i = 0; i < results.size(); ++i) give(i, results[i].tensor);
 }
 
-void ControlStep::collect(std::vector<Collected>& all, std::size_t i, Held part) const {
-  Collected& collected = all[i];
-  if (!collected.parts.empty() && collected.slice.shape != part.tensor.desc.shape)
-    refuse("what it collects is " + to_string(part.tensor.desc) + " after " +
-           to_string(collected.slice));
-  collected.slice = part.tensor.desc;
-  collected.parts.push_back(std::move(part));
+std::vector<CollectedSlices> ControlStep::nothing_collected(std::size_t first_output) const {
+  const Executor& body = *bodies_[0].executor;
+  std::vector<CollectedSlices> all;
+  for (std::size_t i = first_output; i < body.output_count(); ++i)
+    all.emplace_back(body.output(i).desc);
+  return all;
 }
 
-void ControlStep::give_stacked(std::size_t output, const Collected& collected, std::size_t axis,
-                               bool is_reversed) const {
-  if (output >= step_.outputs.size() || step_.outputs[output] < 0) return;
-  TensorDesc desc = collected.slice;
-  for (std::int64_t& dim : desc.shape) dim = std::max<std::int64_t>(dim, 0);  // of no trip
-  if (axis > desc.shape.size())
-    refuse("it stacks along axis " + std::to_string(axis) + " of " + to_string(desc));
-  const auto trips = static_cast<std::int64_t>(collected.parts.size());
-  const std::size_t inner =
-      static_cast<std::size_t>(reference::dim_product(desc.shape, axis, desc.shape.size())) *
-      size_bytes(desc.dtype);
-  const std::int64_t outer = reference::dim_product(desc.shape, 0, axis);
-  desc.shape.insert(desc.shape.begin() + static_cast<std::ptrdiff_t>(axis), trips);
-  const AlignedMemory memory(storage_bytes(desc));
-  for (std::int64_t trip = 0; trip < trips && inner > 0; ++trip) {
-    const std::int64_t place = is_reversed ? trips - 1 - trip : trip;
-    const char* from = collected.parts[static_cast<std::size_t>(trip)].tensor.as<char>();
-    for (std::int64_t o = 0; o < outer; ++o)
-      std::memcpy(memory.at(static_cast<std::size_t>(o * trips + place) * inner),
-                  from + static_cast<std::size_t>(o) * inner, inner);
+/// A trip's. A loop may go on for ever: it ends when memory for the result, which comes beside, is no longer to be had.
+void ControlStep::collect(std::vector<CollectedSlices>& all, std::span<const Held> slices) {
+  constexpr std::size_t kAskEveryBytes = std::size_t{64} << 20;
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const Tensor& slice = slices[i].tensor;
+    if (!all[i].add(slice))
+      refuse("what it collects is " + to_string(slice.desc) + " after " +
+             to_string(all[i].slice()));
+    bytes += all[i].memory_bytes();
   }
-  give(output, {desc, memory.data()});
+  if (bytes < asked_bytes_ + kAskEveryBytes) return;
+  asked_bytes_ = bytes;
+  check_memory(bytes + kAskEveryBytes,
+               "what it has collected in " + std::to_string(all[0].count()) + " trips");
 }
 
 void ControlStep::run_loop(TaskClock& clock) {
@@ -208,9 +228,7 @@ void ControlStep::run_loop(TaskClock& clock) {
   const std::size_t carried = own_inputs(0) - 2;
   std::vector<Tensor> inputs(own_inputs(0));
   for (std::size_t i = 0; i < carried; ++i) inputs[2 + i] = tensors_.view(step_.inputs[2 + i]);
-  std::vector<Collected> collected(bodies_[0].executor->output_count() - 1 - carried);
-  for (std::size_t i = 0; i < collected.size(); ++i)
-    collected[i].slice = bodies_[0].executor->output(1 + carried + i).desc;
+  std::vector<CollectedSlices> collected = nothing_collected(1 + carried);
   std::vector<Held> before;  // keeps what the trip reads
   for (std::int64_t trip = 0; trip < most && goes_on; ++trip) {
     inputs[0] = {{.dtype = DataType::kInt64}, &trip};
@@ -218,8 +236,7 @@ void ControlStep::run_loop(TaskClock& clock) {
     std::vector<Held> results = run_body(0, inputs, clock);
     if (!is_one_of(results[0].tensor.desc, DataType::kBool))
       refuse("its body's condition is " + to_string(results[0].tensor.desc));
-    for (std::size_t i = 0; i < collected.size(); ++i)
-      collect(collected, i, std::move(results[1 + carried + i]));
+    collect(collected, std::span(results).subspan(1 + carried));
     for (std::size_t i = 0; i < carried; ++i) inputs[2 + i] = results[1 + i].tensor;
     goes_on = *results[0].tensor.as<bool>();
     before = std::move(results);
@@ -256,9 +273,7 @@ void ControlStep::run_scan(TaskClock& clock) {
   }
   std::vector<Tensor> inputs(own_inputs(0));
   for (std::size_t i = 0; i < states; ++i) inputs[i] = tensors_.view(step_.inputs[i]);
-  std::vector<Collected> collected(bodies_[0].executor->output_count() - states);
-  for (std::size_t i = 0; i < collected.size(); ++i)
-    collected[i].slice = bodies_[0].executor->output(states + i).desc;
+  std::vector<CollectedSlices> collected = nothing_collected(states);
   std::vector<Held> before;
   for (std::int64_t trip = 0; trip < scanned[0].view.dim; ++trip) {
     for (std::size_t i = 0; i < scans; ++i) {
@@ -273,14 +288,13 @@ void ControlStep::run_scan(TaskClock& clock) {
       inputs[states + i] = each.slice.tensor;
     }
     std::vector<Held> results = run_body(0, inputs, clock);
-    for (std::size_t i = 0; i < collected.size(); ++i)
-      collect(collected, i, std::move(results[states + i]));
+    collect(collected, std::span(results).subspan(states));
     for (std::size_t i = 0; i < states; ++i) inputs[i] = results[i].tensor;
     before = std::move(results);
   }
   for (std::size_t i = 0; i < states; ++i) give(i, inputs[i]);
   for (std::size_t i = 0; i < collected.size(); ++i) {
-    const std::int64_t rank = std::ssize(collected[i].slice.shape) + 1;
+    const std::int64_t rank = std::ssize(collected[i].slice().shape) + 1;
     const std::size_t axis = reference::normalize_axis(
         attribute_at(attrs.get_ints("scan_output_axes"), i), static_cast<std::size_t>(rank));
     give_stacked(states + i, collected[i], axis,

@@ -11,6 +11,7 @@
 
 #include "runtime/aligned_memory.h"
 #include "runtime/backend.h"
+#include "runtime/collected_slices.h"
 #include "runtime/task_recording.h"
 #include "runtime/tensor_table.h"
 
@@ -30,7 +31,8 @@ class ControlStep final : public Runnable {
   static std::string fault(const Om& om, const OmStep& step);
 
   /// Ops of bodies are tasks of their own; what lies before, between and behind its bodies' runs is the step's. Throws
-  /// Error(kFailure) that names the step when its values are no condition, count or size.
+  /// Error(kFailure) that names the step when its values are no condition, count or size, and OutOfMemory that names it when
+  /// its bodies or what it collects need more than there is.
   void run(const TaskRecording& recording) override;
 
  private:
@@ -43,21 +45,19 @@ class ControlStep final : public Runnable {
     std::unique_ptr<Executor> executor;
     std::vector<int> captures;  ///< tensor ids
   };
-  /// Slices of one output of a body, in the order of the trips.
-  struct Collected {
-    TensorDesc slice;
-    std::vector<Held> parts;
-  };
-
   void run_if(TaskClock& clock);
   void run_loop(TaskClock& clock);
   void run_scan(TaskClock& clock);
   std::vector<Held> run_body(std::size_t body, std::span<const Tensor> own, TaskClock& clock);
   std::size_t own_inputs(std::size_t body) const;
-  void collect(std::vector<Collected>& all, std::size_t i, Held part) const;
+  std::vector<CollectedSlices> nothing_collected(std::size_t first_output) const;
+  void collect(std::vector<CollectedSlices>& all, std::span<const Held> slices);
+  bool is_wanted(std::size_t output) const;
+  Tensor room_for(std::size_t output, const TensorDesc& desc) const;
   void give(std::size_t output, const Tensor& value) const;
-  void give_stacked(std::size_t output, const Collected& collected, std::size_t axis,
+  void give_stacked(std::size_t output, const CollectedSlices& collected, std::size_t axis,
                     bool is_reversed) const;
+  std::string where() const;
   [[noreturn]] void refuse(const std::string& why) const;
 
   const OmStep& step_;
@@ -66,6 +66,7 @@ class ControlStep final : public Runnable {
   const int number_;
   const bool records_bodies_;
   std::vector<Body> bodies_;
+  std::size_t asked_bytes_ = 0;  ///< of what this run has collected, when memory was last asked for
 };
 
 }  // namespace aoe::runtime

@@ -2,6 +2,8 @@
 #include "base/size.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -92,6 +94,18 @@ TEST_F(Memory, IsWhatACgroupOfVersion1Leaves) {
   write("sys/fs/cgroup/memory/memory.limit_in_bytes", "7000\n");
   write("sys/fs/cgroup/memory/memory.usage_in_bytes", "6000\n");
   EXPECT_EQ(available_memory_bytes(root_.path()), 1000u);
+}
+
+TEST_F(Memory, IsWhatTheAddressSpaceLeaves) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_AS, &before), 0);
+  rlimit limit = before;
+  limit.rlim_cur = std::uint64_t{1} << 45;
+  ASSERT_EQ(::setrlimit(RLIMIT_AS, &limit), 0);
+  write("proc/self/statm", "3 2 1 0 0 0 0\n");
+  const std::uint64_t left = available_memory_bytes(root_.path());
+  ::setrlimit(RLIMIT_AS, &before);
+  EXPECT_EQ(left, limit.rlim_cur - 3 * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)));
 }
 
 TEST_F(Memory, HasNoLimitWhereNothingSaysSo) {

@@ -122,4 +122,40 @@ refuses 2 "the model has no input 'rate'" atc --framework=5 --model=m.pbtxt --ou
 refuses 2 "'16k' is no number of type int64" atc --framework=5 --model=m.pbtxt --output=bad --input_value=sr:16k
 refuses 2 "is no name with its value" atc --framework=5 --model=m.pbtxt --output=bad --input_value=sr
 refuses 2 "2 numbers are given" atc --framework=5 --model=m.pbtxt --output=bad --input_value=sr:1,2
+
+# A loop without an end: compiled though all it reads is constant, ended by a signal at once; what it collects ends before memory.
+endless() { # endless NAME OUTPUTS ELEMENTS: as its body's last output, when there are two, it collects what it carries
+  cat >"$1.pbtxt" <<PB
+ir_version: 8
+opset_import { domain: "" version: 17 }
+graph {
+  name: "$1"
+  initializer { name: "true" data_type: 9 int32_data: 1 }
+  initializer { name: "size" dims: 1 data_type: 7 int64_data: $3 }
+  output { name: "y" type { tensor_type { elem_type: 1 } } }
+  $([ "$2" = 2 ] && echo 'output { name: "all" type { tensor_type { elem_type: 1 } } }')
+  node { op_type: "ConstantOfShape" name: "zeros" input: "size" output: "x" }
+  node { op_type: "Loop" name: "forever" input: "" input: "true" input: "x" output: "y" $([ "$2" = 2 ] && echo 'output: "all"')
+    attribute { name: "body" type: GRAPH g { name: "body"
+      input { name: "i" type { tensor_type { elem_type: 7 shape { } } } }
+      input { name: "go" type { tensor_type { elem_type: 9 shape { } } } }
+      input { name: "v" type { tensor_type { elem_type: 1 shape { dim { dim_value: $3 } } } } }
+      output { name: "on" type { tensor_type { elem_type: 9 shape { } } } }
+      output { name: "w" type { tensor_type { elem_type: 1 shape { dim { dim_value: $3 } } } } }
+      $([ "$2" = 2 ] && echo 'output { name: "each" type { tensor_type { elem_type: 1 } } }')
+      node { op_type: "Identity" name: "same" input: "go" output: "on" }
+      node { op_type: "Cos" name: "step" input: "v" output: "w" }
+      $([ "$2" = 2 ] && echo 'node { op_type: "Abs" name: "kept" input: "v" output: "each" }') } } }
+}
+PB
+}
+endless plain 1 8
+endless collects 2 1000000
+for model in plain collects; do run 0 timeout 60 atc --framework=5 --model=$model.pbtxt --output=$model; done
+for signal in INT TERM; do
+  run 124 timeout --signal=$signal --kill-after=20 1 aoe_run --model=plain.om  # 137 where only the second one ends it
+done
+limited() { (ulimit -v 1500000; exec "$@"); }
+run 1 limited timeout 60 aoe_run --model=collects.om
+has err "op 'forever' \(Loop\): what it has collected in [0-9]+ trips: needs [0-9.]+ GiB of memory, [0-9.]+ GiB are available"
 finish

@@ -1,11 +1,15 @@
-// Ops of bodies in profiles: how they are numbered and named, and that an execution records each trip.
+// Ops of bodies in profiles: how they are numbered and named, that an execution records each trip, and that memory bounds them.
 #include "runtime/om_bodies.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include <fstream>
 #include <map>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "profiler/recorder.h"
 #include "runtime/executor.h"
 #include "runtime/op_table.h"
@@ -94,6 +98,63 @@ TEST(OmBodies, ABodyThatIsNoConstantIsRefused) {
   om.steps[1].constants = {om.inputs[0]};
   EXPECT_THROW(op_count(om), Error);
 }
+
+#ifndef __SANITIZE_ADDRESS__  // its shadow takes more than any limit of the address space
+
+/// While it lives, the process has so much more memory than it has taken.
+class MemoryLimit {
+ public:
+  explicit MemoryLimit(std::uint64_t left_bytes) {
+    ::getrlimit(RLIMIT_AS, &before_);
+    std::uint64_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    rlimit limit = before_;
+    limit.rlim_cur = pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) + left_bytes;
+    ::setrlimit(RLIMIT_AS, &limit);
+  }
+  ~MemoryLimit() { ::setrlimit(RLIMIT_AS, &before_); }
+  MemoryLimit(const MemoryLimit&) = delete;
+  MemoryLimit& operator=(const MemoryLimit&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+/// Whose condition stays true, and which nothing counts. It collects what it carries.
+Om endless_loop(const TensorDesc& carried) {
+  OmBuilder body("body");
+  body.input("trip", kCount);
+  const int goes_on = body.input("goes_on", kCondition);
+  const int x = body.input("x", carried);
+  body.reference("Identity", {goes_on}, {body.output("still", kCondition)});
+  body.reference("Identity", {x}, {body.output("y", carried)});
+  body.reference("Identity", {x}, {body.output("each", carried)});
+  OmBuilder b("endless");
+  TensorDesc all = carried;
+  all.shape.insert(all.shape.begin(), kUnknownDim);
+  control(b, "Loop", {-1, b.weight<char>("start", kCondition, {1}), b.input("x", carried)},
+          {b.output("y", carried), b.dynamic_output("all", all)}, {add_body(b, "one", body.om)})
+      .name = "forever";
+  return b.om;
+}
+
+TEST(OmBodies, WhatALoopCollectsForEverEndsBeforeMemoryDoes) {
+  constexpr std::int64_t kElements = 1 << 20;
+  Executor model(endless_loop(floats({kElements})), {});
+  std::vector<float> x(kElements), y(kElements);
+  const Tensor inputs[] = {{floats({kElements}), x.data()}};
+  Tensor outputs[] = {{floats({kElements}), y.data()}, {}};
+  const MemoryLimit limit(std::uint64_t{400} << 20);
+  try {
+    model.run(inputs, outputs);
+    FAIL() << "it has an end";
+  } catch (const OutOfMemory& e) {
+    const std::string what = e.what();
+    EXPECT_EQ(what.find("op 'forever' (Loop): what it has collected in "), 0U) << what;
+  }
+}
+
+#endif
 
 }  // namespace
 }  // namespace aoe::runtime::tests
