@@ -156,12 +156,12 @@ void warn_of_what_is_slow(const std::string& model, const fs::path& tuned_om) {
 /// What took the time beyond the limit.
 void warn_of_late_end(const std::string& model, const tuner::Deadline& deadline, double prepare_s,
                       double compile_s) {
-  constexpr double kWorthSaying = 1;
-  if (deadline.late_s() < kWorthSaying) return;
+  constexpr double kWorthSayingSeconds = 1;
+  if (deadline.late_s() < kWorthSayingSeconds) return;
   logger("aoe")->warn(
-      "{}: the run ends {:.1f} s after its limit; reading the model took {:.1f} s and compiling it "
-      "untuned {:.1f} s, which are not cut off: give --time_limit more, or a machine that is less "
-      "busy",
+      "{}: the run ends {:.1f} s after its limit; reading and preparing the model took {:.1f} s, "
+      "compiling it untuned {:.1f} s, which are not cut off: give --time_limit more, or a machine "
+      "that is less busy",
       model, deadline.late_s(), prepare_s, compile_s);
 }
 
