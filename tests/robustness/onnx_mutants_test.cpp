@@ -78,6 +78,10 @@ Original original_of(std::uint32_t seed, std::mt19937& random) {
 /// How much work and memory a run would be.
 bool is_small(const graph::Graph& graph) {
   double work = 0;
+  for (const graph::ValueId input : graph.inputs) {  // drawn, whether a node reads them or not
+    const Shape& shape = graph.values[input].desc.shape;
+    if (is_static(shape)) work += static_cast<double>(element_count(shape));
+  }
   for (const graph::NodeId id : graph.topological_order()) {
     const graph::Node& node = graph.nodes[id];
     std::vector<Tensor> inputs;
