@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "graph/passes.h"
+#include "runtime/isa.h"
 #include "runtime/step_paths.h"
 #include "tests/compiler/compiled_model.h"
 #include "tests/compiler/machine_code.h"
@@ -20,7 +21,9 @@ std::string check_split(const std::string& text) {
     graph::Graph after = before;
     graph::run_passes(after, {.also = {split_refused_epilogues_pass(soc)}});
     const runtime::Om om = expect_compiled_like_reference(after, options_for(soc, 2), before);
-    EXPECT_EQ(runtime::reference_part({.gears = {}, .oms = {om}}), "") << soc.version;
+    if (runtime::best_host_isa().starts_with(soc.target->name())) {  // oneDNN picks for the machine
+      EXPECT_EQ(runtime::reference_part({.gears = {}, .oms = {om}}), "") << soc.version;
+    }
     steps = steps_text(om);
   }
   return steps;
