@@ -182,11 +182,15 @@ bool Importer::import_text_unique(const onnx::NodeProto& proto, Scope& scope) {
   if (proto.op_type() != "Unique" || proto.input_size() != 1 ||
       !is_text_value(proto.input(0), scope))
     return false;
+  constexpr int kOutputs = 4;
+  if (proto.output_size() > kOutputs)
+    fail_node(proto, "has " + std::to_string(kOutputs) + " outputs, the model asks for " +
+                         std::to_string(proto.output_size()));
   const Node node = call_node(proto, scope);
   const FunctionSite site = function_site();
   FunctionCall call(site, node);
   const Term x = call.input(0);
-  const auto found = call.ops("Unique", {text_op(call, "TextRank", x)}, call.attrs(), 4);
+  const auto found = call.ops("Unique", {text_op(call, "TextRank", x)}, call.attrs(), kOutputs);
   const bool is_flat = !call.attrs().has("axis");
   const reference::Attrs along = with_axis(call.attrs().get_int("axis", 0));
   const Term rows = is_flat ? call.reshape(x, {-1}) : x;

@@ -271,6 +271,12 @@ TEST(Texts, DifferentOnesInOrder) {
   EXPECT_EQ(texts_of(graph, {{"b", "a", "c", "a"}}), (Names{"a", "b", "c"}));
 }
 
+TEST(Texts, UniqueHasNoFifthOutput) {
+  const std::string said =
+      refusal(parse("g (string[4] x) => (string[m] y, int64[n] e) { y, a, b, c, e = Unique (x) }"));
+  EXPECT_NE(said.find("has 4 outputs, the model asks for 5"), std::string::npos) << said;
+}
+
 TEST(Texts, GoThroughLoopsAndSequences) {
   const Graph loop = import(parse(
       "g (string[1] x, int64 trips) => (string[1] y) { y = Loop (trips, , x) <body = b (int64 i, "
