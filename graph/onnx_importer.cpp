@@ -11,9 +11,11 @@
 namespace aoe::graph {
 namespace {
 
-/// ONNX Runtime had it before ONNX did, in ONNX's own domain: models that it wrote have it in operator sets before ONNX's.
-bool is_older_than_onnx(const std::string& type) {
-  return type == "LayerNormalization";
+/// ONNX Runtime had some operators before ONNX did, in ONNX's own domain, and they took and did other things: models that it
+/// wrote have them in operator sets before ONNX's. Here they are functions of its domain.
+bool is_before_onnx(const std::string& type, int opset) {
+  if (type == "MeanVarianceNormalization") return opset > 0 && opset < 9;
+  return type == "LayerNormalization" && opset > 0 && opset < 17;
 }
 
 /// "" is how ONNX spells its own domain, "ai.onnx" is how some exporters do.
@@ -129,7 +131,9 @@ void Importer::import_any(const onnx::NodeProto& proto, Scope& scope) {
     if (domain.empty() && import_compound(proto, scope)) return;
     if (domain == "ai.onnx.preview" && proto.op_type() == "FlexAttention")
       return import_flex_attention(proto, scope);
-    if (const Function* function = functions().find(domain, proto.op_type())) {
+    const bool is_old = domain.empty() && is_before_onnx(proto.op_type(), scope.opset_of(""));
+    const Function* function = functions().find(is_old ? kMicrosoft : domain, proto.op_type());
+    if (function != nullptr) {
       import_parts(proto, *function, scope);
       return mark_texts(proto, text_outputs, scope);
     }
@@ -201,10 +205,6 @@ const reference::OpDef* Importer::find_operator(const onnx::NodeProto& proto, co
   // What upgrade_node() brings to the oldest opset we know is read as that.
   const int reached = domain.empty() ? std::max(opset->second, kOldestOpset) : opset->second;
   const auto above = std::ranges::upper_bound(def->versions, reached);
-  if (above == def->versions.begin() && domain.empty() && is_older_than_onnx(proto.op_type())) {
-    version = *above;
-    return def;
-  }
   if (above == def->versions.begin()) {
     note_unsupported(proto, scope, ", known from " + std::to_string(def->versions.front()));
     return nullptr;

@@ -31,4 +31,23 @@ Term product(FunctionCall& call, const ByteTerm& a, const ByteTerm& b) {
   return call.cast(sums, call.dtype(b.scale)) * (a.scale * b.scale);
 }
 
+Term unpacked(FunctionCall& call, Term bytes, std::int64_t bits, std::int64_t count) {
+  if (bits == 8) return bytes;
+  const auto byte = [&](std::int64_t value) {
+    return call.number(static_cast<double>(value), DataType::kUint8);
+  };
+  reference::Attrs right;
+  right.set("direction", "RIGHT");
+  std::vector<Term> values;
+  for (std::int64_t shift = 0; shift < 8; shift += bits) {
+    const Term low = shift == 0 ? bytes : call.op("BitShift", {bytes, byte(shift)}, right);
+    const Term value = call.op("BitwiseAnd", {low, byte((1 << bits) - 1)});
+    values.push_back(call.op("Unsqueeze", {value, call.ints({-1})}));
+  }
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(call.rank(bytes)), 0);
+  rows.back() = -1;
+  const Term row = call.reshape(call.concat(values, -1), rows);
+  return call.slice(row, -1, 0, count);
+}
+
 }  // namespace aoe::graph

@@ -23,4 +23,7 @@ Term quantised(FunctionCall& call, Term value, Term scale, Term zero, DataType d
 /// a x b in whole numbers, times both scales: as fuse_dynamic_quantized finds it.
 Term product(FunctionCall& call, const ByteTerm& a, const ByteTerm& b);
 
+/// Bytes of 8 / bits values each, the lowest bits first, along the last axis; `count` values of a row stay.
+Term unpacked(FunctionCall& call, Term bytes, std::int64_t bits, std::int64_t count);
+
 }  // namespace aoe::graph

@@ -1,7 +1,8 @@
 // Operators that ONNX took later under the same name or another one: Trilu, GatherND, ExpandDims, Pad, Range,
 // GridSample, Unique and UnfoldTensor of com.microsoft; and ConvTransposeWithDynamicPads, whose pads are an input. Also what
 // ONNX had as experiments, which models of its first years have and ONNX Runtime still runs: Affine, Crop, DynamicSlice,
-// ImageScaler, ParametricSoftplus, Scale, ScaledTanh.
+// ImageScaler, ParametricSoftplus, Scale, ScaledTanh. And
+// LayerNormalization and MeanVarianceNormalization as ONNX Runtime had them before ONNX.
 #include "graph/quantized_terms.h"
 #include "reference/fail.h"
 
@@ -83,6 +84,35 @@ void expand_unfold(FunctionCall& call) {
   call.give(0, call.transpose(cut, order));
 }
 
+/// Scale, shift and result may have another type than the data: then it is computed in the wider one.
+void expand_layer_normalization(FunctionCall& call) {
+  const Term x = call.input(0), scale = call.input(1);
+  const DataType type = call.dtype(scale);
+  DataType wide = type;
+  if (call.dtype(x) != type)
+    wide = type == DataType::kDouble || call.dtype(x) == DataType::kDouble ? DataType::kDouble
+                                                                           : DataType::kFloat;
+  std::vector<Term> inputs = {call.cast(x, wide), call.cast(scale, wide)};
+  if (call.has(2)) inputs.push_back(call.cast(call.input(2), wide));
+  const std::size_t outputs = call.wants(2) ? 3 : call.wants(1) ? 2 : 1;
+  const auto results = call.ops("LayerNormalization", inputs, call.attrs(), outputs);
+  call.give(0, call.cast(results[0], type));
+  for (std::size_t i = 1; i < outputs; ++i) call.give(i, results[i]);
+}
+
+/// Of each channel or of all together, over the batch; the variance may stay.
+void expand_mean_variance_normalization(FunctionCall& call) {
+  const Term x = call.input(0);
+  std::vector<std::int64_t> axes;
+  for (std::int64_t axis = 0; axis < call.rank(x); ++axis)
+    if (axis != 1 || call.attrs().get_int("across_channels", 0) != 0) axes.push_back(axis);
+  reference::Attrs attrs;
+  attrs.set("axes", axes);
+  call.give(0, call.attrs().get_int("normalize_variance", 1) != 0
+                   ? call.op("MeanVarianceNormalization", {x}, attrs)
+                   : x - call.op("ReduceMean", {x, call.ints(axes)}));
+}
+
 // ---- experiments ----
 
 void expand_affine(FunctionCall& call) {
@@ -150,6 +180,8 @@ void register_before_onnx(FunctionRegistry& registry) {
   registry.add({kMicrosoft, "ConvTransposeWithDynamicPads", expand_conv_transpose});
   registry.add({kMicrosoft, "Unique", expand_unique});
   registry.add({kMicrosoft, "UnfoldTensor", expand_unfold});
+  registry.add({kMicrosoft, "LayerNormalization", expand_layer_normalization});
+  registry.add({kMicrosoft, "MeanVarianceNormalization", expand_mean_variance_normalization});
   registry.add({"", "Affine", expand_affine});
   registry.add({"", "Crop", expand_crop});
   registry.add({"", "DynamicSlice", expand_dynamic_slice});

@@ -6,28 +6,11 @@
 namespace aoe::graph {
 namespace {
 
-/// Bytes of 8 / bits values each, the lowest bits first, along the last axis; `count` values of a row stay.
-Term unpacked(FunctionCall& call, Term bytes, std::int64_t bits, std::int64_t count) {
-  if (bits == 8) return bytes;
-  const auto byte = [&](std::int64_t value) {
-    return call.number(static_cast<double>(value), DataType::kUint8);
-  };
-  reference::Attrs right;
-  right.set("direction", "RIGHT");
-  std::vector<Term> values;
-  for (std::int64_t shift = 0; shift < 8; shift += bits) {
-    const Term low = shift == 0 ? bytes : call.op("BitShift", {bytes, byte(shift)}, right);
-    const Term value = call.op("BitwiseAnd", {low, byte((1 << bits) - 1)});
-    values.push_back(call.op("Unsqueeze", {value, call.ints({-1})}));
-  }
-  std::vector<std::int64_t> rows(static_cast<std::size_t>(call.rank(bytes)), 0);
-  rows.back() = -1;
-  const Term row = call.reshape(call.concat(values, -1), rows);
-  return call.slice(row, -1, 0, count);
-}
-
 void expand_gather_blocks(FunctionCall& call) {
-  const Term data = call.input(0), indices = call.input(1), scales = call.input(2);
+  const Term data = call.input(0), scales = call.input(2);
+  // A row alone would have one axis, along which there are no blocks.
+  const bool is_one_row = call.rank(call.input(1)) == 0;
+  const Term indices = is_one_row ? call.reshape(call.input(1), {1}) : call.input(1);
   const auto attr = [&](const char* name, std::int64_t fallback) {
     return call.attrs().get_int(name, fallback);
   };
@@ -67,7 +50,8 @@ void expand_gather_blocks(FunctionCall& call) {
   attrs.set("block_size", block);
   std::vector<Term> inputs = {bytes.values, bytes.scale};
   if (bytes.zero.id != kNone) inputs.push_back(bytes.zero);
-  call.give(0, call.op("DequantizeLinear", inputs, attrs));
+  const Term y = call.op("DequantizeLinear", inputs, attrs);
+  call.give(0, is_one_row ? call.op("Squeeze", {y, call.ints({gathered})}) : y);
 }
 
 }  // namespace

@@ -51,13 +51,15 @@ struct Place {
 };
 
 Place place_of(FunctionCall& call, std::int64_t tokens, std::int64_t past_length) {
-  std::int64_t length = std::max(past_length, tokens);
-  if (const ConstantPtr total = call.known(call.input(kTotal)))
-    length = std::max(past_length, call.known_int(call.input(kTotal)));
+  const bool is_known = call.known(call.input(kTotal)) != nullptr;
+  const std::int64_t length =
+      std::max(past_length, is_known ? call.known_int(call.input(kTotal)) : tokens);
   const Term lengths = call.cast(call.reshape(call.input(kLengths), {-1}), DataType::kInt64);
   // The first prompt may be shorter than its row: what counts is where it begins.
-  if (past_length == 0 || length == tokens) return {lengths * 0.0, length};
-  return {lengths + static_cast<double>(1 - tokens), length};
+  if (past_length == 0 || (is_known && length == tokens)) return {lengths * 0.0, length};
+  const Term begin = lengths + static_cast<double>(1 - tokens);
+  if (is_known) return {begin, length};
+  return {call.op("Max", {begin, call.number(0, DataType::kInt64)}), length};
 }
 
 Term positions_of(FunctionCall& call, const Place& place, std::int64_t tokens) {

@@ -1,6 +1,9 @@
 // MatMulNBits of com.microsoft: a product with weights of 2, 4 or 8 bits, in blocks with a scale each. They stay packed.
+#include <algorithm>
+#include <numeric>
+
 #include "base/error.h"
-#include "graph/function_call.h"
+#include "graph/quantized_terms.h"
 #include "reference/packed_weights.h"
 
 namespace aoe::graph {
@@ -38,10 +41,47 @@ Term shaped(FunctionCall& call, Term value, const Shape& shape, const char* what
   return call.reshape(value, shape);
 }
 
+/// Columns in an order in which those of a block lie side by side: g_idx says of each which block it belongs to.
+std::vector<std::int64_t> order_by_block(FunctionCall& call, const PackedWeights& w) {
+  if (call.known(call.input(kGroups)) == nullptr) throw NotExpressible{"its g_idx is computed"};
+  const std::vector<std::int64_t> blocks = call.known_ints(call.input(kGroups));
+  if (std::ssize(blocks) < w.k)
+    throw Error(ExitCode::kModel, "its g_idx has " + std::to_string(blocks.size()) +
+                                      " elements, K is " + std::to_string(w.k));
+  std::vector<std::int64_t> order(static_cast<std::size_t>(w.k));
+  std::iota(order.begin(), order.end(), 0);
+  const auto block_of = [&](std::int64_t column) {
+    return blocks[static_cast<std::size_t>(column)];
+  };
+  std::ranges::stable_sort(order, {}, block_of);
+  for (std::int64_t i = 0; i < w.k; ++i)
+    if (block_of(order[static_cast<std::size_t>(i)]) != i / w.block)
+      throw NotExpressible{"its g_idx does not fill each block"};
+  return order;
+}
+
+/// Packed weights with their columns in that order.
+Term reordered(FunctionCall& call, Term weights, const PackedWeights& w,
+               std::vector<std::int64_t> order) {
+  const std::int64_t columns = w.blocks() * w.block;
+  for (std::int64_t i = w.k; i < columns; ++i) order.push_back(i);
+  const Term rows = call.reshape(weights, {w.n, w.row_bytes()});
+  const Term values =
+      call.op("Gather", {unpacked(call, rows, w.bits, columns), call.ints(order)}, with_axis(1));
+  reference::Attrs left;
+  left.set("direction", "LEFT");
+  Term packed = call.slice(values, 1, 0, columns, w.per_byte());
+  for (std::int64_t i = 1; i < w.per_byte(); ++i) {
+    const Term by = call.number(static_cast<double>(i * w.bits), DataType::kUint8);
+    const Term part = call.slice(values, 1, i, columns, w.per_byte());
+    packed = call.op("BitwiseOr", {packed, call.op("BitShift", {part, by}, left)});
+  }
+  return call.reshape(packed, {w.n, w.blocks(), w.block_bytes()});
+}
+
 void expand_matmul_nbits(FunctionCall& call) {
-  if (call.has(kGroups)) throw NotExpressible{"its blocks are gathered by g_idx"};
   const PackedWeights w = packing_of(call);
-  const Term a = call.input(kA);
+  Term a = call.input(kA);
   if (call.dim(a, -1) != w.k)
     throw Error(ExitCode::kModel, "its input has rows of " + std::to_string(call.dim(a, -1)) +
                                       " elements, K is " + std::to_string(w.k));
@@ -53,14 +93,19 @@ void expand_matmul_nbits(FunctionCall& call) {
     zeros = is_packed ? shaped(call, call.input(kZeros), {w.n, w.zero_row_bytes()}, "zero points")
                       : shaped(call, floats(kZeros), by_block, "zero points");
   }
+  Term weights = shaped(call, call.input(kB), {w.n, w.blocks(), w.block_bytes()}, "weights");
+  if (call.has(kGroups)) {
+    const std::vector<std::int64_t> order = order_by_block(call, w);
+    a = call.op("Gather", {a, call.ints(order)}, with_axis(-1));
+    weights = reordered(call, weights, w, order);
+  }
   reference::Attrs attrs;
   attrs.set("bits", w.bits);
   attrs.set("block_size", w.block);
   const Term y = call.op(
       "WeightQuantBatchMatmulV2",
-      {floats(kA), shaped(call, call.input(kB), {w.n, w.blocks(), w.block_bytes()}, "weights"),
-       shaped(call, floats(kScales), by_block, "scales"), zeros,
-       call.has(kBias) ? floats(kBias) : call.absent()},
+      {call.cast(a, DataType::kFloat), weights, shaped(call, floats(kScales), by_block, "scales"),
+       zeros, call.has(kBias) ? floats(kBias) : call.absent()},
       attrs);
   call.give(0, call.cast(y, call.dtype(a)));
 }

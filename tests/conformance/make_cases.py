@@ -1260,6 +1260,14 @@ def before_onnx():
     y, _, _ = layer_norm(x, gamma, beta, 1e-5)
     write("layer_normalization_before_onnx", [node("LayerNormalization", ["x", "gamma", "beta"], ["y"], epsilon=1e-5)],
           {"x": x, "gamma": gamma, "beta": beta}, {"y": y.astype(np.float32)}, ["gamma", "beta"], opset=12)
+    half = x.astype(np.float16)
+    y, mean, inverse = layer_norm(half.astype(np.float32), gamma, beta, 1e-5)
+    write("layer_normalization_before_onnx_float16_data",
+          [node("LayerNormalization", ["x", "gamma", "beta"], ["y", "mean", "inverse"], epsilon=1e-5)],
+          {"x": half, "gamma": gamma, "beta": beta}, {"y": y.astype(np.float32), "mean": mean, "inverse": inverse}, ["gamma", "beta"], opset=12)
+    scale = gamma.astype(np.float16)
+    y, _, _ = layer_norm(x, scale.astype(np.float32), 0, 1e-5)
+    case("ms_layer_normalization_float16_scale", "LayerNormalization", {"x": x, "scale": scale}, {"y": y.astype(np.float16)}, MS, epsilon=1e-5)
 
 
 ML = "ai.onnx.ml"
@@ -1915,6 +1923,64 @@ def computed_texts():
           {"x": np.array([0, 1, 2], i64)}, {"y": f([[1, 1, 0, 0], [1, 1, 0, 1], [0, 0, 1, 0]])})
 
 
+def rows_of_other_beams():
+    """Two samples of two beams; what a beam has before the new token comes from the rows that it went through."""
+    b, w, h, d, room, past = 4, 2, 2, 4, 6, 3
+    token, key, value = rand(b, 1, h * d), rand(b, 1, h * d), rand(b, 1, h * d)
+    keys, values = rand(b, h, room, d), rand(b, h, room, d)
+    rows = np.array([[0, 1, 0, 1, 0, 0], [1, 1, 0, 0, 0, 0], [0, 0, 1, 1, 0, 0], [1, 0, 1, 0, 0, 0]], np.int32)
+
+    def heads_of(x):
+        return x.reshape(b, 1, h, d).transpose(0, 2, 1, 3)
+
+    k, v = keys.copy(), values.copy()
+    k[:, :, past:past + 1], v[:, :, past:past + 1] = heads_of(key), heads_of(value)
+    seen_k, seen_v = k.copy(), v.copy()
+    for row in range(b):
+        for at in range(past):
+            source = row // w * w + rows[row, at]
+            seen_k[row, :, at], seen_v[row, :, at] = keys[source, :, at], values[source, :, at]
+    y = attend(heads_of(token), seen_k[:, :, :past + 1], seen_v[:, :, :past + 1])[0].transpose(0, 2, 1, 3).reshape(b, 1, h * d)
+    case("ms_decoder_masked_attention_beams", "DecoderMaskedMultiHeadAttention",
+         {"token": token, "key": key, "value": value, "mask": None, "added": None, "keys": keys, "values": values,
+          "past": np.array([past], np.int32), "beams": np.array([w], np.int32), "indirection": rows.reshape(b // w, w, room)},
+         {"y": y, "present_k": k, "present_v": v}, MS, num_heads=h, past_present_share_buffer=1)
+
+
+def columns_of_other_blocks():
+    """g_idx: blocks of columns that do not lie side by side; the last is shorter."""
+    k, n, block = 40, 3, 16
+    groups = rng.permutation(np.arange(k) // block).astype(np.int32)
+    a = rand(2, k)
+    for bits in (2, 4, 8):
+        values = rng.integers(0, 1 << bits, (n, 3 * block)).astype(np.uint8)
+        zeros = rng.integers(0, 1 << bits, (n, 3)).astype(np.uint8)
+        scales = np.abs(rand(n, 3)) / (1 << bits)
+        weights = (values[:, :k].astype(np.float32) - zeros[:, groups]) * scales[:, groups]
+        case(f"ms_matmul_{bits}bits_g_idx", "MatMulNBits",
+             {"a": a, "b": pack(values, bits).reshape(n, 3, -1), "scales": scales, "zeros": pack(zeros, bits), "groups": groups},
+             {"y": (a @ weights.T).astype(np.float32)}, MS, constants=["b", "scales", "zeros", "groups"], K=k, N=n, bits=bits, block_size=block)
+
+
+def one_row_of_blocks():
+    values, scales = rng.integers(0, 16, (5, 32)).astype(np.uint8), np.abs(rand(5, 2))
+    table = ((values.reshape(5, 2, 16) - np.float32(8)) * scales[:, :, None]).reshape(5, 32)
+    case("ms_gather_block_quantized_one_row", "GatherBlockQuantized", {"table": pack(values, 4), "id": np.array(3, np.int64), "scales": scales},
+         {"y": table[3].astype(np.float32)}, MS, constants=["table", "scales"], bits=4, block_size=16, gather_axis=0, quantize_axis=1)
+
+
+def mean_variance_before_opset_9():
+    x = rand(2, 3, 4, 5) + 1
+    for across, axes in ((0, (0, 2, 3)), (1, (0, 1, 2, 3))):
+        apart = x - x.mean(axes, keepdims=True)
+        deviation = np.sqrt((apart ** 2).mean(axes, keepdims=True))
+        for divides in (0, 1):
+            write(f"mean_variance_normalization_opset_8_{across}_{divides}",
+                  [node("MeanVarianceNormalization", ["x"], ["y"], across_channels=across, normalize_variance=divides)],
+                  {"x": x}, {"y": apart / deviation if divides else apart}, opset=8)
+    case("ms_mean_variance_normalization", "MeanVarianceNormalization", {"x": x}, {"y": apart / deviation}, MS, across_channels=1)
+
+
 def main():
     HERE.mkdir(exist_ok=True)
     for old in HERE.glob("*.json"):
@@ -1927,7 +1993,8 @@ def main():
                   feature_steps, linear_models, tree_ensembles, support_vectors, before_onnx_took_them,
                   inverses, crops, masked_pools, ngrams, hashes, weights_of_four_bits, experts, masked_decoders, sparse_attentions, sinks,
                   three_places, linear_attentions_of_fewer_heads, products_of_words, more_of_microsoft, time_warping,
-                  texts_between_numbers, computed_texts):
+                  texts_between_numbers, computed_texts,
+                  rows_of_other_beams, columns_of_other_blocks, one_row_of_blocks, mean_variance_before_opset_9):
         group()
 
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "tests/graph/interpret.h"
 #include "tests/graph/model_text.h"
 
 namespace aoe::graph {
@@ -49,6 +50,24 @@ TEST(ContributedErrors, HeadsAreCounted) {
   };
   expect_refused(sparse("2", kMany), "its kv_num_heads is 9223372036854775807");
   expect_refused(sparse(kMany, "1"), "its num_heads is 9223372036854775807");
+}
+
+// A cache as long as the new rows was written from its begin on, whatever was valid of it.
+TEST(ContributedErrors, CachesWithoutRoomAreNotOverwritten) {
+  const Graph graph = tests::import_text(
+      "g (float[1,1,24] x, float[1,1,1,8] k, float[1,1,1,8] v, int32[1] t) => (y) "
+      "<int32[1] l = {1}> { y = com.microsoft.GroupQueryAttention "
+      "<num_heads = 1, kv_num_heads = 1> (x, , , k, v, l, t) }",
+      17);
+  try {
+    tests::interpret(graph, tests::random_inputs(graph, 1));
+    FAIL() << "ran";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::kModel);
+    EXPECT_NE(std::string(error.what()).find("write index 1 puts 1 rows outside a cache of 1"),
+              std::string::npos)
+        << error.what();
+  }
 }
 
 TEST(ContributedErrors, ListsOfTokensAreCountedBeforeTheyAreMade) {
