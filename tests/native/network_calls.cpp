@@ -72,6 +72,19 @@ RandomCall draw_layer_norm(Draw& draw) {
   return drawn;
 }
 
+/// Square matrices, of few different numbers also such as have no inverse.
+RandomCall draw_matrices(Draw& draw, const std::string& type) {
+  Shape shape = draw.shape(0, 2);
+  const std::int64_t n = draw.chance(10) ? draw.in(30, 80) : draw.in(0, 9);
+  shape.insert(shape.end(), {n, n});
+  const DataType dtype =
+      draw.one_of({DataType::kFloat, DataType::kDouble, DataType::kFloat16, DataType::kBFloat16});
+  RandomCall drawn{.call = {.type = type, .version = 11}, .tolerance = 1e-12};
+  drawn.inputs = {draw.chance(20) ? with_ties(draw, dtype, shape, draw.chance(30))
+                                  : numbers(draw, dtype, shape)};
+  return drawn;
+}
+
 /// Of two operands that stretch to each other; long rows are several blocks.
 RandomCall draw_formula(Draw& draw, const std::string& type) {
   Shape shape = draw.shape(0, 4);
@@ -164,6 +177,8 @@ void add_network_drawers(Drawers& drawers) {
   for (const char* type : {"SoftmaxV2", "LogSoftmaxV2"})
     drawers[type] = [type](Draw& draw) { return draw_softmax(draw, type); };
   drawers["LayerNorm"] = draw_layer_norm;
+  for (const char* type : {"MatrixInverse", "Det"})
+    drawers[type] = [type](Draw& draw) { return draw_matrices(draw, type); };
   for (const char* type : {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd",
                            "ReduceSumSquare", "ReduceL1", "ReduceL2", "ReduceLogSum"})
     drawers[type] = [type](Draw& draw) { return draw_reduction(draw, type); };
