@@ -14,9 +14,9 @@ namespace aoe::graph {
 
 TensorDesc joined(const TensorDesc& a, const TensorDesc& b, const std::string& what) {
   if (!has_known_rank(a) || !has_known_rank(b))
-    throw NotExpressible{"the rank of " + what + " is known only when it runs"};
-  if (a.dtype != b.dtype) throw NotExpressible{what + " changes its type"};
-  if (a.shape.size() != b.shape.size()) throw NotExpressible{what + " changes its rank"};
+    throw NothingInCommon{{"the rank of " + what + " is known only when it runs"}};
+  if (a.dtype != b.dtype) throw NothingInCommon{{what + " changes its type"}};
+  if (a.shape.size() != b.shape.size()) throw NothingInCommon{{what + " changes its rank"}};
   TensorDesc both = a;
   for (std::size_t i = 0; i < both.shape.size(); ++i)
     if (a.shape[i] != b.shape[i]) both.shape[i] = kUnknownDim;
@@ -116,6 +116,12 @@ class Importer::BodyReader {
     const ValueId id = inner_.find(name);
     const Compound* compound = inner_.find_compound(name);
     const std::size_t number = plan_.lengths.size();
+    if (packing.optionals.contains(number)) return give_optional(id, compound, name);
+    if (compound != nullptr && !compound->is_sequence) {
+      plan_.optionals.insert(number);
+      plan_.lengths.emplace_back();
+      return;
+    }
     if (compound != nullptr && (compound->packed != kNone || packing.outputs.contains(number))) {
       const Compound sequence = importer_.packed(proto_, *compound, inner_);
       plan_.packed[number] = sequence.item;
@@ -126,12 +132,25 @@ class Importer::BodyReader {
       plan_.lengths.emplace_back();
     } else if (compound == nullptr) {
       fail_node(proto_, "has a body whose output '" + name + "' nothing produces");
-    } else if (!compound->is_sequence) {
-      throw NotExpressible{"its body gives an optional that holds nothing"};
     } else {
       for (const ValueId item : compound->items) give_value(item, name);
       plan_.lengths.emplace_back(compound->items.size());
     }
+  }
+
+  /// As a packed sequence of one item or none.
+  void give_optional(ValueId id, const Compound* compound, const std::string& name) {
+    if (compound != nullptr && compound->is_sequence)
+      throw NotExpressible{"its body gives an optional that holds a sequence"};
+    Compound held;
+    if (compound != nullptr && compound->packed != kNone)
+      held = {.packed = compound->packed, .item = compound->item};
+    else if (id != kNone)
+      held.items = std::vector{id};
+    const Compound sequence = importer_.packed(proto_, held, inner_);
+    plan_.packed[plan_.lengths.size()] = sequence.item;
+    give_value(sequence.packed, name);
+    plan_.lengths.emplace_back();
   }
 
   void give_value(ValueId id, const std::string& name) {
@@ -215,6 +234,8 @@ Importer::BodyPlan Importer::settle_body(const onnx::NodeProto& proto, const onn
     BodyPlan plan = build_body(proto, body, inputs, scope, packing);
     if (unsupported_count_ > 0) return plan;
     if (plan.gives_sequence()) throw NotExpressible{"its body gives a sequence"};
+    if (!plan.optionals.empty())
+      throw NotExpressible{"its body gives an optional that may hold nothing"};
     bool is_settled = true;
     for (std::size_t i = 0; i < count; ++i) {
       TensorDesc& in = inputs[first + i];

@@ -101,18 +101,18 @@ void Importer::import_runtime_if(const onnx::NodeProto& proto, Scope& scope) {
                      build_branch(proto, *else_branch, scope, packing, why_no_else));
   };
   auto [then_plan, else_plan] = build({});
+  Packing packing;
   if (then_plan && else_plan && unsupported_count_ == 0) {
-    Packing packing;  // of sequences that differ in length
-    for (std::size_t i = 0; i < then_plan->lengths.size(); ++i)
-      if (then_plan->lengths[i] != else_plan->lengths[i] ||
-          then_plan->packed.contains(i) != else_plan->packed.contains(i))
-        packing.outputs.insert(i);
-    if (!packing.outputs.empty()) std::tie(then_plan, else_plan) = build(packing);
+    packing = then_plan->packing_with(*else_plan);
+    if (!packing.outputs.empty() || !packing.optionals.empty())
+      std::tie(then_plan, else_plan) = build(packing);
   }
   if (!then_plan && !else_plan) throw Error(ExitCode::kModel, why_no_then);
   if (unsupported_count_ > 0) return bind_unknown_outputs(proto, scope);
   if (!then_plan) then_plan = refusing_branch(*else_plan, why_no_then);
   if (!else_plan) else_plan = refusing_branch(*then_plan, why_no_else);
+  if (packing.optionals.empty() && !(then_plan->optionals.empty() && else_plan->optionals.empty()))
+    throw NotExpressible{"one of its branches cannot run, the other gives an empty optional"};
   const std::string why = why_no_then + why_no_else;
   if (!why.empty())
     logger("graph")->warn(
@@ -135,6 +135,9 @@ void Importer::import_runtime_if(const onnx::NodeProto& proto, Scope& scope) {
   for (auto& [output, item] : packed) item = joined_item(item, plans[1].packed.at(output));
   add_control_node(proto, std::move(plans), outputs, scope);
   bind_packed(proto, packed, scope);
+  for (const std::size_t i : packing.optionals)
+    if (const std::string& name = proto.output(static_cast<int>(i)); !name.empty())
+      scope.compounds.at(name).is_sequence = false;
 }
 
 /// Outputs of a node that are packed sequences, and no tensors.
@@ -170,7 +173,15 @@ void Importer::import_loop(const onnx::NodeProto& proto, Scope& scope) {
   std::vector<TensorDesc> inputs = {{.dtype = DataType::kInt64}, {.dtype = DataType::kBool}};
   for (const ValueId value : starts_with) inputs.push_back(now_->graph.values[value].desc);
   std::vector<BodyPlan> plans;
-  plans.push_back(settle_body(proto, *body, inputs, 2, carried, 1, scope, packing));
+  try {
+    plans.push_back(settle_body(proto, *body, inputs, 2, carried, 1, scope, packing));
+  } catch (const NothingInCommon& why) {
+    try {
+      return import_unrolled_loop(proto, *body, scope);
+    } catch (const NotExpressible&) {  // its trips are counted when it runs
+      throw NotExpressible{why.reason};
+    }
+  }
   if (unsupported_count_ > 0) return bind_unknown_outputs(proto, scope);
   const BodyPlan& plan = plans.front();
   const std::int64_t trips = known_trips(proto, plan, scope);

@@ -75,9 +75,10 @@ class Importer {
   /// What a name stands for that is no tensor: how long a sequence is, and whether an optional holds something, is
   /// decided while importing, but for sequences that are packed.
   struct Compound {
-    bool is_sequence = true;   ///< false: an optional that holds nothing
+    bool is_sequence = true;   ///< false: an optional that holds nothing, or may hold nothing
     SequenceItems items = {};  ///< of a sequence
-    ValueId packed = kNone;    ///< a sequence whose length only a run can tell, in bytes
+    /// A sequence whose length only a run can tell, in bytes; an optional that only it can tell to be empty: of one item or none.
+    ValueId packed = kNone;
     std::optional<SequenceItem> item = {};  ///< of such a one; nothing: there was none
   };
   using ItemsByPlace = std::map<std::size_t, std::optional<SequenceItem>>;
@@ -150,10 +151,12 @@ class Importer {
   // If, Loop and Scan that the run decides (onnx_control_flow.cpp), and reading their bodies (onnx_bodies.cpp).
   struct BodyPlan;
   class BodyReader;
-  /// Inputs and outputs of a body that are packed sequences, with what is known of their items, and inputs that are texts.
+  /// Inputs and outputs of a body that are packed sequences, with what is known of their items, outputs that are packed
+  /// optionals, and inputs that are texts.
   struct Packing {
     ItemsByPlace inputs = {};
     std::set<std::size_t> outputs = {};
+    std::set<std::size_t> optionals = {};
     std::set<std::size_t> texts = {};
   };
   void import_runtime_if(const onnx::NodeProto& proto, Scope& scope);
@@ -222,6 +225,7 @@ class Importer {
   Compound packed(const onnx::NodeProto& proto, const Compound& sequence, Scope& scope);
   /// Whether the node's sequence is packed, or has to be, for the place that input `place` says is computed.
   bool is_packed_case(const onnx::NodeProto& proto, int place, const Scope& scope) const;
+  void import_packed_optional(const onnx::NodeProto& proto, const Compound& optional, Scope& scope);
   void import_packed(const onnx::NodeProto& proto, Scope& scope);
   void import_packed_split(const onnx::NodeProto& proto, Scope& scope);
   FunctionSite function_site();

@@ -37,7 +37,8 @@ SequenceItem Importer::item_of(ValueId value) const {
 
 Importer::Compound Importer::packed(const onnx::NodeProto& proto, const Compound& sequence,
                                     Scope& scope) {
-  if (!sequence.is_sequence) throw NotExpressible{"it is given an optional that holds nothing"};
+  if (!sequence.is_sequence)
+    throw NotExpressible{"it is given an optional that holds nothing, or may hold nothing"};
   if (sequence.packed != kNone) return sequence;
   Compound result;
   if (sequence.items.empty()) {
@@ -98,6 +99,23 @@ void Importer::import_packed(const onnx::NodeProto& proto, Scope& scope) {
   }
   const bool gives_items = type == "SequenceAt" || type == "ConcatFromSequence";
   if (gives_items && sequence.item->is_text) now_->texts.insert(scope.values[out]);
+}
+
+/// What an optional holds that only a run can tell to be empty, or whether it holds something.
+void Importer::import_packed_optional(const onnx::NodeProto& proto, const Compound& optional,
+                                      Scope& scope) {
+  const Node node = call_node(proto, scope);
+  const FunctionSite site = function_site();
+  FunctionCall call(site, node);
+  const Term bytes{&call, optional.packed};
+  const std::string& out = proto.output(0);
+  if (proto.op_type() == "OptionalHasElement") {
+    scope.values[out] = call.cast(call.op("PackedLength", {bytes}), DataType::kBool).id;
+    return;
+  }
+  const Term first = call.number(0, DataType::kInt64);
+  scope.values[out] = call.op("PackedAt", {bytes, first}, told(optional.item)).id;
+  if (optional.item->is_text) now_->texts.insert(scope.values[out]);
 }
 
 /// Into parts of one size that only a run can tell, or of an axis that it finds.

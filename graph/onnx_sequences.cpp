@@ -118,15 +118,17 @@ bool Importer::import_compound(const onnx::NodeProto& proto, Scope& scope) {
     scope.compounds[out] = {.is_sequence = false, .items = {}};
     return true;
   }
+  const Compound* held = has_input(proto, 0) ? scope.find_compound(proto.input(0)) : nullptr;
+  if (type.starts_with("OptionalGet") || type.starts_with("OptionalHas"))
+    if (held != nullptr && !held->is_sequence && held->packed != kNone)
+      return import_packed_optional(proto, *held, scope), true;
   if (type == "Optional" || type == "OptionalGetElement") {
-    const Compound* held = has_input(proto, 0) ? scope.find_compound(proto.input(0)) : nullptr;
     if (!has_input(proto, 0) || (held != nullptr && !held->is_sequence))
       fail_node(proto, "takes the value of an optional that holds nothing");
     if (!scope.bind(out, proto.input(0), scope)) fail_node(proto, "has no input");
     return true;
   }
   if (type == "OptionalHasElement") {
-    const Compound* held = has_input(proto, 0) ? scope.find_compound(proto.input(0)) : nullptr;
     const bool has_element = has_input(proto, 0) && (held == nullptr || held->is_sequence);
     return set_constant({.dtype = DataType::kBool}, &has_element);
   }

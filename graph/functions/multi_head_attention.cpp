@@ -44,9 +44,9 @@ Term padding_bias(FunctionCall& call, std::size_t i, const Heads& heads) {
   return bias_of_mask(rows, dtype, masked);
 }
 
-/// What the mask, the caller's own bias and the order of tokens add to the scores.
+/// What the mask, the caller's own bias and the order of tokens, behind `past` others, add to the scores.
 std::optional<Term> bias_of(FunctionCall& call, const Heads& heads, std::size_t mask,
-                            std::size_t added) {
+                            std::size_t added, std::int64_t past) {
   const std::int64_t tokens = call.dim(heads.q, 2), keys = call.dim(heads.k, 2);
   const DataType dtype = call.dtype(heads.q);
   std::optional<Term> bias;
@@ -54,7 +54,7 @@ std::optional<Term> bias_of(FunctionCall& call, const Heads& heads, std::size_t 
   if (call.has(mask)) add(padding_bias(call, mask, heads));
   if (call.has(added)) add(call.input(added));
   if (call.attrs().get_int("unidirectional", 0) != 0)
-    add(range_bias(call, {.is_causal = true}, tokens, keys, keys - tokens, dtype));
+    add(range_bias(call, {.is_causal = true}, tokens, keys, past, dtype));
   return bias;
 }
 
@@ -112,7 +112,8 @@ void expand_multi_head(FunctionCall& call) {
   Heads heads = heads_of(call, call.attrs().get_int("num_heads", 0));
   if (call.has(6)) heads.k = call.concat({call.input(6), heads.k}, 2);
   if (call.has(7)) heads.v = call.concat({call.input(7), heads.v}, 2);
-  give_attention(call, heads, bias_of(call, heads, 4, 5));
+  const std::int64_t past = call.has(6) ? call.dim(call.input(6), 2) : 0;
+  give_attention(call, heads, bias_of(call, heads, 4, 5, past));
   if (call.wants(1)) call.give(1, heads.k);
   if (call.wants(2)) call.give(2, heads.v);
 }
@@ -154,7 +155,9 @@ void give_projected(FunctionCall& call, Term all, const AttentionSlots& slots) {
     heads.k = call.concat({past_part(call, past, 0), heads.k}, 2);
     heads.v = call.concat({past_part(call, past, 1), heads.v}, 2);
   }
-  give_attention(call, heads, bias_of(call, heads, slots.mask, slots.added));
+  give_attention(
+      call, heads,
+      bias_of(call, heads, slots.mask, slots.added, call.dim(heads.k, 2) - call.dim(heads.q, 2)));
   if (!call.wants(1)) return;
   const auto first = [&](Term part) { return call.op("Unsqueeze", {part, call.ints({0})}); };
   call.give(1, call.concat({first(heads.k), first(heads.v)}, 0));

@@ -211,9 +211,10 @@ void find_determinants(const Run& run) {
 }  // namespace
 
 void register_inverse(KernelRegistry& registry) {
-  registry.add({.type = "MatrixInverse",
-                .supports = takes_all,
-                .run = by_type<reference::FloatTypes>([]<typename T>(const Run& run) { invert<T>(run); })});
+  registry.add(
+      {.type = "MatrixInverse",
+       .supports = takes_all,
+       .run = by_type<reference::FloatTypes>([]<typename T>(const Run& run) { invert<T>(run); })});
   registry.add({.type = "Det",
                 .supports = takes_all,
                 .run = by_type<reference::FloatTypes>(

@@ -1981,6 +1981,37 @@ def mean_variance_before_opset_9():
     case("ms_mean_variance_normalization", "MeanVarianceNormalization", {"x": x}, {"y": apart / deviation}, MS, across_channels=1)
 
 
+def optionals_of_a_run():
+    """Which branch is taken decides whether the optional holds something."""
+    x = rand(2, 3)
+    given = graph([], ["a"], [node("Optional", ["x"], ["a"])])
+    nothing = graph([], ["b"], [node("Optional", [], ["b"])])
+    of_it = graph([], ["e"], [node("OptionalGetElement", ["o"], ["e"])])
+    instead = graph([], ["n"], [node("Neg", ["x"], ["n"])])
+    for flag in (True, False):
+        write(f"if_of_optionals_{str(flag).lower()}",
+              [node("If", ["flag"], ["o"], then_branch=given, else_branch=nothing), node("OptionalHasElement", ["o"], ["has"]),
+               node("If", ["has"], ["y"], then_branch=of_it, else_branch=instead)],
+              {"flag": np.array(flag), "x": x}, {"has": np.array(flag), "y": x if flag else -x})
+
+
+def loops_that_change_the_rank():
+    x, i64 = rand(2, 3), np.int64
+    body = graph([("i", "int64", []), ("c", "bool", []), ("v", "float32", None)], ["c_out", "longer", "sum"],
+                 [node("Unsqueeze", ["v", "first"], ["longer"]), node("ReduceSum", ["v"], ["sum"], keepdims=0), node("Identity", ["c"], ["c_out"])],
+                 first=np.array([0], i64))
+    write("loop_of_growing_rank", [node("Loop", ["n", "", "x"], ["y", "sums"], body=body)], {"n": np.array(3, i64), "x": x},
+          {"y": x.reshape(1, 1, 1, 2, 3), "sums": np.full(3, x.sum(), np.float32)}, constants=["n"])
+
+
+def ordered_tokens_over_other_keys():
+    q, k, v = rand(2, 4, 6), rand(2, 3, 6), rand(2, 3, 6)
+    hq, hk, hv = heads(q, 2), heads(k, 2), heads(v, 2)
+    seen = np.where(np.tril(np.ones((4, 3), bool)), 0, -np.inf).astype(np.float32)
+    case("ms_multi_head_attention_ordered_cross", "MultiHeadAttention", {"q": q, "k": k, "v": v}, {"y": flat(attend(hq, hk, hv, seen)[0])}, MS,
+         num_heads=2, unidirectional=1)
+
+
 def main():
     HERE.mkdir(exist_ok=True)
     for old in HERE.glob("*.json"):
@@ -1994,7 +2025,8 @@ def main():
                   inverses, crops, masked_pools, ngrams, hashes, weights_of_four_bits, experts, masked_decoders, sparse_attentions, sinks,
                   three_places, linear_attentions_of_fewer_heads, products_of_words, more_of_microsoft, time_warping,
                   texts_between_numbers, computed_texts,
-                  rows_of_other_beams, columns_of_other_blocks, one_row_of_blocks, mean_variance_before_opset_9):
+                  rows_of_other_beams, columns_of_other_blocks, one_row_of_blocks, mean_variance_before_opset_9,
+                  optionals_of_a_run, loops_that_change_the_rank, ordered_tokens_over_other_keys):
         group()
 
 

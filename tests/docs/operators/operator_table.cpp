@@ -266,7 +266,8 @@ columns are in the order of its labels.
 ## Resolved while importing
 
 Sequences and optionals leave tensors under other names; a sequence whose length only a run can tell, as a loop may carry it, is one tensor of
-bytes, which operators of our own change and read on the reference. The graphs of FlexAttention are written out where it stands; the bodies of
+bytes, which operators of our own change and read on the reference, and so is an optional that an If may leave empty. A Loop of a known number
+of trips that carries values of other rank or type from trip to trip is written out. The graphs of FlexAttention are written out where it stands; the bodies of
 control flow are compiled like models of their own, and a step of the om runs them.
 
 Tensors of int4, uint4, int2, uint2, float8e4m3fn, float8e4m3fnuz, float8e5m2, float8e5m2fnuz, float8e8m0 and float4e2m1 are held as
