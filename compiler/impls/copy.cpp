@@ -102,7 +102,8 @@ class CopyPlan final : public Plan {
       }
     }
     Builder builder("copy");
-    KernelBuffers buffers = declare_buffers(builder, task(), kernel.constants.size(), false);
+    const std::vector<DataType> types(kernel.constants.size(), task().in(0).dtype);
+    KernelBuffers buffers = declare_buffers(builder, task(), types);
     std::size_t constant = 0;
     if (task().op.type == "ConcatV2") {  // the parts of a concatenation that are constant
       for (std::size_t i = 0; i < task().inputs.size(); ++i)
@@ -170,10 +171,6 @@ class Copy final : public ImplBy<CopyPlan> {
         return Unexpected(to_string(task.in(0)) + " to " + to_string(output));
     if (task.inputs[0].constant && task.op.type != "ConcatV2")
       return Unexpected("moves a constant");
-    for (const TaskInput& input : task.inputs)
-      if (task.op.type == "ConcatV2" && input.constant && input.desc.dtype != DataType::kFloat)
-        return Unexpected("a part is a constant of " + std::string(aoe::name(input.desc.dtype)) +
-                          ", they are packed as float32");
     if (task.op.type == "TransData" && task.in(0).shape.size() < 2) {
       return Unexpected("TransData of " + aoe::to_string(task.in(0).shape));
     }
