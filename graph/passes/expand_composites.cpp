@@ -1,7 +1,7 @@
 // expand_composites: operators of float32, some of float64, that are a few reductions with elementwise operators in between
-// become these, for which there are fast kernels: LpNorm, MVN, BatchNorm by the batch's own statistics, HardMax, LpPool,
-// GlobalLpPool, ReduceLogSumExp, and the softmax in front of a loss. Pooling of volumes becomes pooling of images, twice; a
-// product with a vector one with a matrix.
+// become these, for which there are fast kernels: LpNorm, MVN, BatchNorm by the batch's own statistics or computed ones,
+// HardMax, LpPool, GlobalLpPool, ReduceLogSumExp, and the softmax in front of a loss. Pooling of volumes becomes pooling of
+// images, twice; a product with a vector one with a matrix.
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -56,17 +56,34 @@ void expand_mean_variance(FunctionCall& call) {
   call.give(0, centered / (call.op("Sqrt", {variance}) + kEpsilon));
 }
 
-/// By the mean and variance of the batch, which momentum mixes into those that are stored.
-void expand_batch_statistics(FunctionCall& call, int version) {
-  constexpr int kTrainingModeVersion = 14;
+/// Input `i` of a BatchNorm, one number for each channel, so that it stretches along x.
+Term channel_parameter(FunctionCall& call, std::size_t i) {
   const Term x = call.input(0);
-  if (version < kTrainingModeVersion || call.attrs().get_int("training_mode", 0) == 0)
-    throw NotExpressible{"its statistics are stored"};
-  if (call.rank(x) < 2) throw NotExpressible{"it has no axis of channels"};
-  Axes axes = all_axes(x), along_channels(axes.size(), 1);
-  axes.erase(axes.begin() + 1);
+  Axes along_channels(static_cast<std::size_t>(call.rank(x)), 1);
   along_channels[1] = call.dim(x, 1);
-  const auto parameter = [&](std::size_t i) { return call.reshape(call.input(i), along_channels); };
+  return call.reshape(call.cast(call.input(i), call.dtype(x)), along_channels);
+}
+
+/// By the mean and variance that are stored. Where all is constant, fold_batch_norm has more to do with it.
+void expand_stored_statistics(FunctionCall& call) {
+  bool is_constant = call.dtype(call.input(0)) == DataType::kFloat;
+  for (std::size_t i = 1; i < 5; ++i)
+    is_constant = is_constant && call.known(call.input(i)) != nullptr &&
+                  call.dtype(call.input(i)) == DataType::kFloat;
+  if (is_constant) throw NotExpressible{"fold_batch_norm folds it"};
+  if (call.wants(1) || call.wants(2)) throw NotExpressible{"it gives what it has stored"};
+  const double epsilon = call.attrs().get_float("epsilon", 1e-5F);
+  const auto parameter = [&](std::size_t i) { return channel_parameter(call, i); };
+  const Term scale = parameter(1) / call.op("Sqrt", {parameter(4) + epsilon});
+  call.give(0, (call.input(0) - parameter(3)) * scale + parameter(2));
+}
+
+/// By the mean and variance of the batch, which momentum mixes into those that are stored.
+void expand_batch_statistics(FunctionCall& call) {
+  const Term x = call.input(0);
+  Axes axes = all_axes(x);
+  axes.erase(axes.begin() + 1);
+  const auto parameter = [&](std::size_t i) { return channel_parameter(call, i); };
   const Term mean = reduce("ReduceMean", x, axes), centered = x - mean;
   const Term variance = reduce("ReduceMean", centered * centered, axes);
   const double epsilon = call.attrs().get_float("epsilon", 1e-5F),
@@ -78,6 +95,14 @@ void expand_batch_statistics(FunctionCall& call, int version) {
   };
   if (call.wants(1)) call.give(1, mixed(3, mean));
   if (call.wants(2)) call.give(2, mixed(4, variance));
+}
+
+void expand_batch_norm(FunctionCall& call, int version) {
+  constexpr int kTrainingModeVersion = 14;
+  if (call.rank(call.input(0)) < 2) throw NotExpressible{"it has no axis of channels"};
+  if (version >= kTrainingModeVersion && call.attrs().get_int("training_mode", 0) != 0)
+    return expand_batch_statistics(call);
+  expand_stored_statistics(call);
 }
 
 /// 1 at the first of the largest along the axis.
@@ -211,8 +236,9 @@ struct Composite {
 const std::array kComposites = {
     Composite{"LpNorm", [](auto& call, auto&, auto&) { expand_lp_norm(call); }, true},
     Composite{"MVN", [](auto& call, auto&, auto&) { expand_mean_variance(call); }, true},
-    Composite{"BatchNorm", [](auto& call, auto&,
-                              auto& node) { expand_batch_statistics(call, node.op.version); }},
+    Composite{"BatchNorm",
+              [](auto& call, auto&, auto& node) { expand_batch_norm(call, node.op.version); },
+              true},
     Composite{"HardMax",
               [](auto& call, auto&, auto& node) { expand_hardmax(call, node.op.version); }},
     Composite{"LpPool", [](auto& call, auto&, auto&) { expand_lp_pool(call); }},

@@ -45,6 +45,21 @@ const PassCase kExpandCases[] = {
        y, n, w = BatchNormalization <training_mode = 1, momentum = 0.75> (x, s, b, m, v)
      })",
      15},
+    {"expand_composites_computed_statistics", "expand_composites",
+     R"(g (float[2,3,2] x, float[3] m) => (float[2,3,2] y) <float[3] s, float[3] b, float[3] v = {1, 2, 3}> {
+       y = BatchNormalization (x, s, b, m, v)
+     })",
+     15},
+    {"expand_composites_batch_norm_of_double", "expand_composites",
+     R"(g (double[2,3,2] x) => (double[2,3,2] y) <double[3] s, double[3] b, double[3] m, double[3] v = {1, 2, 3}> {
+       y = BatchNormalization (x, s, b, m, v)
+     })",
+     15},
+    {"expand_composites_leaves_constant_batch_norm", "expand_composites",
+     R"(g (float[2,3,2] x) => (float[2,3,2] y) <float[3] s, float[3] b, float[3] m, float[3] v = {1, 2, 3}> {
+       y = BatchNormalization (x, s, b, m, v)
+     })",
+     15},
     {"expand_composites_log_sum_exp", "expand_composites",
      "g (float[2,3] x) => (float[2] y) { y = ReduceLogSumExp <axes = [1], keepdims = 0> (x) }"},
     {"expand_composites_max_pool", "expand_composites",
