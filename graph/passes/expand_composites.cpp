@@ -74,8 +74,9 @@ void expand_stored_statistics(FunctionCall& call) {
   if (call.wants(1) || call.wants(2)) throw NotExpressible{"it gives what it has stored"};
   const double epsilon = call.attrs().get_float("epsilon", 1e-5F);
   const auto parameter = [&](std::size_t i) { return channel_parameter(call, i); };
-  const Term scale = parameter(1) / call.op("Sqrt", {parameter(4) + epsilon});
-  call.give(0, (call.input(0) - parameter(3)) * scale + parameter(2));
+  const Term gamma = parameter(1), beta = parameter(2), mean = parameter(3);
+  const Term scale = gamma / call.op("Sqrt", {parameter(4) + epsilon});
+  call.give(0, (call.input(0) - mean) * scale + beta);
 }
 
 /// By the mean and variance of the batch, which momentum mixes into those that are stored.

@@ -153,7 +153,8 @@ void register_constant(OpRegistry& registry) {
                 .onnx_type = "EyeLike",
                 .kind = OpKind::kSource,
                 .infer = infer_eye,
-                .compute = compute_eye});
+                .compute = compute_eye,
+                .reads_shape_only = true});
 }
 
 }  // namespace aoe::reference

@@ -60,6 +60,12 @@ const PassCase kExpandCases[] = {
        y = BatchNormalization (x, s, b, m, v)
      })",
      15},
+    {"expand_places_trilu", "expand_places",
+     "g (bool[2,3,4] x, int64 k) => (bool[2,3,4] y) { y = Trilu <upper = 0> (x, k) }"},
+    {"expand_places_one_hot", "expand_places",
+     R"(g (int32[2,3] x) => (double[2,5,3] y) <int64 depth = {5}, double[2] values = {2, 3}> {
+       y = OneHot <axis = 1> (x, depth, values)
+     })"},
     {"expand_composites_log_sum_exp", "expand_composites",
      "g (float[2,3] x) => (float[2] y) { y = ReduceLogSumExp <axes = [1], keepdims = 0> (x) }"},
     {"expand_composites_max_pool", "expand_composites",
