@@ -22,8 +22,29 @@ bool are_distinct_letters(std::string term) {
   return std::ranges::adjacent_find(term) == term.end();
 }
 
-/// "ab,bc->ac"; none when it is of another form (an ellipsis, a diagonal, other than two operands).
-std::optional<Equation> equation_of(const Node& node) {
+/// Puts letters in the place of an ellipsis: as many as there are dimensions without one, of `unused` the last. False when there
+/// are more letters than dimensions.
+bool name_ellipsis(std::string& term, std::size_t rank, const std::string& unused) {
+  constexpr std::size_t kDots = 3;
+  const auto at = term.find("...");
+  if (at == std::string::npos) return true;
+  const std::size_t letters = term.size() - kDots;
+  if (letters > rank || rank - letters > unused.size()) return false;
+  term.replace(at, kDots, unused.substr(unused.size() - (rank - letters)));
+  return true;
+}
+
+std::string letters_that_are_not_in(const std::string& text) {
+  std::string letters;
+  for (const char from : {'A', 'a'})
+    for (int i = 0; i < 26; ++i) letters += static_cast<char>(from + i);
+  std::erase_if(letters, [&](char letter) { return text.find(letter) != std::string::npos; });
+  return letters;
+}
+
+/// "ab,bc->ac" of tensors of such ranks; none when it is of another form (a diagonal, other than two operands).
+std::optional<Equation> equation_of(const Node& node, std::size_t left, std::size_t right,
+                                    std::size_t result) {
   std::string text = node.op.attrs.get_string("equation", "");
   std::erase(text, ' ');
   const auto comma = text.find(','), arrow = text.find("->");
@@ -31,6 +52,11 @@ std::optional<Equation> equation_of(const Node& node) {
     return std::nullopt;
   Equation equation{text.substr(0, comma), text.substr(comma + 1, arrow - comma - 1),
                     text.substr(arrow + 2)};
+  const std::string unused = letters_that_are_not_in(text);
+  if (!name_ellipsis(equation.left, left, unused) ||
+      !name_ellipsis(equation.right, right, unused) ||
+      !name_ellipsis(equation.result, result, unused))
+    return std::nullopt;
   for (const std::string& term : {equation.left, equation.right, equation.result})
     if (!are_distinct_letters(term)) return std::nullopt;
   return equation;
@@ -108,7 +134,7 @@ class EinsumExpansion {
   std::int64_t count(const std::string& labels) const { return count_of(labels, sizes_); }
 
   ValueId add(const char* type, reference::Attrs attrs, std::vector<ValueId> inputs, Shape shape) {
-    const TensorDesc desc{.dtype = DataType::kFloat, .shape = std::move(shape)};
+    const TensorDesc desc{.dtype = dtype_of(graph_, node_.outputs[0]), .shape = std::move(shape)};
     const ValueId to = add_intermediate(graph_, node_.name + "_" + type, desc);
     graph_.add_node({.name = graph_.values[to].name,
                      .op = call_of(type, std::move(attrs)),
@@ -144,11 +170,13 @@ class EinsumExpansion {
 bool expand_einsum_at(Graph& graph, NodeId id) {
   const Node& node = graph.nodes[id];
   if (!is_type(node, "Einsum") || node.inputs.size() != 2 || node.outputs[0] == kNone) return false;
-  const auto equation = equation_of(node);
-  if (!equation || dtype_of(graph, node.outputs[0]) != DataType::kFloat) return false;
+  const Shape left = shape_of(graph, node.inputs[0]), right = shape_of(graph, node.inputs[1]),
+              result = shape_of(graph, node.outputs[0]);
+  if (!is_static(left) || !is_static(right) || !is_static(result)) return false;
+  const auto equation = equation_of(node, left.size(), right.size(), result.size());
+  if (!equation) return false;
   Sizes sizes;
-  if (!read_sizes(equation->left, shape_of(graph, node.inputs[0]), sizes) ||
-      !read_sizes(equation->right, shape_of(graph, node.inputs[1]), sizes))
+  if (!read_sizes(equation->left, left, sizes) || !read_sizes(equation->right, right, sizes))
     return false;
   const auto roles = roles_of(*equation);
   if (!roles || std::ranges::any_of(sizes, [](const auto& size) { return size.second == 0; }))

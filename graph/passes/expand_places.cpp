@@ -25,8 +25,7 @@ void expand_trilu(FunctionCall& call) {
     on_diagonal = row + call.op("Max", {k, limit(-rows - 1)});
   }
   const bool is_upper = call.attrs().get_int("upper", 1) != 0;
-  const Term stays =
-      call.op(is_upper ? "GreaterOrEqual" : "LessOrEqual", {column, on_diagonal});
+  const Term stays = call.op(is_upper ? "GreaterOrEqual" : "LessOrEqual", {column, on_diagonal});
   call.give(0, call.op("Where", {stays, x, call.number(0, call.dtype(x))}));
 }
 
@@ -38,8 +37,7 @@ void expand_one_hot(FunctionCall& call, std::int64_t depth) {
   const Term given = call.op("Unsqueeze", {call.cast(call.input(0), DataType::kInt64),
                                            call.ints({static_cast<std::int64_t>(axis)})});
   const Term is_from_end = call.op("Less", {given, call.number(0, DataType::kInt64)});
-  const Term index =
-      call.op("Where", {is_from_end, given + static_cast<double>(depth), given});
+  const Term index = call.op("Where", {is_from_end, given + static_cast<double>(depth), given});
   std::vector<std::int64_t> along(rank, 1);
   along[axis] = depth;
   const Term is_on = call.op("Equal", {index, call.reshape(call.numbered(depth), along)});

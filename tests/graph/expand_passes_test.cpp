@@ -146,6 +146,11 @@ const PassCase kExpandCases[] = {
        z = Einsum <equation = "bihd, do -> biho"> (q, w)
        s = Einsum <equation = "bihd,bjhd->bij"> (q, k)
      })"},
+    {"expand_einsum_ellipsis", "expand_einsum",
+     R"(g (int32[2,4,3,5] q, int32[5,6] k, double[2,4,3] a, double[2,4,3] b) => (int32[2,4,3,6] y, double[2,4,3,3] z) {
+       y = Einsum <equation = "...ij,jk->...ik"> (q, k)
+       z = Einsum <equation = "...i,...j->...ij"> (a, b)
+     })"},
     {"expand_einsum_not", "expand_einsum",
      R"(g (float[2,3] a, float[3,3] b) => (float[2] y, float[2,3] z) {
        y = Einsum <equation = "ij,kk->i"> (a, b)
