@@ -72,6 +72,29 @@ RandomCall draw_layer_norm(Draw& draw) {
   return drawn;
 }
 
+RandomCall draw_linear_attention(Draw& draw) {
+  const std::int64_t batch = draw.in(0, 2), tokens = draw.in(0, 9), kv = draw.in(1, 3),
+                     heads = kv * draw.in(1, 2), key = draw.in(1, 20), value = draw.in(1, 40);
+  const auto rule = draw.one_of<std::string>({"linear", "gated", "delta", "gated_delta"});
+  const DataType type = draw.one_of({DataType::kFloat, DataType::kDouble});
+  RandomCall drawn{.call = {.type = "LinearAttention", .version = 27},
+                   .tolerance = type == DataType::kFloat ? 1e-5 : 1e-13};
+  drawn.call.attrs.set("q_num_heads", heads);
+  drawn.call.attrs.set("kv_num_heads", kv);
+  drawn.call.attrs.set("update_rule", rule);
+  if (draw.chance(30)) drawn.call.attrs.set("scale", 0.3f);
+  const auto rows = [&](std::int64_t width, double low, double high) {
+    return numbers(draw, type, {batch, tokens, width}, low, high);
+  };
+  drawn.inputs = {rows(heads * key, -1, 1), rows(kv * key, -0.4, 0.4), rows(kv * value, -1, 1), {}};
+  if (draw.chance(50)) drawn.inputs[3] = numbers(draw, type, {batch, kv, key, value}, -1, 1);
+  const bool decays = rule.starts_with("gated"), corrects = rule.ends_with("delta");
+  drawn.inputs.push_back(decays ? rows(draw.chance(50) ? kv : kv * key, -1, 0) : nullptr);
+  drawn.inputs.push_back(corrects ? rows(draw.chance(50) ? 1 : kv, 0, 1) : nullptr);
+  drawn.outputs = 2;
+  return drawn;
+}
+
 /// Square matrices, of few different numbers also such as have no inverse.
 RandomCall draw_matrices(Draw& draw, const std::string& type) {
   Shape shape = draw.shape(0, 2);
@@ -177,6 +200,7 @@ void add_network_drawers(Drawers& drawers) {
   for (const char* type : {"SoftmaxV2", "LogSoftmaxV2"})
     drawers[type] = [type](Draw& draw) { return draw_softmax(draw, type); };
   drawers["LayerNorm"] = draw_layer_norm;
+  drawers["LinearAttention"] = draw_linear_attention;
   for (const char* type : {"MatrixInverse", "Det"})
     drawers[type] = [type](Draw& draw) { return draw_matrices(draw, type); };
   for (const char* type : {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd",
