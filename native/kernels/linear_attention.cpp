@@ -95,8 +95,11 @@ class LinearHeads {
 
   void run_head(std::int64_t which) const {
     const auto size = static_cast<std::size_t>(keys_ * values_);
-    HeadState<T> state{keys_, values_, std::vector<T>(size),
-                       std::vector<T>(static_cast<std::size_t>(values_)), {}};
+    HeadState<T> state{keys_,
+                       values_,
+                       std::vector<T>(size),
+                       std::vector<T>(static_cast<std::size_t>(values_)),
+                       {}};
     if (run_.has_input(kPastState))
       std::copy_n(in(kPastState) + which * keys_ * values_, size, state.matrix.begin());
     for (std::int64_t t = 0; t < tokens_; ++t)
