@@ -3,7 +3,7 @@
 
 #include "compiler/attention/attention_nest.h"
 #include "compiler/block_cycles.h"
-#include "compiler/gemm/gemm_nest.h"
+#include "compiler/block_loops.h"
 #include "compiler/integer_math.h"
 
 namespace aoe::compiler {

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <limits>
 
-#include "compiler/gemm/gemm_nest.h"
+#include "compiler/block_loops.h"
 #include "compiler/integer_math.h"
 #include "compiler/kernel_buffers.h"
 #include "compiler/register_block.h"

@@ -1,7 +1,7 @@
 // See pixel_loop.h.
 #include "compiler/conv/pixel_loop.h"
 
-#include "compiler/gemm/gemm_nest.h"
+#include "compiler/block_loops.h"
 #include "compiler/integer_math.h"
 
 namespace aoe::compiler {

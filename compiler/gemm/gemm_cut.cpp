@@ -8,23 +8,6 @@
 
 namespace aoe::compiler {
 
-std::vector<BlockRun> block_runs(std::int64_t extent, std::int64_t block) {
-  std::vector<BlockRun> runs;
-  const std::int64_t full = extent / block, rest = extent % block;
-  if (full > 0) runs.push_back({0, block, full});
-  if (rest > 0) runs.push_back({full * block, rest, 1});
-  return runs;
-}
-
-std::vector<BlockRun> even_runs(std::int64_t extent, std::int64_t block) {
-  const std::int64_t blocks = ceil_div(extent, block);
-  const std::int64_t size = ceil_div(extent, blocks);
-  const std::int64_t smaller = blocks * size - extent, full = blocks - smaller;
-  std::vector<BlockRun> runs = {{0, size, full}};
-  if (smaller > 0) runs.push_back({full * size, size - 1, smaller});
-  return runs;
-}
-
 GemmCut::GemmCut(const MatMulShape& shape, bool is_b_constant, int lanes, const GemmTiling& tiling,
                  GemmPrecision precision, DataType element_type)
     : shape_(shape),

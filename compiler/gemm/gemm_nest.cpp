@@ -361,36 +361,6 @@ class GemmNest {
 
 }  // namespace
 
-void each_block(Builder& builder, const std::vector<BlockRun>& runs, Int tile,
-                std::int64_t blocks_per_tile, const std::string& name,
-                const std::function<void(Int, std::int64_t, Int)>& body,
-                const std::function<void(std::int64_t)>& before_run) {
-  std::int64_t first_block = 0;
-  for (const BlockRun& run : runs) {
-    if (before_run) before_run(run.size);
-    const Int begin = tile * blocks_per_tile;
-    const auto write = [&](Int index) {
-      body((index - first_block) * run.size + run.first, run.size, index - begin);
-    };
-    if (blocks_per_tile == 1 && runs.size() == 1) {
-      write(begin);
-    } else {
-      builder.loop(name, max(begin, Int(first_block)),
-                   min(begin + blocks_per_tile, Int(first_block + run.count)), 1, write);
-    }
-    first_block += run.count;
-  }
-}
-
-void each_k_tile(Builder& builder, std::int64_t steps, std::int64_t per_tile,
-                 const std::function<void(Int, std::int64_t, bool, bool)>& body) {
-  const std::int64_t last = (ceil_div(steps, per_tile) - 1) * per_tile;
-  if (last == 0) return body(0, steps, true, true);
-  body(0, per_tile, true, false);
-  builder.loop("k_tile", per_tile, last, per_tile, [&](Int k) { body(k, per_tile, false, false); });
-  body(last, steps - last, false, true);
-}
-
 Kernel build_gemm(const Task& task, const GemmCut& cut) {
   return GemmNest(task, cut,
                   [&](Builder& builder, std::size_t constants) {

@@ -4,8 +4,9 @@
 #include <algorithm>
 
 #include "compiler/block_cycles.h"
+#include "compiler/block_loops.h"
 #include "compiler/epilogue.h"
-#include "compiler/gemm/gemm_nest.h"
+#include "compiler/gemm/matmul_shape.h"
 #include "compiler/integer_math.h"
 #include "compiler/kernel_buffers.h"
 #include "compiler/quant/quant_cut.h"

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "compiler/block_cycles.h"
+#include "compiler/block_loops.h"
 #include "compiler/conv/image_store.h"
-#include "compiler/gemm/gemm_nest.h"
 #include "compiler/gemm/matmul_shape.h"
 #include "compiler/integer_math.h"
 #include "compiler/quant/quant_weights.h"

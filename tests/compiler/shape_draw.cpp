@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/words.h"
+#include "graph/precision.h"
 #include "tests/compiler/machine_code.h"
 
 namespace aoe::compiler {
@@ -129,7 +130,10 @@ std::optional<ShapeLine> ShapeDraw::line(const std::vector<std::string>& lines) 
 }
 
 Soc ShapeDraw::soc(const Task& task) {
-  Soc soc = random_.pick(loopnest::planned_socs(task.anchor().type.starts_with("Quant")));
+  const bool is_quantised = task.anchor().type.starts_with("Quant");
+  std::vector<Soc> socs = loopnest::planned_socs(is_quantised);
+  if (is_quantised || graph::allows_bf16(task.op)) socs.push_back(loopnest::tile_soc());
+  Soc soc = random_.pick(socs);
   soc.threads = 1 + static_cast<int>(random_.below(4));
   return soc;
 }

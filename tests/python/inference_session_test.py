@@ -195,18 +195,12 @@ class CallsTest(SessionTest):
             numpy.testing.assert_array_equal(y, numpy.array(numpy.nonzero(x)))
 
     def test_operators_on_the_reference_are_named(self):
-        path = self.folder / "det.onnx"
-        onnx_writer.write(
-            path,
-            [onnx_writer.node("Det", ["x"], ["y"], "node")],
-            [onnx_writer.value("x", 5, 3, 3)],
-            [onnx_writer.value("y", 5)],
-        )
+        path = self.model("hard", "Hardmax", (5, 3), element_type=11)  # float64, whose Hardmax is the reference's
         with self.assertLogs("aoe", "WARNING") as said:
-            session = self.open(str(path))
-        self.assertRegex(said.output[0], "WARNING:aoe:det.om: 1 of 1 operators.*Det")
-        (y,) = session.run(None, {"x": numpy.stack([numpy.eye(3, dtype=numpy.float32)] * 5)})
-        numpy.testing.assert_array_equal(y, numpy.ones(5))
+            session = self.open(path)
+        self.assertRegex(said.output[0], "WARNING:aoe:hard.om: 1 of 1 operators.*HardMax")
+        (y,) = session.run(None, {"x": numpy.arange(15.0).reshape(5, 3)})
+        numpy.testing.assert_array_equal(y, [[0, 0, 1]] * 5)
 
     def test_types_of_elements(self):
         for number, text, dtype in (
