@@ -26,6 +26,18 @@ TileBlock::TileBlock(std::int64_t rows, std::int64_t row_tiles, std::int64_t vec
             "a block of more than its tiles hold");
 }
 
+TileBlock TileBlock::of_pixels(std::int64_t rows, std::int64_t columns, std::int64_t vectors,
+                               std::int64_t words) {
+  const std::int64_t pixels = rows * columns;
+  return {pixels, rows > 1 || pixels > kTileRows ? 2 : 1, vectors, words};
+}
+
+std::int64_t TileBlock::words_of(std::int64_t run) {
+  std::int64_t steps = ceil_div(run, kLanes);
+  while (run % steps != 0) ++steps;
+  return run / steps;
+}
+
 void TileBlock::set_shapes(loopnest::Builder& builder) const {
   const int words = static_cast<int>(words_), lanes = static_cast<int>(kLanes);
   std::vector<loopnest::TileShape> shapes(8, {0, 0});

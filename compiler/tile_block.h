@@ -23,6 +23,12 @@ class TileBlock {
   TileBlock(std::int64_t rows, std::int64_t vectors, std::int64_t words)
       : TileBlock(rows, rows > kTileRows ? 2 : 1, vectors, words) {}
 
+  /// Of pixels: two rows of outputs are a tile each, a long one is halved.
+  static TileBlock of_pixels(std::int64_t rows, std::int64_t columns, std::int64_t vectors,
+                             std::int64_t words);
+  /// The most words of a step that divide `run` neighbouring ones.
+  static std::int64_t words_of(std::int64_t run);
+
   /// Before the first block of this shape.
   void set_shapes(loopnest::Builder& builder) const;
   void clear(loopnest::Builder& builder) const;

@@ -31,6 +31,13 @@ struct ConvShape {
   std::int64_t group_in_channels() const { return in_channels / groups; }
   std::int64_t group_out_channels() const { return out_channels / groups; }
   std::int64_t out_pixels() const { return out_height * out_width; }
+  /// Rows and columns that all windows together reach over, padding included.
+  std::int64_t reached_rows() const {
+    return (out_height - 1) * stride_height + (kernel_height - 1) * dilation_height + 1;
+  }
+  std::int64_t reached_columns() const {
+    return (out_width - 1) * stride_width + (kernel_width - 1) * dilation_width + 1;
+  }
   bool is_depthwise() const { return groups == in_channels && groups == out_channels; }
   bool has_padding() const {
     return pad_top != 0 || pad_left != 0 || pad_bottom != 0 || pad_right != 0;

@@ -100,6 +100,17 @@ FormatChoice image_format(const Task& task, const std::string& choice_name, Form
   return choice;
 }
 
+std::vector<FormatChoice> convolution_formats(const Task& task, std::int64_t planar_channels) {
+  std::vector<FormatChoice> choices = {
+      image_format(task, "NC1HWC0", Format::kNC1HWC0, Format::kNC1HWC0),
+      image_format(task, "NHWC", Format::kNHWC, Format::kNHWC)};
+  if (task.in(0).shape[1] <= planar_channels) {
+    choices.push_back(image_format(task, "NCHW", Format::kNCHW, Format::kNC1HWC0));
+    choices.push_back(image_format(task, "NCHW_NHWC", Format::kNCHW, Format::kNHWC));
+  }
+  return choices;
+}
+
 bool is_flattenable(const Task& task) {
   const Shape& out = task.out().shape;
   return std::all_of(task.inputs.begin() + static_cast<std::ptrdiff_t>(task.anchor_inputs()),

@@ -31,6 +31,9 @@ Result<void> supports_float_convolution(const Task& task, const ConvShape& shape
 /// `out`: epilogue operands with all channels lie like the output, others as they are.
 FormatChoice image_format(const Task& task, const std::string& choice_name, Format in, Format out);
 
+/// Of float32 convolutions: blocks of channels and channels last, and images of up to `planar_channels` as they come.
+std::vector<FormatChoice> convolution_formats(const Task& task, std::int64_t planar_channels);
+
 /// All of the epilogue's operands have the output's height and width, or none: pixels may be
 /// numbered in one row.
 bool is_flattenable(const Task& task);

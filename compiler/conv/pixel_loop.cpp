@@ -13,10 +13,12 @@ std::int64_t PixelLoop::vector_blocks() const {
   return ceil_div(vectors, block_vectors);
 }
 
+std::int64_t PixelLoop::blocks() const {
+  return is_flat ? ceil_div(columns, block_columns) : ceil_div(rows, block_rows);
+}
+
 std::int64_t PixelLoop::tiles() const {
-  const std::int64_t blocks =
-      is_flat ? ceil_div(columns, block_columns) : ceil_div(rows, block_rows);
-  return ceil_div(blocks, tile);
+  return ceil_div(blocks(), tile);
 }
 
 void PixelLoop::write(Builder& builder, Int iteration, const Visit& visit,

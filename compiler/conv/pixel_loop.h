@@ -22,6 +22,8 @@ struct PixelLoop {
   bool are_pixels_outer = false;  ///< channels vary fastest between parallel iterations
 
   std::int64_t vector_blocks() const;
+  /// That tiles are of: row blocks, or of a flat row blocks of columns.
+  std::int64_t blocks() const;
   std::int64_t tiles() const;
   std::int64_t parallel_extent() const { return batch * vector_blocks() * tiles(); }
 

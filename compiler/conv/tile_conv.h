@@ -40,8 +40,8 @@ class TileConvCut {
 
   /// Pairs of a pixel's channels, with pairs of zeros behind them where steps are fewer so.
   std::int64_t pixel_words() const { return pixel_words_; }
-  std::int64_t read_height() const;
-  std::int64_t read_width() const;
+  std::int64_t read_height() const { return shape_.reached_rows(); }
+  std::int64_t read_width() const { return shape_.reached_columns(); }
   std::int64_t workspace_words() const {
     return shape_.batch * read_height() * read_width() * pixel_words_;
   }

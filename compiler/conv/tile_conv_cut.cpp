@@ -32,23 +32,12 @@ void TileConvCut::choose_words() {
   std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
   for (std::int64_t words = least; words < least + 8; ++words) {
     const std::int64_t run = words * shape_.kernel_width / run_columns();
-    std::int64_t steps = ceil_div(run, TileBlock::kLanes);
-    while (run % steps != 0) ++steps;
-    if (steps >= fewest) continue;
-    fewest = steps;
+    const std::int64_t step = TileBlock::words_of(run);
+    if (run / step >= fewest) continue;
+    fewest = run / step;
     pixel_words_ = words;
-    tile_words_ = run / steps;
+    tile_words_ = step;
   }
-}
-
-std::int64_t TileConvCut::read_height() const {
-  return (shape_.out_height - 1) * shape_.stride_height +
-         (shape_.kernel_height - 1) * shape_.dilation_height + 1;
-}
-
-std::int64_t TileConvCut::read_width() const {
-  return (shape_.out_width - 1) * shape_.stride_width +
-         (shape_.kernel_width - 1) * shape_.dilation_width + 1;
 }
 
 std::int64_t TileConvCut::run_words() const {
@@ -73,17 +62,13 @@ PixelLoop TileConvCut::loop() const {
 }
 
 TileBlock TileConvCut::tiles_of(const PixelBlock& block) const {
-  const std::int64_t pixels = block.rows * block.columns;
-  return {pixels, block.rows > 1 || pixels > TileBlock::kTileRows ? 2 : 1, block.vectors,
-          tile_words_};
+  return TileBlock::of_pixels(block.rows, block.columns, block.vectors, tile_words_);
 }
 
 bool TileConvCut::fits() const {
-  const PixelLoop all = loop();
-  const std::int64_t blocks =
-      is_flat_ ? ceil_div(all.columns, tiling_.ow_block) : ceil_div(all.rows, tiling_.oh_block);
   if (is_flat_ && tiling_.oh_block != 1) return false;
-  return tiling_.oh_block * tiling_.ow_block <= TileBlock::kMostRows && tiling_.tile <= blocks;
+  return tiling_.oh_block * tiling_.ow_block <= TileBlock::kMostRows &&
+         tiling_.tile <= loop().blocks();
 }
 
 double TileConvCut::core_cycles() const {

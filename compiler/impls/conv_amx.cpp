@@ -98,14 +98,7 @@ class ConvAmx final : public Impl {
   }
 
   std::vector<FormatChoice> formats(const Task& task, const Soc&) const override {
-    std::vector<FormatChoice> choices = {
-        image_format(task, "NC1HWC0", Format::kNC1HWC0, Format::kNC1HWC0),
-        image_format(task, "NHWC", Format::kNHWC, Format::kNHWC)};
-    if (task.in(0).shape[1] <= kMaxStemChannels) {
-      choices.push_back(image_format(task, "NCHW", Format::kNCHW, Format::kNC1HWC0));
-      choices.push_back(image_format(task, "NCHW_NHWC", Format::kNCHW, Format::kNHWC));
-    }
-    return choices;
+    return convolution_formats(task, kMaxStemChannels);
   }
 
   std::unique_ptr<Plan> plan(const Task& task, const FormatChoice& format,

@@ -236,15 +236,11 @@ class Direct final : public Impl {
   }
 
   std::vector<FormatChoice> formats(const Task& task, const Soc&) const override {
-    std::vector<FormatChoice> choices = {
-        image_format(task, "NC1HWC0", Format::kNC1HWC0, Format::kNC1HWC0),
-        image_format(task, "NHWC", Format::kNHWC, Format::kNHWC)};
+    std::vector<FormatChoice> choices = convolution_formats(task, kMaxStemChannels);
     const bool are_pairs = task.in(0).shape[1] % 2 == 0;  // neighbours in memory
-    if (is_bf16() && !are_pairs) choices.pop_back();
-    if (task.in(0).shape[1] <= kMaxStemChannels) {
-      choices.push_back(image_format(task, "NCHW", Format::kNCHW, Format::kNC1HWC0));
-      choices.push_back(image_format(task, "NCHW_NHWC", Format::kNCHW, Format::kNHWC));
-    }
+    if (is_bf16() && !are_pairs)
+      std::erase_if(choices,
+                    [](const FormatChoice& choice) { return choice.inputs[0] == Format::kNHWC; });
     return choices;
   }
 

@@ -66,9 +66,7 @@ class QuantPlan final : public TiledPlan<QuantTiling, QuantCut> {
     if (t.oc_vectors > cut.group_vectors() || t.k_unroll > cut.run_quads()) return false;
     if (cut.groups() > 1 && cut.group_vectors() % t.oc_vectors != 0) return false;
     if (cut.is_flat() && t.oh_block != 1) return false;
-    const std::int64_t blocks = cut.is_flat() ? ceil_div(cut.pixel_columns(), t.ow_block)
-                                              : ceil_div(cut.pixel_rows(), t.oh_block);
-    return t.tile <= blocks && cut.body_dots() <= kMaxBodyDots;
+    return t.tile <= cut.loop().blocks() && cut.body_dots() <= kMaxBodyDots;
   }
 
   double cycles(const QuantCut& cut) const override { return shared(cut.core_cycles(), cut); }

@@ -135,15 +135,11 @@ QuantCut QuantCut::with(const QuantTiling& tiling) const {
 }
 
 std::int64_t QuantCut::read_height() const {
-  if (!is_copied_) return shape_.in_height;
-  return (shape_.out_height - 1) * shape_.stride_height +
-         (shape_.kernel_height - 1) * shape_.dilation_height + 1;
+  return is_copied_ ? shape_.reached_rows() : shape_.in_height;
 }
 
 std::int64_t QuantCut::read_width() const {
-  if (!is_copied_) return shape_.in_width;
-  return (shape_.out_width - 1) * shape_.stride_width +
-         (shape_.kernel_width - 1) * shape_.dilation_width + 1;
+  return is_copied_ ? shape_.reached_columns() : shape_.in_width;
 }
 
 std::int64_t QuantCut::workspace_elements() const {
@@ -167,14 +163,11 @@ std::int64_t QuantCut::steps() const {
 }
 
 std::int64_t QuantCut::tile_words() const {
-  std::int64_t steps = ceil_div(run_quads(), TileBlock::kLanes);
-  while (run_quads() % steps != 0) ++steps;
-  return run_quads() / steps;
+  return TileBlock::words_of(run_quads());
 }
 
 TileBlock QuantCut::tiles_of(std::int64_t rows, std::int64_t columns, std::int64_t vectors) const {
-  const std::int64_t pixels = rows * columns;
-  return {pixels, rows > 1 || pixels > TileBlock::kTileRows ? 2 : 1, vectors, tile_words()};
+  return TileBlock::of_pixels(rows, columns, vectors, tile_words());
 }
 
 bool QuantCut::is_block_small(const Soc& soc) const {
