@@ -54,7 +54,8 @@ struct Node {
   /// The Format in which the compiler shall store what the node makes, and take what it reads of
   /// nodes that keep the same one. A wish: where no Impl offers that, it changes nothing.
   std::optional<Format> kept_format = {};
-  /// What If, Loop and Scan run: the branches, or the one body. Inputs of a body that it takes from around the node come
+  /// What If, Loop and Scan run: the branches, or the one body; of MapSlices a body for each length of parts, which reads what the
+  /// node reads (graph/passes/map_slices.cpp). Inputs of another body that it takes from around the node come
   /// last, and the node reads their values behind its own inputs, body by body; attribute "captures" counts them for
   /// each (graph/onnx_control_flow.cpp). Shared by copies of the graph, so never changed in place.
   std::vector<std::shared_ptr<const Graph>> bodies = {};

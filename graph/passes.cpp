@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "graph/pass_budget.h"
+#include "graph/rewrite.h"
 #include "graph/verify.h"
 #include "profiler/recorder.h"
 
@@ -66,12 +67,13 @@ void dump(const Graph& graph, const std::string& directory, std::size_t number,
       graph.to_text());
 }
 
-/// The passes on the bodies of nodes, each on a copy: other copies of the graph share them.
-void run_on_bodies(Graph& graph, const PassOptions& options) {
+/// The passes on the bodies of nodes, each on a copy: other copies of the graph share them. `made`: of those that passes made, or
+/// of those that were there before.
+void run_on_bodies(Graph& graph, const PassOptions& options, bool made) {
   PassOptions inner = options;
   inner.dump_dir.clear();
   for (const NodeId id : graph.topological_order()) {
-    if (graph.nodes[id].bodies.empty()) continue;
+    if (graph.nodes[id].bodies.empty() || is_type(graph.nodes[id], "MapSlices") != made) continue;
     std::vector<std::shared_ptr<const Graph>> bodies;
     for (const auto& body : graph.nodes[id].bodies) {
       Graph simplified = *body;
@@ -96,13 +98,14 @@ std::vector<PassResult> run_passes(Graph& graph, const PassOptions& options) {
       logger("graph")->warn("there is no pass '{}' to switch off", name);
   verify(graph, "the import");
   const PassBudget::Scope budget(graph);
-  run_on_bodies(graph, options);
+  run_on_bodies(graph, options, false);
   std::vector<PassResult> results;
   for (const Pass& pass : all) {
     if (options.disabled.contains(pass.name)) continue;
     results.push_back({pass.name, run_pass(pass, graph)});
     if (!options.dump_dir.empty()) dump(graph, options.dump_dir, results.size(), pass.name);
   }
+  run_on_bodies(graph, options, true);
   graph.compact();
   return results;
 }

@@ -82,7 +82,7 @@ enum class OpKind {
   kNormalisation,  ///< elements by sums over their neighbours: Softmax, layer and batch normalisation
   kRecurrence,     ///< steps that read the step before
   kSearch,         ///< places and order: TopK, Unique, NonMaxSuppression
-  kControl,        ///< runs bodies: If, Loop, Scan
+  kControl,        ///< runs bodies: If, Loop, Scan, MapSlices
   kOther,          ///< updates of optimizers
   kSource,         ///< what no input holds: constants, shapes, random numbers
 };
@@ -104,6 +104,10 @@ using FlopsFn = std::function<double(const CostContext&)>;
 
 /// The geometry of a call of static shapes; `weight` is what stands behind the input, if anything does.
 using WindowFn = std::function<Window(const Attrs& attrs, const Shape& input, const Shape& weight)>;
+
+struct Slicing;
+/// Whether a call can be carried out slice by slice (reference/slicing.h).
+using SlicesFn = std::function<bool(const Slicing&)>;
 
 /// What generated kernels of an operator can do with its results before they store them.
 enum class Epilogue {
@@ -138,6 +142,7 @@ struct OpDef {
       false;  ///< images may be stored NHWC and NC1HWC0 where it reads and writes them
   bool is_per_image =
       false;  ///< every image of a batch apart and alike, whatever the attributes say; like kElementwise
+  SlicesFn slices;  ///< empty: kElementwise by broadcasting, is_per_image by images, others never
   int factors =
       0;  ///< so many leading inputs are multiplied with each other, and the products summed up
   bool has_faster_sums =

@@ -175,6 +175,18 @@ double RecurrentDirection::activate(std::size_t index, double value) const {
   return activations[index](clip > 0 ? std::clamp(value, -clip, clip) : value);
 }
 
+bool sequences_apart(const Slicing& slicing) {
+  const bool is_batch_first = slicing.attrs.get_int("layout", 0) != 0;
+  const int batch = is_batch_first ? 0 : 1;
+  for (std::size_t i = 0; i < slicing.inputs.size(); ++i) {
+    const bool is_of_sequences =
+        i == kX || i == kLengths || i == kInitialHidden || i == kInitialCell;
+    const int axis = is_of_sequences ? (i == kLengths ? 0 : batch) : kWhole;
+    if (slicing.has_input(i) && slicing.axes[i] != axis) return false;
+  }
+  return true;
+}
+
 std::vector<TensorDesc> infer_recurrent(const InferContext& context, const RecurrentKind& kind) {
   const Layout layout = layout_of(context.attrs, context.shape(kX), context.shape(kR));
   check_shapes(context, layout, static_cast<std::int64_t>(kind.gates));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "reference/op.h"
+#include "reference/slicing.h"
 
 namespace aoe::reference {
 
@@ -47,6 +48,8 @@ struct RecurrentKind {
 };
 
 std::vector<TensorDesc> infer_recurrent(const InferContext& context, const RecurrentKind& kind);
+/// Sequences of a batch, with their lengths and first states.
+bool sequences_apart(const Slicing& slicing);
 void run_recurrent(const OpContext& context, const RecurrentKind& kind, const RecurrentCell& cell);
 
 }  // namespace aoe::reference

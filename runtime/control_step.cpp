@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "reference/axes.h"
+#include "runtime/body_executor.h"
 #include "runtime/executor.h"
 #include "runtime/om_bodies.h"
 
@@ -67,12 +68,7 @@ ControlStep::ControlStep(const LoadContext& context, std::size_t index)
   const std::size_t own = step.inputs.size() - static_cast<std::size_t>(all);
   for (std::size_t b = 0; b < wanted; ++b) {
     Body& body = bodies_.emplace_back();
-    body.executor = std::make_unique<Executor>(
-        std::move(bodies[b]), ExecutorOptions{.threads = context.threads,
-                                              .team = context.team,
-                                              .first_op = context.next_op,
-                                              .records_bodies = context.records_bodies});
-    context.next_op += body.executor->op_count();
+    body.executor = open_body(context, std::move(bodies[b]));
     body.captures.assign(capture, capture + static_cast<std::ptrdiff_t>(counts[b]));
     capture += static_cast<std::ptrdiff_t>(counts[b]);
     const std::size_t inputs = body.executor->input_count(),

@@ -1,6 +1,7 @@
 // ArgMax and ArgMin: where along one axis the largest or smallest element is.
 #include "reference/axes.h"
 #include "reference/op.h"
+#include "reference/slicing.h"
 #include "reference/typed.h"
 
 namespace aoe::reference {
@@ -46,20 +47,22 @@ void compute_arg(const OpContext& ctx, F wins) {
 }  // namespace
 
 void register_arg_max(OpRegistry& registry) {
-  registry.add({.type = "ArgMaxV2",
-                .onnx_type = "ArgMax",
-                .kind = OpKind::kReduction,
-                .infer = infer_arg,
-                .compute = [](const OpContext& ctx) {
-                  compute_arg(ctx, [](auto a, auto b) { return a > b; });
-                }});
-  registry.add({.type = "ArgMin",
-                .onnx_type = "ArgMin",
-                .kind = OpKind::kReduction,
-                .infer = infer_arg,
-                .compute = [](const OpContext& ctx) {
-                  compute_arg(ctx, [](auto a, auto b) { return a < b; });
-                }});
+  registry.add(
+      {.type = "ArgMaxV2",
+       .onnx_type = "ArgMax",
+       .kind = OpKind::kReduction,
+       .infer = infer_arg,
+       .compute =
+           [](const OpContext& ctx) { compute_arg(ctx, [](auto a, auto b) { return a > b; }); },
+       .slices = apart_but_for_axis(0)});
+  registry.add(
+      {.type = "ArgMin",
+       .onnx_type = "ArgMin",
+       .kind = OpKind::kReduction,
+       .infer = infer_arg,
+       .compute =
+           [](const OpContext& ctx) { compute_arg(ctx, [](auto a, auto b) { return a < b; }); },
+       .slices = apart_but_for_axis(0)});
 }
 
 }  // namespace aoe::reference

@@ -4,6 +4,7 @@
 
 #include "reference/axes.h"
 #include "reference/op.h"
+#include "reference/slicing.h"
 #include "reference/strided.h"
 #include "reference/widen.h"
 
@@ -31,8 +32,12 @@ std::vector<std::size_t> statistics_of(const Shape& shape, const std::vector<std
   return positions;
 }
 
+std::vector<std::size_t> mean_variance_axes(const Attrs& attrs, const Shape& shape) {
+  return normalize_axes(attrs.get_ints("axes", {0, 2, 3}), shape.size());
+}
+
 std::vector<TensorDesc> infer_mean_variance(const InferContext& context) {
-  normalize_axes(context.attrs.get_ints("axes", {0, 2, 3}), context.shape(0).size());
+  mean_variance_axes(context.attrs, context.shape(0));
   return infer_same(context);
 }
 
@@ -43,7 +48,7 @@ std::vector<TensorDesc> infer_lp(const InferContext& context) {
 
 void compute_mean_variance(const OpContext& context) {
   const Shape& shape = context.inputs[0].desc.shape;
-  const auto axes = normalize_axes(context.attrs.get_ints("axes", {0, 2, 3}), shape.size());
+  const auto axes = mean_variance_axes(context.attrs, shape);
   double count = 1;
   for (std::size_t axis : axes) count *= static_cast<double>(shape[axis]);
   auto values = to_doubles(context.inputs[0]);
@@ -116,12 +121,19 @@ void register_axis_normalization(OpRegistry& registry) {
                 .versions = {9},
                 .kind = OpKind::kNormalisation,
                 .infer = infer_mean_variance,
-                .compute = compute_mean_variance});
+                .compute = compute_mean_variance,
+                .slices = apart_but_for([](const Slicing& slicing) {
+                  std::vector<bool> flags(slicing.shape(0).size(), false);
+                  for (const std::size_t axis : mean_variance_axes(slicing.attrs, slicing.shape(0)))
+                    flags[axis] = true;
+                  return flags;
+                })});
   registry.add({.type = "LpNorm",
                 .onnx_type = "LpNormalization",
                 .kind = OpKind::kNormalisation,
                 .infer = infer_lp,
-                .compute = compute_lp});
+                .compute = compute_lp,
+                .slices = apart_but_for_axis(-1)});
   registry.add({.type = "LRN",
                 .onnx_type = "LRN",
                 .kind = OpKind::kNormalisation,

@@ -6,6 +6,7 @@
 #include "reference/axes.h"
 #include "reference/fail.h"
 #include "reference/op.h"
+#include "reference/slicing.h"
 #include "reference/widen.h"
 
 namespace aoe::reference {
@@ -110,7 +111,10 @@ void register_batch_normalization(OpRegistry& registry) {
                 .kind = OpKind::kNormalisation,
                 .infer = infer_batch_norm,
                 .compute = compute_batch_norm,
-                .min_inputs = 5});
+                .min_inputs = 5,
+                .slices = [](const Slicing& slicing) {
+                  return slicing.attrs.get_int("training_mode", 0) == 0 && images_apart(slicing);
+                }});
 }
 
 }  // namespace aoe::reference

@@ -6,6 +6,7 @@
 #include "reference/axes.h"
 #include "reference/elementwise.h"
 #include "reference/op.h"
+#include "reference/slicing.h"
 #include "reference/strided.h"
 
 namespace aoe::reference {
@@ -116,6 +117,15 @@ void compute_split(const OpContext& ctx) {
   }
 }
 
+/// All along one axis that is not theirs.
+bool joined_apart(const Slicing& slicing) {
+  const std::size_t axis =
+      normalize_axis(slicing.attrs.get_int("axis", 0), slicing.shape(0).size());
+  return std::ranges::all_of(slicing.axes, [&](int each) {
+    return each != kWhole && each == slicing.axes[0] && static_cast<std::size_t>(each) != axis;
+  });
+}
+
 }  // namespace
 
 void register_concat(OpRegistry& registry) {
@@ -124,7 +134,8 @@ void register_concat(OpRegistry& registry) {
                 .kind = OpKind::kMove,
                 .infer = infer_concat,
                 .compute = compute_concat,
-                .has_image_formats = true});
+                .has_image_formats = true,
+                .slices = joined_apart});
   registry.add({.type = "SplitV",
                 .onnx_type = "Split",
                 .versions = {1, 13},
@@ -132,7 +143,8 @@ void register_concat(OpRegistry& registry) {
                 .infer = infer_split,
                 .compute = compute_split,
                 .first_parameter = 1,
-                .has_image_formats = true});
+                .has_image_formats = true,
+                .slices = apart_but_for_axis(0)});
 }
 
 }  // namespace aoe::reference

@@ -1,5 +1,5 @@
-// If, Loop, Scan: nodes that run their bodies. The importer settles their outputs and the runtime runs the bodies
-// (runtime/control_step.h); here they only have their names. And Assert, which stands for a branch that cannot run.
+// If, Loop, Scan, MapSlices: nodes that run their bodies. The importer or a pass settles their outputs and the runtime runs the
+// bodies (runtime/control_step.h, runtime/slice_map.h); here they only have their names. And Assert, which stands for a branch that cannot run.
 #include "reference/fail.h"
 #include "reference/onnx_data_type.h"
 #include "reference/op.h"
@@ -42,6 +42,9 @@ std::vector<TensorDesc> infer_declared(const InferContext& context) {
 
 void register_control_flow(OpRegistry& registry) {
   for (const char* type : {"If", "Loop", "Scan"}) registry.add(control(type));
+  OpDef slices = control("MapSlices");
+  slices.onnx_type = "";  // of a pass of ours (graph/passes/map_slices.cpp)
+  registry.add(std::move(slices));
   registry.add(
       {.type = "Assert",
        .onnx_type = "",

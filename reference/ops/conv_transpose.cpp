@@ -6,6 +6,7 @@
 #include "reference/axes.h"
 #include "reference/fail.h"
 #include "reference/op.h"
+#include "reference/slicing.h"
 #include "reference/widen.h"
 #include "reference/window.h"
 
@@ -110,6 +111,7 @@ void register_conv_transpose(OpRegistry& registry) {
                 .window = transposed_window,
                 .epilogue = Epilogue::kFloat,
                 .has_image_formats = true,
+                .slices = images_apart,
                 .factors = 2});
 }
 

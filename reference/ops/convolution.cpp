@@ -9,6 +9,7 @@
 #include "reference/fail.h"
 #include "reference/op.h"
 #include "reference/quantize.h"
+#include "reference/slicing.h"
 #include "reference/widen.h"
 #include "reference/window.h"
 
@@ -234,6 +235,7 @@ void register_convolution(OpRegistry& registry) {
                 .compute = compute_conv_integer,
                 .flops = products_per_output,
                 .min_inputs = 2,
+                .slices = images_apart,
                 .free_values = {1, 2}});
   registry.add({.type = "QLinearConv",
                 .onnx_type = "QLinearConv",
@@ -242,7 +244,8 @@ void register_convolution(OpRegistry& registry) {
                 .infer = infer_qlinear_conv,
                 .compute = compute_qlinear_conv,
                 .work = qlinear_steps,
-                .min_inputs = 8});
+                .min_inputs = 8,
+                .slices = images_apart});
   registry.add({.type = "QuantConv2D",
                 .onnx_type = "",
                 .kind = OpKind::kWindow,

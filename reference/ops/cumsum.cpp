@@ -1,6 +1,7 @@
 // CumSum, CumProd: running sums and products along an axis.
 #include "reference/axes.h"
 #include "reference/elementwise.h"
+#include "reference/slicing.h"
 
 namespace aoe::reference {
 namespace {
@@ -45,6 +46,13 @@ void compute_cumprod(const OpContext& ctx) {
   accumulate(ctx, 1, [](auto total, auto next) { return total * next; });
 }
 
+std::vector<bool> summed_axis(const Slicing& slicing) {
+  if (slicing.inputs[1].data == nullptr) return {};
+  std::vector<bool> flags(slicing.shape(0).size(), false);
+  flags[normalize_axis(read_scalar<std::int64_t>(slicing.inputs[1], "axis"), flags.size())] = true;
+  return flags;
+}
+
 }  // namespace
 
 void register_cumsum(OpRegistry& registry) {
@@ -53,14 +61,16 @@ void register_cumsum(OpRegistry& registry) {
                 .kind = OpKind::kReduction,
                 .infer = infer_cumsum,
                 .compute = compute_cumsum,
-                .min_inputs = 2});
+                .min_inputs = 2,
+                .slices = apart_but_for(summed_axis)});
   registry.add({.type = "Cumprod",
                 .onnx_type = "CumProd",
                 .versions = {26},
                 .kind = OpKind::kReduction,
                 .infer = infer_cumsum,
                 .compute = compute_cumprod,
-                .min_inputs = 2});
+                .min_inputs = 2,
+                .slices = apart_but_for(summed_axis)});
 }
 
 }  // namespace aoe::reference

@@ -1,6 +1,7 @@
 // DepthToSpace and SpaceToDepth: channels spread over blocks of pixels, and back. Both are transpositions in 6-D.
 #include "base/size.h"
 #include "reference/op.h"
+#include "reference/slicing.h"
 #include "reference/strided.h"
 #include "reference/typed.h"
 
@@ -91,12 +92,14 @@ void register_depth_to_space(OpRegistry& registry) {
                 .onnx_type = "DepthToSpace",
                 .kind = OpKind::kMove,
                 .infer = infer_depth_to_space,
-                .compute = compute_depth_to_space});
+                .compute = compute_depth_to_space,
+                .slices = images_apart});
   registry.add({.type = "SpaceToDepth",
                 .onnx_type = "SpaceToDepth",
                 .kind = OpKind::kMove,
                 .infer = infer_space_to_depth,
-                .compute = compute_space_to_depth});
+                .compute = compute_space_to_depth,
+                .slices = images_apart});
 }
 
 }  // namespace aoe::reference

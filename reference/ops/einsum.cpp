@@ -7,6 +7,7 @@
 
 #include "reference/fail.h"
 #include "reference/op.h"
+#include "reference/slicing.h"
 #include "reference/strided.h"
 #include "reference/widen.h"
 
@@ -169,6 +170,21 @@ void compute_einsum(const OpContext& context) {
   from_doubles(sums, context.outputs[0]);
 }
 
+/// A label that stands once in every input that has it and in the output.
+bool label_apart(const Slicing& slicing) {
+  const Equation equation = parse(slicing.attrs.get_string("equation", ""), slicing.inputs);
+  const char label = equation.output[static_cast<std::size_t>(slicing.output_axes[0])];
+  for (std::size_t i = 0; i < slicing.inputs.size(); ++i) {
+    const std::string& term = equation.inputs[i];
+    const std::size_t at = term.find(label);
+    if (slicing.is_whole(i) ? at != std::string::npos
+                            : at != static_cast<std::size_t>(slicing.axes[i]) ||
+                                  term.find(label, at + 1) != std::string::npos)
+      return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 void register_einsum(OpRegistry& registry) {
@@ -179,6 +195,7 @@ void register_einsum(OpRegistry& registry) {
                 .infer = infer_einsum,
                 .compute = compute_einsum,
                 .work = &CostContext::pairs,
+                .slices = label_apart,
                 .factors = 2});
 }
 

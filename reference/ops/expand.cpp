@@ -3,6 +3,7 @@
 #include "reference/axes.h"
 #include "reference/broadcast.h"
 #include "reference/op.h"
+#include "reference/slicing.h"
 #include "reference/strided.h"
 #include "reference/typed.h"
 
@@ -57,6 +58,17 @@ void compute_tile(const OpContext& ctx) {
                {ctx.outputs[0].data, 0, dense_strides(shape)});
 }
 
+bool stretched_apart(const Slicing& slicing) {
+  return slicing.are_whole(1) && elements_apart(slicing);
+}
+
+std::vector<bool> tiled_axes(const Slicing& slicing) {
+  std::vector<bool> flags;
+  if (slicing.inputs[1].data != nullptr)
+    for (const std::int64_t count : read_ints(slicing.inputs[1])) flags.push_back(count != 1);
+  return flags;
+}
+
 }  // namespace
 
 void register_expand(OpRegistry& registry) {
@@ -66,14 +78,16 @@ void register_expand(OpRegistry& registry) {
                 .infer = infer_expand,
                 .compute = compute_expand,
                 .first_parameter = 1,
-                .min_inputs = 2});
+                .min_inputs = 2,
+                .slices = stretched_apart});
   registry.add({.type = "Tile",
                 .onnx_type = "Tile",
                 .kind = OpKind::kMove,
                 .infer = infer_tile,
                 .compute = compute_tile,
                 .first_parameter = 1,
-                .min_inputs = 2});
+                .min_inputs = 2,
+                .slices = apart_but_for(tiled_axes)});
 }
 
 }  // namespace aoe::reference

@@ -5,6 +5,7 @@
 #include "reference/axes.h"
 #include "reference/indices.h"
 #include "reference/op.h"
+#include "reference/slicing.h"
 #include "reference/strided.h"
 #include "reference/typed.h"
 
@@ -103,6 +104,26 @@ void compute_gather_nd(const OpContext& ctx) {
   }
 }
 
+/// Slices of the data beside the axis, or of the indices.
+bool gathered_apart(const Slicing& slicing) {
+  const auto axis =
+      static_cast<int>(normalize_axis(slicing.attrs.get_int("axis", 0), slicing.shape(0).size()));
+  if (slicing.is_whole(0)) return slicing.output_axes[0] == axis + slicing.axes[1];
+  return slicing.is_whole(1) && slicing.axes[0] != axis;
+}
+
+bool elements_gathered_apart(const Slicing& slicing) {
+  const auto axis =
+      static_cast<int>(normalize_axis(slicing.attrs.get_int("axis", 0), slicing.shape(0).size()));
+  return slicing.axes[0] == slicing.axes[1] && slicing.axes[0] != axis;
+}
+
+/// Slices of the indices of whole data.
+bool blocks_gathered_apart(const Slicing& slicing) {
+  return slicing.is_whole(0) && slicing.attrs.get_int("batch_dims", 0) == 0 &&
+         slicing.output_axes[0] == slicing.axes[1];
+}
+
 }  // namespace
 
 void register_gather(OpRegistry& registry) {
@@ -111,19 +132,22 @@ void register_gather(OpRegistry& registry) {
                 .kind = OpKind::kMove,
                 .infer = infer_gather,
                 .compute = compute_gather,
-                .min_inputs = 2});
+                .min_inputs = 2,
+                .slices = gathered_apart});
   registry.add({.type = "GatherElements",
                 .onnx_type = "GatherElements",
                 .kind = OpKind::kMove,
                 .infer = infer_gather_elements,
                 .compute = compute_gather_elements,
-                .min_inputs = 2});
+                .min_inputs = 2,
+                .slices = elements_gathered_apart});
   registry.add({.type = "GatherNd",
                 .onnx_type = "GatherND",
                 .kind = OpKind::kMove,
                 .infer = infer_gather_nd,
                 .compute = compute_gather_nd,
-                .min_inputs = 2});
+                .min_inputs = 2,
+                .slices = blocks_gathered_apart});
 }
 
 }  // namespace aoe::reference

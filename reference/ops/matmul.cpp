@@ -3,6 +3,7 @@
 #include "reference/matrix.h"
 #include "reference/op.h"
 #include "reference/quantize.h"
+#include "reference/slicing.h"
 #include "reference/widen.h"
 
 namespace aoe::reference {
@@ -207,6 +208,41 @@ double row_steps(const CostContext& cost) {
   return row_products(cost) / 2;
 }
 
+/// Rows or matrices of the left factor, columns or matrices of the right one, or matrices of both.
+bool products_apart(const Slicing& slicing) {
+  const Shape &a = slicing.shape(0), &b = slicing.shape(1), &y = slicing.outputs[0].shape;
+  if (a.size() < 2 || b.size() < 2 || !slicing.are_whole(2)) return false;
+  const std::size_t place = y.size() - static_cast<std::size_t>(slicing.output_axes[0]);
+  const auto is_there = [&](std::size_t i, const Shape& shape) {
+    return slicing.axes[i] != kWhole &&
+           shape.size() - static_cast<std::size_t>(slicing.axes[i]) == place;
+  };
+  constexpr std::size_t kColumns = 1, kRows = 2;  // from the last axis
+  if (place == kColumns) return is_there(1, b) && slicing.is_whole(0);
+  if (place == kRows) return is_there(0, a) && slicing.is_whole(1);
+  const auto fits = [&](std::size_t i, const Shape& shape) {
+    return slicing.is_whole(i) ? slicing.stretches(i, place) : is_there(i, shape);
+  };
+  return fits(0, a) && fits(1, b);
+}
+
+/// Rows of the left factor, and of what is added.
+bool gemm_rows_apart(const Slicing& slicing) {
+  const int rows = slicing.attrs.get_int("transA", 0) != 0 ? 1 : 0;
+  if (slicing.axes[0] != rows || !slicing.is_whole(1) || slicing.output_axes[0] != 0) return false;
+  constexpr std::size_t kRows = 2;
+  if (!slicing.has_input(2)) return true;
+  return slicing.is_whole(2) ? slicing.stretches(2, kRows)
+                             : slicing.shape(2).size() == kRows && slicing.axes[2] == 0;
+}
+
+/// Rows of the left factor whose zero point is one for all.
+bool integer_rows_apart(const Slicing& slicing) {
+  const bool has_one_zero =
+      !slicing.has_input(2) || (slicing.is_whole(2) && element_count(slicing.shape(2)) == 1);
+  return has_one_zero && slicing.is_whole(1) && products_apart(slicing);
+}
+
 }  // namespace
 
 void register_matmul(OpRegistry& registry) {
@@ -218,6 +254,7 @@ void register_matmul(OpRegistry& registry) {
                 .flops = row_products,
                 .min_inputs = 2,
                 .epilogue = Epilogue::kFloat,
+                .slices = products_apart,
                 .factors = 2,
                 .has_faster_sums = true});
   registry.add({.type = "Gemm",
@@ -228,6 +265,7 @@ void register_matmul(OpRegistry& registry) {
                 .flops = gemm_products,
                 .min_inputs = 2,
                 .epilogue = Epilogue::kFloat,
+                .slices = gemm_rows_apart,
                 .factors = 2,
                 .has_faster_sums = true});
   registry.add({.type = "MatMulInteger",
@@ -238,6 +276,7 @@ void register_matmul(OpRegistry& registry) {
                 .compute = compute_matmul_integer,
                 .flops = row_products,
                 .min_inputs = 2,
+                .slices = integer_rows_apart,
                 .free_values = {1, 2}});
   registry.add({.type = "QLinearMatMul",
                 .onnx_type = "QLinearMatMul",

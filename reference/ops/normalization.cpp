@@ -9,6 +9,7 @@
 #include "reference/fail.h"
 #include "reference/onnx_data_type.h"
 #include "reference/op.h"
+#include "reference/slicing.h"
 #include "reference/widen.h"
 
 namespace aoe::reference {
@@ -156,6 +157,17 @@ void compute_layer_norm(const OpContext& context) {
   if (context.has_output(2)) from_doubles(inverse_deviations, context.outputs[2]);
 }
 
+bool layers_apart(const Slicing& slicing) {
+  const Shape& shape = slicing.shape(0);
+  const int axis = slicing.axes[0];
+  if (axis == kWhole || !slicing.are_whole(1) ||
+      static_cast<std::size_t>(axis) >= layer_norm_axis(slicing.attrs, shape))
+    return false;
+  const std::size_t from_last = shape.size() - static_cast<std::size_t>(axis);
+  return slicing.stretches(1, from_last) &&
+         (!slicing.has_input(2) || slicing.stretches(2, from_last));
+}
+
 }  // namespace
 
 void register_normalization(OpRegistry& registry) {
@@ -164,21 +176,24 @@ void register_normalization(OpRegistry& registry) {
                 .kind = OpKind::kNormalisation,
                 .infer = infer_instance_norm,
                 .compute = compute_instance_norm,
-                .min_inputs = 3});
+                .min_inputs = 3,
+                .slices = images_apart});
   registry.add({.type = "GroupNorm",
                 .onnx_type = "GroupNormalization",
                 .versions = {18, kGroupNormPerChannelVersion},
                 .kind = OpKind::kNormalisation,
                 .infer = infer_group_norm,
                 .compute = compute_group_norm,
-                .min_inputs = 3});
+                .min_inputs = 3,
+                .slices = images_apart});
   registry.add({.type = "LayerNorm",
                 .onnx_type = "LayerNormalization",
                 .versions = {17},
                 .kind = OpKind::kNormalisation,
                 .infer = infer_layer_norm,
                 .compute = compute_layer_norm,
-                .min_inputs = 2});
+                .min_inputs = 2,
+                .slices = layers_apart});
 }
 
 }  // namespace aoe::reference

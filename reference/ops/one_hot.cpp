@@ -1,6 +1,7 @@
 // OneHot: a new axis that is "on" at the index and "off" elsewhere.
 #include "reference/axes.h"
 #include "reference/op.h"
+#include "reference/slicing.h"
 #include "reference/strided.h"
 #include "reference/typed.h"
 
@@ -50,7 +51,10 @@ void register_one_hot(OpRegistry& registry) {
                 .kind = OpKind::kSearch,
                 .infer = infer_one_hot,
                 .compute = compute_one_hot,
-                .min_inputs = 3});
+                .min_inputs = 3,
+                .slices = apart_but_for([](const Slicing& slicing) {
+                  return std::vector<bool>(slicing.shape(0).size(), false);
+                })});
 }
 
 }  // namespace aoe::reference

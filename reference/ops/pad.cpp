@@ -8,6 +8,7 @@
 #include "base/size.h"
 #include "reference/axes.h"
 #include "reference/op.h"
+#include "reference/slicing.h"
 #include "reference/strided.h"
 #include "reference/typed.h"
 
@@ -132,6 +133,14 @@ void compute_pad(const OpContext& ctx) {
   });
 }
 
+std::vector<bool> padded_sides(const Slicing& slicing) {
+  const auto borders = borders_of(slicing.attrs, slicing.version, slicing.inputs);
+  std::vector<bool> flags;
+  if (borders)
+    for (const Border& border : *borders) flags.push_back(border.before != 0 || border.after != 0);
+  return flags;
+}
+
 }  // namespace
 
 PadSource pad_source(const OpContext& ctx) {
@@ -158,7 +167,8 @@ void register_pad(OpRegistry& registry) {
                 .kind = OpKind::kMove,
                 .infer = infer_pad,
                 .compute = compute_pad,
-                .work = lookup_steps});
+                .work = lookup_steps,
+                .slices = apart_but_for(padded_sides)});
 }
 
 }  // namespace aoe::reference

@@ -80,6 +80,7 @@ OpDef recurrent_op(std::string type, std::string onnx_type, const RecurrentKind&
   };
   def.flops = step_products;
   def.min_inputs = 3;
+  def.slices = sequences_apart;
   def.factors = 3;
   return def;
 }

@@ -1,6 +1,7 @@
 // Reductions over axes: ReduceSum, ReduceMean, ReduceMax, ReduceL2, ReduceLogSumExp, ...
 #include "reference/op.h"
 #include "reference/reductions.h"
+#include "reference/slicing.h"
 #include "reference/strided.h"
 
 namespace aoe::reference {
@@ -61,6 +62,10 @@ void add_reduction(OpRegistry& registry, const std::string& type) {
       reduce<Reduction, T>(ctx.inputs[0], *flags, ctx.outputs[0]);
     });
   };
+  def.slices = apart_but_for([type](const Slicing& slicing) {
+    return reduced_axes(type, slicing.version, slicing.attrs, slicing.inputs)
+        .value_or(std::vector<bool>());
+  });
   registry.add(std::move(def));
 }
 

@@ -4,6 +4,7 @@
 
 #include "reference/axes.h"
 #include "reference/op.h"
+#include "reference/slicing.h"
 #include "reference/strided.h"
 #include "reference/typed.h"
 
@@ -119,26 +120,30 @@ void register_reshape(OpRegistry& registry) {
                 .infer = infer_reshape,
                 .compute = compute_copy,
                 .first_parameter = 1,
-                .min_inputs = 2});
+                .min_inputs = 2,
+                .slices = same_elements});
   registry.add({.type = "FlattenV2",
                 .onnx_type = "Flatten",
                 .kind = OpKind::kMove,
                 .infer = infer_flatten,
-                .compute = compute_copy});
+                .compute = compute_copy,
+                .slices = same_elements});
   registry.add({.type = "Squeeze",
                 .onnx_type = "Squeeze",
                 .versions = {1, 13},
                 .kind = OpKind::kMove,
                 .infer = infer_squeeze,
                 .compute = compute_copy,
-                .first_parameter = 1});
+                .first_parameter = 1,
+                .slices = same_elements});
   registry.add({.type = "Unsqueeze",
                 .onnx_type = "Unsqueeze",
                 .versions = {1, 13},
                 .kind = OpKind::kMove,
                 .infer = infer_unsqueeze,
                 .compute = compute_copy,
-                .first_parameter = 1});
+                .first_parameter = 1,
+                .slices = same_elements});
 }
 
 }  // namespace aoe::reference

@@ -10,6 +10,7 @@
 #include "reference/fail.h"
 #include "reference/op.h"
 #include "reference/resample.h"
+#include "reference/slicing.h"
 #include "reference/strided.h"
 #include "reference/widen.h"
 #include "reference/work.h"
@@ -217,6 +218,17 @@ void compute_upsample(const OpContext& context) {
                upsample_axes(context.attrs, context.version, context.inputs));
 }
 
+/// Images of any number stay as many, and are not cut at their borders.
+bool images_resized_apart(const Slicing& slicing, const auto& axes_of) {
+  if (!images_apart(slicing) ||
+      resize_mode(slicing.attrs, slicing.version).coordinates == "tf_crop_and_resize")
+    return false;
+  std::vector<Tensor> inputs(slicing.inputs.begin(), slicing.inputs.end());
+  constexpr std::int64_t kImages = 3;
+  inputs[0].desc.shape[0] = kImages;
+  return axes_of(slicing.attrs, slicing.version, inputs)[0].output == kImages;
+}
+
 }  // namespace
 
 Tables resize_tables(const OpCall& call, std::span<const Tensor> inputs) {
@@ -234,7 +246,8 @@ void register_resize(OpRegistry& registry) {
                 .compute = compute_resize,
                 .work = interpolation_steps,
                 .first_parameter = 1,
-                .has_image_formats = true});
+                .has_image_formats = true,
+                .slices = [](const Slicing& s) { return images_resized_apart(s, resize_axes); }});
   registry.add({.type = "Upsample",
                 .onnx_type = "Upsample",
                 .versions = {7, kScalesInputVersion},
@@ -242,7 +255,8 @@ void register_resize(OpRegistry& registry) {
                 .infer = infer_upsample,
                 .compute = compute_upsample,
                 .work = interpolation_steps,
-                .first_parameter = 1});
+                .first_parameter = 1,
+                .slices = [](const Slicing& s) { return images_resized_apart(s, upsample_axes); }});
 }
 
 }  // namespace aoe::reference

@@ -8,6 +8,7 @@
 #include "reference/fail.h"
 #include "reference/op.h"
 #include "reference/roi.h"
+#include "reference/slicing.h"
 #include "reference/widen.h"
 
 namespace aoe::reference {
@@ -108,6 +109,13 @@ void compute_max_roi_pool(const OpContext& context) {
   from_doubles(y, context.outputs[0]);
 }
 
+/// Boxes of images that each of them may lie in.
+bool boxes_apart(const Slicing& slicing) {
+  for (std::size_t i = 1; i < slicing.inputs.size(); ++i)
+    if (slicing.axes[i] != 0) return false;
+  return slicing.is_whole(0) && slicing.output_axes[0] == 0;
+}
+
 }  // namespace
 
 void register_roi_pooling(OpRegistry& registry) {
@@ -118,14 +126,16 @@ void register_roi_pooling(OpRegistry& registry) {
                 .infer = infer_roi_align,
                 .compute = compute_roi_align,
                 .work = &CostContext::pairs,
-                .min_inputs = 3});
+                .min_inputs = 3,
+                .slices = boxes_apart});
   registry.add({.type = "MaxRoiPool",
                 .onnx_type = "MaxRoiPool",
                 .kind = OpKind::kWindow,
                 .infer = infer_max_roi_pool,
                 .compute = compute_max_roi_pool,
                 .work = &CostContext::pairs,
-                .min_inputs = 2});
+                .min_inputs = 2,
+                .slices = boxes_apart});
 }
 
 }  // namespace aoe::reference

@@ -5,6 +5,7 @@
 
 #include "reference/axes.h"
 #include "reference/op.h"
+#include "reference/slicing.h"
 #include "reference/strided.h"
 #include "reference/typed.h"
 
@@ -117,6 +118,14 @@ void compute_slice(const OpContext& ctx) {
   copy_strided(in.desc.dtype, out.desc.shape, from, {out.data, 0, dense_strides(out.desc.shape)});
 }
 
+std::vector<bool> sliced_axes(const Slicing& slicing) {
+  const auto bounds = bounds_of(slicing.attrs, slicing.version, slicing.inputs);
+  if (!bounds) return {};
+  std::vector<bool> flags(slicing.shape(0).size(), false);
+  for (const std::int64_t axis : bounds->axes) flags[normalize_axis(axis, flags.size())] = true;
+  return flags;
+}
+
 }  // namespace
 
 void register_slice(OpRegistry& registry) {
@@ -126,7 +135,8 @@ void register_slice(OpRegistry& registry) {
                 .kind = OpKind::kMove,
                 .infer = infer_slice,
                 .compute = compute_slice,
-                .first_parameter = 1});
+                .first_parameter = 1,
+                .slices = apart_but_for(sliced_axes)});
 }
 
 }  // namespace aoe::reference

@@ -5,6 +5,7 @@
 
 #include "reference/axes.h"
 #include "reference/op.h"
+#include "reference/slicing.h"
 #include "reference/widen.h"
 
 namespace aoe::reference {
@@ -74,6 +75,19 @@ double softmax_flops(const CostContext& cost) {
   return 5.0 * cost.output_elements();
 }
 
+/// Before opset 13 all axes from `axis` on.
+std::vector<bool> softmax_axes(const Slicing& slicing) {
+  const Shape& shape = slicing.shape(0);
+  const bool is_single = slicing.version >= kSingleAxisVersion;
+  const std::int64_t axis = slicing.attrs.get_int("axis", is_single ? -1 : 1);
+  std::vector<bool> flags(shape.size(), false);
+  if (axis == std::ssize(shape)) return flags;
+  const auto first =
+      flags.begin() + static_cast<std::ptrdiff_t>(normalize_axis(axis, shape.size()));
+  std::fill(first, is_single ? first + 1 : flags.end(), true);
+  return flags;
+}
+
 }  // namespace
 
 void register_softmax(OpRegistry& registry) {
@@ -84,21 +98,24 @@ void register_softmax(OpRegistry& registry) {
                 .kind = OpKind::kNormalisation,
                 .infer = infer_softmax,
                 .compute = compute_softmax,
-                .flops = softmax_flops});
+                .flops = softmax_flops,
+                .slices = apart_but_for(softmax_axes)});
   registry.add({.type = "LogSoftmaxV2",
                 .onnx_type = "LogSoftmax",
                 .versions = versions,
                 .kind = OpKind::kNormalisation,
                 .infer = infer_softmax,
                 .compute = compute_log_softmax,
-                .flops = softmax_flops});
+                .flops = softmax_flops,
+                .slices = apart_but_for(softmax_axes)});
   registry.add({.type = "HardMax",
                 .onnx_type = "Hardmax",
                 .versions = versions,
                 .kind = OpKind::kNormalisation,
                 .infer = infer_softmax,
                 .compute = compute_hardmax,
-                .flops = softmax_flops});
+                .flops = softmax_flops,
+                .slices = apart_but_for(softmax_axes)});
 }
 
 }  // namespace aoe::reference

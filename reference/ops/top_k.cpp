@@ -6,6 +6,7 @@
 
 #include "reference/axes.h"
 #include "reference/op.h"
+#include "reference/slicing.h"
 #include "reference/typed.h"
 #include "reference/work.h"
 
@@ -79,7 +80,8 @@ void register_top_k(OpRegistry& registry) {
                 .kind = OpKind::kSearch,
                 .infer = infer_top_k,
                 .compute = compute_top_k,
-                .work = sorting_steps});
+                .work = sorting_steps,
+                .slices = apart_but_for_axis(-1)});
 }
 
 }  // namespace aoe::reference

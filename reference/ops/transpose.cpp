@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "reference/op.h"
+#include "reference/slicing.h"
 #include "reference/strided.h"
 #include "reference/typed.h"
 
@@ -49,7 +50,10 @@ void register_transpose(OpRegistry& registry) {
                 .onnx_type = "Transpose",
                 .kind = OpKind::kMove,
                 .infer = infer_transpose,
-                .compute = compute_transpose});
+                .compute = compute_transpose,
+                .slices = apart_but_for([](const Slicing& slicing) {
+                  return std::vector<bool>(slicing.shape(0).size(), false);
+                })});
 }
 
 }  // namespace aoe::reference

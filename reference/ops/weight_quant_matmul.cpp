@@ -5,6 +5,7 @@
 #include "reference/fail.h"
 #include "reference/op.h"
 #include "reference/packed_weights.h"
+#include "reference/slicing.h"
 #include "reference/widen.h"
 
 namespace aoe::reference {
@@ -94,6 +95,11 @@ void register_weight_quant_matmul(OpRegistry& registry) {
                 .compute = compute_packed,
                 .flops = products,
                 .min_inputs = 3,
+                .slices = apart_but_for([](const Slicing& slicing) {
+                  std::vector<bool> flags(slicing.shape(0).size(), false);
+                  flags.back() = true;  // of factors
+                  return flags;
+                }),
                 .free_values = {kPackedWeight, kPackedScale, kPackedZero, kPackedBias}});
 }
 

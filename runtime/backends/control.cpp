@@ -1,9 +1,14 @@
-// If, Loop and Scan: steps that run bodies.
+// If, Loop, Scan and MapSlices: steps that run bodies.
 #include "runtime/backend.h"
 #include "runtime/control_step.h"
+#include "runtime/slice_map.h"
 
 namespace aoe::runtime {
 namespace {
+
+bool maps_slices(const OmStep& step) {
+  return step.call.type == "MapSlices";
+}
 
 class ControlLoader final : public Loader {
  public:
@@ -11,8 +16,12 @@ class ControlLoader final : public Loader {
 
   void load(std::span<const std::size_t> steps,
             std::vector<std::unique_ptr<Runnable>>& to) override {
-    for (const std::size_t step : steps)
-      to.push_back(std::make_unique<ControlStep>(context_, step));
+    for (const std::size_t step : steps) {
+      if (maps_slices(context_.om.steps[step]))
+        to.push_back(std::make_unique<SliceMap>(context_, step));
+      else
+        to.push_back(std::make_unique<ControlStep>(context_, step));
+    }
   }
 
  private:
@@ -31,7 +40,9 @@ class Control final : public Backend {
                  .finds_sizes = true}) {}
 
   std::optional<StepFault> fault(const Om& om, std::span<const std::size_t> steps) const override {
-    return first_fault(om, steps, ControlStep::fault);
+    return first_fault(om, steps, [](const Om& each, const OmStep& step) {
+      return maps_slices(step) ? SliceMap::fault(each, step) : ControlStep::fault(each, step);
+    });
   }
 
   std::unique_ptr<Loader> open(const LoadContext& context, const Loader*) const override {

@@ -1,0 +1,38 @@
+// Regions of a graph that can be carried out slice by slice: along one axis, whose length only a run can tell, each op makes a
+// slice of its results of the same slices of what it reads (reference/slicing.h). A part of so many slices is then a graph whose
+// sizes are known.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace aoe::graph {
+
+/// The one dimension of a value that is not known, where no other is empty; nullopt: it has none, or several.
+std::optional<int> open_axis(const TensorDesc& desc);
+
+/// Disjoint regions in topological order, each convex and of values that have equally many slices: what goes from one to another
+/// and comes back would have none that is first. Regions of nothing but copies of elements are left out.
+std::vector<std::vector<NodeId>> slice_regions(const Graph& graph);
+
+/// What a slice of a region takes.
+struct SliceCost {
+  double bytes = 0;    ///< of the largest value
+  double flops = 0;    ///< of all ops
+  double weights = 0;  ///< bytes of constants, which every part reads
+};
+SliceCost slice_cost(const Graph& graph, const std::vector<NodeId>& region);
+
+/// How many slices the parts have, descending: what passes between ops shall stay in a cache, and weights be read for more than
+/// they cost.
+std::vector<std::int64_t> part_sizes(const SliceCost& cost);
+
+/// The region with `slices` slices, a graph of its own whose borders are its inputs and outputs; nullopt where an op makes
+/// something else of so many.
+std::optional<Graph> graph_of_part(const Graph& graph, const std::vector<NodeId>& region,
+                             std::int64_t slices);
+
+}  // namespace aoe::graph

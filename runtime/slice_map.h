@@ -1,0 +1,64 @@
+// SliceMap: a step that carries its body out slice by slice (MapSlices, graph/passes/map_slices.cpp): along one axis of what it
+// reads and makes, whose length only a run can tell. There is a body for each of some lengths of parts, all of which read and make
+// the same; a run takes the longest that fits, and the last part overlaps the one before it rather than being shorter.
+//
+// Attributes: "axes", by input, along which it is sliced, -1 for what each part reads whole; "output_axes", by output.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "runtime/aligned_memory.h"
+#include "runtime/backend.h"
+#include "runtime/task_recording.h"
+#include "runtime/tensor_table.h"
+
+namespace aoe::runtime {
+
+class Executor;
+
+class SliceMap final : public Runnable {
+ public:
+  /// Step `index` of what `context` loads. Throws Error(kOm) when a body is damaged or does not fit the node.
+  SliceMap(const LoadContext& context, std::size_t index);
+  ~SliceMap() override;
+  SliceMap(const SliceMap&) = delete;
+  SliceMap& operator=(const SliceMap&) = delete;
+
+  /// What is wrong with the step itself, its bodies apart, in words behind its name; empty: nothing.
+  static std::string fault(const Om& om, const OmStep& step);
+
+  /// Ops of bodies are tasks of their own; what lies between their runs is the step's. Throws Error(kFailure) that names the step
+  /// when what it reads has not equally many slices.
+  void run(const TaskRecording& recording) override;
+
+ private:
+  /// One input or output: all of it, and room for a part that does not lie in one piece.
+  struct Border;
+  /// The bodies for one length of parts.
+  struct Part {
+    std::unique_ptr<Executor> executor;
+    std::int64_t slices = 0;
+  };
+  void check_bodies(const Om& om) const;
+  std::int64_t count_slices() const;
+  std::vector<Border> inputs(const Part& part) const;
+  std::vector<Border> outputs(const Part& part, std::int64_t slices) const;
+  const Part& part_for(std::int64_t slices) const;
+  void run_part(const Part& part, std::span<Border> inputs, std::span<Border> outputs,
+                std::int64_t first, std::int64_t count, TaskClock& clock);
+  [[noreturn]] void refuse(const std::string& why) const;
+
+  const OmStep& step_;
+  TensorTable& tensors_;
+  const std::uint32_t name_;  ///< in events
+  const int number_;
+  const bool records_bodies_;
+  const std::vector<std::int64_t> axes_, output_axes_;
+  AlignedMemory arena_;       ///< of whichever body runs
+  std::vector<Part> parts_;  ///< the longest first
+};
+
+}  // namespace aoe::runtime
