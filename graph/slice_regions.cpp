@@ -228,7 +228,7 @@ std::vector<std::int64_t> part_sizes(const SliceCost& cost) {
 }
 
 std::optional<Graph> graph_of_part(const Graph& graph, const std::vector<NodeId>& region,
-                             std::int64_t slices) {
+                                   std::int64_t slices) {
   Graph part = extract(graph, subgraph_of(graph, region));
   std::vector<TensorDesc> expected;
   for (Value& value : part.values) {

@@ -33,6 +33,6 @@ std::vector<std::int64_t> part_sizes(const SliceCost& cost);
 /// The region with `slices` slices, a graph of its own whose borders are its inputs and outputs; nullopt where an op makes
 /// something else of so many.
 std::optional<Graph> graph_of_part(const Graph& graph, const std::vector<NodeId>& region,
-                             std::int64_t slices);
+                                   std::int64_t slices);
 
 }  // namespace aoe::graph

@@ -1,4 +1,4 @@
-// What follows from kinds of operators, and what several of them answer. Tested by tests/reference/slicing_test.cpp.
+// What follows from kinds of operators, and what several of them answer. Tested by tests/compiler/slicing_test.cpp.
 #include "reference/slicing.h"
 
 #include <algorithm>
@@ -36,12 +36,14 @@ bool can_be_sliced(const OpCall& call, const Slicing& slicing) {
   if (def == nullptr || !def->is_deterministic || def->kind == OpKind::kControl) return false;
   if (def->slices) return def->slices(slicing);
   if (def->kind == OpKind::kElementwise) return elements_apart(slicing);
-  return def->is_per_image && images_apart(slicing);
+  // Places of maxima count from the first image.
+  return def->is_per_image && slicing.outputs.size() == 1 && images_apart(slicing);
 }
 
 bool images_apart(const Slicing& slicing) {
   return slicing.axes[0] == 0 && slicing.are_whole(1) &&
-         std::ranges::all_of(slicing.output_axes, [](int axis) { return axis == 0 || axis == kWhole; });
+         std::ranges::all_of(slicing.output_axes,
+                             [](int axis) { return axis == 0 || axis == kWhole; });
 }
 
 SlicesFn apart_but_for(std::function<std::vector<bool>(const Slicing&)> mixed) {

@@ -17,8 +17,9 @@ inline constexpr int kWhole = -1;
 struct Slicing {
   const Attrs& attrs;
   int version;
-  std::span<const Tensor> inputs;  ///< data where values are known; the dimension along which one is sliced is not
-  std::span<const int> axes;       ///< by input: along which it is sliced, or kWhole; at least one is
+  std::span<const Tensor>
+      inputs;  ///< data where values are known; the dimension along which one is sliced is not
+  std::span<const int> axes;  ///< by input: along which it is sliced, or kWhole; at least one is
   std::span<const TensorDesc> outputs;
   std::span<const int> output_axes;  ///< by output; kWhole of what nobody wants
 

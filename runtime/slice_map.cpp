@@ -60,11 +60,11 @@ struct SliceMap::Border {
     const std::size_t bytes = slice_bytes();
     for (std::int64_t o = 0; o < view().outer; ++o)
       for (std::int64_t i = 0; i < slices(); ++i)
-        std::memcpy(part.as<char>() + static_cast<std::size_t>(o * slices() + i) * bytes,
-                    whole.as<char>() + static_cast<std::size_t>(o * view().dim + first +
-                                                                std::min(i, count - 1)) *
-                                           bytes,
-                    bytes);
+        std::memcpy(
+            part.as<char>() + static_cast<std::size_t>(o * slices() + i) * bytes,
+            whole.as<char>() +
+                static_cast<std::size_t>(o * view().dim + first + std::min(i, count - 1)) * bytes,
+            bytes);
   }
   void write(std::int64_t first, std::int64_t count) const {
     if (!is_apart() || whole.data == nullptr) return;
@@ -147,8 +147,7 @@ void SliceMap::check_bodies(const Om& om) const {
     for (std::size_t i = 0; i < body.input_count(); ++i)
       check(body.input(i).desc, axes_[i], step_.inputs[i]);
     for (std::size_t i = 0; i < body.output_count(); ++i)
-      check(body.output(i).desc, output_axes_[i],
-            i < step_.outputs.size() ? step_.outputs[i] : -1);
+      check(body.output(i).desc, output_axes_[i], i < step_.outputs.size() ? step_.outputs[i] : -1);
   }
 }
 
@@ -184,7 +183,8 @@ std::vector<SliceMap::Border> SliceMap::outputs(const Part& part, std::int64_t s
   for (std::size_t i = 0; i < part.executor->output_count(); ++i) {
     const TensorDesc& desc = part.executor->output(i).desc;
     const int id = i < step_.outputs.size() ? step_.outputs[i] : -1;
-    Border border{{with_slices(desc, output_axes_[i], slices), nullptr}, {desc, nullptr}, output_axes_[i]};
+    Border border{
+        {with_slices(desc, output_axes_[i], slices), nullptr}, {desc, nullptr}, output_axes_[i]};
     if (id >= 0 && tensors_.is_dynamic(id)) tensors_.allocate(id, border.whole.desc);
     if (id >= 0) border.whole = tensors_.view(id);
     if (border.whole.desc.shape[at(border.axis)] != slices)

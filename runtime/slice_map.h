@@ -57,7 +57,7 @@ class SliceMap final : public Runnable {
   const int number_;
   const bool records_bodies_;
   const std::vector<std::int64_t> axes_, output_axes_;
-  AlignedMemory arena_;       ///< of whichever body runs
+  AlignedMemory arena_;      ///< of whichever body runs
   std::vector<Part> parts_;  ///< the longest first
 };
 

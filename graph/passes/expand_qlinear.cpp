@@ -43,8 +43,8 @@ class QLinearExpansion {
     const bool is_conv = node_.op.type == "QLinearConv";
     const std::int64_t axis = is_conv ? 0 : 1;  // of the outputs in the weights
     std::vector<ValueId> factors = {
-        dequantize("_dequantize_x", node_.inputs[kByteX], node_.inputs[kByteX + 1], node_.inputs[kByteX + 2],
-                   1),
+        dequantize("_dequantize_x", node_.inputs[kByteX], node_.inputs[kByteX + 1],
+                   node_.inputs[kByteX + 2], 1),
         dequantize("_dequantize_weight", node_.inputs[kByteWeight], node_.inputs[kByteWeight + 1],
                    node_.inputs[kByteWeight + 2], axis)};
     if (has_input(node_, kBias))

@@ -6,6 +6,7 @@
 
 #include "reference/fail.h"
 #include "reference/op.h"
+#include "reference/slicing.h"
 #include "reference/widen.h"
 
 namespace aoe::reference {
@@ -71,13 +72,15 @@ void register_global_pooling(OpRegistry& registry) {
                 .onnx_type = "GlobalMaxPool",
                 .kind = OpKind::kReduction,
                 .infer = infer_global_pool,
-                .compute = compute_max});
+                .compute = compute_max,
+                .slices = images_apart});
   registry.add({.type = "GlobalLpPool",
                 .onnx_type = "GlobalLpPool",
                 .versions = {2},
                 .kind = OpKind::kReduction,
                 .infer = infer_global_pool,
-                .compute = compute_lp});
+                .compute = compute_lp,
+                .slices = images_apart});
 }
 
 }  // namespace aoe::reference
