@@ -18,7 +18,8 @@ namespace {
 
 using reference::kWhole;
 
-constexpr std::int64_t kMostElements = 100'000;  ///< of what a call reads and makes: the reference is slow
+constexpr std::int64_t kMostElements =
+    100'000;  ///< of what a call reads and makes: the reference is slow
 constexpr std::size_t kMostWays = 3000;
 
 /// A tensor with its memory.
@@ -37,9 +38,10 @@ std::shared_ptr<Constant> slices_of(const Tensor& whole, int axis, std::int64_t 
       reference::view_axis(whole.desc.shape, static_cast<std::size_t>(axis));
   const std::size_t bytes = static_cast<std::size_t>(view.inner) * size_bytes(desc.dtype);
   for (std::int64_t o = 0; o < view.outer; ++o)
-    std::memcpy(static_cast<char*>(part->mutable_data()) + static_cast<std::size_t>(o * count) * bytes,
-                whole.as<char>() + static_cast<std::size_t>(o * view.dim + first) * bytes,
-                static_cast<std::size_t>(count) * bytes);
+    std::memcpy(
+        static_cast<char*>(part->mutable_data()) + static_cast<std::size_t>(o * count) * bytes,
+        whole.as<char>() + static_cast<std::size_t>(o * view.dim + first) * bytes,
+        static_cast<std::size_t>(count) * bytes);
   return part;
 }
 
@@ -110,8 +112,8 @@ class Call {
   void expect_slices(const std::vector<int>& way, const std::vector<int>& output_axes) const {
     const std::vector<Held> wanted = run(whole_);
     const std::int64_t length = length_of(way);
-    for (const auto& [first, count] : {std::pair{std::int64_t{0}, length / 2},
-                                       std::pair{length / 2, length - length / 2}}) {
+    for (const auto& [first, count] :
+         {std::pair{std::int64_t{0}, length / 2}, std::pair{length / 2, length - length / 2}}) {
       std::vector<Tensor> inputs = whole_;
       std::vector<std::shared_ptr<Constant>> parts;
       for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -161,15 +163,28 @@ class Call {
 /// What those files have of one image alone, or with other numbers.
 const std::vector<std::string> kOfSeveral = {
     "BatchNorm@15 in=3x4x5x5 in=4:const in=4:const in=4:const in=4:pos:const",
-    "BatchNorm@15 in=3x4x5x5 in=4:const in=4:const in=4:const in=4:pos:const training_mode=1 outputs=3",
-    "Reshape in=4x6x5 in=[-1,30]", "Reshape in=4x6 in=[0,2,3]", "Reshape in=1x4x6 in=[4,6]",
-    "Reshape in=2x3x4 in=[-1,4]", "Expand in=4x1 in=[1,33]", "Expand in=4x33 in=[2,1,33]",
-    "Resize in=3x2x6x6 in=- in=4:value=1", "Upsample@7 in=3x2x6x6 scales=[1.0,1.0,2.0,2.0]",
-    "Gemm in=7x40 in=40x24:const in=7x24 transA=0", "Gemm in=40x7 in=40x24:const in=7x1 transA=1",
-    "MatMulV2 in=4x5x7 in=4x7x6", "MatMulV2 in=4x5x7 in=7x6:const", "MatMulV2 in=5x7 in=4x7x6",
-    "MatMulV2 in=4x7 in=4x7x6", "Einsum in=4x5x7 in=4x7x6 equation=\"bij,bjk->bik\"",
-    "Einsum in=4x4 equation=\"ii->i\"", "LayerNorm in=4x4x6 in=4x1x6:const",
-    "SoftmaxV2@1 in=3x4x5 axis=2", "ConcatV2 in=4x5 in=4x5 axis=0", "PadV3@11 in=4x6 in=[0,1,0,1]"};
+    "BatchNorm@15 in=3x4x5x5 in=4:const in=4:const in=4:const in=4:pos:const training_mode=1 "
+    "outputs=3",
+    "Reshape in=4x6x5 in=[-1,30]",
+    "Reshape in=4x6 in=[0,2,3]",
+    "Reshape in=1x4x6 in=[4,6]",
+    "Reshape in=2x3x4 in=[-1,4]",
+    "Expand in=4x1 in=[1,33]",
+    "Expand in=4x33 in=[2,1,33]",
+    "Resize in=3x2x6x6 in=- in=4:value=1",
+    "Upsample@7 in=3x2x6x6 scales=[1.0,1.0,2.0,2.0]",
+    "Gemm in=7x40 in=40x24:const in=7x24 transA=0",
+    "Gemm in=40x7 in=40x24:const in=7x1 transA=1",
+    "MatMulV2 in=4x5x7 in=4x7x6",
+    "MatMulV2 in=4x5x7 in=7x6:const",
+    "MatMulV2 in=5x7 in=4x7x6",
+    "MatMulV2 in=4x7 in=4x7x6",
+    "Einsum in=4x5x7 in=4x7x6 equation=\"bij,bjk->bik\"",
+    "Einsum in=4x4 equation=\"ii->i\"",
+    "LayerNorm in=4x4x6 in=4x1x6:const",
+    "SoftmaxV2@1 in=3x4x5 axis=2",
+    "ConcatV2 in=4x5 in=4x5 axis=0",
+    "PadV3@11 in=4x6 in=[0,1,0,1]"};
 
 std::vector<std::string> all_lines() {
   std::vector<std::string> lines = read_shape_lines(AOE_TEST_DIR "/../docs/operators/calls.txt");
@@ -202,13 +217,53 @@ TEST(Slicing, SlicesAreMadeApart) {
     }
   }
   RecordProperty("checked", static_cast<int>(checked));
-  for (const char* type :
-       {"Conv2D", "Conv2DTranspose", "MatMulV2", "Gemm", "Einsum", "MatMulInteger", "SoftmaxV2", "LayerNorm",
-        "InstanceNorm", "GroupNorm", "BatchNorm", "MaxPoolV3", "AvgPoolV2", "ReduceSum", "ArgMaxV2", "TopKV2",
-        "Cumsum", "ConcatV2", "SplitV", "Slice", "PadV3", "GatherV2", "GatherElements", "GatherNd", "Transpose",
-        "Reshape", "FlattenV2", "Squeeze", "Unsqueeze", "Expand", "Tile", "Resize", "DepthToSpace", "LRN", "LpNorm",
-        "MVN", "Quantize", "Dequantize", "DynamicRNN", "DynamicGRUV2", "CommonRNN", "ROIAlign", "OneHot",
-        "WeightQuantBatchMatmulV2", "Add", "Sigmoid", "Cast"})
+  for (const char* type : {"Conv2D",
+                           "Conv2DTranspose",
+                           "MatMulV2",
+                           "Gemm",
+                           "Einsum",
+                           "MatMulInteger",
+                           "SoftmaxV2",
+                           "LayerNorm",
+                           "InstanceNorm",
+                           "GroupNorm",
+                           "BatchNorm",
+                           "MaxPoolV3",
+                           "AvgPoolV2",
+                           "ReduceSum",
+                           "ArgMaxV2",
+                           "TopKV2",
+                           "Cumsum",
+                           "ConcatV2",
+                           "SplitV",
+                           "Slice",
+                           "PadV3",
+                           "GatherV2",
+                           "GatherElements",
+                           "GatherNd",
+                           "Transpose",
+                           "Reshape",
+                           "FlattenV2",
+                           "Squeeze",
+                           "Unsqueeze",
+                           "Expand",
+                           "Tile",
+                           "Resize",
+                           "DepthToSpace",
+                           "LRN",
+                           "LpNorm",
+                           "MVN",
+                           "Quantize",
+                           "Dequantize",
+                           "DynamicRNN",
+                           "DynamicGRUV2",
+                           "CommonRNN",
+                           "ROIAlign",
+                           "OneHot",
+                           "WeightQuantBatchMatmulV2",
+                           "Add",
+                           "Sigmoid",
+                           "Cast"})
     EXPECT_TRUE(types.contains(type)) << type << " was not sliced";
   EXPECT_GT(checked, 700U);
 }

@@ -1,0 +1,135 @@
+// Ops along an axis whose length only a run can tell: which become bodies of one node, and with how many slices.
+#include <gtest/gtest.h>
+
+#include "graph/passes.h"
+#include "graph/rewrite.h"
+#include "graph/slice_regions.h"
+#include "tests/graph/model_text.h"
+
+namespace aoe::tests {
+namespace {
+
+using graph::Graph;
+using graph::Node;
+
+/// Two sets of rows of x that only a run can tell, r and q, and what `network` makes of them.
+Graph rows_through(const std::string& outputs, const std::string& weights,
+                   const std::string& network) {
+  Graph graph = import_text("g (float[40,16] x) => (" + outputs + ") <" + weights + R"(
+      float zero = {0}, float one = {1}, int64[1] flat = {-1}, int64[1] first = {0}> {
+    h = Gather <axis = 1> (x, first)
+    p = Reshape (h, flat)
+    c = Greater (p, zero)
+    m = NonZero (c)
+    i = Reshape (m, flat)
+    r = Gather <axis = 0> (x, i)
+    d = Greater (p, one)
+    n = NonZero (d)
+    j = Reshape (n, flat)
+    q = Gather <axis = 0> (x, j)
+    )" + network + "}",
+                            20);
+  graph::run_passes(graph, {});
+  return graph;
+}
+
+std::vector<const Node*> maps_of(const Graph& graph) {
+  std::vector<const Node*> maps;
+  for (const Node& node : graph.nodes)
+    if (!node.is_dead && graph::is_type(node, "MapSlices")) maps.push_back(&node);
+  return maps;
+}
+
+/// Of the body for the longest parts.
+std::vector<std::string> types_in(const Node& map) {
+  std::vector<std::string> types;
+  const Graph& body = *map.bodies.front();
+  for (const graph::NodeId id : body.topological_order())
+    for (const std::string& type : reference::op_types(body.nodes[id].op)) types.push_back(type);
+  return types;
+}
+
+TEST(MapSlices, TakesARowOfOpsWithAllPassesBehindIt) {
+  const Graph graph = rows_through("y", "float[16,24] w, float[24] b,", R"(
+    a = MatMul (r, w)
+    s = Add (a, b)
+    y = Relu (s)
+  )");
+  const auto maps = maps_of(graph);
+  ASSERT_EQ(maps.size(), 1U);
+  EXPECT_EQ(types_in(*maps[0]), (std::vector<std::string>{"Reshape", "GatherV2", "MatMulV2", "Add", "Relu"}));
+  EXPECT_EQ(maps[0]->op.attrs.get_ints("output_axes"), (std::vector<std::int64_t>{0}));
+  // The places of the rows, as NonZero has them, and x whole.
+  EXPECT_EQ(maps[0]->op.attrs.get_ints("axes"), (std::vector<std::int64_t>{1, -1}));
+  ASSERT_EQ(maps[0]->bodies.size(), 3U);
+  const Shape longest = graph::shape_of(*maps[0]->bodies[0], maps[0]->bodies[0]->outputs[0]);
+  const Shape next = graph::shape_of(*maps[0]->bodies[1], maps[0]->bodies[1]->outputs[0]);
+  EXPECT_EQ(longest[0], 8 * next[0]);
+  EXPECT_EQ(longest[1], 24);
+}
+
+TEST(MapSlices, DoesNotJoinRowsOfDifferentLength) {
+  const Graph graph = rows_through("y, z", "", R"(
+    y = Exp (r)
+    z = Tanh (q)
+  )");
+  const auto maps = maps_of(graph);
+  ASSERT_EQ(maps.size(), 2U);
+  EXPECT_EQ(types_in(*maps[0]), (std::vector<std::string>{"Reshape", "GatherV2", "Exp"}));
+  EXPECT_EQ(types_in(*maps[1]), (std::vector<std::string>{"Reshape", "GatherV2", "Tanh"}));
+}
+
+/// Two lengths that may differ, or may be 1: what a run makes of them nobody knows before.
+TEST(MapSlices, LeavesWhatReadsTwoLengths) {
+  const Graph graph = rows_through("y", "", R"(
+    a = Exp (r)
+    b = Tanh (q)
+    y = Add (a, b)
+  )");
+  for (const Node* map : maps_of(graph))
+    for (const std::string& type : types_in(*map)) EXPECT_NE(type, "Add");
+}
+
+TEST(MapSlices, LeavesCopiesAlone) {
+  EXPECT_TRUE(maps_of(rows_through("y", "", "y = Transpose (r)")).empty());
+}
+
+/// What is summed over all rows is read by the rows again: one node would wait for itself.
+TEST(MapSlices, WaitsForWhatAllRowsAreNeededFor) {
+  const Graph graph = rows_through("y", "", R"(
+    a = Exp (r)
+    s = ReduceSum <keepdims = 1> (a, first)
+    y = Div (a, s)
+  )");
+  const auto maps = maps_of(graph);
+  ASSERT_EQ(maps.size(), 2U);
+  EXPECT_EQ(types_in(*maps[0]), (std::vector<std::string>{"Reshape", "GatherV2", "Exp"}));
+  EXPECT_EQ(types_in(*maps[1]), (std::vector<std::string>{"Div"}));
+}
+
+/// As exporters write it: the shape of a Reshape is computed from that of what it reads.
+TEST(MapSlices, TakesReshapesToComputedShapes) {
+  const Graph graph = rows_through("y", "float[8,8] w, int64[1] eight = {8}, int64[1] two = {2},", R"(
+    s = Shape (r)
+    k = Gather <axis = 0> (s, first)
+    t = Concat <axis = 0> (k, two, eight)
+    a = Reshape (r, t)
+    y = MatMul (a, w)
+  )");
+  const auto maps = maps_of(graph);
+  ASSERT_EQ(maps.size(), 1U);
+  EXPECT_EQ(graph::shape_of(graph, graph.outputs[0]), (Shape{-1, 2, 8}));
+  for (const Node& node : graph.nodes) EXPECT_FALSE(graph::is_type(node, "Shape"));
+}
+
+TEST(MapSlices, CutsPartsThatStayInACache) {
+  using Sizes = std::vector<std::int64_t>;
+  EXPECT_EQ(graph::part_sizes({.bytes = 4, .flops = 10}), (Sizes{4096, 512, 64}));
+  EXPECT_EQ(graph::part_sizes({.bytes = 4096, .flops = 1e4}), (Sizes{64, 8, 1}));
+  EXPECT_EQ(graph::part_sizes({.bytes = 1e6, .flops = 1e8, .weights = 1e5}), (Sizes{1}));
+  // Weights that take longer to read than a row to multiply are read for many rows, and not held three times.
+  EXPECT_EQ(graph::part_sizes({.bytes = 5e4, .flops = 2.5e7, .weights = 5e7}), (Sizes{64, 8}));
+}
+
+}  // namespace
+}  // namespace aoe::tests

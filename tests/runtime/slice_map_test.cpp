@@ -1,0 +1,147 @@
+// A step that carries bodies out slice by slice: numbers of slices below, between and above the lengths of its parts, along any
+// axis; and what is wrong with such steps.
+#include "runtime/slice_map.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "runtime/executor.h"
+#include "tests/runtime/om_bodies.h"
+
+namespace aoe::runtime::tests {
+namespace {
+
+TensorDesc along(Shape shape, std::size_t axis, std::int64_t slices) {
+  shape[axis] = slices;
+  return floats(std::move(shape));
+}
+
+/// y = x + bias, along an axis of x; bias has the shape of a slice and is read whole.
+struct Sum {
+  Shape shape;
+  std::size_t axis;
+
+  Om body(std::int64_t slices) const {
+    OmBuilder b("body");
+    const int x = b.input("x", along(shape, axis, slices));
+    const int bias = b.input("bias", along(shape, axis, 1));
+    b.reference("Add", {x, bias}, {b.output("y", along(shape, axis, slices))});
+    return b.om;
+  }
+
+  OmBuilder model(const std::vector<std::int64_t>& parts) const {
+    OmBuilder b("model");
+    const int x = b.input("x", along(shape, axis, kUnknownDim));
+    const int bias = b.input("bias", along(shape, axis, 1));
+    std::vector<int> bodies;
+    for (const std::int64_t slices : parts)
+      bodies.push_back(add_body(b, "part" + std::to_string(slices), body(slices)));
+    const int y = b.dynamic_output("y", along(shape, axis, kUnknownDim));
+    OmStep& step = control(b, "MapSlices", {x, bias}, {y}, bodies);
+    step.call.attrs = {};
+    step.call.attrs.set("axes", std::vector<std::int64_t>{static_cast<std::int64_t>(axis), -1});
+    step.call.attrs.set("output_axes", std::vector<std::int64_t>{static_cast<std::int64_t>(axis)});
+    return b;
+  }
+};
+
+std::int64_t elements(const TensorDesc& desc) {
+  return element_count(desc.shape);
+}
+
+void expect_sums(const Sum& sum, const std::vector<std::int64_t>& parts, std::int64_t slices) {
+  Executor model(sum.model(parts).om, {});
+  const TensorDesc x_desc = along(sum.shape, sum.axis, slices), bias_desc = along(sum.shape, sum.axis, 1);
+  std::vector<float> x = counting(elements(x_desc)), bias = counting(elements(bias_desc));
+  for (float& value : bias) value *= 1000;
+  const Tensor inputs[] = {{x_desc, x.data()}, {bias_desc, bias.data()}};
+  Tensor outputs[] = {{floats(along(sum.shape, sum.axis, kUnknownDim).shape), nullptr}};
+  model.run(inputs, outputs);
+  ASSERT_EQ(outputs[0].desc.shape, x_desc.shape);
+  std::int64_t inner = 1;
+  for (std::size_t i = sum.axis + 1; i < sum.shape.size(); ++i) inner *= sum.shape[i];
+  for (std::int64_t i = 0; i < elements(x_desc); ++i) {
+    const std::int64_t outer = i / (inner * slices);
+    const float expected = x[static_cast<std::size_t>(i)] + bias[static_cast<std::size_t>(outer * inner + i % inner)];
+    ASSERT_EQ(outputs[0].as<float>()[i], expected) << "element " << i << ", " << slices << " slices";
+  }
+}
+
+TEST(SliceMap, TakesAnyNumberOfSlicesAlongAnyAxis) {
+  for (const Sum& sum : {Sum{{1, 3}, 0}, Sum{{2, 1, 3}, 1}, Sum{{2, 3, 1}, 2}, Sum{{1}, 0}})
+    for (const std::vector<std::int64_t>& parts :
+         {std::vector<std::int64_t>{8, 1}, {1}, {8}, {2, 8}, {16, 4}})
+      for (std::int64_t slices = 0; slices < 35; ++slices) expect_sums(sum, parts, slices);
+}
+
+TEST(SliceMap, RefusesSlicesThatAreNotEquallyMany) {
+  OmBuilder inner("body");
+  const int a = inner.input("a", floats({4, 2})), b = inner.input("b", floats({4, 2}));
+  inner.reference("Add", {a, b}, {inner.output("y", floats({4, 2}))});
+  OmBuilder outer("model");
+  const int x = outer.input("x", floats({-1, 2})), z = outer.input("z", floats({-1, 2}));
+  const int body = add_body(outer, "part", inner.om);
+  OmStep& step = control(outer, "MapSlices", {x, z}, {outer.dynamic_output("y", floats({-1, 2}))}, {body});
+  step.name = "rows";
+  step.call.attrs = {};
+  step.call.attrs.set("axes", std::vector<std::int64_t>{0, 0});
+  step.call.attrs.set("output_axes", std::vector<std::int64_t>{0});
+  Executor model(outer.om, {});
+  std::vector<float> values(20);
+  const Tensor inputs[] = {{floats({5, 2}), values.data()}, {floats({6, 2}), values.data()}};
+  Tensor outputs[] = {{floats({-1, 2}), nullptr}};
+  try {
+    model.run(inputs, outputs);
+    FAIL() << "ran";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::kFailure);
+    EXPECT_NE(std::string(error.what()).find("5 and 6 slices"), std::string::npos) << error.what();
+    EXPECT_NE(error.where().find("rows"), std::string::npos) << error.where();
+  }
+}
+
+TEST(SliceMap, SaysWhatIsWrongWithAStep) {
+  const Sum sum{{1, 3}, 0};
+  const auto fault_of = [&](const std::function<void(OmStep&)>& change) {
+    OmBuilder b = sum.model({8, 1});
+    change(b.om.steps.back());
+    return SliceMap::fault(b.om, b.om.steps.back());
+  };
+  using Axes = std::vector<std::int64_t>;
+  EXPECT_EQ(fault_of([](OmStep&) {}), "");
+  EXPECT_EQ(fault_of([](OmStep& step) { step.constants.clear(); }), "lacks its bodies");
+  EXPECT_EQ(fault_of([](OmStep& step) { step.call.attrs.set("axes", Axes{0}); }),
+            "has not an axis for each tensor");
+  EXPECT_EQ(fault_of([](OmStep& step) { step.call.attrs.set("axes", Axes{2, -1}); }),
+            "is sliced along an axis that is not there");
+  EXPECT_EQ(fault_of([](OmStep& step) { step.call.attrs.set("axes", Axes{-2, -1}); }),
+            "is sliced along an axis that is not there");
+  EXPECT_EQ(fault_of([](OmStep& step) { step.call.attrs.set("axes", Axes{-1, -1}); }),
+            "is sliced along nothing");
+  EXPECT_EQ(fault_of([](OmStep& step) { step.call.attrs.set("output_axes", Axes{5}); }),
+            "makes slices along an axis that is not there");
+  EXPECT_EQ(fault_of([](OmStep& step) { step.constants[0] = step.inputs[0]; }),
+            "has a body that is no constant");
+}
+
+/// They are read from a file as well.
+TEST(SliceMap, RefusesBodiesThatDoNotFitTheStep) {
+  const auto loads = [](const OmBuilder& b) {
+    try {
+      Executor model(b.om, {});
+      return true;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::kOm);
+      return false;
+    }
+  };
+  EXPECT_TRUE(loads(Sum{{1, 3}, 0}.model({4})));
+  for (const Sum& other : {Sum{{1, 4}, 0}, Sum{{1, 3, 1}, 0}, Sum{{2, 1}, 1}}) {
+    OmBuilder b = Sum{{1, 3}, 0}.model({4});
+    b.om.steps.back().constants = {add_body(b, "other", other.body(4))};
+    EXPECT_FALSE(loads(b)) << to_string(other.shape);
+  }
+}
+
+}  // namespace
+}  // namespace aoe::runtime::tests
