@@ -23,6 +23,7 @@ TEST(Passes, AreTheseInThisOrder) {
   for (const Pass& pass : graph::passes()) names.push_back(pass.name);
   EXPECT_EQ(names, (std::vector<std::string>{"expand_einsum",
                                              "fold_constants",
+                                             "settle_reshapes",
                                              "widen_floats",
                                              "expand_composites",
                                              "expand_fourier",
@@ -40,6 +41,7 @@ TEST(Passes, AreTheseInThisOrder) {
                                              "unflatten_gemm",
                                              "split_variadic",
                                              "eliminate_common_subexpressions",
+                                             "map_slices",
                                              "fuse_layer_norm",
                                              "fuse_attention",
                                              "use_global_pooling",

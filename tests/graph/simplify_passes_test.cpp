@@ -28,6 +28,14 @@ const PassCase kSimplifyCases[] = {
        e = Cast <to = 1> (d)
        z = Neg (e)
      })"},
+    {"settle_reshapes", "settle_reshapes",
+     R"(g (float[6,4] x, bool[6] chosen) => (y) <int64[1] first = {0}, int64[2] two = {2, 2}> {
+       rows = Compress <axis = 0> (x, chosen)
+       s = Shape (rows)
+       n = Gather <axis = 0> (s, first)
+       asked = Concat <axis = 0> (n, two)
+       y = Reshape (rows, asked)
+     })"},
     {"eliminate_dead_code", "eliminate_dead_code",
      "g (float[2,4] x) => (float[2,2] b) { u = Relu (x) v = Neg (u) a, b = Split <axis = 1> (x) }"},
     {"unflatten_gemm", "unflatten_gemm",
