@@ -9,6 +9,7 @@
 #include "graph/batch_parts.h"
 #include "graph/passes.h"
 #include "graph/precision.h"
+#include "graph/slice_regions.h"
 
 namespace aoe::compiler {
 namespace {
@@ -47,6 +48,7 @@ class ImportedModel {
     passes.disabled.insert(also_disabled.begin(), also_disabled.end());
     passes.also.push_back(float16_pass(float16));
     passes.also.push_back(split_refused_epilogues_pass(soc_));
+    passes.also.push_back(graph::map_slices_pass(soc_.threads));
     // Not of gears, whose graphs are joined node by node, nor before bfloat16 is chosen, which each part would be for itself.
     if (!source_.gears && !source_.precision.allow_bf16)
       passes.also.push_back(graph::slice_batches_pass(hardware_of(soc_)));

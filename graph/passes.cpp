@@ -39,7 +39,7 @@ std::vector<Pass> with_others(const std::vector<Pass>& others) {
   std::vector<Pass> all = listed();
   for (const Pass& other : others) {
     const auto place = std::ranges::find(all, other.name, &Pass::name);
-    AOE_CHECK(place != all.end() && place->run == nullptr, "no place for pass " + other.name);
+    AOE_CHECK(place != all.end(), "no place for pass " + other.name);
     place->run = other.run;
   }
   std::erase_if(all, [](const Pass& pass) { return pass.run == nullptr; });

@@ -20,7 +20,8 @@ struct Pass {
 struct PassOptions {
   std::set<std::string> disabled;  ///< names of passes not to run (`--fusion_switch_file`)
   std::string dump_dir;            ///< write <n>_<pass>.txt after each pass when not empty
-  std::vector<Pass> also;          ///< run at the places that order.inc has for them
+  std::vector<Pass>
+      also;  ///< run at the places that order.inc has for them, or for a pass of that name
 };
 
 struct PassResult {

@@ -209,15 +209,15 @@ SliceCost slice_cost(const Graph& graph, const std::vector<NodeId>& region) {
   return cost;
 }
 
-std::vector<std::int64_t> part_sizes(const SliceCost& cost) {
+std::vector<std::int64_t> part_sizes(const SliceCost& cost, int threads) {
   constexpr double kPartBytes = 256 << 10, kMostBytes = 64 << 20;
   constexpr double kFlopsPerByte = 32;  // what a byte from memory takes several times over
   constexpr double kMostSlices = 4096;
-  constexpr double kManyWeights = 1 << 20;  // which each body holds anew
+  constexpr double kManyWeights = 16 << 20;  // which each body holds anew
   constexpr std::int64_t kStep = 8;
   const double bytes = std::max(cost.bytes, 1.0);
-  const double wanted =
-      std::max(kPartBytes / bytes, kFlopsPerByte * cost.weights / std::max(cost.flops, 1.0));
+  const double wanted = std::max(kPartBytes * threads / bytes,
+                                 kFlopsPerByte * cost.weights / std::max(cost.flops, 1.0));
   const double slices = std::clamp(std::min(wanted, kMostBytes / bytes), 1.0, kMostSlices);
   std::vector<std::int64_t> sizes = {
       static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(slices)))};

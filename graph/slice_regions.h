@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "graph/passes.h"
 
 namespace aoe::graph {
 
@@ -26,13 +27,16 @@ struct SliceCost {
 };
 SliceCost slice_cost(const Graph& graph, const std::vector<NodeId>& region);
 
-/// How many slices the parts have, descending: what passes between ops shall stay in a cache, and weights be read for more than
-/// they cost.
-std::vector<std::int64_t> part_sizes(const SliceCost& cost);
+/// How many slices the parts have, descending: what passes between ops shall stay in the cores' own caches, and weights be read for
+/// more than they cost.
+std::vector<std::int64_t> part_sizes(const SliceCost& cost, int threads = 1);
 
 /// The region with `slices` slices, a graph of its own whose borders are its inputs and outputs; nullopt where an op makes
 /// something else of so many.
 std::optional<Graph> graph_of_part(const Graph& graph, const std::vector<NodeId>& region,
                                    std::int64_t slices);
+
+/// The pass map_slices for so many threads, which share each part: for PassOptions::also.
+Pass map_slices_pass(int threads);
 
 }  // namespace aoe::graph

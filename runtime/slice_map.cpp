@@ -197,9 +197,9 @@ std::vector<SliceMap::Border> SliceMap::outputs(const Part& part, std::int64_t s
   return borders;
 }
 
-/// The longest that needs no slices which are not there; the shortest where even that does.
+/// The longest that is more than half full: shorter ones would take turns, and read their weights each time.
 const SliceMap::Part& SliceMap::part_for(std::int64_t slices) const {
-  const auto fits = [&](const Part& part) { return part.slices <= slices; };
+  const auto fits = [&](const Part& part) { return part.slices < 2 * slices; };
   const auto found = std::ranges::find_if(parts_, fits);
   return found == parts_.end() ? parts_.back() : *found;
 }

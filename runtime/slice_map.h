@@ -1,6 +1,6 @@
 // SliceMap: a step that carries its body out slice by slice (MapSlices, graph/passes/map_slices.cpp): along one axis of what it
 // reads and makes, whose length only a run can tell. There is a body for each of some lengths of parts, all of which read and make
-// the same; a run takes the longest that fits, and the last part overlaps the one before it rather than being shorter.
+// the same; a run takes the longest that is more than half full, and the last part overlaps the one before it rather than being shorter.
 //
 // Attributes: "axes", by input, along which it is sliced, -1 for what each part reads whole; "output_axes", by output.
 #pragma once

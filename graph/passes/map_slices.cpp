@@ -16,10 +16,10 @@ std::vector<std::int64_t> open_axes(const Graph& graph, const std::vector<ValueI
   return axes;
 }
 
-bool map_region(Graph& graph, const std::vector<NodeId>& region) {
+bool map_region(Graph& graph, const std::vector<NodeId>& region, int threads) {
   const Subgraph border = subgraph_of(graph, region);
   Node node{.name = graph.nodes[region.front()].name + "_slices", .op = call_of("MapSlices")};
-  for (const std::int64_t slices : part_sizes(slice_cost(graph, region))) {
+  for (const std::int64_t slices : part_sizes(slice_cost(graph, region), threads)) {
     std::optional<Graph> part = graph_of_part(graph, region, slices);
     if (!part) return false;
     node.bodies.push_back(std::make_shared<const Graph>(std::move(*part)));
@@ -35,11 +35,17 @@ bool map_region(Graph& graph, const std::vector<NodeId>& region) {
 
 }  // namespace
 
+Pass map_slices_pass(int threads) {
+  return {"map_slices", [threads](Graph& graph) {
+            bool changed = false;
+            for (const std::vector<NodeId>& region : slice_regions(graph))
+              changed |= map_region(graph, region, threads);
+            return changed;
+          }};
+}
+
 bool map_slices(Graph& graph) {
-  bool changed = false;
-  for (const std::vector<NodeId>& region : slice_regions(graph))
-    changed |= map_region(graph, region);
-  return changed;
+  return map_slices_pass(1).run(graph);
 }
 
 }  // namespace aoe::graph

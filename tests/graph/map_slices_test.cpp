@@ -57,7 +57,8 @@ TEST(MapSlices, TakesARowOfOpsWithAllPassesBehindIt) {
   )");
   const auto maps = maps_of(graph);
   ASSERT_EQ(maps.size(), 1U);
-  EXPECT_EQ(types_in(*maps[0]), (std::vector<std::string>{"Reshape", "GatherV2", "MatMulV2", "Add", "Relu"}));
+  EXPECT_EQ(types_in(*maps[0]),
+            (std::vector<std::string>{"Reshape", "GatherV2", "MatMulV2", "Add", "Relu"}));
   EXPECT_EQ(maps[0]->op.attrs.get_ints("output_axes"), (std::vector<std::int64_t>{0}));
   // The places of the rows, as NonZero has them, and x whole.
   EXPECT_EQ(maps[0]->op.attrs.get_ints("axes"), (std::vector<std::int64_t>{1, -1}));
@@ -109,7 +110,8 @@ TEST(MapSlices, WaitsForWhatAllRowsAreNeededFor) {
 
 /// As exporters write it: the shape of a Reshape is computed from that of what it reads.
 TEST(MapSlices, TakesReshapesToComputedShapes) {
-  const Graph graph = rows_through("y", "float[8,8] w, int64[1] eight = {8}, int64[1] two = {2},", R"(
+  const Graph graph =
+      rows_through("y", "float[8,8] w, int64[1] eight = {8}, int64[1] two = {2},", R"(
     s = Shape (r)
     k = Gather <axis = 0> (s, first)
     t = Concat <axis = 0> (k, two, eight)
@@ -126,6 +128,7 @@ TEST(MapSlices, CutsPartsThatStayInACache) {
   using Sizes = std::vector<std::int64_t>;
   EXPECT_EQ(graph::part_sizes({.bytes = 4, .flops = 10}), (Sizes{4096, 512, 64}));
   EXPECT_EQ(graph::part_sizes({.bytes = 4096, .flops = 1e4}), (Sizes{64, 8, 1}));
+  EXPECT_EQ(graph::part_sizes({.bytes = 4096, .flops = 1e4}, 4), (Sizes{256, 32, 4}));
   EXPECT_EQ(graph::part_sizes({.bytes = 1e6, .flops = 1e8, .weights = 1e5}), (Sizes{1}));
   // Weights that take longer to read than a row to multiply are read for many rows, and not held three times.
   EXPECT_EQ(graph::part_sizes({.bytes = 5e4, .flops = 2.5e7, .weights = 5e7}), (Sizes{64, 8}));

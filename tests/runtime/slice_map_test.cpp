@@ -51,7 +51,8 @@ std::int64_t elements(const TensorDesc& desc) {
 
 void expect_sums(const Sum& sum, const std::vector<std::int64_t>& parts, std::int64_t slices) {
   Executor model(sum.model(parts).om, {});
-  const TensorDesc x_desc = along(sum.shape, sum.axis, slices), bias_desc = along(sum.shape, sum.axis, 1);
+  const TensorDesc x_desc = along(sum.shape, sum.axis, slices),
+                   bias_desc = along(sum.shape, sum.axis, 1);
   std::vector<float> x = counting(elements(x_desc)), bias = counting(elements(bias_desc));
   for (float& value : bias) value *= 1000;
   const Tensor inputs[] = {{x_desc, x.data()}, {bias_desc, bias.data()}};
@@ -62,8 +63,10 @@ void expect_sums(const Sum& sum, const std::vector<std::int64_t>& parts, std::in
   for (std::size_t i = sum.axis + 1; i < sum.shape.size(); ++i) inner *= sum.shape[i];
   for (std::int64_t i = 0; i < elements(x_desc); ++i) {
     const std::int64_t outer = i / (inner * slices);
-    const float expected = x[static_cast<std::size_t>(i)] + bias[static_cast<std::size_t>(outer * inner + i % inner)];
-    ASSERT_EQ(outputs[0].as<float>()[i], expected) << "element " << i << ", " << slices << " slices";
+    const float expected =
+        x[static_cast<std::size_t>(i)] + bias[static_cast<std::size_t>(outer * inner + i % inner)];
+    ASSERT_EQ(outputs[0].as<float>()[i], expected)
+        << "element " << i << ", " << slices << " slices";
   }
 }
 
@@ -81,7 +84,8 @@ TEST(SliceMap, RefusesSlicesThatAreNotEquallyMany) {
   OmBuilder outer("model");
   const int x = outer.input("x", floats({-1, 2})), z = outer.input("z", floats({-1, 2}));
   const int body = add_body(outer, "part", inner.om);
-  OmStep& step = control(outer, "MapSlices", {x, z}, {outer.dynamic_output("y", floats({-1, 2}))}, {body});
+  OmStep& step =
+      control(outer, "MapSlices", {x, z}, {outer.dynamic_output("y", floats({-1, 2}))}, {body});
   step.name = "rows";
   step.call.attrs = {};
   step.call.attrs.set("axes", std::vector<std::int64_t>{0, 0});
@@ -112,11 +116,17 @@ TEST(SliceMap, SaysWhatIsWrongWithAStep) {
   EXPECT_EQ(fault_of([](OmStep& step) { step.constants.clear(); }), "lacks its bodies");
   EXPECT_EQ(fault_of([](OmStep& step) { step.call.attrs.set("axes", Axes{0}); }),
             "has not an axis for each tensor");
-  EXPECT_EQ(fault_of([](OmStep& step) { step.call.attrs.set("axes", Axes{2, -1}); }),
+  EXPECT_EQ(fault_of([](OmStep& step) {
+              step.call.attrs.set("axes", Axes{2, -1});
+            }),
             "is sliced along an axis that is not there");
-  EXPECT_EQ(fault_of([](OmStep& step) { step.call.attrs.set("axes", Axes{-2, -1}); }),
+  EXPECT_EQ(fault_of([](OmStep& step) {
+              step.call.attrs.set("axes", Axes{-2, -1});
+            }),
             "is sliced along an axis that is not there");
-  EXPECT_EQ(fault_of([](OmStep& step) { step.call.attrs.set("axes", Axes{-1, -1}); }),
+  EXPECT_EQ(fault_of([](OmStep& step) {
+              step.call.attrs.set("axes", Axes{-1, -1});
+            }),
             "is sliced along nothing");
   EXPECT_EQ(fault_of([](OmStep& step) { step.call.attrs.set("output_axes", Axes{5}); }),
             "makes slices along an axis that is not there");
