@@ -89,10 +89,10 @@ class CaseModel {
   }
 
   void add_node(const std::vector<std::string>& words) {
-    onnx::NodeProto& node = *model_.mutable_graph()->add_node();
+    onnx::NodeProto node;
     const std::string before = result_;
     set_type(node, split_words(words.at(0), '@').at(0));
-    node.set_name(node.op_type() + std::to_string(model_.graph().node_size()));
+    node.set_name(node.op_type() + std::to_string(model_.graph().node_size() + 1));
     if (!before.empty()) node.add_input(before);
     int outputs = 1;
     for (std::size_t i = 1; i < words.size(); ++i) {
@@ -108,6 +108,7 @@ class CaseModel {
     }
     for (int i = 0; i < outputs; ++i) node.add_output(node.name() + "_" + std::to_string(i));
     result_ = node.output(0);
+    *model_.mutable_graph()->add_node() = std::move(node);  // behind those that choose its rows
   }
 
   OperatorCase finish() {
@@ -140,12 +141,14 @@ class CaseModel {
     if (words.at(0) != "scalar")
       for (const std::string& dim : split_words(words[0], 'x'))
         desc.shape.push_back(std::stoll(dim));
-    bool is_constant = false;
+    bool is_constant = false, has_mask = false;
     std::optional<Range> range;
     for (std::size_t i = 1; i < words.size(); ++i) {
       const std::size_t dots = words[i].find("..");
       if (words[i] == "const")
         is_constant = true;
+      else if (words[i] == "rows")
+        has_mask = true;
       else if (const auto dtype = data_type_from_name(words[i]))
         desc.dtype = *dtype;
       else if (dots != std::string::npos)
@@ -158,6 +161,12 @@ class CaseModel {
       add_initializer(name, values);
       return name;
     }
+    add_model_input(name, values);
+    return has_mask ? add_mask(name, desc.shape.at(0)) : name;
+  }
+
+  void add_model_input(const std::string& name, const ConstantPtr& values) {
+    const TensorDesc& desc = values->desc();
     onnx::ValueInfoProto& info = *model_.mutable_graph()->add_input();
     info.set_name(name);
     auto& tensor = *info.mutable_type()->mutable_tensor_type();
@@ -165,7 +174,21 @@ class CaseModel {
     tensor.mutable_shape();
     for (const std::int64_t dim : desc.shape) tensor.mutable_shape()->add_dim()->set_dim_value(dim);
     inputs_.push_back({name, values});
-    return name;
+  }
+
+  /// All rows of the value, chosen by a mask of its own.
+  std::string add_mask(const std::string& name, std::int64_t rows) {
+    const std::string mask = name + "_mask", chosen = name + "_rows";
+    add_model_input(
+        mask, random_values({.dtype = DataType::kBool, .shape = {rows}}, Range{99, 99}, engine_));
+    onnx::NodeProto& node = *model_.mutable_graph()->add_node();
+    node.set_op_type("Compress");
+    node.set_name(chosen);
+    node.add_input(name);
+    node.add_input(mask);
+    node.add_output(chosen);
+    set_attribute(node, "axis", "0");
+    return chosen;
   }
 
   void add_initializer(const std::string& name, const ConstantPtr& values) {

@@ -9,6 +9,7 @@
 //   in=8:0.1..3    values in this range, both ends included by integers
 //   in=8:const     an initializer
 //   in=8:int64     of another type
+//   in=8x4:rows    an input of whose first dimension only a run tells the size: a mask chooses all of it
 //   in=scalar      of rank 0
 //   in=[0,-1]      an initializer of int64 with these values
 //   in=-           absent

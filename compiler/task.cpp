@@ -102,12 +102,17 @@ double flops(const Task& task) {
 
 double bytes_moved(const Task& task) {
   if (!task.is_static() || makes_nothing(task)) return 0.0;
-  double bytes = 0;
-  for (const TaskInput& input : task.inputs)
-    if (input.is_present()) bytes += static_cast<double>(storage_bytes(input.desc));
+  double written = 0, read = 0;
   for (const TensorDesc& output : task.outputs)
-    if (output.dtype != DataType::kUndefined) bytes += static_cast<double>(storage_bytes(output));
-  return bytes;
+    if (output.dtype != DataType::kUndefined) written += static_cast<double>(storage_bytes(output));
+  // Of a table from which rows are chosen, the others are left alone.
+  const bool only_moves = reference::is_kind(task.op.type, reference::OpKind::kMove);
+  for (const TaskInput& input : task.inputs) {
+    if (!input.is_present()) continue;
+    const auto bytes = static_cast<double>(storage_bytes(input.desc));
+    read += only_moves ? std::min(bytes, written) : bytes;
+  }
+  return read + written;
 }
 
 double reduction_length(double flops, double elements) {

@@ -132,6 +132,8 @@ bool gains(const Graph& graph, const Node& node) {
   if (kind == OpKind::kElementwise)
     return std::ranges::any_of(node.outputs,
                                [&](ValueId id) { return is_floating(dtype_of(graph, id)); });
+  if (is_type(node, "Transpose"))
+    return true;  // the only copy whose rows are no rows of what is read
   return kind == OpKind::kWindow || kind == OpKind::kProduct || kind == OpKind::kReduction ||
          kind == OpKind::kNormalisation || kind == OpKind::kRecurrence;
 }

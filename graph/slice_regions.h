@@ -16,7 +16,7 @@ namespace aoe::graph {
 std::optional<int> open_axis(const TensorDesc& desc);
 
 /// Disjoint regions in topological order, each convex and of values that have equally many slices: what goes from one to another
-/// and comes back would have none that is first. Regions of nothing but copies of elements are left out.
+/// and comes back would have none that is first. Regions of nothing but copies of rows are left out.
 std::vector<std::vector<NodeId>> slice_regions(const Graph& graph);
 
 /// What a slice of a region takes.

@@ -191,6 +191,13 @@ TEST(Task, WeighsNothingWhileAShapeIsUnknown) {
   EXPECT_EQ(bytes_moved(task), 0);
 }
 
+TEST(Task, RowsThatAreNotChosenAreNotMoved) {
+  Task task{.op = {.type = "GatherV2"}};
+  task.inputs = {activation({50000, 64}), activation({10}, DataType::kInt64)};
+  task.outputs = {result({10, 64})};
+  EXPECT_DOUBLE_EQ(bytes_moved(task), 2 * 10 * 64 * 4 + 10 * 8);
+}
+
 // ---- graphs ----
 
 TEST(Task, SurvivesTheWayIntoAGraphAndBack) {
