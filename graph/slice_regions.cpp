@@ -93,6 +93,11 @@ class Units {
     });
   }
 
+  /// Whether the unit makes what the node reads.
+  bool makes(int unit, const Node& node) const {
+    return std::ranges::any_of(node.inputs, [&](ValueId input) { return unit_of(input) == unit; });
+  }
+
   void put(NodeId id, int unit) {
     by_node_[id] = unit;
     for (const ValueId input : graph_.nodes[id].inputs)
@@ -138,6 +143,75 @@ bool gains(const Graph& graph, const Node& node) {
          kind == OpKind::kNormalisation || kind == OpKind::kRecurrence;
 }
 
+/// For how many slices weights are to be read that they take a small part of the time.
+double slices_for_weights(const SliceCost& cost) {
+  constexpr double kFlopsPerByte = 32;  // what a byte from memory takes several times over
+  return kFlopsPerByte * cost.weights / std::max(cost.flops, 1.0);
+}
+
+/// How many slices an op likes best at once: weights are read for many rows of a product, while images fill a cache.
+enum class Appetite { kAny, kMany, kFew };
+
+Appetite appetite_of(const SliceCost& cost) {
+  constexpr double kMany = 8, kLarge = 64 << 10;  // what the smallest caches hold
+  if (cost.weights > kLarge && slices_for_weights(cost) >= kMany) return Appetite::kMany;
+  return cost.bytes > kLarge ? Appetite::kFew : Appetite::kAny;
+}
+
+/// Regions in the making.
+class Regions {
+ public:
+  explicit Regions(const Graph& graph) : graph_(graph), lengths_(graph), units_(graph) {}
+
+  void add(NodeId id) {
+    const Node& node = graph_.nodes[id];
+    const std::optional<Length> length = lengths_.add(node);
+    if (!length) return units_.put(id, units_.add());
+    const Appetite appetite = appetite_of(slice_cost(graph_, {id}));
+    Region& region = region_for(node, *length, appetite);
+    if (region.appetite == Appetite::kAny) region.appetite = appetite;
+    region.nodes.push_back(id);
+    units_.put(id, region.unit);
+  }
+
+  std::vector<std::vector<NodeId>> take() {
+    std::vector<std::vector<NodeId>> all;
+    for (Region& region : regions_) all.push_back(std::move(region.nodes));
+    return all;
+  }
+
+ private:
+  struct Region {
+    int unit;
+    Appetite appetite = Appetite::kAny;
+    std::vector<NodeId> nodes = {};
+  };
+
+  /// The one that makes what the node reads, before others; a new one where none takes it.
+  Region& region_for(const Node& node, Length length, Appetite appetite) {
+    std::vector<std::size_t>& growing = growing_[length];
+    std::optional<std::size_t> taking;
+    for (const std::size_t i : growing) {
+      const Region& region = regions_[i];
+      const bool fits = region.appetite == appetite || region.appetite == Appetite::kAny ||
+                        appetite == Appetite::kAny;
+      if (fits && units_.takes(region.unit, node) && (!taking || units_.makes(region.unit, node)))
+        taking = i;
+    }
+    if (taking) return regions_[*taking];
+    // Its like before it will hardly take more: what follows reads what the new one makes.
+    std::erase_if(growing, [&](std::size_t i) { return regions_[i].appetite == appetite; });
+    growing.push_back(regions_.size());
+    return regions_.emplace_back(Region{.unit = units_.add()});
+  }
+
+  const Graph& graph_;
+  Lengths lengths_;
+  Units units_;
+  std::vector<Region> regions_;
+  std::map<Length, std::vector<std::size_t>> growing_;  ///< regions that may still take nodes
+};
+
 TensorDesc with_slices(TensorDesc desc, std::int64_t slices) {
   if (const std::optional<int> axis = open_axis(desc))
     desc.shape[static_cast<std::size_t>(*axis)] = slices;
@@ -157,26 +231,9 @@ std::optional<int> open_axis(const TensorDesc& desc) {
 }
 
 std::vector<std::vector<NodeId>> slice_regions(const Graph& graph) {
-  std::vector<std::vector<NodeId>> regions;
-  std::map<Length, std::pair<int, std::size_t>> last;  // unit and region that may still grow
-  Lengths lengths(graph);
-  Units units(graph);
-  for (const NodeId id : graph.topological_order()) {
-    const Node& node = graph.nodes[id];
-    const std::optional<Length> length = lengths.add(node);
-    if (!length) {
-      units.put(id, units.add());
-      continue;
-    }
-    const auto found = last.find(*length);
-    if (found == last.end() || !units.takes(found->second.first, node)) {
-      last[*length] = {units.add(), regions.size()};
-      regions.emplace_back();
-    }
-    const auto& [unit, region] = last[*length];
-    units.put(id, unit);
-    regions[region].push_back(id);
-  }
+  Regions growing(graph);
+  for (const NodeId id : graph.topological_order()) growing.add(id);
+  std::vector<std::vector<NodeId>> regions = growing.take();
   std::erase_if(regions, [&](const std::vector<NodeId>& region) {
     return std::ranges::none_of(region, [&](NodeId id) { return gains(graph, graph.nodes[id]); });
   });
@@ -184,6 +241,7 @@ std::vector<std::vector<NodeId>> slice_regions(const Graph& graph) {
 }
 
 SliceCost slice_cost(const Graph& graph, const std::vector<NodeId>& region) {
+  constexpr double kWinograd = 4;  // 3x3 windows of weights are read as 6x6
   SliceCost cost;
   std::set<ValueId> weights;
   const auto desc_of = [&](ValueId id) {
@@ -191,13 +249,15 @@ SliceCost slice_cost(const Graph& graph, const std::vector<NodeId>& region) {
   };
   for (const NodeId id : region) {
     const Node& node = graph.nodes[id];
+    const double growth =
+        reference::is_kind(node.op.type, reference::OpKind::kWindow) ? kWinograd : 1;
     std::vector<TensorDesc> inputs, outputs;
     for (const ValueId input : node.inputs) {
       inputs.push_back(desc_of(input));
       if (input == kNone) continue;
       const auto bytes = static_cast<double>(storage_bytes(inputs.back()));
       if (graph.values[input].constant)
-        cost.weights += weights.insert(input).second ? bytes : 0;
+        cost.weights += weights.insert(input).second ? growth * bytes : 0;
       else if (!is_static(graph.values[input].desc.shape))
         cost.bytes = std::max(cost.bytes, bytes);
     }
@@ -213,13 +273,11 @@ SliceCost slice_cost(const Graph& graph, const std::vector<NodeId>& region) {
 
 std::vector<std::int64_t> part_sizes(const SliceCost& cost, int threads) {
   constexpr double kPartBytes = 256 << 10, kMostBytes = 64 << 20;
-  constexpr double kFlopsPerByte = 32;  // what a byte from memory takes several times over
   constexpr double kMostSlices = 4096;
   constexpr double kManyWeights = 16 << 20;  // which each body holds anew
   constexpr std::int64_t kStep = 8;
   const double bytes = std::max(cost.bytes, 1.0);
-  const double wanted = std::max(kPartBytes * threads / bytes,
-                                 kFlopsPerByte * cost.weights / std::max(cost.flops, 1.0));
+  const double wanted = std::max(kPartBytes * threads / bytes, slices_for_weights(cost));
   const double slices = std::clamp(std::min(wanted, kMostBytes / bytes), 1.0, kMostSlices);
   std::vector<std::int64_t> sizes = {
       static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(slices)))};

@@ -23,7 +23,7 @@ std::vector<std::vector<NodeId>> slice_regions(const Graph& graph);
 struct SliceCost {
   double bytes = 0;    ///< of the largest value
   double flops = 0;    ///< of all ops
-  double weights = 0;  ///< bytes of constants, which every part reads
+  double weights = 0;  ///< bytes of constants as kernels lay them out, which every part reads
 };
 SliceCost slice_cost(const Graph& graph, const std::vector<NodeId>& region);
 

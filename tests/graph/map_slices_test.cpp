@@ -125,6 +125,26 @@ TEST(MapSlices, TakesReshapesToComputedShapes) {
   for (const Node& node : graph.nodes) EXPECT_FALSE(graph::is_type(node, "Shape"));
 }
 
+/// Many rows for weights that take longer to read than to multiply, few images that fill a cache: neither gets the other's parts.
+TEST(MapSlices, KeepsProductsOfManyWeightsAndLargeImagesApart) {
+  const Graph graph =
+      rows_through("y, z", "float[16,20736] w, float[16,4096] v, float[4,4,3,3] k,", R"(
+    a = MatMul (r, v)
+    y = Relu (a)
+    b = MatMul (r, w)
+    four = Constant <value_ints = [-1, 4, 72, 72]> ()
+    e = Reshape (b, four)
+    f = Conv <pads = [1,1,1,1]> (e, k)
+    z = Relu (f)
+  )");
+  std::vector<std::vector<std::string>> types;
+  for (const Node* map : maps_of(graph)) types.push_back(types_in(*map));
+  ASSERT_EQ(types.size(), 2U);
+  EXPECT_EQ(types[0],
+            (std::vector<std::string>{"Reshape", "GatherV2", "MatMulV2", "Relu", "MatMulV2"}));
+  EXPECT_EQ(types[1].back(), "Relu");
+}
+
 TEST(MapSlices, CutsPartsThatStayInACache) {
   using Sizes = std::vector<std::int64_t>;
   EXPECT_EQ(graph::part_sizes({.bytes = 4, .flops = 10}), (Sizes{4096, 512, 64}));
