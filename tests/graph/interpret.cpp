@@ -139,7 +139,57 @@ std::vector<ConstantPtr> run_scan(const Node& node, const std::vector<ConstantPt
   return values;
 }
 
+/// Slices `first` to `first + count` along an axis, the last one again where there are fewer.
+ConstantPtr slices_of(const Tensor& whole, std::size_t axis, std::int64_t first,
+                      std::int64_t count) {
+  TensorDesc desc = whole.desc;
+  desc.shape[axis] = 1;
+  std::vector<ConstantPtr> slices;
+  for (std::int64_t i = 0; i < count; ++i) {
+    auto slice = std::make_shared<Constant>(desc);
+    copy_slice(whole, slice->view(), axis, std::min(first + i, whole.desc.shape[axis] - 1), false);
+    slices.push_back(std::move(slice));
+  }
+  ConstantPtr all = stacked(slices, desc, static_cast<std::int64_t>(axis), false);
+  desc.shape[axis] = count;
+  return std::make_shared<Constant>(desc, all->data());
+}
+
+/// In parts of the shortest length, the last one short of slices.
+std::vector<ConstantPtr> run_slices(const Node& node, const std::vector<ConstantPtr>& operands) {
+  const Graph& body = *node.bodies.back();
+  const auto axes = node.op.attrs.get_ints("axes"),
+             output_axes = node.op.attrs.get_ints("output_axes");
+  const auto sliced = static_cast<std::size_t>(
+      std::ranges::find_if(axes, [](std::int64_t axis) { return axis >= 0; }) - axes.begin());
+  const auto axis = static_cast<std::size_t>(axes[sliced]);
+  const std::int64_t all = operands[sliced]->desc().shape[axis];
+  const std::int64_t length = body.values[body.inputs[sliced]].desc.shape[axis];
+  std::vector<std::shared_ptr<Constant>> results;
+  for (std::size_t i = 0; i < body.outputs.size(); ++i) {
+    TensorDesc desc = body.values[body.outputs[i]].desc;
+    desc.shape[static_cast<std::size_t>(output_axes[i])] = all;
+    results.push_back(std::make_shared<Constant>(desc));
+  }
+  for (std::int64_t first = 0; first < all; first += length) {
+    std::vector<ConstantPtr> own;
+    for (std::size_t i = 0; i < operands.size(); ++i)
+      own.push_back(axes[i] < 0 ? operands[i]
+                                : slices_of(operands[i]->view(), static_cast<std::size_t>(axes[i]),
+                                            first, length));
+    const std::vector<ConstantPtr> given = interpret(body, own);
+    for (std::size_t i = 0; i < results.size(); ++i)
+      for (std::int64_t k = 0; k < std::min(length, all - first); ++k) {
+        const auto at = static_cast<std::size_t>(output_axes[i]);
+        copy_slice(results[i]->view(), slices_of(given[i]->view(), at, k, 1)->view(), at, first + k,
+                   true);
+      }
+  }
+  return {results.begin(), results.end()};
+}
+
 std::vector<ConstantPtr> run_control(const Node& node, const std::vector<ConstantPtr>& operands) {
+  if (node.op.type == "MapSlices") return run_slices(node, operands);
   if (node.op.type == "If") return BodyRun(node, operands, is_true(operands[0]) ? 0 : 1)({});
   return node.op.type == "Loop" ? run_loop(node, operands) : run_scan(node, operands);
 }

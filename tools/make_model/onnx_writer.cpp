@@ -44,7 +44,10 @@ void describe(onnx::ValueInfoProto& info, const std::string& name, const Shape& 
   auto* tensor = info.mutable_type()->mutable_tensor_type();
   tensor->set_elem_type(static_cast<int>(reference::onnx_number(dtype)));
   tensor->mutable_shape();
-  for (const std::int64_t dim : shape) tensor->mutable_shape()->add_dim()->set_dim_value(dim);
+  for (const std::int64_t size : shape) {
+    auto* dim = tensor->mutable_shape()->add_dim();
+    if (size >= 0) dim->set_dim_value(size);
+  }
 }
 
 template <typename T>

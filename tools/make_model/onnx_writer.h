@@ -80,7 +80,7 @@ class OnnxWriter {
   /// Numbers in [low, high): the next ones of the seed.
   std::vector<float> draw(std::size_t count, double low, double high);
 
-  /// Gives `value` out under the name `name`.
+  /// Gives `value` out under the name `name`; -1 is a size that only a run tells.
   void output(const std::string& value, const std::string& name, const Shape& shape);
   std::string serialize() const;
 
