@@ -16,6 +16,7 @@ make_model squeezenet --small --image=48 --output=wide.onnx >/dev/null || fail "
 make_model squeezenet --small --image=48 --float_type=float16 --output=half.onnx >/dev/null || fail "make_model"
 make_model squeezenet --small --image=48 --float_type=bfloat16 --output=brain.onnx >/dev/null || fail "make_model"
 refuses 2 "is neither float32, float16 nor bfloat16" make_model squeezenet --float_type=float8 --output=x.onnx
+refuses 2 "NonMaxSuppression takes boxes of float32 alone" make_model mask-rcnn --small --float_type=float16 --output=x.onnx
 refuses 2 "leave --quantize or --float_type out" make_model squeezenet --float_type=float16 --quantize=qdq --output=x.onnx
 compiled wide wide
 compiled half half --log=info

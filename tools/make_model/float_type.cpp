@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/check.h"
+#include "base/error.h"
 #include "reference/float16.h"
 #include "reference/onnx_data_type.h"
 
@@ -76,6 +77,10 @@ class Narrower {
 std::string in_float_type(const std::string& model_bytes, DataType dtype) {
   onnx::ModelProto model;
   AOE_CHECK(model.ParseFromString(model_bytes), "the model was written here");
+  for (const auto& node : model.graph().node())
+    if (node.op_type() == "NonMaxSuppression")
+      throw Error(ExitCode::kUsage, "NonMaxSuppression takes boxes of float32 alone", node.name(),
+                  "leave --float_type out");
   Narrower(*model.mutable_graph(), dtype).run();
   return model.SerializeAsString();
 }

@@ -47,6 +47,7 @@ class OpBench {
 
  private:
   static Expected compute_expected(const compiler::Task& task);
+  static Expected computed(const compiler::Task& task, bool integers_are_zero);
   Bench bench() const;
   Contender take(std::size_t index);
 
