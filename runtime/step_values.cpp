@@ -75,7 +75,7 @@ std::string inference_fault(const Om& om, const OmStep& step) {
 
 bool is_certain(const Om& om, const OmStep& step) {
   // Shapes that only a run tells may contradict each other where the output's does not follow from them.
-  const auto is_open = [&](int id) { return id >= 0 && om.tensors[id].place == Place::kDynamic; };
+  const auto is_open = [&](int id) { return id >= 0 && !is_static(om.tensors[id].desc.shape); };
   if (std::ranges::any_of(step.inputs, is_open)) return false;
   const std::vector<TensorDesc> found = infer_before_run(om, step);
   if (found.size() != step.outputs.size()) return false;

@@ -200,6 +200,25 @@ TEST(Executor, ComparesSizesThatOnlyARunTells) {
   }
 }
 
+/// Its result has a size whatever it reads, so only a look at what is given tells that it cannot be made.
+TEST(Executor, ComparesSizesThatItsCallersGive) {
+  OmBuilder b("flat");
+  const int x = b.input("x", floats({kUnknownDim}));
+  const int one = b.weight<std::int64_t>("one", {.dtype = DataType::kInt64, .shape = {1}}, {1});
+  b.reference("Reshape", {x, one}, {b.output("y", floats({1}))});
+  Executor model(b.om, {});
+  std::vector<float> values(2), result(1);
+  Tensor outputs[] = {{floats({1}), result.data()}};
+  const Tensor fits[] = {{floats({1}), values.data()}}, too_long[] = {{floats({2}), values.data()}};
+  model.run(fits, outputs);
+  try {
+    model.run(too_long, outputs);
+    FAIL() << "ran";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::kFailure) << error.what();
+  }
+}
+
 TEST(Executor, HandsOverOutputsThatNoStepWrites) {
   OmBuilder b;
   const int x = b.input("x", floats({2}));

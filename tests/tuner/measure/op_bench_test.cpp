@@ -20,7 +20,9 @@ TEST(OpBench, DrawsIndicesThatAreThere) {
   for (const compiler::Candidate& candidate : compiler::default_candidates(line.task, options.soc))
     strategies.push_back(strategy_of(candidate));
   ASSERT_FALSE(strategies.empty());
-  bench.compile(strategies, [](std::size_t, const Timing& timing) { EXPECT_TRUE(timing.ok()) << timing.cause; });
+  bench.compile(strategies, [](std::size_t, const Timing& timing) {
+    EXPECT_TRUE(timing.ok()) << timing.cause;
+  });
   EXPECT_TRUE(bench.measure(0, 0).ok());
 }
 
