@@ -7,6 +7,7 @@
 
 #include "base/size.h"
 #include "reference/axes.h"
+#include "reference/doubles.h"
 #include "reference/fail.h"
 #include "reference/widen.h"
 
@@ -218,7 +219,7 @@ void run_recurrent(const OpContext& context, const RecurrentKind& kind, const Re
           : std::vector<std::int64_t>(static_cast<std::size_t>(layout.batch), layout.steps);
   const auto activations = make_activations(context.attrs, kind, layout.directions);
   const bool is_reverse = context.attrs.get_string("direction", "forward") == "reverse";
-  std::vector<double> y(static_cast<std::size_t>(layout.steps * state_size));
+  std::vector<double> y = doubles(static_cast<std::size_t>(layout.steps * state_size));
 
   for (std::int64_t d = 0; d < layout.directions; ++d) {
     const auto part = [d](const std::vector<double>& all, std::int64_t size) {

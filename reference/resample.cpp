@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "reference/axes.h"
+#include "reference/doubles.h"
 #include "reference/fail.h"
 
 namespace aoe::reference {
@@ -107,7 +108,7 @@ std::vector<double> resample(const std::vector<double>& values, const Shape& sha
                              std::size_t axis, const std::vector<ResampledPosition>& table) {
   const AxisView view = view_axis(shape, axis);
   const auto inner = static_cast<std::size_t>(view.inner);
-  std::vector<double> result(static_cast<std::size_t>(view.outer) * table.size() * inner);
+  std::vector<double> result = doubles(static_cast<std::size_t>(view.outer) * table.size() * inner);
   double* to = result.data();
   for (std::int64_t o = 0; o < view.outer; ++o) {
     for (const ResampledPosition& position : table) {

@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "reference/broadcast.h"
+#include "reference/doubles.h"
 #include "reference/typed.h"
 
 namespace aoe::reference {
@@ -21,9 +22,11 @@ void write_from(std::span<const From> values, const Tensor& tensor) {
 }  // namespace
 
 std::vector<double> to_doubles(const Tensor& tensor) {
+  check_doubles(static_cast<std::size_t>(tensor.elements()));
   return read_as<double>(tensor);
 }
 std::vector<std::int64_t> to_int64s(const Tensor& tensor) {
+  check_doubles(static_cast<std::size_t>(tensor.elements()));  // of the same size
   return read_as<std::int64_t>(tensor);
 }
 
@@ -33,6 +36,7 @@ std::vector<double> to_doubles(const Tensor& tensor, const Shape& shape) {
                to_string(shape));
   }
   const auto values = to_doubles(tensor);
+  check_doubles(static_cast<std::size_t>(element_count(shape)));
   std::vector<double> stretched;
   stretched.reserve(static_cast<std::size_t>(element_count(shape)));
   const std::array strides = {broadcast_strides(tensor.desc.shape, shape)};

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/memory.h"
 
 namespace aoe::runtime {
 namespace {
@@ -117,6 +118,8 @@ void run_naming(const OmStep& step, const std::function<void()>& f) {
     f();
   } catch (const Error& e) {
     refuse(e.what());
+  } catch (const OutOfMemory& e) {
+    throw OutOfMemory("op '" + step.name + "' (" + step.types_text() + "): " + e.what());
   } catch (const reference::Undetermined&) {
     refuse("the rank of its output cannot be told");
   }

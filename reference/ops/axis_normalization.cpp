@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "reference/axes.h"
+#include "reference/doubles.h"
 #include "reference/op.h"
 #include "reference/slicing.h"
 #include "reference/strided.h"
@@ -53,7 +54,7 @@ void compute_mean_variance(const OpContext& context) {
   for (std::size_t axis : axes) count *= static_cast<double>(shape[axis]);
   auto values = to_doubles(context.inputs[0]);
   const auto group = statistics_of(shape, axes);
-  std::vector<double> mean(values.size()), variance(values.size());
+  std::vector<double> mean = doubles(values.size()), variance = doubles(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) mean[group[i]] += values[i] / count;
   for (std::size_t i = 0; i < values.size(); ++i) {
     variance[group[i]] += std::pow(values[i] - mean[group[i]], 2) / count;
@@ -71,7 +72,7 @@ void compute_lp(const OpContext& context) {
   const auto group =
       statistics_of(shape, {normalize_axis(context.attrs.get_int("axis", -1), shape.size())});
   auto values = to_doubles(context.inputs[0]);
-  std::vector<double> sums(values.size());
+  std::vector<double> sums = doubles(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     sums[group[i]] += std::pow(std::abs(values[i]), p);
   }

@@ -2,6 +2,7 @@
 #include "base/size.h"
 #include "reference/axes.h"
 #include "reference/block_window.h"
+#include "reference/doubles.h"
 #include "reference/fail.h"
 #include "reference/op.h"
 #include "reference/widen.h"
@@ -51,7 +52,7 @@ void compute_col2im(const OpContext& ctx) {
   const Window blocks =
       block_window_of(ctx.attrs, Shape(shape.begin() + 2, shape.end()), to_int64s(ctx.inputs[2]));
   const std::vector<double> columns = to_doubles(ctx.inputs[0]);
-  std::vector<double> image(static_cast<std::size_t>(element_count(shape)));
+  std::vector<double> image = doubles(static_cast<std::size_t>(element_count(shape)));
   const std::int64_t per_plane = blocks.kernel_elements() * blocks.output_elements();
   for (std::int64_t plane = 0; plane < shape[0] * shape[1]; ++plane)
     add_columns(blocks, columns.data() + plane * per_plane,

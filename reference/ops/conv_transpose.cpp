@@ -4,6 +4,7 @@
 
 #include "base/size.h"
 #include "reference/axes.h"
+#include "reference/doubles.h"
 #include "reference/fail.h"
 #include "reference/op.h"
 #include "reference/slicing.h"
@@ -76,7 +77,7 @@ void compute_conv_transpose(const OpContext& context) {
   const auto bias = context.has_input(2)
                         ? to_doubles(context.inputs[2])
                         : std::vector<double>(static_cast<std::size_t>(out_channels));
-  std::vector<double> y(static_cast<std::size_t>(x_shape[0] * out_channels * out_plane));
+  std::vector<double> y = doubles(static_cast<std::size_t>(x_shape[0] * out_channels * out_plane));
   for (std::int64_t n = 0; n < x_shape[0]; ++n) {
     for (std::int64_t oc = 0; oc < out_channels; ++oc) {
       double* plane = y.data() + (n * out_channels + oc) * out_plane;

@@ -6,6 +6,7 @@
 
 #include "base/size.h"
 #include "reference/axes.h"
+#include "reference/doubles.h"
 #include "reference/fail.h"
 #include "reference/op.h"
 #include "reference/quantize.h"
@@ -73,7 +74,7 @@ std::vector<double> convolve(const Attrs& attrs, const Shape& x_shape, const Sha
   const std::int64_t group_out = out_channels / attrs.get_int("group", 1);
   const std::int64_t shuffle = attrs.get_int("input_shuffle", 1);
   const std::int64_t in_plane = window.input_elements(), out_plane = window.output_elements();
-  std::vector<double> y(static_cast<std::size_t>(x_shape[0] * out_channels * out_plane));
+  std::vector<double> y = doubles(static_cast<std::size_t>(x_shape[0] * out_channels * out_plane));
   for (std::int64_t n = 0; n < x_shape[0]; ++n) {
     for (std::int64_t oc = 0; oc < out_channels; ++oc) {
       for (std::int64_t i = 0; i < group_in; ++i) {

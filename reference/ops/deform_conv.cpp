@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "reference/axes.h"
+#include "reference/doubles.h"
 #include "reference/fail.h"
 #include "reference/op.h"
 #include "reference/widen.h"
@@ -80,7 +81,7 @@ class DeformConv {
 
   std::vector<double> run() const {
     const std::int64_t out = window_.output_elements(), channels = weight_shape_[0];
-    std::vector<double> y(static_cast<std::size_t>(x_shape_[0] * channels * out));
+    std::vector<double> y = doubles(static_cast<std::size_t>(x_shape_[0] * channels * out));
     std::vector<double> taps(static_cast<std::size_t>(x_shape_[1] * window_.kernel_elements()));
     for (std::int64_t image = 0; image < x_shape_[0]; ++image)
       for (std::int64_t o = 0; o < out; ++o) {

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <utility>
 
+#include "reference/doubles.h"
 #include "reference/fail.h"
 #include "reference/op.h"
 #include "reference/widen.h"
@@ -44,7 +45,7 @@ double determinant(double* a, std::size_t n) {
 void compute_det(const OpContext& context) {
   auto x = to_doubles(context.inputs[0]);
   const auto n = static_cast<std::size_t>(context.inputs[0].desc.shape.back());
-  std::vector<double> y(static_cast<std::size_t>(context.outputs[0].elements()));
+  std::vector<double> y = doubles(static_cast<std::size_t>(context.outputs[0].elements()));
   for (std::size_t i = 0; i < y.size(); ++i) y[i] = determinant(x.data() + i * n * n, n);
   from_doubles(y, context.outputs[0]);
 }

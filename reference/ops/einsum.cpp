@@ -5,6 +5,7 @@
 #include <cctype>
 #include <map>
 
+#include "reference/doubles.h"
 #include "reference/fail.h"
 #include "reference/op.h"
 #include "reference/slicing.h"
@@ -152,6 +153,7 @@ void compute_einsum(const OpContext& context) {
     if (labels.find(label) == std::string::npos) labels += label;
   }
   for (char label : labels) shape.push_back(extents.at(label));
+  check_doubles(static_cast<std::size_t>(element_count(shape)));
   std::vector<double> products(static_cast<std::size_t>(element_count(shape)), 1.0);
   for (std::size_t i = 0; i < context.inputs.size(); ++i) {
     const auto values = to_doubles(context.inputs[i]);
@@ -164,7 +166,7 @@ void compute_einsum(const OpContext& context) {
       }
     });
   }
-  std::vector<double> sums(static_cast<std::size_t>(context.outputs[0].elements()));
+  std::vector<double> sums = doubles(static_cast<std::size_t>(context.outputs[0].elements()));
   const std::size_t summed = sums.empty() ? 0 : products.size() / sums.size();
   for (std::size_t i = 0; i < products.size(); ++i) sums[i / summed] += products[i];
   from_doubles(sums, context.outputs[0]);

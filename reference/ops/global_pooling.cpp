@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 
+#include "reference/doubles.h"
 #include "reference/fail.h"
 #include "reference/op.h"
 #include "reference/slicing.h"
@@ -26,7 +27,7 @@ template <typename Reduce>
 void reduce_planes(const OpContext& context, Reduce reduce) {
   const Tensor &x = context.inputs[0], &y = context.outputs[0];
   const auto values = to_doubles(x);
-  std::vector<double> results(static_cast<std::size_t>(y.elements()));
+  std::vector<double> results = doubles(static_cast<std::size_t>(y.elements()));
   const std::size_t plane = results.empty() ? 0 : values.size() / results.size();
   for (std::size_t i = 0; i < results.size(); ++i) {
     results[i] = reduce(Plane(values).subspan(i * plane, plane));

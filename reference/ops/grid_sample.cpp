@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "reference/axes.h"
+#include "reference/doubles.h"
 #include "reference/fail.h"
 #include "reference/grid_sampler.h"
 #include "reference/op.h"
@@ -47,7 +48,7 @@ void compute_grid_sample(const OpContext& context) {
   const std::int64_t channels = shape[1], plane = element_count(sizes);
   const Shape& y_shape = context.outputs[0].desc.shape;
   const std::int64_t points = dim_product(y_shape, 2, y_shape.size());
-  std::vector<double> y(static_cast<std::size_t>(context.outputs[0].elements()));
+  std::vector<double> y = doubles(static_cast<std::size_t>(context.outputs[0].elements()));
   std::vector<GridTaps> taps(sizes.size());
   for (std::int64_t n = 0; n < shape[0]; ++n) {
     for (std::int64_t p = 0; p < points; ++p) {

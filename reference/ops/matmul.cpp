@@ -1,4 +1,5 @@
 // MatMulV2, Gemm, MatMulInteger, QLinearMatMul: products of matrices.
+#include "reference/doubles.h"
 #include "reference/fail.h"
 #include "reference/matrix.h"
 #include "reference/op.h"
@@ -51,7 +52,7 @@ std::vector<double> left_factor(const Attrs& attrs, const Tensor& a) {
   if (attrs.get_int("transA", 0) == 0) return values;
   const auto rows = static_cast<std::size_t>(a.desc.shape[0]);
   const auto columns = static_cast<std::size_t>(a.desc.shape[1]);
-  std::vector<double> transposed(values.size());
+  std::vector<double> transposed = doubles(values.size());
   for (std::size_t i = 0; i < rows; ++i) {
     for (std::size_t j = 0; j < columns; ++j) transposed[j * rows + i] = values[i * columns + j];
   }
@@ -64,7 +65,7 @@ void compute_gemm(const OpContext& context) {
   const double beta = context.attrs.get_float("beta", 1);
   const MatMulShape s = gemm_shape(context.attrs, a.desc.shape, b.desc.shape);
   const auto left = left_factor(context.attrs, a);
-  std::vector<double> values(static_cast<std::size_t>(y.elements()));
+  std::vector<double> values = doubles(static_cast<std::size_t>(y.elements()));
   visit_type<NumericTypes>(b.desc.dtype, [&]<typename T>() {
     if (context.attrs.get_int("transB", 0) != 0) {
       multiply_add_transposed(left.data(), b.as<T>(), values.data(), s.m, s.k, s.n);

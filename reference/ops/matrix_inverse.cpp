@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "reference/doubles.h"
 #include "reference/fail.h"
 #include "reference/op.h"
 #include "reference/widen.h"
@@ -51,7 +52,7 @@ void invert(double* a, double* x, std::size_t n) {
 void compute_inverse(const OpContext& context) {
   auto x = to_doubles(context.inputs[0]);
   const auto n = static_cast<std::size_t>(context.inputs[0].desc.shape.back());
-  std::vector<double> y(x.size());
+  std::vector<double> y = doubles(x.size());
   for (std::size_t at = 0; at < x.size(); at += n * n) invert(x.data() + at, y.data() + at, n);
   from_doubles(y, context.outputs[0]);
 }

@@ -1,6 +1,7 @@
 // MaxUnpool: puts each maximum back where MaxPool's indices say it came from; zero elsewhere.
 #include "reference/axes.h"
 #include "reference/block_window.h"
+#include "reference/doubles.h"
 #include "reference/fail.h"
 #include "reference/op.h"
 #include "reference/strided.h"
@@ -34,7 +35,7 @@ void compute_max_unpool(const OpContext& context) {
     fail_model(std::to_string(indices.size()) + " indices for " + std::to_string(x.size()) +
                " values");
   }
-  std::vector<double> y(static_cast<std::size_t>(context.outputs[0].elements()));
+  std::vector<double> y = doubles(static_cast<std::size_t>(context.outputs[0].elements()));
   for (std::size_t i = 0; i < x.size(); ++i) {
     std::int64_t rest = indices[i], offset = 0;
     if (rest < 0 || rest >= element_count(natural)) {

@@ -6,6 +6,7 @@
 
 #include "reference/axes.h"
 #include "reference/broadcast.h"
+#include "reference/doubles.h"
 #include "reference/fail.h"
 #include "reference/onnx_data_type.h"
 #include "reference/op.h"
@@ -140,7 +141,7 @@ void compute_layer_norm(const OpContext& context) {
   const auto moments = normalize_runs(values, dim_product(shape, axis, shape.size()),
                                       context.attrs.get_float("epsilon", 1e-5F));
   if (context.has_output(0)) {
-    const std::vector<double> zeros(context.has_input(2) ? 0 : values.size());
+    const std::vector<double> zeros = doubles(context.has_input(2) ? 0 : values.size());
     scale_and_shift(values, to_doubles(context.inputs[1], shape),
                     context.has_input(2) ? to_doubles(context.inputs[2], shape) : zeros);
     from_doubles(values, context.outputs[0]);

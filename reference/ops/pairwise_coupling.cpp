@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "reference/doubles.h"
 #include "reference/fail.h"
 #include "reference/op.h"
 #include "reference/widen.h"
@@ -86,7 +87,7 @@ void compute_coupling(const OpContext& context) {
   const auto pairs = to_doubles(context.inputs[0]);
   const Shape& shape = context.inputs[0].desc.shape;
   const auto classes = static_cast<std::size_t>(context.attrs.get_int("classes", 0));
-  std::vector<double> p(static_cast<std::size_t>(shape[0]) * classes);
+  std::vector<double> p = doubles(static_cast<std::size_t>(shape[0]) * classes);
   Coupling coupling(classes);
   for (std::size_t row = 0; row < static_cast<std::size_t>(shape[0]); ++row)
     coupling.solve(pairs.data() + row * static_cast<std::size_t>(shape[1]),

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "reference/doubles.h"
 #include "reference/fail.h"
 #include "reference/op.h"
 #include "reference/widen.h"
@@ -74,7 +75,7 @@ void compute_max_pool(const OpContext& context) {
   const Window window = pooling_window(context.attrs, shape);
   const bool is_column_major = context.attrs.get_int("storage_order", 0) != 0;
   const auto x = to_doubles(context.inputs[0]);
-  std::vector<double> y(static_cast<std::size_t>(context.outputs[0].elements()));
+  std::vector<double> y = doubles(static_cast<std::size_t>(context.outputs[0].elements()));
   std::vector<std::int64_t> indices(y.size());
   for_each_window(
       window, shape[0] * shape[1], [&](std::int64_t plane, const Tap& o, std::int64_t i) {
@@ -98,7 +99,7 @@ void compute_average_pool(const OpContext& context) {
   const Window window = pooling_window(context.attrs, shape);
   const bool counts_padding = context.attrs.get_int("count_include_pad", 0) != 0;
   const auto x = to_doubles(context.inputs[0]);
-  std::vector<double> y(static_cast<std::size_t>(context.outputs[0].elements()));
+  std::vector<double> y = doubles(static_cast<std::size_t>(context.outputs[0].elements()));
   for_each_window(
       window, shape[0] * shape[1], [&](std::int64_t plane, const Tap& o, std::int64_t i) {
         const std::int64_t base = plane * window.input_elements();
@@ -122,7 +123,7 @@ void compute_lp_pool(const OpContext& context) {
   const Window window = pooling_window(context.attrs, shape);
   const auto p = static_cast<double>(context.attrs.get_int("p", 2));
   const auto x = to_doubles(context.inputs[0]);
-  std::vector<double> y(static_cast<std::size_t>(context.outputs[0].elements()));
+  std::vector<double> y = doubles(static_cast<std::size_t>(context.outputs[0].elements()));
   for_each_window(
       window, shape[0] * shape[1], [&](std::int64_t plane, const Tap& o, std::int64_t i) {
         const std::int64_t base = plane * window.input_elements();

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "reference/axes.h"
+#include "reference/doubles.h"
 #include "reference/fail.h"
 #include "reference/onnx_data_type.h"
 #include "reference/op.h"
@@ -64,7 +65,7 @@ void compute_quantize(const OpContext& context) {
   const auto scale = spread(context.attrs, context.inputs[1], x.desc.shape);
   auto values = to_doubles(x);
   const auto zero = context.has_input(2) ? spread(context.attrs, context.inputs[2], x.desc.shape)
-                                         : std::vector<double>(values.size());
+                                         : doubles(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     // The quotient in float, as the definition has it: in double some ties would round the other way.
     const float scaled = static_cast<float>(values[i]) / static_cast<float>(scale[i]);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <random>
 
+#include "reference/doubles.h"
 #include "reference/fail.h"
 #include "reference/onnx_data_type.h"
 #include "reference/op.h"
@@ -22,7 +23,7 @@ Engine make_engine(const Attrs& attrs) {
 template <typename Distribution>
 void fill_from(const OpContext& context, Distribution distribution) {
   Engine engine = make_engine(context.attrs);
-  std::vector<double> values(static_cast<std::size_t>(context.outputs[0].elements()));
+  std::vector<double> values = doubles(static_cast<std::size_t>(context.outputs[0].elements()));
   for (double& value : values) value = distribution(engine);
   from_doubles(values, context.outputs[0]);
 }

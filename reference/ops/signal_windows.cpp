@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "base/size.h"
+#include "reference/doubles.h"
 #include "reference/fail.h"
 #include "reference/onnx_data_type.h"
 #include "reference/op.h"
@@ -29,7 +30,7 @@ OpDef cosine_window(const std::string& type, double a0, double a1, double a2) {
     return {{.dtype = output_type(context.attrs), .shape = {known_extent(context, 0)}}};
   };
   def.compute = [=](const OpContext& context) {
-    std::vector<double> window(static_cast<std::size_t>(context.outputs[0].elements()));
+    std::vector<double> window = doubles(static_cast<std::size_t>(context.outputs[0].elements()));
     const bool is_periodic = context.attrs.get_int("periodic", 1) != 0;
     const double steps = static_cast<double>(window.size()) - (is_periodic ? 0 : 1);
     for (std::size_t i = 0; i < window.size(); ++i) {
@@ -73,7 +74,7 @@ std::vector<std::int64_t> mel_edges(const OpContext& context) {
 void compute_mel(const OpContext& context) {
   const Shape& shape = context.outputs[0].desc.shape;
   const auto edges = mel_edges(context);
-  std::vector<double> matrix(static_cast<std::size_t>(context.outputs[0].elements()));
+  std::vector<double> matrix = doubles(static_cast<std::size_t>(context.outputs[0].elements()));
   const auto set = [&](std::int64_t bin, std::size_t filter, double value) {
     if (bin < 0 || bin >= shape[0]) {
       fail_model("filter " + std::to_string(filter) + " reaches bin " + std::to_string(bin) +

@@ -3,6 +3,7 @@
 #include <map>
 #include <span>
 
+#include "reference/doubles.h"
 #include "reference/fail.h"
 #include "reference/op.h"
 #include "reference/widen.h"
@@ -95,7 +96,7 @@ void compute_tfidf(const OpContext& context) {
   const auto items = to_int64s(context.inputs[0]);
   const auto row_length = static_cast<std::size_t>(context.inputs[0].desc.shape.back());
   const auto width = static_cast<std::size_t>(vectorizer.width());
-  std::vector<double> y(static_cast<std::size_t>(context.outputs[0].elements()));
+  std::vector<double> y = doubles(static_cast<std::size_t>(context.outputs[0].elements()));
   const std::size_t rows = width == 0 ? 0 : y.size() / width;
   for (std::size_t row = 0; row < rows; ++row) {
     const auto counts = vectorizer.counts(std::span(items).subspan(row * row_length, row_length));

@@ -2,6 +2,7 @@
 // x (..., k), weight (n, blocks, bytes of a block), scale (n, blocks), zero points like the weights (n, bytes) or like the
 // scales, bias (n). MatMulNBits of com.microsoft is imported as this.
 #include "reference/axes.h"
+#include "reference/doubles.h"
 #include "reference/fail.h"
 #include "reference/op.h"
 #include "reference/packed_weights.h"
@@ -63,8 +64,8 @@ void compute_packed(const OpContext& context) {
   const auto bias = context.has_input(kPackedBias) ? to_doubles(context.inputs[kPackedBias])
                                                    : std::vector<double>{};
   const std::int64_t rows = w.k == 0 ? 0 : x.elements() / w.k;
-  std::vector<double> values(static_cast<std::size_t>(rows * w.n)),
-      row(static_cast<std::size_t>(w.k));
+  std::vector<double> values = doubles(static_cast<std::size_t>(rows * w.n)),
+                      row(static_cast<std::size_t>(w.k));
   for (std::int64_t n = 0; n < w.n; ++n) {
     for (std::int64_t k = 0; k < w.k; ++k) {
       const auto block = static_cast<std::size_t>(n * w.blocks() + k / w.block);

@@ -10,9 +10,11 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "profiler/recorder.h"
 #include "runtime/backend.h"
 #include "runtime/host_cores.h"
+#include "tests/runtime/memory_limit.h"
 #include "tests/runtime/om_builder.h"
 
 namespace aoe::runtime {
@@ -337,6 +339,29 @@ TEST(Executor, RecordsOneTaskPerStep) {
     }
   }
 }
+
+#ifndef __SANITIZE_ADDRESS__  // see memory_limit.h
+
+TEST(Executor, AsksForWhatTheReferenceComputesIn) {
+  constexpr std::int64_t kElements = 1 << 25;
+  const TensorDesc desc{.dtype = DataType::kInt8, .shape = {1, kElements}};
+  OmBuilder b("wide");
+  b.reference("LpNorm", {b.input("x", desc)}, {b.output("y", desc)}).name = "norm";
+  Executor model(b.om, {});
+  std::vector<char> x(kElements), y(kElements);
+  const Tensor inputs[] = {{desc, x.data()}};
+  Tensor outputs[] = {{desc, y.data()}};
+  const tests::MemoryLimit limit(std::uint64_t{200} << 20);
+  try {
+    model.run(inputs, outputs);
+    FAIL() << "it needs 256 MiB for the numbers that it reads";
+  } catch (const OutOfMemory& e) {
+    const std::string what = e.what();
+    EXPECT_EQ(what.find("op 'norm' (LpNorm): its numbers in float64: needs 0.2 GiB"), 0U) << what;
+  }
+}
+
+#endif
 
 }  // namespace
 }  // namespace aoe::runtime
