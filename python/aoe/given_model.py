@@ -19,6 +19,8 @@ def checked(path_or_bytes):
     if not isinstance(path_or_bytes, (str, os.PathLike)):
         raise TypeError(f"a model is a path or bytes, not {type(path_or_bytes).__name__}")
     path = os.fspath(path_or_bytes)
+    if os.path.isdir(path):
+        raise NoSuchFile(f"{path} is a directory; give a model's file")
     if not os.path.isfile(path):
         raise NoSuchFile(f"there is no model {path}")
     return path

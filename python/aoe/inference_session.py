@@ -95,6 +95,11 @@ class InferenceSession:
 
             self._profile = SessionProfile(self._options.profile_file_prefix, PROVIDER)
 
+    def __reduce__(self):
+        raise TypeError(
+            "an InferenceSession cannot be copied or pickled; make one of the same model instead"
+        )
+
     def _open(self, path_or_bytes):
         is_om = _begins_as_om(path_or_bytes)
         self._source = None if is_om else given_model.source_of(path_or_bytes, self._options)

@@ -40,6 +40,9 @@ class Session:
             self.close()
             raise
 
+    def __reduce__(self):
+        raise TypeError("a Session cannot be copied or pickled; make one of the same om instead")
+
     def load(self, path):
         """Takes the om at `path` instead of the one before; the Session itself."""
         self._require_open()

@@ -1,8 +1,10 @@
 """InferenceSession: programs written for ONNX Runtime, with another import line."""
 
 import concurrent.futures
+import copy
 import os
 import pathlib
+import pickle
 import subprocess
 import sys
 import threading
@@ -289,12 +291,19 @@ class CallsTest(SessionTest):
         with self.assertRaisesRegex(RuntimeError, "is closed"):
             session.run(None, {"x": x})
 
+    def test_it_is_of_its_process(self):
+        session = self.open(self.model())
+        for copy_of in (pickle.dumps, copy.deepcopy):
+            with self.assertRaisesRegex(TypeError, "cannot be copied or pickled; make one of"):
+                copy_of(session)
+
     def test_models_that_cannot_be_opened(self):
         damaged = self.folder / "damaged.onnx"
         damaged.write_bytes(pathlib.Path(self.model()).read_bytes()[:-5])
         unknown = self.model("unknown", "NoSuchOperator", (2, 3))
         for error, text, model in (
             (FileNotFoundError, "there is no model nowhere.onnx", "nowhere.onnx"),
+            (FileNotFoundError, "is a directory; give a model's file", str(self.folder)),
             (ValueError, "is no ONNX model, or a damaged one", str(damaged)),
             (ValueError, "is no ONNX model", b"text"),
             (TypeError, "a model is a path or bytes, not int", 7),

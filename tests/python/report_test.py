@@ -182,6 +182,29 @@ class ReportTest(unittest.TestCase):
                 self.assertIn(f"aoe_report: error: {text}", said)
                 self.assertEqual(len(said.splitlines()), 1, said)
 
+    def test_standard_output_that_cannot_be_written(self):
+        for redirection in ("> /dev/full", ">&-"):
+            for words in ("--help", "result.json -o said.html"):
+                with self.subTest(redirection=redirection, words=words):
+                    done = subprocess.run(
+                        f"aoe report {words} {redirection}",
+                        shell=True,
+                        cwd=self.folder,
+                        stderr=subprocess.PIPE,
+                        text=True,
+                    )
+                    self.assertEqual(done.returncode, 6)
+                    error = "aoe_report: error: standard output: cannot be written\n"
+                    self.assertEqual(done.stderr, error)
+
+    def test_the_umask_holds_for_the_page(self):
+        before = os.umask(0o077)
+        try:
+            page = aoe.report.write(str(self.folder / "result.json"), self.folder / "own.html")
+        finally:
+            os.umask(before)
+        self.assertEqual(pathlib.Path(page).stat().st_mode & 0o777, 0o600)
+
     def test_a_single_path_and_none(self):
         page = aoe.report.write(str(self.folder / "result.json"), self.folder / "single.html")
         self.assertIn("<h2>Tuning", pathlib.Path(page).read_text())

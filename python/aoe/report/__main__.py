@@ -1,5 +1,6 @@
 """The program aoe_report, which `aoe report` starts."""
 
+import signal
 import sys
 
 from .. import programs, results
@@ -29,12 +30,10 @@ def main(arguments=None):
     try:
         given, paths = flags.parsed(sys.argv[1:] if arguments is None else arguments)
         if "--help" in given:
-            print(_HELP, end="")
-            return 0
+            return _say(_HELP)
         if "--version" in given:
             said, _ = programs.run("aoe_bank", "--version")
-            print(said.replace("aoe_bank", "aoe_report", 1), end="")
-            return 0
+            return _say(said.replace("aoe_bank", "aoe_report", 1))
         if not paths:
             raise flags.WrongFlag("nothing to report on; give a result, a bank or a profile")
         found = sources.read(paths)
@@ -48,10 +47,34 @@ def main(arguments=None):
         return _failed(error, getattr(error, "exit_code", ExitCode.FAILURE))
     output = given.get("--output", "report.html")
     try:
-        print(page.write(found, output))
+        written = page.write(found, output)
     except OSError as error:
         return _failed(f"{output}: {error.strerror}", ExitCode.OUTPUT)
-    return 0
+    return _say(f"{written}\n")
+
+
+def program():
+    """main() in a process of its own: signals end it as they end the other programs."""
+    for each in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(each) == signal.SIG_DFL:
+            signal.signal(each, signal.default_int_handler)
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    try:
+        return main()
+    except KeyboardInterrupt:
+        print("aoe_report: interrupted", file=sys.stderr)
+        return ExitCode.INTERRUPTED
+
+
+def _say(text):
+    try:
+        if sys.stdout is None:  # closed by whoever started this
+            raise OSError
+        print(text, end="", flush=True)
+    except OSError:
+        sys.stdout = None  # else Python tries again at the end
+        return _failed("standard output: cannot be written", ExitCode.OUTPUT)
+    return ExitCode.SUCCESS
 
 
 def _failed(error, code):
@@ -60,4 +83,4 @@ def _failed(error, code):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(program())

@@ -19,12 +19,18 @@ def write(sources, output):
         try:
             file.write(text)
             file.close()
-            os.chmod(file.name, 0o644)
+            os.chmod(file.name, 0o666 & ~_umask())
             os.replace(file.name, output)
         except BaseException:
             os.unlink(file.name)
             raise
     return output
+
+
+def _umask():
+    mask = os.umask(0o077)  # there is no other way to ask
+    os.umask(mask)
+    return mask
 
 
 def page(sources):
