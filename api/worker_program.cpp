@@ -17,7 +17,8 @@ std::filesystem::path worker_program() {
   if (path.empty())
     throw Error(ExitCode::kFailure, "the program that measures is not installed", kRelative,
                 "install aoe again, or name it in AOE_WORKER");
-  if (::access(path.c_str(), X_OK) != 0)
+  std::error_code status;
+  if (!std::filesystem::is_regular_file(path, status) || ::access(path.c_str(), X_OK) != 0)
     throw Error(ExitCode::kFailure, "cannot be executed",
                 (named ? "AOE_WORKER " : "") + path.string(),
                 "install aoe again, or name it in AOE_WORKER");

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include "base/error.h"
 #include "options/environment.h"
 
 namespace aoe::options {
@@ -39,6 +40,10 @@ fs::path config_directory() {
   if (const auto named = variable("AOE_CONFIG_DIR")) {
     // A trailing slash would name an empty directory below it, and its parent the directory itself.
     const fs::path directory = fs::path(*named).lexically_normal();
+    std::error_code status;
+    if (!fs::is_directory(directory, status))
+      throw Error(ExitCode::kUsage, "there is no such directory", "AOE_CONFIG_DIR " + *named,
+                  "let it name the directory that holds soc and tuning, or unset it");
     return directory.has_filename() ? directory : directory.parent_path();
   }
   const fs::path installed = installed_path("share/aoe/configs");

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
+#include <limits>
 #include <sstream>
 
 #include "base/error.h"
@@ -58,6 +60,7 @@ double number(const GivenValue& given, double least, double most) {
   double value = 0;
   if (!(in >> value) || !in.eof() || !(value >= least) || !(value <= most)) {
     std::ostringstream range;
+    range.precision(std::numeric_limits<std::int64_t>::digits10);  // seconds of a month in full
     range << "use " << least << " to " << most;
     reject_value(given, "'" + given.text + "' is out of range", range.str());
   }

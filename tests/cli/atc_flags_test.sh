@@ -60,6 +60,7 @@ for dir in share/configs share/configs/ "$work/share/./configs//"; do
   run 0 env AOE_CONFIG_DIR="$dir" atc --model=m.onnx --output=m --soc_version=x86_64-haswell
 done
 run 2 env AOE_CONFIG_DIR=absent atc --model=m.onnx --output=m --soc_version=x86_64-haswell
+refuses 2 "AOE_CONFIG_DIR absent: there is no such directory" env AOE_CONFIG_DIR=absent atc --model=m.onnx --output=m
 
 rm -f m.om
 refuses 2 "--host_env_os: 'windows' is not for a CPU; oms run on Linux" atc --model=m.onnx --output=m --host_env_os=windows

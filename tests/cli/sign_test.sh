@@ -11,6 +11,8 @@ site.pub" "what keygen says"
 equal "$(stat -c %a site.key)" 600 "who may read the secret key"
 run 0 aoe_sign keygen other
 refuses 6 "File exists" aoe_sign keygen site
+mkdir half.pub
+refuses 6 "half.pub: cannot be written: File exists; a key is never overwritten" aoe_sign keygen half
 run 0 aoe_sign sign --key=site.key m.om
 run 0 aoe_sign verify --om_key=site.pub m.om
 has out '^m.om: signed$'

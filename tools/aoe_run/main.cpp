@@ -70,8 +70,8 @@ Options options_from(const po::variables_map& flags) {
   if (!flags["tolerance"].defaulted() && options.reference.empty())
     reject("--tolerance", "is of --reference, which is not given", "name what to compare with");
   options.json = flags.contains("json");
-  options.streams = flags["streams"].as<int>();
-  if (options.streams < 1) reject("--streams", "must be at least 1");
+  constexpr int kMostStreams = 1024;
+  options.streams = *number_of(flags, "streams", 1, kMostStreams);
   if (options.streams > 1 && options.profile)
     reject("--profile", "is of one stream", "leave out --streams");
   if (flags.contains("batch")) options.batch = flags["batch"].as<std::int64_t>();

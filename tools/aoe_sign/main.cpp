@@ -25,16 +25,25 @@ void write_new_file(const std::string& path, const std::string& text, mode_t mod
                  ::fsync(fd) == 0;
     const int cause = errno;
     ::close(fd);
+    if (!is_written) ::unlink(path.c_str());
     errno = cause;
   }
-  if (!is_written) throw Error(ExitCode::kOutput, std::strerror(errno), path);
+  if (!is_written)
+    throw Error(ExitCode::kOutput, std::string("cannot be written: ") + std::strerror(errno), path,
+                errno == EEXIST ? "a key is never overwritten: give another name"
+                                : "choose a writable place with enough space");
 }
 
 void make_keys(const po::variables_map&, const Words& words) {
   const runtime::KeyPair pair = runtime::make_key_pair();
   const std::string secret = words.front() + ".key", open = words.front() + ".pub";
   write_new_file(secret, runtime::secret_key_text(pair.secret_key), S_IRUSR | S_IWUSR);
-  write_new_file(open, runtime::public_key_text(pair.public_key), 0666);
+  try {
+    write_new_file(open, runtime::public_key_text(pair.public_key), 0666);
+  } catch (const Error&) {
+    ::unlink(secret.c_str());  // of no use alone
+    throw;
+  }
   std::cout << secret << "\n" << open << "\n";
 }
 
