@@ -22,7 +22,8 @@ Runner::Runner(std::string model_bytes, const std::filesystem::path& name, const
       compiler::compile(compiler::prepare(source, {.soc = soc}), {.soc = soc});
   state_->om = std::make_shared<const std::string>(compilation.om.serialize());
   state_->executor = std::make_unique<runtime::Executor>(
-      runtime::Om::parse(*state_->om, state_->om, name.string()), runtime::ExecutorOptions{});
+      runtime::Om::parse(*state_->om, state_->om, name.string()),
+      runtime::ExecutorOptions{.longest_loop_s = runtime::kLongestTrialLoopSeconds});
   for (std::size_t i = 0; i < state_->executor->output_count(); ++i) {
     const TensorDesc& desc = state_->executor->output(i).desc;
     state_->outputs.push_back(is_static(desc.shape) ? std::make_shared<Constant>(desc) : nullptr);

@@ -48,9 +48,10 @@ struct LoadContext {
   std::vector<std::uint32_t> step_names;  ///< interned
   int threads = 1;
   ThreadTeam team = ThreadTeam::kHelpers;
-  int first_op = 0;            ///< see ExecutorOptions
-  bool records_bodies = true;  ///< see ExecutorOptions
-  int& next_op;                ///< of the next body that is loaded; who loads one counts on
+  int first_op = 0;                      ///< see ExecutorOptions
+  bool records_bodies = true;            ///< see ExecutorOptions
+  std::optional<double> longest_loop_s;  ///< see ExecutorOptions
+  int& next_op;  ///< of the next body that is loaded; who loads one counts on
 
   /// Of steps whose backend keeps_openmp_team.
   int library_threads() const { return team == ThreadTeam::kOpenMp ? threads : 1; }

@@ -12,7 +12,8 @@ std::unique_ptr<Executor> open_body(const LoadContext& context, Om body,
                                        .team = context.team,
                                        .arena = arena,
                                        .first_op = context.next_op,
-                                       .records_bodies = context.records_bodies});
+                                       .records_bodies = context.records_bodies,
+                                       .longest_loop_s = context.longest_loop_s});
   context.next_op += executor->op_count();
   return executor;
 }

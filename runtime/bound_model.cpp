@@ -17,8 +17,9 @@ TensorDesc dense(TensorDesc desc) {
 
 }  // namespace
 
-BoundModel::BoundModel(Om om, int threads)
-    : executor_(std::move(om), {.threads = threads, .records_bodies = false}) {
+BoundModel::BoundModel(Om om, int threads, std::optional<double> longest_loop_s)
+    : executor_(std::move(om),
+                {.threads = threads, .records_bodies = false, .longest_loop_s = longest_loop_s}) {
   for (std::size_t i = 0; i < executor_.output_count(); ++i) {
     const TensorDesc desc = dense(executor_.output(i).desc);
     Tensor output{desc, nullptr};

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/tensor.h"
@@ -13,7 +14,7 @@ namespace aoe::runtime {
 
 class BoundModel {
  public:
-  BoundModel(Om om, int threads);
+  BoundModel(Om om, int threads, std::optional<double> longest_loop_s = {});
 
   /// Random inputs by seed.
   void draw_inputs(std::uint64_t seed);

@@ -1,6 +1,8 @@
 // Running bodies. Values go from trip to trip in memory of their own, for a body may not write where it reads.
 #include "runtime/control_step.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -8,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/stop_scope.h"
 #include "reference/axes.h"
 #include "runtime/body_executor.h"
 #include "runtime/executor.h"
@@ -52,7 +55,8 @@ ControlStep::ControlStep(const LoadContext& context, std::size_t index)
       tensors_(context.tensors),
       name_(context.step_names[index]),
       number_(context.first_op + static_cast<int>(index)),
-      records_bodies_(context.records_bodies) {
+      records_bodies_(context.records_bodies),
+      longest_s_(context.longest_loop_s) {
   const Om& om = context.om;
   const OmStep& step = step_;
   const auto damaged = [&](const std::string& what) {
@@ -101,6 +105,7 @@ std::string ControlStep::where() const {
 void ControlStep::run(const TaskRecording& recording) {
   TaskClock clock(recording);
   asked_bytes_ = 0;
+  begin_ = std::chrono::steady_clock::now();
   try {
     if (step_.call.type == "If")
       run_if(clock);
@@ -114,12 +119,21 @@ void ControlStep::run(const TaskRecording& recording) {
   clock.task_done(name_, number_);
 }
 
+/// Between two trips.
+void ControlStep::check_time() const {
+  if (!longest_s_) return;
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin_;
+  if (taken.count() > *longest_s_) refuse(fmt::format("it still runs after {} s", *longest_s_));
+}
+
 std::size_t ControlStep::own_inputs(std::size_t body) const {
   return bodies_[body].executor->input_count() - bodies_[body].captures.size();
 }
 
 std::vector<ControlStep::Held> ControlStep::run_body(std::size_t index, std::span<const Tensor> own,
                                                      TaskClock& clock) {
+  end_if_stopped();
+  check_time();
   Body& body = bodies_[index];
   std::vector<Tensor> inputs(own.begin(), own.end()), outputs;
   for (const int id : body.captures) inputs.push_back(tensors_.view(id));

@@ -5,7 +5,9 @@
 // says, others are allocated.
 #pragma once
 
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -31,7 +33,7 @@ class ControlStep final : public Runnable {
   static std::string fault(const Om& om, const OmStep& step);
 
   /// Ops of bodies are tasks of their own; what lies before, between and behind its bodies' runs is the step's. Throws
-  /// Error(kFailure) that names the step when its values are no condition, count or size, and OutOfMemory that names it when
+  /// Error(kFailure) that names the step when its values are no condition, count or size, or its trips take too long, and OutOfMemory that names it when
   /// its bodies or what it collects need more than there is.
   void run(const TaskRecording& recording) override;
 
@@ -51,6 +53,7 @@ class ControlStep final : public Runnable {
   std::vector<Held> run_body(std::size_t body, std::span<const Tensor> own, TaskClock& clock);
   std::size_t own_inputs(std::size_t body) const;
   std::vector<CollectedSlices> nothing_collected(std::size_t first_output) const;
+  void check_time() const;
   void collect(std::vector<CollectedSlices>& all, std::span<const Held> slices);
   bool is_wanted(std::size_t output) const;
   Tensor room_for(std::size_t output, const TensorDesc& desc) const;
@@ -65,7 +68,9 @@ class ControlStep final : public Runnable {
   const std::uint32_t name_;  ///< in events
   const int number_;
   const bool records_bodies_;
+  const std::optional<double> longest_s_;
   std::vector<Body> bodies_;
+  std::chrono::steady_clock::time_point begin_;  ///< of this run
   std::size_t asked_bytes_ = 0;  ///< of what this run has collected, when memory was last asked for
 };
 

@@ -143,6 +143,7 @@ Executor::State::State(Om model, const ExecutorOptions& options)
                .team = team_,
                .first_op = options.first_op,
                .records_bodies = options.records_bodies,
+               .longest_loop_s = options.longest_loop_s,
                .next_op = next_op_} {
   if (!host_supports(om.isa))
     throw Error(ExitCode::kOm, "needs " + om.isa + ", which this processor does not have", om.name,

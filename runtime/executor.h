@@ -20,6 +20,9 @@ namespace aoe::runtime {
 
 class Executor;
 
+/// Of a model that is run to learn something about it, while nobody may be there to end it.
+constexpr double kLongestTrialLoopSeconds = 60;
+
 struct ExecutorOptions {
   int threads = 0;  ///< 0: what the om was compiled for, or OMP_NUM_THREADS when set
   std::optional<ThreadTeam>
@@ -31,6 +34,8 @@ struct ExecutorOptions {
   /// Added to the index of a step in events: gears and bodies of a model count on.
   int first_op = 0;
   bool records_bodies = true;  ///< false: a step that runs bodies is one task, with theirs in it
+  /// A Loop or Scan that takes longer ends the run with Error(kFailure); nothing: it may go on for ever.
+  std::optional<double> longest_loop_s = {};
 };
 
 /// Which execution this is, for whoever profiles it.

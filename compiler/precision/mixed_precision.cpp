@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/error.h"
 #include "base/log.h"
 #include "base/tensor_error.h"
 #include "graph/precision.h"
@@ -42,14 +43,24 @@ std::vector<ConstantPtr> draw_inputs(BoundModel& model, std::uint64_t seed, cons
   return inputs;
 }
 
+void run_to_its_end(BoundModel& model) {
+  try {
+    model.run();
+  } catch (const Error& e) {
+    if (e.code() == ExitCode::kInterrupted) throw;
+    throw Error(e.code(), e.what(), "while the error of lower precision is measured",
+                "--precision_mode=force_fp32 needs no such run");
+  }
+}
+
 double largest_error(BoundModel& exact, BoundModel& other, const Inputs& given = {}) {
   double worst = 0;
   for (const std::uint64_t seed : kSeeds) {
     const std::vector<ConstantPtr> inputs = draw_inputs(exact, seed, given);
     exact.set_inputs(inputs);
     other.set_inputs(inputs);
-    exact.run();
-    other.run();
+    run_to_its_end(exact);
+    run_to_its_end(other);
     for (std::size_t i = 0; i < exact.outputs().size(); ++i) {
       const double error = error_of_range(exact.outputs()[i], other.outputs()[i]);
       if (std::isnan(error)) return kNotANumber;
@@ -87,7 +98,8 @@ class Choice {
         options_(without_dumps(options)),
         limit_(budget.limit * kShareOfLimit),
         inputs_(budget.inputs),
-        exact_(compile(graph, options_).om, options.soc.threads) {
+        longest_loop_s_(budget.longest_loop_s),
+        exact_(compile(graph, options_).om, options.soc.threads, longest_loop_s_) {
     std::map<std::string, Group> groups;
     for (const graph::NodeId id : graph::bf16_candidates(graph)) {
       const Task task = task_of(graph, id);
@@ -129,7 +141,7 @@ class Choice {
   double error_of(std::span<const Group> groups) {
     graph::Graph lowered = graph_;
     lower(lowered, groups);
-    BoundModel model(compile(lowered, options_).om, options_.soc.threads);
+    BoundModel model(compile(lowered, options_).om, options_.soc.threads, longest_loop_s_);
     const double error = largest_error(exact_, model, inputs_);
     logger("compiler")
         ->info("bfloat16 in {} of {} kinds of products, '{}' the first: error {:.2g}",
@@ -141,6 +153,7 @@ class Choice {
   CompileOptions options_;
   double limit_;
   const Inputs& inputs_;
+  const double longest_loop_s_;
   std::vector<Group> groups_;
   BoundModel exact_;
 };
@@ -165,9 +178,9 @@ Float16Choice choose_float16(const graph::Graph& exact, const std::set<std::stri
                              const ErrorBudget& budget) {
   const CompileOptions quiet = without_dumps(options);
   const int threads = options.soc.threads;
-  BoundModel reference(compile(exact, quiet).om, threads);
+  BoundModel reference(compile(exact, quiet).om, threads, budget.longest_loop_s);
   const auto error_without = [&](const std::set<std::string>& kept) {
-    BoundModel rounded(compile(read(kept), quiet).om, threads);
+    BoundModel rounded(compile(read(kept), quiet).om, threads, budget.longest_loop_s);
     return largest_error(reference, rounded, budget.inputs);
   };
   const double limit = budget.limit * kShareOfLimit;
@@ -191,7 +204,8 @@ Float16Choice choose_float16(const graph::Graph& exact, const std::set<std::stri
 }
 
 double largest_error(runtime::Om exact, runtime::Om other, int threads) {
-  BoundModel a(std::move(exact), threads), b(std::move(other), threads);
+  BoundModel a(std::move(exact), threads, runtime::kLongestTrialLoopSeconds);
+  BoundModel b(std::move(other), threads, runtime::kLongestTrialLoopSeconds);
   return largest_error(a, b);
 }
 

@@ -8,6 +8,7 @@
 
 #include "compiler/compiler.h"
 #include "graph/graph.h"
+#include "runtime/executor.h"
 
 namespace aoe::compiler {
 
@@ -18,6 +19,7 @@ constexpr double kMixedPrecisionError = 1e-2;
 struct ErrorBudget {
   double limit = kMixedPrecisionError;
   std::map<std::string, ConstantPtr> inputs = {};  ///< by name; random values where there are none
+  double longest_loop_s = runtime::kLongestTrialLoopSeconds;
 };
 
 struct MixedPrecision {
@@ -28,7 +30,7 @@ struct MixedPrecision {
 
 /// Allows bfloat16 for as many of the graph's products as keep the outputs within the limit of those in float32, measured
 /// on random inputs (fixed seeds: the same choice each time) or given ones; products that do most harm for the operations they save
-/// stay float32. Where `options.soc` has AVX512-FP16 they may use float16 as well. Allows none where `options.soc` has no bfloat16, and all, unmeasured (error NaN), when it is another machine.
+/// stay float32. Where `options.soc` has AVX512-FP16 they may use float16 as well. Throws Error(kFailure) when the model cannot be run to its end on these inputs. Allows none where `options.soc` has no bfloat16, and all, unmeasured (error NaN), when it is another machine.
 MixedPrecision choose_bf16(graph::Graph& graph, const CompileOptions& options,
                            const ErrorBudget& budget = {});
 

@@ -6,6 +6,7 @@
 #include "graph/passes.h"
 #include "graph/precision.h"
 #include "tests/compiler/shape_line.h"
+#include "tests/graph/model_text.h"
 
 namespace aoe::compiler {
 namespace {
@@ -97,6 +98,30 @@ TEST(MixedPrecision, ConvolutionsRunInPairs) {
   };
   expect_rounded("Conv2D in=1x64x28x28 in=128x64x1x1:const");
   expect_rounded("Conv2D in=1x3x96x96 in=64x3x7x7:const strides=[2,2] pads=[3,3,3,3]");
+}
+
+TEST(MixedPrecision, RefusesAModelWhoseLoopDoesNotEnd) {
+  const CompileOptions options = host_options();
+  if (!options.soc.has(Feature::kBf16)) GTEST_SKIP() << "needs AVX512-BF16";
+  graph::Graph graph = tests::import_text(
+      "g (float[4,64] x, bool go) => (float[4,32] y) <float[64,32] w> {"
+      "  p = MatMul (x, w)"
+      "  n = Constant <value_int = 9223372036854775807> () y = Loop (n, go, p) <body = b (int64 i, "
+      "bool on, float[4,32] s) => (bool still, "
+      "float[4,32] t) {"
+      "    still = Or (on, on) t = Relu (s) }> }");
+  graph::run_passes(graph, {});
+  auto go = std::make_shared<Constant>(TensorDesc{.dtype = DataType::kBool});
+  *static_cast<bool*>(go->mutable_data()) = true;
+  try {
+    choose_bf16(graph, options, {.inputs = {{"go", go}}, .longest_loop_s = 0.05});
+    FAIL() << "it ends";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ExitCode::kFailure);
+    const std::string what = e.what();
+    EXPECT_NE(what.find("it still runs after 0.05 s"), std::string::npos) << what;
+    EXPECT_NE(what.find("--precision_mode=force_fp32"), std::string::npos) << what;
+  }
 }
 
 }  // namespace

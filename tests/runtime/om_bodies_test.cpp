@@ -2,17 +2,18 @@
 #include "runtime/om_bodies.h"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
-#include <fstream>
 #include <map>
+#include <stop_token>
+#include <thread>
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/stop_scope.h"
 #include "profiler/recorder.h"
 #include "runtime/executor.h"
 #include "runtime/op_table.h"
+#include "tests/runtime/memory_limit.h"
 #include "tests/runtime/om_bodies.h"
 
 namespace aoe::runtime::tests {
@@ -99,26 +100,51 @@ TEST(OmBodies, ABodyThatIsNoConstantIsRefused) {
   EXPECT_THROW(op_count(om), Error);
 }
 
-#ifndef __SANITIZE_ADDRESS__  // its shadow takes more than any limit of the address space
+/// Whose condition stays true, and which nothing counts.
+Om idle_loop() {
+  OmBuilder body("body");
+  body.input("trip", kCount);
+  const int goes_on = body.input("goes_on", kCondition);
+  body.reference("Identity", {goes_on}, {body.output("still", kCondition)});
+  body.reference("Identity", {body.input("x", kCount)}, {body.output("y", kCount)});
+  OmBuilder b("endless");
+  control(b, "Loop", {-1, b.weight<char>("start", kCondition, {1}), b.input("x", kCount)},
+          {b.output("y", kCount)}, {add_body(b, "one", body.om)})
+      .name = "forever";
+  return b.om;
+}
 
-/// While it lives, the process has so much more memory than it has taken.
-class MemoryLimit {
- public:
-  explicit MemoryLimit(std::uint64_t left_bytes) {
-    ::getrlimit(RLIMIT_AS, &before_);
-    std::uint64_t pages = 0;
-    std::ifstream("/proc/self/statm") >> pages;
-    rlimit limit = before_;
-    limit.rlim_cur = pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) + left_bytes;
-    ::setrlimit(RLIMIT_AS, &limit);
+TEST(OmBodies, ALoopThatTakesTooLongEndsWhereThatIsAskedFor) {
+  Executor model(idle_loop(), {.longest_loop_s = 0.05});
+  std::int64_t x = 1, y = 0;
+  const Tensor inputs[] = {{kCount, &x}};
+  Tensor outputs[] = {{kCount, &y}};
+  try {
+    model.run(inputs, outputs);
+    FAIL() << "it has an end";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ExitCode::kFailure);
+    EXPECT_STREQ(e.what(), "op 'forever' (Loop): it still runs after 0.05 s");
   }
-  ~MemoryLimit() { ::setrlimit(RLIMIT_AS, &before_); }
-  MemoryLimit(const MemoryLimit&) = delete;
-  MemoryLimit& operator=(const MemoryLimit&) = delete;
+}
 
- private:
-  rlimit before_{};
-};
+TEST(OmBodies, ALoopEndsWhenItsThreadIsAskedToStop) {
+  Executor model(idle_loop(), {});
+  std::stop_source stop;
+  const StopScope scope(stop.get_token());
+  const std::jthread later([&] { stop.request_stop(); });
+  std::int64_t x = 1, y = 0;
+  const Tensor inputs[] = {{kCount, &x}};
+  Tensor outputs[] = {{kCount, &y}};
+  try {
+    model.run(inputs, outputs);
+    FAIL() << "it has an end";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ExitCode::kInterrupted);
+  }
+}
+
+#ifndef __SANITIZE_ADDRESS__  // its shadow takes more than any limit of the address space
 
 /// Whose condition stays true, and which nothing counts. It collects what it carries.
 Om endless_loop(const TensorDesc& carried) {

@@ -335,6 +335,8 @@ class OperatorSession final : public TuningSession {
           options_.soc.threads);
     } catch (const compiler::CutOff&) {
       return;  // not measured
+    } catch (const Error& e) {
+      logger("tuner")->warn("{}", e.what());  // the model is tuned all the same
     }
   }
 
