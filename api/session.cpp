@@ -11,6 +11,7 @@
 #include "api/failure.h"
 #include "api/models_on_nodes.h"
 #include "base/log.h"
+#include "base/stop_scope.h"
 #include "options/flags.h"
 
 namespace aoe::api {
@@ -63,6 +64,11 @@ void complain(const std::string& model, const tuner::TuneOutcome& outcome) {
   }
   throw Failure(AOE_FAILURE, "tuning was stopped before the end", model,
                 "what was won is in the bank, unconfirmed; the option reload goes on");
+}
+
+/// There is no report: nothing is known of the model.
+[[noreturn]] void complain_of_early_stop(const std::string& model) {
+  throw Failure(AOE_FAILURE, "tuning was stopped before anything was measured", model);
 }
 
 /// Of what went wrong with some of several models the caller is told the first; each was logged.
@@ -125,7 +131,15 @@ void Session::tune(const OptionList& options, const OptionList& defaults) {
   const tuner::Deadline end = settings.time_limit_s
                                   ? tuner::Deadline(start + tuner::seconds(*settings.time_limit_s))
                                   : tuner::Deadline();
-  const std::vector<Subject> subjects = subjects_of(settings, graph_, inputs_);
+  const std::vector<Subject> subjects = [&] {
+    const StopScope scope(stop_.get_token());
+    try {
+      return subjects_of(settings, graph_, inputs_);
+    } catch (const Error& e) {
+      if (e.code() == ExitCode::kInterrupted) complain_of_early_stop({});
+      throw;
+    }
+  }();
   models_total_ = static_cast<std::int32_t>(subjects.size());
   if (settings.tuning.max_trials > 0 && settings.tuning.max_trials < models_total_)
     fail("--trials", "are fewer than the models, which are " + std::to_string(models_total_));
@@ -192,6 +206,7 @@ std::int64_t Session::tune_one_of(const Settings& settings, const Subject& subje
       failed_.emplace(subject.name, std::move(outcome));
     return trials;
   } catch (const Error& e) {
+    if (e.code() == ExitCode::kInterrupted) complain_of_early_stop(subject.name);
     if (!are_many(settings)) throw;
     logger("aoe")->error("model {} ({} of {}): {}", subject.name, models_begun_, models_total_,
                          e.what());

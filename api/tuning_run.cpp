@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/stop_scope.h"
 #include "compiler/pipeline.h"
 #include "options/banks.h"
 #include "runtime/om_tuning.h"
@@ -87,9 +88,10 @@ void check_inputs(const graph::Graph& graph, const GivenInputs& inputs) {
 }
 
 /// The operators of the graph as subgraph tuning has left it; for subgraph tuning the graph itself, in float32, whatever comes
-/// later.
+/// later. Throws Error(kInterrupted) once a stop is requested: there is nothing yet to be kept.
 compiler::PreparedModel prepare(const Settings& settings, const Subject& subject,
-                                const options::Banks& graph_banks) {
+                                const options::Banks& graph_banks, const std::stop_token& stop) {
+  const StopScope scope(stop);
   const tuner::TuneOptions& tuning = settings.tuning;
   const bool is_sgat = settings.job_type == JobType::kSubgraphs;
   const bank::LayeredSource graph_bank = graph_banks.layered();
@@ -199,7 +201,7 @@ RunReport tune_subject(const Settings& settings, const Subject& subject, const R
   const options::Banks op_banks = open(bank::BankKind::kOp);
   const options::Banks graph_banks = open(bank::BankKind::kGraph);
   const tuner::TimePoint start = std::chrono::steady_clock::now();
-  const compiler::PreparedModel model = prepare(settings, subject, graph_banks);
+  const compiler::PreparedModel model = prepare(settings, subject, graph_banks, hooks.stop);
   const double prepare_s = tuner::seconds_between(start, std::chrono::steady_clock::now());
 
   tuner::TuneOptions tuning = settings.tuning;

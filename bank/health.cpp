@@ -89,6 +89,7 @@ Salvage salvage_damaged(const fs::path& snapshot, const std::string& soc_version
   }
   std::error_code ignored;
   fs::remove_all(copy, ignored);
+  forget_unfinished(copy);
   return found;
 }
 

@@ -208,6 +208,7 @@ void seal(const fs::path& staged) {
 void publish(const fs::path& staged, const fs::path& directory) {
   const SnapshotList existing = list_snapshots(directory);
   const std::uint64_t next = existing.empty() ? 1 : existing.rbegin()->first + 1;
+  forget_unfinished(staged);  // before: who removes it must not meet it under its new name
   fs::rename(staged, directory / (std::string(kPrefix) + std::to_string(next)));
   sync_path(directory);
   discard_old(list_snapshots(directory));

@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "base/new_file.h"
+#include "base/stop_scope.h"
 
 namespace aoe {
 namespace fs = std::filesystem;
@@ -29,6 +30,7 @@ struct Descriptor {
 bool append_all(int file, std::string& bytes) {
   char buffer[1 << 16];
   while (true) {
+    end_if_stopped();
     const ssize_t got = ::read(file, buffer, sizeof buffer);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return got == 0;
@@ -84,20 +86,26 @@ fs::path unforeseen_name(const fs::path& path) {
 }
 
 fs::path create_directory_beside(const fs::path& path) {
-  while (true) {
-    fs::path made = unforeseen_name(path);
-    if (::mkdir(made.c_str(), 0777) == 0) return made;
-    if (errno != EEXIST) fail(made, "cannot be made");
-  }
+  return make_unfinished([&] {
+    while (true) {
+      fs::path made = unforeseen_name(path);
+      if (::mkdir(made.c_str(), 0777) == 0) return made;
+      if (errno != EEXIST) fail(made, "cannot be made");
+    }
+  });
 }
 
 int create_file_beside(const fs::path& path, unsigned mode, fs::path& made) {
-  while (true) {
-    made = unforeseen_name(path);
-    const int fd = ::open(made.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, mode);
-    if (fd >= 0) return fd;
-    if (errno != EEXIST) fail(path, "cannot be written");
-  }
+  int fd = -1;
+  made = make_unfinished([&] {
+    while (true) {
+      fs::path tried = unforeseen_name(path);
+      fd = ::open(tried.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, mode);
+      if (fd >= 0) return tried;
+      if (errno != EEXIST) fail(path, "cannot be written");
+    }
+  });
+  return fd;
 }
 
 void write_file_atomically(const fs::path& path, std::string_view bytes, bool sync) {
@@ -113,12 +121,12 @@ void write_file_atomically(const fs::path& path, std::span<const std::string_vie
   if (ok && sync) ok = ::fsync(fd) == 0;
   const int saved = errno;
   ::close(fd);
-  if (!ok || ::rename(temporary.c_str(), path.c_str()) != 0) {
-    const int cause = ok ? errno : saved;
-    ::unlink(temporary.c_str());
-    errno = cause;
-    fail(path, "cannot be written");
-  }
+  const bool is_renamed = ok && ::rename(temporary.c_str(), path.c_str()) == 0;
+  const int cause = ok ? errno : saved;
+  if (!is_renamed) ::unlink(temporary.c_str());
+  forget_unfinished(temporary);
+  errno = cause;
+  if (!is_renamed) fail(path, "cannot be written");
   if (sync) sync_path(path.has_parent_path() ? path.parent_path() : ".");
 }
 

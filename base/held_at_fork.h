@@ -12,8 +12,8 @@
 namespace aoe {
 
 /// Who holds a lock takes further ones on higher rungs only.
-enum class LockRung { kInterface, kTexts, kBlocks, kRecorder, kLog };
-inline constexpr int kLockRungs = 5;
+enum class LockRung { kInterface, kTexts, kBlocks, kRecorder, kFiles, kLog };
+inline constexpr int kLockRungs = 6;
 
 class HeldAtFork {
  public:

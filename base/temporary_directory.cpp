@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/new_file.h"
 
 namespace aoe {
 namespace fs = std::filesystem;
@@ -17,16 +18,19 @@ TemporaryDirectory::TemporaryDirectory(std::string_view stem) {
   if (status)
     throw Error(ExitCode::kOutput, "there is no directory for temporary files: " + status.message(),
                 {}, "set TMPDIR to one");
-  std::string pattern = (parent / (std::string(stem) + "-XXXXXX")).string();
-  if (::mkdtemp(pattern.data()) == nullptr)
-    throw Error(ExitCode::kOutput, std::strerror(errno), parent.string(),
-                "set TMPDIR to a directory that can be written");
-  path_ = pattern;
+  path_ = make_unfinished([&] {
+    std::string pattern = (parent / (std::string(stem) + "-XXXXXX")).string();
+    if (::mkdtemp(pattern.data()) == nullptr)
+      throw Error(ExitCode::kOutput, std::strerror(errno), parent.string(),
+                  "set TMPDIR to a directory that can be written");
+    return fs::path(pattern);
+  });
 }
 
 TemporaryDirectory::~TemporaryDirectory() {
   std::error_code ignored;  // a leftover in the temporary directory harms nobody
   fs::remove_all(path_, ignored);
+  forget_unfinished(path_);
 }
 
 }  // namespace aoe

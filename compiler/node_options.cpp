@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/stop_scope.h"
 #include "compiler/format_assignment.h"
 
 namespace aoe::compiler {
@@ -183,6 +184,7 @@ std::vector<NodeOptions> node_options(const graph::Graph& graph, const CompileOp
   std::vector<NodeOptions> all;
   TaskOptions of_tasks(graph, options);
   for (const graph::NodeId id : graph.topological_order()) {
+    end_if_stopped();
     const graph::Node& node = graph.nodes[id];
     NodeOptions choices{.node = id, .task = task_of(graph, id)};
     const bank::TaskKey key = key_of(choices.task, options.soc);

@@ -1,6 +1,7 @@
 // Evaluation of nodes by the reference, within a budget.
 #include "graph/evaluation.h"
 
+#include "base/stop_scope.h"
 #include "reference/texts.h"
 
 namespace aoe::graph {
@@ -57,6 +58,7 @@ std::vector<ConstantPtr> evaluate(const Graph& graph, const Node& node,
   }
   budget.bytes -= bytes;
   budget.work -= work;
+  end_if_stopped();
   std::vector<std::shared_ptr<Constant>> results;
   std::vector<Tensor> outputs;
   for (std::size_t i = 0; i < descs.size(); ++i) {

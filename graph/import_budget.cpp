@@ -1,6 +1,8 @@
 // Counting.
 #include "graph/import_budget.h"
 
+#include "base/stop_scope.h"
+
 namespace aoe::graph {
 namespace {
 
@@ -17,6 +19,7 @@ void take(std::size_t& sum, std::size_t count, std::size_t most, const char* wha
 }  // namespace
 
 void ImportBudget::add_nodes(std::size_t count, const std::string& where) {
+  end_if_stopped();
   take(nodes_, count, kMostNodes, "nodes", where);
 }
 

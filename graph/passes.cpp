@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/stop_scope.h"
 #include "graph/pass_budget.h"
 #include "graph/rewrite.h"
 #include "graph/verify.h"
@@ -47,6 +48,7 @@ std::vector<Pass> with_others(const std::vector<Pass>& others) {
 }
 
 bool run_pass(const Pass& pass, Graph& graph) {
+  end_if_stopped();
   bool changed = false;
   {
     profiler::Span span(profiler::EventKind::kPass, profiler::intern(pass.name));

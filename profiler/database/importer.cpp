@@ -337,6 +337,7 @@ class UnfinishedFile {
   ~UnfinishedFile() {
     std::error_code ignored;  // nothing more can be done about a leftover
     if (!is_finished_) std::filesystem::remove(path_, ignored);
+    forget_unfinished(path_);
   }
   UnfinishedFile(const UnfinishedFile&) = delete;
   UnfinishedFile& operator=(const UnfinishedFile&) = delete;

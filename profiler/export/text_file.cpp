@@ -79,6 +79,7 @@ TextFile::~TextFile() {
   ::close(file_);
   std::error_code ignored;  // nothing more can be done about a leftover
   std::filesystem::remove(unfinished_, ignored);
+  forget_unfinished(unfinished_);
 }
 
 void TextFile::flush() {
@@ -99,6 +100,7 @@ void TextFile::finish_as(const std::filesystem::path& path) {
   if (::close(file) != 0) fail(unfinished_);
   std::error_code failed;
   std::filesystem::rename(unfinished_, path_, failed);
+  forget_unfinished(unfinished_);
   if (failed) throw Error(ExitCode::kOutput, failed.message(), path_.string());
 }
 

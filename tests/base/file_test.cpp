@@ -6,7 +6,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdlib>
+#include <fstream>
+
 #include "base/new_file.h"
+#include "base/temporary_directory.h"
 #include "tests/temp_dir.h"
 
 namespace aoe {
@@ -79,6 +83,22 @@ TEST(File, NewFilesHaveNamesOfTheirOwn) {
   EXPECT_EQ(count_files(dir.path()), 2U);
   ::close(one);
   ::close(other);
+}
+
+TEST(File, WhoEndsTheProcessLeavesNothingThatIsUnfinished) {
+  const tests::TempDir dir;
+  const auto end_meanwhile = [&] {
+    fs::path file;
+    create_file_beside(dir / "file", 0600, file);
+    std::ofstream(create_directory_beside(dir / "directory") / "inner") << "x";
+    ::setenv("TMPDIR", dir.path().c_str(), 1);
+    const TemporaryDirectory temporary("stem");
+    write_file_atomically(dir / "whole", "x");
+    end_without_leftovers(3);
+  };
+  EXPECT_EXIT(end_meanwhile(), testing::ExitedWithCode(3), "");
+  EXPECT_EQ(count_files(dir.path()), 1U);
+  EXPECT_TRUE(fs::exists(dir / "whole"));
 }
 
 }  // namespace

@@ -2,8 +2,11 @@
 #include <gtest/gtest.h>
 #include <onnx/onnx_pb.h>
 
+#include <stop_token>
+
 #include "base/error.h"
 #include "base/file.h"
+#include "base/stop_scope.h"
 #include "graph/evaluation.h"
 #include "graph/import_budget.h"
 #include "graph/passes.h"
@@ -59,6 +62,25 @@ onnx::ModelProto doubling(int depth) {
     }
   }
   return model;
+}
+
+TEST(ImportLimits, AStopEndsImportAndPasses) {
+  std::stop_source stop;
+  stop.request_stop();
+  const auto code_of = [&](const auto& work) {
+    const StopScope scope(stop.get_token());
+    try {
+      work();
+    } catch (const Error& error) {
+      return error.code();
+    }
+    return ExitCode::kSuccess;
+  };
+  graph::Graph graph = import_text("g (float[2] x) => (float[2] y) { y = Relu (x) }");
+  EXPECT_EQ(code_of([&] { import_bytes(doubling(3).SerializeAsString()); }),
+            ExitCode::kInterrupted);
+  EXPECT_EQ(code_of([&] { graph::run_passes(graph, {}); }), ExitCode::kInterrupted);
+  graph::run_passes(graph, {});  // outside of the scope
 }
 
 TEST(ImportLimits, FunctionsMayCallFunctions) {

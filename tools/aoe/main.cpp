@@ -104,6 +104,8 @@ class Run {
     return status;
   }
 
+  bool is_stopped() const { return signals_.token().stop_requested(); }
+
   std::vector<const AoeTuningResult*> results() const {
     std::size_t count = 0;
     check(AoeGetTuningResultCount(session_, &count));
@@ -131,14 +133,14 @@ ExitCode tune(const po::variables_map& flags) {
   Run run(progress_form(flags));
   const AoeStatus status = run.tune(Options(flags));
   const std::string error = AoeGetLastError();
-  bool is_stopped = false;
   const std::vector<const AoeTuningResult*> results = run.results();
-  for (const AoeTuningResult* result : results) {
-    print_report(std::cout, *result);
-    is_stopped |= std::string_view(result->ended_by) == "stopped";
-  }
+  for (const AoeTuningResult* result : results) print_report(std::cout, *result);
   if (results.size() > 1) print_summary(std::cout, results);
-  if (status == AOE_FAILURE) return is_stopped ? ExitCode::kInterrupted : ExitCode::kFailure;
+  if (status == AOE_FAILURE) {
+    const bool is_stopped = run.is_stopped();
+    if (results.empty()) std::cerr << "aoe: " << error << '\n';
+    return is_stopped ? ExitCode::kInterrupted : ExitCode::kFailure;
+  }
   if (exit_code_of(status) != ExitCode::kSuccess) throw Error(exit_code_of(status), error);
   return ExitCode::kSuccess;
 }
@@ -189,5 +191,6 @@ int main(int argc, char** argv) {
                            "progress on the terminal, or on stderr a line of JSON for each report");
   tool.first_words = {"report", "serve_tasks"};
   tool.run = tune;
+  tool.ends_on_signals = false;
   return run_tool(argc, argv, std::move(tool));
 }

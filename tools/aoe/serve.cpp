@@ -40,6 +40,7 @@ int run_serve_tasks(int count, char** arguments) {
   add("node", text("NAME"), "what this node is called; default made of host, process and time");
   add_threads_flag(tool.flags, "measure for N threads; default OMP_NUM_THREADS, else all cores");
   tool.run = serve;
+  tool.ends_on_signals = false;
   return run_tool(count, arguments, std::move(tool));
 }
 

@@ -19,6 +19,7 @@
 #include "base/near_names.h"
 #include "base/utf8.h"
 #include "tools/common/help_text.h"
+#include "tools/common/stop_signals.h"
 #include "tools/common/version.h"
 
 namespace aoe::tools {
@@ -166,6 +167,7 @@ std::terminate_handler other_ends = nullptr;
 int run_tool(int argc, char** argv, Tool tool) {
   ended_program = tool.name;
   other_ends = std::set_terminate(end_without_memory);
+  if (tool.ends_on_signals) end_on_signals(tool.name);
   return static_cast<int>(run_guarded(argc, argv, tool));
 }
 

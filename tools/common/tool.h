@@ -31,6 +31,7 @@ struct Tool {
       positional;                        ///< none by default: a stray word is then an error
   std::vector<std::string> first_words;  ///< "report": other programs behind this one's name
   std::function<ExitCode(const po::variables_map&)> run;
+  bool ends_on_signals = true;  ///< else it handles them itself (stop_signals.h)
 };
 
 /// Flags are `--name=value`, `--name value` or `-n value`; a name must be complete and may be given

@@ -18,23 +18,26 @@ namespace {
 
 std::atomic<pid_t> child_pid = 0;
 
-void hand_on(int signal) {
-  if (const pid_t pid = child_pid; pid > 0) ::kill(pid, signal);
-}
-void do_nothing(int) {
+void hand_on(int signal, siginfo_t* info, void*) {
+  const bool is_of_terminal = info->si_code == SI_KERNEL;
+  if (const pid_t pid = child_pid; pid > 0 && !is_of_terminal) ::kill(pid, signal);
 }
 
-/// Sets a handler while it lives. No SA_RESTART is needed: waiting is repeated after an interruption.
-class SignalHandler {
+/// Hands a signal on while it lives; exec sets it back for the program. What is ignored stays so, for both. No SA_RESTART is
+/// needed: waiting is repeated after an interruption.
+class HandedOn {
  public:
-  SignalHandler(int signal, void (*handler)(int)) : signal_(signal) {
+  explicit HandedOn(int signal) : signal_(signal) {
+    ::sigaction(signal, nullptr, &before_);
+    if (before_.sa_handler == SIG_IGN) return;
     struct sigaction action {};
-    action.sa_handler = handler;
-    ::sigaction(signal, &action, &before_);
+    action.sa_sigaction = hand_on;
+    action.sa_flags = SA_SIGINFO;
+    ::sigaction(signal, &action, nullptr);
   }
-  ~SignalHandler() { ::sigaction(signal_, &before_, nullptr); }
-  SignalHandler(const SignalHandler&) = delete;
-  SignalHandler& operator=(const SignalHandler&) = delete;
+  ~HandedOn() { ::sigaction(signal_, &before_, nullptr); }
+  HandedOn(const HandedOn&) = delete;
+  HandedOn& operator=(const HandedOn&) = delete;
 
  private:
   int signal_;
@@ -72,8 +75,7 @@ ChildEnd run_child(const std::vector<std::string>& command,
   if (::pipe2(report, O_CLOEXEC) != 0)
     throw Error(ExitCode::kFailure, std::string("no pipe: ") + std::strerror(errno));
 
-  const SignalHandler on_terminate(SIGTERM, hand_on);
-  const SignalHandler on_interrupt(SIGINT, do_nothing);  // unlike SIG_IGN, reset by exec
+  const HandedOn terminate(SIGTERM), interrupt(SIGINT), hangup(SIGHUP);
   const pid_t pid = ::fork();
   if (pid == 0) become(arguments, environment, report[1]);
   child_pid = pid;

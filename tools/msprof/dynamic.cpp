@@ -1,6 +1,7 @@
 // A line read, a request sent, until "quit" or the end of the input.
 #include "tools/msprof/dynamic.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -9,9 +10,11 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "base/error.h"
 #include "profiler/collect/control_socket.h"
+#include "tools/common/stop_signals.h"
 #include "tools/msprof/post_process.h"
 
 namespace aoe::tools {
@@ -25,10 +28,45 @@ void say(const std::string& line) {
   std::cout << "[INFO] " << line << std::endl;
 }
 
+/// Lines of standard input, which a stop ends as well.
+class CommandLines {
+ public:
+  explicit CommandLines(std::stop_token stop) : stop_(std::move(stop)) {}
+
+  std::optional<std::string> next() {
+    while (true) {
+      if (const std::size_t end = read_.find('\n'); end != std::string::npos) {
+        std::string line = read_.substr(0, end);
+        read_.erase(0, end + 1);
+        return line;
+      }
+      if (!read_more())
+        return read_.empty() ? std::nullopt : std::optional(std::exchange(read_, {}));
+    }
+  }
+
+ private:
+  /// False: there is no more.
+  bool read_more() {
+    constexpr int kLookEveryMs = 100;
+    pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+    while (::poll(&input, 1, kLookEveryMs) <= 0)
+      if (stop_.stop_requested()) return false;
+    char buffer[512];
+    const ssize_t size = ::read(STDIN_FILENO, buffer, sizeof buffer);
+    if (size > 0) read_.append(buffer, static_cast<std::size_t>(size));
+    return size > 0;
+  }
+
+  const std::stop_token stop_;
+  std::string read_;
+};
+
 /// A program that was just started needs a moment to come to its aclInit.
-void attach(int pid) {
+void attach(int pid, const std::stop_token& stop) {
   constexpr int kMostTries = 200;
   for (int i = 0; i < kMostTries && (::kill(pid, 0) == 0 || errno == EPERM); ++i) {
+    if (stop.stop_requested()) throw Error(ExitCode::kInterrupted, "interrupted");
     if (profiler::control_request(pid, {{"command", "status"}})) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
@@ -85,18 +123,21 @@ class DynamicSession {
 
 }  // namespace
 
-void collect_dynamically(const RunSettings& settings) {
-  attach(settings.dynamic_pid);
+int collect_dynamically(const RunSettings& settings) {
+  const StopSignals signals;
+  attach(settings.dynamic_pid, signals.token());
   say("Attached to process " + std::to_string(settings.dynamic_pid) + ": start, stop or quit.");
   const bool is_terminal = ::isatty(STDIN_FILENO) != 0;
   DynamicSession session(settings);
-  std::string command;
+  CommandLines commands(signals.token());
   for (int i = 0; i < kMostCommands; ++i) {
     if (is_terminal) std::cout << "> " << std::flush;
-    if (!std::getline(std::cin, command)) break;
-    if (!session.run(command)) return;
+    const std::optional<std::string> command = commands.next();
+    if (!command) break;
+    if (!session.run(*command)) return 0;
   }
   session.run("quit");
+  return signals.token().stop_requested() ? static_cast<int>(ExitCode::kInterrupted) : 0;
 }
 
 }  // namespace aoe::tools

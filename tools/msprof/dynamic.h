@@ -5,8 +5,8 @@
 
 namespace aoe::tools {
 
-/// Reads commands from stdin: start, stop, quit. Throws Error(kFailure) when the program takes no
-/// commands, or no more.
-void collect_dynamically(const RunSettings& settings);
+/// Reads commands from stdin: start, stop, quit; SIGINT, SIGTERM and SIGHUP quit as well. The exit code. Throws Error(kFailure)
+/// when the program takes no commands, or no more.
+int collect_dynamically(const RunSettings& settings);
 
 }  // namespace aoe::tools

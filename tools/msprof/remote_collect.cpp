@@ -199,6 +199,7 @@ int run_remote_collection(int argc, char** argv) {
   add("aac_metrics", text_or("ArithmeticUtilization", "GROUP"), "group of hardware counters");
   add("output", text_or(".", "DIR"), "where JOB* directories go");
   add("all", "import and export as well");
+  tool.ends_on_signals = false;
   tool.run = [](const po::variables_map& flags) {
     return collect(text_of(flags, "config"), remote_settings(flags));
   };

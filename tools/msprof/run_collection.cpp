@@ -3,17 +3,19 @@
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <cstring>
 #include <fstream>
 #include <iostream>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <random>
-#include <thread>
 
 #include "base/error.h"
 #include "base/json_text.h"
 #include "profiler/collect/collection.h"
 #include "profiler/raw/raw_reader.h"
+#include "tools/common/stop_signals.h"
 #include "tools/common/tool.h"
 #include "tools/msprof/child.h"
 #include "tools/msprof/commands.h"
@@ -86,13 +88,20 @@ int collect_program(const RunSettings& settings) {
   return end.exit_code;
 }
 
-void collect_system(const RunSettings& settings) {
+/// 0, or what is returned when a signal ended it before its time.
+int collect_system(const RunSettings& settings) {
+  const StopSignals signals;
   profiler::CollectOptions options = settings.options;
   options.acl_api = options.runtime_api = options.task_memory = false;
   options.task_time = profiler::TaskTime::kOff;
   profiler::Collection collection(options);
-  std::this_thread::sleep_for(std::chrono::duration<double>(settings.system_period_s));
+  std::mutex mutex;
+  std::unique_lock lock(mutex);
+  std::condition_variable_any stopped;
+  stopped.wait_for(lock, signals.token(), std::chrono::duration<double>(settings.system_period_s),
+                   [] { return false; });
   collection.stop();
+  return signals.token().stop_requested() ? static_cast<int>(ExitCode::kInterrupted) : 0;
 }
 
 int run(const RunSettings& settings) {
@@ -100,17 +109,11 @@ int run(const RunSettings& settings) {
   if (!settings.without_effect.empty())
     std::cerr << "msprof: warning: without effect on this hardware: "
               << joined(settings.without_effect) << std::endl;
-  if (settings.dynamic_pid != 0) {
-    collect_dynamically(settings);
-    return 0;
-  }
+  if (settings.dynamic_pid != 0) return collect_dynamically(settings);
   say("Start profiling....");
-  int exit_code = 0;
-  if (settings.command.empty())
-    collect_system(settings);
-  else
-    exit_code = collect_program(settings);
-
+  const int exit_code =
+      settings.command.empty() ? collect_system(settings) : collect_program(settings);
+  end_on_signals("msprof");
   const std::vector<fs::path> directories = directories_of(settings.options);
   if (directories.empty())
     throw Error(exit_code == 0 ? ExitCode::kFailure : static_cast<ExitCode>(exit_code),
@@ -143,6 +146,7 @@ int run_collection(int argc, char** argv) {
                 "  msprof --output=prof --sys-period=10 --sys-profiling=on\n"
                 "  msprof --output=prof --dynamic=on --pid=1234\n"};
   add_run_flags(tool.flags);
+  tool.ends_on_signals = false;  // what was collected until then is kept
   tool.run = [&](const po::variables_map& flags) {
     return static_cast<ExitCode>(run([&] {
       RunSettings settings = run_settings(flags, words);
