@@ -66,11 +66,7 @@ class GearSplit {
 
   Om gear(std::size_t g) const {
     Om om;
-    om.name = joined_.name;
-    om.soc_version = joined_.soc_version;
-    om.isa = joined_.isa;
-    om.threads = joined_.threads;
-    om.c0 = joined_.c0;
+    static_cast<runtime::OmHead&>(om) = joined_;
     om.texts = joined_.texts;
     om.weights_view = joined_.weights_view;
     om.code_view = joined_.code_view;

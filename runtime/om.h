@@ -79,7 +79,8 @@ struct OmStep {
   const char* task_type() const;
 };
 
-struct Om {
+/// What an om says of itself and of the machine it is for: the same in every gear of a model.
+struct OmHead {
   std::string name;
   std::string soc_version;
   std::string isa;  ///< "avx2" or "avx512": the least a machine must have
@@ -90,6 +91,9 @@ struct Om {
   std::optional<double> peak_gflops, memory_gb_s;
   bool has_measured_roofs =
       false;  ///< these two are measured on the machine, not assumed of its kind
+};
+
+struct Om : OmHead {
   std::vector<OmTensor> tensors;
   std::vector<OmStep> steps;
   std::vector<int> inputs;  ///< tensor ids

@@ -106,6 +106,19 @@ TEST_F(CompiledGears, ComputeWhatTheModelDoesAtEachSize) {
   }
 }
 
+TEST_F(CompiledGears, SayOfTheMachineWhatAnOmOfOneShapeSays) {
+  const GearedOm model = compiled(import(GearKind::kBatch, "1,3", "x:-1,8,6,6"));
+  const Om one = loaded(compile(alone({3, 8, 6, 6}, true), options_).om.serialize()).oms[0];
+  for (const Om& gear : model.oms) {
+    EXPECT_EQ(gear.peak_gflops, one.peak_gflops);
+    EXPECT_EQ(gear.memory_gb_s, one.memory_gb_s);
+    EXPECT_EQ(gear.has_measured_roofs, one.has_measured_roofs);
+    EXPECT_EQ(gear.isa, one.isa);
+    EXPECT_EQ(gear.threads, one.threads);
+    EXPECT_EQ(gear.c0, one.c0);
+  }
+}
+
 TEST_F(CompiledGears, AreNamedAsTheModelIs) {
   const GearedOm model = compiled(import(GearKind::kBatch, "1,3", "x:-1,8,6,6"));
   const Om one = loaded(compile(alone({3, 8, 6, 6}, true), options_).om.serialize()).oms[0];
