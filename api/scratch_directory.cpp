@@ -14,12 +14,11 @@ namespace aoe::api {
 namespace fs = std::filesystem;
 namespace {
 
-/// -1 when it is no directory (a link to one is none), or is in use.
-int lock_directory(const fs::path& path) {
-  const int directory = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  if (directory >= 0 && ::flock(directory, LOCK_EX | LOCK_NB) == 0) return directory;
-  if (directory >= 0) ::close(directory);
-  return -1;
+/// None when it is no directory (a link to one is none), or is in use.
+Descriptor lock_directory(const fs::path& path) {
+  Descriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (directory.is_open() && ::flock(directory.number(), LOCK_EX | LOCK_NB) != 0) directory.reset();
+  return directory;
 }
 
 }  // namespace
@@ -27,18 +26,18 @@ int lock_directory(const fs::path& path) {
 ScratchDirectory::ScratchDirectory(fs::path path) : path_(std::move(path)) {
   std::error_code status;
   // Until it is locked, another run may take it for abandoned.
-  for (int attempt = 0; lock_ < 0 && attempt < 100; ++attempt) {
+  for (int attempt = 0; !lock_.is_open() && attempt < 100; ++attempt) {
     fs::create_directories(path_, status);
     if (status)
       throw Error(ExitCode::kOutput, "cannot be created: " + status.message(), path_.string(),
                   "set ASCEND_WORK_PATH to a writable place");
     lock_ = lock_directory(path_);
-    if (lock_ >= 0 && fs::is_directory(path_, status)) {
+    if (lock_.is_open() && fs::is_directory(path_, status)) {
       for (const auto& left : fs::directory_iterator(path_, status))  // by a killed run of this job
         fs::remove_all(left.path(), status);
       return;
     }
-    if (lock_ >= 0) ::close(std::exchange(lock_, -1));
+    lock_.reset();
     ::usleep(1000);
   }
   throw Error(ExitCode::kOutput, "cannot be locked", path_.string());
@@ -47,7 +46,6 @@ ScratchDirectory::ScratchDirectory(fs::path path) : path_(std::move(path)) {
 ScratchDirectory::~ScratchDirectory() {
   std::error_code ignored;
   fs::remove_all(path_, ignored);
-  ::close(lock_);
 }
 
 void remove_abandoned_scratch(const fs::path& workspace) {
@@ -55,11 +53,10 @@ void remove_abandoned_scratch(const fs::path& workspace) {
   for (fs::directory_iterator job(workspace, status), end; !status && job != end;
        job.increment(status)) {
     const fs::path scratch = job->path() / "tunespace" / "scratch";
-    const int lock = lock_directory(scratch);
-    if (lock < 0) continue;
+    const Descriptor lock = lock_directory(scratch);
+    if (!lock.is_open()) continue;
     std::error_code ignored;
     fs::remove_all(scratch, ignored);
-    ::close(lock);
     logger("aoe")->info("removed {}, which a run that was killed had left", scratch.string());
   }
 }

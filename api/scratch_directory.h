@@ -3,6 +3,8 @@
 
 #include <filesystem>
 
+#include "base/descriptor.h"
+
 namespace aoe::api {
 
 /// Made new, removed at the end with all that is in it, and marked as in use meanwhile, so that a later run can tell those of
@@ -17,7 +19,7 @@ class ScratchDirectory {
 
  private:
   std::filesystem::path path_;
-  int lock_ = -1;
+  Descriptor lock_;
 };
 
 /// Removes WORKSPACE/JOB/tunespace/scratch of jobs that no process works on any more; what cannot be removed stays.

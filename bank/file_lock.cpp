@@ -31,37 +31,28 @@ std::string read_holder(int fd) {
 
 }  // namespace
 
-FileLock::FileLock(const std::filesystem::path& path, std::chrono::milliseconds wait) {
-  fd_ = ::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0664);
-  if (fd_ < 0)
+FileLock::FileLock(const std::filesystem::path& path, std::chrono::milliseconds wait)
+    : file_(::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0664)) {
+  if (!file_.is_open())
     throw Error(ExitCode::kBank, std::string("cannot be opened: ") + std::strerror(errno),
                 path.string(), "the bank's directory must be writable");
   const auto deadline = std::chrono::steady_clock::now() + wait;
-  while (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK && errno != EINTR) {
-      const std::string cause = std::strerror(errno);
-      ::close(fd_);
-      throw Error(ExitCode::kBank, "cannot be locked: " + cause, path.string(),
-                  "put the bank on a file system with locks");
-    }
-    if (std::chrono::steady_clock::now() >= deadline) {
-      const std::string holder = read_holder(fd_);
-      ::close(fd_);
-      throw Error(
-          ExitCode::kBank,
-          "bank is locked by " + holder + ", waited " + std::to_string(wait.count()) + " ms",
-          path.string(), "try again when that process has finished");
-    }
+  while (::flock(file_.number(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR)
+      throw Error(ExitCode::kBank, std::string("cannot be locked: ") + std::strerror(errno),
+                  path.string(), "put the bank on a file system with locks");
+    if (std::chrono::steady_clock::now() >= deadline)
+      throw Error(ExitCode::kBank,
+                  "bank is locked by " + read_holder(file_.number()) + ", waited " +
+                      std::to_string(wait.count()) + " ms",
+                  path.string(), "try again when that process has finished");
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   const std::string holder = holder_text();
-  if (::ftruncate(fd_, 0) != 0 || ::pwrite(fd_, holder.data(), holder.size(), 0) < 0) {
+  if (::ftruncate(file_.number(), 0) != 0 ||
+      ::pwrite(file_.number(), holder.data(), holder.size(), 0) < 0) {
     // The name is a courtesy to those who wait; the lock itself holds without it.
   }
-}
-
-FileLock::~FileLock() {
-  ::close(fd_);
 }
 
 }  // namespace aoe::bank

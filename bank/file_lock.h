@@ -4,6 +4,8 @@
 #include <chrono>
 #include <filesystem>
 
+#include "base/descriptor.h"
+
 namespace aoe::bank {
 
 class FileLock {
@@ -11,12 +13,9 @@ class FileLock {
   /// Creates the file when missing. Throws Error(kBank) that names the holder (process, host, since
   /// when) after `wait`.
   FileLock(const std::filesystem::path& path, std::chrono::milliseconds wait);
-  ~FileLock();
-  FileLock(const FileLock&) = delete;
-  FileLock& operator=(const FileLock&) = delete;
 
  private:
-  int fd_ = -1;
+  Descriptor file_;
 };
 
 }  // namespace aoe::bank

@@ -19,13 +19,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct Descriptor {
-  int number;
-  ~Descriptor() {
-    if (number >= 0) ::close(number);
-  }
-};
-
 /// The rest of the file, whatever size it claims: those of /proc claim none.
 bool append_all(int file, std::string& bytes) {
   char buffer[1 << 16];
@@ -58,14 +51,14 @@ std::string read_file(const fs::path& path, ExitCode code) {
   };
   // Without waiting for somebody to write into it, should it be a pipe.
   const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-  if (file.number < 0) cannot("opened");
+  if (!file.is_open()) cannot("opened");
   struct stat status {};
-  if (::fstat(file.number, &status) != 0) cannot("read");
+  if (::fstat(file.number(), &status) != 0) cannot("read");
   if (S_ISDIR(status.st_mode)) throw Error(code, "is a directory, a file is needed", path.string());
   if (!S_ISREG(status.st_mode)) throw Error(code, "is not a regular file", path.string());
   std::string bytes;
   bytes.reserve(static_cast<std::size_t>(status.st_size));
-  if (!append_all(file.number, bytes)) cannot("read");
+  if (!append_all(file.number(), bytes)) cannot("read");
   return bytes;
 }
 
@@ -95,17 +88,17 @@ fs::path create_directory_beside(const fs::path& path) {
   });
 }
 
-int create_file_beside(const fs::path& path, unsigned mode, fs::path& made) {
-  int fd = -1;
+Descriptor create_file_beside(const fs::path& path, unsigned mode, fs::path& made) {
+  Descriptor file;
   made = make_unfinished([&] {
     while (true) {
       fs::path tried = unforeseen_name(path);
-      fd = ::open(tried.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, mode);
-      if (fd >= 0) return tried;
+      file.reset(::open(tried.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, mode));
+      if (file.is_open()) return tried;
       if (errno != EEXIST) fail(path, "cannot be written");
     }
   });
-  return fd;
+  return file;
 }
 
 void write_file_atomically(const fs::path& path, std::string_view bytes, bool sync) {
@@ -115,14 +108,13 @@ void write_file_atomically(const fs::path& path, std::string_view bytes, bool sy
 void write_file_atomically(const fs::path& path, std::span<const std::string_view> pieces,
                            bool sync) {
   fs::path temporary;
-  const int fd = create_file_beside(path, 0644, temporary);
+  Descriptor file = create_file_beside(path, 0644, temporary);
   bool ok = true;
-  for (const std::string_view piece : pieces) ok = ok && write_all(fd, piece);
-  if (ok && sync) ok = ::fsync(fd) == 0;
-  const int saved = errno;
-  ::close(fd);
+  for (const std::string_view piece : pieces) ok = ok && write_all(file.number(), piece);
+  if (ok && sync) ok = ::fsync(file.number()) == 0;
+  file.reset();
   const bool is_renamed = ok && ::rename(temporary.c_str(), path.c_str()) == 0;
-  const int cause = ok ? errno : saved;
+  const int cause = errno;
   if (!is_renamed) ::unlink(temporary.c_str());
   forget_unfinished(temporary);
   errno = cause;
@@ -131,13 +123,8 @@ void write_file_atomically(const fs::path& path, std::span<const std::string_vie
 }
 
 void sync_path(const fs::path& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) fail(path, "cannot be synced");
-  const bool ok = ::fsync(fd) == 0;
-  const int cause = errno;
-  ::close(fd);
-  errno = cause;
-  if (!ok) fail(path, "cannot be synced");
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.is_open() || ::fsync(file.number()) != 0) fail(path, "cannot be synced");
 }
 
 }  // namespace aoe

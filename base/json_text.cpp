@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/nesting.h"
+
 namespace aoe {
 
 using nlohmann::json;
@@ -30,6 +32,7 @@ json parse_json(std::string_view text) {
 }
 
 json json_or_discarded(std::string_view text) {
+  if (!nests_little_json(text)) return json(json::value_t::discarded);
   return json::parse(text, nullptr, false);
 }
 

@@ -21,7 +21,8 @@ std::string json_text(const nlohmann::ordered_json& value, int indent = -1,
 /// Throws nlohmann::json::parse_error, with the place.
 nlohmann::json parse_json(std::string_view text);
 
-/// Discarded when the text is no JSON, so that is_object() and its like are false.
+/// Discarded when the text is no JSON, or nests deeper than kDeepestDocument (nesting.h), so that is_object() and its like are
+/// false.
 nlohmann::json json_or_discarded(std::string_view text);
 
 bool is_json(std::string_view text);

@@ -5,12 +5,14 @@
 #include <filesystem>
 #include <functional>
 
+#include "base/descriptor.h"
+
 namespace aoe {
 
 /// A new file beside `path`, under a name that cannot be foreseen: `made` receives it, to be renamed or removed, and then
-/// forgotten. Returns a descriptor for writing. Throws Error(kOutput).
-int create_file_beside(const std::filesystem::path& path, unsigned mode,
-                       std::filesystem::path& made);
+/// forgotten. Returns it open for writing. Throws Error(kOutput).
+Descriptor create_file_beside(const std::filesystem::path& path, unsigned mode,
+                              std::filesystem::path& made);
 
 /// A path beside `path` that cannot be foreseen, where there is nothing.
 std::filesystem::path unforeseen_name(const std::filesystem::path& path);

@@ -28,6 +28,8 @@ namespace {
 OnnxRuntimePeer::OnnxRuntimePeer(const fs::path& server) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) fail("socketpair failed");
+  child_.reset(ends[0]);
+  const Descriptor of_child(ends[1]);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO);
@@ -38,13 +40,11 @@ OnnxRuntimePeer::OnnxRuntimePeer(const fs::path& server) {
   const int status = ::posix_spawnp(&process_, program, &actions, nullptr,
                                     const_cast<char* const*>(arguments), environ);
   posix_spawn_file_actions_destroy(&actions);
-  ::close(ends[1]);
-  to_child_ = from_child_ = ends[0];
   if (status != 0) fail(std::string(program) + " does not start");
 }
 
 OnnxRuntimePeer::~OnnxRuntimePeer() {
-  ::close(to_child_);
+  child_.reset();
   if (process_ > 0) {
     ::kill(process_, SIGKILL);
     ::waitpid(process_, nullptr, 0);
@@ -57,13 +57,13 @@ json OnnxRuntimePeer::ask(const json& request) {
     is_alive_ = false;
     fail(what);
   };
-  if (::send(to_child_, line.data(), line.size(), MSG_NOSIGNAL) !=
+  if (::send(child_.number(), line.data(), line.size(), MSG_NOSIGNAL) !=
       static_cast<ssize_t>(line.size()))
     gone("ONNX Runtime's process is gone");
   std::size_t end = 0;
   while ((end = pending_.find('\n')) == std::string::npos) {
     char block[65536];
-    const ssize_t n = ::read(from_child_, block, sizeof block);
+    const ssize_t n = ::read(child_.number(), block, sizeof block);
     if (n <= 0) gone("ONNX Runtime's process ended without an answer");
     pending_.append(block, static_cast<std::size_t>(n));
   }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/descriptor.h"
 #include "base/tensor.h"
 
 namespace aoe::benchmarks {
@@ -37,8 +38,7 @@ class OnnxRuntimePeer {
  private:
   nlohmann::json ask(const nlohmann::json& request);
   int process_ = -1;
-  int to_child_ = -1;
-  int from_child_ = -1;
+  Descriptor child_;
   std::string pending_;
   bool is_alive_ = true;
 };

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/descriptor.h"
 #include "base/error.h"
 
 namespace aoe::options {
@@ -39,9 +40,8 @@ void check_output_file(const fs::path& path, const std::string& flag) {
 
 bool is_writable_directory(const fs::path& directory) {
   const fs::path probe = directory / (".aoe_probe" + std::to_string(::getpid()));
-  const int fd = ::open(probe.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
-  if (fd < 0) return false;
-  ::close(fd);
+  const Descriptor file(::open(probe.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600));
+  if (!file.is_open()) return false;
   ::unlink(probe.c_str());
   return true;
 }

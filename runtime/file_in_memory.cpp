@@ -14,18 +14,12 @@
 #include <string>
 #include <vector>
 
+#include "base/descriptor.h"
 #include "base/error.h"
 #include "runtime/host_cores.h"
 
 namespace aoe::runtime {
 namespace {
-
-struct FileDescriptor {
-  int fd;
-  ~FileDescriptor() {
-    if (fd >= 0) ::close(fd);
-  }
-};
 
 [[noreturn]] void cannot(const char* action, const std::filesystem::path& path) {
   throw Error(ExitCode::kOm, std::string("cannot be ") + action + ": " + std::strerror(errno),
@@ -80,18 +74,18 @@ FileAs file_as_from_environment() {
 
 FileInMemory::FileInMemory(const std::filesystem::path& path, FileAs as) {
   // Without waiting for somebody to write into it, should it be a pipe.
-  const FileDescriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-  if (file.fd < 0) cannot("opened", path);
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file.is_open()) cannot("opened", path);
   struct stat status {};
-  if (::fstat(file.fd, &status) != 0) cannot("read", path);
+  if (::fstat(file.number(), &status) != 0) cannot("read", path);
   if (!S_ISREG(status.st_mode)) throw Error(ExitCode::kOm, "is not a regular file", path.string());
   if (status.st_size == 0) throw Error(ExitCode::kOm, "is empty", path.string());
   size_bytes_ = static_cast<std::size_t>(status.st_size);
   if (as == FileAs::kMapping) {
-    mapping_ = map_all(file.fd, size_bytes_, path);
+    mapping_ = map_all(file.number(), size_bytes_, path);
   } else {
     memory_ = AlignedMemory(size_bytes_);
-    read_all(file.fd, memory_, path);
+    read_all(file.number(), memory_, path);
   }
 }
 

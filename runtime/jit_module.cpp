@@ -17,38 +17,33 @@ namespace {
   throw Error(ExitCode::kOm, "its generated code cannot be loaded: " + cause, where);
 }
 
-int memory_file_with(std::string_view bytes, const std::string& where) {
-  const int fd = ::memfd_create("aoe_code", MFD_CLOEXEC);
+Descriptor memory_file_with(std::string_view bytes, const std::string& where) {
+  Descriptor file(::memfd_create("aoe_code", MFD_CLOEXEC));
   std::size_t written = 0;
-  while (fd >= 0 && written < bytes.size()) {
-    const ssize_t n = ::write(fd, bytes.data() + written, bytes.size() - written);
+  while (file.is_open() && written < bytes.size()) {
+    const ssize_t n = ::write(file.number(), bytes.data() + written, bytes.size() - written);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) break;
     written += static_cast<std::size_t>(n);
   }
-  if (fd >= 0 && written == bytes.size()) return fd;
-  const std::string cause = std::strerror(errno);
-  if (fd >= 0) ::close(fd);
-  refuse(where, cause);
+  if (file.is_open() && written == bytes.size()) return file;
+  refuse(where, std::strerror(errno));
 }
 
 }  // namespace
 
 JitModule::JitModule(std::string_view elf, const std::string& where)
-    : where_(where), fd_(memory_file_with(elf, where)) {
+    : where_(where), file_(memory_file_with(elf, where)) {
   // The file stays open as long as the module: the loader knows modules by name, so that a second
   // one under a reused descriptor number would silently be taken for the first.
-  const std::string path = "/proc/self/fd/" + std::to_string(fd_);
+  const std::string path = "/proc/self/fd/" + std::to_string(file_.number());
   handle_ = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle_ != nullptr) return;
-  const std::string cause = ::dlerror();
-  ::close(fd_);
-  refuse(where_, cause);
+  refuse(where_, ::dlerror());
 }
 
 JitModule::~JitModule() {
   ::dlclose(handle_);
-  ::close(fd_);
 }
 
 StageFunction JitModule::find(const std::string& symbol) const {

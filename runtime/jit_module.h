@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/descriptor.h"
+
 namespace aoe::runtime {
 
 /// Runs parallel iterations [begin, end) of one stage. The ABI is in compiler/loopnest/loopnest.h.
@@ -24,7 +26,7 @@ class JitModule {
 
  private:
   std::string where_;
-  int fd_ = -1;
+  Descriptor file_;
   void* handle_ = nullptr;
 };
 

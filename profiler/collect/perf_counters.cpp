@@ -83,25 +83,24 @@ std::uint64_t corrected_count(const CounterReading& before, const CounterReading
 Result<std::unique_ptr<PerfCounters>> PerfCounters::open(std::span<const PerfEvent> events) {
   std::unique_ptr<PerfCounters> counters(new PerfCounters());
   for (const PerfEvent& event : events) {
-    const int file = open_event(event);
-    if (file < 0) return Unexpected("counter " + event.name + ": " + std::strerror(errno));
-    counters->counters_.push_back({file, map_page(file)});
+    Descriptor file(open_event(event));
+    if (!file.is_open()) return Unexpected("counter " + event.name + ": " + std::strerror(errno));
+    void* const page = map_page(file.number());
+    counters->counters_.push_back({std::move(file), page});
   }
   return counters;
 }
 
 PerfCounters::~PerfCounters() {
-  for (const Counter& counter : counters_) {
+  for (const Counter& counter : counters_)
     if (counter.page != nullptr)
       ::munmap(counter.page, static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)));
-    ::close(counter.file);
-  }
 }
 
 void PerfCounters::read(CounterReadings& readings) const {
   for (std::size_t i = 0; i < counters_.size(); ++i)
     if (counters_[i].page == nullptr || !read_page(counters_[i].page, readings[i]))
-      read_file(counters_[i].file, readings[i]);
+      read_file(counters_[i].file.number(), readings[i]);
 }
 
 }  // namespace aoe::profiler

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/descriptor.h"
 #include "base/result.h"
 
 namespace aoe::profiler {
@@ -48,7 +49,7 @@ class PerfCounters {
 
  private:
   struct Counter {
-    int file;
+    Descriptor file;
     void* page;  ///< the kernel's perf_event_mmap_page; nullptr: read by system call
   };
   PerfCounters() = default;

@@ -332,7 +332,7 @@ namespace {
 class UnfinishedFile {
  public:
   explicit UnfinishedFile(std::filesystem::path target) : target_(std::move(target)) {
-    ::close(create_file_beside(target_, 0644, path_));
+    (void)create_file_beside(target_, 0644, path_);
   }
   ~UnfinishedFile() {
     std::error_code ignored;  // nothing more can be done about a leftover

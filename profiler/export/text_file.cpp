@@ -75,8 +75,7 @@ TextFile::TextFile(std::filesystem::path path) : path_(std::move(path)) {
 }
 
 TextFile::~TextFile() {
-  if (file_ < 0) return;
-  ::close(file_);
+  if (!file_.is_open()) return;
   std::error_code ignored;  // nothing more can be done about a leftover
   std::filesystem::remove(unfinished_, ignored);
   forget_unfinished(unfinished_);
@@ -85,7 +84,7 @@ TextFile::~TextFile() {
 void TextFile::flush() {
   std::string_view rest = buffer_;
   while (!rest.empty()) {
-    const ssize_t written = ::write(file_, rest.data(), rest.size());
+    const ssize_t written = ::write(file_.number(), rest.data(), rest.size());
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) fail(unfinished_);
     rest.remove_prefix(static_cast<std::size_t>(written));
@@ -96,8 +95,7 @@ void TextFile::flush() {
 void TextFile::finish_as(const std::filesystem::path& path) {
   path_ = path;
   flush();
-  const int file = std::exchange(file_, -1);
-  if (::close(file) != 0) fail(unfinished_);
+  if (::close(file_.release()) != 0) fail(unfinished_);
   std::error_code failed;
   std::filesystem::rename(unfinished_, path_, failed);
   forget_unfinished(unfinished_);

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/descriptor.h"
+
 namespace aoe::profiler {
 
 /// Appends "1234.567": nanoseconds as microseconds, exactly.
@@ -41,7 +43,7 @@ class TextFile {
   std::filesystem::path path_;
   std::filesystem::path unfinished_;
   std::string buffer_;
-  int file_ = -1;
+  Descriptor file_;
 };
 
 }  // namespace aoe::profiler

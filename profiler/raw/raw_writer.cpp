@@ -62,10 +62,7 @@ RawWriterOptions with_defaults(RawWriterOptions options) {
 RawWriter::RawWriter(RawWriterOptions options) : options_(with_defaults(std::move(options))) {
 }
 
-RawWriter::~RawWriter() {
-  for (const OpenSlice& slice : open_)
-    if (slice.file >= 0) ::close(slice.file);
-}
+RawWriter::~RawWriter() = default;
 
 std::filesystem::path RawWriter::path_of(Stream stream) const {
   return options_.directory /
@@ -81,10 +78,10 @@ bool RawWriter::add(Stream stream, ChunkKind kind, std::string_view payload) {
   AOE_CHECK(payload.size() <= kMaxPayloadBytes, "the payload is too large for one chunk");
   if (!stop_reason_.empty()) return false;
   OpenSlice& slice = open_[static_cast<int>(stream)];
-  if (slice.file >= 0 && slice.bytes >= options_.slice_bytes) close_slice(stream);
+  if (slice.file.is_open() && slice.bytes >= options_.slice_bytes) close_slice(stream);
   const std::string chunk = chunk_bytes(kind, slice.next_sequence, payload);
   if (!make_room(chunk.size())) return false;
-  if (slice.file < 0 && !open_slice(stream)) return false;
+  if (!slice.file.is_open() && !open_slice(stream)) return false;
   if (!write_chunk(stream, chunk)) return false;
   ++slice.next_sequence;
   return true;
@@ -106,7 +103,7 @@ bool RawWriter::drop_oldest_slice() {
   if (droppable_.empty()) {  // then of the open ones, the largest
     int largest = -1;
     for (int i = 0; i < kStreams; ++i)
-      if (open_[i].file >= 0 && files_of(static_cast<Stream>(i)).is_droppable &&
+      if (open_[i].file.is_open() && files_of(static_cast<Stream>(i)).is_droppable &&
           (largest < 0 || open_[i].bytes > open_[largest].bytes))
         largest = i;
     if (largest < 0) return false;
@@ -122,9 +119,9 @@ bool RawWriter::drop_oldest_slice() {
 
 bool RawWriter::open_slice(Stream stream) {
   const std::filesystem::path path = path_of(stream);
-  const int file = ::open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0640);
-  if (file < 0) return stop(path.string() + " cannot be written: " + std::strerror(errno));
-  open_[static_cast<int>(stream)].file = file;
+  Descriptor file(::open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0640));
+  if (!file.is_open()) return stop(path.string() + " cannot be written: " + std::strerror(errno));
+  open_[static_cast<int>(stream)].file = std::move(file);
   open_[static_cast<int>(stream)].bytes = 0;
   return true;
 }
@@ -132,17 +129,16 @@ bool RawWriter::open_slice(Stream stream) {
 void RawWriter::close_slice(Stream stream) {
   OpenSlice& slice = open_[static_cast<int>(stream)];
   if (files_of(stream).is_droppable) droppable_.push_back({path_of(stream), slice.bytes});
-  ::close(slice.file);
-  slice.file = -1;
+  slice.file.reset();
   ++slice.number;
 }
 
 bool RawWriter::write_chunk(Stream stream, const std::string& chunk) {
   OpenSlice& slice = open_[static_cast<int>(stream)];
-  const int status = write_all(slice.file, chunk);
+  const int status = write_all(slice.file.number(), chunk);
   if (status != 0) {
     // Back to the last whole chunk. If even that fails, the reader skips the torn one.
-    const bool is_cut = ::ftruncate(slice.file, static_cast<off_t>(slice.bytes)) == 0;
+    const bool is_cut = ::ftruncate(slice.file.number(), static_cast<off_t>(slice.bytes)) == 0;
     return stop(path_of(stream).string() + " cannot be written: " + std::strerror(status) +
                 (is_cut ? "" : " (it ends within a chunk)"));
   }

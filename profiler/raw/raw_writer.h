@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/descriptor.h"
 #include "profiler/raw/raw_format.h"
 
 namespace aoe::profiler {
@@ -48,7 +49,7 @@ class RawWriter {
 
  private:
   struct OpenSlice {
-    int file = -1;
+    Descriptor file;
     std::uint64_t number = 0;
     std::uint64_t bytes = 0;
     std::uint64_t next_sequence = 0;

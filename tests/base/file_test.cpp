@@ -76,13 +76,12 @@ TEST(File, ReadsFilesThatClaimNoSize) {
 TEST(File, NewFilesHaveNamesOfTheirOwn) {
   const tests::TempDir dir;
   fs::path first, second;
-  const int one = create_file_beside(dir / "f", 0600, first);
-  const int other = create_file_beside(dir / "f", 0600, second);
+  const Descriptor one = create_file_beside(dir / "f", 0600, first);
+  const Descriptor other = create_file_beside(dir / "f", 0600, second);
   EXPECT_NE(first, second);
   EXPECT_EQ(first.parent_path(), dir.path());
   EXPECT_EQ(count_files(dir.path()), 2U);
-  ::close(one);
-  ::close(other);
+  EXPECT_NE(one.number(), other.number());
 }
 
 TEST(File, WhoEndsTheProcessLeavesNothingThatIsUnfinished) {

@@ -28,6 +28,8 @@ TEST(JsonText, WhatIsNoJsonThrowsOrIsDiscarded) {
   EXPECT_THROW(parse_json("[1,"), json::parse_error);
   EXPECT_EQ(json_or_discarded("[1,2]"), json({1, 2}));
   EXPECT_TRUE(json_or_discarded("[1,").is_discarded());
+  const std::string deep(200, '[');  // writing it would call itself as often
+  EXPECT_TRUE(json_or_discarded(deep + std::string(200, ']')).is_discarded());
   EXPECT_TRUE(is_json("[1,2]"));
   EXPECT_FALSE(is_json("[1,"));
 }

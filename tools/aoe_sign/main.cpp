@@ -8,6 +8,7 @@
 #include <iostream>
 #include <string>
 
+#include "base/descriptor.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "runtime/om_signature.h"
@@ -18,13 +19,15 @@ namespace {
 
 /// A new file that nobody but its owner may read: one that is there is never overwritten, it may be the only one.
 void write_new_file(const std::string& path, const std::string& text, mode_t mode) {
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+  Descriptor file(
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
   bool is_written = false;
-  if (fd >= 0) {
-    is_written = ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
-                 ::fsync(fd) == 0;
+  if (file.is_open()) {
+    is_written =
+        ::write(file.number(), text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
+        ::fsync(file.number()) == 0;
     const int cause = errno;
-    ::close(fd);
+    file.reset();
     if (!is_written) ::unlink(path.c_str());
     errno = cause;
   }

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/descriptor.h"
 #include "base/error.h"
 
 namespace aoe::tools {
@@ -71,19 +72,20 @@ ChildEnd run_child(const std::vector<std::string>& command,
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
-  int report[2];  // closed by exec: nothing comes when all went well
-  if (::pipe2(report, O_CLOEXEC) != 0)
+  int ends[2];  // closed by exec: nothing comes when all went well
+  if (::pipe2(ends, O_CLOEXEC) != 0)
     throw Error(ExitCode::kFailure, std::string("no pipe: ") + std::strerror(errno));
+  const Descriptor report(ends[0]);
+  Descriptor of_child(ends[1]);
 
   const HandedOn terminate(SIGTERM), interrupt(SIGINT), hangup(SIGHUP);
   const pid_t pid = ::fork();
-  if (pid == 0) become(arguments, environment, report[1]);
+  if (pid == 0) become(arguments, environment, of_child.number());
   child_pid = pid;
-  ::close(report[1]);
   int cause = pid < 0 ? errno : 0;
-  while (pid > 0 && ::read(report[0], &cause, sizeof cause) < 0 && errno == EINTR) {
+  of_child.reset();
+  while (pid > 0 && ::read(report.number(), &cause, sizeof cause) < 0 && errno == EINTR) {
   }
-  ::close(report[0]);
   const int status = pid > 0 ? wait_for(pid) : 0;
   child_pid = 0;
   if (cause != 0)

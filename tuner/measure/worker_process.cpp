@@ -67,14 +67,14 @@ WorkerProcess::WorkerProcess(const std::filesystem::path& program) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
     throw cannot_start("socketpair", errno);
+  socket_.reset(ends[0]);
+  const Descriptor end(ends[1]);
   // dup2 onto itself would keep close-on-exec: the worker must not be given descriptor 3 as it is.
-  const int theirs = ::fcntl(ends[1], F_DUPFD_CLOEXEC, kWorkerSocket + 1);
-  ::close(ends[1]);
-  socket_ = ends[0];
-  stderr_ = ::memfd_create("aoe-worker-stderr", MFD_CLOEXEC);
-  if (theirs < 0 || stderr_ < 0) throw cannot_start("memfd_create", errno);
-  pid_ = spawn(program, theirs, stderr_);
-  ::close(theirs);
+  const Descriptor theirs(::fcntl(end.number(), F_DUPFD_CLOEXEC, kWorkerSocket + 1));
+  if (!theirs.is_open()) throw cannot_start("fcntl", errno);
+  stderr_.reset(::memfd_create("aoe-worker-stderr", MFD_CLOEXEC));
+  if (!stderr_.is_open()) throw cannot_start("memfd_create", errno);
+  pid_ = spawn(program, theirs.number(), stderr_.number());
 }
 
 WorkerProcess::~WorkerProcess() {
@@ -83,13 +83,11 @@ WorkerProcess::~WorkerProcess() {
     while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
     }
   }
-  if (socket_ >= 0) ::close(socket_);
-  if (stderr_ >= 0) ::close(stderr_);
 }
 
 void WorkerProcess::send(const nlohmann::json& message) {
   AOE_CHECK(pid_ > 0, "the worker is buried");
-  (void)send_message(socket_, message);
+  (void)send_message(socket_.number(), message);
 }
 
 ReceiveStatus WorkerProcess::receive(nlohmann::json& message, std::chrono::duration<double> timeout,
@@ -108,7 +106,7 @@ ReceiveStatus WorkerProcess::receive(nlohmann::json& message, std::chrono::durat
                              return after(std::min<std::chrono::duration<double>>(
                                  timeout + starved, timeout * kPatience));
                            }};
-  return receive_message(socket_, message, limit, stop);
+  return receive_message(socket_.number(), message, limit, stop);
 }
 
 Timing WorkerProcess::bury(ReceiveStatus last, std::chrono::duration<double> timeout) {
@@ -138,10 +136,10 @@ Timing WorkerProcess::bury(ReceiveStatus last, std::chrono::duration<double> tim
 
 std::string WorkerProcess::last_words() const {
   constexpr off_t kMostBytes = 400;
-  const off_t size = ::lseek(stderr_, 0, SEEK_END);
+  const off_t size = ::lseek(stderr_.number(), 0, SEEK_END);
   const off_t begin = std::max<off_t>(0, size - kMostBytes);
   std::string text(static_cast<std::size_t>(std::max<off_t>(0, size - begin)), '\0');
-  const ssize_t got = ::pread(stderr_, text.data(), text.size(), begin);
+  const ssize_t got = ::pread(stderr_.number(), text.data(), text.size(), begin);
   text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
   while (!text.empty() && text.back() == '\n') text.pop_back();
   return text.substr(text.rfind('\n') + 1);

@@ -10,6 +10,7 @@
 #include <stop_token>
 #include <string>
 
+#include "base/descriptor.h"
 #include "tuner/measure/measurer.h"
 #include "tuner/measure/wire.h"
 
@@ -37,8 +38,8 @@ class WorkerProcess {
  private:
   std::string last_words() const;
 
-  int socket_ = -1;
-  int stderr_ = -1;  ///< a file in memory
+  Descriptor socket_;
+  Descriptor stderr_;  ///< a file in memory
   pid_t pid_ = -1;
 };
 

@@ -81,12 +81,12 @@ DecidedTask decided_from_json(const json& j) {
 
 std::unique_ptr<JobJournal> JobJournal::create(const fs::path& directory, const JobHeader& header) {
   const fs::path path = directory / kJournalName;
-  const int fd = ::open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_APPEND | O_CLOEXEC, 0644);
-  if (fd < 0)
+  Descriptor file(::open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_APPEND | O_CLOEXEC, 0644));
+  if (!file.is_open())
     throw Error(ExitCode::kOutput, std::string("cannot be written: ") + std::strerror(errno),
                 path.string(), "set ASCEND_WORK_PATH to a writable place");
-  std::unique_ptr<JobJournal> journal(new JobJournal(fd, path));
-  ::flock(fd, LOCK_EX | LOCK_NB);  // nobody else knows of it yet
+  std::unique_ptr<JobJournal> journal(new JobJournal(std::move(file), path));
+  ::flock(journal->file_.number(), LOCK_EX | LOCK_NB);  // nobody else knows of it yet
   journal->header_ = header;
   journal->append({{"job", to_json(header)}});
   return journal;
@@ -97,13 +97,13 @@ std::unique_ptr<JobJournal> JobJournal::resume(const fs::path& directory) {
   std::error_code status;
   if (!fs::is_directory(directory, status))
     refuse(directory, "there is no such job", "jobs are directories in aoe_workspace");
-  const int fd = ::open(path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
-  if (fd < 0)
+  Descriptor file(::open(path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW));
+  if (!file.is_open())
     refuse(directory,
            std::string("is no job to go on with: ") + kJournalName + ": " + std::strerror(errno),
            "name a directory that an interrupted aoe has left in aoe_workspace");
-  std::unique_ptr<JobJournal> journal(new JobJournal(fd, path));
-  if (::flock(fd, LOCK_EX | LOCK_NB) != 0)
+  std::unique_ptr<JobJournal> journal(new JobJournal(std::move(file), path));
+  if (::flock(journal->file_.number(), LOCK_EX | LOCK_NB) != 0)
     refuse(directory, "another process works on this job", "let it end");
   try {
     journal->read();
@@ -126,9 +126,7 @@ std::optional<JobHeader> JobJournal::peek(const fs::path& directory) {
   }
 }
 
-JobJournal::~JobJournal() {
-  ::close(fd_);
-}
+JobJournal::~JobJournal() = default;
 
 void JobJournal::set_spent(double seconds, std::int64_t trials) {
   seconds_ = seconds;
@@ -164,7 +162,7 @@ void JobJournal::append(json line) {
   line["s"] = seconds_;
   line["trials"] = trials_;
   const std::string text = json_text(line, -1, BadUtf8::kReplaced) + "\n";
-  if (::write(fd_, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+  if (::write(file_.number(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
     logger("tuner")->warn("{}: cannot be written: {}", path_.string(), std::strerror(errno));
 }
 
@@ -180,7 +178,7 @@ void JobJournal::read() {
   }
   if (begin == 0) throw std::runtime_error("is empty");
   // A line cut off by the end of the process: the next one must not run into it.
-  if (begin < text.size() && ::ftruncate(fd_, static_cast<off_t>(begin)) != 0)
+  if (begin < text.size() && ::ftruncate(file_.number(), static_cast<off_t>(begin)) != 0)
     throw std::runtime_error(std::strerror(errno));
   past_.seconds = seconds_;
   past_.trials = trials_;

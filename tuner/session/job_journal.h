@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "bank/knowledge_bank.h"
+#include "base/descriptor.h"
 #include "tuner/session/conclusion.h"
 
 namespace aoe::tuner {
@@ -90,12 +91,13 @@ class JobJournal {
   void note_end(const std::string& state);
 
  private:
-  JobJournal(int fd, std::filesystem::path path) : fd_(fd), path_(std::move(path)) {}
+  JobJournal(Descriptor file, std::filesystem::path path)
+      : file_(std::move(file)), path_(std::move(path)) {}
   void append(nlohmann::json line);
   void read();
   void take(const nlohmann::json& line);
 
-  int fd_;
+  Descriptor file_;
   std::filesystem::path path_;
   JobHeader header_;
   JobPast past_;
