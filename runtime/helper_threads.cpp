@@ -2,16 +2,15 @@
 #include "runtime/helper_threads.h"
 
 #include <immintrin.h>
-#include <pthread.h>
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <system_error>
 
 #include "base/log.h"
 #include "profiler/recorder.h"
 #include "runtime/forked_thread.h"
+#include "runtime/signals_blocked.h"
 
 namespace aoe::runtime {
 namespace {
@@ -33,22 +32,6 @@ constexpr std::uint64_t kLateTicks = 1'000'000;
 constexpr std::uint64_t kLateShare = 4;
 constexpr std::uint64_t kAwayFactor = 8;
 constexpr auto kLongestAway = std::chrono::milliseconds(100);
-
-/// Signals are for threads that the program knows.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_;
-};
 
 /// What a thread leaves behind when it ends.
 struct OfThread {

@@ -5,10 +5,10 @@
 #include <chrono>
 #include <limits>
 
-#include "base/error.h"
 #include "base/held_at_fork.h"
 #include "base/json_text.h"
 #include "base/log.h"
+#include "base/thread_wall.h"
 #include "profiler/collect/memory_block.h"
 #include "profiler/collect/metric_groups.h"
 #include "profiler/collect/task_counters.h"
@@ -79,7 +79,8 @@ Collection::Collection(CollectOptions options)
               {"aic_metrics", counted_metrics(options_)}});
   drain();  // what others recorded before is not part of it
   if (options_.delay_s <= 0) start_recording();
-  thread_ = std::thread([this] { run(); });
+  thread_ = std::thread(
+      [this] { behind_thread_wall([this] { run(); }, [this](const char* why) { give_up(why); }); });
 }
 
 Collection::~Collection() {
@@ -189,14 +190,13 @@ void Collection::write_out() {
   }
   for (const std::string& model : models) writer_.add(Stream::kModels, ChunkKind::kModel, model);
   sorter_.drain();
-  if (!writer_.stop_reason().empty() && !has_given_up_) give_up();
+  if (!writer_.stop_reason().empty() && !has_given_up_) give_up(writer_.stop_reason());
 }
 
-void Collection::give_up() {
+void Collection::give_up(std::string_view why) {
   has_given_up_ = true;
   if (is_recording_) stop_recording();
-  logger("profiler")
-      ->error("profiling has stopped: {}; the program goes on", writer_.stop_reason());
+  logger("profiler")->error("profiling has stopped: {}; the program goes on", why);
 }
 
 void Collection::stop() {
@@ -207,6 +207,11 @@ void Collection::stop() {
   }
   wake_.notify_all();
   thread_.join();
+  behind_thread_wall([this] { write_last(); },
+                     [](const char* why) { logger("profiler")->error("{}", why); });
+}
+
+void Collection::write_last() {
   const std::uint64_t lost = lost_events();
   if (lost > 0)
     writer_.add(Stream::kDictionary, ChunkKind::kLost,
@@ -214,11 +219,7 @@ void Collection::stop() {
   nlohmann::json chunks;  // so that who reads sees whether the end of a stream is there
   for (int stream = 0; stream < kStreams; ++stream)
     chunks.push_back(writer_.chunks(static_cast<Stream>(stream)));
-  try {
-    write_end(directory_, options_, start_, read_clocks(), chunks);
-  } catch (const Error& e) {
-    logger("profiler")->error("{}", e.what());
-  }
+  write_end(directory_, options_, start_, read_clocks(), chunks);
 }
 
 }  // namespace aoe::profiler

@@ -58,8 +58,9 @@ class Collection {
   void start_recording();
   void stop_recording();
   void write_out();
+  void write_last();
   void sample_system(std::int64_t now_ns);
-  void give_up();
+  void give_up(std::string_view why);
 
   const CollectOptions options_;
   const ClockPoint start_;

@@ -13,6 +13,8 @@
 
 #include "base/error.h"
 #include "base/json_text.h"
+#include "base/log.h"
+#include "base/thread_wall.h"
 
 namespace aoe::profiler {
 namespace {
@@ -36,16 +38,14 @@ Address address_of(int pid) {
   return address;
 }
 
-int open_server() {
-  const int socket = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+Descriptor open_server() {
+  Descriptor socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   const Address address = address_of(::getpid());
-  if (socket < 0 ||
-      ::bind(socket, reinterpret_cast<const sockaddr*>(&address.name), address.size) != 0 ||
-      ::listen(socket, 1) != 0) {
-    const std::string why = std::strerror(errno);
-    if (socket >= 0) ::close(socket);
-    throw Error(ExitCode::kFailure, why, "socket for msprof");
-  }
+  if (!socket.is_open() ||
+      ::bind(socket.number(), reinterpret_cast<const sockaddr*>(&address.name), address.size) !=
+          0 ||
+      ::listen(socket.number(), 1) != 0)
+    throw Error(ExitCode::kFailure, std::strerror(errno), "socket for msprof");
   return socket;
 }
 
@@ -104,21 +104,22 @@ ControlServer::~ControlServer() {
   if (::getpid() !=
       owner_pid_) {  // a child process has no such thread: nothing to join or to detach
     [[maybe_unused]] static const auto* const kept = new std::thread(std::move(thread_));
-    ::close(socket_);  // its copy: who asks the parent shall not wait for the child
-    return;
+    return;  // closes its copy: who asks the parent shall not wait for the child
   }
-  ::shutdown(socket_, SHUT_RDWR);  // accept() returns
+  ::shutdown(socket_.number(), SHUT_RDWR);  // accept() returns
   thread_.join();
-  ::close(socket_);
 }
 
 void ControlServer::serve() {
   for (;;) {
-    const int connection = ::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC);
-    if (connection < 0 && (errno == EINTR || errno == ECONNABORTED)) continue;
-    if (connection < 0) return;
-    if (is_trusted(peer_of(connection))) answer(connection);
-    ::close(connection);
+    const Descriptor connection(::accept4(socket_.number(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (!connection.is_open() && (errno == EINTR || errno == ECONNABORTED)) continue;
+    if (!connection.is_open()) return;
+    if (!is_trusted(peer_of(connection.number()))) continue;
+    behind_thread_wall([&] { answer(connection.number()); },
+                       [](const char* why) {
+                         logger("profiler")->error("a request of msprof is not answered: {}", why);
+                       });
   }
 }
 
@@ -130,8 +131,9 @@ void ControlServer::answer(int connection) {
 
 std::optional<json> control_request(int pid, const json& request,
                                     std::chrono::milliseconds patience) {
-  const int socket = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-  if (socket < 0) throw Error(ExitCode::kFailure, std::strerror(errno), "socket");
+  const Descriptor server(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  if (!server.is_open()) throw Error(ExitCode::kFailure, std::strerror(errno), "socket");
+  const int socket = server.number();
   set_patience(socket, patience);
   const Address address = address_of(pid);
   std::optional<json> reply;
@@ -141,7 +143,6 @@ std::optional<json> control_request(int pid, const json& request,
   const bool is_another = is_connected && !is_server(peer_of(socket), pid);
   if (is_connected && !is_another && send_json(socket, request)) reply = receive_json(socket);
   const bool is_late = !reply && !is_another && (errno == EAGAIN || errno == EWOULDBLOCK);
-  ::close(socket);
   if (is_late)
     throw Error(ExitCode::kFailure,
                 "does not answer within " + std::to_string(patience.count()) + " ms",

@@ -12,6 +12,8 @@
 #include <optional>
 #include <thread>
 
+#include "base/descriptor.h"
+
 namespace aoe::profiler {
 
 class ControlServer {
@@ -29,7 +31,7 @@ class ControlServer {
 
   const std::function<nlohmann::json(const nlohmann::json&)> handler_;
   const int owner_pid_;
-  const int socket_;
+  const Descriptor socket_;
   std::thread thread_;
 };
 

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "base/log.h"
+#include "base/thread_wall.h"
 #include "runtime/acl/wall.h"
 
 namespace aoe::runtime::acl {
@@ -93,17 +94,22 @@ bool RecordPipe::can_close(Clock::time_point now) const {
          now - closing_since_ >= kMostPatience;
 }
 
-void RecordPipe::close() {
+void RecordPipe::close() noexcept {
   drop_waiting();
-  if (dropped_ > 0)
-    logger("profiler")
-        ->warn("descriptor {}: {} records of ops were dropped: {}", descriptor_, dropped_,
-               broken_because_.empty() ? "its reader was too slow" : broken_because_);
   if (!is_foreign_ && is_still_ours()) {
     ::fcntl(descriptor_, F_SETFL, flags_);  // others may share what the descriptor stands for
     ::close(descriptor_);
   }
   is_closed_ = true;
+  if (dropped_ == 0) return;
+  const auto no_memory = [](const char*) {};
+  behind_thread_wall(
+      [this] {
+        logger("profiler")
+            ->warn("descriptor {}: {} records of ops were dropped: {}", descriptor_, dropped_,
+                   broken_because_.empty() ? "its reader was too slow" : broken_because_);
+      },
+      no_memory);
 }
 
 void RecordPipe::forget() {

@@ -34,6 +34,8 @@ class RecordPipe {
   /// As much as fits.
   void write(Clock::time_point now);
   bool is_waiting() const { return waiting_bytes() > 0; }
+  /// What waits, and what comes, is dropped.
+  void give_up(std::string why);
 
   /// No records come any more: what waits is still written, as long as the reader takes it.
   void begin_closing(Clock::time_point now);
@@ -41,7 +43,7 @@ class RecordPipe {
   /// Whether all is written, or the reader's time is over.
   bool can_close(Clock::time_point now) const;
   /// Closes the descriptor and logs what was dropped. What waits is dropped.
-  void close();
+  void close() noexcept;
   bool is_closed() const { return is_closed_; }
   /// Closes a child process's copy of the descriptor, and nothing else: the parent goes on writing.
   void forget();
@@ -49,7 +51,6 @@ class RecordPipe {
  private:
   std::size_t waiting_bytes() const { return queue_.size() - written_; }
   bool is_still_ours() const;
-  void give_up(std::string why);
   void drop_waiting();
 
   const int descriptor_;

@@ -2,7 +2,6 @@
 #include "runtime/acl/subscription.h"
 
 #include <poll.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -15,13 +14,16 @@
 #include <thread>
 #include <vector>
 
+#include "base/descriptor.h"
 #include "base/log.h"
+#include "base/thread_wall.h"
 #include "profiler/recorder.h"
 #include "runtime/acl/prof_mode.h"
 #include "runtime/acl/record_pipe.h"
 #include "runtime/acl/wall.h"
 #include "runtime/om_bodies.h"
 #include "runtime/op_flops.h"
+#include "runtime/signals_blocked.h"
 
 namespace aoe::runtime::acl {
 namespace {
@@ -67,20 +69,6 @@ std::vector<Task> drain_tasks() {
   return tasks;
 }
 
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
-
 class Subscriptions {
  public:
   Subscriptions() : wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
@@ -122,7 +110,8 @@ class Subscriptions {
   void close_pipes(RecordPipe::Clock::time_point now);
 
   void run();
-  void wait_for_work(const std::vector<pollfd>& wanted);
+  std::vector<pollfd> pass_on_records(RecordPipe::Clock::time_point now);
+  void wait_for_work(std::vector<pollfd>& wanted);
   void wake() const;
 
   const int owner_pid_ = ::getpid();
@@ -207,20 +196,11 @@ void Subscriptions::end() {
     logger("profiler")->warn("{} records of ops were dropped: too many at once", lost);
 }
 
-/// Signals are the program's: none is delivered to this thread, SIGPIPE above all.
 void Subscriptions::start_thread() {
   if (thread_.joinable()) thread_.join();  // it has nothing left to do but to return
-  sigset_t all{}, before{};
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  try {
-    thread_ = std::thread([this] { run(); });
-    is_running_ = true;
-  } catch (...) {
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    throw;
-  }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  const SignalsBlocked blocked;            // SIGPIPE above all
+  thread_ = std::thread([this] { run(); });
+  is_running_ = true;
 }
 
 bool Subscriptions::has(std::uint32_t model_id) {
@@ -302,14 +282,13 @@ void Subscriptions::close_pipes(RecordPipe::Clock::time_point now) {
 void Subscriptions::run() {
   std::unique_lock lock(mutex_);
   while (!pipes_.empty()) {
-    const auto now = RecordPipe::Clock::now();
-    if (!subscribers_.empty()) take_tasks();
-    std::vector<pollfd> wanted = {{.fd = wake_.number(), .events = POLLIN, .revents = 0}};
-    for (const auto& pipe : pipes_) pipe->write(now);
-    close_pipes(now);
-    for (const auto& pipe : pipes_)
-      if (pipe->is_waiting())
-        wanted.push_back({.fd = pipe->descriptor(), .events = POLLOUT, .revents = 0});
+    std::vector<pollfd> wanted;
+    // Without memory no record is passed on any more, but whoever ends a subscription is waited for as ever.
+    behind_thread_wall([&] { wanted = pass_on_records(RecordPipe::Clock::now()); },
+                       [this](const char*) {
+                         for (const auto& pipe : pipes_) pipe->give_up("no memory");
+                         close_pipes(RecordPipe::Clock::now());
+                       });
     if (pipes_.empty()) break;
     lock.unlock();
     wait_for_work(wanted);
@@ -318,10 +297,21 @@ void Subscriptions::run() {
   is_running_ = false;
 }
 
-/// For a call of wake(), for room in a pipe, or for the next period.
-void Subscriptions::wait_for_work(const std::vector<pollfd>& wanted) {
-  std::vector<pollfd> polled = wanted;
-  ::poll(polled.data(), polled.size(), kPeriodMs);
+/// Returns what to wait for: a call of wake(), and room in pipes that are full.
+std::vector<pollfd> Subscriptions::pass_on_records(RecordPipe::Clock::time_point now) {
+  if (!subscribers_.empty()) take_tasks();
+  for (const auto& pipe : pipes_) pipe->write(now);
+  close_pipes(now);
+  std::vector<pollfd> wanted = {{.fd = wake_.number(), .events = POLLIN, .revents = 0}};
+  for (const auto& pipe : pipes_)
+    if (pipe->is_waiting())
+      wanted.push_back({.fd = pipe->descriptor(), .events = POLLOUT, .revents = 0});
+  return wanted;
+}
+
+/// Until the next period at the latest.
+void Subscriptions::wait_for_work(std::vector<pollfd>& wanted) {
+  ::poll(wanted.data(), wanted.size(), kPeriodMs);
   std::uint64_t calls = 0;
   while (::read(wake_.number(), &calls, sizeof calls) > 0) continue;
 }
