@@ -1,6 +1,6 @@
 // The worker's side of the protocol. Requests (key "do") and their answers:
 //   version                                                                       -> {version}
-//   setup    {threads, compile_threads, policy, weights_in, memory_limit_bytes}  -> nothing
+//   setup    {threads, compile_threads, policy, memory_limit_bytes}              -> nothing
 //   task     {task}                                                              -> nothing
 //   compile  {strategies}                    -> {finished: i, timing} for each, then {done: true}
 //   measure  {index, best_ns | null}                                             -> {timing}

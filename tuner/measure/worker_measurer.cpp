@@ -177,13 +177,17 @@ WorkerMeasurer::CompileResult WorkerMeasurer::compile(const Task& task,
       result.worker_lost = true;
       return result;
     }
-    if (message.contains("finished")) {
-      const std::size_t index = message["finished"];
-      Timing timing = timing_from_json(message.at("timing"));
-      if (!timing.ok()) result.failures[index] = std::move(timing);
-    } else {
+    const auto finished = message.find("finished");
+    if (finished == message.end()) return result;
+    if (!finished->is_number_unsigned() || *finished >= candidates.size()) {
+      worker_.reset();
+      result.loss = Timing::failure(
+          Outcome::kCrashed, "the worker answered for a candidate that it had not been given");
+      result.worker_lost = true;
       return result;
     }
+    Timing timing = timing_from_json(message.at("timing"));
+    if (!timing.ok()) result.failures[finished->get<std::size_t>()] = std::move(timing);
   }
 }
 

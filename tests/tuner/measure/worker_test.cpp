@@ -22,7 +22,9 @@
 #include "tests/runtime/om_builder.h"
 #include "tests/temp_dir.h"
 #include "tests/tuner/fakes.h"
+#include "tuner/measure/wire.h"
 #include "tuner/measure/worker_measurer.h"
+#include "tuner/measure/worker_process.h"
 
 namespace aoe::tuner {
 namespace {
@@ -112,6 +114,8 @@ runtime::Om build_test_om(const Task& task, const bank::Strategy& strategy,
     for (;;) hoard.push_back(std::make_unique_for_overwrite<char[]>(64 << 20));
   }
   if (strategy.impl == "killed") ::raise(SIGKILL);
+  if (strategy.impl == "overwrites_messages")
+    send_message(kWorkerSocket, {{"finished", 1000}, {"timing", to_json(Timing())}});
   if (strategy.impl == "killed_once" && is_first_time()) ::raise(SIGKILL);
   if (strategy.impl == "killed_running_once" && is_first_time()) {
     limit_processor_time(1);
@@ -204,6 +208,25 @@ TEST_F(Worker, ACrashCostsTheCandidateThatCausedItAndNoOther) {
   EXPECT_NE(timings[1].cause.find("Aborted"), std::string::npos) << timings[1].cause;
   EXPECT_TRUE(timings[0].ok() && timings[2].ok() && timings[3].ok());
   EXPECT_GE(measurer_.workers_started(), 2);
+}
+
+TEST_F(Worker, AnAnswerForNoCandidateIsThatOfALostWorker) {
+  const auto timings = measure({"good", "overwrites_messages", "good"});
+  EXPECT_TRUE(timings[0].ok()) << timings[0].cause;
+  EXPECT_EQ(timings[1].outcome, Outcome::kCrashed);
+  EXPECT_EQ(timings[1].cause, "the worker answered for a candidate that it had not been given");
+  EXPECT_TRUE(timings[2].ok()) << timings[2].cause;
+}
+
+/// Of this process.
+std::ptrdiff_t open_descriptors() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
+}
+
+TEST(WorkerProcess, LeavesNoDescriptorWhenItCannotStart) {
+  const auto before = open_descriptors();
+  EXPECT_THROW(WorkerProcess("/nowhere/worker"), Error);
+  EXPECT_EQ(open_descriptors(), before);
 }
 
 TEST_F(Worker, AKernelThatCrashesOrHangsCostsItselfAlone) {
