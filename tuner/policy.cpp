@@ -2,8 +2,11 @@
 // unknown keys.
 #include "tuner/policy.h"
 
+#include <cstdint>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
 #include "base/error.h"
 
@@ -104,6 +107,10 @@ void read_value(const json& value, T& field) {
   if (!value.is_number() || (std::is_integral_v<T> && !value.is_number_integer()))
     throw std::invalid_argument(std::is_integral_v<T> ? "must be an integer" : "must be a number");
   if (value < 0) throw std::invalid_argument("must not be negative");
+  if constexpr (std::is_integral_v<T>)
+    if (!std::in_range<T>(value.get<std::uint64_t>()))
+      throw std::invalid_argument("must be at most " +
+                                  std::to_string(std::numeric_limits<T>::max()));
   field = value.get<T>();
 }
 

@@ -61,6 +61,8 @@ TEST(Policy, RefusesWhatItDoesNotKnowNamingIt) {
             "p.json (search): \"max_trials\" must be an integer");
   EXPECT_EQ(error_of({{"search", {{"noise", -1}}}}),
             "p.json (search): \"noise\" must not be negative");
+  EXPECT_EQ(error_of({{"measure", {{"max_samples", 4294967300}}}}),
+            "p.json (measure): \"max_samples\" must be at most 2147483647");
   EXPECT_EQ(error_of({{"measure", {{"weights_in", "l4"}}}}),
             "p.json (measure): \"weights_in\" must be one of auto, l2, l3, memory");
   EXPECT_EQ(error_of({{"search", {{"batch_size", 0}}}}),
