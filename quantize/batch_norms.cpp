@@ -7,6 +7,7 @@
 
 #include "quantize/float_graph.h"
 #include "quantize/initializers.h"
+#include "quantize/new_names.h"
 #include "quantize/qdq.h"
 
 namespace aoe::quantize {
@@ -28,7 +29,8 @@ bool has_constants(const Initializers& initializers, const onnx::NodeProto& node
 }
 
 /// Weights get names of their own: another convolution may share them.
-void fold(WritableInitializers& initializers, const onnx::NodeProto& norm, onnx::NodeProto& conv) {
+void fold(WritableInitializers& initializers, NewNames& names, const onnx::NodeProto& norm,
+          onnx::NodeProto& conv) {
   const auto gamma = initializers.floats(norm.input(1)), beta = initializers.floats(norm.input(2));
   const auto mean = initializers.floats(norm.input(3)),
              variance = initializers.floats(norm.input(4));
@@ -42,12 +44,13 @@ void fold(WritableInitializers& initializers, const onnx::NodeProto& norm, onnx:
     for (std::size_t i = 0; i < per_channel; ++i) weight[c * per_channel + i] *= factor;
     bias[c] = (bias[c] - mean[c]) * factor + beta[c];
   }
-  const std::string stem = norm.output(0) + "_folded";
-  initializers.set(stem + "_weight", shape, weight);
-  initializers.set(stem + "_bias", {static_cast<std::int64_t>(bias.size())}, bias);
-  conv.set_input(1, stem + "_weight");
+  const std::string folded_weight = names.of(norm.output(0), "_folded_weight");
+  const std::string folded_bias = names.of(norm.output(0), "_folded_bias");
+  initializers.set(folded_weight, shape, weight);
+  initializers.set(folded_bias, {static_cast<std::int64_t>(bias.size())}, bias);
+  conv.set_input(1, folded_weight);
   if (conv.input_size() == 2) conv.add_input();
-  conv.set_input(2, stem + "_bias");
+  conv.set_input(2, folded_bias);
   conv.set_output(0, norm.output(0));
 }
 
@@ -56,6 +59,7 @@ void fold(WritableInitializers& initializers, const onnx::NodeProto& norm, onnx:
 void fold_batch_norms(onnx::ModelProto& model) {
   onnx::GraphProto& graph = *model.mutable_graph();
   WritableInitializers initializers(graph);
+  NewNames names(graph);
   const FloatGraph facts(graph, initializers);
   std::map<std::string, onnx::NodeProto*> foldable;  // convolutions, by output
   std::map<std::string, onnx::NodeProto*> norms;     // by input
@@ -73,7 +77,7 @@ void fold_batch_norms(onnx::ModelProto& model) {
     const auto conv = foldable.find(value);
     if (conv == foldable.end()) continue;
     folded.insert(norm->output(0));
-    fold(initializers, *norm, *conv->second);
+    fold(initializers, names, *norm, *conv->second);
   }
   auto& nodes = *graph.mutable_node();
   int kept = 0;

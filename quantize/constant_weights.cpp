@@ -11,6 +11,7 @@
 #include "graph/onnx_import.h"
 #include "graph/onnx_proto.h"
 #include "graph/passes.h"
+#include "quantize/new_names.h"
 
 namespace aoe::quantize {
 namespace {
@@ -73,7 +74,9 @@ class Computed {
             return read.contains(output) && makers_.contains(output);
           }))
         *graph.add_node() = node;
-    for (const std::string& weight : weights_) give_out(graph, weight);
+    NewNames names(graph);
+    for (const std::string& weight : weights_)
+      give_out(graph, weight, names.of(weight, "_given_out"));
     return cut;
   }
 
@@ -84,11 +87,11 @@ class Computed {
     return maker != makers_.end() && maker->second->output_size() == 1;
   }
 
-  static void give_out(onnx::GraphProto& graph, const std::string& value) {
+  static void give_out(onnx::GraphProto& graph, const std::string& value, const std::string& as) {
     onnx::NodeProto& node = *graph.add_node();
     node.set_op_type("Identity");
     node.add_input(value);
-    node.add_output(value + "_given_out");
+    node.add_output(as);
     graph.add_output()->set_name(node.output(0));
   }
 

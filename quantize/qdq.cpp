@@ -11,6 +11,7 @@
 #include "graph/onnx_proto.h"
 #include "quantize/float_graph.h"
 #include "quantize/initializers.h"
+#include "quantize/new_names.h"
 
 namespace aoe::quantize {
 namespace {
@@ -79,6 +80,7 @@ class Writer {
         graph_(*model.mutable_graph()),
         ranges_(ranges),
         options_(options),
+        names_(graph_),
         initializers_(graph_),
         facts_(graph_, initializers_),
         bytes_(graph_, facts_, options) {}
@@ -90,13 +92,15 @@ class Writer {
     drop_unread_initializers();
   }
 
-  void write_copies() {
+  /// Returns what the copies give, by what the layers give.
+  std::map<std::string, std::string> write_copies() {
     const std::vector<onnx::NodeProto> originals(graph_.node().begin(), graph_.node().end());
     for (const onnx::NodeProto& node : originals) {
       nodes_.push_back(node);
       if (facts_.is_layer(node)) write_copy(node);
     }
     take_nodes();
+    return std::move(copies_);
   }
 
  private:
@@ -110,26 +114,32 @@ class Writer {
     return node;
   }
 
-  /// Scale and zero point of an activation, as initializers; returns their names' stem.
+  // What is added for a value, under names that the model does not have.
+  std::string scale(const std::string& value) { return names_.of(value, "_scale"); }
+  std::string zero_point(const std::string& value) { return names_.of(value, "_zero_point"); }
+  std::string quantized(const std::string& value) { return names_.of(value, "_quantized"); }
+  std::string dequantized(const std::string& value) { return names_.of(value, "_dequantized"); }
+
+  /// Scale and zero point of an activation, as initializers; returns whose they are.
   std::string activation_parameters(const std::string& value) {
     const std::string& source = bytes_.scale_source(value);
     if (scales_.contains(source)) return source;
     const Range range = ranges_.at(source);
     const float low = std::min(range.low, 0.0f), high = std::max(range.high, 0.0f);
-    const float scale = std::max((high - low) / kBytes, 1e-8f);
-    scales_[source] = scale;
-    initializers_.set(source + "_scale", {}, std::vector<float>{scale});
-    const float zero = std::clamp(std::nearbyint(-low / scale), 0.0f, kBytes);
-    initializers_.set(source + "_zero_point", {},
+    const float step = std::max((high - low) / kBytes, 1e-8f);
+    scales_[source] = step;
+    initializers_.set(scale(source), {}, std::vector<float>{step});
+    const float zero = std::clamp(std::nearbyint(-low / step), 0.0f, kBytes);
+    initializers_.set(zero_point(source), {},
                       std::vector<std::uint8_t>{static_cast<std::uint8_t>(zero)});
     return source;
   }
 
   void quantize_value(const std::string& value) {
-    if (!bytes_.contains(value) || is_written(value + "_quantized")) return;
+    if (!bytes_.contains(value) || is_written(quantized(value))) return;
     const std::string p = activation_parameters(value);
-    add_node(value + "_QuantizeLinear", "QuantizeLinear", {value, p + "_scale", p + "_zero_point"},
-             value + "_quantized")
+    add_node(value + "_QuantizeLinear", "QuantizeLinear", {value, scale(p), zero_point(p)},
+             quantized(value))
         .set_domain(domain_);
     dequantize_value(value);
   }
@@ -137,18 +147,18 @@ class Writer {
   void dequantize_value(const std::string& value) {
     const std::string p = activation_parameters(value);
     add_node(value + "_DequantizeLinear", "DequantizeLinear",
-             {value + "_quantized", p + "_scale", p + "_zero_point"}, value + "_dequantized")
+             {quantized(value), scale(p), zero_point(p)}, dequantized(value))
         .set_domain(domain_);
   }
 
-  std::string read(const std::string& value) const {
-    return bytes_.contains(value) ? value + "_dequantized" : value;
+  std::string read(const std::string& value) {
+    return bytes_.contains(value) ? dequantized(value) : value;
   }
 
   /// True but for the first time that it is asked of a name.
   bool is_written(const std::string& name) { return !written_.insert(name).second; }
 
-  /// The weight as bytes: `<weight>_quantized`, `_scale`, `_zero_point`. Returns the scales.
+  /// The weight as bytes, with scales and zero points. Returns the scales.
   std::vector<float> quantize_weight(const onnx::NodeProto& node) {
     const std::string& weight = node.input(1);
     const Shape shape = initializers_.shape(weight);
@@ -160,20 +170,20 @@ class Writer {
     std::vector<float> scales(outputs, 0);
     for (std::size_t i = 0; i < values.size(); ++i)
       scales[output_of(i)] = std::max(scales[output_of(i)], std::abs(values[i]) / 127);
-    for (float& scale : scales) scale = scale == 0 ? 1 : scale;
-    if (is_written(weight + "_quantized")) return scales;
+    for (float& each : scales) each = each == 0 ? 1 : each;
+    if (is_written(quantized(weight))) return scales;
     std::vector<std::int8_t> bytes(values.size());
     for (std::size_t i = 0; i < values.size(); ++i)
       bytes[i] = static_cast<std::int8_t>(std::nearbyint(values[i] / scales[output_of(i)]));
     const Shape per_output = {static_cast<std::int64_t>(outputs)};
-    initializers_.set(weight + "_quantized", shape, bytes);
-    initializers_.set(weight + "_scale", per_output, scales);
-    initializers_.set(weight + "_zero_point", per_output, std::vector<std::int8_t>(outputs));
+    initializers_.set(quantized(weight), shape, bytes);
+    initializers_.set(scale(weight), per_output, scales);
+    initializers_.set(zero_point(weight), per_output, std::vector<std::int8_t>(outputs));
     return scales;
   }
 
   /// Each layer's bias has its own bytes: their scale is that of what is added up there.
-  static std::string bias_stem(const onnx::NodeProto& node) { return node.output(0) + "_bias"; }
+  std::string bias_of(const onnx::NodeProto& node) { return names_.of(node.output(0), "_bias"); }
 
   void quantize_bias(const onnx::NodeProto& node, std::vector<float> scales) {
     const auto real = initializers_.floats(node.input(2));
@@ -187,10 +197,10 @@ class Writer {
       whole[i] = static_cast<std::int32_t>(std::clamp(steps, -0x1p31, 0x1p31 - 1));
     }
     const Shape per_output = {static_cast<std::int64_t>(outputs)};
-    const std::string stem = bias_stem(node);
-    initializers_.set(stem + "_quantized", per_output, whole);
-    initializers_.set(stem + "_scale", per_output, scales);
-    initializers_.set(stem + "_zero_point", per_output, std::vector<std::int32_t>(outputs));
+    const std::string bias = bias_of(node);
+    initializers_.set(quantized(bias), per_output, whole);
+    initializers_.set(scale(bias), per_output, scales);
+    initializers_.set(zero_point(bias), per_output, std::vector<std::int32_t>(outputs));
   }
 
   /// A row of outputs, or one number for all of them; Gemm also takes what differs by row, which stays float32.
@@ -205,16 +215,16 @@ class Writer {
   }
 
   std::string dequantize_constant(const std::string& name, std::size_t axis) {
-    if (is_written(name + "_dequantized")) return name + "_dequantized";
-    onnx::NodeProto& node = add_node(name + "_DequantizeLinear", "DequantizeLinear",
-                                     {name + "_quantized", name + "_scale", name + "_zero_point"},
-                                     name + "_dequantized");
+    if (is_written(dequantized(name))) return dequantized(name);
+    onnx::NodeProto& node =
+        add_node(name + "_DequantizeLinear", "DequantizeLinear",
+                 {quantized(name), scale(name), zero_point(name)}, dequantized(name));
     node.set_domain(domain_);
     onnx::AttributeProto& to = *node.add_attribute();
     to.set_name("axis");
     to.set_type(onnx::AttributeProto::INT);
     to.set_i(static_cast<std::int64_t>(axis));
-    return name + "_dequantized";
+    return dequantized(name);
   }
 
   /// Points weight and bias of `product` at bytes.
@@ -224,7 +234,7 @@ class Writer {
     if (has_bias) quantize_bias(product, scales);
     const std::size_t axis = FloatGraph::output_axis(product);
     product.set_input(1, dequantize_constant(product.input(1), axis));
-    if (has_bias) product.set_input(2, dequantize_constant(bias_stem(product), 0));
+    if (has_bias) product.set_input(2, dequantize_constant(bias_of(product), 0));
   }
 
   bool is_float(const onnx::NodeProto& layer) const {
@@ -257,12 +267,12 @@ class Writer {
     const std::string y = facts_.result_of(node, options_.form);
     if (y != node.output(0)) skipped_.insert(y);
     const std::string from = activation_parameters(x), to = activation_parameters(y);
-    std::vector<std::string> inputs = {x + "_quantized", from + "_scale",   from + "_zero_point",
-                                       w + "_quantized", w + "_scale",      w + "_zero_point",
-                                       to + "_scale",    to + "_zero_point"};
-    if (node.input_size() > 2) inputs.push_back(bias_stem(node) + "_quantized");
+    std::vector<std::string> inputs = {quantized(x), scale(from),   zero_point(from),
+                                       quantized(w), scale(w),      zero_point(w),
+                                       scale(to),    zero_point(to)};
+    if (node.input_size() > 2) inputs.push_back(quantized(bias_of(node)));
     onnx::NodeProto& linear =
-        add_node(node.name(), "QLinear" + node.op_type(), inputs, y + "_quantized");
+        add_node(node.name(), "QLinear" + node.op_type(), inputs, quantized(y));
     *linear.mutable_attribute() = node.attribute();
     dequantize_value(y);
   }
@@ -276,7 +286,8 @@ class Writer {
       copy.set_input(i, read(layer.input(i)));
     }
     copy.set_name(layer.name() + "_local");
-    copy.set_output(0, local_output({.node = "", .op_type = "", .output = layer.output(0)}));
+    copy.set_output(0, names_.of(layer.output(0), "_local"));
+    copies_[layer.output(0)] = copy.output(0);
     nodes_.push_back(std::move(copy));
   }
 
@@ -301,11 +312,13 @@ class Writer {
   onnx::GraphProto& graph_;
   const Ranges& ranges_;
   const QdqOptions& options_;
+  NewNames names_;
   WritableInitializers initializers_;
   FloatGraph facts_;
   ByteValues bytes_;
   std::map<std::string, float> scales_;  ///< of activations
   std::set<std::string> written_;
+  std::map<std::string, std::string> copies_;
   std::set<std::string> skipped_;  ///< results of activations that a QLinear operator has taken in
   std::vector<onnx::NodeProto> nodes_;
 };
@@ -334,12 +347,9 @@ void write_qdq(onnx::ModelProto& model, const Ranges& ranges, const QdqOptions& 
   Writer(model, ranges, options).write();
 }
 
-void add_quantised_copies(onnx::ModelProto& model, const Ranges& ranges) {
-  Writer(model, ranges, {}).write_copies();
-}
-
-std::string local_output(const Layer& layer) {
-  return layer.output + "_local";
+std::map<std::string, std::string> add_quantised_copies(onnx::ModelProto& model,
+                                                        const Ranges& ranges) {
+  return Writer(model, ranges, {}).write_copies();
 }
 
 }  // namespace aoe::quantize

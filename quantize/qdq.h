@@ -54,9 +54,9 @@ std::set<std::string> values_to_calibrate(const onnx::GraphProto& graph);
 /// `ranges` has those of values_to_calibrate().
 void write_qdq(onnx::ModelProto& model, const Ranges& ranges, const QdqOptions& options);
 
-/// Beside every layer, a copy of it that computes from bytes, reading the float32 values; nothing reads its output,
-/// which is called local_output() of the layer. What they are off is each layer's own share of the error.
-void add_quantised_copies(onnx::ModelProto& model, const Ranges& ranges);
-std::string local_output(const Layer& layer);
+/// Beside every layer, a copy of it that computes from bytes, reading the float32 values; nothing reads its output. What
+/// they are off is each layer's own share of the error. Returns the copies' outputs, by those of the layers.
+std::map<std::string, std::string> add_quantised_copies(onnx::ModelProto& model,
+                                                        const Ranges& ranges);
 
 }  // namespace aoe::quantize

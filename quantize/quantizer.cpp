@@ -89,11 +89,11 @@ struct Quantizer::State {
   std::vector<LayerError> local_errors(const std::vector<Layer>& layers, const Ranges& ranges,
                                        Samples samples) const {
     onnx::ModelProto copies = model;
-    add_quantised_copies(copies, ranges);
+    const std::map<std::string, std::string> outputs = add_quantised_copies(copies, ranges);
     std::vector<std::string> shown;
     for (const Layer& layer : layers) {
       shown.push_back(layer.output);
-      shown.push_back(local_output(layer));
+      shown.push_back(outputs.at(layer.output));
     }
     show_values(copies, shown);
     Runner both = runner(copies, samples.front());
@@ -101,7 +101,7 @@ struct Quantizer::State {
     for (const Sample& sample : samples) {
       const auto values = both.run(sample);
       for (std::size_t i = 0; i < layers.size(); ++i)
-        sums[i].add(values.at(layers[i].output), values.at(local_output(layers[i])));
+        sums[i].add(values.at(layers[i].output), values.at(outputs.at(layers[i].output)));
     }
     std::vector<LayerError> errors;
     for (std::size_t i = 0; i < layers.size(); ++i)

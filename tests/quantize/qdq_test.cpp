@@ -104,6 +104,30 @@ TEST(Qdq, PooledBytesMeanTheSame) {
   EXPECT_EQ(node_giving(half, "m_quantized").input(1), "m_scale");
 }
 
+/// A model may have any name, those among them that the writer likes best.
+constexpr const char* kTakenNames = R"(g (float[1,3,8,8] x) => (float[1,4,8,8] y)
+  <float[4,3,3,3] w, float[4] c_bias, float[4,4,1,1] w_quantized, float[4] x_scale> {
+  c = Conv <pads = [1,1,1,1]> (x, w, c_bias)
+  c_quantized = Relu (c)
+  c_dequantized = Conv (c_quantized, w_quantized, x_scale)
+  x_zero_point = Conv (c_quantized, w_quantized, c_bias)
+  c_local = Add (c_dequantized, x_zero_point)
+  y = Neg (c_local)
+})";
+
+TEST(Qdq, NamesThatTheModelHasAreItsOwn) {
+  for (const QuantForm form : {QuantForm::kQdq, QuantForm::kQLinear}) {
+    onnx::ModelProto model = loaded(kTakenNames);
+    const std::string before = model.SerializeAsString();
+    write_qdq(model, ranges_of(model), {.form = form});
+    EXPECT_LT(difference(before, model.SerializeAsString()), 0.05);
+  }
+  onnx::ModelProto model = loaded(kTakenNames);
+  const std::string before = model.SerializeAsString();
+  EXPECT_EQ(add_quantised_copies(model, ranges_of(model)).at("c"), "c_local_1");
+  EXPECT_EQ(difference(before, model.SerializeAsString()), 0);
+}
+
 TEST(Qdq, LayersInFloat32ReadWhatTheyRead) {
   onnx::ModelProto model = loaded(kNet);
   const onnx::NodeProto before = node_giving(model, "d");
@@ -174,9 +198,9 @@ TEST(Qdq, CopiesBesideEveryLayer) {
   onnx::ModelProto model = loaded(kNet);
   const std::string before = model.SerializeAsString();
   const std::vector<Layer> layers = layers_of(model.graph());
-  add_quantised_copies(model, ranges_of(model));
+  const auto copies = add_quantised_copies(model, ranges_of(model));
   EXPECT_EQ(difference(before, model.SerializeAsString()), 0);
-  show_values(model, {local_output(layers[1])});
+  show_values(model, {copies.at(layers[1].output)});
   onnx::ModelProto float_model = loaded(kNet);
   show_values(float_model, {"d"});
   EXPECT_LT(difference(float_model.SerializeAsString(), model.SerializeAsString()), 0.05);
@@ -195,6 +219,18 @@ TEST(FoldBatchNorms, KeepsTheMeaning) {
   const std::string before = model.SerializeAsString();
   fold_batch_norms(model);
   EXPECT_EQ(count(model, "BatchNormalization"), 1);  // d has two readers
+  EXPECT_LT(difference(before, model.SerializeAsString()), 1e-5);
+}
+
+TEST(FoldBatchNorms, GivesWeightsNamesThatTheModelDoesNotHave) {
+  onnx::ModelProto model = loaded(R"(g (float[1,3,8,8] x) => (float[1,4,8,8] n)
+    <float[4,3,1,1] w, float[4] n_folded_weight, float[4] n_folded_bias, float[4] m1, float[4] v1 = {1, 2, 0.5, 3}> {
+    c = Conv (x, w)
+    n = BatchNormalization (c, n_folded_weight, n_folded_bias, m1, v1)
+  })");
+  const std::string before = model.SerializeAsString();
+  fold_batch_norms(model);
+  EXPECT_EQ(count(model, "BatchNormalization"), 0);
   EXPECT_LT(difference(before, model.SerializeAsString()), 1e-5);
 }
 
