@@ -7,10 +7,11 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/json_file.h"
 #include "base/json_text.h"
 #include "graph/passes.h"
 #include "options/flags.h"
+#include "reference/op_rules.h"
 
 namespace aoe::options {
 namespace {
@@ -24,90 +25,6 @@ std::optional<DataType> type_from_name(const std::string& text) {
   if (text == "double") return DataType::kDouble;
   return data_type_from_name(text);
 }
-
-/// Attributes that some operator of ours reads. Others would be silently without effect.
-constexpr std::string_view kAttributes[] = {"activation_alpha",
-                                            "activation_beta",
-                                            "activations",
-                                            "align_corners",
-                                            "allowzero",
-                                            "alpha",
-                                            "antialias",
-                                            "approximate",
-                                            "auto_pad",
-                                            "axes",
-                                            "axis",
-                                            "batch_axis",
-                                            "batch_dims",
-                                            "beta",
-                                            "bias",
-                                            "block_size",
-                                            "blocksize",
-                                            "ceil_mode",
-                                            "clip",
-                                            "coordinate_transformation_mode",
-                                            "count_include_pad",
-                                            "cubic_coeff_a",
-                                            "detect_negative",
-                                            "detect_positive",
-                                            "dilations",
-                                            "direction",
-                                            "epsilon",
-                                            "equation",
-                                            "exclude_outside",
-                                            "exclusive",
-                                            "extrapolation_value",
-                                            "fmod",
-                                            "gamma",
-                                            "group",
-                                            "hidden_size",
-                                            "ignore_index",
-                                            "input_forget",
-                                            "inverse",
-                                            "k",
-                                            "keep_aspect_ratio_policy",
-                                            "keepdims",
-                                            "kernel_shape",
-                                            "lambd",
-                                            "largest",
-                                            "layout",
-                                            "linear_before_reset",
-                                            "mode",
-                                            "momentum",
-                                            "nearest_mode",
-                                            "noop_with_empty_axes",
-                                            "num_groups",
-                                            "num_outputs",
-                                            "output_dtype",
-                                            "output_height",
-                                            "output_padding",
-                                            "output_shape",
-                                            "output_width",
-                                            "p",
-                                            "padding_mode",
-                                            "pads",
-                                            "periodic",
-                                            "perm",
-                                            "pooled_shape",
-                                            "reduction",
-                                            "reverse",
-                                            "sampling_ratio",
-                                            "scale",
-                                            "scales",
-                                            "select_last_index",
-                                            "size",
-                                            "sizes",
-                                            "sorted",
-                                            "spatial_scale",
-                                            "split",
-                                            "stash_type",
-                                            "storage_order",
-                                            "strides",
-                                            "time_axis",
-                                            "to",
-                                            "transA",
-                                            "transB",
-                                            "upper"};
 
 struct Rename {
   std::string_view ir, onnx;
@@ -263,8 +180,9 @@ class Reader {
       if (!is_onnx_ && name == rename.ir) name = rename.onnx;
     if (def_->type == "SoftmaxV2" && name == "axes" && value.is_array() && value.size() == 1)
       return attrs.set("axis", value[0].get<std::int64_t>());
-    if (std::ranges::find(kAttributes, name) == std::end(kAttributes))
-      fail("no operator here has an attribute '" + name + "'");
+    // It would be silently without effect.
+    if (!reference::has_attribute(def_->type, name))
+      fail("operator '" + type_ + "' has no attribute '" + name + "'");
     try {
       attrs.set(name, attribute(name, type, value));
     } catch (const json::exception&) {
@@ -374,7 +292,7 @@ void check_flags_of_single_ops(const boost::program_options::variables_map& flag
 
 std::vector<SingleOp> read_single_ops(const std::filesystem::path& path) {
   const std::string where = "--singleop " + path.string();
-  const json content = json_or_discarded(read_file(path, ExitCode::kModel));
+  const json content = read_json_file(path, ExitCode::kModel);
   if (!content.is_array() || content.empty())
     throw Error(ExitCode::kUsage, "is no JSON list of operators", where);
   std::vector<SingleOp> ops;

@@ -2,12 +2,12 @@
 #include "reference/op_rules.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <map>
 #include <vector>
 
 #include "base/check.h"
+#include "base/to_number.h"
 #include "base/words.h"
 #include "reference/fail.h"
 
@@ -159,6 +159,9 @@ constexpr Row kRows[] = {
     {"ConvInteger", "q:3-5 q:3-5 q?:0-1 q?:0-1", AOE_WINDOW "kernel_shape=ints:1.. group=1.."},
     {"QLinearConv", "q:3-5 f:0-1 q:0-1 q:3-5 f:0-1 q:0-1 f:0-1 q:0-1 x?:1",
      AOE_WINDOW "kernel_shape=ints:1.. group=1.."},
+    // of passes, which put whole parameters there
+    {"QuantConv2D", "a?*", AOE_WINDOW "kernel_shape=ints:1.. group=1.."},
+    {"QuantMatMul", "a?*", "transB=0..1"},
     {"DeformableConv2D", "f1:3-5 f1:3-5 f1:3-5 f1?:1 f1?:3-5",
      "dilations=ints:1.. pads=ints:0.. strides=ints:1.. kernel_shape=ints:1.. group=1.. "
      "offset_group=1.."},
@@ -243,10 +246,9 @@ struct OpRules {
 };
 
 std::int64_t parse_number(const std::string& text) {
-  std::int64_t number = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
-  AOE_CHECK(status == std::errc{} && end == text.data() + text.size(), "no number: " + text);
-  return number;
+  const auto number = to_number<std::int64_t>(text);
+  AOE_CHECK(number, "no number: " + text);
+  return *number;
 }
 
 InputRule parse_input(const std::string& word) {
@@ -460,6 +462,13 @@ void check_op_rules(std::string_view ir_type, int version, const Attrs& attrs,
   if (found == table().end()) return;
   check_inputs(found->second.inputs, version, inputs);
   for (const AttrRule& rule : found->second.attributes) check_attribute(rule, attrs);
+}
+
+bool has_attribute(std::string_view ir_type, std::string_view name) {
+  const auto found = table().find(ir_type);
+  return found != table().end() &&
+         std::ranges::find(found->second.attributes, name, &AttrRule::name) !=
+             found->second.attributes.end();
 }
 
 bool has_op_rules(std::string_view ir_type) {

@@ -18,6 +18,9 @@ namespace aoe::reference {
 void check_op_rules(std::string_view ir_type, int version, const Attrs& attrs,
                     std::span<const Tensor> inputs);
 
+/// Whether the operator has such an attribute; of operators without a row: no.
+bool has_attribute(std::string_view ir_type, std::string_view name);
+
 /// Whether the table has a row for the operator. A row that cannot be read is a bug of ours, found at the first call.
 bool has_op_rules(std::string_view ir_type);
 

@@ -76,6 +76,8 @@ equal "$(ls oms | tr '\n' ' ')" "product.om softmax.om " "tuned operators"
 equal "$(ls w/aoe_result_opat_*.json | wc -l)" 2 "results"
 run 0 aoe_run --model=oms/product.om
 refuses 2 "--input_shape: is of models" tune -j 2 --singleop=ops.json --input_shape=x:1
+sed 's/"axes"/"transA"/' ops.json >bad_ops.json
+refuses 2 "operator 'SoftmaxV2' has no attribute 'transA'" tune -j 2 --singleop=bad_ops.json --output=oms
 refuses 2 "--model: and --singleop exclude each other" tune -j 2 --singleop=ops.json -m m.onnx
 refuses 2 "names one job" tune -j 2 --singleop=ops.json --reload=some_job
 finish

@@ -83,11 +83,14 @@ cat >ops.json <<'JSON'
            {"name": "data_format", "type": "string", "value": "NCHW"}, {"name": "offset_x", "type": "int", "value": 0}]},
  {"op": "Reshape", "name": "reshape",
   "input_desc": [{"format": "ND", "shape": [2, 6], "type": "float32"}, {"format": "ND", "shape": [2], "type": "int64", "is_const": true, "const_value": [3, 4]}],
-  "output_desc": [{"format": "ND", "shape": [3, 4], "type": "float"}]}]
+  "output_desc": [{"format": "ND", "shape": [3, 4], "type": "float"}]},
+ {"op": "Cast", "name": "cast", "input_desc": [{"format": "ND", "shape": [4], "type": "float32"}],
+  "output_desc": [{"format": "ND", "shape": [4], "type": "int32"}],
+  "attr": [{"name": "to", "type": "int", "value": 6}, {"name": "saturate", "type": "int", "value": 1}]}]
 JSON
 mkdir oms
 run 0 atc --singleop=ops.json --output=oms
-equal "$(ls oms | tr '\n' ' ')" "0_Add_3_2_3_3_3_2_3_3_3_2_3_3.om conv2d.om reshape.om " "files of single operators"
+equal "$(ls oms | tr '\n' ' ')" "0_Add_3_2_3_3_3_2_3_3_3_2_3_3.om cast.om conv2d.om reshape.om " "files of single operators"
 run 0 aoe_run --model=oms/0_Add_3_2_3_3_3_2_3_3_3_2_3_3.om --repeat=1 --output-dir=sum
 run 0 aoe_run --model=oms/conv2d.om --repeat=1 --output-dir=conv
 has "$(ls conv/*.npy)" "'shape': .1, 4, 9, 18"
@@ -101,8 +104,10 @@ bad_op "op 0: there is no operator 'Nothing'" '[{"op": "Nothing"}]'
 bad_op 'op 0: unknown key "inputs"' '[{"op": "Add", "inputs": []}]'
 bad_op "'float31' is no type" "[{\"op\": \"Relu\", \"input_desc\": [{\"format\": \"ND\", \"shape\": [3], \"type\": \"float31\"}], \"output_desc\": [$x]}]"
 bad_op "sizes must be known" "[{\"op\": \"Relu\", \"input_desc\": [{\"format\": \"ND\", \"shape\": [-1], \"type\": \"float32\"}], \"output_desc\": [$x]}]"
-bad_op "no operator here has an attribute 'speed'" \
-  "[{\"op\": \"Relu\", \"input_desc\": [$x], \"output_desc\": [$x], \"attr\": [{\"name\": \"speed\", \"type\": \"int\", \"value\": 1}]}]"
+for attribute in speed transA; do  # the second one is another operator's
+  bad_op "operator 'Relu' has no attribute '$attribute'" \
+    "[{\"op\": \"Relu\", \"input_desc\": [$x], \"output_desc\": [$x], \"attr\": [{\"name\": \"$attribute\", \"type\": \"int\", \"value\": 1}]}]"
+done
 bad_op "output 0 is float32 3 ND, described as float32 4 ND" \
   "[{\"op\": \"Relu\", \"input_desc\": [$x], \"output_desc\": [{\"format\": \"ND\", \"shape\": [4], \"type\": \"float32\"}]}]"
 bad_op "two operators are named 'a'" "[{\"op\": \"Relu\", \"name\": \"a\", \"input_desc\": [$x], \"output_desc\": [$x]},

@@ -19,6 +19,13 @@ TEST(OpRules, HaveARowForEveryOperatorOfOnnx) {
   }
 }
 
+TEST(OpRules, KnowWhichAttributesAnOperatorHas) {
+  EXPECT_TRUE(has_attribute("Gemm", "transA"));
+  EXPECT_TRUE(has_attribute("Multinomial", "sample_size"));
+  EXPECT_FALSE(has_attribute("Relu", "transA"));
+  EXPECT_FALSE(has_attribute("Nothing", "axis"));
+}
+
 struct Refused {
   const char* name;
   OpCall call;
