@@ -5,8 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "base/file.h"
-#include "base/json_text.h"
+#include "base/json_file.h"
 #include "base/near_names.h"
 
 namespace aoe::api {
@@ -79,8 +78,7 @@ class Reader {
 }  // namespace
 
 OpsFile load_ops_file(const std::filesystem::path& path) {
-  const json content = json_or_discarded(read_file(path, ExitCode::kUsage));
-  if (content.is_discarded()) throw Error(ExitCode::kUsage, "is not valid JSON", path.string());
+  const json content = require_json_file(path, ExitCode::kUsage);
   const Reader reader(content, path.string());
   OpsFile file{.filter = {reader.texts("tune_ops_name"), reader.texts("tune_ops_type")},
                .level = reader.level(),

@@ -6,10 +6,8 @@
 #include "api/failure.h"
 #include "api/idle_options.h"
 #include "api/ops_file.h"
-#include "base/file.h"
-#include "base/json_text.h"
+#include "base/json_file.h"
 #include "base/log.h"
-#include "base/nesting.h"
 #include "options/data_dirs.h"
 #include "options/environment.h"
 #include "options/flags.h"
@@ -24,14 +22,6 @@ namespace po = boost::program_options;
 using namespace options;
 using nlohmann::json;
 namespace {
-
-json parse_json(const fs::path& path) {
-  const std::string text = read_file(path, ExitCode::kUsage);
-  json content(json::value_t::discarded);
-  if (nests_little_json(text)) content = json_or_discarded(text);
-  if (content.is_discarded()) throw Error(ExitCode::kUsage, "is not valid JSON", path.string());
-  return content;
-}
 
 /// --job_type, else AOE_MODE, which other entries of the tooling read.
 JobType read_job_type(const po::variables_map& flags) {
@@ -258,9 +248,10 @@ void add_library_options(po::options_description& options) {
 tuner::Policy load_preset(const std::string& name_or_file) {
   const fs::path directory = config_directory() / "tuning";
   const fs::path known = directory / (name_or_file + ".json");
-  if (fs::is_regular_file(known)) return tuner::policy_from_json(parse_json(known), known.string());
+  if (fs::is_regular_file(known))
+    return tuner::policy_from_json(require_json_file(known, ExitCode::kUsage), known.string());
   if (fs::is_regular_file(name_or_file))
-    return tuner::policy_from_json(parse_json(name_or_file), name_or_file);
+    return tuner::policy_from_json(require_json_file(name_or_file, ExitCode::kUsage), name_or_file);
   if (!fs::is_directory(directory))
     throw Error(ExitCode::kUsage, "there are no presets", directory.string(),
                 "let AOE_CONFIG_DIR name the directory that holds soc and tuning, or unset it");

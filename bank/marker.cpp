@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json_file.h"
 #include "base/json_text.h"
 
 namespace aoe::bank {
@@ -76,7 +77,7 @@ std::optional<Marker> read_marker(const fs::path& directory) {
     require_nothing_else(directory);
     return std::nullopt;
   }
-  return parse(json_or_discarded(read_file(path, ExitCode::kBank)), path);
+  return parse(read_json_file(path, ExitCode::kBank), path);
 }
 
 std::optional<Marker> read_marker(const fs::path& directory, const std::string& soc_version) {

@@ -1,7 +1,6 @@
 // Names, seals, copies, and the order in which a snapshot reaches the disk.
 #include "bank/snapshots.h"
 
-#include <charconv>
 #include <future>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -10,9 +9,11 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/json_file.h"
 #include "base/json_text.h"
 #include "base/log.h"
 #include "base/new_file.h"
+#include "base/to_number.h"
 
 namespace aoe::bank {
 namespace fs = std::filesystem;
@@ -46,12 +47,8 @@ bool is_shared(const fs::directory_entry& file) {
 
 std::optional<std::uint64_t> number_in(const std::string& name) {
   const std::string digits = name.substr(kPrefix.size());
-  std::uint64_t number = 0;
-  const char* const end = digits.data() + digits.size();
-  const auto [stop, status] = std::from_chars(digits.data(), end, number);
-  if (status != std::errc{} || stop != end || number > kLargestNumber ||
-      std::to_string(number) != digits)
-    return std::nullopt;
+  const auto number = to_number<std::uint64_t>(digits);
+  if (!number || *number > kLargestNumber || std::to_string(*number) != digits) return std::nullopt;
   return number;
 }
 
@@ -81,7 +78,7 @@ json seal_of(const fs::path& snapshot) {
 void check_seal(const fs::path& snapshot) {
   if (!fs::is_directory(snapshot)) reject(snapshot, "not a directory");
   if (!fs::exists(snapshot / kSeal)) reject(snapshot, "it has no SEAL");
-  const json seal = json_or_discarded(read_file(snapshot / kSeal, ExitCode::kBank));
+  const json seal = read_json_file(snapshot / kSeal, ExitCode::kBank);
   if (!seal.is_object() || !seal.contains("CURRENT")) reject(snapshot, "SEAL cannot be read");
   if (seal != seal_of(snapshot)) reject(snapshot, "its files are not those that SEAL lists");
 }

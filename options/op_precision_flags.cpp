@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json_file.h"
 #include "base/json_text.h"
 #include "base/log.h"
 #include "base/words.h"
@@ -111,7 +112,7 @@ void read_kept(const std::string& path, OpPrecision& precision) {
 /// products that lower precision pays for; all else keeps its type, as if it were on the black list.
 void read_mixlist(const std::string& path, OpPrecision& precision) {
   const std::string where = "--modify_mixlist " + path;
-  const json content = json_or_discarded(read_file(path, ExitCode::kUsage));
+  const json content = read_json_file(path, ExitCode::kUsage);
   if (!content.is_object()) reject(where, "is no JSON object");
   for (const auto& [list, changes] : content.items()) {
     if ((list != "black-list" && list != "white-list" && list != "gray-list") ||

@@ -11,7 +11,6 @@
 #include "base/file.h"
 #include "base/json_text.h"
 #include "base/log.h"
-#include "base/nesting.h"
 #include "base/words.h"
 #include "graph/passes.h"
 #include "options/flags.h"
@@ -46,8 +45,7 @@ Switch switch_from(const Origin& origin, const std::string& pass, const std::str
 }
 
 std::vector<Switch> from_json(const Origin& origin, const std::string& text) {
-  json content;
-  if (nests_little_json(text)) content = json_or_discarded(text);
+  const json content = json_or_discarded(text);
   if (!content.is_object() || !content.contains("Switch") || !content["Switch"].is_object())
     fail(origin, "is no JSON object with \"Switch\"");
   std::vector<Switch> switches;

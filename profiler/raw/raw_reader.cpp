@@ -2,15 +2,15 @@
 #include "profiler/raw/raw_reader.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <fstream>
 #include <map>
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/json_file.h"
 #include "base/json_text.h"
 #include "base/nesting.h"
+#include "base/to_number.h"
 #include "profiler/raw/chunk_reader.h"
 
 namespace aoe::profiler {
@@ -30,11 +30,7 @@ Generation generation_of(const fs::path& directory) {
 std::optional<std::uint64_t> slice_number(const std::string& name, const std::string& stem) {
   const std::string prefix = stem + ".slice_";
   if (!name.starts_with(prefix)) return std::nullopt;
-  std::uint64_t number = 0;
-  const char* const end = name.data() + name.size();
-  const auto [stop, status] = std::from_chars(name.data() + prefix.size(), end, number);
-  if (status != std::errc{} || stop != end) return std::nullopt;
-  return number;
+  return to_number<std::uint64_t>(std::string_view(name).substr(prefix.size()));
 }
 
 std::map<std::uint64_t, fs::path> slices_of(const fs::path& directory, Stream stream,
@@ -227,9 +223,7 @@ class DirectoryReader {
 nlohmann::json read_object(const fs::path& path, std::vector<RawLoss>& losses) {
   std::string why = "is no JSON object";
   try {
-    const std::string text = read_file(path, ExitCode::kData);
-    nlohmann::json object;
-    if (nests_little_json(text)) object = json_or_discarded(text);
+    nlohmann::json object = read_json_file(path, ExitCode::kData);
     if (object.is_object()) return object;
   } catch (const Error& e) {
     why = e.what();

@@ -7,7 +7,6 @@
 #include "base/file.h"
 #include "base/json_text.h"
 #include "base/log.h"
-#include "base/nesting.h"
 #include "runtime/acl/dynamic_profiling.h"
 #include "runtime/acl/process.h"
 #include "runtime/acl/prof_config.h"
@@ -30,8 +29,7 @@ nlohmann::json read_config(const char* path) {
   } catch (const Error& e) {
     throw AclFailure(ACL_ERROR_INVALID_FILE, e.what());
   }
-  nlohmann::json config;
-  if (nests_little_json(text)) config = json_or_discarded(text);
+  nlohmann::json config = json_or_discarded(text);
   if (!config.is_object())
     throw AclFailure(ACL_ERROR_PARSE_FILE, std::string(path) + " is not a JSON object");
   for (const auto& item : config.items())

@@ -31,6 +31,8 @@ refuses 2 "'exact' is no mode" atc --model=v.onnx --output=x --op_precision_mode
 refuses 2 "--customize_dtypes" atc --model=v.onnx --output=x --customize_dtypes=mode.ini
 echo '{"black-list": {"add": []}}' >bad.json
 refuses 2 "--modify_mixlist bad.json" atc --model=v.onnx --output=x --modify_mixlist=bad.json
+python3 -c 'print("{\"black-list\": {\"to-add\": [" + "[" * 1000000 + "]" * 1000000 + "]}}")' >deep.json
+refuses 2 "--modify_mixlist deep.json: is no JSON object" atc --model=v.onnx --output=x --modify_mixlist=deep.json
 
 # Products that mixed precision leaves alone: by type, by name, by list. For a machine that this one most likely is not: nothing
 # is measured then.

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/json_text.h"
+#include "base/json_file.h"
 #include "profiler/database/profile_directory.h"
 #include "profiler/export/summary.h"
 #include "profiler/export/timeline.h"
@@ -129,7 +129,7 @@ void process_collected(const fs::path& directory, const ExportRequest& request) 
 }
 
 std::vector<std::string> reports_left_out(const fs::path& file) {
-  const nlohmann::json wanted = json_or_discarded(read_file(file, ExitCode::kData));
+  const nlohmann::json wanted = read_json_file(file, ExitCode::kData);
   if (!wanted.is_object())
     throw Error(ExitCode::kData, "is no JSON object", file.string(),
                 "write {\"op_summary\": false, \"timeline\": true}");
