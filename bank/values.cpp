@@ -1,13 +1,13 @@
 // JSON, CBOR and keys of what the bank stores.
 #include "bank/values.h"
 
-#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/json_text.h"
 #include "base/log.h"
 #include "base/nesting.h"
+#include "base/to_number.h"
 
 namespace aoe::bank {
 namespace fs = std::filesystem;
@@ -119,11 +119,9 @@ std::optional<StrategySet> strategies_from(std::string_view bytes, const TaskKey
 }
 
 std::uint64_t number_from(const std::string& text, const fs::path& directory) {
-  std::uint64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, status] = std::from_chars(text.data(), end, number);
-  if (status != std::errc{} || stop != end) reject(directory, "'" + text + "' is no number");
-  return number;
+  const auto number = to_number<std::uint64_t>(text);
+  if (!number) reject(directory, "'" + text + "' is no number");
+  return *number;
 }
 
 void append_big_endian(std::string& key, std::uint64_t value) {
@@ -150,15 +148,11 @@ std::uint64_t record_number(std::string_view record_key) {
 }
 
 std::optional<Digest128> digest_from_hex(std::string_view hex) {
-  Digest128 digest;
   if (hex.size() != 32) return std::nullopt;
-  const auto parse = [&](std::size_t at, std::uint64_t& half) {
-    const char* const end = hex.data() + at + 16;
-    const auto [stop, status] = std::from_chars(hex.data() + at, end, half, 16);
-    return status == std::errc{} && stop == end;
-  };
-  if (!parse(0, digest.high) || !parse(16, digest.low)) return std::nullopt;
-  return digest;
+  const auto high = to_number<std::uint64_t>(hex.substr(0, 16), 16);
+  const auto low = to_number<std::uint64_t>(hex.substr(16), 16);
+  if (!high || !low) return std::nullopt;
+  return Digest128{.high = *high, .low = *low};
 }
 
 }  // namespace aoe::bank

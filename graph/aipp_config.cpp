@@ -1,7 +1,6 @@
 // Reading the configuration: prototxt, one table row for each key.
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <functional>
 #include <map>
 #include <optional>
@@ -11,6 +10,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/near_names.h"
+#include "base/to_number.h"
 #include "graph/aipp.h"
 
 namespace aoe::graph {
@@ -60,12 +60,8 @@ std::vector<Token> tokens_of(const std::string& text) {
 }
 
 std::optional<double> number_in(const std::string& text, double least, double most) {
-  double value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, status] = std::from_chars(text.data(), end, value);
-  if (status != std::errc{} || stop != end || !(value >= least) || !(value <= most))
-    return std::nullopt;
-  return value;
+  const auto value = to_number<double>(text);
+  return value && *value >= least && *value <= most ? value : std::nullopt;
 }
 
 /// Takes the value over; false when it is none for the key.

@@ -1,9 +1,9 @@
 // The flags about gears: --dynamic_batch_size="1,4", --dynamic_image_size="32,32;64,48",
 // --dynamic_dims="1,16;2,32", each together with the -1 of --input_shape.
 #include <algorithm>
-#include <charconv>
 
 #include "base/error.h"
+#include "base/to_number.h"
 #include "graph/gears.h"
 #include "graph/input_shapes.h"
 
@@ -41,11 +41,9 @@ std::vector<std::string> split(const std::string& text, char separator) {
 }
 
 std::int64_t read_size(GearKind kind, const std::string& word) {
-  std::int64_t size = 0;
-  const auto [stop, status] = std::from_chars(word.data(), word.data() + word.size(), size);
-  if (status != std::errc{} || stop != word.data() + word.size() || size < 1)
-    fail(kind, gear_flag(kind), "'" + word + "' is no size");
-  return size;
+  const auto size = to_number<std::int64_t>(word);
+  if (!size || *size < 1) fail(kind, gear_flag(kind), "'" + word + "' is no size");
+  return *size;
 }
 
 std::vector<GearValues> read_values(GearKind kind, const std::string& text) {

@@ -2,9 +2,9 @@
 #include "graph/input_shapes.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/error.h"
+#include "base/to_number.h"
 #include "graph/graph.h"
 #include "graph/onnx_import.h"
 
@@ -22,12 +22,10 @@ Shape parse_dims(const std::string& text, const std::string& dims) {
   while (begin < dims.size()) {
     const std::size_t end = std::min(dims.find(',', begin), dims.size());
     const std::string dim = dims.substr(begin, end - begin);
-    std::int64_t value = 0;
-    const auto [stop, status] = std::from_chars(dim.data(), dim.data() + dim.size(), value);
-    if (status != std::errc{} || stop != dim.data() + dim.size())
-      fail_text(text, "'" + dim + "' is no dimension");
-    if (value < kUnknownDim) fail_text(text, "dimension " + dim + " is negative");
-    shape.push_back(value);
+    const auto value = to_number<std::int64_t>(dim);
+    if (!value) fail_text(text, "'" + dim + "' is no dimension");
+    if (*value < kUnknownDim) fail_text(text, "dimension " + dim + " is negative");
+    shape.push_back(*value);
     begin = end + 1;
     if (end + 1 == dims.size()) fail_text(text, "a dimension is missing behind the last ','");
   }

@@ -2,9 +2,9 @@
 #include "graph/input_values.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/error.h"
+#include "base/to_number.h"
 #include "reference/typed.h"
 
 namespace aoe::graph {
@@ -27,12 +27,11 @@ T parse_number(const std::string& name, const std::string& text) {
     fail_input(name, "'" + text + "' is no bool");
   } else {
     using Parsed = std::conditional_t<std::is_integral_v<T>, T, double>;
-    Parsed value{};
-    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (status != std::errc{} || end != text.data() + text.size())
+    const auto value = to_number<Parsed>(text);
+    if (!value)
       fail_input(name, "'" + text + "' is no number of type " +
                            std::string(aoe::name(reference::data_type_of<T>())));
-    return reference::convert<T>(value);
+    return reference::convert<T>(*value);
   }
 }
 

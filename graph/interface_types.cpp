@@ -2,11 +2,11 @@
 #include "graph/interface_types.h"
 
 #include <algorithm>
-#include <charconv>
 #include <sstream>
 #include <string_view>
 
 #include "base/error.h"
+#include "base/to_number.h"
 #include "graph/rewrite.h"
 #include "reference/onnx_data_type.h"
 
@@ -45,12 +45,13 @@ OutputType single_output(const std::string& entry) {
   if (index == std::string::npos || index == 0 || index == type)
     throw Error(ExitCode::kUsage, "'" + entry + "' is not node:index:type", kOutputFlag,
                 kOutputAdvice);
-  const char* const end = entry.data() + type;
-  const auto [stop, status] = std::from_chars(entry.data() + index + 1, end, output.index);
-  if (status != std::errc{} || stop != end || output.index < 0)
+  const auto number = to_number<decltype(output.index)>(
+      std::string_view(entry).substr(index + 1, type - index - 1));
+  if (!number || *number < 0)
     throw Error(ExitCode::kUsage, "'" + entry + "' is not node:index:type", kOutputFlag,
                 kOutputAdvice);
   output.node = entry.substr(0, index);
+  output.index = *number;
   output.dtype = type_from_word(entry.substr(type + 1));
   return output;
 }

@@ -1,12 +1,12 @@
 // TensorProto -> Constant: raw bytes, typed fields, external files, sparse tensors.
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <fstream>
 #include <optional>
 
 #include "base/error.h"
 #include "base/size.h"
+#include "base/to_number.h"
 #include "graph/onnx_proto.h"
 #include "graph/small_types.h"
 #include "reference/onnx_data_type.h"
@@ -135,11 +135,9 @@ struct ExternalPlace {
 
 std::uint64_t parse_size(const onnx::TensorProto& tensor, const std::string& key,
                          const std::string& text) {
-  std::uint64_t value = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (status != std::errc{} || end != text.data() + text.size())
-    fail(tensor.name(), "has external data with " + key + " '" + text + "'");
-  return value;
+  const auto value = to_number<std::uint64_t>(text);
+  if (!value) fail(tensor.name(), "has external data with " + key + " '" + text + "'");
+  return *value;
 }
 
 ExternalPlace place_of(const onnx::TensorProto& tensor) {

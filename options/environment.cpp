@@ -2,11 +2,11 @@
 #include "options/environment.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <thread>
 
 #include "base/error.h"
+#include "base/to_number.h"
 
 namespace aoe::options {
 
@@ -19,10 +19,8 @@ std::optional<std::string> variable(const char* name) {
 std::optional<int> number_variable(const char* name, int least, int most) {
   const auto text = variable(name);
   if (!text) return std::nullopt;
-  int value = 0;
-  const char* const end = text->data() + text->size();
-  const auto [stop, status] = std::from_chars(text->data(), end, value);
-  if (status != std::errc{} || stop != end || value < least || value > most)
+  const auto value = to_number<int>(*text);
+  if (!value || *value < least || *value > most)
     throw Error(ExitCode::kUsage,
                 "'" + *text + "' is not a number from " + std::to_string(least) + " to " +
                     std::to_string(most),

@@ -2,13 +2,13 @@
 #include "options/idle_flags.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <sstream>
 #include <string>
 #include <string_view>
 
 #include "base/log.h"
+#include "base/to_number.h"
 #include "options/flags.h"
 
 namespace aoe::options {
@@ -37,13 +37,10 @@ constexpr IdleFlag kOfBoth[] = {
 
 bool is_number_in(const std::string& value, std::string_view range) {
   const std::size_t dots = range.find("..");
-  const auto number = [](std::string_view text, int& result) {
-    const auto [stop, status] = std::from_chars(text.data(), text.data() + text.size(), result);
-    return status == std::errc{} && stop == text.data() + text.size();
-  };
-  int least = 0, most = 0, given = 0;
-  return number(range.substr(0, dots), least) && number(range.substr(dots + 2), most) &&
-         number(value, given) && given >= least && given <= most;
+  const auto least = to_number<int>(range.substr(0, dots));
+  const auto most = to_number<int>(range.substr(dots + 2));
+  const auto given = to_number<int>(value);
+  return least && most && given && *given >= *least && *given <= *most;
 }
 
 bool matches(const std::string& value, const std::string& values) {

@@ -4,8 +4,9 @@
 #include <linux/perf_event.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
+
+#include "base/to_number.h"
 
 namespace aoe::profiler {
 namespace {
@@ -80,12 +81,9 @@ Result<std::vector<PerfEvent>> custom_events(std::string_view codes) {
   while (true) {
     const std::string_view code = codes.substr(0, codes.find(','));
     const std::string_view digits = code.starts_with("0x") ? code.substr(2) : code;
-    std::uint64_t config = 0;
-    const auto [stop, status] = std::from_chars(digits.data(), digits.data() + digits.size(),
-                                                config, code.starts_with("0x") ? 16 : 10);
-    if (status != std::errc{} || stop != digits.data() + digits.size())
-      return Unexpected("'" + std::string(code) + "' is no event code like 0x49");
-    events.push_back({std::string(code), PERF_TYPE_RAW, config});
+    const auto config = to_number<std::uint64_t>(digits, code.starts_with("0x") ? 16 : 10);
+    if (!config) return Unexpected("'" + std::string(code) + "' is no event code like 0x49");
+    events.push_back({std::string(code), PERF_TYPE_RAW, *config});
     if (code.size() == codes.size()) break;
     codes.remove_prefix(code.size() + 1);
   }

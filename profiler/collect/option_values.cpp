@@ -2,12 +2,12 @@
 #include "profiler/collect/option_values.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <limits>
 #include <sstream>
 
 #include "base/error.h"
+#include "base/to_number.h"
 #include "profiler/collect/metric_groups.h"
 
 namespace aoe::profiler {
@@ -46,13 +46,11 @@ const std::string& one_of(const GivenValue& given, std::initializer_list<std::st
 }
 
 int whole_number(const GivenValue& given, int least, int most) {
-  int value = 0;
-  const char* const end = given.text.data() + given.text.size();
-  const auto [stop, status] = std::from_chars(given.text.data(), end, value);
-  if (status != std::errc{} || stop != end || value < least || value > most)
+  const auto value = to_number<int>(given.text);
+  if (!value || *value < least || *value > most)
     reject_value(given, "'" + given.text + "' is no number in range",
                  "use " + std::to_string(least) + " to " + std::to_string(most));
-  return value;
+  return *value;
 }
 
 double number(const GivenValue& given, double least, double most) {
@@ -82,13 +80,13 @@ const std::string& metrics(const GivenValue& given) {
 std::uint64_t storage_limit(const GivenValue& given) {
   constexpr std::uint64_t kLeastMb = 200;
   constexpr std::uint64_t kMostMb = 4294967295;
-  std::uint64_t megabytes = 0;
-  const char* const end = given.text.data() + given.text.size();
-  const auto [stop, status] = std::from_chars(given.text.data(), end, megabytes);
-  if (status != std::errc{} || std::string_view(stop, end) != "MB" || megabytes < kLeastMb ||
-      megabytes > kMostMb)
+  constexpr std::string_view kUnit = "MB";
+  std::string_view digits = given.text;
+  if (digits.ends_with(kUnit)) digits.remove_suffix(kUnit.size());
+  const auto megabytes = to_number<std::uint64_t>(digits);
+  if (!given.text.ends_with(kUnit) || !megabytes || *megabytes < kLeastMb || *megabytes > kMostMb)
     reject_value(given, "'" + given.text + "' is no limit", "use 200MB to 4294967295MB");
-  return megabytes << 20;
+  return *megabytes << 20;
 }
 
 std::filesystem::path output_path(const GivenValue& given) {

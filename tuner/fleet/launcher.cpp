@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <set>
 #include <sstream>
@@ -13,6 +12,8 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/to_number.h"
+#include "base/words.h"
 #include "tuner/fleet/child.h"
 
 namespace aoe::tuner {
@@ -174,21 +175,12 @@ class SlurmLauncher final : public Launcher {
   std::string job_;
 };
 
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::istringstream stream(text);
-  std::vector<std::string> parts;
-  for (std::string part; std::getline(stream, part, separator);)
-    if (!part.empty()) parts.push_back(part);
-  return parts;
-}
-
 int node_count(const std::string& workers, const std::string& text) {
   constexpr int kMostNodes = 100000;
-  int count = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (error != std::errc() || end != text.data() + text.size() || count < 1 || count > kMostNodes)
+  const auto count = to_number<int>(text);
+  if (!count || *count < 1 || *count > kMostNodes)
     reject(workers, "'" + text + "' is no number of nodes", "use slurm or slurm:16");
-  return count;
+  return *count;
 }
 
 }  // namespace
@@ -209,7 +201,7 @@ std::unique_ptr<Launcher> make_launcher(const std::string& workers, const std::s
   if (kind != "slurm" && !slurm_args.empty())
     throw Error(ExitCode::kUsage, "is for --workers=slurm", "--slurm_args");
   if (kind == "ssh") {
-    std::vector<std::string> hosts = split(rest, ',');
+    std::vector<std::string> hosts = split_words(rest, ',');
     if (hosts.empty()) reject(workers, "names no host", "use ssh:HOST,HOST");
     for (const std::string& host : hosts)
       if (!is_host(host)) reject(workers, "'" + host + "' is no host");
@@ -217,7 +209,7 @@ std::unique_ptr<Launcher> make_launcher(const std::string& workers, const std::s
   }
   if (kind == "slurm")
     return std::make_unique<SlurmLauncher>(
-        colon == std::string::npos ? 0 : node_count(workers, rest), split(slurm_args, ' '),
+        colon == std::string::npos ? 0 : node_count(workers, rest), split_words(slurm_args, ' '),
         command);
   reject(workers, "'" + kind + "' is neither ssh nor slurm", "use ssh:HOST,HOST or slurm");
 }
