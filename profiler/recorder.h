@@ -1,4 +1,4 @@
-// The recorder: the hot path of every measurement. No dependency at all, not even on base/.
+// The recorder: the hot path of every measurement. No third party; of base/, what is held while the program forks alone.
 //
 // Each thread writes fixed-size binary events into its own single-producer ring; nothing locks,
 // allocates or formats on the way. Ticks are TSC ticks, calibrated against CLOCK_MONOTONIC once per
