@@ -1,8 +1,6 @@
 // Resolves everything about an om once, has each backend load its steps, then runs what they made. Tested by tests/runtime/executor_test.cpp.
 #include "runtime/executor.h"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -16,6 +14,7 @@
 #include "runtime/forked_thread.h"
 #include "runtime/host_cores.h"
 #include "runtime/isa.h"
+#include "runtime/openmp_threads.h"
 #include "runtime/shared_buffers.h"
 #include "runtime/step_buffers.h"
 #include "runtime/task_recording.h"
@@ -47,20 +46,6 @@ int thread_count(const ExecutorOptions& options, const Om& om) {
                             host.to_text());
   return std::min(om.threads, host.usable());
 }
-
-/// Sets the calling thread's OpenMP team size, which oneDNN goes by.
-class OpenMpThreads {
- public:
-  explicit OpenMpThreads(int threads) : before_(omp_get_max_threads()) {
-    if (threads != before_) omp_set_num_threads(threads);
-  }
-  ~OpenMpThreads() { omp_set_num_threads(before_); }
-  OpenMpThreads(const OpenMpThreads&) = delete;
-  OpenMpThreads& operator=(const OpenMpThreads&) = delete;
-
- private:
-  int before_;
-};
 
 /// One shape, or one that the declared shape's unknown dimensions allow.
 bool fits(const Tensor& given, const TensorDesc& declared) {

@@ -1,5 +1,5 @@
 // The JSON under which oneDNN primitives are stored in an om, and back. Internal to runtime/: the only other reader of
-// oneDNN types is onednn_kernel.cpp.
+// oneDNN types is onednn_stage.h.
 //
 //   {"primitive": "convolution", "algorithm": "convolution_direct",
 //    "src": D, "weights": D, "bias": D, "dst": D, "strides": [1,1], "dilations": [0,0], "padding_l": [1,1], ...,
