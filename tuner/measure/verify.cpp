@@ -4,13 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <span>
-#include <type_traits>
 
 #include "base/check.h"
+#include "reference/typed.h"
 
 namespace aoe::tuner {
 namespace {
@@ -43,15 +42,6 @@ Result<void> compare_bytes(const Tensor& expected, const Tensor& actual) {
   return {};
 }
 
-/// Of a floating type's storage.
-template <typename T>
-double float_of(T element) {
-  if constexpr (std::is_same_v<T, std::uint16_t>)  // bfloat16
-    return std::bit_cast<float>(std::uint32_t{element} << 16);
-  else
-    return static_cast<double>(element);
-}
-
 /// Equal infinities and NaN in both are right.
 bool agrees(double expected, double actual, double allowed) {
   if (std::isnan(expected) || std::isnan(actual)) return std::isnan(expected) == std::isnan(actual);
@@ -63,13 +53,14 @@ Result<void> compare_as(const Tensor& expected, const Tensor& actual, double tol
   const std::span wanted(expected.as<T>(), static_cast<std::size_t>(expected.elements()));
   const T* const got = actual.as<T>();
   double largest = 0;
+  using Compared = reference::ComputeType<T>;
   for (const T element : wanted) {
-    const double magnitude = std::abs(float_of(element));
+    const double magnitude = std::abs(static_cast<Compared>(element));
     if (std::isfinite(magnitude)) largest = std::max(largest, magnitude);
   }
   const double allowed = tolerance * largest;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
-    const double a = float_of(wanted[i]), b = float_of(got[i]);
+    const double a = static_cast<Compared>(wanted[i]), b = static_cast<Compared>(got[i]);
     if (!agrees(a, b, allowed))
       return Unexpected(fmt::format(
           "element {} is {:.7g}, the reference says {:.7g} (allowed {:.2g})", i, b, a, allowed));
@@ -97,9 +88,9 @@ Result<void> compare(const Tensor& expected, const Tensor& actual, const Roundin
     case DataType::kDouble:
       return compare_as<double>(expected, actual, allowed);
     case DataType::kFloat16:
-      return compare_as<_Float16>(expected, actual, allowed);
+      return compare_as<reference::Float16>(expected, actual, allowed);
     case DataType::kBFloat16:
-      return compare_as<std::uint16_t>(expected, actual, allowed);
+      return compare_as<reference::BFloat16>(expected, actual, allowed);
     default:
       return compare_bytes(expected, actual);
   }
