@@ -28,6 +28,7 @@ struct Task {
   /// The first of the inputs are its own, the rest is read behind it.
   std::size_t anchor_inputs() const { return reference::anchor_inputs(op, inputs.size()); }
   const TensorDesc& in(std::size_t i) const { return inputs[i].desc; }
+  bool has_input(std::size_t i) const { return i < inputs.size() && inputs[i].is_present(); }
   const TensorDesc& out(std::size_t i = 0) const { return outputs[i]; }
   bool is_static() const;
 };

@@ -14,7 +14,7 @@ constexpr double kWeightCycles = 12;  ///< of a vector's exp(), load and store
 }  // namespace
 
 bool has_mask(const Task& task) {
-  return task.inputs.size() > 3 && task.inputs[3].is_present();
+  return task.has_input(3);
 }
 
 Result<reference::AttentionShape> attention_shape_of(const Task& task) {

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "compiler/broadcast_layout.h"
+#include "compiler/copy/block_moves.h"
 #include "compiler/integer_math.h"
 #include "reference/axes.h"
 #include "reference/strided.h"
@@ -16,7 +17,7 @@ using Regions = Result<std::vector<CopyRegion>>;
 
 /// The values of an integer input, if they are known.
 std::optional<std::vector<std::int64_t>> constant_ints(const Task& task, std::size_t i) {
-  if (i >= task.inputs.size() || !task.inputs[i].is_present()) return std::vector<std::int64_t>{};
+  if (!task.has_input(i)) return std::vector<std::int64_t>{};
   const TaskInput& input = task.inputs[i];
   if (!input.constant) return {};
   const std::int64_t count = element_count(input.desc.shape);
@@ -43,7 +44,7 @@ bool is_block_cut(std::int64_t channel, std::int64_t channels, int c0) {
   return channel % c0 == 0 || channel == channels;
 }
 
-// ---- Transpose, Expand, Tile, DepthToSpace, SpaceToDepth: one region each ----
+// ---- Transpose, Expand, Tile: one region each ----
 
 Regions transpose_regions(const Task& task) {
   const Shape& in = task.in(0).shape;
@@ -81,80 +82,6 @@ Regions tile_regions(const Task& task) {
   return std::vector{region};
 }
 
-/// Both as a copy over (n, c, h, block row, w, block column).
-Regions block_regions(const Task& task) {
-  const bool to_space = task.op.type == "DepthToSpace";
-  const std::int64_t b = task.op.attrs.get_int("blocksize", 0);
-  const bool is_crd = to_space && task.op.attrs.get_string("mode", "DCR") == "CRD";
-  const Shape& deep = to_space ? task.in(0).shape : task.out().shape;
-  const Shape& spread = to_space ? task.out().shape : task.in(0).shape;
-  const Shape s = reference::dense_strides(spread), d = reference::dense_strides(deep);
-  const std::int64_t channels = deep[1] / (b * b);
-  const std::int64_t column = (is_crd ? 1 : channels) * d[1];
-  const Shape space = {s[0], s[1], b * s[2], s[2], b * s[3], s[3]};
-  const Shape depth = {d[0], (is_crd ? b * b : 1) * d[1], d[2], b * column, d[3], column};
-  const Shape extents = {deep[0], channels, deep[2], b, deep[3], b};
-  CopyRegion region{.extents = extents, .from = depth, .to = space};
-  if (!to_space) {  // the target's order: blocks before pixels
-    const auto reorder = [](const Shape& x) { return Shape{x[0], x[3], x[5], x[1], x[2], x[4]}; };
-    region = {.extents = reorder(extents), .from = reorder(space), .to = reorder(depth)};
-  }
-  return std::vector{region};
-}
-
-/// DepthToSpace of images whose channels are neighbours, in whole blocks of lanes where there are such.
-Regions spread_image_regions(const Task& task, Format format, int c0) {
-  if (task.op.attrs.get_string("mode", "DCR") == "CRD")
-    return Unexpected("the channels of a pixel are no neighbours");
-  const std::int64_t b = task.op.attrs.get_int("blocksize", 0);
-  const Shape& in = task.in(0).shape;
-  const std::int64_t channels = task.out().shape[1], h = in[2], w = in[3];
-  const bool is_blocked = format == Format::kNC1HWC0;
-  if (is_blocked && channels % c0 != 0)
-    return Unexpected(std::to_string(channels) + " channels end within a block");
-  const std::int64_t lanes = is_blocked ? c0 : channels, groups = channels / lanes;
-  const std::int64_t pixel =
-      is_blocked ? lanes : b * b * channels;  // from one to the next in the input
-  const std::int64_t group = is_blocked ? h * w * lanes : lanes;
-  CopyRegion region{.extents = {in[0], groups, h, b, w, b, lanes}};
-  region.from = {b * b * channels * h * w, group, w * pixel, b * groups * group, pixel,
-                 groups * group,           1};
-  region.to = {b * b * channels * h * w,
-               b * b * group,
-               b * b * w * lanes,
-               b * w * lanes,
-               b * lanes,
-               lanes,
-               1};
-  return std::vector{region};
-}
-
-/// SpaceToDepth into images whose channels are neighbours: one region for each block of lanes.
-Regions deep_image_regions(const Task& task, Format to, int c0) {
-  const std::int64_t b = task.op.attrs.get_int("blocksize", 0);
-  const Shape& in = task.in(0).shape;
-  const Shape& out = task.out().shape;
-  const Shape from = reference::dense_strides(in);
-  const std::int64_t channels = out[1], pixels = out[2] * out[3];
-  const bool is_blocked = to == Format::kNC1HWC0;
-  const std::int64_t pixel = is_blocked ? c0 : channels;
-  std::vector<CopyRegion> regions;
-  for (std::int64_t first = 0; first < channels; first += c0) {
-    CopyRegion region{
-        .extents = {out[0], out[2], out[3], std::min<std::int64_t>(c0, channels - first)},
-        .from = {from[0], b * from[2], b * from[3], 0},
-        .to = {(is_blocked ? round_up(channels, c0) : channels) * pixels, out[3] * pixel, pixel, 1},
-        .to_offset = is_blocked ? first * pixels : first};
-    for (std::int64_t c = first; c < first + region.extents.back(); ++c) {
-      const std::int64_t row = c / in[1] / b, column = c / in[1] % b;
-      region.last_from.push_back(c % in[1] * from[1] + row * from[2] + column * from[3]);
-    }
-    if (is_blocked) region.padded_last = c0;
-    regions.push_back(std::move(region));
-  }
-  return regions;
-}
-
 // ---- TransData ----
 
 /// Strides of (n, block of channels, channel in the block, pixel).
@@ -167,7 +94,7 @@ BlockStrides block_strides(Format format, std::int64_t channels, std::int64_t pi
     case Format::kNHWC:
       return {channels * pixels, c0, 1, channels};
     case Format::kNC1HWC0:
-      return {(channels + c0 - 1) / c0 * c0 * pixels, c0 * pixels, 1, c0};
+      return {round_up(channels, c0) * pixels, c0 * pixels, 1, c0};
     default:
       return {channels * pixels, c0 * pixels, pixels, 1};
   }
@@ -327,7 +254,7 @@ Result<std::vector<Border>> pad_borders(const Task& task) {
 
 Result<float> pad_value(const Task& task) {
   if (task.op.version < 11) return task.op.attrs.get_float("value", 0);
-  if (task.inputs.size() < 3 || !task.inputs[2].is_present()) return 0.0f;
+  if (!task.has_input(2)) return 0.0f;
   if (!task.inputs[2].constant) return Unexpected("the padding value is not constant");
   return task.inputs[2].constant->view().as<float>()[0];
 }
@@ -388,15 +315,11 @@ Regions copy_regions(const Task& task, const FormatChoice& format, int c0) {
   if (type == "SplitV") return part_regions(task, main, c0, false);
   if (type == "Slice") return slice_regions(task, main, c0);
   if (type == "PadV3") return pad_regions(task, main, c0);
-  if (type == "SpaceToDepth" && main != Format::kND && format.inputs[0] == Format::kND)
-    return deep_image_regions(task, main, c0);
-  if (type == "DepthToSpace" && main != Format::kND && format.inputs[0] == main)
-    return spread_image_regions(task, main, c0);
+  if (type == "DepthToSpace" || type == "SpaceToDepth") return block_move_regions(task, format, c0);
   if (main != Format::kND) return Unexpected(type + " moves in dense layout only");
   if (type == "Transpose") return transpose_regions(task);
   if (type == "Expand") return expand_regions(task);
   if (type == "Tile") return tile_regions(task);
-  if (type == "DepthToSpace" || type == "SpaceToDepth") return block_regions(task);
   return Unexpected(type + " does not only move elements");
 }
 

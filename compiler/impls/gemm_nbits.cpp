@@ -97,8 +97,7 @@ class GemmNbits final : public ImplBy<PackedPlan> {
         return Unexpected("weights, scales or zero points are computed");
     if (element_count(task.in(0).shape) == 0 || element_count(task.out().shape) == 0)
       return Unexpected("there is nothing to multiply");
-    const bool has_zeros = task.inputs.size() > reference::kPackedZero &&
-                           task.inputs[reference::kPackedZero].is_present();
+    const bool has_zeros = task.has_input(reference::kPackedZero);
     const DataType zeros = has_zeros ? task.in(reference::kPackedZero).dtype : DataType::kUint8;
     if (zeros != DataType::kUint8 && zeros != DataType::kFloat)
       return Unexpected("zero points are " + to_string(task.in(reference::kPackedZero)));

@@ -115,7 +115,7 @@ class LayerNormPlan final : public NestPlan {
     Builder builder("layer_norm");
     const KernelBuffers buffers = declare_buffers(builder, task(), constants.size(), false);
     const auto parameter = [&](std::size_t i) -> std::optional<Buffer> {
-      if (i >= task().inputs.size() || !task().inputs[i].is_present()) return {};
+      if (!task().has_input(i)) return {};
       return task().inputs[i].constant ? buffers.constants[constant_of[i]] : *buffers.inputs[i];
     };
     const RowLoop loop{rows_.row, soc().vector_lanes, tiling.accumulators};

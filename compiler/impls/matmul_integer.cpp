@@ -115,7 +115,7 @@ class ByteNest {
   Vec zero_point(Builder& builder, const KernelBuffers& buffers, ByteInput i) const {
     const std::int64_t moved =
         i == kLeftZero ? (is_signed(kLeft) ? 128 : 0) : (is_signed(kRight) ? 0 : -128);
-    if (i >= task_.inputs.size() || !task_.inputs[i].is_present()) return number(moved);
+    if (!task_.has_input(i)) return number(moved);
     if (const auto known = scalar_constant(task_.inputs[i]))
       return number(static_cast<std::int64_t>(*known) + moved);
     return builder.load_as(Type::kInt32, *buffers.inputs[i], 0, cut_.lanes(), {}, 0) +
@@ -124,8 +124,8 @@ class ByteNest {
 
   /// Whether the right factor's zero point is known to be none when its bytes are signed.
   bool is_centred() const {
-    const bool has_zero = task_.inputs.size() > kRightZero && task_.inputs[kRightZero].is_present();
-    const auto known = has_zero ? scalar_constant(task_.inputs[kRightZero]) : std::optional(0.0);
+    const auto known = task_.has_input(kRightZero) ? scalar_constant(task_.inputs[kRightZero])
+                                                   : std::optional(0.0);
     return known && *known == (is_signed(kRight) ? 0 : 128);
   }
 

@@ -8,10 +8,6 @@ namespace {
 
 enum Input : std::size_t { kX, kScale, kShift };
 
-bool is_present(const Task& task, std::size_t i) {
-  return i < task.inputs.size() && task.inputs[i].is_present();
-}
-
 /// Rows that are normalised, and the elements of each.
 Shape matrix_of(const Task& task) {
   const Shape& shape = task.in(kX).shape;
@@ -37,7 +33,7 @@ class OneDnnLayerNorm final : public OneDnnImpl {
     if (element_count(task.in(kX).shape) == 0) return Unexpected("the input is empty");
     const std::int64_t row = matrix_of(task)[1];
     for (const std::size_t i : {kScale, kShift}) {
-      if (!is_present(task, i)) continue;
+      if (!task.has_input(i)) continue;
       if (task.in(i).dtype != DataType::kFloat || element_count(task.in(i).shape) != row)
         return Unexpected("parameter " + to_string(task.in(i)) + ", needs " + std::to_string(row) +
                           " of float32");
@@ -54,12 +50,12 @@ class OneDnnLayerNorm final : public OneDnnImpl {
     const Shape rows = matrix_of(task);
     OneDnnDraft draft(task, format, soc, "layer_normalization");
     draft.params()["epsilon"] = task.op.attrs.get_float("epsilon", 1e-5f);
-    draft.params()["has_scale"] = is_present(task, kScale);
-    draft.params()["has_shift"] = is_present(task, kShift);
+    draft.params()["has_scale"] = task.has_input(kScale);
+    draft.params()["has_shift"] = task.has_input(kShift);
     draft.input("src", kX, onednn_dense(rows));
     draft.output("dst", 0, onednn_dense(rows));
-    if (is_present(task, kScale)) draft.any_input("scale", kScale, onednn_dense({rows[1]}));
-    if (is_present(task, kShift)) draft.any_input("shift", kShift, onednn_dense({rows[1]}));
+    if (task.has_input(kScale)) draft.any_input("scale", kScale, onednn_dense({rows[1]}));
+    if (task.has_input(kShift)) draft.any_input("shift", kShift, onednn_dense({rows[1]}));
     return draft;
   }
 };

@@ -13,7 +13,7 @@ namespace {
 
 Result<void> require_float(const Task& task) {
   for (const std::size_t i : {kRnnX, kRnnInitialHidden, kRnnInitialCell}) {
-    if (i >= task.inputs.size() || !task.inputs[i].is_present()) continue;
+    if (!task.has_input(i)) continue;
     if (task.in(i).dtype != DataType::kFloat)
       return Unexpected("input " + std::to_string(i) + " is " + to_string(task.in(i)) +
                         ", needs float32");
