@@ -5,11 +5,9 @@
 #include <malloc.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
-#include <exception>
-#include <thread>
 
+#include "base/parallel_for.h"
 #include "compiler/integer_math.h"
 
 namespace aoe::compiler {
@@ -66,32 +64,15 @@ std::vector<WeightsSection::Packed> WeightsSection::pack_items(std::size_t begin
     section_bytes = offset + items_[i].size_bytes;
   }
   section.resize(section_bytes);
-  std::atomic<std::size_t> next = 0;
-  const auto pack_some = [&] {
-    for (std::size_t i = next++; i < batch.size(); i = next++) {
-      check_cut_off(is_cut_off);
-      Packed& packed = batch[i];
-      const std::uint64_t next_offset = i + 1 < batch.size() ? batch[i + 1].offset : section_bytes;
-      std::memset(section.data() + packed.offset, 0, next_offset - packed.offset);
-      items_[begin + i].pack(section.data() + packed.offset);
-      packed.digest = hash128({section.data() + packed.offset, packed.size_bytes});
-      items_[begin + i].pack = nullptr;  // with the constants that only it held
-    }
-  };
-  std::vector<std::exception_ptr> failures(std::max(1, threads));
-  {
-    std::vector<std::jthread> team;
-    for (std::exception_ptr& failure : failures)
-      team.emplace_back([&] {
-        try {
-          pack_some();
-        } catch (...) {  // a thread's wall; rethrown below
-          failure = std::current_exception();
-        }
-      });
-  }
-  for (const std::exception_ptr& failure : failures)
-    if (failure) std::rethrow_exception(failure);
+  parallel_for(batch.size(), threads, [&](std::size_t i) {
+    check_cut_off(is_cut_off);
+    Packed& packed = batch[i];
+    const std::uint64_t next_offset = i + 1 < batch.size() ? batch[i + 1].offset : section_bytes;
+    std::memset(section.data() + packed.offset, 0, next_offset - packed.offset);
+    items_[begin + i].pack(section.data() + packed.offset);
+    packed.digest = hash128({section.data() + packed.offset, packed.size_bytes});
+    items_[begin + i].pack = nullptr;  // with the constants that only it held
+  });
   return batch;
 }
 

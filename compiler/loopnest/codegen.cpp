@@ -5,13 +5,10 @@
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/Support/raw_ostream.h>
 
-#include <algorithm>
-#include <atomic>
-#include <exception>
 #include <memory>
-#include <thread>
 #include <vector>
 
+#include "base/parallel_for.h"
 #include "compiler/loopnest/elf_link.h"
 #include "compiler/loopnest/emit.h"
 #include "compiler/loopnest/llvm_wall.h"
@@ -71,29 +68,12 @@ std::string compile_shared_object(std::span<const Function> functions, const Soc
                                   const IsCutOff& is_cut_off) {
   if (functions.empty()) return {};
   std::vector<std::string> objects(functions.size());
-  std::atomic<std::size_t> next = 0;
-  const auto workers = std::clamp<std::size_t>(static_cast<std::size_t>(threads), 1,
-                                               std::max<std::size_t>(functions.size(), 1));
-  std::vector<std::exception_ptr> failures(workers);
-  const auto work = [&](std::size_t worker) {
-    try {
-      Compiler compiler(soc);
-      for (std::size_t i = next++; i < functions.size(); i = next++) {
-        check_cut_off(is_cut_off);
-        objects[i] = compiler.object(functions[i]);
-      }
-    } catch (...) {  // a thread's wall: rethrown by the caller's thread below
-      failures[worker] = std::current_exception();
-    }
-  };
-  {
-    std::vector<std::jthread> others;
-    for (std::size_t w = 1; w < workers; ++w) others.emplace_back(work, w);
-    work(0);
-  }
-  for (const std::exception_ptr& failure : failures) {
-    if (failure) std::rethrow_exception(failure);
-  }
+  parallel_for_with(functions.size(), threads, [&] {
+    return [&, compiler = Compiler(soc)](std::size_t i) mutable {
+      check_cut_off(is_cut_off);
+      objects[i] = compiler.object(functions[i]);
+    };
+  });
   return link_shared_object(objects);
 }
 

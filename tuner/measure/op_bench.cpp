@@ -2,15 +2,14 @@
 #include "tuner/measure/op_bench.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <mutex>
 #include <numeric>
-#include <thread>
 
 #include "base/check.h"
 #include "base/error.h"
+#include "base/parallel_for.h"
 #include "base/random_tensor.h"
 #include "compiler/compiler.h"
 #include "graph/float16_rounding.h"
@@ -112,27 +111,18 @@ Expected OpBench::computed(const Task& task, bool integers_are_zero) {
 void OpBench::compile(std::span<const bank::Strategy> strategies, const OnCompiled& on_compiled) {
   contenders_.clear();
   contenders_.resize(strategies.size());
-  std::atomic<std::size_t> next{0};
   std::mutex one_report_at_a_time;
-  const auto work = [&] {
-    for (std::size_t i = next++; i < strategies.size(); i = next++) {
-      const Timing result = guarded(Outcome::kCompileError, [&] {
-        runtime::Om om = options_.build(task_, strategies[i], options_.soc);
-        if (!runs_a_kernel(om))
-          return Timing::failure(Outcome::kCompileError, "shares memory: has no time of its own");
-        contenders_[i] = {std::move(om), error_growth_of(strategies[i])};
-        return Timing{};
-      });
-      const std::scoped_lock lock(one_report_at_a_time);
-      on_compiled(i, result);
-    }
-  };
-  {
-    std::vector<std::jthread> threads;
-    const int count = std::min(options_.compile_threads, static_cast<int>(strategies.size())) - 1;
-    for (int i = 0; i < count; ++i) threads.emplace_back(work);
-    work();
-  }
+  parallel_for(strategies.size(), options_.compile_threads, [&](std::size_t i) {
+    const Timing result = guarded(Outcome::kCompileError, [&] {
+      runtime::Om om = options_.build(task_, strategies[i], options_.soc);
+      if (!runs_a_kernel(om))
+        return Timing::failure(Outcome::kCompileError, "shares memory: has no time of its own");
+      contenders_[i] = {std::move(om), error_growth_of(strategies[i])};
+      return Timing{};
+    });
+    const std::scoped_lock lock(one_report_at_a_time);
+    on_compiled(i, result);
+  });
   expected_.wait();
 }
 
