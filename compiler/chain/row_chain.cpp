@@ -48,10 +48,6 @@ RowCut cut_of(const Task& task, const FormatChoice& format, const Soc& soc,
       false);
 }
 
-std::int64_t reach(const WindowAxis& axis) {
-  return (axis.kernel - 1) * axis.dilation + 1;
-}
-
 /// Formats of a member of which the chain's neighbours see only what is not in a ring.
 FormatChoice member_format(const std::vector<ChainMember>& members, std::size_t i,
                            const std::string& name, Format in, Format out) {
@@ -63,15 +59,7 @@ FormatChoice member_format(const std::vector<ChainMember>& members, std::size_t 
 }  // namespace
 
 WindowAxis RowMember::rows() const {
-  return std::visit(Overloaded{[](const PoolCut& p) {
-                                 const reference::WindowAxis& h = p.window.height();
-                                 return WindowAxis{.in = h.input,
-                                                   .out = h.output,
-                                                   .kernel = h.kernel,
-                                                   .stride = h.stride,
-                                                   .dilation = h.dilation,
-                                                   .pad_begin = h.pad_begin};
-                               },
+  return std::visit(Overloaded{[](const PoolCut& p) { return p.window.height(); },
                                [](const auto& p) { return p.shape().row_axis(); }},
                     cut);
 }
@@ -116,7 +104,7 @@ std::int64_t RowChain::batch() const {
 }
 
 std::int64_t RowChain::out_rows() const {
-  return members_.back().rows().out;
+  return members_.back().rows().output;
 }
 
 ImageLayout RowChain::ring(std::size_t i) const {
@@ -124,7 +112,7 @@ ImageLayout RowChain::ring(std::size_t i) const {
   std::int64_t rows = tiling_.step_rows;
   for (std::size_t m = members_.size() - 1; m > i; --m) {
     const WindowAxis axis = members_[m].rows();
-    rows = std::min((rows - 1) * axis.stride + reach(axis), axis.in);
+    rows = std::min((rows - 1) * axis.stride + axis.reach(), axis.input);
   }
   // A power of two: the place of a row is a mask and no division.
   const auto places = std::bit_ceil(static_cast<std::uint64_t>(rows));
@@ -144,9 +132,9 @@ double RowChain::cycles() const {
   std::int64_t rows = (out_rows() + tiling_.strips - 1) / tiling_.strips;
   for (std::size_t i = members_.size() - 1; i > 0; --i) {
     const WindowAxis axis = members_[i].rows();
-    rows = std::min((rows - 1) * axis.stride + reach(axis), axis.in);
+    rows = std::min((rows - 1) * axis.stride + axis.reach(), axis.input);
     const double computed =
-        static_cast<double>(rows * tiling_.strips) / static_cast<double>(axis.in);
+        static_cast<double>(rows * tiling_.strips) / static_cast<double>(axis.input);
     cycles += members_[i - 1].cycles() * std::max(1.0, computed);
   }
   return cycles;

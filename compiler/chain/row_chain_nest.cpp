@@ -26,8 +26,7 @@ Int first_needed(const WindowAxis& axis, Int row) {
   return max(row * axis.stride - axis.pad_begin, 0);
 }
 Int end_needed(const WindowAxis& axis, Int end) {
-  return min((end - 1) * axis.stride - axis.pad_begin + (axis.kernel - 1) * axis.dilation + 1,
-             axis.in);
+  return min((end - 1) * axis.stride - axis.pad_begin + axis.reach(), axis.input);
 }
 
 class RowChainNest {

@@ -13,10 +13,6 @@ namespace {
 using loopnest::Builder;
 using loopnest::Int;
 
-std::int64_t reach(const WindowAxis& axis) {
-  return (axis.kernel - 1) * axis.dilation + 1;
-}
-
 /// The buffers of one member, with `between` for what the two pass to each other.
 KernelBuffers own_buffers(const ChainMember& member, const KernelBuffers& all,
                           loopnest::Buffer between) {
@@ -39,22 +35,16 @@ WinogradPoolCut::WinogradPoolCut(const std::vector<ChainMember>& members, Winogr
 }
 
 WindowAxis WinogradPoolCut::pool_rows() const {
-  const reference::WindowAxis& h = pool_.window.height();
-  return {.in = h.input,
-          .out = h.output,
-          .kernel = h.kernel,
-          .stride = h.stride,
-          .dilation = h.dilation,
-          .pad_begin = h.pad_begin};
+  return pool_.window.height();
 }
 
 std::int64_t WinogradPoolCut::bands() const {
-  return ceil_div(pool_rows().out, tiling_.band_rows);
+  return ceil_div(pool_rows().output, tiling_.band_rows);
 }
 
 std::int64_t WinogradPoolCut::most_rows() const {
   const WindowAxis rows = pool_rows();
-  return std::min((tiling_.band_rows - 1) * rows.stride + reach(rows), rows.in);
+  return std::min((tiling_.band_rows - 1) * rows.stride + rows.reach(), rows.input);
 }
 
 std::int64_t WinogradPoolCut::most_tiles() const {
@@ -124,9 +114,10 @@ Kernel build_winograd_pool(const Task& chain, const std::vector<ChainMember>& me
   builder.parallel(cut.parallel_extent(), [&](Int piece) {
     const Int n = piece / cut.bands();
     const Int begin = piece % cut.bands() * cut.tiling().band_rows;
-    const Int end = min(begin + cut.tiling().band_rows, Int(rows.out));
+    const Int end = min(begin + cut.tiling().band_rows, Int(rows.output));
     const Int first_row = max(begin * rows.stride - rows.pad_begin, 0);
-    const Int end_row = min((end - 1) * rows.stride - rows.pad_begin + reach(rows), Int(rows.in));
+    const Int end_row =
+        min((end - 1) * rows.stride - rows.pad_begin + rows.reach(), Int(rows.input));
     const Int tiles = (end_row - first_row + (outputs - 1)) / outputs * columns;
     builder.loop("tiles", 0, tiles, convolution.tiles_per_iteration(), [&](Int first_tile) {
       const auto tile_at = [&](Int i) -> WinogradTile {

@@ -13,8 +13,8 @@ double ConvShape::weight_elements() const {
 }
 
 WindowAxis ConvShape::row_axis() const {
-  return {.in = in_height,
-          .out = out_height,
+  return {.input = in_height,
+          .output = out_height,
           .kernel = kernel_height,
           .stride = stride_height,
           .dilation = dilation_height,
@@ -22,8 +22,8 @@ WindowAxis ConvShape::row_axis() const {
 }
 
 WindowAxis ConvShape::column_axis() const {
-  return {.in = in_width,
-          .out = out_width,
+  return {.input = in_width,
+          .output = out_width,
           .kernel = kernel_width,
           .stride = stride_width,
           .dilation = dilation_width,

@@ -9,7 +9,7 @@ namespace {
 
 /// Input coordinates that a block of outputs reads along one axis.
 std::int64_t reach(const WindowAxis& axis, std::int64_t block) {
-  return (block - 1) * axis.stride + (axis.kernel - 1) * axis.dilation + 1;
+  return (block - 1) * axis.stride + axis.reach();
 }
 
 }  // namespace

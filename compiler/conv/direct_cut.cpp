@@ -48,13 +48,13 @@ DirectCut::DirectCut(const ConvShape& shape, Format in, Format out, int lanes,
 WindowAxis DirectCut::row_axis() const {
   if (is_flat_) {
     const std::int64_t rows = ceil_div(shape_.out_pixels(), tiling_.ow_block);
-    return {.in = rows, .out = rows};
+    return {.input = rows, .output = rows};
   }
   return shape_.row_axis();
 }
 
 WindowAxis DirectCut::column_axis() const {
-  if (is_flat_) return {.in = tiling_.ow_block, .out = tiling_.ow_block};
+  if (is_flat_) return {.input = tiling_.ow_block, .output = tiling_.ow_block};
   return shape_.column_axis();
 }
 
@@ -64,7 +64,7 @@ std::vector<RowGroup> DirectCut::row_groups() const {
     const std::int64_t full = shape_.out_pixels() / tiling_.ow_block;
     const std::int64_t rest = shape_.out_pixels() % tiling_.ow_block;
     const auto columns_of = [](std::int64_t size) {
-      return segments({.in = size, .out = size}, size);
+      return segments({.input = size, .output = size}, size);
     };
     std::vector<RowGroup> groups;
     if (full > 0) {
@@ -81,7 +81,7 @@ std::vector<RowGroup> DirectCut::row_groups() const {
   if (tiling_.oh_block == 1) {
     // One row at a time: the range of vertical taps is computed while running, so all rows share
     // code.
-    return {{{.first = 0, .size = 1, .count = rows.out, .taps = {{0, rows.kernel}}}, columns}};
+    return {{{.first = 0, .size = 1, .count = rows.output, .taps = {{0, rows.kernel}}}, columns}};
   }
   std::vector<RowGroup> groups;
   for (AxisSegment& segment : segments(rows, tiling_.oh_block)) {
@@ -91,7 +91,7 @@ std::vector<RowGroup> DirectCut::row_groups() const {
 }
 
 std::int64_t DirectCut::row_blocks() const {
-  return ceil_div(row_axis().out, tiling_.oh_block);
+  return ceil_div(row_axis().output, tiling_.oh_block);
 }
 std::int64_t DirectCut::row_tiles() const {
   return ceil_div(row_blocks(), tiling_.row_tile);

@@ -3,25 +3,28 @@
 
 #include <algorithm>
 
+#include "compiler/integer_math.h"
+
 namespace aoe::compiler {
 
-TapRange WindowAxis::taps(std::int64_t output) const {
-  const std::int64_t start = output * stride - pad_begin;
+TapRange taps_inside(const WindowAxis& axis, std::int64_t output) {
+  const std::int64_t start = axis.tap(output, 0), last = axis.input - 1;
   TapRange range;
-  range.begin = start >= 0 ? 0 : (-start + dilation - 1) / dilation;
+  range.begin = start >= 0 ? 0 : ceil_div(-start, axis.dilation);
   // The number of taps at or before the last input element.
-  range.end = start > in - 1 ? 0 : (in - 1 - start) / dilation + 1;
-  range.begin = std::min(range.begin, kernel);
-  range.end = std::clamp<std::int64_t>(range.end, range.begin, kernel);
+  range.end = start > last ? 0 : (last - start) / axis.dilation + 1;
+  range.begin = std::min(range.begin, axis.kernel);
+  range.end = std::clamp<std::int64_t>(range.end, range.begin, axis.kernel);
   return range;
 }
 
 std::vector<AxisSegment> segments(const WindowAxis& axis, std::int64_t block) {
   std::vector<AxisSegment> result;
-  for (std::int64_t first = 0; first < axis.out; first += block) {
+  for (std::int64_t first = 0; first < axis.output; first += block) {
     AxisSegment segment{
-        .first = first, .size = std::min(block, axis.out - first), .count = 1, .taps = {}};
-    for (std::int64_t i = 0; i < segment.size; ++i) segment.taps.push_back(axis.taps(first + i));
+        .first = first, .size = std::min(block, axis.output - first), .count = 1, .taps = {}};
+    for (std::int64_t i = 0; i < segment.size; ++i)
+      segment.taps.push_back(taps_inside(axis, first + i));
     if (!result.empty() && result.back().size == segment.size &&
         result.back().taps == segment.taps) {
       ++result.back().count;

@@ -10,7 +10,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "reference/window.h"
+
 namespace aoe::compiler {
+
+using reference::WindowAxis;
 
 /// Taps [begin, end) of a window that fall inside the input; empty when begin >= end.
 struct TapRange {
@@ -18,15 +22,8 @@ struct TapRange {
   bool operator==(const TapRange&) const = default;
 };
 
-/// One axis of a window operator.
-struct WindowAxis {
-  std::int64_t in = 1, out = 1;
-  std::int64_t kernel = 1, stride = 1, dilation = 1, pad_begin = 0;
-
-  /// Input coordinate that tap 0 of output 0 would read; may be negative.
-  std::int64_t origin() const { return -pad_begin; }
-  TapRange taps(std::int64_t output) const;
-};
+/// Of window `output`.
+TapRange taps_inside(const WindowAxis& axis, std::int64_t output);
 
 /// `count` neighbouring blocks of `size` outputs each, starting at `first`; output i of every block
 /// has `taps[i]`.

@@ -154,7 +154,7 @@ class RowEmitter {
     Int rows = last_tap(h, above()) - first_tap(h, above());
     if (cut_.window.counts_padding) {
       // Interior windows lie inside anyway; only ceil_mode reaches beyond the padding.
-      columns = column.constant() ? padded_taps(w, *column.constant()) : w.kernel;
+      columns = column.constant() ? w.padded_taps(*column.constant()) : w.kernel;
       rows = last_padded_tap(h, above());
     }
     if (rows.constant()) {

@@ -1,8 +1,6 @@
 // See pool_window.h.
 #include "compiler/conv/pool_window.h"
 
-#include <algorithm>
-
 namespace aoe::compiler {
 
 Result<PoolWindow> pool_window(const Task& task) {
@@ -14,13 +12,6 @@ Result<PoolWindow> pool_window(const Task& task) {
                     .counts_padding = task.op.attrs.get_int("count_include_pad", 0) != 0};
 }
 
-TapRange taps_inside(const reference::WindowAxis& axis, std::int64_t o) {
-  TapRange range{0, axis.kernel};
-  while (range.begin < axis.kernel && axis.tap(o, range.begin) < 0) ++range.begin;
-  while (range.end > range.begin && axis.tap(o, range.end - 1) >= axis.input) --range.end;
-  return range;
-}
-
 bool has_empty_window(const PoolWindow& window) {
   const auto has_empty = [](const reference::WindowAxis& axis) {
     for (std::int64_t o = 0; o < axis.output; ++o) {
@@ -30,14 +21,6 @@ bool has_empty_window(const PoolWindow& window) {
     return false;
   };
   return has_empty(window.height()) || has_empty(window.width());
-}
-
-std::int64_t padded_taps(const reference::WindowAxis& axis, std::int64_t o) {
-  std::int64_t count = 0;
-  for (std::int64_t k = 0; k < axis.kernel; ++k) {
-    count += axis.tap(o, k) < axis.input + axis.pad_end ? 1 : 0;
-  }
-  return count;
 }
 
 std::pair<std::int64_t, std::int64_t> interior_columns(const reference::WindowAxis& axis) {

@@ -24,12 +24,8 @@ struct PoolWindow {
 /// Of a MaxPoolV3 or AvgPoolV2 with two spatial axes (or one: the height is then 1).
 Result<PoolWindow> pool_window(const Task& task);
 
-/// Taps of window `o` that fall inside the input.
-TapRange taps_inside(const reference::WindowAxis& axis, std::int64_t o);
 /// Some window lies in the padding as a whole.
 bool has_empty_window(const PoolWindow& window);
-/// How many taps of window `o` fall on the input or its explicit padding.
-std::int64_t padded_taps(const reference::WindowAxis& axis, std::int64_t o);
 /// The windows [first, second) that lie inside the input with all their taps; (n, n) when there are
 /// none.
 std::pair<std::int64_t, std::int64_t> interior_columns(const reference::WindowAxis& axis);

@@ -11,9 +11,9 @@ Int first_tap(const WindowAxis& axis, Int output) {
 }
 
 Int end_tap(const WindowAxis& axis, Int output) {
-  const std::int64_t last_start = (axis.out - 1) * axis.stride - axis.pad_begin;
-  if (last_start + (axis.kernel - 1) * axis.dilation < axis.in) return axis.kernel;
-  const Int available = Int(axis.in - 1 + axis.pad_begin + axis.dilation) - output * axis.stride;
+  const std::int64_t last_start = (axis.output - 1) * axis.stride - axis.pad_begin;
+  if (last_start + (axis.kernel - 1) * axis.dilation < axis.input) return axis.kernel;
+  const Int available = Int(axis.input - 1 + axis.pad_begin + axis.dilation) - output * axis.stride;
   return min(max(available, 0) / axis.dilation, Int(axis.kernel));
 }
 

@@ -35,7 +35,7 @@ std::int64_t padded_extent(const reference::WindowAxis& axis) {
 float factor(const PoolWindow& window, std::int64_t oh, std::int64_t ow) {
   const auto count = [&](const reference::WindowAxis& axis, std::int64_t o) {
     const TapRange inside = taps_inside(axis, o);
-    return window.counts_padding ? padded_taps(axis, o) : inside.end - inside.begin;
+    return window.counts_padding ? axis.padded_taps(o) : inside.end - inside.begin;
   };
   const std::int64_t elements = count(window.height(), oh) * count(window.width(), ow);
   return 1.0f / static_cast<float>(std::max<std::int64_t>(1, elements));
@@ -59,7 +59,6 @@ class PlaneEmitter {
       : builder_(builder),
         h_(window.height()),
         w_(window.width()),
-        rows_(tap_axis(h_)),
         is_max_(window.is_max),
         lanes_(lanes),
         width_(padded_extent(w_)),
@@ -90,15 +89,6 @@ class PlaneEmitter {
  private:
   float start() const { return is_max_ ? -std::numeric_limits<float>::infinity() : 0.0f; }
 
-  static WindowAxis tap_axis(const reference::WindowAxis& axis) {
-    return {.in = axis.input,
-            .out = axis.output,
-            .kernel = axis.kernel,
-            .stride = axis.stride,
-            .dilation = axis.dilation,
-            .pad_begin = axis.pad_begin};
-  }
-
   /// A maximum of three takes four instructions, two of two take six.
   Vec combine(const std::vector<Vec>& values) const {
     Vec all = values[0];
@@ -109,7 +99,7 @@ class PlaneEmitter {
   }
 
   void pool_down(loopnest::Buffer x, Int base, Int oh, Int row) {
-    const Int first = first_tap(rows_, oh), end = end_tap(rows_, oh);
+    const Int first = first_tap(h_, oh), end = end_tap(h_, oh);
     const auto place = [&](Int kh) {
       return base + (oh * h_.stride + kh * h_.dilation - h_.pad_begin) * w_.input;
     };
@@ -173,7 +163,6 @@ class PlaneEmitter {
 
   Builder& builder_;
   const reference::WindowAxis &h_, &w_;
-  WindowAxis rows_;
   bool is_max_;
   int lanes_;
   std::int64_t width_;  ///< of a padded row

@@ -20,7 +20,7 @@ TilingAxes<WinogradPoolTiling> axes_of(const WinogradPoolCut& cut, const Soc& so
           {"tile_runs", &WinogradPoolTiling::tile_runs, {1, 2, 3, 4, 6, 8}},
           {"ic_unroll", &WinogradPoolTiling::ic_unroll, {1, 2, 4, 8}},
           {"band_rows", &WinogradPoolTiling::band_rows,
-           up_to(cut.pool_rows().out, {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16})},
+           up_to(cut.pool_rows().output, {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16})},
           {"ow_block", &WinogradPoolTiling::ow_block,
            even_blocks(cut.pool().window.width().output, soc.vector_registers / 4)}};
 }

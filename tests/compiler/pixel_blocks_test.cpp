@@ -12,15 +12,15 @@ WindowAxis random_axis(std::mt19937& random) {
   const auto up_to = [&](std::int64_t limit) {
     return static_cast<std::int64_t>(random() % static_cast<unsigned>(limit)) + 1;
   };
-  WindowAxis axis{.in = up_to(20), .kernel = up_to(5), .stride = up_to(3), .dilation = up_to(3)};
+  WindowAxis axis{.input = up_to(20), .kernel = up_to(5), .stride = up_to(3), .dilation = up_to(3)};
   axis.pad_begin = up_to(8) - 1;
-  axis.out = up_to(25);  // any number: windows wholly outside the input are legal
+  axis.output = up_to(25);  // any number: windows wholly outside the input are legal
   return axis;
 }
 
 bool is_read(const WindowAxis& axis, std::int64_t output, std::int64_t tap) {
   const std::int64_t at = output * axis.stride - axis.pad_begin + tap * axis.dilation;
-  return at >= 0 && at < axis.in;
+  return at >= 0 && at < axis.input;
 }
 
 TEST(PixelBlocks, TapsAreThoseThatReadTheInput) {
@@ -36,18 +36,18 @@ TEST(PixelBlocks, TapsAreThoseThatReadTheInput) {
             segment.taps[static_cast<std::size_t>((next - segment.first) % segment.size)];
         for (std::int64_t tap = 0; tap < axis.kernel; ++tap) {
           ASSERT_EQ(range.begin <= tap && tap < range.end, is_read(axis, next, tap))
-              << "in " << axis.in << " kernel " << axis.kernel << " stride " << axis.stride
+              << "in " << axis.input << " kernel " << axis.kernel << " stride " << axis.stride
               << " dilation " << axis.dilation << " pad " << axis.pad_begin << " output " << next
               << " tap " << tap;
         }
       }
     }
-    ASSERT_EQ(next, axis.out);
+    ASSERT_EQ(next, axis.output);
   }
 }
 
 TEST(PixelBlocks, InnerBlocksShareOneSegment) {
-  const WindowAxis axis{.in = 56, .out = 56, .kernel = 3, .pad_begin = 1};
+  const WindowAxis axis{.input = 56, .output = 56, .kernel = 3, .pad_begin = 1};
   const auto found = segments(axis, 14);
   ASSERT_EQ(found.size(), 3u);
   EXPECT_EQ(found[1].count, 2);
