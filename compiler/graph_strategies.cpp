@@ -62,7 +62,7 @@ class Lookup {
     const bank::Strategy& best = set->strategies.front();
     known.repo_key = key.repo_key();
     known.gain_ns = best.measured.default_time_ns - best.measured.time_ns;
-    auto plan = graph::plan_from_json(json_or_discarded(best.rewrite));
+    auto plan = plan_of(best);
     if (plan) {
       known.plan = std::move(*plan);
       return known;
@@ -82,6 +82,10 @@ class Lookup {
 
 bank::TaskKey subgraph_key(const graph::CanonicalForm& form, const Soc& soc) {
   return {form.description, soc.version};
+}
+
+Result<graph::RewritePlan> plan_of(const bank::Strategy& strategy) {
+  return graph::plan_from_json(json_or_discarded(strategy.rewrite));
 }
 
 Result<AppliedSubgraph> apply_to_subgraph(graph::Graph& model, const SubgraphInstance& instance,

@@ -30,6 +30,9 @@ struct AppliedSubgraph {
 /// The key under which the graph bank has a subgraph.
 bank::TaskKey subgraph_key(const graph::CanonicalForm& form, const Soc& soc);
 
+/// What a strategy of the graph bank does. "No": not a plan of this schema.
+Result<graph::RewritePlan> plan_of(const bank::Strategy& strategy);
+
 /// A subgraph of a model: the graph it lies in, and its canonical form there.
 struct SubgraphInstance {
   graph::BodyPath in;

@@ -6,6 +6,7 @@
 
 #include "base/json_text.h"
 #include "base/tensor.h"
+#include "compiler/graph_strategies.h"
 #include "compiler/impl.h"
 #include "graph/rewrite_plan.h"
 #include "tools/aoe_bank/commands.h"
@@ -70,7 +71,7 @@ std::string schedule_text(const bank::Schedule& schedule) {
 
 std::string candidate_text(const bank::Strategy& strategy) {
   if (strategy.rewrite.empty()) return strategy.format + " " + strategy.impl;
-  const auto plan = graph::plan_from_json(json_or_discarded(strategy.rewrite));
+  const auto plan = compiler::plan_of(strategy);
   return plan ? graph::to_text(*plan) : kUnknown;
 }
 
@@ -86,7 +87,7 @@ std::string stale_reason(const bank::Strategy& strategy) {
     const std::string other = versions(strategy.impl_version, impl->version());
     return other.empty() ? "" : strategy.impl + other;
   }
-  const auto plan = graph::plan_from_json(json_or_discarded(strategy.rewrite));
+  const auto plan = compiler::plan_of(strategy);
   if (!plan) return plan.error();
   for (const graph::PlanStep& step : plan->steps) {
     const graph::Rewrite* rewrite = graph::rewrites().find(step.kind);

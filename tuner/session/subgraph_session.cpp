@@ -130,7 +130,8 @@ class SubgraphSession final : public TuningSession {
     journal_spent();
     if (options_.journal != nullptr) options_.journal->note_spent();
     Finalist finalist{.task = &task, .trials = std::move(found.trials)};
-    if (known && known->has_winner()) finalist.known = *plan_of(known->strategies.front());
+    if (known && known->has_winner())
+      finalist.known = *compiler::plan_of(known->strategies.front());
     finalists_.push_back(std::move(finalist));
     known_of_finalists_.push_back(known);
     return Searched::kDecided;
@@ -279,8 +280,8 @@ class SubgraphSession final : public TuningSession {
       if (entry.strategies.empty()) continue;
       suspects.insert(entry.tunable->key.description);
       if (demoted.contains(entry.tunable->key.description)) continue;
-      plans.push_back(
-          {static_cast<const SubgraphTask*>(entry.tunable), *plan_of(entry.strategies.front())});
+      plans.push_back({static_cast<const SubgraphTask*>(entry.tunable),
+                       *compiler::plan_of(entry.strategies.front())});
     }
     ConfirmAttempt attempt = with_plans(plans, in_model());
     attempt.suspects = std::move(suspects);

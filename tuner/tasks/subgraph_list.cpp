@@ -181,7 +181,7 @@ class Collector {
 }  // namespace
 
 Result<void> SubgraphTask::accepts(const bank::Strategy& stored, const compiler::Soc&) const {
-  const auto plan = plan_of(stored);
+  const auto plan = compiler::plan_of(stored);
   if (!plan) return Unexpected(plan.error());
   const auto rewritten = part_with(*plan);
   if (!rewritten) return Unexpected(rewritten.error());
@@ -197,7 +197,7 @@ bank::Strategy SubgraphTask::default_strategy(const bank::Strategy& other) const
 }
 
 std::string SubgraphTask::text_of(const bank::Strategy& strategy) const {
-  const auto plan = plan_of(strategy);
+  const auto plan = compiler::plan_of(strategy);
   return plan ? graph::to_text(*plan) : plan.error();
 }
 
@@ -222,10 +222,6 @@ bank::Strategy strategy_of(const graph::RewritePlan& plan) {
   bank::Strategy strategy{.impl = "rewrite"};
   strategy.rewrite = json_text(graph::to_json(plan));
   return strategy;
-}
-
-Result<graph::RewritePlan> plan_of(const bank::Strategy& strategy) {
-  return graph::plan_from_json(json_or_discarded(strategy.rewrite));
 }
 
 std::vector<SubgraphTask> collect_subgraphs(const graph::Graph& model, const compiler::Soc& soc,

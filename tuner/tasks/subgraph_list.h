@@ -33,9 +33,8 @@ struct SubgraphTask final : Tunable {
   Result<graph::Graph> part_with(const graph::RewritePlan& plan) const;
 };
 
-/// How the graph bank stores a plan, without its measurement, and back. "No": not a plan that this program knows.
+/// How the graph bank stores a plan, without its measurement; compiler::plan_of() is the way back.
 bank::Strategy strategy_of(const graph::RewritePlan& plan);
-Result<graph::RewritePlan> plan_of(const bank::Strategy& strategy);
 
 /// In model order, those in bodies behind the others. Where the model is cut depends on no measurement: what one run banked
 /// must be found by the next.
