@@ -106,6 +106,14 @@ Result<void> takes_types(const Question& question, std::size_t i,
   return Unexpected("input " + std::to_string(i) + " is " + to_string(question.inputs[i]));
 }
 
+Result<void> takes_one_float_type(const Question& question) {
+  if (auto taken = takes_types(question, 0, {DataType::kFloat, DataType::kDouble}); !taken)
+    return taken;
+  for (std::size_t i = 1; i < question.inputs.size(); ++i)
+    if (auto taken = takes_types(question, i, {question.inputs[0].dtype}); !taken) return taken;
+  return {};
+}
+
 std::function<Result<void>(const Question&)> takes_floats(std::size_t count) {
   return [count](const Question& question) -> Result<void> {
     for (std::size_t i = 0; i < count; ++i)

@@ -90,6 +90,8 @@ Result<void> takes_types(const Question& question, std::size_t i,
                          std::initializer_list<DataType> types);
 /// The first `count` inputs are float32 where they are there.
 std::function<Result<void>(const Question&)> takes_floats(std::size_t count);
+/// All inputs are float32 or all are float64, where they are there.
+Result<void> takes_one_float_type(const Question& question);
 
 // ---- answers of is_for_open_sizes() ----
 

@@ -8,18 +8,20 @@
 
 namespace aoe::native {
 
+template <typename T>
 struct Moments {
-  float mean, inverse_deviation;
+  T mean, inverse_deviation;
 };
 
 /// Sums keep their digits in float64.
-AOE_WIDE inline Moments moments_of(const float* row, std::int64_t count, float epsilon) {
+template <typename T>
+AOE_WIDE inline Moments<T> moments_of(const T* row, std::int64_t count, float epsilon) {
   double sum = 0, squares = 0;
   for (std::int64_t i = 0; i < count; ++i) sum += row[i];
   const double mean = sum / static_cast<double>(count);
   for (std::int64_t i = 0; i < count; ++i) squares += (row[i] - mean) * (row[i] - mean);
   const double deviation = std::sqrt(squares / static_cast<double>(count) + epsilon);
-  return {static_cast<float>(mean), static_cast<float>(1 / deviation)};
+  return {static_cast<T>(mean), static_cast<T>(1 / deviation)};
 }
 
 }  // namespace aoe::native

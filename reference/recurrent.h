@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "reference/op.h"
@@ -46,6 +47,43 @@ struct RecurrentKind {
   std::vector<std::string> default_activations;
   bool has_cell_state = false;
 };
+
+/// Of an Ascend IR type.
+const RecurrentKind& recurrent_kind(std::string_view type);
+
+enum RecurrentInput : std::size_t {
+  kSequenceX,
+  kSequenceW,
+  kSequenceR,
+  kSequenceBias,
+  kSequenceLengths,
+  kSequenceHidden,
+  kSequenceCell,
+  kSequencePeepholes
+};
+
+/// layout 0: X is steps x batch x input; layout 1: batch x steps x input.
+struct RecurrentLayout {
+  std::int64_t steps = 0, batch = 0, input = 0, hidden = 0, directions = 1;
+  bool is_batch_first = false;
+
+  std::size_t x_at(std::int64_t step, std::int64_t b) const;
+  std::size_t y_at(std::int64_t step, std::int64_t direction, std::int64_t b) const;
+  std::size_t state_at(std::int64_t direction, std::int64_t b) const;
+  Shape y_shape() const;
+  Shape state_shape() const;
+};
+
+RecurrentLayout recurrent_layout(const Attrs& attrs, const Shape& x, const Shape& r);
+
+/// Of each sequence; `steps` where the model says nothing.
+std::vector<std::int64_t> sequence_lengths(const Tensor& lengths, const RecurrentLayout& layout);
+
+/// In lower case: the functions of all directions, one direction's after the other's.
+std::vector<std::string> activation_names(const Attrs& attrs, const RecurrentKind& kind,
+                                          std::int64_t directions);
+std::vector<Activation> recurrent_activations(const Attrs& attrs, const RecurrentKind& kind,
+                                              std::int64_t directions);
 
 std::vector<TensorDesc> infer_recurrent(const InferContext& context, const RecurrentKind& kind);
 /// Sequences of a batch, with their lengths and first states.

@@ -1,4 +1,4 @@
-// cumsum: generated CumSum. Lanes hold neighbouring sums where the axis is not the innermost; else one row at a time is
+// cumsum: generated CumSum and CumProd. Lanes hold neighbouring sums where the axis is not the innermost; else one row at a time is
 // added up element by element. Rows are spread over the threads.
 #include <algorithm>
 #include <cmath>
@@ -58,17 +58,18 @@ class CumsumPlan final : public NestPlan {
     const NestTiling tiling = this->tiling(schedule);
     const bool is_exclusive = task().op.attrs.get_int("exclusive", 0) != 0;
     const bool is_reverse = task().op.attrs.get_int("reverse", 0) != 0;
+    const bool is_product = task().op.type == "Cumprod";
     Builder builder("cumsum");
     const KernelBuffers buffers = declare_buffers(builder, task(), 0, false);
     emit(builder, tiling, [&](const NestPosition& at) {
       const loopnest::Type type = lanes_of(task().in(0).dtype);
-      const Local sum = builder.local(loopnest::splat(0, tiling.lanes, type));
+      const Local sum = builder.local(loopnest::splat(is_product ? 1 : 0, tiling.lanes, type));
       builder.loop("k", 0, view_.dim, 1, [&](Int step) {
         const Int k = is_reverse ? Int(view_.dim - 1) - step : step;
         const Int here = at.offsets[0] + k * view_.inner;
         const Vec x = builder.load_as(type, *buffers.inputs[0], here, tiling.lanes, at.active);
         if (is_exclusive) builder.store(buffers.outputs[0], here, builder.get(sum), at.active);
-        builder.assign(sum, builder.get(sum) + x);
+        builder.assign(sum, is_product ? builder.get(sum) * x : builder.get(sum) + x);
         if (!is_exclusive) builder.store(buffers.outputs[0], here, builder.get(sum), at.active);
       });
     });
@@ -89,7 +90,7 @@ class Cumsum final : public ImplBy<CumsumPlan> {
   std::string_view name() const override { return "cumsum"; }
 
   Result<void> supports(const Task& task, const Soc&) const override {
-    if (auto typed = supports_typed(task, {"Cumsum"}); !typed) return typed;
+    if (auto typed = supports_typed(task, {"Cumsum", "Cumprod"}); !typed) return typed;
     if (!task.inputs[1].constant) return Unexpected("the axis is not constant");
     if (element_count(task.in(0).shape) == 0) return Unexpected("the input is empty");
     return {};

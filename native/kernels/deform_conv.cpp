@@ -1,10 +1,10 @@
-// DeformConv of float32: what the moved taps of a block of output places read becomes the columns of a product.
+// DeformConv: what the moved taps of a block of output places read becomes the columns of a product.
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <optional>
 
-#include "native/kernel.h"
+#include "native/by_type.h"
 #include "native/product.h"
 #include "native/taps.h"
 #include "native/wide.h"
@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::int64_t kColumns = TapBlock<float>::kPoints;
 
+template <typename T>
 class DeformConv {
  public:
   explicit DeformConv(const Run& run)
@@ -38,17 +39,17 @@ class DeformConv {
     Scratch(std::int64_t rows, std::int64_t channels)
         : columns(static_cast<std::size_t>(rows * kColumns)),
           sums(static_cast<std::size_t>(channels * kColumns)) {}
-    TapBlock<float> taps{8};
-    std::vector<float> columns, sums;
+    TapBlock<T> taps{8};
+    std::vector<T> columns, sums;
   };
 
-  using Beside = std::optional<PlanesBeside<float>>;
+  using Beside = std::optional<PlanesBeside<T>>;
 
   void run_image(std::int64_t image) const {
     const std::int64_t plane = window_.input_elements();
     Beside beside;
-    if (PlanesBeside<float>::pays(channels_, plane, places_ * taps_))
-      beside.emplace(run_.inputs[0].as<float>() + image * x_shape_[1] * plane, offset_groups_,
+    if (PlanesBeside<T>::pays(channels_, plane, places_ * taps_))
+      beside.emplace(run_.inputs[0].template as<T>() + image * x_shape_[1] * plane, offset_groups_,
                      channels_, plane, run_.threads);
     const double cost = static_cast<double>(kColumns * taps_ * x_shape_[1]) *
                         (1 + 0.05 * static_cast<double>(weight_shape_[0]));
@@ -68,16 +69,16 @@ class DeformConv {
         read_tap(image, group, k, first, count, beside, scratch);
     const std::int64_t channels = weight_shape_[0], per_group = channels / groups_,
                        length = weight_shape_[1] * taps_;
-    const float* bias = run_.has_input(3) ? run_.inputs[3].as<float>() : nullptr;
+    const T* bias = run_.has_input(3) ? run_.inputs[3].template as<T>() : nullptr;
     for (std::int64_t c = 0; c < channels; ++c)
-      std::fill_n(scratch.sums.data() + c * kColumns, kColumns, bias == nullptr ? 0.0f : bias[c]);
+      std::fill_n(scratch.sums.data() + c * kColumns, kColumns, bias == nullptr ? T{0} : bias[c]);
     for (std::int64_t g = 0; g < groups_; ++g)
-      add_product(run_.inputs[1].as<float>() + g * per_group * length, per_group, length,
+      add_product(run_.inputs[1].template as<T>() + g * per_group * length, per_group, length,
                   {scratch.columns.data() + g * length * kColumns, kColumns},
                   {scratch.sums.data() + g * per_group * kColumns, kColumns}, kColumns);
     for (std::int64_t c = 0; c < channels; ++c)
       std::copy_n(scratch.sums.data() + c * kColumns, count,
-                  y_.as<float>() + (image * channels + c) * places_ + first);
+                  y_.template as<T>() + (image * channels + c) * places_ + first);
   }
 
   using Place = std::array<std::int64_t, 3>;
@@ -108,17 +109,17 @@ class DeformConv {
       return scratch.columns.data() + ((begin + c) * taps_ + k) * kColumns;
     };
     if (beside) {
-      for (std::int64_t c = 0; c < channels_; c += TapBlock<float>::kBeside) {
-        TapBlock<float>::BesideSums sums;
-        scratch.taps.sum(beside->planes(group, c / TapBlock<float>::kBeside), sums);
-        for (std::int64_t i = 0; i < std::min(TapBlock<float>::kBeside, channels_ - c); ++i)
+      for (std::int64_t c = 0; c < channels_; c += TapBlock<T>::kBeside) {
+        typename TapBlock<T>::BesideSums sums;
+        scratch.taps.sum(beside->planes(group, c / TapBlock<T>::kBeside), sums);
+        for (std::int64_t i = 0; i < std::min(TapBlock<T>::kBeside, channels_ - c); ++i)
           std::ranges::copy(sums[static_cast<std::size_t>(i)], column(c + i));
       }
       return;
     }
-    const float* x = run_.inputs[0].as<float>() + image * x_shape_[1] * window_.input_elements();
+    const T* x = run_.inputs[0].template as<T>() + image * x_shape_[1] * window_.input_elements();
     for (std::int64_t c = 0; c < channels_; ++c) {
-      TapBlock<float>::Sums sums{};
+      typename TapBlock<T>::Sums sums{};
       scratch.taps.add(x + (begin + c) * window_.input_elements(), sums);
       std::ranges::copy(sums, column(c));
     }
@@ -134,7 +135,7 @@ class DeformConv {
   /// The neighbours of where the tap of output place number `o` has been moved to.
   template <std::size_t kRank>
   AOE_WIDE void set_corners(std::int64_t number, const Place& tap, const Place& place,
-                            std::int64_t o, std::int64_t point, TapBlock<float>& taps) const {
+                            std::int64_t o, std::int64_t point, TapBlock<T>& taps) const {
     std::array<std::array<Neighbour, 2>, kRank> along;
     for (std::size_t i = 0; i < kRank; ++i) {
       const std::size_t axis = 3 - kRank + i;
@@ -173,21 +174,24 @@ class DeformConv {
   const Tensor y_;
   const std::int64_t taps_ = window_.kernel_elements(), places_ = window_.output_elements(),
                      channels_ = x_shape_[1] / offset_groups_;  ///< that share their offsets
-  const float* const offsets_ = run_.inputs[2].as<float>();
+  const T* const offsets_ = run_.inputs[2].template as<T>();
   void (DeformConv::*const set_corners_)(std::int64_t, const Place&, const Place&, std::int64_t,
-                                         std::int64_t, TapBlock<float>&) const =
-      window_.rank == 1   ? &DeformConv::set_corners<1>
-      : window_.rank == 2 ? &DeformConv::set_corners<2>
-                          : &DeformConv::set_corners<3>;
-  const float* const masks_ = run_.has_input(4) ? run_.inputs[4].as<float>() : nullptr;
+                                         std::int64_t,
+                                         TapBlock<T>&) const = window_.rank == 1
+                                                                   ? &DeformConv::set_corners<1>
+                                                               : window_.rank == 2
+                                                                   ? &DeformConv::set_corners<2>
+                                                                   : &DeformConv::set_corners<3>;
+  const T* const masks_ = run_.has_input(4) ? run_.inputs[4].template as<T>() : nullptr;
 };
 
 }  // namespace
 
 void register_deform_conv(KernelRegistry& registry) {
-  registry.add({.type = "DeformableConv2D", .supports = takes_floats(5), .run = [](const Run& run) {
-                  DeformConv(run).run();
-                }});
+  registry.add({.type = "DeformableConv2D",
+                .supports = takes_one_float_type,
+                .run = by_type<reference::TypeList<float, double>>(
+                    []<typename T>(const Run& run) { DeformConv<T>(run).run(); })});
 }
 
 }  // namespace aoe::native

@@ -1,24 +1,25 @@
-// InstanceNorm and GroupNorm of float32 whose sizes are known when the model runs.
-#include "native/kernel.h"
+// InstanceNorm and GroupNorm of float64, and of float32 whose sizes are known when the model runs.
+#include "native/by_type.h"
 #include "native/moments.h"
 #include "reference/axes.h"
 
 namespace aoe::native {
 namespace {
 
-AOE_WIDE void write_normal(const float* __restrict from, std::int64_t count, float mean,
-                           float factor, float shift, float* __restrict to) {
+template <typename T>
+AOE_WIDE void write_normal(const T* __restrict from, std::int64_t count, T mean, T factor, T shift,
+                           T* __restrict to) {
   for (std::int64_t i = 0; i < count; ++i) to[i] = (from[i] - mean) * factor + shift;
 }
 
 /// Runs of `channels_each` channels, each of one mean.
+template <typename T>
 void normalize(const Run& run, std::int64_t groups) {
   const Shape& shape = run.shape(0);
   const std::int64_t channels = shape[1], plane = reference::dim_product(shape, 2, shape.size());
   const std::int64_t channels_each = groups == 0 ? 0 : channels / groups;
-  const float *x = run.inputs[0].as<float>(), *scale = run.inputs[1].as<float>(),
-              *bias = run.inputs[2].as<float>();
-  float* y = run.output(0).as<float>();
+  const T *x = run.inputs[0].as<T>(), *scale = run.inputs[1].as<T>(), *bias = run.inputs[2].as<T>();
+  T* y = run.output(0).as<T>();
   if (y == nullptr || run.inputs[0].elements() == 0) return;
   // Before opset 21 a GroupNorm has a scale and a bias for each group.
   const bool is_per_channel = run.inputs[1].elements() == channels;
@@ -27,7 +28,7 @@ void normalize(const Run& run, std::int64_t groups) {
   run.threads.share(
       shape[0] * groups, 2 * static_cast<double>(size), [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i) {
-          const Moments moments = moments_of(x + i * size, size, epsilon);
+          const Moments<T> moments = moments_of(x + i * size, size, epsilon);
           for (std::int64_t c = 0; c < channels_each; ++c) {
             const std::int64_t group = i % groups, at = i * size + c * plane;
             const std::int64_t place = is_per_channel ? group * channels_each + c : group;
@@ -41,14 +42,18 @@ void normalize(const Run& run, std::int64_t groups) {
 }  // namespace
 
 void register_instance_norm(KernelRegistry& registry) {
+  using Types = reference::TypeList<float, double>;
   registry.add({.type = "InstanceNorm",
-                .supports = takes_floats(3),
-                .run = [](const Run& run) { normalize(run, run.shape(0)[1]); },
-                .is_for_open_sizes = always});
+                .supports = takes_one_float_type,
+                .run = by_type<Types>(
+                    []<typename T>(const Run& run) { normalize<T>(run, run.shape(0)[1]); }),
+                .is_for_open_sizes = is_float32});
   registry.add({.type = "GroupNorm",
-                .supports = takes_floats(3),
-                .run = [](const Run& run) { normalize(run, run.attrs.get_int("num_groups", 1)); },
-                .is_for_open_sizes = always});
+                .supports = takes_one_float_type,
+                .run = by_type<Types>([]<typename T>(const Run& run) {
+                  normalize<T>(run, run.attrs.get_int("num_groups", 1));
+                }),
+                .is_for_open_sizes = is_float32});
 }
 
 }  // namespace aoe::native

@@ -1,5 +1,5 @@
-// LayerNorm of float32 whose number of rows is known when the model runs.
-#include "native/kernel.h"
+// LayerNorm of float64, and of float32 whose number of rows is known when the model runs.
+#include "native/by_type.h"
 #include "native/moments.h"
 #include "reference/axes.h"
 
@@ -10,27 +10,28 @@ std::size_t axis_of(const reference::Attrs& attrs, const Shape& shape) {
   return reference::normalize_axis(attrs.get_int("axis", -1), shape.size());
 }
 
+template <typename T>
 void run_layer_norm(const Run& run) {
   const Shape& shape = run.shape(0);
   const std::size_t axis = axis_of(run.attrs, shape);
   const std::int64_t rows = reference::dim_product(shape, 0, axis),
                      size = reference::dim_product(shape, axis, shape.size());
-  const float* x = run.inputs[0].as<float>();
-  const float* scale = run.inputs[1].as<float>();
-  const float* shift = run.has_input(2) ? run.inputs[2].as<float>() : nullptr;
-  float *y = run.output(0).as<float>(), *means = run.output(1).as<float>(),
-        *inverses = run.output(2).as<float>();
+  const T* x = run.inputs[0].as<T>();
+  const T* scale = run.inputs[1].as<T>();
+  const T* shift = run.has_input(2) ? run.inputs[2].as<T>() : nullptr;
+  T* y = run.output(0).as<T>();
+  float *means = run.output(1).as<float>(), *inverses = run.output(2).as<float>();
   const float epsilon = run.attrs.get_float("epsilon", 1e-5F);
   run.threads.share(rows, 2 * static_cast<double>(size), [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t row = begin; row < end; ++row) {
-      const float* from = x + row * size;
-      const Moments moments = moments_of(from, size, epsilon);
-      if (means != nullptr) means[row] = moments.mean;
-      if (inverses != nullptr) inverses[row] = moments.inverse_deviation;
+      const T* from = x + row * size;
+      const Moments<T> moments = moments_of(from, size, epsilon);
+      if (means != nullptr) means[row] = static_cast<float>(moments.mean);
+      if (inverses != nullptr) inverses[row] = static_cast<float>(moments.inverse_deviation);
       if (y == nullptr) continue;
-      float* to = y + row * size;
+      T* to = y + row * size;
       for (std::int64_t i = 0; i < size; ++i) {
-        const float normal = (from[i] - moments.mean) * moments.inverse_deviation * scale[i];
+        const T normal = (from[i] - moments.mean) * moments.inverse_deviation * scale[i];
         to[i] = shift == nullptr ? normal : normal + shift[i];
       }
     }
@@ -39,7 +40,7 @@ void run_layer_norm(const Run& run) {
 
 /// Scale and shift are as large as a row, which is known.
 Result<void> supports(const Question& question) {
-  if (auto taken = takes_floats(3)(question); !taken) return taken;
+  if (auto taken = takes_one_float_type(question); !taken) return taken;
   const Shape& shape = question.inputs[0].shape;
   const std::size_t axis = axis_of(question.call.attrs, shape);
   const std::int64_t size = reference::dim_product(shape, axis, shape.size());
@@ -58,8 +59,9 @@ Result<void> supports(const Question& question) {
 void register_layer_norm(KernelRegistry& registry) {
   registry.add({.type = "LayerNorm",
                 .supports = supports,
-                .run = run_layer_norm,
-                .is_for_open_sizes = always});
+                .run = by_type<reference::TypeList<float, double>>(
+                    []<typename T>(const Run& run) { run_layer_norm<T>(run); }),
+                .is_for_open_sizes = is_float32});
 }
 
 }  // namespace aoe::native

@@ -1,31 +1,16 @@
 // SoftmaxV2 and LogSoftmaxV2 of float32 whose sizes are known when the model runs.
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <numeric>
 #include <vector>
 
+#include "native/exponential.h"
 #include "native/kernel.h"
-#include "native/wide.h"
 #include "reference/arithmetic.h"
 #include "reference/axes.h"
 
 namespace aoe::native {
 namespace {
-
-/// Of x <= 0, to two units in the last place; a polynomial without branches, so that loops of it become vectors. 0 where the
-/// result is denormal.
-AOE_WIDE inline float exp_down(float x) {
-  constexpr float kLeast = -87.0f, kRound = 12582912.0f;  // adding 1.5 * 2^23 leaves whole numbers
-  const float clamped = x < kLeast ? kLeast : x;
-  const float shifted = clamped * 1.44269504f + kRound, whole = shifted - kRound;
-  const float rest = (clamped - whole * 0.693359375f) + whole * 2.12194440e-4f;
-  float sum = 1.0f / 720;
-  for (const float factor : {1.0f / 120, 1.0f / 24, 1.0f / 6, 0.5f, 1.0f, 1.0f})
-    sum = sum * rest + factor;
-  const std::int32_t exponent = (std::bit_cast<std::int32_t>(shifted) << 23) + (127 << 23);
-  return x < kLeast ? 0.0f : sum * std::bit_cast<float>(exponent);
-}
 
 /// The largest; NaN where there is one.
 float largest_of(const std::vector<float>& line) {

@@ -4,11 +4,6 @@
 namespace aoe::reference {
 namespace {
 
-const RecurrentKind kRnn = {.gates = 1, .default_activations = {"Tanh"}};
-const RecurrentKind kGru = {.gates = 3, .default_activations = {"Sigmoid", "Tanh"}};
-const RecurrentKind kLstm = {
-    .gates = 4, .default_activations = {"Sigmoid", "Tanh", "Tanh"}, .has_cell_state = true};
-
 void rnn_cell(const RecurrentDirection& d, std::span<const double> x, RecurrentState& state) {
   std::vector<double> next(d.hidden_size);
   for (std::size_t i = 0; i < next.size(); ++i) {
@@ -68,12 +63,13 @@ double step_products(const CostContext& cost) {
   return 2.0 * static_cast<double>(x[0] * x[1]) * (cost.input_elements(1) + cost.input_elements(2));
 }
 
-OpDef recurrent_op(std::string type, std::string onnx_type, const RecurrentKind& kind,
+OpDef recurrent_op(std::string type, std::string onnx_type,
                    std::function<RecurrentCell(const Attrs&)> make_cell) {
   OpDef def{.type = std::move(type),
             .onnx_type = std::move(onnx_type),
             .versions = {7},
             .kind = OpKind::kRecurrence};
+  const RecurrentKind kind = recurrent_kind(def.type);
   def.infer = [kind](const InferContext& context) { return infer_recurrent(context, kind); };
   def.compute = [kind, make_cell = std::move(make_cell)](const OpContext& context) {
     run_recurrent(context, kind, make_cell(context.attrs));
@@ -88,13 +84,13 @@ OpDef recurrent_op(std::string type, std::string onnx_type, const RecurrentKind&
 }  // namespace
 
 void register_recurrent_cells(OpRegistry& registry) {
-  registry.add(recurrent_op("CommonRNN", "RNN", kRnn, [](const Attrs&) { return rnn_cell; }));
-  registry.add(recurrent_op("DynamicGRUV2", "GRU", kGru, [](const Attrs& attrs) -> RecurrentCell {
+  registry.add(recurrent_op("CommonRNN", "RNN", [](const Attrs&) { return rnn_cell; }));
+  registry.add(recurrent_op("DynamicGRUV2", "GRU", [](const Attrs& attrs) -> RecurrentCell {
     const bool is_linear = attrs.get_int("linear_before_reset", 0) != 0;
     return [is_linear](const RecurrentDirection& d, std::span<const double> x,
                        RecurrentState& state) { gru_cell(d, x, state, is_linear); };
   }));
-  registry.add(recurrent_op("DynamicRNN", "LSTM", kLstm, [](const Attrs& attrs) -> RecurrentCell {
+  registry.add(recurrent_op("DynamicRNN", "LSTM", [](const Attrs& attrs) -> RecurrentCell {
     const bool couples = attrs.get_int("input_forget", 0) != 0;
     return [couples](const RecurrentDirection& d, std::span<const double> x,
                      RecurrentState& state) { lstm_cell(d, x, state, couples); };

@@ -63,5 +63,7 @@ using Drawers = std::map<std::string, Drawer>;  ///< by IR type
 void add_more_drawers(Drawers& drawers);
 /// Those of products, normalisations and formulas.
 void add_network_drawers(Drawers& drawers);
+/// Those of recurrences and losses.
+void add_recurrent_drawers(Drawers& drawers);
 
 }  // namespace aoe::native

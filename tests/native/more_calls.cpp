@@ -192,6 +192,22 @@ RandomCall draw_reverse_sequence(Draw& draw) {
   return drawn;
 }
 
+/// A condition may be shorter than what it chooses from.
+RandomCall draw_compress(Draw& draw) {
+  const Shape shape = draw.shape(1, 4);
+  RandomCall drawn{.call = {.type = "Compress", .version = 11}};
+  std::int64_t length = element_count(shape);
+  if (draw.chance(60)) {
+    const std::int64_t axis = axis_of(draw, shape);
+    drawn.call.attrs.set("axis", axis);
+    length = shape[static_cast<std::size_t>(axis < 0 ? axis + std::ssize(shape) : axis)];
+  }
+  drawn.inputs = {
+      numbers(draw, draw.type(), shape),
+      numbers(draw, DataType::kBool, {draw.chance(70) ? length : draw.in(0, length)}, 0, 2)};
+  return drawn;
+}
+
 RandomCall draw_pow(Draw& draw) {
   const DataType type =
       draw.one_of({DataType::kInt8, DataType::kInt16, DataType::kInt32, DataType::kInt64,
@@ -271,6 +287,7 @@ void add_more_drawers(Drawers& drawers) {
   drawers["ConvInteger"] = draw_conv_integer;
   for (const char* type : {"Quantize", "Dequantize"})
     drawers[type] = [type](Draw& draw) { return draw_quantize(draw, type); };
+  drawers["Compress"] = draw_compress;
   drawers["Pow"] = draw_pow;
   drawers["Multinomial"] = draw_multinomial;
   drawers["ReverseSequence"] = draw_reverse_sequence;

@@ -14,6 +14,10 @@ Shape stretched(Draw& draw, const Shape& shape) {
   return part;
 }
 
+DataType float_type(Draw& draw) {
+  return draw.one_of({DataType::kFloat, DataType::kDouble});
+}
+
 RandomCall draw_matmul(Draw& draw) {
   Shape batch = draw.chance(50) ? draw.shape(0, 2) : Shape{};
   for (std::int64_t& dim : batch) dim = std::min<std::int64_t>(dim, 5);
@@ -64,10 +68,11 @@ RandomCall draw_layer_norm(Draw& draw) {
   const auto rank = std::ssize(shape);
   const Shape row(shape.begin() + (axis < 0 ? axis + rank : axis), shape.end());
   RandomCall drawn{.call = {.type = "LayerNorm", .version = 17}, .tolerance = 1e-5};
+  const DataType type = float_type(draw);
   drawn.call.attrs.set("axis", axis);
   if (draw.chance(50)) drawn.call.attrs.set("epsilon", 0.01f);
-  drawn.inputs = {numbers(draw, DataType::kFloat, shape), numbers(draw, DataType::kFloat, row)};
-  if (draw.chance(70)) drawn.inputs.push_back(numbers(draw, DataType::kFloat, row));
+  drawn.inputs = {numbers(draw, type, shape), numbers(draw, type, row)};
+  if (draw.chance(70)) drawn.inputs.push_back(numbers(draw, type, row));
   drawn.outputs = static_cast<std::size_t>(draw.in(1, 3));
   return drawn;
 }
@@ -159,10 +164,10 @@ RandomCall draw_global_pool(Draw& draw, const std::string& type) {
 RandomCall draw_instance_norm(Draw& draw) {
   Shape shape = {draw.in(0, 3), draw.in(0, 9)};
   for (std::int64_t i = draw.in(0, 3); i > 0; --i) shape.push_back(draw.in(1, 20));
+  const DataType type = float_type(draw);
   return {.call = {.type = "InstanceNorm"},
-          .inputs = {numbers(draw, DataType::kFloat, shape),
-                     numbers(draw, DataType::kFloat, {shape[1]}),
-                     numbers(draw, DataType::kFloat, {shape[1]})},
+          .inputs = {numbers(draw, type, shape), numbers(draw, type, {shape[1]}),
+                     numbers(draw, type, {shape[1]})},
           .tolerance = 1e-5};
 }
 
@@ -174,8 +179,9 @@ RandomCall draw_group_norm(Draw& draw) {
   RandomCall drawn{.call = {.type = "GroupNorm", .version = static_cast<int>(version)},
                    .tolerance = 1e-5};
   drawn.call.attrs.set("num_groups", groups);
+  const DataType type = float_type(draw);
   for (const Shape& of : {shape, parameters, parameters})
-    drawn.inputs.push_back(numbers(draw, DataType::kFloat, of));
+    drawn.inputs.push_back(numbers(draw, type, of));
   return drawn;
 }
 

@@ -135,10 +135,10 @@ RandomCall draw_deform_conv(Draw& draw) {
   Shape offset = {batch, offset_groups * taps * rank}, mask = {batch, offset_groups * taps};
   offset.insert(offset.end(), out.begin(), out.end());
   mask.insert(mask.end(), out.begin(), out.end());
-  drawn.inputs = {numbers(draw, DataType::kFloat, x), numbers(draw, DataType::kFloat, weight),
-                  numbers(draw, DataType::kFloat, offset),
-                  draw.chance(50) ? numbers(draw, DataType::kFloat, {outputs}) : nullptr,
-                  draw.chance(50) ? numbers(draw, DataType::kFloat, mask, 0, 1) : nullptr};
+  const DataType type = draw.one_of({DataType::kFloat, DataType::kDouble});
+  drawn.inputs = {numbers(draw, type, x), numbers(draw, type, weight), numbers(draw, type, offset),
+                  draw.chance(50) ? numbers(draw, type, {outputs}) : nullptr,
+                  draw.chance(50) ? numbers(draw, type, mask, 0, 1) : nullptr};
   return drawn;
 }
 
@@ -403,6 +403,7 @@ const Drawers& drawers() {
       made[type] = [type](Draw& draw) { return draw_random(draw, type); };
     add_more_drawers(made);
     add_network_drawers(made);
+    add_recurrent_drawers(made);
     return made;
   }();
   return all;

@@ -1,0 +1,32 @@
+// Exponentials of float32 that compilers make vectors of.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "native/wide.h"
+
+namespace aoe::native {
+
+inline constexpr float kLeastExponent = -87.0f;  ///< below it results are denormal
+
+/// Of x <= 0, to two units in the last place; a polynomial without branches. That of kLeastExponent for all below it.
+AOE_WIDE inline float exp_clamped(float x) {
+  constexpr float kRound = 12582912.0f;  // adding 1.5 * 2^23 leaves whole numbers
+  const float clamped = x < kLeastExponent ? kLeastExponent : x;
+  const float shifted = clamped * 1.44269504f + kRound, whole = shifted - kRound;
+  const float rest = (clamped - whole * 0.693359375f) + whole * 2.12194440e-4f;
+  float sum = 1.0f / 720;
+  for (const float factor : {1.0f / 120, 1.0f / 24, 1.0f / 6, 0.5f, 1.0f, 1.0f})
+    sum = sum * rest + factor;
+  const std::int32_t exponent = (std::bit_cast<std::int32_t>(shifted) << 23) + (127 << 23);
+  return sum * std::bit_cast<float>(exponent);
+}
+
+/// The same, but 0 where the result is denormal.
+AOE_WIDE inline float exp_down(float x) {
+  const float result = exp_clamped(x);
+  return x < kLeastExponent ? 0.0f : result;
+}
+
+}  // namespace aoe::native

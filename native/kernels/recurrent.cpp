@@ -1,0 +1,364 @@
+// DynamicRNN (LSTM), DynamicGRUV2 and CommonRNN in all their forms: computed weights, float64, any function of a gate, clip.
+// Parts of the batch walk through time side by side; some steps ahead, what their inputs add is one product.
+#include <algorithm>
+#include <vector>
+
+#include "native/by_type.h"
+#include "native/dot_products.h"
+#include "native/gate_function.h"
+#include "native/kernel.h"
+#include "native/wide.h"
+
+namespace aoe::native {
+namespace {
+
+using reference::RecurrentLayout;
+
+enum LstmGate : std::int64_t { kInput, kOutput, kForget, kCell };
+enum GruGate : std::int64_t { kUpdate, kReset, kCandidate };
+
+/// What one direction multiplies and adds. A row of sums is gates x hidden.
+template <typename T>
+struct Direction {
+  const T *weights, *recurrence;  ///< gates x hidden x factors
+  std::vector<T> bias;            ///< of a row of sums
+  std::vector<T> candidate_bias;  ///< inside of what the reset gate multiplies
+  const T* peepholes;             ///< input, output, forget x hidden; null: none
+  std::vector<GateFunction> functions;
+};
+
+/// A call, and its parameters in the order in which they are read.
+template <typename T>
+class Recurrence {
+ public:
+  explicit Recurrence(const Run& run)
+      : run_(run),
+        kind_(reference::recurrent_kind(run.call.type)),
+        layout_(reference::recurrent_layout(run.attrs, run.shape(reference::kSequenceX),
+                                            run.shape(reference::kSequenceR))),
+        lengths_(reference::sequence_lengths(
+            run.has_input(reference::kSequenceLengths) ? run.inputs[reference::kSequenceLengths]
+                                                       : Tensor{},
+            layout_)) {
+    for (std::int64_t d = 0; d < layout_.directions; ++d) directions_.push_back(direction(d));
+  }
+
+  void run() const;
+
+ private:
+  template <typename>
+  friend class Walk;
+
+  std::int64_t gates() const { return static_cast<std::int64_t>(kind_.gates); }
+  const T* input(std::size_t i) const {
+    return run_.has_input(i) ? run_.inputs[i].as<T>() : nullptr;
+  }
+  bool resets_behind_product() const {
+    return run_.call.type == "DynamicGRUV2" && run_.attrs.get_int("linear_before_reset", 0) != 0;
+  }
+  std::int64_t time_of(std::int64_t d, std::int64_t b, std::int64_t step) const {
+    const bool is_reverse =
+        d == 1 || run_.attrs.get_string("direction", "forward") == "reverse";
+    return is_reverse ? lengths_[static_cast<std::size_t>(b)] - 1 - step : step;
+  }
+
+  Direction<T> direction(std::int64_t d) const;
+  void add_biases(std::int64_t d, Direction<T>& to) const;
+
+  const Run& run_;
+  const reference::RecurrentKind& kind_;
+  const RecurrentLayout layout_;
+  const std::vector<std::int64_t> lengths_;
+  std::vector<Direction<T>> directions_;
+};
+
+template <typename T>
+Direction<T> Recurrence<T>::direction(std::int64_t d) const {
+  const std::int64_t rows = gates() * layout_.hidden;
+  const T* peepholes = kind_.has_cell_state ? input(reference::kSequencePeepholes) : nullptr;
+  Direction<T> to{.weights = input(reference::kSequenceW) + d * rows * layout_.input,
+                  .recurrence = input(reference::kSequenceR) + d * rows * layout_.hidden,
+                  .bias = {},
+                  .candidate_bias = {},
+                  .peepholes = peepholes == nullptr ? nullptr : peepholes + d * 3 * layout_.hidden,
+                  .functions = {}};
+  add_biases(d, to);
+  const auto names = reference::activation_names(run_.attrs, kind_, layout_.directions);
+  const auto scalars = reference::recurrent_activations(run_.attrs, kind_, layout_.directions);
+  const std::size_t count = kind_.default_activations.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t at = static_cast<std::size_t>(d) * count + i;
+    constexpr std::size_t kOfCell = 2;  // which is not clipped
+    to.functions.push_back(
+        {names[at], scalars[at], i == kOfCell ? 0.0 : run_.attrs.get_float("clip", 0)});
+  }
+  return to;
+}
+
+template <typename T>
+void Recurrence<T>::add_biases(std::int64_t d, Direction<T>& to) const {
+  const std::int64_t rows = gates() * layout_.hidden, hidden = layout_.hidden;
+  to.bias.resize(static_cast<std::size_t>(rows));
+  to.candidate_bias.resize(static_cast<std::size_t>(hidden));
+  const T* from = input(reference::kSequenceBias);
+  if (from == nullptr) return;
+  const T *of_input = from + d * 2 * rows, *of_recurrence = of_input + rows;
+  const std::int64_t apart = resets_behind_product() ? kCandidate * hidden : rows;
+  for (std::int64_t i = 0; i < rows; ++i)
+    to.bias[static_cast<std::size_t>(i)] = i < apart ? of_input[i] + of_recurrence[i] : of_input[i];
+  for (std::int64_t i = apart; i < rows; ++i)
+    to.candidate_bias[static_cast<std::size_t>(i - apart)] = of_recurrence[i];
+}
+
+/// to = (1 - update) * candidate + update * to.
+template <typename T>
+AOE_WIDE void blend(const T* __restrict update, const T* __restrict candidate, std::int64_t count,
+                    T* __restrict to) {
+  for (std::int64_t i = 0; i < count; ++i)
+    to[i] = (1 - update[i]) * candidate[i] + update[i] * to[i];
+}
+
+/// to += a * b.
+template <typename T>
+AOE_WIDE void add_products(const T* __restrict a, const T* __restrict b, std::int64_t count,
+                           T* __restrict to) {
+  for (std::int64_t i = 0; i < count; ++i) to[i] += a[i] * b[i];
+}
+
+template <typename T>
+AOE_WIDE void write_products(const T* __restrict a, const T* __restrict b, std::int64_t count,
+                             T* __restrict to) {
+  for (std::int64_t i = 0; i < count; ++i) to[i] = a[i] * b[i];
+}
+
+/// cell = forget * cell + input * candidate.
+template <typename T>
+AOE_WIDE void write_cell(const T* __restrict forget, const T* __restrict input,
+                         const T* __restrict candidate, std::int64_t count, T* __restrict cell) {
+  for (std::int64_t i = 0; i < count; ++i) cell[i] = forget[i] * cell[i] + input[i] * candidate[i];
+}
+
+/// Sequences [begin, end) of one direction, from their first step to their last.
+template <typename T>
+class Walk {
+ public:
+  Walk(const Recurrence<T>& all, std::int64_t d, std::int64_t begin, std::int64_t end)
+      : all_(all),
+        direction_(all.directions_[static_cast<std::size_t>(d)]),
+        d_(d),
+        first_(begin),
+        rows_(end - begin),
+        hidden_size_(all.layout_.hidden),
+        width_(all.gates() * hidden_size_),
+        hidden_(states(reference::kSequenceHidden)),
+        cell_(states(reference::kSequenceCell)) {}
+
+  void run() {
+    constexpr std::int64_t kGoodRows = 48;  // of a product
+    const std::int64_t ahead = std::max<std::int64_t>(1, kGoodRows / rows_);
+    std::int64_t longest = 0;
+    for (std::int64_t r = 0; r < rows_; ++r) longest = std::max(longest, length(r));
+    for (std::int64_t step = 0; step < longest; step += ahead) {
+      const std::int64_t count = std::min(ahead, longest - step);
+      multiply_inputs(step, count);
+      for (std::int64_t i = 0; i < count; ++i)
+        run_step(step + i, sums_.data() + i * rows_ * width_);
+    }
+    write_states(1, hidden_);
+    if (all_.kind_.has_cell_state) write_states(2, cell_);
+  }
+
+ private:
+  std::int64_t length(std::int64_t r) const {
+    return all_.lengths_[static_cast<std::size_t>(first_ + r)];
+  }
+
+  std::vector<T> states(std::size_t i) const {
+    std::vector<T> rows(static_cast<std::size_t>(rows_ * hidden_size_));
+    const T* from = all_.input(i);
+    for (std::int64_t r = 0; from != nullptr && r < rows_; ++r)
+      std::copy_n(from + all_.layout_.state_at(d_, first_ + r), hidden_size_,
+                  rows.data() + r * hidden_size_);
+    return rows;
+  }
+
+  void write_states(std::size_t i, const std::vector<T>& rows) const {
+    T* to = all_.run_.output(i).template as<T>();
+    for (std::int64_t r = 0; to != nullptr && r < rows_; ++r)
+      std::copy_n(rows.data() + r * hidden_size_, hidden_size_,
+                  to + all_.layout_.state_at(d_, first_ + r));
+  }
+
+  /// The sums of `count` steps as their inputs and biases make them.
+  void multiply_inputs(std::int64_t step, std::int64_t count) {
+    const std::int64_t size = all_.layout_.input;
+    x_.assign(static_cast<std::size_t>(count * rows_ * size), T{});
+    sums_.clear();
+    const T* from = all_.input(reference::kSequenceX);
+    for (std::int64_t i = 0; i < count * rows_; ++i) {
+      const std::int64_t now = step + i / rows_, b = first_ + i % rows_;
+      sums_.insert(sums_.end(), direction_.bias.begin(), direction_.bias.end());
+      if (now < length(i % rows_))
+        std::copy_n(from + all_.layout_.x_at(all_.time_of(d_, b, now), b), size,
+                    x_.data() + i * size);
+    }
+    add_dot_products<T>({x_.data(), size}, count * rows_, {direction_.weights, size}, width_, size,
+                        {sums_.data(), width_});
+  }
+
+  /// Adds what `count` gates from number `gate` on make of these rows.
+  void recur(std::int64_t gate, std::int64_t count, const T* rows, Rows<T> sums) const {
+    const std::int64_t first = gate * hidden_size_;
+    add_dot_products<T>({rows, hidden_size_}, rows_,
+                        {direction_.recurrence + first * hidden_size_, hidden_size_},
+                        count * hidden_size_, hidden_size_, sums);
+  }
+
+  void apply(std::size_t function, T* x) const {
+    direction_.functions[function].apply(x, hidden_size_);
+  }
+
+  T* gate(T* sums, std::int64_t r, std::int64_t number) const {
+    return sums + r * width_ + number * hidden_size_;
+  }
+
+  template <typename Row>
+  void each_row(std::int64_t step, const Row& row) {
+    for (std::int64_t r = 0; r < rows_; ++r)
+      if (step < length(r)) row(r, hidden_.data() + r * hidden_size_);
+  }
+
+  void run_step(std::int64_t step, T* sums) {
+    if (all_.kind_.has_cell_state)
+      run_lstm(step, sums);
+    else if (all_.kind_.gates == 1)
+      run_rnn(step, sums);
+    else
+      run_gru(step, sums);
+    T* y = all_.run_.output(0).template as<T>();
+    if (y == nullptr) return;
+    each_row(step, [&](std::int64_t r, const T* h) {
+      const std::int64_t b = first_ + r;
+      std::copy_n(h, hidden_size_, y + all_.layout_.y_at(all_.time_of(d_, b, step), d_, b));
+    });
+  }
+
+  void run_rnn(std::int64_t step, T* sums) {
+    recur(0, 1, hidden_.data(), {sums, width_});
+    each_row(step, [&](std::int64_t r, T* h) {
+      apply(0, gate(sums, r, 0));
+      std::copy_n(gate(sums, r, 0), hidden_size_, h);
+    });
+  }
+
+  void run_gru(std::int64_t step, T* sums) {
+    const bool is_behind = all_.resets_behind_product();
+    recur(kUpdate, 2, hidden_.data(), {sums, width_});
+    inner_.clear();  // what the reset gate multiplies
+    for (std::int64_t r = 0; r < rows_; ++r)
+      inner_.insert(inner_.end(), direction_.candidate_bias.begin(),
+                    direction_.candidate_bias.end());
+    if (is_behind) recur(kCandidate, 1, hidden_.data(), {inner_.data(), hidden_size_});
+    each_row(step, [&](std::int64_t r, const T* h) {
+      T* inner = inner_.data() + r * hidden_size_;
+      apply(0, gate(sums, r, kReset));
+      if (is_behind)
+        add_products(gate(sums, r, kReset), inner, hidden_size_, gate(sums, r, kCandidate));
+      else
+        write_products(gate(sums, r, kReset), h, hidden_size_, inner);
+    });
+    if (!is_behind)
+      recur(kCandidate, 1, inner_.data(), {gate(sums, 0, kCandidate), width_});
+    each_row(step, [&](std::int64_t r, T* h) {
+      apply(0, gate(sums, r, kUpdate));
+      apply(1, gate(sums, r, kCandidate));
+      blend(gate(sums, r, kUpdate), gate(sums, r, kCandidate), hidden_size_, h);
+    });
+  }
+
+  void run_lstm(std::int64_t step, T* sums) {
+    const bool couples = all_.run_.attrs.get_int("input_forget", 0) != 0;
+    recur(kInput, all_.gates(), hidden_.data(), {sums, width_});
+    each_row(step, [&](std::int64_t r, T* h) {
+      T* cell = cell_.data() + r * hidden_size_;
+      T *input = gate(sums, r, kInput), *forget = gate(sums, r, kForget),
+        *output = gate(sums, r, kOutput), *candidate = gate(sums, r, kCell);
+      peep(kInput, cell, input);
+      peep(kForget, cell, forget);
+      apply(0, input);
+      apply(1, candidate);
+      if (couples)
+        std::transform(input, input + hidden_size_, forget, [](T each) { return 1 - each; });
+      else
+        apply(0, forget);
+      write_cell(forget, input, candidate, hidden_size_, cell);
+      peep(kOutput, cell, output);
+      apply(0, output);
+      std::copy_n(cell, hidden_size_, candidate);
+      apply(2, candidate);
+      write_products(output, candidate, hidden_size_, h);
+    });
+  }
+
+  void peep(LstmGate number, const T* cell, T* sums) const {
+    if (direction_.peepholes != nullptr)
+      add_products(direction_.peepholes + number * hidden_size_, cell, hidden_size_, sums);
+  }
+
+  const Recurrence<T>& all_;
+  const Direction<T>& direction_;
+  const std::int64_t d_, first_, rows_, hidden_size_, width_;  ///< the last of a row of sums
+  std::vector<T> hidden_, cell_;           ///< rows x hidden
+  std::vector<T> x_, sums_, inner_;
+};
+
+template <typename T>
+void Recurrence<T>::run() const {
+  const Tensor y = run_.output(0);
+  if (y.data != nullptr && std::ranges::min(lengths_) < layout_.steps)
+    std::fill_n(y.as<T>(), y.elements(), T{});
+  const double flops = 2.0 * static_cast<double>(layout_.steps * gates() * layout_.hidden) *
+                       static_cast<double>(layout_.input + layout_.hidden);
+  constexpr double kFlopsPerNs = 20;
+  run_.threads.share(layout_.directions * layout_.batch, flops / kFlopsPerNs,
+                     [&](std::int64_t begin, std::int64_t end) {
+                       while (begin < end) {
+                         const std::int64_t d = begin / layout_.batch;
+                         const std::int64_t stop = std::min(end, (d + 1) * layout_.batch);
+                         Walk<T>(*this, d, begin - d * layout_.batch, stop - d * layout_.batch)
+                             .run();
+                         begin = stop;
+                       }
+                     });
+}
+
+template <typename T>
+void run_typed(const Run& run) {
+  if (run.shape(reference::kSequenceX)[run.attrs.get_int("layout", 0) != 0 ? 0 : 1] == 0) return;
+  Recurrence<T>(run).run();
+}
+
+/// All values of one type, float32 or float64.
+Result<void> supports(const Question& question) {
+  const DataType type = question.inputs[0].dtype;
+  if (auto taken = takes_types(question, 0, {DataType::kFloat, DataType::kDouble}); !taken)
+    return taken;
+  for (std::size_t i = 1; i < question.inputs.size(); ++i) {
+    if (i == reference::kSequenceLengths) continue;
+    if (auto taken = takes_types(question, i, {type}); !taken) return taken;
+  }
+  return {};
+}
+
+}  // namespace
+
+void register_recurrent(KernelRegistry& registry) {
+  for (const char* type : {"CommonRNN", "DynamicGRUV2", "DynamicRNN"})
+    registry.add(
+        {.type = type,
+         .supports = supports,
+         .run = by_type<reference::TypeList<float, double>>(
+             []<typename T>(const Run& run) { run_typed<T>(run); })});
+}
+
+}  // namespace aoe::native
