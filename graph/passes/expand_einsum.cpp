@@ -1,101 +1,28 @@
-// expand_einsum: an Einsum of two tensors is a matrix product between transposed views of them: labels that both and the
-// result have become the batch, those that only the operands share are summed, the rest are rows and columns.
+// expand_einsum: an Einsum is sums, matrix products and transpositions. A label that one operand alone has, and not the
+// result, is summed in it; then two factors after another are multiplied, of which both have labels that are summed or the
+// batch, and each has rows or columns of its own.
 #include <algorithm>
-#include <cctype>
 #include <map>
-#include <optional>
 
+#include "graph/einsum_equation.h"
+#include "graph/function_call.h"
 #include "graph/passes.h"
 #include "graph/rewrite.h"
 
 namespace aoe::graph {
 namespace {
 
-struct Equation {
-  std::string left, right, result;
-};
-
-bool are_distinct_letters(std::string term) {
-  if (!std::ranges::all_of(term, [](unsigned char c) { return std::isalpha(c) != 0; }))
-    return false;
-  std::ranges::sort(term);
-  return std::ranges::adjacent_find(term) == term.end();
-}
-
-/// Puts letters in the place of an ellipsis: as many as there are dimensions without one, of `unused` the last. False when there
-/// are more letters than dimensions.
-bool name_ellipsis(std::string& term, std::size_t rank, const std::string& unused) {
-  constexpr std::size_t kDots = 3;
-  const auto at = term.find("...");
-  if (at == std::string::npos) return true;
-  const std::size_t letters = term.size() - kDots;
-  if (letters > rank || rank - letters > unused.size()) return false;
-  term.replace(at, kDots, unused.substr(unused.size() - (rank - letters)));
-  return true;
-}
-
-std::string letters_that_are_not_in(const std::string& text) {
-  std::string letters;
-  for (const char from : {'A', 'a'})
-    for (int i = 0; i < 26; ++i) letters += static_cast<char>(from + i);
-  std::erase_if(letters, [&](char letter) { return text.find(letter) != std::string::npos; });
-  return letters;
-}
-
-/// "ab,bc->ac" of tensors of such ranks; none when it is of another form (a diagonal, other than two operands).
-std::optional<Equation> equation_of(const Node& node, std::size_t left, std::size_t right,
-                                    std::size_t result) {
-  std::string text = node.op.attrs.get_string("equation", "");
-  std::erase(text, ' ');
-  const auto comma = text.find(','), arrow = text.find("->");
-  if (comma == std::string::npos || arrow == std::string::npos || arrow < comma)
-    return std::nullopt;
-  Equation equation{text.substr(0, comma), text.substr(comma + 1, arrow - comma - 1),
-                    text.substr(arrow + 2)};
-  const std::string unused = letters_that_are_not_in(text);
-  if (!name_ellipsis(equation.left, left, unused) ||
-      !name_ellipsis(equation.right, right, unused) ||
-      !name_ellipsis(equation.result, result, unused))
-    return std::nullopt;
-  for (const std::string& term : {equation.left, equation.right, equation.result})
-    if (!are_distinct_letters(term)) return std::nullopt;
-  return equation;
-}
-
-bool has(const std::string& term, char label) {
-  return term.find(label) != std::string::npos;
-}
-
-/// The labels of a matrix product, by what becomes of them.
-struct Roles {
-  std::string batch, rows, columns, summed;
-};
-
-/// None when a label is summed that only one operand has.
-std::optional<Roles> roles_of(const Equation& e) {
-  Roles roles;
-  for (const char label : e.left) {
-    const bool in_right = has(e.right, label), in_result = has(e.result, label);
-    if (!in_right && !in_result) return std::nullopt;
-    (in_right ? in_result ? roles.batch : roles.summed : roles.rows) += label;
-  }
-  for (const char label : e.right) {
-    if (has(e.left, label)) continue;
-    if (!has(e.result, label)) return std::nullopt;
-    roles.columns += label;
-  }
-  return roles;
-}
-
 using Sizes = std::map<char, std::int64_t>;
 
-/// False when a label has two sizes: one of them is broadcast then.
-bool read_sizes(const std::string& term, const Shape& shape, Sizes& sizes) {
-  if (term.size() != shape.size() || !is_static(shape)) return false;
-  for (std::size_t d = 0; d < shape.size(); ++d)
-    if (!sizes.emplace(term[d], shape[d]).second && sizes[term[d]] != shape[d]) return false;
-  return true;
+bool has(const std::string& labels, char label) {
+  return labels.find(label) != std::string::npos;
 }
+
+/// A tensor with a label for each dimension.
+struct Factor {
+  Term value;
+  std::string labels;
+};
 
 Shape shape_of_labels(const std::string& labels, const Sizes& sizes) {
   Shape shape;
@@ -107,82 +34,139 @@ std::int64_t count_of(const std::string& labels, const Sizes& sizes) {
   return element_count(shape_of_labels(labels, sizes));
 }
 
-/// Writes the nodes in front of, at and behind the matrix product.
-class EinsumExpansion {
- public:
-  EinsumExpansion(Graph& graph, NodeId id, Sizes sizes)
-      : graph_(graph), id_(id), node_(graph.nodes[id]), sizes_(std::move(sizes)) {}
+Term reshaped(Term value, const Shape& shape) {
+  return value.call->shape(value) == shape ? value : value.call->reshape(value, shape);
+}
 
-  void run(const Equation& e, const Roles& r) {
-    const std::int64_t rows = count(r.rows), columns = count(r.columns), summed = count(r.summed);
-    const auto matrices = [&](std::int64_t height, std::int64_t width) {
-      return r.batch.empty() ? Shape{height, width} : Shape{count(r.batch), height, width};
-    };
-    const ValueId left = reshape(transpose(node_.inputs[0], e.left, r.batch + r.rows + r.summed),
-                                 matrices(rows, summed));
-    const ValueId right =
-        reshape(transpose(node_.inputs[1], e.right, r.batch + r.summed + r.columns),
-                matrices(summed, columns));
-    const ValueId product = add("MatMulV2", {}, {left, right}, matrices(rows, columns));
-    const std::string labels = r.batch + r.rows + r.columns;
-    const ValueId unfolded = reshape(product, shape_of_labels(labels, sizes_));
-    graph_.edit(id_)->op = call_of("Transpose", permutation(labels, e.result));
-    graph_.edit(id_)->inputs = {unfolded};
+Term transposed(const Factor& from, const std::string& to) {
+  if (from.labels == to) return from.value;
+  std::vector<std::int64_t> perm;
+  for (const char label : to) perm.push_back(static_cast<std::int64_t>(from.labels.find(label)));
+  return from.value.call->transpose(from.value, perm);
+}
+
+/// Without dimensions of 1 that stretch, or whose label stands elsewhere too.
+Factor squeezed(const Factor& from, const Sizes& sizes) {
+  const Shape shape = from.value.call->shape(from.value);
+  Factor to{from.value, {}};
+  Shape kept;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    const char label = from.labels[d];
+    if (shape[d] == 1 && (sizes.at(label) != 1 || has(from.labels.substr(d + 1), label))) continue;
+    to.labels += label;
+    kept.push_back(shape[d]);
   }
+  to.value = reshaped(from.value, kept);
+  return to;
+}
 
- private:
-  std::int64_t count(const std::string& labels) const { return count_of(labels, sizes_); }
-
-  ValueId add(const char* type, reference::Attrs attrs, std::vector<ValueId> inputs, Shape shape) {
-    const TensorDesc desc{.dtype = dtype_of(graph_, node_.outputs[0]), .shape = std::move(shape)};
-    const ValueId to = add_intermediate(graph_, node_.name + "_" + type, desc);
-    graph_.add_node({.name = graph_.values[to].name,
-                     .op = call_of(type, std::move(attrs)),
-                     .inputs = std::move(inputs),
-                     .outputs = {to},
-                     .origins = node_.origins});
-    return to;
+/// The diagonal of the dimensions `a` and `b`, which have one label, comes last.
+Factor diagonal(const Factor& from, std::size_t a, std::size_t b) {
+  FunctionCall& call = *from.value.call;
+  const Shape shape = call.shape(from.value);
+  Factor to{{}, {}};
+  std::vector<std::int64_t> perm;
+  Shape flat;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    if (d == a || d == b) continue;
+    to.labels += from.labels[d];
+    perm.push_back(static_cast<std::int64_t>(d));
+    flat.push_back(shape[d]);
   }
+  perm.insert(perm.end(), {static_cast<std::int64_t>(a), static_cast<std::int64_t>(b)});
+  flat.push_back(shape[a] * shape[b]);
+  to.labels += from.labels[a];
+  const Term last = std::ranges::is_sorted(perm) ? from.value : call.transpose(from.value, perm);
+  to.value =
+      call.slice(call.reshape(last, flat), std::ssize(flat) - 1, 0, flat.back(), shape[a] + 1);
+  return to;
+}
 
-  static reference::Attrs permutation(const std::string& from, const std::string& to) {
-    std::vector<std::int64_t> perm;
-    for (const char label : to) perm.push_back(static_cast<std::int64_t>(from.find(label)));
-    reference::Attrs attrs;
-    attrs.set("perm", perm);
-    return attrs;
+Factor without_repeats(Factor factor) {
+  for (std::size_t d = 0; d < factor.labels.size();) {
+    const auto again = factor.labels.find(factor.labels[d], d + 1);
+    factor = again == std::string::npos ? factor : diagonal(factor, d, again);
+    d = again == std::string::npos ? d + 1 : 0;
   }
+  return factor;
+}
 
-  ValueId transpose(ValueId from, const std::string& labels, const std::string& wanted) {
-    if (labels == wanted) return from;
-    return add("Transpose", permutation(labels, wanted), {from}, shape_of_labels(wanted, sizes_));
+/// Summed over the labels that are not in `wanted`.
+Factor summed(const Factor& from, const std::string& wanted) {
+  FunctionCall& call = *from.value.call;
+  std::vector<std::int64_t> axes;
+  Factor to = from;
+  std::erase_if(to.labels, [&](char label) { return !has(wanted, label); });
+  for (std::size_t d = 0; d < from.labels.size(); ++d)
+    if (!has(wanted, from.labels[d])) axes.push_back(static_cast<std::int64_t>(d));
+  reference::Attrs attrs;
+  attrs.set("keepdims", std::int64_t{0});
+  if (!axes.empty()) to.value = call.op("ReduceSum", {from.value, call.ints(axes)}, attrs);
+  return to;
+}
+
+/// Labels of both that are in `wanted` are the batch, others of both are summed.
+Factor multiplied(const Factor& left, const Factor& right, const std::string& wanted,
+                  const Sizes& sizes) {
+  FunctionCall& call = *left.value.call;
+  std::string batch, rows, columns, inner;
+  for (const char label : left.labels)
+    (!has(right.labels, label) ? rows : has(wanted, label) ? batch : inner) += label;
+  for (const char label : right.labels)
+    if (!has(left.labels, label)) columns += label;
+  const auto matrices = [&](const std::string& height, const std::string& width) {
+    Shape shape = {count_of(height, sizes), count_of(width, sizes)};
+    if (!batch.empty()) shape.insert(shape.begin(), count_of(batch, sizes));
+    return shape;
+  };
+  const Term a = reshaped(transposed(left, batch + rows + inner), matrices(rows, inner));
+  const Term b = reshaped(transposed(right, batch + inner + columns), matrices(inner, columns));
+  const std::string labels = batch + rows + columns;
+  // Of one product each there is nothing to sum.
+  const Term product = inner.empty() ? a * b : call.matmul(a, b);
+  return {reshaped(product, shape_of_labels(labels, sizes)), labels};
+}
+
+std::string labels_of(const std::vector<Factor>& factors, const std::string& result) {
+  std::string labels = result;
+  for (const Factor& factor : factors) labels += factor.labels;
+  return labels;
+}
+
+void expand(FunctionCall& call, const EinsumEquation& equation, const Sizes& sizes) {
+  std::vector<Factor> factors;
+  for (std::size_t i = 0; i < equation.terms.size(); ++i)
+    factors.push_back(without_repeats(squeezed({call.input(i), equation.terms[i]}, sizes)));
+  // What factors there are at a time stands among those that have been used, which have no labels.
+  const auto wanted = [&](std::size_t a, std::size_t b) {
+    std::vector<Factor> others = factors;
+    others[a].labels.clear();
+    others[b].labels.clear();
+    return labels_of(others, equation.result);
+  };
+  for (std::size_t i = 0; i < equation.terms.size(); ++i)
+    factors[i] = summed(factors[i], wanted(i, i));
+  for (const auto& [a, b] : contraction_order(equation, sizes)) {
+    factors.push_back(multiplied(factors[a], factors[b], wanted(a, b), sizes));
+    factors[a].labels.clear();
+    factors[b].labels.clear();
   }
-
-  ValueId reshape(ValueId from, const Shape& shape) {
-    return add("Reshape", {}, {from, add_ints(graph_, node_.name + "_shape", shape)}, shape);
-  }
-
-  Graph& graph_;
-  NodeId id_;
-  const Node node_;  ///< as it was
-  Sizes sizes_;
-};
+  call.give(0, transposed(factors.back(), equation.result));
+}
 
 bool expand_einsum_at(Graph& graph, NodeId id) {
   const Node& node = graph.nodes[id];
-  if (!is_type(node, "Einsum") || node.inputs.size() != 2 || node.outputs[0] == kNone) return false;
-  const Shape left = shape_of(graph, node.inputs[0]), right = shape_of(graph, node.inputs[1]),
-              result = shape_of(graph, node.outputs[0]);
-  if (!is_static(left) || !is_static(right) || !is_static(result)) return false;
-  const auto equation = equation_of(node, left.size(), right.size(), result.size());
+  if (!is_type(node, "Einsum") || node.outputs[0] == kNone) return false;
+  std::vector<Shape> shapes;
+  for (const ValueId input : node.inputs) {
+    shapes.push_back(shape_of(graph, input));
+    if (!is_static(shapes.back()) || element_count(shapes.back()) == 0) return false;
+  }
+  if (shapes.size() > kMostFactors) return false;
+  const auto equation = einsum_equation(node.op.attrs.get_string("equation", ""), shapes);
   if (!equation) return false;
-  Sizes sizes;
-  if (!read_sizes(equation->left, left, sizes) || !read_sizes(equation->right, right, sizes))
-    return false;
-  const auto roles = roles_of(*equation);
-  if (!roles || std::ranges::any_of(sizes, [](const auto& size) { return size.second == 0; }))
-    return false;
-  EinsumExpansion(graph, id, sizes).run(*equation, *roles);
-  return true;
+  return replace_by_parts(
+      graph, id, [&](FunctionCall& call) { expand(call, *equation, equation->sizes(shapes)); });
 }
 
 }  // namespace

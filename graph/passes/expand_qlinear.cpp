@@ -11,7 +11,7 @@ namespace aoe::graph {
 namespace {
 
 /// Where QLinearConv and QLinearMatMul have their inputs; a scale and a zero point follow the first two.
-enum QLinearInput : std::size_t { kByteX = 0, kByteWeight = 3, kOutputScale = 6, kBias = 8 };
+enum QLinearInput : std::size_t { kQLinearX = 0, kQLinearWeight = 3, kOutputScale = 6, kBias = 8 };
 
 /// Scale and zero point behind input `first`: one, or, where allowed, one per output.
 bool has_scale(const Graph& graph, const Node& node, std::size_t first, bool allows_many) {
@@ -27,9 +27,9 @@ bool has_scale(const Graph& graph, const Node& node, std::size_t first, bool all
 bool is_expandable(const Graph& graph, const Node& node) {
   const bool is_conv = is_type(node, "QLinearConv");
   if (!is_conv && !is_type(node, "QLinearMatMul")) return false;
-  const bool has_outputs = is_conv || shape_of(graph, node.inputs[kByteWeight]).size() == 2;
-  return has_scale(graph, node, kByteX + 1, false) &&
-         has_scale(graph, node, kByteWeight + 1, has_outputs) &&
+  const bool has_outputs = is_conv || shape_of(graph, node.inputs[kQLinearWeight]).size() == 2;
+  return has_scale(graph, node, kQLinearX + 1, false) &&
+         has_scale(graph, node, kQLinearWeight + 1, has_outputs) &&
          has_scale(graph, node, kOutputScale, false);
 }
 
@@ -43,10 +43,10 @@ class QLinearExpansion {
     const bool is_conv = node_.op.type == "QLinearConv";
     const std::int64_t axis = is_conv ? 0 : 1;  // of the outputs in the weights
     std::vector<ValueId> factors = {
-        dequantize("_dequantize_x", node_.inputs[kByteX], node_.inputs[kByteX + 1],
-                   node_.inputs[kByteX + 2], 1),
-        dequantize("_dequantize_weight", node_.inputs[kByteWeight], node_.inputs[kByteWeight + 1],
-                   node_.inputs[kByteWeight + 2], axis)};
+        dequantize("_dequantize_x", node_.inputs[kQLinearX], node_.inputs[kQLinearX + 1],
+                   node_.inputs[kQLinearX + 2], 1),
+        dequantize("_dequantize_weight", node_.inputs[kQLinearWeight],
+                   node_.inputs[kQLinearWeight + 1], node_.inputs[kQLinearWeight + 2], axis)};
     if (has_input(node_, kBias))
       factors.push_back(
           dequantize("_dequantize_bias", node_.inputs[kBias], steps_of_sums(), kNone, 0));
@@ -59,7 +59,8 @@ class QLinearExpansion {
  private:
   /// The bias counts in these.
   ValueId steps_of_sums() {
-    const std::vector<ValueId> scales = {node_.inputs[kByteX + 1], node_.inputs[kByteWeight + 1]};
+    const std::vector<ValueId> scales = {node_.inputs[kQLinearX + 1],
+                                         node_.inputs[kQLinearWeight + 1]};
     const ConstantPtr x = graph_.values[scales[0]].constant,
                       weight = graph_.values[scales[1]].constant;
     if (x && weight) {

@@ -151,9 +151,22 @@ const PassCase kExpandCases[] = {
        y = Einsum <equation = "...ij,jk->...ik"> (q, k)
        z = Einsum <equation = "...i,...j->...ij"> (a, b)
      })"},
-    {"expand_einsum_not", "expand_einsum",
-     R"(g (float[2,3] a, float[3,3] b) => (float[2] y, float[2,3] z) {
-       y = Einsum <equation = "ij,kk->i"> (a, b)
+    {"expand_einsum_of_one", "expand_einsum",
+     R"(g (float[2,3,3] a, float[4,4] b) => (float[3,2,3] p, float[3,2] d, float[2] s, float t) {
+       p = Einsum <equation = "aij->jai"> (a)
+       d = Einsum <equation = "aii->ia"> (a)
+       s = Einsum <equation = "a...->a"> (a)
+       t = Einsum <equation = "ii"> (b)
+     })"},
+    {"expand_einsum_of_three", "expand_einsum",
+     R"(g (float[50,40] a, float[40,30] b, float[30,2] c, float[50] d) => (float[50,2] y, float[50,2] z) {
+       y = Einsum <equation = "ij,jk,kl->il"> (a, b, c)
+       z = Einsum <equation = "ij,i,jk,kl->il"> (a, d, b, c)
+     })"},
+    {"expand_einsum_stretched", "expand_einsum",
+     R"(g (float[1,4,3] q, float[2,3,5] k, float[2,3] a, float[3,3] b) => (float[2,4,5] y, float[2] s, float[2,3] z) {
+       y = Einsum <equation = "...ij,...jk->...ik"> (q, k)
+       s = Einsum <equation = "ij,kk->i"> (a, b)
        z = Einsum <equation = "ij,kj->ij"> (a, b)
      })"},
 };
