@@ -73,8 +73,7 @@ std::optional<EinsumEquation> einsum_equation(std::string text, const std::vecto
   const auto arrow = text.find("->");
   EinsumEquation equation{.terms = split(text.substr(0, arrow)), .result = {}};
   if (equation.terms.size() != shapes.size()) return std::nullopt;
-  equation.result =
-      arrow == std::string::npos ? implicit_result(text) : text.substr(arrow + 2);
+  equation.result = arrow == std::string::npos ? implicit_result(text) : text.substr(arrow + 2);
   const std::string unused = letters_that_are_not_in(text);
   std::size_t widest = 0;
   for (std::size_t i = 0; i < shapes.size(); ++i) {
@@ -103,8 +102,7 @@ std::vector<std::pair<std::size_t, std::size_t>> contraction_order(
   for (Factors part = 1; part <= all; ++part) {
     std::set<char> inside, outside(equation.result.begin(), equation.result.end());
     for (std::size_t i = 0; i < count; ++i)
-      (part >> i & 1 ? inside : outside)
-          .insert(equation.terms[i].begin(), equation.terms[i].end());
+      (part >> i & 1 ? inside : outside).insert(equation.terms[i].begin(), equation.terms[i].end());
     std::ranges::set_intersection(inside, outside, std::inserter(kept[part], kept[part].end()));
   }
   const auto work = [&](Factors a, Factors b) {

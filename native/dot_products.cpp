@@ -89,7 +89,8 @@ void add_dot_products(Rows<const std::type_identity_t<T>> left, std::int64_t row
       for (; r + kRows <= rows; r += kRows)
         add_row_block<kRows, kAtOnce, T>({left.data + r * left.stride, left.stride},
                                          {right.data + first * right.stride, right.stride}, count,
-                                         length, {sums.data + r * sums.stride + first, sums.stride});
+                                         length,
+                                         {sums.data + r * sums.stride + first, sums.stride});
     };
     add.template operator()<3, 4>();
     add.template operator()<2, 4>();

@@ -18,8 +18,28 @@ auto same(const std::string& type) {
   };
 }
 
+/// A computed axis leaves the sizes to the run: those in front of it, 1, those behind it.
 void expand_dims(FunctionCall& call) {
-  call.give(0, call.op("Unsqueeze", {call.input(0), call.ints({call.known_int(call.input(1))})}));
+  const Term x = call.input(0);
+  if (call.known(call.input(1)) != nullptr)
+    return call.give(0, call.op("Unsqueeze", {x, call.ints({call.known_int(call.input(1))})}));
+  const std::int64_t rank = call.rank(x) + 1;
+  const auto number = [&](std::int64_t value) {
+    return call.number(static_cast<double>(value), DataType::kInt64);
+  };
+  const Term given = call.cast(call.reshape(call.input(1), {}), DataType::kInt64);
+  const Term is_from_end = call.op("Less", {given, number(0)});
+  const Term axis = call.op("Where", {is_from_end, given + static_cast<double>(rank), given});
+  const Term shape = call.op("Shape", {x}), places = call.numbered(rank);
+  const Term in_front = call.concat({shape, call.ints({1})}, 0),
+             behind = call.concat({call.ints({1}), shape}, 0);
+  const Term not_behind = call.op("Where", {call.op("Equal", {places, axis}), number(1), in_front});
+  reference::Attrs attrs;
+  attrs.set("allowzero", std::int64_t{1});
+  call.give(0,
+            call.op("Reshape",
+                    {x, call.op("Where", {call.op("Greater", {places, axis}), behind, not_behind})},
+                    attrs));
 }
 
 /// Its pads may be a matrix of one row.
@@ -42,11 +62,26 @@ void expand_grid_sample(FunctionCall& call) {
   call.give(0, call.op("GridSample", {call.input(0), call.input(1)}, attrs));
 }
 
+/// Computed pads are cut off a result without any.
 void expand_conv_transpose(FunctionCall& call) {
   reference::Attrs attrs = call.attrs();
-  if (call.has(2)) attrs.set("pads", call.known_ints(call.input(2)));
-  call.give(
-      0, call.op("ConvTranspose", {call.input(0), call.input(1), optional_input(call, 3)}, attrs));
+  const bool is_computed = call.has(2) && call.known(call.input(2)) == nullptr;
+  const std::int64_t axes = call.rank(call.input(0)) - 2;
+  if (is_computed &&
+      (attrs.has("output_shape") || attrs.get_string("auto_pad", "NOTSET") != "NOTSET"))
+    throw NotExpressible{"its pads are computed beside auto_pad or output_shape"};
+  if (is_computed)
+    attrs.set("pads", std::vector<std::int64_t>(static_cast<std::size_t>(2 * axes), 0));
+  else if (call.has(2))
+    attrs.set("pads", call.known_ints(call.input(2)));
+  const Term y =
+      call.op("ConvTranspose", {call.input(0), call.input(1), optional_input(call, 3)}, attrs);
+  if (!is_computed) return call.give(0, y);
+  const Term pads = call.cast(call.input(2), DataType::kInt64);
+  const Term begins = call.slice(pads, 0, 0, axes);
+  const Term ends =
+      call.slice(call.op("Shape", {y}), 0, 2, axes + 2) - call.slice(pads, 0, axes, 2 * axes);
+  call.give(0, call.op("Slice", {y, begins, ends, call.numbered(axes) + 2.0}));
 }
 
 /// In the order in which values come; without where each was first.
@@ -178,6 +213,8 @@ void register_before_onnx(FunctionRegistry& registry) {
   registry.add({kMicrosoft, "Range", expand_range});
   registry.add({kMicrosoft, "GridSample", expand_grid_sample});
   registry.add({kMicrosoft, "ConvTransposeWithDynamicPads", expand_conv_transpose});
+  registry.add(
+      {kMicrosoft, "SampleOp", same("Identity")});  // what ONNX Runtime shows its schemas with
   registry.add({kMicrosoft, "Unique", expand_unique});
   registry.add({kMicrosoft, "UnfoldTensor", expand_unfold});
   registry.add({kMicrosoft, "LayerNormalization", expand_layer_normalization});

@@ -1,5 +1,8 @@
 // CropAndResize of com.microsoft: boxes of images brought to one size. What a pixel of a crop reads lies at a place of its
 // row times one of its column; all channels of a place are one row of a table, which Gather copies.
+#include <array>
+#include <optional>
+
 #include "graph/function_call.h"
 #include "reference/fail.h"
 
@@ -11,6 +14,27 @@ struct CropSide {
   Term is_inside;
   Term near, far;  ///< int64
   Term share;      ///< of the far one
+};
+
+/// The same for a computed number of pixels, a scalar of int64.
+Term computed_crop_places(FunctionCall& call, Term begin, Term end, std::int64_t extent,
+                          Term pixels) {
+  const auto last = static_cast<double>(extent - 1);
+  const auto number = [&](double value) { return call.number(value, DataType::kInt64); };
+  const Term before = pixels + -1.0;
+  const Term steps = call.op("Max", {before, number(1)});
+  const Term step = (end - begin) * last / call.cast(steps, DataType::kFloat);
+  const Term numbers = call.reshape(call.op("Range", {number(0), pixels, number(1)}), {1, -1});
+  const Term inner = begin * last + call.cast(numbers, DataType::kFloat) * step;
+  const Term places = call.op("Where", {call.op("Equal", {numbers, before}), end * last, inner});
+  return call.op("Where",
+                 {call.op("Equal", {pixels, number(1)}), (begin + end) * (0.5 * last), places});
+}
+
+/// How many pixels crops have along an axis.
+struct CropSize {
+  std::optional<std::int64_t> known;
+  Term computed;
 };
 
 /// From `begin` to `end`, columns of the boxes whose unit is the image; of one pixel, their middle.
@@ -27,11 +51,12 @@ Term crop_places(FunctionCall& call, Term begin, Term end, std::int64_t extent,
 }
 
 CropSide crop_side(FunctionCall& call, Term boxes, std::int64_t axis, std::int64_t extent,
-                   std::int64_t pixels, bool is_nearest) {
+                   const CropSize& pixels, bool is_nearest) {
   const Term begin = call.slice(boxes, 1, axis, axis + 1),
              end = call.slice(boxes, 1, axis + 2, axis + 3);
   CropSide side;
-  const Term place = crop_places(call, begin, end, extent, pixels);
+  const Term place = pixels.known ? crop_places(call, begin, end, extent, *pixels.known)
+                                  : computed_crop_places(call, begin, end, extent, pixels.computed);
   const auto number = [&](double value) { return call.number(value, DataType::kFloat); };
   side.is_inside =
       call.op("And", {call.op("GreaterOrEqual", {place, number(0)}),
@@ -79,21 +104,37 @@ Term between(Term near, Term far, Term share) {
   return near + (far - near) * share;
 }
 
+/// Along rows and columns, as input 3 says.
+std::array<CropSize, 2> crop_sizes(FunctionCall& call) {
+  const Term size = call.input(3);
+  if (call.known(size) == nullptr) {
+    const Term all = call.cast(size, DataType::kInt64);
+    const auto pixels = [&](std::int64_t i) {
+      return CropSize{{}, call.reshape(call.slice(all, 0, i, i + 1), {})};
+    };
+    return {pixels(0), pixels(1)};
+  }
+  constexpr std::int64_t kMostPixels = 1 << 20;
+  const std::vector<std::int64_t> known = call.known_ints(size);
+  if (known.size() != 2 || known[0] < 1 || known[1] < 1)
+    reference::fail_model("needs a size of two numbers");
+  if (known[0] > kMostPixels || known[1] > kMostPixels)
+    throw NotExpressible{"its crops are too large"};
+  return {CropSize{known[0], {}}, CropSize{known[1], {}}};
+}
+
 void expand_crop_and_resize(FunctionCall& call) {
   const std::string mode = call.attrs().get_string("mode", "bilinear");
   if (mode != "bilinear" && mode != "nearest") throw NotExpressible{"its mode is " + mode};
   const Term x = call.input(0), boxes = call.input(1);
-  const std::vector<std::int64_t> size = call.known_ints(call.input(3));
+  const std::array<CropSize, 2> size = crop_sizes(call);
   if (call.rank(x) != 4 || call.rank(boxes) != 2 || call.dim(boxes, 1) != 4 ||
-      call.rank(call.input(2)) != 1 || size.size() != 2 || size[0] < 1 || size[1] < 1)
-    reference::fail_model("needs images of four axes, boxes of four numbers and a size of two");
+      call.rank(call.input(2)) != 1)
+    reference::fail_model("needs images of four axes and boxes of four numbers");
   if (call.dtype(x) != DataType::kFloat || call.dtype(boxes) != DataType::kFloat)
     throw NotExpressible{"its images or boxes are not float32"};
   const std::int64_t height = call.dim(x, 2), width = call.dim(x, 3);
   if (height < 1 || width < 1) reference::fail_model("its images have no pixels");
-  constexpr std::int64_t kMostPixels = 1 << 20;
-  if (size[0] > kMostPixels || size[1] > kMostPixels)
-    throw NotExpressible{"its crops are too large"};
   const bool is_nearest = mode == "nearest";
   const CropSide rows = crop_side(call, boxes, 0, height, size[0], is_nearest),
                  columns = crop_side(call, boxes, 1, width, size[1], is_nearest);

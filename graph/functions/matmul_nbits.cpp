@@ -1,6 +1,8 @@
 // MatMulNBits of com.microsoft: a product with weights of 2, 4 or 8 bits, in blocks with a scale each. They stay packed.
 #include <algorithm>
+#include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "base/error.h"
 #include "graph/quantized_terms.h"
@@ -41,9 +43,11 @@ Term shaped(FunctionCall& call, Term value, const Shape& shape, const char* what
   return call.reshape(value, shape);
 }
 
-/// Columns in an order in which those of a block lie side by side: g_idx says of each which block it belongs to.
-std::vector<std::int64_t> order_by_block(FunctionCall& call, const PackedWeights& w) {
-  if (call.known(call.input(kGroups)) == nullptr) throw NotExpressible{"its g_idx is computed"};
+/// Columns in an order in which those of a block lie side by side: g_idx says of each which block it belongs to. None where
+/// there is no such order, or g_idx is computed.
+std::optional<std::vector<std::int64_t>> order_by_block(FunctionCall& call,
+                                                        const PackedWeights& w) {
+  if (call.known(call.input(kGroups)) == nullptr) return std::nullopt;
   const std::vector<std::int64_t> blocks = call.known_ints(call.input(kGroups));
   if (std::ssize(blocks) < w.k)
     throw Error(ExitCode::kModel, "its g_idx has " + std::to_string(blocks.size()) +
@@ -55,8 +59,7 @@ std::vector<std::int64_t> order_by_block(FunctionCall& call, const PackedWeights
   };
   std::ranges::stable_sort(order, {}, block_of);
   for (std::int64_t i = 0; i < w.k; ++i)
-    if (block_of(order[static_cast<std::size_t>(i)]) != i / w.block)
-      throw NotExpressible{"its g_idx does not fill each block"};
+    if (block_of(order[static_cast<std::size_t>(i)]) != i / w.block) return std::nullopt;
   return order;
 }
 
@@ -79,6 +82,27 @@ Term reordered(FunctionCall& call, Term weights, const PackedWeights& w,
   return call.reshape(packed, {w.n, w.blocks(), w.block_bytes()});
 }
 
+/// The weights as numbers, K x N: each column takes scale and zero point of the block that g_idx says.
+Term unpacked_weights(FunctionCall& call, Term weights, Term scales, Term zeros,
+                      const PackedWeights& w) {
+  const auto numbers = [&](Term bytes, const Shape& rows, std::int64_t count) {
+    const Term all = call.reshape(bytes, rows);
+    return call.cast(call.slice(unpacked(call, all, w.bits, rows[1] * w.per_byte()), 1, 0, count),
+                     DataType::kFloat);
+  };
+  const Term blocks = call.slice(call.input(kGroups), 0, 0, w.k);
+  const auto of_blocks = [&](Term value) {
+    return call.op("Gather", {value, blocks}, with_axis(1));
+  };
+  Term zero = call.number(std::exp2(static_cast<double>(w.bits - 1)), DataType::kFloat);
+  if (zeros.id != kNone)
+    zero = of_blocks(call.dtype(zeros) == DataType::kUint8
+                         ? numbers(zeros, {w.n, w.zero_row_bytes()}, w.blocks())
+                         : zeros);
+  const Term q = numbers(weights, {w.n, w.row_bytes()}, w.k);
+  return call.transpose((q - zero) * of_blocks(scales), {1, 0});
+}
+
 void expand_matmul_nbits(FunctionCall& call) {
   const PackedWeights w = packing_of(call);
   Term a = call.input(kA);
@@ -94,19 +118,24 @@ void expand_matmul_nbits(FunctionCall& call) {
                       : shaped(call, floats(kZeros), by_block, "zero points");
   }
   Term weights = shaped(call, call.input(kB), {w.n, w.blocks(), w.block_bytes()}, "weights");
+  const Term scales = shaped(call, floats(kScales), by_block, "scales");
+  const Term bias = call.has(kBias) ? floats(kBias) : call.absent();
   if (call.has(kGroups)) {
-    const std::vector<std::int64_t> order = order_by_block(call, w);
-    a = call.op("Gather", {a, call.ints(order)}, with_axis(-1));
-    weights = reordered(call, weights, w, order);
+    const auto order = order_by_block(call, w);
+    if (!order) {
+      Term y = call.matmul(call.cast(a, DataType::kFloat),
+                           unpacked_weights(call, weights, scales, zeros, w));
+      if (bias.id != kNone) y = y + bias;
+      return call.give(0, call.cast(y, call.dtype(a)));
+    }
+    a = call.op("Gather", {a, call.ints(*order)}, with_axis(-1));
+    weights = reordered(call, weights, w, *order);
   }
   reference::Attrs attrs;
   attrs.set("bits", w.bits);
   attrs.set("block_size", w.block);
-  const Term y = call.op(
-      "WeightQuantBatchMatmulV2",
-      {call.cast(a, DataType::kFloat), weights, shaped(call, floats(kScales), by_block, "scales"),
-       zeros, call.has(kBias) ? floats(kBias) : call.absent()},
-      attrs);
+  const Term y = call.op("WeightQuantBatchMatmulV2",
+                         {call.cast(a, DataType::kFloat), weights, scales, zeros, bias}, attrs);
   call.give(0, call.cast(y, call.dtype(a)));
 }
 

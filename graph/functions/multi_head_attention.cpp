@@ -19,8 +19,9 @@ double scale_of(FunctionCall& call, Term q) {
   return given != 0 ? given : 1 / std::sqrt(static_cast<double>(call.dim(q, 3)));
 }
 
-/// Input `i` of rank 1: lengths of the images, or where each ends and behind all of these where each begins; of rank 2
-/// or 3: what may be attended, not 0; of rank 4 the same for a text of any length, of which this is the newest part.
+/// Input `i` of rank 1: lengths of the images, or where each ends and behind all of these where each begins, or lengths
+/// and behind them where queries and keys of packed images begin, which nobody reads who has them apart; of rank 2 or 3: what
+/// may be attended, not 0; of rank 4 the same for a text of any length, of which this is the newest part.
 Term padding_bias(FunctionCall& call, std::size_t i, const Heads& heads) {
   const Term mask = call.input(i);
   const std::int64_t tokens = call.dim(heads.q, 2), keys = call.dim(heads.k, 2);
@@ -29,7 +30,14 @@ Term padding_bias(FunctionCall& call, std::size_t i, const Heads& heads) {
   const std::int64_t rank = call.rank(mask);
   if (rank == 1) {
     const std::int64_t batch = call.dim(heads.q, 0);
-    if (call.dim(mask, 0) != 2 * batch) return bias_of_lengths(mask, keys, dtype, masked);
+    const std::int64_t count = call.dim(mask, 0);
+    if (count != batch && count != 2 * batch && count != 3 * batch + 2)
+      throw Error(ExitCode::kModel,
+                  "its mask has " + std::to_string(count) + " elements, a batch of " +
+                      std::to_string(batch) + " needs " + std::to_string(batch) + ", " +
+                      std::to_string(2 * batch) + " or " + std::to_string(3 * batch + 2));
+    if (count != 2 * batch)
+      return bias_of_lengths(call.slice(mask, 0, 0, batch), keys, dtype, masked);
     const Term begins = call.slice(mask, 0, batch, 2 * batch);
     return call.op("Min", {bias_of_lengths(call.slice(mask, 0, 0, batch), keys, dtype, masked),
                            bias_of_lengths(begins, keys, dtype, 0, masked)});

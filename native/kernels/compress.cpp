@@ -44,18 +44,18 @@ void run_compress(const Run& run) {
   const Tensor y = run.make(0, shape);
   if (y.data == nullptr || y.elements() == 0) return;
   reference::visit_word(x.desc.dtype, [&]<typename Word>() {
-    run.threads.share(
-        view.outer * count, 2 + static_cast<double>(view.inner) / 8,
-        [&](std::int64_t begin, std::int64_t end) {
-          for (std::int64_t i = begin; i < end; ++i) {
-            const std::int64_t place = places[static_cast<std::size_t>(i % count)];
-            const Word* from = x.as<Word>() + (i / count * view.dim + place) * view.inner;
-            if (view.inner == 1)
-              y.as<Word>()[i] = *from;
-            else
-              std::copy_n(from, view.inner, y.as<Word>() + i * view.inner);
-          }
-        });
+    run.threads.share(view.outer * count, 2 + static_cast<double>(view.inner) / 8,
+                      [&](std::int64_t begin, std::int64_t end) {
+                        for (std::int64_t i = begin; i < end; ++i) {
+                          const std::int64_t place = places[static_cast<std::size_t>(i % count)];
+                          const Word* from =
+                              x.as<Word>() + (i / count * view.dim + place) * view.inner;
+                          if (view.inner == 1)
+                            y.as<Word>()[i] = *from;
+                          else
+                            std::copy_n(from, view.inner, y.as<Word>() + i * view.inner);
+                        }
+                      });
   });
 }
 

@@ -36,10 +36,10 @@ class Recurrence {
         kind_(reference::recurrent_kind(run.call.type)),
         layout_(reference::recurrent_layout(run.attrs, run.shape(reference::kSequenceX),
                                             run.shape(reference::kSequenceR))),
-        lengths_(reference::sequence_lengths(
-            run.has_input(reference::kSequenceLengths) ? run.inputs[reference::kSequenceLengths]
-                                                       : Tensor{},
-            layout_)) {
+        lengths_(reference::sequence_lengths(run.has_input(reference::kSequenceLengths)
+                                                 ? run.inputs[reference::kSequenceLengths]
+                                                 : Tensor{},
+                                             layout_)) {
     for (std::int64_t d = 0; d < layout_.directions; ++d) directions_.push_back(direction(d));
   }
 
@@ -57,8 +57,7 @@ class Recurrence {
     return run_.call.type == "DynamicGRUV2" && run_.attrs.get_int("linear_before_reset", 0) != 0;
   }
   std::int64_t time_of(std::int64_t d, std::int64_t b, std::int64_t step) const {
-    const bool is_reverse =
-        d == 1 || run_.attrs.get_string("direction", "forward") == "reverse";
+    const bool is_reverse = d == 1 || run_.attrs.get_string("direction", "forward") == "reverse";
     return is_reverse ? lengths_[static_cast<std::size_t>(b)] - 1 - step : step;
   }
 
@@ -267,8 +266,7 @@ class Walk {
       else
         write_products(gate(sums, r, kReset), h, hidden_size_, inner);
     });
-    if (!is_behind)
-      recur(kCandidate, 1, inner_.data(), {gate(sums, 0, kCandidate), width_});
+    if (!is_behind) recur(kCandidate, 1, inner_.data(), {gate(sums, 0, kCandidate), width_});
     each_row(step, [&](std::int64_t r, T* h) {
       apply(0, gate(sums, r, kUpdate));
       apply(1, gate(sums, r, kCandidate));
@@ -308,7 +306,7 @@ class Walk {
   const Recurrence<T>& all_;
   const Direction<T>& direction_;
   const std::int64_t d_, first_, rows_, hidden_size_, width_;  ///< the last of a row of sums
-  std::vector<T> hidden_, cell_;           ///< rows x hidden
+  std::vector<T> hidden_, cell_;                               ///< rows x hidden
   std::vector<T> x_, sums_, inner_;
 };
 
@@ -320,16 +318,16 @@ void Recurrence<T>::run() const {
   const double flops = 2.0 * static_cast<double>(layout_.steps * gates() * layout_.hidden) *
                        static_cast<double>(layout_.input + layout_.hidden);
   constexpr double kFlopsPerNs = 20;
-  run_.threads.share(layout_.directions * layout_.batch, flops / kFlopsPerNs,
-                     [&](std::int64_t begin, std::int64_t end) {
-                       while (begin < end) {
-                         const std::int64_t d = begin / layout_.batch;
-                         const std::int64_t stop = std::min(end, (d + 1) * layout_.batch);
-                         Walk<T>(*this, d, begin - d * layout_.batch, stop - d * layout_.batch)
-                             .run();
-                         begin = stop;
-                       }
-                     });
+  run_.threads.share(
+      layout_.directions * layout_.batch, flops / kFlopsPerNs,
+      [&](std::int64_t begin, std::int64_t end) {
+        while (begin < end) {
+          const std::int64_t d = begin / layout_.batch;
+          const std::int64_t stop = std::min(end, (d + 1) * layout_.batch);
+          Walk<T>(*this, d, begin - d * layout_.batch, stop - d * layout_.batch).run();
+          begin = stop;
+        }
+      });
 }
 
 template <typename T>
@@ -354,11 +352,10 @@ Result<void> supports(const Question& question) {
 
 void register_recurrent(KernelRegistry& registry) {
   for (const char* type : {"CommonRNN", "DynamicGRUV2", "DynamicRNN"})
-    registry.add(
-        {.type = type,
-         .supports = supports,
-         .run = by_type<reference::TypeList<float, double>>(
-             []<typename T>(const Run& run) { run_typed<T>(run); })});
+    registry.add({.type = type,
+                  .supports = supports,
+                  .run = by_type<reference::TypeList<float, double>>(
+                      []<typename T>(const Run& run) { run_typed<T>(run); })});
 }
 
 }  // namespace aoe::native

@@ -2012,6 +2012,42 @@ def ordered_tokens_over_other_keys():
          num_heads=2, unidirectional=1)
 
 
+def parameters_of_a_run():
+    """What other operators have as attributes or constants, computed."""
+    i64, x = np.int64, rand(2, 3, 4)
+    for name, axis in (("first", 0), ("inner", 2), ("from_end", -1)):
+        case(f"ms_expand_dims_computed_{name}", "ExpandDims", {"x": x, "axis": np.int32(axis)}, {"y": np.expand_dims(x, axis)}, MS)
+    image, pads = rand(1, 1, 3, 4), np.array([1, 0, 0, 2], i64)
+    weight = rand(1, 1, 3, 3)
+    whole = np.zeros((7, 9), np.float32)
+    for i in range(3):
+        for j in range(4):
+            whole[2 * i:2 * i + 3, 2 * j:2 * j + 3] += image[0, 0, i, j] * weight[0, 0]
+    case("ms_conv_transpose_with_computed_pads", "ConvTransposeWithDynamicPads", {"x": image, "w": weight, "pads": pads},
+         {"y": whole[None, None, 1:, :-2]}, MS, constants=["w"], kernel_shape=[3, 3], strides=[2, 2])
+    x, at = rand(2, 3, 5, 6), np.array([1, 0], np.int32)
+    boxes = np.array([[0.1, 0.2, 0.7, 0.93], [-0.3, 0.4, 0.6, 1.25]], np.float32)
+    for name, size in (("several", (3, 4)), ("one_row", (1, 2))):
+        y = np.stack([crop(x[n], box.astype(float), *size, False, 0.0) for n, box in zip(at, boxes)])
+        case(f"ms_crop_and_resize_computed_{name}", "CropAndResize", {"x": x, "boxes": boxes, "at": at, "size": np.array(size, np.int32)},
+             {"y": y}, MS)
+    k, n, block = 40, 3, 16
+    groups = rng.integers(0, 3, k).astype(np.int32)  # which fill no blocks
+    values, zeros = rng.integers(0, 16, (n, 3 * block)).astype(np.uint8), rng.integers(0, 16, (n, 3)).astype(np.uint8)
+    scales, a, bias = np.abs(rand(n, 3)), rand(2, k), rand(n)
+    for name, constants in (("computed", ["b", "scales", "zeros"]), ("uneven", ["b", "scales", "zeros", "groups"])):
+        weights = (values[:, :k].astype(np.float32) - zeros[:, groups]) * scales[:, groups]
+        case(f"ms_matmul_4bits_g_idx_{name}", "MatMulNBits",
+             {"a": a, "b": pack(values, 4).reshape(n, 3, -1), "scales": scales, "zeros": pack(zeros, 4), "groups": groups, "bias": bias},
+             {"y": (a @ weights.T + bias).astype(np.float32)}, MS, constants=constants, K=k, N=n, bits=4, block_size=block)
+    case("ms_sample_op", "SampleOp", {"x": x}, {"y": x}, MS)
+    q, keys, v = rand(2, 4, 6), rand(2, 3, 6), rand(2, 3, 6)
+    unseen = np.where(np.arange(3) < np.array([2, 3])[:, None], 0, -10000).astype(np.float32)[:, None, None]
+    case("ms_multi_head_attention_packed_lengths", "MultiHeadAttention",
+         {"q": q, "k": keys, "v": v, "bias": None, "mask": np.array([2, 3, 0, 4, 8, 0, 3, 6], np.int32)},
+         {"y": flat(attend(heads(q, 2), heads(keys, 2), heads(v, 2), unseen)[0])}, MS, num_heads=2)
+
+
 def main():
     HERE.mkdir(exist_ok=True)
     for old in HERE.glob("*.json"):
@@ -2026,7 +2062,7 @@ def main():
                   three_places, linear_attentions_of_fewer_heads, products_of_words, more_of_microsoft, time_warping,
                   texts_between_numbers, computed_texts,
                   rows_of_other_beams, columns_of_other_blocks, one_row_of_blocks, mean_variance_before_opset_9,
-                  optionals_of_a_run, loops_that_change_the_rank, ordered_tokens_over_other_keys):
+                  optionals_of_a_run, loops_that_change_the_rank, ordered_tokens_over_other_keys, parameters_of_a_run):
         group()
 
 

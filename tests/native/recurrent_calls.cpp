@@ -40,8 +40,8 @@ RandomCall draw_recurrence(Draw& draw, const std::string& type, const Cell& cell
   const auto maybe = [&](Shape shape) -> ConstantPtr {
     return draw.chance(50) ? some(std::move(shape)) : nullptr;
   };
-  const Shape state = is_batch_first ? Shape{batch, directions, hidden}
-                                     : Shape{directions, batch, hidden};
+  const Shape state =
+      is_batch_first ? Shape{batch, directions, hidden} : Shape{directions, batch, hidden};
   std::vector<std::int64_t> lengths(static_cast<std::size_t>(batch));
   for (std::int64_t& length : lengths) length = draw.in(0, steps);
   drawn.inputs = {some(is_batch_first ? Shape{batch, steps, input} : Shape{steps, batch, input}),
@@ -69,8 +69,9 @@ RandomCall draw_nll_loss(Draw& draw) {
     labels.push_back(scores.back());
   }
   const DataType index = index_type(draw);
-  drawn.inputs = {numbers(draw, type, scores),
-                  made(index, labels, [&] { return static_cast<double>(draw.in(0, classes - 1)); })};
+  drawn.inputs = {numbers(draw, type, scores), made(index, labels, [&] {
+                    return static_cast<double>(draw.in(0, classes - 1));
+                  })};
   if (draw.chance(50)) drawn.inputs.push_back(numbers(draw, type, {classes}, 0.1, 2));
   return drawn;
 }
