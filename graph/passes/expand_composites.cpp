@@ -263,7 +263,7 @@ const std::array kComposites = {
               },
               true},
     Composite{"SoftmaxCrossEntropyLoss",
-              [](auto& call, auto&, auto&) { expand_cross_entropy(call); }},
+              [](auto& call, auto&, auto&) { expand_cross_entropy(call); }, true},
 };
 
 const Composite* composite_of(const Graph& graph, const Node& node) {

@@ -7,6 +7,7 @@
 #include "reference/axes.h"
 #include "reference/onnx_data_type.h"
 #include "reference/op.h"
+#include "reference/range.h"
 #include "reference/strided.h"
 #include "reference/typed.h"
 
@@ -68,17 +69,6 @@ void compute_fill(const OpContext& ctx) {
   fill(ctx.outputs[0], value ? value->data() : &zero);
 }
 
-template <typename C>
-std::int64_t range_count(C start, C limit, C delta) {
-  if (delta == 0) fail_model("delta is 0");
-  // In double, unsigned and 64-bit differences neither wrap nor overflow.
-  const double span = static_cast<double>(limit) - static_cast<double>(start);
-  const double count = std::ceil(span / static_cast<double>(delta));
-  if (!(count <= static_cast<double>(kMostBytes)))
-    fail_model("the range has " + std::to_string(count) + " elements");
-  return static_cast<std::int64_t>(std::max(count, 0.0));
-}
-
 std::vector<TensorDesc> infer_range(const InferContext& ctx) {
   TensorDesc out{.dtype = ctx.dtype(0), .shape = {kUnknownDim}};
   if (!ctx.has_value(0) || !ctx.has_value(1) || !ctx.has_value(2)) return {out};
@@ -93,14 +83,7 @@ std::vector<TensorDesc> infer_range(const InferContext& ctx) {
 
 void compute_range(const OpContext& ctx) {
   visit_type<NumericTypes>(ctx.outputs[0].desc.dtype, [&]<typename T>() {
-    // In double the error does not grow with the count; integers need all their bits.
-    using C = std::conditional_t<kIsFloat<T>, double, T>;
-    const C start = read_scalar<C>(ctx.inputs[0], "start");
-    const C delta = read_scalar<C>(ctx.inputs[2], "delta");
-    T* out = ctx.outputs[0].as<T>();
-    const std::int64_t count = ctx.outputs[0].elements();
-    for (std::int64_t i = 0; i < count; ++i)
-      out[i] = convert<T>(add(start, multiply(static_cast<C>(i), delta)));
+    write_range(ctx.inputs[0], ctx.inputs[2], 0, ctx.outputs[0].elements(), ctx.outputs[0].as<T>());
   });
 }
 

@@ -208,6 +208,17 @@ RandomCall draw_compress(Draw& draw) {
   return drawn;
 }
 
+RandomCall draw_range(Draw& draw) {
+  const DataType type = draw.numeric();
+  const bool is_falling = draw.chance(30) && type != DataType::kUint8;
+  const double from = static_cast<double>(draw.in(0, 20)), step = draw.chance(50) ? 1 : 3;
+  const double to = is_falling ? from - static_cast<double>(draw.in(0, 20))
+                               : from + static_cast<double>(draw.in(-2, 60));
+  return {.call = {.type = "Range", .version = 11},
+          .inputs = {scalar(from, type), scalar(std::max(to, 0.0), type),
+                     scalar(is_falling && from >= to ? -step : step, type)}};
+}
+
 RandomCall draw_pow(Draw& draw) {
   const DataType type =
       draw.one_of({DataType::kInt8, DataType::kInt16, DataType::kInt32, DataType::kInt64,
@@ -288,6 +299,7 @@ void add_more_drawers(Drawers& drawers) {
   for (const char* type : {"Quantize", "Dequantize"})
     drawers[type] = [type](Draw& draw) { return draw_quantize(draw, type); };
   drawers["Compress"] = draw_compress;
+  drawers["Range"] = draw_range;
   drawers["Pow"] = draw_pow;
   drawers["Multinomial"] = draw_multinomial;
   drawers["ReverseSequence"] = draw_reverse_sequence;
