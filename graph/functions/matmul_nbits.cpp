@@ -47,11 +47,12 @@ Term shaped(FunctionCall& call, Term value, const Shape& shape, const char* what
 /// there is no such order, or g_idx is computed.
 std::optional<std::vector<std::int64_t>> order_by_block(FunctionCall& call,
                                                         const PackedWeights& w) {
+  if (call.dim(call.input(kGroups), 0) < w.k)
+    throw Error(ExitCode::kModel, "its g_idx has " +
+                                      std::to_string(call.dim(call.input(kGroups), 0)) +
+                                      " elements, K is " + std::to_string(w.k));
   if (call.known(call.input(kGroups)) == nullptr) return std::nullopt;
   const std::vector<std::int64_t> blocks = call.known_ints(call.input(kGroups));
-  if (std::ssize(blocks) < w.k)
-    throw Error(ExitCode::kModel, "its g_idx has " + std::to_string(blocks.size()) +
-                                      " elements, K is " + std::to_string(w.k));
   std::vector<std::int64_t> order(static_cast<std::size_t>(w.k));
   std::iota(order.begin(), order.end(), 0);
   const auto block_of = [&](std::int64_t column) {

@@ -328,7 +328,7 @@ TEST(BadModel, PackedWeightsThatCannotBeRead) {
   EXPECT_EQ(message(), "imports");
   node.add_input("");
   node.add_input("i");
-  EXPECT_NE(message().find("MatMulNBits, opset 1: its g_idx is computed)"), std::string::npos);
+  EXPECT_EQ(message(), "imports") << "its g_idx is computed";
   node.mutable_input()->DeleteSubrange(3, 2);
   set("bits", 3);
   EXPECT_NE(message().find("its weights have 3 bits"), std::string::npos) << message();
