@@ -204,8 +204,8 @@ bool sequences_apart(const Slicing& slicing) {
   const int batch = is_batch_first ? 0 : 1;
   for (std::size_t i = 0; i < slicing.inputs.size(); ++i) {
     const bool is_of_sequences =
-        i == kX || i == kLengths || i == kInitialHidden || i == kInitialCell;
-    const int axis = is_of_sequences ? (i == kLengths ? 0 : batch) : kWhole;
+        i == kSequenceX || i == kSequenceLengths || i == kSequenceHidden || i == kSequenceCell;
+    const int axis = is_of_sequences ? (i == kSequenceLengths ? 0 : batch) : kWhole;
     if (slicing.has_input(i) && slicing.axes[i] != axis) return false;
   }
   return true;

@@ -109,7 +109,7 @@ dnnl::primitive_desc_base make_onednn_primitive_desc(const json& stage, int thre
 }
 
 OneDnnStage::OneDnnStage(const json& stage, int threads, std::span<const std::size_t> buffer_bytes,
-             std::span<void* const> buffers)
+                         std::span<void* const> buffers)
     : desc_(make_onednn_primitive_desc(stage, threads)) {
   {
     const OpenMpThreads team(threads);
@@ -156,9 +156,10 @@ OneDnnStage::Own& OneDnnStage::add_own(int id, const memory::desc& layout) {
 }
 
 /// A constant in the layout that the primitive wants here, where that is not the om's.
-void OneDnnStage::repack_constant(const std::string& word, const json& stored, const OneDnnArgumentPlace& place,
-                            std::span<const std::size_t> buffer_bytes,
-                            std::span<void* const> buffers) {
+void OneDnnStage::repack_constant(const std::string& word, const json& stored,
+                                  const OneDnnArgumentPlace& place,
+                                  std::span<const std::size_t> buffer_bytes,
+                                  std::span<void* const> buffers) {
   const memory::desc from = memory_desc_from_json(stored);
   const std::size_t bytes = reached_bytes(from), left = place.bytes_left(buffer_bytes);
   if (bytes > left || bytes == 0) refuse_place(word, bytes, left);

@@ -44,7 +44,7 @@ struct OneDnnArgumentPlace {
 class OneDnnStage {
  public:
   OneDnnStage(const nlohmann::json& stage, int threads, std::span<const std::size_t> buffer_bytes,
-        std::span<void* const> buffers);
+              std::span<void* const> buffers);
   void run(std::span<void* const> buffers);
   std::size_t dst_bytes() const { return desc_.query_md(dnnl::query::dst_md).get_size(); }
 
@@ -67,8 +67,9 @@ class OneDnnStage {
   };
 
   Own& add_own(int id, const dnnl::memory::desc& layout);
-  void repack_constant(const std::string& word, const nlohmann::json& stored, const OneDnnArgumentPlace& place,
-                       std::span<const std::size_t> buffer_bytes, std::span<void* const> buffers);
+  void repack_constant(const std::string& word, const nlohmann::json& stored,
+                       const OneDnnArgumentPlace& place, std::span<const std::size_t> buffer_bytes,
+                       std::span<void* const> buffers);
   void require_all_arguments(const nlohmann::json& stage) const;
 
   dnnl::primitive_desc_base desc_;

@@ -19,8 +19,7 @@ namespace {
 
 /// A new file that nobody but its owner may read: one that is there is never overwritten, it may be the only one.
 void write_new_file(const std::string& path, const std::string& text, mode_t mode) {
-  Descriptor file(
-      ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
+  Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
   bool is_written = false;
   if (file.is_open()) {
     is_written =
