@@ -344,11 +344,11 @@ TEST(Executor, RecordsOneTaskPerStep) {
 
 TEST(Executor, AsksForWhatTheReferenceComputesIn) {
   constexpr std::int64_t kElements = 1 << 25;
-  const TensorDesc desc{.dtype = DataType::kInt8, .shape = {1, kElements}};
+  const TensorDesc desc{.dtype = DataType::kFloat16, .shape = {1, kElements}};
   OmBuilder b("wide");
   b.reference("LpNorm", {b.input("x", desc)}, {b.output("y", desc)}).name = "norm";
   Executor model(b.om, {});
-  std::vector<char> x(kElements), y(kElements);
+  std::vector<std::uint16_t> x(kElements), y(kElements);
   const Tensor inputs[] = {{desc, x.data()}};
   Tensor outputs[] = {{desc, y.data()}};
   const tests::MemoryLimit limit(std::uint64_t{200} << 20);
