@@ -119,11 +119,13 @@ TensorView view(const T* data, Shape shape) {
   return {data, std::move(shape), internal::TypeOf<T>::value};
 }
 
-/// std::invalid_argument when the shape has another number of elements.
+/// std::invalid_argument when the shape has another number of elements, or a size below 0.
 template <typename T>
 TensorView view(const std::vector<T>& values, Shape shape) {
   const TensorView made = view(values.data(), std::move(shape));
-  if (internal::bytes_of(made.shape, made.type) != values.size() * sizeof(T))
+  bool is_shape = true;
+  for (const std::int64_t size : made.shape) is_shape = is_shape && size >= 0;
+  if (!is_shape || internal::bytes_of(made.shape, made.type) != values.size() * sizeof(T))
     throw std::invalid_argument(std::to_string(values.size()) + " values are no tensor " +
                                 internal::text(made.shape));
   return made;
@@ -189,9 +191,11 @@ class Session {
     if (has_gears_) lock.lock();
     std::vector<unsigned char> gear(has_gears_ ? gear_bytes_ : 0);
     Dataset given;
-    for (const Port& port : inputs_)
-      given.add(const_cast<void*>(fed(port, feed).data), bytes_of(port, feed));
     for (const auto& each : feed) require(inputs_, each.first);
+    for (const Port& port : inputs_) {
+      const TensorView& tensor = fed(port, feed);
+      given.add(const_cast<void*>(tensor.data), internal::bytes_of(tensor.shape, tensor.type));
+    }
     if (has_gears_) given.add(gear.data(), gear.size());
     Dataset results;
     std::vector<std::vector<unsigned char>> memory;
@@ -262,11 +266,9 @@ class Session {
     if (!fits)
       throw std::invalid_argument("the input " + port.name + " is " + internal::text(port.shape) +
                                   ", not " + internal::text(given.shape));
+    if (given.data == nullptr && internal::bytes_of(given.shape, given.type) > 0)
+      throw std::invalid_argument("the data of the input " + port.name + " are a null pointer");
     return given;
-  }
-
-  static std::size_t bytes_of(const Port& port, const std::map<std::string, TensorView>& feed) {
-    return internal::bytes_of(feed.at(port.name).shape, port.type);
   }
 
   void describe() {
@@ -299,13 +301,10 @@ class Session {
   /// By the shapes of what is fed.
   void choose_gear(const Dataset& given, const std::map<std::string, TensorView>& feed) const {
     std::vector<std::uint64_t> varying;
-    aclmdlIODims all{};
     for (const Port& port : inputs_)
-      for (std::size_t i = 0; i < port.shape.size(); ++i) {
-        const std::int64_t size = feed.at(port.name).shape[i];
-        if (port.shape[i] == -1) varying.push_back(static_cast<std::uint64_t>(size));
-        all.dims[all.dimCount++] = size;
-      }
+      for (std::size_t i = 0; i < port.shape.size(); ++i)
+        if (port.shape[i] == -1)
+          varying.push_back(static_cast<std::uint64_t>(feed.at(port.name).shape[i]));
     aclmdlBatch batches{};
     aclmdlHW images{};
     const std::size_t place = inputs_.size();
@@ -317,8 +316,21 @@ class Session {
           "aclmdlSetDynamicHWSize",
           aclmdlSetDynamicHWSize(model_, given.handle(), place, varying.at(0), varying.at(1)));
     else
-      internal::check("aclmdlSetInputDynamicDims",
-                      aclmdlSetInputDynamicDims(model_, given.handle(), place, &all));
+      choose_dims(given, feed);
+  }
+
+  /// The sizes of all inputs, of which the C API takes so many.
+  void choose_dims(const Dataset& given, const std::map<std::string, TensorView>& feed) const {
+    aclmdlIODims all{};
+    for (const Port& port : inputs_)
+      for (const std::int64_t size : feed.at(port.name).shape) {
+        if (all.dimCount == ACL_MAX_DIM_CNT)
+          throw std::invalid_argument("the inputs have more than " +
+                                      std::to_string(ACL_MAX_DIM_CNT) + " sizes, by which no gear can be chosen");
+        all.dims[all.dimCount++] = size;
+      }
+    internal::check("aclmdlSetInputDynamicDims",
+                    aclmdlSetInputDynamicDims(model_, given.handle(), inputs_.size(), &all));
   }
 
   Tensor tensor(std::size_t i, std::vector<unsigned char> memory) const {

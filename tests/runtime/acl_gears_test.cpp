@@ -6,7 +6,10 @@
 #include <vector>
 
 #include "acl/acl.h"
+#include "base/file.h"
 #include "tests/runtime/geared_om.h"
+#include "tests/runtime/run_program.h"
+#include "tests/temp_dir.h"
 
 namespace aoe::runtime {
 namespace {
@@ -219,6 +222,48 @@ TEST_F(AclGears, ShareTheCallersMemory) {
   EXPECT_EQ(aclmdlLoadFromMemWithMem(bytes.data(), bytes.size(), &model, work_memory, 64,
                                      weight_memory, 12),
             ACL_SUCCESS);
+}
+
+/// With `inputs` of four sizes, the first of which gears vary.
+GearedOm wide_om(GearKind kind, int inputs) {
+  GearedOm model;
+  model.gears.kind = kind;
+  for (const std::int64_t rows : {1, 2}) {
+    tests::OmBuilder b("wide");
+    const TensorDesc desc = tests::floats({rows, 1, 1, 3});
+    const int x = b.input("x0", desc);
+    for (int i = 1; i < inputs; ++i) b.input("x" + std::to_string(i), desc);
+    b.reference("Relu", {x}, {b.output("y", desc)});
+    model.oms.push_back(b.om);
+    model.gears.values.push_back({rows});
+  }
+  model.gears.dynamic_axes.assign(static_cast<std::size_t>(inputs), {0});
+  return model;
+}
+
+std::string said_by_session(const GearedOm& om, int inputs) {
+  const aoe::tests::TempDir dir;
+  write_file_atomically(dir / "m.om", om.serialize());
+  return tests::run_program(std::string(AOE_SESSION_CLIENT) + " " + (dir / "m.om").string() + " " +
+                            std::to_string(inputs) + " 2>&1")
+      .output;
+}
+
+TEST(SessionClient, NamesWhatIsGivenWrongly) {
+  EXPECT_EQ(said_by_session(wide_om(GearKind::kBatch, 1), 1),
+            "right: 4 sizes\n"
+            "nothing: nothing is given for the input x0\n"
+            "other name: the model has no input z; there are x0\n"
+            "other type: the input x0 has elements of another type\n"
+            "other shape: the input x0 is [-1x1x1x3], not [3x2]\n"
+            "null: the data of the input x0 are a null pointer\n"
+            "view: 6 values are no tensor [-2x-3]\n");
+}
+
+TEST(SessionClient, TakesMoreSizesThanAclmdlIODims) {
+  constexpr int kInputs = ACL_MAX_DIM_CNT / 4 + 1;
+  const std::string said = said_by_session(wide_om(GearKind::kBatch, kInputs), kInputs);
+  EXPECT_EQ(said.find("right: 4 sizes\n"), 0U) << said;
 }
 
 TEST_F(AclGears, ModelsOfOneShapeHaveNone) {
