@@ -24,6 +24,8 @@ std::vector<std::size_t> statistics_of(const Shape& shape, const std::vector<std
   Strides strides = dense_strides(kept);
   for (std::size_t axis : axes) strides[axis] = 0;
   std::vector<std::size_t> positions;
+  check_doubles(static_cast<std::size_t>(element_count(shape)));  // of the same size
+  positions.reserve(static_cast<std::size_t>(element_count(shape)));
   for_each_row(shape, std::array{strides},
                [&](const auto& offsets, const auto& steps, std::int64_t n) {
                  for (std::int64_t i = 0; i < n; ++i) {

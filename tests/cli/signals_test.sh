@@ -70,9 +70,9 @@ for delay in 0 0.1 0.4; do
 done
 PROFILING_MODE=dynamic aoe_run --model=m.om --seconds=60 >/dev/null 2>&1 &
 app=$!
-equal "$({ echo start; sleep 8; } | python3 "$here/interrupt.py" TERM 2 msprof --output=dynamic --dynamic=on --pid=$app 2>err | tail -1)" 130 "msprof --dynamic"
+equal "$({ echo start; sleep 8; } | python3 "$here/interrupt.py" TERM 2 msprof --output=dynamic --export=off --dynamic=on --pid=$app 2>err | tail -1)" 130 "msprof --dynamic"
 exists "$(echo dynamic/PROF_*)/host/end_info"
-kill $app
+kill $app 2>/dev/null
 wait $app 2>/dev/null
 equal "$(find . -name '*.tmp*')$(ls tmp)" "" "what msprof has left"
 
