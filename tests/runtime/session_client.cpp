@@ -1,14 +1,14 @@
 // A user's program on aoe/session.hpp, whose names are not for one with the engine's own: says how each misuse is refused.
 //
 //   aoe_session_client M.om INPUTS   a row of N values for each of INPUTS inputs x0, x1, ...
-#include "aoe/session.hpp"
-
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <map>
 #include <string>
 #include <vector>
+
+#include "aoe/session.hpp"
 
 namespace {
 

@@ -38,11 +38,11 @@ bool is_this_flag(std::string_view word, std::string_view flag) {
 }
 
 /// Flags before the first word are msprof's; a word, or --application, is the program to collect.
-/// With --sys-period the machine alone is collected.
+/// With --sys-period the machine alone is collected, with --dynamic a program that runs.
 bool collects(int argc, char** argv) {
   for (int i = 1; i < argc; ++i)
     if (!is_flag(argv[i]) || is_this_flag(argv[i], "--application") ||
-        is_this_flag(argv[i], "--sys-period"))
+        is_this_flag(argv[i], "--sys-period") || is_this_flag(argv[i], "--dynamic"))
       return true;
   return false;
 }
