@@ -4,6 +4,7 @@
 #include <bit>
 #include <cctype>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <set>
 #include <string_view>
