@@ -111,12 +111,14 @@ class Units {
     return by_node_[graph_.values[value].producer];
   }
 
+  /// Also where it takes too long to tell.
   bool waits_for(int later, int earlier) const {
     std::vector<int> open = {later};
     std::set<int> seen = {later};
     while (!open.empty()) {
       const int unit = open.back();
       open.pop_back();
+      if (--looks_left_ < 0) return true;
       for (const int before : before_[unit]) {
         if (before == earlier) return true;
         if (seen.insert(before).second) open.push_back(before);
@@ -128,7 +130,18 @@ class Units {
   const Graph& graph_;
   std::vector<int> by_node_;
   std::vector<std::set<int>> before_;
+  mutable std::int64_t looks_left_ = 1'000'000;  ///< of a model of a million nodes
 };
+
+/// A large constant of which slices choose rows: each body would hold it anew.
+bool chooses_of_table(const Graph& graph, const Node& node) {
+  constexpr std::size_t kLarge = 64 << 10;
+  return reference::is_kind(node.op.type, reference::OpKind::kMove) &&
+         std::ranges::any_of(node.inputs, [&](ValueId id) {
+           return id != kNone && graph.values[id].constant &&
+                  graph.values[id].constant->size_bytes() > kLarge;
+         });
+}
 
 /// Code for known sizes is faster at it than what takes any.
 bool gains(const Graph& graph, const Node& node) {
@@ -166,7 +179,7 @@ class Regions {
   void add(NodeId id) {
     const Node& node = graph_.nodes[id];
     const std::optional<Length> length = lengths_.add(node);
-    if (!length) return units_.put(id, units_.add());
+    if (!length || chooses_of_table(graph_, node)) return units_.put(id, units_.add());
     const Appetite appetite = appetite_of(slice_cost(graph_, {id}));
     Region& region = region_for(node, *length, appetite);
     if (region.appetite == Appetite::kAny) region.appetite = appetite;
@@ -249,15 +262,18 @@ SliceCost slice_cost(const Graph& graph, const std::vector<NodeId>& region) {
   };
   for (const NodeId id : region) {
     const Node& node = graph.nodes[id];
-    const double growth =
-        reference::is_kind(node.op.type, reference::OpKind::kWindow) ? kWinograd : 1;
+    const reference::OpKind kind = reference::ops().find(node.op.type)->kind;
+    const bool has_weights = kind == reference::OpKind::kProduct ||
+                             kind == reference::OpKind::kWindow ||
+                             kind == reference::OpKind::kRecurrence;
+    const double growth = kind == reference::OpKind::kWindow ? kWinograd : 1;
     std::vector<TensorDesc> inputs, outputs;
     for (const ValueId input : node.inputs) {
       inputs.push_back(desc_of(input));
       if (input == kNone) continue;
       const auto bytes = static_cast<double>(storage_bytes(inputs.back()));
       if (graph.values[input].constant)
-        cost.weights += weights.insert(input).second ? growth * bytes : 0;
+        cost.weights += has_weights && weights.insert(input).second ? growth * bytes : 0;
       else if (!is_static(graph.values[input].desc.shape))
         cost.bytes = std::max(cost.bytes, bytes);
     }

@@ -21,9 +21,10 @@ std::vector<std::vector<NodeId>> slice_regions(const Graph& graph);
 
 /// What a slice of a region takes.
 struct SliceCost {
-  double bytes = 0;    ///< of the largest value
-  double flops = 0;    ///< of all ops
-  double weights = 0;  ///< bytes of constants as kernels lay them out, which every part reads
+  double bytes = 0;  ///< of the largest value
+  double flops = 0;  ///< of all ops
+  double weights =
+      0;  ///< bytes of factors that are constants, as kernels lay them out, which every part reads
 };
 SliceCost slice_cost(const Graph& graph, const std::vector<NodeId>& region);
 

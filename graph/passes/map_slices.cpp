@@ -9,6 +9,9 @@
 namespace aoe::graph {
 namespace {
 
+/// Of all regions: their nodes stand in up to three bodies each, every one of which goes through all passes and code generation.
+constexpr std::size_t kMostNodes = 10'000, kMostRegions = 256;
+
 std::vector<std::int64_t> open_axes(const Graph& graph, const std::vector<ValueId>& values) {
   std::vector<std::int64_t> axes;
   for (const ValueId value : values)
@@ -36,12 +39,16 @@ bool map_region(Graph& graph, const std::vector<NodeId>& region, int threads) {
 }  // namespace
 
 Pass map_slices_pass(int threads) {
-  return {"map_slices", [threads](Graph& graph) {
-            bool changed = false;
-            for (const std::vector<NodeId>& region : slice_regions(graph))
-              changed |= map_region(graph, region, threads);
-            return changed;
-          }};
+  const auto run = [threads](Graph& graph) {
+    std::size_t nodes = 0, regions = 0;
+    for (const std::vector<NodeId>& region : slice_regions(graph)) {
+      nodes += region.size();
+      if (nodes > kMostNodes || regions == kMostRegions) break;
+      regions += map_region(graph, region, threads) ? 1 : 0;
+    }
+    return regions > 0;
+  };
+  return {"map_slices", run};
 }
 
 bool map_slices(Graph& graph) {

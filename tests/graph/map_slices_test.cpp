@@ -80,6 +80,17 @@ TEST(MapSlices, DoesNotJoinRowsOfDifferentLength) {
   EXPECT_EQ(types_in(*maps[1]), (std::vector<std::string>{"Reshape", "GatherV2", "Tanh"}));
 }
 
+/// Each body would hold it.
+TEST(MapSlices, LeavesLargeTablesOutside) {
+  const Graph graph = rows_through("y", "float[20000,8] t,", R"(
+    a = Gather <axis = 0> (t, i)
+    y = Exp (a)
+  )");
+  const auto maps = maps_of(graph);
+  ASSERT_EQ(maps.size(), 1U);
+  EXPECT_EQ(types_in(*maps[0]), (std::vector<std::string>{"Exp"}));
+}
+
 /// Two lengths that may differ, or may be 1: what a run makes of them nobody knows before.
 TEST(MapSlices, LeavesWhatReadsTwoLengths) {
   const Graph graph = rows_through("y", "", R"(
