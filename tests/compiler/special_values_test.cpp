@@ -75,12 +75,15 @@ bool is_open(const Task& task, Special special) {
   static const std::set<std::string> kSquaring = {"LayerNorm", "InstanceNorm", "GroupNorm",
                                                   "RMSNorm", "LRN"};
   const std::string& type = task.anchor().type;
+  // A gate of Relu is as large as what it reads, and is multiplied by states that are.
+  const bool has_open_gates = reference::is_kind(type, reference::OpKind::kRecurrence) &&
+                              task.anchor().attrs.has("activations");
   // Where NaN stands in an order, and what is drawn by weights that are no numbers.
   if (special == Special::kNan && !is_floating(task.out().dtype)) return true;
   if (special != Special::kDenormal && type == "Multinomial") return true;
   if (special != Special::kDenormal && type == "ROIAlign") return true;  // refuses such regions
   const bool in_halves = graph::allows_bf16(task.op) || graph::allows_fp16(task.op);
-  return (special == Special::kHuge && (in_halves || kSquaring.contains(type))) ||
+  return (special == Special::kHuge && (in_halves || has_open_gates || kSquaring.contains(type))) ||
          (special == Special::kInfinity && type == "Pow");
 }
 
