@@ -93,12 +93,12 @@ ReceiveStatus receive_message(int fd, nlohmann::json& message, std::optional<Wai
   std::uint64_t size = 0;
   ReceiveStatus status = receive_all(fd, &size, sizeof size, limit, stop);
   if (status != ReceiveStatus::kMessage) return status;
-  if (size > kMaxMessageBytes) return ReceiveStatus::kClosed;
+  if (size > kMaxMessageBytes) return ReceiveStatus::kGarbled;
   std::string bytes(size, '\0');
   status = receive_all(fd, bytes.data(), bytes.size(), limit, stop);
   if (status != ReceiveStatus::kMessage) return status;
   message = cbor_or_discarded(bytes);
-  return message.is_object() ? ReceiveStatus::kMessage : ReceiveStatus::kClosed;
+  return message.is_object() ? ReceiveStatus::kMessage : ReceiveStatus::kGarbled;
 }
 
 }  // namespace aoe::tuner

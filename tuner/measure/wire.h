@@ -12,7 +12,13 @@ namespace aoe::tuner {
 /// False when the other end is gone.
 bool send_message(int fd, const nlohmann::json& message);
 
-enum class ReceiveStatus { kMessage, kClosed, kTimeout, kStopped };
+enum class ReceiveStatus {
+  kMessage,
+  kClosed,
+  kGarbled,  ///< what came is no message, and nobody knows where the next one begins; the other side may well live
+  kTimeout,
+  kStopped
+};
 
 /// When waiting ends; time in which this process itself was stopped does not count.
 struct WaitLimit {

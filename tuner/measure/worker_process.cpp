@@ -118,6 +118,8 @@ Timing WorkerProcess::bury(ReceiveStatus last, std::chrono::duration<double> tim
   pid_ = -1;
   if (last == ReceiveStatus::kStopped)
     return Timing::failure(Outcome::kStopped, "tuning was stopped");
+  if (last == ReceiveStatus::kGarbled)
+    return Timing::failure(Outcome::kCrashed, "the worker's answer is no message");
   if (last == ReceiveStatus::kTimeout)
     return Timing::failure(Outcome::kTimeout,
                            fmt::format("no result after {:.3g} s", timeout.count()));
