@@ -6,14 +6,6 @@
 namespace aoe::native {
 namespace {
 
-template <typename T>
-struct DotLanes {
-  static constexpr std::int64_t kCount = kFloats * sizeof(float) / sizeof(T);
-  using Vector __attribute__((vector_size(kFloats * sizeof(float)))) = T;
-  using Loose
-      __attribute__((vector_size(kFloats * sizeof(float)), aligned(alignof(T)), may_alias)) = T;
-};
-
 /// to[i] += the lanes of vectors[i], for four of them.
 AOE_WIDE inline void add_lanes_of_four(const Floats* vectors, float* to) {
   Floats pairs[2];
@@ -28,27 +20,26 @@ AOE_WIDE inline void add_lanes_of_four(const Floats* vectors, float* to) {
 }
 
 template <typename T, int kCount>
-AOE_WIDE inline void add_lanes(const typename DotLanes<T>::Vector (&vectors)[kCount], T* to) {
+AOE_WIDE inline void add_lanes(const typename Lanes<T>::Vector (&vectors)[kCount], T* to) {
   if constexpr (sizeof(T) == sizeof(float) && kCount % 4 == 0) {
     for (int i = 0; i < kCount; i += 4) add_lanes_of_four(vectors + i, to + i);
   } else {
     for (int i = 0; i < kCount; ++i)
-      for (std::int64_t lane = 0; lane < DotLanes<T>::kCount; ++lane) to[i] += vectors[i][lane];
+      for (std::int64_t lane = 0; lane < Lanes<T>::kCount; ++lane) to[i] += vectors[i][lane];
   }
 }
 
 template <int kRows, int kColumns, typename T>
 AOE_WIDE void add_dots(Rows<const T> left, Rows<const T> right, std::int64_t length, Rows<T> sums) {
-  using Lanes = DotLanes<T>;
-  using Loose = typename Lanes::Loose;
-  typename Lanes::Vector dots[kRows][kColumns] = {};
+  using Loose = typename Lanes<T>::Loose;
+  typename Lanes<T>::Vector dots[kRows][kColumns] = {};
   std::int64_t i = 0;
-  for (; i + Lanes::kCount <= length; i += Lanes::kCount) {
-    typename Lanes::Vector row[kRows];
+  for (; i + Lanes<T>::kCount <= length; i += Lanes<T>::kCount) {
+    typename Lanes<T>::Vector row[kRows];
     for (std::int64_t r = 0; r < kRows; ++r)
       row[r] = *reinterpret_cast<const Loose*>(left.data + r * left.stride + i);
     for (std::int64_t c = 0; c < kColumns; ++c) {
-      const typename Lanes::Vector column =
+      const typename Lanes<T>::Vector column =
           *reinterpret_cast<const Loose*>(right.data + c * right.stride + i);
       for (std::int64_t r = 0; r < kRows; ++r) dots[r][c] += row[r] * column;
     }

@@ -21,14 +21,6 @@ Pair product_of(Pair left, Pair right) {
 }
 
 template <typename T>
-struct Lanes {
-  static constexpr std::int64_t kCount = kFloats * sizeof(float) / sizeof(T);
-  using Vector __attribute__((vector_size(kFloats * sizeof(float)))) = T;
-  /// Where it lies anywhere. Copied byte by byte, vectors would be halves in between, which processors wait for.
-  using Loose
-      __attribute__((vector_size(kFloats * sizeof(float)), aligned(alignof(T)), may_alias)) = T;
-};
-template <typename T>
 constexpr std::int64_t kBlock = kVectors* Lanes<T>::kCount;
 
 /// sum + left * right, or for Pairs the sum of both products.

@@ -19,4 +19,14 @@ namespace aoe::native {
 inline constexpr std::int64_t kFloats = 8;
 using Floats = float __attribute__((vector_size(kFloats * sizeof(float))));
 
+/// The same of another type.
+template <typename T>
+struct Lanes {
+  static constexpr std::int64_t kCount = kFloats * sizeof(float) / sizeof(T);
+  using Vector __attribute__((vector_size(kFloats * sizeof(float)))) = T;
+  /// Where it lies anywhere. Copied byte by byte, vectors would be halves in between, which processors wait for.
+  using Loose
+      __attribute__((vector_size(kFloats * sizeof(float)), aligned(alignof(T)), may_alias)) = T;
+};
+
 }  // namespace aoe::native

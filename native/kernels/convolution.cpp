@@ -211,11 +211,7 @@ void run_integer(const Run& run) {
 
 Result<void> supports_floats(const Question& question) {
   if (question.call.attrs.get_int("input_shuffle", 1) != 1) return Unexpected("shuffled channels");
-  if (auto taken = takes_types(question, 0, {DataType::kFloat, DataType::kDouble}); !taken)
-    return taken;
-  for (std::size_t i = 1; i < 3; ++i)
-    if (auto taken = takes_types(question, i, {question.inputs[0].dtype}); !taken) return taken;
-  return {};
+  return takes_one_float_type(question);
 }
 
 Result<void> supports_bytes(const Question& question) {
