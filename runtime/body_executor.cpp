@@ -1,4 +1,4 @@
-// Opening bodies.
+// Opening and running bodies.
 #include "runtime/body_executor.h"
 
 #include <utility>
@@ -16,6 +16,22 @@ std::unique_ptr<Executor> open_body(const LoadContext& context, Om body,
                                        .longest_loop_s = context.longest_loop_s});
   context.next_op += executor->op_count();
   return executor;
+}
+
+BodyOwner::BodyOwner(const LoadContext& context, std::size_t index)
+    : name_(context.step_names[index]),
+      number_(context.first_op + static_cast<int>(index)),
+      records_bodies_(context.records_bodies) {
+}
+
+void BodyOwner::run_body(Executor& body, std::span<const Tensor> inputs, std::span<Tensor> outputs,
+                         TaskClock& clock) const {
+  const TaskRecording& recording = clock.recording();
+  const bool is_apart = records_bodies_ && recording.is_on;
+  if (is_apart) task_done(clock);
+  body.run(inputs, outputs,
+           {.run_and_model = recording.run_and_model, .is_sampled = is_apart, .is_body = true});
+  if (is_apart) clock.go_on();
 }
 
 }  // namespace aoe::runtime

@@ -12,7 +12,6 @@
 #include "base/memory.h"
 #include "base/stop_scope.h"
 #include "reference/axes.h"
-#include "runtime/body_executor.h"
 #include "runtime/executor.h"
 #include "runtime/om_bodies.h"
 
@@ -53,9 +52,7 @@ std::string ControlStep::fault(const Om& om, const OmStep& step) {
 ControlStep::ControlStep(const LoadContext& context, std::size_t index)
     : step_(context.om.steps[index]),
       tensors_(context.tensors),
-      name_(context.step_names[index]),
-      number_(context.first_op + static_cast<int>(index)),
-      records_bodies_(context.records_bodies),
+      owner_(context, index),
       longest_s_(context.longest_loop_s) {
   const Om& om = context.om;
   const OmStep& step = step_;
@@ -116,7 +113,7 @@ void ControlStep::run(const TaskRecording& recording) {
   } catch (const OutOfMemory& e) {
     throw OutOfMemory(where() + ": " + e.what());
   }
-  clock.task_done(name_, number_);
+  owner_.task_done(clock);
 }
 
 /// Between two trips.
@@ -146,13 +143,7 @@ std::vector<ControlStep::Held> ControlStep::run_body(std::size_t index, std::spa
     }
     outputs.push_back(held[i].tensor);
   }
-  const TaskRecording& recording = clock.recording();
-  const bool is_apart = records_bodies_ && recording.is_on;
-  if (is_apart) clock.task_done(name_, number_);
-  body.executor->run(
-      inputs, outputs,
-      {.run_and_model = recording.run_and_model, .is_sampled = is_apart, .is_body = true});
-  if (is_apart) clock.go_on();
+  owner_.run_body(*body.executor, inputs, outputs, clock);
   for (std::size_t i = 0; i < held.size(); ++i) {
     if (held[i].tensor.data != nullptr) continue;
     const std::size_t bytes = storage_bytes(outputs[i].desc);

@@ -13,13 +13,11 @@
 
 #include "runtime/aligned_memory.h"
 #include "runtime/backend.h"
+#include "runtime/body_executor.h"
 #include "runtime/collected_slices.h"
-#include "runtime/task_recording.h"
 #include "runtime/tensor_table.h"
 
 namespace aoe::runtime {
-
-class Executor;
 
 class ControlStep final : public Runnable {
  public:
@@ -65,9 +63,7 @@ class ControlStep final : public Runnable {
 
   const OmStep& step_;
   TensorTable& tensors_;
-  const std::uint32_t name_;  ///< in events
-  const int number_;
-  const bool records_bodies_;
+  const BodyOwner owner_;
   const std::optional<double> longest_s_;
   std::vector<Body> bodies_;
   std::chrono::steady_clock::time_point begin_;  ///< of this run

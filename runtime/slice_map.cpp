@@ -6,13 +6,13 @@
 
 #include "base/error.h"
 #include "reference/axes.h"
-#include "runtime/body_executor.h"
+#include "reference/slicing.h"
 #include "runtime/om_bodies.h"
 
 namespace aoe::runtime {
 namespace {
 
-constexpr std::int64_t kWhole = -1;
+using reference::kWhole;
 
 bool is_axis_of(std::int64_t axis, const TensorDesc& desc) {
   return axis >= 0 && axis < std::ssize(desc.shape);
@@ -100,9 +100,7 @@ std::string SliceMap::fault(const Om& om, const OmStep& step) {
 SliceMap::SliceMap(const LoadContext& context, std::size_t index)
     : step_(context.om.steps[index]),
       tensors_(context.tensors),
-      name_(context.step_names[index]),
-      number_(context.first_op + static_cast<int>(index)),
-      records_bodies_(context.records_bodies),
+      owner_(context, index),
       axes_(step_.call.attrs.get_ints("axes")),
       output_axes_(step_.call.attrs.get_ints("output_axes")) {
   std::vector<Om> bodies = bodies_of(context.om, step_);
@@ -139,7 +137,7 @@ void SliceMap::check_bodies(const Om& om) const {
         if (own.shape[at(axis)] != slices) damaged();
       }
       if (id < 0) return;
-      TensorDesc outer = om.tensors[id].desc;
+      const TensorDesc& outer = om.tensors[id].desc;
       if (outer.dtype != own.dtype || outer.shape.size() != own.shape.size()) damaged();
       for (std::size_t d = 0; d < own.shape.size(); ++d)
         if (std::int64_t(d) != axis && outer.shape[d] != own.shape[d]) damaged();
@@ -216,13 +214,7 @@ void SliceMap::run_part(const Part& part, std::span<Border> inputs, std::span<Bo
     if (output.whole.data != nullptr) output.place(first, count);
     makes.push_back(output.part);
   }
-  const TaskRecording& recording = clock.recording();
-  const bool is_apart = records_bodies_ && recording.is_on;
-  if (is_apart) clock.task_done(name_, number_);
-  part.executor->run(
-      reads, makes,
-      {.run_and_model = recording.run_and_model, .is_sampled = is_apart, .is_body = true});
-  if (is_apart) clock.go_on();
+  owner_.run_body(*part.executor, reads, makes, clock);
   for (const Border& output : outputs) output.write(first, count);
 }
 
@@ -235,7 +227,7 @@ void SliceMap::run(const TaskRecording& recording) {
     const std::int64_t count = std::min(part.slices, slices);
     run_part(part, reads, makes, std::min(done, slices - count), count, clock);
   }
-  clock.task_done(name_, number_);
+  owner_.task_done(clock);
 }
 
 }  // namespace aoe::runtime

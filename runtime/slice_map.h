@@ -12,12 +12,10 @@
 
 #include "runtime/aligned_memory.h"
 #include "runtime/backend.h"
-#include "runtime/task_recording.h"
+#include "runtime/body_executor.h"
 #include "runtime/tensor_table.h"
 
 namespace aoe::runtime {
-
-class Executor;
 
 class SliceMap final : public Runnable {
  public:
@@ -53,9 +51,7 @@ class SliceMap final : public Runnable {
 
   const OmStep& step_;
   TensorTable& tensors_;
-  const std::uint32_t name_;  ///< in events
-  const int number_;
-  const bool records_bodies_;
+  const BodyOwner owner_;
   const std::vector<std::int64_t> axes_, output_axes_;
   AlignedMemory arena_;      ///< of whichever body runs
   std::vector<Part> parts_;  ///< the longest first
