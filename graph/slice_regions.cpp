@@ -8,9 +8,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "graph/passes.h"
 #include "graph/rewrite.h"
-#include "graph/subgraph.h"
 #include "reference/slicing.h"
 #include "reference/texts.h"
 
@@ -303,9 +301,9 @@ std::vector<std::int64_t> part_sizes(const SliceCost& cost, int threads) {
   return sizes;
 }
 
-std::optional<Graph> graph_of_part(const Graph& graph, const std::vector<NodeId>& region,
+std::optional<Graph> graph_of_part(const Graph& graph, const Subgraph& region,
                                    std::int64_t slices) {
-  Graph part = extract(graph, subgraph_of(graph, region));
+  Graph part = extract(graph, region);
   std::vector<TensorDesc> expected;
   for (Value& value : part.values) {
     value.desc = with_slices(value.desc, slices);

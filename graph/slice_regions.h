@@ -9,6 +9,7 @@
 
 #include "graph/graph.h"
 #include "graph/passes.h"
+#include "graph/subgraph.h"
 
 namespace aoe::graph {
 
@@ -32,10 +33,9 @@ SliceCost slice_cost(const Graph& graph, const std::vector<NodeId>& region);
 /// more than they cost.
 std::vector<std::int64_t> part_sizes(const SliceCost& cost, int threads = 1);
 
-/// The region with `slices` slices, a graph of its own whose borders are its inputs and outputs; nullopt where an op makes
+/// A region with `slices` slices, a graph of its own whose borders are its inputs and outputs; nullopt where an op makes
 /// something else of so many.
-std::optional<Graph> graph_of_part(const Graph& graph, const std::vector<NodeId>& region,
-                                   std::int64_t slices);
+std::optional<Graph> graph_of_part(const Graph& graph, const Subgraph& region, std::int64_t slices);
 
 /// The pass map_slices for so many threads, which share each part: for PassOptions::also.
 Pass map_slices_pass(int threads);

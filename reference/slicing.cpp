@@ -46,9 +46,13 @@ bool images_apart(const Slicing& slicing) {
                              [](int axis) { return axis == 0 || axis == kWhole; });
 }
 
+bool all_apart(const Slicing& slicing) {
+  return slicing.axes[0] != kWhole && slicing.are_whole(1);
+}
+
 SlicesFn apart_but_for(std::function<std::vector<bool>(const Slicing&)> mixed) {
   return [mixed = std::move(mixed)](const Slicing& slicing) {
-    if (slicing.axes[0] == kWhole || !slicing.are_whole(1)) return false;
+    if (!all_apart(slicing)) return false;
     const std::vector<bool> flags = mixed(slicing);
     return !flags.empty() && !flags[static_cast<std::size_t>(slicing.axes[0])];
   };
@@ -62,7 +66,7 @@ SlicesFn apart_but_for_axis(std::int64_t axis_by_default) {
 }
 
 bool same_elements(const Slicing& slicing) {
-  if (slicing.axes[0] == kWhole || !slicing.are_whole(1)) return false;
+  if (!all_apart(slicing)) return false;
   const Shape &in = slicing.shape(0), &out = slicing.outputs[0].shape;
   const auto from = static_cast<std::size_t>(slicing.axes[0]),
              to = static_cast<std::size_t>(slicing.output_axes[0]);

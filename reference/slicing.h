@@ -44,6 +44,9 @@ bool images_apart(const Slicing& slicing);
 /// known.
 SlicesFn apart_but_for(std::function<std::vector<bool>(const Slicing&)> mixed);
 
+/// The same where none is mixed.
+bool all_apart(const Slicing& slicing);
+
 /// The same, of an operator along one axis that is an attribute.
 SlicesFn apart_but_for_axis(std::int64_t axis_by_default);
 

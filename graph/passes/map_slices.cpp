@@ -1,9 +1,7 @@
 // map_slices: ops along an axis whose length only a run can tell become one node that has them as bodies, for parts of some
 // lengths (slice_regions.h): what is compiled for those is what models of known sizes get, fused, packed and tuned.
-#include "graph/passes.h"
 #include "graph/rewrite.h"
 #include "graph/slice_regions.h"
-#include "graph/subgraph.h"
 #include "reference/slicing.h"
 
 namespace aoe::graph {
@@ -20,17 +18,17 @@ std::vector<std::int64_t> open_axes(const Graph& graph, const std::vector<ValueI
 }
 
 bool map_region(Graph& graph, const std::vector<NodeId>& region, int threads) {
-  const Subgraph border = subgraph_of(graph, region);
+  const Subgraph subgraph = subgraph_of(graph, region);
   Node node{.name = graph.nodes[region.front()].name + "_slices", .op = call_of("MapSlices")};
   for (const std::int64_t slices : part_sizes(slice_cost(graph, region), threads)) {
-    std::optional<Graph> part = graph_of_part(graph, region, slices);
+    std::optional<Graph> part = graph_of_part(graph, subgraph, slices);
     if (!part) return false;
     node.bodies.push_back(std::make_shared<const Graph>(std::move(*part)));
   }
-  node.op.attrs.set("axes", open_axes(graph, border.inputs));
-  node.op.attrs.set("output_axes", open_axes(graph, border.outputs));
-  node.inputs = border.inputs;
-  node.outputs = border.outputs;
+  node.op.attrs.set("axes", open_axes(graph, subgraph.inputs));
+  node.op.attrs.set("output_axes", open_axes(graph, subgraph.outputs));
+  node.inputs = subgraph.inputs;
+  node.outputs = subgraph.outputs;
   for (const NodeId id : region) graph.remove_node(id);
   graph.add_node(std::move(node));
   return true;

@@ -52,9 +52,7 @@ void register_one_hot(OpRegistry& registry) {
                 .infer = infer_one_hot,
                 .compute = compute_one_hot,
                 .min_inputs = 3,
-                .slices = apart_but_for([](const Slicing& slicing) {
-                  return std::vector<bool>(slicing.shape(0).size(), false);
-                })});
+                .slices = all_apart});
 }
 
 }  // namespace aoe::reference

@@ -141,16 +141,14 @@ void compute_dynamic_quantize(const OpContext& context) {
   if (context.has_output(2)) from_doubles(std::array{zero_point}, context.outputs[2]);
 }
 
-/// Scales and zero points are one for all slices, or go along another axis.
-bool values_apart(const Slicing& slicing) {
+/// Along which scales and zero points go that are not one for all.
+std::vector<bool> parameter_axes(const Slicing& slicing) {
   const Shape& x = slicing.shape(0);
-  return apart_but_for([&](const Slicing&) {
-    std::vector<bool> flags(x.size(), false);
-    for (const std::size_t i : {1, 2})
-      if (slicing.has_input(i) && spread_of(slicing.attrs, slicing.shape(i), x) != Spread::kOne)
-        flags[normalize_axis(slicing.attrs.get_int("axis", 1), x.size())] = true;
-    return flags;
-  })(slicing);
+  std::vector<bool> flags(x.size(), false);
+  for (const std::size_t i : {1, 2})
+    if (slicing.has_input(i) && spread_of(slicing.attrs, slicing.shape(i), x) != Spread::kOne)
+      flags[normalize_axis(slicing.attrs.get_int("axis", 1), x.size())] = true;
+  return flags;
 }
 
 }  // namespace
@@ -165,7 +163,7 @@ void register_quantize_linear(OpRegistry& registry) {
                 .formula = quantize_formula,
                 .first_parameter = 1,
                 .min_inputs = 2,
-                .slices = values_apart,
+                .slices = apart_but_for(parameter_axes),
                 .free_values = {1, 2}});
   registry.add({.type = "Dequantize",
                 .onnx_type = "DequantizeLinear",
@@ -176,7 +174,7 @@ void register_quantize_linear(OpRegistry& registry) {
                 .formula = dequantize_formula,
                 .first_parameter = 1,
                 .min_inputs = 2,
-                .slices = values_apart,
+                .slices = apart_but_for(parameter_axes),
                 .free_values = {1, 2}});
   registry.add({.type = "DynamicQuantizeLinear",
                 .onnx_type = "DynamicQuantizeLinear",

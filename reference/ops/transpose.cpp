@@ -51,9 +51,7 @@ void register_transpose(OpRegistry& registry) {
                 .kind = OpKind::kMove,
                 .infer = infer_transpose,
                 .compute = compute_transpose,
-                .slices = apart_but_for([](const Slicing& slicing) {
-                  return std::vector<bool>(slicing.shape(0).size(), false);
-                })});
+                .slices = all_apart});
 }
 
 }  // namespace aoe::reference
