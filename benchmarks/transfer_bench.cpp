@@ -10,7 +10,6 @@
 
 #include <array>
 #include <filesystem>
-#include <limits>
 #include <numeric>
 #include <set>
 
@@ -25,7 +24,8 @@
 #include "tools/common/flags.h"
 #include "tools/common/tool.h"
 #include "tuner/measure/cache_state.h"
-#include "tuner/measure/model_bench.h"
+#include "tuner/measure/worker.h"
+#include "tuner/measure/worker_measurer.h"
 #include "tuner/search/search.h"
 #include "tuner/tasks/neighbours.h"
 #include "tuner/tasks/operator_list.h"
@@ -182,7 +182,9 @@ class Transfer {
       paths.push_back(directory.path() / (std::to_string(paths.size()) + ".om"));
       write_file_atomically(paths.back(), contender->om.serialize());
     }
-    return bench_models(paths, MeasurePolicy{}, soc_, std::numeric_limits<double>::infinity());
+    auto timings = tuner::WorkerMeasurer({.soc = soc_}).run_models(paths);
+    if (!timings) throw Error(ExitCode::kFailure, timings.error());
+    return *std::move(timings);
   }
 
   const Settings& settings_;
@@ -210,6 +212,7 @@ ExitCode run(const tools::po::variables_map& flags) {
 
 int main(int argc, char** argv) {
   using namespace aoe::tools;
+  aoe::tuner::run_if_worker(argc, argv);
   Tool tool{.name = "transfer_bench",
             .synopsis = "transfer_bench --bank=DIR [flags] MODEL.onnx ...",
             .summary =

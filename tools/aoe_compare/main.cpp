@@ -157,8 +157,9 @@ int main(int argc, char** argv) {
       "may be given several times, --pair left out");
   add("threads", number_or(0, "N"), "0: what the om was compiled for");
   add("loads", number_or(6, "N"),
-      "each om is loaded anew so often: where its memory lies counts; an interval over loads needs "
-      "6");
+      "each om is loaded so often, by a process of its own: where memory and threads lie counts; "
+      "an "
+      "interval over loads needs 6");
   add("rounds", number_or(18, "N"), "interleaved rounds, divided among the loads");
   add("seconds", po::value<double>()->default_value(0.1, "0.1")->value_name("S"),
       "of each om in each round");

@@ -13,6 +13,7 @@
 #include "runtime/executor.h"
 #include "runtime/geared_om.h"
 #include "runtime/om_tuning.h"
+#include "tools/aoe_compare/own_process.h"
 
 namespace aoe::tools {
 namespace {
@@ -117,6 +118,22 @@ Round run_round(Model& before, Model& after, int number, int load, double second
   return round;
 }
 
+/// Its rounds, and what the outputs differ by.
+nlohmann::json measure_load(const Pair& pair, const PairSettings& settings, int load, int loads) {
+  Model before(pair.before_om, settings), after(pair.after_om, settings);
+  check_alike(before, after, pair);
+  nlohmann::json rounds = nlohmann::json::array();
+  for (int i = load * settings.rounds / loads; i < (load + 1) * settings.rounds / loads; ++i) {
+    const Round round = run_round(before, after, i, load, settings.seconds);
+    rounds.push_back({round.before_ms, round.after_ms});
+  }
+  const double difference = tools::difference(before, after);
+  return {{"rounds", std::move(rounds)},
+          {"difference", std::isfinite(difference) ? nlohmann::json(difference) : nlohmann::json()},
+          {"before_hits", before.bank_hits()},
+          {"after_hits", after.bank_hits()}};
+}
+
 /// Other programs, or a hypervisor, take processor time for seconds, not from both oms alike: a round in which either took
 /// clearly longer than in its fastest says nothing. Where that is most of them, it is what the machine is like, and all count.
 /// Returns how many went.
@@ -161,8 +178,11 @@ Pair parse_pair(const std::string& text) {
 }
 
 void check(const Pair& pair, const PairSettings& settings) {
-  const Model before(pair.before_om, settings), after(pair.after_om, settings);
-  check_alike(before, after, pair);
+  in_own_process([&]() -> nlohmann::json {
+    const Model before(pair.before_om, settings), after(pair.after_om, settings);
+    check_alike(before, after, pair);
+    return {};
+  });
 }
 
 PairTimes measure(const Pair& pair, const PairSettings& settings) {
@@ -170,14 +190,14 @@ PairTimes measure(const Pair& pair, const PairSettings& settings) {
   std::vector<Round> rounds;
   const int loads = std::min(settings.loads, settings.rounds);
   for (int load = 0; load < loads; ++load) {
-    Model before(pair.before_om, settings), after(pair.after_om, settings);
-    check_alike(before, after, pair);
-    for (int i = load * settings.rounds / loads; i < (load + 1) * settings.rounds / loads; ++i)
-      rounds.push_back(run_round(before, after, i, load, settings.seconds));
-    if (load > 0) continue;
-    times.difference = difference(before, after);
-    times.before_hits = before.bank_hits();
-    times.after_hits = after.bank_hits();
+    const nlohmann::json answer =
+        in_own_process([&] { return measure_load(pair, settings, load, loads); });
+    for (const nlohmann::json& round : answer.at("rounds"))
+      rounds.push_back({load, round.at(0), round.at(1)});
+    const nlohmann::json& difference = answer.at("difference");
+    times.difference = difference.is_null() ? INFINITY : difference.get<double>();
+    times.before_hits = answer.at("before_hits");
+    times.after_hits = answer.at("after_hits");
   }
   times.noisy_rounds = leave_out_noisy(rounds);
   conclude(rounds, times);

@@ -9,8 +9,8 @@
 namespace aoe::tools {
 
 struct PairSettings {
-  int threads = 0;       ///< 0: what the om was compiled for
-  int loads = 6;         ///< of each om: where its memory lies changes what it takes by 1 to 3%
+  int threads = 0;  ///< 0: what the om was compiled for
+  int loads = 6;  ///< processes: where memory and threads lie changes what an om takes by up to 8%
   int rounds = 18;       ///< divided among the loads
   double seconds = 0.1;  ///< of each om in each round
   runtime::OmKeys om_keys = {};

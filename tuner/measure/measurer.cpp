@@ -1,8 +1,10 @@
 // Timings: their medians and their JSON.
 #include "tuner/measure/measurer.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -63,6 +65,17 @@ void ModelTiming::append(const ModelTiming& later) {
   samples_ns.insert(samples_ns.end(), later.samples_ns.begin(), later.samples_ns.end());
   for (std::size_t s = 0; s < steps_ns.size(); ++s)
     steps_ns[s].insert(steps_ns[s].end(), later.steps_ns[s].begin(), later.steps_ns[s].end());
+}
+
+double ModelTiming::calm_ns() const {
+  AOE_CHECK(!samples_ns.empty(), "a run that nobody made");
+  std::vector<double> between_ns = samples_ns;
+  double calm_ns = 0;
+  for (const std::vector<double>& step_ns : steps_ns) {
+    calm_ns += std::ranges::min(step_ns);
+    std::ranges::transform(between_ns, step_ns, between_ns.begin(), std::minus<>());
+  }
+  return calm_ns + std::ranges::min(between_ns);
 }
 
 json to_json(const ModelTiming& timing) {

@@ -51,10 +51,13 @@ struct Timing {
 struct ModelTiming {
   std::vector<double> samples_ns;
   std::vector<std::vector<double>> steps_ns;  ///< by step of the om
-  /// The index of the first sample of each load of the om: what lies where differs between them.
+  /// The index of the first sample of each load of the om, by a process of its own: what lies where differs between them.
   std::vector<std::size_t> load_begins = {};
 
   void append(const ModelTiming& later);  ///< of the same om
+  /// What a run takes when nobody disturbs it: the least of each step, and of what is between them. A slow phase of the machine
+  /// outlasts a measurement, but has moments that are not slow, and one step fits into such a moment.
+  double calm_ns() const;
 };
 
 /// What measurements may take.
@@ -92,7 +95,7 @@ class Measurer {
   virtual std::vector<Timing> race_subgraphs(const std::filesystem::path& reference,
                                              std::span<const std::filesystem::path> oms) = 0;
 
-  /// Whole models, interleaved in the same way. "No": one of them did not run, and why.
+  /// Whole models, interleaved in the same way, in several loads. "No": one of them did not run, and why.
   virtual Result<std::vector<ModelTiming>> run_models(
       std::span<const std::filesystem::path> oms) = 0;
 };

@@ -80,44 +80,41 @@ int rounds_of(const MeasurePolicy& policy, double first_ns) {
                   policy.max_model_rounds);
 }
 
-/// Loading takes a tenth of the time at most: `rounds_per_load` is how many times as long all rounds take.
-int loads_of(const MeasurePolicy& policy, double rounds_per_load) {
-  constexpr double kMostShare = 0.1;
-  const double affordable = 1 + kMostShare * rounds_per_load;
-  return affordable >= policy.model_loads ? policy.model_loads : static_cast<int>(affordable);
+/// Beside loading the oms: the program that starts, and its threads.
+constexpr double kProcessSeconds = 0.1;
+
+/// Loading takes a tenth of the time at most: `rounds_s` is what all rounds take, `load_s` a load.
+RoundPlan plan_of(const MeasurePolicy& policy, int rounds, double rounds_s, double load_s) {
+  constexpr double kMostShare = 0.25;
+  const double affordable = 1 + kMostShare * rounds_s / (load_s + kProcessSeconds);
+  const int loads =
+      affordable >= policy.model_loads ? policy.model_loads : static_cast<int>(affordable);
+  return {.loads = loads, .rounds_each = (rounds + loads - 1) / loads};
 }
 
 }  // namespace
 
-std::vector<ModelTiming> bench_models(const std::vector<std::filesystem::path>& oms,
-                                      const MeasurePolicy& policy, const compiler::Soc& soc,
-                                      double limit_s, const std::function<void()>& round_ended) {
+ModelBench bench_models(const std::vector<std::filesystem::path>& oms, const MeasurePolicy& policy,
+                        const compiler::Soc& soc, int rounds, double limit_s,
+                        const std::function<void()>& round_ended) {
   const Deadline limit = Deadline::in(limit_s);
   const TimePoint begin = std::chrono::steady_clock::now();
-  auto models = std::make_unique<LoadedModels>(oms, soc);
+  LoadedModels models(oms, soc);
   const TimePoint loaded = std::chrono::steady_clock::now();
-  std::vector<ModelTiming> timings = models->timings();
-  int rounds = 1, rounds_each = 1;  // as many as the first one's time says
-  for (int round = 0; round < rounds; ++round) {
-    if (round > 0 && limit.has_passed()) break;
-    if (round > 0 && round % rounds_each == 0) {
-      models.reset();  // memory need not hold two sets of them
-      models = std::make_unique<LoadedModels>(oms, soc);
-    }
-    if (round % rounds_each == 0)
-      for (ModelTiming& timing : timings) timing.load_begins.push_back(timing.samples_ns.size());
-    models->run_round(round, timings);
-    if (round == 0) {
-      rounds = rounds_of(policy, timings.front().samples_ns.front());
-      const double rounds_s = rounds * seconds_between(loaded, std::chrono::steady_clock::now());
-      const int loads = models->are_loaded_once()
-                            ? 1
-                            : loads_of(policy, rounds_s / seconds_between(begin, loaded));
-      rounds_each = (rounds + loads - 1) / loads;
-    }
+  ModelBench bench{.timings = models.timings(), .plan = {.rounds_each = rounds}};
+  for (int round = 0; round == 0 || (round < bench.plan.rounds_each && !limit.has_passed());
+       ++round) {
+    models.run_round(round, bench.timings);
     round_ended();
+    if (bench.plan.rounds_each > 0) continue;
+    rounds = rounds_of(policy, bench.timings.front().samples_ns.front());
+    const double rounds_s = rounds * seconds_between(loaded, std::chrono::steady_clock::now());
+    bench.plan = models.are_loaded_once()
+                     ? RoundPlan{.rounds_each = rounds}
+                     : plan_of(policy, rounds, rounds_s, seconds_between(begin, loaded));
   }
-  return timings;
+  for (ModelTiming& timing : bench.timings) timing.load_begins = {0};
+  return bench;
 }
 
 }  // namespace aoe::tuner

@@ -11,14 +11,26 @@
 
 namespace aoe::tuner {
 
-/// Interleaved: in each round every model runs twice, and the second run counts, so that each finds
-/// its own weights as it would when running alone; models that evict themselves run once. They are loaded anew several times,
-/// while that takes little of the time (once, where they are very large): where an om happens to lie changes what an op takes by
-/// 1 to 2% between loads, whatever the number of rounds (the same om against itself). All get the same random inputs. No round
-/// begins after `limit_s`, but the first.
+/// How a measurement is dealt out. Each load of the oms is that of a process of its own: where an om and its threads happen to lie
+/// changes what it takes by up to 8% from process to process, whatever the number of rounds.
+struct RoundPlan {
+  int loads = 1;
+  int rounds_each = 1;
+};
+
+struct ModelBench {
+  std::vector<ModelTiming> timings;  ///< by om
+  RoundPlan plan;                    ///< that this load is the first of
+};
+
+/// Of one load. Interleaved: in each round every model runs twice, and the second run counts, so that each finds
+/// its own weights as it would when running alone; models that evict themselves run once. All get the same random inputs.
+/// `rounds`: how many; 0: the first load of a plan, which comes of what its first round takes. Several loads, while these take
+/// little of the time (one, where models are very large). No round begins after `limit_s`, but the first.
 /// `round_ended` is called behind each. Throws Error when an om does not load or run.
-std::vector<ModelTiming> bench_models(
+ModelBench bench_models(
     const std::vector<std::filesystem::path>& oms, const MeasurePolicy& policy,
-    const compiler::Soc& soc, double limit_s, const std::function<void()>& round_ended = [] {});
+    const compiler::Soc& soc, int rounds, double limit_s,
+    const std::function<void()>& round_ended = [] {});
 
 }  // namespace aoe::tuner

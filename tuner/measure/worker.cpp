@@ -6,8 +6,7 @@
 //   measure  {index, best_ns | null}                                             -> {timing}
 //   race     {indices}                                                           -> {timings}
 //   subgraphs {reference, paths}                                                -> {timings}
-//   models   {paths}                                                             -> {models} or
-//   {error}
+//   models   {paths, rounds, limit_s | null}          -> {models, loads, rounds_each} or {error}
 // In front of the answer to subgraphs and models, every kRoundsToldEverySeconds: {longest_round_s}.
 #include "tuner/measure/worker.h"
 
@@ -155,18 +154,21 @@ class Worker {
 
   void models(const json& request) {
     const std::vector<std::filesystem::path> paths = paths_of(request);
-    json models = json::array();
     rounds_ = {};
+    ModelBench bench;
     try {
       const double limit_s = number_or_infinity(request.at("limit_s"));
-      for (const ModelTiming& timing :
-           bench_models(paths, options_.policy, options_.soc, limit_s, [this] { round_ended(); }))
-        models.push_back(to_json(timing));
+      bench = bench_models(paths, options_.policy, options_.soc, request.at("rounds"), limit_s,
+                           [this] { round_ended(); });
     } catch (const std::exception& e) {
       answer({{"error", e.what()}});
       return;
     }
-    answer({{"models", std::move(models)}});
+    json models = json::array();
+    for (const ModelTiming& timing : bench.timings) models.push_back(to_json(timing));
+    answer({{"models", std::move(models)},
+            {"loads", bench.plan.loads},
+            {"rounds_each", bench.plan.rounds_each}});
   }
 
   void round_ended() {
@@ -187,7 +189,7 @@ class Worker {
 }  // namespace
 
 std::string worker_version() {
-  constexpr int kMessages = 4;  // count up when they change
+  constexpr int kMessages = 5;  // count up when they change
   return std::string(AOE_VERSION) + "-" + std::to_string(kMessages);
 }
 

@@ -291,17 +291,35 @@ std::vector<Timing> WorkerMeasurer::race_subgraphs(const std::filesystem::path& 
   return timings;
 }
 
-Result<std::vector<ModelTiming>> WorkerMeasurer::run_models(
-    std::span<const std::filesystem::path> oms) {
+Result<ModelBench> WorkerMeasurer::run_load(std::span<const std::filesystem::path> oms, int rounds,
+                                            double limit_s) {
+  worker_.reset();
   json answer;
-  const Timing asked =
-      ask_about_oms({{"do", "models"}, {"limit_s", finite_or_null(bounds_.model_s)}}, oms,
-                    kModelTimeoutFactor * options_.policy.run_timeout_s, "a whole model", answer);
+  const Timing asked = ask_about_oms(
+      {{"do", "models"}, {"rounds", rounds}, {"limit_s", finite_or_null(limit_s)}}, oms,
+      kModelTimeoutFactor * options_.policy.run_timeout_s, "a whole model", answer);
   if (!asked.ok()) return Unexpected(fmt::format("{}: {}", name(asked.outcome), asked.cause));
   if (answer.contains("error")) return Unexpected(answer["error"].get<std::string>());
-  std::vector<ModelTiming> timings;
-  for (const json& model : answer.at("models")) timings.push_back(model_timing_from_json(model));
-  return timings;
+  ModelBench bench{.timings = {},
+                   .plan = {.loads = answer.at("loads"), .rounds_each = answer.at("rounds_each")}};
+  for (const json& model : answer.at("models"))
+    bench.timings.push_back(model_timing_from_json(model));
+  return bench;
+}
+
+/// Loads that the end of the bounds comes before are not missed: what was measured stands.
+Result<std::vector<ModelTiming>> WorkerMeasurer::run_models(
+    std::span<const std::filesystem::path> oms) {
+  const Deadline limit = Deadline::in(bounds_.model_s);
+  auto bench = run_load(oms, 0, bounds_.model_s);
+  if (!bench) return Unexpected(bench.error());
+  for (int load = 1; load < bench->plan.loads && !limit.has_passed(); ++load) {
+    const auto more = run_load(oms, bench->plan.rounds_each, limit.left_s());
+    if (!more && is_over()) break;
+    if (!more) return Unexpected(more.error());
+    for (std::size_t i = 0; i < oms.size(); ++i) bench->timings[i].append(more->timings[i]);
+  }
+  return std::move(bench->timings);
 }
 
 }  // namespace aoe::tuner

@@ -1,5 +1,5 @@
-// Measurer by a worker process that is reused between candidates and replaced after a crash. What
-// was measured when the worker was killed from outside is measured once more.
+// Measurer by a worker process that is reused between candidates and replaced after a crash; whole models are run by one for
+// each load of them. What was measured when the worker was killed from outside is measured once more.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 
 #include "compiler/soc.h"
 #include "tuner/measure/measurer.h"
+#include "tuner/measure/model_bench.h"
 #include "tuner/measure/worker_process.h"
 #include "tuner/policy.h"
 
@@ -65,6 +66,9 @@ class WorkerMeasurer final : public Measurer {
   /// The same of oms, once more in a fresh worker when that was killed; `what` they are, in words.
   Timing ask_about_oms(nlohmann::json request, std::span<const std::filesystem::path> oms,
                        double timeout_s, const char* what, nlohmann::json& answer);
+  /// One load of them, by a worker that has done nothing else.
+  Result<ModelBench> run_load(std::span<const std::filesystem::path> oms, int rounds,
+                              double limit_s);
   Timing lose_worker(ReceiveStatus status, double timeout_s);
 
   WorkerOptions options_;

@@ -1,6 +1,7 @@
 // Rounds of compiling, measuring in the model, and demoting.
 #include "tuner/session/confirmation.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "base/error.h"
@@ -26,7 +27,6 @@ bool is_untuned(const std::string& om, const ConfirmSetting& setting) {
          om == read_file(setting.untuned_om, ExitCode::kOm);
 }
 
-/// By loads of both: what two loads of the same om differ by is no verdict.
 void judge(Confirmation& c, const std::vector<ModelTiming>& timings,
            const ConfirmSetting& setting) {
   c.untuned_ns = median(timings[0].samples_ns);
@@ -34,8 +34,7 @@ void judge(Confirmation& c, const std::vector<ModelTiming>& timings,
   c.pairs = static_cast<int>(timings[0].samples_ns.size());
   if (is_untuned(c.om, setting)) return set_untuned(c, Verdict::kSame);
   c.tuned_ns = median(timings[1].samples_ns);
-  c.comparison = compare_groups(timings[0].samples_ns, timings[1].samples_ns,
-                                timings[0].load_begins, setting.policy.min_gain);
+  c.comparison = compare_models(timings[0], timings[1], setting.policy.min_gain);
 }
 
 bool may_be_a_gain(const Comparison& comparison) {
@@ -76,6 +75,20 @@ Result<ConfirmAttempt> compiled(const CompileWithout& compile_without,
 }
 
 }  // namespace
+
+Comparison compare_models(const ModelTiming& untuned, const ModelTiming& tuned, double margin) {
+  Comparison comparison =
+      compare_groups(untuned.samples_ns, tuned.samples_ns, untuned.load_begins, margin);
+  const double calm_speedup = untuned.calm_ns() / tuned.calm_ns();
+  logger("tuner")->info("loads={} pairs={} speedup={:.4f} ({:.4f} to {:.4f}) calm_speedup={:.4f}",
+                        untuned.load_begins.size(), untuned.samples_ns.size(), comparison.speedup,
+                        comparison.low, comparison.high, calm_speedup);
+  comparison.speedup = std::min(comparison.speedup, calm_speedup);
+  comparison.low = std::min(comparison.low, calm_speedup);
+  if (comparison.is_faster() && calm_speedup <= 1 + margin)
+    comparison.verdict = Verdict::kAmbiguous;
+  return comparison;
+}
 
 std::set<std::string> slower_ones(const ModelTiming& untuned, const ModelTiming& tuned,
                                   const std::vector<Placed>& placed, double margin) {

@@ -351,6 +351,27 @@ TEST_F(Worker, RunsWholeModelsStepByStep) {
   EXPECT_EQ((*timings)[0].steps_ns[1].size(), (*timings)[0].samples_ns.size());
 }
 
+TEST_F(Worker, EachLoadOfAModelIsThatOfAProcessOfItsOwn) {
+  const aoe::tests::TempDir temp;
+  runtime::Om om = runtime::tests::small_om();
+  om.code.clear();
+  write_file_atomically(temp / "m.om", om.serialize());
+  WorkerOptions several = options({});
+  several.policy.min_model_rounds = several.policy.max_model_rounds =
+      60'000;  // many: worth several loads
+  several.policy.model_loads = 3;
+  WorkerMeasurer measurer(several);
+  const std::filesystem::path paths[] = {temp / "m.om", temp / "m.om"};
+  const auto timings = measurer.run_models(paths);
+  ASSERT_TRUE(timings) << timings.error();
+  for (const ModelTiming& timing : *timings) {
+    EXPECT_EQ(timing.load_begins, (std::vector<std::size_t>{0, 20'000, 40'000}));
+    EXPECT_EQ(timing.samples_ns.size(), 60'000U);
+    EXPECT_EQ(timing.steps_ns[1].size(), 60'000U);
+  }
+  EXPECT_EQ(measurer.workers_started(), 3);
+}
+
 TEST_F(Worker, AModelThatDoesNotLoadIsANoWithItsCause) {
   const std::filesystem::path paths[] = {"/nonexistent/m.om"};
   const auto timings = measurer_.run_models(paths);

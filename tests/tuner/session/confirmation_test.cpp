@@ -71,6 +71,38 @@ ModelTiming timing(double op_ns, double conversion_ns, double rest_ns) {
           .steps_ns = {steady(op_ns), steady(conversion_ns), steady(rest_ns)}};
 }
 
+/// Of six loads with three runs each, of which one is undisturbed, in one step after the other.
+ModelTiming disturbed(double calm_ns, double slow_ns) {
+  constexpr std::size_t kRuns = 18;
+  ModelTiming timing{.samples_ns = std::vector<double>(kRuns, calm_ns + slow_ns),
+                     .steps_ns = {2, std::vector<double>(kRuns, slow_ns)},
+                     .load_begins = {0, 3, 6, 9, 12, 15}};
+  timing.steps_ns[0][4] = timing.steps_ns[1][11] = calm_ns;
+  for (std::size_t run = 0; run < kRuns; ++run)
+    timing.samples_ns[run] = timing.steps_ns[0][run] + timing.steps_ns[1][run];
+  return timing;
+}
+
+TEST(CompareModels, AGainIsNoMoreThanCalmMomentsShow) {
+  const Comparison gain = compare_models(disturbed(100, 200), disturbed(80, 100), 0.005);
+  EXPECT_TRUE(gain.is_faster());
+  EXPECT_DOUBLE_EQ(gain.speedup, 1.25);
+  EXPECT_DOUBLE_EQ(gain.low, 1.25);
+  EXPECT_DOUBLE_EQ(gain.high, 2);
+}
+
+TEST(CompareModels, WhatOnlySlowPhasesFavourIsAmbiguous) {
+  const Comparison gain = compare_models(disturbed(100, 200), disturbed(100, 100), 0.005);
+  EXPECT_EQ(gain.verdict, Verdict::kAmbiguous);
+  EXPECT_DOUBLE_EQ(gain.speedup, 1);
+}
+
+TEST(CompareModels, WhatIsSlowerStaysSlower) {
+  const Comparison loss = compare_models(disturbed(100, 100), disturbed(80, 200), 0.005);
+  EXPECT_TRUE(loss.is_slower());
+  EXPECT_DOUBLE_EQ(loss.speedup, 0.5);
+}
+
 SubgraphTask named(const std::string& name) {
   SubgraphTask task;
   task.key.description = name;

@@ -1,0 +1,92 @@
+// fork, and JSON through a pipe.
+#include "tools/aoe_compare/own_process.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/descriptor.h"
+#include "base/error.h"
+
+namespace aoe::tools {
+namespace {
+using nlohmann::json;
+
+[[noreturn]] void fail(const std::string& action) {
+  throw Error(ExitCode::kFailure, action + ": " + std::strerror(errno), "a process for a load");
+}
+
+json outcome_of(const std::function<json()>& work) {
+  try {
+    return {{"answer", work()}};
+  } catch (const Error& e) {
+    return {{"error", e.what()}, {"code", static_cast<int>(e.code())}};
+  } catch (const std::exception& e) {
+    return {{"error", e.what()}, {"code", static_cast<int>(ExitCode::kFailure)}};
+  }
+}
+
+/// In the child. Nothing of the parent is destroyed a second time.
+[[noreturn]] void answer(const std::function<json()>& work, int fd) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  const std::string text = outcome_of(work).dump(-1, ' ', false, json::error_handler_t::replace);
+  for (std::size_t at = 0; at < text.size();) {
+    const ssize_t written = ::write(fd, text.data() + at, text.size() - at);
+    if (written < 0 && errno != EINTR) ::_exit(1);
+    if (written > 0) at += static_cast<std::size_t>(written);
+  }
+  ::_exit(0);
+}
+
+std::string read_all(int fd) {
+  std::string text;
+  std::array<char, 4096> block;
+  for (;;) {
+    const ssize_t got = ::read(fd, block.data(), block.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail("no answer");
+    if (got == 0) return text;
+    text.append(block.data(), static_cast<std::size_t>(got));
+  }
+}
+
+/// Waits for it as well: its memory is free before another begins.
+void check_end(pid_t child) {
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0)
+    if (errno != EINTR) fail("cannot be waited for");
+  if (WIFSIGNALED(status))
+    throw Error(ExitCode::kFailure, std::string("was ended by ") + ::strsignal(WTERMSIG(status)),
+                "a process for a load");
+}
+
+}  // namespace
+
+json in_own_process(const std::function<json()>& work) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) fail("no pipe");
+  const Descriptor from_child(ends[0]);
+  Descriptor of_child(ends[1]);
+  const pid_t child = ::fork();
+  if (child < 0) fail("cannot be started");
+  if (child == 0) answer(work, of_child.number());
+  of_child.reset();
+  const std::string text = read_all(from_child.number());
+  check_end(child);
+  const json outcome = json::parse(text, nullptr, false);
+  if (outcome.is_discarded())
+    throw Error(ExitCode::kFailure, "gave no answer", "a process for a load");
+  if (outcome.contains("error"))
+    throw Error(static_cast<ExitCode>(outcome["code"].get<int>()), outcome["error"].get<std::string>());
+  return outcome.at("answer");
+}
+
+}  // namespace aoe::tools
