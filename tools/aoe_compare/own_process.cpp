@@ -85,7 +85,8 @@ json in_own_process(const std::function<json()>& work) {
   if (outcome.is_discarded())
     throw Error(ExitCode::kFailure, "gave no answer", "a process for a load");
   if (outcome.contains("error"))
-    throw Error(static_cast<ExitCode>(outcome["code"].get<int>()), outcome["error"].get<std::string>());
+    throw Error(static_cast<ExitCode>(outcome["code"].get<int>()),
+                outcome["error"].get<std::string>());
   return outcome.at("answer");
 }
 

@@ -364,12 +364,13 @@ TEST_F(Worker, EachLoadOfAModelIsThatOfAProcessOfItsOwn) {
   const std::filesystem::path paths[] = {temp / "m.om", temp / "m.om"};
   const auto timings = measurer.run_models(paths);
   ASSERT_TRUE(timings) << timings.error();
+  const auto loads = static_cast<std::size_t>(measurer.workers_started());
+  EXPECT_GT(loads, 1U) << "a fast machine deals fewer rounds out among fewer processes";
   for (const ModelTiming& timing : *timings) {
-    EXPECT_EQ(timing.load_begins, (std::vector<std::size_t>{0, 20'000, 40'000}));
-    EXPECT_EQ(timing.samples_ns.size(), 60'000U);
-    EXPECT_EQ(timing.steps_ns[1].size(), 60'000U);
+    EXPECT_EQ(timing.load_begins.size(), loads);
+    EXPECT_GE(timing.samples_ns.size(), 60'000U);
+    EXPECT_EQ(timing.steps_ns[1].size(), timing.samples_ns.size());
   }
-  EXPECT_EQ(measurer.workers_started(), 3);
 }
 
 TEST_F(Worker, AModelThatDoesNotLoadIsANoWithItsCause) {
