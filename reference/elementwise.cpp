@@ -28,26 +28,28 @@ std::vector<TensorDesc> infer_truth(const InferContext& ctx) {
   return outputs;
 }
 
-OpDef elementwise(std::string type, std::string onnx_type, FormulaFn formula, InferFn infer) {
+OpDef elementwise(std::string type, std::string onnx_type, OpSignature signature, FormulaFn formula,
+                  InferFn infer) {
   return {.type = std::move(type),
           .onnx_type = std::move(onnx_type),
+          .signature = std::move(signature),
           .kind = OpKind::kElementwise,
           .infer = std::move(infer),
           .formula = std::move(formula)};
 }
 
-OpDef unary(std::string type, std::string onnx_type, Fn fn) {
+OpDef unary(std::string type, std::string onnx_type, OpSignature signature, Fn fn) {
   return elementwise(
-      std::move(type), std::move(onnx_type),
+      std::move(type), std::move(onnx_type), std::move(signature),
       [fn](const FormulaContext& context) { return apply(fn, {context.operand(0)}); },
       infer_like_first);
 }
 
-OpDef binary(std::string type, std::string onnx_type,
+OpDef binary(std::string type, std::string onnx_type, OpSignature signature,
              std::function<Formula(const FormulaContext&, const Formula&, const Formula&)> formula,
              InferFn infer) {
   OpDef def = elementwise(
-      std::move(type), std::move(onnx_type),
+      std::move(type), std::move(onnx_type), std::move(signature),
       [formula](const FormulaContext& context) {
         return formula(context, context.operand(0), context.operand(1));
       },

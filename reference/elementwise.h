@@ -1,7 +1,7 @@
 // Makes OpDefs of elementwise operators from the formula of one element.
 //
-//   registry.add(unary("Exp", "Exp", Fn::kExp));
-//   registry.add(elementwise("Softsign", "Softsign", [](const FormulaContext& context) {
+//   registry.add(unary("Exp", "Exp", {"f"}, Fn::kExp));
+//   registry.add(elementwise("Softsign", "Softsign", {"f"}, [](const FormulaContext& context) {
 //     const Formula x = context.operand(0);
 //     return x / (x.like(1) + apply(Fn::kAbs, {x}));
 //   }));
@@ -29,14 +29,14 @@ std::vector<TensorDesc> infer_broadcast(const InferContext& ctx);
 std::vector<TensorDesc> infer_truth(const InferContext& ctx);
 
 /// Of operands that broadcast; those of `infer` others.
-OpDef elementwise(std::string type, std::string onnx_type, FormulaFn formula,
+OpDef elementwise(std::string type, std::string onnx_type, OpSignature signature, FormulaFn formula,
                   InferFn infer = infer_broadcast);
 
 /// One function of one operand.
-OpDef unary(std::string type, std::string onnx_type, Fn fn);
+OpDef unary(std::string type, std::string onnx_type, OpSignature signature, Fn fn);
 
 /// Of two operands, both of which must be there.
-OpDef binary(std::string type, std::string onnx_type,
+OpDef binary(std::string type, std::string onnx_type, OpSignature signature,
              std::function<Formula(const FormulaContext&, const Formula&, const Formula&)> formula,
              InferFn infer = infer_broadcast);
 

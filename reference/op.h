@@ -117,6 +117,21 @@ enum class Epilogue {
 };
 
 struct OpDef {
+/// What ONNX states about inputs and attributes, which infer() checks before InferFn (reference/op_rules.cpp).
+/// Inputs, one word each: a letter for the element types,
+///   a any   n number   f floating point   s float32   i integer   u unsigned   q int8 or uint8
+///   x int32 or int64   l int64   b bool
+/// a digit for those that have the same type, '?' for one that may be absent, '*' for the last and any number of it,
+/// "@13" for one that there is since opset 13 (before, an attribute said it), ":2" for a rank, ":0-1" for a range,
+/// ":2+" for a least one.
+/// Attributes, one word each: NAME=KIND, with a '!' before those that must be there. KIND is int (32 bits), long,
+/// float, string, ints, longs, floats, strings, tensor, a range "1.." or "0..1", "ints:0.." for a range of each, or the
+/// words that may stand there: "DCR|CRD". "float:0.." is at least 0.
+struct OpSignature {
+  std::string inputs = "a?*";
+  std::string attributes = "";
+};
+
   std::string type;              ///< Ascend IR type name: "Conv2D", "MatMulV2", "SoftmaxV2", ...
   std::string onnx_type;         ///< "Conv"; empty for ops that only our passes create
   std::string onnx_domain = "";  ///< "" is ai.onnx
@@ -124,6 +139,7 @@ struct OpDef {
       {1};  ///< ascending opsets at which the meaning changed; a node keeps the largest that
             ///< its model's opset reaches, so equal ops of two models stay equal
   OpKind kind;
+  OpSignature signature = {};
   InferFn infer;
   ComputeFn compute;            ///< follows from the formula where that is all
   FormulaFn formula;            ///< kElementwise: may stand in an epilogue, see vector_form()

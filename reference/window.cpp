@@ -96,6 +96,12 @@ std::int64_t output_size(const WindowAxis& axis, bool is_ceil) {
 
 }  // namespace
 
+std::string window_attributes(const std::string& others) {
+  return "auto_pad=NOTSET|VALID|SAME_UPPER|SAME_LOWER strides=ints:1.. dilations=ints:1.. "
+         "pads=ints:0.. " +
+         others;
+}
+
 std::int64_t WindowAxis::padded_taps(std::int64_t o) const {
   std::int64_t count = 0;
   for (std::int64_t k = 0; k < kernel; ++k) count += tap(o, k) < input + pad_end ? 1 : 0;

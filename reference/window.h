@@ -13,6 +13,9 @@
 
 namespace aoe::reference {
 
+/// Of the signature of an operator: what window_of() reads, and `others`.
+std::string window_attributes(const std::string& others);
+
 struct WindowAxis {
   std::int64_t input = 1;
   std::int64_t output = 1;

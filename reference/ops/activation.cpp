@@ -8,8 +8,10 @@ namespace aoe::reference {
 namespace {
 
 /// An activation is a formula of one operand.
-void add(OpRegistry& registry, const char* name, const char* onnx_name, FormulaFn formula) {
-  registry.add(elementwise(name, onnx_name, std::move(formula), infer_like_first));
+void add(OpRegistry& registry, const char* name, const char* onnx_name, OpSignature signature,
+         FormulaFn formula) {
+  registry.add(
+      elementwise(name, onnx_name, std::move(signature), std::move(formula), infer_like_first));
 }
 
 Formula attribute(const FormulaContext& context, const char* name, float fallback) {
@@ -70,21 +72,21 @@ Formula shrink(const FormulaContext& context) {
 
 void register_without_attributes(OpRegistry& registry) {
   using Context = const FormulaContext&;
-  add(registry, "Relu", "Relu", [](Context context) {
+  add(registry, "Relu", "Relu", {"n"}, [](Context context) {
     const Formula x = context.operand(0);
     return max(x, x.like(0));
   });
-  add(registry, "Sigmoid", "Sigmoid", [](Context context) {
+  add(registry, "Sigmoid", "Sigmoid", {"f"}, [](Context context) {
     const Formula x = context.operand(0);
     return x.like(1) / (x.like(1) + apply(Fn::kExp, {-x}));
   });
-  add(registry, "Softplus", "Softplus", softplus);
-  add(registry, "Softsign", "Softsign", [](Context context) {
+  add(registry, "Softplus", "Softplus", {"f"}, softplus);
+  add(registry, "Softsign", "Softsign", {"f"}, [](Context context) {
     const Formula x = context.operand(0);
     return x / (x.like(1) + apply(Fn::kAbs, {x}));
   });
-  add(registry, "Mish", "Mish", mish);
-  add(registry, "HardSwish", "HardSwish", [](Context context) {
+  add(registry, "Mish", "Mish", {"f"}, mish);
+  add(registry, "HardSwish", "HardSwish", {"f"}, [](Context context) {
     const Formula x = context.operand(0);
     return x * clamp(x / x.like(6) + x.like(0.5), 0, 1);
   });
@@ -92,15 +94,15 @@ void register_without_attributes(OpRegistry& registry) {
 
 void register_exponential(OpRegistry& registry) {
   using Context = const FormulaContext&;
-  add(registry, "Elu", "Elu", [](Context context) {
+  add(registry, "Elu", "Elu", {"f", "alpha=float"}, [](Context context) {
     const Formula x = context.operand(0);
     return if_negative(x, attribute(context, "alpha", 1) * negative_expm1(x));
   });
-  add(registry, "CeluV2", "Celu", [](Context context) {
+  add(registry, "CeluV2", "Celu", {"f", "alpha=float"}, [](Context context) {
     const Formula x = context.operand(0), alpha = attribute(context, "alpha", 1);
     return if_negative(x, alpha * negative_expm1(x / alpha));
   });
-  add(registry, "Selu", "Selu", [](Context context) {
+  add(registry, "Selu", "Selu", {"f", "alpha=float gamma=float"}, [](Context context) {
     const Formula x = context.operand(0);
     const Formula alpha = attribute(context, "alpha", 1.67326319217681884765625f);
     const Formula gamma = attribute(context, "gamma", 1.05070102214813232421875f);
@@ -114,25 +116,25 @@ void register_activation(OpRegistry& registry) {
   using Context = const FormulaContext&;
   register_without_attributes(registry);
   register_exponential(registry);
-  add(registry, "LeakyRelu", "LeakyRelu", [](Context context) {
+  add(registry, "LeakyRelu", "LeakyRelu", {"f", "alpha=float"}, [](Context context) {
     const Formula x = context.operand(0);
     return if_negative(x, attribute(context, "alpha", 0.01f) * x);
   });
-  add(registry, "ThresholdedRelu", "ThresholdedRelu", [](Context context) {
+  add(registry, "ThresholdedRelu", "ThresholdedRelu", {"f", "alpha=float"}, [](Context context) {
     const Formula x = context.operand(0);
     return select(attribute(context, "alpha", 1) < x, x, x.like(0));
   });
-  add(registry, "HardSigmoid", "HardSigmoid", [](Context context) {
+  add(registry, "HardSigmoid", "HardSigmoid", {"f", "alpha=float beta=float"}, [](Context context) {
     const Formula x = context.operand(0);
     const Formula alpha = attribute(context, "alpha", 0.2f);
     return clamp(fma(x, alpha, attribute(context, "beta", 0.5f)), 0, 1);
   });
-  add(registry, "Swish", "Swish", [](Context context) {
+  add(registry, "Swish", "Swish", {"f", "alpha=float"}, [](Context context) {
     const Formula x = context.operand(0);
     return x / (x.like(1) + apply(Fn::kExp, {-(attribute(context, "alpha", 1) * x)}));
   });
-  add(registry, "Shrink", "Shrink", shrink);
-  add(registry, "Gelu", "Gelu", gelu);
+  add(registry, "Shrink", "Shrink", {"n", "bias=float lambd=float"}, shrink);
+  add(registry, "Gelu", "Gelu", {"f", "approximate=none|tanh"}, gelu);
 }
 
 }  // namespace aoe::reference

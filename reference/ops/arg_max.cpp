@@ -50,6 +50,7 @@ void register_arg_max(OpRegistry& registry) {
   registry.add(
       {.type = "ArgMaxV2",
        .onnx_type = "ArgMax",
+       .signature = {"n:1+", "axis=int keepdims=0..1 select_last_index=0..1"},
        .kind = OpKind::kReduction,
        .infer = infer_arg,
        .compute =
@@ -58,6 +59,7 @@ void register_arg_max(OpRegistry& registry) {
   registry.add(
       {.type = "ArgMin",
        .onnx_type = "ArgMin",
+       .signature = {"n:1+", "axis=int keepdims=0..1 select_last_index=0..1"},
        .kind = OpKind::kReduction,
        .infer = infer_arg,
        .compute =

@@ -122,6 +122,7 @@ void register_axis_normalization(OpRegistry& registry) {
   registry.add({.type = "MVN",
                 .onnx_type = "MeanVarianceNormalization",
                 .versions = {9},
+                .signature = {"f", "axes=ints"},
                 .kind = OpKind::kNormalisation,
                 .infer = infer_mean_variance,
                 .compute = compute_mean_variance,
@@ -133,12 +134,14 @@ void register_axis_normalization(OpRegistry& registry) {
                 })});
   registry.add({.type = "LpNorm",
                 .onnx_type = "LpNormalization",
+                .signature = {"f:1+", "axis=int p=1..2"},
                 .kind = OpKind::kNormalisation,
                 .infer = infer_lp,
                 .compute = compute_lp,
                 .slices = apart_but_for_axis(-1)});
   registry.add({.type = "LRN",
                 .onnx_type = "LRN",
+                .signature = {"f:2+", "!size=1.. alpha=float beta=float bias=float"},
                 .kind = OpKind::kNormalisation,
                 .infer = infer_same,
                 .compute = compute_lrn,

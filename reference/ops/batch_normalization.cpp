@@ -108,6 +108,8 @@ void register_batch_normalization(OpRegistry& registry) {
   registry.add({.type = "BatchNorm",
                 .onnx_type = "BatchNormalization",
                 .versions = {1, 9, kTrainingModeVersion},
+                .signature = {"f1:1+ f:1 f:1 f:1 f:1",
+                              "epsilon=float momentum=float training_mode=0..1 spatial=1..1"},
                 .kind = OpKind::kNormalisation,
                 .infer = infer_batch_norm,
                 .compute = compute_batch_norm,

@@ -26,6 +26,7 @@ void register_bit_cast(OpRegistry& registry) {
   registry.add({.type = "BitCast",
                 .onnx_type = "BitCast",
                 .versions = {26},
+                .signature = {"a", "!to=1.."},
                 .kind = OpKind::kMove,
                 .infer = infer_bit_cast,
                 .compute = compute_bit_cast});

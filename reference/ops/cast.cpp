@@ -17,7 +17,7 @@ Formula cast(const FormulaContext& context) {
 }  // namespace
 
 void register_cast(OpRegistry& registry) {
-  registry.add(elementwise("Cast", "Cast", cast, infer_cast));
+  registry.add(elementwise("Cast", "Cast", {"a", "!to=1.. saturate=0..1"}, cast, infer_cast));
 }
 
 }  // namespace aoe::reference

@@ -31,7 +31,8 @@ Formula clip(const FormulaContext& context) {
 }  // namespace
 
 void register_clip(OpRegistry& registry) {
-  OpDef def = elementwise("ClipByValue", "Clip", clip, infer_clip);
+  OpDef def = elementwise("ClipByValue", "Clip",
+                          {"n1 n1?@11:0-1 n1?@11:0-1", "min=float max=float"}, clip, infer_clip);
   def.versions = {1, 11};
   registry.add(std::move(def));
 }

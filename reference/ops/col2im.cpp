@@ -66,6 +66,7 @@ void register_col2im(OpRegistry& registry) {
   registry.add({.type = "Col2im",
                 .onnx_type = "Col2Im",
                 .versions = {18},
+                .signature = {"n:3 l:1 l:1", "dilations=ints:1.. pads=ints:0.. strides=ints:1.."},
                 .kind = OpKind::kMove,
                 .infer = infer_col2im,
                 .compute = compute_col2im,

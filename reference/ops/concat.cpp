@@ -131,6 +131,7 @@ bool joined_apart(const Slicing& slicing) {
 void register_concat(OpRegistry& registry) {
   registry.add({.type = "ConcatV2",
                 .onnx_type = "Concat",
+                .signature = {"a1*:1+", "!axis=int"},
                 .kind = OpKind::kMove,
                 .infer = infer_concat,
                 .compute = compute_concat,
@@ -140,6 +141,7 @@ void register_concat(OpRegistry& registry) {
                 .onnx_type = "Split",
                 .versions = {1, 13},
                 .kind = OpKind::kMove,
+                .signature = {"a:1+ l?@13:1", "axis=int split=ints:0.. num_outputs=1.."},
                 .infer = infer_split,
                 .compute = compute_split,
                 .first_parameter = 1,

@@ -113,20 +113,26 @@ void compute_eye(const OpContext& ctx) {
 }  // namespace
 
 void register_constant(OpRegistry& registry) {
-  registry.add({.type = "Const",
-                .onnx_type = "Constant",
-                .kind = OpKind::kSource,
-                .infer = infer_constant,
-                .compute = compute_constant,
-                .min_inputs = 0});
+  registry.add(
+      {.type = "Const",
+       .onnx_type = "Constant",
+       .signature =
+           {"",
+            "value=tensor value_float=float value_int=long value_floats=floats value_ints=longs"},
+       .kind = OpKind::kSource,
+       .infer = infer_constant,
+       .compute = compute_constant,
+       .min_inputs = 0});
   registry.add({.type = "Fill",
                 .onnx_type = "ConstantOfShape",
+                .signature = {"l:1", "value=tensor"},
                 .kind = OpKind::kSource,
                 .infer = infer_fill,
                 .compute = compute_fill,
                 .first_parameter = 0});
   registry.add({.type = "Range",
                 .onnx_type = "Range",
+                .signature = {"n1:0-1 n1:0-1 n1:0-1"},
                 .kind = OpKind::kSource,
                 .infer = infer_range,
                 .compute = compute_range,
@@ -134,6 +140,7 @@ void register_constant(OpRegistry& registry) {
                 .min_inputs = 3});
   registry.add({.type = "Eye",
                 .onnx_type = "EyeLike",
+                .signature = {"a:2", "dtype=1.. k=long"},
                 .kind = OpKind::kSource,
                 .infer = infer_eye,
                 .compute = compute_eye,

@@ -7,9 +7,10 @@
 namespace aoe::reference {
 namespace {
 
-OpDef control(const char* type) {
+OpDef control(const char* type, const char* attributes) {
   return {.type = type,
           .onnx_type = type,
+          .signature = {"a*", attributes},
           .kind = OpKind::kControl,
           .infer = [](const InferContext&) -> std::vector<TensorDesc> { throw Undetermined{}; },
           .compute =
@@ -41,13 +42,19 @@ std::vector<TensorDesc> infer_declared(const InferContext& context) {
 }  // namespace
 
 void register_control_flow(OpRegistry& registry) {
-  for (const char* type : {"If", "Loop", "Scan"}) registry.add(control(type));
-  OpDef slices = control("MapSlices");
+  for (const char* type : {"If", "Loop"}) registry.add(control(type, "captures=ints:0.."));
+  registry.add(control("Scan",
+                       "captures=ints:0.. !num_scan_inputs=1.. scan_input_axes=ints "
+                       "scan_input_directions=ints scan_output_axes=ints "
+                       "scan_output_directions=ints"));
+  OpDef slices = control("MapSlices", "");
   slices.onnx_type = "";  // of a pass of ours (graph/passes/map_slices.cpp)
   registry.add(std::move(slices));
   registry.add(
       {.type = "Assert",
        .onnx_type = "",
+       .signature =
+           {"", "!why=string !dtypes=ints:1.. !ranks=ints:0.. dims=ints:0..9223372036854775807"},
        .kind = OpKind::kOther,
        .infer = infer_declared,
        .compute = [](const OpContext& context) { fail_model(context.attrs.get_string("why", "")); },

@@ -102,18 +102,23 @@ double products_per_input(const CostContext& cost) {
 }  // namespace
 
 void register_conv_transpose(OpRegistry& registry) {
-  registry.add({.type = "Conv2DTranspose",
-                .onnx_type = "ConvTranspose",
-                .kind = OpKind::kWindow,
-                .infer = infer_conv_transpose,
-                .compute = compute_conv_transpose,
-                .flops = products_per_input,
-                .min_inputs = 2,
-                .window = transposed_window,
-                .epilogue = Epilogue::kFloat,
-                .has_image_formats = true,
-                .slices = images_apart,
-                .factors = 2});
+  registry.add(
+      {.type = "Conv2DTranspose",
+       .onnx_type = "ConvTranspose",
+       .signature =
+           {"f1:3-5 f1:3-5 f1?:1",
+            window_attributes(
+                "kernel_shape=ints:1.. group=1.. output_padding=ints:0.. output_shape=ints:1..")},
+       .kind = OpKind::kWindow,
+       .infer = infer_conv_transpose,
+       .compute = compute_conv_transpose,
+       .flops = products_per_input,
+       .min_inputs = 2,
+       .window = transposed_window,
+       .epilogue = Epilogue::kFloat,
+       .has_image_formats = true,
+       .slices = images_apart,
+       .factors = 2});
 }
 
 }  // namespace aoe::reference

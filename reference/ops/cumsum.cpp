@@ -58,6 +58,7 @@ std::vector<bool> summed_axis(const Slicing& slicing) {
 void register_cumsum(OpRegistry& registry) {
   registry.add({.type = "Cumsum",
                 .onnx_type = "CumSum",
+                .signature = {"n:1+ x:0-1", "exclusive=0..1 reverse=0..1"},
                 .kind = OpKind::kReduction,
                 .infer = infer_cumsum,
                 .compute = compute_cumsum,
@@ -66,6 +67,7 @@ void register_cumsum(OpRegistry& registry) {
   registry.add({.type = "Cumprod",
                 .onnx_type = "CumProd",
                 .versions = {26},
+                .signature = {"n:1+ x:0-1", "exclusive=0..1 reverse=0..1"},
                 .kind = OpKind::kReduction,
                 .infer = infer_cumsum,
                 .compute = compute_cumprod,

@@ -152,6 +152,9 @@ void register_deform_conv(OpRegistry& registry) {
   registry.add({.type = "DeformableConv2D",
                 .onnx_type = "DeformConv",
                 .versions = {19},
+                .signature = {"f1:3-5 f1:3-5 f1:3-5 f1?:1 f1?:3-5",
+                              "dilations=ints:1.. pads=ints:0.. strides=ints:1.. "
+                              "kernel_shape=ints:1.. group=1.. offset_group=1.."},
                 .kind = OpKind::kWindow,
                 .infer = infer_deform_conv,
                 .compute = compute_deform_conv,

@@ -60,6 +60,7 @@ void register_det(OpRegistry& registry) {
   registry.add({.type = "Det",
                 .onnx_type = "Det",
                 .versions = {11},
+                .signature = {"f:2+"},
                 .kind = OpKind::kProduct,
                 .infer = infer_det,
                 .compute = compute_det,

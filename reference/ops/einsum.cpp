@@ -89,6 +89,7 @@ Equation parse(std::string text, std::span<const Tensor> tensors) {
     std::string& term = equation.inputs[i];
     const std::size_t rank = tensors[i].desc.shape.size();
     const bool has_ellipsis = term.find(kEllipsis) != std::string::npos;
+                .signature = {"n1*", "!equation=string"},
     const std::size_t letters = term.size() - (has_ellipsis ? kEllipsis.size() : 0);
     if (has_ellipsis ? letters > rank : letters != rank) {
       fail_model("term \"" + term + "\" for an input " + to_string(tensors[i].desc.shape));

@@ -55,14 +55,16 @@ Formula power(Context, F x, F exponent) {
 }
 
 OpDef pow_def() {
-  return binary("Pow", "Pow", power, [](const InferContext& ctx) -> std::vector<TensorDesc> {
-    return {{.dtype = ctx.dtype(0), .shape = broadcast_shapes(ctx.shape(0), ctx.shape(1))}};
-  });
+  return binary(
+      "Pow", "Pow", {"n n"}, power, [](const InferContext& ctx) -> std::vector<TensorDesc> {
+        return {{.dtype = ctx.dtype(0), .shape = broadcast_shapes(ctx.shape(0), ctx.shape(1))}};
+      });
 }
 
 OpDef prelu_def() {
   return binary(
-      "PRelu", "PRelu", [](Context, F x, F slope) { return select(x < x.like(0), slope * x, x); },
+      "PRelu", "PRelu", {"n1 n1"},
+      [](Context, F x, F slope) { return select(x < x.like(0), slope * x, x); },
       [](const InferContext& ctx) -> std::vector<TensorDesc> {
         if (!broadcasts_to(ctx.shape(1), ctx.shape(0)))
           fail_model("slope " + to_string(ctx.shape(1)) + " does not stretch to " +
@@ -81,17 +83,20 @@ Formula bit_shift(Context context, F x, F distance) {
 }  // namespace
 
 void register_elementwise_binary(OpRegistry& registry) {
-  registry.add(binary("Add", "Add", [](Context, F a, F b) { return a + b; }));
-  registry.add(binary("Sub", "Sub", [](Context, F a, F b) { return a - b; }));
-  registry.add(binary("Mul", "Mul", [](Context, F a, F b) { return a * b; }));
-  registry.add(binary("Div", "Div", [](Context, F a, F b) { return a / b; }));
-  registry.add(binary("Mod", "Mod", mod));
+  registry.add(binary("Add", "Add", {"n1 n1"}, [](Context, F a, F b) { return a + b; }));
+  registry.add(binary("Sub", "Sub", {"n1 n1"}, [](Context, F a, F b) { return a - b; }));
+  registry.add(binary("Mul", "Mul", {"n1 n1"}, [](Context, F a, F b) { return a * b; }));
+  registry.add(binary("Div", "Div", {"n1 n1"}, [](Context, F a, F b) { return a / b; }));
+  registry.add(binary("Mod", "Mod", {"n1 n1", "fmod=0..1"}, mod));
   registry.add(pow_def());
   registry.add(prelu_def());
-  registry.add(binary("BitShift", "BitShift", bit_shift));
-  registry.add(binary("BitwiseAnd", "BitwiseAnd", [](Context, F a, F b) { return a & b; }));
-  registry.add(binary("BitwiseOr", "BitwiseOr", [](Context, F a, F b) { return a | b; }));
-  registry.add(binary("BitwiseXor", "BitwiseXor", [](Context, F a, F b) { return a ^ b; }));
+  registry.add(binary("BitShift", "BitShift", {"u1 u1", "!direction=LEFT|RIGHT"}, bit_shift));
+  registry.add(
+      binary("BitwiseAnd", "BitwiseAnd", {"i1 i1"}, [](Context, F a, F b) { return a & b; }));
+  registry.add(
+      binary("BitwiseOr", "BitwiseOr", {"i1 i1"}, [](Context, F a, F b) { return a | b; }));
+  registry.add(
+      binary("BitwiseXor", "BitwiseXor", {"i1 i1"}, [](Context, F a, F b) { return a ^ b; }));
 }
 
 }  // namespace aoe::reference

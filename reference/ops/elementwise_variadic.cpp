@@ -23,14 +23,14 @@ Formula fold(const FormulaContext& context, Fn fn) {
 }  // namespace
 
 void register_elementwise_variadic(OpRegistry& registry) {
-  const auto add = [&](const char* type, const char* onnx_type, Fn fn) {
-    registry.add(elementwise(type, onnx_type,
+  const auto add = [&](const char* type, const char* onnx_type, OpSignature signature, Fn fn) {
+    registry.add(elementwise(type, onnx_type, std::move(signature),
                              [fn](const FormulaContext& context) { return fold(context, fn); }));
   };
-  add("Maximum", "Max", Fn::kMax);
-  add("Minimum", "Min", Fn::kMin);
-  add("AddN", "Sum", Fn::kAdd);
-  registry.add(elementwise("MeanN", "Mean", [](const FormulaContext& context) {
+  add("Maximum", "Max", {"n1*"}, Fn::kMax);
+  add("Minimum", "Min", {"n1*"}, Fn::kMin);
+  add("AddN", "Sum", {"f1*"}, Fn::kAdd);
+  registry.add(elementwise("MeanN", "Mean", {"f1*"}, [](const FormulaContext& context) {
     const Formula sum = fold(context, Fn::kAdd);
     return sum / sum.like(static_cast<double>(context.operands.size()));
   }));

@@ -74,6 +74,7 @@ std::vector<bool> tiled_axes(const Slicing& slicing) {
 void register_expand(OpRegistry& registry) {
   registry.add({.type = "Expand",
                 .onnx_type = "Expand",
+                .signature = {"a l:1"},
                 .kind = OpKind::kMove,
                 .infer = infer_expand,
                 .compute = compute_expand,
@@ -82,6 +83,7 @@ void register_expand(OpRegistry& registry) {
                 .slices = stretched_apart});
   registry.add({.type = "Tile",
                 .onnx_type = "Tile",
+                .signature = {"a l:1"},
                 .kind = OpKind::kMove,
                 .infer = infer_tile,
                 .compute = compute_tile,

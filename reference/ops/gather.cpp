@@ -129,6 +129,7 @@ bool blocks_gathered_apart(const Slicing& slicing) {
 void register_gather(OpRegistry& registry) {
   registry.add({.type = "GatherV2",
                 .onnx_type = "Gather",
+                .signature = {"a:1+ x", "axis=int"},
                 .kind = OpKind::kMove,
                 .infer = infer_gather,
                 .compute = compute_gather,
@@ -137,6 +138,7 @@ void register_gather(OpRegistry& registry) {
   registry.add({.type = "GatherElements",
                 .onnx_type = "GatherElements",
                 .kind = OpKind::kMove,
+                .signature = {"a:1+ x", "axis=int"},
                 .infer = infer_gather_elements,
                 .compute = compute_gather_elements,
                 .min_inputs = 2,
@@ -145,6 +147,7 @@ void register_gather(OpRegistry& registry) {
                 .onnx_type = "GatherND",
                 .kind = OpKind::kMove,
                 .infer = infer_gather_nd,
+                .signature = {"a:1+ l:1+", "batch_dims=0.."},
                 .compute = compute_gather_nd,
                 .min_inputs = 2,
                 .slices = blocks_gathered_apart});

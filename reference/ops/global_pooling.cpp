@@ -65,12 +65,14 @@ void compute_lp(const OpContext& context) {
 void register_global_pooling(OpRegistry& registry) {
   registry.add({.type = "GlobalAveragePool",
                 .onnx_type = "GlobalAveragePool",
+                .signature = {"f:2+"},
                 .kind = OpKind::kReduction,
                 .infer = infer_global_pool,
                 .compute = compute_average,
                 .is_per_image = true});
   registry.add({.type = "GlobalMaxPool",
                 .onnx_type = "GlobalMaxPool",
+                .signature = {"f:2+"},
                 .kind = OpKind::kReduction,
                 .infer = infer_global_pool,
                 .compute = compute_max,
@@ -78,6 +80,7 @@ void register_global_pooling(OpRegistry& registry) {
   registry.add({.type = "GlobalLpPool",
                 .onnx_type = "GlobalLpPool",
                 .versions = {2},
+                .signature = {"f:2+", "p=1.."},
                 .kind = OpKind::kReduction,
                 .infer = infer_global_pool,
                 .compute = compute_lp,

@@ -73,6 +73,9 @@ void register_grid_sample(OpRegistry& registry) {
   registry.add({.type = "GridSample",
                 .onnx_type = "GridSample",
                 .versions = {16},
+                .signature = {"n:3-5 f:3-5",
+                              "mode=bilinear|nearest|bicubic|linear|cubic "
+                              "padding_mode=zeros|border|reflection align_corners=0..1"},
                 .kind = OpKind::kWindow,
                 .infer = infer_grid_sample,
                 .compute = compute_grid_sample,

@@ -159,6 +159,9 @@ void register_linear_attention(OpRegistry& registry) {
   registry.add({.type = "LinearAttention",
                 .onnx_type = "LinearAttention",
                 .versions = {27},
+                .signature = {"f1:3 f1:3 f1:3 f?:4 f1?:3 f1?:3",
+                              "chunk_size=1.. !kv_num_heads=1.. !q_num_heads=1.. scale=float "
+                              "update_rule=linear|gated|delta|gated_delta"},
                 .kind = OpKind::kRecurrence,
                 .infer = infer_linear_attention,
                 .compute = compute_linear_attention,

@@ -65,6 +65,7 @@ double inversion_steps(const CostContext& cost) {
 
 void register_matrix_inverse(OpRegistry& registry) {
   registry.add({.type = "MatrixInverse",
+                .signature = {"f:2+"},
                 .kind = OpKind::kProduct,
                 .infer = infer_inverse,
                 .compute = compute_inverse,

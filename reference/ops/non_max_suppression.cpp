@@ -82,6 +82,7 @@ void register_non_max_suppression(OpRegistry& registry) {
   registry.add({.type = "NonMaxSuppressionV7",
                 .onnx_type = "NonMaxSuppression",
                 .versions = {10},
+                .signature = {"s:3 s:3 l?:0-1 s?:0-1 s?:0-1", "center_point_box=0..1"},
                 .kind = OpKind::kSearch,
                 .infer = infer_nms,
                 .compute = compute_nms,

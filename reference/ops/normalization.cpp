@@ -174,6 +174,7 @@ bool layers_apart(const Slicing& slicing) {
 void register_normalization(OpRegistry& registry) {
   registry.add({.type = "InstanceNorm",
                 .onnx_type = "InstanceNormalization",
+                .signature = {"f1:2+ f1:1 f1:1", "epsilon=float"},
                 .kind = OpKind::kNormalisation,
                 .infer = infer_instance_norm,
                 .compute = compute_instance_norm,
@@ -182,6 +183,7 @@ void register_normalization(OpRegistry& registry) {
   registry.add({.type = "GroupNorm",
                 .onnx_type = "GroupNormalization",
                 .versions = {18, kGroupNormPerChannelVersion},
+                .signature = {"f1:2+ f1:1 f1:1", "epsilon=float !num_groups=1.. stash_type=1.."},
                 .kind = OpKind::kNormalisation,
                 .infer = infer_group_norm,
                 .compute = compute_group_norm,
@@ -190,6 +192,7 @@ void register_normalization(OpRegistry& registry) {
   registry.add({.type = "LayerNorm",
                 .onnx_type = "LayerNormalization",
                 .versions = {17},
+                .signature = {"f1:1+ f1 f1?", "axis=int epsilon=float stash_type=1.."},
                 .kind = OpKind::kNormalisation,
                 .infer = infer_layer_norm,
                 .compute = compute_layer_norm,

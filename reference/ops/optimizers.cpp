@@ -29,10 +29,12 @@ std::size_t tensor_count(std::size_t inputs, std::size_t states) {
   return (inputs - kScalarInputs) / (2 + states);
 }
 
-OpDef optimizer(std::string type, std::string onnx_type, std::size_t states, UpdateOf update_of) {
+OpDef optimizer(std::string type, std::string onnx_type, std::string attributes, std::size_t states,
+                UpdateOf update_of) {
   OpDef def{.type = std::move(type),
             .onnx_type = std::move(onnx_type),
             .onnx_domain = "ai.onnx.preview.training",
+            .signature = {"f:0-1 l:0-1 f*", std::move(attributes)},
             .kind = OpKind::kOther};
   def.infer = [states](const InferContext& context) {
     const std::size_t count = tensor_count(context.inputs.size(), states);
@@ -118,9 +120,15 @@ std::function<void(Element&)> adagrad(const Attrs& attrs, double rate, std::int6
 }  // namespace
 
 void register_optimizers(OpRegistry& registry) {
-  registry.add(optimizer("ApplyMomentum", "Momentum", 1, momentum));
-  registry.add(optimizer("ApplyAdam", "Adam", 2, adam));
-  registry.add(optimizer("ApplyAdagrad", "Adagrad", 1, adagrad));
+  registry.add(optimizer("ApplyMomentum", "Momentum",
+                         "!alpha=float !beta=float !mode=standard|nesterov !norm_coefficient=float",
+                         1, momentum));
+  registry.add(optimizer(
+      "ApplyAdam", "Adam",
+      "alpha=float beta=float epsilon=float norm_coefficient=float norm_coefficient_post=float", 2,
+      adam));
+  registry.add(optimizer("ApplyAdagrad", "Adagrad",
+                         "decay_factor=float epsilon=float norm_coefficient=float", 1, adagrad));
 }
 
 }  // namespace aoe::reference

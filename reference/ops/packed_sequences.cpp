@@ -64,8 +64,11 @@ Items with_erased(const Attrs&, std::span<const Tensor> inputs) {
   return items;
 }
 
-OpDef sequence_op(std::string type, ItemsFn items_of) {
-  OpDef def{.type = std::move(type), .onnx_type = "", .kind = OpKind::kMove};
+OpDef sequence_op(std::string type, OpSignature signature, ItemsFn items_of) {
+  OpDef def{.type = std::move(type),
+            .onnx_type = "",
+            .signature = std::move(signature),
+            .kind = OpKind::kMove};
   def.infer = [items_of](const InferContext& ctx) -> std::vector<TensorDesc> {
     if (!are_known(ctx.inputs)) return {{.dtype = DataType::kUint8, .shape = {kUnknownDim}}};
     return {packed_desc(items_of(ctx.attrs, ctx.inputs))};
@@ -220,11 +223,12 @@ void compute_concat(const OpContext& ctx) {
 }  // namespace
 
 void register_packed_sequences(OpRegistry& registry) {
-  registry.add(sequence_op("SequencePack", all_of));
-  registry.add(sequence_op("PackedInsert", with_inserted));
-  registry.add(sequence_op("PackedErase", with_erased));
+  registry.add(sequence_op("SequencePack", {"a*"}, all_of));
+  registry.add(sequence_op("PackedInsert", {"u:1 a x?:0-1"}, with_inserted));
+  registry.add(sequence_op("PackedErase", {"u:1 x?:0-1"}, with_erased));
   registry.add({.type = "PackedSplit",
                 .onnx_type = "",
+                .signature = {"a:1+ x:0-1", "axis=int"},
                 .kind = OpKind::kMove,
                 .infer = infer_split,
                 .compute = compute_split,
@@ -232,17 +236,20 @@ void register_packed_sequences(OpRegistry& registry) {
                 .infers_from_values = true});
   registry.add({.type = "PackedAt",
                 .onnx_type = "",
+                .signature = {"u:1 x?:0-1", "!dtype=1.. !rank=0..64"},
                 .kind = OpKind::kMove,
                 .infer = infer_at,
                 .compute = compute_at,
                 .infers_from_values = true});
   registry.add({.type = "PackedLength",
                 .onnx_type = "",
+                .signature = {"u:1"},
                 .kind = OpKind::kMove,
                 .infer = infer_length,
                 .compute = compute_length});
   registry.add({.type = "PackedConcat",
                 .onnx_type = "",
+                .signature = {"u:1", "!dtype=1.. !rank=0..64 axis=int new_axis=0..1"},
                 .kind = OpKind::kMove,
                 .infer = infer_concat,
                 .compute = compute_concat,

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 
 #include "base/size.h"
 #include "reference/axes.h"
@@ -14,11 +13,6 @@
 
 namespace aoe::reference {
 namespace {
-
-struct Border {
-  std::int64_t before = 0;
-  std::int64_t after = 0;
-};
 
 std::vector<std::size_t> padded_axes(int version, std::span<const Tensor> inputs,
                                      std::size_t rank) {
@@ -53,6 +47,8 @@ std::optional<std::vector<Border>> borders_of(const Attrs& attrs, int version,
 }
 
 std::vector<TensorDesc> infer_pad(const InferContext& ctx) {
+namespace {
+
   if (ctx.version >= 11 && ctx.has_input(2) && is_static(ctx.shape(2)) &&
       element_count(ctx.shape(2)) != 1)
     fail_model("the constant is " + to_string(ctx.inputs[2].desc) + ", needs one element");
@@ -166,6 +162,8 @@ void register_pad(OpRegistry& registry) {
                 .versions = {1, 11},
                 .kind = OpKind::kMove,
                 .infer = infer_pad,
+                .signature = {"a1 l?@11:1 a1?@11:0-1 x?@11:1",
+                              "mode=constant|reflect|edge|wrap pads=ints value=float"},
                 .compute = compute_pad,
                 .work = lookup_steps,
                 .slices = apart_but_for(padded_sides)});

@@ -139,27 +139,35 @@ void compute_lp_pool(const OpContext& context) {
 }  // namespace
 
 void register_pooling(OpRegistry& registry) {
-  registry.add({.type = "MaxPoolV3",
-                .onnx_type = "MaxPool",
-                .kind = OpKind::kWindow,
-                .infer = infer_pool,
-                .compute = compute_max_pool,
-                .window = pooling_window,
-                .has_image_formats = true,
-                .is_per_image = true});
-  registry.add({.type = "AvgPoolV2",
-                .onnx_type = "AveragePool",
-                .kind = OpKind::kWindow,
-                .infer = infer_pool,
-                .compute = compute_average_pool,
-                .window = pooling_window,
-                .has_image_formats = true,
-                .is_per_image = true});
-  registry.add({.type = "LpPool",
-                .onnx_type = "LpPool",
-                .kind = OpKind::kWindow,
-                .infer = infer_pool,
-                .compute = compute_lp_pool});
+  registry.add(
+      {.type = "MaxPoolV3",
+       .onnx_type = "MaxPool",
+       .signature = {"n:3-5",
+                     window_attributes("!kernel_shape=ints:1.. ceil_mode=0..1 storage_order=0..1")},
+       .kind = OpKind::kWindow,
+       .infer = infer_pool,
+       .compute = compute_max_pool,
+       .window = pooling_window,
+       .has_image_formats = true,
+       .is_per_image = true});
+  registry.add(
+      {.type = "AvgPoolV2",
+       .onnx_type = "AveragePool",
+       .signature = {"f:3-5", window_attributes(
+                                  "!kernel_shape=ints:1.. ceil_mode=0..1 count_include_pad=0..1")},
+       .kind = OpKind::kWindow,
+       .infer = infer_pool,
+       .compute = compute_average_pool,
+       .window = pooling_window,
+       .has_image_formats = true,
+       .is_per_image = true});
+  registry.add(
+      {.type = "LpPool",
+       .onnx_type = "LpPool",
+       .signature = {"f:3-5", window_attributes("!kernel_shape=ints:1.. ceil_mode=0..1 p=1..")},
+       .kind = OpKind::kWindow,
+       .infer = infer_pool,
+       .compute = compute_lp_pool});
 }
 
 }  // namespace aoe::reference

@@ -19,13 +19,16 @@ Formula is_infinite(const FormulaContext& context) {
 }  // namespace
 
 void register_predicate(OpRegistry& registry) {
-  const auto add = [&](const char* type, const char* onnx_type, FormulaFn formula) {
-    registry.add(elementwise(type, onnx_type, std::move(formula), infer_truth));
+  const auto add = [&](const char* type, const char* onnx_type, OpSignature signature,
+                       FormulaFn formula) {
+    registry.add(
+        elementwise(type, onnx_type, std::move(signature), std::move(formula), infer_truth));
   };
-  add("LogicalNot", "Not", [](const FormulaContext& context) { return !context.operand(0); });
-  add("IsNan", "IsNaN",
+  add("LogicalNot", "Not", {"b"},
+      [](const FormulaContext& context) { return !context.operand(0); });
+  add("IsNan", "IsNaN", {"f"},
       [](const FormulaContext& context) { return !(context.operand(0) == context.operand(0)); });
-  add("IsInf", "IsInf", is_infinite);
+  add("IsInf", "IsInf", {"f", "detect_negative=0..1 detect_positive=0..1"}, is_infinite);
 }
 
 }  // namespace aoe::reference

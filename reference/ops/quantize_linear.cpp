@@ -157,6 +157,7 @@ void register_quantize_linear(OpRegistry& registry) {
   registry.add({.type = "Quantize",
                 .onnx_type = "QuantizeLinear",
                 .versions = {10},
+                .signature = {"n f i?", "axis=int saturate=0..1 block_size=0.. output_dtype=0.."},
                 .kind = OpKind::kElementwise,
                 .infer = infer_quantize,
                 .compute = compute_quantize,
@@ -168,6 +169,7 @@ void register_quantize_linear(OpRegistry& registry) {
   registry.add({.type = "Dequantize",
                 .onnx_type = "DequantizeLinear",
                 .versions = {10},
+                .signature = {"i f i?", "axis=int block_size=0.. output_dtype=0.."},
                 .kind = OpKind::kElementwise,
                 .infer = infer_dequantize,
                 .compute = compute_dequantize,
@@ -179,6 +181,7 @@ void register_quantize_linear(OpRegistry& registry) {
   registry.add({.type = "DynamicQuantizeLinear",
                 .onnx_type = "DynamicQuantizeLinear",
                 .versions = {11},
+                .signature = {"s"},
                 .kind = OpKind::kReduction,
                 .infer = infer_dynamic_quantize,
                 .compute = compute_dynamic_quantize});

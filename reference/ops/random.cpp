@@ -94,11 +94,12 @@ void compute_multinomial(const OpContext& context) {
   from_int64s(samples, context.outputs[0]);
 }
 
-OpDef random_op(const std::string& type, int version, InferFn infer_fn, ComputeFn compute,
-                std::size_t min_inputs) {
+OpDef random_op(const std::string& type, OpSignature signature, int version, InferFn infer_fn,
+                ComputeFn compute, std::size_t min_inputs) {
   return {.type = type,
           .onnx_type = type,
           .versions = {version},
+          .signature = std::move(signature),
           .kind = OpKind::kSource,
           .infer = std::move(infer_fn),
           .compute = std::move(compute),
@@ -109,12 +110,21 @@ OpDef random_op(const std::string& type, int version, InferFn infer_fn, ComputeF
 }  // namespace
 
 void register_random(OpRegistry& registry) {
-  registry.add(random_op("RandomNormal", 1, infer_from_shape, compute_normal, 0));
-  registry.add(random_op("RandomUniform", 1, infer_from_shape, compute_uniform, 0));
-  registry.add(random_op("RandomNormalLike", 1, infer_like, compute_normal, 1));
-  registry.add(random_op("RandomUniformLike", 1, infer_like, compute_uniform, 1));
-  registry.add(random_op("Bernoulli", 15, infer_like, compute_bernoulli, 1));
-  registry.add(random_op("Multinomial", 7, infer_multinomial, compute_multinomial, 1));
+  registry.add(random_op("RandomNormal",
+                         {"", "dtype=1.. mean=float scale=float:0.. seed=float !shape=ints:0.."}, 1,
+                         infer_from_shape, compute_normal, 0));
+  registry.add(random_op("RandomUniform",
+                         {"", "dtype=1.. low=float high=float seed=float !shape=ints:0.."}, 1,
+                         infer_from_shape, compute_uniform, 0));
+  registry.add(random_op("RandomNormalLike",
+                         {"a", "dtype=1.. mean=float scale=float:0.. seed=float"}, 1, infer_like,
+                         compute_normal, 1));
+  registry.add(random_op("RandomUniformLike", {"a", "dtype=1.. low=float high=float seed=float"}, 1,
+                         infer_like, compute_uniform, 1));
+  registry.add(
+      random_op("Bernoulli", {"f", "dtype=1.. seed=float"}, 15, infer_like, compute_bernoulli, 1));
+  registry.add(random_op("Multinomial", {"f:2", "dtype=1.. sample_size=1.. seed=float"}, 7,
+                         infer_multinomial, compute_multinomial, 1));
 }
 
 }  // namespace aoe::reference

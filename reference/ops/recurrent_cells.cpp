@@ -63,11 +63,18 @@ double step_products(const CostContext& cost) {
   return 2.0 * static_cast<double>(x[0] * x[1]) * (cost.input_elements(1) + cost.input_elements(2));
 }
 
-OpDef recurrent_op(std::string type, std::string onnx_type,
+std::string recurrent_attributes(const std::string& others) {
+  return "hidden_size=1.. direction=forward|reverse|bidirectional layout=0..1 clip=float:0.. "
+         "activations=strings activation_alpha=floats activation_beta=floats " +
+         others;
+}
+
+OpDef recurrent_op(std::string type, std::string onnx_type, OpSignature signature,
                    std::function<RecurrentCell(const Attrs&)> make_cell) {
   OpDef def{.type = std::move(type),
             .onnx_type = std::move(onnx_type),
             .versions = {7},
+            .signature = std::move(signature),
             .kind = OpKind::kRecurrence};
   const RecurrentKind kind = recurrent_kind(def.type);
   def.infer = [kind](const InferContext& context) { return infer_recurrent(context, kind); };
@@ -84,17 +91,25 @@ OpDef recurrent_op(std::string type, std::string onnx_type,
 }  // namespace
 
 void register_recurrent_cells(OpRegistry& registry) {
-  registry.add(recurrent_op("CommonRNN", "RNN", [](const Attrs&) { return rnn_cell; }));
-  registry.add(recurrent_op("DynamicGRUV2", "GRU", [](const Attrs& attrs) -> RecurrentCell {
-    const bool is_linear = attrs.get_int("linear_before_reset", 0) != 0;
-    return [is_linear](const RecurrentDirection& d, std::span<const double> x,
-                       RecurrentState& state) { gru_cell(d, x, state, is_linear); };
-  }));
-  registry.add(recurrent_op("DynamicRNN", "LSTM", [](const Attrs& attrs) -> RecurrentCell {
-    const bool couples = attrs.get_int("input_forget", 0) != 0;
-    return [couples](const RecurrentDirection& d, std::span<const double> x,
-                     RecurrentState& state) { lstm_cell(d, x, state, couples); };
-  }));
+  registry.add(recurrent_op("CommonRNN", "RNN",
+                            {"f1:3 f1:3 f1:3 f1?:2 x?:1 f1?:3", recurrent_attributes("")},
+                            [](const Attrs&) { return rnn_cell; }));
+  registry.add(recurrent_op(
+      "DynamicGRUV2", "GRU",
+      {"f1:3 f1:3 f1:3 f1?:2 x?:1 f1?:3", recurrent_attributes("linear_before_reset=0..1")},
+      [](const Attrs& attrs) -> RecurrentCell {
+        const bool is_linear = attrs.get_int("linear_before_reset", 0) != 0;
+        return [is_linear](const RecurrentDirection& d, std::span<const double> x,
+                           RecurrentState& state) { gru_cell(d, x, state, is_linear); };
+      }));
+  registry.add(recurrent_op(
+      "DynamicRNN", "LSTM",
+      {"f1:3 f1:3 f1:3 f1?:2 x?:1 f1?:3 f1?:3 f1?:2", recurrent_attributes("input_forget=0..1")},
+      [](const Attrs& attrs) -> RecurrentCell {
+        const bool couples = attrs.get_int("input_forget", 0) != 0;
+        return [couples](const RecurrentDirection& d, std::span<const double> x,
+                         RecurrentState& state) { lstm_cell(d, x, state, couples); };
+      }));
 }
 
 }  // namespace aoe::reference

@@ -116,6 +116,7 @@ std::vector<TensorDesc> infer_unsqueeze(const InferContext& ctx) {
 void register_reshape(OpRegistry& registry) {
   registry.add({.type = "Reshape",
                 .onnx_type = "Reshape",
+                .signature = {"a l:1", "allowzero=0..1"},
                 .kind = OpKind::kMove,
                 .infer = infer_reshape,
                 .compute = compute_copy,
@@ -125,6 +126,7 @@ void register_reshape(OpRegistry& registry) {
   registry.add({.type = "FlattenV2",
                 .onnx_type = "Flatten",
                 .kind = OpKind::kMove,
+                .signature = {"a", "axis=int"},
                 .infer = infer_flatten,
                 .compute = compute_copy,
                 .slices = same_elements});
@@ -133,6 +135,7 @@ void register_reshape(OpRegistry& registry) {
                 .versions = {1, 13},
                 .kind = OpKind::kMove,
                 .infer = infer_squeeze,
+                .signature = {"a l?@13:0-1", "axes=ints"},
                 .compute = compute_copy,
                 .first_parameter = 1,
                 .slices = same_elements});
@@ -142,6 +145,7 @@ void register_reshape(OpRegistry& registry) {
                 .kind = OpKind::kMove,
                 .infer = infer_unsqueeze,
                 .compute = compute_copy,
+                .signature = {"a l?@13:0-1", "axes=ints"},
                 .first_parameter = 1,
                 .slices = same_elements});
 }

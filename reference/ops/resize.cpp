@@ -238,19 +238,28 @@ Tables resize_tables(const OpCall& call, std::span<const Tensor> inputs) {
 }
 
 void register_resize(OpRegistry& registry) {
-  registry.add({.type = "Resize",
-                .onnx_type = "Resize",
-                .versions = {10, kCoordinatesVersion},
-                .kind = OpKind::kWindow,
-                .infer = infer_resize,
-                .compute = compute_resize,
-                .work = interpolation_steps,
-                .first_parameter = 1,
-                .has_image_formats = true,
-                .slices = [](const Slicing& s) { return images_resized_apart(s, resize_axes); }});
+  registry.add(
+      {.type = "Resize",
+       .onnx_type = "Resize",
+       .versions = {10, kCoordinatesVersion},
+       .signature =
+           {"n f?:1 f?@11:1 l?@11:1",
+            "mode=nearest|linear|cubic axes=ints antialias=0..1 exclude_outside=0..1 "
+            "coordinate_transformation_mode=half_pixel|half_pixel_symmetric|pytorch_half_pixel|"
+            "align_corners|asymmetric|tf_half_pixel_for_nn|tf_crop_and_resize cubic_coeff_a=float "
+            "extrapolation_value=float keep_aspect_ratio_policy=stretch|not_larger|not_smaller "
+            "nearest_mode=round_prefer_floor|round_prefer_ceil|floor|ceil|simple"},
+       .kind = OpKind::kWindow,
+       .infer = infer_resize,
+       .compute = compute_resize,
+       .work = interpolation_steps,
+       .first_parameter = 1,
+       .has_image_formats = true,
+       .slices = [](const Slicing& s) { return images_resized_apart(s, resize_axes); }});
   registry.add({.type = "Upsample",
                 .onnx_type = "Upsample",
                 .versions = {7, kScalesInputVersion},
+                .signature = {"n f?@9:1", "mode=nearest|linear|bilinear scales=floats"},
                 .kind = OpKind::kWindow,
                 .infer = infer_upsample,
                 .compute = compute_upsample,

@@ -119,17 +119,23 @@ bool boxes_apart(const Slicing& slicing) {
 }  // namespace
 
 void register_roi_pooling(OpRegistry& registry) {
-  registry.add({.type = "ROIAlign",
-                .onnx_type = "RoiAlign",
-                .versions = {10, RoiAlign::kHalfPixelVersion},
-                .kind = OpKind::kWindow,
-                .infer = infer_roi_align,
-                .compute = compute_roi_align,
-                .work = &CostContext::pairs,
-                .min_inputs = 3,
-                .slices = boxes_apart});
+  registry.add(
+      {.type = "ROIAlign",
+       .onnx_type = "RoiAlign",
+       .versions = {10, RoiAlign::kHalfPixelVersion},
+       .signature =
+           {"f1:4 f1:2 l:1",
+            "mode=avg|max output_height=1.. output_width=1.. sampling_ratio=0.. "
+            "spatial_scale=float coordinate_transformation_mode=half_pixel|output_half_pixel"},
+       .kind = OpKind::kWindow,
+       .infer = infer_roi_align,
+       .compute = compute_roi_align,
+       .work = &CostContext::pairs,
+       .min_inputs = 3,
+       .slices = boxes_apart});
   registry.add({.type = "MaxRoiPool",
                 .onnx_type = "MaxRoiPool",
+                .signature = {"f1:4 f1:2", "!pooled_shape=ints:1.. spatial_scale=float"},
                 .kind = OpKind::kWindow,
                 .infer = infer_max_roi_pool,
                 .compute = compute_max_roi_pool,

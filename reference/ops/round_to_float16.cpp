@@ -5,7 +5,7 @@
 namespace aoe::reference {
 
 void register_round_to_float16(OpRegistry& registry) {
-  registry.add(unary("RoundToFloat16", "", Fn::kRoundToFloat16));
+  registry.add(unary("RoundToFloat16", "", {"s"}, Fn::kRoundToFloat16));
 }
 
 }  // namespace aoe::reference

@@ -36,7 +36,11 @@ Formula round_to_small_float(const FormulaContext& context) {
 }  // namespace
 
 void register_round_to_small_float(OpRegistry& registry) {
-  registry.add(elementwise("RoundToSmallFloat", "", round_to_small_float, infer_like_first));
+  registry.add(elementwise("RoundToSmallFloat", "",
+                           {"s",
+                            "!mantissa_bits=1..8 !least_exponent=-16..0 !most=float:0.. "
+                            "beyond=most|infinity|nan no_negative_zero=0..1 no_nan=0..1"},
+                           round_to_small_float, infer_like_first));
 }
 
 }  // namespace aoe::reference

@@ -9,6 +9,8 @@
 namespace aoe::reference {
 namespace {
 
+constexpr const char* kReductions = "reduction=none|add|mul|max|min";
+
 void check_same_dtype(const InferContext& ctx) {
   if (ctx.dtype(0) != ctx.dtype(2))
     fail_model("data is " + std::string(name(ctx.dtype(0))) + ", updates are " +
@@ -74,9 +76,10 @@ void compute_scatter_nd(const OpContext& ctx) {
   });
 }
 
-OpDef scatter_elements(std::string type, std::string onnx_type) {
-  return {.type = std::move(type),
-          .onnx_type = std::move(onnx_type),
+OpDef scatter_elements(std::string type) {
+  return {.type = type,
+          .onnx_type = type,
+          .signature = {"a1:1+ x:1+ a1:1+", std::string("axis=int ") + kReductions},
           .kind = OpKind::kMove,
           .infer = infer_scatter_elements,
           .compute = compute_scatter_elements,
@@ -86,11 +89,11 @@ OpDef scatter_elements(std::string type, std::string onnx_type) {
 }  // namespace
 
 void register_scatter(OpRegistry& registry) {
-  registry.add(
-      scatter_elements("Scatter", "Scatter"));  // the name of ScatterElements before opset 11
-  registry.add(scatter_elements("ScatterElements", "ScatterElements"));
+  registry.add(scatter_elements("Scatter"));  // the name of ScatterElements before opset 11
+  registry.add(scatter_elements("ScatterElements"));
   registry.add({.type = "ScatterNdUpdate",
                 .onnx_type = "ScatterND",
+                .signature = {"a1:1+ l:1+ a1", kReductions},
                 .kind = OpKind::kMove,
                 .infer = infer_scatter_nd,
                 .compute = compute_scatter_nd,

@@ -25,7 +25,11 @@ std::int64_t known_extent(const InferContext& context, std::size_t input) {
 
 /// A sum of cosines: a0 - a1 cos(t) + a2 cos(2t), t once around in `size` steps (periodic) or in `size` - 1 (symmetric).
 OpDef cosine_window(const std::string& type, double a0, double a1, double a2) {
-  OpDef def{.type = type, .onnx_type = type, .versions = {17}, .kind = OpKind::kSource};
+  OpDef def{.type = type,
+            .onnx_type = type,
+            .versions = {17},
+            .signature = {"x:0-1", "output_datatype=1.. periodic=0..1"},
+            .kind = OpKind::kSource};
   def.infer = [](const InferContext& context) -> std::vector<TensorDesc> {
     return {{.dtype = output_type(context.attrs), .shape = {known_extent(context, 0)}}};
   };
@@ -104,6 +108,7 @@ void register_signal_windows(OpRegistry& registry) {
   registry.add({.type = "MelWeightMatrix",
                 .onnx_type = "MelWeightMatrix",
                 .versions = {17},
+                .signature = {"x:0-1 x:0-1 x:0-1 f:0-1 f:0-1", "output_datatype=1.."},
                 .kind = OpKind::kSource,
                 .infer = infer_mel,
                 .compute = compute_mel,

@@ -1,7 +1,6 @@
 // Slice: every step-th element between start and end along some axes; attributes before opset 10, inputs since.
 #include <algorithm>
 #include <numeric>
-#include <optional>
 
 #include "reference/axes.h"
 #include "reference/op.h"
@@ -11,12 +10,6 @@
 
 namespace aoe::reference {
 namespace {
-
-struct Range {
-  std::int64_t start = 0;
-  std::int64_t step = 1;
-  std::int64_t count = 0;
-};
 
 /// Bounds count from the end when negative, and are cut to what the dimension has.
 Range resolve(std::int64_t dim, std::int64_t start, std::int64_t end, std::int64_t step) {
@@ -70,18 +63,6 @@ std::optional<Bounds> bounds_of(const Attrs& attrs, int version, std::span<const
   return bounds;
 }
 
-/// One range per dimension; those that are not sliced are whole. Count is unknown where the dimension is.
-std::vector<Range> ranges_of(const Shape& shape, const Bounds& bounds) {
-  std::vector<Range> ranges;
-  for (const std::int64_t dim : shape) ranges.push_back({0, 1, dim});
-  for (std::size_t i = 0; i < bounds.axes.size(); ++i) {
-    const std::size_t axis = normalize_axis(bounds.axes[i], shape.size());
-    if (shape[axis] != kUnknownDim)
-      ranges[axis] = resolve(shape[axis], bounds.starts[i], bounds.ends[i], bounds.steps[i]);
-  }
-  return ranges;
-}
-
 /// The values of starts or ends are not known: only the axes that are certainly not sliced keep their size.
 Shape unknown_slice(const InferContext& ctx) {
   Shape out = ctx.shape(0);
@@ -129,14 +110,16 @@ std::vector<bool> sliced_axes(const Slicing& slicing) {
 }  // namespace
 
 void register_slice(OpRegistry& registry) {
-  registry.add({.type = "Slice",
-                .onnx_type = "Slice",
-                .versions = {1, 10},
-                .kind = OpKind::kMove,
-                .infer = infer_slice,
-                .compute = compute_slice,
-                .first_parameter = 1,
-                .slices = apart_but_for(sliced_axes)});
+  registry.add(
+      {.type = "Slice",
+       .onnx_type = "Slice",
+       .versions = {1, 10},
+       .signature = {"a x?@10:1 x?@10:1 x?@10:1 x?@10:1", "starts=longs ends=longs axes=ints"},
+       .kind = OpKind::kMove,
+       .infer = infer_slice,
+       .compute = compute_slice,
+       .first_parameter = 1,
+       .slices = apart_but_for(sliced_axes)});
 }
 
 }  // namespace aoe::reference

@@ -72,6 +72,9 @@ void register_string_normalizer(OpRegistry& registry) {
   registry.add({.type = "StringNormalizer",
                 .onnx_type = "StringNormalizer",
                 .versions = {10},
+                .signature = {"l:1-2",
+                              "case_change_action=NONE|LOWER|UPPER is_case_sensitive=0..1 "
+                              "locale=string stopwords=strings"},
                 .kind = OpKind::kSearch,
                 .infer = infer_string_normalizer,
                 .compute = compute_string_normalizer,

@@ -32,6 +32,7 @@ void register_tensor_scatter(OpRegistry& registry) {
   registry.add({.type = "TensorScatter",
                 .onnx_type = "TensorScatter",
                 .versions = {24},
+                .signature = {"a1:2+ a1:2+ l?:1", "axis=int mode=linear|circular"},
                 .kind = OpKind::kMove,
                 .infer = infer_tensor_scatter,
                 .compute = compute_tensor_scatter,

@@ -119,18 +119,21 @@ double ranking_steps(const CostContext& cost) {
 void register_text_numbers(OpRegistry& registry) {
   registry.add({.type = "NumberToText",
                 .onnx_type = "",
+                .signature = {"a"},
                 .kind = OpKind::kSearch,
                 .infer = infer_number_to_text,
                 .compute = compute_number_to_text,
                 .work = writing_steps});
   registry.add({.type = "TextToNumber",
                 .onnx_type = "",
+                .signature = {"l", "!to=1.."},
                 .kind = OpKind::kSearch,
                 .infer = infer_text_to_number,
                 .compute = compute_text_to_number,
                 .work = steps_through_letters});
   registry.add({.type = "TextRank",
                 .onnx_type = "",
+                .signature = {"l"},
                 .kind = OpKind::kSearch,
                 .infer = infer_text_rank,
                 .compute = compute_text_rank,

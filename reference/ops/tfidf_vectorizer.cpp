@@ -120,6 +120,10 @@ void register_tfidf_vectorizer(OpRegistry& registry) {
   registry.add({.type = "TfIdfVectorizer",
                 .onnx_type = "TfIdfVectorizer",
                 .versions = {9},
+                .signature = {"x:1-2",
+                              "!mode=TF|IDF|TFIDF !min_gram_length=1..64 !max_gram_length=1..64 "
+                              "!max_skip_count=0..65536 !ngram_counts=ints:0.. "
+                              "!ngram_indexes=ints:0..16777216 pool_int64s=longs weights=floats"},
                 .kind = OpKind::kSearch,
                 .infer = infer_tfidf,
                 .compute = compute_tfidf,

@@ -153,14 +153,18 @@ double tokenizer_steps(const CostContext& cost) {
 }  // namespace
 
 void register_tokenizer(OpRegistry& registry) {
-  registry.add({.type = "Tokenizer",
-                .onnx_type = "Tokenizer",
-                .onnx_domain = "com.microsoft",
-                .kind = OpKind::kSearch,
-                .infer = infer_tokenizer,
-                .compute = compute_tokenizer,
-                .work = tokenizer_steps,
-                .infers_from_values = true});
+  registry.add(
+      {.type = "Tokenizer",
+       .onnx_type = "Tokenizer",
+       .onnx_domain = "com.microsoft",
+       .signature =
+           {"l:1-2",
+            "!mark=0..1 !pad_value=string !mincharnum=1.. separators=strings tokenexp=string"},
+       .kind = OpKind::kSearch,
+       .infer = infer_tokenizer,
+       .compute = compute_tokenizer,
+       .work = tokenizer_steps,
+       .infers_from_values = true});
 }
 
 }  // namespace aoe::reference

@@ -77,6 +77,7 @@ void register_top_k(OpRegistry& registry) {
   registry.add({.type = "TopKV2",
                 .onnx_type = "TopK",
                 .versions = {1, 10},
+                .signature = {"n:1+ l?@10:0-1", "axis=int k=0.. largest=0..1 sorted=0..1"},
                 .kind = OpKind::kSearch,
                 .infer = infer_top_k,
                 .compute = compute_top_k,

@@ -48,6 +48,7 @@ void compute_transpose(const OpContext& ctx) {
 void register_transpose(OpRegistry& registry) {
   registry.add({.type = "Transpose",
                 .onnx_type = "Transpose",
+                .signature = {"a", "perm=ints:0.."},
                 .kind = OpKind::kMove,
                 .infer = infer_transpose,
                 .compute = compute_transpose,

@@ -122,6 +122,8 @@ double steps_of(const CostContext& cost) {
 
 void register_tree_ensemble(OpRegistry& registry) {
   registry.add({.type = "TreeEnsemble",
+                .signature = {"f1:2 x:1 x:1 f1:1 x:2 x:1 x:1 f1:1 u?:1",
+                              "aggregate=SUM|AVERAGE|MIN|MAX !features=0.. !targets=1.."},
                 .kind = OpKind::kSearch,
                 .infer = infer_trees,
                 .compute = compute_trees,

@@ -91,6 +91,7 @@ double products(const CostContext& cost) {
 void register_weight_quant_matmul(OpRegistry& registry) {
   registry.add({.type = "WeightQuantBatchMatmulV2",
                 .onnx_type = "",
+                .signature = {"s:1+ q:3 s:2 n?:2 s?:1", "!bits=2..8 !block_size=16.."},
                 .kind = OpKind::kProduct,
                 .infer = infer_packed,
                 .compute = compute_packed,

@@ -15,7 +15,7 @@ std::vector<TensorDesc> infer_where(const InferContext& ctx) {
 
 void register_where(OpRegistry& registry) {
   OpDef def = elementwise(
-      "SelectV2", "Where",
+      "SelectV2", "Where", {"b a1 a1"},
       [](const FormulaContext& context) {
         return select(context.operand(0), context.operand(1), context.operand(2));
       },
