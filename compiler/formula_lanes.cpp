@@ -216,55 +216,21 @@ class Emitter {
         return -x;
       case Fn::kAbs:
         return abs(x);
-      case Fn::kSqrt:
-        return sqrt(x);
-      case Fn::kExp:
-        return exp(x);
       case Fn::kExpm1:  // to 1e-7 absolute
         return exp(x) - number_like(1, x);
-      case Fn::kLog:
-        return log(x);
       case Fn::kLog1p:
         return log1p(x);
-      case Fn::kErf:
-        return erf(x);
       case Fn::kFloor:
         return floor(x);
       case Fn::kRoundEven:
         return round_even(x);
       case Fn::kRoundToFloat16:
         return low_f16(pair_f16(x));
-      default:
-        return of_angle(fn, x);
-    }
-  }
-
-  static Vec of_angle(Fn fn, const Vec& x) {
-    switch (fn) {
-      case Fn::kSin:
-        return sin(x);
-      case Fn::kCos:
-        return cos(x);
-      case Fn::kTan:
-        return tan(x);
-      case Fn::kAsin:
-        return asin(x);
-      case Fn::kAcos:
-        return acos(x);
-      case Fn::kAtan:
-        return atan(x);
-      case Fn::kSinh:
-        return sinh(x);
-      case Fn::kCosh:
-        return cosh(x);
-      case Fn::kTanh:
-        return tanh(x);
-      case Fn::kAsinh:
-        return asinh(x);
-      case Fn::kAcosh:
-        return acosh(x);
-      case Fn::kAtanh:
-        return atanh(x);
+#define REAL_FUNCTION(fn, function) \
+  case Fn::fn:                      \
+    return function(x);
+#include "base/real_functions.inc"
+#undef REAL_FUNCTION
       default:
         AOE_CHECK(false, "not a function of real numbers");
     }

@@ -31,8 +31,10 @@ enum class Fn {
   kMin, kMax,                    // NaN wins
   kNeg, kAbs,
   // of floating point
-  kFma, kPow, kSqrt, kExp, kExpm1, kLog, kLog1p, kErf,
-  kSin, kCos, kTan, kAsin, kAcos, kAtan, kSinh, kCosh, kTanh, kAsinh, kAcosh, kAtanh,
+  kFma, kPow, kExpm1, kLog1p,
+#define REAL_FUNCTION(fn, function) fn,
+#include "base/real_functions.inc"
+#undef REAL_FUNCTION
   kFloor, kRoundEven,
   kRoundToFloat16,               // of float32: the nearest number of float16
   // of bits and of bool

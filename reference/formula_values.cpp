@@ -91,48 +91,21 @@ T bits_of(Fn fn, T a, T b) {
 template <typename T>
 T real_of(Fn fn, T x) {
   switch (fn) {
-    case Fn::kSqrt:
-      return std::sqrt(x);
-    case Fn::kExp:
-      return std::exp(x);
     case Fn::kExpm1:
       return std::expm1(x);
-    case Fn::kLog:
-      return std::log(x);
     case Fn::kLog1p:
       return std::log1p(x);
-    case Fn::kErf:
-      return std::erf(x);
-    case Fn::kSin:
-      return std::sin(x);
-    case Fn::kCos:
-      return std::cos(x);
-    case Fn::kTan:
-      return std::tan(x);
-    case Fn::kAsin:
-      return std::asin(x);
-    case Fn::kAcos:
-      return std::acos(x);
-    case Fn::kAtan:
-      return std::atan(x);
-    case Fn::kSinh:
-      return std::sinh(x);
-    case Fn::kCosh:
-      return std::cosh(x);
-    case Fn::kTanh:
-      return std::tanh(x);
-    case Fn::kAsinh:
-      return std::asinh(x);
-    case Fn::kAcosh:
-      return std::acosh(x);
-    case Fn::kAtanh:
-      return std::atanh(x);
     case Fn::kFloor:
       return std::floor(x);
     case Fn::kRoundEven:
       return std::nearbyint(x);  // the processor's default rounding
     case Fn::kRoundToFloat16:
       return static_cast<T>(static_cast<float>(Float16(static_cast<float>(x))));
+#define REAL_FUNCTION(fn, function) \
+  case Fn::fn:                      \
+    return std::function(x);
+#include "base/real_functions.inc"
+#undef REAL_FUNCTION
     default:
       AOE_CHECK(false, "not a function of real numbers");
   }

@@ -136,59 +136,17 @@ Vec fma(Vec a, Vec b, Vec c) {
 Vec abs(Vec a) {
   return unary(Op::kAbs, a);
 }
-Vec sqrt(Vec a) {
-  return unary(Op::kSqrt, a);
-}
-Vec exp(Vec a) {
-  return unary(Op::kExp, a);
-}
-Vec log(Vec a) {
-  return unary(Op::kLog, a);
-}
+#define REAL_FUNCTION(op, function) \
+  Vec function(Vec a) {             \
+    return unary(Op::op, a);        \
+  }
+#include "base/real_functions.inc"
+#undef REAL_FUNCTION
 Vec log1p(Vec a) {
   const auto number = [&](double value) { return splat(value, a.lanes(), a.type()); };
   const Vec one = number(1), small = min(max(a, number(-0.5)), one);
   const Vec lost = small - ((one + small) - one);  // in rounding; nothing of -0.5 and 1
   return log(one + a) + lost;
-}
-Vec tanh(Vec a) {
-  return unary(Op::kTanh, a);
-}
-Vec erf(Vec a) {
-  return unary(Op::kErf, a);
-}
-Vec sin(Vec a) {
-  return unary(Op::kSin, a);
-}
-Vec cos(Vec a) {
-  return unary(Op::kCos, a);
-}
-Vec tan(Vec a) {
-  return unary(Op::kTan, a);
-}
-Vec asin(Vec a) {
-  return unary(Op::kAsin, a);
-}
-Vec acos(Vec a) {
-  return unary(Op::kAcos, a);
-}
-Vec atan(Vec a) {
-  return unary(Op::kAtan, a);
-}
-Vec sinh(Vec a) {
-  return unary(Op::kSinh, a);
-}
-Vec cosh(Vec a) {
-  return unary(Op::kCosh, a);
-}
-Vec asinh(Vec a) {
-  return unary(Op::kAsinh, a);
-}
-Vec acosh(Vec a) {
-  return unary(Op::kAcosh, a);
-}
-Vec atanh(Vec a) {
-  return unary(Op::kAtanh, a);
 }
 Vec fmod(Vec a, Vec b) {
   return of_two(Op::kFmod, a, b);

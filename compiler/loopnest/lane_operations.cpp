@@ -74,42 +74,15 @@ Value* emit_unary(IrBuilder& ir, Op op, Value* a) {
       return is_real(a) ? ir.CreateFNeg(a) : ir.CreateNeg(a);
     case Op::kAbs:
       return ir.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, a);
-    case Op::kSqrt:
-      return ir.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, a);
     case Op::kFloor:
       return ir.CreateUnaryIntrinsic(llvm::Intrinsic::floor, a);
     case Op::kRoundEven:
       return ir.CreateUnaryIntrinsic(llvm::Intrinsic::roundeven, a);
-    case Op::kExp:
-      return emit_exp(ir, a);
-    case Op::kLog:
-      return emit_log(ir, a);
-    case Op::kTanh:
-      return emit_tanh(ir, a);
-    case Op::kErf:
-      return emit_erf(ir, a);
-    case Op::kSin:
-      return emit_sin(ir, a);
-    case Op::kCos:
-      return emit_cos(ir, a);
-    case Op::kTan:
-      return emit_tan(ir, a);
-    case Op::kAsin:
-      return emit_asin(ir, a);
-    case Op::kAcos:
-      return emit_acos(ir, a);
-    case Op::kAtan:
-      return emit_atan(ir, a);
-    case Op::kSinh:
-      return emit_sinh(ir, a);
-    case Op::kCosh:
-      return emit_cosh(ir, a);
-    case Op::kAsinh:
-      return emit_asinh(ir, a);
-    case Op::kAcosh:
-      return emit_acosh(ir, a);
-    case Op::kAtanh:
-      return emit_atanh(ir, a);
+#define REAL_FUNCTION(op, function) \
+  case Op::op:                      \
+    return emit_##function(ir, a);
+#include "base/real_functions.inc"
+#undef REAL_FUNCTION
     case Op::kReduceAdd:
       return reduce(ir, Op::kAdd, a);
     case Op::kReduceMax:

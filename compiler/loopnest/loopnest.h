@@ -47,37 +47,11 @@ namespace aoe::compiler::loopnest {
 
 // ---- expressions ----
 
-// clang-format off
 enum class Op {
-  // Int -> Int
-  kIntConst, kVar, kIntAdd, kIntSub, kIntMul, kIntDiv, kIntMod, kIntMin, kIntMax,
-  kIntLoad,                                    // one element of an integer buffer that is only read
-  // Int, Int -> Bool (scalar condition)
-  kLess, kLessEqual, kEqual, kNotEqual, kAnd, kOr, kNot,
-  // vectors of float32 and float64
-  kFloatConst, kLocal, kLoad, kLoadIndexed, kBroadcast, kIntToLane,
-  kAdd, kSub, kMul, kDiv, kMin, kMax, kMax3, kFma,
-  kNeg, kAbs, kSqrt, kExp, kLog, kTanh, kErf, kFloor, kRoundEven,
-  kSin, kCos, kTan, kAsin, kAcos, kAtan, kSinh, kCosh, kAsinh, kAcosh, kAtanh, kFmod, kPow,
-  kRoundTo,                                    // to the element type `ivalue`, and back
-  kReduceAdd, kReduceMax, kReduceMin,          // lanes -> 1 lane
-  kTransposeRow,                               // row `ivalue` of the transpose of n args of n lanes
-  kInterleave,                                 // vector `ivalue` of the args' lanes taking turns
-  kPermute,                                    // lane i is lane from[i] of the args' lanes in a row
-  kPick,                                       // the same where the lanes of the first arg say which
-  kPackBf16, kDotBf16,                         // pairs of bfloat16, which are int32 lanes
-  kPairF16, kFmaF16, kLowF16, kHighF16,        // pairs of float16, which are int32 lanes
-  kLoadQuads, kDotU8S8,                        // four bytes, which are int32 lanes
-  kDotI16,                                     // pairs of int16, which are int32 lanes
-  kRoundToByte,                                // float32 to int32 lanes, plus `ivalue`
-  // vectors of integers, which have all from kLocal to kMax, kNeg, kReduce... and the moves as well
-  kIntSplat, kUnsignedDiv, kShiftLeft, kShiftRight,
-  kConvert, kConvertUnsigned,                  // between lanes of two types
-  kBitAnd, kBitOr, kBitXor,                    // of masks too
-  // lane masks (type kMask)
-  kFloatLess, kFloatLessEqual, kFloatEqual, kActiveLanes, kMaskNot, kSelect,
+#define OP(name, text, precedence) name,
+#include "compiler/loopnest/ops.inc"
+#undef OP
 };
-// clang-format on
 
 /// kInt and kBool are an index and a condition on indices; the others are lanes.
 enum class Type { kInt, kBool, kFloat, kDouble, kInt32, kInt64, kMask };
@@ -150,23 +124,10 @@ Vec max(Vec a, Vec b);
 Vec max(Vec a, Vec b, Vec c);  ///< in four instructions, where two of two take six
 Vec fma(Vec a, Vec b, Vec c);  ///< a * b + c in one rounding
 Vec abs(Vec a);
-Vec sqrt(Vec a);
-Vec exp(Vec a);
-Vec log(Vec a);
-Vec log1p(Vec a);  ///< log(1 + a), of small a with all their digits
-Vec tanh(Vec a);
-Vec erf(Vec a);
-Vec sin(Vec a);
-Vec cos(Vec a);
-Vec tan(Vec a);
-Vec asin(Vec a);
-Vec acos(Vec a);
-Vec atan(Vec a);
-Vec sinh(Vec a);
-Vec cosh(Vec a);
-Vec asinh(Vec a);
-Vec acosh(Vec a);
-Vec atanh(Vec a);
+#define REAL_FUNCTION(op, function) Vec function(Vec a);
+#include "base/real_functions.inc"
+#undef REAL_FUNCTION
+Vec log1p(Vec a);        ///< log(1 + a), of small a with all their digits
 Vec fmod(Vec a, Vec b);  ///< exact, as the C library's
 Vec pow(Vec base, Vec exponent);
 Vec floor(Vec a);

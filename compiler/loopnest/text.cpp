@@ -11,168 +11,20 @@ namespace aoe::compiler::loopnest {
 namespace {
 
 struct Spelling {
-  const char* text;
-  int precedence;  ///< of an infix operator; 0: written as a call
+  const char* text;  ///< nullptr: written by Printer::spell
+  int precedence;    ///< of an infix operator; 0: written as a call
+};
+
+constexpr Spelling kSpellings[] = {
+#define OP(name, text, precedence) {text, precedence},
+#include "compiler/loopnest/ops.inc"
+#undef OP
 };
 
 Spelling spelling(Op op) {
-  switch (op) {
-    case Op::kIntAdd:
-    case Op::kAdd:
-      return {" + ", 4};
-    case Op::kIntSub:
-    case Op::kSub:
-      return {" - ", 4};
-    case Op::kIntMul:
-    case Op::kMul:
-      return {" * ", 5};
-    case Op::kIntDiv:
-    case Op::kDiv:
-      return {" / ", 5};
-    case Op::kIntMod:
-      return {" % ", 5};
-    case Op::kLess:
-    case Op::kFloatLess:
-      return {" < ", 3};
-    case Op::kLessEqual:
-    case Op::kFloatLessEqual:
-      return {" <= ", 3};
-    case Op::kEqual:
-    case Op::kFloatEqual:
-      return {" == ", 3};
-    case Op::kNotEqual:
-      return {" != ", 3};
-    case Op::kAnd:
-      return {" && ", 2};
-    case Op::kOr:
-      return {" || ", 1};
-    case Op::kNot:
-      return {"not", 0};
-    case Op::kIntMin:
-    case Op::kMin:
-      return {"min", 0};
-    case Op::kIntMax:
-    case Op::kMax:
-    case Op::kMax3:
-      return {"max", 0};
-    case Op::kBroadcast:
-      return {"broadcast", 0};
-    case Op::kIntToLane:
-      return {"to_lane", 0};
-    case Op::kFma:
-      return {"fma", 0};
-    case Op::kNeg:
-      return {"neg", 0};
-    case Op::kAbs:
-      return {"abs", 0};
-    case Op::kSqrt:
-      return {"sqrt", 0};
-    case Op::kExp:
-      return {"exp", 0};
-    case Op::kLog:
-      return {"log", 0};
-    case Op::kTanh:
-      return {"tanh", 0};
-    case Op::kErf:
-      return {"erf", 0};
-    case Op::kFloor:
-      return {"floor", 0};
-    case Op::kRoundEven:
-      return {"round_even", 0};
-    case Op::kSin:
-      return {"sin", 0};
-    case Op::kCos:
-      return {"cos", 0};
-    case Op::kTan:
-      return {"tan", 0};
-    case Op::kAsin:
-      return {"asin", 0};
-    case Op::kAcos:
-      return {"acos", 0};
-    case Op::kAtan:
-      return {"atan", 0};
-    case Op::kSinh:
-      return {"sinh", 0};
-    case Op::kCosh:
-      return {"cosh", 0};
-    case Op::kAsinh:
-      return {"asinh", 0};
-    case Op::kAcosh:
-      return {"acosh", 0};
-    case Op::kAtanh:
-      return {"atanh", 0};
-    case Op::kFmod:
-      return {"fmod", 0};
-    case Op::kPow:
-      return {"pow", 0};
-    case Op::kRoundTo:
-      return {"round_to", 0};
-    case Op::kUnsignedDiv:
-      return {"unsigned_div", 0};
-    case Op::kShiftLeft:
-      return {"shift_left", 0};
-    case Op::kShiftRight:
-      return {"shift_right", 0};
-    case Op::kConvert:
-      return {"convert", 0};
-    case Op::kConvertUnsigned:
-      return {"convert_unsigned", 0};
-    case Op::kBitAnd:
-      return {"and", 0};
-    case Op::kBitOr:
-      return {"or", 0};
-    case Op::kBitXor:
-      return {"xor", 0};
-    case Op::kMaskNot:
-      return {"not", 0};
-    case Op::kReduceAdd:
-      return {"reduce_add", 0};
-    case Op::kReduceMax:
-      return {"reduce_max", 0};
-    case Op::kReduceMin:
-      return {"reduce_min", 0};
-    case Op::kTransposeRow:
-      return {"transpose_row", 0};
-    case Op::kInterleave:
-      return {"interleave", 0};
-    case Op::kPermute:
-      return {"permute", 0};
-    case Op::kPick:
-      return {"pick", 0};
-    case Op::kPackBf16:
-      return {"pack_bf16", 0};
-    case Op::kDotBf16:
-      return {"dot_bf16", 0};
-    case Op::kPairF16:
-      return {"pair_f16", 0};
-    case Op::kFmaF16:
-      return {"fma_f16", 0};
-    case Op::kLowF16:
-      return {"low_f16", 0};
-    case Op::kHighF16:
-      return {"high_f16", 0};
-    case Op::kDotU8S8:
-      return {"dot_u8s8", 0};
-    case Op::kDotI16:
-      return {"dot_i16", 0};
-    case Op::kRoundToByte:
-      return {"round_to_byte", 0};
-    case Op::kActiveLanes:
-      return {"active_lanes", 0};
-    case Op::kSelect:
-      return {"select", 0};
-    case Op::kIntConst:
-    case Op::kVar:
-    case Op::kIntLoad:
-    case Op::kFloatConst:
-    case Op::kIntSplat:
-    case Op::kLocal:
-    case Op::kLoad:
-    case Op::kLoadIndexed:
-    case Op::kLoadQuads:
-      break;  // written by Printer::leaf
-  }
-  AOE_CHECK(false, "no spelling");
+  const Spelling found = kSpellings[static_cast<std::size_t>(op)];
+  AOE_CHECK(found.text != nullptr, "no spelling");
+  return found;
 }
 
 bool is_leaf(const ExprNode& e) {

@@ -142,7 +142,7 @@ Arc arc_of(IrBuilder& ir, Value* size) {
   Value* is_steep = ir.CreateFCmpOGT(size, constant(size, 0.5));
   Value* rest = emit_fma(ir, size, constant(size, -0.5), constant(size, 0.5));
   Value* square = ir.CreateSelect(is_steep, rest, ir.CreateFMul(size, size));
-  Value* base = ir.CreateSelect(is_steep, square_root(ir, rest), size);
+  Value* base = ir.CreateSelect(is_steep, emit_sqrt(ir, rest), size);
   return {is_steep, emit_fma(ir, base, asin_growth(ir, square), base)};
 }
 
@@ -221,7 +221,7 @@ Value* emit_asinh(IrBuilder& ir, Value* x) {
   const Large l = large(ir, size);
   Value* small = ir.CreateSelect(l.is, constant(x, 0), size);  // its square is finite
   Value* square = ir.CreateFMul(small, small);
-  Value* root = square_root(ir, ir.CreateFAdd(square, constant(x, 1)));
+  Value* root = emit_sqrt(ir, ir.CreateFAdd(square, constant(x, 1)));
   Value* t = ir.CreateFAdd(small, ir.CreateFDiv(square, ir.CreateFAdd(root, constant(x, 1))));
   t = ir.CreateSelect(l.is, ir.CreateFSub(size, constant(x, 1)), t);
   return ir.CreateCopySign(ir.CreateFAdd(emit_log1p(ir, t), l.addend), x);
@@ -231,7 +231,7 @@ Value* emit_acosh(IrBuilder& ir, Value* x) {
   const Large l = large(ir, x);
   Value* t = ir.CreateFSub(x, constant(x, 1));
   Value* small = ir.CreateSelect(l.is, constant(x, 0), t);
-  Value* root = square_root(ir, ir.CreateFMul(small, ir.CreateFAdd(small, constant(x, 2))));
+  Value* root = emit_sqrt(ir, ir.CreateFMul(small, ir.CreateFAdd(small, constant(x, 2))));
   Value* result = emit_log1p(ir, ir.CreateFAdd(t, root));
   result = ir.CreateFAdd(result, l.addend);
   return ir.CreateSelect(ir.CreateFCmpULT(x, constant(x, 1)),

@@ -159,7 +159,7 @@ Value* magnitude(IrBuilder& ir, Value* x) {
   return ir.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
 }
 
-Value* square_root(IrBuilder& ir, Value* x) {
+Value* emit_sqrt(IrBuilder& ir, Value* x) {
   return ir.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x);
 }
 

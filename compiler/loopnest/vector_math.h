@@ -29,7 +29,6 @@ bool is_double(llvm::Value* x);
 llvm::Type* bits_type(llvm::Value* like);
 llvm::Value* bits_constant(llvm::Value* like, std::uint64_t value);
 llvm::Value* magnitude(IrBuilder& ir, llvm::Value* x);
-llvm::Value* square_root(IrBuilder& ir, llvm::Value* x);
 /// coefficients[0] + x * (coefficients[1] + ...), by Horner's rule.
 llvm::Value* polynomial(IrBuilder& ir, llvm::Value* x, std::initializer_list<double> coefficients);
 
@@ -48,10 +47,9 @@ llvm::Value* emit_fma(IrBuilder& ir, llvm::Value* a, llvm::Value* b, llvm::Value
 
 /// e^x - 1 for |x| < 80, of double 700, accurate near zero.
 llvm::Value* emit_expm1(IrBuilder& ir, llvm::Value* x);
-llvm::Value* emit_exp(IrBuilder& ir, llvm::Value* x);
-llvm::Value* emit_log(IrBuilder& ir, llvm::Value* x);
-llvm::Value* emit_tanh(IrBuilder& ir, llvm::Value* x);
-llvm::Value* emit_erf(IrBuilder& ir, llvm::Value* x);
+#define REAL_FUNCTION(op, function) llvm::Value* emit_##function(IrBuilder& ir, llvm::Value* x);
+#include "base/real_functions.inc"
+#undef REAL_FUNCTION
 
 /// Finite float x > 0 is mantissa * 2^exponent with a mantissa in [sqrt(1/2), sqrt(2)).
 struct Split {

@@ -68,38 +68,11 @@ T lane(Op op, const std::vector<LanesOf<T>>& args, std::size_t i) {
       return -at(0);
     case Op::kAbs:
       return std::fabs(at(0));
-    case Op::kSqrt:
-      return std::sqrt(at(0));
-    case Op::kExp:
-      return std::exp(at(0));
-    case Op::kLog:
-      return std::log(at(0));
-    case Op::kTanh:
-      return std::tanh(at(0));
-    case Op::kErf:
-      return std::erf(at(0));
-    case Op::kSin:
-      return std::sin(at(0));
-    case Op::kCos:
-      return std::cos(at(0));
-    case Op::kTan:
-      return std::tan(at(0));
-    case Op::kAsin:
-      return std::asin(at(0));
-    case Op::kAcos:
-      return std::acos(at(0));
-    case Op::kAtan:
-      return std::atan(at(0));
-    case Op::kSinh:
-      return std::sinh(at(0));
-    case Op::kCosh:
-      return std::cosh(at(0));
-    case Op::kAsinh:
-      return std::asinh(at(0));
-    case Op::kAcosh:
-      return std::acosh(at(0));
-    case Op::kAtanh:
-      return std::atanh(at(0));
+#define REAL_FUNCTION(op, function) \
+  case Op::op:                      \
+    return std::function(at(0));
+#include "base/real_functions.inc"
+#undef REAL_FUNCTION
     case Op::kFmod:
       return std::fmod(at(0), at(1));
     case Op::kPow:
