@@ -64,6 +64,15 @@ bool is_integer(DataType type) {
          type != DataType::kUndefined;
 }
 
+bool is_signed(DataType type) {
+  return type == DataType::kInt8 || type == DataType::kInt16 || type == DataType::kInt32 ||
+         type == DataType::kInt64;
+}
+
+bool is_byte(DataType type) {
+  return type == DataType::kInt8 || type == DataType::kUint8;
+}
+
 std::string_view name(Format format) {
   for (const FormatRow& row : kFormats)
     if (row.format == format) return row.name;

@@ -43,6 +43,8 @@ std::string_view name(DataType type);
 std::optional<DataType> data_type_from_name(std::string_view name);
 bool is_floating(DataType type);  ///< float16, bfloat16, float32, float64
 bool is_integer(DataType type);   ///< all signed and unsigned integers, not bool
+bool is_signed(DataType type);    ///< int8, int16, int32, int64
+bool is_byte(DataType type);      ///< int8 or uint8
 
 /// "NCHW", "NC1HWC0", "ND", ...
 std::string_view name(Format format);

@@ -145,8 +145,7 @@ std::optional<double> scalar_constant(const TaskInput& input) {
 }
 
 bool is_epilogue_type(DataType dtype, EpilogueTypes types) {
-  const bool is_byte = dtype == DataType::kInt8 || dtype == DataType::kUint8;
-  return dtype == DataType::kFloat || (types == EpilogueTypes::kBytes && is_byte);
+  return dtype == DataType::kFloat || (types == EpilogueTypes::kBytes && is_byte(dtype));
 }
 
 Result<void> supports_epilogue(const Task& task) {

@@ -18,7 +18,6 @@ using loopnest::Vec;
 using reference::Fn;
 using reference::Formula;
 using reference::FormulaNode;
-using reference::is_signed;
 
 std::optional<double> number_of(const Formula& formula) {
   if (formula->fn != Fn::kNumber) return {};

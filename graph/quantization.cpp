@@ -14,10 +14,6 @@ std::vector<std::int64_t> zeros(const Graph& graph, const Quantization& q) {
 
 }  // namespace
 
-bool is_byte(DataType dtype) {
-  return dtype == DataType::kInt8 || dtype == DataType::kUint8;
-}
-
 std::optional<Quantization> quantization_of(const Graph& graph, const Node& node) {
   const bool is_quantize = is_type(node, "Quantize");
   if (!is_quantize && !is_type(node, "Dequantize")) return {};

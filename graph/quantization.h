@@ -8,8 +8,6 @@
 
 namespace aoe::graph {
 
-bool is_byte(DataType dtype);  ///< int8 or uint8
-
 /// The real numbers (bytes - zero) * scale.
 struct Quantization {
   std::vector<double> scale;                        ///< one, or one per position of `axis`

@@ -51,11 +51,6 @@ class VectorCheck {
 
 }  // namespace
 
-bool is_signed(DataType type) {
-  return type == DataType::kInt8 || type == DataType::kInt16 || type == DataType::kInt32 ||
-         type == DataType::kInt64;
-}
-
 DataType compute_type(DataType stored) {
   return stored == DataType::kFloat16 || stored == DataType::kBFloat16 ? DataType::kFloat : stored;
 }

@@ -87,7 +87,6 @@ struct FormulaContext {
   Formula operand(std::size_t i) const;
 };
 
-bool is_signed(DataType type);  ///< int8, int16, int32, int64
 /// What elements of the type are computed in.
 DataType compute_type(DataType stored);
 

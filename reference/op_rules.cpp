@@ -138,10 +138,9 @@ bool is_of(char types, DataType dtype) {
     case 'i':
       return is_integer(dtype);
     case 'u':
-      return dtype == DataType::kUint8 || dtype == DataType::kUint16 ||
-             dtype == DataType::kUint32 || dtype == DataType::kUint64;
+      return is_integer(dtype) && !is_signed(dtype);
     case 'q':
-      return dtype == DataType::kInt8 || dtype == DataType::kUint8;
+      return is_byte(dtype);
     case 'x':
       return dtype == DataType::kInt32 || dtype == DataType::kInt64;
     case 'l':

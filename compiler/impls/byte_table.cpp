@@ -24,10 +24,6 @@ using loopnest::Vec;
 
 constexpr std::int64_t kEntries = 256, kWordBytes = 4;
 
-bool is_byte(DataType dtype) {
-  return dtype == DataType::kInt8 || dtype == DataType::kUint8;
-}
-
 /// The only input that is no constant; nullopt where there are more, or constants of several elements.
 std::optional<std::size_t> table_input(const Task& task) {
   std::optional<std::size_t> found;

@@ -206,7 +206,7 @@ class Accumulation {
   void accumulate(std::size_t sum, Vec x) {
     const Vec element = builder_.get(builder_.local(x));
     const bool is_its_size =
-        reduction_.prepare == magnitude && is_integer(dtype_) && !reference::is_signed(dtype_);
+        reduction_.prepare == magnitude && is_integer(dtype_) && !is_signed(dtype_);
     const Vec prepared = is_its_size ? element : reduction_.prepare(element);
     builder_.assign(sums_[sum], reduction_.combine(builder_.get(sums_[sum]), prepared));
   }

@@ -13,11 +13,6 @@ namespace {
 
 using llvm::Value;
 
-bool is_signed(DataType dtype) {
-  return dtype == DataType::kInt8 || dtype == DataType::kInt16 || dtype == DataType::kInt32 ||
-         dtype == DataType::kInt64;
-}
-
 llvm::Type* lanes_like(Value* like, llvm::Type* element) {
   return like->getType()->getWithNewType(element);
 }

@@ -14,10 +14,6 @@
 namespace aoe::compiler {
 namespace {
 
-bool is_byte(DataType dtype) {
-  return dtype == DataType::kInt8 || dtype == DataType::kUint8;
-}
-
 ConvShape product_shape(const Task& task) {
   const MatMulShape s = matmul_shape(task).value();
   ConvShape shape;

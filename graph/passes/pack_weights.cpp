@@ -25,8 +25,7 @@ struct Blocked {
 };
 
 bool are_bytes(const ConstantPtr& constant) {
-  return constant &&
-         (constant->desc().dtype == DataType::kInt8 || constant->desc().dtype == DataType::kUint8);
+  return constant && is_byte(constant->desc().dtype);
 }
 
 std::optional<Blocked> blocked_factor(const Graph& graph, ValueId factor) {

@@ -78,7 +78,7 @@ std::vector<double> corners_of(DataType type) {
     return {0,    -0.0, 1,   -1,   0.5,  -0.5,  1.5,    -1.5,    2.5, -2.5,      3,          -3,
             0.25, -7,   5.5, 1e-3, -0.9, 100.5, 1000.5, -2000.5, 6e4, kInfinity, -kInfinity, kNan};
   std::vector<double> corners = {0, 1, 2, 3, 7, 8, 31, 100};
-  if (reference::is_signed(type))
+  if (is_signed(type))
     for (const double number : {-1, -2, -3, -7, -100}) corners.push_back(number);
   return corners;
 }
