@@ -39,11 +39,9 @@ bool is_empty(const TensorDesc& desc) {
 /// Whether the Impls of the op look at each input for what is constant. Others take for granted that what they work on
 /// is given when they run, and their weights when they are built.
 bool takes_any_constant(const reference::OpCall& op) {
-  constexpr std::string_view kTypes[] = {"ConcatV2", "GatherElements", "GatherV2", "Gemm",
-                                         "MatMulV2"};
-  const std::string& type = reference::anchor(op).type;
+  const reference::OpDef* def = reference::anchor_def(op);
   return reference::is_elementwise(op) || reference::is_chain(op) ||
-         std::ranges::find(kTypes, type) != std::end(kTypes);
+         (def != nullptr && def->first_input_may_be_constant);
 }
 
 /// Whether its kernels look at tensors when they run: what is constant, has no elements, or has a size that only a run can

@@ -150,8 +150,8 @@ bool gains(const Graph& graph, const Node& node) {
                                [&](ValueId id) { return is_floating(dtype_of(graph, id)); });
   if (is_type(node, "Transpose"))
     return true;  // the only copy whose rows are no rows of what is read
-  return kind == OpKind::kWindow || kind == OpKind::kProduct || kind == OpKind::kReduction ||
-         kind == OpKind::kNormalisation || kind == OpKind::kRecurrence;
+  return reference::sums_products(node.op.type) || kind == OpKind::kWindow ||
+         kind == OpKind::kReduction || kind == OpKind::kNormalisation;
 }
 
 /// For how many slices weights are to be read that they take a small part of the time.
@@ -260,11 +260,9 @@ SliceCost slice_cost(const Graph& graph, const std::vector<NodeId>& region) {
   };
   for (const NodeId id : region) {
     const Node& node = graph.nodes[id];
-    const reference::OpKind kind = reference::ops().find(node.op.type)->kind;
-    const bool has_weights = kind == reference::OpKind::kProduct ||
-                             kind == reference::OpKind::kWindow ||
-                             kind == reference::OpKind::kRecurrence;
-    const double growth = kind == reference::OpKind::kWindow ? kWinograd : 1;
+    const bool has_weights = reference::sums_products(node.op.type);
+    const double growth =
+        reference::is_kind(node.op.type, reference::OpKind::kConvolution) ? kWinograd : 1;
     std::vector<TensorDesc> inputs, outputs;
     for (const ValueId input : node.inputs) {
       inputs.push_back(desc_of(input));

@@ -110,8 +110,7 @@ std::optional<StridedView> expand(const Graph& graph, const Node& node, ValueId 
 
 Step step_of(const Node& node) {
   if (is_type(node, "Transpose")) return transpose;
-  for (const char* type : {"Reshape", "Squeeze", "Unsqueeze", "FlattenV2"})
-    if (is_type(node, type)) return reshape;
+  if (reference::is_reshape(node.op.type)) return reshape;
   if (is_type(node, "Slice")) return slice;
   if (is_type(node, "SplitV")) return split;
   if (is_type(node, "GatherV2")) return gather;

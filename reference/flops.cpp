@@ -26,6 +26,7 @@ double usual_flops(OpKind kind, const CostContext& cost) {
     case OpKind::kReduction:
       return cost.input_elements(0);
     case OpKind::kWindow:
+    case OpKind::kConvolution:
       return window_elements(cost.attrs) * cost.output_elements();
     case OpKind::kNormalisation:
       return kOfNormalisation * cost.output_elements();

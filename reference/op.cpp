@@ -124,9 +124,19 @@ bool is_kind(std::string_view ir_type, OpKind kind) {
   return def != nullptr && def->kind == kind;
 }
 
+bool is_reshape(std::string_view ir_type) {
+  const OpDef* def = ops().find(ir_type);
+  return def != nullptr && def->is_reshape;
+}
+
+bool sums_products(std::string_view ir_type) {
+  return is_kind(ir_type, OpKind::kProduct) || is_kind(ir_type, OpKind::kConvolution) ||
+         is_kind(ir_type, OpKind::kRecurrence);
+}
+
 bool is_pooling(std::string_view ir_type) {
   const OpDef* def = ops().find(ir_type);
-  return def != nullptr && def->window && def->epilogue == Epilogue::kNone;
+  return def != nullptr && def->window && def->kind == OpKind::kWindow;
 }
 
 bool is_quantised(std::string_view ir_type) {

@@ -76,7 +76,8 @@ enum class OpKind {
   kNone,           ///< not stated, which the registry refuses
   kMove,           ///< elements change their place, or their tensor its shape; none is computed
   kElementwise,    ///< each output element from the elements that lie there, after broadcasting
-  kWindow,         ///< each output element from a window of the input: convolution, pooling
+  kWindow,         ///< each output element from a window of the input: pooling, resizing
+  kConvolution,    ///< sums of products of a window and weights
   kProduct,        ///< sums of products: matrix products, Einsum
   kReduction,      ///< along axes
   kNormalisation,  ///< elements by sums over their neighbours: Softmax, layer and batch normalisation
@@ -116,7 +117,6 @@ enum class Epilogue {
   kBytes,  ///< and steps that read and write bytes
 };
 
-struct OpDef {
 /// What ONNX states about inputs and attributes, which infer() checks before InferFn (reference/op_rules.cpp).
 /// Inputs, one word each: a letter for the element types,
 ///   a any   n number   f floating point   s float32   i integer   u unsigned   q int8 or uint8
@@ -132,14 +132,15 @@ struct OpSignature {
   std::string attributes = "";
 };
 
+struct OpDef {
   std::string type;              ///< Ascend IR type name: "Conv2D", "MatMulV2", "SoftmaxV2", ...
   std::string onnx_type;         ///< "Conv"; empty for ops that only our passes create
   std::string onnx_domain = "";  ///< "" is ai.onnx
   std::vector<int> versions =
       {1};  ///< ascending opsets at which the meaning changed; a node keeps the largest that
             ///< its model's opset reaches, so equal ops of two models stay equal
-  OpKind kind;
   OpSignature signature = {};
+  OpKind kind;
   InferFn infer;
   ComputeFn compute;            ///< follows from the formula where that is all
   FormulaFn formula;            ///< kElementwise: may stand in an epilogue, see vector_form()
@@ -166,6 +167,11 @@ struct OpSignature {
   bool writes_in_place =
       false;  ///< compute() may be given the memory of input 0 for output 0, and then writes only
               ///< what differs
+  bool is_reshape =
+      false;  ///< its result is the elements of input 0 in their order, in another shape
+  bool first_input_may_be_constant =
+      false;  ///< its Impls look at each input for what is constant; those of others take for granted that what they work
+              ///< on is given when they run
   bool reads_shape_only = false;    ///< of its input, and no value
   bool infers_from_values = false;  ///< shapes of its results follow from computing them
   std::vector<std::size_t> free_values =
@@ -192,6 +198,12 @@ bool is_kind(std::string_view ir_type, OpKind kind);
 
 /// A window over one tensor, and no products: MaxPoolV3, AvgPoolV2.
 bool is_pooling(std::string_view ir_type);
+
+/// See OpDef::is_reshape; an Identity, which keeps the shape as well, is none.
+bool is_reshape(std::string_view ir_type);
+
+/// What hardware with matrix units does on them: matrix products, convolutions, attention, recurrent layers.
+bool sums_products(std::string_view ir_type);
 
 /// Sums products of bytes, whose scales are inputs of its own.
 bool is_quantised(std::string_view ir_type);

@@ -7,15 +7,6 @@
 namespace aoe::runtime {
 namespace {
 
-constexpr std::string_view kProducts[] = {
-    "CommonRNN",  "Conv2D",      "Conv2DTranspose",     "ConvInteger", "DynamicGRUV2",
-    "DynamicRNN", "Einsum",      "FlashAttentionScore", "Gemm",        "MatMulInteger",
-    "MatMulV2",   "QLinearConv", "QLinearMatMul",       "QuantConv2D", "QuantMatMul"};
-
-bool is_product(std::string_view type) {
-  return std::ranges::find(kProducts, type) != std::end(kProducts);
-}
-
 double epilogue_flops(const Om& om, const OmStep& step) {
   if (step.outputs.empty() || step.outputs.front() < 0) return 0;
   const Shape& shape = om.tensors[step.outputs.front()].desc.shape;
@@ -29,8 +20,8 @@ double epilogue_flops(const Om& om, const OmStep& step) {
 OpFlops flops_of(const Om& om, const OmStep& step) {
   const double all = std::clamp(step.flops, 0.0, 1e18);  // an om may hold any number
   const bool is_chain = reference::is_chain(step.call);
-  const bool has_product = is_chain ? std::ranges::any_of(step.op_types, is_product)
-                                    : is_product(reference::anchor(step.call).type);
+  const bool has_product = is_chain ? std::ranges::any_of(step.op_types, reference::sums_products)
+                                    : reference::sums_products(reference::anchor(step.call).type);
   double vector = all;
   if (has_product) vector = is_chain ? 0.0 : std::min(all, epilogue_flops(om, step));
   return {static_cast<std::uint64_t>(all - vector), static_cast<std::uint64_t>(vector)};

@@ -46,7 +46,7 @@ double ConvShape::output_elements() const {
 Result<ConvShape> conv_shape(const Task& task) {
   ConvShape s;
   s.is_transposed = task.anchor().type == "Conv2DTranspose";
-  if (!reference::is_kind(task.anchor().type, reference::OpKind::kWindow) ||
+  if (!reference::is_kind(task.anchor().type, reference::OpKind::kConvolution) ||
       reference::epilogue_of(task.anchor().type) == reference::Epilogue::kNone)
     return Unexpected(task.anchor().type + " is not a convolution");
   if (!task.is_static()) return Unexpected("shapes are not static");

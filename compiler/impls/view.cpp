@@ -8,8 +8,6 @@
 namespace aoe::compiler {
 namespace {
 
-constexpr std::string_view kTypes[] = {"Reshape", "Squeeze", "Unsqueeze", "FlattenV2", "Identity"};
-
 /// What a Transpose takes and gives when it moves nothing.
 struct Renaming {
   std::vector<std::int64_t> perm;
@@ -30,7 +28,7 @@ class View final : public SharingImpl {
 
   Result<void> supports(const Task& task, const Soc&) const override {
     const bool is_transpose = task.op.type == "Transpose";
-    if (!is_transpose && std::ranges::find(kTypes, task.op.type) == std::end(kTypes))
+    if (!is_transpose && !reference::is_reshape(task.op.type) && task.op.type != "Identity")
       return Unexpected(task.op.type + " is no view");
     if (!task.is_static()) return Unexpected("the shape is known only at run time");
     if (is_transpose && renaming_of(task) == nullptr)

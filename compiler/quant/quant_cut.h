@@ -56,7 +56,7 @@ enum QuantInput : std::size_t {
 
 /// Of a quantised product; others multiply matrices.
 inline bool is_convolution(const Task& task) {
-  return reference::is_kind(task.anchor().type, reference::OpKind::kWindow);
+  return reference::is_kind(task.anchor().type, reference::OpKind::kConvolution);
 }
 
 /// MatMulInteger and ConvInteger, which give the sums of products as they are, as a QuantMatMul or QuantConv2D with an

@@ -19,7 +19,7 @@ bool is_anchor(const Graph& graph, const Node& node) {
   constexpr std::size_t kImageRank = 4;
   if (node.is_dead || node.outputs.size() != 1) return false;
   if (reference::epilogue_of(node.op.type) == reference::Epilogue::kNone) return false;
-  return !reference::is_kind(node.op.type, reference::OpKind::kWindow) ||
+  return !reference::is_kind(node.op.type, reference::OpKind::kConvolution) ||
          shape_of(graph, node.inputs[0]).size() <= kImageRank;
 }
 

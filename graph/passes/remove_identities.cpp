@@ -87,8 +87,7 @@ std::vector<std::int64_t> permutation_of(const Graph& graph, const Node& node) {
 
 /// A Transpose that leaves all dimensions larger than 1 in their order moves no data.
 bool only_renames(const Graph& graph, const Node& node) {
-  for (const char* type : {"Squeeze", "Unsqueeze", "FlattenV2", "Reshape"})
-    if (is_type(node, type)) return true;
+  if (reference::is_reshape(node.op.type)) return true;
   if (!is_type(node, "Transpose")) return false;
   const Shape& shape = shape_of(graph, node.inputs[0]);
   std::vector<std::int64_t> order;

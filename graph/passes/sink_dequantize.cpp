@@ -10,12 +10,13 @@
 namespace aoe::graph {
 namespace {
 
-constexpr const char* kMovers[] = {"MaxPoolV3", "Reshape",  "FlattenV2", "Squeeze", "Unsqueeze",
-                                   "Transpose", "ConcatV2", "Slice",     "SplitV"};
+constexpr const char* kMovers[] = {"MaxPoolV3", "Transpose", "ConcatV2", "Slice", "SplitV"};
 
 /// How many leading inputs hold the elements that are moved; 0: none.
 std::size_t moved_inputs(const Node& node) {
-  const bool moves = std::ranges::any_of(kMovers, [&](const char* t) { return is_type(node, t); });
+  const bool moves =
+      reference::is_reshape(node.op.type) ||
+      std::ranges::any_of(kMovers, [&](const char* type) { return is_type(node, type); });
   if (!moves || node.outputs.size() != 1) return 0;
   return node.op.type == "ConcatV2" ? node.inputs.size() : 1;
 }

@@ -20,9 +20,10 @@ void run_copy(const Run& run) {
 }  // namespace
 
 void register_reshape(KernelRegistry& registry) {
-  for (const char* type : {"Reshape", "FlattenV2", "Squeeze", "Unsqueeze"})
-    registry.add(
-        {.type = type, .supports = takes_all, .run = run_copy, .is_for_open_sizes = always});
+  for (const reference::OpDef* def : reference::ops().all())
+    if (def->is_reshape)
+      registry.add(
+          {.type = def->type, .supports = takes_all, .run = run_copy, .is_for_open_sizes = always});
 }
 
 }  // namespace aoe::native

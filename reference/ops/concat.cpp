@@ -136,12 +136,13 @@ void register_concat(OpRegistry& registry) {
                 .infer = infer_concat,
                 .compute = compute_concat,
                 .has_image_formats = true,
-                .slices = joined_apart});
+                .slices = joined_apart,
+                .first_input_may_be_constant = true});
   registry.add({.type = "SplitV",
                 .onnx_type = "Split",
                 .versions = {1, 13},
-                .kind = OpKind::kMove,
                 .signature = {"a:1+ l?@13:1", "axis=int split=ints:0.. num_outputs=1.."},
+                .kind = OpKind::kMove,
                 .infer = infer_split,
                 .compute = compute_split,
                 .first_parameter = 1,

@@ -109,7 +109,7 @@ void register_conv_transpose(OpRegistry& registry) {
            {"f1:3-5 f1:3-5 f1?:1",
             window_attributes(
                 "kernel_shape=ints:1.. group=1.. output_padding=ints:0.. output_shape=ints:1..")},
-       .kind = OpKind::kWindow,
+       .kind = OpKind::kConvolution,
        .infer = infer_conv_transpose,
        .compute = compute_conv_transpose,
        .flops = products_per_input,

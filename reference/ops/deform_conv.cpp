@@ -155,7 +155,7 @@ void register_deform_conv(OpRegistry& registry) {
                 .signature = {"f1:3-5 f1:3-5 f1:3-5 f1?:1 f1?:3-5",
                               "dilations=ints:1.. pads=ints:0.. strides=ints:1.. "
                               "kernel_shape=ints:1.. group=1.. offset_group=1.."},
-                .kind = OpKind::kWindow,
+                .kind = OpKind::kConvolution,
                 .infer = infer_deform_conv,
                 .compute = compute_deform_conv,
                 .flops = products_per_place,

@@ -134,20 +134,22 @@ void register_gather(OpRegistry& registry) {
                 .infer = infer_gather,
                 .compute = compute_gather,
                 .min_inputs = 2,
-                .slices = gathered_apart});
+                .slices = gathered_apart,
+                .first_input_may_be_constant = true});
   registry.add({.type = "GatherElements",
                 .onnx_type = "GatherElements",
-                .kind = OpKind::kMove,
                 .signature = {"a:1+ x", "axis=int"},
+                .kind = OpKind::kMove,
                 .infer = infer_gather_elements,
                 .compute = compute_gather_elements,
                 .min_inputs = 2,
-                .slices = elements_gathered_apart});
+                .slices = elements_gathered_apart,
+                .first_input_may_be_constant = true});
   registry.add({.type = "GatherNd",
                 .onnx_type = "GatherND",
+                .signature = {"a:1+ l:1+", "batch_dims=0.."},
                 .kind = OpKind::kMove,
                 .infer = infer_gather_nd,
-                .signature = {"a:1+ l:1+", "batch_dims=0.."},
                 .compute = compute_gather_nd,
                 .min_inputs = 2,
                 .slices = blocks_gathered_apart});

@@ -122,32 +122,36 @@ void register_reshape(OpRegistry& registry) {
                 .compute = compute_copy,
                 .first_parameter = 1,
                 .min_inputs = 2,
-                .slices = same_elements});
+                .slices = same_elements,
+                .is_reshape = true});
   registry.add({.type = "FlattenV2",
                 .onnx_type = "Flatten",
-                .kind = OpKind::kMove,
                 .signature = {"a", "axis=int"},
+                .kind = OpKind::kMove,
                 .infer = infer_flatten,
                 .compute = compute_copy,
-                .slices = same_elements});
+                .slices = same_elements,
+                .is_reshape = true});
   registry.add({.type = "Squeeze",
                 .onnx_type = "Squeeze",
                 .versions = {1, 13},
+                .signature = {"a l?@13:0-1", "axes=ints"},
                 .kind = OpKind::kMove,
                 .infer = infer_squeeze,
-                .signature = {"a l?@13:0-1", "axes=ints"},
                 .compute = compute_copy,
                 .first_parameter = 1,
-                .slices = same_elements});
+                .slices = same_elements,
+                .is_reshape = true});
   registry.add({.type = "Unsqueeze",
                 .onnx_type = "Unsqueeze",
                 .versions = {1, 13},
+                .signature = {"a l?@13:0-1", "axes=ints"},
                 .kind = OpKind::kMove,
                 .infer = infer_unsqueeze,
                 .compute = compute_copy,
-                .signature = {"a l?@13:0-1", "axes=ints"},
                 .first_parameter = 1,
-                .slices = same_elements});
+                .slices = same_elements,
+                .is_reshape = true});
 }
 
 }  // namespace aoe::reference

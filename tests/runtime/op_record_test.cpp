@@ -109,5 +109,19 @@ TEST(OpFlops, ProductsAreOfTheMatrixUnitsAndTheirEpiloguesAreNot) {
   EXPECT_EQ(flops_of(b.om, step).cube, 0u);
 }
 
+TEST(OpFlops, AreOfTheMatrixUnitsWhateverTheProductIsOf) {
+  tests::OmBuilder b;
+  const int x = b.input("x", tests::floats({2, 3}));
+  const int y = b.output("y", tests::floats({2, 5}));
+  OmStep& step = b.reference("MatMulV2", {x, x}, {y});
+  step.flops = 80;
+  for (const char* type : {"WeightQuantBatchMatmulV2", "DeformableConv2D", "LinearAttention",
+                           "DynamicRNN", "QLinearConv", "Einsum"}) {
+    step.call = {.type = type};
+    EXPECT_EQ(flops_of(b.om, step).cube, 80u) << type;
+    EXPECT_EQ(flops_of(b.om, step).vector, 0u) << type;
+  }
+}
+
 }  // namespace
 }  // namespace aoe::runtime
