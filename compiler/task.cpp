@@ -67,6 +67,12 @@ bool Task::is_static() const {
          std::all_of(outputs.begin(), outputs.end(), known);
 }
 
+std::vector<Tensor> Task::tensors() const {
+  std::vector<Tensor> tensors;
+  for (const TaskInput& input : inputs) tensors.push_back(input.tensor());
+  return tensors;
+}
+
 Task task_of(const graph::Graph& graph, graph::NodeId id) {
   const graph::Node& node = graph.nodes[id];
   Task task{.op = node.op};

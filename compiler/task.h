@@ -16,6 +16,7 @@ struct TaskInput {
   TensorDesc desc;       ///< logical; format kND. dtype kUndefined = absent
   ConstantPtr constant;  ///< weights and parameters known at compile time; nullptr for activations
   bool is_present() const { return desc.dtype != DataType::kUndefined; }
+  Tensor tensor() const { return constant ? constant->view() : Tensor{desc, nullptr}; }
 };
 
 struct Task {
@@ -31,6 +32,8 @@ struct Task {
   bool has_input(std::size_t i) const { return i < inputs.size() && inputs[i].is_present(); }
   const TensorDesc& out(std::size_t i = 0) const { return outputs[i]; }
   bool is_static() const;
+  /// The inputs, with values where they are constants.
+  std::vector<Tensor> tensors() const;
 };
 
 Task task_of(const graph::Graph& graph, graph::NodeId node);

@@ -5,10 +5,7 @@ namespace aoe::compiler {
 namespace {
 
 void infer_output(Task& task) {
-  std::vector<Tensor> inputs;
-  for (const TaskInput& input : task.inputs)
-    inputs.push_back(input.constant ? input.constant->view() : Tensor{input.desc, nullptr});
-  task.outputs = reference::infer(task.op, inputs, 1);
+  task.outputs = reference::infer(task.op, task.tensors(), 1);
 }
 
 }  // namespace

@@ -8,28 +8,15 @@
 #include "compiler/copy/block_moves.h"
 #include "compiler/integer_math.h"
 #include "reference/axes.h"
+#include "reference/pad.h"
+#include "reference/slice_ranges.h"
 #include "reference/strided.h"
+#include "reference/typed.h"
 
 namespace aoe::compiler {
 namespace {
 
 using Regions = Result<std::vector<CopyRegion>>;
-
-/// The values of an integer input, if they are known.
-std::optional<std::vector<std::int64_t>> constant_ints(const Task& task, std::size_t i) {
-  if (!task.has_input(i)) return std::vector<std::int64_t>{};
-  const TaskInput& input = task.inputs[i];
-  if (!input.constant) return {};
-  const std::int64_t count = element_count(input.desc.shape);
-  const Tensor view = input.constant->view();
-  if (view.desc.dtype == DataType::kInt64) {
-    return std::vector<std::int64_t>(view.as<std::int64_t>(), view.as<std::int64_t>() + count);
-  }
-  if (view.desc.dtype == DataType::kInt32) {
-    return std::vector<std::int64_t>(view.as<std::int32_t>(), view.as<std::int32_t>() + count);
-  }
-  return {};
-}
 
 /// Where logical dimension `d` of an image stands among those of iteration_extents().
 std::size_t stored_dimension(std::size_t d, Format format) {
@@ -68,13 +55,13 @@ Regions expand_regions(const Task& task) {
 
 /// Each dimension d as the pair (repeats, d): reading does not move along the first of them.
 Regions tile_regions(const Task& task) {
-  const auto repeats = constant_ints(task, 1);
   const Shape& in = task.in(0).shape;
-  if (!repeats || repeats->size() != in.size()) return Unexpected("repeats are not constant");
+  if (!task.inputs[1].constant) return Unexpected("repeats are not constant");
+  const auto repeats = reference::read_ints(task.inputs[1].tensor());
   const Shape from = reference::dense_strides(in), to = reference::dense_strides(task.out().shape);
   CopyRegion region;
   for (std::size_t d = 0; d < in.size(); ++d) {
-    region.extents.insert(region.extents.end(), {(*repeats)[d], in[d]});
+    region.extents.insert(region.extents.end(), {repeats[d], in[d]});
     region.from.insert(region.from.end(), {0, from[d]});
     region.to.insert(region.to.end(), {in[d] * to[d], to[d]});
   }
@@ -170,50 +157,19 @@ Regions part_regions(const Task& task, Format main, int c0, bool is_concat) {
 
 // ---- Slice ----
 
-struct Range {
-  std::int64_t start = 0, step = 1;
-};
-
-/// One range per dimension, or why they are not known. The counts are the output's shape.
-Result<std::vector<Range>> slice_ranges(const Task& task) {
-  const Shape& shape = task.in(0).shape;
-  std::vector<std::int64_t> starts, axes, steps;
-  if (task.op.version < 10) {
-    starts = task.op.attrs.get_ints("starts");
-    axes = task.op.attrs.get_ints("axes");
-  } else {
-    const auto starts_in = constant_ints(task, 1), axes_in = constant_ints(task, 3),
-               steps_in = constant_ints(task, 4);
-    if (!starts_in || !axes_in || !steps_in) return Unexpected("bounds are not constant");
-    starts = *starts_in;
-    axes = *axes_in;
-    steps = *steps_in;
-  }
-  std::vector<Range> ranges(shape.size());
-  for (std::size_t i = 0; i < starts.size(); ++i) {
-    const std::size_t axis = axes.empty() ? i : reference::normalize_axis(axes[i], shape.size());
-    const std::int64_t dim = shape[axis], step = steps.empty() ? 1 : steps[i];
-    const std::int64_t start = starts[i] < 0 ? starts[i] + dim : starts[i];
-    const std::int64_t last = step > 0 ? dim : dim - 1;
-    ranges[axis] = {std::clamp<std::int64_t>(start, 0, std::max<std::int64_t>(last, 0)), step};
-  }
-  return ranges;
-}
-
 Regions slice_regions(const Task& task, Format main, int c0) {
-  const auto ranges = slice_ranges(task);
-  if (!ranges) return Unexpected(ranges.error());
+  const auto ranges = reference::slice_ranges(task.op.attrs, task.op.version, task.tensors());
+  if (!ranges) return Unexpected("bounds are not constant");
   const Shape in_shape = iteration_extents(task.in(0).shape, main, c0);
   const Shape extents = iteration_extents(task.out().shape, main, c0);
   CopyRegion region{.extents = extents,
                     .from = reference::dense_strides(in_shape),
                     .to = reference::dense_strides(extents)};
   for (std::size_t d = 0; d < ranges->size(); ++d) {
-    Range range = (*ranges)[d];
+    reference::SliceRange range = (*ranges)[d];
     if (main == Format::kNC1HWC0 && d == 1) {
-      const bool is_aligned =
-          range.step == 1 && range.start % c0 == 0 &&
-          is_block_cut(range.start + task.out().shape[1], task.in(0).shape[1], c0);
+      const bool is_aligned = range.step == 1 && range.start % c0 == 0 &&
+                              is_block_cut(range.start + range.count, task.in(0).shape[1], c0);
       if (!is_aligned) return Unexpected("the slice cuts blocks of channels");
       range.start /= c0;
     }
@@ -227,31 +183,6 @@ Regions slice_regions(const Task& task, Format main, int c0) {
 
 // ---- PadV3 ----
 
-struct Border {
-  std::int64_t before = 0, after = 0;
-};
-
-Result<std::vector<Border>> pad_borders(const Task& task) {
-  const std::size_t rank = task.in(0).shape.size();
-  if (task.op.attrs.get_string("mode", "constant") != "constant") {
-    return Unexpected("pads with elements of the tensor");
-  }
-  auto pads =
-      task.op.version < 11 ? std::optional(task.op.attrs.get_ints("pads")) : constant_ints(task, 1);
-  auto axes = constant_ints(task, 3);
-  if (!axes) return Unexpected("the padded axes are not constant");
-  if (axes->empty()) {
-    axes->resize(rank);
-    std::iota(axes->begin(), axes->end(), std::int64_t{0});
-  }
-  if (!pads || pads->size() != 2 * axes->size()) return Unexpected("pads are not constant");
-  std::vector<Border> borders(rank);
-  for (std::size_t i = 0; i < axes->size(); ++i) {
-    borders[reference::normalize_axis((*axes)[i], rank)] = {(*pads)[i], (*pads)[axes->size() + i]};
-  }
-  return borders;
-}
-
 Result<float> pad_value(const Task& task) {
   if (task.op.version < 11) return task.op.attrs.get_float("value", 0);
   if (!task.has_input(2)) return 0.0f;
@@ -263,20 +194,22 @@ Result<float> pad_value(const Task& task) {
 /// dimension: disjoint, since the slabs of dimension d keep to the inside of all dimensions before
 /// d.
 Regions pad_regions(const Task& task, Format main, int c0) {
-  const auto borders = pad_borders(task);
-  if (!borders) return Unexpected(borders.error());
+  if (task.op.attrs.get_string("mode", "constant") != "constant")
+    return Unexpected("pads with elements of the tensor");
+  const auto borders = reference::pad_borders(task.op.attrs, task.op.version, task.tensors());
+  if (!borders) return Unexpected("pads are not constant");
   const Result<float> value = pad_value(task);
   if (!value) return Unexpected(value.error());
   const Shape& logical = task.out().shape;
   if (main == Format::kNC1HWC0) {
-    const Border channel = (*borders)[1];
+    const reference::PadBorder channel = (*borders)[1];
     if (channel.before != 0 || channel.after != 0) return Unexpected("pads channels");
     if (*value != 0 && logical[1] % c0 != 0) return Unexpected("would fill padding lanes");
   }
   const Shape in = iteration_extents(task.in(0).shape, main, c0);
   const Shape out = iteration_extents(logical, main, c0);
   const Shape to = reference::dense_strides(out), from = reference::dense_strides(in);
-  std::vector<Border> stored(out.size());
+  std::vector<reference::PadBorder> stored(out.size());
   for (std::size_t d = 0; d < borders->size(); ++d)
     stored[stored_dimension(d, main)] = (*borders)[d];
 

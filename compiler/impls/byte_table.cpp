@@ -43,9 +43,7 @@ std::vector<std::uint8_t> table_of(const Task& task) {
   shape.back() = kEntries;
   std::vector<std::uint8_t> from(kEntries), table(kEntries);
   for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::uint8_t>(i);
-  std::vector<Tensor> inputs;
-  for (const TaskInput& input : task.inputs)
-    inputs.push_back(input.constant ? input.constant->view() : Tensor{});
+  std::vector<Tensor> inputs = task.tensors();
   inputs[read] = {{.dtype = task.in(read).dtype, .shape = shape}, from.data()};
   const Tensor output = {{.dtype = task.out().dtype, .shape = shape}, table.data()};
   reference::run(task.op, inputs, {&output, 1});

@@ -110,13 +110,9 @@ Result<std::vector<std::size_t>> reduced_axes(const Task& task) {
     for (std::size_t d = 2; d < rank; ++d) axes.push_back(d);
     return axes;
   }
-  std::vector<Tensor> inputs;
-  for (const TaskInput& input : task.inputs)
-    inputs.push_back(input.constant ? input.constant->view() : Tensor{.desc = input.desc});
-  if (inputs.size() > 1 && inputs[1].is_present() && !task.inputs[1].constant)
-    return Unexpected("axes are not constant");
+  if (task.has_input(1) && !task.inputs[1].constant) return Unexpected("axes are not constant");
   const std::vector<bool> reduced =
-      *reference::reduced_axes(task.op.type, task.op.version, task.op.attrs, inputs);
+      *reference::reduced_axes(task.op.type, task.op.version, task.op.attrs, task.tensors());
   for (std::size_t d = 0; d < rank; ++d)
     if (reduced[d]) axes.push_back(d);
   if (axes.empty() && rank > 0) return Unexpected("reduces nothing");

@@ -126,10 +126,7 @@ std::int64_t ResizeAxes::parallel_extent() const {
 }
 
 std::vector<std::vector<reference::ResampledPosition>> resampled_positions(const Task& task) {
-  std::vector<Tensor> inputs;
-  for (const TaskInput& input : task.inputs)
-    inputs.push_back(input.constant ? input.constant->view() : Tensor{input.desc, nullptr});
-  return reference::resize_tables(task.op, inputs);
+  return reference::resize_tables(task.op, task.tensors());
 }
 
 bool keeps_dimension(const Task& task, std::size_t dimension) {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "graph/einsum_equation.h"
+#include "graph/contraction_order.h"
 #include "graph/function_call.h"
 #include "graph/passes.h"
 #include "graph/rewrite.h"
@@ -133,25 +133,25 @@ std::string labels_of(const std::vector<Factor>& factors, const std::string& res
   return labels;
 }
 
-void expand(FunctionCall& call, const EinsumEquation& equation, const Sizes& sizes) {
+void expand(FunctionCall& call, const reference::EinsumEquation& equation, const Sizes& sizes) {
   std::vector<Factor> factors;
-  for (std::size_t i = 0; i < equation.terms.size(); ++i)
-    factors.push_back(without_repeats(squeezed({call.input(i), equation.terms[i]}, sizes)));
+  for (std::size_t i = 0; i < equation.inputs.size(); ++i)
+    factors.push_back(without_repeats(squeezed({call.input(i), equation.inputs[i]}, sizes)));
   // What factors there are at a time stands among those that have been used, which have no labels.
   const auto wanted = [&](std::size_t a, std::size_t b) {
     std::vector<Factor> others = factors;
     others[a].labels.clear();
     others[b].labels.clear();
-    return labels_of(others, equation.result);
+    return labels_of(others, equation.output);
   };
-  for (std::size_t i = 0; i < equation.terms.size(); ++i)
+  for (std::size_t i = 0; i < equation.inputs.size(); ++i)
     factors[i] = summed(factors[i], wanted(i, i));
   for (const auto& [a, b] : contraction_order(equation, sizes)) {
     factors.push_back(multiplied(factors[a], factors[b], wanted(a, b), sizes));
     factors[a].labels.clear();
     factors[b].labels.clear();
   }
-  call.give(0, transposed(factors.back(), equation.result));
+  call.give(0, transposed(factors.back(), equation.output));
 }
 
 bool expand_einsum_at(Graph& graph, NodeId id) {
@@ -163,10 +163,10 @@ bool expand_einsum_at(Graph& graph, NodeId id) {
     if (!is_static(shapes.back()) || element_count(shapes.back()) == 0) return false;
   }
   if (shapes.size() > kMostFactors) return false;
-  const auto equation = einsum_equation(node.op.attrs.get_string("equation", ""), shapes);
-  if (!equation) return false;
+  const reference::EinsumEquation equation =
+      reference::einsum_equation(node.op.attrs.get_string("equation", ""), shapes);
   return replace_by_parts(
-      graph, id, [&](FunctionCall& call) { expand(call, *equation, equation->sizes(shapes)); });
+      graph, id, [&](FunctionCall& call) { expand(call, equation, equation.extents(shapes)); });
 }
 
 }  // namespace

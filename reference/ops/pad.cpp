@@ -25,9 +25,10 @@ std::vector<std::size_t> padded_axes(int version, std::span<const Tensor> inputs
   return axes;
 }
 
-/// One per dimension; nullopt when they are an input whose values are not known.
-std::optional<std::vector<Border>> borders_of(const Attrs& attrs, int version,
-                                              std::span<const Tensor> inputs) {
+}  // namespace
+
+std::optional<std::vector<PadBorder>> pad_borders(const Attrs& attrs, int version,
+                                                  std::span<const Tensor> inputs) {
   const std::size_t rank = inputs[0].desc.shape.size();
   std::vector<std::int64_t> pads = attrs.get_ints("pads");
   if (version >= 11) {
@@ -41,20 +42,20 @@ std::optional<std::vector<Border>> borders_of(const Attrs& attrs, int version,
   if (pads.size() != 2 * axes.size())
     fail_model(std::to_string(pads.size()) + " pads for " + std::to_string(axes.size()) +
                " dimensions");
-  std::vector<Border> borders(rank);
+  std::vector<PadBorder> borders(rank);
   for (std::size_t i = 0; i < axes.size(); ++i) borders[axes[i]] = {pads[i], pads[axes.size() + i]};
   return borders;
 }
 
-std::vector<TensorDesc> infer_pad(const InferContext& ctx) {
 namespace {
 
+std::vector<TensorDesc> infer_pad(const InferContext& ctx) {
   if (ctx.version >= 11 && ctx.has_input(2) && is_static(ctx.shape(2)) &&
       element_count(ctx.shape(2)) != 1)
     fail_model("the constant is " + to_string(ctx.inputs[2].desc) + ", needs one element");
   Shape out = ctx.shape(0);
   const std::string mode = ctx.attrs.get_string("mode", "constant");
-  const auto borders = borders_of(ctx.attrs, ctx.version, ctx.inputs);
+  const auto borders = pad_borders(ctx.attrs, ctx.version, ctx.inputs);
   for (std::size_t d = 0; d < out.size(); ++d) {
     if (!borders) {
       out[d] = kUnknownDim;
@@ -130,10 +131,11 @@ void compute_pad(const OpContext& ctx) {
 }
 
 std::vector<bool> padded_sides(const Slicing& slicing) {
-  const auto borders = borders_of(slicing.attrs, slicing.version, slicing.inputs);
+  const auto borders = pad_borders(slicing.attrs, slicing.version, slicing.inputs);
   std::vector<bool> flags;
   if (borders)
-    for (const Border& border : *borders) flags.push_back(border.before != 0 || border.after != 0);
+    for (const PadBorder& border : *borders)
+      flags.push_back(border.before != 0 || border.after != 0);
   return flags;
 }
 
@@ -141,7 +143,7 @@ std::vector<bool> padded_sides(const Slicing& slicing) {
 
 PadSource pad_source(const OpContext& ctx) {
   const Shape &in = ctx.inputs[0].desc.shape, &out = ctx.outputs[0].desc.shape;
-  const auto borders = *borders_of(ctx.attrs, ctx.version, ctx.inputs);
+  const auto borders = *pad_borders(ctx.attrs, ctx.version, ctx.inputs);
   const std::string mode = ctx.attrs.get_string("mode", "constant");
   PadSource source{.places = PlaceTables(in.size()), .padding = padding_word(ctx)};
   for (std::size_t d = 0; d < in.size(); ++d)
@@ -160,10 +162,10 @@ void register_pad(OpRegistry& registry) {
   registry.add({.type = "PadV3",
                 .onnx_type = "Pad",
                 .versions = {1, 11},
-                .kind = OpKind::kMove,
-                .infer = infer_pad,
                 .signature = {"a1 l?@11:1 a1?@11:0-1 x?@11:1",
                               "mode=constant|reflect|edge|wrap pads=ints value=float"},
+                .kind = OpKind::kMove,
+                .infer = infer_pad,
                 .compute = compute_pad,
                 .work = lookup_steps,
                 .slices = apart_but_for(padded_sides)});

@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "reference/axes.h"
-#include "reference/op.h"
+#include "reference/slice_ranges.h"
 #include "reference/slicing.h"
 #include "reference/strided.h"
 #include "reference/typed.h"
@@ -12,7 +12,7 @@ namespace aoe::reference {
 namespace {
 
 /// Bounds count from the end when negative, and are cut to what the dimension has.
-Range resolve(std::int64_t dim, std::int64_t start, std::int64_t end, std::int64_t step) {
+SliceRange resolve(std::int64_t dim, std::int64_t start, std::int64_t end, std::int64_t step) {
   if (step == 0) fail_model("a step is 0");
   if (start < 0) start += dim;
   if (end < 0) end += dim;
@@ -79,10 +79,10 @@ Shape unknown_slice(const InferContext& ctx) {
 }
 
 std::vector<TensorDesc> infer_slice(const InferContext& ctx) {
-  const auto bounds = bounds_of(ctx.attrs, ctx.version, ctx.inputs);
-  if (!bounds) return {{.dtype = ctx.dtype(0), .shape = unknown_slice(ctx)}};
+  const auto ranges = slice_ranges(ctx.attrs, ctx.version, ctx.inputs);
+  if (!ranges) return {{.dtype = ctx.dtype(0), .shape = unknown_slice(ctx)}};
   TensorDesc out{.dtype = ctx.dtype(0)};
-  for (const Range& range : ranges_of(ctx.shape(0), *bounds)) out.shape.push_back(range.count);
+  for (const SliceRange& range : *ranges) out.shape.push_back(range.count);
   return {out};
 }
 
@@ -90,7 +90,7 @@ void compute_slice(const OpContext& ctx) {
   const Tensor& in = ctx.inputs[0];
   const Tensor& out = ctx.outputs[0];
   StridedView from{in.data, 0, dense_strides(in.desc.shape)};
-  const auto ranges = ranges_of(in.desc.shape, *bounds_of(ctx.attrs, ctx.version, ctx.inputs));
+  const auto ranges = *slice_ranges(ctx.attrs, ctx.version, ctx.inputs);
   for (std::size_t d = 0; d < ranges.size(); ++d) {
     from.offset += ranges[d].start * from.strides[d];
     // A step may be anything where there is nothing to step to.
@@ -108,6 +108,21 @@ std::vector<bool> sliced_axes(const Slicing& slicing) {
 }
 
 }  // namespace
+
+std::optional<std::vector<SliceRange>> slice_ranges(const Attrs& attrs, int version,
+                                                    std::span<const Tensor> inputs) {
+  const auto bounds = bounds_of(attrs, version, inputs);
+  if (!bounds) return std::nullopt;
+  const Shape& shape = inputs[0].desc.shape;
+  std::vector<SliceRange> ranges;
+  for (const std::int64_t dim : shape) ranges.push_back({0, 1, dim});
+  for (std::size_t i = 0; i < bounds->axes.size(); ++i) {
+    const std::size_t axis = normalize_axis(bounds->axes[i], shape.size());
+    if (shape[axis] != kUnknownDim)
+      ranges[axis] = resolve(shape[axis], bounds->starts[i], bounds->ends[i], bounds->steps[i]);
+  }
+  return ranges;
+}
 
 void register_slice(OpRegistry& registry) {
   registry.add(
