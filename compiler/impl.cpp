@@ -138,12 +138,19 @@ bank::Strategy strategy_of(const Candidate& candidate) {
   return strategy;
 }
 
-Result<Candidate> candidate_of(const bank::Strategy& strategy, const Task& task, const Soc& soc) {
+Result<const Impl*> impl_of(const bank::Strategy& strategy) {
   const Impl* impl = impls().find(strategy.impl);
   if (impl == nullptr) return Unexpected("there is no Impl " + strategy.impl);
   if (impl->version() != strategy.impl_version)
     return Unexpected(strategy.impl + " has version " + std::to_string(impl->version()) +
                       ", the strategy is for version " + std::to_string(strategy.impl_version));
+  return impl;
+}
+
+Result<Candidate> candidate_of(const bank::Strategy& strategy, const Task& task, const Soc& soc) {
+  const Result<const Impl*> known = impl_of(strategy);
+  if (!known) return Unexpected(known.error());
+  const Impl* impl = *known;
   if (const Result<void> supported = takes(*impl, task, soc); !supported)
     return Unexpected(supported.error());
   const std::vector<FormatChoice> choices = impl->formats(task, soc);

@@ -177,6 +177,8 @@ struct Candidate {
   Schedule schedule;
 };
 bank::Strategy strategy_of(const Candidate& candidate);
+/// The Impl of a stored strategy; "no" when it is gone or has another version.
+Result<const Impl*> impl_of(const bank::Strategy& strategy);
 /// The candidate a stored strategy stands for; "no" when the Impl is gone, has another version, or refuses the task.
 Result<Candidate> candidate_of(const bank::Strategy& strategy, const Task& task, const Soc& soc);
 

@@ -76,21 +76,27 @@ std::string to_text(const RewritePlan& plan) {
   return text.empty() ? "as it is" : text;
 }
 
-namespace {
-
-Result<void> apply_step(Graph& graph, const std::vector<NodeId>& order, const PlanStep& step) {
+Result<const Rewrite*> rewrite_of(const PlanStep& step) {
   const Rewrite* rewrite = rewrites().find(step.kind);
   if (rewrite == nullptr) return Unexpected("there is no rewrite '" + step.kind + "'");
   if (rewrite->version != step.version)
     return Unexpected(fmt::format("rewrite '{}' is of version {}, this program has {}", step.kind,
                                   step.version, rewrite->version));
+  return rewrite;
+}
+
+namespace {
+
+Result<void> apply_step(Graph& graph, const std::vector<NodeId>& order, const PlanStep& step) {
+  const Result<const Rewrite*> rewrite = rewrite_of(step);
+  if (!rewrite) return Unexpected(rewrite.error());
   std::vector<NodeId> nodes;
   for (const int id : step.nodes) {
     if (id < 0 || id >= static_cast<int>(order.size()) || graph.nodes[order[id]].is_dead)
       return Unexpected(fmt::format("node {} is not there", id));
     nodes.push_back(order[id]);
   }
-  return rewrite->apply(graph, nodes, step.params);
+  return (*rewrite)->apply(graph, nodes, step.params);
 }
 
 /// Changes of a graph that are taken back unless they are kept.

@@ -94,6 +94,9 @@ nlohmann::json to_json(const RewritePlan& plan);
 /// "No": a newer schema, or not a plan.
 Result<RewritePlan> plan_from_json(const nlohmann::json& json);
 
+/// The rewrite of a step; "no" when it is gone or has another version.
+Result<const Rewrite*> rewrite_of(const PlanStep& step);
+
 /// "horizontal_fusion[0 2 3]": for logs and tables.
 std::string to_text(const RewritePlan& plan);
 

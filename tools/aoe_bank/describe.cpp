@@ -76,25 +76,14 @@ std::string candidate_text(const bank::Strategy& strategy) {
 }
 
 std::string stale_reason(const bank::Strategy& strategy) {
-  const auto versions = [](int stored, int known) {
-    return stored == known ? ""
-                           : " has version " + std::to_string(known) + ", this was won with " +
-                                 std::to_string(stored);
-  };
   if (strategy.rewrite.empty()) {
-    const compiler::Impl* impl = compiler::impls().find(strategy.impl);
-    if (impl == nullptr) return "there is no Impl " + strategy.impl + " any more";
-    const std::string other = versions(strategy.impl_version, impl->version());
-    return other.empty() ? "" : strategy.impl + other;
+    const auto impl = compiler::impl_of(strategy);
+    return impl ? "" : impl.error();
   }
   const auto plan = compiler::plan_of(strategy);
   if (!plan) return plan.error();
-  for (const graph::PlanStep& step : plan->steps) {
-    const graph::Rewrite* rewrite = graph::rewrites().find(step.kind);
-    if (rewrite == nullptr) return "there is no rewrite " + step.kind + " any more";
-    if (const std::string other = versions(step.version, rewrite->version); !other.empty())
-      return step.kind + other;
-  }
+  for (const graph::PlanStep& step : plan->steps)
+    if (const auto rewrite = graph::rewrite_of(step); !rewrite) return rewrite.error();
   return {};
 }
 
