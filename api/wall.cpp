@@ -1,6 +1,8 @@
 // Exceptions to codes.
 #include "api/wall.h"
 
+#include <algorithm>
+#include <iterator>
 #include <new>
 #include <string>
 
@@ -18,32 +20,36 @@ AoeStatus remember(AoeStatus status, const char* text) {
   return status;
 }
 
+/// Of several rows for a code, or for a status, the first.
+struct Row {
+  ExitCode code;
+  AoeStatus status;
+};
+constexpr Row kRows[] = {{ExitCode::kSuccess, AOE_SUCCESS},
+                         {ExitCode::kSuccess, AOE_ERROR_NON_OPTIMIZE_GRAPH},
+                         {ExitCode::kUsage, AOE_ERROR_INVALID_PARAM},
+                         {ExitCode::kUsage, AOE_ERROR_NO_DEVICE},
+                         {ExitCode::kData, AOE_ERROR_INVALID_PARAM},
+                         {ExitCode::kModel, AOE_ERROR_INVALID_GRAPH},
+                         {ExitCode::kOm, AOE_ERROR_EXECUTE_RUNNER},
+                         {ExitCode::kBank, AOE_ERROR_BANK_INFO_UPDATE_FAILED},
+                         {ExitCode::kOutput, AOE_ERROR_NO_SPACE},
+                         {ExitCode::kFailure, AOE_ERROR_EXECUTE_FAILED},
+                         {ExitCode::kFailure, AOE_ERROR_MEMORY_ALLOC},
+                         {ExitCode::kFailure, AOE_FAILURE},
+                         {ExitCode::kInterrupted, AOE_FAILURE}};
+
 AoeStatus status_of(ExitCode code) {
-  switch (code) {
-    case ExitCode::kUsage:
-    case ExitCode::kData:
-      return AOE_ERROR_INVALID_PARAM;
-    case ExitCode::kModel:
-      return AOE_ERROR_INVALID_GRAPH;
-    case ExitCode::kOm:
-      return AOE_ERROR_EXECUTE_RUNNER;
-    case ExitCode::kBank:
-      return AOE_ERROR_BANK_INFO_UPDATE_FAILED;
-    case ExitCode::kOutput:
-      return AOE_ERROR_NO_SPACE;
-    case ExitCode::kFailure:
-      return AOE_ERROR_EXECUTE_FAILED;
-    case ExitCode::kInterrupted:
-      return AOE_FAILURE;
-    case ExitCode::kSuccess:
-    case ExitCode::kOutputsDiffer:  // no Error's code
-    case ExitCode::kInternal:
-      break;
-  }
-  return AOE_ERROR_UNKOWN_ERROR;
+  const auto row = std::ranges::find(kRows, code, &Row::code);
+  return row == std::end(kRows) ? AOE_ERROR_UNKOWN_ERROR : row->status;
 }
 
 }  // namespace
+
+ExitCode exit_code_of(AoeStatus status) {
+  const auto row = std::ranges::find(kRows, status, &Row::status);
+  return row == std::end(kRows) ? ExitCode::kInternal : row->code;
+}
 
 AoeStatus status_of_current_exception() noexcept try {
   try {

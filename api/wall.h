@@ -4,8 +4,12 @@
 #include <utility>
 
 #include "aoe/aoe.h"
+#include "base/error.h"
 
 namespace aoe::api {
+
+/// What a program ends with for such a status.
+ExitCode exit_code_of(AoeStatus status);
 
 /// To be called in a catch block: remembers the text of the current exception for the calling thread, returns its code.
 AoeStatus status_of_current_exception() noexcept;

@@ -12,6 +12,7 @@
 
 #include "aoe/aoe.h"
 #include "api/settings.h"
+#include "api/wall.h"
 #include "tools/aoe/progress.h"
 #include "tools/aoe/progress_json.h"
 #include "tools/aoe/report.h"
@@ -23,33 +24,8 @@
 namespace aoe::tools {
 namespace {
 
-ExitCode exit_code_of(AoeStatus status) {
-  switch (status) {
-    case AOE_SUCCESS:
-    case AOE_ERROR_NON_OPTIMIZE_GRAPH:
-      return ExitCode::kSuccess;
-    case AOE_ERROR_INVALID_PARAM:
-    case AOE_ERROR_NO_DEVICE:
-      return ExitCode::kUsage;
-    case AOE_ERROR_INVALID_GRAPH:
-      return ExitCode::kModel;
-    case AOE_ERROR_EXECUTE_RUNNER:
-      return ExitCode::kOm;
-    case AOE_ERROR_BANK_INFO_UPDATE_FAILED:
-      return ExitCode::kBank;
-    case AOE_ERROR_NO_SPACE:
-      return ExitCode::kOutput;
-    case AOE_ERROR_EXECUTE_FAILED:
-    case AOE_ERROR_MEMORY_ALLOC:
-    case AOE_FAILURE:
-      return ExitCode::kFailure;
-    default:
-      return ExitCode::kInternal;
-  }
-}
-
 void check(AoeStatus status) {
-  if (const ExitCode code = exit_code_of(status); code != ExitCode::kSuccess)
+  if (const ExitCode code = api::exit_code_of(status); code != ExitCode::kSuccess)
     throw Error(code, AoeGetLastError());
 }
 
@@ -141,7 +117,8 @@ ExitCode tune(const po::variables_map& flags) {
     if (results.empty()) std::cerr << "aoe: " << error << '\n';
     return is_stopped ? ExitCode::kInterrupted : ExitCode::kFailure;
   }
-  if (exit_code_of(status) != ExitCode::kSuccess) throw Error(exit_code_of(status), error);
+  if (api::exit_code_of(status) != ExitCode::kSuccess)
+    throw Error(api::exit_code_of(status), error);
   return ExitCode::kSuccess;
 }
 
