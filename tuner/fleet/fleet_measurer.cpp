@@ -61,18 +61,10 @@ std::vector<Candidate> candidates_from_json(const json& strategies, const Task& 
   return candidates;
 }
 
-WeightsIn weights_in_of(const json& message) {
-  const std::string place = message.at("weights_in");
-  for (const WeightsIn each : {WeightsIn::kL2, WeightsIn::kL3, WeightsIn::kMemory})
-    if (name(each) == place) return each;
-  throw Error(ExitCode::kFailure, "'" + place + "' is no place of weights");
-}
-
 // ---- the coordinator ----
 
 std::optional<Answer> FleetMeasurer::ask(json message) {
   message["policy"] = to_json(policy_);
-  message["weights_in"] = name(policy_.weights_in);
   return fleet_.ask({.soc_version = soc_version_,
                      .message = std::move(message),
                      .is_urgent = true,
@@ -145,13 +137,13 @@ Result<std::vector<ModelTiming>> FleetMeasurer::run_models(
 
 std::optional<json> measure_order(
     const json& message, const compiler::Soc& soc,
-    const std::function<Measurer&(const MeasurePolicy&, WeightsIn)>& measurer_of) {
+    const std::function<Measurer&(const MeasurePolicy&)>& measurer_of) {
   const std::string what = message.value("do", "");
   if (what != "measure" && what != "race" && what != "subgraphs" && what != "models")
     return std::nullopt;
   const MeasurePolicy policy =
       policy_from_json({{"measure", message.at("policy")}}, "the order").measure;
-  Measurer& measurer = measurer_of(policy, weights_in_of(message));
+  Measurer& measurer = measurer_of(policy);
   measurer.set_bounds({.end = Deadline::in(message.value("left_s", kUnlimited))});
   if (what == "models") return run_models_order(message, measurer);
   if (what == "subgraphs")

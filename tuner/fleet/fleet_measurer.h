@@ -40,10 +40,8 @@ class FleetMeasurer final : public Measurer {
 /// On the node: carries an order of a FleetMeasurer out; nullopt: it is none. `measurer_of` gives one with the order's policy.
 std::optional<nlohmann::json> measure_order(
     const nlohmann::json& message, const compiler::Soc& soc,
-    const std::function<Measurer&(const MeasurePolicy&, WeightsIn)>& measurer_of);
+    const std::function<Measurer&(const MeasurePolicy&)>& measurer_of);
 
-/// "weights_in" of a message.
-WeightsIn weights_in_of(const nlohmann::json& message);
 std::vector<compiler::Candidate> candidates_from_json(const nlohmann::json& strategies,
                                                       const compiler::Task& task,
                                                       const compiler::Soc& soc);

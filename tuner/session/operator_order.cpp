@@ -66,7 +66,6 @@ json operator_order(const OperatorTuningInput& input, const OperatorTuningContex
                   {"limit_s", limit_s},
                   {"policy", to_json(context.policy)},
                   {"policy_text", context.policy_text},
-                  {"weights_in", name(context.weights_in)},
                   {"model", context.origin.model},
                   {"seed", context.seed},
                   {"peak_gflops", context.peak_gflops}};
@@ -101,7 +100,6 @@ json run_operator_order(const json& message, const compiler::Soc& soc, Measurer&
                                                .policy_text = message.at("policy_text"),
                                                .origin = origin,
                                                .seed = seed,
-                                               .weights_in = weights_in_of(message),
                                                .peak_gflops = message.value("peak_gflops", 0.0),
                                                .cost_model = &experience});
   return {{"conclusion", to_json(conclusion)},

@@ -51,12 +51,13 @@ void OperatorTuner::add_what_is_known(OperatorTuningInput& input) const {
 }
 
 OperatorTuningContext OperatorTuner::context() const {
+  Policy policy = options_.policy;
+  policy.measure.weights_in = baseline_.weights_in;
   return {.soc = options_.soc,
-          .policy = options_.policy,
+          .policy = std::move(policy),
           .policy_text = baseline_.policy_text,
           .origin = baseline_.origin,
           .seed = options_.seed,
-          .weights_in = baseline_.weights_in,
           .peak_gflops = bank_.roofs().value_or(bank::Roofs{}).peak_gflops};
 }
 

@@ -91,7 +91,7 @@ class OperatorTuning {
                           .seeds = std::move(seeds),
                           .heuristics = task_.heuristics,
                           .experience = context_.cost_model,
-                          .weights_in = context_.weights_in,
+                          .weights_in = context_.policy.measure.weights_in,
                           .least_ns = least_ns(),
                           .recall = [this](const Candidate& c) { return recall(c); },
                           .on_batch = [this](const SearchResult& so_far,

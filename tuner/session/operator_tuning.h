@@ -16,11 +16,10 @@ namespace aoe::tuner {
 /// The same for all tasks of a run.
 struct OperatorTuningContext {
   const compiler::Soc& soc;
-  const Policy& policy;
+  Policy policy;                   ///< weights_in is not kAuto
   std::string policy_text;         ///< stored with measurements, compared before they are recalled
   const bank::Provenance& origin;  ///< of the run
   std::uint64_t seed = 1;
-  WeightsIn weights_in = WeightsIn::kMemory;
   double peak_gflops = 0;           ///< measured, of float32; 0: not known
   CostModel* cost_model = nullptr;  ///< advises, and learns from each task; nullptr: none
 };

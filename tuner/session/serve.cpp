@@ -87,15 +87,14 @@ class Node {
   }
 
   json answer_to(const json& order) {
-    const auto measurer_of = [this](const MeasurePolicy& policy, WeightsIn place) -> Measurer& {
-      return measurer_with(policy, place);
+    const auto measurer_of = [this](const MeasurePolicy& policy) -> Measurer& {
+      return measurer_with(policy);
     };
     if (auto measured = measure_order(order, options_.soc, measurer_of)) return *measured;
     if (order.value("do", "") != "search") throw Error(ExitCode::kFailure, "an unknown order");
     const Policy policy = policy_from_json(order.at("policy"), "the order");
     learn();
-    return run_operator_order(order, options_.soc,
-                              measurer_with(policy.measure, weights_in_of(order)), experience_,
+    return run_operator_order(order, options_.soc, measurer_with(policy.measure), experience_,
                               stop_.get_token());
   }
 
@@ -110,7 +109,7 @@ class Node {
   }
 
   /// The worker process stays while the policy does.
-  Measurer& measurer_with(const MeasurePolicy& policy, WeightsIn weights_in) {
+  Measurer& measurer_with(const MeasurePolicy& policy) {
     std::string text = json_text(to_json(policy));
     if (!measurer_ || text != policy_text_)
       measurer_.emplace(WorkerOptions{.soc = options_.soc,
@@ -119,7 +118,6 @@ class Node {
                                       .stop = stop_.get_token(),
                                       .program = options_.worker});
     policy_text_ = std::move(text);
-    measurer_->set_weights_in(weights_in);
     return *measurer_;
   }
 
