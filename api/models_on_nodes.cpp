@@ -57,17 +57,20 @@ std::vector<ModelsOnNodes::Work> ModelsOnNodes::work_on(tuner::Fleet& fleet,
   std::vector<Work> list;
   for (std::size_t i = 0; i < subjects_.size(); ++i)
     for (const compiler::Soc& kind : kinds) {
-      Work& work = list.emplace_back(Work{settings_, subjects_[i], {}});
-      work.settings.tuning.soc = kind;
-      if (kinds.size() > 1) work.subject.output = of_kind(work.subject.output, kind.version);
-      work.hooks = {.stop = stop_,
-                    .deadline = deadline_of(i),
-                    .begin = begin_,
-                    .fleet = &fleet,
-                    .fleet_index = static_cast<int>(i),
-                    .is_of_several_kinds = kinds.size() > 1,
-                    .max_trials = (settings_.tuning.max_trials + models - 1) / models,
-                    .searched = &searched_[kind.version]};
+      Work& work = list.emplace_back(Work{settings_, subjects_[i]});
+      if (kinds.size() > 1) {
+        work.subject.output = of_kind(work.subject.output, kind.version);
+        work.subject.variant = " for " + kind.version;
+      }
+      tuner::TuneOptions& tuning = work.settings.tuning;
+      tuning.soc = kind;
+      tuning.stop = stop_;
+      tuning.deadline = deadline_of(i);
+      tuning.begin = begin_;
+      tuning.fleet = &fleet;
+      tuning.fleet_index = static_cast<int>(i);
+      tuning.max_trials = (settings_.max_trials + models - 1) / models;
+      tuning.searched = &searched_[kind.version];
     }
   return list;
 }
@@ -83,11 +86,11 @@ void ModelsOnNodes::run(const TuneOne& tune_one) {
   const auto tune = [&](const Work& work) {
     const std::lock_guard turn(fleet);
     try {
-      goes_on &= tune_one(work.settings, work.subject, work.hooks);
+      goes_on &= tune_one(work.settings, work.subject);
     } catch (...) {
       if (!failure) failure = std::current_exception();
     }
-    fleet.note_ended({work.settings.tuning.soc.version, work.hooks.fleet_index});
+    fleet.note_ended({work.settings.tuning.soc.version, work.settings.tuning.fleet_index});
     --at_work;
   };
   {

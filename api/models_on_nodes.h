@@ -25,7 +25,7 @@ class ModelsOnNodes {
         stop_(std::move(stop)) {}
 
   /// Tunes one model for one kind; calls come from several threads, one at a time. False: no other is begun.
-  using TuneOne = std::function<bool(const Settings& of_kind, const Subject&, const RunHooks&)>;
+  using TuneOne = std::function<bool(const Settings& of_kind, const Subject&)>;
   /// Starts the nodes, and ends them when all models are through. Throws what starting them throws.
   void run(const TuneOne& tune_one);
 
@@ -33,7 +33,6 @@ class ModelsOnNodes {
   struct Work {
     Settings settings;
     Subject subject;
-    RunHooks hooks;
   };
   std::vector<Work> work_on(tuner::Fleet& fleet, const std::vector<compiler::Soc>& kinds);
   tuner::Deadline deadline_of(std::size_t index) const;

@@ -84,7 +84,7 @@ ordered_json budget_json(const tuner::TuneOutcome& outcome, const Settings& sett
   const tuner::TuneOptions& tuning = settings.tuning;
   return {{"time_limit_s", limit_or_null(settings.time_limit_s.value_or(0))},
           {"search_limit_s", limit_or_null(tuning.policy.search.time_limit_s)},
-          {"max_trials", limit_or_null(tuning.max_trials)},
+          {"max_trials", limit_or_null(settings.max_trials)},
           {"ended_by", tuner::name(outcome.ended_by)},
           {"elapsed_s", outcome.used.elapsed_s},
           {"search_s", outcome.used.search_s},

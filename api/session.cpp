@@ -141,7 +141,7 @@ void Session::tune(const OptionList& options, const OptionList& defaults) {
     }
   }();
   models_total_ = static_cast<std::int32_t>(subjects.size());
-  if (settings.tuning.max_trials > 0 && settings.tuning.max_trials < models_total_)
+  if (settings.max_trials > 0 && settings.max_trials < models_total_)
     fail("--trials", "are fewer than the models, which are " + std::to_string(models_total_));
   if (settings.workers.empty())
     tune_in_turn(settings, subjects, start, end);
@@ -155,19 +155,18 @@ void Session::tune_in_turn(const Settings& settings, const std::vector<Subject>&
   const auto models_left = [&](std::size_t i) {
     return static_cast<std::int64_t>(subjects.size() - i);
   };
-  std::int64_t trials_left = settings.tuning.max_trials;
+  std::int64_t trials_left = settings.max_trials;
   std::set<std::string> searched;
   for (std::size_t i = 0; i < subjects.size() && !was_stopped_; ++i) {
     const double share_s = end.left_s() / static_cast<double>(models_left(i));
-    const RunHooks hooks{
-        .stop = stop_.get_token(),
-        .deadline = tuner::Deadline::in(share_s),
-        .begin = begin,
-        .max_trials = (trials_left + models_left(i) - 1) / models_left(i),
-        .searched = &searched,
-    };
+    Settings of_model = settings;
+    of_model.tuning.stop = stop_.get_token();
+    of_model.tuning.deadline = tuner::Deadline::in(share_s);
+    of_model.tuning.begin = begin;
+    of_model.tuning.max_trials = (trials_left + models_left(i) - 1) / models_left(i);
+    of_model.tuning.searched = &searched;
     ++models_begun_;
-    const std::int64_t trials = tune_one_of(settings, subjects[i], hooks);
+    const std::int64_t trials = tune_one_of(of_model, subjects[i]);
     if (trials_left > 0)  // what a model leaves is the others'; each has one at least
       trials_left = std::max(models_left(i + 1), trials_left - trials);
     begin = std::chrono::steady_clock::now();
@@ -177,9 +176,9 @@ void Session::tune_in_turn(const Settings& settings, const std::vector<Subject>&
 void Session::tune_on_nodes(const Settings& settings, const std::vector<Subject>& subjects,
                             tuner::TimePoint begin, const tuner::Deadline& end) {
   ModelsOnNodes models(settings, subjects, begin, end, stop_.get_token());
-  models.run([&](const Settings& of_kind, const Subject& subject, const RunHooks& hooks) {
-    models_begun_ = hooks.fleet_index + 1;
-    tune_one_of(of_kind, subject, hooks);
+  models.run([&](const Settings& of_kind, const Subject& subject) {
+    models_begun_ = of_kind.tuning.fleet_index + 1;
+    tune_one_of(of_kind, subject);
     return !was_stopped_;
   });
 }
@@ -194,11 +193,10 @@ void Session::conclude() const {
                   "nothing in the model can be tuned; it is compiled");
 }
 
-std::int64_t Session::tune_one_of(const Settings& settings, const Subject& subject,
-                                  const RunHooks& hooks) {
+std::int64_t Session::tune_one_of(const Settings& settings, const Subject& subject) {
   try {
     if (subject.unreadable) throw Error(*subject.unreadable);
-    tuner::TuneOutcome outcome = tune_one(settings, subject, hooks);
+    tuner::TuneOutcome outcome = tune_one(settings, subject);
     const std::int64_t trials = outcome.trials;
     has_tasks_ |= outcome.tasks > 0 || outcome.ended_by != tuner::RunEnd::kDone;
     was_stopped_ |= outcome.ended_by == tuner::RunEnd::kStopped;
@@ -216,16 +214,15 @@ std::int64_t Session::tune_one_of(const Settings& settings, const Subject& subje
   }
 }
 
-tuner::TuneOutcome Session::tune_one(const Settings& settings, const Subject& subject,
-                                     RunHooks hooks) {
-  const std::string name =
-      subject.name + (hooks.is_of_several_kinds ? " for " + settings.tuning.soc.version : "");
-  const std::int32_t index = hooks.fleet == nullptr ? models_begun_ : hooks.fleet_index + 1;
+tuner::TuneOutcome Session::tune_one(Settings settings, const Subject& subject) {
+  tuner::TuneOptions& tuning = settings.tuning;
+  const std::string name = subject.name + subject.variant;
+  const std::int32_t index = tuning.fleet == nullptr ? models_begun_ : tuning.fleet_index + 1;
   if (on_progress_ != nullptr)
-    hooks.on_progress = [&](const tuner::Progress& progress) {
+    tuning.on_progress = [&](const tuner::Progress& progress) {
       report_progress(name, index, progress);
     };
-  RunReport report = tune_subject(settings, subject, hooks);
+  RunReport report = tune_subject(settings, subject);
   results_.push_back(std::make_unique<ResultView>(report));
   reports_.push_back(result_json(report, settings));
   write_results(settings);

@@ -46,8 +46,8 @@ class Session {
   void tune_on_nodes(const Settings& settings, const std::vector<Subject>& subjects,
                      tuner::TimePoint begin, const tuner::Deadline& end);
   /// Notes how it ended; what is wrong with one of several is in `failures_`. Trials that it made.
-  std::int64_t tune_one_of(const Settings& settings, const Subject& subject, const RunHooks& hooks);
-  tuner::TuneOutcome tune_one(const Settings& settings, const Subject& subject, RunHooks hooks);
+  std::int64_t tune_one_of(const Settings& settings, const Subject& subject);
+  tuner::TuneOutcome tune_one(Settings settings, const Subject& subject);
   void conclude() const;
   void write_results(const Settings& settings) const;
   void report_progress(const std::string& name, std::int32_t index,

@@ -192,7 +192,7 @@ void read_search(const po::variables_map& flags, Settings& settings) {
     tuning.policy.search.time_limit_s = *limit_s;
   else if (settings.time_limit_s)
     tuning.policy.search.time_limit_s = 0;  // the search takes what the rest leaves
-  tuning.max_trials = positive<std::int64_t>(flags, "trials").value_or(0);
+  settings.max_trials = positive<std::int64_t>(flags, "trials").value_or(0);
   tuning.seed = flags["seed"].as<std::uint64_t>();
 }
 

@@ -27,6 +27,7 @@ struct Settings {
   std::string output;                  ///< as given
   std::filesystem::path result_file;   ///< --result; empty: none is wanted
   std::optional<double> time_limit_s;  ///< of everything
+  std::int64_t max_trials = 0;         ///< of all models together; 0: no limit
   std::string tune_ops_file;           ///< as given, for messages about what stands in it
   std::filesystem::path work_path;     ///< ${ASCEND_WORK_PATH}, or where the process runs
   std::optional<std::string> reload;   ///< --reload and its value, which may be empty

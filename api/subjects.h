@@ -31,7 +31,8 @@ using GivenInputs = std::map<std::string, GivenInput>;
 struct Subject {
   compiler::ModelSource source;
   std::string name;
-  std::string digest;            ///< of its bytes, and of how they are read
+  std::string variant;  ///< behind the name in what progress shows, where it is tuned several times
+  std::string digest;   ///< of its bytes, and of how they are read
   std::filesystem::path output;  ///< with ".om"; empty when none is wanted
   std::string om_suffix;         ///< what dynamic oms' names end in, before ".om"
   GivenInputs inputs;

@@ -90,9 +90,9 @@ void check_inputs(const graph::Graph& graph, const GivenInputs& inputs) {
 /// The operators of the graph as subgraph tuning has left it; for subgraph tuning the graph itself, in float32, whatever comes
 /// later. Throws Error(kInterrupted) once a stop is requested: there is nothing yet to be kept.
 compiler::PreparedModel prepare(const Settings& settings, const Subject& subject,
-                                const options::Banks& graph_banks, const std::stop_token& stop) {
-  const StopScope scope(stop);
+                                const options::Banks& graph_banks) {
   const tuner::TuneOptions& tuning = settings.tuning;
+  const StopScope scope(tuning.stop);
   const bool is_sgat = settings.job_type == JobType::kSubgraphs;
   const bank::LayeredSource graph_bank = graph_banks.layered();
   compiler::Preparation how{.soc = tuning.soc,
@@ -189,7 +189,7 @@ struct Workplace {
 
 }  // namespace
 
-RunReport tune_subject(const Settings& settings, const Subject& subject, const RunHooks& hooks) {
+RunReport tune_subject(const Settings& settings, const Subject& subject) {
   const tuner::JobHeader header = header_of(settings, subject);
   std::optional<Job> resumed =
       settings.reload ? Job::find(*settings.reload, settings.work_path, header) : std::nullopt;
@@ -201,28 +201,20 @@ RunReport tune_subject(const Settings& settings, const Subject& subject, const R
   const options::Banks op_banks = open(bank::BankKind::kOp);
   const options::Banks graph_banks = open(bank::BankKind::kGraph);
   const tuner::TimePoint start = std::chrono::steady_clock::now();
-  const compiler::PreparedModel model = prepare(settings, subject, graph_banks, hooks.stop);
+  const compiler::PreparedModel model = prepare(settings, subject, graph_banks);
   const double prepare_s = tuner::seconds_between(start, std::chrono::steady_clock::now());
 
   tuner::TuneOptions tuning = settings.tuning;
   tuning.gears = model.gears;
   tuning.subgraphs = model.subgraphs;
-  const bool is_of_host = hooks.fleet == nullptr || is_host(tuning.soc);
+  const bool is_of_host = tuning.fleet == nullptr || is_host(tuning.soc);
   if (model.exact && is_of_host) tuning.full_precision = &*model.exact;
-  tuning.fleet = hooks.fleet;
-  tuning.fleet_index = hooks.fleet_index;
   tuning.tuning_name = subject.name;
-  tuning.stop = hooks.stop;
-  tuning.deadline = hooks.deadline;
-  tuning.begin = hooks.begin;
-  tuning.on_progress = hooks.on_progress;
-  tuning.max_trials = hooks.max_trials;
-  tuning.searched = hooks.searched;
 
   op_banks.custom->require_writable();
   if (is_sgat) graph_banks.custom->require_writable();  // which keeps operators as well
   const std::unique_ptr<tuner::Measurer> measurer = make_measurer(tuning);
-  const bool measures_here = hooks.fleet == nullptr && !tuning.deadline.has_passed();
+  const bool measures_here = tuning.fleet == nullptr && !tuning.deadline.has_passed();
   const bool is_busy = measures_here && warn_of_load();
   const Workplace place(settings, tuning, subject, std::move(resumed), header);
   if (measures_here) measure_machine(settings, *op_banks.custom, is_busy);

@@ -1,11 +1,7 @@
 // The work of one tuning job, from the model to the om, the result and the bank.
 #pragma once
 
-#include <chrono>
 #include <filesystem>
-#include <functional>
-#include <set>
-#include <stop_token>
 #include <string>
 
 #include "api/settings.h"
@@ -14,18 +10,6 @@
 #include "tuner/tuner.h"
 
 namespace aoe::api {
-
-struct RunHooks {
-  std::stop_token stop;
-  tuner::Deadline deadline;                                   ///< of the run
-  tuner::TimePoint begin = std::chrono::steady_clock::now();  ///< what has elapsed counts from it
-  tuner::Fleet* fleet = nullptr;                              ///< whose nodes measure
-  int fleet_index = 0;                                        ///< this run's place in its lane
-  bool is_of_several_kinds = false;                         ///< the model is tuned for others, too
-  std::int64_t max_trials = 0;                              ///< 0: no limit
-  std::set<std::string>* searched = nullptr;                ///< by the models before this one
-  std::function<void(const tuner::Progress&)> on_progress;  ///< may be empty
-};
 
 /// How it ended, and where things are.
 struct RunReport {
@@ -40,7 +24,7 @@ struct RunReport {
 
 /// Throws Error: what is wrong with the options, the model, the bank, the places of files. An outcome that failed or was stopped
 /// is a report.
-RunReport tune_subject(const Settings& settings, const Subject& subject, const RunHooks& hooks);
+RunReport tune_subject(const Settings& settings, const Subject& subject);
 
 /// What to say of a report whose bank failed at the end; the run is whole, but the next one and atc would not know of it.
 Error bank_error(const std::vector<tuner::RescuedBank>& rescued);
