@@ -335,13 +335,11 @@ void bench_all(const Options& options) {
   if (options.avx2) {
     soc.target = find_target("avx2");
     soc.llvm_cpu = "x86-64-v3";
-    soc.vector_lanes = 8;
-    soc.vector_registers = 16;
   }
   omp_set_num_threads(soc.threads);  // oneDNN's team
   const double peak = tuner::fma_peak_gflops(soc);
   std::printf("%s, %d lanes, one thread, peak %.0f GFLOP/s\n", soc.version.c_str(),
-              soc.vector_lanes, peak);
+              soc.vector_lanes(), peak);
   for (const std::string& text : options.tasks) {
     const Task task = parse_task(text);
     std::printf("%s\n", text.c_str());

@@ -198,7 +198,7 @@ FormatChoice dense_format(const Task& task) {
 TensorDesc with_format(const TensorDesc& desc, Format format, const Soc& soc) {
   TensorDesc stored = desc;
   stored.format = format;
-  stored.c0 = format == Format::kNC1HWC0 ? soc.vector_lanes : 0;
+  stored.c0 = format == Format::kNC1HWC0 ? soc.vector_lanes() : 0;
   return stored;
 }
 

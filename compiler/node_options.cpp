@@ -251,7 +251,7 @@ bool same_bytes(const TensorDesc& desc, Format a, Format b, const Soc& soc) {
     const std::int64_t pixels = std::accumulate(desc.shape.begin() + 2, desc.shape.end(),
                                                 std::int64_t{1}, std::multiplies<>());
     if (format == Format::kNHWC) return pixels == 1 || desc.shape[1] == 1;
-    if (format == Format::kNC1HWC0) return pixels == 1 && desc.shape[1] % soc.vector_lanes == 0;
+    if (format == Format::kNC1HWC0) return pixels == 1 && desc.shape[1] % soc.vector_lanes() == 0;
     return false;
   };
   return is_dense_in_effect(a) && is_dense_in_effect(b);

@@ -37,7 +37,7 @@ class OmBuilder {
     om_.peak_gflops = measured ? measured->peak_gflops : peak_gflops(options.soc);
     om_.memory_gb_s = measured ? measured->memory_gb_s : memory_gb_s(options.soc);
     om_.has_measured_roofs = measured.has_value();
-    om_.c0 = options.soc.vector_lanes;
+    om_.c0 = options.soc.vector_lanes();
   }
 
   BuiltOm run() {

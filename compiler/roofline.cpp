@@ -6,7 +6,7 @@
 namespace aoe::compiler {
 double peak_gflops(const Soc& soc) {
   const Costs& costs = soc.target->costs();
-  return costs.cycles_per_ns * costs.fma_ports * 2.0 * soc.vector_lanes * soc.threads;
+  return costs.cycles_per_ns * costs.fma_ports * 2.0 * soc.vector_lanes() * soc.threads;
 }
 
 double memory_gb_s(const Soc& soc) {

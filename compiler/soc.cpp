@@ -25,8 +25,6 @@ void set_isa(Soc& soc, const runtime::IsaRow& isa) {
   soc.target = find_target(isa.base);
   AOE_CHECK(soc.target != nullptr, "there is no target " + std::string(isa.base));
   soc.features = runtime::features_of(isa);
-  soc.vector_lanes = soc.target->float_lanes();
-  soc.vector_registers = soc.target->vector_registers();
 }
 
 // ---- caches ----

@@ -19,15 +19,15 @@ struct Soc {
   /// instruction: those are the target's and the features', so that an om runs wherever what it names is there.
   std::string llvm_cpu;
   runtime::FeatureSet features;  ///< beyond the target; kernels that use one make the om ask for it
-  int vector_lanes = 8;          ///< float32 lanes of the target; also c0 of NC1HWC0
-  int vector_registers = 16;     ///< of the target
   int threads = 1;               ///< threads that kernels are tuned for and run with
   std::int64_t l1d_bytes = 32 << 10;
   std::int64_t l2_bytes = 1 << 20;
   std::int64_t l3_bytes = 16 << 20;
 
+  int vector_lanes() const { return target->float_lanes(); }  ///< of float32; also c0 of NC1HWC0
+  int vector_registers() const { return target->vector_registers(); }
   /// Of 32 bytes, not 64.
-  bool has_short_vectors() const { return vector_lanes <= 8; }
+  bool has_short_vectors() const { return vector_lanes() <= 8; }
   bool has(Feature feature) const { return features.has(feature); }
 };
 

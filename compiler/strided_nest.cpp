@@ -114,7 +114,7 @@ std::vector<std::int64_t> blocks_up_to(std::int64_t extent) {
 TilingAxes<NestTiling> nest_axes(const StridedNest& nest, const Soc& soc,
                                  const TilingAxes<NestTiling>::Axis& in_flight) {
   std::vector<std::int64_t> inner = {0};
-  for (std::int64_t block = 16 * soc.vector_lanes; block < nest.inner(); block *= 4)
+  for (std::int64_t block = 16 * soc.vector_lanes(); block < nest.inner(); block *= 4)
     inner.push_back(block);
   return {{"row_block", &NestTiling::row_block, blocks_up_to(nest.rows())},
           {"inner_block", &NestTiling::inner_block, inner},

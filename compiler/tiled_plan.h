@@ -67,7 +67,7 @@ class TiledPlan : public Plan {
 
   /// Nanoseconds of so many cycles of one core when all threads share them, at `efficiency` of the vector peak.
   double cycles_ns(double core_cycles, double efficiency = 1) const {
-    return compute_ns(soc(), core_cycles * kFlopsPerLane * soc().vector_lanes, efficiency);
+    return compute_ns(soc(), core_cycles * kFlopsPerLane * soc().vector_lanes(), efficiency);
   }
   /// The other way round: of one core, while all threads take so long.
   double core_cycles_of(double ns) const { return ns / cycles_ns(1); }

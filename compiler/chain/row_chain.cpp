@@ -30,7 +30,7 @@ Result<void> supports_member(const Task& task, const Soc& soc) {
 
 RowCut cut_of(const Task& task, const FormatChoice& format, const Soc& soc,
               const RowTiling& tiling) {
-  const int lanes = soc.vector_lanes;
+  const int lanes = soc.vector_lanes();
   if (is_pool(task)) {
     return PoolCut{.window = *pool_window(task),
                    .channels = task.in(0).shape[1],
@@ -90,7 +90,7 @@ std::int64_t RowMember::weight_bytes() const {
 
 RowChain::RowChain(const std::vector<ChainMember>& members, const FormatChoice& format,
                    const Soc& soc, const RowChainTiling& tiling)
-    : tiling_(tiling), lanes_(soc.vector_lanes) {
+    : tiling_(tiling), lanes_(soc.vector_lanes()) {
   tiling_.members.resize(members.size());
   for (std::size_t i = 0; i < members.size(); ++i) {
     FormatChoice own = member_format(members, i, format.name, format.inputs[0], format.outputs[0]);

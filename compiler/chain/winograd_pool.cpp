@@ -26,10 +26,10 @@ KernelBuffers own_buffers(const ChainMember& member, const KernelBuffers& all,
 
 WinogradPoolCut::WinogradPoolCut(const std::vector<ChainMember>& members, WinogradSize size,
                                  const Soc& soc, const WinogradPoolTiling& tiling)
-    : convolution_(*conv_shape(members[0].task), size, soc.vector_lanes, tiling),
+    : convolution_(*conv_shape(members[0].task), size, soc.vector_lanes(), tiling),
       pool_{.window = *pool_window(members[1].task),
             .channels = members[1].task.in(0).shape[1],
-            .lanes = soc.vector_lanes,
+            .lanes = soc.vector_lanes(),
             .ow_block = tiling.ow_block},
       tiling_(tiling) {
 }

@@ -67,7 +67,7 @@ TilingAxes<GemmTiling> gemm_axes(const GemmCut& cut, const Soc& soc) {
   if (cut.is_packed() && s.m <= 8) prefetches = {0, 8, 16, 32};
   if (cut.is_packed() && s.m > 8) panels = {0, 1, 2};
   return {
-      {"m_block", &GemmTiling::m_block, least_blocks(s.m, soc.vector_registers - 2)},
+      {"m_block", &GemmTiling::m_block, least_blocks(s.m, soc.vector_registers() - 2)},
       {"n_vectors", &GemmTiling::n_vectors, vectors},
       {"k_unroll", &GemmTiling::k_unroll, powers_of_two(std::min<std::int64_t>(16, cut.k_steps()))},
       {"k_block", &GemmTiling::k_block, k_blocks},
@@ -94,7 +94,7 @@ bool GemmPlan::fits(const GemmCut& cut) const {
   constexpr std::int64_t kMaxBodyFmas =
       4096;  // written out: beyond, code leaves the instruction cache
   const GemmTiling& t = cut.tiling();
-  if (cut.registers() > soc().vector_registers) return false;
+  if (cut.registers() > soc().vector_registers()) return false;
   if (t.m_tile > cut.row_blocks() || t.n_tile > cut.panels()) return false;
   if (t.k_block != 0 && t.k_block % t.k_unroll != 0) return false;
   if (cut.has_tiles()) return t.k_unroll % TileBlock::kLanes == 0;
@@ -185,7 +185,7 @@ Features GemmPlan::features_of(const GemmCut& cut) const {
           {"intensity", flops(task()) / bytes},
           {"core_cycles", cut.core_cycles()},
           {"lane_use", flops(task()) / (4.0 * cut.lanes() * cut.core_cycles())},
-          {"registers", static_cast<double>(cut.registers()) / soc().vector_registers},
+          {"registers", static_cast<double>(cut.registers()) / soc().vector_registers()},
           {"accumulators", static_cast<double>(t.m_block * t.n_vectors)},
           {"panel_per_l1", panel / static_cast<double>(soc().l1d_bytes)},
           {"panel_per_l2", panel / static_cast<double>(soc().l2_bytes)},

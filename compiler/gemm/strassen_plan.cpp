@@ -12,10 +12,10 @@ TilingAxes<GemmTiling> strassen_axes(const StrassenCut& cut, const Soc& soc) {
   using T = GemmTiling;
   std::vector<std::int64_t> vectors, k_blocks = {0};
   for (const std::int64_t v : {1, 2, 3, 4, 6})
-    if (v * soc.vector_lanes <= cut.half_n()) vectors.push_back(v);
+    if (v * soc.vector_lanes() <= cut.half_n()) vectors.push_back(v);
   for (const std::int64_t tiles : {2, 3, 4, 6, 8})
-    if (cut.half_k() % (tiles * soc.vector_lanes) == 0) k_blocks.push_back(cut.half_k() / tiles);
-  return {{"m_block", &T::m_block, least_blocks(cut.half_m(), soc.vector_registers - 2)},
+    if (cut.half_k() % (tiles * soc.vector_lanes()) == 0) k_blocks.push_back(cut.half_k() / tiles);
+  return {{"m_block", &T::m_block, least_blocks(cut.half_m(), soc.vector_registers() - 2)},
           {"n_vectors", &T::n_vectors, vectors},
           {"k_unroll", &T::k_unroll, {1, 2, 4, 8}},
           {"prefetch_panel", &T::prefetch_panel, {0, 1, 2}},
@@ -26,26 +26,26 @@ TilingAxes<GemmTiling> strassen_axes(const StrassenCut& cut, const Soc& soc) {
 }  // namespace
 
 Result<void> supports_strassen(const MatMulShape& shape, const Soc& soc) {
-  const std::int64_t least = 2 * soc.vector_lanes;
+  const std::int64_t least = 2 * soc.vector_lanes();
   if (shape.m >= 2 && shape.n >= least && shape.k >= least) return {};
   return Unexpected(to_string(shape) + " leaves halves empty");
 }
 
 StrassenPlan::StrassenPlan(const Task& task, const FormatChoice& format, const Soc& soc,
                            const MatMulShape& shape, MakeOperands operands)
-    : TiledPlan(task, format, soc, strassen_axes({shape, soc.vector_lanes, {}}, soc)),
+    : TiledPlan(task, format, soc, strassen_axes({shape, soc.vector_lanes(), {}}, soc)),
       shape_(shape),
       operands_(std::move(operands)) {
 }
 
 StrassenCut StrassenPlan::cut(const GemmTiling& tiling) const {
-  return StrassenCut(shape_, soc().vector_lanes, tiling);
+  return StrassenCut(shape_, soc().vector_lanes(), tiling);
 }
 
 bool StrassenPlan::fits(const StrassenCut& cut) const {
   constexpr std::int64_t kMaxBodyFmas = 8192;  // written out per kernel, all seven products
   return cut.half().panels() % cut.tiling().n_tile == 0 &&
-         cut.half().registers() <= soc().vector_registers && cut.body_fmas() <= kMaxBodyFmas;
+         cut.half().registers() <= soc().vector_registers() && cut.body_fmas() <= kMaxBodyFmas;
 }
 
 double StrassenPlan::cycles(const StrassenCut& cut) const {
@@ -79,7 +79,7 @@ Features StrassenPlan::features_of(const StrassenCut& cut) const {
   return {{"flops", flops(task())},
           {"bytes", bytes_moved(task())},
           {"core_cycles", cut.core_cycles()},
-          {"registers", static_cast<double>(cut.half().registers()) / soc().vector_registers},
+          {"registers", static_cast<double>(cut.half().registers()) / soc().vector_registers()},
           {"accumulators", static_cast<double>(t.m_block * t.n_vectors)},
           {"a_per_l2", 4.0 * static_cast<double>(cut.a_elements()) / l2},
           {"c_per_l2", 4.0 * static_cast<double>(cut.c_elements()) / l2},

@@ -100,7 +100,8 @@ class Search {
 class ArgMaxPlan final : public NestPlan {
  public:
   ArgMaxPlan(const Task& task, const FormatChoice& format, const Soc& soc)
-      : NestPlan(task, format, soc, arg_nest(arg_view(task)), soc.vector_lanes, arg_view(task).dim),
+      : NestPlan(task, format, soc, arg_nest(arg_view(task)), soc.vector_lanes(),
+                 arg_view(task).dim),
         view_(arg_view(task)) {}
 
   Features features(const Schedule& schedule) const override {
@@ -120,14 +121,14 @@ class ArgMaxPlan final : public NestPlan {
 
   Kernel build(const Schedule& schedule) const override {
     std::vector<PackedConstant> constants;
-    if (runs_along(view_)) constants.push_back(packed(lane_numbers(soc().vector_lanes)));
+    if (runs_along(view_)) constants.push_back(packed(lane_numbers(soc().vector_lanes())));
     Builder builder("arg_max");
     const KernelBuffers buffers = declare_buffers(builder, task(), constants.size(), false);
     const loopnest::Buffer x = *buffers.inputs[0];
     emit(builder, tiling(schedule), [&](const NestPosition& at) {
       const Vec found = runs_along(view_)
                             ? along(builder, x, at.offsets[1],
-                                    builder.load(buffers.constants[0], 0, soc().vector_lanes))
+                                    builder.load(buffers.constants[0], 0, soc().vector_lanes()))
                             : across(builder, x, at.offsets[1], at.active);
       builder.store(buffers.outputs[0], at.offsets[0], found, at.active);
     });
@@ -147,7 +148,7 @@ class ArgMaxPlan final : public NestPlan {
   }
 
   Vec across(Builder& builder, loopnest::Buffer x, Int base, std::optional<Int> active) const {
-    const int lanes = soc().vector_lanes;
+    const int lanes = soc().vector_lanes();
     Search search(builder, task(), lanes);
     search.start(builder.load_as(search.type(), x, base, lanes, active), splat(0, lanes));
     builder.loop("k", 1, view_.dim, 1, [&](Int k) {

@@ -33,7 +33,7 @@ TilingAxes<AttentionTiling> axes_of(const AttentionCut& cut) {
 }
 
 AttentionCut cut_of(const Task& task, const AttentionTiling& tiling, const Soc& soc) {
-  return AttentionCut(attention_shape_of(task).value(), soc.vector_lanes, tiling);
+  return AttentionCut(attention_shape_of(task).value(), soc.vector_lanes(), tiling);
 }
 
 class AttentionPlan final : public TiledPlan<AttentionTiling, AttentionCut> {
@@ -47,7 +47,7 @@ class AttentionPlan final : public TiledPlan<AttentionTiling, AttentionCut> {
   }
 
   bool fits(const AttentionCut& cut) const override {
-    return cut.registers() <= soc().vector_registers && cut.body_fmas() <= kMaxAttentionFmas &&
+    return cut.registers() <= soc().vector_registers() && cut.body_fmas() <= kMaxAttentionFmas &&
            cut.scratch_bytes() <= soc().l2_bytes / 2;
   }
 
@@ -93,7 +93,7 @@ class AttentionPlan final : public TiledPlan<AttentionTiling, AttentionCut> {
             {"bytes", bytes_moved(task())},
             {"core_cycles", cut.core_cycles()},
             {"lane_use", flops(task()) / (4.0 * cut.lanes() * cut.core_cycles())},
-            {"registers", ratio(cut.registers(), soc().vector_registers)},
+            {"registers", ratio(cut.registers(), soc().vector_registers())},
             {"score_sums", static_cast<double>(t.q_vectors * t.key_group)},
             {"product_sums", static_cast<double>(t.row_group * t.v_vectors)},
             {"blocks", static_cast<double>(cut.blocks())},

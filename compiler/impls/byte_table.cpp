@@ -89,7 +89,7 @@ class TableEmitter {
 class ByteTablePlan final : public NestPlan {
  public:
   ByteTablePlan(const Task& task, const FormatChoice& format, const Soc& soc)
-      : NestPlan(task, format, soc, nest_of(task), soc.vector_lanes) {}
+      : NestPlan(task, format, soc, nest_of(task), soc.vector_lanes()) {}
 
   Features features(const Schedule& schedule) const override {
     Features features = NestPlan::features(schedule);
@@ -100,7 +100,7 @@ class ByteTablePlan final : public NestPlan {
   double estimate_ns(const Schedule&) const override {
     constexpr double kEfficiency = 0.5;
     const std::int64_t words = kEntries / kWordBytes;
-    const double vectors = static_cast<double>(words) / soc().vector_lanes;
+    const double vectors = static_cast<double>(words) / soc().vector_lanes();
     const double picked = soc().has_short_vectors() ? 2 * vectors : vectors;  // see Target::pick()
     const double flops = (6 + picked) * static_cast<double>(element_count(task().out().shape));
     return launch_ns(soc()) +
@@ -140,8 +140,8 @@ class ByteTable final : public ImplBy<ByteTablePlan> {
                         ", needs bytes");
     if (task.in(*read).shape != task.out().shape || task.out().shape.empty())
       return Unexpected("stretches " + to_string(task.in(*read)));
-    if (soc.vector_lanes != 8 && soc.vector_lanes != 16)
-      return Unexpected("vectors of " + std::to_string(soc.vector_lanes) + " lanes");
+    if (soc.vector_lanes() != 8 && soc.vector_lanes() != 16)
+      return Unexpected("vectors of " + std::to_string(soc.vector_lanes()) + " lanes");
     for (const std::string& type : reference::op_types(task.op))
       if (!reference::ops().find(type)->is_deterministic)
         return Unexpected(type + " gives another number every time");
@@ -152,7 +152,7 @@ class ByteTable final : public ImplBy<ByteTablePlan> {
   std::vector<FormatChoice> formats(const Task& task, const Soc& soc) const override {
     std::vector<FormatChoice> choices = {choice(task, "ND", Format::kND)};
     if (task.out().shape.size() != 4) return choices;
-    if (task.out().shape[1] % soc.vector_lanes == 0)
+    if (task.out().shape[1] % soc.vector_lanes() == 0)
       choices.push_back(choice(task, "NC1HWC0", Format::kNC1HWC0));
     choices.push_back(choice(task, "NHWC", Format::kNHWC));
     return choices;

@@ -52,13 +52,13 @@ class ConcatInPlace final : public SharingImpl {
     const Shape& out = task.out().shape;
     if (out.size() == 4 && out[0] == 1 && axis == 2 && task.out().dtype == DataType::kFloat) {
       add(Format::kNHWC);  // rows of one image lie behind each other
-      if (out[1] <= soc.vector_lanes) add(Format::kNC1HWC0);
+      if (out[1] <= soc.vector_lanes()) add(Format::kNC1HWC0);
     }
     if (!is_outermost(out, axis)) return choices;
     add(Format::kND);
     if (task.out().shape.size() != 4 || task.out().dtype != DataType::kFloat) return choices;
     const bool are_whole_blocks = std::ranges::all_of(task.inputs, [&](const TaskInput& input) {
-      return input.desc.shape[1] % soc.vector_lanes == 0;
+      return input.desc.shape[1] % soc.vector_lanes() == 0;
     });
     if (axis == 0) add(Format::kNHWC);
     if (axis == 0 || (axis == 1 && are_whole_blocks)) add(Format::kNC1HWC0);

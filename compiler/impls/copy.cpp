@@ -66,7 +66,7 @@ class CopyPlan final : public Plan {
  public:
   CopyPlan(const Task& task, const FormatChoice& format, const Soc& soc)
       : Plan(task, format, soc, tilings().schedule_axes()),
-        regions_(copy_regions(task, format, soc.vector_lanes).value()) {}
+        regions_(copy_regions(task, format, soc.vector_lanes()).value()) {}
 
   Features features(const Schedule& schedule) const override {
     double iterations = 0, transposed = 0;
@@ -98,7 +98,7 @@ class CopyPlan final : public Plan {
       for (const TaskInput& part : task().inputs) {
         if (!part.constant) continue;
         kernel.constants.push_back(packed_in_format(part.constant, part.desc.shape,
-                                                    format().outputs[0], soc().vector_lanes));
+                                                    format().outputs[0], soc().vector_lanes()));
       }
     }
     Builder builder("copy");
@@ -131,7 +131,7 @@ class CopyPlan final : public Plan {
 
   std::vector<CopyGroup> groups_by(const Schedule& schedule) const {
     CopyTiling tiling = tilings().tiling(schedule);
-    tiling.lanes = soc().vector_lanes;
+    tiling.lanes = soc().vector_lanes();
     tiling.type = moving_lanes(task().in(0).dtype).value();
     return copy_groups(regions_, tiling);
   }
@@ -175,14 +175,14 @@ class Copy final : public ImplBy<CopyPlan> {
       return Unexpected("TransData of " + aoe::to_string(task.in(0).shape));
     }
     const auto regions =
-        copy_regions(task, choice_of(task, "ND", Format::kND, Format::kND), soc.vector_lanes);
+        copy_regions(task, choice_of(task, "ND", Format::kND, Format::kND), soc.vector_lanes());
     return regions ? Result<void>() : Unexpected(regions.error());
   }
 
   std::vector<FormatChoice> formats(const Task& task, const Soc& soc) const override {
     std::vector<FormatChoice> choices = possible_formats(task);
     std::erase_if(choices, [&](const FormatChoice& choice) {
-      return !copy_regions(task, choice, soc.vector_lanes).has_value();
+      return !copy_regions(task, choice, soc.vector_lanes()).has_value();
     });
     return choices;
   }

@@ -35,7 +35,7 @@ StridedNest running_nest(const reference::AxisView& view) {
 class CumsumPlan final : public NestPlan {
  public:
   CumsumPlan(const Task& task, const FormatChoice& format, const Soc& soc)
-      : NestPlan(task, format, soc, running_nest(running_view(task)), soc.vector_lanes,
+      : NestPlan(task, format, soc, running_nest(running_view(task)), soc.vector_lanes(),
                  running_view(task).dim),
         view_(running_view(task)) {}
 
@@ -48,7 +48,7 @@ class CumsumPlan final : public NestPlan {
   double estimate_ns(const Schedule&) const override {
     constexpr double kAdditionNs = 1;  // each waits for the one before
     const double steps = static_cast<double>(view_.outer * view_.dim) *
-                         std::ceil(static_cast<double>(view_.inner) / soc().vector_lanes);
+                         std::ceil(static_cast<double>(view_.inner) / soc().vector_lanes());
     const double balance = parallel_balance(soc(), view_.outer * view_.inner);
     return launch_ns(soc()) + std::max(steps * kAdditionNs / (soc().threads * balance),
                                        memory_ns(soc(), bytes_moved(task())));

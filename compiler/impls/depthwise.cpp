@@ -24,12 +24,13 @@ constexpr std::int64_t kMaxResultInstructions = 4500;
 
 TilingAxes<DepthwiseTiling> depthwise_axes(const ConvShape& s, const FormatChoice& format,
                                            const Soc& soc) {
-  const DepthwiseCut cut(s, format.outputs[0], soc.vector_lanes, {});
-  return {{"oh_block", &DepthwiseTiling::oh_block, up_to(s.out_height, {1, 2, 3, 4})},
-          {"ow_block", &DepthwiseTiling::ow_block, least_blocks(s.out_width, soc.vector_registers)},
-          {"row_tile", &DepthwiseTiling::row_tile, powers_of_two(s.out_height)},
-          {"vector_tile", &DepthwiseTiling::vector_tile, powers_of_two(cut.vectors())},
-          {"unroll_rows", &DepthwiseTiling::unroll_rows, {0, 1}}};
+  const DepthwiseCut cut(s, format.outputs[0], soc.vector_lanes(), {});
+  return {
+      {"oh_block", &DepthwiseTiling::oh_block, up_to(s.out_height, {1, 2, 3, 4})},
+      {"ow_block", &DepthwiseTiling::ow_block, least_blocks(s.out_width, soc.vector_registers())},
+      {"row_tile", &DepthwiseTiling::row_tile, powers_of_two(s.out_height)},
+      {"vector_tile", &DepthwiseTiling::vector_tile, powers_of_two(cut.vectors())},
+      {"unroll_rows", &DepthwiseTiling::unroll_rows, {0, 1}}};
 }
 
 class DepthwisePlan final : public TiledPlan<DepthwiseTiling, DepthwiseCut> {
@@ -48,7 +49,7 @@ class DepthwisePlan final : public TiledPlan<DepthwiseTiling, DepthwiseCut> {
   bool is_quantised() const { return task().anchor().type == "QuantConv2D"; }
 
   DepthwiseCut cut(const DepthwiseTiling& tiling) const override {
-    return DepthwiseCut(shape_, format().outputs[0], soc().vector_lanes, tiling, factors_);
+    return DepthwiseCut(shape_, format().outputs[0], soc().vector_lanes(), tiling, factors_);
   }
 
   bool fits(const DepthwiseCut& cut) const override {
@@ -61,7 +62,7 @@ class DepthwisePlan final : public TiledPlan<DepthwiseTiling, DepthwiseCut> {
     if (cut.has_quads() && t.oh_block * t.ow_block > 1 &&
         cut.body_results() * result_instructions() > kMaxResultInstructions)
       return false;
-    return cut.registers() <= soc().vector_registers && cut.body_fmas() <= kMaxDepthwiseFmas;
+    return cut.registers() <= soc().vector_registers() && cut.body_fmas() <= kMaxDepthwiseFmas;
   }
 
   /// Some six for sums of quads to become float32 and leave, and ten for each step between.
@@ -105,7 +106,7 @@ class DepthwisePlan final : public TiledPlan<DepthwiseTiling, DepthwiseCut> {
   /// In NHWC a vector of 32 bytes is half of a cache line, and a pixel's other half is read and written much later.
   bool splits_lines() const {
     constexpr std::int64_t kLine = 64;
-    const std::int64_t vector_bytes = soc().vector_lanes * std::int64_t{sizeof(float)};
+    const std::int64_t vector_bytes = soc().vector_lanes() * std::int64_t{sizeof(float)};
     return !is_quantised() && format().outputs[0] == Format::kNHWC && vector_bytes < kLine;
   }
 
@@ -128,7 +129,7 @@ class DepthwisePlan final : public TiledPlan<DepthwiseTiling, DepthwiseCut> {
             {"core_cycles", cut.core_cycles()},
             {"lane_use", static_cast<double>(s.out_channels) /
                              static_cast<double>(cut.vectors() * cut.lanes())},
-            {"registers", static_cast<double>(cut.registers()) / soc().vector_registers},
+            {"registers", static_cast<double>(cut.registers()) / soc().vector_registers()},
             {"accumulators", static_cast<double>(t.oh_block * t.ow_block)},
             {"tile_per_l1", tile_bytes / static_cast<double>(soc().l1d_bytes)},
             {"tile_per_l2", tile_bytes / static_cast<double>(soc().l2_bytes)},

@@ -24,7 +24,7 @@ struct DirectTask {
   DirectTask(const Task& task, const FormatChoice& choice, const Soc& soc, DirectPrecision wanted)
       : shape(conv_shape(task).value()),
         format(choice),
-        lanes(soc.vector_lanes),
+        lanes(soc.vector_lanes()),
         is_flat(is_flattenable(task)),
         precision(wanted) {}
 
@@ -51,7 +51,7 @@ Axes direct_axes(const DirectTask& task, const Soc& soc) {
   return {
       {"oc_vectors", &DirectTiling::oc_vectors, legal_oc_vectors(cut)},
       {"oh_block", &DirectTiling::oh_block, up_to(std::min(most_rows, s.out_height), {1, 2, 3, 4})},
-      {"ow_block", &DirectTiling::ow_block, even_blocks(width, soc.vector_registers - 2)},
+      {"ow_block", &DirectTiling::ow_block, even_blocks(width, soc.vector_registers() - 2)},
       {"ic_unroll", &DirectTiling::ic_unroll,
        legal_ic_unrolls(s, task.format.inputs[0], cut.in_lanes())},
       {"ic_block", &DirectTiling::ic_block, up_to(channels - 1, {0, 16, 32, 64, 128, 256, 512})},
@@ -75,7 +75,7 @@ class DirectPlan final : public TiledPlan<DirectTiling, DirectCut> {
 
   bool fits(const DirectCut& cut) const override {
     const DirectTiling& t = cut.tiling();
-    if (cut.registers() > soc().vector_registers) return false;
+    if (cut.registers() > soc().vector_registers()) return false;
     if (cut.is_flat() && t.oh_block != 1) return false;
     if (t.row_tile > cut.row_blocks()) return false;
     if (t.ic_block % t.ic_unroll != 0) return false;
@@ -171,7 +171,7 @@ class DirectPlan final : public TiledPlan<DirectTiling, DirectCut> {
             {"intensity", flops(task()) / bytes},
             {"core_cycles", work.cycles},
             {"lane_use", flops(task()) / (2.0 * cut.lanes() * work.fmas)},
-            {"registers", static_cast<double>(cut.registers()) / soc().vector_registers},
+            {"registers", static_cast<double>(cut.registers()) / soc().vector_registers()},
             {"accumulators", static_cast<double>(t.oc_vectors * t.oh_block * t.ow_block)},
             {"weight_tile_per_l1", weight_tile / static_cast<double>(soc().l1d_bytes)},
             {"weight_tile_per_l2", weight_tile / static_cast<double>(soc().l2_bytes)},

@@ -41,7 +41,7 @@ Format stored_format(const TaskInput& input, const Shape& output, Format main, F
 Walk walk_of(const Task& task, const FormatChoice& format, const Soc& soc) {
   const Shape& output = task.out().shape;
   const Format main = format.outputs[0];
-  const int c0 = soc.vector_lanes;
+  const int c0 = soc.vector_lanes();
   Walk walk;
   walk.nest.extents = iteration_extents(output, main, c0);
   walk.nest.strides.push_back(operand_strides(output, main, output, main, c0));
@@ -111,7 +111,7 @@ class ElementwisePlan final : public NestPlan {
 
  private:
   ElementwisePlan(const Task& task, const FormatChoice& format, const Soc& soc, const Walk& walk)
-      : NestPlan(task, format, soc, walk.nest, soc.vector_lanes), walk_(walk) {}
+      : NestPlan(task, format, soc, walk.nest, soc.vector_lanes()), walk_(walk) {}
 
   double steps() const { return static_cast<double>(reference::op_types(task().op).size()); }
 
@@ -127,7 +127,7 @@ class ElementwisePlan final : public NestPlan {
       const Shape& shape = input.desc.shape;
       constants.push_back(packed_in_format(input.constant,
                                            stored == Format::kND ? shape : aligned_shape(shape, 4),
-                                           stored, soc().vector_lanes));
+                                           stored, soc().vector_lanes()));
       types.push_back(input.desc.dtype);
       inputs.push_back(i);
     }
@@ -144,7 +144,7 @@ class ElementwisePlan final : public NestPlan {
     const std::int64_t stride = walk_.nest.strides[operand].back();
     // A broadcast element is there even if only some lanes are.
     const std::optional<Int> active = stride == 0 ? std::nullopt : at.active;
-    return builder.load_as(type, *buffers.inputs[input], at.offsets[operand], soc().vector_lanes,
+    return builder.load_as(type, *buffers.inputs[input], at.offsets[operand], soc().vector_lanes(),
                            active, stride);
   }
 

@@ -35,7 +35,7 @@ StridedNest gather_nest(const Task& task) {
 class GatherPlan final : public NestPlan {
  public:
   GatherPlan(const Task& task, const FormatChoice& format, const Soc& soc)
-      : NestPlan(task, format, soc, gather_nest(task), soc.vector_lanes) {}
+      : NestPlan(task, format, soc, gather_nest(task), soc.vector_lanes()) {}
 
   double estimate_ns(const Schedule&) const override {
     constexpr double kReadAndWritten = 2 * sizeof(float);
@@ -48,7 +48,8 @@ class GatherPlan final : public NestPlan {
     const reference::AxisView view = gather_view(task());
     Kernel kernel = kernel_for("jit");
     Builder builder("gather");
-    const KernelBuffers buffers = declare_operands(builder, task(), 2, soc().vector_lanes, kernel);
+    const KernelBuffers buffers =
+        declare_operands(builder, task(), 2, soc().vector_lanes(), kernel);
     const loopnest::Buffer table = *buffers.inputs[0], indices = *buffers.inputs[1];
     emit(builder, tiling, [&](const NestPosition& at) {
       // Negative indices count from the end.

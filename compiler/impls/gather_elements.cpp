@@ -47,7 +47,8 @@ class GatherElementsPlan final : public NestPlan {
     const std::int64_t step = reference::dense_strides(task().in(0).shape)[elements_axis(task())];
     Kernel kernel = kernel_for("jit");
     Builder builder("gather_elements");
-    const KernelBuffers buffers = declare_operands(builder, task(), 2, soc().vector_lanes, kernel);
+    const KernelBuffers buffers =
+        declare_operands(builder, task(), 2, soc().vector_lanes(), kernel);
     const loopnest::Buffer data = *buffers.inputs[0], indices = *buffers.inputs[1];
     emit(builder, tiling(schedule), [&](const NestPosition& at) {
       // Negative indices count from the end.

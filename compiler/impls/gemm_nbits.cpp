@@ -31,7 +31,7 @@ TilingAxes<PackedTiling> axes_of(const PackedCut& any) {
 class PackedPlan final : public TiledPlan<PackedTiling, PackedCut> {
  public:
   PackedPlan(const Task& task, const FormatChoice& format, const Soc& soc)
-      : PackedPlan(task, format, soc, PackedCut(task, soc.vector_lanes, {})) {}
+      : PackedPlan(task, format, soc, PackedCut(task, soc.vector_lanes(), {})) {}
 
  private:
   using T = PackedTiling;
@@ -42,7 +42,7 @@ class PackedPlan final : public TiledPlan<PackedTiling, PackedCut> {
   PackedCut cut(const T& tiling) const override { return any_.with(tiling); }
 
   bool fits(const PackedCut& cut) const override {
-    return cut.registers() <= soc().vector_registers && cut.body_fmas() <= kMaxPackedFmas &&
+    return cut.registers() <= soc().vector_registers() && cut.body_fmas() <= kMaxPackedFmas &&
            cut.panel_elements() * std::int64_t{sizeof(float)} <= soc().l2_bytes / 2;
   }
 
@@ -60,7 +60,7 @@ class PackedPlan final : public TiledPlan<PackedTiling, PackedCut> {
     return {{"flops", flops(task())},
             {"bytes", bytes_moved(task())},
             {"core_cycles", cut.core_cycles()},
-            {"registers", static_cast<double>(cut.registers()) / soc().vector_registers},
+            {"registers", static_cast<double>(cut.registers()) / soc().vector_registers()},
             {"rows", static_cast<double>(t.m_block)},
             {"vectors", static_cast<double>(t.n_vectors)},
             {"body_fmas", static_cast<double>(cut.body_fmas())},

@@ -166,7 +166,7 @@ class Im2colPlan final : public Plan {
     Kernel kernel = build_gemm_stage(product, product_.cut_by(schedule), declare);
     Builder builder("im2col");
     const KernelBuffers buffers = declare_buffers(builder, task(), constants, true);
-    Windows(builder, shape_, *buffers.inputs[0], *buffers.workspace, soc().vector_lanes).emit();
+    Windows(builder, shape_, *buffers.inputs[0], *buffers.workspace, soc().vector_lanes()).emit();
     kernel.stages.insert(kernel.stages.begin(), builder.finish());
     kernel.workspace_bytes = static_cast<std::size_t>(window_bytes());
     return kernel;

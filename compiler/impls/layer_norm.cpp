@@ -110,7 +110,7 @@ class LayerNormPlan final : public NestPlan {
       if (!task().inputs[i].constant) continue;
       constant_of[i] = constants.size();
       constants.push_back(packed_in_format(task().inputs[i].constant, task().in(i).shape,
-                                           Format::kND, soc().vector_lanes));
+                                           Format::kND, soc().vector_lanes()));
     }
     Builder builder("layer_norm");
     const KernelBuffers buffers = declare_buffers(builder, task(), constants.size(), false);
@@ -118,7 +118,7 @@ class LayerNormPlan final : public NestPlan {
       if (!task().has_input(i)) return {};
       return task().inputs[i].constant ? buffers.constants[constant_of[i]] : *buffers.inputs[i];
     };
-    const RowLoop loop{rows_.row, soc().vector_lanes, tiling.accumulators};
+    const RowLoop loop{rows_.row, soc().vector_lanes(), tiling.accumulators};
     emit(builder, tiling, [&](const NestPosition& at) {
       Row row(builder, loop, *buffers.inputs[0], at.offsets[0]);
       row.measure(task().op.attrs.get_float("epsilon", 1e-5f));

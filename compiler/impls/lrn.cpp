@@ -161,7 +161,7 @@ class DenseLrnPlan final : public NestPlan {
  public:
   /// Each vector brings a whole loop over channels.
   DenseLrnPlan(const Task& task, const FormatChoice& format, const Soc& soc)
-      : NestPlan(task, format, soc, dense_nest(lrn_of(task)), soc.vector_lanes,
+      : NestPlan(task, format, soc, dense_nest(lrn_of(task)), soc.vector_lanes(),
                  lrn_of(task).channels * kLrnElementCost,
                  {{"unroll", &NestTiling::unroll, {1}}, 1}) {}
 
@@ -179,7 +179,7 @@ class DenseLrnPlan final : public NestPlan {
     Builder builder("lrn");
     const KernelBuffers buffers = declare_buffers(builder, task(), 0, false);
     emit(builder, tiling(schedule), [&](const NestPosition& at) {
-      emit_dense(builder, lrn, *buffers.inputs[0], buffers.outputs[0], at, soc().vector_lanes);
+      emit_dense(builder, lrn, *buffers.inputs[0], buffers.outputs[0], at, soc().vector_lanes());
     });
     return jit_kernel(builder.finish(), {});
   }
@@ -201,7 +201,7 @@ class PixelLrnPlan final : public Plan {
 
   Kernel build(const Schedule& schedule) const override {
     const std::int64_t block = schedule.at(kPixels);
-    const int lanes = soc().vector_lanes;
+    const int lanes = soc().vector_lanes();
     Builder builder("lrn");
     const KernelBuffers buffers = declare_buffers(builder, task(), 0, false);
     const Buffer x = *buffers.inputs[0], y = buffers.outputs[0];

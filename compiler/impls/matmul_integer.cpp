@@ -271,7 +271,7 @@ class ByteNest {
 class BytePlan final : public TiledPlan<ByteTiling, ByteCut> {
  public:
   BytePlan(const Task& task, const FormatChoice& format, const Soc& soc)
-      : BytePlan(task, format, soc, ByteCut(task, soc.vector_lanes, {})) {}
+      : BytePlan(task, format, soc, ByteCut(task, soc.vector_lanes(), {})) {}
 
  private:
   using T = ByteTiling;
@@ -291,7 +291,7 @@ class BytePlan final : public TiledPlan<ByteTiling, ByteCut> {
   bool fits(const ByteCut& cut) const override {
     const T& t = cut.tiling();
     const int spare = soc().has(Feature::kVnni) ? 0 : 4;  // widened factors
-    return cut.registers() + spare <= soc().vector_registers && t.n_vectors <= cut.vectors() &&
+    return cut.registers() + spare <= soc().vector_registers() && t.n_vectors <= cut.vectors() &&
            t.m_tile <= ceil_div(cut.shape().m, t.m_block) &&
            t.m_block * (t.n_vectors + 1) * t.k_unroll <= kMaxBodyDots;
   }

@@ -54,7 +54,7 @@ class Native final : public ImplBy<NativePlan> {
     if (image.size() != 4 || !is_static(image)) return choices;
     choices.push_back(image_choice(task, Format::kNHWC, "NHWC"));
     // Channels that pad a block are values of no tensor.
-    if (image[1] % soc.vector_lanes == 0)
+    if (image[1] % soc.vector_lanes() == 0)
       choices.push_back(image_choice(task, Format::kNC1HWC0, "NC1HWC0"));
     return choices;
   }

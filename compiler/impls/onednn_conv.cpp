@@ -98,10 +98,10 @@ Result<OneDnnDraft> make_draft(const Task& task, const FormatChoice& format, con
 double padding_waste(const ConvShape& s, const FormatChoice& format, const Soc& soc) {
   const bool is_in_blocks =
       format.outputs[0] == Format::kNC1HWC0 ||
-      (format.outputs[0] == Format::kNHWC && s.group_out_channels() < soc.vector_lanes);
+      (format.outputs[0] == Format::kNHWC && s.group_out_channels() < soc.vector_lanes());
   if (s.is_depthwise() || !is_in_blocks) return 1.0;
   const auto rounded = [&](std::int64_t channels) {
-    const std::int64_t lanes = soc.vector_lanes;
+    const std::int64_t lanes = soc.vector_lanes();
     return static_cast<double>(round_up(channels, lanes)) / static_cast<double>(channels);
   };
   const bool is_stem = format.inputs[0] != Format::kNC1HWC0;
@@ -220,7 +220,7 @@ class OneDnnConvPlan final : public Plan {
       return shape_.in_channels >= 64 && shape_.out_channels >= 64 ? kWinograd : kSmallWinograd;
     if (is_gemm(implementation)) return shape_.groups > 1 ? kGroupedGemm : kGemm;
     if (shape_.is_depthwise()) return kDepthwise;
-    const bool has_tail = shape_.group_out_channels() % soc().vector_lanes != 0;
+    const bool has_tail = shape_.group_out_channels() % soc().vector_lanes() != 0;
     return jit_efficiency() * (format().name == "NHWC" && has_tail ? kMaskedTail : 1);
   }
 
@@ -233,11 +233,11 @@ class OneDnnConvPlan final : public Plan {
     constexpr double kSmallGroups = 0.5, kSmallPointwiseGroups = 0.3;
     constexpr std::int64_t kFewChannels = 40;
     if (shape_.groups == 1) {
-      const std::int64_t vectors = ceil_div(shape_.out_channels, soc().vector_lanes);
+      const std::int64_t vectors = ceil_div(shape_.out_channels, soc().vector_lanes());
       return vectors == 1 ? kOneVector : vectors == 2 ? kTwoVectors : kWhole;
     }
     const std::int64_t in = shape_.group_in_channels(), out = shape_.group_out_channels();
-    const bool is_small = std::min(in, out) < kFewChannels || in % soc().vector_lanes != 0;
+    const bool is_small = std::min(in, out) < kFewChannels || in % soc().vector_lanes() != 0;
     if (shape_.is_pointwise()) return is_small ? kSmallPointwiseGroups : kPointwiseGroups;
     return is_small ? kSmallGroups : kGroups;
   }

@@ -51,9 +51,9 @@ class OneDnnMatMul final : public OneDnnImpl {
     // Of the peak as measured on a Zen 5 core, columns rounded up to whole vectors.
     constexpr double kPacked = 0.95, kCopied = 0.85, kFewRowsPacked = 0.8;
     constexpr std::int64_t kFewRows = 8;
-    const std::int64_t vectors = (s.n + soc.vector_lanes - 1) / soc.vector_lanes;
+    const std::int64_t vectors = (s.n + soc.vector_lanes() - 1) / soc.vector_lanes();
     const double lane_use =
-        static_cast<double>(s.n) / static_cast<double>(vectors * soc.vector_lanes);
+        static_cast<double>(s.n) / static_cast<double>(vectors * soc.vector_lanes());
     return onednn_estimate_ns(task, soc, s.flops() / lane_use,
                               !task.inputs[1].constant ? kCopied
                               : s.m < kFewRows         ? kFewRowsPacked

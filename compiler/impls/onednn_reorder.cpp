@@ -16,7 +16,7 @@ class OneDnnReorder final : public OneDnnImpl {
     constexpr double kBlocked = 0.8, kOther = 0.3;
     const bool is_blocked =
         (format.inputs[0] == Format::kNC1HWC0 || format.outputs[0] == Format::kNC1HWC0) &&
-        task.in(0).shape[1] >= soc.vector_lanes;
+        task.in(0).shape[1] >= soc.vector_lanes();
     const Traffic traffic = stored_traffic(task, format, soc);
     return onednn_launch_ns(soc) + copy_ns(soc, traffic.read_bytes, traffic.written_bytes) /
                                        (is_blocked ? kBlocked : kOther);

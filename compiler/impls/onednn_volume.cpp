@@ -45,8 +45,8 @@ bool is_depthwise(const Task& task) {
 
 /// Fewer channels would be mostly padding; the library reads them where they lie.
 bool is_input_blocked(const Task& task, const Soc& soc) {
-  if (is_depthwise(task)) return task.in(0).shape[1] >= soc.vector_lanes / 2;
-  return task.in(0).shape[1] / task.op.attrs.get_int("group", 1) >= soc.vector_lanes / 2;
+  if (is_depthwise(task)) return task.in(0).shape[1] >= soc.vector_lanes() / 2;
+  return task.in(0).shape[1] / task.op.attrs.get_int("group", 1) >= soc.vector_lanes() / 2;
 }
 
 /// A volume in blocks of as many channels as a vector has lanes.
@@ -54,8 +54,8 @@ struct BlockedVolume {
   BlockedVolume(const Shape& shape, const Soc& soc)
       : desc(onednn_dense(shape)),
         bytes(sizeof(float) * static_cast<std::size_t>(element_count(shape) / shape[1] *
-                                                       round_up(shape[1], soc.vector_lanes))) {
-    desc["tag"] = "aBcde" + std::to_string(soc.vector_lanes) + "b";
+                                                       round_up(shape[1], soc.vector_lanes()))) {
+    desc["tag"] = "aBcde" + std::to_string(soc.vector_lanes()) + "b";
   }
   nlohmann::json desc;
   std::size_t bytes;
@@ -118,7 +118,7 @@ class OneDnnVolume final : public OneDnnImpl {
  private:
   static double padding_waste(const Task& task, const Soc& soc) {
     const auto waste = [&](std::int64_t channels) {
-      return static_cast<double>(round_up(channels, soc.vector_lanes)) /
+      return static_cast<double>(round_up(channels, soc.vector_lanes())) /
              static_cast<double>(channels);
     };
     return waste(task.out().shape[1]) *

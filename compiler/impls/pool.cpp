@@ -68,7 +68,7 @@ class PoolPlan final : public Plan {
     constexpr std::int64_t kMaxTapsWritten = 64;  // loads in the code of one block: beyond, no gain
     const std::int64_t most =
         std::min({window.width().output, kMaxTapsWritten / window.width().kernel,
-                  std::int64_t{soc.vector_registers / 2}});
+                  std::int64_t{soc.vector_registers() / 2}});
     return up_to(std::max<std::int64_t>(1, most), {1, 2, 3, 4, 6, 7, 8, 14});
   }
 
@@ -80,7 +80,7 @@ class PoolPlan final : public Plan {
   PoolCut cut_by(const Schedule& schedule) const {
     return {.window = window_,
             .channels = task().in(0).shape[1],
-            .lanes = soc().vector_lanes,
+            .lanes = soc().vector_lanes(),
             .ow_block = schedule.at(kBlock)};
   }
 
@@ -102,7 +102,7 @@ class Pool final : public ImplBy<PoolPlan> {
   std::vector<FormatChoice> formats(const Task& task, const Soc& soc) const override {
     std::vector<FormatChoice> choices = {plain_format(task, "NHWC", Format::kNHWC)};
     // The maximum of nothing is -inf, in lanes beyond the channels too, which must stay zero.
-    const bool are_lanes_full = task.in(0).shape[1] % soc.vector_lanes == 0;
+    const bool are_lanes_full = task.in(0).shape[1] % soc.vector_lanes() == 0;
     if (are_lanes_full || !has_empty_window(*pool_window(task)))
       choices.insert(choices.begin(), plain_format(task, "NC1HWC0", Format::kNC1HWC0));
     return choices;

@@ -204,7 +204,7 @@ class PoolRowsPlan final : public Plan {
     const std::int64_t in_plane = window_.window.input_elements();
     const std::int64_t out_plane = window_.window.output_elements();
     builder.parallel(task().in(0).shape[0] * task().in(0).shape[1], [&](Int p) {
-      PlaneEmitter plane(builder, window_, soc().vector_lanes, scratch);
+      PlaneEmitter plane(builder, window_, soc().vector_lanes(), scratch);
       if (padded_extent(window_.width()) > window_.width().input) plane.clear_padding(rows);
       plane.pool(*buffers.inputs[0], p * in_plane, buffers.outputs[0], p * out_plane,
                  window_.is_max ? std::nullopt : std::optional(buffers.constants[0]), rows);

@@ -257,7 +257,7 @@ class Accumulation {
 class ReducePlan final : public NestPlan {
  public:
   ReducePlan(const Task& task, const FormatChoice& format, const Soc& soc)
-      : ReducePlan(task, format, soc, rows_of(task, format, soc.vector_lanes)) {}
+      : ReducePlan(task, format, soc, rows_of(task, format, soc.vector_lanes())) {}
 
   Features features(const Schedule& schedule) const override {
     Features features = NestPlan::features(schedule);
@@ -275,7 +275,7 @@ class ReducePlan final : public NestPlan {
     const KernelBuffers buffers = declare_buffers(builder, task(), 0, false);
     emit(builder, tiling, [&](const NestPosition& at) {
       Accumulation accumulation(builder, rows_, *reduction_of(task()), task().in(0).dtype,
-                                soc().vector_lanes, tiling.accumulators);
+                                soc().vector_lanes(), tiling.accumulators);
       const Vec result = accumulation.run(*buffers.inputs[0], at.offsets[1], at.active);
       builder.store(buffers.outputs[0], at.offsets[0], result, at.active);
     });
@@ -284,7 +284,7 @@ class ReducePlan final : public NestPlan {
 
  private:
   ReducePlan(const Task& task, const FormatChoice& format, const Soc& soc, const Rows& rows)
-      : NestPlan(task, format, soc, rows.kept, rows.runs_along_result ? 1 : soc.vector_lanes,
+      : NestPlan(task, format, soc, rows.kept, rows.runs_along_result ? 1 : soc.vector_lanes(),
                  rows.count, accumulated()),
         rows_(rows) {}
 

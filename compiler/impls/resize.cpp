@@ -14,7 +14,7 @@ constexpr std::int64_t kMostTaps = 64;  ///< of one output element: they are all
 class ResizePlan final : public Plan {
  public:
   ResizePlan(const Task& task, const FormatChoice& format, const Soc& soc)
-      : Plan(task, format, soc), axes_(task, format.outputs[0], soc.vector_lanes) {}
+      : Plan(task, format, soc), axes_(task, format.outputs[0], soc.vector_lanes()) {}
 
   Features features(const Schedule&) const override {
     return {{"bytes", bytes_moved(task())},
@@ -33,17 +33,17 @@ class ResizePlan final : public Plan {
   }
 
   Kernel build(const Schedule&) const override {
-    return build_resize(task(), axes_, soc().vector_lanes);
+    return build_resize(task(), axes_, soc().vector_lanes());
   }
 
  private:
   // Nanoseconds, measured on a Zen 3 (8 lanes), where writing a part of a vector takes seven.
 
   double vectors(std::int64_t elements) const {
-    return static_cast<double>(round_up(elements, soc().vector_lanes)) / soc().vector_lanes;
+    return static_cast<double>(round_up(elements, soc().vector_lanes())) / soc().vector_lanes();
   }
   double part_ns(std::int64_t elements) const {
-    if (elements % soc().vector_lanes == 0) return 0;
+    if (elements % soc().vector_lanes() == 0) return 0;
     return soc().has_short_vectors() ? 7 : 1;
   }
 
@@ -52,7 +52,7 @@ class ResizePlan final : public Plan {
     const ResizedDimension& last = axes_.last();
     const auto taps = static_cast<double>(last.table->taps);
     // A gather reads its lanes one by one; two vectors are two permutations and a choice, or one instruction.
-    const double gather_ns = 0.5 * soc().vector_lanes,
+    const double gather_ns = 0.5 * soc().vector_lanes(),
                  pick_ns = axes_.picks && axes_.picks->reads_two && soc().has_short_vectors()
                                ? 0.7
                                : 0.35;

@@ -45,7 +45,7 @@ class RnnPlan final : public Plan {
         {"step_cycles", cut.step_cycles()},
         {"rounds", rounds(cut)},
         {"recurrence_per_l2", panel_bytes(cut) / static_cast<double>(soc().l2_bytes)},
-        {"registers", static_cast<double>(cut.registers()) / soc().vector_registers},
+        {"registers", static_cast<double>(cut.registers()) / soc().vector_registers()},
         {"panel_vectors", static_cast<double>(t.panel_vectors)},
         {"row_block", static_cast<double>(t.row_block)},
         {"body_fmas", static_cast<double>(cut.body_fmas())},
@@ -59,7 +59,8 @@ class RnnPlan final : public Plan {
   /// The product, then every step waits for the one before and reads the whole recurrence again.
   double estimate_ns(const Schedule& schedule) const override {
     const RnnCut cut = cut_by(schedule);
-    const double vector_flops = 4.0 * soc().vector_lanes * soc().threads;  // of a cycle, two ports
+    const double vector_flops =
+        4.0 * soc().vector_lanes() * soc().threads;  // of a cycle, two ports
     const double step_ns = std::max(compute_ns(soc(), cut.step_cycles() * vector_flops, 1.0),
                                     memory_ns(soc(), panel_bytes(cut) * soc().threads));
     return product_.estimate_ns(part_of_product(schedule)) + launch_ns(soc()) +
@@ -77,10 +78,10 @@ class RnnPlan final : public Plan {
     std::vector<std::int64_t> panels;
     const auto gates = static_cast<std::int64_t>(rnn_phase_gates(s.kind)[0].size());
     for (const std::int64_t vectors : {1, 2, 3, 4, 6, 8})
-      if (vectors == 1 || (vectors - 1) * soc.vector_lanes < s.hidden)
+      if (vectors == 1 || (vectors - 1) * soc.vector_lanes() < s.hidden)
         panels.push_back(vectors * gates);
     return {{"panel_vectors", &T::panel_vectors, panels},
-            {"row_block", &T::row_block, least_blocks(s.batch, soc.vector_registers - 2)},
+            {"row_block", &T::row_block, least_blocks(s.batch, soc.vector_registers() - 2)},
             {"batch_tiles", &T::batch_tiles, powers_of_two(std::min<std::int64_t>(64, s.batch))},
             {"k_unroll", &T::k_unroll, powers_of_two(std::min<std::int64_t>(16, s.hidden))},
             {"prefetch", &T::prefetch, {0, 4, 8, 16, 32}},
@@ -108,14 +109,14 @@ class RnnPlan final : public Plan {
     return part;
   }
 
-  RnnCut cut(const T& tiling) const { return RnnCut(shape_, soc().vector_lanes, tiling); }
+  RnnCut cut(const T& tiling) const { return RnnCut(shape_, soc().vector_lanes(), tiling); }
   RnnCut cut_by(const Schedule& schedule) const { return cut(recurrence_.tiling(schedule)); }
 
   bool fits(const T& tiling) const {
     constexpr std::int64_t kMaxBodyFmas = 4096;  // beyond, code leaves the instruction cache
     const RnnCut each = cut(tiling);
-    return each.registers() <= soc().vector_registers && tiling.batch_tiles <= each.row_blocks() &&
-           each.body_fmas() <= kMaxBodyFmas;
+    return each.registers() <= soc().vector_registers() &&
+           tiling.batch_tiles <= each.row_blocks() && each.body_fmas() <= kMaxBodyFmas;
   }
 
   /// Rounds of parallel iterations that one thread after another works off.

@@ -60,7 +60,7 @@ class RowChainPlan final : public Plan {
     const RowChain chain = chain_by(schedule);
     constexpr double kEfficiency = 0.9;  // rows are short: edges and block starts weigh more
     const double compute =
-        compute_ns(soc(), chain.cycles() * 4.0 * soc().vector_lanes, kEfficiency) /
+        compute_ns(soc(), chain.cycles() * 4.0 * soc().vector_lanes(), kEfficiency) /
         parallel_balance(soc(), chain.parallel_extent());
     return launch_ns(soc()) + std::max(compute, memory_ns(soc(), bytes_moved(task())));
   }
@@ -94,12 +94,12 @@ class RowChainPlan final : public Plan {
     const std::string suffix = "_" + std::to_string(i);
     const std::int64_t width = member.member.task.out().shape[3];
     std::vector<std::int64_t> vectors = {1}, unrolls = {1};
-    std::int64_t widest = soc.vector_registers - 2;
+    std::int64_t widest = soc.vector_registers() - 2;
     if (const auto* direct = std::get_if<DirectCut>(&member.cut)) {
       vectors = legal_oc_vectors(*direct);
       unrolls = legal_ic_unrolls(direct->shape(), direct->in_format(), direct->lanes());
     } else if (std::holds_alternative<PoolCut>(member.cut)) {
-      widest = soc.vector_registers / 4;
+      widest = soc.vector_registers() / 4;
     }
     return {{"oc_vectors" + suffix, &RowTiling::oc_vectors, vectors},
             {"ow_block" + suffix, &RowTiling::ow_block, even_blocks(width, widest)},
@@ -140,7 +140,7 @@ class RowChainPlan final : public Plan {
   bool fits(const RowMember& member) const {
     constexpr std::int64_t kMaxBodyFmas =
         2048;  // four of them fit the instruction cache's next level
-    return member.registers() <= soc().vector_registers && member.body_fmas() <= kMaxBodyFmas;
+    return member.registers() <= soc().vector_registers() && member.body_fmas() <= kMaxBodyFmas;
   }
 
   Schedule search() const override {

@@ -159,7 +159,7 @@ class SoftmaxPlan final : public NestPlan {
       if (has_short_rows(view_)) {
         emit_short_rows(builder, column, x, y, at, is_log(task()));
       } else if (view_.inner == 1) {
-        const RowLoop row{view_.dim, soc().vector_lanes, tiling.accumulators, type};
+        const RowLoop row{view_.dim, soc().vector_lanes(), tiling.accumulators, type};
         emit_row(builder, row, x, y, at.offsets[0], is_log(task()));
       } else {
         emit_column(builder, column, x, y, at, is_log(task()));
@@ -172,7 +172,7 @@ class SoftmaxPlan final : public NestPlan {
   SoftmaxPlan(const Task& task, const FormatChoice& format, const Soc& soc,
               const reference::AxisView& view)
       : NestPlan(task, format, soc, nest_of(view),
-                 view.inner == 1 && !has_short_rows(view) ? 1 : soc.vector_lanes,
+                 view.inner == 1 && !has_short_rows(view) ? 1 : soc.vector_lanes(),
                  view.dim * kExpCost, accumulated()),
         view_(view) {}
 

@@ -48,7 +48,7 @@ class SplitInPlace final : public SharingImpl {
     // The last part may end within a block: what lies behind it is padding of the whole, too.
     const bool are_whole_blocks = std::all_of(
         task.outputs.begin(), std::prev(task.outputs.end()), [&](const TensorDesc& part) {
-          return part.dtype != DataType::kUndefined && part.shape[1] % soc.vector_lanes == 0;
+          return part.dtype != DataType::kUndefined && part.shape[1] % soc.vector_lanes() == 0;
         });
     if (are_whole_blocks && task.outputs.back().dtype != DataType::kUndefined)
       add(Format::kNC1HWC0);

@@ -22,7 +22,7 @@ constexpr std::int64_t kPrefetchVectors = 32;  ///< fetched ahead, where weights
 TilingAxes<WinogradTiling> axes_of(const WinogradCut& cut, const Soc& soc) {
   std::vector<std::int64_t> blocks;
   const std::int64_t tiles = cut.tiles();
-  for (std::int64_t b = 1; b <= std::min<std::int64_t>(tiles, soc.vector_registers - 2); ++b) {
+  for (std::int64_t b = 1; b <= std::min<std::int64_t>(tiles, soc.vector_registers() - 2); ++b) {
     const std::int64_t runs = ceil_div(tiles, b);
     if (ceil_div(tiles, runs) == b || b == 14 || b == 9) blocks.push_back(b);
   }
@@ -38,7 +38,7 @@ class WinogradPlan final : public TiledPlan<WinogradTiling, WinogradCut> {
  public:
   WinogradPlan(const Task& task, const FormatChoice& format, const Soc& soc, WinogradSize size,
                WinogradPrecision precision)
-      : TiledPlan(task, format, soc, axes_of({shape_of(task), size, soc.vector_lanes, {}}, soc)),
+      : TiledPlan(task, format, soc, axes_of({shape_of(task), size, soc.vector_lanes(), {}}, soc)),
         shape_(shape_of(task)),
         size_(size),
         precision_(precision) {}
@@ -47,12 +47,12 @@ class WinogradPlan final : public TiledPlan<WinogradTiling, WinogradCut> {
   static ConvShape shape_of(const Task& task) { return conv_shape(task).value(); }
 
   WinogradCut cut(const WinogradTiling& tiling) const override {
-    return WinogradCut(shape_, size_, soc().vector_lanes, tiling, precision_);
+    return WinogradCut(shape_, size_, soc().vector_lanes(), tiling, precision_);
   }
 
   bool fits(const WinogradCut& cut) const override {
     const WinogradTiling& t = cut.tiling();
-    if (cut.registers() > soc().vector_registers) return false;
+    if (cut.registers() > soc().vector_registers()) return false;
     if (t.ic_unroll > cut.in_lanes()) return false;  // the next factors lie behind other tiles'
     // More than one run only where there are tiles for it; more shares only where there are blocks.
     if (t.tile_runs > 1 && t.tile_block * (t.tile_runs - 1) >= cut.tiles()) return false;
@@ -102,7 +102,7 @@ class WinogradPlan final : public TiledPlan<WinogradTiling, WinogradCut> {
             {"bytes", bytes},
             {"intensity", flops(task()) / bytes},
             {"core_cycles", cut.core_cycles()},
-            {"registers", static_cast<double>(cut.registers()) / soc().vector_registers},
+            {"registers", static_cast<double>(cut.registers()) / soc().vector_registers()},
             {"accumulators", static_cast<double>(t.oc_vectors * t.tile_block)},
             {"inputs_per_l2",
              4.0 * static_cast<double>(cut.input_scratch()) / static_cast<double>(soc().l2_bytes)},

@@ -16,13 +16,13 @@ TilingAxes<WinogradPoolTiling> axes_of(const WinogradPoolCut& cut, const Soc& so
   return {{"oc_vectors", &WinogradPoolTiling::oc_vectors,
            up_to(cut.convolution().oc_blocks(), {1, 2, 3, 4, 6})},
           {"tile_block", &WinogradPoolTiling::tile_block,
-           up_to(soc.vector_registers - 2, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14})},
+           up_to(soc.vector_registers() - 2, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14})},
           {"tile_runs", &WinogradPoolTiling::tile_runs, {1, 2, 3, 4, 6, 8}},
           {"ic_unroll", &WinogradPoolTiling::ic_unroll, {1, 2, 4, 8}},
           {"band_rows", &WinogradPoolTiling::band_rows,
            up_to(cut.pool_rows().output, {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16})},
           {"ow_block", &WinogradPoolTiling::ow_block,
-           even_blocks(cut.pool().window.width().output, soc.vector_registers / 4)}};
+           even_blocks(cut.pool().window.width().output, soc.vector_registers() / 4)}};
 }
 
 bool is_small_enough(const WinogradPoolCut& cut, const Soc& soc) {
@@ -43,7 +43,7 @@ class WinogradPoolPlan final : public TiledPlan<WinogradPoolTiling, WinogradPool
 
   bool fits(const WinogradPoolCut& cut) const override {
     const WinogradPoolTiling& t = cut.tiling();
-    return cut.convolution().registers() <= soc().vector_registers &&
+    return cut.convolution().registers() <= soc().vector_registers() &&
            (t.tile_runs == 1 || t.tile_block * (t.tile_runs - 1) < cut.most_tiles()) &&
            is_small_enough(cut, soc());
   }
@@ -74,19 +74,19 @@ class WinogradPoolPlan final : public TiledPlan<WinogradPoolTiling, WinogradPool
     const auto per_l2 = [&](std::int64_t bytes) {
       return static_cast<double>(bytes) / static_cast<double>(soc().l2_bytes);
     };
-    return {
-        {"flops", flops(task())},
-        {"bytes", bytes_moved(task())},
-        {"core_cycles", cut.core_cycles()},
-        {"registers", static_cast<double>(cut.convolution().registers()) / soc().vector_registers},
-        {"accumulators", static_cast<double>(t.oc_vectors * t.tile_block)},
-        {"tiles_per_group", static_cast<double>(cut.convolution().tiles_per_iteration())},
-        {"scratch_per_l2", per_l2(cut.scratch_bytes())},
-        {"weights_per_l2", per_l2(4 * cut.convolution().weight_elements())},
-        {"ic_unroll", static_cast<double>(t.ic_unroll)},
-        {"band_rows", static_cast<double>(t.band_rows)},
-        {"ow_block", static_cast<double>(t.ow_block)},
-        {"balance", parallel_balance(soc(), cut.parallel_extent())}};
+    return {{"flops", flops(task())},
+            {"bytes", bytes_moved(task())},
+            {"core_cycles", cut.core_cycles()},
+            {"registers",
+             static_cast<double>(cut.convolution().registers()) / soc().vector_registers()},
+            {"accumulators", static_cast<double>(t.oc_vectors * t.tile_block)},
+            {"tiles_per_group", static_cast<double>(cut.convolution().tiles_per_iteration())},
+            {"scratch_per_l2", per_l2(cut.scratch_bytes())},
+            {"weights_per_l2", per_l2(4 * cut.convolution().weight_elements())},
+            {"ic_unroll", static_cast<double>(t.ic_unroll)},
+            {"band_rows", static_cast<double>(t.band_rows)},
+            {"ow_block", static_cast<double>(t.ow_block)},
+            {"balance", parallel_balance(soc(), cut.parallel_extent())}};
   }
 
   double estimate_of(const WinogradPoolCut& cut) const override {

@@ -39,7 +39,7 @@ bool is_slow(const json& stage, const std::string& implementation) {
 
 json onednn_tensor(const TensorDesc& desc, Format format, const Soc& soc) {
   json j = onednn_dense(desc.shape);
-  if (format == Format::kNC1HWC0) j["tag"] = "aBcd" + std::to_string(soc.vector_lanes) + "b";
+  if (format == Format::kNC1HWC0) j["tag"] = "aBcd" + std::to_string(soc.vector_lanes()) + "b";
   if (format == Format::kNHWC) j["tag"] = "acdb";
   return j;
 }

@@ -108,7 +108,7 @@ QuantCut::QuantCut(const Task& task, Format in, const Soc& soc, const QuantTilin
                    bool has_tiles)
     : shape_(shape_of(task)),
       in_(!is_convolution(task) ? Format::kNHWC : in),  // rows are pixels
-      lanes_(soc.vector_lanes),
+      lanes_(soc.vector_lanes()),
       tiling_(tiling),
       is_signed_(task.in(kQuantX).dtype == DataType::kInt8),
       has_pairs_(!soc.has(Feature::kVnni)),
@@ -167,7 +167,7 @@ TileBlock QuantCut::tiles_of(std::int64_t rows, std::int64_t columns, std::int64
 }
 
 bool QuantCut::is_block_small(const Soc& soc) const {
-  if (!has_tiles_) return registers() <= soc.vector_registers;
+  if (!has_tiles_) return registers() <= soc.vector_registers();
   const std::int64_t rows = tiling_.oh_block, columns = tiling_.ow_block;
   return tiling_.oc_vectors <= TileBlock::kMostVectors && rows <= 2 &&
          rows * columns <= TileBlock::kMostRows && tiling_.k_unroll == 1;

@@ -11,7 +11,7 @@ namespace {
 Soc vnni_soc() {
   Soc soc = loopnest::test_socs().back();
   soc.features = {Feature::kVnni};
-  soc.vector_lanes = 16;
+  soc.target = find_target("avx512");
   return soc;
 }
 

@@ -16,8 +16,6 @@ Soc soc_with_l1(std::int64_t bytes) {
           .target = find_target("avx512"),
           .llvm_cpu = "znver4",
           .features = {Feature::kVnni},
-          .vector_lanes = 16,
-          .vector_registers = 32,
           .threads = 1,
           .l1d_bytes = bytes};
 }

@@ -112,7 +112,7 @@ TEST(MaskedAccess, TouchesNothingWhenNoLaneIsActive) {
     const Buffer x = b.buffer("x", Access::kRead), y = b.buffer("y", Access::kWrite);
     b.parallel(2, [&](Int p) {
       const Int none = p * -5;  // 0 and -5 lanes
-      for (const int lanes : {1, soc.vector_lanes}) {
+      for (const int lanes : {1, soc.vector_lanes()}) {
         b.store(y, 0, b.load(x, 0, lanes, none), none);
         b.store(y, 0, b.load(x, 0, lanes, none, 2), none, 2);
         b.store(y, 0, b.load(x, 0, lanes, none, 0), none);
@@ -232,10 +232,10 @@ TEST(ElementTypes, ConvertOnLoadAndStore) {
       const Buffer x = b.buffer("x", Access::kRead, dtype);
       const Buffer y = b.buffer("y", Access::kWrite), z = b.buffer("z", Access::kWrite, dtype);
       b.parallel(1, [&](Int) {
-        vector_loop(b, "i", kCount, soc.vector_lanes, [&](Int i, std::optional<Int> active) {
-          const Vec v = b.load(x, i, soc.vector_lanes, active);
+        vector_loop(b, "i", kCount, soc.vector_lanes(), [&](Int i, std::optional<Int> active) {
+          const Vec v = b.load(x, i, soc.vector_lanes(), active);
           b.store(y, i, v, active);
-          b.store(z, i, v * splat(3.0f, soc.vector_lanes), active);
+          b.store(z, i, v * splat(3.0f, soc.vector_lanes()), active);
         });
       });
       const Function f = b.finish();
@@ -343,7 +343,7 @@ TEST(ElementTypes, PairsOfBFloat16AreRoundedAndMultiplied) {
 
 TEST(ElementTypes, PairsOfFloat16AreMultipliedAndAdded) {
   for (const Soc& soc : test_socs()) {
-    if (soc.vector_lanes != 16) continue;
+    if (soc.vector_lanes() != 16) continue;
     Builder b("f");
     const Buffer x = b.buffer("x", Access::kRead), y = b.buffer("y", Access::kRead);
     const Buffer z = b.buffer("z", Access::kWrite);
@@ -366,7 +366,7 @@ TEST(ElementTypes, PairsOfFloat16AreMultipliedAndAdded) {
 
 template <typename T>
 void pick_lanes(const Soc& soc, DataType dtype, Type type) {
-  const int lanes = soc.vector_lanes;
+  const int lanes = soc.vector_lanes();
   Builder b("f");
   const Buffer places = b.buffer("places", Access::kRead, DataType::kInt32);
   const Buffer from = b.buffer("from", Access::kRead, dtype);
@@ -402,7 +402,7 @@ TEST(ElementTypes, LanesArePickedByOthers) {
 
 TEST(ElementTypes, QuadsOfBytesAreMultipliedExactly) {
   for (const Soc& soc : quantised_test_socs()) {
-    const int lanes = soc.vector_lanes;
+    const int lanes = soc.vector_lanes();
     const std::int64_t bytes = 4 * lanes;
     Builder b("f");
     const Buffer x = b.buffer("x", Access::kRead, DataType::kInt8);
@@ -434,7 +434,7 @@ TEST(ElementTypes, QuadsOfBytesAreMultipliedExactly) {
 
 TEST(ElementTypes, PairsOfInt16AreMultipliedExactly) {
   for (const Soc& soc : quantised_test_socs()) {
-    const int lanes = soc.vector_lanes;
+    const int lanes = soc.vector_lanes();
     Builder b("f");
     const Buffer x = b.buffer("x", Access::kRead, DataType::kInt16);
     const Buffer y = b.buffer("y", Access::kReadWrite, DataType::kInt32);
@@ -471,7 +471,7 @@ TEST(ElementTypes, RoundingToBytesSaturates) {
                              NAN,     -0.0f,  kInfinity, -kInfinity, 127.5f,       -117.5f,
                              -116.5f, 137.5f, 138.5f,    139.f,      2147483520.f, 100.49f};
   for (const Soc& soc : test_socs()) {
-    for (const int lanes : {1, 4, 8, soc.vector_lanes})
+    for (const int lanes : {1, 4, 8, soc.vector_lanes()})
       for (const int zero : {0, 117, 255}) {
         Builder b("f");
         const Buffer x = b.buffer("x", Access::kRead);
@@ -611,7 +611,7 @@ TEST(SharedObject, NeedsNoLibrary) {
 /// loop.
 TEST(RegisterBlock, OfFourteenByTwoDoesNotSpill) {
   const Soc* soc = &test_socs().back();
-  if (soc->vector_registers != 32) GTEST_SKIP() << "needs 32 registers";
+  if (soc->vector_registers() != 32) GTEST_SKIP() << "needs 32 registers";
   Builder b("block");
   const Buffer x = b.buffer("x", Access::kRead), w = b.buffer("w", Access::kRead);
   const Buffer y = b.buffer("y", Access::kWrite);

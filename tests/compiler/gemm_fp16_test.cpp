@@ -15,8 +15,6 @@ Soc fp16_soc() {
           .target = find_target("avx512"),
           .llvm_cpu = "sapphirerapids",
           .features = {Feature::kVnni, Feature::kBf16, Feature::kFp16},
-          .vector_lanes = 16,
-          .vector_registers = 32,
           .threads = 2};
 }
 

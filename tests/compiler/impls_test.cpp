@@ -46,8 +46,6 @@ std::vector<Soc> socs_with_features() {
           {.version = "all",
            .target = find_target("avx512"),
            .features = {Feature::kVnni, Feature::kBf16, Feature::kFp16, Feature::kAmx},
-           .vector_lanes = 16,
-           .vector_registers = 32,
            .threads = 2}};
 }
 

@@ -16,12 +16,8 @@ namespace aoe::compiler::loopnest {
 namespace {
 
 Soc avx512() {
-  return {.version = "avx512",
-          .target = find_target("avx512"),
-          .llvm_cpu = "x86-64-v4",
-          .vector_lanes = 16,
-          .vector_registers = 32,
-          .threads = 2};
+  return {
+      .version = "avx512", .target = find_target("avx512"), .llvm_cpu = "x86-64-v4", .threads = 2};
 }
 
 Soc with_vnni(Soc soc) {
@@ -55,12 +51,8 @@ KernelFunction MachineCode::function(const std::string& name) const {
 
 std::span<const Soc> test_socs() {
   static const std::vector<Soc> socs = [] {
-    std::vector<Soc> all = {{.version = "avx2",
-                             .target = find_target("avx2"),
-                             .llvm_cpu = "x86-64-v3",
-                             .vector_lanes = 8,
-                             .vector_registers = 16,
-                             .threads = 2}};
+    std::vector<Soc> all = {
+        {.version = "avx2", .target = find_target("avx2"), .llvm_cpu = "x86-64-v3", .threads = 2}};
     if (runtime::host_supports("avx512")) {
       all.push_back(avx512());
       if (runtime::host_supports("avx512_bf16")) all.back().features.add(Feature::kBf16);

@@ -14,12 +14,12 @@ using tests::import_text;
 
 TEST(Roofline, PeaksGrowWithLanesAndThreads) {
   Soc soc;
-  soc.vector_lanes = 8;
+  soc.target = find_target("avx2");
   soc.threads = 1;
   const double one_core = peak_gflops(soc);
   EXPECT_GT(one_core, 0);
   EXPECT_DOUBLE_EQ(compute_ns(soc, 1e6, 0.5), 2e6 / one_core);
-  soc.vector_lanes = 16;
+  soc.target = find_target("avx512");
   soc.threads = 3;
   EXPECT_DOUBLE_EQ(peak_gflops(soc), 6 * one_core);
 }

@@ -52,8 +52,8 @@ TEST(Soc, DetectsTheHost) {
   EXPECT_TRUE(soc.version.ends_with("-3t")) << soc.version;
   const bool is_wide = runtime::host_supports("avx512");
   EXPECT_EQ(soc.target->name(), is_wide ? "avx512" : "avx2");
-  EXPECT_EQ(soc.vector_lanes, is_wide ? 16 : 8);
-  EXPECT_EQ(soc.vector_registers, is_wide ? 32 : 16);
+  EXPECT_EQ(soc.vector_lanes(), is_wide ? 16 : 8);
+  EXPECT_EQ(soc.vector_registers(), is_wide ? 32 : 16);
   EXPECT_FALSE(soc.llvm_cpu.empty());
   EXPECT_GE(soc.l1d_bytes, 16 << 10);
   EXPECT_GE(soc.l2_bytes, soc.l1d_bytes);
@@ -104,7 +104,7 @@ TEST(Soc, ReadsEveryDescriptionThatShips) {
     const Soc soc = soc_from_version(version, kConfigDir, 4);
     EXPECT_EQ(soc.version, version + "-4t");
     EXPECT_EQ(soc.threads, 4);
-    EXPECT_EQ(soc.vector_lanes, soc.target->float_lanes());
+    EXPECT_EQ(soc.vector_lanes(), soc.target->float_lanes());
     EXPECT_FALSE(soc.llvm_cpu.empty());
     ++count;
   }
@@ -118,7 +118,7 @@ TEST(Soc, TakesThreadsFromTheVersionElseFromTheFile) {
   const Soc by_file = soc_from_version("x86_64-test", dir.path());
   EXPECT_EQ(by_file.version, "x86_64-test-6t");
   EXPECT_EQ(by_file.target->name(), "avx2");
-  EXPECT_EQ(by_file.vector_lanes, 8);
+  EXPECT_EQ(by_file.vector_lanes(), 8);
   EXPECT_EQ(by_file.l1d_bytes, 1024);
   EXPECT_EQ(by_file.l3_bytes, 4096);
   EXPECT_EQ(soc_from_version("x86_64-test-12t", dir.path()).threads, 12);

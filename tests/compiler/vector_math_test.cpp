@@ -28,7 +28,7 @@ std::vector<T> run_binary(Vec (*function)(Vec, Vec), const Soc& soc, std::vector
   const Buffer z = b.buffer("z", Access::kRead, kElement);
   const Buffer y = b.buffer("y", Access::kWrite, kElement);
   b.parallel(1, [&](Int) {
-    const int lanes = kIsWide ? soc.vector_lanes / 2 : soc.vector_lanes;
+    const int lanes = kIsWide ? soc.vector_lanes() / 2 : soc.vector_lanes();
     vector_loop(b, "i", count, lanes, [&](Int i, std::optional<Int> active) {
       b.store(
           y, i,
@@ -47,8 +47,8 @@ std::vector<float> run_unary(Vec (*function)(Vec), const Soc& soc, std::vector<f
   Builder b("unary");
   const Buffer x = b.buffer("x", Access::kRead), y = b.buffer("y", Access::kWrite);
   b.parallel(1, [&](Int) {
-    vector_loop(b, "i", count, soc.vector_lanes, [&](Int i, std::optional<Int> active) {
-      b.store(y, i, function(b.load(x, i, soc.vector_lanes, active)), active);
+    vector_loop(b, "i", count, soc.vector_lanes(), [&](Int i, std::optional<Int> active) {
+      b.store(y, i, function(b.load(x, i, soc.vector_lanes(), active)), active);
     });
   });
   std::vector<float> output(input.size());
@@ -155,7 +155,7 @@ std::vector<double> sample_doubles() {
 
 std::vector<double> run_wide(Vec (*function)(Vec), const Soc& soc, std::vector<double> input) {
   const auto count = static_cast<std::int64_t>(input.size());
-  const int lanes = soc.vector_lanes / 2;
+  const int lanes = soc.vector_lanes() / 2;
   Builder b("wide");
   const Buffer x = b.buffer("x", Access::kRead, DataType::kDouble);
   const Buffer y = b.buffer("y", Access::kWrite, DataType::kDouble);
@@ -435,7 +435,7 @@ const Extreme kExtremes[] = {
 
 TEST(MinMax, PropagateNan) {
   for (const Soc& soc : test_socs()) {
-    const auto lanes = static_cast<std::size_t>(soc.vector_lanes);
+    const auto lanes = static_cast<std::size_t>(soc.vector_lanes());
     for (const Extreme& extreme : kExtremes) {
       const auto numbers = run_unary(extreme.make, soc, std::vector<float>(lanes, 2.0f));
       const auto nans = run_unary(extreme.make, soc, std::vector<float>(lanes, kNan));
@@ -449,8 +449,8 @@ TEST(MinMax, PropagateNan) {
 
 TEST(MinMax, OneNanLaneReachesTheReduction) {
   for (const Soc& soc : test_socs()) {
-    for (int lane = 0; lane < soc.vector_lanes; ++lane) {
-      std::vector<float> input(static_cast<std::size_t>(soc.vector_lanes), 1.0f);
+    for (int lane = 0; lane < soc.vector_lanes(); ++lane) {
+      std::vector<float> input(static_cast<std::size_t>(soc.vector_lanes()), 1.0f);
       input[static_cast<std::size_t>(lane)] = kNan;
       const auto make = [](Vec x) { return broadcast(reduce_max(x), x.lanes()); };
       EXPECT_TRUE(std::isnan(run_unary(make, soc, input)[0])) << lane;

@@ -26,7 +26,7 @@ constexpr int kTries = 20;
 loopnest::Function fma_loop(const compiler::Soc& soc) {
   loopnest::Builder b("peak");
   const auto out = b.buffer("out", loopnest::Access::kReadWrite);
-  const int lanes = soc.vector_lanes;
+  const int lanes = soc.vector_lanes();
   b.parallel(1, [&](loopnest::Int) {
     std::vector<loopnest::Local> sums;
     for (int i = 0; i < kChains; ++i) sums.push_back(b.local(b.load(out, i * lanes, lanes)));
@@ -45,7 +45,7 @@ loopnest::Function read_loop(const compiler::Soc& soc, std::int64_t elements) {
   loopnest::Builder b("read");
   const auto x = b.buffer("x", loopnest::Access::kRead);
   const auto sums = b.buffer("sums", loopnest::Access::kReadWrite);
-  const int lanes = soc.vector_lanes;
+  const int lanes = soc.vector_lanes();
   b.parallel(soc.threads, [&](loopnest::Int thread) {
     std::vector<loopnest::Local> chains;
     for (int i = 0; i < kChains; ++i)
@@ -83,7 +83,7 @@ std::int64_t elements_per_thread(const compiler::Soc& soc) {
   constexpr std::int64_t kLeast = 64 << 20, kMost = 512 << 20;
   const auto room = static_cast<std::int64_t>(available_memory_bytes() / 4);
   const std::int64_t bytes = std::min(std::clamp(4 * soc.l3_bytes, kLeast, kMost), room);
-  const std::int64_t step = kChains * soc.vector_lanes;
+  const std::int64_t step = kChains * soc.vector_lanes();
   return std::max<std::int64_t>(1, bytes / std::int64_t{sizeof(float)} / soc.threads / step) * step;
 }
 
@@ -95,11 +95,11 @@ double fma_peak_gflops(const compiler::Soc& soc) {
                                 "peak");
   const auto run = code.find("peak");
   const double ns = least_ns(soc.threads, [&](int) {
-    std::vector<float> sums(static_cast<std::size_t>(kChains * soc.vector_lanes));
+    std::vector<float> sums(static_cast<std::size_t>(kChains * soc.vector_lanes()));
     void* buffers[] = {sums.data()};
     run(buffers, 0, 1, nullptr);
   });
-  return 2.0 * soc.vector_lanes * kChains * kSteps * soc.threads / ns;
+  return 2.0 * soc.vector_lanes() * kChains * kSteps * soc.threads / ns;
 }
 
 double read_gb_s(const compiler::Soc& soc) {
@@ -110,7 +110,7 @@ double read_gb_s(const compiler::Soc& soc) {
   const auto run = code.find("read");
   const auto all = static_cast<std::size_t>(part * soc.threads);
   const auto x = std::make_unique_for_overwrite<float[]>(all);
-  std::vector<float> sums(static_cast<std::size_t>(kChains * soc.vector_lanes * soc.threads));
+  std::vector<float> sums(static_cast<std::size_t>(kChains * soc.vector_lanes() * soc.threads));
   // Pages lie where the thread that touches them first runs.
   runtime::run_on_each(runtime::ThreadTeam::kHelpers, soc.threads,
                        [&](int thread) { std::fill_n(x.get() + thread * part, part, 0.0f); });

@@ -31,8 +31,6 @@ const Soc& soc() {
   static const Soc wide = {.version = "avx512",
                            .target = compiler::find_target("avx512"),
                            .llvm_cpu = "x86-64-v4",
-                           .vector_lanes = 16,
-                           .vector_registers = 32,
                            .threads = 2};
   static const Soc narrow = {.version = "avx2", .llvm_cpu = "x86-64-v3", .threads = 2};
   return runtime::best_host_isa().starts_with("avx512") ? wide : narrow;
